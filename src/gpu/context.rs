@@ -1,0 +1,182 @@
+//! The device and its queue, opened with or without a window.
+//!
+//! In: optionally a window surface to be compatible with. Out: [`Gpu`], cheap to clone, shared by every stage.
+
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicBool, Ordering},
+};
+
+/// What can go wrong between the program and the graphics driver.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum GpuError {
+    /// The system offers no adapter that can run compute shaders.
+    #[error(
+        "no usable graphics adapter was found; install a Vulkan driver (on Debian or Ubuntu `apt-get install \
+         mesa-vulkan-drivers libvulkan1` gives a software one), then run `kintsugi doctor`"
+    )]
+    NoAdapter,
+    /// The adapter refused to open a device.
+    #[error(
+        "the graphics adapter {adapter} refused to open a device: {reason}; run `kintsugi doctor` for its limits"
+    )]
+    NoDevice {
+        /// Adapter name as the driver reports it.
+        adapter: String,
+        /// The driver's reason.
+        reason: String,
+    },
+    /// The device was lost (driver reset, unplugged, crashed).
+    #[error("the graphics device was lost ({0}); the scene is kept, start again to continue")]
+    Lost(String),
+    /// A buffer would exceed what the adapter can bind or allocate.
+    #[error(
+        "{what} needs {needed} bytes but the adapter allows {allowed}; use a lower --level or a smaller mesh"
+    )]
+    TooLarge {
+        /// What was to be stored.
+        what: String,
+        /// Bytes that it needs.
+        needed: u64,
+        /// Bytes that the adapter allows.
+        allowed: u64,
+    },
+    /// The driver reported an error in work that was submitted.
+    #[error("the graphics driver reported an error: {0}")]
+    Driver(String),
+}
+
+/// An open device: the handle every GPU stage takes.
+#[derive(Clone)]
+pub struct Gpu {
+    /// Kept for creating surfaces.
+    pub instance: wgpu::Instance,
+    /// The physical device.
+    pub adapter: wgpu::Adapter,
+    /// The logical device.
+    pub device: wgpu::Device,
+    /// Its queue.
+    pub queue: wgpu::Queue,
+    /// Name, driver and kind of the adapter.
+    pub info: wgpu::AdapterInfo,
+    /// Limits in force (the adapter's own).
+    pub limits: wgpu::Limits,
+    /// Whether passes can be timed.
+    pub has_timestamps: bool,
+    fault: Arc<Fault>,
+}
+
+#[derive(Default)]
+struct Fault {
+    lost: AtomicBool,
+    message: Mutex<Option<GpuError>>,
+}
+
+impl Fault {
+    fn set(&self, error: GpuError) {
+        if let Ok(mut slot) = self.message.lock() {
+            // The first error is the cause; later ones follow from it.
+            slot.get_or_insert(error);
+        }
+    }
+}
+
+impl Gpu {
+    /// Opens a device with no window.
+    ///
+    /// # Errors
+    /// [`GpuError::NoAdapter`] or [`GpuError::NoDevice`].
+    pub fn headless() -> Result<Self, GpuError> {
+        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle().with_env());
+        Self::open(instance, None)
+    }
+
+    /// Opens a device on an existing instance, compatible with `surface` where one is given.
+    ///
+    /// # Errors
+    /// [`GpuError::NoAdapter`] or [`GpuError::NoDevice`].
+    pub fn open(instance: wgpu::Instance, surface: Option<&wgpu::Surface<'_>>) -> Result<Self, GpuError> {
+        let adapter = pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions {
+            power_preference: wgpu::PowerPreference::HighPerformance,
+            force_fallback_adapter: false,
+            compatible_surface: surface,
+            apply_limit_buckets: false,
+        }))
+        .map_err(|_| GpuError::NoAdapter)?;
+        let info = adapter.get_info();
+        let wanted = wgpu::Features::TIMESTAMP_QUERY;
+        let features = adapter.features() & wanted;
+        let limits = adapter.limits();
+        let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+            label: Some("kintsugi"),
+            required_features: features,
+            required_limits: limits.clone(),
+            memory_hints: wgpu::MemoryHints::MemoryUsage,
+            ..Default::default()
+        }))
+        .map_err(|error| GpuError::NoDevice { adapter: info.name.clone(), reason: error.to_string() })?;
+
+        let fault = Arc::new(Fault::default());
+        let on_lost = Arc::clone(&fault);
+        device.set_device_lost_callback(move |reason, message| {
+            // `Destroyed` is our own doing at exit.
+            if reason != wgpu::DeviceLostReason::Destroyed {
+                on_lost.lost.store(true, Ordering::SeqCst);
+                on_lost.set(GpuError::Lost(message));
+            }
+        });
+        let on_error = Arc::clone(&fault);
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+            tracing::error!("{error}");
+            on_error.set(GpuError::Driver(error.to_string()));
+        }));
+        Ok(Self {
+            has_timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
+            instance,
+            adapter,
+            device,
+            queue,
+            info,
+            limits,
+            fault,
+        })
+    }
+
+    /// The first error the driver reported since the last call, if any.
+    ///
+    /// # Errors
+    /// The error, which is then forgotten unless the device is lost.
+    pub fn check(&self) -> Result<(), GpuError> {
+        let Ok(mut slot) = self.fault.message.lock() else {
+            return Ok(());
+        };
+        if self.fault.lost.load(Ordering::SeqCst) {
+            return Err(slot.clone().unwrap_or(GpuError::Lost("no reason given".into())));
+        }
+        slot.take().map_or(Ok(()), Err)
+    }
+
+    /// Whether the device is gone for good.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.fault.lost.load(Ordering::SeqCst)
+    }
+
+    /// Largest storage buffer that one binding can cover, bytes.
+    #[must_use]
+    pub fn max_binding(&self) -> u64 {
+        self.limits.max_storage_buffer_binding_size.min(self.limits.max_buffer_size)
+    }
+
+    /// `name (driver, backend)` for reports.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        format!("{} ({} {}, {})", self.info.name, self.info.driver, self.info.driver_info, self.info.backend)
+    }
+
+    /// Whether the adapter is a software rasteriser.
+    #[must_use]
+    pub fn is_software(&self) -> bool {
+        self.info.device_type == wgpu::DeviceType::Cpu
+    }
+}

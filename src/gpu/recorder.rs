@@ -1,0 +1,122 @@
+//! Records kernels into one submission, each in its own labelled and timed pass.
+
+use super::{Gpu, GpuError, Kernel, buffer::map_and_copy, kernel::Bound};
+
+/// GPU time of one stage (all passes that were recorded under its name).
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct StageTiming {
+    /// Stage name.
+    pub stage: String,
+    /// Milliseconds.
+    pub ms: f64,
+}
+
+const MAX_PASSES: u32 = 1024;
+
+/// A command encoder with a stopwatch.
+pub struct Recorder<'a> {
+    gpu: &'a Gpu,
+    encoder: wgpu::CommandEncoder,
+    queries: Option<wgpu::QuerySet>,
+    stage: &'static str,
+    timed: Vec<&'static str>,
+}
+
+impl<'a> Recorder<'a> {
+    /// Starts recording.
+    #[must_use]
+    pub fn new(gpu: &'a Gpu, label: &'static str) -> Self {
+        let queries = gpu.has_timestamps.then(|| {
+            gpu.device.create_query_set(&wgpu::QuerySetDescriptor {
+                label: Some(label),
+                ty: wgpu::QueryType::Timestamp,
+                count: MAX_PASSES * 2,
+            })
+        });
+        let encoder =
+            gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) });
+        Self { gpu, encoder, queries, stage: label, timed: Vec::new() }
+    }
+
+    /// Time from here on counts for `stage`.
+    pub fn stage(&mut self, stage: &'static str) {
+        self.stage = stage;
+    }
+
+    /// Records one dispatch.
+    pub fn dispatch(&mut self, kernel: &Kernel, bound: &Bound, groups: [u32; 3]) {
+        let slot = self.timed.len() as u32;
+        let timestamp_writes = match &self.queries {
+            Some(set) if slot < MAX_PASSES => {
+                self.timed.push(self.stage);
+                Some(wgpu::ComputePassTimestampWrites {
+                    query_set: set,
+                    beginning_of_pass_write_index: Some(slot * 2),
+                    end_of_pass_write_index: Some(slot * 2 + 1),
+                })
+            }
+            _ => None,
+        };
+        let mut pass = self.encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+            label: Some(kernel.label()),
+            timestamp_writes,
+        });
+        pass.set_pipeline(kernel.pipeline());
+        pass.set_bind_group(0, &bound.group, &[]);
+        pass.dispatch_workgroups(groups[0], groups[1], groups[2]);
+    }
+
+    /// The encoder, for copies and clears between dispatches.
+    pub fn encoder(&mut self) -> &mut wgpu::CommandEncoder {
+        &mut self.encoder
+    }
+
+    /// Submits without waiting and without timings.
+    pub fn submit(self) {
+        self.gpu.queue.submit([self.encoder.finish()]);
+    }
+
+    /// Submits, waits, and returns the time of each stage in the order of first use (empty where the adapter cannot time).
+    ///
+    /// # Errors
+    /// [`GpuError::Lost`] or [`GpuError::Driver`].
+    pub fn submit_timed(mut self) -> Result<Vec<StageTiming>, GpuError> {
+        let count = self.timed.len() * 2;
+        let staging = match &self.queries {
+            Some(set) if count > 0 => {
+                let bytes = (count * 8) as u64;
+                let resolve = self.gpu.device.create_buffer(&wgpu::BufferDescriptor {
+                    label: Some("timestamps"),
+                    size: bytes,
+                    usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
+                    mapped_at_creation: false,
+                });
+                let staging = self.gpu.device.create_buffer(&wgpu::BufferDescriptor {
+                    label: Some("timestamps readback"),
+                    size: bytes,
+                    usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+                    mapped_at_creation: false,
+                });
+                self.encoder.resolve_query_set(set, 0..count as u32, &resolve, 0);
+                self.encoder.copy_buffer_to_buffer(&resolve, 0, &staging, 0, bytes);
+                Some(staging)
+            }
+            _ => None,
+        };
+        self.gpu.queue.submit([self.encoder.finish()]);
+        let Some(staging) = staging else {
+            return Ok(Vec::new());
+        };
+        let ticks: Vec<u64> = map_and_copy(self.gpu, &staging, count)?;
+        let period_ms = f64::from(self.gpu.queue.get_timestamp_period()) * 1e-6;
+        let mut stages: Vec<StageTiming> = Vec::new();
+        for (i, stage) in self.timed.iter().enumerate() {
+            let ms = ticks[2 * i + 1].saturating_sub(ticks[2 * i]) as f64 * period_ms;
+            match stages.iter_mut().find(|s| s.stage == *stage) {
+                Some(known) => known.ms += ms,
+                None => stages.push(StageTiming { stage: (*stage).to_owned(), ms }),
+            }
+        }
+        Ok(stages)
+    }
+}

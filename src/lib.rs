@@ -1,0 +1,19 @@
+//! Kintsugi breaks voxel objects live. Modules in the order in which data flows:
+//!
+//! a file or a built-in shape becomes a [`mesh`]; [`voxelize`] turns it into leaf voxels with colour, normal and coverage;
+//! [`svo`] arranges them as sparse voxel octrees; [`fracture`] breaks an octree into pieces, which are octrees again;
+//! [`bodies`] moves them; [`render`] ray-casts them; [`scene`] is the document that all of this can be rebuilt from; [`ui`] and
+//! [`app`] are the window; [`export`] writes results; [`cli`] is the commands. [`gpu`] knows wgpu and nothing of voxels.
+
+pub mod app;
+pub mod bodies;
+pub mod cli;
+pub mod export;
+pub mod fracture;
+pub mod gpu;
+pub mod mesh;
+pub mod render;
+pub mod scene;
+pub mod svo;
+pub mod ui;
+pub mod voxelize;

@@ -1,0 +1,3 @@
+//! The command line: arguments to a command or the window. The only place that prints errors.
+
+fn main() {}

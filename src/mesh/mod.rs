@@ -1,0 +1,46 @@
+//! Triangles: readers, built-in shapes and the health report.
+
+/// An image in memory, RGBA8 rows from the top.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Texture {
+    /// Pixels across.
+    pub width: u32,
+    /// Pixels down.
+    pub height: u32,
+    /// `width * height * 4` bytes, sRGB.
+    pub rgba: Vec<u8>,
+}
+
+/// A surface material: a colour, perhaps times a texture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Material {
+    /// sRGB base colour.
+    pub color: [u8; 3],
+    /// Base colour texture.
+    pub texture: Option<Texture>,
+}
+
+/// An indexed triangle mesh in its file's own units. Indices are in range and positions finite (readers see to it).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Mesh {
+    /// Vertex positions.
+    pub positions: Vec<[f32; 3]>,
+    /// Triangles as vertex indices, counter-clockwise seen from outside.
+    pub triangles: Vec<[u32; 3]>,
+    /// sRGB colour per vertex; empty when the file has none.
+    pub colors: Vec<[u8; 3]>,
+    /// Texture coordinates per vertex, v up; empty when the file has none.
+    pub uvs: Vec<[f32; 2]>,
+    /// Material per triangle; empty when there are no materials.
+    pub triangle_material: Vec<u32>,
+    /// Materials.
+    pub materials: Vec<Material>,
+}
+
+mod builtin;
+mod health;
+mod load;
+
+pub use builtin::{BUILTIN_NAMES, builtin};
+pub use health::{HealthReport, check};
+pub use load::{LoadWarning, MeshError, load, load_bytes};

@@ -1,0 +1,197 @@
+//! All octrees of a scene in one set of GPU buffers, so that one kernel can walk any pair of bodies.
+//!
+//! In: forests. Out: slots, i.e. where a forest's nodes and leaves begin. `child_base` in the buffers stays relative to the
+//! slot: the node of index i is `nodes[slot.node_base + i]`, the leaf of index i is `normals[slot.leaf_base + i]`.
+
+use crate::gpu::{Buffer, Gpu, GpuError};
+
+use super::{Forest, Node};
+
+/// Where a forest lies in the arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Slot {
+    /// First node.
+    pub node_base: u32,
+    /// First leaf.
+    pub leaf_base: u32,
+    /// Nodes.
+    pub nodes: u32,
+    /// Leaves.
+    pub leaves: u32,
+}
+
+/// Buffers that hold every forest of a scene.
+pub struct Arena {
+    /// Parents.
+    pub nodes: Buffer<Node>,
+    /// Packed normals per leaf.
+    pub normals: Buffer<u32>,
+    /// Packed colour words per leaf.
+    pub colors: Buffer<u32>,
+    node_space: Space,
+    leaf_space: Space,
+    epoch: u64,
+}
+
+impl Arena {
+    /// An empty arena.
+    ///
+    /// # Errors
+    /// [`GpuError`] when the device cannot hold even the first buffers.
+    pub fn new(gpu: &Gpu) -> Result<Self, GpuError> {
+        let (nodes, leaves) = (1 << 14, 1 << 16);
+        Ok(Self {
+            nodes: Buffer::zeroed(gpu, "octree nodes", nodes)?,
+            normals: Buffer::zeroed(gpu, "leaf normals", leaves)?,
+            colors: Buffer::zeroed(gpu, "leaf colours", leaves)?,
+            node_space: Space::new(nodes as u32),
+            leaf_space: Space::new(leaves as u32),
+            epoch: 0,
+        })
+    }
+
+    /// Changes whenever the buffers were replaced, i.e. bind groups made before are stale.
+    #[must_use]
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// Bytes held on the device.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.nodes.bytes() + self.normals.bytes() + self.colors.bytes()
+    }
+
+    /// Uploads a forest. On error nothing has changed.
+    ///
+    /// # Errors
+    /// [`GpuError::TooLarge`] when it does not fit the adapter's limits.
+    pub fn insert(&mut self, gpu: &Gpu, forest: &Forest) -> Result<Slot, GpuError> {
+        let (nodes, leaves) = (forest.nodes.len() as u32, forest.leaves.len() as u32);
+        let node_need = self.node_space.needed(nodes);
+        let leaf_need = self.leaf_space.needed(leaves);
+        if node_need > self.node_space.capacity || leaf_need > self.leaf_space.capacity {
+            let new_nodes = grown(gpu, &self.nodes, "octree nodes", node_need)?;
+            let new_normals = grown(gpu, &self.normals, "leaf normals", leaf_need)?;
+            let new_colors = grown(gpu, &self.colors, "leaf colours", leaf_need)?;
+            self.node_space.capacity = new_nodes.len() as u32;
+            self.leaf_space.capacity = new_normals.len() as u32;
+            (self.nodes, self.normals, self.colors) = (new_nodes, new_normals, new_colors);
+            self.epoch += 1;
+        }
+        let slot = Slot {
+            node_base: self.node_space.take(nodes),
+            leaf_base: self.leaf_space.take(leaves),
+            nodes,
+            leaves,
+        };
+        self.nodes.write(gpu, slot.node_base as usize, &forest.nodes);
+        self.normals.write(gpu, slot.leaf_base as usize, &forest.leaves.normals);
+        self.colors.write(gpu, slot.leaf_base as usize, bytemuck::cast_slice(&forest.leaves.colors));
+        Ok(slot)
+    }
+
+    /// Gives a slot back.
+    pub fn remove(&mut self, slot: Slot) {
+        self.node_space.give(slot.node_base, slot.nodes);
+        self.leaf_space.give(slot.leaf_base, slot.leaves);
+    }
+}
+
+/// `old` if it is large enough, else a copy of twice the need or as much as one binding allows.
+fn grown<T: bytemuck::Pod>(
+    gpu: &Gpu,
+    old: &Buffer<T>,
+    label: &str,
+    need: u32,
+) -> Result<Buffer<T>, GpuError> {
+    if need as usize <= old.len() {
+        return Ok(old.clone());
+    }
+    let most = gpu.max_binding() as usize / size_of::<T>();
+    let len = (need as usize * 3 / 2).min(most).max(need as usize);
+    let new = Buffer::zeroed(gpu, label, len)?;
+    let mut encoder =
+        gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) });
+    encoder.copy_buffer_to_buffer(old.raw(), 0, new.raw(), 0, (old.len() * size_of::<T>()) as u64);
+    gpu.queue.submit([encoder.finish()]);
+    Ok(new)
+}
+
+/// First-fit allocation of ranges; free ranges are kept sorted and joined.
+#[derive(Debug)]
+struct Space {
+    capacity: u32,
+    free: Vec<(u32, u32)>,
+    end: u32,
+}
+
+impl Space {
+    fn new(capacity: u32) -> Self {
+        Self { capacity, free: Vec::new(), end: 0 }
+    }
+
+    /// Capacity after which `len` more elements fit.
+    fn needed(&self, len: u32) -> u32 {
+        if self.free.iter().any(|(_, n)| *n >= len) { self.end } else { self.end + len }
+    }
+
+    fn take(&mut self, len: u32) -> u32 {
+        if let Some(i) = self.free.iter().position(|(_, n)| *n >= len) {
+            let (start, n) = self.free[i];
+            if n == len {
+                self.free.remove(i);
+            } else {
+                self.free[i] = (start + len, n - len);
+            }
+            return start;
+        }
+        let start = self.end;
+        self.end += len;
+        start
+    }
+
+    fn give(&mut self, start: u32, len: u32) {
+        if len == 0 {
+            return;
+        }
+        let i = self.free.partition_point(|(s, _)| *s < start);
+        self.free.insert(i, (start, len));
+        let mut joined: Vec<(u32, u32)> = Vec::with_capacity(self.free.len());
+        for &(s, n) in &self.free {
+            match joined.last_mut() {
+                Some(last) if last.0 + last.1 == s => last.1 += n,
+                _ => joined.push((s, n)),
+            }
+        }
+        if let Some(&(s, n)) = joined.last()
+            && s + n == self.end
+        {
+            self.end = s;
+            joined.pop();
+        }
+        self.free = joined;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Space;
+
+    #[test]
+    fn ranges_come_back_and_join() {
+        let mut space = Space::new(100);
+        let a = space.take(10);
+        let b = space.take(20);
+        let c = space.take(5);
+        assert_eq!((a, b, c), (0, 10, 30));
+        space.give(a, 10);
+        space.give(b, 20);
+        assert_eq!(space.free, [(0, 30)]);
+        assert_eq!(space.needed(30), 35);
+        assert_eq!(space.take(25), 0);
+        space.give(0, 25);
+        space.give(c, 5);
+        assert_eq!((space.end, space.free.len()), (0, 0));
+    }
+}

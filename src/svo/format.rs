@@ -1,0 +1,227 @@
+//! The octree format. This file and `shaders/shared/octree.wgsl` are the only two places that know the bits.
+//!
+//! A [`Forest`] is one or many octrees on one grid, stored breadth-first, level by level, tree-major inside a level and in
+//! Morton order inside a tree. Only parents are stored; a leaf is an index into [`Leaves`].
+//!
+//! ```text
+//! Node (8 bytes)
+//!   word 0  child_base: index of the first stored child (of a node in Forest::nodes; of a leaf when the parent is at level L-1)
+//!   word 1  bits  0..8   valid:    octant c has surface below it; its child is child_base + popcount(valid & ((1 << c) - 1))
+//!           bits  8..16  internal: octant c lies wholly inside the solid and nothing is stored for it
+//!           bits 16..32  zero
+//! an octant in neither mask is empty; no octant is in both
+//!
+//! LeafColor (4 bytes)
+//!   bits  0..24  red, green, blue (sRGB)
+//!   bit   24     crack: the voxel was made by a fracture
+//!   bits 25..32  signed distance from the voxel's centre to the surface along the normal, in 1/64 voxel, two's complement
+//! normal (4 bytes)  octahedral, x then y, 16-bit snorm each
+//! ```
+//! After Domaradzki & Martyn 2016, sec. 3: their descriptor spends 8 bytes on every node and leaf, this one on parents only.
+
+use super::morton::Key;
+
+/// Finest leaf level: 2^10 cells a side.
+pub const MAX_LEVEL: u32 = 10;
+
+/// A parent node; see the drawing above.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct Node {
+    /// Index of the first stored child.
+    pub child_base: u32,
+    /// Valid and internal masks.
+    pub masks: u32,
+}
+
+impl Node {
+    /// A node from its parts.
+    #[must_use]
+    pub fn new(child_base: u32, valid: u8, internal: u8) -> Self {
+        Self { child_base, masks: u32::from(valid) | u32::from(internal) << 8 }
+    }
+
+    /// Octants with surface below.
+    #[must_use]
+    pub fn valid(self) -> u8 {
+        self.masks as u8
+    }
+
+    /// Octants wholly inside.
+    #[must_use]
+    pub fn internal(self) -> u8 {
+        (self.masks >> 8) as u8
+    }
+
+    /// Index of octant `c`'s child; meaningful only where `c` is valid.
+    #[must_use]
+    pub fn child(self, c: u32) -> u32 {
+        self.child_base + (u32::from(self.valid()) & ((1 << c) - 1)).count_ones()
+    }
+}
+
+/// Colour, crack flag and surface offset of a leaf.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct LeafColor(pub u32);
+
+impl LeafColor {
+    /// Packs; `offset` is in voxels and is clamped to one voxel either way.
+    #[must_use]
+    pub fn new([r, g, b]: [u8; 3], crack: bool, offset: f32) -> Self {
+        let q = (offset * 64.0).round().clamp(-64.0, 63.0) as i32;
+        Self(
+            u32::from(r)
+                | u32::from(g) << 8
+                | u32::from(b) << 16
+                | u32::from(crack) << 24
+                | ((q as u32) & 0x7f) << 25,
+        )
+    }
+
+    /// sRGB bytes.
+    #[must_use]
+    pub fn rgb(self) -> [u8; 3] {
+        [self.0 as u8, (self.0 >> 8) as u8, (self.0 >> 16) as u8]
+    }
+
+    /// Made by a fracture.
+    #[must_use]
+    pub fn crack(self) -> bool {
+        self.0 >> 24 & 1 == 1
+    }
+
+    /// Signed distance from the voxel's centre to its surface along the normal, voxels.
+    #[must_use]
+    pub fn offset(self) -> f32 {
+        ((self.0 as i32) >> 25) as f32 / 64.0
+    }
+}
+
+/// Unit vector to octahedral 2 x 16-bit snorm. A zero or non-finite vector gives +z.
+#[must_use]
+pub fn pack_normal(n: glam::Vec3) -> u32 {
+    let sum = n.x.abs() + n.y.abs() + n.z.abs();
+    let n = if sum > 0.0 && sum.is_finite() { n / sum } else { glam::Vec3::Z };
+    let (mut x, mut y) = (n.x, n.y);
+    if n.z < 0.0 {
+        (x, y) = ((1.0 - y.abs()).copysign(x), (1.0 - x.abs()).copysign(y));
+    }
+    let q = |v: f32| u32::from((v.clamp(-1.0, 1.0) * 32767.0).round() as i16 as u16);
+    q(x) | q(y) << 16
+}
+
+/// Inverse of [`pack_normal`].
+#[must_use]
+pub fn unpack_normal(word: u32) -> glam::Vec3 {
+    let x = f32::from(word as u16 as i16) / 32767.0;
+    let y = f32::from((word >> 16) as u16 as i16) / 32767.0;
+    let z = 1.0 - x.abs() - y.abs();
+    let t = (-z).max(0.0);
+    glam::Vec3::new(x - t.copysign(x), y - t.copysign(y), z).normalize_or(glam::Vec3::Z)
+}
+
+/// The boundary voxels of a forest: tree-major, Morton order inside a tree; arrays of one length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Leaves {
+    /// Morton code of the cell at the leaf level.
+    pub keys: Vec<Key>,
+    /// Outward normal, see [`pack_normal`].
+    pub normals: Vec<u32>,
+    /// Colour, crack flag, surface offset.
+    pub colors: Vec<LeafColor>,
+    /// Fraction of the voxel that is this object's solid, in (0, 1].
+    pub coverage: Vec<f32>,
+}
+
+impl Leaves {
+    /// Number of leaves.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// No leaves.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+}
+
+/// One or many octrees on one grid of 2^level cells a side.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Forest {
+    /// Leaf level L, 1..=[`MAX_LEVEL`].
+    pub level: u32,
+    /// L + 1 offsets: nodes of parent level l are `level_start[l]..level_start[l + 1]`. Roots are nodes `0..trees`.
+    pub level_start: Vec<u32>,
+    /// Parents of all levels.
+    pub nodes: Vec<Node>,
+    /// Boundary voxels.
+    pub leaves: Leaves,
+    /// Trees + 1 offsets: leaves of tree t are `tree_start[t]..tree_start[t + 1]`.
+    pub tree_start: Vec<u32>,
+}
+
+impl Forest {
+    /// Number of octrees.
+    #[must_use]
+    pub fn trees(&self) -> usize {
+        self.tree_start.len().saturating_sub(1)
+    }
+
+    /// Calls `visit(tree, [x, y, z], size)` for every internal node: low corner and edge in leaf units, tree by tree, in
+    /// Morton order inside a tree.
+    pub fn for_each_internal(&self, mut visit: impl FnMut(usize, [u32; 3], u32)) {
+        for tree in 0..self.trees() {
+            self.visit_internal(tree, &mut visit);
+        }
+    }
+
+    /// As [`Forest::for_each_internal`], for one tree.
+    pub fn visit_internal(&self, tree: usize, visit: &mut impl FnMut(usize, [u32; 3], u32)) {
+        let mut stack = vec![(tree as u32, 0u32, 0 as Key)];
+        while let Some((index, level, key)) = stack.pop() {
+            // A stack entry at the leaf level marks an internal octant whose turn has come.
+            if index == u32::MAX {
+                let shift = self.level - level;
+                let low = super::morton::decode(key << (3 * shift));
+                visit(tree, low, 1 << shift);
+                continue;
+            }
+            let node = self.nodes[index as usize];
+            for c in (0..8).rev() {
+                let child_key = key << 3 | c;
+                if node.internal() >> c & 1 == 1 {
+                    stack.push((u32::MAX, level + 1, child_key));
+                } else if node.valid() >> c & 1 == 1 && level + 1 < self.level {
+                    stack.push((node.child(c), level + 1, child_key));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::Vec3;
+
+    #[test]
+    fn normals_survive_packing() {
+        for n in [Vec3::X, Vec3::NEG_Z, Vec3::new(-0.3, 0.5, -0.8), Vec3::new(1.0, -1.0, 0.01)] {
+            let n = n.normalize();
+            assert!(unpack_normal(pack_normal(n)).dot(n) > 0.999_999, "{n}");
+        }
+        assert_eq!(unpack_normal(pack_normal(Vec3::NAN)), Vec3::Z);
+    }
+
+    #[test]
+    fn leaf_color_keeps_its_parts() {
+        let c = LeafColor::new([10, 200, 255], true, -0.5);
+        assert_eq!(c.rgb(), [10, 200, 255]);
+        assert!(c.crack());
+        assert!((c.offset() + 0.5).abs() < 1e-6);
+        assert!((LeafColor::new([0; 3], false, 0.75).offset() - 0.75).abs() < 1e-6);
+    }
+}
