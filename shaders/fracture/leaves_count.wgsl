@@ -38,19 +38,27 @@ fn main(
         copies = 0u;
         whole = 0u;
         let edge = node_edge(params.child_level);
+        let low = node_low(pair.key, params.child_level - 1u);
+        let s = seeds[pair.cell].xyz;
+        var owned = 0u;
+        for (var n = 0u; n < 27u; n++) {
+            let x = corner_point(low, edge, n);
+            let d = distance2(x, s);
+            var mine = true;
+            for (var k = 0u; k < pair.rival_count && mine; k++) {
+                let r = rivals[pair.rival_first + k];
+                // A tie belongs to the lower index.
+                mine = distance2(x, seeds[r].xyz) >= d + i32(r < pair.cell);
+            }
+            owned |= select(0u, 1u << n, mine);
+        }
         for (var c = 0u; c < 8u; c++) {
-            let bit = 1u << c;
-            if ((valid | internal) & bit) == 0u {
-                continue;
-            }
-            let low = node_low((pair.key << 3u) | c, params.child_level);
-            var owned = 0u;
-            for (var k = 0u; k < 8u; k++) {
-                owned += u32(owner_of(corner(low, edge, k), pair) == pair.cell);
-            }
-            if owned == 8u && (internal & bit) != 0u {
+            // The corners of octant c: bits 0, 1, 3, 4, 9, 10, 12, 13 shifted by its own number.
+            let corners = 0x361bu << corner_number(c, 0u);
+            let bit = (valid | internal) & (1u << c);
+            if (owned & corners) == corners && (internal & bit) != 0u {
                 whole |= bit;
-            } else if owned > 0u {
+            } else if (owned & corners) != 0u {
                 copies |= bit;
             }
         }

@@ -50,6 +50,21 @@ fn interior_color(p: vec3<i32>) -> vec3<f32> {
     return clamp(base * (0.86 + 0.24 * grain), vec3<f32>(0.0), vec3<f32>(1.0));
 }
 
+// The nearest seed of a corner, the lowest index where several are.
+fn owner_of(x: vec3<i32>, pair: Pair) -> u32 {
+    var best = distance2(x, seeds[pair.cell].xyz);
+    var owner = pair.cell;
+    for (var k = 0u; k < pair.rival_count; k++) {
+        let r = rivals[pair.rival_first + k];
+        let d = distance2(x, seeds[r].xyz);
+        if d < best || (d == best && r < owner) {
+            best = d;
+            owner = r;
+        }
+    }
+    return owner;
+}
+
 fn color_word(rgb: vec3<f32>, offset_voxels: f32) -> u32 {
     let q = vec3<u32>(round(rgb * 255.0));
     let o = i32(clamp(round(offset_voxels * 64.0), -64.0, 63.0));
@@ -74,6 +89,13 @@ fn main(
     if pair.source != INSIDE {
         node = nodes[params.node_base + pair.source];
     }
+    var owners: array<u32, 27>;
+    if pair.rival_count > 0u {
+        let origin = node_low(pair.key, params.child_level - 1u);
+        for (var n = 0u; n < 27u; n++) {
+            owners[n] = owner_of(corner_point(origin, edge, n), pair);
+        }
+    }
     for (var c = 0u; c < 8u; c++) {
         if (copies & (1u << c)) == 0u {
             continue;
@@ -84,7 +106,7 @@ fn main(
         var other_count = 0u;
         if pair.rival_count > 0u {
             for (var k = 0u; k < 8u; k++) {
-                let owner = owner_of(corner(low, edge, k), pair);
+                let owner = owners[corner_number(c, k)];
                 var known = owner == pair.cell;
                 for (var j = 0u; j < other_count; j++) {
                     known = known || others[j] == owner;

@@ -57,14 +57,17 @@ impl IslandsPass {
             *slot = *start;
         }
         let params = gpu.uniform(&Params { nodes: elements as u32, last, pad: [0; 2], level_start });
+        let parents = octrees.level_start[last as usize];
+        let hook_params = gpu.uniform(&Params { nodes: parents, last, pad: [0; 2], level_start });
         let own: Vec<u32> = (0..octrees.nodes.len() as u32).collect();
         let hooked = Buffer::from_slice(gpu, "hooked labels", &own)?;
         let labels = Buffer::from_slice(gpu, "labels", &own)?;
         let ranks = Buffer::zeroed(gpu, "component ranks", elements + 1)?;
 
         let mut rec = Recorder::new(gpu, "islands");
-        let bound = self.hook.bind(gpu, &[&params, octrees.nodes.raw(), octrees.info.raw(), hooked.raw()]);
-        rec.dispatch(&self.hook, &bound, groups_for(elements));
+        let bound =
+            self.hook.bind(gpu, &[&hook_params, octrees.nodes.raw(), octrees.info.raw(), hooked.raw()]);
+        rec.dispatch(&self.hook, &bound, groups_for(parents as usize));
         let bound =
             self.flatten.bind(gpu, &[&params, octrees.nodes.raw(), hooked.raw(), labels.raw(), ranks.raw()]);
         rec.dispatch(&self.flatten, &bound, groups_for(elements));
