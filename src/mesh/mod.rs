@@ -40,6 +40,10 @@ pub struct Mesh {
 mod builtin;
 mod health;
 mod load;
+mod paint;
+mod polygonize;
+mod revolve;
+mod statue;
 
 pub use builtin::{BUILTIN_NAMES, builtin};
 pub use health::{HealthReport, check};
