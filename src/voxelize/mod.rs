@@ -10,15 +10,15 @@ mod progress;
 mod rasterise;
 mod surface;
 
-use glam::DVec3;
-
 pub use progress::Progress;
 
 use crate::{
-    mesh::{HealthReport, Mesh, check},
+    mesh::{HealthReport, Mesh, boundary_cones, check, topology},
     svo::{Forest, Grid, MAX_LEVEL, build},
 };
 use color::ColorSource;
+use inside::solve;
+use rasterise::rasterise;
 use surface::{close_holes, faces_of, grid_of};
 
 /// Why a mesh could not become an octree.
@@ -58,34 +58,29 @@ pub fn voxelize(mesh: &Mesh, level: u32, progress: &Progress) -> Result<Voxelize
         return Err(VoxelizeError::Level(level));
     }
     let (mesh, health) = check(mesh);
-    let solid = voxelize_closed(&mesh, &[], &[], level, progress)?;
+    let solid = solidify(&mesh, &[], level, progress)?;
     Ok(Voxelized { forest: solid.forest, grid: solid.grid, health })
 }
 
-/// What [`voxelize_closed`] makes.
+/// What [`solidify`] makes.
 struct Solid {
     forest: Forest,
     grid: Grid,
+    /// Leaves that only the triangles touch that close holes.
     closing_leaves: usize,
 }
 
-/// Voxelises a mesh without degenerate triangles. `cones` close its holes: each is an edge of the hole and an apex, oriented like
-/// the triangles. `unsigned` says which triangles have no meaningful orientation (empty: none).
-fn voxelize_closed(
-    mesh: &Mesh,
-    cones: &[([u32; 2], DVec3)],
-    unsigned: &[bool],
-    level: u32,
-    progress: &Progress,
-) -> Result<Solid, VoxelizeError> {
+/// Voxelises a checked mesh. `unsigned` says which triangles have no meaningful orientation (empty: none).
+fn solidify(mesh: &Mesh, unsigned: &[bool], level: u32, progress: &Progress) -> Result<Solid, VoxelizeError> {
     let grid = grid_of(mesh, level)?;
     let mut faces = faces_of(mesh, unsigned, &grid);
     let mut colors = ColorSource::new(mesh);
-    close_holes(mesh, cones, &grid, &mut faces, &mut colors);
+    let cones = boundary_cones(mesh, &topology(mesh));
+    close_holes(mesh, &cones, &grid, &mut faces, &mut colors);
     progress.set(0.1);
-    let touched = rasterise::rasterise(&faces, level, &colors, progress)?;
+    let touched = rasterise(&faces, level, &colors, progress)?;
     progress.set(0.7);
-    let solved = inside::solve(touched, level);
+    let solved = solve(touched, level);
     progress.set(0.85);
     let forest = build(level, solved.leaves, &solved.insides);
     progress.set(1.0);

@@ -1,6 +1,6 @@
 //! The mesh as faces in grid space, its holes closed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -67,10 +67,10 @@ pub(super) fn faces_of(mesh: &Mesh, unsigned: &[bool], grid: &Grid) -> Vec<Face>
         .collect()
 }
 
-/// Adds the triangles that close the holes, coloured like the mesh along the hole's edge.
+/// Adds the triangles that close the holes, coloured like the mesh along the hole's edge. A cone is an edge of a hole and an apex.
 pub(super) fn close_holes(
     mesh: &Mesh,
-    cones: &[([u32; 2], DVec3)],
+    cones: &[[[f32; 3]; 3]],
     grid: &Grid,
     faces: &mut Vec<Face>,
     colors: &mut ColorSource<'_>,
@@ -78,28 +78,42 @@ pub(super) fn close_holes(
     if cones.is_empty() {
         return;
     }
+    let beside = faces_beside(mesh, cones, faces);
     let to_grid = ToGrid::new(grid);
-    let position = |v: u32| mesh.positions.get(v as usize).map(|p| DVec3::from_array(p.map(f64::from)));
-    let undirected = |a: u32, b: u32| (a.min(b), a.max(b));
-    let mut beside: HashMap<(u32, u32), Option<u32>> =
-        cones.iter().map(|([a, b], _)| (undirected(*a, *b), None)).collect();
+    let wide = |p: [f32; 3]| DVec3::from_array(p.map(f64::from));
+    colors.close(cones.iter().map(|[a, b, _]| {
+        let face = &faces[*beside.get(&edge(*a, *b))? as usize];
+        Some((face.clone(), to_grid.point((wide(*a) + wide(*b)) / 2.0)))
+    }));
+    for (i, cone) in cones.iter().enumerate() {
+        faces.extend(Face::new(cone.map(|p| to_grid.point(wide(p))), i as u32, FaceKind::Closing));
+    }
+}
+
+type Position = [u32; 3];
+
+/// Equal positions, equal bits: -0 counts as 0.
+fn bits(p: [f32; 3]) -> Position {
+    p.map(|v| (v + 0.0).to_bits())
+}
+
+fn edge(a: [f32; 3], b: [f32; 3]) -> (Position, Position) {
+    let (a, b) = (bits(a), bits(b));
+    (a.min(b), a.max(b))
+}
+
+/// The first face along each cone's edge.
+fn faces_beside(mesh: &Mesh, cones: &[[[f32; 3]; 3]], faces: &[Face]) -> HashMap<(Position, Position), u32> {
+    let rim: HashSet<Position> = cones.iter().flat_map(|[a, b, _]| [bits(*a), bits(*b)]).collect();
+    let on_rim: Vec<bool> = mesh.positions.par_iter().map(|p| rim.contains(&bits(*p))).collect();
+    let mut beside = HashMap::with_capacity(cones.len());
     for (i, face) in faces.iter().enumerate() {
         let Some(&[a, b, c]) = mesh.triangles.get(face.triangle as usize) else { continue };
-        for (p, q) in [(a, b), (b, c), (c, a)] {
-            if let Some(found) = beside.get_mut(&undirected(p, q)) {
-                found.get_or_insert(i as u32);
+        for (p, q) in [(a as usize, b as usize), (b as usize, c as usize), (c as usize, a as usize)] {
+            if on_rim[p] && on_rim[q] {
+                beside.entry(edge(mesh.positions[p], mesh.positions[q])).or_insert(i as u32);
             }
         }
     }
-    colors.close(cones.iter().map(|([a, b], _)| {
-        let face = &faces[(*beside.get(&undirected(*a, *b))?)? as usize];
-        let middle = (position(*a)? + position(*b)?) / 2.0;
-        Some((face.clone(), to_grid.point(middle)))
-    }));
-    for (i, ([a, b], apex)) in cones.iter().enumerate() {
-        if let (Some(a), Some(b)) = (position(*a), position(*b)) {
-            let corners = [a, b, *apex].map(|p| to_grid.point(p));
-            faces.extend(Face::new(corners, i as u32, FaceKind::Closing));
-        }
-    }
+    beside
 }
