@@ -40,6 +40,7 @@ pub struct Mesh {
 mod builtin;
 mod health;
 mod load;
+mod orient;
 mod paint;
 mod polygonize;
 mod revolve;
