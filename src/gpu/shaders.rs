@@ -11,7 +11,16 @@ macro_rules! embed {
     };
 }
 
-embed!["shared/linear_id", "shared/octree", "render/blit",];
+embed![
+    "shared/linear_id",
+    "shared/octree",
+    "render/blit",
+    "render/compose",
+    "render/frame",
+    "render/light",
+    "render/primary",
+    "render/trace",
+];
 
 /// The text of `shaders/<path>.wgsl` with its includes.
 ///
