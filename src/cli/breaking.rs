@@ -60,7 +60,10 @@ pub fn default_impact(object: &Object) -> Impact {
     let nearest = nearest_leaf(&object.forest, 0..leaves.len(), centre);
     let (point, direction) = nearest.map_or((centre, DVec3::NEG_Z), |i| {
         let normal = unpack_normal(leaves.normals[i]).as_dvec3();
-        (voxel_centre(morton::decode(leaves.keys[i])) + normal * f64::from(leaves.colors[i].offset()), -normal)
+        (
+            voxel_centre(morton::decode(leaves.keys[i])) + normal * f64::from(leaves.colors[i].offset()),
+            -normal,
+        )
     });
     Impact { point: object.grid.origin + object.grid.h * point, direction }
 }
@@ -87,7 +90,12 @@ pub fn first_pattern(object: &Object, plan: &Plan) -> Result<Pattern, CliError> 
         }
         None => {
             let longest = (object.bounds.1 - object.bounds.0).max_element() / grid.h;
-            Pattern::on_spheres(&plan.params, grid.from_mesh(plan.impact.point), longest.max(1.0), grid.level)?
+            Pattern::on_spheres(
+                &plan.params,
+                grid.from_mesh(plan.impact.point),
+                longest.max(1.0),
+                grid.level,
+            )?
         }
     })
 }

@@ -113,7 +113,9 @@ impl PatternArgs {
             return refuse("rough and dusty crack surfaces are not built yet; use --surface planar");
         }
         if self.transition_level.is_some() {
-            return refuse("--transition-level belongs to rough surfaces, which are not built yet; leave it out");
+            return refuse(
+                "--transition-level belongs to rough surfaces, which are not built yet; leave it out",
+            );
         }
         if self.local.is_some() {
             return refuse("--local is not built yet; leave it out to break the whole object");
@@ -175,8 +177,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     };
     let source_volume = crate::bodies::mass_properties(&broken.source, 0).volume;
     let read = (object.input.clone(), object.health.clone());
-    let mut report =
-        FractureReport::new(&broken, source_volume, read, gpu.describe(), parameters, checks);
+    let mut report = FractureReport::new(&broken, source_volume, read, gpu.describe(), parameters, checks);
     write(args, &broken, &reporter)?;
     report.write(&args.out.join("report.json"), &reporter.timings())?;
 
@@ -212,8 +213,9 @@ fn write(args: &FractureArgs, broken: &Broken, reporter: &Reporter) -> Result<()
 
 /// Seeds as text (x y z a line; `#` starts a comment) or as a NumPy array.
 fn read_seeds(file: &PathBuf) -> Result<Vec<DVec3>, CliError> {
-    let bytes = std::fs::read(file)
-        .map_err(|e| about(file, format!("the seeds cannot be read: {e}; check the path given to --seeds-file")))?;
+    let bytes = std::fs::read(file).map_err(|e| {
+        about(file, format!("the seeds cannot be read: {e}; check the path given to --seeds-file"))
+    })?;
     let is_npy = file.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy"));
     let points = if is_npy { export::read_points(&bytes) } else { parse_seeds(&bytes) };
     let points = points.map_err(|e| about(file, e))?;

@@ -70,23 +70,15 @@ pub fn load_mesh(file: &Path, reporter: &Reporter) -> Result<(Mesh, InputReport)
 /// [`CliError::Input`].
 pub fn load_object(file: &Path, level: u32, reporter: &Reporter) -> Result<Object, CliError> {
     let (mesh, input) = load_mesh(file, reporter)?;
+    let corner = |p: [f32; 3]| DVec3::from_array(p.map(f64::from));
     let voxelized = reporter
         .stage("voxelise", |progress| voxelize(&mesh, level, progress))
         .map_err(|error| about(file, error))?;
     Ok(Object {
-        bounds: bounds(&mesh),
+        bounds: (corner(voxelized.health.bounds_low), corner(voxelized.health.bounds_high)),
         forest: Arc::new(voxelized.forest),
         grid: voxelized.grid,
         input,
         health: voxelized.health,
     })
-}
-
-/// Bounds of the vertices that triangles use.
-fn bounds(mesh: &Mesh) -> (DVec3, DVec3) {
-    let corners = mesh.triangles.iter().flatten().filter_map(|i| mesh.positions.get(*i as usize));
-    corners.map(|p| DVec3::from_array(p.map(f64::from))).fold(
-        (DVec3::INFINITY, DVec3::NEG_INFINITY),
-        |(low, high), p| (low.min(p), high.max(p)),
-    )
 }

@@ -9,7 +9,6 @@ mod fracture;
 mod input;
 mod progress;
 mod render;
-mod simulate;
 mod stills;
 mod window;
 
@@ -84,8 +83,6 @@ struct Cli {
 enum Command {
     /// Voxelises and breaks a mesh without a window, and writes what came of it
     Fracture(fracture::FractureArgs),
-    /// Runs a scene without a window and logs it
-    Simulate(simulate::SimulateArgs),
     /// Draws a mesh or scene into a PNG picture
     Render(render::RenderArgs),
     /// Measures every stage: medians, counts, the columns of Table 1 of Domaradzki & Martyn 2016
@@ -103,7 +100,6 @@ pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> Result<()
     match cli.command {
         None => window::run(&cli.window),
         Some(Command::Fracture(args)) => fracture::run(&args),
-        Some(Command::Simulate(args)) => simulate::run(&args),
         Some(Command::Render(args)) => render::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Doctor) => doctor::run(),
@@ -137,7 +133,10 @@ fn print(text: &str) {
 /// Makes the folder that results go to.
 fn make_folder(path: &PathBuf) -> Result<(), CliError> {
     std::fs::create_dir_all(path).map_err(|e| {
-        CliError::Input(format!("{}: the folder cannot be made: {e}; give --out another place", path.display()))
+        CliError::Input(format!(
+            "{}: the folder cannot be made: {e}; give --out another place",
+            path.display()
+        ))
     })
 }
 
@@ -210,7 +209,8 @@ mod tests {
 
     #[test]
     fn negative_impacts_parse() {
-        let text = error_of(&["fracture", "builtin:box", "--out", "x", "--impact", "-1,-2.5,3e-3"]).to_string();
+        let text =
+            error_of(&["fracture", "builtin:box", "--out", "x", "--impact", "-1,-2.5,3e-3"]).to_string();
         assert_eq!(text, "parsed");
         assert_eq!(parse_point("-1,-2.5,3e-3"), Ok(glam::DVec3::new(-1.0, -2.5, 3e-3)));
     }

@@ -48,8 +48,7 @@ impl Cells {
     #[must_use]
     pub fn of(forest: &Forest, tree: usize) -> Self {
         let range = forest.tree_start[tree] as usize..forest.tree_start[tree + 1] as usize;
-        let mut all: Vec<(Key, u8, u32)> =
-            range.map(|i| (forest.leaves.keys[i], 0, i as u32)).collect();
+        let mut all: Vec<(Key, u8, u32)> = range.map(|i| (forest.leaves.keys[i], 0, i as u32)).collect();
         forest.visit_internal(tree, &mut |_, low, size| {
             all.push((encode(low), size.trailing_zeros() as u8, u32::MAX));
         });

@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use crate::svo::morton::{Key, decode};
+use crate::svo::{
+    Forest,
+    morton::{Key, decode},
+};
 
 use super::{Broken, BrokenStep, Cells};
 
@@ -78,6 +81,7 @@ fn check_step(broken: &Broken, step: &BrokenStep) -> Vec<Check> {
         corners(&copies, step, broken.grid.level),
         mass(broken, step),
         connected(&pieces, step.island_level),
+        valid(&step.fracture.forest),
     ]
 }
 
@@ -125,7 +129,8 @@ fn space(source: &Cells, pieces: &[Cells], copies: &[(Key, u32)]) -> Check {
     let overlaps = spans.windows(2).filter(|w| w[1].0 < w[0].1).count();
     let after: u64 = spans.iter().map(|s| s.1 - s.0).sum();
     let before = source.volume();
-    let same = joined(spans) == joined((0..source.len()).map(|i| (u64::from(source.starts[i]), source.end(i))));
+    let same =
+        joined(spans) == joined((0..source.len()).map(|i| (u64::from(source.starts[i]), source.end(i))));
     Check::new(
         "voxels_before_are_voxels_after",
         same && overlaps == 0 && before == after,
@@ -208,6 +213,19 @@ fn connected(pieces: &[Cells], island_level: u32) -> Check {
         "each_piece_is_connected",
         split == 0,
         &[("pieces", counts.len() as f64), ("split", split as f64)],
+    )
+}
+
+/// The octrees of the pieces are sound.
+fn valid(forest: &Forest) -> Check {
+    let findings = crate::svo::validate(forest).err().unwrap_or_default();
+    for finding in &findings {
+        tracing::warn!("octree: {finding}");
+    }
+    Check::new(
+        "octrees_are_valid",
+        findings.is_empty(),
+        &[("octrees", forest.trees() as f64), ("findings", findings.len() as f64)],
     )
 }
 

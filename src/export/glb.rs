@@ -27,11 +27,8 @@ pub fn write_glb(path: &Path, broken: &Broken) -> Result<Vec<String>, ExportErro
         let positions: Vec<[f32; 3]> =
             mesh.positions.iter().map(|p| (*p - centre).as_vec3().to_array()).collect();
         let normals: Vec<[f32; 3]> = mesh.normals.iter().map(|n| n.to_array()).collect();
-        let colors: Vec<[u16; 4]> = mesh
-            .colors
-            .iter()
-            .map(|[r, g, b]| [linear(*r), linear(*g), linear(*b), u16::MAX])
-            .collect();
+        let colors: Vec<[u16; 4]> =
+            mesh.colors.iter().map(|[r, g, b]| [linear(*r), linear(*g), linear(*b), u16::MAX]).collect();
         let indices: Vec<u32> = mesh.triangles().flatten().collect();
         let volume = piece.mass.volume * broken.grid.h.powi(3);
         let mut node = json!({

@@ -85,8 +85,7 @@ fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
     if shape.len() > 1 {
         dims.truncate(dims.len() - 2);
     }
-    let dict =
-        format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}), }}", dims.trim_end());
+    let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}), }}", dims.trim_end());
     let unpadded = 10 + dict.len() + 1;
     let padding = unpadded.next_multiple_of(64) - unpadded;
     let mut out = b"\x93NUMPY\x01\x00".to_vec();
@@ -108,9 +107,7 @@ pub fn read_points(bytes: &[u8]) -> Result<Vec<[f64; 3]>, String> {
     }
     let (len, start) = match bytes.get(6) {
         Some(1) => (bytes.get(8..10).map(|b| usize::from(u16::from_le_bytes([b[0], b[1]]))), 10),
-        Some(2 | 3) => {
-            (bytes.get(8..12).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]) as usize), 12)
-        }
+        Some(2 | 3) => (bytes.get(8..12).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]) as usize), 12),
         _ => return Err(not_npy()),
     };
     let text = len.and_then(|len| bytes.get(start..start + len)).ok_or_else(not_npy)?;
@@ -129,7 +126,11 @@ pub fn read_points(bytes: &[u8]) -> Result<Vec<[f64; 3]>, String> {
     let numbers: Vec<f64> = if text.contains("'<f8'") {
         data.chunks_exact(8).filter_map(|b| b.try_into().ok()).map(f64::from_le_bytes).collect()
     } else if text.contains("'<f4'") {
-        data.chunks_exact(4).filter_map(|b| b.try_into().ok()).map(f32::from_le_bytes).map(f64::from).collect()
+        data.chunks_exact(4)
+            .filter_map(|b| b.try_into().ok())
+            .map(f32::from_le_bytes)
+            .map(f64::from)
+            .collect()
     } else {
         return Err("its type is neither float32 nor float64".into());
     };

@@ -86,9 +86,8 @@ impl Scene {
         });
         // A model is placed by its middle; the grid's own middle goes to the origin, its floor to z = 0.
         let half = side as i32 / 2;
-        let place: [i32; 3] = std::array::from_fn(|k| {
-            (low[k] + size[k] / 2) as i32 - if k == 2 { 0 } else { half }
-        });
+        let place: [i32; 3] =
+            std::array::from_fn(|k| (low[k] + size[k] / 2) as i32 - if k == 2 { 0 } else { half });
         let shape = self.placed.len() as u32 + 3;
         self.placed.push(SceneNode::Transform {
             attributes: dict("_name", name.to_owned()),

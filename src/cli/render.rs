@@ -1,0 +1,115 @@
+//! `kintsugi render`: one picture of a mesh or scene, without a window.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::{
+    export::write_png,
+    gpu::Gpu,
+    render::{Camera, ColorBy, Renderer},
+};
+
+use super::{
+    CliError,
+    input::{about, load_object},
+    progress::Reporter,
+    stills::{Stage, Still, View, draw, world_bounds},
+};
+
+#[derive(Args)]
+pub struct RenderArgs {
+    /// Mesh file, scene file (.toml), or builtin:NAME
+    file: PathBuf,
+    /// Picture to write
+    #[arg(long, value_name = "PNG")]
+    out: PathBuf,
+    /// Picture size in pixels
+    #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = super::parse_size)]
+    size: [u32; 2],
+    /// Side to look from
+    #[arg(long, value_name = "NAME", default_value = "three-quarter")]
+    view: View,
+    /// Camera instead of a view: JSON, or a file with it: {"target":[x,y,z],"distance":m,"yaw":rad,"pitch":rad,"fov_y":rad}
+    #[arg(long, value_name = "JSON")]
+    camera: Option<String>,
+    /// Leave background and floor out (alpha 0)
+    #[arg(long)]
+    transparent: bool,
+    /// Octree level of a mesh: 2^N voxels along the longest side
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10))]
+    level: u32,
+    /// Print progress as lines of JSON on stderr
+    #[arg(long)]
+    json_progress: bool,
+}
+
+/// Draws and writes.
+///
+/// # Errors
+/// [`CliError`].
+pub fn run(args: &RenderArgs) -> Result<(), CliError> {
+    let camera = args.camera.as_deref().map(parse_camera).transpose()?;
+    if args.out.is_dir() {
+        return Err(about(&args.out, "this is a folder; give --out a file name, as in picture.png"));
+    }
+    let reporter = Reporter::new(args.json_progress);
+    let object = load_object(&args.file, args.level, &reporter)?;
+    let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
+    let stage = reporter.stage("upload", |_| Stage::of(&gpu, &object))?;
+    let still = Still {
+        arena: &stage.arena,
+        bodies: &stage.bodies,
+        camera: camera.unwrap_or_else(|| args.view.camera(world_bounds(&stage.bodies), args.size)),
+        color_by: ColorBy::Material,
+        floor: Some(0.0),
+        transparent: args.transparent,
+        size: args.size,
+    };
+    picture(args, &gpu, &still, &reporter)
+}
+
+fn picture(args: &RenderArgs, gpu: &Gpu, still: &Still<'_>, reporter: &Reporter) -> Result<(), CliError> {
+    let pixels = reporter.stage("draw", |_| draw(gpu, &mut Renderer::new(gpu)?, still))?;
+    write_png(&args.out, args.size, pixels)?;
+    super::print(&format!("{}\n", args.out.display()));
+    Ok(())
+}
+
+/// JSON itself, or the name of a file that holds it.
+fn parse_camera(text: &str) -> Result<Camera, CliError> {
+    let inline = text.trim_start().starts_with('{');
+    let json = if inline {
+        text.to_owned()
+    } else {
+        std::fs::read_to_string(text).map_err(|e| {
+            CliError::Input(format!(
+                "{text}: the camera cannot be read: {e}; give --camera JSON or a file with it"
+            ))
+        })?
+    };
+    let camera: Camera = serde_json::from_str(&json).map_err(|e| {
+        CliError::Input(format!("--camera: {e}; wanted are target, distance, yaw, pitch and fov_y"))
+    })?;
+    let numbers = [camera.distance, camera.yaw, camera.pitch, camera.fov_y];
+    if !camera.target.is_finite() || numbers.iter().any(|v| !v.is_finite()) || camera.distance <= 0.0 {
+        return Err(CliError::Input(
+            "--camera: every number must be finite, and the distance above 0".into(),
+        ));
+    }
+    Ok(camera)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cameras_are_checked() {
+        let good = r#"{"target":[0,0.5,0],"distance":2,"yaw":0.5,"pitch":0.2,"fov_y":0.6}"#;
+        assert!(parse_camera(good).is_ok_and(|c| c.distance == 2.0));
+        assert!(parse_camera(&good.replace("2,", "-2,")).is_err());
+        assert!(parse_camera("{}").is_err_and(|e| e.exit_code() == 2));
+        assert!(parse_camera("no-such-camera.json").is_err());
+    }
+}
