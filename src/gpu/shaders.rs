@@ -12,6 +12,22 @@ macro_rules! embed {
 }
 
 embed! {
+    "fracture/islands_flatten",
+    "fracture/islands_hook",
+    "fracture/islands_inherit",
+    "fracture/islands_list",
+    "fracture/leaves_count",
+    "fracture/leaves_emit",
+    "fracture/owners",
+    "fracture/prune_keep",
+    "fracture/prune_write",
+    "fracture/split_count",
+    "fracture/split_emit",
+    "fracture/split_leaves",
+    "fracture/split_range",
+    "fracture/traverse_count",
+    "fracture/traverse_emit",
+    "fracture/voronoi",
     "gpu/primitives/scan_apply",
     "gpu/primitives/scan_reduce",
     "shared/linear_id",
@@ -93,10 +109,15 @@ mod tests {
     #[test]
     fn every_shader_is_valid_and_every_kernel_uses_all_its_bindings() {
         for (name, text) in ALL {
-            let module = validate(name).unwrap_or_else(|e| panic!("{name}: {e}"));
+            // An include is validated with the kernels that include it.
             if !text.contains("@compute") {
+                assert!(
+                    ALL.iter().any(|(_, other)| other.contains(&format!("//#include {name}\n"))),
+                    "{name} is unused"
+                );
                 continue;
             }
+            let module = validate(name).unwrap_or_else(|e| panic!("{name}: {e}"));
             assert!(module.entry_points.iter().any(|e| e.name == "main"), "{name} has no main");
             for (_, var) in module.global_variables.iter() {
                 if let (Some(_), Some(var_name)) = (&var.binding, &var.name) {

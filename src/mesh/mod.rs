@@ -40,7 +40,14 @@ pub struct Mesh {
 mod builtin;
 mod health;
 mod load;
+mod orient;
+mod paint;
+mod polygonize;
+mod revolve;
+mod statue;
+mod topology;
 
 pub use builtin::{BUILTIN_NAMES, builtin};
 pub use health::{HealthReport, check};
 pub use load::{LoadWarning, MeshError, load, load_bytes};
+pub use topology::{Topology, boundary_cones, topology};

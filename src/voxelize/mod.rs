@@ -1,42 +1,25 @@
 //! Triangles to leaf voxels with colour, normal and coverage, and the inside test.
+//!
+//! In: a mesh as read. Out: one octree, its grid, and the completed health report. The recipe is [`voxelize`]; the octree's
+//! definition is Domaradzki & Martyn 2016, sec. 3, with winding numbers in place of their ray along a leaf's normal.
+
+mod color;
+mod inside;
+mod polygon;
+mod progress;
+mod rasterise;
+mod surface;
+
+pub use progress::Progress;
 
 use crate::{
-    mesh::{HealthReport, Mesh},
-    svo::{Forest, Grid},
+    mesh::{HealthReport, Mesh, boundary_cones, check, topology},
+    svo::{Forest, Grid, MAX_LEVEL, build},
 };
-
-/// Progress of long work and the wish to stop it. Cheap to clone, shared between threads.
-#[derive(Clone, Debug, Default)]
-pub struct Progress(std::sync::Arc<ProgressState>);
-
-#[derive(Debug, Default)]
-struct ProgressState {
-    permille: std::sync::atomic::AtomicU32,
-    cancelled: std::sync::atomic::AtomicBool,
-}
-
-impl Progress {
-    /// Sets the fraction done, 0..=1.
-    pub fn set(&self, fraction: f32) {
-        self.0
-            .permille
-            .store((fraction.clamp(0.0, 1.0) * 1000.0) as u32, std::sync::atomic::Ordering::Relaxed);
-    }
-    /// Fraction done.
-    #[must_use]
-    pub fn get(&self) -> f32 {
-        self.0.permille.load(std::sync::atomic::Ordering::Relaxed) as f32 / 1000.0
-    }
-    /// Asks the work to stop.
-    pub fn cancel(&self) {
-        self.0.cancelled.store(true, std::sync::atomic::Ordering::Relaxed);
-    }
-    /// Whether the work should stop.
-    #[must_use]
-    pub fn is_cancelled(&self) -> bool {
-        self.0.cancelled.load(std::sync::atomic::Ordering::Relaxed)
-    }
-}
+use color::ColorSource;
+use inside::solve;
+use rasterise::rasterise;
+use surface::{close_holes, faces_of, grid_of};
 
 /// Why a mesh could not become an octree.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -47,6 +30,9 @@ pub enum VoxelizeError {
     /// Level outside 1..=10.
     #[error("level {0} is outside 1 to 10")]
     Level(u32),
+    /// More than 134 million boundary voxels.
+    #[error("the mesh fills more voxels than fit in memory at this level; choose a lower level")]
+    TooLarge,
     /// Cancelled by the user.
     #[error("cancelled")]
     Cancelled,
@@ -67,6 +53,39 @@ pub struct Voxelized {
 ///
 /// # Errors
 /// [`VoxelizeError`].
-pub fn voxelize(_mesh: &Mesh, _level: u32, _progress: &Progress) -> Result<Voxelized, VoxelizeError> {
-    todo!()
+pub fn voxelize(mesh: &Mesh, level: u32, progress: &Progress) -> Result<Voxelized, VoxelizeError> {
+    if !(1..=MAX_LEVEL).contains(&level) {
+        return Err(VoxelizeError::Level(level));
+    }
+    let (mesh, health) = check(mesh);
+    let solid = solidify(&mesh, &[], level, progress)?;
+    Ok(Voxelized { forest: solid.forest, grid: solid.grid, health })
 }
+
+/// What [`solidify`] makes.
+struct Solid {
+    forest: Forest,
+    grid: Grid,
+    /// Leaves that only the triangles touch that close holes.
+    closing_leaves: usize,
+}
+
+/// Voxelises a checked mesh. `unsigned` says which triangles have no meaningful orientation (empty: none).
+fn solidify(mesh: &Mesh, unsigned: &[bool], level: u32, progress: &Progress) -> Result<Solid, VoxelizeError> {
+    let grid = grid_of(mesh, level)?;
+    let mut faces = faces_of(mesh, unsigned, &grid);
+    let mut colors = ColorSource::new(mesh);
+    let cones = boundary_cones(mesh, &topology(mesh));
+    close_holes(mesh, &cones, &grid, &mut faces, &mut colors);
+    progress.set(0.1);
+    let touched = rasterise(&faces, level, &colors, progress)?;
+    progress.set(0.7);
+    let solved = solve(touched, level);
+    progress.set(0.85);
+    let forest = build(level, solved.leaves, &solved.insides);
+    progress.set(1.0);
+    Ok(Solid { forest, grid, closing_leaves: solved.closing_leaves })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,451 @@
+//! Conservative rasterisation: every cell that a face reaches into, with the exact area, centroid and signed integrals of its
+//! parts of the surface.
+//!
+//! In: faces in grid space. Out: per touched cell, in Morton order, what the inside test and the leaf attributes need.
+//! Faces are first sorted into bricks of 8^3 cells; a brick is small enough to be summed up in the first-level cache, and a
+//! brick is one thread's work from start to end, so the sums do not depend on the number of threads.
+
+use rayon::prelude::*;
+
+use super::{
+    Progress, VoxelizeError,
+    color::ColorSource,
+    polygon::{Polygon, Slabs, cells_of},
+};
+use crate::svo::{
+    LeafColor,
+    morton::{self, Key},
+    pack_normal,
+};
+
+/// Log2 of a brick's edge in cells.
+pub(super) const BRICK_SHIFT: u32 = 3;
+/// Cells of a brick.
+pub(super) const BRICK_CELLS: usize = 512;
+/// More leaves, or (face, brick) pairs, than this are refused: they would not fit the memory of a common machine.
+pub(super) const MOST: usize = 1 << 27;
+
+/// What a face of the closed surface is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FaceKind {
+    /// A triangle of the mesh.
+    Mesh,
+    /// A triangle of a component without a consistent orientation: it is seen, but its sign says nothing.
+    Unsigned,
+    /// A triangle that closes a hole.
+    Closing,
+}
+
+/// A triangle in grid space.
+#[derive(Clone, Debug)]
+pub(super) struct Face {
+    pub(super) corners: [[f64; 3]; 3],
+    pub(super) normal: [f64; 3],
+    /// Index into the mesh's triangles; meaningless for closing faces.
+    pub(super) triangle: u32,
+    pub(super) kind: FaceKind,
+}
+
+impl Face {
+    /// `None` when the triangle has no area.
+    pub(super) fn new(corners: [[f64; 3]; 3], triangle: u32, kind: FaceKind) -> Option<Self> {
+        let (normal, _) = unit_normal(&corners)?;
+        Some(Self { corners, normal, triangle, kind })
+    }
+
+    fn cells<const A: usize>(&self, last_cell: i32) -> (i32, i32) {
+        let [a, b, c] = self.corners.map(|p| p[A]);
+        cells_of(a.min(b).min(c), a.max(b).max(c), self.normal[A], last_cell)
+    }
+
+    fn dominant_axis(&self) -> usize {
+        let n = self.normal.map(f64::abs);
+        if n[0] >= n[1] && n[0] >= n[2] {
+            0
+        } else if n[1] >= n[2] {
+            1
+        } else {
+            2
+        }
+    }
+}
+
+/// Unit normal and area; `None` without area.
+pub(super) fn unit_normal(corners: &[[f64; 3]; 3]) -> Option<([f64; 3], f64)> {
+    let [a, b, c] = corners.map(glam::DVec3::from_array);
+    let cross = (b - a).cross(c - a);
+    let length = cross.length();
+    (length > 1e-18).then(|| ((cross / length).to_array(), length / 2.0))
+}
+
+/// The touched cells, brick by brick.
+#[derive(Default)]
+pub(super) struct Touched {
+    /// Morton codes, ascending.
+    pub(super) keys: Vec<Key>,
+    pub(super) normals: Vec<u32>,
+    pub(super) colors: Vec<LeafColor>,
+    /// Signed area projected on the yz plane.
+    pub(super) area_x: Vec<f32>,
+    /// Integral of the distance from the cell's low x plane over that area.
+    pub(super) volume_x: Vec<f32>,
+    /// Morton code of each brick, ascending.
+    pub(super) bricks: Vec<Key>,
+    /// Bricks + 1 offsets into the arrays above.
+    pub(super) brick_start: Vec<u32>,
+    /// Indices of cells that only closing faces touch, ascending.
+    pub(super) closing: Vec<u32>,
+}
+
+/// Rasterises `faces` on a grid of `level`. Closing faces must come last, so that they add nothing to the attributes of a cell
+/// that the mesh itself touches.
+pub(super) fn rasterise(
+    faces: &[Face],
+    level: u32,
+    colors: &ColorSource<'_>,
+    progress: &Progress,
+) -> Result<Touched, VoxelizeError> {
+    let last_cell = last_cell(level);
+    let pairs = pair_with_bricks(faces, last_cell)?;
+    progress.set(0.25);
+
+    // A task takes whole bricks, several at a time.
+    let mut starts: Vec<usize> = Vec::new();
+    let step = (pairs.len() / (rayon::current_num_threads() * 8)).clamp(256, 1 << 16);
+    let mut at = 0;
+    while at < pairs.len() {
+        starts.push(at);
+        let end = (at + step).min(pairs.len());
+        let brick = pairs[end - 1] >> 32;
+        at = end + pairs[end..].partition_point(|pair| pair >> 32 == brick);
+    }
+    starts.push(pairs.len());
+    let parts: Vec<Touched> = starts
+        .par_windows(2)
+        .map_init(BrickSums::new, |sums, range| {
+            let mut out = Touched::default();
+            for run in pairs[range[0]..range[1]].chunk_by(|a, b| a >> 32 == b >> 32) {
+                if progress.is_cancelled() {
+                    break;
+                }
+                let brick = (run[0] >> 32) as Key;
+                for pair in run {
+                    let index = *pair as u32;
+                    sums.add(&faces[index as usize], index, brick, last_cell, colors);
+                }
+                sums.emit(brick, faces, colors, &mut out);
+            }
+            out
+        })
+        .collect();
+    if progress.is_cancelled() {
+        return Err(VoxelizeError::Cancelled);
+    }
+    Touched::join(parts)
+}
+
+/// Highest cell that may hold surface: one free cell stays on the far side (a grid of two cells has no room for that).
+pub(super) fn last_cell(level: u32) -> i32 {
+    ((1 << level) - 2).max(1)
+}
+
+/// (brick << 32 | face), sorted.
+fn pair_with_bricks(faces: &[Face], last_cell: i32) -> Result<Vec<u64>, VoxelizeError> {
+    let chunks: Vec<Vec<u64>> = faces
+        .par_chunks(4096)
+        .enumerate()
+        .map(|(chunk, faces)| {
+            let mut pairs = Vec::with_capacity(faces.len() * 2);
+            for (i, face) in faces.iter().enumerate() {
+                let index = (chunk * 4096 + i) as u64;
+                bricks_of(face, last_cell, |brick| {
+                    if pairs.len() <= MOST {
+                        pairs.push(u64::from(morton::encode(brick)) << 32 | index);
+                    }
+                });
+            }
+            pairs
+        })
+        .collect();
+    let total: usize = chunks.iter().map(Vec::len).sum();
+    if total > MOST {
+        return Err(VoxelizeError::TooLarge);
+    }
+    let mut pairs = Vec::with_capacity(total);
+    for chunk in chunks {
+        pairs.extend(chunk);
+    }
+    pairs.par_sort_unstable();
+    Ok(pairs)
+}
+
+fn bricks_of(face: &Face, last_cell: i32, mut visit: impl FnMut([u32; 3])) {
+    let to_bricks = |(first, last): (i32, i32)| (first >> BRICK_SHIFT, last >> BRICK_SHIFT);
+    let x = to_bricks(face.cells::<0>(last_cell));
+    let y = to_bricks(face.cells::<1>(last_cell));
+    let z = to_bricks(face.cells::<2>(last_cell));
+    let crossed = [x, y, z].iter().filter(|(first, last)| first != last).count();
+    if crossed <= 1 {
+        // Every brick between two touched ones in a row is touched.
+        for bz in z.0..=z.1 {
+            for by in y.0..=y.1 {
+                for bx in x.0..=x.1 {
+                    visit([bx as u32, by as u32, bz as u32]);
+                }
+            }
+        }
+        return;
+    }
+    let n = face.normal;
+    let mut triangle = Polygon::EMPTY;
+    triangle.set_triangle(&face.corners);
+    let (mut in_y, mut in_z) = (Slabs::NEW, Slabs::NEW);
+    in_z.cut::<2>(&triangle, z, BRICK_SHIFT, |bz, slab| {
+        if slab.is_empty() {
+            return;
+        }
+        let (low, high) = slab.range::<1>();
+        let rows = to_bricks(cells_of(low, high, n[1], last_cell));
+        in_y.cut::<1>(slab, rows, BRICK_SHIFT, |by, row| {
+            if row.is_empty() {
+                return;
+            }
+            let (low, high) = row.range::<0>();
+            let cells = to_bricks(cells_of(low, high, n[0], last_cell));
+            for bx in cells.0..=cells.1 {
+                visit([bx as u32, by as u32, bz as u32]);
+            }
+        });
+    });
+}
+
+/// Sums of one cell.
+#[derive(Clone, Copy)]
+struct Cell {
+    area_x: f64,
+    volume_x: f64,
+    area: f32,
+    area_vector: [f32; 3],
+    /// Area times centroid, from the cell's low corner.
+    moment: [f32; 3],
+    /// Area times colour.
+    color: [f32; 3],
+    /// Area of the largest part, and its face.
+    largest: f32,
+    face: u32,
+    of_mesh: bool,
+}
+
+impl Cell {
+    const ZERO: Self = Self {
+        area_x: 0.0,
+        volume_x: 0.0,
+        area: 0.0,
+        area_vector: [0.0; 3],
+        moment: [0.0; 3],
+        color: [0.0; 3],
+        largest: -1.0,
+        face: 0,
+        of_mesh: false,
+    };
+}
+
+/// The sums of one brick, by the low nine bits of the cell's Morton code.
+struct BrickSums {
+    cells: Box<[Cell; BRICK_CELLS]>,
+    touched: [u64; BRICK_CELLS / 64],
+    clipped: [Polygon; 3],
+    slabs: [Slabs; 3],
+}
+
+impl BrickSums {
+    fn new() -> Self {
+        Self {
+            cells: Box::new([Cell::ZERO; BRICK_CELLS]),
+            touched: [0; BRICK_CELLS / 64],
+            clipped: [Polygon::EMPTY, Polygon::EMPTY, Polygon::EMPTY],
+            slabs: [Slabs::NEW, Slabs::NEW, Slabs::NEW],
+        }
+    }
+
+    /// Adds the part of `face` that lies in `brick`.
+    fn add(&mut self, face: &Face, index: u32, brick: Key, last_cell: i32, colors: &ColorSource<'_>) {
+        let low = morton::decode(brick).map(|b| (b << BRICK_SHIFT) as i32);
+        let Self { cells, touched, clipped: [a, b, spare], slabs: [in_x, in_y, in_z] } = self;
+        let (mut polygon, mut other) = (a, b);
+        polygon.set_triangle(&face.corners);
+        clip::<0>(face, low[0], last_cell, &mut polygon, &mut other, spare);
+        clip::<1>(face, low[1], last_cell, &mut polygon, &mut other, spare);
+        clip::<2>(face, low[2], last_cell, &mut polygon, &mut other, spare);
+        if polygon.is_empty() {
+            return;
+        }
+        let n = face.normal;
+        let axis = face.dominant_axis();
+        let within = |(first, last): (i32, i32), low: i32| {
+            let end = low + (1 << BRICK_SHIFT) - 1;
+            (first.clamp(low, end), last.clamp(low, end))
+        };
+        let (from, to) = polygon.range::<2>();
+        in_z.cut::<2>(polygon, within(cells_of(from, to, n[2], last_cell), low[2]), 0, |z, slab| {
+            if slab.is_empty() {
+                return;
+            }
+            let (from, to) = slab.range::<1>();
+            in_y.cut::<1>(slab, within(cells_of(from, to, n[1], last_cell), low[1]), 0, |y, row| {
+                if row.is_empty() {
+                    return;
+                }
+                let (from, to) = row.range::<0>();
+                in_x.cut::<0>(row, within(cells_of(from, to, n[0], last_cell), low[0]), 0, |x, part| {
+                    if part.is_empty() {
+                        return;
+                    }
+                    let (area, centroid) = part.area_and_centroid(&n, axis);
+                    let local = local_index(x, y, z);
+                    touched[local >> 6] |= 1 << (local & 63);
+                    let corner = [f64::from(x), f64::from(y), f64::from(z)];
+                    add_part(&mut cells[local], (face, index), area, centroid, corner, colors);
+                });
+            });
+        });
+    }
+
+    /// Turns the sums into touched cells and clears them.
+    fn emit(&mut self, brick: Key, faces: &[Face], colors: &ColorSource<'_>, out: &mut Touched) {
+        let before = out.keys.len();
+        for word in 0..self.touched.len() {
+            let mut bits = std::mem::take(&mut self.touched[word]);
+            while bits != 0 {
+                let local = word << 6 | bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let cell = std::mem::replace(&mut self.cells[local], Cell::ZERO);
+                out.push(brick << (3 * BRICK_SHIFT) | local as Key, &cell, faces, colors);
+            }
+        }
+        if out.keys.len() > before {
+            out.bricks.push(brick);
+            out.brick_start.push(before as u32);
+        }
+    }
+}
+
+/// Keeps of `polygon` what lies in the brick that begins at `low` along axis `A`.
+fn clip<'a, const A: usize>(
+    face: &Face,
+    low: i32,
+    last_cell: i32,
+    polygon: &mut &'a mut Polygon,
+    other: &mut &'a mut Polygon,
+    spare: &mut Polygon,
+) {
+    let (first, last) = face.cells::<A>(last_cell);
+    if first < low {
+        polygon.split::<A>(f64::from(low), spare, other);
+        std::mem::swap(polygon, other);
+    }
+    let end = low + (1 << BRICK_SHIFT);
+    if last >= end {
+        polygon.split::<A>(f64::from(end), other, spare);
+        std::mem::swap(polygon, other);
+    }
+}
+
+/// The low nine bits of a cell's Morton code.
+pub(super) fn local_index(x: i32, y: i32, z: i32) -> usize {
+    const SPREAD: [usize; 8] = [0, 1, 8, 9, 64, 65, 72, 73];
+    SPREAD[(x & 7) as usize] | SPREAD[(y & 7) as usize] << 1 | SPREAD[(z & 7) as usize] << 2
+}
+
+fn add_part(
+    cell: &mut Cell,
+    (face, index): (&Face, u32),
+    area: f64,
+    centroid: [f64; 3],
+    corner: [f64; 3],
+    colors: &ColorSource<'_>,
+) {
+    let n = face.normal;
+    if face.kind != FaceKind::Unsigned {
+        cell.area_x += n[0] * area;
+        cell.volume_x += n[0] * area * (centroid[0] - corner[0]);
+    }
+    if face.kind == FaceKind::Closing && cell.of_mesh {
+        return;
+    }
+    cell.of_mesh = face.kind != FaceKind::Closing;
+    let a = area as f32;
+    cell.area += a;
+    for i in 0..3 {
+        cell.area_vector[i] += (n[i] * area) as f32;
+        cell.moment[i] += a * (centroid[i] - corner[i]) as f32;
+    }
+    if a > cell.largest {
+        cell.largest = a;
+        cell.face = index;
+    }
+    if colors.varies() && cell.of_mesh {
+        let color = colors.at(face, centroid);
+        for i in 0..3 {
+            cell.color[i] += a * color[i];
+        }
+    }
+}
+
+impl Touched {
+    fn push(&mut self, key: Key, cell: &Cell, faces: &[Face], colors: &ColorSource<'_>) {
+        let sum = glam::Vec3::from_array(cell.area_vector);
+        let largest = &faces[cell.face as usize];
+        // The two sides of a sheet thinner than a voxel cancel; one of them has to be shown.
+        let normal = if sum.length() > 0.05 * cell.area {
+            sum.normalize_or_zero()
+        } else {
+            glam::DVec3::from_array(largest.normal).as_vec3()
+        };
+        let weight = if cell.area > 0.0 { 1.0 / cell.area } else { 0.0 };
+        let offset = if cell.area > 0.0 {
+            normal.dot(glam::Vec3::from_array(cell.moment) * weight - glam::Vec3::splat(0.5))
+        } else {
+            0.0
+        };
+        let rgb = if colors.varies() && cell.of_mesh && cell.area > 0.0 {
+            cell.color.map(|c| (c * weight).round().clamp(0.0, 255.0) as u8)
+        } else {
+            colors.of_triangle(largest)
+        };
+        if !cell.of_mesh {
+            self.closing.push(self.keys.len() as u32);
+        }
+        self.keys.push(key);
+        self.normals.push(pack_normal(normal));
+        self.colors.push(LeafColor::new(rgb, false, offset));
+        self.area_x.push(cell.area_x as f32);
+        self.volume_x.push(cell.volume_x as f32);
+    }
+
+    fn join(parts: Vec<Self>) -> Result<Self, VoxelizeError> {
+        let total: usize = parts.iter().map(|part| part.keys.len()).sum();
+        if total > MOST {
+            return Err(VoxelizeError::TooLarge);
+        }
+        let mut all = Self::default();
+        all.keys.reserve_exact(total);
+        all.normals.reserve_exact(total);
+        all.colors.reserve_exact(total);
+        all.area_x.reserve_exact(total);
+        all.volume_x.reserve_exact(total);
+        for part in parts {
+            let base = all.keys.len() as u32;
+            all.closing.extend(part.closing.iter().map(|i| i + base));
+            all.brick_start.extend(part.brick_start.iter().map(|i| i + base));
+            all.bricks.extend(part.bricks);
+            all.keys.extend(part.keys);
+            all.normals.extend(part.normals);
+            all.colors.extend(part.colors);
+            all.area_x.extend(part.area_x);
+            all.volume_x.extend(part.volume_x);
+        }
+        all.brick_start.push(all.keys.len() as u32);
+        Ok(all)
+    }
+}

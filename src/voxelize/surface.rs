@@ -1,0 +1,119 @@
+//! The mesh as faces in grid space, its holes closed.
+
+use std::collections::{HashMap, HashSet};
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+use super::{
+    VoxelizeError,
+    color::ColorSource,
+    rasterise::{Face, FaceKind, last_cell},
+};
+use crate::{mesh::Mesh, svo::Grid};
+
+/// Coordinates this close to a grid plane, in voxels, are on it: a box of whole voxels stays one after the rounding of its file.
+const SNAP_VOXELS: f64 = 1e-6;
+
+/// The grid of the vertices that triangles use.
+pub(super) fn grid_of(mesh: &Mesh, level: u32) -> Result<Grid, VoxelizeError> {
+    let (low, high) = mesh
+        .triangles
+        .par_iter()
+        .flatten_iter()
+        .filter_map(|&v| mesh.positions.get(v as usize))
+        .map(|p| (DVec3::from_array(p.map(f64::from)), DVec3::from_array(p.map(f64::from))))
+        .reduce_with(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+        .ok_or(VoxelizeError::Empty)?;
+    if !low.is_finite() || !high.is_finite() {
+        return Err(VoxelizeError::Empty);
+    }
+    Ok(Grid::around(low, high, level))
+}
+
+/// Mesh points to grid space, on grid planes where they are meant to be, and never outside the cells that may hold surface.
+struct ToGrid {
+    grid: Grid,
+    high: f64,
+}
+
+impl ToGrid {
+    fn new(grid: &Grid) -> Self {
+        Self { grid: *grid, high: f64::from(last_cell(grid.level) + 1) }
+    }
+
+    fn point(&self, p: DVec3) -> [f64; 3] {
+        self.grid.from_mesh(p).to_array().map(|v| {
+            let whole = v.round();
+            let v = if (v - whole).abs() < SNAP_VOXELS { whole } else { v };
+            v.clamp(1.0, self.high)
+        })
+    }
+}
+
+/// The triangles that have an area, in grid space.
+pub(super) fn faces_of(mesh: &Mesh, unsigned: &[bool], grid: &Grid) -> Vec<Face> {
+    let to_grid = ToGrid::new(grid);
+    let points: Vec<[f64; 3]> =
+        mesh.positions.par_iter().map(|p| to_grid.point(DVec3::from_array(p.map(f64::from)))).collect();
+    mesh.triangles
+        .par_iter()
+        .enumerate()
+        .filter_map(|(i, corners)| {
+            let kind = if unsigned.get(i) == Some(&true) { FaceKind::Unsigned } else { FaceKind::Mesh };
+            let [a, b, c] = corners.map(|v| points.get(v as usize).copied());
+            Face::new([a?, b?, c?], i as u32, kind)
+        })
+        .collect()
+}
+
+/// Adds the triangles that close the holes, coloured like the mesh along the hole's edge. A cone is an edge of a hole and an apex.
+pub(super) fn close_holes(
+    mesh: &Mesh,
+    cones: &[[[f32; 3]; 3]],
+    grid: &Grid,
+    faces: &mut Vec<Face>,
+    colors: &mut ColorSource<'_>,
+) {
+    if cones.is_empty() {
+        return;
+    }
+    let beside = faces_beside(mesh, cones, faces);
+    let to_grid = ToGrid::new(grid);
+    let wide = |p: [f32; 3]| DVec3::from_array(p.map(f64::from));
+    colors.close(cones.iter().map(|[a, b, _]| {
+        let face = &faces[*beside.get(&edge(*a, *b))? as usize];
+        Some((face.clone(), to_grid.point((wide(*a) + wide(*b)) / 2.0)))
+    }));
+    for (i, cone) in cones.iter().enumerate() {
+        faces.extend(Face::new(cone.map(|p| to_grid.point(wide(p))), i as u32, FaceKind::Closing));
+    }
+}
+
+type Position = [u32; 3];
+
+/// Equal positions, equal bits: -0 counts as 0.
+fn bits(p: [f32; 3]) -> Position {
+    p.map(|v| (v + 0.0).to_bits())
+}
+
+fn edge(a: [f32; 3], b: [f32; 3]) -> (Position, Position) {
+    let (a, b) = (bits(a), bits(b));
+    (a.min(b), a.max(b))
+}
+
+/// The first face along each cone's edge.
+fn faces_beside(mesh: &Mesh, cones: &[[[f32; 3]; 3]], faces: &[Face]) -> HashMap<(Position, Position), u32> {
+    let rim: HashSet<Position> = cones.iter().flat_map(|[a, b, _]| [bits(*a), bits(*b)]).collect();
+    let on_rim: Vec<bool> = mesh.positions.par_iter().map(|p| rim.contains(&bits(*p))).collect();
+    let mut beside = HashMap::with_capacity(cones.len());
+    for (i, face) in faces.iter().enumerate() {
+        let Some(&[a, b, c]) = mesh.triangles.get(face.triangle as usize) else { continue };
+        for (p, q) in [(a as usize, b as usize), (b as usize, c as usize), (c as usize, a as usize)] {
+            if on_rim[p] && on_rim[q] {
+                beside.entry(edge(mesh.positions[p], mesh.positions[q])).or_insert(i as u32);
+            }
+        }
+    }
+    beside
+}
