@@ -57,8 +57,11 @@ pub fn voxelize(mesh: &Mesh, level: u32, progress: &Progress) -> Result<Voxelize
     if !(1..=MAX_LEVEL).contains(&level) {
         return Err(VoxelizeError::Level(level));
     }
-    let (mesh, health) = check(mesh);
+    let (mesh, mut health) = check(mesh);
     let solid = solidify(&mesh, &[], level, progress)?;
+    health.inside_test = "winding number".into();
+    health.closing_leaves = solid.closing_leaves;
+    health.capped_holes = if solid.closing_faces > 0 { health.boundary_loops } else { 0 };
     Ok(Voxelized { forest: solid.forest, grid: solid.grid, health })
 }
 
@@ -68,6 +71,8 @@ struct Solid {
     grid: Grid,
     /// Leaves that only the triangles touch that close holes.
     closing_leaves: usize,
+    /// Triangles that close holes.
+    closing_faces: usize,
 }
 
 /// Voxelises a checked mesh. `unsigned` says which triangles have no meaningful orientation (empty: none).
@@ -76,7 +81,9 @@ fn solidify(mesh: &Mesh, unsigned: &[bool], level: u32, progress: &Progress) -> 
     let mut faces = faces_of(mesh, unsigned, &grid);
     let mut colors = ColorSource::new(mesh);
     let cones = boundary_cones(mesh, &topology(mesh));
+    let of_mesh = faces.len();
     close_holes(mesh, &cones, &grid, &mut faces, &mut colors);
+    let closing_faces = faces.len() - of_mesh;
     progress.set(0.1);
     let touched = rasterise(&faces, level, &colors, progress)?;
     progress.set(0.7);
@@ -84,7 +91,7 @@ fn solidify(mesh: &Mesh, unsigned: &[bool], level: u32, progress: &Progress) -> 
     progress.set(0.85);
     let forest = build(level, solved.leaves, &solved.insides);
     progress.set(1.0);
-    Ok(Solid { forest, grid, closing_leaves: solved.closing_leaves })
+    Ok(Solid { forest, grid, closing_leaves: solved.closing_leaves, closing_faces })
 }
 
 #[cfg(test)]
