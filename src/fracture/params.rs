@@ -1,5 +1,13 @@
-//! What the user can tune, and the seeds that follow from it.
+//! What the user can tune, and the seeds that follow from it (2016, sec. 4.2).
+
 use glam::DVec3;
+use rand_chacha::{
+    ChaCha8Rng,
+    rand_core::{Rng, SeedableRng},
+};
+
+use super::layers::UNIT_BITS;
+
 /// How crack surfaces look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -12,6 +20,7 @@ pub enum Surface {
     /// Crack surfaces with a gap of dust (2018). Not built yet.
     Dusty,
 }
+
 /// Where an object is hit, in the mesh's units.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Impact {
@@ -20,9 +29,10 @@ pub struct Impact {
     /// Direction of the blow (unit), into the object.
     pub direction: DVec3,
 }
+
 /// Parameters of one fracture.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct FractureParams {
     /// Seeds in all, shared out over the spheres.
     pub seeds: u32,
@@ -35,6 +45,7 @@ pub struct FractureParams {
     /// Level at which islands are told apart; `None` is the leaf level.
     pub island_level: Option<u32>,
 }
+
 impl Default for FractureParams {
     fn default() -> Self {
         Self {
@@ -46,43 +57,141 @@ impl Default for FractureParams {
         }
     }
 }
-/// Voronoi seeds in fixed point: 2^14 units a grid side at every level.
-#[derive(Clone, Debug, PartialEq)]
+
+/// Most seeds of one pattern: the pairs of seeds at the root stay within what a buffer holds.
+pub const MAX_SEEDS: u32 = 8192;
+
+/// Voronoi seeds in fixed point: 2^14 units a grid side at every level, so that a preview at a coarse level and the full level have
+/// the same cells, and squared distances compare exactly.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     /// At most half a side outside the grid.
     pub seeds: Vec<[i32; 3]>,
 }
+
 /// Why there is no pattern.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PatternError {
-    /// Parameters out of range.
+    /// Parameters out of range: what, and the range.
     #[error("{0}")]
     Bad(String),
 }
+
 impl Pattern {
-    /// Seeds at random on spheres round `point` (sec. 4.2). `point` in grid coordinates (voxels) of a grid of `level`,
-    /// `longest_side` of the object's bounds in voxels. Deterministic in `params.rng`.
+    /// Seeds at random on spheres round `point`. `point` in grid coordinates (voxels) of a grid of `level`, `longest_side` of the
+    /// object's bounds in voxels. Seeds are dealt to the spheres in turn, the innermost first, so every sphere gets its equal share
+    /// and what is left over goes to the inner ones. Directions are uniform. A seed more than half a side outside the grid is
+    /// pulled in to that limit. The same parameters give the same seeds on every machine: only +, *, / and square root are used.
     ///
     /// # Errors
-    /// [`PatternError`] for zero seeds, no or non-finite radii, a non-finite point.
+    /// [`PatternError`] for no or too many seeds, no radii, a radius that is not finite and positive, a point that is not finite.
     pub fn on_spheres(
-        _params: &FractureParams,
-        _point: DVec3,
-        _longest_side: f64,
-        _level: u32,
+        params: &FractureParams,
+        point: DVec3,
+        longest_side: f64,
+        level: u32,
     ) -> Result<Self, PatternError> {
-        todo!()
+        check_count(params.seeds as usize)?;
+        if params.radii.is_empty() {
+            return Err(PatternError::Bad("at least one sphere radius is needed".into()));
+        }
+        if let Some(bad) = params.radii.iter().find(|r| !r.is_finite() || **r <= 0.0) {
+            return Err(PatternError::Bad(format!("a sphere radius must be finite and above 0, not {bad}")));
+        }
+        if !point.is_finite() || !longest_side.is_finite() {
+            return Err(PatternError::Bad("the impact point must be finite".into()));
+        }
+        let mut rng = ChaCha8Rng::seed_from_u64(params.rng);
+        let points: Vec<DVec3> = (0..params.seeds as usize)
+            .map(|i| {
+                let radius = params.radii[i % params.radii.len()] * longest_side;
+                point + radius * random_direction(&mut rng)
+            })
+            .collect();
+        Self::from_points(&points, level)
     }
-    /// Seeds at the given grid coordinates (voxels).
+
+    /// Seeds at the given grid coordinates (voxels) of a grid of `level`, rounded to 2^-14 of a side.
     ///
     /// # Errors
-    /// [`PatternError`] for no or non-finite points.
-    pub fn from_points(_points: &[DVec3], _level: u32) -> Result<Self, PatternError> {
-        todo!()
+    /// [`PatternError`] for no, too many or non-finite points.
+    pub fn from_points(points: &[DVec3], level: u32) -> Result<Self, PatternError> {
+        check_count(points.len())?;
+        let unit = f64::from(1u32 << (UNIT_BITS - level));
+        let side = f64::from(1u32 << UNIT_BITS);
+        let mut seeds = Vec::with_capacity(points.len());
+        for (i, p) in points.iter().enumerate() {
+            if !p.is_finite() {
+                return Err(PatternError::Bad(format!("seed {i} is not finite")));
+            }
+            let q = (*p * unit).round().clamp(DVec3::splat(-side / 2.0), DVec3::splat(side * 1.5));
+            seeds.push(q.as_ivec3().to_array());
+        }
+        Ok(Self { seeds })
     }
+
     /// Seeds in leaf units of a grid of `level`, exactly as used.
     #[must_use]
-    pub fn seeds_in_voxels(&self, _level: u32) -> Vec<[f64; 3]> {
-        todo!()
+    pub fn seeds_in_voxels(&self, level: u32) -> Vec<[f64; 3]> {
+        let unit = f64::from(1u32 << (UNIT_BITS - level));
+        self.seeds.iter().map(|s| s.map(|v| f64::from(v) / unit)).collect()
+    }
+}
+
+fn check_count(seeds: usize) -> Result<(), PatternError> {
+    if seeds == 0 || seeds > MAX_SEEDS as usize {
+        return Err(PatternError::Bad(format!("the number of seeds must be 1 to {MAX_SEEDS}, not {seeds}")));
+    }
+    Ok(())
+}
+
+/// A uniform unit vector, by rejection from the cube.
+fn random_direction(rng: &mut ChaCha8Rng) -> DVec3 {
+    let mut coordinate = || (rng.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
+    loop {
+        let v = DVec3::new(coordinate(), coordinate(), coordinate());
+        let squared = v.length_squared();
+        if squared > 1e-6 && squared <= 1.0 {
+            return v / squared.sqrt();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_lie_on_their_spheres_and_repeat() {
+        let params = FractureParams { seeds: 10, radii: vec![0.1, 0.3, 0.4], rng: 7, ..Default::default() };
+        let centre = DVec3::new(60.0, 70.0, 65.0);
+        let a = Pattern::on_spheres(&params, centre, 100.0, 7).unwrap();
+        assert_eq!(a, Pattern::on_spheres(&params, centre, 100.0, 7).unwrap());
+        for (i, s) in a.seeds_in_voxels(7).iter().enumerate() {
+            let r = (DVec3::from_array(*s) - centre).length();
+            assert!((r - [10.0, 30.0, 40.0][i % 3]).abs() < 0.02, "seed {i} at {r}");
+        }
+        let other = FractureParams { rng: 8, ..params };
+        assert_ne!(a, Pattern::on_spheres(&other, centre, 100.0, 7).unwrap());
+    }
+
+    #[test]
+    fn seeds_do_not_depend_on_the_level() {
+        let params = FractureParams::default();
+        let coarse = Pattern::on_spheres(&params, DVec3::splat(16.0), 30.0, 5).unwrap();
+        let fine = Pattern::on_spheres(&params, DVec3::splat(64.0), 120.0, 7).unwrap();
+        assert_eq!(coarse, fine);
+    }
+
+    #[test]
+    fn far_seeds_are_pulled_in_and_bad_ones_refused() {
+        let far = Pattern::from_points(&[DVec3::splat(1e9)], 6).unwrap();
+        assert_eq!(far.seeds, [[3 << 13; 3]]);
+        assert!(Pattern::from_points(&[], 6).is_err());
+        assert!(Pattern::from_points(&[DVec3::splat(f64::NAN)], 6).is_err());
+        let bad = FractureParams { radii: vec![f64::INFINITY], ..Default::default() };
+        assert!(Pattern::on_spheres(&bad, DVec3::ZERO, 1.0, 6).is_err());
+        let none = FractureParams { seeds: 0, ..Default::default() };
+        assert!(Pattern::on_spheres(&none, DVec3::ZERO, 1.0, 6).is_err());
     }
 }

@@ -1,11 +1,15 @@
-//! The result of a fracture.
-use super::Pattern;
-use crate::{
-    bodies::MassProperties,
-    gpu::{Gpu, GpuError, StageTiming},
-    svo::{Arena, Forest, Slot},
-};
+//! The result of a fracture, and its way back to the CPU.
+
 use std::sync::Arc;
+
+use crate::{
+    bodies::{MassProperties, mass_properties},
+    gpu::{Gpu, GpuError, StageTiming},
+    svo::{Arena, Forest, LeafColor, Leaves, Slot},
+};
+
+use super::layers::{NO_LEAF, Octrees};
+
 /// The octree that is to break: one tree of a forest that is in the arena.
 pub struct Source<'a> {
     /// Octrees on the GPU.
@@ -17,6 +21,7 @@ pub struct Source<'a> {
     /// Which tree.
     pub tree: u32,
 }
+
 /// One connected piece.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Piece {
@@ -29,6 +34,7 @@ pub struct Piece {
     /// Mass at density 1, centre, inertia, bounds; grid units.
     pub mass: MassProperties,
 }
+
 /// Counts of one fracture, as report.json names them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct FractureCounts {
@@ -45,6 +51,7 @@ pub struct FractureCounts {
     /// Pieces.
     pub pieces: u64,
 }
+
 /// A broken octree.
 #[derive(Clone, Debug)]
 pub struct Fracture {
@@ -57,6 +64,7 @@ pub struct Fracture {
     /// GPU time per stage.
     pub timings: Vec<StageTiming>,
 }
+
 /// Why a fracture failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum FractureError {
@@ -67,27 +75,95 @@ pub enum FractureError {
     #[error(transparent)]
     Gpu(#[from] GpuError),
 }
-/// The compiled fracture passes.
-pub struct Fracturer {}
-impl Fracturer {
-    /// Compiles the passes.
-    ///
-    /// # Errors
-    /// [`GpuError`].
-    pub fn new(_gpu: &Gpu) -> Result<Self, GpuError> {
-        todo!()
+
+/// Reads the octrees back and sums the pieces. `tree_cells` is the seed of each tree.
+pub(super) fn collect(
+    gpu: &Gpu,
+    source: &Source<'_>,
+    octrees: &Octrees,
+    tree_cells: Vec<u32>,
+    mut timings: Vec<StageTiming>,
+) -> Result<Fracture, FractureError> {
+    let started = std::time::Instant::now();
+    let nodes = octrees.nodes.read(gpu)?;
+    let place = octrees.leaves.place.read(gpu)?;
+    let surface = octrees.leaves.surface.read(gpu)?;
+    gpu.check()?;
+
+    // k cells share a leaf; 840 = lcm(1..=8) counts the shares of crack voxels exactly.
+    let mut crack_shares = 0u64;
+    let mut leaves = Leaves::default();
+    leaves.keys.reserve_exact(place.len());
+    leaves.coverage.reserve_exact(place.len());
+    for [key, origin] in &place {
+        let sharers = (origin >> 28) + 1;
+        let leaf = origin & NO_LEAF;
+        let whole = if leaf == NO_LEAF {
+            crack_shares += u64::from(840 / sharers);
+            1.0
+        } else {
+            source.forest.leaves.coverage[leaf as usize]
+        };
+        leaves.keys.push(*key);
+        leaves.coverage.push(whole / sharers as f32);
     }
-    /// Breaks `source` by `pattern`. Reads nothing else and changes nothing.
-    ///
-    /// # Errors
-    /// [`FractureError`].
-    pub fn fracture(
-        &self,
-        _gpu: &Gpu,
-        _source: &Source<'_>,
-        _pattern: &Pattern,
-        _island_level: Option<u32>,
-    ) -> Result<Fracture, FractureError> {
-        todo!()
+    leaves.normals = surface.iter().map(|[normal, _]| *normal).collect();
+    leaves.colors = surface.iter().map(|[_, color]| LeafColor(*color)).collect();
+
+    let mut forest = Forest {
+        level: source.forest.level,
+        level_start: octrees.level_start.clone(),
+        nodes,
+        leaves,
+        tree_start: Vec::new(),
+    };
+    forest.tree_start = tree_starts(&forest, tree_cells.len());
+
+    use rayon::prelude::*;
+    let mut pieces: Vec<Piece> = (0..tree_cells.len())
+        .into_par_iter()
+        .map(|tree| {
+            let mass = mass_properties(&forest, tree);
+            Piece { tree: tree as u32, cell: tree_cells[tree], voxels: mass.voxels, mass }
+        })
+        .collect();
+    pieces.sort_by(|a, b| b.voxels.cmp(&a.voxels).then(a.tree.cmp(&b.tree)));
+
+    let mut cells = tree_cells;
+    cells.sort_unstable();
+    cells.dedup();
+    let source_range = source.tree as usize;
+    let counts = FractureCounts {
+        source_leaves: u64::from(
+            source.forest.tree_start[source_range + 1] - source.forest.tree_start[source_range],
+        ),
+        crack_voxels: crack_shares / 840,
+        fbs: place.len() as u64,
+        cells: cells.len() as u64,
+        islands: (pieces.len() - cells.len()) as u64,
+        pieces: pieces.len() as u64,
+    };
+    timings.push(StageTiming {
+        stage: "readback and masses (CPU)".into(),
+        ms: started.elapsed().as_secs_f64() * 1e3,
+    });
+    Ok(Fracture { forest: Arc::new(forest), pieces, counts, timings })
+}
+
+/// Leaf ranges per tree: a tree's nodes are contiguous on every level, so its children are too.
+fn tree_starts(forest: &Forest, trees: usize) -> Vec<u32> {
+    let mut ends: Vec<u32> = (0..=trees as u32).collect();
+    for l in 0..forest.level as usize {
+        let level = &forest.nodes[forest.level_start[l] as usize..forest.level_start[l + 1] as usize];
+        let mut children = 0;
+        let mut at = 0;
+        for end in &mut ends {
+            while at < *end as usize {
+                children += u32::from(level[at].valid()).count_ones();
+                at += 1;
+            }
+            *end = children;
+        }
     }
+    ends
 }

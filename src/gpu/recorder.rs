@@ -38,6 +38,12 @@ impl<'a> Recorder<'a> {
         Self { gpu, encoder, queries, stage: label, timed: Vec::new() }
     }
 
+    /// The device recorded for.
+    #[must_use]
+    pub fn gpu(&self) -> &'a Gpu {
+        self.gpu
+    }
+
     /// Time from here on counts for `stage`.
     pub fn stage(&mut self, stage: &'static str) {
         self.stage = stage;

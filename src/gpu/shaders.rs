@@ -11,16 +11,34 @@ macro_rules! embed {
     };
 }
 
-embed![
-    "shared/linear_id",
-    "shared/octree",
+embed! {
+    "fracture/islands_flatten",
+    "fracture/islands_hook",
+    "fracture/islands_inherit",
+    "fracture/islands_list",
+    "fracture/leaves_count",
+    "fracture/leaves_emit",
+    "fracture/owners",
+    "fracture/prune_keep",
+    "fracture/prune_write",
+    "fracture/split_count",
+    "fracture/split_emit",
+    "fracture/split_leaves",
+    "fracture/split_range",
+    "fracture/traverse_count",
+    "fracture/traverse_emit",
+    "fracture/voronoi",
+    "gpu/primitives/scan_apply",
+    "gpu/primitives/scan_reduce",
     "render/blit",
     "render/compose",
     "render/frame",
     "render/light",
     "render/primary",
     "render/trace",
-];
+    "shared/linear_id",
+    "shared/octree",
+}
 
 /// The text of `shaders/<path>.wgsl` with its includes.
 ///
@@ -51,5 +69,82 @@ fn expand(path: &str, seen: &mut Vec<String>, out: &mut String) {
                 out.push('\n');
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn files(folder: &Path, root: &Path, out: &mut Vec<String>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                files(&path, root, out);
+            } else if path.extension().is_some_and(|e| e == "wgsl") {
+                let name = path.strip_prefix(root).unwrap().with_extension("");
+                out.push(name.to_string_lossy().replace('\\', "/"));
+            }
+        }
+    }
+
+    fn validate(name: &str) -> Result<naga::Module, String> {
+        let text = source(name);
+        let module = naga::front::wgsl::parse_str(&text).map_err(|e| e.emit_to_string(&text))?;
+        naga::valid::Validator::new(
+            naga::valid::ValidationFlags::all(),
+            naga::valid::Capabilities::default(),
+        )
+        .validate(&module)
+        .map_err(|e| e.emit_to_string(&text))?;
+        Ok(module)
+    }
+
+    #[test]
+    fn every_file_is_embedded() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders");
+        let mut found = Vec::new();
+        files(&root, &root, &mut found);
+        found.sort();
+        let mut listed: Vec<_> = ALL.iter().map(|(name, _)| (*name).to_owned()).collect();
+        listed.sort();
+        assert_eq!(found, listed);
+    }
+
+    #[test]
+    fn every_shader_is_valid_and_every_kernel_uses_all_its_bindings() {
+        for (name, text) in ALL {
+            // An include is validated with the kernels that include it.
+            if !text.contains("@compute") {
+                assert!(
+                    ALL.iter().any(|(_, other)| other.contains(&format!("//#include {name}\n"))),
+                    "{name} is unused"
+                );
+                continue;
+            }
+            let module = validate(name).unwrap_or_else(|e| panic!("{name}: {e}"));
+            assert!(module.entry_points.iter().any(|e| e.name == "main"), "{name} has no main");
+            for (_, var) in module.global_variables.iter() {
+                if let (Some(_), Some(var_name)) = (&var.binding, &var.name) {
+                    assert!(
+                        text.matches(var_name.as_str()).count() > 1,
+                        "{name}: binding {var_name} is never used, which drops it from the layout"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_workgroup_size_is_declared() {
+        assert!(
+            source("shared/linear_id").contains(&format!("WORKGROUP: u32 = {}u;", crate::gpu::WORKGROUP))
+        );
+    }
+
+    #[test]
+    fn a_broken_shader_is_caught() {
+        assert!(naga::front::wgsl::parse_str("fn main() { let x: u32 = 1.5f; }").is_err());
     }
 }

@@ -1,1 +1,5 @@
 //! Parallel building blocks.
+
+mod scan;
+
+pub use scan::Scan;

@@ -122,7 +122,8 @@ fn odd_inputs_draw_something_sane() {
     let whole = silhouette(&mut stage);
     stage.bodies[0].world_from_grid = glam::Mat4::NAN;
     stage.camera.target.x += 1e-4;
-    assert!(whole > 100 && silhouette(&mut stage).abs_diff(whole) < 20);
+    let left = silhouette(&mut stage);
+    assert!(whole > 60 && left.abs_diff(whole) < 10, "{whole} {left}");
 }
 
 #[test]

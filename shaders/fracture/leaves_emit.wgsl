@@ -1,0 +1,148 @@
+// Domaradzki & Martyn 2016, sec. 4.4: the fracture boundary set with its attributes.
+// One thread takes one pair at the last parent level and writes its copies. A boundary leaf keeps its colour and normal. A crack
+// voxel's normal is the mean of the bisector normals towards the other cells of its corners; its surface offset is the exact
+// distance of the bisector planes; its colour comes from a procedural volume.
+// out_place:   x = Morton code, y = source leaf (28 bits, all ones for a new crack voxel) and number of cells - 1 (4 bits)
+// out_surface: x = packed normal, y = packed colour word
+//#include shared/linear_id
+//#include fracture/owners
+
+struct Params { pairs: u32, child_level: u32, node_base: u32, leaf_base: u32, interior: u32 }
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> nodes: array<Node>;
+@group(0) @binding(2) var<storage, read> seeds: array<vec4<i32>>;
+@group(0) @binding(3) var<storage, read> pairs: array<Pair>;
+@group(0) @binding(4) var<storage, read> rivals: array<u32>;
+@group(0) @binding(5) var<storage, read> masks: array<u32>;
+@group(0) @binding(6) var<storage, read> offsets: array<vec2<u32>>;
+@group(0) @binding(7) var<storage, read> source_normals: array<u32>;
+@group(0) @binding(8) var<storage, read> source_colors: array<u32>;
+@group(0) @binding(9) var<storage, read_write> out_place: array<vec2<u32>>;
+@group(0) @binding(10) var<storage, read_write> out_surface: array<vec2<u32>>;
+
+const NO_LEAF: u32 = 0x0fffffffu;
+
+fn hash(p: vec3<i32>) -> f32 {
+    var h = u32(p.x) * 0x8da6b343u ^ u32(p.y) * 0xd8163841u ^ u32(p.z) * 0xcb1ab31fu;
+    h = (h ^ (h >> 15u)) * 0x2c1b3c6du;
+    h = (h ^ (h >> 12u)) * 0x297a2d39u;
+    return f32((h ^ (h >> 15u)) >> 8u) / 16777216.0;
+}
+
+// Value noise in [0, 1); `p` in fixed-point units, `cell` its lattice edge in the same.
+fn value_noise(p: vec3<i32>, cell: i32) -> f32 {
+    let lattice = vec3<i32>(floor(vec3<f32>(p) / f32(cell)));
+    var t = (vec3<f32>(p) - vec3<f32>(lattice * cell)) / f32(cell);
+    t = t * t * (3.0 - 2.0 * t);
+    var sum = 0.0;
+    for (var c = 0i; c < 8i; c++) {
+        let o = vec3<i32>(c & 1i, (c >> 1u) & 1i, c >> 2u);
+        let w = mix(1.0 - t, t, vec3<f32>(o));
+        sum += w.x * w.y * w.z * hash(lattice + o);
+    }
+    return sum;
+}
+
+fn interior_color(p: vec3<i32>) -> vec3<f32> {
+    let base = leaf_rgb(params.interior);
+    let grain = 0.6 * value_noise(p, 700i) + 0.4 * value_noise(p, 160i);
+    return clamp(base * (0.86 + 0.24 * grain), vec3<f32>(0.0), vec3<f32>(1.0));
+}
+
+// The nearest seed of a corner, the lowest index where several are.
+fn owner_of(x: vec3<i32>, pair: Pair) -> u32 {
+    var best = distance2(x, seeds[pair.cell].xyz);
+    var owner = pair.cell;
+    for (var k = 0u; k < pair.rival_count; k++) {
+        let r = rivals[pair.rival_first + k];
+        let d = distance2(x, seeds[r].xyz);
+        if d < best || (d == best && r < owner) {
+            best = d;
+            owner = r;
+        }
+    }
+    return owner;
+}
+
+fn color_word(rgb: vec3<f32>, offset_voxels: f32) -> u32 {
+    let q = vec3<u32>(round(rgb * 255.0));
+    let o = i32(clamp(round(offset_voxels * 64.0), -64.0, 63.0));
+    return q.x | (q.y << 8u) | (q.z << 16u) | (1u << 24u) | ((bitcast<u32>(o) & 0x7fu) << 25u);
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let i = linear_id(workgroup, groups, local);
+    if i >= params.pairs {
+        return;
+    }
+    let pair = pairs[i];
+    let copies = masks[i] & 0xffu;
+    let edge = node_edge(params.child_level);
+    var slot = offsets[i].x;
+    var node = Node(0u, 0u);
+    if pair.source != INSIDE {
+        node = nodes[params.node_base + pair.source];
+    }
+    var owners: array<u32, 27>;
+    if pair.rival_count > 0u {
+        let origin = node_low(pair.key, params.child_level - 1u);
+        for (var n = 0u; n < 27u; n++) {
+            owners[n] = owner_of(corner_point(origin, edge, n), pair);
+        }
+    }
+    for (var c = 0u; c < 8u; c++) {
+        if (copies & (1u << c)) == 0u {
+            continue;
+        }
+        let key = (pair.key << 3u) | c;
+        let low = node_low(key, params.child_level);
+        var others: array<u32, 8>;
+        var other_count = 0u;
+        if pair.rival_count > 0u {
+            for (var k = 0u; k < 8u; k++) {
+                let owner = owners[corner_number(c, k)];
+                var known = owner == pair.cell;
+                for (var j = 0u; j < other_count; j++) {
+                    known = known || others[j] == owner;
+                }
+                if !known {
+                    others[other_count] = owner;
+                    other_count += 1u;
+                }
+            }
+        }
+        var leaf = NO_LEAF;
+        var surface: vec2<u32>;
+        if (node_valid(node) & (1u << c)) != 0u {
+            leaf = node_child(node, c);
+            surface = vec2<u32>(source_normals[params.leaf_base + leaf], source_colors[params.leaf_base + leaf]);
+        } else {
+            let centre = low + vec3<i32>(edge / 2i);
+            let s = seeds[pair.cell].xyz;
+            let d = distance2(centre, s);
+            var normal = vec3<f32>(0.0);
+            var offset = 0.0;
+            for (var j = 0u; j < other_count; j++) {
+                let t = seeds[others[j]].xyz;
+                let towards = vec3<f32>(t - s);
+                let apart = max(length(towards), 1.0);
+                normal += towards / apart;
+                offset += f32(distance2(centre, t) - d) / (2.0 * apart);
+            }
+            offset /= f32(max(other_count, 1u)) * f32(edge);
+            if dot(normal, normal) < 1e-8 {
+                normal = vec3<f32>(0.0, 0.0, 1.0);
+            }
+            surface = vec2<u32>(normal_pack(normal), color_word(interior_color(centre), offset));
+        }
+        out_place[slot] = vec2<u32>(key, leaf | (other_count << 28u));
+        out_surface[slot] = surface;
+        slot += 1u;
+    }
+}

@@ -1,0 +1,44 @@
+// One level of copying each component's octree out of its cell's octree, counting.
+// One thread takes one (component, node) pair. `cell` of a pair is the component's rank.
+//#include shared/linear_id
+//#include fracture/voronoi
+
+struct Params { pairs: u32, last: u32 }
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> nodes: array<Node>;
+@group(0) @binding(2) var<storage, read> labels: array<u32>;
+@group(0) @binding(3) var<storage, read> ranges: array<vec2<u32>>;
+@group(0) @binding(4) var<storage, read> components: array<vec2<u32>>;
+@group(0) @binding(5) var<storage, read> pairs: array<Pair>;
+@group(0) @binding(6) var<storage, read_write> masks: array<u32>;
+@group(0) @binding(7) var<storage, read_write> counts: array<vec2<u32>>;
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let i = linear_id(workgroup, groups, local);
+    if i >= params.pairs {
+        return;
+    }
+    let pair = pairs[i];
+    let label = components[pair.cell].x;
+    let node = nodes[pair.source];
+    let mine = labels[pair.source] == label;
+    var alive = 0u;
+    if params.last != 0u {
+        alive = select(0u, node_valid(node), mine);
+    } else {
+        for (var c = 0u; c < 8u; c++) {
+            if (node_valid(node) & (1u << c)) != 0u {
+                let range = ranges[node_child(node, c)];
+                alive |= select(0u, 1u << c, range.x <= label && label <= range.y);
+            }
+        }
+    }
+    masks[i] = alive | (select(0u, node_internal(node), mine) << 8u);
+    counts[i] = vec2<u32>(countOneBits(alive), 0u);
+}

@@ -1,0 +1,108 @@
+//! What the passes of a fracture hand to each other.
+
+use crate::{
+    gpu::{Buffer, Gpu, GpuError, Recorder, StageTiming},
+    svo::Node,
+};
+
+/// Seeds fit 2^14 units a grid side; see `shaders/fracture/voronoi.wgsl`.
+pub(super) const UNIT_BITS: u32 = 14;
+
+/// A pair's source, or an origin's leaf, when there is no stored one.
+pub(super) const NO_LEAF: u32 = 0x0fff_ffff;
+
+/// One Voronoi cell (or component) meeting one octree node, as `fracture/voronoi.wgsl` declares it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, bytemuck::Pod, bytemuck::Zeroable)]
+pub(super) struct Pair {
+    pub source: u32,
+    pub cell: u32,
+    pub key: u32,
+    pub rival_first: u32,
+    pub rival_count: u32,
+}
+
+/// The pairs of one parent level in order, their octant masks (low byte stored children, next byte internal), and where each
+/// pair's children begin in the level below (one element more than pairs; the last is the total).
+pub(super) struct Layer {
+    pub pairs: Buffer<Pair>,
+    pub masks: Buffer<u32>,
+    pub offsets: Buffer<[u32; 2]>,
+}
+
+impl Layer {
+    pub fn new(gpu: &Gpu, pairs: Buffer<Pair>) -> Result<Self, GpuError> {
+        Ok(Self {
+            masks: Buffer::zeroed(gpu, "octant masks", pairs.len())?,
+            offsets: Buffer::zeroed(gpu, "child offsets", pairs.len() + 1)?,
+            pairs,
+        })
+    }
+
+    pub fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// Reads the scanned totals.
+    pub fn totals(&self, gpu: &Gpu) -> Result<[u32; 2], GpuError> {
+        total(gpu, &self.offsets)
+    }
+}
+
+/// Last element of a scanned buffer.
+pub(super) fn total(gpu: &Gpu, scanned: &Buffer<[u32; 2]>) -> Result<[u32; 2], GpuError> {
+    let last = scanned.read_range(gpu, scanned.len() - 1, 1)?;
+    Ok(last.first().copied().unwrap_or_default())
+}
+
+/// Leaves in order: (Morton code, origin) and (normal, colour word).
+pub(super) struct LeafBuffers {
+    pub place: Buffer<[u32; 2]>,
+    pub surface: Buffer<[u32; 2]>,
+}
+
+/// Octrees on the GPU, breadth-first and tree-major, with (tree, Morton code) of every node.
+pub(super) struct Octrees {
+    pub nodes: Buffer<Node>,
+    pub info: Buffer<[u32; 2]>,
+    pub level_start: Vec<u32>,
+    pub leaves: LeafBuffers,
+}
+
+/// Adds the timings of a submission to those of the same stages before it.
+pub(super) fn submit_into(rec: Recorder<'_>, timings: &mut Vec<StageTiming>) -> Result<(), GpuError> {
+    for timing in rec.submit_timed()? {
+        match timings.iter_mut().find(|t| t.stage == timing.stage) {
+            Some(known) => known.ms += timing.ms,
+            None => timings.push(timing),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Size and offsets of `Pair` as the shader sees them, so that a changed field cannot go unnoticed.
+    #[test]
+    fn pair_matches_the_shader() {
+        let text = crate::gpu::shaders::source("fracture/voronoi");
+        let module = naga::front::wgsl::parse_str(&text).unwrap();
+        let (_, found) = module.types.iter().find(|(_, t)| t.name.as_deref() == Some("Pair")).unwrap();
+        let naga::TypeInner::Struct { members, span } = &found.inner else { panic!("Pair is no struct") };
+        assert_eq!(*span as usize, size_of::<Pair>());
+        let offsets: Vec<_> =
+            members.iter().map(|m| (m.name.as_deref().unwrap(), m.offset as usize)).collect();
+        assert_eq!(
+            offsets,
+            [
+                ("source", std::mem::offset_of!(Pair, source)),
+                ("cell", std::mem::offset_of!(Pair, cell)),
+                ("key", std::mem::offset_of!(Pair, key)),
+                ("rival_first", std::mem::offset_of!(Pair, rival_first)),
+                ("rival_count", std::mem::offset_of!(Pair, rival_count)),
+            ]
+        );
+    }
+}

@@ -1,0 +1,88 @@
+//! Pairs of all levels to octrees (2016, sec. 4.6: the octrees of all pieces at once): pairs below which nothing was found are
+//! dropped bottom-up, the rest are the nodes, already in order.
+//!
+//! In: layers. Out: octrees, breadth-first and tree-major.
+
+use crate::{
+    gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, StageTiming, groups_for, primitives::Scan},
+    svo::Node,
+};
+
+use super::layers::{Layer, LeafBuffers, Octrees, submit_into, total};
+
+pub(super) struct PrunePass {
+    keep: Kernel,
+    write: Kernel,
+}
+
+impl PrunePass {
+    pub fn new(gpu: &Gpu) -> Self {
+        Self {
+            keep: Kernel::new(gpu, "fracture/prune_keep"),
+            write: Kernel::new(gpu, "fracture/prune_write"),
+        }
+    }
+
+    /// The second result is the scanned survivors of level 0: element i + 1 differs from element i where pair i of the first layer
+    /// survived.
+    pub fn run(
+        &self,
+        gpu: &Gpu,
+        scan: &Scan,
+        layers: &[Layer],
+        leaves: LeafBuffers,
+        timings: &mut Vec<StageTiming>,
+    ) -> Result<(Octrees, Vec<[u32; 2]>), GpuError> {
+        // Bottom level first; reversed below.
+        let mut keeps: Vec<Buffer<[u32; 2]>> = Vec::with_capacity(layers.len());
+        let mut rec = Recorder::new(gpu, "octrees");
+        let none = Buffer::<[u32; 2]>::zeroed(gpu, "nothing below", 1)?;
+        for (i, layer) in layers.iter().rev().enumerate() {
+            let keep = Buffer::zeroed(gpu, "survivors", layer.len() + 1)?;
+            let params = gpu.uniform(&[layer.len() as u32, u32::from(i == 0), 0, 0]);
+            let below = keeps.last().unwrap_or(&none);
+            let bound = self
+                .keep
+                .bind(gpu, &[&params, layer.offsets.raw(), below.raw(), layer.masks.raw(), keep.raw()]);
+            rec.dispatch(&self.keep, &bound, groups_for(layer.len()));
+            scan.run(&mut rec, &keep)?;
+            keeps.push(keep);
+        }
+        keeps.reverse();
+        submit_into(rec, timings)?;
+
+        let mut level_start = vec![0u32];
+        for keep in &keeps {
+            let before = level_start[level_start.len() - 1];
+            level_start.push(before + total(gpu, keep)?[0]);
+        }
+        let count = level_start[layers.len()] as usize;
+        let nodes: Buffer<Node> = Buffer::zeroed(gpu, "piece nodes", count)?;
+        let info = Buffer::zeroed(gpu, "node places", count)?;
+        let mut rec = Recorder::new(gpu, "octrees");
+        for (l, layer) in layers.iter().enumerate() {
+            let last = l + 1 == layers.len();
+            let params =
+                gpu.uniform(&[layer.len() as u32, u32::from(last), level_start[l], level_start[l + 1]]);
+            let below = if last { &none } else { &keeps[l + 1] };
+            let bound = self.write.bind(
+                gpu,
+                &[
+                    &params,
+                    layer.pairs.raw(),
+                    layer.masks.raw(),
+                    layer.offsets.raw(),
+                    keeps[l].raw(),
+                    below.raw(),
+                    keeps[0].raw(),
+                    nodes.raw(),
+                    info.raw(),
+                ],
+            );
+            rec.dispatch(&self.write, &bound, groups_for(layer.len()));
+        }
+        submit_into(rec, timings)?;
+        let roots = keeps[0].read(gpu)?;
+        Ok((Octrees { nodes, info, level_start, leaves }, roots))
+    }
+}

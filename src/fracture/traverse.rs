@@ -1,0 +1,177 @@
+//! The descent (2016, sec. 4.1, 4.3, 4.4): every Voronoi cell walks the source octree and keeps the nodes it may own a point of.
+//!
+//! In: one source octree and the seeds. Out: the pairs of every parent level and the fracture boundary set, both cell-major and in
+//! Morton order inside a cell. The order follows from stable expansion, so neither of the paper's sorts is needed.
+
+use crate::{
+    gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, StageTiming, groups_for, primitives::Scan},
+    svo::Slot,
+};
+
+use super::{
+    Pattern,
+    layers::{Layer, LeafBuffers, Pair, submit_into},
+    pieces::Source,
+};
+
+pub(super) struct TraversePass {
+    count: Kernel,
+    emit: Kernel,
+    leaves_count: Kernel,
+    leaves_emit: Kernel,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct Params {
+    pairs: u32,
+    child_level: u32,
+    node_base: u32,
+    leaf_base: u32,
+    interior: u32,
+    pad: [u32; 3],
+}
+
+impl TraversePass {
+    pub fn new(gpu: &Gpu) -> Self {
+        Self {
+            count: Kernel::new(gpu, "fracture/traverse_count"),
+            emit: Kernel::new(gpu, "fracture/traverse_emit"),
+            leaves_count: Kernel::new(gpu, "fracture/leaves_count"),
+            leaves_emit: Kernel::new(gpu, "fracture/leaves_emit"),
+        }
+    }
+
+    /// Walks from the root to the leaves. `interior` is the colour word of the material inside.
+    pub fn run(
+        &self,
+        gpu: &Gpu,
+        scan: &Scan,
+        source: &Source<'_>,
+        pattern: &Pattern,
+        interior: u32,
+        timings: &mut Vec<StageTiming>,
+    ) -> Result<(Vec<Layer>, LeafBuffers), GpuError> {
+        let level = source.forest.level;
+        let Slot { node_base, leaf_base, .. } = source.slot;
+        let words: Vec<[i32; 4]> = pattern.seeds.iter().map(|s| [s[0], s[1], s[2], 0]).collect();
+        let seeds = Buffer::from_slice(gpu, "seeds", &words)?;
+        let all: Vec<u32> = (0..words.len() as u32).collect();
+        // At the root every seed is everyone's rival: one list serves all pairs.
+        let mut rivals = Buffer::from_slice(gpu, "rivals", &all)?;
+        let roots: Vec<Pair> = all
+            .iter()
+            .map(|&cell| Pair {
+                source: source.tree,
+                cell,
+                key: 0,
+                rival_first: 0,
+                rival_count: all.len() as u32,
+            })
+            .collect();
+        let mut layer = Layer::new(gpu, Buffer::from_slice(gpu, "pairs", &roots)?)?;
+        let mut layers = Vec::with_capacity(level as usize);
+
+        for child_level in 1..level {
+            let params = gpu.uniform(&Params {
+                pairs: layer.len() as u32,
+                child_level,
+                node_base,
+                leaf_base,
+                interior,
+                pad: [0; 3],
+            });
+            let mut rec = Recorder::new(gpu, "traverse");
+            let bound = self.count.bind(
+                gpu,
+                &[
+                    &params,
+                    source.arena.nodes.raw(),
+                    seeds.raw(),
+                    layer.pairs.raw(),
+                    rivals.raw(),
+                    layer.masks.raw(),
+                    layer.offsets.raw(),
+                ],
+            );
+            rec.dispatch(&self.count, &bound, groups_for(layer.len()));
+            scan.run(&mut rec, &layer.offsets)?;
+            submit_into(rec, timings)?;
+
+            let [children, listed] = layer.totals(gpu)?;
+            let next_pairs = Buffer::zeroed(gpu, "pairs", children as usize)?;
+            let next_rivals = Buffer::zeroed(gpu, "rivals", listed as usize)?;
+            let mut rec = Recorder::new(gpu, "traverse");
+            let bound = self.emit.bind(
+                gpu,
+                &[
+                    &params,
+                    source.arena.nodes.raw(),
+                    seeds.raw(),
+                    layer.pairs.raw(),
+                    rivals.raw(),
+                    layer.masks.raw(),
+                    layer.offsets.raw(),
+                    next_pairs.raw(),
+                    next_rivals.raw(),
+                ],
+            );
+            rec.dispatch(&self.emit, &bound, groups_for(layer.len()));
+            submit_into(rec, timings)?;
+            layers.push(std::mem::replace(&mut layer, Layer::new(gpu, next_pairs)?));
+            rivals = next_rivals;
+        }
+
+        let params = gpu.uniform(&Params {
+            pairs: layer.len() as u32,
+            child_level: level,
+            node_base,
+            leaf_base,
+            interior,
+            pad: [0; 3],
+        });
+        let mut rec = Recorder::new(gpu, "boundary set");
+        let bound = self.leaves_count.bind(
+            gpu,
+            &[
+                &params,
+                source.arena.nodes.raw(),
+                seeds.raw(),
+                layer.pairs.raw(),
+                rivals.raw(),
+                layer.masks.raw(),
+                layer.offsets.raw(),
+            ],
+        );
+        rec.dispatch(&self.leaves_count, &bound, groups_for(layer.len()));
+        scan.run(&mut rec, &layer.offsets)?;
+        submit_into(rec, timings)?;
+
+        let [copies, _] = layer.totals(gpu)?;
+        let leaves = LeafBuffers {
+            place: Buffer::zeroed(gpu, "leaf places", copies as usize)?,
+            surface: Buffer::zeroed(gpu, "leaf surfaces", copies as usize)?,
+        };
+        let mut rec = Recorder::new(gpu, "boundary set");
+        let bound = self.leaves_emit.bind(
+            gpu,
+            &[
+                &params,
+                source.arena.nodes.raw(),
+                seeds.raw(),
+                layer.pairs.raw(),
+                rivals.raw(),
+                layer.masks.raw(),
+                layer.offsets.raw(),
+                source.arena.normals.raw(),
+                source.arena.colors.raw(),
+                leaves.place.raw(),
+                leaves.surface.raw(),
+            ],
+        );
+        rec.dispatch(&self.leaves_emit, &bound, groups_for(layer.len()));
+        submit_into(rec, timings)?;
+        layers.push(layer);
+        Ok((layers, leaves))
+    }
+}
