@@ -88,8 +88,8 @@ fn filtered(at: vec2<u32>, hit: PixelHit, n: vec3<f32>, direction: vec3<f32>) ->
             let q = pixel_ray(frame.right, frame.up, frame.forward, uv) * other.distance;
             let off_plane = abs(dot(q - p, n));
             let alike = max(dot(normal_unpack(other.normal), n), 0.0);
-            let tent = max(vec2<f32>(1.0) - abs(place - vec2<f32>(texel)), vec2<f32>(0.0));
-            let near = select(tent.x * tent.y, 1.0, radius > 1);
+            let tent = clamp(vec2<f32>(f32(radius)) - abs(place - vec2<f32>(texel)), vec2<f32>(0.0), vec2<f32>(1.0));
+            let near = tent.x * tent.y;
             let w = near * exp2(-4.0 * off_plane / tolerance) * alike * alike * alike * alike;
             sum += lights[u32(texel.y) * frame.light_size.x + u32(texel.x)] * w;
             total += w;
@@ -98,8 +98,9 @@ fn filtered(at: vec2<u32>, hit: PixelHit, n: vec3<f32>, direction: vec3<f32>) ->
     return Lit(sum.x / total, sum.y / total);
 }
 
-// Occlusion with the light that bounces inside a coloured corner: pale surfaces darken less.
-fn bounced(sky: f32, albedo: vec3<f32>) -> vec3<f32> {
+// Occlusion with the light that bounces inside a coloured corner: pale surfaces darken less, and nothing goes quite black.
+fn bounced(occluded: f32, albedo: vec3<f32>) -> vec3<f32> {
+    let sky = mix(0.06, 1.0, occluded);
     return vec3<f32>(sky) / max(vec3<f32>(1.0) - 0.75 * albedo * (1.0 - sky), vec3<f32>(0.05));
 }
 

@@ -78,17 +78,20 @@ pub enum PatternError {
 }
 
 impl Pattern {
-    /// Seeds at random on spheres round `point`. `point` in grid coordinates (voxels) of a grid of `level`, `longest_side` of the
-    /// object's bounds in voxels. Seeds are dealt to the spheres in turn, the innermost first, so every sphere gets its equal share
-    /// and what is left over goes to the inner ones. Directions are uniform. A seed more than half a side outside the grid is
-    /// pulled in to that limit. The same parameters give the same seeds on every machine: only +, *, / and square root are used.
+    /// Seeds at random on spheres round `point`, in grid coordinates (voxels) of a grid of `level`; `bounds` (low, high) are the
+    /// object's, and radii count in fractions of their longest side. Seeds are dealt to the spheres in turn, the innermost first, so
+    /// every sphere gets its equal share and what is left over goes to the inner ones. Directions are uniform; one that leaves
+    /// the bounds is drawn again, up to 64 times, because a seed far from the object seldom makes a piece. A seed more than half a side
+    /// outside the grid is pulled in to that limit. The same parameters give the same seeds on every machine: only +, *, /
+    /// and square root are used.
     ///
     /// # Errors
-    /// [`PatternError`] for no or too many seeds, no radii, a radius that is not finite and positive, a point that is not finite.
+    /// [`PatternError`] for no or too many seeds, no radii, a radius that is not finite and positive, a point or bounds that are not
+    /// finite.
     pub fn on_spheres(
         params: &FractureParams,
         point: DVec3,
-        longest_side: f64,
+        bounds: (DVec3, DVec3),
         level: u32,
     ) -> Result<Self, PatternError> {
         check_count(params.seeds as usize)?;
@@ -98,14 +101,23 @@ impl Pattern {
         if let Some(bad) = params.radii.iter().find(|r| !r.is_finite() || **r <= 0.0) {
             return Err(PatternError::Bad(format!("a sphere radius must be finite and above 0, not {bad}")));
         }
-        if !point.is_finite() || !longest_side.is_finite() {
-            return Err(PatternError::Bad("the impact point must be finite".into()));
+        let (low, high) = bounds;
+        if !(point.is_finite() && low.is_finite() && high.is_finite()) {
+            return Err(PatternError::Bad("the impact point and the object's bounds must be finite".into()));
         }
+        let longest_side = (high - low).max_element();
         let mut rng = ChaCha8Rng::seed_from_u64(params.rng);
         let points: Vec<DVec3> = (0..params.seeds as usize)
             .map(|i| {
                 let radius = params.radii[i % params.radii.len()] * longest_side;
-                point + radius * random_direction(&mut rng)
+                let mut seed = DVec3::NAN;
+                for _ in 0..64 {
+                    seed = point + radius * random_direction(&mut rng);
+                    if seed.cmpge(low).all() && seed.cmple(high).all() {
+                        break;
+                    }
+                }
+                seed
             })
             .collect();
         Self::from_points(&points, level)
@@ -165,21 +177,26 @@ mod tests {
     fn seeds_lie_on_their_spheres_and_repeat() {
         let params = FractureParams { seeds: 10, radii: vec![0.1, 0.3, 0.4], rng: 7, ..Default::default() };
         let centre = DVec3::new(60.0, 70.0, 65.0);
-        let a = Pattern::on_spheres(&params, centre, 100.0, 7).unwrap();
-        assert_eq!(a, Pattern::on_spheres(&params, centre, 100.0, 7).unwrap());
+        let bounds = (DVec3::new(10.0, 30.0, 20.0), DVec3::new(110.0, 120.0, 100.0));
+        let a = Pattern::on_spheres(&params, centre, bounds, 7).unwrap();
+        assert_eq!(a, Pattern::on_spheres(&params, centre, bounds, 7).unwrap());
         for (i, s) in a.seeds_in_voxels(7).iter().enumerate() {
             let r = (DVec3::from_array(*s) - centre).length();
             assert!((r - [10.0, 30.0, 40.0][i % 3]).abs() < 0.02, "seed {i} at {r}");
+            assert!((0..3).all(|axis| s[axis] > bounds.0[axis] - 0.02 && s[axis] < bounds.1[axis] + 0.02));
         }
         let other = FractureParams { rng: 8, ..params };
-        assert_ne!(a, Pattern::on_spheres(&other, centre, 100.0, 7).unwrap());
+        assert_ne!(a, Pattern::on_spheres(&other, centre, bounds, 7).unwrap());
     }
 
     #[test]
     fn seeds_do_not_depend_on_the_level() {
         let params = FractureParams::default();
-        let coarse = Pattern::on_spheres(&params, DVec3::splat(16.0), 30.0, 5).unwrap();
-        let fine = Pattern::on_spheres(&params, DVec3::splat(64.0), 120.0, 7).unwrap();
+        let coarse =
+            Pattern::on_spheres(&params, DVec3::splat(16.0), (DVec3::ONE, DVec3::splat(31.0)), 5).unwrap();
+        let fine =
+            Pattern::on_spheres(&params, DVec3::splat(64.0), (DVec3::splat(4.0), DVec3::splat(124.0)), 7)
+                .unwrap();
         assert_eq!(coarse, fine);
     }
 
@@ -190,8 +207,8 @@ mod tests {
         assert!(Pattern::from_points(&[], 6).is_err());
         assert!(Pattern::from_points(&[DVec3::splat(f64::NAN)], 6).is_err());
         let bad = FractureParams { radii: vec![f64::INFINITY], ..Default::default() };
-        assert!(Pattern::on_spheres(&bad, DVec3::ZERO, 1.0, 6).is_err());
+        assert!(Pattern::on_spheres(&bad, DVec3::ZERO, (DVec3::ZERO, DVec3::ONE), 6).is_err());
         let none = FractureParams { seeds: 0, ..Default::default() };
-        assert!(Pattern::on_spheres(&none, DVec3::ZERO, 1.0, 6).is_err());
+        assert!(Pattern::on_spheres(&none, DVec3::ZERO, (DVec3::ZERO, DVec3::ONE), 6).is_err());
     }
 }

@@ -85,7 +85,8 @@ fn seeds(level: u32, count: usize, rng: u64) -> Pattern {
     let params =
         super::FractureParams { seeds: count as u32, radii: vec![0.2, 0.4, 0.7], rng, ..Default::default() };
     let side = f64::from(1u32 << level);
-    Pattern::on_spheres(&params, DVec3::new(0.8, 0.55, 0.4) * side, side, level).unwrap()
+    Pattern::on_spheres(&params, DVec3::new(0.8, 0.55, 0.4) * side, (DVec3::ZERO, DVec3::splat(side)), level)
+        .unwrap()
 }
 
 struct Bench {
@@ -354,7 +355,7 @@ proptest! {
         let bench = Bench::get();
         let params = super::FractureParams { seeds: count as u32, radii: vec![spread / 3.0, spread], rng, ..Default::default() };
         let side = f64::from(1u32 << level);
-        let pattern = Pattern::on_spheres(&params, DVec3::splat(side * 0.4), side, level).unwrap();
+        let pattern = Pattern::on_spheres(&params, DVec3::splat(side * 0.4), (DVec3::ZERO, DVec3::splat(side)), level).unwrap();
         let forest = random_solid(level, rng, fill);
         prop_assume!(!forest.leaves.is_empty());
         assert_parity(bench, forest, &pattern, "random solid");

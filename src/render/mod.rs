@@ -5,6 +5,7 @@ mod camera;
 mod frame;
 mod overlay;
 mod pass;
+mod picking;
 mod tables;
 mod targets;
 #[cfg(test)]
@@ -14,4 +15,5 @@ pub use blit::Blit;
 pub use camera::{Camera, CameraAxes};
 pub use frame::{ColorBy, FrameInput, PixelHit, RenderBody, RenderOptions, Renderer};
 pub use overlay::{project_circle, project_segment, project_sphere};
+pub use picking::{PickBody, PickHit, pick, pick_ray};
 pub use tables::piece_color;

@@ -30,8 +30,6 @@ pub(super) const MOST: usize = 1 << 27;
 pub(super) enum FaceKind {
     /// A triangle of the mesh.
     Mesh,
-    /// A triangle of a component without a consistent orientation: it is seen, but its sign says nothing.
-    Unsigned,
     /// A triangle that closes a hole.
     Closing,
 }
@@ -44,13 +42,15 @@ pub(super) struct Face {
     /// Index into the mesh's triangles; meaningless for closing faces.
     pub(super) triangle: u32,
     pub(super) kind: FaceKind,
+    /// Whether its side says what is solid; parity decides for the others.
+    pub(super) signed: bool,
 }
 
 impl Face {
     /// `None` when the triangle has no area.
     pub(super) fn new(corners: [[f64; 3]; 3], triangle: u32, kind: FaceKind) -> Option<Self> {
         let (normal, _) = unit_normal(&corners)?;
-        Some(Self { corners, normal, triangle, kind })
+        Some(Self { corners, normal, triangle, kind, signed: true })
     }
 
     fn cells<const A: usize>(&self, last_cell: i32) -> (i32, i32) {
@@ -95,6 +95,8 @@ pub(super) struct Touched {
     pub(super) brick_start: Vec<u32>,
     /// Indices of cells that only closing faces touch, ascending.
     pub(super) closing: Vec<u32>,
+    /// Indices of cells whose normal has no meaningful sign, ascending.
+    pub(super) unsigned: Vec<u32>,
 }
 
 /// Rasterises `faces` on a grid of `level`. Closing faces must come last, so that they add nothing to the attributes of a cell
@@ -366,7 +368,7 @@ fn add_part(
     colors: &ColorSource<'_>,
 ) {
     let n = face.normal;
-    if face.kind != FaceKind::Unsigned {
+    if face.signed {
         cell.area_x += n[0] * area;
         cell.volume_x += n[0] * area * (centroid[0] - corner[0]);
     }
@@ -416,6 +418,9 @@ impl Touched {
         if !cell.of_mesh {
             self.closing.push(self.keys.len() as u32);
         }
+        if !largest.signed {
+            self.unsigned.push(self.keys.len() as u32);
+        }
         self.keys.push(key);
         self.normals.push(pack_normal(normal));
         self.colors.push(LeafColor::new(rgb, false, offset));
@@ -437,6 +442,7 @@ impl Touched {
         for part in parts {
             let base = all.keys.len() as u32;
             all.closing.extend(part.closing.iter().map(|i| i + base));
+            all.unsigned.extend(part.unsigned.iter().map(|i| i + base));
             all.brick_start.extend(part.brick_start.iter().map(|i| i + base));
             all.bricks.extend(part.bricks);
             all.keys.extend(part.keys);
