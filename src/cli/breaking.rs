@@ -89,13 +89,8 @@ pub fn first_pattern(object: &Object, plan: &Plan) -> Result<Pattern, CliError> 
             Pattern::from_points(&in_grid, grid.level)?
         }
         None => {
-            let longest = (object.bounds.1 - object.bounds.0).max_element() / grid.h;
-            Pattern::on_spheres(
-                &plan.params,
-                grid.from_mesh(plan.impact.point),
-                longest.max(1.0),
-                grid.level,
-            )?
+            let bounds = (grid.from_mesh(object.bounds.0), grid.from_mesh(object.bounds.1));
+            Pattern::on_spheres(&plan.params, grid.from_mesh(plan.impact.point), bounds, grid.level)?
         }
     })
 }
@@ -217,13 +212,12 @@ impl Work<'_> {
         let blow = broken.grid.from_mesh(self.plan.impact.point);
         let point = nearest_leaf(forest, broken.leaves(at), blow)
             .map_or(piece.mass.centre, |i| voxel_centre(morton::decode(forest.leaves.keys[i])));
-        let (low, high) = piece.mass.bounds;
         let number = broken.steps.len() as u64;
         let params = FractureParams {
             // An odd constant of the golden ratio spreads consecutive numbers over all bits.
             rng: self.plan.params.rng.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
             ..self.plan.params.clone()
         };
-        Ok(Pattern::on_spheres(&params, point, (high - low).max_element().max(1.0), broken.grid.level)?)
+        Ok(Pattern::on_spheres(&params, point, piece.mass.bounds, broken.grid.level)?)
     }
 }
