@@ -73,7 +73,8 @@ impl Draft {
     pub fn warn(&mut self, text: impl Into<String>) {
         if self.warnings.len() < WARNING_LIMIT {
             let text: String = text.into();
-            self.warnings.push(LoadWarning(text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()));
+            self.warnings
+                .push(LoadWarning(text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()));
         } else {
             self.suppressed += 1;
         }
@@ -89,6 +90,9 @@ impl Draft {
 
     /// Decodes a texture within bounds; what fails becomes a warning.
     pub fn decode_texture(&mut self, name: &str, encoded: &[u8]) -> Option<Texture> {
+        if self.texture_bytes > TEXTURE_BUDGET {
+            return None;
+        }
         let decode = || {
             let mut reader = image::ImageReader::new(Cursor::new(encoded)).with_guessed_format()?;
             if reader.format().is_none() && name.to_ascii_lowercase().ends_with(".tga") {
@@ -124,7 +128,9 @@ impl Draft {
         let mesh = &mut self.mesh;
         let count = mesh.positions.len();
         if mesh.triangles.is_empty() {
-            return Err(Problem::whole("no triangle found; export it with faces"));
+            // What was left out on the way is the likely reason.
+            let why = self.warnings.first().map(|w| format!(" ({})", w.0)).unwrap_or_default();
+            return Err(Problem::whole(format!("no triangle found{why}; export it with faces")));
         }
         if count >= MISSING as usize {
             return Err(Problem::whole("more than four thousand million vertices; decimate it"));

@@ -1,120 +1,129 @@
 //! glTF 2.0, JSON and binary: node transforms, several primitives, base colour and texture, vertex colours. In: bytes.
 //! Out: triangles in scene space.
 //!
-//! The gltf crate reads and validates the JSON; accessors are read here, since its own iterators trust offsets and counts.
+//! Every number in the file is checked against the data that is there before it is used.
 
 use super::{
     Material, Texture,
     draft::{Draft, MISSING, Problem, TEXTURE_FILE_LIMIT, byte},
+    gltf_json::{Node, Primitive, Root, parse},
     load::Surroundings,
 };
-use ::gltf as format;
-use format::{
-    accessor::{Accessor, DataType},
-    buffer, image,
-    mesh::Mode,
-};
-use glam::{Mat4, Vec3};
+use glam::{Mat4, Quat, Vec3};
+use std::borrow::Cow;
 
-/// Largest external buffer, bytes.
+/// Largest external buffer, bytes, and all of them.
 const BUFFER_LIMIT: u64 = 2 << 30;
 /// Triangles in all: a small file can place one mesh any number of times.
-const TRIANGLE_LIMIT: usize = 64 << 20;
+const TRIANGLE_LIMIT: usize = 32 << 20;
 
 /// Reads a glTF or GLB file into `draft`.
 pub(super) fn read(bytes: &[u8], around: &Surroundings, draft: &mut Draft) -> Result<(), Problem> {
-    let parsed = format::Gltf::from_slice(bytes)
-        .map_err(|error| Problem::whole(format!("{error}; check it with a glTF validator or export it again")))?;
-    let (document, mut blob) = (parsed.document, parsed.blob);
-    let mut buffers = Vec::new();
-    for buffer in document.buffers() {
-        buffers.push(match buffer.source() {
-            buffer::Source::Bin => blob.take().unwrap_or_default(),
-            buffer::Source::Uri(uri) => fetch(uri, around, BUFFER_LIMIT).unwrap_or_else(|why| {
-                draft.warn(format!("buffer {}: {why}", shorten(uri)));
-                Vec::new()
-            }),
+    let (root, binary) = parse(bytes)?;
+    let mut buffers: Vec<Cow<[u8]>> = Vec::new();
+    let mut left = BUFFER_LIMIT;
+    for buffer in &root.buffers {
+        buffers.push(match &buffer.uri {
+            None => Cow::Borrowed(binary),
+            Some(uri) => match fetch(uri, around, left) {
+                Ok(data) => {
+                    left = left.saturating_sub(data.len() as u64);
+                    Cow::Owned(data)
+                }
+                Err(why) => {
+                    draft.warn(format!("buffer {}: {why}", shorten(uri)));
+                    Cow::Borrowed(&[])
+                }
+            },
         });
     }
-    let mut reader = Reader { buffers: &buffers, around, draft, materials: Vec::new(), uses: Uses::of(&document) };
-    let scene = document.default_scene().or_else(|| document.scenes().next());
-    let mut stack: Vec<(format::Node, Mat4)> = match scene {
-        Some(scene) => scene.nodes().map(|node| (node, Mat4::IDENTITY)).collect(),
-        None => document.nodes().map(|node| (node, Mat4::IDENTITY)).collect(),
+    let mut reader = Reader::new(&root, &buffers, around, draft);
+    let roots: Vec<usize> = match root.scenes.get(root.scene.unwrap_or(0)) {
+        Some(scene) => scene.nodes.clone(),
+        None => (0..root.nodes.len()).collect(),
     };
-    stack.reverse();
+    let mut stack: Vec<(usize, Mat4)> = roots.iter().rev().map(|&node| (node, Mat4::IDENTITY)).collect();
     // A node belongs to one parent; a file that says otherwise could loop or multiply without end.
-    let mut visited = vec![false; document.nodes().count()];
-    while let Some((node, from_parent)) = stack.pop() {
-        if std::mem::replace(&mut visited[node.index()], true) {
+    let mut visited = vec![false; root.nodes.len()];
+    while let Some((number, from_parent)) = stack.pop() {
+        let Some(node) = root.nodes.get(number) else { continue };
+        if std::mem::replace(&mut visited[number], true) {
             continue;
         }
-        let to_scene = from_parent * Mat4::from_cols_array_2d(&node.transform().matrix());
-        if let Some(mesh) = node.mesh() {
-            for primitive in mesh.primitives() {
-                reader.add(&primitive, to_scene);
-            }
+        let to_scene = from_parent * placement(node);
+        for primitive in
+            node.mesh.and_then(|mesh| root.meshes.get(mesh)).iter().flat_map(|mesh| &mesh.primitives)
+        {
+            reader.add(primitive, to_scene);
         }
-        let first = stack.len();
-        stack.extend(node.children().map(|child| (child, to_scene)));
-        stack[first..].reverse();
+        stack.extend(node.children.iter().rev().map(|&child| (child, to_scene)));
     }
     Ok(())
 }
 
-/// What any primitive of the file has, so that all vertices can have it.
-struct Uses {
-    colors: bool,
-    uvs: bool,
-}
-
-impl Uses {
-    fn of(document: &format::Document) -> Self {
-        let mut uses = Self { colors: false, uvs: false };
-        for primitive in document.meshes().flat_map(|mesh| mesh.primitives().collect::<Vec<_>>()) {
-            uses.colors |= primitive.get(&format::Semantic::Colors(0)).is_some();
-            uses.uvs |= primitive.material().pbr_metallic_roughness().base_color_texture().is_some();
-        }
-        uses
+fn placement(node: &Node) -> Mat4 {
+    if let Some(matrix) = &node.matrix {
+        return Mat4::from_cols_array(matrix);
     }
+    let rotation = node.rotation.map_or(Quat::IDENTITY, Quat::from_array);
+    Mat4::from_translation(node.translation.unwrap_or_default().into())
+        * Mat4::from_quat(if rotation.length_squared() > 0.0 { rotation.normalize() } else { Quat::IDENTITY })
+        * Mat4::from_scale(node.scale.unwrap_or([1.0; 3]).into())
 }
 
 struct Reader<'a> {
-    buffers: &'a [Vec<u8>],
+    root: &'a Root,
+    buffers: &'a [Cow<'a, [u8]>],
     around: &'a Surroundings,
     draft: &'a mut Draft,
     /// glTF material number (None: the default one) of each of the draft's materials.
     materials: Vec<Option<usize>>,
-    uses: Uses,
+    /// Whether any primitive has colours, or texture coordinates that matter: then all vertices get them.
+    colors: bool,
+    uvs: bool,
 }
 
-impl Reader<'_> {
-    fn add(&mut self, primitive: &format::Primitive, to_scene: Mat4) {
-        let positions = primitive.get(&format::Semantic::Positions).and_then(|a| self.vectors::<3>(&a));
-        let Some(positions) = positions else {
-            self.draft.warn("a part without readable positions left out (compressed or cut short): export it plain");
+impl<'a> Reader<'a> {
+    fn new(
+        root: &'a Root,
+        buffers: &'a [Cow<'a, [u8]>],
+        around: &'a Surroundings,
+        draft: &'a mut Draft,
+    ) -> Self {
+        let primitives = || root.meshes.iter().flat_map(|mesh| &mesh.primitives);
+        let colors = primitives().any(|p| p.attributes.contains_key("COLOR_0"));
+        let uvs = root.materials.iter().any(|m| m.pbr_metallic_roughness.base_color_texture.is_some());
+        Self { root, buffers, around, draft, materials: Vec::new(), colors, uvs }
+    }
+
+    fn add(&mut self, primitive: &Primitive, to_scene: Mat4) {
+        let Some(positions) = self.attribute::<3>(primitive, "POSITION") else {
+            self.draft.warn(
+                "a part without readable positions left out (compressed or cut short): export it plain",
+            );
             return;
         };
-        let indices: Vec<u32> = match primitive.indices() {
+        let indices: Vec<u32> = match primitive.indices {
             None => (0..positions.len() as u32).collect(),
-            Some(accessor) => match self.vectors::<1>(&accessor) {
-                Some(values) => values.iter().map(|&[i]| if i >= 0.0 { i as u32 } else { MISSING }).collect(),
-                None => {
-                    self.draft.warn("a part without readable indices left out (compressed or cut short)");
-                    return;
+            Some(accessor) => {
+                match self.indices(accessor) {
+                    Some(indices) => indices,
+                    None => {
+                        self.draft.warn("a part without readable indices left out (compressed or cut short): export it plain");
+                        return;
+                    }
                 }
-            },
+            }
         };
-        let turned = to_scene.determinant() < 0.0;
-        let mut triangles: Vec<[u32; 3]> = match primitive.mode() {
-            Mode::Triangles => indices.as_chunks::<3>().0.to_vec(),
-            Mode::TriangleStrip => {
-                let turn = |(k, t): (usize, &[u32])| if k % 2 == 0 { [t[0], t[1], t[2]] } else { [t[1], t[0], t[2]] };
+        let mut triangles: Vec<[u32; 3]> = match primitive.mode.unwrap_or(4) {
+            4 => indices.as_chunks::<3>().0.to_vec(),
+            5 => {
+                let turn = |(k, t): (usize, &[u32])| {
+                    if k % 2 == 0 { [t[0], t[1], t[2]] } else { [t[1], t[0], t[2]] }
+                };
                 indices.windows(3).enumerate().map(turn).collect()
             }
-            Mode::TriangleFan => {
-                indices.get(1..).unwrap_or_default().windows(2).map(|t| [indices[0], t[0], t[1]]).collect()
-            }
+            6 => indices.get(1..).unwrap_or_default().windows(2).map(|t| [indices[0], t[0], t[1]]).collect(),
             _ => {
                 self.draft.warn("points or lines left out: only triangles can be broken");
                 return;
@@ -127,116 +136,114 @@ impl Reader<'_> {
             self.draft.warn(format!("parts beyond {TRIANGLE_LIMIT} triangles left out; decimate the scene"));
             return;
         }
+        let mirrored = to_scene.determinant() < 0.0;
         for t in &mut triangles {
             *t = t.map(|i| if (i as usize) < positions.len() { i + base as u32 } else { MISSING });
-            if turned {
+            if mirrored {
                 t.swap(1, 2);
             }
         }
-        if self.uses.colors {
-            self.add_colors(primitive, positions.len());
+        if self.colors {
+            let mut colors = self.attribute::<3>(primitive, "COLOR_0").unwrap_or_default();
+            colors.resize(positions.len(), [1.0; 3]);
+            self.draft.mesh.colors.extend(colors.iter().map(|c| c.map(srgb)));
         }
-        if self.uses.uvs {
-            let pbr = primitive.material().pbr_metallic_roughness();
-            let set = pbr.base_color_texture().map_or(0, |info| info.tex_coord());
-            let accessor = primitive.get(&format::Semantic::TexCoords(set));
-            let mut uvs = accessor.and_then(|a| self.vectors::<2>(&a)).unwrap_or_default();
+        if self.uvs {
+            let material = primitive.material.and_then(|m| self.root.materials.get(m));
+            let texture = material.and_then(|m| m.pbr_metallic_roughness.base_color_texture.as_ref());
+            let name = format!("TEXCOORD_{}", texture.map_or(0, |t| t.tex_coord));
+            let mut uvs = self.attribute::<2>(primitive, &name).unwrap_or_default();
             uvs.resize(positions.len(), [0.0, 1.0]);
             // glTF counts v from the top.
             self.draft.mesh.uvs.extend(uvs.iter().map(|uv| [uv[0], 1.0 - uv[1]]));
         }
         let place = |p: &[f32; 3]| to_scene.transform_point3(Vec3::from(*p)).to_array();
         self.draft.mesh.positions.extend(positions.iter().map(place));
-        let material = self.material(&primitive.material());
+        let material = self.material(primitive.material);
         self.draft.mesh.triangle_material.extend(std::iter::repeat_n(material, triangles.len()));
         self.draft.mesh.triangles.extend(triangles);
     }
 
-    fn add_colors(&mut self, primitive: &format::Primitive, count: usize) {
-        let accessor = primitive.get(&format::Semantic::Colors(0));
-        let mut colors = accessor.and_then(|a| self.vectors::<3>(&a)).unwrap_or_default();
-        colors.resize(count, [1.0; 3]);
-        self.draft.mesh.colors.extend(colors.iter().map(|c| c.map(srgb)));
-    }
-
     /// The number of a material in the draft, added on first use.
-    fn material(&mut self, material: &format::Material) -> u32 {
-        let wanted = material.index();
+    fn material(&mut self, wanted: Option<usize>) -> u32 {
+        let wanted = wanted.filter(|&m| m < self.root.materials.len());
         if let Some(known) = self.materials.iter().position(|&m| m == wanted) {
             return known as u32;
         }
-        let pbr = material.pbr_metallic_roughness();
-        let [r, g, b, _] = pbr.base_color_factor();
-        let texture = pbr.base_color_texture().and_then(|info| self.texture(info.texture().source().source()));
+        let pbr = wanted.map(|m| &self.root.materials[m].pbr_metallic_roughness);
+        let [r, g, b, _] = pbr.and_then(|pbr| pbr.base_color_factor).unwrap_or([1.0; 4]);
+        let texture =
+            pbr.and_then(|pbr| pbr.base_color_texture.as_ref()).and_then(|info| self.texture(info.index));
         self.draft.mesh.materials.push(Material { color: [r, g, b].map(srgb), texture });
         self.materials.push(wanted);
         self.materials.len() as u32 - 1
     }
 
-    fn texture(&mut self, source: image::Source) -> Option<Texture> {
-        match source {
-            image::Source::View { view, .. } => {
-                let data = self.buffers.get(view.buffer().index())?;
-                let encoded = data.get(view.offset()..view.offset().checked_add(view.length())?);
-                if encoded.is_none() {
-                    self.draft.warn("an embedded texture is cut short and left out");
-                }
-                self.draft.decode_texture("inside the file", encoded?)
+    fn texture(&mut self, number: usize) -> Option<Texture> {
+        let source = self.root.textures.get(number).and_then(|t| self.root.images.get(t.source?));
+        let Some(image) = source else {
+            self.draft.warn("a texture without a picture that can be read is left out");
+            return None;
+        };
+        if let Some(view) = image.buffer_view {
+            let Some((data, _)) = self.view(view) else {
+                self.draft.warn("an embedded texture is cut short and left out");
+                return None;
+            };
+            return self.draft.decode_texture("inside the file", data);
+        }
+        let uri = image.uri.as_deref()?;
+        match fetch(uri, self.around, TEXTURE_FILE_LIMIT) {
+            Ok(encoded) => self.draft.decode_texture(&shorten(uri), &encoded),
+            Err(why) => {
+                self.draft.warn(format!("texture {}: {why}", shorten(uri)));
+                None
             }
-            image::Source::Uri { uri, .. } => match fetch(uri, self.around, TEXTURE_FILE_LIMIT) {
-                Ok(encoded) => self.draft.decode_texture(&shorten(uri), &encoded),
-                Err(why) => {
-                    self.draft.warn(format!("texture {}: {why}", shorten(uri)));
-                    None
-                }
-            },
         }
     }
 
-    /// The first N components of every element; None where the data is not all there.
-    fn vectors<const N: usize>(&mut self, accessor: &Accessor) -> Option<Vec<[f32; N]>> {
-        if accessor.sparse().is_some() {
+    /// The bytes of a buffer view, and its stride.
+    fn view(&self, number: usize) -> Option<(&'a [u8], Option<usize>)> {
+        let view = self.root.buffer_views.get(number)?;
+        let data = self.buffers.get(view.buffer)?;
+        Some((data.get(view.byte_offset..view.byte_offset.checked_add(view.byte_length)?)?, view.byte_stride))
+    }
+
+    /// The bytes of each element of an accessor, after checking that they are all there.
+    fn elements(
+        &mut self,
+        number: usize,
+        least_width: usize,
+    ) -> Option<impl Iterator<Item = &'a [u8]> + use<'a>> {
+        let accessor = self.root.accessors.get(number)?;
+        if accessor.sparse.is_some() {
             self.draft.warn("sparse data is read without its exceptions");
         }
-        let view = accessor.view()?;
-        let data = self.buffers.get(view.buffer().index())?;
-        let data = data.get(view.offset()..view.offset().checked_add(view.length())?)?;
-        let kind = accessor.data_type();
-        let width = kind.size();
-        if accessor.dimensions().multiplicity() < N {
-            return None;
-        }
-        let (count, stride) = (accessor.count(), view.stride().unwrap_or(accessor.size()));
-        let end = count.checked_sub(1)?.checked_mul(stride)?.checked_add(accessor.offset())?.checked_add(N * width)?;
-        if end > data.len() || stride == 0 {
-            return None;
-        }
-        let scale = if accessor.normalized() { true_scale(kind) } else { 1.0 };
-        let component = |at: usize| {
-            let b = &data[at..at + width];
-            let wide = |k: usize| b.get(k).copied().unwrap_or(0);
-            scale
-                * match kind {
-                    DataType::I8 => f32::from(wide(0) as i8),
-                    DataType::U8 => f32::from(wide(0)),
-                    DataType::I16 => f32::from(i16::from_le_bytes([wide(0), wide(1)])),
-                    DataType::U16 => f32::from(u16::from_le_bytes([wide(0), wide(1)])),
-                    DataType::U32 => u32::from_le_bytes([wide(0), wide(1), wide(2), wide(3)]) as f32,
-                    DataType::F32 => f32::from_le_bytes([wide(0), wide(1), wide(2), wide(3)]),
-                }
-        };
-        let element = |k: usize| std::array::from_fn(|c| component(accessor.offset() + k * stride + c * width));
-        Some((0..count).map(element).collect())
+        let (data, stride) = self.view(accessor.buffer_view?)?;
+        let width = accessor.width().filter(|&w| w >= least_width)?;
+        let size = width * accessor.component_size()?;
+        // Overlapping elements could make a few bytes into any number of them.
+        let stride = stride.filter(|&s| s > 0).unwrap_or(size).max(accessor.component_size()?);
+        let (first, count) = (accessor.byte_offset, accessor.count);
+        let end = count.checked_sub(1)?.checked_mul(stride)?.checked_add(first)?.checked_add(size)?;
+        (end <= data.len())
+            .then(|| (0..count).map(move |k| &data[first + k * stride..first + k * stride + size]))
     }
-}
 
-fn true_scale(kind: DataType) -> f32 {
-    match kind {
-        DataType::I8 => 1.0 / 127.0,
-        DataType::U8 => 1.0 / 255.0,
-        DataType::I16 => 1.0 / 32767.0,
-        DataType::U16 => 1.0 / 65535.0,
-        DataType::U32 | DataType::F32 => 1.0,
+    /// The first N components of every element of an attribute; None where the data is not all there.
+    fn attribute<const N: usize>(&mut self, primitive: &Primitive, name: &str) -> Option<Vec<[f32; N]>> {
+        let number = *primitive.attributes.get(name)?;
+        let accessor = self.root.accessors.get(number)?;
+        let size = accessor.component_size()?;
+        let element =
+            |e: &[u8]| std::array::from_fn(|c| accessor.component(e.get(c * size..).unwrap_or_default()));
+        Some(self.elements(number, N)?.map(element).collect())
+    }
+
+    fn indices(&mut self, number: usize) -> Option<Vec<u32>> {
+        let size = self.root.accessors.get(number)?.component_size()?;
+        let index = |e: &[u8]| e[..size].iter().rev().fold(0, |value, &b| value << 8 | u32::from(b));
+        Some(self.elements(number, 1)?.map(index).collect())
     }
 }
 
@@ -251,7 +258,8 @@ fn fetch(uri: &str, around: &Surroundings, limit: u64) -> Result<Vec<u8>, String
     let Some(data) = uri.strip_prefix("data:") else {
         return around.read(&unescape(uri), limit);
     };
-    let (_, text) = data.split_once(";base64,").ok_or("only base64 data is read; export it with files or as GLB")?;
+    let (_, text) =
+        data.split_once(";base64,").ok_or("only base64 data is read; export it with files or as GLB")?;
     base64(text).ok_or_else(|| "its base64 text is damaged; export it again".to_string())
 }
 
@@ -266,7 +274,8 @@ fn unescape(uri: &str) -> String {
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while at < bytes.len() {
-        let hex = bytes.get(at + 1..at + 3).filter(|_| bytes[at] == b'%').and_then(|h| std::str::from_utf8(h).ok());
+        let hex =
+            bytes.get(at + 1..at + 3).filter(|_| bytes[at] == b'%').and_then(|h| std::str::from_utf8(h).ok());
         match hex.and_then(|h| u8::from_str_radix(h, 16).ok()) {
             Some(byte) => {
                 out.push(byte);
@@ -364,8 +373,8 @@ pub(super) mod tests {
     }
 
     fn image_bytes(out: &mut Vec<u8>) {
-        let picture = ::image::RgbaImage::from_pixel(2, 2, ::image::Rgba([1, 2, 3, 255]));
-        picture.write_to(&mut std::io::Cursor::new(out), ::image::ImageFormat::Png).unwrap();
+        let picture = image::RgbaImage::from_pixel(2, 2, image::Rgba([1, 2, 3, 255]));
+        picture.write_to(&mut std::io::Cursor::new(out), image::ImageFormat::Png).unwrap();
     }
 
     pub fn embedded() -> Vec<u8> {
@@ -396,7 +405,7 @@ pub(super) mod tests {
             let (mesh, warnings) = load_bytes(&bytes, extension).unwrap();
             assert_eq!(warnings, []);
             // Mirrored in x, so the triangle is turned to keep its front.
-            assert_eq!(mesh.triangles, [[0, 2, 1], [3, 5, 4], [4, 6, 5]]);
+            assert_eq!(mesh.triangles, [[0, 2, 1], [3, 5, 4], [5, 6, 4]]);
             assert_eq!(mesh.positions[1], [8.0, 0.0, 0.0]);
             assert_eq!(mesh.positions[6], [8.0, 2.0, 10.0]);
             assert_eq!((mesh.triangles.len(), mesh.colors[1], mesh.colors[5]), (3, [0, 255, 0], [255; 3]));
@@ -421,7 +430,8 @@ pub(super) mod tests {
         let text = String::from_utf8(embedded()).unwrap();
         let looped = text.replace("\"translation\":[0,0,5]", "\"children\":[0,1],\"translation\":[0,0,5]");
         assert_eq!(load_bytes(looped.as_bytes(), "gltf").unwrap().0.triangles.len(), 3);
-        let huge = text.replace("\"count\":3,\"type\":\"SCALAR\"", "\"count\":3000000000,\"type\":\"SCALAR\"");
+        let huge =
+            text.replace("\"count\":3,\"type\":\"SCALAR\"", "\"count\":3000000000,\"type\":\"SCALAR\"");
         let (mesh, warnings) = load_bytes(huge.as_bytes(), "gltf").unwrap();
         assert_eq!(mesh.triangles.len(), 2);
         assert!(warnings[0].0.contains("indices"), "{warnings:?}");

@@ -112,7 +112,11 @@ impl Surroundings {
         let reference = reference.trim().replace('\\', "/");
         let bare = reference.rsplit('/').next().unwrap_or_default();
         read_file(&folder.join(&reference), limit).or_else(|error| {
-            if bare == reference { Err(error) } else { read_file(&folder.join(bare), limit).map_err(|_| error) }
+            if bare == reference {
+                Err(error)
+            } else {
+                read_file(&folder.join(bare), limit).map_err(|_| error)
+            }
         })
     }
 
@@ -131,7 +135,9 @@ impl Surroundings {
 fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
     let explain = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::NotFound => "not found; check the name".to_string(),
-        std::io::ErrorKind::PermissionDenied => "no permission to read it; change its permissions".to_string(),
+        std::io::ErrorKind::PermissionDenied => {
+            "no permission to read it; change its permissions".to_string()
+        }
         _ => format!("cannot be read ({error})"),
     };
     // Asked before opening, for opening a pipe would wait for a writer.
@@ -143,7 +149,7 @@ fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
         return Err("is not a regular file; copy its contents to one".into());
     }
     if about.len() > limit {
-        let mib = |bytes: u64| bytes >> 20;
+        let mib = |bytes: u64| bytes.div_ceil(1 << 20);
         return Err(format!(
             "is {} MiB, more than the {} MiB that are read; decimate or split it",
             mib(about.len()),
@@ -235,7 +241,9 @@ mod tests {
     fn refusal(path: &Path) -> String {
         let message = load(path).unwrap_err().message;
         println!("{message}");
-        assert!(!message.contains('\n') && message.starts_with(&path.display().to_string().replace('\n', " ")));
+        assert!(
+            !message.contains('\n') && message.starts_with(&path.display().to_string().replace('\n', " "))
+        );
         message
     }
 
@@ -288,7 +296,9 @@ mod tests {
             "newmtl red\nKd 1 0 0\nmap_Kd C:\\old\\t.png\nnewmtl unused\nmap_Kd no.png\n",
         )
         .unwrap();
-        image::RgbaImage::from_pixel(2, 1, image::Rgba([9, 8, 7, 255])).save(folder.join("sub/t.png")).unwrap();
+        image::RgbaImage::from_pixel(2, 1, image::Rgba([9, 8, 7, 255]))
+            .save(folder.join("sub/t.png"))
+            .unwrap();
         let (mesh, warnings) = load(&folder.join("a.obj")).unwrap();
         assert_eq!(warnings.len(), 1, "{warnings:?}");
         assert!(warnings[0].0.contains("gone.mtl"));

@@ -40,6 +40,7 @@ pub struct Mesh {
 mod builtin;
 mod draft;
 mod gltf;
+mod gltf_json;
 mod health;
 #[cfg(test)]
 mod hostile;

@@ -90,7 +90,10 @@ fn scan_lines(bytes: &[u8], draft: &mut Draft, scan: &mut Scan) -> Result<(), Pr
             Some(b"v") => {
                 let mut value = || words.next().and_then(number).map(|x| x as f32);
                 let (Some(x), Some(y), Some(z)) = (value(), value(), value()) else {
-                    return Err(Problem::at_text(start, "a vertex needs three numbers; repair or export it again"));
+                    return Err(Problem::at_text(
+                        start,
+                        "a vertex needs three numbers; repair or export it again",
+                    ));
                 };
                 draft.mesh.positions.push([x, y, z]);
                 let color = [value(), value(), value()];
@@ -282,7 +285,7 @@ pub(super) mod tests {
         assert_eq!(mesh.triangle_material, [1, 1, 0]);
         let all = warnings.iter().map(|w| w.0.as_str()).collect::<Vec<_>>().join("|");
         println!("{all}");
-        assert!(all.contains("gone.mtl") && all.contains("1 triangle dropped") && all.contains("line 18"));
+        assert!(all.contains("gone.mtl") && all.contains("1 triangle dropped") && all.contains("line 19"));
     }
 
     #[test]

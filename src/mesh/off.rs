@@ -51,9 +51,13 @@ pub(super) fn read(bytes: &[u8], draft: &mut Draft) -> Result<(), Problem> {
     let (colored, normals, textured) = (has(b'C'), has(b'N'), prefix.starts_with(b"ST"));
     let (at, words) = if words.is_empty() { lines.next_words().ok_or_else(cut_short)? } else { (at, words) };
     let count = |k: usize| {
-        words.get(k).and_then(|w| std::str::from_utf8(w).ok()).and_then(|w| w.parse::<usize>().ok()).ok_or_else(
-            || Problem::at_text(at, "the counts of vertices and faces are missing; export it again"),
-        )
+        words
+            .get(k)
+            .and_then(|w| std::str::from_utf8(w).ok())
+            .and_then(|w| w.parse::<usize>().ok())
+            .ok_or_else(|| {
+                Problem::at_text(at, "the counts of vertices and faces are missing; export it again")
+            })
     };
     let (vertices, faces) = (count(0)?, count(1)?);
     // "0 0 0" and its line break are six bytes, "1 0" four; the last line may lack its break.
@@ -93,7 +97,10 @@ fn read_faces(lines: &mut Lines, faces: usize, draft: &mut Draft, bytes: &[u8]) 
         };
         let size = number(words[0]).unwrap_or(-1.0);
         if size < 0.0 || size as usize >= words.len() {
-            return Err(Problem::at_text(at, "a face needs its size and as many indices; repair or export it again"));
+            return Err(Problem::at_text(
+                at,
+                "a face needs its size and as many indices; repair or export it again",
+            ));
         }
         let size = size as usize;
         corners.clear();

@@ -166,7 +166,8 @@ pub(super) fn read(bytes: &[u8], draft: &mut Draft) -> Result<(), Problem> {
     let (elements, encoding, at) = read_header(bytes)?;
     let mut body = Body { bytes, at, encoding };
     let faces: &[&str] = &["face", "tristrips", "tristrip"];
-    let Some(last) = elements.iter().rposition(|e| e.name == "vertex" || faces.contains(&e.name.as_str())) else {
+    let Some(last) = elements.iter().rposition(|e| e.name == "vertex" || faces.contains(&e.name.as_str()))
+    else {
         return Err(Problem::whole("has neither vertices nor faces; export it as a mesh"));
     };
     // What follows the last useful element is not read, so damage there does no harm.
@@ -191,7 +192,10 @@ fn read_header(bytes: &[u8]) -> Result<(Vec<Element>, Encoding, usize), Problem>
     loop {
         let rest = bytes.get(at..).unwrap_or_default();
         let Some(length) = rest.iter().position(|&b| b == b'\n') else {
-            return Err(Problem::at_text(at, "the header has no end_header; the file is cut short or no PLY file"));
+            return Err(Problem::at_text(
+                at,
+                "the header has no end_header; the file is cut short or no PLY file",
+            ));
         };
         let wrong = |what: &str| Problem::at_text(at, format!("{what}; the header is damaged"));
         let line = std::str::from_utf8(&rest[..length]).unwrap_or("comment");
@@ -206,7 +210,11 @@ fn read_header(bytes: &[u8]) -> Result<(Vec<Element>, Encoding, usize), Problem>
                     "ascii" => Encoding::Text,
                     "binary_little_endian" => Encoding::Little,
                     "binary_big_endian" => Encoding::Big,
-                    _ => return Err(wrong("the format is none of ascii, binary_little_endian, binary_big_endian")),
+                    _ => {
+                        return Err(wrong(
+                            "the format is none of ascii, binary_little_endian, binary_big_endian",
+                        ));
+                    }
                 });
             }
             ["element", name, count] => {
@@ -217,21 +225,26 @@ fn read_header(bytes: &[u8]) -> Result<(Vec<Element>, Encoding, usize), Problem>
                 let (Some(length), Some(kind)) = (Type::named(length), Type::named(kind)) else {
                     return Err(wrong("a property has an unknown type"));
                 };
-                let owner = elements.last_mut().ok_or_else(|| wrong("a property comes before any element"))?;
+                let owner =
+                    elements.last_mut().ok_or_else(|| wrong("a property comes before any element"))?;
                 owner.properties.push(Property { name: name.into(), kind, list: Some(length) });
             }
             ["property", kind, name] => {
                 let kind = Type::named(kind).ok_or_else(|| wrong("a property has an unknown type"))?;
-                let owner = elements.last_mut().ok_or_else(|| wrong("a property comes before any element"))?;
+                let owner =
+                    elements.last_mut().ok_or_else(|| wrong("a property comes before any element"))?;
                 owner.properties.push(Property { name: name.into(), kind, list: None });
             }
-            ["element" | "property" | "format", ..] => return Err(wrong("a line has the wrong number of words")),
+            ["element" | "property" | "format", ..] => {
+                return Err(wrong("a line has the wrong number of words"));
+            }
             // "ply", comments, obj_info and whatever else a tool adds.
             _ => {}
         }
         at += length + 1;
     }
-    let encoding = encoding.ok_or_else(|| Problem::at_text(0, "the header names no format; the header is damaged"))?;
+    let encoding =
+        encoding.ok_or_else(|| Problem::at_text(0, "the header names no format; the header is damaged"))?;
     Ok((elements, encoding, at))
 }
 
@@ -240,7 +253,8 @@ fn read_vertices(body: &mut Body, element: &Element, draft: &mut Draft) -> Resul
     let [Some(x), Some(y), Some(z)] = [place(&["x"]), place(&["y"]), place(&["z"])] else {
         return Err(Problem::whole("its vertices lack x, y or z; export it as a mesh"));
     };
-    let channels = [["red", "r", "diffuse_red"], ["green", "g", "diffuse_green"], ["blue", "b", "diffuse_blue"]];
+    let channels =
+        [["red", "r", "diffuse_red"], ["green", "g", "diffuse_green"], ["blue", "b", "diffuse_blue"]];
     let [r, g, b] = channels.map(|names| place(&names));
     let colors = if let (Some(r), Some(g), Some(b)) = (r, g, b) { Some([r, g, b]) } else { None };
     let mut values = vec![0.0; element.properties.len()];
@@ -262,7 +276,8 @@ fn read_vertices(body: &mut Body, element: &Element, draft: &mut Draft) -> Resul
 }
 
 fn read_faces(body: &mut Body, element: &Element, strips: bool, draft: &mut Draft) -> Result<(), Problem> {
-    let is_corners = |p: &Property| p.list.is_some() && ["vertex_indices", "vertex_index"].contains(&p.name.as_str());
+    let is_corners =
+        |p: &Property| p.list.is_some() && ["vertex_indices", "vertex_index"].contains(&p.name.as_str());
     let corners_at = element.properties.iter().position(is_corners);
     let wanted = strips || element.name == "face";
     if wanted && corners_at.is_none() {
@@ -280,7 +295,9 @@ fn read_faces(body: &mut Body, element: &Element, strips: bool, draft: &mut Draf
                 continue;
             }
             corners.clear();
-            corners.extend(list.iter().map(|&i| if (0.0..f64::from(MISSING)).contains(&i) { i as u32 } else { MISSING }));
+            corners.extend(
+                list.iter().map(|&i| if (0.0..f64::from(MISSING)).contains(&i) { i as u32 } else { MISSING }),
+            );
             if strips {
                 // A negative index starts a new strip.
                 let mut start = 0;
@@ -363,7 +380,11 @@ pub(super) mod tests {
     #[test]
     fn counts_beyond_the_file_are_refused_before_anything_is_reserved() {
         for (from, to, expected) in [
-            ("element vertex 5", "element vertex 18446744073709551615", "18446744073709551615 records of 'vertex'"),
+            (
+                "element vertex 5",
+                "element vertex 18446744073709551615",
+                "18446744073709551615 records of 'vertex'",
+            ),
             ("element face 2", "element face 4000000000", "4000000000 records of 'face'"),
             ("9 5 0 1 2", "9 255 0 1 2", "255 list entries"),
             ("9 5 0 1 2", "9 -5 0 1 2", "-5 entries"),
@@ -382,7 +403,8 @@ pub(super) mod tests {
 
     #[test]
     fn an_element_without_properties_costs_nothing() {
-        let text = TEXT.replace("element material 1\r\nproperty int shine\r\n", "element ghost 9999999999999\r\n");
+        let text =
+            TEXT.replace("element material 1\r\nproperty int shine\r\n", "element ghost 9999999999999\r\n");
         let (mesh, _) = load_bytes(text.replace("\r\n7\r\n", "\r\n").as_bytes(), "ply").unwrap();
         assert_eq!(mesh.triangles.len(), 4);
     }

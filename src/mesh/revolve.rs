@@ -170,7 +170,11 @@ fn vase_color(p: Vec3, inside: bool) -> [u8; 3] {
     }
     if within(0.655, 0.79) {
         let t = ((p.y - 0.662) / 0.115).max(0.0);
-        return mix(slip, clay, smoothstep(-0.14, 0.14, side - 0.72 * (1.0 - t * t).max(0.0).sqrt() + 0.2 * t));
+        return mix(
+            slip,
+            clay,
+            smoothstep(-0.14, 0.14, side - 0.72 * (1.0 - t * t).max(0.0).sqrt() + 0.2 * t),
+        );
     }
     match p.y {
         y if y < 0.04 || y > 0.835 => slip,

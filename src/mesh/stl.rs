@@ -16,7 +16,8 @@ fn promised(bytes: &[u8]) -> Option<usize> {
 
 /// Whether the length fits the count of a binary file exactly.
 pub(super) fn is_binary(bytes: &[u8]) -> bool {
-    promised(bytes).is_some_and(|n| n > 0 && n.checked_mul(RECORD).is_some_and(|size| size + HEADER == bytes.len()))
+    promised(bytes)
+        .is_some_and(|n| n > 0 && n.checked_mul(RECORD).is_some_and(|size| size + HEADER == bytes.len()))
 }
 
 /// Whether this is the start of a text file.
@@ -72,7 +73,10 @@ fn read_text(bytes: &[u8], draft: &mut Draft) -> Result<Vec<[f32; 3]>, Problem> 
             if word.eq_ignore_ascii_case(b"vertex") {
                 let mut next = || words.next().and_then(number).map(|x| x as f32);
                 let (Some(x), Some(y), Some(z)) = (next(), next(), next()) else {
-                    return Err(Problem::at_text(offset, "a vertex needs three numbers; repair or export it again"));
+                    return Err(Problem::at_text(
+                        offset,
+                        "a vertex needs three numbers; repair or export it again",
+                    ));
                 };
                 corners.push([x, y, z]);
             } else if word.eq_ignore_ascii_case(b"endloop") || word.eq_ignore_ascii_case(b"outer") {
@@ -108,7 +112,10 @@ pub(super) mod tests {
         let mut bytes = b"solid looks like text".to_vec();
         bytes.resize(80, b' ');
         bytes.extend(count.to_le_bytes());
-        for triangle in [[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0f32]], [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]]] {
+        for triangle in [
+            [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0f32]],
+            [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]],
+        ] {
             bytes.extend([0; 12]);
             bytes.extend(triangle.iter().flatten().flat_map(|x: &f32| x.to_le_bytes()));
             bytes.extend([0; 2]);
