@@ -11,7 +11,7 @@ macro_rules! embed {
     };
 }
 
-embed!["shared/linear_id", "shared/octree",];
+embed!["shared/linear_id", "shared/octree", "bodies/shape", "bodies/cell", "bodies/walk", "bodies/hits",];
 
 /// The text of `shaders/<path>.wgsl` with its includes.
 ///
