@@ -9,6 +9,7 @@ mod fracture;
 mod input;
 mod progress;
 mod render;
+mod simulate;
 mod stills;
 mod window;
 
@@ -83,6 +84,8 @@ struct Cli {
 enum Command {
     /// Voxelises and breaks a mesh without a window, and writes what came of it
     Fracture(fracture::FractureArgs),
+    /// Plays a scene without a window and logs it
+    Simulate(simulate::SimulateArgs),
     /// Draws a mesh or scene into a PNG picture
     Render(render::RenderArgs),
     /// Measures every stage: medians, counts, the columns of Table 1 of Domaradzki & Martyn 2016
@@ -100,6 +103,7 @@ pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> Result<()
     match cli.command {
         None => window::run(&cli.window),
         Some(Command::Fracture(args)) => fracture::run(&args),
+        Some(Command::Simulate(args)) => simulate::run(&args),
         Some(Command::Render(args)) => render::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Doctor) => doctor::run(),

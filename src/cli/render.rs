@@ -1,6 +1,6 @@
 //! `kintsugi render`: one picture of a mesh or scene, without a window.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::PoisonError};
 
 use clap::Args;
 
@@ -12,8 +12,9 @@ use crate::{
 
 use super::{
     CliError,
-    input::{about, load_object},
+    input::{about, is_scene, load_object},
     progress::Reporter,
+    simulate::{open, read_scene},
     stills::{Stage, Still, View, draw, world_bounds},
 };
 
@@ -54,6 +55,9 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         return Err(about(&args.out, "this is a folder; give --out a file name, as in picture.png"));
     }
     let reporter = Reporter::new(args.json_progress);
+    if is_scene(&args.file) {
+        return scene(args, camera, &reporter);
+    }
     let object = load_object(&args.file, args.level, &reporter)?;
     let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
     let stage = reporter.stage("upload", |_| Stage::of(&gpu, &object))?;
@@ -67,6 +71,28 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         size: args.size,
     };
     picture(args, &gpu, &still, &reporter)
+}
+
+/// A scene as it starts, from its own camera unless one is given.
+fn scene(args: &RenderArgs, camera: Option<Camera>, reporter: &Reporter) -> Result<(), CliError> {
+    let scene = read_scene(&args.file, args.level, reporter)?;
+    let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
+    let (own_camera, color_by) = (scene.camera, scene.view.color_by);
+    let floor = scene.floor.then_some(scene.floor_height as f32);
+    let sandbox = open(&gpu, scene, reporter)?;
+    let bodies = sandbox.render_bodies(None);
+    let arena = sandbox.arena().read().unwrap_or_else(PoisonError::into_inner);
+    let whole = || args.view.camera(world_bounds(&bodies), args.size);
+    let still = Still {
+        arena: &arena,
+        bodies: &bodies,
+        camera: camera.or(own_camera).unwrap_or_else(whole),
+        color_by,
+        floor,
+        transparent: args.transparent,
+        size: args.size,
+    };
+    picture(args, &gpu, &still, reporter)
 }
 
 fn picture(args: &RenderArgs, gpu: &Gpu, still: &Still<'_>, reporter: &Reporter) -> Result<(), CliError> {
