@@ -9,7 +9,7 @@ use crate::{
 };
 
 fn closed(mesh: &Mesh, level: u32) -> Solid {
-    let solid = solidify(mesh, &[], level, &Progress::default()).expect("a mesh with triangles");
+    let solid = solidify(mesh, &[], false, level, &Progress::default()).expect("a mesh with triangles");
     assert_eq!(validate(&solid.forest), Ok(()), "level {level}");
     if level <= 7 {
         assert!(inside_never_touches_outside(&solid.forest, 0), "level {level}");
@@ -248,8 +248,11 @@ fn refusals_say_why() {
     }
     let progress = Progress::default();
     progress.cancel();
-    assert_eq!(solidify(&mesh, &[], 5, &progress).err(), Some(VoxelizeError::Cancelled));
-    assert_eq!(solidify(&Mesh::default(), &[], 5, &Progress::default()).err(), Some(VoxelizeError::Empty));
+    assert_eq!(solidify(&mesh, &[], false, 5, &progress).err(), Some(VoxelizeError::Cancelled));
+    assert_eq!(
+        solidify(&Mesh::default(), &[], false, 5, &Progress::default()).err(),
+        Some(VoxelizeError::Empty)
+    );
 }
 
 /// A Klein bottle: a figure eight that makes half a turn on its way round a ring.
