@@ -32,7 +32,7 @@ pub enum VoxelizeError {
     /// Level outside 1..=10.
     #[error("level {0} is outside 1 to 10")]
     Level(u32),
-    /// More than 134 million boundary voxels.
+    /// More than 67 million boundary voxels.
     #[error("the mesh fills more voxels than fit in memory at this level; choose a lower level")]
     TooLarge,
     /// Cancelled by the user.
