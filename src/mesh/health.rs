@@ -138,8 +138,11 @@ pub fn check(mesh: &Mesh) -> (Mesh, HealthReport) {
     if !out.positions.is_empty() {
         (report.bounds_low, report.bounds_high) = (low, high);
     }
-    let centre = (DVec3::from(report.bounds_low.map(f64::from)) + DVec3::from(report.bounds_high.map(f64::from))) / 2.0;
-    report.volume = triangles.iter().map(|t| orient::cone_volume(t.map(|i| points[i as usize] - centre))).sum();
+    let centre = (DVec3::from(report.bounds_low.map(f64::from))
+        + DVec3::from(report.bounds_high.map(f64::from)))
+        / 2.0;
+    report.volume =
+        triangles.iter().map(|t| orient::cone_volume(t.map(|i| points[i as usize] - centre))).sum();
     write_notes(&mut report, &outward);
     (out, report)
 }
@@ -268,7 +271,8 @@ fn write_notes(report: &mut HealthReport, outward: &orient::Outward) {
         }
     };
     let r = &*report;
-    let many = |count: usize, one: &str, more: &str| format!("{count} {}", if count == 1 { one } else { more });
+    let many =
+        |count: usize, one: &str, more: &str| format!("{count} {}", if count == 1 { one } else { more });
     let triangles = |count| many(count, "triangle", "triangles");
     note(
         r.dropped_non_finite,
@@ -433,7 +437,9 @@ mod tests {
         // Two blocks that share a wall, each with its own side of it.
         let (out, report) = check(&join(&block, &block, 1.0));
         assert_eq!((report.dropped_duplicate, out.triangles.len(), report.closed), (0, 2 * count, true));
-        assert!((report.volume - 2.0).abs() < 1e-5 && report.non_manifold_edges > 0 && report.components == 1);
+        assert!(
+            (report.volume - 2.0).abs() < 1e-5 && report.non_manifold_edges > 0 && report.components == 1
+        );
     }
 
     #[test]
@@ -452,7 +458,10 @@ mod tests {
         assert_eq!((report.dropped_non_finite, report.dropped_degenerate), (2, 2));
         assert_eq!(out.positions.len(), n as usize);
         assert_eq!(report.bounds_high, [0.5, 1.0, 0.5]);
-        assert!(out.triangle_material.iter().all(|&m| m == 0) && out.triangle_material.len() == out.triangles.len());
+        assert!(
+            out.triangle_material.iter().all(|&m| m == 0)
+                && out.triangle_material.len() == out.triangles.len()
+        );
         assert!(out.positions.iter().zip(&out.uvs).all(|(p, uv)| *uv == [p[0], p[1]]));
         assert_eq!((out.colors.len(), report.notes.len() >= 2), (n as usize, true));
     }
@@ -460,8 +469,7 @@ mod tests {
     #[test]
     fn a_removed_sliver_does_not_open_a_closed_surface() {
         // A tetrahedron whose bottom edge has a middle vertex on one side only, and a sliver that closes the slit.
-        let positions =
-            vec![[0.0; 3], [2.0, 0.0, 0.0], [0.0, 0.0, 2.0], [0.0, 2.0, 0.0], [1.0, 0.0, 0.0]];
+        let positions = vec![[0.0; 3], [2.0, 0.0, 0.0], [0.0, 0.0, 2.0], [0.0, 2.0, 0.0], [1.0, 0.0, 0.0]];
         let triangles = vec![[0, 1, 2], [0, 3, 4], [4, 3, 1], [0, 2, 3], [1, 3, 2], [0, 4, 1]];
         let (out, report) = check(&Mesh { positions, triangles, ..Mesh::default() });
         assert_eq!((out.triangles.len(), report.dropped_degenerate, report.open_edges), (5, 1, 0));
