@@ -10,10 +10,14 @@
 
 use rayon::prelude::*;
 
-use super::rasterise::{BRICK_CELLS, BRICK_SHIFT, Touched, local_index};
+use super::{
+    parity::Parity,
+    rasterise::{BRICK_CELLS, BRICK_SHIFT, Touched, local_index},
+};
 use crate::svo::{
-    Inside, Leaves,
+    Inside, LeafColor, Leaves,
     morton::{self, Key},
+    pack_normal, unpack_normal,
 };
 
 const EMPTY: u32 = u32::MAX;
@@ -67,8 +71,8 @@ pub(super) struct Solved {
 }
 
 /// Decides inside and coverage, and which of the cells that only closing faces touch are boundary leaves.
-pub(super) fn solve(touched: Touched, level: u32) -> Solved {
-    let (bricks, carries) = carry_rows(&touched, level);
+pub(super) fn solve(mut touched: Touched, level: u32, parity: Option<&Parity>) -> Solved {
+    let (bricks, carries) = carry_rows(&touched, level, parity);
     let mut coverage = vec![0f32; touched.keys.len()];
     let mut slices = Vec::with_capacity(touched.bricks.len());
     let mut rest = &mut coverage[..];
@@ -81,11 +85,14 @@ pub(super) fn solve(touched: Touched, level: u32) -> Solved {
         .into_par_iter()
         .zip(&carries)
         .enumerate()
-        .map(|(brick, (coverage, carry))| solve_brick(&touched, brick, carry, coverage))
+        .map(|(brick, (coverage, carry))| solve_brick(&touched, brick, carry, parity, coverage))
         .collect();
     let mut insides = Insides { level, bricks, cells };
     let keep = choose_closing(&touched, &coverage, &mut insides);
     let closing_leaves = keep.iter().filter(|keep| **keep).count();
+    if let Some(parity) = parity {
+        turn_outward(&mut touched, parity);
+    }
     let leaves = finish(touched, coverage, &keep);
     Solved { insides, leaves, closing_leaves }
 }
@@ -97,7 +104,7 @@ fn row_and_x(local: usize) -> (usize, usize) {
 }
 
 /// The state of every brick, and per brick with surface the projected area beyond it on each of its rows.
-fn carry_rows(touched: &Touched, level: u32) -> (Vec<u32>, Vec<[f32; ROWS]>) {
+fn carry_rows(touched: &Touched, level: u32, parity: Option<&Parity>) -> (Vec<u32>, Vec<[f32; ROWS]>) {
     let mut carries: Vec<[f32; ROWS]> = touched
         .brick_start
         .par_windows(2)
@@ -121,7 +128,8 @@ fn carry_rows(touched: &Touched, level: u32) -> (Vec<u32>, Vec<[f32; ROWS]>) {
             for x in (0..side).rev() {
                 let state = &mut bricks[morton::encode([x, y, z]) as usize];
                 if *state == EMPTY {
-                    if sum[0] > 0.5 {
+                    let odd = parity.is_some_and(|p| p.fraction([x, y, z].map(|v| v << BRICK_SHIFT)) > 0.5);
+                    if sum[0] > 0.5 || odd {
                         *state = SOLID;
                     }
                     continue;
@@ -142,6 +150,7 @@ fn solve_brick(
     touched: &Touched,
     brick: usize,
     carry: &[f32; ROWS],
+    parity: Option<&Parity>,
     coverage: &mut [f32],
 ) -> [u64; BRICK_CELLS / 64] {
     let start = touched.brick_start[brick] as usize;
@@ -155,15 +164,19 @@ fn solve_brick(
         let mut beyond = *carry;
         for x in (0..1 << BRICK_SHIFT).rev() {
             let i = leaf_at[row << BRICK_SHIFT | x];
+            let local = local_index(x as i32, (row & 7) as i32, (row >> BRICK_SHIFT) as i32);
+            let odd = parity.map_or(0.0, |p| {
+                p.fraction(morton::decode(touched.bricks[brick] << (3 * BRICK_SHIFT) | local as Key))
+            });
             if i == u16::MAX {
-                if beyond > 0.5 {
-                    let local = local_index(x as i32, (row & 7) as i32, (row >> BRICK_SHIFT) as i32);
+                if beyond > 0.5 || odd > 0.5 {
                     solid[local >> 6] |= 1 << (local & 63);
                 }
                 continue;
             }
             let i = i as usize;
-            coverage[i] = (touched.volume_x[start + i] + beyond).clamp(0.0, 1.0);
+            let wound = (touched.volume_x[start + i] + beyond).clamp(0.0, 1.0);
+            coverage[i] = (wound + odd).min(1.0);
             beyond += touched.area_x[start + i];
         }
     }
@@ -211,6 +224,24 @@ fn choose_closing(touched: &Touched, coverage: &[f32], insides: &mut Insides) ->
         }
     }
     keep
+}
+
+/// Turns the normals of surfaces without orientation to the side that is less solid.
+fn turn_outward(touched: &mut Touched, parity: &Parity) {
+    for &i in &touched.unsigned {
+        let i = i as usize;
+        let normal = unpack_normal(touched.normals[i]);
+        let solid_at = |side: f32| {
+            let middle = glam::Vec3::from_array(morton::decode(touched.keys[i]).map(|v| v as f32 + 0.5));
+            // A negative coordinate becomes 0: one free voxel lies there.
+            parity.fraction((middle + normal * side).to_array().map(|v| v as u32))
+        };
+        if solid_at(1.0) > solid_at(-1.0) {
+            let color = touched.colors[i];
+            touched.normals[i] = pack_normal(-normal);
+            touched.colors[i] = LeafColor::new(color.rgb(), color.crack(), -color.offset());
+        }
+    }
 }
 
 fn finish(touched: Touched, mut coverage: Vec<f32>, keep: &[bool]) -> Leaves {

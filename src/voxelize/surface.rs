@@ -10,7 +10,10 @@ use super::{
     color::ColorSource,
     rasterise::{Face, FaceKind, last_cell},
 };
-use crate::{mesh::Mesh, svo::Grid};
+use crate::{
+    mesh::{Mesh, boundary_cones, topology},
+    svo::Grid,
+};
 
 /// Coordinates this close to a grid plane, in voxels, are on it: a box of whole voxels stays one after the rounding of its file.
 const SNAP_VOXELS: f64 = 1e-6;
@@ -60,25 +63,43 @@ pub(super) fn faces_of(mesh: &Mesh, unsigned: &[bool], grid: &Grid) -> Vec<Face>
         .par_iter()
         .enumerate()
         .filter_map(|(i, corners)| {
-            let kind = if unsigned.get(i) == Some(&true) { FaceKind::Unsigned } else { FaceKind::Mesh };
+            let signed = unsigned.get(i) != Some(&true);
+            let as_read = || corners.map(|v| mesh.positions[v as usize].map(f64::from));
             let [a, b, c] = corners.map(|v| points.get(v as usize).copied());
-            Face::new([a?, b?, c?], i as u32, kind)
+            Some(Face { signed, ..Face::new([a?, b?, c?], as_read, i as u32, FaceKind::Mesh)? })
         })
         .collect()
 }
 
-/// Adds the triangles that close the holes, coloured like the mesh along the hole's edge. A cone is an edge of a hole and an apex.
+/// Adds the triangles that close the holes, coloured like the mesh along the hole's edge. Parts with and without orientation are
+/// closed each for itself, as the inside test treats them.
 pub(super) fn close_holes(
     mesh: &Mesh,
-    cones: &[[[f32; 3]; 3]],
+    unsigned: &[bool],
     grid: &Grid,
     faces: &mut Vec<Face>,
     colors: &mut ColorSource<'_>,
 ) {
+    let mut cones: Vec<[[f32; 3]; 3]>;
+    let signed_cones;
+    if unsigned.contains(&true) {
+        let part = |of: bool| {
+            let triangles = mesh.triangles.iter().zip(unsigned).filter(|(_, u)| **u == of).map(|(t, _)| *t);
+            let part =
+                Mesh { positions: mesh.positions.clone(), triangles: triangles.collect(), ..Mesh::default() };
+            boundary_cones(&part, &topology(&part))
+        };
+        cones = part(false);
+        signed_cones = cones.len();
+        cones.extend(part(true));
+    } else {
+        cones = boundary_cones(mesh, &topology(mesh));
+        signed_cones = cones.len();
+    }
     if cones.is_empty() {
         return;
     }
-    let beside = faces_beside(mesh, cones, faces);
+    let beside = faces_beside(mesh, &cones, faces);
     let to_grid = ToGrid::new(grid);
     let wide = |p: [f32; 3]| DVec3::from_array(p.map(f64::from));
     colors.close(cones.iter().map(|[a, b, _]| {
@@ -86,7 +107,9 @@ pub(super) fn close_holes(
         Some((face.clone(), to_grid.point((wide(*a) + wide(*b)) / 2.0)))
     }));
     for (i, cone) in cones.iter().enumerate() {
-        faces.extend(Face::new(cone.map(|p| to_grid.point(wide(p))), i as u32, FaceKind::Closing));
+        let corners = cone.map(|p| to_grid.point(wide(p)));
+        let face = Face::new(corners, || corners, i as u32, FaceKind::Closing);
+        faces.extend(face.map(|face| Face { signed: i < signed_cones, ..face }));
     }
 }
 
@@ -102,7 +125,7 @@ fn edge(a: [f32; 3], b: [f32; 3]) -> (Position, Position) {
     (a.min(b), a.max(b))
 }
 
-/// The first face along each cone's edge.
+/// The first face along each cone's edge. A cone is an edge of a hole and an apex.
 fn faces_beside(mesh: &Mesh, cones: &[[[f32; 3]; 3]], faces: &[Face]) -> HashMap<(Position, Position), u32> {
     let rim: HashSet<Position> = cones.iter().flat_map(|[a, b, _]| [bits(*a), bits(*b)]).collect();
     let on_rim: Vec<bool> = mesh.positions.par_iter().map(|p| rim.contains(&bits(*p))).collect();

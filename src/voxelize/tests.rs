@@ -9,7 +9,7 @@ use crate::{
 };
 
 fn closed(mesh: &Mesh, level: u32) -> Solid {
-    let solid = solidify(mesh, &[], level, &Progress::default()).expect("a mesh with triangles");
+    let solid = solidify(mesh, &[], false, level, &Progress::default()).expect("a mesh with triangles");
     assert_eq!(validate(&solid.forest), Ok(()), "level {level}");
     if level <= 7 {
         assert!(inside_never_touches_outside(&solid.forest, 0), "level {level}");
@@ -248,6 +248,146 @@ fn refusals_say_why() {
     }
     let progress = Progress::default();
     progress.cancel();
-    assert_eq!(solidify(&mesh, &[], 5, &progress).err(), Some(VoxelizeError::Cancelled));
-    assert_eq!(solidify(&Mesh::default(), &[], 5, &Progress::default()).err(), Some(VoxelizeError::Empty));
+    assert_eq!(solidify(&mesh, &[], false, 5, &progress).err(), Some(VoxelizeError::Cancelled));
+    assert_eq!(
+        solidify(&Mesh::default(), &[], false, 5, &Progress::default()).err(),
+        Some(VoxelizeError::Empty)
+    );
+}
+
+/// A Klein bottle: a figure eight that makes half a turn on its way round a ring.
+fn klein(radius: f32, lobe: f32, around: u32, along: u32) -> Mesh {
+    let mut mesh = Mesh::default();
+    for i in 0..around {
+        let turn = i as f32 / around as f32 * std::f32::consts::TAU;
+        for j in 0..along {
+            let u = (j as f32 + 0.5) / along as f32 * std::f32::consts::TAU;
+            let eight = glam::Vec2::new(u.sin(), u.sin() * u.cos()) * lobe;
+            let p = glam::Vec2::from_angle(turn / 2.0).rotate(eight);
+            let out = radius + p.x;
+            mesh.positions.push([out * turn.cos(), p.y, out * turn.sin()]);
+        }
+    }
+    for i in 0..around {
+        for j in 0..along {
+            let at = |i: u32, j: u32| {
+                // After half a turn the eight meets itself mirrored.
+                if i == around { along - 1 - j % along } else { i * along + j % along }
+            };
+            let (a, b, c, d) = (at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1));
+            mesh.triangles.extend([[a, b, c], [a, c, d]]);
+        }
+    }
+    mesh
+}
+
+#[test]
+fn parity_decides_where_there_is_no_orientation() {
+    let mesh = klein(3.0, 1.0, 90, 60);
+    let made = voxelize(&mesh, 7, &Progress::default()).expect("has triangles");
+    assert_eq!((made.health.unorientable_components, made.health.inside_test.as_str()), (1, "parity"));
+    assert_eq!(validate(&made.forest), Ok(()));
+    assert!(inside_never_touches_outside(&made.forest, 0));
+    // Pappus: the eight's two lobes hold 4/3 of its half width squared.
+    let expected = 4.0 / 3.0 * std::f64::consts::TAU * 3.0;
+    let error = made.forest.solid_voxels(0) * made.grid.h.powi(3) / expected - 1.0;
+    assert!(error.abs() < 0.01, "{error}");
+
+    // Outward normals: stepping against one leads to something solid more often than stepping along it.
+    let leaves = &made.forest.leaves;
+    let inward = (0..leaves.len()).filter(|&i| {
+        let middle = Vec3::from_array(morton::decode(leaves.keys[i]).map(|v| v as f32 + 0.5));
+        let ahead = (middle + unpack_normal(leaves.normals[i]) * 2.0).to_array().map(|v| v as u32);
+        made.forest.is_internal(0, ahead)
+    });
+    assert!(inward.count() * 50 < leaves.len());
+}
+
+#[test]
+fn parts_with_and_without_orientation_share_a_grid() {
+    let mut mesh = klein(3.0, 1.0, 60, 40);
+    let ball = shape("sphere");
+    let base = mesh.positions.len() as u32;
+    let centre = middle(&ball).as_vec3();
+    mesh.positions.extend(ball.positions.iter().map(|p| (Vec3::from_array(*p) - centre).to_array()));
+    mesh.triangles.extend(ball.triangles.iter().map(|t| t.map(|v| v + base)));
+    let made = voxelize(&mesh, 6, &Progress::default()).expect("has triangles");
+    assert_eq!(made.health.inside_test, "parity");
+    assert!(inside_never_touches_outside(&made.forest, 0));
+    let middle = made.grid.from_mesh(DVec3::ZERO).to_array().map(|v| v as u32);
+    assert!(made.forest.is_internal(0, middle));
+}
+
+#[test]
+fn the_report_says_what_was_done() {
+    let made = voxelize(&shape("box"), 5, &Progress::default()).expect("has triangles");
+    assert_eq!((made.health.inside_test.as_str(), made.health.closing_leaves), ("winding number", 0));
+    assert_eq!(made.health.capped_holes, 0);
+    let mut open = shape("box");
+    open.triangles.retain(|t| t.iter().any(|&v| open.positions[v as usize][1] < 1.0));
+    let progress = Progress::default();
+    let made = voxelize(&open, 5, &progress).expect("has triangles");
+    assert!(made.health.closing_leaves > 100 && made.health.capped_holes == 1, "{:?}", made.health);
+    assert!((progress.get() - 1.0).abs() < 1e-6);
+}
+
+#[test]
+fn triangles_far_smaller_than_a_voxel_are_still_seen() {
+    let mut mesh = Mesh::default();
+    for corner in [[0.0f32; 3], [1.0e3, 2.0e3, 0.5e3], [1.0e3, 0.0, 0.0]] {
+        let base = mesh.positions.len() as u32;
+        let step = 2.0e-4;
+        mesh.positions.extend([
+            corner,
+            [corner[0] + step, corner[1], corner[2]],
+            [corner[0], corner[1], corner[2] + step],
+        ]);
+        mesh.triangles.push([base, base + 1, base + 2]);
+    }
+    for level in [3, 6, 9] {
+        let made = voxelize(&mesh, level, &Progress::default()).expect("has triangles");
+        assert_eq!(validate(&made.forest), Ok(()));
+        assert!((3..=9).contains(&made.forest.leaves.len()), "{}", made.forest.leaves.len());
+    }
+    let tiny = Mesh {
+        positions: vec![[1e-38, 0.0, 0.0], [2e-38, 0.0, 0.0], [0.0, 3e-38, 0.0]],
+        triangles: vec![[0, 1, 2]],
+        ..Mesh::default()
+    };
+    let huge =
+        Mesh { positions: vec![[3e38, 0.0, 0.0], [-3e38, 0.0, 1.0], [0.0, 3e38, -3e38]], ..tiny.clone() };
+    for mesh in [tiny, huge] {
+        let solid = closed(&mesh, 5);
+        assert!(solid.forest.leaves.len() > 100, "{}", solid.forest.leaves.len());
+    }
+}
+
+#[test]
+fn random_triangles_make_a_valid_octree_with_a_closed_skin() {
+    use rand::{RngExt, SeedableRng};
+    for seed in 0..12 {
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+        // Whole coordinates make many faces lie on grid planes and share vertices.
+        let points = 6 + seed as u32 * 2;
+        let snap = seed % 2 == 0;
+        let mut mesh = Mesh::default();
+        for _ in 0..points {
+            mesh.positions.push(std::array::from_fn(|_| {
+                let v = rng.random::<f32>() * 6.0;
+                if snap { v.round() } else { v }
+            }));
+        }
+        for _ in 0..points * 3 {
+            mesh.triangles.push(std::array::from_fn(|_| rng.random_range(0..points)));
+        }
+        for level in [3, 5] {
+            let made = voxelize(&mesh, level, &Progress::default()).expect("has triangles");
+            assert_eq!(validate(&made.forest), Ok(()), "seed {seed}");
+            assert!(
+                inside_never_touches_outside(&made.forest, 0),
+                "seed {seed} level {level} {:?}",
+                made.health
+            );
+        }
+    }
 }
