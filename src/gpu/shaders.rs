@@ -30,6 +30,12 @@ embed! {
     "fracture/voronoi",
     "gpu/primitives/scan_apply",
     "gpu/primitives/scan_reduce",
+    "render/blit",
+    "render/compose",
+    "render/frame",
+    "render/light",
+    "render/primary",
+    "render/trace",
     "shared/linear_id",
     "shared/octree",
 }

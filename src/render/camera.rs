@@ -1,5 +1,13 @@
 //! An orbit camera. World space is y up, metres, right-handed.
-use glam::Vec3;
+//!
+//! In: drags and wheel turns as picture fractions. Out: rays, projections and matrices. Any field may come from a file, so
+//! everything here works on [`Camera::sane`], which clamps and replaces what is not finite.
+
+use glam::{Mat4, Vec3, Vec4};
+
+/// Steepest look up or down, radians: short of the pole, where yaw would lose its meaning.
+const PITCH_LIMIT: f32 = 1.55;
+
 /// Looks at `target` from `distance` along yaw and pitch.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Camera {
@@ -14,29 +22,224 @@ pub struct Camera {
     /// Vertical field of view, radians.
     pub fov_y: f32,
 }
+
 impl Default for Camera {
     fn default() -> Self {
         Self { target: Vec3::ZERO, distance: 3.0, yaw: 0.6, pitch: 0.35, fov_y: 0.6 }
     }
 }
+
+/// The camera's axes in world space, unit length.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CameraAxes {
+    /// To the right in the picture.
+    pub right: Vec3,
+    /// Up in the picture.
+    pub up: Vec3,
+    /// Into the picture.
+    pub forward: Vec3,
+}
+
 impl Camera {
-    /// Frames a world-space box.
-    pub fn frame(&mut self, _low: Vec3, _high: Vec3, _aspect: f32) {
-        todo!()
+    /// The same camera with every field finite and in range.
+    #[must_use]
+    pub fn sane(&self) -> Self {
+        let or = |v: f32, fallback: f32| if v.is_finite() { v } else { fallback };
+        let plain = Self::default();
+        Self {
+            target: if self.target.is_finite() { self.target.clamp_length_max(1e6) } else { Vec3::ZERO },
+            distance: or(self.distance, plain.distance).clamp(1e-4, 1e6),
+            yaw: or(self.yaw, plain.yaw) % std::f32::consts::TAU,
+            pitch: or(self.pitch, plain.pitch).clamp(-PITCH_LIMIT, PITCH_LIMIT),
+            fov_y: or(self.fov_y, plain.fov_y).clamp(0.02, 2.6),
+        }
     }
+
+    /// Right, up and forward.
+    #[must_use]
+    pub fn axes(&self) -> CameraAxes {
+        let camera = self.sane();
+        let ((sy, cy), (sp, cp)) = (camera.yaw.sin_cos(), camera.pitch.sin_cos());
+        let forward = Vec3::new(-sy * cp, -sp, -cy * cp);
+        // Straight from the yaw, not from a cross product with +y: it stays defined at any pitch.
+        let right = Vec3::new(cy, 0.0, -sy);
+        CameraAxes { right, up: right.cross(forward), forward }
+    }
+
+    /// Frames a world-space box.
+    pub fn frame(&mut self, low: Vec3, high: Vec3, aspect: f32) {
+        if !(low.is_finite() && high.is_finite()) {
+            return;
+        }
+        let camera = self.sane();
+        let axes = camera.axes();
+        let (tan_x, tan_y) = camera.tangents(aspect);
+        let centre = low.midpoint(high);
+        let half = (high - low).abs() * 0.5;
+        let mut distance = 0.0_f32;
+        for corner in 0..8u32 {
+            let sign = |bit: u32| if corner >> bit & 1 == 1 { 1.0 } else { -1.0 };
+            let p = half * Vec3::new(sign(0), sign(1), sign(2));
+            let depth = p.dot(axes.forward);
+            let wide = (p.dot(axes.right).abs() / tan_x).max(p.dot(axes.up).abs() / tan_y);
+            distance = distance.max(wide - depth);
+        }
+        let distance = if distance > 0.0 { distance * 1.12 } else { camera.distance };
+        *self = Self { target: centre, distance, ..camera }.sane();
+    }
+
+    /// Turns about the target, radians; positive `yaw` moves the eye to the right.
+    pub fn orbit(&mut self, yaw: f32, pitch: f32) {
+        self.yaw += yaw;
+        self.pitch += pitch;
+        *self = self.sane();
+    }
+
+    /// Drags the picture by fractions of its width and height: what was under the pointer at the target's depth stays there.
+    pub fn pan(&mut self, dx: f32, dy: f32, aspect: f32) {
+        let camera = self.sane();
+        let axes = camera.axes();
+        let (tan_x, tan_y) = camera.tangents(aspect);
+        let reach = 2.0 * camera.distance;
+        self.target = camera.target + (axes.up * (dy * tan_y) - axes.right * (dx * tan_x)) * reach;
+        *self = self.sane();
+    }
+
+    /// Multiplies the distance; below 1 goes nearer.
+    pub fn zoom(&mut self, factor: f32) {
+        if factor.is_finite() && factor > 0.0 {
+            self.distance *= factor;
+        }
+        *self = self.sane();
+    }
+
     /// Where it is.
     #[must_use]
     pub fn eye(&self) -> Vec3 {
-        todo!()
+        let camera = self.sane();
+        camera.target - camera.axes().forward * camera.distance
     }
+
+    /// Tangents of half the horizontal and vertical field of view.
+    #[must_use]
+    pub fn tangents(&self, aspect: f32) -> (f32, f32) {
+        let tan_y = (self.sane().fov_y * 0.5).tan();
+        let aspect = if aspect.is_finite() && aspect > 0.0 { aspect.clamp(1e-3, 1e3) } else { 1.0 };
+        (tan_y * aspect, tan_y)
+    }
+
     /// Ray through normalised picture coordinates (0,0 top left to 1,1 bottom right): origin, unit direction.
     #[must_use]
-    pub fn ray(&self, _x: f32, _y: f32, _aspect: f32) -> (Vec3, Vec3) {
-        todo!()
+    pub fn ray(&self, x: f32, y: f32, aspect: f32) -> (Vec3, Vec3) {
+        let axes = self.axes();
+        let (tan_x, tan_y) = self.tangents(aspect);
+        let direction =
+            axes.forward + axes.right * ((2.0 * x - 1.0) * tan_x) + axes.up * ((1.0 - 2.0 * y) * tan_y);
+        (self.eye(), direction.normalize_or(axes.forward))
     }
+
     /// World point to normalised picture coordinates; `None` behind the camera.
     #[must_use]
-    pub fn project(&self, _p: Vec3, _aspect: f32) -> Option<[f32; 2]> {
-        todo!()
+    pub fn project(&self, p: Vec3, aspect: f32) -> Option<[f32; 2]> {
+        let axes = self.axes();
+        let to = p - self.eye();
+        let depth = to.dot(axes.forward);
+        let (tan_x, tan_y) = self.tangents(aspect);
+        // Written so that a NaN point is `None` too.
+        if !(depth > 1e-6) {
+            return None;
+        }
+        let x = 0.5 + 0.5 * to.dot(axes.right) / (depth * tan_x);
+        let y = 0.5 - 0.5 * to.dot(axes.up) / (depth * tan_y);
+        (x.is_finite() && y.is_finite()).then_some([x, y])
+    }
+
+    /// Camera space (x right, y up, -z forward) from world space.
+    #[must_use]
+    pub fn view(&self) -> Mat4 {
+        let CameraAxes { right, up, forward } = self.axes();
+        let back = -forward;
+        Mat4::from_cols(right.extend(0.0), up.extend(0.0), back.extend(0.0), self.eye().extend(1.0)).inverse()
+    }
+
+    /// Clip space (depth 0 to 1) from camera space; near and far follow the distance.
+    #[must_use]
+    pub fn projection(&self, aspect: f32) -> Mat4 {
+        let camera = self.sane();
+        let (tan_x, tan_y) = camera.tangents(aspect);
+        let (near, far) = (camera.distance * 1e-3, camera.distance * 1e3);
+        let depth = far / (near - far);
+        Mat4::from_cols(
+            Vec4::new(1.0 / tan_x, 0.0, 0.0, 0.0),
+            Vec4::new(0.0, 1.0 / tan_y, 0.0, 0.0),
+            Vec4::new(0.0, 0.0, depth, -1.0),
+            Vec4::new(0.0, 0.0, depth * near, 0.0),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ASPECT: f32 = 1.7;
+
+    #[test]
+    fn rays_and_projection_are_inverse() {
+        let camera = Camera { yaw: 2.1, pitch: -0.7, target: Vec3::new(1.0, 2.0, -3.0), ..Camera::default() };
+        for [x, y] in [[0.5, 0.5], [0.0, 0.0], [0.9, 0.2], [0.3, 1.0]] {
+            let (origin, direction) = camera.ray(x, y, ASPECT);
+            let [px, py] = camera.project(origin + direction * 4.0, ASPECT).expect("in front");
+            assert!((px - x).abs() < 1e-5 && (py - y).abs() < 1e-5, "{x} {y} came back as {px} {py}");
+            let clip = camera.projection(ASPECT) * camera.view() * (origin + direction * 4.0).extend(1.0);
+            let ndc = clip.truncate() / clip.w;
+            assert!((ndc.x - (2.0 * x - 1.0)).abs() < 1e-4 && (ndc.y - (1.0 - 2.0 * y)).abs() < 1e-4);
+            assert_eq!(camera.project(origin - direction, ASPECT), None);
+        }
+    }
+
+    #[test]
+    fn yaw_zero_looks_along_minus_z_and_pitch_looks_down() {
+        let camera = Camera { yaw: 0.0, pitch: 0.0, ..Camera::default() };
+        assert!((camera.ray(0.5, 0.5, 1.0).1 - Vec3::NEG_Z).length() < 1e-6);
+        assert!(Camera { pitch: 0.5, ..camera }.ray(0.5, 0.5, 1.0).1.y < -0.4);
+    }
+
+    #[test]
+    fn framing_contains_the_box_and_fills_the_picture() {
+        let (low, high) = (Vec3::new(-1.0, 0.0, 2.0), Vec3::new(0.5, 3.0, 2.5));
+        for aspect in [0.4, 1.0, 2.5] {
+            let mut camera = Camera { yaw: 1.0, pitch: 0.6, ..Camera::default() };
+            camera.frame(low, high, aspect);
+            let mut widest = 0.0_f32;
+            for i in 0..8u32 {
+                let pick = |bit: u32| if i >> bit & 1 == 1 { high } else { low };
+                let corner = Vec3::new(pick(0).x, pick(1).y, pick(2).z);
+                let [x, y] = camera.project(corner, aspect).expect("in front");
+                widest = widest.max((2.0 * x - 1.0).abs()).max((2.0 * y - 1.0).abs());
+            }
+            assert!(widest < 1.0 && widest > 0.7, "aspect {aspect}: corners reach {widest}");
+        }
+    }
+
+    #[test]
+    fn panning_moves_the_target_with_the_pointer() {
+        let mut camera = Camera::default();
+        let before = camera.target;
+        camera.pan(0.2, -0.1, ASPECT);
+        let [x, y] = camera.project(before, ASPECT).expect("in front");
+        assert!((x - 0.7).abs() < 1e-4 && (y - 0.4).abs() < 1e-4, "{x} {y}");
+    }
+
+    #[test]
+    fn nothing_makes_it_insane() {
+        let mut camera =
+            Camera { target: Vec3::NAN, distance: f32::INFINITY, yaw: f32::NAN, pitch: 99.0, fov_y: -1.0 };
+        camera.zoom(f32::NAN);
+        camera.orbit(f32::NAN, 1e9);
+        camera.frame(Vec3::ZERO, Vec3::ZERO, 0.0);
+        let (origin, direction) = camera.ray(0.1, 0.9, f32::NAN);
+        assert!(origin.is_finite() && (direction.length() - 1.0).abs() < 1e-5);
+        assert!(camera.pitch <= PITCH_LIMIT && camera.distance > 0.0);
     }
 }

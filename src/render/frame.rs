@@ -1,10 +1,24 @@
-//! The recipe of a picture.
-use super::Camera;
+//! The recipe of a picture: first hits, light, composition.
+//!
+//! In: octrees in the arena, bodies, camera, options. Out: an RGBA8 picture on the GPU or in memory.
+
+use glam::{Mat4, Vec3};
+
+use super::{
+    Camera,
+    pass::{PixelPass, Stopwatch},
+    tables::{BodyData, BoxData, FrameData, tables},
+    targets::Targets,
+};
 use crate::{
-    gpu::{Gpu, GpuError, StageTiming},
+    gpu::{Buffer, Gpu, GpuError, StageTiming},
     svo::{Arena, Slot},
 };
-use glam::Mat4;
+
+/// Towards the sun: over the left shoulder of the default view.
+const SUN: Vec3 = Vec3::new(-0.335, 0.735, 0.589);
+/// Tangent of the sun's angular radius: some ten times the real one, for soft-edged shadows.
+const SUN_RADIUS: f32 = 0.045;
 /// What decides a voxel's colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum ColorBy {
@@ -70,33 +84,228 @@ pub struct FrameInput<'a> {
     /// Picture size in pixels at which rays are cast.
     pub size: [u32; 2],
 }
+/// First hit of one pixel, as [`Renderer::read_hits`] gives it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PixelHit {
+    /// Nothing.
+    Sky,
+    /// The floor, at this distance from the eye, m.
+    Floor(f32),
+    /// A body.
+    Body {
+        /// Index into the frame's bodies.
+        body: usize,
+        /// Leaf relative to the body's slot; `None` in an internal octant.
+        leaf: Option<u32>,
+        /// Distance from the eye, m.
+        distance: f32,
+    },
+}
+
 /// Ray caster with its buffers.
-pub struct Renderer {}
+pub struct Renderer {
+    primary: PixelPass,
+    light: PixelPass,
+    compose: PixelPass,
+    stopwatch: Stopwatch,
+    frame: wgpu::Buffer,
+    bodies: Buffer<BodyData>,
+    boxes: Buffer<BoxData>,
+    targets: Option<Targets>,
+    /// Frames in the history; the blend goes by this, so a resize cannot mix in stale pixels.
+    refined: u32,
+}
+
 impl Renderer {
     /// Compiles the passes.
     ///
     /// # Errors
     /// [`GpuError`].
-    pub fn new(_gpu: &Gpu) -> Result<Self, GpuError> {
-        todo!()
+    pub fn new(gpu: &Gpu) -> Result<Self, GpuError> {
+        let renderer = Self {
+            primary: PixelPass::new(gpu, "render/primary"),
+            light: PixelPass::new(gpu, "render/light"),
+            compose: PixelPass::new(gpu, "render/compose"),
+            stopwatch: Stopwatch::new(gpu, &["primary", "light", "compose"]),
+            frame: gpu.uniform(&<FrameData as bytemuck::Zeroable>::zeroed()),
+            bodies: Buffer::zeroed(gpu, "body table", 64)?,
+            boxes: Buffer::zeroed(gpu, "body boxes", 128)?,
+            targets: None,
+            refined: 0,
+        };
+        gpu.check()?;
+        Ok(renderer)
     }
-    /// Draws into an internal texture (Rgba8Unorm, already tone-mapped and sRGB-encoded) and returns a view of it. Does not wait.
+
+    /// Draws into an internal texture (Rgba8Unorm, already tone-mapped and sRGB-encoded) and returns a view of it. Does not
+    /// wait. A size of zero is drawn as one pixel, one beyond the adapter's textures is cut.
     ///
     /// # Errors
     /// [`GpuError`].
-    pub fn draw(&mut self, _gpu: &Gpu, _input: &FrameInput<'_>) -> Result<wgpu::TextureView, GpuError> {
-        todo!()
+    pub fn draw(&mut self, gpu: &Gpu, input: &FrameInput<'_>) -> Result<wgpu::TextureView, GpuError> {
+        gpu.check()?;
+        self.stopwatch.collect(gpu);
+        let limit = gpu.limits.max_texture_dimension_2d;
+        let size = input.size.map(|side| side.clamp(1, limit));
+        let targets = match self.targets.take() {
+            Some(targets) if targets.size == size => targets,
+            _ => {
+                self.refined = 0;
+                Targets::new(gpu, size)?
+            }
+        };
+        let targets = self.targets.insert(targets);
+        if input.options.accumulated == 0 {
+            self.refined = 0;
+        }
+
+        let (rows, boxes) = tables(input.bodies);
+        fill(gpu, &mut self.bodies, "body table", &rows)?;
+        fill(gpu, &mut self.boxes, "body boxes", &boxes)?;
+        let frame = frame_data(input, size, self.refined, boxes.len().div_ceil(2) as u32);
+        gpu.queue.write_buffer(&self.frame, 0, bytemuck::bytes_of(&frame));
+
+        let arena = input.arena;
+        let scene = [
+            self.frame.as_entire_binding(),
+            arena.nodes.raw().as_entire_binding(),
+            arena.normals.raw().as_entire_binding(),
+            arena.colors.raw().as_entire_binding(),
+            self.bodies.raw().as_entire_binding(),
+            self.boxes.raw().as_entire_binding(),
+        ];
+        let hits = targets.hits.raw().as_entire_binding();
+        let looks = targets.looks.raw().as_entire_binding();
+        let lights = targets.lights.raw().as_entire_binding();
+        let with_scene = |more: [&wgpu::BindingResource<'_>; 2], pass: &PixelPass| {
+            let all: Vec<_> = scene.iter().chain(more).cloned().collect();
+            pass.bind(gpu, &all)
+        };
+        let primary = with_scene([&hits, &looks], &self.primary);
+        let light = with_scene([&hits, &lights], &self.light);
+        let compose = self.compose.bind(
+            gpu,
+            &[
+                self.frame.as_entire_binding(),
+                hits.clone(),
+                looks.clone(),
+                lights.clone(),
+                targets.history.raw().as_entire_binding(),
+                wgpu::BindingResource::TextureView(&targets.view),
+            ],
+        );
+        let mut encoder =
+            gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("render") });
+        self.primary.record(&mut encoder, &primary, size, &self.stopwatch, 0);
+        self.light.record(&mut encoder, &light, frame.light_size, &self.stopwatch, 1);
+        self.compose.record(&mut encoder, &compose, size, &self.stopwatch, 2);
+        let copy = self.stopwatch.resolve(&mut encoder);
+        gpu.queue.submit([encoder.finish()]);
+        self.stopwatch.submitted(copy);
+        self.refined = self.refined.saturating_add(1);
+        Ok(targets.view.clone())
     }
+
     /// Draws and reads back RGBA8 rows from the top, with `passes` refinement passes.
     ///
     /// # Errors
     /// [`GpuError`].
-    pub fn still(&mut self, _gpu: &Gpu, _input: &FrameInput<'_>, _passes: u32) -> Result<Vec<u8>, GpuError> {
-        todo!()
+    pub fn still(&mut self, gpu: &Gpu, input: &FrameInput<'_>, passes: u32) -> Result<Vec<u8>, GpuError> {
+        for pass in 0..passes.max(1) {
+            let mut options = input.options.clone();
+            options.accumulated = pass;
+            self.draw(gpu, &FrameInput { options, ..*input })?;
+            // One pass at a time, or a slow adapter's driver would see one enormous submission.
+            gpu.device
+                .poll(wgpu::PollType::wait_indefinitely())
+                .map_err(|error| GpuError::Driver(error.to_string()))?;
+        }
+        // The window's own refinement starts over: its history has just been overwritten.
+        self.refined = 0;
+        match &self.targets {
+            Some(targets) => targets.read(gpu),
+            None => Ok(Vec::new()),
+        }
     }
+
+    /// First hits of the last frame, rows from the top. Waits for the GPU.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn read_hits(&self, gpu: &Gpu) -> Result<Vec<PixelHit>, GpuError> {
+        match &self.targets {
+            Some(targets) => targets.read_hits(gpu),
+            None => Ok(Vec::new()),
+        }
+    }
+
     /// GPU time of the last frame whose timings have arrived.
     #[must_use]
     pub fn timings(&self) -> &[StageTiming] {
-        &[]
+        self.stopwatch.latest()
     }
+}
+
+/// Writes `data` into `buffer`, which grows by half again when it is too small.
+fn fill<T: bytemuck::Pod>(
+    gpu: &Gpu,
+    buffer: &mut Buffer<T>,
+    label: &str,
+    data: &[T],
+) -> Result<(), GpuError> {
+    if data.len() > buffer.len() {
+        *buffer = Buffer::zeroed(gpu, label, data.len() + data.len() / 2)?;
+    }
+    buffer.write(gpu, 0, data);
+    Ok(())
+}
+
+fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, body_count: u32) -> FrameData {
+    let camera = input.camera.sane();
+    let aspect = size[0] as f32 / size[1] as f32;
+    let axes = camera.axes();
+    let (tan_x, tan_y) = camera.tangents(aspect);
+    let options = &input.options;
+    let samples = options.samples.clamp(1, 64);
+    // One light texel for 2 x 2 pixels while the window is live; every pixel its own for stills.
+    let light_step = if samples > 1 { 1 } else { 2 };
+    let floor = options.floor.filter(|y| y.is_finite() && !options.transparent);
+    // The filter is as wide as the noise pattern at first; the history takes over from it.
+    let filter_radius = match refined * samples {
+        0..4 => 2,
+        4..24 => 1,
+        _ => light_step - 1,
+    };
+    FrameData {
+        eye: camera.eye(),
+        pixel_cone: 2.0 * tan_y / size[1] as f32,
+        forward: axes.forward,
+        ao_reach: 0.16 * camera.distance,
+        right: axes.right * tan_x,
+        floor_y: floor.unwrap_or(0.0),
+        up: axes.up * tan_y,
+        fade: 1.2 * camera.distance,
+        sun: SUN.normalize_or(Vec3::Y),
+        sun_radius: SUN_RADIUS,
+        target: camera.target,
+        flags: u32::from(floor.is_some()) | u32::from(options.transparent) << 1,
+        size,
+        light_size: size.map(|side| side.div_ceil(light_step)),
+        jitter: jitter(refined),
+        accumulated: refined,
+        samples,
+        body_count,
+        light_step,
+        color_by: options.color_by as u32,
+        filter_radius,
+    }
+}
+
+/// Sub-pixel offsets: none in the first frame, so that motion does not shimmer, then an even cover of a slightly wide pixel.
+fn jitter(refined: u32) -> [f32; 2] {
+    if refined == 0 {
+        return [0.0; 2];
+    }
+    let at = |step: f64| ((f64::from(refined) * step + 0.5).fract() - 0.5) as f32 * 1.2;
+    [at(0.754_877_666_246_693), at(0.569_840_290_998_053)]
 }

@@ -1,7 +1,19 @@
 //! Octrees to pictures.
 
+mod blit;
 mod camera;
 mod frame;
+mod overlay;
+mod pass;
+mod picking;
+mod tables;
+mod targets;
+#[cfg(test)]
+mod tests;
 
-pub use camera::Camera;
-pub use frame::{ColorBy, FrameInput, RenderBody, RenderOptions, Renderer};
+pub use blit::Blit;
+pub use camera::{Camera, CameraAxes};
+pub use frame::{ColorBy, FrameInput, PixelHit, RenderBody, RenderOptions, Renderer};
+pub use overlay::{project_circle, project_segment, project_sphere};
+pub use picking::{PickBody, PickHit, pick, pick_ray};
+pub use tables::piece_color;

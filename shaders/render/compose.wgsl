@@ -1,0 +1,211 @@
+//#include shared/octree
+//#include render/frame
+// Hits and light to colour: edge-aware light filter, shading, history, tone curve, sRGB, dither. One thread is one pixel.
+
+@group(0) @binding(0) var<uniform> frame: Frame;
+@group(0) @binding(1) var<storage, read> hits: array<PixelHit>;
+@group(0) @binding(2) var<storage, read> looks: array<u32>;
+@group(0) @binding(3) var<storage, read> lights: array<vec2<f32>>;
+@group(0) @binding(4) var<storage, read_write> history: array<vec4<f32>>;
+@group(0) @binding(5) var picture: texture_storage_2d<rgba8unorm, write>;
+
+const SUN_COLOR = vec3<f32>(2.55, 2.3, 1.98);
+const SKY_COLOR = vec3<f32>(0.60, 0.68, 0.80);
+const GROUND_COLOR = vec3<f32>(0.36, 0.31, 0.27);
+const GOLD = vec3<f32>(1.0, 0.66, 0.16);
+
+fn linear_from_srgb(c: vec3<f32>) -> vec3<f32> {
+    return select(pow((c + 0.055) / 1.055, vec3<f32>(2.4)), c / 12.92, c <= vec3<f32>(0.04045));
+}
+
+fn srgb_from_linear(c: vec3<f32>) -> vec3<f32> {
+    return select(1.055 * pow(max(c, vec3<f32>(1e-8)), vec3<f32>(1.0 / 2.4)) - 0.055, 12.92 * c, c <= vec3<f32>(0.0031308));
+}
+
+// x^a / (b x^a + c) with mid grey and white pinned: 0.18 -> 0.19, 6 -> 1. Bright colours lose some saturation on the way.
+fn tone(color: vec3<f32>) -> vec3<f32> {
+    let a = 1.22;
+    let grey = pow(0.18, a);
+    let white = pow(6.0, a);
+    let b = (grey - 0.19 * white) / (0.19 * (grey - white));
+    let c = white * (1.0 - b);
+    let peak = max(color.x, max(color.y, color.z));
+    let paler = mix(color, vec3<f32>(peak), smoothstep(0.8, 6.0, peak) * 0.5);
+    let x = pow(max(paler, vec3<f32>(0.0)), vec3<f32>(a));
+    return clamp(x / (b * x + c), vec3<f32>(0.0), vec3<f32>(1.0));
+}
+
+// A studio backdrop: warm grey at the floor's horizon, cooler and darker above.
+fn backdrop(direction: vec3<f32>) -> vec3<f32> {
+    let h = clamp(direction.y * 1.6 + 0.08, 0.0, 1.0);
+    let horizon = vec3<f32>(0.44, 0.42, 0.40);
+    let zenith = vec3<f32>(0.13, 0.155, 0.20);
+    return mix(horizon, zenith, smoothstep(0.0, 1.0, h));
+}
+
+fn sky_light(n: vec3<f32>) -> vec3<f32> {
+    return mix(GROUND_COLOR, SKY_COLOR, smoothstep(-1.0, 1.0, n.y));
+}
+
+// Which of the pixels under a light texel has its turn in this frame.
+fn light_turn() -> vec2<u32> {
+    return vec2<u32>(frame.accumulated, frame.accumulated >> 1u) % frame.light_step;
+}
+
+struct Lit {
+    sun: f32,
+    sky: f32,
+}
+
+// Weighs light texels by distance from the pixel's tangent plane, by normal and by kind. Radius 2 averages a whole tile of
+// strata; radius 1 interpolates; radius 0 takes the pixel's own.
+fn filtered(at: vec2<u32>, hit: PixelHit, n: vec3<f32>, direction: vec3<f32>) -> Lit {
+    let own_texel = min(at / frame.light_step, frame.light_size - 1u);
+    let own = lights[own_texel.y * frame.light_size.x + own_texel.x];
+    let radius = i32(frame.filter_radius);
+    if radius == 0 {
+        return Lit(own.x, own.y);
+    }
+    let turn = light_turn();
+    let place = (vec2<f32>(at) - vec2<f32>(turn)) / f32(frame.light_step);
+    let base = vec2<i32>(floor(place));
+    let p = direction * hit.distance;
+    let tolerance = 3.0 * frame.pixel_cone * hit.distance * f32(frame.light_step) + 0.004 * frame.ao_reach;
+    var sum = own * 1e-6;
+    var total = 1e-6;
+    for (var dy = 1 - radius; dy <= radius; dy++) {
+        for (var dx = 1 - radius; dx <= radius; dx++) {
+            let texel = base + vec2<i32>(dx, dy);
+            if any(texel < vec2<i32>(0)) || any(texel >= vec2<i32>(frame.light_size)) {
+                continue;
+            }
+            let source = min(vec2<u32>(texel) * frame.light_step + turn, frame.size - 1u);
+            let other = hits[source.y * frame.size.x + source.x];
+            if (other.body >= BODY_FLOOR) != (hit.body >= BODY_FLOOR) || other.body == BODY_SKY {
+                continue;
+            }
+            let uv = (vec2<f32>(source) + 0.5 + frame.jitter) / vec2<f32>(frame.size);
+            let q = pixel_ray(frame.right, frame.up, frame.forward, uv) * other.distance;
+            let off_plane = abs(dot(q - p, n));
+            let alike = max(dot(normal_unpack(other.normal), n), 0.0);
+            let tent = clamp(vec2<f32>(f32(radius)) - abs(place - vec2<f32>(texel)), vec2<f32>(0.0), vec2<f32>(1.0));
+            let near = tent.x * tent.y;
+            let w = near * exp2(-4.0 * off_plane / tolerance) * alike * alike * alike * alike;
+            sum += lights[u32(texel.y) * frame.light_size.x + u32(texel.x)] * w;
+            total += w;
+        }
+    }
+    return Lit(sum.x / total, sum.y / total);
+}
+
+// Occlusion with the light that bounces inside a coloured corner: pale surfaces darken less, and nothing goes quite black.
+fn bounced(occluded: f32, albedo: vec3<f32>) -> vec3<f32> {
+    let sky = mix(0.06, 1.0, occluded);
+    return vec3<f32>(sky) / max(vec3<f32>(1.0) - 0.75 * albedo * (1.0 - sky), vec3<f32>(0.05));
+}
+
+fn gloss(n: vec3<f32>, v: vec3<f32>, l: vec3<f32>, roughness: f32) -> f32 {
+    let h = normalize(v + l);
+    let nl = max(dot(n, l), 0.0);
+    let nv = max(dot(n, v), 0.02);
+    let nh = max(dot(n, h), 0.0);
+    let a2 = roughness * roughness * roughness * roughness;
+    let d = nh * nh * (a2 - 1.0) + 1.0;
+    let k = roughness * roughness * 0.5;
+    let visible = 0.25 / ((nv * (1.0 - k) + k) * (nl * (1.0 - k) + k));
+    let f = 0.04 + 0.96 * pow(1.0 - max(dot(v, h), 0.0), 5.0);
+    return a2 / (3.14159265 * d * d) * visible * f * nl;
+}
+
+fn shade_body(hit: PixelHit, look: u32, n: vec3<f32>, direction: vec3<f32>, lit: Lit) -> vec3<f32> {
+    let albedo = linear_from_srgb(unpack4x8unorm(look).xyz);
+    let v = -direction;
+    if frame.color_by == 2u {
+        return albedo * (0.35 + 0.65 * lit.sky) * 1.2;
+    }
+    let matt = (look & (MARK_CRACK | MARK_FLAT)) != 0u || frame.color_by != 0u;
+    let nl = max(dot(n, frame.sun), 0.0);
+    let sun = SUN_COLOR * nl * lit.sun;
+    // A weak lamp behind the camera's right shoulder keeps the shadow side round.
+    let lamp = normalize(normalize(frame.right) * 0.8 - frame.forward * 0.6 + vec3<f32>(0.0, 0.25, 0.0));
+    let fill = vec3<f32>(0.20, 0.19, 0.2) * pow(0.5 + 0.5 * dot(n, lamp), 2.0) * lit.sky;
+    var color = albedo * (sun + (sky_light(n) + fill) * bounced(lit.sky, albedo));
+    if !matt {
+        let edge = pow(1.0 - max(dot(n, v), 0.0), 5.0);
+        let mirror = reflect(direction, n);
+        color += SUN_COLOR * gloss(n, v, frame.sun, 0.42) * lit.sun;
+        color += sky_light(mirror) * (0.025 + 0.3 * edge) * lit.sky;
+    }
+    if (look & MARK_SELECTED) != 0u {
+        let rim = pow(1.0 - max(dot(n, v), 0.0), 2.5);
+        color = mix(color, GOLD * 1.6, 0.08 + 0.55 * rim);
+    }
+    return color;
+}
+
+// Share of the neighbours within two pixels that are selected: the outline outside a selected body.
+fn selected_near(at: vec2<u32>) -> f32 {
+    var sum = 0.0;
+    for (var k = 0u; k < 8u; k++) {
+        let angle = f32(k) * 0.78539816;
+        let p = vec2<i32>(round(vec2<f32>(at) + vec2<f32>(cos(angle), sin(angle)) * 2.0));
+        if all(p >= vec2<i32>(0)) && all(p < vec2<i32>(frame.size)) {
+            let other = u32(p.y) * frame.size.x + u32(p.x);
+            sum += select(0.0, 0.125, (looks[other] & MARK_SELECTED) != 0u);
+        }
+    }
+    return sum;
+}
+
+@compute @workgroup_size(8, 8)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    if any(id.xy >= frame.size) {
+        return;
+    }
+    let pixel = id.y * frame.size.x + id.x;
+    let hit = hits[pixel];
+    let look = looks[pixel];
+    let uv = (vec2<f32>(id.xy) + 0.5 + frame.jitter) / vec2<f32>(frame.size);
+    let direction = pixel_ray(frame.right, frame.up, frame.forward, uv);
+    let n = normal_unpack(hit.normal);
+    let transparent = (frame.flags & FLAG_TRANSPARENT) != 0u;
+    let away = backdrop(direction);
+    var color = away;
+    var alpha = select(1.0, 0.0, transparent);
+    if hit.body < BODY_FLOOR {
+        color = shade_body(hit, look, n, direction, filtered(id.xy, hit, n, direction));
+        alpha = 1.0;
+    } else if hit.body == BODY_FLOOR {
+        let lit = filtered(id.xy, hit, n, direction);
+        let base = backdrop(vec3<f32>(direction.x, 0.0, direction.z));
+        // Relative to open floor, so that the floor runs into the backdrop without a line.
+        let open = SUN_COLOR * frame.sun.y + SKY_COLOR;
+        let here = SUN_COLOR * frame.sun.y * lit.sun + SKY_COLOR * lit.sky * lit.sky;
+        let flat_offset = frame.eye + direction * hit.distance - frame.target_point;
+        let far = smoothstep(1.0, 4.0, length(flat_offset.xz) / frame.fade);
+        let pool = 1.0 + 0.22 * exp2(-dot(flat_offset.xz, flat_offset.xz) / (frame.fade * frame.fade));
+        color = mix(base * pool * here / open, base, far);
+        color = mix(color, away, far);
+    }
+    if (look & MARK_SELECTED) == 0u {
+        let glow = selected_near(id.xy);
+        if glow > 0.0 {
+            let strength = smoothstep(0.0, 0.5, glow);
+            color = mix(color, GOLD * 1.5, strength * 0.85);
+            alpha = max(alpha, strength * 0.85);
+        }
+    }
+    // A touch of vignette pulls the eye inwards.
+    let off = (uv - 0.5) * 2.0;
+    color *= 1.0 - 0.10 * dot(off, off);
+    var display = vec4<f32>(tone(color) * alpha, alpha);
+    if frame.accumulated > 0u {
+        display = mix(history[pixel], display, 1.0 / f32(frame.accumulated + 1u));
+    }
+    history[pixel] = display;
+    let straight = display.rgb / max(display.a, 1e-4);
+    let seed = pixel * 2u;
+    let noise = (unit_from_hash(seed) + unit_from_hash(seed + 1u) - 1.0) / 255.0;
+    let encoded = srgb_from_linear(clamp(straight, vec3<f32>(0.0), vec3<f32>(1.0))) + noise;
+    textureStore(picture, id.xy, vec4<f32>(clamp(encoded, vec3<f32>(0.0), vec3<f32>(1.0)), display.a));
+}

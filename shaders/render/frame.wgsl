@@ -1,0 +1,73 @@
+// What every pass of a frame is told. The same layout as FrameData and BodyData in src/render/tables.rs.
+
+struct Frame {
+    eye: vec3<f32>,
+    // World width of a pixel at distance 1.
+    pixel_cone: f32,
+    forward: vec3<f32>,
+    ao_reach: f32,
+    // Half the picture's width and height at distance 1, as vectors.
+    right: vec3<f32>,
+    floor_y: f32,
+    up: vec3<f32>,
+    fade: f32,
+    sun: vec3<f32>,
+    sun_radius: f32,
+    target_point: vec3<f32>,
+    flags: u32,
+    size: vec2<u32>,
+    light_size: vec2<u32>,
+    jitter: vec2<f32>,
+    // Frames already in the history.
+    accumulated: u32,
+    samples: u32,
+    body_count: u32,
+    // Pixels a light texel covers, each way.
+    light_step: u32,
+    color_by: u32,
+    // Taps each way of the light filter.
+    filter_radius: u32,
+}
+
+const FLAG_FLOOR = 1u;
+const FLAG_TRANSPARENT = 2u;
+
+const BODY_SKY = 0xffffffffu;
+const BODY_FLOOR = 0xfffffffeu;
+const NO_LEAF = 0xffffffffu;
+
+// Word beside a hit: sRGB colour in bits 0..24, then these.
+const MARK_CRACK = 0x01000000u;
+const MARK_SELECTED = 0x02000000u;
+const MARK_FLAT = 0x04000000u;
+
+// First body of a pixel.
+struct PixelHit {
+    // Index into the frame's bodies, BODY_SKY or BODY_FLOOR.
+    body: u32,
+    // Leaf relative to the body's slot, NO_LEAF in an internal octant.
+    leaf: u32,
+    // Distance from the eye along the unit ray, m.
+    distance: f32,
+    // World normal, packed.
+    normal: u32,
+}
+
+fn pixel_ray(frame_right: vec3<f32>, frame_up: vec3<f32>, frame_forward: vec3<f32>, uv: vec2<f32>) -> vec3<f32> {
+    return normalize(frame_forward + frame_right * (2.0 * uv.x - 1.0) + frame_up * (1.0 - 2.0 * uv.y));
+}
+
+fn hash_u32(value: u32) -> u32 {
+    var v = value * 0x9e3779b1u;
+    v = (v ^ (v >> 15u)) * 0x85ebca77u;
+    v = (v ^ (v >> 13u)) * 0xc2b2ae3du;
+    return v ^ (v >> 16u);
+}
+
+fn unit_from_hash(value: u32) -> f32 {
+    return f32(hash_u32(value) >> 8u) / 16777216.0;
+}
+
+fn bit_at(word: u32, index: u32) -> u32 {
+    return (word >> index) & 1u;
+}

@@ -1,0 +1,155 @@
+//#include render/trace
+// First hit of each pixel's ray: body, leaf, distance, smooth normal, and the colour that the chosen colouring gives it.
+// One thread is one pixel.
+
+@group(0) @binding(6) var<storage, read_write> hits: array<PixelHit>;
+@group(0) @binding(7) var<storage, read_write> looks: array<u32>;
+
+// Normal and colour blended over the eight leaves round a grid point.
+struct Surface {
+    normal: vec3<f32>,
+    color: vec3<f32>,
+}
+
+fn leaf_color(word: u32) -> vec3<f32> {
+    let c = leaf_rgb(word);
+    return c * c;
+}
+
+// Leaves that face away or lie on the other kind of surface (crack or original) take no part, so edges stay edges.
+fn blended(body: Body, leaf: u32, point: vec3<f32>) -> Surface {
+    let own_word = colors[body.leaf_base + leaf];
+    let own_normal = normal_unpack(normals[body.leaf_base + leaf]);
+    var normal = own_normal * 0.02;
+    var color = leaf_color(own_word) * 0.02;
+    var total = 0.02;
+    let side = i32(1u << body.level);
+    let base = clamp(vec3<i32>(floor(point - 0.5)), vec3<i32>(0), vec3<i32>(side - 2));
+    let part = clamp(point - 0.5 - vec3<f32>(base), vec3<f32>(0.0), vec3<f32>(1.0));
+    // One descent to the smallest node that holds all eight cells, then one from there for each.
+    let a = vec3<u32>(base);
+    let b = a + 1u;
+    let differing = (a.x ^ b.x) | (a.y ^ b.y) | (a.z ^ b.z);
+    let split = firstLeadingBit(differing);
+    var top = body.root;
+    var alive = true;
+    for (var bit = body.level - 1u; bit > split; bit--) {
+        let node = nodes[body.node_base + top];
+        let octant = octant_at(a, bit);
+        if bit_at(node.masks, octant) == 0u {
+            alive = false;
+            break;
+        }
+        top = node_child(node, octant);
+    }
+    if alive {
+        for (var k = 0u; k < 8u; k++) {
+            let offset = vec3<u32>(bit_at(k, 0u), bit_at(k, 1u), bit_at(k, 2u));
+            let cell = a + offset;
+            let weights = mix(1.0 - part, part, vec3<f32>(offset));
+            var index = top;
+            var found = true;
+            for (var bit = i32(split); bit >= 0; bit--) {
+                let node = nodes[body.node_base + index];
+                let octant = octant_at(cell, u32(bit));
+                if bit_at(node.masks, octant) == 0u {
+                    found = false;
+                    break;
+                }
+                index = node_child(node, octant);
+            }
+            if found {
+                let word = colors[body.leaf_base + index];
+                let n = normal_unpack(normals[body.leaf_base + index]);
+                let alike = select(0.0, smoothstep(0.1, 0.8, dot(n, own_normal)), leaf_is_crack(word) == leaf_is_crack(own_word));
+                let w = weights.x * weights.y * weights.z * alike;
+                normal += n * w;
+                color += leaf_color(word) * w;
+                total += w;
+            }
+        }
+    }
+    return Surface(normal / total, color / total);
+}
+
+// Smooth noise in [0, 1] with one knot a unit.
+fn grain(p: vec3<f32>) -> f32 {
+    let cell = vec3<i32>(floor(p));
+    let f = p - floor(p);
+    let s = f * f * (3.0 - 2.0 * f);
+    var sum = 0.0;
+    for (var k = 0u; k < 8u; k++) {
+        let o = vec3<u32>(bit_at(k, 0u), bit_at(k, 1u), bit_at(k, 2u));
+        let q = vec3<u32>(cell) + o;
+        let w = mix(1.0 - s, s, vec3<f32>(o));
+        sum += w.x * w.y * w.z * unit_from_hash((q.x * 73856093u) ^ (q.y * 19349663u) ^ (q.z * 83492791u));
+    }
+    return sum;
+}
+
+fn level_color(level: u32) -> vec3<f32> {
+    let x = f32(level) / 10.0;
+    return clamp(vec3<f32>(1.6 * x - 0.25, 0.9 - abs(x - 0.55) * 1.7, 1.0 - 1.5 * x), vec3<f32>(0.04), vec3<f32>(1.0));
+}
+
+@compute @workgroup_size(8, 8)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    if any(id.xy >= frame.size) {
+        return;
+    }
+    let pixel = id.y * frame.size.x + id.x;
+    let uv = (vec2<f32>(id.xy) + 0.5 + frame.jitter) / vec2<f32>(frame.size);
+    let direction = pixel_ray(frame.right, frame.up, frame.forward, uv);
+    var last = 1e9;
+    if (frame.flags & FLAG_FLOOR) != 0u && direction.y < -1e-6 {
+        let t = (frame.floor_y - frame.eye.y) / direction.y;
+        last = select(last, min(last, t), t > 0.0);
+    }
+    let hit = trace(Ray(frame.eye, direction, 0.0, frame.pixel_cone, 0.0, last), false);
+    if hit.body == BODY_SKY {
+        let floor_hit = last < 1e9;
+        hits[pixel] = PixelHit(select(BODY_SKY, BODY_FLOOR, floor_hit), NO_LEAF, last, normal_pack(vec3<f32>(0.0, 1.0, 0.0)));
+        looks[pixel] = 0u;
+        return;
+    }
+    let body = bodies[hit.body];
+    let world = frame.eye + direction * hit.distance;
+    let point = apply(body.grid_from_world, vec4<f32>(world, 1.0));
+    let d = apply(body.grid_from_world, vec4<f32>(direction, 0.0));
+    var face = vec3<f32>(0.0);
+    face[hit.axis] = select(1.0, -1.0, d[hit.axis] > 0.0);
+    var surface = Surface(face, vec3<f32>(0.36, 0.27, 0.2));
+    var marks = MARK_FLAT;
+    if hit.leaf != NO_LEAF {
+        let word = colors[body.leaf_base + hit.leaf];
+        surface = Surface(normal_unpack(normals[body.leaf_base + hit.leaf]), leaf_color(word));
+        if body.voxel > 0.7 * frame.pixel_cone * hit.distance {
+            surface = blended(body, hit.leaf, point);
+        }
+        marks = select(0u, MARK_CRACK, leaf_is_crack(word));
+    }
+    // A fracture leaves grain of two sizes, and so little relief that it only shows in grazing light.
+    if (marks & MARK_CRACK) != 0u {
+        let scale = f32(1u << body.level) / 256.0;
+        let fine = grain(point / max(2.2 * scale, 0.7) + 1000.0);
+        let coarse = grain(point / (11.0 * scale) + 2000.0);
+        surface.color *= 0.84 + 0.2 * fine + 0.14 * coarse;
+    }
+    var normal = apply(body.world_from_grid, vec4<f32>(surface.normal, 0.0));
+    normal = normal / max(length(normal), 1e-20);
+    // A normal that leans away from the eye would be lit from behind: bring it back to the silhouette.
+    let away = dot(normal, direction);
+    if away > 0.0 {
+        normal = normalize(normal - direction * (away + 0.02));
+    }
+    var rgb = sqrt(clamp(surface.color, vec3<f32>(0.0), vec3<f32>(1.0)));
+    switch frame.color_by {
+        case 1u: { rgb = unpack4x8unorm(body.hue_and_marks).xyz; }
+        case 2u: { rgb = normal * 0.5 + 0.5; }
+        case 3u: { rgb = select(vec3<f32>(0.62, 0.64, 0.67), vec3<f32>(0.86, 0.42, 0.12), (marks & MARK_CRACK) != 0u); }
+        case 4u: { rgb = level_color(hit.level); }
+        default: {}
+    }
+    hits[pixel] = PixelHit(hit.body, hit.leaf, hit.distance, normal_pack(normal));
+    looks[pixel] = (pack4x8unorm(vec4<f32>(rgb, 0.0)) & 0xffffffu) | marks | (body.hue_and_marks & MARK_SELECTED);
+}

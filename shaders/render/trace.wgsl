@@ -1,0 +1,256 @@
+//#include shared/octree
+//#include render/frame
+// Rays against all bodies: a bounding volume hierarchy over their world boxes, then each body's octree, front to back.
+//
+// A body's octree is walked in mirrored coordinates in which the ray only ever moves up (an octant's number is xored with the
+// mirror mask to find it in memory). A step either descends into the octant that holds the ray, or crosses the nearest face;
+// where a step leaves the parent, the highest changed coordinate bit says which ancestor to go on from (a stack of ten node
+// indices, one a level).
+
+struct Body {
+    // Rows of the affine map.
+    grid_from_world: array<vec4<f32>, 3>,
+    world_from_grid: array<vec4<f32>, 3>,
+    // Bounds of its voxels, grid.
+    low: vec3<f32>,
+    node_base: u32,
+    high: vec3<f32>,
+    leaf_base: u32,
+    root: u32,
+    level: u32,
+    // Colour of ColorBy::Piece, sRGB, and marks.
+    hue_and_marks: u32,
+    // World size of a voxel.
+    voxel: f32,
+}
+
+struct Box {
+    low: vec3<f32>,
+    // First of two children that lie side by side, or BOX_LEAF | body.
+    first: u32,
+    high: vec3<f32>,
+    pad: u32,
+}
+
+const BOX_LEAF = 0x80000000u;
+
+@group(0) @binding(0) var<uniform> frame: Frame;
+@group(0) @binding(1) var<storage, read> nodes: array<Node>;
+@group(0) @binding(2) var<storage, read> normals: array<u32>;
+@group(0) @binding(3) var<storage, read> colors: array<u32>;
+@group(0) @binding(4) var<storage, read> bodies: array<Body>;
+@group(0) @binding(5) var<storage, read> boxes: array<Box>;
+
+struct Ray {
+    origin: vec3<f32>,
+    direction: vec3<f32>,
+    // Octants smaller than base + slope * distance are solid blocks.
+    cut_base: f32,
+    cut_slope: f32,
+    first: f32,
+    last: f32,
+}
+
+struct Hit {
+    distance: f32,
+    body: u32,
+    // Relative to the slot; NO_LEAF in an internal octant.
+    leaf: u32,
+    // Octree level of the octant that was hit.
+    level: u32,
+    // Axis of the face through which the ray came in: 0, 1, 2.
+    axis: u32,
+}
+
+fn no_hit(last: f32) -> Hit {
+    return Hit(last, BODY_SKY, NO_LEAF, 0u, 0u);
+}
+
+fn apply(rows: array<vec4<f32>, 3>, p: vec4<f32>) -> vec3<f32> {
+    return vec3<f32>(dot(rows[0], p), dot(rows[1], p), dot(rows[2], p));
+}
+
+fn safe_inverse(d: vec3<f32>) -> vec3<f32> {
+    let least = 1e-7 * max(max(abs(d.x), abs(d.y)), max(abs(d.z), 1e-20));
+    let kept = select(select(vec3<f32>(-least), vec3<f32>(least), d >= vec3<f32>(0.0)), d, abs(d) > vec3<f32>(least));
+    return 1.0 / kept;
+}
+
+// The first leaf under a node, nearest octants first: an octant that is cut off borrows its colour and normal.
+fn leaf_below(body_nodes: u32, start: u32, levels: u32, mirror: u32) -> u32 {
+    var index = start;
+    for (var l = 0u; l < levels; l++) {
+        let node = nodes[body_nodes + index];
+        let valid = node_valid(node);
+        var octant = firstTrailingBit(valid);
+        for (var k = 0u; k < 8u; k++) {
+            if bit_at(valid, k ^ mirror) == 1u {
+                octant = k ^ mirror;
+                break;
+            }
+        }
+        index = node_child(node, octant);
+    }
+    return index;
+}
+
+// Octant of a cell below the node whose children have edge 2^bit.
+fn octant_at(cell: vec3<u32>, bit: u32) -> u32 {
+    return bit_at(cell.x, bit) | (bit_at(cell.y, bit) << 1u) | (bit_at(cell.z, bit) << 2u);
+}
+
+fn mirrored(v: vec3<f32>, backward: vec3<bool>) -> vec3<f32> {
+    return select(v, -v, backward);
+}
+
+// Walks one body's octree; a hit nearer than (*best).distance replaces it.
+fn walk(index: u32, ray: Ray, best: ptr<function, Hit>) {
+    let node_base = bodies[index].node_base;
+    let leaf_base = bodies[index].leaf_base;
+    let level = bodies[index].level;
+    let voxel = bodies[index].voxel;
+    let rows = bodies[index].grid_from_world;
+    let origin = apply(rows, vec4<f32>(ray.origin, 1.0));
+    let direction = apply(rows, vec4<f32>(ray.direction, 0.0));
+    let signed_inverse = safe_inverse(direction);
+    let near = (bodies[index].low - origin) * signed_inverse;
+    let far = (bodies[index].high - origin) * signed_inverse;
+    let entry = min(near, far);
+    let leave = max(near, far);
+    let start = max(max(entry.x, entry.y), max(entry.z, ray.first));
+    let end = min(min(leave.x, leave.y), min(leave.z, (*best).distance)) - start;
+    if !(end > 0.0) {
+        return;
+    }
+    let side = 1u << level;
+    let backward = signed_inverse < vec3<f32>(0.0);
+    let mirror = select(0u, 1u, backward.x) | select(0u, 2u, backward.y) | select(0u, 4u, backward.z);
+    let inverse = abs(signed_inverse);
+    // From here on t counts from the entry into the bounds: small numbers, so that planes keep their precision.
+    let at_entry = origin + direction * start;
+    let start_point = select(at_entry, vec3<f32>(f32(side)) - at_entry, backward);
+
+    var stack: array<u32, 12>;
+    var size = side >> 1u;
+    var bit = level - 1u;
+    var current = bodies[index].root;
+    var node = nodes[node_base + current];
+    var t = 0.0;
+    var axis = select(select(2u, 1u, entry.y > entry.z), 0u, entry.x > max(entry.y, entry.z));
+    var p = select(vec3<u32>(0u), vec3<u32>(size), (vec3<f32>(f32(size)) - start_point) * inverse <= vec3<f32>(0.0));
+    // Leaf that the ray passed above, whose look an internal octant behind it borrows.
+    var passed = NO_LEAF;
+
+    for (var steps = 0u; steps < 4096u; steps++) {
+        let exits = (vec3<f32>(p + size) - start_point) * inverse;
+        let t_exit = min(exits.x, min(exits.y, exits.z));
+        let high = (p & vec3<u32>(size)) != vec3<u32>(0u);
+        let octant = (select(0u, 1u, high.x) | select(0u, 2u, high.y) | select(0u, 4u, high.z)) ^ mirror;
+        if bit_at(node.masks, octant) == 1u {
+            let child = node_child(node, octant);
+            if size == 1u {
+                let n = mirrored(normal_unpack(normals[leaf_base + child]), backward);
+                let step = mirrored(direction, backward);
+                let height = dot(start_point + step * t - (vec3<f32>(p) + 0.5), n) - leaf_offset(colors[leaf_base + child]);
+                let slope = dot(step, n);
+                var t_hit = t;
+                if height > 0.0 {
+                    t_hit = select(1e30, t - height / slope, slope < 0.0);
+                }
+                if t_hit <= t_exit {
+                    if t_hit < end {
+                        *best = Hit(start + t_hit, index, child, level, axis);
+                    }
+                    return;
+                }
+                passed = child;
+            } else if f32(size) * voxel < ray.cut_base + ray.cut_slope * (start + t) {
+                *best = Hit(start + t, index, leaf_below(node_base, child, bit, mirror), level - bit, axis);
+                return;
+            } else {
+                stack[bit] = current;
+                current = child;
+                node = nodes[node_base + current];
+                size = size >> 1u;
+                bit -= 1u;
+                p += select(vec3<u32>(0u), vec3<u32>(size), (vec3<f32>(p + size) - start_point) * inverse <= vec3<f32>(t));
+                continue;
+            }
+        } else if bit_at(node.masks, octant + 8u) == 1u {
+            *best = Hit(start + t, index, passed, level - bit, axis);
+            return;
+        }
+        t = t_exit;
+        if !(t < end) {
+            return;
+        }
+        let crossed = exits <= vec3<f32>(t_exit);
+        axis = select(select(2u, 1u, crossed.y), 0u, crossed.x);
+        let next = p + select(vec3<u32>(0u), vec3<u32>(size), crossed);
+        let changed = (p.x ^ next.x) | (p.y ^ next.y) | (p.z ^ next.z);
+        p = next;
+        if changed >= size * 2u {
+            bit = firstLeadingBit(changed);
+            if bit >= level {
+                return;
+            }
+            size = 1u << bit;
+            current = stack[bit];
+            node = nodes[node_base + current];
+            p = p & vec3<u32>(~(size - 1u));
+        }
+    }
+}
+
+// Where a ray enters a box; 1e30 when it misses or enters beyond `last`.
+fn box_entry(index: u32, origin: vec3<f32>, inverse: vec3<f32>, first: f32, last: f32) -> f32 {
+    let a = (boxes[index].low - origin) * inverse;
+    let b = (boxes[index].high - origin) * inverse;
+    let low = min(a, b);
+    let high = max(a, b);
+    let enter = max(max(low.x, low.y), max(low.z, first));
+    let leave = min(min(high.x, high.y), min(high.z, last));
+    return select(1e30, enter, enter <= leave);
+}
+
+// Nearest hit, or the first found when `any`.
+fn trace(ray: Ray, any: bool) -> Hit {
+    var best = no_hit(ray.last);
+    if frame.body_count == 0u {
+        return best;
+    }
+    let inverse = safe_inverse(ray.direction);
+    if box_entry(0u, ray.origin, inverse, ray.first, ray.last) > 1e29 {
+        return best;
+    }
+    var stack: array<u32, 24>;
+    var depth = 0u;
+    var current = 0u;
+    loop {
+        let first = boxes[current].first;
+        if (first & BOX_LEAF) != 0u {
+            walk(first & 0x7fffffffu, ray, &best);
+            if any && best.body != BODY_SKY {
+                return best;
+            }
+        } else {
+            let t0 = box_entry(first, ray.origin, inverse, ray.first, best.distance);
+            let t1 = box_entry(first + 1u, ray.origin, inverse, ray.first, best.distance);
+            if min(t0, t1) < 1e29 {
+                let swap = t1 < t0;
+                if max(t0, t1) < 1e29 {
+                    stack[depth] = select(first + 1u, first, swap);
+                    depth += 1u;
+                }
+                current = select(first, first + 1u, swap);
+                continue;
+            }
+        }
+        if depth == 0u {
+            break;
+        }
+        depth -= 1u;
+        current = stack[depth];
+    }
+    return best;
+}

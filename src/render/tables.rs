@@ -1,0 +1,246 @@
+//! What the kernels read besides the octrees: the frame's constants, a row a body, and a bounding volume hierarchy over the
+//! bodies' world boxes.
+//!
+//! In: the bodies of a frame. Out: plain data in the layout of `shaders/render/frame.wgsl` and `trace.wgsl`.
+
+use bytemuck::{Pod, Zeroable};
+use glam::{Mat4, Vec3};
+
+use super::RenderBody;
+
+/// Constants of a frame; `Frame` in `shaders/render/frame.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(super) struct FrameData {
+    pub eye: Vec3,
+    pub pixel_cone: f32,
+    pub forward: Vec3,
+    pub ao_reach: f32,
+    pub right: Vec3,
+    pub floor_y: f32,
+    pub up: Vec3,
+    pub fade: f32,
+    pub sun: Vec3,
+    pub sun_radius: f32,
+    pub target: Vec3,
+    pub flags: u32,
+    pub size: [u32; 2],
+    pub light_size: [u32; 2],
+    pub jitter: [f32; 2],
+    pub accumulated: u32,
+    pub samples: u32,
+    pub body_count: u32,
+    pub light_step: u32,
+    pub color_by: u32,
+    pub filter_radius: u32,
+}
+
+/// A body; `Body` in `shaders/render/trace.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(super) struct BodyData {
+    pub grid_from_world: [[f32; 4]; 3],
+    pub world_from_grid: [[f32; 4]; 3],
+    pub low: Vec3,
+    pub node_base: u32,
+    pub high: Vec3,
+    pub leaf_base: u32,
+    pub root: u32,
+    pub level: u32,
+    pub hue_and_marks: u32,
+    pub voxel: f32,
+}
+
+/// A box of the hierarchy; `Box` in `shaders/render/trace.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(super) struct BoxData {
+    pub low: Vec3,
+    /// First of two neighbouring children, or [`BOX_LEAF`] | body.
+    pub first: u32,
+    pub high: Vec3,
+    pub pad: u32,
+}
+
+/// Marks a box that holds one body.
+pub(super) const BOX_LEAF: u32 = 1 << 31;
+const MARK_SELECTED: u32 = 1 << 25;
+/// The walk through the boxes keeps a stack of this many; median splits of n boxes need log2(n).
+const DEEPEST: u32 = 24;
+
+/// Body rows and boxes of a frame. A body that cannot be drawn (not finite, flattened, no such level) is left out of the
+/// boxes but keeps its row, so that rows and the caller's bodies have the same indices.
+pub(super) fn tables(bodies: &[RenderBody]) -> (Vec<BodyData>, Vec<BoxData>) {
+    let mut rows = Vec::with_capacity(bodies.len());
+    let mut leaves = Vec::with_capacity(bodies.len());
+    for (i, body) in bodies.iter().enumerate().take(1 << DEEPEST) {
+        let (row, bounds) = row(body);
+        rows.push(row);
+        if let Some((low, high)) = bounds {
+            leaves.push(BoxData { low, first: BOX_LEAF | i as u32, high, pad: 0 });
+        }
+    }
+    let boxes = hierarchy(leaves);
+    (rows, boxes)
+}
+
+fn row(body: &RenderBody) -> (BodyData, Option<(Vec3, Vec3)>) {
+    let world_from_grid = body.world_from_grid;
+    let grid_from_world = world_from_grid.inverse();
+    let (low, high) = body.bounds;
+    let voxel = world_from_grid.x_axis.truncate().length();
+    let data = BodyData {
+        grid_from_world: rows_of(grid_from_world),
+        world_from_grid: rows_of(world_from_grid),
+        low,
+        node_base: body.slot.node_base,
+        high,
+        leaf_base: body.slot.leaf_base,
+        root: body.root,
+        level: body.level,
+        hue_and_marks: hue(body.id) | if body.selected { MARK_SELECTED } else { 0 },
+        voxel,
+    };
+    let drawable = world_from_grid.is_finite()
+        && grid_from_world.is_finite()
+        && voxel > 0.0
+        && low.is_finite()
+        && high.is_finite()
+        && low.cmplt(high).all()
+        && (1..=crate::svo::MAX_LEVEL).contains(&body.level)
+        && body.root < body.slot.nodes;
+    (data, drawable.then(|| transformed_box(world_from_grid, low, high)))
+}
+
+fn rows_of(m: Mat4) -> [[f32; 4]; 3] {
+    [m.row(0).to_array(), m.row(1).to_array(), m.row(2).to_array()]
+}
+
+/// World box round a transformed grid box, a hair larger so that rounding cannot cut a face off.
+pub(super) fn transformed_box(m: Mat4, low: Vec3, high: Vec3) -> (Vec3, Vec3) {
+    let centre = m.transform_point3(low.midpoint(high));
+    let half = (high - low) * 0.5;
+    let reach = m.x_axis.truncate().abs() * half.x
+        + m.y_axis.truncate().abs() * half.y
+        + m.z_axis.truncate().abs() * half.z;
+    let reach = reach * 1.0001 + centre.abs() * 1e-6;
+    (centre - reach, centre + reach)
+}
+
+/// Median splits along the longest axis of the centres: depth log2(n), and quick enough to build anew every frame.
+fn hierarchy(mut leaves: Vec<BoxData>) -> Vec<BoxData> {
+    if leaves.is_empty() {
+        return Vec::new();
+    }
+    let mut boxes = vec![BoxData::zeroed()];
+    let count = leaves.len();
+    let mut work = vec![(0usize, 0usize, count)];
+    while let Some((at, from, to)) = work.pop() {
+        let group = &mut leaves[from..to];
+        if let [only] = group {
+            boxes[at] = *only;
+            continue;
+        }
+        let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        let (mut centre_low, mut centre_high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        for leaf in group.iter() {
+            (low, high) = (low.min(leaf.low), high.max(leaf.high));
+            let centre = leaf.low.midpoint(leaf.high);
+            (centre_low, centre_high) = (centre_low.min(centre), centre_high.max(centre));
+        }
+        let axis = (centre_high - centre_low).max_position();
+        let middle = group.len() / 2;
+        let key = |leaf: &BoxData| leaf.low[axis] + leaf.high[axis];
+        group.select_nth_unstable_by(middle, |a, b| key(a).total_cmp(&key(b)));
+        let first = boxes.len();
+        boxes.extend([BoxData::zeroed(); 2]);
+        boxes[at] = BoxData { low, first: first as u32, high, pad: 0 };
+        work.push((first, from, from + middle));
+        work.push((first + 1, from + middle, to));
+    }
+    boxes
+}
+
+/// A colour a body: golden-ratio hues, two shades, never pale or dark. sRGB bytes in bits 0..24.
+#[must_use]
+pub fn piece_color(id: u32) -> [u8; 3] {
+    let hue = (f64::from(id) * 0.618_033_988_749_895 + 0.08).fract() as f32 * 6.0;
+    let (saturation, value) = [(0.58, 0.86), (0.42, 0.93), (0.66, 0.70)][(id % 3) as usize];
+    let channel = |k: f32| {
+        let x = (k + hue) % 6.0;
+        let ramp = x.min(4.0 - x).clamp(0.0, 1.0);
+        ((value - value * saturation * ramp) * 255.0_f32).round() as u8
+    };
+    [channel(5.0), channel(3.0), channel(1.0)]
+}
+
+fn hue(id: u32) -> u32 {
+    let [r, g, b] = piece_color(id);
+    u32::from(r) | u32::from(g) << 8 | u32::from(b) << 16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::svo::Slot;
+
+    fn body_at(p: Vec3) -> RenderBody {
+        RenderBody {
+            slot: Slot { node_base: 0, leaf_base: 0, nodes: 1, leaves: 1 },
+            root: 0,
+            level: 4,
+            world_from_grid: Mat4::from_translation(p)
+                * Mat4::from_rotation_x(1.0)
+                * Mat4::from_scale(Vec3::splat(0.1)),
+            bounds: (Vec3::splat(2.0), Vec3::splat(9.0)),
+            id: 0,
+            selected: false,
+        }
+    }
+
+    #[test]
+    fn every_body_is_in_one_box_and_every_box_holds_its_children() {
+        for count in [0usize, 1, 2, 3, 63, 1000] {
+            let bodies: Vec<_> = (0..count)
+                .map(|i| body_at(Vec3::new((i * 37 % 101) as f32, (i * 11 % 17) as f32, i as f32)))
+                .collect();
+            let (rows, boxes) = tables(&bodies);
+            assert_eq!((rows.len(), boxes.len()), (count, (2 * count).saturating_sub(1)));
+            let mut seen = vec![0; count];
+            let mut work: Vec<(usize, u32)> = if count > 0 { vec![(0, 0)] } else { vec![] };
+            while let Some((at, depth)) = work.pop() {
+                assert!(depth < DEEPEST);
+                if boxes[at].first & BOX_LEAF != 0 {
+                    seen[(boxes[at].first & !BOX_LEAF) as usize] += 1;
+                    continue;
+                }
+                for child in [boxes[at].first as usize, boxes[at].first as usize + 1] {
+                    assert!(boxes[child].low.cmpge(boxes[at].low).all());
+                    assert!(boxes[child].high.cmple(boxes[at].high).all());
+                    work.push((child, depth + 1));
+                }
+            }
+            assert!(seen.iter().all(|&n| n == 1), "{count}: {seen:?}");
+        }
+    }
+
+    #[test]
+    fn bodies_that_cannot_be_drawn_are_left_out() {
+        let mut flat = body_at(Vec3::ZERO);
+        flat.world_from_grid = Mat4::from_scale(Vec3::ZERO);
+        let lost = body_at(Vec3::NAN);
+        let (rows, boxes) = tables(&[flat, body_at(Vec3::ONE), lost]);
+        assert_eq!((rows.len(), boxes.len()), (3, 1));
+        assert_eq!(boxes[0].first, BOX_LEAF | 1);
+    }
+
+    #[test]
+    fn neighbouring_ids_have_different_colours() {
+        for id in 0..500 {
+            let (a, b) = (piece_color(id), piece_color(id + 1));
+            let apart: i32 = (0..3).map(|k| (i32::from(a[k]) - i32::from(b[k])).abs()).sum();
+            assert!(apart > 60, "{id}: {a:?} {b:?}");
+            assert!(a.iter().copied().max() > Some(150), "{id}: {a:?}");
+        }
+    }
+}

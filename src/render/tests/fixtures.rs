@@ -1,0 +1,146 @@
+//! Shapes from signed distances, and a scene to draw them in.
+
+use glam::{Mat4, Quat, Vec3};
+
+use crate::{
+    gpu::Gpu,
+    render::{Camera, FrameInput, RenderBody, RenderOptions, Renderer},
+    svo::{Arena, Forest, LeafColor, Leaves, build, morton, pack_normal},
+};
+
+/// An octree of the solid `distance(p) < 0`, p in grid coordinates, distance in voxels.
+pub fn solid(
+    level: u32,
+    distance: impl Fn(Vec3) -> f32 + Sync,
+    look: impl Fn(Vec3) -> ([u8; 3], bool),
+) -> Forest {
+    let mut leaves = Leaves::default();
+    for key in 0..1u32 << (3 * level) {
+        let centre = Vec3::from(morton::decode(key).map(|v| v as f32 + 0.5));
+        let d = distance(centre);
+        if d.abs() > 0.9 {
+            continue;
+        }
+        let slope = |axis: Vec3| distance(centre + axis * 0.25) - distance(centre - axis * 0.25);
+        let normal = Vec3::new(slope(Vec3::X), slope(Vec3::Y), slope(Vec3::Z)).normalize_or(Vec3::Y);
+        // The plane touches the voxel.
+        if d.abs() <= 0.5 * normal.abs().element_sum() {
+            let (rgb, crack) = look(centre);
+            leaves.keys.push(key);
+            leaves.normals.push(pack_normal(normal));
+            leaves.colors.push(LeafColor::new(rgb, crack, -d));
+            leaves.coverage.push(1.0);
+        }
+    }
+    build(level, leaves, &|key: u32, at: u32| {
+        let size = (1u32 << (level - at)) as f32;
+        let corner = Vec3::from(morton::decode(key).map(|v| v as f32 * size));
+        distance(corner + Vec3::splat(0.5 * size)) < 0.0
+    })
+}
+
+/// Bounds of a forest's leaves, grid.
+pub fn bounds(forest: &Forest) -> (Vec3, Vec3) {
+    let mut out = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    for &key in &forest.leaves.keys {
+        let low = Vec3::from(morton::decode(key).map(|v| v as f32));
+        out = (out.0.min(low), out.1.max(low + 1.0));
+    }
+    out
+}
+
+/// A ball that fills most of its grid.
+pub fn ball(level: u32) -> Forest {
+    let side = (1u32 << level) as f32;
+    solid(level, |p| (p - Vec3::splat(0.5 * side)).length() - 0.4 * side, |_| ([196, 120, 84], false))
+}
+
+/// A torus lying flat.
+pub fn torus(level: u32) -> Forest {
+    let side = (1u32 << level) as f32;
+    let distance = |p: Vec3| {
+        let q = p - Vec3::splat(0.5 * side);
+        let ring = q.x.hypot(q.z) - 0.3 * side;
+        ring.hypot(q.y) - 0.13 * side
+    };
+    solid(level, distance, |p| {
+        if (p.x * 16.0 / side) as i32 & 1 == 0 { ([90, 130, 150], false) } else { ([214, 205, 188], false) }
+    })
+}
+
+/// A box with rounded edges, its -x half of crack voxels.
+pub fn rounded_box(level: u32) -> Forest {
+    let side = (1u32 << level) as f32;
+    let distance = |p: Vec3| {
+        let q = (p - Vec3::splat(0.5 * side)).abs() - Vec3::new(0.36, 0.28, 0.2) * side;
+        q.max(Vec3::ZERO).length() + q.max_element().min(0.0) - 0.05 * side
+    };
+    solid(level, distance, |p| ([188, 150, 112], p.x < 0.5 * side))
+}
+
+/// Octrees on a device with bodies that show them.
+pub struct Stage {
+    pub gpu: Gpu,
+    pub arena: Arena,
+    pub renderer: Renderer,
+    pub bodies: Vec<RenderBody>,
+    pub camera: Camera,
+    pub options: RenderOptions,
+    pub size: [u32; 2],
+}
+
+impl Stage {
+    /// An empty stage, or `None` with a note where there is no adapter.
+    pub fn open() -> Option<Self> {
+        let gpu = match Gpu::headless() {
+            Ok(gpu) => gpu,
+            Err(error) => {
+                eprintln!("skipped: {error}");
+                return None;
+            }
+        };
+        let arena = Arena::new(&gpu).expect("arena");
+        let renderer = Renderer::new(&gpu).expect("renderer");
+        Some(Self {
+            gpu,
+            arena,
+            renderer,
+            bodies: Vec::new(),
+            camera: Camera { distance: 4.0, ..Camera::default() },
+            options: RenderOptions { floor: None, ..RenderOptions::default() },
+            size: [96, 64],
+        })
+    }
+
+    /// Adds a body whose grid has an edge of `edge` metres and whose grid centre lies at `centre`.
+    pub fn add(&mut self, forest: &Forest, edge: f32, rotation: Quat, centre: Vec3) -> usize {
+        let slot = self.arena.insert(&self.gpu, forest).expect("insert");
+        let side = (1u32 << forest.level) as f32;
+        let pose = Mat4::from_rotation_translation(rotation, centre)
+            * Mat4::from_scale(Vec3::splat(edge / side))
+            * Mat4::from_translation(Vec3::splat(-0.5 * side));
+        let id = self.bodies.len() as u32;
+        self.bodies.push(RenderBody {
+            slot,
+            root: 0,
+            level: forest.level,
+            world_from_grid: pose,
+            bounds: bounds(forest),
+            id,
+            selected: false,
+        });
+        self.bodies.len() - 1
+    }
+
+    /// The picture after `passes`.
+    pub fn still(&mut self, passes: u32) -> Vec<u8> {
+        let input = FrameInput {
+            arena: &self.arena,
+            bodies: &self.bodies,
+            camera: self.camera,
+            options: self.options.clone(),
+            size: self.size,
+        };
+        self.renderer.still(&self.gpu, &input, passes).expect("still")
+    }
+}
