@@ -288,6 +288,7 @@ impl Sandbox {
             substeps: scene.substeps,
             floor: scene.floor.then_some(scene.floor_height),
             sleeping: true,
+            ..WorldSettings::default()
         };
         self.tuning.gravity = -scene.gravity.y;
         self.tuning.view.color_by = scene.view.color_by;
