@@ -75,11 +75,10 @@ impl BreakJob {
             let run = || {
                 let made = fracturer.get_or_init(|| Fracturer::new(&gpu));
                 let passes = made.as_ref().map_err(|error| FractureError::Gpu(error.clone()))?;
-                let (low, high) = def.mass.bounds;
                 let pattern = Pattern::on_spheres(
                     &params_there,
                     point_in_grid,
-                    (high - low).max_element(),
+                    def.mass.bounds,
                     def.forest.level,
                 )
                 .map_err(|error| FractureError::Params(error.to_string()))?;
