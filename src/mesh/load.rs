@@ -1,27 +1,313 @@
-//! Files to [`Mesh`].
-use super::Mesh;
-use std::path::Path;
+//! Files to [`Mesh`]: which format, what may be read, and the clean-up that every format shares.
+//!
+//! In: a path, or bytes and an extension. Out: a mesh whose indices are in range and whose positions are finite, with
+//! warnings about what was left out, or one line that says what is wrong.
+
+use super::{
+    BUILTIN_NAMES, Mesh, builtin,
+    draft::{Draft, Problem},
+    gltf, obj, off, ply, stl,
+};
+use std::{
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+/// Largest file that is read, bytes. Larger ones are more likely mistakes than meshes.
+const FILE_LIMIT: u64 = 2 << 30;
+/// Formats, for messages.
+const FORMATS: &str = "OBJ, PLY, STL, OFF, glTF and GLB";
+
 /// Why a file was refused: what, where, what to do.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct MeshError {
     /// One line.
     pub message: String,
 }
+
+impl MeshError {
+    /// An error with this text; line breaks and control characters (they may come from a file's name) become spaces.
+    pub fn new(message: impl AsRef<str>) -> Self {
+        let message = message.as_ref().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        Self { message }
+    }
+}
+
 /// Something odd that did not stop the import.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadWarning(pub String);
-/// Reads a mesh file or `builtin:NAME`.
+
+/// A file format that holds triangles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Wavefront OBJ.
+    Obj,
+    /// Stanford PLY.
+    Ply,
+    /// Stereolithography.
+    Stl,
+    /// Object File Format.
+    Off,
+    /// glTF 2.0, JSON or binary.
+    Gltf,
+}
+
+impl Format {
+    /// The format that an extension names, in any case, without the dot.
+    #[must_use]
+    pub fn of_extension(extension: &str) -> Option<Self> {
+        Some(match extension.to_ascii_lowercase().as_str() {
+            "obj" => Self::Obj,
+            "ply" => Self::Ply,
+            "stl" => Self::Stl,
+            "off" | "coff" | "noff" => Self::Off,
+            "gltf" | "glb" => Self::Gltf,
+            _ => return None,
+        })
+    }
+
+    /// The format that the first bytes show, where they do.
+    fn sniff(bytes: &[u8]) -> Option<Self> {
+        let text = bytes.trim_ascii_start();
+        let first_word = text.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+        match first_word {
+            b"ply" => Some(Self::Ply),
+            word if word.starts_with(b"glTF") => Some(Self::Gltf),
+            word if word.starts_with(b"{") => Some(Self::Gltf),
+            word if word.len() <= 8 && word.ends_with(b"OFF") => Some(Self::Off),
+            _ if stl::is_binary(bytes) || stl::is_text(text) => Some(Self::Stl),
+            _ => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Obj => "OBJ",
+            Self::Ply => "PLY",
+            Self::Stl => "STL",
+            Self::Off => "OFF",
+            Self::Gltf => "glTF",
+        }
+    }
+}
+
+/// The mesh format of `path` by its extension.
+#[must_use]
+pub fn format_of(path: &Path) -> Option<Format> {
+    Format::of_extension(path.extension()?.to_str()?)
+}
+
+/// Where a file's references (materials, textures, buffers) are looked up.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Surroundings {
+    folder: Option<PathBuf>,
+}
+
+impl Surroundings {
+    /// Reads the file that `reference` names: relative to the folder, and if that fails by its bare name in the folder
+    /// (exporters leave absolute paths of another machine).
+    pub fn read(&self, reference: &str, limit: u64) -> Result<Vec<u8>, String> {
+        let Some(folder) = &self.folder else { return Err("no folder to look in".into()) };
+        let reference = reference.trim().replace('\\', "/");
+        let bare = reference.rsplit('/').next().unwrap_or_default();
+        read_file(&folder.join(&reference), limit).or_else(|error| {
+            if bare == reference {
+                Err(error)
+            } else {
+                read_file(&folder.join(bare), limit).map_err(|_| error)
+            }
+        })
+    }
+
+    /// The surroundings of a file that lies at `reference` from here.
+    pub fn of_file(&self, reference: &str) -> Self {
+        let path = PathBuf::from(reference.trim().replace('\\', "/"));
+        let folder = self.folder.as_ref().map(|folder| match path.parent() {
+            Some(parent) if folder.join(parent).is_dir() => folder.join(parent),
+            _ => folder.clone(),
+        });
+        Self { folder }
+    }
+}
+
+/// The whole of a regular file of at most `limit` bytes, or why not (without the path).
+fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
+    let explain = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::NotFound => "not found; check the name".to_string(),
+        std::io::ErrorKind::PermissionDenied => {
+            "no permission to read it; change its permissions".to_string()
+        }
+        _ => format!("cannot be read ({error})"),
+    };
+    // Asked before opening, for opening a pipe would wait for a writer.
+    let about = std::fs::metadata(path).map_err(explain)?;
+    if about.is_dir() {
+        return Err("is a folder; name a file in it".into());
+    }
+    if !about.is_file() {
+        return Err("is not a regular file; copy its contents to one".into());
+    }
+    if about.len() > limit {
+        let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+        return Err(format!(
+            "is {} MiB, more than the {} MiB that are read; decimate or split it",
+            mib(about.len()),
+            mib(limit)
+        ));
+    }
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(explain)?;
+    // The file may have grown since; the limit holds all the same.
+    file.take(limit).read_to_end(&mut bytes).map_err(explain)?;
+    Ok(bytes)
+}
+
+/// Reads a mesh file or `builtin:NAME`. Materials, textures and buffers that it refers to are looked up beside it.
 ///
 /// # Errors
-/// [`MeshError`], one clear line.
-pub fn load(_path: &Path) -> Result<(Mesh, Vec<LoadWarning>), MeshError> {
-    todo!()
+/// [`MeshError`], one clear line that starts with the path.
+pub fn load(path: &Path) -> Result<(Mesh, Vec<LoadWarning>), MeshError> {
+    let shown = path.display();
+    if let Some(name) = path.to_str().and_then(|p| p.strip_prefix("builtin:")) {
+        return builtin(name).map(|mesh| (mesh, Vec::new())).ok_or_else(|| {
+            MeshError::new(format!("{shown}: no such built-in shape; there are {}", BUILTIN_NAMES.join(", ")))
+        });
+    }
+    let bytes = read_file(path, FILE_LIMIT).map_err(|why| MeshError::new(format!("{shown}: {why}")))?;
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    let folder = path.parent().map(|p| if p.as_os_str().is_empty() { Path::new(".") } else { p });
+    let around = Surroundings { folder: folder.map(Path::to_path_buf) };
+    parse(&bytes, extension, &around).map_err(|error| MeshError::new(format!("{shown}: {}", error.message)))
 }
-/// Reads bytes in the format that `extension` names (lower case, no dot); for tests and fuzzing.
+
+/// Reads bytes in the format that `extension` names (lower case, no dot); for tests and fuzzing. References to other files
+/// become warnings.
 ///
 /// # Errors
 /// [`MeshError`].
-pub fn load_bytes(_bytes: &[u8], _extension: &str) -> Result<(Mesh, Vec<LoadWarning>), MeshError> {
-    todo!()
+pub fn load_bytes(bytes: &[u8], extension: &str) -> Result<(Mesh, Vec<LoadWarning>), MeshError> {
+    parse(bytes, extension, &Surroundings::default())
+}
+
+fn parse(
+    bytes: &[u8],
+    extension: &str,
+    around: &Surroundings,
+) -> Result<(Mesh, Vec<LoadWarning>), MeshError> {
+    let Some(named) = Format::of_extension(extension) else {
+        let what = if extension.is_empty() {
+            "the name has no extension".to_string()
+        } else {
+            format!(".{extension} is not a mesh format that is read")
+        };
+        return Err(MeshError::new(format!("{what}; use {FORMATS}, with the matching extension")));
+    };
+    // Tools write a byte order mark in front of text now and then.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    if bytes.trim_ascii().is_empty() {
+        return Err(MeshError::new("the file is empty; export the mesh again"));
+    }
+    let mut draft = Draft::default();
+    let format = match Format::sniff(bytes) {
+        Some(seen) if seen != named => {
+            let (seen_name, name) = (seen.name(), named.name());
+            draft.warn(format!("the extension says {name}, the content {seen_name}: read as {seen_name}"));
+            seen
+        }
+        _ => named,
+    };
+    let read: Result<(), Problem> = match format {
+        Format::Obj => obj::read(bytes, around, &mut draft),
+        Format::Ply => ply::read(bytes, &mut draft),
+        Format::Stl => stl::read(bytes, &mut draft),
+        Format::Off => off::read(bytes, &mut draft),
+        Format::Gltf => gltf::read(bytes, around, &mut draft),
+    };
+    read.and_then(|()| draft.finish())
+        .map_err(|problem| MeshError::new(format!("{} file: {}", format.name(), problem.describe(bytes))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(name: &str) -> PathBuf {
+        let path = std::env::temp_dir().join(format!("kintsugi-load-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        path
+    }
+
+    fn refusal(path: &Path) -> String {
+        let message = load(path).unwrap_err().message;
+        println!("{message}");
+        assert!(
+            !message.contains('\n') && message.starts_with(&path.display().to_string().replace('\n', " "))
+        );
+        message
+    }
+
+    #[test]
+    fn refusals_are_one_line_that_helps() {
+        let folder = folder("refusals");
+        let write = |name: &str, bytes: &[u8]| {
+            let path = folder.join(name);
+            std::fs::write(&path, bytes).unwrap();
+            path
+        };
+        assert!(refusal(&folder).contains("folder"));
+        assert!(refusal(&folder.join("absent.obj")).contains("not found"));
+        assert!(refusal(&write("nothing.ply", b"")).contains("empty"));
+        assert!(refusal(&write("blank.obj", b" \r\n\n")).contains("empty"));
+        assert!(refusal(&write("model.fbx", b"Kaydara FBX")).contains("OBJ, PLY, STL, OFF, glTF and GLB"));
+        assert!(refusal(&write("model", b"v 0 0 0")).contains("no extension"));
+        assert!(refusal(&write("two\nlines.obj", b"hello")).contains("no triangle"));
+        assert!(refusal(Path::new("builtin:teapot")).contains("vase, column, box"));
+        #[cfg(unix)]
+        assert!(refusal(Path::new("/dev/zero")).contains("regular file"));
+        let huge = std::fs::File::create(folder.join("huge.stl")).unwrap();
+        huge.set_len(FILE_LIMIT + 1).unwrap();
+        assert!(refusal(&folder.join("huge.stl")).contains("decimate"));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn built_in_shapes_load_by_name() {
+        let (mesh, warnings) = load(Path::new("builtin:box")).unwrap();
+        assert_eq!((Some(mesh), warnings.len()), (builtin("box"), 0));
+    }
+
+    #[test]
+    fn a_wrong_extension_is_read_by_content_with_a_warning() {
+        let off = b"OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n";
+        let (mesh, warnings) = load_bytes(off, "obj").unwrap();
+        assert_eq!((mesh.triangles.len(), warnings.len()), (1, 1));
+        assert!(warnings[0].0.contains("read as OFF"));
+    }
+
+    #[test]
+    fn references_are_found_beside_the_file_and_missing_ones_are_warnings() {
+        let folder = folder("references");
+        std::fs::create_dir_all(folder.join("sub")).unwrap();
+        let obj = "mtllib sub/a.mtl\nmtllib gone.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0 1\nusemtl red\nf 1/1 2/2 3/3\n";
+        std::fs::write(folder.join("a.obj"), obj).unwrap();
+        std::fs::write(
+            folder.join("sub/a.mtl"),
+            "newmtl red\nKd 1 0 0\nmap_Kd C:\\old\\t.png\nnewmtl unused\nmap_Kd no.png\n",
+        )
+        .unwrap();
+        image::RgbaImage::from_pixel(2, 1, image::Rgba([9, 8, 7, 255]))
+            .save(folder.join("sub/t.png"))
+            .unwrap();
+        let (mesh, warnings) = load(&folder.join("a.obj")).unwrap();
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        assert!(warnings[0].0.contains("gone.mtl"));
+        let texture = mesh.materials[mesh.triangle_material[0] as usize].texture.as_ref().unwrap();
+        assert_eq!((texture.width, texture.height, &texture.rgba[..4]), (2, 1, &[9, 8, 7, 255][..]));
+        std::fs::remove_file(folder.join("sub/t.png")).unwrap();
+        let (mesh, warnings) = load(&folder.join("a.obj")).unwrap();
+        assert_eq!((mesh.materials[0].color, mesh.materials[0].texture.is_none()), ([255, 0, 0], true));
+        assert!(warnings.iter().any(|w| w.0.contains("t.png")), "{warnings:?}");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }

@@ -38,16 +38,25 @@ pub struct Mesh {
 }
 
 mod builtin;
+mod draft;
+mod gltf;
+mod gltf_json;
 mod health;
+#[cfg(test)]
+mod hostile;
 mod load;
+mod obj;
+mod off;
 mod orient;
 mod paint;
+mod ply;
 mod polygonize;
 mod revolve;
 mod statue;
+mod stl;
 mod topology;
 
 pub use builtin::{BUILTIN_NAMES, builtin};
 pub use health::{HealthReport, check};
-pub use load::{LoadWarning, MeshError, load, load_bytes};
+pub use load::{Format, LoadWarning, MeshError, format_of, load, load_bytes};
 pub use topology::{Topology, boundary_cones, topology};

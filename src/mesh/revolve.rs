@@ -163,16 +163,18 @@ fn vase_color(p: Vec3, inside: bool) -> [u8; 3] {
         let painted = (1..8).contains(&row) && KEY[row - 1][column] == b'#';
         return if painted { slip } else { cream };
     }
-    let petals = 28.0;
+    // Pointed rays rise from the foot, and tongues hang from the shoulder; 8 samples each, with soft edges.
+    let side = ((turn * 32.0).fract() - 0.5).abs() * 2.0;
     if within(0.115, 0.30) {
-        // Pointed rays rise from the foot.
-        let side = ((turn * petals).fract() - 0.5).abs() * 2.0;
-        return if side < 1.0 - (p.y - 0.115) / 0.185 { slip } else { clay };
+        return mix(slip, clay, smoothstep(-0.14, 0.14, side - 1.0 + (p.y - 0.115) / 0.175));
     }
     if within(0.655, 0.79) {
-        let side = ((turn * petals * 1.5).fract() - 0.5).abs() * 2.0;
-        let t = (p.y - 0.662) / 0.115;
-        return if side < 0.75 * (1.0 - t * t).max(0.0).sqrt() && t > 0.0 { slip } else { clay };
+        let t = ((p.y - 0.662) / 0.115).max(0.0);
+        return mix(
+            slip,
+            clay,
+            smoothstep(-0.14, 0.14, side - 0.72 * (1.0 - t * t).max(0.0).sqrt() + 0.2 * t),
+        );
     }
     match p.y {
         y if y < 0.04 || y > 0.835 => slip,

@@ -5,6 +5,7 @@ use super::{
     Mesh,
     paint::{fractal, mix, shade, smoothstep, stone},
     polygonize::{Lattice, polygonize},
+    topology::Sets,
 };
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
@@ -27,9 +28,30 @@ pub(super) fn owl() -> Mesh {
     let low = Vec3::new(-half.x, -0.02, -half.z);
     let cells = (Vec3::new(2.0 * half.x, height + 0.02, 2.0 * half.z) / h).ceil();
     let lattice = Lattice { low, h, cells: cells.to_array().map(|n| n as usize) };
-    let (positions, triangles) = polygonize(&lattice, distance);
+    let (positions, triangles) = largest_sheet(polygonize(&lattice, distance));
     let colors = positions.par_iter().map(|&p| color(p)).collect();
     Mesh { positions: positions.iter().map(|p| p.to_array()).collect(), triangles, colors, ..Mesh::default() }
+}
+
+/// The largest connected part: pockets that carved and blended shapes leave inside are not worth a void.
+fn largest_sheet((positions, triangles): (Vec<Vec3>, Vec<[u32; 3]>)) -> (Vec<Vec3>, Vec<[u32; 3]>) {
+    let mut sets = Sets::new(positions.len());
+    for t in &triangles {
+        sets.join(t[0], t[1]);
+        sets.join(t[1], t[2]);
+    }
+    let roots: Vec<u32> = (0..positions.len() as u32).map(|v| sets.find(v)).collect();
+    let mut sizes = vec![0u32; positions.len()];
+    roots.iter().for_each(|&root| sizes[root as usize] += 1);
+    let largest = (0..positions.len() as u32).max_by_key(|&v| sizes[v as usize]).unwrap_or(0);
+    let mut number = vec![0; positions.len()];
+    let mut kept = Vec::with_capacity(positions.len());
+    for (vertex, &p) in positions.iter().enumerate().filter(|&(v, _)| roots[v] == largest) {
+        number[vertex] = kept.len() as u32;
+        kept.push(p);
+    }
+    let inside = |t: &&[u32; 3]| roots[t[0] as usize] == largest;
+    (kept, triangles.iter().filter(inside).map(|t| t.map(|i| number[i as usize])).collect())
 }
 
 /// Smooth minimum: the two shapes grow together over a width of about `k`.
@@ -106,6 +128,12 @@ fn carving(p: Vec3) -> f32 {
         let tail = in_tail(p);
         return 0.4 + 0.6 * (1.0 - (tail.x / 0.021 * std::f32::consts::PI).cos().powi(8)) * 0.9;
     }
+    let around = p.x.atan2(p.z);
+    if p.y > 0.61 {
+        let bare = smoothstep(0.095, 0.12, (p - EYE).length());
+        let carved = feathers(around * 5.2, (0.95 - p.y) / 0.034);
+        return 1.0 - bare * (1.0 - carved) * 0.6;
+    }
     if wing.x > 0.012 {
         // Short coverts above, long flight feathers below.
         let down = 0.24 - wing.y;
@@ -114,12 +142,6 @@ fn carving(p: Vec3) -> f32 {
         } else {
             feathers(wing.z / 0.040 + 0.1, (down - 0.22) / 0.13 + 0.35)
         };
-    }
-    let around = p.x.atan2(p.z);
-    if p.y > 0.60 {
-        let bare = smoothstep(0.095, 0.12, (p - EYE).length());
-        let carved = feathers(around * 5.2, (0.95 - p.y) / 0.034);
-        return 1.0 - bare * (1.0 - carved) * 0.6;
     }
     let breast = feathers(around * 4.4, (0.62 - p.y) / 0.047);
     1.0 - (1.0 - breast) * smoothstep(0.10, 0.16, p.y)
@@ -153,11 +175,14 @@ fn distance(p: Vec3) -> f32 {
     let lid = Vec2::new(across - EYE_RADIUS - 0.004, along - 0.008).length() - 0.007;
     owl = blend(owl, lid, 0.006);
     let brow_low = taper(p, Vec3::new(0.012, 0.752, 0.178), Vec3::new(0.085, 0.805, 0.158), 0.017, 0.021);
-    let brow_high = taper(p, Vec3::new(0.085, 0.805, 0.158), Vec3::new(0.168, 0.895, 0.062), 0.021, 0.014);
+    let brow_high = taper(p, Vec3::new(0.085, 0.805, 0.158), Vec3::new(0.148, 0.872, 0.045), 0.021, 0.016);
     owl = blend(owl, brow_low.min(brow_high), 0.03);
-    let beak = taper(p, Vec3::new(0.0, 0.735, 0.172), Vec3::new(0.0, 0.690, 0.202), 0.028, 0.021);
-    let tip = taper(p, Vec3::new(0.0, 0.690, 0.202), Vec3::new(0.0, 0.638, 0.196), 0.021, 0.006);
+    let beak = taper(p, Vec3::new(0.0, 0.735, 0.178), Vec3::new(0.0, 0.690, 0.215), 0.028, 0.022);
+    let tip = taper(p, Vec3::new(0.0, 0.690, 0.215), Vec3::new(0.0, 0.630, 0.208), 0.022, 0.006);
     owl = blend(owl, blend(beak, tip, 0.01), 0.012);
+    // A solid seat: no gap is left between belly, legs, tail and plinth.
+    let seat = ellipsoid(p - Vec3::new(0.0, 0.12, -0.04), Vec3::new(0.15, 0.11, 0.15));
+    owl = blend(owl, seat, 0.02);
     // Three toes a foot, each with a claw.
     for (side, reach) in [(-0.042, 0.205), (0.0, 0.225), (0.042, 0.205)] {
         let knuckle = Vec3::new(0.088 + side * 0.55, PLINTH_TOP + 0.024, 0.155);
@@ -166,18 +191,20 @@ fn distance(p: Vec3) -> f32 {
         owl = blend(owl, taper(p, knuckle, toe, 0.023, 0.017), 0.015);
         owl = blend(owl, taper(p, toe, claw, 0.013, 0.005), 0.006);
     }
-    let mut plinth = drum(p - Vec3::new(0.0, PLINTH_TOP / 2.0, 0.0), 0.272, PLINTH_TOP / 2.0, 0.012);
+    blend(owl, plinth(p), 0.012)
+}
+
+fn plinth(p: Vec3) -> f32 {
+    let plinth = drum(p - Vec3::new(0.0, PLINTH_TOP / 2.0, 0.0), 0.272, PLINTH_TOP / 2.0, 0.012);
     let groove = Vec2::new(Vec2::new(p.x, p.z).length() - 0.275, p.y - PLINTH_TOP / 2.0).length() - 0.011;
-    plinth = carve(plinth, groove, 0.006);
-    blend(owl, plinth, 0.012)
+    carve(plinth, groove, 0.006)
 }
 
 fn color(p: Vec3) -> [u8; 3] {
     let q = Vec3::new(p.x.abs(), p.y, p.z);
     let gaze = GAZE.normalize_or_zero();
     let mottle = fractal(p * 7.0);
-    let radius = Vec2::new(p.x, p.z).length();
-    if p.y < PLINTH_TOP + 0.004 && (radius > 0.24 || p.y < PLINTH_TOP - 0.012) {
+    if p.y < PLINTH_TOP + 0.003 && plinth(p) < 0.002 {
         return stone(p, [88, 84, 84], [58, 56, 60]);
     }
     let from_eye = q - EYE - gaze * 0.004;
@@ -191,8 +218,8 @@ fn color(p: Vec3) -> [u8; 3] {
             () => iris,
         };
     }
-    let beak = taper(q, Vec3::new(0.0, 0.735, 0.172), Vec3::new(0.0, 0.638, 0.196), 0.027, 0.012);
-    if beak < 0.003 && p.z > 0.178 {
+    let beak = taper(q, Vec3::new(0.0, 0.726, 0.185), Vec3::new(0.0, 0.630, 0.212), 0.028, 0.014);
+    if beak < 0.011 && p.z > 0.184 {
         return mix([196, 142, 58], [132, 84, 34], smoothstep(0.70, 0.645, p.y));
     }
     if p.y < 0.125 && p.z > 0.13 {

@@ -91,6 +91,9 @@ fn barycentric(face: &Face, point: [f64; 3]) -> [f32; 3] {
     let [a, b, c] = face.corners.map(glam::DVec3::from_array);
     let (n, p) = (glam::DVec3::from_array(face.normal), glam::DVec3::from_array(point));
     let whole = (b - a).cross(c - a).dot(n);
+    if whole == 0.0 {
+        return [1.0, 0.0, 0.0];
+    }
     let v = ((p - a).cross(c - a).dot(n) / whole).clamp(0.0, 1.0);
     let w = ((b - a).cross(p - a).dot(n) / whole).clamp(0.0, 1.0 - v);
     [(1.0 - v - w) as f32, v as f32, w as f32]
@@ -134,12 +137,8 @@ mod tests {
             triangle_material: vec![0],
             materials: vec![Material { color: [100, 50, 20], texture: Some(texture) }],
         };
-        let face = Face::new(
-            mesh.positions.clone().try_into().map(|p: [[f32; 3]; 3]| p.map(|p| p.map(f64::from))).unwrap(),
-            0,
-            FaceKind::Mesh,
-        )
-        .unwrap();
+        let corners = [[0.0; 3], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
+        let face = Face::new(corners, || corners, 0, FaceKind::Mesh).expect("has an area");
         let colors = ColorSource::new(&mesh);
         assert!(colors.varies());
         assert_eq!(colors.at(&face, [1.0, 1.0, 0.0]), [100.0, 0.0, 0.0]);

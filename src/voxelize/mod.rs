@@ -32,7 +32,7 @@ pub enum VoxelizeError {
     /// Level outside 1..=10.
     #[error("level {0} is outside 1 to 10")]
     Level(u32),
-    /// More than 134 million boundary voxels.
+    /// More than 67 million boundary voxels.
     #[error("the mesh fills more voxels than fit in memory at this level; choose a lower level")]
     TooLarge,
     /// Cancelled by the user.
@@ -61,7 +61,7 @@ pub fn voxelize(mesh: &Mesh, level: u32, progress: &Progress) -> Result<Voxelize
     }
     let (mesh, mut health) = check(mesh);
     let unsigned = if health.unorientable_components > 0 { without_orientation(&mesh) } else { Vec::new() };
-    let solid = solidify(&mesh, &unsigned, level, progress)?;
+    let solid = solidify(&mesh, &unsigned, health.closed, level, progress)?;
     health.inside_test = if unsigned.contains(&true) { "parity" } else { "winding number" }.into();
     if unsigned.contains(&true) && unsigned.contains(&false) {
         health.notes.push("Parity tells inside from outside for the parts without orientation only.".into());
@@ -81,13 +81,22 @@ struct Solid {
     closing_faces: usize,
 }
 
-/// Voxelises a checked mesh. `unsigned` says which triangles have no meaningful orientation (empty: none).
-fn solidify(mesh: &Mesh, unsigned: &[bool], level: u32, progress: &Progress) -> Result<Solid, VoxelizeError> {
+/// Voxelises a checked mesh. `unsigned` says which triangles have no meaningful orientation (empty: none), `closed` that
+/// there is no hole to look for.
+fn solidify(
+    mesh: &Mesh,
+    unsigned: &[bool],
+    closed: bool,
+    level: u32,
+    progress: &Progress,
+) -> Result<Solid, VoxelizeError> {
     let grid = grid_of(mesh, level)?;
     let mut faces = faces_of(mesh, unsigned, &grid);
     let mut colors = ColorSource::new(mesh);
     let of_mesh = faces.len();
-    close_holes(mesh, unsigned, &grid, &mut faces, &mut colors);
+    if !closed || unsigned.contains(&true) {
+        close_holes(mesh, unsigned, &grid, &mut faces, &mut colors);
+    }
     let closing_faces = faces.len() - of_mesh;
     progress.set(0.1);
     let touched = rasterise(&faces, level, &colors, progress)?;

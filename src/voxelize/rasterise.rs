@@ -5,6 +5,8 @@
 //! Faces are first sorted into bricks of 8^3 cells; a brick is small enough to be summed up in the first-level cache, and a
 //! brick is one thread's work from start to end, so the sums do not depend on the number of threads.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use rayon::prelude::*;
 
 use super::{
@@ -23,7 +25,7 @@ pub(super) const BRICK_SHIFT: u32 = 3;
 /// Cells of a brick.
 pub(super) const BRICK_CELLS: usize = 512;
 /// More leaves, or (face, brick) pairs, than this are refused: they would not fit the memory of a common machine.
-pub(super) const MOST: usize = 1 << 27;
+pub(super) const MOST: usize = 1 << 26;
 
 /// What a face of the closed surface is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,9 +49,14 @@ pub(super) struct Face {
 }
 
 impl Face {
-    /// `None` when the triangle has no area.
-    pub(super) fn new(corners: [[f64; 3]; 3], triangle: u32, kind: FaceKind) -> Option<Self> {
-        let (normal, _) = unit_normal(&corners)?;
+    /// `None` when the triangle has no area, neither here nor as it was before its corners were moved onto grid planes.
+    pub(super) fn new(
+        corners: [[f64; 3]; 3],
+        before: impl FnOnce() -> [[f64; 3]; 3],
+        triangle: u32,
+        kind: FaceKind,
+    ) -> Option<Self> {
+        let (normal, _) = unit_normal(&corners).or_else(|| unit_normal(&before()))?;
         Some(Self { corners, normal, triangle, kind, signed: true })
     }
 
@@ -75,7 +82,7 @@ pub(super) fn unit_normal(corners: &[[f64; 3]; 3]) -> Option<([f64; 3], f64)> {
     let [a, b, c] = corners.map(glam::DVec3::from_array);
     let cross = (b - a).cross(c - a);
     let length = cross.length();
-    (length > 1e-18).then(|| ((cross / length).to_array(), length / 2.0))
+    (length > 1e-200).then(|| ((cross / length).to_array(), length / 2.0))
 }
 
 /// The touched cells, brick by brick.
@@ -108,7 +115,7 @@ pub(super) fn rasterise(
     progress: &Progress,
 ) -> Result<Touched, VoxelizeError> {
     let last_cell = last_cell(level);
-    let pairs = pair_with_bricks(faces, last_cell)?;
+    let pairs = pair_with_bricks(faces, last_cell, progress)?;
     progress.set(0.25);
 
     // A task takes whole bricks, several at a time.
@@ -122,28 +129,35 @@ pub(super) fn rasterise(
         at = end + pairs[end..].partition_point(|pair| pair >> 32 == brick);
     }
     starts.push(pairs.len());
+    let (paired, leaves) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let parts: Vec<Touched> = starts
         .par_windows(2)
         .map_init(BrickSums::new, |sums, range| {
             let mut out = Touched::default();
             for run in pairs[range[0]..range[1]].chunk_by(|a, b| a >> 32 == b >> 32) {
-                if progress.is_cancelled() {
+                if progress.is_cancelled() || leaves.load(Ordering::Relaxed) > MOST {
                     break;
                 }
-                let brick = (run[0] >> 32) as Key;
+                let (before, brick) = (out.keys.len(), (run[0] >> 32) as Key);
                 for pair in run {
                     let index = *pair as u32;
                     sums.add(&faces[index as usize], index, brick, last_cell, colors);
                 }
                 sums.emit(brick, faces, colors, &mut out);
+                leaves.fetch_add(out.keys.len() - before, Ordering::Relaxed);
             }
+            let done = paired.fetch_add(range[1] - range[0], Ordering::Relaxed) + range[1] - range[0];
+            progress.set(0.25 + 0.45 * done as f32 / pairs.len().max(1) as f32);
             out
         })
         .collect();
     if progress.is_cancelled() {
         return Err(VoxelizeError::Cancelled);
     }
-    Touched::join(parts)
+    if leaves.into_inner() > MOST {
+        return Err(VoxelizeError::TooLarge);
+    }
+    Ok(Touched::join(parts))
 }
 
 /// Highest cell that may hold surface: one free cell stays on the far side (a grid of two cells has no room for that).
@@ -152,24 +166,30 @@ pub(super) fn last_cell(level: u32) -> i32 {
 }
 
 /// (brick << 32 | face), sorted.
-fn pair_with_bricks(faces: &[Face], last_cell: i32) -> Result<Vec<u64>, VoxelizeError> {
+fn pair_with_bricks(faces: &[Face], last_cell: i32, progress: &Progress) -> Result<Vec<u64>, VoxelizeError> {
+    let total = AtomicUsize::new(0);
     let chunks: Vec<Vec<u64>> = faces
         .par_chunks(4096)
         .enumerate()
         .map(|(chunk, faces)| {
             let mut pairs = Vec::with_capacity(faces.len() * 2);
             for (i, face) in faces.iter().enumerate() {
-                let index = (chunk * 4096 + i) as u64;
+                if progress.is_cancelled() || total.load(Ordering::Relaxed) > MOST {
+                    break;
+                }
+                let (index, before) = ((chunk * 4096 + i) as u64, pairs.len());
                 bricks_of(face, last_cell, |brick| {
-                    if pairs.len() <= MOST {
-                        pairs.push(u64::from(morton::encode(brick)) << 32 | index);
-                    }
+                    pairs.push(u64::from(morton::encode(brick)) << 32 | index);
                 });
+                total.fetch_add(pairs.len() - before, Ordering::Relaxed);
             }
             pairs
         })
         .collect();
-    let total: usize = chunks.iter().map(Vec::len).sum();
+    let total = total.into_inner();
+    if progress.is_cancelled() {
+        return Err(VoxelizeError::Cancelled);
+    }
     if total > MOST {
         return Err(VoxelizeError::TooLarge);
     }
@@ -353,6 +373,10 @@ fn clip<'a, const A: usize>(
     }
 }
 
+fn to_bytes(color: [f32; 3]) -> [u8; 3] {
+    color.map(|c| c.round().clamp(0.0, 255.0) as u8)
+}
+
 /// The low nine bits of a cell's Morton code.
 pub(super) fn local_index(x: i32, y: i32, z: i32) -> usize {
     const SPREAD: [usize; 8] = [0, 1, 8, 9, 64, 65, 72, 73];
@@ -410,10 +434,12 @@ impl Touched {
         } else {
             0.0
         };
-        let rgb = if colors.varies() && cell.of_mesh && cell.area > 0.0 {
-            cell.color.map(|c| (c * weight).round().clamp(0.0, 255.0) as u8)
-        } else {
+        let rgb = if !colors.varies() || !cell.of_mesh {
             colors.of_triangle(largest)
+        } else if cell.area > 0.0 {
+            to_bytes(cell.color.map(|c| c * weight))
+        } else {
+            to_bytes(colors.at(largest, largest.corners[0]))
         };
         if !cell.of_mesh {
             self.closing.push(self.keys.len() as u32);
@@ -428,11 +454,8 @@ impl Touched {
         self.volume_x.push(cell.volume_x as f32);
     }
 
-    fn join(parts: Vec<Self>) -> Result<Self, VoxelizeError> {
+    fn join(parts: Vec<Self>) -> Self {
         let total: usize = parts.iter().map(|part| part.keys.len()).sum();
-        if total > MOST {
-            return Err(VoxelizeError::TooLarge);
-        }
         let mut all = Self::default();
         all.keys.reserve_exact(total);
         all.normals.reserve_exact(total);
@@ -452,6 +475,6 @@ impl Touched {
             all.volume_x.extend(part.volume_x);
         }
         all.brick_start.push(all.keys.len() as u32);
-        Ok(all)
+        all
     }
 }

@@ -64,8 +64,9 @@ pub(super) fn faces_of(mesh: &Mesh, unsigned: &[bool], grid: &Grid) -> Vec<Face>
         .enumerate()
         .filter_map(|(i, corners)| {
             let signed = unsigned.get(i) != Some(&true);
+            let as_read = || corners.map(|v| mesh.positions[v as usize].map(f64::from));
             let [a, b, c] = corners.map(|v| points.get(v as usize).copied());
-            Some(Face { signed, ..Face::new([a?, b?, c?], i as u32, FaceKind::Mesh)? })
+            Some(Face { signed, ..Face::new([a?, b?, c?], as_read, i as u32, FaceKind::Mesh)? })
         })
         .collect()
 }
@@ -106,7 +107,8 @@ pub(super) fn close_holes(
         Some((face.clone(), to_grid.point((wide(*a) + wide(*b)) / 2.0)))
     }));
     for (i, cone) in cones.iter().enumerate() {
-        let face = Face::new(cone.map(|p| to_grid.point(wide(p))), i as u32, FaceKind::Closing);
+        let corners = cone.map(|p| to_grid.point(wide(p)));
+        let face = Face::new(corners, || corners, i as u32, FaceKind::Closing);
         faces.extend(face.map(|face| Face { signed: i < signed_cones, ..face }));
     }
 }

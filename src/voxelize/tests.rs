@@ -9,7 +9,7 @@ use crate::{
 };
 
 fn closed(mesh: &Mesh, level: u32) -> Solid {
-    let solid = solidify(mesh, &[], level, &Progress::default()).expect("a mesh with triangles");
+    let solid = solidify(mesh, &[], false, level, &Progress::default()).expect("a mesh with triangles");
     assert_eq!(validate(&solid.forest), Ok(()), "level {level}");
     if level <= 7 {
         assert!(inside_never_touches_outside(&solid.forest, 0), "level {level}");
@@ -248,8 +248,11 @@ fn refusals_say_why() {
     }
     let progress = Progress::default();
     progress.cancel();
-    assert_eq!(solidify(&mesh, &[], 5, &progress).err(), Some(VoxelizeError::Cancelled));
-    assert_eq!(solidify(&Mesh::default(), &[], 5, &Progress::default()).err(), Some(VoxelizeError::Empty));
+    assert_eq!(solidify(&mesh, &[], false, 5, &progress).err(), Some(VoxelizeError::Cancelled));
+    assert_eq!(
+        solidify(&Mesh::default(), &[], false, 5, &Progress::default()).err(),
+        Some(VoxelizeError::Empty)
+    );
 }
 
 /// A Klein bottle: a figure eight that makes half a turn on its way round a ring.
@@ -326,4 +329,65 @@ fn the_report_says_what_was_done() {
     let made = voxelize(&open, 5, &progress).expect("has triangles");
     assert!(made.health.closing_leaves > 100 && made.health.capped_holes == 1, "{:?}", made.health);
     assert!((progress.get() - 1.0).abs() < 1e-6);
+}
+
+#[test]
+fn triangles_far_smaller_than_a_voxel_are_still_seen() {
+    let mut mesh = Mesh::default();
+    for corner in [[0.0f32; 3], [1.0e3, 2.0e3, 0.5e3], [1.0e3, 0.0, 0.0]] {
+        let base = mesh.positions.len() as u32;
+        let step = 2.0e-4;
+        mesh.positions.extend([
+            corner,
+            [corner[0] + step, corner[1], corner[2]],
+            [corner[0], corner[1], corner[2] + step],
+        ]);
+        mesh.triangles.push([base, base + 1, base + 2]);
+    }
+    for level in [3, 6, 9] {
+        let made = voxelize(&mesh, level, &Progress::default()).expect("has triangles");
+        assert_eq!(validate(&made.forest), Ok(()));
+        assert!((3..=9).contains(&made.forest.leaves.len()), "{}", made.forest.leaves.len());
+    }
+    let tiny = Mesh {
+        positions: vec![[1e-38, 0.0, 0.0], [2e-38, 0.0, 0.0], [0.0, 3e-38, 0.0]],
+        triangles: vec![[0, 1, 2]],
+        ..Mesh::default()
+    };
+    let huge =
+        Mesh { positions: vec![[3e38, 0.0, 0.0], [-3e38, 0.0, 1.0], [0.0, 3e38, -3e38]], ..tiny.clone() };
+    for mesh in [tiny, huge] {
+        let solid = closed(&mesh, 5);
+        assert!(solid.forest.leaves.len() > 100, "{}", solid.forest.leaves.len());
+    }
+}
+
+#[test]
+fn random_triangles_make_a_valid_octree_with_a_closed_skin() {
+    use rand::{RngExt, SeedableRng};
+    for seed in 0..12 {
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+        // Whole coordinates make many faces lie on grid planes and share vertices.
+        let points = 6 + seed as u32 * 2;
+        let snap = seed % 2 == 0;
+        let mut mesh = Mesh::default();
+        for _ in 0..points {
+            mesh.positions.push(std::array::from_fn(|_| {
+                let v = rng.random::<f32>() * 6.0;
+                if snap { v.round() } else { v }
+            }));
+        }
+        for _ in 0..points * 3 {
+            mesh.triangles.push(std::array::from_fn(|_| rng.random_range(0..points)));
+        }
+        for level in [3, 5] {
+            let made = voxelize(&mesh, level, &Progress::default()).expect("has triangles");
+            assert_eq!(validate(&made.forest), Ok(()), "seed {seed}");
+            assert!(
+                inside_never_touches_outside(&made.forest, 0),
+                "seed {seed} level {level} {:?}",
+                made.health
+            );
+        }
+    }
 }

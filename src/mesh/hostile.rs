@@ -1,0 +1,151 @@
+//! Thousands of damaged files through every reader: each must give a mesh that keeps its promises, or a refusal of one line.
+
+use super::{Mesh, check, gltf, load_bytes, obj, off, ply, stl};
+
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % sides.max(1)
+    }
+}
+
+fn samples() -> Vec<(&'static str, Vec<u8>)> {
+    vec![
+        ("obj", obj::tests::MIXED.into()),
+        ("ply", ply::tests::TEXT.into()),
+        ("ply", ply::tests::STRIPS.into()),
+        ("ply", ply::tests::binary(false)),
+        ("ply", ply::tests::binary(true)),
+        ("stl", stl::tests::TEXT.into()),
+        ("stl", stl::tests::binary(2)),
+        ("off", off::tests::COLORED.into()),
+        ("gltf", gltf::tests::embedded()),
+        ("glb", gltf::tests::binary()),
+    ]
+}
+
+/// One to four injuries: cut, changed bytes, numbers made huge, pieces removed, repeated or taken from another file.
+fn injure(bytes: &mut Vec<u8>, other: &[u8], dice: &mut Dice) {
+    for _ in 0..=dice.roll(4) {
+        let length = bytes.len();
+        let at = dice.roll(length);
+        let end = at + dice.roll((length - at).min(40) + 1);
+        match dice.roll(8) {
+            0 => bytes.truncate(at),
+            1 | 2 => {
+                if let Some(b) = bytes.get_mut(at) {
+                    *b ^= 1 << dice.roll(8);
+                }
+            }
+            3 => bytes[at..end].fill([0, 0xff, b'9', b'-', b' '][dice.roll(5)]),
+            4 => drop(bytes.drain(at..end)),
+            5 => {
+                let piece = bytes[at..end].to_vec();
+                bytes.splice(at..at, piece);
+            }
+            6 => {
+                let from = dice.roll(other.len());
+                let to = from + dice.roll((other.len() - from).min(60) + 1);
+                bytes.splice(at..end, other[from..to].iter().copied());
+            }
+            _ => {
+                let numbers: [&[u8]; 8] = [
+                    b"nan",
+                    b"-1",
+                    b"4294967295",
+                    b"1e39",
+                    b"inf",
+                    b"18446744073709551616",
+                    b"0",
+                    b"99999999",
+                ];
+                let digits = bytes.iter().skip(at).position(u8::is_ascii_digit).map_or(at, |k| at + k);
+                let stop = bytes
+                    .iter()
+                    .skip(digits)
+                    .position(|b| !b.is_ascii_digit())
+                    .map_or(digits, |k| digits + k);
+                bytes.splice(digits..stop, numbers[dice.roll(8)].iter().copied());
+            }
+        }
+    }
+}
+
+fn keeps_its_promises(mesh: &Mesh) -> bool {
+    let count = mesh.positions.len();
+    mesh.positions.iter().flatten().all(|x| x.is_finite())
+        && mesh.triangles.iter().flatten().all(|&i| (i as usize) < count)
+        && !mesh.triangles.is_empty()
+        && [0, count].contains(&mesh.colors.len())
+        && [0, count].contains(&mesh.uvs.len())
+        && mesh.uvs.iter().flatten().all(|x| x.is_finite())
+        && [0, mesh.triangles.len()].contains(&mesh.triangle_material.len())
+        && mesh.triangle_material.iter().all(|&m| (m as usize) < mesh.materials.len())
+}
+
+#[test]
+fn damaged_files_give_a_sound_mesh_or_one_line() {
+    let samples = samples();
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let (mut read, mut refused) = (0, 0);
+    for (extension, sample) in &samples {
+        let (mut read_here, rounds) = (0, 4000);
+        for _ in 0..rounds {
+            let mut bytes = sample.clone();
+            let other = &samples[dice.roll(samples.len())].1;
+            injure(&mut bytes, other, &mut dice);
+            match load_bytes(&bytes, extension) {
+                Ok((mesh, warnings)) => {
+                    assert!(keeps_its_promises(&mesh), "{extension}: {:?}", String::from_utf8_lossy(&bytes));
+                    assert!(warnings.iter().all(|w| !w.0.contains('\n')));
+                    let (checked, _) = check(&mesh);
+                    assert!(checked.triangles.len() <= mesh.triangles.len());
+                    read_here += 1;
+                }
+                Err(error) => {
+                    assert!(!error.message.contains('\n') && error.message.len() > 15, "{}", error.message);
+                    refused += 1;
+                }
+            }
+        }
+        println!("{extension}: {read_here} of {rounds} read");
+        read += read_here;
+    }
+    assert!(
+        read > 1_000 && refused > 1_000,
+        "the damage is too mild or too strong: {read} read, {refused} refused"
+    );
+}
+
+#[test]
+fn every_cut_of_every_sample_is_survived() {
+    for (extension, sample) in samples() {
+        assert!(load_bytes(&sample, extension).is_ok(), "{extension}");
+        for end in 0..sample.len() {
+            if let Ok((mesh, _)) = load_bytes(&sample[..end], extension) {
+                assert!(keeps_its_promises(&mesh), "{extension} cut at {end}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_promise_check_sees_a_broken_promise() {
+    let sound = || load_bytes(off::tests::COLORED.as_bytes(), "off").unwrap().0;
+    assert!(keeps_its_promises(&sound()));
+    let breaks: [fn(&mut Mesh); 4] = [
+        |m| m.positions[0][1] = f32::NAN,
+        |m| m.triangles[0][1] = 4,
+        |m| m.colors.truncate(1),
+        |m| m.triangle_material[0] = 9,
+    ];
+    for damage in breaks {
+        let mut mesh = sound();
+        damage(&mut mesh);
+        assert!(!keeps_its_promises(&mesh));
+    }
+}

@@ -1,0 +1,296 @@
+//! Wavefront OBJ: polygons, negative indices, materials with textures, vertex colours. In: bytes. Out: triangles.
+//!
+//! The geometry is read here rather than by tobj, which gives up on the first index out of range and says no line; material
+//! libraries are tobj's.
+
+use super::{
+    Material,
+    draft::{Draft, MISSING, Problem, TEXTURE_FILE_LIMIT, byte, line_of, number, plain},
+    load::Surroundings,
+};
+use std::{borrow::Cow, collections::HashMap};
+
+/// Largest material library, bytes.
+const LIBRARY_LIMIT: u64 = 16 << 20;
+const NO_MATERIAL: u32 = u32::MAX;
+
+#[derive(Default)]
+struct Scan {
+    uvs: Vec<[f32; 2]>,
+    /// Texture coordinate of each triangle corner, or [`MISSING`].
+    corner_uvs: Vec<[u32; 3]>,
+    /// Material of each triangle, a number in `names`.
+    material: Vec<u32>,
+    names: Vec<String>,
+    libraries: Vec<String>,
+    colored: usize,
+    odd_lines: usize,
+    first_odd_line: usize,
+}
+
+/// Reads an OBJ file into `draft`.
+pub(super) fn read(bytes: &[u8], around: &Surroundings, draft: &mut Draft) -> Result<(), Problem> {
+    let mut scan = Scan::default();
+    scan_lines(bytes, draft, &mut scan)?;
+    if scan.odd_lines > 0 {
+        draft.warn(format!(
+            "{} faces that are not lists of indices left out, the first in line {}",
+            scan.odd_lines, scan.first_odd_line
+        ));
+    }
+    if scan.colored != draft.mesh.positions.len() {
+        if scan.colored > 0 {
+            draft.warn("only some vertices have colours: they are not used");
+        }
+        draft.mesh.colors.clear();
+    }
+    split_by_uv(draft, &scan);
+    if !scan.names.is_empty() {
+        add_materials(around, draft, &scan);
+    }
+    Ok(())
+}
+
+/// A line that may go on after a backslash, and where the next one starts.
+fn logical_line(bytes: &[u8], start: usize) -> (Cow<'_, [u8]>, usize) {
+    let mut joined: Cow<[u8]> = Cow::Borrowed(&[]);
+    let mut at = start;
+    loop {
+        let rest = &bytes[at..];
+        let length = rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len());
+        let line = rest[..length].strip_suffix(b"\r").unwrap_or(&rest[..length]);
+        at += length + 1;
+        let (line, more) = match line.strip_suffix(b"\\") {
+            Some(line) => (line, at < bytes.len()),
+            None => (line, false),
+        };
+        if joined.is_empty() && !more {
+            return (Cow::Borrowed(line), at);
+        }
+        joined.to_mut().extend_from_slice(line);
+        joined.to_mut().push(b' ');
+        if !more {
+            return (joined, at);
+        }
+    }
+}
+
+fn scan_lines(bytes: &[u8], draft: &mut Draft, scan: &mut Scan) -> Result<(), Problem> {
+    let mut name_numbers: HashMap<String, u32> = HashMap::new();
+    let mut material = NO_MATERIAL;
+    let (mut corners, mut corner_uvs): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
+    let mut at = 0;
+    while at < bytes.len() {
+        let start = at;
+        let (line, next) = logical_line(bytes, start);
+        at = next;
+        let code = line.split(|&b| b == b'#').next().unwrap_or_default();
+        let mut words = code.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty());
+        match words.next() {
+            Some(b"v") => {
+                let mut value = || words.next().and_then(number).map(|x| x as f32);
+                let (Some(x), Some(y), Some(z)) = (value(), value(), value()) else {
+                    return Err(Problem::at_text(
+                        start,
+                        "a vertex needs three numbers; repair or export it again",
+                    ));
+                };
+                draft.mesh.positions.push([x, y, z]);
+                let color = [value(), value(), value()];
+                if let [Some(r), Some(g), Some(b)] = color {
+                    scan.colored += 1;
+                    draft.mesh.colors.push([r, g, b].map(byte));
+                }
+            }
+            Some(b"vt") => {
+                let mut value = || words.next().and_then(number).map_or(0.0, |x| x as f32);
+                scan.uvs.push([value(), value()]);
+            }
+            Some(b"f") => {
+                corners.clear();
+                corner_uvs.clear();
+                for word in words {
+                    let mut parts = word.split(|&b| b == b'/');
+                    corners.push(index(parts.next(), draft.mesh.positions.len()));
+                    corner_uvs.push(index(parts.next(), scan.uvs.len()));
+                }
+                if corners.len() < 3 {
+                    scan.odd_lines += 1;
+                    if scan.odd_lines == 1 {
+                        scan.first_odd_line = line_of(bytes, start);
+                    }
+                    continue;
+                }
+                for k in 1..corners.len() - 1 {
+                    draft.mesh.triangles.push([corners[0], corners[k], corners[k + 1]]);
+                    scan.corner_uvs.push([corner_uvs[0], corner_uvs[k], corner_uvs[k + 1]]);
+                    scan.material.push(material);
+                }
+            }
+            Some(word @ (b"usemtl" | b"mtllib")) => {
+                // Names may hold blanks and number signs, so the whole line counts.
+                let after = line.windows(word.len()).position(|w| w == word).map_or(0, |k| k + word.len());
+                let rest = String::from_utf8_lossy(&line[after..]);
+                let name = rest.split(" #").next().unwrap_or_default().trim().to_string();
+                if word == b"mtllib" {
+                    if !scan.libraries.contains(&name) && scan.libraries.len() < 64 {
+                        scan.libraries.push(name);
+                    }
+                } else {
+                    material = *name_numbers.entry(name).or_insert_with_key(|name| {
+                        scan.names.push(name.clone());
+                        scan.names.len() as u32 - 1
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// An index that counts from 1, or backwards from the `count` so far; [`MISSING`] where it cannot be one.
+fn index(word: Option<&[u8]>, count: usize) -> u32 {
+    let parsed = word.and_then(|w| std::str::from_utf8(w).ok()).and_then(|w| w.parse::<i64>().ok());
+    let zero_based = match parsed {
+        Some(k @ 1..) => k - 1,
+        Some(k @ ..=-1) => count as i64 + k,
+        _ => -1,
+    };
+    u32::try_from(zero_based).unwrap_or(MISSING)
+}
+
+/// Gives each used pair of position and texture coordinate a vertex of its own.
+fn split_by_uv(draft: &mut Draft, scan: &Scan) {
+    let usable = |t: u32| (t as usize) < scan.uvs.len();
+    if !scan.corner_uvs.iter().flatten().any(|&t| usable(t)) {
+        return;
+    }
+    let mesh = &mut draft.mesh;
+    let count = mesh.positions.len();
+    // Vertices 0..count keep their places and take their first texture coordinate; others are chained behind.
+    const FREE: u32 = MISSING - 1;
+    let mut uv_of: Vec<u32> = vec![FREE; count];
+    let mut next: Vec<u32> = vec![MISSING; count];
+    for (triangle, uvs) in mesh.triangles.iter_mut().zip(&scan.corner_uvs) {
+        for (corner, &uv) in triangle.iter_mut().zip(uvs) {
+            let uv = if usable(uv) { uv } else { MISSING };
+            let mut vertex = *corner as usize;
+            if vertex >= count {
+                continue;
+            }
+            loop {
+                if uv_of[vertex] == FREE {
+                    uv_of[vertex] = uv;
+                }
+                if uv_of[vertex] == uv {
+                    *corner = vertex as u32;
+                    break;
+                }
+                if next[vertex] == MISSING {
+                    next[vertex] = mesh.positions.len() as u32;
+                    mesh.positions.push(mesh.positions[*corner as usize]);
+                    if let Some(&color) = mesh.colors.get(*corner as usize) {
+                        mesh.colors.push(color);
+                    }
+                    uv_of.push(FREE);
+                    next.push(MISSING);
+                }
+                vertex = next[vertex] as usize;
+            }
+        }
+    }
+    mesh.uvs = uv_of.iter().map(|&t| scan.uvs.get(t as usize).copied().unwrap_or_default()).collect();
+}
+
+fn add_materials(around: &Surroundings, draft: &mut Draft, scan: &Scan) {
+    let mut found: HashMap<String, (tobj::Material, usize)> = HashMap::new();
+    for (number, library) in scan.libraries.iter().enumerate() {
+        let text = match around.read(library, LIBRARY_LIMIT) {
+            Ok(text) => text,
+            Err(why) => {
+                draft.warn(format!("material library {library}: {why}"));
+                continue;
+            }
+        };
+        match tobj::load_mtl_buf(&mut std::io::Cursor::new(text)) {
+            Ok((materials, _)) => {
+                for material in materials {
+                    found.entry(material.name.clone()).or_insert((material, number));
+                }
+            }
+            Err(error) => draft.warn(format!("material library {library} cannot be understood: {error}")),
+        }
+    }
+    let neutral = plain(if draft.mesh.colors.is_empty() { [204; 3] } else { [255; 3] });
+    let mut materials: Vec<Material> = Vec::new();
+    let mut absent = Vec::new();
+    for name in &scan.names {
+        let Some((material, library)) = found.get(name) else {
+            absent.push(name.as_str());
+            materials.push(neutral.clone());
+            continue;
+        };
+        let texture = material.diffuse_texture.as_ref().and_then(|reference| {
+            let file = texture_file(reference);
+            match around.of_file(&scan.libraries[*library]).read(file, TEXTURE_FILE_LIMIT) {
+                Ok(encoded) => draft.decode_texture(file, &encoded),
+                Err(why) => {
+                    draft.warn(format!("texture {file}: {why}"));
+                    None
+                }
+            }
+        });
+        let color = material.diffuse.map_or(neutral.color, |kd| kd.map(byte));
+        // Exporters write black under a texture that should be seen.
+        let color = if texture.is_some() && color == [0; 3] { [255; 3] } else { color };
+        materials.push(Material { color, texture });
+    }
+    if !absent.is_empty() && !found.is_empty() {
+        absent.truncate(5);
+        draft.warn(format!("materials not found in any library: {}", absent.join(", ")));
+    }
+    let fallback = materials.len() as u32;
+    if scan.material.contains(&NO_MATERIAL) {
+        materials.push(neutral);
+    }
+    draft.mesh.triangle_material =
+        scan.material.iter().map(|&m| if m == NO_MATERIAL { fallback } else { m }).collect();
+    draft.mesh.materials = materials;
+}
+
+/// The file in a map statement, which may have options such as `-s 1 1 1` in front.
+fn texture_file(reference: &str) -> &str {
+    let reference = reference.trim();
+    if reference.starts_with('-') { reference.rsplit(' ').next().unwrap_or(reference) } else { reference }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::load_bytes;
+
+    pub const MIXED: &str = "# a comment\r\no thing\r\nv 0 0 0 1 0 0\r\nv 1 0 0 0 1 0 # odd\r\nv 1 1 0 0 0 1\r\nv 0 1 0 1 1 1\r\nvt 0 0\r\nvt 1 0\r\nvt 1 1\r\nvn 0 0 1\r\nmtllib gone.mtl\r\ng left\r\nf 1/1/1 2/2/1 \\\r\n 3/3/1 4//1\r\nusemtl some name\r\ns off\r\nf -4/1 -3/2 -2/1 # again\r\nf 1 2 99\r\nf 1 2\r\n";
+
+    #[test]
+    fn polygons_negative_indices_and_odd_lines() {
+        let (mesh, warnings) = load_bytes(MIXED.as_bytes(), "obj").unwrap();
+        assert_eq!(mesh.triangles.len(), 3);
+        assert_eq!(&mesh.triangles[..2], &[[0, 1, 2], [0, 2, 3]]);
+        // The third corner has another texture coordinate now, hence a vertex of its own at the same place.
+        let [a, b, c] = mesh.triangles[2];
+        assert_eq!((a, b), (0, 1));
+        assert_eq!(mesh.positions[c as usize], [1.0, 1.0, 0.0]);
+        assert_eq!((mesh.uvs[c as usize], mesh.uvs[2]), ([0.0, 0.0], [1.0, 1.0]));
+        assert_eq!((mesh.colors[c as usize], mesh.colors.len()), ([0, 0, 255], mesh.positions.len()));
+        assert_eq!(mesh.triangle_material, [1, 1, 0]);
+        let all = warnings.iter().map(|w| w.0.as_str()).collect::<Vec<_>>().join("|");
+        println!("{all}");
+        assert!(all.contains("gone.mtl") && all.contains("1 triangle dropped") && all.contains("line 19"));
+    }
+
+    #[test]
+    fn a_vertex_that_is_no_number_names_its_line() {
+        let message = load_bytes(b"v 0 0 0\nv 1 zero 0\n", "obj").unwrap_err().message;
+        assert!(message.contains("line 2: a vertex"), "{message}");
+    }
+}

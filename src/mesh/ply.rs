@@ -1,0 +1,411 @@
+//! PLY, text and binary of either byte order: faces of any size, triangle strips, vertex colours. In: bytes. Out: triangles.
+//!
+//! The header's counts are believed only after a comparison with the bytes that follow.
+
+use super::draft::{Draft, MISSING, Problem, byte, number};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Type {
+    I8,
+    U8,
+    I16,
+    U16,
+    I32,
+    U32,
+    F32,
+    F64,
+}
+
+impl Type {
+    fn named(word: &str) -> Option<Self> {
+        Some(match word {
+            "char" | "int8" => Self::I8,
+            "uchar" | "uint8" => Self::U8,
+            "short" | "int16" => Self::I16,
+            "ushort" | "uint16" => Self::U16,
+            "int" | "int32" => Self::I32,
+            "uint" | "uint32" => Self::U32,
+            "float" | "float32" => Self::F32,
+            "double" | "float64" => Self::F64,
+            _ => return None,
+        })
+    }
+
+    fn size(self) -> usize {
+        match self {
+            Self::I8 | Self::U8 => 1,
+            Self::I16 | Self::U16 => 2,
+            Self::I32 | Self::U32 | Self::F32 => 4,
+            Self::F64 => 8,
+        }
+    }
+
+    /// What counts as full for a colour channel.
+    fn full(self) -> f64 {
+        match self {
+            Self::F32 | Self::F64 => 1.0,
+            Self::U16 | Self::I16 => 65535.0,
+            _ => 255.0,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Property {
+    name: String,
+    kind: Type,
+    /// Type of the length in front of a list.
+    list: Option<Type>,
+}
+
+#[derive(Debug)]
+struct Element {
+    name: String,
+    count: usize,
+    properties: Vec<Property>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Encoding {
+    Text,
+    Little,
+    Big,
+}
+
+/// The body, value by value.
+struct Body<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    encoding: Encoding,
+}
+
+impl Body<'_> {
+    fn problem(&self, what: impl Into<String>) -> Problem {
+        match self.encoding {
+            Encoding::Text => Problem::at_text(self.at, what),
+            _ => Problem::at_byte(self.at, what),
+        }
+    }
+
+    fn left(&self) -> usize {
+        self.bytes.len().saturating_sub(self.at)
+    }
+
+    /// Fewest bytes that a value takes: in a text one digit and a separator.
+    fn least(&self, kind: Type) -> usize {
+        if self.encoding == Encoding::Text { 2 } else { kind.size() }
+    }
+
+    /// Refuses `count` records of at least `least` bytes where they cannot be there. A text may lack its last separator.
+    fn expect(&self, count: usize, least: usize, what: &str) -> Result<(), Problem> {
+        let there = self.left() + usize::from(self.encoding == Encoding::Text);
+        if count.checked_mul(least).is_none_or(|size| size > there) {
+            let left = self.left();
+            return Err(self.problem(format!(
+                "{count} {what} are promised, {left} bytes are left; the file is cut short or damaged, get it again"
+            )));
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, kind: Type) -> Result<f64, Problem> {
+        if self.encoding == Encoding::Text {
+            let rest = &self.bytes[self.at..];
+            let start = rest.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(rest.len());
+            let length = rest[start..].iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len() - start);
+            if length == 0 {
+                return Err(self.problem("ends too early; the file is cut short, get it again"));
+            }
+            let parsed = number(&rest[start..start + length]);
+            self.at += start;
+            let value = parsed.ok_or_else(|| self.problem("this is not a number; the file is damaged"))?;
+            self.at += length;
+            return Ok(value);
+        }
+        let mut raw = [0u8; 8];
+        let size = kind.size();
+        let Some(source) = self.bytes.get(self.at..self.at + size) else {
+            return Err(self.problem("ends too early; the file is cut short, get it again"));
+        };
+        self.at += size;
+        raw[..size].copy_from_slice(source);
+        if self.encoding == Encoding::Big {
+            raw[..size].reverse();
+        }
+        let [a, b, c, d, ..] = raw;
+        Ok(match kind {
+            Type::I8 => f64::from(a as i8),
+            Type::U8 => f64::from(a),
+            Type::I16 => f64::from(i16::from_le_bytes([a, b])),
+            Type::U16 => f64::from(u16::from_le_bytes([a, b])),
+            Type::I32 => f64::from(i32::from_le_bytes([a, b, c, d])),
+            Type::U32 => f64::from(u32::from_le_bytes([a, b, c, d])),
+            Type::F32 => f64::from(f32::from_le_bytes([a, b, c, d])),
+            Type::F64 => f64::from_le_bytes(raw),
+        })
+    }
+
+    /// A list into `out`.
+    fn list(&mut self, length: Type, kind: Type, out: &mut Vec<f64>) -> Result<(), Problem> {
+        out.clear();
+        let count = self.value(length)?;
+        if !(0.0..=f64::from(u32::MAX)).contains(&count) {
+            return Err(self.problem(format!("a list cannot have {count} entries; the file is damaged")));
+        }
+        let count = count as usize;
+        self.expect(count, self.least(kind), "list entries")?;
+        for _ in 0..count {
+            out.push(self.value(kind)?);
+        }
+        Ok(())
+    }
+}
+
+/// Reads a PLY file into `draft`.
+pub(super) fn read(bytes: &[u8], draft: &mut Draft) -> Result<(), Problem> {
+    let (elements, encoding, at) = read_header(bytes)?;
+    let mut body = Body { bytes, at, encoding };
+    let faces: &[&str] = &["face", "tristrips", "tristrip"];
+    let Some(last) = elements.iter().rposition(|e| e.name == "vertex" || faces.contains(&e.name.as_str()))
+    else {
+        return Err(Problem::whole("has neither vertices nor faces; export it as a mesh"));
+    };
+    // What follows the last useful element is not read, so damage there does no harm.
+    for element in &elements[..=last] {
+        let least: usize = element.properties.iter().map(|p| body.least(p.list.unwrap_or(p.kind))).sum();
+        if least == 0 {
+            continue;
+        }
+        body.expect(element.count, least, &format!("records of '{}'", element.name))?;
+        match element.name.as_str() {
+            "vertex" => read_vertices(&mut body, element, draft)?,
+            name => read_faces(&mut body, element, name.starts_with("tristrip"), draft)?,
+        }
+    }
+    Ok(())
+}
+
+fn read_header(bytes: &[u8]) -> Result<(Vec<Element>, Encoding, usize), Problem> {
+    let mut elements: Vec<Element> = Vec::new();
+    let mut encoding = None;
+    let mut at = 0;
+    loop {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let Some(length) = rest.iter().position(|&b| b == b'\n') else {
+            return Err(Problem::at_text(
+                at,
+                "the header has no end_header; the file is cut short or no PLY file",
+            ));
+        };
+        let wrong = |what: &str| Problem::at_text(at, format!("{what}; the header is damaged"));
+        let line = std::str::from_utf8(&rest[..length]).unwrap_or("comment");
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        match words[..] {
+            ["end_header"] => {
+                at += length + 1;
+                break;
+            }
+            ["format", kind, ..] => {
+                encoding = Some(match kind {
+                    "ascii" => Encoding::Text,
+                    "binary_little_endian" => Encoding::Little,
+                    "binary_big_endian" => Encoding::Big,
+                    _ => {
+                        return Err(wrong(
+                            "the format is none of ascii, binary_little_endian, binary_big_endian",
+                        ));
+                    }
+                });
+            }
+            ["element", name, count] => {
+                let count = count.parse().map_err(|_| wrong("an element's count is no number"))?;
+                elements.push(Element { name: name.into(), count, properties: Vec::new() });
+            }
+            ["property", "list", length, kind, name] => {
+                let (Some(length), Some(kind)) = (Type::named(length), Type::named(kind)) else {
+                    return Err(wrong("a property has an unknown type"));
+                };
+                let owner =
+                    elements.last_mut().ok_or_else(|| wrong("a property comes before any element"))?;
+                owner.properties.push(Property { name: name.into(), kind, list: Some(length) });
+            }
+            ["property", kind, name] => {
+                let kind = Type::named(kind).ok_or_else(|| wrong("a property has an unknown type"))?;
+                let owner =
+                    elements.last_mut().ok_or_else(|| wrong("a property comes before any element"))?;
+                owner.properties.push(Property { name: name.into(), kind, list: None });
+            }
+            ["element" | "property" | "format", ..] => {
+                return Err(wrong("a line has the wrong number of words"));
+            }
+            // "ply", comments, obj_info and whatever else a tool adds.
+            _ => {}
+        }
+        at += length + 1;
+    }
+    let encoding =
+        encoding.ok_or_else(|| Problem::at_text(0, "the header names no format; the header is damaged"))?;
+    Ok((elements, encoding, at))
+}
+
+fn read_vertices(body: &mut Body, element: &Element, draft: &mut Draft) -> Result<(), Problem> {
+    let place = |names: &[&str]| element.properties.iter().position(|p| names.contains(&p.name.as_str()));
+    let [Some(x), Some(y), Some(z)] = [place(&["x"]), place(&["y"]), place(&["z"])] else {
+        return Err(Problem::whole("its vertices lack x, y or z; export it as a mesh"));
+    };
+    let channels =
+        [["red", "r", "diffuse_red"], ["green", "g", "diffuse_green"], ["blue", "b", "diffuse_blue"]];
+    let [r, g, b] = channels.map(|names| place(&names));
+    let colors = if let (Some(r), Some(g), Some(b)) = (r, g, b) { Some([r, g, b]) } else { None };
+    let mut values = vec![0.0; element.properties.len()];
+    let mut scratch = Vec::new();
+    for _ in 0..element.count {
+        for (value, property) in values.iter_mut().zip(&element.properties) {
+            match property.list {
+                Some(length) => body.list(length, property.kind, &mut scratch)?,
+                None => *value = body.value(property.kind)?,
+            }
+        }
+        draft.mesh.positions.push([x, y, z].map(|k| values[k] as f32));
+        if let Some(rgb) = colors {
+            let full = |k: usize| element.properties[k].kind.full();
+            draft.mesh.colors.push(rgb.map(|k| byte((values[k] / full(k)) as f32)));
+        }
+    }
+    Ok(())
+}
+
+fn read_faces(body: &mut Body, element: &Element, strips: bool, draft: &mut Draft) -> Result<(), Problem> {
+    let is_corners =
+        |p: &Property| p.list.is_some() && ["vertex_indices", "vertex_index"].contains(&p.name.as_str());
+    let corners_at = element.properties.iter().position(is_corners);
+    let wanted = strips || element.name == "face";
+    if wanted && corners_at.is_none() {
+        return Err(Problem::whole(format!("its element '{}' has no list vertex_indices", element.name)));
+    }
+    let (mut list, mut corners) = (Vec::new(), Vec::new());
+    for _ in 0..element.count {
+        for (k, property) in element.properties.iter().enumerate() {
+            let Some(length) = property.list else {
+                body.value(property.kind)?;
+                continue;
+            };
+            body.list(length, property.kind, &mut list)?;
+            if !wanted || Some(k) != corners_at {
+                continue;
+            }
+            corners.clear();
+            corners.extend(
+                list.iter().map(|&i| if (0.0..f64::from(MISSING)).contains(&i) { i as u32 } else { MISSING }),
+            );
+            if strips {
+                // A negative index starts a new strip.
+                let mut start = 0;
+                for run in list.split(|&i| i < 0.0) {
+                    push_strip(&corners[start..start + run.len()], draft);
+                    start += run.len() + 1;
+                }
+            } else {
+                draft.push_polygon(&corners, None);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn push_strip(strip: &[u32], draft: &mut Draft) {
+    for (k, t) in strip.windows(3).enumerate() {
+        let [a, b, c] = [t[0], t[1], t[2]];
+        // Strips repeat a vertex to turn a corner.
+        if a != b && b != c && c != a {
+            draft.mesh.triangles.push(if k % 2 == 0 { [a, b, c] } else { [b, a, c] });
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::load_bytes;
+
+    pub const TEXT: &str = "ply\r\nformat ascii 1.0\r\ncomment made here\r\nelement material 1\r\nproperty int shine\r\nelement vertex 5\r\nproperty float x\r\nproperty float y\r\nproperty float z\r\nproperty uchar red\r\nproperty uchar green\r\nproperty uchar blue\r\nproperty list uchar float weights\r\nelement face 2\r\nproperty uchar flag\r\nproperty list uchar int vertex_indices\r\nelement edge 1\r\nproperty int v1\r\nend_header\r\n7\r\n0 0 0 255 0 0 0\r\n1 0 0 0 255 0 1 0.5\r\n1 1 0 0 0 255 0\r\n0 1 0 1 2 3 0\r\n0.5 2 0 4 5 6 2 1 2\r\n9 5 0 1 2 4 3\r\n9 3 0 2 1\r\nnonsense\r\n";
+
+    /// The same mesh, binary.
+    pub fn binary(big: bool) -> Vec<u8> {
+        let mut out = format!(
+            "ply\nformat binary_{}_endian 1.0\nelement vertex 5\nproperty double x\nproperty float y\nproperty float z\nproperty float red\nproperty float green\nproperty float blue\nelement face 2\nproperty list ushort uint vertex_index\nend_header\n",
+            if big { "big" } else { "little" }
+        )
+        .into_bytes();
+        let push = |out: &mut Vec<u8>, little: &[u8]| {
+            if big { out.extend(little.iter().rev()) } else { out.extend(little) }
+        };
+        let vertices = [
+            [0.0, 0.0, 0.0, 255.0, 0.0, 0.0],
+            [1.0, 0.0, 0.0, 0.0, 255.0, 0.0],
+            [1.0, 1.0, 0.0, 0.0, 0.0, 255.0],
+            [0.0, 1.0, 0.0, 1.0, 2.0, 3.0],
+            [0.5, 2.0, 0.0, 4.0, 5.0, 6.0f32],
+        ];
+        for v in vertices {
+            push(&mut out, &f64::from(v[0]).to_le_bytes());
+            v[1..3].iter().for_each(|x| push(&mut out, &x.to_le_bytes()));
+            v[3..].iter().for_each(|x| push(&mut out, &(x / 255.0).to_le_bytes()));
+        }
+        for face in [&[0u32, 1, 2, 4, 3][..], &[0, 2, 1]] {
+            push(&mut out, &(face.len() as u16).to_le_bytes());
+            face.iter().for_each(|i| push(&mut out, &i.to_le_bytes()));
+        }
+        out
+    }
+
+    pub const STRIPS: &str = "ply\nformat ascii 1.0\nelement vertex 5\nproperty float x\nproperty float y\nproperty float z\nelement tristrips 1\nproperty list int int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 2 0\n9 0 1 2 3 -1 2 3 4 -1\n";
+
+    #[test]
+    fn text_and_both_binaries_are_the_same_mesh() {
+        let (text, warnings) = load_bytes(TEXT.as_bytes(), "ply").unwrap();
+        assert_eq!(text.triangles, [[0, 1, 2], [0, 2, 4], [0, 4, 3], [0, 2, 1]]);
+        assert_eq!(text.colors[1], [0, 255, 0]);
+        assert_eq!(warnings, []);
+        for big in [false, true] {
+            assert_eq!(load_bytes(&binary(big), "ply").unwrap().0, text, "big {big}");
+        }
+    }
+
+    #[test]
+    fn strips_alternate_and_restart() {
+        let (mesh, _) = load_bytes(STRIPS.as_bytes(), "ply").unwrap();
+        assert_eq!(mesh.triangles, [[0, 1, 2], [2, 1, 3], [2, 3, 4]]);
+    }
+
+    #[test]
+    fn counts_beyond_the_file_are_refused_before_anything_is_reserved() {
+        for (from, to, expected) in [
+            (
+                "element vertex 5",
+                "element vertex 18446744073709551615",
+                "18446744073709551615 records of 'vertex'",
+            ),
+            ("element face 2", "element face 4000000000", "4000000000 records of 'face'"),
+            ("9 5 0 1 2", "9 255 0 1 2", "255 list entries"),
+            ("9 5 0 1 2", "9 -5 0 1 2", "-5 entries"),
+            ("1 1 0 0 0 255", "1 x 0 0 0 255", "line 23: this is not a number"),
+            ("end_header", "end_of_it", "no end_header"),
+            ("property float z", "property float q", "lack x, y or z"),
+        ] {
+            let message = load_bytes(TEXT.replacen(from, to, 1).as_bytes(), "ply").unwrap_err().message;
+            assert!(message.contains(expected), "{message}");
+        }
+        let mut cut = binary(true);
+        cut.truncate(cut.len() - 3);
+        let message = load_bytes(&cut, "ply").unwrap_err().message;
+        assert!(message.contains("byte "), "{message}");
+    }
+
+    #[test]
+    fn an_element_without_properties_costs_nothing() {
+        let text =
+            TEXT.replace("element material 1\r\nproperty int shine\r\n", "element ghost 9999999999999\r\n");
+        let (mesh, _) = load_bytes(text.replace("\r\n7\r\n", "\r\n").as_bytes(), "ply").unwrap();
+        assert_eq!(mesh.triangles.len(), 4);
+    }
+}
