@@ -33,8 +33,8 @@ fn error(message: impl Into<String>) -> SceneError {
 /// [`SceneError`] for files that cannot be read, are not TOML, have unknown fields, or hold values out of range.
 pub fn load_scene(path: &Path) -> Result<Scene, SceneError> {
     let shown = path.display();
-    let meta =
-        fs::metadata(path).map_err(|e| error(format!("cannot open {shown}: {e}; check the path and its permissions")))?;
+    let meta = fs::metadata(path)
+        .map_err(|e| error(format!("cannot open {shown}: {e}; check the path and its permissions")))?;
     if meta.is_dir() {
         return Err(error(format!("{shown} is a directory; name a scene file (.toml) inside it")));
     }
@@ -46,8 +46,9 @@ pub fn load_scene(path: &Path) -> Result<Scene, SceneError> {
         )));
     }
     let bytes = fs::read(path).map_err(|e| error(format!("cannot read {shown}: {e}")))?;
-    let text = String::from_utf8(bytes)
-        .map_err(|e| error(format!("{shown} is not text (byte {}); is it a mesh file?", e.utf8_error().valid_up_to())))?;
+    let text = String::from_utf8(bytes).map_err(|e| {
+        error(format!("{shown} is not text (byte {}); is it a mesh file?", e.utf8_error().valid_up_to()))
+    })?;
     let mut scene = parse_scene(&text, &shown.to_string())?;
     let folder = path.parent().unwrap_or(Path::new(""));
     let resolve = |body: &mut SceneBody| {
@@ -105,7 +106,8 @@ pub fn save_scene(path: &Path, scene: &Scene) -> Result<(), SceneError> {
             unresolve(body);
         }
     }
-    let text = toml::to_string_pretty(&scene).map_err(|e| error(format!("cannot save {}: {e}", path.display())))?;
+    let text =
+        toml::to_string_pretty(&scene).map_err(|e| error(format!("cannot save {}: {e}", path.display())))?;
     write_atomically(path, text.as_bytes()).map_err(|e| error(format!("cannot save {}: {e}", path.display())))
 }
 
@@ -221,7 +223,10 @@ impl Place {
         if let Some(level) = body.physics_level
             && !(1..=body.level).contains(&level)
         {
-            return self.fail("physics_level", format!("is {level}; it must be from 1 to the level, {}", body.level));
+            return self.fail(
+                "physics_level",
+                format!("is {level}; it must be from 1 to the level, {}", body.level),
+            );
         }
         if let Some(size) = body.size {
             self.number("size", size, 1e-4, 1e4)?;

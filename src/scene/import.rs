@@ -150,6 +150,8 @@ fn import_all(wanted: &[(String, u32)], progress: &Progress) -> Result<Vec<Impor
 pub fn display_name(file: &str) -> String {
     match file.strip_prefix("builtin:") {
         Some(name) => name.to_owned(),
-        None => Path::new(file).file_stem().map_or_else(|| file.to_owned(), |s| s.to_string_lossy().into_owned()),
+        None => {
+            Path::new(file).file_stem().map_or_else(|| file.to_owned(), |s| s.to_string_lossy().into_owned())
+        }
     }
 }

@@ -112,10 +112,7 @@ mod tests {
             let origin = DVec3::new(f(3) * 20.0 - 6.0, f(9) * 20.0 - 6.0, -5.0);
             let direction = DVec3::new(4.0 + f(17), 4.0 + f(23), 3.0 + f(29) * 9.0) - origin;
             let walk = Walk { forest: &forest, origin, inverse: direction.recip() };
-            let nearest = cells
-                .iter()
-                .filter_map(|c| walk.enter(*c, 1))
-                .min_by(f64::total_cmp);
+            let nearest = cells.iter().filter_map(|c| walk.enter(*c, 1)).min_by(f64::total_cmp);
             let found = pick_forest(&forest, 0, origin, direction);
             assert_eq!(found.map(|h| h.t), nearest, "ray {i}");
             hits += usize::from(found.is_some());

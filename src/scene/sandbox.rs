@@ -11,7 +11,8 @@ use std::{
 use glam::{DMat4, DQuat, DVec3, Vec3};
 
 use super::{
-    BreakJob, BreakSummary, Event, History, ImportError, ImportJob, Imported, Scene, SceneBody, Snapshot, Tuning,
+    BreakJob, BreakSummary, Event, History, ImportError, ImportJob, Imported, Scene, SceneBody, Snapshot,
+    Tuning,
     breaking::{Blow, SharedFracturer, grid_from_world, part_state, push, world_from_grid_matrix},
     history::Step,
     import::display_name,
@@ -261,7 +262,11 @@ impl Sandbox {
         }
         if !self.objects.is_empty() {
             let world = Some(self.snapshot());
-            self.history.push(Step { label: format!("open {}", scene.name), tuning: self.tuning.clone(), world });
+            self.history.push(Step {
+                label: format!("open {}", scene.name),
+                tuning: self.tuning.clone(),
+                world,
+            });
         }
         self.breaking = None;
         self.waiting.clear();
@@ -350,7 +355,8 @@ impl Sandbox {
 
     /// Breaks a body with the tuned parameters; the pieces arrive through [`Sandbox::poll`].
     pub fn break_at(&mut self, body: BodyId, point: DVec3, direction: DVec3) {
-        let blow = Blow { point, direction: direction.normalize_or(DVec3::NEG_Y), speed: self.tuning.blow_speed };
+        let blow =
+            Blow { point, direction: direction.normalize_or(DVec3::NEG_Y), speed: self.tuning.blow_speed };
         let params = self.tuning.fracture.clone();
         if !self.tuning.lock_rng {
             self.tuning.fracture.rng = (params.rng + 1) & i64::MAX as u64;
@@ -382,7 +388,8 @@ impl Sandbox {
         if fracture.pieces.len() < 2 {
             return Err(SandboxError::NoCrack);
         }
-        let info = self.info.get(&body.id).copied().unwrap_or(BodyInfo { object: 0, generation: 0, color_id: 0 });
+        let info =
+            self.info.get(&body.id).copied().unwrap_or(BodyInfo { object: 0, generation: 0, color_id: 0 });
         let slot = self.insert(arena, &fracture.forest)?;
         let step = Step { label: "break".into(), tuning: self.tuning.clone(), world: Some(self.snapshot()) };
         self.history.push(step);
@@ -428,7 +435,8 @@ impl Sandbox {
     }
 
     fn snapshot(&self) -> Snapshot {
-        let bodies = self.world.bodies.iter().filter_map(|b| Some((b.clone(), *self.info.get(&b.id)?))).collect();
+        let bodies =
+            self.world.bodies.iter().filter_map(|b| Some((b.clone(), *self.info.get(&b.id)?))).collect();
         Snapshot {
             bodies,
             objects: self.objects.clone(),
@@ -484,7 +492,8 @@ impl Sandbox {
     /// Back to the first moment of the open scene.
     pub fn reset(&mut self) {
         if let Some(first) = self.first.clone() {
-            let step = Step { label: "reset".into(), tuning: self.tuning.clone(), world: Some(self.snapshot()) };
+            let step =
+                Step { label: "reset".into(), tuning: self.tuning.clone(), world: Some(self.snapshot()) };
             self.history.push(step);
             self.restore(&first);
             self.set_tuning(self.tuning.clone());
@@ -546,7 +555,9 @@ impl Sandbox {
     }
 
     fn start_events(&mut self) {
-        while let Some(event) = self.scene.events.get(self.next_event).filter(|e| e.time() <= self.time).cloned() {
+        while let Some(event) =
+            self.scene.events.get(self.next_event).filter(|e| e.time() <= self.time).cloned()
+        {
             self.next_event += 1;
             if let Event::Impact { point, direction, speed, fracture, .. } = event
                 && let Some(id) = self.nearest_body(point)
@@ -843,7 +854,8 @@ fn placed(one: &Imported, slot: Slot, body: &SceneBody, scene: &Scene) -> BodyDe
         let lowest = (0..8u32)
             .map(|c| {
                 let pick = |bit: u32, a: f64, b: f64| if c & bit == 0 { a } else { b };
-                let corner = DVec3::new(pick(1, low.x, high.x), pick(2, low.y, high.y), pick(4, low.z, high.z));
+                let corner =
+                    DVec3::new(pick(1, low.x, high.x), pick(2, low.y, high.y), pick(4, low.z, high.z));
                 pose.transform_point3(corner).y
             })
             .fold(f64::INFINITY, f64::min);

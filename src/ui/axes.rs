@@ -28,6 +28,12 @@ pub(super) fn paint(painter: &egui::Painter, camera: &Camera, centre: Pos2, leng
         let color = if depth > 0.3 { color.gamma_multiply(0.55) } else { color };
         painter.line_segment([centre, end], Stroke::new(2.0, color));
         painter.circle_filled(end, 6.5, color);
-        painter.text(end, egui::Align2::CENTER_CENTER, name, egui::FontId::proportional(10.0), Color32::BLACK);
+        painter.text(
+            end,
+            egui::Align2::CENTER_CENTER,
+            name,
+            egui::FontId::proportional(10.0),
+            Color32::BLACK,
+        );
     }
 }

@@ -13,8 +13,14 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     let mut new = tuning.clone();
     let params = &mut new.fracture;
     let look = SliderLook { logarithmic: true, ..SliderLook::WHOLE };
-    let response =
-        slider(ui, "Seeds", "How many crack cells: more seeds, more pieces", &mut params.seeds, 2..=400, &look);
+    let response = slider(
+        ui,
+        "Seeds",
+        "How many crack cells: more seeds, more pieces",
+        &mut params.seeds,
+        2..=400,
+        &look,
+    );
     out.name("seeds", &response);
 
     ui.label(egui::RichText::new("Sphere radii").color(theme::DIM)).on_hover_text(
@@ -67,8 +73,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     }
 
     let tip = "Speed that the pieces at the hit point get; 0 only cracks";
-    let response =
-        slider(ui, "Blow", tip, &mut new.blow_speed, 0.0..=10.0, &SliderLook::unit(" m/s", 1));
+    let response = slider(ui, "Blow", tip, &mut new.blow_speed, 0.0..=10.0, &SliderLook::unit(" m/s", 1));
     out.name("blow", &response);
 
     if new != *tuning {

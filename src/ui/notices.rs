@@ -40,22 +40,27 @@ pub(super) fn show(
     };
     let top = egui::pos2(viewport.center().x, viewport.top() + 12.0);
     let width = (viewport.width() - 40.0).clamp(120.0, 560.0);
-    egui::Area::new(egui::Id::unique("notices")).fixed_pos(top).pivot(egui::Align2::CENTER_TOP).show(ctx, |ui| {
-        ui.set_max_width(width);
-        for notice in input.notices {
-            let edge = if notice.kind == NoticeKind::Error { theme::BAD } else { theme::GOLD };
-            theme::float_frame(edge).show(ui, |ui| {
-                ui.horizontal(|ui| {
-                    let text_width = width - 70.0;
-                    ui.scope(|ui| {
-                        ui.set_max_width(text_width);
-                        ui.add(egui::Label::new(egui::RichText::new(&notice.text).color(theme::TEXT)).wrap());
+    egui::Area::new(egui::Id::unique("notices")).fixed_pos(top).pivot(egui::Align2::CENTER_TOP).show(
+        ctx,
+        |ui| {
+            ui.set_max_width(width);
+            for notice in input.notices {
+                let edge = if notice.kind == NoticeKind::Error { theme::BAD } else { theme::GOLD };
+                theme::float_frame(edge).show(ui, |ui| {
+                    ui.horizontal(|ui| {
+                        let text_width = width - 70.0;
+                        ui.scope(|ui| {
+                            ui.set_max_width(text_width);
+                            ui.add(
+                                egui::Label::new(egui::RichText::new(&notice.text).color(theme::TEXT)).wrap(),
+                            );
+                        });
+                        if ui.button("✕").on_hover_text("Dismiss").clicked() {
+                            commands.push(Command::Dismiss(notice.id));
+                        }
                     });
-                    if ui.button("✕").on_hover_text("Dismiss").clicked() {
-                        commands.push(Command::Dismiss(notice.id));
-                    }
                 });
-            });
-        }
-    });
+            }
+        },
+    );
 }

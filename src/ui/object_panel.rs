@@ -21,8 +21,11 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
     });
     ui.horizontal(|ui| {
         let width = (ui.available_width() - 56.0).max(80.0);
-        let field = egui::TextEdit::singleline(&mut state.path).hint_text("path of a mesh or scene").desired_width(width);
-        let field = ui.add(field).on_hover_text("OBJ, PLY, STL, OFF, glTF, VOX or a scene (.toml); Enter opens it");
+        let field = egui::TextEdit::singleline(&mut state.path)
+            .hint_text("path of a mesh or scene")
+            .desired_width(width);
+        let field =
+            ui.add(field).on_hover_text("OBJ, PLY, STL, OFF, glTF, VOX or a scene (.toml); Enter opens it");
         out.name("path", &field);
         let entered = field.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter));
         let go = ui.add_enabled(!state.path.trim().is_empty(), egui::Button::new("Open"));

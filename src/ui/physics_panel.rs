@@ -19,7 +19,8 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     );
     out.name("physics_level", &response);
     let look = SliderLook::unit(" m/s²", 1);
-    let response = slider(ui, "Gravity", "Downward pull; the Earth's is 9.8", &mut new.gravity, 0.0..=25.0, &look);
+    let response =
+        slider(ui, "Gravity", "Downward pull; the Earth's is 9.8", &mut new.gravity, 0.0..=25.0, &look);
     out.name("gravity", &response);
     let look = SliderLook::unit("", 2);
     let response =
