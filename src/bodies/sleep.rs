@@ -5,8 +5,10 @@
 use super::{Body, BodyId, collide::Manifold};
 use glam::DVec3;
 
-/// No point of a still body moves faster than this, m/s.
-const STILL_SPEED: f64 = 0.04;
+/// No point of a still body moves farther than this, m, or than this share of its radius. Way is measured and not speed:
+/// a piece that trembles on the spot is at rest.
+const STILL_WAY: f64 = 0.005;
+const STILL_SHARE: f64 = 0.03;
 /// How long a body must be still, s.
 const STILL_SECS: f64 = 0.5;
 /// A sleeping body is woken by one that moves faster than this where they touch, m/s.
@@ -41,7 +43,16 @@ pub fn wake_touched(bodies: &mut [Body], manifolds: &[Manifold]) {
 /// Puts islands to sleep all of whose bodies have been still for long enough.
 pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], dt: f64, next_group: &mut u32) {
     for body in bodies.iter_mut().filter(|b| !b.is_static() && !b.asleep) {
-        body.still_secs = if speed(body) < STILL_SPEED { body.still_secs + dt } else { 0.0 };
+        let (position, rotation) = body.rest_pose;
+        let radius = body.def.radius();
+        let turned = body.state.rotation.angle_between(rotation);
+        let way = (body.state.position - position).length() + turned * radius;
+        if way < STILL_WAY.min(STILL_SHARE * radius) {
+            body.still_secs += dt;
+        } else {
+            body.still_secs = 0.0;
+            body.rest_pose = (body.state.position, body.state.rotation);
+        }
     }
     let awake = |b: &Body| !b.is_static() && !b.asleep;
     let mut parent: Vec<usize> = (0..bodies.len()).collect();

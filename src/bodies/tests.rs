@@ -95,7 +95,10 @@ fn p5_stacked_cubes_stand() {
     let start = w.bodies[5].state.position;
     let r = steps(&mut w, 10.0);
     let drift = (w.bodies[5].state.position - start).length();
-    println!("P5: top drift {drift:.2e} m, awake {}", r.awake);
+    for b in &w.bodies {
+        println!("{:?} {}", b.state.position, b.state.rotation);
+    }
+    println!("start {start} P5: top drift {drift:.2e} m, awake {}", r.awake);
     assert!(drift < 5e-3 && r.awake == 0);
 }
 
@@ -296,6 +299,15 @@ fn p12_a_pile_comes_to_rest() {
             rest.collision_points,
             rest.contacts
         );
+        for b in w.bodies.iter().filter(|b| b.still_secs < 0.5) {
+            println!(
+                "{:?} v {} w {} {:?}",
+                b.id,
+                b.state.linear_velocity.length(),
+                b.state.angular_velocity.length(),
+                b.state.position
+            );
+        }
         assert!(r.awake == 0, "still awake: {}", r.awake);
         assert!(rest.deepest < 0.5 * cell && r.frozen == 0 && fastest < 10.0);
         assert!(w.bodies.iter().all(|b| b.state.position.y > -cell));

@@ -140,6 +140,8 @@ pub struct Body {
     pub still_secs: f64,
     /// Bodies that fell asleep together share this number.
     pub sleep_group: u32,
+    /// Where it was when it was last seen to move.
+    pub(super) rest_pose: (DVec3, DQuat),
 }
 
 impl Body {
@@ -248,8 +250,19 @@ pub struct StepReport {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
     time: f64,
-    bodies: Vec<(BodyId, BodyState, bool, f64, u32)>,
+    bodies: Vec<BodySnapshot>,
     manifolds: Vec<Manifold>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct BodySnapshot {
+    id: BodyId,
+    state: BodyState,
+    asleep: bool,
+    frozen: bool,
+    still_secs: f64,
+    sleep_group: u32,
+    rest_pose: (DVec3, DQuat),
 }
 
 /// All bodies.
@@ -302,7 +315,8 @@ impl World {
         if frozen {
             state = BodyState::at(DVec3::ZERO);
         }
-        let body = Body { id, def, state, asleep: false, frozen, still_secs: 0.0, sleep_group: 0 };
+        let rest_pose = (state.position, state.rotation);
+        let body = Body { id, def, state, asleep: false, frozen, still_secs: 0.0, sleep_group: 0, rest_pose };
         self.bodies.push(body);
         id
     }
@@ -378,7 +392,15 @@ impl World {
     /// The state of everything.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
-        let state = |b: &Body| (b.id, b.state, b.asleep, b.still_secs, b.sleep_group);
+        let state = |b: &Body| BodySnapshot {
+            id: b.id,
+            state: b.state,
+            asleep: b.asleep,
+            frozen: b.frozen,
+            still_secs: b.still_secs,
+            sleep_group: b.sleep_group,
+            rest_pose: b.rest_pose,
+        };
         Snapshot {
             time: self.time,
             bodies: self.bodies.iter().map(state).collect(),
@@ -390,10 +412,11 @@ impl World {
     pub fn restore(&mut self, snapshot: &Snapshot) {
         self.time = snapshot.time;
         self.manifolds.clone_from(&snapshot.manifolds);
-        for (id, state, asleep, still_secs, group) in &snapshot.bodies {
-            if let Some(body) = self.body_mut(*id) {
-                (body.state, body.asleep, body.frozen) = (*state, *asleep, false);
-                (body.still_secs, body.sleep_group) = (*still_secs, *group);
+        for then in &snapshot.bodies {
+            if let Some(body) = self.body_mut(then.id) {
+                (body.state, body.asleep, body.frozen) = (then.state, then.asleep, then.frozen);
+                (body.still_secs, body.sleep_group) = (then.still_secs, then.sleep_group);
+                body.rest_pose = then.rest_pose;
             }
         }
     }

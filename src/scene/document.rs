@@ -56,6 +56,15 @@ impl Default for Scene {
     }
 }
 
+impl Scene {
+    /// One mesh file standing on the floor.
+    #[must_use]
+    pub fn of_mesh(file: &str, level: u32) -> Self {
+        let name = super::display_name(file);
+        Self { name, bodies: vec![SceneBody::standing(file, level)], ..Self::default() }
+    }
+}
+
 /// How a scene is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]

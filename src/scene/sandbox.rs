@@ -111,7 +111,6 @@ pub struct Sandbox {
     opening: Option<(Scene, ImportJob)>,
     imported: Option<Vec<Imported>>,
     breaking: Option<BreakJob>,
-    broken: Option<Fracture>,
     waiting: Vec<(BodyId, Blow, FractureParams)>,
     next_event: usize,
     time: f64,
@@ -152,7 +151,6 @@ impl Sandbox {
             opening: None,
             imported: None,
             breaking: None,
-            broken: None,
             waiting: Vec::new(),
             next_event: 0,
             time: 0.0,
@@ -165,11 +163,7 @@ impl Sandbox {
 
     /// Opens one mesh file standing on the floor; the result arrives through [`Sandbox::poll`].
     pub fn open(&mut self, file: &str, level: u32) {
-        self.open_scene(Scene {
-            name: display_name(file),
-            bodies: vec![SceneBody::standing(file, level)],
-            ..Scene::default()
-        });
+        self.open_scene(Scene::of_mesh(file, level));
     }
 
     /// Opens a scene; what is open stays until everything is imported.
@@ -754,6 +748,40 @@ impl Sandbox {
     #[must_use]
     pub fn awake(&self) -> usize {
         self.world.bodies.iter().filter(|b| !b.asleep && !b.def.fixed).count()
+    }
+
+    /// Whether a step of time would change anything.
+    #[must_use]
+    pub fn has_motion(&self) -> bool {
+        self.awake() > 0 || (!self.objects.is_empty() && self.next_event < self.scene.events.len())
+    }
+
+    /// The camera that the open scene asks for.
+    #[must_use]
+    pub fn saved_camera(&self) -> Option<crate::render::Camera> {
+        self.scene.camera
+    }
+
+    /// Longest side of a body's bounds, m.
+    #[must_use]
+    pub fn longest_side(&self, id: BodyId) -> Option<f64> {
+        let body = self.world.bodies.iter().find(|b| b.id == id)?;
+        let (low, high) = body.def.mass.bounds;
+        Some((high - low).max_element() * body.def.grid.h)
+    }
+
+    /// Imports the open objects again at another leaf level; the eye stays where it is.
+    pub fn set_level(&mut self, level: u32, camera: crate::render::Camera) {
+        let mut scene = self.scene(camera);
+        // Blows were made on the old voxels; they would not fall the same way again.
+        scene.events.retain(|event| matches!(event, Event::Projectile { .. }));
+        for body in &mut scene.bodies {
+            body.level = level;
+            body.physics_level = Some(self.tuning.physics_level.clamp(1, level));
+        }
+        if !scene.bodies.is_empty() {
+            self.open_scene(scene);
+        }
     }
 
     /// Changes whenever the picture may have changed.

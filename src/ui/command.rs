@@ -45,7 +45,7 @@ pub enum Command {
         /// Up and down.
         pitch: f32,
     },
-    /// Move the eye and its target in the picture plane, as fractions of the picture's height.
+    /// Drag the picture, as fractions of its width and height.
     Pan {
         /// To the right.
         x: f32,

@@ -10,6 +10,7 @@ mod notices;
 mod object_panel;
 mod palette;
 mod physics_panel;
+mod shortcuts;
 mod stages_panel;
 mod status_bar;
 pub mod theme;
@@ -93,6 +94,7 @@ impl UiOutput {
 /// Lays out the whole window.
 pub fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>) -> UiOutput {
     let mut out = UiOutput::default();
+    shortcuts::read(ui.ctx(), input.playing, &mut out.commands);
     egui::Panel::top("toolbar").frame(theme::bar_frame()).show(ui, |ui| toolbar::show(ui, input, &mut out));
     egui::Panel::bottom("status").frame(theme::bar_frame()).show(ui, |ui| status_bar::show(ui, input));
     let tuning = input.sandbox.map(Sandbox::tuning).cloned().unwrap_or_default();

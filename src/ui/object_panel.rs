@@ -61,12 +61,21 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
 }
 
 fn health(ui: &mut egui::Ui, object: &crate::scene::ObjectInfo) {
-    let notes: Vec<String> = object.warnings.clone();
-    if notes.is_empty() {
-        ui.label(egui::RichText::new("✔ The mesh is sound").color(theme::GOOD));
-        return;
-    }
-    for note in notes {
-        ui.add(egui::Label::new(egui::RichText::new(format!("• {note}")).color(theme::GOLD)).wrap());
+    let report = &object.health;
+    let sound = report.closed && object.warnings.is_empty() && report.notes.is_empty();
+    let (text, color) = if sound {
+        ("✔ The mesh is closed and sound", theme::GOOD)
+    } else if report.closed {
+        ("✔ The mesh is closed", theme::GOOD)
+    } else {
+        ("The mesh is open; holes were closed", theme::GOLD)
+    };
+    let tip = format!(
+        "{} open edges in {} holes, {} edges with three faces or more, {} parts; inside told by {}",
+        report.open_edges, report.boundary_loops, report.non_manifold_edges, report.components, report.inside_test
+    );
+    ui.label(egui::RichText::new(text).color(color)).on_hover_text(tip);
+    for note in report.notes.iter().chain(&object.warnings) {
+        ui.add(egui::Label::new(egui::RichText::new(format!("• {note}")).small().color(theme::DIM)).wrap());
     }
 }

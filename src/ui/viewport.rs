@@ -48,7 +48,7 @@ fn mouse(ui: &egui::Ui, response: &egui::Response, rect: Rect, out: &mut UiOutpu
     let pans = response.dragged_by(PointerButton::Secondary)
         || (shift && response.dragged_by(PointerButton::Primary));
     if pans {
-        out.push(Command::Pan { x: delta.x, y: delta.y });
+        out.push(Command::Pan { x: delta.x / (rect.width() / rect.height()), y: delta.y });
     } else if response.dragged() {
         out.push(Command::Orbit { yaw: -delta.x * TURN, pitch: delta.y * TURN });
     }

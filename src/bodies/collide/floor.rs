@@ -16,6 +16,8 @@ use crate::{
 };
 use glam::{DMat4, DVec3};
 
+/// Bodies of so few voxels stand on the corners of their voxels: one sample a voxel is not enough to stand on.
+const CRUMB: u64 = 27;
 /// Directions in which the outermost points are kept.
 const SPREAD: usize = 8;
 
@@ -49,15 +51,19 @@ pub fn floor_manifolds(
             height,
             found: Vec::new(),
         };
-        walk.descend(body.def.tree, 0, 0);
+        if body.def.mass.voxels <= CRUMB {
+            walk.corners();
+        } else {
+            walk.descend(body.def.tree, 0, 0);
+        }
         if walk.found.is_empty() {
             continue;
         }
         totals.add(&walk.found, 1.0);
         let known = known_points(old, body.id, None);
         let mut points = reduce(&walk.found, known, cell, SPREAD);
-        for p in &mut points {
-            refine(p, body, &surfels, &to_world, height);
+        if body.def.mass.voxels > CRUMB {
+            points.iter_mut().for_each(|p| refine(p, body, &surfels, &to_world, height));
         }
         inherit(&mut points, known, cell);
         out.push(Manifold { first: body.id, second: None, points });
@@ -100,6 +106,24 @@ impl Walk<'_> {
         }
     }
 
+    fn corners(&mut self) {
+        let forest = &self.body.def.forest;
+        let tree = self.body.def.tree as usize;
+        let range = |t: usize| forest.tree_start.get(t).map_or(0, |&i| i as usize);
+        let area = 0.25 * self.body.def.grid.h.powi(2);
+        for leaf in range(tree)..range(tree + 1) {
+            let low = DVec3::from(morton::decode(forest.leaves.keys[leaf]).map(f64::from));
+            for c in 0..8u32 {
+                let corner = low + DVec3::from([c & 1, c >> 1 & 1, c >> 2].map(f64::from));
+                let p = self.to_world.transform_point3(corner);
+                if p.y < self.limit {
+                    let key = leaf as u64 * 8 + u64::from(c);
+                    self.found.push(point(self.body, key, p, self.height, area));
+                }
+            }
+        }
+    }
+
     fn sample(&mut self, index: u32) {
         let surfel = &self.surfels.items[index as usize];
         let forest = &self.body.def.forest;
@@ -134,9 +158,11 @@ fn point(body: &Body, key: u64, p: DVec3, height: f64, area: f64) -> Point {
 fn refine(p: &mut Point, body: &Body, surfels: &Surfels, to_world: &DMat4, height: f64) {
     let index = p.key as usize;
     let (first, end) = (surfels.leaf_start[index] as usize, surfels.leaf_start[index + 1] as usize);
+    // Of leaves equally low, the outermost, so that a box stands on its corners at every level.
+    let rank = |p: &DVec3| p.y - 1e-3 * (*p - body.state.position).with_y(0.0).length();
     let lowest = (first..end)
         .map(|leaf| to_world.transform_point3(leaf_plane(&body.def.forest, leaf).0.as_dvec3()))
-        .min_by(|a, b| a.y.total_cmp(&b.y));
+        .min_by(|a, b| rank(a).total_cmp(&rank(b)));
     if let Some(lowest) = lowest {
         *p = point(body, p.key, lowest, height, p.area);
     }

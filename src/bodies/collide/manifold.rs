@@ -12,9 +12,11 @@ const MAX_GROUPS: usize = 6;
 /// Normals closer than this cosine are one group.
 const SAME_GROUP: f64 = 0.85;
 /// Directions in which a group's outermost points are kept.
-const SPREAD: usize = 6;
+const SPREAD: usize = 8;
 /// A point of the last manifold is kept until another beats it by this much, cells.
 const LOYALTY_CELLS: f64 = 0.15;
+/// The deepest point is kept where it is deeper than the outermost by this much, cells.
+const DEEPER_CELLS: f64 = 0.02;
 /// Siblings may overlap this far at birth and still count as touching, cells.
 const BIRTH_CELLS: f64 = 7.0;
 
@@ -201,12 +203,13 @@ pub fn reduce(points: &[Point], known: &[Point], cell: f64, directions: usize) -
         let (group, left): (Vec<usize>, Vec<usize>) =
             open.into_iter().partition(|&i| points[i].normal.dot(normal) > SAME_GROUP);
         open = left;
-        let mut kept = vec![deepest];
+        let mut kept = Vec::new();
         let (t, u) = tangents(normal);
         let touching = points[deepest].separation.max(0.0);
         let centre = points[deepest].position;
         for d in 0..directions {
-            let angle = std::f64::consts::TAU * d as f64 / directions as f64;
+            // Off the axes, so that a box has no ties but corners.
+            let angle = std::f64::consts::TAU * (d as f64 + 0.5) / directions as f64;
             let way = t * angle.cos() + u * angle.sin();
             // Points that are apart count for less than those that touch.
             let reach = |&i: &usize| {
@@ -219,6 +222,12 @@ pub fn reduce(points: &[Point], known: &[Point], cell: f64, directions: usize) -
             {
                 kept.push(best);
             }
+        }
+        // The deepest counts where it stands out; on a flat face it would only load one spot more than the others.
+        let outer = kept.iter().map(|&i| points[i].separation).fold(f64::MAX, f64::min);
+        if kept.len() < 3 || points[deepest].separation < outer - DEEPER_CELLS * cell {
+            kept.retain(|&i| i != deepest);
+            kept.push(deepest);
         }
         out.extend(kept.into_iter().map(|i| points[i]));
     }

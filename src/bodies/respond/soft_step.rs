@@ -30,7 +30,7 @@ pub struct SoftStep {
 
 impl Default for SoftStep {
     fn default() -> Self {
-        Self { hertz: 30.0, damping_ratio: 10.0, push_out: 3.0, bounce_threshold: 0.5, rolling: 0.02 }
+        Self { hertz: 60.0, damping_ratio: 10.0, push_out: 3.0, bounce_threshold: 0.5, rolling: 0.03 }
     }
 }
 
@@ -142,13 +142,14 @@ impl Respond for SoftStep {
             for mover in movers.iter_mut().filter(|m| m.moves()) {
                 integrate::velocity(&mut mover.state, settings.gravity, h);
             }
-            rows.iter_mut().for_each(|row| row.warm_start(&mut movers));
+            rows.iter().for_each(|row| row.warm_start(&mut movers));
             rows.iter_mut()
                 .for_each(|row| row.solve(&mut movers, Some((soft, self.push_out)), h, self.rolling));
             for mover in movers.iter_mut().filter(|m| m.moves()) {
                 integrate::pose(&mut mover.state, &mover.inertia_in_body, &mover.inverse_in_body, h);
                 mover.turn_inertia();
             }
+            rows.iter_mut().for_each(|row| row.aim(&movers));
             rows.iter_mut().for_each(|row| row.solve(&mut movers, None, h, self.rolling));
             rows.iter_mut().for_each(|row| row.total_impulse += row.normal_impulse);
         }
@@ -252,17 +253,25 @@ impl Row {
         a.velocity_at(self.arms[0]) - b.velocity_at(self.arms[1])
     }
 
-    fn warm_start(&mut self, movers: &mut [Mover]) {
+    /// Both arms end in one point, or angular momentum would leak as the bodies move apart.
+    fn aim(&mut self, movers: &[Mover]) {
+        let middle = (self.place(movers, 0) + self.place(movers, 1)) * 0.5;
+        self.arms = self.movers.map(|k| middle - movers[k].state.position);
+    }
+
+    fn warm_start(&self, movers: &mut [Mover]) {
         self.apply(movers, self.normal * self.normal_impulse + self.friction_impulse);
     }
 
     /// The gap now: the arms turn and move with the bodies, the normal stays.
     fn separation(&self, movers: &[Mover]) -> f64 {
-        let place = |s: usize| {
-            let state = &movers[self.movers[s]].state;
-            state.position + state.rotation * self.anchors[s]
-        };
-        self.adjusted + (place(0) - place(1)).dot(self.normal)
+        self.adjusted + (self.place(movers, 0) - self.place(movers, 1)).dot(self.normal)
+    }
+
+    /// Where the point of one body is now.
+    fn place(&self, movers: &[Mover], side: usize) -> DVec3 {
+        let state = &movers[self.movers[side]].state;
+        state.position + state.rotation * self.anchors[side]
     }
 
     fn solve(&mut self, movers: &mut [Mover], soft: Option<(Soft, f64)>, h: f64, rolling: f64) {
