@@ -6,6 +6,7 @@ use clap::Args;
 use glam::{DVec3, Vec3};
 
 use crate::{
+    app::{self, AppError, AppOptions},
     bodies::mass_properties,
     export::{Broken, write_png},
     fracture::FractureParams,
@@ -19,6 +20,7 @@ use super::{
     breaking::{Plan, break_object, default_impact},
     input::{Object, load_object},
     progress::Reporter,
+    simulate::read_scene,
     stills::{Place, Stage, Still, View, draw, world_bounds},
 };
 
@@ -33,6 +35,13 @@ pub struct WindowArgs {
     /// Octree level of a mesh: 2^N voxels along the longest side
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=10))]
     level: u32,
+    /// Window size in pixels
+    #[arg(long, value_name = "WxH", value_parser = super::parse_size)]
+    size: Option<[u32; 2]>,
+    #[arg(long, hide = true)]
+    state_file: Option<PathBuf>,
+    #[arg(long, hide = true, value_parser = super::parse_positive)]
+    exit_after: Option<f64>,
 }
 
 /// Opens the window, or writes the tour.
@@ -40,8 +49,25 @@ pub struct WindowArgs {
 /// # Errors
 /// [`CliError`].
 pub fn run(args: &WindowArgs) -> Result<(), CliError> {
-    let file = args.file.clone().unwrap_or_else(|| PathBuf::from("builtin:vase"));
-    tour(&file, args.level)
+    let named = args.file.clone();
+    let file = named.unwrap_or_else(|| PathBuf::from("builtin:vase"));
+    let reporter = Reporter::new(false);
+    // Read before a window opens, so that a bad file is one line in the shell and not an empty window.
+    read_scene(&file, args.level, &reporter)?;
+    drop(reporter);
+    let options = AppOptions {
+        file: args.file.clone(),
+        level: args.level,
+        state_file: args.state_file.clone(),
+        size: args.size,
+        exit_after: args.exit_after,
+    };
+    match app::run(options) {
+        Ok(()) => Ok(()),
+        Err(AppError::NoDisplay(_)) => tour(&file, args.level),
+        Err(AppError::Gpu(error)) => Err(error.into()),
+        Err(error @ (AppError::File(_) | AppError::Window(_))) => Err(CliError::Input(error.to_string())),
+    }
 }
 
 /// What the sandbox shows, as pictures: the object from several sides, its cracks, its pieces apart.
