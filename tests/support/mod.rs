@@ -81,7 +81,7 @@ pub fn read_npz(path: &Path) -> BTreeMap<String, Array> {
     let mut arrays = BTreeMap::new();
     for i in 0..zip.len() {
         let mut file = zip.by_index(i).unwrap();
-        let name = file.name().strip_suffix(".npy").unwrap().to_owned();
+        let name = file.name().unwrap().strip_suffix(".npy").unwrap().to_owned();
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).unwrap();
         assert_eq!(&bytes[..8], b"\x93NUMPY\x01\x00", "{name}");
