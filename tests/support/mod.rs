@@ -1,5 +1,7 @@
 //! Runs the built program and reads what it wrote.
 
+#![allow(dead_code, reason = "each test program uses a part of this")]
+
 use std::{
     collections::BTreeMap,
     io::Read,
