@@ -4,7 +4,7 @@
 
 use super::{
     Mesh,
-    paint::{mix, stone},
+    paint::{mix, smoothstep, stone},
     revolve, statue,
 };
 use glam::Vec3;
@@ -91,11 +91,11 @@ fn rounded_block(p: Vec3) -> Vec3 {
     core + out * (CAVITY_ROUNDING / out.length().max(1e-9))
 }
 
-/// Celadon with pale rings, for the shell.
+/// Celadon with two broad pale bands, for the shell.
 fn banded_glaze(p: Vec3) -> [u8; 3] {
     let glaze = stone(p, [128, 164, 148], [92, 132, 122]);
-    let ring = ((p.y * 42.0).sin().abs() - 0.86).max(0.0) / 0.14;
-    mix(glaze, [226, 224, 204], if p.y.abs() < 0.3 { ring.min(1.0) } else { 0.0 })
+    let from_band = (p.y.abs() - 0.17).abs();
+    mix([228, 224, 204], glaze, smoothstep(0.025, 0.05, from_band))
 }
 
 /// Both meshes as one; both have colours and neither has materials.

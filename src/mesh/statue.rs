@@ -14,8 +14,8 @@ use rayon::prelude::*;
 const CELLS_PER_UNIT: f32 = 176.0;
 const PLINTH_TOP: f32 = 0.085;
 const EYE: Vec3 = Vec3::new(0.081, 0.722, 0.143);
-/// Where an eye looks, not normalised.
-const GAZE: Vec3 = Vec3::new(0.36, 0.0, 0.93);
+/// Where an eye looks; unit length to six digits.
+const GAZE: Vec3 = Vec3::new(0.361, 0.0, 0.932566);
 const EYE_RADIUS: f32 = 0.047;
 /// Depth of the carved feathers.
 const CARVING: f32 = 0.0085;
@@ -85,23 +85,22 @@ fn drum(p: Vec3, radius: f32, half: f32, round: f32) -> f32 {
     d.max(Vec2::ZERO).length() + d.max_element().min(0.0) - round
 }
 
-fn turn_x(p: Vec3, angle: f32) -> Vec3 {
-    let (s, c) = angle.sin_cos();
+/// Turns round x by the angle of this sine and cosine; written out, for the distance is evaluated a million times.
+fn turn_x(p: Vec3, [s, c]: [f32; 2]) -> Vec3 {
     Vec3::new(p.x, c * p.y - s * p.z, s * p.y + c * p.z)
 }
 
-fn turn_z(p: Vec3, angle: f32) -> Vec3 {
-    let (s, c) = angle.sin_cos();
+fn turn_z(p: Vec3, [s, c]: [f32; 2]) -> Vec3 {
     Vec3::new(c * p.x - s * p.y, s * p.x + c * p.y, p.z)
 }
 
 /// Point in the wing's own frame: y along it, x through it.
 fn in_wing(p: Vec3) -> Vec3 {
-    turn_x(turn_z(p - Vec3::new(0.176, 0.365, -0.04), -0.13), -0.16)
+    turn_x(turn_z(p - Vec3::new(0.176, 0.365, -0.04), [-0.129634, 0.991562]), [-0.159318, 0.987227])
 }
 
 fn in_tail(p: Vec3) -> Vec3 {
-    turn_x(p - Vec3::new(0.0, 0.17, -0.175), -0.30)
+    turn_x(p - Vec3::new(0.0, 0.17, -0.175), [-0.295520, 0.955336])
 }
 
 /// Height 0..1 of overlapping rounded feathers; `v` runs down the rows, `u` along them, one feather a unit.
@@ -126,7 +125,7 @@ fn carving(p: Vec3) -> f32 {
     let wing = in_wing(p);
     if in_tail(p).z < -0.005 && p.y < 0.30 && p.x < 0.085 {
         let tail = in_tail(p);
-        return 0.4 + 0.6 * (1.0 - (tail.x / 0.021 * std::f32::consts::PI).cos().powi(8)) * 0.9;
+        return 0.4 + 0.6 * (1.0 - (tail.x / 0.036 * std::f32::consts::PI).cos().powi(8)) * 0.9;
     }
     let around = p.x.atan2(p.z);
     if p.y > 0.61 {
@@ -150,7 +149,6 @@ fn carving(p: Vec3) -> f32 {
 /// Negative inside. Mirrored: only |x| counts.
 fn distance(p: Vec3) -> f32 {
     let p = Vec3::new(p.x.abs(), p.y, p.z);
-    let gaze = GAZE.normalize_or_zero();
     let body = ellipsoid(p - Vec3::new(0.0, 0.36, -0.01), Vec3::new(0.205, 0.31, 0.195));
     let head = ellipsoid(p - Vec3::new(0.0, 0.725, 0.0), Vec3::new(0.202, 0.165, 0.172));
     let mut owl = blend(body, head, 0.09);
@@ -163,15 +161,29 @@ fn distance(p: Vec3) -> f32 {
     if owl < 3.0 * CARVING {
         owl += CARVING * (1.0 - carving(p)) - CARVING * 0.4;
     }
-    // The face: two dishes with a rim, eyes, brows and a beak.
-    let dish = (p - EYE - gaze * 0.10).length() - 0.108;
+    // Face and feet are only worth their cost nearby; the limits stay well clear of what they reach.
+    if p.z > -0.08 && (0.5..1.0).contains(&p.y) {
+        owl = add_face(owl, p);
+    }
+    // A solid seat: no gap is left between belly, legs, tail and plinth.
+    let seat = ellipsoid(p - Vec3::new(0.0, 0.12, -0.04), Vec3::new(0.15, 0.11, 0.15));
+    owl = blend(owl, seat, 0.02);
+    if p.z > 0.0 && p.y < 0.26 {
+        owl = add_feet(owl, p);
+    }
+    blend(owl, plinth(p), 0.012)
+}
+
+/// Two dishes with a rim, eyes, brows and a beak.
+fn add_face(mut owl: f32, p: Vec3) -> f32 {
+    let dish = (p - EYE - GAZE * 0.10).length() - 0.108;
     owl = carve(owl, dish, 0.02);
-    let from_eye = p - EYE - gaze * 0.012;
-    let along = from_eye.dot(gaze);
-    let across = (from_eye - gaze * along).length();
+    let from_eye = p - EYE - GAZE * 0.012;
+    let along = from_eye.dot(GAZE);
+    let across = (from_eye - GAZE * along).length();
     let rim = Vec2::new(across - 0.084, along).length() - 0.011;
     owl = blend(owl, rim, 0.02);
-    owl = blend(owl, (p - EYE - gaze * 0.004).length() - EYE_RADIUS, 0.008);
+    owl = blend(owl, (p - EYE - GAZE * 0.004).length() - EYE_RADIUS, 0.008);
     let lid = Vec2::new(across - EYE_RADIUS - 0.004, along - 0.008).length() - 0.007;
     owl = blend(owl, lid, 0.006);
     let brow_low = taper(p, Vec3::new(0.012, 0.752, 0.178), Vec3::new(0.085, 0.805, 0.158), 0.017, 0.021);
@@ -179,11 +191,11 @@ fn distance(p: Vec3) -> f32 {
     owl = blend(owl, brow_low.min(brow_high), 0.03);
     let beak = taper(p, Vec3::new(0.0, 0.735, 0.178), Vec3::new(0.0, 0.690, 0.215), 0.028, 0.022);
     let tip = taper(p, Vec3::new(0.0, 0.690, 0.215), Vec3::new(0.0, 0.630, 0.208), 0.022, 0.006);
-    owl = blend(owl, blend(beak, tip, 0.01), 0.012);
-    // A solid seat: no gap is left between belly, legs, tail and plinth.
-    let seat = ellipsoid(p - Vec3::new(0.0, 0.12, -0.04), Vec3::new(0.15, 0.11, 0.15));
-    owl = blend(owl, seat, 0.02);
-    // Three toes a foot, each with a claw.
+    blend(owl, blend(beak, tip, 0.01), 0.012)
+}
+
+/// Three toes a foot, each with a claw.
+fn add_feet(mut owl: f32, p: Vec3) -> f32 {
     for (side, reach) in [(-0.042, 0.205), (0.0, 0.225), (0.042, 0.205)] {
         let knuckle = Vec3::new(0.088 + side * 0.55, PLINTH_TOP + 0.024, 0.155);
         let toe = Vec3::new(0.088 + side, PLINTH_TOP + 0.012, reach);
@@ -191,7 +203,7 @@ fn distance(p: Vec3) -> f32 {
         owl = blend(owl, taper(p, knuckle, toe, 0.023, 0.017), 0.015);
         owl = blend(owl, taper(p, toe, claw, 0.013, 0.005), 0.006);
     }
-    blend(owl, plinth(p), 0.012)
+    owl
 }
 
 fn plinth(p: Vec3) -> f32 {
@@ -202,15 +214,14 @@ fn plinth(p: Vec3) -> f32 {
 
 fn color(p: Vec3) -> [u8; 3] {
     let q = Vec3::new(p.x.abs(), p.y, p.z);
-    let gaze = GAZE.normalize_or_zero();
     let mottle = fractal(p * 7.0);
-    if p.y < PLINTH_TOP + 0.003 && plinth(p) < 0.002 {
+    if p.y < PLINTH_TOP - 0.006 || p.y < PLINTH_TOP + 0.003 && plinth(p) < 0.003 {
         return stone(p, [88, 84, 84], [58, 56, 60]);
     }
-    let from_eye = q - EYE - gaze * 0.004;
-    let off_gaze = (from_eye - gaze * from_eye.dot(gaze)).length();
-    if from_eye.length() < EYE_RADIUS + 0.004 && from_eye.dot(gaze) > 0.0 && off_gaze < EYE_RADIUS - 0.003 {
-        let glint = (q - EYE - gaze * 0.045 - Vec3::new(-0.006, 0.014, 0.0)).length() < 0.008;
+    let from_eye = q - EYE - GAZE * 0.004;
+    let off_gaze = (from_eye - GAZE * from_eye.dot(GAZE)).length();
+    if from_eye.length() < EYE_RADIUS + 0.004 && from_eye.dot(GAZE) > 0.0 && off_gaze < EYE_RADIUS - 0.003 {
+        let glint = (q - EYE - GAZE * 0.045 - Vec3::new(-0.006, 0.014, 0.0)).length() < 0.008;
         let iris = mix([236, 168, 44], [176, 92, 20], smoothstep(0.022, 0.042, off_gaze));
         return match () {
             () if glint => [244, 240, 228],
@@ -218,8 +229,7 @@ fn color(p: Vec3) -> [u8; 3] {
             () => iris,
         };
     }
-    let beak = taper(q, Vec3::new(0.0, 0.726, 0.185), Vec3::new(0.0, 0.630, 0.212), 0.028, 0.014);
-    if beak < 0.011 && p.z > 0.184 {
+    if q.x < 0.034 && p.z > 0.190 && (0.61..0.75).contains(&p.y) {
         return mix([196, 142, 58], [132, 84, 34], smoothstep(0.70, 0.645, p.y));
     }
     if p.y < 0.125 && p.z > 0.13 {
@@ -228,7 +238,7 @@ fn color(p: Vec3) -> [u8; 3] {
     // Bark brown above, cream on face and breast, darker where the chisel went deep.
     let brown = mix([134, 92, 60], [96, 64, 44], mottle * 1.3 - 0.1);
     let cream = mix([222, 198, 158], [196, 164, 122], mottle * 1.3 - 0.1);
-    let face = 1.0 - smoothstep(0.082, 0.094, (q - EYE - gaze * 0.012).length());
+    let face = 1.0 - smoothstep(0.082, 0.094, (q - EYE - GAZE * 0.012).length());
     let around = q.x.atan2(q.z);
     let breast = (1.0 - smoothstep(0.85, 1.15, around)) * (1.0 - smoothstep(0.58, 0.62, p.y));
     let wing = smoothstep(0.0, 0.012, in_wing(q).x);
