@@ -30,7 +30,7 @@ pub struct SoftStep {
 
 impl Default for SoftStep {
     fn default() -> Self {
-        Self { hertz: 30.0, damping_ratio: 10.0, push_out: 3.0, bounce_threshold: 0.5, rolling: 0.03 }
+        Self { hertz: 60.0, damping_ratio: 10.0, push_out: 3.0, bounce_threshold: 0.5, rolling: 0.03 }
     }
 }
 
