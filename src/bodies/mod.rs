@@ -1,7 +1,21 @@
 //! Rigid bodies whose shapes are octrees.
+//!
+//! In: pieces, with what they are made of. Out: where they are after each step. [`World::step`] is the recipe: broad phase,
+//! octree pairs, manifolds, response, sleep (Domaradzki & Martyn 2016, sec. 5).
 
+mod broad_phase;
+mod collide;
+mod integrate;
 mod mass;
+mod respond;
+mod sleep;
+mod step;
+mod surfels;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
 mod world;
 
 pub use mass::{MassProperties, mass_properties};
-pub use world::{Body, BodyDef, BodyId, BodyState, StepReport, World, WorldSettings};
+pub use world::{Body, BodyDef, BodyId, BodyState, Narrow, Snapshot, StepReport, World, WorldSettings};

@@ -1,14 +1,22 @@
 //! The bodies of a scene and their step.
-use super::MassProperties;
+
+use super::{
+    MassProperties,
+    collide::{GpuNarrow, Manifold},
+    step,
+    surfels::Shapes,
+};
 use crate::{
     gpu::{Gpu, GpuError, StageTiming},
     svo::{Arena, Forest, Grid, Slot},
 };
-use glam::{DQuat, DVec3};
+use glam::{DMat3, DMat4, DQuat, DVec3};
 use std::sync::Arc;
+
 /// Names a body for the life of a world; never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BodyId(pub u32);
+
 /// Pose and velocity. World space, metres, seconds; position is that of the centre of mass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BodyState {
@@ -21,6 +29,29 @@ pub struct BodyState {
     /// rad/s.
     pub angular_velocity: DVec3,
 }
+
+impl BodyState {
+    /// At rest at `position`, unturned.
+    #[must_use]
+    pub fn at(position: DVec3) -> Self {
+        Self {
+            position,
+            rotation: DQuat::IDENTITY,
+            linear_velocity: DVec3::ZERO,
+            angular_velocity: DVec3::ZERO,
+        }
+    }
+
+    /// Whether every number is one.
+    #[must_use]
+    pub fn is_finite(&self) -> bool {
+        self.position.is_finite()
+            && self.rotation.is_finite()
+            && self.linear_velocity.is_finite()
+            && self.angular_velocity.is_finite()
+    }
+}
+
 /// What a body is made of. Several bodies may share one forest (pieces of one fracture) and one slot.
 #[derive(Clone, Debug)]
 pub struct BodyDef {
@@ -30,7 +61,8 @@ pub struct BodyDef {
     pub slot: Slot,
     /// Which tree of it.
     pub tree: u32,
-    /// The grid in metres (mesh grid times meters_per_unit).
+    /// The grid in metres (mesh grid times meters_per_unit). Bodies with equal grids are taken for pieces of one object:
+    /// what overlaps where their grids coincide pushes nobody.
     pub grid: Grid,
     /// From [`super::mass_properties`], so that callers who know it need not sum again.
     pub mass: MassProperties,
@@ -47,6 +79,50 @@ pub struct BodyDef {
     /// Where it starts.
     pub state: BodyState,
 }
+
+impl BodyDef {
+    /// Grid coordinates (voxels) to world metres for a body in `state`.
+    #[must_use]
+    pub fn world_from_grid(&self, state: &BodyState) -> DMat4 {
+        DMat4::from_scale_rotation_translation(DVec3::splat(self.grid.h), state.rotation, state.position)
+            * DMat4::from_translation(-self.mass.centre)
+    }
+
+    /// The resting state in which the body lies exactly where its grid says, moved by `world` (a rotation and translation).
+    #[must_use]
+    pub fn state_in_place(&self, world: DMat4) -> BodyState {
+        let (_, rotation, _) = world.to_scale_rotation_translation();
+        let in_metres = self.grid.origin + self.grid.h * self.mass.centre;
+        BodyState { rotation, ..BodyState::at(world.transform_point3(in_metres)) }
+    }
+
+    /// kg. Never zero, even for a body without voxels.
+    #[must_use]
+    pub fn mass_kg(&self) -> f64 {
+        let kg = self.mass.volume * self.grid.h.powi(3) * self.density;
+        if kg.is_finite() && kg > 0.0 { kg } else { f64::MIN_POSITIVE.sqrt() }
+    }
+
+    /// kg m^2 about the centre of mass, body axes.
+    #[must_use]
+    pub fn inertia(&self) -> DMat3 {
+        self.mass.inertia * (self.grid.h.powi(5) * self.density)
+    }
+
+    /// Level at which it collides.
+    #[must_use]
+    pub fn collision_level(&self) -> u32 {
+        self.physics_level.clamp(1, self.forest.level.max(1))
+    }
+
+    /// Metres from the centre of mass to the farthest corner of its bounds.
+    #[must_use]
+    pub fn radius(&self) -> f64 {
+        let (low, high) = self.mass.bounds;
+        (low - self.mass.centre).abs().max((high - self.mass.centre).abs()).length() * self.grid.h
+    }
+}
+
 /// A body in the world.
 #[derive(Clone, Debug)]
 pub struct Body {
@@ -58,9 +134,57 @@ pub struct Body {
     pub state: BodyState,
     /// Resting, velocity exactly zero.
     pub asleep: bool,
+    /// Taken out of the simulation because its numbers ran away; fixed at the last good pose.
+    pub frozen: bool,
+    /// How long it has been slow, s.
+    pub still_secs: f64,
+    /// Bodies that fell asleep together share this number.
+    pub sleep_group: u32,
+    /// Where it was when it was last seen to move.
+    pub(super) rest_pose: (DVec3, DQuat),
 }
+
+impl Body {
+    /// Grid coordinates (voxels) to world metres.
+    #[must_use]
+    pub fn world_from_grid(&self) -> DMat4 {
+        self.def.world_from_grid(&self.state)
+    }
+
+    /// Whether anything can push it.
+    #[must_use]
+    pub fn is_static(&self) -> bool {
+        self.def.fixed || self.frozen
+    }
+
+    /// Wakes it.
+    pub fn wake(&mut self) {
+        self.asleep = false;
+        self.still_secs = 0.0;
+    }
+
+    /// Inertia about the centre of mass, world axes, kg m^2.
+    #[must_use]
+    pub fn inertia_in_world(&self) -> DMat3 {
+        let r = DMat3::from_quat(self.state.rotation);
+        r * self.def.inertia() * r.transpose()
+    }
+}
+
+/// Which implementation looks for contacts. Both give the same ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Narrow {
+    /// Compute passes.
+    #[default]
+    Gpu,
+    /// The plain reference, on all cores.
+    Cpu,
+}
+
 /// Gravity, time step, floor.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
 pub struct WorldSettings {
     /// m/s^2.
     pub gravity: DVec3,
@@ -72,7 +196,23 @@ pub struct WorldSettings {
     pub floor: Option<f64>,
     /// Whether bodies at rest may sleep.
     pub sleeping: bool,
+    /// Who looks for contacts.
+    pub narrow: Narrow,
 }
+
+impl Default for WorldSettings {
+    fn default() -> Self {
+        Self {
+            gravity: DVec3::new(0.0, -9.81, 0.0),
+            dt: 0.01,
+            substeps: 4,
+            floor: Some(0.0),
+            sleeping: true,
+            narrow: Narrow::Gpu,
+        }
+    }
+}
+
 /// Figures of one step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepReport {
@@ -80,14 +220,20 @@ pub struct StepReport {
     pub time: f64,
     /// Bodies awake.
     pub awake: usize,
+    /// Bodies frozen because their numbers ran away.
+    pub frozen: usize,
     /// Pairs whose octrees were walked.
     pub pairs: usize,
-    /// Contact points.
+    /// Collision points found, before they are reduced to manifolds.
+    pub collision_points: usize,
+    /// Contact points that were solved.
     pub contacts: usize,
     /// Summed intersection volume, m^3.
     pub intersection_volume: f64,
     /// Deepest penetration, m.
     pub deepest: f64,
+    /// Mean force of the floor during the step, N.
+    pub floor_force: DVec3,
     /// J.
     pub kinetic: f64,
     /// J, above y = 0.
@@ -99,43 +245,179 @@ pub struct StepReport {
     /// GPU (and CPU solver) time per stage.
     pub timings: Vec<StageTiming>,
 }
+
+/// Poses, velocities and sleep of all bodies at one moment, for reset, undo and recording.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snapshot {
+    time: f64,
+    bodies: Vec<BodySnapshot>,
+    manifolds: Vec<Manifold>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct BodySnapshot {
+    id: BodyId,
+    state: BodyState,
+    asleep: bool,
+    frozen: bool,
+    still_secs: f64,
+    sleep_group: u32,
+    rest_pose: (DVec3, DQuat),
+}
+
 /// All bodies.
 pub struct World {
     /// Settings; may be changed between steps.
     pub settings: WorldSettings,
     /// In order of creation.
     pub bodies: Vec<Body>,
+    pub(super) time: f64,
+    pub(super) next_group: u32,
+    pub(super) shapes: Shapes,
+    /// Contacts of the last step, for warm starting.
+    pub(super) manifolds: Vec<Manifold>,
+    pub(super) narrow: Option<GpuNarrow>,
+    next_id: u32,
 }
+
 impl World {
     /// An empty world.
     ///
     /// # Errors
     /// [`GpuError`].
-    pub fn new(_gpu: &Gpu, _settings: WorldSettings) -> Result<Self, GpuError> {
-        todo!()
+    pub fn new(gpu: &Gpu, settings: WorldSettings) -> Result<Self, GpuError> {
+        let narrow = GpuNarrow::new(gpu)?;
+        Ok(Self { narrow: Some(narrow), ..Self::on_cpu(settings) })
     }
+
+    /// An empty world that looks for contacts on the CPU; see [`World::step_on_cpu`].
+    #[must_use]
+    pub fn on_cpu(settings: WorldSettings) -> Self {
+        Self {
+            settings,
+            bodies: Vec::new(),
+            time: 0.0,
+            next_group: 0,
+            shapes: Shapes::default(),
+            manifolds: Vec::new(),
+            narrow: None,
+            next_id: 0,
+        }
+    }
+
     /// Adds a body.
-    pub fn add(&mut self, _def: BodyDef) -> BodyId {
-        todo!()
+    pub fn add(&mut self, def: BodyDef) -> BodyId {
+        let id = BodyId(self.next_id);
+        self.next_id += 1;
+        let mut state = def.state;
+        state.rotation = state.rotation.normalize();
+        let frozen = !state.is_finite();
+        if frozen {
+            state = BodyState::at(DVec3::ZERO);
+        }
+        let rest_pose = (state.position, state.rotation);
+        let body = Body { id, def, state, asleep: false, frozen, still_secs: 0.0, sleep_group: 0, rest_pose };
+        self.bodies.push(body);
+        id
     }
-    /// Removes a body.
-    pub fn remove(&mut self, _id: BodyId) -> Option<Body> {
-        todo!()
+
+    /// Removes a body. What may have rested on it wakes.
+    pub fn remove(&mut self, id: BodyId) -> Option<Body> {
+        let at = self.bodies.iter().position(|b| b.id == id)?;
+        let body = self.bodies.remove(at);
+        let bodies = &mut self.bodies;
+        for m in &self.manifolds {
+            if m.touches(id) {
+                let others = bodies.iter_mut().filter(|b| m.touches(b.id));
+                others.for_each(Body::wake);
+            }
+        }
+        self.manifolds.retain(|m| !m.touches(id));
+        let bodies = &self.bodies;
+        self.shapes.keep(|forest| bodies.iter().any(|b| Arc::ptr_eq(&b.def.forest, forest)));
+        Some(body)
     }
+
+    /// A body by name.
+    #[must_use]
+    pub fn body(&self, id: BodyId) -> Option<&Body> {
+        self.bodies.iter().find(|b| b.id == id)
+    }
+
+    /// A body by name; call [`Body::wake`] after changing it.
+    pub fn body_mut(&mut self, id: BodyId) -> Option<&mut Body> {
+        self.bodies.iter_mut().find(|b| b.id == id)
+    }
+
+    /// Simulated time, s.
+    #[must_use]
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// Pushes a body: `impulse` in N s at `point_in_world`. Wakes it. Ignored where a number is not finite.
+    pub fn apply_impulse(&mut self, id: BodyId, point_in_world: DVec3, impulse: DVec3) {
+        if !point_in_world.is_finite() || !impulse.is_finite() {
+            return;
+        }
+        if let Some(body) = self.body_mut(id)
+            && !body.is_static()
+        {
+            body.wake();
+            let turn = (point_in_world - body.state.position).cross(impulse);
+            body.state.linear_velocity += impulse / body.def.mass_kg();
+            body.state.angular_velocity += super::integrate::inverse(body.inertia_in_world()) * turn;
+        }
+    }
+
     /// One step of `settings.dt`.
     ///
     /// # Errors
     /// [`GpuError`]; the bodies are then as before the step.
-    pub fn step(&mut self, _gpu: &Gpu, _arena: &Arena) -> Result<StepReport, GpuError> {
-        todo!()
+    pub fn step(&mut self, gpu: &Gpu, arena: &Arena) -> Result<StepReport, GpuError> {
+        step::step(self, Some((gpu, arena)))
     }
+
+    /// As [`World::step`], with no GPU.
+    pub fn step_on_cpu(&mut self) -> StepReport {
+        // Without a GPU nothing can fail; an empty report would be the answer if it did.
+        step::step(self, None).unwrap_or_default()
+    }
+
     /// Wakes everything (after an edit).
     pub fn wake_all(&mut self) {
-        todo!()
+        self.bodies.iter_mut().for_each(Body::wake);
     }
-}
-impl Default for WorldSettings {
-    fn default() -> Self {
-        Self { gravity: DVec3::new(0.0, -9.81, 0.0), dt: 0.01, substeps: 4, floor: Some(0.0), sleeping: true }
+
+    /// The state of everything.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        let state = |b: &Body| BodySnapshot {
+            id: b.id,
+            state: b.state,
+            asleep: b.asleep,
+            frozen: b.frozen,
+            still_secs: b.still_secs,
+            sleep_group: b.sleep_group,
+            rest_pose: b.rest_pose,
+        };
+        Snapshot {
+            time: self.time,
+            bodies: self.bodies.iter().map(state).collect(),
+            manifolds: self.manifolds.clone(),
+        }
+    }
+
+    /// Puts the bodies that still exist back; others are left alone.
+    pub fn restore(&mut self, snapshot: &Snapshot) {
+        self.time = snapshot.time;
+        self.manifolds.clone_from(&snapshot.manifolds);
+        for then in &snapshot.bodies {
+            if let Some(body) = self.body_mut(then.id) {
+                (body.state, body.asleep, body.frozen) = (then.state, then.asleep, then.frozen);
+                (body.still_secs, body.sleep_group) = (then.still_secs, then.sleep_group);
+                body.rest_pose = then.rest_pose;
+            }
+        }
     }
 }

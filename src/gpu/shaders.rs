@@ -12,6 +12,10 @@ macro_rules! embed {
 }
 
 embed! {
+    "bodies/cell",
+    "bodies/hits",
+    "bodies/shape",
+    "bodies/walk",
     "fracture/islands_flatten",
     "fracture/islands_hook",
     "fracture/islands_inherit",

@@ -1,0 +1,163 @@
+// Collision points (Domaradzki & Martyn 2016, sec. 5.1.2). The reference is src/bodies/collide/reference.rs.
+// One thread: one surfel of a near b. It looks for the surface of b that faces it: beside it, on the way out of b's inside,
+// or ahead on its way.
+//#include shared/linear_id
+//#include bodies/shape
+
+struct Surfel {
+    x: f32,
+    y: f32,
+    z: f32,
+    thickness: f32,
+    normal: u32,
+    sharp: u32,
+}
+
+// A surfel of a, in cells of b.
+struct Probe {
+    p: vec3<f32>,
+    sharp: u32,
+    n: vec3<f32>,
+}
+
+struct Params {
+    candidates_capacity: u32,
+    hits_capacity: u32,
+    pad0: u32,
+    pad1: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> pairs: array<Directed>;
+@group(0) @binding(2) var<storage, read> nodes: array<Node>;
+@group(0) @binding(3) var<storage, read> surfels: array<Surfel>;
+// (pair, node of a at its level)
+@group(0) @binding(4) var<storage, read> candidates: array<u32>;
+@group(0) @binding(5) var<storage, read_write> counters: array<atomic<u32>>;
+// 16 words of header, then (pair, node of a and side, node of b)
+@group(0) @binding(6) var<storage, read_write> hits: array<u32>;
+
+//#include bodies/cell
+
+const OPPOSING: f32 = -0.1;
+const BESIDE: f32 = 1.0;
+const MARCH: u32 = 6u;
+const NO_FACE: vec2<f32> = vec2<f32>(3.0e38, 3.0e38);
+
+// Signed gap from b's surfel (of its side that faces the probe) to the probe, and the distance beside its centre.
+fn facing(index: u32, probe: Probe) -> vec2<f32> {
+    let s = surfels[index];
+    if s.sharp != 0u && probe.sharp == 0u {
+        return NO_FACE;
+    }
+    var normal = normal_unpack(s.normal);
+    if s.thickness > 0.0 && dot(normal, probe.n) > 0.0 {
+        normal = -normal;
+    }
+    if dot(normal, probe.n) > OPPOSING {
+        return NO_FACE;
+    }
+    let centre = vec3<f32>(s.x, s.y, s.z) + normal * s.thickness;
+    if s.sharp != 0u {
+        normal = normalize(normal - probe.n);
+    }
+    let r = probe.p - centre;
+    let gap = dot(r, normal);
+    return vec2<f32>(gap, length(r - normal * gap));
+}
+
+fn cell_of_b(pair: Directed, p: vec3<f32>) -> u32 {
+    return look_up(pair, pair.b.z, vec3<i32>(floor(p)));
+}
+
+fn beside(pair: Directed, probe: Probe) -> u32 {
+    let at = vec3<i32>(floor(probe.p - 0.5));
+    var least = 3.0e38;
+    var best = EMPTY;
+    for (var c = 0; c < 8; c++) {
+        let b = look_up(pair, pair.b.z, at + vec3<i32>(c & 1, (c >> 1u) & 1, c >> 2u));
+        if b >= INSIDE {
+            continue;
+        }
+        let face = facing(b + pair.b.w, probe);
+        let distance = dot(face, face);
+        if face.y < BESIDE && face.x < pair.motion.w && distance < least {
+            least = distance;
+            best = b;
+        }
+    }
+    return best;
+}
+
+fn out_of_the_inside(pair: Directed, probe: Probe) -> u32 {
+    if cell_of_b(pair, probe.p) != INSIDE {
+        return EMPTY;
+    }
+    for (var k = 1u; k <= MARCH; k++) {
+        let b = cell_of_b(pair, probe.p - probe.n * f32(k));
+        if b == EMPTY {
+            return EMPTY;
+        }
+        if b != INSIDE {
+            return select(EMPTY, b, facing(b + pair.b.w, probe).x < 0.0);
+        }
+    }
+    return EMPTY;
+}
+
+fn ahead(pair: Directed, probe: Probe) -> u32 {
+    let reach = length(pair.motion.xyz);
+    if reach < 0.5 || cell_of_b(pair, probe.p) == INSIDE {
+        return EMPTY;
+    }
+    let steps = min(u32(ceil(reach)), MARCH);
+    for (var k = 1u; k <= steps; k++) {
+        let b = cell_of_b(pair, probe.p + pair.motion.xyz * (f32(k) / reach));
+        if b < INSIDE {
+            let face = facing(b + pair.b.w, probe);
+            return select(EMPTY, b, face.x > 0.0 && face.x < pair.motion.w);
+        }
+    }
+    return EMPTY;
+}
+
+@compute @workgroup_size(256)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let id = linear_id(workgroup, groups, local);
+    if id >= min(atomicLoad(&counters[CANDIDATES]), params.candidates_capacity) {
+        return;
+    }
+    let pair_index = candidates[2u * id];
+    let index = candidates[2u * id + 1u];
+    let pair = pairs[pair_index];
+    let s = surfels[index + pair.a.w];
+    let sides = select(1u, 2u, s.thickness > 0.0);
+    for (var side = 0u; side < sides; side++) {
+        var normal = normal_unpack(s.normal);
+        if side == 1u {
+            normal = -normal;
+        }
+        let p = to_b(pair, vec3<f32>(s.x, s.y, s.z) + normal * s.thickness);
+        let probe = Probe(p, s.sharp, turn_to_b(pair, normal));
+        var b = beside(pair, probe);
+        if b == EMPTY {
+            b = out_of_the_inside(pair, probe);
+        }
+        if b == EMPTY {
+            b = ahead(pair, probe);
+        }
+        if b == EMPTY {
+            continue;
+        }
+        let slot = atomicAdd(&counters[HITS], 1u);
+        if slot < params.hits_capacity {
+            hits[16u + 3u * slot] = pair_index;
+            hits[16u + 3u * slot + 1u] = (index << 1u) | side;
+            hits[16u + 3u * slot + 2u] = b;
+        }
+    }
+}

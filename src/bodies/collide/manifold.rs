@@ -1,0 +1,283 @@
+//! From thousands of collision points to a few that hold a pair apart.
+//!
+//! In: hits, sorted. Out: one manifold for each touching pair: contacts grouped by normal, and of each group the deepest and
+//! the outermost. Points keep the impulse of the last step where they are still the same.
+
+use super::{Hit, MARGIN_CELLS, Pair, cell_size, cells_to_world};
+use crate::bodies::{Body, BodyId, surfels::Shapes};
+use glam::{DMat4, DVec3};
+
+/// Groups of normals a pair may have.
+const MAX_GROUPS: usize = 6;
+/// Normals closer than this cosine are one group.
+const SAME_GROUP: f64 = 0.85;
+/// Directions in which a group's outermost points are kept.
+const SPREAD: usize = 8;
+/// A point of the last manifold is kept until another beats it by this much, cells.
+const LOYALTY_CELLS: f64 = 0.15;
+/// The deepest point is kept where it is deeper than the outermost by this much, cells.
+const DEEPER_CELLS: f64 = 0.02;
+/// Siblings may overlap this far at birth and still count as touching, cells.
+const BIRTH_CELLS: f64 = 7.0;
+
+/// One point of contact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Names the point from step to step: direction, surfel and side.
+    pub key: u64,
+    /// Where, world, m.
+    pub position: DVec3,
+    /// Relative to the first body's centre, its axes, m.
+    pub anchor: DVec3,
+    /// From the second body (or the floor) to the first, world.
+    pub normal: DVec3,
+    /// Gap beyond the gap at birth, m; negative when they overlap.
+    pub separation: f64,
+    /// Surface that it stands for, m^2.
+    pub area: f64,
+    /// Normal impulse of the last substep, N s.
+    pub normal_impulse: f64,
+    /// Friction impulse of the last substep, world, N s.
+    pub friction_impulse: DVec3,
+    /// Normal impulses of the last step in sum, N s.
+    pub total_impulse: f64,
+}
+
+/// The points that hold one pair, or one body and the floor, apart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Manifold {
+    /// First body.
+    pub first: BodyId,
+    /// Second body; none is the floor.
+    pub second: Option<BodyId>,
+    /// Points.
+    pub points: Vec<Point>,
+}
+
+impl Manifold {
+    /// Whether `id` is one of its bodies.
+    #[must_use]
+    pub fn touches(&self, id: BodyId) -> bool {
+        self.first == id || self.second == Some(id)
+    }
+
+    /// What manifolds are sorted by: pairs first, floor last.
+    #[must_use]
+    pub fn order(&self) -> (bool, BodyId, Option<BodyId>) {
+        (self.second.is_none(), self.first, self.second)
+    }
+}
+
+/// What all collision points of a step add up to.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Totals {
+    /// Collision points.
+    pub points: usize,
+    /// m^3.
+    pub volume: f64,
+    /// m.
+    pub deepest: f64,
+}
+
+impl Totals {
+    /// Adds points that press; `share` is 1/2 where both bodies report the same overlap.
+    pub fn add(&mut self, points: &[Point], share: f64) {
+        self.points += points.len();
+        for p in points {
+            let depth = (-p.separation).max(0.0);
+            self.volume += depth * p.area * share;
+            self.deepest = self.deepest.max(depth);
+        }
+    }
+}
+
+/// Manifolds of all pairs, in order of pair. `old` is sorted by [`Manifold::order`].
+pub fn pair_manifolds(
+    pairs: &[Pair],
+    hits: &[Hit],
+    bodies: &[Body],
+    shapes: &mut Shapes,
+    old: &[Manifold],
+    totals: &mut Totals,
+) -> Vec<Manifold> {
+    let mut out = Vec::new();
+    let mut rest = hits;
+    for (i, pair) in pairs.iter().enumerate() {
+        let count = rest.partition_point(|hit| hit.pair as usize / 2 <= i);
+        let (own, later) = rest.split_at(count);
+        rest = later;
+        if own.is_empty() {
+            continue;
+        }
+        let points = contact_points(pair, own, bodies, shapes);
+        if points.is_empty() {
+            continue;
+        }
+        totals.add(&points, 0.5);
+        let [first, second] = pair.bodies.map(|k| bodies[k].id);
+        let known = known_points(old, first, Some(second));
+        let cell = pair.bodies.iter().zip(pair.levels).map(|(&k, l)| cell_size(&bodies[k], l));
+        let cell = cell.fold(0.0, f64::max);
+        let mut points = reduce(&points, known, cell, SPREAD);
+        inherit(&mut points, known, cell);
+        out.push(Manifold { first, second: Some(second), points });
+    }
+    out
+}
+
+/// Points of the last step's manifold of a pair.
+#[must_use]
+pub fn known_points(old: &[Manifold], first: BodyId, second: Option<BodyId>) -> &[Point] {
+    let order = (second.is_none(), first, second);
+    old.binary_search_by(|m| m.order().cmp(&order)).map_or(&[], |i| &old[i].points)
+}
+
+/// The geometry of each hit, in f64.
+fn contact_points(pair: &Pair, hits: &[Hit], bodies: &[Body], shapes: &mut Shapes) -> Vec<Point> {
+    let body = pair.bodies.map(|k| &bodies[k]);
+    let surfels = [0, 1].map(|s| shapes.get(&body[s].def.forest, pair.levels[s]).surfels.clone());
+    let to_world: [DMat4; 2] = [0, 1].map(|s| cells_to_world(body[s], pair.levels[s]));
+    let cell = [0, 1].map(|s| cell_size(body[s], pair.levels[s]));
+    let siblings = body[0].def.grid == body[1].def.grid && pair.levels[0] == pair.levels[1];
+    let first_from_world = body[0].state.rotation.inverse();
+    let mut out = Vec::with_capacity(hits.len());
+    for hit in hits {
+        let (a, b) = ((hit.pair & 1) as usize, 1 - (hit.pair & 1) as usize);
+        let (Some(sample), Some(plane)) =
+            (surfels[a].items.get((hit.a >> 1) as usize), surfels[b].items.get(hit.b as usize))
+        else {
+            continue;
+        };
+        let (p, n_in_a) = sample.side(hit.a & 1);
+        let n_a = to_world[a].transform_vector3(n_in_a.as_dvec3());
+        let point = to_world[a].transform_point3(p.as_dvec3());
+        let (mut centre, mut normal) = plane.side(0);
+        let turned =
+            |n: glam::Vec3| (to_world[b].transform_vector3(n.as_dvec3()) / cell[b]).normalize_or_zero();
+        if plane.thickness > 0.0 && turned(normal).dot(n_a) > 0.0 {
+            (centre, normal) = plane.side(1);
+        }
+        let mut n = turned(normal);
+        if plane.is_sharp() {
+            // Two edges: neither plane is right, the mean of both is.
+            n = (n - n_a / cell[a]).normalize_or(n);
+        }
+        let gap = (point - to_world[b].transform_point3(centre.as_dvec3())).dot(n);
+        // Where two pieces of one object overlapped when they were made, that is their zero.
+        let at_birth = p.as_dvec3() - centre.as_dvec3();
+        let zero = if siblings && at_birth.length() < BIRTH_CELLS {
+            let mut normal = normal.as_dvec3();
+            if plane.is_sharp() {
+                normal = (normal - n_in_a.as_dvec3()).normalize_or(normal);
+            }
+            at_birth.dot(normal).min(0.0) * cell[b]
+        } else {
+            0.0
+        };
+        let separation = gap - zero;
+        if separation >= pair.margin {
+            continue;
+        }
+        let position = point - n * (0.5 * gap);
+        out.push(Point {
+            key: u64::from(hit.pair & 1) << 32 | u64::from(hit.a),
+            position,
+            anchor: first_from_world * (position - body[0].state.position),
+            normal: if a == 0 { n } else { -n },
+            separation,
+            area: f64::from(surfels[a].areas[(hit.a >> 1) as usize]) * body[a].def.grid.h.powi(2),
+            normal_impulse: 0.0,
+            friction_impulse: DVec3::ZERO,
+            total_impulse: 0.0,
+        });
+    }
+    out
+}
+
+/// Groups by normal; keeps the deepest and the outermost of each group.
+#[must_use]
+pub fn reduce(points: &[Point], known: &[Point], cell: f64, directions: usize) -> Vec<Point> {
+    let loyal = |p: &Point| if known.iter().any(|k| k.key == p.key) { LOYALTY_CELLS * cell } else { 0.0 };
+    let bonus: Vec<f64> = points.iter().map(loyal).collect();
+    let mut open: Vec<usize> = (0..points.len()).collect();
+    let mut out = Vec::new();
+    for _ in 0..MAX_GROUPS {
+        // A point just kept is a tenth of a cell's loyalty deeper: enough to break ties, too little to hide depth.
+        let depth = |&i: &usize| points[i].separation - 0.1 * bonus[i];
+        let Some(deepest) = open.iter().copied().min_by(|a, b| depth(a).total_cmp(&depth(b))) else {
+            break;
+        };
+        let normal = points[deepest].normal;
+        let (group, left): (Vec<usize>, Vec<usize>) =
+            open.into_iter().partition(|&i| points[i].normal.dot(normal) > SAME_GROUP);
+        open = left;
+        let mut kept = Vec::new();
+        let (t, u) = tangents(normal);
+        let touching = points[deepest].separation.max(0.0);
+        let centre = points[deepest].position;
+        for d in 0..directions {
+            // Off the axes, so that a box has no ties but corners.
+            let angle = std::f64::consts::TAU * (d as f64 + 0.5) / directions as f64;
+            let way = t * angle.cos() + u * angle.sin();
+            // Points that are apart count for less than those that touch.
+            let reach = |&i: &usize| {
+                let apart = (points[i].separation - touching).max(0.0);
+                (points[i].position - centre).dot(way) + bonus[i] - 10.0 * apart
+            };
+            let best = group.iter().copied().max_by(|a, b| reach(a).total_cmp(&reach(b)).then(b.cmp(a)));
+            if let Some(best) = best
+                && !kept.contains(&best)
+            {
+                kept.push(best);
+            }
+        }
+        // The deepest counts where it stands out; on a flat face it would only load one spot more than the others.
+        let outer = kept.iter().map(|&i| points[i].separation).fold(f64::MAX, f64::min);
+        if kept.len() < 3 || points[deepest].separation < outer - DEEPER_CELLS * cell {
+            kept.retain(|&i| i != deepest);
+            kept.push(deepest);
+        }
+        out.extend(kept.into_iter().map(|i| points[i]));
+    }
+    out
+}
+
+/// Copies impulses from the last step: from the same point, else from the nearest within a cell.
+pub fn inherit(points: &mut [Point], known: &[Point], cell: f64) {
+    let mut taken = vec![false; known.len()];
+    let mut missing = Vec::new();
+    for (i, p) in points.iter_mut().enumerate() {
+        match known.iter().position(|k| k.key == p.key) {
+            Some(k) => {
+                taken[k] = true;
+                (p.normal_impulse, p.friction_impulse) = (known[k].normal_impulse, known[k].friction_impulse);
+            }
+            None => missing.push(i),
+        }
+    }
+    for i in missing {
+        let p = &mut points[i];
+        let near = (0..known.len())
+            .filter(|&k| !taken[k] && known[k].normal.dot(p.normal) > SAME_GROUP)
+            .map(|k| ((known[k].anchor - p.anchor).length(), k))
+            .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        if let Some((distance, k)) = near
+            && distance < 1.5 * cell
+        {
+            taken[k] = true;
+            (p.normal_impulse, p.friction_impulse) = (known[k].normal_impulse, known[k].friction_impulse);
+        }
+    }
+}
+
+/// Two unit vectors across `n`.
+#[must_use]
+pub fn tangents(n: DVec3) -> (DVec3, DVec3) {
+    n.normalize_or(DVec3::Y).any_orthonormal_pair()
+}
+
+/// Margin of a body against the floor, m.
+#[must_use]
+pub fn floor_margin(cell: f64, motion: f64) -> f64 {
+    MARGIN_CELLS * cell + motion
+}

@@ -1,0 +1,137 @@
+//! Contacts between octrees (Domaradzki & Martyn 2016, sec. 5.1): the octrees of a pair are walked together down to the
+//! pair's physics level; every surfel of one that comes near the other asks it for the opposing surface.
+//!
+//! In: overlapping pairs. Out: [`Hit`]s, pairs of surfel numbers, the same from the GPU and from the plain reference; then
+//! [`Manifold`]s of a few points each. Geometry is worked out again from the numbers in f64, so what the GPU decides is only
+//! which surfels meet.
+
+mod floor;
+mod gpu;
+mod manifold;
+mod reference;
+
+pub use floor::floor_manifolds;
+pub use gpu::GpuNarrow;
+pub use manifold::{Manifold, Point, Totals, pair_manifolds, tangents};
+pub use reference::find_hits;
+
+use super::{Body, surfels, surfels::Shapes};
+use glam::{DMat4, DVec3};
+
+/// How far beyond touching a contact is made, cells.
+const MARGIN_CELLS: f64 = 0.25;
+
+/// One direction of a pair as kernels see it: surfels of `a` are tested against `b`. The same words as in
+/// `shaders/bodies/shape.wgsl`. Cells are those of each body's level in this pair.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct Directed {
+    /// Rows of the affine map from cells of a to cells of b.
+    pub rows: [[f32; 4]; 3],
+    /// Motion of a against b in the coming step, cells of b; and the margin, cells of b.
+    pub motion: [f32; 3],
+    /// See `motion`.
+    pub margin: f32,
+    /// First node of the forest in the arena, root, level, number to add to a node's index to get its surfel's.
+    pub a: [u32; 4],
+    /// The same of b.
+    pub b: [u32; 4],
+}
+
+/// Surfel `a` (twice its index, plus its side) of directed pair `pair` is near surfel `b`. Surfels are counted from the
+/// start of their forest's.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct Hit {
+    /// Directed pair.
+    pub pair: u32,
+    /// Surfel of a, and side.
+    pub a: u32,
+    /// Surfel of b.
+    pub b: u32,
+}
+
+/// A pair of bodies (indices) and the levels at which they meet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pair {
+    /// Indices of the bodies, ascending.
+    pub bodies: [usize; 2],
+    /// Their levels.
+    pub levels: [u32; 2],
+    /// Distance within which contacts are made, m.
+    pub margin: f64,
+}
+
+impl Pair {
+    /// The levels at which the cells of both are closest to the coarser one's; the lower level where the grids are alike.
+    #[must_use]
+    pub fn new(bodies: &[Body], i: usize, j: usize, dt: f64) -> Self {
+        let own = |k: usize| {
+            let def = &bodies[k].def;
+            let level = def.collision_level();
+            (level, def.grid.h * f64::from(1u32 << (def.forest.level - level)))
+        };
+        let ((level_a, cell_a), (level_b, cell_b)) = (own(i), own(j));
+        let cell = cell_a.max(cell_b);
+        let coarser = |level: u32, own: f64| {
+            level.saturating_sub((cell / own).log2().round().clamp(0.0, 31.0) as u32).max(1)
+        };
+        let margin = MARGIN_CELLS * cell + motion(&bodies[i], &bodies[j], dt).length();
+        Self { bodies: [i, j], levels: [coarser(level_a, cell_a), coarser(level_b, cell_b)], margin }
+    }
+
+    /// First nodes of the levels of a and b, for both directions.
+    #[must_use]
+    pub fn firsts(&self, bodies: &[Body]) -> [[u32; 2]; 2] {
+        let first = |s: usize| surfels::first_of_level(&bodies[self.bodies[s]].def.forest, self.levels[s]);
+        [[first(0), first(1)], [first(1), first(0)]]
+    }
+
+    /// Both directions, first a = lower body.
+    #[must_use]
+    pub fn directed(&self, bodies: &[Body], shapes: &mut Shapes, dt: f64) -> [Directed; 2] {
+        [0, 1].map(|d| {
+            let (a, b) = (self.bodies[d], self.bodies[1 - d]);
+            let (level_a, level_b) = (self.levels[d], self.levels[1 - d]);
+            let b_from_world = cells_to_world(&bodies[b], level_b).inverse();
+            let map = (b_from_world * cells_to_world(&bodies[a], level_a)).transpose();
+            let row = |r: glam::DVec4| r.as_vec4().to_array();
+            let motion = b_from_world.transform_vector3(motion(&bodies[a], &bodies[b], dt));
+            let mut tree = |k: usize, level: u32| {
+                let def = &bodies[k].def;
+                let base = shapes.get(&def.forest, level).gpu_base;
+                let shift = base.wrapping_sub(surfels::first_of_level(&def.forest, level));
+                [def.slot.node_base, def.tree, level, shift]
+            };
+            Directed {
+                rows: [row(map.x_axis), row(map.y_axis), row(map.z_axis)],
+                motion: motion.as_vec3().to_array(),
+                margin: (self.margin / cell_size(&bodies[b], level_b)) as f32,
+                a: tree(a, level_a),
+                b: tree(b, level_b),
+            }
+        })
+    }
+}
+
+/// Edge of a cell of `level`, m.
+fn cell_size(body: &Body, level: u32) -> f64 {
+    body.def.grid.h * f64::from(1u32 << (body.def.forest.level - level))
+}
+
+/// Cells of `level` to world metres.
+fn cells_to_world(body: &Body, level: u32) -> DMat4 {
+    let scale = f64::from(1u32 << (body.def.forest.level - level));
+    body.world_from_grid() * DMat4::from_scale(DVec3::splat(scale))
+}
+
+/// How far `a` comes towards `b` in the coming step, at most, m: the relative motion of the centres, made longer by rotation.
+fn motion(a: &Body, b: &Body, dt: f64) -> DVec3 {
+    let v = a.state.linear_velocity - b.state.linear_velocity;
+    let turn = a.state.angular_velocity.length() * a.def.radius()
+        + b.state.angular_velocity.length() * b.def.radius();
+    let speed = v.length();
+    let towards = b.state.position - a.state.position;
+    let direction = if speed > 1e-9 { v / speed } else { towards.normalize_or_zero() };
+    direction * (speed + turn) * dt
+}

@@ -1,0 +1,231 @@
+//! The plain narrow phase. `shaders/bodies/walk.wgsl` and `hits.wgsl` do the same, word for word.
+//!
+//! In: directed pairs. Out: hits in order of pair, then of surfel.
+
+use super::{Directed, Hit, Pair};
+use crate::{
+    bodies::{
+        Body,
+        surfels::{Cell, Shapes, Surfel, Surfels, first_of_level, look_up},
+    },
+    svo::{Forest, morton, morton::Key},
+};
+use glam::{IVec3, Mat3, Vec3};
+use rayon::prelude::*;
+
+/// Normals count as opposing below this cosine.
+const OPPOSING: f32 = -0.1;
+/// How far beside a surfel its plane still holds, cells.
+const BESIDE: f32 = 1.0;
+/// How far a surfel inside the other body looks for the way out, cells; and how far ahead a fast one looks.
+const MARCH: u32 = 6;
+
+struct Side<'a> {
+    forest: &'a Forest,
+    surfels: &'a Surfels,
+    tree: u32,
+    level: u32,
+    first: u32,
+}
+
+/// Hits of all directed pairs (two for each pair, see [`Pair::directed`]).
+#[must_use]
+pub fn find_hits(pairs: &[Pair], directed: &[Directed], bodies: &[Body], shapes: &mut Shapes) -> Vec<Hit> {
+    let work: Vec<_> = directed
+        .iter()
+        .enumerate()
+        .map(|(d, record)| {
+            let pair = &pairs[d / 2];
+            let side = [d % 2, 1 - d % 2].map(|s| {
+                let def = &bodies[pair.bodies[s]].def;
+                let surfels = shapes.get(&def.forest, pair.levels[s]).surfels.clone();
+                (def, surfels, pair.levels[s])
+            });
+            (d as u32, record, side)
+        })
+        .collect();
+    work.par_iter()
+        .flat_map_iter(|(d, record, side)| {
+            let [a, b] = side.each_ref().map(|(def, surfels, level)| Side {
+                forest: &def.forest,
+                surfels,
+                tree: def.tree,
+                level: *level,
+                first: first_of_level(&def.forest, *level),
+            });
+            let mut hits = Vec::new();
+            let walk = Walk { pair: *d, record, a, b };
+            walk.descend(walk.a.tree, 0, 0, &mut hits);
+            hits
+        })
+        .collect()
+}
+
+struct Walk<'a> {
+    pair: u32,
+    record: &'a Directed,
+    a: Side<'a>,
+    b: Side<'a>,
+}
+
+impl Walk<'_> {
+    fn to_b(&self, p: Vec3) -> Vec3 {
+        let [x, y, z] = self.record.rows.map(glam::Vec4::from);
+        let p = p.extend(1.0);
+        Vec3::new(x.dot(p), y.dot(p), z.dot(p))
+    }
+
+    fn turn_to_b(&self, n: Vec3) -> Vec3 {
+        let rows = self.record.rows.map(|r| Vec3::new(r[0], r[1], r[2]));
+        Mat3::from_cols(rows[0], rows[1], rows[2]).transpose().mul_vec3(n).normalize_or(n)
+    }
+
+    fn descend(&self, node: u32, level: u32, key: Key, hits: &mut Vec<Hit>) {
+        let parent = self.a.forest.nodes[node as usize];
+        for c in 0..8 {
+            if parent.valid() >> c & 1 == 0 {
+                continue;
+            }
+            let (child, child_key) = (parent.child(c), key << 3 | c);
+            if !self.is_near(child_key, level + 1) {
+                continue;
+            }
+            if level + 1 < self.a.level {
+                self.descend(child, level + 1, child_key, hits);
+            } else {
+                self.ask(child - self.a.first, hits);
+            }
+        }
+    }
+
+    /// Whether b has anything near the cell `key` of a.
+    fn is_near(&self, key: Key, level: u32) -> bool {
+        let size = (1u32 << (self.a.level - level)) as f32;
+        let low = Vec3::from(morton::decode(key).map(|v| v as f32));
+        let centre = self.to_b((low + 0.5) * size);
+        let row = self.record.rows[0];
+        let scale = Vec3::new(row[0], row[1], row[2]).length();
+        // A surfel may lie half a cell outside its own cell.
+        let radius = (0.867 * size + 0.5) * scale + self.record.margin;
+        let mut m = self.b.level;
+        while m > 0 && ((1u32 << (self.b.level - m)) as f32) * 0.5 < radius {
+            m -= 1;
+        }
+        if m == 0 {
+            return true;
+        }
+        let at = (centre / (1u32 << (self.b.level - m)) as f32 - 0.5).floor().as_ivec3();
+        (0..8).any(|c| {
+            let cell = at + IVec3::new(c & 1, c >> 1 & 1, c >> 2);
+            look_up(self.b.forest, self.b.tree, m, cell) != Cell::Empty
+        })
+    }
+
+    fn cell_of_b(&self, cell: IVec3) -> Cell {
+        match look_up(self.b.forest, self.b.tree, self.b.level, cell) {
+            Cell::Surface(node) => Cell::Surface(node - self.b.first),
+            other => other,
+        }
+    }
+
+    fn ask(&self, surfel: u32, hits: &mut Vec<Hit>) {
+        let sample = &self.a.surfels.items[surfel as usize];
+        for side in 0..if sample.thickness > 0.0 { 2 } else { 1 } {
+            let (p, n) = sample.side(side);
+            let probe = Probe { p: self.to_b(p), n: self.turn_to_b(n), sharp: sample.is_sharp() };
+            let b =
+                self.beside(probe).or_else(|| self.out_of_the_inside(probe)).or_else(|| self.ahead(probe));
+            if let Some(b) = b {
+                hits.push(Hit { pair: self.pair, a: surfel << 1 | side, b });
+            }
+        }
+    }
+
+    /// The nearest opposing surfel in the eight cells round `p`.
+    fn beside(&self, probe: Probe) -> Option<u32> {
+        let at = (probe.p - 0.5).floor().as_ivec3();
+        let mut best = (f32::MAX, None);
+        for c in 0..8 {
+            let cell = at + IVec3::new(c & 1, c >> 1 & 1, c >> 2);
+            if let Cell::Surface(b) = self.cell_of_b(cell)
+                && let Some((gap, beside)) = facing(&self.b.surfels.items[b as usize], probe)
+                && beside < BESIDE
+                && gap < self.record.margin
+            {
+                let distance = gap * gap + beside * beside;
+                if distance < best.0 {
+                    best = (distance, Some(b));
+                }
+            }
+        }
+        best.1
+    }
+
+    /// From a point inside b, against its own normal until b's surface.
+    fn out_of_the_inside(&self, probe: Probe) -> Option<u32> {
+        if self.cell_of_b(probe.p.floor().as_ivec3()) != Cell::Inside {
+            return None;
+        }
+        for k in 1..=MARCH {
+            match self.cell_of_b((probe.p - probe.n * k as f32).floor().as_ivec3()) {
+                Cell::Empty => return None,
+                Cell::Inside => {}
+                Cell::Surface(b) => {
+                    return facing(&self.b.surfels.items[b as usize], probe)
+                        .filter(|(gap, _)| *gap < 0.0)
+                        .map(|_| b);
+                }
+            }
+        }
+        None
+    }
+
+    /// For a fast pair: along the motion until b's surface.
+    fn ahead(&self, probe: Probe) -> Option<u32> {
+        let motion = Vec3::from(self.record.motion);
+        let reach = motion.length();
+        if reach < 0.5 || self.cell_of_b(probe.p.floor().as_ivec3()) == Cell::Inside {
+            return None;
+        }
+        let steps = (reach.ceil() as u32).min(MARCH);
+        for k in 1..=steps {
+            if let Cell::Surface(b) =
+                self.cell_of_b((probe.p + motion * (k as f32 / reach)).floor().as_ivec3())
+            {
+                return facing(&self.b.surfels.items[b as usize], probe)
+                    .filter(|(gap, _)| *gap > 0.0 && *gap < self.record.margin)
+                    .map(|_| b);
+            }
+        }
+        None
+    }
+}
+
+/// A surfel of a, in cells of b.
+#[derive(Clone, Copy)]
+struct Probe {
+    p: Vec3,
+    n: Vec3,
+    sharp: bool,
+}
+
+/// Signed gap from the plane of `surfel` (of its side that faces the probe) to the probe, and the distance beside its
+/// centre; none where it does not face it, or where only `surfel` is an edge: then the probe's plane decides, not its own.
+fn facing(surfel: &Surfel, probe: Probe) -> Option<(f32, f32)> {
+    if surfel.is_sharp() && !probe.sharp {
+        return None;
+    }
+    let (mut centre, mut normal) = surfel.side(0);
+    if surfel.thickness > 0.0 && normal.dot(probe.n) > 0.0 {
+        (centre, normal) = surfel.side(1);
+    }
+    if normal.dot(probe.n) > OPPOSING {
+        return None;
+    }
+    if surfel.is_sharp() {
+        normal = (normal - probe.n).normalize_or(normal);
+    }
+    let r = probe.p - centre;
+    let gap = r.dot(normal);
+    Some((gap, (r - normal * gap).length()))
+}

@@ -1,0 +1,15 @@
+//! What contacts do to velocities. A method is a [`Respond`]; `step.rs` knows no other word for it.
+//!
+//! In: bodies and manifolds at the start of a step. Out: bodies at its end, and the impulses in the manifolds.
+
+mod soft_step;
+
+pub use soft_step::SoftStep;
+
+use super::{Body, WorldSettings, collide::Manifold};
+
+/// A way to answer contacts: moves all awake bodies through one step of `settings.dt`.
+pub trait Respond {
+    /// Bodies that are fixed, frozen or asleep are left where they are.
+    fn advance(&self, bodies: &mut [Body], manifolds: &mut [Manifold], settings: &WorldSettings);
+}

@@ -1,0 +1,346 @@
+//! Soft contact constraints in substeps.
+//!
+//! Each contact is a damped spring whose stiffness follows from a frequency and the masses it holds apart, so that crumbs
+//! and slabs are treated alike, solved as an impulse with warm starting; a second, rigid pass takes out the velocity that
+//! the spring put in to undo overlap. Friction is a Coulomb cone. The paper's penalty (sec. 5.2) has one stiffness for all
+//! and never sticks; see design 3.10.
+
+use super::Respond;
+use crate::bodies::{
+    Body, BodyId, BodyState, WorldSettings,
+    collide::{Manifold, tangents},
+    integrate::{self, inverse},
+};
+use glam::{DMat3, DVec3};
+
+/// Frequency and damping of contacts, and the limits of what they do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SoftStep {
+    /// Hz; at most a quarter of the substep rate is used.
+    pub hertz: f64,
+    /// 1 is critical.
+    pub damping_ratio: f64,
+    /// Overlap is undone at most this fast, m/s.
+    pub push_out: f64,
+    /// Slower impacts do not bounce, m/s.
+    pub bounce_threshold: f64,
+    /// Torque that resists rolling, as a share of the normal force times the size of a contact patch.
+    pub rolling: f64,
+}
+
+impl Default for SoftStep {
+    fn default() -> Self {
+        Self { hertz: 60.0, damping_ratio: 10.0, push_out: 3.0, bounce_threshold: 0.5, rolling: 0.03 }
+    }
+}
+
+/// Rounds of the bounce: a box that lands flat has to agree among its corners.
+const BOUNCE_ROUNDS: usize = 8;
+
+/// A body as the solver sees it. What cannot move has no inverse mass.
+struct Mover {
+    inverse_mass: f64,
+    inverse_inertia: DMat3,
+    inertia_in_body: DMat3,
+    inverse_in_body: DMat3,
+    state: BodyState,
+}
+
+impl Mover {
+    fn new(body: &Body) -> Self {
+        let moves = !body.is_static() && !body.asleep;
+        let inertia = body.def.inertia();
+        let mut mover = Self {
+            inverse_mass: if moves { 1.0 / body.def.mass_kg() } else { 0.0 },
+            inverse_inertia: DMat3::ZERO,
+            inertia_in_body: inertia,
+            inverse_in_body: if moves { inverse(inertia) } else { DMat3::ZERO },
+            state: body.state,
+        };
+        mover.turn_inertia();
+        mover
+    }
+
+    fn moves(&self) -> bool {
+        self.inverse_mass > 0.0
+    }
+
+    fn turn_inertia(&mut self) {
+        let r = DMat3::from_quat(self.state.rotation);
+        self.inverse_inertia = r * self.inverse_in_body * r.transpose();
+    }
+
+    fn velocity_at(&self, r: DVec3) -> DVec3 {
+        self.state.linear_velocity + self.state.angular_velocity.cross(r)
+    }
+
+    fn push(&mut self, r: DVec3, impulse: DVec3) {
+        self.state.linear_velocity += impulse * self.inverse_mass;
+        self.state.angular_velocity += self.inverse_inertia * r.cross(impulse);
+    }
+
+    /// What a unit impulse along n at r changes the speed there by.
+    fn softness(&self, r: DVec3, n: DVec3) -> f64 {
+        let turn = r.cross(n);
+        self.inverse_mass + turn.dot(self.inverse_inertia * turn)
+    }
+}
+
+/// One contact point being solved.
+struct Row {
+    movers: [usize; 2],
+    manifold: usize,
+    point: usize,
+    /// In body axes.
+    anchors: [DVec3; 2],
+    /// World, of this substep.
+    arms: [DVec3; 2],
+    normal: DVec3,
+    tangents: [DVec3; 2],
+    normal_mass: f64,
+    tangent_mass: [f64; 2],
+    /// Separation less the distance of the anchors along the normal.
+    adjusted: f64,
+    friction: f64,
+    restitution: f64,
+    approach: f64,
+    rolling_arm: f64,
+    normal_impulse: f64,
+    most_impulse: f64,
+    total_impulse: f64,
+    friction_impulse: DVec3,
+}
+
+/// Spring constants of one substep.
+#[derive(Clone, Copy)]
+struct Soft {
+    bias_rate: f64,
+    mass_scale: f64,
+    impulse_scale: f64,
+}
+
+impl SoftStep {
+    fn soft(&self, h: f64) -> Soft {
+        let omega = std::f64::consts::TAU * self.hertz.min(0.25 / h);
+        let a1 = 2.0 * self.damping_ratio + h * omega;
+        let a2 = h * omega * a1;
+        let a3 = 1.0 / (1.0 + a2);
+        Soft { bias_rate: omega / a1, mass_scale: a2 * a3, impulse_scale: a3 }
+    }
+}
+
+impl Respond for SoftStep {
+    fn advance(&self, bodies: &mut [Body], manifolds: &mut [Manifold], settings: &WorldSettings) {
+        let substeps = settings.substeps.clamp(1, 64);
+        let h = settings.dt / f64::from(substeps);
+        let soft = self.soft(h);
+        // The last mover is the floor.
+        let mut movers: Vec<Mover> = bodies.iter().map(Mover::new).collect();
+        movers.push(Mover::floor());
+        let mut rows = self.rows(bodies, manifolds, &movers);
+        for _ in 0..substeps {
+            for mover in movers.iter_mut().filter(|m| m.moves()) {
+                integrate::velocity(&mut mover.state, settings.gravity, h);
+            }
+            rows.iter().for_each(|row| row.warm_start(&mut movers));
+            rows.iter_mut().for_each(|row| row.solve(&mut movers, Some((soft, self.push_out)), h));
+            rows.iter_mut().for_each(|row| row.hold(&mut movers, self.rolling));
+            for mover in movers.iter_mut().filter(|m| m.moves()) {
+                integrate::pose(&mut mover.state, &mover.inertia_in_body, &mover.inverse_in_body, h);
+                mover.turn_inertia();
+            }
+            rows.iter_mut().for_each(|row| row.aim(&movers));
+            rows.iter_mut().for_each(|row| row.solve(&mut movers, None, h));
+            rows.iter_mut().for_each(|row| row.hold(&mut movers, self.rolling));
+            rows.iter_mut().for_each(|row| row.total_impulse += row.normal_impulse);
+        }
+        for _ in 0..BOUNCE_ROUNDS {
+            rows.iter_mut().for_each(|row| row.bounce(&mut movers, self.bounce_threshold));
+        }
+        for row in &rows {
+            let p = &mut manifolds[row.manifold].points[row.point];
+            p.normal_impulse = row.normal_impulse;
+            p.friction_impulse = row.friction_impulse;
+            p.total_impulse = row.total_impulse;
+        }
+        for (body, mover) in bodies.iter_mut().zip(movers).filter(|(_, m)| m.moves()) {
+            body.state = mover.state;
+        }
+    }
+}
+
+impl SoftStep {
+    fn rows(&self, bodies: &[Body], manifolds: &[Manifold], movers: &[Mover]) -> Vec<Row> {
+        // Bodies are kept in ascending order of id.
+        let find = |id: BodyId| bodies.binary_search_by(|b| b.id.cmp(&id)).ok();
+        let floor = bodies.len();
+        let mut rows = Vec::new();
+        for (m, manifold) in manifolds.iter().enumerate() {
+            let Some(a) = find(manifold.first) else { continue };
+            let b = match manifold.second {
+                Some(id) => match find(id) {
+                    Some(b) => b,
+                    None => continue,
+                },
+                None => floor,
+            };
+            let surface = |k: usize| bodies.get(k).unwrap_or(&bodies[a]);
+            let (sa, sb) = (&surface(a).def, &surface(b).def);
+            let friction = (sa.friction * sb.friction).max(0.0).sqrt();
+            let restitution = sa.restitution.max(sb.restitution).clamp(0.0, 1.0);
+            let size = sa.radius().min(sb.radius());
+            for (i, p) in manifold.points.iter().enumerate() {
+                let arms = [a, b].map(|k| p.position - movers[k].state.position);
+                let (t, u) = tangents(p.normal);
+                let mass = |n: DVec3| {
+                    let k = movers[a].softness(arms[0], n) + movers[b].softness(arms[1], n);
+                    if k > 0.0 { 1.0 / k } else { 0.0 }
+                };
+                let speed = movers[a].velocity_at(arms[0]) - movers[b].velocity_at(arms[1]);
+                let anchors = [0, 1].map(|s| movers[[a, b][s]].state.rotation.inverse() * arms[s]);
+                rows.push(Row {
+                    movers: [a, b],
+                    manifold: m,
+                    point: i,
+                    anchors,
+                    arms,
+                    normal: p.normal,
+                    tangents: [t, u],
+                    normal_mass: mass(p.normal),
+                    tangent_mass: [mass(t), mass(u)],
+                    adjusted: p.separation,
+                    friction,
+                    restitution,
+                    approach: speed.dot(p.normal),
+                    rolling_arm: size,
+                    normal_impulse: p.normal_impulse,
+                    most_impulse: 0.0,
+                    total_impulse: 0.0,
+                    friction_impulse: p.friction_impulse - p.normal * p.friction_impulse.dot(p.normal),
+                });
+            }
+        }
+        rows
+    }
+}
+
+impl Mover {
+    fn floor() -> Self {
+        Self {
+            inverse_mass: 0.0,
+            inverse_inertia: DMat3::ZERO,
+            inertia_in_body: DMat3::ZERO,
+            inverse_in_body: DMat3::ZERO,
+            state: BodyState::at(DVec3::ZERO),
+        }
+    }
+}
+
+impl Row {
+    fn pair<'a>(&self, movers: &'a mut [Mover]) -> (&'a mut Mover, &'a mut Mover) {
+        // a < b always: pairs are ascending and the floor is last.
+        let (low, high) = movers.split_at_mut(self.movers[1]);
+        (&mut low[self.movers[0]], &mut high[0])
+    }
+
+    fn apply(&self, movers: &mut [Mover], impulse: DVec3) {
+        let (a, b) = self.pair(movers);
+        a.push(self.arms[0], impulse);
+        b.push(self.arms[1], -impulse);
+    }
+
+    fn speed(&self, movers: &[Mover]) -> DVec3 {
+        let [a, b] = self.movers.map(|k| &movers[k]);
+        a.velocity_at(self.arms[0]) - b.velocity_at(self.arms[1])
+    }
+
+    /// Both arms end in one point, or angular momentum would leak as the bodies move apart.
+    fn aim(&mut self, movers: &[Mover]) {
+        let middle = (self.place(movers, 0) + self.place(movers, 1)) * 0.5;
+        self.arms = self.movers.map(|k| middle - movers[k].state.position);
+    }
+
+    fn warm_start(&self, movers: &mut [Mover]) {
+        self.apply(movers, self.normal * self.normal_impulse + self.friction_impulse);
+    }
+
+    /// The gap now: the arms turn and move with the bodies, the normal stays.
+    fn separation(&self, movers: &[Mover]) -> f64 {
+        self.adjusted + (self.place(movers, 0) - self.place(movers, 1)).dot(self.normal)
+    }
+
+    /// Where the point of one body is now.
+    fn place(&self, movers: &[Mover], side: usize) -> DVec3 {
+        let state = &movers[self.movers[side]].state;
+        state.position + state.rotation * self.anchors[side]
+    }
+
+    fn solve(&mut self, movers: &mut [Mover], soft: Option<(Soft, f64)>, h: f64) {
+        let separation = self.separation(movers);
+        let (mut bias, mut mass_scale, mut impulse_scale) = (0.0, 1.0, 0.0);
+        if separation > 0.0 {
+            bias = separation / h;
+        } else if let Some((soft, push_out)) = soft {
+            bias = (soft.bias_rate * separation).max(-push_out);
+            (mass_scale, impulse_scale) = (soft.mass_scale, soft.impulse_scale);
+        }
+        let approach = self.speed(movers).dot(self.normal);
+        let wanted = -self.normal_mass * mass_scale * (approach + bias) - impulse_scale * self.normal_impulse;
+        let new = (self.normal_impulse + wanted).max(0.0);
+        let change = new - self.normal_impulse;
+        self.normal_impulse = new;
+        self.most_impulse = self.most_impulse.max(new);
+        self.apply(movers, self.normal * change);
+    }
+
+    /// Friction and rolling, once all normal impulses of a pass are known: what they do would be undone before.
+    fn hold(&mut self, movers: &mut [Mover], rolling: f64) {
+        self.rub(movers);
+        if rolling > 0.0 && self.normal_impulse > 0.0 {
+            self.resist_rolling(movers, rolling);
+        }
+    }
+
+    /// Friction: stops sliding, as far as the cone allows.
+    fn rub(&mut self, movers: &mut [Mover]) {
+        let speed = self.speed(movers);
+        let [t, u] = self.tangents;
+        let wanted = -(t * (self.tangent_mass[0] * speed.dot(t)) + u * (self.tangent_mass[1] * speed.dot(u)));
+        let new = (self.friction_impulse + wanted).clamp_length_max(self.friction * self.normal_impulse);
+        let change = new - self.friction_impulse;
+        self.friction_impulse = new;
+        self.apply(movers, change);
+    }
+
+    /// Takes out a little relative rotation, at most as much as the load allows; else round pieces roll for ever.
+    fn resist_rolling(&self, movers: &mut [Mover], rolling: f64) {
+        let most = rolling * self.rolling_arm * self.normal_impulse;
+        let (a, b) = self.pair(movers);
+        let turn = a.state.angular_velocity - b.state.angular_velocity;
+        let speed = turn.length();
+        if speed < 1e-12 {
+            return;
+        }
+        let axis = turn / speed;
+        let softness = axis.dot((a.inverse_inertia + b.inverse_inertia) * axis);
+        if softness > 0.0 {
+            let impulse = axis * (speed / softness).min(most);
+            a.state.angular_velocity -= a.inverse_inertia * impulse;
+            b.state.angular_velocity += b.inverse_inertia * impulse;
+        }
+    }
+
+    fn bounce(&mut self, movers: &mut [Mover], threshold: f64) {
+        if self.restitution == 0.0 || self.approach > -threshold || self.most_impulse == 0.0 {
+            return;
+        }
+        let approach = self.speed(movers).dot(self.normal);
+        let wanted = -self.normal_mass * (approach + self.restitution * self.approach);
+        let new = (self.normal_impulse + wanted).max(0.0);
+        let change = new - self.normal_impulse;
+        self.normal_impulse = new;
+        self.most_impulse = self.most_impulse.max(new);
+        self.total_impulse += change;
+        self.apply(movers, self.normal * change);
+    }
+}

@@ -1,0 +1,94 @@
+//! Sleep: bodies that touch fall asleep together and wake together.
+//!
+//! In: bodies and the manifolds of a step. Out: who sleeps. A sleeping body stands like a rock and has no velocity at all.
+
+use super::{Body, BodyId, collide::Manifold};
+use glam::DVec3;
+
+/// No point of a still body moves farther than this, m, or than this share of its radius. Way is measured and not speed:
+/// a piece that trembles on the spot is at rest.
+const STILL_WAY: f64 = 0.005;
+const STILL_SHARE: f64 = 0.03;
+/// How long a body must be still, s.
+const STILL_SECS: f64 = 0.5;
+/// A sleeping body is woken by one that moves faster than this where they touch, m/s.
+const WAKE_SPEED: f64 = 0.15;
+
+/// Fastest that any point of the body may move.
+fn speed(body: &Body) -> f64 {
+    body.state.linear_velocity.length() + body.state.angular_velocity.length() * body.def.radius()
+}
+
+fn index(bodies: &[Body], id: BodyId) -> Option<usize> {
+    bodies.binary_search_by(|b| b.id.cmp(&id)).ok()
+}
+
+/// Wakes whoever is touched by something that moves, with all that sleeps with it.
+pub fn wake_touched(bodies: &mut [Body], manifolds: &[Manifold]) {
+    let mut groups = Vec::new();
+    for m in manifolds {
+        let Some(second) = m.second else { continue };
+        let (Some(a), Some(b)) = (index(bodies, m.first), index(bodies, second)) else { continue };
+        for (sleeper, mover) in [(a, b), (b, a)] {
+            if bodies[sleeper].asleep && !bodies[mover].asleep && speed(&bodies[mover]) > WAKE_SPEED {
+                groups.push(bodies[sleeper].sleep_group);
+            }
+        }
+    }
+    if !groups.is_empty() {
+        bodies.iter_mut().filter(|b| b.asleep && groups.contains(&b.sleep_group)).for_each(Body::wake);
+    }
+}
+
+/// Puts islands to sleep all of whose bodies have been still for long enough.
+pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], dt: f64, next_group: &mut u32) {
+    for body in bodies.iter_mut().filter(|b| !b.is_static() && !b.asleep) {
+        let (position, rotation) = body.rest_pose;
+        let radius = body.def.radius();
+        let turned = body.state.rotation.angle_between(rotation);
+        let way = (body.state.position - position).length() + turned * radius;
+        if way < STILL_WAY.min(STILL_SHARE * radius) {
+            body.still_secs += dt;
+        } else {
+            body.still_secs = 0.0;
+            body.rest_pose = (body.state.position, body.state.rotation);
+        }
+    }
+    let awake = |b: &Body| !b.is_static() && !b.asleep;
+    let mut parent: Vec<usize> = (0..bodies.len()).collect();
+    for m in manifolds {
+        let Some(second) = m.second else { continue };
+        if let (Some(a), Some(b)) = (index(bodies, m.first), index(bodies, second))
+            && awake(&bodies[a])
+            && awake(&bodies[b])
+        {
+            let (a, b) = (root(&mut parent, a), root(&mut parent, b));
+            parent[a.max(b)] = a.min(b);
+        }
+    }
+    let mut ready = vec![true; bodies.len()];
+    for i in 0..bodies.len() {
+        if awake(&bodies[i]) && bodies[i].still_secs < STILL_SECS {
+            ready[root(&mut parent, i)] = false;
+        }
+    }
+    let first = *next_group;
+    for i in 0..bodies.len() {
+        let island = root(&mut parent, i);
+        if awake(&bodies[i]) && ready[island] {
+            let body = &mut bodies[i];
+            body.asleep = true;
+            body.sleep_group = first.wrapping_add(island as u32);
+            (body.state.linear_velocity, body.state.angular_velocity) = (DVec3::ZERO, DVec3::ZERO);
+        }
+    }
+    *next_group = first.wrapping_add(bodies.len() as u32);
+}
+
+fn root(parent: &mut [usize], mut i: usize) -> usize {
+    while parent[i] != i {
+        parent[i] = parent[parent[i]];
+        i = parent[i];
+    }
+    i
+}

@@ -1,0 +1,273 @@
+//! Surface samples of a forest at one octree level, and asking which of them lies in a cell.
+//!
+//! In: a forest and a level P. Out: one [`Surfel`] for each boundary cell of that level, over all trees, in the forest's own
+//! order, so that a node's index minus `level_start[P]` (or the leaf's index) is its surfel's. At the leaf level a surfel is
+//! the leaf's plane; above, the average of the leaves below. Units are cells of level P.
+
+use crate::svo::{Forest, morton, unpack_normal};
+use glam::{IVec3, Vec3};
+use rayon::prelude::*;
+use std::{collections::BTreeMap, sync::Arc};
+
+/// One sample of the surface; `shaders/bodies/shape.wgsl` reads the same words.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct Surfel {
+    /// Point on the surface, cells.
+    pub centre: [f32; 3],
+    /// Zero for a surface with the solid behind it. Where both faces of something thin lie in one cell, half its thickness.
+    pub thickness: f32,
+    /// Outward normal, see [`crate::svo::pack_normal`].
+    pub normal: u32,
+    /// 1 at an edge or corner, where the plane says little about the surface beside it; 0 where it is flat.
+    pub sharp: u32,
+}
+
+impl Surfel {
+    /// See the field.
+    #[must_use]
+    pub fn is_sharp(&self) -> bool {
+        self.sharp != 0
+    }
+
+    /// Point and outward normal of one side: 0, or 1 for the back of a thin part.
+    #[must_use]
+    pub fn side(&self, side: u32) -> (Vec3, Vec3) {
+        let n = unpack_normal(self.normal) * if side == 0 { 1.0 } else { -1.0 };
+        (Vec3::from(self.centre) + n * self.thickness, n)
+    }
+}
+
+/// The surfels of all trees of a forest at one level.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Surfels {
+    /// P.
+    pub level: u32,
+    /// Samples.
+    pub items: Vec<Surfel>,
+    /// Surface area that each stands for, square leaf voxels.
+    pub areas: Vec<f32>,
+    /// First leaf below each, and the number of leaves at the end.
+    pub leaf_start: Vec<u32>,
+}
+
+/// Below this ratio of summed normal to summed weight a cell holds two opposite faces.
+const ONE_SIDED: f32 = 0.35;
+
+/// Neighbours whose normals agree less than this make an edge.
+const FLAT: f32 = 0.88;
+
+impl Surfels {
+    /// Averages the leaves of `forest` over the cells of `level` (clamped to the leaf level).
+    #[must_use]
+    pub fn build(forest: &Forest, level: u32) -> Self {
+        let level = level.clamp(1, forest.level.max(1));
+        let shift = forest.level - level;
+        let mut out = Self { level, ..Self::default() };
+        let leaves = &forest.leaves;
+        for tree in forest.tree_start.windows(2) {
+            let mut first = tree[0] as usize;
+            let end = tree[1] as usize;
+            while first < end {
+                let cell = leaves.keys[first] >> (3 * shift);
+                let run = leaves.keys[first..end].partition_point(|key| key >> (3 * shift) <= cell);
+                out.push(forest, first..first + run, 1.0 / (1u32 << shift) as f32);
+                first += run;
+            }
+        }
+        out.leaf_start.push(leaves.len() as u32);
+        out.mark_sharp(forest);
+        out
+    }
+
+    /// Compares each normal with those of the cells that share a face with it.
+    fn mark_sharp(&mut self, forest: &Forest) {
+        let (level, shift) = (self.level, forest.level - self.level);
+        let first = first_of_level(forest, level);
+        let (items, starts) = (&self.items, &self.leaf_start);
+        let sharp: Vec<u32> = (0..items.len())
+            .into_par_iter()
+            .map(|i| {
+                let leaf = starts[i] as usize;
+                let tree = forest.tree_start.partition_point(|&s| s as usize <= leaf) - 1;
+                let cell =
+                    IVec3::from(morton::decode(forest.leaves.keys[leaf] >> (3 * shift)).map(|v| v as i32));
+                let n = unpack_normal(items[i].normal);
+                let bends = |way: IVec3| match look_up(forest, tree as u32, level, cell + way) {
+                    Cell::Surface(node) => unpack_normal(items[(node - first) as usize].normal).dot(n) < FLAT,
+                    _ => false,
+                };
+                let axes = [IVec3::X, IVec3::Y, IVec3::Z];
+                u32::from(axes.into_iter().any(|way| bends(way) || bends(-way)))
+            })
+            .collect();
+        let lonely = self.items.len() == forest.trees();
+        for (item, sharp) in self.items.iter_mut().zip(sharp) {
+            item.sharp = if lonely { 1 } else { sharp };
+        }
+    }
+
+    fn push(&mut self, forest: &Forest, range: std::ops::Range<usize>, cells_per_voxel: f32) {
+        let samples = || range.clone().map(|leaf| leaf_plane(forest, leaf));
+        let lead = samples().next().map_or(Vec3::Z, |(_, n)| n);
+        let (mut weight, mut point, mut normal, mut folded) = (0.0, Vec3::ZERO, Vec3::ZERO, Vec3::ZERO);
+        for (p, n) in samples() {
+            let w = area_of(n);
+            weight += w;
+            point += p * w;
+            normal += n * w;
+            folded += n * if n.dot(lead) < 0.0 { -w } else { w };
+        }
+        let centre = point / weight.max(1e-6);
+        let one_sided = normal.length() >= ONE_SIDED * weight;
+        let n = if one_sided { normal } else { folded }.normalize_or(lead);
+        let mut thickness = 0.0;
+        let mut area = 0.0;
+        for (p, leaf_normal) in samples() {
+            let w = area_of(leaf_normal);
+            thickness += w * (p - centre).dot(n).abs();
+            area += w * leaf_normal.dot(n).abs();
+        }
+        self.items.push(Surfel {
+            centre: (centre * cells_per_voxel).to_array(),
+            thickness: if one_sided { 0.0 } else { thickness / weight.max(1e-6) * cells_per_voxel },
+            normal: crate::svo::pack_normal(n),
+            sharp: 0,
+        });
+        self.areas.push(area);
+        self.leaf_start.push(range.start as u32);
+    }
+}
+
+/// Point on the surface of a leaf (voxels) and its outward normal.
+#[must_use]
+pub fn leaf_plane(forest: &Forest, leaf: usize) -> (Vec3, Vec3) {
+    let n = unpack_normal(forest.leaves.normals[leaf]);
+    let corner = Vec3::from(morton::decode(forest.leaves.keys[leaf]).map(|v| v as f32));
+    (corner + Vec3::splat(0.5) + n * forest.leaves.colors[leaf].offset(), n)
+}
+
+/// Surface area in one voxel of a plane with normal `n`: the count of voxels on a plane grows with |n|_1.
+fn area_of(n: Vec3) -> f32 {
+    1.0 / n.abs().element_sum().max(1e-3)
+}
+
+/// What a cell holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cell {
+    /// Air.
+    Empty,
+    /// Solid.
+    Inside,
+    /// Surface: index of the node at the cell's level (of the leaf, at the leaf level).
+    Surface(u32),
+}
+
+/// Looks a cell of `level` up in one tree; outside the grid is empty.
+#[must_use]
+pub fn look_up(forest: &Forest, tree: u32, level: u32, cell: IVec3) -> Cell {
+    let side = 1i32 << level;
+    if cell.cmplt(IVec3::ZERO).any() || cell.cmpge(IVec3::splat(side)).any() {
+        return Cell::Empty;
+    }
+    let mut index = tree;
+    for bit in (0..level).rev() {
+        let node = forest.nodes[index as usize];
+        let c = (cell.x >> bit & 1 | (cell.y >> bit & 1) << 1 | (cell.z >> bit & 1) << 2) as u32;
+        if node.internal() >> c & 1 == 1 {
+            return Cell::Inside;
+        }
+        if node.valid() >> c & 1 == 0 {
+            return Cell::Empty;
+        }
+        index = node.child(c);
+    }
+    Cell::Surface(index)
+}
+
+/// What is subtracted from a [`Cell::Surface`] index to get the surfel's.
+#[must_use]
+pub fn first_of_level(forest: &Forest, level: u32) -> u32 {
+    if level < forest.level { forest.level_start[level as usize] } else { 0 }
+}
+
+/// One entry of the cache.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// The forest; held, so that its address names it.
+    pub forest: Arc<Forest>,
+    /// Its surfels.
+    pub surfels: Arc<Surfels>,
+    /// Where they begin in the GPU's surfel buffer, once they are there.
+    pub gpu_base: u32,
+}
+
+/// Surfels by forest and level, built on first use.
+#[derive(Debug, Default)]
+pub struct Shapes {
+    /// By address of the forest and level. Only looked up, except to fill the GPU's buffer, whose order shows nowhere.
+    pub entries: BTreeMap<(usize, u32), Shape>,
+    /// Whether the GPU's buffer is behind.
+    pub stale: bool,
+}
+
+impl Shapes {
+    /// The surfels of `forest` at `level`.
+    pub fn get(&mut self, forest: &Arc<Forest>, level: u32) -> &Shape {
+        let key = (Arc::as_ptr(forest) as usize, level);
+        let stale = &mut self.stale;
+        self.entries.entry(key).or_insert_with(|| {
+            *stale = true;
+            Shape {
+                forest: Arc::clone(forest),
+                surfels: Arc::new(Surfels::build(forest, level)),
+                gpu_base: 0,
+            }
+        })
+    }
+
+    /// Forgets forests that no body uses.
+    pub fn keep(&mut self, mut used: impl FnMut(&Arc<Forest>) -> bool) {
+        let before = self.entries.len();
+        self.entries.retain(|_, shape| used(&shape.forest));
+        self.stale |= before != self.entries.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bodies::testing::{block, split_block};
+
+    #[test]
+    fn surfels_are_numbered_as_the_nodes_of_their_level() {
+        let forest = split_block(5, [2; 3], [30; 3], 2);
+        for level in 2..=5 {
+            let surfels = Surfels::build(&forest, level);
+            let first = first_of_level(&forest, level);
+            let mut seen = 0;
+            for tree in 0..forest.trees() as u32 {
+                for key in 0..1u32 << (3 * level) {
+                    let cell = IVec3::from(morton::decode(key).map(|v| v as i32));
+                    if let Cell::Surface(node) = look_up(&forest, tree, level, cell) {
+                        let p = Vec3::from(surfels.items[(node - first) as usize].centre);
+                        assert!((p - cell.as_vec3() - 0.5).abs().max_element() <= 0.51, "{p} {cell}");
+                        seen += 1;
+                    }
+                }
+            }
+            assert_eq!(seen, surfels.items.len());
+        }
+    }
+
+    #[test]
+    fn a_thin_plate_in_one_cell_has_two_sides() {
+        let forest = block(6, [4, 16, 4], [60, 18, 60]);
+        let surfels = Surfels::build(&forest, 4);
+        let middle = surfels.items.iter().find(|s| s.centre[0] == 7.5 && s.centre[2] == 7.5);
+        let s = middle.expect("the plate has a middle");
+        assert!(s.thickness > 0.2, "{s:?}");
+        let (top, bottom) = (s.side(0).0.y, s.side(1).0.y);
+        assert!(((top - bottom).abs() - 0.5).abs() < 0.05, "{top} {bottom}");
+    }
+}
