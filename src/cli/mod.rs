@@ -1,1 +1,221 @@
-//! Under construction.
+//! The command line: one file a command. Arguments and input are checked before a GPU is opened.
+//!
+//! In: arguments. Out: files, text on stdout, and an exit code: 0 done, 2 bad arguments or input, 3 no usable adapter.
+
+mod bench;
+mod breaking;
+mod doctor;
+mod fracture;
+mod input;
+mod progress;
+mod render;
+mod simulate;
+mod stills;
+mod window;
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+use crate::{
+    export::ExportError,
+    fracture::{FractureError, PatternError},
+    gpu::GpuError,
+};
+
+/// Why a command ended early: one line, and the exit code that goes with it.
+#[derive(Debug, thiserror::Error)]
+pub enum CliError {
+    /// Bad arguments or input: what, where, what to do.
+    #[error("{0}")]
+    Input(String),
+    /// A result could not be written.
+    #[error(transparent)]
+    Export(#[from] ExportError),
+    /// The device.
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
+    /// `--help` or `--version`: text for stdout, no error.
+    #[error("{0}")]
+    Text(String),
+}
+
+impl CliError {
+    /// Exit code of the program.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Text(_) => 0,
+            Self::Input(_) | Self::Export(_) | Self::Gpu(GpuError::TooLarge { .. }) => 2,
+            Self::Gpu(_) => 3,
+        }
+    }
+}
+
+impl From<FractureError> for CliError {
+    fn from(error: FractureError) -> Self {
+        match error {
+            FractureError::Gpu(gpu) => Self::Gpu(gpu),
+            FractureError::Params(message) => Self::Input(message),
+        }
+    }
+}
+
+impl From<PatternError> for CliError {
+    fn from(error: PatternError) -> Self {
+        Self::Input(error.to_string())
+    }
+}
+
+/// Breaks voxel objects live, on the GPU.
+///
+/// Without a command it opens the sandbox on FILE, or on a shape of its own. FILE is a mesh (OBJ, PLY, STL, OFF, glTF, GLB,
+/// VOX), a scene (TOML), or `builtin:` with one of vase, column, box, sphere, shell, cavity, statue.
+#[derive(Parser)]
+#[command(name = "kintsugi", version, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
+struct Cli {
+    #[command(flatten)]
+    window: window::WindowArgs,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Voxelises and breaks a mesh without a window, and writes what came of it
+    Fracture(fracture::FractureArgs),
+    /// Plays a scene without a window and logs it
+    Simulate(simulate::SimulateArgs),
+    /// Draws a mesh or scene into a PNG picture
+    Render(render::RenderArgs),
+    /// Measures every stage: medians, counts, the columns of Table 1 of Domaradzki & Martyn 2016
+    Bench(bench::BenchArgs),
+    /// Shows the graphics adapter, its limits, and what will be slow and why
+    Doctor,
+}
+
+/// Parses the arguments and runs.
+///
+/// # Errors
+/// [`CliError`], for `main` to print.
+pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> Result<(), CliError> {
+    let cli = Cli::try_parse_from(arguments).map_err(|error| one_line(&error))?;
+    match cli.command {
+        None => window::run(&cli.window),
+        Some(Command::Fracture(args)) => fracture::run(&args),
+        Some(Command::Simulate(args)) => simulate::run(&args),
+        Some(Command::Render(args)) => render::run(&args),
+        Some(Command::Bench(args)) => bench::run(&args),
+        Some(Command::Doctor) => doctor::run(),
+    }
+}
+
+/// The parser's message without its usage block: an error is one line here, help keeps its shape.
+fn one_line(error: &clap::Error) -> CliError {
+    use clap::error::ErrorKind;
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        return CliError::Text(error.to_string());
+    }
+    let text = error.to_string();
+    let message: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"))
+        .filter(|line| !line.is_empty())
+        .collect();
+    let message = message.join(" ");
+    let message = message.strip_prefix("error: ").unwrap_or(&message);
+    CliError::Input(format!("{message}; `kintsugi --help` lists what there is"))
+}
+
+/// Prints to stdout; a closed pipe (`kintsugi doctor | head -1`) is no reason to panic.
+fn print(text: &str) {
+    use std::io::Write;
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}
+
+/// Makes the folder that results go to.
+fn make_folder(path: &PathBuf) -> Result<(), CliError> {
+    std::fs::create_dir_all(path).map_err(|e| {
+        CliError::Input(format!(
+            "{}: the folder cannot be made: {e}; give --out another place",
+            path.display()
+        ))
+    })
+}
+
+fn parse_point(text: &str) -> Result<glam::DVec3, String> {
+    let parts: Vec<f64> = text.split(',').filter_map(|part| part.trim().parse().ok()).collect();
+    match *parts.as_slice() {
+        [x, y, z] if text.split(',').count() == 3 && parts.iter().all(|v| v.is_finite()) => {
+            Ok(glam::DVec3::new(x, y, z))
+        }
+        _ => Err("three finite numbers with commas between them are wanted, as in 0,1.5,-2".into()),
+    }
+}
+
+fn parse_positive(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
+        _ => Err("a finite number above 0 is wanted".into()),
+    }
+}
+
+fn parse_size(text: &str) -> Result<[u32; 2], String> {
+    let sides = text.split_once(['x', 'X']).map(|(w, h)| (w.parse::<u32>(), h.parse::<u32>()));
+    match sides {
+        Some((Ok(w), Ok(h))) if (1..=8192).contains(&w) && (1..=8192).contains(&h) => Ok([w, h]),
+        _ => Err("WIDTHxHEIGHT in pixels is wanted, each 1 to 8192, as in 1280x720".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error_of(arguments: &[&str]) -> CliError {
+        let all = std::iter::once("kintsugi").chain(arguments.iter().copied());
+        match Cli::try_parse_from(all) {
+            Ok(_) => CliError::Text("parsed".into()),
+            Err(error) => one_line(&error),
+        }
+    }
+
+    #[test]
+    fn the_grammar_is_sound() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn argument_errors_are_one_line_with_code_2() {
+        for arguments in [
+            &["fracture"][..],
+            &["fracture", "builtin:box", "--out", "x", "--level", "11"],
+            &["fracture", "builtin:box", "--out", "x", "--seeds", "0"],
+            &["fracture", "builtin:box", "--out", "x", "--seeds", "65536"],
+            &["fracture", "builtin:box", "--out", "x", "--radii", "0.1,-2"],
+            &["fracture", "builtin:box", "--out", "x", "--radii", "inf"],
+            &["fracture", "builtin:box", "--out", "x", "--impact", "1,2"],
+            &["fracture", "builtin:box", "--out", "x", "--impact", "1,2,nan"],
+            &["fracture", "builtin:box", "--out", "x", "--format", "exe"],
+            &["render", "builtin:box", "--out", "x.png", "--size", "0x10"],
+            &["--no-such-flag"],
+        ] {
+            let error = error_of(arguments);
+            let text = error.to_string();
+            assert_eq!(error.exit_code(), 2, "{arguments:?}: {text}");
+            assert_eq!(text.lines().count(), 1, "{text}");
+            assert!(!text.starts_with("error"), "{text}");
+        }
+        assert_eq!(error_of(&["--help"]).exit_code(), 0);
+    }
+
+    #[test]
+    fn negative_impacts_parse() {
+        let text =
+            error_of(&["fracture", "builtin:box", "--out", "x", "--impact", "-1,-2.5,3e-3"]).to_string();
+        assert_eq!(text, "parsed");
+        assert_eq!(parse_point("-1,-2.5,3e-3"), Ok(glam::DVec3::new(-1.0, -2.5, 3e-3)));
+    }
+}

@@ -1,1 +1,22 @@
-//! Under construction.
+//! The document that everything else can be rebuilt from, and the engine that plays it.
+//!
+//! In: scene files and mesh files. Out: a [`Sandbox`], which both the window and the commands drive. Nothing in here knows a
+//! window or a panel.
+
+pub mod breaking;
+mod document;
+mod file;
+mod history;
+mod import;
+mod pick;
+mod sandbox;
+mod tuning;
+
+pub use breaking::{Blow, BreakJob, BreakSummary};
+pub use document::{Event, Scene, SceneBody, SceneView};
+pub use file::{SceneError, autosave_path, load_scene, parse_scene, save_scene, write_atomically};
+pub use history::{History, Snapshot};
+pub use import::{ImportError, ImportJob, Imported, display_name, import, resolve_mesh_path};
+pub use pick::{Hit, pick_forest};
+pub use sandbox::{Arrived, BodyInfo, ObjectInfo, Sandbox, SandboxError, ScenePick};
+pub use tuning::{Tuning, ViewTuning};

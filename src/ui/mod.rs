@@ -1,1 +1,142 @@
-//! Under construction.
+//! The panels: they read the sandbox and push [`Command`]s; none touches the GPU or waits for anything.
+//!
+//! In: [`UiInput`], a borrowed view of everything that is shown. Out: [`UiOutput`], the commands and the rectangles of named
+//! widgets (which the state file publishes, so that a test can aim at them).
+
+mod axes;
+mod command;
+mod fracture_panel;
+mod notices;
+mod object_panel;
+mod palette;
+mod physics_panel;
+mod shortcuts;
+mod stages_panel;
+mod status_bar;
+pub mod theme;
+mod toolbar;
+mod view_panel;
+mod viewport;
+mod widgets;
+
+pub use command::Command;
+pub use notices::{Notice, NoticeKind};
+pub use viewport::Hover;
+
+use crate::{
+    gpu::StageTiming,
+    render::Camera,
+    scene::{Sandbox, Tuning},
+};
+
+/// What the panels show.
+pub struct UiInput<'a> {
+    /// The engine, once it has started.
+    pub sandbox: Option<&'a Sandbox>,
+    /// The eye.
+    pub camera: Camera,
+    /// Whether time runs.
+    pub playing: bool,
+    /// Simulated seconds in one real second that the last frames reached, as a fraction of real time.
+    pub pace: f64,
+    /// The picture to put into the middle.
+    pub picture: Option<egui::TextureId>,
+    /// Size at which the picture's rays are cast, pixels.
+    pub picture_size: [u32; 2],
+    /// Time for one picture, ms.
+    pub frame_ms: f64,
+    /// GPU time per stage of the last picture.
+    pub render_timings: &'a [StageTiming],
+    /// Messages.
+    pub notices: &'a [Notice],
+    /// What the pointer is over.
+    pub hover: Option<Hover>,
+    /// Shown in the middle while there is nothing else.
+    pub starting: Option<&'a str>,
+    /// Whether to say how to begin.
+    pub hint: bool,
+    /// Graphics adapter.
+    pub adapter: &'a str,
+}
+
+/// What the panels remember between frames.
+#[derive(Default)]
+pub struct UiState {
+    /// Text of the path field.
+    path: String,
+    /// The command palette's text while it is open.
+    palette: Option<String>,
+    /// Which entry of the palette is chosen.
+    palette_index: usize,
+}
+
+/// What the panels ask for.
+#[derive(Default)]
+pub struct UiOutput {
+    /// In order.
+    pub commands: Vec<Command>,
+    /// Named widgets, points.
+    pub rects: Vec<(&'static str, egui::Rect)>,
+    /// Where the picture is, points.
+    pub viewport: Option<egui::Rect>,
+}
+
+impl UiOutput {
+    fn push(&mut self, command: Command) {
+        self.commands.push(command);
+    }
+
+    fn name(&mut self, name: &'static str, response: &egui::Response) {
+        self.rects.push((name, response.rect));
+    }
+}
+
+/// Lays out the whole window.
+pub fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>) -> UiOutput {
+    let mut out = UiOutput::default();
+    shortcuts::read(ui.ctx(), input.playing, &mut out.commands);
+    egui::Panel::top("toolbar").frame(theme::bar_frame()).show(ui, |ui| toolbar::show(ui, input, &mut out));
+    egui::Panel::bottom("status").frame(theme::bar_frame()).show(ui, |ui| status_bar::show(ui, input));
+    let tuning = input.sandbox.map(Sandbox::tuning).cloned().unwrap_or_default();
+    side_panel(egui::Panel::left("left"), ui, |ui| {
+        section(ui, "Object", true, |ui| object_panel::show(ui, state, input, &mut out));
+        section(ui, "Fracture", true, |ui| fracture_panel::show(ui, input, &tuning, &mut out));
+    });
+    side_panel(egui::Panel::right("right"), ui, |ui| {
+        section(ui, "View", true, |ui| view_panel::show(ui, input, &tuning, &mut out));
+        section(ui, "Physics", true, |ui| physics_panel::show(ui, input, &tuning, &mut out));
+        section(ui, "Stages", true, |ui| stages_panel::show(ui, input, &mut out));
+    });
+    egui::CentralPanel::no_frame().show(ui, |ui| viewport::show(ui, input, &mut out));
+    notices::show(ui.ctx(), input, out.viewport, &mut out.commands);
+    palette::show(ui.ctx(), state, &mut out);
+    out
+}
+
+fn side_panel(panel: egui::Panel, ui: &mut egui::Ui, contents: impl FnOnce(&mut egui::Ui)) {
+    panel.exact_size(theme::PANEL_WIDTH).resizable(false).frame(theme::panel_frame()).show(ui, |ui| {
+        egui::ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+            // The scroll bar floats over the margin and must not cover values.
+            ui.set_max_width(theme::PANEL_WIDTH - 2.0 * theme::MARGIN);
+            contents(ui);
+            ui.add_space(8.0);
+        });
+    });
+}
+
+fn section(ui: &mut egui::Ui, title: &str, open: bool, contents: impl FnOnce(&mut egui::Ui)) {
+    egui::CollapsingHeader::new(egui::RichText::new(title).strong().size(14.5).color(theme::GOLD))
+        .id_salt(title)
+        .default_open(open)
+        .show_unindented(ui, |ui| {
+            ui.add_space(2.0);
+            contents(ui);
+            ui.add_space(6.0);
+        });
+    ui.separator();
+}
+
+/// Pushes a changed tuning under the name of the widget that changed it.
+fn tune(out: &mut UiOutput, gesture: &'static str, tuning: Tuning) {
+    out.push(Command::Tune { gesture, tuning: Box::new(tuning) });
+}

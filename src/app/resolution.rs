@@ -1,0 +1,95 @@
+//! The picture's resolution follows the time that a picture takes, so that a machine without a GPU stays usable.
+//!
+//! In: measured times. Out: the size at which rays are cast. While something moves, the size aims at the wanted pictures a
+//! second; once all is still, pictures at a larger size are added up, none of which may take longer than [`STILL_MS`].
+
+/// Most that one picture may take while all is still, ms: longer would be felt at the next click.
+const STILL_MS: f64 = 120.0;
+/// Smallest side share.
+const LEAST: f64 = 0.2;
+/// Pictures that are added up while all is still.
+pub const REFINEMENTS: u32 = 48;
+
+/// Chooses sizes.
+#[derive(Clone, Debug)]
+pub struct Resolution {
+    /// Time for one megapixel, ms, smoothed; `None` until the first picture.
+    ms_per_megapixel: Option<f64>,
+    size: [u32; 2],
+}
+
+impl Default for Resolution {
+    fn default() -> Self {
+        Self { ms_per_megapixel: None, size: [0, 0] }
+    }
+}
+
+impl Resolution {
+    /// Tells how long a picture of `size` took.
+    pub fn measured(&mut self, size: [u32; 2], ms: f64) {
+        let megapixels = f64::from(size[0]) * f64::from(size[1]) * 1e-6;
+        if megapixels <= 0.0 || !ms.is_finite() {
+            return;
+        }
+        let new = ms.max(0.01) / megapixels;
+        self.ms_per_megapixel = Some(self.ms_per_megapixel.map_or(new, |old| old + 0.25 * (new - old)));
+    }
+
+    /// The size for the next picture in a viewport of `full` pixels.
+    pub fn choose(&mut self, full: [u32; 2], target_fps: f64, sharpness: f64, still: bool) -> [u32; 2] {
+        let budget_ms = if still { STILL_MS } else { 0.8 * 1000.0 / target_fps.max(1.0) };
+        let megapixels = f64::from(full[0]) * f64::from(full[1]) * 1e-6;
+        // Before anything was measured, a small picture cannot take long.
+        let share = self.ms_per_megapixel.map_or(LEAST, |ms| (budget_ms / (ms * megapixels)).sqrt());
+        let share = share.clamp(LEAST, sharpness.clamp(LEAST, 1.0));
+        let wanted = full.map(|side| ((f64::from(side) * share / 8.0).round() as u32 * 8).clamp(8, side.max(8)));
+        // Small changes would only make the picture swim.
+        let near = |a: u32, b: u32| (f64::from(a) - f64::from(b)).abs() <= 0.12 * f64::from(b);
+        let kept = self.size;
+        let fits = kept[0] <= full[0].max(8) && kept[1] <= full[1].max(8);
+        let same_shape = near(kept[0] * full[1].max(1) / full[0].max(1), kept[1]);
+        if !(fits && same_shape && near(wanted[0], kept[0]) && near(wanted[1], kept[1])) || share >= 1.0 {
+            self.size = wanted;
+        }
+        self.size
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_machine_gets_a_coarse_picture_and_a_finer_one_when_still() {
+        let mut resolution = Resolution::default();
+        let full = [1000, 800];
+        for _ in 0..30 {
+            let size = resolution.choose(full, 30.0, 1.0, false);
+            resolution.measured(size, f64::from(size[0] * size[1]) * 3e-4);
+        }
+        let moving = resolution.choose(full, 30.0, 1.0, false);
+        let ms = f64::from(moving[0] * moving[1]) * 3e-4;
+        assert!((18.0..34.0).contains(&ms), "{moving:?} takes {ms} ms");
+        let still = resolution.choose(full, 30.0, 1.0, true);
+        assert!(still[0] > moving[0] && f64::from(still[0] * still[1]) * 3e-4 < 150.0, "{still:?}");
+    }
+
+    #[test]
+    fn a_fast_machine_gets_every_pixel() {
+        let mut resolution = Resolution::default();
+        for _ in 0..10 {
+            let size = resolution.choose([1000, 800], 60.0, 1.0, false);
+            resolution.measured(size, 0.5);
+        }
+        assert_eq!(resolution.choose([1000, 800], 60.0, 1.0, false), [1000, 800]);
+        assert_eq!(resolution.choose([1000, 800], 60.0, 0.5, false), [504, 400]);
+    }
+
+    #[test]
+    fn a_viewport_of_nothing_is_survived() {
+        let mut resolution = Resolution::default();
+        resolution.measured([0, 0], 5.0);
+        let size = resolution.choose([0, 3], 30.0, 1.0, false);
+        assert!(size[0] >= 1 && size[1] >= 1);
+    }
+}

@@ -1,0 +1,609 @@
+//! What the window holds besides the window: engine, renderer, eye, clock, messages; and what each command does to them.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::mpsc,
+    time::{Duration, Instant},
+};
+
+use super::{
+    clock::{Clock, Time},
+    dialogs::{Answer, Dialog, Purpose},
+    resolution::{REFINEMENTS, Resolution},
+};
+use crate::{
+    gpu::{Gpu, GpuError},
+    render::{Camera, FrameInput, RenderOptions, Renderer},
+    scene::{Arrived, Sandbox, Scene, ScenePick, autosave_path, load_scene, save_scene},
+    ui::{Command, Hover, Notice, NoticeKind},
+};
+
+/// Longest time that one picture spends on steps, s, unless a single step takes longer.
+const STEP_BUDGET: f64 = 0.025;
+/// After this long without motion the picture is refined.
+const STILL_AFTER: Duration = Duration::from_millis(220);
+/// How often an open scene is saved by itself.
+const AUTOSAVE_EVERY: Duration = Duration::from_secs(30);
+
+/// Engine and renderer from the worker that makes them.
+type Made = Result<(Sandbox, Renderer), GpuError>;
+
+/// Everything behind the window.
+pub struct Session {
+    /// The engine, once it has started.
+    pub sandbox: Option<Sandbox>,
+    /// The ray caster, once it has started.
+    pub renderer: Option<Renderer>,
+    /// The eye.
+    pub camera: Camera,
+    /// Whether to say how to begin.
+    pub hint: bool,
+    /// What the pointer is over.
+    pub hover: Option<Hover>,
+    /// Size of the last picture.
+    pub picture_size: [u32; 2],
+    /// Pictures added up since the last motion.
+    pub refined: u32,
+    /// Time for one picture, ms.
+    pub frame_ms: f64,
+    /// Simulated seconds in a real second, lately.
+    pub pace: f64,
+    making: Option<mpsc::Receiver<Made>>,
+    clock: Clock,
+    resolution: Resolution,
+    notices: Vec<Notice>,
+    next_notice: u64,
+    pending: Option<Scene>,
+    keep_camera: bool,
+    aspect: f32,
+    pick: Option<ScenePick>,
+    pointer: Option<[f32; 2]>,
+    dialog: Option<Dialog>,
+    drawn: Option<Drawn>,
+    moved_at: Instant,
+    last_advance: Option<Instant>,
+    autosaved: Instant,
+    unsaved: bool,
+    view: Option<wgpu::TextureView>,
+    gpu: Option<Gpu>,
+}
+
+/// What the last picture showed.
+#[derive(Clone, Copy, PartialEq)]
+struct Drawn {
+    revision: u64,
+    camera: Camera,
+    full: [u32; 2],
+    selected: Option<crate::bodies::BodyId>,
+}
+
+impl Session {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self {
+            sandbox: None,
+            renderer: None,
+            camera: Camera::default(),
+            hint: true,
+            hover: None,
+            picture_size: [0, 0],
+            refined: 0,
+            frame_ms: 0.0,
+            pace: 1.0,
+            making: None,
+            clock: Clock::new(Time::Realtime),
+            resolution: Resolution::default(),
+            notices: Vec::new(),
+            next_notice: 0,
+            pending: None,
+            keep_camera: false,
+            aspect: 1.5,
+            pick: None,
+            pointer: None,
+            dialog: None,
+            drawn: None,
+            moved_at: Instant::now(),
+            last_advance: None,
+            autosaved: Instant::now(),
+            unsaved: false,
+            view: None,
+            gpu: None,
+        }
+    }
+
+    /// Starts engine and renderer on a worker (compiling the passes takes a while) and opens `scene` when they are there.
+    pub fn start(&mut self, gpu: &Gpu, scene: Scene) {
+        let (sender, receiver) = mpsc::channel();
+        self.gpu = Some(gpu.clone());
+        let gpu = gpu.clone();
+        std::thread::spawn(move || {
+            let made = Sandbox::new(&gpu).and_then(|sandbox| Ok((sandbox, Renderer::new(&gpu)?)));
+            // The receiver only disappears when the window has closed.
+            let _ = sender.send(made);
+        });
+        self.making = Some(receiver);
+        self.pending = Some(scene);
+        (self.sandbox, self.renderer, self.drawn, self.view) = (None, None, None, None);
+    }
+
+    /// The scene to open again after the device was lost.
+    pub fn scene_to_keep(&mut self) -> Scene {
+        self.keep_camera = true;
+        match (&self.sandbox, self.pending.take()) {
+            (Some(sandbox), None) => sandbox.scene(self.camera),
+            (_, Some(scene)) => scene,
+            (None, None) => Scene::default(),
+        }
+    }
+
+    /// Opens a mesh, a scene or a built-in shape.
+    pub fn open(&mut self, path: &Path, level: u32) {
+        match scene_of(path, level) {
+            Ok(scene) => match &mut self.sandbox {
+                Some(sandbox) => sandbox.open_scene(scene),
+                None => self.pending = Some(scene),
+            },
+            Err(message) => self.say(NoticeKind::Error, message),
+        }
+    }
+
+    /// Shows a message.
+    pub fn say(&mut self, kind: NoticeKind, text: impl Into<String>) {
+        let text = text.into();
+        self.notices.retain(|n| n.text != text);
+        self.notices.push(Notice { id: self.next_notice, kind, text, since: Instant::now() });
+        self.next_notice += 1;
+        if self.notices.len() > 4 {
+            self.notices.remove(0);
+        }
+    }
+
+    /// Messages to show.
+    pub fn notices(&self) -> &[Notice] {
+        &self.notices
+    }
+
+    /// Texts of the errors that are shown.
+    pub fn errors(&self) -> Vec<&str> {
+        self.texts(NoticeKind::Error)
+    }
+
+    /// Texts of the remarks that are shown.
+    pub fn remarks(&self) -> Vec<&str> {
+        self.texts(NoticeKind::Remark)
+    }
+
+    fn texts(&self, kind: NoticeKind) -> Vec<&str> {
+        self.notices.iter().filter(|n| n.kind == kind).map(|n| n.text.as_str()).collect()
+    }
+
+    /// Whether time runs.
+    pub fn playing(&self) -> bool {
+        self.clock.time != Time::Paused
+    }
+
+    /// What is said in the middle while nothing is open.
+    pub fn starting(&self) -> Option<&'static str> {
+        self.making.is_some().then_some("Preparing the graphics passes")
+    }
+
+    /// Takes in what worker threads finished.
+    pub fn poll(&mut self) {
+        if let Some(receiver) = &self.making {
+            match receiver.try_recv() {
+                Ok(Ok((sandbox, renderer))) => {
+                    (self.sandbox, self.renderer, self.making) = (Some(sandbox), Some(renderer), None);
+                    if let (Some(scene), Some(sandbox)) = (self.pending.take(), &mut self.sandbox) {
+                        sandbox.open_scene(scene);
+                    }
+                }
+                Ok(Err(error)) => {
+                    self.making = None;
+                    self.say(NoticeKind::Error, error.to_string());
+                }
+                Err(mpsc::TryRecvError::Empty) => {}
+                Err(mpsc::TryRecvError::Disconnected) => {
+                    self.making = None;
+                    self.say(NoticeKind::Error, "the engine could not start; run `kintsugi doctor`");
+                }
+            }
+        }
+        match self.sandbox.as_mut().map(Sandbox::poll) {
+            Some(Ok(Some(Arrived::Opened))) => {
+                if !std::mem::take(&mut self.keep_camera) {
+                    self.frame_scene();
+                }
+                self.clock.forget();
+                self.last_advance = None;
+            }
+            Some(Ok(Some(Arrived::Broke))) => {
+                (self.hint, self.unsaved) = (false, true);
+                self.last_advance = None;
+            }
+            Some(Err(crate::scene::SandboxError::Import(error))) if error.is_cancelled() => {}
+            Some(Err(error)) => self.say(NoticeKind::Error, error.to_string()),
+            Some(Ok(None)) | None => {}
+        }
+        if let Some(dialog) = &self.dialog
+            && let Some(answer) = dialog.poll()
+        {
+            let purpose = dialog.purpose;
+            self.dialog = None;
+            self.answered(purpose, answer);
+        }
+        let fresh = |n: &Notice| n.kind == NoticeKind::Error || n.since.elapsed().as_secs_f64() < Notice::REMARK_SECS;
+        self.notices.retain(fresh);
+    }
+
+    fn answered(&mut self, purpose: Purpose, answer: Answer) {
+        match (purpose, answer) {
+            (Purpose::Open, Answer::Chosen(path)) => self.open(&path, self.level()),
+            (Purpose::Save, Answer::Chosen(path)) => self.save(&path),
+            (_, Answer::Cancelled) => {}
+            (Purpose::Open, Answer::Missing) => self.say(
+                NoticeKind::Error,
+                "this desktop offers no file dialog; drop a file on the window or type its path under Object",
+            ),
+            (Purpose::Save, Answer::Missing) => {
+                let name = self.scene_name();
+                let folder = std::env::current_dir().unwrap_or_default();
+                self.save(&folder.join(format!("{name}.toml")));
+            }
+        }
+    }
+
+    fn scene_name(&self) -> String {
+        let name = self.sandbox.as_ref().and_then(|s| s.objects().first()).map(|o| o.name.clone());
+        name.filter(|n| !n.is_empty()).unwrap_or_else(|| "scene".into())
+    }
+
+    fn level(&self) -> u32 {
+        self.sandbox.as_ref().and_then(|s| s.objects().first()).map_or(7, |o| o.scene.level)
+    }
+
+    fn save(&mut self, path: &Path) {
+        let Some(sandbox) = &self.sandbox else {
+            return;
+        };
+        match save_scene(path, &sandbox.scene(self.camera)) {
+            Ok(()) => {
+                self.unsaved = false;
+                self.say(NoticeKind::Remark, format!("Saved {}", path.display()));
+            }
+            Err(error) => self.say(NoticeKind::Error, error.to_string()),
+        }
+    }
+
+    /// Saves what is open to the autosave file, when it is time or `now`.
+    pub fn autosave(&mut self, now: bool) {
+        let due = self.unsaved && self.autosaved.elapsed() > AUTOSAVE_EVERY;
+        let Some(sandbox) = self.sandbox.as_ref().filter(|s| !s.objects().is_empty() && (due || now)) else {
+            return;
+        };
+        self.autosaved = Instant::now();
+        let (path, scene) = (autosave_path(), sandbox.scene(self.camera));
+        let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+        let written = std::fs::create_dir_all(folder)
+            .map_err(|e| e.to_string())
+            .and_then(|()| save_scene(&path, &scene).map_err(|e| e.to_string()));
+        match written {
+            Ok(()) => self.unsaved = false,
+            Err(error) => tracing::warn!("autosave failed: {error}"),
+        }
+    }
+
+    /// Lets time pass.
+    pub fn advance(&mut self) {
+        let passed = self.last_advance.replace(Instant::now()).map_or(0.0, |t| t.elapsed().as_secs_f64());
+        let Some(sandbox) = self.sandbox.as_mut().filter(|s| s.has_motion()) else {
+            self.clock.forget();
+            return;
+        };
+        // While a fracture is on its way the picture waits for it, so that the blow and its effect are one moment.
+        if sandbox.is_breaking() {
+            return;
+        }
+        let dt = sandbox.settings().dt;
+        let wanted = self.clock.steps(passed, dt);
+        let start = Instant::now();
+        let mut done = 0;
+        for _ in 0..wanted {
+            if let Err(error) = sandbox.step() {
+                self.clock.time = Time::Paused;
+                self.say(NoticeKind::Error, error.to_string());
+                break;
+            }
+            done += 1;
+            if start.elapsed().as_secs_f64() > STEP_BUDGET {
+                self.clock.forget();
+                break;
+            }
+        }
+        if passed > 0.0 && self.playing() {
+            self.pace += 0.15 * (f64::from(done) * dt / passed - self.pace);
+        }
+    }
+
+    /// Whether the next picture must come without waiting for the user.
+    pub fn wants_frames(&self) -> bool {
+        let moving = self.playing() && self.sandbox.as_ref().is_some_and(Sandbox::has_motion);
+        moving || self.refined < REFINEMENTS
+    }
+
+    /// Whether worker threads must be asked again soon.
+    pub fn is_waiting(&self) -> bool {
+        self.making.is_some() || self.dialog.is_some() || self.sandbox.as_ref().is_some_and(Sandbox::is_busy)
+    }
+
+    /// When a remark goes or an autosave is due.
+    pub fn next_wish(&self) -> Option<Instant> {
+        let remark = self
+            .notices
+            .iter()
+            .filter(|n| n.kind == NoticeKind::Remark)
+            .map(|n| n.since + Duration::from_secs_f64(Notice::REMARK_SECS))
+            .min();
+        let save = self.unsaved.then(|| self.autosaved + AUTOSAVE_EVERY);
+        [remark, save].into_iter().flatten().min()
+    }
+
+    fn frame_scene(&mut self) {
+        let Some(sandbox) = &self.sandbox else {
+            return;
+        };
+        if let Some(camera) = sandbox.saved_camera() {
+            self.camera = camera.sane();
+        } else if let Some((low, high)) = sandbox.bounds(None) {
+            self.camera = Camera::default();
+            self.camera.frame(low, high, self.aspect);
+            self.camera.zoom(1.25);
+        }
+    }
+
+    /// Does what was asked for.
+    pub fn apply(&mut self, command: Command) {
+        match command {
+            Command::Open(path) => {
+                let level = self.level();
+                self.open(&path, level);
+            }
+            Command::OpenDialog => self.ask(Purpose::Open),
+            Command::SaveDialog => self.ask(Purpose::Save),
+            Command::Picture => self.write_picture(),
+            Command::Play(play) => {
+                self.clock = Clock::new(if play { Time::Realtime } else { Time::Paused });
+                self.last_advance = None;
+            }
+            Command::Orbit { yaw, pitch } => self.camera.orbit(yaw, pitch),
+            Command::Pan { x, y } => self.camera.pan(x, y, self.aspect),
+            Command::Zoom(factor) => self.camera.zoom(factor),
+            Command::Hover(at) => self.pointer = at,
+            Command::Hit(at) => self.hit(at),
+            Command::FrameSelection => self.frame(self.pick.map(|p| p.body)),
+            Command::FrameAll => self.frame(None),
+            Command::Dismiss(id) => self.notices.retain(|n| n.id != id),
+            Command::TogglePalette => {}
+            other => self.apply_to_sandbox(other),
+        }
+    }
+
+    fn apply_to_sandbox(&mut self, command: Command) {
+        let Some(sandbox) = &mut self.sandbox else {
+            return;
+        };
+        match command {
+            Command::Undo => {
+                if let Some(label) = sandbox.undo() {
+                    self.say(NoticeKind::Remark, format!("Took back: {label}"));
+                }
+            }
+            Command::Redo => {
+                if let Some(label) = sandbox.redo() {
+                    self.say(NoticeKind::Remark, format!("Did again: {label}"));
+                }
+            }
+            Command::Reset => sandbox.reset(),
+            Command::CancelImport => sandbox.cancel_open(),
+            Command::EndGesture => sandbox.end_gesture(),
+            Command::Tune { gesture, tuning } => sandbox.tune(gesture, *tuning),
+            Command::SetLevel(level) => sandbox.set_level(level, self.camera),
+            Command::Step => {
+                self.clock.time = Time::Paused;
+                if let Err(error) = sandbox.step() {
+                    self.say(NoticeKind::Error, error.to_string());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn ask(&mut self, purpose: Purpose) {
+        if self.dialog.is_none() {
+            self.dialog = Some(Dialog::open(purpose, &self.scene_name()));
+        }
+    }
+
+    fn frame(&mut self, only: Option<crate::bodies::BodyId>) {
+        if let Some((low, high)) = self.sandbox.as_ref().and_then(|s| s.bounds(only)) {
+            self.camera.frame(low, high, self.aspect);
+            self.camera.zoom(if only.is_some() { 1.6 } else { 1.15 });
+        }
+    }
+
+    fn hit(&mut self, [x, y]: [f32; 2]) {
+        let (origin, direction) = self.camera.ray(x, y, self.aspect);
+        if let Some(sandbox) = &mut self.sandbox
+            && let Some(pick) = sandbox.pick(origin, direction)
+        {
+            sandbox.break_at(pick.body, pick.point, direction.as_dvec3());
+        }
+    }
+
+    fn update_hover(&mut self) {
+        (self.pick, self.hover) = (None, None);
+        let (Some(sandbox), Some([x, y])) = (&self.sandbox, self.pointer) else {
+            return;
+        };
+        let (origin, direction) = self.camera.ray(x, y, self.aspect);
+        let Some(pick) = sandbox.pick(origin, direction) else {
+            return;
+        };
+        self.pick = Some(pick);
+        let longest = sandbox.longest_side(pick.body).unwrap_or(1.0) as f32;
+        let shown = origin + direction * pick.distance as f32;
+        self.hover = Some(Hover { point: shown, longest_side: longest });
+    }
+
+    /// Draws the picture for a viewport of `full` pixels where anything changed; `true` when there is a new one.
+    pub fn draw(&mut self, gpu: &Gpu, full: [u32; 2]) -> bool {
+        self.aspect = full[0].max(1) as f32 / full[1].max(1) as f32;
+        self.update_hover();
+        let playing = self.playing();
+        let (Some(sandbox), Some(renderer)) = (&self.sandbox, &mut self.renderer) else {
+            return false;
+        };
+        let selected = if sandbox.bodies().len() > 1 { self.pick.map(|p| p.body) } else { None };
+        let now = Drawn { revision: sandbox.revision(), camera: self.camera, full, selected };
+        let moved = self.drawn != Some(now);
+        let moving = playing && sandbox.has_motion();
+        if moved {
+            self.moved_at = Instant::now();
+        }
+        let still = !moved && !moving && self.moved_at.elapsed() > STILL_AFTER;
+        if !moved && !still || self.refined >= REFINEMENTS && !moved {
+            return false;
+        }
+        let tuning = sandbox.tuning();
+        let view = tuning.view;
+        let size = self.resolution.choose(full, view.target_fps, view.sharpness, still);
+        if moved || size != self.picture_size {
+            self.refined = 0;
+        }
+        let arena = sandbox.arena().read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let bodies = sandbox.render_bodies(selected);
+        let floor = sandbox.settings().floor.filter(|_| view.floor).map(|y| y as f32);
+        let options = RenderOptions {
+            color_by: view.color_by,
+            floor,
+            accumulated: self.refined,
+            ..RenderOptions::default()
+        };
+        let input = FrameInput { arena: &arena, bodies: &bodies, camera: self.camera, options, size };
+        let start = Instant::now();
+        let drawn = renderer.draw(gpu, &input);
+        drop(arena);
+        match drawn {
+            Ok(picture) => {
+                let ms = self.time_of_picture(gpu, start);
+                self.resolution.measured(size, ms);
+                self.frame_ms += 0.2 * (ms - self.frame_ms);
+                (self.picture_size, self.drawn, self.view) = (size, Some(now), Some(picture));
+                self.refined += 1;
+                true
+            }
+            Err(error) => {
+                self.refined = REFINEMENTS;
+                self.drawn = Some(now);
+                self.say(NoticeKind::Error, error.to_string());
+                false
+            }
+        }
+    }
+
+    /// A software adapter works on this machine's processor: waiting for it measures it, and keeps its queue short.
+    fn time_of_picture(&self, gpu: &Gpu, start: Instant) -> f64 {
+        if gpu.is_software() {
+            // A failed wait shows up as a lost device in the next frame.
+            let _ = gpu.device.poll(wgpu::PollType::wait_indefinitely());
+            return start.elapsed().as_secs_f64() * 1000.0;
+        }
+        let timed: f64 = self.renderer.as_ref().map_or(0.0, |r| r.timings().iter().map(|t| t.ms).sum());
+        if timed > 0.0 { timed } else { start.elapsed().as_secs_f64() * 1000.0 }
+    }
+
+    /// The last picture.
+    pub fn view(&self) -> Option<&wgpu::TextureView> {
+        self.view.as_ref()
+    }
+
+    fn write_picture(&mut self) {
+        let Some(view) = &self.view else {
+            return;
+        };
+        let Some(path) = free_name() else {
+            self.say(NoticeKind::Error, "no free file name for a picture in this folder");
+            return;
+        };
+        let pixels = self.gpu.as_ref().map(|gpu| read_back(gpu, view));
+        match pixels {
+            Some(Ok((size, rgba))) => {
+                let shown = path.display().to_string();
+                std::thread::spawn(move || {
+                    let written = image::save_buffer(&path, &rgba, size[0], size[1], image::ColorType::Rgba8);
+                    if let Err(error) = written {
+                        tracing::error!("cannot write {}: {error}", path.display());
+                    }
+                });
+                self.say(NoticeKind::Remark, format!("Picture: {shown}"));
+            }
+            Some(Err(error)) => self.say(NoticeKind::Error, error.to_string()),
+            None => {}
+        }
+    }
+}
+
+/// `kintsugi-1.png` and so on: the first name that is free here.
+fn free_name() -> Option<PathBuf> {
+    let folder = std::env::current_dir().ok()?;
+    (1..10_000).map(|i| folder.join(format!("kintsugi-{i}.png"))).find(|p| !p.exists())
+}
+
+/// The scene that a path means: a scene file, or a mesh standing on the floor.
+pub fn scene_of(path: &Path, level: u32) -> Result<Scene, String> {
+    let is_scene = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
+    if is_scene {
+        return load_scene(path).map_err(|e| e.to_string());
+    }
+    Ok(Scene::of_mesh(&path.to_string_lossy(), level))
+}
+
+/// The pixels of a picture, RGBA8 from the top.
+fn read_back(gpu: &Gpu, view: &wgpu::TextureView) -> Result<([u32; 2], Vec<u8>), GpuError> {
+    let texture = view.texture();
+    let (width, height) = (texture.width(), texture.height());
+    let row = (width * 4).next_multiple_of(256);
+    let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("picture readback"),
+        size: u64::from(row) * u64::from(height),
+        usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    let mut encoder =
+        gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("picture readback") });
+    encoder.copy_texture_to_buffer(
+        texture.as_image_copy(),
+        wgpu::TexelCopyBufferInfo {
+            buffer: &buffer,
+            layout: wgpu::TexelCopyBufferLayout {
+                offset: 0,
+                bytes_per_row: Some(row),
+                rows_per_image: Some(height),
+            },
+        },
+        texture.size(),
+    );
+    gpu.queue.submit([encoder.finish()]);
+    let (sender, receiver) = mpsc::channel();
+    buffer.slice(..).map_async(wgpu::MapMode::Read, move |result| {
+        // The receiver only disappears when the caller gave up.
+        let _ = sender.send(result);
+    });
+    gpu.device.poll(wgpu::PollType::wait_indefinitely()).map_err(|e| GpuError::Driver(e.to_string()))?;
+    match receiver.recv() {
+        Ok(Ok(())) => {}
+        _ => return Err(GpuError::Driver("the picture could not be read back".into())),
+    }
+    let mapped = buffer.slice(..).get_mapped_range().map_err(|e| GpuError::Driver(e.to_string()))?;
+    let rgba = mapped.chunks(row as usize).flat_map(|r| &r[..(width * 4) as usize]).copied().collect();
+    Ok(([width, height], rgba))
+}

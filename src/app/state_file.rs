@@ -1,0 +1,122 @@
+//! The state as JSON for tests that look at the window from outside: what is there, and where the widgets are.
+
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use super::session::Session;
+use crate::{scene::write_atomically, ui::UiOutput};
+
+/// Longest time without writing.
+const AT_LEAST: Duration = Duration::from_millis(200);
+/// Shortest time between two writings while only counters change.
+const AT_MOST: Duration = Duration::from_millis(40);
+
+/// Writes the state when it has changed.
+pub struct StateFile {
+    path: PathBuf,
+    last: Value,
+    written: Option<Instant>,
+}
+
+/// The window as the state file shows it.
+pub struct WindowState {
+    /// Pixels.
+    pub size: [u32; 2],
+    /// Pixels for one point.
+    pub scale: f32,
+    /// Pictures presented.
+    pub frames: u64,
+}
+
+impl StateFile {
+    /// Publishes to `path`.
+    pub fn new(path: &Path) -> Self {
+        Self { path: path.to_owned(), last: Value::Null, written: None }
+    }
+
+    /// When to write next, at the latest.
+    pub fn due(&self) -> Instant {
+        self.written.map_or_else(Instant::now, |t| t + AT_LEAST)
+    }
+
+    /// Writes where something has changed or it is time.
+    pub fn update(&mut self, session: &Session, out: &UiOutput, window: &WindowState) {
+        let since = self.written.map_or(Duration::MAX, |t| t.elapsed());
+        if since < AT_MOST {
+            return;
+        }
+        let state = describe(session, out, window);
+        if state == self.last && since < AT_LEAST {
+            return;
+        }
+        if let Err(error) = write_atomically(&self.path, format!("{state:#}\n").as_bytes()) {
+            tracing::warn!("cannot write {}: {error}", self.path.display());
+        }
+        self.last = state;
+        self.written = Some(Instant::now());
+    }
+}
+
+fn describe(session: &Session, out: &UiOutput, window: &WindowState) -> Value {
+    let pixels = |r: &egui::Rect| {
+        let s = window.scale;
+        json!([r.left() * s, r.top() * s, r.width() * s, r.height() * s])
+    };
+    let mut rects = serde_json::Map::new();
+    for (name, rect) in &out.rects {
+        rects.entry(*name).or_insert_with(|| pixels(rect));
+    }
+    let mut state = json!({
+        "window": { "size": window.size, "scale": window.scale, "frames": window.frames },
+        "rects": rects,
+        "viewport": out.viewport.as_ref().map(pixels),
+        "playing": session.playing(),
+        "ready": session.sandbox.is_some() && session.renderer.is_some(),
+        "hint": session.hint,
+        "picture": session.picture_size,
+        "refined": session.refined,
+        "errors": session.errors(),
+        "remarks": session.remarks(),
+        "hover": session.hover.is_some(),
+    });
+    let Some(sandbox) = &session.sandbox else {
+        state["busy"] = json!(true);
+        return state;
+    };
+    let camera = session.camera;
+    let centre = out.viewport.and_then(|viewport| {
+        let (low, high) = sandbox.bounds(None)?;
+        let [x, y] = camera.project(low.midpoint(high), viewport.width() / viewport.height())?;
+        let at = viewport.min + viewport.size() * egui::vec2(x, y);
+        Some([at.x * window.scale, at.y * window.scale])
+    });
+    let object = sandbox.objects().first();
+    let generations = |b: &crate::bodies::Body| sandbox.info(b.id).map_or(0, |info| info.generation);
+    let fields = json!({
+        "busy": sandbox.is_busy(),
+        "bodies": sandbox.bodies().len(),
+        "pieces": sandbox.bodies().iter().filter(|b| generations(b) > 0).count(),
+        "awake": sandbox.awake(),
+        "time": sandbox.time(),
+        "object": object.map(|o| o.name.clone()),
+        "file": object.map(|o| o.scene.file.clone()),
+        "level": object.map(|o| o.scene.level),
+        "object_centre": centre,
+        "tuning": serde_json::to_value(sandbox.tuning()).unwrap_or_default(),
+        "undo": sandbox.history().undo_label(),
+        "redo": sandbox.history().redo_label(),
+        "camera": serde_json::to_value(camera).unwrap_or_default(),
+        "opening": sandbox.opening().map(|(label, fraction)| json!({ "label": label, "fraction": fraction })),
+        "highest": sandbox.bodies().iter().map(|b| b.state.position.y).fold(None, |a: Option<f64>, y| Some(a.map_or(y, |a| a.max(y)))),
+        "break_ms": sandbox.last_break().map(|b| b.seconds * 1000.0),
+        "mass_error": sandbox.last_break().map(|b| b.mass_error),
+    });
+    if let (Some(all), Value::Object(more)) = (state.as_object_mut(), fields) {
+        all.extend(more);
+    }
+    state
+}

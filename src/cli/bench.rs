@@ -1,0 +1,326 @@
+//! `kintsugi bench`: every stage measured several times; medians, counts, and the columns of Table 1 of Domaradzki & Martyn
+//! 2016 beside them.
+//!
+//! In: a mesh. Out: a table on stdout, and JSON where asked for. Times on the GPU come from its timestamps, others from the
+//! wall clock; a stage's first run, which also warms the driver up, is left out of the medians.
+
+use std::{fmt::Write as _, path::PathBuf, time::Instant};
+
+use clap::Args;
+use glam::{DVec3, Vec3};
+
+use crate::{
+    bodies::mass_properties,
+    export::{InputReport, report::write_json},
+    fracture::{Fracture, FractureCounts, FractureParams, Fracturer, Source},
+    gpu::{Gpu, StageTiming},
+    render::{FrameInput, RenderOptions, Renderer},
+    svo::Arena,
+    voxelize::{Progress, voxelize},
+};
+
+use super::{
+    CliError,
+    breaking::{Plan, default_impact, first_pattern},
+    input::{Object, about, load_mesh},
+    progress::Reporter,
+    stills::{Place, View, world_bounds},
+};
+
+/// Size of the ray-cast picture, as the project's targets have it.
+const PICTURE: [u32; 2] = [1280, 720];
+
+#[derive(Args)]
+pub struct BenchArgs {
+    /// Mesh file, or builtin:NAME
+    #[arg(default_value = "builtin:statue")]
+    file: PathBuf,
+    /// Octree level: 2^N voxels along the longest side
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10))]
+    level: u32,
+    /// Runs of each stage that the medians are taken over
+    #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeat: u32,
+    /// Number of Voronoi seeds (the paper's measurements have 90)
+    #[arg(long, value_name = "N", default_value_t = 90, value_parser = clap::value_parser!(u32).range(1..=65_535))]
+    seeds: u32,
+    /// Random seed of the pattern
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    rng: u64,
+    /// Also write the figures to this file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Print progress as lines of JSON on stderr
+    #[arg(long)]
+    json_progress: bool,
+}
+
+/// One measured stage.
+#[derive(serde::Serialize)]
+struct Row {
+    stage: String,
+    median_ms: f64,
+    least_ms: f64,
+    most_ms: f64,
+    runs: usize,
+}
+
+#[derive(serde::Serialize)]
+struct Results {
+    version: &'static str,
+    adapter: String,
+    cpu_threads: usize,
+    input: InputReport,
+    level: u32,
+    seeds: u32,
+    rng: u64,
+    counts: FractureCounts,
+    source_nodes: usize,
+    piece_nodes: usize,
+    stages: Vec<Row>,
+    table_1: Vec<Column>,
+}
+
+/// A column of the paper's table and the stages here that do its work.
+#[derive(serde::Serialize)]
+struct Column {
+    column: &'static str,
+    ms: f64,
+    how: &'static str,
+}
+
+/// Measures and prints.
+///
+/// # Errors
+/// [`CliError`].
+pub fn run(args: &BenchArgs) -> Result<(), CliError> {
+    let reporter = Reporter::new(args.json_progress);
+    let (mesh, input) = load_mesh(&args.file, &reporter)?;
+    let mut samples = Samples::default();
+    let mut last = None;
+    reporter.stage("voxelise", |progress| -> Result<(), CliError> {
+        for run in 0..args.repeat {
+            let start = Instant::now();
+            let done = voxelize(&mesh, args.level, &Progress::default()).map_err(|e| about(&args.file, e))?;
+            samples.add("voxelise (CPU)", ms_since(start));
+            progress.set((run + 1) as f32 / args.repeat as f32);
+            last = Some(done);
+        }
+        Ok(())
+    })?;
+    let Some(voxelized) = last else { return Ok(()) };
+    let corner = |p: [f32; 3]| DVec3::from_array(p.map(f64::from));
+    let object = Object {
+        bounds: (corner(voxelized.health.bounds_low), corner(voxelized.health.bounds_high)),
+        forest: voxelized.forest.into(),
+        grid: voxelized.grid,
+        input,
+        health: voxelized.health,
+    };
+    let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
+    let fracture = reporter.stage("fracture", |p| breaks(&gpu, args, &object, &mut samples, p))?;
+    reporter.stage("ray cast", |p| ray_casts(&gpu, args, &object, &fracture, &mut samples, p))?;
+    gpu.check()?;
+    drop(reporter);
+
+    let results = Results {
+        version: env!("CARGO_PKG_VERSION"),
+        adapter: gpu.describe(),
+        cpu_threads: std::thread::available_parallelism().map_or(1, usize::from),
+        level: args.level,
+        seeds: args.seeds,
+        rng: args.rng,
+        counts: fracture.counts,
+        source_nodes: object.forest.nodes.len(),
+        piece_nodes: fracture.forest.nodes.len(),
+        input: object.input,
+        table_1: table_1(&samples),
+        stages: samples.rows(),
+    };
+    super::print(&table(&results));
+    if let Some(path) = &args.json {
+        write_json(path, &results)?;
+    }
+    Ok(())
+}
+
+fn ms_since(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e3
+}
+
+fn breaks(
+    gpu: &Gpu,
+    args: &BenchArgs,
+    object: &Object,
+    samples: &mut Samples,
+    progress: &Progress,
+) -> Result<Fracture, CliError> {
+    let params = FractureParams { seeds: args.seeds, rng: args.rng, ..FractureParams::default() };
+    let plan = Plan { impact: default_impact(object), params, seeds: None, generations: 1 };
+    let pattern = first_pattern(object, &plan)?;
+    let fracturer = Fracturer::new(gpu)?;
+    let mut arena = Arena::new(gpu)?;
+    let slot = arena.insert(gpu, &object.forest)?;
+    let source = Source { arena: &arena, slot, forest: &object.forest, tree: 0 };
+    let mut result = fracturer.fracture(gpu, &source, &pattern, None)?;
+    for run in 0..args.repeat {
+        let start = Instant::now();
+        result = fracturer.fracture(gpu, &source, &pattern, None)?;
+        samples.add("fracture, wall clock", ms_since(start));
+        samples.add_all("fracture: ", &result.timings);
+        progress.set((run + 1) as f32 / args.repeat as f32);
+    }
+    Ok(result)
+}
+
+fn ray_casts(
+    gpu: &Gpu,
+    args: &BenchArgs,
+    object: &Object,
+    fracture: &Fracture,
+    samples: &mut Samples,
+    progress: &Progress,
+) -> Result<(), CliError> {
+    let mut arena = Arena::new(gpu)?;
+    let slot = arena.insert(gpu, &fracture.forest)?;
+    let place = Place::standing(&mass_properties(&object.forest, 0));
+    let bodies: Vec<_> = fracture
+        .pieces
+        .iter()
+        .map(|p| place.body(slot, fracture.forest.level, p.tree, &p.mass, Vec3::ZERO))
+        .collect();
+    let input = FrameInput {
+        arena: &arena,
+        bodies: &bodies,
+        camera: View::ThreeQuarter.camera(world_bounds(&bodies), PICTURE),
+        options: RenderOptions::default(),
+        size: PICTURE,
+    };
+    let mut renderer = Renderer::new(gpu)?;
+    for run in 0..=args.repeat {
+        let start = Instant::now();
+        renderer.draw(gpu, &input)?;
+        let waited = gpu.device.poll(wgpu::PollType::wait_indefinitely());
+        waited.map_err(|e| crate::gpu::GpuError::Driver(e.to_string()))?;
+        if run > 0 {
+            samples.add("picture 1280x720, wall clock", ms_since(start));
+            samples.add_all("picture: ", renderer.timings());
+        }
+        progress.set(run as f32 / args.repeat as f32);
+    }
+    Ok(())
+}
+
+/// Milliseconds per stage, in the order in which stages first came.
+#[derive(Default)]
+struct Samples(Vec<(String, Vec<f64>)>);
+
+impl Samples {
+    fn add(&mut self, stage: &str, ms: f64) {
+        match self.0.iter_mut().find(|(name, _)| name == stage) {
+            Some((_, times)) => times.push(ms),
+            None => self.0.push((stage.to_owned(), vec![ms])),
+        }
+    }
+
+    /// One run's stages; those of one name are summed first.
+    fn add_all(&mut self, prefix: &str, timings: &[StageTiming]) {
+        for (stage, ms) in crate::export::report::timings_ms(timings) {
+            self.add(&format!("{prefix}{stage}"), ms.as_f64().unwrap_or(0.0));
+        }
+    }
+
+    fn median(&self, stage: &str) -> f64 {
+        self.0.iter().find(|(name, _)| name == stage).map_or(0.0, |(_, times)| median(times))
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let row = |(stage, times): &(String, Vec<f64>)| Row {
+            stage: stage.clone(),
+            median_ms: median(times),
+            least_ms: times.iter().copied().fold(f64::INFINITY, f64::min),
+            most_ms: times.iter().copied().fold(0.0, f64::max),
+            runs: times.len(),
+        };
+        self.0.iter().map(row).collect()
+    }
+}
+
+fn median(times: &[f64]) -> f64 {
+    let mut sorted = times.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match sorted.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => sorted[n / 2],
+        n => sorted[n / 2 - 1].midpoint(sorted[n / 2]),
+    }
+}
+
+fn table_1(samples: &Samples) -> Vec<Column> {
+    let sum = |stages: &[&str]| stages.iter().map(|s| samples.median(&format!("fracture: {s}"))).sum();
+    vec![
+        Column {
+            column: "FBS extraction",
+            ms: sum(&["traverse", "boundary set"]),
+            how: "traverse + boundary set",
+        },
+        Column { column: "voxels sorting", ms: 0.0, how: "not needed: Morton order is kept throughout" },
+        Column { column: "islands", ms: sum(&["islands"]), how: "islands" },
+        Column { column: "SVO building", ms: sum(&["octrees", "split"]), how: "octrees + split" },
+        Column {
+            column: "internal nodes",
+            ms: 0.0,
+            how: "inside FBS extraction: known from the source's masks",
+        },
+    ]
+}
+
+fn table(results: &Results) -> String {
+    let mut text = String::new();
+    let counts = &results.counts;
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{}, {} CPU threads", results.adapter, results.cpu_threads);
+    let _ = writeln!(
+        text,
+        "{}: {} triangles, level {}, {} seeds, random seed {}",
+        results.input.file, results.input.triangles, results.level, results.seeds, results.rng
+    );
+    let _ = writeln!(
+        text,
+        "source leaves {}, crack voxels {}, FBS with copies {}, cells {}, islands {}, pieces {}, nodes {} -> {}",
+        counts.source_leaves,
+        counts.crack_voxels,
+        counts.fbs,
+        counts.cells,
+        counts.islands,
+        counts.pieces,
+        results.source_nodes,
+        results.piece_nodes
+    );
+    let _ =
+        writeln!(text, "\n{:<44} {:>10} {:>10} {:>10} {:>5}", "stage", "median ms", "least", "most", "runs");
+    for row in &results.stages {
+        let _ = writeln!(
+            text,
+            "{:<44} {:>10.3} {:>10.3} {:>10.3} {:>5}",
+            row.stage, row.median_ms, row.least_ms, row.most_ms, row.runs
+        );
+    }
+    let _ = writeln!(text, "\n{:<44} {:>10}", "as in Table 1 (2016)", "ms");
+    for column in &results.table_1 {
+        let _ = writeln!(text, "{:<44} {:>10.3}  {}", column.column, column.ms, column.how);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians_of_odd_and_even_counts() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
+        assert_eq!(median(&[]), 0.0);
+    }
+}

@@ -1,0 +1,92 @@
+//! `kintsugi doctor`: the adapter, its limits, and what will be slow and why.
+
+use std::fmt::Write;
+
+use crate::{
+    gpu::{Gpu, GpuError},
+    svo::Node,
+};
+
+use super::CliError;
+
+/// Prints what there is, then opens the adapter that the program would use.
+///
+/// # Errors
+/// [`GpuError::NoAdapter`] or [`GpuError::NoDevice`].
+pub fn run() -> Result<(), CliError> {
+    super::print(&format!("kintsugi {}\n", env!("CARGO_PKG_VERSION")));
+    let opened = Gpu::headless();
+    super::print(&display());
+    let gpu = opened?;
+    super::print(&adapter(&gpu));
+    super::print(&advice(&gpu));
+    works(&gpu)?;
+    super::print("compute: a buffer went there and back\n");
+    Ok(())
+}
+
+fn display() -> String {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|v| !v.is_empty());
+    let kind = match (set("WAYLAND_DISPLAY"), set("DISPLAY")) {
+        (true, _) => "Wayland",
+        (false, true) => "X11",
+        _ => "none; `kintsugi` alone will write pictures instead of opening a window",
+    };
+    format!("display: {kind}\n")
+}
+
+fn adapter(gpu: &Gpu) -> String {
+    let (info, limits) = (&gpu.info, &gpu.limits);
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "adapter: {}", gpu.describe());
+    let _ = writeln!(
+        text,
+        "kind: {:?}, vendor {:#06x}, device {:#06x}",
+        info.device_type, info.vendor, info.device
+    );
+    let _ = writeln!(text, "timestamps: {}", if gpu.has_timestamps { "yes" } else { "no" });
+    let _ = writeln!(text, "largest binding: {} MiB", gpu.max_binding() >> 20);
+    let _ = writeln!(text, "largest buffer: {} MiB", limits.max_buffer_size >> 20);
+    let _ = writeln!(text, "storage buffers a stage: {}", limits.max_storage_buffers_per_shader_stage);
+    let _ = writeln!(
+        text,
+        "workgroup: {} invocations, {} KiB shared; groups a dimension: {}",
+        limits.max_compute_invocations_per_workgroup,
+        limits.max_compute_workgroup_storage_size >> 10,
+        limits.max_compute_workgroups_per_dimension
+    );
+    let _ = writeln!(text, "subgroup size: {} to {}", info.subgroup_min_size, info.subgroup_max_size);
+    let _ = writeln!(text, "largest texture: {} pixels a side", limits.max_texture_dimension_2d);
+    text
+}
+
+fn advice(gpu: &Gpu) -> String {
+    let mut text = String::new();
+    if gpu.is_software() {
+        text.push_str(
+            "slow: this adapter is a program on the CPU, so every stage runs on the CPU's cores; levels up to 8 are \
+             pleasant, the picture lowers its resolution while things move. A graphics card with a Vulkan driver helps.\n",
+        );
+    }
+    if !gpu.has_timestamps {
+        text.push_str("missing: the adapter has no timestamps, so stages on the GPU cannot be timed.\n");
+    }
+    let nodes = gpu.max_binding() / size_of::<Node>() as u64;
+    let leaves = gpu.max_binding() / size_of::<u32>() as u64;
+    let _ =
+        writeln!(text, "room: {nodes} parent nodes and {leaves} boundary voxels in all octrees of a scene");
+    if leaves < 40 << 20 {
+        text.push_str("limit: large meshes at level 10 may not fit; use --level 9 where one is refused.\n");
+    }
+    text
+}
+
+/// A small buffer to the device and back, because a driver that opens is not yet a driver that works.
+fn works(gpu: &Gpu) -> Result<(), GpuError> {
+    let sent: Vec<u32> = (0..1000).map(|i| i * i).collect();
+    let buffer = crate::gpu::Buffer::from_slice(gpu, "doctor", &sent)?;
+    let back = buffer.read(gpu)?;
+    gpu.check()?;
+    if back == sent { Ok(()) } else { Err(GpuError::Driver("a buffer came back changed".into())) }
+}

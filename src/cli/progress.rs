@@ -1,0 +1,129 @@
+//! Progress of long commands on stderr: a bar where somebody watches, lines of JSON where a program asked for them, else
+//! nothing. Also the stopwatch of the stages that run on the CPU.
+
+use std::{cell::RefCell, io::IsTerminal, io::Write, sync::mpsc, time::Duration, time::Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::{gpu::StageTiming, voxelize::Progress};
+
+/// How often the display moves.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Shows stages and keeps their times.
+pub struct Reporter {
+    display: Display,
+    timings: RefCell<Vec<StageTiming>>,
+}
+
+enum Display {
+    Nothing,
+    Json,
+    Bar(ProgressBar),
+}
+
+impl Display {
+    fn show(&self, stage: &str, fraction: f32, ms: Option<f64>) {
+        match self {
+            Self::Nothing => {}
+            Self::Json => {
+                let mut line = serde_json::json!({ "stage": stage, "fraction": fraction });
+                if let Some(ms) = ms {
+                    line["ms"] = ms.into();
+                }
+                let _ = writeln!(std::io::stderr(), "{line}");
+            }
+            Self::Bar(bar) => {
+                bar.set_message(stage.to_owned());
+                bar.set_position((fraction * 1000.0) as u64);
+            }
+        }
+    }
+}
+
+impl Reporter {
+    /// `json` asks for lines of JSON.
+    #[must_use]
+    pub fn new(json: bool) -> Self {
+        let display = if json {
+            Display::Json
+        } else if std::io::stderr().is_terminal() {
+            let bar = ProgressBar::new(1000);
+            if let Ok(style) = ProgressStyle::with_template("{bar:30} {msg} {elapsed}") {
+                bar.set_style(style);
+            }
+            Display::Bar(bar)
+        } else {
+            Display::Nothing
+        };
+        Self { display, timings: RefCell::default() }
+    }
+
+    /// Runs one stage, timed; `work` says through [`Progress`] how far it is.
+    pub fn stage<T>(&self, name: &str, work: impl FnOnce(&Progress) -> T) -> T {
+        let progress = Progress::default();
+        let start = Instant::now();
+        self.display.show(name, 0.0, None);
+        let result = if matches!(self.display, Display::Nothing) {
+            work(&progress)
+        } else {
+            let (done, watch) = mpsc::channel::<()>();
+            let (display, watched) = (&self.display, progress.clone());
+            std::thread::scope(|scope| {
+                scope.spawn(move || {
+                    let mut last = 0.0;
+                    while watch.recv_timeout(TICK) == Err(mpsc::RecvTimeoutError::Timeout) {
+                        let now = watched.get();
+                        if now > last {
+                            display.show(name, now, None);
+                            last = now;
+                        }
+                    }
+                });
+                let result = work(&progress);
+                drop(done);
+                result
+            })
+        };
+        let ms = start.elapsed().as_secs_f64() * 1000.0;
+        self.display.show(name, 1.0, Some(ms));
+        self.timings.borrow_mut().push(StageTiming { stage: name.to_owned(), ms });
+        result
+    }
+
+    /// Adds times that were measured elsewhere, e.g. on the GPU; `prefix` goes before each stage's name.
+    pub fn add(&self, prefix: &str, timings: &[StageTiming]) {
+        let named = timings.iter().map(|t| StageTiming { stage: format!("{prefix}{}", t.stage), ms: t.ms });
+        self.timings.borrow_mut().extend(named);
+    }
+
+    /// All times so far.
+    #[must_use]
+    pub fn timings(&self) -> Vec<StageTiming> {
+        self.timings.borrow().clone()
+    }
+
+    /// One line that a person should see, but that stops nothing.
+    pub fn warn(&self, message: &str) {
+        let line = match &self.display {
+            Display::Json => serde_json::json!({ "warning": message }).to_string(),
+            _ => format!("warning: {message}"),
+        };
+        match &self.display {
+            Display::Bar(bar) => bar.suspend(|| {
+                let _ = writeln!(std::io::stderr(), "{line}");
+            }),
+            _ => {
+                let _ = writeln!(std::io::stderr(), "{line}");
+            }
+        }
+    }
+}
+
+impl Drop for Reporter {
+    fn drop(&mut self) {
+        if let Display::Bar(bar) = &self.display {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! `kintsugi render`: one picture of a mesh or scene, without a window.
+
+use std::{path::PathBuf, sync::PoisonError};
+
+use clap::Args;
+
+use crate::{
+    export::write_png,
+    gpu::Gpu,
+    render::{Camera, ColorBy, Renderer},
+};
+
+use super::{
+    CliError,
+    input::{about, is_scene, load_object},
+    progress::Reporter,
+    simulate::{open, read_scene},
+    stills::{Stage, Still, View, draw, world_bounds},
+};
+
+#[derive(Args)]
+pub struct RenderArgs {
+    /// Mesh file, scene file (.toml), or builtin:NAME
+    file: PathBuf,
+    /// Picture to write
+    #[arg(long, value_name = "PNG")]
+    out: PathBuf,
+    /// Picture size in pixels
+    #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = super::parse_size)]
+    size: [u32; 2],
+    /// Side to look from
+    #[arg(long, value_name = "NAME", default_value = "three-quarter")]
+    view: View,
+    /// Camera instead of a view: JSON, or a file with it: {"target":[x,y,z],"distance":m,"yaw":rad,"pitch":rad,"fov_y":rad}
+    #[arg(long, value_name = "JSON")]
+    camera: Option<String>,
+    /// Leave background and floor out (alpha 0)
+    #[arg(long)]
+    transparent: bool,
+    /// Octree level of a mesh: 2^N voxels along the longest side
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10))]
+    level: u32,
+    /// Print progress as lines of JSON on stderr
+    #[arg(long)]
+    json_progress: bool,
+}
+
+/// Draws and writes.
+///
+/// # Errors
+/// [`CliError`].
+pub fn run(args: &RenderArgs) -> Result<(), CliError> {
+    let camera = args.camera.as_deref().map(parse_camera).transpose()?;
+    if args.out.is_dir() {
+        return Err(about(&args.out, "this is a folder; give --out a file name, as in picture.png"));
+    }
+    let reporter = Reporter::new(args.json_progress);
+    if is_scene(&args.file) {
+        return scene(args, camera, &reporter);
+    }
+    let object = load_object(&args.file, args.level, &reporter)?;
+    let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
+    let stage = reporter.stage("upload", |_| Stage::of(&gpu, &object))?;
+    let still = Still {
+        arena: &stage.arena,
+        bodies: &stage.bodies,
+        camera: camera.unwrap_or_else(|| args.view.camera(world_bounds(&stage.bodies), args.size)),
+        color_by: ColorBy::Material,
+        floor: Some(0.0),
+        transparent: args.transparent,
+        size: args.size,
+    };
+    picture(args, &gpu, &still, &reporter)
+}
+
+/// A scene as it starts, from its own camera unless one is given.
+fn scene(args: &RenderArgs, camera: Option<Camera>, reporter: &Reporter) -> Result<(), CliError> {
+    let scene = read_scene(&args.file, args.level, reporter)?;
+    let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
+    let (own_camera, color_by) = (scene.camera, scene.view.color_by);
+    let floor = scene.floor.then_some(scene.floor_height as f32);
+    let sandbox = open(&gpu, scene, reporter)?;
+    let bodies = sandbox.render_bodies(None);
+    let arena = sandbox.arena().read().unwrap_or_else(PoisonError::into_inner);
+    let whole = || args.view.camera(world_bounds(&bodies), args.size);
+    let still = Still {
+        arena: &arena,
+        bodies: &bodies,
+        camera: camera.or(own_camera).unwrap_or_else(whole),
+        color_by,
+        floor,
+        transparent: args.transparent,
+        size: args.size,
+    };
+    picture(args, &gpu, &still, reporter)
+}
+
+fn picture(args: &RenderArgs, gpu: &Gpu, still: &Still<'_>, reporter: &Reporter) -> Result<(), CliError> {
+    let pixels = reporter.stage("draw", |_| draw(gpu, &mut Renderer::new(gpu)?, still))?;
+    write_png(&args.out, args.size, pixels)?;
+    super::print(&format!("{}\n", args.out.display()));
+    Ok(())
+}
+
+/// JSON itself, or the name of a file that holds it.
+fn parse_camera(text: &str) -> Result<Camera, CliError> {
+    let inline = text.trim_start().starts_with('{');
+    let json = if inline {
+        text.to_owned()
+    } else {
+        std::fs::read_to_string(text).map_err(|e| {
+            CliError::Input(format!(
+                "{text}: the camera cannot be read: {e}; give --camera JSON or a file with it"
+            ))
+        })?
+    };
+    let camera: Camera = serde_json::from_str(&json).map_err(|e| {
+        CliError::Input(format!("--camera: {e}; wanted are target, distance, yaw, pitch and fov_y"))
+    })?;
+    let numbers = [camera.distance, camera.yaw, camera.pitch, camera.fov_y];
+    if !camera.target.is_finite() || numbers.iter().any(|v| !v.is_finite()) || camera.distance <= 0.0 {
+        return Err(CliError::Input(
+            "--camera: every number must be finite, and the distance above 0".into(),
+        ));
+    }
+    Ok(camera)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cameras_are_checked() {
+        let good = r#"{"target":[0,0.5,0],"distance":2,"yaw":0.5,"pitch":0.2,"fov_y":0.6}"#;
+        assert!(parse_camera(good).is_ok_and(|c| c.distance == 2.0));
+        assert!(parse_camera(&good.replace("2,", "-2,")).is_err());
+        assert!(parse_camera("{}").is_err_and(|e| e.exit_code() == 2));
+        assert!(parse_camera("no-such-camera.json").is_err());
+    }
+}

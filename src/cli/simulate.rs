@@ -1,0 +1,156 @@
+//! `kintsugi simulate`: plays a scene without a window and logs it.
+//!
+//! In: a scene file, or a mesh that then stands on the floor. Out: `trajectory.npz` and `steps.csv`. Fractures are waited for
+//! before time goes on, so the same scene gives the same log.
+
+use std::{collections::BTreeSet, path::Path, path::PathBuf, time::Duration};
+
+use clap::Args;
+
+use crate::{
+    export::Trajectory,
+    gpu::Gpu,
+    mesh,
+    scene::{Arrived, Event, Sandbox, SandboxError, Scene, SceneBody, load_scene},
+};
+
+use super::{
+    CliError,
+    input::{about, is_scene},
+    progress::Reporter,
+};
+
+/// How long to sleep between two looks at a worker.
+const WAIT: Duration = Duration::from_millis(2);
+
+#[derive(Args)]
+pub struct SimulateArgs {
+    /// Scene file (.toml), mesh file, or builtin:NAME
+    scene: PathBuf,
+    /// Simulated time
+    #[arg(long, value_name = "S", value_parser = super::parse_positive)]
+    seconds: f64,
+    /// Folder for trajectory.npz and steps.csv; made if it is not there
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Print progress as lines of JSON on stderr
+    #[arg(long)]
+    json_progress: bool,
+}
+
+impl From<SandboxError> for CliError {
+    fn from(error: SandboxError) -> Self {
+        match error {
+            SandboxError::Gpu(gpu) => Self::Gpu(gpu),
+            SandboxError::Fracture(fracture) => fracture.into(),
+            other => Self::Input(other.to_string()),
+        }
+    }
+}
+
+/// Reads a scene and looks at every mesh it names, so that a bad one is refused while that is cheap. A mesh becomes a scene in
+/// which it stands on the floor.
+///
+/// # Errors
+/// [`CliError::Input`].
+pub fn read_scene(file: &Path, level: u32, reporter: &Reporter) -> Result<Scene, CliError> {
+    let scene = if is_scene(file) {
+        load_scene(file).map_err(|e| about(file, e))?
+    } else {
+        let body = SceneBody::standing(file.to_string_lossy(), level);
+        Scene { bodies: vec![body], ..Scene::default() }
+    };
+    if scene.bodies.is_empty() {
+        return Err(about(file, "the scene has no [[body]]; add one with a file"));
+    }
+    let thrown = scene.events.iter().filter_map(|event| match event {
+        Event::Projectile { body, .. } => Some(&body.file),
+        Event::Impact { .. } => None,
+    });
+    let files: BTreeSet<&String> = scene.bodies.iter().map(|b| &b.file).chain(thrown).collect();
+    reporter.stage("read", |_| -> Result<(), CliError> {
+        for name in files {
+            let path = Path::new(name);
+            let (mesh, warnings) = mesh::load(path).map_err(|e| about(path, e))?;
+            if mesh.triangles.is_empty() {
+                return Err(about(path, "it holds no triangles; export a mesh with faces"));
+            }
+            for warning in warnings {
+                reporter.warn(&format!("{name}: {}", warning.0));
+            }
+        }
+        Ok(())
+    })?;
+    Ok(scene)
+}
+
+/// Opens `scene` and waits until its octrees are on the GPU.
+///
+/// # Errors
+/// [`CliError`].
+pub fn open(gpu: &Gpu, scene: Scene, reporter: &Reporter) -> Result<Sandbox, CliError> {
+    reporter.stage("voxelise", |progress| {
+        let mut sandbox = Sandbox::new(gpu)?;
+        sandbox.open_scene(scene);
+        while sandbox.poll()? != Some(Arrived::Opened) {
+            progress.set(sandbox.opening().map_or(1.0, |(_, fraction)| fraction));
+            std::thread::sleep(WAIT);
+        }
+        Ok(sandbox)
+    })
+}
+
+/// Plays and logs.
+///
+/// # Errors
+/// [`CliError`].
+pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
+    let reporter = Reporter::new(args.json_progress);
+    let scene = read_scene(&args.scene, 7, &reporter)?;
+    super::make_folder(&args.out)?;
+    let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
+    let mut sandbox = open(&gpu, scene, &reporter)?;
+    let mut log = Trajectory::default();
+    log.record(sandbox.bodies(), sandbox.last_step());
+    reporter.stage("simulate", |progress| -> Result<(), CliError> {
+        let dt = sandbox.settings().dt;
+        let steps = (args.seconds / dt).round().max(1.0) as u64;
+        for step in 1..=steps {
+            sandbox.step().map_err(CliError::Gpu)?;
+            settle(&mut sandbox, &reporter)?;
+            let mut report = sandbox.last_step().clone();
+            report.time = step as f64 * dt;
+            log.record(sandbox.bodies(), &report);
+            progress.set(step as f32 / steps as f32);
+        }
+        Ok(())
+    })?;
+    gpu.check()?;
+    reporter.stage("write", |_| -> Result<(), CliError> {
+        log.write_npz(&args.out.join("trajectory.npz"))?;
+        log.write_csv(&args.out.join("steps.csv"))?;
+        Ok(())
+    })?;
+    drop(reporter);
+    super::print(&format!(
+        "{} steps, {} bodies, {} awake at the end; written to {}\n",
+        log.len() - 1,
+        log.bodies(),
+        sandbox.awake(),
+        args.out.display()
+    ));
+    Ok(())
+}
+
+/// Waits for fractures that the last step started.
+fn settle(sandbox: &mut Sandbox, reporter: &Reporter) -> Result<(), CliError> {
+    while sandbox.is_breaking() {
+        match sandbox.poll() {
+            Ok(Some(_)) => {}
+            Ok(None) => std::thread::sleep(WAIT),
+            Err(SandboxError::NoCrack) => reporter.warn(&SandboxError::NoCrack.to_string()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}

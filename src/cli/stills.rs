@@ -1,0 +1,175 @@
+//! Pictures without a window: a mesh standing on a floor, whole or broken, and the cameras to look at it.
+//!
+//! In: octrees on the GPU and where they stand. Out: RGBA8 rows. The world is in metres with y up; a mesh is scaled to 1 m along
+//! its longest side and stands on the floor in the middle.
+
+use glam::{DVec3, Mat4, Vec3};
+
+use crate::{
+    bodies::{MassProperties, mass_properties},
+    gpu::{Gpu, GpuError},
+    render::{Camera, ColorBy, FrameInput, RenderBody, RenderOptions, Renderer},
+    svo::{Arena, Slot},
+};
+
+use super::input::Object;
+
+/// Refinement passes of a still.
+const PASSES: u32 = 24;
+
+/// Sides to look from. Front looks along -z.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum View {
+    /// Along -z.
+    Front,
+    /// Along +z.
+    Back,
+    /// From -x.
+    Left,
+    /// From +x.
+    Right,
+    /// From above.
+    Top,
+    /// From above one corner.
+    ThreeQuarter,
+}
+
+impl View {
+    /// Yaw and pitch, radians.
+    fn angles(self) -> (f32, f32) {
+        use std::f32::consts::{FRAC_PI_2, PI};
+        match self {
+            Self::Front => (0.0, 0.0),
+            Self::Back => (PI, 0.0),
+            Self::Left => (-FRAC_PI_2, 0.0),
+            Self::Right => (FRAC_PI_2, 0.0),
+            Self::Top => (0.0, FRAC_PI_2),
+            Self::ThreeQuarter => (0.6, 0.35),
+        }
+    }
+
+    /// A camera that shows the whole of a world-space box.
+    #[must_use]
+    pub fn camera(self, (low, high): (Vec3, Vec3), [width, height]: [u32; 2]) -> Camera {
+        let (yaw, pitch) = self.angles();
+        let mut camera = Camera { yaw, pitch, ..Camera::default() };
+        camera.frame(low, high, width as f32 / height.max(1) as f32);
+        camera
+    }
+}
+
+/// Where an object's grid stands in the world: scale to metres, then a shift.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Metres a voxel.
+    pub h: f64,
+    /// World position of grid point 0, m.
+    pub origin: DVec3,
+}
+
+impl Place {
+    /// On the floor, in the middle, 1 m along the longest side of its voxels.
+    #[must_use]
+    pub fn standing(mass: &MassProperties) -> Self {
+        let (low, high) = mass.bounds;
+        let h = 1.0 / (high - low).max_element().max(1.0);
+        let middle = low.midpoint(high);
+        Self { h, origin: -h * DVec3::new(middle.x, low.y, middle.z) }
+    }
+
+    fn matrix(&self, offset: Vec3) -> Mat4 {
+        Mat4::from_translation(self.origin.as_vec3() + offset) * Mat4::from_scale(Vec3::splat(self.h as f32))
+    }
+
+    /// One octree of a forest as the renderer wants it, `offset` metres from its place.
+    #[must_use]
+    pub fn body(&self, slot: Slot, level: u32, tree: u32, mass: &MassProperties, offset: Vec3) -> RenderBody {
+        RenderBody {
+            slot,
+            root: tree,
+            level,
+            world_from_grid: self.matrix(offset),
+            bounds: (mass.bounds.0.as_vec3(), mass.bounds.1.as_vec3()),
+            id: tree,
+            selected: false,
+        }
+    }
+}
+
+/// World bounds of bodies.
+#[must_use]
+pub fn world_bounds(bodies: &[RenderBody]) -> (Vec3, Vec3) {
+    let corners = bodies.iter().flat_map(|body| {
+        let (low, high) = body.bounds;
+        (0..8).map(move |c| {
+            let pick = |k: usize| if c >> k & 1 == 0 { low[k] } else { high[k] };
+            body.world_from_grid.transform_point3(Vec3::new(pick(0), pick(1), pick(2)))
+        })
+    });
+    let (low, high) =
+        corners.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), p| (low.min(p), high.max(p)));
+    if low.cmple(high).all() { (low, high) } else { (Vec3::ZERO, Vec3::ONE) }
+}
+
+/// One object standing on the floor, on the GPU.
+pub struct Stage {
+    /// Its octree.
+    pub arena: Arena,
+    /// The body.
+    pub bodies: Vec<RenderBody>,
+}
+
+impl Stage {
+    /// Uploads `object`.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn of(gpu: &Gpu, object: &Object) -> Result<Self, GpuError> {
+        let mut arena = Arena::new(gpu)?;
+        let slot = arena.insert(gpu, &object.forest)?;
+        let mass = mass_properties(&object.forest, 0);
+        let body = Place::standing(&mass).body(slot, object.forest.level, 0, &mass, Vec3::ZERO);
+        Ok(Self { arena, bodies: vec![body] })
+    }
+}
+
+/// What to draw and how.
+pub struct Still<'a> {
+    /// Octrees.
+    pub arena: &'a Arena,
+    /// Bodies.
+    pub bodies: &'a [RenderBody],
+    /// Camera.
+    pub camera: Camera,
+    /// Colouring.
+    pub color_by: ColorBy,
+    /// Floor height, m.
+    pub floor: Option<f32>,
+    /// No background.
+    pub transparent: bool,
+    /// Pixels.
+    pub size: [u32; 2],
+}
+
+/// Draws one refined picture.
+///
+/// # Errors
+/// [`GpuError`].
+pub fn draw(gpu: &Gpu, renderer: &mut Renderer, still: &Still<'_>) -> Result<Vec<u8>, GpuError> {
+    let input = FrameInput {
+        arena: still.arena,
+        bodies: still.bodies,
+        camera: still.camera,
+        options: RenderOptions {
+            color_by: still.color_by,
+            // A floor would fill the part of the picture that is to stay clear.
+            floor: still.floor.filter(|_| !still.transparent),
+            transparent: still.transparent,
+            ..RenderOptions::default()
+        },
+        size: still.size,
+    };
+    let pixels = renderer.still(gpu, &input, PASSES)?;
+    gpu.check()?;
+    Ok(pixels)
+}

@@ -1,0 +1,204 @@
+//! The solid of one octree as a sorted list of disjoint, aligned cubes: its leaf voxels and its internal nodes.
+//!
+//! In: one tree of a forest. Out: cubes in Morton order, for looking up neighbours, comparing solids and telling islands apart
+//! with code that is plain enough to check the passes against.
+
+use crate::svo::{
+    Forest,
+    morton::{Key, decode, encode},
+};
+
+/// Cubes in Morton order; arrays of one length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cells {
+    /// Leaf level of the grid.
+    pub level: u32,
+    /// Morton code of each cube's first voxel.
+    pub starts: Vec<Key>,
+    /// log2 of each cube's edge in voxels.
+    pub log_sizes: Vec<u8>,
+    /// Index of the leaf in the forest, or `u32::MAX` for an internal node.
+    pub leaves: Vec<u32>,
+}
+
+/// The 26 neighbours, faces first, because faces join most of a solid.
+pub const NEIGHBOURS: [[i32; 3]; 26] = neighbours();
+
+const fn neighbours() -> [[i32; 3]; 26] {
+    let mut out = [[0; 3]; 26];
+    let mut count = 0;
+    let mut nonzero = 1;
+    while nonzero <= 3 {
+        let mut i = 0;
+        while i < 27 {
+            let d = [i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1];
+            if d[0] * d[0] + d[1] * d[1] + d[2] * d[2] == nonzero {
+                out[count] = d;
+                count += 1;
+            }
+            i += 1;
+        }
+        nonzero += 1;
+    }
+    out
+}
+
+impl Cells {
+    /// The solid of `tree`.
+    #[must_use]
+    pub fn of(forest: &Forest, tree: usize) -> Self {
+        let range = forest.tree_start[tree] as usize..forest.tree_start[tree + 1] as usize;
+        let mut all: Vec<(Key, u8, u32)> = range.map(|i| (forest.leaves.keys[i], 0, i as u32)).collect();
+        forest.visit_internal(tree, &mut |_, low, size| {
+            all.push((encode(low), size.trailing_zeros() as u8, u32::MAX));
+        });
+        Self::from_cubes(forest.level, all)
+    }
+
+    fn from_cubes(level: u32, mut all: Vec<(Key, u8, u32)>) -> Self {
+        all.sort_unstable();
+        Self {
+            level,
+            starts: all.iter().map(|c| c.0).collect(),
+            log_sizes: all.iter().map(|c| c.1).collect(),
+            leaves: all.iter().map(|c| c.2).collect(),
+        }
+    }
+
+    /// Number of cubes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// No cubes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// Voxels in all cubes.
+    #[must_use]
+    pub fn volume(&self) -> u64 {
+        self.log_sizes.iter().map(|s| 1u64 << (3 * s)).sum()
+    }
+
+    /// One past the last voxel of cube `i`, as a Morton code.
+    #[must_use]
+    pub fn end(&self, i: usize) -> u64 {
+        u64::from(self.starts[i]) + (1 << (3 * self.log_sizes[i]))
+    }
+
+    /// The cube that holds a voxel.
+    #[must_use]
+    pub fn find(&self, key: Key) -> Option<usize> {
+        let i = self.starts.partition_point(|s| *s <= key).checked_sub(1)?;
+        (u64::from(key) < self.end(i)).then_some(i)
+    }
+
+    /// The cube that holds the voxel at signed coordinates; `None` outside the grid too.
+    #[must_use]
+    pub fn find_at(&self, at: [i32; 3]) -> Option<usize> {
+        let side = 1 << self.level;
+        if at.iter().any(|v| !(0..side).contains(v)) {
+            return None;
+        }
+        self.find(encode(at.map(|v| v as u32)))
+    }
+
+    /// The same solid on the grid of a coarser level: every coarse cell that holds any of it.
+    #[must_use]
+    pub fn coarsened(&self, level: u32) -> Self {
+        let drop = self.level.saturating_sub(level);
+        let mut all: Vec<(Key, u8, u32)> = (0..self.len())
+            .map(|i| {
+                let size = self.log_sizes[i].saturating_sub(drop as u8);
+                (self.starts[i] >> (3 * drop), size, u32::MAX)
+            })
+            .collect();
+        all.dedup();
+        Self::from_cubes(self.level - drop, all)
+    }
+
+    /// Number of 26-connected components, by union-find. Whatever touches it, the smaller of two neighbouring cubes sees the
+    /// larger one among the 26 places of its own size, so no cube has to look at what is smaller than itself.
+    #[must_use]
+    pub fn components(&self) -> usize {
+        let mut parent: Vec<u32> = (0..self.len() as u32).collect();
+        let mut count = self.len();
+        for offset in NEIGHBOURS {
+            if count <= 1 {
+                break;
+            }
+            for i in 0..self.len() {
+                let size = 1i32 << self.log_sizes[i];
+                let low = decode(self.starts[i]);
+                let at = std::array::from_fn(|k| low[k] as i32 + offset[k] * size);
+                let Some(j) = self.find_at(at) else { continue };
+                if self.log_sizes[j] >= self.log_sizes[i] && unite(&mut parent, i as u32, j as u32) {
+                    count -= 1;
+                }
+            }
+        }
+        count
+    }
+}
+
+fn root(parent: &mut [u32], mut i: u32) -> u32 {
+    while parent[i as usize] != i {
+        parent[i as usize] = parent[parent[i as usize] as usize];
+        i = parent[i as usize];
+    }
+    i
+}
+
+/// Joins two sets; false when they were one already.
+fn unite(parent: &mut [u32], a: u32, b: u32) -> bool {
+    let (a, b) = (root(parent, a), root(parent, b));
+    if a == b {
+        return false;
+    }
+    parent[a.max(b) as usize] = a.min(b);
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cells(level: u32, cubes: &[([u32; 3], u8)]) -> Cells {
+        Cells::from_cubes(level, cubes.iter().map(|(at, s)| (encode(*at), *s, u32::MAX)).collect())
+    }
+
+    #[test]
+    fn neighbours_are_all_26_with_faces_first() {
+        let mut all = NEIGHBOURS.to_vec();
+        assert!(all[..6].iter().all(|d| d.iter().map(|v| v * v).sum::<i32>() == 1));
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!((all.len(), all.contains(&[0; 3])), (26, false));
+    }
+
+    #[test]
+    fn touching_by_a_corner_joins_and_a_gap_of_one_voxel_does_not() {
+        assert_eq!(cells(3, &[([1, 1, 1], 0), ([2, 2, 2], 0)]).components(), 1);
+        assert_eq!(cells(3, &[([1, 1, 1], 0), ([3, 1, 1], 0)]).components(), 2);
+        // The sides of the grid do not wrap round.
+        assert_eq!(cells(3, &[([0, 0, 0], 0), ([7, 0, 0], 0)]).components(), 2);
+        assert_eq!(Cells::default().components(), 0);
+    }
+
+    #[test]
+    fn cubes_of_different_sizes_meet() {
+        // A 4-cube at 0..4 and single voxels beside its face, its far corner, and two away from it.
+        let solid = [([0, 0, 0], 2), ([4, 3, 2], 0), ([4, 4, 4], 0), ([6, 0, 0], 0)];
+        let cells = cells(3, &solid);
+        assert_eq!(cells.components(), 2);
+        assert_eq!(cells.volume(), 67);
+        assert_eq!(cells.find(encode([3, 3, 3])), Some(0));
+        assert_eq!(cells.find(encode([5, 5, 5])), None);
+        assert_eq!(cells.find_at([-1, 0, 0]), None);
+        // One level coarser the lone voxel touches the rest.
+        assert_eq!(cells.coarsened(2).components(), 1);
+    }
+}

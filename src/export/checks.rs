@@ -1,0 +1,265 @@
+//! What must hold after a break, computed from the result alone with plain CPU code that shares nothing with the passes.
+//!
+//! In: a [`Broken`]. Out: named checks with figures. The same list goes into the report and into the window's badge.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use crate::svo::{
+    Forest,
+    morton::{Key, decode},
+};
+
+use super::{Broken, BrokenStep, Cells};
+
+/// One check.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Check {
+    /// What must hold.
+    pub name: String,
+    /// Whether it does.
+    pub ok: bool,
+    /// The numbers that it rests on.
+    pub figures: BTreeMap<String, f64>,
+}
+
+impl Check {
+    fn new(name: &str, ok: bool, figures: &[(&str, f64)]) -> Self {
+        let figures = figures.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        Self { name: name.to_owned(), ok, figures }
+    }
+
+    /// Joins the check of one step to that of the steps before: figures add up, except those called `worst_...`.
+    fn join(&mut self, other: &Self) {
+        self.ok &= other.ok;
+        for (name, value) in &other.figures {
+            let mine = self.figures.entry(name.clone()).or_default();
+            *mine = if name.starts_with("worst_") { mine.max(*value) } else { *mine + value };
+        }
+    }
+}
+
+/// Distances computed at most for the corner check; above it, voxels are sampled evenly.
+const DISTANCE_BUDGET: u64 = 4_000_000_000;
+
+/// All checks over all steps.
+#[must_use]
+pub fn check(broken: &Broken) -> Vec<Check> {
+    let mut all: Vec<Check> = Vec::new();
+    for step in &broken.steps {
+        let checks = check_step(broken, step);
+        if all.is_empty() {
+            all = checks;
+        } else {
+            for (sum, check) in all.iter_mut().zip(&checks) {
+                sum.join(check);
+            }
+        }
+    }
+    all.push(crack_flags(broken));
+    all.push(numbering(broken));
+    all
+}
+
+fn check_step(broken: &Broken, step: &BrokenStep) -> Vec<Check> {
+    let (source_forest, source_tree) = broken.source_of(step);
+    let source = Cells::of(source_forest, source_tree as usize);
+    let pieces: Vec<Cells> =
+        step.fracture.pieces.par_iter().map(|p| Cells::of(&step.fracture.forest, p.tree as usize)).collect();
+    let mut copies: Vec<(Key, u32)> = pieces
+        .iter()
+        .zip(&step.fracture.pieces)
+        .flat_map(|(cells, piece)| {
+            (0..cells.len()).filter(|i| cells.leaves[*i] != u32::MAX).map(|i| (cells.starts[i], piece.cell))
+        })
+        .collect();
+    copies.par_sort_unstable();
+    vec![
+        boundary(&source, &copies, step),
+        space(&source, &pieces, &copies),
+        corners(&copies, step, broken.grid.level),
+        mass(broken, step),
+        connected(&pieces, step.island_level),
+        valid(&step.fracture.forest),
+    ]
+}
+
+/// Without copies, the boundary voxels of the pieces are those of the source plus voxels that lay inside it.
+fn boundary(source: &Cells, copies: &[(Key, u32)], step: &BrokenStep) -> Check {
+    let mut unique: Vec<Key> = copies.iter().map(|c| c.0).collect();
+    unique.dedup();
+    let leaves: Vec<Key> =
+        (0..source.len()).filter(|i| source.leaves[*i] != u32::MAX).map(|i| source.starts[i]).collect();
+    let missing = leaves.iter().filter(|key| unique.binary_search(key).is_err()).count();
+    let (mut from_inside, mut outside) = (0u64, 0u64);
+    for key in &unique {
+        match source.find(*key) {
+            Some(i) if source.leaves[i] == u32::MAX => from_inside += 1,
+            Some(_) => {}
+            None => outside += 1,
+        }
+    }
+    let counts = &step.fracture.counts;
+    let counted = counts.source_leaves == leaves.len() as u64
+        && counts.crack_voxels == from_inside
+        && counts.fbs == copies.len() as u64;
+    Check::new(
+        "boundary_is_source_plus_crack",
+        missing == 0 && outside == 0 && counted,
+        &[
+            ("source_leaves", leaves.len() as f64),
+            ("crack_voxels", from_inside as f64),
+            ("with_copies", copies.len() as f64),
+            ("missing", missing as f64),
+            ("outside", outside as f64),
+        ],
+    )
+}
+
+/// Boundary voxels without copies and the pieces' internal nodes tile exactly the space of the source.
+fn space(source: &Cells, pieces: &[Cells], copies: &[(Key, u32)]) -> Check {
+    let mut spans: Vec<(u64, u64)> = copies.iter().map(|c| (u64::from(c.0), u64::from(c.0) + 1)).collect();
+    spans.dedup();
+    for cells in pieces {
+        let internal = (0..cells.len()).filter(|i| cells.leaves[*i] == u32::MAX);
+        spans.extend(internal.map(|i| (u64::from(cells.starts[i]), cells.end(i))));
+    }
+    spans.par_sort_unstable();
+    let overlaps = spans.windows(2).filter(|w| w[1].0 < w[0].1).count();
+    let after: u64 = spans.iter().map(|s| s.1 - s.0).sum();
+    let before = source.volume();
+    let same =
+        joined(spans) == joined((0..source.len()).map(|i| (u64::from(source.starts[i]), source.end(i))));
+    Check::new(
+        "voxels_before_are_voxels_after",
+        same && overlaps == 0 && before == after,
+        &[("before", before as f64), ("after", after as f64), ("overlaps", overlaps as f64)],
+    )
+}
+
+/// Sorted spans with touching neighbours joined.
+fn joined(spans: impl IntoIterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
+    let mut out: Vec<(u64, u64)> = Vec::new();
+    for (start, end) in spans {
+        match out.last_mut() {
+            Some(last) if last.1 == start => last.1 = end,
+            _ => out.push((start, end)),
+        }
+    }
+    out
+}
+
+/// The copies of a voxel are exactly the cells that own one of its corners; crack voxels have several (2016, sec. 4.3).
+fn corners(copies: &[(Key, u32)], step: &BrokenStep, level: u32) -> Check {
+    let seeds = &step.pattern.seeds;
+    let mut starts: Vec<usize> =
+        (0..copies.len()).filter(|&i| i == 0 || copies[i - 1].0 != copies[i].0).collect();
+    starts.push(copies.len());
+    let voxels = starts.len() - 1;
+    let distances = voxels as u64 * 8 * seeds.len() as u64;
+    let stride = distances.div_ceil(DISTANCE_BUDGET).max(1) as usize;
+    let wrong = (0..voxels)
+        .into_par_iter()
+        .step_by(stride)
+        .filter(|&v| {
+            let own = &copies[starts[v]..starts[v + 1]];
+            let mut cells = corner_cells(own[0].0, seeds, level);
+            cells.sort_unstable();
+            let mut last = None;
+            let wanted = cells.into_iter().filter(|c| last.replace(*c) != Some(*c));
+            !wanted.eq(own.iter().map(|c| c.1))
+        })
+        .count();
+    Check::new(
+        "copies_are_the_corner_cells",
+        wrong == 0,
+        &[("voxels_checked", voxels.div_ceil(stride) as f64), ("wrong", wrong as f64)],
+    )
+}
+
+/// The cell that owns each corner of a voxel: the nearest seed, of equal ones the lowest. Exact, in 1/2^14 of the grid's side.
+fn corner_cells(key: Key, seeds: &[[i32; 3]], level: u32) -> [u32; 8] {
+    let low = decode(key);
+    std::array::from_fn(|c| {
+        let at: [i64; 3] =
+            std::array::from_fn(|k| i64::from(low[k] + (c as u32 >> k & 1)) << 14u32.saturating_sub(level));
+        let distance = |seed: &[i32; 3]| (0..3).map(|k| (i64::from(seed[k]) - at[k]).pow(2)).sum::<i64>();
+        // `min_by_key` keeps the first of equal ones.
+        seeds.iter().enumerate().min_by_key(|(_, seed)| distance(seed)).map_or(u32::MAX, |(i, _)| i as u32)
+    })
+}
+
+/// Masses of the pieces sum to that of what was broken.
+fn mass(broken: &Broken, step: &BrokenStep) -> Check {
+    let (forest, tree) = broken.source_of(step);
+    let before = crate::bodies::mass_properties(forest, tree as usize).volume;
+    let after: f64 = step.fracture.pieces.iter().map(|p| p.mass.volume).sum();
+    let error = if before > 0.0 { (after - before).abs() / before } else { after.abs() };
+    let voxel = broken.grid.h.powi(3);
+    Check::new(
+        "mass_before_is_mass_after",
+        error <= 1e-6,
+        &[("before", before * voxel), ("after", after * voxel), ("worst_relative_error", error)],
+    )
+}
+
+/// Every piece is one 26-connected component at the level at which islands are told apart.
+fn connected(pieces: &[Cells], island_level: u32) -> Check {
+    let counts: Vec<usize> =
+        pieces.par_iter().map(|cells| cells.coarsened(island_level).components()).collect();
+    let split = counts.iter().filter(|n| **n != 1).count();
+    Check::new(
+        "each_piece_is_connected",
+        split == 0,
+        &[("pieces", counts.len() as f64), ("split", split as f64)],
+    )
+}
+
+/// The octrees of the pieces are sound.
+fn valid(forest: &Forest) -> Check {
+    let findings = crate::svo::validate(forest).err().unwrap_or_default();
+    for finding in &findings {
+        tracing::warn!("octree: {finding}");
+    }
+    Check::new(
+        "octrees_are_valid",
+        findings.is_empty(),
+        &[("octrees", forest.trees() as f64), ("findings", findings.len() as f64)],
+    )
+}
+
+/// A leaf carries the crack flag exactly where it is not a boundary voxel of the source.
+fn crack_flags(broken: &Broken) -> Check {
+    let source = &broken.source.leaves.keys;
+    let (mut leaves, mut wrong) = (0usize, 0usize);
+    for &at in &broken.pieces {
+        let own = &broken.forest(at).leaves;
+        for i in broken.leaves(at) {
+            leaves += 1;
+            wrong += usize::from(own.colors[i].crack() == source.binary_search(&own.keys[i]).is_ok());
+        }
+    }
+    Check::new("crack_flags", wrong == 0, &[("leaves", leaves as f64), ("wrong", wrong as f64)])
+}
+
+/// Ids go by descending size, and the sizes are the voxels that are there.
+fn numbering(broken: &Broken) -> Check {
+    let sizes: Vec<u64> = broken.pieces.iter().map(|at| broken.piece(*at).voxels).collect();
+    let miscounted = broken
+        .pieces
+        .par_iter()
+        .filter(|at| {
+            let piece = broken.piece(**at);
+            Cells::of(broken.forest(**at), piece.tree as usize).volume() != piece.voxels
+        })
+        .count();
+    Check::new(
+        "pieces_by_descending_size",
+        miscounted == 0 && sizes.is_sorted_by(|a, b| a >= b),
+        &[("pieces", sizes.len() as f64), ("miscounted", miscounted as f64)],
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,205 @@
+//! A break made by hand, small enough to see: the checks hold on it, and each planted error fails the check that is its own.
+
+use std::sync::Arc;
+
+use glam::DVec3;
+
+use super::*;
+use crate::{
+    bodies::mass_properties,
+    fracture::{Fracture, FractureCounts, Pattern, Piece},
+    svo::{Forest, Grid, LeafColor, Leaves, build, morton::encode},
+};
+
+const LEVEL: u32 = 3;
+
+/// A solid box 1..7 in all axes: its outermost voxels are leaves, the 4-cube within is inside.
+fn solid() -> Forest {
+    let on_edge = |v: u32| v == 1 || v == 6;
+    let within = |v: u32| (1..=6).contains(&v);
+    let mut leaves = Leaves::default();
+    for key in 0..512 {
+        let cell = decode(key);
+        if cell.iter().all(|v| within(*v)) && cell.iter().any(|v| on_edge(*v)) {
+            push(&mut leaves, key, false, 1.0);
+        }
+    }
+    build(LEVEL, leaves, &|key: Key, level: u32| {
+        let low = decode(key).map(|v| v << (LEVEL - level));
+        low.iter().all(|v| (2..=5).contains(v))
+    })
+}
+
+fn push(leaves: &mut Leaves, key: Key, crack: bool, coverage: f32) {
+    leaves.keys.push(key);
+    leaves.normals.push(crate::svo::pack_normal(glam::Vec3::Y));
+    leaves.colors.push(LeafColor::new([100; 3], crack, 0.0));
+    leaves.coverage.push(coverage);
+}
+
+/// Two trees, cut by the plane x = 3.5: voxels of the layer x = 3 have corners on both sides.
+fn halves(source: &Forest) -> Forest {
+    let mut halves = [Leaves::default(), Leaves::default()];
+    for key in 0..512 {
+        let cell = decode(key);
+        let leaf = source.leaves.keys.binary_search(&key).is_ok();
+        let solid = cell.iter().all(|v| (1..=6).contains(v));
+        let split = cell[0] == 3;
+        if !solid || !(leaf || split) {
+            continue;
+        }
+        for (half, leaves) in halves.iter_mut().enumerate() {
+            if split || (cell[0] > 3) == (half == 1) {
+                push(leaves, key, !leaf, if split { 0.5 } else { 1.0 });
+            }
+        }
+    }
+    let [low, high] = halves;
+    let inside = |range: std::ops::RangeInclusive<u32>| {
+        move |key: Key, level: u32| {
+            let low = decode(key).map(|v| v << (LEVEL - level));
+            range.contains(&low[0]) && low.iter().all(|v| (2..=5).contains(v))
+        }
+    };
+    join([build(LEVEL, low, &inside(2..=2)), build(LEVEL, high, &inside(4..=5))])
+}
+
+/// Two forests of one tree as one forest of two.
+fn join([a, b]: [Forest; 2]) -> Forest {
+    let level = a.level as usize;
+    let mut out = Forest { level: a.level, level_start: vec![0], ..Forest::default() };
+    for l in 0..level {
+        let part = |f: &Forest| f.nodes[f.level_start[l] as usize..f.level_start[l + 1] as usize].to_vec();
+        let (first, second) = (part(&a), part(&b));
+        let here = out.nodes.len() + first.len() + second.len();
+        let counts = [&a, &b].map(|f| {
+            if l + 1 < level { f.level_start[l + 2] - f.level_start[l + 1] } else { f.leaves.len() as u32 }
+        });
+        for (forest, nodes, shift) in [(&a, first, 0), (&b, second, counts[0])] {
+            let old = if l + 1 < level { forest.level_start[l + 1] } else { 0 };
+            let new = if l + 1 < level { here as u32 } else { 0 };
+            out.nodes.extend(
+                nodes.into_iter().map(|n| crate::svo::Node {
+                    child_base: n.child_base - old + new + shift,
+                    masks: n.masks,
+                }),
+            );
+        }
+        out.level_start.push(out.nodes.len() as u32);
+    }
+    out.tree_start = vec![0, a.leaves.len() as u32, (a.leaves.len() + b.leaves.len()) as u32];
+    out.leaves = a.leaves;
+    out.leaves.keys.extend(b.leaves.keys);
+    out.leaves.normals.extend(b.leaves.normals);
+    out.leaves.colors.extend(b.leaves.colors);
+    out.leaves.coverage.extend(b.leaves.coverage);
+    out
+}
+
+fn broken() -> Broken {
+    let source = solid();
+    let forest = halves(&source);
+    let piece = |tree: u32| {
+        let mass = mass_properties(&forest, tree as usize);
+        Piece { tree, cell: tree, voxels: mass.voxels, mass }
+    };
+    let counts = FractureCounts {
+        source_leaves: source.leaves.len() as u64,
+        crack_voxels: 16,
+        fbs: forest.leaves.len() as u64,
+        cells: 2,
+        islands: 0,
+        pieces: 2,
+    };
+    let mut pieces = vec![piece(0), piece(1)];
+    pieces.sort_by_key(|p| std::cmp::Reverse(p.voxels));
+    let middle = |x: f64| DVec3::new(x, 4.0, 4.0);
+    let pattern = Pattern::from_points(&[middle(1.5), middle(5.5)], LEVEL).unwrap();
+    let fracture = Fracture { forest: Arc::new(forest), pieces, counts, timings: Vec::new() };
+    let step =
+        BrokenStep { parent: None, generation: 1, first_seed: 0, pattern, island_level: LEVEL, fracture };
+    let pieces = (0..2).map(|piece| crate::export::PieceRef { step: 0, piece }).collect();
+    Broken {
+        source: Arc::new(source),
+        grid: Grid::around(DVec3::ZERO, DVec3::ONE, LEVEL),
+        steps: vec![step],
+        pieces,
+        broken_again: Vec::new(),
+    }
+}
+
+fn failing(broken: &Broken) -> Vec<String> {
+    check(broken).into_iter().filter(|c| !c.ok).map(|c| c.name).collect()
+}
+
+fn with_forest(change: impl FnOnce(&mut Forest)) -> Broken {
+    let mut broken = broken();
+    let mut forest = (*broken.steps[0].fracture.forest).clone();
+    change(&mut forest);
+    broken.steps[0].fracture.forest = Arc::new(forest);
+    broken
+}
+
+#[test]
+fn a_right_break_passes_every_check() {
+    let broken = broken();
+    let checks = check(&broken);
+    assert_eq!(failing(&broken), Vec::<String>::new(), "{checks:#?}");
+    assert_eq!(checks.len(), 8);
+    let figure = |check: &str, name: &str| {
+        checks.iter().find(|c| c.name == check).and_then(|c| c.figures.get(name)).copied()
+    };
+    assert_eq!(figure("voxels_before_are_voxels_after", "before"), Some(216.0));
+    assert_eq!(figure("boundary_is_source_plus_crack", "crack_voxels"), Some(16.0));
+    assert_eq!(figure("copies_are_the_corner_cells", "voxels_checked"), Some(168.0));
+}
+
+#[test]
+fn a_wrong_seed_is_seen() {
+    let mut broken = broken();
+    broken.steps[0].pattern =
+        Pattern::from_points(&[DVec3::new(1.5, 4.0, 4.0), DVec3::new(6.5, 4.0, 4.0)], LEVEL).unwrap();
+    assert_eq!(failing(&broken), ["copies_are_the_corner_cells"]);
+}
+
+#[test]
+fn a_lost_inside_is_seen() {
+    let broken = with_forest(|forest| {
+        let internal = forest.nodes.iter_mut().find(|n| n.internal() != 0).unwrap();
+        internal.masks &= 0xff;
+    });
+    let failed = failing(&broken);
+    assert!(failed.contains(&"voxels_before_are_voxels_after".to_owned()), "{failed:?}");
+    assert!(failed.contains(&"pieces_by_descending_size".to_owned()), "{failed:?}");
+}
+
+#[test]
+fn a_wrong_crack_flag_is_seen() {
+    let broken = with_forest(|forest| forest.leaves.colors[5].0 ^= 1 << 24);
+    assert_eq!(failing(&broken), ["crack_flags"]);
+}
+
+#[test]
+fn lost_mass_is_seen() {
+    let mut broken = broken();
+    broken.steps[0].fracture.pieces[1].mass.volume *= 1.0 - 1e-4;
+    assert_eq!(failing(&broken), ["mass_before_is_mass_after"]);
+}
+
+#[test]
+fn a_piece_in_two_parts_is_seen() {
+    // The layer x = 2 and 3 of the low half is taken away: what is left of it is the shell at x = 1 and nothing that joins it
+    // to a voxel planted at the far side.
+    let mut leaves = Leaves::default();
+    push(&mut leaves, encode([1, 1, 1]), false, 1.0);
+    push(&mut leaves, encode([6, 6, 6]), false, 1.0);
+    let two = Cells::of(&build(LEVEL, leaves, &|_: Key, _: u32| false), 0);
+    assert!(!connected(&[two], LEVEL).ok);
+}
+
+#[test]
+fn pieces_out_of_order_are_seen() {
+    let mut broken = broken();
+    broken.pieces.reverse();
+    assert_eq!(failing(&broken), ["pieces_by_descending_size"]);
+}

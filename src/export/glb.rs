@@ -1,0 +1,156 @@
+//! Pieces as binary glTF: one node and one mesh a piece, pivot at its centre of mass, named `piece_000`, `piece_001`, ...
+//!
+//! In: a break. Out: positions, normals, vertex colours (linear, as glTF wants them) and triangles in one buffer. Units are the
+//! mesh's own; mass at density 1, volume, cell and generation are in each node's `extras`.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::{Broken, ExportError, piece_name, surface::piece_mesh};
+
+const FLOAT: u32 = 5126;
+const U16: u32 = 5123;
+const U32: u32 = 5125;
+
+/// Writes all pieces into one file. Returns notes for the user.
+///
+/// # Errors
+/// [`ExportError`].
+pub fn write_glb(path: &Path, broken: &Broken) -> Result<Vec<String>, ExportError> {
+    let mut buffer = Buffer::default();
+    let (mut nodes, mut meshes) = (Vec::new(), Vec::new());
+    for (id, &at) in broken.pieces.iter().enumerate() {
+        let mesh = piece_mesh(broken, at);
+        let piece = broken.piece(at);
+        let centre = broken.grid.origin + broken.grid.h * piece.mass.centre;
+        let positions: Vec<[f32; 3]> =
+            mesh.positions.iter().map(|p| (*p - centre).as_vec3().to_array()).collect();
+        let normals: Vec<[f32; 3]> = mesh.normals.iter().map(|n| n.to_array()).collect();
+        let colors: Vec<[u16; 4]> =
+            mesh.colors.iter().map(|[r, g, b]| [linear(*r), linear(*g), linear(*b), u16::MAX]).collect();
+        let indices: Vec<u32> = mesh.triangles().flatten().collect();
+        let volume = piece.mass.volume * broken.grid.h.powi(3);
+        let mut node = json!({
+            "name": piece_name(id),
+            "translation": centre.to_array(),
+            "extras": {
+                "cell": broken.cell(at),
+                "generation": broken.steps[at.step].generation,
+                "mass": volume,
+                "volume": volume,
+            },
+        });
+        if !indices.is_empty() {
+            let mut low = [f32::INFINITY; 3];
+            let mut high = [f32::NEG_INFINITY; 3];
+            for p in &positions {
+                low = std::array::from_fn(|k| low[k].min(p[k]));
+                high = std::array::from_fn(|k| high[k].max(p[k]));
+            }
+            let position = buffer.add(&positions, FLOAT, "VEC3", false);
+            buffer.accessors[position]["min"] = json!(low);
+            buffer.accessors[position]["max"] = json!(high);
+            let normal = buffer.add(&normals, FLOAT, "VEC3", false);
+            let color = buffer.add(&colors, U16, "VEC4", true);
+            let index = buffer.add_flat(&indices, U32);
+            node["mesh"] = meshes.len().into();
+            meshes.push(json!({
+                "name": piece_name(id),
+                "primitives": [{
+                    "attributes": { "POSITION": position, "NORMAL": normal, "COLOR_0": color },
+                    "indices": index,
+                    "material": 0,
+                }],
+            }));
+        }
+        nodes.push(node);
+    }
+    let all: Vec<usize> = (0..nodes.len()).collect();
+    let document = json!({
+        "asset": { "version": "2.0", "generator": concat!("kintsugi ", env!("CARGO_PKG_VERSION")) },
+        "scene": 0,
+        "scenes": [{ "nodes": all }],
+        "nodes": nodes,
+        "meshes": meshes,
+        "materials": [{
+            "name": "piece",
+            "pbrMetallicRoughness": { "metallicFactor": 0.0, "roughnessFactor": 0.7 },
+        }],
+        "accessors": buffer.accessors,
+        "bufferViews": buffer.views,
+        "buffers": [{ "byteLength": buffer.bytes.len() }],
+    });
+    write_chunks(path, &document, buffer.bytes)
+}
+
+fn write_chunks(path: &Path, document: &Value, mut binary: Vec<u8>) -> Result<Vec<String>, ExportError> {
+    let mut text = document.to_string().into_bytes();
+    text.resize(text.len().next_multiple_of(4), b' ');
+    binary.resize(binary.len().next_multiple_of(4), 0);
+    let total = 12 + 8 + text.len() + 8 + binary.len();
+    let Ok(total) = u32::try_from(total) else {
+        return Err(ExportError::Format {
+            path: path.to_owned(),
+            reason: "a GLB file cannot exceed 4 GiB; use a lower --level".into(),
+        });
+    };
+    let mut out = Vec::with_capacity(total as usize);
+    for word in [0x4654_6c67, 2, total, text.len() as u32, 0x4e4f_534a] {
+        out.extend(word.to_le_bytes());
+    }
+    out.extend(text);
+    out.extend((binary.len() as u32).to_le_bytes());
+    out.extend(0x004e_4942u32.to_le_bytes());
+    out.extend(binary);
+    std::fs::write(path, out).map_err(|e| ExportError::write(path, e))?;
+    Ok(Vec::new())
+}
+
+/// The one binary buffer with its views and accessors.
+#[derive(Default)]
+struct Buffer {
+    bytes: Vec<u8>,
+    views: Vec<Value>,
+    accessors: Vec<Value>,
+}
+
+impl Buffer {
+    fn add<T: bytemuck::Pod>(&mut self, data: &[T], component: u32, kind: &str, normalized: bool) -> usize {
+        const VERTICES: u32 = 34962;
+        self.push(bytemuck::cast_slice(data), data.len(), component, kind, normalized, VERTICES)
+    }
+
+    fn add_flat(&mut self, data: &[u32], component: u32) -> usize {
+        const INDICES: u32 = 34963;
+        self.push(bytemuck::cast_slice(data), data.len(), component, "SCALAR", false, INDICES)
+    }
+
+    fn push(
+        &mut self,
+        bytes: &[u8],
+        count: usize,
+        component: u32,
+        kind: &str,
+        normalized: bool,
+        target: u32,
+    ) -> usize {
+        // Every element here is a multiple of 4 bytes, so offsets stay aligned.
+        self.views.push(json!({
+            "buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len(), "target": target,
+        }));
+        self.bytes.extend(bytes);
+        self.accessors.push(json!({
+            "bufferView": self.views.len() - 1, "componentType": component, "count": count, "type": kind,
+            "normalized": normalized,
+        }));
+        self.accessors.len() - 1
+    }
+}
+
+/// sRGB byte to linear 16 bits.
+fn linear(srgb: u8) -> u16 {
+    let v = f32::from(srgb) / 255.0;
+    let v = if v <= 0.04045 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) };
+    (v * 65535.0).round() as u16
+}

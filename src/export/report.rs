@@ -1,0 +1,200 @@
+//! `report.json`: what was broken, how, and what came of it. The fields are described in `docs/files.md`.
+
+use std::{collections::BTreeSet, path::Path};
+
+use glam::DVec3;
+use serde::Serialize;
+
+use crate::{
+    fracture::{FractureCounts, Impact, Surface},
+    gpu::StageTiming,
+    mesh::HealthReport,
+};
+
+use super::{Broken, ExportError, PieceRef, checks::Check};
+
+/// What was read.
+#[derive(Clone, Debug, Serialize)]
+pub struct InputReport {
+    /// As given on the command line.
+    pub file: String,
+    /// Vertices in the file.
+    pub vertices: usize,
+    /// Triangles in the file.
+    pub triangles: usize,
+    /// Oddities that did not stop the import.
+    pub warnings: Vec<String>,
+}
+
+/// Every parameter as it was used, defaults included.
+#[derive(Clone, Debug, Serialize)]
+pub struct ParameterReport {
+    /// Leaf level.
+    pub level: u32,
+    /// Where the source was hit, mesh units.
+    pub impact: Impact,
+    /// Seeds a break.
+    pub seeds: u32,
+    /// Sphere radii, fractions of the longest side.
+    pub radii: Vec<f64>,
+    /// File of the first break's seeds, if they were given.
+    pub seeds_file: Option<String>,
+    /// Random seed.
+    pub rng: u64,
+    /// Crack surfaces.
+    pub surface: Surface,
+    /// Level at which islands are told apart.
+    pub island_level: u32,
+    /// Generations.
+    pub generations: u32,
+    /// Mesh formats written beside the arrays.
+    pub formats: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct PieceReport {
+    id: usize,
+    cell: u32,
+    parent: Option<usize>,
+    generation: u32,
+    voxels: u64,
+    volume: f64,
+    mass: f64,
+    centre: DVec3,
+    bounds: [DVec3; 2],
+}
+
+/// The report of one `fracture` command.
+#[derive(Serialize)]
+pub struct FractureReport {
+    version: &'static str,
+    input: InputReport,
+    health: HealthReport,
+    adapter: String,
+    parameters: ParameterReport,
+    counts: FractureCounts,
+    pieces: Vec<PieceReport>,
+    broken_again: Vec<PieceReport>,
+    source_mass: f64,
+    dust_mass: f64,
+    dust_voxels: u64,
+    timings_ms: serde_json::Map<String, serde_json::Value>,
+    checks: Vec<Check>,
+}
+
+impl FractureReport {
+    /// Gathers the report. `source_volume` in voxels.
+    #[must_use]
+    pub fn new(
+        broken: &Broken,
+        source_volume: f64,
+        (input, health): (InputReport, HealthReport),
+        adapter: String,
+        parameters: ParameterReport,
+        checks: Vec<Check>,
+    ) -> Self {
+        let voxel = broken.grid.h.powi(3);
+        let list = |pieces: &[PieceRef], first: usize| {
+            let numbered = pieces.iter().enumerate();
+            numbered.map(|(i, at)| piece_report(broken, *at, first + i)).collect::<Vec<_>>()
+        };
+        Self {
+            version: env!("CARGO_PKG_VERSION"),
+            input,
+            health,
+            adapter,
+            parameters,
+            counts: counts(broken),
+            pieces: list(&broken.pieces, 0),
+            broken_again: list(&broken.broken_again, broken.pieces.len()),
+            source_mass: source_volume * voxel,
+            dust_mass: 0.0,
+            dust_voxels: 0,
+            timings_ms: serde_json::Map::new(),
+            checks,
+        }
+    }
+
+    /// Whether every check holds.
+    #[must_use]
+    pub fn all_checks_hold(&self) -> bool {
+        self.checks.iter().all(|check| check.ok)
+    }
+
+    /// Counts over all generations.
+    #[must_use]
+    pub fn counts(&self) -> FractureCounts {
+        self.counts
+    }
+
+    /// Writes the report with these timings.
+    ///
+    /// # Errors
+    /// [`ExportError::Write`].
+    pub fn write(&mut self, path: &Path, timings: &[StageTiming]) -> Result<(), ExportError> {
+        self.timings_ms = timings_ms(timings);
+        write_json(path, self)
+    }
+}
+
+/// Stage names with milliseconds; a stage that ran several times has their sum.
+#[must_use]
+pub fn timings_ms(timings: &[StageTiming]) -> serde_json::Map<String, serde_json::Value> {
+    let mut map = serde_json::Map::new();
+    for timing in timings {
+        let before = map.get(&timing.stage).and_then(serde_json::Value::as_f64).unwrap_or(0.0);
+        map.insert(timing.stage.clone(), (before + timing.ms).into());
+    }
+    map
+}
+
+/// Writes `value` as indented JSON.
+///
+/// # Errors
+/// [`ExportError::Write`].
+pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), ExportError> {
+    let mut text = serde_json::to_string_pretty(value).map_err(|e| ExportError::write(path, e))?;
+    text.push('\n');
+    std::fs::write(path, text).map_err(|e| ExportError::write(path, e))
+}
+
+fn counts(broken: &Broken) -> FractureCounts {
+    let mut crack = Vec::new();
+    let mut fbs = 0;
+    for &at in &broken.pieces {
+        let leaves = &broken.forest(at).leaves;
+        let range = broken.leaves(at);
+        fbs += range.len() as u64;
+        crack.extend(range.filter(|i| leaves.colors[*i].crack()).map(|i| leaves.keys[i]));
+    }
+    crack.sort_unstable();
+    crack.dedup();
+    let cells = broken.pieces.iter().map(|at| broken.cell(*at)).collect::<BTreeSet<_>>().len() as u64;
+    let pieces = broken.pieces.len() as u64;
+    FractureCounts {
+        source_leaves: broken.source.leaves.len() as u64,
+        crack_voxels: crack.len() as u64,
+        fbs,
+        cells,
+        islands: pieces - cells,
+        pieces,
+    }
+}
+
+fn piece_report(broken: &Broken, at: PieceRef, id: usize) -> PieceReport {
+    let piece = broken.piece(at);
+    let grid = &broken.grid;
+    let to_mesh = |p: DVec3| grid.origin + grid.h * p;
+    let volume = piece.mass.volume * grid.h.powi(3);
+    PieceReport {
+        id,
+        cell: broken.cell(at),
+        parent: broken.parent_id(at),
+        generation: broken.steps[at.step].generation,
+        voxels: piece.voxels,
+        volume,
+        mass: volume,
+        centre: to_mesh(piece.mass.centre),
+        bounds: [to_mesh(piece.mass.bounds.0), to_mesh(piece.mass.bounds.1)],
+    }
+}

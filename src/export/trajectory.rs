@@ -1,0 +1,143 @@
+//! The log of a simulation: `trajectory.npz` and `steps.csv`.
+//!
+//! In: the bodies after every step. Out: arrays over time and bodies, in the order in which bodies first appeared, and one line
+//! of figures a step. The columns are described in `docs/files.md`.
+
+use std::{collections::BTreeMap, fmt::Write as _, path::Path};
+
+use glam::{DQuat, DVec3};
+
+use crate::bodies::{Body, BodyId, StepReport};
+
+use super::{ExportError, Npz};
+
+#[derive(Clone, Copy)]
+struct Sample {
+    position: DVec3,
+    rotation: DQuat,
+    linear_velocity: DVec3,
+    angular_velocity: DVec3,
+}
+
+struct Track {
+    mass: f64,
+    first: usize,
+    samples: Vec<Sample>,
+}
+
+/// What is kept of a run.
+#[derive(Default)]
+pub struct Trajectory {
+    times: Vec<f64>,
+    /// In the order of their ids, which is that of their birth.
+    tracks: BTreeMap<BodyId, Track>,
+    lines: Vec<(StepReport, usize)>,
+}
+
+impl Trajectory {
+    /// Keeps the state at `report.time`.
+    pub fn record(&mut self, bodies: &[Body], report: &StepReport) {
+        let row = self.times.len();
+        self.times.push(report.time);
+        for body in bodies {
+            let track = self.tracks.entry(body.id).or_insert_with(|| {
+                let mass = body.def.mass.volume * body.def.grid.h.powi(3) * body.def.density;
+                Track { mass, first: row, samples: Vec::new() }
+            });
+            let state = &body.state;
+            track.samples.push(Sample {
+                position: state.position,
+                rotation: state.rotation,
+                linear_velocity: state.linear_velocity,
+                angular_velocity: state.angular_velocity,
+            });
+        }
+        self.lines.push((report.clone(), bodies.len()));
+    }
+
+    /// States kept so far.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.times.len()
+    }
+
+    /// Nothing kept yet.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.times.is_empty()
+    }
+
+    /// Bodies that ever lived.
+    #[must_use]
+    pub fn bodies(&self) -> usize {
+        self.tracks.len()
+    }
+
+    /// Writes `trajectory.npz`. Where a body does not live its values are NaN.
+    ///
+    /// # Errors
+    /// [`ExportError`].
+    pub fn write_npz(&self, path: &Path) -> Result<(), ExportError> {
+        let (rows, bodies) = (self.times.len(), self.tracks.len());
+        let mut npz = Npz::create(path)?;
+        npz.array("time", &[rows], &self.times)?;
+        npz.array("position", &[rows, bodies, 3], &self.table(|s| s.position.to_array()))?;
+        npz.array("rotation", &[rows, bodies, 4], &self.table(|s| s.rotation.to_array()))?;
+        npz.array("linear_velocity", &[rows, bodies, 3], &self.table(|s| s.linear_velocity.to_array()))?;
+        npz.array("angular_velocity", &[rows, bodies, 3], &self.table(|s| s.angular_velocity.to_array()))?;
+        let per_body =
+            |value: &dyn Fn(&Track) -> f64| -> Vec<f64> { self.tracks.values().map(value).collect() };
+        npz.array("mass", &[bodies], &per_body(&|t| t.mass))?;
+        npz.array("born", &[bodies], &per_body(&|t| self.times[t.first]))?;
+        let died = |t: &Track| self.times.get(t.first + t.samples.len()).copied().unwrap_or(f64::INFINITY);
+        npz.array("died", &[bodies], &per_body(&died))?;
+        npz.finish()
+    }
+
+    fn table<const N: usize>(&self, value: impl Fn(&Sample) -> [f64; N]) -> Vec<f64> {
+        let mut out = Vec::with_capacity(self.times.len() * self.tracks.len() * N);
+        for row in 0..self.times.len() {
+            for track in self.tracks.values() {
+                let sample = row.checked_sub(track.first).and_then(|i| track.samples.get(i));
+                out.extend(sample.map_or([f64::NAN; N], &value));
+            }
+        }
+        out
+    }
+
+    /// Writes `steps.csv`.
+    ///
+    /// # Errors
+    /// [`ExportError::Write`].
+    pub fn write_csv(&self, path: &Path) -> Result<(), ExportError> {
+        let mut stages: Vec<&str> = Vec::new();
+        for timing in self.lines.iter().flat_map(|(report, _)| &report.timings) {
+            if !stages.contains(&timing.stage.as_str()) {
+                stages.push(&timing.stage);
+            }
+        }
+        let mut text = String::from(
+            "time,bodies,awake,pairs,contact_points,intersection_volume,deepest_penetration,kinetic_energy,\
+             potential_energy,momentum_x,momentum_y,momentum_z,angular_momentum_x,angular_momentum_y,angular_momentum_z",
+        );
+        for stage in &stages {
+            // Writing to a string cannot fail, here and below.
+            let _ = write!(text, ",ms {}", stage.replace([',', '"'], " "));
+        }
+        text.push('\n');
+        for (report, bodies) in &self.lines {
+            let r = report;
+            let _ = write!(text, "{},{bodies},{},{},{}", r.time, r.awake, r.pairs, r.contacts);
+            let _ = write!(text, ",{},{},{},{}", r.intersection_volume, r.deepest, r.kinetic, r.potential);
+            for v in r.momentum.to_array().into_iter().chain(r.angular_momentum.to_array()) {
+                let _ = write!(text, ",{v}");
+            }
+            for stage in &stages {
+                let ms: f64 = r.timings.iter().filter(|t| t.stage == *stage).map(|t| t.ms).sum();
+                let _ = write!(text, ",{ms:.4}");
+            }
+            text.push('\n');
+        }
+        std::fs::write(path, text).map_err(|e| ExportError::write(path, e))
+    }
+}

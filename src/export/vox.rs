@@ -1,0 +1,176 @@
+//! Pieces as MagicaVoxel models: one named object a piece, solid, split into blocks where a piece is wider than 256 voxels.
+//!
+//! In: a break. Out: voxels with z up as the format wants it (x, -z, y of the grid) and a palette of at most 255 colours: the
+//! pieces' own where these are few enough, else coarser ones.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
+
+use dot_vox::{Color, Dict, DotVoxData, Frame, Model, SceneNode, ShapeModel, Size, Voxel};
+
+use super::{Broken, Cells, ExportError, piece_name};
+use crate::svo::morton::decode;
+
+/// Largest model side.
+const BLOCK: u32 = 256;
+/// Above this many voxels only the surfaces are written: 4 bytes each would pass what editors open.
+const MOST_VOXELS: u64 = 64 << 20;
+
+/// Writes all pieces into one file. Returns notes for the user.
+///
+/// # Errors
+/// [`ExportError::Write`].
+pub fn write_vox(path: &Path, broken: &Broken) -> Result<Vec<String>, ExportError> {
+    let mut notes = Vec::new();
+    let voxels: u64 = broken.pieces.iter().map(|at| broken.piece(*at).voxels).sum();
+    let solid = voxels <= MOST_VOXELS;
+    if !solid {
+        notes.push(format!("{}: {voxels} voxels are too many; only surfaces are written", path.display()));
+    }
+    let palette = Palette::of(broken);
+    let mut scene = Scene::default();
+    let side = broken.grid.side();
+    for (id, &at) in broken.pieces.iter().enumerate() {
+        let forest = broken.forest(at);
+        let cells = Cells::of(forest, broken.piece(at).tree as usize);
+        let mut blocks: BTreeMap<[u32; 3], Vec<([u32; 3], u8)>> = BTreeMap::new();
+        for i in 0..cells.len() {
+            let color = match cells.leaves[i] {
+                u32::MAX if solid => palette.inside,
+                u32::MAX => continue,
+                leaf => palette.index(forest.leaves.colors[leaf as usize].rgb()),
+            };
+            let (low, size) = (decode(cells.starts[i]), 1 << cells.log_sizes[i]);
+            for n in 0..size * size * size {
+                let [x, y, z] = [low[0] + n % size, low[1] + n / size % size, low[2] + n / size / size];
+                let at = [x, side - 1 - z, y];
+                blocks.entry(at.map(|v| v / BLOCK)).or_default().push((at, color));
+            }
+        }
+        let many = blocks.len() > 1;
+        for (number, voxels) in blocks.into_values().enumerate() {
+            let name = if many { format!("{}_{number}", piece_name(id)) } else { piece_name(id) };
+            scene.add(&name, &voxels, side);
+        }
+    }
+    let data = scene.finish(palette.colors);
+    let mut bytes = Vec::new();
+    data.write_vox(&mut bytes).map_err(|e| ExportError::write(path, e))?;
+    std::fs::write(path, bytes).map_err(|e| ExportError::write(path, e))?;
+    Ok(notes)
+}
+
+#[derive(Default)]
+struct Scene {
+    models: Vec<Model>,
+    placed: Vec<SceneNode>,
+}
+
+impl Scene {
+    fn add(&mut self, name: &str, voxels: &[([u32; 3], u8)], side: u32) {
+        let low = voxels.iter().fold([u32::MAX; 3], |l, v| std::array::from_fn(|k| l[k].min(v.0[k])));
+        let high = voxels.iter().fold([0; 3], |h, v| std::array::from_fn(|k| h[k].max(v.0[k])));
+        let size: [u32; 3] = std::array::from_fn(|k| high[k] - low[k] + 1);
+        let model = self.models.len() as u32;
+        let voxel = |(at, i): &([u32; 3], u8)| Voxel {
+            x: (at[0] - low[0]) as u8,
+            y: (at[1] - low[1]) as u8,
+            z: (at[2] - low[2]) as u8,
+            i: *i,
+        };
+        self.models.push(Model {
+            size: Size { x: size[0], y: size[1], z: size[2] },
+            voxels: voxels.iter().map(voxel).collect(),
+        });
+        // A model is placed by its middle; the grid's own middle goes to the origin, its floor to z = 0.
+        let half = side as i32 / 2;
+        let place: [i32; 3] =
+            std::array::from_fn(|k| (low[k] + size[k] / 2) as i32 - if k == 2 { 0 } else { half });
+        let shape = self.placed.len() as u32 + 3;
+        self.placed.push(SceneNode::Transform {
+            attributes: dict("_name", name.to_owned()),
+            frames: vec![Frame::new(dict("_t", format!("{} {} {}", place[0], place[1], place[2])))],
+            child: shape,
+            layer_id: 0,
+        });
+        self.placed.push(SceneNode::Shape {
+            attributes: Dict::default(),
+            models: vec![ShapeModel { model_id: model, attributes: Dict::default() }],
+        });
+    }
+
+    fn finish(self, palette: Vec<Color>) -> DotVoxData {
+        let children = (0..self.models.len() as u32).map(|i| 2 + 2 * i).collect();
+        let mut scenes = vec![
+            SceneNode::Transform {
+                attributes: Dict::default(),
+                frames: vec![Frame::new(Dict::default())],
+                child: 1,
+                layer_id: 0,
+            },
+            SceneNode::Group { attributes: Dict::default(), children },
+        ];
+        scenes.extend(self.placed);
+        DotVoxData {
+            version: 150,
+            index_map: Vec::new(),
+            models: self.models,
+            palette,
+            materials: Vec::new(),
+            scenes,
+            layers: Vec::new(),
+        }
+    }
+}
+
+fn dict(key: &str, value: String) -> Dict {
+    Dict::from_iter([(key.to_owned(), value)])
+}
+
+/// At most 255 colours; the last one is that of the inside.
+struct Palette {
+    bits: u32,
+    known: Vec<[u8; 3]>,
+    colors: Vec<Color>,
+    inside: u8,
+}
+
+impl Palette {
+    fn of(broken: &Broken) -> Self {
+        let (mut all, mut crack) = (BTreeSet::new(), [0u64; 4]);
+        for &at in &broken.pieces {
+            for color in &broken.forest(at).leaves.colors[broken.leaves(at)] {
+                all.insert(color.rgb());
+                if color.crack() {
+                    let [r, g, b] = color.rgb().map(u64::from);
+                    crack = [crack[0] + r, crack[1] + g, crack[2] + b, crack[3] + 1];
+                }
+            }
+        }
+        let (mut bits, mut known) = (0, all.clone());
+        while known.len() > 254 {
+            bits += 1;
+            known = all.iter().map(|c| coarse(*c, bits)).collect();
+        }
+        let known: Vec<[u8; 3]> = known.into_iter().collect();
+        let middle = if bits == 0 { 0 } else { 1u8 << (bits - 1) };
+        let color = |c: [u8; 3]| Color { r: c[0] | middle, g: c[1] | middle, b: c[2] | middle, a: 255 };
+        let mut colors: Vec<Color> = known.iter().map(|c| color(*c)).collect();
+        let [r, g, b] = [0, 1, 2].map(|k| crack[k].checked_div(crack[3]).unwrap_or(128) as u8);
+        colors.push(Color { r, g, b, a: 255 });
+        let inside = (colors.len() - 1) as u8;
+        // Readers expect all 256 entries.
+        colors.resize(256, Color { r: 0, g: 0, b: 0, a: 255 });
+        Self { bits, known, colors, inside }
+    }
+
+    fn index(&self, rgb: [u8; 3]) -> u8 {
+        self.known.binary_search(&coarse(rgb, self.bits)).unwrap_or_default() as u8
+    }
+}
+
+fn coarse(rgb: [u8; 3], bits: u32) -> [u8; 3] {
+    rgb.map(|v| v >> bits << bits)
+}

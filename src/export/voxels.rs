@@ -1,0 +1,68 @@
+//! `voxels.npz`: everything about a break, as arrays. The names, shapes and types are described in `docs/files.md`.
+
+use std::path::Path;
+
+use crate::svo::{Forest, morton::decode, unpack_normal};
+
+use super::{Broken, ExportError, Npz};
+
+/// Writes the arrays. The same break gives the same bytes.
+///
+/// # Errors
+/// [`ExportError`].
+pub fn write_voxels(path: &Path, broken: &Broken) -> Result<(), ExportError> {
+    let mut npz = Npz::create(path)?;
+    let source = coordinates(&broken.source.leaves.keys);
+    npz.array("source", &[source.len() / 3, 3], &source)?;
+    let inside = internal_rows(&broken.source, 0, None);
+    npz.array("source_inside", &[inside.len() / 4, 4], &inside)?;
+
+    let mut coords = Vec::new();
+    let (mut piece, mut cell, mut crack) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut normal, mut piece_inside) = (Vec::new(), Vec::new());
+    for (id, &at) in broken.pieces.iter().enumerate() {
+        let (forest, range) = (broken.forest(at), broken.leaves(at));
+        let leaves = &forest.leaves;
+        coords.extend(coordinates(&leaves.keys[range.clone()]));
+        piece.extend(std::iter::repeat_n(id as i32, range.len()));
+        cell.extend(std::iter::repeat_n(broken.cell(at) as i32, range.len()));
+        crack.extend(leaves.colors[range.clone()].iter().map(|c| u8::from(c.crack())));
+        normal.extend(leaves.normals[range].iter().flat_map(|n| unpack_normal(*n).to_array()));
+        piece_inside.extend(internal_rows(forest, broken.piece(at).tree as usize, Some(id)));
+    }
+    let n = piece.len();
+    npz.array("coords", &[n, 3], &coords)?;
+    npz.array("piece", &[n], &piece)?;
+    npz.array("cell", &[n], &cell)?;
+    npz.array("crack", &[n], &crack)?;
+    npz.array("normal", &[n, 3], &normal)?;
+    npz.array("piece_inside", &[piece_inside.len() / 5, 5], &piece_inside)?;
+
+    let seeds: Vec<f64> = broken
+        .steps
+        .iter()
+        .flat_map(|step| step.pattern.seeds_in_voxels(broken.grid.level))
+        .flatten()
+        .collect();
+    let objects: Vec<i32> = (0..seeds.len() as i32 / 3).collect();
+    npz.array("seeds", &[objects.len(), 3], &seeds)?;
+    npz.array("seed_object", &[objects.len()], &objects)?;
+    let matrix = broken.grid.to_mesh().transpose().to_cols_array();
+    npz.array("grid_to_mesh", &[4, 4], &matrix)?;
+    npz.finish()
+}
+
+fn coordinates(keys: &[crate::svo::morton::Key]) -> Vec<i32> {
+    keys.iter().flat_map(|key| decode(*key).map(|v| v as i32)).collect()
+}
+
+/// Rows x, y, z, size of a tree's internal nodes, and the piece where one is given.
+fn internal_rows(forest: &Forest, tree: usize, piece: Option<usize>) -> Vec<i32> {
+    let mut rows = Vec::new();
+    forest.visit_internal(tree, &mut |_, low, size| {
+        rows.extend(low.map(|v| v as i32));
+        rows.push(size as i32);
+        rows.extend(piece.map(|id| id as i32));
+    });
+    rows
+}

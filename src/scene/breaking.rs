@@ -1,0 +1,233 @@
+//! Breaking one body: from a blow in the world to pieces that move as the body moved.
+//!
+//! In: a body, a blow, parameters. Out: a fracture from a worker thread, then one body definition a piece whose velocities
+//! make the split conserve momentum, angular momentum and energy (v + w x r).
+
+use std::{
+    sync::{Arc, OnceLock, PoisonError, RwLock, mpsc},
+    time::Instant,
+};
+
+use glam::{DVec3, Vec3};
+
+use crate::{
+    bodies::{Body, BodyId, BodyState, MassProperties},
+    fracture::{Fracture, FractureCounts, FractureError, FractureParams, Fracturer, Pattern, Source},
+    gpu::{Gpu, GpuError, StageTiming},
+    svo::{Arena, Grid},
+};
+
+/// The compiled passes, made by the first blow that needs them.
+pub(super) type SharedFracturer = Arc<OnceLock<Result<Fracturer, GpuError>>>;
+
+/// A blow in the world.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Blow {
+    /// World position, m.
+    pub point: DVec3,
+    /// Unit direction in the world.
+    pub direction: DVec3,
+    /// Speed that the pieces at the point get, m/s.
+    pub speed: f64,
+}
+
+/// What a fracture did, for the panels.
+#[derive(Clone, Debug, Default)]
+pub struct BreakSummary {
+    /// Counts as the report names them.
+    pub counts: FractureCounts,
+    /// GPU time per stage.
+    pub timings: Vec<StageTiming>,
+    /// Wall-clock time, s.
+    pub seconds: f64,
+    /// Mass of the pieces divided by the body's, minus 1.
+    pub mass_error: f64,
+}
+
+/// A fracture on its way.
+pub struct BreakJob {
+    /// The body that breaks.
+    pub body: BodyId,
+    /// The blow.
+    pub blow: Blow,
+    /// As it breaks.
+    pub params: FractureParams,
+    /// The body's mass when it was hit, at density 1 in grid units.
+    pub(super) source_volume: f64,
+    pub(super) started: Instant,
+    receiver: mpsc::Receiver<Result<Fracture, FractureError>>,
+}
+
+impl BreakJob {
+    pub(super) fn start(
+        gpu: &Gpu,
+        arena: &Arc<RwLock<Arena>>,
+        fracturer: &SharedFracturer,
+        body: &Body,
+        blow: Blow,
+        params: &FractureParams,
+    ) -> Self {
+        let (sender, receiver) = mpsc::channel();
+        let (gpu, arena, fracturer) = (gpu.clone(), Arc::clone(arena), Arc::clone(fracturer));
+        let (def, params_there) = (body.def.clone(), params.clone());
+        let point_in_grid = grid_from_world(&body.state, &def.mass, def.grid.h, blow.point);
+        std::thread::spawn(move || {
+            let run = || {
+                let made = fracturer.get_or_init(|| Fracturer::new(&gpu));
+                let passes = made.as_ref().map_err(|error| FractureError::Gpu(error.clone()))?;
+                let pattern = Pattern::on_spheres(
+                    &params_there,
+                    point_in_grid,
+                    def.mass.bounds,
+                    def.forest.level,
+                )
+                .map_err(|error| FractureError::Params(error.to_string()))?;
+                let arena = arena.read().unwrap_or_else(PoisonError::into_inner);
+                let source = Source { arena: &arena, slot: def.slot, forest: &def.forest, tree: def.tree };
+                passes.fracture(&gpu, &source, &pattern, params_there.island_level)
+            };
+            // The receiver only disappears when the window has closed or the scene was replaced.
+            let _ = sender.send(run());
+        });
+        Self {
+            body: body.id,
+            blow,
+            params: params.clone(),
+            source_volume: body.def.mass.volume,
+            started: Instant::now(),
+            receiver,
+        }
+    }
+
+    pub(super) fn poll(&self) -> Option<Result<Fracture, FractureError>> {
+        match self.receiver.try_recv() {
+            Ok(result) => Some(result),
+            Err(mpsc::TryRecvError::Empty) => None,
+            Err(mpsc::TryRecvError::Disconnected) => {
+                Some(Err(FractureError::Params("the fracture stopped unexpectedly; try fewer seeds".into())))
+            }
+        }
+    }
+}
+
+/// World point to grid coordinates of a body.
+#[must_use]
+pub fn grid_from_world(state: &BodyState, mass: &MassProperties, h: f64, point: DVec3) -> DVec3 {
+    state.rotation.inverse() * (point - state.position) / h + mass.centre
+}
+
+/// Grid point of a body to the world.
+#[must_use]
+pub fn world_from_grid(state: &BodyState, mass: &MassProperties, h: f64, point_in_grid: DVec3) -> DVec3 {
+    state.position + state.rotation * ((point_in_grid - mass.centre) * h)
+}
+
+/// Grid to world as the renderer wants it.
+#[must_use]
+pub fn world_from_grid_matrix(state: &BodyState, mass: &MassProperties, h: f64) -> glam::Mat4 {
+    let turn = state.rotation.as_quat();
+    let origin = world_from_grid(state, mass, h, DVec3::ZERO).as_vec3();
+    glam::Mat4::from_scale_rotation_translation(Vec3::splat(h as f32), turn, origin)
+}
+
+/// The state of a part of a rigid body: same turn, same spin, the velocity of that point of the body.
+#[must_use]
+pub fn part_state(whole: &BodyState, mass: &MassProperties, part: &MassProperties, grid: &Grid) -> BodyState {
+    let position = world_from_grid(whole, mass, grid.h, part.centre);
+    let arm = position - whole.position;
+    BodyState {
+        position,
+        rotation: whole.rotation,
+        linear_velocity: whole.linear_velocity + whole.angular_velocity.cross(arm),
+        angular_velocity: whole.angular_velocity,
+    }
+}
+
+/// Velocity that the blow adds to something at `position`: full at the point, fading over `reach` metres.
+#[must_use]
+pub fn push(blow: &Blow, position: DVec3, reach: f64) -> DVec3 {
+    let distance = position.distance(blow.point) / reach.max(1e-9);
+    blow.direction * (blow.speed * (-distance * distance).exp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::{DMat3, DQuat};
+
+    /// A solid box of voxels at density 1.
+    fn solid(low: DVec3, high: DVec3) -> MassProperties {
+        let s = high - low;
+        let volume = s.x * s.y * s.z;
+        let i = |a: f64, b: f64| volume / 12.0 * (a * a + b * b);
+        MassProperties {
+            volume,
+            centre: (low + high) / 2.0,
+            inertia: DMat3::from_diagonal(DVec3::new(i(s.y, s.z), i(s.x, s.z), i(s.x, s.y))),
+            bounds: (low, high),
+            voxels: volume as u64,
+        }
+    }
+
+    /// Momentum, angular momentum about the origin, kinetic energy; metres, density 1.
+    fn totals(state: &BodyState, mass: &MassProperties, h: f64) -> (DVec3, DVec3, f64) {
+        let m = mass.volume * h.powi(3);
+        let turn = DMat3::from_quat(state.rotation);
+        let inertia = turn * (mass.inertia * h.powi(5)) * turn.transpose();
+        let spin = inertia * state.angular_velocity;
+        (
+            state.linear_velocity * m,
+            state.position.cross(state.linear_velocity * m) + spin,
+            0.5 * m * state.linear_velocity.length_squared() + 0.5 * state.angular_velocity.dot(spin),
+        )
+    }
+
+    #[test]
+    fn splitting_conserves_momentum_spin_and_energy() {
+        let grid = Grid { level: 6, origin: DVec3::new(0.3, -1.0, 2.0), h: 0.017 };
+        let whole = solid(DVec3::new(3.0, 4.0, 5.0), DVec3::new(33.0, 44.0, 25.0));
+        let parts = [
+            solid(DVec3::new(3.0, 4.0, 5.0), DVec3::new(13.0, 44.0, 25.0)),
+            solid(DVec3::new(13.0, 4.0, 5.0), DVec3::new(33.0, 14.0, 25.0)),
+            solid(DVec3::new(13.0, 14.0, 5.0), DVec3::new(33.0, 44.0, 25.0)),
+        ];
+        let state = BodyState {
+            position: DVec3::new(1.0, 2.0, -0.5),
+            rotation: DQuat::from_euler(glam::EulerRot::XYZ, 0.4, -1.1, 2.0),
+            linear_velocity: DVec3::new(0.7, -2.0, 0.1),
+            angular_velocity: DVec3::new(3.0, -5.0, 8.0),
+        };
+        let before = totals(&state, &whole, grid.h);
+        let mut after = (DVec3::ZERO, DVec3::ZERO, 0.0);
+        for part in &parts {
+            let (p, l, e) = totals(&part_state(&state, &whole, part, &grid), part, grid.h);
+            after = (after.0 + p, after.1 + l, after.2 + e);
+        }
+        assert!(before.0.distance(after.0) <= 1e-9 * before.0.length(), "{before:?} {after:?}");
+        assert!(before.1.distance(after.1) <= 1e-9 * before.1.length(), "{before:?} {after:?}");
+        assert!((before.2 - after.2).abs() <= 1e-9 * before.2, "{before:?} {after:?}");
+    }
+
+    #[test]
+    fn grid_and_world_are_inverse() {
+        let mass = solid(DVec3::ONE, DVec3::splat(9.0));
+        let state = BodyState {
+            position: DVec3::new(4.0, 5.0, 6.0),
+            rotation: DQuat::from_rotation_y(0.7),
+            linear_velocity: DVec3::ZERO,
+            angular_velocity: DVec3::ZERO,
+        };
+        let point = DVec3::new(2.0, 7.0, 3.0);
+        let world = world_from_grid(&state, &mass, 0.1, point);
+        assert!(grid_from_world(&state, &mass, 0.1, world).distance(point) < 1e-9);
+        let drawn = world_from_grid_matrix(&state, &mass, 0.1).transform_point3(point.as_vec3());
+        assert!(drawn.as_dvec3().distance(world) < 1e-5);
+    }
+
+    #[test]
+    fn the_push_fades() {
+        let blow = Blow { point: DVec3::ZERO, direction: DVec3::X, speed: 2.0 };
+        assert_eq!(push(&blow, DVec3::ZERO, 0.5), DVec3::new(2.0, 0.0, 0.0));
+        assert!(push(&blow, DVec3::Y, 0.5).x < 0.04);
+    }
+}

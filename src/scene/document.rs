@@ -1,0 +1,189 @@
+//! The scene as plain data. `docs/scenes.md` lists every field with its unit and default; a test keeps the two in step.
+
+use glam::{DQuat, DVec3};
+
+use crate::{
+    fracture::FractureParams,
+    render::{Camera, ColorBy},
+};
+
+/// A scene file.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Scene {
+    /// Shown in the window title.
+    pub name: String,
+    /// Metres for one unit of a mesh file; a body's `size` overrides it.
+    pub meters_per_unit: f64,
+    /// m/s^2.
+    pub gravity: DVec3,
+    /// Time step, s.
+    pub dt: f64,
+    /// Solver substeps in one time step.
+    pub substeps: u32,
+    /// Whether there is a floor plane.
+    pub floor: bool,
+    /// Height of the floor plane, m.
+    pub floor_height: f64,
+    /// Where to look from; absent: the whole scene is framed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub camera: Option<Camera>,
+    /// What is shown and how.
+    pub view: SceneView,
+    /// Objects.
+    #[serde(rename = "body")]
+    pub bodies: Vec<SceneBody>,
+    /// What happens while it plays.
+    #[serde(rename = "event")]
+    pub events: Vec<Event>,
+}
+
+impl Default for Scene {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            meters_per_unit: 1.0,
+            gravity: DVec3::new(0.0, -9.81, 0.0),
+            dt: 0.01,
+            substeps: 4,
+            floor: true,
+            floor_height: 0.0,
+            camera: None,
+            view: SceneView::default(),
+            bodies: Vec::new(),
+            events: Vec::new(),
+        }
+    }
+}
+
+impl Scene {
+    /// One mesh file standing on the floor.
+    #[must_use]
+    pub fn of_mesh(file: &str, level: u32) -> Self {
+        let name = super::display_name(file);
+        Self { name, bodies: vec![SceneBody::standing(file, level)], ..Self::default() }
+    }
+}
+
+/// How a scene is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SceneView {
+    /// What decides a voxel's colour.
+    pub color_by: ColorBy,
+    /// Distance that the pieces are drawn apart, 0..=1 of their distance from the middle.
+    pub explode: f64,
+}
+
+/// One object of a scene.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SceneBody {
+    /// Mesh file, relative to the scene file, or `builtin:NAME`.
+    pub file: String,
+    /// Leaf level of the octree, 1..=10.
+    pub level: u32,
+    /// Octree level at which it collides; absent: two below `level`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub physics_level: Option<u32>,
+    /// Length that the longest side of the mesh gets, m; absent: `meters_per_unit` decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<f64>,
+    /// World position of the mesh's own origin, m.
+    pub position: DVec3,
+    /// Turn about the mesh's own origin, quaternion x, y, z, w.
+    pub rotation: DQuat,
+    /// Lifts or lowers the body so that its lowest voxel stands on the floor.
+    pub on_floor: bool,
+    /// m/s.
+    pub linear_velocity: DVec3,
+    /// rad/s.
+    pub angular_velocity: DVec3,
+    /// kg/m^3.
+    pub density: f64,
+    /// Coulomb friction coefficient.
+    pub friction: f64,
+    /// Restitution, 0..=1.
+    pub restitution: f64,
+    /// Never moves.
+    pub fixed: bool,
+    /// Impact speed at which it breaks by itself, m/s; absent: only when told to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub break_threshold: Option<f64>,
+    /// How it breaks.
+    pub fracture: FractureParams,
+}
+
+impl Default for SceneBody {
+    fn default() -> Self {
+        Self {
+            file: String::new(),
+            level: 7,
+            physics_level: None,
+            size: None,
+            position: DVec3::ZERO,
+            rotation: DQuat::IDENTITY,
+            on_floor: false,
+            linear_velocity: DVec3::ZERO,
+            angular_velocity: DVec3::ZERO,
+            density: 2000.0,
+            friction: 0.6,
+            restitution: 0.1,
+            fixed: false,
+            break_threshold: None,
+            fracture: FractureParams::default(),
+        }
+    }
+}
+
+impl SceneBody {
+    /// A mesh standing on the floor in the middle, its longest side 1 m.
+    #[must_use]
+    pub fn standing(file: impl Into<String>, level: u32) -> Self {
+        Self { file: file.into(), level, size: Some(1.0), on_floor: true, ..Self::default() }
+    }
+
+    /// The level at which it collides.
+    #[must_use]
+    pub fn collision_level(&self) -> u32 {
+        self.physics_level.unwrap_or(self.level.saturating_sub(2)).clamp(1, self.level.max(1))
+    }
+}
+
+/// Something that happens while a scene plays.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Event {
+    /// A blow: the body whose surface is nearest to `point` breaks there.
+    Impact {
+        /// Simulated time, s.
+        time: f64,
+        /// World position, m.
+        point: DVec3,
+        /// Direction of the blow, any length but zero.
+        direction: DVec3,
+        /// Speed that the pieces at the point get, m/s.
+        #[serde(default)]
+        speed: f64,
+        /// How to break; absent: as the body says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fracture: Option<FractureParams>,
+    },
+    /// A thrown body.
+    Projectile {
+        /// Simulated time, s.
+        time: f64,
+        /// The body; its velocities say how it flies.
+        body: Box<SceneBody>,
+    },
+}
+
+impl Event {
+    /// When it happens, s.
+    #[must_use]
+    pub fn time(&self) -> f64 {
+        match self {
+            Self::Impact { time, .. } | Self::Projectile { time, .. } => *time,
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! Scene files: TOML to [`Scene`] and back, with errors that name file, line and field.
+//!
+//! In: a path. Out: a checked scene whose mesh paths are resolved. Writing goes through a temporary file, a flush and a
+//! rename, so that a crash leaves either the old file or the new one.
+
+use std::{
+    fs,
+    io::Write as _,
+    path::{Path, PathBuf},
+};
+
+use super::{Event, Scene, SceneBody};
+use crate::{fracture::FractureParams, svo::MAX_LEVEL};
+
+/// Largest scene file that is read, bytes.
+const LARGEST_SCENE: u64 = 4 << 20;
+
+/// Why a scene could not be read or written: one line that says what, where and what to do.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct SceneError {
+    /// The line.
+    pub message: String,
+}
+
+fn error(message: impl Into<String>) -> SceneError {
+    SceneError { message: message.into() }
+}
+
+/// Reads a scene file. Relative mesh paths become relative to the scene file's folder.
+///
+/// # Errors
+/// [`SceneError`] for files that cannot be read, are not TOML, have unknown fields, or hold values out of range.
+pub fn load_scene(path: &Path) -> Result<Scene, SceneError> {
+    let shown = path.display();
+    let meta = fs::metadata(path)
+        .map_err(|e| error(format!("cannot open {shown}: {e}; check the path and its permissions")))?;
+    if meta.is_dir() {
+        return Err(error(format!("{shown} is a directory; name a scene file (.toml) inside it")));
+    }
+    if meta.len() > LARGEST_SCENE {
+        return Err(error(format!(
+            "{shown} is {} MiB large; a scene is text of at most {} MiB",
+            meta.len() >> 20,
+            LARGEST_SCENE >> 20
+        )));
+    }
+    let bytes = fs::read(path).map_err(|e| error(format!("cannot read {shown}: {e}")))?;
+    let text = String::from_utf8(bytes).map_err(|e| {
+        error(format!("{shown} is not text (byte {}); is it a mesh file?", e.utf8_error().valid_up_to()))
+    })?;
+    let mut scene = parse_scene(&text, &shown.to_string())?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let resolve = |body: &mut SceneBody| {
+        if !body.file.starts_with("builtin:") && Path::new(&body.file).is_relative() {
+            body.file = folder.join(&body.file).to_string_lossy().into_owned();
+        }
+    };
+    scene.bodies.iter_mut().for_each(resolve);
+    for event in &mut scene.events {
+        if let Event::Projectile { body, .. } = event {
+            resolve(body);
+        }
+    }
+    if scene.name.is_empty() {
+        scene.name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+    }
+    Ok(scene)
+}
+
+/// Reads a scene from text; `shown` names it in errors. Mesh paths stay as they are written.
+///
+/// # Errors
+/// [`SceneError`].
+pub fn parse_scene(text: &str, shown: &str) -> Result<Scene, SceneError> {
+    let scene: Scene = toml::from_str(text).map_err(|e| {
+        let line = e.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+        error(format!("{shown}, line {line}: {}", e.message().replace('\n', " ")))
+    })?;
+    check(&scene).map_err(|problem| {
+        error(format!("{shown}, line {}: {} {}", line_of(text, &problem), problem.field(), problem.what))
+    })?;
+    Ok(scene)
+}
+
+/// Writes a scene; mesh paths inside the scene file's folder are written relative to it.
+///
+/// # Errors
+/// [`SceneError`].
+pub fn save_scene(path: &Path, scene: &Scene) -> Result<(), SceneError> {
+    let mut scene = scene.clone();
+    check(&scene).map_err(|problem| error(format!("cannot save: {} {}", problem.field(), problem.what)))?;
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
+    let unresolve = |body: &mut SceneBody| {
+        let file = Path::new(&body.file);
+        if !body.file.starts_with("builtin:")
+            && let Ok(full) = file.canonicalize()
+        {
+            body.file = full.strip_prefix(&folder).unwrap_or(&full).to_string_lossy().into_owned();
+        }
+    };
+    scene.bodies.iter_mut().for_each(unresolve);
+    for event in &mut scene.events {
+        if let Event::Projectile { body, .. } = event {
+            unresolve(body);
+        }
+    }
+    let text =
+        toml::to_string_pretty(&scene).map_err(|e| error(format!("cannot save {}: {e}", path.display())))?;
+    write_atomically(path, text.as_bytes()).map_err(|e| error(format!("cannot save {}: {e}", path.display())))
+}
+
+/// Writes `bytes` beside `path`, flushes them to the disk, and renames.
+///
+/// # Errors
+/// The file system's.
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut name = path.file_name().map(std::ffi::OsStr::to_os_string).unwrap_or_default();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let temporary = path.with_file_name(name);
+    let written = fs::File::create(&temporary).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    let renamed = written.and_then(|()| fs::rename(&temporary, path));
+    if renamed.is_err() {
+        // Nothing more can be done about a temporary file that will not go away.
+        let _ = fs::remove_file(&temporary);
+    }
+    renamed
+}
+
+/// Where the window saves what is open: the user's state folder, else the temporary folder.
+#[must_use]
+pub fn autosave_path() -> PathBuf {
+    let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/state"));
+    let folder = std::env::var_os("XDG_STATE_HOME")
+        .map(PathBuf::from)
+        .filter(|p| p.is_absolute())
+        .or(home)
+        .unwrap_or_else(std::env::temp_dir);
+    folder.join("kintsugi").join("autosave.toml")
+}
+
+/// A value out of range, and where.
+struct Problem {
+    table: Option<(&'static str, usize)>,
+    name: &'static str,
+    what: String,
+}
+
+impl Problem {
+    fn field(&self) -> String {
+        match self.table {
+            Some((table, index)) => format!("{table} {}: {}", index + 1, self.name),
+            None => self.name.to_owned(),
+        }
+    }
+}
+
+/// The line (from 1) on which a field stands, or its table, or the first.
+fn line_of(text: &str, problem: &Problem) -> usize {
+    let header = problem.table.map(|(table, _)| format!("[[{table}]]"));
+    let mut tables_left = problem.table.map_or(0, |(_, index)| index + 1);
+    let mut found = 1;
+    for (i, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if header.as_deref() == Some(line) {
+            if tables_left == 0 {
+                break;
+            }
+            tables_left -= 1;
+            found = if tables_left == 0 { i + 1 } else { found };
+        } else if tables_left == 0 && line.split('=').next().map(str::trim) == Some(problem.name) {
+            return i + 1;
+        }
+    }
+    found
+}
+
+type Checked = Result<(), Problem>;
+
+/// Pushes the place into every check.
+struct Place(Option<(&'static str, usize)>);
+
+impl Place {
+    fn fail(&self, name: &'static str, what: impl Into<String>) -> Checked {
+        Err(Problem { table: self.0, name, what: what.into() })
+    }
+
+    fn number(&self, name: &'static str, value: f64, low: f64, high: f64) -> Checked {
+        if value.is_finite() && (low..=high).contains(&value) {
+            return Ok(());
+        }
+        self.fail(name, format!("is {value}; it must be a number from {low} to {high}"))
+    }
+
+    fn vector(&self, name: &'static str, values: impl IntoIterator<Item = f64>, most: f64) -> Checked {
+        values.into_iter().try_for_each(|v| self.number(name, v, -most, most))
+    }
+
+    fn fracture(&self, params: &FractureParams) -> Checked {
+        if params.seeds == 0 || params.seeds > 100_000 {
+            return self.fail("seeds", format!("is {}; it must be from 1 to 100000", params.seeds));
+        }
+        if params.radii.is_empty() {
+            return self.fail("radii", "is empty; give at least one sphere radius");
+        }
+        if params.rng > i64::MAX as u64 {
+            return self.fail("rng", "is too large; it must be below 2^63");
+        }
+        params.radii.iter().try_for_each(|r| self.number("radii", *r, 0.0, 100.0))
+    }
+
+    fn body(&self, body: &SceneBody) -> Checked {
+        if body.file.is_empty() {
+            return self.fail("file", "is missing; name a mesh file or builtin:vase");
+        }
+        if !(1..=MAX_LEVEL).contains(&body.level) {
+            return self.fail("level", format!("is {}; it must be from 1 to {MAX_LEVEL}", body.level));
+        }
+        if let Some(level) = body.physics_level
+            && !(1..=body.level).contains(&level)
+        {
+            return self.fail(
+                "physics_level",
+                format!("is {level}; it must be from 1 to the level, {}", body.level),
+            );
+        }
+        if let Some(size) = body.size {
+            self.number("size", size, 1e-4, 1e4)?;
+        }
+        self.vector("position", body.position.to_array(), 1e6)?;
+        self.vector("rotation", body.rotation.to_array(), 1e3)?;
+        if body.rotation.length() < 1e-6 {
+            return self.fail("rotation", "is zero; no turn is [0, 0, 0, 1]");
+        }
+        self.vector("linear_velocity", body.linear_velocity.to_array(), 1e4)?;
+        self.vector("angular_velocity", body.angular_velocity.to_array(), 1e4)?;
+        self.number("density", body.density, 1e-3, 1e6)?;
+        self.number("friction", body.friction, 0.0, 10.0)?;
+        self.number("restitution", body.restitution, 0.0, 1.0)?;
+        if let Some(threshold) = body.break_threshold {
+            self.number("break_threshold", threshold, 0.0, 1e9)?;
+        }
+        self.fracture(&body.fracture)
+    }
+}
+
+fn check(scene: &Scene) -> Checked {
+    let top = Place(None);
+    top.number("meters_per_unit", scene.meters_per_unit, 1e-9, 1e9)?;
+    top.vector("gravity", scene.gravity.to_array(), 1e4)?;
+    top.number("dt", scene.dt, 1e-5, 0.1)?;
+    if !(1..=64).contains(&scene.substeps) {
+        return top.fail("substeps", format!("is {}; it must be from 1 to 64", scene.substeps));
+    }
+    top.number("floor_height", scene.floor_height, -1e6, 1e6)?;
+    top.number("explode", scene.view.explode, 0.0, 1.0)?;
+    if let Some(camera) = &scene.camera {
+        top.vector("target", camera.target.to_array().map(f64::from), 1e6)?;
+        top.number("distance", f64::from(camera.distance), 1e-6, 1e7)?;
+        top.number("yaw", f64::from(camera.yaw), -1e4, 1e4)?;
+        top.number("pitch", f64::from(camera.pitch), -1.6, 1.6)?;
+        top.number("fov_y", f64::from(camera.fov_y), 0.01, 3.0)?;
+    }
+    for (i, body) in scene.bodies.iter().enumerate() {
+        Place(Some(("body", i))).body(body)?;
+    }
+    for (i, event) in scene.events.iter().enumerate() {
+        let place = Place(Some(("event", i)));
+        place.number("time", event.time(), 0.0, 1e6)?;
+        match event {
+            Event::Impact { point, direction, speed, fracture, .. } => {
+                place.vector("point", point.to_array(), 1e6)?;
+                place.vector("direction", direction.to_array(), 1e6)?;
+                if direction.length() < 1e-9 {
+                    return place.fail("direction", "is zero; say which way the blow goes");
+                }
+                place.number("speed", *speed, 0.0, 1e4)?;
+                fracture.iter().try_for_each(|params| place.fracture(params))?;
+            }
+            Event::Projectile { body, .. } => place.body(body)?,
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::DVec3;
+
+    fn sample() -> Scene {
+        let mut body = SceneBody::standing("builtin:vase", 8);
+        body.break_threshold = Some(3.0);
+        body.linear_velocity = DVec3::new(0.0, -1.5, 0.25);
+        let impact = Event::Impact {
+            time: 0.5,
+            point: DVec3::new(0.1, 0.2, 0.3),
+            direction: DVec3::NEG_Z,
+            speed: 1.0,
+            fracture: Some(FractureParams { seeds: 12, ..FractureParams::default() }),
+        };
+        let ball = Event::Projectile { time: 1.0, body: Box::new(SceneBody::standing("builtin:sphere", 6)) };
+        Scene { name: "try".into(), bodies: vec![body], events: vec![impact, ball], ..Scene::default() }
+    }
+
+    #[test]
+    fn a_saved_scene_loads_as_it_was() {
+        let folder = std::env::temp_dir().join(format!("kintsugi-scene-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("mesh.obj"), "v 0 0 0\n").unwrap();
+        let mut scene = sample();
+        scene.bodies.push(SceneBody {
+            file: folder.join("mesh.obj").to_string_lossy().into_owned(),
+            ..SceneBody::default()
+        });
+        let path = folder.join("a.toml");
+        save_scene(&path, &scene).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains("file = \"mesh.obj\""), "the path is relative to the scene: {text}");
+        let loaded = load_scene(&path).unwrap();
+        assert_eq!(loaded.bodies[0], scene.bodies[0]);
+        assert_eq!(loaded.events, scene.events);
+        assert!(Path::new(&loaded.bodies[1].file).is_file());
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn errors_name_line_and_field() {
+        let bad = |text: &str, wanted: &[&str]| {
+            let message = parse_scene(text, "s.toml").unwrap_err().message;
+            assert!(!message.contains('\n'), "{message}");
+            for part in wanted {
+                assert!(message.contains(part), "{part} in {message}");
+            }
+        };
+        bad("dt = nan\n", &["line 1", "dt", "NaN"]);
+        bad("gravity = [0, -9.81, inf]\n", &["line 1", "gravity"]);
+        bad("\ngravitty = [0, 0, 0]\n", &["line 2", "gravitty"]);
+        bad("name = 3\n", &["line 1"]);
+        bad("[[body]]\nfile = \"a\"\n\n[[body]]\nfile = \"b\"\nlevel = 11\n", &["line 6", "body 2", "level"]);
+        bad("[[body]]\nlevel = 4\n", &["line 1", "body 1", "file"]);
+        bad("[[body]]\nfile = \"a\"\nrotation = [0.0, 0.0, 0.0, 0.0]\n", &["line 3", "rotation"]);
+        bad(
+            "[[event]]\nkind = \"impact\"\ntime = -1.0\npoint = [0.0, 0.0, 0.0]\ndirection = [0.0, 0.0, 1.0]\n",
+            &["line 3", "event 1", "time"],
+        );
+    }
+
+    #[test]
+    fn a_directory_and_a_missing_file_are_one_line() {
+        for path in [std::env::temp_dir(), PathBuf::from("no-such-scene.toml")] {
+            let message = load_scene(&path).unwrap_err().message;
+            assert!(!message.is_empty() && !message.contains('\n'));
+        }
+    }
+
+    #[test]
+    fn every_field_is_documented() {
+        let text = include_str!("../../docs/scenes.md");
+        let mut scene = sample();
+        scene.camera = Some(crate::render::Camera::default());
+        scene.bodies[0].physics_level = Some(5);
+        scene.bodies[0].fracture.island_level = Some(7);
+        let value = toml::Value::try_from(&scene).unwrap();
+        fn walk(value: &toml::Value, text: &str) {
+            match value {
+                toml::Value::Table(table) => {
+                    for (key, value) in table {
+                        assert!(text.contains(&format!("`{key}`")), "docs/scenes.md lacks `{key}`");
+                        walk(value, text);
+                    }
+                }
+                toml::Value::Array(items) => items.iter().for_each(|v| walk(v, text)),
+                _ => {}
+            }
+        }
+        walk(&value, text);
+    }
+}

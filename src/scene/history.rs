@@ -1,0 +1,125 @@
+//! Undo and redo: what the world was before each change.
+//!
+//! A fracture or an import keeps a snapshot of all bodies (their octrees are shared, not copied); a slider keeps the tuned
+//! values only, so that undoing it does not move the bodies back.
+
+use crate::bodies::Body;
+
+use super::{
+    Tuning,
+    sandbox::{BodyInfo, ObjectInfo},
+};
+
+/// All bodies at one moment.
+#[derive(Clone)]
+pub struct Snapshot {
+    pub(super) bodies: Vec<(Body, BodyInfo)>,
+    pub(super) objects: Vec<ObjectInfo>,
+    pub(super) scene: super::Scene,
+    pub(super) time: f64,
+    pub(super) next_event: usize,
+}
+
+/// One undoable step.
+pub(super) struct Step {
+    /// What was done, for the menu.
+    pub label: String,
+    /// The tuned values before it.
+    pub tuning: Tuning,
+    /// The bodies before it, where it changed them.
+    pub world: Option<Snapshot>,
+}
+
+/// Steps that can be undone and done again.
+#[derive(Default)]
+pub struct History {
+    done: Vec<Step>,
+    undone: Vec<Step>,
+}
+
+/// Steps kept.
+const MOST: usize = 100;
+
+impl History {
+    pub(super) fn push(&mut self, step: Step) {
+        self.undone.clear();
+        self.done.push(step);
+        if self.done.len() > MOST {
+            self.done.remove(0);
+        }
+    }
+
+    /// Takes the last step back; `current` turns a step into its opposite.
+    pub(super) fn undo(&mut self, current: impl FnOnce(&Step) -> Step) -> Option<Step> {
+        let step = self.done.pop()?;
+        self.undone.push(current(&step));
+        Some(step)
+    }
+
+    pub(super) fn redo(&mut self, current: impl FnOnce(&Step) -> Step) -> Option<Step> {
+        let step = self.undone.pop()?;
+        self.done.push(current(&step));
+        Some(step)
+    }
+
+    /// Forgets the older half to free memory; false when there was nothing to forget.
+    pub(super) fn shrink(&mut self) -> bool {
+        if self.undone.is_empty() && self.done.is_empty() {
+            return false;
+        }
+        self.undone.clear();
+        self.done.drain(..self.done.len().div_ceil(2));
+        true
+    }
+
+    /// What undo would take back.
+    #[must_use]
+    pub fn undo_label(&self) -> Option<&str> {
+        self.done.last().map(|step| step.label.as_str())
+    }
+
+    /// What redo would do again.
+    #[must_use]
+    pub fn redo_label(&self) -> Option<&str> {
+        self.undone.last().map(|step| step.label.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(label: &str, seeds: u32) -> Step {
+        let mut tuning = Tuning::default();
+        tuning.fracture.seeds = seeds;
+        Step { label: label.into(), tuning, world: None }
+    }
+
+    #[test]
+    fn undo_and_redo_walk_the_same_road() {
+        let mut history = History::default();
+        history.push(step("a", 1));
+        history.push(step("b", 2));
+        let back = history.undo(|s| step(&s.label, 3)).unwrap();
+        assert_eq!((back.tuning.fracture.seeds, history.undo_label()), (2, Some("a")));
+        let forth = history.redo(|s| step(&s.label, 2)).unwrap();
+        assert_eq!((forth.tuning.fracture.seeds, history.undo_label()), (3, Some("b")));
+        history.undo(|s| step(&s.label, 3));
+        history.push(step("c", 4));
+        assert_eq!(history.redo_label(), None, "a new step forgets what was undone");
+    }
+
+    #[test]
+    fn shrinking_ends() {
+        let mut history = History::default();
+        for i in 0..MOST as u32 + 5 {
+            history.push(step("x", i));
+        }
+        assert_eq!(history.done.len(), MOST);
+        let mut rounds = 0;
+        while history.shrink() {
+            rounds += 1;
+        }
+        assert!(rounds < 10 && history.undo_label().is_none());
+    }
+}

@@ -1,0 +1,60 @@
+//! What the panels tune: plain values that undo can put back.
+
+use crate::{fracture::FractureParams, render::ColorBy};
+
+/// Everything that a slider changes without changing the objects.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Tuning {
+    /// How the next blow breaks.
+    pub fracture: FractureParams,
+    /// Whether every blow uses the same random seed.
+    pub lock_rng: bool,
+    /// Speed that the pieces at the hit point get, m/s.
+    pub blow_speed: f64,
+    /// Downward gravity, m/s^2.
+    pub gravity: f64,
+    /// Coulomb friction of every body.
+    pub friction: f64,
+    /// Restitution of every body.
+    pub restitution: f64,
+    /// Octree level at which bodies collide.
+    pub physics_level: u32,
+    /// What is shown.
+    pub view: ViewTuning,
+}
+
+/// How the picture is made.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct ViewTuning {
+    /// Distance that the pieces are drawn apart, 0..=1.
+    pub explode: f64,
+    /// What decides a voxel's colour.
+    pub color_by: ColorBy,
+    /// Whether the floor is drawn.
+    pub floor: bool,
+    /// Pictures a second to aim at by lowering the resolution while something moves.
+    pub target_fps: f64,
+    /// Largest share of the window's pixels along one side, 0.25..=1.
+    pub sharpness: f64,
+}
+
+impl Default for ViewTuning {
+    fn default() -> Self {
+        Self { explode: 0.0, color_by: ColorBy::Material, floor: true, target_fps: 30.0, sharpness: 1.0 }
+    }
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self {
+            fracture: FractureParams::default(),
+            lock_rng: false,
+            blow_speed: 0.6,
+            gravity: 9.81,
+            friction: 0.6,
+            restitution: 0.1,
+            physics_level: 5,
+            view: ViewTuning::default(),
+        }
+    }
+}

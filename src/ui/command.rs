@@ -1,0 +1,69 @@
+//! Everything that a panel, a key or the mouse can ask for.
+
+use std::path::PathBuf;
+
+use crate::scene::Tuning;
+
+/// One wish of the user.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// Open a mesh, a scene or a built-in shape.
+    Open(PathBuf),
+    /// Ask for a file to open.
+    OpenDialog,
+    /// Ask where to save the scene.
+    SaveDialog,
+    /// Write a picture.
+    Picture,
+    /// Import the open object again at another leaf level.
+    SetLevel(u32),
+    /// Stop the import.
+    CancelImport,
+    /// Take back.
+    Undo,
+    /// Do again.
+    Redo,
+    /// Let time run or stop it.
+    Play(bool),
+    /// One step of time.
+    Step,
+    /// Back to the first moment.
+    Reset,
+    /// Changed values; equal gestures in a row are one undo step.
+    Tune {
+        /// Name of the widget.
+        gesture: &'static str,
+        /// All values after the change.
+        tuning: Box<Tuning>,
+    },
+    /// The gesture is over.
+    EndGesture,
+    /// Turn the eye, radians.
+    Orbit {
+        /// About the vertical.
+        yaw: f32,
+        /// Up and down.
+        pitch: f32,
+    },
+    /// Drag the picture, as fractions of its width and height.
+    Pan {
+        /// To the right.
+        x: f32,
+        /// Down.
+        y: f32,
+    },
+    /// Multiply the distance.
+    Zoom(f32),
+    /// The pointer is here in the picture (0..1), or left it.
+    Hover(Option<[f32; 2]>),
+    /// Use the hammer here in the picture (0..1).
+    Hit([f32; 2]),
+    /// Frame what is under the pointer, else everything.
+    FrameSelection,
+    /// Frame everything.
+    FrameAll,
+    /// Remove a message.
+    Dismiss(u64),
+    /// Open or close the list of commands.
+    TogglePalette,
+}

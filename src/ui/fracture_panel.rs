@@ -1,0 +1,82 @@
+//! How the next blow breaks.
+
+use super::{
+    UiInput, UiOutput, theme, tune,
+    widgets::{SliderLook, label, slider},
+};
+use crate::{fracture::Surface, scene::Tuning};
+
+/// Most sphere radii in the list.
+const MOST_RADII: usize = 8;
+
+pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out: &mut UiOutput) {
+    let mut new = tuning.clone();
+    let params = &mut new.fracture;
+    let look = SliderLook { logarithmic: true, ..SliderLook::WHOLE };
+    let response = slider(
+        ui,
+        "Seeds",
+        "How many crack cells: more seeds, more pieces",
+        &mut params.seeds,
+        2..=400,
+        &look,
+    );
+    out.name("seeds", &response);
+
+    ui.label(egui::RichText::new("Sphere radii").color(theme::DIM)).on_hover_text(
+        "Cracks gather on spheres round the blow. Fractions of the object's longest side; drag the numbers.",
+    );
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 5.0;
+        for radius in &mut params.radii {
+            let field = egui::DragValue::new(radius).range(0.005..=3.0).speed(0.004).fixed_decimals(2);
+            let field = ui.add(field).on_hover_text("Radius as a fraction of the longest side");
+            out.name("radius", &field);
+        }
+        if params.radii.len() < MOST_RADII && ui.button("+").on_hover_text("Add a larger sphere").clicked() {
+            let largest = params.radii.iter().copied().fold(0.1, f64::max);
+            params.radii.push((largest * 1.5).min(3.0));
+        }
+        if params.radii.len() > 1 && ui.button("−").on_hover_text("Remove the last sphere").clicked() {
+            params.radii.pop();
+        }
+    });
+
+    ui.horizontal(|ui| {
+        label(ui, "Random seed", "The same number gives the same cracks");
+        let field = ui.add(egui::DragValue::new(&mut params.rng).range(0..=999_999_u64).speed(0.1));
+        out.name("rng", &field);
+        let roll = ui.button("⟲").on_hover_text("Another random seed");
+        out.name("reroll", &roll);
+        if roll.clicked() {
+            params.rng = (params.rng.wrapping_mul(7919).wrapping_add(104_729)) % 1_000_000;
+        }
+        ui.checkbox(&mut new.lock_rng, "lock").on_hover_text("Keep this number for every blow");
+    });
+
+    ui.horizontal(|ui| {
+        label(ui, "Surface", "How the crack faces look");
+        ui.add(egui::Button::selectable(new.fracture.surface == Surface::Planar, "planar"))
+            .on_hover_text("Flat faces between the cells");
+        let soon = "Not in this version";
+        ui.add_enabled(false, egui::Button::selectable(false, "rough")).on_disabled_hover_text(soon);
+        ui.add_enabled(false, egui::Button::selectable(false, "dusty")).on_disabled_hover_text(soon);
+    });
+
+    let leaf = input.sandbox.and_then(|s| s.objects().first()).map_or(7, |o| o.scene.level);
+    let mut island = new.fracture.island_level.unwrap_or(leaf).min(leaf);
+    let tip = "Parts that touch only finer than this count as one piece; the full detail keeps every loose part apart";
+    let response = slider(ui, "Island level", tip, &mut island, 2..=leaf.max(3), &SliderLook::WHOLE);
+    out.name("island", &response);
+    if response.changed() {
+        new.fracture.island_level = (island < leaf).then_some(island);
+    }
+
+    let tip = "Speed that the pieces at the hit point get; 0 only cracks";
+    let response = slider(ui, "Blow", tip, &mut new.blow_speed, 0.0..=10.0, &SliderLook::unit(" m/s", 1));
+    out.name("blow", &response);
+
+    if new != *tuning {
+        tune(out, "fracture", new);
+    }
+}

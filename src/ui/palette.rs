@@ -1,0 +1,118 @@
+//! Every command by name: Ctrl+P, type, Enter.
+
+use super::{Command, UiOutput, UiState, theme};
+
+fn entries() -> Vec<(&'static str, &'static str, Command)> {
+    let mut all = vec![
+        ("Open a file", "Ctrl+O", Command::OpenDialog),
+        ("Save the scene", "Ctrl+S", Command::SaveDialog),
+        ("Write a picture", "F12", Command::Picture),
+        ("Undo", "Ctrl+Z", Command::Undo),
+        ("Redo", "Ctrl+Shift+Z", Command::Redo),
+        ("Play", "Space", Command::Play(true)),
+        ("Pause", "Space", Command::Play(false)),
+        ("Step once", ".", Command::Step),
+        ("Reset to the unbroken object", "", Command::Reset),
+        ("Frame everything", "Home", Command::FrameAll),
+    ];
+    let shapes = [
+        ("Open vase", "builtin:vase"),
+        ("Open column", "builtin:column"),
+        ("Open box", "builtin:box"),
+        ("Open sphere", "builtin:sphere"),
+        ("Open shell", "builtin:shell"),
+        ("Open cavity", "builtin:cavity"),
+        ("Open statue", "builtin:statue"),
+    ];
+    all.extend(shapes.map(|(name, file)| (name, "", Command::Open(file.into()))));
+    all
+}
+
+/// Entries whose names hold all words of `text`.
+fn matching(text: &str) -> Vec<(&'static str, &'static str, Command)> {
+    let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
+    entries()
+        .into_iter()
+        .filter(|(name, ..)| words.iter().all(|w| name.to_lowercase().contains(w.as_str())))
+        .collect()
+}
+
+pub(super) fn show(ctx: &egui::Context, state: &mut UiState, out: &mut UiOutput) {
+    let closing = state.palette.is_some()
+        && ctx.input_mut(|i| i.consume_key(egui::Modifiers::COMMAND, egui::Key::P));
+    let toggled = out.commands.contains(&Command::TogglePalette) || closing;
+    out.commands.retain(|c| *c != Command::TogglePalette);
+    let opened = toggled && state.palette.is_none();
+    if toggled {
+        state.palette = if state.palette.is_none() { Some(String::new()) } else { None };
+        state.palette_index = 0;
+    }
+    let Some(text) = &mut state.palette else {
+        return;
+    };
+    let mut chosen = None;
+    let mut close = ctx.input(|i| i.key_pressed(egui::Key::Escape));
+    egui::Area::new(egui::Id::unique("palette"))
+        .order(egui::Order::Foreground)
+        .anchor(egui::Align2::CENTER_TOP, egui::vec2(0.0, 90.0))
+        .show(ctx, |ui| {
+            theme::float_frame(theme::GOLD).show(ui, |ui| {
+                ui.set_width(380.0);
+                let field = ui.add(
+                    egui::TextEdit::singleline(text).hint_text("type a command").desired_width(f32::INFINITY),
+                );
+                if opened {
+                    field.request_focus();
+                }
+                if field.changed() {
+                    state.palette_index = 0;
+                }
+                let found = matching(text);
+                let (down, up, enter) = ui.input(|i| {
+                    let key = |k| i.key_pressed(k);
+                    (key(egui::Key::ArrowDown), key(egui::Key::ArrowUp), key(egui::Key::Enter))
+                });
+                if down {
+                    state.palette_index += 1;
+                }
+                if up {
+                    state.palette_index = state.palette_index.saturating_sub(1);
+                }
+                state.palette_index = state.palette_index.min(found.len().saturating_sub(1));
+                for (i, (name, keys, command)) in found.into_iter().enumerate() {
+                    let button = egui::Button::selectable(i == state.palette_index, name)
+                        .right_text(egui::RichText::new(keys).color(theme::DIM))
+                        .min_size(egui::vec2(ui.available_width(), 22.0));
+                    if ui.add(button).clicked() || (enter && i == state.palette_index) {
+                        chosen = Some(command);
+                    }
+                }
+            });
+        });
+    if let Some(command) = chosen {
+        out.push(command);
+        close = true;
+    }
+    if close {
+        state.palette = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_narrow_the_list() {
+        assert_eq!(matching("").len(), entries().len());
+        assert_eq!(matching("vase open")[0].2, Command::Open("builtin:vase".into()));
+        assert!(matching("no such thing").is_empty());
+    }
+
+    #[test]
+    fn every_shape_is_listed() {
+        for name in crate::mesh::BUILTIN_NAMES {
+            assert!(matching(&format!("open {name}")).len() == 1, "{name}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Where the time goes: stages of the last fracture, step and picture, with counts and the conservation badge.
+
+use super::{
+    UiInput, UiOutput, theme,
+    widgets::{figure, grouped},
+};
+use crate::gpu::StageTiming;
+
+/// Relative difference of mass that still counts as equal (a test holds the engine to it).
+const SAME_MASS: f64 = 1e-6;
+
+pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
+    let Some(sandbox) = input.sandbox else {
+        return;
+    };
+    if let Some(summary) = sandbox.last_break() {
+        let ok = summary.mass_error.abs() <= SAME_MASS;
+        let (text, color) = if ok {
+            (format!("✔ mass kept ({:+.1e})", summary.mass_error), theme::GOOD)
+        } else {
+            (format!("✖ mass changed by {:+.1e}", summary.mass_error), theme::BAD)
+        };
+        let badge = ui.label(egui::RichText::new(text).color(color));
+        out.name("badge", &badge);
+        badge.on_hover_text("Mass of all pieces against the body's before the blow");
+        figure(ui, "Pieces", grouped(summary.counts.pieces));
+        figure(ui, "Cells / islands", format!("{} / {}", summary.counts.cells, summary.counts.islands));
+        figure(ui, "Crack voxels", grouped(summary.counts.crack_voxels));
+        figure(ui, "With copies", grouped(summary.counts.fbs));
+        table(ui, "Fracture", &summary.timings, Some(summary.seconds * 1000.0));
+    } else {
+        ui.label(egui::RichText::new("Break something to see the stages.").color(theme::DIM));
+    }
+    table(ui, "Step", &sandbox.last_step().timings, None);
+    table(ui, "Picture", input.render_timings, None);
+}
+
+fn table(ui: &mut egui::Ui, title: &str, stages: &[StageTiming], wall_ms: Option<f64>) {
+    if stages.is_empty() && wall_ms.is_none() {
+        return;
+    }
+    ui.add_space(4.0);
+    let total: f64 = stages.iter().map(|s| s.ms).sum();
+    ui.label(egui::RichText::new(title).strong());
+    for stage in stages {
+        ui.horizontal(|ui| {
+            ui.label(egui::RichText::new(&stage.stage).small().color(theme::DIM));
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                ui.label(egui::RichText::new(format!("{:.2} ms", stage.ms)).small());
+                let share = if total > 0.0 { (stage.ms / total) as f32 } else { 0.0 };
+                let (rect, _) = ui.allocate_exact_size(egui::vec2(48.0, 6.0), egui::Sense::hover());
+                let bar = egui::Rect::from_min_max(
+                    egui::pos2(rect.right() - rect.width() * share, rect.top()),
+                    rect.right_bottom(),
+                );
+                ui.painter().rect_filled(bar, 2.0, theme::GOLD.gamma_multiply(0.6));
+            });
+        });
+    }
+    if !stages.is_empty() {
+        figure(ui, "GPU", format!("{total:.2} ms"));
+    }
+    if let Some(wall) = wall_ms {
+        figure(ui, "From click to pieces", format!("{wall:.0} ms"));
+    }
+}

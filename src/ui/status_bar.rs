@@ -1,0 +1,31 @@
+//! The bottom line: how it runs and what is there.
+
+use super::{UiInput, theme};
+
+pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>) {
+    ui.horizontal(|ui| {
+        let mut items: Vec<String> = Vec::new();
+        if let Some(sandbox) = input.sandbox {
+            let (bodies, awake) = (sandbox.bodies().len(), sandbox.awake());
+            items.push(format!("{bodies} {}", if bodies == 1 { "body" } else { "bodies" }));
+            items.push(if awake == 0 { "at rest".into() } else { format!("{awake} moving") });
+            items.push(format!("t = {:.2} s", sandbox.time()));
+            if input.playing && awake > 0 && input.pace < 0.95 {
+                items.push(format!("{:.0} % of real time", input.pace * 100.0));
+            }
+        }
+        if input.frame_ms > 0.0 {
+            items.push(format!("{:.0} fps", 1000.0 / input.frame_ms.max(1.0)));
+        }
+        for (i, item) in items.iter().enumerate() {
+            if i > 0 {
+                ui.label(egui::RichText::new("·").color(theme::DIM));
+            }
+            ui.label(egui::RichText::new(item).small());
+        }
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            let adapter = egui::RichText::new(input.adapter).small().color(theme::DIM);
+            ui.add(egui::Label::new(adapter).truncate()).on_hover_text(input.adapter);
+        });
+    });
+}

@@ -1,0 +1,99 @@
+//! Calm dark surfaces with one accent: gold, as the seams.
+
+use egui::{Color32, CornerRadius, FontFamily, FontId, Margin, Stroke, TextStyle};
+
+/// Width of a side panel, points.
+pub const PANEL_WIDTH: f32 = 286.0;
+/// Inner margin of the panels, points.
+pub const MARGIN: f32 = 12.0;
+/// The accent.
+pub const GOLD: Color32 = Color32::from_rgb(224, 178, 92);
+/// Text.
+pub const TEXT: Color32 = Color32::from_rgb(222, 222, 218);
+/// Labels and remarks.
+pub const DIM: Color32 = Color32::from_rgb(158, 160, 162);
+/// Something is wrong.
+pub const BAD: Color32 = Color32::from_rgb(236, 118, 100);
+/// All is well.
+pub const GOOD: Color32 = Color32::from_rgb(132, 196, 132);
+const BACK: Color32 = Color32::from_rgb(27, 28, 31);
+const BAR: Color32 = Color32::from_rgb(21, 22, 25);
+const FIELD: Color32 = Color32::from_rgb(17, 18, 20);
+const BUTTON: Color32 = Color32::from_rgb(46, 48, 53);
+const EDGE: Color32 = Color32::from_rgb(56, 58, 63);
+
+/// Frame of the side panels.
+#[must_use]
+pub fn panel_frame() -> egui::Frame {
+    egui::Frame::new().fill(BACK).inner_margin(Margin::symmetric(MARGIN as i8, 8))
+}
+
+/// Frame of the toolbar and the status line.
+#[must_use]
+pub fn bar_frame() -> egui::Frame {
+    egui::Frame::new().fill(BAR).inner_margin(Margin::symmetric(MARGIN as i8, 6))
+}
+
+/// Frame of messages and hints over the picture.
+#[must_use]
+pub fn float_frame(edge: Color32) -> egui::Frame {
+    egui::Frame::new()
+        .fill(Color32::from_rgba_unmultiplied(22, 23, 26, 236))
+        .stroke(Stroke::new(1.0, edge))
+        .corner_radius(CornerRadius::same(8))
+        .inner_margin(Margin::symmetric(14, 10))
+}
+
+/// Sets fonts' sizes, colours and distances.
+pub fn apply(ctx: &egui::Context) {
+    ctx.set_theme(egui::Theme::Dark);
+    ctx.all_styles_mut(|style| {
+        let sizes = [
+            (TextStyle::Small, 11.5),
+            (TextStyle::Body, 13.5),
+            (TextStyle::Button, 13.5),
+            (TextStyle::Heading, 17.0),
+        ];
+        for (text, size) in sizes {
+            style.text_styles.insert(text, FontId::new(size, FontFamily::Proportional));
+        }
+        style.text_styles.insert(TextStyle::Monospace, FontId::new(12.5, FontFamily::Monospace));
+        style.spacing.item_spacing = egui::vec2(7.0, 6.0);
+        style.spacing.button_padding = egui::vec2(9.0, 4.0);
+        style.spacing.interact_size = egui::vec2(34.0, 22.0);
+        style.spacing.scroll.floating = true;
+        style.interaction.tooltip_delay = 0.4;
+        let v = &mut style.visuals;
+        *v = egui::Visuals::dark();
+        v.override_text_color = None;
+        v.panel_fill = BACK;
+        v.window_fill = BACK;
+        v.window_stroke = Stroke::new(1.0, EDGE);
+        v.extreme_bg_color = FIELD;
+        v.faint_bg_color = Color32::from_rgb(33, 34, 38);
+        v.hyperlink_color = GOLD;
+        v.warn_fg_color = GOLD;
+        v.error_fg_color = BAD;
+        v.weak_text_color = Some(DIM);
+        v.slider_trailing_fill = true;
+        v.selection.bg_fill = Color32::from_rgb(126, 97, 44);
+        v.selection.stroke = Stroke::new(1.0, Color32::from_rgb(255, 236, 200));
+        let radius = CornerRadius::same(5);
+        let kinds = [
+            (&mut v.widgets.noninteractive, BACK, EDGE, TEXT),
+            (&mut v.widgets.inactive, BUTTON, Color32::TRANSPARENT, TEXT),
+            (&mut v.widgets.hovered, Color32::from_rgb(60, 62, 68), GOLD, Color32::WHITE),
+            (&mut v.widgets.active, Color32::from_rgb(92, 74, 40), GOLD, Color32::WHITE),
+            (&mut v.widgets.open, BUTTON, EDGE, TEXT),
+        ];
+        for (widget, fill, edge, text) in kinds {
+            widget.bg_fill = fill;
+            widget.weak_bg_fill = fill;
+            widget.bg_stroke = Stroke::new(1.0, edge);
+            widget.fg_stroke = Stroke::new(1.2, text);
+            widget.corner_radius = radius;
+            widget.expansion = 0.0;
+        }
+    });
+    ctx.options_mut(|options| options.input_options.max_click_dist = 4.0);
+}

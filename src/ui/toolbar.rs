@@ -1,0 +1,96 @@
+//! The top line: file, undo, time.
+
+use super::{Command, UiInput, UiOutput, theme};
+
+pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
+    ui.horizontal(|ui| {
+        ui.label(egui::RichText::new("Kintsugi").size(16.0).strong().color(theme::GOLD));
+        ui.add_space(10.0);
+        button(
+            ui,
+            out,
+            "open",
+            "Open",
+            "Open a mesh or a scene (Ctrl+O); files can also be dropped here",
+            true,
+            Command::OpenDialog,
+        );
+        button(
+            ui,
+            out,
+            "save",
+            "Save",
+            "Save the scene (Ctrl+S)",
+            input.sandbox.is_some(),
+            Command::SaveDialog,
+        );
+        button(
+            ui,
+            out,
+            "picture",
+            "Picture",
+            "Write a picture of the view (F12)",
+            input.sandbox.is_some(),
+            Command::Picture,
+        );
+        ui.separator();
+        let history = input.sandbox.map(crate::scene::Sandbox::history);
+        let undo = history.and_then(|h| h.undo_label());
+        let redo = history.and_then(|h| h.redo_label());
+        let tip = |what: &str, label: Option<&str>, keys: &str| match label {
+            Some(label) => format!("{what}: {label} ({keys})"),
+            None => format!("Nothing to {} ({keys})", what.to_lowercase()),
+        };
+        button(ui, out, "undo", "Undo", &tip("Undo", undo, "Ctrl+Z"), undo.is_some(), Command::Undo);
+        button(ui, out, "redo", "Redo", &tip("Redo", redo, "Ctrl+Shift+Z"), redo.is_some(), Command::Redo);
+        ui.separator();
+        let ready = input.sandbox.is_some_and(|s| !s.bodies().is_empty());
+        let label = if input.playing { "⏸  Pause" } else { "▶  Play" };
+        let play =
+            egui::Button::new(egui::RichText::new(label).color(theme::GOLD)).min_size(egui::vec2(84.0, 0.0));
+        let response = ui.add_enabled(ready, play).on_hover_text("Let time run or stop it (Space)");
+        out.name("play", &response);
+        if response.clicked() {
+            out.push(Command::Play(!input.playing));
+        }
+        button(ui, out, "step", "Step", "One step of time ( . )", ready && !input.playing, Command::Step);
+        button(ui, out, "reset", "Reset", "Back to the unbroken object", ready, Command::Reset);
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            button(
+                ui,
+                out,
+                "frame",
+                "Frame",
+                "Show everything (Home); F frames what is under the pointer",
+                ready,
+                Command::FrameAll,
+            );
+            button(
+                ui,
+                out,
+                "palette",
+                "Commands",
+                "Everything by name (Ctrl+P)",
+                true,
+                Command::TogglePalette,
+            );
+        });
+    });
+}
+
+fn button(
+    ui: &mut egui::Ui,
+    out: &mut UiOutput,
+    name: &'static str,
+    text: &str,
+    tip: &str,
+    enabled: bool,
+    command: Command,
+) {
+    let response =
+        ui.add_enabled(enabled, egui::Button::new(text)).on_hover_text(tip).on_disabled_hover_text(tip);
+    out.name(name, &response);
+    if response.clicked() {
+        out.push(command);
+    }
+}

@@ -1,0 +1,61 @@
+//! What is shown and how finely.
+
+use super::{
+    UiInput, UiOutput, tune,
+    widgets::{SliderLook, label, slider},
+};
+use crate::{render::ColorBy, scene::Tuning};
+
+const COLORS: [(ColorBy, &str, &str); 5] = [
+    (ColorBy::Material, "material", "The object's own colours"),
+    (ColorBy::Piece, "piece", "A colour for every piece"),
+    (ColorBy::Normal, "normal", "Surface directions"),
+    (ColorBy::Crack, "crack", "Crack faces against the old surface"),
+    (ColorBy::Level, "level", "Octree level at which the ray stopped"),
+];
+
+pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out: &mut UiOutput) {
+    let mut new = tuning.clone();
+    let view = &mut new.view;
+    let tip = "Draws the pieces apart; the physics does not notice";
+    let response = slider(ui, "Explode", tip, &mut view.explode, 0.0..=1.0, &SliderLook::unit("", 2));
+    out.name("explode", &response);
+    ui.horizontal(|ui| {
+        label(ui, "Colour by", "What decides the colours");
+        let chosen =
+            COLORS.iter().find(|(c, ..)| *c == view.color_by).map_or("material", |(_, name, _)| name);
+        let combo =
+            egui::ComboBox::from_id_salt("color by").selected_text(chosen).width(ui.available_width() - 2.0);
+        let response = combo.show_ui(ui, |ui| {
+            for (color, name, tip) in COLORS {
+                ui.selectable_value(&mut view.color_by, color, name).on_hover_text(tip);
+            }
+        });
+        out.name("color_by", &response.response);
+    });
+    let response = slider(
+        ui,
+        "Sharpness",
+        "Largest share of the window's pixels; less is faster",
+        &mut view.sharpness,
+        0.25..=1.0,
+        &SliderLook::unit("", 2),
+    );
+    out.name("sharpness", &response);
+    let response = slider(
+        ui,
+        "Smoothness",
+        "Pictures a second to keep while things move; the picture gets coarser to reach it",
+        &mut view.target_fps,
+        10.0..=60.0,
+        &SliderLook::unit(" fps", 0),
+    );
+    out.name("target_fps", &response);
+    let floor = ui.checkbox(&mut view.floor, "Floor").on_hover_text("Draw the floor");
+    out.name("floor", &floor);
+    if new != *tuning {
+        tune(out, "view", new);
+    }
+    let [w, h] = input.picture_size;
+    super::widgets::figure(ui, "Picture", format!("{w} × {h}, {:.0} ms", input.frame_ms));
+}

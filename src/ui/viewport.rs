@@ -1,0 +1,143 @@
+//! The picture in the middle: the mouse on it, and what is drawn over it.
+
+use egui::{Color32, PointerButton, Pos2, Rect, Sense, Stroke};
+
+use super::{Command, UiInput, UiOutput, axes, theme};
+
+/// What the pointer is over, in world space.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hover {
+    /// The spot that the hammer would hit, m.
+    pub point: glam::Vec3,
+    /// Longest side of the body there, m.
+    pub longest_side: f32,
+}
+
+/// Radians of a drag over the picture's height.
+const TURN: f32 = 4.0;
+
+pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
+    let rect = ui.available_rect_before_wrap();
+    out.viewport = Some(rect);
+    let response = ui.allocate_rect(rect, Sense::click_and_drag());
+    let painter = ui.painter_at(rect);
+    painter.rect_filled(rect, 0.0, Color32::from_rgb(38, 40, 44));
+    if let Some(picture) = input.picture {
+        let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
+        painter.image(picture, rect, whole, Color32::WHITE);
+    }
+    mouse(ui, &response, rect, out);
+    if input.sandbox.is_some() && rect.width() > 120.0 && rect.height() > 120.0 {
+        if let Some(hover) = input.hover
+            && !response.dragged()
+        {
+            spheres(&painter, input, rect, hover);
+        }
+        axes::paint(&painter, &input.camera, egui::pos2(rect.right() - 44.0, rect.bottom() - 44.0), 26.0);
+    }
+    messages(ui, input, rect, out);
+}
+
+fn mouse(ui: &egui::Ui, response: &egui::Response, rect: Rect, out: &mut UiOutput) {
+    if rect.width() < 1.0 || rect.height() < 1.0 {
+        return;
+    }
+    let inside = |p: Pos2| [(p.x - rect.left()) / rect.width(), (p.y - rect.top()) / rect.height()];
+    let shift = ui.input(|i| i.modifiers.shift);
+    let delta = response.drag_delta() / rect.height();
+    let pans = response.dragged_by(PointerButton::Secondary)
+        || (shift && response.dragged_by(PointerButton::Primary));
+    if pans {
+        out.push(Command::Pan { x: delta.x / (rect.width() / rect.height()), y: delta.y });
+    } else if response.dragged() {
+        out.push(Command::Orbit { yaw: -delta.x * TURN, pitch: delta.y * TURN });
+    }
+    if response.contains_pointer() {
+        let (scroll, zoom) = ui.input(|i| (i.smooth_scroll_delta().y, i.zoom_delta()));
+        if scroll != 0.0 {
+            out.push(Command::Zoom((-scroll * 0.0025).exp()));
+        } else if zoom != 1.0 {
+            out.push(Command::Zoom(zoom.recip()));
+        }
+    }
+    out.push(Command::Hover(response.hover_pos().filter(|_| !response.dragged()).map(inside)));
+    if response.clicked_by(PointerButton::Primary)
+        && !shift
+        && let Some(position) = response.interact_pointer_pos()
+    {
+        out.push(Command::Hit(inside(position)));
+    }
+}
+
+/// The impact spheres at the spot under the pointer.
+fn spheres(painter: &egui::Painter, input: &UiInput<'_>, rect: Rect, hover: Hover) {
+    let Some(sandbox) = input.sandbox else {
+        return;
+    };
+    let aspect = rect.width() / rect.height();
+    let Some([x, y]) = input.camera.project(hover.point, aspect) else {
+        return;
+    };
+    let centre = egui::pos2(rect.left() + x * rect.width(), rect.top() + y * rect.height());
+    let depth = hover.point.distance(input.camera.eye()).max(1e-6);
+    let points_per_meter = rect.height() / (2.0 * depth * (input.camera.fov_y / 2.0).tan());
+    for (i, radius) in sandbox.tuning().fracture.radii.iter().enumerate() {
+        let radius = *radius as f32 * hover.longest_side * points_per_meter;
+        let color = theme::GOLD.gamma_multiply((0.75 - 0.13 * i as f32).max(0.2));
+        painter.circle_stroke(centre, radius.min(4000.0), Stroke::new(1.2, color));
+    }
+    painter.circle_filled(centre, 3.0, theme::GOLD);
+}
+
+/// What is going on, in the middle or at the foot of the picture.
+fn messages(ui: &egui::Ui, input: &UiInput<'_>, rect: Rect, out: &mut UiOutput) {
+    let area = |name: &str, at: Pos2| {
+        egui::Area::new(egui::Id::unique(name)).fixed_pos(at).pivot(egui::Align2::CENTER_BOTTOM)
+    };
+    let foot = egui::pos2(rect.center().x, rect.bottom() - 20.0);
+    if let Some((label, fraction)) = input.sandbox.and_then(|s| s.opening()) {
+        area("progress", foot).show(ui.ctx(), |ui| {
+            theme::float_frame(theme::GOLD).show(ui, |ui| {
+                ui.set_width(300.0_f32.min(rect.width() - 60.0));
+                ui.label(label);
+                ui.horizontal(|ui| {
+                    let bar = egui::ProgressBar::new(fraction).desired_width(ui.available_width() - 76.0);
+                    ui.add(bar.show_percentage().fill(theme::GOLD.gamma_multiply(0.55)));
+                    let cancel = ui.button("Cancel");
+                    out.name("cancel", &cancel);
+                    if cancel.clicked() {
+                        out.push(Command::CancelImport);
+                    }
+                });
+            });
+        });
+    } else if let Some(text) = input.starting {
+        area("starting", rect.center()).show(ui.ctx(), |ui| {
+            theme::float_frame(theme::GOLD).show(ui, |ui| {
+                ui.horizontal(|ui| {
+                    ui.spinner();
+                    ui.label(text);
+                });
+            });
+        });
+    } else if input.sandbox.is_some_and(crate::scene::Sandbox::is_breaking) {
+        area("breaking", foot).interactable(false).show(ui.ctx(), |ui| {
+            theme::float_frame(theme::GOLD).show(ui, |ui| {
+                ui.horizontal(|ui| {
+                    ui.spinner();
+                    ui.label("Breaking");
+                });
+            });
+        });
+    } else if input.hint {
+        area("hint", foot).interactable(false).show(ui.ctx(), |ui| {
+            theme::float_frame(theme::GOLD).show(ui, |ui| {
+                ui.label(egui::RichText::new("Click the object to break it").size(15.0).color(theme::GOLD));
+                ui.label(
+                    egui::RichText::new("drag to look round  ·  wheel to zoom  ·  Ctrl+Z takes it back")
+                        .color(theme::DIM),
+                );
+            });
+        });
+    }
+}
