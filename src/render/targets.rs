@@ -11,10 +11,10 @@ use crate::gpu::{Buffer, Gpu, GpuError};
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 pub(super) struct HitData {
-    body: u32,
-    leaf: u32,
-    distance: f32,
-    normal: u32,
+    pub body: u32,
+    pub leaf: u32,
+    pub distance: f32,
+    pub normal: u32,
 }
 
 const BODY_SKY: u32 = u32::MAX;
@@ -26,7 +26,7 @@ pub(super) struct Targets {
     pub size: [u32; 2],
     pub hits: Buffer<HitData>,
     pub looks: Buffer<u32>,
-    pub lights: Buffer<[f32; 2]>,
+    pub lights: Buffer<[u32; 4]>,
     pub history: Buffer<[f32; 4]>,
     pub picture: wgpu::Texture,
     pub view: wgpu::TextureView,
