@@ -122,7 +122,7 @@ fn one_line(error: &clap::Error) -> CliError {
         .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"))
         .filter(|line| !line.is_empty())
         .collect();
-    let message = message.join(" ");
+    let message = message.join(" ").replace(" tip: ", "; tip: ");
     let message = message.strip_prefix("error: ").unwrap_or(&message);
     CliError::Input(format!("{message}; `kintsugi --help` lists what there is"))
 }
