@@ -35,7 +35,7 @@ pub fn step(world: &mut World, gpu: Option<(&Gpu, &Arena)>) -> Result<StepReport
     let (mut manifolds, totals) = contacts(world, &pairs, &hits, &settings);
     clock.lap(&mut report, "manifolds");
 
-    sleep::wake_touched(&mut world.bodies, &manifolds);
+    sleep::wake_touched(&mut world.bodies, &manifolds, &world.manifolds);
     SoftStep::default().advance(&mut world.bodies, &mut manifolds, &settings);
     clock.lap(&mut report, "solver");
 

@@ -61,6 +61,12 @@ impl Manifold {
         self.first == id || self.second == Some(id)
     }
 
+    /// Whether it carried anything in the last step.
+    #[must_use]
+    pub fn presses(&self) -> bool {
+        self.points.iter().any(|p| p.total_impulse > 0.0)
+    }
+
     /// What manifolds are sorted by: pairs first, floor last.
     #[must_use]
     pub fn order(&self) -> (bool, BodyId, Option<BodyId>) {

@@ -107,6 +107,10 @@ impl Walk<'_> {
         let scale = Vec3::new(row[0], row[1], row[2]).length();
         // A surfel may lie half a cell outside its own cell.
         let radius = (0.867 * size + 0.5) * scale + self.record.margin;
+        let (low, high) = (Vec3::from_slice(&self.record.low), Vec3::from_slice(&self.record.high));
+        if centre.cmplt(low - radius).any() || centre.cmpgt(high + radius).any() {
+            return false;
+        }
         let mut m = self.b.level;
         while m > 0 && ((1u32 << (self.b.level - m)) as f32) * 0.5 < radius {
             m -= 1;
