@@ -112,7 +112,12 @@ fn narrow(
         return Ok(Vec::new());
     }
     let World { bodies, shapes, narrow, .. } = world;
-    if let (Some((gpu, arena)), Some(narrow), Narrow::Gpu) = (gpu, narrow.as_mut(), settings.narrow) {
+    let chosen = gpu.filter(|(gpu, _)| match settings.narrow {
+        Narrow::Auto => !gpu.is_software(),
+        Narrow::Gpu => true,
+        Narrow::Cpu => false,
+    });
+    if let (Some((gpu, arena)), Some(narrow)) = (chosen, narrow.as_mut()) {
         narrow.prepare(gpu, pairs, bodies, shapes)?;
         let directed: Vec<_> = pairs.iter().flat_map(|p| p.directed(bodies, shapes, settings.dt)).collect();
         let firsts: Vec<_> = pairs.iter().flat_map(|p| p.firsts(bodies)).collect();

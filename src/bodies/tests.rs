@@ -1,7 +1,7 @@
 //! The checks of design 9, P1 to P15, on shapes made in code; figures are printed.
 
 use super::{
-    BodyDef, BodyState, StepReport, World, WorldSettings,
+    BodyDef, BodyState, Narrow, StepReport, World, WorldSettings,
     testing::{ball, block, body, grid, scattered, shattered_block, split_block, world},
 };
 use glam::{DMat4, DQuat, DVec3, Vec3};
@@ -530,6 +530,7 @@ mod parity {
             let mut arena = Arena::new(&gpu).expect("an arena");
             let slot = arena.insert(&gpu, &w.bodies[0].def.forest).expect("room");
             w.narrow = Some(GpuNarrow::new(&gpu).expect("kernels"));
+            w.settings.narrow = Narrow::Gpu;
             w.bodies.iter_mut().for_each(|b| b.def.slot = slot);
             for _ in 0..60 {
                 w.step(&gpu, &arena).expect("a step");

@@ -134,6 +134,10 @@ impl Walk<'_> {
 
     fn ask(&self, surfel: u32, hits: &mut Vec<Hit>) {
         let sample = &self.a.surfels.items[surfel as usize];
+        // Two flat surfaces meet once; the second direction adds what edges of the second body touch.
+        if self.pair % 2 == 1 && !sample.is_sharp() {
+            return;
+        }
         for side in 0..if sample.thickness > 0.0 { 2 } else { 1 } {
             let (p, n) = sample.side(side);
             let probe = Probe { p: self.to_b(p), n: self.turn_to_b(n), sharp: sample.is_sharp() };
