@@ -26,7 +26,7 @@ pub struct SoftStep {
     pub bounce_threshold: f64,
     /// Torque that resists rolling, as a share of the normal force times the size of a contact patch.
     pub rolling: f64,
-    /// How fast the turning of a piece that hardly turns dies, 1/s.
+    /// How fast the motion of a leaning piece that turns a little dies, 1/s.
     pub wobble_damping: f64,
 }
 
@@ -169,7 +169,10 @@ impl Respond for SoftStep {
         for _ in 0..BOUNCE_ROUNDS {
             rows.iter_mut().for_each(|row| row.bounce(&mut movers, self.bounce_threshold));
         }
-        self.settle(&rows, &mut movers, settings.dt);
+        // Without weight nothing leans, and what is left is a collision that must keep its momentum.
+        if settings.gravity != DVec3::ZERO {
+            self.settle(&rows, &mut movers, settings.dt);
+        }
         for row in &rows {
             let p = &mut manifolds[row.manifold].points[row.point];
             p.normal_impulse = row.normal_impulse;
@@ -193,8 +196,13 @@ impl SoftStep {
             }
         }
         for (mover, arm) in movers.iter_mut().zip(leans).filter(|(m, _)| m.moves()) {
-            if mover.state.angular_velocity.length() * arm < WOBBLE_SPEED {
-                mover.state.angular_velocity *= 1.0 / (1.0 + self.wobble_damping * dt);
+            let wobble = mover.state.angular_velocity.length() * arm;
+            if wobble > 1e-4 && wobble < WOBBLE_SPEED {
+                let keep = 1.0 / (1.0 + self.wobble_damping * dt);
+                mover.state.angular_velocity *= keep;
+                if mover.state.linear_velocity.length() < WOBBLE_SPEED {
+                    mover.state.linear_velocity *= keep;
+                }
             }
         }
     }
