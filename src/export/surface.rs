@@ -7,7 +7,7 @@
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-use crate::svo::{LeafColor, morton::decode, unpack_normal};
+use crate::svo::{Forest, LeafColor, morton::decode, unpack_cut, unpack_normal};
 
 use super::{Broken, Cells, PieceRef};
 
@@ -49,7 +49,7 @@ const STEPS: u32 = 6;
 pub fn piece_mesh(broken: &Broken, at: PieceRef) -> PieceMesh {
     let forest = broken.forest(at);
     let cells = Cells::of(forest, broken.piece(at).tree as usize);
-    let leaf = |i: u32| (forest.leaves.normals[i as usize], forest.leaves.colors[i as usize]);
+    let leaf = |i: u32| leaf_of(forest, i as usize);
     let grid = &broken.grid;
     let mut mesh = surface(&cells, &leaf);
     for p in &mut mesh.positions {
@@ -58,8 +58,16 @@ pub fn piece_mesh(broken: &Broken, at: PieceRef) -> PieceMesh {
     mesh
 }
 
-/// The same in grid coordinates; `leaf` gives a leaf's packed normal and colour.
-fn surface(cells: &Cells, leaf: &(impl Fn(u32) -> (u32, LeafColor) + Sync)) -> PieceMesh {
+/// A leaf's packed normal, colour, and packed cut.
+type Leaf = (u32, LeafColor, u32);
+
+fn leaf_of(forest: &Forest, i: usize) -> Leaf {
+    let leaves = &forest.leaves;
+    (leaves.normals[i], leaves.colors[i], leaves.cuts.get(i).copied().unwrap_or(0))
+}
+
+/// The same in grid coordinates.
+fn surface(cells: &Cells, leaf: &(impl Fn(u32) -> Leaf + Sync)) -> PieceMesh {
     // Internal nodes have no exposed faces: inside never touches outside through a face.
     let quads: Vec<[u64; 4]> = (0..cells.len())
         .into_par_iter()
@@ -95,25 +103,27 @@ fn corner_of(code: u64) -> [i32; 3] {
     [code, code >> 16, code >> 32].map(|v| i32::from(v as u16))
 }
 
-/// Pulls a corner onto the planes of the leaves that meet there, at most one voxel along each axis.
-fn vertex(
-    cells: &Cells,
-    leaf: &impl Fn(u32) -> (u32, LeafColor),
-    corner: [i32; 3],
-) -> (DVec3, Vec3, [u8; 3]) {
+/// Pulls a corner onto the planes of the leaves that meet there, and behind their cuts, at most one voxel along each axis.
+fn vertex(cells: &Cells, leaf: &impl Fn(u32) -> Leaf, corner: [i32; 3]) -> (DVec3, Vec3, [u8; 3]) {
     let start = DVec3::from_array(corner.map(f64::from));
     let (mut planes, mut count) = ([(DVec3::ZERO, 0.0); 8], 0);
+    let (mut cuts, mut cut_count) = ([(DVec3::ZERO, 0.0); 8], 0);
     let (mut normal, mut color) = (Vec3::ZERO, [0u32; 3]);
     for c in 0..8 {
         let cell: [i32; 3] = std::array::from_fn(|k| corner[k] - (c >> k & 1));
         let Some(i) = cells.find_at(cell).map(|i| cells.leaves[i]).filter(|i| *i != u32::MAX) else {
             continue;
         };
-        let (packed, leaf_color) = leaf(i);
-        let n = unpack_normal(packed);
+        let (packed, leaf_color, cut) = leaf(i);
         let middle = DVec3::from_array(cell.map(|v| f64::from(v) + 0.5));
-        planes[count] = (n.as_dvec3(), n.as_dvec3().dot(middle) + f64::from(leaf_color.offset()));
+        let plane = |n: Vec3, offset: f32| (n.as_dvec3(), n.as_dvec3().dot(middle) + f64::from(offset));
+        let n = unpack_normal(packed);
+        planes[count] = plane(n, leaf_color.offset());
         count += 1;
+        if let Some((cut_normal, offset)) = unpack_cut(cut) {
+            cuts[cut_count] = plane(cut_normal, offset);
+            cut_count += 1;
+        }
         normal += n;
         for (sum, part) in color.iter_mut().zip(leaf_color.rgb()) {
             *sum += u32::from(part);
@@ -123,6 +133,11 @@ fn vertex(
     for _ in 0..STEPS {
         let pull: DVec3 = planes[..count].iter().map(|(n, d)| *n * (d - n.dot(point))).sum();
         point += pull / count.max(1) as f64;
+        // A cut only bounds the piece: what lies behind it already stays on the outer surface.
+        let beyond = cuts[..cut_count].iter().filter(|(n, d)| n.dot(point) > *d);
+        let (push, pushes) = beyond
+            .fold((DVec3::ZERO, 0), |(sum, pushes), (n, d)| (sum + *n * (d - n.dot(point)), pushes + 1));
+        point += push / f64::from(pushes.max(1));
     }
     point = point.clamp(start - DVec3::ONE, start + DVec3::ONE);
     (point, normal.normalize_or(Vec3::Y), color.map(|sum| (sum / count.max(1) as u32) as u8))
@@ -149,6 +164,7 @@ mod tests {
                 leaves.normals.push(pack_normal((out / out.length()).as_vec3()));
                 leaves.colors.push(LeafColor::new([200, 100, 50], false, offset as f32));
                 leaves.coverage.push(0.5);
+                leaves.cuts.push(0);
             }
         }
         crate::svo::build(level, leaves, &|key: morton::Key, l: u32| {
@@ -162,7 +178,7 @@ mod tests {
     fn a_sphere_is_closed_outward_and_has_its_volume() {
         let forest = sphere(5, 11.3);
         let cells = Cells::of(&forest, 0);
-        let leaf = |i: u32| (forest.leaves.normals[i as usize], forest.leaves.colors[i as usize]);
+        let leaf = |i: u32| leaf_of(&forest, i as usize);
         let mesh = surface(&cells, &leaf);
         let mut edges: BTreeMap<(u32, u32), i32> = BTreeMap::new();
         let mut volume = 0.0;

@@ -35,6 +35,7 @@ fn push(leaves: &mut Leaves, key: Key, crack: bool, coverage: f32) {
     leaves.normals.push(crate::svo::pack_normal(glam::Vec3::Y));
     leaves.colors.push(LeafColor::new([100; 3], crack, 0.0));
     leaves.coverage.push(coverage);
+    leaves.cuts.push(0);
 }
 
 /// Two trees, cut by the plane x = 3.5: voxels of the layer x = 3 have corners on both sides.
@@ -93,6 +94,7 @@ fn join([a, b]: [Forest; 2]) -> Forest {
     out.leaves.normals.extend(b.leaves.normals);
     out.leaves.colors.extend(b.leaves.colors);
     out.leaves.coverage.extend(b.leaves.coverage);
+    out.leaves.cuts.extend(b.leaves.cuts);
     out
 }
 
