@@ -39,7 +39,9 @@ impl Default for AppOptions {
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
     /// Neither X11 nor Wayland is there.
-    #[error("there is no display to open a window on ({0}); set DISPLAY, or use the commands that need no window")]
+    #[error(
+        "there is no display to open a window on ({0}); set DISPLAY, or use the commands that need no window"
+    )]
     NoDisplay(String),
     /// The file does not exist or cannot be opened.
     #[error("{0}")]

@@ -42,7 +42,8 @@ impl Resolution {
         // Before anything was measured, a small picture cannot take long.
         let share = self.ms_per_megapixel.map_or(LEAST, |ms| (budget_ms / (ms * megapixels)).sqrt());
         let share = share.clamp(LEAST, sharpness.clamp(LEAST, 1.0));
-        let wanted = full.map(|side| ((f64::from(side) * share / 8.0).round() as u32 * 8).clamp(8, side.max(8)));
+        let wanted =
+            full.map(|side| ((f64::from(side) * share / 8.0).round() as u32 * 8).clamp(8, side.max(8)));
         // Small changes would only make the picture swim.
         let near = |a: u32, b: u32| (f64::from(a) - f64::from(b)).abs() <= 0.12 * f64::from(b);
         let kept = self.size;

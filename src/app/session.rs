@@ -231,7 +231,8 @@ impl Session {
             self.dialog = None;
             self.answered(purpose, answer);
         }
-        let fresh = |n: &Notice| n.kind == NoticeKind::Error || n.since.elapsed().as_secs_f64() < Notice::REMARK_SECS;
+        let fresh =
+            |n: &Notice| n.kind == NoticeKind::Error || n.since.elapsed().as_secs_f64() < Notice::REMARK_SECS;
         self.notices.retain(fresh);
     }
 
@@ -578,8 +579,9 @@ fn read_back(gpu: &Gpu, view: &wgpu::TextureView) -> Result<([u32; 2], Vec<u8>),
         usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
         mapped_at_creation: false,
     });
-    let mut encoder =
-        gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("picture readback") });
+    let mut encoder = gpu
+        .device
+        .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("picture readback") });
     encoder.copy_texture_to_buffer(
         texture.as_image_copy(),
         wgpu::TexelCopyBufferInfo {

@@ -6,6 +6,7 @@ use clap::Args;
 use glam::{DVec3, Vec3};
 
 use crate::{
+    app::{AppError, AppOptions},
     bodies::mass_properties,
     export::{Broken, write_png},
     fracture::FractureParams,
@@ -33,6 +34,15 @@ pub struct WindowArgs {
     /// Octree level of a mesh: 2^N voxels along the longest side
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=10))]
     level: u32,
+    /// Window size in pixels
+    #[arg(long, value_name = "WxH")]
+    size: Option<String>,
+    /// Publish the window's state as JSON (for tests)
+    #[arg(long, value_name = "PATH", hide = true)]
+    state_file: Option<PathBuf>,
+    /// Close the window after so many seconds
+    #[arg(long, value_name = "S", hide = true)]
+    exit_after: Option<f64>,
 }
 
 /// Opens the window, or writes the tour.
@@ -40,8 +50,26 @@ pub struct WindowArgs {
 /// # Errors
 /// [`CliError`].
 pub fn run(args: &WindowArgs) -> Result<(), CliError> {
-    let file = args.file.clone().unwrap_or_else(|| PathBuf::from("builtin:vase"));
-    tour(&file, args.level)
+    let size = args.size.as_deref().and_then(|text| {
+        let (w, h) = text.split_once('x')?;
+        Some([w.parse().ok()?, h.parse().ok()?])
+    });
+    let options = AppOptions {
+        file: args.file.clone(),
+        level: args.level,
+        state_file: args.state_file.clone(),
+        size,
+        exit_after: args.exit_after,
+    };
+    match crate::app::run(options) {
+        Err(AppError::NoDisplay(_)) => {
+            let file = args.file.clone().unwrap_or_else(|| PathBuf::from("builtin:vase"));
+            tour(&file, args.level)
+        }
+        Err(AppError::Gpu(error)) => Err(CliError::Gpu(error)),
+        Err(error) => Err(CliError::Input(error.to_string())),
+        Ok(()) => Ok(()),
+    }
 }
 
 /// What the sandbox shows, as pictures: the object from several sides, its cracks, its pieces apart.

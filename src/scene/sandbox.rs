@@ -281,7 +281,7 @@ impl Sandbox {
             dt: scene.dt,
             substeps: scene.substeps,
             floor: scene.floor.then_some(scene.floor_height),
-            sleeping: true,
+            ..self.world.settings
         };
         self.tuning.gravity = -scene.gravity.y;
         self.tuning.view.color_by = scene.view.color_by;

@@ -72,7 +72,11 @@ fn health(ui: &mut egui::Ui, object: &crate::scene::ObjectInfo) {
     };
     let tip = format!(
         "{} open edges in {} holes, {} edges with three faces or more, {} parts; inside told by {}",
-        report.open_edges, report.boundary_loops, report.non_manifold_edges, report.components, report.inside_test
+        report.open_edges,
+        report.boundary_loops,
+        report.non_manifold_edges,
+        report.components,
+        report.inside_test
     );
     ui.label(egui::RichText::new(text).color(color)).on_hover_text(tip);
     for note in report.notes.iter().chain(&object.warnings) {

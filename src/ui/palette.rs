@@ -38,8 +38,8 @@ fn matching(text: &str) -> Vec<(&'static str, &'static str, Command)> {
 }
 
 pub(super) fn show(ctx: &egui::Context, state: &mut UiState, out: &mut UiOutput) {
-    let closing = state.palette.is_some()
-        && ctx.input_mut(|i| i.consume_key(egui::Modifiers::COMMAND, egui::Key::P));
+    let closing =
+        state.palette.is_some() && ctx.input_mut(|i| i.consume_key(egui::Modifiers::COMMAND, egui::Key::P));
     let toggled = out.commands.contains(&Command::TogglePalette) || closing;
     out.commands.retain(|c| *c != Command::TogglePalette);
     let opened = toggled && state.palette.is_none();
