@@ -10,6 +10,14 @@ struct Surfel {
     z: f32,
     thickness: f32,
     normal: u32,
+    sharp: u32,
+}
+
+// A surfel of a, in cells of b.
+struct Probe {
+    p: vec3<f32>,
+    sharp: u32,
+    n: vec3<f32>,
 }
 
 struct Params {
@@ -36,17 +44,24 @@ const BESIDE: f32 = 1.0;
 const MARCH: u32 = 6u;
 const NO_FACE: vec2<f32> = vec2<f32>(3.0e38, 3.0e38);
 
-// Signed gap from b's surfel (of its side that faces n) to p, and the distance beside its centre.
-fn facing(index: u32, p: vec3<f32>, n: vec3<f32>) -> vec2<f32> {
+// Signed gap from b's surfel (of its side that faces the probe) to the probe, and the distance beside its centre.
+fn facing(index: u32, probe: Probe) -> vec2<f32> {
     let s = surfels[index];
-    var normal = normal_unpack(s.normal);
-    if s.thickness > 0.0 && dot(normal, n) > 0.0 {
-        normal = -normal;
-    }
-    if dot(normal, n) > OPPOSING {
+    if s.sharp != 0u && probe.sharp == 0u {
         return NO_FACE;
     }
-    let r = p - (vec3<f32>(s.x, s.y, s.z) + normal * s.thickness);
+    var normal = normal_unpack(s.normal);
+    if s.thickness > 0.0 && dot(normal, probe.n) > 0.0 {
+        normal = -normal;
+    }
+    if dot(normal, probe.n) > OPPOSING {
+        return NO_FACE;
+    }
+    let centre = vec3<f32>(s.x, s.y, s.z) + normal * s.thickness;
+    if s.sharp != 0u {
+        normal = normalize(normal - probe.n);
+    }
+    let r = probe.p - centre;
     let gap = dot(r, normal);
     return vec2<f32>(gap, length(r - normal * gap));
 }
@@ -55,8 +70,8 @@ fn cell_of_b(pair: Directed, p: vec3<f32>) -> u32 {
     return look_up(pair, pair.b.z, vec3<i32>(floor(p)));
 }
 
-fn beside(pair: Directed, p: vec3<f32>, n: vec3<f32>) -> u32 {
-    let at = vec3<i32>(floor(p - 0.5));
+fn beside(pair: Directed, probe: Probe) -> u32 {
+    let at = vec3<i32>(floor(probe.p - 0.5));
     var least = 3.0e38;
     var best = EMPTY;
     for (var c = 0; c < 8; c++) {
@@ -64,7 +79,7 @@ fn beside(pair: Directed, p: vec3<f32>, n: vec3<f32>) -> u32 {
         if b >= INSIDE {
             continue;
         }
-        let face = facing(b + pair.b.w, p, n);
+        let face = facing(b + pair.b.w, probe);
         let distance = dot(face, face);
         if face.y < BESIDE && face.x < pair.motion.w && distance < least {
             least = distance;
@@ -74,32 +89,32 @@ fn beside(pair: Directed, p: vec3<f32>, n: vec3<f32>) -> u32 {
     return best;
 }
 
-fn out_of_the_inside(pair: Directed, p: vec3<f32>, n: vec3<f32>) -> u32 {
-    if cell_of_b(pair, p) != INSIDE {
+fn out_of_the_inside(pair: Directed, probe: Probe) -> u32 {
+    if cell_of_b(pair, probe.p) != INSIDE {
         return EMPTY;
     }
     for (var k = 1u; k <= MARCH; k++) {
-        let b = cell_of_b(pair, p - n * f32(k));
+        let b = cell_of_b(pair, probe.p - probe.n * f32(k));
         if b == EMPTY {
             return EMPTY;
         }
         if b != INSIDE {
-            return select(EMPTY, b, facing(b + pair.b.w, p, n).x < 0.0);
+            return select(EMPTY, b, facing(b + pair.b.w, probe).x < 0.0);
         }
     }
     return EMPTY;
 }
 
-fn ahead(pair: Directed, p: vec3<f32>, n: vec3<f32>) -> u32 {
+fn ahead(pair: Directed, probe: Probe) -> u32 {
     let reach = length(pair.motion.xyz);
-    if reach < 0.5 || cell_of_b(pair, p) == INSIDE {
+    if reach < 0.5 || cell_of_b(pair, probe.p) == INSIDE {
         return EMPTY;
     }
     let steps = min(u32(ceil(reach)), MARCH);
     for (var k = 1u; k <= steps; k++) {
-        let b = cell_of_b(pair, p + pair.motion.xyz * (f32(k) / reach));
+        let b = cell_of_b(pair, probe.p + pair.motion.xyz * (f32(k) / reach));
         if b < INSIDE {
-            let face = facing(b + pair.b.w, p, n);
+            let face = facing(b + pair.b.w, probe);
             return select(EMPTY, b, face.x > 0.0 && face.x < pair.motion.w);
         }
     }
@@ -127,13 +142,13 @@ fn main(
             normal = -normal;
         }
         let p = to_b(pair, vec3<f32>(s.x, s.y, s.z) + normal * s.thickness);
-        let n = turn_to_b(pair, normal);
-        var b = beside(pair, p, n);
+        let probe = Probe(p, s.sharp, turn_to_b(pair, normal));
+        var b = beside(pair, probe);
         if b == EMPTY {
-            b = out_of_the_inside(pair, p, n);
+            b = out_of_the_inside(pair, probe);
         }
         if b == EMPTY {
-            b = ahead(pair, p, n);
+            b = ahead(pair, probe);
         }
         if b == EMPTY {
             continue;

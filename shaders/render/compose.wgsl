@@ -5,7 +5,7 @@
 @group(0) @binding(0) var<uniform> frame: Frame;
 @group(0) @binding(1) var<storage, read> hits: array<PixelHit>;
 @group(0) @binding(2) var<storage, read> looks: array<u32>;
-@group(0) @binding(3) var<storage, read> lights: array<vec2<f32>>;
+@group(0) @binding(3) var<storage, read> lights: array<vec4<u32>>;
 @group(0) @binding(4) var<storage, read_write> history: array<vec4<f32>>;
 @group(0) @binding(5) var picture: texture_storage_2d<rgba8unorm, write>;
 
@@ -22,17 +22,17 @@ fn srgb_from_linear(c: vec3<f32>) -> vec3<f32> {
     return select(1.055 * pow(max(c, vec3<f32>(1e-8)), vec3<f32>(1.0 / 2.4)) - 0.055, 12.92 * c, c <= vec3<f32>(0.0031308));
 }
 
-// x^a / (b x^a + c) with mid grey and white pinned: 0.18 -> 0.19, 6 -> 1. Bright colours lose some saturation on the way.
+// x^a / (b x^a + c) with a chosen for contrast, b and c so that 0.18 -> 0.19 and 6 -> 1. Bright colours lose some saturation
+// on the way.
+const TONE_A = 1.22;
+const TONE_B = 0.940039;
+const TONE_C = 0.533599;
+
 fn tone(color: vec3<f32>) -> vec3<f32> {
-    let a = 1.22;
-    let grey = pow(0.18, a);
-    let white = pow(6.0, a);
-    let b = (grey - 0.19 * white) / (0.19 * (grey - white));
-    let c = white * (1.0 - b);
     let peak = max(color.x, max(color.y, color.z));
     let paler = mix(color, vec3<f32>(peak), smoothstep(0.8, 6.0, peak) * 0.5);
-    let x = pow(max(paler, vec3<f32>(0.0)), vec3<f32>(a));
-    return clamp(x / (b * x + c), vec3<f32>(0.0), vec3<f32>(1.0));
+    let x = pow(max(paler, vec3<f32>(0.0)), vec3<f32>(TONE_A));
+    return clamp(x / (TONE_B * x + TONE_C), vec3<f32>(0.0), vec3<f32>(1.0));
 }
 
 // A studio backdrop: warm grey at the floor's horizon, cooler and darker above.
@@ -61,7 +61,7 @@ struct Lit {
 // strata; radius 1 interpolates; radius 0 takes the pixel's own.
 fn filtered(at: vec2<u32>, hit: PixelHit, n: vec3<f32>, direction: vec3<f32>) -> Lit {
     let own_texel = min(at / frame.light_step, frame.light_size - 1u);
-    let own = lights[own_texel.y * frame.light_size.x + own_texel.x];
+    let own = bitcast<vec2<f32>>(lights[own_texel.y * frame.light_size.x + own_texel.x].xy);
     let radius = i32(frame.filter_radius);
     if radius == 0 {
         return Lit(own.x, own.y);
@@ -69,8 +69,16 @@ fn filtered(at: vec2<u32>, hit: PixelHit, n: vec3<f32>, direction: vec3<f32>) ->
     let turn = light_turn();
     let place = (vec2<f32>(at) - vec2<f32>(turn)) / f32(frame.light_step);
     let base = vec2<i32>(floor(place));
-    let p = direction * hit.distance;
-    let tolerance = 3.0 * frame.pixel_cone * hit.distance * f32(frame.light_step) + 0.004 * frame.ao_reach;
+    let depth = hit.distance * dot(direction, frame.forward);
+    // Height over the pixel's tangent plane of a texel at depth z: z * (corner + x * across + y * down) . n - plane.
+    let plane = hit.distance * dot(direction, n);
+    let pixel = 2.0 / vec2<f32>(frame.size);
+    let across = dot(frame.right, n) * pixel.x * f32(frame.light_step);
+    let down = -dot(frame.up, n) * pixel.y * f32(frame.light_step);
+    let offset = (vec2<f32>(turn) + 0.5 + frame.jitter) * pixel - 1.0;
+    let corner = dot(frame.forward, n) + dot(frame.right, n) * offset.x - dot(frame.up, n) * offset.y;
+    let sharp = 4.0 / (3.0 * frame.pixel_cone * depth * f32(frame.light_step) + 0.004 * frame.ao_reach);
+    let kind = select(1.0, -1.0, hit.body == BODY_FLOOR);
     var sum = own * 1e-6;
     var total = 1e-6;
     for (var dy = 1 - radius; dy <= radius; dy++) {
@@ -79,19 +87,14 @@ fn filtered(at: vec2<u32>, hit: PixelHit, n: vec3<f32>, direction: vec3<f32>) ->
             if any(texel < vec2<i32>(0)) || any(texel >= vec2<i32>(frame.light_size)) {
                 continue;
             }
-            let source = min(vec2<u32>(texel) * frame.light_step + turn, frame.size - 1u);
-            let other = hits[source.y * frame.size.x + source.x];
-            if (other.body >= BODY_FLOOR) != (hit.body >= BODY_FLOOR) || other.body == BODY_SKY {
-                continue;
-            }
-            let uv = (vec2<f32>(source) + 0.5 + frame.jitter) / vec2<f32>(frame.size);
-            let q = pixel_ray(frame.right, frame.up, frame.forward, uv) * other.distance;
-            let off_plane = abs(dot(q - p, n));
-            let alike = max(dot(normal_unpack(other.normal), n), 0.0);
+            let light = lights[u32(texel.y) * frame.light_size.x + u32(texel.x)];
+            let z = bitcast<f32>(light.z) * kind;
+            let off_plane = abs(z * (corner + f32(texel.x) * across + f32(texel.y) * down) - plane);
+            let alike = max(dot(normal_unpack(light.w), n), 0.0);
             let tent = clamp(vec2<f32>(f32(radius)) - abs(place - vec2<f32>(texel)), vec2<f32>(0.0), vec2<f32>(1.0));
-            let near = tent.x * tent.y;
-            let w = near * exp2(-4.0 * off_plane / tolerance) * alike * alike * alike * alike;
-            sum += lights[u32(texel.y) * frame.light_size.x + u32(texel.x)] * w;
+            let alike2 = alike * alike;
+            let w = select(0.0, tent.x * tent.y * exp2(-sharp * off_plane) * alike2 * alike2, z > 0.0);
+            sum += bitcast<vec2<f32>>(light.xy) * w;
             total += w;
         }
     }
@@ -143,15 +146,17 @@ fn shade_body(hit: PixelHit, look: u32, n: vec3<f32>, direction: vec3<f32>, lit:
     return color;
 }
 
-// Share of the neighbours within two pixels that are selected: the outline outside a selected body.
+// Share of the neighbours two pixels away that are selected: the outline outside a selected body.
 fn selected_near(at: vec2<u32>) -> f32 {
     var sum = 0.0;
-    for (var k = 0u; k < 8u; k++) {
-        let angle = f32(k) * 0.78539816;
-        let p = vec2<i32>(round(vec2<f32>(at) + vec2<f32>(cos(angle), sin(angle)) * 2.0));
-        if all(p >= vec2<i32>(0)) && all(p < vec2<i32>(frame.size)) {
-            let other = u32(p.y) * frame.size.x + u32(p.x);
-            sum += select(0.0, 0.125, (looks[other] & MARK_SELECTED) != 0u);
+    for (var dy = -1; dy <= 1; dy++) {
+        for (var dx = -1; dx <= 1; dx++) {
+            let reach = select(2, 1, dx * dy != 0);
+            let p = vec2<i32>(at) + vec2<i32>(dx, dy) * reach;
+            if all(p >= vec2<i32>(0)) && all(p < vec2<i32>(frame.size)) {
+                let other = u32(p.y) * frame.size.x + u32(p.x);
+                sum += select(0.0, 0.125, (looks[other] & MARK_SELECTED) != 0u);
+            }
         }
     }
     return sum;
@@ -187,7 +192,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         color = mix(base * pool * here / open, base, far);
         color = mix(color, away, far);
     }
-    if (look & MARK_SELECTED) == 0u {
+    if (frame.flags & FLAG_SELECTION) != 0u && (look & MARK_SELECTED) == 0u {
         let glow = selected_near(id.xy);
         if glow > 0.0 {
             let strength = smoothstep(0.0, 0.5, glow);

@@ -31,6 +31,8 @@ struct Frame {
 
 const FLAG_FLOOR = 1u;
 const FLAG_TRANSPARENT = 2u;
+// Some body is selected.
+const FLAG_SELECTION = 4u;
 
 const BODY_SKY = 0xffffffffu;
 const BODY_FLOOR = 0xfffffffeu;

@@ -1,9 +1,10 @@
 //#include render/trace
 // Sun visibility and short-range sky occlusion of first hits: two rays a sample. One thread is one light texel, which stands
-// for light_step x light_step pixels and takes the one that this frame's turn falls on.
+// for light_step x light_step pixels and takes the one that this frame's turn falls on. Beside the light it keeps what the
+// filter needs: depth (0 for sky, negative for the floor) and the packed normal, as words: a float could lose the normal's bits.
 
 @group(0) @binding(6) var<storage, read> hits: array<PixelHit>;
-@group(0) @binding(7) var<storage, read_write> lights: array<vec2<f32>>;
+@group(0) @binding(7) var<storage, read_write> lights: array<vec4<u32>>;
 
 // A 4 x 4 tile of texels holds sixteen strata, so that the filter's average over any tile is a stratified one.
 fn stratum(texel: vec2<u32>) -> u32 {
@@ -29,7 +30,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let hit = hits[at.y * frame.size.x + at.x];
     let texel = id.y * frame.light_size.x + id.x;
     if hit.body == BODY_SKY || frame.body_count == 0u {
-        lights[texel] = vec2<f32>(1.0);
+        let depth = select(-1.0, 0.0, hit.body == BODY_SKY);
+        lights[texel] = vec4<u32>(bitcast<vec3<u32>>(vec3<f32>(1.0, 1.0, depth)), hit.normal);
         return;
     }
     let uv = (vec2<f32>(at) + 0.5 + frame.jitter) / vec2<f32>(frame.size);
@@ -72,5 +74,6 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         sky += smoothstep(0.0, 1.0, min(distance / reach, 1.0));
     }
     let count = f32(max(frame.samples, 1u));
-    lights[texel] = vec2<f32>(sun, sky) / count;
+    let depth = hit.distance * dot(direction, frame.forward) * select(1.0, -1.0, hit.body == BODY_FLOOR);
+    lights[texel] = vec4<u32>(bitcast<vec3<u32>>(vec3<f32>(sun / count, sky / count, depth)), hit.normal);
 }

@@ -6,6 +6,7 @@
 
 use crate::svo::{Forest, morton, unpack_normal};
 use glam::{IVec3, Vec3};
+use rayon::prelude::*;
 use std::{collections::BTreeMap, sync::Arc};
 
 /// One sample of the surface; `shaders/bodies/shape.wgsl` reads the same words.
@@ -18,9 +19,17 @@ pub struct Surfel {
     pub thickness: f32,
     /// Outward normal, see [`crate::svo::pack_normal`].
     pub normal: u32,
+    /// 1 at an edge or corner, where the plane says little about the surface beside it; 0 where it is flat.
+    pub sharp: u32,
 }
 
 impl Surfel {
+    /// See the field.
+    #[must_use]
+    pub fn is_sharp(&self) -> bool {
+        self.sharp != 0
+    }
+
     /// Point and outward normal of one side: 0, or 1 for the back of a thin part.
     #[must_use]
     pub fn side(&self, side: u32) -> (Vec3, Vec3) {
@@ -45,6 +54,9 @@ pub struct Surfels {
 /// Below this ratio of summed normal to summed weight a cell holds two opposite faces.
 const ONE_SIDED: f32 = 0.35;
 
+/// Neighbours whose normals agree less than this make an edge.
+const FLAT: f32 = 0.88;
+
 impl Surfels {
     /// Averages the leaves of `forest` over the cells of `level` (clamped to the leaf level).
     #[must_use]
@@ -64,7 +76,35 @@ impl Surfels {
             }
         }
         out.leaf_start.push(leaves.len() as u32);
+        out.mark_sharp(forest);
         out
+    }
+
+    /// Compares each normal with those of the cells that share a face with it.
+    fn mark_sharp(&mut self, forest: &Forest) {
+        let (level, shift) = (self.level, forest.level - self.level);
+        let first = first_of_level(forest, level);
+        let (items, starts) = (&self.items, &self.leaf_start);
+        let sharp: Vec<u32> = (0..items.len())
+            .into_par_iter()
+            .map(|i| {
+                let leaf = starts[i] as usize;
+                let tree = forest.tree_start.partition_point(|&s| s as usize <= leaf) - 1;
+                let cell =
+                    IVec3::from(morton::decode(forest.leaves.keys[leaf] >> (3 * shift)).map(|v| v as i32));
+                let n = unpack_normal(items[i].normal);
+                let bends = |way: IVec3| match look_up(forest, tree as u32, level, cell + way) {
+                    Cell::Surface(node) => unpack_normal(items[(node - first) as usize].normal).dot(n) < FLAT,
+                    _ => false,
+                };
+                let axes = [IVec3::X, IVec3::Y, IVec3::Z];
+                u32::from(axes.into_iter().any(|way| bends(way) || bends(-way)))
+            })
+            .collect();
+        let lonely = self.items.len() == forest.trees();
+        for (item, sharp) in self.items.iter_mut().zip(sharp) {
+            item.sharp = if lonely { 1 } else { sharp };
+        }
     }
 
     fn push(&mut self, forest: &Forest, range: std::ops::Range<usize>, cells_per_voxel: f32) {
@@ -92,6 +132,7 @@ impl Surfels {
             centre: (centre * cells_per_voxel).to_array(),
             thickness: if one_sided { 0.0 } else { thickness / weight.max(1e-6) * cells_per_voxel },
             normal: crate::svo::pack_normal(n),
+            sharp: 0,
         });
         self.areas.push(area);
         self.leaf_start.push(range.start as u32);

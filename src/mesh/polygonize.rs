@@ -106,22 +106,28 @@ impl Lattice {
     /// not settle in a few rounds the rest stays: still closed, but pinched.
     fn settle(&self, values: &mut [f32]) {
         let n = self.samples();
-        let (layer, stride) = (n[0] * n[1], [1, n[0], n[0] * n[1]]);
+        let stride = [1, n[0], n[0] * n[1]];
+        let layer = stride[2];
+        let seen = &*values;
+        let mut flips: Vec<usize> = (0..n[2])
+            .into_par_iter()
+            .flat_map_iter(|z| {
+                (z * layer..(z + 1) * layer).filter_map(move |s| self.twisted_corner(s, stride, seen))
+            })
+            .collect();
         for _ in 0..16 {
-            let seen = &*values;
-            let flips: Vec<usize> = (0..n[2])
-                .into_par_iter()
-                .flat_map_iter(|z| {
-                    (z * layer..(z + 1) * layer).filter_map(move |s| self.twisted_corner(s, stride, seen))
-                })
-                .collect();
-            if flips.is_empty() {
-                return;
-            }
-            let unique: std::collections::BTreeSet<usize> = flips.into_iter().collect();
-            for s in unique {
+            flips.sort_unstable();
+            flips.dedup();
+            for &s in &flips {
                 values[s] = -values[s];
             }
+            // Only faces at a changed corner can be twisted now; these samples are their low corners.
+            let around = |s: usize| {
+                (0..7)
+                    .filter_map(move |k: usize| s.checked_sub((0..3).map(|a| (k >> a & 1) * stride[a]).sum()))
+            };
+            let low_corners: Vec<usize> = flips.iter().flat_map(|&s| around(s)).collect();
+            flips = low_corners.iter().filter_map(|&s| self.twisted_corner(s, stride, values)).collect();
         }
     }
 

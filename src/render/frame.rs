@@ -269,6 +269,7 @@ fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, body_count: 
     let samples = options.samples.clamp(1, 64);
     // One light texel for 2 x 2 pixels while the window is live; every pixel its own for stills.
     let light_step = if samples > 1 { 1 } else { 2 };
+    let selection = input.bodies.iter().any(|body| body.selected);
     let floor = options.floor.filter(|y| y.is_finite() && !options.transparent);
     // The filter is as wide as the noise pattern at first; the history takes over from it.
     let filter_radius = match refined * samples {
@@ -288,7 +289,7 @@ fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, body_count: 
         sun: SUN.normalize_or(Vec3::Y),
         sun_radius: SUN_RADIUS,
         target: camera.target,
-        flags: u32::from(floor.is_some()) | u32::from(options.transparent) << 1,
+        flags: u32::from(floor.is_some()) | u32::from(options.transparent) << 1 | u32::from(selection) << 2,
         size,
         light_size: size.map(|side| side.div_ceil(light_step)),
         jitter: jitter(refined),

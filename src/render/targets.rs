@@ -26,7 +26,7 @@ pub(super) struct Targets {
     pub size: [u32; 2],
     pub hits: Buffer<HitData>,
     pub looks: Buffer<u32>,
-    pub lights: Buffer<[f32; 2]>,
+    pub lights: Buffer<[u32; 4]>,
     pub history: Buffer<[f32; 4]>,
     pub picture: wgpu::Texture,
     pub view: wgpu::TextureView,

@@ -111,14 +111,14 @@ pub fn ray_cast(
     }
     let side = 1i64 << forest.level;
     let (mut t, mut leave) = (0f64, max_t);
-    for axis in 0..3 {
-        if along[axis] == 0.0 {
-            if origin[axis] < 0.0 || origin[axis] >= side as f64 {
+    for (from, step) in origin.into_iter().zip(along) {
+        if step == 0.0 {
+            if from < 0.0 || from >= side as f64 {
                 return None;
             }
             continue;
         }
-        let (a, b) = (-origin[axis] / along[axis], (side as f64 - origin[axis]) / along[axis]);
+        let (a, b) = (-from / step, (side as f64 - from) / step);
         t = t.max(a.min(b));
         leave = leave.min(a.max(b));
     }
@@ -151,13 +151,13 @@ pub fn ray_cast(
         if t > max_t {
             return None;
         }
-        for axis in 0..3 {
-            cell[axis] = if axis == through {
+        cell = std::array::from_fn(|axis| {
+            if axis == through {
                 if along[axis] > 0.0 { low[axis] + size } else { low[axis] - 1 }
             } else {
                 cell_of(axis, origin[axis] + along[axis] * t).clamp(low[axis], low[axis] + size - 1)
-            };
-        }
+            }
+        });
         if !(0..side).contains(&cell[through]) {
             return None;
         }

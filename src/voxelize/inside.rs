@@ -155,8 +155,8 @@ fn solve_brick(
 ) -> [u64; BRICK_CELLS / 64] {
     let start = touched.brick_start[brick] as usize;
     let mut leaf_at = [u16::MAX; BRICK_CELLS];
-    for i in 0..coverage.len() {
-        let (row, x) = row_and_x(touched.keys[start + i] as usize % BRICK_CELLS);
+    for (i, key) in touched.keys[start..start + coverage.len()].iter().enumerate() {
+        let (row, x) = row_and_x(*key as usize % BRICK_CELLS);
         leaf_at[row << BRICK_SHIFT | x] = i as u16;
     }
     let mut solid = [0u64; BRICK_CELLS / 64];

@@ -48,8 +48,10 @@ impl Parity {
         for hit in &hits {
             starts[(hit >> 32) as usize + 1] += 1;
         }
-        for ray in 0..rays * rays {
-            starts[ray + 1] += starts[ray];
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += *start;
+            *start = sum;
         }
         let crossings = hits.iter().map(|hit| f32::from_bits(*hit as u32)).collect();
         Some(Self { rays, starts, crossings })

@@ -75,14 +75,12 @@ impl Polygon {
     pub(super) fn area_and_centroid(&self, normal: &[f64; 3], axis: usize) -> (f64, [f64; 3]) {
         let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
         let origin = self.points[0];
-        let (mut doubled, mut moment) = (0.0, [0.0; 3]);
+        let (mut doubled, mut moment) = (0.0, [0.0f64; 3]);
         for pair in self.points[1..self.len.max(1)].windows(2) {
             let (a, b) = (&pair[0], &pair[1]);
             let cross = (a[u] - origin[u]) * (b[v] - origin[v]) - (a[v] - origin[v]) * (b[u] - origin[u]);
             doubled += cross;
-            for i in 0..3 {
-                moment[i] += cross * (a[i] + b[i] - 2.0 * origin[i]);
-            }
+            moment = std::array::from_fn(|i| moment[i] + cross * (a[i] + b[i] - 2.0 * origin[i]));
         }
         let area = doubled / (2.0 * normal[axis]);
         if area > 1e-18 {
@@ -165,19 +163,18 @@ mod tests {
                     let (a, c) = part.area_and_centroid(&n, axis);
                     sum += a;
                     parts += 1;
-                    for i in 0..3 {
-                        moment[i] += a * c[i];
-                        let cell = [x, y, z][i];
-                        assert!(c[i] >= f64::from(cell) && c[i] <= f64::from(cell + 1));
+                    for ((moment, c), cell) in moment.iter_mut().zip(c).zip([x, y, z]) {
+                        *moment += a * c;
+                        assert!(c >= f64::from(cell) && c <= f64::from(cell + 1));
                     }
                 });
             });
         });
         assert!(parts > 30, "{parts}");
         assert!((sum - area).abs() < 1e-12 * area);
-        for i in 0..3 {
+        for (i, moment) in moment.iter().enumerate() {
             let centre = (corners[0][i] + corners[1][i] + corners[2][i]) / 3.0;
-            assert!((moment[i] / sum - centre).abs() < 1e-12);
+            assert!((moment / sum - centre).abs() < 1e-12);
         }
     }
 

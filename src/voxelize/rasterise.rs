@@ -402,19 +402,15 @@ fn add_part(
     cell.of_mesh = face.kind != FaceKind::Closing;
     let a = area as f32;
     cell.area += a;
-    for i in 0..3 {
-        cell.area_vector[i] += (n[i] * area) as f32;
-        cell.moment[i] += a * (centroid[i] - corner[i]) as f32;
-    }
+    cell.area_vector = std::array::from_fn(|i| cell.area_vector[i] + (n[i] * area) as f32);
+    cell.moment = std::array::from_fn(|i| cell.moment[i] + a * (centroid[i] - corner[i]) as f32);
     if a > cell.largest {
         cell.largest = a;
         cell.face = index;
     }
     if colors.varies() && cell.of_mesh {
         let color = colors.at(face, centroid);
-        for i in 0..3 {
-            cell.color[i] += a * color[i];
-        }
+        cell.color = std::array::from_fn(|i| cell.color[i] + a * color[i]);
     }
 }
 

@@ -148,8 +148,8 @@ fn contact_points(pair: &Pair, hits: &[Hit], bodies: &[Body], shapes: &mut Shape
         else {
             continue;
         };
-        let (p, n_a) = sample.side(hit.a & 1);
-        let n_a = to_world[a].transform_vector3(n_a.as_dvec3());
+        let (p, n_in_a) = sample.side(hit.a & 1);
+        let n_a = to_world[a].transform_vector3(n_in_a.as_dvec3());
         let point = to_world[a].transform_point3(p.as_dvec3());
         let (mut centre, mut normal) = plane.side(0);
         let turned =
@@ -157,12 +157,20 @@ fn contact_points(pair: &Pair, hits: &[Hit], bodies: &[Body], shapes: &mut Shape
         if plane.thickness > 0.0 && turned(normal).dot(n_a) > 0.0 {
             (centre, normal) = plane.side(1);
         }
-        let n = turned(normal);
+        let mut n = turned(normal);
+        if plane.is_sharp() {
+            // Two edges: neither plane is right, the mean of both is.
+            n = (n - n_a / cell[a]).normalize_or(n);
+        }
         let gap = (point - to_world[b].transform_point3(centre.as_dvec3())).dot(n);
         // Where two pieces of one object overlapped when they were made, that is their zero.
         let at_birth = p.as_dvec3() - centre.as_dvec3();
         let zero = if siblings && at_birth.length() < BIRTH_CELLS {
-            at_birth.dot(normal.as_dvec3()).min(0.0) * cell[b]
+            let mut normal = normal.as_dvec3();
+            if plane.is_sharp() {
+                normal = (normal - n_in_a.as_dvec3()).normalize_or(normal);
+            }
+            at_birth.dot(normal).min(0.0) * cell[b]
         } else {
             0.0
         };

@@ -6,7 +6,7 @@ use super::{Directed, Hit, Pair};
 use crate::{
     bodies::{
         Body,
-        surfels::{Cell, Shapes, Surfels, first_of_level, look_up},
+        surfels::{Cell, Shapes, Surfel, Surfels, first_of_level, look_up},
     },
     svo::{Forest, morton, morton::Key},
 };
@@ -132,23 +132,23 @@ impl Walk<'_> {
         let sample = &self.a.surfels.items[surfel as usize];
         for side in 0..if sample.thickness > 0.0 { 2 } else { 1 } {
             let (p, n) = sample.side(side);
-            let (p, n) = (self.to_b(p), self.turn_to_b(n));
-            if let Some(b) =
-                self.beside(p, n).or_else(|| self.out_of_the_inside(p, n)).or_else(|| self.ahead(p, n))
-            {
+            let probe = Probe { p: self.to_b(p), n: self.turn_to_b(n), sharp: sample.is_sharp() };
+            let b =
+                self.beside(probe).or_else(|| self.out_of_the_inside(probe)).or_else(|| self.ahead(probe));
+            if let Some(b) = b {
                 hits.push(Hit { pair: self.pair, a: surfel << 1 | side, b });
             }
         }
     }
 
     /// The nearest opposing surfel in the eight cells round `p`.
-    fn beside(&self, p: Vec3, n: Vec3) -> Option<u32> {
-        let at = (p - 0.5).floor().as_ivec3();
+    fn beside(&self, probe: Probe) -> Option<u32> {
+        let at = (probe.p - 0.5).floor().as_ivec3();
         let mut best = (f32::MAX, None);
         for c in 0..8 {
             let cell = at + IVec3::new(c & 1, c >> 1 & 1, c >> 2);
             if let Cell::Surface(b) = self.cell_of_b(cell)
-                && let Some((gap, beside)) = facing(&self.b.surfels.items[b as usize], p, n)
+                && let Some((gap, beside)) = facing(&self.b.surfels.items[b as usize], probe)
                 && beside < BESIDE
                 && gap < self.record.margin
             {
@@ -162,16 +162,16 @@ impl Walk<'_> {
     }
 
     /// From a point inside b, against its own normal until b's surface.
-    fn out_of_the_inside(&self, p: Vec3, n: Vec3) -> Option<u32> {
-        if self.cell_of_b(p.floor().as_ivec3()) != Cell::Inside {
+    fn out_of_the_inside(&self, probe: Probe) -> Option<u32> {
+        if self.cell_of_b(probe.p.floor().as_ivec3()) != Cell::Inside {
             return None;
         }
         for k in 1..=MARCH {
-            match self.cell_of_b((p - n * k as f32).floor().as_ivec3()) {
+            match self.cell_of_b((probe.p - probe.n * k as f32).floor().as_ivec3()) {
                 Cell::Empty => return None,
                 Cell::Inside => {}
                 Cell::Surface(b) => {
-                    return facing(&self.b.surfels.items[b as usize], p, n)
+                    return facing(&self.b.surfels.items[b as usize], probe)
                         .filter(|(gap, _)| *gap < 0.0)
                         .map(|_| b);
                 }
@@ -181,16 +181,18 @@ impl Walk<'_> {
     }
 
     /// For a fast pair: along the motion until b's surface.
-    fn ahead(&self, p: Vec3, n: Vec3) -> Option<u32> {
+    fn ahead(&self, probe: Probe) -> Option<u32> {
         let motion = Vec3::from(self.record.motion);
         let reach = motion.length();
-        if reach < 0.5 || self.cell_of_b(p.floor().as_ivec3()) == Cell::Inside {
+        if reach < 0.5 || self.cell_of_b(probe.p.floor().as_ivec3()) == Cell::Inside {
             return None;
         }
         let steps = (reach.ceil() as u32).min(MARCH);
         for k in 1..=steps {
-            if let Cell::Surface(b) = self.cell_of_b((p + motion * (k as f32 / reach)).floor().as_ivec3()) {
-                return facing(&self.b.surfels.items[b as usize], p, n)
+            if let Cell::Surface(b) =
+                self.cell_of_b((probe.p + motion * (k as f32 / reach)).floor().as_ivec3())
+            {
+                return facing(&self.b.surfels.items[b as usize], probe)
                     .filter(|(gap, _)| *gap > 0.0 && *gap < self.record.margin)
                     .map(|_| b);
             }
@@ -199,17 +201,31 @@ impl Walk<'_> {
     }
 }
 
-/// Signed gap from the plane of `surfel` (of its side that faces n) to p, and the distance beside its centre; none where it
-/// does not face n.
-fn facing(surfel: &crate::bodies::surfels::Surfel, p: Vec3, n: Vec3) -> Option<(f32, f32)> {
-    let (mut centre, mut normal) = surfel.side(0);
-    if surfel.thickness > 0.0 && normal.dot(n) > 0.0 {
-        (centre, normal) = surfel.side(1);
-    }
-    if normal.dot(n) > OPPOSING {
+/// A surfel of a, in cells of b.
+#[derive(Clone, Copy)]
+struct Probe {
+    p: Vec3,
+    n: Vec3,
+    sharp: bool,
+}
+
+/// Signed gap from the plane of `surfel` (of its side that faces the probe) to the probe, and the distance beside its
+/// centre; none where it does not face it, or where only `surfel` is an edge: then the probe's plane decides, not its own.
+fn facing(surfel: &Surfel, probe: Probe) -> Option<(f32, f32)> {
+    if surfel.is_sharp() && !probe.sharp {
         return None;
     }
-    let r = p - centre;
+    let (mut centre, mut normal) = surfel.side(0);
+    if surfel.thickness > 0.0 && normal.dot(probe.n) > 0.0 {
+        (centre, normal) = surfel.side(1);
+    }
+    if normal.dot(probe.n) > OPPOSING {
+        return None;
+    }
+    if surfel.is_sharp() {
+        normal = (normal - probe.n).normalize_or(normal);
+    }
+    let r = probe.p - centre;
     let gap = r.dot(normal);
     Some((gap, (r - normal * gap).length()))
 }

@@ -143,14 +143,15 @@ impl Respond for SoftStep {
                 integrate::velocity(&mut mover.state, settings.gravity, h);
             }
             rows.iter().for_each(|row| row.warm_start(&mut movers));
-            rows.iter_mut()
-                .for_each(|row| row.solve(&mut movers, Some((soft, self.push_out)), h, self.rolling));
+            rows.iter_mut().for_each(|row| row.solve(&mut movers, Some((soft, self.push_out)), h));
+            rows.iter_mut().for_each(|row| row.hold(&mut movers, self.rolling));
             for mover in movers.iter_mut().filter(|m| m.moves()) {
                 integrate::pose(&mut mover.state, &mover.inertia_in_body, &mover.inverse_in_body, h);
                 mover.turn_inertia();
             }
             rows.iter_mut().for_each(|row| row.aim(&movers));
-            rows.iter_mut().for_each(|row| row.solve(&mut movers, None, h, self.rolling));
+            rows.iter_mut().for_each(|row| row.solve(&mut movers, None, h));
+            rows.iter_mut().for_each(|row| row.hold(&mut movers, self.rolling));
             rows.iter_mut().for_each(|row| row.total_impulse += row.normal_impulse);
         }
         for _ in 0..BOUNCE_ROUNDS {
@@ -274,7 +275,7 @@ impl Row {
         state.position + state.rotation * self.anchors[side]
     }
 
-    fn solve(&mut self, movers: &mut [Mover], soft: Option<(Soft, f64)>, h: f64, rolling: f64) {
+    fn solve(&mut self, movers: &mut [Mover], soft: Option<(Soft, f64)>, h: f64) {
         let separation = self.separation(movers);
         let (mut bias, mut mass_scale, mut impulse_scale) = (0.0, 1.0, 0.0);
         if separation > 0.0 {
@@ -290,6 +291,10 @@ impl Row {
         self.normal_impulse = new;
         self.most_impulse = self.most_impulse.max(new);
         self.apply(movers, self.normal * change);
+    }
+
+    /// Friction and rolling, once all normal impulses of a pass are known: what they do would be undone before.
+    fn hold(&mut self, movers: &mut [Mover], rolling: f64) {
         self.rub(movers);
         if rolling > 0.0 && self.normal_impulse > 0.0 {
             self.resist_rolling(movers, rolling);
