@@ -54,14 +54,12 @@ impl Display {
             let text = std::fs::read_to_string(&numbers).ok()?;
             text.ends_with('\n').then(|| format!(":{}", text.trim()))
         });
-        let manager =
-            Command::new("openbox").env("DISPLAY", &name).stderr(Stdio::null()).spawn().unwrap();
+        let manager = Command::new("openbox").env("DISPLAY", &name).stderr(Stdio::null()).spawn().unwrap();
         Self { name, folder, _manager: Owned(manager), _server: server }
     }
 
     fn tool(&self, program: &str, arguments: &[&str]) -> String {
-        let output =
-            Command::new(program).args(arguments).env("DISPLAY", &self.name).output().unwrap();
+        let output = Command::new(program).args(arguments).env("DISPLAY", &self.name).output().unwrap();
         assert!(
             output.status.success(),
             "{program} {arguments:?}: {}",
@@ -218,10 +216,17 @@ fn breaks_and_takes_back(display: &Display) {
     let error = broken["mass_error"].as_f64().unwrap();
     assert!(error.abs() < 1e-6, "the pieces weigh {error:e} more than the vase");
     assert_eq!(broken["errors"], Value::Array(Vec::new()));
-    program.until("a new picture", |s| s["window"]["frames"].as_u64() > broken["window"]["frames"].as_u64().map(|f| f + 3));
+    program.until("a new picture", |s| {
+        s["window"]["frames"].as_u64() > broken["window"]["frames"].as_u64().map(|f| f + 3)
+    });
     let share = changed(&before, &program.pixels(centre, 60.0));
     assert!(share > 0.05, "only {:.1} % of the picture changed where the vase was hit", share * 100.0);
-    println!("{} pieces in {:.0} ms; {:.0} % of the picture there changed", broken["pieces"], broken["break_ms"].as_f64().unwrap(), share * 100.0);
+    println!(
+        "{} pieces in {:.0} ms; {:.0} % of the picture there changed",
+        broken["pieces"],
+        broken["break_ms"].as_f64().unwrap(),
+        share * 100.0
+    );
     program.keys("ctrl+z");
     let whole = program.until("the whole vase", |s| s["bodies"] == 1 && s["pieces"] == 0);
     assert_eq!(whole["redo"], "break");
@@ -263,7 +268,9 @@ fn opens_resizes_and_closes(display: &Display) {
     let frames = program.state().unwrap()["window"]["frames"].as_u64();
     program.xdotool(&["windowsize", &program.window, "1024", "700"]);
     let state = program.until("the new size", |s| {
-        s["window"]["size"][0] == 1024 && s["window"]["size"][1] == 700 && s["window"]["frames"].as_u64() > frames
+        s["window"]["size"][0] == 1024
+            && s["window"]["size"][1] == 700
+            && s["window"]["frames"].as_u64() > frames
     });
     for (name, _) in state["rects"].as_object().unwrap() {
         let [x, _, w, _] = rect(&state, name);
