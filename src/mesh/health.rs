@@ -87,7 +87,18 @@ pub fn check(mesh: &Mesh) -> (Mesh, HealthReport) {
     });
     report.dropped_degenerate = before - kept.len();
 
-    let duplicate = duplicates(&kept.iter().map(|&k| welded_of(k)).collect::<Vec<_>>(), weld.welded_count);
+    let usable: Vec<[u32; 3]> = kept.iter().map(|&k| welded_of(k)).collect();
+    let mut duplicate = duplicates(&usable, weld.welded_count, false);
+    if duplicate.contains(&true) {
+        let left = |drop: &[bool]| {
+            let rest: Vec<_> = usable.iter().zip(drop).filter(|d| !d.1).map(|d| *d.0).collect();
+            Edges::of(&rest).signed_boundary(&rest).len()
+        };
+        // Surfaces that a scanner's software zipped together use some triangles twice on purpose.
+        if left(&duplicate) > left(&vec![false; usable.len()]) {
+            duplicate = duplicates(&usable, weld.welded_count, true);
+        }
+    }
     let mut flags = duplicate.iter();
     kept.retain(|_| !flags.next().is_some_and(|&d| d));
     report.dropped_duplicate = duplicate.len() - kept.len();
@@ -155,7 +166,8 @@ fn same_turn(a: [u32; 3], b: [u32; 3]) -> bool {
 /// Which triangles are superfluous copies. Copies that face the same way leave one. Of copies that face opposite ways one
 /// each stays, for they may be an inner wall that cancels; but a part that consists of such pairs only is a sheet painted on
 /// both sides (double-sided exports), and keeps one side.
-fn duplicates(triangles: &[[u32; 3]], welded_count: u32) -> Vec<bool> {
+/// `keep_surplus` leaves as many copies as face one way more often than the other, which keeps the boundary as it was.
+fn duplicates(triangles: &[[u32; 3]], welded_count: u32, keep_surplus: bool) -> Vec<bool> {
     let mut order: Vec<([u32; 3], u32)> = triangles
         .par_iter()
         .enumerate()
@@ -190,6 +202,10 @@ fn duplicates(triangles: &[[u32; 3]], welded_count: u32) -> Vec<bool> {
         }
         if along != against {
             single.push(first);
+        }
+        if keep_surplus && along != against {
+            let majority = group.iter().map(|g| g.1).filter(|&k| same(k) == (along > against));
+            majority.take(along.abs_diff(against)).for_each(|k| drop[k as usize] = false);
         }
     }
     if opposite.is_empty() {
@@ -440,6 +456,16 @@ mod tests {
         assert!(
             (report.volume - 2.0).abs() < 1e-5 && report.non_manifold_edges > 0 && report.components == 1
         );
+    }
+
+    #[test]
+    fn a_triangle_used_twice_on_purpose_stays() {
+        // Two closed tetrahedra on the same base, one on top of the other.
+        let positions = vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.2, 1.0, 0.2], [0.2, 2.0, 0.2]];
+        let over = |top| [[0, 1, 2], [0, top, 1], [1, top, 2], [2, top, 0]];
+        let triangles = over(3).into_iter().chain(over(4)).collect();
+        let (out, report) = check(&Mesh { positions, triangles, ..Mesh::default() });
+        assert_eq!((out.triangles.len(), report.dropped_duplicate, report.closed), (8, 0, true));
     }
 
     #[test]

@@ -273,8 +273,8 @@ fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, body_count: 
     let floor = options.floor.filter(|y| y.is_finite() && !options.transparent);
     // The filter is as wide as the noise pattern at first; the history takes over from it.
     let filter_radius = match refined * samples {
-        0..4 => 2,
-        4..24 => 1,
+        0..12 => 2,
+        12..48 => 1,
         _ => light_step - 1,
     };
     FrameData {

@@ -11,10 +11,10 @@ use crate::gpu::{Buffer, Gpu, GpuError};
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 pub(super) struct HitData {
-    body: u32,
-    leaf: u32,
-    distance: f32,
-    normal: u32,
+    pub body: u32,
+    pub leaf: u32,
+    pub distance: f32,
+    pub normal: u32,
 }
 
 const BODY_SKY: u32 = u32::MAX;
