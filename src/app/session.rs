@@ -1,7 +1,9 @@
 //! What the window holds besides the window: engine, renderer, eye, clock, messages; and what each command does to them.
 
+mod picture;
+
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     sync::mpsc,
     time::{Duration, Instant},
 };
@@ -192,6 +194,7 @@ impl Session {
         if let Some(receiver) = &self.making {
             match receiver.try_recv() {
                 Ok(Ok((sandbox, renderer))) => {
+                    sandbox.warm_up();
                     (self.sandbox, self.renderer, self.making) = (Some(sandbox), Some(renderer), None);
                     if let (Some(scene), Some(sandbox)) = (self.pending.take(), &mut self.sandbox) {
                         sandbox.open_scene(scene);
@@ -526,37 +529,6 @@ impl Session {
     pub fn view(&self) -> Option<&wgpu::TextureView> {
         self.view.as_ref()
     }
-
-    fn write_picture(&mut self) {
-        let Some(view) = &self.view else {
-            return;
-        };
-        let Some(path) = free_name() else {
-            self.say(NoticeKind::Error, "no free file name for a picture in this folder");
-            return;
-        };
-        let pixels = self.gpu.as_ref().map(|gpu| read_back(gpu, view));
-        match pixels {
-            Some(Ok((size, rgba))) => {
-                let shown = path.display().to_string();
-                std::thread::spawn(move || {
-                    let written = image::save_buffer(&path, &rgba, size[0], size[1], image::ColorType::Rgba8);
-                    if let Err(error) = written {
-                        tracing::error!("cannot write {}: {error}", path.display());
-                    }
-                });
-                self.say(NoticeKind::Remark, format!("Picture: {shown}"));
-            }
-            Some(Err(error)) => self.say(NoticeKind::Error, error.to_string()),
-            None => {}
-        }
-    }
-}
-
-/// `kintsugi-1.png` and so on: the first name that is free here.
-fn free_name() -> Option<PathBuf> {
-    let folder = std::env::current_dir().ok()?;
-    (1..10_000).map(|i| folder.join(format!("kintsugi-{i}.png"))).find(|p| !p.exists())
 }
 
 /// The scene that a path means: a scene file, or a mesh standing on the floor.
@@ -566,46 +538,4 @@ pub fn scene_of(path: &Path, level: u32) -> Result<Scene, String> {
         return load_scene(path).map_err(|e| e.to_string());
     }
     Ok(Scene::of_mesh(&path.to_string_lossy(), level))
-}
-
-/// The pixels of a picture, RGBA8 from the top.
-fn read_back(gpu: &Gpu, view: &wgpu::TextureView) -> Result<([u32; 2], Vec<u8>), GpuError> {
-    let texture = view.texture();
-    let (width, height) = (texture.width(), texture.height());
-    let row = (width * 4).next_multiple_of(256);
-    let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {
-        label: Some("picture readback"),
-        size: u64::from(row) * u64::from(height),
-        usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-        mapped_at_creation: false,
-    });
-    let mut encoder = gpu
-        .device
-        .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("picture readback") });
-    encoder.copy_texture_to_buffer(
-        texture.as_image_copy(),
-        wgpu::TexelCopyBufferInfo {
-            buffer: &buffer,
-            layout: wgpu::TexelCopyBufferLayout {
-                offset: 0,
-                bytes_per_row: Some(row),
-                rows_per_image: Some(height),
-            },
-        },
-        texture.size(),
-    );
-    gpu.queue.submit([encoder.finish()]);
-    let (sender, receiver) = mpsc::channel();
-    buffer.slice(..).map_async(wgpu::MapMode::Read, move |result| {
-        // The receiver only disappears when the caller gave up.
-        let _ = sender.send(result);
-    });
-    gpu.device.poll(wgpu::PollType::wait_indefinitely()).map_err(|e| GpuError::Driver(e.to_string()))?;
-    match receiver.recv() {
-        Ok(Ok(())) => {}
-        _ => return Err(GpuError::Driver("the picture could not be read back".into())),
-    }
-    let mapped = buffer.slice(..).get_mapped_range().map_err(|e| GpuError::Driver(e.to_string()))?;
-    let rgba = mapped.chunks(row as usize).flat_map(|r| &r[..(width * 4) as usize]).copied().collect();
-    Ok(([width, height], rgba))
 }

@@ -18,6 +18,7 @@ pub struct Snapshot {
     pub(super) scene: super::Scene,
     pub(super) time: f64,
     pub(super) next_event: usize,
+    pub(super) projectiles: Vec<crate::bodies::BodyDef>,
 }
 
 /// One undoable step.

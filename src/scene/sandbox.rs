@@ -3,32 +3,37 @@
 //! In: scenes, blows, tuned values, steps of time. Out: bodies to draw, figures to show. Long work (imports, fractures) runs on
 //! worker threads; [`Sandbox::poll`] takes the results in, and the frame in which it does so already shows the pieces.
 
+mod drawing;
+mod opening;
+mod undo;
+
 use std::{
     collections::BTreeMap,
     sync::{Arc, OnceLock, PoisonError, RwLock},
 };
 
-use glam::{DMat4, DQuat, DVec3, Vec3};
+use glam::DVec3;
 
 use super::{
     BreakJob, BreakSummary, Event, History, ImportError, ImportJob, Imported, Scene, SceneBody, Snapshot,
     Tuning,
-    breaking::{Blow, SharedFracturer, grid_from_world, part_state, push, world_from_grid_matrix},
+    breaking::{Blow, SharedFracturer, grid_from_world, part_state, push},
     history::Step,
-    import::display_name,
     pick::pick_forest,
 };
 use crate::{
-    bodies::{Body, BodyDef, BodyId, BodyState, StepReport, World, WorldSettings},
-    fracture::{Fracture, FractureError, FractureParams},
+    bodies::{Body, BodyDef, BodyId, StepReport, World, WorldSettings},
+    fracture::{Fracture, FractureError, FractureParams, Fracturer},
     gpu::{Gpu, GpuError},
     mesh::HealthReport,
-    render::RenderBody,
-    svo::{Arena, Forest, Grid, Slot},
+    svo::{Arena, Forest, Slot},
 };
 
 /// Bytes of octrees on the GPU above which old undo steps are forgotten.
 const UNDO_BUDGET: u64 = 400 << 20;
+
+/// Pieces of this generation no longer break by themselves.
+const MOST_GENERATIONS: u32 = 3;
 
 /// What goes wrong while a sandbox works.
 #[derive(Debug, thiserror::Error)]
@@ -113,6 +118,7 @@ pub struct Sandbox {
     breaking: Option<BreakJob>,
     waiting: Vec<(BodyId, Blow, FractureParams)>,
     next_event: usize,
+    projectiles: Vec<BodyDef>,
     time: f64,
     next_color: u32,
     revision: u64,
@@ -135,6 +141,11 @@ impl Sandbox {
     /// # Errors
     /// [`GpuError`].
     pub fn new(gpu: &Gpu) -> Result<Self, GpuError> {
+        let mut tuning = Tuning::default();
+        if gpu.is_software() {
+            // Smoother would be too coarse to see anything.
+            tuning.view.target_fps = 15.0;
+        }
         Ok(Self {
             gpu: gpu.clone(),
             arena: Arc::new(RwLock::new(Arena::new(gpu)?)),
@@ -144,7 +155,7 @@ impl Sandbox {
             forests: Vec::new(),
             objects: Vec::new(),
             scene: Scene::default(),
-            tuning: Tuning::default(),
+            tuning,
             editing: None,
             history: History::default(),
             first: None,
@@ -153,6 +164,7 @@ impl Sandbox {
             breaking: None,
             waiting: Vec::new(),
             next_event: 0,
+            projectiles: Vec::new(),
             time: 0.0,
             next_color: 0,
             revision: 0,
@@ -240,79 +252,6 @@ impl Sandbox {
         drop(arena);
         self.start_waiting();
         Ok(None)
-    }
-
-    fn commit_scene(
-        &mut self,
-        arena: &mut Arena,
-        scene: Scene,
-        imported: &[Imported],
-    ) -> Result<(), SandboxError> {
-        let mut slots: Vec<(Arc<Forest>, Slot)> = Vec::new();
-        for one in imported {
-            if !slots.iter().any(|(forest, _)| Arc::ptr_eq(forest, &one.forest)) {
-                match self.insert(arena, &one.forest) {
-                    Ok(slot) => slots.push((Arc::clone(&one.forest), slot)),
-                    Err(error) => {
-                        slots.iter().for_each(|(_, slot)| arena.remove(*slot));
-                        return Err(error.into());
-                    }
-                }
-            }
-        }
-        if !self.objects.is_empty() {
-            let world = Some(self.snapshot());
-            self.history.push(Step {
-                label: format!("open {}", scene.name),
-                tuning: self.tuning.clone(),
-                world,
-            });
-        }
-        self.breaking = None;
-        self.waiting.clear();
-        self.clear_world();
-        self.objects = imported
-            .iter()
-            .zip(scene_bodies(&scene))
-            .map(|(one, body)| object_info(one, body, scene.meters_per_unit))
-            .collect();
-        self.world.settings = WorldSettings {
-            gravity: scene.gravity,
-            dt: scene.dt,
-            substeps: scene.substeps,
-            floor: scene.floor.then_some(scene.floor_height),
-            sleeping: true,
-            ..WorldSettings::default()
-        };
-        self.tuning.gravity = -scene.gravity.y;
-        self.tuning.view.color_by = scene.view.color_by;
-        self.tuning.view.explode = scene.view.explode;
-        if let Some(body) = scene.bodies.first() {
-            self.tuning.fracture = body.fracture.clone();
-            self.tuning.friction = body.friction;
-            self.tuning.restitution = body.restitution;
-            self.tuning.physics_level = body.collision_level();
-        }
-        self.time = 0.0;
-        self.next_event = 0;
-        self.last_step = StepReport::default();
-        self.last_break = None;
-        self.forests.extend(slots.iter().cloned());
-        for (object, (body, one)) in scene.bodies.iter().zip(imported).enumerate() {
-            if let Some((_, slot)) = slots.iter().find(|(forest, _)| Arc::ptr_eq(forest, &one.forest)) {
-                let def = placed(one, *slot, body, &scene);
-                let at_rest = body.on_floor && !body.fixed && def.state.linear_velocity == DVec3::ZERO;
-                let id = self.add(def, object, 0);
-                if at_rest && let Some(body) = self.world.bodies.iter_mut().find(|b| b.id == id) {
-                    body.asleep = true;
-                }
-            }
-        }
-        self.scene = scene;
-        self.first = Some(self.snapshot());
-        self.collect(arena);
-        self.revision += 1;
-        Ok(())
     }
 
     fn insert(&mut self, arena: &mut Arena, forest: &Forest) -> Result<Slot, GpuError> {
@@ -435,106 +374,6 @@ impl Sandbox {
         Ok(())
     }
 
-    fn snapshot(&self) -> Snapshot {
-        let bodies =
-            self.world.bodies.iter().filter_map(|b| Some((b.clone(), *self.info.get(&b.id)?))).collect();
-        Snapshot {
-            bodies,
-            objects: self.objects.clone(),
-            scene: self.scene.clone(),
-            time: self.time,
-            next_event: self.next_event,
-        }
-    }
-
-    fn restore(&mut self, snapshot: &Snapshot) {
-        self.breaking = None;
-        self.waiting.clear();
-        self.clear_world();
-        for (body, info) in &snapshot.bodies {
-            let id = self.world.add(BodyDef { state: body.state, ..body.def.clone() });
-            if let Some(new) = self.world.bodies.iter_mut().find(|b| b.id == id) {
-                new.asleep = body.asleep;
-            }
-            self.info.insert(id, *info);
-        }
-        self.objects = snapshot.objects.clone();
-        self.scene = snapshot.scene.clone();
-        self.time = snapshot.time;
-        self.next_event = snapshot.next_event;
-        self.last_step = StepReport::default();
-        self.last_break = None;
-        self.revision += 1;
-    }
-
-    /// Takes back the last step; its name, or `None`.
-    pub fn undo(&mut self) -> Option<String> {
-        let (tuning, now) = (self.tuning.clone(), self.snapshot());
-        let step = self.history.undo(|step| mirrored(step, tuning, now))?;
-        Some(self.apply(step))
-    }
-
-    /// Does again what was taken back; its name, or `None`.
-    pub fn redo(&mut self) -> Option<String> {
-        let (tuning, now) = (self.tuning.clone(), self.snapshot());
-        let step = self.history.redo(|step| mirrored(step, tuning, now))?;
-        Some(self.apply(step))
-    }
-
-    fn apply(&mut self, step: Step) -> String {
-        if let Some(snapshot) = &step.world {
-            self.restore(snapshot);
-        }
-        self.editing = None;
-        self.set_tuning(step.tuning);
-        step.label
-    }
-
-    /// Back to the first moment of the open scene.
-    pub fn reset(&mut self) {
-        if let Some(first) = self.first.clone() {
-            let step =
-                Step { label: "reset".into(), tuning: self.tuning.clone(), world: Some(self.snapshot()) };
-            self.history.push(step);
-            self.restore(&first);
-            self.set_tuning(self.tuning.clone());
-        }
-    }
-
-    /// Changes the tuned values. Calls with one `gesture` until [`Sandbox::end_gesture`] are one undo step.
-    pub fn tune(&mut self, gesture: &'static str, tuning: Tuning) {
-        if tuning == self.tuning {
-            return;
-        }
-        if self.editing != Some(gesture) {
-            self.history.push(Step { label: gesture.into(), tuning: self.tuning.clone(), world: None });
-            self.editing = Some(gesture);
-        }
-        self.set_tuning(tuning);
-    }
-
-    /// The mouse button was released.
-    pub fn end_gesture(&mut self) {
-        self.editing = None;
-    }
-
-    fn set_tuning(&mut self, tuning: Tuning) {
-        let moved = tuning.gravity != self.tuning.gravity
-            || tuning.friction != self.tuning.friction
-            || tuning.physics_level != self.tuning.physics_level;
-        self.tuning = tuning;
-        self.world.settings.gravity.y = -self.tuning.gravity;
-        for body in &mut self.world.bodies {
-            body.def.friction = self.tuning.friction;
-            body.def.restitution = self.tuning.restitution;
-            body.def.physics_level = self.tuning.physics_level.clamp(1, body.def.forest.level.max(1));
-        }
-        if moved {
-            self.world.wake_all();
-        }
-        self.revision += 1;
-    }
-
     /// One step of time.
     ///
     /// # Errors
@@ -549,17 +388,76 @@ impl Sandbox {
         }
         let arena = Arc::clone(&self.arena);
         let arena = arena.read().unwrap_or_else(PoisonError::into_inner);
+        let fragile = self.fragile();
         self.last_step = self.world.step(&self.gpu, &arena)?;
+        drop(arena);
         self.time += self.world.settings.dt;
         self.revision += 1;
+        self.break_fragile(fragile);
         Ok(())
+    }
+
+    /// Compiles the fracture passes on a thread of their own, so that the first blow need not wait for them.
+    pub fn warm_up(&self) {
+        let (gpu, fracturer) = (self.gpu.clone(), Arc::clone(&self.fracturer));
+        std::thread::spawn(move || {
+            fracturer.get_or_init(|| Fracturer::new(&gpu));
+        });
+    }
+
+    /// Bodies that break by themselves, with their velocity before the step and the threshold.
+    fn fragile(&self) -> Vec<(BodyId, DVec3, f64)> {
+        let threshold = |info: &BodyInfo| self.objects.get(info.object)?.scene.break_threshold;
+        self.world
+            .bodies
+            .iter()
+            .filter(|b| !b.asleep && !b.def.fixed)
+            .filter_map(|b| {
+                let info = self.info.get(&b.id).filter(|info| info.generation < MOST_GENERATIONS)?;
+                Some((b.id, b.state.linear_velocity, threshold(info)?))
+            })
+            .collect()
+    }
+
+    /// Breaks what was stopped or struck harder than it bears: where the push on it came in.
+    fn break_fragile(&mut self, before: Vec<(BodyId, DVec3, f64)>) {
+        let fallen = self.world.settings.gravity * self.world.settings.dt;
+        for (id, velocity, threshold) in before {
+            let Some(body) = self.world.bodies.iter().find(|b| b.id == id) else {
+                continue;
+            };
+            let kick = body.state.linear_velocity - velocity - fallen;
+            if kick.length() <= threshold {
+                continue;
+            }
+            let (h, way) = (body.def.grid.h, kick.normalize_or(DVec3::Y));
+            let start = body.state.position - way * (h * f64::from(body.def.grid.side()) * 2.0);
+            let from = grid_from_world(&body.state, &body.def.mass, h, start);
+            let along = body.state.rotation.inverse() * way / h;
+            let reach = pick_forest(&body.def.forest, body.def.tree, from, along).map_or(0.0, |hit| hit.t);
+            let point = if reach > 0.0 { start + way * reach } else { body.state.position };
+            let object = self.info.get(&id).and_then(|info| self.objects.get(info.object));
+            let params = object.map_or_else(|| self.tuning.fracture.clone(), |o| o.scene.fracture.clone());
+            self.waiting.push((id, Blow { point, direction: way, speed: 0.0 }, params));
+        }
+        self.start_waiting();
     }
 
     fn start_events(&mut self) {
         while let Some(event) =
             self.scene.events.get(self.next_event).filter(|e| e.time() <= self.time).cloned()
         {
+            let thrown = self.scene.events[..self.next_event]
+                .iter()
+                .filter(|e| matches!(e, Event::Projectile { .. }))
+                .count();
             self.next_event += 1;
+            if matches!(event, Event::Projectile { .. })
+                && let Some(def) = self.projectiles.get(thrown).cloned()
+            {
+                self.add(def, self.scene.bodies.len() + thrown, 0);
+                self.revision += 1;
+            }
             if let Event::Impact { point, direction, speed, fracture, .. } = event
                 && let Some(id) = self.nearest_body(point)
             {
@@ -585,103 +483,6 @@ impl Sandbox {
             .filter(|b| !b.def.fixed)
             .min_by(|a, b| distance(a).total_cmp(&distance(b)))
             .map(|b| b.id)
-    }
-
-    /// The nearest body on a ray as drawn (pieces apart by the explode slider).
-    #[must_use]
-    pub fn pick(&self, origin: Vec3, direction: Vec3) -> Option<ScenePick> {
-        let (origin, direction) = (origin.as_dvec3(), direction.as_dvec3());
-        let offsets = self.explode_offsets();
-        let mut best: Option<ScenePick> = None;
-        for (body, offset) in self.world.bodies.iter().zip(&offsets) {
-            let h = body.def.grid.h;
-            let from = grid_from_world(&body.state, &body.def.mass, h, origin - *offset);
-            let along = body.state.rotation.inverse() * direction / h;
-            if let Some(hit) = pick_forest(&body.def.forest, body.def.tree, from, along)
-                && best.is_none_or(|b| hit.t < b.distance)
-            {
-                best = Some(ScenePick {
-                    body: body.id,
-                    point: origin + direction * hit.t - *offset,
-                    distance: hit.t,
-                    cell: hit.cell,
-                });
-            }
-        }
-        best
-    }
-
-    /// How far each body is drawn from where it is, m.
-    fn explode_offsets(&self) -> Vec<DVec3> {
-        let bodies = &self.world.bodies;
-        let amount = self.tuning.view.explode;
-        if amount == 0.0 || bodies.len() < 2 {
-            return vec![DVec3::ZERO; bodies.len()];
-        }
-        let mut sums: BTreeMap<usize, (DVec3, f64, f64)> = BTreeMap::new();
-        let object = |id: &BodyId| self.info.get(id).map_or(0, |info| info.object);
-        for body in bodies {
-            let m = body.def.mass.volume * body.def.grid.h.powi(3);
-            let sum = sums.entry(object(&body.id)).or_insert((DVec3::ZERO, 0.0, f64::INFINITY));
-            *sum = (sum.0 + body.state.position * m, sum.1 + m, sum.2.min(body.state.position.y));
-        }
-        bodies
-            .iter()
-            .map(|body| match sums.get(&object(&body.id)) {
-                Some((sum, m, lowest)) if *m > 0.0 => {
-                    let centre = *sum / *m;
-                    // Apart from the foot upwards, so that nothing is drawn below the floor.
-                    (body.state.position - DVec3::new(centre.x, *lowest, centre.z)) * amount
-                }
-                _ => DVec3::ZERO,
-            })
-            .collect()
-    }
-
-    /// Bodies as the renderer wants them; `selected` is drawn highlighted.
-    #[must_use]
-    pub fn render_bodies(&self, selected: Option<BodyId>) -> Vec<RenderBody> {
-        let offsets = self.explode_offsets();
-        self.world
-            .bodies
-            .iter()
-            .zip(offsets)
-            .map(|(body, offset)| {
-                let matrix = world_from_grid_matrix(&body.state, &body.def.mass, body.def.grid.h);
-                let (low, high) = body.def.mass.bounds;
-                RenderBody {
-                    slot: body.def.slot,
-                    root: body.def.tree,
-                    level: body.def.forest.level,
-                    world_from_grid: glam::Mat4::from_translation(offset.as_vec3()) * matrix,
-                    bounds: (low.as_vec3(), high.as_vec3()),
-                    id: self.info.get(&body.id).map_or(body.id.0, |info| info.color_id),
-                    selected: selected == Some(body.id),
-                }
-            })
-            .collect()
-    }
-
-    /// World bounds of what is drawn, or of one body.
-    #[must_use]
-    pub fn bounds(&self, only: Option<BodyId>) -> Option<(Vec3, Vec3)> {
-        let mut all: Option<(Vec3, Vec3)> = None;
-        for (body, drawn) in self.world.bodies.iter().zip(self.render_bodies(None)) {
-            if only.is_some_and(|id| id != body.id) {
-                continue;
-            }
-            let (low, high) = drawn.bounds;
-            for c in 0..8u32 {
-                let corner = Vec3::new(
-                    if c & 1 == 0 { low.x } else { high.x },
-                    if c & 2 == 0 { low.y } else { high.y },
-                    if c & 4 == 0 { low.z } else { high.z },
-                );
-                let p = drawn.world_from_grid.transform_point3(corner);
-                all = Some(all.map_or((p, p), |(a, b)| (a.min(p), b.max(p))));
-            }
-        }
-        all
     }
 
     /// The octrees, to draw from; `None` for a moment while they are being replaced.
@@ -770,20 +571,6 @@ impl Sandbox {
         Some((high - low).max_element() * body.def.grid.h)
     }
 
-    /// Imports the open objects again at another leaf level; the eye stays where it is.
-    pub fn set_level(&mut self, level: u32, camera: crate::render::Camera) {
-        let mut scene = self.scene(camera);
-        // Blows were made on the old voxels; they would not fall the same way again.
-        scene.events.retain(|event| matches!(event, Event::Projectile { .. }));
-        for body in &mut scene.bodies {
-            body.level = level;
-            body.physics_level = Some(self.tuning.physics_level.clamp(1, level));
-        }
-        if !scene.bodies.is_empty() {
-            self.open_scene(scene);
-        }
-    }
-
     /// Changes whenever the picture may have changed.
     #[must_use]
     pub fn revision(&self) -> u64 {
@@ -805,83 +592,5 @@ impl Sandbox {
             body.fracture = self.tuning.fracture.clone();
         }
         scene
-    }
-}
-
-fn mirrored(step: &Step, tuning: Tuning, now: Snapshot) -> Step {
-    Step { label: step.label.clone(), tuning, world: step.world.is_some().then_some(now) }
-}
-
-/// The bodies in the order of import: the scene's own, then the projectiles.
-fn scene_bodies(scene: &Scene) -> impl Iterator<Item = &SceneBody> {
-    scene.bodies.iter().chain(scene.events.iter().filter_map(|event| match event {
-        Event::Projectile { body, .. } => Some(&**body),
-        Event::Impact { .. } => None,
-    }))
-}
-
-/// Metres for one mesh unit of a body.
-fn scale_of(one: &Imported, body: &SceneBody, meters_per_unit: f64) -> f64 {
-    match body.size {
-        // The grid has one free voxel all round: the longest side is two cells short of the whole.
-        Some(size) => size / (one.grid.h * f64::from(one.grid.side().saturating_sub(2).max(1))),
-        None => meters_per_unit,
-    }
-}
-
-fn object_info(one: &Imported, body: &SceneBody, meters_per_unit: f64) -> ObjectInfo {
-    ObjectInfo {
-        scene: body.clone(),
-        name: display_name(&one.file),
-        triangles: one.triangles,
-        leaves: one.forest.leaves.len(),
-        nodes: one.forest.nodes.len(),
-        voxel_m: one.grid.h * scale_of(one, body, meters_per_unit),
-        seconds: one.seconds,
-        health: one.health.clone(),
-        warnings: one.warnings.clone(),
-    }
-}
-
-/// Where a scene's body starts.
-fn placed(one: &Imported, slot: Slot, body: &SceneBody, scene: &Scene) -> BodyDef {
-    let scale = scale_of(one, body, scene.meters_per_unit);
-    let grid = Grid { level: one.grid.level, origin: one.grid.origin * scale, h: one.grid.h * scale };
-    let rotation = if body.rotation.length() > 1e-9 { body.rotation.normalize() } else { DQuat::IDENTITY };
-    let pose = DMat4::from_rotation_translation(rotation, body.position) * grid.to_mesh();
-    let mut position = pose.transform_point3(one.mass.centre);
-    if body.on_floor {
-        let (low, high) = one.mass.bounds;
-        let lowest = (0..8u32)
-            .map(|c| {
-                let pick = |bit: u32, a: f64, b: f64| if c & bit == 0 { a } else { b };
-                let corner =
-                    DVec3::new(pick(1, low.x, high.x), pick(2, low.y, high.y), pick(4, low.z, high.z));
-                pose.transform_point3(corner).y
-            })
-            .fold(f64::INFINITY, f64::min);
-        position.y += scene.floor_height - lowest;
-        // Standing objects also come to the middle, as their own origin may be anywhere.
-        let middle = pose.transform_point3((low + high) / 2.0);
-        position.x += body.position.x - middle.x;
-        position.z += body.position.z - middle.z;
-    }
-    BodyDef {
-        forest: Arc::clone(&one.forest),
-        slot,
-        tree: 0,
-        grid,
-        mass: one.mass,
-        density: body.density,
-        friction: body.friction,
-        restitution: body.restitution,
-        fixed: body.fixed,
-        physics_level: body.collision_level(),
-        state: BodyState {
-            position,
-            rotation,
-            linear_velocity: body.linear_velocity,
-            angular_velocity: body.angular_velocity,
-        },
     }
 }

@@ -56,6 +56,8 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
 
     ui.horizontal(|ui| {
         label(ui, "Surface", "How the crack faces look");
+        ui.spacing_mut().item_spacing.x = 3.0;
+        ui.spacing_mut().button_padding.x = 6.0;
         ui.add(egui::Button::selectable(new.fracture.surface == Surface::Planar, "planar"))
             .on_hover_text("Flat faces between the cells");
         let soon = "Not in this version";

@@ -117,7 +117,7 @@ fn side_panel(panel: egui::Panel, ui: &mut egui::Ui, contents: impl FnOnce(&mut 
     panel.exact_size(theme::PANEL_WIDTH).resizable(false).frame(theme::panel_frame()).show(ui, |ui| {
         egui::ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
             // The scroll bar floats over the margin and must not cover values.
-            ui.set_max_width(theme::PANEL_WIDTH - 2.0 * theme::MARGIN);
+            ui.set_max_width(theme::ROW);
             contents(ui);
             ui.add_space(8.0);
         });

@@ -2,7 +2,7 @@
 
 use super::{
     UiInput, UiOutput, theme,
-    widgets::{figure, grouped},
+    widgets::{figure, grouped, row},
 };
 use crate::gpu::StageTiming;
 
@@ -43,7 +43,7 @@ fn table(ui: &mut egui::Ui, title: &str, stages: &[StageTiming], wall_ms: Option
     let total: f64 = stages.iter().map(|s| s.ms).sum();
     ui.label(egui::RichText::new(title).strong());
     for stage in stages {
-        ui.horizontal(|ui| {
+        row(ui, |ui| {
             ui.label(egui::RichText::new(&stage.stage).small().color(theme::DIM));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 ui.label(egui::RichText::new(format!("{:.2} ms", stage.ms)).small());

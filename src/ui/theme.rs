@@ -6,6 +6,8 @@ use egui::{Color32, CornerRadius, FontFamily, FontId, Margin, Stroke, TextStyle}
 pub const PANEL_WIDTH: f32 = 286.0;
 /// Inner margin of the panels, points.
 pub const MARGIN: f32 = 12.0;
+/// Width of a row inside a side panel, points: the scroll bar floats in the margin.
+pub const ROW: f32 = PANEL_WIDTH - 2.0 * MARGIN - 2.0;
 /// The accent.
 pub const GOLD: Color32 = Color32::from_rgb(224, 178, 92);
 /// Text.

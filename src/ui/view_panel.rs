@@ -24,8 +24,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
         label(ui, "Colour by", "What decides the colours");
         let chosen =
             COLORS.iter().find(|(c, ..)| *c == view.color_by).map_or("material", |(_, name, _)| name);
-        let combo =
-            egui::ComboBox::from_id_salt("color by").selected_text(chosen).width(ui.available_width() - 2.0);
+        let combo = egui::ComboBox::from_id_salt("color by").selected_text(chosen).width(150.0);
         let response = combo.show_ui(ui, |ui| {
             for (color, name, tip) in COLORS {
                 ui.selectable_value(&mut view.color_by, color, name).on_hover_text(tip);

@@ -5,9 +5,9 @@ use std::ops::RangeInclusive;
 use super::theme;
 
 /// Width of the names, points.
-const LABEL: f32 = 92.0;
+const LABEL: f32 = 88.0;
 /// Width of the value boxes, points.
-const VALUE: f32 = 58.0;
+const VALUE: f32 = 68.0;
 
 /// How a slider behaves.
 pub struct SliderLook {
@@ -41,7 +41,8 @@ pub fn slider<N: egui::emath::Numeric>(
     ui.horizontal(|ui| {
         label(ui, name, tip);
         let spacing = ui.spacing().item_spacing.x;
-        ui.spacing_mut().slider_width = (ui.available_width() - VALUE - spacing).max(40.0);
+        // From the panel's fixed width: what is available grows with the widest row so far.
+        ui.spacing_mut().slider_width = theme::ROW - LABEL - VALUE - 2.0 * spacing;
         let shown = egui::Slider::new(value, range.clone())
             .show_value(false)
             .logarithmic(look.logarithmic)
@@ -80,9 +81,15 @@ pub fn label(ui: &mut egui::Ui, name: &str, tip: &str) {
     response.on_hover_text(tip);
 }
 
+/// A row of the panel's width.
+pub fn row(ui: &mut egui::Ui, contents: impl FnOnce(&mut egui::Ui)) {
+    let size = egui::vec2(theme::ROW, 20.0);
+    ui.allocate_ui_with_layout(size, egui::Layout::left_to_right(egui::Align::Center), contents);
+}
+
 /// A row of a table: a name and a figure.
 pub fn figure(ui: &mut egui::Ui, name: &str, value: impl Into<String>) {
-    ui.horizontal(|ui| {
+    row(ui, |ui| {
         ui.label(egui::RichText::new(name).color(theme::DIM));
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             ui.add(egui::Label::new(value.into()).truncate());

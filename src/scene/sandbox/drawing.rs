@@ -1,0 +1,114 @@
+//! What the sandbox shows: bodies as drawn (apart by the explode slider), their bounds, and which one a ray meets.
+
+use std::collections::BTreeMap;
+
+use glam::{DVec3, Vec3};
+
+use super::{Sandbox, ScenePick};
+use crate::{
+    bodies::BodyId,
+    render::RenderBody,
+    scene::{
+        breaking::{grid_from_world, world_from_grid_matrix},
+        pick::pick_forest,
+    },
+};
+
+impl Sandbox {
+    /// The nearest body on a ray as drawn (pieces apart by the explode slider).
+    #[must_use]
+    pub fn pick(&self, origin: Vec3, direction: Vec3) -> Option<ScenePick> {
+        let (origin, direction) = (origin.as_dvec3(), direction.as_dvec3());
+        let offsets = self.explode_offsets();
+        let mut best: Option<ScenePick> = None;
+        for (body, offset) in self.world.bodies.iter().zip(&offsets) {
+            let h = body.def.grid.h;
+            let from = grid_from_world(&body.state, &body.def.mass, h, origin - *offset);
+            let along = body.state.rotation.inverse() * direction / h;
+            if let Some(hit) = pick_forest(&body.def.forest, body.def.tree, from, along)
+                && best.is_none_or(|b| hit.t < b.distance)
+            {
+                best = Some(ScenePick {
+                    body: body.id,
+                    point: origin + direction * hit.t - *offset,
+                    distance: hit.t,
+                    cell: hit.cell,
+                });
+            }
+        }
+        best
+    }
+
+    /// How far each body is drawn from where it is, m.
+    fn explode_offsets(&self) -> Vec<DVec3> {
+        let bodies = &self.world.bodies;
+        let amount = self.tuning.view.explode;
+        if amount == 0.0 || bodies.len() < 2 {
+            return vec![DVec3::ZERO; bodies.len()];
+        }
+        let mut sums: BTreeMap<usize, (DVec3, f64, f64)> = BTreeMap::new();
+        let object = |id: &BodyId| self.info.get(id).map_or(0, |info| info.object);
+        for body in bodies {
+            let m = body.def.mass.volume * body.def.grid.h.powi(3);
+            let sum = sums.entry(object(&body.id)).or_insert((DVec3::ZERO, 0.0, f64::INFINITY));
+            *sum = (sum.0 + body.state.position * m, sum.1 + m, sum.2.min(body.state.position.y));
+        }
+        bodies
+            .iter()
+            .map(|body| match sums.get(&object(&body.id)) {
+                Some((sum, m, lowest)) if *m > 0.0 => {
+                    let centre = *sum / *m;
+                    // Apart from the foot upwards, so that nothing is drawn below the floor.
+                    (body.state.position - DVec3::new(centre.x, *lowest, centre.z)) * amount
+                }
+                _ => DVec3::ZERO,
+            })
+            .collect()
+    }
+
+    /// Bodies as the renderer wants them; `selected` is drawn highlighted.
+    #[must_use]
+    pub fn render_bodies(&self, selected: Option<BodyId>) -> Vec<RenderBody> {
+        let offsets = self.explode_offsets();
+        self.world
+            .bodies
+            .iter()
+            .zip(offsets)
+            .map(|(body, offset)| {
+                let matrix = world_from_grid_matrix(&body.state, &body.def.mass, body.def.grid.h);
+                let (low, high) = body.def.mass.bounds;
+                RenderBody {
+                    slot: body.def.slot,
+                    root: body.def.tree,
+                    level: body.def.forest.level,
+                    world_from_grid: glam::Mat4::from_translation(offset.as_vec3()) * matrix,
+                    bounds: (low.as_vec3(), high.as_vec3()),
+                    id: self.info.get(&body.id).map_or(body.id.0, |info| info.color_id),
+                    selected: selected == Some(body.id),
+                }
+            })
+            .collect()
+    }
+
+    /// World bounds of what is drawn, or of one body.
+    #[must_use]
+    pub fn bounds(&self, only: Option<BodyId>) -> Option<(Vec3, Vec3)> {
+        let mut all: Option<(Vec3, Vec3)> = None;
+        for (body, drawn) in self.world.bodies.iter().zip(self.render_bodies(None)) {
+            if only.is_some_and(|id| id != body.id) {
+                continue;
+            }
+            let (low, high) = drawn.bounds;
+            for c in 0..8u32 {
+                let corner = Vec3::new(
+                    if c & 1 == 0 { low.x } else { high.x },
+                    if c & 2 == 0 { low.y } else { high.y },
+                    if c & 4 == 0 { low.z } else { high.z },
+                );
+                let p = drawn.world_from_grid.transform_point3(corner);
+                all = Some(all.map_or((p, p), |(a, b)| (a.min(p), b.max(p))));
+            }
+        }
+        all
+    }
+}

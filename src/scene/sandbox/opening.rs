@@ -1,0 +1,181 @@
+//! Imported meshes to a scene that plays: octrees into the arena, bodies into the world.
+
+use std::sync::Arc;
+
+use glam::{DMat4, DQuat, DVec3};
+
+use super::{ObjectInfo, Sandbox, SandboxError};
+use crate::{
+    bodies::{BodyDef, BodyState, StepReport, WorldSettings},
+    scene::{Event, Imported, Scene, SceneBody, display_name, history::Step},
+    svo::{Arena, Forest, Grid, Slot},
+};
+
+impl Sandbox {
+    pub(super) fn commit_scene(
+        &mut self,
+        arena: &mut Arena,
+        scene: Scene,
+        imported: &[Imported],
+    ) -> Result<(), SandboxError> {
+        let mut slots: Vec<(Arc<Forest>, Slot)> = Vec::new();
+        for one in imported {
+            if !slots.iter().any(|(forest, _)| Arc::ptr_eq(forest, &one.forest)) {
+                match self.insert(arena, &one.forest) {
+                    Ok(slot) => slots.push((Arc::clone(&one.forest), slot)),
+                    Err(error) => {
+                        slots.iter().for_each(|(_, slot)| arena.remove(*slot));
+                        return Err(error.into());
+                    }
+                }
+            }
+        }
+        if !self.objects.is_empty() {
+            let world = Some(self.snapshot());
+            self.history.push(Step {
+                label: format!("open {}", scene.name),
+                tuning: self.tuning.clone(),
+                world,
+            });
+        }
+        self.breaking = None;
+        self.waiting.clear();
+        self.clear_world();
+        self.objects = imported
+            .iter()
+            .zip(scene_bodies(&scene))
+            .map(|(one, body)| object_info(one, body, scene.meters_per_unit))
+            .collect();
+        self.world.settings = WorldSettings {
+            gravity: scene.gravity,
+            dt: scene.dt,
+            substeps: scene.substeps,
+            floor: scene.floor.then_some(scene.floor_height),
+            ..self.world.settings
+        };
+        self.tuning.gravity = -scene.gravity.y;
+        self.tuning.view.color_by = scene.view.color_by;
+        self.tuning.view.explode = scene.view.explode;
+        if let Some(body) = scene.bodies.first() {
+            self.tuning.fracture = body.fracture.clone();
+            self.tuning.friction = body.friction;
+            self.tuning.restitution = body.restitution;
+            self.tuning.physics_level = body.collision_level();
+        }
+        self.time = 0.0;
+        self.next_event = 0;
+        self.last_step = StepReport::default();
+        self.last_break = None;
+        self.forests.extend(slots.iter().cloned());
+        for (object, (body, one)) in scene.bodies.iter().zip(imported).enumerate() {
+            if let Some((_, slot)) = slots.iter().find(|(forest, _)| Arc::ptr_eq(forest, &one.forest)) {
+                let def = placed(one, *slot, body, &scene);
+                let at_rest = body.on_floor && !body.fixed && def.state.linear_velocity == DVec3::ZERO;
+                let id = self.add(def, object, 0);
+                if at_rest && let Some(body) = self.world.bodies.iter_mut().find(|b| b.id == id) {
+                    body.asleep = true;
+                }
+            }
+        }
+        let thrown = scene_bodies(&scene).zip(imported).skip(scene.bodies.len());
+        self.projectiles = thrown
+            .filter_map(|(body, one)| {
+                let (_, slot) = slots.iter().find(|(forest, _)| Arc::ptr_eq(forest, &one.forest))?;
+                Some(placed(one, *slot, body, &scene))
+            })
+            .collect();
+        self.scene = scene;
+        self.first = Some(self.snapshot());
+        self.collect(arena);
+        self.revision += 1;
+        Ok(())
+    }
+
+    /// Imports the open objects again at another leaf level; the eye stays where it is.
+    pub fn set_level(&mut self, level: u32, camera: crate::render::Camera) {
+        let mut scene = self.scene(camera);
+        // Blows were made on the old voxels; they would not fall the same way again.
+        scene.events.retain(|event| matches!(event, Event::Projectile { .. }));
+        for body in &mut scene.bodies {
+            body.level = level;
+            body.physics_level = Some(self.tuning.physics_level.clamp(1, level));
+        }
+        if !scene.bodies.is_empty() {
+            self.open_scene(scene);
+        }
+    }
+}
+
+/// The bodies in the order of import: the scene's own, then the projectiles.
+fn scene_bodies(scene: &Scene) -> impl Iterator<Item = &SceneBody> {
+    scene.bodies.iter().chain(scene.events.iter().filter_map(|event| match event {
+        Event::Projectile { body, .. } => Some(&**body),
+        Event::Impact { .. } => None,
+    }))
+}
+
+/// Metres for one mesh unit of a body.
+fn scale_of(one: &Imported, body: &SceneBody, meters_per_unit: f64) -> f64 {
+    match body.size {
+        // The grid has one free voxel all round: the longest side is two cells short of the whole.
+        Some(size) => size / (one.grid.h * f64::from(one.grid.side().saturating_sub(2).max(1))),
+        None => meters_per_unit,
+    }
+}
+
+fn object_info(one: &Imported, body: &SceneBody, meters_per_unit: f64) -> ObjectInfo {
+    ObjectInfo {
+        scene: body.clone(),
+        name: display_name(&one.file),
+        triangles: one.triangles,
+        leaves: one.forest.leaves.len(),
+        nodes: one.forest.nodes.len(),
+        voxel_m: one.grid.h * scale_of(one, body, meters_per_unit),
+        seconds: one.seconds,
+        health: one.health.clone(),
+        warnings: one.warnings.clone(),
+    }
+}
+
+/// Where a scene's body starts.
+fn placed(one: &Imported, slot: Slot, body: &SceneBody, scene: &Scene) -> BodyDef {
+    let scale = scale_of(one, body, scene.meters_per_unit);
+    let grid = Grid { level: one.grid.level, origin: one.grid.origin * scale, h: one.grid.h * scale };
+    let rotation = if body.rotation.length() > 1e-9 { body.rotation.normalize() } else { DQuat::IDENTITY };
+    let pose = DMat4::from_rotation_translation(rotation, body.position) * grid.to_mesh();
+    let mut position = pose.transform_point3(one.mass.centre);
+    if body.on_floor {
+        let (low, high) = one.mass.bounds;
+        let lowest = (0..8u32)
+            .map(|c| {
+                let pick = |bit: u32, a: f64, b: f64| if c & bit == 0 { a } else { b };
+                let corner =
+                    DVec3::new(pick(1, low.x, high.x), pick(2, low.y, high.y), pick(4, low.z, high.z));
+                pose.transform_point3(corner).y
+            })
+            .fold(f64::INFINITY, f64::min);
+        position.y += scene.floor_height - lowest;
+        // Standing objects also come to the middle, as their own origin may be anywhere.
+        let middle = pose.transform_point3((low + high) / 2.0);
+        position.x += body.position.x - middle.x;
+        position.z += body.position.z - middle.z;
+    }
+    BodyDef {
+        forest: Arc::clone(&one.forest),
+        slot,
+        tree: 0,
+        grid,
+        mass: one.mass,
+        density: body.density,
+        friction: body.friction,
+        restitution: body.restitution,
+        fixed: body.fixed,
+        physics_level: body.collision_level(),
+        state: BodyState {
+            position,
+            rotation,
+            linear_velocity: body.linear_velocity,
+            angular_velocity: body.angular_velocity,
+        },
+    }
+}

@@ -1,0 +1,115 @@
+//! Taking back and doing again: snapshots of the bodies, and the tuned values.
+
+use super::Sandbox;
+use crate::{
+    bodies::{BodyDef, StepReport},
+    scene::{Snapshot, Tuning, history::Step},
+};
+
+impl Sandbox {
+    pub(super) fn snapshot(&self) -> Snapshot {
+        let bodies =
+            self.world.bodies.iter().filter_map(|b| Some((b.clone(), *self.info.get(&b.id)?))).collect();
+        Snapshot {
+            bodies,
+            objects: self.objects.clone(),
+            scene: self.scene.clone(),
+            time: self.time,
+            next_event: self.next_event,
+            projectiles: self.projectiles.clone(),
+        }
+    }
+
+    fn restore(&mut self, snapshot: &Snapshot) {
+        self.breaking = None;
+        self.waiting.clear();
+        self.clear_world();
+        for (body, info) in &snapshot.bodies {
+            let id = self.world.add(BodyDef { state: body.state, ..body.def.clone() });
+            if let Some(new) = self.world.bodies.iter_mut().find(|b| b.id == id) {
+                new.asleep = body.asleep;
+            }
+            self.info.insert(id, *info);
+        }
+        self.objects = snapshot.objects.clone();
+        self.scene = snapshot.scene.clone();
+        self.time = snapshot.time;
+        self.next_event = snapshot.next_event;
+        self.projectiles = snapshot.projectiles.clone();
+        self.last_step = StepReport::default();
+        self.last_break = None;
+        self.revision += 1;
+    }
+
+    /// Takes back the last step; its name, or `None`.
+    pub fn undo(&mut self) -> Option<String> {
+        let (tuning, now) = (self.tuning.clone(), self.snapshot());
+        let step = self.history.undo(|step| mirrored(step, tuning, now))?;
+        Some(self.apply(step))
+    }
+
+    /// Does again what was taken back; its name, or `None`.
+    pub fn redo(&mut self) -> Option<String> {
+        let (tuning, now) = (self.tuning.clone(), self.snapshot());
+        let step = self.history.redo(|step| mirrored(step, tuning, now))?;
+        Some(self.apply(step))
+    }
+
+    fn apply(&mut self, step: Step) -> String {
+        if let Some(snapshot) = &step.world {
+            self.restore(snapshot);
+        }
+        self.editing = None;
+        self.set_tuning(step.tuning);
+        step.label
+    }
+
+    /// Back to the first moment of the open scene.
+    pub fn reset(&mut self) {
+        if let Some(first) = self.first.clone() {
+            let step =
+                Step { label: "reset".into(), tuning: self.tuning.clone(), world: Some(self.snapshot()) };
+            self.history.push(step);
+            self.restore(&first);
+            self.set_tuning(self.tuning.clone());
+        }
+    }
+
+    /// Changes the tuned values. Calls with one `gesture` until [`Sandbox::end_gesture`] are one undo step.
+    pub fn tune(&mut self, gesture: &'static str, tuning: Tuning) {
+        if tuning == self.tuning {
+            return;
+        }
+        if self.editing != Some(gesture) {
+            self.history.push(Step { label: gesture.into(), tuning: self.tuning.clone(), world: None });
+            self.editing = Some(gesture);
+        }
+        self.set_tuning(tuning);
+    }
+
+    /// The mouse button was released.
+    pub fn end_gesture(&mut self) {
+        self.editing = None;
+    }
+
+    fn set_tuning(&mut self, tuning: Tuning) {
+        let moved = tuning.gravity != self.tuning.gravity
+            || tuning.friction != self.tuning.friction
+            || tuning.physics_level != self.tuning.physics_level;
+        self.tuning = tuning;
+        self.world.settings.gravity.y = -self.tuning.gravity;
+        for body in &mut self.world.bodies {
+            body.def.friction = self.tuning.friction;
+            body.def.restitution = self.tuning.restitution;
+            body.def.physics_level = self.tuning.physics_level.clamp(1, body.def.forest.level.max(1));
+        }
+        if moved {
+            self.world.wake_all();
+        }
+        self.revision += 1;
+    }
+}
+
+fn mirrored(step: &Step, tuning: Tuning, now: Snapshot) -> Step {
+    Step { label: step.label.clone(), tuning, world: step.world.is_some().then_some(now) }
+}

@@ -1,0 +1,293 @@
+//! The window from outside: the real program on a display of its own, a mouse, keys and a window manager.
+//!
+//! Needs Xvfb, openbox, xdotool and ImageMagick's `import`; without them the test fails and says what to install, unless
+//! KINTSUGI_ALLOW_SKIP=1, when it says that it was skipped.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+/// A software adapter on a busy machine takes its time.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn missing_tools() -> Vec<&'static str> {
+    let found = |tool: &&str| {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).any(|folder| folder.join(tool).is_file())
+    };
+    ["Xvfb", "openbox", "xdotool", "import"].into_iter().filter(|tool| !found(tool)).collect()
+}
+
+/// A process that ends with the test.
+struct Owned(Child);
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A display with a window manager.
+struct Display {
+    name: String,
+    folder: PathBuf,
+    _manager: Owned,
+    _server: Owned,
+}
+
+impl Display {
+    fn open() -> Self {
+        let folder = std::env::temp_dir().join(format!("kintsugi-window-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        // The server picks a free number itself and writes it to the descriptor that it is told.
+        let numbers = folder.join("display");
+        let script = format!("exec Xvfb -displayfd 3 -screen 0 1400x900x24 3>'{}'", numbers.display());
+        let server = Command::new("sh").args(["-c", &script]).stderr(Stdio::null()).spawn().unwrap();
+        let server = Owned(server);
+        let name = wait("the display's number", || {
+            let text = std::fs::read_to_string(&numbers).ok()?;
+            text.ends_with('\n').then(|| format!(":{}", text.trim()))
+        });
+        let manager = Command::new("openbox").env("DISPLAY", &name).stderr(Stdio::null()).spawn().unwrap();
+        Self { name, folder, _manager: Owned(manager), _server: server }
+    }
+
+    fn tool(&self, program: &str, arguments: &[&str]) -> String {
+        let output = Command::new(program).args(arguments).env("DISPLAY", &self.name).output().unwrap();
+        assert!(
+            output.status.success(),
+            "{program} {arguments:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    fn start(&self, name: &str, arguments: &[&str]) -> Program<'_> {
+        let state_path = self.folder.join(format!("{name}.json"));
+        let child = Command::new(env!("CARGO_BIN_EXE_kintsugi"))
+            .args(arguments)
+            .args(["--size", "1280x800", "--state-file"])
+            .arg(&state_path)
+            .env("DISPLAY", &self.name)
+            .env("XDG_STATE_HOME", &self.folder)
+            .env_remove("WAYLAND_DISPLAY")
+            .current_dir(&self.folder)
+            .spawn()
+            .unwrap();
+        let mut program = Program { display: self, state_path, child: Owned(child), window: String::new() };
+        program.until("an object", |s| s["ready"] == true && s["busy"] == false && s["bodies"] == 1);
+        program.window = wait("the window", || {
+            let ids = self.tool("xdotool", &["search", "--onlyvisible", "--name", "^Kintsugi"]);
+            ids.lines().last().map(str::to_owned)
+        });
+        self.tool("xdotool", &["windowactivate", "--sync", &program.window]);
+        program
+    }
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn wait<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(start.elapsed() < PATIENCE, "waited too long for {what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+struct Program<'a> {
+    display: &'a Display,
+    state_path: PathBuf,
+    child: Owned,
+    window: String,
+}
+
+impl Program<'_> {
+    fn state(&self) -> Option<Value> {
+        serde_json::from_str(&std::fs::read_to_string(&self.state_path).ok()?).ok()
+    }
+
+    fn until(&mut self, what: &str, mut good: impl FnMut(&Value) -> bool) -> Value {
+        let start = Instant::now();
+        loop {
+            let state = self.state();
+            if let Some(state) = state.as_ref().filter(|s| good(s)) {
+                return state.clone();
+            }
+            if let Some(status) = self.child.0.try_wait().unwrap() {
+                panic!("the program ended with {status} before {what}");
+            }
+            assert!(start.elapsed() < PATIENCE, "waited too long for {what}; the state is {state:#?}");
+            std::thread::sleep(Duration::from_millis(40));
+        }
+    }
+
+    fn xdotool(&self, arguments: &[&str]) {
+        self.display.tool("xdotool", arguments);
+    }
+
+    fn point(&self, x: f64, y: f64) {
+        let (x, y) = (x.round().to_string(), y.round().to_string());
+        self.xdotool(&["mousemove", "--sync", "--window", &self.window, &x, &y]);
+        std::thread::sleep(Duration::from_millis(150));
+    }
+
+    fn keys(&self, keys: &str) {
+        self.xdotool(&["key", keys]);
+    }
+
+    /// Pixels of the window round a place, RGB.
+    fn pixels(&self, [x, y]: [f64; 2], half: f64) -> Vec<u8> {
+        let path = self.display.folder.join("shot.ppm");
+        let crop = format!("{0}x{0}+{1}+{2}", 2.0 * half, (x - half).round(), (y - half).round());
+        let file = path.to_string_lossy().into_owned();
+        self.display.tool("import", &["-silent", "-window", &self.window, "-crop", &crop, &file]);
+        let bytes = std::fs::read(&path).unwrap();
+        let body = (4.0 * half * half * 3.0) as usize;
+        assert!(bytes.len() >= body, "the shot holds {} bytes", bytes.len());
+        bytes[bytes.len() - body..].to_vec()
+    }
+
+    /// Asks the window manager to close the window, as its button does; the program must end by itself and well.
+    fn close(mut self) {
+        self.xdotool(&["windowactivate", "--sync", &self.window]);
+        self.keys("alt+F4");
+        let child = &mut self.child.0;
+        let status = wait("the end of the program", || child.try_wait().unwrap());
+        assert_eq!(status.code(), Some(0), "the program ended with {status}");
+    }
+}
+
+fn pair(value: &Value) -> [f64; 2] {
+    [value[0].as_f64().unwrap(), value[1].as_f64().unwrap()]
+}
+
+fn rect(state: &Value, name: &str) -> [f64; 4] {
+    let r = &state["rects"][name];
+    [0, 1, 2, 3].map(|i| r[i].as_f64().unwrap_or_else(|| panic!("no rectangle {name}")))
+}
+
+fn changed(a: &[u8], b: &[u8]) -> f64 {
+    let differs = a.iter().zip(b).filter(|(a, b)| a.abs_diff(**b) > 12).count();
+    differs as f64 / a.len() as f64
+}
+
+#[test]
+fn the_window_does_what_a_person_asks() {
+    let missing = missing_tools();
+    if !missing.is_empty() {
+        let line = format!(
+            "{} missing; on Debian or Ubuntu: apt-get install xvfb openbox xdotool imagemagick",
+            missing.join(", ")
+        );
+        assert!(std::env::var("KINTSUGI_ALLOW_SKIP").as_deref() == Ok("1"), "{line}");
+        println!("SKIPPED: {line}");
+        return;
+    }
+    let display = Display::open();
+    breaks_and_takes_back(&display);
+    drags_a_slider(&display);
+    opens_resizes_and_closes(&display);
+}
+
+/// A click on the object breaks it where everyone can see it; Ctrl+Z makes it whole.
+fn breaks_and_takes_back(display: &Display) {
+    let mut program = display.start("break", &["builtin:vase", "--level", "6"]);
+    let state = program.until("a drawn object", |s| s["refined"].as_u64() > Some(2));
+    let centre = pair(&state["object_centre"]);
+    program.point(centre[0], centre[1]);
+    program.until("the spheres under the pointer", |s| s["hover"] == true);
+    let before = program.pixels(centre, 60.0);
+    program.xdotool(&["click", "1"]);
+    let broken = program.until("pieces", |s| s["pieces"].as_u64() > Some(1) && s["busy"] == false);
+    let error = broken["mass_error"].as_f64().unwrap();
+    assert!(error.abs() < 1e-6, "the pieces weigh {error:e} more than the vase");
+    assert_eq!(broken["errors"], Value::Array(Vec::new()));
+    program.until("a new picture", |s| {
+        s["window"]["frames"].as_u64() > broken["window"]["frames"].as_u64().map(|f| f + 3)
+    });
+    let share = changed(&before, &program.pixels(centre, 60.0));
+    assert!(share > 0.05, "only {:.1} % of the picture changed where the vase was hit", share * 100.0);
+    println!(
+        "{} pieces in {:.0} ms; {:.0} % of the picture there changed",
+        broken["pieces"],
+        broken["break_ms"].as_f64().unwrap(),
+        share * 100.0
+    );
+    program.keys("ctrl+z");
+    let whole = program.until("the whole vase", |s| s["bodies"] == 1 && s["pieces"] == 0);
+    assert_eq!(whole["redo"], "break");
+    program.keys("ctrl+shift+z");
+    program.until("the pieces again", |s| s["pieces"] == broken["pieces"]);
+    program.close();
+}
+
+/// A drag on the seeds' slider changes the number of seeds and is one step of undo.
+fn drags_a_slider(display: &Display) {
+    let mut program = display.start("slider", &["builtin:box", "--level", "5"]);
+    let state = program.until("the slider", |s| s["rects"]["seeds"].is_array());
+    let [x, y, w, h] = rect(&state, "seeds");
+    let first = state["tuning"]["fracture"]["seeds"].as_u64().unwrap();
+    program.point(x + w * 0.3, y + h / 2.0);
+    program.xdotool(&["mousedown", "1"]);
+    for share in [0.4, 0.6, 0.8, 0.9] {
+        program.point(x + w * share, y + h / 2.0);
+    }
+    program.xdotool(&["mouseup", "1"]);
+    let state = program.until("more seeds", |s| s["tuning"]["fracture"]["seeds"].as_u64() > Some(first + 50));
+    println!("seeds from {first} to {}", state["tuning"]["fracture"]["seeds"]);
+    program.keys("ctrl+z");
+    program.until("the first number", |s| s["tuning"]["fracture"]["seeds"].as_u64() == Some(first));
+    program.close();
+}
+
+/// A file from the command line opens; the window survives being minimised and resized, and closes with exit code 0.
+fn opens_resizes_and_closes(display: &Display) {
+    let path = display.folder.join("cube.obj");
+    write_cube(&path);
+    let mut program = display.start("cube", &[&path.to_string_lossy(), "--level", "5"]);
+    let state = program.until("the cube", |s| s["object"] == "cube");
+    assert_eq!(state["file"].as_str(), Some(&*path.to_string_lossy()));
+    program.xdotool(&["windowminimize", "--sync", &program.window]);
+    std::thread::sleep(Duration::from_millis(500));
+    program.xdotool(&["windowmap", "--sync", &program.window]);
+    program.xdotool(&["windowactivate", "--sync", &program.window]);
+    let frames = program.state().unwrap()["window"]["frames"].as_u64();
+    program.xdotool(&["windowsize", &program.window, "1024", "700"]);
+    let state = program.until("the new size", |s| {
+        s["window"]["size"][0] == 1024
+            && s["window"]["size"][1] == 700
+            && s["window"]["frames"].as_u64() > frames
+    });
+    for (name, _) in state["rects"].as_object().unwrap() {
+        let [x, _, w, _] = rect(&state, name);
+        assert!(x >= 0.0 && x + w <= 1024.5, "{name} is cut off at 1024 x 700: {x} + {w}");
+    }
+    program.xdotool(&["windowsize", &program.window, "420", "300"]);
+    program.until("a small window", |s| s["window"]["size"][0].as_u64() < Some(700));
+    program.close();
+}
+
+fn write_cube(path: &Path) {
+    let mut text = String::new();
+    for i in 0..8 {
+        text += &format!("v {} {} {}\n", i & 1, i >> 1 & 1, i >> 2);
+    }
+    for face in ["1 3 4 2", "5 6 8 7", "1 2 6 5", "3 7 8 4", "1 5 7 3", "2 4 8 6"] {
+        text += &format!("f {face}\n");
+    }
+    std::fs::write(path, text).unwrap();
+}
