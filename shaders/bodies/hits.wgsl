@@ -135,6 +135,10 @@ fn main(
     let index = candidates[2u * id + 1u];
     let pair = pairs[pair_index];
     let s = surfels[index + pair.a.w];
+    // Two flat surfaces meet once; the second direction adds what edges of the second body touch.
+    if (pair_index & 1u) == 1u && s.sharp == 0u {
+        return;
+    }
     let sides = select(1u, 2u, s.thickness > 0.0);
     for (var side = 0u; side < sides; side++) {
         var normal = normal_unpack(s.normal);

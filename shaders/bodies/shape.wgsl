@@ -10,6 +10,9 @@ struct Directed {
     // First node of the forest, root, level, what to add to a node's index to get its surfel's.
     a: vec4<u32>,
     b: vec4<u32>,
+    // Bounds of b, cells of b.
+    low: vec4<f32>,
+    high: vec4<f32>,
 }
 
 const EMPTY: u32 = 0xffffffffu;

@@ -30,6 +30,9 @@ fn is_near(pair: Directed, key: u32, level: u32) -> bool {
     let centre = to_b(pair, (low + 0.5) * size);
     let scale = length(pair.row_x.xyz);
     let radius = (0.867 * size + 0.5) * scale + pair.motion.w;
+    if any(centre < pair.low.xyz - radius) || any(centre > pair.high.xyz + radius) {
+        return false;
+    }
     var m = pair.b.z;
     while m > 0u && f32(1u << (pair.b.z - m)) * 0.5 < radius {
         m -= 1u;

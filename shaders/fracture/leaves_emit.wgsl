@@ -4,6 +4,8 @@
 // distance of the bisector planes; its colour comes from a procedural volume.
 // out_place:   x = Morton code, y = source leaf (28 bits, all ones for a new crack voxel) and number of cells - 1 (4 bits)
 // out_surface: x = packed normal, y = packed colour word
+// out_cuts:    a boundary leaf that a crack passes through keeps its own surface and gets the crack as its second plane: the nearest
+//              bisector, or the cut of an earlier fracture where that takes more away.
 //#include shared/linear_id
 //#include fracture/owners
 
@@ -18,8 +20,10 @@ struct Params { pairs: u32, child_level: u32, node_base: u32, leaf_base: u32, in
 @group(0) @binding(6) var<storage, read> offsets: array<vec2<u32>>;
 @group(0) @binding(7) var<storage, read> source_normals: array<u32>;
 @group(0) @binding(8) var<storage, read> source_colors: array<u32>;
-@group(0) @binding(9) var<storage, read_write> out_place: array<vec2<u32>>;
-@group(0) @binding(10) var<storage, read_write> out_surface: array<vec2<u32>>;
+@group(0) @binding(9) var<storage, read> source_cuts: array<u32>;
+@group(0) @binding(10) var<storage, read_write> out_place: array<vec2<u32>>;
+@group(0) @binding(11) var<storage, read_write> out_surface: array<vec2<u32>>;
+@group(0) @binding(12) var<storage, read_write> out_cuts: array<u32>;
 
 const NO_LEAF: u32 = 0x0fffffffu;
 
@@ -117,15 +121,31 @@ fn main(
                 }
             }
         }
+        let centre = low + vec3<i32>(edge / 2i);
+        let s = seeds[pair.cell].xyz;
+        let d = distance2(centre, s);
         var leaf = NO_LEAF;
         var surface: vec2<u32>;
+        var cut = 0u;
         if (node_valid(node) & (1u << c)) != 0u {
             leaf = node_child(node, c);
             surface = vec2<u32>(source_normals[params.leaf_base + leaf], source_colors[params.leaf_base + leaf]);
+            cut = source_cuts[params.leaf_base + leaf];
+            var nearest = 2.0;
+            if cut_is_there(cut) {
+                nearest = cut_offset(cut);
+            }
+            for (var j = 0u; j < other_count; j++) {
+                let t = seeds[others[j]].xyz;
+                let towards = vec3<f32>(t - s);
+                let apart = max(length(towards), 1.0);
+                let offset = f32(distance2(centre, t) - d) / (2.0 * apart * f32(edge));
+                if offset < nearest {
+                    nearest = offset;
+                    cut = cut_pack(towards / apart, offset);
+                }
+            }
         } else {
-            let centre = low + vec3<i32>(edge / 2i);
-            let s = seeds[pair.cell].xyz;
-            let d = distance2(centre, s);
             var normal = vec3<f32>(0.0);
             var offset = 0.0;
             for (var j = 0u; j < other_count; j++) {
@@ -143,6 +163,7 @@ fn main(
         }
         out_place[slot] = vec2<u32>(key, leaf | (other_count << 28u));
         out_surface[slot] = surface;
+        out_cuts[slot] = cut;
         slot += 1u;
     }
 }

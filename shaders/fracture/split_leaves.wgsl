@@ -12,8 +12,10 @@ struct Params { pairs: u32 }
 @group(0) @binding(4) var<storage, read> offsets: array<vec2<u32>>;
 @group(0) @binding(5) var<storage, read> place: array<vec2<u32>>;
 @group(0) @binding(6) var<storage, read> surface: array<vec2<u32>>;
-@group(0) @binding(7) var<storage, read_write> out_place: array<vec2<u32>>;
-@group(0) @binding(8) var<storage, read_write> out_surface: array<vec2<u32>>;
+@group(0) @binding(7) var<storage, read> cuts: array<u32>;
+@group(0) @binding(8) var<storage, read_write> out_place: array<vec2<u32>>;
+@group(0) @binding(9) var<storage, read_write> out_surface: array<vec2<u32>>;
+@group(0) @binding(10) var<storage, read_write> out_cuts: array<u32>;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -29,5 +31,6 @@ fn main(
     for (var k = 0u; k < countOneBits(masks[i] & 0xffu); k++) {
         out_place[offsets[i].x + k] = place[first + k];
         out_surface[offsets[i].x + k] = surface[first + k];
+        out_cuts[offsets[i].x + k] = cuts[first + k];
     }
 }

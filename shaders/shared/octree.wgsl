@@ -63,13 +63,39 @@ fn normal_unpack(word: u32) -> vec3<f32> {
     return normalize(n);
 }
 
-fn normal_pack(n: vec3<f32>) -> u32 {
+// A leaf's second plane: normal and signed distance from the voxel's centre (voxels). Only where cut_is_there.
+fn cut_is_there(word: u32) -> bool {
+    return (word >> 24u) != 0u;
+}
+
+fn cut_normal(word: u32) -> vec3<f32> {
+    let xy = vec2<f32>(f32(bitcast<i32>(word << 20u) >> 20u), f32(bitcast<i32>(word << 8u) >> 20u)) / 2047.0;
+    let z = 1.0 - abs(xy.x) - abs(xy.y);
+    let t = max(-z, 0.0);
+    return normalize(vec3<f32>(xy.x - select(-t, t, xy.x >= 0.0), xy.y - select(-t, t, xy.y >= 0.0), z));
+}
+
+fn cut_offset(word: u32) -> f32 {
+    return f32(i32(word >> 24u) - 128i) / 128.0;
+}
+
+fn cut_pack(n: vec3<f32>, offset: f32) -> u32 {
+    let q = vec2<i32>(round(normal_to_octahedral(n) * 2047.0));
+    let o = u32(i32(clamp(round(offset * 128.0), -127.0, 127.0)) + 128i);
+    return (bitcast<u32>(q.x) & 0xfffu) | ((bitcast<u32>(q.y) & 0xfffu) << 12u) | (o << 24u);
+}
+
+fn normal_to_octahedral(n: vec3<f32>) -> vec2<f32> {
     let sum = abs(n.x) + abs(n.y) + abs(n.z);
     let p = n / max(sum, 1e-20);
     var xy = p.xy;
     if p.z < 0.0 {
         xy = (vec2<f32>(1.0) - abs(p.yx)) * vec2<f32>(select(-1.0, 1.0, p.x >= 0.0), select(-1.0, 1.0, p.y >= 0.0));
     }
-    let q = vec2<i32>(round(clamp(xy, vec2<f32>(-1.0), vec2<f32>(1.0)) * 32767.0));
+    return clamp(xy, vec2<f32>(-1.0), vec2<f32>(1.0));
+}
+
+fn normal_pack(n: vec3<f32>) -> u32 {
+    let q = vec2<i32>(round(normal_to_octahedral(n) * 32767.0));
     return (bitcast<u32>(q.x) & 0xffffu) | (bitcast<u32>(q.y) << 16u);
 }

@@ -7,6 +7,8 @@ use glam::{DMat3, DQuat, DVec3};
 pub const MAX_SPEED: f64 = 200.0;
 /// Turns of more than this in one substep are clamped, radians.
 const MAX_TURN: f64 = 0.5;
+/// Longest arc that is turned at once, radians.
+const MAX_ARC: f64 = 0.01;
 /// A body farther out than this is frozen, m.
 pub const MAX_DISTANCE: f64 = 1e6;
 
@@ -31,6 +33,15 @@ pub fn pose(state: &mut BodyState, inertia: &DMat3, inverse_inertia: &DMat3, h: 
     if omega == DVec3::ZERO {
         return;
     }
+    // Small arcs: what a long one gets wrong grows with its cube.
+    let arcs = (omega.length() * h / MAX_ARC).ceil().clamp(1.0, 16.0);
+    for _ in 0..arcs as u32 {
+        turn(state, inertia, inverse_inertia, h / arcs);
+    }
+}
+
+fn turn(state: &mut BodyState, inertia: &DMat3, inverse_inertia: &DMat3, h: f64) {
+    let omega = state.angular_velocity;
     let world = |q: DQuat, m: &DMat3, v: DVec3| q * (*m * (q.inverse() * v));
     let momentum = world(state.rotation, inertia, omega);
     let energy = omega.dot(momentum);

@@ -112,6 +112,7 @@ mod tests {
             normals: vec![pack_normal(glam::Vec3::Z); n],
             colors: vec![LeafColor::default(); n],
             coverage: vec![coverage; n],
+            cuts: Vec::new(),
         }
     }
 

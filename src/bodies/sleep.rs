@@ -7,12 +7,16 @@ use glam::DVec3;
 
 /// No point of a still body moves farther than this, m, or than this share of its radius. Way is measured and not speed:
 /// a piece that trembles on the spot is at rest.
-const STILL_WAY: f64 = 0.005;
-const STILL_SHARE: f64 = 0.03;
+const STILL_WAY: f64 = 0.01;
+const STILL_SHARE: f64 = 0.06;
 /// How long a body must be still, s.
 const STILL_SECS: f64 = 0.5;
+/// After this time a body sleeps alone, s: one that will not settle must not keep a whole heap awake.
+const ALONE_SECS: f64 = 1.0;
 /// A sleeping body is woken by one that moves faster than this where they touch, m/s.
 const WAKE_SPEED: f64 = 0.15;
+/// A sleeping body is woken when what it pressed on leaves faster than this, m/s.
+const LEAVE_SPEED: f64 = 0.05;
 
 /// Fastest that any point of the body may move.
 fn speed(body: &Body) -> f64 {
@@ -23,9 +27,21 @@ fn index(bodies: &[Body], id: BodyId) -> Option<usize> {
     bodies.binary_search_by(|b| b.id.cmp(&id)).ok()
 }
 
-/// Wakes whoever is touched by something that moves, with all that sleeps with it.
-pub fn wake_touched(bodies: &mut [Body], manifolds: &[Manifold]) {
+/// Wakes whoever is touched by something that moves, or is left by what it touched, with all that sleeps with it.
+/// Both lists are sorted.
+pub fn wake_touched(bodies: &mut [Body], manifolds: &[Manifold], before: &[Manifold]) {
     let mut groups = Vec::new();
+    for m in before {
+        let Some(second) = m.second else { continue };
+        let (Some(a), Some(b)) = (index(bodies, m.first), index(bodies, second)) else { continue };
+        let parted = || manifolds.binary_search_by(|now| now.order().cmp(&m.order())).is_err();
+        for (sleeper, mover) in [(a, b), (b, a)] {
+            let leaves = !bodies[mover].asleep && speed(&bodies[mover]) > LEAVE_SPEED;
+            if bodies[sleeper].asleep && leaves && m.presses() && parted() {
+                groups.push(bodies[sleeper].sleep_group);
+            }
+        }
+    }
     for m in manifolds {
         let Some(second) = m.second else { continue };
         let (Some(a), Some(b)) = (index(bodies, m.first), index(bodies, second)) else { continue };
@@ -61,6 +77,7 @@ pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], dt: f64, next_gr
         if let (Some(a), Some(b)) = (index(bodies, m.first), index(bodies, second))
             && awake(&bodies[a])
             && awake(&bodies[b])
+            && bodies[a].still_secs.min(bodies[b].still_secs) < ALONE_SECS
         {
             let (a, b) = (root(&mut parent, a), root(&mut parent, b));
             parent[a.max(b)] = a.min(b);
@@ -75,7 +92,7 @@ pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], dt: f64, next_gr
     let first = *next_group;
     for i in 0..bodies.len() {
         let island = root(&mut parent, i);
-        if awake(&bodies[i]) && ready[island] {
+        if awake(&bodies[i]) && (ready[island] || bodies[i].still_secs >= ALONE_SECS) {
             let body = &mut bodies[i];
             body.asleep = true;
             body.sleep_group = first.wrapping_add(island as u32);

@@ -35,7 +35,7 @@ pub fn step(world: &mut World, gpu: Option<(&Gpu, &Arena)>) -> Result<StepReport
     let (mut manifolds, totals) = contacts(world, &pairs, &hits, &settings);
     clock.lap(&mut report, "manifolds");
 
-    sleep::wake_touched(&mut world.bodies, &manifolds);
+    sleep::wake_touched(&mut world.bodies, &manifolds, &world.manifolds);
     SoftStep::default().advance(&mut world.bodies, &mut manifolds, &settings);
     clock.lap(&mut report, "solver");
 
@@ -112,7 +112,12 @@ fn narrow(
         return Ok(Vec::new());
     }
     let World { bodies, shapes, narrow, .. } = world;
-    if let (Some((gpu, arena)), Some(narrow), Narrow::Gpu) = (gpu, narrow.as_mut(), settings.narrow) {
+    let chosen = gpu.filter(|(gpu, _)| match settings.narrow {
+        Narrow::Auto => !gpu.is_software(),
+        Narrow::Gpu => true,
+        Narrow::Cpu => false,
+    });
+    if let (Some((gpu, arena)), Some(narrow)) = (chosen, narrow.as_mut()) {
         narrow.prepare(gpu, pairs, bodies, shapes)?;
         let directed: Vec<_> = pairs.iter().flat_map(|p| p.directed(bodies, shapes, settings.dt)).collect();
         let firsts: Vec<_> = pairs.iter().flat_map(|p| p.firsts(bodies)).collect();

@@ -3,6 +3,8 @@
 use super::{BodyDef, BodyState, World, WorldSettings, mass_properties};
 use crate::svo::{Forest, Grid, LeafColor, Leaves, Node, Slot, build, morton, pack_normal};
 use glam::{DVec3, Vec3};
+use rand::{RngExt, SeedableRng};
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// A block of voxels `low..high`: the outer voxels are leaves with planes on the block's faces, the rest is internal.
@@ -143,4 +145,85 @@ pub fn body(forest: &Arc<Forest>, tree: u32, grid: Grid, physics_level: u32, lif
 /// A world that needs no GPU.
 pub fn world(settings: WorldSettings) -> World {
     World::on_cpu(settings)
+}
+
+/// A block broken into Voronoi cells as a fracture breaks it: voxels that several cells share are copied, and every copy
+/// carries the exact plane between its cell and the neighbour.
+pub fn shattered_block(level: u32, low: [u32; 3], high: [u32; 3], seeds: &[Vec3]) -> Forest {
+    let owner = |p: Vec3| {
+        let distance = |i: &usize| (seeds[*i] - p).length_squared();
+        (0..seeds.len()).min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or(0)
+    };
+    let side = high.iter().max().map_or(1, |v| v + 1);
+    let corner = |p: [u32; 3]| ((p[2] * side + p[1]) * side + p[0]) as usize;
+    let owners: Vec<u16> = (0..side * side * side)
+        .into_par_iter()
+        .map(|i| {
+            owner(Vec3::new((i % side) as f32, (i / side % side) as f32, (i / side / side) as f32)) as u16
+        })
+        .collect();
+    let cells_at = |p: [u32; 3]| {
+        let mut cells: Vec<u16> =
+            (0..8).map(|c| owners[corner([p[0] + (c & 1), p[1] + (c >> 1 & 1), p[2] + (c >> 2)])]).collect();
+        cells.sort_unstable();
+        cells.dedup();
+        cells
+    };
+    let in_block = |p: [u32; 3]| (0..3).all(|i| p[i] >= low[i] && p[i] < high[i]);
+    let on_face = |p: [u32; 3]| (0..3).any(|i| p[i] == low[i] || p[i] + 1 == high[i]);
+    let mut leaves = vec![Leaves::default(); seeds.len()];
+    for key in 0..1u32 << (3 * level) {
+        let p = morton::decode(key);
+        if !in_block(p) {
+            continue;
+        }
+        let cells = cells_at(p);
+        if cells.len() == 1 && !on_face(p) {
+            continue;
+        }
+        let centre = Vec3::from(p.map(|v| v as f32 + 0.5));
+        for &cell in &cells {
+            let own = seeds[cell as usize];
+            let planes = cells.iter().filter(|&&c| c != cell).map(|&other| {
+                let across = seeds[other as usize] - own;
+                let n = across.normalize_or(Vec3::X);
+                (((own + seeds[other as usize]) * 0.5 - centre).dot(n), n)
+            });
+            let mut face = Vec3::ZERO;
+            for i in 0..3 {
+                face[i] = f32::from(u8::from(p[i] + 1 == high[i])) - f32::from(u8::from(p[i] == low[i]));
+            }
+            let outer = (face != Vec3::ZERO).then(|| (0.5 * face.length(), face.normalize_or(Vec3::X)));
+            let nearest = planes.chain(outer).min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((0.0, Vec3::Y));
+            let l = &mut leaves[cell as usize];
+            l.keys.push(key);
+            l.normals.push(pack_normal(nearest.1));
+            l.colors.push(LeafColor::new([200; 3], cells.len() > 1, nearest.0));
+            l.coverage.push(1.0 / cells.len() as f32);
+        }
+    }
+    let trees: Vec<Forest> = leaves
+        .into_iter()
+        .enumerate()
+        .filter(|(_, l)| !l.is_empty())
+        .map(|(cell, l)| {
+            let keys = l.keys.clone();
+            build(level, l, &|key: u32, at: u32| {
+                // An empty octant is wholly on one side: ask its low voxel.
+                let shift = 3 * (level - at);
+                let p = morton::decode(key << shift);
+                let first = keys.partition_point(|&k| k < key << shift);
+                let clear = keys.get(first).is_none_or(|&k| k >> shift != key);
+                clear && in_block(p) && !on_face(p) && owners[corner(p)] == cell as u16
+            })
+        })
+        .collect();
+    join(&trees)
+}
+
+/// `count` points inside `low..high`.
+pub fn scattered(low: [u32; 3], high: [u32; 3], count: usize) -> Vec<Vec3> {
+    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(11);
+    let mut along = |i: usize| rng.random_range(low[i] as f32..high[i] as f32);
+    (0..count).map(|_| Vec3::new(along(0), along(1), along(2))).collect()
 }

@@ -1,8 +1,8 @@
 //! The checks of design 9, P1 to P15, on shapes made in code; figures are printed.
 
 use super::{
-    BodyDef, BodyState, StepReport, World, WorldSettings,
-    testing::{ball, block, body, grid, split_block, world},
+    BodyDef, BodyState, Narrow, StepReport, World, WorldSettings,
+    testing::{ball, block, body, grid, scattered, shattered_block, split_block, world},
 };
 use glam::{DMat4, DQuat, DVec3, Vec3};
 use std::sync::Arc;
@@ -306,6 +306,59 @@ fn p12_a_pile_comes_to_rest() {
     }
 }
 
+/// A block broken into Voronoi pieces, tilted, half a metre above the floor.
+fn shattered(level: u32, physics_level: u32, seeds: usize, lift: DMat4) -> World {
+    let s = 1u32 << level;
+    let (low, high) = ([s / 8; 3], [s - s / 8; 3]);
+    let forest = Arc::new(shattered_block(level, low, high, &scattered(low, high, seeds)));
+    let mut w = world(WorldSettings::default());
+    for tree in 0..forest.trees() as u32 {
+        let mut def = body(&forest, tree, grid(level, 1.0), physics_level, DVec3::ZERO);
+        def.state = def.state_in_place(lift);
+        w.add(def);
+    }
+    w
+}
+
+#[test]
+fn p12_ninety_voronoi_pieces_come_to_rest() {
+    let lift = DMat4::from_translation(DVec3::Y * 0.5) * DMat4::from_rotation_z(0.5);
+    for (level, physics_level) in [(6, 5), (6, 6)] {
+        let mut w = shattered(level, physics_level, 90, lift);
+        let (mut worst, mut fastest, mut slowest_step) = (0.0f64, 0.0f64, 0.0f64);
+        let clock = std::time::Instant::now();
+        let mut r = StepReport::default();
+        let mut count = 0;
+        while r.time < 10.0 {
+            let step = std::time::Instant::now();
+            r = w.step_on_cpu();
+            slowest_step = slowest_step.max(step.elapsed().as_secs_f64() * 1e3);
+            (worst, count) = (worst.max(r.deepest), count + 1);
+            fastest = w.bodies.iter().map(|b| b.state.linear_velocity.length()).fold(fastest, f64::max);
+            if r.awake == 0 {
+                break;
+            }
+        }
+        let ms = clock.elapsed().as_secs_f64() * 1e3 / f64::from(count);
+        let cell = 1.0 / f64::from(1u32 << physics_level);
+        w.wake_all();
+        let rest = w.step_on_cpu();
+        let lowest = w.bodies.iter().map(|b| b.state.position.y).fold(f64::MAX, f64::min);
+        println!(
+            "P12: {} pieces, level {level}/{physics_level}: {} awake at {:.2} s, worst depth {:.3} cells, at rest {:.3} \
+             cells, fastest {fastest:.2} m/s, {ms:.2} ms a step, slowest {slowest_step:.1}, {} points, lowest {lowest:.3}",
+            w.bodies.len(),
+            r.awake,
+            r.time,
+            worst / cell,
+            rest.deepest / cell,
+            rest.collision_points
+        );
+        assert!(r.awake == 0 && r.frozen == 0 && fastest < 10.0 && lowest > -0.25 * cell);
+        assert!(rest.deepest < 0.5 * cell);
+    }
+}
+
 #[test]
 fn p13_the_same_run_gives_the_same_bytes() {
     let run = || {
@@ -320,6 +373,17 @@ fn p13_the_same_run_gives_the_same_bytes() {
 
 #[test]
 fn p15_touching_siblings_stay_at_rest() {
+    for physics_level in [3, 4, 5] {
+        let mut w = shattered(5, physics_level, 30, DMat4::from_rotation_x(0.4));
+        w.settings = WorldSettings { sleeping: false, ..free() };
+        let r = steps(&mut w, 2.0);
+        let fastest = w.bodies.iter().map(|b| b.state.linear_velocity.length()).fold(0.0, f64::max);
+        println!(
+            "P15: shattered, level 5/{physics_level}: {} points, fastest {fastest:.1e} m/s",
+            r.collision_points
+        );
+        assert!(r.collision_points > 100 && fastest < 1e-6);
+    }
     for (level, physics_level) in [(5, 5), (6, 5), (6, 4), (5, 3)] {
         let s = 1u32 << level;
         // Cuts off the coarse cells' borders, so that coarse surfels of siblings differ.
@@ -466,6 +530,7 @@ mod parity {
             let mut arena = Arena::new(&gpu).expect("an arena");
             let slot = arena.insert(&gpu, &w.bodies[0].def.forest).expect("room");
             w.narrow = Some(GpuNarrow::new(&gpu).expect("kernels"));
+            w.settings.narrow = Narrow::Gpu;
             w.bodies.iter_mut().for_each(|b| b.def.slot = slot);
             for _ in 0..60 {
                 w.step(&gpu, &arena).expect("a step");

@@ -175,8 +175,10 @@ impl Body {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Narrow {
-    /// Compute passes.
+    /// Compute passes, but the CPU where the adapter is only software (a third of the time there).
     #[default]
+    Auto,
+    /// Compute passes.
     Gpu,
     /// The plain reference, on all cores.
     Cpu,
@@ -208,7 +210,7 @@ impl Default for WorldSettings {
             substeps: 4,
             floor: Some(0.0),
             sleeping: true,
-            narrow: Narrow::Gpu,
+            narrow: Narrow::Auto,
         }
     }
 }

@@ -4,18 +4,18 @@
 //! In: a mesh. Out: a table on stdout, and JSON where asked for. Times on the GPU come from its timestamps, others from the
 //! wall clock; a stage's first run, which also warms the driver up, is left out of the medians.
 
-use std::{fmt::Write as _, path::PathBuf, time::Instant};
+use std::{fmt::Write as _, path::PathBuf, sync::Arc, time::Instant};
 
 use clap::Args;
-use glam::{DVec3, Vec3};
+use glam::{DQuat, DVec3, Vec3};
 
 use crate::{
-    bodies::mass_properties,
+    bodies::{BodyDef, BodyState, World, WorldSettings, mass_properties},
     export::{InputReport, report::write_json},
     fracture::{Fracture, FractureCounts, FractureParams, Fracturer, Source},
     gpu::{Gpu, StageTiming},
     render::{FrameInput, RenderOptions, Renderer},
-    svo::Arena,
+    svo::{Arena, Grid},
     voxelize::{Progress, voxelize},
 };
 
@@ -29,6 +29,11 @@ use super::{
 
 /// Size of the ray-cast picture, as the project's targets have it.
 const PICTURE: [u32; 2] = [1280, 720];
+
+/// Bodies collide this many levels above the leaves, as in scenes.
+const PHYSICS_BELOW: u32 = 2;
+/// Steps of time for every run that was asked for: single steps differ more than single breaks.
+const STEPS_A_RUN: u32 = 10;
 
 #[derive(Args)]
 pub struct BenchArgs {
@@ -120,6 +125,7 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
     let fracture = reporter.stage("fracture", |p| breaks(&gpu, args, &object, &mut samples, p))?;
     reporter.stage("ray cast", |p| ray_casts(&gpu, args, &object, &fracture, &mut samples, p))?;
+    reporter.stage("physics", |p| physics(&gpu, args, &object, &fracture, &mut samples, p))?;
     gpu.check()?;
     drop(reporter);
 
@@ -207,6 +213,53 @@ fn ray_casts(
             samples.add_all("picture: ", renderer.timings());
         }
         progress.set(run as f32 / args.repeat as f32);
+    }
+    Ok(())
+}
+
+/// Steps of the pieces as they begin to fall apart on a floor.
+fn physics(
+    gpu: &Gpu,
+    args: &BenchArgs,
+    object: &Object,
+    fracture: &Fracture,
+    samples: &mut Samples,
+    progress: &Progress,
+) -> Result<(), CliError> {
+    let mut arena = Arena::new(gpu)?;
+    let slot = arena.insert(gpu, &fracture.forest)?;
+    let place = Place::standing(&mass_properties(&object.forest, 0));
+    let physics_level = args.level.saturating_sub(PHYSICS_BELOW).max(1);
+    let mut world = World::new(gpu, WorldSettings::default())?;
+    for piece in &fracture.pieces {
+        world.add(BodyDef {
+            forest: Arc::clone(&fracture.forest),
+            slot,
+            tree: piece.tree,
+            grid: Grid { level: args.level, origin: place.origin, h: place.h },
+            mass: piece.mass,
+            density: 2000.0,
+            friction: 0.6,
+            restitution: 0.1,
+            fixed: false,
+            physics_level,
+            state: BodyState {
+                position: place.origin + place.h * piece.mass.centre,
+                rotation: DQuat::IDENTITY,
+                linear_velocity: DVec3::ZERO,
+                angular_velocity: DVec3::ZERO,
+            },
+        });
+    }
+    let steps = args.repeat * STEPS_A_RUN;
+    for step in 0..=steps {
+        let start = Instant::now();
+        let report = world.step(gpu, &arena)?;
+        if step > 0 {
+            samples.add(&format!("physics step at level {physics_level}, wall clock"), ms_since(start));
+            samples.add_all("physics: ", &report.timings);
+        }
+        progress.set(step as f32 / steps as f32);
     }
     Ok(())
 }

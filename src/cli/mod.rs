@@ -11,9 +11,8 @@ mod progress;
 mod render;
 mod simulate;
 mod stills;
+mod tour;
 mod window;
-
-use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
@@ -135,7 +134,7 @@ fn print(text: &str) {
 }
 
 /// Makes the folder that results go to.
-fn make_folder(path: &PathBuf) -> Result<(), CliError> {
+fn make_folder(path: &std::path::Path) -> Result<(), CliError> {
     std::fs::create_dir_all(path).map_err(|e| {
         CliError::Input(format!(
             "{}: the folder cannot be made: {e}; give --out another place",

@@ -116,8 +116,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
         let dt = sandbox.settings().dt;
         let steps = (args.seconds / dt).round().max(1.0) as u64;
         for step in 1..=steps {
-            sandbox.step().map_err(CliError::Gpu)?;
-            settle(&mut sandbox, &reporter)?;
+            play(&mut sandbox, &reporter)?;
             let mut report = sandbox.last_step().clone();
             report.time = step as f64 * dt;
             log.record(sandbox.bodies(), &report);
@@ -142,8 +141,12 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Waits for fractures that the last step started.
-fn settle(sandbox: &mut Sandbox, reporter: &Reporter) -> Result<(), CliError> {
+/// One step of time, and the fractures that it started.
+///
+/// # Errors
+/// [`CliError`].
+pub fn play(sandbox: &mut Sandbox, reporter: &Reporter) -> Result<(), CliError> {
+    sandbox.step().map_err(CliError::Gpu)?;
     while sandbox.is_breaking() {
         match sandbox.poll() {
             Ok(Some(_)) => {}

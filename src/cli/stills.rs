@@ -14,8 +14,9 @@ use crate::{
 
 use super::input::Object;
 
-/// Refinement passes of a still.
-const PASSES: u32 = 24;
+/// Refinement passes of a still; fewer where the CPU has to draw it.
+const PASSES: u32 = 32;
+const PASSES_SOFTWARE: u32 = 8;
 
 /// Sides to look from. Front looks along -z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -169,7 +170,8 @@ pub fn draw(gpu: &Gpu, renderer: &mut Renderer, still: &Still<'_>) -> Result<Vec
         },
         size: still.size,
     };
-    let pixels = renderer.still(gpu, &input, PASSES)?;
+    let passes = if gpu.is_software() { PASSES_SOFTWARE } else { PASSES };
+    let pixels = renderer.still(gpu, &input, passes)?;
     gpu.check()?;
     Ok(pixels)
 }

@@ -52,7 +52,10 @@ impl Trajectory {
                 angular_velocity: state.angular_velocity,
             });
         }
-        self.lines.push((report.clone(), bodies.len()));
+        // The state before the first step has no figures.
+        if row > 0 {
+            self.lines.push((report.clone(), bodies.len()));
+        }
     }
 
     /// States kept so far.
@@ -133,7 +136,8 @@ impl Trajectory {
                 let _ = write!(text, ",{v}");
             }
             for stage in &stages {
-                let ms: f64 = r.timings.iter().filter(|t| t.stage == *stage).map(|t| t.ms).sum();
+                let ms: f64 =
+                    r.timings.iter().filter(|t| t.stage == *stage).map(|t| t.ms).fold(0.0, |a, b| a + b);
                 let _ = write!(text, ",{ms:.4}");
             }
             text.push('\n');

@@ -55,10 +55,21 @@ pub(super) fn total(gpu: &Gpu, scanned: &Buffer<[u32; 2]>) -> Result<[u32; 2], G
     Ok(last.first().copied().unwrap_or_default())
 }
 
-/// Leaves in order: (Morton code, origin) and (normal, colour word).
+/// Leaves in order: (Morton code, origin), (normal, colour word), second plane.
 pub(super) struct LeafBuffers {
     pub place: Buffer<[u32; 2]>,
     pub surface: Buffer<[u32; 2]>,
+    pub cuts: Buffer<u32>,
+}
+
+impl LeafBuffers {
+    pub fn new(gpu: &Gpu, leaves: usize) -> Result<Self, GpuError> {
+        Ok(Self {
+            place: Buffer::zeroed(gpu, "leaf places", leaves)?,
+            surface: Buffer::zeroed(gpu, "leaf surfaces", leaves)?,
+            cuts: Buffer::zeroed(gpu, "leaf cuts", leaves)?,
+        })
+    }
 }
 
 /// Octrees on the GPU, breadth-first and tree-major, with (tree, Morton code) of every node.

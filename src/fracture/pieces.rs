@@ -88,11 +88,12 @@ pub(super) fn collect(
     let nodes = octrees.nodes.read(gpu)?;
     let place = octrees.leaves.place.read(gpu)?;
     let surface = octrees.leaves.surface.read(gpu)?;
+    let cuts = octrees.leaves.cuts.read(gpu)?;
     gpu.check()?;
 
     // k cells share a leaf; 840 = lcm(1..=8) counts the shares of crack voxels exactly.
     let mut crack_shares = 0u64;
-    let mut leaves = Leaves::default();
+    let mut leaves = Leaves { cuts, ..Leaves::default() };
     leaves.keys.reserve_exact(place.len());
     leaves.coverage.reserve_exact(place.len());
     for [key, origin] in &place {

@@ -81,10 +81,7 @@ impl SplitPass {
 
             let mut rec = Recorder::new(gpu, "split");
             if last {
-                let leaves = LeafBuffers {
-                    place: Buffer::zeroed(gpu, "leaf places", children)?,
-                    surface: Buffer::zeroed(gpu, "leaf surfaces", children)?,
-                };
+                let leaves = LeafBuffers::new(gpu, children)?;
                 let bound = self.leaves.bind(
                     gpu,
                     &[
@@ -95,8 +92,10 @@ impl SplitPass {
                         layer.offsets.raw(),
                         cells.leaves.place.raw(),
                         cells.leaves.surface.raw(),
+                        cells.leaves.cuts.raw(),
                         leaves.place.raw(),
                         leaves.surface.raw(),
+                        leaves.cuts.raw(),
                     ],
                 );
                 rec.dispatch(&self.leaves, &bound, groups_for(layer.len()));

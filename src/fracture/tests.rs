@@ -41,6 +41,7 @@ pub fn forest_of(level: u32, solid: impl Fn(IVec3) -> bool) -> Forest {
         normals: vec![pack_normal(glam::Vec3::Y); count],
         colors: vec![LeafColor::new([200, 100, 50], false, 0.0); count],
         coverage: (0..count).map(|i| 0.25 + 0.5 * (i % 7) as f32 / 7.0).collect(),
+        cuts: Vec::new(),
     };
     build(level, leaves, &|key: u32, l: u32| inside.contains(&(key << (3 * (level - l)))))
 }
@@ -265,7 +266,8 @@ fn forest_single(forest: &Forest, tree: u32) -> (u32, Leaves, std::collections::
         normals: forest.leaves.normals[range.clone()].to_vec(),
         // As a source, cracks of earlier generations are plain boundary; the test tells new cracks by the flag.
         colors: forest.leaves.colors[range.clone()].iter().map(|c| LeafColor(c.0 & !(1 << 24))).collect(),
-        coverage: forest.leaves.coverage[range].to_vec(),
+        coverage: forest.leaves.coverage[range.clone()].to_vec(),
+        cuts: forest.leaves.cuts[range].to_vec(),
     };
     let mut inside = std::collections::HashSet::new();
     forest.visit_internal(tree as usize, &mut |_, low, size| {
@@ -305,6 +307,37 @@ fn crack_copies_have_partners_with_opposite_normals() {
         assert!(copies[0].0.dot(copies[1].0) < -0.9999);
         assert!((copies[0].1 + copies[1].1).abs() < 1e-6, "the two surfaces coincide");
     }
+}
+
+#[test]
+fn boundary_leaves_that_a_crack_crosses_are_cut_along_it() {
+    let bench = Bench::get();
+    let forest = Arc::new(ball(6));
+    let (a, b) = (DVec3::new(12.0, 30.0, 20.0), DVec3::new(50.0, 41.0, 37.0));
+    let result = bench.run(&forest, 0, &Pattern::from_points(&[a, b], 6).unwrap(), None);
+    let leaves = &result.forest.leaves;
+    let mut cut = 0;
+    for piece in &result.pieces {
+        let (own, other) = if piece.cell == 0 { (a, b) } else { (b, a) };
+        let towards = (other - own).normalize();
+        let tree = piece.tree as usize;
+        for i in result.forest.tree_start[tree] as usize..result.forest.tree_start[tree + 1] as usize {
+            let centre = glam::UVec3::from_array(morton::decode(leaves.keys[i])).as_dvec3() + 0.5;
+            let distance = ((own + other) / 2.0 - centre).dot(towards);
+            match crate::svo::unpack_cut(leaves.cuts[i]) {
+                Some((normal, offset)) => {
+                    cut += 1;
+                    assert!(!leaves.colors[i].crack());
+                    assert!(normal.as_dvec3().dot(towards) > 0.999_99);
+                    assert!((f64::from(offset) - distance).abs() < 0.005, "{offset} for {distance}");
+                }
+                // A leaf that is not crossed lies on its own side by more than half its diagonal at least in part.
+                None => assert!(leaves.colors[i].crack() || distance > 0.4, "uncut at {distance}"),
+            }
+        }
+    }
+    println!("{cut} cut leaves");
+    assert!(cut > 100);
 }
 
 #[test]

@@ -148,10 +148,7 @@ impl TraversePass {
         submit_into(rec, timings)?;
 
         let [copies, _] = layer.totals(gpu)?;
-        let leaves = LeafBuffers {
-            place: Buffer::zeroed(gpu, "leaf places", copies as usize)?,
-            surface: Buffer::zeroed(gpu, "leaf surfaces", copies as usize)?,
-        };
+        let leaves = LeafBuffers::new(gpu, copies as usize)?;
         let mut rec = Recorder::new(gpu, "boundary set");
         let bound = self.leaves_emit.bind(
             gpu,
@@ -165,8 +162,10 @@ impl TraversePass {
                 layer.offsets.raw(),
                 source.arena.normals.raw(),
                 source.arena.colors.raw(),
+                source.arena.cuts.raw(),
                 leaves.place.raw(),
                 leaves.surface.raw(),
+                leaves.cuts.raw(),
             ],
         );
         rec.dispatch(&self.leaves_emit, &bound, groups_for(layer.len()));

@@ -96,8 +96,13 @@ mod tests {
         let mut keys: Vec<_> = cells.iter().map(|c| morton::encode(*c)).collect();
         keys.sort_unstable();
         let n = keys.len();
-        let leaves =
-            Leaves { keys, normals: vec![0; n], colors: vec![LeafColor(0); n], coverage: vec![1.0; n] };
+        let leaves = Leaves {
+            keys,
+            normals: vec![0; n],
+            colors: vec![LeafColor(0); n],
+            coverage: vec![1.0; n],
+            cuts: vec![0; n],
+        };
         build(3, leaves, &|_, _| false)
     }
 

@@ -28,6 +28,8 @@ pub struct Arena {
     pub normals: Buffer<u32>,
     /// Packed colour words per leaf.
     pub colors: Buffer<u32>,
+    /// Packed second planes per leaf.
+    pub cuts: Buffer<u32>,
     node_space: Space,
     leaf_space: Space,
     epoch: u64,
@@ -44,6 +46,7 @@ impl Arena {
             nodes: Buffer::zeroed(gpu, "octree nodes", nodes)?,
             normals: Buffer::zeroed(gpu, "leaf normals", leaves)?,
             colors: Buffer::zeroed(gpu, "leaf colours", leaves)?,
+            cuts: Buffer::zeroed(gpu, "leaf cuts", leaves)?,
             node_space: Space::new(nodes as u32),
             leaf_space: Space::new(leaves as u32),
             epoch: 0,
@@ -59,7 +62,7 @@ impl Arena {
     /// Bytes held on the device.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.nodes.bytes() + self.normals.bytes() + self.colors.bytes()
+        self.nodes.bytes() + self.normals.bytes() + self.colors.bytes() + self.cuts.bytes()
     }
 
     /// Uploads a forest. On error nothing has changed.
@@ -74,9 +77,11 @@ impl Arena {
             let new_nodes = grown(gpu, &self.nodes, "octree nodes", node_need)?;
             let new_normals = grown(gpu, &self.normals, "leaf normals", leaf_need)?;
             let new_colors = grown(gpu, &self.colors, "leaf colours", leaf_need)?;
+            let new_cuts = grown(gpu, &self.cuts, "leaf cuts", leaf_need)?;
             self.node_space.capacity = new_nodes.len() as u32;
             self.leaf_space.capacity = new_normals.len() as u32;
-            (self.nodes, self.normals, self.colors) = (new_nodes, new_normals, new_colors);
+            (self.nodes, self.normals) = (new_nodes, new_normals);
+            (self.colors, self.cuts) = (new_colors, new_cuts);
             self.epoch += 1;
         }
         let slot = Slot {
@@ -88,6 +93,7 @@ impl Arena {
         self.nodes.write(gpu, slot.node_base as usize, &forest.nodes);
         self.normals.write(gpu, slot.leaf_base as usize, &forest.leaves.normals);
         self.colors.write(gpu, slot.leaf_base as usize, bytemuck::cast_slice(&forest.leaves.colors));
+        self.cuts.write(gpu, slot.leaf_base as usize, &forest.leaves.cuts);
         Ok(slot)
     }
 

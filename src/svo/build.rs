@@ -15,13 +15,14 @@ impl<F: Fn(Key, u32) -> bool + Sync> Inside for F {
     }
 }
 
-/// Builds a forest of one tree. `leaves.keys` must be strictly ascending and below 8^level.
+/// Builds a forest of one tree. `leaves.keys` must be strictly ascending and below 8^level; `leaves.cuts` may be empty.
 ///
 /// # Panics
 /// If the keys are not strictly ascending (a caller's error, not a user's).
 #[must_use]
-pub fn build(level: u32, leaves: Leaves, inside: &impl Inside) -> Forest {
+pub fn build(level: u32, mut leaves: Leaves, inside: &impl Inside) -> Forest {
     assert!(leaves.keys.is_sorted_by(|a, b| a < b), "leaf keys must be strictly ascending");
+    leaves.cuts.resize(leaves.keys.len(), 0);
     let mut levels: Vec<Vec<(Key, Node)>> = Vec::with_capacity(level as usize);
     let mut keys: Vec<Key> = leaves.keys.clone();
     for l in (0..level).rev() {

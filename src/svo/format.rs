@@ -16,6 +16,12 @@
 //!   bit   24     crack: the voxel was made by a fracture
 //!   bits 25..32  signed distance from the voxel's centre to the surface along the normal, in 1/64 voxel, two's complement
 //! normal (4 bytes)  octahedral, x then y, 16-bit snorm each
+//!
+//! cut (4 bytes), a second plane of the leaf: where a fracture passes through a boundary voxel, each piece's copy keeps its side
+//!   0           none
+//!   bits  0..12 octahedral x, 12-bit snorm of the cut's normal, which points out of the piece
+//!   bits 12..24 octahedral y
+//!   bits 24..32 1..=255: 128 + signed distance from the voxel's centre to the cut along its normal, in 1/128 voxel
 //! ```
 //! After Domaradzki & Martyn 2016, sec. 3: their descriptor spends 8 bytes on every node and leaf, this one on parents only.
 
@@ -101,12 +107,7 @@ impl LeafColor {
 /// Unit vector to octahedral 2 x 16-bit snorm. A zero or non-finite vector gives +z.
 #[must_use]
 pub fn pack_normal(n: glam::Vec3) -> u32 {
-    let sum = n.x.abs() + n.y.abs() + n.z.abs();
-    let n = if sum > 0.0 && sum.is_finite() { n / sum } else { glam::Vec3::Z };
-    let (mut x, mut y) = (n.x, n.y);
-    if n.z < 0.0 {
-        (x, y) = ((1.0 - y.abs()).copysign(x), (1.0 - x.abs()).copysign(y));
-    }
+    let [x, y] = to_octahedral(n);
     let q = |v: f32| u32::from((v.clamp(-1.0, 1.0) * 32767.0).round() as i16 as u16);
     q(x) | q(y) << 16
 }
@@ -116,9 +117,42 @@ pub fn pack_normal(n: glam::Vec3) -> u32 {
 pub fn unpack_normal(word: u32) -> glam::Vec3 {
     let x = f32::from(word as u16 as i16) / 32767.0;
     let y = f32::from((word >> 16) as u16 as i16) / 32767.0;
+    from_octahedral(x, y)
+}
+
+fn to_octahedral(n: glam::Vec3) -> [f32; 2] {
+    let sum = n.x.abs() + n.y.abs() + n.z.abs();
+    let n = if sum > 0.0 && sum.is_finite() { n / sum } else { glam::Vec3::Z };
+    if n.z < 0.0 {
+        return [(1.0 - n.y.abs()).copysign(n.x), (1.0 - n.x.abs()).copysign(n.y)];
+    }
+    [n.x, n.y]
+}
+
+fn from_octahedral(x: f32, y: f32) -> glam::Vec3 {
     let z = 1.0 - x.abs() - y.abs();
     let t = (-z).max(0.0);
     glam::Vec3::new(x - t.copysign(x), y - t.copysign(y), z).normalize_or(glam::Vec3::Z)
+}
+
+/// A leaf's second plane; `offset` in voxels is clamped to 0.99 either way, beyond which it does not meet the voxel.
+#[must_use]
+pub fn pack_cut(normal: glam::Vec3, offset: f32) -> u32 {
+    let [x, y] = to_octahedral(normal);
+    let q = |v: f32| ((v.clamp(-1.0, 1.0) * 2047.0).round() as i32 as u32) & 0xfff;
+    let o = ((offset * 128.0).round().clamp(-127.0, 127.0) as i32 + 128) as u32;
+    q(x) | q(y) << 12 | o << 24
+}
+
+/// Inverse of [`pack_cut`]: normal and offset, or `None` where there is no cut.
+#[must_use]
+pub fn unpack_cut(word: u32) -> Option<(glam::Vec3, f32)> {
+    if word >> 24 == 0 {
+        return None;
+    }
+    let part = |v: u32| (((v << 20) as i32) >> 20) as f32 / 2047.0;
+    let offset = ((word >> 24) as i32 - 128) as f32 / 128.0;
+    Some((from_octahedral(part(word), part(word >> 12)), offset))
 }
 
 /// The boundary voxels of a forest: tree-major, Morton order inside a tree; arrays of one length.
@@ -132,6 +166,8 @@ pub struct Leaves {
     pub colors: Vec<LeafColor>,
     /// Fraction of the voxel that is this object's solid, in (0, 1].
     pub coverage: Vec<f32>,
+    /// Second plane, see [`pack_cut`].
+    pub cuts: Vec<u32>,
 }
 
 impl Leaves {
@@ -214,6 +250,15 @@ mod tests {
             assert!(unpack_normal(pack_normal(n)).dot(n) > 0.999_999, "{n}");
         }
         assert_eq!(unpack_normal(pack_normal(Vec3::NAN)), Vec3::Z);
+    }
+
+    #[test]
+    fn cuts_survive_packing() {
+        assert_eq!(unpack_cut(0), None);
+        for (n, offset) in [(Vec3::Z, 0.0), (Vec3::new(-0.6, 0.3, -0.2), 0.7), (Vec3::NEG_X, -0.86)] {
+            let (m, o) = unpack_cut(pack_cut(n.normalize(), offset)).unwrap();
+            assert!(m.dot(n.normalize()) > 0.999_99 && (o - offset).abs() < 0.005, "{n} {offset}: {m} {o}");
+        }
     }
 
     #[test]

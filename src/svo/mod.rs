@@ -10,7 +10,9 @@ mod validate;
 
 pub use arena::{Arena, Slot};
 pub use build::{Inside, build};
-pub use format::{Forest, LeafColor, Leaves, MAX_LEVEL, Node, pack_normal, unpack_normal};
+pub use format::{
+    Forest, LeafColor, Leaves, MAX_LEVEL, Node, pack_cut, pack_normal, unpack_cut, unpack_normal,
+};
 pub use grid::Grid;
 pub use query::{NO_LEAF, Octant, RayHit, ray_cast};
 pub use validate::{inside_never_touches_outside, validate};

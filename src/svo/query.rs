@@ -187,6 +187,7 @@ mod tests {
             normals: vec![0; n],
             colors: vec![LeafColor::default(); n],
             coverage: vec![0.5; n],
+            cuts: Vec::new(),
         };
         build(level, leaves, &|key: u32, l: u32| {
             let shift = level - l;

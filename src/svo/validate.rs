@@ -56,8 +56,13 @@ fn check_offsets(forest: &Forest, findings: &mut Vec<String>) {
     {
         report(findings, || format!("tree_start does not divide {leaves} leaves"));
     }
-    let lengths = [forest.leaves.normals.len(), forest.leaves.colors.len(), forest.leaves.coverage.len()];
-    if lengths != [leaves; 3] {
+    let lengths = [
+        forest.leaves.normals.len(),
+        forest.leaves.colors.len(),
+        forest.leaves.coverage.len(),
+        forest.leaves.cuts.len(),
+    ];
+    if lengths != [leaves; 4] {
         report(findings, || format!("the leaf arrays differ in length: {leaves} keys, {lengths:?}"));
     }
 }
@@ -192,6 +197,7 @@ mod tests {
             normals: vec![0; n],
             colors: vec![LeafColor::default(); n],
             coverage: vec![1.0; n],
+            cuts: vec![0; n],
         };
         build(3, leaves, &move |key: u32, level: u32| within(morton::decode(key << (3 * (3 - level))), 2, 6))
     }
@@ -256,6 +262,7 @@ mod tests {
             two.leaves.normals.extend(&one.leaves.normals);
             two.leaves.colors.extend(&one.leaves.colors);
             two.leaves.coverage.extend(&one.leaves.coverage);
+            two.leaves.cuts.extend(&one.leaves.cuts);
             two.tree_start.push(two.leaves.len() as u32);
         }
         two
@@ -287,6 +294,7 @@ mod tests {
         leaves.normals.remove(gone);
         leaves.colors.remove(gone);
         leaves.coverage.remove(gone);
+        leaves.cuts.remove(gone);
         let holed =
             build(3, leaves, &move |key: u32, l: u32| within(morton::decode(key << (3 * (3 - l))), 2, 6));
         assert_eq!(validate(&holed), Ok(()));

@@ -257,7 +257,7 @@ fn finish(touched: Touched, mut coverage: Vec<f32>, keep: &[bool]) -> Leaves {
         retain(&mut colors, &dropped);
         retain(&mut coverage, &dropped);
     }
-    Leaves { keys, normals, colors, coverage }
+    Leaves { keys, normals, colors, coverage, cuts: Vec::new() }
 }
 
 fn retain<T>(values: &mut Vec<T>, dropped: &[bool]) {

@@ -59,7 +59,7 @@ pub fn floor_manifolds(
         if walk.found.is_empty() {
             continue;
         }
-        totals.add(&walk.found, 1.0);
+        totals.add(&walk.found);
         let known = known_points(old, body.id, None);
         let mut points = reduce(&walk.found, known, cell, SPREAD);
         if body.def.mass.voxels > CRUMB {

@@ -61,6 +61,12 @@ impl Manifold {
         self.first == id || self.second == Some(id)
     }
 
+    /// Whether it carried anything in the last step.
+    #[must_use]
+    pub fn presses(&self) -> bool {
+        self.points.iter().any(|p| p.total_impulse > 0.0)
+    }
+
     /// What manifolds are sorted by: pairs first, floor last.
     #[must_use]
     pub fn order(&self) -> (bool, BodyId, Option<BodyId>) {
@@ -80,12 +86,12 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Adds points that press; `share` is 1/2 where both bodies report the same overlap.
-    pub fn add(&mut self, points: &[Point], share: f64) {
+    /// Adds points.
+    pub fn add(&mut self, points: &[Point]) {
         self.points += points.len();
         for p in points {
             let depth = (-p.separation).max(0.0);
-            self.volume += depth * p.area * share;
+            self.volume += depth * p.area;
             self.deepest = self.deepest.max(depth);
         }
     }
@@ -113,7 +119,7 @@ pub fn pair_manifolds(
         if points.is_empty() {
             continue;
         }
-        totals.add(&points, 0.5);
+        totals.add(&points);
         let [first, second] = pair.bodies.map(|k| bodies[k].id);
         let known = known_points(old, first, Some(second));
         let cell = pair.bodies.iter().zip(pair.levels).map(|(&k, l)| cell_size(&bodies[k], l));

@@ -36,6 +36,10 @@ pub struct Directed {
     pub a: [u32; 4],
     /// The same of b.
     pub b: [u32; 4],
+    /// Bounds of b, cells of b; the last word is not used.
+    pub low: [f32; 4],
+    /// See `low`.
+    pub high: [f32; 4],
 }
 
 /// Surfel `a` (twice its index, plus its side) of directed pair `pair` is near surfel `b`. Surfels are counted from the
@@ -103,7 +107,12 @@ impl Pair {
                 let shift = base.wrapping_sub(surfels::first_of_level(&def.forest, level));
                 [def.slot.node_base, def.tree, level, shift]
             };
+            let (low, high) = bodies[b].def.mass.bounds;
+            let voxels = f64::from(1u32 << (bodies[b].def.forest.level - level_b));
+            let cells = |p: DVec3| (p / voxels).as_vec3().extend(0.0).to_array();
             Directed {
+                low: cells(low),
+                high: cells(high),
                 rows: [row(map.x_axis), row(map.y_axis), row(map.z_axis)],
                 motion: motion.as_vec3().to_array(),
                 margin: (self.margin / cell_size(&bodies[b], level_b)) as f32,

@@ -107,6 +107,10 @@ impl Walk<'_> {
         let scale = Vec3::new(row[0], row[1], row[2]).length();
         // A surfel may lie half a cell outside its own cell.
         let radius = (0.867 * size + 0.5) * scale + self.record.margin;
+        let (low, high) = (Vec3::from_slice(&self.record.low), Vec3::from_slice(&self.record.high));
+        if centre.cmplt(low - radius).any() || centre.cmpgt(high + radius).any() {
+            return false;
+        }
         let mut m = self.b.level;
         while m > 0 && ((1u32 << (self.b.level - m)) as f32) * 0.5 < radius {
             m -= 1;
@@ -130,6 +134,10 @@ impl Walk<'_> {
 
     fn ask(&self, surfel: u32, hits: &mut Vec<Hit>) {
         let sample = &self.a.surfels.items[surfel as usize];
+        // Two flat surfaces meet once; the second direction adds what edges of the second body touch.
+        if self.pair % 2 == 1 && !sample.is_sharp() {
+            return;
+        }
         for side in 0..if sample.thickness > 0.0 { 2 } else { 1 } {
             let (p, n) = sample.side(side);
             let probe = Probe { p: self.to_b(p), n: self.turn_to_b(n), sharp: sample.is_sharp() };

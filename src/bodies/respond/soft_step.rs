@@ -26,16 +26,28 @@ pub struct SoftStep {
     pub bounce_threshold: f64,
     /// Torque that resists rolling, as a share of the normal force times the size of a contact patch.
     pub rolling: f64,
+    /// How fast the motion of a leaning piece that turns a little dies, 1/s.
+    pub wobble_damping: f64,
 }
 
 impl Default for SoftStep {
     fn default() -> Self {
-        Self { hertz: 60.0, damping_ratio: 10.0, push_out: 3.0, bounce_threshold: 0.5, rolling: 0.03 }
+        Self {
+            hertz: 60.0,
+            damping_ratio: 10.0,
+            push_out: 3.0,
+            bounce_threshold: 0.5,
+            rolling: 0.03,
+            wobble_damping: 6.0,
+        }
     }
 }
 
 /// Rounds of the bounce: a box that lands flat has to agree among its corners.
 const BOUNCE_ROUNDS: usize = 8;
+
+/// Turning slower than this, at the rim, is a wobble, m/s.
+const WOBBLE_SPEED: f64 = 0.25;
 
 /// A body as the solver sees it. What cannot move has no inverse mass.
 struct Mover {
@@ -157,6 +169,10 @@ impl Respond for SoftStep {
         for _ in 0..BOUNCE_ROUNDS {
             rows.iter_mut().for_each(|row| row.bounce(&mut movers, self.bounce_threshold));
         }
+        // Without weight nothing leans, and what is left is a collision that must keep its momentum.
+        if settings.gravity != DVec3::ZERO {
+            self.settle(&rows, &mut movers, settings.dt);
+        }
         for row in &rows {
             let p = &mut manifolds[row.manifold].points[row.point];
             p.normal_impulse = row.normal_impulse;
@@ -170,6 +186,27 @@ impl Respond for SoftStep {
 }
 
 impl SoftStep {
+    /// Takes the wobble out of pieces that lean on something and hardly turn. Rounded corners of voxels are where they
+    /// would rock for ever.
+    fn settle(&self, rows: &[Row], movers: &mut [Mover], dt: f64) {
+        let mut leans = vec![f64::MAX; movers.len()];
+        for row in rows.iter().filter(|row| row.normal_impulse > 0.0) {
+            for k in row.movers {
+                leans[k] = row.rolling_arm.min(leans[k]);
+            }
+        }
+        for (mover, arm) in movers.iter_mut().zip(leans).filter(|(m, _)| m.moves()) {
+            let wobble = mover.state.angular_velocity.length() * arm;
+            if wobble > 1e-4 && wobble < WOBBLE_SPEED {
+                let keep = 1.0 / (1.0 + self.wobble_damping * dt);
+                mover.state.angular_velocity *= keep;
+                if mover.state.linear_velocity.length() < WOBBLE_SPEED {
+                    mover.state.linear_velocity *= keep;
+                }
+            }
+        }
+    }
+
     fn rows(&self, bodies: &[Body], manifolds: &[Manifold], movers: &[Mover]) -> Vec<Row> {
         // Bodies are kept in ascending order of id.
         let find = |id: BodyId| bodies.binary_search_by(|b| b.id.cmp(&id)).ok();

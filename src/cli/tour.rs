@@ -1,0 +1,163 @@
+//! The tour: what the sandbox would show, as pictures, where there is no display.
+//!
+//! In: a mesh or scene. Out: PNG files in a folder beside where the program was started. A mesh is shown whole, broken and with
+//! its pieces apart; a scene at its start and while it plays.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::PoisonError,
+};
+
+use glam::{DVec3, Vec3};
+
+use crate::{
+    bodies::mass_properties,
+    export::{Broken, write_png},
+    fracture::FractureParams,
+    gpu::{Gpu, GpuError},
+    render::{Camera, ColorBy, RenderBody, Renderer},
+    svo::Arena,
+};
+
+use super::{
+    CliError,
+    breaking::{Plan, break_object, default_impact},
+    input::{Object, is_scene, load_object},
+    progress::Reporter,
+    simulate::{open, play, read_scene},
+    stills::{Place, Stage, Still, View, draw, world_bounds},
+};
+
+const FOLDER: &str = "kintsugi-tour";
+const SIZE: [u32; 2] = [960, 720];
+/// Simulated times at which a scene is shown, s.
+const SCENE_TIMES: [f64; 4] = [0.0, 0.5, 1.0, 2.0];
+
+/// Writes the tour and says where it is.
+///
+/// # Errors
+/// [`CliError`].
+pub fn run(file: &Path, level: u32) -> Result<(), CliError> {
+    let reporter = Reporter::new(false);
+    let folder = std::env::current_dir().unwrap_or_default().join(FOLDER);
+    let count = if is_scene(file) {
+        scene(file, level, &folder, &reporter)?
+    } else {
+        mesh(file, level, &folder, &reporter)?
+    };
+    drop(reporter);
+    super::print(&format!(
+        "there is no display; a tour of {count} pictures was written to {}\n",
+        folder.display()
+    ));
+    Ok(())
+}
+
+/// Draws into the tour's folder and counts.
+struct Painter<'a> {
+    gpu: &'a Gpu,
+    renderer: Renderer,
+    folder: PathBuf,
+    count: usize,
+    floor: Option<f32>,
+}
+
+impl Painter<'_> {
+    fn paint(
+        &mut self,
+        name: &str,
+        arena: &Arena,
+        bodies: &[RenderBody],
+        camera: Camera,
+        color_by: ColorBy,
+    ) -> Result<(), CliError> {
+        let floor = self.floor;
+        let still = Still { arena, bodies, camera, color_by, floor, transparent: false, size: SIZE };
+        let pixels = draw(self.gpu, &mut self.renderer, &still)?;
+        self.count += 1;
+        write_png(&self.folder.join(format!("{}-{name}.png", self.count)), SIZE, pixels)?;
+        Ok(())
+    }
+}
+
+fn painter<'a>(gpu: &'a Gpu, folder: &Path) -> Result<Painter<'a>, CliError> {
+    super::make_folder(folder)?;
+    Ok(Painter { gpu, renderer: Renderer::new(gpu)?, folder: folder.to_owned(), count: 0, floor: Some(0.0) })
+}
+
+fn mesh(file: &Path, level: u32, folder: &Path, reporter: &Reporter) -> Result<usize, CliError> {
+    let object = load_object(file, level, reporter)?;
+    let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
+    let mut painter = painter(&gpu, folder)?;
+    let whole = Stage::of(&gpu, &object)?;
+    let bounds = world_bounds(&whole.bodies);
+    let (corner, front) = (View::ThreeQuarter.camera(bounds, SIZE), View::Front.camera(bounds, SIZE));
+    reporter.stage("draw", |_| -> Result<(), CliError> {
+        painter.paint("whole", &whole.arena, &whole.bodies, corner, ColorBy::Material)?;
+        painter.paint("front", &whole.arena, &whole.bodies, front, ColorBy::Material)?;
+        painter.paint("normals", &whole.arena, &whole.bodies, corner, ColorBy::Normal)
+    })?;
+    let impact = default_impact(&object);
+    let plan = Plan { impact, params: FractureParams::default(), seeds: None, generations: 1 };
+    let broken = break_object(&gpu, &object, &plan, reporter)?;
+    let mut arena = Arena::new(&gpu)?;
+    let together = pieces(&gpu, &mut arena, &object, &broken, 0.0)?;
+    let apart = pieces(&gpu, &mut arena, &object, &broken, 0.35)?;
+    let wide = View::ThreeQuarter.camera(world_bounds(&apart), SIZE);
+    reporter.stage("draw", |_| -> Result<(), CliError> {
+        painter.paint("pieces", &arena, &together, corner, ColorBy::Piece)?;
+        painter.paint("apart", &arena, &apart, wide, ColorBy::Material)?;
+        painter.paint("cracks", &arena, &apart, wide, ColorBy::Crack)
+    })?;
+    Ok(painter.count)
+}
+
+fn scene(file: &Path, level: u32, folder: &Path, reporter: &Reporter) -> Result<usize, CliError> {
+    let scene = read_scene(file, level, reporter)?;
+    let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
+    let mut painter = painter(&gpu, folder)?;
+    painter.floor = scene.floor.then_some(scene.floor_height as f32);
+    let (own_camera, color_by) = (scene.camera, scene.view.color_by);
+    let mut sandbox = open(&gpu, scene, reporter)?;
+    let start = world_bounds(&sandbox.render_bodies(None));
+    let camera = own_camera.unwrap_or_else(|| View::ThreeQuarter.camera(start, SIZE));
+    reporter.stage("play and draw", |progress| -> Result<(), CliError> {
+        for (i, time) in SCENE_TIMES.iter().enumerate() {
+            while sandbox.time() + 1e-9 < *time {
+                play(&mut sandbox, reporter)?;
+            }
+            let bodies = sandbox.render_bodies(None);
+            let arena = sandbox.arena().read().unwrap_or_else(PoisonError::into_inner);
+            painter.paint(&format!("at-{time}-s"), &arena, &bodies, camera, color_by)?;
+            progress.set((i + 1) as f32 / SCENE_TIMES.len() as f32);
+        }
+        Ok(())
+    })?;
+    Ok(painter.count)
+}
+
+/// The pieces in place, moved apart by `explode` times their distance from the middle.
+fn pieces(
+    gpu: &Gpu,
+    arena: &mut Arena,
+    object: &Object,
+    broken: &Broken,
+    explode: f64,
+) -> Result<Vec<RenderBody>, GpuError> {
+    let whole = mass_properties(&object.forest, 0);
+    let place = Place::standing(&whole);
+    let Some(step) = broken.steps.first() else { return Ok(Vec::new()) };
+    let forest = &step.fracture.forest;
+    let slot = arena.insert(gpu, forest)?;
+    let offset = |centre: DVec3| -> Vec3 {
+        let away = (centre - whole.centre) * place.h * explode;
+        // Nothing sinks into the floor.
+        (away + DVec3::Y * (explode * (whole.centre.y - whole.bounds.0.y) * place.h)).as_vec3()
+    };
+    Ok(step
+        .fracture
+        .pieces
+        .iter()
+        .map(|p| place.body(slot, forest.level, p.tree, &p.mass, offset(p.mass.centre)))
+        .collect())
+}
