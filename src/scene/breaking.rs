@@ -139,12 +139,19 @@ pub fn part_state(whole: &BodyState, mass: &MassProperties, part: &MassPropertie
     }
 }
 
-/// Velocity that the blow adds to something at `position`: full at the point, fading over `reach` metres.
+/// Velocity that the blow adds to a piece at `position` of a body whose centre is `centre`: along the blow near the point,
+/// fading over `reach` metres; farther away a share of it outwards, without which a shell's pieces would lock like an arch.
 #[must_use]
-pub fn push(blow: &Blow, position: DVec3, reach: f64) -> DVec3 {
+pub fn push(blow: &Blow, position: DVec3, centre: DVec3, reach: f64) -> DVec3 {
     let distance = position.distance(blow.point) / reach.max(1e-9);
-    blow.direction * (blow.speed * (-distance * distance).exp())
+    let near = (-distance * distance).exp();
+    let far = (1.0 - near) * (-distance * distance / 9.0).exp();
+    let outward = (position - centre).normalize_or_zero();
+    (blow.direction * near + outward * (BURST * far)) * blow.speed
 }
+
+/// Share of the blow's speed that goes outwards.
+const BURST: f64 = 0.4;
 
 #[cfg(test)]
 mod tests {
@@ -221,9 +228,14 @@ mod tests {
     }
 
     #[test]
-    fn the_push_fades() {
+    fn the_push_fades_and_no_blow_pushes_nothing() {
         let blow = Blow { point: DVec3::ZERO, direction: DVec3::X, speed: 2.0 };
-        assert_eq!(push(&blow, DVec3::ZERO, 0.5), DVec3::new(2.0, 0.0, 0.0));
-        assert!(push(&blow, DVec3::Y, 0.5).x < 0.04);
+        let centre = DVec3::new(1.0, 0.0, 0.0);
+        assert_eq!(push(&blow, DVec3::ZERO, centre, 0.5), DVec3::new(2.0, 0.0, 0.0));
+        assert!(push(&blow, DVec3::Y * 3.0, centre, 0.5).length() < 0.02);
+        let aside = push(&blow, DVec3::new(1.0, 0.6, 0.0), centre, 0.5);
+        assert!(aside.y > 0.1, "a piece beside the point goes outwards: {aside}");
+        let none = Blow { speed: 0.0, ..blow };
+        assert_eq!(push(&none, DVec3::new(0.1, 0.2, 0.3), centre, 0.5), DVec3::ZERO);
     }
 }

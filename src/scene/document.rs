@@ -81,6 +81,9 @@ pub struct SceneView {
 pub struct SceneBody {
     /// Mesh file, relative to the scene file, or `builtin:NAME`.
     pub file: String,
+    /// Used instead where `file` does not exist; for scenes whose meshes the user supplies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<String>,
     /// Leaf level of the octree, 1..=10.
     pub level: u32,
     /// Octree level at which it collides; absent: two below `level`.
@@ -118,6 +121,7 @@ impl Default for SceneBody {
     fn default() -> Self {
         Self {
             file: String::new(),
+            fallback: None,
             level: 7,
             physics_level: None,
             size: None,

@@ -55,6 +55,12 @@ pub fn load_scene(path: &Path) -> Result<Scene, SceneError> {
         if !body.file.starts_with("builtin:") && Path::new(&body.file).is_relative() {
             body.file = folder.join(&body.file).to_string_lossy().into_owned();
         }
+        if let Some(other) = body.fallback.take()
+            && !body.file.starts_with("builtin:")
+            && !Path::new(&body.file).exists()
+        {
+            body.file = other;
+        }
     };
     scene.bodies.iter_mut().for_each(resolve);
     for event in &mut scene.events {
@@ -359,11 +365,30 @@ mod tests {
     }
 
     #[test]
+    fn shipped_scenes_load_and_name_shapes_that_are_there() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/scenes");
+        let mut count = 0;
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let scene = load_scene(&path).unwrap_or_else(|e| panic!("{e}"));
+            assert!(!scene.bodies.is_empty(), "{}", path.display());
+            for body in &scene.bodies {
+                let name = body.file.strip_prefix("builtin:");
+                let known = name.is_some_and(|n| crate::mesh::BUILTIN_NAMES.contains(&n));
+                assert!(known || Path::new(&body.file).is_file(), "{}: {}", path.display(), body.file);
+            }
+            count += 1;
+        }
+        assert!(count >= 8, "{count} scenes");
+    }
+
+    #[test]
     fn every_field_is_documented() {
         let text = include_str!("../../docs/scenes.md");
         let mut scene = sample();
         scene.camera = Some(crate::render::Camera::default());
         scene.bodies[0].physics_level = Some(5);
+        scene.bodies[0].fallback = Some("builtin:box".into());
         scene.bodies[0].fracture.island_level = Some(7);
         let value = toml::Value::try_from(&scene).unwrap();
         fn walk(value: &toml::Value, text: &str) {

@@ -339,12 +339,12 @@ impl Sandbox {
         let (low, high) = body.def.mass.bounds;
         let longest_m = (high - low).max_element() * body.def.grid.h;
         let first_radius = job.params.radii.first().copied().unwrap_or(0.1);
-        let reach = longest_m * (1.5 * first_radius).clamp(0.05, 0.6);
+        let reach = longest_m * (2.0 * first_radius).clamp(0.05, 0.6);
         let mut volume = 0.0;
         for piece in &fracture.pieces {
             volume += piece.mass.volume;
             let mut state = part_state(&body.state, &body.def.mass, &piece.mass, &body.def.grid);
-            state.linear_velocity += push(&job.blow, state.position, reach);
+            state.linear_velocity += push(&job.blow, state.position, body.state.position, reach);
             let def = BodyDef {
                 forest: Arc::clone(&fracture.forest),
                 slot,

@@ -49,7 +49,7 @@ impl Default for Tuning {
         Self {
             fracture: FractureParams::default(),
             lock_rng: false,
-            blow_speed: 2.0,
+            blow_speed: 3.0,
             gravity: 9.81,
             friction: 0.6,
             restitution: 0.1,
