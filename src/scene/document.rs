@@ -150,7 +150,7 @@ impl SceneBody {
     /// The level at which it collides.
     #[must_use]
     pub fn collision_level(&self) -> u32 {
-        self.physics_level.unwrap_or(self.level.saturating_sub(2)).clamp(1, self.level.max(1))
+        self.physics_level.unwrap_or(self.level.saturating_sub(1)).clamp(1, self.level.max(1))
     }
 }
 

@@ -53,7 +53,7 @@ impl Default for Tuning {
             gravity: 9.81,
             friction: 0.6,
             restitution: 0.1,
-            physics_level: 5,
+            physics_level: 6,
             view: ViewTuning::default(),
         }
     }
