@@ -2,9 +2,9 @@
 //!
 //! In: the cells' octrees. Out: a label per node (the smallest node index of its component) and the list of components.
 
-use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, StageTiming, groups_for, primitives::Scan};
+use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, groups_for, primitives::Scan};
 
-use super::layers::{Octrees, submit_into, total};
+use super::layers::{Clock, Octrees, totals};
 
 pub(super) struct IslandsPass {
     hook: Kernel,
@@ -48,7 +48,7 @@ impl IslandsPass {
         scan: &Scan,
         octrees: &Octrees,
         island_level: u32,
-        timings: &mut Vec<StageTiming>,
+        clock: &mut Clock,
     ) -> Result<Islands, GpuError> {
         let last = island_level - 1;
         let elements = octrees.level_start[island_level as usize] as usize;
@@ -78,14 +78,14 @@ impl IslandsPass {
             let bound = self.inherit.bind(gpu, &[&range, octrees.nodes.raw(), labels.raw()]);
             rec.dispatch(&self.inherit, &bound, groups_for((end - first) as usize));
         }
-        submit_into(rec, timings)?;
+        clock.submit(rec);
 
-        let count = total(gpu, &ranks)?[0] as usize;
+        let count = totals(gpu, &[&ranks])?[0][0] as usize;
         let components = Buffer::zeroed(gpu, "components", count)?;
         let mut rec = Recorder::new(gpu, "islands");
         let bound = self.list.bind(gpu, &[&params, octrees.info.raw(), ranks.raw(), components.raw()]);
         rec.dispatch(&self.list, &bound, groups_for(elements));
-        submit_into(rec, timings)?;
+        clock.submit(rec);
         Ok(Islands { labels, components, last })
     }
 }

@@ -1,7 +1,7 @@
 //! What the passes of a fracture hand to each other.
 
 use crate::{
-    gpu::{Buffer, Gpu, GpuError, Recorder, StageTiming},
+    gpu::{Buffer, Gpu, GpuError, PendingTimings, Recorder, StageTiming, read_all},
     svo::Node,
 };
 
@@ -45,14 +45,14 @@ impl Layer {
 
     /// Reads the scanned totals.
     pub fn totals(&self, gpu: &Gpu) -> Result<[u32; 2], GpuError> {
-        total(gpu, &self.offsets)
+        Ok(totals(gpu, &[&self.offsets])?[0])
     }
 }
 
-/// Last element of a scanned buffer.
-pub(super) fn total(gpu: &Gpu, scanned: &Buffer<[u32; 2]>) -> Result<[u32; 2], GpuError> {
-    let last = scanned.read_range(gpu, scanned.len() - 1, 1)?;
-    Ok(last.first().copied().unwrap_or_default())
+/// Last elements of scanned buffers, with one wait.
+pub(super) fn totals(gpu: &Gpu, scanned: &[&Buffer<[u32; 2]>]) -> Result<Vec<[u32; 2]>, GpuError> {
+    let ranges: Vec<_> = scanned.iter().map(|buffer| (*buffer, buffer.len() - 1, 1)).collect();
+    Ok(read_all(gpu, &ranges)?.into_iter().map(|last| last[0]).collect())
 }
 
 /// Leaves in order: (Morton code, origin), (normal, colour word), second plane.
@@ -80,15 +80,18 @@ pub(super) struct Octrees {
     pub leaves: LeafBuffers,
 }
 
-/// Adds the timings of a submission to those of the same stages before it.
-pub(super) fn submit_into(rec: Recorder<'_>, timings: &mut Vec<StageTiming>) -> Result<(), GpuError> {
-    for timing in rec.submit_timed()? {
-        match timings.iter_mut().find(|t| t.stage == timing.stage) {
-            Some(known) => known.ms += timing.ms,
-            None => timings.push(timing),
-        }
+/// Timings of a fracture's submissions, read once at the end: a wait in between would also wait for the window's picture.
+#[derive(Default)]
+pub(super) struct Clock(Vec<PendingTimings>);
+
+impl Clock {
+    pub fn submit(&mut self, rec: Recorder<'_>) {
+        self.0.push(rec.submit_pending());
     }
-    Ok(())
+
+    pub fn read(self, gpu: &Gpu) -> Result<Vec<StageTiming>, GpuError> {
+        PendingTimings::collect(gpu, self.0)
+    }
 }
 
 #[cfg(test)]

@@ -70,23 +70,23 @@ impl Fracturer {
                 "island level {island_level} is outside 1 to the leaf level {level}"
             )));
         }
-        let mut timings = Vec::new();
+        let mut clock = layers::Clock::default();
         let interior = crate::svo::LeafColor::new(INTERIOR, true, 0.0).0;
 
-        let (layers, leaves) = self.traverse.run(gpu, &self.scan, source, pattern, interior, &mut timings)?;
-        let (cells, survivors) = self.prune.run(gpu, &self.scan, &layers, leaves, &mut timings)?;
+        let (layers, leaves) = self.traverse.run(gpu, &self.scan, source, pattern, interior, &mut clock)?;
+        let (cells, survivors) = self.prune.run(gpu, &self.scan, &layers, leaves, &mut clock)?;
         drop(layers);
-        let islands = self.islands.run(gpu, &self.scan, &cells, island_level, &mut timings)?;
+        let islands = self.islands.run(gpu, &self.scan, &cells, island_level, &mut clock)?;
         let tree_cells: Vec<u32> = (0..pattern.seeds.len())
             .filter(|&s| survivors[s + 1] != survivors[s])
             .map(|s| s as u32)
             .collect();
         if islands.components.len() == tree_cells.len() {
-            return pieces::collect(gpu, source, &cells, tree_cells, timings);
+            return pieces::collect(gpu, source, &cells, tree_cells, clock);
         }
         let component_cells =
             islands.components.read(gpu)?.iter().map(|[_, tree]| tree_cells[*tree as usize]).collect();
-        let split = self.split.run(gpu, &self.scan, &self.prune, &cells, &islands, &mut timings)?;
-        pieces::collect(gpu, source, &split, component_cells, timings)
+        let split = self.split.run(gpu, &self.scan, &self.prune, &cells, &islands, &mut clock)?;
+        pieces::collect(gpu, source, &split, component_cells, clock)
     }
 }

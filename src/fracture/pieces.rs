@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use crate::{
     bodies::{MassProperties, mass_properties},
-    gpu::{Gpu, GpuError, StageTiming},
+    gpu::{Gpu, GpuError, StageTiming, read_all},
     svo::{Arena, Forest, LeafColor, Leaves, Slot},
 };
 
-use super::layers::{NO_LEAF, Octrees};
+use super::layers::{Clock, NO_LEAF, Octrees};
 
 /// The octree that is to break: one tree of a forest that is in the arena.
 pub struct Source<'a> {
@@ -82,13 +82,17 @@ pub(super) fn collect(
     source: &Source<'_>,
     octrees: &Octrees,
     tree_cells: Vec<u32>,
-    mut timings: Vec<StageTiming>,
+    clock: Clock,
 ) -> Result<Fracture, FractureError> {
+    let mut timings = clock.read(gpu)?;
     let started = std::time::Instant::now();
     let nodes = octrees.nodes.read(gpu)?;
-    let place = octrees.leaves.place.read(gpu)?;
-    let surface = octrees.leaves.surface.read(gpu)?;
-    let cuts = octrees.leaves.cuts.read(gpu)?;
+    let leaves = &octrees.leaves;
+    let pairs = [(&leaves.place, 0, leaves.place.len()), (&leaves.surface, 0, leaves.surface.len())];
+    let mut pairs = read_all(gpu, &pairs)?;
+    let surface = pairs.pop().unwrap_or_default();
+    let place = pairs.pop().unwrap_or_default();
+    let cuts = leaves.cuts.read(gpu)?;
     gpu.check()?;
 
     // k cells share a leaf; 840 = lcm(1..=8) counts the shares of crack voxels exactly.

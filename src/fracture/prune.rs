@@ -4,11 +4,11 @@
 //! In: layers. Out: octrees, breadth-first and tree-major.
 
 use crate::{
-    gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, StageTiming, groups_for, primitives::Scan},
+    gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, groups_for, primitives::Scan},
     svo::Node,
 };
 
-use super::layers::{Layer, LeafBuffers, Octrees, submit_into, total};
+use super::layers::{Clock, Layer, LeafBuffers, Octrees, totals};
 
 pub(super) struct PrunePass {
     keep: Kernel,
@@ -31,7 +31,7 @@ impl PrunePass {
         scan: &Scan,
         layers: &[Layer],
         leaves: LeafBuffers,
-        timings: &mut Vec<StageTiming>,
+        clock: &mut Clock,
     ) -> Result<(Octrees, Vec<[u32; 2]>), GpuError> {
         // Bottom level first; reversed below.
         let mut keeps: Vec<Buffer<[u32; 2]>> = Vec::with_capacity(layers.len());
@@ -49,12 +49,11 @@ impl PrunePass {
             keeps.push(keep);
         }
         keeps.reverse();
-        submit_into(rec, timings)?;
+        clock.submit(rec);
 
         let mut level_start = vec![0u32];
-        for keep in &keeps {
-            let before = level_start[level_start.len() - 1];
-            level_start.push(before + total(gpu, keep)?[0]);
+        for kept in totals(gpu, &keeps.iter().collect::<Vec<_>>())? {
+            level_start.push(level_start[level_start.len() - 1] + kept[0]);
         }
         let count = level_start[layers.len()] as usize;
         let nodes: Buffer<Node> = Buffer::zeroed(gpu, "piece nodes", count)?;
@@ -81,7 +80,7 @@ impl PrunePass {
             );
             rec.dispatch(&self.write, &bound, groups_for(layer.len()));
         }
-        submit_into(rec, timings)?;
+        clock.submit(rec);
         let roots = keeps[0].read(gpu)?;
         Ok((Octrees { nodes, info, level_start, leaves }, roots))
     }

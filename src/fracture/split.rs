@@ -2,11 +2,11 @@
 //!
 //! In: cells' octrees and their islands. Out: the components' octrees, in the order of the components.
 
-use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, StageTiming, groups_for, primitives::Scan};
+use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, groups_for, primitives::Scan};
 
 use super::{
     islands::Islands,
-    layers::{Layer, LeafBuffers, Octrees, Pair, submit_into},
+    layers::{Clock, Layer, LeafBuffers, Octrees, Pair},
     prune::PrunePass,
 };
 
@@ -34,7 +34,7 @@ impl SplitPass {
         prune: &PrunePass,
         cells: &Octrees,
         islands: &Islands,
-        timings: &mut Vec<StageTiming>,
+        clock: &mut Clock,
     ) -> Result<Octrees, GpuError> {
         let levels = cells.level_start.len() - 1;
         let ranges: Buffer<[u32; 2]> = Buffer::zeroed(gpu, "label ranges", cells.nodes.len())?;
@@ -47,7 +47,7 @@ impl SplitPass {
                 self.range.bind(gpu, &[&params, cells.nodes.raw(), islands.labels.raw(), ranges.raw()]);
             rec.dispatch(&self.range, &bound, groups_for((end - first) as usize));
         }
-        submit_into(rec, timings)?;
+        clock.submit(rec);
 
         let components = islands.components.read(gpu)?;
         let roots: Vec<Pair> = components
@@ -76,7 +76,7 @@ impl SplitPass {
             );
             rec.dispatch(&self.count, &bound, groups_for(layer.len()));
             scan.run(&mut rec, &layer.offsets)?;
-            submit_into(rec, timings)?;
+            clock.submit(rec);
             let children = layer.totals(gpu)?[0] as usize;
 
             let mut rec = Recorder::new(gpu, "split");
@@ -99,9 +99,9 @@ impl SplitPass {
                     ],
                 );
                 rec.dispatch(&self.leaves, &bound, groups_for(layer.len()));
-                submit_into(rec, timings)?;
+                clock.submit(rec);
                 layers.push(layer);
-                let (octrees, _) = prune.run(gpu, scan, &layers, leaves, timings)?;
+                let (octrees, _) = prune.run(gpu, scan, &layers, leaves, clock)?;
                 return Ok(octrees);
             }
             let next = Buffer::zeroed(gpu, "pairs", children)?;
@@ -117,7 +117,7 @@ impl SplitPass {
                 ],
             );
             rec.dispatch(&self.emit, &bound, groups_for(layer.len()));
-            submit_into(rec, timings)?;
+            clock.submit(rec);
             layers.push(std::mem::replace(&mut layer, Layer::new(gpu, next)?));
         }
         Err(GpuError::Driver("an octree without levels cannot be split".into()))

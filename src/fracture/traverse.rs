@@ -4,13 +4,13 @@
 //! Morton order inside a cell. The order follows from stable expansion, so neither of the paper's sorts is needed.
 
 use crate::{
-    gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, StageTiming, groups_for, primitives::Scan},
+    gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, groups_for, primitives::Scan},
     svo::Slot,
 };
 
 use super::{
     Pattern,
-    layers::{Layer, LeafBuffers, Pair, submit_into},
+    layers::{Clock, Layer, LeafBuffers, Pair},
     pieces::Source,
 };
 
@@ -50,7 +50,7 @@ impl TraversePass {
         source: &Source<'_>,
         pattern: &Pattern,
         interior: u32,
-        timings: &mut Vec<StageTiming>,
+        clock: &mut Clock,
     ) -> Result<(Vec<Layer>, LeafBuffers), GpuError> {
         let level = source.forest.level;
         let Slot { node_base, leaf_base, .. } = source.slot;
@@ -96,7 +96,7 @@ impl TraversePass {
             );
             rec.dispatch(&self.count, &bound, groups_for(layer.len()));
             scan.run(&mut rec, &layer.offsets)?;
-            submit_into(rec, timings)?;
+            clock.submit(rec);
 
             let [children, listed] = layer.totals(gpu)?;
             let next_pairs = Buffer::zeroed(gpu, "pairs", children as usize)?;
@@ -117,7 +117,7 @@ impl TraversePass {
                 ],
             );
             rec.dispatch(&self.emit, &bound, groups_for(layer.len()));
-            submit_into(rec, timings)?;
+            clock.submit(rec);
             layers.push(std::mem::replace(&mut layer, Layer::new(gpu, next_pairs)?));
             rivals = next_rivals;
         }
@@ -145,7 +145,7 @@ impl TraversePass {
         );
         rec.dispatch(&self.leaves_count, &bound, groups_for(layer.len()));
         scan.run(&mut rec, &layer.offsets)?;
-        submit_into(rec, timings)?;
+        clock.submit(rec);
 
         let [copies, _] = layer.totals(gpu)?;
         let leaves = LeafBuffers::new(gpu, copies as usize)?;
@@ -169,7 +169,7 @@ impl TraversePass {
             ],
         );
         rec.dispatch(&self.leaves_emit, &bound, groups_for(layer.len()));
-        submit_into(rec, timings)?;
+        clock.submit(rec);
         layers.push(layer);
         Ok((layers, leaves))
     }

@@ -99,53 +99,73 @@ impl<T: Pod> Buffer<T> {
     /// # Errors
     /// [`GpuError::Lost`] or [`GpuError::Driver`].
     pub fn read_range(&self, gpu: &Gpu, first: usize, count: usize) -> Result<Vec<T>, GpuError> {
-        if count == 0 {
-            return Ok(Vec::new());
-        }
-        let bytes = (count * size_of::<T>()) as u64;
-        let staging = gpu.device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("readback"),
-            size: bytes.next_multiple_of(4),
-            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
-        let mut encoder =
-            gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("readback") });
-        let offset = (first * size_of::<T>()) as u64;
-        encoder.copy_buffer_to_buffer(&self.raw, offset, &staging, 0, bytes);
-        gpu.queue.submit([encoder.finish()]);
-        map_and_copy(gpu, &staging, count)
+        let mut read = read_all(gpu, &[(self, first, count)])?;
+        Ok(read.pop().unwrap_or_default())
     }
 }
 
-/// Maps `staging` and copies `count` elements out of it.
-pub(super) fn map_and_copy<T: Pod>(
+/// Reads several buffers back with one wait.
+///
+/// # Errors
+/// [`GpuError::Lost`] or [`GpuError::Driver`].
+pub fn read_all<T: Pod>(gpu: &Gpu, buffers: &[(&Buffer<T>, usize, usize)]) -> Result<Vec<Vec<T>>, GpuError> {
+    let mut encoder =
+        gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("readback") });
+    let mut staging = Vec::with_capacity(buffers.len());
+    for (buffer, first, count) in buffers {
+        let bytes = (count * size_of::<T>()) as u64;
+        let readable = gpu.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("readback"),
+            size: bytes.next_multiple_of(4).max(16),
+            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        if bytes > 0 {
+            let offset = (first * size_of::<T>()) as u64;
+            encoder.copy_buffer_to_buffer(buffer.raw(), offset, &readable, 0, bytes);
+        }
+        staging.push((readable, *count));
+    }
+    gpu.queue.submit([encoder.finish()]);
+    map_and_copy_all(gpu, &staging)
+}
+
+/// Maps buffers and copies that many elements out of each, waiting once.
+pub(super) fn map_and_copy_all<T: Pod>(
     gpu: &Gpu,
-    staging: &wgpu::Buffer,
-    count: usize,
-) -> Result<Vec<T>, GpuError> {
+    staging: &[(wgpu::Buffer, usize)],
+) -> Result<Vec<Vec<T>>, GpuError> {
     let (sender, receiver) = mpsc::channel();
-    staging.slice(..).map_async(wgpu::MapMode::Read, move |result| {
-        // The receiver only disappears when the caller already gave up.
-        let _ = sender.send(result);
-    });
+    for (buffer, _) in staging {
+        let sender = sender.clone();
+        buffer.slice(..).map_async(wgpu::MapMode::Read, move |result| {
+            // The receiver only disappears when the caller already gave up.
+            let _ = sender.send(result);
+        });
+    }
     gpu.device
         .poll(wgpu::PollType::wait_indefinitely())
         .map_err(|error| GpuError::Driver(error.to_string()))?;
     gpu.check()?;
-    match receiver.recv() {
-        Ok(Ok(())) => {}
-        Ok(Err(error)) => return Err(GpuError::Driver(error.to_string())),
-        Err(_) => return Err(GpuError::Driver("a readback was dropped".into())),
+    for _ in staging {
+        match receiver.recv() {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => return Err(GpuError::Driver(error.to_string())),
+            Err(_) => return Err(GpuError::Driver("a readback was dropped".into())),
+        }
     }
-    let mut out = vec![T::zeroed(); count];
-    {
-        let view =
-            staging.slice(..).get_mapped_range().map_err(|error| GpuError::Driver(error.to_string()))?;
-        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut out);
-        let wanted = bytes.len();
-        bytes.copy_from_slice(&view[..wanted]);
+    let mut out = Vec::with_capacity(staging.len());
+    for (buffer, count) in staging {
+        let mut elements = vec![T::zeroed(); *count];
+        {
+            let view =
+                buffer.slice(..).get_mapped_range().map_err(|error| GpuError::Driver(error.to_string()))?;
+            let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut elements);
+            let wanted = bytes.len();
+            bytes.copy_from_slice(&view[..wanted]);
+        }
+        buffer.unmap();
+        out.push(elements);
     }
-    staging.unmap();
     Ok(out)
 }

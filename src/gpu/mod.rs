@@ -8,7 +8,7 @@ pub mod primitives;
 mod recorder;
 pub mod shaders;
 
-pub use buffer::{Buffer, storage_usage};
+pub use buffer::{Buffer, read_all, storage_usage};
 pub use context::{Gpu, GpuError};
 pub use kernel::{Kernel, WORKGROUP, groups_for};
-pub use recorder::{Recorder, StageTiming};
+pub use recorder::{PendingTimings, Recorder, StageTiming};

@@ -1,6 +1,6 @@
 //! Records kernels into one submission, each in its own labelled and timed pass.
 
-use super::{Gpu, GpuError, Kernel, buffer::map_and_copy, kernel::Bound};
+use super::{Gpu, GpuError, Kernel, buffer::map_and_copy_all, kernel::Bound};
 
 /// GPU time of one stage (all passes that were recorded under its name).
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -82,45 +82,68 @@ impl<'a> Recorder<'a> {
         self.gpu.queue.submit([self.encoder.finish()]);
     }
 
+    /// Submits without waiting; the timings are read later, many submissions at once, by [`PendingTimings::collect`].
+    #[must_use]
+    pub fn submit_pending(mut self) -> PendingTimings {
+        let count = self.timed.len() * 2;
+        let mut staging = None;
+        if let Some(set) = self.queries.as_ref().filter(|_| count > 0) {
+            let bytes = (count * 8) as u64;
+            let resolve = self.gpu.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("timestamps"),
+                size: bytes,
+                usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
+                mapped_at_creation: false,
+            });
+            let readable = self.gpu.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("timestamps readback"),
+                size: bytes,
+                usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            });
+            self.encoder.resolve_query_set(set, 0..count as u32, &resolve, 0);
+            self.encoder.copy_buffer_to_buffer(&resolve, 0, &readable, 0, bytes);
+            staging = Some(readable);
+        }
+        self.gpu.queue.submit([self.encoder.finish()]);
+        PendingTimings { staging, timed: self.timed }
+    }
+
     /// Submits, waits, and returns the time of each stage in the order of first use (empty where the adapter cannot time).
     ///
     /// # Errors
     /// [`GpuError::Lost`] or [`GpuError::Driver`].
-    pub fn submit_timed(mut self) -> Result<Vec<StageTiming>, GpuError> {
-        let count = self.timed.len() * 2;
-        let staging = match &self.queries {
-            Some(set) if count > 0 => {
-                let bytes = (count * 8) as u64;
-                let resolve = self.gpu.device.create_buffer(&wgpu::BufferDescriptor {
-                    label: Some("timestamps"),
-                    size: bytes,
-                    usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
-                    mapped_at_creation: false,
-                });
-                let staging = self.gpu.device.create_buffer(&wgpu::BufferDescriptor {
-                    label: Some("timestamps readback"),
-                    size: bytes,
-                    usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-                    mapped_at_creation: false,
-                });
-                self.encoder.resolve_query_set(set, 0..count as u32, &resolve, 0);
-                self.encoder.copy_buffer_to_buffer(&resolve, 0, &staging, 0, bytes);
-                Some(staging)
-            }
-            _ => None,
-        };
-        self.gpu.queue.submit([self.encoder.finish()]);
-        let Some(staging) = staging else {
-            return Ok(Vec::new());
-        };
-        let ticks: Vec<u64> = map_and_copy(self.gpu, &staging, count)?;
-        let period_ms = f64::from(self.gpu.queue.get_timestamp_period()) * 1e-6;
+    pub fn submit_timed(self) -> Result<Vec<StageTiming>, GpuError> {
+        let gpu = self.gpu;
+        PendingTimings::collect(gpu, vec![self.submit_pending()])
+    }
+}
+
+/// Timestamps of one submission that have not been read yet.
+pub struct PendingTimings {
+    staging: Option<wgpu::Buffer>,
+    timed: Vec<&'static str>,
+}
+
+impl PendingTimings {
+    /// Waits once for all of them and sums the time of each stage, in the order of first use.
+    ///
+    /// # Errors
+    /// [`GpuError::Lost`] or [`GpuError::Driver`].
+    pub fn collect(gpu: &Gpu, pending: Vec<Self>) -> Result<Vec<StageTiming>, GpuError> {
+        let period_ms = f64::from(gpu.queue.get_timestamp_period()) * 1e-6;
+        let staging: Vec<_> =
+            pending.iter().filter_map(|p| Some((p.staging.clone()?, p.timed.len() * 2))).collect();
+        let mut read = map_and_copy_all::<u64>(gpu, &staging)?.into_iter();
         let mut stages: Vec<StageTiming> = Vec::new();
-        for (i, stage) in self.timed.iter().enumerate() {
-            let ms = ticks[2 * i + 1].saturating_sub(ticks[2 * i]) as f64 * period_ms;
-            match stages.iter_mut().find(|s| s.stage == *stage) {
-                Some(known) => known.ms += ms,
-                None => stages.push(StageTiming { stage: (*stage).to_owned(), ms }),
+        for submission in pending.iter().filter(|p| p.staging.is_some()) {
+            let ticks = read.next().unwrap_or_default();
+            for (stage, span) in submission.timed.iter().zip(ticks.chunks(2)) {
+                let ms = span[1].saturating_sub(span[0]) as f64 * period_ms;
+                match stages.iter_mut().find(|s| s.stage == *stage) {
+                    Some(known) => known.ms += ms,
+                    None => stages.push(StageTiming { stage: (*stage).to_owned(), ms }),
+                }
             }
         }
         Ok(stages)
