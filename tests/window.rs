@@ -83,7 +83,10 @@ impl Display {
         let mut program = Program { display: self, state_path, child: Owned(child), window: String::new() };
         program.until("an object", |s| s["ready"] == true && s["busy"] == false && s["bodies"] == 1);
         program.window = wait("the window", || {
-            let ids = self.tool("xdotool", &["search", "--onlyvisible", "--name", "^Kintsugi"]);
+            // It fails as long as there is no such window.
+            let search = ["search", "--onlyvisible", "--name", "^Kintsugi"];
+            let output = Command::new("xdotool").args(search).env("DISPLAY", &self.name).output().unwrap();
+            let ids = String::from_utf8_lossy(&output.stdout).into_owned();
             ids.lines().last().map(str::to_owned)
         });
         self.tool("xdotool", &["windowactivate", "--sync", &program.window]);
