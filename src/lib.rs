@@ -10,6 +10,11 @@ pub mod bodies;
 pub mod cli;
 pub mod export;
 pub mod fracture;
+#![cfg_attr(
+    test,
+    allow(clippy::disallowed_methods, reason = "tests normalise vectors that they know not to be zero")
+)]
+
 pub mod gpu;
 pub mod mesh;
 pub mod render;

@@ -12,16 +12,11 @@ pub const REFINEMENTS: u32 = 48;
 
 /// Chooses sizes.
 #[derive(Clone, Debug)]
+#[derive(Default)]
 pub struct Resolution {
     /// Time for one megapixel, ms, smoothed; `None` until the first picture.
     ms_per_megapixel: Option<f64>,
     size: [u32; 2],
-}
-
-impl Default for Resolution {
-    fn default() -> Self {
-        Self { ms_per_megapixel: None, size: [0, 0] }
-    }
 }
 
 impl Resolution {

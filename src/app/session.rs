@@ -474,7 +474,7 @@ impl Session {
             self.moved_at = Instant::now();
         }
         let still = !moved && !moving && self.moved_at.elapsed() > STILL_AFTER;
-        if !moved && !still || self.refined >= REFINEMENTS && !moved {
+        if !moved && (!still || self.refined >= REFINEMENTS) {
             return false;
         }
         let tuning = sandbox.tuning();

@@ -249,7 +249,7 @@ fn mass_is_conserved_over_three_generations_and_bytes_repeat() {
         assert_eq!(*again.forest, *result.forest);
         tree = result.pieces[0].tree;
         assert_parity(
-            &bench,
+            bench,
             single(&forest_single(&result.forest, tree)),
             &seeds(6, 9, 90),
             "piece of a piece",

@@ -28,7 +28,7 @@ pub fn builtin(name: &str) -> Option<Mesh> {
         "box" => cube(24, |p| p, |p| stone(p, [196, 184, 164], [142, 128, 110]), false),
         "sphere" => ball(0.5, |p| stone(p, [171, 188, 178], [104, 130, 124]), false),
         "shell" => {
-            let outer = ball(SHELL_RADII[0], |p| banded_glaze(p), false);
+            let outer = ball(SHELL_RADII[0], banded_glaze, false);
             append(outer, ball(SHELL_RADII[1], |p| stone(p, [186, 104, 70], [150, 78, 52]), true))
         }
         "cavity" => {

@@ -327,7 +327,7 @@ pub(super) mod tests {
                 out.push(DIGITS[(word >> (18 - 6 * k)) as usize & 63] as char);
             }
         }
-        while out.len() % 4 != 0 {
+        while !out.len().is_multiple_of(4) {
             out.push('=');
         }
         out

@@ -266,10 +266,8 @@ fn take_used_vertices(mesh: &Mesh, out: &mut Mesh) {
     for t in &out.triangles {
         t.iter().for_each(|&i| number[i as usize] = 0);
     }
-    let mut next = 0;
-    for (vertex, number) in number.iter_mut().enumerate().filter(|(_, n)| **n == 0) {
-        *number = next;
-        next += 1;
+    for (next, (vertex, number)) in number.iter_mut().enumerate().filter(|(_, n)| **n == 0).enumerate() {
+        *number = next as u32;
         out.positions.push(mesh.positions[vertex]);
         out.colors.extend(mesh.colors.get(vertex));
         out.uvs.extend(mesh.uvs.get(vertex));

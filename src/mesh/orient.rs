@@ -180,11 +180,11 @@ pub(super) fn face_outward(triangles: &mut [[u32; 3]], parts: &Parts, points: &[
         }
     }
     for &outer in &outermost {
-        for inner in 0..parts.count() {
-            if turn[inner] || lies_in(inner, outer, triangles) != Some(true) {
+        for (inner, turned) in turn.iter_mut().enumerate() {
+            if *turned || lies_in(inner, outer, triangles) != Some(true) {
                 continue;
             }
-            turn[inner] = true;
+            *turned = true;
             // It was a void facing inward, and is solid within solid now; or the other way round.
             if inward.binary_search(&inner).is_ok() {
                 outward.voids = outward.voids.saturating_sub(1);

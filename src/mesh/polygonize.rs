@@ -31,6 +31,9 @@ struct Cell {
     vertices: Vec<Vec3>,
 }
 
+/// Takes a block: low corner, size, and the distance at a point.
+type Fill<'a> = dyn FnMut([usize; 3], [usize; 3], &dyn Fn(Vec3) -> f32) + 'a;
+
 impl Lattice {
     fn samples(&self) -> [usize; 3] {
         self.cells.map(|n| n + 1)
@@ -78,7 +81,7 @@ impl Lattice {
         size: [usize; 3],
         block: usize,
         distance: &(impl Fn(Vec3) -> f32 + Sync),
-        fill: &mut dyn FnMut([usize; 3], [usize; 3], &dyn Fn(Vec3) -> f32),
+        fill: &mut Fill<'_>,
     ) {
         let ends: [usize; 3] = std::array::from_fn(|k| low[k] + size[k]);
         for z in (low[2]..ends[2]).step_by(block) {

@@ -25,19 +25,16 @@ const BUTTON: Color32 = Color32::from_rgb(46, 48, 53);
 const EDGE: Color32 = Color32::from_rgb(56, 58, 63);
 
 /// Frame of the side panels.
-#[must_use]
 pub fn panel_frame() -> egui::Frame {
     egui::Frame::new().fill(BACK).inner_margin(Margin::symmetric(MARGIN as i8, 8))
 }
 
 /// Frame of the toolbar and the status line.
-#[must_use]
 pub fn bar_frame() -> egui::Frame {
     egui::Frame::new().fill(BAR).inner_margin(Margin::symmetric(MARGIN as i8, 6))
 }
 
 /// Frame of messages and hints over the picture.
-#[must_use]
 pub fn float_frame(edge: Color32) -> egui::Frame {
     egui::Frame::new()
         .fill(Color32::from_rgba_unmultiplied(22, 23, 26, 236))
