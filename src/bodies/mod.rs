@@ -18,4 +18,6 @@ mod tests;
 mod world;
 
 pub use mass::{MassProperties, mass_properties};
-pub use world::{Body, BodyDef, BodyId, BodyState, Narrow, Snapshot, StepReport, World, WorldSettings};
+pub use world::{
+    Body, BodyDef, BodyId, BodyState, Family, Narrow, Snapshot, StepReport, World, WorldSettings,
+};

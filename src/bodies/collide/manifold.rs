@@ -144,7 +144,7 @@ fn contact_points(pair: &Pair, hits: &[Hit], bodies: &[Body], shapes: &mut Shape
     let surfels = [0, 1].map(|s| shapes.get(&body[s].def.forest, pair.levels[s]).surfels.clone());
     let to_world: [DMat4; 2] = [0, 1].map(|s| cells_to_world(body[s], pair.levels[s]));
     let cell = [0, 1].map(|s| cell_size(body[s], pair.levels[s]));
-    let siblings = body[0].def.grid == body[1].def.grid && pair.levels[0] == pair.levels[1];
+    let siblings = body[0].def.is_sibling(&body[1].def) && pair.levels[0] == pair.levels[1];
     let first_from_world = body[0].state.rotation.inverse();
     let mut out = Vec::with_capacity(hits.len());
     for hit in hits {
