@@ -5,6 +5,7 @@
 
 mod broad_phase;
 mod collide;
+mod dense;
 mod integrate;
 mod mass;
 mod respond;
