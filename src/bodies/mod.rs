@@ -5,6 +5,7 @@
 
 mod broad_phase;
 mod collide;
+mod dense;
 mod integrate;
 mod mass;
 mod respond;
@@ -18,4 +19,6 @@ mod tests;
 mod world;
 
 pub use mass::{MassProperties, mass_properties};
-pub use world::{Body, BodyDef, BodyId, BodyState, Narrow, Snapshot, StepReport, World, WorldSettings};
+pub use world::{
+    Body, BodyDef, BodyId, BodyState, Family, Narrow, Snapshot, StepReport, World, WorldSettings,
+};

@@ -5,10 +5,11 @@
 use super::{Body, BodyId, collide::Manifold};
 use glam::DVec3;
 
-/// No point of a still body moves farther than this, m, or than this share of its radius. Way is measured and not speed:
-/// a piece that trembles on the spot is at rest.
+/// No point of a still body moves farther than this, m, or than this share of its radius; for a crumb, than this share of a
+/// voxel. Way is measured and not speed: a piece that trembles on the spot is at rest.
 const STILL_WAY: f64 = 0.01;
 const STILL_SHARE: f64 = 0.06;
+const STILL_VOXELS: f64 = 0.5;
 /// How long a body must be still, s.
 const STILL_SECS: f64 = 0.5;
 /// After this time a body sleeps alone, s: one that will not settle must not keep a whole heap awake.
@@ -63,7 +64,7 @@ pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], dt: f64, next_gr
         let radius = body.def.radius();
         let turned = body.state.rotation.angle_between(rotation);
         let way = (body.state.position - position).length() + turned * radius;
-        if way < STILL_WAY.min(STILL_SHARE * radius) {
+        if way < STILL_WAY.min((STILL_SHARE * radius).max(STILL_VOXELS * body.def.grid.h)) {
             body.still_secs += dt;
         } else {
             body.still_secs = 0.0;

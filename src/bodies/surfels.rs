@@ -4,6 +4,7 @@
 //! order, so that a node's index minus `level_start[P]` (or the leaf's index) is its surfel's. At the leaf level a surfel is
 //! the leaf's plane; above, the average of the leaves below. Units are cells of level P.
 
+use super::{Body, dense::Dense};
 use crate::svo::{Forest, morton, unpack_normal};
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
@@ -207,6 +208,8 @@ pub struct Shape {
 pub struct Shapes {
     /// By address of the forest and level. Only looked up, except to fill the GPU's buffer, whose order shows nowhere.
     pub entries: BTreeMap<(usize, u32), Shape>,
+    /// By address of the forest (which an entry holds), tree and level.
+    dense: BTreeMap<(usize, u32, u32), Option<Arc<Dense>>>,
     /// Whether the GPU's buffer is behind.
     pub stale: bool,
 }
@@ -226,11 +229,22 @@ impl Shapes {
         })
     }
 
+    /// The flat table of a body's cells at `level`, if it is small enough to have one.
+    pub fn dense(&mut self, body: &Body, level: u32) -> Option<Arc<Dense>> {
+        self.get(&body.def.forest, level);
+        let def = &body.def;
+        let key = (Arc::as_ptr(&def.forest) as usize, def.tree, level);
+        let build = || Dense::build(&def.forest, def.tree, level, def.mass.bounds).map(Arc::new);
+        self.dense.entry(key).or_insert_with(build).clone()
+    }
+
     /// Forgets forests that no body uses.
     pub fn keep(&mut self, mut used: impl FnMut(&Arc<Forest>) -> bool) {
         let before = self.entries.len();
         self.entries.retain(|_, shape| used(&shape.forest));
         self.stale |= before != self.entries.len();
+        let entries = &self.entries;
+        self.dense.retain(|&(forest, _, level), _| entries.contains_key(&(forest, level)));
     }
 }
 

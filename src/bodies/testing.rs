@@ -1,6 +1,6 @@
 //! Shapes and worlds for the tests of this module, made in code.
 
-use super::{BodyDef, BodyState, World, WorldSettings, mass_properties};
+use super::{BodyDef, BodyState, World, WorldSettings, mass_properties, world::Family};
 use crate::svo::{Forest, Grid, LeafColor, Leaves, Node, Slot, build, morton, pack_normal};
 use glam::{DVec3, Vec3};
 use rand::{RngExt, SeedableRng};
@@ -130,6 +130,8 @@ pub fn body(forest: &Arc<Forest>, tree: u32, grid: Grid, physics_level: u32, lif
         slot,
         tree,
         grid,
+        // The trees of one forest are the pieces of one object.
+        family: Family(Arc::as_ptr(forest) as u64),
         mass,
         density: 1000.0,
         friction: 0.6,

@@ -1,7 +1,7 @@
 //! The checks of design 9, P1 to P15, on shapes made in code; figures are printed.
 
 use super::{
-    BodyDef, BodyState, Narrow, StepReport, World, WorldSettings,
+    BodyDef, BodyState, Family, Narrow, StepReport, World, WorldSettings,
     testing::{ball, block, body, grid, scattered, shattered_block, split_block, world},
 };
 use glam::{DMat4, DQuat, DVec3, Vec3};
@@ -92,8 +92,7 @@ fn p5_stacked_cubes_stand() {
     for i in 0..6 {
         let mut def = body(&forest, 0, g, 5, DVec3::ZERO);
         def.state.position.y += -low_y(&def) + f64::from(i) * 0.5;
-        // Not pieces of one object.
-        def.grid.origin.x = f64::from(i);
+        def.family = Family::unique();
         w.add(def);
     }
     let start = w.bodies[5].state.position;
@@ -101,6 +100,38 @@ fn p5_stacked_cubes_stand() {
     let drift = (w.bodies[5].state.position - start).length();
     println!("P5: top drift {drift:.2e} m, awake {}", r.awake);
     assert!(drift < 5e-3 && r.awake == 0);
+}
+
+/// Copies of one object know nothing of each other, though they share a forest and a grid.
+#[test]
+fn copies_of_one_object_are_no_siblings() {
+    let forest = Arc::new(block(5, [4; 3], [20; 3]));
+    let g = grid(5, 1.0);
+    let mut w = world(WorldSettings::default());
+    for i in 0..2 {
+        let mut def = body(&forest, 0, g, 5, DVec3::ZERO);
+        def.family = Family::unique();
+        def.state.position.y += -low_y(&def) + f64::from(i) * 0.7;
+        w.add(def);
+    }
+    let r = steps(&mut w, 3.0);
+    let apart = w.bodies[1].state.position.y - w.bodies[0].state.position.y;
+    println!("two boxes of 0.5 m, one dropped on the other: centres {apart:.4} m apart, awake {}", r.awake);
+    assert!((apart - 0.5).abs() < 0.01 && r.awake == 0);
+
+    // Three columns side by side, a tenth of a millimetre between them; the outer ones are pushed inwards.
+    let column = Arc::new(block(5, [4, 4, 4], [12, 28, 12]));
+    let mut w = world(WorldSettings { gravity: DVec3::ZERO, floor: None, ..WorldSettings::default() });
+    for i in -1..=1 {
+        let mut def = body(&column, 0, g, 5, DVec3::X * (0.2501 * f64::from(i)));
+        def.family = Family::unique();
+        def.state.linear_velocity.x = -0.5 * f64::from(i);
+        w.add(def);
+    }
+    steps(&mut w, 2.0);
+    let x = [0, 1, 2].map(|i| w.bodies[i].state.position.x);
+    println!("three columns of 0.25 m: x {x:.4?}");
+    assert!(x[1] - x[0] > 0.245 && x[2] - x[1] > 0.245);
 }
 
 #[test]

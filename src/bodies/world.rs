@@ -11,11 +11,28 @@ use crate::{
     svo::{Arena, Forest, Grid, Slot},
 };
 use glam::{DMat3, DMat4, DQuat, DVec3};
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
 
 /// Names a body for the life of a world; never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BodyId(pub u32);
+
+/// Names an object and all that it breaks into: pieces inherit it. Whoever makes a body of something new takes a new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Family(pub(super) u64);
+
+impl Family {
+    /// One that no other body of this process has.
+    #[must_use]
+    pub fn unique() -> Self {
+        // Only ever compared for equality, so the order in which they are handed out does not matter.
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
 
 /// Pose and velocity. World space, metres, seconds; position is that of the centre of mass.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,9 +78,10 @@ pub struct BodyDef {
     pub slot: Slot,
     /// Which tree of it.
     pub tree: u32,
-    /// The grid in metres (mesh grid times meters_per_unit). Bodies with equal grids are taken for pieces of one object:
-    /// what overlaps where their grids coincide pushes nobody.
+    /// The grid in metres (mesh grid times meters_per_unit).
     pub grid: Grid,
+    /// Bodies of one family with equal grids are pieces of one object: what overlaps where their grids coincide pushes nobody.
+    pub family: Family,
     /// From [`super::mass_properties`], so that callers who know it need not sum again.
     pub mass: MassProperties,
     /// kg/m^3.
@@ -81,6 +99,12 @@ pub struct BodyDef {
 }
 
 impl BodyDef {
+    /// Whether both are pieces of one object.
+    #[must_use]
+    pub fn is_sibling(&self, other: &Self) -> bool {
+        self.family == other.family && self.grid == other.grid
+    }
+
     /// Grid coordinates (voxels) to world metres for a body in `state`.
     #[must_use]
     pub fn world_from_grid(&self, state: &BodyState) -> DMat4 {

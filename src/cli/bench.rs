@@ -10,7 +10,7 @@ use clap::Args;
 use glam::{DQuat, DVec3, Vec3};
 
 use crate::{
-    bodies::{BodyDef, BodyState, World, WorldSettings, mass_properties},
+    bodies::{BodyDef, BodyState, Family, World, WorldSettings, mass_properties},
     export::{InputReport, report::write_json},
     fracture::{Fracture, FractureCounts, FractureParams, Fracturer, Source},
     gpu::{Gpu, StageTiming},
@@ -231,12 +231,14 @@ fn physics(
     let place = Place::standing(&mass_properties(&object.forest, 0));
     let physics_level = args.level.saturating_sub(PHYSICS_BELOW).max(1);
     let mut world = World::new(gpu, WorldSettings::default())?;
+    let family = Family::unique();
     for piece in &fracture.pieces {
         world.add(BodyDef {
             forest: Arc::clone(&fracture.forest),
             slot,
             tree: piece.tree,
             grid: Grid { level: args.level, origin: place.origin, h: place.h },
+            family,
             mass: piece.mass,
             density: 2000.0,
             friction: 0.6,

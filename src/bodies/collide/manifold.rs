@@ -4,8 +4,13 @@
 //! the outermost. Points keep the impulse of the last step where they are still the same.
 
 use super::{Hit, MARGIN_CELLS, Pair, cell_size, cells_to_world};
-use crate::bodies::{Body, BodyId, surfels::Shapes};
+use crate::bodies::{
+    Body, BodyId,
+    surfels::{Shapes, Surfels},
+};
 use glam::{DMat4, DVec3};
+use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Groups of normals a pair may have.
 const MAX_GROUPS: usize = 6;
@@ -106,27 +111,45 @@ pub fn pair_manifolds(
     old: &[Manifold],
     totals: &mut Totals,
 ) -> Vec<Manifold> {
-    let mut out = Vec::new();
     let mut rest = hits;
+    let mut work = Vec::new();
     for (i, pair) in pairs.iter().enumerate() {
         let count = rest.partition_point(|hit| hit.pair as usize / 2 <= i);
         let (own, later) = rest.split_at(count);
         rest = later;
-        if own.is_empty() {
-            continue;
+        if !own.is_empty() {
+            let surfels = [0, 1].map(|s| {
+                let forest = &bodies[pair.bodies[s]].def.forest;
+                shapes.get(forest, pair.levels[s]).surfels.clone()
+            });
+            work.push((pair, own, surfels));
         }
-        let points = contact_points(pair, own, bodies, shapes);
-        if points.is_empty() {
-            continue;
-        }
-        totals.add(&points);
-        let [first, second] = pair.bodies.map(|k| bodies[k].id);
-        let known = known_points(old, first, Some(second));
-        let cell = pair.bodies.iter().zip(pair.levels).map(|(&k, l)| cell_size(&bodies[k], l));
-        let cell = cell.fold(0.0, f64::max);
-        let mut points = reduce(&points, known, cell, SPREAD);
-        inherit(&mut points, known, cell);
-        out.push(Manifold { first, second: Some(second), points });
+    }
+    let found: Vec<Option<(Totals, Manifold)>> = work
+        .par_iter()
+        .map(|(pair, hits, surfels)| {
+            let points = contact_points(pair, hits, bodies, surfels);
+            if points.is_empty() {
+                return None;
+            }
+            let mut own = Totals::default();
+            own.add(&points);
+            let [first, second] = pair.bodies.map(|k| bodies[k].id);
+            let known = known_points(old, first, Some(second));
+            let cell = pair.bodies.iter().zip(pair.levels).map(|(&k, l)| cell_size(&bodies[k], l));
+            let cell = cell.fold(0.0, f64::max);
+            let mut points = reduce(&points, known, cell, SPREAD);
+            inherit(&mut points, known, cell);
+            Some((own, Manifold { first, second: Some(second), points }))
+        })
+        .collect();
+    // In order of pair, so that sums are the same every time.
+    let mut out = Vec::with_capacity(found.len());
+    for (own, manifold) in found.into_iter().flatten() {
+        totals.points += own.points;
+        totals.volume += own.volume;
+        totals.deepest = totals.deepest.max(own.deepest);
+        out.push(manifold);
     }
     out
 }
@@ -139,12 +162,11 @@ pub fn known_points(old: &[Manifold], first: BodyId, second: Option<BodyId>) -> 
 }
 
 /// The geometry of each hit, in f64.
-fn contact_points(pair: &Pair, hits: &[Hit], bodies: &[Body], shapes: &mut Shapes) -> Vec<Point> {
+fn contact_points(pair: &Pair, hits: &[Hit], bodies: &[Body], surfels: &[Arc<Surfels>; 2]) -> Vec<Point> {
     let body = pair.bodies.map(|k| &bodies[k]);
-    let surfels = [0, 1].map(|s| shapes.get(&body[s].def.forest, pair.levels[s]).surfels.clone());
     let to_world: [DMat4; 2] = [0, 1].map(|s| cells_to_world(body[s], pair.levels[s]));
     let cell = [0, 1].map(|s| cell_size(body[s], pair.levels[s]));
-    let siblings = body[0].def.grid == body[1].def.grid && pair.levels[0] == pair.levels[1];
+    let siblings = body[0].def.is_sibling(&body[1].def) && pair.levels[0] == pair.levels[1];
     let first_from_world = body[0].state.rotation.inverse();
     let mut out = Vec::with_capacity(hits.len());
     for hit in hits {

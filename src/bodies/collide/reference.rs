@@ -6,6 +6,7 @@ use super::{Directed, Hit, Pair};
 use crate::{
     bodies::{
         Body,
+        dense::Dense,
         surfels::{Cell, Shapes, Surfel, Surfels, first_of_level, look_up},
     },
     svo::{Forest, morton, morton::Key},
@@ -23,6 +24,8 @@ const MARCH: u32 = 6;
 struct Side<'a> {
     forest: &'a Forest,
     surfels: &'a Surfels,
+    /// Only of b.
+    dense: Option<&'a Dense>,
     tree: u32,
     level: u32,
     first: u32,
@@ -37,18 +40,19 @@ pub fn find_hits(pairs: &[Pair], directed: &[Directed], bodies: &[Body], shapes:
         .map(|(d, record)| {
             let pair = &pairs[d / 2];
             let side = [d % 2, 1 - d % 2].map(|s| {
-                let def = &bodies[pair.bodies[s]].def;
-                let surfels = shapes.get(&def.forest, pair.levels[s]).surfels.clone();
-                (def, surfels, pair.levels[s])
+                let body = &bodies[pair.bodies[s]];
+                let surfels = shapes.get(&body.def.forest, pair.levels[s]).surfels.clone();
+                (&body.def, surfels, pair.levels[s], shapes.dense(body, pair.levels[s]))
             });
             (d as u32, record, side)
         })
         .collect();
     work.par_iter()
         .flat_map_iter(|(d, record, side)| {
-            let [a, b] = side.each_ref().map(|(def, surfels, level)| Side {
+            let [a, b] = side.each_ref().map(|(def, surfels, level, dense)| Side {
                 forest: &def.forest,
                 surfels,
+                dense: dense.as_deref(),
                 tree: def.tree,
                 level: *level,
                 first: first_of_level(&def.forest, *level),
@@ -87,13 +91,15 @@ impl Walk<'_> {
                 continue;
             }
             let (child, child_key) = (parent.child(c), key << 3 | c);
-            if !self.is_near(child_key, level + 1) {
+            // At the last level, asking a table is as quick as finding out whether to ask.
+            let last = level + 1 == self.a.level;
+            if !(last && self.b.dense.is_some() || self.is_near(child_key, level + 1)) {
                 continue;
             }
-            if level + 1 < self.a.level {
-                self.descend(child, level + 1, child_key, hits);
-            } else {
+            if last {
                 self.ask(child - self.a.first, hits);
+            } else {
+                self.descend(child, level + 1, child_key, hits);
             }
         }
     }
@@ -111,6 +117,9 @@ impl Walk<'_> {
         if centre.cmplt(low - radius).any() || centre.cmpgt(high + radius).any() {
             return false;
         }
+        if let Some(dense) = self.b.dense {
+            return dense.is_within(centre, radius);
+        }
         let mut m = self.b.level;
         while m > 0 && ((1u32 << (self.b.level - m)) as f32) * 0.5 < radius {
             m -= 1;
@@ -126,6 +135,9 @@ impl Walk<'_> {
     }
 
     fn cell_of_b(&self, cell: IVec3) -> Cell {
+        if let Some(dense) = self.b.dense {
+            return dense.get(cell);
+        }
         match look_up(self.b.forest, self.b.tree, self.b.level, cell) {
             Cell::Surface(node) => Cell::Surface(node - self.b.first),
             other => other,
@@ -140,6 +152,9 @@ impl Walk<'_> {
         }
         for side in 0..if sample.thickness > 0.0 { 2 } else { 1 } {
             let (p, n) = sample.side(side);
+            if !self.may_hit(self.to_b(p)) {
+                continue;
+            }
             let probe = Probe { p: self.to_b(p), n: self.turn_to_b(n), sharp: sample.is_sharp() };
             let b =
                 self.beside(probe).or_else(|| self.out_of_the_inside(probe)).or_else(|| self.ahead(probe));
@@ -149,9 +164,21 @@ impl Walk<'_> {
         }
     }
 
+    /// A quick answer for most surfels: whether any of the three ways to a hit begins at all.
+    fn may_hit(&self, p: Vec3) -> bool {
+        self.b.dense.is_none_or(|dense| {
+            dense.is_near((p - 0.5).floor().as_ivec3())
+                || Vec3::from(self.record.motion).length() >= 0.5
+                || dense.get(p.floor().as_ivec3()) == Cell::Inside
+        })
+    }
+
     /// The nearest opposing surfel in the eight cells round `p`.
     fn beside(&self, probe: Probe) -> Option<u32> {
         let at = (probe.p - 0.5).floor().as_ivec3();
+        if self.b.dense.is_some_and(|dense| !dense.is_near(at)) {
+            return None;
+        }
         let mut best = (f32::MAX, None);
         for c in 0..8 {
             let cell = at + IVec3::new(c & 1, c >> 1 & 1, c >> 2);

@@ -330,12 +330,13 @@ impl Row {
         self.apply(movers, self.normal * change);
     }
 
-    /// Friction and rolling, once all normal impulses of a pass are known: what they do would be undone before.
+    /// Rolling and friction, once all normal impulses of a pass are known: what they do would be undone before. Friction comes
+    /// last, or it would answer turns that rolling resistance then takes out, and small pieces would creep.
     fn hold(&mut self, movers: &mut [Mover], rolling: f64) {
-        self.rub(movers);
         if rolling > 0.0 && self.normal_impulse > 0.0 {
             self.resist_rolling(movers, rolling);
         }
+        self.rub(movers);
     }
 
     /// Friction: stops sliding, as far as the cone allows.

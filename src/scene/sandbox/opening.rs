@@ -6,7 +6,7 @@ use glam::{DMat4, DQuat, DVec3};
 
 use super::{ObjectInfo, Sandbox, SandboxError};
 use crate::{
-    bodies::{BodyDef, BodyState, StepReport, WorldSettings},
+    bodies::{BodyDef, BodyState, Family, StepReport, WorldSettings},
     scene::{Event, Imported, Scene, SceneBody, display_name, history::Step},
     svo::{Arena, Forest, Grid, Slot},
 };
@@ -165,6 +165,7 @@ fn placed(one: &Imported, slot: Slot, body: &SceneBody, scene: &Scene) -> BodyDe
         slot,
         tree: 0,
         grid,
+        family: Family::unique(),
         mass: one.mass,
         density: body.density,
         friction: body.friction,
