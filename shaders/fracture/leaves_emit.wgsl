@@ -1,7 +1,7 @@
 // Domaradzki & Martyn 2016, sec. 4.4: the fracture boundary set with its attributes.
 // One thread takes one pair at the last parent level and writes its copies. A boundary leaf keeps its colour and normal. A crack
-// voxel's normal is the mean of the bisector normals towards the other cells of its corners; its surface offset is the exact
-// distance of the bisector planes; its colour comes from a procedural volume.
+// voxel's surface is the exact bisector plane towards the nearest of the other cells of its corners, its second plane that towards
+// the next; its colour comes from a procedural volume.
 // out_place:   x = Morton code, y = source leaf (28 bits, all ones for a new crack voxel) and number of cells - 1 (4 bits)
 // out_surface: x = packed normal, y = packed colour word
 // out_cuts:    a boundary leaf that a crack passes through keeps its own surface and gets the crack as its second plane: the nearest
@@ -146,19 +146,24 @@ fn main(
                 }
             }
         } else {
-            var normal = vec3<f32>(0.0);
-            var offset = 0.0;
+            var normal = vec3<f32>(0.0, 0.0, 1.0);
+            var offset = 2.0;
             for (var j = 0u; j < other_count; j++) {
                 let t = seeds[others[j]].xyz;
                 let towards = vec3<f32>(t - s);
                 let apart = max(length(towards), 1.0);
-                normal += towards / apart;
-                offset += f32(distance2(centre, t) - d) / (2.0 * apart);
+                let other_offset = f32(distance2(centre, t) - d) / (2.0 * apart * f32(edge));
+                if other_offset < offset {
+                    if j > 0u {
+                        cut = cut_pack(normal, offset);
+                    }
+                    normal = towards / apart;
+                    offset = other_offset;
+                } else if !cut_is_there(cut) || other_offset < cut_offset(cut) {
+                    cut = cut_pack(towards / apart, other_offset);
+                }
             }
-            offset /= f32(max(other_count, 1u)) * f32(edge);
-            if dot(normal, normal) < 1e-8 {
-                normal = vec3<f32>(0.0, 0.0, 1.0);
-            }
+            offset = select(offset, 0.0, other_count == 0u);
             surface = vec2<u32>(normal_pack(normal), color_word(interior_color(centre), offset));
         }
         out_place[slot] = vec2<u32>(key, leaf | (other_count << 28u));

@@ -3,8 +3,8 @@
 // for light_step x light_step pixels and takes the one that this frame's turn falls on. Beside the light it keeps what the
 // filter needs: depth (0 for sky, negative for the floor) and the packed normal, as words: a float could lose the normal's bits.
 
-@group(0) @binding(6) var<storage, read> hits: array<PixelHit>;
-@group(0) @binding(7) var<storage, read_write> lights: array<vec4<u32>>;
+@group(0) @binding(7) var<storage, read> hits: array<PixelHit>;
+@group(0) @binding(8) var<storage, read_write> lights: array<vec4<u32>>;
 
 // A 4 x 4 tile of texels holds sixteen strata, so that the filter's average over any tile is a stratified one.
 fn stratum(texel: vec2<u32>) -> u32 {

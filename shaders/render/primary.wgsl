@@ -2,8 +2,8 @@
 // First hit of each pixel's ray: body, leaf, distance, smooth normal, and the colour that the chosen colouring gives it.
 // One thread is one pixel.
 
-@group(0) @binding(6) var<storage, read_write> hits: array<PixelHit>;
-@group(0) @binding(7) var<storage, read_write> looks: array<u32>;
+@group(0) @binding(7) var<storage, read_write> hits: array<PixelHit>;
+@group(0) @binding(8) var<storage, read_write> looks: array<u32>;
 
 // Normal and colour blended over the eight leaves round a grid point.
 struct Surface {
@@ -17,11 +17,9 @@ fn leaf_color(word: u32) -> vec3<f32> {
 }
 
 // Leaves that face away or lie on the other kind of surface (crack or original) take no part, so edges stay edges.
-fn blended(body: Body, leaf: u32, point: vec3<f32>) -> Surface {
-    let own_word = colors[body.leaf_base + leaf];
-    let own_normal = normal_unpack(normals[body.leaf_base + leaf]);
-    var normal = own_normal * 0.02;
-    var color = leaf_color(own_word) * 0.02;
+fn blended(body: Body, own: Surface, own_is_crack: bool, point: vec3<f32>) -> Surface {
+    var normal = own.normal * 0.02;
+    var color = own.color * 0.02;
     var total = 0.02;
     let side = i32(1u << body.level);
     let base = clamp(vec3<i32>(floor(point - 0.5)), vec3<i32>(0), vec3<i32>(side - 2));
@@ -60,17 +58,34 @@ fn blended(body: Body, leaf: u32, point: vec3<f32>) -> Surface {
             }
             if found {
                 let word = colors[body.leaf_base + index];
-                let n = normal_unpack(normals[body.leaf_base + index]);
-                let alike = select(0.0, smoothstep(0.1, 0.8, dot(n, own_normal)), leaf_is_crack(word) == leaf_is_crack(own_word));
+                var n = normal_unpack(normals[body.leaf_base + index]);
+                var c = leaf_color(word);
+                var same_kind = leaf_is_crack(word) == own_is_crack;
+                let cut = cuts[body.leaf_base + index];
+                if own_is_crack && cut_is_there(cut) {
+                    // A crack goes on in the second plane of the leaves at its rim.
+                    let m = cut_normal(cut);
+                    if !same_kind {
+                        n = m;
+                        c = own.color;
+                    } else if dot(m, own.normal) > dot(n, own.normal) {
+                        n = m;
+                    }
+                    same_kind = true;
+                }
+                let alike = select(0.0, smoothstep(0.1, 0.8, dot(n, own.normal)), same_kind);
                 let w = weights.x * weights.y * weights.z * alike;
                 normal += n * w;
-                color += leaf_color(word) * w;
+                color += c * w;
                 total += w;
             }
         }
     }
     return Surface(normal / total, color / total);
 }
+
+// Fired clay, where only a cut shows and no crack leaf is near: INTERIOR of src/fracture/mod.rs.
+const INTERIOR = vec3<f32>(0.769, 0.659, 0.557);
 
 // Smooth noise in [0, 1] with one knot a unit.
 fn grain(p: vec3<f32>) -> f32 {
@@ -118,15 +133,23 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let d = apply(body.grid_from_world, vec4<f32>(direction, 0.0));
     var face = vec3<f32>(0.0);
     face[hit.axis] = select(1.0, -1.0, d[hit.axis] > 0.0);
-    var surface = Surface(face, vec3<f32>(0.36, 0.27, 0.2));
-    var marks = MARK_FLAT;
+    var surface = Surface(face, INTERIOR * INTERIOR);
+    var marks = MARK_CRACK;
     if hit.leaf != NO_LEAF {
         let word = colors[body.leaf_base + hit.leaf];
-        surface = Surface(normal_unpack(normals[body.leaf_base + hit.leaf]), leaf_color(word));
-        if body.voxel > 0.7 * frame.pixel_cone * hit.distance {
-            surface = blended(body, hit.leaf, point);
+        let crack = leaf_is_crack(word);
+        if hit.cut {
+            surface.normal = cut_normal(cuts[body.leaf_base + hit.leaf]);
+        } else {
+            surface.normal = normal_unpack(normals[body.leaf_base + hit.leaf]);
         }
-        marks = select(0u, MARK_CRACK, leaf_is_crack(word));
+        if crack || !hit.cut {
+            surface.color = leaf_color(word);
+        }
+        if body.voxel > 0.7 * frame.pixel_cone * hit.distance {
+            surface = blended(body, surface, crack || hit.cut, point);
+        }
+        marks = select(0u, MARK_CRACK, crack || hit.cut);
     }
     // A fracture leaves grain of two sizes, and so little relief that it only shows in grazing light.
     if (marks & MARK_CRACK) != 0u {

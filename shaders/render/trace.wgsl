@@ -38,8 +38,9 @@ const BOX_LEAF = 0x80000000u;
 @group(0) @binding(1) var<storage, read> nodes: array<Node>;
 @group(0) @binding(2) var<storage, read> normals: array<u32>;
 @group(0) @binding(3) var<storage, read> colors: array<u32>;
-@group(0) @binding(4) var<storage, read> bodies: array<Body>;
-@group(0) @binding(5) var<storage, read> boxes: array<Box>;
+@group(0) @binding(4) var<storage, read> cuts: array<u32>;
+@group(0) @binding(5) var<storage, read> bodies: array<Body>;
+@group(0) @binding(6) var<storage, read> boxes: array<Box>;
 
 struct Ray {
     origin: vec3<f32>,
@@ -60,10 +61,12 @@ struct Hit {
     level: u32,
     // Axis of the face through which the ray came in: 0, 1, 2.
     axis: u32,
+    // The leaf's second plane is what shows, not its own surface.
+    cut: bool,
 }
 
 fn no_hit(last: f32) -> Hit {
-    return Hit(last, BODY_SKY, NO_LEAF, 0u, 0u);
+    return Hit(last, BODY_SKY, NO_LEAF, 0u, 0u, false);
 }
 
 fn apply(rows: array<vec4<f32>, 3>, p: vec4<f32>) -> vec3<f32> {
@@ -140,6 +143,7 @@ fn walk(index: u32, ray: Ray, best: ptr<function, Hit>) {
     var p = select(vec3<u32>(0u), vec3<u32>(size), (vec3<f32>(f32(size)) - start_point) * inverse <= vec3<f32>(0.0));
     // Leaf that the ray passed above, whose look an internal octant behind it borrows.
     var passed = NO_LEAF;
+    var passed_cut = false;
 
     for (var steps = 0u; steps < 4096u; steps++) {
         let exits = (vec3<f32>(p + size) - start_point) * inverse;
@@ -151,21 +155,44 @@ fn walk(index: u32, ray: Ray, best: ptr<function, Hit>) {
             if size == 1u {
                 let n = mirrored(normal_unpack(normals[leaf_base + child]), backward);
                 let step = mirrored(direction, backward);
-                let height = dot(start_point + step * t - (vec3<f32>(p) + 0.5), n) - leaf_offset(colors[leaf_base + child]);
+                let from_centre = start_point + step * t - (vec3<f32>(p) + 0.5);
+                let height = dot(from_centre, n) - leaf_offset(colors[leaf_base + child]);
                 let slope = dot(step, n);
                 var t_hit = t;
                 if height > 0.0 {
                     t_hit = select(1e30, t - height / slope, slope < 0.0);
                 }
-                if t_hit <= t_exit {
+                var t_leave = t_exit;
+                passed_cut = false;
+                let cut = cuts[leaf_base + child];
+                if cut_is_there(cut) && t_hit <= t_exit {
+                    // The solid lies below both planes.
+                    let m = mirrored(cut_normal(cut), backward);
+                    let cut_height = dot(from_centre, m) - cut_offset(cut);
+                    let cut_slope = dot(step, m);
+                    if slope > 0.0 {
+                        t_leave = min(t_leave, t - height / slope);
+                    }
+                    var t_cut = t;
+                    if cut_height > 0.0 {
+                        t_cut = select(1e30, t - cut_height / cut_slope, cut_slope < 0.0);
+                    } else if cut_slope > 0.0 {
+                        t_leave = min(t_leave, t - cut_height / cut_slope);
+                    }
+                    // Where the ray comes in by a face of the voxel, the plane shows that faces the ray, or else the nearer one.
+                    let through_face = select(cut_height > height, cut_slope < slope, (cut_slope < 0.0) != (slope < 0.0));
+                    passed_cut = t_cut > t_hit || (t_cut == t_hit && through_face);
+                    t_hit = max(t_hit, t_cut);
+                }
+                if t_hit <= t_leave {
                     if t_hit < end {
-                        *best = Hit(start + t_hit, index, child, level, axis);
+                        *best = Hit(start + t_hit, index, child, level, axis, passed_cut);
                     }
                     return;
                 }
                 passed = child;
             } else if f32(size) * voxel < ray.cut_base + ray.cut_slope * (start + t) {
-                *best = Hit(start + t, index, leaf_below(node_base, child, bit, mirror), level - bit, axis);
+                *best = Hit(start + t, index, leaf_below(node_base, child, bit, mirror), level - bit, axis, false);
                 return;
             } else {
                 stack[bit] = current;
@@ -177,7 +204,7 @@ fn walk(index: u32, ray: Ray, best: ptr<function, Hit>) {
                 continue;
             }
         } else if bit_at(node.masks, octant + 8u) == 1u {
-            *best = Hit(start + t, index, passed, level - bit, axis);
+            *best = Hit(start + t, index, passed, level - bit, axis, passed_cut);
             return;
         }
         t = t_exit;

@@ -171,6 +171,7 @@ impl Renderer {
             arena.nodes.raw().as_entire_binding(),
             arena.normals.raw().as_entire_binding(),
             arena.colors.raw().as_entire_binding(),
+            arena.cuts.raw().as_entire_binding(),
             self.bodies.raw().as_entire_binding(),
             self.boxes.raw().as_entire_binding(),
         ];

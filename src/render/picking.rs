@@ -8,7 +8,7 @@ use std::sync::Arc;
 use glam::{DMat4, DVec3, Vec3};
 
 use super::{Camera, tables::transformed_box};
-use crate::svo::{Forest, NO_LEAF, ray_cast, unpack_normal};
+use crate::svo::{Forest, NO_LEAF, ray_cast, unpack_cut, unpack_normal};
 
 /// A body that can be picked.
 #[derive(Clone, Debug)]
@@ -81,7 +81,7 @@ fn box_entry(origin: Vec3, direction: Vec3, body: &PickBody) -> Option<f32> {
     (enter <= leave).then_some(enter)
 }
 
-/// A ray that passes over a leaf's surface plane inside its voxel goes on, as it does in the picture.
+/// A ray that passes over a leaf's planes inside its voxel goes on, as it does in the picture.
 fn pick_body(origin: Vec3, direction: Vec3, body: &PickBody) -> Option<PickHit> {
     let grid_from_world = body.world_from_grid.inverse();
     let start = grid_from_world.transform_point3(origin.as_dvec3());
@@ -100,14 +100,23 @@ fn pick_body(origin: Vec3, direction: Vec3, body: &PickBody) -> Option<PickHit> 
             let low = DVec3::from(hit.cell.map(f64::from));
             let far = (low - start) / along;
             let leave = far.max((low + 1.0 - start) / along).min_element();
-            let height = (start + along * entry - low - 0.5).dot(normal) - offset;
-            let slope = along.dot(normal);
-            let surface = if height <= 0.0 {
-                Some(entry)
-            } else {
-                (slope < 0.0).then(|| entry - height / slope).filter(|t| *t <= leave)
-            };
-            (leave, normal, surface)
+            let from_centre = start + along * entry - low - 0.5;
+            let cut = forest.leaves.cuts.get(leaf).copied().and_then(unpack_cut);
+            let planes = [Some((normal, offset)), cut.map(|(n, offset)| (n.as_dvec3(), f64::from(offset)))];
+            // Below all planes from `from` to `to`; the plane that the ray comes through last shows.
+            let (mut from, mut to, mut shown) = (entry, leave, normal);
+            for (n, offset) in planes.into_iter().flatten() {
+                let (height, slope) = (from_centre.dot(n) - offset, along.dot(n));
+                let meets = entry - height / slope;
+                if slope < 0.0 && meets > from {
+                    (from, shown) = (meets, n);
+                } else if slope > 0.0 {
+                    to = to.min(meets);
+                } else if slope == 0.0 && height > 0.0 {
+                    to = f64::NEG_INFINITY;
+                }
+            }
+            (leave, shown, (from <= to).then_some(from))
         };
         if let Some(t) = t_surface {
             let point_in_grid = start + along * t;

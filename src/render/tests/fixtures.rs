@@ -5,7 +5,7 @@ use glam::{Mat4, Quat, Vec3};
 use crate::{
     gpu::Gpu,
     render::{Camera, FrameInput, RenderBody, RenderOptions, Renderer},
-    svo::{Arena, Forest, LeafColor, Leaves, build, morton, pack_normal},
+    svo::{Arena, Forest, LeafColor, Leaves, build, morton, pack_cut, pack_normal},
 };
 
 /// An octree of the solid `distance(p) < 0`, p in grid coordinates, distance in voxels.
@@ -76,6 +76,18 @@ pub fn rounded_box(level: u32) -> Forest {
         q.max(Vec3::ZERO).length() + q.max_element().min(0.0) - 0.05 * side
     };
     solid(level, distance, |p| ([188, 150, 112], p.x < 0.5 * side))
+}
+
+/// The same with a second plane in every leaf that the plane through `point` meets; the solid is where `normal` points from.
+pub fn with_cut(mut forest: Forest, normal: Vec3, point: Vec3) -> Forest {
+    for (key, cut) in forest.leaves.keys.iter().zip(&mut forest.leaves.cuts) {
+        let centre = Vec3::from(morton::decode(*key).map(|v| v as f32 + 0.5));
+        let offset = (point - centre).dot(normal);
+        if offset.abs() < 0.5 * normal.abs().element_sum() {
+            *cut = pack_cut(normal, offset);
+        }
+    }
+    forest
 }
 
 /// Octrees on a device with bodies that show them.

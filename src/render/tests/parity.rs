@@ -5,7 +5,7 @@ use std::sync::Arc;
 use glam::{EulerRot, Quat, Vec3};
 
 use super::{
-    fixtures::{Stage, ball, rounded_box, torus},
+    fixtures::{Stage, ball, rounded_box, torus, with_cut},
     reference::first_hit,
 };
 use crate::{
@@ -58,7 +58,12 @@ fn reference_picture(stage: &Stage, forests: &[Forest]) -> Vec<PixelHit> {
 
 fn three_bodies(rotation: Quat) -> Option<(Stage, Vec<Forest>)> {
     let mut stage = Stage::open()?;
-    let forests = vec![ball(4), torus(5), rounded_box(5)];
+    let tilted = Vec3::new(0.5, 0.7, 0.3).normalize();
+    let forests = vec![
+        with_cut(ball(4), -tilted, Vec3::splat(8.3)),
+        with_cut(torus(5), tilted, Vec3::splat(15.8)),
+        with_cut(rounded_box(5), tilted, Vec3::splat(17.4)),
+    ];
     for (i, forest) in forests.iter().enumerate() {
         let centre = Vec3::new(i as f32 * 0.7 - 0.7, 0.1 * i as f32, -0.5 * i as f32);
         stage.add(forest, 1.2, rotation * Quat::from_rotation_x(i as f32), centre);
@@ -86,6 +91,14 @@ fn first_hits_match_the_reference() {
 fn a_planted_error_is_found() {
     let Some((mut stage, mut forests)) = three_bodies(rotations()[1]) else { return };
     stage.still(1);
+    let uncut: Vec<Forest> = forests
+        .clone()
+        .into_iter()
+        .map(|mut forest| {
+            forest.leaves.cuts.fill(0);
+            forest
+        })
+        .collect();
     let hits = stage.renderer.read_hits(&stage.gpu).expect("hits");
     // The reference sees a ball whose surface lies a quarter of a voxel deeper.
     for color in &mut forests[0].leaves.colors {
@@ -93,6 +106,9 @@ fn a_planted_error_is_found() {
     }
     let odd = differing(&hits, &reference_picture(&stage, &forests), 1.2 / 16.0);
     assert!(odd > 100, "only {odd} pixels differ");
+    // A reference that knows no cuts.
+    let odd = differing(&hits, &reference_picture(&stage, &uncut), 1.2 / 16.0);
+    assert!(odd > 30, "only {odd} pixels show a cut");
 }
 
 #[test]

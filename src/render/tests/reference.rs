@@ -4,7 +4,7 @@ use glam::{Vec3, Vec3A};
 
 use crate::{
     render::{PixelHit, RenderBody},
-    svo::{Forest, morton, unpack_normal},
+    svo::{Forest, morton, unpack_cut, unpack_normal},
 };
 
 /// A ray's nearest hit, in f64 where it matters little and plain to read everywhere.
@@ -21,13 +21,18 @@ pub fn first_hit(origin: Vec3, direction: Vec3, bodies: &[(RenderBody, &Forest)]
         for (leaf, &key) in forest.leaves.keys.iter().enumerate() {
             let low = Vec3::from(morton::decode(key).map(|v| v as f32));
             let Some((enter, leave)) = slab(o, d, low, low + 1.0) else { continue };
-            let normal = unpack_normal(forest.leaves.normals[leaf]);
-            let height = (o + d * enter - low - 0.5).dot(normal) - forest.leaves.colors[leaf].offset();
-            let slope = d.dot(normal);
-            if height <= 0.0 {
-                consider(enter, Some(leaf as u32));
-            } else if slope < 0.0 && enter - height / slope <= leave {
-                consider(enter - height / slope, Some(leaf as u32));
+            let own = (unpack_normal(forest.leaves.normals[leaf]), forest.leaves.colors[leaf].offset());
+            let (mut from, mut to) = (enter, leave);
+            for (normal, offset) in [Some(own), unpack_cut(forest.leaves.cuts[leaf])].into_iter().flatten() {
+                let (height, slope) = ((o - low - 0.5).dot(normal) - offset, d.dot(normal));
+                if slope < 0.0 {
+                    from = from.max(-height / slope);
+                } else {
+                    to = to.min(-height / slope);
+                }
+            }
+            if from <= to {
+                consider(from, Some(leaf as u32));
             }
         }
         forest.for_each_internal(|_, low, size| {
