@@ -5,11 +5,6 @@
 //! [`bodies`] moves them; [`render`] ray-casts them; [`scene`] is the document that all of this can be rebuilt from; [`ui`] and
 //! [`app`] are the window; [`export`] writes results; [`cli`] is the commands. [`gpu`] knows wgpu and nothing of voxels.
 
-pub mod app;
-pub mod bodies;
-pub mod cli;
-pub mod export;
-pub mod fracture;
 #![cfg_attr(
     test,
     allow(clippy::disallowed_methods, reason = "tests normalise vectors that they know not to be zero")
@@ -17,8 +12,13 @@ pub mod fracture;
 
 pub mod gpu;
 pub mod mesh;
+pub mod svo;
+pub mod voxelize;
+pub mod fracture;
+pub mod bodies;
 pub mod render;
 pub mod scene;
-pub mod svo;
+pub mod export;
 pub mod ui;
-pub mod voxelize;
+pub mod app;
+pub mod cli;

@@ -11,8 +11,7 @@ const LEAST: f64 = 0.3;
 pub const REFINEMENTS: u32 = 48;
 
 /// Chooses sizes.
-#[derive(Clone, Debug)]
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Resolution {
     /// Time for one megapixel, ms, smoothed; `None` until the first picture.
     ms_per_megapixel: Option<f64>,
