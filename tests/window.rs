@@ -55,7 +55,14 @@ impl Display {
             text.ends_with('\n').then(|| format!(":{}", text.trim()))
         });
         let manager = Command::new("openbox").env("DISPLAY", &name).stderr(Stdio::null()).spawn().unwrap();
-        Self { name, folder, _manager: Owned(manager), _server: server }
+        let display = Self { name, folder, _manager: Owned(manager), _server: server };
+        // A window that is mapped before the manager is there may be left iconified by it.
+        wait("the window manager", || {
+            let mut ask = Command::new("xdotool");
+            let output = ask.arg("get_desktop").env("DISPLAY", &display.name).output().unwrap();
+            output.status.success().then_some(())
+        });
+        display
     }
 
     fn tool(&self, program: &str, arguments: &[&str]) -> String {
