@@ -48,7 +48,7 @@ fn pattern(forest: &Forest, tree: u32, seeds: u32, rng: u64) -> Pattern {
     let params = FractureParams { seeds, rng, ..FractureParams::default() };
     let bounds = mass_properties(forest, tree as usize).bounds;
     let point = bounds.0 + DVec3::new(0.5, 0.6, 0.95) * (bounds.1 - bounds.0);
-    Pattern::on_spheres(&params, point, bounds, forest.level).expect("good parameters")
+    Pattern::near_object(&params, point, bounds, forest, tree).expect("good parameters")
 }
 
 /// (cell, Morton code, crack) of all copies and per piece the (cell, Morton code) of all its solid voxels, sorted.

@@ -90,7 +90,7 @@ pub fn first_pattern(object: &Object, plan: &Plan) -> Result<Pattern, CliError> 
         }
         None => {
             let bounds = (grid.from_mesh(object.bounds.0), grid.from_mesh(object.bounds.1));
-            Pattern::on_spheres(&plan.params, grid.from_mesh(plan.impact.point), bounds, grid.level)?
+            Pattern::near_object(&plan.params, grid.from_mesh(plan.impact.point), bounds, &object.forest, 0)?
         }
     })
 }
@@ -218,6 +218,6 @@ impl Work<'_> {
             rng: self.plan.params.rng.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
             ..self.plan.params.clone()
         };
-        Ok(Pattern::on_spheres(&params, point, piece.mass.bounds, broken.grid.level)?)
+        Ok(Pattern::near_object(&params, point, piece.mass.bounds, forest, piece.tree)?)
     }
 }

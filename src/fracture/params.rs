@@ -7,6 +7,7 @@ use rand_chacha::{
 };
 
 use super::layers::UNIT_BITS;
+use crate::svo::{Forest, Octant};
 
 /// How crack surfaces look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -78,6 +79,29 @@ pub enum PatternError {
 }
 
 impl Pattern {
+    /// As [`Pattern::on_spheres`], and a seed must also lie in `tree` of `forest` or within 1/16 of the grid's side of it: what is drawn
+    /// elsewhere is drawn again, up to 64 times. A hollow or branching object then breaks into about as many pieces as seeds.
+    ///
+    /// # Errors
+    /// As [`Pattern::on_spheres`].
+    pub fn near_object(
+        params: &FractureParams,
+        point: DVec3,
+        bounds: (DVec3, DVec3),
+        forest: &Forest,
+        tree: u32,
+    ) -> Result<Self, PatternError> {
+        let near = |p: DVec3| {
+            let cell = p.floor().max(DVec3::ZERO).as_uvec3().to_array();
+            match forest.octant_at(tree as usize, cell) {
+                // The empty octant's parent is not empty, so something solid is at most the parent's size away.
+                Octant::Empty { size, .. } => 32 * size <= 1 << forest.level,
+                _ => true,
+            }
+        };
+        Self::drawn(params, point, bounds, forest.level, &near)
+    }
+
     /// Seeds at random on spheres round `point`, in grid coordinates (voxels) of a grid of `level`; `bounds` (low, high) are the
     /// object's, and radii count in fractions of their longest side. Seeds are dealt to the spheres in turn, the innermost first, so
     /// every sphere gets its equal share and what is left over goes to the inner ones. Directions are uniform; one that leaves
@@ -93,6 +117,16 @@ impl Pattern {
         point: DVec3,
         bounds: (DVec3, DVec3),
         level: u32,
+    ) -> Result<Self, PatternError> {
+        Self::drawn(params, point, bounds, level, &|_| true)
+    }
+
+    fn drawn(
+        params: &FractureParams,
+        point: DVec3,
+        bounds: (DVec3, DVec3),
+        level: u32,
+        near: &dyn Fn(DVec3) -> bool,
     ) -> Result<Self, PatternError> {
         check_count(params.seeds as usize)?;
         if params.radii.is_empty() {
@@ -111,9 +145,14 @@ impl Pattern {
             .map(|i| {
                 let radius = params.radii[i % params.radii.len()] * longest_side;
                 let mut seed = DVec3::NAN;
-                for _ in 0..64 {
-                    seed = point + radius * random_direction(&mut rng);
-                    if seed.cmpge(low).all() && seed.cmple(high).all() {
+                for attempt in 0..64 {
+                    let drawn = point + radius * random_direction(&mut rng);
+                    let within = drawn.cmpge(low).all() && drawn.cmple(high).all();
+                    // A seed within the bounds is the next best to one near the object.
+                    if within || attempt == 0 {
+                        seed = drawn;
+                    }
+                    if within && near(drawn) {
                         break;
                     }
                 }

@@ -394,3 +394,19 @@ proptest! {
         assert_parity(bench, forest, &pattern, "random solid");
     }
 }
+
+#[test]
+fn seeds_are_drawn_near_a_thin_object() {
+    let forest = sheet(6);
+    let params = super::FractureParams { seeds: 60, ..Default::default() };
+    let bounds = (DVec3::ZERO, DVec3::splat(64.0));
+    let point = DVec3::new(31.0, 31.0, 31.0);
+    // The sheet is x + y = 62.
+    let far = |pattern: &Pattern| {
+        pattern.seeds_in_voxels(6).iter().filter(|s| (s[0] + s[1] - 62.0).abs() > 2f64.sqrt() * 10.0).count()
+    };
+    let near_ones = Pattern::near_object(&params, point, bounds, &forest, 0).unwrap();
+    let anywhere = Pattern::on_spheres(&params, point, bounds, 6).unwrap();
+    println!("{} and {} of 60 far from the sheet", far(&near_ones), far(&anywhere));
+    assert!(far(&near_ones) == 0 && far(&anywhere) > 10);
+}

@@ -75,9 +75,14 @@ impl BreakJob {
             let run = || {
                 let made = fracturer.get_or_init(|| Fracturer::new(&gpu));
                 let passes = made.as_ref().map_err(|error| FractureError::Gpu(error.clone()))?;
-                let pattern =
-                    Pattern::on_spheres(&params_there, point_in_grid, def.mass.bounds, def.forest.level)
-                        .map_err(|error| FractureError::Params(error.to_string()))?;
+                let pattern = Pattern::near_object(
+                    &params_there,
+                    point_in_grid,
+                    def.mass.bounds,
+                    &def.forest,
+                    def.tree,
+                )
+                .map_err(|error| FractureError::Params(error.to_string()))?;
                 let arena = arena.read().unwrap_or_else(PoisonError::into_inner);
                 let source = Source { arena: &arena, slot: def.slot, forest: &def.forest, tree: def.tree };
                 passes.fracture(&gpu, &source, &pattern, params_there.island_level)
