@@ -398,7 +398,7 @@ proptest! {
 #[test]
 fn seeds_are_drawn_near_a_thin_object() {
     let forest = sheet(6);
-    let params = super::FractureParams { seeds: 60, ..Default::default() };
+    let params = super::FractureParams { seeds: 60, radii: vec![0.1, 0.25, 0.4], ..Default::default() };
     let bounds = (DVec3::ZERO, DVec3::splat(64.0));
     let point = DVec3::new(31.0, 31.0, 31.0);
     // The sheet is x + y = 62.
@@ -408,5 +408,5 @@ fn seeds_are_drawn_near_a_thin_object() {
     let near_ones = Pattern::near_object(&params, point, bounds, &forest, 0).unwrap();
     let anywhere = Pattern::on_spheres(&params, point, bounds, 6).unwrap();
     println!("{} and {} of 60 far from the sheet", far(&near_ones), far(&anywhere));
-    assert!(far(&near_ones) == 0 && far(&anywhere) > 10);
+    assert!(far(&near_ones) == 0 && far(&anywhere) > 5);
 }
