@@ -25,6 +25,8 @@ pub struct Scene {
     pub floor: bool,
     /// Height of the floor plane, m.
     pub floor_height: f64,
+    /// Whether bodies at rest fall asleep.
+    pub sleeping: bool,
     /// Where to look from; absent: the whole scene is framed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub camera: Option<Camera>,
@@ -48,6 +50,7 @@ impl Default for Scene {
             substeps: 4,
             floor: true,
             floor_height: 0.0,
+            sleeping: true,
             camera: None,
             view: SceneView::default(),
             bodies: Vec::new(),
@@ -81,6 +84,9 @@ pub struct SceneView {
 pub struct SceneBody {
     /// Mesh file, relative to the scene file, or `builtin:NAME`.
     pub file: String,
+    /// Opened instead where `file` does not exist; `builtin:NAME`, or another mesh file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<String>,
     /// Leaf level of the octree, 1..=10.
     pub level: u32,
     /// Octree level at which it collides; absent: two below `level`.
@@ -118,6 +124,7 @@ impl Default for SceneBody {
     fn default() -> Self {
         Self {
             file: String::new(),
+            fallback: None,
             level: 7,
             physics_level: None,
             size: None,
