@@ -64,7 +64,8 @@ pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], dt: f64, next_gr
         let radius = body.def.radius();
         let turned = body.state.rotation.angle_between(rotation);
         let way = (body.state.position - position).length() + turned * radius;
-        if way < STILL_WAY.min((STILL_SHARE * radius).max(STILL_VOXELS * body.def.grid.h)) {
+        let crumb = if body.def.is_crumb() { STILL_VOXELS * body.def.grid.h } else { 0.0 };
+        if way < STILL_WAY.min((STILL_SHARE * radius).max(crumb)) {
             body.still_secs += dt;
         } else {
             body.still_secs = 0.0;

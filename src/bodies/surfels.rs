@@ -229,13 +229,28 @@ impl Shapes {
         })
     }
 
-    /// The flat table of a body's cells at `level`, if it is small enough to have one.
-    pub fn dense(&mut self, body: &Body, level: u32) -> Option<Arc<Dense>> {
-        self.get(&body.def.forest, level);
-        let def = &body.def;
-        let key = (Arc::as_ptr(&def.forest) as usize, def.tree, level);
-        let build = || Dense::build(&def.forest, def.tree, level, def.mass.bounds).map(Arc::new);
-        self.dense.entry(key).or_insert_with(build).clone()
+    /// Makes the flat tables that are not there yet, on all cores.
+    pub fn tabulate<'a>(&mut self, wanted: impl Iterator<Item = (&'a Body, u32)>) {
+        let mut missing = BTreeMap::new();
+        for (body, level) in wanted {
+            let key = dense_key(body, level);
+            if !self.dense.contains_key(&key) {
+                self.get(&body.def.forest, level);
+                missing.insert(key, (body, level));
+            }
+        }
+        let missing: Vec<_> = missing.into_iter().collect();
+        let build = |(body, level): (&Body, u32)| {
+            Dense::build(&body.def.forest, body.def.tree, level, body.def.mass.bounds).map(Arc::new)
+        };
+        let made: Vec<_> = missing.into_par_iter().map(|(key, work)| (key, build(work))).collect();
+        self.dense.extend(made);
+    }
+
+    /// The flat table of a body's cells at `level`, if it is small enough to have one and was asked for before.
+    #[must_use]
+    pub fn dense(&self, body: &Body, level: u32) -> Option<Arc<Dense>> {
+        self.dense.get(&dense_key(body, level)).cloned().flatten()
     }
 
     /// Forgets forests that no body uses.
@@ -246,6 +261,10 @@ impl Shapes {
         let entries = &self.entries;
         self.dense.retain(|&(forest, _, level), _| entries.contains_key(&(forest, level)));
     }
+}
+
+fn dense_key(body: &Body, level: u32) -> (usize, u32, u32) {
+    (Arc::as_ptr(&body.def.forest) as usize, body.def.tree, level)
 }
 
 #[cfg(test)]

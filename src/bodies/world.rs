@@ -139,6 +139,12 @@ impl BodyDef {
         self.physics_level.clamp(1, self.forest.level.max(1))
     }
 
+    /// Whether it has so few voxels that one sample a voxel says little about its shape.
+    #[must_use]
+    pub fn is_crumb(&self) -> bool {
+        self.mass.voxels <= 27
+    }
+
     /// Metres from the centre of mass to the farthest corner of its bounds.
     #[must_use]
     pub fn radius(&self) -> f64 {

@@ -25,6 +25,8 @@ pub struct Scene {
     pub floor: bool,
     /// Height of the floor plane, m.
     pub floor_height: f64,
+    /// Whether bodies at rest fall asleep.
+    pub sleeping: bool,
     /// Where to look from; absent: the whole scene is framed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub camera: Option<Camera>,
@@ -48,6 +50,7 @@ impl Default for Scene {
             substeps: 4,
             floor: true,
             floor_height: 0.0,
+            sleeping: true,
             camera: None,
             view: SceneView::default(),
             bodies: Vec::new(),
@@ -81,7 +84,7 @@ pub struct SceneView {
 pub struct SceneBody {
     /// Mesh file, relative to the scene file, or `builtin:NAME`.
     pub file: String,
-    /// Used instead where `file` does not exist; for scenes whose meshes the user supplies.
+    /// Opened instead where `file` does not exist; `builtin:NAME`, or another mesh file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback: Option<String>,
     /// Leaf level of the octree, 1..=10.

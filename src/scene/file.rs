@@ -27,7 +27,8 @@ fn error(message: impl Into<String>) -> SceneError {
     SceneError { message: message.into() }
 }
 
-/// Reads a scene file. Relative mesh paths become relative to the scene file's folder.
+/// Reads a scene file. Relative mesh paths become relative to the scene file's folder; where a mesh is missing, its fallback
+/// takes its place.
 ///
 /// # Errors
 /// [`SceneError`] for files that cannot be read, are not TOML, have unknown fields, or hold values out of range.
@@ -51,15 +52,18 @@ pub fn load_scene(path: &Path) -> Result<Scene, SceneError> {
     })?;
     let mut scene = parse_scene(&text, &shown.to_string())?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    let resolve = |body: &mut SceneBody| {
-        if !body.file.starts_with("builtin:") && Path::new(&body.file).is_relative() {
-            body.file = folder.join(&body.file).to_string_lossy().into_owned();
+    let in_folder = |file: &str| {
+        if file.starts_with("builtin:") || Path::new(file).is_absolute() {
+            return file.to_owned();
         }
-        if let Some(other) = body.fallback.take()
-            && !body.file.starts_with("builtin:")
-            && !Path::new(&body.file).exists()
-        {
-            body.file = other;
+        folder.join(file).to_string_lossy().into_owned()
+    };
+    let resolve = |body: &mut SceneBody| {
+        body.file = in_folder(&body.file);
+        body.fallback = body.fallback.as_deref().map(in_folder);
+        let missing = !body.file.starts_with("builtin:") && !Path::new(&body.file).exists();
+        if let Some(fallback) = body.fallback.take_if(|_| missing) {
+            body.file = fallback;
         }
     };
     scene.bodies.iter_mut().for_each(resolve);
@@ -226,6 +230,9 @@ impl Place {
         if !(1..=MAX_LEVEL).contains(&body.level) {
             return self.fail("level", format!("is {}; it must be from 1 to {MAX_LEVEL}", body.level));
         }
+        if body.fallback.as_ref().is_some_and(String::is_empty) {
+            return self.fail("fallback", "is empty; name a mesh file or builtin:statue");
+        }
         if let Some(level) = body.physics_level
             && !(1..=body.level).contains(&level)
         {
@@ -388,7 +395,7 @@ mod tests {
         let mut scene = sample();
         scene.camera = Some(crate::render::Camera::default());
         scene.bodies[0].physics_level = Some(5);
-        scene.bodies[0].fallback = Some("builtin:box".into());
+        scene.bodies[0].fallback = Some("builtin:statue".into());
         scene.bodies[0].fracture.island_level = Some(7);
         let value = toml::Value::try_from(&scene).unwrap();
         fn walk(value: &toml::Value, text: &str) {

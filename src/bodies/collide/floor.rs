@@ -16,8 +16,6 @@ use crate::{
 };
 use glam::{DMat4, DVec3};
 
-/// Bodies of so few voxels stand on the corners of their voxels: one sample a voxel is not enough to stand on.
-const CRUMB: u64 = 27;
 /// Directions in which the outermost points are kept.
 const SPREAD: usize = 8;
 
@@ -51,7 +49,8 @@ pub fn floor_manifolds(
             height,
             found: Vec::new(),
         };
-        if body.def.mass.voxels <= CRUMB {
+        // Crumbs stand on the corners of their voxels.
+        if body.def.is_crumb() {
             walk.corners();
         } else {
             walk.descend(body.def.tree, 0, 0);
@@ -62,7 +61,7 @@ pub fn floor_manifolds(
         totals.add(&walk.found);
         let known = known_points(old, body.id, None);
         let mut points = reduce(&walk.found, known, cell, SPREAD);
-        if body.def.mass.voxels > CRUMB {
+        if !body.def.is_crumb() {
             points.iter_mut().for_each(|p| refine(p, body, &surfels, &to_world, height));
         }
         inherit(&mut points, known, cell);

@@ -34,6 +34,8 @@ struct Side<'a> {
 /// Hits of all directed pairs (two for each pair, see [`Pair::directed`]).
 #[must_use]
 pub fn find_hits(pairs: &[Pair], directed: &[Directed], bodies: &[Body], shapes: &mut Shapes) -> Vec<Hit> {
+    let sides = pairs.iter().flat_map(|p| p.bodies.into_iter().zip(p.levels));
+    shapes.tabulate(sides.map(|(k, level)| (&bodies[k], level)));
     let work: Vec<_> = directed
         .iter()
         .enumerate()

@@ -46,6 +46,10 @@ impl Default for SoftStep {
 /// Rounds of the bounce: a box that lands flat has to agree among its corners.
 const BOUNCE_ROUNDS: usize = 8;
 
+/// Contacts begin a substep with at most the impulse that changes the speed there by this much, m/s: the load of forty
+/// equal bodies.
+const WARM_SPEED: f64 = 1.0;
+
 /// Turning slower than this, at the rim, is a wobble, m/s.
 const WOBBLE_SPEED: f64 = 0.25;
 
@@ -154,7 +158,7 @@ impl Respond for SoftStep {
             for mover in movers.iter_mut().filter(|m| m.moves()) {
                 integrate::velocity(&mut mover.state, settings.gravity, h);
             }
-            rows.iter().for_each(|row| row.warm_start(&mut movers));
+            rows.iter_mut().for_each(|row| row.warm_start(&mut movers));
             rows.iter_mut().for_each(|row| row.solve(&mut movers, Some((soft, self.push_out)), h));
             rows.iter_mut().for_each(|row| row.hold(&mut movers, self.rolling));
             for mover in movers.iter_mut().filter(|m| m.moves()) {
@@ -297,7 +301,11 @@ impl Row {
         self.arms = self.movers.map(|k| middle - movers[k].state.position);
     }
 
-    fn warm_start(&self, movers: &mut [Mover]) {
+    /// Begins with the impulses of the last substep, up to a limit: what a heavy piece pressed on a crumb would shoot it away
+    /// once it slips out.
+    fn warm_start(&mut self, movers: &mut [Mover]) {
+        self.normal_impulse = self.normal_impulse.min(self.normal_mass * WARM_SPEED);
+        self.friction_impulse = self.friction_impulse.clamp_length_max(self.friction * self.normal_impulse);
         self.apply(movers, self.normal * self.normal_impulse + self.friction_impulse);
     }
 

@@ -51,6 +51,7 @@ impl Sandbox {
             dt: scene.dt,
             substeps: scene.substeps,
             floor: scene.floor.then_some(scene.floor_height),
+            sleeping: scene.sleeping,
             ..self.world.settings
         };
         self.tuning.gravity = -scene.gravity.y;
@@ -178,5 +179,74 @@ fn placed(one: &Imported, slot: Slot, body: &SceneBody, scene: &Scene) -> BodyDe
             linear_velocity: body.linear_velocity,
             angular_velocity: body.angular_velocity,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        gpu::Gpu,
+        scene::{Arrived, load_scene},
+    };
+    use std::path::Path;
+
+    fn shipped() -> Vec<std::path::PathBuf> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/scenes");
+        let mut scenes: Vec<_> =
+            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        scenes.retain(|path| path.extension().is_some_and(|e| e == "toml"));
+        scenes.sort();
+        scenes
+    }
+
+    #[test]
+    fn every_shipped_scene_plays() {
+        let Ok(gpu) = Gpu::headless() else {
+            println!("SKIPPED, no adapter");
+            return;
+        };
+        let scenes = shipped();
+        assert!(scenes.len() >= 16, "{}", scenes.len());
+        for path in scenes {
+            let mut scene = load_scene(&path).unwrap();
+            // Coarser than shipped, so that all of them take seconds.
+            let bodies = scene.bodies.len();
+            for body in &mut scene.bodies {
+                body.level = body.level.min(6);
+                body.physics_level = body.physics_level.map(|level| level.min(5));
+            }
+            let mut sandbox = Sandbox::new(&gpu).unwrap();
+            sandbox.open_scene(scene);
+            while sandbox.poll().unwrap() != Some(Arrived::Opened) {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            for _ in 0..5 {
+                sandbox.step().unwrap();
+                while sandbox.is_breaking() {
+                    sandbox.poll().unwrap();
+                    std::thread::sleep(std::time::Duration::from_millis(1));
+                }
+            }
+            let families: std::collections::BTreeSet<_> =
+                sandbox.bodies().iter().map(|b| format!("{:?}", b.def.family)).collect();
+            println!("{}: {} bodies of {bodies}", path.display(), sandbox.bodies().len());
+            assert!(sandbox.bodies().iter().all(|b| b.state.is_finite() && !b.frozen));
+            assert_eq!(families.len(), bodies);
+        }
+    }
+
+    #[test]
+    fn a_missing_mesh_gives_way_to_its_fallback() {
+        let folder = std::env::temp_dir().join(format!("kintsugi-fallback-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("a.toml");
+        std::fs::write(&file, "[[body]]\nfile = \"a.obj\"\nfallback = \"builtin:statue\"\n").unwrap();
+        assert_eq!(load_scene(&file).unwrap().bodies[0].file, "builtin:statue");
+        std::fs::write(folder.join("a.obj"), "v 0 0 0\n").unwrap();
+        let there = load_scene(&file).unwrap();
+        assert!(there.bodies[0].file.ends_with("a.obj"));
+        assert_eq!(there.bodies[0].fallback.as_deref(), Some("builtin:statue"));
+        std::fs::remove_dir_all(folder).unwrap();
     }
 }
