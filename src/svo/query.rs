@@ -82,6 +82,17 @@ impl Forest {
         matches!(self.octant_at(tree, cell), Octant::Internal { .. })
     }
 
+    /// Centres of about `most` boundary voxels of `tree`, grid coordinates, spread evenly over Morton order.
+    pub fn sample_points(&self, tree: usize, most: usize) -> impl Iterator<Item = glam::Vec3> {
+        let range = match (self.tree_start.get(tree), self.tree_start.get(tree + 1)) {
+            (Some(&start), Some(&end)) => start as usize..end as usize,
+            _ => 0..0,
+        };
+        let keys = self.leaves.keys.get(range).unwrap_or_default();
+        let step = (keys.len() / most.max(1)).max(1);
+        keys.iter().step_by(step).map(|key| glam::Vec3::from(morton::decode(*key).map(|v| v as f32 + 0.5)))
+    }
+
     /// The volume of `tree` in voxels: its leaves' coverage plus its internal cells.
     #[must_use]
     pub fn solid_voxels(&self, tree: usize) -> f64 {
