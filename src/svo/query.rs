@@ -216,6 +216,12 @@ mod tests {
             assert_eq!(forest.leaf_at(0, cell), expected, "{cell:?}");
             internal += u32::from(forest.is_internal(0, cell));
         }
+        let sampled: Vec<_> = forest.sample_points(0, 100).collect();
+        assert!((100..200).contains(&sampled.len()), "{}", sampled.len());
+        for p in sampled {
+            assert!(forest.leaf_at(0, p.to_array().map(|v| v as u32)).is_some(), "{p}");
+        }
+        assert_eq!(forest.sample_points(1, 100).count(), 0);
         let mut counted = 0;
         forest.for_each_internal(|_, _, size| counted += size.pow(3));
         assert!(internal > 3000, "{internal}");

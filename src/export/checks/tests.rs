@@ -93,6 +93,7 @@ fn join([a, b]: [Forest; 2]) -> Forest {
     out.leaves.normals.extend(b.leaves.normals);
     out.leaves.colors.extend(b.leaves.colors);
     out.leaves.coverage.extend(b.leaves.coverage);
+    out.leaves.cuts.extend(b.leaves.cuts);
     out
 }
 
