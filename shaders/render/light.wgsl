@@ -6,12 +6,14 @@
 @group(0) @binding(7) var<storage, read> hits: array<PixelHit>;
 @group(0) @binding(8) var<storage, read_write> lights: array<vec4<u32>>;
 
-// A 4 x 4 tile of texels holds sixteen strata, so that the filter's average over any tile is a stratified one.
+// A 4 x 4 tile of texels holds sixteen strata, so that the filter's average over any tile is a stratified one. Every tile deals
+// them out in an order of its own, or what the average leaves over would show as a regular grid.
 fn stratum(texel: vec2<u32>) -> u32 {
     let x = texel.x & 3u;
     let y = texel.y & 3u;
     let d = x ^ y;
-    return ((d & 1u) << 3u) | ((y & 1u) << 2u) | ((d >> 1u) << 1u) | (y >> 1u);
+    let order = hash_u32((texel.x >> 2u) | ((texel.y >> 2u) << 16u));
+    return (((d & 1u) << 3u) | ((y & 1u) << 2u) | ((d >> 1u) << 1u) | (y >> 1u)) ^ (order & 15u);
 }
 
 fn frame_of(n: vec3<f32>) -> mat3x3<f32> {

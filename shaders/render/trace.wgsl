@@ -251,6 +251,8 @@ fn trace(ray: Ray, any: bool) -> Hit {
         return best;
     }
     var stack: array<u32, 24>;
+    // Where the ray enters the boxes that wait on the stack: a hit found meanwhile may lie before them.
+    var entries: array<f32, 24>;
     var depth = 0u;
     var current = 0u;
     loop {
@@ -267,16 +269,22 @@ fn trace(ray: Ray, any: bool) -> Hit {
                 let swap = t1 < t0;
                 if max(t0, t1) < 1e29 {
                     stack[depth] = select(first + 1u, first, swap);
+                    entries[depth] = max(t0, t1);
                     depth += 1u;
                 }
                 current = select(first, first + 1u, swap);
                 continue;
             }
         }
-        if depth == 0u {
-            break;
+        loop {
+            if depth == 0u {
+                return best;
+            }
+            depth -= 1u;
+            if entries[depth] < best.distance {
+                break;
+            }
         }
-        depth -= 1u;
         current = stack[depth];
     }
     return best;

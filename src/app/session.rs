@@ -357,10 +357,12 @@ impl Session {
         };
         if let Some(camera) = sandbox.saved_camera() {
             self.camera = camera.sane();
-        } else if let Some((low, high)) = sandbox.bounds(None) {
-            self.camera = Camera::default();
-            self.camera.frame(low, high, self.aspect);
-            self.camera.zoom(1.25);
+        } else {
+            let points = sandbox.surface_points(None);
+            if !points.is_empty() {
+                self.camera = Camera::default();
+                self.camera.frame_points(&points, self.aspect);
+            }
         }
     }
 
@@ -428,9 +430,10 @@ impl Session {
     }
 
     fn frame(&mut self, only: Option<crate::bodies::BodyId>) {
-        if let Some((low, high)) = self.sandbox.as_ref().and_then(|s| s.bounds(only)) {
-            self.camera.frame(low, high, self.aspect);
-            self.camera.zoom(if only.is_some() { 1.6 } else { 1.15 });
+        if let Some(sandbox) = &self.sandbox {
+            self.camera.frame_points(&sandbox.surface_points(only), self.aspect);
+            // A single piece keeps some of what is round it in the picture.
+            self.camera.zoom(if only.is_some() { 1.4 } else { 1.0 });
         }
     }
 

@@ -15,7 +15,7 @@ use super::{
     input::{about, is_scene, load_object},
     progress::Reporter,
     simulate::{open, read_scene},
-    stills::{Stage, Still, View, draw, world_bounds},
+    stills::{Stage, Still, View, draw, surface_points},
 };
 
 #[derive(Args)]
@@ -64,7 +64,9 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let still = Still {
         arena: &stage.arena,
         bodies: &stage.bodies,
-        camera: camera.unwrap_or_else(|| args.view.camera(world_bounds(&stage.bodies), args.size)),
+        camera: camera.unwrap_or_else(|| {
+            args.view.camera_on(&surface_points(&stage.bodies, |_| Some(&*object.forest)), args.size)
+        }),
         color_by: ColorBy::Material,
         floor: Some(0.0),
         transparent: args.transparent,
@@ -82,7 +84,7 @@ fn scene(args: &RenderArgs, camera: Option<Camera>, reporter: &Reporter) -> Resu
     let sandbox = open(&gpu, scene, reporter)?;
     let bodies = sandbox.render_bodies(None);
     let arena = sandbox.arena().read().unwrap_or_else(PoisonError::into_inner);
-    let whole = || args.view.camera(world_bounds(&bodies), args.size);
+    let whole = || args.view.camera_on(&sandbox.surface_points(None), args.size);
     let still = Still {
         arena: &arena,
         bodies: &bodies,

@@ -9,14 +9,14 @@ use crate::{
     bodies::{MassProperties, mass_properties},
     gpu::{Gpu, GpuError},
     render::{Camera, ColorBy, FrameInput, RenderBody, RenderOptions, Renderer},
-    svo::{Arena, Slot},
+    svo::{Arena, Forest, Slot},
 };
 
 use super::input::Object;
 
 /// Refinement passes of a still; fewer where the CPU has to draw it.
 const PASSES: u32 = 32;
-const PASSES_SOFTWARE: u32 = 8;
+const PASSES_SOFTWARE: u32 = 12;
 
 /// Sides to look from. Front looks along -z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -51,10 +51,20 @@ impl View {
 
     /// A camera that shows the whole of a world-space box.
     #[must_use]
-    pub fn camera(self, (low, high): (Vec3, Vec3), [width, height]: [u32; 2]) -> Camera {
+    pub fn camera(self, (low, high): (Vec3, Vec3), size: [u32; 2]) -> Camera {
+        let corner = |c: u32| {
+            let pick = |k: usize| if c >> k & 1 == 0 { low[k] } else { high[k] };
+            Vec3::new(pick(0), pick(1), pick(2))
+        };
+        self.camera_on(&(0..8).map(corner).collect::<Vec<_>>(), size)
+    }
+
+    /// A camera that shows all of some world-space points.
+    #[must_use]
+    pub fn camera_on(self, points: &[Vec3], [width, height]: [u32; 2]) -> Camera {
         let (yaw, pitch) = self.angles();
         let mut camera = Camera { yaw, pitch, ..Camera::default() };
-        camera.frame(low, high, width as f32 / height.max(1) as f32);
+        camera.frame_points(points, width as f32 / height.max(1) as f32);
         camera
     }
 }
@@ -110,6 +120,20 @@ pub fn world_bounds(bodies: &[RenderBody]) -> (Vec3, Vec3) {
     let (low, high) =
         corners.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), p| (low.min(p), high.max(p)));
     if low.cmple(high).all() { (low, high) } else { (Vec3::ZERO, Vec3::ONE) }
+}
+
+/// Points all over the surfaces of bodies, world; `forest_of` gives a body's octrees.
+#[must_use]
+pub fn surface_points<'a>(
+    bodies: &[RenderBody],
+    forest_of: impl Fn(usize) -> Option<&'a Forest>,
+) -> Vec<Vec3> {
+    let most = (20_000 / bodies.len().max(1)).max(64);
+    let of_body = |(i, body): (usize, &RenderBody)| -> Vec<Vec3> {
+        let points = forest_of(i).map(|forest| forest.sample_points(body.root as usize, most));
+        points.into_iter().flatten().map(|p| body.world_from_grid.transform_point3(p)).collect()
+    };
+    bodies.iter().enumerate().flat_map(of_body).collect()
 }
 
 /// One object standing on the floor, on the GPU.

@@ -25,7 +25,7 @@ use super::{
     input::{Object, is_scene, load_object},
     progress::Reporter,
     simulate::{open, play, read_scene},
-    stills::{Place, Stage, Still, View, draw, world_bounds},
+    stills::{Place, Stage, Still, View, draw, surface_points},
 };
 
 const FOLDER: &str = "kintsugi-tour";
@@ -90,8 +90,8 @@ fn mesh(file: &Path, level: u32, folder: &Path, reporter: &Reporter) -> Result<u
     let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
     let mut painter = painter(&gpu, folder)?;
     let whole = Stage::of(&gpu, &object)?;
-    let bounds = world_bounds(&whole.bodies);
-    let (corner, front) = (View::ThreeQuarter.camera(bounds, SIZE), View::Front.camera(bounds, SIZE));
+    let points = surface_points(&whole.bodies, |_| Some(&*object.forest));
+    let (corner, front) = (View::ThreeQuarter.camera_on(&points, SIZE), View::Front.camera_on(&points, SIZE));
     reporter.stage("draw", |_| -> Result<(), CliError> {
         painter.paint("whole", &whole.arena, &whole.bodies, corner, ColorBy::Material)?;
         painter.paint("front", &whole.arena, &whole.bodies, front, ColorBy::Material)?;
@@ -103,7 +103,8 @@ fn mesh(file: &Path, level: u32, folder: &Path, reporter: &Reporter) -> Result<u
     let mut arena = Arena::new(&gpu)?;
     let together = pieces(&gpu, &mut arena, &object, &broken, 0.0)?;
     let apart = pieces(&gpu, &mut arena, &object, &broken, 0.35)?;
-    let wide = View::ThreeQuarter.camera(world_bounds(&apart), SIZE);
+    let broken_forest = broken.steps.first().map(|step| &*step.fracture.forest);
+    let wide = View::ThreeQuarter.camera_on(&surface_points(&apart, |_| broken_forest), SIZE);
     reporter.stage("draw", |_| -> Result<(), CliError> {
         painter.paint("pieces", &arena, &together, corner, ColorBy::Piece)?;
         painter.paint("apart", &arena, &apart, wide, ColorBy::Material)?;
@@ -119,8 +120,8 @@ fn scene(file: &Path, level: u32, folder: &Path, reporter: &Reporter) -> Result<
     painter.floor = scene.floor.then_some(scene.floor_height as f32);
     let (own_camera, color_by) = (scene.camera, scene.view.color_by);
     let mut sandbox = open(&gpu, scene, reporter)?;
-    let start = world_bounds(&sandbox.render_bodies(None));
-    let camera = own_camera.unwrap_or_else(|| View::ThreeQuarter.camera(start, SIZE));
+    let camera =
+        own_camera.unwrap_or_else(|| View::ThreeQuarter.camera_on(&sandbox.surface_points(None), SIZE));
     reporter.stage("play and draw", |progress| -> Result<(), CliError> {
         for (i, time) in SCENE_TIMES.iter().enumerate() {
             while sandbox.time() + 1e-9 < *time {

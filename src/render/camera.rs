@@ -66,26 +66,51 @@ impl Camera {
         CameraAxes { right, up: right.cross(forward), forward }
     }
 
-    /// Frames a world-space box.
+    /// Frames a world-space box: its corners reach over [`Camera::FILL`] of the picture. What is in it covers less, the more
+    /// so the rounder it is: where points of its surface are at hand, [`Camera::frame_points`] frames more tightly.
     pub fn frame(&mut self, low: Vec3, high: Vec3, aspect: f32) {
-        if !(low.is_finite() && high.is_finite()) {
+        let corner = |i: u32| {
+            let side = |bit: u32| i >> bit & 1 == 1;
+            Vec3::select(glam::BVec3::new(side(0), side(1), side(2)), high, low)
+        };
+        let corners: [Vec3; 8] = std::array::from_fn(|i| corner(i as u32));
+        self.frame_points(&corners, aspect);
+    }
+
+    /// Share of the picture's height or width, whichever is tighter, that what is framed covers.
+    pub const FILL: f32 = 0.78;
+
+    /// Frames world-space points: they lie in the middle and cover [`Camera::FILL`] of the picture. No points, or any that are
+    /// not finite, change nothing.
+    pub fn frame_points(&mut self, points: &[Vec3], aspect: f32) {
+        if points.is_empty() || points.iter().any(|p| !p.is_finite()) {
             return;
         }
         let camera = self.sane();
         let axes = camera.axes();
         let (tan_x, tan_y) = camera.tangents(aspect);
-        let centre = low.midpoint(high);
-        let half = (high - low).abs() * 0.5;
-        let mut distance = 0.0_f32;
-        for corner in 0..8u32 {
-            let sign = |bit: u32| if corner >> bit & 1 == 1 { 1.0 } else { -1.0 };
-            let p = half * Vec3::new(sign(0), sign(1), sign(2));
-            let depth = p.dot(axes.forward);
-            let wide = (p.dot(axes.right).abs() / tan_x).max(p.dot(axes.up).abs() / tan_y);
-            distance = distance.max(wide - depth);
+        let (low, high) = points
+            .iter()
+            .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), p| (low.min(*p), high.max(*p)));
+        let (mut target, mut distance) = (low.midpoint(high), 0.0_f32);
+        // What is nearer looks larger, so the middle of the picture is found by turns with the distance.
+        for _ in 0..4 {
+            let seen = points.iter().map(|p| {
+                let p = *p - target;
+                Vec3::new(p.dot(axes.right) / tan_x, p.dot(axes.up) / tan_y, p.dot(axes.forward))
+            });
+            distance = seen.clone().map(|p| p.x.abs().max(p.y.abs()) / Self::FILL - p.z).fold(0.0, f32::max);
+            if distance <= 0.0 {
+                distance = camera.distance;
+                break;
+            }
+            let flat = seen.map(|p| p / (p.z + distance).max(1e-6));
+            let (low, high) =
+                flat.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), p| (low.min(p), high.max(p)));
+            let off = low.midpoint(high) * distance;
+            target += axes.right * (off.x * tan_x) + axes.up * (off.y * tan_y);
         }
-        let distance = if distance > 0.0 { distance * 1.12 } else { camera.distance };
-        *self = Self { target: centre, distance, ..camera }.sane();
+        *self = Self { target, distance, ..camera }.sane();
     }
 
     /// Turns about the target, radians; positive `yaw` moves the eye to the right.
@@ -219,6 +244,29 @@ mod tests {
                 widest = widest.max((2.0 * x - 1.0).abs()).max((2.0 * y - 1.0).abs());
             }
             assert!(widest < 1.0 && widest > 0.7, "aspect {aspect}: corners reach {widest}");
+        }
+    }
+
+    #[test]
+    fn framed_points_fill_the_picture_round_its_middle() {
+        let ball: Vec<Vec3> = (0..500)
+            .map(|i| {
+                let (y, turn) = (1.0 - (i as f32 + 0.5) / 250.0, i as f32 * 2.4);
+                let ring = (1.0 - y * y).sqrt();
+                Vec3::new(5.0, 1.0, 2.0) + Vec3::new(ring * turn.cos(), y, ring * turn.sin()) * 0.7
+            })
+            .collect();
+        for aspect in [0.5, 1.8] {
+            let mut camera = Camera { yaw: 2.0, pitch: 0.9, ..Camera::default() };
+            camera.frame_points(&ball, aspect);
+            let seen: Vec<[f32; 2]> =
+                ball.iter().map(|p| camera.project(*p, aspect).expect("in front")).collect();
+            let range =
+                |k: usize| seen.iter().fold((1.0_f32, 0.0_f32), |(a, b), p| (a.min(p[k]), b.max(p[k])));
+            let (x, y) = (range(0), range(1));
+            let fill = (x.1 - x.0).max(y.1 - y.0);
+            assert!((fill - Camera::FILL).abs() < 0.02, "aspect {aspect}: {fill}");
+            assert!((x.0 + x.1 - 1.0).abs() < 0.02 && (y.0 + y.1 - 1.0).abs() < 0.02, "{x:?} {y:?}");
         }
     }
 

@@ -82,6 +82,17 @@ impl Forest {
         matches!(self.octant_at(tree, cell), Octant::Internal { .. })
     }
 
+    /// Centres of about `most` boundary voxels of `tree`, grid coordinates, spread evenly over Morton order.
+    pub fn sample_points(&self, tree: usize, most: usize) -> impl Iterator<Item = glam::Vec3> {
+        let range = match (self.tree_start.get(tree), self.tree_start.get(tree + 1)) {
+            (Some(&start), Some(&end)) => start as usize..end as usize,
+            _ => 0..0,
+        };
+        let keys = self.leaves.keys.get(range).unwrap_or_default();
+        let step = (keys.len() / most.max(1)).max(1);
+        keys.iter().step_by(step).map(|key| glam::Vec3::from(morton::decode(*key).map(|v| v as f32 + 0.5)))
+    }
+
     /// The volume of `tree` in voxels: its leaves' coverage plus its internal cells.
     #[must_use]
     pub fn solid_voxels(&self, tree: usize) -> f64 {
@@ -205,6 +216,12 @@ mod tests {
             assert_eq!(forest.leaf_at(0, cell), expected, "{cell:?}");
             internal += u32::from(forest.is_internal(0, cell));
         }
+        let sampled: Vec<_> = forest.sample_points(0, 100).collect();
+        assert!((100..200).contains(&sampled.len()), "{}", sampled.len());
+        for p in sampled {
+            assert!(forest.leaf_at(0, p.to_array().map(|v| v as u32)).is_some(), "{p}");
+        }
+        assert_eq!(forest.sample_points(1, 100).count(), 0);
         let mut counted = 0;
         forest.for_each_internal(|_, _, size| counted += size.pow(3));
         assert!(internal > 3000, "{internal}");

@@ -90,6 +90,22 @@ impl Sandbox {
             .collect()
     }
 
+    /// Points all over the surfaces of the bodies as they are drawn, or of one of them, world.
+    #[must_use]
+    pub fn surface_points(&self, only: Option<BodyId>) -> Vec<Vec3> {
+        let bodies = &self.world.bodies;
+        let most = if only.is_some() { 8000 } else { (20_000 / bodies.len().max(1)).max(64) };
+        bodies
+            .iter()
+            .zip(self.render_bodies(None))
+            .filter(|(body, _)| only.is_none_or(|id| id == body.id))
+            .flat_map(|(body, drawn)| {
+                let points = body.def.forest.sample_points(body.def.tree as usize, most);
+                points.map(move |p| drawn.world_from_grid.transform_point3(p))
+            })
+            .collect()
+    }
+
     /// World bounds of what is drawn, or of one body.
     #[must_use]
     pub fn bounds(&self, only: Option<BodyId>) -> Option<(Vec3, Vec3)> {
