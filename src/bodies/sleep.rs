@@ -92,10 +92,9 @@ pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], dt: f64, next_gr
         }
     }
     let first = *next_group;
-    for i in 0..bodies.len() {
+    for (i, body) in bodies.iter_mut().enumerate() {
         let island = root(&mut parent, i);
-        if awake(&bodies[i]) && (ready[island] || bodies[i].still_secs >= ALONE_SECS) {
-            let body = &mut bodies[i];
+        if awake(body) && (ready[island] || body.still_secs >= ALONE_SECS) {
             body.asleep = true;
             body.sleep_group = first.wrapping_add(island as u32);
             (body.state.linear_velocity, body.state.angular_velocity) = (DVec3::ZERO, DVec3::ZERO);

@@ -171,7 +171,7 @@ impl Camera {
         let depth = to.dot(axes.forward);
         let (tan_x, tan_y) = self.tangents(aspect);
         // Written so that a NaN point is `None` too.
-        if !(depth > 1e-6) {
+        if depth.is_nan() || depth <= 1e-6 {
             return None;
         }
         let x = 0.5 + 0.5 * to.dot(axes.right) / (depth * tan_x);

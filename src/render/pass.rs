@@ -141,9 +141,8 @@ impl Stopwatch {
                 continue;
             }
             if let Ok(view) = buffer.slice(..).get_mapped_range() {
-                let word = |i: usize| {
-                    view.get(8 * i..8 * i + 8).map_or(0, |b| bytemuck::pod_read_unaligned::<u64>(b))
-                };
+                let word =
+                    |i: usize| view.get(8 * i..8 * i + 8).map_or(0, bytemuck::pod_read_unaligned::<u64>);
                 self.latest = self
                     .names
                     .iter()

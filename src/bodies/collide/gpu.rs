@@ -56,6 +56,9 @@ pub struct GpuNarrow {
     uploaded: bool,
 }
 
+/// Counters, packed hits and timings of one walk.
+type Walked = ([u32; COUNTERS], Vec<u32>, Vec<StageTiming>);
+
 impl GpuNarrow {
     /// Compiles the passes.
     ///
@@ -168,13 +171,7 @@ impl GpuNarrow {
         Ok(())
     }
 
-    fn run(
-        &self,
-        gpu: &Gpu,
-        arena: &Arena,
-        roots: &[[u32; 3]],
-        depth: usize,
-    ) -> Result<([u32; COUNTERS], Vec<u32>, Vec<StageTiming>), GpuError> {
+    fn run(&self, gpu: &Gpu, arena: &Arena, roots: &[[u32; 3]], depth: usize) -> Result<Walked, GpuError> {
         let mut zero = [0u32; HEADER];
         zero[0] = roots.len() as u32;
         self.counters.write(gpu, 0, &zero);
