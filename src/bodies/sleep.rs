@@ -14,6 +14,9 @@ const STILL_VOXELS: f64 = 0.5;
 const STILL_SECS: f64 = 0.5;
 /// After this time a body sleeps alone, s: one that will not settle must not keep a whole heap awake.
 const ALONE_SECS: f64 = 1.0;
+/// A body that is deeper in another than this, cells, is given more time to come out, s.
+const DEEP_CELLS: f64 = 0.3;
+const DEEP_SECS: f64 = 0.5;
 /// A sleeping body is woken by one that moves faster than this where they touch, m/s.
 const WAKE_SPEED: f64 = 0.15;
 /// A sleeping body is woken when what it pressed on leaves faster than this, m/s.
@@ -85,16 +88,27 @@ pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], dt: f64, next_gr
             parent[a.max(b)] = a.min(b);
         }
     }
+    let mut more = vec![0.0; bodies.len()];
+    for m in manifolds {
+        let deepest = m.points.iter().map(|p| -p.separation).fold(0.0, f64::max);
+        for i in [Some(m.first), m.second].into_iter().flatten().filter_map(|id| index(bodies, id)) {
+            let def = &bodies[i].def;
+            let cell = def.grid.h * f64::from(1u32 << (def.forest.level - def.collision_level()));
+            if deepest > DEEP_CELLS * cell {
+                more[i] = DEEP_SECS;
+            }
+        }
+    }
     let mut ready = vec![true; bodies.len()];
     for i in 0..bodies.len() {
-        if awake(&bodies[i]) && bodies[i].still_secs < STILL_SECS {
+        if awake(&bodies[i]) && bodies[i].still_secs < STILL_SECS + more[i] {
             ready[root(&mut parent, i)] = false;
         }
     }
     let first = *next_group;
     for (i, body) in bodies.iter_mut().enumerate() {
         let island = root(&mut parent, i);
-        if awake(body) && (ready[island] || body.still_secs >= ALONE_SECS) {
+        if awake(body) && (ready[island] || body.still_secs >= ALONE_SECS + more[i]) {
             body.asleep = true;
             body.sleep_group = first.wrapping_add(island as u32);
             (body.state.linear_velocity, body.state.angular_velocity) = (DVec3::ZERO, DVec3::ZERO);
