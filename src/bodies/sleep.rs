@@ -17,6 +17,8 @@ const ALONE_SECS: f64 = 1.0;
 /// A body that is deeper in another than this, cells, is given more time to come out, s.
 const DEEP_CELLS: f64 = 0.3;
 const DEEP_SECS: f64 = 0.5;
+/// A body that has been still by way for longer than this trembles, s.
+const TREMBLE_SECS: f64 = 0.25;
 /// A sleeping body is woken by one that moves faster than this where they touch, m/s.
 const WAKE_SPEED: f64 = 0.15;
 /// A sleeping body is woken when what it pressed on leaves faster than this, m/s.
@@ -25,6 +27,12 @@ const LEAVE_SPEED: f64 = 0.05;
 /// Fastest that any point of the body may move.
 fn speed(body: &Body) -> f64 {
     body.state.linear_velocity.length() + body.state.angular_velocity.length() * body.def.radius()
+}
+
+/// Whether the body gets anywhere faster than `least` m/s. One that trembles between its neighbours has been still for a while by
+/// way, whatever its speed, and must not keep them awake.
+fn travels(body: &Body, least: f64) -> bool {
+    !body.asleep && body.still_secs < TREMBLE_SECS && speed(body) > least
 }
 
 fn index(bodies: &[Body], id: BodyId) -> Option<usize> {
@@ -40,7 +48,7 @@ pub fn wake_touched(bodies: &mut [Body], manifolds: &[Manifold], before: &[Manif
         let (Some(a), Some(b)) = (index(bodies, m.first), index(bodies, second)) else { continue };
         let parted = || manifolds.binary_search_by(|now| now.order().cmp(&m.order())).is_err();
         for (sleeper, mover) in [(a, b), (b, a)] {
-            let leaves = !bodies[mover].asleep && speed(&bodies[mover]) > LEAVE_SPEED;
+            let leaves = travels(&bodies[mover], LEAVE_SPEED);
             if bodies[sleeper].asleep && leaves && m.presses() && parted() {
                 groups.push(bodies[sleeper].sleep_group);
             }
@@ -50,7 +58,7 @@ pub fn wake_touched(bodies: &mut [Body], manifolds: &[Manifold], before: &[Manif
         let Some(second) = m.second else { continue };
         let (Some(a), Some(b)) = (index(bodies, m.first), index(bodies, second)) else { continue };
         for (sleeper, mover) in [(a, b), (b, a)] {
-            if bodies[sleeper].asleep && !bodies[mover].asleep && speed(&bodies[mover]) > WAKE_SPEED {
+            if bodies[sleeper].asleep && travels(&bodies[mover], WAKE_SPEED) {
                 groups.push(bodies[sleeper].sleep_group);
             }
         }
