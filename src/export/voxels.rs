@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use crate::svo::{Forest, morton::decode, unpack_normal};
+use glam::Vec3;
+
+use crate::svo::{Forest, Leaves, morton::decode, unpack_cut, unpack_normal};
 
 use super::{Broken, ExportError, Npz};
 
@@ -27,7 +29,7 @@ pub fn write_voxels(path: &Path, broken: &Broken) -> Result<(), ExportError> {
         piece.extend(std::iter::repeat_n(id as i32, range.len()));
         cell.extend(std::iter::repeat_n(broken.cell(at) as i32, range.len()));
         crack.extend(leaves.colors[range.clone()].iter().map(|c| u8::from(c.crack())));
-        normal.extend(leaves.normals[range].iter().flat_map(|n| unpack_normal(*n).to_array()));
+        normal.extend(range.clone().flat_map(|i| mean_normal(leaves, i).to_array()));
         piece_inside.extend(internal_rows(forest, broken.piece(at).tree as usize, Some(id)));
     }
     let n = piece.len();
@@ -65,4 +67,14 @@ fn internal_rows(forest: &Forest, tree: usize, piece: Option<usize>) -> Vec<i32>
         rows.extend(piece.map(|id| id as i32));
     });
     rows
+}
+
+/// The normal of a leaf; of a crack voxel where several cells meet, the mean of its two nearest bisectors (2016, sec. 4.4; the
+/// octree keeps them apart, because two planes draw a sharper edge than their mean).
+fn mean_normal(leaves: &Leaves, i: usize) -> Vec3 {
+    let own = unpack_normal(leaves.normals[i]);
+    match unpack_cut(leaves.cuts[i]) {
+        Some((second, _)) if leaves.colors[i].crack() => (own + second).normalize_or(own),
+        _ => own,
+    }
 }
