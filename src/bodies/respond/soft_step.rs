@@ -296,17 +296,19 @@ impl Row {
         a.velocity_at(self.arms[0]) - b.velocity_at(self.arms[1])
     }
 
+    /// What a unit of relative speed along `n` weighs, kg; 0 where neither body can move.
+    fn mass_along(&self, movers: &[Mover], n: DVec3) -> f64 {
+        let k: f64 = (0..2).map(|s| movers[self.movers[s]].softness(self.arms[s], n)).sum();
+        if k > 0.0 { 1.0 / k } else { 0.0 }
+    }
+
     /// Both arms end in one point, or angular momentum would leak as the bodies move apart.
     fn aim(&mut self, movers: &[Mover]) {
         let middle = (self.place(movers, 0) + self.place(movers, 1)) * 0.5;
         self.arms = self.movers.map(|k| middle - movers[k].state.position);
         // Arms of crumbs change a lot in a substep; with the masses of the old ones the impulses would grow without bound.
-        let mass = |n: DVec3| {
-            let k: f64 = (0..2).map(|s| movers[self.movers[s]].softness(self.arms[s], n)).sum();
-            if k > 0.0 { 1.0 / k } else { 0.0 }
-        };
-        self.normal_mass = mass(self.normal);
-        self.tangent_mass = self.tangents.map(mass);
+        self.normal_mass = self.mass_along(movers, self.normal);
+        self.tangent_mass = self.tangents.map(|n| self.mass_along(movers, n));
     }
 
     /// Begins with the impulses of the last substep, up to a limit: what a heavy piece pressed on a crumb would shoot it away
