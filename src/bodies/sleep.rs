@@ -17,6 +17,9 @@ const ALONE_SECS: f64 = 1.0;
 /// A body that is deeper in another than this, cells, is given more time to come out, s.
 const DEEP_CELLS: f64 = 0.3;
 const DEEP_SECS: f64 = 0.5;
+/// What touches something and is slower than this for that long sleeps alone, m/s and s: wedged pieces can creep back and forth for ever.
+const SLOW_SPEED: f64 = 0.1;
+const SLOW_SECS: f64 = 2.0;
 /// A body that has been still by way for longer than this trembles, s.
 const TREMBLE_SECS: f64 = 0.25;
 /// A sleeping body is woken by one that moves faster than this where they touch, m/s.
@@ -83,6 +86,16 @@ pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], dt: f64, next_gr
             body.rest_pose = (body.state.position, body.state.rotation);
         }
     }
+    let mut touches = vec![false; bodies.len()];
+    for m in manifolds.iter().filter(|m| m.presses()) {
+        for i in [Some(m.first), m.second].into_iter().flatten().filter_map(|id| index(bodies, id)) {
+            touches[i] = true;
+        }
+    }
+    for (body, touches) in bodies.iter_mut().zip(touches).filter(|(b, _)| !b.is_static() && !b.asleep) {
+        let slow = touches && speed(body) < SLOW_SPEED;
+        body.slow_secs = if slow { body.slow_secs + dt } else { 0.0 };
+    }
     let awake = |b: &Body| !b.is_static() && !b.asleep;
     let mut parent: Vec<usize> = (0..bodies.len()).collect();
     for m in manifolds {
@@ -116,7 +129,8 @@ pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], dt: f64, next_gr
     let first = *next_group;
     for (i, body) in bodies.iter_mut().enumerate() {
         let island = root(&mut parent, i);
-        if awake(body) && (ready[island] || body.still_secs >= ALONE_SECS + more[i]) {
+        let alone = body.still_secs >= ALONE_SECS + more[i] || body.slow_secs >= SLOW_SECS;
+        if awake(body) && (ready[island] || alone) {
             body.asleep = true;
             body.sleep_group = first.wrapping_add(island as u32);
             (body.state.linear_velocity, body.state.angular_velocity) = (DVec3::ZERO, DVec3::ZERO);

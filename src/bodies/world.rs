@@ -168,6 +168,8 @@ pub struct Body {
     pub frozen: bool,
     /// How long it has been slow, s.
     pub still_secs: f64,
+    /// How long it has touched something and been slow, s; a restored snapshot begins anew.
+    pub slow_secs: f64,
     /// Bodies that fell asleep together share this number.
     pub sleep_group: u32,
     /// Where it was when it was last seen to move.
@@ -191,6 +193,7 @@ impl Body {
     pub fn wake(&mut self) {
         self.asleep = false;
         self.still_secs = 0.0;
+        self.slow_secs = 0.0;
     }
 
     /// Inertia about the centre of mass, world axes, kg m^2.
@@ -348,7 +351,17 @@ impl World {
             state = BodyState::at(DVec3::ZERO);
         }
         let rest_pose = (state.position, state.rotation);
-        let body = Body { id, def, state, asleep: false, frozen, still_secs: 0.0, sleep_group: 0, rest_pose };
+        let body = Body {
+            id,
+            def,
+            state,
+            asleep: false,
+            frozen,
+            still_secs: 0.0,
+            slow_secs: 0.0,
+            sleep_group: 0,
+            rest_pose,
+        };
         self.bodies.push(body);
         id
     }
@@ -448,6 +461,7 @@ impl World {
             if let Some(body) = self.body_mut(then.id) {
                 (body.state, body.asleep, body.frozen) = (then.state, then.asleep, then.frozen);
                 (body.still_secs, body.sleep_group) = (then.still_secs, then.sleep_group);
+                body.slow_secs = 0.0;
                 body.rest_pose = then.rest_pose;
             }
         }

@@ -38,7 +38,7 @@ impl Default for SoftStep {
             push_out: 3.0,
             bounce_threshold: 0.5,
             rolling: 0.03,
-            wobble_damping: 6.0,
+            wobble_damping: 15.0,
         }
     }
 }
