@@ -82,18 +82,7 @@ impl TraversePass {
                 pad: [0; 3],
             });
             let mut rec = Recorder::new(gpu, "traverse");
-            let bound = self.count.bind(
-                gpu,
-                &[
-                    &params,
-                    source.arena.nodes.raw(),
-                    seeds.raw(),
-                    layer.pairs.raw(),
-                    rivals.raw(),
-                    layer.masks.raw(),
-                    layer.offsets.raw(),
-                ],
-            );
+            let bound = self.count.bind(gpu, &inputs(&params, source, &seeds, &layer, &rivals));
             rec.dispatch(&self.count, &bound, groups_for(layer.len()));
             scan.run(&mut rec, &layer.offsets)?;
             clock.submit(rec);
@@ -105,16 +94,10 @@ impl TraversePass {
             let bound = self.emit.bind(
                 gpu,
                 &[
-                    &params,
-                    source.arena.nodes.raw(),
-                    seeds.raw(),
-                    layer.pairs.raw(),
-                    rivals.raw(),
-                    layer.masks.raw(),
-                    layer.offsets.raw(),
-                    next_pairs.raw(),
-                    next_rivals.raw(),
-                ],
+                    &inputs(&params, source, &seeds, &layer, &rivals)[..],
+                    &[next_pairs.raw(), next_rivals.raw()],
+                ]
+                .concat(),
             );
             rec.dispatch(&self.emit, &bound, groups_for(layer.len()));
             clock.submit(rec);
@@ -131,18 +114,7 @@ impl TraversePass {
             pad: [0; 3],
         });
         let mut rec = Recorder::new(gpu, "boundary set");
-        let bound = self.leaves_count.bind(
-            gpu,
-            &[
-                &params,
-                source.arena.nodes.raw(),
-                seeds.raw(),
-                layer.pairs.raw(),
-                rivals.raw(),
-                layer.masks.raw(),
-                layer.offsets.raw(),
-            ],
-        );
+        let bound = self.leaves_count.bind(gpu, &inputs(&params, source, &seeds, &layer, &rivals));
         rec.dispatch(&self.leaves_count, &bound, groups_for(layer.len()));
         scan.run(&mut rec, &layer.offsets)?;
         clock.submit(rec);
@@ -153,24 +125,40 @@ impl TraversePass {
         let bound = self.leaves_emit.bind(
             gpu,
             &[
-                &params,
-                source.arena.nodes.raw(),
-                seeds.raw(),
-                layer.pairs.raw(),
-                rivals.raw(),
-                layer.masks.raw(),
-                layer.offsets.raw(),
-                source.arena.normals.raw(),
-                source.arena.colors.raw(),
-                source.arena.cuts.raw(),
-                leaves.place.raw(),
-                leaves.surface.raw(),
-                leaves.cuts.raw(),
-            ],
+                &inputs(&params, source, &seeds, &layer, &rivals)[..],
+                &[
+                    source.arena.normals.raw(),
+                    source.arena.colors.raw(),
+                    source.arena.cuts.raw(),
+                    leaves.place.raw(),
+                    leaves.surface.raw(),
+                    leaves.cuts.raw(),
+                ],
+            ]
+            .concat(),
         );
         rec.dispatch(&self.leaves_emit, &bound, groups_for(layer.len()));
         clock.submit(rec);
         layers.push(layer);
         Ok((layers, leaves))
     }
+}
+
+/// What every kernel of the descent reads, bindings 0 to 6.
+fn inputs<'b>(
+    params: &'b wgpu::Buffer,
+    source: &'b Source<'_>,
+    seeds: &'b Buffer<[i32; 4]>,
+    layer: &'b Layer,
+    rivals: &'b Buffer<u32>,
+) -> [&'b wgpu::Buffer; 7] {
+    [
+        params,
+        source.arena.nodes.raw(),
+        seeds.raw(),
+        layer.pairs.raw(),
+        rivals.raw(),
+        layer.masks.raw(),
+        layer.offsets.raw(),
+    ]
 }
