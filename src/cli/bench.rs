@@ -201,6 +201,7 @@ fn ray_casts(
         camera: View::ThreeQuarter.camera(world_bounds(&bodies), PICTURE),
         options: RenderOptions::default(),
         size: PICTURE,
+        seams: None,
     };
     let mut renderer = Renderer::new(gpu)?;
     for run in 0..=args.repeat {

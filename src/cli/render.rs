@@ -6,13 +6,16 @@ use clap::Args;
 
 use crate::{
     export::write_png,
-    gpu::Gpu,
-    render::{Camera, ColorBy, Renderer},
+    fracture::{FractureParams, Fracturer, Seams},
+    gpu::{Buffer, Gpu},
+    render::{BodySeams, Camera, ColorBy, Renderer},
+    svo::coarsen,
 };
 
 use super::{
     CliError,
-    input::{about, is_scene, load_object},
+    breaking::{Plan, default_impact, first_pattern},
+    input::{Object, about, is_scene, load_object},
     progress::Reporter,
     simulate::{open, read_scene},
     stills::{Stage, Still, View, draw, surface_points},
@@ -37,6 +40,12 @@ pub struct RenderArgs {
     /// Leave background and floor out (alpha 0)
     #[arg(long)]
     transparent: bool,
+    /// Show in gold where a blow with N seeds would crack it; meshes only
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=400))]
+    seams: Option<u32>,
+    /// Random seed of --seams
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    rng: u64,
     /// Octree level of a mesh: 2^N voxels along the longest side
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10))]
     level: u32,
@@ -56,11 +65,18 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     }
     let reporter = Reporter::new(args.json_progress);
     if is_scene(&args.file) {
+        if args.seams.is_some() {
+            return Err(about(
+                &args.file,
+                "--seams shows the cracks of one mesh; give it a mesh or builtin:NAME",
+            ));
+        }
         return scene(args, camera, &reporter);
     }
     let object = load_object(&args.file, args.level, &reporter)?;
     let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
     let stage = reporter.stage("upload", |_| Stage::of(&gpu, &object))?;
+    let seams = args.seams.map(|seeds| cracks(args, &gpu, &object, seeds, &reporter)).transpose()?;
     let still = Still {
         arena: &stage.arena,
         bodies: &stage.bodies,
@@ -71,6 +87,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         floor: Some(0.0),
         transparent: args.transparent,
         size: args.size,
+        seams: seams.as_ref().map(|(seams, first)| BodySeams { body: 0, seams, first: *first }),
     };
     picture(args, &gpu, &still, &reporter)
 }
@@ -93,8 +110,33 @@ fn scene(args: &RenderArgs, camera: Option<Camera>, reporter: &Reporter) -> Resu
         floor,
         transparent: args.transparent,
         size: args.size,
+        seams: None,
     };
     picture(args, &gpu, &still, reporter)
+}
+
+/// Level of the octree that the cracks are listed on: they are the same at every level.
+const SEAM_LEVEL: u32 = 6;
+
+/// Where the default blow would crack the object, and its first voxel at the level of the lists.
+fn cracks(
+    args: &RenderArgs,
+    gpu: &Gpu,
+    object: &Object,
+    seeds: u32,
+    reporter: &Reporter,
+) -> Result<(Seams, u32), CliError> {
+    let params = FractureParams { seeds, rng: args.rng, ..FractureParams::default() };
+    let plan = Plan { impact: default_impact(object), params, seeds: None, generations: 1 };
+    let pattern = first_pattern(object, &plan)?;
+    reporter.stage("cracks", |_| {
+        let level = SEAM_LEVEL.min(args.level);
+        let coarse = coarsen(&object.forest, level);
+        let keys = Buffer::from_slice(gpu, "boundary voxels", &coarse.leaves.keys)?;
+        let seams = Fracturer::new(gpu)?.seams(gpu, &keys, level, &pattern)?;
+        let first = if level < args.level { object.forest.level_start[level as usize] } else { 0 };
+        Ok((seams, first))
+    })
 }
 
 fn picture(args: &RenderArgs, gpu: &Gpu, still: &Still<'_>, reporter: &Reporter) -> Result<(), CliError> {

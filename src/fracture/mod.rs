@@ -9,6 +9,7 @@ mod params;
 mod pieces;
 mod prune;
 pub mod reference;
+mod seams;
 mod split;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ mod traverse;
 
 pub use params::{FractureParams, Impact, Pattern, PatternError, Recipe, Surface};
 pub use pieces::{Fracture, FractureCounts, FractureError, Piece, Source};
+pub use seams::Seams;
 
 use crate::gpu::{Gpu, GpuError, primitives::Scan};
 
@@ -29,6 +31,7 @@ pub struct Fracturer {
     prune: prune::PrunePass,
     islands: islands::IslandsPass,
     split: split::SplitPass,
+    seams: seams::SeamsPass,
 }
 
 impl Fracturer {
@@ -43,6 +46,7 @@ impl Fracturer {
             prune: prune::PrunePass::new(gpu),
             islands: islands::IslandsPass::new(gpu),
             split: split::SplitPass::new(gpu),
+            seams: seams::SeamsPass::new(gpu),
         };
         gpu.check()?;
         Ok(passes)

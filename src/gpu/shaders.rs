@@ -25,6 +25,7 @@ embed! {
     "fracture/owners",
     "fracture/prune_keep",
     "fracture/prune_write",
+    "fracture/seams",
     "fracture/split_count",
     "fracture/split_emit",
     "fracture/split_leaves",
@@ -39,9 +40,11 @@ embed! {
     "render/frame",
     "render/light",
     "render/primary",
+    "render/seams",
     "render/trace",
     "shared/linear_id",
     "shared/octree",
+    "shared/seams",
 }
 
 /// The text of `shaders/<path>.wgsl` with its includes.

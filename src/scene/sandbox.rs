@@ -5,6 +5,7 @@
 
 mod drawing;
 mod opening;
+mod previewing;
 mod undo;
 
 use std::{
@@ -124,6 +125,7 @@ pub struct Sandbox {
     revision: u64,
     last_step: StepReport,
     last_break: Option<BreakSummary>,
+    preview: previewing::Preview,
 }
 
 /// What [`Sandbox::poll`] took in.
@@ -170,6 +172,7 @@ impl Sandbox {
             revision: 0,
             last_step: StepReport::default(),
             last_break: None,
+            preview: previewing::Preview::default(),
         })
     }
 

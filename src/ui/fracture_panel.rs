@@ -2,9 +2,12 @@
 
 use super::{
     UiInput, UiOutput, theme, tune,
-    widgets::{SliderLook, label, slider},
+    widgets::{SliderLook, figure, label, slider},
 };
-use crate::{fracture::Surface, scene::Tuning};
+use crate::{
+    fracture::Surface,
+    scene::{PreviewMode, Tuning},
+};
 
 /// Most sphere radii in the list.
 const MOST_RADII: usize = 8;
@@ -78,7 +81,46 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     let response = slider(ui, "Blow", tip, &mut new.blow_speed, 0.0..=10.0, &SliderLook::unit(" m/s", 1));
     out.name("blow", &response);
 
+    preview(ui, input, &mut new, out);
+
     if new != *tuning {
         tune(out, "fracture", new);
     }
+}
+
+/// Pieces that are not drawn apart look like the whole: choosing "exploded" parts them by this.
+const APART: f64 = 0.3;
+
+/// How the aimed blow is shown, and how finely it is computed just now.
+fn preview(ui: &mut egui::Ui, input: &UiInput<'_>, new: &mut Tuning, out: &mut UiOutput) {
+    ui.horizontal(|ui| {
+        label(ui, "Preview", "What the aimed blow would do, before it falls");
+        ui.spacing_mut().item_spacing.x = 3.0;
+        ui.spacing_mut().button_padding.x = 6.0;
+        let modes = [
+            (PreviewMode::Seams, "preview_seams", "seams", "Its cracks in gold on the whole object"),
+            (
+                PreviewMode::Exploded,
+                "preview_exploded",
+                "exploded",
+                "Coarse pieces, apart by the explode slider under View",
+            ),
+            (PreviewMode::Off, "preview_off", "off", "Nothing"),
+        ];
+        for (mode, name, text, tip) in modes {
+            let button = egui::Button::selectable(new.view.preview == mode, text);
+            let response = ui.add(button).on_hover_text(tip);
+            out.name(name, &response);
+            if response.clicked() {
+                new.view.preview = mode;
+                if mode == PreviewMode::Exploded && new.view.explode == 0.0 {
+                    new.view.explode = APART;
+                }
+            }
+        }
+    });
+    let report = input.sandbox.map(crate::scene::Sandbox::preview).filter(|r| r.showing.is_some());
+    let text =
+        report.map_or_else(|| "–".to_owned(), |r| format!("preview level {}, {:.0} ms", r.level, r.ms));
+    figure(ui, "", text);
 }

@@ -3,8 +3,9 @@
 use glam::{Mat4, Quat, Vec3};
 
 use crate::{
+    fracture::Seams,
     gpu::Gpu,
-    render::{Camera, FrameInput, RenderBody, RenderOptions, Renderer},
+    render::{BodySeams, Camera, FrameInput, RenderBody, RenderOptions, Renderer},
     svo::{Arena, Forest, LeafColor, Leaves, build, morton, pack_cut, pack_normal},
 };
 
@@ -99,6 +100,8 @@ pub struct Stage {
     pub camera: Camera,
     pub options: RenderOptions,
     pub size: [u32; 2],
+    /// Body, cracks to show on it, its first voxel.
+    pub seams: Option<(usize, Seams, u32)>,
 }
 
 impl Stage {
@@ -121,6 +124,7 @@ impl Stage {
             camera: Camera { distance: 4.0, ..Camera::default() },
             options: RenderOptions { floor: None, ..RenderOptions::default() },
             size: [96, 64],
+            seams: None,
         })
     }
 
@@ -152,6 +156,11 @@ impl Stage {
             camera: self.camera,
             options: self.options.clone(),
             size: self.size,
+            seams: self.seams.as_ref().map(|(body, seams, first)| BodySeams {
+                body: *body,
+                seams,
+                first: *first,
+            }),
         };
         self.renderer.still(&self.gpu, &input, passes).expect("still")
     }
