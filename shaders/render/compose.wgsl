@@ -148,6 +148,8 @@ fn shade_body(hit: PixelHit, look: u32, n: vec3<f32>, direction: vec3<f32>, lit:
 
 // Seam gold, #d4a017 in linear light.
 const SEAM_GOLD = vec3<f32>(0.658, 0.352, 0.010);
+// What it sends out by itself: redder, since the tone curve pales what is bright.
+const SEAM_SHINE = vec3<f32>(0.70, 0.27, 0.02);
 
 // A line of gold: metal that mirrors sun and sky in its own colour and shines a little by itself; round it, its glow.
 fn gilded(color: vec3<f32>, gold: f32, n: vec3<f32>, direction: vec3<f32>, lit: Lit) -> vec3<f32> {
@@ -155,10 +157,10 @@ fn gilded(color: vec3<f32>, gold: f32, n: vec3<f32>, direction: vec3<f32>, lit: 
     let sun = SUN_COLOR * lit.sun;
     let mirror = sky_light(reflect(direction, n)) * mix(0.4, 1.0, lit.sky);
     let metal = SEAM_GOLD * (sun * max(dot(n, frame.sun), 0.0) * 0.35 + mirror * 0.9)
-        + vec3<f32>(1.0, 0.74, 0.32) * sun * gloss(n, v, frame.sun, 0.34) * 6.0
-        + SEAM_GOLD * 0.75;
+        + vec3<f32>(1.0, 0.72, 0.3) * sun * gloss(n, v, frame.sun, 0.34) * 6.0
+        + SEAM_SHINE * 0.55;
     let line = smoothstep(0.5, 0.95, gold);
-    return mix(color + SEAM_GOLD * gold * 0.9, metal, line);
+    return mix(color + SEAM_SHINE * gold * 1.1, metal, line);
 }
 
 // Share of the neighbours two pixels away that are selected: the outline outside a selected body.

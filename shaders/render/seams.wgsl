@@ -11,8 +11,8 @@ struct Seam {
 }
 
 // Half the width of a line and reach of its glow, units (16384 a grid side).
-const SEAM_HALF = 36.0;
-const SEAM_GLOW = 34.0;
+const SEAM_HALF = 42.0;
+const SEAM_GLOW = 40.0;
 // Share of the gold that the glow starts with.
 const SEAM_HALO = 0.42;
 const SEAM_UNITS = 16384.0;
@@ -91,7 +91,9 @@ fn seam_at(body: Body, point: vec3<f32>, into: vec3<f32>, normal: vec3<f32>, pix
         }
     }
     let thin = pixel * (SEAM_UNITS / side);
-    let half_width = clamp(0.9 * thin, SEAM_HALF, 0.7 * f32(SEAM_REACH));
+    // Laid by hand: a little broader here, a little finer there.
+    let laid = SEAM_HALF * (0.72 + 0.5 * grain(p * (1.0 / 420.0)));
+    let half_width = clamp(0.9 * thin, laid, 0.7 * f32(SEAM_REACH));
     let line = 1.0 - smoothstep(half_width - 0.6 * thin, half_width + 0.6 * thin, least);
     let beyond = max(least - half_width, 0.0) / SEAM_GLOW;
     let halo = SEAM_HALO * exp2(-beyond * beyond * 1.4);

@@ -5,3 +5,4 @@ mod layout;
 mod parity;
 mod pictures;
 mod reference;
+mod seams;

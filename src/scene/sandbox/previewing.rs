@@ -113,7 +113,9 @@ impl Sandbox {
         self.give_back();
         let mode = self.tuning.view.preview;
         let aimed = self.preview.aim.filter(|_| mode != PreviewMode::Off);
-        let Some((aim, body)) = aimed.and_then(|aim| Some((aim, self.body(aim.body)?.clone()))) else {
+        let Some((aim, object_level)) =
+            aimed.and_then(|aim| Some((aim, self.body(aim.body)?.def.forest.level)))
+        else {
             return Ok(self.drop_shown());
         };
         let fracturer = Arc::clone(&self.fracturer);
@@ -121,11 +123,12 @@ impl Sandbox {
         let Some(Ok(fracturer)) = fracturer.get() else {
             return Ok(self.drop_shown());
         };
-        let level = self.preview.control.level(body.def.forest.level);
+        let level = self.preview.control.level(object_level);
         let wanted = Wanted { aim, params: self.tuning.fracture.clone(), mode, level };
-        if self.preview.done.as_ref() == Some(&wanted) {
+        let body = self.body(aim.body).filter(|_| self.preview.done.as_ref() != Some(&wanted)).cloned();
+        let Some(body) = body else {
             return Ok(false);
-        }
+        };
         let result = self.compute(fracturer, &body, &wanted);
         self.preview.report.revision += 1;
         match result {
@@ -311,4 +314,147 @@ impl Sandbox {
 fn first_voxel(fine: &Forest, coarse: &Forest, tree: u32) -> u32 {
     let of_level = if coarse.level < fine.level { fine.level_start[coarse.level as usize] } else { 0 };
     of_level + coarse.tree_start[tree as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{gpu::Gpu, scene::Arrived};
+
+    fn opened(gpu: &Gpu) -> Sandbox {
+        let mut sandbox = Sandbox::new(gpu).unwrap();
+        sandbox.open("builtin:vase", 6);
+        until(&mut sandbox, Arrived::Opened);
+        // The passes, as the window's worker makes them.
+        sandbox.fracturer.get_or_init(|| Fracturer::new(gpu));
+        sandbox
+    }
+
+    fn until(sandbox: &mut Sandbox, wanted: Arrived) {
+        while sandbox.poll().unwrap() != Some(wanted) {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    }
+
+    /// Aims at the middle of the picture from the front.
+    fn aim(sandbox: &Sandbox) -> Aim {
+        let (low, high) = sandbox.bounds(None).unwrap();
+        let from = low.midpoint(high) + Vec3::Z * 5.0;
+        let pick = sandbox.pick(from, Vec3::NEG_Z).expect("the vase is hit");
+        sandbox.aim_at(&pick, Vec3::NEG_Z).unwrap()
+    }
+
+    #[test]
+    fn the_preview_follows_the_aim_and_the_parameters_and_changes_nothing() {
+        let Ok(gpu) = Gpu::headless() else {
+            println!("SKIPPED, no adapter");
+            return;
+        };
+        let mut sandbox = opened(&gpu);
+        assert!(!sandbox.update_preview().unwrap() && sandbox.body_seams().is_none());
+        let aim = aim(&sandbox);
+        sandbox.set_aim(Some(aim));
+        assert!(sandbox.update_preview().unwrap());
+        assert!(!sandbox.update_preview().unwrap(), "nothing has moved");
+        let first = sandbox.preview();
+        assert_eq!((first.showing, first.level, first.recomputed), (Some(PreviewMode::Seams), 6, 1));
+        assert_eq!(sandbox.body_seams().map(|s| (s.body, s.seams.seeds)), Some((0, 40)));
+        let mut tuning = sandbox.tuning().clone();
+        tuning.fracture.seeds = 60;
+        sandbox.tune("seeds", tuning.clone());
+        assert!(sandbox.update_preview().unwrap());
+        assert_eq!(sandbox.body_seams().map(|s| s.seams.seeds), Some(60));
+        assert_eq!((sandbox.preview().recomputed, sandbox.bodies().len()), (2, 1));
+
+        tuning.view.preview = PreviewMode::Off;
+        sandbox.tune("view", tuning);
+        assert!(sandbox.update_preview().unwrap());
+        assert_eq!((sandbox.preview().showing, sandbox.body_seams().is_some()), (None, false));
+    }
+
+    #[test]
+    fn what_is_previewed_is_what_breaks() {
+        let Ok(gpu) = Gpu::headless() else {
+            println!("SKIPPED, no adapter");
+            return;
+        };
+        let mut sandbox = opened(&gpu);
+        let aim = aim(&sandbox);
+        let mut tuning = sandbox.tuning().clone();
+        tuning.view.preview = PreviewMode::Exploded;
+        tuning.view.explode = 0.5;
+        sandbox.tune("view", tuning);
+        sandbox.set_aim(Some(aim));
+        assert!(sandbox.update_preview().unwrap());
+        assert_eq!(sandbox.preview().showing, Some(PreviewMode::Exploded));
+        let apart = sandbox.shown_bodies(None);
+        // The vase has its leaves at level 6 and so has its preview: the same pieces, at the same places.
+        let (point, direction) = sandbox.aimed(&aim).unwrap();
+        sandbox.break_at(aim.body, point, direction);
+        assert!(!sandbox.update_preview().unwrap(), "what is shown stays until the pieces are there");
+        assert_eq!(sandbox.shown_bodies(None).len(), apart.len());
+        until(&mut sandbox, Arrived::Broke);
+        sandbox.update_preview().unwrap();
+        assert_eq!(sandbox.preview().showing, None, "the body that was aimed at is gone");
+        let pieces = sandbox.shown_bodies(None);
+        assert_eq!(pieces.len(), apart.len());
+        for (piece, before) in pieces.iter().zip(&apart) {
+            assert_eq!(piece.bounds, before.bounds);
+            let moved = piece.world_from_grid.w_axis - before.world_from_grid.w_axis;
+            assert!(moved.length() < 0.02, "a piece was drawn {} m beside its preview", moved.length());
+        }
+    }
+
+    #[test]
+    fn exploded_previews_give_their_octrees_back() {
+        let Ok(gpu) = Gpu::headless() else {
+            println!("SKIPPED, no adapter");
+            return;
+        };
+        let mut sandbox = opened(&gpu);
+        sandbox.preview.control = LevelControl::default();
+        let aim = aim(&sandbox);
+        let mut tuning = sandbox.tuning().clone();
+        tuning.view.preview = PreviewMode::Exploded;
+        sandbox.set_aim(Some(aim));
+        let mut bytes = Vec::new();
+        for rng in 0..12 {
+            tuning.fracture.rng = rng;
+            sandbox.tune("rng", tuning.clone());
+            assert!(sandbox.update_preview().unwrap());
+            bytes.push(sandbox.arena.read().unwrap().bytes());
+        }
+        assert_eq!(bytes[3], bytes[11], "the arena grows: {bytes:?}");
+        sandbox.set_aim(None);
+        assert!(sandbox.update_preview().unwrap());
+        sandbox.update_preview().unwrap();
+        assert!(sandbox.preview.unused.is_empty());
+        assert_eq!(sandbox.shown_bodies(None).len(), 1);
+    }
+
+    #[test]
+    fn undo_and_a_new_scene_end_the_preview() {
+        let Ok(gpu) = Gpu::headless() else {
+            println!("SKIPPED, no adapter");
+            return;
+        };
+        let mut sandbox = opened(&gpu);
+        let aim = aim(&sandbox);
+        sandbox.set_aim(Some(aim));
+        sandbox.update_preview().unwrap();
+        let (point, direction) = sandbox.aimed(&aim).unwrap();
+        sandbox.break_at(aim.body, point, direction);
+        until(&mut sandbox, Arrived::Broke);
+        assert!(sandbox.bodies().len() > 1 && sandbox.aimed(&aim).is_none());
+        assert_eq!(sandbox.undo().as_deref(), Some("break"));
+        sandbox.update_preview().unwrap();
+        assert_eq!((sandbox.bodies().len(), sandbox.preview().showing), (1, None));
+        let again = self::aim(&sandbox);
+        sandbox.set_aim(Some(again));
+        assert!(sandbox.update_preview().unwrap());
+        sandbox.open("builtin:sphere", 5);
+        until(&mut sandbox, Arrived::Opened);
+        sandbox.update_preview().unwrap();
+        assert_eq!((sandbox.preview().showing, sandbox.aimed(&again)), (None, None));
+    }
 }
