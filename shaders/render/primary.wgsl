@@ -161,7 +161,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     }
     var gold = 0.0;
     if hit.body == frame.seam_body {
-        let seam = seam_at(body, point, normalize(d), surface.normal, frame.pixel_cone * hit.distance / body.voxel);
+        let seam = seam_at(body, point, normalize(d), surface.normal / max(length(surface.normal), 1e-20), frame.pixel_cone * hit.distance / body.voxel);
         gold = seam.gold;
         surface.normal += seam.lean * 0.55;
     }

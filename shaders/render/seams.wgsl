@@ -42,6 +42,45 @@ fn seam_cell(record: u32, k: u32, all: bool) -> u32 {
     return (seams[record + 1u + (k >> 1u)] >> (16u * (k & 1u))) & 0xffffu;
 }
 
+// The nearest crack along the surface.
+struct Border {
+    // Units.
+    distance: f32,
+    // Direction away from it in the surface, unit or shorter.
+    away: vec3<f32>,
+}
+
+// The nearest of a list's planes; those count from the middle of the preview's voxel, in its edges.
+fn planes_border(record: u32, count: u32, level: u32, point: vec3<f32>, normal: vec3<f32>) -> Border {
+    let size = f32(1u << (level - frame.seam_level));
+    let q = point / size;
+    let from_middle = q - floor(q) - 0.5;
+    var best = Border(1e9, vec3<f32>(0.0));
+    for (var k = 0u; k < min(count, SEAM_WORDS - 1u); k++) {
+        let plane = seams[record + 1u + k];
+        let across = cut_normal(plane);
+        let in_surface = across - normal * dot(across, normal);
+        let slant = max(length(in_surface), 0.22);
+        let d = (dot(from_middle, across) - cut_offset(plane)) / slant * (SEAM_UNITS / f32(1u << frame.seam_level));
+        if abs(d) < best.distance {
+            best = Border(abs(d), in_surface * sign(d) / slant);
+        }
+    }
+    return best;
+}
+
+// Gold and lean of a place at `p` (units) near a crack, where a pixel is `thin` units wide.
+fn drawn(border: Border, p: vec3<f32>, thin: f32) -> Seam {
+    // Laid by hand: a little broader here, a little finer there.
+    let laid = SEAM_HALF * (0.72 + 0.5 * grain(p * (1.0 / 420.0)));
+    let half_width = clamp(0.9 * thin, laid, 0.7 * f32(SEAM_REACH));
+    let line = 1.0 - smoothstep(half_width - 0.6 * thin, half_width + 0.6 * thin, border.distance);
+    let beyond = max(border.distance - half_width, 0.0) / SEAM_GLOW;
+    let halo = SEAM_HALO * exp2(-beyond * beyond * 1.4);
+    let edge = clamp(border.distance / half_width, 0.0, 1.0);
+    return Seam(max(line, select(0.0, halo, halo > 0.03)), border.away * edge * line);
+}
+
 // `point` and `normal` (unit) in grid space; `into` is the unit ray there, `pixel` the width of a pixel, voxels.
 fn seam_at(body: Body, point: vec3<f32>, into: vec3<f32>, normal: vec3<f32>, pixel: f32) -> Seam {
     let none = Seam(0.0, vec3<f32>(0.0));
@@ -55,6 +94,10 @@ fn seam_at(body: Body, point: vec3<f32>, into: vec3<f32>, normal: vec3<f32>, pix
     let listed = seams[record];
     if listed == 0u {
         return none;
+    }
+    let thin = pixel * (SEAM_UNITS / side);
+    if listed >= SEAM_PLANES {
+        return drawn(planes_border(record, listed - SEAM_PLANES, body.level, point, normal), point * (SEAM_UNITS / side), thin);
     }
     let all = listed == SEAM_ALL;
     let count = select(listed, frame.seam_seeds, all);
@@ -90,13 +133,5 @@ fn seam_at(body: Body, point: vec3<f32>, into: vec3<f32>, normal: vec3<f32>, pix
             lean = -in_surface / slant;
         }
     }
-    let thin = pixel * (SEAM_UNITS / side);
-    // Laid by hand: a little broader here, a little finer there.
-    let laid = SEAM_HALF * (0.72 + 0.5 * grain(p * (1.0 / 420.0)));
-    let half_width = clamp(0.9 * thin, laid, 0.7 * f32(SEAM_REACH));
-    let line = 1.0 - smoothstep(half_width - 0.6 * thin, half_width + 0.6 * thin, least);
-    let beyond = max(least - half_width, 0.0) / SEAM_GLOW;
-    let halo = SEAM_HALO * exp2(-beyond * beyond * 1.4);
-    let edge = clamp(least / half_width, 0.0, 1.0);
-    return Seam(max(line, select(0.0, halo, halo > 0.03)), lean * edge * line);
+    return drawn(Border(least, lean), p, thin);
 }

@@ -4,16 +4,19 @@
 //! GPU. Seeds are fixed point, so every level lists the same cracks, and a picture that measures its distance to the bisectors
 //! of the listed cells draws them exactly. Nothing is read back.
 
-use super::{FractureError, Fracturer, Pattern};
+use super::{Fracture, FractureError, Fracturer, Pattern};
 use crate::{
     gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, groups_for},
-    svo::morton::Key,
+    svo::{morton::Key, unpack_cut},
 };
 
 /// Words of one voxel's list; `shaders/shared/seams.wgsl` draws them.
 const WORDS: usize = 8;
 
-/// Cells near every boundary voxel of one octree.
+/// `SEAM_PLANES` there: the list holds planes.
+const PLANES: u32 = 256;
+
+/// Cells near every boundary voxel of one octree, or the planes of the cracks in it.
 #[derive(Clone, Debug)]
 pub struct Seams {
     /// Seeds, then lists, as `shaders/shared/seams.wgsl` has them.
@@ -22,6 +25,36 @@ pub struct Seams {
     pub seeds: u32,
     /// Level of the voxels.
     pub level: u32,
+}
+
+impl Seams {
+    /// Lists from the second planes of the pieces' boundary voxels, for cracks that are no bisectors. `keys` are the boundary voxels of the
+    /// octree that broke, ascending. A line then ends at its voxel's faces, so it is less even than one between cells.
+    ///
+    /// # Errors
+    /// [`GpuError::TooLarge`].
+    pub fn of_fracture(gpu: &Gpu, keys: &[Key], fracture: &Fracture) -> Result<Self, GpuError> {
+        let leaves = &fracture.forest.leaves;
+        let mut words = vec![0u32; 4 + WORDS * keys.len()];
+        for ((key, cut), color) in leaves.keys.iter().zip(&leaves.cuts).zip(&leaves.colors) {
+            let (Some(plane), Ok(at)) = (unpack_cut(*cut), keys.binary_search(key)) else {
+                continue;
+            };
+            let record = &mut words[4 + WORDS * at..][..WORDS];
+            let count = (record[0] & 0xff) as usize;
+            // The copy on the other side has the same plane, turned round.
+            let known =
+                record[1..=count].iter().filter_map(|word| unpack_cut(*word)).any(|(normal, offset)| {
+                    let alike = normal.dot(plane.0);
+                    alike.abs() > 0.98 && (offset * alike.signum() - plane.1).abs() < 0.06
+                });
+            if !known && !color.crack() && count + 1 < WORDS {
+                record[1 + count] = *cut;
+                record[0] = PLANES + count as u32 + 1;
+            }
+        }
+        Ok(Self { words: Buffer::from_slice(gpu, "seams", &words)?, seeds: 1, level: fracture.forest.level })
+    }
 }
 
 pub(super) struct SeamsPass {

@@ -89,7 +89,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
 }
 
 /// Pieces that are not drawn apart look like the whole: choosing "exploded" parts them by this.
-const APART: f64 = 0.3;
+const APART: f64 = 0.2;
 
 /// How the aimed blow is shown, and how finely it is computed just now.
 fn preview(ui: &mut egui::Ui, input: &UiInput<'_>, new: &mut Tuning, out: &mut UiOutput) {

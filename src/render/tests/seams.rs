@@ -4,7 +4,7 @@ use glam::{DVec3, Vec3};
 
 use super::fixtures::{Stage, ball};
 use crate::{
-    fracture::{Fracturer, Pattern, Seams},
+    fracture::{Fracturer, Pattern, Recipe, Seams, Source},
     gpu::Buffer,
     render::PixelHit,
     svo::{Forest, coarsen},
@@ -113,6 +113,34 @@ fn lines_lie_where_cells_meet_at_every_level_of_the_lists() {
             assert!(differing <= 4, "{differing} pixels depend on the level of the lists");
         }
     }
+}
+
+#[test]
+fn planes_of_a_coarse_fracture_draw_the_same_lines() {
+    let Some(mut stage) = Stage::open() else { return };
+    stage.size = SIZE;
+    stage.camera.distance = 3.2;
+    let forest = ball(LEVEL);
+    let body = stage.add(&forest, 2.0, glam::Quat::from_rotation_y(0.4), Vec3::ZERO);
+    let fracturer = Fracturer::new(&stage.gpu).expect("fracturer");
+    let pattern = Pattern::from_points(&seeds(), LEVEL).expect("pattern");
+    stage.still(1);
+    let away = distances(&stage);
+    let coarse = std::sync::Arc::new(coarsen(&forest, 5));
+    let slot = stage.arena.insert(&stage.gpu, &coarse).expect("slot");
+    let source = Source { arena: &stage.arena, slot, forest: &coarse, tree: 0 };
+    let fracture = fracturer.fracture(&stage.gpu, &source, &pattern, &Recipe::default()).expect("pieces");
+    let seams = Seams::of_fracture(&stage.gpu, &coarse.leaves.keys, &fracture).expect("seams");
+    stage.seams = Some((body, seams, forest.level_start[5]));
+    let picture = stage.still(1);
+    let (mut on, mut gold) = (0, 0);
+    for (i, _) in away.iter().enumerate().filter(|(_, d)| d.is_some_and(|d| d < 14.0 / 16384.0)) {
+        on += 1;
+        let [r, g, b] = pixel(&picture, i);
+        gold += usize::from(g * 100 > r * 62 && b * 100 < r * 52);
+    }
+    println!("{gold} of {on} pixels on a crack are gold");
+    assert!(on > 100 && gold * 100 > on * 85, "{gold} of {on}");
 }
 
 #[test]

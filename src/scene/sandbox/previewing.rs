@@ -13,7 +13,7 @@ use glam::{DVec3, Vec3};
 use super::{Sandbox, SandboxError, ScenePick};
 use crate::{
     bodies::{Body, BodyId, MassProperties},
-    fracture::{FractureError, FractureParams, Fracturer, Pattern, Recipe, Seams, Source},
+    fracture::{FractureError, FractureParams, Fracturer, Pattern, Recipe, Seams, Source, Surface},
     gpu::{Buffer, GpuError},
     render::{BodySeams, RenderBody},
     scene::{
@@ -59,6 +59,21 @@ struct Coarse {
     /// Boundary voxels of the tree.
     keys: Buffer<u32>,
     slot: Option<Slot>,
+}
+
+impl Coarse {
+    /// Boundary voxels of the tree, Morton codes.
+    fn voxels(&self) -> &[u32] {
+        let starts = &self.forest.tree_start[self.tree as usize..];
+        &self.forest.leaves.keys[starts[0] as usize..starts[1] as usize]
+    }
+
+    /// Index of the tree's first voxel in the slot of the forest that this was made of: a node's, or a leaf's where that is the leaf level.
+    fn first_voxel(&self, fine: &Forest) -> u32 {
+        let level = self.forest.level;
+        let of_level = if level < fine.level { fine.level_start[level as usize] } else { 0 };
+        of_level + self.forest.tree_start[self.tree as usize]
+    }
 }
 
 impl Sandbox {
@@ -172,39 +187,24 @@ impl Sandbox {
             def.tree,
         )
         .map_err(|error| FractureError::Params(error.to_string()))?;
-        let Some(coarse) = &mut self.preview.coarse else {
-            return Ok(None);
-        };
+        let planar = wanted.params.surface == Surface::Planar;
         let shown = match wanted.mode {
             PreviewMode::Off => return Ok(None),
-            PreviewMode::Seams => {
+            PreviewMode::Seams if planar => {
+                let Some(coarse) = &self.preview.coarse else {
+                    return Ok(None);
+                };
                 let seams = fracturer.seams(&self.gpu, &coarse.keys, wanted.level, &pattern)?;
                 // Waited for, so that what is measured is the preview and not the picture after it.
                 let waited = self.gpu.device.poll(wgpu::PollType::wait_indefinitely());
                 waited.map_err(|error| GpuError::Driver(error.to_string()))?;
-                Shown::Seams(body.id, seams, first_voxel(&def.forest, &coarse.forest, def.tree))
+                Shown::Seams(body.id, seams, coarse.first_voxel(&def.forest))
             }
-            PreviewMode::Exploded => {
-                let shared = Arc::clone(&self.arena);
-                let Ok(mut arena) = shared.try_write() else {
-                    return Ok(None);
-                };
-                let slot = match coarse.slot {
-                    Some(slot) => slot,
-                    None => *coarse.slot.insert(arena.insert(&self.gpu, &coarse.forest)?),
-                };
-                let source = Source { arena: &arena, slot, forest: &coarse.forest, tree: coarse.tree };
-                let recipe = wanted.params.recipe();
-                let island_level = recipe.island_level.map(|l| l.min(wanted.level));
-                let fracture =
-                    fracturer.fracture(&self.gpu, &source, &pattern, &Recipe { island_level, ..recipe })?;
-                // The last preview's octrees go first, so that the arena does not grow.
-                if let Some(Shown::Pieces(_, old, ..)) = self.preview.shown.take() {
-                    arena.remove(old);
+            PreviewMode::Seams | PreviewMode::Exploded => {
+                match self.break_coarse(fracturer, body, wanted, &pattern)? {
+                    Some(shown) => shown,
+                    None => return Ok(None),
                 }
-                let slot = arena.insert(&self.gpu, &fracture.forest)?;
-                let pieces = fracture.pieces.iter().map(|p| (p.tree, p.mass)).collect();
-                Shown::Pieces(body.id, slot, pieces, wanted.level)
             }
         };
         let ms = start.elapsed().as_secs_f64() * 1e3;
@@ -213,6 +213,39 @@ impl Sandbox {
         preview.report.recomputed += 1;
         (preview.report.level, preview.report.ms) = (wanted.level, ms);
         Ok(Some(shown))
+    }
+
+    /// Breaks the coarse octree as a click would break the body: its pieces, or the seams that they have.
+    fn break_coarse(
+        &mut self,
+        fracturer: &Fracturer,
+        body: &Body,
+        wanted: &Wanted,
+        pattern: &Pattern,
+    ) -> Result<Option<Shown>, SandboxError> {
+        let shared = Arc::clone(&self.arena);
+        let (Some(coarse), Ok(mut arena)) = (&mut self.preview.coarse, shared.try_write()) else {
+            return Ok(None);
+        };
+        let slot = match coarse.slot {
+            Some(slot) => slot,
+            None => *coarse.slot.insert(arena.insert(&self.gpu, &coarse.forest)?),
+        };
+        let source = Source { arena: &arena, slot, forest: &coarse.forest, tree: coarse.tree };
+        let recipe = wanted.params.recipe();
+        let island_level = recipe.island_level.map(|l| l.min(wanted.level));
+        let fracture = fracturer.fracture(&self.gpu, &source, pattern, &Recipe { island_level, ..recipe })?;
+        if wanted.mode == PreviewMode::Seams {
+            let seams = Seams::of_fracture(&self.gpu, coarse.voxels(), &fracture)?;
+            return Ok(Some(Shown::Seams(body.id, seams, coarse.first_voxel(&body.def.forest))));
+        }
+        // The last preview's octrees go first, so that the arena does not grow.
+        if let Some(Shown::Pieces(_, old, ..)) = self.preview.shown.take() {
+            arena.remove(old);
+        }
+        let slot = arena.insert(&self.gpu, &fracture.forest)?;
+        let pieces = fracture.pieces.iter().map(|p| (p.tree, p.mass)).collect();
+        Ok(Some(Shown::Pieces(body.id, slot, pieces, wanted.level)))
     }
 
     fn refresh_coarse(&mut self, forest: &Arc<Forest>, tree: u32, level: u32) -> Result<(), GpuError> {
@@ -229,9 +262,10 @@ impl Sandbox {
                 (if whole { Arc::clone(forest) } else { Arc::new(coarsen(forest, level)) }, None)
             }
         };
-        let range = coarse.tree_start[tree as usize] as usize..coarse.tree_start[tree as usize + 1] as usize;
-        let keys = Buffer::from_slice(&self.gpu, "preview voxels", &coarse.leaves.keys[range])?;
-        self.preview.coarse = Some(Coarse { of: Arc::downgrade(forest), forest: coarse, tree, keys, slot });
+        let keys = Buffer::zeroed(&self.gpu, "preview voxels", 0)?;
+        let mut coarse = Coarse { of: Arc::downgrade(forest), forest: coarse, tree, keys, slot };
+        coarse.keys = Buffer::from_slice(&self.gpu, "preview voxels", coarse.voxels())?;
+        self.preview.coarse = Some(coarse);
         Ok(())
     }
 
@@ -308,12 +342,6 @@ impl Sandbox {
         }));
         drawn
     }
-}
-
-/// Index in the body's own slot of the first voxel of `tree` at the level of `coarse`: a node's, or a leaf's where that is the leaf level.
-fn first_voxel(fine: &Forest, coarse: &Forest, tree: u32) -> u32 {
-    let of_level = if coarse.level < fine.level { fine.level_start[coarse.level as usize] } else { 0 };
-    of_level + coarse.tree_start[tree as usize]
 }
 
 #[cfg(test)]
