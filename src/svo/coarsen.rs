@@ -3,22 +3,25 @@
 //! In: a forest and a level. Out: a forest whose leaves are the nodes of that level, in their order, so that coarse leaf i of a
 //! tree is the tree's i-th node there; colours, normals, surfaces and volumes are means of what lies below.
 
-use glam::Vec3;
+use std::sync::LazyLock;
+
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
 
 use super::{Forest, LeafColor, Leaves, Node, morton, pack_normal, unpack_normal};
 
 /// What lies below a node, summed.
 #[derive(Clone, Copy, Default)]
 struct Below {
-    key: morton::Key,
-    tree: u32,
+    /// First leaf.
+    first: u32,
+    leaves: u32,
+    cracks: u32,
     /// Linear colour.
     rgb: Vec3,
     normal: Vec3,
-    /// Where the leaves' surface planes come nearest to their centres, relative to the grid's origin, leaf units.
-    point: glam::DVec3,
-    leaves: u32,
-    cracks: u32,
+    /// Where the leaves' surface planes come nearest to their centres, grid coordinates in leaf units.
+    point: DVec3,
     /// Leaf cells' worth of solid.
     solid: f64,
 }
@@ -26,14 +29,38 @@ struct Below {
 impl Below {
     fn join(&mut self, other: &Self) {
         if self.leaves == 0 {
-            (self.key, self.tree) = (other.key >> 3, other.tree);
+            self.first = other.first;
         }
+        self.leaves += other.leaves;
+        self.cracks += other.cracks;
         self.rgb += other.rgb;
         self.normal += other.normal;
         self.point += other.point;
-        self.leaves += other.leaves;
-        self.cracks += other.cracks;
         self.solid += other.solid;
+    }
+
+    fn of_leaf(leaves: &Leaves, i: usize) -> Self {
+        let normal = unpack_normal(leaves.normals[i]);
+        let centre = DVec3::from_array(morton::decode(leaves.keys[i]).map(|v| f64::from(v) + 0.5));
+        Self {
+            first: i as u32,
+            leaves: 1,
+            cracks: u32::from(leaves.colors[i].crack()),
+            rgb: Vec3::from_array(leaves.colors[i].rgb().map(|byte| LINEAR[usize::from(byte)])),
+            normal,
+            point: centre + (normal * leaves.colors[i].offset()).as_dvec3(),
+            solid: f64::from(leaves.coverage[i]),
+        }
+    }
+
+    /// A node's sums from its children; an internal octant counts as `cells` leaf cells.
+    fn of_node(node: Node, cells: f64, child: impl Fn(u32) -> Self) -> Self {
+        let mut sum = Self::default();
+        for c in node.child_base..node.child_base + node.valid().count_ones() {
+            sum.join(&child(c));
+        }
+        sum.solid += f64::from(node.internal().count_ones()) * cells;
+        sum
     }
 }
 
@@ -44,13 +71,22 @@ pub fn coarsen(forest: &Forest, level: u32) -> Forest {
     if level == 0 || level >= forest.level {
         return forest.clone();
     }
-    let mut below = of_leaves(forest);
-    let mut cells = 1.0;
-    for l in (level..forest.level).rev() {
-        let nodes = &forest.nodes[forest.level_start[l as usize] as usize..];
-        let count = (forest.level_start[l as usize + 1] - forest.level_start[l as usize]) as usize;
-        let mut children = below.iter();
-        below = nodes[..count].iter().map(|node| joined(*node, &mut children, cells)).collect();
+    let nodes_of = |l: u32| {
+        let range = forest.level_start[l as usize] as usize..forest.level_start[l as usize + 1] as usize;
+        &forest.nodes[range]
+    };
+    let last = forest.level - 1;
+    let mut below: Vec<Below> = nodes_of(last)
+        .par_iter()
+        .map(|node| Below::of_node(*node, 1.0, |c| Below::of_leaf(&forest.leaves, c as usize)))
+        .collect();
+    let mut cells = 8.0;
+    for l in (level..last).rev() {
+        let base = forest.level_start[l as usize + 1];
+        below = nodes_of(l)
+            .par_iter()
+            .map(|node| Below::of_node(*node, cells, |c| below[(c - base) as usize]))
+            .collect();
         cells *= 8.0;
     }
 
@@ -60,65 +96,30 @@ pub fn coarsen(forest: &Forest, level: u32) -> Forest {
     for node in &mut nodes[forest.level_start[top - 1] as usize..] {
         node.child_base = node.child_base.saturating_sub(first_leaf);
     }
-    let mut tree_start = vec![0; forest.trees() + 1];
-    for b in &below {
-        tree_start[b.tree as usize + 1] += 1;
-    }
-    for tree in 0..forest.trees() {
-        tree_start[tree + 1] += tree_start[tree];
-    }
-    let size = 1u32 << (forest.level - level);
+    // A tree's leaves are contiguous on every level: it begins where the first leaf below belongs to it.
+    let tree_start =
+        forest.tree_start.iter().map(|s| below.partition_point(|b| b.first < *s) as u32).collect();
     Forest {
         level,
         level_start: forest.level_start[..=top].to_vec(),
         nodes,
-        leaves: leaves_of(&below, size, cells),
+        leaves: leaves_of(forest, &below, forest.level - level, cells),
         tree_start,
     }
 }
 
-fn of_leaves(forest: &Forest) -> Vec<Below> {
-    let leaves = &forest.leaves;
-    let mut out = Vec::with_capacity(leaves.len());
-    for (tree, range) in forest.tree_start.windows(2).enumerate() {
-        out.extend((range[0] as usize..range[1] as usize).map(|i| {
-            let normal = unpack_normal(leaves.normals[i]);
-            let centre = glam::DVec3::from_array(morton::decode(leaves.keys[i]).map(|v| f64::from(v) + 0.5));
-            Below {
-                key: leaves.keys[i],
-                tree: tree as u32,
-                rgb: Vec3::from_array(leaves.colors[i].rgb().map(linear_from_srgb)),
-                normal,
-                point: centre + (normal * leaves.colors[i].offset()).as_dvec3(),
-                leaves: 1,
-                cracks: u32::from(leaves.colors[i].crack()),
-                solid: f64::from(leaves.coverage[i]),
-            }
-        }));
-    }
-    out
-}
-
-/// A node's sums from its children, which come in order; an internal octant counts as `cells` leaf cells.
-fn joined<'a>(node: Node, children: &mut impl Iterator<Item = &'a Below>, cells: f64) -> Below {
-    let mut sum = Below::default();
-    for child in children.take(node.valid().count_ones() as usize) {
-        sum.join(child);
-    }
-    sum.solid += f64::from(node.internal().count_ones()) * cells;
-    sum
-}
-
-/// `size` is the edge of a coarse voxel and `cells` its volume, in fine ones.
-fn leaves_of(below: &[Below], size: u32, cells: f64) -> Leaves {
+/// `up` levels up, where a voxel has the volume of `cells` fine ones.
+fn leaves_of(forest: &Forest, below: &[Below], up: u32, cells: f64) -> Leaves {
+    let size = f64::from(1u32 << up);
     let mut leaves = Leaves { cuts: vec![0; below.len()], ..Leaves::default() };
     for b in below {
         let n = b.leaves.max(1);
+        let key = forest.leaves.keys[b.first as usize] >> (3 * up);
         let normal = b.normal.normalize_or(Vec3::Y);
-        let centre = (glam::DVec3::from_array(morton::decode(b.key).map(f64::from)) + 0.5) * f64::from(size);
-        let height = (b.point / f64::from(n) - centre).dot(normal.as_dvec3()) / f64::from(size);
+        let centre = (DVec3::from_array(morton::decode(key).map(f64::from)) + 0.5) * size;
+        let height = (b.point / f64::from(n) - centre).dot(normal.as_dvec3()) / size;
         let rgb = (b.rgb / n as f32).to_array().map(srgb_from_linear);
-        leaves.keys.push(b.key);
+        leaves.keys.push(key);
         leaves.normals.push(pack_normal(normal));
         leaves.colors.push(LeafColor::new(rgb, 2 * b.cracks > n, height as f32));
         leaves.coverage.push(((b.solid / cells) as f32).clamp(f32::MIN_POSITIVE, 1.0));
@@ -126,10 +127,13 @@ fn leaves_of(below: &[Below], size: u32, cells: f64) -> Leaves {
     leaves
 }
 
-fn linear_from_srgb(byte: u8) -> f32 {
-    let c = f32::from(byte) / 255.0;
-    if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
-}
+/// Linear light of every sRGB byte.
+static LINEAR: LazyLock<[f32; 256]> = LazyLock::new(|| {
+    std::array::from_fn(|byte| {
+        let c = byte as f32 / 255.0;
+        if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+    })
+});
 
 fn srgb_from_linear(v: f32) -> u8 {
     let c = if v <= 0.003_130_8 { 12.92 * v } else { 1.055 * v.powf(1.0 / 2.4) - 0.055 };
