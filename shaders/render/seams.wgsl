@@ -74,7 +74,9 @@ fn drawn(border: Border, p: vec3<f32>, thin: f32) -> Seam {
     // Laid by hand: a little broader here, a little finer there.
     let laid = SEAM_HALF * (0.72 + 0.5 * grain(p * (1.0 / 420.0)));
     let half_width = clamp(0.9 * thin, laid, 0.7 * f32(SEAM_REACH));
-    let line = 1.0 - smoothstep(half_width - 0.6 * thin, half_width + 0.6 * thin, border.distance);
+    // Neither line nor its soft rim reaches beyond what the lists hold.
+    let rim = min(0.6 * thin, 0.28 * f32(SEAM_REACH));
+    let line = 1.0 - smoothstep(half_width - rim, half_width + rim, border.distance);
     let beyond = max(border.distance - half_width, 0.0) / SEAM_GLOW;
     let halo = SEAM_HALO * exp2(-beyond * beyond * 1.4);
     let edge = clamp(border.distance / half_width, 0.0, 1.0);

@@ -11,7 +11,7 @@ use crate::{
 };
 
 const LEVEL: u32 = 6;
-const SIZE: [u32; 2] = [160, 120];
+const SIZE: [u32; 2] = [400, 300];
 /// A grid side has 16384 units; lines and their glow end within this many.
 const REACH: f32 = 128.0 / 16384.0;
 
