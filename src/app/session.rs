@@ -336,12 +336,15 @@ impl Session {
     /// Whether the next picture must come without waiting for the user.
     pub fn wants_frames(&self) -> bool {
         let moving = self.playing() && self.sandbox.as_ref().is_some_and(Sandbox::has_motion);
-        moving || self.refined < REFINEMENTS
+        let refining = self.sandbox.as_ref().is_some_and(Sandbox::is_refining_preview);
+        moving || (self.refined < REFINEMENTS && !refining)
     }
 
     /// Whether worker threads must be asked again soon.
     pub fn is_waiting(&self) -> bool {
-        self.making.is_some() || self.dialog.is_some() || self.sandbox.as_ref().is_some_and(Sandbox::is_busy)
+        self.making.is_some()
+            || self.dialog.is_some()
+            || self.sandbox.as_ref().is_some_and(|s| s.is_busy() || s.is_refining_preview())
     }
 
     /// When a remark goes or an autosave is due.
@@ -469,6 +472,9 @@ impl Session {
         let moving = playing && sandbox.has_motion();
         if moved {
             self.moved_at = Instant::now();
+        }
+        if sandbox.is_refining_preview() && !moved && !moving {
+            return false;
         }
         let still = !moved && !moving && self.moved_at.elapsed() > STILL_AFTER;
         if !moved && (!still || self.refined >= REFINEMENTS) {

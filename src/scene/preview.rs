@@ -51,7 +51,7 @@ const MOST_MS: f64 = 80.0;
 /// A finer level is taken where it is expected to stay below this, ms.
 const AIM_MS: f64 = 36.0;
 /// A level has about this many times the voxels of the one above it.
-const GROWTH: f64 = 4.5;
+pub(super) const GROWTH: f64 = 4.5;
 /// Measurements that a change of level waits for: a single slow one may be anything.
 const PATIENCE: usize = 3;
 

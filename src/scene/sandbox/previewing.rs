@@ -3,6 +3,10 @@
 //! In: an [`Aim`], the tuned values. Out: seams for the picture, or coarse pieces in the body's place. It runs on the caller's thread
 //! just before the picture: on a software adapter its waits would otherwise queue behind pictures.
 
+mod full;
+#[cfg(test)]
+mod tests;
+
 use std::{
     sync::{Arc, Weak},
     time::Instant,
@@ -12,7 +16,7 @@ use glam::{DVec3, Vec3};
 
 use super::{Sandbox, SandboxError, ScenePick};
 use crate::{
-    bodies::{Body, BodyId, MassProperties},
+    bodies::{Body, BodyDef, BodyId, MassProperties},
     fracture::{FractureError, FractureParams, Fracturer, Pattern, Recipe, Seams, Source, Surface},
     gpu::{Buffer, GpuError},
     render::{BodySeams, RenderBody},
@@ -35,6 +39,11 @@ pub(super) struct Preview {
     report: PreviewReport,
     /// Octrees to give back when nothing reads the arena.
     unused: Vec<Slot>,
+    /// When something was computed last.
+    computed: Option<Instant>,
+    /// The same at the body's own level, on its way, and the last one that was asked for.
+    full: Option<full::FullJob>,
+    asked: Option<Wanted>,
 }
 
 #[derive(Clone, PartialEq)]
@@ -43,6 +52,19 @@ struct Wanted {
     params: FractureParams,
     mode: PreviewMode,
     level: u32,
+}
+
+impl Wanted {
+    /// Whether this, computed, answers `other`: the same blow, at least as finely.
+    fn covers(&self, other: &Self) -> bool {
+        let same = (self.aim, &self.params, self.mode) == (other.aim, &other.params, other.mode);
+        same && self.level >= other.level
+    }
+
+    fn pattern(&self, def: &BodyDef) -> Result<Pattern, FractureError> {
+        Pattern::near_object(&self.params, self.aim.point_in_grid, def.mass.bounds, &def.forest, def.tree)
+            .map_err(|error| FractureError::Params(error.to_string()))
+    }
 }
 
 enum Shown {
@@ -140,9 +162,11 @@ impl Sandbox {
         };
         let level = self.preview.control.level(object_level);
         let wanted = Wanted { aim, params: self.tuning.fracture.clone(), mode, level };
-        let body = self.body(aim.body).filter(|_| self.preview.done.as_ref() != Some(&wanted)).cloned();
-        let Some(body) = body else {
-            return Ok(false);
+        let taken = self.take_full(&wanted);
+        let done = self.preview.done.as_ref().is_some_and(|done| done.covers(&wanted));
+        let Some(body) = self.body(aim.body).filter(|_| !done).cloned() else {
+            self.start_full(object_level);
+            return Ok(taken);
         };
         let result = self.compute(fracturer, &body, &wanted);
         self.preview.report.revision += 1;
@@ -179,14 +203,7 @@ impl Sandbox {
         let def = &body.def;
         self.refresh_coarse(&def.forest, def.tree, wanted.level)?;
         let start = Instant::now();
-        let pattern = Pattern::near_object(
-            &wanted.params,
-            wanted.aim.point_in_grid,
-            def.mass.bounds,
-            &def.forest,
-            def.tree,
-        )
-        .map_err(|error| FractureError::Params(error.to_string()))?;
+        let pattern = wanted.pattern(def)?;
         let planar = wanted.params.surface == Surface::Planar;
         let shown = match wanted.mode {
             PreviewMode::Off => return Ok(None),
@@ -211,6 +228,7 @@ impl Sandbox {
         let preview = &mut self.preview;
         preview.control.measured(def.forest.level, ms);
         preview.report.recomputed += 1;
+        preview.computed = Some(Instant::now());
         (preview.report.level, preview.report.ms) = (wanted.level, ms);
         Ok(Some(shown))
     }
@@ -284,7 +302,8 @@ impl Sandbox {
                 .unused
                 .extend(self.preview.coarse.take_if(|c| c.of.strong_count() == 0).and_then(|c| c.slot));
         }
-        self.preview.done = None;
+        // A full one that is on its way has nobody to answer.
+        (self.preview.done, self.preview.full, self.preview.asked) = (None, None, None);
         self.preview.report.showing = None;
         self.preview.report.revision += u64::from(was);
         was
@@ -341,148 +360,5 @@ impl Sandbox {
             }
         }));
         drawn
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{gpu::Gpu, scene::Arrived};
-
-    fn opened(gpu: &Gpu) -> Sandbox {
-        let mut sandbox = Sandbox::new(gpu).unwrap();
-        sandbox.open("builtin:vase", 6);
-        until(&mut sandbox, Arrived::Opened);
-        // The passes, as the window's worker makes them.
-        sandbox.fracturer.get_or_init(|| Fracturer::new(gpu));
-        sandbox
-    }
-
-    fn until(sandbox: &mut Sandbox, wanted: Arrived) {
-        while sandbox.poll().unwrap() != Some(wanted) {
-            std::thread::sleep(std::time::Duration::from_millis(1));
-        }
-    }
-
-    /// Aims at the middle of the picture from the front.
-    fn aim(sandbox: &Sandbox) -> Aim {
-        let (low, high) = sandbox.bounds(None).unwrap();
-        let from = low.midpoint(high) + Vec3::Z * 5.0;
-        let pick = sandbox.pick(from, Vec3::NEG_Z).expect("the vase is hit");
-        sandbox.aim_at(&pick, Vec3::NEG_Z).unwrap()
-    }
-
-    #[test]
-    fn the_preview_follows_the_aim_and_the_parameters_and_changes_nothing() {
-        let Ok(gpu) = Gpu::headless() else {
-            println!("SKIPPED, no adapter");
-            return;
-        };
-        let mut sandbox = opened(&gpu);
-        assert!(!sandbox.update_preview().unwrap() && sandbox.body_seams().is_none());
-        let aim = aim(&sandbox);
-        sandbox.set_aim(Some(aim));
-        assert!(sandbox.update_preview().unwrap());
-        assert!(!sandbox.update_preview().unwrap(), "nothing has moved");
-        let first = sandbox.preview();
-        assert_eq!((first.showing, first.level, first.recomputed), (Some(PreviewMode::Seams), 6, 1));
-        assert_eq!(sandbox.body_seams().map(|s| (s.body, s.seams.seeds)), Some((0, 40)));
-        let mut tuning = sandbox.tuning().clone();
-        tuning.fracture.seeds = 60;
-        sandbox.tune("seeds", tuning.clone());
-        assert!(sandbox.update_preview().unwrap());
-        assert_eq!(sandbox.body_seams().map(|s| s.seams.seeds), Some(60));
-        assert_eq!((sandbox.preview().recomputed, sandbox.bodies().len()), (2, 1));
-
-        tuning.view.preview = PreviewMode::Off;
-        sandbox.tune("view", tuning);
-        assert!(sandbox.update_preview().unwrap());
-        assert_eq!((sandbox.preview().showing, sandbox.body_seams().is_some()), (None, false));
-    }
-
-    #[test]
-    fn what_is_previewed_is_what_breaks() {
-        let Ok(gpu) = Gpu::headless() else {
-            println!("SKIPPED, no adapter");
-            return;
-        };
-        let mut sandbox = opened(&gpu);
-        let aim = aim(&sandbox);
-        let mut tuning = sandbox.tuning().clone();
-        tuning.view.preview = PreviewMode::Exploded;
-        tuning.view.explode = 0.5;
-        sandbox.tune("view", tuning);
-        sandbox.set_aim(Some(aim));
-        assert!(sandbox.update_preview().unwrap());
-        assert_eq!(sandbox.preview().showing, Some(PreviewMode::Exploded));
-        let apart = sandbox.shown_bodies(None);
-        // The vase has its leaves at level 6 and so has its preview: the same pieces, at the same places.
-        let (point, direction) = sandbox.aimed(&aim).unwrap();
-        sandbox.break_at(aim.body, point, direction);
-        assert!(!sandbox.update_preview().unwrap(), "what is shown stays until the pieces are there");
-        assert_eq!(sandbox.shown_bodies(None).len(), apart.len());
-        until(&mut sandbox, Arrived::Broke);
-        sandbox.update_preview().unwrap();
-        assert_eq!(sandbox.preview().showing, None, "the body that was aimed at is gone");
-        let pieces = sandbox.shown_bodies(None);
-        assert_eq!(pieces.len(), apart.len());
-        for (piece, before) in pieces.iter().zip(&apart) {
-            assert_eq!(piece.bounds, before.bounds);
-            let moved = piece.world_from_grid.w_axis - before.world_from_grid.w_axis;
-            assert!(moved.length() < 0.02, "a piece was drawn {} m beside its preview", moved.length());
-        }
-    }
-
-    #[test]
-    fn exploded_previews_give_their_octrees_back() {
-        let Ok(gpu) = Gpu::headless() else {
-            println!("SKIPPED, no adapter");
-            return;
-        };
-        let mut sandbox = opened(&gpu);
-        sandbox.preview.control = LevelControl::default();
-        let aim = aim(&sandbox);
-        let mut tuning = sandbox.tuning().clone();
-        tuning.view.preview = PreviewMode::Exploded;
-        sandbox.set_aim(Some(aim));
-        let mut bytes = Vec::new();
-        for rng in 0..12 {
-            tuning.fracture.rng = rng;
-            sandbox.tune("rng", tuning.clone());
-            assert!(sandbox.update_preview().unwrap());
-            bytes.push(sandbox.arena.read().unwrap().bytes());
-        }
-        assert_eq!(bytes[3], bytes[11], "the arena grows: {bytes:?}");
-        sandbox.set_aim(None);
-        assert!(sandbox.update_preview().unwrap());
-        sandbox.update_preview().unwrap();
-        assert!(sandbox.preview.unused.is_empty());
-        assert_eq!(sandbox.shown_bodies(None).len(), 1);
-    }
-
-    #[test]
-    fn undo_and_a_new_scene_end_the_preview() {
-        let Ok(gpu) = Gpu::headless() else {
-            println!("SKIPPED, no adapter");
-            return;
-        };
-        let mut sandbox = opened(&gpu);
-        let aim = aim(&sandbox);
-        sandbox.set_aim(Some(aim));
-        sandbox.update_preview().unwrap();
-        let (point, direction) = sandbox.aimed(&aim).unwrap();
-        sandbox.break_at(aim.body, point, direction);
-        until(&mut sandbox, Arrived::Broke);
-        assert!(sandbox.bodies().len() > 1 && sandbox.aimed(&aim).is_none());
-        assert_eq!(sandbox.undo().as_deref(), Some("break"));
-        sandbox.update_preview().unwrap();
-        assert_eq!((sandbox.bodies().len(), sandbox.preview().showing), (1, None));
-        let again = self::aim(&sandbox);
-        sandbox.set_aim(Some(again));
-        assert!(sandbox.update_preview().unwrap());
-        sandbox.open("builtin:sphere", 5);
-        until(&mut sandbox, Arrived::Opened);
-        sandbox.update_preview().unwrap();
-        assert_eq!((sandbox.preview().showing, sandbox.aimed(&again)), (None, None));
     }
 }
