@@ -168,13 +168,12 @@ impl Sandbox {
             self.start_full(object_level);
             return Ok(taken);
         };
-        let result = self.compute(fracturer, &body, &wanted);
-        self.preview.report.revision += 1;
-        match result {
+        match self.compute(fracturer, &body, &wanted) {
             Ok(Some(shown)) => {
                 self.replace(Some(shown));
                 self.preview.done = Some(wanted);
                 self.preview.report.showing = Some(mode);
+                self.preview.report.revision += 1;
                 Ok(true)
             }
             Ok(None) => Ok(false),
