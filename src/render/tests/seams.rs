@@ -48,10 +48,10 @@ fn distances(stage: &Stage) -> Vec<Option<f32>> {
             let (x, y) = (at(i as u32 % SIZE[0], SIZE[0]), at(i as u32 / SIZE[0], SIZE[1]));
             let (eye, ray) = stage.camera.ray(x, y, SIZE[0] as f32 / SIZE[1] as f32);
             let p = grid_from_world.transform_point3(eye + ray * *distance);
-            let normal = (p - middle).normalize();
+            let normal = (p - middle).normalize_or(Vec3::Y);
             let own = *seeds.iter().min_by(|a, b| a.distance(p).total_cmp(&b.distance(p)))?;
             let border = |other: &Vec3| {
-                let across = (*other - own).normalize();
+                let across = (*other - own).normalize_or(Vec3::Y);
                 let slant = (across - normal * normal.dot(across)).length().max(0.22);
                 ((own + *other) / 2.0 - p).dot(across) / slant / side
             };
