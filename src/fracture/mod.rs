@@ -3,6 +3,7 @@
 //! [`Pattern`] makes the seeds, [`Fracturer::fracture`] is the recipe, [`reference`] says the same on the whole grid without an
 //! octree or a GPU, for tests.
 
+mod faces;
 mod islands;
 mod layers;
 mod params;
@@ -14,6 +15,7 @@ mod split;
 mod tests;
 mod traverse;
 
+pub use faces::{VoronoiFace, voronoi_faces};
 pub use params::{FractureParams, Impact, Pattern, PatternError, Recipe, Surface};
 pub use pieces::{Fracture, FractureCounts, FractureError, Piece, Source};
 
