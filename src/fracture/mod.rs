@@ -3,6 +3,7 @@
 //! [`Pattern`] makes the seeds, [`Fracturer::fracture`] is the recipe, [`reference`] says the same on the whole grid without an
 //! octree or a GPU, for tests.
 
+pub mod crack;
 pub mod dust;
 mod islands;
 mod layers;

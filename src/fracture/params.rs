@@ -6,7 +6,7 @@ use rand_chacha::{
     rand_core::{Rng, SeedableRng},
 };
 
-use super::layers::UNIT_BITS;
+use super::{crack::CrackShape, layers::UNIT_BITS};
 use crate::svo::{Forest, Octant};
 
 /// How crack surfaces look.
@@ -43,6 +43,8 @@ pub struct FractureParams {
     pub rng: u64,
     /// Crack surface method.
     pub surface: Surface,
+    /// Crack surfaces, where they are rough or dusty.
+    pub crack: CrackShape,
     /// Level at which islands are told apart; `None` is the leaf level.
     pub island_level: Option<u32>,
 }
@@ -54,13 +56,17 @@ pub struct Recipe {
     pub island_level: Option<u32>,
     /// Crack surface method.
     pub surface: Surface,
+    /// Crack surfaces, where they are rough or dusty.
+    pub crack: CrackShape,
+    /// Random seed of the crack surfaces.
+    pub rng: u64,
 }
 
 impl FractureParams {
     /// What the passes need to know beside the pattern.
     #[must_use]
     pub fn recipe(&self) -> Recipe {
-        Recipe { island_level: self.island_level, surface: self.surface }
+        Recipe { island_level: self.island_level, surface: self.surface, crack: self.crack, rng: self.rng }
     }
 }
 
@@ -71,6 +77,7 @@ impl Default for FractureParams {
             radii: vec![0.1, 0.25, 0.5, 0.9],
             rng: 1,
             surface: Surface::Planar,
+            crack: CrackShape::default(),
             island_level: None,
         }
     }
