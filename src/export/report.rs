@@ -108,8 +108,8 @@ impl FractureReport {
             pieces: list(&broken.pieces, 0),
             broken_again: list(&broken.broken_again, broken.pieces.len()),
             source_mass: source_volume * voxel,
-            dust_mass: 0.0,
-            dust_voxels: 0,
+            dust_mass: broken.steps.iter().map(|step| step.fracture.dust_volume).sum::<f64>() * voxel,
+            dust_voxels: broken.steps.iter().map(|step| step.fracture.counts.dust_voxels).sum(),
             timings_ms: serde_json::Map::new(),
             checks,
         }
@@ -178,6 +178,7 @@ fn counts(broken: &Broken) -> FractureCounts {
         cells,
         islands: pieces - cells,
         pieces,
+        dust_voxels: broken.steps.iter().map(|step| step.fracture.counts.dust_voxels).sum(),
     }
 }
 
