@@ -1,4 +1,4 @@
-//! The same fracture on the whole grid, by brute force: every corner against every seed, every solid voxel, flood fill. No octree, no
+//! The same fracture on the whole grid, by brute force: every corner against every seed, its object, every solid voxel, flood fill. No octree, no
 //! pruning, no code shared with the passes. For tests, up to level 7.
 //!
 //! In: one tree and a pattern. Out: sorted lists that the passes' result must equal.
@@ -58,7 +58,7 @@ pub fn fracture(forest: &Forest, tree: usize, pattern: &Pattern) -> Reference {
                 let mut cells: Vec<u32> = (0..8)
                     .map(|c| {
                         let (cx, cy, cz) = (x + (c & 1), y + (c >> 1 & 1), z + (c >> 2));
-                        owners[(cz * (side + 1) + cy) * (side + 1) + cx]
+                        pattern.objects[owners[(cz * (side + 1) + cy) * (side + 1) + cx] as usize]
                     })
                     .collect();
                 cells.sort_unstable();
