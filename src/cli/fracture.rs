@@ -141,6 +141,7 @@ impl PatternArgs {
             rng: self.rng,
             surface: Surface::Planar,
             island_level: self.island_level,
+            ..FractureParams::default()
         };
         Plan { impact, params, seeds, generations: self.generations }
     }

@@ -66,6 +66,11 @@ impl Fracturer {
         if pattern.seeds.is_empty() {
             return Err(FractureError::Params("a fracture needs at least one seed".into()));
         }
+        if !pattern.objects_are_sound() {
+            return Err(FractureError::Params(
+                "every seed needs an object id, the smallest index of the seeds that share it".into(),
+            ));
+        }
         if !(1..=level).contains(&island_level) {
             return Err(FractureError::Params(format!(
                 "island level {island_level} is outside 1 to the leaf level {level}"
@@ -78,9 +83,13 @@ impl Fracturer {
         let (cells, survivors) = self.prune.run(gpu, &self.scan, &layers, leaves, &mut clock)?;
         drop(layers);
         let islands = self.islands.run(gpu, &self.scan, &cells, island_level, &mut clock)?;
-        let tree_cells: Vec<u32> = (0..pattern.seeds.len())
-            .filter(|&s| survivors[s + 1] != survivors[s])
-            .map(|s| s as u32)
+        // One root for each object, by ascending id.
+        let tree_cells: Vec<u32> = pattern
+            .object_ids()
+            .into_iter()
+            .zip(survivors.windows(2))
+            .filter(|(_, kept)| kept[0] != kept[1])
+            .map(|(id, _)| id)
             .collect();
         if islands.components.len() == tree_cells.len() {
             return pieces::collect(gpu, source, &cells, tree_cells, clock);

@@ -208,6 +208,20 @@ impl Pattern {
         Ok(Self { objects: (0..seeds.len() as u32).collect(), seeds })
     }
 
+    /// The object ids that seeds have, ascending.
+    #[must_use]
+    pub fn object_ids(&self) -> Vec<u32> {
+        (0..self.seeds.len() as u32).filter(|s| self.objects[*s as usize] == *s).collect()
+    }
+
+    /// Whether there is an object id for every seed, and every id is the smallest seed index that has it.
+    pub(super) fn objects_are_sound(&self) -> bool {
+        self.objects.len() == self.seeds.len()
+            && (0u32..)
+                .zip(&self.objects)
+                .all(|(s, object)| *object <= s && self.objects[*object as usize] == *object)
+    }
+
     /// Seeds in leaf units of a grid of `level`, exactly as used.
     #[must_use]
     pub fn seeds_in_voxels(&self, level: u32) -> Vec<[f64; 3]> {

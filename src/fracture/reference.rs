@@ -1,4 +1,4 @@
-//! The same fracture on the whole grid, by brute force: every corner against every seed, every solid voxel, flood fill. No octree, no
+//! The same fracture on the whole grid, by brute force: every corner against every seed, its object, every solid voxel, flood fill. No octree, no
 //! pruning, no code shared with the passes. For tests, up to level 7.
 //!
 //! In: one tree and a pattern. Out: sorted lists that the passes' result must equal.
@@ -153,7 +153,7 @@ pub fn fracture(forest: &Forest, tree: usize, pattern: &Pattern) -> Reference {
         let mut cells: Vec<u32> = (0..8)
             .map(|c| {
                 let [x, y, z] = [0, 1, 2].map(|a| p[a] as usize + (c >> a & 1));
-                owners[(z * (side + 1) + y) * (side + 1) + x]
+                pattern.objects[owners[(z * (side + 1) + y) * (side + 1) + x] as usize]
             })
             .collect();
         cells.sort_unstable();

@@ -1,7 +1,8 @@
-//! The descent (2016, sec. 4.1, 4.3, 4.4): every Voronoi cell walks the source octree and keeps the nodes it may own a point of.
+//! The descent (2016, sec. 4.1, 4.3, 4.4): every object (a Voronoi cell, or several that stay together, sec. 4.7) walks
+//! the source octree and keeps the nodes that it may own a point of.
 //!
-//! In: one source octree and the seeds. Out: the pairs of every parent level and the fracture boundary set, both cell-major and in
-//! Morton order inside a cell. The order follows from stable expansion, so neither of the paper's sorts is needed.
+//! In: one source octree and the seeds. Out: the pairs of every parent level and the fracture boundary set, both object-major and in
+//! Morton order inside an object. The order follows from stable expansion, so neither of the paper's sorts is needed.
 
 use crate::{
     gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, groups_for, primitives::Scan},
@@ -54,21 +55,9 @@ impl TraversePass {
     ) -> Result<(Vec<Layer>, LeafBuffers), GpuError> {
         let level = source.forest.level;
         let Slot { node_base, leaf_base, .. } = source.slot;
-        let words: Vec<[i32; 4]> = pattern.seeds.iter().map(|s| [s[0], s[1], s[2], 0]).collect();
-        let seeds = Buffer::from_slice(gpu, "seeds", &words)?;
-        let all: Vec<u32> = (0..words.len() as u32).collect();
-        // At the root every seed is everyone's rival: one list serves all pairs.
-        let mut rivals = Buffer::from_slice(gpu, "rivals", &all)?;
-        let roots: Vec<Pair> = all
-            .iter()
-            .map(|&cell| Pair {
-                source: source.tree,
-                cell,
-                key: 0,
-                rival_first: 0,
-                rival_count: all.len() as u32,
-            })
-            .collect();
+        let (seeds, lists, roots) = root_pairs(pattern, source.tree);
+        let seeds = Buffer::from_slice(gpu, "seeds", &seeds)?;
+        let mut candidates = Buffer::from_slice(gpu, "candidates", &lists)?;
         let mut layer = Layer::new(gpu, Buffer::from_slice(gpu, "pairs", &roots)?)?;
         let mut layers = Vec::with_capacity(level as usize);
 
@@ -82,27 +71,27 @@ impl TraversePass {
                 pad: [0; 3],
             });
             let mut rec = Recorder::new(gpu, "traverse");
-            let bound = self.count.bind(gpu, &inputs(&params, source, &seeds, &layer, &rivals));
+            let bound = self.count.bind(gpu, &inputs(&params, source, &seeds, &layer, &candidates));
             rec.dispatch(&self.count, &bound, groups_for(layer.len()));
             scan.run(&mut rec, &layer.offsets)?;
             clock.submit(rec);
 
             let [children, listed] = layer.totals(gpu)?;
             let next_pairs = Buffer::zeroed(gpu, "pairs", children as usize)?;
-            let next_rivals = Buffer::zeroed(gpu, "rivals", listed as usize)?;
+            let next_candidates = Buffer::zeroed(gpu, "candidates", listed as usize)?;
             let mut rec = Recorder::new(gpu, "traverse");
             let bound = self.emit.bind(
                 gpu,
                 &[
-                    &inputs(&params, source, &seeds, &layer, &rivals)[..],
-                    &[next_pairs.raw(), next_rivals.raw()],
+                    &inputs(&params, source, &seeds, &layer, &candidates)[..],
+                    &[next_pairs.raw(), next_candidates.raw()],
                 ]
                 .concat(),
             );
             rec.dispatch(&self.emit, &bound, groups_for(layer.len()));
             clock.submit(rec);
             layers.push(std::mem::replace(&mut layer, Layer::new(gpu, next_pairs)?));
-            rivals = next_rivals;
+            candidates = next_candidates;
         }
 
         let params = gpu.uniform(&Params {
@@ -114,7 +103,7 @@ impl TraversePass {
             pad: [0; 3],
         });
         let mut rec = Recorder::new(gpu, "boundary set");
-        let bound = self.leaves_count.bind(gpu, &inputs(&params, source, &seeds, &layer, &rivals));
+        let bound = self.leaves_count.bind(gpu, &inputs(&params, source, &seeds, &layer, &candidates));
         rec.dispatch(&self.leaves_count, &bound, groups_for(layer.len()));
         scan.run(&mut rec, &layer.offsets)?;
         clock.submit(rec);
@@ -125,7 +114,7 @@ impl TraversePass {
         let bound = self.leaves_emit.bind(
             gpu,
             &[
-                &inputs(&params, source, &seeds, &layer, &rivals)[..],
+                &inputs(&params, source, &seeds, &layer, &candidates)[..],
                 &[
                     source.arena.normals.raw(),
                     source.arena.colors.raw(),
@@ -144,20 +133,50 @@ impl TraversePass {
     }
 }
 
+/// Seeds with the rank of their object as fourth word; the candidates at the root, where every seed may own a point; one pair for each
+/// object. All seeds sorted by object, twice over, hold every object's list, its own seeds first.
+fn root_pairs(pattern: &Pattern, tree: u32) -> (Vec<[i32; 4]>, Vec<u32>, Vec<Pair>) {
+    let mut sorted: Vec<u32> = (0..pattern.seeds.len() as u32).collect();
+    sorted.sort_by_key(|s| pattern.objects[*s as usize]);
+    let mut seeds: Vec<[i32; 4]> = pattern.seeds.iter().map(|s| [s[0], s[1], s[2], 0]).collect();
+    let mut roots: Vec<Pair> = Vec::new();
+    for (at, same) in
+        sorted.chunk_by(|a, b| pattern.objects[*a as usize] == pattern.objects[*b as usize]).enumerate()
+    {
+        for s in same {
+            seeds[*s as usize][3] = at as i32;
+        }
+        let list_first = roots.last().map_or(0, |last| last.list_first + last.list_count);
+        roots.push(Pair {
+            source: tree,
+            object: at as u32,
+            key: 0,
+            list_first,
+            list_count: same.len() as u32,
+        });
+    }
+    // A single object has no rivals, and so no list.
+    let list_count = if roots.len() > 1 { sorted.len() as u32 } else { 0 };
+    for root in &mut roots {
+        root.list_count = list_count;
+    }
+    (seeds, sorted.repeat(2), roots)
+}
+
 /// What every kernel of the descent reads, bindings 0 to 6.
 fn inputs<'b>(
     params: &'b wgpu::Buffer,
     source: &'b Source<'_>,
     seeds: &'b Buffer<[i32; 4]>,
     layer: &'b Layer,
-    rivals: &'b Buffer<u32>,
+    candidates: &'b Buffer<u32>,
 ) -> [&'b wgpu::Buffer; 7] {
     [
         params,
         source.arena.nodes.raw(),
         seeds.raw(),
         layer.pairs.raw(),
-        rivals.raw(),
+        candidates.raw(),
         layer.masks.raw(),
         layer.offsets.raw(),
     ]
