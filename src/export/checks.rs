@@ -6,9 +6,15 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use crate::svo::{
-    Forest,
-    morton::{Key, decode},
+use crate::{
+    fracture::{
+        Surface,
+        crack::{NoiseWords, reference::CrackReference},
+    },
+    svo::{
+        Forest,
+        morton::{Key, decode},
+    },
 };
 
 use super::{Broken, BrokenStep, Cells};
@@ -78,7 +84,10 @@ fn check_step(broken: &Broken, step: &BrokenStep) -> Vec<Check> {
     vec![
         boundary(&source, &copies, step),
         space(&source, &pieces, &copies),
-        corners(&copies, step, broken.grid.level),
+        match step.recipe.surface {
+            Surface::Planar => corners(&copies, step, broken.grid.level),
+            Surface::Rough | Surface::Dusty => sides(&source, &copies, step, broken.grid.level),
+        },
         mass(broken, step),
         connected(&pieces, step.island_level),
         valid(&step.fracture.forest),
@@ -173,6 +182,43 @@ fn corners(copies: &[(Key, u32)], step: &BrokenStep, level: u32) -> Check {
         .count();
     Check::new(
         "copies_are_the_corner_cells",
+        wrong == 0,
+        &[("voxels_checked", voxels.div_ceil(stride) as f64), ("wrong", wrong as f64)],
+    )
+}
+
+/// Leaves compared at most with their crack surfaces; above it, voxels are sampled evenly.
+const CRACK_BUDGET: usize = 1_000_000;
+
+/// The copies of a voxel are exactly the cells on the sides of the crack surface that passes through it, or the one cell that it lies in
+/// (2018, sec. 5.3).
+fn sides(source: &Cells, copies: &[(Key, u32)], step: &BrokenStep, level: u32) -> Check {
+    let mut starts: Vec<usize> =
+        (0..copies.len()).filter(|&i| i == 0 || copies[i - 1].0 != copies[i].0).collect();
+    starts.push(copies.len());
+    let voxels = starts.len() - 1;
+    let stride = voxels.div_ceil(CRACK_BUDGET).max(1);
+    let crack = &step.recipe.crack;
+    let wrong = crack.transition(level).map_or(voxels, |transition| {
+        let words = NoiseWords::new(crack, step.recipe.rng, transition);
+        (0..voxels)
+            .into_par_iter()
+            .step_by(stride)
+            .map_init(
+                || CrackReference::new(&step.pattern, words, level),
+                |cracks, v| {
+                    let own = &copies[starts[v]..starts[v + 1]];
+                    let key = own[0].0;
+                    let internal = source.find(key).is_some_and(|i| source.leaves[i] == u32::MAX);
+                    let fate = cracks.leaf(decode(key), internal);
+                    !fate.objects.into_iter().eq(own.iter().map(|c| c.1)) || (internal && !fate.touched)
+                },
+            )
+            .filter(|wrong| *wrong)
+            .count()
+    });
+    Check::new(
+        "copies_are_the_sides_of_the_crack",
         wrong == 0,
         &[("voxels_checked", voxels.div_ceil(stride) as f64), ("wrong", wrong as f64)],
     )

@@ -8,7 +8,10 @@ use crate::{
     svo::{Arena, Forest, LeafColor, Leaves, Slot},
 };
 
-use super::layers::{Clock, NO_LEAF, Octrees};
+use super::{
+    PatternError,
+    layers::{Clock, NO_LEAF, Octrees},
+};
 
 /// The octree that is to break: one tree of a forest that is in the arena.
 pub struct Source<'a> {
@@ -50,6 +53,8 @@ pub struct FractureCounts {
     pub islands: u64,
     /// Pieces.
     pub pieces: u64,
+    /// Cells that would own a voxel with planar surfaces and own none with crack surfaces.
+    pub swallowed: u64,
 }
 
 /// A broken octree.
@@ -74,6 +79,12 @@ pub enum FractureError {
     /// The device failed.
     #[error(transparent)]
     Gpu(#[from] GpuError),
+}
+
+impl From<PatternError> for FractureError {
+    fn from(error: PatternError) -> Self {
+        Self::Params(error.to_string())
+    }
 }
 
 /// Reads the octrees back and sums the pieces. `tree_cells` is the seed of each tree.
@@ -147,6 +158,7 @@ pub(super) fn collect(
         cells: cells.len() as u64,
         islands: (pieces.len() - cells.len()) as u64,
         pieces: pieces.len() as u64,
+        swallowed: 0,
     };
     timings.push(StageTiming {
         stage: "readback and masses (CPU)".into(),

@@ -112,6 +112,7 @@ fn broken() -> Broken {
         cells: 2,
         islands: 0,
         pieces: 2,
+        swallowed: 0,
     };
     let mut pieces = vec![piece(0), piece(1)];
     pieces.sort_by_key(|p| std::cmp::Reverse(p.voxels));
