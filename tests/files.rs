@@ -24,6 +24,31 @@ fn broken() -> Option<&'static Path> {
         .as_deref()
 }
 
+#[test]
+fn a_rough_break_keeps_all_checks_and_says_how_it_was_made() {
+    let out = folder("rough");
+    let text = out.to_string_lossy().into_owned();
+    let arguments =
+        ["fracture", "builtin:vase", "--level", "6", "--surface", "rough", "--transition-level", "3"];
+    let more = ["--noise", "0.4,30,3", "--generations", "2", "--out", &text];
+    if run(arguments.into_iter().chain(more)).is_none() {
+        return;
+    }
+    let report = read_report(&out);
+    for check in report["checks"].as_array().unwrap() {
+        assert_eq!(check["ok"], true, "{check}");
+    }
+    assert_eq!(report["parameters"]["surface"], "rough");
+    let crack = &report["parameters"]["crack"];
+    assert_eq!((&crack["transition_level"], &crack["noise"]["octaves"]), (&3.into(), &3.into()));
+    assert!(report["counts"]["swallowed"].is_u64());
+    let arrays = read_npz(&out.join("voxels.npz"));
+    for normal in arrays["normal"].floats().chunks_exact(3) {
+        let length = normal.iter().map(|v| v * v).sum::<f64>().sqrt();
+        assert!((length - 1.0).abs() < 1e-4);
+    }
+}
+
 fn pieces(folder: &Path) -> usize {
     read_report(folder)["pieces"].as_array().unwrap().len()
 }

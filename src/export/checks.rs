@@ -7,7 +7,11 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use crate::{
-    fracture::Surface,
+    fracture::{
+        Surface,
+        crack::{NoiseWords, reference::CrackReference},
+        dust::reference::DustReference,
+    },
     svo::{
         Forest,
         morton::{Key, decode},
@@ -78,17 +82,18 @@ fn check_step(broken: &Broken, step: &BrokenStep) -> Vec<Check> {
         })
         .collect();
     copies.par_sort_unstable();
-    let mut checks = vec![boundary(&source, &copies, step), space(&source, &pieces, &copies, step)];
-    if step.recipe.surface == Surface::Planar {
-        checks.push(corners(&copies, step, broken.grid.level));
-    }
-    checks.extend([
+    vec![
+        boundary(&source, &copies, step),
+        space(&source, &pieces, &copies, step),
+        match step.recipe.surface {
+            Surface::Planar => corners(&copies, step, broken.grid.level),
+            Surface::Rough | Surface::Dusty => sides(&source, &copies, step, broken.grid.level),
+        },
         mass(broken, step),
         dust(broken, step, &source, &pieces),
         connected(&pieces, step.island_level),
         valid(&step.fracture.forest),
-    ]);
-    checks
+    ]
 }
 
 /// Without copies, the boundary voxels of the pieces are those of the source, but for dust, plus voxels that lay inside it.
@@ -202,6 +207,52 @@ fn corners(copies: &[(Key, u32)], step: &BrokenStep, level: u32) -> Check {
     )
 }
 
+/// Leaves compared at most with their crack surfaces; above it, voxels are sampled evenly.
+const CRACK_BUDGET: usize = 1_000_000;
+
+/// The copies of a voxel are exactly the cells on the sides of the crack surface that passes through it, or the one cell that it lies in
+/// (2018, sec. 5.3).
+fn sides(source: &Cells, copies: &[(Key, u32)], step: &BrokenStep, level: u32) -> Check {
+    let mut starts: Vec<usize> =
+        (0..copies.len()).filter(|&i| i == 0 || copies[i - 1].0 != copies[i].0).collect();
+    starts.push(copies.len());
+    let voxels = starts.len() - 1;
+    let stride = voxels.div_ceil(CRACK_BUDGET).max(1);
+    let crack = &step.recipe.crack;
+    let wrong = crack.transition(level).map_or(voxels, |transition| {
+        let words = NoiseWords::new(crack, step.recipe.rng, transition);
+        (0..voxels)
+            .into_par_iter()
+            .step_by(stride)
+            .map_init(
+                || {
+                    let rough = CrackReference::new(&step.pattern, words, level);
+                    (rough, DustReference::new(&step.pattern, words.with_gap(crack, level), level))
+                },
+                |(rough, dusty), v| {
+                    let own = &copies[starts[v]..starts[v + 1]];
+                    let key = own[0].0;
+                    let internal = source.find(key).is_some_and(|i| source.leaves[i] == u32::MAX);
+                    let (objects, touched) = if step.recipe.surface == Surface::Dusty {
+                        let shares = dusty.leaf(decode(key));
+                        (shares.objects, shares.touched)
+                    } else {
+                        let fate = rough.leaf(decode(key), internal);
+                        (fate.objects, fate.touched)
+                    };
+                    !objects.into_iter().eq(own.iter().map(|c| c.1)) || (internal && !touched)
+                },
+            )
+            .filter(|wrong| *wrong)
+            .count()
+    });
+    Check::new(
+        "copies_are_the_sides_of_the_crack",
+        wrong == 0,
+        &[("voxels_checked", voxels.div_ceil(stride) as f64), ("wrong", wrong as f64)],
+    )
+}
+
 /// The cell that owns each corner of a voxel: the nearest seed, of equal ones the lowest. Exact, in 1/2^14 of the grid's side.
 fn corner_cells(key: Key, seeds: &[[i32; 3]], level: u32) -> [u32; 8] {
     let low = decode(key);
@@ -259,7 +310,8 @@ fn dust(broken: &Broken, step: &BrokenStep, source: &Cells, pieces: &[Cells]) ->
         .into_par_iter()
         .map(|i| {
             let leaf = source.leaves[i];
-            let each = if leaf == u32::MAX { 1.0 } else { f64::from(source_forest.leaves.coverage[leaf as usize]) };
+            let each =
+                if leaf == u32::MAX { 1.0 } else { f64::from(source_forest.leaves.coverage[leaf as usize]) };
             let cubes: f64 = inside[range(&inside, i)].iter().map(|cube| cube.1).sum();
             let (mut given, mut touched, mut worst) = (cubes, 0.0, 0.0f64);
             for same in shares[range(&shares, i)].chunk_by(|a, b| a.0 == b.0) {

@@ -6,7 +6,7 @@ use glam::DVec3;
 use serde::Serialize;
 
 use crate::{
-    fracture::{FractureCounts, Impact, Surface},
+    fracture::{FractureCounts, Impact, Surface, crack::CrackShape},
     gpu::StageTiming,
     mesh::HealthReport,
 };
@@ -43,6 +43,8 @@ pub struct ParameterReport {
     pub rng: u64,
     /// Crack surfaces.
     pub surface: Surface,
+    /// Shape of rough and dusty ones, with the transition level that was used.
+    pub crack: Option<CrackShape>,
     /// Level at which islands are told apart.
     pub island_level: u32,
     /// Generations.
@@ -179,6 +181,7 @@ fn counts(broken: &Broken) -> FractureCounts {
         islands: pieces - cells,
         pieces,
         dust_voxels: broken.steps.iter().map(|step| step.fracture.counts.dust_voxels).sum(),
+        swallowed: broken.steps.iter().map(|step| step.fracture.counts.swallowed).sum(),
     }
 }
 

@@ -8,7 +8,10 @@ use crate::{
     svo::{Arena, Forest, LeafColor, Leaves, Slot},
 };
 
-use super::layers::{Clock, NO_LEAF, Octrees};
+use super::{
+    PatternError,
+    layers::{Clock, NO_LEAF, Octrees},
+};
 
 /// The octree that is to break: one tree of a forest that is in the arena.
 pub struct Source<'a> {
@@ -52,6 +55,8 @@ pub struct FractureCounts {
     pub pieces: u64,
     /// Solid leaf voxels of the source that no piece got any of: the gap of a dusty surface.
     pub dust_voxels: u64,
+    /// Cells that would own a voxel with planar surfaces and own none with crack surfaces.
+    pub swallowed: u64,
 }
 
 /// A broken octree.
@@ -78,6 +83,12 @@ pub enum FractureError {
     /// The device failed.
     #[error(transparent)]
     Gpu(#[from] GpuError),
+}
+
+impl From<PatternError> for FractureError {
+    fn from(error: PatternError) -> Self {
+        Self::Params(error.to_string())
+    }
 }
 
 /// Reads the octrees back and sums the pieces. `tree_cells` is the seed of each tree.
@@ -170,6 +181,7 @@ pub(super) fn collect(
         islands: (pieces.len() - cells.len()) as u64,
         pieces: pieces.len() as u64,
         dust_voxels: dust_voxels + inside_dust,
+        swallowed: 0,
     };
     dust_volume += inside_dust as f64;
     timings.push(StageTiming {

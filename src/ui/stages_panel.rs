@@ -29,7 +29,11 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         figure(ui, "With copies", grouped(summary.counts.fbs));
         if summary.dust_share > 0.0 {
             let share = 100.0 * summary.dust_share;
-            figure(ui, "Dust", format!("{} voxels, {share:.2} % of the mass", grouped(summary.counts.dust_voxels)));
+            figure(
+                ui,
+                "Dust",
+                format!("{} voxels, {share:.2} % of the mass", grouped(summary.counts.dust_voxels)),
+            );
         }
         table(ui, "Fracture", &summary.timings, Some(summary.seconds * 1000.0));
     } else {

@@ -6,7 +6,11 @@
 
 mod noise;
 pub mod reference;
+pub(super) mod rough;
 mod shape;
+#[cfg(test)]
+mod tests;
+mod transition;
 mod voxel;
 
 pub use noise::NoiseWords;

@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use glam::DVec3;
+
 use super::{CrackTriangle, NoiseWords, TransitionVoxel, voxel};
 use crate::fracture::Pattern;
 
@@ -22,6 +24,19 @@ pub struct LeafFate {
     pub objects: Vec<u32>,
     /// Whether a crack surface touches it.
     pub touched: bool,
+}
+
+/// The plane of a triangle as an object on one of its sides sees it from a leaf's centre.
+#[derive(Clone, Copy, Debug)]
+pub struct LeafPlane {
+    /// Out of the object, unit length.
+    pub normal: DVec3,
+    /// From the leaf's centre to the plane along the normal, voxels.
+    pub offset: f64,
+    /// From the leaf's centre to the triangle, voxels.
+    pub distance: f64,
+    /// The object on the other side.
+    pub beyond: u32,
 }
 
 /// Crack surfaces of one pattern, made as they are asked for.
@@ -84,6 +99,45 @@ impl<'a> CrackReference<'a> {
         };
         LeafFate { objects: vec![object], touched: false }
     }
+
+    /// Planes of the triangles that touch a leaf and have `object` on one side.
+    pub fn planes(&mut self, place: [u32; 3], object: u32) -> Vec<LeafPlane> {
+        let shift = self.leaf_level - self.words.transition;
+        let Ok(crossed) = self.voxel(place.map(|v| v >> shift)) else { return Vec::new() };
+        let edge = EDGE >> shift;
+        let low = place.map(|v| i64::from(v) % (1 << shift) * edge);
+        let centre = DVec3::from_array(low.map(|v| (v + edge / 2) as f64));
+        crossed
+            .triangles()
+            .filter(|t| t.sides.contains(&object) && touches(t, low, low.map(|v| v + edge)))
+            .map(|t| {
+                let [e, f, v] = t.points.map(|p| DVec3::from_array(p.map(f64::from)));
+                let normal = (f - e).cross(v - e).normalize_or_zero();
+                // Towards the high end of the edge, or towards the low one.
+                let out = if (normal[t.axis] > 0.0) == (t.sides[0] == object) { normal } else { -normal };
+                LeafPlane {
+                    normal: out,
+                    offset: (e - centre).dot(out) / edge as f64,
+                    distance: distance_to_triangle(centre, [e, f, v]) / edge as f64,
+                    beyond: if t.sides[0] == object { t.sides[1] } else { t.sides[0] },
+                }
+            })
+            .collect()
+    }
+}
+
+/// By the foot of the perpendicular where it falls inside, else the nearest point of the border.
+fn distance_to_triangle(p: DVec3, corners: [DVec3; 3]) -> f64 {
+    let normal = (corners[1] - corners[0]).cross(corners[2] - corners[0]).normalize_or_zero();
+    let sides = [0, 1, 2].map(|k| (corners[k], corners[(k + 1) % 3]));
+    if sides.iter().all(|(a, b)| (*b - *a).cross(p - *a).dot(normal) >= 0.0) {
+        return (p - corners[0]).dot(normal).abs();
+    }
+    let to_side = |(a, b): (DVec3, DVec3)| {
+        let t = ((p - a).dot(b - a) / (b - a).length_squared()).clamp(0.0, 1.0);
+        p.distance(a.lerp(b, t))
+    };
+    sides.into_iter().map(to_side).fold(f64::INFINITY, f64::min)
 }
 
 /// The crossed voxel, or the object that owns all corners. `owners` are seeds.

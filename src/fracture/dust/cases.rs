@@ -28,7 +28,11 @@ pub const fn face_corners(face: usize) -> [usize; 4] {
     let axis = face / 2;
     let base = (face & 1) << axis;
     let (u, v) = (1 << (axis + 1) % 3, 1 << (axis + 2) % 3);
-    if face & 1 == 1 { [base, base | u, base | u | v, base | v] } else { [base, base | v, base | u | v, base | u] }
+    if face & 1 == 1 {
+        [base, base | u, base | u | v, base | v]
+    } else {
+        [base, base | v, base | u | v, base | u]
+    }
 }
 
 /// The segments of a face: from the edge where the object's border begins a run of its corners, counter-clockwise, to where it ends.
@@ -115,7 +119,8 @@ mod tests {
                 for (k, &edge) in around.iter().enumerate() {
                     seen[edge] += 1;
                     let following = around[(k + 1) % around.len()];
-                    let sharing = (0..6).filter(|f| face_segments(case, *f).contains(&[edge, following])).count();
+                    let sharing =
+                        (0..6).filter(|f| face_segments(case, *f).contains(&[edge, following])).count();
                     assert_eq!(sharing, 1, "case {case}: {edge} to {following} is a segment of one face");
                 }
             }
@@ -144,8 +149,10 @@ mod tests {
                     }
                     pairs += 1;
                     let mut ours = face_segments(low, 2 * axis + 1);
-                    let mut theirs: Vec<_> =
-                        face_segments(high, 2 * axis).iter().map(|[a, b]| [mirrored(*b), mirrored(*a)]).collect();
+                    let mut theirs: Vec<_> = face_segments(high, 2 * axis)
+                        .iter()
+                        .map(|[a, b]| [mirrored(*b), mirrored(*a)])
+                        .collect();
                     ours.sort_unstable();
                     theirs.sort_unstable();
                     assert_eq!(ours, theirs, "{low} and {high} across axis {axis}");
@@ -165,7 +172,10 @@ mod tests {
                 assert_eq!(segments.len(), 2);
                 for s in segments {
                     let shared = edge_ends(s[0]).into_iter().find(|end| edge_ends(s[1]).contains(end));
-                    assert!(shared.is_some_and(|end| case >> end & 1 == 1), "cut off is the object's own corner");
+                    assert!(
+                        shared.is_some_and(|end| case >> end & 1 == 1),
+                        "cut off is the object's own corner"
+                    );
                 }
             }
         }
@@ -202,7 +212,8 @@ mod tests {
         let mut all = Vec::new();
         for (o, order) in orders.iter().enumerate() {
             for flip in 0..8usize {
-                let map = std::array::from_fn(|c| (0..3).fold(0, |sum, k| sum | (c >> order[k] & 1) << k) ^ flip);
+                let map =
+                    std::array::from_fn(|c| (0..3).fold(0, |sum, k| sum | (c >> order[k] & 1) << k) ^ flip);
                 let is_rotation = (flip.count_ones() + u32::from(o > 2)) % 2 == 0;
                 all.push((!is_rotation, map));
             }
@@ -252,7 +263,11 @@ mod tests {
         assert_eq!(lengths(0b1000_0001), [3, 3], "opposite corners");
         assert_eq!(lengths(0b0111_1110), [3, 3], "all but opposite corners");
         assert_eq!(lengths(0b0110_1001), [3, 3, 3, 3], "every other corner");
-        assert_eq!(lengths(0b1111_0110), [6], "all but a diagonal of a wall: a trough, as its own corners are cut off there");
+        assert_eq!(
+            lengths(0b1111_0110),
+            [6],
+            "all but a diagonal of a wall: a trough, as its own corners are cut off there"
+        );
         assert_eq!(lengths(0b0000_1001), [3, 3], "a diagonal of a wall");
         let most = (0..=255u8).map(|case| loops(case).iter().map(Vec::len).sum::<usize>()).max();
         assert_eq!(most, Some(12));

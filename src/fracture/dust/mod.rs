@@ -5,6 +5,8 @@
 
 pub mod cases;
 pub mod reference;
+#[cfg(test)]
+mod tests;
 mod voxel;
 
 pub use voxel::{DustTriangle, DustVoxel, Shares};

@@ -133,7 +133,8 @@ impl DustVoxel {
             .count();
         // The ray ends on the edge from corner 3 to corner 7.
         let [low, high] = [3, 7].map(|c| self.objects[c] == object);
-        let at_end = if low == high { low } else { (self.end(object, cases::edge_between(3, 7)).0[2] > p[2]) == low };
+        let at_end =
+            if low == high { low } else { (self.end(object, cases::edge_between(3, 7)).0[2] > p[2]) == low };
         (crossings % 2 == 1) != at_end
     }
 }
@@ -170,7 +171,9 @@ fn touches(points: &[Point; 3], low: Point, high: Point) -> bool {
     let edges: [Point; 3] = std::array::from_fn(|k| minus(points[(k + 1) % 3], points[k]));
     let units: [Point; 3] = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
     let apart = |axis: Point| {
-        let ends = |pick: fn(i64, i64) -> i64| (0..3).map(|a| pick(axis[a] * low[a], axis[a] * high[a])).sum::<i64>();
+        let ends = |pick: fn(i64, i64) -> i64| {
+            (0..3).map(|a| pick(axis[a] * low[a], axis[a] * high[a])).sum::<i64>()
+        };
         let on_axis = points.map(|p| dot(p, axis));
         on_axis.iter().all(|v| *v > ends(i64::max)) || on_axis.iter().all(|v| *v < ends(i64::min))
     };
@@ -264,7 +267,18 @@ mod tests {
         turns.round() as i64
     }
 
-    /// (leaf, Morton-free) boxes of a voxel cut 2^shift times a side.
+    impl DustVoxel {
+        /// Whether no border touches a box, and none winds round its centre.
+        pub fn winds_round_none(&self, low: Point, high: Point) -> bool {
+            let centre = std::array::from_fn(|a| (low[a] + high[a]) / 2);
+            self.owners().into_iter().all(|object| {
+                !self.border(object).iter().any(|t| touches(&t.points, low, high))
+                    && winding(self, object, centre).rem_euclid(2) == 0
+            })
+        }
+    }
+
+    /// The boxes of a voxel cut 2^shift times a side.
     fn boxes(shift: u32) -> impl Iterator<Item = (Point, Point)> {
         let (side, edge) = (1i64 << shift, EDGE >> shift);
         (0..side.pow(3)).map(move |i| {
@@ -294,7 +308,11 @@ mod tests {
                     folded += usize::from(!(0..=1).contains(&turns));
                     let holds = voxel.holds(object, centre);
                     inside += usize::from(holds);
-                    assert_eq!(holds, turns.rem_euclid(2) == 1, "case {case} object {object} at {centre:?}: {turns}");
+                    assert_eq!(
+                        holds,
+                        turns.rem_euclid(2) == 1,
+                        "case {case} object {object} at {centre:?}: {turns}"
+                    );
                 }
             }
         }
@@ -325,7 +343,11 @@ mod tests {
                         .filter(|t| (0..3).any(|k| turn(t.points[k], t.points[(k + 1) % 3], centre) == 0))
                         .count();
                     let inside = winding(&voxel, object, centre).rem_euclid(2) == 1;
-                    assert_eq!(voxel.holds(object, centre), inside, "case {case} object {object} at {centre:?}");
+                    assert_eq!(
+                        voxel.holds(object, centre),
+                        inside,
+                        "case {case} object {object} at {centre:?}"
+                    );
                 }
             }
         }
@@ -337,7 +359,9 @@ mod tests {
     #[test]
     fn overlaps_are_rare_and_given_away_once() {
         let mut rng = Random(77);
-        for (gap, spread, most) in [(0, 0, 0.0), (0, 128, 0.02), (40, 128, 0.02), (40, 255, 0.05), (400, 255, 0.05)] {
+        for (gap, spread, most) in
+            [(0, 0, 0.0), (0, 128, 0.02), (40, 128, 0.02), (40, 255, 0.05), (400, 255, 0.05)]
+        {
             let (mut leaves, mut both, mut crossed, mut dust) = (0usize, 0usize, 0usize, 0usize);
             for _ in 0..400 {
                 let voxel = random_voxel(&mut rng, gap, spread);
