@@ -61,8 +61,8 @@ fn dust_holds(object: u32, p: vec3<i32>) -> bool {
     return odd != at_end;
 }
 
-// What an object gets of a box that the triangles in `mask` touch (fracture/crack/node names the answers): objects are asked in ascending order, and the first that
-// has the whole box leaves nothing to those after it.
+// What an object gets of a box that the triangles in `mask` touch (fracture/crack/node names the answers). Objects are asked in
+// ascending order, and the first that has the whole box leaves nothing to those after it.
 fn dust_gets(object: u32, mask: u32, centre: vec3<i32>) -> u32 {
     let touched = (mask & dust_border(object)) != 0u;
     if !touched && !dust_holds(object, centre) {

@@ -64,9 +64,9 @@ fn dust_border(object: u32) -> u32 {
     return mask;
 }
 
-// The smallest object that is not below `least`, or NO_OBJECT.
 const NO_OBJECT: u32 = 0xffffffffu;
 
+// The smallest object that is not below `least`, or NO_OBJECT.
 fn object_from(least: u32) -> u32 {
     var found = NO_OBJECT;
     for (var c = 0u; c < 8u; c++) {

@@ -61,5 +61,5 @@ fn split(crossed: &TransitionVoxel, words: &NoiseWords) -> DustVoxel {
         let [low, high] = cases::edge_ends(edge);
         Some([(at - halves[low]).max(1), (at + halves[high]).min(UNITS - 1)])
     });
-    DustVoxel { objects: crossed.objects, splits }
+    DustVoxel::new(crossed.objects, splits)
 }

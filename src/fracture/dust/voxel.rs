@@ -6,7 +6,7 @@
 //! Where an object's corners are some of the voxel's, its solid is what the fans over its loops ([`super::cases`]) cut off. The fans'
 //! centres lie strictly inside the voxel, so a triangle meets a wall in its segment only, which the voxel behind the wall has too.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::cases;
 
@@ -23,6 +23,8 @@ pub struct DustVoxel {
     /// Of every crossed edge, where the solid of its low end's object ends and where that of its high end's begins; units from the
     /// low end, strictly inside the edge, in this order.
     pub splits: [Option<[i32; 2]>; 12],
+    /// Border of each object that owns a corner.
+    borders: BTreeMap<u32, Vec<DustTriangle>>,
 }
 
 /// One triangle of an object's border.
@@ -48,10 +50,25 @@ pub struct Shares {
 }
 
 impl DustVoxel {
-    /// The objects that own a corner, ascending.
+    /// A voxel and its borders.
     #[must_use]
-    pub fn owners(&self) -> BTreeSet<u32> {
-        self.objects.iter().copied().collect()
+    pub fn new(objects: [u32; 8], splits: [Option<[i32; 2]>; 12]) -> Self {
+        let mut voxel = Self { objects, splits, borders: BTreeMap::new() };
+        for object in objects {
+            voxel.borders.insert(object, voxel.make_border(object));
+        }
+        voxel
+    }
+
+    /// The objects that own a corner, ascending.
+    pub fn owners(&self) -> impl Iterator<Item = u32> + '_ {
+        self.borders.keys().copied()
+    }
+
+    /// The triangles of an object's border; none of what owns no corner.
+    #[must_use]
+    pub fn border(&self, object: u32) -> &[DustTriangle] {
+        self.borders.get(&object).map_or(&[], Vec::as_slice)
     }
 
     /// The corners of an object, a bit each.
@@ -68,9 +85,7 @@ impl DustVoxel {
         (point, side)
     }
 
-    /// The triangles of an object's border.
-    #[must_use]
-    pub fn border(&self, object: u32) -> Vec<DustTriangle> {
+    fn make_border(&self, object: u32) -> Vec<DustTriangle> {
         let mut out = Vec::new();
         for around in cases::loops(self.case(object)) {
             let ends: Vec<(Point, usize)> = around.iter().map(|edge| self.end(object, *edge)).collect();
@@ -222,7 +237,7 @@ mod tests {
             let halves = [draw(gap), draw(gap)];
             (a != b).then_some([(at - halves[0]).max(1), (at + halves[1]).min(511)])
         });
-        DustVoxel { objects, splits }
+        DustVoxel::new(objects, splits)
     }
 
     /// How often a closed polyhedron winds round a point, from the solid angles of its triangles and wall polygons.
@@ -271,7 +286,7 @@ mod tests {
         /// Whether no border touches a box, and none winds round its centre.
         pub fn winds_round_none(&self, low: Point, high: Point) -> bool {
             let centre = std::array::from_fn(|a| (low[a] + high[a]) / 2);
-            self.owners().into_iter().all(|object| {
+            self.owners().all(|object| {
                 !self.border(object).iter().any(|t| touches(&t.points, low, high))
                     && winding(self, object, centre).rem_euclid(2) == 0
             })
@@ -295,7 +310,7 @@ mod tests {
             let (gap, spread) = ([0, 40, 400][case % 3], [0, 100, 255][case / 3 % 3]);
             let voxel = random_voxel(&mut rng, gap, spread);
             for object in voxel.owners() {
-                if voxel.owners().len() == 1 {
+                if voxel.owners().count() == 1 {
                     continue;
                 }
                 for (low, high) in boxes(2) {
@@ -330,7 +345,7 @@ mod tests {
                 let [a, b] = cases::edge_ends(edge).map(|c| objects[c]);
                 (a != b).then_some([192, 320])
             });
-            let voxel = DustVoxel { objects, splits };
+            let voxel = DustVoxel::new(objects, splits);
             for object in 0..2 {
                 for (low, high) in boxes(4) {
                     let border = voxel.border(object);
@@ -365,7 +380,7 @@ mod tests {
             let (mut leaves, mut both, mut crossed, mut dust) = (0usize, 0usize, 0usize, 0usize);
             for _ in 0..400 {
                 let voxel = random_voxel(&mut rng, gap, spread);
-                if voxel.owners().len() == 1 {
+                if voxel.owners().count() == 1 {
                     continue;
                 }
                 for (low, high) in boxes(3) {
@@ -403,7 +418,7 @@ mod tests {
         let mut rng = Random(5);
         for case in 0..600 {
             let voxel = random_voxel(&mut rng, [0, 60, 300][case % 3], [60, 255][case % 2]);
-            if voxel.owners().len() == 1 {
+            if voxel.owners().count() == 1 {
                 continue;
             }
             let shares: Vec<Shares> = boxes(3).map(|(low, high)| voxel.shares(low, high)).collect();
