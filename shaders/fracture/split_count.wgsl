@@ -1,5 +1,5 @@
 // One level of copying each component's octree out of its cell's octree, counting.
-// One thread takes one (component, node) pair. `cell` of a pair is the component's rank.
+// One thread takes one (component, node) pair. `object` of a pair is the component's rank.
 //#include shared/linear_id
 //#include fracture/voronoi
 
@@ -25,7 +25,7 @@ fn main(
         return;
     }
     let pair = pairs[i];
-    let label = components[pair.cell].x;
+    let label = components[pair.object].x;
     let node = nodes[pair.source];
     let mine = labels[pair.source] == label;
     var alive = 0u;

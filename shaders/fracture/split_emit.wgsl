@@ -27,7 +27,7 @@ fn main(
     var slot = offsets[i].x;
     for (var c = 0u; c < 8u; c++) {
         if (masks[i] & (1u << c)) != 0u {
-            next_pairs[slot] = Pair(node_child(node, c), pair.cell, (pair.key << 3u) | c, 0u, 0u);
+            next_pairs[slot] = Pair(node_child(node, c), pair.object, (pair.key << 3u) | c, 0u, 0u);
             slot += 1u;
         }
     }

@@ -6,7 +6,7 @@ use rand_chacha::{
     rand_core::{Rng, SeedableRng},
 };
 
-use super::layers::UNIT_BITS;
+use super::{crack::CrackShape, layers::UNIT_BITS};
 use crate::svo::{Forest, Octant};
 
 /// How crack surfaces look.
@@ -43,6 +43,8 @@ pub struct FractureParams {
     pub rng: u64,
     /// Crack surface method.
     pub surface: Surface,
+    /// Crack surfaces, where they are rough or dusty.
+    pub crack: CrackShape,
     /// Level at which islands are told apart; `None` is the leaf level.
     pub island_level: Option<u32>,
 }
@@ -54,13 +56,17 @@ pub struct Recipe {
     pub island_level: Option<u32>,
     /// Crack surface method.
     pub surface: Surface,
+    /// Crack surfaces, where they are rough or dusty.
+    pub crack: CrackShape,
+    /// Random seed of the crack surfaces.
+    pub rng: u64,
 }
 
 impl FractureParams {
     /// What the passes need to know beside the pattern.
     #[must_use]
     pub fn recipe(&self) -> Recipe {
-        Recipe { island_level: self.island_level, surface: self.surface }
+        Recipe { island_level: self.island_level, surface: self.surface, crack: self.crack, rng: self.rng }
     }
 }
 
@@ -71,6 +77,7 @@ impl Default for FractureParams {
             radii: vec![0.1, 0.25, 0.5, 0.9],
             rng: 1,
             surface: Surface::Planar,
+            crack: CrackShape::default(),
             island_level: None,
         }
     }
@@ -199,6 +206,20 @@ impl Pattern {
             seeds.push(q.as_ivec3().to_array());
         }
         Ok(Self { objects: (0..seeds.len() as u32).collect(), seeds })
+    }
+
+    /// The object ids that seeds have, ascending.
+    #[must_use]
+    pub fn object_ids(&self) -> Vec<u32> {
+        (0..self.seeds.len() as u32).filter(|s| self.objects[*s as usize] == *s).collect()
+    }
+
+    /// Whether there is an object id for every seed, and every id is the smallest seed index that has it.
+    pub(super) fn objects_are_sound(&self) -> bool {
+        self.objects.len() == self.seeds.len()
+            && (0u32..)
+                .zip(&self.objects)
+                .all(|(s, object)| *object <= s && self.objects[*object as usize] == *object)
     }
 
     /// Seeds in leaf units of a grid of `level`, exactly as used.

@@ -1,5 +1,5 @@
-//! Pairs of all levels to octrees (2016, sec. 4.6: the octrees of all pieces at once): pairs below which nothing was found are
-//! dropped bottom-up, the rest are the nodes, already in order.
+//! Pairs of all levels to octrees (2016, sec. 4.6: the octrees of all pieces at once): pairs below which nothing was found, or
+//! nothing but inside, are dropped bottom-up; the rest are the nodes, already in order.
 //!
 //! In: layers. Out: octrees, breadth-first and tree-major.
 
@@ -37,13 +37,24 @@ impl PrunePass {
         let mut keeps: Vec<Buffer<[u32; 2]>> = Vec::with_capacity(layers.len());
         let mut rec = Recorder::new(gpu, "octrees");
         let none = Buffer::<[u32; 2]>::zeroed(gpu, "nothing below", 1)?;
+        let nothing = Buffer::<u32>::zeroed(gpu, "no masks below", 1)?;
         for (i, layer) in layers.iter().rev().enumerate() {
             let keep = Buffer::zeroed(gpu, "survivors", layer.len() + 1)?;
-            let params = gpu.uniform(&[layer.len() as u32, u32::from(i == 0), 0, 0]);
+            let params =
+                gpu.uniform(&[layer.len() as u32, u32::from(i == 0), u32::from(i + 1 == layers.len()), 0]);
             let below = keeps.last().unwrap_or(&none);
-            let bound = self
-                .keep
-                .bind(gpu, &[&params, layer.offsets.raw(), below.raw(), layer.masks.raw(), keep.raw()]);
+            let masks_below = if i == 0 { &nothing } else { &layers[layers.len() - i].masks };
+            let bound = self.keep.bind(
+                gpu,
+                &[
+                    &params,
+                    layer.offsets.raw(),
+                    below.raw(),
+                    masks_below.raw(),
+                    layer.masks.raw(),
+                    keep.raw(),
+                ],
+            );
             rec.dispatch(&self.keep, &bound, groups_for(layer.len()));
             scan.run(&mut rec, &keep)?;
             keeps.push(keep);

@@ -53,7 +53,7 @@ impl SplitPass {
         let roots: Vec<Pair> = components
             .iter()
             .enumerate()
-            .map(|(rank, [_, tree])| Pair { source: *tree, cell: rank as u32, ..Pair::default() })
+            .map(|(rank, [_, tree])| Pair { source: *tree, object: rank as u32, ..Pair::default() })
             .collect();
         let mut layer = Layer::new(gpu, Buffer::from_slice(gpu, "pairs", &roots)?)?;
         let mut layers = Vec::with_capacity(levels);
