@@ -76,7 +76,7 @@ impl Fracturer {
         let (layers, leaves) = self.traverse.run(gpu, &self.scan, source, pattern, interior, &mut clock)?;
         let (cells, survivors) = self.prune.run(gpu, &self.scan, &layers, leaves, &mut clock)?;
         drop(layers);
-        let islands = self.islands.run(gpu, &self.scan, &cells, island_level, &mut clock)?;
+        let islands = self.islands.run(gpu, &cells, island_level, &mut clock)?;
         let tree_cells: Vec<u32> = (0..pattern.seeds.len())
             .filter(|&s| survivors[s + 1] != survivors[s])
             .map(|s| s as u32)
@@ -84,8 +84,7 @@ impl Fracturer {
         if islands.components.len() == tree_cells.len() {
             return pieces::collect(gpu, source, &cells, tree_cells, clock);
         }
-        let component_cells =
-            islands.components.read(gpu)?.iter().map(|[_, tree]| tree_cells[*tree as usize]).collect();
+        let component_cells = islands.components.iter().map(|[_, tree]| tree_cells[*tree as usize]).collect();
         let split = self.split.run(gpu, &self.scan, &self.prune, &cells, &islands, &mut clock)?;
         pieces::collect(gpu, source, &split, component_cells, clock)
     }
