@@ -37,8 +37,9 @@ fn find(start: u32) -> u32 {
     return x;
 }
 
-// The smaller label wins. A parent that another thread had put there is united again.
-fn unite(first: u32, second: u32) {
+// The smaller label wins. A parent that another thread had put there is united again. Returns the common label of that moment, from
+// which the next search is shorter.
+fn unite(first: u32, second: u32) -> u32 {
     var a = first;
     var b = second;
     while a != b {
@@ -52,6 +53,7 @@ fn unite(first: u32, second: u32) {
         let displaced = atomicMin(&labels[larger], b);
         a = select(displaced, b, displaced == larger);
     }
+    return a;
 }
 
 // The 16 cells of a brick's side towards one axis (upper or lower side), bits 0 and 2 along the first other axis, 1 and 3 along the
@@ -172,7 +174,7 @@ fn main(
     }
     let i = params.first + t;
     let brick = vec2<u32>(bricks[i].low, bricks[i].high);
-    let root = bricks[i].root;
+    var root = bricks[i].root;
     if root == EMPTY {
         return;
     }
@@ -197,7 +199,7 @@ fn main(
         if other_root == SEVERAL {
             intricate |= 1u << n;
         } else if bricks_touch(brick, other_brick, d) {
-            unite(root, other_root);
+            root = unite(root, other_root);
         }
     }
 
@@ -219,7 +221,7 @@ fn main(
             pairs &= pairs - 1u;
             let owner = other & ~SOLID;
             let theirs = select(element(owner, octant_at(d, pair & 3u, false)), owner, other != owner);
-            unite(element(i, octant_at(d, pair >> 2u, true)), theirs);
+            _ = unite(element(i, octant_at(d, pair >> 2u, true)), theirs);
         }
     }
 }

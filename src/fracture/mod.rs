@@ -4,6 +4,7 @@
 //! octree or a GPU, for tests.
 
 mod islands;
+pub mod labelling;
 mod layers;
 mod params;
 mod pieces;
@@ -14,6 +15,7 @@ mod split;
 mod tests;
 mod traverse;
 
+pub use labelling::Labelling;
 pub use params::{FractureParams, Impact, Pattern, PatternError, Recipe, Surface};
 pub use pieces::{Fracture, FractureCounts, FractureError, Piece, Source};
 
@@ -28,6 +30,7 @@ pub struct Fracturer {
     traverse: traverse::TraversePass,
     prune: prune::PrunePass,
     islands: islands::IslandsPass,
+    iterative: labelling::IterativePass,
     split: split::SplitPass,
 }
 
@@ -42,6 +45,7 @@ impl Fracturer {
             traverse: traverse::TraversePass::new(gpu),
             prune: prune::PrunePass::new(gpu),
             islands: islands::IslandsPass::new(gpu),
+            iterative: labelling::IterativePass::new(gpu),
             split: split::SplitPass::new(gpu),
         };
         gpu.check()?;
@@ -75,7 +79,10 @@ impl Fracturer {
         let (layers, leaves) = self.traverse.run(gpu, &self.scan, source, pattern, interior, &mut clock)?;
         let (cells, survivors) = self.prune.run(gpu, &self.scan, &layers, leaves, &mut clock)?;
         drop(layers);
-        let islands = self.islands.run(gpu, &cells, island_level, &mut clock)?;
+        let islands = match recipe.labelling {
+            Labelling::UnionFind => self.islands.run(gpu, &cells, island_level, &mut clock)?,
+            Labelling::Iterative => self.iterative.islands(gpu, &cells, island_level, &mut clock)?,
+        };
         let tree_cells: Vec<u32> = (0..pattern.seeds.len())
             .filter(|&s| survivors[s + 1] != survivors[s])
             .map(|s| s as u32)

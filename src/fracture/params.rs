@@ -6,7 +6,7 @@ use rand_chacha::{
     rand_core::{Rng, SeedableRng},
 };
 
-use super::layers::UNIT_BITS;
+use super::{labelling::Labelling, layers::UNIT_BITS};
 use crate::svo::{Forest, Octant};
 
 /// How crack surfaces look.
@@ -54,13 +54,15 @@ pub struct Recipe {
     pub island_level: Option<u32>,
     /// Crack surface method.
     pub surface: Surface,
+    /// How islands are told apart.
+    pub labelling: Labelling,
 }
 
 impl FractureParams {
     /// What the passes need to know beside the pattern.
     #[must_use]
     pub fn recipe(&self) -> Recipe {
-        Recipe { island_level: self.island_level, surface: self.surface }
+        Recipe { island_level: self.island_level, surface: self.surface, ..Recipe::default() }
     }
 }
 
