@@ -1,10 +1,11 @@
 // One iteration of the published labelling, second half (2016, sec. 4.5.2): a label is the number of a voxel, which may by now bear a
-// larger label itself; such chains are followed to their ends. Counts the voxels whose label changed in the iteration.
+// larger label itself; such chains are followed to their ends, unless the run is to show the iteration without. Counts the voxels
+// whose label changed in the iteration.
 // One thread takes one voxel of a launched group. `next` is only read, so the result does not depend on the order of threads.
 //#include shared/linear_id
 //#include fracture/labelling_voxels
 
-struct Params { threads: u32, launches: u32 }
+struct Params { threads: u32, launches: u32, flatten: u32 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> ranges: array<Group>;
@@ -28,7 +29,7 @@ fn main(
     let launch = launch_of(t, params.launches);
     let v = ranges[launch.group].first + t - launch.before;
     var x = next[v];
-    var above = next[x];
+    var above = select(x, next[x], params.flatten != 0u);
     while above != x {
         x = above;
         above = next[x];

@@ -23,6 +23,7 @@ pub struct IterativeRun {
     done: Vec<bool>,
     iteration: u32,
     launched: u64,
+    flattens: bool,
     voxel_words: Buffer<[u32; 2]>,
     range_words: Buffer<[u32; 2]>,
     labels: Buffer<u32>,
@@ -134,6 +135,7 @@ impl IterativeRun {
             done: voxels.ranges.iter().map(|[first, end]| first == end).collect(),
             iteration: 0,
             launched: 0,
+            flattens: true,
             voxel_words: Buffer::from_slice(gpu, "labelled voxels", &words)?,
             range_words: Buffer::from_slice(gpu, "labelled groups", &voxels.ranges)?,
             ranges: voxels.ranges.clone(),
@@ -142,6 +144,13 @@ impl IterativeRun {
             state: Buffer::zeroed(gpu, "known neighbours", numbers.len())?,
             changes: Buffer::zeroed(gpu, "changed labels", voxels.ranges.len())?,
         })
+    }
+
+    /// Leaves out the flattening of chains (sec. 4.5.2), so that labels flood from voxel to voxel as in sec. 4.5.1. Many more
+    /// iterations, the same end.
+    #[must_use]
+    pub fn without_flattening(self) -> Self {
+        Self { flattens: false, ..self }
     }
 
     /// No group is left to launch.
@@ -179,8 +188,9 @@ impl IterativeRun {
             launches.push([group as u32, threads]);
             threads += end - first;
         }
-        let params =
-            gpu.uniform(&[threads, launches.len() as u32, self.level, u32::from(self.iteration == 0)]);
+        let count = launches.len() as u32;
+        let spread_params = gpu.uniform(&[threads, count, self.level, u32::from(self.iteration == 0)]);
+        let flatten_params = gpu.uniform(&[threads, count, u32::from(self.flattens), 0]);
         let launched = Buffer::from_slice(gpu, "launched groups", &launches)?;
         self.iteration += 1;
         self.launched = u64::from(threads);
@@ -191,7 +201,7 @@ impl IterativeRun {
         let bound = pass.spread.bind(
             gpu,
             &[
-                &params,
+                &spread_params,
                 self.voxel_words.raw(),
                 self.range_words.raw(),
                 launched.raw(),
@@ -204,7 +214,7 @@ impl IterativeRun {
         let bound = pass.flatten.bind(
             gpu,
             &[
-                &params,
+                &flatten_params,
                 self.range_words.raw(),
                 launched.raw(),
                 self.next.raw(),

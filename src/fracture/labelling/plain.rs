@@ -13,6 +13,8 @@ use super::Voxels;
 pub struct Plain {
     /// Per voxel.
     pub labels: Vec<u32>,
+    /// Follow chains of labels to their ends in every iteration.
+    pub flatten: bool,
     neighbours: Vec<Vec<usize>>,
     groups: Vec<usize>,
     group_count: usize,
@@ -52,6 +54,7 @@ impl Plain {
         }
         Self {
             labels: (0..voxels.len() as u32).collect(),
+            flatten: true,
             neighbours,
             groups: voxels.list.iter().map(|v| v.group as usize).collect(),
             group_count: voxels.cells.len(),
@@ -70,8 +73,8 @@ impl Plain {
         }
         let mut changes = vec![0; self.group_count];
         for i in 0..next.len() {
-            let mut end = i as u32;
-            while next[end as usize] != end {
+            let mut end = next[i];
+            while self.flatten && next[end as usize] != end {
                 end = next[end as usize];
             }
             changes[self.groups[i]] += u32::from(end != self.labels[i]);

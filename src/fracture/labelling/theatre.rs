@@ -17,13 +17,14 @@ pub struct Theatre {
 }
 
 impl Theatre {
-    /// Before the first iteration.
+    /// Before the first iteration. `flatten` as published; without it labels flood from voxel to voxel, which shows more.
     ///
     /// # Errors
     /// [`GpuError::TooLarge`] when the device cannot hold the voxels.
-    pub fn new(gpu: &Gpu, voxels: &Voxels) -> Result<Self, GpuError> {
+    pub fn new(gpu: &Gpu, voxels: &Voxels, flatten: bool) -> Result<Self, GpuError> {
+        let run = IterativeRun::new(gpu, voxels)?;
         Ok(Self {
-            run: IterativeRun::new(gpu, voxels)?,
+            run: if flatten { run } else { run.without_flattening() },
             labels: (0..voxels.len() as u32).collect(),
             turned: Vec::new(),
             steps: Vec::new(),
