@@ -23,13 +23,12 @@ fn main(
     var mask = masks[i];
     if params.last == 0u {
         var child = offsets[i].x;
-        for (var c = 0u; c < 8u; c++) {
-            if (mask & (1u << c)) != 0u {
-                if kept_below[child + 1u].x == kept_below[child].x {
-                    mask &= ~(1u << c);
-                }
-                child += 1u;
-            }
+        var before = kept_below[child].x;
+        for (var rest = mask & 0xffu; rest != 0u; rest &= rest - 1u) {
+            child += 1u;
+            let kept = kept_below[child].x;
+            mask &= ~select(0u, rest & (~rest + 1u), kept == before);
+            before = kept;
         }
         masks[i] = mask;
     }
