@@ -7,6 +7,7 @@ pub mod crack;
 pub mod dust;
 mod faces;
 mod islands;
+pub mod labelling;
 mod layers;
 mod params;
 mod pieces;
@@ -18,6 +19,7 @@ mod tests;
 mod traverse;
 
 pub use faces::{VoronoiFace, voronoi_faces};
+pub use labelling::Labelling;
 pub use params::{FractureParams, Impact, Pattern, PatternError, Recipe, Surface};
 pub use pieces::{Fracture, FractureCounts, FractureError, Piece, Source};
 
@@ -35,6 +37,7 @@ pub struct Fracturer {
     dusty: RoughPass,
     prune: prune::PrunePass,
     islands: islands::IslandsPass,
+    iterative: labelling::IterativePass,
     split: split::SplitPass,
 }
 
@@ -51,6 +54,7 @@ impl Fracturer {
             dusty: RoughPass::dusty(gpu),
             prune: prune::PrunePass::new(gpu),
             islands: islands::IslandsPass::new(gpu),
+            iterative: labelling::IterativePass::new(gpu),
             split: split::SplitPass::new(gpu),
         };
         gpu.check()?;
@@ -88,7 +92,10 @@ impl Fracturer {
                 "the gap would leave nothing but dust; a narrower gap or a finer transition level leaves pieces".into(),
             ));
         }
-        let islands = self.islands.run(gpu, &self.scan, &cells, island_level, &mut clock)?;
+        let islands = match recipe.labelling {
+            Labelling::UnionFind => self.islands.run(gpu, &cells, island_level, &mut clock)?,
+            Labelling::Iterative => self.iterative.islands(gpu, &cells, island_level, &mut clock)?,
+        };
         let has_voxels = |rank: u32| survivors[rank as usize] != survivors[rank as usize + 1];
         let swallowed = match recipe.surface {
             Surface::Planar => 0,
@@ -104,7 +111,7 @@ impl Fracturer {
             pieces::collect(gpu, source, &cells, tree_cells, clock)?
         } else {
             let component_cells =
-                islands.components.read(gpu)?.iter().map(|[_, tree]| tree_cells[*tree as usize]).collect();
+                islands.components.iter().map(|[_, tree]| tree_cells[*tree as usize]).collect();
             let split = self.split.run(gpu, &self.scan, &self.prune, &cells, &islands, &mut clock)?;
             pieces::collect(gpu, source, &split, component_cells, clock)?
         };

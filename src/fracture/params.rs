@@ -6,7 +6,7 @@ use rand_chacha::{
     rand_core::{Rng, SeedableRng},
 };
 
-use super::{crack::CrackShape, layers::UNIT_BITS};
+use super::{crack::CrackShape, labelling::Labelling, layers::UNIT_BITS};
 use crate::svo::{Forest, Octant};
 
 /// How crack surfaces look.
@@ -60,6 +60,8 @@ pub struct Recipe {
     pub crack: CrackShape,
     /// Random seed of the crack surfaces.
     pub rng: u64,
+    /// How islands are told apart.
+    pub labelling: Labelling,
 }
 
 impl FractureParams {
@@ -67,6 +69,7 @@ impl FractureParams {
     #[must_use]
     pub fn recipe(&self) -> Recipe {
         Recipe { island_level: self.island_level, surface: self.surface, crack: self.crack, rng: self.rng }
+        Recipe { island_level: self.island_level, surface: self.surface, ..Recipe::default() }
     }
 }
 
