@@ -152,3 +152,24 @@ impl IslandsPass {
         Ok(hooked)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The buffers are sized in words; the shaders say what a word is.
+    #[test]
+    fn bricks_and_labelled_voxels_match_the_shaders() {
+        for (shader, name, words) in [
+            ("fracture/islands_hook", "Brick", BRICK),
+            ("fracture/labelling_spread", "Voxel", 2),
+            ("fracture/labelling_spread", "Group", 2),
+            ("fracture/labelling_spread", "Launch", 2),
+        ] {
+            let module = naga::front::wgsl::parse_str(&crate::gpu::shaders::source(shader)).unwrap();
+            let (_, found) = module.types.iter().find(|(_, t)| t.name.as_deref() == Some(name)).unwrap();
+            let naga::TypeInner::Struct { span, .. } = &found.inner else { panic!("{name} is no struct") };
+            assert_eq!(*span as usize, 4 * words, "{name}");
+        }
+    }
+}

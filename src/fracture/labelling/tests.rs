@@ -259,7 +259,8 @@ fn assert_parity(voxels: &Voxels, flatten: bool, what: &str) -> usize {
     if !flatten {
         run = run.without_flattening();
     }
-    let mut wanted = Plain { flatten, ..Plain::new(voxels) };
+    let mut wanted = Plain::new(voxels);
+    wanted.flatten = flatten;
     let mut done = vec![false; voxels.cells.len()];
     let mut iterations = 0;
     while !run.finished() {
