@@ -47,6 +47,8 @@ pub struct FractureParams {
     pub crack: CrackShape,
     /// Level at which islands are told apart; `None` is the leaf level.
     pub island_level: Option<u32>,
+    /// How islands are told apart: the same pieces either way.
+    pub labelling: Labelling,
 }
 
 /// How one fracture is computed, beside its [`Pattern`].
@@ -68,8 +70,13 @@ impl FractureParams {
     /// What the passes need to know beside the pattern.
     #[must_use]
     pub fn recipe(&self) -> Recipe {
-        Recipe { island_level: self.island_level, surface: self.surface, crack: self.crack, rng: self.rng }
-        Recipe { island_level: self.island_level, surface: self.surface, ..Recipe::default() }
+        Recipe {
+            island_level: self.island_level,
+            surface: self.surface,
+            crack: self.crack,
+            rng: self.rng,
+            labelling: self.labelling,
+        }
     }
 }
 
@@ -82,6 +89,7 @@ impl Default for FractureParams {
             surface: Surface::Planar,
             crack: CrackShape::default(),
             island_level: None,
+            labelling: Labelling::UnionFind,
         }
     }
 }
