@@ -6,7 +6,9 @@ use std::{collections::BTreeMap, sync::Arc};
 use glam::DVec3;
 use kintsugi::{
     bodies::mass_properties,
-    fracture::{Fracture, FractureParams, Fracturer, Pattern, Recipe, Source, reference},
+    fracture::{
+        Fracture, FractureParams, Fracturer, Pattern, Recipe, Source, Surface, crack::CrackShape, reference,
+    },
     gpu::Gpu,
     mesh::builtin,
     svo::{Arena, Forest, morton, validate},
@@ -30,10 +32,13 @@ impl Bench {
     }
 
     fn run(&mut self, forest: &Arc<Forest>, tree: u32, pattern: &Pattern) -> Fracture {
+        self.run_by(forest, tree, pattern, &Recipe::default())
+    }
+
+    fn run_by(&mut self, forest: &Arc<Forest>, tree: u32, pattern: &Pattern, recipe: &Recipe) -> Fracture {
         let slot = self.arena.insert(&self.gpu, forest).expect("the forest fits");
         let source = Source { arena: &self.arena, slot, forest, tree };
-        let fracture =
-            self.fracturer.fracture(&self.gpu, &source, pattern, &Recipe::default()).expect("it breaks");
+        let fracture = self.fracturer.fracture(&self.gpu, &source, pattern, recipe).expect("it breaks");
         self.arena.remove(slot);
         fracture
     }
@@ -148,5 +153,57 @@ fn f9_equal_seeds_give_equal_pieces() {
         assert!(*first.forest == *third.forest && first.pieces == third.pieces, "{name}: other device");
         let other = bench.run(&forest, 0, &pattern(&forest, 0, 40, 8));
         assert!(*first.forest != *other.forest, "{name}: another seed gives other pieces");
+    }
+}
+
+fn rough(transition: u32) -> Recipe {
+    let crack = CrackShape { transition_level: Some(transition), ..CrackShape::default() };
+    Recipe { surface: Surface::Rough, crack, rng: 5, ..Recipe::default() }
+}
+
+#[test]
+fn f1_f4_rough_copies_and_pieces_equal_the_brute_force() {
+    let mut bench = Bench::new();
+    for (name, level, transition) in
+        [("vase", 5, 2), ("vase", 6, 3), ("vase", 7, 5), ("cavity", 6, 4), ("shell", 6, 2), ("statue", 7, 3)]
+    {
+        let forest = octree(name, level);
+        for (seeds, rng) in [(7, 1), (40, 7)] {
+            let pattern = pattern(&forest, 0, seeds, rng);
+            let recipe = rough(transition);
+            let fracture = bench.run_by(&forest, 0, &pattern, &recipe);
+            let wanted = reference::fracture_by(&forest, 0, &pattern, &recipe).expect("good parameters");
+            let (copies, pieces) = listed(&fracture);
+            println!("{name} level {level} transition {transition} seeds {seeds}: {:?}", fracture.counts);
+            assert!(copies == wanted.copies, "{name} {level} {seeds}: copies");
+            assert!(pieces == wanted.pieces, "{name} {level} {seeds}: pieces");
+            assert_eq!(fracture.counts.crack_voxels as usize, wanted.crack_voxels);
+            assert_eq!(fracture.counts.swallowed as usize, wanted.swallowed);
+            assert_eq!(validate(&fracture.forest), Ok(()));
+        }
+    }
+}
+
+#[test]
+fn f2_f9_rough_pieces_of_pieces_keep_their_mass_and_repeat() {
+    let mut bench = Bench::new();
+    for name in SHAPES {
+        let (mut forest, mut tree) = (octree(name, 6), 0);
+        for generation in 0..5 {
+            let before = mass_properties(&forest, tree as usize).volume;
+            let pattern = pattern(&forest, tree, 12, 20 + generation);
+            let fracture = bench.run_by(&forest, tree, &pattern, &rough(3));
+            let again = bench.run_by(&forest, tree, &pattern, &rough(3));
+            assert!(*fracture.forest == *again.forest && fracture.pieces == again.pieces);
+            let after: f64 = fracture.pieces.iter().map(|p| p.mass.volume).sum();
+            println!(
+                "{name} generation {generation}: {} pieces, mass off by {:.1e}",
+                fracture.pieces.len(),
+                after / before - 1.0
+            );
+            assert!((after / before - 1.0).abs() < 1e-6);
+            tree = fracture.pieces[0].tree;
+            forest = fracture.forest;
+        }
     }
 }

@@ -7,13 +7,14 @@ use glam::DVec3;
 
 use crate::{
     export::{self, Broken, FractureReport, ParameterReport, checks},
-    fracture::{FractureParams, Surface},
+    fracture::{FractureParams, Surface, crack::CrackShape},
     gpu::Gpu,
 };
 
 use super::{
     CliError,
     breaking::{Plan, break_object, default_impact, first_pattern},
+    crack::CrackArgs,
     input::{Object, about, load_object},
     progress::Reporter,
 };
@@ -62,11 +63,8 @@ pub struct PatternArgs {
     /// Random seed; the same one gives the same bytes
     #[arg(long, value_name = "N", default_value_t = 1)]
     rng: u64,
-    /// Crack surfaces: planar
-    #[arg(long, value_name = "NAME", default_value = "planar", hide_possible_values = true)]
-    surface: SurfaceName,
-    #[arg(long, hide = true)]
-    transition_level: Option<u32>,
+    #[command(flatten)]
+    crack: CrackArgs,
     #[arg(long, hide = true, allow_hyphen_values = true)]
     local: Option<String>,
     /// Octree level at which islands are told apart [default: the leaf level]
@@ -75,13 +73,6 @@ pub struct PatternArgs {
     /// How many times the largest eighth of the pieces breaks again, the first break included
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     generations: u32,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum SurfaceName {
-    Planar,
-    Rough,
-    Dusty,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -107,18 +98,11 @@ impl Format {
 
 impl PatternArgs {
     /// Refuses what is not built and what contradicts itself; reads the seeds' file.
-    fn check(&self, level: u32) -> Result<Option<Vec<DVec3>>, CliError> {
-        let refuse = |message: &str| Err(CliError::Input(message.to_owned()));
-        if self.surface != SurfaceName::Planar {
-            return refuse("rough and dusty crack surfaces are not built yet; use --surface planar");
-        }
-        if self.transition_level.is_some() {
-            return refuse(
-                "--transition-level belongs to rough surfaces, which are not built yet; leave it out",
-            );
-        }
+    pub fn check(&self, level: u32) -> Result<Option<Vec<DVec3>>, CliError> {
+        self.crack.check(level)?;
         if self.local.is_some() {
-            return refuse("--local is not built yet; leave it out to break the whole object");
+            let message = "--local is not built yet; leave it out to break the whole object";
+            return Err(CliError::Input(message.to_owned()));
         }
         if let Some(island) = self.island_level.filter(|island| *island > level) {
             return Err(CliError::Input(format!(
@@ -128,20 +112,22 @@ impl PatternArgs {
         self.seeds_file.as_ref().map(read_seeds).transpose()
     }
 
-    fn plan(&self, object: &Object, seeds: Option<Vec<DVec3>>) -> Plan {
+    /// What to do with `object`; `seeds` are those of the file.
+    pub fn plan(&self, object: &Object, seeds: Option<Vec<DVec3>>) -> Plan {
         let mut impact = default_impact(object);
         if let Some(point) = self.impact {
             impact.point = point;
             let centre = (object.bounds.0 + object.bounds.1) * 0.5;
             impact.direction = (centre - point).normalize_or(impact.direction);
         }
-        let params = FractureParams {
+        let mut params = FractureParams {
             seeds: self.seeds,
             radii: self.radii.clone(),
             rng: self.rng,
-            surface: Surface::Planar,
             island_level: self.island_level,
+            ..FractureParams::default()
         };
+        self.crack.apply(&mut params);
         Plan { impact, params, seeds, generations: self.generations }
     }
 }
@@ -171,6 +157,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
         seeds_file: args.pattern.seeds_file.as_ref().map(|f| f.display().to_string()),
         rng: plan.params.rng,
         surface: plan.params.surface,
+        crack: crack_report(&plan.params, args.level),
         island_level: plan.params.island_level.unwrap_or(args.level),
         generations: plan.generations,
         formats: args.format.iter().map(|f| f.name().to_owned()).collect(),
@@ -191,6 +178,12 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
         args.out.display()
     ));
     Ok(())
+}
+
+/// The crack shape as it was used.
+fn crack_report(params: &FractureParams, level: u32) -> Option<CrackShape> {
+    (params.surface != Surface::Planar)
+        .then(|| CrackShape { transition_level: params.crack.transition(level).ok(), ..params.crack })
 }
 
 fn write(args: &FractureArgs, broken: &Broken, reporter: &Reporter) -> Result<(), CliError> {

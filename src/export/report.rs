@@ -6,7 +6,7 @@ use glam::DVec3;
 use serde::Serialize;
 
 use crate::{
-    fracture::{FractureCounts, Impact, Surface},
+    fracture::{FractureCounts, Impact, Surface, crack::CrackShape},
     gpu::StageTiming,
     mesh::HealthReport,
 };
@@ -43,6 +43,8 @@ pub struct ParameterReport {
     pub rng: u64,
     /// Crack surfaces.
     pub surface: Surface,
+    /// Shape of rough and dusty ones, with the transition level that was used.
+    pub crack: Option<CrackShape>,
     /// Level at which islands are told apart.
     pub island_level: u32,
     /// Generations.
@@ -108,8 +110,8 @@ impl FractureReport {
             pieces: list(&broken.pieces, 0),
             broken_again: list(&broken.broken_again, broken.pieces.len()),
             source_mass: source_volume * voxel,
-            dust_mass: 0.0,
-            dust_voxels: 0,
+            dust_mass: broken.steps.iter().map(|step| step.fracture.dust_volume).sum::<f64>() * voxel,
+            dust_voxels: broken.steps.iter().map(|step| step.fracture.counts.dust_voxels).sum(),
             timings_ms: serde_json::Map::new(),
             checks,
         }
@@ -178,6 +180,8 @@ fn counts(broken: &Broken) -> FractureCounts {
         cells,
         islands: pieces - cells,
         pieces,
+        dust_voxels: broken.steps.iter().map(|step| step.fracture.counts.dust_voxels).sum(),
+        swallowed: broken.steps.iter().map(|step| step.fracture.counts.swallowed).sum(),
     }
 }
 

@@ -6,7 +6,7 @@ use rand_chacha::{
     rand_core::{Rng, SeedableRng},
 };
 
-use super::layers::UNIT_BITS;
+use super::{crack::CrackShape, labelling::Labelling, layers::UNIT_BITS};
 use crate::svo::{Forest, Octant};
 
 /// How crack surfaces look.
@@ -43,8 +43,12 @@ pub struct FractureParams {
     pub rng: u64,
     /// Crack surface method.
     pub surface: Surface,
+    /// Crack surfaces, where they are rough or dusty.
+    pub crack: CrackShape,
     /// Level at which islands are told apart; `None` is the leaf level.
     pub island_level: Option<u32>,
+    /// How islands are told apart: the same pieces either way.
+    pub labelling: Labelling,
 }
 
 /// How one fracture is computed, beside its [`Pattern`].
@@ -54,13 +58,25 @@ pub struct Recipe {
     pub island_level: Option<u32>,
     /// Crack surface method.
     pub surface: Surface,
+    /// Crack surfaces, where they are rough or dusty.
+    pub crack: CrackShape,
+    /// Random seed of the crack surfaces.
+    pub rng: u64,
+    /// How islands are told apart.
+    pub labelling: Labelling,
 }
 
 impl FractureParams {
     /// What the passes need to know beside the pattern.
     #[must_use]
     pub fn recipe(&self) -> Recipe {
-        Recipe { island_level: self.island_level, surface: self.surface }
+        Recipe {
+            island_level: self.island_level,
+            surface: self.surface,
+            crack: self.crack,
+            rng: self.rng,
+            labelling: self.labelling,
+        }
     }
 }
 
@@ -71,7 +87,9 @@ impl Default for FractureParams {
             radii: vec![0.1, 0.25, 0.5, 0.9],
             rng: 1,
             surface: Surface::Planar,
+            crack: CrackShape::default(),
             island_level: None,
+            labelling: Labelling::UnionFind,
         }
     }
 }
@@ -199,6 +217,20 @@ impl Pattern {
             seeds.push(q.as_ivec3().to_array());
         }
         Ok(Self { objects: (0..seeds.len() as u32).collect(), seeds })
+    }
+
+    /// The object ids that seeds have, ascending.
+    #[must_use]
+    pub fn object_ids(&self) -> Vec<u32> {
+        (0..self.seeds.len() as u32).filter(|s| self.objects[*s as usize] == *s).collect()
+    }
+
+    /// Whether there is an object id for every seed, and every id is the smallest seed index that has it.
+    pub(super) fn objects_are_sound(&self) -> bool {
+        self.objects.len() == self.seeds.len()
+            && (0u32..)
+                .zip(&self.objects)
+                .all(|(s, object)| *object <= s && self.objects[*object as usize] == *object)
     }
 
     /// Seeds in leaf units of a grid of `level`, exactly as used.

@@ -36,7 +36,11 @@ impl Kernel {
     /// If the file is not among the embedded shaders, which a unit test rules out.
     #[must_use]
     pub fn new(gpu: &Gpu, path: &'static str) -> Self {
-        let source = shaders::source(path);
+        Self::from_text(gpu, path, shaders::source(path))
+    }
+
+    /// Compiles `source`, entry point `main`; tests plant errors in it.
+    pub(crate) fn from_text(gpu: &Gpu, path: &'static str, source: String) -> Self {
         let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some(path),
             source: wgpu::ShaderSource::Wgsl(source.into()),

@@ -220,7 +220,8 @@ impl Place {
         if params.rng > i64::MAX as u64 {
             return self.fail("rng", "is too large; it must be below 2^63");
         }
-        params.radii.iter().try_for_each(|r| self.number("radii", *r, 0.0, 100.0))
+        params.radii.iter().try_for_each(|r| self.number("radii", *r, 0.0, 100.0))?;
+        params.crack.check().or_else(|e| self.fail("crack", format!("is out of range: {e}")))
     }
 
     fn body(&self, body: &SceneBody) -> Checked {

@@ -1,7 +1,7 @@
 //! How the next blow breaks.
 
 use super::{
-    UiInput, UiOutput, theme, tune,
+    UiInput, UiOutput, crack_panel, theme, tune,
     widgets::{SliderLook, figure, label, slider},
 };
 use crate::{
@@ -61,14 +61,24 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
         label(ui, "Surface", "How the crack faces look");
         ui.spacing_mut().item_spacing.x = 3.0;
         ui.spacing_mut().button_padding.x = 6.0;
-        ui.add(egui::Button::selectable(new.fracture.surface == Surface::Planar, "planar"))
-            .on_hover_text("Flat faces between the cells");
-        let soon = "Not in this version";
-        ui.add_enabled(false, egui::Button::selectable(false, "rough")).on_disabled_hover_text(soon);
-        ui.add_enabled(false, egui::Button::selectable(false, "dusty")).on_disabled_hover_text(soon);
+        for (surface, name, tip) in [
+            (Surface::Planar, "planar", "Flat faces between the cells"),
+            (Surface::Rough, "rough", "Broken faces, made at the transition level"),
+            (Surface::Dusty, "dusty", "Broken faces with a gap between them: what lay there is dust"),
+        ] {
+            let chosen = new.fracture.surface == surface;
+            let button = ui.add(egui::Button::selectable(chosen, name)).on_hover_text(tip);
+            out.name(name, &button);
+            if button.clicked() {
+                new.fracture.surface = surface;
+            }
+        }
     });
 
     let leaf = input.sandbox.and_then(|s| s.objects().first()).map_or(7, |o| o.scene.level);
+    if new.fracture.surface != Surface::Planar {
+        crack_panel::show(ui, leaf, &mut new.fracture, out);
+    }
     let mut island = new.fracture.island_level.unwrap_or(leaf).min(leaf);
     let tip = "Parts that touch only finer than this count as one piece; the full detail keeps every loose part apart";
     let response = slider(ui, "Island level", tip, &mut island, 2..=leaf.max(3), &SliderLook::WHOLE);

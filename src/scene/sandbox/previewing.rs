@@ -61,6 +61,17 @@ impl Wanted {
         same && self.level >= other.level
     }
 
+    /// As the body with its leaves at `full` would break, for its copy at this level: what counts in leaf voxels shrinks with them.
+    fn recipe(&self, full: u32) -> Result<Recipe, FractureError> {
+        let mut recipe = self.params.recipe();
+        recipe.island_level = recipe.island_level.map(|l| l.min(self.level));
+        if recipe.surface != Surface::Planar {
+            recipe.crack.transition_level = Some(recipe.crack.transition(full)?.min(self.level));
+            recipe.crack.dusty.width /= f64::from(1u32 << (full - self.level.min(full)));
+        }
+        Ok(recipe)
+    }
+
     fn pattern(&self, def: &BodyDef) -> Result<Pattern, FractureError> {
         Pattern::near_object(&self.params, self.aim.point_in_grid, def.mass.bounds, &def.forest, def.tree)
             .map_err(|error| FractureError::Params(error.to_string()))
@@ -249,9 +260,8 @@ impl Sandbox {
             None => *coarse.slot.insert(arena.insert(&self.gpu, &coarse.forest)?),
         };
         let source = Source { arena: &arena, slot, forest: &coarse.forest, tree: coarse.tree };
-        let recipe = wanted.params.recipe();
-        let island_level = recipe.island_level.map(|l| l.min(wanted.level));
-        let fracture = fracturer.fracture(&self.gpu, &source, pattern, &Recipe { island_level, ..recipe })?;
+        let recipe = wanted.recipe(body.def.forest.level)?;
+        let fracture = fracturer.fracture(&self.gpu, &source, pattern, &recipe)?;
         if wanted.mode == PreviewMode::Seams {
             let seams = Seams::of_fracture(&self.gpu, coarse.voxels(), &fracture)?;
             return Ok(Some(Shown::Seams(body.id, seams, coarse.first_voxel(&body.def.forest))));
