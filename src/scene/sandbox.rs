@@ -584,21 +584,4 @@ impl Sandbox {
     pub fn revision(&self) -> u64 {
         self.revision
     }
-
-    /// The open scene with its tuned values, to save.
-    #[must_use]
-    pub fn scene(&self, camera: crate::render::Camera) -> Scene {
-        let mut scene = self.scene.clone();
-        scene.gravity.y = -self.tuning.gravity;
-        scene.camera = Some(camera);
-        scene.view.color_by = self.tuning.view.color_by;
-        scene.view.explode = self.tuning.view.explode;
-        for body in &mut scene.bodies {
-            body.friction = self.tuning.friction;
-            body.restitution = self.tuning.restitution;
-            body.physics_level = Some(self.tuning.physics_level.clamp(1, body.level));
-            body.fracture = self.tuning.fracture.clone();
-        }
-        scene
-    }
 }
