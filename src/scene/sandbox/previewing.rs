@@ -307,9 +307,9 @@ impl Sandbox {
         let was = self.preview.shown.is_some();
         self.replace(None);
         if self.preview.aim.is_none_or(|aim| self.body(aim.body).is_none()) {
-            self.preview
-                .unused
-                .extend(self.preview.coarse.take_if(|c| c.of.strong_count() == 0).and_then(|c| c.slot));
+            // A body's own octree must not be kept alive, and is no work to find again.
+            let idle = |c: &mut Coarse| c.of.strong_count() == 0 || c.of.as_ptr() == Arc::as_ptr(&c.forest);
+            self.preview.unused.extend(self.preview.coarse.take_if(idle).and_then(|c| c.slot));
         }
         // A full one that is on its way has nobody to answer.
         (self.preview.done, self.preview.full, self.preview.asked) = (None, None, None);
