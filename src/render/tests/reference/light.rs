@@ -80,9 +80,10 @@ fn texel(frame: &FrameData, hits: &[HitData], bodies: &[(RenderBody, &Forest)], 
         let ray = Ray { origin, direction, slope: SKY_SLOPE, first: 0.0, last: reach };
         let body = nearest(&ray, bodies).unwrap_or(f64::INFINITY);
         let has_floor = frame.flags & 1 != 0;
-        let floor = match has_floor && direction.y < 0.0 {
-            true => ((f64::from(frame.floor_y) - origin.y) / direction.y).max(0.0),
-            false => f64::INFINITY,
+        let floor = if has_floor && direction.y < 0.0 {
+            ((f64::from(frame.floor_y) - origin.y) / direction.y).max(0.0)
+        } else {
+            f64::INFINITY
         };
         sky += smoothstep(0.0, reach, body.min(floor));
     }
