@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use glam::DVec3;
 use kintsugi::{
     bodies::mass_properties,
-    fracture::{Fracture, FractureParams, Fracturer, Pattern, Source, reference},
+    fracture::{Fracture, FractureParams, Fracturer, Pattern, Recipe, Source, reference},
     gpu::Gpu,
     mesh::builtin,
     svo::{Arena, Forest, morton, validate},
@@ -35,7 +35,8 @@ impl Bench {
     fn run(&mut self, forest: &Arc<Forest>, tree: u32, pattern: &Pattern) -> Fracture {
         let slot = self.arena.insert(&self.gpu, forest).expect("the forest fits");
         let source = Source { arena: &self.arena, slot, forest, tree };
-        let fracture = self.fracturer.fracture(&self.gpu, &source, pattern, None).expect("it breaks");
+        let fracture =
+            self.fracturer.fracture(&self.gpu, &source, pattern, &Recipe::default()).expect("it breaks");
         self.arena.remove(slot);
         fracture
     }

@@ -12,7 +12,7 @@ use glam::{DQuat, DVec3, Vec3};
 use crate::{
     bodies::{BodyDef, BodyState, Family, World, WorldSettings, mass_properties},
     export::{InputReport, report::write_json},
-    fracture::{Fracture, FractureCounts, FractureParams, Fracturer, Source},
+    fracture::{Fracture, FractureCounts, FractureParams, Fracturer, Recipe, Source},
     gpu::{Gpu, StageTiming},
     render::{FrameInput, RenderOptions, Renderer},
     svo::{Arena, Grid},
@@ -168,10 +168,10 @@ fn breaks(
     let mut arena = Arena::new(gpu)?;
     let slot = arena.insert(gpu, &object.forest)?;
     let source = Source { arena: &arena, slot, forest: &object.forest, tree: 0 };
-    let mut result = fracturer.fracture(gpu, &source, &pattern, None)?;
+    let mut result = fracturer.fracture(gpu, &source, &pattern, &Recipe::default())?;
     for run in 0..args.repeat {
         let start = Instant::now();
-        result = fracturer.fracture(gpu, &source, &pattern, None)?;
+        result = fracturer.fracture(gpu, &source, &pattern, &Recipe::default())?;
         samples.add("fracture, wall clock", ms_since(start));
         samples.add_all("fracture: ", &result.timings);
         progress.set((run + 1) as f32 / args.repeat as f32);

@@ -151,7 +151,8 @@ impl Work<'_> {
         let (forest, tree) =
             parent.map_or((&broken.source, 0), |at| (broken.forest(at), broken.piece(at).tree));
         let source = Source { arena, slot, forest, tree };
-        let fracture = self.fracturer.fracture(self.gpu, &source, &pattern, self.plan.params.island_level)?;
+        let recipe = self.plan.params.recipe();
+        let fracture = self.fracturer.fracture(self.gpu, &source, &pattern, &recipe)?;
         self.reporter.add("gpu: ", &fracture.timings);
         let step = broken.steps.len();
         let pieces = (0..fracture.pieces.len()).map(|piece| PieceRef { step, piece });
@@ -163,7 +164,8 @@ impl Work<'_> {
             generation: parent.map_or(1, |at| broken.steps[at.step].generation + 1),
             first_seed: broken.steps.last().map_or(0, |s| s.first_seed + s.pattern.seeds.len() as u32),
             pattern,
-            island_level: self.plan.params.island_level.unwrap_or(broken.grid.level),
+            island_level: recipe.island_level.unwrap_or(broken.grid.level),
+            recipe,
             fracture,
         });
         broken.number_pieces();

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::{
-    fracture::{Fracture, Pattern, Piece},
+    fracture::{Fracture, Pattern, Piece, Recipe},
     svo::{Forest, Grid},
 };
 
@@ -23,6 +23,8 @@ pub struct BrokenStep {
     pub pattern: Pattern,
     /// Level at which its islands were told apart.
     pub island_level: u32,
+    /// How it was computed.
+    pub recipe: Recipe,
     /// What came of it.
     pub fracture: Fracture,
 }

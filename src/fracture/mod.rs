@@ -14,7 +14,7 @@ mod split;
 mod tests;
 mod traverse;
 
-pub use params::{FractureParams, Impact, Pattern, PatternError, Surface};
+pub use params::{FractureParams, Impact, Pattern, PatternError, Recipe, Surface};
 pub use pieces::{Fracture, FractureCounts, FractureError, Piece, Source};
 
 use crate::gpu::{Gpu, GpuError, primitives::Scan};
@@ -48,8 +48,7 @@ impl Fracturer {
         Ok(passes)
     }
 
-    /// Breaks `source` by `pattern`. `island_level` in 1..=leaf level; `None` is the leaf level. Reads the source and changes nothing,
-    /// so a failure loses nothing.
+    /// Breaks `source` by `pattern` as `recipe` says. Reads the source and changes nothing, so a failure loses nothing.
     ///
     /// # Errors
     /// [`FractureError::Params`] for an empty pattern or a level out of range, [`FractureError::Gpu`] for the device's.
@@ -58,10 +57,10 @@ impl Fracturer {
         gpu: &Gpu,
         source: &Source<'_>,
         pattern: &Pattern,
-        island_level: Option<u32>,
+        recipe: &Recipe,
     ) -> Result<Fracture, FractureError> {
         let level = source.forest.level;
-        let island_level = island_level.unwrap_or(level);
+        let island_level = recipe.island_level.unwrap_or(level);
         if pattern.seeds.is_empty() {
             return Err(FractureError::Params("a fracture needs at least one seed".into()));
         }

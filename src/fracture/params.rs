@@ -16,9 +16,9 @@ pub enum Surface {
     /// Flat Voronoi faces (2016).
     #[default]
     Planar,
-    /// Crack surfaces (2018). Not built yet.
+    /// Crack surfaces (2018).
     Rough,
-    /// Crack surfaces with a gap of dust (2018). Not built yet.
+    /// Crack surfaces with a gap of dust (2018).
     Dusty,
 }
 
@@ -47,6 +47,23 @@ pub struct FractureParams {
     pub island_level: Option<u32>,
 }
 
+/// How one fracture is computed, beside its [`Pattern`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recipe {
+    /// Level at which islands are told apart, 1 to the leaf level; `None` is the leaf level.
+    pub island_level: Option<u32>,
+    /// Crack surface method.
+    pub surface: Surface,
+}
+
+impl FractureParams {
+    /// What the passes need to know beside the pattern.
+    #[must_use]
+    pub fn recipe(&self) -> Recipe {
+        Recipe { island_level: self.island_level, surface: self.surface }
+    }
+}
+
 impl Default for FractureParams {
     fn default() -> Self {
         Self {
@@ -68,6 +85,9 @@ pub const MAX_SEEDS: u32 = 8192;
 pub struct Pattern {
     /// At most half a side outside the grid.
     pub seeds: Vec<[i32; 3]>,
+    /// Object id of every seed (2016, sec. 4.7): cells with the same id stay one body. Without a local part every seed has its own
+    /// index; a shared id is the smallest seed index that has it.
+    pub objects: Vec<u32>,
 }
 
 /// Why there is no pattern.
@@ -178,7 +198,7 @@ impl Pattern {
             let q = (*p * unit).round().clamp(DVec3::splat(-side / 2.0), DVec3::splat(side * 1.5));
             seeds.push(q.as_ivec3().to_array());
         }
-        Ok(Self { seeds })
+        Ok(Self { objects: (0..seeds.len() as u32).collect(), seeds })
     }
 
     /// Seeds in leaf units of a grid of `level`, exactly as used.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use glam::{DVec3, IVec3};
 use proptest::prelude::*;
 
-use super::{Fracture, Fracturer, Pattern, Source, reference};
+use super::{Fracture, Fracturer, Pattern, Recipe, Source, reference};
 use crate::{
     gpu::Gpu,
     svo::{Arena, Forest, LeafColor, Leaves, build, morton, pack_normal},
@@ -113,7 +113,8 @@ impl Bench {
         arena.insert(&self.gpu, &ball(3)).unwrap();
         let slot = arena.insert(&self.gpu, forest).unwrap();
         let source = Source { arena: &arena, slot, forest, tree };
-        self.fracturer.fracture(&self.gpu, &source, pattern, island_level).unwrap()
+        let recipe = Recipe { island_level, ..Recipe::default() };
+        self.fracturer.fracture(&self.gpu, &source, pattern, &recipe).unwrap()
     }
 }
 
@@ -360,9 +361,10 @@ fn bad_parameters_are_refused() {
     let mut arena = Arena::new(&bench.gpu).unwrap();
     let slot = arena.insert(&bench.gpu, &forest).unwrap();
     let source = Source { arena: &arena, slot, forest: &forest, tree: 0 };
-    let empty = Pattern { seeds: Vec::new() };
-    assert!(bench.fracturer.fracture(&bench.gpu, &source, &empty, None).is_err());
-    assert!(bench.fracturer.fracture(&bench.gpu, &source, &seeds(4, 3, 1), Some(9)).is_err());
+    let empty = Pattern { seeds: Vec::new(), objects: Vec::new() };
+    let too_fine = Recipe { island_level: Some(9), ..Recipe::default() };
+    assert!(bench.fracturer.fracture(&bench.gpu, &source, &empty, &Recipe::default()).is_err());
+    assert!(bench.fracturer.fracture(&bench.gpu, &source, &seeds(4, 3, 1), &too_fine).is_err());
 }
 
 /// A random solid of blobs and noise.

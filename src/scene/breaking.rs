@@ -85,7 +85,7 @@ impl BreakJob {
                 .map_err(|error| FractureError::Params(error.to_string()))?;
                 let arena = arena.read().unwrap_or_else(PoisonError::into_inner);
                 let source = Source { arena: &arena, slot: def.slot, forest: &def.forest, tree: def.tree };
-                passes.fracture(&gpu, &source, &pattern, params_there.island_level)
+                passes.fracture(&gpu, &source, &pattern, &params_there.recipe())
             };
             // The receiver only disappears when the window has closed or the scene was replaced.
             let _ = sender.send(run());

@@ -7,7 +7,7 @@ use glam::DVec3;
 use super::*;
 use crate::{
     bodies::mass_properties,
-    fracture::{Fracture, FractureCounts, Pattern, Piece},
+    fracture::{Fracture, FractureCounts, Pattern, Piece, Recipe},
     svo::{Forest, Grid, LeafColor, Leaves, build, morton::encode},
 };
 
@@ -118,8 +118,15 @@ fn broken() -> Broken {
     let middle = |x: f64| DVec3::new(x, 4.0, 4.0);
     let pattern = Pattern::from_points(&[middle(1.5), middle(5.5)], LEVEL).unwrap();
     let fracture = Fracture { forest: Arc::new(forest), pieces, counts, timings: Vec::new() };
-    let step =
-        BrokenStep { parent: None, generation: 1, first_seed: 0, pattern, island_level: LEVEL, fracture };
+    let step = BrokenStep {
+        parent: None,
+        generation: 1,
+        first_seed: 0,
+        pattern,
+        island_level: LEVEL,
+        recipe: Recipe::default(),
+        fracture,
+    };
     let pieces = (0..2).map(|piece| crate::export::PieceRef { step: 0, piece }).collect();
     Broken {
         source: Arc::new(source),
