@@ -5,7 +5,7 @@ use std::sync::Arc;
 use glam::{DVec3, Mat4, Quat, Vec3};
 
 use crate::{
-    fracture::{FractureParams, Fracturer, Pattern, Source},
+    fracture::{FractureParams, Fracturer, Pattern, Recipe, Source},
     gpu::{Gpu, shaders},
     mesh::builtin,
     render::{
@@ -160,7 +160,7 @@ impl Stage {
         let slot = self.arena.insert(&self.gpu, &whole).expect("insert");
         let source = Source { arena: &self.arena, slot, forest: &whole, tree: 0 };
         let fracturer = Fracturer::new(&self.gpu).expect("the passes compile");
-        let broken = fracturer.fracture(&self.gpu, &source, &pattern, None).expect("it breaks");
+        let broken = fracturer.fracture(&self.gpu, &source, &pattern, &Recipe::default()).expect("it breaks");
 
         let slot = self.arena.insert(&self.gpu, &broken.forest).expect("insert");
         let scale = Mat4::from_scale(Vec3::splat(1.6 / side as f32));
