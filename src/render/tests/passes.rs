@@ -207,11 +207,11 @@ const LIGHT_ERRORS: [(&str, &str); 17] = [
     // The walk through the octrees.
     ("if cut_is_there(cut) && t_hit <= t_exit {", "if false {"),
     ("select(1e30, t - height / slope, slope < 0.0)", "t"),
-    ("ray.cut_base + ray.cut_slope * (start + t)", "ray.cut_base"),
+    ("ray.cut_base + ray.cut_slope * (start + t)", "ray.cut_base + 4.0 * ray.cut_slope * (start + t)"),
     // Where rays begin and how far they see.
     ("max(1.25 * voxel, ", "max(0.9 * voxel, "),
-    ("0.5 * voxel, 1e9", "6.0 * voxel, 1e9"),
-    ("0.06, 0.0, reach", "0.12, 0.0, reach"),
+    ("0.5 * voxel, 1e9", "20.0 * voxel, 1e9"),
+    ("0.06, 0.0, reach", "0.24, 0.0, reach"),
     ("max(floor_near, 0.0)", "1e30"),
     // Where they go.
     ("ring * frame.sun_radius", "ring * 0.5 * frame.sun_radius"),
