@@ -53,28 +53,32 @@ fn main(
     }
     let node = nodes[i];
     let in_finest = i >= params.finest;
-    var brick = vec2<u32>(0u);
-    for (var c = 0u; c < 8u; c++) {
-        var own = select(0u, 0xffu, (node_internal(node) & (1u << c)) != 0u);
-        if (node_valid(node) & (1u << c)) != 0u {
-            let child = node_child(node, c);
-            let masks = nodes[child].masks;
-            own = ((masks >> 8u) | select(0u, masks, in_finest)) & 0xffu;
-            if !in_finest {
-                parent_of[child] = i;
-            }
-        }
+    // Each bit of a half becomes a byte of ones; the product puts bit k at 8 k.
+    let inside = vec2<u32>(node_internal(node), node_internal(node) >> 4u) & vec2<u32>(0xfu);
+    var brick = ((inside * 0x00204081u) & vec2<u32>(0x01010101u)) * 0xffu;
+    var child = node.child_base;
+    for (var rest = node_valid(node); rest != 0u; rest &= rest - 1u) {
+        let c = firstTrailingBit(rest);
+        let masks = nodes[child].masks;
+        let own = ((masks >> 8u) | select(0u, masks, in_finest)) & 0xffu;
         brick |= select(vec2<u32>(own, 0u), vec2<u32>(0u, own), c >= 4u) << vec2<u32>(8u * (c & 3u));
+        child += 1u;
+    }
+    if !in_finest {
+        for (var k = node.child_base; k < child; k++) {
+            parent_of[k] = i;
+        }
     }
     let rows = joined(brick);
     var present = 0u;
     for (var c = 0u; c < 8u; c++) {
-        let part = octant_of(rows, c);
-        present |= part;
-        if (node_valid(node) & (1u << c)) != 0u {
-            let child = node_child(node, c);
-            labels[child] = select(smallest(i, node, part), child, part == 0u);
-        }
+        present |= octant_of(rows, c);
+    }
+    child = node.child_base;
+    for (var rest = node_valid(node); rest != 0u; rest &= rest - 1u) {
+        let part = octant_of(rows, firstTrailingBit(rest));
+        labels[child] = select(smallest(i, node, part), child, part == 0u);
+        child += 1u;
     }
     var root = EMPTY;
     if present != 0u {

@@ -177,6 +177,8 @@ fn shapes() -> Vec<(&'static str, u32, HashSet<IVec3>, usize)> {
         ("block in a cavity", 5, cells_where(5, |p| block(p, 15) && (!block(p, 9) || block(p, 4))), 2),
         ("checkerboard", 4, cells_where(4, |p| (p.x + p.y + p.z) % 2 == 0), 1),
         ("full grid", 4, cells_where(4, |_| true), 1),
+        // More components than the list has room for at first.
+        ("scattered", 6, cells_where(6, |p| p % 3 == IVec3::ZERO), 22usize.pow(3)),
     ]
 }
 
