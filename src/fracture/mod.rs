@@ -5,6 +5,9 @@
 
 mod islands;
 mod layers;
+mod local;
+#[cfg(test)]
+mod local_tests;
 mod params;
 mod pieces;
 mod prune;
