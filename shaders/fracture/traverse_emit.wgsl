@@ -51,9 +51,13 @@ fn main(
             let centre = node_low(child.key, params.child_level) + vec3<i32>(edge / 2i);
             let t = judge(pair, centre);
             let t_seed = seeds[t].xyz;
-            for (var k = 0u; k < pair.list_count; k++) {
+            if !merged {
+                next_candidates[listed] = t;
+                listed += 1u;
+            }
+            for (var k = select(1u, 0u, merged); k < pair.list_count; k++) {
                 let r = candidates[pair.list_first + k];
-                if r == t || duel(t, t_seed, r, seeds[r].xyz, centre, edge).contested {
+                if (merged && r == t) || duel(t, t_seed, r, seeds[r].xyz, centre, edge).contested {
                     next_candidates[listed] = r;
                     listed += 1u;
                 }

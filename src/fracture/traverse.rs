@@ -4,6 +4,8 @@
 //! In: one source octree and the seeds. Out: the pairs of every parent level and the fracture boundary set, both object-major and in
 //! Morton order inside an object. The order follows from stable expansion, so neither of the paper's sorts is needed.
 
+use std::sync::OnceLock;
+
 use crate::{
     gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, groups_for, primitives::Scan},
     svo::Slot,
@@ -16,10 +18,29 @@ use super::{
 };
 
 pub(super) struct TraversePass {
+    /// For objects that are one cell each.
+    cells: Kernels,
+    /// For objects of several cells; made by the first local fracture.
+    merged: OnceLock<Kernels>,
+}
+
+struct Kernels {
     count: Kernel,
     emit: Kernel,
     leaves_count: Kernel,
     leaves_emit: Kernel,
+}
+
+impl Kernels {
+    fn new(gpu: &Gpu, merged: bool) -> Self {
+        let kernel = |path| Kernel::with_constants(gpu, path, &[("merged", f64::from(u8::from(merged)))]);
+        Self {
+            count: kernel("fracture/traverse_count"),
+            emit: kernel("fracture/traverse_emit"),
+            leaves_count: kernel("fracture/leaves_count"),
+            leaves_emit: kernel("fracture/leaves_emit"),
+        }
+    }
 }
 
 #[repr(C)]
@@ -35,12 +56,7 @@ struct Params {
 
 impl TraversePass {
     pub fn new(gpu: &Gpu) -> Self {
-        Self {
-            count: Kernel::new(gpu, "fracture/traverse_count"),
-            emit: Kernel::new(gpu, "fracture/traverse_emit"),
-            leaves_count: Kernel::new(gpu, "fracture/leaves_count"),
-            leaves_emit: Kernel::new(gpu, "fracture/leaves_emit"),
-        }
+        Self { cells: Kernels::new(gpu, false), merged: OnceLock::new() }
     }
 
     /// Walks from the root to the leaves. `interior` is the colour word of the material inside.
@@ -56,6 +72,11 @@ impl TraversePass {
         let level = source.forest.level;
         let Slot { node_base, leaf_base, .. } = source.slot;
         let (seeds, lists, roots) = root_pairs(pattern, source.tree);
+        let kernels = if roots.len() == seeds.len() {
+            &self.cells
+        } else {
+            self.merged.get_or_init(|| Kernels::new(gpu, true))
+        };
         let seeds = Buffer::from_slice(gpu, "seeds", &seeds)?;
         let mut candidates = Buffer::from_slice(gpu, "candidates", &lists)?;
         let mut layer = Layer::new(gpu, Buffer::from_slice(gpu, "pairs", &roots)?)?;
@@ -71,8 +92,8 @@ impl TraversePass {
                 pad: [0; 3],
             });
             let mut rec = Recorder::new(gpu, "traverse");
-            let bound = self.count.bind(gpu, &inputs(&params, source, &seeds, &layer, &candidates));
-            rec.dispatch(&self.count, &bound, groups_for(layer.len()));
+            let bound = kernels.count.bind(gpu, &inputs(&params, source, &seeds, &layer, &candidates));
+            rec.dispatch(&kernels.count, &bound, groups_for(layer.len()));
             scan.run(&mut rec, &layer.offsets)?;
             clock.submit(rec);
 
@@ -80,7 +101,7 @@ impl TraversePass {
             let next_pairs = Buffer::zeroed(gpu, "pairs", children as usize)?;
             let next_candidates = Buffer::zeroed(gpu, "candidates", listed as usize)?;
             let mut rec = Recorder::new(gpu, "traverse");
-            let bound = self.emit.bind(
+            let bound = kernels.emit.bind(
                 gpu,
                 &[
                     &inputs(&params, source, &seeds, &layer, &candidates)[..],
@@ -88,7 +109,7 @@ impl TraversePass {
                 ]
                 .concat(),
             );
-            rec.dispatch(&self.emit, &bound, groups_for(layer.len()));
+            rec.dispatch(&kernels.emit, &bound, groups_for(layer.len()));
             clock.submit(rec);
             layers.push(std::mem::replace(&mut layer, Layer::new(gpu, next_pairs)?));
             candidates = next_candidates;
@@ -103,15 +124,15 @@ impl TraversePass {
             pad: [0; 3],
         });
         let mut rec = Recorder::new(gpu, "boundary set");
-        let bound = self.leaves_count.bind(gpu, &inputs(&params, source, &seeds, &layer, &candidates));
-        rec.dispatch(&self.leaves_count, &bound, groups_for(layer.len()));
+        let bound = kernels.leaves_count.bind(gpu, &inputs(&params, source, &seeds, &layer, &candidates));
+        rec.dispatch(&kernels.leaves_count, &bound, groups_for(layer.len()));
         scan.run(&mut rec, &layer.offsets)?;
         clock.submit(rec);
 
         let [copies, _] = layer.totals(gpu)?;
         let leaves = LeafBuffers::new(gpu, copies as usize)?;
         let mut rec = Recorder::new(gpu, "boundary set");
-        let bound = self.leaves_emit.bind(
+        let bound = kernels.leaves_emit.bind(
             gpu,
             &[
                 &inputs(&params, source, &seeds, &layer, &candidates)[..],
@@ -126,7 +147,7 @@ impl TraversePass {
             ]
             .concat(),
         );
-        rec.dispatch(&self.leaves_emit, &bound, groups_for(layer.len()));
+        rec.dispatch(&kernels.leaves_emit, &bound, groups_for(layer.len()));
         clock.submit(rec);
         layers.push(layer);
         Ok((layers, leaves))

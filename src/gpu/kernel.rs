@@ -36,6 +36,15 @@ impl Kernel {
     /// If the file is not among the embedded shaders, which a unit test rules out.
     #[must_use]
     pub fn new(gpu: &Gpu, path: &'static str) -> Self {
+        Self::with_constants(gpu, path, &[])
+    }
+
+    /// As [`Kernel::new`], with values for the shader's `override` declarations by name.
+    ///
+    /// # Panics
+    /// As [`Kernel::new`].
+    #[must_use]
+    pub fn with_constants(gpu: &Gpu, path: &'static str, constants: &[(&str, f64)]) -> Self {
         let source = shaders::source(path);
         let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some(path),
@@ -46,7 +55,7 @@ impl Kernel {
             layout: None,
             module: &module,
             entry_point: Some("main"),
-            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            compilation_options: wgpu::PipelineCompilationOptions { constants, ..Default::default() },
             cache: None,
         });
         Self { label: path, pipeline }
