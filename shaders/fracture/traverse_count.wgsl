@@ -47,7 +47,10 @@ fn main(
         let t = judge(pair, centre);
         let t_seed = seeds[t].xyz;
         // An object that is one cell has only rivals after its judge.
-        var own = select(1u, 0u, merged);
+        var own = 1u;
+        if merged {
+            own = 0u;
+        }
         var rivals = 0u;
         for (var k = own; k < pair.list_count; k++) {
             let r = candidates[pair.list_first + k];

@@ -51,11 +51,13 @@ fn main(
             let centre = node_low(child.key, params.child_level) + vec3<i32>(edge / 2i);
             let t = judge(pair, centre);
             let t_seed = seeds[t].xyz;
+            var first = 0u;
             if !merged {
                 next_candidates[listed] = t;
                 listed += 1u;
+                first = 1u;
             }
-            for (var k = select(1u, 0u, merged); k < pair.list_count; k++) {
+            for (var k = first; k < pair.list_count; k++) {
                 let r = candidates[pair.list_first + k];
                 if (merged && r == t) || duel(t, t_seed, r, seeds[r].xyz, centre, edge).contested {
                     next_candidates[listed] = r;
