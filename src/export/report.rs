@@ -47,6 +47,10 @@ pub struct ParameterReport {
     pub crack: Option<CrackShape>,
     /// Level at which islands are told apart.
     pub island_level: u32,
+    /// Local radius, a fraction of the longest side; null breaks everything.
+    pub local: Option<f64>,
+    /// Seeds of the first break that were kept by number.
+    pub keep: Vec<u32>,
     /// Generations.
     pub generations: u32,
     /// Mesh formats written beside the arrays.
