@@ -11,6 +11,11 @@ const CRACK_EDGE: i32 = 512i;
 
 var<private> crack: array<u32, CRACK_WORDS>;
 
+// WGSL has a cross product for floats only.
+fn whole_cross(a: vec3<i32>, b: vec3<i32>) -> vec3<i32> {
+    return a.yzx * b.zxy - a.zxy * b.yzx;
+}
+
 fn crack_corner(c: u32) -> vec3<i32> {
     return vec3<i32>(vec3<u32>(c & 1u, (c >> 1u) & 1u, c >> 2u));
 }
