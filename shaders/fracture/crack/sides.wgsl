@@ -44,7 +44,7 @@ fn cone_object(p: vec3<i32>) -> u32 {
 
 // 2018, sec. 5.3: every triangle votes for the end of its edge on whose side p lies; the lowest object of the most voted.
 fn elected_object(p: vec3<i32>) -> u32 {
-    var votes: array<u32, 8>;
+    var votes = array<u32, 8>();
     let v = voxel_point();
     var left = crack_triangles();
     while left != 0u {

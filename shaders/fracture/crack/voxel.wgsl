@@ -58,7 +58,7 @@ fn edge_point(e: u32) -> vec3<i32> {
 
 fn face_point(f: u32) -> vec3<i32> {
     let axis = f >> 1u;
-    var p: vec3<i32>;
+    var p = vec3<i32>(0i);
     p[axis] = CRACK_EDGE * i32(f & 1u);
     p[(axis + 1u) % 3u] = i32(crack[10u + f] & 0xffffu);
     p[(axis + 2u) % 3u] = i32(crack[10u + f] >> 16u);
