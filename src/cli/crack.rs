@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 
 use crate::fracture::{
     FractureParams, Surface,
-    crack::{CrackNoise, CrackShape, Displacement, Offset, Sides},
+    crack::{CrackNoise, CrackShape, Displacement, Dusty, Offset, Sides},
 };
 
 use super::CliError;
@@ -12,7 +12,7 @@ use super::CliError;
 /// What was given; the rest keeps its default.
 #[derive(Args, Clone, Debug, Default)]
 pub struct CrackArgs {
-    /// Crack surfaces: planar, or rough (crack surfaces made at the transition level)
+    /// Crack surfaces: planar, rough (made at the transition level), or dusty (as rough, with a gap whose solid is lost)
     #[arg(long, value_name = "NAME", default_value = "planar", hide_possible_values = true)]
     surface: SurfaceName,
     /// Rough: octree level whose voxels carry the crack surfaces, 2 to the leaf level [default: three above the leaves]
@@ -33,6 +33,9 @@ pub struct CrackArgs {
     /// Rough: who decides the side of leaves that no crack touches: cone (exact) or votes (as published, leaves holes) [default: cone]
     #[arg(long, value_name = "NAME", hide_possible_values = true)]
     sides: Option<SidesName>,
+    /// Dusty: width of the gap in leaf voxels, 0 to 16, and how uneven it is, 0 to 1 [default: 1.5,0.5]
+    #[arg(long, value_name = "WIDTH[,IRREGULARITY]", allow_hyphen_values = true, value_parser = parse_dust)]
+    dust: Option<Dusty>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -58,20 +61,28 @@ enum SidesName {
 impl CrackArgs {
     /// Refuses what is not built, out of range on a grid of `level`, or without meaning.
     pub fn check(&self, level: u32) -> Result<(), CliError> {
-        match self.surface {
-            SurfaceName::Dusty => Err(CliError::Input(
-                "dusty crack surfaces are not built yet; use --surface planar or rough".into(),
-            )),
-            SurfaceName::Planar => self.given().map_or(Ok(()), |option| {
-                Err(CliError::Input(format!("{option} belongs to --surface rough; add that or leave it out")))
-            }),
-            SurfaceName::Rough => {
-                let shape = self.shape();
-                shape.check()?;
-                shape.transition(level)?;
-                Ok(())
+        let belongs = |option: &str, to: &str| {
+            Err(CliError::Input(format!("{option} belongs to --surface {to}; add that or leave it out")))
+        };
+        if self.dust.is_some() && self.surface != SurfaceName::Dusty {
+            return belongs("--dust", "dusty");
+        }
+        if self.surface == SurfaceName::Planar {
+            return self.given().map_or(Ok(()), |option| belongs(option, "rough"));
+        }
+        if self.surface == SurfaceName::Dusty {
+            for (option, given) in
+                [("--sides", self.sides.is_some()), ("--displacement", self.displacement.is_some())]
+            {
+                if given {
+                    return belongs(option, "rough");
+                }
             }
         }
+        let shape = self.shape();
+        shape.check()?;
+        shape.transition(level)?;
+        Ok(())
     }
 
     /// Puts what was given into `params`.
@@ -100,7 +111,7 @@ impl CrackArgs {
                 SidesName::Cone => Sides::Cone,
                 SidesName::Votes => Sides::Votes,
             }),
-            ..default
+            dusty: self.dust.unwrap_or(default.dusty),
         }
     }
 
@@ -142,6 +153,16 @@ fn parse_displacement(text: &str) -> Result<Displacement, String> {
     Ok(Displacement { face: number(face)?, voxel: number(voxel)? })
 }
 
+fn parse_dust(text: &str) -> Result<Dusty, String> {
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    let number = |part: &str| part.parse().map_err(|_| format!("{part} is no number"));
+    match parts[..] {
+        [width] => Ok(Dusty { width: number(width)?, ..Dusty::default() }),
+        [width, irregularity] => Ok(Dusty { width: number(width)?, irregularity: number(irregularity)? }),
+        _ => Err("one or two numbers are wanted: width,irregularity, such as 1.5,0.5".into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,6 +174,25 @@ mod tests {
         assert!(parse_noise("0.3,2.5,3").is_err_and(|e| e.contains("whole")));
         assert_eq!(parse_displacement("0.1,0"), Ok(Displacement { face: 0.1, voxel: 0.0 }));
         assert!(parse_displacement("a,0").is_err());
+    }
+
+    #[test]
+    fn dust_is_a_width_and_maybe_an_irregularity() {
+        assert_eq!(parse_dust("2"), Ok(Dusty { width: 2.0, ..Dusty::default() }));
+        assert_eq!(parse_dust("0.5, 1"), Ok(Dusty { width: 0.5, irregularity: 1.0 }));
+        assert!(parse_dust("1,2,3").is_err_and(|e| e.contains("one or two")));
+        assert!(parse_dust("wide").is_err_and(|e| e.contains("no number")));
+        let refused = |args: CrackArgs| args.check(7).unwrap_err().to_string();
+        let dust = Some(Dusty::default());
+        assert!(
+            refused(CrackArgs { dust, ..CrackArgs::default() }).contains("--dust belongs to --surface dusty")
+        );
+        let surface = SurfaceName::Dusty;
+        let sides = Some(SidesName::Cone);
+        assert!(refused(CrackArgs { surface, sides, ..CrackArgs::default() }).contains("--surface rough"));
+        let wide = Some(Dusty { width: 17.0, irregularity: 0.0 });
+        assert!(refused(CrackArgs { surface, dust: wide, ..CrackArgs::default() }).contains("0 to 16"));
+        assert!(CrackArgs { surface, dust, ..CrackArgs::default() }.check(7).is_ok());
     }
 
     #[test]

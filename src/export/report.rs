@@ -110,8 +110,8 @@ impl FractureReport {
             pieces: list(&broken.pieces, 0),
             broken_again: list(&broken.broken_again, broken.pieces.len()),
             source_mass: source_volume * voxel,
-            dust_mass: 0.0,
-            dust_voxels: 0,
+            dust_mass: broken.steps.iter().map(|step| step.fracture.dust_volume).sum::<f64>() * voxel,
+            dust_voxels: broken.steps.iter().map(|step| step.fracture.counts.dust_voxels).sum(),
             timings_ms: serde_json::Map::new(),
             checks,
         }
@@ -127,6 +127,12 @@ impl FractureReport {
     #[must_use]
     pub fn counts(&self) -> FractureCounts {
         self.counts
+    }
+
+    /// Mass of the dust divided by that of the source.
+    #[must_use]
+    pub fn dust_share(&self) -> f64 {
+        if self.source_mass > 0.0 { self.dust_mass / self.source_mass } else { 0.0 }
     }
 
     /// Writes the report with these timings.
@@ -180,6 +186,7 @@ fn counts(broken: &Broken) -> FractureCounts {
         cells,
         islands: pieces - cells,
         pieces,
+        dust_voxels: broken.steps.iter().map(|step| step.fracture.counts.dust_voxels).sum(),
         swallowed: broken.steps.iter().map(|step| step.fracture.counts.swallowed).sum(),
     }
 }

@@ -4,6 +4,7 @@
 //! octree or a GPU, for tests.
 
 pub mod crack;
+pub mod dust;
 mod islands;
 mod layers;
 mod params;
@@ -29,6 +30,7 @@ pub struct Fracturer {
     scan: Scan,
     traverse: traverse::TraversePass,
     rough: RoughPass,
+    dusty: RoughPass,
     prune: prune::PrunePass,
     islands: islands::IslandsPass,
     split: split::SplitPass,
@@ -44,6 +46,7 @@ impl Fracturer {
             scan: Scan::new(gpu),
             traverse: traverse::TraversePass::new(gpu),
             rough: RoughPass::new(gpu),
+            dusty: RoughPass::dusty(gpu),
             prune: prune::PrunePass::new(gpu),
             islands: islands::IslandsPass::new(gpu),
             split: split::SplitPass::new(gpu),
@@ -73,13 +76,16 @@ impl Fracturer {
                 self.rough.run(&mut self.work(gpu, source, recipe, &mut clock)?, pattern, interior)?
             }
             Surface::Dusty => {
-                return Err(FractureError::Params(
-                    "dusty crack surfaces are not built yet; take planar or rough ones".into(),
-                ));
+                self.dusty.run(&mut self.work(gpu, source, recipe, &mut clock)?, pattern, interior)?
             }
         };
         let (cells, survivors) = self.prune.run(gpu, &self.scan, &layers, leaves, &mut clock)?;
         drop(layers);
+        if cells.nodes.len() == 0 {
+            return Err(FractureError::Params(
+                "the gap would leave nothing but dust; a narrower gap or a finer transition level leaves pieces".into(),
+            ));
+        }
         let islands = self.islands.run(gpu, &self.scan, &cells, island_level, &mut clock)?;
         let has_voxels = |rank: u32| survivors[rank as usize] != survivors[rank as usize + 1];
         let swallowed = match recipe.surface {
@@ -129,7 +135,8 @@ impl Fracturer {
         clock: &'a mut layers::Clock,
     ) -> Result<rough::Work<'a>, FractureError> {
         let transition = recipe.crack.transition(source.forest.level)?;
-        let words = crack::NoiseWords::new(&recipe.crack, recipe.rng, transition);
+        let words = crack::NoiseWords::new(&recipe.crack, recipe.rng, transition)
+            .with_gap(&recipe.crack, source.forest.level);
         Ok(rough::Work::new(gpu, &self.scan, &self.traverse, source, words, clock))
     }
 }

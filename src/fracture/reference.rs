@@ -13,6 +13,7 @@ use crate::svo::{
 use super::{
     Pattern, PatternError, Recipe, Surface,
     crack::{NoiseWords, reference::CrackReference},
+    dust::reference::DustReference,
 };
 
 /// A fracture as plain lists.
@@ -26,6 +27,8 @@ pub struct Reference {
     pub pieces: Vec<Vec<(u32, u32)>>,
     /// Internal voxels that became crack voxels, without copies.
     pub crack_voxels: usize,
+    /// (Morton code, parts) of every leaf of which one of so many equal parts is dust, sorted; 1 where no object gets any of it.
+    pub dust: Vec<(u32, u32)>,
     /// Cells that would get a voxel with planar surfaces and get none with these.
     pub swallowed: usize,
 }
@@ -43,8 +46,36 @@ pub fn fracture_by(
     match recipe.surface {
         Surface::Planar => Ok(fracture(forest, tree, pattern)),
         Surface::Rough => rough(forest, tree, pattern, recipe),
-        Surface::Dusty => Err(PatternError::Bad("dusty surfaces have no reference yet".into())),
+        Surface::Dusty => dusty(forest, tree, pattern, recipe),
     }
+}
+
+/// Crack surfaces with a gap (2018, sec. 5.3).
+fn dusty(
+    forest: &Forest,
+    tree: usize,
+    pattern: &Pattern,
+    recipe: &Recipe,
+) -> Result<Reference, PatternError> {
+    recipe.crack.check()?;
+    let transition = recipe.crack.transition(forest.level)?;
+    let words = NoiseWords::new(&recipe.crack, recipe.rng, transition).with_gap(&recipe.crack, forest.level);
+    let mut dust = DustReference::new(pattern, words, forest.level);
+    let mut out = Reference::default();
+    for_each_solid(forest, tree, &mut |p, internal| {
+        let shares = dust.leaf(p);
+        let key = morton::encode(p);
+        if !shares.filled {
+            out.dust.push((key, shares.objects.len() as u32 + 1));
+        }
+        if !shares.objects.is_empty() {
+            out.add(key, internal, internal && !shares.touched, &shares.objects);
+        }
+    });
+    out.dust.sort_unstable();
+    out.finish(forest.level);
+    out.swallowed = cells(&fracture(forest, tree, pattern)).difference(&cells(&out)).count();
+    Ok(out)
 }
 
 /// Crack surfaces without a gap (2018).
@@ -64,11 +95,13 @@ fn rough(
         out.add(morton::encode(p), internal, internal && !fate.touched, &fate.objects);
     });
     out.finish(forest.level);
-    let cells = |reference: &Reference| -> BTreeSet<u32> {
-        reference.pieces.iter().filter_map(|piece| piece.first()).map(|voxel| voxel.0).collect()
-    };
     out.swallowed = cells(&fracture(forest, tree, pattern)).difference(&cells(&out)).count();
     Ok(out)
+}
+
+/// The cells that own a voxel.
+fn cells(reference: &Reference) -> BTreeSet<u32> {
+    reference.pieces.iter().filter_map(|piece| piece.first()).map(|voxel| voxel.0).collect()
 }
 
 impl Reference {

@@ -40,8 +40,10 @@ pub struct BreakSummary {
     pub timings: Vec<StageTiming>,
     /// Wall-clock time, s.
     pub seconds: f64,
-    /// Mass of the pieces divided by the body's, minus 1.
+    /// Mass of the pieces and the dust divided by the body's, minus 1.
     pub mass_error: f64,
+    /// Mass of the dust divided by the body's.
+    pub dust_share: f64,
 }
 
 /// A fracture on its way.

@@ -368,7 +368,12 @@ impl Sandbox {
             counts: fracture.counts,
             timings: fracture.timings,
             seconds: job.started.elapsed().as_secs_f64(),
-            mass_error: if job.source_volume > 0.0 { volume / job.source_volume - 1.0 } else { 0.0 },
+            mass_error: if job.source_volume > 0.0 {
+                (volume + fracture.dust_volume) / job.source_volume - 1.0
+            } else {
+                0.0
+            },
+            dust_share: if job.source_volume > 0.0 { fracture.dust_volume / job.source_volume } else { 0.0 },
         });
         self.revision += 1;
         Ok(())

@@ -4,9 +4,24 @@ use super::{
     UiOutput,
     widgets::{SliderLook, label, slider},
 };
-use crate::fracture::crack::{CrackShape, Offset};
+use crate::fracture::{
+    FractureParams, Surface,
+    crack::{CrackShape, Offset},
+};
 
-pub(super) fn show(ui: &mut egui::Ui, leaf: u32, shape: &mut CrackShape, out: &mut UiOutput) {
+pub(super) fn show(ui: &mut egui::Ui, leaf: u32, params: &mut FractureParams, out: &mut UiOutput) {
+    let is_dusty = params.surface == Surface::Dusty;
+    let shape = &mut params.crack;
+    if is_dusty {
+        let tip = "Width of the gap between two pieces, in voxels of the full detail; what lay in it is lost as dust";
+        let response =
+            slider(ui, "Gap", tip, &mut shape.dusty.width, 0.0..=16.0, &SliderLook::unit(" vx", 1));
+        out.name("gap", &response);
+        let tip = "How unevenly wide the gap is: 0 the same everywhere, 1 down to nothing here and there";
+        let look = SliderLook::unit("", 2);
+        let response = slider(ui, "Irregularity", tip, &mut shape.dusty.irregularity, 0.0..=1.0, &look);
+        out.name("irregularity", &response);
+    }
     let default = CrackShape::default().transition(leaf).unwrap_or(leaf);
     let mut level = shape.transition_level.unwrap_or(default).min(leaf);
     let tip = "Size of the crack's facets: low breaks into coarse, bent chunks, high follows the cells";
@@ -27,12 +42,15 @@ pub(super) fn show(ui: &mut egui::Ui, leaf: u32, shape: &mut CrackShape, out: &m
     let tip = "Layers of ever finer bumps";
     let response = slider(ui, "Octaves", tip, &mut shape.noise.octaves, 1..=5, &SliderLook::WHOLE);
     out.name("octaves", &response);
-    let tip = "How far the facets' corners stray from smooth";
-    let mut stray = shape.displacement.face.max(shape.displacement.voxel);
-    let response = slider(ui, "Jaggedness", tip, &mut stray, 0.0..=0.5, &unit);
-    out.name("jaggedness", &response);
-    if response.changed() {
-        (shape.displacement.face, shape.displacement.voxel) = (stray, stray);
+    // Borders with a gap have no face and voxel points of their own.
+    if !is_dusty {
+        let tip = "How far the facets' corners stray from smooth";
+        let mut stray = shape.displacement.face.max(shape.displacement.voxel);
+        let response = slider(ui, "Jaggedness", tip, &mut stray, 0.0..=0.5, &unit);
+        out.name("jaggedness", &response);
+        if response.changed() {
+            (shape.displacement.face, shape.displacement.voxel) = (stray, stray);
+        }
     }
 
     ui.horizontal(|ui| {

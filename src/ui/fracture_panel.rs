@@ -61,6 +61,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
         for (surface, name, tip) in [
             (Surface::Planar, "planar", "Flat faces between the cells"),
             (Surface::Rough, "rough", "Broken faces, made at the transition level"),
+            (Surface::Dusty, "dusty", "Broken faces with a gap between them: what lay there is dust"),
         ] {
             let chosen = new.fracture.surface == surface;
             let button = ui.add(egui::Button::selectable(chosen, name)).on_hover_text(tip);
@@ -69,13 +70,11 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
                 new.fracture.surface = surface;
             }
         }
-        let soon = "Not in this version";
-        ui.add_enabled(false, egui::Button::selectable(false, "dusty")).on_disabled_hover_text(soon);
     });
 
     let leaf = input.sandbox.and_then(|s| s.objects().first()).map_or(7, |o| o.scene.level);
     if new.fracture.surface != Surface::Planar {
-        crack_panel::show(ui, leaf, &mut new.fracture.crack, out);
+        crack_panel::show(ui, leaf, &mut new.fracture, out);
     }
     let mut island = new.fracture.island_level.unwrap_or(leaf).min(leaf);
     let tip = "Parts that touch only finer than this count as one piece; the full detail keeps every loose part apart";

@@ -14,6 +14,8 @@ struct Shape {
     voxel: i32,
     votes: u32,
     transition: u32,
+    gap: i32,
+    irregularity: i32,
 }
 
 fn crack_hash(p: vec3<u32>, salt: u32) -> u32 {

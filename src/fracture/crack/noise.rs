@@ -26,8 +26,10 @@ pub struct NoiseWords {
     pub votes: u32,
     /// Transition level.
     pub transition: u32,
-    /// Makes a multiple of 16 bytes.
-    pub pad: [u32; 2],
+    /// Dusty surfaces: width of the gap where it is widest, 1/256 of 1/512 edge; see [`NoiseWords::with_gap`].
+    pub gap: i32,
+    /// How much of it the noise takes away at most, 0 to 256.
+    pub irregularity: i32,
 }
 
 impl NoiseWords {
@@ -49,7 +51,19 @@ impl NoiseWords {
             voxel: edges(shape.displacement.voxel),
             votes: u32::from(shape.sides == Sides::Votes),
             transition,
-            pad: [0; 2],
+            gap: 0,
+            irregularity: 0,
+        }
+    }
+
+    /// With the gap of a dusty surface, for leaves of `leaf_level`.
+    #[must_use]
+    pub fn with_gap(self, shape: &CrackShape, leaf_level: u32) -> Self {
+        let leaf_edge = UNITS >> (leaf_level - self.transition);
+        Self {
+            gap: (shape.dusty.width * 256.0).round() as i32 * leaf_edge,
+            irregularity: (shape.dusty.irregularity * 256.0).round() as i32,
+            ..self
         }
     }
 }

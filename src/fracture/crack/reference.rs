@@ -235,7 +235,7 @@ fn hash(p: Point, salt: u32) -> u32 {
 }
 
 /// Weight of a corner, 0 to 255: value noise in layers.
-fn weight(p: Point, words: &NoiseWords) -> i64 {
+pub(in crate::fracture) fn weight(p: Point, words: &NoiseWords) -> i64 {
     let total: i64 = (0..words.octaves)
         .map(|octave| {
             let salt = words.salt.wrapping_add(octave.wrapping_mul(0x3c6e_f372));

@@ -44,6 +44,23 @@ impl RoughPass {
         }
     }
 
+    /// The passes of a dusty surface: the same descent, with other kernels below the transition level.
+    pub fn dusty(gpu: &Gpu) -> Self {
+        Self::dusty_with_kernels(&|path| Kernel::new(gpu, path))
+    }
+
+    /// As [`RoughPass::with_kernels`].
+    pub fn dusty_with_kernels(kernel: &dyn Fn(&'static str) -> Kernel) -> Self {
+        Self {
+            transition: TransitionPass::dusty(kernel),
+            count: kernel("fracture/dust/count"),
+            emit: kernel("fracture/dust/emit"),
+            leaves_count: kernel("fracture/dust/count"),
+            leaves_emit: kernel("fracture/dust/leaves_emit"),
+            leaf_voxels_emit: kernel("fracture/dust/leaf_voxels_emit"),
+        }
+    }
+
     /// Walks from the root to the leaves. `interior` is the colour word of the material inside.
     pub fn run(
         &self,

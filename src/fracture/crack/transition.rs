@@ -17,10 +17,13 @@ use super::{NoiseWords, TransitionVoxel, voxel};
 
 /// Words of a crossed voxel, as `shaders/fracture/crack/voxel.wgsl` draws them.
 const WORDS: usize = 17;
+/// Words of one with gaps, as `shaders/fracture/dust/voxel.wgsl` draws them.
+const DUST_WORDS: usize = 30;
 
 pub(in crate::fracture) struct TransitionPass {
     count: Kernel,
     write: Kernel,
+    words: usize,
 }
 
 impl TransitionPass {
@@ -28,10 +31,20 @@ impl TransitionPass {
         Self {
             count: kernel("fracture/crack/transition_count"),
             write: kernel("fracture/crack/transition_write"),
+            words: WORDS,
         }
     }
 
-    /// Returns the records, [`WORDS`] each, one for every pair with a crossed voxel.
+    /// With a border for each object instead of one surface.
+    pub fn dusty(kernel: &dyn Fn(&'static str) -> Kernel) -> Self {
+        Self {
+            count: kernel("fracture/crack/transition_count"),
+            write: kernel("fracture/dust/transition_write"),
+            words: DUST_WORDS,
+        }
+    }
+
+    /// Returns the records, [`WORDS`] or [`DUST_WORDS`] each, one for every pair with a crossed voxel.
     pub fn run(
         &self,
         gpu: &Gpu,
@@ -52,7 +65,7 @@ impl TransitionPass {
         clock.submit(rec);
 
         let crossed = totals(gpu, &[&counts])?[0][0] as usize;
-        let records = Buffer::zeroed(gpu, "crack surfaces", crossed * WORDS)?;
+        let records = Buffer::zeroed(gpu, "crack surfaces", crossed * self.words)?;
         let mut rec = Recorder::new(gpu, "transition");
         let bound =
             self.write.bind(gpu, &[&shared[..], &[counts.raw(), pairs.raw(), records.raw()]].concat());
