@@ -182,8 +182,14 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     report.write(&args.out.join("report.json"), &reporter.timings())?;
 
     let counts = report.counts();
+    let dust = match report.dust_share() {
+        share if share > 0.0 => {
+            format!(", {:.2} % of the mass and {} voxels lost as dust", 100.0 * share, counts.dust_voxels)
+        }
+        _ => String::new(),
+    };
     super::print(&format!(
-        "{} pieces from {} cells, {} boundary voxels; checks {}; written to {}\n",
+        "{} pieces from {} cells, {} boundary voxels{dust}; checks {}; written to {}\n",
         counts.pieces,
         counts.cells,
         counts.fbs,

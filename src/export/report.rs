@@ -133,6 +133,12 @@ impl FractureReport {
         self.counts
     }
 
+    /// Mass of the dust divided by that of the source.
+    #[must_use]
+    pub fn dust_share(&self) -> f64 {
+        if self.source_mass > 0.0 { self.dust_mass / self.source_mass } else { 0.0 }
+    }
+
     /// Writes the report with these timings.
     ///
     /// # Errors
