@@ -8,7 +8,8 @@
 F1  The boundary voxels of the pieces, without copies, are the source's boundary voxels and those voxels inside it whose eight
     corners lie in several Voronoi cells; and the copies of each voxel are exactly the cells of its corners. Every corner's
     cell is found anew: the nearest seed, of equally near ones the lowest number. Seeds are multiples of side / 2^14, so the
-    distances are compared as whole numbers and ties are exact.
+    distances are compared as whole numbers and ties are exact. In a local fracture several cells have one object id
+    (seed_object) and count as one: between them there is no face.
 F4  The pieces are exactly the 26-connected components of the cells: the solid of each cell is labelled by
     scipy.ndimage.label and compared with the piece numbers, up to renaming.
 
@@ -30,8 +31,8 @@ def fill(grid, cubes, value=True):
         grid[x : x + size, y : y + size, z : z + size] = v
 
 
-def corner_cells(side, seeds, first, last):
-    """The cell of the grid corners whose x is first..=last: (last - first + 1, side + 1, side + 1) seed numbers."""
+def corner_cells(side, seeds, objects, first, last):
+    """Object ids of the grid corners whose x is first..=last, (last - first + 1, side + 1, side + 1) of them."""
     axis = np.arange(side + 1, dtype=np.int64) * (UNITS // side)
     across = axis[first : last + 1]
     best = np.full((len(across), side + 1, side + 1), np.iinfo(np.int64).max)
@@ -45,11 +46,18 @@ def corner_cells(side, seeds, first, last):
         nearer = distance < best  # strictly: a tie stays with the lower number
         best[nearer] = distance[nearer]
         cell[nearer] = number
-    return cell
+    return objects[cell]
 
 
 def in_order(rows):
     return rows[np.lexsort(rows.T[::-1])]
+
+
+def check_objects(data):
+    objects = data["seed_object"]
+    own = np.arange(len(objects))
+    assert len(objects) == len(data["seeds"]) and (objects >= 0).all(), "an object id for every seed"
+    assert (objects <= own).all() and np.array_equal(objects[objects], objects), "object ids are smallest indices"
 
 
 def check_f1(data, side):
@@ -69,7 +77,7 @@ def check_f1(data, side):
     slab = max(1, min(side, (1 << 22) // side**2))
     voxels = copies = 0
     for low in range(0, side, slab):
-        corner = corner_cells(side, seeds, low, low + slab)
+        corner = corner_cells(side, seeds, data["seed_object"], low, low + slab)
         corners = np.stack(
             [
                 corner[dx : dx + slab, dy : dy + side, dz : dz + side]
@@ -130,6 +138,7 @@ def main():
     side = 1 << int(np.ceil(np.log2(data["source"].max() + 1)))
     unit = np.linalg.norm(data["normal"], axis=1)
     assert np.allclose(unit, 1, atol=1e-5), "normals are not unit vectors"
+    check_objects(data)
     check_f1(data, side)
     check_f4(data, side)
 

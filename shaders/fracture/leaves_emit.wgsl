@@ -30,7 +30,7 @@ const NO_LEAF: u32 = 0x0fffffffu;
 
 // The nearest seed of a corner, the lowest index where several are.
 fn owner_of(x: vec3<i32>, pair: Pair) -> u32 {
-    var owner = candidates[pair.list_first];
+    var owner = own_seed(pair);
     var best = distance2(x, seeds[owner].xyz);
     for (var k = 1u; k < pair.list_count; k++) {
         let r = candidates[pair.list_first + k];
@@ -43,15 +43,14 @@ fn owner_of(x: vec3<i32>, pair: Pair) -> u32 {
     return owner;
 }
 
-// The bisector plane of seeds s and t: normal towards t, distance from the leaf's centre along it, in voxels.
+// The bisector plane of two seeds: normal towards the other, distance from the leaf's centre along it, in voxels.
 struct Face {
     normal: vec3<f32>,
     offset: f32,
 }
 
-fn face_between(s: u32, t: u32, centre: vec3<i32>, edge: i32) -> Face {
-    let own = seeds[s].xyz;
-    let other = seeds[t].xyz;
+// `own` and `other` are the seeds' places.
+fn face_between(own: vec3<i32>, other: vec3<i32>, centre: vec3<i32>, edge: i32) -> Face {
     let towards = vec3<f32>(other - own);
     let apart = max(length(towards), 1.0);
     let offset = f32(distance2(centre, other) - distance2(centre, own)) / (2.0 * apart * f32(edge));
@@ -104,44 +103,50 @@ fn main(
         if pair.list_count > 0u {
             for (var k = 0u; k < 8u; k++) {
                 let owner = owners[corner_number(c, k)];
-                let object = seeds[owner].w;
-                if object == i32(pair.object) {
-                    var known = false;
-                    for (var j = 0u; j < own_count; j++) {
-                        known = known || own[j] == owner;
+                if is_own(pair, owner) {
+                    if merged {
+                        var known = false;
+                        for (var j = 0u; j < own_count; j++) {
+                            known = known || own[j] == owner;
+                        }
+                        if !known {
+                            own[own_count] = owner;
+                            own_count += 1u;
+                        }
                     }
-                    if !known {
-                        own[own_count] = owner;
-                        own_count += 1u;
-                    }
-                } else {
-                    var known = false;
-                    var known_object = false;
-                    for (var j = 0u; j < other_count; j++) {
-                        known = known || others[j] == owner;
-                        known_object = known_object || seeds[others[j]].w == object;
-                    }
-                    if !known {
-                        others[other_count] = owner;
-                        other_count += 1u;
-                        other_objects += u32(!known_object);
-                    }
+                    continue;
                 }
+                var known = false;
+                for (var j = 0u; j < other_count; j++) {
+                    known = known || others[j] == owner;
+                }
+                if known {
+                    continue;
+                }
+                var known_object = false;
+                for (var j = 0u; merged && j < other_count; j++) {
+                    known_object = known_object || seeds[others[j]].w == seeds[owner].w;
+                }
+                others[other_count] = owner;
+                other_count += 1u;
+                other_objects += u32(!known_object);
             }
         }
         // Where two cells of one object meet at the crack, its solid is their union: the cell whose nearest face is farthest shows. Two
         // objects that meet so choose the same plane, unless both have several cells there.
-        var s = own[0];
-        if own_count > 1u && other_count > 0u {
+        var s = seeds[pair.object].xyz;
+        if merged && other_count > 0u {
+            s = seeds[own[0]].xyz;
             var farthest = -1e9;
-            for (var n = 0u; n < own_count; n++) {
+            for (var n = 0u; n < own_count && own_count > 1u; n++) {
+                let candidate = seeds[own[n]].xyz;
                 var near_face = 1e9;
                 for (var j = 0u; j < other_count; j++) {
-                    near_face = min(near_face, face_between(own[n], others[j], centre, edge).offset);
+                    near_face = min(near_face, face_between(candidate, seeds[others[j]].xyz, centre, edge).offset);
                 }
                 if near_face > farthest {
                     farthest = near_face;
-                    s = own[n];
+                    s = candidate;
                 }
             }
         }
@@ -157,7 +162,7 @@ fn main(
                 nearest = cut_offset(cut);
             }
             for (var j = 0u; j < other_count; j++) {
-                let face = face_between(s, others[j], centre, edge);
+                let face = face_between(s, seeds[others[j]].xyz, centre, edge);
                 if face.offset < nearest {
                     nearest = face.offset;
                     cut = cut_pack(face.normal, face.offset);
@@ -167,7 +172,7 @@ fn main(
             var normal = vec3<f32>(0.0, 0.0, 1.0);
             var offset = 2.0;
             for (var j = 0u; j < other_count; j++) {
-                let face = face_between(s, others[j], centre, edge);
+                let face = face_between(s, seeds[others[j]].xyz, centre, edge);
                 if face.offset < offset {
                     if j > 0u {
                         cut = cut_pack(normal, offset);

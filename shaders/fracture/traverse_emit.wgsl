@@ -51,9 +51,15 @@ fn main(
             let centre = node_low(child.key, params.child_level) + vec3<i32>(edge / 2i);
             let t = judge(pair, centre);
             let t_seed = seeds[t].xyz;
-            for (var k = 0u; k < pair.list_count; k++) {
+            var first = 0u;
+            if !merged {
+                next_candidates[listed] = t;
+                listed += 1u;
+                first = 1u;
+            }
+            for (var k = first; k < pair.list_count; k++) {
                 let r = candidates[pair.list_first + k];
-                if r == t || duel(t, t_seed, r, seeds[r].xyz, centre, edge).contested {
+                if (merged && r == t) || duel(t, t_seed, r, seeds[r].xyz, centre, edge).contested {
                     next_candidates[listed] = r;
                     listed += 1u;
                 }

@@ -3,7 +3,7 @@
 //! In: an object on the GPU, an impact, parameters. Out: a [`Broken`]. A generation breaks the largest eighth of the pieces
 //! that are there (rounded up), each by a pattern round its own surface voxel nearest to the first impact, with as many seeds,
 //! the same radii as fractions of the piece's own longest side, and a random seed derived from the first and from the number
-//! of the break.
+//! of the break. A local radius holds for every break, a list of kept seeds for the first.
 
 use std::sync::Arc;
 
@@ -86,13 +86,28 @@ pub fn first_pattern(object: &Object, plan: &Plan) -> Result<Pattern, CliError> 
     Ok(match &plan.seeds {
         Some(points) => {
             let in_grid: Vec<DVec3> = points.iter().map(|p| grid.from_mesh(*p)).collect();
-            Pattern::from_points(&in_grid, grid.level)?
+            let (point, bounds) = first_place(object, plan);
+            Pattern::from_points(&in_grid, grid.level)?.keep_far(&plan.params, point, bounds, grid.level)?
         }
         None => {
-            let bounds = (grid.from_mesh(object.bounds.0), grid.from_mesh(object.bounds.1));
-            Pattern::near_object(&plan.params, grid.from_mesh(plan.impact.point), bounds, &object.forest, 0)?
+            let (point, bounds) = first_place(object, plan);
+            Pattern::near_object(&plan.params, point, bounds, &object.forest, 0)?
         }
     })
+}
+
+/// Impact point and bounds in grid coordinates.
+fn first_place(object: &Object, plan: &Plan) -> (DVec3, (DVec3, DVec3)) {
+    let grid = &object.grid;
+    let bounds = (grid.from_mesh(object.bounds.0), grid.from_mesh(object.bounds.1));
+    (grid.from_mesh(plan.impact.point), bounds)
+}
+
+/// How many seeds of the first break stay together.
+#[must_use]
+pub fn kept_count(object: &Object, plan: &Plan, pattern: &Pattern) -> usize {
+    let (point, bounds) = first_place(object, plan);
+    plan.params.kept_seeds(pattern, point, bounds, object.grid.level).len()
 }
 
 /// Breaks `object`; every break's GPU times go to `reporter`.
@@ -218,6 +233,8 @@ impl Work<'_> {
         let params = FractureParams {
             // An odd constant of the golden ratio spreads consecutive numbers over all bits.
             rng: self.plan.params.rng.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+            // The list names seeds of the first break.
+            keep: Vec::new(),
             ..self.plan.params.clone()
         };
         Ok(Pattern::near_object(&params, point, piece.mass.bounds, forest, piece.tree)?)

@@ -47,6 +47,10 @@ pub struct ParameterReport {
     pub crack: Option<CrackShape>,
     /// Level at which islands are told apart.
     pub island_level: u32,
+    /// Local radius, a fraction of the longest side; null breaks everything.
+    pub local: Option<f64>,
+    /// Seeds of the first break that were kept by number.
+    pub keep: Vec<u32>,
     /// Generations.
     pub generations: u32,
     /// Mesh formats written beside the arrays.
@@ -127,6 +131,12 @@ impl FractureReport {
     #[must_use]
     pub fn counts(&self) -> FractureCounts {
         self.counts
+    }
+
+    /// Mass of the dust divided by that of the source.
+    #[must_use]
+    pub fn dust_share(&self) -> f64 {
+        if self.source_mass > 0.0 { self.dust_mass / self.source_mass } else { 0.0 }
     }
 
     /// Writes the report with these timings.

@@ -9,6 +9,9 @@ mod faces;
 mod islands;
 pub mod labelling;
 mod layers;
+mod local;
+#[cfg(test)]
+mod local_tests;
 mod params;
 mod pieces;
 mod prune;

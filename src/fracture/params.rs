@@ -49,6 +49,11 @@ pub struct FractureParams {
     pub island_level: Option<u32>,
     /// How islands are told apart: the same pieces either way.
     pub labelling: Labelling,
+    /// Local fracture: cells of seeds farther from the impact than this stay together; unit as `radii`. `None` breaks everything.
+    pub local: Option<f64>,
+    /// Seeds, by index, whose cells stay with them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub keep: Vec<u32>,
 }
 
 /// How one fracture is computed, beside its [`Pattern`].
@@ -90,6 +95,8 @@ impl Default for FractureParams {
             crack: CrackShape::default(),
             island_level: None,
             labelling: Labelling::UnionFind,
+            local: None,
+            keep: Vec::new(),
         }
     }
 }
@@ -141,7 +148,7 @@ impl Pattern {
     }
 
     /// Seeds at random on spheres round `point`, in grid coordinates (voxels) of a grid of `level`; `bounds` (low, high) are the
-    /// object's, and radii count in fractions of their longest side. Seeds are dealt to the spheres in turn, the innermost first, so
+    /// object's, and radii count in fractions of their longest side; so does the local radius, see [`Pattern::keep_far`]. Seeds are dealt to the spheres in turn, the innermost first, so
     /// every sphere gets its equal share and what is left over goes to the inner ones. Directions are uniform; one that leaves
     /// the bounds is drawn again, up to 64 times, because a seed far from the object seldom makes a piece. A seed more than half a side
     /// outside the grid is pulled in to that limit. The same parameters give the same seeds on every machine: only +, *, /
@@ -197,7 +204,7 @@ impl Pattern {
                 seed
             })
             .collect();
-        Self::from_points(&points, level)
+        Self::from_points(&points, level)?.keep_far(params, point, bounds, level)
     }
 
     /// Seeds at the given grid coordinates (voxels) of a grid of `level`, rounded to 2^-14 of a side.

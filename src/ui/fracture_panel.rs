@@ -11,6 +11,8 @@ use crate::{
 
 /// Most sphere radii in the list.
 const MOST_RADII: usize = 8;
+/// Local radius to begin with: the default's two inner spheres break off.
+const LOCAL: f64 = 0.3;
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out: &mut UiOutput) {
     let mut new = tuning.clone();
@@ -44,6 +46,24 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
             params.radii.pop();
         }
     });
+
+    ui.horizontal(|ui| {
+        label(ui, "Local", "Breaks off only what is near the blow; the rest stays one body");
+        let mut on = params.local.is_some();
+        let field = ui.checkbox(&mut on, "only near the blow");
+        let field = field.on_hover_text("Breaks off only what is near the blow; the rest stays one body");
+        out.name("local", &field);
+        if field.changed() {
+            params.local = on.then_some(LOCAL);
+        }
+    });
+    if let Some(radius) = &mut params.local {
+        let look = SliderLook { logarithmic: true, ..SliderLook::unit("", 2) };
+        let tip =
+            "Cells whose seed is farther from the blow stay; a fraction of the longest side, as the radii";
+        let response = slider(ui, "Local radius", tip, radius, 0.02..=1.5, &look);
+        out.name("local radius", &response);
+    }
 
     ui.horizontal(|ui| {
         label(ui, "Random seed", "The same number gives the same cracks");

@@ -3,6 +3,7 @@
 use egui::{Color32, CursorIcon, Pos2, Rect, Sense, Stroke, Vec2};
 
 use super::{Command, UiInput, UiOutput, theme, tune};
+use crate::scene::Tuning;
 
 /// What a click in the picture does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -62,7 +63,16 @@ pub(super) fn hovered(painter: &egui::Painter, input: &UiInput<'_>, rect: Rect) 
         let radius = *radius as f32 * hover.longest_side * points_per_meter;
         circle(painter, centre, radius, (0.42 - 0.08 * i as f32).max(0.12));
     }
+    local(painter, sandbox.tuning(), centre, hover.longest_side * points_per_meter);
     painter.circle_filled(centre, 3.0, theme::GOLD);
+}
+
+/// How far the blow reaches, where it is local.
+fn local(painter: &egui::Painter, tuning: &Tuning, centre: Pos2, points_per_radius: f32) {
+    if let Some(radius) = tuning.fracture.local {
+        let radius = radius as f32 * points_per_radius;
+        painter.circle_stroke(centre, radius.min(4000.0), Stroke::new(1.6, theme::TEXT));
+    }
 }
 
 fn circle(painter: &egui::Painter, centre: Pos2, radius: f32, strength: f32) {
@@ -103,6 +113,7 @@ pub(super) fn pinned(ui: &egui::Ui, input: &UiInput<'_>, rect: Rect, out: &mut U
             knob(&painter, at, if lit { KNOB + 1.5 } else { KNOB }, lit);
         }
     }
+    local(&painter, &tuning, centre, points_per_radius);
     if tuning != *sandbox.tuning() {
         tune(out, "radius", tuning);
     }

@@ -18,7 +18,7 @@ struct Plane {
 fn crack_plane(bit: u32, object: u32, centre: vec3<i32>, half: i32) -> Plane {
     let edge = bit >> 1u;
     let e = edge_point(edge);
-    let n = cross(face_point(triangle_face(bit)) - e, voxel_point() - e);
+    let n = whole_cross(face_point(triangle_face(bit)) - e, voxel_point() - e);
     // The plane is never parallel to its edge: the normal's part along it tells the low end from the high end.
     let at_high = crack_object(edge_high(edge)) == object;
     let out = vec3<f32>(n * select(1i, -1i, (n[edge_axis(edge)] > 0i) == at_high));

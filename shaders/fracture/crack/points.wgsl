@@ -73,14 +73,14 @@ fn crack_separate(low: vec3<i32>, size: i32) {
             crack[4u + (e >> 1u)] |= u32(offset) << (16u * (e & 1u));
         }
     }
-    var voxel_sum: vec3<i32>;
+    var voxel_sum = vec3<i32>(0i);
     var faces = 0i;
     for (var f = 0u; f < 6u; f++) {
         let axis = f >> 1u;
         let side = f & 1u;
         let b = (axis + 1u) % 3u;
         let c = (axis + 2u) % 3u;
-        var sum: vec3<i32>;
+        var sum = vec3<i32>(0i);
         var count = 0i;
         // Two edges along b, two along c.
         for (var k = 0u; k < 4u; k++) {
@@ -102,7 +102,7 @@ fn crack_separate(low: vec3<i32>, size: i32) {
         }
     }
     let random = crack_hash(vec3<u32>(low), shape.salt ^ 0x0b0d0000u);
-    var p: vec3<i32>;
+    var p = vec3<i32>(0i);
     for (var a = 0u; a < 3u; a++) {
         p[a] = within_edge(voxel_sum[a] / max(faces, 1i) + crack_stray(random, a, shape.voxel));
     }

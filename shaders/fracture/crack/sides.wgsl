@@ -44,7 +44,7 @@ fn cone_object(p: vec3<i32>) -> u32 {
 
 // 2018, sec. 5.3: every triangle votes for the end of its edge on whose side p lies; the lowest object of the most voted.
 fn elected_object(p: vec3<i32>) -> u32 {
-    var votes: array<u32, 8>;
+    var votes = array<u32, 8>();
     let v = voxel_point();
     var left = crack_triangles();
     while left != 0u {
@@ -52,7 +52,7 @@ fn elected_object(p: vec3<i32>) -> u32 {
         left &= left - 1u;
         let edge = bit >> 1u;
         let e = edge_point(edge);
-        let normal = cross(face_point(triangle_face(bit)) - e, v - e);
+        let normal = whole_cross(face_point(triangle_face(bit)) - e, v - e);
         let high = dot(normal, p - e) * sign(normal[edge_axis(edge)]) > 0i;
         let object = crack_object(select(edge_low(edge), edge_high(edge), high));
         // Counted at the first corner of that object.

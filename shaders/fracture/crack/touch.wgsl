@@ -18,7 +18,7 @@ fn triangle_touches(a: vec3<i32>, b: vec3<i32>, c: vec3<i32>, half: i32) -> bool
     let ab = b - a;
     let bc = c - b;
     let ca = a - c;
-    let normal = cross(ab, bc);
+    let normal = whole_cross(ab, bc);
     if abs(dot(normal, a)) > half * (abs(normal.x) + abs(normal.y) + abs(normal.z)) {
         return false;
     }

@@ -11,6 +11,11 @@ const CRACK_EDGE: i32 = 512i;
 
 var<private> crack: array<u32, CRACK_WORDS>;
 
+// WGSL has a cross product for floats only.
+fn whole_cross(a: vec3<i32>, b: vec3<i32>) -> vec3<i32> {
+    return a.yzx * b.zxy - a.zxy * b.yzx;
+}
+
 fn crack_corner(c: u32) -> vec3<i32> {
     return vec3<i32>(vec3<u32>(c & 1u, (c >> 1u) & 1u, c >> 2u));
 }
@@ -53,7 +58,7 @@ fn edge_point(e: u32) -> vec3<i32> {
 
 fn face_point(f: u32) -> vec3<i32> {
     let axis = f >> 1u;
-    var p: vec3<i32>;
+    var p = vec3<i32>(0i);
     p[axis] = CRACK_EDGE * i32(f & 1u);
     p[(axis + 1u) % 3u] = i32(crack[10u + f] & 0xffffu);
     p[(axis + 2u) % 3u] = i32(crack[10u + f] >> 16u);

@@ -47,7 +47,7 @@ fn dust_holds(object: u32, p: vec3<i32>) -> bool {
         }
         let first = is_left(a, b, p);
         if hand(a, b, c) != 0i && first == is_left(b, c, p) && first == is_left(c, a, p) {
-            let normal = cross(b - a, c - a);
+            let normal = whole_cross(b - a, c - a);
             odd = odd != (sign(dot(normal, a - p)) * sign(normal.x) > 0i);
         }
     }

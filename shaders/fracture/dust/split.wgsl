@@ -68,7 +68,7 @@ fn dust_split(low: vec3<i32>, size: i32) {
     var loops = 0u;
     while open != 0u {
         var t = firstTrailingBit(open);
-        var sum: vec3<i32>;
+        var sum = vec3<i32>(0i);
         var count = 0i;
         while (open & (1u << t)) != 0u {
             open &= ~(1u << t);

@@ -174,6 +174,19 @@ fn a_wrong_seed_is_seen() {
 }
 
 #[test]
+fn a_face_inside_one_object_is_seen() {
+    let mut broken = broken();
+    broken.steps[0].pattern.objects = vec![0, 0];
+    for piece in &mut broken.steps[0].fracture.pieces {
+        piece.cell = 0;
+    }
+    assert_eq!(failing(&broken), ["copies_are_the_corner_cells"]);
+    let inner: Vec<f64> =
+        check(&broken).iter().filter_map(|c| c.figures.get("inner_faces").copied()).collect();
+    assert_eq!(inner, [16.0]);
+}
+
+#[test]
 fn a_lost_inside_is_seen() {
     let broken = with_forest(|forest| {
         let internal = forest.nodes.iter_mut().find(|n| n.internal() != 0).unwrap();

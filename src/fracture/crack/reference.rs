@@ -55,7 +55,10 @@ impl<'a> CrackReference<'a> {
         Self { pattern, words, leaf_level, owners: HashMap::new(), voxels: HashMap::new() }
     }
 
-    /// The transition voxel at a place, or the one object that has all its corners.
+    /// The transition voxel at a place.
+    ///
+    /// # Errors
+    /// The one object that has all its corners, where it is not crossed.
     pub fn voxel(&mut self, place: [u32; 3]) -> Result<TransitionVoxel, u32> {
         if let Some(known) = self.voxels.get(&place) {
             return known.clone();

@@ -213,7 +213,7 @@ impl<'a> Work<'a> {
         let bound = kernel.bind(
             gpu,
             &[
-                &[&params, &self.shape, source.arena.nodes.raw()],
+                &[&params, &self.shape, source.arena.nodes.raw()][..],
                 cracks,
                 &[
                     layer.pairs.raw(),

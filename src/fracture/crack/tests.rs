@@ -205,7 +205,7 @@ fn planted_errors_are_caught() {
             "while left != 0u {\n        let bit = firstTrailingBit(left);\n        left &= left - 1u;\n        let e = edge_point(bit >> 1u) - centre",
             "left &= ~(1u << 9u);\n    while left != 0u {\n        let bit = firstTrailingBit(left);\n        left &= left - 1u;\n        let e = edge_point(bit >> 1u) - centre",
         ),
-        ("an open box", "> reach ||", ">= reach ||"),
+        ("a box that is too small", "> reach ||", "> reach - 2000i ||"),
         ("the wrong corner", "runs * reach > 0i", "runs * reach < 0i"),
         ("a face point that is not shared", "vec3<u32>(origin), shape.salt", "vec3<u32>(low), shape.salt"),
     ] {
@@ -251,7 +251,9 @@ fn assert_closed(forest: &Forest, pattern: &Pattern, recipe: &Recipe) {
     }
     let object_of: HashMap<usize, u32> = fracture.pieces.iter().map(|p| (p.tree as usize, p.cell)).collect();
     let pieces = &fracture.forest;
-    let mut faces: BTreeMap<u32, Vec<(u32, DVec3, f64, Option<(DVec3, f64)>)>> = BTreeMap::new();
+    // Object, normal, offset, cut.
+    type Shown = (u32, DVec3, f64, Option<(DVec3, f64)>);
+    let mut faces: BTreeMap<u32, Vec<Shown>> = BTreeMap::new();
     for tree in 0..pieces.trees() {
         for i in pieces.tree_start[tree] as usize..pieces.tree_start[tree + 1] as usize {
             if pieces.leaves.colors[i].crack() {

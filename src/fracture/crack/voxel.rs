@@ -56,7 +56,7 @@ pub fn edge_faces(edge: usize) -> [usize; 2] {
 impl TransitionVoxel {
     /// Its triangles by ascending bit.
     pub fn triangles(&self) -> impl Iterator<Item = CrackTriangle> + '_ {
-        (0..24).filter_map(|bit: usize| {
+        (0..24).filter_map(move |bit: usize| {
             let edge = bit / 2;
             let edge_point = self.edge_points[edge]?;
             let face_point = self.face_points[edge_faces(edge)[bit % 2]]?;

@@ -15,7 +15,7 @@ use crate::{
         Fracture, Fracturer, Pattern, Recipe, Surface,
         crack::{CrackNoise, CrackShape, Dusty, NoiseWords, Offset, rough::RoughPass},
         reference,
-        tests::{Bench, ball, cavity, comb, listed, random_solid, seeds, sheet, shell},
+        tests::{Bench, ball, cavity, comb, forest_of, listed, random_solid, seeds, sheet, shell},
     },
     gpu::{Gpu, Kernel, shaders},
     svo::{Forest, morton, validate},
@@ -368,16 +368,17 @@ fn a_wider_gap_makes_more_dust_and_irregularity_less() {
 }
 
 #[test]
-fn an_object_that_would_all_be_dust_stays_whole() {
+fn an_object_that_would_all_be_dust_is_refused() {
     let bench = Bench::get();
-    let forest = Arc::new(ball(2));
-    let points: Vec<DVec3> = (0..64)
-        .map(|i| DVec3::new(f64::from(i % 4), f64::from(i / 4 % 4), f64::from(i / 16)) + 0.5)
-        .collect();
-    let pattern = Pattern::from_points(&points, 2).unwrap();
-    let refused = bench.with_source(&forest, 0, |source| {
-        bench.fracturer.fracture(&bench.gpu, source, &pattern, &recipe(gap(2, 16.0, 0.0)))
-    });
-    // Here the transition voxels are leaves, so every object keeps a share.
-    assert!(refused.is_ok_and(|fracture| fracture.counts.pieces > 0));
+    // In a gap from x = 16 to 32.
+    let crumb = Arc::new(forest_of(6, |p| (p - 24).abs().max_element() < 3));
+    let pattern =
+        Pattern::from_points(&[DVec3::new(14.0, 24.0, 24.0), DVec3::new(34.0, 24.0, 24.0)], 6).unwrap();
+    let noise = CrackNoise { amplitude: 0.0, ..CrackNoise::default() };
+    let recipe = recipe(CrackShape { noise, ..gap(2, 16.0, 0.0) });
+    let wanted = reference::fracture_by(&crumb, 0, &pattern, &recipe).unwrap();
+    assert!(wanted.copies.is_empty() && wanted.internal.is_empty());
+    let refused = bench
+        .with_source(&crumb, 0, |source| bench.fracturer.fracture(&bench.gpu, source, &pattern, &recipe));
+    assert!(refused.is_err_and(|e| e.to_string().contains("nothing but dust")));
 }
