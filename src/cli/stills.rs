@@ -7,6 +7,7 @@ use glam::{DVec3, Mat4, Vec3};
 
 use crate::{
     bodies::{MassProperties, mass_properties},
+    fracture::Volume,
     gpu::{Gpu, GpuError},
     render::{Camera, ColorBy, FrameInput, RenderBody, RenderOptions, Renderer},
     svo::{Arena, Forest, Slot},
@@ -103,6 +104,7 @@ impl Place {
             bounds: (mass.bounds.0.as_vec3(), mass.bounds.1.as_vec3()),
             id: tree,
             selected: false,
+            interior: Volume::default(),
         }
     }
 }

@@ -159,6 +159,9 @@ fn pieces(
         .fracture
         .pieces
         .iter()
-        .map(|p| place.body(slot, forest.level, p.tree, &p.mass, offset(p.mass.centre)))
+        .map(|p| RenderBody {
+            interior: step.fracture.volume,
+            ..place.body(slot, forest.level, p.tree, &p.mass, offset(p.mass.centre))
+        })
         .collect())
 }

@@ -3,6 +3,7 @@
 //! [`Pattern`] makes the seeds, [`Fracturer::fracture`] is the recipe, [`reference`] says the same on the whole grid without an
 //! octree or a GPU, for tests.
 
+pub mod interior;
 mod islands;
 mod layers;
 mod params;
@@ -14,13 +15,11 @@ mod split;
 mod tests;
 mod traverse;
 
+pub use interior::{Interior, Material, Volume};
 pub use params::{FractureParams, Impact, Pattern, PatternError, Recipe, Surface};
 pub use pieces::{Fracture, FractureCounts, FractureError, Piece, Source};
 
 use crate::gpu::{Gpu, GpuError, primitives::Scan};
-
-/// Colour of the material inside, until an object says otherwise: fired clay.
-pub const INTERIOR: [u8; 3] = [196, 168, 142];
 
 /// The compiled fracture passes.
 pub struct Fracturer {
@@ -70,7 +69,9 @@ impl Fracturer {
             )));
         }
         let mut clock = layers::Clock::default();
-        let interior = crate::svo::LeafColor::new(INTERIOR, true, 0.0).0;
+        let surface = recipe.surface_color;
+        let surface = surface.unwrap_or_else(|| interior::surface_color(source.forest, source.tree));
+        let interior = recipe.interior.volume(surface);
 
         let (layers, leaves) = self.traverse.run(gpu, &self.scan, source, pattern, interior, &mut clock)?;
         let (cells, survivors) = self.prune.run(gpu, &self.scan, &layers, leaves, &mut clock)?;
@@ -81,11 +82,11 @@ impl Fracturer {
             .map(|s| s as u32)
             .collect();
         if islands.components.len() == tree_cells.len() {
-            return pieces::collect(gpu, source, &cells, tree_cells, clock);
+            return pieces::collect(gpu, source, &cells, tree_cells, interior, clock);
         }
         let component_cells =
             islands.components.read(gpu)?.iter().map(|[_, tree]| tree_cells[*tree as usize]).collect();
         let split = self.split.run(gpu, &self.scan, &self.prune, &cells, &islands, &mut clock)?;
-        pieces::collect(gpu, source, &split, component_cells, clock)
+        pieces::collect(gpu, source, &split, component_cells, interior, clock)
     }
 }

@@ -6,7 +6,7 @@ use rand_chacha::{
     rand_core::{Rng, SeedableRng},
 };
 
-use super::layers::UNIT_BITS;
+use super::{Interior, layers::UNIT_BITS};
 use crate::svo::{Forest, Octant};
 
 /// How crack surfaces look.
@@ -45,6 +45,8 @@ pub struct FractureParams {
     pub surface: Surface,
     /// Level at which islands are told apart; `None` is the leaf level.
     pub island_level: Option<u32>,
+    /// What crack faces show.
+    pub interior: Interior,
 }
 
 /// How one fracture is computed, beside its [`Pattern`].
@@ -54,13 +56,23 @@ pub struct Recipe {
     pub island_level: Option<u32>,
     /// Crack surface method.
     pub surface: Surface,
+    /// What crack faces show.
+    pub interior: Interior,
+    /// Mean colour of the whole object's surface, which an interior without a colour of its own follows; `None` is that of the
+    /// source's own surface. Who breaks pieces of an object again says it, or its inside would change from piece to piece.
+    pub surface_color: Option<[u8; 3]>,
 }
 
 impl FractureParams {
     /// What the passes need to know beside the pattern.
     #[must_use]
     pub fn recipe(&self) -> Recipe {
-        Recipe { island_level: self.island_level, surface: self.surface }
+        Recipe {
+            island_level: self.island_level,
+            surface: self.surface,
+            interior: self.interior,
+            surface_color: None,
+        }
     }
 }
 
@@ -72,6 +84,7 @@ impl Default for FractureParams {
             rng: 1,
             surface: Surface::Planar,
             island_level: None,
+            interior: Interior::default(),
         }
     }
 }

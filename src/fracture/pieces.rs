@@ -8,7 +8,10 @@ use crate::{
     svo::{Arena, Forest, LeafColor, Leaves, Slot},
 };
 
-use super::layers::{Clock, NO_LEAF, Octrees};
+use super::{
+    Volume,
+    layers::{Clock, NO_LEAF, Octrees},
+};
 
 /// The octree that is to break: one tree of a forest that is in the arena.
 pub struct Source<'a> {
@@ -61,6 +64,8 @@ pub struct Fracture {
     pub pieces: Vec<Piece>,
     /// Counts.
     pub counts: FractureCounts,
+    /// What its crack faces show.
+    pub volume: Volume,
     /// GPU time per stage.
     pub timings: Vec<StageTiming>,
 }
@@ -82,6 +87,7 @@ pub(super) fn collect(
     source: &Source<'_>,
     octrees: &Octrees,
     tree_cells: Vec<u32>,
+    volume: Volume,
     clock: Clock,
 ) -> Result<Fracture, FractureError> {
     let mut timings = clock.read(gpu)?;
@@ -152,7 +158,7 @@ pub(super) fn collect(
         stage: "readback and masses (CPU)".into(),
         ms: started.elapsed().as_secs_f64() * 1e3,
     });
-    Ok(Fracture { forest: Arc::new(forest), pieces, counts, timings })
+    Ok(Fracture { forest: Arc::new(forest), pieces, counts, volume, timings })
 }
 
 /// Leaf ranges per tree: a tree's nodes are contiguous on every level, so its children are too.

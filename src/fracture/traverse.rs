@@ -9,7 +9,7 @@ use crate::{
 };
 
 use super::{
-    Pattern,
+    Pattern, Volume,
     layers::{Clock, Layer, LeafBuffers, Pair},
     pieces::Source,
 };
@@ -28,8 +28,7 @@ struct Params {
     child_level: u32,
     node_base: u32,
     leaf_base: u32,
-    interior: u32,
-    pad: [u32; 3],
+    interior: Volume,
 }
 
 impl TraversePass {
@@ -42,14 +41,14 @@ impl TraversePass {
         }
     }
 
-    /// Walks from the root to the leaves. `interior` is the colour word of the material inside.
+    /// Walks from the root to the leaves. `interior` is the material inside.
     pub fn run(
         &self,
         gpu: &Gpu,
         scan: &Scan,
         source: &Source<'_>,
         pattern: &Pattern,
-        interior: u32,
+        interior: Volume,
         clock: &mut Clock,
     ) -> Result<(Vec<Layer>, LeafBuffers), GpuError> {
         let level = source.forest.level;
@@ -79,7 +78,6 @@ impl TraversePass {
                 node_base,
                 leaf_base,
                 interior,
-                pad: [0; 3],
             });
             let mut rec = Recorder::new(gpu, "traverse");
             let bound = self.count.bind(gpu, &inputs(&params, source, &seeds, &layer, &rivals));
@@ -111,7 +109,6 @@ impl TraversePass {
             node_base,
             leaf_base,
             interior,
-            pad: [0; 3],
         });
         let mut rec = Recorder::new(gpu, "boundary set");
         let bound = self.leaves_count.bind(gpu, &inputs(&params, source, &seeds, &layer, &rivals));

@@ -22,6 +22,7 @@ embed! {
     "fracture/islands_list",
     "fracture/leaves_count",
     "fracture/leaves_emit",
+    "fracture/material",
     "fracture/owners",
     "fracture/prune_keep",
     "fracture/prune_write",
@@ -42,6 +43,7 @@ embed! {
     "render/trace",
     "shared/linear_id",
     "shared/octree",
+    "shared/volume",
 }
 
 /// The text of `shaders/<path>.wgsl` with its includes.

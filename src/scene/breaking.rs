@@ -12,7 +12,7 @@ use glam::{DVec3, Vec3};
 
 use crate::{
     bodies::{Body, BodyId, BodyState, MassProperties},
-    fracture::{Fracture, FractureCounts, FractureError, FractureParams, Fracturer, Pattern, Source},
+    fracture::{Fracture, FractureCounts, FractureError, FractureParams, Fracturer, Pattern, Recipe, Source},
     gpu::{Gpu, GpuError, StageTiming},
     svo::{Arena, Grid},
 };
@@ -66,6 +66,7 @@ impl BreakJob {
         body: &Body,
         blow: Blow,
         params: &FractureParams,
+        recipe: Recipe,
     ) -> Self {
         let (sender, receiver) = mpsc::channel();
         let (gpu, arena, fracturer) = (gpu.clone(), Arc::clone(arena), Arc::clone(fracturer));
@@ -85,7 +86,7 @@ impl BreakJob {
                 .map_err(|error| FractureError::Params(error.to_string()))?;
                 let arena = arena.read().unwrap_or_else(PoisonError::into_inner);
                 let source = Source { arena: &arena, slot: def.slot, forest: &def.forest, tree: def.tree };
-                passes.fracture(&gpu, &source, &pattern, &params_there.recipe())
+                passes.fracture(&gpu, &source, &pattern, &recipe)
             };
             // The receiver only disappears when the window has closed or the scene was replaced.
             let _ = sender.send(run());

@@ -10,7 +10,10 @@ use std::{
 };
 
 use super::{Event, Scene, SceneBody};
-use crate::{fracture::FractureParams, svo::MAX_LEVEL};
+use crate::{
+    fracture::{FractureParams, interior::SCALES},
+    svo::MAX_LEVEL,
+};
 
 /// Largest scene file that is read, bytes.
 const LARGEST_SCENE: u64 = 4 << 20;
@@ -220,6 +223,7 @@ impl Place {
         if params.rng > i64::MAX as u64 {
             return self.fail("rng", "is too large; it must be below 2^63");
         }
+        self.number("scale", params.interior.scale, *SCALES.start(), *SCALES.end())?;
         params.radii.iter().try_for_each(|r| self.number("radii", *r, 0.0, 100.0))
     }
 

@@ -3,6 +3,7 @@
 use glam::{Mat4, Quat, Vec3};
 
 use crate::{
+    fracture::Volume,
     gpu::Gpu,
     render::{Camera, FrameInput, RenderBody, RenderOptions, Renderer},
     svo::{Arena, Forest, LeafColor, Leaves, build, morton, pack_cut, pack_normal},
@@ -140,6 +141,7 @@ impl Stage {
             bounds: bounds(forest),
             id,
             selected: false,
+            interior: Volume::default(),
         });
         self.bodies.len() - 1
     }
