@@ -78,7 +78,7 @@ fn volume_clay(q: vec3<u32>, base: vec3<i32>, second: vec3<i32>, salt: u32) -> v
     c = volume_shade(c, volume_even(q, 620u, salt + 1u), 8);
     c = volume_shade(c, volume_even(q, 150u, salt + 2u), 9);
     c = volume_shade(c, volume_even(q, 61u, salt + 3u), 5);
-    let grit = volume_speck(q, 310u, salt + 4u, 84u, 30u, 74u);
+    let grit = volume_speck(q, 310u, salt + 4u, 110u, 34u, 88u);
     let pale = volume_mix(c, vec3<i32>(62000, 58500, 52500), 17000);
     c = volume_mix(c, select(volume_mix(c, second, 44000), pale, grit.y > 36000), grit.x);
     let pore = volume_speck(q, 240u, salt + 6u, 70u, 22u, 50u);
@@ -112,10 +112,10 @@ fn volume_stone(q: vec3<u32>, base: vec3<i32>, second: vec3<i32>, salt: u32) -> 
     }
     let draw = kind & 0xffu;
     var c = base;
-    if draw >= 218u {
+    if draw >= 226u {
         c = second;
-    } else if draw >= 176u {
-        c = volume_mix(base, vec3<i32>(65280), 24000);
+    } else if draw >= 184u {
+        c = volume_mix(base, vec3<i32>(65280), 18000);
     } else if draw >= 104u {
         let gray = (base.x + base.y + base.y + base.z) >> 2u;
         c = (volume_mix(base, vec3<i32>(gray), 40000) * 13) >> vec3<u32>(4u);
@@ -136,13 +136,13 @@ fn volume_marble(q: vec3<u32>, base: vec3<i32>, second: vec3<i32>, salt: u32) ->
     var c = volume_mix(base, second, volume_even(p, 2600u, salt + 6u) / 5);
     // Broad sheets: a folded wave across a slanted direction.
     let along = (p.x * 5u + p.y * 7u + p.z * 3u) >> 3u;
-    let fold = abs(i32(along % 3400u) - 1700);
+    let fold = abs(i32(along % 2700u) - 1350);
     let here = max(volume_even(q, 1900u, salt + 7u) - 17000, 0);
     c = volume_mix(c, second, (max(420 - fold, 0) * (here >> 4u)) >> 5u);
     c = volume_mix(c, second, (max(110 - fold, 0) * (here >> 4u)) >> 2u);
     // Fine veins between them.
     let thin = abs(volume_even(p, 1250u, salt + 8u) - 32768);
-    let there = max(volume_even(q, 1400u, salt + 9u) - 26000, 0);
+    let there = max(volume_even(q, 1400u, salt + 9u) - 22000, 0);
     c = volume_mix(c, second, (max(1900 - thin, 0) * (there >> 4u)) >> 7u);
     return volume_shade(c, volume_even(q, 75u, salt + 10u), 3);
 }

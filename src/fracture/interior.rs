@@ -130,9 +130,9 @@ fn follow(material: Material, surface: [u8; 3]) -> [u8; 3] {
     // The material's own colour, how far it pulls, and how much of the surface's lightness comes along.
     let (own, pull, lightness): ([u8; 3], f64, f64) = match material {
         Material::Plain => return surface,
-        Material::Clay => ([186, 122, 84], 0.72, 0.55),
-        Material::Stone => ([150, 147, 143], 0.72, 0.6),
-        Material::Marble => ([226, 221, 212], 0.8, 0.25),
+        Material::Clay => ([190, 138, 102], 0.74, 0.6),
+        Material::Stone => ([152, 149, 145], 0.78, 0.5),
+        Material::Marble => ([228, 224, 217], 0.9, 0.2),
         Material::Wood => ([190, 144, 94], 0.7, 0.45),
         Material::Porcelain => ([238, 234, 226], 0.88, 0.1),
     };
@@ -152,7 +152,7 @@ fn second(material: Material, base: [u8; 3]) -> [u8; 3] {
     let factors = match material {
         Material::Plain => [1.0; 3],
         Material::Clay => [0.62, 0.46, 0.38],
-        Material::Stone => [0.1, 0.1, 0.11],
+        Material::Stone => [0.14, 0.135, 0.14],
         Material::Marble => [0.2, 0.22, 0.25],
         Material::Wood => [0.42, 0.33, 0.24],
         Material::Porcelain => [0.8, 0.8, 0.78],

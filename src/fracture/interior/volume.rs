@@ -51,7 +51,7 @@ impl Look {
         for (cell, salt, percent) in [(620, 1, 8), (150, 2, 9), (61, 3, 5)] {
             c = shade(c, self.even(cell, salt), percent);
         }
-        let (grit, kind) = self.speck(310, 4, 84, 30, 74);
+        let (grit, kind) = self.speck(310, 4, 110, 34, 88);
         let other = if kind > 36_000 {
             mix(c, [62_000, 58_500, 52_500], 17_000)
         } else {
@@ -83,8 +83,8 @@ impl Look {
         }
         let kind = nearest.1;
         let mut c = match kind & 0xff {
-            218.. => self.second,
-            176.. => mix(self.base, WHITE, 24_000),
+            226.. => self.second,
+            184.. => mix(self.base, WHITE, 18_000),
             104.. => {
                 let [r, g, b] = self.base;
                 mix(self.base, [(r + 2 * g + b) >> 2; 3], 40_000).map(|v| (v * 13) >> 4)
@@ -104,12 +104,12 @@ impl Look {
         let bent = |cell: u32, salt: u32| noise(p, [cell; 3], self.salt.wrapping_add(salt));
         let mut c = mix(self.base, self.second, bent(2600, 6) / 5);
         let along = (p[0] * 5 + p[1] * 7 + p[2] * 3) >> 3;
-        let fold = ((along % 3400) as i32 - 1700).abs();
+        let fold = ((along % 2700) as i32 - 1350).abs();
         let here = (self.even(1900, 7) - 17_000).max(0);
         c = mix(c, self.second, ((420 - fold).max(0) * (here >> 4)) >> 5);
         c = mix(c, self.second, ((110 - fold).max(0) * (here >> 4)) >> 2);
         let thin = (bent(1250, 8) - 32_768).abs();
-        let there = (self.even(1400, 9) - 26_000).max(0);
+        let there = (self.even(1400, 9) - 22_000).max(0);
         c = mix(c, self.second, ((1900 - thin).max(0) * (there >> 4)) >> 7);
         shade(c, self.even(75, 10), 3)
     }
