@@ -1,21 +1,27 @@
 //! `kintsugi render`: one picture of a mesh or scene, without a window.
 
-use std::{path::PathBuf, sync::PoisonError};
+use std::{
+    path::PathBuf,
+    sync::{Arc, PoisonError},
+};
 
 use clap::Args;
 
 use crate::{
     export::write_png,
+    fracture::{FractureParams, Interior},
     gpu::Gpu,
     render::{Camera, ColorBy, Renderer},
+    svo::Arena,
 };
 
 use super::{
     CliError,
+    breaking::{Plan, break_object, default_impact},
     input::{about, is_scene, load_object},
     progress::Reporter,
     simulate::{open, read_scene},
-    stills::{Stage, Still, View, draw, surface_points},
+    stills::{Stage, Still, View, draw, pieces, surface_points},
 };
 
 #[derive(Args)]
@@ -40,6 +46,12 @@ pub struct RenderArgs {
     /// Octree level of a mesh: 2^N voxels along the longest side
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10))]
     level: u32,
+    /// Break the mesh as `fracture` does by default and draw its pieces X of their distance from the middle apart
+    #[arg(long, value_name = "X", value_parser = parse_explode)]
+    explode: Option<f64>,
+    /// What the crack faces of the broken mesh show, as for `fracture` [default: clay]; without --explode X is 0.35
+    #[arg(long, value_name = "NAME[:#RRGGBB]")]
+    interior: Option<Interior>,
     /// Print progress as lines of JSON on stderr
     #[arg(long)]
     json_progress: bool,
@@ -55,17 +67,33 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         return Err(about(&args.out, "this is a folder; give --out a file name, as in picture.png"));
     }
     let reporter = Reporter::new(args.json_progress);
+    let broken = args.explode.is_some() || args.interior.is_some();
+    if broken && is_scene(&args.file) {
+        let message = "--explode and --interior are for a mesh; a scene has `explode` in [view] and `interior` in [body.fracture]";
+        return Err(about(&args.file, message));
+    }
     if is_scene(&args.file) {
         return scene(args, camera, &reporter);
     }
     let object = load_object(&args.file, args.level, &reporter)?;
     let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
-    let stage = reporter.stage("upload", |_| Stage::of(&gpu, &object))?;
+    let (stage, forest) = if broken {
+        let params =
+            FractureParams { interior: args.interior.unwrap_or_default(), ..FractureParams::default() };
+        let plan = Plan { impact: default_impact(&object), params, seeds: None, generations: 1 };
+        let broken = break_object(&gpu, &object, &plan, &reporter)?;
+        let mut arena = Arena::new(&gpu)?;
+        let bodies = pieces(&gpu, &mut arena, &object, &broken, args.explode.unwrap_or(0.35))?;
+        let forest = broken.steps.first().map(|step| Arc::clone(&step.fracture.forest));
+        (Stage { arena, bodies }, forest)
+    } else {
+        (reporter.stage("upload", |_| Stage::of(&gpu, &object))?, Some(Arc::clone(&object.forest)))
+    };
     let still = Still {
         arena: &stage.arena,
         bodies: &stage.bodies,
         camera: camera.unwrap_or_else(|| {
-            args.view.camera_on(&surface_points(&stage.bodies, |_| Some(&*object.forest)), args.size)
+            args.view.camera_on(&surface_points(&stage.bodies, |_| forest.as_deref()), args.size)
         }),
         color_by: ColorBy::Material,
         floor: Some(0.0),
@@ -102,6 +130,11 @@ fn picture(args: &RenderArgs, gpu: &Gpu, still: &Still<'_>, reporter: &Reporter)
     write_png(&args.out, args.size, pixels)?;
     super::print(&format!("{}\n", args.out.display()));
     Ok(())
+}
+
+fn parse_explode(text: &str) -> Result<f64, String> {
+    let value = text.trim().parse::<f64>().ok().filter(|value| (0.0..=10.0).contains(value));
+    value.ok_or_else(|| "a number from 0 to 10 is wanted".into())
 }
 
 /// JSON itself, or the name of a file that holds it.

@@ -3,6 +3,8 @@
 //! In: a choice of material and the object's own colours. Out: a [`Volume`], four words that kernels and the reference in
 //! [`volume`] turn into a colour at every point of the grid.
 
+#[cfg(test)]
+mod tests;
 mod volume;
 
 use crate::svo::Forest;

@@ -361,6 +361,8 @@ mod tests {
         bad("[[body]]\nfile = \"a\"\n\n[[body]]\nfile = \"b\"\nlevel = 11\n", &["line 6", "body 2", "level"]);
         bad("[[body]]\nlevel = 4\n", &["line 1", "body 1", "file"]);
         bad("[[body]]\nfile = \"a\"\nrotation = [0.0, 0.0, 0.0, 0.0]\n", &["line 3", "rotation"]);
+        bad("[[body]]\nfile = \"a\"\n[body.fracture.interior]\nscale = 0.0\n", &["line 4", "scale"]);
+        bad("[[body]]\nfile = \"a\"\n[body.fracture.interior]\ncolor = \"red\"\n", &["line 4", "red"]);
         bad(
             "[[event]]\nkind = \"impact\"\ntime = -1.0\npoint = [0.0, 0.0, 0.0]\ndirection = [0.0, 0.0, 1.0]\n",
             &["line 3", "event 1", "time"],
@@ -401,6 +403,7 @@ mod tests {
         scene.bodies[0].physics_level = Some(5);
         scene.bodies[0].fallback = Some("builtin:statue".into());
         scene.bodies[0].fracture.island_level = Some(7);
+        scene.bodies[0].fracture.interior.color = Some([1, 2, 3]);
         let value = toml::Value::try_from(&scene).unwrap();
         fn walk(value: &toml::Value, text: &str) {
             match value {
