@@ -10,6 +10,8 @@ mod params;
 mod pieces;
 mod prune;
 pub mod reference;
+#[cfg(test)]
+mod splinters;
 mod split;
 #[cfg(test)]
 mod tests;

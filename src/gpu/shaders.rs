@@ -16,6 +16,7 @@ embed! {
     "bodies/hits",
     "bodies/shape",
     "bodies/walk",
+    "fracture/cuts",
     "fracture/islands_flatten",
     "fracture/islands_hook",
     "fracture/islands_inherit",
