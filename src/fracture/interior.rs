@@ -132,7 +132,7 @@ fn follow(material: Material, surface: [u8; 3]) -> [u8; 3] {
     // The material's own colour, how far it pulls, and how much of the surface's lightness comes along.
     let (own, pull, lightness): ([u8; 3], f64, f64) = match material {
         Material::Plain => return surface,
-        Material::Clay => ([190, 138, 102], 0.74, 0.6),
+        Material::Clay => ([196, 148, 112], 0.74, 0.45),
         Material::Stone => ([152, 149, 145], 0.78, 0.5),
         Material::Marble => ([228, 224, 217], 0.9, 0.2),
         Material::Wood => ([190, 144, 94], 0.7, 0.45),
