@@ -35,6 +35,7 @@ embed! {
     "fracture/crack/transition_count",
     "fracture/crack/transition_write",
     "fracture/crack/voxel",
+    "fracture/cuts",
     "fracture/dust/attributes",
     "fracture/dust/count",
     "fracture/dust/emit",
@@ -78,6 +79,7 @@ embed! {
     "render/trace",
     "shared/linear_id",
     "shared/octree",
+    "shared/volume",
 }
 
 /// The text of `shaders/<path>.wgsl` with its includes.

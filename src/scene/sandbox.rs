@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     bodies::{Body, BodyDef, BodyId, StepReport, World, WorldSettings},
-    fracture::{FractureError, FractureParams, Fracturer},
+    fracture::{FractureError, FractureParams, Fracturer, Recipe},
     gpu::{Gpu, GpuError},
     mesh::HealthReport,
     svo::{Arena, Forest, Slot},
@@ -73,6 +73,8 @@ pub struct ObjectInfo {
     pub health: HealthReport,
     /// What the reader met.
     pub warnings: Vec<String>,
+    /// Mean colour of the surface, sRGB.
+    pub surface_color: [u8; 3],
 }
 
 /// What the sandbox knows about a body beyond the physics.
@@ -309,10 +311,14 @@ impl Sandbox {
         if self.breaking.is_some() || self.waiting.is_empty() {
             return;
         }
-        let (id, blow, params) = self.waiting.remove(0);
+        let (id, blow, mut params) = self.waiting.remove(0);
         if let Some(body) = self.world.bodies.iter().find(|b| b.id == id) {
+            let object = self.info.get(&id).map_or(0, |info| info.object);
+            params.interior = self.interior_of(object);
+            let surface_color = self.objects.get(object).map(|o| o.surface_color);
+            let recipe = Recipe { surface_color, ..params.recipe() };
             self.breaking =
-                Some(BreakJob::start(&self.gpu, &self.arena, &self.fracturer, body, blow, &params));
+                Some(BreakJob::start(&self.gpu, &self.arena, &self.fracturer, body, blow, &params, recipe));
         }
     }
 
@@ -569,14 +575,6 @@ impl Sandbox {
         self.scene.camera
     }
 
-    /// Longest side of a body's bounds, m.
-    #[must_use]
-    pub fn longest_side(&self, id: BodyId) -> Option<f64> {
-        let body = self.world.bodies.iter().find(|b| b.id == id)?;
-        let (low, high) = body.def.mass.bounds;
-        Some((high - low).max_element() * body.def.grid.h)
-    }
-
     /// Changes whenever the picture may have changed.
     #[must_use]
     pub fn revision(&self) -> u64 {
@@ -591,11 +589,12 @@ impl Sandbox {
         scene.camera = Some(camera);
         scene.view.color_by = self.tuning.view.color_by;
         scene.view.explode = self.tuning.view.explode;
-        for body in &mut scene.bodies {
+        for (object, body) in scene.bodies.iter_mut().enumerate() {
             body.friction = self.tuning.friction;
             body.restitution = self.tuning.restitution;
             body.physics_level = Some(self.tuning.physics_level.clamp(1, body.level));
-            body.fracture = self.tuning.fracture.clone();
+            body.fracture =
+                FractureParams { interior: self.interior_of(object), ..self.tuning.fracture.clone() };
         }
         scene
     }

@@ -7,6 +7,7 @@ use glam::{DMat4, DQuat, DVec3};
 use super::{ObjectInfo, Sandbox, SandboxError};
 use crate::{
     bodies::{BodyDef, BodyState, Family, StepReport, WorldSettings},
+    fracture::interior::surface_color,
     scene::{Event, Imported, Scene, SceneBody, display_name, history::Step},
     svo::{Arena, Forest, Grid, Slot},
 };
@@ -135,6 +136,7 @@ fn object_info(one: &Imported, body: &SceneBody, meters_per_unit: f64) -> Object
         seconds: one.seconds,
         health: one.health.clone(),
         warnings: one.warnings.clone(),
+        surface_color: surface_color(&one.forest, 0),
     }
 }
 
