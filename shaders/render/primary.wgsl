@@ -1,10 +1,11 @@
-//#include render/trace
+//#include render/seams
 //#include shared/volume
 // First hit of each pixel's ray: body, leaf, distance, smooth normal, and the colour that the chosen colouring gives it.
 // One thread is one pixel.
 
 @group(0) @binding(7) var<storage, read_write> hits: array<PixelHit>;
 @group(0) @binding(8) var<storage, read_write> looks: array<u32>;
+@group(0) @binding(9) var<storage, read> seams: array<u32>;
 
 // Normal and colour blended over the eight leaves round a grid point.
 struct Surface {
@@ -158,6 +159,12 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         let covered = frame.pixel_cone * hit.distance / body.voxel * f32(1u << (14u - body.level));
         surface.color = mix(inside, surface.color, smoothstep(0.4, 1.2, covered / GRAIN));
     }
+    var gold = 0.0;
+    if hit.body == frame.seam_body {
+        let seam = seam_at(body, point, normalize(d), surface.normal / max(length(surface.normal), 1e-20), frame.pixel_cone * hit.distance / body.voxel);
+        gold = seam.gold;
+        surface.normal += seam.lean * 0.55;
+    }
     var normal = apply(body.world_from_grid, vec4<f32>(surface.normal, 0.0));
     normal = normal / max(length(normal), 1e-20);
     // A normal that leans away from the eye would be lit from behind: bring it back to the silhouette.
@@ -174,5 +181,6 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         default: {}
     }
     hits[pixel] = PixelHit(hit.body, hit.leaf, hit.distance, normal_pack(normal));
-    looks[pixel] = (pack4x8unorm(vec4<f32>(rgb, 0.0)) & 0xffffffu) | marks | (body.hue_and_marks & MARK_SELECTED);
+    looks[pixel] = (pack4x8unorm(vec4<f32>(rgb, 0.0)) & 0xffffffu) | marks | (body.hue_and_marks & MARK_SELECTED)
+        | (u32(round(gold * GOLD_MOST)) << GOLD_SHIFT);
 }

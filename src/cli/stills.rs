@@ -10,7 +10,7 @@ use crate::{
     export::Broken,
     fracture::Volume,
     gpu::{Gpu, GpuError},
-    render::{Camera, ColorBy, FrameInput, RenderBody, RenderOptions, Renderer},
+    render::{BodySeams, Camera, ColorBy, FrameInput, RenderBody, RenderOptions, Renderer},
     svo::{Arena, Forest, Slot},
 };
 
@@ -209,6 +209,8 @@ pub struct Still<'a> {
     pub transparent: bool,
     /// Pixels.
     pub size: [u32; 2],
+    /// Cracks to show on a body that is still whole.
+    pub seams: Option<BodySeams<'a>>,
 }
 
 /// Draws one refined picture.
@@ -228,6 +230,7 @@ pub fn draw(gpu: &Gpu, renderer: &mut Renderer, still: &Still<'_>) -> Result<Vec
             ..RenderOptions::default()
         },
         size: still.size,
+        seams: still.seams,
     };
     let passes = if gpu.is_software() { PASSES_SOFTWARE } else { PASSES };
     let pixels = renderer.still(gpu, &input, passes)?;

@@ -69,7 +69,8 @@ impl Painter<'_> {
         color_by: ColorBy,
     ) -> Result<(), CliError> {
         let floor = self.floor;
-        let still = Still { arena, bodies, camera, color_by, floor, transparent: false, size: SIZE };
+        let still =
+            Still { arena, bodies, camera, color_by, floor, transparent: false, size: SIZE, seams: None };
         let pixels = draw(self.gpu, &mut self.renderer, &still)?;
         self.count += 1;
         write_png(&self.folder.join(format!("{}-{name}.png", self.count)), SIZE, pixels)?;

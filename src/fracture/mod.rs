@@ -17,6 +17,7 @@ mod params;
 mod pieces;
 mod prune;
 pub mod reference;
+mod seams;
 #[cfg(test)]
 mod splinters;
 mod split;
@@ -29,6 +30,7 @@ pub use interior::{Interior, Material, Volume};
 pub use labelling::Labelling;
 pub use params::{FractureParams, Impact, Pattern, PatternError, Recipe, Surface};
 pub use pieces::{Fracture, FractureCounts, FractureError, Piece, Source};
+pub use seams::Seams;
 
 use self::crack::rough::{self, RoughPass};
 use crate::gpu::{Gpu, GpuError, primitives::Scan};
@@ -43,6 +45,7 @@ pub struct Fracturer {
     islands: islands::IslandsPass,
     iterative: labelling::IterativePass,
     split: split::SplitPass,
+    seams: seams::SeamsPass,
 }
 
 impl Fracturer {
@@ -60,6 +63,7 @@ impl Fracturer {
             islands: islands::IslandsPass::new(gpu),
             iterative: labelling::IterativePass::new(gpu),
             split: split::SplitPass::new(gpu),
+            seams: seams::SeamsPass::new(gpu),
         };
         gpu.check()?;
         Ok(passes)

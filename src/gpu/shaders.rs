@@ -62,6 +62,7 @@ embed! {
     "fracture/owners",
     "fracture/prune_keep",
     "fracture/prune_write",
+    "fracture/seams",
     "fracture/split_count",
     "fracture/split_emit",
     "fracture/split_leaves",
@@ -76,9 +77,11 @@ embed! {
     "render/frame",
     "render/light",
     "render/primary",
+    "render/seams",
     "render/trace",
     "shared/linear_id",
     "shared/octree",
+    "shared/seams",
     "shared/volume",
 }
 

@@ -34,6 +34,10 @@ pub(super) struct FrameData {
     pub light_step: u32,
     pub color_by: u32,
     pub filter_radius: u32,
+    pub seam_body: u32,
+    pub seam_level: u32,
+    pub seam_first: u32,
+    pub seam_seeds: u32,
 }
 
 /// A body; `Body` in `shaders/render/trace.wgsl`.

@@ -5,6 +5,7 @@
 
 mod drawing;
 mod opening;
+mod previewing;
 mod undo;
 
 use std::{
@@ -126,6 +127,7 @@ pub struct Sandbox {
     revision: u64,
     last_step: StepReport,
     last_break: Option<BreakSummary>,
+    preview: previewing::Preview,
 }
 
 /// What [`Sandbox::poll`] took in.
@@ -172,6 +174,7 @@ impl Sandbox {
             revision: 0,
             last_step: StepReport::default(),
             last_break: None,
+            preview: previewing::Preview::default(),
         })
     }
 
@@ -579,23 +582,5 @@ impl Sandbox {
     #[must_use]
     pub fn revision(&self) -> u64 {
         self.revision
-    }
-
-    /// The open scene with its tuned values, to save.
-    #[must_use]
-    pub fn scene(&self, camera: crate::render::Camera) -> Scene {
-        let mut scene = self.scene.clone();
-        scene.gravity.y = -self.tuning.gravity;
-        scene.camera = Some(camera);
-        scene.view.color_by = self.tuning.view.color_by;
-        scene.view.explode = self.tuning.view.explode;
-        for (object, body) in scene.bodies.iter_mut().enumerate() {
-            body.friction = self.tuning.friction;
-            body.restitution = self.tuning.restitution;
-            body.physics_level = Some(self.tuning.physics_level.clamp(1, body.level));
-            body.fracture =
-                FractureParams { interior: self.interior_of(object), ..self.tuning.fracture.clone() };
-        }
-        scene
     }
 }

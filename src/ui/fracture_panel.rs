@@ -2,11 +2,11 @@
 
 use super::{
     UiInput, UiOutput, crack_panel, theme, tune,
-    widgets::{SliderLook, label, slider},
+    widgets::{SliderLook, figure, label, slider},
 };
 use crate::{
     fracture::{Interior, Material, Surface},
-    scene::Tuning,
+    scene::{PreviewMode, Tuning},
 };
 
 /// Most sphere radii in the list.
@@ -112,6 +112,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     out.name("blow", &response);
 
     inside(ui, input, &mut new.fracture.interior, out);
+    preview(ui, input, &mut new, out);
 
     if new != *tuning {
         tune(out, "fracture", new);
@@ -161,4 +162,41 @@ fn about(material: Material) -> &'static str {
         Material::Wood => "Rings round an upright axis",
         Material::Porcelain => "Dense and nearly white",
     }
+}
+
+/// Pieces that are not drawn apart look like the whole: choosing "exploded" parts them by this.
+const APART: f64 = 0.2;
+
+/// How the aimed blow is shown, and how finely it is computed just now.
+fn preview(ui: &mut egui::Ui, input: &UiInput<'_>, new: &mut Tuning, out: &mut UiOutput) {
+    ui.horizontal(|ui| {
+        label(ui, "Preview", "What the aimed blow would do, before it falls");
+        ui.spacing_mut().item_spacing.x = 3.0;
+        ui.spacing_mut().button_padding.x = 6.0;
+        let modes = [
+            (PreviewMode::Seams, "preview_seams", "seams", "Its cracks in gold on the whole object"),
+            (
+                PreviewMode::Exploded,
+                "preview_exploded",
+                "exploded",
+                "Coarse pieces, apart by the explode slider under View",
+            ),
+            (PreviewMode::Off, "preview_off", "off", "Nothing"),
+        ];
+        for (mode, name, text, tip) in modes {
+            let button = egui::Button::selectable(new.view.preview == mode, text);
+            let response = ui.add(button).on_hover_text(tip);
+            out.name(name, &response);
+            if response.clicked() {
+                new.view.preview = mode;
+                if mode == PreviewMode::Exploded && new.view.explode == 0.0 {
+                    new.view.explode = APART;
+                }
+            }
+        }
+    });
+    let report = input.sandbox.map(crate::scene::Sandbox::preview).filter(|r| r.showing.is_some());
+    let text =
+        report.map_or_else(|| "–".to_owned(), |r| format!("preview level {}, {:.0} ms", r.level, r.ms));
+    figure(ui, "", text);
 }

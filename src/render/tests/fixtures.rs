@@ -5,12 +5,12 @@ use std::sync::Arc;
 use glam::{DVec3, Mat4, Quat, Vec3};
 
 use crate::{
-    fracture::{FractureParams, Fracturer, Pattern, Recipe, Source, Volume},
+    fracture::{FractureParams, Fracturer, Pattern, Recipe, Seams, Source, Volume},
     gpu::{Gpu, shaders},
     mesh::builtin,
     render::{
-        Camera, FrameInput, RenderBody, RenderOptions, Renderer, frame::frame_data, tables::FrameData,
-        targets::HitData,
+        BodySeams, Camera, FrameInput, RenderBody, RenderOptions, Renderer, frame::frame_data,
+        tables::FrameData, targets::HitData,
     },
     svo::{Arena, Forest, LeafColor, Leaves, build, morton, pack_cut, pack_normal},
     voxelize::{Progress, voxelize},
@@ -98,6 +98,10 @@ pub fn with_cut(mut forest: Forest, normal: Vec3, point: Vec3) -> Forest {
     forest
 }
 
+fn body_seams(seams: Option<&(usize, Seams, u32)>) -> Option<BodySeams<'_>> {
+    seams.map(|(body, seams, first)| BodySeams { body: *body, seams, first: *first })
+}
+
 /// Octrees on a device with bodies that show them.
 pub struct Stage {
     pub gpu: Gpu,
@@ -107,6 +111,8 @@ pub struct Stage {
     pub camera: Camera,
     pub options: RenderOptions,
     pub size: [u32; 2],
+    /// Body, cracks to show on it, its first voxel.
+    pub seams: Option<(usize, Seams, u32)>,
 }
 
 impl Stage {
@@ -123,6 +129,7 @@ impl Stage {
             camera: Camera { distance: 4.0, ..Camera::default() },
             options: RenderOptions { floor: None, ..RenderOptions::default() },
             size: [96, 64],
+            seams: None,
         })
     }
 
@@ -196,6 +203,7 @@ impl Stage {
             camera: self.camera,
             options: self.options.clone(),
             size: self.size,
+            seams: body_seams(self.seams.as_ref()),
         };
         self.renderer.still(&self.gpu, &input, passes).expect("still")
     }
@@ -208,6 +216,7 @@ impl Stage {
             camera: self.camera,
             options: RenderOptions { accumulated, ..self.options.clone() },
             size: self.size,
+            seams: body_seams(self.seams.as_ref()),
         };
         let before = match (&self.renderer.targets, accumulated) {
             (Some(targets), 1..) => targets.history.read(&self.gpu).expect("history"),

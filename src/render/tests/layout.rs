@@ -54,6 +54,10 @@ fn shared_structs_have_one_layout() {
         light_step,
         color_by,
         filter_radius,
+        seam_body,
+        seam_level,
+        seam_first,
+        seam_seeds,
     );
     same_layout!(
         "Body",

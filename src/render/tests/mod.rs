@@ -7,3 +7,4 @@ mod parity;
 mod passes;
 mod pictures;
 mod reference;
+mod seams;

@@ -7,6 +7,8 @@ use super::{
     reference::{Inputs, Texel, compose, light},
 };
 use crate::{
+    fracture::{Fracturer, Pattern},
+    gpu::Buffer,
     render::{Camera, ColorBy, RenderBody, RenderOptions, pass::PixelPass},
     svo::Forest,
 };
@@ -124,6 +126,13 @@ fn solids() -> Option<Scene> {
         stage.add(forest, 1.2, Quat::from_euler(EulerRot::XYZ, 0.4 + i as f32, -1.1, 2.0), centre);
     }
     stage.bodies[2].selected = true;
+    // Gold on the ball, where two planes would cut it.
+    let cells = [Vec3::new(20.0, 60.0, 60.0), Vec3::new(90.0, 40.0, 80.0), Vec3::new(70.0, 100.0, 50.0)];
+    let pattern = Pattern::from_points(&cells.map(Vec3::as_dvec3), 7).expect("good seeds");
+    let keys = Buffer::from_slice(&stage.gpu, "keys", &forests[0].leaves.keys).expect("keys");
+    let fracturer = Fracturer::new(&stage.gpu).expect("the passes compile");
+    let seams = fracturer.seams(&stage.gpu, &keys, 7, &pattern).expect("seams");
+    stage.seams = Some((0, seams, 0));
     // From afar through a long lens: the sky's rays reach the farther, the farther the eye.
     let camera = Camera { distance: 6.0, fov_y: 0.28, ..Camera::default() };
     let colourings = [ColorBy::Material, ColorBy::Piece, ColorBy::Normal, ColorBy::Crack, ColorBy::Level];
@@ -140,6 +149,13 @@ fn solids() -> Option<Scene> {
         options: RenderOptions { floor: None, samples: 4, ..RenderOptions::default() },
         size: [48, 40],
         frames: 1,
+    });
+    // Near enough to the ball to see lines and their glow.
+    views.push(View {
+        camera: Camera { target: Vec3::new(-0.6, 0.0, 0.0), distance: 1.9, yaw: 1.4, ..camera },
+        options: RenderOptions { floor: None, ..RenderOptions::default() },
+        size: [64, 48],
+        frames: 2,
     });
     Some(Scene { stage, forests, views })
 }
@@ -229,7 +245,7 @@ const LIGHT_ERRORS: [(&str, &str); 17] = [
 ];
 
 /// What is replaced and by what, in the compose kernel with its includes.
-const COMPOSE_ERRORS: [(&str, &str); 24] = [
+const COMPOSE_ERRORS: [(&str, &str); 27] = [
     // The filter.
     ("alike2 * alike2", "alike2"),
     ("3.0 * frame.pixel_cone", "6.0 * frame.pixel_cone"),
@@ -251,6 +267,10 @@ const COMPOSE_ERRORS: [(&str, &str); 24] = [
     ("(MARK_CRACK | MARK_FLAT)", "MARK_FLAT"),
     ("0.08 + 0.55 * rim", "0.08 + 0.5 * rim"),
     ("(0.35 + 0.65 * lit.sky)", "lit.sky"),
+    // Gold.
+    ("frame.sun, 0.34) * 6.0", "frame.sun, 0.34) * 4.0"),
+    ("SEAM_SHINE * gold * 1.1", "SEAM_SHINE * gold"),
+    ("smoothstep(0.5, 0.95, gold)", "smoothstep(0.4, 0.95, gold)"),
     // The floor and what lies behind.
     ("lit.sky * lit.sky;", "lit.sky;"),
     ("1.0 + 0.22 * exp2", "1.0 + 0.2 * exp2"),

@@ -10,6 +10,7 @@ use crate::{
     fracture::{Interior, Volume},
     render::RenderBody,
     scene::{
+        Aim,
         breaking::{grid_from_world, world_from_grid_matrix},
         pick::pick_forest,
     },
@@ -104,6 +105,14 @@ impl Sandbox {
                 }
             })
             .collect()
+    }
+
+    /// Where an aimed blow is drawn, m; `None` when its body is gone.
+    #[must_use]
+    pub fn shown_point(&self, aim: &Aim) -> Option<Vec3> {
+        let at = self.world.bodies.iter().position(|b| b.id == aim.body)?;
+        let (point, _) = self.aimed(aim)?;
+        Some((point + self.explode_offsets()[at]).as_vec3())
     }
 
     /// Points all over the surfaces of the bodies as they are drawn, or of one of them, world.

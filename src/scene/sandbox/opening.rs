@@ -7,7 +7,7 @@ use glam::{DMat4, DQuat, DVec3};
 use super::{ObjectInfo, Sandbox, SandboxError};
 use crate::{
     bodies::{BodyDef, BodyState, Family, StepReport, WorldSettings},
-    fracture::interior::surface_color,
+    fracture::{FractureParams, interior::surface_color},
     scene::{Event, Imported, Scene, SceneBody, display_name, history::Step},
     svo::{Arena, Forest, Grid, Slot},
 };
@@ -91,6 +91,24 @@ impl Sandbox {
         self.collect(arena);
         self.revision += 1;
         Ok(())
+    }
+
+    /// The open scene with its tuned values, to save.
+    #[must_use]
+    pub fn scene(&self, camera: crate::render::Camera) -> Scene {
+        let mut scene = self.scene.clone();
+        scene.gravity.y = -self.tuning.gravity;
+        scene.camera = Some(camera);
+        scene.view.color_by = self.tuning.view.color_by;
+        scene.view.explode = self.tuning.view.explode;
+        for (object, body) in scene.bodies.iter_mut().enumerate() {
+            body.friction = self.tuning.friction;
+            body.restitution = self.tuning.restitution;
+            body.physics_level = Some(self.tuning.physics_level.clamp(1, body.level));
+            body.fracture =
+                FractureParams { interior: self.interior_of(object), ..self.tuning.fracture.clone() };
+        }
+        scene
     }
 
     /// Imports the open objects again at another leaf level; the eye stays where it is.

@@ -2,7 +2,7 @@
 //!
 //! Light is averaged over the light texels near by that lie on the same surface. A body is lit by the sun, by a sky that is
 //! lighter above than below, by a weak lamp behind the camera, and, where it is not a crack, mirrors a little of sun and sky.
-//! The floor shows the backdrop, darker where light is missing. Then come the outline of what is selected, a vignette, the tone
+//! A seam of gold lies over that. The floor shows the backdrop, darker where light is missing. Then come the outline of what is selected, a vignette, the tone
 //! curve, the mean over the refinement's frames, sRGB and half a byte's worth of noise.
 
 use glam::{DVec2, DVec3, DVec4, Vec3Swizzles, Vec4Swizzles};
@@ -42,6 +42,9 @@ const ZENITH_LIGHT: DVec3 = DVec3::new(0.60, 0.68, 0.80);
 const GROUND_LIGHT: DVec3 = DVec3::new(0.36, 0.31, 0.27);
 const LAMP: DVec3 = DVec3::new(0.20, 0.19, 0.20);
 const GOLD: DVec3 = DVec3::new(1.0, 0.66, 0.16);
+/// The gold of seams, and what it sends out.
+const SEAM_GOLD: DVec3 = DVec3::new(0.658, 0.352, 0.010);
+const SEAM_SHINE: DVec3 = DVec3::new(0.70, 0.27, 0.02);
 const ROUGHNESS: f64 = 0.42;
 
 const CRACK: u32 = 1 << 24;
@@ -66,7 +69,11 @@ impl Inputs<'_> {
         let (mut color, mut alpha) = match hit.body {
             SKY => (backdrop(direction), if frame.flags & TRANSPARENT != 0 { 0.0 } else { 1.0 }),
             FLOOR => (self.floor(direction, f64::from(hit.distance), self.light(at, &hit, direction)), 1.0),
-            _ => (self.body(look, &hit, direction, self.light(at, &hit, direction)), 1.0),
+            _ => {
+                let lit = self.light(at, &hit, direction);
+                let color = self.body(look, &hit, direction, lit);
+                (self.gilded(color, look, &hit, direction, lit), 1.0)
+            }
         };
         if look & SELECTED == 0 {
             let strength = 0.85 * smoothstep(0.0, 0.5, self.selected_near(at));
@@ -156,13 +163,30 @@ impl Inputs<'_> {
         let matt = look & (CRACK | FLAT) != 0 || frame.color_by != 0;
         if !matt {
             let mirrored = direction - n * (2.0 * n.dot(direction));
-            color += SUN * sun * highlight(n, to_eye, to_sun);
+            color += SUN * sun * highlight(n, to_eye, to_sun, ROUGHNESS);
             color += sky_light(mirrored) * (0.025 + 0.3 * facing.powi(5)) * sky;
         }
         if look & SELECTED != 0 {
             color = color.lerp(GOLD * 1.6, 0.08 + 0.55 * facing.powf(2.5));
         }
         color
+    }
+
+    /// A seam's glow adds its own light; towards the line's middle, polished metal takes over, which mirrors sun and sky in its
+    /// colour and shines a little by itself.
+    fn gilded(&self, color: DVec3, look: u32, hit: &HitData, direction: DVec3, lit: DVec2) -> DVec3 {
+        let gold = f64::from(look >> 27) / 31.0;
+        if gold == 0.0 {
+            return color;
+        }
+        let n = unpack_normal(hit.normal).as_dvec3();
+        let to_sun = self.frame.sun.as_dvec3();
+        let sun = SUN * lit.x;
+        let mirrored = sky_light(direction - n * (2.0 * n.dot(direction))) * (0.4 + 0.6 * lit.y);
+        let metal = SEAM_GOLD * (sun * n.dot(to_sun).max(0.0) * 0.35 + mirrored * 0.9)
+            + DVec3::new(1.0, 0.72, 0.3) * sun * highlight(n, -direction, to_sun, 0.34) * 6.0
+            + SEAM_SHINE * 0.55;
+        (color + SEAM_SHINE * gold * 1.1).lerp(metal, smoothstep(0.5, 0.95, gold))
     }
 
     /// The backdrop of the floor's horizon, lighter round the target, times the light here over that of an open floor; far off
@@ -207,12 +231,12 @@ fn sky_light(n: DVec3) -> DVec3 {
 }
 
 /// Trowbridge-Reitz microfacets with Schlick's masking and Fresnel terms, times the cosine of the light.
-fn highlight(n: DVec3, to_eye: DVec3, to_light: DVec3) -> f64 {
+fn highlight(n: DVec3, to_eye: DVec3, to_light: DVec3, roughness: f64) -> f64 {
     let half = (to_eye + to_light).normalize();
     let (nl, nv, nh) = (n.dot(to_light).max(0.0), n.dot(to_eye).max(0.02), n.dot(half).max(0.0));
-    let alpha2 = ROUGHNESS.powi(4);
+    let alpha2 = roughness.powi(4);
     let facets = alpha2 / (std::f64::consts::PI * (nh * nh * (alpha2 - 1.0) + 1.0).powi(2));
-    let k = ROUGHNESS.powi(2) / 2.0;
+    let k = roughness.powi(2) / 2.0;
     let unmasked = |x: f64| 1.0 / (x * (1.0 - k) + k);
     let fresnel = 0.04 + 0.96 * (1.0 - to_eye.dot(half).max(0.0)).powi(5);
     facets * unmasked(nv) * unmasked(nl) * fresnel * nl / 4.0
