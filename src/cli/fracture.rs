@@ -6,8 +6,8 @@ use clap::{Args, ValueEnum};
 use glam::DVec3;
 
 use crate::{
-    export::{self, Broken, FractureReport, ParameterReport, checks},
-    fracture::{FractureParams, Surface, crack::CrackShape},
+    export::{self, Broken, FractureReport, InteriorReport, ParameterReport, checks},
+    fracture::{FractureParams, Interior, Surface, crack::CrackShape},
     gpu::Gpu,
 };
 
@@ -74,6 +74,10 @@ pub struct PatternArgs {
     /// Octree level at which islands are told apart [default: the leaf level]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10))]
     island_level: Option<u32>,
+    /// What crack faces show: clay, stone, marble, wood, porcelain or plain; after a colon its colour, which otherwise follows the
+    /// object's
+    #[arg(long, value_name = "NAME[:#RRGGBB]", default_value = "clay")]
+    interior: Interior,
     /// How many times the largest eighth of the pieces breaks again, the first break included
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     generations: u32,
@@ -131,6 +135,7 @@ impl PatternArgs {
             radii: self.radii.clone(),
             rng: self.rng,
             island_level: self.island_level,
+            interior: self.interior,
             local: self.local,
             keep: self.keep.clone(),
             ..FractureParams::default()
@@ -172,6 +177,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
         island_level: plan.params.island_level.unwrap_or(args.level),
         local: plan.params.local,
         keep: plan.params.keep.clone(),
+        interior: InteriorReport::of(&broken),
         generations: plan.generations,
         formats: args.format.iter().map(|f| f.name().to_owned()).collect(),
     };

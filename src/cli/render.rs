@@ -19,8 +19,7 @@ use super::{
     input::{Object, about, is_scene, load_object},
     progress::Reporter,
     simulate::{open, read_scene},
-    stills::{Stage, Still, View, draw, surface_points},
-    tour::pieces,
+    stills::{Stage, Still, View, draw, pieces, surface_points},
 };
 
 #[derive(Args)]
@@ -98,6 +97,9 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         return Err(about(&args.out, "this is a folder; give --out a file name, as in picture.png"));
     }
     let reporter = Reporter::new(args.json_progress);
+    if args.explode.is_some() && is_scene(&args.file) {
+        return Err(about(&args.file, "--explode is for a mesh; a scene has `explode` in [view]"));
+    }
     if is_scene(&args.file) {
         if args.seams {
             return Err(about(

@@ -6,6 +6,7 @@
 pub mod crack;
 pub mod dust;
 mod faces;
+pub mod interior;
 mod islands;
 pub mod labelling;
 mod layers;
@@ -17,12 +18,15 @@ mod pieces;
 mod prune;
 pub mod reference;
 mod seams;
+#[cfg(test)]
+mod splinters;
 mod split;
 #[cfg(test)]
 mod tests;
 mod traverse;
 
 pub use faces::{VoronoiFace, voronoi_faces};
+pub use interior::{Interior, Material, Volume};
 pub use labelling::Labelling;
 pub use params::{FractureParams, Impact, Pattern, PatternError, Recipe, Surface};
 pub use pieces::{Fracture, FractureCounts, FractureError, Piece, Source};
@@ -30,9 +34,6 @@ pub use seams::Seams;
 
 use self::crack::rough::{self, RoughPass};
 use crate::gpu::{Gpu, GpuError, primitives::Scan};
-
-/// Colour of the material inside, until an object says otherwise: fired clay.
-pub const INTERIOR: [u8; 3] = [196, 168, 142];
 
 /// The compiled fracture passes.
 pub struct Fracturer {
@@ -81,7 +82,9 @@ impl Fracturer {
     ) -> Result<Fracture, FractureError> {
         let island_level = check(source, pattern, recipe)?;
         let mut clock = layers::Clock::default();
-        let interior = crate::svo::LeafColor::new(INTERIOR, true, 0.0).0;
+        let surface = recipe.surface_color;
+        let surface = surface.unwrap_or_else(|| interior::surface_color(source.forest, source.tree));
+        let interior = recipe.interior.volume(surface);
 
         let (layers, leaves) = match recipe.surface {
             Surface::Planar => self.traverse.run(gpu, &self.scan, source, pattern, interior, &mut clock)?,
@@ -115,12 +118,12 @@ impl Fracturer {
         let tree_cells: Vec<u32> =
             (0..).zip(pattern.object_ids()).filter(|(rank, _)| has_voxels(*rank)).map(|(_, id)| id).collect();
         let mut fracture = if islands.components.len() == tree_cells.len() {
-            pieces::collect(gpu, source, &cells, tree_cells, clock)?
+            pieces::collect(gpu, source, &cells, tree_cells, interior, clock)?
         } else {
             let component_cells =
                 islands.components.iter().map(|[_, tree]| tree_cells[*tree as usize]).collect();
             let split = self.split.run(gpu, &self.scan, &self.prune, &cells, &islands, &mut clock)?;
-            pieces::collect(gpu, source, &split, component_cells, clock)?
+            pieces::collect(gpu, source, &split, component_cells, interior, clock)?
         };
         fracture.counts.swallowed = swallowed as u64;
         Ok(fracture)

@@ -6,7 +6,7 @@ use rand_chacha::{
     rand_core::{Rng, SeedableRng},
 };
 
-use super::{crack::CrackShape, labelling::Labelling, layers::UNIT_BITS};
+use super::{Interior, crack::CrackShape, labelling::Labelling, layers::UNIT_BITS};
 use crate::svo::{Forest, Octant};
 
 /// How crack surfaces look.
@@ -54,6 +54,8 @@ pub struct FractureParams {
     /// Seeds, by index, whose cells stay with them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub keep: Vec<u32>,
+    /// What crack faces show.
+    pub interior: Interior,
 }
 
 /// How one fracture is computed, beside its [`Pattern`].
@@ -69,6 +71,11 @@ pub struct Recipe {
     pub rng: u64,
     /// How islands are told apart.
     pub labelling: Labelling,
+    /// What crack faces show.
+    pub interior: Interior,
+    /// Mean colour of the whole object's surface, which an interior without a colour of its own follows; `None` is that of the
+    /// source's own surface. Who breaks pieces of an object again says it, or its inside would change from piece to piece.
+    pub surface_color: Option<[u8; 3]>,
 }
 
 impl FractureParams {
@@ -81,6 +88,8 @@ impl FractureParams {
             crack: self.crack,
             rng: self.rng,
             labelling: self.labelling,
+            interior: self.interior,
+            surface_color: None,
         }
     }
 }
@@ -97,6 +106,7 @@ impl Default for FractureParams {
             labelling: Labelling::UnionFind,
             local: None,
             keep: Vec::new(),
+            interior: Interior::default(),
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::{
 };
 
 use super::{
-    Pattern,
+    Pattern, Volume,
     layers::{Clock, Layer, LeafBuffers, Pair},
     pieces::Source,
 };
@@ -51,15 +51,14 @@ pub(super) struct Params {
     child_level: u32,
     node_base: u32,
     leaf_base: u32,
-    interior: u32,
-    pad: [u32; 3],
+    interior: Volume,
 }
 
 impl Params {
-    /// For `pairs` whose octants are of `child_level`; `interior` is the colour word of the material inside.
-    pub fn new(source: &Source<'_>, pairs: usize, child_level: u32, interior: u32) -> Self {
+    /// For `pairs` whose octants are of `child_level`; `interior` is the material inside.
+    pub fn new(source: &Source<'_>, pairs: usize, child_level: u32, interior: Volume) -> Self {
         let Slot { node_base, leaf_base, .. } = source.slot;
-        Self { pairs: pairs as u32, child_level, node_base, leaf_base, interior, pad: [0; 3] }
+        Self { pairs: pairs as u32, child_level, node_base, leaf_base, interior }
     }
 }
 
@@ -113,14 +112,14 @@ impl TraversePass {
         if descent.merged { self.merged.get_or_init(|| Kernels::new(gpu, true)) } else { &self.cells }
     }
 
-    /// Walks from the root to the leaves. `interior` is the colour word of the material inside.
+    /// Walks from the root to the leaves. `interior` is the material inside.
     pub fn run(
         &self,
         gpu: &Gpu,
         scan: &Scan,
         source: &Source<'_>,
         pattern: &Pattern,
-        interior: u32,
+        interior: Volume,
         clock: &mut Clock,
     ) -> Result<(Vec<Layer>, LeafBuffers), GpuError> {
         let mut descent = Descent::new(gpu, source, pattern, |_| true)?;
@@ -167,7 +166,7 @@ impl TraversePass {
         let kernels = self.kernels(gpu, descent);
         for child_level in descent.layers.len() as u32 + 1..=level {
             let pairs = descent.layer.len();
-            let params = gpu.uniform(&Params::new(source, pairs, child_level, 0));
+            let params = gpu.uniform(&Params::new(source, pairs, child_level, Volume::default()));
             let mut rec = Recorder::new(gpu, "traverse");
             let bound = kernels.count.bind(gpu, &inputs(&params, source, descent));
             rec.dispatch(&kernels.count, &bound, groups_for(pairs));
@@ -200,7 +199,7 @@ impl TraversePass {
         clock: &mut Clock,
     ) -> Result<usize, GpuError> {
         let (layer, kernels) = (&descent.layer, self.kernels(gpu, descent));
-        let params = gpu.uniform(&Params::new(source, layer.len(), source.forest.level, 0));
+        let params = gpu.uniform(&Params::new(source, layer.len(), source.forest.level, Volume::default()));
         let mut rec = Recorder::new(gpu, "boundary set");
         let bound = kernels.leaves_count.bind(gpu, &inputs(&params, source, descent));
         rec.dispatch(&kernels.leaves_count, &bound, groups_for(layer.len()));

@@ -35,6 +35,7 @@ embed! {
     "fracture/crack/transition_count",
     "fracture/crack/transition_write",
     "fracture/crack/voxel",
+    "fracture/cuts",
     "fracture/dust/attributes",
     "fracture/dust/count",
     "fracture/dust/emit",
@@ -81,6 +82,7 @@ embed! {
     "shared/linear_id",
     "shared/octree",
     "shared/seams",
+    "shared/volume",
 }
 
 /// The text of `shaders/<path>.wgsl` with its includes.

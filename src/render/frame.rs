@@ -11,7 +11,7 @@ use super::{
     targets::Targets,
 };
 use crate::{
-    fracture::Seams,
+    fracture::{Seams, Volume},
     gpu::{Buffer, Gpu, GpuError, StageTiming},
     svo::{Arena, Slot},
 };
@@ -52,6 +52,8 @@ pub struct RenderBody {
     pub id: u32,
     /// Draw highlighted.
     pub selected: bool,
+    /// What crack faces show, finer than their voxels; all zero is the voxels' own colours.
+    pub interior: Volume,
 }
 /// How to draw.
 #[derive(Clone, Debug, PartialEq)]

@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     bodies::{Body, BodyDef, BodyId, StepReport, World, WorldSettings},
-    fracture::{FractureError, FractureParams, Fracturer},
+    fracture::{FractureError, FractureParams, Fracturer, Recipe},
     gpu::{Gpu, GpuError},
     mesh::HealthReport,
     svo::{Arena, Forest, Slot},
@@ -74,6 +74,8 @@ pub struct ObjectInfo {
     pub health: HealthReport,
     /// What the reader met.
     pub warnings: Vec<String>,
+    /// Mean colour of the surface, sRGB.
+    pub surface_color: [u8; 3],
 }
 
 /// What the sandbox knows about a body beyond the physics.
@@ -312,10 +314,14 @@ impl Sandbox {
         if self.breaking.is_some() || self.waiting.is_empty() {
             return;
         }
-        let (id, blow, params) = self.waiting.remove(0);
+        let (id, blow, mut params) = self.waiting.remove(0);
         if let Some(body) = self.world.bodies.iter().find(|b| b.id == id) {
+            let object = self.info.get(&id).map_or(0, |info| info.object);
+            params.interior = self.interior_of(object);
+            let surface_color = self.objects.get(object).map(|o| o.surface_color);
+            let recipe = Recipe { surface_color, ..params.recipe() };
             self.breaking =
-                Some(BreakJob::start(&self.gpu, &self.arena, &self.fracturer, body, blow, &params));
+                Some(BreakJob::start(&self.gpu, &self.arena, &self.fracturer, body, blow, &params, recipe));
         }
     }
 
@@ -570,14 +576,6 @@ impl Sandbox {
     #[must_use]
     pub fn saved_camera(&self) -> Option<crate::render::Camera> {
         self.scene.camera
-    }
-
-    /// Longest side of a body's bounds, m.
-    #[must_use]
-    pub fn longest_side(&self, id: BodyId) -> Option<f64> {
-        let body = self.world.bodies.iter().find(|b| b.id == id)?;
-        let (low, high) = body.def.mass.bounds;
-        Some((high - low).max_element() * body.def.grid.h)
     }
 
     /// Changes whenever the picture may have changed.

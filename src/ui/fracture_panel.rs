@@ -5,7 +5,7 @@ use super::{
     widgets::{SliderLook, figure, label, slider},
 };
 use crate::{
-    fracture::Surface,
+    fracture::{Interior, Material, Surface},
     scene::{PreviewMode, Tuning},
 };
 
@@ -111,10 +111,56 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     let response = slider(ui, "Blow", tip, &mut new.blow_speed, 0.0..=10.0, &SliderLook::unit(" m/s", 1));
     out.name("blow", &response);
 
+    inside(ui, input, &mut new.fracture.interior, out);
     preview(ui, input, &mut new, out);
 
     if new != *tuning {
         tune(out, "fracture", new);
+    }
+}
+
+/// What crack faces show: material and colour.
+fn inside(ui: &mut egui::Ui, input: &UiInput<'_>, interior: &mut Interior, out: &mut UiOutput) {
+    ui.horizontal(|ui| {
+        label(
+            ui,
+            "Inside",
+            "What the object is made of: shown by its crack faces, also by those that are there",
+        );
+        let combo =
+            egui::ComboBox::from_id_salt("inside").selected_text(interior.material.name()).width(96.0);
+        let response = combo.show_ui(ui, |ui| {
+            for material in Material::ALL {
+                ui.selectable_value(&mut interior.material, material, material.name())
+                    .on_hover_text(about(material));
+            }
+        });
+        out.name("inside", &response.response);
+        let surface = input.sandbox.and_then(|s| s.objects().first()).map_or([140; 3], |o| o.surface_color);
+        let mut color = interior.volume(surface).base();
+        let button = ui.color_edit_button_srgb(&mut color).on_hover_text("Its colour");
+        out.name("inside_color", &button);
+        if button.changed() {
+            interior.color = Some(color);
+        }
+        if interior.color.is_some() {
+            let follow = ui.button("⟲").on_hover_text("Take the colour from the object's surface again");
+            out.name("inside_follow", &follow);
+            if follow.clicked() {
+                interior.color = None;
+            }
+        }
+    });
+}
+
+fn about(material: Material) -> &'static str {
+    match material {
+        Material::Plain => "One even colour: the surface's own",
+        Material::Clay => "Fired clay with grit and pores",
+        Material::Stone => "Granite",
+        Material::Marble => "White with dark veins",
+        Material::Wood => "Rings round an upright axis",
+        Material::Porcelain => "Dense and nearly white",
     }
 }
 

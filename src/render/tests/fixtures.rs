@@ -5,7 +5,7 @@ use std::sync::Arc;
 use glam::{DVec3, Mat4, Quat, Vec3};
 
 use crate::{
-    fracture::{FractureParams, Fracturer, Pattern, Recipe, Seams, Source},
+    fracture::{FractureParams, Fracturer, Pattern, Recipe, Seams, Source, Volume},
     gpu::{Gpu, shaders},
     mesh::builtin,
     render::{
@@ -149,6 +149,7 @@ impl Stage {
             bounds: bounds(forest),
             id,
             selected: false,
+            interior: Volume::default(),
         });
         self.bodies.len() - 1
     }
@@ -188,6 +189,7 @@ impl Stage {
                 bounds: (piece.mass.bounds.0.as_vec3(), piece.mass.bounds.1.as_vec3()),
                 id: i as u32,
                 selected: i == 1,
+                interior: Volume::default(),
             });
         }
         broken.forest

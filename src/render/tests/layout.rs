@@ -72,6 +72,7 @@ fn shared_structs_have_one_layout() {
         level,
         hue_and_marks,
         voxel,
+        interior,
     );
     same_layout!("Box", BoxData, low, first, high, pad);
     same_layout!("PixelHit", HitData, body, leaf, distance, normal);

@@ -7,6 +7,7 @@ use glam::{DMat4, DQuat, DVec3};
 use super::{ObjectInfo, Sandbox, SandboxError};
 use crate::{
     bodies::{BodyDef, BodyState, Family, StepReport, WorldSettings},
+    fracture::{FractureParams, interior::surface_color},
     scene::{Event, Imported, Scene, SceneBody, display_name, history::Step},
     svo::{Arena, Forest, Grid, Slot},
 };
@@ -100,11 +101,12 @@ impl Sandbox {
         scene.camera = Some(camera);
         scene.view.color_by = self.tuning.view.color_by;
         scene.view.explode = self.tuning.view.explode;
-        for body in &mut scene.bodies {
+        for (object, body) in scene.bodies.iter_mut().enumerate() {
             body.friction = self.tuning.friction;
             body.restitution = self.tuning.restitution;
             body.physics_level = Some(self.tuning.physics_level.clamp(1, body.level));
-            body.fracture = self.tuning.fracture.clone();
+            body.fracture =
+                FractureParams { interior: self.interior_of(object), ..self.tuning.fracture.clone() };
         }
         scene
     }
@@ -152,6 +154,7 @@ fn object_info(one: &Imported, body: &SceneBody, meters_per_unit: f64) -> Object
         seconds: one.seconds,
         health: one.health.clone(),
         warnings: one.warnings.clone(),
+        surface_color: surface_color(&one.forest, 0),
     }
 }
 

@@ -366,6 +366,7 @@ impl Sandbox {
                 bounds: (mass.bounds.0.as_vec3(), mass.bounds.1.as_vec3()),
                 id: self.next_color.wrapping_add(i as u32),
                 selected: false,
+                interior: whole.interior,
             }
         }));
         drawn
