@@ -65,7 +65,12 @@ fn mouse(ui: &egui::Ui, response: &egui::Response, rect: Rect, tool: Tool, out: 
         && !shift
         && let Some(position) = response.interact_pointer_pos()
     {
-        let pins = tool == Tool::Impact || ui.input(|i| i.modifiers.command);
+        // As it was at the click: in a slow frame the key may be up again by now.
+        let with_command = |event: &egui::Event| match event {
+            egui::Event::PointerButton { button: PointerButton::Primary, modifiers, .. } => modifiers.command,
+            _ => false,
+        };
+        let pins = tool == Tool::Impact || ui.input(|i| i.events.iter().any(with_command));
         let at = inside(position);
         out.push(if pins { Command::Pin(at) } else { Command::Hit(at) });
     }
