@@ -39,7 +39,6 @@ fn main(
             before = kept;
             child += 1u;
         }
-        }
         masks[i] = mask;
     }
     let octants = mask & 0xffffu;
