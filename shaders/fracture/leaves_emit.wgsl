@@ -1,15 +1,17 @@
 // Domaradzki & Martyn 2016, sec. 4.4: the fracture boundary set with its attributes.
 // One thread takes one pair at the last parent level and writes its copies. A boundary leaf keeps its colour and normal. A crack
-// voxel's surface is the exact bisector plane towards the nearest of the other objects' cells of its corners, its second plane that
-// towards the next; its colour comes from a procedural volume.
+// voxel's surface is the exact bisector plane towards the nearest of the other objects' cells of its corners, its second plane
+// stands for the rest; its colour comes from a procedural volume.
 // out_place:   x = Morton code, y = source leaf (28 bits, all ones for a new crack voxel) and number of objects - 1 (4 bits)
 // out_surface: x = packed normal, y = packed colour word
-// out_cuts:    a boundary leaf that a crack passes through keeps its own surface and gets the crack as its second plane: the nearest
-//              bisector, or the cut of an earlier fracture where that takes more away.
+// out_cuts:    a boundary leaf that a crack passes through keeps its own surface and gets the crack as its second plane, or the
+//              chamfer of several cracks, those of earlier fractures among them.
 //#include shared/linear_id
 //#include fracture/owners
+//#include fracture/material
+//#include fracture/cuts
 
-struct Params { pairs: u32, child_level: u32, node_base: u32, leaf_base: u32, interior: u32 }
+struct Params { pairs: u32, child_level: u32, node_base: u32, leaf_base: u32, interior: vec4<u32> }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> nodes: array<Node>;
@@ -26,33 +28,6 @@ struct Params { pairs: u32, child_level: u32, node_base: u32, leaf_base: u32, in
 @group(0) @binding(12) var<storage, read_write> out_cuts: array<u32>;
 
 const NO_LEAF: u32 = 0x0fffffffu;
-
-fn hash(p: vec3<i32>) -> f32 {
-    var h = u32(p.x) * 0x8da6b343u ^ u32(p.y) * 0xd8163841u ^ u32(p.z) * 0xcb1ab31fu;
-    h = (h ^ (h >> 15u)) * 0x2c1b3c6du;
-    h = (h ^ (h >> 12u)) * 0x297a2d39u;
-    return f32((h ^ (h >> 15u)) >> 8u) / 16777216.0;
-}
-
-// Value noise in [0, 1); `p` in fixed-point units, `cell` its lattice edge in the same.
-fn value_noise(p: vec3<i32>, cell: i32) -> f32 {
-    let lattice = vec3<i32>(floor(vec3<f32>(p) / f32(cell)));
-    var t = (vec3<f32>(p) - vec3<f32>(lattice * cell)) / f32(cell);
-    t = t * t * (3.0 - 2.0 * t);
-    var sum = 0.0;
-    for (var c = 0i; c < 8i; c++) {
-        let o = vec3<i32>(c & 1i, (c >> 1u) & 1i, c >> 2u);
-        let w = mix(1.0 - t, t, vec3<f32>(o));
-        sum += w.x * w.y * w.z * hash(lattice + o);
-    }
-    return sum;
-}
-
-fn interior_color(p: vec3<i32>) -> vec3<f32> {
-    let base = leaf_rgb(params.interior);
-    let grain = 0.6 * value_noise(p, 700i) + 0.4 * value_noise(p, 160i);
-    return clamp(base * (0.86 + 0.24 * grain), vec3<f32>(0.0), vec3<f32>(1.0));
-}
 
 // The nearest seed of a corner, the lowest index where several are.
 fn owner_of(x: vec3<i32>, pair: Pair) -> u32 {
@@ -181,43 +156,40 @@ fn main(
         let d = distance2(centre, s);
         var leaf = NO_LEAF;
         var surface: vec2<u32>;
-        var cut = 0u;
-        if (node_valid(node) & (1u << c)) != 0u {
+        var plane = vec4<f32>(0.0, 0.0, 1.0, 0.0);
+        var cuts: Cuts;
+        cuts.count = 0u;
+        let valid = (node_valid(node) & (1u << c)) != 0u;
+        if valid {
             leaf = node_child(node, c);
             surface = vec2<u32>(source_normals[params.leaf_base + leaf], source_colors[params.leaf_base + leaf]);
-            cut = source_cuts[params.leaf_base + leaf];
-            var nearest = 2.0;
-            if cut_is_there(cut) {
-                nearest = cut_offset(cut);
+            plane = vec4<f32>(normal_unpack(surface.x), leaf_offset(surface.y));
+            let before = source_cuts[params.leaf_base + leaf];
+            if other_count == 0u {
+                out_cuts[slot] = before;
+            } else if cut_is_there(before) {
+                cuts_add(&cuts, cut_normal(before), cut_offset(before));
             }
-            for (var j = 0u; j < other_count; j++) {
-                let face = face_between(s, d, seeds[others[j]].xyz, centre, edge);
-                if face.offset < nearest {
-                    nearest = face.offset;
-                    cut = cut_pack(face.normal, face.offset);
-                }
+        }
+        for (var j = 0u; j < other_count; j++) {
+            let face = face_between(s, d, seeds[others[j]].xyz, centre, edge);
+            cuts_add(&cuts, face.normal, face.offset);
+        }
+        if !valid {
+            if other_count > 0u {
+                // The nearest crack is the leaf's own surface.
+                let nearest = cuts_nearest(&cuts);
+                plane = cuts.planes[nearest];
+                cuts.count -= 1u;
+                cuts.planes[nearest] = cuts.planes[cuts.count];
             }
-        } else {
-            var normal = vec3<f32>(0.0, 0.0, 1.0);
-            var offset = 2.0;
-            for (var j = 0u; j < other_count; j++) {
-                let face = face_between(s, d, seeds[others[j]].xyz, centre, edge);
-                if face.offset < offset {
-                    if j > 0u {
-                        cut = cut_pack(normal, offset);
-                    }
-                    normal = face.normal;
-                    offset = face.offset;
-                } else if !cut_is_there(cut) || face.offset < cut_offset(cut) {
-                    cut = cut_pack(face.normal, face.offset);
-                }
-            }
-            offset = select(offset, 0.0, other_count == 0u);
-            surface = vec2<u32>(normal_pack(normal), color_word(interior_color(centre), offset));
+            surface = vec2<u32>(normal_pack(plane.xyz), color_word(interior_color(centre), plane.w));
+        }
+        if !valid || other_count > 0u {
+            out_cuts[slot] = cuts_word(&cuts, plane);
         }
         out_place[slot] = vec2<u32>(key, leaf | (other_objects << 28u));
         out_surface[slot] = surface;
-        out_cuts[slot] = cut;
         slot += 1u;
     }
 }

@@ -11,7 +11,7 @@ use glam::DVec3;
 
 use crate::{
     export::{Broken, BrokenStep, PieceRef},
-    fracture::{FractureParams, Fracturer, Impact, Pattern, Source},
+    fracture::{FractureParams, Fracturer, Impact, Pattern, Source, interior::surface_color},
     gpu::Gpu,
     svo::{Arena, Forest, Slot, morton, unpack_normal},
     voxelize::Progress,
@@ -134,7 +134,8 @@ pub fn break_object(
         pieces: Vec::new(),
         broken_again: Vec::new(),
     };
-    let mut work = Work { gpu, fracturer: &fracturer, plan, reporter };
+    let surface_color = surface_color(&object.forest, 0);
+    let mut work = Work { gpu, fracturer: &fracturer, plan, reporter, surface_color };
     reporter.stage("fracture", |progress| -> Result<(), CliError> {
         work.step(&mut broken, &arena, slot, None, pattern)?;
         progress.set(1.0 / plan.generations as f32);
@@ -151,6 +152,8 @@ struct Work<'a> {
     fracturer: &'a Fracturer,
     plan: &'a Plan,
     reporter: &'a Reporter,
+    /// Of the whole object, so that all generations show one inside.
+    surface_color: [u8; 3],
 }
 
 impl Work<'_> {
@@ -166,7 +169,8 @@ impl Work<'_> {
         let (forest, tree) =
             parent.map_or((&broken.source, 0), |at| (broken.forest(at), broken.piece(at).tree));
         let source = Source { arena, slot, forest, tree };
-        let recipe = self.plan.params.recipe();
+        let mut recipe = self.plan.params.recipe();
+        recipe.surface_color = Some(self.surface_color);
         let fracture = self.fracturer.fracture(self.gpu, &source, &pattern, &recipe)?;
         self.reporter.add("gpu: ", &fracture.timings);
         let step = broken.steps.len();

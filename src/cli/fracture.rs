@@ -6,14 +6,15 @@ use clap::{Args, ValueEnum};
 use glam::DVec3;
 
 use crate::{
-    export::{self, Broken, FractureReport, ParameterReport, checks},
-    fracture::{FractureParams, Surface},
+    export::{self, Broken, FractureReport, InteriorReport, ParameterReport, checks},
+    fracture::{FractureParams, Interior, Surface, crack::CrackShape},
     gpu::Gpu,
 };
 
 use super::{
     CliError,
     breaking::{Plan, break_object, default_impact, first_pattern, kept_count},
+    crack::CrackArgs,
     input::{Object, about, load_object},
     progress::Reporter,
 };
@@ -62,11 +63,8 @@ pub struct PatternArgs {
     /// Random seed; the same one gives the same bytes
     #[arg(long, value_name = "N", default_value_t = 1)]
     rng: u64,
-    /// Crack surfaces: planar
-    #[arg(long, value_name = "NAME", default_value = "planar", hide_possible_values = true)]
-    surface: SurfaceName,
-    #[arg(long, hide = true)]
-    transition_level: Option<u32>,
+    #[command(flatten)]
+    crack: CrackArgs,
     /// Break only near the impact: cells of seeds farther away stay together; a fraction of the longest side, as --radii
     #[arg(long, value_name = "R", value_parser = super::parse_positive)]
     local: Option<f64>,
@@ -76,16 +74,13 @@ pub struct PatternArgs {
     /// Octree level at which islands are told apart [default: the leaf level]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10))]
     island_level: Option<u32>,
+    /// What crack faces show: clay, stone, marble, wood, porcelain or plain; after a colon its colour, which otherwise follows the
+    /// object's
+    #[arg(long, value_name = "NAME[:#RRGGBB]", default_value = "clay")]
+    interior: Interior,
     /// How many times the largest eighth of the pieces breaks again, the first break included
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     generations: u32,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum SurfaceName {
-    Planar,
-    Rough,
-    Dusty,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -111,16 +106,8 @@ impl Format {
 
 impl PatternArgs {
     /// Refuses what is not built and what contradicts itself; reads the seeds' file.
-    fn check(&self, level: u32) -> Result<Option<Vec<DVec3>>, CliError> {
-        let refuse = |message: &str| Err(CliError::Input(message.to_owned()));
-        if self.surface != SurfaceName::Planar {
-            return refuse("rough and dusty crack surfaces are not built yet; use --surface planar");
-        }
-        if self.transition_level.is_some() {
-            return refuse(
-                "--transition-level belongs to rough surfaces, which are not built yet; leave it out",
-            );
-        }
+    pub fn check(&self, level: u32) -> Result<Option<Vec<DVec3>>, CliError> {
+        self.crack.check(level)?;
         let smallest = self.radii.iter().copied().fold(f64::INFINITY, f64::min);
         if self.generations > 1 && self.local.is_some_and(|radius| radius < smallest) {
             return Err(CliError::Input(format!(
@@ -135,22 +122,25 @@ impl PatternArgs {
         self.seeds_file.as_ref().map(read_seeds).transpose()
     }
 
-    fn plan(&self, object: &Object, seeds: Option<Vec<DVec3>>) -> Plan {
+    /// What to do with `object`; `seeds` are those of the file.
+    pub fn plan(&self, object: &Object, seeds: Option<Vec<DVec3>>) -> Plan {
         let mut impact = default_impact(object);
         if let Some(point) = self.impact {
             impact.point = point;
             let centre = (object.bounds.0 + object.bounds.1) * 0.5;
             impact.direction = (centre - point).normalize_or(impact.direction);
         }
-        let params = FractureParams {
+        let mut params = FractureParams {
             seeds: self.seeds,
             radii: self.radii.clone(),
             rng: self.rng,
-            surface: Surface::Planar,
             island_level: self.island_level,
+            interior: self.interior,
             local: self.local,
             keep: self.keep.clone(),
+            ..FractureParams::default()
         };
+        self.crack.apply(&mut params);
         Plan { impact, params, seeds, generations: self.generations }
     }
 }
@@ -183,9 +173,11 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
         seeds_file: args.pattern.seeds_file.as_ref().map(|f| f.display().to_string()),
         rng: plan.params.rng,
         surface: plan.params.surface,
+        crack: crack_report(&plan.params, args.level),
         island_level: plan.params.island_level.unwrap_or(args.level),
         local: plan.params.local,
         keep: plan.params.keep.clone(),
+        interior: InteriorReport::of(&broken),
         generations: plan.generations,
         formats: args.format.iter().map(|f| f.name().to_owned()).collect(),
     };
@@ -196,8 +188,14 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     report.write(&args.out.join("report.json"), &reporter.timings())?;
 
     let counts = report.counts();
+    let dust = match report.dust_share() {
+        share if share > 0.0 => {
+            format!(", {:.2} % of the mass and {} voxels lost as dust", 100.0 * share, counts.dust_voxels)
+        }
+        _ => String::new(),
+    };
     super::print(&format!(
-        "{} pieces from {} cells, {} boundary voxels; checks {}; written to {}\n",
+        "{} pieces from {} cells, {} boundary voxels{dust}; checks {}; written to {}\n",
         counts.pieces,
         counts.cells,
         counts.fbs,
@@ -205,6 +203,12 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
         args.out.display()
     ));
     Ok(())
+}
+
+/// The crack shape as it was used.
+fn crack_report(params: &FractureParams, level: u32) -> Option<CrackShape> {
+    (params.surface != Surface::Planar)
+        .then(|| CrackShape { transition_level: params.crack.transition(level).ok(), ..params.crack })
 }
 
 fn write(args: &FractureArgs, broken: &Broken, reporter: &Reporter) -> Result<(), CliError> {

@@ -2,20 +2,24 @@
 
 use std::{path::PathBuf, sync::PoisonError};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::{
     export::write_png,
-    gpu::Gpu,
-    render::{Camera, ColorBy, Renderer},
+    fracture::{Fracturer, Seams, Source, Surface},
+    gpu::{Buffer, Gpu},
+    render::{BodySeams, Camera, ColorBy, Renderer},
+    svo::{Arena, coarsen},
 };
 
 use super::{
     CliError,
-    input::{about, is_scene, load_object},
+    breaking::{Plan, break_object, first_pattern},
+    fracture::PatternArgs,
+    input::{Object, about, is_scene, load_object},
     progress::Reporter,
     simulate::{open, read_scene},
-    stills::{Stage, Still, View, draw, surface_points},
+    stills::{Stage, Still, View, draw, pieces, surface_points},
 };
 
 #[derive(Args)]
@@ -40,9 +44,47 @@ pub struct RenderArgs {
     /// Octree level of a mesh: 2^N voxels along the longest side
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10))]
     level: u32,
+    /// Break a mesh as `kintsugi fracture` does and draw the pieces, moved apart by X times their distance from the middle
+    #[arg(long, value_name = "X", value_parser = parse_explode)]
+    explode: Option<f64>,
+    /// Show in gold where that break would crack a mesh that is still whole
+    #[arg(long, conflicts_with = "explode")]
+    seams: bool,
+    #[command(flatten)]
+    pattern: PatternArgs,
+    /// What colours show
+    #[arg(long, value_name = "NAME", default_value = "material")]
+    color_by: ColorName,
     /// Print progress as lines of JSON on stderr
     #[arg(long)]
     json_progress: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ColorName {
+    Material,
+    Piece,
+    Crack,
+    Normal,
+}
+
+impl From<ColorName> for ColorBy {
+    fn from(name: ColorName) -> Self {
+        match name {
+            ColorName::Material => Self::Material,
+            ColorName::Piece => Self::Piece,
+            ColorName::Crack => Self::Crack,
+            ColorName::Normal => Self::Normal,
+        }
+    }
+}
+
+fn parse_explode(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| format!("{text} is no number"))?;
+    if !(0.0..=10.0).contains(&value) {
+        return Err("it must be 0 (in place) to 10".into());
+    }
+    Ok(value)
 }
 
 /// Draws and writes.
@@ -55,24 +97,72 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         return Err(about(&args.out, "this is a folder; give --out a file name, as in picture.png"));
     }
     let reporter = Reporter::new(args.json_progress);
+    if args.explode.is_some() && is_scene(&args.file) {
+        return Err(about(&args.file, "--explode is for a mesh; a scene has `explode` in [view]"));
+    }
     if is_scene(&args.file) {
+        if args.seams {
+            return Err(about(
+                &args.file,
+                "--seams shows the cracks of one mesh; give it a mesh or builtin:NAME",
+            ));
+        }
         return scene(args, camera, &reporter);
     }
+    let seeds = args.pattern.check(args.level)?;
     let object = load_object(&args.file, args.level, &reporter)?;
+    if let Some(explode) = args.explode {
+        let plan = args.pattern.plan(&object, seeds);
+        first_pattern(&object, &plan)?;
+        return broken(args, camera, &object, &plan, explode, &reporter);
+    }
     let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
     let stage = reporter.stage("upload", |_| Stage::of(&gpu, &object))?;
+    let seams = match args.seams {
+        true => Some(cracks(&gpu, &stage, &object, &args.pattern.plan(&object, seeds), &reporter)?),
+        false => None,
+    };
     let still = Still {
         arena: &stage.arena,
         bodies: &stage.bodies,
         camera: camera.unwrap_or_else(|| {
             args.view.camera_on(&surface_points(&stage.bodies, |_| Some(&*object.forest)), args.size)
         }),
-        color_by: ColorBy::Material,
+        color_by: args.color_by.into(),
         floor: Some(0.0),
         transparent: args.transparent,
         size: args.size,
+        seams: seams.as_ref().map(|(seams, first)| BodySeams { body: 0, seams, first: *first }),
     };
     picture(args, &gpu, &still, &reporter)
+}
+
+/// The pieces of a mesh after its first break.
+fn broken(
+    args: &RenderArgs,
+    camera: Option<Camera>,
+    object: &Object,
+    plan: &Plan,
+    explode: f64,
+    reporter: &Reporter,
+) -> Result<(), CliError> {
+    let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
+    let broken = break_object(&gpu, object, plan, reporter)?;
+    let mut arena = Arena::new(&gpu)?;
+    let bodies = pieces(&gpu, &mut arena, object, &broken, explode)?;
+    let forest = broken.steps.first().map(|step| &*step.fracture.forest);
+    let whole = || args.view.camera_on(&surface_points(&bodies, |_| forest), args.size);
+    let still = Still {
+        arena: &arena,
+        bodies: &bodies,
+        camera: camera.unwrap_or_else(whole),
+        color_by: args.color_by.into(),
+        floor: Some(0.0),
+        transparent: args.transparent,
+        size: args.size,
+        seams: None,
+    };
+    picture(args, &gpu, &still, reporter)
 }
 
 /// A scene as it starts, from its own camera unless one is given.
@@ -93,8 +183,36 @@ fn scene(args: &RenderArgs, camera: Option<Camera>, reporter: &Reporter) -> Resu
         floor,
         transparent: args.transparent,
         size: args.size,
+        seams: None,
     };
     picture(args, &gpu, &still, reporter)
+}
+
+/// Level of the octree that planar cracks are listed on: they are the same at every level.
+const SEAM_LEVEL: u32 = 6;
+
+/// Where the object would crack, and its first voxel at the level of the lists.
+fn cracks(
+    gpu: &Gpu,
+    stage: &Stage,
+    object: &Object,
+    plan: &Plan,
+    reporter: &Reporter,
+) -> Result<(Seams, u32), CliError> {
+    let (pattern, recipe) = (first_pattern(object, plan)?, plan.params.recipe());
+    reporter.stage("cracks", |_| {
+        let (fracturer, forest) = (Fracturer::new(gpu)?, &object.forest);
+        if recipe.surface == Surface::Planar {
+            let level = SEAM_LEVEL.min(forest.level);
+            let coarse = coarsen(forest, level);
+            let keys = Buffer::from_slice(gpu, "boundary voxels", &coarse.leaves.keys)?;
+            let first = if level < forest.level { forest.level_start[level as usize] } else { 0 };
+            return Ok((fracturer.seams(gpu, &keys, level, &pattern)?, first));
+        }
+        let source = Source { arena: &stage.arena, slot: stage.bodies[0].slot, forest, tree: 0 };
+        let fracture = fracturer.fracture(gpu, &source, &pattern, &recipe)?;
+        Ok((Seams::of_fracture(gpu, &forest.leaves.keys, &fracture)?, 0))
+    })
 }
 
 fn picture(args: &RenderArgs, gpu: &Gpu, still: &Still<'_>, reporter: &Reporter) -> Result<(), CliError> {

@@ -6,9 +6,16 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use crate::svo::{
-    Forest,
-    morton::{Key, decode},
+use crate::{
+    fracture::{
+        Surface,
+        crack::{NoiseWords, reference::CrackReference},
+        dust::reference::DustReference,
+    },
+    svo::{
+        Forest,
+        morton::{Key, decode},
+    },
 };
 
 use super::{Broken, BrokenStep, Cells};
@@ -77,15 +84,19 @@ fn check_step(broken: &Broken, step: &BrokenStep) -> Vec<Check> {
     copies.par_sort_unstable();
     vec![
         boundary(&source, &copies, step),
-        space(&source, &pieces, &copies),
-        corners(&source, &copies, step, broken.grid.level),
+        space(&source, &pieces, &copies, step),
+        match step.recipe.surface {
+            Surface::Planar => corners(&source, &copies, step, broken.grid.level),
+            Surface::Rough | Surface::Dusty => sides(&source, &copies, step, broken.grid.level),
+        },
         mass(broken, step),
+        dust(broken, step, &source, &pieces),
         connected(&pieces, step.island_level),
         valid(&step.fracture.forest),
     ]
 }
 
-/// Without copies, the boundary voxels of the pieces are those of the source plus voxels that lay inside it.
+/// Without copies, the boundary voxels of the pieces are those of the source, but for dust, plus voxels that lay inside it.
 fn boundary(source: &Cells, copies: &[(Key, u32)], step: &BrokenStep) -> Check {
     let mut unique: Vec<Key> = copies.iter().map(|c| c.0).collect();
     unique.dedup();
@@ -106,7 +117,7 @@ fn boundary(source: &Cells, copies: &[(Key, u32)], step: &BrokenStep) -> Check {
         && counts.fbs == copies.len() as u64;
     Check::new(
         "boundary_is_source_plus_crack",
-        missing == 0 && outside == 0 && counted,
+        (missing == 0 || step.recipe.surface == Surface::Dusty) && outside == 0 && counted,
         &[
             ("source_leaves", leaves.len() as f64),
             ("crack_voxels", from_inside as f64),
@@ -117,8 +128,9 @@ fn boundary(source: &Cells, copies: &[(Key, u32)], step: &BrokenStep) -> Check {
     )
 }
 
-/// Boundary voxels without copies and the pieces' internal nodes tile exactly the space of the source.
-fn space(source: &Cells, pieces: &[Cells], copies: &[(Key, u32)]) -> Check {
+/// Boundary voxels without copies and the pieces' internal nodes tile the space of the source, all of it but for the voxels counted
+/// as dust.
+fn space(source: &Cells, pieces: &[Cells], copies: &[(Key, u32)], step: &BrokenStep) -> Check {
     let mut spans: Vec<(u64, u64)> = copies.iter().map(|c| (u64::from(c.0), u64::from(c.0) + 1)).collect();
     spans.dedup();
     for cells in pieces {
@@ -129,13 +141,30 @@ fn space(source: &Cells, pieces: &[Cells], copies: &[(Key, u32)]) -> Check {
     let overlaps = spans.windows(2).filter(|w| w[1].0 < w[0].1).count();
     let after: u64 = spans.iter().map(|s| s.1 - s.0).sum();
     let before = source.volume();
-    let same =
-        joined(spans) == joined((0..source.len()).map(|i| (u64::from(source.starts[i]), source.end(i))));
+    let whole = joined((0..source.len()).map(|i| (u64::from(source.starts[i]), source.end(i))));
+    let left = joined(spans);
+    let dust = step.fracture.counts.dust_voxels;
+    let outside = left.iter().filter(|span| !within(span, &whole)).count();
     Check::new(
         "voxels_before_are_voxels_after",
-        same && overlaps == 0 && before == after,
-        &[("before", before as f64), ("after", after as f64), ("overlaps", overlaps as f64)],
+        outside == 0
+            && overlaps == 0
+            && before == after + dust
+            && (dust == 0 || step.recipe.surface == Surface::Dusty),
+        &[
+            ("before", before as f64),
+            ("after", after as f64),
+            ("dust", dust as f64),
+            ("overlaps", overlaps as f64),
+            ("outside", outside as f64),
+        ],
     )
+}
+
+/// Whether a span lies in one of sorted, joined spans.
+fn within(span: &(u64, u64), whole: &[(u64, u64)]) -> bool {
+    let after = whole.partition_point(|w| w.0 <= span.0);
+    after > 0 && span.1 <= whole[after - 1].1
 }
 
 /// Sorted spans with touching neighbours joined.
@@ -185,6 +214,52 @@ fn corners(source: &Cells, copies: &[(Key, u32)], step: &BrokenStep, level: u32)
     )
 }
 
+/// Leaves compared at most with their crack surfaces; above it, voxels are sampled evenly.
+const CRACK_BUDGET: usize = 1_000_000;
+
+/// The copies of a voxel are exactly the cells on the sides of the crack surface that passes through it, or the one cell that it lies in
+/// (2018, sec. 5.3).
+fn sides(source: &Cells, copies: &[(Key, u32)], step: &BrokenStep, level: u32) -> Check {
+    let mut starts: Vec<usize> =
+        (0..copies.len()).filter(|&i| i == 0 || copies[i - 1].0 != copies[i].0).collect();
+    starts.push(copies.len());
+    let voxels = starts.len() - 1;
+    let stride = voxels.div_ceil(CRACK_BUDGET).max(1);
+    let crack = &step.recipe.crack;
+    let wrong = crack.transition(level).map_or(voxels, |transition| {
+        let words = NoiseWords::new(crack, step.recipe.rng, transition);
+        (0..voxels)
+            .into_par_iter()
+            .step_by(stride)
+            .map_init(
+                || {
+                    let rough = CrackReference::new(&step.pattern, words, level);
+                    (rough, DustReference::new(&step.pattern, words.with_gap(crack, level), level))
+                },
+                |(rough, dusty), v| {
+                    let own = &copies[starts[v]..starts[v + 1]];
+                    let key = own[0].0;
+                    let internal = source.find(key).is_some_and(|i| source.leaves[i] == u32::MAX);
+                    let (objects, touched) = if step.recipe.surface == Surface::Dusty {
+                        let shares = dusty.leaf(decode(key));
+                        (shares.objects, shares.touched)
+                    } else {
+                        let fate = rough.leaf(decode(key), internal);
+                        (fate.objects, fate.touched)
+                    };
+                    !objects.into_iter().eq(own.iter().map(|c| c.1)) || (internal && !touched)
+                },
+            )
+            .filter(|wrong| *wrong)
+            .count()
+    });
+    Check::new(
+        "copies_are_the_sides_of_the_crack",
+        wrong == 0,
+        &[("voxels_checked", voxels.div_ceil(stride) as f64), ("wrong", wrong as f64)],
+    )
+}
+
 /// The cell that owns each corner of a voxel: the nearest seed, of equal ones the lowest. Exact, in 1/2^14 of the grid's side.
 fn corner_cells(key: Key, seeds: &[[i32; 3]], level: u32) -> [u32; 8] {
     let low = decode(key);
@@ -197,17 +272,81 @@ fn corner_cells(key: Key, seeds: &[[i32; 3]], level: u32) -> [u32; 8] {
     })
 }
 
-/// Masses of the pieces sum to that of what was broken.
+/// Masses of the pieces, and of the dust, sum to that of what was broken.
 fn mass(broken: &Broken, step: &BrokenStep) -> Check {
     let (forest, tree) = broken.source_of(step);
     let before = crate::bodies::mass_properties(forest, tree as usize).volume;
     let after: f64 = step.fracture.pieces.iter().map(|p| p.mass.volume).sum();
-    let error = if before > 0.0 { (after - before).abs() / before } else { after.abs() };
+    let dust = step.fracture.dust_volume;
+    let error = if before > 0.0 { (after + dust - before).abs() / before } else { (after + dust).abs() };
     let voxel = broken.grid.h.powi(3);
     Check::new(
         "mass_before_is_mass_after",
         error <= 1e-6,
-        &[("before", before * voxel), ("after", after * voxel), ("worst_relative_error", error)],
+        &[
+            ("before", before * voxel),
+            ("after", after * voxel),
+            ("dust", dust * voxel),
+            ("worst_relative_error", error),
+        ],
+    )
+}
+
+/// What the pieces do not have of the source, voxel by voxel, is what was counted as dust; no voxel is given away more than once; and
+/// only dusty surfaces make any.
+fn dust(broken: &Broken, step: &BrokenStep, source: &Cells, pieces: &[Cells]) -> Check {
+    let (source_forest, _) = broken.source_of(step);
+    let coverage = &step.fracture.forest.leaves.coverage;
+    let mut shares: Vec<(Key, f64)> = Vec::new();
+    let mut inside: Vec<(Key, f64)> = Vec::new();
+    for cells in pieces {
+        for i in 0..cells.len() {
+            match cells.leaves[i] {
+                u32::MAX => inside.push((cells.starts[i], (1u64 << (3 * cells.log_sizes[i])) as f64)),
+                leaf => shares.push((cells.starts[i], f64::from(coverage[leaf as usize]))),
+            }
+        }
+    }
+    shares.par_sort_unstable_by_key(|share| share.0);
+    inside.par_sort_unstable_by_key(|cube| cube.0);
+    let range = |list: &[(Key, f64)], i: usize| {
+        let end = source.end(i);
+        list.partition_point(|s| s.0 < source.starts[i])..list.partition_point(|s| u64::from(s.0) < end)
+    };
+    let (voxels, volume, worst) = (0..source.len())
+        .into_par_iter()
+        .map(|i| {
+            let leaf = source.leaves[i];
+            let each =
+                if leaf == u32::MAX { 1.0 } else { f64::from(source_forest.leaves.coverage[leaf as usize]) };
+            let cubes: f64 = inside[range(&inside, i)].iter().map(|cube| cube.1).sum();
+            let (mut given, mut touched, mut worst) = (cubes, 0.0, 0.0f64);
+            for same in shares[range(&shares, i)].chunk_by(|a, b| a.0 == b.0) {
+                let sum: f64 = same.iter().map(|share| share.1).sum();
+                given += sum;
+                touched += 1.0;
+                worst = worst.max(sum / each - 1.0);
+            }
+            let size = (source.end(i) - u64::from(source.starts[i])) as f64;
+            (size - touched - cubes, size * each - given, worst)
+        })
+        .reduce(|| (0.0, 0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1, a.2.max(b.2)));
+    let before: f64 = crate::bodies::mass_properties(source_forest, broken.source_of(step).1 as usize).volume;
+    let counted = step.fracture.counts.dust_voxels as f64;
+    let error = (volume - step.fracture.dust_volume).abs() / before.max(f64::MIN_POSITIVE);
+    let is_dusty = step.recipe.surface == Surface::Dusty;
+    let cube = broken.grid.h.powi(3);
+    Check::new(
+        "dust_is_what_is_gone",
+        voxels == counted && error <= 1e-6 && worst <= 1e-6 && (is_dusty || voxels == 0.0),
+        &[
+            ("voxels_gone", voxels),
+            ("voxels_counted", counted),
+            ("mass_gone", volume * cube),
+            ("mass_counted", step.fracture.dust_volume * cube),
+            ("worst_relative_error", error),
+            ("worst_given_twice", worst),
+        ],
     )
 }
 

@@ -6,7 +6,7 @@ use glam::DVec3;
 use serde::Serialize;
 
 use crate::{
-    fracture::{FractureCounts, Impact, Surface},
+    fracture::{FractureCounts, Impact, Surface, crack::CrackShape, interior::hex_color},
     gpu::StageTiming,
     mesh::HealthReport,
 };
@@ -43,16 +43,51 @@ pub struct ParameterReport {
     pub rng: u64,
     /// Crack surfaces.
     pub surface: Surface,
+    /// Shape of rough and dusty ones, with the transition level that was used.
+    pub crack: Option<CrackShape>,
     /// Level at which islands are told apart.
     pub island_level: u32,
     /// Local radius, a fraction of the longest side; null breaks everything.
     pub local: Option<f64>,
     /// Seeds of the first break that were kept by number.
     pub keep: Vec<u32>,
+    /// What crack faces show.
+    pub interior: InteriorReport,
     /// Generations.
     pub generations: u32,
     /// Mesh formats written beside the arrays.
     pub formats: Vec<String>,
+}
+
+/// What crack faces show, as it was used.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct InteriorReport {
+    /// Kind.
+    pub material: &'static str,
+    /// Base colour, `#rrggbb`.
+    pub color: String,
+    /// Whether that colour was derived from the surface instead of given.
+    pub follows: bool,
+    /// Size of the features.
+    pub scale: f64,
+    /// Seed of the volume.
+    pub seed: u32,
+}
+
+impl InteriorReport {
+    /// Of the first break; later ones have the same.
+    #[must_use]
+    pub fn of(broken: &Broken) -> Self {
+        let Some(step) = broken.steps.first() else { return Self::default() };
+        let interior = step.recipe.interior;
+        Self {
+            material: interior.material.name(),
+            color: hex_color(step.fracture.volume.base()),
+            follows: interior.color.is_none(),
+            scale: interior.scale,
+            seed: interior.seed,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -112,8 +147,8 @@ impl FractureReport {
             pieces: list(&broken.pieces, 0),
             broken_again: list(&broken.broken_again, broken.pieces.len()),
             source_mass: source_volume * voxel,
-            dust_mass: 0.0,
-            dust_voxels: 0,
+            dust_mass: broken.steps.iter().map(|step| step.fracture.dust_volume).sum::<f64>() * voxel,
+            dust_voxels: broken.steps.iter().map(|step| step.fracture.counts.dust_voxels).sum(),
             timings_ms: serde_json::Map::new(),
             checks,
         }
@@ -129,6 +164,12 @@ impl FractureReport {
     #[must_use]
     pub fn counts(&self) -> FractureCounts {
         self.counts
+    }
+
+    /// Mass of the dust divided by that of the source.
+    #[must_use]
+    pub fn dust_share(&self) -> f64 {
+        if self.source_mass > 0.0 { self.dust_mass / self.source_mass } else { 0.0 }
     }
 
     /// Writes the report with these timings.
@@ -182,6 +223,8 @@ fn counts(broken: &Broken) -> FractureCounts {
         cells,
         islands: pieces - cells,
         pieces,
+        dust_voxels: broken.steps.iter().map(|step| step.fracture.counts.dust_voxels).sum(),
+        swallowed: broken.steps.iter().map(|step| step.fracture.counts.swallowed).sum(),
     }
 }
 

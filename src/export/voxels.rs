@@ -73,7 +73,7 @@ fn internal_rows(forest: &Forest, tree: usize, piece: Option<usize>) -> Vec<i32>
     rows
 }
 
-/// The normal of a leaf; of a crack voxel where several cells meet, the mean of its two nearest bisectors (2016, sec. 4.4; the
+/// The normal of a leaf; of a crack voxel where several cells meet, the mean of its two planes (2016, sec. 4.4; the
 /// octree keeps them apart, because two planes draw a sharper edge than their mean).
 fn mean_normal(leaves: &Leaves, i: usize) -> Vec3 {
     let own = unpack_normal(leaves.normals[i]);

@@ -6,7 +6,7 @@ use rand_chacha::{
     rand_core::{Rng, SeedableRng},
 };
 
-use super::layers::UNIT_BITS;
+use super::{Interior, crack::CrackShape, labelling::Labelling, layers::UNIT_BITS};
 use crate::svo::{Forest, Octant};
 
 /// How crack surfaces look.
@@ -43,13 +43,19 @@ pub struct FractureParams {
     pub rng: u64,
     /// Crack surface method.
     pub surface: Surface,
+    /// Crack surfaces, where they are rough or dusty.
+    pub crack: CrackShape,
     /// Level at which islands are told apart; `None` is the leaf level.
     pub island_level: Option<u32>,
+    /// How islands are told apart: the same pieces either way.
+    pub labelling: Labelling,
     /// Local fracture: cells of seeds farther from the impact than this stay together; unit as `radii`. `None` breaks everything.
     pub local: Option<f64>,
     /// Seeds, by index, whose cells stay with them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub keep: Vec<u32>,
+    /// What crack faces show.
+    pub interior: Interior,
 }
 
 /// How one fracture is computed, beside its [`Pattern`].
@@ -59,13 +65,32 @@ pub struct Recipe {
     pub island_level: Option<u32>,
     /// Crack surface method.
     pub surface: Surface,
+    /// Crack surfaces, where they are rough or dusty.
+    pub crack: CrackShape,
+    /// Random seed of the crack surfaces.
+    pub rng: u64,
+    /// How islands are told apart.
+    pub labelling: Labelling,
+    /// What crack faces show.
+    pub interior: Interior,
+    /// Mean colour of the whole object's surface, which an interior without a colour of its own follows; `None` is that of the
+    /// source's own surface. Who breaks pieces of an object again says it, or its inside would change from piece to piece.
+    pub surface_color: Option<[u8; 3]>,
 }
 
 impl FractureParams {
     /// What the passes need to know beside the pattern.
     #[must_use]
     pub fn recipe(&self) -> Recipe {
-        Recipe { island_level: self.island_level, surface: self.surface }
+        Recipe {
+            island_level: self.island_level,
+            surface: self.surface,
+            crack: self.crack,
+            rng: self.rng,
+            labelling: self.labelling,
+            interior: self.interior,
+            surface_color: None,
+        }
     }
 }
 
@@ -76,9 +101,12 @@ impl Default for FractureParams {
             radii: vec![0.1, 0.25, 0.5, 0.9],
             rng: 1,
             surface: Surface::Planar,
+            crack: CrackShape::default(),
             island_level: None,
+            labelling: Labelling::UnionFind,
             local: None,
             keep: Vec::new(),
+            interior: Interior::default(),
         }
     }
 }

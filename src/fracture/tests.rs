@@ -46,20 +46,20 @@ pub fn forest_of(level: u32, solid: impl Fn(IVec3) -> bool) -> Forest {
     build(level, leaves, &|key: u32, l: u32| inside.contains(&(key << (3 * (level - l)))))
 }
 
-pub fn ball(level: u32) -> Forest {
+pub(super) fn ball(level: u32) -> Forest {
     let c = DVec3::splat(f64::from(1 << level) / 2.0);
     let r = f64::from(1 << level) * 0.45;
     forest_of(level, |p| (p.as_dvec3() + 0.5 - c).length() < r)
 }
 
-pub fn shell(level: u32) -> Forest {
+pub(super) fn shell(level: u32) -> Forest {
     let c = DVec3::splat(f64::from(1 << level) / 2.0);
     let n = f64::from(1 << level);
     forest_of(level, |p| ((p.as_dvec3() + 0.5 - c).length() / n - 0.36).abs() < 0.09)
 }
 
 /// A block with a sealed void.
-pub fn cavity(level: u32) -> Forest {
+pub(super) fn cavity(level: u32) -> Forest {
     let n = 1 << level;
     forest_of(level, |p| {
         let q = p - IVec3::splat(n / 2);
@@ -68,7 +68,7 @@ pub fn cavity(level: u32) -> Forest {
 }
 
 /// Teeth on a bar: cells fall into many islands.
-pub fn comb(level: u32) -> Forest {
+pub(super) fn comb(level: u32) -> Forest {
     let n = 1 << level;
     forest_of(level, |p| {
         p.min_element() > 0
@@ -78,11 +78,11 @@ pub fn comb(level: u32) -> Forest {
 }
 
 /// A sheet one voxel thick, on a slope.
-pub fn sheet(level: u32) -> Forest {
+pub(super) fn sheet(level: u32) -> Forest {
     forest_of(level, |p| p.x + p.y == (1 << level) - 2)
 }
 
-pub fn seeds(level: u32, count: usize, rng: u64) -> Pattern {
+pub(super) fn seeds(level: u32, count: usize, rng: u64) -> Pattern {
     let params =
         super::FractureParams { seeds: count as u32, radii: vec![0.2, 0.4, 0.7], rng, ..Default::default() };
     let side = f64::from(1u32 << level);
@@ -90,7 +90,7 @@ pub fn seeds(level: u32, count: usize, rng: u64) -> Pattern {
         .unwrap()
 }
 
-pub struct Bench {
+pub(super) struct Bench {
     pub gpu: Gpu,
     pub fracturer: Fracturer,
 }
@@ -113,18 +113,26 @@ impl Bench {
         pattern: &Pattern,
         island_level: Option<u32>,
     ) -> Fracture {
+        self.run_by(forest, tree, pattern, &Recipe { island_level, ..Recipe::default() })
+    }
+
+    pub fn run_by(&self, forest: &Arc<Forest>, tree: u32, pattern: &Pattern, recipe: &Recipe) -> Fracture {
+        self.with_source(forest, tree, |source| {
+            self.fracturer.fracture(&self.gpu, source, pattern, recipe).unwrap()
+        })
+    }
+
+    pub fn with_source<T>(&self, forest: &Arc<Forest>, tree: u32, work: impl FnOnce(&Source<'_>) -> T) -> T {
         let mut arena = Arena::new(&self.gpu).unwrap();
         // Something in front, so that a slot's base that is forgotten shows.
         arena.insert(&self.gpu, &ball(3)).unwrap();
         let slot = arena.insert(&self.gpu, forest).unwrap();
-        let source = Source { arena: &arena, slot, forest, tree };
-        let recipe = Recipe { island_level, ..Recipe::default() };
-        self.fracturer.fracture(&self.gpu, &source, pattern, &recipe).unwrap()
+        work(&Source { arena: &arena, slot, forest, tree })
     }
 }
 
 /// A fracture as the reference writes it.
-pub fn listed(fracture: &Fracture) -> reference::Reference {
+pub(super) fn listed(fracture: &Fracture) -> reference::Reference {
     let mut out = reference::Reference::default();
     let forest = &fracture.forest;
     let mut pieces = vec![Vec::new(); forest.trees()];
@@ -157,6 +165,7 @@ pub fn listed(fracture: &Fracture) -> reference::Reference {
     pieces.sort_unstable();
     out.pieces = pieces;
     out.crack_voxels = fracture.counts.crack_voxels as usize;
+    out.swallowed = fracture.counts.swallowed as usize;
     out
 }
 
@@ -266,7 +275,7 @@ fn mass_is_conserved_over_three_generations_and_bytes_repeat() {
 }
 
 /// One tree of a forest as a forest of its own.
-fn forest_single(forest: &Forest, tree: u32) -> (u32, Leaves, std::collections::HashSet<u32>) {
+pub(super) fn forest_single(forest: &Forest, tree: u32) -> (u32, Leaves, std::collections::HashSet<u32>) {
     let range = forest.tree_start[tree as usize] as usize..forest.tree_start[tree as usize + 1] as usize;
     let leaves = Leaves {
         keys: forest.leaves.keys[range.clone()].to_vec(),
@@ -289,7 +298,7 @@ fn forest_single(forest: &Forest, tree: u32) -> (u32, Leaves, std::collections::
     (forest.level, leaves, inside)
 }
 
-fn single((level, leaves, inside): &(u32, Leaves, std::collections::HashSet<u32>)) -> Forest {
+pub(super) fn single((level, leaves, inside): &(u32, Leaves, std::collections::HashSet<u32>)) -> Forest {
     build(*level, leaves.clone(), &|key: u32, l: u32| inside.contains(&(key << (3 * (level - l)))))
 }
 
@@ -373,7 +382,7 @@ fn bad_parameters_are_refused() {
 }
 
 /// A random solid of blobs and noise.
-pub fn random_solid(level: u32, rng: u64, fill: u32) -> Forest {
+pub(super) fn random_solid(level: u32, rng: u64, fill: u32) -> Forest {
     let hash = move |p: IVec3| {
         let mut h = (p.x as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
             ^ (p.y as u64).wrapping_mul(0xc2b2_ae3d_27d4_eb4f)

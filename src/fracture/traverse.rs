@@ -12,7 +12,7 @@ use crate::{
 };
 
 use super::{
-    Pattern,
+    Pattern, Volume,
     layers::{Clock, Layer, LeafBuffers, Pair},
     pieces::Source,
 };
@@ -43,15 +43,64 @@ impl Kernels {
     }
 }
 
+/// What the kernels of a descent take as numbers.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-struct Params {
+pub(super) struct Params {
     pairs: u32,
     child_level: u32,
     node_base: u32,
     leaf_base: u32,
-    interior: u32,
-    pad: [u32; 3],
+    interior: Volume,
+}
+
+impl Params {
+    /// For `pairs` whose octants are of `child_level`; `interior` is the material inside.
+    pub fn new(source: &Source<'_>, pairs: usize, child_level: u32, interior: Volume) -> Self {
+        let Slot { node_base, leaf_base, .. } = source.slot;
+        Self { pairs: pairs as u32, child_level, node_base, leaf_base, interior }
+    }
+}
+
+/// A descent under way.
+pub(super) struct Descent {
+    /// Fixed point, and the rank of the object.
+    pub seeds: Buffer<[i32; 4]>,
+    /// Seeds that can own a point of a pair's node.
+    pub candidates: Buffer<u32>,
+    /// Levels that are done.
+    pub layers: Vec<Layer>,
+    /// The pairs of the next parent level, which is `layers.len()`.
+    pub layer: Layer,
+    /// Some object has several cells.
+    merged: bool,
+}
+
+impl Descent {
+    /// At the root: one pair for each object whose rank passes `wanted`.
+    pub fn new(
+        gpu: &Gpu,
+        source: &Source<'_>,
+        pattern: &Pattern,
+        wanted: impl Fn(u32) -> bool,
+    ) -> Result<Self, GpuError> {
+        let (seeds, lists, mut roots) = root_pairs(pattern, source.tree);
+        let merged = roots.len() != seeds.len();
+        roots.retain(|root| wanted(root.object));
+        Ok(Self {
+            seeds: Buffer::from_slice(gpu, "seeds", &seeds)?,
+            candidates: Buffer::from_slice(gpu, "candidates", &lists)?,
+            layers: Vec::with_capacity(source.forest.level as usize),
+            layer: Layer::new(gpu, Buffer::from_slice(gpu, "pairs", &roots)?)?,
+            merged,
+        })
+    }
+
+    /// The layer is done; `next` are the pairs below.
+    pub fn push(&mut self, gpu: &Gpu, next: Buffer<Pair>) -> Result<(), GpuError> {
+        self.layers.push(std::mem::replace(&mut self.layer, Layer::new(gpu, next)?));
+        Ok(())
+    }
 }
 
 impl TraversePass {
@@ -59,83 +108,33 @@ impl TraversePass {
         Self { cells: Kernels::new(gpu, false), merged: OnceLock::new() }
     }
 
-    /// Walks from the root to the leaves. `interior` is the colour word of the material inside.
+    fn kernels(&self, gpu: &Gpu, descent: &Descent) -> &Kernels {
+        if descent.merged { self.merged.get_or_init(|| Kernels::new(gpu, true)) } else { &self.cells }
+    }
+
+    /// Walks from the root to the leaves. `interior` is the material inside.
     pub fn run(
         &self,
         gpu: &Gpu,
         scan: &Scan,
         source: &Source<'_>,
         pattern: &Pattern,
-        interior: u32,
+        interior: Volume,
         clock: &mut Clock,
     ) -> Result<(Vec<Layer>, LeafBuffers), GpuError> {
-        let level = source.forest.level;
-        let Slot { node_base, leaf_base, .. } = source.slot;
-        let (seeds, lists, roots) = root_pairs(pattern, source.tree);
-        let kernels = if roots.len() == seeds.len() {
-            &self.cells
-        } else {
-            self.merged.get_or_init(|| Kernels::new(gpu, true))
-        };
-        let seeds = Buffer::from_slice(gpu, "seeds", &seeds)?;
-        let mut candidates = Buffer::from_slice(gpu, "candidates", &lists)?;
-        let mut layer = Layer::new(gpu, Buffer::from_slice(gpu, "pairs", &roots)?)?;
-        let mut layers = Vec::with_capacity(level as usize);
+        let mut descent = Descent::new(gpu, source, pattern, |_| true)?;
+        self.descend(gpu, scan, source, &mut descent, source.forest.level - 1, clock)?;
+        let copies = self.count_leaves(gpu, scan, source, &descent, clock)?;
 
-        for child_level in 1..level {
-            let params = gpu.uniform(&Params {
-                pairs: layer.len() as u32,
-                child_level,
-                node_base,
-                leaf_base,
-                interior,
-                pad: [0; 3],
-            });
-            let mut rec = Recorder::new(gpu, "traverse");
-            let bound = kernels.count.bind(gpu, &inputs(&params, source, &seeds, &layer, &candidates));
-            rec.dispatch(&kernels.count, &bound, groups_for(layer.len()));
-            scan.run(&mut rec, &layer.offsets)?;
-            clock.submit(rec);
-
-            let [children, listed] = layer.totals(gpu)?;
-            let next_pairs = Buffer::zeroed(gpu, "pairs", children as usize)?;
-            let next_candidates = Buffer::zeroed(gpu, "candidates", listed as usize)?;
-            let mut rec = Recorder::new(gpu, "traverse");
-            let bound = kernels.emit.bind(
-                gpu,
-                &[
-                    &inputs(&params, source, &seeds, &layer, &candidates)[..],
-                    &[next_pairs.raw(), next_candidates.raw()],
-                ]
-                .concat(),
-            );
-            rec.dispatch(&kernels.emit, &bound, groups_for(layer.len()));
-            clock.submit(rec);
-            layers.push(std::mem::replace(&mut layer, Layer::new(gpu, next_pairs)?));
-            candidates = next_candidates;
-        }
-
-        let params = gpu.uniform(&Params {
-            pairs: layer.len() as u32,
-            child_level: level,
-            node_base,
-            leaf_base,
-            interior,
-            pad: [0; 3],
-        });
-        let mut rec = Recorder::new(gpu, "boundary set");
-        let bound = kernels.leaves_count.bind(gpu, &inputs(&params, source, &seeds, &layer, &candidates));
-        rec.dispatch(&kernels.leaves_count, &bound, groups_for(layer.len()));
-        scan.run(&mut rec, &layer.offsets)?;
-        clock.submit(rec);
-
-        let [copies, _] = layer.totals(gpu)?;
-        let leaves = LeafBuffers::new(gpu, copies as usize)?;
+        let Descent { layer, .. } = &descent;
+        let kernels = self.kernels(gpu, &descent);
+        let params = gpu.uniform(&Params::new(source, layer.len(), source.forest.level, interior));
+        let leaves = LeafBuffers::new(gpu, copies)?;
         let mut rec = Recorder::new(gpu, "boundary set");
         let bound = kernels.leaves_emit.bind(
             gpu,
             &[
-                &inputs(&params, source, &seeds, &layer, &candidates)[..],
+                &inputs(&params, source, &descent)[..],
                 &[
                     source.arena.normals.raw(),
                     source.arena.colors.raw(),
@@ -149,8 +148,64 @@ impl TraversePass {
         );
         rec.dispatch(&kernels.leaves_emit, &bound, groups_for(layer.len()));
         clock.submit(rec);
+        let Descent { mut layers, layer, .. } = descent;
         layers.push(layer);
         Ok((layers, leaves))
+    }
+
+    /// Goes on until the pairs are those of parent level `level`.
+    pub fn descend(
+        &self,
+        gpu: &Gpu,
+        scan: &Scan,
+        source: &Source<'_>,
+        descent: &mut Descent,
+        level: u32,
+        clock: &mut Clock,
+    ) -> Result<(), GpuError> {
+        let kernels = self.kernels(gpu, descent);
+        for child_level in descent.layers.len() as u32 + 1..=level {
+            let pairs = descent.layer.len();
+            let params = gpu.uniform(&Params::new(source, pairs, child_level, Volume::default()));
+            let mut rec = Recorder::new(gpu, "traverse");
+            let bound = kernels.count.bind(gpu, &inputs(&params, source, descent));
+            rec.dispatch(&kernels.count, &bound, groups_for(pairs));
+            scan.run(&mut rec, &descent.layer.offsets)?;
+            clock.submit(rec);
+
+            let [children, listed] = descent.layer.totals(gpu)?;
+            let next_pairs = Buffer::zeroed(gpu, "pairs", children as usize)?;
+            let next_candidates = Buffer::zeroed(gpu, "candidates", listed as usize)?;
+            let mut rec = Recorder::new(gpu, "traverse");
+            let bound = kernels.emit.bind(
+                gpu,
+                &[&inputs(&params, source, descent)[..], &[next_pairs.raw(), next_candidates.raw()]].concat(),
+            );
+            rec.dispatch(&kernels.emit, &bound, groups_for(pairs));
+            clock.submit(rec);
+            descent.push(gpu, next_pairs)?;
+            descent.candidates = next_candidates;
+        }
+        Ok(())
+    }
+
+    /// At the last parent level: which leaves get a copy in each pair's object, and how many copies there are.
+    pub fn count_leaves(
+        &self,
+        gpu: &Gpu,
+        scan: &Scan,
+        source: &Source<'_>,
+        descent: &Descent,
+        clock: &mut Clock,
+    ) -> Result<usize, GpuError> {
+        let (layer, kernels) = (&descent.layer, self.kernels(gpu, descent));
+        let params = gpu.uniform(&Params::new(source, layer.len(), source.forest.level, Volume::default()));
+        let mut rec = Recorder::new(gpu, "boundary set");
+        let bound = kernels.leaves_count.bind(gpu, &inputs(&params, source, descent));
+        rec.dispatch(&kernels.leaves_count, &bound, groups_for(layer.len()));
+        scan.run(&mut rec, &layer.offsets)?;
+        clock.submit(rec);
+        Ok(layer.totals(gpu)?[0] as usize)
     }
 }
 
@@ -188,17 +243,15 @@ fn root_pairs(pattern: &Pattern, tree: u32) -> (Vec<[i32; 4]>, Vec<u32>, Vec<Pai
 fn inputs<'b>(
     params: &'b wgpu::Buffer,
     source: &'b Source<'_>,
-    seeds: &'b Buffer<[i32; 4]>,
-    layer: &'b Layer,
-    candidates: &'b Buffer<u32>,
+    descent: &'b Descent,
 ) -> [&'b wgpu::Buffer; 7] {
     [
         params,
         source.arena.nodes.raw(),
-        seeds.raw(),
-        layer.pairs.raw(),
-        candidates.raw(),
-        layer.masks.raw(),
-        layer.offsets.raw(),
+        descent.seeds.raw(),
+        descent.layer.pairs.raw(),
+        descent.candidates.raw(),
+        descent.layer.masks.raw(),
+        descent.layer.offsets.raw(),
     ]
 }

@@ -12,7 +12,7 @@ use glam::{DVec3, Vec3};
 
 use crate::{
     bodies::{Body, BodyId, BodyState, MassProperties},
-    fracture::{Fracture, FractureCounts, FractureError, FractureParams, Fracturer, Pattern, Source},
+    fracture::{Fracture, FractureCounts, FractureError, FractureParams, Fracturer, Pattern, Recipe, Source},
     gpu::{Gpu, GpuError, StageTiming},
     svo::{Arena, Grid},
 };
@@ -40,8 +40,10 @@ pub struct BreakSummary {
     pub timings: Vec<StageTiming>,
     /// Wall-clock time, s.
     pub seconds: f64,
-    /// Mass of the pieces divided by the body's, minus 1.
+    /// Mass of the pieces and the dust divided by the body's, minus 1.
     pub mass_error: f64,
+    /// Mass of the dust divided by the body's.
+    pub dust_share: f64,
 }
 
 /// A fracture as the worker hands it over.
@@ -73,6 +75,7 @@ impl BreakJob {
         body: &Body,
         blow: Blow,
         params: &FractureParams,
+        recipe: Recipe,
     ) -> Self {
         let (sender, receiver) = mpsc::channel();
         let (gpu, arena, fracturer) = (gpu.clone(), Arc::clone(arena), Arc::clone(fracturer));
@@ -92,7 +95,7 @@ impl BreakJob {
                 .map_err(|error| FractureError::Params(error.to_string()))?;
                 let arena = arena.read().unwrap_or_else(PoisonError::into_inner);
                 let source = Source { arena: &arena, slot: def.slot, forest: &def.forest, tree: def.tree };
-                let fracture = passes.fracture(&gpu, &source, &pattern, &params_there.recipe())?;
+                let fracture = passes.fracture(&gpu, &source, &pattern, &recipe)?;
                 let (bounds, level) = (def.mass.bounds, def.forest.level);
                 let kept = params_there.kept_seeds(&pattern, point_in_grid, bounds, level).first().copied();
                 Ok(Broken { fracture, kept })

@@ -10,7 +10,10 @@ use std::{
 };
 
 use super::{Event, Scene, SceneBody};
-use crate::{fracture::FractureParams, svo::MAX_LEVEL};
+use crate::{
+    fracture::{FractureParams, interior::SCALES},
+    svo::MAX_LEVEL,
+};
 
 /// Largest scene file that is read, bytes.
 const LARGEST_SCENE: u64 = 4 << 20;
@@ -227,7 +230,9 @@ impl Place {
             let last = params.seeds - 1;
             return self.fail("keep", format!("names seed {missing}; seeds are numbered 0 to {last}"));
         }
-        params.radii.iter().try_for_each(|r| self.number("radii", *r, 0.0, 100.0))
+        self.number("scale", params.interior.scale, *SCALES.start(), *SCALES.end())?;
+        params.radii.iter().try_for_each(|r| self.number("radii", *r, 0.0, 100.0))?;
+        params.crack.check().or_else(|e| self.fail("crack", format!("is out of range: {e}")))
     }
 
     fn body(&self, body: &SceneBody) -> Checked {
@@ -369,6 +374,8 @@ mod tests {
         bad("[[body]]\nfile = \"a\"\n\n[[body]]\nfile = \"b\"\nlevel = 11\n", &["line 6", "body 2", "level"]);
         bad("[[body]]\nlevel = 4\n", &["line 1", "body 1", "file"]);
         bad("[[body]]\nfile = \"a\"\nrotation = [0.0, 0.0, 0.0, 0.0]\n", &["line 3", "rotation"]);
+        bad("[[body]]\nfile = \"a\"\n[body.fracture.interior]\nscale = 0.0\n", &["line 4", "scale"]);
+        bad("[[body]]\nfile = \"a\"\n[body.fracture.interior]\ncolor = \"red\"\n", &["line 4", "red"]);
         bad(
             "[[event]]\nkind = \"impact\"\ntime = -1.0\npoint = [0.0, 0.0, 0.0]\ndirection = [0.0, 0.0, 1.0]\n",
             &["line 3", "event 1", "time"],
@@ -409,6 +416,7 @@ mod tests {
         scene.bodies[0].physics_level = Some(5);
         scene.bodies[0].fallback = Some("builtin:statue".into());
         scene.bodies[0].fracture.island_level = Some(7);
+        scene.bodies[0].fracture.interior.color = Some([1, 2, 3]);
         let value = toml::Value::try_from(&scene).unwrap();
         fn walk(value: &toml::Value, text: &str) {
             match value {

@@ -5,6 +5,7 @@
 
 mod drawing;
 mod opening;
+mod previewing;
 mod undo;
 
 use std::{
@@ -23,7 +24,7 @@ use super::{
 };
 use crate::{
     bodies::{Body, BodyDef, BodyId, StepReport, World, WorldSettings},
-    fracture::{FractureError, FractureParams, Fracturer},
+    fracture::{FractureError, FractureParams, Fracturer, Recipe},
     gpu::{Gpu, GpuError},
     mesh::HealthReport,
     svo::{Arena, Forest, Slot},
@@ -73,6 +74,8 @@ pub struct ObjectInfo {
     pub health: HealthReport,
     /// What the reader met.
     pub warnings: Vec<String>,
+    /// Mean colour of the surface, sRGB.
+    pub surface_color: [u8; 3],
 }
 
 /// What the sandbox knows about a body beyond the physics.
@@ -124,6 +127,7 @@ pub struct Sandbox {
     revision: u64,
     last_step: StepReport,
     last_break: Option<BreakSummary>,
+    preview: previewing::Preview,
 }
 
 /// What [`Sandbox::poll`] took in.
@@ -170,6 +174,7 @@ impl Sandbox {
             revision: 0,
             last_step: StepReport::default(),
             last_break: None,
+            preview: previewing::Preview::default(),
         })
     }
 
@@ -309,10 +314,14 @@ impl Sandbox {
         if self.breaking.is_some() || self.waiting.is_empty() {
             return;
         }
-        let (id, blow, params) = self.waiting.remove(0);
+        let (id, blow, mut params) = self.waiting.remove(0);
         if let Some(body) = self.world.bodies.iter().find(|b| b.id == id) {
+            let object = self.info.get(&id).map_or(0, |info| info.object);
+            params.interior = self.interior_of(object);
+            let surface_color = self.objects.get(object).map(|o| o.surface_color);
+            let recipe = Recipe { surface_color, ..params.recipe() };
             self.breaking =
-                Some(BreakJob::start(&self.gpu, &self.arena, &self.fracturer, body, blow, &params));
+                Some(BreakJob::start(&self.gpu, &self.arena, &self.fracturer, body, blow, &params, recipe));
         }
     }
 
@@ -369,7 +378,12 @@ impl Sandbox {
             counts: fracture.counts,
             timings: fracture.timings,
             seconds: job.started.elapsed().as_secs_f64(),
-            mass_error: if job.source_volume > 0.0 { volume / job.source_volume - 1.0 } else { 0.0 },
+            mass_error: if job.source_volume > 0.0 {
+                (volume + fracture.dust_volume) / job.source_volume - 1.0
+            } else {
+                0.0
+            },
+            dust_share: if job.source_volume > 0.0 { fracture.dust_volume / job.source_volume } else { 0.0 },
         });
         self.revision += 1;
         Ok(())
@@ -564,34 +578,9 @@ impl Sandbox {
         self.scene.camera
     }
 
-    /// Longest side of a body's bounds, m.
-    #[must_use]
-    pub fn longest_side(&self, id: BodyId) -> Option<f64> {
-        let body = self.world.bodies.iter().find(|b| b.id == id)?;
-        let (low, high) = body.def.mass.bounds;
-        Some((high - low).max_element() * body.def.grid.h)
-    }
-
     /// Changes whenever the picture may have changed.
     #[must_use]
     pub fn revision(&self) -> u64 {
         self.revision
-    }
-
-    /// The open scene with its tuned values, to save.
-    #[must_use]
-    pub fn scene(&self, camera: crate::render::Camera) -> Scene {
-        let mut scene = self.scene.clone();
-        scene.gravity.y = -self.tuning.gravity;
-        scene.camera = Some(camera);
-        scene.view.color_by = self.tuning.view.color_by;
-        scene.view.explode = self.tuning.view.explode;
-        for body in &mut scene.bodies {
-            body.friction = self.tuning.friction;
-            body.restitution = self.tuning.restitution;
-            body.physics_level = Some(self.tuning.physics_level.clamp(1, body.level));
-            body.fracture = self.tuning.fracture.clone();
-        }
-        scene
     }
 }

@@ -7,7 +7,7 @@ use glam::DVec3;
 use super::*;
 use crate::{
     bodies::mass_properties,
-    fracture::{Fracture, FractureCounts, Pattern, Piece, Recipe},
+    fracture::{Fracture, FractureCounts, Pattern, Piece, Recipe, Volume},
     svo::{Forest, Grid, LeafColor, Leaves, build, morton::encode},
 };
 
@@ -112,12 +112,20 @@ fn broken() -> Broken {
         cells: 2,
         islands: 0,
         pieces: 2,
+        ..FractureCounts::default()
     };
     let mut pieces = vec![piece(0), piece(1)];
     pieces.sort_by_key(|p| std::cmp::Reverse(p.voxels));
     let middle = |x: f64| DVec3::new(x, 4.0, 4.0);
     let pattern = Pattern::from_points(&[middle(1.5), middle(5.5)], LEVEL).unwrap();
-    let fracture = Fracture { forest: Arc::new(forest), pieces, counts, timings: Vec::new() };
+    let fracture = Fracture {
+        forest: Arc::new(forest),
+        pieces,
+        counts,
+        dust_volume: 0.0,
+        volume: Volume::default(),
+        timings: Vec::new(),
+    };
     let step = BrokenStep {
         parent: None,
         generation: 1,
