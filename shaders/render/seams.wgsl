@@ -69,10 +69,25 @@ fn planes_border(record: u32, count: u32, level: u32, point: vec3<f32>, normal: 
     return best;
 }
 
+// Smooth noise in [0, 1) with one knot a unit.
+fn unevenness(p: vec3<f32>) -> f32 {
+    let cell = vec3<i32>(floor(p));
+    let f = p - floor(p);
+    let s = f * f * (3.0 - 2.0 * f);
+    var sum = 0.0;
+    for (var k = 0u; k < 8u; k++) {
+        let o = vec3<u32>(bit_at(k, 0u), bit_at(k, 1u), bit_at(k, 2u));
+        let q = vec3<u32>(cell) + o;
+        let w = mix(1.0 - s, s, vec3<f32>(o));
+        sum += w.x * w.y * w.z * unit_from_hash((q.x * 73856093u) ^ (q.y * 19349663u) ^ (q.z * 83492791u));
+    }
+    return sum;
+}
+
 // Gold and lean of a place at `p` (units) near a crack, where a pixel is `thin` units wide.
 fn drawn(border: Border, p: vec3<f32>, thin: f32) -> Seam {
     // Laid by hand: a little broader here, a little finer there.
-    let laid = SEAM_HALF * (0.72 + 0.5 * grain(p * (1.0 / 420.0)));
+    let laid = SEAM_HALF * (0.72 + 0.5 * unevenness(p * (1.0 / 420.0)));
     let half_width = clamp(0.9 * thin, laid, 0.7 * f32(SEAM_REACH));
     // Neither line nor its soft rim reaches beyond what the lists hold.
     let rim = min(0.6 * thin, 0.28 * f32(SEAM_REACH));

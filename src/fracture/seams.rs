@@ -182,7 +182,7 @@ mod tests {
         };
         let fracturer = Fracturer::new(&gpu).unwrap();
         // Seeds close together overflow the lists of the voxels between them.
-        for (level, seeds, spread) in [(4, 1, 60.0), (5, 7, 60.0), (4, 300, 70.0), (6, 40, 60.0)] {
+        for (level, seeds, spread) in [(4, 1, 60.0), (5, 7, 60.0), (4, 3000, 70.0), (6, 40, 60.0)] {
             let keys = shell(level);
             let pattern = pattern(seeds, spread);
             let on_gpu = Buffer::from_slice(&gpu, "keys", &keys).unwrap();
@@ -192,7 +192,7 @@ mod tests {
             println!("level {level}, {seeds} seeds: {cracked} of {} voxels cracked, {full} full", keys.len());
             assert_eq!(wrong, 0, "level {level}, {seeds} seeds");
             assert_eq!(cracked > 0, seeds > 1);
-            assert_eq!(full > 0, seeds == 300, "a list that does not fit must be met here");
+            assert_eq!(full > 0, seeds == 3000, "a list that does not fit must be met here");
             // The comparison sees a single planted error.
             let at = 4 * seeds + WORDS * (keys.len() / 2) + 1;
             words[at] ^= 1;
