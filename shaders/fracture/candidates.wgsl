@@ -25,7 +25,7 @@ fn judge(pair: Pair, centre: vec3<i32>) -> u32 {
         return 0u;
     }
     var nearest = own_seed(pair);
-    if !merged || !is_own(pair, candidates[pair.list_first + 1u]) {
+    if !is_own(pair, candidates[pair.list_first + 1u]) {
         return nearest;
     }
     var least = distance2(centre, seeds[nearest].xyz);

@@ -50,11 +50,11 @@ struct Face {
     offset: f32,
 }
 
-// `own` and `other` are the seeds' places.
-fn face_between(own: vec3<i32>, other: vec3<i32>, centre: vec3<i32>, edge: i32) -> Face {
+// `own` and `other` are the seeds' places, `own_distance2` is that of the centre from `own`.
+fn face_between(own: vec3<i32>, own_distance2: i32, other: vec3<i32>, centre: vec3<i32>, edge: i32) -> Face {
     let towards = vec3<f32>(other - own);
     let apart = max(length(towards), 1.0);
-    let offset = f32(distance2(centre, other) - distance2(centre, own)) / (2.0 * apart * f32(edge));
+    let offset = f32(distance2(centre, other) - own_distance2) / (2.0 * apart * f32(edge));
     return Face(towards / apart, offset);
 }
 
@@ -141,9 +141,11 @@ fn main(
             var farthest = -1e9;
             for (var n = 0u; n < own_count && own_count > 1u; n++) {
                 let candidate = seeds[own[n]].xyz;
+                let candidate_d = distance2(centre, candidate);
                 var near_face = 1e9;
                 for (var j = 0u; j < other_count; j++) {
-                    near_face = min(near_face, face_between(candidate, seeds[others[j]].xyz, centre, edge).offset);
+                    let face = face_between(candidate, candidate_d, seeds[others[j]].xyz, centre, edge);
+                    near_face = min(near_face, face.offset);
                 }
                 if near_face > farthest {
                     farthest = near_face;
@@ -151,6 +153,7 @@ fn main(
                 }
             }
         }
+        let d = distance2(centre, s);
         var leaf = NO_LEAF;
         var surface: vec2<u32>;
         var plane = vec4<f32>(0.0, 0.0, 1.0, 0.0);
@@ -169,7 +172,7 @@ fn main(
             }
         }
         for (var j = 0u; j < other_count; j++) {
-            let face = face_between(s, seeds[others[j]].xyz, centre, edge);
+            let face = face_between(s, d, seeds[others[j]].xyz, centre, edge);
             cuts_add(&cuts, face.normal, face.offset);
         }
         if !valid {

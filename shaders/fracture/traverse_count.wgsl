@@ -34,6 +34,8 @@ fn main(
         internal = node_internal(node);
     }
     let edge = node_edge(params.child_level);
+    var t = pair.object;
+    var t_seed = seeds[t].xyz;
     var alive = 0u;
     var whole = 0u;
     var contested = 0u;
@@ -44,8 +46,10 @@ fn main(
             continue;
         }
         let centre = node_low((pair.key << 3u) | c, params.child_level) + vec3<i32>(edge / 2i);
-        let t = judge(pair, centre);
-        let t_seed = seeds[t].xyz;
+        if merged {
+            t = judge(pair, centre);
+            t_seed = seeds[t].xyz;
+        }
         // An object that is one cell has only rivals after its judge.
         var own = 1u;
         if merged {

@@ -27,7 +27,8 @@ impl<T: Pod> Buffer<T> {
     /// # Errors
     /// [`GpuError::TooLarge`] when one binding cannot cover it.
     pub fn zeroed(gpu: &Gpu, label: &str, len: usize) -> Result<Self, GpuError> {
-        let bytes = ((len * size_of::<T>()) as u64).max(16).next_multiple_of(4);
+        // An empty one still binds to an array of at least one element.
+        let bytes = ((len.max(1) * size_of::<T>()) as u64).max(16).next_multiple_of(4);
         if bytes > gpu.max_binding() {
             return Err(GpuError::TooLarge {
                 what: label.to_owned(),

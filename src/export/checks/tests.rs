@@ -162,7 +162,7 @@ fn a_right_break_passes_every_check() {
     let broken = broken();
     let checks = check(&broken);
     assert_eq!(failing(&broken), Vec::<String>::new(), "{checks:#?}");
-    assert_eq!(checks.len(), 8);
+    assert_eq!(checks.len(), 9);
     let figure = |check: &str, name: &str| {
         checks.iter().find(|c| c.name == check).and_then(|c| c.figures.get(name)).copied()
     };
