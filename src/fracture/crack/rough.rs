@@ -242,13 +242,18 @@ pub(in crate::fracture) fn planar_objects(
     wanted: impl Fn(u32) -> bool,
 ) -> Result<usize, GpuError> {
     let mut descent = Descent::new(work.gpu, work.source, pattern, wanted)?;
-    if descent.layer.len() == 0 {
-        return Ok(0);
+    let leaf_level = work.source.forest.level;
+    for level in 1..leaf_level {
+        // Most of what is asked for comes to an end soon.
+        if descent.layer.len() > 0 {
+            work.planar(&mut descent, level)?;
+        }
     }
-    work.planar(&mut descent, work.source.forest.level - 1)?;
-    work.traverse.count_leaves(work.gpu, work.scan, work.source, &descent, work.clock)?;
+    if descent.layer.len() > 0 {
+        work.traverse.count_leaves(work.gpu, work.scan, work.source, &descent, work.clock)?;
+    }
     let mut objects = std::collections::BTreeSet::new();
-    let last = descent.layers.len();
+    let last = leaf_level as usize - 1;
     for (level, layer) in descent.layers.iter().chain([&descent.layer]).enumerate() {
         // A stored octant counts at the leaves only: above, it may turn out to hold nothing.
         let octants = if level == last { 0xffff } else { 0xff00 };
