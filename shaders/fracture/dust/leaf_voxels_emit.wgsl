@@ -50,6 +50,7 @@ fn main(
         var touched = 0u;
         if is_crossed {
             dust_split(low, size);
+            dust_unpack();
             touched = dust_triangles();
         }
         let leaf = select(NO_LEAF, node_child(node, c), (node_valid(node) & (1u << c)) != 0u);
