@@ -6,7 +6,9 @@
 mod islands;
 mod layers;
 mod params;
+mod pattern;
 mod pieces;
+mod presets;
 mod prune;
 pub mod reference;
 mod split;
@@ -14,7 +16,8 @@ mod split;
 mod tests;
 mod traverse;
 
-pub use params::{FractureParams, Impact, Pattern, PatternError, Recipe, Surface};
+pub use params::{FractureParams, Impact, ParamProblem, Preset, Recipe, SmallRule, Smallest, Surface};
+pub use pattern::{MAX_SEEDS, Pattern, PatternError};
 pub use pieces::{Fracture, FractureCounts, FractureError, Piece, Source};
 
 use crate::gpu::{Gpu, GpuError, primitives::Scan};
