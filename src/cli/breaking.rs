@@ -11,7 +11,7 @@ use glam::DVec3;
 
 use crate::{
     export::{Broken, BrokenStep, PieceRef},
-    fracture::{FractureParams, Fracturer, Impact, Pattern, Source},
+    fracture::{FractureParams, Fracturer, Impact, Pattern, PatternError, Source, hidden},
     gpu::Gpu,
     svo::{Arena, Forest, Slot, morton, unpack_normal},
     voxelize::Progress,
@@ -77,22 +77,27 @@ fn nearest_leaf(forest: &Forest, leaves: std::ops::Range<usize>, point: DVec3) -
     leaves.min_by(|a, b| distance(a).total_cmp(&distance(b)))
 }
 
-/// The pattern of the first break.
+/// The pattern of the first break, before any number of pieces is solved for.
 ///
 /// # Errors
 /// [`CliError::Input`].
 pub fn first_pattern(object: &Object, plan: &Plan) -> Result<Pattern, CliError> {
+    Ok(draw_first(object, plan, &plan.params)?)
+}
+
+fn draw_first(object: &Object, plan: &Plan, params: &FractureParams) -> Result<Pattern, PatternError> {
     let grid = &object.grid;
-    Ok(match &plan.seeds {
+    match &plan.seeds {
         Some(points) => {
             let in_grid: Vec<DVec3> = points.iter().map(|p| grid.from_mesh(*p)).collect();
-            Pattern::from_points(&in_grid, grid.level)?
+            Pattern::from_points(&in_grid, grid.level)
         }
         None => {
             let bounds = (grid.from_mesh(object.bounds.0), grid.from_mesh(object.bounds.1));
-            Pattern::near_object(&plan.params, grid.from_mesh(plan.impact.point), bounds, &object.forest, 0)?
+            let impact = Impact { point: grid.from_mesh(plan.impact.point), ..plan.impact };
+            Pattern::at_impact(params, impact, bounds, &object.forest, 0)
         }
-    })
+    }
 }
 
 /// Breaks `object`; every break's GPU times go to `reporter`.
@@ -105,7 +110,6 @@ pub fn break_object(
     plan: &Plan,
     reporter: &Reporter,
 ) -> Result<Broken, CliError> {
-    let pattern = reporter.stage("pattern", |_| first_pattern(object, plan))?;
     let (fracturer, mut arena, slot) = reporter.stage("upload", |_| -> Result<_, CliError> {
         let fracturer = Fracturer::new(gpu)?;
         let mut arena = Arena::new(gpu)?;
@@ -121,7 +125,7 @@ pub fn break_object(
     };
     let mut work = Work { gpu, fracturer: &fracturer, plan, reporter };
     reporter.stage("fracture", |progress| -> Result<(), CliError> {
-        work.step(&mut broken, &arena, slot, None, pattern)?;
+        work.step(&mut broken, &arena, slot, None, &plan.params, &|params| draw_first(object, plan, params))?;
         progress.set(1.0 / plan.generations as f32);
         for generation in 2..=plan.generations {
             work.generation(&mut broken, &mut arena, generation, progress)?;
@@ -146,13 +150,16 @@ impl Work<'_> {
         arena: &Arena,
         slot: Slot,
         parent: Option<PieceRef>,
-        pattern: Pattern,
+        params: &FractureParams,
+        draw: &dyn Fn(&FractureParams) -> Result<Pattern, PatternError>,
     ) -> Result<(), CliError> {
         let (forest, tree) =
             parent.map_or((&broken.source, 0), |at| (broken.forest(at), broken.piece(at).tree));
         let source = Source { arena, slot, forest, tree };
-        let recipe = self.plan.params.recipe();
-        let fracture = self.fracturer.fracture(self.gpu, &source, &pattern, &recipe)?;
+        let recipe = params.recipe();
+        let (pattern, mut fracture) = self.fracturer.fracture_as(self.gpu, &source, params, draw)?;
+        let hidden = hidden(forest, tree, &pattern);
+        fracture.counts.hidden = Some(hidden.parts.len() as u64);
         self.reporter.add("gpu: ", &fracture.timings);
         let step = broken.steps.len();
         let pieces = (0..fracture.pieces.len()).map(|piece| PieceRef { step, piece });
@@ -166,6 +173,7 @@ impl Work<'_> {
             pattern,
             island_level: recipe.island_level.unwrap_or(broken.grid.level),
             recipe,
+            hidden,
             fracture,
         });
         broken.number_pieces();
@@ -194,8 +202,12 @@ impl Work<'_> {
                     slot
                 }
             };
-            let pattern = self.pattern(broken, at)?;
-            self.step(broken, arena, slot, Some(at), pattern)?;
+            let (params, impact) = self.blow(broken, at);
+            let (forest, piece) = (Arc::clone(broken.forest(at)), broken.piece(at).clone());
+            let draw = |params: &FractureParams| {
+                Pattern::at_impact(params, impact, piece.mass.bounds, &forest, piece.tree)
+            };
+            self.step(broken, arena, slot, Some(at), &params, &draw)?;
             let part = (done + 1) as f32 / large.len() as f32;
             progress.set((generation as f32 - 1.0 + part) / self.plan.generations as f32);
         }
@@ -209,17 +221,17 @@ impl Work<'_> {
         broken.piece(at).voxels >= SMALLEST_TO_BREAK
     }
 
-    fn pattern(&self, broken: &Broken, at: PieceRef) -> Result<Pattern, CliError> {
+    /// How and where a piece is hit: its surface voxel nearest to the first impact, towards its centre.
+    fn blow(&self, broken: &Broken, at: PieceRef) -> (FractureParams, Impact) {
         let (forest, piece) = (broken.forest(at), broken.piece(at));
         let blow = broken.grid.from_mesh(self.plan.impact.point);
         let point = nearest_leaf(forest, broken.leaves(at), blow)
             .map_or(piece.mass.centre, |i| voxel_centre(morton::decode(forest.leaves.keys[i])));
         let number = broken.steps.len() as u64;
-        let params = FractureParams {
-            // An odd constant of the golden ratio spreads consecutive numbers over all bits.
-            rng: self.plan.params.rng.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
-            ..self.plan.params.clone()
-        };
-        Ok(Pattern::near_object(&params, point, piece.mass.bounds, forest, piece.tree)?)
+        let first = &self.plan.params;
+        // An odd constant of the golden ratio spreads consecutive numbers over all bits.
+        let rng = first.rng.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let direction = (piece.mass.centre - point).normalize_or(self.plan.impact.direction);
+        (FractureParams { rng, ..first.clone() }, Impact { point, direction })
     }
 }

@@ -3,24 +3,33 @@
 //! [`Pattern`] makes the seeds, [`Fracturer::fracture`] is the recipe, [`reference`] says the same on the whole grid without an
 //! octree or a GPU, for tests.
 
+mod hidden;
 mod islands;
 mod layers;
+mod merge;
 mod params;
 mod pattern;
 mod pieces;
+mod polytope;
 mod presets;
 mod prune;
 pub mod reference;
+mod rivals;
+#[cfg(test)]
+mod shape_tests;
 mod split;
+mod smallest;
+mod solve;
 #[cfg(test)]
 mod tests;
 mod traverse;
 
+pub use hidden::{Hidden, hidden};
 pub use params::{FractureParams, Impact, ParamProblem, Preset, Recipe, SmallRule, Smallest, Surface};
 pub use pattern::{MAX_SEEDS, Pattern, PatternError};
-pub use pieces::{Fracture, FractureCounts, FractureError, Piece, Source};
+pub use pieces::{Dropped, Fracture, FractureCounts, FractureError, Merge, Piece, Solved, Source};
 
-use crate::gpu::{Gpu, GpuError, primitives::Scan};
+use crate::gpu::{Gpu, GpuError, StageTiming, primitives::Scan};
 
 /// Colour of the material inside, until an object says otherwise: fired clay.
 pub const INTERIOR: [u8; 3] = [196, 168, 142];
@@ -84,11 +93,23 @@ impl Fracturer {
             .map(|s| s as u32)
             .collect();
         if islands.components.len() == tree_cells.len() {
-            return pieces::collect(gpu, source, &cells, tree_cells, clock);
+            let all = pieces::collect(gpu, source, &cells, tree_cells, clock)?;
+            return Ok(finish(source, pattern, recipe, all));
         }
         let component_cells =
             islands.components.read(gpu)?.iter().map(|[_, tree]| tree_cells[*tree as usize]).collect();
         let split = self.split.run(gpu, &self.scan, &self.prune, &cells, &islands, &mut clock)?;
-        pieces::collect(gpu, source, &split, component_cells, clock)
+        let all = pieces::collect(gpu, source, &split, component_cells, clock)?;
+        Ok(finish(source, pattern, recipe, all))
     }
+}
+
+/// What is left to do on the CPU.
+fn finish(source: &Source<'_>, pattern: &Pattern, recipe: &Recipe, mut fracture: Fracture) -> Fracture {
+    let Some(rule) = &recipe.smallest else { return fracture };
+    let started = std::time::Instant::now();
+    fracture = smallest::apply((source.forest, source.tree), pattern, fracture, rule);
+    let ms = started.elapsed().as_secs_f64() * 1e3;
+    fracture.timings.push(StageTiming { stage: "smallest pieces (CPU)".into(), ms });
+    fracture
 }

@@ -167,14 +167,20 @@ impl FractureParams {
         };
         if !self.counts.is_empty() {
             if !self.preset.has_radii() {
-                return bad("counts", format!("belongs to spheres and rings; {} has none", self.preset.name()));
+                return bad(
+                    "counts",
+                    format!("belongs to spheres and rings; {} has none", self.preset.name()),
+                );
             }
             if self.counts.len() != self.radii.len() {
                 let (counts, radii) = (self.counts.len(), self.radii.len());
                 return bad("counts", format!("has {counts} entries for {radii} radii; give one a radius"));
             }
             if self.target_pieces.is_some() {
-                return bad("counts", "fixes the seeds, target_pieces solves for them; give one of them".into());
+                return bad(
+                    "counts",
+                    "fixes the seeds, target_pieces solves for them; give one of them".into(),
+                );
             }
         }
         let seeds = self.seed_count();
@@ -194,9 +200,6 @@ impl FractureParams {
         }
         if !(1..=MAX_SEEDS).contains(&self.clusters) {
             return bad("clusters", format!("is {}; it must be from 1 to {MAX_SEEDS}", self.clusters));
-        }
-        if self.rng > i64::MAX as u64 {
-            return bad("rng", "is too large; it must be below 2^63".into());
         }
         let axis = self.grain_axis;
         if !axis.is_finite() || axis.length() < 1e-9 {
@@ -259,7 +262,6 @@ mod tests {
             (FractureParams { grain_axis: DVec3::ZERO, ..Default::default() }, "grain_axis", "not zero"),
             (FractureParams { grain_ratio: 0.5, ..Default::default() }, "grain_ratio", "0.5"),
             (FractureParams { clusters: 0, ..Default::default() }, "clusters", "0"),
-            (FractureParams { rng: u64::MAX, ..Default::default() }, "rng", "2^63"),
         ] {
             let (name, what) = bad.problem().unwrap();
             assert_eq!(name, field, "{what}");

@@ -112,11 +112,9 @@ impl Pattern {
         presets.prepare(&mut rng, &|p| near(p));
         let points: Vec<DVec3> = (0..params.seed_count() as usize)
             .map(|i| {
-                drawn(
-                    |attempt| presets.draw(i, attempt, &mut rng),
-                    |p| presets.within(p),
-                    &|p| presets.accepts(p, near),
-                )
+                drawn(|attempt| presets.draw(i, attempt, &mut rng), |p| presets.within(p), &|p| {
+                    presets.accepts(p, near)
+                })
             })
             .collect();
         Self::from_points(&points, level)

@@ -242,7 +242,8 @@ mod tests {
 
     #[test]
     fn turns_are_on_the_circle_and_halve_the_gaps() {
-        for (number, part) in [(0, 0.0), (1, 0.5), (2, 0.25), (3, 0.75), (4, 0.125), (7, 0.875), (13, 0.6875)] {
+        for (number, part) in [(0, 0.0), (1, 0.5), (2, 0.25), (3, 0.75), (4, 0.125), (7, 0.875), (13, 0.6875)]
+        {
             let angle = std::f64::consts::TAU * part;
             let [c, s] = turn(number);
             assert!((c - angle.cos()).abs() < 1e-12 && (s - angle.sin()).abs() < 1e-12, "{number}: {c} {s}");

@@ -46,20 +46,20 @@ pub fn forest_of(level: u32, solid: impl Fn(IVec3) -> bool) -> Forest {
     build(level, leaves, &|key: u32, l: u32| inside.contains(&(key << (3 * (level - l)))))
 }
 
-fn ball(level: u32) -> Forest {
+pub(super) fn ball(level: u32) -> Forest {
     let c = DVec3::splat(f64::from(1 << level) / 2.0);
     let r = f64::from(1 << level) * 0.45;
     forest_of(level, |p| (p.as_dvec3() + 0.5 - c).length() < r)
 }
 
-fn shell(level: u32) -> Forest {
+pub(super) fn shell(level: u32) -> Forest {
     let c = DVec3::splat(f64::from(1 << level) / 2.0);
     let n = f64::from(1 << level);
     forest_of(level, |p| ((p.as_dvec3() + 0.5 - c).length() / n - 0.36).abs() < 0.09)
 }
 
 /// A block with a sealed void.
-fn cavity(level: u32) -> Forest {
+pub(super) fn cavity(level: u32) -> Forest {
     let n = 1 << level;
     forest_of(level, |p| {
         let q = p - IVec3::splat(n / 2);
@@ -68,7 +68,7 @@ fn cavity(level: u32) -> Forest {
 }
 
 /// Teeth on a bar: cells fall into many islands.
-fn comb(level: u32) -> Forest {
+pub(super) fn comb(level: u32) -> Forest {
     let n = 1 << level;
     forest_of(level, |p| {
         p.min_element() > 0
@@ -78,11 +78,11 @@ fn comb(level: u32) -> Forest {
 }
 
 /// A sheet one voxel thick, on a slope.
-fn sheet(level: u32) -> Forest {
+pub(super) fn sheet(level: u32) -> Forest {
     forest_of(level, |p| p.x + p.y == (1 << level) - 2)
 }
 
-fn seeds(level: u32, count: usize, rng: u64) -> Pattern {
+pub(super) fn seeds(level: u32, count: usize, rng: u64) -> Pattern {
     let params =
         super::FractureParams { seeds: count as u32, radii: vec![0.2, 0.4, 0.7], rng, ..Default::default() };
     let side = f64::from(1u32 << level);
@@ -90,14 +90,14 @@ fn seeds(level: u32, count: usize, rng: u64) -> Pattern {
         .unwrap()
 }
 
-struct Bench {
-    gpu: Gpu,
-    fracturer: Fracturer,
+pub(super) struct Bench {
+    pub gpu: Gpu,
+    pub fracturer: Fracturer,
 }
 
 impl Bench {
     /// One device for all tests: opening it and compiling the passes takes longer than most of them.
-    fn get() -> &'static Self {
+    pub fn get() -> &'static Self {
         static BENCH: std::sync::OnceLock<Bench> = std::sync::OnceLock::new();
         BENCH.get_or_init(|| {
             let gpu = Gpu::headless().expect("the tests need a Vulkan adapter, a software one will do");
@@ -106,7 +106,13 @@ impl Bench {
         })
     }
 
-    fn run(&self, forest: &Arc<Forest>, tree: u32, pattern: &Pattern, island_level: Option<u32>) -> Fracture {
+    pub fn run(
+        &self,
+        forest: &Arc<Forest>,
+        tree: u32,
+        pattern: &Pattern,
+        island_level: Option<u32>,
+    ) -> Fracture {
         let mut arena = Arena::new(&self.gpu).unwrap();
         // Something in front, so that a slot's base that is forgotten shows.
         arena.insert(&self.gpu, &ball(3)).unwrap();
@@ -118,7 +124,7 @@ impl Bench {
 }
 
 /// A fracture as the reference writes it.
-fn listed(fracture: &Fracture) -> reference::Reference {
+pub(super) fn listed(fracture: &Fracture) -> reference::Reference {
     let mut out = reference::Reference::default();
     let forest = &fracture.forest;
     let mut pieces = vec![Vec::new(); forest.trees()];
@@ -154,7 +160,7 @@ fn listed(fracture: &Fracture) -> reference::Reference {
     out
 }
 
-fn assert_parity(bench: &Bench, forest: Forest, pattern: &Pattern, what: &str) {
+pub(super) fn assert_parity(bench: &Bench, forest: Forest, pattern: &Pattern, what: &str) {
     let forest = Arc::new(forest);
     let got = listed(&bench.run(&forest, 0, pattern, None));
     let wanted = reference::fracture(&forest, 0, pattern);

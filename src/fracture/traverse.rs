@@ -12,6 +12,7 @@ use super::{
     Pattern,
     layers::{Clock, Layer, LeafBuffers, Pair},
     pieces::Source,
+    rivals,
 };
 
 pub(super) struct TraversePass {
@@ -56,17 +57,16 @@ impl TraversePass {
         let Slot { node_base, leaf_base, .. } = source.slot;
         let words: Vec<[i32; 4]> = pattern.seeds.iter().map(|s| [s[0], s[1], s[2], 0]).collect();
         let seeds = Buffer::from_slice(gpu, "seeds", &words)?;
-        let all: Vec<u32> = (0..words.len() as u32).collect();
-        // At the root every seed is everyone's rival: one list serves all pairs.
-        let mut rivals = Buffer::from_slice(gpu, "rivals", &all)?;
-        let roots: Vec<Pair> = all
-            .iter()
-            .map(|&cell| Pair {
+        let first_rivals = rivals::at_root(pattern, level);
+        let mut rivals = Buffer::from_slice(gpu, "rivals", &first_rivals.list)?;
+        let roots: Vec<Pair> = (0..)
+            .zip(first_rivals.ranges)
+            .map(|(cell, (rival_first, rival_count))| Pair {
                 source: source.tree,
                 cell,
                 key: 0,
-                rival_first: 0,
-                rival_count: all.len() as u32,
+                rival_first,
+                rival_count,
             })
             .collect();
         let mut layer = Layer::new(gpu, Buffer::from_slice(gpu, "pairs", &roots)?)?;

@@ -10,6 +10,7 @@ mod history;
 mod import;
 mod pick;
 mod sandbox;
+mod seeds_file;
 mod tuning;
 
 pub use breaking::{Blow, BreakJob, BreakSummary};
@@ -19,4 +20,5 @@ pub use history::{History, Snapshot};
 pub use import::{ImportError, ImportJob, Imported, display_name, import, resolve_mesh_path};
 pub use pick::{Hit, pick_forest};
 pub use sandbox::{Arrived, BodyInfo, ObjectInfo, Sandbox, SandboxError, ScenePick};
+pub use seeds_file::read_seeds;
 pub use tuning::{Tuning, ViewTuning};

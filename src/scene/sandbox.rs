@@ -311,6 +311,8 @@ impl Sandbox {
         }
         let (id, blow, params) = self.waiting.remove(0);
         if let Some(body) = self.world.bodies.iter().find(|b| b.id == id) {
+            let intact = self.info.get(&id).is_none_or(|info| info.generation == 0);
+            let body = (body, intact);
             self.breaking =
                 Some(BreakJob::start(&self.gpu, &self.arena, &self.fracturer, body, blow, &params));
         }
@@ -325,7 +327,7 @@ impl Sandbox {
         let Some(body) = self.world.bodies.iter().find(|b| b.id == job.body).cloned() else {
             return Ok(());
         };
-        if fracture.pieces.len() < 2 {
+        if fracture.pieces.len() < 2 && fracture.dropped.is_none() {
             return Err(SandboxError::NoCrack);
         }
         let info =
@@ -340,9 +342,7 @@ impl Sandbox {
         let longest_m = (high - low).max_element() * body.def.grid.h;
         let first_radius = job.params.radii.first().copied().unwrap_or(0.1);
         let reach = longest_m * (2.0 * first_radius).clamp(0.05, 0.6);
-        let mut volume = 0.0;
         for piece in &fracture.pieces {
-            volume += piece.mass.volume;
             let mut state = part_state(&body.state, &body.def.mass, &piece.mass, &body.def.grid);
             state.linear_velocity += push(&job.blow, state.position, body.state.position, reach);
             let def = BodyDef {
@@ -368,7 +368,10 @@ impl Sandbox {
             counts: fracture.counts,
             timings: fracture.timings,
             seconds: job.started.elapsed().as_secs_f64(),
-            mass_error: if job.source_volume > 0.0 { volume / job.source_volume - 1.0 } else { 0.0 },
+            mass_error: fracture.volume() / job.source_volume.max(f64::MIN_POSITIVE) - 1.0,
+            dropped_mass: fracture.dropped.map_or(0.0, |dropped| dropped.volume())
+                / job.source_volume.max(f64::MIN_POSITIVE),
+            solved: fracture.solved,
         });
         self.revision += 1;
         Ok(())

@@ -3,6 +3,7 @@
 mod arena;
 mod build;
 mod format;
+mod gather;
 mod grid;
 pub mod morton;
 mod query;
@@ -13,6 +14,7 @@ pub use build::{Inside, build};
 pub use format::{
     Forest, LeafColor, Leaves, MAX_LEVEL, Node, pack_cut, pack_normal, unpack_cut, unpack_normal,
 };
+pub use gather::gather;
 pub use grid::Grid;
 pub use query::{NO_LEAF, Octant, RayHit, ray_cast};
 pub use validate::{inside_never_touches_outside, validate};

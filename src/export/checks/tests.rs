@@ -112,12 +112,22 @@ fn broken() -> Broken {
         cells: 2,
         islands: 0,
         pieces: 2,
+        hidden: Some(0),
+        ..FractureCounts::default()
     };
     let mut pieces = vec![piece(0), piece(1)];
     pieces.sort_by_key(|p| std::cmp::Reverse(p.voxels));
     let middle = |x: f64| DVec3::new(x, 4.0, 4.0);
     let pattern = Pattern::from_points(&[middle(1.5), middle(5.5)], LEVEL).unwrap();
-    let fracture = Fracture { forest: Arc::new(forest), pieces, counts, timings: Vec::new() };
+    let fracture = Fracture {
+        forest: Arc::new(forest),
+        pieces,
+        counts,
+        timings: Vec::new(),
+        dropped: None,
+        merges: Vec::new(),
+        solved: None,
+    };
     let step = BrokenStep {
         parent: None,
         generation: 1,
@@ -125,6 +135,7 @@ fn broken() -> Broken {
         pattern,
         island_level: LEVEL,
         recipe: Recipe::default(),
+        hidden: crate::fracture::Hidden::default(),
         fracture,
     };
     let pieces = (0..2).map(|piece| crate::export::PieceRef { step: 0, piece }).collect();
