@@ -6,9 +6,10 @@
 //! In: a source octree and a pattern. Out: pairs of a solid voxel and an object. The decision is exact: in the fixed point of the seeds,
 //! with whole numbers of 128 bits. On the CPU and only for the command, since nothing else depends on it.
 
+use glam::DVec3;
 use rayon::prelude::*;
 
-use super::{Pattern, layers::UNIT_BITS, rivals};
+use super::{Pattern, layers::UNIT_BITS, polytope::Polytope, rivals};
 use crate::svo::{
     Forest,
     morton::{self, Key},
@@ -163,20 +164,28 @@ fn meets_inside(planes: &[Plane], edge: i64) -> bool {
         all.push(Plane { normal: axis(1), limit: edge });
         all.push(Plane { normal: axis(-1), limit: 0 });
     }
-    // A plane that the whole box satisfies cuts nothing; one that no point of the box satisfies leaves nothing.
+    // One that no point of the box satisfies leaves nothing.
     for plane in planes {
         let least: i64 = plane.normal.iter().map(|v| v.min(&0) * edge).sum();
         if least >= plane.limit {
             return false;
         }
     }
-    all.retain(|plane| {
-        let most: i64 = plane.normal.iter().map(|v| v.max(&0) * edge).sum();
-        most >= plane.limit
-    });
     if interior_point(&all, edge) {
         return true;
     }
+    // A quick no, and few planes for the rest: the same in f64 with every limit a unit farther out. Values stay below 2^36, so
+    // rounding is below 2^-16 and a unit more than makes up for it: what is left holds all points in question.
+    let wide = |v: i64| v as f64 + 1.0;
+    let normal = |plane: &Plane| DVec3::from_array(plane.normal.map(|v| v as f64));
+    let mut around = Polytope::of_box(DVec3::ZERO, DVec3::splat(edge as f64));
+    for plane in planes {
+        around.clip(normal(plane), wide(plane.limit));
+        if around.is_empty() {
+            return false;
+        }
+    }
+    all.retain(|plane| around.vertices().any(|v| wide(0) + normal(plane).dot(v) >= plane.limit as f64));
     let n = all.len();
     let mut off = vec![false; n];
     let mut on_all = n;

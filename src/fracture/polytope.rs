@@ -1,4 +1,4 @@
-//! Convex polytopes cut out of a box by planes, in f64: for bounds, never for decisions that must be exact.
+//! Convex polytopes cut out of a box by planes, in f64: for bounds with a margin, never for what must be exact.
 //!
 //! In: a box and half-spaces. Out: the vertices of what is left.
 

@@ -215,14 +215,9 @@ fn sampled(forest: &Forest, pattern: &Pattern, n: i64) -> BTreeSet<(Key, u32)> {
     let mut found = BTreeSet::new();
     for key in voxels(forest, 0).into_keys() {
         let low = morton::decode(key).map(|v| i64::from(v) * edge * 2);
-        let point = |i: i64, n: i64, of: &dyn Fn(i64) -> i64| {
-            [i % n, i / n % n, i / n / n]
-                .iter()
-                .zip(low)
-                .map(|(v, l)| l + of(*v))
-                .collect::<Vec<_>>()
-                .try_into()
-                .unwrap()
+        let point = |i: i64, n: i64, of: &dyn Fn(i64) -> i64| -> [i64; 3] {
+            let at = [i % n, i / n % n, i / n / n];
+            std::array::from_fn(|k| low[k] + of(at[k]))
         };
         let corners: BTreeSet<u32> = (0..8).map(|i| owner(point(i, 2, &|v| v * 2 * edge))).collect();
         for i in 0..n.pow(3) {

@@ -58,7 +58,7 @@ impl Fracturer {
             let coarse = Source { arena: &arena, slot, forest: &preview, tree: 0 };
             let recipe = preview_recipe(&recipe, solved.preview_level);
             let mut search = Search::new(wanted, start);
-            while let Some(seeds) = search.next().filter(|_| solved.preview_trials < PREVIEW_TRIALS) {
+            while let Some(seeds) = search.propose().filter(|_| solved.preview_trials < PREVIEW_TRIALS) {
                 let broken = self.fracture(gpu, &coarse, &draw(Some(seeds))?, &recipe)?;
                 search.tell(seeds, broken.pieces.len() as u32);
                 solved.preview_trials += 1;
@@ -68,7 +68,7 @@ impl Fracturer {
 
         let mut search = Search::new(wanted, start);
         let mut best: Option<(Pattern, Fracture)> = None;
-        while let Some(seeds) = search.next().filter(|_| solved.trials < FULL_TRIALS) {
+        while let Some(seeds) = search.propose().filter(|_| solved.trials < FULL_TRIALS) {
             let pattern = draw(Some(seeds))?;
             let fracture = self.fracture(gpu, source, &pattern, &recipe)?;
             solved.trials += 1;
@@ -133,7 +133,7 @@ impl Search {
     }
 
     /// The next argument to try; `None` when the value is reached (to a twentieth) or cannot be bracketed closer.
-    fn next(&self) -> Option<u32> {
+    fn propose(&self) -> Option<u32> {
         if self.best.is_some_and(|(_, value)| value.abs_diff(self.wanted) <= self.wanted / 20) {
             return None;
         }
@@ -189,7 +189,7 @@ mod tests {
     fn search(wanted: u32, start: u32, most: u32, f: impl Fn(u32) -> u32) -> (u32, u32) {
         let mut search = Search::new(wanted, start);
         let mut trials = 0;
-        while let Some(at) = search.next().filter(|_| trials < most) {
+        while let Some(at) = search.propose().filter(|_| trials < most) {
             assert!((1..=MAX_SEEDS).contains(&at));
             search.tell(at, f(at));
             trials += 1;
