@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     bodies::{Body, BodyDef, BodyId, StepReport, World, WorldSettings},
-    fracture::{Fracture, FractureError, FractureParams, Fracturer},
+    fracture::{Dropped, Fracture, FractureError, FractureParams, Fracturer},
     gpu::{Gpu, GpuError},
     mesh::HealthReport,
     svo::{Arena, Forest, Slot},
@@ -364,14 +364,14 @@ impl Sandbox {
         });
         self.next_event = self.scene.events.len();
         self.world.wake_all();
+        let whole = job.source_volume.max(f64::MIN_POSITIVE);
         self.last_break = Some(BreakSummary {
             counts: fracture.counts,
+            mass_error: fracture.volume() / whole - 1.0,
+            dropped_mass: fracture.dropped.as_ref().map_or(0.0, Dropped::volume) / whole,
+            solved: fracture.solved,
             timings: fracture.timings,
             seconds: job.started.elapsed().as_secs_f64(),
-            mass_error: fracture.volume() / job.source_volume.max(f64::MIN_POSITIVE) - 1.0,
-            dropped_mass: fracture.dropped.map_or(0.0, |dropped| dropped.volume())
-                / job.source_volume.max(f64::MIN_POSITIVE),
-            solved: fracture.solved,
         });
         self.revision += 1;
         Ok(())
