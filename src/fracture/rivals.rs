@@ -123,6 +123,36 @@ mod tests {
         }
     }
 
+    /// Crack planes are made from the rivals that contest a node at the last parent level: those must be the same too.
+    #[test]
+    fn what_contests_a_node_is_the_same_with_the_short_lists() {
+        let pattern = scattered(400);
+        let rivals = within_reach(&pattern, 4);
+        let unit = 1i64 << (UNIT_BITS - 4);
+        let seed = |s: usize| pattern.seeds[s].map(i64::from);
+        let distance = |p: [i64; 3], s: usize| -> i64 { (0..3).map(|k| (p[k] - seed(s)[k]).pow(2)).sum() };
+        let owner = |p: [i64; 3]| (0..400).min_by_key(|s| (distance(p, *s), *s)).unwrap();
+        let mut compared = 0;
+        for node in 0..512 {
+            let low = [node % 8, node / 8 % 8, node / 64].map(|v| v * 2 * unit);
+            let corner = |i: i64| [low[0] + i % 3 * unit, low[1] + i / 3 % 3 * unit, low[2] + i / 9 * unit];
+            let contests = |s: usize, r: usize| {
+                let centre = corner(13);
+                let apart: i64 = (0..3).map(|k| (seed(s)[k] - seed(r)[k]).abs()).sum();
+                distance(centre, r) - distance(centre, s) - 2 * unit * apart < i64::from(r < s)
+            };
+            let owners: std::collections::BTreeSet<usize> = (0..27).map(|i| owner(corner(i))).collect();
+            for s in owners {
+                let (first, count) = rivals.ranges[s];
+                let short = rivals.list[first as usize..(first + count) as usize].iter().map(|r| *r as usize);
+                let all = (0..400).filter(|r| *r != s && contests(s, *r));
+                assert!(short.filter(|r| contests(s, *r)).eq(all), "node {node} seed {s}");
+                compared += 1;
+            }
+        }
+        assert!(compared > 1000, "{compared}");
+    }
+
     #[test]
     fn few_seeds_share_one_list() {
         let rivals = at_root(&scattered(5), 6);
