@@ -96,6 +96,8 @@ pub struct Solved {
     pub reached: u32,
     /// Seeds that gave them.
     pub seeds: u32,
+    /// Random seed that gave them: the one that was asked for, unless no number of its seeds came near.
+    pub rng: u64,
     /// Level of the preview that was tried first; 0 where there was none.
     pub preview_level: u32,
     /// Fractures of that preview.

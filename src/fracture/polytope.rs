@@ -31,11 +31,6 @@ impl Polytope {
         self.faces.iter().flatten().copied()
     }
 
-    /// Greatest squared distance of a vertex from `point`.
-    pub fn reach_squared(&self, point: DVec3) -> f64 {
-        self.vertices().map(|v| v.distance_squared(point)).fold(0.0, f64::max)
-    }
-
     /// Keeps the part where `normal . x <= limit`.
     pub fn clip(&mut self, normal: DVec3, limit: f64) {
         let side = |v: DVec3| normal.dot(v) - limit;
@@ -99,7 +94,6 @@ mod tests {
         vertices.sort_unstable();
         vertices.dedup();
         assert_eq!(vertices, [[0, 0, 0], [0, 0, 500], [0, 500, 0], [500, 0, 0]]);
-        assert!((p.reach_squared(DVec3::ZERO) - 0.25).abs() < 1e-12);
         p.clip(DVec3::NEG_ONE, -0.6);
         assert!(p.is_empty());
     }
@@ -113,7 +107,7 @@ mod tests {
             let r = (1.0 - z * z).sqrt();
             p.clip(DVec3::new(r * turn.cos(), r * turn.sin(), z), 1.0);
         }
-        let reach = p.reach_squared(DVec3::ZERO).sqrt();
+        let reach = p.vertices().map(DVec3::length).fold(0.0, f64::max);
         assert!(reach > 1.0 && reach < 1.05, "{reach}");
         assert!(p.vertices().all(|v| v.length() > 0.999));
     }

@@ -2,12 +2,12 @@
 //!
 //! In: a pattern. Out: for every seed the list that its pair at the root carries. For few seeds that is all of them. For many, the
 //! tests of the first levels would be quadratic in the number of seeds (and their lists larger than a buffer may be), so
-//! each cell is cut out of the grid and only seeds within reach of it stay.
+//! each cell is cut out of the grid and only seeds whose plane comes near it stay.
 //!
-//! Why nothing changes by that: let R be the greatest distance from seed s to a point of its cell in the grid (the cell cut by
-//! any of the rivals will do, since it is only larger), and w the diagonal of a node at the last parent level. A seed farther than
-//! 2 (R + w) from s is farther than s from every point of every such node that meets the cell. The descent would have dropped it
-//! there; in nodes that do not meet the cell, no corner is the cell's, with or without it.
+//! Why nothing changes by that: |x - s|^2 - |x - r|^2 is linear in x, so where it is negative at the corners of a convex body, r is
+//! farther than s from all of it. The body is the cell of s (or a larger one), widened by w, the diagonal of a node at the last
+//! parent level. A seed that is farther than s from all of that is farther from every node there that meets the cell, and the
+//! descent would have dropped it; in nodes that do not meet the cell, no corner is the cell's, with or without it.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -16,7 +16,7 @@ use super::{Pattern, layers::UNIT_BITS, polytope::Polytope};
 
 /// Patterns with fewer seeds keep one list for all.
 const MANY: usize = 256;
-/// Seeds next to a seed whose planes cut its cell. More would only make the bound a little closer.
+/// The nearest seeds cut a cell first, in order: what is left is small, and few of the others cut it again.
 const NEAREST: usize = 48;
 
 /// Rivals of every seed: ranges of one list.
@@ -51,9 +51,9 @@ fn within_reach(pattern: &Pattern, level: u32) -> Rivals {
                 near.select_nth_unstable_by(NEAREST, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             }
             let mut cell = Polytope::of_box(DVec3::ZERO, DVec3::splat(side));
-            let mut planes = near[..near.len().min(NEAREST)].to_vec();
-            planes.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            for &(apart, r) in &planes {
+            let nearest = near.len().min(NEAREST);
+            near[..nearest].sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            for &(apart, r) in &near {
                 let other = points[r as usize];
                 // Seeds in one place have no plane between them. A unit more than half way takes up all rounding.
                 if apart > 0.0 {
@@ -61,12 +61,17 @@ fn within_reach(pattern: &Pattern, level: u32) -> Rivals {
                     cell.clip(normal, normal.dot(own.midpoint(other)) + 1.0);
                 }
             }
-            let reach = 2.0 * (cell.reach_squared(own).sqrt() + node) + 4.0;
             let mut list: Vec<u32> = if cell.is_empty() {
-                // Its neighbours own the whole grid against it; they suffice to drop it.
-                planes.into_iter().map(|(_, r)| r).collect()
+                // The others own the whole grid against it. The nearest nearly do, and the descent drops what is left.
+                near[..nearest].iter().map(|(_, r)| *r).collect()
             } else {
-                near.into_iter().filter(|(apart, _)| *apart <= reach * reach).map(|(_, r)| r).collect()
+                let reaches = |(apart, r): &(f64, u32)| {
+                    let other = points[*r as usize];
+                    let normal = (other - own) / apart.sqrt().max(1.0);
+                    let limit = normal.dot(own.midpoint(other)) - node - 2.0;
+                    cell.vertices().any(|v| normal.dot(v) >= limit)
+                };
+                near.iter().filter(|rival| reaches(rival)).map(|(_, r)| *r).collect()
             };
             list.sort_unstable();
             list
