@@ -31,11 +31,11 @@ impl Polytope {
         self.faces.iter().flatten().copied()
     }
 
-    /// Keeps the part where `normal . x <= limit`.
-    pub fn clip(&mut self, normal: DVec3, limit: f64) {
+    /// Keeps the part where `normal . x <= limit`; whether there was another part.
+    pub fn clip(&mut self, normal: DVec3, limit: f64) -> bool {
         let side = |v: DVec3| normal.dot(v) - limit;
         if self.vertices().all(|v| side(v) <= 0.0) {
-            return;
+            return false;
         }
         let mut cap: Vec<DVec3> = Vec::new();
         let mut faces = Vec::with_capacity(self.faces.len() + 1);
@@ -59,13 +59,14 @@ impl Polytope {
         }
         if faces.is_empty() {
             self.faces.clear();
-            return;
+            return true;
         }
         if cap.len() >= 3 {
             sort_round(&mut cap, normal);
             faces.push(cap);
         }
         self.faces = faces;
+        true
     }
 }
 

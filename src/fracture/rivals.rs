@@ -53,17 +53,20 @@ fn within_reach(pattern: &Pattern, level: u32) -> Rivals {
             let mut cell = Polytope::of_box(DVec3::ZERO, DVec3::splat(side));
             let nearest = near.len().min(NEAREST);
             near[..nearest].sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            let mut cutters: Vec<u32> = Vec::new();
             for &(apart, r) in &near {
                 let other = points[r as usize];
                 // Seeds in one place have no plane between them. A unit more than half way takes up all rounding.
                 if apart > 0.0 {
                     let normal = (other - own) / apart.sqrt();
-                    cell.clip(normal, normal.dot(own.midpoint(other)) + 1.0);
+                    if cell.clip(normal, normal.dot(own.midpoint(other)) + 1.0) {
+                        cutters.push(r);
+                    }
                 }
             }
             let mut list: Vec<u32> = if cell.is_empty() {
-                // The others own the whole grid against it. The nearest nearly do, and the descent drops what is left.
-                near[..nearest].iter().map(|(_, r)| *r).collect()
+                // These own the whole grid against it; they suffice to drop it.
+                cutters
             } else {
                 let reaches = |(apart, r): &(f64, u32)| {
                     let other = points[*r as usize];
