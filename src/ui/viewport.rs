@@ -81,7 +81,9 @@ fn spheres(painter: &egui::Painter, input: &UiInput<'_>, rect: Rect, hover: Hove
     let centre = egui::pos2(rect.left() + x * rect.width(), rect.top() + y * rect.height());
     let depth = hover.point.distance(input.camera.eye()).max(1e-6);
     let points_per_meter = rect.height() / (2.0 * depth * (input.camera.fov_y / 2.0).tan());
-    for (i, radius) in sandbox.tuning().fracture.radii.iter().enumerate() {
+    let params = &sandbox.tuning().fracture;
+    let shown = if params.preset.has_radii() { params.radii.as_slice() } else { &[] };
+    for (i, radius) in shown.iter().enumerate() {
         let radius = *radius as f32 * hover.longest_side * points_per_meter;
         let color = theme::GOLD.gamma_multiply((0.75 - 0.13 * i as f32).max(0.2));
         painter.circle_stroke(centre, radius.min(4000.0), Stroke::new(1.2, color));
