@@ -24,6 +24,57 @@ fn broken() -> Option<&'static Path> {
         .as_deref()
 }
 
+#[test]
+fn a_rough_break_keeps_all_checks_and_says_how_it_was_made() {
+    let out = folder("rough");
+    let text = out.to_string_lossy().into_owned();
+    let arguments =
+        ["fracture", "builtin:vase", "--level", "6", "--surface", "rough", "--transition-level", "3"];
+    let more = ["--noise", "0.4,30,3", "--generations", "2", "--out", &text];
+    if run(arguments.into_iter().chain(more)).is_none() {
+        return;
+    }
+    let report = read_report(&out);
+    for check in report["checks"].as_array().unwrap() {
+        assert_eq!(check["ok"], true, "{check}");
+    }
+    assert_eq!(report["parameters"]["surface"], "rough");
+    let crack = &report["parameters"]["crack"];
+    assert_eq!((&crack["transition_level"], &crack["noise"]["octaves"]), (&3.into(), &3.into()));
+    assert!(report["counts"]["swallowed"].is_u64());
+    let arrays = read_npz(&out.join("voxels.npz"));
+    for normal in arrays["normal"].floats().chunks_exact(3) {
+        let length = normal.iter().map(|v| v * v).sum::<f64>().sqrt();
+        assert!((length - 1.0).abs() < 1e-4);
+    }
+}
+
+#[test]
+fn a_dusty_break_keeps_all_checks_and_accounts_for_the_dust() {
+    let out = folder("dusty");
+    let text = out.to_string_lossy().into_owned();
+    let arguments =
+        ["fracture", "builtin:vase", "--level", "6", "--surface", "dusty", "--transition-level", "3"];
+    let more = ["--dust", "2.5,0.25", "--generations", "3", "--out", &text];
+    if run(arguments.into_iter().chain(more)).is_none() {
+        return;
+    }
+    let report = read_report(&out);
+    for check in report["checks"].as_array().unwrap() {
+        assert_eq!(check["ok"], true, "{check}");
+    }
+    assert_eq!(report["parameters"]["surface"], "dusty");
+    let dusty = &report["parameters"]["crack"]["dusty"];
+    assert_eq!((&dusty["width"], &dusty["irregularity"]), (&2.5.into(), &0.25.into()));
+    let masses = report["pieces"].as_array().unwrap().iter().map(|piece| piece["mass"].as_f64().unwrap());
+    let (sum, dust) = (masses.sum::<f64>(), report["dust_mass"].as_f64().unwrap());
+    let source = report["source_mass"].as_f64().unwrap();
+    println!("{sum} in pieces, {dust} in dust, {source} before; {} voxels", report["dust_voxels"]);
+    assert!(((sum + dust) / source - 1.0).abs() < 1e-6 && dust > 0.0);
+    assert!(report["dust_voxels"].as_u64().unwrap() > 0);
+    assert_eq!(report["dust_voxels"], report["counts"]["dust_voxels"]);
+}
+
 fn pieces(folder: &Path) -> usize {
     read_report(folder)["pieces"].as_array().unwrap().len()
 }

@@ -1,6 +1,7 @@
-// Domaradzki & Martyn 2016, sec. 4.4: which leaves of each pair's node get a copy in the pair's cell.
-// One thread takes one pair at the last parent level. A boundary leaf is copied to every cell that owns a corner; an internal one
-// becomes a crack voxel of each of its cells when its corners lie in several, else it stays internal.
+// Domaradzki & Martyn 2016, sec. 4.4 and 4.7: which leaves of each pair's node get a copy in the pair's object.
+// One thread takes one pair at the last parent level. A boundary leaf is copied to every object that owns a corner; an internal one
+// becomes a crack voxel of each of its objects when its corners lie in several, else it stays internal: a Voronoi face between
+// two seeds of one object makes no surface.
 //#include shared/linear_id
 //#include fracture/owners
 
@@ -10,7 +11,7 @@ struct Params { pairs: u32, child_level: u32, node_base: u32 }
 @group(0) @binding(1) var<storage, read> nodes: array<Node>;
 @group(0) @binding(2) var<storage, read> seeds: array<vec4<i32>>;
 @group(0) @binding(3) var<storage, read> pairs: array<Pair>;
-@group(0) @binding(4) var<storage, read> rivals: array<u32>;
+@group(0) @binding(4) var<storage, read> candidates: array<u32>;
 @group(0) @binding(5) var<storage, read_write> masks: array<u32>;
 @group(0) @binding(6) var<storage, read_write> counts: array<vec2<u32>>;
 
@@ -34,21 +35,35 @@ fn main(
     }
     var copies = valid;
     var whole = internal;
-    if pair.rival_count > 0u {
+    if pair.list_count > 0u {
         copies = 0u;
         whole = 0u;
         let edge = node_edge(params.child_level);
         let low = node_low(pair.key, params.child_level - 1u);
-        let s = seeds[pair.cell].xyz;
+        let first = own_seed(pair);
+        let first_seed = seeds[first].xyz;
+        var own = 1u;
+        while merged && own < pair.list_count && is_own(pair, candidates[pair.list_first + own]) {
+            own += 1u;
+        }
         var owned = 0u;
         for (var n = 0u; n < 27u; n++) {
             let x = corner_point(low, edge, n);
-            let d = distance2(x, s);
+            // A tie belongs to the lower index; the object's own come in ascending order.
+            var s = first;
+            var d = distance2(x, first_seed);
+            for (var k = 1u; merged && k < own; k++) {
+                let r = candidates[pair.list_first + k];
+                let other = distance2(x, seeds[r].xyz);
+                if other < d {
+                    d = other;
+                    s = r;
+                }
+            }
             var mine = true;
-            for (var k = 0u; k < pair.rival_count && mine; k++) {
-                let r = rivals[pair.rival_first + k];
-                // A tie belongs to the lower index.
-                mine = distance2(x, seeds[r].xyz) >= d + i32(r < pair.cell);
+            for (var k = own; k < pair.list_count && mine; k++) {
+                let r = candidates[pair.list_first + k];
+                mine = distance2(x, seeds[r].xyz) >= d + i32(r < s);
             }
             owned |= select(0u, 1u << n, mine);
         }

@@ -1,13 +1,14 @@
 // Domaradzki & Martyn 2016, sec. 4.4: the fracture boundary set with its attributes.
 // One thread takes one pair at the last parent level and writes its copies. A boundary leaf keeps its colour and normal. A crack
-// voxel's surface is the exact bisector plane towards the nearest of the other cells of its corners, its second plane that towards
-// the next; its colour comes from a procedural volume.
-// out_place:   x = Morton code, y = source leaf (28 bits, all ones for a new crack voxel) and number of cells - 1 (4 bits)
+// voxel's surface is the exact bisector plane towards the nearest of the other objects' cells of its corners, its second plane that
+// towards the next; its colour comes from a procedural volume.
+// out_place:   x = Morton code, y = source leaf (28 bits, all ones for a new crack voxel) and number of objects - 1 (4 bits)
 // out_surface: x = packed normal, y = packed colour word
 // out_cuts:    a boundary leaf that a crack passes through keeps its own surface and gets the crack as its second plane: the nearest
 //              bisector, or the cut of an earlier fracture where that takes more away.
 //#include shared/linear_id
 //#include fracture/owners
+//#include fracture/material
 
 struct Params { pairs: u32, child_level: u32, node_base: u32, leaf_base: u32, interior: u32 }
 
@@ -15,7 +16,7 @@ struct Params { pairs: u32, child_level: u32, node_base: u32, leaf_base: u32, in
 @group(0) @binding(1) var<storage, read> nodes: array<Node>;
 @group(0) @binding(2) var<storage, read> seeds: array<vec4<i32>>;
 @group(0) @binding(3) var<storage, read> pairs: array<Pair>;
-@group(0) @binding(4) var<storage, read> rivals: array<u32>;
+@group(0) @binding(4) var<storage, read> candidates: array<u32>;
 @group(0) @binding(5) var<storage, read> masks: array<u32>;
 @group(0) @binding(6) var<storage, read> offsets: array<vec2<u32>>;
 @group(0) @binding(7) var<storage, read> source_normals: array<u32>;
@@ -27,39 +28,12 @@ struct Params { pairs: u32, child_level: u32, node_base: u32, leaf_base: u32, in
 
 const NO_LEAF: u32 = 0x0fffffffu;
 
-fn hash(p: vec3<i32>) -> f32 {
-    var h = u32(p.x) * 0x8da6b343u ^ u32(p.y) * 0xd8163841u ^ u32(p.z) * 0xcb1ab31fu;
-    h = (h ^ (h >> 15u)) * 0x2c1b3c6du;
-    h = (h ^ (h >> 12u)) * 0x297a2d39u;
-    return f32((h ^ (h >> 15u)) >> 8u) / 16777216.0;
-}
-
-// Value noise in [0, 1); `p` in fixed-point units, `cell` its lattice edge in the same.
-fn value_noise(p: vec3<i32>, cell: i32) -> f32 {
-    let lattice = vec3<i32>(floor(vec3<f32>(p) / f32(cell)));
-    var t = (vec3<f32>(p) - vec3<f32>(lattice * cell)) / f32(cell);
-    t = t * t * (3.0 - 2.0 * t);
-    var sum = 0.0;
-    for (var c = 0i; c < 8i; c++) {
-        let o = vec3<i32>(c & 1i, (c >> 1u) & 1i, c >> 2u);
-        let w = mix(1.0 - t, t, vec3<f32>(o));
-        sum += w.x * w.y * w.z * hash(lattice + o);
-    }
-    return sum;
-}
-
-fn interior_color(p: vec3<i32>) -> vec3<f32> {
-    let base = leaf_rgb(params.interior);
-    let grain = 0.6 * value_noise(p, 700i) + 0.4 * value_noise(p, 160i);
-    return clamp(base * (0.86 + 0.24 * grain), vec3<f32>(0.0), vec3<f32>(1.0));
-}
-
 // The nearest seed of a corner, the lowest index where several are.
 fn owner_of(x: vec3<i32>, pair: Pair) -> u32 {
-    var best = distance2(x, seeds[pair.cell].xyz);
-    var owner = pair.cell;
-    for (var k = 0u; k < pair.rival_count; k++) {
-        let r = rivals[pair.rival_first + k];
+    var owner = own_seed(pair);
+    var best = distance2(x, seeds[owner].xyz);
+    for (var k = 1u; k < pair.list_count; k++) {
+        let r = candidates[pair.list_first + k];
         let d = distance2(x, seeds[r].xyz);
         if d < best || (d == best && r < owner) {
             best = d;
@@ -67,6 +41,20 @@ fn owner_of(x: vec3<i32>, pair: Pair) -> u32 {
         }
     }
     return owner;
+}
+
+// The bisector plane of two seeds: normal towards the other, distance from the leaf's centre along it, in voxels.
+struct Face {
+    normal: vec3<f32>,
+    offset: f32,
+}
+
+// `own` and `other` are the seeds' places.
+fn face_between(own: vec3<i32>, other: vec3<i32>, centre: vec3<i32>, edge: i32) -> Face {
+    let towards = vec3<f32>(other - own);
+    let apart = max(length(towards), 1.0);
+    let offset = f32(distance2(centre, other) - distance2(centre, own)) / (2.0 * apart * f32(edge));
+    return Face(towards / apart, offset);
 }
 
 fn color_word(rgb: vec3<f32>, offset_voxels: f32) -> u32 {
@@ -94,7 +82,7 @@ fn main(
         node = nodes[params.node_base + pair.source];
     }
     var owners: array<u32, 27>;
-    if pair.rival_count > 0u {
+    if pair.list_count > 0u {
         let origin = node_low(pair.key, params.child_level - 1u);
         for (var n = 0u; n < 27u; n++) {
             owners[n] = owner_of(corner_point(origin, edge, n), pair);
@@ -105,25 +93,63 @@ fn main(
             continue;
         }
         let key = (pair.key << 3u) | c;
-        let low = node_low(key, params.child_level);
+        let centre = node_low(key, params.child_level) + vec3<i32>(edge / 2i);
+        // The seeds that own a corner: those of this object, then those of others.
+        var own: array<u32, 8>;
+        var own_count = 0u;
         var others: array<u32, 8>;
         var other_count = 0u;
-        if pair.rival_count > 0u {
+        var other_objects = 0u;
+        if pair.list_count > 0u {
             for (var k = 0u; k < 8u; k++) {
                 let owner = owners[corner_number(c, k)];
-                var known = owner == pair.cell;
+                if is_own(pair, owner) {
+                    if merged {
+                        var known = false;
+                        for (var j = 0u; j < own_count; j++) {
+                            known = known || own[j] == owner;
+                        }
+                        if !known {
+                            own[own_count] = owner;
+                            own_count += 1u;
+                        }
+                    }
+                    continue;
+                }
+                var known = false;
                 for (var j = 0u; j < other_count; j++) {
                     known = known || others[j] == owner;
                 }
-                if !known {
-                    others[other_count] = owner;
-                    other_count += 1u;
+                if known {
+                    continue;
+                }
+                var known_object = false;
+                for (var j = 0u; merged && j < other_count; j++) {
+                    known_object = known_object || seeds[others[j]].w == seeds[owner].w;
+                }
+                others[other_count] = owner;
+                other_count += 1u;
+                other_objects += u32(!known_object);
+            }
+        }
+        // Where two cells of one object meet at the crack, its solid is their union: the cell whose nearest face is farthest shows. Two
+        // objects that meet so choose the same plane, unless both have several cells there.
+        var s = seeds[pair.object].xyz;
+        if merged && other_count > 0u {
+            s = seeds[own[0]].xyz;
+            var farthest = -1e9;
+            for (var n = 0u; n < own_count && own_count > 1u; n++) {
+                let candidate = seeds[own[n]].xyz;
+                var near_face = 1e9;
+                for (var j = 0u; j < other_count; j++) {
+                    near_face = min(near_face, face_between(candidate, seeds[others[j]].xyz, centre, edge).offset);
+                }
+                if near_face > farthest {
+                    farthest = near_face;
+                    s = candidate;
                 }
             }
         }
-        let centre = low + vec3<i32>(edge / 2i);
-        let s = seeds[pair.cell].xyz;
-        let d = distance2(centre, s);
         var leaf = NO_LEAF;
         var surface: vec2<u32>;
         var cut = 0u;
@@ -136,37 +162,31 @@ fn main(
                 nearest = cut_offset(cut);
             }
             for (var j = 0u; j < other_count; j++) {
-                let t = seeds[others[j]].xyz;
-                let towards = vec3<f32>(t - s);
-                let apart = max(length(towards), 1.0);
-                let offset = f32(distance2(centre, t) - d) / (2.0 * apart * f32(edge));
-                if offset < nearest {
-                    nearest = offset;
-                    cut = cut_pack(towards / apart, offset);
+                let face = face_between(s, seeds[others[j]].xyz, centre, edge);
+                if face.offset < nearest {
+                    nearest = face.offset;
+                    cut = cut_pack(face.normal, face.offset);
                 }
             }
         } else {
             var normal = vec3<f32>(0.0, 0.0, 1.0);
             var offset = 2.0;
             for (var j = 0u; j < other_count; j++) {
-                let t = seeds[others[j]].xyz;
-                let towards = vec3<f32>(t - s);
-                let apart = max(length(towards), 1.0);
-                let other_offset = f32(distance2(centre, t) - d) / (2.0 * apart * f32(edge));
-                if other_offset < offset {
+                let face = face_between(s, seeds[others[j]].xyz, centre, edge);
+                if face.offset < offset {
                     if j > 0u {
                         cut = cut_pack(normal, offset);
                     }
-                    normal = towards / apart;
-                    offset = other_offset;
-                } else if !cut_is_there(cut) || other_offset < cut_offset(cut) {
-                    cut = cut_pack(towards / apart, other_offset);
+                    normal = face.normal;
+                    offset = face.offset;
+                } else if !cut_is_there(cut) || face.offset < cut_offset(cut) {
+                    cut = cut_pack(face.normal, face.offset);
                 }
             }
             offset = select(offset, 0.0, other_count == 0u);
             surface = vec2<u32>(normal_pack(normal), color_word(interior_color(centre), offset));
         }
-        out_place[slot] = vec2<u32>(key, leaf | (other_count << 28u));
+        out_place[slot] = vec2<u32>(key, leaf | (other_objects << 28u));
         out_surface[slot] = surface;
         out_cuts[slot] = cut;
         slot += 1u;

@@ -1,14 +1,19 @@
-// Bottom-up: drops the pairs below which no voxel of the cell was found (the descent's test is a bound, not exact above leaves).
+// Bottom-up: drops the pairs below which no voxel of the object was found (the descent's test is a bound, not exact above leaves), and
+// those that turned out to lie wholly inside: their parent holds them as internal.
 // One thread takes one pair of a level; the level below has been done.
 //#include shared/linear_id
 
-struct Params { pairs: u32, last: u32 }
+// All eight octants internal.
+const WHOLE: u32 = 0xff00u;
+
+struct Params { pairs: u32, last: u32, root: u32 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> offsets: array<vec2<u32>>;
 @group(0) @binding(2) var<storage, read> kept_below: array<vec2<u32>>;
-@group(0) @binding(3) var<storage, read_write> masks: array<u32>;
-@group(0) @binding(4) var<storage, read_write> keep: array<vec2<u32>>;
+@group(0) @binding(3) var<storage, read> masks_below: array<u32>;
+@group(0) @binding(4) var<storage, read_write> masks: array<u32>;
+@group(0) @binding(5) var<storage, read_write> keep: array<vec2<u32>>;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -23,15 +28,20 @@ fn main(
     var mask = masks[i];
     if params.last == 0u {
         var child = offsets[i].x;
-        for (var c = 0u; c < 8u; c++) {
-            if (mask & (1u << c)) != 0u {
-                if kept_below[child + 1u].x == kept_below[child].x {
-                    mask &= ~(1u << c);
-                }
-                child += 1u;
+        var before = kept_below[child].x;
+        for (var rest = mask & 0xffu; rest != 0u; rest &= rest - 1u) {
+            let bit = rest & (~rest + 1u);
+            let kept = kept_below[child + 1u].x;
+            if kept == before {
+                mask &= ~bit;
+                mask |= select(0u, bit << 8u, (masks_below[child] & 0xffffu) == WHOLE);
             }
+            before = kept;
+            child += 1u;
+        }
         }
         masks[i] = mask;
     }
-    keep[i] = vec2<u32>(u32((mask & 0xffffu) != 0u), 0u);
+    let octants = mask & 0xffffu;
+    keep[i] = vec2<u32>(u32(octants != 0u && (octants != WHOLE || params.root != 0u)), 0u);
 }

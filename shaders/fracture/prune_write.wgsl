@@ -1,5 +1,5 @@
 // Writes the surviving pairs of one level as octree nodes, breadth-first and tree-major (2016, sec. 4.6: all octrees at once).
-// One thread takes one pair. node_info: x = tree (rank of its cell among the cells that own a voxel), y = Morton code.
+// One thread takes one pair. node_info: x = tree (rank of its object among the objects that own a voxel), y = Morton code.
 //#include shared/linear_id
 //#include fracture/voronoi
 
@@ -31,5 +31,5 @@ fn main(
     }
     let slot = params.node_base + keep[i].x;
     out_nodes[slot] = Node(child, masks[i] & 0xffffu);
-    out_info[slot] = vec2<u32>(kept_roots[pairs[i].cell].x, pairs[i].key);
+    out_info[slot] = vec2<u32>(kept_roots[pairs[i].object].x, pairs[i].key);
 }

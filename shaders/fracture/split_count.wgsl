@@ -1,5 +1,5 @@
 // One level of copying each component's octree out of its cell's octree, counting.
-// One thread takes one (component, node) pair. `cell` of a pair is the component's rank.
+// One thread takes one (component, node) pair. `object` of a pair is the component's rank.
 //#include shared/linear_id
 //#include fracture/voronoi
 
@@ -25,19 +25,16 @@ fn main(
         return;
     }
     let pair = pairs[i];
-    let label = components[pair.cell].x;
+    let label = components[pair.object].x;
     let node = nodes[pair.source];
     let mine = labels[pair.source] == label;
-    var alive = 0u;
-    if params.last != 0u {
-        alive = select(0u, node_valid(node), mine);
-    } else {
-        for (var c = 0u; c < 8u; c++) {
-            if (node_valid(node) & (1u << c)) != 0u {
-                let range = ranges[node_child(node, c)];
-                alive |= select(0u, 1u << c, range.x <= label && label <= range.y);
-            }
-        }
+    let is_last = params.last != 0u;
+    var alive = select(0u, node_valid(node), mine && is_last);
+    var child = node.child_base;
+    for (var rest = select(node_valid(node), 0u, is_last); rest != 0u; rest &= rest - 1u) {
+        let range = ranges[child];
+        alive |= select(0u, rest & (~rest + 1u), range.x <= label && label <= range.y);
+        child += 1u;
     }
     masks[i] = alive | (select(0u, node_internal(node), mine) << 8u);
     counts[i] = vec2<u32>(countOneBits(alive), 0u);

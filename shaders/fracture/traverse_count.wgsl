@@ -1,8 +1,9 @@
 // Domaradzki & Martyn 2016, sec. 4.1 and 4.3: one level of the descent, counting.
-// One thread takes one (cell, node) pair and decides each octant: dropped, alive (goes on), or whole (inside the solid and inside
-// the cell: an internal node of the cell's octree, nothing is stored for it).
+// One thread takes one (object, node) pair and decides each octant: dropped, alive (goes on), or whole (inside the solid and inside
+// the object: an internal node of the object's octree, nothing is stored for it).
+// masks: alive (8 bits), whole (8 bits), alive and contested by rivals (8 bits).
 //#include shared/linear_id
-//#include fracture/voronoi
+//#include fracture/candidates
 
 struct Params { pairs: u32, child_level: u32, node_base: u32 }
 
@@ -10,7 +11,7 @@ struct Params { pairs: u32, child_level: u32, node_base: u32 }
 @group(0) @binding(1) var<storage, read> nodes: array<Node>;
 @group(0) @binding(2) var<storage, read> seeds: array<vec4<i32>>;
 @group(0) @binding(3) var<storage, read> pairs: array<Pair>;
-@group(0) @binding(4) var<storage, read> rivals: array<u32>;
+@group(0) @binding(4) var<storage, read> candidates: array<u32>;
 @group(0) @binding(5) var<storage, read_write> masks: array<u32>;
 @group(0) @binding(6) var<storage, read_write> counts: array<vec2<u32>>;
 
@@ -33,9 +34,9 @@ fn main(
         internal = node_internal(node);
     }
     let edge = node_edge(params.child_level);
-    let s = seeds[pair.cell].xyz;
     var alive = 0u;
     var whole = 0u;
+    var contested = 0u;
     var listed = 0u;
     for (var c = 0u; c < 8u; c++) {
         let bit = 1u << c;
@@ -43,30 +44,43 @@ fn main(
             continue;
         }
         let centre = node_low((pair.key << 3u) | c, params.child_level) + vec3<i32>(edge / 2i);
-        var contested = 0u;
-        var lost = false;
-        for (var k = 0u; k < pair.rival_count; k++) {
-            let r = rivals[pair.rival_first + k];
-            if r == pair.cell {
-                continue;
-            }
-            let outcome = duel(pair.cell, s, r, seeds[r].xyz, centre, edge);
-            if outcome.lost {
-                lost = true;
-                break;
-            }
-            contested += u32(outcome.contested);
+        let t = judge(pair, centre);
+        let t_seed = seeds[t].xyz;
+        // An object that is one cell has only rivals after its judge.
+        var own = 1u;
+        if merged {
+            own = 0u;
         }
-        if lost {
+        var rivals = 0u;
+        for (var k = own; k < pair.list_count; k++) {
+            let r = candidates[pair.list_first + k];
+            var stays = merged && r == t;
+            if !stays {
+                let outcome = duel(t, t_seed, r, seeds[r].xyz, centre, edge);
+                if outcome.lost {
+                    // Only an object's single candidate can be beaten everywhere: nobody is nearer to the centre than another judge.
+                    own = 0u;
+                    break;
+                }
+                stays = outcome.contested;
+            }
+            let is_rival = !merged || !is_own(pair, r);
+            own += u32(stays && !is_rival);
+            rivals += u32(stays && is_rival);
+        }
+        if own == 0u && pair.list_count > 0u {
             continue;
         }
-        if contested == 0u && (internal & bit) != 0u {
+        if rivals == 0u && (internal & bit) != 0u {
             whole |= bit;
-        } else {
-            alive |= bit;
-            listed += contested;
+            continue;
+        }
+        alive |= bit;
+        if rivals > 0u {
+            contested |= bit;
+            listed += own + rivals;
         }
     }
-    masks[i] = alive | (whole << 8u);
+    masks[i] = alive | (whole << 8u) | (contested << 16u);
     counts[i] = vec2<u32>(countOneBits(alive), listed);
 }

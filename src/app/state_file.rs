@@ -114,6 +114,7 @@ fn describe(session: &Session, out: &UiOutput, window: &WindowState) -> Value {
         "highest": sandbox.bodies().iter().map(|b| b.state.position.y).fold(None, |a: Option<f64>, y| Some(a.map_or(y, |a| a.max(y)))),
         "break_ms": sandbox.last_break().map(|b| b.seconds * 1000.0),
         "mass_error": sandbox.last_break().map(|b| b.mass_error),
+        "dust_share": sandbox.last_break().map(|b| b.dust_share),
     });
     if let (Some(all), Value::Object(more)) = (state.as_object_mut(), fields) {
         all.extend(more);

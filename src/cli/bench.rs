@@ -12,7 +12,7 @@ use glam::{DQuat, DVec3, Vec3};
 use crate::{
     bodies::{BodyDef, BodyState, Family, World, WorldSettings, mass_properties},
     export::{InputReport, report::write_json},
-    fracture::{Fracture, FractureCounts, FractureParams, Fracturer, Recipe, Source},
+    fracture::{Fracture, FractureCounts, FractureParams, Fracturer, Source},
     gpu::{Gpu, StageTiming},
     render::{FrameInput, RenderOptions, Renderer},
     svo::{Arena, Grid},
@@ -22,6 +22,7 @@ use crate::{
 use super::{
     CliError,
     breaking::{Plan, default_impact, first_pattern},
+    crack::CrackArgs,
     input::{Object, about, load_mesh},
     progress::Reporter,
     stills::{Place, View, world_bounds},
@@ -52,6 +53,8 @@ pub struct BenchArgs {
     /// Random seed of the pattern
     #[arg(long, value_name = "N", default_value_t = 1)]
     rng: u64,
+    #[command(flatten)]
+    crack: CrackArgs,
     /// Also write the figures to this file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -99,6 +102,7 @@ struct Column {
 /// # Errors
 /// [`CliError`].
 pub fn run(args: &BenchArgs) -> Result<(), CliError> {
+    args.crack.check(args.level)?;
     let reporter = Reporter::new(args.json_progress);
     let (mesh, input) = load_mesh(&args.file, &reporter)?;
     let mut samples = Samples::default();
@@ -161,17 +165,19 @@ fn breaks(
     samples: &mut Samples,
     progress: &Progress,
 ) -> Result<Fracture, CliError> {
-    let params = FractureParams { seeds: args.seeds, rng: args.rng, ..FractureParams::default() };
+    let mut params = FractureParams { seeds: args.seeds, rng: args.rng, ..FractureParams::default() };
+    args.crack.apply(&mut params);
+    let recipe = params.recipe();
     let plan = Plan { impact: default_impact(object), params, seeds: None, generations: 1 };
     let pattern = first_pattern(object, &plan)?;
     let fracturer = Fracturer::new(gpu)?;
     let mut arena = Arena::new(gpu)?;
     let slot = arena.insert(gpu, &object.forest)?;
     let source = Source { arena: &arena, slot, forest: &object.forest, tree: 0 };
-    let mut result = fracturer.fracture(gpu, &source, &pattern, &Recipe::default())?;
+    let mut result = fracturer.fracture(gpu, &source, &pattern, &recipe)?;
     for run in 0..args.repeat {
         let start = Instant::now();
-        result = fracturer.fracture(gpu, &source, &pattern, &Recipe::default())?;
+        result = fracturer.fracture(gpu, &source, &pattern, &recipe)?;
         samples.add("fracture, wall clock", ms_since(start));
         samples.add_all("fracture: ", &result.timings);
         progress.set((run + 1) as f32 / args.repeat as f32);

@@ -3,7 +3,7 @@
 //! In: an object on the GPU, an impact, parameters. Out: a [`Broken`]. A generation breaks the largest eighth of the pieces
 //! that are there (rounded up), each by a pattern round its own surface voxel nearest to the first impact, with as many seeds,
 //! the same radii as fractions of the piece's own longest side, and a random seed derived from the first and from the number
-//! of the break.
+//! of the break. A local radius holds for every break, a list of kept seeds for the first.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use glam::DVec3;
 
 use crate::{
     export::{Broken, BrokenStep, PieceRef},
-    fracture::{FractureParams, Fracturer, Impact, Pattern, PatternError, Source, hidden},
+    fracture::{FractureParams, Fracturer, Hidden, Impact, Pattern, PatternError, Source, Surface, hidden},
     gpu::Gpu,
     svo::{Arena, Forest, Slot, morton, unpack_normal},
     voxelize::Progress,
@@ -90,14 +90,28 @@ fn draw_first(object: &Object, plan: &Plan, params: &FractureParams) -> Result<P
     match &plan.seeds {
         Some(points) => {
             let in_grid: Vec<DVec3> = points.iter().map(|p| grid.from_mesh(*p)).collect();
-            Pattern::from_points(&in_grid, grid.level)
+            let (point, bounds) = first_place(object, plan);
+            Pattern::from_points(&in_grid, grid.level)?.keep_far(params, point, bounds, grid.level)
         }
         None => {
-            let bounds = (grid.from_mesh(object.bounds.0), grid.from_mesh(object.bounds.1));
-            let impact = Impact { point: grid.from_mesh(plan.impact.point), ..plan.impact };
-            Pattern::at_impact(params, impact, bounds, &object.forest, 0)
+            let (point, bounds) = first_place(object, plan);
+            Pattern::at_impact(params, Impact { point, ..plan.impact }, bounds, &object.forest, 0)
         }
     }
+}
+
+/// Impact point and bounds in grid coordinates.
+fn first_place(object: &Object, plan: &Plan) -> (DVec3, (DVec3, DVec3)) {
+    let grid = &object.grid;
+    let bounds = (grid.from_mesh(object.bounds.0), grid.from_mesh(object.bounds.1));
+    (grid.from_mesh(plan.impact.point), bounds)
+}
+
+/// How many seeds of the first break stay together.
+#[must_use]
+pub fn kept_count(object: &Object, plan: &Plan, pattern: &Pattern) -> usize {
+    let (point, bounds) = first_place(object, plan);
+    plan.params.kept_seeds(pattern, point, bounds, object.grid.level).len()
 }
 
 /// Breaks `object`; every break's GPU times go to `reporter`.
@@ -158,8 +172,12 @@ impl Work<'_> {
         let source = Source { arena, slot, forest, tree };
         let recipe = params.recipe();
         let (pattern, mut fracture) = self.fracturer.fracture_as(self.gpu, &source, params, draw)?;
-        let hidden = hidden(forest, tree, &pattern);
-        fracture.counts.hidden = Some(hidden.parts.len() as u64);
+        // Rough and dusty surfaces do not go by corners.
+        let hidden = match recipe.surface {
+            Surface::Planar => hidden(forest, tree, &pattern),
+            Surface::Rough | Surface::Dusty => Hidden::default(),
+        };
+        fracture.counts.hidden = (recipe.surface == Surface::Planar).then_some(hidden.parts.len() as u64);
         self.reporter.add("gpu: ", &fracture.timings);
         let step = broken.steps.len();
         let pieces = (0..fracture.pieces.len()).map(|piece| PieceRef { step, piece });
@@ -232,6 +250,7 @@ impl Work<'_> {
         // An odd constant of the golden ratio spreads consecutive numbers over all bits.
         let rng = first.rng.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let direction = (piece.mass.centre - point).normalize_or(self.plan.impact.direction);
-        (FractureParams { rng, ..first.clone() }, Impact { point, direction })
+        // The list of kept seeds names those of the first break.
+        (FractureParams { rng, keep: Vec::new(), ..first.clone() }, Impact { point, direction })
     }
 }

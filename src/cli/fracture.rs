@@ -7,14 +7,15 @@ use glam::DVec3;
 
 use crate::{
     export::{self, Broken, FractureReport, ParameterReport, checks},
-    fracture::{FractureParams, MAX_SEEDS, Preset, SmallRule, Smallest, Surface},
+    fracture::{FractureParams, MAX_SEEDS, Preset, SmallRule, Smallest, crack::CrackShape},
     gpu::Gpu,
     scene::read_seeds,
 };
 
 use super::{
     CliError,
-    breaking::{Plan, break_object, default_impact, first_pattern},
+    breaking::{Plan, break_object, default_impact, first_pattern, kept_count},
+    crack::CrackArgs,
     input::{Object, about, load_object},
     progress::Reporter,
 };
@@ -87,26 +88,20 @@ pub struct PatternArgs {
     /// Random seed; the same one gives the same bytes
     #[arg(long, value_name = "N", default_value_t = 1)]
     rng: u64,
-    /// Crack surfaces: planar
-    #[arg(long, value_name = "NAME", default_value = "planar", hide_possible_values = true)]
-    surface: SurfaceName,
-    #[arg(long, hide = true)]
-    transition_level: Option<u32>,
-    #[arg(long, hide = true, allow_hyphen_values = true)]
-    local: Option<String>,
+    #[command(flatten)]
+    crack: CrackArgs,
+    /// Break only near the impact: cells of seeds farther away stay together; a fraction of the longest side, as --radii
+    #[arg(long, value_name = "R", value_parser = super::parse_positive)]
+    local: Option<f64>,
+    /// Seeds, by number from 0, whose cells stay together too
+    #[arg(long, value_name = "N,N,..", value_delimiter = ',')]
+    keep: Vec<u32>,
     /// Octree level at which islands are told apart [default: the leaf level]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10))]
     island_level: Option<u32>,
     /// How many times the largest eighth of the pieces breaks again, the first break included
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     generations: u32,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum SurfaceName {
-    Planar,
-    Rough,
-    Dusty,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -153,18 +148,13 @@ impl Format {
 
 impl PatternArgs {
     /// Refuses what is not built and what contradicts itself; reads the seeds' file.
-    fn check(&self, level: u32) -> Result<Option<Vec<DVec3>>, CliError> {
-        let refuse = |message: &str| Err(CliError::Input(message.to_owned()));
-        if self.surface != SurfaceName::Planar {
-            return refuse("rough and dusty crack surfaces are not built yet; use --surface planar");
-        }
-        if self.transition_level.is_some() {
-            return refuse(
-                "--transition-level belongs to rough surfaces, which are not built yet; leave it out",
-            );
-        }
-        if self.local.is_some() {
-            return refuse("--local is not built yet; leave it out to break the whole object");
+    pub fn check(&self, level: u32) -> Result<Option<Vec<DVec3>>, CliError> {
+        self.crack.check(level)?;
+        let smallest = self.radii.iter().copied().fold(f64::INFINITY, f64::min);
+        if self.generations > 1 && self.local.is_some_and(|radius| radius < smallest) {
+            return Err(CliError::Input(format!(
+                "--local is below the smallest of --radii, {smallest}, so nothing breaks in later generations; give a larger one"
+            )));
         }
         if let Some(island) = self.island_level.filter(|island| *island > level) {
             return Err(CliError::Input(format!(
@@ -180,7 +170,7 @@ impl PatternArgs {
     }
 
     fn params(&self) -> FractureParams {
-        FractureParams {
+        let mut params = FractureParams {
             seeds: self.seeds,
             preset: self.pattern.preset(),
             radii: self.radii.clone(),
@@ -192,13 +182,18 @@ impl PatternArgs {
             seeds_file: None,
             target_pieces: self.pieces,
             rng: self.rng,
-            surface: Surface::Planar,
             island_level: self.island_level,
+            local: self.local,
+            keep: self.keep.clone(),
             smallest: self.smallest,
-        }
+            ..FractureParams::default()
+        };
+        self.crack.apply(&mut params);
+        params
     }
 
-    fn plan(&self, object: &Object, seeds: Option<Vec<DVec3>>) -> Plan {
+    /// What to do with `object`; `seeds` are those of the file.
+    pub fn plan(&self, object: &Object, seeds: Option<Vec<DVec3>>) -> Plan {
         let mut impact = default_impact(object);
         if let Some(point) = self.impact {
             impact.point = point;
@@ -219,7 +214,10 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     let object = load_object(&args.file, args.level, &reporter)?;
     let plan = args.pattern.plan(&object, seeds);
     // Refuses a pattern that cannot be, while that costs nothing.
-    first_pattern(&object, &plan)?;
+    let pattern = first_pattern(&object, &plan)?;
+    if plan.params.is_local() && kept_count(&object, &plan, &pattern) == 0 {
+        reporter.warn("--local: every seed lies within it, so nothing is kept and the whole object breaks");
+    }
     super::make_folder(&args.out)?;
 
     let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
@@ -231,7 +229,10 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
         impact: plan.impact,
         seeds: broken.steps.first().map_or(args.pattern.seeds, |step| step.pattern.seeds.len() as u32),
         seeds_file: args.pattern.seeds_file.as_ref().map(|f| f.display().to_string()),
+        crack: crack_report(&plan.params, args.level),
         island_level: plan.params.island_level.unwrap_or(args.level),
+        local: plan.params.local,
+        keep: plan.params.keep.clone(),
         generations: plan.generations,
         formats: args.format.iter().map(|f| f.name().to_owned()).collect(),
         ..ParameterReport::of(&plan.params)
@@ -243,8 +244,14 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     report.write(&args.out.join("report.json"), &reporter.timings())?;
 
     let counts = report.counts();
+    let dust = match report.dust_share() {
+        share if share > 0.0 => {
+            format!(", {:.2} % of the mass and {} voxels lost as dust", 100.0 * share, counts.dust_voxels)
+        }
+        _ => String::new(),
+    };
     let mut line = format!(
-        "{} pieces from {} cells, {} boundary voxels; checks {}; written to {}\n",
+        "{} pieces from {} cells, {} boundary voxels{dust}; checks {}; written to {}\n",
         counts.pieces,
         counts.cells,
         counts.fbs,
@@ -266,6 +273,12 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     }
     super::print(&line);
     Ok(())
+}
+
+/// The crack shape as it was used.
+fn crack_report(params: &FractureParams, level: u32) -> Option<CrackShape> {
+    (params.surface != Surface::Planar)
+        .then(|| CrackShape { transition_level: params.crack.transition(level).ok(), ..params.crack })
 }
 
 fn write(args: &FractureArgs, broken: &Broken, reporter: &Reporter) -> Result<(), CliError> {

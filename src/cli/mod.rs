@@ -4,6 +4,7 @@
 
 mod bench;
 mod breaking;
+mod crack;
 mod doctor;
 mod fracture;
 mod input;

@@ -2,20 +2,24 @@
 
 use std::{path::PathBuf, sync::PoisonError};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::{
     export::write_png,
     gpu::Gpu,
     render::{Camera, ColorBy, Renderer},
+    svo::Arena,
 };
 
 use super::{
     CliError,
-    input::{about, is_scene, load_object},
+    breaking::{Plan, break_object, first_pattern},
+    fracture::PatternArgs,
+    input::{Object, about, is_scene, load_object},
     progress::Reporter,
     simulate::{open, read_scene},
     stills::{Stage, Still, View, draw, surface_points},
+    tour::pieces,
 };
 
 #[derive(Args)]
@@ -40,9 +44,44 @@ pub struct RenderArgs {
     /// Octree level of a mesh: 2^N voxels along the longest side
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10))]
     level: u32,
+    /// Break a mesh as `kintsugi fracture` does and draw the pieces, moved apart by X times their distance from the middle
+    #[arg(long, value_name = "X", value_parser = parse_explode)]
+    explode: Option<f64>,
+    #[command(flatten)]
+    pattern: PatternArgs,
+    /// What colours show
+    #[arg(long, value_name = "NAME", default_value = "material")]
+    color_by: ColorName,
     /// Print progress as lines of JSON on stderr
     #[arg(long)]
     json_progress: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ColorName {
+    Material,
+    Piece,
+    Crack,
+    Normal,
+}
+
+impl From<ColorName> for ColorBy {
+    fn from(name: ColorName) -> Self {
+        match name {
+            ColorName::Material => Self::Material,
+            ColorName::Piece => Self::Piece,
+            ColorName::Crack => Self::Crack,
+            ColorName::Normal => Self::Normal,
+        }
+    }
+}
+
+fn parse_explode(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| format!("{text} is no number"))?;
+    if !(0.0..=10.0).contains(&value) {
+        return Err("it must be 0 (in place) to 10".into());
+    }
+    Ok(value)
 }
 
 /// Draws and writes.
@@ -58,7 +97,13 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     if is_scene(&args.file) {
         return scene(args, camera, &reporter);
     }
+    let seeds = args.pattern.check(args.level)?;
     let object = load_object(&args.file, args.level, &reporter)?;
+    if let Some(explode) = args.explode {
+        let plan = args.pattern.plan(&object, seeds);
+        first_pattern(&object, &plan)?;
+        return broken(args, camera, &object, &plan, explode, &reporter);
+    }
     let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
     let stage = reporter.stage("upload", |_| Stage::of(&gpu, &object))?;
     let still = Still {
@@ -67,12 +112,39 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         camera: camera.unwrap_or_else(|| {
             args.view.camera_on(&surface_points(&stage.bodies, |_| Some(&*object.forest)), args.size)
         }),
-        color_by: ColorBy::Material,
+        color_by: args.color_by.into(),
         floor: Some(0.0),
         transparent: args.transparent,
         size: args.size,
     };
     picture(args, &gpu, &still, &reporter)
+}
+
+/// The pieces of a mesh after its first break.
+fn broken(
+    args: &RenderArgs,
+    camera: Option<Camera>,
+    object: &Object,
+    plan: &Plan,
+    explode: f64,
+    reporter: &Reporter,
+) -> Result<(), CliError> {
+    let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
+    let broken = break_object(&gpu, object, plan, reporter)?;
+    let mut arena = Arena::new(&gpu)?;
+    let bodies = pieces(&gpu, &mut arena, object, &broken, explode)?;
+    let forest = broken.steps.first().map(|step| &*step.fracture.forest);
+    let whole = || args.view.camera_on(&surface_points(&bodies, |_| forest), args.size);
+    let still = Still {
+        arena: &arena,
+        bodies: &bodies,
+        camera: camera.unwrap_or_else(whole),
+        color_by: args.color_by.into(),
+        floor: Some(0.0),
+        transparent: args.transparent,
+        size: args.size,
+    };
+    picture(args, &gpu, &still, reporter)
 }
 
 /// A scene as it starts, from its own camera unless one is given.

@@ -138,7 +138,7 @@ fn scene(file: &Path, level: u32, folder: &Path, reporter: &Reporter) -> Result<
 }
 
 /// The pieces in place, moved apart by `explode` times their distance from the middle.
-fn pieces(
+pub(super) fn pieces(
     gpu: &Gpu,
     arena: &mut Arena,
     object: &Object,

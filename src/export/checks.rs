@@ -7,7 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 
 use crate::{
-    fracture::{Fracture, Piece},
+    fracture::{
+        Fracture, Piece, Surface,
+        crack::{NoiseWords, reference::CrackReference},
+        dust::reference::DustReference,
+    },
     svo::{
         Forest,
         morton::{Key, decode},
@@ -95,6 +99,13 @@ impl Copies {
         let merged = !fracture.merges.is_empty();
         Self { list, kept: fracture.pieces.len() as u32, cells, merged }
     }
+
+    /// Whether a voxel's copies are those of the wanted objects: one for each, or at least one where small pieces joined others.
+    fn are_those_of(&self, own: &[(Key, u32)], wanted: &[u32]) -> bool {
+        let held = |cell: &u32| own.iter().filter(|c| self.cells[c.1 as usize].contains(cell)).count();
+        wanted.iter().all(|cell| if self.merged { held(cell) > 0 } else { held(cell) == 1 })
+            && own.iter().all(|c| self.cells[c.1 as usize].iter().any(|cell| wanted.contains(cell)))
+    }
 }
 
 fn check_step(broken: &Broken, step: &BrokenStep) -> Vec<Check> {
@@ -112,17 +123,21 @@ fn check_step(broken: &Broken, step: &BrokenStep) -> Vec<Check> {
     let copies = Copies::of(&parts, fracture);
     vec![
         boundary(&source, &copies, step),
-        space(&source, &parts, &copies.list),
-        corners(&source, &copies, step, broken.grid.level),
+        space(&source, &parts, &copies.list, step),
+        match step.recipe.surface {
+            Surface::Planar => corners(&source, &copies, step, broken.grid.level),
+            Surface::Rough | Surface::Dusty => sides(&source, &copies, step, broken.grid.level),
+        },
         hidden(&copies, step),
         mass(broken, step),
+        dust(broken, step, &source, &parts),
         connected(&parts[..kept], step.island_level),
         valid(&fracture.forest),
     ]
 }
 
-/// Without copies, the boundary voxels of the pieces and of what was taken away are those of the source plus voxels that lay inside
-/// it. Cracks that were closed again are neither.
+/// Without copies, the boundary voxels of the pieces and of what was taken away are those of the source, but for dust, plus voxels that
+/// lay inside it. Cracks that were closed again are neither.
 fn boundary(source: &Cells, copies: &Copies, step: &BrokenStep) -> Check {
     let mut unique: Vec<Key> = copies.list.iter().map(|c| c.0).collect();
     unique.dedup();
@@ -141,7 +156,7 @@ fn boundary(source: &Cells, copies: &Copies, step: &BrokenStep) -> Check {
         && counts.fbs == with_copies;
     Check::new(
         "boundary_is_source_plus_crack",
-        missing == 0 && outside == 0 && counted,
+        (missing == 0 || step.recipe.surface == Surface::Dusty) && outside == 0 && counted,
         &[
             ("source_leaves", leaves.len() as f64),
             ("crack_voxels", from_inside as f64),
@@ -152,8 +167,9 @@ fn boundary(source: &Cells, copies: &Copies, step: &BrokenStep) -> Check {
     )
 }
 
-/// Boundary voxels without copies and the pieces' internal nodes tile exactly the space of the source.
-fn space(source: &Cells, pieces: &[Cells], copies: &[(Key, u32)]) -> Check {
+/// Boundary voxels without copies and the pieces' internal nodes tile the space of the source, all of it but for the voxels counted
+/// as dust.
+fn space(source: &Cells, pieces: &[Cells], copies: &[(Key, u32)], step: &BrokenStep) -> Check {
     let mut spans: Vec<(u64, u64)> = copies.iter().map(|c| (u64::from(c.0), u64::from(c.0) + 1)).collect();
     spans.dedup();
     for cells in pieces {
@@ -164,13 +180,30 @@ fn space(source: &Cells, pieces: &[Cells], copies: &[(Key, u32)]) -> Check {
     let overlaps = spans.windows(2).filter(|w| w[1].0 < w[0].1).count();
     let after: u64 = spans.iter().map(|s| s.1 - s.0).sum();
     let before = source.volume();
-    let same =
-        joined(spans) == joined((0..source.len()).map(|i| (u64::from(source.starts[i]), source.end(i))));
+    let whole = joined((0..source.len()).map(|i| (u64::from(source.starts[i]), source.end(i))));
+    let left = joined(spans);
+    let dust = step.fracture.counts.dust_voxels;
+    let outside = left.iter().filter(|span| !within(span, &whole)).count();
     Check::new(
         "voxels_before_are_voxels_after",
-        same && overlaps == 0 && before == after,
-        &[("before", before as f64), ("after", after as f64), ("overlaps", overlaps as f64)],
+        outside == 0
+            && overlaps == 0
+            && before == after + dust
+            && (dust == 0 || step.recipe.surface == Surface::Dusty),
+        &[
+            ("before", before as f64),
+            ("after", after as f64),
+            ("dust", dust as f64),
+            ("overlaps", overlaps as f64),
+            ("outside", outside as f64),
+        ],
     )
+}
+
+/// Whether a span lies in one of sorted, joined spans.
+fn within(span: &(u64, u64), whole: &[(u64, u64)]) -> bool {
+    let after = whole.partition_point(|w| w.0 <= span.0);
+    after > 0 && span.1 <= whole[after - 1].1
 }
 
 /// Sorted spans with touching neighbours joined.
@@ -185,9 +218,9 @@ fn joined(spans: impl IntoIterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
     out
 }
 
-/// The copies of a voxel are exactly the cells that own one of its corners; crack voxels have several (2016, sec. 4.3). Where small
-/// pieces joined others, the copies' cells together are all that own a corner, and a voxel from inside the source that only one
-/// piece holds would be a face inside that piece.
+/// The copies of a voxel are exactly the objects that own one of its corners (2016, sec. 4.3), and what lay inside the source has
+/// become boundary only where there are several: no face between two cells of one object (sec. 4.7). Where small pieces joined
+/// others, a piece stands for all of its parts.
 fn corners(source: &Cells, copies: &Copies, step: &BrokenStep, level: u32) -> Check {
     let seeds = &step.pattern.seeds;
     let list = &copies.list;
@@ -198,15 +231,13 @@ fn corners(source: &Cells, copies: &Copies, step: &BrokenStep, level: u32) -> Ch
     let stride = distances.div_ceil(DISTANCE_BUDGET).max(1) as usize;
     let checked = (0..voxels).into_par_iter().step_by(stride).map(|v| {
         let own = &list[starts[v]..starts[v + 1]];
-        let mut wanted = corner_cells(own[0].0, seeds, level).to_vec();
+        let owners = corner_cells(own[0].0, seeds, level);
+        let mut wanted = owners.map(|s| step.pattern.objects[s as usize]).to_vec();
         wanted.sort_unstable();
         wanted.dedup();
-        let held = |cell: &u32| own.iter().filter(|c| copies.cells[c.1 as usize].contains(cell)).count();
-        let all = wanted.iter().all(|cell| if copies.merged { held(cell) > 0 } else { held(cell) == 1 });
-        let each = own.iter().all(|c| copies.cells[c.1 as usize].iter().any(|cell| wanted.contains(cell)));
-        let was_inside = || source.find(own[0].0).is_some_and(|i| source.leaves[i] == u32::MAX);
-        let inner = own.len() == 1 && (wanted.len() > 1 || copies.merged) && was_inside();
-        (usize::from(!all || !each), usize::from(inner))
+        let was_inside = source.find(own[0].0).is_some_and(|i| source.leaves[i] == u32::MAX);
+        let inner = own.len() == 1 && was_inside;
+        (usize::from(!copies.are_those_of(own, &wanted)), usize::from(inner))
     });
     let (wrong, inner) = checked.reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
     Check::new(
@@ -220,8 +251,56 @@ fn corners(source: &Cells, copies: &Copies, step: &BrokenStep, level: u32) -> Ch
     )
 }
 
+/// Leaves compared at most with their crack surfaces; above it, voxels are sampled evenly.
+const CRACK_BUDGET: usize = 1_000_000;
+
+/// The copies of a voxel are exactly the cells on the sides of the crack surface that passes through it, or the one cell that it lies in
+/// (2018, sec. 5.3).
+fn sides(source: &Cells, copies: &Copies, step: &BrokenStep, level: u32) -> Check {
+    let list = &copies.list;
+    let mut starts: Vec<usize> = (0..list.len()).filter(|&i| i == 0 || list[i - 1].0 != list[i].0).collect();
+    starts.push(list.len());
+    let voxels = starts.len() - 1;
+    let stride = voxels.div_ceil(CRACK_BUDGET).max(1);
+    let crack = &step.recipe.crack;
+    let wrong = crack.transition(level).map_or(voxels, |transition| {
+        let words = NoiseWords::new(crack, step.recipe.rng, transition);
+        (0..voxels)
+            .into_par_iter()
+            .step_by(stride)
+            .map_init(
+                || {
+                    let rough = CrackReference::new(&step.pattern, words, level);
+                    (rough, DustReference::new(&step.pattern, words.with_gap(crack, level), level))
+                },
+                |(rough, dusty), v| {
+                    let own = &list[starts[v]..starts[v + 1]];
+                    let key = own[0].0;
+                    let internal = source.find(key).is_some_and(|i| source.leaves[i] == u32::MAX);
+                    let (objects, touched) = if step.recipe.surface == Surface::Dusty {
+                        let shares = dusty.leaf(decode(key));
+                        (shares.objects, shares.touched)
+                    } else {
+                        let fate = rough.leaf(decode(key), internal);
+                        (fate.objects, fate.touched)
+                    };
+                    !copies.are_those_of(own, &objects.into_iter().collect::<Vec<u32>>())
+                        || (internal && !touched)
+                },
+            )
+            .filter(|wrong| *wrong)
+            .count()
+    });
+    Check::new(
+        "copies_are_the_sides_of_the_crack",
+        wrong == 0,
+        &[("voxels_checked", voxels.div_ceil(stride) as f64), ("wrong", wrong as f64)],
+    )
+}
+
 /// Cells that own a part of a voxel's inside but none of its corners get nothing there: they were counted, and no piece has a copy.
 fn hidden(copies: &Copies, step: &BrokenStep) -> Check {
+    let planar = step.recipe.surface == Surface::Planar;
     let parts = step.hidden.parts.as_slice();
     let mut voxels: Vec<Key> = parts.iter().map(|part| part.0).collect();
     voxels.dedup();
@@ -236,7 +315,7 @@ fn hidden(copies: &Copies, step: &BrokenStep) -> Check {
     let cells: BTreeSet<u32> = parts.iter().map(|part| part.1).collect();
     Check::new(
         "hidden_parts_are_counted",
-        copied == 0 && step.fracture.counts.hidden == Some(parts.len() as u64),
+        copied == 0 && step.fracture.counts.hidden == planar.then_some(parts.len() as u64),
         &[
             ("hidden", parts.len() as f64),
             ("voxels", voxels.len() as f64),
@@ -259,7 +338,7 @@ fn corner_cells(key: Key, seeds: &[[i32; 3]], level: u32) -> [u32; 8] {
     })
 }
 
-/// Masses of the pieces and of what was taken away sum to that of what was broken.
+/// Masses of the pieces, of the dust and of what was taken away sum to that of what was broken.
 fn mass(broken: &Broken, step: &BrokenStep) -> Check {
     let (forest, tree) = broken.source_of(step);
     let before = crate::bodies::mass_properties(forest, tree as usize).volume;
@@ -269,7 +348,9 @@ fn mass(broken: &Broken, step: &BrokenStep) -> Check {
             .sum()
     });
     let after = step.fracture.pieces.iter().map(|p| p.mass.volume).sum::<f64>();
-    let error = if before > 0.0 { (after + lost - before).abs() / before } else { after.abs() };
+    let dust = step.fracture.dust_volume;
+    let rest = after + lost + dust;
+    let error = if before > 0.0 { (rest - before).abs() / before } else { rest.abs() };
     let voxel = broken.grid.h.powi(3);
     Check::new(
         "mass_before_is_mass_after",
@@ -278,7 +359,68 @@ fn mass(broken: &Broken, step: &BrokenStep) -> Check {
             ("before", before * voxel),
             ("after", after * voxel),
             ("dropped", lost * voxel),
+            ("dust", dust * voxel),
             ("worst_relative_error", error),
+        ],
+    )
+}
+
+/// What the pieces do not have of the source, voxel by voxel, is what was counted as dust; no voxel is given away more than once; and
+/// only dusty surfaces make any.
+fn dust(broken: &Broken, step: &BrokenStep, source: &Cells, parts: &[Cells]) -> Check {
+    let (source_forest, _) = broken.source_of(step);
+    let mut shares: Vec<(Key, f64)> = Vec::new();
+    let mut inside: Vec<(Key, f64)> = Vec::new();
+    for (part, cells) in parts.iter().enumerate() {
+        // What was dropped has octrees of its own.
+        let dropped = step.fracture.dropped.as_ref().filter(|_| part >= step.fracture.pieces.len());
+        let coverage = &dropped.map_or(&step.fracture.forest, |dropped| &dropped.forest).leaves.coverage;
+        for i in 0..cells.len() {
+            match cells.leaves[i] {
+                u32::MAX => inside.push((cells.starts[i], (1u64 << (3 * cells.log_sizes[i])) as f64)),
+                leaf => shares.push((cells.starts[i], f64::from(coverage[leaf as usize]))),
+            }
+        }
+    }
+    shares.par_sort_unstable_by_key(|share| share.0);
+    inside.par_sort_unstable_by_key(|cube| cube.0);
+    let range = |list: &[(Key, f64)], i: usize| {
+        let end = source.end(i);
+        list.partition_point(|s| s.0 < source.starts[i])..list.partition_point(|s| u64::from(s.0) < end)
+    };
+    let (voxels, volume, worst) = (0..source.len())
+        .into_par_iter()
+        .map(|i| {
+            let leaf = source.leaves[i];
+            let each =
+                if leaf == u32::MAX { 1.0 } else { f64::from(source_forest.leaves.coverage[leaf as usize]) };
+            let cubes: f64 = inside[range(&inside, i)].iter().map(|cube| cube.1).sum();
+            let (mut given, mut touched, mut worst) = (cubes, 0.0, 0.0f64);
+            for same in shares[range(&shares, i)].chunk_by(|a, b| a.0 == b.0) {
+                let sum: f64 = same.iter().map(|share| share.1).sum();
+                given += sum;
+                touched += 1.0;
+                worst = worst.max(sum / each - 1.0);
+            }
+            let size = (source.end(i) - u64::from(source.starts[i])) as f64;
+            (size - touched - cubes, size * each - given, worst)
+        })
+        .reduce(|| (0.0, 0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1, a.2.max(b.2)));
+    let before: f64 = crate::bodies::mass_properties(source_forest, broken.source_of(step).1 as usize).volume;
+    let counted = step.fracture.counts.dust_voxels as f64;
+    let error = (volume - step.fracture.dust_volume).abs() / before.max(f64::MIN_POSITIVE);
+    let is_dusty = step.recipe.surface == Surface::Dusty;
+    let cube = broken.grid.h.powi(3);
+    Check::new(
+        "dust_is_what_is_gone",
+        voxels == counted && error <= 1e-6 && worst <= 1e-6 && (is_dusty || voxels == 0.0),
+        &[
+            ("voxels_gone", voxels),
+            ("voxels_counted", counted),
+            ("mass_gone", volume * cube),
+            ("mass_counted", step.fracture.dust_volume * cube),
+            ("worst_relative_error", error),
+            ("worst_given_twice", worst),
         ],
     )
 }

@@ -6,7 +6,9 @@ use glam::DVec3;
 use serde::Serialize;
 
 use crate::{
-    fracture::{Dropped, FractureCounts, FractureParams, Impact, Preset, Smallest, Solved, Surface},
+    fracture::{
+        Dropped, FractureCounts, FractureParams, Impact, Preset, Smallest, Solved, Surface, crack::CrackShape,
+    },
     gpu::StageTiming,
     mesh::HealthReport,
 };
@@ -57,10 +59,16 @@ pub struct ParameterReport {
     pub rng: u64,
     /// Crack surfaces.
     pub surface: Surface,
+    /// Shape of rough and dusty ones, with the transition level that was used.
+    pub crack: Option<CrackShape>,
     /// Level at which islands are told apart.
     pub island_level: u32,
     /// The smallest piece.
     pub smallest: Option<Smallest>,
+    /// Local radius, a fraction of the longest side; null breaks everything.
+    pub local: Option<f64>,
+    /// Seeds of the first break that were kept by number.
+    pub keep: Vec<u32>,
     /// Generations.
     pub generations: u32,
     /// Mesh formats written beside the arrays.
@@ -88,6 +96,9 @@ impl ParameterReport {
             surface: params.surface,
             island_level: params.island_level.unwrap_or_default(),
             smallest: params.smallest,
+            crack: None,
+            local: params.local,
+            keep: params.keep.clone(),
             generations: 1,
             formats: Vec::new(),
         }
@@ -156,8 +167,8 @@ impl FractureReport {
             pieces: list(&broken.pieces, 0),
             broken_again: list(&broken.broken_again, broken.pieces.len()),
             source_mass: source_volume * voxel,
-            dust_mass: 0.0,
-            dust_voxels: 0,
+            dust_mass: broken.steps.iter().map(|step| step.fracture.dust_volume).sum::<f64>() * voxel,
+            dust_voxels: broken.steps.iter().map(|step| step.fracture.counts.dust_voxels).sum(),
             dropped_mass: voxel
                 * broken
                     .steps
@@ -186,6 +197,12 @@ impl FractureReport {
     #[must_use]
     pub fn counts(&self) -> FractureCounts {
         self.counts
+    }
+
+    /// Mass of the dust divided by that of the source.
+    #[must_use]
+    pub fn dust_share(&self) -> f64 {
+        if self.source_mass > 0.0 { self.dust_mass / self.source_mass } else { 0.0 }
     }
 
     /// Writes the report with these timings.
@@ -242,6 +259,8 @@ fn counts(broken: &Broken) -> FractureCounts {
         dropped: broken.steps.iter().map(|step| step.fracture.counts.dropped).sum(),
         merged: broken.steps.iter().map(|step| step.fracture.counts.merged).sum(),
         hidden: broken.steps.iter().map(|step| step.fracture.counts.hidden).sum(),
+        dust_voxels: broken.steps.iter().map(|step| step.fracture.counts.dust_voxels).sum(),
+        swallowed: broken.steps.iter().map(|step| step.fracture.counts.swallowed).sum(),
     }
 }
 

@@ -11,15 +11,15 @@ pub(super) const UNIT_BITS: u32 = 14;
 /// A pair's source, or an origin's leaf, when there is no stored one.
 pub(super) const NO_LEAF: u32 = 0x0fff_ffff;
 
-/// One Voronoi cell (or component) meeting one octree node, as `fracture/voronoi.wgsl` declares it.
+/// One object (or component) meeting one octree node, as `fracture/voronoi.wgsl` declares it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, bytemuck::Pod, bytemuck::Zeroable)]
 pub(super) struct Pair {
     pub source: u32,
-    pub cell: u32,
+    pub object: u32,
     pub key: u32,
-    pub rival_first: u32,
-    pub rival_count: u32,
+    pub list_first: u32,
+    pub list_count: u32,
 }
 
 /// The pairs of one parent level in order, their octant masks (low byte stored children, next byte internal), and where each
@@ -112,10 +112,10 @@ mod tests {
             offsets,
             [
                 ("source", std::mem::offset_of!(Pair, source)),
-                ("cell", std::mem::offset_of!(Pair, cell)),
+                ("object", std::mem::offset_of!(Pair, object)),
                 ("key", std::mem::offset_of!(Pair, key)),
-                ("rival_first", std::mem::offset_of!(Pair, rival_first)),
-                ("rival_count", std::mem::offset_of!(Pair, rival_count)),
+                ("list_first", std::mem::offset_of!(Pair, list_first)),
+                ("list_count", std::mem::offset_of!(Pair, list_count)),
             ]
         );
     }

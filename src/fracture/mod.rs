@@ -3,9 +3,16 @@
 //! [`Pattern`] makes the seeds, [`Fracturer::fracture`] is the recipe, [`reference`] says the same on the whole grid without an
 //! octree or a GPU, for tests.
 
+pub mod crack;
+pub mod dust;
+mod faces;
 mod hidden;
 mod islands;
+pub mod labelling;
 mod layers;
+mod local;
+#[cfg(test)]
+mod local_tests;
 mod merge;
 mod params;
 mod pattern;
@@ -24,11 +31,14 @@ mod solve;
 mod tests;
 mod traverse;
 
+pub use faces::{VoronoiFace, voronoi_faces};
 pub use hidden::{Hidden, hidden};
+pub use labelling::Labelling;
 pub use params::{FractureParams, Impact, ParamProblem, Preset, Recipe, SmallRule, Smallest, Surface};
 pub use pattern::{MAX_SEEDS, Pattern, PatternError};
 pub use pieces::{Dropped, Fracture, FractureCounts, FractureError, Merge, Piece, Solved, Source};
 
+use self::crack::rough::{self, RoughPass};
 use crate::gpu::{Gpu, GpuError, StageTiming, primitives::Scan};
 
 /// Colour of the material inside, until an object says otherwise: fired clay.
@@ -38,8 +48,11 @@ pub const INTERIOR: [u8; 3] = [196, 168, 142];
 pub struct Fracturer {
     scan: Scan,
     traverse: traverse::TraversePass,
+    rough: RoughPass,
+    dusty: RoughPass,
     prune: prune::PrunePass,
     islands: islands::IslandsPass,
+    iterative: labelling::IterativePass,
     split: split::SplitPass,
 }
 
@@ -52,8 +65,11 @@ impl Fracturer {
         let passes = Self {
             scan: Scan::new(gpu),
             traverse: traverse::TraversePass::new(gpu),
+            rough: RoughPass::new(gpu),
+            dusty: RoughPass::dusty(gpu),
             prune: prune::PrunePass::new(gpu),
             islands: islands::IslandsPass::new(gpu),
+            iterative: labelling::IterativePass::new(gpu),
             split: split::SplitPass::new(gpu),
         };
         gpu.check()?;
@@ -71,36 +87,81 @@ impl Fracturer {
         pattern: &Pattern,
         recipe: &Recipe,
     ) -> Result<Fracture, FractureError> {
-        let level = source.forest.level;
-        let island_level = recipe.island_level.unwrap_or(level);
-        if pattern.seeds.is_empty() {
-            return Err(FractureError::Params("a fracture needs at least one seed".into()));
-        }
-        if !(1..=level).contains(&island_level) {
-            return Err(FractureError::Params(format!(
-                "island level {island_level} is outside 1 to the leaf level {level}"
-            )));
-        }
+        let island_level = check(source, pattern, recipe)?;
         let mut clock = layers::Clock::default();
         let interior = crate::svo::LeafColor::new(INTERIOR, true, 0.0).0;
 
-        let (layers, leaves) = self.traverse.run(gpu, &self.scan, source, pattern, interior, &mut clock)?;
+        let (layers, leaves) = match recipe.surface {
+            Surface::Planar => self.traverse.run(gpu, &self.scan, source, pattern, interior, &mut clock)?,
+            Surface::Rough => {
+                self.rough.run(&mut self.work(gpu, source, recipe, &mut clock)?, pattern, interior)?
+            }
+            Surface::Dusty => {
+                self.dusty.run(&mut self.work(gpu, source, recipe, &mut clock)?, pattern, interior)?
+            }
+        };
         let (cells, survivors) = self.prune.run(gpu, &self.scan, &layers, leaves, &mut clock)?;
         drop(layers);
-        let islands = self.islands.run(gpu, &self.scan, &cells, island_level, &mut clock)?;
-        let tree_cells: Vec<u32> = (0..pattern.seeds.len())
-            .filter(|&s| survivors[s + 1] != survivors[s])
-            .map(|s| s as u32)
-            .collect();
-        if islands.components.len() == tree_cells.len() {
-            let all = pieces::collect(gpu, source, &cells, tree_cells, clock)?;
-            return Ok(finish(source, pattern, recipe, all));
+        if cells.nodes.len() == 0 {
+            return Err(FractureError::Params(
+                "the gap would leave nothing but dust; a narrower gap or a finer transition level leaves pieces".into(),
+            ));
         }
-        let component_cells =
-            islands.components.read(gpu)?.iter().map(|[_, tree]| tree_cells[*tree as usize]).collect();
-        let split = self.split.run(gpu, &self.scan, &self.prune, &cells, &islands, &mut clock)?;
-        let all = pieces::collect(gpu, source, &split, component_cells, clock)?;
-        Ok(finish(source, pattern, recipe, all))
+        let islands = match recipe.labelling {
+            Labelling::UnionFind => self.islands.run(gpu, &cells, island_level, &mut clock)?,
+            Labelling::Iterative => self.iterative.islands(gpu, &cells, island_level, &mut clock)?,
+        };
+        let has_voxels = |rank: u32| survivors[rank as usize] != survivors[rank as usize + 1];
+        let swallowed = match recipe.surface {
+            Surface::Planar => 0,
+            // What has no voxel would have had one if the planar descent finds it one.
+            _ => rough::planar_objects(&mut self.work(gpu, source, recipe, &mut clock)?, pattern, |rank| {
+                !has_voxels(rank)
+            })?,
+        };
+        // One root for each object, by ascending id.
+        let tree_cells: Vec<u32> =
+            (0..).zip(pattern.object_ids()).filter(|(rank, _)| has_voxels(*rank)).map(|(_, id)| id).collect();
+        let mut fracture = if islands.components.len() == tree_cells.len() {
+            pieces::collect(gpu, source, &cells, tree_cells, clock)?
+        } else {
+            let component_cells =
+                islands.components.iter().map(|[_, tree]| tree_cells[*tree as usize]).collect();
+            let split = self.split.run(gpu, &self.scan, &self.prune, &cells, &islands, &mut clock)?;
+            pieces::collect(gpu, source, &split, component_cells, clock)?
+        };
+        fracture.counts.swallowed = swallowed as u64;
+        Ok(finish(source, pattern, recipe, fracture))
+    }
+
+    /// The crossed voxels of the transition level with their separation points and triangles, in Morton order, to look at. None where the
+    /// leaves are the transition voxels.
+    ///
+    /// # Errors
+    /// As [`Fracturer::fracture`].
+    pub fn transition_voxels(
+        &self,
+        gpu: &Gpu,
+        source: &Source<'_>,
+        pattern: &Pattern,
+        recipe: &Recipe,
+    ) -> Result<Vec<crack::TransitionVoxel>, FractureError> {
+        check(source, pattern, recipe)?;
+        let mut clock = layers::Clock::default();
+        self.rough.voxels(&mut self.work(gpu, source, recipe, &mut clock)?, pattern)
+    }
+
+    fn work<'a>(
+        &'a self,
+        gpu: &'a Gpu,
+        source: &'a Source<'a>,
+        recipe: &Recipe,
+        clock: &'a mut layers::Clock,
+    ) -> Result<rough::Work<'a>, FractureError> {
+        let transition = recipe.crack.transition(source.forest.level)?;
+        let words = crack::NoiseWords::new(&recipe.crack, recipe.rng, transition)
+            .with_gap(&recipe.crack, source.forest.level);
+        Ok(rough::Work::new(gpu, &self.scan, &self.traverse, source, words, clock))
     }
 }
 
@@ -112,4 +173,28 @@ fn finish(source: &Source<'_>, pattern: &Pattern, recipe: &Recipe, mut fracture:
     let ms = started.elapsed().as_secs_f64() * 1e3;
     fracture.timings.push(StageTiming { stage: "smallest pieces (CPU)".into(), ms });
     fracture
+}
+
+/// Refuses what cannot be computed; returns the island level.
+fn check(source: &Source<'_>, pattern: &Pattern, recipe: &Recipe) -> Result<u32, FractureError> {
+    let level = source.forest.level;
+    if pattern.seeds.is_empty() {
+        return Err(FractureError::Params("a fracture needs at least one seed".into()));
+    }
+    if !pattern.objects_are_sound() {
+        return Err(FractureError::Params(
+            "every seed needs an object id, the smallest index of the seeds that share it".into(),
+        ));
+    }
+    let island_level = recipe.island_level.unwrap_or(level);
+    if !(1..=level).contains(&island_level) {
+        return Err(FractureError::Params(format!(
+            "island level {island_level} is outside 1 to the leaf level {level}"
+        )));
+    }
+    if recipe.surface != Surface::Planar {
+        recipe.crack.check()?;
+        recipe.crack.transition(level)?;
+    }
+    Ok(island_level)
 }

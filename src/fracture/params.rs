@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use super::MAX_SEEDS;
+use super::{MAX_SEEDS, crack::CrackShape, labelling::Labelling};
 
 /// How crack surfaces look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -120,8 +120,17 @@ pub struct FractureParams {
     pub rng: u64,
     /// Crack surface method.
     pub surface: Surface,
+    /// Crack surfaces, where they are rough or dusty.
+    pub crack: CrackShape,
     /// Level at which islands are told apart; `None` is the leaf level.
     pub island_level: Option<u32>,
+    /// How islands are told apart: the same pieces either way.
+    pub labelling: Labelling,
+    /// Local fracture: cells of seeds farther from the impact than this stay together; unit as `radii`. `None` breaks everything.
+    pub local: Option<f64>,
+    /// Seeds, by index, whose cells stay with them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub keep: Vec<u32>,
     /// The smallest piece; `None`: every piece stays.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub smallest: Option<Smallest>,
@@ -134,6 +143,12 @@ pub struct Recipe {
     pub island_level: Option<u32>,
     /// Crack surface method.
     pub surface: Surface,
+    /// Crack surfaces, where they are rough or dusty.
+    pub crack: CrackShape,
+    /// Random seed of the crack surfaces.
+    pub rng: u64,
+    /// How islands are told apart.
+    pub labelling: Labelling,
     /// The smallest piece.
     pub smallest: Option<Smallest>,
 }
@@ -145,7 +160,14 @@ impl FractureParams {
     /// What the passes need to know beside the pattern.
     #[must_use]
     pub fn recipe(&self) -> Recipe {
-        Recipe { island_level: self.island_level, surface: self.surface, smallest: self.smallest }
+        Recipe {
+            island_level: self.island_level,
+            surface: self.surface,
+            crack: self.crack,
+            rng: self.rng,
+            labelling: self.labelling,
+            smallest: self.smallest,
+        }
     }
 
     /// Seeds of the pattern where none are solved for.
@@ -232,7 +254,11 @@ impl Default for FractureParams {
             target_pieces: None,
             rng: 1,
             surface: Surface::Planar,
+            crack: CrackShape::default(),
             island_level: None,
+            labelling: Labelling::UnionFind,
+            local: None,
+            keep: Vec::new(),
             smallest: None,
         }
     }

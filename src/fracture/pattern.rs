@@ -75,7 +75,8 @@ impl Pattern {
     }
 
     /// Seeds at random on spheres round `point` (or as another preset has them), in grid coordinates (voxels) of a grid of `level`;
-    /// `bounds` (low, high) are the object's, and radii count in fractions of their longest side. Seeds are dealt to the spheres in
+    /// `bounds` (low, high) are the object's, and radii count in fractions of their longest side, as does the local radius, see
+    /// [`Pattern::keep_far`]. Seeds are dealt to the spheres in
     /// turn, the innermost first, so every sphere gets its equal share and what is left over goes to the inner ones. Directions are
     /// uniform; one that leaves the bounds is drawn again, up to 64 times, because a seed far from the object seldom makes a piece.
     /// A seed more than half a side outside the grid is pulled in to that limit. The same parameters give the same seeds on every
@@ -117,7 +118,7 @@ impl Pattern {
                 })
             })
             .collect();
-        Self::from_points(&points, level)
+        Self::from_points(&points, level)?.keep_far(params, impact.point, bounds, level)
     }
 
     /// Seeds at the given grid coordinates (voxels) of a grid of `level`, rounded to 2^-14 of a side.
@@ -137,6 +138,20 @@ impl Pattern {
             seeds.push(q.as_ivec3().to_array());
         }
         Ok(Self { objects: (0..seeds.len() as u32).collect(), seeds })
+    }
+
+    /// The object ids that seeds have, ascending.
+    #[must_use]
+    pub fn object_ids(&self) -> Vec<u32> {
+        (0..self.seeds.len() as u32).filter(|s| self.objects[*s as usize] == *s).collect()
+    }
+
+    /// Whether there is an object id for every seed, and every id is the smallest seed index that has it.
+    pub(super) fn objects_are_sound(&self) -> bool {
+        self.objects.len() == self.seeds.len()
+            && (0u32..)
+                .zip(&self.objects)
+                .all(|(s, object)| *object <= s && self.objects[*object as usize] == *object)
     }
 
     /// Seeds in leaf units of a grid of `level`, exactly as used.

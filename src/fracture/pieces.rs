@@ -8,7 +8,10 @@ use crate::{
     svo::{Arena, Forest, LeafColor, Leaves, Slot},
 };
 
-use super::layers::{Clock, NO_LEAF, Octrees};
+use super::{
+    PatternError,
+    layers::{Clock, NO_LEAF, Octrees},
+};
 
 /// The octree that is to break: one tree of a forest that is in the arena.
 pub struct Source<'a> {
@@ -50,6 +53,10 @@ pub struct FractureCounts {
     pub islands: u64,
     /// Pieces.
     pub pieces: u64,
+    /// Solid leaf voxels of the source that no piece got any of: the gap of a dusty surface.
+    pub dust_voxels: u64,
+    /// Cells that would own a voxel with planar surfaces and own none with crack surfaces.
+    pub swallowed: u64,
     /// Pieces that were too small and were taken away.
     #[serde(default)]
     pub dropped: u64,
@@ -115,6 +122,8 @@ pub struct Fracture {
     pub pieces: Vec<Piece>,
     /// Counts.
     pub counts: FractureCounts,
+    /// Solid that became dust, voxels: all of the dust voxels, and the dust's share of those that a gap only cuts into.
+    pub dust_volume: f64,
     /// GPU time per stage.
     pub timings: Vec<StageTiming>,
     /// What the smallest-piece rule took away.
@@ -145,6 +154,12 @@ pub enum FractureError {
     Gpu(#[from] GpuError),
 }
 
+impl From<PatternError> for FractureError {
+    fn from(error: PatternError) -> Self {
+        Self::Params(error.to_string())
+    }
+}
+
 /// Reads the octrees back and sums the pieces. `tree_cells` is the seed of each tree.
 pub(super) fn collect(
     gpu: &Gpu,
@@ -166,20 +181,36 @@ pub(super) fn collect(
 
     // k cells share a leaf; 840 = lcm(1..=8) counts the shares of crack voxels exactly.
     let mut crack_shares = 0u64;
+    let mut dust_volume = 0.0;
+    let source_leaves = source.forest.tree_start[source.tree as usize] as usize
+        ..source.forest.tree_start[source.tree as usize + 1] as usize;
+    let mut is_taken = vec![false; source_leaves.len()];
     let mut leaves = Leaves { cuts, ..Leaves::default() };
     leaves.keys.reserve_exact(place.len());
     leaves.coverage.reserve_exact(place.len());
     for [key, origin] in &place {
-        let sharers = (origin >> 28) + 1;
-        let leaf = origin & NO_LEAF;
-        let whole = if leaf == NO_LEAF {
-            crack_shares += u64::from(840 / sharers);
+        let Sharing { cells, parts } = Sharing::of(*origin);
+        let leaf = (origin & NO_LEAF) as usize;
+        let whole = if leaf == NO_LEAF as usize {
+            crack_shares += u64::from(840 / cells);
             1.0
         } else {
-            source.forest.leaves.coverage[leaf as usize]
+            if let Some(taken) = leaf.checked_sub(source_leaves.start).and_then(|i| is_taken.get_mut(i)) {
+                *taken = true;
+            }
+            source.forest.leaves.coverage[leaf]
         };
+        if parts > cells {
+            // The dust's part, which all copies of the leaf account for together.
+            dust_volume += f64::from(whole) / f64::from(parts * cells);
+        }
         leaves.keys.push(*key);
-        leaves.coverage.push(whole / sharers as f32);
+        leaves.coverage.push(whole / parts as f32);
+    }
+    let mut dust_voxels = 0u64;
+    for leaf in source_leaves.clone().filter(|leaf| !is_taken[leaf - source_leaves.start]) {
+        dust_voxels += 1;
+        dust_volume += f64::from(source.forest.leaves.coverage[leaf]);
     }
     leaves.normals = surface.iter().map(|[normal, _]| *normal).collect();
     leaves.colors = surface.iter().map(|[_, color]| LeafColor(*color)).collect();
@@ -206,12 +237,14 @@ pub(super) fn collect(
     let mut cells = tree_cells;
     cells.sort_unstable();
     cells.dedup();
-    let source_range = source.tree as usize;
+    let crack_voxels = crack_shares / 840;
+    let mut inside = 0u64;
+    source.forest.visit_internal(source.tree as usize, &mut |_, _, size| inside += u64::from(size).pow(3));
+    let inside_pieces = pieces.iter().map(|piece| piece.voxels).sum::<u64>() - place.len() as u64;
+    let inside_dust = inside.saturating_sub(inside_pieces + crack_voxels);
     let counts = FractureCounts {
-        source_leaves: u64::from(
-            source.forest.tree_start[source_range + 1] - source.forest.tree_start[source_range],
-        ),
-        crack_voxels: crack_shares / 840,
+        source_leaves: source_leaves.len() as u64,
+        crack_voxels,
         fbs: place.len() as u64,
         cells: cells.len() as u64,
         islands: (pieces.len() - cells.len()) as u64,
@@ -219,7 +252,10 @@ pub(super) fn collect(
         dropped: 0,
         merged: 0,
         hidden: None,
+        dust_voxels: dust_voxels + inside_dust,
+        swallowed: 0,
     };
+    dust_volume += inside_dust as f64;
     timings.push(StageTiming {
         stage: "readback and masses (CPU)".into(),
         ms: started.elapsed().as_secs_f64() * 1e3,
@@ -228,11 +264,27 @@ pub(super) fn collect(
         forest: Arc::new(forest),
         pieces,
         counts,
+        dust_volume,
         timings,
         dropped: None,
         merges: Vec::new(),
         solved: None,
     })
+}
+
+/// How a leaf is divided, from the high bits of its origin: below 8 the number of its cells less one, all of it theirs; from 8 on the
+/// same number, and one more part is dust.
+struct Sharing {
+    cells: u32,
+    parts: u32,
+}
+
+impl Sharing {
+    fn of(origin: u32) -> Self {
+        let code = origin >> 28;
+        let cells = code % 8 + 1;
+        Self { cells, parts: cells + code / 8 }
+    }
 }
 
 /// Leaf ranges per tree: a tree's nodes are contiguous on every level, so its children are too.

@@ -1,13 +1,20 @@
-//! The same fracture on the whole grid, by brute force: every corner against every seed, every solid voxel, flood fill. No octree, no
+//! The same fracture on the whole grid, by brute force: every corner against every seed, its object, every solid voxel, flood fill. No octree, no
 //! pruning, no code shared with the passes. For tests, up to level 7.
 //!
 //! In: one tree and a pattern. Out: sorted lists that the passes' result must equal.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use crate::svo::{Forest, morton};
+use crate::svo::{
+    Forest,
+    morton::{self, Key},
+};
 
-use super::Pattern;
+use super::{
+    Pattern, PatternError, Recipe, Surface,
+    crack::{NoiseWords, reference::CrackReference},
+    dust::reference::DustReference,
+};
 
 /// A fracture as plain lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,8 +25,120 @@ pub struct Reference {
     pub internal: Vec<(u32, u32)>,
     /// Per piece the sorted (cell, Morton code) of all its solid voxels; pieces sorted.
     pub pieces: Vec<Vec<(u32, u32)>>,
-    /// Internal voxels whose corners lie in several cells, without copies.
+    /// Internal voxels that became crack voxels, without copies.
     pub crack_voxels: usize,
+    /// (Morton code, parts) of every leaf of which one of so many equal parts is dust, sorted; 1 where no object gets any of it.
+    pub dust: Vec<(u32, u32)>,
+    /// Cells that would get a voxel with planar surfaces and get none with these.
+    pub swallowed: usize,
+}
+
+/// Breaks `tree` of `forest` by `pattern` as `recipe` says; islands at the leaf level.
+///
+/// # Errors
+/// [`PatternError`] for a crack shape out of range.
+pub fn fracture_by(
+    forest: &Forest,
+    tree: usize,
+    pattern: &Pattern,
+    recipe: &Recipe,
+) -> Result<Reference, PatternError> {
+    match recipe.surface {
+        Surface::Planar => Ok(fracture(forest, tree, pattern)),
+        Surface::Rough => rough(forest, tree, pattern, recipe),
+        Surface::Dusty => dusty(forest, tree, pattern, recipe),
+    }
+}
+
+/// Crack surfaces with a gap (2018, sec. 5.3).
+fn dusty(
+    forest: &Forest,
+    tree: usize,
+    pattern: &Pattern,
+    recipe: &Recipe,
+) -> Result<Reference, PatternError> {
+    recipe.crack.check()?;
+    let transition = recipe.crack.transition(forest.level)?;
+    let words = NoiseWords::new(&recipe.crack, recipe.rng, transition).with_gap(&recipe.crack, forest.level);
+    let mut dust = DustReference::new(pattern, words, forest.level);
+    let mut out = Reference::default();
+    for_each_solid(forest, tree, &mut |p, internal| {
+        let shares = dust.leaf(p);
+        let key = morton::encode(p);
+        if !shares.filled {
+            out.dust.push((key, shares.objects.len() as u32 + 1));
+        }
+        if !shares.objects.is_empty() {
+            out.add(key, internal, internal && !shares.touched, &shares.objects);
+        }
+    });
+    out.dust.sort_unstable();
+    out.finish(forest.level);
+    out.swallowed = cells(&fracture(forest, tree, pattern)).difference(&cells(&out)).count();
+    Ok(out)
+}
+
+/// Crack surfaces without a gap (2018).
+fn rough(
+    forest: &Forest,
+    tree: usize,
+    pattern: &Pattern,
+    recipe: &Recipe,
+) -> Result<Reference, PatternError> {
+    recipe.crack.check()?;
+    let transition = recipe.crack.transition(forest.level)?;
+    let words = NoiseWords::new(&recipe.crack, recipe.rng, transition);
+    let mut cracks = CrackReference::new(pattern, words, forest.level);
+    let mut out = Reference::default();
+    for_each_solid(forest, tree, &mut |p, internal| {
+        let fate = cracks.leaf(p, internal);
+        out.add(morton::encode(p), internal, internal && !fate.touched, &fate.objects);
+    });
+    out.finish(forest.level);
+    out.swallowed = cells(&fracture(forest, tree, pattern)).difference(&cells(&out)).count();
+    Ok(out)
+}
+
+/// The cells that own a voxel.
+fn cells(reference: &Reference) -> BTreeSet<u32> {
+    reference.pieces.iter().filter_map(|piece| piece.first()).map(|voxel| voxel.0).collect()
+}
+
+impl Reference {
+    /// One solid voxel: whole inside one cell, or copied to each of `cells`.
+    fn add(&mut self, key: Key, internal: bool, whole: bool, cells: &[u32]) {
+        if whole {
+            self.internal.extend(cells.iter().map(|cell| (*cell, key)));
+            return;
+        }
+        self.crack_voxels += usize::from(internal);
+        self.copies.extend(cells.iter().map(|&cell| (cell, key, internal)));
+    }
+
+    /// Sorts and finds the pieces.
+    fn finish(&mut self, level: u32) {
+        self.copies.sort_unstable();
+        self.internal.sort_unstable();
+        let voxels: Vec<(u32, u32)> = self
+            .copies
+            .iter()
+            .map(|&(cell, key, _)| (cell, key))
+            .chain(self.internal.iter().copied())
+            .collect();
+        self.pieces = components(&voxels, 1 << level);
+    }
+}
+
+/// Calls `visit` for every solid leaf cell: its place, and whether it is internal.
+fn for_each_solid(forest: &Forest, tree: usize, visit: &mut impl FnMut([u32; 3], bool)) {
+    for key in &forest.leaves.keys[forest.tree_start[tree] as usize..forest.tree_start[tree + 1] as usize] {
+        visit(morton::decode(*key), false);
+    }
+    forest.visit_internal(tree, &mut |_, low, size| {
+        for i in 0..size.pow(3) {
+            visit([low[0] + i % size, low[1] + i / size % size, low[2] + i / size / size], true);
+        }
+    });
 }
 
 /// Breaks `tree` of `forest` by `pattern`; islands at the leaf level.
@@ -29,55 +148,19 @@ pub fn fracture(forest: &Forest, tree: usize, pattern: &Pattern) -> Reference {
     let unit = 1i64 << (super::layers::UNIT_BITS - forest.level);
     let owners = corner_owners(side, unit, pattern);
 
-    // 0 empty, 1 boundary, 2 internal
-    let mut solid = vec![0u8; side * side * side];
-    let at = |p: [u32; 3]| (p[2] as usize * side + p[1] as usize) * side + p[0] as usize;
-    let (first, end) = (forest.tree_start[tree] as usize, forest.tree_start[tree + 1] as usize);
-    for key in &forest.leaves.keys[first..end] {
-        solid[at(morton::decode(*key))] = 1;
-    }
-    forest.visit_internal(tree, &mut |_, low, size| {
-        for z in low[2]..low[2] + size {
-            for y in low[1]..low[1] + size {
-                for x in low[0]..low[0] + size {
-                    solid[at([x, y, z])] = 2;
-                }
-            }
-        }
-    });
-
     let mut out = Reference::default();
-    for z in 0..side {
-        for y in 0..side {
-            for x in 0..side {
-                let p = [x as u32, y as u32, z as u32];
-                let state = solid[at(p)];
-                if state == 0 {
-                    continue;
-                }
-                let mut cells: Vec<u32> = (0..8)
-                    .map(|c| {
-                        let (cx, cy, cz) = (x + (c & 1), y + (c >> 1 & 1), z + (c >> 2));
-                        owners[(cz * (side + 1) + cy) * (side + 1) + cx]
-                    })
-                    .collect();
-                cells.sort_unstable();
-                cells.dedup();
-                let key = morton::encode(p);
-                if state == 2 && cells.len() == 1 {
-                    out.internal.push((cells[0], key));
-                    continue;
-                }
-                out.crack_voxels += usize::from(state == 2);
-                out.copies.extend(cells.iter().map(|&cell| (cell, key, state == 2)));
-            }
-        }
-    }
-    out.copies.sort_unstable();
-    out.internal.sort_unstable();
-    let voxels: Vec<(u32, u32)> =
-        out.copies.iter().map(|&(cell, key, _)| (cell, key)).chain(out.internal.iter().copied()).collect();
-    out.pieces = components(&voxels, side as i64);
+    for_each_solid(forest, tree, &mut |p, internal| {
+        let mut cells: Vec<u32> = (0..8)
+            .map(|c| {
+                let [x, y, z] = [0, 1, 2].map(|a| p[a] as usize + (c >> a & 1));
+                pattern.objects[owners[(z * (side + 1) + y) * (side + 1) + x] as usize]
+            })
+            .collect();
+        cells.sort_unstable();
+        cells.dedup();
+        out.add(morton::encode(p), internal, internal && cells.len() == 1, &cells);
+    });
+    out.finish(forest.level);
     out
 }
 

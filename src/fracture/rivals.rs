@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use super::{Pattern, layers::UNIT_BITS, polytope::Polytope};
 
 /// Patterns with fewer seeds keep one list for all.
-const MANY: usize = 256;
+pub(super) const MANY: usize = 256;
 /// The nearest seeds cut a cell first, in order: what is left is small, and few of the others cut it again.
 const NEAREST: usize = 48;
 

@@ -82,6 +82,7 @@ impl Fracturer {
         let mut best: Option<(Pattern, Fracture)> = None;
         while let Some(trial) = search.propose().filter(|_| solved.trials < FULL_TRIALS) {
             let pattern = draw(Some(trial))?;
+            let recipe = Recipe { rng: shaken(trial.shake), ..recipe.clone() };
             let fracture = self.fracture(gpu, source, &pattern, &recipe)?;
             solved.trials += 1;
             if search.tell(trial, fracture.pieces.len() as u32) {

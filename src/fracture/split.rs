@@ -49,11 +49,12 @@ impl SplitPass {
         }
         clock.submit(rec);
 
-        let components = islands.components.read(gpu)?;
-        let roots: Vec<Pair> = components
+        let components = Buffer::from_slice(gpu, "components", &islands.components)?;
+        let roots: Vec<Pair> = islands
+            .components
             .iter()
             .enumerate()
-            .map(|(rank, [_, tree])| Pair { source: *tree, cell: rank as u32, ..Pair::default() })
+            .map(|(rank, [_, tree])| Pair { source: *tree, object: rank as u32, ..Pair::default() })
             .collect();
         let mut layer = Layer::new(gpu, Buffer::from_slice(gpu, "pairs", &roots)?)?;
         let mut layers = Vec::with_capacity(levels);
@@ -68,7 +69,7 @@ impl SplitPass {
                     cells.nodes.raw(),
                     islands.labels.raw(),
                     ranges.raw(),
-                    islands.components.raw(),
+                    components.raw(),
                     layer.pairs.raw(),
                     layer.masks.raw(),
                     layer.offsets.raw(),

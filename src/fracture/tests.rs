@@ -113,13 +113,21 @@ impl Bench {
         pattern: &Pattern,
         island_level: Option<u32>,
     ) -> Fracture {
+        self.run_by(forest, tree, pattern, &Recipe { island_level, ..Recipe::default() })
+    }
+
+    pub fn run_by(&self, forest: &Arc<Forest>, tree: u32, pattern: &Pattern, recipe: &Recipe) -> Fracture {
+        self.with_source(forest, tree, |source| {
+            self.fracturer.fracture(&self.gpu, source, pattern, recipe).unwrap()
+        })
+    }
+
+    pub fn with_source<T>(&self, forest: &Arc<Forest>, tree: u32, work: impl FnOnce(&Source<'_>) -> T) -> T {
         let mut arena = Arena::new(&self.gpu).unwrap();
         // Something in front, so that a slot's base that is forgotten shows.
         arena.insert(&self.gpu, &ball(3)).unwrap();
         let slot = arena.insert(&self.gpu, forest).unwrap();
-        let source = Source { arena: &arena, slot, forest, tree };
-        let recipe = Recipe { island_level, ..Recipe::default() };
-        self.fracturer.fracture(&self.gpu, &source, pattern, &recipe).unwrap()
+        work(&Source { arena: &arena, slot, forest, tree })
     }
 }
 
@@ -157,10 +165,11 @@ pub(super) fn listed(fracture: &Fracture) -> reference::Reference {
     pieces.sort_unstable();
     out.pieces = pieces;
     out.crack_voxels = fracture.counts.crack_voxels as usize;
+    out.swallowed = fracture.counts.swallowed as usize;
     out
 }
 
-pub(super) fn assert_parity(bench: &Bench, forest: Forest, pattern: &Pattern, what: &str) {
+pub fn assert_parity(bench: &Bench, forest: Forest, pattern: &Pattern, what: &str) {
     let forest = Arc::new(forest);
     let got = listed(&bench.run(&forest, 0, pattern, None));
     let wanted = reference::fracture(&forest, 0, pattern);
@@ -266,7 +275,7 @@ fn mass_is_conserved_over_three_generations_and_bytes_repeat() {
 }
 
 /// One tree of a forest as a forest of its own.
-fn forest_single(forest: &Forest, tree: u32) -> (u32, Leaves, std::collections::HashSet<u32>) {
+pub(super) fn forest_single(forest: &Forest, tree: u32) -> (u32, Leaves, std::collections::HashSet<u32>) {
     let range = forest.tree_start[tree as usize] as usize..forest.tree_start[tree as usize + 1] as usize;
     let leaves = Leaves {
         keys: forest.leaves.keys[range.clone()].to_vec(),
@@ -289,7 +298,7 @@ fn forest_single(forest: &Forest, tree: u32) -> (u32, Leaves, std::collections::
     (forest.level, leaves, inside)
 }
 
-fn single((level, leaves, inside): &(u32, Leaves, std::collections::HashSet<u32>)) -> Forest {
+pub(super) fn single((level, leaves, inside): &(u32, Leaves, std::collections::HashSet<u32>)) -> Forest {
     build(*level, leaves.clone(), &|key: u32, l: u32| inside.contains(&(key << (3 * (level - l)))))
 }
 
@@ -373,7 +382,7 @@ fn bad_parameters_are_refused() {
 }
 
 /// A random solid of blobs and noise.
-fn random_solid(level: u32, rng: u64, fill: u32) -> Forest {
+pub(super) fn random_solid(level: u32, rng: u64, fill: u32) -> Forest {
     let hash = move |p: IVec3| {
         let mut h = (p.x as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
             ^ (p.y as u64).wrapping_mul(0xc2b2_ae3d_27d4_eb4f)

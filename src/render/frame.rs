@@ -105,13 +105,13 @@ pub enum PixelHit {
 /// Ray caster with its buffers.
 pub struct Renderer {
     primary: PixelPass,
-    light: PixelPass,
-    compose: PixelPass,
+    pub(super) light: PixelPass,
+    pub(super) compose: PixelPass,
     stopwatch: Stopwatch,
     frame: wgpu::Buffer,
     bodies: Buffer<BodyData>,
     boxes: Buffer<BoxData>,
-    targets: Option<Targets>,
+    pub(super) targets: Option<Targets>,
     /// Frames in the history; the blend goes by this, so a resize cannot mix in stale pixels.
     refined: u32,
 }
@@ -261,7 +261,8 @@ fn fill<T: bytemuck::Pod>(
     Ok(())
 }
 
-fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, body_count: u32) -> FrameData {
+/// Constants of frame number `refined` of a refinement.
+pub(super) fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, body_count: u32) -> FrameData {
     let camera = input.camera.sane();
     let aspect = size[0] as f32 / size[1] as f32;
     let axes = camera.axes();

@@ -45,12 +45,21 @@ pub struct BreakSummary {
     pub timings: Vec<StageTiming>,
     /// Wall-clock time, s.
     pub seconds: f64,
-    /// Mass of the pieces and of what was taken away, divided by the body's, minus 1.
+    /// Mass of the pieces, of the dust and of what was taken away, divided by the body's, minus 1.
     pub mass_error: f64,
+    /// Mass of the dust divided by the body's.
+    pub dust_share: f64,
     /// Share of the body's mass that the smallest-piece rule took away.
     pub dropped_mass: f64,
     /// How a number of pieces was solved for.
     pub solved: Option<Solved>,
+}
+
+/// A fracture as the worker hands it over.
+pub(super) struct Broken {
+    pub fracture: Fracture,
+    /// Object id of what was to stay together.
+    pub kept: Option<u32>,
 }
 
 /// A fracture on its way.
@@ -64,7 +73,7 @@ pub struct BreakJob {
     /// The body's mass when it was hit, at density 1 in grid units.
     pub(super) source_volume: f64,
     pub(super) started: Instant,
-    receiver: mpsc::Receiver<Result<Fracture, FractureError>>,
+    receiver: mpsc::Receiver<Result<Broken, FractureError>>,
 }
 
 impl BreakJob {
@@ -96,12 +105,20 @@ impl BreakJob {
                 });
                 let in_grid = in_grid.transpose()?;
                 let draw = |params: &FractureParams| match &in_grid {
-                    Some(points) => Pattern::from_points(points, def.grid.level),
+                    Some(points) => Pattern::from_points(points, def.grid.level)?.keep_far(
+                        params,
+                        impact.point,
+                        def.mass.bounds,
+                        def.grid.level,
+                    ),
                     None => Pattern::at_impact(params, impact, def.mass.bounds, &def.forest, def.tree),
                 };
                 let arena = arena.read().unwrap_or_else(PoisonError::into_inner);
                 let source = Source { arena: &arena, slot: def.slot, forest: &def.forest, tree: def.tree };
-                Ok(passes.fracture_as(&gpu, &source, &params_there, &draw)?.1)
+                let (pattern, fracture) = passes.fracture_as(&gpu, &source, &params_there, &draw)?;
+                let (bounds, level) = (def.mass.bounds, def.forest.level);
+                let kept = params_there.kept_seeds(&pattern, impact.point, bounds, level).first().copied();
+                Ok(Broken { fracture, kept })
             };
             // The receiver only disappears when the window has closed or the scene was replaced.
             let _ = sender.send(run());
@@ -116,7 +133,7 @@ impl BreakJob {
         }
     }
 
-    pub(super) fn poll(&self) -> Option<Result<Fracture, FractureError>> {
+    pub(super) fn poll(&self) -> Option<Result<Broken, FractureError>> {
         match self.receiver.try_recv() {
             Ok(result) => Some(result),
             Err(mpsc::TryRecvError::Empty) => None,
@@ -158,6 +175,25 @@ pub fn part_state(whole: &BodyState, mass: &MassProperties, part: &MassPropertie
         linear_velocity: whole.linear_velocity + whole.angular_velocity.cross(arm),
         angular_velocity: whole.angular_velocity,
     }
+}
+
+/// How the pieces of `body` move after `blow`, in their order, and whether they stay fixed. `reach` in metres. The blow does not move the
+/// kept body (the largest piece of what stays together); where there is one, what broke off a fixed body is free.
+pub(super) fn parts(body: &Body, blow: &Blow, reach: f64, broken: &Broken) -> Vec<(BodyState, bool)> {
+    let pieces = &broken.fracture.pieces;
+    // Pieces go by descending size.
+    let kept = broken.kept.and_then(|object| pieces.iter().position(|p| p.cell == object));
+    pieces
+        .iter()
+        .enumerate()
+        .map(|(i, piece)| {
+            let mut state = part_state(&body.state, &body.def.mass, &piece.mass, &body.def.grid);
+            if Some(i) != kept {
+                state.linear_velocity += push(blow, state.position, body.state.position, reach);
+            }
+            (state, body.def.fixed && (kept.is_none() || Some(i) == kept))
+        })
+        .collect()
 }
 
 /// Velocity that the blow adds to a piece at `position` of a body whose centre is `centre`: along the blow near the point,

@@ -226,7 +226,19 @@ impl Place {
         if params.rng > i64::MAX as u64 {
             return self.fail("rng", "is too large; it must be below 2^63");
         }
-        params.problem().map_or(Ok(()), |(name, what)| self.fail(name, what))
+        if let Some((name, what)) = params.problem() {
+            return self.fail(name, what);
+        }
+        if let Some(radius) = params.local {
+            self.number("local", radius, 1e-6, 100.0)?;
+        }
+        // How many seeds a file has, or a number of pieces needs, turns out when it breaks.
+        let known = params.seeds_file.is_none() && params.target_pieces.is_none();
+        if let Some(missing) = params.keep.iter().find(|s| known && **s >= params.seed_count()) {
+            let last = params.seed_count() - 1;
+            return self.fail("keep", format!("names seed {missing}; seeds are numbered 0 to {last}"));
+        }
+        params.crack.check().or_else(|e| self.fail("crack", format!("is out of range: {e}")))
     }
 
     fn body(&self, body: &SceneBody) -> Checked {
@@ -320,7 +332,12 @@ mod tests {
             point: DVec3::new(0.1, 0.2, 0.3),
             direction: DVec3::NEG_Z,
             speed: 1.0,
-            fracture: Some(FractureParams { seeds: 12, ..FractureParams::default() }),
+            fracture: Some(FractureParams {
+                seeds: 12,
+                local: Some(0.3),
+                keep: vec![1, 5],
+                ..FractureParams::default()
+            }),
         };
         let ball = Event::Projectile { time: 1.0, body: Box::new(SceneBody::standing("builtin:sphere", 6)) };
         Scene { name: "try".into(), bodies: vec![body], events: vec![impact, ball], ..Scene::default() }

@@ -17,13 +17,13 @@ use glam::DVec3;
 use super::{
     BreakJob, BreakSummary, Event, History, ImportError, ImportJob, Imported, Scene, SceneBody, Snapshot,
     Tuning,
-    breaking::{Blow, SharedFracturer, grid_from_world, part_state, push},
+    breaking::{Blow, Broken, SharedFracturer, grid_from_world, parts},
     history::Step,
     pick::pick_forest,
 };
 use crate::{
     bodies::{Body, BodyDef, BodyId, StepReport, World, WorldSettings},
-    fracture::{Dropped, Fracture, FractureError, FractureParams, Fracturer},
+    fracture::{Dropped, FractureError, FractureParams, Fracturer},
     gpu::{Gpu, GpuError},
     mesh::HealthReport,
     svo::{Arena, Forest, Slot},
@@ -322,35 +322,36 @@ impl Sandbox {
         &mut self,
         arena: &mut Arena,
         job: &BreakJob,
-        fracture: Fracture,
+        broken: Broken,
     ) -> Result<(), SandboxError> {
         let Some(body) = self.world.bodies.iter().find(|b| b.id == job.body).cloned() else {
             return Ok(());
         };
-        if fracture.pieces.len() < 2 && fracture.dropped.is_none() {
+        if broken.fracture.pieces.len() < 2 && broken.fracture.dropped.is_none() {
             return Err(SandboxError::NoCrack);
         }
         let info =
             self.info.get(&body.id).copied().unwrap_or(BodyInfo { object: 0, generation: 0, color_id: 0 });
-        let slot = self.insert(arena, &fracture.forest)?;
+        let slot = self.insert(arena, &broken.fracture.forest)?;
         let step = Step { label: "break".into(), tuning: self.tuning.clone(), world: Some(self.snapshot()) };
         self.history.push(step);
-        self.forests.push((Arc::clone(&fracture.forest), slot));
+        self.forests.push((Arc::clone(&broken.fracture.forest), slot));
         self.world.remove(body.id);
         self.info.remove(&body.id);
         let (low, high) = body.def.mass.bounds;
         let longest_m = (high - low).max_element() * body.def.grid.h;
         let first_radius = job.params.radii.first().copied().unwrap_or(0.1);
         let reach = longest_m * (2.0 * first_radius).clamp(0.05, 0.6);
-        for piece in &fracture.pieces {
-            let mut state = part_state(&body.state, &body.def.mass, &piece.mass, &body.def.grid);
-            state.linear_velocity += push(&job.blow, state.position, body.state.position, reach);
+        let parts = parts(&body, &job.blow, reach, &broken);
+        let fracture = broken.fracture;
+        for (piece, (state, fixed)) in fracture.pieces.iter().zip(parts) {
             let def = BodyDef {
                 forest: Arc::clone(&fracture.forest),
                 slot,
                 tree: piece.tree,
                 mass: piece.mass,
                 state,
+                fixed,
                 ..body.def.clone()
             };
             self.add(def, info.object, info.generation + 1);
@@ -367,7 +368,8 @@ impl Sandbox {
         let whole = job.source_volume.max(f64::MIN_POSITIVE);
         self.last_break = Some(BreakSummary {
             counts: fracture.counts,
-            mass_error: fracture.volume() / whole - 1.0,
+            mass_error: (fracture.volume() + fracture.dust_volume) / whole - 1.0,
+            dust_share: fracture.dust_volume / whole,
             dropped_mass: fracture.dropped.as_ref().map_or(0.0, Dropped::volume) / whole,
             solved: fracture.solved,
             timings: fracture.timings,

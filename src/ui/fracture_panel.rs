@@ -1,7 +1,7 @@
 //! How the next blow breaks.
 
 use super::{
-    UiInput, UiOutput, theme, tune,
+    UiInput, UiOutput, crack_panel, theme, tune,
     widgets::{SliderLook, label, slider},
 };
 use crate::{
@@ -11,6 +11,8 @@ use crate::{
 
 /// Most sphere radii in the list.
 const MOST_RADII: usize = 8;
+/// Local radius to begin with: the default's two inner spheres break off.
+const LOCAL: f64 = 0.3;
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out: &mut UiOutput) {
     let mut new = tuning.clone();
@@ -23,6 +25,24 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
         Preset::Uniform => {}
         Preset::Clustered => clusters(ui, params, out),
         Preset::Grain => grain(ui, params, out),
+    }
+
+    ui.horizontal(|ui| {
+        label(ui, "Local", "Breaks off only what is near the blow; the rest stays one body");
+        let mut on = params.local.is_some();
+        let field = ui.checkbox(&mut on, "only near the blow");
+        let field = field.on_hover_text("Breaks off only what is near the blow; the rest stays one body");
+        out.name("local", &field);
+        if field.changed() {
+            params.local = on.then_some(LOCAL);
+        }
+    });
+    if let Some(radius) = &mut params.local {
+        let look = SliderLook { logarithmic: true, ..SliderLook::unit("", 2) };
+        let tip =
+            "Cells whose seed is farther from the blow stay; a fraction of the longest side, as the radii";
+        let response = slider(ui, "Local radius", tip, radius, 0.02..=1.5, &look);
+        out.name("local radius", &response);
     }
 
     ui.horizontal(|ui| {
@@ -41,14 +61,24 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
         label(ui, "Surface", "How the crack faces look");
         ui.spacing_mut().item_spacing.x = 3.0;
         ui.spacing_mut().button_padding.x = 6.0;
-        ui.add(egui::Button::selectable(new.fracture.surface == Surface::Planar, "planar"))
-            .on_hover_text("Flat faces between the cells");
-        let soon = "Not in this version";
-        ui.add_enabled(false, egui::Button::selectable(false, "rough")).on_disabled_hover_text(soon);
-        ui.add_enabled(false, egui::Button::selectable(false, "dusty")).on_disabled_hover_text(soon);
+        for (surface, name, tip) in [
+            (Surface::Planar, "planar", "Flat faces between the cells"),
+            (Surface::Rough, "rough", "Broken faces, made at the transition level"),
+            (Surface::Dusty, "dusty", "Broken faces with a gap between them: what lay there is dust"),
+        ] {
+            let chosen = new.fracture.surface == surface;
+            let button = ui.add(egui::Button::selectable(chosen, name)).on_hover_text(tip);
+            out.name(name, &button);
+            if button.clicked() {
+                new.fracture.surface = surface;
+            }
+        }
     });
 
     let leaf = input.sandbox.and_then(|s| s.objects().first()).map_or(7, |o| o.scene.level);
+    if new.fracture.surface != Surface::Planar {
+        crack_panel::show(ui, leaf, &mut new.fracture, out);
+    }
     let mut island = new.fracture.island_level.unwrap_or(leaf).min(leaf);
     let tip = "Parts that touch only finer than this count as one piece; the full detail keeps every loose part apart";
     let response = slider(ui, "Island level", tip, &mut island, 2..=leaf.max(3), &SliderLook::WHOLE);

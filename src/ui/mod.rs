@@ -5,6 +5,7 @@
 
 mod axes;
 mod command;
+mod crack_panel;
 mod fracture_panel;
 mod notices;
 mod object_panel;

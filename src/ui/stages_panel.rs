@@ -22,7 +22,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         };
         let badge = ui.label(egui::RichText::new(text).color(color));
         out.name("badge", &badge);
-        badge.on_hover_text("Mass of all pieces against the body's before the blow");
+        badge.on_hover_text("Mass of all pieces, and of what was lost, against the body's before the blow");
         figure(ui, "Pieces", pieces(summary));
         if let Some(solved) = summary.solved {
             let trials = solved.preview_trials + solved.trials;
@@ -42,6 +42,14 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         figure(ui, "Cells / islands", format!("{} / {}", summary.counts.cells, summary.counts.islands));
         figure(ui, "Crack voxels", grouped(summary.counts.crack_voxels));
         figure(ui, "With copies", grouped(summary.counts.fbs));
+        if summary.dust_share > 0.0 {
+            let share = 100.0 * summary.dust_share;
+            figure(
+                ui,
+                "Dust",
+                format!("{} voxels, {share:.2} % of the mass", grouped(summary.counts.dust_voxels)),
+            );
+        }
         table(ui, "Fracture", &summary.timings, Some(summary.seconds * 1000.0));
     } else {
         ui.label(egui::RichText::new("Break something to see the stages.").color(theme::DIM));

@@ -88,6 +88,10 @@ fn spheres(painter: &egui::Painter, input: &UiInput<'_>, rect: Rect, hover: Hove
         let color = theme::GOLD.gamma_multiply((0.75 - 0.13 * i as f32).max(0.2));
         painter.circle_stroke(centre, radius.min(4000.0), Stroke::new(1.2, color));
     }
+    if let Some(radius) = sandbox.tuning().fracture.local {
+        let radius = radius as f32 * hover.longest_side * points_per_meter;
+        painter.circle_stroke(centre, radius.min(4000.0), Stroke::new(1.6, theme::TEXT));
+    }
     painter.circle_filled(centre, 3.0, theme::GOLD);
 }
 

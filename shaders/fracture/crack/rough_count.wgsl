@@ -1,0 +1,63 @@
+// Domaradzki & Martyn 2018, sec. 5.3: one level of the descent below the transition level, counting.
+// One thread takes one (object, node) pair and decides each octant as fracture/traverse_count does, by crack surfaces instead of cells.
+//#include shared/linear_id
+//#include fracture/crack/node
+//#include fracture/crack/noise
+//#include fracture/crack/records
+
+struct Params { pairs: u32, child_level: u32, node_base: u32 }
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<uniform> shape: Shape;
+@group(0) @binding(2) var<storage, read> nodes: array<Node>;
+@group(0) @binding(3) var<storage, read> records: array<u32>;
+@group(0) @binding(4) var<storage, read> pairs: array<Pair>;
+@group(0) @binding(5) var<storage, read_write> masks: array<u32>;
+@group(0) @binding(6) var<storage, read_write> counts: array<vec2<u32>>;
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let i = linear_id(workgroup, groups, local);
+    if i >= params.pairs {
+        return;
+    }
+    let pair = pairs[i];
+    var valid = 0u;
+    var internal = 0xffu;
+    if pair.source != INSIDE {
+        let node = nodes[params.node_base + pair.source];
+        valid = node_valid(node);
+        internal = node_internal(node);
+    }
+    var alive = valid;
+    var whole = internal;
+    if pair.list_count != 0u {
+        alive = 0u;
+        whole = 0u;
+        if pair.list_count != DEAD {
+            load_voxel(pair.list_first);
+            let half = octant_half(params.child_level, shape.transition);
+            for (var c = 0u; c < 8u; c++) {
+                let bit = 1u << c;
+                if ((valid | internal) & bit) == 0u {
+                    continue;
+                }
+                let centre = octant_centre(pair.key, c, params.child_level, shape.transition);
+                let touched = touching(pair.list_count & TRIANGLES, centre, half);
+                let is_inside = (internal & bit) != 0u;
+                let state = octant_state(pair.object, touched, centre, is_inside, shape.votes != 0u);
+                if state == HOLDS && is_inside {
+                    whole |= bit;
+                } else if state != NOTHING {
+                    alive |= bit;
+                }
+            }
+        }
+    }
+    masks[i] = alive | (whole << 8u);
+    counts[i] = vec2<u32>(countOneBits(alive), 0u);
+}

@@ -1,0 +1,206 @@
+//! Options of crack surfaces, which several commands take.
+
+use clap::{Args, ValueEnum};
+
+use crate::fracture::{
+    FractureParams, Surface,
+    crack::{CrackNoise, CrackShape, Displacement, Dusty, Offset, Sides},
+};
+
+use super::CliError;
+
+/// What was given; the rest keeps its default.
+#[derive(Args, Clone, Debug, Default)]
+pub struct CrackArgs {
+    /// Crack surfaces: planar, rough (made at the transition level), or dusty (as rough, with a gap whose solid is lost)
+    #[arg(long, value_name = "NAME", default_value = "planar", hide_possible_values = true)]
+    surface: SurfaceName,
+    /// Rough: octree level whose voxels carry the crack surfaces, 2 to the leaf level [default: three above the leaves]
+    #[arg(long, value_name = "N")]
+    transition_level: Option<u32>,
+    /// Rough: where edges are cut: plane (the Voronoi face, moved by noise) or balance (by noise alone) [default: plane]
+    #[arg(long, value_name = "NAME", hide_possible_values = true)]
+    offset: Option<OffsetName>,
+    /// Rough: how strongly the Voronoi face pulls, 0 to 1 [default: 1]
+    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    strength: Option<f64>,
+    /// Rough: noise: amplitude 0 to 1, lattice cells along the grid's side 1 to 4096, octaves 1 to 5
+    #[arg(long, value_name = "AMPLITUDE,FREQUENCY,OCTAVES", allow_hyphen_values = true, value_parser = parse_noise)]
+    noise: Option<CrackNoise>,
+    /// Rough: how far points stray in faces and in voxels, in transition voxel edges, 0 to 0.5
+    #[arg(long, value_name = "FACE,VOXEL", allow_hyphen_values = true, value_parser = parse_displacement)]
+    displacement: Option<Displacement>,
+    /// Rough: who decides the side of leaves that no crack touches: cone (exact) or votes (as published, leaves holes) [default: cone]
+    #[arg(long, value_name = "NAME", hide_possible_values = true)]
+    sides: Option<SidesName>,
+    /// Dusty: width of the gap in leaf voxels, 0 to 16, and how uneven it is, 0 to 1 [default: 1.5,0.5]
+    #[arg(long, value_name = "WIDTH[,IRREGULARITY]", allow_hyphen_values = true, value_parser = parse_dust)]
+    dust: Option<Dusty>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum SurfaceName {
+    #[default]
+    Planar,
+    Rough,
+    Dusty,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum OffsetName {
+    Plane,
+    Balance,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum SidesName {
+    Cone,
+    Votes,
+}
+
+impl CrackArgs {
+    /// Refuses what is not built, out of range on a grid of `level`, or without meaning.
+    pub fn check(&self, level: u32) -> Result<(), CliError> {
+        let belongs = |option: &str, to: &str| {
+            Err(CliError::Input(format!("{option} belongs to --surface {to}; add that or leave it out")))
+        };
+        if self.dust.is_some() && self.surface != SurfaceName::Dusty {
+            return belongs("--dust", "dusty");
+        }
+        if self.surface == SurfaceName::Planar {
+            return self.given().map_or(Ok(()), |option| belongs(option, "rough"));
+        }
+        if self.surface == SurfaceName::Dusty {
+            for (option, given) in
+                [("--sides", self.sides.is_some()), ("--displacement", self.displacement.is_some())]
+            {
+                if given {
+                    return belongs(option, "rough");
+                }
+            }
+        }
+        let shape = self.shape();
+        shape.check()?;
+        shape.transition(level)?;
+        Ok(())
+    }
+
+    /// Puts what was given into `params`.
+    pub fn apply(&self, params: &mut FractureParams) {
+        params.surface = match self.surface {
+            SurfaceName::Planar => Surface::Planar,
+            SurfaceName::Rough => Surface::Rough,
+            SurfaceName::Dusty => Surface::Dusty,
+        };
+        params.crack = self.shape();
+    }
+
+    /// The shape, unchecked.
+    fn shape(&self) -> CrackShape {
+        let default = CrackShape::default();
+        CrackShape {
+            transition_level: self.transition_level,
+            offset: self.offset.map_or(default.offset, |offset| match offset {
+                OffsetName::Plane => Offset::Plane,
+                OffsetName::Balance => Offset::Balance,
+            }),
+            strength: self.strength.unwrap_or(default.strength),
+            noise: self.noise.unwrap_or(default.noise),
+            displacement: self.displacement.unwrap_or(default.displacement),
+            sides: self.sides.map_or(default.sides, |sides| match sides {
+                SidesName::Cone => Sides::Cone,
+                SidesName::Votes => Sides::Votes,
+            }),
+            dusty: self.dust.unwrap_or(default.dusty),
+        }
+    }
+
+    /// The first option that was given.
+    fn given(&self) -> Option<&'static str> {
+        [
+            ("--transition-level", self.transition_level.is_some()),
+            ("--offset", self.offset.is_some()),
+            ("--strength", self.strength.is_some()),
+            ("--noise", self.noise.is_some()),
+            ("--displacement", self.displacement.is_some()),
+            ("--sides", self.sides.is_some()),
+        ]
+        .into_iter()
+        .find_map(|(name, given)| given.then_some(name))
+    }
+}
+
+fn parse_noise(text: &str) -> Result<CrackNoise, String> {
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    let [amplitude, frequency, octaves] = parts[..] else {
+        return Err("three numbers are wanted: amplitude,frequency,octaves, such as 0.5,48,2".into());
+    };
+    Ok(CrackNoise {
+        amplitude: amplitude.parse().map_err(|_| format!("{amplitude} is no number"))?,
+        frequency: frequency.parse().map_err(|_| format!("the frequency {frequency} is no whole number"))?,
+        octaves: octaves
+            .parse()
+            .map_err(|_| format!("the number of octaves {octaves} is no whole number"))?,
+    })
+}
+
+fn parse_displacement(text: &str) -> Result<Displacement, String> {
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    let [face, voxel] = parts[..] else {
+        return Err("two numbers are wanted: face,voxel, such as 0.1,0.1".into());
+    };
+    let number = |part: &str| part.parse().map_err(|_| format!("{part} is no number"));
+    Ok(Displacement { face: number(face)?, voxel: number(voxel)? })
+}
+
+fn parse_dust(text: &str) -> Result<Dusty, String> {
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    let number = |part: &str| part.parse().map_err(|_| format!("{part} is no number"));
+    match parts[..] {
+        [width] => Ok(Dusty { width: number(width)?, ..Dusty::default() }),
+        [width, irregularity] => Ok(Dusty { width: number(width)?, irregularity: number(irregularity)? }),
+        _ => Err("one or two numbers are wanted: width,irregularity, such as 1.5,0.5".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn noise_and_displacement_are_lists() {
+        assert_eq!(parse_noise("0.3, 20,3"), Ok(CrackNoise { amplitude: 0.3, frequency: 20, octaves: 3 }));
+        assert!(parse_noise("0.3,20").is_err_and(|e| e.contains("three numbers")));
+        assert!(parse_noise("0.3,2.5,3").is_err_and(|e| e.contains("whole")));
+        assert_eq!(parse_displacement("0.1,0"), Ok(Displacement { face: 0.1, voxel: 0.0 }));
+        assert!(parse_displacement("a,0").is_err());
+    }
+
+    #[test]
+    fn dust_is_a_width_and_maybe_an_irregularity() {
+        assert_eq!(parse_dust("2"), Ok(Dusty { width: 2.0, ..Dusty::default() }));
+        assert_eq!(parse_dust("0.5, 1"), Ok(Dusty { width: 0.5, irregularity: 1.0 }));
+        assert!(parse_dust("1,2,3").is_err_and(|e| e.contains("one or two")));
+        assert!(parse_dust("wide").is_err_and(|e| e.contains("no number")));
+        let refused = |args: CrackArgs| args.check(7).unwrap_err().to_string();
+        let dust = Some(Dusty::default());
+        assert!(
+            refused(CrackArgs { dust, ..CrackArgs::default() }).contains("--dust belongs to --surface dusty")
+        );
+        let surface = SurfaceName::Dusty;
+        let sides = Some(SidesName::Cone);
+        assert!(refused(CrackArgs { surface, sides, ..CrackArgs::default() }).contains("--surface rough"));
+        let wide = Some(Dusty { width: 17.0, irregularity: 0.0 });
+        assert!(refused(CrackArgs { surface, dust: wide, ..CrackArgs::default() }).contains("0 to 16"));
+        assert!(CrackArgs { surface, dust, ..CrackArgs::default() }.check(7).is_ok());
+    }
+
+    #[test]
+    fn what_is_left_out_keeps_its_default() {
+        assert_eq!(CrackArgs::default().shape(), CrackShape::default());
+        assert_eq!(CrackArgs::default().given(), None);
+        let args = CrackArgs { strength: Some(0.25), ..CrackArgs::default() };
+        assert_eq!(args.shape().strength, 0.25);
+        assert_eq!(args.given(), Some("--strength"));
+    }
+}

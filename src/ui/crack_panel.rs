@@ -1,0 +1,73 @@
+//! How crack surfaces look, where they are rough or dusty.
+
+use super::{
+    UiOutput,
+    widgets::{SliderLook, label, slider},
+};
+use crate::fracture::{
+    FractureParams, Surface,
+    crack::{CrackShape, Offset},
+};
+
+pub(super) fn show(ui: &mut egui::Ui, leaf: u32, params: &mut FractureParams, out: &mut UiOutput) {
+    let is_dusty = params.surface == Surface::Dusty;
+    let shape = &mut params.crack;
+    if is_dusty {
+        let tip = "Width of the gap between two pieces, in voxels of the full detail; what lay in it is lost as dust";
+        let response =
+            slider(ui, "Gap", tip, &mut shape.dusty.width, 0.0..=16.0, &SliderLook::unit(" vx", 1));
+        out.name("gap", &response);
+        let tip = "How unevenly wide the gap is: 0 the same everywhere, 1 down to nothing here and there";
+        let look = SliderLook::unit("", 2);
+        let response = slider(ui, "Irregularity", tip, &mut shape.dusty.irregularity, 0.0..=1.0, &look);
+        out.name("irregularity", &response);
+    }
+    let default = CrackShape::default().transition(leaf).unwrap_or(leaf);
+    let mut level = shape.transition_level.unwrap_or(default).min(leaf);
+    let tip = "Size of the crack's facets: low breaks into coarse, bent chunks, high follows the cells";
+    let response = slider(ui, "Transition", tip, &mut level, 2..=leaf.max(3), &SliderLook::WHOLE);
+    out.name("transition", &response);
+    if response.changed() {
+        shape.transition_level = (level != default).then_some(level.min(leaf));
+    }
+
+    let unit = SliderLook::unit("", 2);
+    let tip = "How far chance moves the crack away from the cells";
+    let response = slider(ui, "Roughness", tip, &mut shape.noise.amplitude, 0.0..=1.0, &unit);
+    out.name("roughness", &response);
+    let tip = "Size of the bumps: patches along the grid's side";
+    let look = SliderLook { logarithmic: true, ..SliderLook::WHOLE };
+    let response = slider(ui, "Frequency", tip, &mut shape.noise.frequency, 1..=512, &look);
+    out.name("frequency", &response);
+    let tip = "Layers of ever finer bumps";
+    let response = slider(ui, "Octaves", tip, &mut shape.noise.octaves, 1..=5, &SliderLook::WHOLE);
+    out.name("octaves", &response);
+    // Borders with a gap have no face and voxel points of their own.
+    if !is_dusty {
+        let tip = "How far the facets' corners stray from smooth";
+        let mut stray = shape.displacement.face.max(shape.displacement.voxel);
+        let response = slider(ui, "Jaggedness", tip, &mut stray, 0.0..=0.5, &unit);
+        out.name("jaggedness", &response);
+        if response.changed() {
+            (shape.displacement.face, shape.displacement.voxel) = (stray, stray);
+        }
+    }
+
+    ui.horizontal(|ui| {
+        label(ui, "Follows", "What the crack keeps to where it crosses an edge of its grid");
+        ui.spacing_mut().item_spacing.x = 3.0;
+        for (offset, name, tip) in [
+            (Offset::Plane, "cells", "The faces between the cells, moved by chance"),
+            (Offset::Balance, "chance", "Chance alone; the cells only say which edges break"),
+        ] {
+            if ui.add(egui::Button::selectable(shape.offset == offset, name)).on_hover_text(tip).clicked() {
+                shape.offset = offset;
+            }
+        }
+    });
+    if shape.offset == Offset::Plane {
+        let tip = "How strongly the cells' faces pull";
+        let response = slider(ui, "Pull", tip, &mut shape.strength, 0.0..=1.0, &unit);
+        out.name("pull", &response);
+    }
+}
