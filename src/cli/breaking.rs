@@ -170,8 +170,9 @@ impl Work<'_> {
         let (forest, tree) =
             parent.map_or((&broken.source, 0), |at| (broken.forest(at), broken.piece(at).tree));
         let source = Source { arena, slot, forest, tree };
-        let recipe = params.recipe();
+        let mut recipe = params.recipe();
         let (pattern, mut fracture) = self.fracturer.fracture_as(self.gpu, &source, params, draw)?;
+        recipe.rng = fracture.solved.map_or(recipe.rng, |solved| solved.rng);
         // Rough and dusty surfaces do not go by corners.
         let hidden = match recipe.surface {
             Surface::Planar => hidden(forest, tree, &pattern),

@@ -7,7 +7,7 @@ use glam::DVec3;
 
 use crate::{
     export::{self, Broken, FractureReport, ParameterReport, checks},
-    fracture::{FractureParams, MAX_SEEDS, Preset, SmallRule, Smallest, crack::CrackShape},
+    fracture::{FractureParams, MAX_SEEDS, Preset, SmallRule, Smallest, Surface, crack::CrackShape},
     gpu::Gpu,
     scene::read_seeds,
 };

@@ -312,9 +312,8 @@ impl Sandbox {
         let (id, blow, params) = self.waiting.remove(0);
         if let Some(body) = self.world.bodies.iter().find(|b| b.id == id) {
             let intact = self.info.get(&id).is_none_or(|info| info.generation == 0);
-            let body = (body, intact);
             self.breaking =
-                Some(BreakJob::start(&self.gpu, &self.arena, &self.fracturer, body, blow, &params));
+                Some(BreakJob::start(&self.gpu, &self.arena, &self.fracturer, (body, intact), blow, &params));
         }
     }
 
