@@ -147,8 +147,8 @@ fn how_many(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) 
     }
 }
 
+/// Where the cracks gather; without a heading, for which there is no room.
 fn pattern(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
-    ui.label(egui::RichText::new("Pattern").color(theme::DIM)).on_hover_text("Where the cracks gather");
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         ui.spacing_mut().button_padding.x = 4.0;
