@@ -11,7 +11,10 @@ use glam::DVec3;
 
 use crate::{
     export::{Broken, BrokenStep, PieceRef},
-    fracture::{FractureParams, Fracturer, Impact, Pattern, Source, interior::surface_color},
+    fracture::{
+        FractureParams, Fracturer, Hidden, Impact, Pattern, PatternError, Source, Surface, hidden,
+        interior::surface_color,
+    },
     gpu::Gpu,
     svo::{Arena, Forest, Slot, morton, unpack_normal},
     voxelize::Progress,
@@ -77,23 +80,27 @@ fn nearest_leaf(forest: &Forest, leaves: std::ops::Range<usize>, point: DVec3) -
     leaves.min_by(|a, b| distance(a).total_cmp(&distance(b)))
 }
 
-/// The pattern of the first break.
+/// The pattern of the first break, before any number of pieces is solved for.
 ///
 /// # Errors
 /// [`CliError::Input`].
 pub fn first_pattern(object: &Object, plan: &Plan) -> Result<Pattern, CliError> {
+    Ok(draw_first(object, plan, &plan.params)?)
+}
+
+fn draw_first(object: &Object, plan: &Plan, params: &FractureParams) -> Result<Pattern, PatternError> {
     let grid = &object.grid;
-    Ok(match &plan.seeds {
+    match &plan.seeds {
         Some(points) => {
             let in_grid: Vec<DVec3> = points.iter().map(|p| grid.from_mesh(*p)).collect();
             let (point, bounds) = first_place(object, plan);
-            Pattern::from_points(&in_grid, grid.level)?.keep_far(&plan.params, point, bounds, grid.level)?
+            Pattern::from_points(&in_grid, grid.level)?.keep_far(params, point, bounds, grid.level)
         }
         None => {
             let (point, bounds) = first_place(object, plan);
-            Pattern::near_object(&plan.params, point, bounds, &object.forest, 0)?
+            Pattern::at_impact(params, Impact { point, ..plan.impact }, bounds, &object.forest, 0)
         }
-    })
+    }
 }
 
 /// Impact point and bounds in grid coordinates.
@@ -120,7 +127,6 @@ pub fn break_object(
     plan: &Plan,
     reporter: &Reporter,
 ) -> Result<Broken, CliError> {
-    let pattern = reporter.stage("pattern", |_| first_pattern(object, plan))?;
     let (fracturer, mut arena, slot) = reporter.stage("upload", |_| -> Result<_, CliError> {
         let fracturer = Fracturer::new(gpu)?;
         let mut arena = Arena::new(gpu)?;
@@ -137,7 +143,7 @@ pub fn break_object(
     let surface_color = surface_color(&object.forest, 0);
     let mut work = Work { gpu, fracturer: &fracturer, plan, reporter, surface_color };
     reporter.stage("fracture", |progress| -> Result<(), CliError> {
-        work.step(&mut broken, &arena, slot, None, pattern)?;
+        work.step(&mut broken, &arena, slot, None, &plan.params, &|params| draw_first(object, plan, params))?;
         progress.set(1.0 / plan.generations as f32);
         for generation in 2..=plan.generations {
             work.generation(&mut broken, &mut arena, generation, progress)?;
@@ -164,14 +170,23 @@ impl Work<'_> {
         arena: &Arena,
         slot: Slot,
         parent: Option<PieceRef>,
-        pattern: Pattern,
+        params: &FractureParams,
+        draw: &dyn Fn(&FractureParams) -> Result<Pattern, PatternError>,
     ) -> Result<(), CliError> {
         let (forest, tree) =
             parent.map_or((&broken.source, 0), |at| (broken.forest(at), broken.piece(at).tree));
         let source = Source { arena, slot, forest, tree };
-        let mut recipe = self.plan.params.recipe();
+        let mut recipe = params.recipe();
         recipe.surface_color = Some(self.surface_color);
-        let fracture = self.fracturer.fracture(self.gpu, &source, &pattern, &recipe)?;
+        let (pattern, mut fracture) =
+            self.fracturer.fracture_as(self.gpu, &source, params, recipe.surface_color, draw)?;
+        recipe.rng = fracture.solved.map_or(recipe.rng, |solved| solved.rng);
+        // Rough and dusty surfaces do not go by corners.
+        let hidden = match recipe.surface {
+            Surface::Planar => hidden(forest, tree, &pattern),
+            Surface::Rough | Surface::Dusty => Hidden::default(),
+        };
+        fracture.counts.hidden = (recipe.surface == Surface::Planar).then_some(hidden.parts.len() as u64);
         self.reporter.add("gpu: ", &fracture.timings);
         let step = broken.steps.len();
         let pieces = (0..fracture.pieces.len()).map(|piece| PieceRef { step, piece });
@@ -185,6 +200,7 @@ impl Work<'_> {
             pattern,
             island_level: recipe.island_level.unwrap_or(broken.grid.level),
             recipe,
+            hidden,
             fracture,
         });
         broken.number_pieces();
@@ -213,8 +229,12 @@ impl Work<'_> {
                     slot
                 }
             };
-            let pattern = self.pattern(broken, at)?;
-            self.step(broken, arena, slot, Some(at), pattern)?;
+            let (params, impact) = self.blow(broken, at);
+            let (forest, piece) = (Arc::clone(broken.forest(at)), broken.piece(at).clone());
+            let draw = |params: &FractureParams| {
+                Pattern::at_impact(params, impact, piece.mass.bounds, &forest, piece.tree)
+            };
+            self.step(broken, arena, slot, Some(at), &params, &draw)?;
             let part = (done + 1) as f32 / large.len() as f32;
             progress.set((generation as f32 - 1.0 + part) / self.plan.generations as f32);
         }
@@ -228,19 +248,18 @@ impl Work<'_> {
         broken.piece(at).voxels >= SMALLEST_TO_BREAK
     }
 
-    fn pattern(&self, broken: &Broken, at: PieceRef) -> Result<Pattern, CliError> {
+    /// How and where a piece is hit: its surface voxel nearest to the first impact, towards its centre.
+    fn blow(&self, broken: &Broken, at: PieceRef) -> (FractureParams, Impact) {
         let (forest, piece) = (broken.forest(at), broken.piece(at));
         let blow = broken.grid.from_mesh(self.plan.impact.point);
         let point = nearest_leaf(forest, broken.leaves(at), blow)
             .map_or(piece.mass.centre, |i| voxel_centre(morton::decode(forest.leaves.keys[i])));
         let number = broken.steps.len() as u64;
-        let params = FractureParams {
-            // An odd constant of the golden ratio spreads consecutive numbers over all bits.
-            rng: self.plan.params.rng.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
-            // The list names seeds of the first break.
-            keep: Vec::new(),
-            ..self.plan.params.clone()
-        };
-        Ok(Pattern::near_object(&params, point, piece.mass.bounds, forest, piece.tree)?)
+        let first = &self.plan.params;
+        // An odd constant of the golden ratio spreads consecutive numbers over all bits.
+        let rng = first.rng.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let direction = (piece.mass.centre - point).normalize_or(self.plan.impact.direction);
+        // The list of kept seeds names those of the first break.
+        (FractureParams { rng, keep: Vec::new(), ..first.clone() }, Impact { point, direction })
     }
 }

@@ -7,8 +7,11 @@ use glam::DVec3;
 
 use crate::{
     export::{self, Broken, FractureReport, InteriorReport, ParameterReport, checks},
-    fracture::{FractureParams, Interior, Surface, crack::CrackShape},
+    fracture::{
+        FractureParams, Interior, MAX_SEEDS, Preset, SmallRule, Smallest, Surface, crack::CrackShape,
+    },
     gpu::Gpu,
+    scene::read_seeds,
 };
 
 use super::{
@@ -45,10 +48,16 @@ pub struct PatternArgs {
     /// Where the object is hit, in the mesh's units [default: where the -Z axis through the centre meets it]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = super::parse_point)]
     impact: Option<DVec3>,
+    /// Where the Voronoi seeds lie: on spheres round the impact; uniform; clustered; radial, as a pane of glass breaks; grain, as wood
+    #[arg(long, value_name = "NAME", value_enum, default_value = "spheres", hide_possible_values = true)]
+    pattern: PatternName,
     /// Number of Voronoi seeds, shared out over the spheres
-    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..=65_535))]
+    #[arg(long, value_name = "N", default_value_t = 40, value_parser = parse_seed_count)]
     seeds: u32,
-    /// Radii of the spheres round the impact, as fractions of the longest side
+    /// Pieces to aim at; the number of seeds is solved for
+    #[arg(long, value_name = "N", value_parser = parse_seed_count, conflicts_with_all = ["seeds", "counts", "seeds_file"])]
+    pieces: Option<u32>,
+    /// Radii of the spheres (or rings) round the impact, as fractions of the longest side
     #[arg(
         long,
         value_name = "A,B,..",
@@ -57,9 +66,27 @@ pub struct PatternArgs {
         default_value = "0.1,0.25,0.5,0.9"
     )]
     radii: Vec<f64>,
+    /// Seeds of each sphere, one number a radius, instead of --seeds
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',', conflicts_with = "seeds")]
+    counts: Vec<u32>,
+    /// Number of clusters (--pattern clustered)
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    clusters: u32,
+    /// Radius of a cluster as a fraction of the longest side (--pattern clustered)
+    #[arg(long, value_name = "R", value_parser = super::parse_positive, default_value_t = 0.12)]
+    spread: f64,
+    /// Which way the grain runs, axes of the mesh (--pattern grain)
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = super::parse_point, default_value = "0,1,0")]
+    grain_axis: DVec3,
+    /// Length of a splinter divided by its width (--pattern grain)
+    #[arg(long, value_name = "R", value_parser = super::parse_positive, default_value_t = 5.0)]
+    grain_ratio: f64,
     /// Seeds from a file instead: x y z a line in the mesh's units, or a .npy array of shape (n, 3)
     #[arg(long, value_name = "FILE")]
     seeds_file: Option<PathBuf>,
+    /// Smallest piece: voxels, or percent of the volume (0.1%); smaller ones join a neighbour, or go (,drop)
+    #[arg(long, value_name = "VOXELS[,merge|drop]", value_parser = parse_smallest)]
+    smallest: Option<Smallest>,
     /// Random seed; the same one gives the same bytes
     #[arg(long, value_name = "N", default_value_t = 1)]
     rng: u64,
@@ -81,6 +108,27 @@ pub struct PatternArgs {
     /// How many times the largest eighth of the pieces breaks again, the first break included
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     generations: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PatternName {
+    Spheres,
+    Uniform,
+    Clustered,
+    Radial,
+    Grain,
+}
+
+impl PatternName {
+    fn preset(self) -> Preset {
+        match self {
+            Self::Spheres => Preset::Spheres,
+            Self::Uniform => Preset::Uniform,
+            Self::Clustered => Preset::Clustered,
+            Self::Radial => Preset::Radial,
+            Self::Grain => Preset::Grain,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -119,7 +167,35 @@ impl PatternArgs {
                 "--island-level {island} is finer than --level {level}; give at most {level}"
             )));
         }
-        self.seeds_file.as_ref().map(read_seeds).transpose()
+        if let Some((field, what)) = self.params().problem() {
+            let option = if field == "target_pieces" { "pieces".to_owned() } else { field.replace('_', "-") };
+            return Err(CliError::Input(format!("--{option} {what}")));
+        }
+        let read = |file: &PathBuf| read_seeds(file).map_err(|error| about(file, error.message));
+        self.seeds_file.as_ref().map(read).transpose()
+    }
+
+    fn params(&self) -> FractureParams {
+        let mut params = FractureParams {
+            seeds: self.seeds,
+            preset: self.pattern.preset(),
+            radii: self.radii.clone(),
+            counts: self.counts.clone(),
+            clusters: self.clusters,
+            spread: self.spread,
+            grain_axis: self.grain_axis,
+            grain_ratio: self.grain_ratio,
+            seeds_file: None,
+            target_pieces: self.pieces,
+            rng: self.rng,
+            island_level: self.island_level,
+            local: self.local,
+            keep: self.keep.clone(),
+            smallest: self.smallest,
+            ..FractureParams::default()
+        };
+        self.crack.apply(&mut params);
+        params
     }
 
     /// What to do with `object`; `seeds` are those of the file.
@@ -130,18 +206,7 @@ impl PatternArgs {
             let centre = (object.bounds.0 + object.bounds.1) * 0.5;
             impact.direction = (centre - point).normalize_or(impact.direction);
         }
-        let mut params = FractureParams {
-            seeds: self.seeds,
-            radii: self.radii.clone(),
-            rng: self.rng,
-            island_level: self.island_level,
-            interior: self.interior,
-            local: self.local,
-            keep: self.keep.clone(),
-            ..FractureParams::default()
-        };
-        self.crack.apply(&mut params);
-        Plan { impact, params, seeds, generations: self.generations }
+        Plan { impact, params: self.params(), seeds, generations: self.generations }
     }
 }
 
@@ -168,11 +233,8 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     let parameters = ParameterReport {
         level: args.level,
         impact: plan.impact,
-        seeds: plan.seeds.as_ref().map_or(args.pattern.seeds, |s| s.len() as u32),
-        radii: plan.params.radii.clone(),
+        seeds: broken.steps.first().map_or(args.pattern.seeds, |step| step.pattern.seeds.len() as u32),
         seeds_file: args.pattern.seeds_file.as_ref().map(|f| f.display().to_string()),
-        rng: plan.params.rng,
-        surface: plan.params.surface,
         crack: crack_report(&plan.params, args.level),
         island_level: plan.params.island_level.unwrap_or(args.level),
         local: plan.params.local,
@@ -180,6 +242,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
         interior: InteriorReport::of(&broken),
         generations: plan.generations,
         formats: args.format.iter().map(|f| f.name().to_owned()).collect(),
+        ..ParameterReport::of(&plan.params)
     };
     let source_volume = crate::bodies::mass_properties(&broken.source, 0).volume;
     let read = (object.input.clone(), object.health.clone());
@@ -194,14 +257,28 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
         }
         _ => String::new(),
     };
-    super::print(&format!(
+    let mut line = format!(
         "{} pieces from {} cells, {} boundary voxels{dust}; checks {}; written to {}\n",
         counts.pieces,
         counts.cells,
         counts.fbs,
         if report.all_checks_hold() { "all hold" } else { "FAILED, see report.json" },
         args.out.display()
-    ));
+    );
+    if report.stayed_whole() {
+        line +=
+            "the object stayed whole: no crack met it; use more seeds or larger radii, or hit elsewhere\n";
+    }
+    if let Some(solved) = broken.steps.first().and_then(|step| step.fracture.solved) {
+        line += &format!(
+            "asked for {} pieces, reached {} with {} seeds, in {} previews and {} fractures\n",
+            solved.wanted, solved.reached, solved.seeds, solved.preview_trials, solved.trials
+        );
+    }
+    if counts.dropped + counts.merged > 0 {
+        line += &format!("small pieces: {} merged, {} dropped\n", counts.merged, counts.dropped);
+    }
+    super::print(&line);
     Ok(())
 }
 
@@ -229,39 +306,34 @@ fn write(args: &FractureArgs, broken: &Broken, reporter: &Reporter) -> Result<()
     Ok(())
 }
 
-/// Seeds as text (x y z a line; `#` starts a comment) or as a NumPy array.
-fn read_seeds(file: &PathBuf) -> Result<Vec<DVec3>, CliError> {
-    let bytes = std::fs::read(file).map_err(|e| {
-        about(file, format!("the seeds cannot be read: {e}; check the path given to --seeds-file"))
-    })?;
-    let is_npy = file.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy"));
-    let points = if is_npy { export::read_points(&bytes) } else { parse_seeds(&bytes) };
-    let points = points.map_err(|e| about(file, e))?;
-    if points.is_empty() || points.len() > 65_535 {
-        return Err(about(file, format!("it holds {} seeds; 1 to 65535 are wanted", points.len())));
+fn parse_seed_count(text: &str) -> Result<u32, String> {
+    match text.trim().parse::<u32>() {
+        Ok(n) if (1..=MAX_SEEDS).contains(&n) => Ok(n),
+        _ => Err(format!(
+            "a whole number from 1 to {MAX_SEEDS} is wanted; for more pieces add --generations 2, which breaks the largest again"
+        )),
     }
-    if let Some(i) = points.iter().position(|p| p.iter().any(|v| !v.is_finite())) {
-        return Err(about(file, format!("seed {} is not finite; remove it", i + 1)));
-    }
-    Ok(points.into_iter().map(DVec3::from_array).collect())
 }
 
-fn parse_seeds(bytes: &[u8]) -> Result<Vec<[f64; 3]>, String> {
-    let text = String::from_utf8_lossy(bytes);
-    let mut points = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        let line = line.split('#').next().unwrap_or_default().trim();
-        if line.is_empty() {
-            continue;
-        }
-        let words = line.split(|c: char| c.is_whitespace() || c == ',').filter(|w| !w.is_empty());
-        let numbers: Result<Vec<f64>, _> = words.map(str::parse).collect();
-        match numbers.as_deref() {
-            Ok(&[x, y, z]) => points.push([x, y, z]),
-            _ => return Err(format!("line {} is not three numbers x y z", number + 1)),
-        }
+fn parse_smallest(text: &str) -> Result<Smallest, String> {
+    let (size, rule) = text.split_once(',').unwrap_or((text, "merge"));
+    let rule = match rule.trim() {
+        "merge" => SmallRule::Merge,
+        "drop" => SmallRule::Drop,
+        _ => return Err("after the comma stands merge or drop, as in 100,drop".into()),
+    };
+    let (mut voxels, mut fraction) = (0, 0.0);
+    if let Some(percent) = size.trim().strip_suffix('%') {
+        fraction =
+            percent.parse::<f64>().ok().filter(|p| (0.0..=100.0).contains(p)).map_or(-1.0, |p| p / 100.0);
+    } else {
+        voxels =
+            size.trim().parse().map_err(|_| "a number of voxels or percent is wanted, as in 100 or 0.1%")?;
     }
-    Ok(points)
+    if fraction < 0.0 {
+        return Err("percent of the volume must be from 0% to 100%".into());
+    }
+    Ok(Smallest { voxels, fraction, rule })
 }
 
 #[cfg(test)]
@@ -269,10 +341,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seeds_are_read_from_text() {
-        let text = b"# x y z\n1 2 3\n\n-1.5, 0, 2e1  # the last\n";
-        assert_eq!(parse_seeds(text), Ok(vec![[1.0, 2.0, 3.0], [-1.5, 0.0, 20.0]]));
-        assert!(parse_seeds(b"1 2 3\n4 5\n").is_err_and(|e| e.contains("line 2")));
-        assert!(parse_seeds(b"1 2 x\n").is_err());
+    fn the_smallest_piece_is_read() {
+        let rule = |voxels, fraction, rule| Ok(Smallest { voxels, fraction, rule });
+        assert_eq!(parse_smallest("100"), rule(100, 0.0, SmallRule::Merge));
+        assert_eq!(parse_smallest("100,drop"), rule(100, 0.0, SmallRule::Drop));
+        assert_eq!(parse_smallest("0.5%, merge"), rule(0, 0.005, SmallRule::Merge));
+        for bad in ["", "-3", "5,keep", "120%", "nan%", "%", "1.5"] {
+            assert!(parse_smallest(bad).is_err(), "{bad}");
+        }
+        assert!(parse_seed_count("8193").is_err_and(|e| e.contains("--generations")));
     }
 }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::{
-    fracture::{Fracture, Pattern, Piece, Recipe},
+    fracture::{Fracture, Hidden, Pattern, Piece, Recipe},
     svo::{Forest, Grid},
 };
 
@@ -25,6 +25,8 @@ pub struct BrokenStep {
     pub island_level: u32,
     /// How it was computed.
     pub recipe: Recipe,
+    /// Parts of cells that the corners of voxels miss.
+    pub hidden: Hidden,
     /// What came of it.
     pub fracture: Fracture,
 }

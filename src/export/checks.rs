@@ -2,13 +2,13 @@
 //!
 //! In: a [`Broken`]. Out: named checks with figures. The same list goes into the report and into the window's badge.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
 use crate::{
     fracture::{
-        Surface,
+        Fracture, Piece, Surface,
         crack::{NoiseWords, reference::CrackReference},
         dust::reference::DustReference,
     },
@@ -69,59 +69,98 @@ pub fn check(broken: &Broken) -> Vec<Check> {
     all
 }
 
+/// The boundary voxels of all parts of a step: its pieces, then what was taken away.
+struct Copies {
+    /// (voxel, part), sorted.
+    list: Vec<(Key, u32)>,
+    /// How many parts are pieces.
+    kept: u32,
+    /// Cells of each part, ascending: its own, and those of small pieces that joined it.
+    cells: Vec<Vec<u32>>,
+    /// Whether any joined.
+    merged: bool,
+}
+
+impl Copies {
+    fn of(parts: &[Cells], fracture: &Fracture) -> Self {
+        let dropped = fracture.dropped.iter().flat_map(|dropped| &dropped.pieces);
+        let mut cells: Vec<Vec<u32>> =
+            fracture.pieces.iter().chain(dropped).map(|piece| vec![piece.cell]).collect();
+        for merge in &fracture.merges {
+            if let Some(own) = cells.get_mut(merge.piece) {
+                own.clone_from(&merge.cells);
+            }
+        }
+        let leaves = |(part, of): (u32, &Cells)| -> Vec<(Key, u32)> {
+            (0..of.len()).filter(|i| of.leaves[*i] != u32::MAX).map(|i| (of.starts[i], part)).collect()
+        };
+        let mut list: Vec<(Key, u32)> = (0..).zip(parts).flat_map(leaves).collect();
+        list.par_sort_unstable();
+        let merged = !fracture.merges.is_empty();
+        Self { list, kept: fracture.pieces.len() as u32, cells, merged }
+    }
+
+    /// Whether a voxel's copies are those of the wanted objects: one for each, or at least one where small pieces joined others.
+    fn are_those_of(&self, own: &[(Key, u32)], wanted: &[u32]) -> bool {
+        let held = |cell: &u32| own.iter().filter(|c| self.cells[c.1 as usize].contains(cell)).count();
+        wanted.iter().all(|cell| if self.merged { held(cell) > 0 } else { held(cell) == 1 })
+            && own.iter().all(|c| self.cells[c.1 as usize].iter().any(|cell| wanted.contains(cell)))
+    }
+}
+
 fn check_step(broken: &Broken, step: &BrokenStep) -> Vec<Check> {
     let (source_forest, source_tree) = broken.source_of(step);
     let source = Cells::of(source_forest, source_tree as usize);
-    let pieces: Vec<Cells> =
-        step.fracture.pieces.par_iter().map(|p| Cells::of(&step.fracture.forest, p.tree as usize)).collect();
-    let mut copies: Vec<(Key, u32)> = pieces
-        .iter()
-        .zip(&step.fracture.pieces)
-        .flat_map(|(cells, piece)| {
-            (0..cells.len()).filter(|i| cells.leaves[*i] != u32::MAX).map(|i| (cells.starts[i], piece.cell))
-        })
-        .collect();
-    copies.par_sort_unstable();
+    let cells_of = |forest: &Forest, pieces: &[Piece]| -> Vec<Cells> {
+        pieces.par_iter().map(|piece| Cells::of(forest, piece.tree as usize)).collect()
+    };
+    let fracture = &step.fracture;
+    let mut parts = cells_of(&fracture.forest, &fracture.pieces);
+    let kept = parts.len();
+    if let Some(dropped) = &fracture.dropped {
+        parts.extend(cells_of(&dropped.forest, &dropped.pieces));
+    }
+    let copies = Copies::of(&parts, fracture);
     vec![
         boundary(&source, &copies, step),
-        space(&source, &pieces, &copies, step),
+        space(&source, &parts, &copies.list, step),
         match step.recipe.surface {
             Surface::Planar => corners(&source, &copies, step, broken.grid.level),
             Surface::Rough | Surface::Dusty => sides(&source, &copies, step, broken.grid.level),
         },
+        hidden(&copies, step),
         mass(broken, step),
-        dust(broken, step, &source, &pieces),
-        connected(&pieces, step.island_level),
-        valid(&step.fracture.forest),
+        dust(broken, step, &source, &parts),
+        connected(&parts[..kept], step.island_level),
+        valid(&fracture.forest),
     ]
 }
 
-/// Without copies, the boundary voxels of the pieces are those of the source, but for dust, plus voxels that lay inside it.
-fn boundary(source: &Cells, copies: &[(Key, u32)], step: &BrokenStep) -> Check {
-    let mut unique: Vec<Key> = copies.iter().map(|c| c.0).collect();
+/// Without copies, the boundary voxels of the pieces and of what was taken away are those of the source, but for dust, plus voxels that
+/// lay inside it. Cracks that were closed again are neither.
+fn boundary(source: &Cells, copies: &Copies, step: &BrokenStep) -> Check {
+    let mut unique: Vec<Key> = copies.list.iter().map(|c| c.0).collect();
     unique.dedup();
     let leaves: Vec<Key> =
         (0..source.len()).filter(|i| source.leaves[*i] != u32::MAX).map(|i| source.starts[i]).collect();
     let missing = leaves.iter().filter(|key| unique.binary_search(key).is_err()).count();
-    let (mut from_inside, mut outside) = (0u64, 0u64);
-    for key in &unique {
-        match source.find(*key) {
-            Some(i) if source.leaves[i] == u32::MAX => from_inside += 1,
-            Some(_) => {}
-            None => outside += 1,
-        }
-    }
+    let is_inside = |key: Key| source.find(key).map(|i| source.leaves[i] == u32::MAX);
+    let outside = unique.iter().filter(|key| is_inside(**key).is_none()).count();
+    let mut kept: Vec<Key> = copies.list.iter().filter(|c| c.1 < copies.kept).map(|c| c.0).collect();
+    let with_copies = kept.len() as u64;
+    kept.dedup();
+    let from_inside = kept.iter().filter(|key| is_inside(**key) == Some(true)).count() as u64;
     let counts = &step.fracture.counts;
     let counted = counts.source_leaves == leaves.len() as u64
         && counts.crack_voxels == from_inside
-        && counts.fbs == copies.len() as u64;
+        && counts.fbs == with_copies;
     Check::new(
         "boundary_is_source_plus_crack",
         (missing == 0 || step.recipe.surface == Surface::Dusty) && outside == 0 && counted,
         &[
             ("source_leaves", leaves.len() as f64),
             ("crack_voxels", from_inside as f64),
-            ("with_copies", copies.len() as f64),
+            ("with_copies", with_copies as f64),
             ("missing", missing as f64),
             ("outside", outside as f64),
         ],
@@ -180,29 +219,27 @@ fn joined(spans: impl IntoIterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
 }
 
 /// The copies of a voxel are exactly the objects that own one of its corners (2016, sec. 4.3), and what lay inside the source has
-/// become boundary only where there are several: no face between two cells of one object (sec. 4.7).
-fn corners(source: &Cells, copies: &[(Key, u32)], step: &BrokenStep, level: u32) -> Check {
+/// become boundary only where there are several: no face between two cells of one object (sec. 4.7). Where small pieces joined
+/// others, a piece stands for all of its parts.
+fn corners(source: &Cells, copies: &Copies, step: &BrokenStep, level: u32) -> Check {
     let seeds = &step.pattern.seeds;
-    let mut starts: Vec<usize> =
-        (0..copies.len()).filter(|&i| i == 0 || copies[i - 1].0 != copies[i].0).collect();
-    starts.push(copies.len());
+    let list = &copies.list;
+    let mut starts: Vec<usize> = (0..list.len()).filter(|&i| i == 0 || list[i - 1].0 != list[i].0).collect();
+    starts.push(list.len());
     let voxels = starts.len() - 1;
     let distances = voxels as u64 * 8 * seeds.len() as u64;
     let stride = distances.div_ceil(DISTANCE_BUDGET).max(1) as usize;
-    let (wrong, inner) = (0..voxels)
-        .into_par_iter()
-        .step_by(stride)
-        .map(|v| {
-            let own = &copies[starts[v]..starts[v + 1]];
-            let mut objects = corner_cells(own[0].0, seeds, level).map(|s| step.pattern.objects[s as usize]);
-            objects.sort_unstable();
-            let mut last = None;
-            let wanted = objects.iter().filter(|c| last.replace(**c) != Some(**c));
-            let wrong = !wanted.eq(own.iter().map(|c| &c.1));
-            let was_inside = source.find(own[0].0).is_some_and(|i| source.leaves[i] == u32::MAX);
-            (usize::from(wrong), usize::from(was_inside && objects[0] == objects[7]))
-        })
-        .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+    let checked = (0..voxels).into_par_iter().step_by(stride).map(|v| {
+        let own = &list[starts[v]..starts[v + 1]];
+        let owners = corner_cells(own[0].0, seeds, level);
+        let mut wanted = owners.map(|s| step.pattern.objects[s as usize]).to_vec();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let was_inside = source.find(own[0].0).is_some_and(|i| source.leaves[i] == u32::MAX);
+        let inner = own.len() == 1 && was_inside;
+        (usize::from(!copies.are_those_of(own, &wanted)), usize::from(inner))
+    });
+    let (wrong, inner) = checked.reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
     Check::new(
         "copies_are_the_corner_cells",
         wrong == 0 && inner == 0,
@@ -219,10 +256,10 @@ const CRACK_BUDGET: usize = 1_000_000;
 
 /// The copies of a voxel are exactly the cells on the sides of the crack surface that passes through it, or the one cell that it lies in
 /// (2018, sec. 5.3).
-fn sides(source: &Cells, copies: &[(Key, u32)], step: &BrokenStep, level: u32) -> Check {
-    let mut starts: Vec<usize> =
-        (0..copies.len()).filter(|&i| i == 0 || copies[i - 1].0 != copies[i].0).collect();
-    starts.push(copies.len());
+fn sides(source: &Cells, copies: &Copies, step: &BrokenStep, level: u32) -> Check {
+    let list = &copies.list;
+    let mut starts: Vec<usize> = (0..list.len()).filter(|&i| i == 0 || list[i - 1].0 != list[i].0).collect();
+    starts.push(list.len());
     let voxels = starts.len() - 1;
     let stride = voxels.div_ceil(CRACK_BUDGET).max(1);
     let crack = &step.recipe.crack;
@@ -237,7 +274,7 @@ fn sides(source: &Cells, copies: &[(Key, u32)], step: &BrokenStep, level: u32) -
                     (rough, DustReference::new(&step.pattern, words.with_gap(crack, level), level))
                 },
                 |(rough, dusty), v| {
-                    let own = &copies[starts[v]..starts[v + 1]];
+                    let own = &list[starts[v]..starts[v + 1]];
                     let key = own[0].0;
                     let internal = source.find(key).is_some_and(|i| source.leaves[i] == u32::MAX);
                     let (objects, touched) = if step.recipe.surface == Surface::Dusty {
@@ -247,7 +284,8 @@ fn sides(source: &Cells, copies: &[(Key, u32)], step: &BrokenStep, level: u32) -
                         let fate = rough.leaf(decode(key), internal);
                         (fate.objects, fate.touched)
                     };
-                    !objects.into_iter().eq(own.iter().map(|c| c.1)) || (internal && !touched)
+                    !copies.are_those_of(own, &objects.into_iter().collect::<Vec<u32>>())
+                        || (internal && !touched)
                 },
             )
             .filter(|wrong| *wrong)
@@ -257,6 +295,34 @@ fn sides(source: &Cells, copies: &[(Key, u32)], step: &BrokenStep, level: u32) -
         "copies_are_the_sides_of_the_crack",
         wrong == 0,
         &[("voxels_checked", voxels.div_ceil(stride) as f64), ("wrong", wrong as f64)],
+    )
+}
+
+/// Cells that own a part of a voxel's inside but none of its corners get nothing there: they were counted, and no piece has a copy.
+fn hidden(copies: &Copies, step: &BrokenStep) -> Check {
+    let planar = step.recipe.surface == Surface::Planar;
+    let parts = step.hidden.parts.as_slice();
+    let mut voxels: Vec<Key> = parts.iter().map(|part| part.0).collect();
+    voxels.dedup();
+    let with_copy = |key: &Key, cell: &u32| {
+        let first = copies.list.partition_point(|c| c.0 < *key);
+        let own = copies.list[first..].iter().take_while(|c| c.0 == *key);
+        // A joined piece is there for its other cells too.
+        own.map(|c| &copies.cells[c.1 as usize]).any(|cells| cells.as_slice() == [*cell])
+    };
+    let copied = parts.iter().filter(|(key, cell)| with_copy(key, cell)).count();
+    let with_piece: BTreeSet<u32> = copies.cells.iter().flatten().copied().collect();
+    let cells: BTreeSet<u32> = parts.iter().map(|part| part.1).collect();
+    Check::new(
+        "hidden_parts_are_counted",
+        copied == 0 && step.fracture.counts.hidden == planar.then_some(parts.len() as u64),
+        &[
+            ("hidden", parts.len() as f64),
+            ("voxels", voxels.len() as f64),
+            ("cells", cells.len() as f64),
+            ("cells_without_a_piece", cells.difference(&with_piece).count() as f64),
+            ("copied", copied as f64),
+        ],
     )
 }
 
@@ -272,13 +338,19 @@ fn corner_cells(key: Key, seeds: &[[i32; 3]], level: u32) -> [u32; 8] {
     })
 }
 
-/// Masses of the pieces, and of the dust, sum to that of what was broken.
+/// Masses of the pieces, of the dust and of what was taken away sum to that of what was broken.
 fn mass(broken: &Broken, step: &BrokenStep) -> Check {
     let (forest, tree) = broken.source_of(step);
     let before = crate::bodies::mass_properties(forest, tree as usize).volume;
-    let after: f64 = step.fracture.pieces.iter().map(|p| p.mass.volume).sum();
+    let lost = step.fracture.dropped.as_ref().map_or(0.0, |dropped| {
+        (0..dropped.forest.trees())
+            .map(|tree| crate::bodies::mass_properties(&dropped.forest, tree).volume)
+            .sum()
+    });
+    let after = step.fracture.pieces.iter().map(|p| p.mass.volume).sum::<f64>();
     let dust = step.fracture.dust_volume;
-    let error = if before > 0.0 { (after + dust - before).abs() / before } else { (after + dust).abs() };
+    let rest = after + lost + dust;
+    let error = if before > 0.0 { (rest - before).abs() / before } else { rest.abs() };
     let voxel = broken.grid.h.powi(3);
     Check::new(
         "mass_before_is_mass_after",
@@ -286,6 +358,7 @@ fn mass(broken: &Broken, step: &BrokenStep) -> Check {
         &[
             ("before", before * voxel),
             ("after", after * voxel),
+            ("dropped", lost * voxel),
             ("dust", dust * voxel),
             ("worst_relative_error", error),
         ],
@@ -294,12 +367,14 @@ fn mass(broken: &Broken, step: &BrokenStep) -> Check {
 
 /// What the pieces do not have of the source, voxel by voxel, is what was counted as dust; no voxel is given away more than once; and
 /// only dusty surfaces make any.
-fn dust(broken: &Broken, step: &BrokenStep, source: &Cells, pieces: &[Cells]) -> Check {
+fn dust(broken: &Broken, step: &BrokenStep, source: &Cells, parts: &[Cells]) -> Check {
     let (source_forest, _) = broken.source_of(step);
-    let coverage = &step.fracture.forest.leaves.coverage;
     let mut shares: Vec<(Key, f64)> = Vec::new();
     let mut inside: Vec<(Key, f64)> = Vec::new();
-    for cells in pieces {
+    for (part, cells) in parts.iter().enumerate() {
+        // What was dropped has octrees of its own.
+        let dropped = step.fracture.dropped.as_ref().filter(|_| part >= step.fracture.pieces.len());
+        let coverage = &dropped.map_or(&step.fracture.forest, |dropped| &dropped.forest).leaves.coverage;
         for i in 0..cells.len() {
             match cells.leaves[i] {
                 u32::MAX => inside.push((cells.starts[i], (1u64 << (3 * cells.log_sizes[i])) as f64)),

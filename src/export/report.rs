@@ -6,7 +6,10 @@ use glam::DVec3;
 use serde::Serialize;
 
 use crate::{
-    fracture::{FractureCounts, Impact, Surface, crack::CrackShape, interior::hex_color},
+    fracture::{
+        Dropped, FractureCounts, FractureParams, Impact, Preset, Smallest, Solved, Surface,
+        crack::CrackShape, interior::hex_color,
+    },
     gpu::StageTiming,
     mesh::HealthReport,
 };
@@ -35,8 +38,22 @@ pub struct ParameterReport {
     pub impact: Impact,
     /// Seeds a break.
     pub seeds: u32,
-    /// Sphere radii, fractions of the longest side.
+    /// Where the seeds lie.
+    pub pattern: Preset,
+    /// Sphere or ring radii, fractions of the longest side.
     pub radii: Vec<f64>,
+    /// Seeds of each sphere or ring; empty: equal shares.
+    pub counts: Vec<u32>,
+    /// Number of clusters.
+    pub clusters: u32,
+    /// Radius of a cluster, fraction of the longest side.
+    pub spread: f64,
+    /// Which way the grain runs, axes of the mesh.
+    pub grain_axis: DVec3,
+    /// Length of a splinter divided by its width.
+    pub grain_ratio: f64,
+    /// Pieces that were aimed at.
+    pub pieces: Option<u32>,
     /// File of the first break's seeds, if they were given.
     pub seeds_file: Option<String>,
     /// Random seed.
@@ -47,6 +64,8 @@ pub struct ParameterReport {
     pub crack: Option<CrackShape>,
     /// Level at which islands are told apart.
     pub island_level: u32,
+    /// The smallest piece.
+    pub smallest: Option<Smallest>,
     /// Local radius, a fraction of the longest side; null breaks everything.
     pub local: Option<f64>,
     /// Seeds of the first break that were kept by number.
@@ -90,6 +109,37 @@ impl InteriorReport {
     }
 }
 
+impl ParameterReport {
+    /// What the parameters of a fracture say; the rest as for one break without a file.
+    #[must_use]
+    pub fn of(params: &FractureParams) -> Self {
+        Self {
+            level: 0,
+            impact: Impact { point: DVec3::ZERO, direction: DVec3::NEG_Z },
+            seeds: params.seed_count(),
+            pattern: params.preset,
+            radii: params.radii.clone(),
+            counts: params.counts.clone(),
+            clusters: params.clusters,
+            spread: params.spread,
+            grain_axis: params.grain_axis,
+            grain_ratio: params.grain_ratio,
+            pieces: params.target_pieces,
+            seeds_file: params.seeds_file.clone(),
+            rng: params.rng,
+            surface: params.surface,
+            island_level: params.island_level.unwrap_or_default(),
+            smallest: params.smallest,
+            crack: None,
+            local: params.local,
+            keep: params.keep.clone(),
+            interior: InteriorReport::default(),
+            generations: 1,
+            formats: Vec::new(),
+        }
+    }
+}
+
 #[derive(Serialize)]
 struct PieceReport {
     id: usize,
@@ -112,11 +162,14 @@ pub struct FractureReport {
     adapter: String,
     parameters: ParameterReport,
     counts: FractureCounts,
+    stayed_whole: bool,
+    solved: Vec<Solved>,
     pieces: Vec<PieceReport>,
     broken_again: Vec<PieceReport>,
     source_mass: f64,
     dust_mass: f64,
     dust_voxels: u64,
+    dropped_mass: f64,
     timings_ms: serde_json::Map<String, serde_json::Value>,
     checks: Vec<Check>,
 }
@@ -144,11 +197,20 @@ impl FractureReport {
             adapter,
             parameters,
             counts: counts(broken),
+            stayed_whole: stayed_whole(broken),
+            solved: broken.steps.iter().filter_map(|step| step.fracture.solved).collect(),
             pieces: list(&broken.pieces, 0),
             broken_again: list(&broken.broken_again, broken.pieces.len()),
             source_mass: source_volume * voxel,
             dust_mass: broken.steps.iter().map(|step| step.fracture.dust_volume).sum::<f64>() * voxel,
             dust_voxels: broken.steps.iter().map(|step| step.fracture.counts.dust_voxels).sum(),
+            dropped_mass: voxel
+                * broken
+                    .steps
+                    .iter()
+                    .filter_map(|step| step.fracture.dropped.as_ref())
+                    .map(Dropped::volume)
+                    .sum::<f64>(),
             timings_ms: serde_json::Map::new(),
             checks,
         }
@@ -158,6 +220,12 @@ impl FractureReport {
     #[must_use]
     pub fn all_checks_hold(&self) -> bool {
         self.checks.iter().all(|check| check.ok)
+    }
+
+    /// Whether the first break made no crack.
+    #[must_use]
+    pub fn stayed_whole(&self) -> bool {
+        self.stayed_whole
     }
 
     /// Counts over all generations.
@@ -223,9 +291,18 @@ fn counts(broken: &Broken) -> FractureCounts {
         cells,
         islands: pieces - cells,
         pieces,
+        dropped: broken.steps.iter().map(|step| step.fracture.counts.dropped).sum(),
+        merged: broken.steps.iter().map(|step| step.fracture.counts.merged).sum(),
+        hidden: broken.steps.iter().map(|step| step.fracture.counts.hidden).sum(),
         dust_voxels: broken.steps.iter().map(|step| step.fracture.counts.dust_voxels).sum(),
         swallowed: broken.steps.iter().map(|step| step.fracture.counts.swallowed).sum(),
     }
+}
+
+/// Whether there is still one piece, and nothing was cut off it.
+fn stayed_whole(broken: &Broken) -> bool {
+    let first = broken.steps.first().map(|step| &step.fracture);
+    first.is_none_or(|fracture| fracture.pieces.len() <= 1 && fracture.dropped.is_none())
 }
 
 fn piece_report(broken: &Broken, at: PieceRef, id: usize) -> PieceReport {

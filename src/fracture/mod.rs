@@ -6,6 +6,7 @@
 pub mod crack;
 pub mod dust;
 mod faces;
+mod hidden;
 pub mod interior;
 mod islands;
 pub mod labelling;
@@ -13,27 +14,38 @@ mod layers;
 mod local;
 #[cfg(test)]
 mod local_tests;
+mod merge;
 mod params;
+mod pattern;
 mod pieces;
+mod polytope;
+mod presets;
 mod prune;
 pub mod reference;
+mod rivals;
 mod seams;
+#[cfg(test)]
+mod shape_tests;
 #[cfg(test)]
 mod splinters;
 mod split;
+mod smallest;
+mod solve;
 #[cfg(test)]
 mod tests;
 mod traverse;
 
 pub use faces::{VoronoiFace, voronoi_faces};
+pub use hidden::{Hidden, hidden};
 pub use interior::{Interior, Material, Volume};
 pub use labelling::Labelling;
-pub use params::{FractureParams, Impact, Pattern, PatternError, Recipe, Surface};
-pub use pieces::{Fracture, FractureCounts, FractureError, Piece, Source};
+pub use params::{FractureParams, Impact, ParamProblem, Preset, Recipe, SmallRule, Smallest, Surface};
+pub use pattern::{MAX_SEEDS, Pattern, PatternError};
+pub use pieces::{Dropped, Fracture, FractureCounts, FractureError, Merge, Piece, Solved, Source};
 pub use seams::Seams;
 
 use self::crack::rough::{self, RoughPass};
-use crate::gpu::{Gpu, GpuError, primitives::Scan};
+use crate::gpu::{Gpu, GpuError, StageTiming, primitives::Scan};
 
 /// The compiled fracture passes.
 pub struct Fracturer {
@@ -126,7 +138,7 @@ impl Fracturer {
             pieces::collect(gpu, source, &split, component_cells, interior, clock)?
         };
         fracture.counts.swallowed = swallowed as u64;
-        Ok(fracture)
+        Ok(finish(source, pattern, recipe, fracture))
     }
 
     /// The crossed voxels of the transition level with their separation points and triangles, in Morton order, to look at. None where the
@@ -158,6 +170,16 @@ impl Fracturer {
             .with_gap(&recipe.crack, source.forest.level);
         Ok(rough::Work::new(gpu, &self.scan, &self.traverse, source, words, clock))
     }
+}
+
+/// What is left to do on the CPU.
+fn finish(source: &Source<'_>, pattern: &Pattern, recipe: &Recipe, mut fracture: Fracture) -> Fracture {
+    let Some(rule) = &recipe.smallest else { return fracture };
+    let started = std::time::Instant::now();
+    fracture = smallest::apply((source.forest, source.tree), pattern, fracture, rule);
+    let ms = started.elapsed().as_secs_f64() * 1e3;
+    fracture.timings.push(StageTiming { stage: "smallest pieces (CPU)".into(), ms });
+    fracture
 }
 
 /// Refuses what cannot be computed; returns the island level.

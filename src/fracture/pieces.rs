@@ -57,6 +57,60 @@ pub struct FractureCounts {
     pub dust_voxels: u64,
     /// Cells that would own a voxel with planar surfaces and own none with crack surfaces.
     pub swallowed: u64,
+    /// Pieces that were too small and were taken away.
+    #[serde(default)]
+    pub dropped: u64,
+    /// Pieces that were too small and joined another.
+    #[serde(default)]
+    pub merged: u64,
+    /// Parts of a voxel's inside whose cell owns none of its corners, so that they went to other cells; `None`: not counted.
+    #[serde(default)]
+    pub hidden: Option<u64>,
+}
+
+/// Small pieces that were taken away.
+#[derive(Clone, Debug)]
+pub struct Dropped {
+    /// Their octrees, on the source's grid.
+    pub forest: Arc<Forest>,
+    /// By descending voxels; trees of [`Dropped::forest`].
+    pub pieces: Vec<Piece>,
+}
+
+impl Dropped {
+    /// Their volume, voxels.
+    #[must_use]
+    pub fn volume(&self) -> f64 {
+        self.pieces.iter().map(|piece| piece.mass.volume).sum()
+    }
+}
+
+/// A piece that small ones joined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Merge {
+    /// Index in [`Fracture::pieces`].
+    pub piece: usize,
+    /// Cells of all its parts, ascending.
+    pub cells: Vec<u32>,
+}
+
+/// How a number of pieces was solved for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Solved {
+    /// Pieces that were asked for.
+    pub wanted: u32,
+    /// Pieces that came out.
+    pub reached: u32,
+    /// Seeds that gave them.
+    pub seeds: u32,
+    /// Random seed that gave them: the one that was asked for, unless no number of its seeds came near.
+    pub rng: u64,
+    /// Level of the preview that was tried first; 0 where there was none.
+    pub preview_level: u32,
+    /// Fractures of that preview.
+    pub preview_trials: u32,
+    /// Fractures at the full level.
+    pub trials: u32,
 }
 
 /// A broken octree.
@@ -74,6 +128,21 @@ pub struct Fracture {
     pub volume: Volume,
     /// GPU time per stage.
     pub timings: Vec<StageTiming>,
+    /// What the smallest-piece rule took away.
+    pub dropped: Option<Dropped>,
+    /// What it joined, by ascending piece.
+    pub merges: Vec<Merge>,
+    /// How the number of seeds was found, where a number of pieces was asked for.
+    pub solved: Option<Solved>,
+}
+
+impl Fracture {
+    /// Volume of all pieces and of what was taken away, voxels.
+    #[must_use]
+    pub fn volume(&self) -> f64 {
+        let pieces: f64 = self.pieces.iter().map(|piece| piece.mass.volume).sum();
+        pieces + self.dropped.as_ref().map_or(0.0, Dropped::volume)
+    }
 }
 
 /// Why a fracture failed.
@@ -183,6 +252,9 @@ pub(super) fn collect(
         cells: cells.len() as u64,
         islands: (pieces.len() - cells.len()) as u64,
         pieces: pieces.len() as u64,
+        dropped: 0,
+        merged: 0,
+        hidden: None,
         dust_voxels: dust_voxels + inside_dust,
         swallowed: 0,
     };
@@ -191,7 +263,17 @@ pub(super) fn collect(
         stage: "readback and masses (CPU)".into(),
         ms: started.elapsed().as_secs_f64() * 1e3,
     });
-    Ok(Fracture { forest: Arc::new(forest), pieces, counts, dust_volume, volume, timings })
+    Ok(Fracture {
+        forest: Arc::new(forest),
+        pieces,
+        counts,
+        dust_volume,
+        volume,
+        timings,
+        dropped: None,
+        merges: Vec::new(),
+        solved: None,
+    })
 }
 
 /// How a leaf is divided, from the high bits of its origin: below 8 the number of its cells less one, all of it theirs; from 8 on the

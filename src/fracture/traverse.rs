@@ -15,6 +15,7 @@ use super::{
     Pattern, Volume,
     layers::{Clock, Layer, LeafBuffers, Pair},
     pieces::Source,
+    rivals,
 };
 
 pub(super) struct TraversePass {
@@ -96,6 +97,33 @@ impl Descent {
         })
     }
 
+    /// As [`Descent::new`] for all objects. Where there are many seeds, lists are short from the start: only for surfaces that lie between
+    /// the seeds, since others reach farther.
+    fn planar(gpu: &Gpu, source: &Source<'_>, pattern: &Pattern) -> Result<Self, GpuError> {
+        let single = (0u32..).zip(&pattern.objects).all(|(s, object)| s == *object);
+        if !single || pattern.seeds.len() < rivals::MANY {
+            return Self::new(gpu, source, pattern, |_| true);
+        }
+        let short = rivals::at_root(pattern, source.forest.level);
+        let mut lists: Vec<u32> = Vec::with_capacity(short.list.len() + pattern.seeds.len());
+        let mut roots: Vec<Pair> = Vec::with_capacity(pattern.seeds.len());
+        for (cell, (first, count)) in (0u32..).zip(short.ranges) {
+            let (list_first, list_count) = (lists.len() as u32, count + 1);
+            roots.push(Pair { source: source.tree, object: cell, key: 0, list_first, list_count });
+            lists.push(cell);
+            lists.extend_from_slice(&short.list[first as usize..(first + count) as usize]);
+        }
+        let seeds: Vec<[i32; 4]> =
+            (0i32..).zip(&pattern.seeds).map(|(rank, s)| [s[0], s[1], s[2], rank]).collect();
+        Ok(Self {
+            seeds: Buffer::from_slice(gpu, "seeds", &seeds)?,
+            candidates: Buffer::from_slice(gpu, "candidates", &lists)?,
+            layers: Vec::with_capacity(source.forest.level as usize),
+            layer: Layer::new(gpu, Buffer::from_slice(gpu, "pairs", &roots)?)?,
+            merged: false,
+        })
+    }
+
     /// The layer is done; `next` are the pairs below.
     pub fn push(&mut self, gpu: &Gpu, next: Buffer<Pair>) -> Result<(), GpuError> {
         self.layers.push(std::mem::replace(&mut self.layer, Layer::new(gpu, next)?));
@@ -122,7 +150,7 @@ impl TraversePass {
         interior: Volume,
         clock: &mut Clock,
     ) -> Result<(Vec<Layer>, LeafBuffers), GpuError> {
-        let mut descent = Descent::new(gpu, source, pattern, |_| true)?;
+        let mut descent = Descent::planar(gpu, source, pattern)?;
         self.descend(gpu, scan, source, &mut descent, source.forest.level - 1, clock)?;
         let copies = self.count_leaves(gpu, scan, source, &descent, clock)?;
 

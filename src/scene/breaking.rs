@@ -4,6 +4,7 @@
 //! make the split conserve momentum, angular momentum and energy (v + w x r).
 
 use std::{
+    path::Path,
     sync::{Arc, OnceLock, PoisonError, RwLock, mpsc},
     time::Instant,
 };
@@ -12,10 +13,14 @@ use glam::{DVec3, Vec3};
 
 use crate::{
     bodies::{Body, BodyId, BodyState, MassProperties},
-    fracture::{Fracture, FractureCounts, FractureError, FractureParams, Fracturer, Pattern, Recipe, Source},
+    fracture::{
+        Fracture, FractureCounts, FractureError, FractureParams, Fracturer, Impact, Pattern, Solved, Source,
+    },
     gpu::{Gpu, GpuError, StageTiming},
     svo::{Arena, Grid},
 };
+
+use super::read_seeds;
 
 /// The compiled passes, made by the first blow that needs them.
 pub(super) type SharedFracturer = Arc<OnceLock<Result<Fracturer, GpuError>>>;
@@ -40,10 +45,14 @@ pub struct BreakSummary {
     pub timings: Vec<StageTiming>,
     /// Wall-clock time, s.
     pub seconds: f64,
-    /// Mass of the pieces and the dust divided by the body's, minus 1.
+    /// Mass of the pieces, of the dust and of what was taken away, divided by the body's, minus 1.
     pub mass_error: f64,
     /// Mass of the dust divided by the body's.
     pub dust_share: f64,
+    /// Share of the body's mass that the smallest-piece rule took away.
+    pub dropped_mass: f64,
+    /// How a number of pieces was solved for.
+    pub solved: Option<Solved>,
 }
 
 /// A fracture as the worker hands it over.
@@ -68,36 +77,49 @@ pub struct BreakJob {
 }
 
 impl BreakJob {
+    /// Starts on a thread. Seeds from a file are for `intact` bodies; what came of one breaks by the pattern.
+    /// `surface_color` is the whole object's, which the inside follows.
     pub(super) fn start(
         gpu: &Gpu,
         arena: &Arc<RwLock<Arena>>,
         fracturer: &SharedFracturer,
-        body: &Body,
+        (body, intact, surface_color): (&Body, bool, Option<[u8; 3]>),
         blow: Blow,
         params: &FractureParams,
-        recipe: Recipe,
     ) -> Self {
         let (sender, receiver) = mpsc::channel();
         let (gpu, arena, fracturer) = (gpu.clone(), Arc::clone(arena), Arc::clone(fracturer));
         let (def, params_there) = (body.def.clone(), params.clone());
-        let point_in_grid = grid_from_world(&body.state, &def.mass, def.grid.h, blow.point);
+        let impact = Impact {
+            point: grid_from_world(&body.state, &def.mass, def.grid.h, blow.point),
+            direction: body.state.rotation.inverse() * blow.direction,
+        };
         std::thread::spawn(move || {
             let run = || {
                 let made = fracturer.get_or_init(|| Fracturer::new(&gpu));
                 let passes = made.as_ref().map_err(|error| FractureError::Gpu(error.clone()))?;
-                let pattern = Pattern::near_object(
-                    &params_there,
-                    point_in_grid,
-                    def.mass.bounds,
-                    &def.forest,
-                    def.tree,
-                )
-                .map_err(|error| FractureError::Params(error.to_string()))?;
+                let seeds = params_there.seeds_file.as_ref().filter(|_| intact);
+                let in_grid = seeds.map(|file| -> Result<Vec<DVec3>, FractureError> {
+                    let points = read_seeds(Path::new(file));
+                    let points = points.map_err(|error| FractureError::Params(error.message))?;
+                    Ok(points.into_iter().map(|p| def.grid.from_mesh(p)).collect())
+                });
+                let in_grid = in_grid.transpose()?;
+                let draw = |params: &FractureParams| match &in_grid {
+                    Some(points) => Pattern::from_points(points, def.grid.level)?.keep_far(
+                        params,
+                        impact.point,
+                        def.mass.bounds,
+                        def.grid.level,
+                    ),
+                    None => Pattern::at_impact(params, impact, def.mass.bounds, &def.forest, def.tree),
+                };
                 let arena = arena.read().unwrap_or_else(PoisonError::into_inner);
                 let source = Source { arena: &arena, slot: def.slot, forest: &def.forest, tree: def.tree };
-                let fracture = passes.fracture(&gpu, &source, &pattern, &recipe)?;
+                let (pattern, fracture) =
+                    passes.fracture_as(&gpu, &source, &params_there, surface_color, &draw)?;
                 let (bounds, level) = (def.mass.bounds, def.forest.level);
-                let kept = params_there.kept_seeds(&pattern, point_in_grid, bounds, level).first().copied();
+                let kept = params_there.kept_seeds(&pattern, impact.point, bounds, level).first().copied();
                 Ok(Broken { fracture, kept })
             };
             // The receiver only disappears when the window has closed or the scene was replaced.

@@ -61,7 +61,11 @@ pub fn load_scene(path: &Path) -> Result<Scene, SceneError> {
         }
         folder.join(file).to_string_lossy().into_owned()
     };
+    let seeds_in_folder = |params: &mut FractureParams| {
+        params.seeds_file = params.seeds_file.as_deref().map(in_folder);
+    };
     let resolve = |body: &mut SceneBody| {
+        seeds_in_folder(&mut body.fracture);
         body.file = in_folder(&body.file);
         body.fallback = body.fallback.as_deref().map(in_folder);
         let missing = !body.file.starts_with("builtin:") && !Path::new(&body.file).exists();
@@ -71,8 +75,9 @@ pub fn load_scene(path: &Path) -> Result<Scene, SceneError> {
     };
     scene.bodies.iter_mut().for_each(resolve);
     for event in &mut scene.events {
-        if let Event::Projectile { body, .. } = event {
-            resolve(body);
+        match event {
+            Event::Projectile { body, .. } => resolve(body),
+            Event::Impact { fracture, .. } => fracture.iter_mut().for_each(seeds_in_folder),
         }
     }
     if scene.name.is_empty() {
@@ -105,18 +110,25 @@ pub fn save_scene(path: &Path, scene: &Scene) -> Result<(), SceneError> {
     check(&scene).map_err(|problem| error(format!("cannot save: {} {}", problem.field(), problem.what)))?;
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
-    let unresolve = |body: &mut SceneBody| {
-        let file = Path::new(&body.file);
-        if !body.file.starts_with("builtin:")
-            && let Ok(full) = file.canonicalize()
+    let relative = |file: &mut String| {
+        if !file.starts_with("builtin:")
+            && let Ok(full) = Path::new(file.as_str()).canonicalize()
         {
-            body.file = full.strip_prefix(&folder).unwrap_or(&full).to_string_lossy().into_owned();
+            *file = full.strip_prefix(&folder).unwrap_or(&full).to_string_lossy().into_owned();
         }
+    };
+    let unresolve = |body: &mut SceneBody| {
+        relative(&mut body.file);
+        body.fracture.seeds_file.iter_mut().for_each(relative);
     };
     scene.bodies.iter_mut().for_each(unresolve);
     for event in &mut scene.events {
-        if let Event::Projectile { body, .. } = event {
-            unresolve(body);
+        match event {
+            Event::Projectile { body, .. } => unresolve(body),
+            Event::Impact { fracture, .. } => {
+                let files = fracture.iter_mut().filter_map(|params| params.seeds_file.as_mut());
+                files.for_each(relative);
+            }
         }
     }
     let text =
@@ -214,24 +226,22 @@ impl Place {
     }
 
     fn fracture(&self, params: &FractureParams) -> Checked {
-        if params.seeds == 0 || params.seeds > 100_000 {
-            return self.fail("seeds", format!("is {}; it must be from 1 to 100000", params.seeds));
-        }
-        if params.radii.is_empty() {
-            return self.fail("radii", "is empty; give at least one sphere radius");
-        }
         if params.rng > i64::MAX as u64 {
             return self.fail("rng", "is too large; it must be below 2^63");
+        }
+        if let Some((name, what)) = params.problem() {
+            return self.fail(name, what);
         }
         if let Some(radius) = params.local {
             self.number("local", radius, 1e-6, 100.0)?;
         }
-        if let Some(missing) = params.keep.iter().find(|s| **s >= params.seeds) {
-            let last = params.seeds - 1;
+        // How many seeds a file has, or a number of pieces needs, turns out when it breaks.
+        let known = params.seeds_file.is_none() && params.target_pieces.is_none();
+        if let Some(missing) = params.keep.iter().find(|s| known && **s >= params.seed_count()) {
+            let last = params.seed_count() - 1;
             return self.fail("keep", format!("names seed {missing}; seeds are numbered 0 to {last}"));
         }
         self.number("scale", params.interior.scale, *SCALES.start(), *SCALES.end())?;
-        params.radii.iter().try_for_each(|r| self.number("radii", *r, 0.0, 100.0))?;
         params.crack.check().or_else(|e| self.fail("crack", format!("is out of range: {e}")))
     }
 
@@ -372,6 +382,12 @@ mod tests {
         bad("\ngravitty = [0, 0, 0]\n", &["line 2", "gravitty"]);
         bad("name = 3\n", &["line 1"]);
         bad("[[body]]\nfile = \"a\"\n\n[[body]]\nfile = \"b\"\nlevel = 11\n", &["line 6", "body 2", "level"]);
+        let fracture = "[[body]]\nfile = \"a\"\n[body.fracture]\n";
+        bad(&format!("{fracture}seeds = 9000\n"), &["line 4", "body 1", "seeds", "8192"]);
+        bad(&format!("{fracture}preset = \"grain\"\ngrain_ratio = 0.2\n"), &["line 5", "grain_ratio", "0.2"]);
+        bad(&format!("{fracture}preset = \"marble\"\n"), &["line 4", "marble"]);
+        bad(&format!("{fracture}counts = [1, 2]\n"), &["line 4", "counts", "4 radii"]);
+        bad(&format!("{fracture}smallest = {{ fraction = 2.0 }}\n"), &["body 1", "fraction"]);
         bad("[[body]]\nlevel = 4\n", &["line 1", "body 1", "file"]);
         bad("[[body]]\nfile = \"a\"\nrotation = [0.0, 0.0, 0.0, 0.0]\n", &["line 3", "rotation"]);
         bad("[[body]]\nfile = \"a\"\n[body.fracture.interior]\nscale = 0.0\n", &["line 4", "scale"]);
@@ -415,7 +431,13 @@ mod tests {
         scene.camera = Some(crate::render::Camera::default());
         scene.bodies[0].physics_level = Some(5);
         scene.bodies[0].fallback = Some("builtin:statue".into());
-        scene.bodies[0].fracture.island_level = Some(7);
+        let fracture = &mut scene.bodies[0].fracture;
+        fracture.island_level = Some(7);
+        fracture.counts = vec![10, 10, 10, 10];
+        fracture.seeds_file = Some("seeds.txt".into());
+        fracture.smallest = Some(crate::fracture::Smallest::default());
+        scene.bodies.push(SceneBody::standing("builtin:box", 6));
+        scene.bodies[1].fracture.target_pieces = Some(30);
         scene.bodies[0].fracture.interior.color = Some([1, 2, 3]);
         let value = toml::Value::try_from(&scene).unwrap();
         fn walk(value: &toml::Value, text: &str) {

@@ -11,6 +11,7 @@ mod import;
 mod pick;
 mod preview;
 mod sandbox;
+mod seeds_file;
 mod tuning;
 
 pub use breaking::{Blow, BreakJob, BreakSummary};
@@ -21,4 +22,5 @@ pub use import::{ImportError, ImportJob, Imported, display_name, import, resolve
 pub use pick::{Hit, pick_forest};
 pub use preview::{Aim, LevelControl, PreviewMode, PreviewReport};
 pub use sandbox::{Arrived, BodyInfo, ObjectInfo, Sandbox, SandboxError, ScenePick};
+pub use seeds_file::read_seeds;
 pub use tuning::{Tuning, ViewTuning};

@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     bodies::{Body, BodyDef, BodyId, StepReport, World, WorldSettings},
-    fracture::{FractureError, FractureParams, Fracturer, Recipe},
+    fracture::{Dropped, FractureError, FractureParams, Fracturer},
     gpu::{Gpu, GpuError},
     mesh::HealthReport,
     svo::{Arena, Forest, Slot},
@@ -319,9 +319,10 @@ impl Sandbox {
             let object = self.info.get(&id).map_or(0, |info| info.object);
             params.interior = self.interior_of(object);
             let surface_color = self.objects.get(object).map(|o| o.surface_color);
-            let recipe = Recipe { surface_color, ..params.recipe() };
+            let intact = self.info.get(&id).is_none_or(|info| info.generation == 0);
+            let body = (body, intact, surface_color);
             self.breaking =
-                Some(BreakJob::start(&self.gpu, &self.arena, &self.fracturer, body, blow, &params, recipe));
+                Some(BreakJob::start(&self.gpu, &self.arena, &self.fracturer, body, blow, &params));
         }
     }
 
@@ -334,7 +335,7 @@ impl Sandbox {
         let Some(body) = self.world.bodies.iter().find(|b| b.id == job.body).cloned() else {
             return Ok(());
         };
-        if broken.fracture.pieces.len() < 2 {
+        if broken.fracture.pieces.len() < 2 && broken.fracture.dropped.is_none() {
             return Err(SandboxError::NoCrack);
         }
         let info =
@@ -349,11 +350,9 @@ impl Sandbox {
         let longest_m = (high - low).max_element() * body.def.grid.h;
         let first_radius = job.params.radii.first().copied().unwrap_or(0.1);
         let reach = longest_m * (2.0 * first_radius).clamp(0.05, 0.6);
-        let mut volume = 0.0;
         let parts = parts(&body, &job.blow, reach, &broken);
         let fracture = broken.fracture;
         for (piece, (state, fixed)) in fracture.pieces.iter().zip(parts) {
-            volume += piece.mass.volume;
             let def = BodyDef {
                 forest: Arc::clone(&fracture.forest),
                 slot,
@@ -374,16 +373,15 @@ impl Sandbox {
         });
         self.next_event = self.scene.events.len();
         self.world.wake_all();
+        let whole = job.source_volume.max(f64::MIN_POSITIVE);
         self.last_break = Some(BreakSummary {
             counts: fracture.counts,
+            mass_error: (fracture.volume() + fracture.dust_volume) / whole - 1.0,
+            dust_share: fracture.dust_volume / whole,
+            dropped_mass: fracture.dropped.as_ref().map_or(0.0, Dropped::volume) / whole,
+            solved: fracture.solved,
             timings: fracture.timings,
             seconds: job.started.elapsed().as_secs_f64(),
-            mass_error: if job.source_volume > 0.0 {
-                (volume + fracture.dust_volume) / job.source_volume - 1.0
-            } else {
-                0.0
-            },
-            dust_share: if job.source_volume > 0.0 { fracture.dust_volume / job.source_volume } else { 0.0 },
         });
         self.revision += 1;
         Ok(())

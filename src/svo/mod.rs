@@ -4,6 +4,7 @@ mod arena;
 mod build;
 mod coarsen;
 mod format;
+mod gather;
 mod grid;
 pub mod morton;
 mod query;
@@ -15,6 +16,7 @@ pub use coarsen::coarsen;
 pub use format::{
     Forest, LeafColor, Leaves, MAX_LEVEL, Node, pack_cut, pack_normal, unpack_cut, unpack_normal,
 };
+pub use gather::gather;
 pub use grid::Grid;
 pub use query::{NO_LEAF, Octant, RayHit, ray_cast};
 pub use validate::{inside_never_touches_outside, validate};

@@ -1,11 +1,11 @@
 //! How the next blow breaks.
 
 use super::{
-    UiInput, UiOutput, crack_panel, theme, tune,
+    UiInput, UiOutput, crack_panel, tune,
     widgets::{SliderLook, figure, label, slider},
 };
 use crate::{
-    fracture::{Interior, Material, Surface},
+    fracture::{FractureParams, Interior, Material, Preset, SmallRule, Smallest, Surface},
     scene::{PreviewMode, Tuning},
 };
 
@@ -17,35 +17,15 @@ const LOCAL: f64 = 0.3;
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out: &mut UiOutput) {
     let mut new = tuning.clone();
     let params = &mut new.fracture;
-    let look = SliderLook { logarithmic: true, ..SliderLook::WHOLE };
-    let response = slider(
-        ui,
-        "Seeds",
-        "How many crack cells: more seeds, more pieces",
-        &mut params.seeds,
-        2..=400,
-        &look,
-    );
-    out.name("seeds", &response);
-
-    ui.label(egui::RichText::new("Sphere radii").color(theme::DIM)).on_hover_text(
-        "Cracks gather on spheres round the blow. Fractions of the object's longest side; drag the numbers.",
-    );
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing.x = 5.0;
-        for radius in &mut params.radii {
-            let field = egui::DragValue::new(radius).range(0.005..=3.0).speed(0.004).fixed_decimals(2);
-            let field = ui.add(field).on_hover_text("Radius as a fraction of the longest side");
-            out.name("radius", &field);
-        }
-        if params.radii.len() < MOST_RADII && ui.button("+").on_hover_text("Add a larger sphere").clicked() {
-            let largest = params.radii.iter().copied().fold(0.1, f64::max);
-            params.radii.push((largest * 1.5).min(3.0));
-        }
-        if params.radii.len() > 1 && ui.button("−").on_hover_text("Remove the last sphere").clicked() {
-            params.radii.pop();
-        }
-    });
+    seeds_file(ui, params);
+    how_many(ui, params, out);
+    pattern(ui, params, out);
+    match params.preset {
+        Preset::Spheres | Preset::Radial => radii(ui, params, out),
+        Preset::Uniform => {}
+        Preset::Clustered => clusters(ui, params, out),
+        Preset::Grain => grain(ui, params, out),
+    }
 
     ui.horizontal(|ui| {
         label(ui, "Local", "Breaks off only what is near the blow; the rest stays one body");
@@ -107,6 +87,8 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
         new.fracture.island_level = (island < leaf).then_some(island);
     }
 
+    smallest(ui, &mut new.fracture, out);
+
     let tip = "Speed that the pieces at the hit point get; 0 only cracks";
     let response = slider(ui, "Blow", tip, &mut new.blow_speed, 0.0..=10.0, &SliderLook::unit(" m/s", 1));
     out.name("blow", &response);
@@ -117,6 +99,172 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     if new != *tuning {
         tune(out, "fracture", new);
     }
+}
+
+/// Seeds that came with the scene, until they are put aside.
+fn seeds_file(ui: &mut egui::Ui, params: &mut FractureParams) {
+    let Some(file) = &params.seeds_file else { return };
+    let name = std::path::Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut away = false;
+    ui.horizontal(|ui| {
+        label(
+            ui,
+            "Seeds from",
+            "An intact object breaks by the seeds in this file, its pieces by the pattern below",
+        );
+        away = ui.button("×").on_hover_text("Break by the pattern below instead").clicked();
+        ui.add(egui::Label::new(name).truncate());
+    });
+    if away {
+        params.seeds_file = None;
+    }
+}
+
+/// Seeds, or pieces to aim at.
+fn how_many(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
+    let look = SliderLook { logarithmic: true, ..SliderLook::WHOLE };
+    if let Some(target) = &mut params.target_pieces {
+        let tip = "Pieces to aim at; the number of seeds is found by trying";
+        let response = slider(ui, "Pieces", tip, target, 2..=400, &look);
+        out.name("target", &response);
+    } else {
+        let own_counts = !params.counts.is_empty();
+        let mut seeds = params.seed_count();
+        let tip = "How many crack cells: more seeds, more pieces";
+        let row = ui.add_enabled_ui(!own_counts, |ui| slider(ui, "Seeds", tip, &mut seeds, 2..=400, &look));
+        out.name("seeds", &row.inner);
+        if !own_counts {
+            params.seeds = seeds;
+        }
+    }
+    let mut aim = params.target_pieces.is_some();
+    let tip = "Say how many pieces there should be instead of how many seeds; takes several tries";
+    let response = ui.checkbox(&mut aim, "aim at a number of pieces").on_hover_text(tip);
+    out.name("aim", &response);
+    if response.changed() {
+        params.target_pieces = aim.then_some(params.seeds.clamp(2, 400));
+        if aim {
+            params.counts.clear();
+            params.seeds_file = None;
+        }
+    }
+}
+
+/// Where the cracks gather; without a heading, for which there is no room.
+fn pattern(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        ui.spacing_mut().button_padding.x = 4.0;
+        for preset in Preset::ALL {
+            let tip = match preset {
+                Preset::Spheres => "Small pieces at the blow, larger ones farther away",
+                Preset::Uniform => "Pieces of about one size everywhere",
+                Preset::Clustered => "Crumbs here and there between large pieces",
+                Preset::Radial => "Spokes and rings round the blow, as a pane of glass breaks",
+                Preset::Grain => "Long splinters along an axis, as wood breaks",
+            };
+            let text = egui::RichText::new(preset.name()).small();
+            let button = ui.add(egui::Button::selectable(params.preset == preset, text)).on_hover_text(tip);
+            if preset == Preset::Grain {
+                out.name("grain", &button);
+            }
+            if button.clicked() {
+                params.preset = preset;
+                if !preset.has_radii() {
+                    params.counts.clear();
+                }
+            }
+        }
+    });
+}
+
+fn radii(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
+    ui.horizontal(|ui| {
+        let name = if params.preset == Preset::Radial { "Ring radii" } else { "Sphere radii" };
+        label(ui, name, "Cracks gather there. Fractions of the object's longest side; drag the numbers.");
+        if params.target_pieces.is_none() {
+            let mut each = !params.counts.is_empty();
+            let box_ =
+                ui.checkbox(&mut each, "seeds for each").on_hover_text("Give every radius its own number");
+            if box_.changed() {
+                let share = params.seed_count().div_ceil(params.radii.len().max(1) as u32).max(1);
+                params.seeds = params.seed_count().max(1);
+                params.counts = if each { vec![share; params.radii.len()] } else { Vec::new() };
+            }
+        }
+    });
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 5.0;
+        for radius in &mut params.radii {
+            let field = egui::DragValue::new(radius).range(0.005..=3.0).speed(0.004).fixed_decimals(2);
+            let field = ui.add(field).on_hover_text("Radius as a fraction of the longest side");
+            out.name("radius", &field);
+        }
+        let many = params.radii.len();
+        if many < MOST_RADII && ui.button("+").on_hover_text("Add a larger one").clicked() {
+            let largest = params.radii.iter().copied().fold(0.1, f64::max);
+            params.radii.push((largest * 1.5).min(3.0));
+        }
+        if many > 1 && ui.button("−").on_hover_text("Remove the last one").clicked() {
+            params.radii.pop();
+        }
+    });
+    if !params.counts.is_empty() {
+        params.counts.resize(params.radii.len(), 10);
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing.x = 5.0;
+            for count in &mut params.counts {
+                let field = egui::DragValue::new(count).range(1..=500).speed(0.1);
+                ui.add(field).on_hover_text("Seeds at this radius");
+            }
+        });
+    }
+}
+
+fn clusters(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
+    let tip = "How many places the cracks gather at; the first is the blow";
+    let response = slider(ui, "Clusters", tip, &mut params.clusters, 1..=30, &SliderLook::WHOLE);
+    out.name("clusters", &response);
+    let tip = "Radius of a cluster as a fraction of the object's longest side";
+    let response = slider(ui, "Spread", tip, &mut params.spread, 0.01..=1.0, &SliderLook::unit("", 2));
+    out.name("spread", &response);
+}
+
+fn grain(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
+    ui.horizontal(|ui| {
+        label(ui, "Grain along", "The axis of the object that splinters run along");
+        ui.spacing_mut().item_spacing.x = 3.0;
+        for (name, axis) in [("x", glam::DVec3::X), ("y", glam::DVec3::Y), ("z", glam::DVec3::Z)] {
+            if ui.add(egui::Button::selectable(params.grain_axis == axis, name)).clicked() {
+                params.grain_axis = axis;
+            }
+        }
+    });
+    let tip = "Length of a splinter divided by its width";
+    let response = slider(ui, "Ratio", tip, &mut params.grain_ratio, 1.0..=20.0, &SliderLook::unit("", 1));
+    out.name("ratio", &response);
+}
+
+/// The smallest piece in voxels; 0 is none.
+fn smallest(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
+    let mut rule = params.smallest.unwrap_or_default();
+    ui.horizontal(|ui| {
+        label(ui, "Smallest", "Pieces with fewer voxels do not stay; 0 lets all stay");
+        ui.spacing_mut().item_spacing.x = 3.0;
+        ui.spacing_mut().button_padding.x = 6.0;
+        let field = egui::DragValue::new(&mut rule.voxels).range(0..=1_000_000_u64).speed(2.0);
+        let field = ui.add(field).on_hover_text("Voxels");
+        out.name("smallest", &field);
+        let merge = egui::Button::selectable(rule.rule == SmallRule::Merge, "merge");
+        if ui.add(merge).on_hover_text("Small pieces join the neighbour they share most with").clicked() {
+            rule.rule = SmallRule::Merge;
+        }
+        let drop = egui::Button::selectable(rule.rule == SmallRule::Drop, "drop");
+        if ui.add(drop).on_hover_text("Small pieces go; their mass is counted as lost").clicked() {
+            rule.rule = SmallRule::Drop;
+        }
+    });
+    params.smallest = (rule != Smallest::default()).then_some(rule);
 }
 
 /// What crack faces show: material and colour.

@@ -4,7 +4,7 @@ use super::{
     UiInput, UiOutput, theme,
     widgets::{figure, grouped, row},
 };
-use crate::gpu::StageTiming;
+use crate::{gpu::StageTiming, scene::BreakSummary};
 
 /// Relative difference of mass that still counts as equal (a test holds the engine to it).
 const SAME_MASS: f64 = 1e-6;
@@ -22,8 +22,23 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         };
         let badge = ui.label(egui::RichText::new(text).color(color));
         out.name("badge", &badge);
-        badge.on_hover_text("Mass of all pieces, and of the dust, against the body's before the blow");
-        figure(ui, "Pieces", grouped(summary.counts.pieces));
+        badge.on_hover_text("Mass of all pieces, and of what was lost, against the body's before the blow");
+        figure(ui, "Pieces", pieces(summary));
+        if let Some(solved) = summary.solved {
+            let trials = solved.preview_trials + solved.trials;
+            figure(ui, "Seeds", format!("{} after {trials} tries", grouped(u64::from(solved.seeds))));
+        }
+        if summary.counts.merged > 0 {
+            figure(ui, "Small, merged", grouped(summary.counts.merged));
+        }
+        if summary.counts.dropped > 0 {
+            let share = format!(
+                "{} ({:.2} % of mass)",
+                grouped(summary.counts.dropped),
+                summary.dropped_mass * 100.0
+            );
+            figure(ui, "Small, dropped", share);
+        }
         figure(ui, "Cells / islands", format!("{} / {}", summary.counts.cells, summary.counts.islands));
         figure(ui, "Crack voxels", grouped(summary.counts.crack_voxels));
         figure(ui, "With copies", grouped(summary.counts.fbs));
@@ -41,6 +56,11 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     }
     table(ui, "Step", &sandbox.last_step().timings, None);
     table(ui, "Picture", input.render_timings, None);
+}
+
+fn pieces(summary: &BreakSummary) -> String {
+    let found = grouped(summary.counts.pieces);
+    summary.solved.map_or_else(|| found.clone(), |solved| format!("{found} of {} wanted", solved.wanted))
 }
 
 fn table(ui: &mut egui::Ui, title: &str, stages: &[StageTiming], wall_ms: Option<f64>) {

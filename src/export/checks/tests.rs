@@ -112,6 +112,7 @@ fn broken() -> Broken {
         cells: 2,
         islands: 0,
         pieces: 2,
+        hidden: Some(0),
         ..FractureCounts::default()
     };
     let mut pieces = vec![piece(0), piece(1)];
@@ -125,6 +126,9 @@ fn broken() -> Broken {
         dust_volume: 0.0,
         volume: Volume::default(),
         timings: Vec::new(),
+        dropped: None,
+        merges: Vec::new(),
+        solved: None,
     };
     let step = BrokenStep {
         parent: None,
@@ -133,6 +137,7 @@ fn broken() -> Broken {
         pattern,
         island_level: LEVEL,
         recipe: Recipe::default(),
+        hidden: crate::fracture::Hidden::default(),
         fracture,
     };
     let pieces = (0..2).map(|piece| crate::export::PieceRef { step: 0, piece }).collect();
@@ -162,7 +167,7 @@ fn a_right_break_passes_every_check() {
     let broken = broken();
     let checks = check(&broken);
     assert_eq!(failing(&broken), Vec::<String>::new(), "{checks:#?}");
-    assert_eq!(checks.len(), 9);
+    assert_eq!(checks.len(), 10);
     let figure = |check: &str, name: &str| {
         checks.iter().find(|c| c.name == check).and_then(|c| c.figures.get(name)).copied()
     };
@@ -232,4 +237,77 @@ fn pieces_out_of_order_are_seen() {
     let mut broken = broken();
     broken.pieces.reverse();
     assert_eq!(failing(&broken), ["pieces_by_descending_size"]);
+}
+
+#[test]
+fn a_hidden_part_that_was_not_counted_or_has_a_copy_is_seen() {
+    let mut uncounted = broken();
+    uncounted.steps[0].fracture.counts.hidden = None;
+    assert_eq!(failing(&uncounted), ["hidden_parts_are_counted"]);
+    let mut copied = broken();
+    copied.steps[0].hidden.parts.push((encode([3, 4, 4]), 0));
+    copied.steps[0].fracture.counts.hidden = Some(1);
+    assert_eq!(failing(&copied), ["hidden_parts_are_counted"]);
+    // A voxel of the other half only.
+    copied.steps[0].hidden.parts[0] = (encode([6, 4, 4]), 0);
+    assert_eq!(failing(&copied), Vec::<String>::new());
+}
+
+#[test]
+fn what_was_dropped_counts_and_what_was_lost_is_seen() {
+    let mut broken = broken();
+    let fracture = &mut broken.steps[0].fracture;
+    let pick = |piece: &Piece| {
+        let forest = Arc::new(crate::svo::gather(LEVEL, &[(&fracture.forest, piece.tree as usize)]));
+        (forest, vec![Piece { tree: 0, ..piece.clone() }])
+    };
+    let (kept, dropped) = (pick(&fracture.pieces[0]), pick(&fracture.pieces[1]));
+    fracture.counts.fbs = kept.0.leaves.len() as u64;
+    (fracture.forest, fracture.pieces) = kept;
+    fracture.dropped = Some(crate::fracture::Dropped { forest: dropped.0, pieces: dropped.1 });
+    broken.pieces.pop();
+    assert_eq!(failing(&broken), Vec::<String>::new());
+    let lost = |checks: &[Check]| checks.iter().find_map(|c| c.figures.get("dropped").copied());
+    assert!(lost(&check(&broken)).is_some_and(|lost| lost > 0.0));
+    broken.steps[0].fracture.dropped = None;
+    let failed = failing(&broken);
+    assert!(failed.contains(&"mass_before_is_mass_after".to_owned()), "{failed:?}");
+    assert!(failed.contains(&"voxels_before_are_voxels_after".to_owned()), "{failed:?}");
+}
+
+#[test]
+fn a_face_inside_a_joined_piece_is_seen() {
+    let joined = |inner: bool| {
+        let mut broken = broken();
+        let source = Arc::clone(&broken.source);
+        let mut forest = (*source).clone();
+        if inner {
+            let mut leaves = Leaves::default();
+            for key in 0..512 {
+                let leaf = source.leaves.keys.binary_search(&key).is_ok();
+                let crack = decode(key)[0] == 3 && source.is_internal(0, decode(key));
+                if leaf || crack {
+                    push(&mut leaves, key, crack, 1.0);
+                }
+            }
+            forest = build(LEVEL, leaves, &|key: Key, level: u32| {
+                let low = decode(key).map(|v| v << (LEVEL - level));
+                low.iter().all(|v| (2..=5).contains(v)) && low[0] != 3
+            });
+        }
+        let mass = mass_properties(&forest, 0);
+        let fracture = &mut broken.steps[0].fracture;
+        fracture.counts.fbs = forest.leaves.len() as u64;
+        fracture.counts.crack_voxels = if inner { 16 } else { 0 };
+        fracture.pieces = vec![Piece { tree: 0, cell: 0, voxels: mass.voxels, mass }];
+        fracture.forest = Arc::new(forest);
+        fracture.merges = vec![crate::fracture::Merge { piece: 0, cells: vec![0, 1] }];
+        broken.pieces.pop();
+        broken
+    };
+    assert_eq!(failing(&joined(false)), Vec::<String>::new());
+    assert_eq!(failing(&joined(true)), ["copies_are_the_corner_cells"]);
+    let mut unsaid = joined(false);
+    unsaid.steps[0].fracture.merges.clear();
+    assert_eq!(failing(&unsaid), ["copies_are_the_corner_cells"]);
 }

@@ -17,7 +17,7 @@ use glam::{DVec3, Vec3};
 use super::{Sandbox, SandboxError, ScenePick};
 use crate::{
     bodies::{Body, BodyDef, BodyId, MassProperties},
-    fracture::{FractureError, FractureParams, Fracturer, Pattern, Recipe, Seams, Source, Surface},
+    fracture::{FractureError, FractureParams, Fracturer, Impact, Pattern, Recipe, Seams, Source, Surface},
     gpu::{Buffer, GpuError},
     render::{BodySeams, RenderBody},
     scene::{
@@ -73,7 +73,8 @@ impl Wanted {
     }
 
     fn pattern(&self, def: &BodyDef) -> Result<Pattern, FractureError> {
-        Pattern::near_object(&self.params, self.aim.point_in_grid, def.mass.bounds, &def.forest, def.tree)
+        let impact = Impact { point: self.aim.point_in_grid, direction: self.aim.direction_in_grid };
+        Pattern::at_impact(&self.params, impact, def.mass.bounds, &def.forest, def.tree)
             .map_err(|error| FractureError::Params(error.to_string()))
     }
 }

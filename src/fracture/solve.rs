@@ -1,0 +1,265 @@
+//! Solving for a number of pieces.
+//!
+//! In: an octree, parameters that name a number of pieces, and what draws a pattern of so many seeds. Out: the fracture that comes
+//! nearest. More seeds give more pieces, if not with every single seed, so the number of seeds is bracketed and narrowed down:
+//! first on a preview two levels coarser, which has the same cells and costs a twentieth, then at the full level from where
+//! the preview ended. With one random seed fewer seeds are the first of more, so trials differ in little else. Where one seed more
+//! jumps over the wanted number by more than a tenth, as happens with few pieces of a hollow object, the random seed is changed too.
+
+use std::sync::Arc;
+
+use super::{
+    Fracture, FractureError, FractureParams, Fracturer, Pattern, PatternError, Recipe, Smallest, Solved,
+    Source, pattern::MAX_SEEDS,
+};
+use crate::{
+    gpu::Gpu,
+    svo::{Arena, Forest, LeafColor, Leaves, Octant, build, morton},
+};
+
+/// Most fractures of the preview, and at the full level.
+const PREVIEW_TRIALS: u32 = 10;
+const FULL_TRIALS: u32 = 6;
+/// Most changes of the random seed, where no number of seeds gives what is wanted.
+const MOST_SHAKES: u32 = 8;
+/// Levels between the preview and the full one; below this level there is no preview.
+const PREVIEW_BELOW: u32 = 2;
+const LEAST_PREVIEW: u32 = 5;
+
+impl Fracturer {
+    /// Breaks `source` as `params` say; `draw` makes the pattern of parameters. Where [`FractureParams::target_pieces`] is set,
+    /// the number of seeds is solved for, in at most 16 fractures, and [`Fracture::solved`] says what was reached. `surface_color` is that of [`Recipe`].
+    ///
+    /// # Errors
+    /// [`FractureError::Params`] for a pattern that cannot be, [`FractureError::Gpu`] for the device's.
+    pub fn fracture_as(
+        &self,
+        gpu: &Gpu,
+        source: &Source<'_>,
+        params: &FractureParams,
+        surface_color: Option<[u8; 3]>,
+        draw: &dyn Fn(&FractureParams) -> Result<Pattern, PatternError>,
+    ) -> Result<(Pattern, Fracture), FractureError> {
+        let recipe = Recipe { surface_color, ..params.recipe() };
+        // An odd constant of the golden ratio spreads consecutive numbers over all bits.
+        let shaken = |shake: u32| {
+            params.rng.wrapping_add(u64::from(shake).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+                >> u32::from(shake > 0)
+        };
+        let draw = |trial: Option<Trial>| {
+            let with = trial.map(|trial| FractureParams {
+                seeds: trial.seeds,
+                rng: shaken(trial.shake),
+                ..params.clone()
+            });
+            draw(with.as_ref().unwrap_or(params)).map_err(|error| FractureError::Params(error.to_string()))
+        };
+        let Some(wanted) = params.target_pieces else {
+            let pattern = draw(None)?;
+            let fracture = self.fracture(gpu, source, &pattern, &recipe)?;
+            return Ok((pattern, fracture));
+        };
+
+        let mut solved = Solved { wanted, ..Solved::default() };
+        let mut start = Trial { seeds: wanted, shake: 0 };
+        let level = source.forest.level;
+        if level >= LEAST_PREVIEW + PREVIEW_BELOW {
+            solved.preview_level = level - PREVIEW_BELOW;
+            let preview = Arc::new(coarsened(source.forest, source.tree, solved.preview_level));
+            let mut arena = Arena::new(gpu)?;
+            let slot = arena.insert(gpu, &preview)?;
+            let coarse = Source { arena: &arena, slot, forest: &preview, tree: 0 };
+            let recipe = preview_recipe(&recipe, solved.preview_level);
+            let mut search = Search::new(wanted, start);
+            while let Some(trial) = search.propose().filter(|_| solved.preview_trials < PREVIEW_TRIALS) {
+                let broken = self.fracture(gpu, &coarse, &draw(Some(trial))?, &recipe)?;
+                search.tell(trial, broken.pieces.len() as u32);
+                solved.preview_trials += 1;
+            }
+            start = search.best.map_or(start, |(trial, _)| trial);
+        }
+
+        let mut search = Search::new(wanted, start);
+        let mut best: Option<(Pattern, Fracture)> = None;
+        while let Some(trial) = search.propose().filter(|_| solved.trials < FULL_TRIALS) {
+            let pattern = draw(Some(trial))?;
+            let recipe = Recipe { rng: shaken(trial.shake), ..recipe.clone() };
+            let fracture = self.fracture(gpu, source, &pattern, &recipe)?;
+            solved.trials += 1;
+            if search.tell(trial, fracture.pieces.len() as u32) {
+                (solved.seeds, solved.rng) = (trial.seeds, shaken(trial.shake));
+                solved.reached = fracture.pieces.len() as u32;
+                best = Some((pattern, fracture));
+            }
+        }
+        let (pattern, mut fracture) =
+            best.ok_or_else(|| FractureError::Params("no number of seeds was tried".into()))?;
+        fracture.solved = Some(solved);
+        Ok((pattern, fracture))
+    }
+}
+
+/// The smallest piece in the preview's larger voxels; surfaces do not matter to the number of pieces.
+fn preview_recipe(recipe: &Recipe, level: u32) -> Recipe {
+    let voxels = |n: u64| n.div_ceil(1 << (3 * PREVIEW_BELOW));
+    Recipe {
+        island_level: recipe.island_level.map(|island| island.min(level)),
+        smallest: recipe.smallest.map(|rule| Smallest { voxels: voxels(rule.voxels), ..rule }),
+        ..Recipe::default()
+    }
+}
+
+/// One tree on a coarser grid: a coarse cell that holds any boundary voxel is one. Only its shape is meant.
+fn coarsened(forest: &Forest, tree: u32, level: u32) -> Forest {
+    let (first, end) = (forest.tree_start[tree as usize], forest.tree_start[tree as usize + 1]);
+    let drop = 3 * (forest.level - level);
+    let mut keys: Vec<morton::Key> =
+        forest.leaves.keys[first as usize..end as usize].iter().map(|key| key >> drop).collect();
+    keys.dedup();
+    let n = keys.len();
+    let leaves = Leaves {
+        keys,
+        normals: vec![0; n],
+        colors: vec![LeafColor::default(); n],
+        coverage: vec![1.0; n],
+        cuts: vec![0; n],
+    };
+    build(level, leaves, &|key: morton::Key, at: u32| {
+        let cell = morton::decode(key << (3 * (forest.level - at)));
+        matches!(forest.octant_at(tree as usize, cell), Octant::Internal { .. })
+    })
+}
+
+/// A number of seeds, and how many times the random seed was changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Trial {
+    seeds: u32,
+    shake: u32,
+}
+
+/// Looks for the number at which a growing, noisy function has a wanted value.
+#[derive(Debug)]
+struct Search {
+    wanted: u32,
+    start: Trial,
+    /// Largest number known to give too little, smallest known to give too much, with their values.
+    low: Option<(u32, u32)>,
+    high: Option<(u32, u32)>,
+    best: Option<(Trial, u32)>,
+    told: u32,
+    shakes: u32,
+}
+
+impl Search {
+    fn new(wanted: u32, start: Trial) -> Self {
+        let start = Trial { seeds: start.seeds.clamp(1, MAX_SEEDS), ..start };
+        Self { wanted, start, low: None, high: None, best: None, told: 0, shakes: 0 }
+    }
+
+    /// The next trial; `None` when the value is reached (to a twentieth) or there is nothing more to try.
+    fn propose(&mut self) -> Option<Trial> {
+        let off = self.best.map(|(_, value)| value.abs_diff(self.wanted));
+        if off.is_some_and(|off| off <= self.wanted / 20) {
+            return None;
+        }
+        if let Some(seeds) = self.bracketed() {
+            return Some(Trial { seeds, ..self.start });
+        }
+        // Neighbouring numbers straddle the value. Good enough to a tenth or to one, else other seeds of the same number may hit it.
+        let near = off.is_some_and(|off| off <= (self.wanted / 10).max(1));
+        if near || self.shakes >= MOST_SHAKES {
+            return None;
+        }
+        self.shakes += 1;
+        let sides = [self.high.or(self.low), self.low.or(self.high)];
+        let (seeds, _) = sides[(self.shakes % 2) as usize]?;
+        Some(Trial { seeds, shake: self.start.shake + self.shakes })
+    }
+
+    fn bracketed(&self) -> Option<u32> {
+        let most = u64::from(MAX_SEEDS);
+        let scaled = |(at, value): (u32, u32)| {
+            (u64::from(at) * u64::from(self.wanted)).div_ceil(u64::from(value.max(1))).min(most) as u32
+        };
+        match (self.low, self.high) {
+            (None, None) => Some(self.start.seeds),
+            // Past the point where it should be, so that it is bracketed soon.
+            (Some(low), None) if low.0 < MAX_SEEDS => {
+                let aim = scaled(low);
+                Some((aim + aim.abs_diff(low.0) / 4).clamp(low.0 + 1, MAX_SEEDS))
+            }
+            (None, Some(high)) if high.0 > 1 => {
+                let aim = scaled(high).min(high.0);
+                Some(aim.saturating_sub((high.0 - aim) / 4).clamp(1, high.0 - 1))
+            }
+            (Some(low), Some(high)) if high.0 > low.0 + 1 => {
+                let middle = low.0.midpoint(high.0);
+                let part = f64::from(self.wanted - low.1) / f64::from(high.1 - low.1);
+                let aim = low.0 + (part * f64::from(high.0 - low.0)) as u32;
+                // The straight line is quicker where the function is smooth; halving is sure.
+                let next = if self.told % 3 == 2 { middle } else { aim };
+                Some(next.clamp(low.0 + 1, high.0 - 1))
+            }
+            _ => None,
+        }
+    }
+
+    /// Takes a value in; whether it is the best so far.
+    fn tell(&mut self, at: Trial, value: u32) -> bool {
+        self.told += 1;
+        let better = self.best.is_none_or(|(_, old)| value.abs_diff(self.wanted) < old.abs_diff(self.wanted));
+        if better {
+            self.best = Some((at, value));
+        }
+        // Other seeds say nothing about the bracket.
+        if at.shake == self.start.shake && value < self.wanted {
+            self.low = Some((at.seeds, value));
+        } else if at.shake == self.start.shake && value > self.wanted {
+            self.high = Some((at.seeds, value));
+        }
+        better
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Trials, and the nearest value.
+    fn search(wanted: u32, start: u32, most: u32, f: impl Fn(u32) -> u32) -> (u32, u32) {
+        let mut search = Search::new(wanted, Trial { seeds: start, shake: 0 });
+        let mut trials = 0;
+        while let Some(at) = search.propose().filter(|_| trials < most) {
+            assert!((1..=MAX_SEEDS).contains(&at.seeds));
+            search.tell(at, f(at.seeds));
+            trials += 1;
+        }
+        (trials, search.best.unwrap().1)
+    }
+
+    #[test]
+    fn growing_functions_are_solved_within_a_twentieth() {
+        for wanted in [1, 2, 5, 20, 60, 300, 1500] {
+            for (name, f) in [
+                ("the same", (|n| n) as fn(u32) -> u32),
+                ("a third", |n| n.div_ceil(3)),
+                ("twice", |n| 2 * n),
+                ("bent", |n| (f64::from(n).powf(0.8) * 1.3) as u32 + 1),
+                ("noisy", |n| n * 7 / 10 + n * 37 % 5),
+            ] {
+                let (trials, value) = search(wanted, wanted, 16, f);
+                println!("{wanted} {name}: {value} in {trials}");
+                assert!(value.abs_diff(wanted) <= (wanted / 20).max(1), "{wanted} {name}: {value}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_reached_ends() {
+        assert_eq!(search(100, 100, 1000, |_| 1).1, 1);
+        assert_eq!(search(5, 5, 1000, |n| if n < 40 { 1 } else { 50 }).1, 1);
+        assert_eq!(search(1, 30, 1000, |n| n + 2).1, 3);
+        assert!(search(100, 100, 1000, |_| 1).0 < 40);
+        assert!(search(5, 5, 1000, |n| if n < 40 { 1 } else { 50 }).0 < 40);
+    }
+}

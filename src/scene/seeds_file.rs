@@ -1,0 +1,79 @@
+//! Voronoi seeds from a file.
+//!
+//! In: text (x y z a line; `#` starts a comment) or a NumPy array of shape (n, 3). Out: points in mesh units.
+
+use std::path::Path;
+
+use glam::DVec3;
+
+use super::SceneError;
+use crate::{export, fracture::MAX_SEEDS};
+
+/// Largest file that is read, bytes: 8192 lines of three long numbers.
+const LARGEST: u64 = 2 << 20;
+
+/// Reads seeds in mesh units.
+///
+/// # Errors
+/// [`SceneError`] for a file that cannot be read, holds no or too many points, or something else.
+pub fn read_seeds(file: &Path) -> Result<Vec<DVec3>, SceneError> {
+    let fail = |what: String| SceneError { message: format!("{}: {what}", file.display()) };
+    let unread =
+        |e: std::io::Error| fail(format!("the seeds cannot be read: {e}; check the path of the seeds file"));
+    let size = std::fs::metadata(file).map_err(unread)?.len();
+    if size > LARGEST {
+        return Err(fail(format!("it has {size} bytes; a file of seeds has at most {LARGEST}")));
+    }
+    let bytes = std::fs::read(file).map_err(unread)?;
+    let is_npy = file.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy"));
+    let points = if is_npy { export::read_points(&bytes) } else { parse_seeds(&bytes) };
+    let points = points.map_err(fail)?;
+    if points.is_empty() || points.len() > MAX_SEEDS as usize {
+        return Err(fail(format!("it holds {} seeds; 1 to {MAX_SEEDS} are wanted", points.len())));
+    }
+    if let Some(i) = points.iter().position(|p| p.iter().any(|v| !v.is_finite())) {
+        return Err(fail(format!("seed {} is not finite; remove it", i + 1)));
+    }
+    Ok(points.into_iter().map(DVec3::from_array).collect())
+}
+
+fn parse_seeds(bytes: &[u8]) -> Result<Vec<[f64; 3]>, String> {
+    let text = String::from_utf8_lossy(bytes);
+    let mut points = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if line.is_empty() {
+            continue;
+        }
+        let words = line.split(|c: char| c.is_whitespace() || c == ',').filter(|w| !w.is_empty());
+        let numbers: Result<Vec<f64>, _> = words.map(str::parse).collect();
+        match numbers.as_deref() {
+            Ok(&[x, y, z]) => points.push([x, y, z]),
+            _ => return Err(format!("line {} is not three numbers x y z", number + 1)),
+        }
+    }
+    Ok(points)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_are_read_from_text() {
+        let text = b"# x y z\n1 2 3\n\n-1.5, 0, 2e1  # the last\n";
+        assert_eq!(parse_seeds(text), Ok(vec![[1.0, 2.0, 3.0], [-1.5, 0.0, 20.0]]));
+        assert!(parse_seeds(b"1 2 3\n4 5\n").is_err_and(|e| e.contains("line 2")));
+        assert!(parse_seeds(b"1 2 x\n").is_err());
+    }
+
+    #[test]
+    fn too_many_seeds_and_no_file_are_one_line() {
+        let path = std::env::temp_dir().join(format!("kintsugi-seeds-{}.txt", std::process::id()));
+        std::fs::write(&path, "0 0 0\n".repeat(8193)).unwrap();
+        let message = read_seeds(&path).unwrap_err().message;
+        std::fs::remove_file(&path).unwrap();
+        assert!(message.contains("8193 seeds") && message.contains("8192"), "{message}");
+        assert!(read_seeds(&path).unwrap_err().message.contains("cannot be read"));
+    }
+}
