@@ -1,7 +1,7 @@
 //! How the next blow breaks.
 
 use super::{
-    UiInput, UiOutput, crack_panel, theme, tune,
+    UiInput, UiOutput, crack_panel, tune,
     widgets::{SliderLook, label, slider},
 };
 use crate::{
