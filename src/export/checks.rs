@@ -236,7 +236,7 @@ fn corners(source: &Cells, copies: &Copies, step: &BrokenStep, level: u32) -> Ch
         wanted.sort_unstable();
         wanted.dedup();
         let was_inside = source.find(own[0].0).is_some_and(|i| source.leaves[i] == u32::MAX);
-        let inner = own.len() == 1 && was_inside;
+        let inner = was_inside && (own.len() == 1 || wanted.len() == 1);
         (usize::from(!copies.are_those_of(own, &wanted)), usize::from(inner))
     });
     let (wrong, inner) = checked.reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
