@@ -22,3 +22,6 @@ pub mod export;
 pub mod ui;
 pub mod app;
 pub mod cli;
+#[cfg(test)]
+#[path = "../tests/support/skip.rs"]
+mod skip;

@@ -1,15 +1,16 @@
-// After the unions: every node's label becomes its component's smallest node index, and components are counted.
-// One thread takes one node. counts.x = 1 where the node is its component's own label.
+// After the unions: every node's label becomes its component's smallest node index, and components are listed, in any order.
+// One thread takes one node. found[0] counts the components; from found[2] on they are (label, tree), as many as there is room for.
 //#include shared/linear_id
 //#include shared/octree
 
-struct Params { nodes: u32, last: u32, level_start: array<vec4<u32>, 3> }
+struct Params { nodes: u32, last_first: u32 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> nodes: array<Node>;
-@group(0) @binding(2) var<storage, read> hooked: array<u32>;
-@group(0) @binding(3) var<storage, read_write> labels: array<u32>;
-@group(0) @binding(4) var<storage, read_write> counts: array<vec2<u32>>;
+@group(0) @binding(2) var<storage, read> info: array<vec2<u32>>;
+@group(0) @binding(3) var<storage, read> hooked: array<u32>;
+@group(0) @binding(4) var<storage, read_write> labels: array<u32>;
+@group(0) @binding(5) var<storage, read_write> found: array<atomic<u32>>;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -21,12 +22,23 @@ fn main(
     if i >= params.nodes {
         return;
     }
-    var x = i;
-    while hooked[x] != x {
-        x = hooked[x];
+    var x = hooked[i];
+    var parent = hooked[x];
+    while parent != x {
+        x = parent;
+        parent = hooked[x];
     }
     labels[i] = x;
-    let in_last = i >= params.level_start[params.last / 4u][params.last % 4u];
-    let own = select(node_internal(nodes[i]), node_internal(nodes[i]) | node_valid(nodes[i]), in_last);
-    counts[i] = vec2<u32>(u32(x == i && own != 0u), 0u);
+    if x != i {
+        return;
+    }
+    // Above the last level a node stands for its internal octants only, and may have none.
+    let own = (nodes[i].masks >> 8u) | select(0u, nodes[i].masks, i >= params.last_first);
+    if own != 0u {
+        let slot = 2u + 2u * atomicAdd(&found[0], 1u);
+        if slot + 1u < arrayLength(&found) {
+            atomicStore(&found[slot], i);
+            atomicStore(&found[slot + 1u], info[i].x);
+        }
+    }
 }

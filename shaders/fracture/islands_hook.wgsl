@@ -1,89 +1,165 @@
 // Islands as a lock-free union-find over octree nodes instead of voxels (2016, sec. 4.5 names the sets; the method is ours).
 // All solid octants of one node touch at its centre, so a node's solid octants are one element. Connectivity is that of the solid:
 // through internal nodes too, or the wall of a sealed cavity would become a false piece.
-// One thread takes one node P above level `last`, finds P's 26 neighbours once, and unites each of P's children with what it touches: with
-// nodes of the child's own size in the 13 directions that make every pair come up once, and with larger internal nodes through
-// faces only. Faces are enough there: all face neighbours of an internal cell are solid and in the same cell, so whatever touches it
-// by an edge or a corner also touches one of them.
+// One thread takes one brick of one level and unites it with what it touches: bricks of its own size in the 13 directions that make
+// every pair come up once, and larger internal nodes through faces only. Faces are enough there: all face neighbours of an internal
+// cell are solid and in the same cell, so whatever touches it by an edge or a corner also touches one of them. For the same reason
+// bricks above the last level, which hold nothing but internal cells, need faces only.
+// Work is first gathered as bits and then done in a loop, because a software driver runs both sides of every branch.
 //#include shared/linear_id
-//#include shared/octree
+//#include fracture/bricks
 
-struct Params { nodes: u32, last: u32, level_start: array<vec4<u32>, 3> }
+struct Params { first: u32, count: u32, first_above: u32, is_finest: u32 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> nodes: array<Node>;
 @group(0) @binding(2) var<storage, read> info: array<vec2<u32>>;
-@group(0) @binding(3) var<storage, read_write> labels: array<atomic<u32>>;
+@group(0) @binding(3) var<storage, read> parent_of: array<u32>;
+@group(0) @binding(4) var<storage, read> above: array<u32>;
+@group(0) @binding(5) var<storage, read> bricks: array<Brick>;
+@group(0) @binding(6) var<storage, read_write> labels: array<atomic<u32>>;
 
+//#include fracture/neighbour
+
+// Shortens the way for those who come later. A plain store will do: a node that has a parent never becomes a root again, so no union
+// is lost if the store goes over one.
 fn find(start: u32) -> u32 {
     var x = start;
     var parent = atomicLoad(&labels[x]);
     while parent != x {
-        let above = atomicLoad(&labels[parent]);
-        if above != parent {
-            atomicMin(&labels[x], above);
+        let higher = atomicLoad(&labels[parent]);
+        if higher != parent {
+            atomicStore(&labels[x], higher);
         }
         x = parent;
-        parent = above;
+        parent = higher;
     }
     return x;
 }
 
-// The smaller label wins. A parent that another thread had put there is united again.
-fn unite(first: u32, second: u32) {
+// The smaller label wins. A parent that another thread had put there is united again. Returns the common label of that moment, from
+// which the next search is shorter.
+fn unite(first: u32, second: u32) -> u32 {
     var a = first;
     var b = second;
-    loop {
+    while a != b {
         a = find(a);
         b = find(b);
         if a == b {
-            return;
+            break;
         }
-        if a < b {
-            let t = a;
-            a = b;
-            b = t;
-        }
-        let displaced = atomicMin(&labels[a], b);
-        if displaced == a {
-            return;
-        }
-        a = displaced;
+        let larger = max(a, b);
+        b = min(a, b);
+        let displaced = atomicMin(&labels[larger], b);
+        a = select(displaced, b, displaced == larger);
     }
+    return a;
 }
 
-fn solid(node: Node, level: u32) -> u32 {
-    return select(node_internal(node), node_internal(node) | node_valid(node), level == params.last);
-}
-
-// The octants that lie at the side of a node towards d.
-fn side(d: vec3<i32>) -> u32 {
-    var mask = 0xffu;
-    if d.x != 0i { mask &= select(0x55u, 0xaau, d.x > 0i); }
-    if d.y != 0i { mask &= select(0x33u, 0xccu, d.y > 0i); }
-    if d.z != 0i { mask &= select(0x0fu, 0xf0u, d.z > 0i); }
-    return mask;
-}
-
-// A neighbour that is part of a larger internal node: the owner's index with this bit.
-const SOLID: u32 = 0x80000000u;
-const NONE: u32 = 0xffffffffu;
-
-// What lies at `key` on `level` of a tree: a node, SOLID | the node that holds the internal octant, or NONE.
-fn descend(tree: u32, key: u32, level: u32) -> u32 {
-    var at = tree;
-    for (var depth = 0u; depth < level; depth++) {
-        let bit = 1u << ((key >> (3u * (level - depth - 1u))) & 7u);
-        let node = nodes[at];
-        if (node_internal(node) & bit) != 0u {
-            return at | SOLID;
-        }
-        if (node_valid(node) & bit) == 0u {
-            return NONE;
-        }
-        at = node.child_base + countOneBits(node_valid(node) & (bit - 1u));
+// The 16 cells of a brick's side towards one axis (upper or lower side), bits 0 and 2 along the first other axis, 1 and 3 along the
+// second.
+fn face(brick: vec2<u32>, axis: u32, upper: bool) -> u32 {
+    if axis == 2u {
+        var z = (select(brick.x, brick.y, upper) >> select(0u, 4u, upper)) & 0x0f0f0f0fu;
+        z = (z | (z >> 4u)) & 0x00ff00ffu;
+        return (z | (z >> 8u)) & 0xffffu;
     }
-    return at;
+    var h = (brick >> vec2<u32>(select(0u, 18u, upper))) & vec2<u32>(0x3333u);
+    h = (h | (h >> vec2<u32>(2u))) & vec2<u32>(0x0f0fu);
+    h = (h | (h >> vec2<u32>(4u))) & vec2<u32>(0xffu);
+    var w = (brick >> vec2<u32>(select(0u, 9u, upper))) & vec2<u32>(0x00550055u);
+    w = (w | (w >> vec2<u32>(1u))) & vec2<u32>(0x00330033u);
+    w = (w | (w >> vec2<u32>(2u))) & vec2<u32>(0x000f000fu);
+    w = (w | (w >> vec2<u32>(12u))) & vec2<u32>(0xffu);
+    w = select(h, w, axis == 0u);
+    return w.x | (w.y << 8u);
+}
+
+fn widened(cells: u32) -> u32 {
+    let u = cells
+        | ((cells & 0x5555u) << 1u) | ((cells & 0x0a0au) << 3u) | ((cells & 0xaaaau) >> 1u) | ((cells & 0x5050u) >> 3u);
+    return u | ((u & 0x3333u) << 2u) | ((u & 0x00ccu) << 6u) | ((u & 0xccccu) >> 2u) | ((u & 0x3300u) >> 6u);
+}
+
+// Whether any solid of a brick touches any of its neighbour's in direction d: the two sides along the first axis of d, narrowed to the
+// edge or corner that they share, one of them widened by a cell.
+fn bricks_touch(a: vec2<u32>, b: vec2<u32>, d: vec3<i32>) -> bool {
+    let axis = select(select(2u, 1u, d.y != 0i), 0u, d.x != 0i);
+    let upper = (d.x + select(0i, d.y, axis != 0u) + select(0i, d.z, axis == 2u)) > 0i;
+    var near = face(a, axis, upper);
+    var far = face(b, axis, !upper);
+    // First other axis: y beside x.
+    let u = select(0i, d.y, axis == 0u);
+    let v = select(0i, d.z, axis != 2u);
+    near = select(near, (near & 0xa0a0u) >> 5u, u > 0i);
+    near = select(near, (near & 0x0505u) << 5u, u < 0i);
+    far &= select(0xffffu, select(0xa0a0u, 0x0505u, u > 0i), u != 0i);
+    near = select(near, (near & 0xcc00u) >> 10u, v > 0i);
+    near = select(near, (near & 0x0033u) << 10u, v < 0i);
+    far &= select(0xffffu, select(0xcc00u, 0x0033u, v > 0i), v != 0i);
+    return (widened(near) & far) != 0u;
+}
+
+// The i-th octant at the side of a brick towards d, or at the opposite side.
+fn octant_at(d: vec3<i32>, i: u32, towards: bool) -> u32 {
+    let x = select(u32((d.x > 0i) == towards), i & 1u, d.x == 0i);
+    let after_x = select(i, i >> 1u, d.x == 0i);
+    let y = select(u32((d.y > 0i) == towards), after_x & 1u, d.y == 0i);
+    let after_y = select(after_x, after_x >> 1u, d.y == 0i);
+    let z = select(u32((d.z > 0i) == towards), after_y & 1u, d.z == 0i);
+    return x | (y << 1u) | (z << 2u);
+}
+
+// Octants at a side: four at a face, two at an edge, one at a corner.
+fn octants_at(d: vec3<i32>) -> u32 {
+    return 1u << u32(3i - dot(d, d));
+}
+
+// Bit 4 i + j where octant i at the side towards d touches octant j of the neighbour. In the block that the two sides make, the
+// near octants lie at the lower end.
+fn touching(a: vec2<u32>, b: vec2<u32>, d: vec3<i32>) -> u32 {
+    var found = 0u;
+    let count = octants_at(d);
+    for (var t = 0u; t < 16u; t++) {
+        let i = t >> 2u;
+        let j = t & 3u;
+        let near = octant_at(d, i, false);
+        let far = octant_at(d, j, true);
+        let touch = (octant_of(a, octant_at(d, i, true)) & side_towards(near, far)) != 0u
+            && (octant_of(b, octant_at(d, j, false)) & side_towards(far, near)) != 0u;
+        found |= select(0u, 1u << t, touch && i < count && j < count);
+    }
+    return found;
+}
+
+// The element that octant c of node i belongs to; the octant is internal or stored.
+fn element(i: u32, c: u32) -> u32 {
+    let masks = nodes[i].masks;
+    return select(child_of(nodes[i].child_base, masks, c), i, ((masks >> (8u + c)) & 1u) != 0u);
+}
+
+// Bits: x for nodes in the 27 places round octant c of a node with the given row, y for places inside larger internal nodes.
+fn places(row: u32, octant: vec3<i32>) -> vec2<u32> {
+    var found = vec2<u32>(0u);
+    let outward = 2i * octant - vec3<i32>(1i);
+    for (var s = 0u; s < 8u; s++) {
+        let step = octant_place(s) * outward;
+        let cell = above[row + place_number(step)];
+        var stored = 0u;
+        var inside = select(0xffu, 0u, cell == NONE);
+        if (cell & SOLID) == 0u {
+            let masks = nodes[cell].masks;
+            stored = masks & 0xffu;
+            inside = masks >> 8u;
+        }
+        for (var c = 0u; c < 8u; c++) {
+            let d = 2i * step + octant_place(c) - octant;
+            let n = place_number(d);
+            let near = all(abs(d) <= vec3<i32>(1i));
+            found |= select(vec2<u32>(0u), ((vec2<u32>(stored, inside) >> vec2<u32>(c)) & vec2<u32>(1u)) << vec2<u32>(n & 31u), near);
+        }
+    }
+    return found;
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -92,70 +168,60 @@ fn main(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let i = linear_id(workgroup, groups, local);
-    if i >= params.nodes {
+    let t = linear_id(workgroup, groups, local);
+    if t >= params.count {
         return;
     }
-    var level = 0u;
-    while i >= params.level_start[(level + 1u) / 4u][(level + 1u) % 4u] {
-        level += 1u;
+    let i = params.first + t;
+    let brick = vec2<u32>(bricks[i].low, bricks[i].high);
+    var root = bricks[i].root;
+    if root == EMPTY {
+        return;
     }
-    let parent = nodes[i];
-    let children = node_valid(parent);
-    let place = vec3<i32>(morton_decode(info[i].y));
-    var around: array<u32, 27>;
-    for (var n = 0i; n < 27i; n++) {
-        let d = vec3<i32>(n % 3i, (n / 3i) % 3i, n / 9i) - vec3<i32>(1i);
-        let p = place + d;
-        around[n] = NONE;
-        if n == 13i {
-            around[n] = i;
-        } else if (children & side(d)) != 0u && all(p >= vec3<i32>(0i)) && all(p < vec3<i32>(1i << level)) {
-            around[n] = descend(info[i].x, morton_encode(vec3<u32>(p)), level);
+    let row = 27u * (parent_of[i] - params.first_above);
+    let octant = octant_place(info[i].y);
+    let found = places(row, octant);
+    var todo = (found.x & HALF & select(FACES, HALF, params.is_finest != 0u)) | (found.y & FACES);
+
+    // Neighbours where brick or neighbour falls into several parts.
+    var intricate = select(0u, todo, root == SEVERAL);
+    todo = select(todo, 0u, root == SEVERAL);
+    while todo != 0u {
+        let n = firstTrailingBit(todo);
+        todo &= todo - 1u;
+        let d = direction(n);
+        let other = neighbour(row, octant, d);
+        let owner = other & ~SOLID;
+        let is_larger = other != owner;
+        // Of a larger internal node all cells at the side are solid.
+        let other_brick = select(vec2<u32>(bricks[owner].low, bricks[owner].high), vec2<u32>(0xffffffffu), is_larger);
+        let other_root = select(bricks[owner].root, owner, is_larger);
+        if other_root == SEVERAL {
+            intricate |= 1u << n;
+        } else if bricks_touch(brick, other_brick, d) {
+            root = unite(root, other_root);
         }
     }
-    for (var c = 0u; c < 8u; c++) {
-        if (children & (1u << c)) == 0u {
-            continue;
+
+    var pairs = 0u;
+    var d = vec3<i32>(0i);
+    var other = 0u;
+    while (intricate | pairs) != 0u {
+        if pairs == 0u {
+            d = direction(firstTrailingBit(intricate));
+            intricate &= intricate - 1u;
+            other = neighbour(row, octant, d);
+            let owner = other & ~SOLID;
+            let is_larger = other != owner;
+            let other_brick = select(vec2<u32>(bricks[owner].low, bricks[owner].high), vec2<u32>(0xffffffffu), is_larger);
+            pairs = touching(brick, other_brick, d);
         }
-        let child = node_child(parent, c);
-        let own = solid(nodes[child], level + 1u);
-        if own == 0u {
-            continue;
-        }
-        let octant = vec3<i32>(vec3<u32>(c & 1u, (c >> 1u) & 1u, c >> 2u));
-        for (var n = 0i; n < 27i; n++) {
-            let d = vec3<i32>(n % 3i, (n / 3i) % 3i, n / 9i) - vec3<i32>(1i);
-            let is_face = dot(d, d) == 1i;
-            if n == 13i || !(is_face || n > 13i) || (own & side(d)) == 0u {
-                continue;
-            }
-            // Where the neighbour lies: which of P's neighbours (or P), and which octant of it.
-            let q = octant + d;
-            let step = select(select(vec3<i32>(0i), vec3<i32>(1i), q > vec3<i32>(1i)), vec3<i32>(-1i), q < vec3<i32>(0i));
-            let other = around[13i + step.x + 3i * step.y + 9i * step.z];
-            if other == NONE {
-                continue;
-            }
-            if (other & SOLID) != 0u {
-                if is_face {
-                    unite(child, other & ~SOLID);
-                }
-                continue;
-            }
-            let there = vec3<u32>(q - 2i * step);
-            let bit = 1u << (there.x | (there.y << 1u) | (there.z << 2u));
-            let node = nodes[other];
-            if (node_internal(node) & bit) != 0u {
-                if is_face {
-                    unite(child, other);
-                }
-            } else if (node_valid(node) & bit) != 0u && n > 13i {
-                let twin = node.child_base + countOneBits(node_valid(node) & (bit - 1u));
-                if (solid(nodes[twin], level + 1u) & side(-d)) != 0u {
-                    unite(child, twin);
-                }
-            }
+        if pairs != 0u {
+            let pair = firstTrailingBit(pairs);
+            pairs &= pairs - 1u;
+            let owner = other & ~SOLID;
+            let theirs = select(element(owner, octant_at(d, pair & 3u, false)), owner, other != owner);
+            _ = unite(element(i, octant_at(d, pair >> 2u, true)), theirs);
         }
     }
 }

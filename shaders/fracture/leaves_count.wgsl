@@ -40,10 +40,10 @@ fn main(
         whole = 0u;
         let edge = node_edge(params.child_level);
         let low = node_low(pair.key, params.child_level - 1u);
-        let first = candidates[pair.list_first];
+        let first = own_seed(pair);
         let first_seed = seeds[first].xyz;
         var own = 1u;
-        while own < pair.list_count && seeds[candidates[pair.list_first + own]].w == i32(pair.object) {
+        while merged && own < pair.list_count && is_own(pair, candidates[pair.list_first + own]) {
             own += 1u;
         }
         var owned = 0u;
@@ -52,7 +52,7 @@ fn main(
             // A tie belongs to the lower index; the object's own come in ascending order.
             var s = first;
             var d = distance2(x, first_seed);
-            for (var k = 1u; k < own; k++) {
+            for (var k = 1u; merged && k < own; k++) {
                 let r = candidates[pair.list_first + k];
                 let other = distance2(x, seeds[r].xyz);
                 if other < d {

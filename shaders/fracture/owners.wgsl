@@ -1,6 +1,6 @@
 // The last step of the descent: which cells own the corners of leaf voxels (2016, eq. 1 and 2). The eight leaves of a node share 27
 // corners; corner n is at (n % 3, n / 3 % 3, n / 9) edges from the node's low corner.
-//#include fracture/voronoi
+//#include fracture/candidates
 
 fn corner_point(low: vec3<i32>, edge: i32, n: u32) -> vec3<i32> {
     return low + edge * vec3<i32>(vec3<u32>(n % 3u, (n / 3u) % 3u, n / 9u));

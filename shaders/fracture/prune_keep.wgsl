@@ -28,14 +28,16 @@ fn main(
     var mask = masks[i];
     if params.last == 0u {
         var child = offsets[i].x;
-        for (var c = 0u; c < 8u; c++) {
-            if (mask & (1u << c)) != 0u {
-                if kept_below[child + 1u].x == kept_below[child].x {
-                    mask &= ~(1u << c);
-                    mask |= select(0u, 0x100u << c, (masks_below[child] & 0xffffu) == WHOLE);
-                }
-                child += 1u;
+        var before = kept_below[child].x;
+        for (var rest = mask & 0xffu; rest != 0u; rest &= rest - 1u) {
+            let bit = rest & (~rest + 1u);
+            let kept = kept_below[child + 1u].x;
+            if kept == before {
+                mask &= ~bit;
+                mask |= select(0u, bit << 8u, (masks_below[child] & 0xffffu) == WHOLE);
             }
+            before = kept;
+            child += 1u;
         }
         masks[i] = mask;
     }

@@ -28,16 +28,13 @@ fn main(
     let label = components[pair.object].x;
     let node = nodes[pair.source];
     let mine = labels[pair.source] == label;
-    var alive = 0u;
-    if params.last != 0u {
-        alive = select(0u, node_valid(node), mine);
-    } else {
-        for (var c = 0u; c < 8u; c++) {
-            if (node_valid(node) & (1u << c)) != 0u {
-                let range = ranges[node_child(node, c)];
-                alive |= select(0u, 1u << c, range.x <= label && label <= range.y);
-            }
-        }
+    let is_last = params.last != 0u;
+    var alive = select(0u, node_valid(node), mine && is_last);
+    var child = node.child_base;
+    for (var rest = select(node_valid(node), 0u, is_last); rest != 0u; rest &= rest - 1u) {
+        let range = ranges[child];
+        alive |= select(0u, rest & (~rest + 1u), range.x <= label && label <= range.y);
+        child += 1u;
     }
     masks[i] = alive | (select(0u, node_internal(node), mine) << 8u);
     counts[i] = vec2<u32>(countOneBits(alive), 0u);

@@ -25,10 +25,9 @@ fn main(
     let pair = pairs[i];
     let node = nodes[pair.source];
     var slot = offsets[i].x;
-    for (var c = 0u; c < 8u; c++) {
-        if (masks[i] & (1u << c)) != 0u {
-            next_pairs[slot] = Pair(node_child(node, c), pair.object, (pair.key << 3u) | c, 0u, 0u);
-            slot += 1u;
-        }
+    for (var rest = masks[i] & 0xffu; rest != 0u; rest &= rest - 1u) {
+        let c = firstTrailingBit(rest);
+        next_pairs[slot] = Pair(node_child(node, c), pair.object, (pair.key << 3u) | c, 0u, 0u);
+        slot += 1u;
     }
 }

@@ -34,6 +34,8 @@ fn main(
         internal = node_internal(node);
     }
     let edge = node_edge(params.child_level);
+    var t = pair.object;
+    var t_seed = seeds[t].xyz;
     var alive = 0u;
     var whole = 0u;
     var contested = 0u;
@@ -44,16 +46,21 @@ fn main(
             continue;
         }
         let centre = node_low((pair.key << 3u) | c, params.child_level) + vec3<i32>(edge / 2i);
-        let t = judge(pair, centre);
-        let t_seed = seeds[t].xyz;
-        var own = 0u;
+        if merged {
+            t = judge(pair, centre);
+            t_seed = seeds[t].xyz;
+        }
+        // An object that is one cell has only rivals after its judge.
+        var own = 1u;
+        if merged {
+            own = 0u;
+        }
         var rivals = 0u;
-        for (var k = 0u; k < pair.list_count; k++) {
+        for (var k = own; k < pair.list_count; k++) {
             let r = candidates[pair.list_first + k];
-            let r_seed = seeds[r];
-            var stays = r == t;
+            var stays = merged && r == t;
             if !stays {
-                let outcome = duel(t, t_seed, r, r_seed.xyz, centre, edge);
+                let outcome = duel(t, t_seed, r, seeds[r].xyz, centre, edge);
                 if outcome.lost {
                     // Only an object's single candidate can be beaten everywhere: nobody is nearer to the centre than another judge.
                     own = 0u;
@@ -61,9 +68,9 @@ fn main(
                 }
                 stays = outcome.contested;
             }
-            let is_own = r_seed.w == i32(pair.object);
-            own += u32(stays && is_own);
-            rivals += u32(stays && !is_own);
+            let is_rival = !merged || !is_own(pair, r);
+            own += u32(stays && !is_rival);
+            rivals += u32(stays && is_rival);
         }
         if own == 0u && pair.list_count > 0u {
             continue;

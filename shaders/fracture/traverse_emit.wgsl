@@ -30,6 +30,8 @@ fn main(
     let alive = masks[i] & 0xffu;
     let contested = masks[i] >> 16u;
     let edge = node_edge(params.child_level);
+    var t = pair.object;
+    var t_seed = seeds[t].xyz;
     var slot = offsets[i].x;
     var listed = offsets[i].y;
     for (var c = 0u; c < 8u; c++) {
@@ -49,11 +51,19 @@ fn main(
         child.list_first = listed;
         if (contested & (1u << c)) != 0u {
             let centre = node_low(child.key, params.child_level) + vec3<i32>(edge / 2i);
-            let t = judge(pair, centre);
-            let t_seed = seeds[t].xyz;
-            for (var k = 0u; k < pair.list_count; k++) {
+            if merged {
+                t = judge(pair, centre);
+                t_seed = seeds[t].xyz;
+            }
+            var first = 0u;
+            if !merged {
+                next_candidates[listed] = t;
+                listed += 1u;
+                first = 1u;
+            }
+            for (var k = first; k < pair.list_count; k++) {
                 let r = candidates[pair.list_first + k];
-                if r == t || duel(t, t_seed, r, seeds[r].xyz, centre, edge).contested {
+                if (merged && r == t) || duel(t, t_seed, r, seeds[r].xyz, centre, edge).contested {
                     next_candidates[listed] = r;
                     listed += 1u;
                 }

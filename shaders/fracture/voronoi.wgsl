@@ -9,6 +9,9 @@ const UNIT_BITS: u32 = 14u;
 // A pair's source when the whole node is inside the solid and has no stored node.
 const INSIDE: u32 = 0xffffffffu;
 
+// Whether an object may be several cells. Set when the pipeline is made: without local fracture the general code costs half as much again.
+override merged: bool = true;
+
 // One object meeting one octree node. An object is one Voronoi cell, or several that stay together (2016, sec. 4.7); `object` is its
 // rank among the objects. Its candidates are a range of the list: every seed that can own a point of the node, the object's own
 // first, each part by ascending index. No candidates: the whole node is the object's.

@@ -146,6 +146,23 @@ fn shade_body(hit: PixelHit, look: u32, n: vec3<f32>, direction: vec3<f32>, lit:
     return color;
 }
 
+// Seam gold, #d4a017 in linear light.
+const SEAM_GOLD = vec3<f32>(0.658, 0.352, 0.010);
+// What it sends out by itself: redder, since the tone curve pales what is bright.
+const SEAM_SHINE = vec3<f32>(0.70, 0.27, 0.02);
+
+// A line of gold: metal that mirrors sun and sky in its own colour and shines a little by itself; round it, its glow.
+fn gilded(color: vec3<f32>, gold: f32, n: vec3<f32>, direction: vec3<f32>, lit: Lit) -> vec3<f32> {
+    let v = -direction;
+    let sun = SUN_COLOR * lit.sun;
+    let mirror = sky_light(reflect(direction, n)) * mix(0.4, 1.0, lit.sky);
+    let metal = SEAM_GOLD * (sun * max(dot(n, frame.sun), 0.0) * 0.35 + mirror * 0.9)
+        + vec3<f32>(1.0, 0.72, 0.3) * sun * gloss(n, v, frame.sun, 0.34) * 6.0
+        + SEAM_SHINE * 0.55;
+    let line = smoothstep(0.5, 0.95, gold);
+    return mix(color + SEAM_SHINE * gold * 1.1, metal, line);
+}
+
 // Share of the neighbours two pixels away that are selected: the outline outside a selected body.
 fn selected_near(at: vec2<u32>) -> f32 {
     var sum = 0.0;
@@ -178,7 +195,11 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     var color = away;
     var alpha = select(1.0, 0.0, transparent);
     if hit.body < BODY_FLOOR {
-        color = shade_body(hit, look, n, direction, filtered(id.xy, hit, n, direction));
+        let lit = filtered(id.xy, hit, n, direction);
+        color = shade_body(hit, look, n, direction, lit);
+        if (look >> GOLD_SHIFT) != 0u {
+            color = gilded(color, f32(look >> GOLD_SHIFT) / GOLD_MOST, n, direction, lit);
+        }
         alpha = 1.0;
     } else if hit.body == BODY_FLOOR {
         let lit = filtered(id.xy, hit, n, direction);

@@ -27,6 +27,11 @@ struct Frame {
     color_by: u32,
     // Taps each way of the light filter.
     filter_radius: u32,
+    // Body that shows where it would crack, SEAM_NONE when none does; level of the preview; its first voxel; its seeds.
+    seam_body: u32,
+    seam_level: u32,
+    seam_first: u32,
+    seam_seeds: u32,
 }
 
 const FLAG_FLOOR = 1u;
@@ -42,6 +47,10 @@ const NO_LEAF = 0xffffffffu;
 const MARK_CRACK = 0x01000000u;
 const MARK_SELECTED = 0x02000000u;
 const MARK_FLAT = 0x04000000u;
+// Gold of a seam in bits 27..32.
+const GOLD_SHIFT = 27u;
+const GOLD_MOST = 31.0;
+const SEAM_NONE = 0xffffffffu;
 
 // First body of a pixel.
 struct PixelHit {

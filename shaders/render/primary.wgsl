@@ -1,9 +1,11 @@
-//#include render/trace
+//#include render/seams
+//#include shared/volume
 // First hit of each pixel's ray: body, leaf, distance, smooth normal, and the colour that the chosen colouring gives it.
 // One thread is one pixel.
 
 @group(0) @binding(7) var<storage, read_write> hits: array<PixelHit>;
 @group(0) @binding(8) var<storage, read_write> looks: array<u32>;
+@group(0) @binding(9) var<storage, read> seams: array<u32>;
 
 // Normal and colour blended over the eight leaves round a grid point.
 struct Surface {
@@ -84,22 +86,17 @@ fn blended(body: Body, own: Surface, own_is_crack: bool, point: vec3<f32>) -> Su
     return Surface(normal / total, color / total);
 }
 
-// Fired clay, where only a cut shows and no crack leaf is near: INTERIOR of src/fracture/mod.rs.
-const INTERIOR = vec3<f32>(0.769, 0.659, 0.557);
+// Where a body has no inside of its own and no crack leaf is near.
+const UNKNOWN_INSIDE = vec3<f32>(0.36, 0.33, 0.29);
+// Volumes have grains of this size, units (2^14 a grid side); where a pixel covers more of them, the voxels' colours show.
+const GRAIN = 75.0;
 
-// Smooth noise in [0, 1] with one knot a unit.
-fn grain(p: vec3<f32>) -> f32 {
-    let cell = vec3<i32>(floor(p));
-    let f = p - floor(p);
-    let s = f * f * (3.0 - 2.0 * f);
-    var sum = 0.0;
-    for (var k = 0u; k < 8u; k++) {
-        let o = vec3<u32>(bit_at(k, 0u), bit_at(k, 1u), bit_at(k, 2u));
-        let q = vec3<u32>(cell) + o;
-        let w = mix(1.0 - s, s, vec3<f32>(o));
-        sum += w.x * w.y * w.z * unit_from_hash((q.x * 73856093u) ^ (q.y * 19349663u) ^ (q.z * 83492791u));
+// What the body is made of at a grid point, as leaf_color gives it.
+fn inside_color(body: Body, point: vec3<f32>) -> vec3<f32> {
+    if (body.interior.x >> 24u) == 0u {
+        return UNKNOWN_INSIDE;
     }
-    return sum;
+    return leaf_color(volume_color(body.interior, vec3<i32>(point * f32(1u << (14u - body.level)))));
 }
 
 fn level_color(level: u32) -> vec3<f32> {
@@ -133,30 +130,40 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let d = apply(body.grid_from_world, vec4<f32>(direction, 0.0));
     var face = vec3<f32>(0.0);
     face[hit.axis] = select(1.0, -1.0, d[hit.axis] > 0.0);
-    var surface = Surface(face, INTERIOR * INTERIOR);
+    var surface = Surface(face, vec3<f32>(0.0));
     var marks = MARK_CRACK;
+    var word = 0u;
     if hit.leaf != NO_LEAF {
-        let word = colors[body.leaf_base + hit.leaf];
-        let crack = leaf_is_crack(word);
+        word = colors[body.leaf_base + hit.leaf];
+        marks = select(0u, MARK_CRACK, leaf_is_crack(word) || hit.cut);
+    }
+    var inside = vec3<f32>(0.0);
+    if marks != 0u {
+        inside = inside_color(body, point);
+        surface.color = inside;
+    }
+    if hit.leaf != NO_LEAF {
         if hit.cut {
             surface.normal = cut_normal(cuts[body.leaf_base + hit.leaf]);
         } else {
             surface.normal = normal_unpack(normals[body.leaf_base + hit.leaf]);
         }
-        if crack || !hit.cut {
+        if leaf_is_crack(word) || !hit.cut {
             surface.color = leaf_color(word);
         }
         if body.voxel > 0.7 * frame.pixel_cone * hit.distance {
-            surface = blended(body, surface, crack || hit.cut, point);
+            surface = blended(body, surface, marks != 0u, point);
         }
-        marks = select(0u, MARK_CRACK, crack || hit.cut);
     }
-    // A fracture leaves grain of two sizes, and so little relief that it only shows in grazing light.
-    if (marks & MARK_CRACK) != 0u {
-        let scale = f32(1u << body.level) / 256.0;
-        let fine = grain(point / max(2.2 * scale, 0.7) + 1000.0);
-        let coarse = grain(point / (11.0 * scale) + 2000.0);
-        surface.color *= 0.84 + 0.2 * fine + 0.14 * coarse;
+    if marks != 0u && (body.interior.x >> 24u) != 0u {
+        let covered = frame.pixel_cone * hit.distance / body.voxel * f32(1u << (14u - body.level));
+        surface.color = mix(inside, surface.color, smoothstep(0.4, 1.2, covered / GRAIN));
+    }
+    var gold = 0.0;
+    if hit.body == frame.seam_body {
+        let seam = seam_at(body, point, normalize(d), surface.normal / max(length(surface.normal), 1e-20), frame.pixel_cone * hit.distance / body.voxel);
+        gold = seam.gold;
+        surface.normal += seam.lean * 0.55;
     }
     var normal = apply(body.world_from_grid, vec4<f32>(surface.normal, 0.0));
     normal = normal / max(length(normal), 1e-20);
@@ -174,5 +181,6 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         default: {}
     }
     hits[pixel] = PixelHit(hit.body, hit.leaf, hit.distance, normal_pack(normal));
-    looks[pixel] = (pack4x8unorm(vec4<f32>(rgb, 0.0)) & 0xffffffu) | marks | (body.hue_and_marks & MARK_SELECTED);
+    looks[pixel] = (pack4x8unorm(vec4<f32>(rgb, 0.0)) & 0xffffffu) | marks | (body.hue_and_marks & MARK_SELECTED)
+        | (u32(round(gold * GOLD_MOST)) << GOLD_SHIFT);
 }

@@ -22,6 +22,8 @@ struct Body {
     hue_and_marks: u32,
     // World size of a voxel.
     voxel: f32,
+    // What crack faces show: the words of shared/volume.
+    interior: vec4<u32>,
 }
 
 struct Box {

@@ -209,6 +209,8 @@ impl Shown {
                 render_timings: &timings,
                 notices: session.notices(),
                 hover: session.hover,
+                tool: session.tool(),
+                pin: session.pin_view(),
                 starting: session.starting(),
                 hint: session.hint,
                 adapter: &self.adapter,

@@ -1,5 +1,6 @@
 //! What the window holds besides the window: engine, renderer, eye, clock, messages; and what each command does to them.
 
+mod aiming;
 mod picture;
 
 use std::{
@@ -59,6 +60,7 @@ pub struct Session {
     keep_camera: bool,
     aspect: f32,
     pick: Option<ScenePick>,
+    aiming: aiming::Aiming,
     pointer: Option<[f32; 2]>,
     dialog: Option<Dialog>,
     drawn: Option<Drawn>,
@@ -77,6 +79,7 @@ struct Drawn {
     camera: Camera,
     full: [u32; 2],
     selected: Option<crate::bodies::BodyId>,
+    preview: u64,
 }
 
 impl Session {
@@ -101,6 +104,7 @@ impl Session {
             keep_camera: false,
             aspect: 1.5,
             pick: None,
+            aiming: aiming::Aiming::default(),
             pointer: None,
             dialog: None,
             drawn: None,
@@ -213,6 +217,7 @@ impl Session {
         }
         match self.sandbox.as_mut().map(Sandbox::poll) {
             Some(Ok(Some(Arrived::Opened))) => {
+                self.forget_aim();
                 if !std::mem::take(&mut self.keep_camera) {
                     self.frame_scene();
                 }
@@ -331,12 +336,15 @@ impl Session {
     /// Whether the next picture must come without waiting for the user.
     pub fn wants_frames(&self) -> bool {
         let moving = self.playing() && self.sandbox.as_ref().is_some_and(Sandbox::has_motion);
-        moving || self.refined < REFINEMENTS
+        let refining = self.sandbox.as_ref().is_some_and(Sandbox::is_refining_preview);
+        moving || (self.refined < REFINEMENTS && !refining)
     }
 
     /// Whether worker threads must be asked again soon.
     pub fn is_waiting(&self) -> bool {
-        self.making.is_some() || self.dialog.is_some() || self.sandbox.as_ref().is_some_and(Sandbox::is_busy)
+        self.making.is_some()
+            || self.dialog.is_some()
+            || self.sandbox.as_ref().is_some_and(|s| s.is_busy() || s.is_refining_preview())
     }
 
     /// When a remark goes or an autosave is due.
@@ -384,7 +392,12 @@ impl Session {
             Command::Pan { x, y } => self.camera.pan(x, y, self.aspect),
             Command::Zoom(factor) => self.camera.zoom(factor),
             Command::Hover(at) => self.pointer = at,
-            Command::Hit(at) => self.hit(at),
+            Command::Tool(_)
+            | Command::Hit(_)
+            | Command::Pin(_)
+            | Command::MovePin(_)
+            | Command::BreakPin
+            | Command::Unpin => self.use_tool(&command),
             Command::FrameSelection => self.frame(self.pick.map(|p| p.body)),
             Command::FrameAll => self.frame(None),
             Command::Dismiss(id) => self.notices.retain(|n| n.id != id),
@@ -437,40 +450,17 @@ impl Session {
         }
     }
 
-    fn hit(&mut self, [x, y]: [f32; 2]) {
-        let (origin, direction) = self.camera.ray(x, y, self.aspect);
-        if let Some(sandbox) = &mut self.sandbox
-            && let Some(pick) = sandbox.pick(origin, direction)
-        {
-            sandbox.break_at(pick.body, pick.point, direction.as_dvec3());
-        }
-    }
-
-    fn update_hover(&mut self) {
-        (self.pick, self.hover) = (None, None);
-        let (Some(sandbox), Some([x, y])) = (&self.sandbox, self.pointer) else {
-            return;
-        };
-        let (origin, direction) = self.camera.ray(x, y, self.aspect);
-        let Some(pick) = sandbox.pick(origin, direction) else {
-            return;
-        };
-        self.pick = Some(pick);
-        let longest = sandbox.longest_side(pick.body).unwrap_or(1.0) as f32;
-        let shown = origin + direction * pick.distance as f32;
-        self.hover = Some(Hover { point: shown, longest_side: longest });
-    }
-
     /// Draws the picture for a viewport of `full` pixels where anything changed; `true` when there is a new one.
     pub fn draw(&mut self, gpu: &Gpu, full: [u32; 2]) -> bool {
         self.aspect = full[0].max(1) as f32 / full[1].max(1) as f32;
-        self.update_hover();
+        self.update_aim();
         let playing = self.playing();
         let (Some(sandbox), Some(renderer)) = (&self.sandbox, &mut self.renderer) else {
             return false;
         };
         let selected = if sandbox.bodies().len() > 1 { self.pick.map(|p| p.body) } else { None };
-        let now = Drawn { revision: sandbox.revision(), camera: self.camera, full, selected };
+        let preview = sandbox.preview().revision;
+        let now = Drawn { revision: sandbox.revision(), camera: self.camera, full, selected, preview };
         // A fracture and the picture share one queue: on a software adapter every picture drawn meanwhile delays each of the fracture's
         // readbacks (a break of 0.15 s took 3 s), so only a moving camera is served.
         let looks_the_same =
@@ -483,6 +473,9 @@ impl Session {
         if moved {
             self.moved_at = Instant::now();
         }
+        if sandbox.is_refining_preview() && !moved && !moving {
+            return false;
+        }
         let still = !moved && !moving && self.moved_at.elapsed() > STILL_AFTER;
         if !moved && (!still || self.refined >= REFINEMENTS) {
             return false;
@@ -494,7 +487,7 @@ impl Session {
             self.refined = 0;
         }
         let arena = sandbox.arena().read().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let bodies = sandbox.render_bodies(selected);
+        let bodies = sandbox.shown_bodies(selected);
         let floor = sandbox.settings().floor.filter(|_| view.floor).map(|y| y as f32);
         let options = RenderOptions {
             color_by: view.color_by,
@@ -502,7 +495,8 @@ impl Session {
             accumulated: self.refined,
             ..RenderOptions::default()
         };
-        let input = FrameInput { arena: &arena, bodies: &bodies, camera: self.camera, options, size };
+        let seams = sandbox.body_seams();
+        let input = FrameInput { arena: &arena, bodies: &bodies, camera: self.camera, options, size, seams };
         let start = Instant::now();
         let drawn = renderer.draw(gpu, &input);
         drop(arena);
@@ -513,6 +507,7 @@ impl Session {
                 self.frame_ms += 0.2 * (ms - self.frame_ms);
                 (self.picture_size, self.drawn, self.view) = (size, Some(now), Some(picture));
                 self.refined += 1;
+                self.count_bodies();
                 true
             }
             Err(error) => {

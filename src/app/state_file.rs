@@ -82,6 +82,9 @@ fn describe(session: &Session, out: &UiOutput, window: &WindowState) -> Value {
         "errors": session.errors(),
         "remarks": session.remarks(),
         "hover": session.hover.is_some(),
+        "tool": session.tool(),
+        "pinned": session.pin_view().is_some(),
+        "shown_bodies": session.counts(),
     });
     let Some(sandbox) = &session.sandbox else {
         state["busy"] = json!(true);
@@ -112,6 +115,12 @@ fn describe(session: &Session, out: &UiOutput, window: &WindowState) -> Value {
         "camera": serde_json::to_value(camera).unwrap_or_default(),
         "opening": sandbox.opening().map(|(label, fraction)| json!({ "label": label, "fraction": fraction })),
         "highest": sandbox.bodies().iter().map(|b| b.state.position.y).fold(None, |a: Option<f64>, y| Some(a.map_or(y, |a| a.max(y)))),
+        "preview": {
+            "showing": sandbox.preview().showing,
+            "level": sandbox.preview().level,
+            "ms": sandbox.preview().ms,
+            "recomputed": sandbox.preview().recomputed,
+        },
         "break_ms": sandbox.last_break().map(|b| b.seconds * 1000.0),
         "mass_error": sandbox.last_break().map(|b| b.mass_error),
         "dust_share": sandbox.last_break().map(|b| b.dust_share),

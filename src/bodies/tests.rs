@@ -489,19 +489,9 @@ mod parity {
     /// Rounding may turn a hit at a threshold; more than this is an error.
     const TOLERANCE: f64 = 0.002;
 
-    fn open() -> Option<Gpu> {
-        match Gpu::headless() {
-            Ok(gpu) => Some(gpu),
-            Err(error) => {
-                println!("SKIPPED, no adapter: {error}");
-                None
-            }
-        }
-    }
-
     #[test]
     fn the_gpu_finds_the_hits_of_the_reference() {
-        let Some(gpu) = open() else { return };
+        let Some(gpu) = Gpu::for_test() else { return };
         let mut arena = Arena::new(&gpu).expect("an arena");
         let mut narrow = GpuNarrow::new(&gpu).expect("kernels");
         // Two forests, so that neither begins at node 0; the second has another size and level.
@@ -555,7 +545,7 @@ mod parity {
 
     #[test]
     fn a_gpu_world_moves_as_a_cpu_world_and_twice_the_same() {
-        let Some(gpu) = open() else { return };
+        let Some(gpu) = Gpu::for_test() else { return };
         let run = || {
             let mut w = pile(5, 5, 3);
             let mut arena = Arena::new(&gpu).expect("an arena");

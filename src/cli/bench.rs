@@ -13,9 +13,9 @@ use crate::{
     bodies::{BodyDef, BodyState, Family, World, WorldSettings, mass_properties},
     export::{InputReport, report::write_json},
     fracture::{Fracture, FractureCounts, FractureParams, Fracturer, Source},
-    gpu::{Gpu, StageTiming},
+    gpu::{Buffer, Gpu, StageTiming},
     render::{FrameInput, RenderOptions, Renderer},
-    svo::{Arena, Grid},
+    svo::{Arena, Grid, coarsen},
     voxelize::{Progress, voxelize},
 };
 
@@ -35,6 +35,9 @@ const PICTURE: [u32; 2] = [1280, 720];
 const PHYSICS_BELOW: u32 = 2;
 /// Steps of time for every run that was asked for: single steps differ more than single breaks.
 const STEPS_A_RUN: u32 = 10;
+/// Levels that the live preview is measured at, and previews for every run.
+const PREVIEW_LEVELS: [u32; 2] = [6, 7];
+const PREVIEWS_A_RUN: u32 = 4;
 
 #[derive(Args)]
 pub struct BenchArgs {
@@ -128,6 +131,7 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     };
     let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
     let fracture = reporter.stage("fracture", |p| breaks(&gpu, args, &object, &mut samples, p))?;
+    reporter.stage("preview", |p| previews(&gpu, args, &object, &mut samples, p))?;
     reporter.stage("ray cast", |p| ray_casts(&gpu, args, &object, &fracture, &mut samples, p))?;
     reporter.stage("physics", |p| physics(&gpu, args, &object, &fracture, &mut samples, p))?;
     gpu.check()?;
@@ -185,6 +189,49 @@ fn breaks(
     Ok(result)
 }
 
+/// The live preview on coarse copies of the object: the pattern and its seams, waited for; and the coarse pieces.
+fn previews(
+    gpu: &Gpu,
+    args: &BenchArgs,
+    object: &Object,
+    samples: &mut Samples,
+    progress: &Progress,
+) -> Result<(), CliError> {
+    let params = FractureParams { seeds: args.seeds, rng: args.rng, ..FractureParams::default() };
+    let plan = Plan { impact: default_impact(object), params, seeds: None, generations: 1 };
+    let fracturer = Fracturer::new(gpu)?;
+    let levels = PREVIEW_LEVELS.into_iter().filter(|level| *level <= args.level);
+    for (done, level) in levels.enumerate() {
+        let coarse = Arc::new(coarsen(&object.forest, level));
+        let keys = Buffer::from_slice(gpu, "boundary voxels", &coarse.leaves.keys)?;
+        let mut arena = Arena::new(gpu)?;
+        let slot = arena.insert(gpu, &coarse)?;
+        for run in 0..=args.repeat * PREVIEWS_A_RUN {
+            let start = Instant::now();
+            let pattern = first_pattern(object, &plan)?;
+            fracturer.seams(gpu, &keys, level, &pattern)?;
+            wait(gpu)?;
+            let seams_ms = ms_since(start);
+            let start = Instant::now();
+            let pattern = first_pattern(object, &plan)?;
+            let source = Source { arena: &arena, slot, forest: &coarse, tree: 0 };
+            fracturer.fracture(gpu, &source, &pattern, &plan.params.recipe())?;
+            if run > 0 {
+                samples.add(&format!("preview at level {level}, seams"), seams_ms);
+                samples.add(&format!("preview at level {level}, exploded"), ms_since(start));
+            }
+        }
+        progress.set((done + 1) as f32 / PREVIEW_LEVELS.len() as f32);
+    }
+    Ok(())
+}
+
+fn wait(gpu: &Gpu) -> Result<(), CliError> {
+    let waited = gpu.device.poll(wgpu::PollType::wait_indefinitely());
+    waited.map_err(|e| crate::gpu::GpuError::Driver(e.to_string()))?;
+    Ok(())
+}
+
 fn ray_casts(
     gpu: &Gpu,
     args: &BenchArgs,
@@ -207,13 +254,13 @@ fn ray_casts(
         camera: View::ThreeQuarter.camera(world_bounds(&bodies), PICTURE),
         options: RenderOptions::default(),
         size: PICTURE,
+        seams: None,
     };
     let mut renderer = Renderer::new(gpu)?;
     for run in 0..=args.repeat {
         let start = Instant::now();
         renderer.draw(gpu, &input)?;
-        let waited = gpu.device.poll(wgpu::PollType::wait_indefinitely());
-        waited.map_err(|e| crate::gpu::GpuError::Driver(e.to_string()))?;
+        wait(gpu)?;
         if run > 0 {
             samples.add("picture 1280x720, wall clock", ms_since(start));
             samples.add_all("picture: ", renderer.timings());

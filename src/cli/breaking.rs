@@ -3,7 +3,7 @@
 //! In: an object on the GPU, an impact, parameters. Out: a [`Broken`]. A generation breaks the largest eighth of the pieces
 //! that are there (rounded up), each by a pattern round its own surface voxel nearest to the first impact, with as many seeds,
 //! the same radii as fractions of the piece's own longest side, and a random seed derived from the first and from the number
-//! of the break.
+//! of the break. A local radius holds for every break, a list of kept seeds for the first.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use glam::DVec3;
 
 use crate::{
     export::{Broken, BrokenStep, PieceRef},
-    fracture::{FractureParams, Fracturer, Impact, Pattern, Source},
+    fracture::{FractureParams, Fracturer, Impact, Pattern, Source, interior::surface_color},
     gpu::Gpu,
     svo::{Arena, Forest, Slot, morton, unpack_normal},
     voxelize::Progress,
@@ -86,13 +86,28 @@ pub fn first_pattern(object: &Object, plan: &Plan) -> Result<Pattern, CliError> 
     Ok(match &plan.seeds {
         Some(points) => {
             let in_grid: Vec<DVec3> = points.iter().map(|p| grid.from_mesh(*p)).collect();
-            Pattern::from_points(&in_grid, grid.level)?
+            let (point, bounds) = first_place(object, plan);
+            Pattern::from_points(&in_grid, grid.level)?.keep_far(&plan.params, point, bounds, grid.level)?
         }
         None => {
-            let bounds = (grid.from_mesh(object.bounds.0), grid.from_mesh(object.bounds.1));
-            Pattern::near_object(&plan.params, grid.from_mesh(plan.impact.point), bounds, &object.forest, 0)?
+            let (point, bounds) = first_place(object, plan);
+            Pattern::near_object(&plan.params, point, bounds, &object.forest, 0)?
         }
     })
+}
+
+/// Impact point and bounds in grid coordinates.
+fn first_place(object: &Object, plan: &Plan) -> (DVec3, (DVec3, DVec3)) {
+    let grid = &object.grid;
+    let bounds = (grid.from_mesh(object.bounds.0), grid.from_mesh(object.bounds.1));
+    (grid.from_mesh(plan.impact.point), bounds)
+}
+
+/// How many seeds of the first break stay together.
+#[must_use]
+pub fn kept_count(object: &Object, plan: &Plan, pattern: &Pattern) -> usize {
+    let (point, bounds) = first_place(object, plan);
+    plan.params.kept_seeds(pattern, point, bounds, object.grid.level).len()
 }
 
 /// Breaks `object`; every break's GPU times go to `reporter`.
@@ -119,7 +134,8 @@ pub fn break_object(
         pieces: Vec::new(),
         broken_again: Vec::new(),
     };
-    let mut work = Work { gpu, fracturer: &fracturer, plan, reporter };
+    let surface_color = surface_color(&object.forest, 0);
+    let mut work = Work { gpu, fracturer: &fracturer, plan, reporter, surface_color };
     reporter.stage("fracture", |progress| -> Result<(), CliError> {
         work.step(&mut broken, &arena, slot, None, pattern)?;
         progress.set(1.0 / plan.generations as f32);
@@ -136,6 +152,8 @@ struct Work<'a> {
     fracturer: &'a Fracturer,
     plan: &'a Plan,
     reporter: &'a Reporter,
+    /// Of the whole object, so that all generations show one inside.
+    surface_color: [u8; 3],
 }
 
 impl Work<'_> {
@@ -151,7 +169,8 @@ impl Work<'_> {
         let (forest, tree) =
             parent.map_or((&broken.source, 0), |at| (broken.forest(at), broken.piece(at).tree));
         let source = Source { arena, slot, forest, tree };
-        let recipe = self.plan.params.recipe();
+        let mut recipe = self.plan.params.recipe();
+        recipe.surface_color = Some(self.surface_color);
         let fracture = self.fracturer.fracture(self.gpu, &source, &pattern, &recipe)?;
         self.reporter.add("gpu: ", &fracture.timings);
         let step = broken.steps.len();
@@ -218,6 +237,8 @@ impl Work<'_> {
         let params = FractureParams {
             // An odd constant of the golden ratio spreads consecutive numbers over all bits.
             rng: self.plan.params.rng.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+            // The list names seeds of the first break.
+            keep: Vec::new(),
             ..self.plan.params.clone()
         };
         Ok(Pattern::near_object(&params, point, piece.mass.bounds, forest, piece.tree)?)

@@ -6,14 +6,14 @@ use clap::{Args, ValueEnum};
 use glam::DVec3;
 
 use crate::{
-    export::{self, Broken, FractureReport, ParameterReport, checks},
-    fracture::{FractureParams, Surface, crack::CrackShape},
+    export::{self, Broken, FractureReport, InteriorReport, ParameterReport, checks},
+    fracture::{FractureParams, Interior, Surface, crack::CrackShape},
     gpu::Gpu,
 };
 
 use super::{
     CliError,
-    breaking::{Plan, break_object, default_impact, first_pattern},
+    breaking::{Plan, break_object, default_impact, first_pattern, kept_count},
     crack::CrackArgs,
     input::{Object, about, load_object},
     progress::Reporter,
@@ -65,11 +65,19 @@ pub struct PatternArgs {
     rng: u64,
     #[command(flatten)]
     crack: CrackArgs,
-    #[arg(long, hide = true, allow_hyphen_values = true)]
-    local: Option<String>,
+    /// Break only near the impact: cells of seeds farther away stay together; a fraction of the longest side, as --radii
+    #[arg(long, value_name = "R", value_parser = super::parse_positive)]
+    local: Option<f64>,
+    /// Seeds, by number from 0, whose cells stay together too
+    #[arg(long, value_name = "N,N,..", value_delimiter = ',')]
+    keep: Vec<u32>,
     /// Octree level at which islands are told apart [default: the leaf level]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10))]
     island_level: Option<u32>,
+    /// What crack faces show: clay, stone, marble, wood, porcelain or plain; after a colon its colour, which otherwise follows the
+    /// object's
+    #[arg(long, value_name = "NAME[:#RRGGBB]", default_value = "clay")]
+    interior: Interior,
     /// How many times the largest eighth of the pieces breaks again, the first break included
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     generations: u32,
@@ -100,9 +108,11 @@ impl PatternArgs {
     /// Refuses what is not built and what contradicts itself; reads the seeds' file.
     pub fn check(&self, level: u32) -> Result<Option<Vec<DVec3>>, CliError> {
         self.crack.check(level)?;
-        if self.local.is_some() {
-            let message = "--local is not built yet; leave it out to break the whole object";
-            return Err(CliError::Input(message.to_owned()));
+        let smallest = self.radii.iter().copied().fold(f64::INFINITY, f64::min);
+        if self.generations > 1 && self.local.is_some_and(|radius| radius < smallest) {
+            return Err(CliError::Input(format!(
+                "--local is below the smallest of --radii, {smallest}, so nothing breaks in later generations; give a larger one"
+            )));
         }
         if let Some(island) = self.island_level.filter(|island| *island > level) {
             return Err(CliError::Input(format!(
@@ -125,6 +135,9 @@ impl PatternArgs {
             radii: self.radii.clone(),
             rng: self.rng,
             island_level: self.island_level,
+            interior: self.interior,
+            local: self.local,
+            keep: self.keep.clone(),
             ..FractureParams::default()
         };
         self.crack.apply(&mut params);
@@ -142,7 +155,10 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     let object = load_object(&args.file, args.level, &reporter)?;
     let plan = args.pattern.plan(&object, seeds);
     // Refuses a pattern that cannot be, while that costs nothing.
-    first_pattern(&object, &plan)?;
+    let pattern = first_pattern(&object, &plan)?;
+    if plan.params.is_local() && kept_count(&object, &plan, &pattern) == 0 {
+        reporter.warn("--local: every seed lies within it, so nothing is kept and the whole object breaks");
+    }
     super::make_folder(&args.out)?;
 
     let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
@@ -159,6 +175,9 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
         surface: plan.params.surface,
         crack: crack_report(&plan.params, args.level),
         island_level: plan.params.island_level.unwrap_or(args.level),
+        local: plan.params.local,
+        keep: plan.params.keep.clone(),
+        interior: InteriorReport::of(&broken),
         generations: plan.generations,
         formats: args.format.iter().map(|f| f.name().to_owned()).collect(),
     };

@@ -6,9 +6,10 @@ use clap::{Args, ValueEnum};
 
 use crate::{
     export::write_png,
-    gpu::Gpu,
-    render::{Camera, ColorBy, Renderer},
-    svo::Arena,
+    fracture::{Fracturer, Seams, Source, Surface},
+    gpu::{Buffer, Gpu},
+    render::{BodySeams, Camera, ColorBy, Renderer},
+    svo::{Arena, coarsen},
 };
 
 use super::{
@@ -18,8 +19,7 @@ use super::{
     input::{Object, about, is_scene, load_object},
     progress::Reporter,
     simulate::{open, read_scene},
-    stills::{Stage, Still, View, draw, surface_points},
-    tour::pieces,
+    stills::{Stage, Still, View, draw, pieces, surface_points},
 };
 
 #[derive(Args)]
@@ -47,6 +47,9 @@ pub struct RenderArgs {
     /// Break a mesh as `kintsugi fracture` does and draw the pieces, moved apart by X times their distance from the middle
     #[arg(long, value_name = "X", value_parser = parse_explode)]
     explode: Option<f64>,
+    /// Show in gold where that break would crack a mesh that is still whole
+    #[arg(long, conflicts_with = "explode")]
+    seams: bool,
     #[command(flatten)]
     pattern: PatternArgs,
     /// What colours show
@@ -94,7 +97,16 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         return Err(about(&args.out, "this is a folder; give --out a file name, as in picture.png"));
     }
     let reporter = Reporter::new(args.json_progress);
+    if args.explode.is_some() && is_scene(&args.file) {
+        return Err(about(&args.file, "--explode is for a mesh; a scene has `explode` in [view]"));
+    }
     if is_scene(&args.file) {
+        if args.seams {
+            return Err(about(
+                &args.file,
+                "--seams shows the cracks of one mesh; give it a mesh or builtin:NAME",
+            ));
+        }
         return scene(args, camera, &reporter);
     }
     let seeds = args.pattern.check(args.level)?;
@@ -106,6 +118,10 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     }
     let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
     let stage = reporter.stage("upload", |_| Stage::of(&gpu, &object))?;
+    let seams = match args.seams {
+        true => Some(cracks(&gpu, &stage, &object, &args.pattern.plan(&object, seeds), &reporter)?),
+        false => None,
+    };
     let still = Still {
         arena: &stage.arena,
         bodies: &stage.bodies,
@@ -116,6 +132,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         floor: Some(0.0),
         transparent: args.transparent,
         size: args.size,
+        seams: seams.as_ref().map(|(seams, first)| BodySeams { body: 0, seams, first: *first }),
     };
     picture(args, &gpu, &still, &reporter)
 }
@@ -143,6 +160,7 @@ fn broken(
         floor: Some(0.0),
         transparent: args.transparent,
         size: args.size,
+        seams: None,
     };
     picture(args, &gpu, &still, reporter)
 }
@@ -165,8 +183,36 @@ fn scene(args: &RenderArgs, camera: Option<Camera>, reporter: &Reporter) -> Resu
         floor,
         transparent: args.transparent,
         size: args.size,
+        seams: None,
     };
     picture(args, &gpu, &still, reporter)
+}
+
+/// Level of the octree that planar cracks are listed on: they are the same at every level.
+const SEAM_LEVEL: u32 = 6;
+
+/// Where the object would crack, and its first voxel at the level of the lists.
+fn cracks(
+    gpu: &Gpu,
+    stage: &Stage,
+    object: &Object,
+    plan: &Plan,
+    reporter: &Reporter,
+) -> Result<(Seams, u32), CliError> {
+    let (pattern, recipe) = (first_pattern(object, plan)?, plan.params.recipe());
+    reporter.stage("cracks", |_| {
+        let (fracturer, forest) = (Fracturer::new(gpu)?, &object.forest);
+        if recipe.surface == Surface::Planar {
+            let level = SEAM_LEVEL.min(forest.level);
+            let coarse = coarsen(forest, level);
+            let keys = Buffer::from_slice(gpu, "boundary voxels", &coarse.leaves.keys)?;
+            let first = if level < forest.level { forest.level_start[level as usize] } else { 0 };
+            return Ok((fracturer.seams(gpu, &keys, level, &pattern)?, first));
+        }
+        let source = Source { arena: &stage.arena, slot: stage.bodies[0].slot, forest, tree: 0 };
+        let fracture = fracturer.fracture(gpu, &source, &pattern, &recipe)?;
+        Ok((Seams::of_fracture(gpu, &forest.leaves.keys, &fracture)?, 0))
+    })
 }
 
 fn picture(args: &RenderArgs, gpu: &Gpu, still: &Still<'_>, reporter: &Reporter) -> Result<(), CliError> {

@@ -7,8 +7,10 @@ use glam::{DVec3, Mat4, Vec3};
 
 use crate::{
     bodies::{MassProperties, mass_properties},
+    export::Broken,
+    fracture::Volume,
     gpu::{Gpu, GpuError},
-    render::{Camera, ColorBy, FrameInput, RenderBody, RenderOptions, Renderer},
+    render::{BodySeams, Camera, ColorBy, FrameInput, RenderBody, RenderOptions, Renderer},
     svo::{Arena, Forest, Slot},
 };
 
@@ -103,6 +105,7 @@ impl Place {
             bounds: (mass.bounds.0.as_vec3(), mass.bounds.1.as_vec3()),
             id: tree,
             selected: false,
+            interior: Volume::default(),
         }
     }
 }
@@ -158,6 +161,38 @@ impl Stage {
     }
 }
 
+/// The pieces in place, moved apart by `explode` times their distance from the middle.
+///
+/// # Errors
+/// [`GpuError`].
+pub fn pieces(
+    gpu: &Gpu,
+    arena: &mut Arena,
+    object: &Object,
+    broken: &Broken,
+    explode: f64,
+) -> Result<Vec<RenderBody>, GpuError> {
+    let whole = mass_properties(&object.forest, 0);
+    let place = Place::standing(&whole);
+    let Some(step) = broken.steps.first() else { return Ok(Vec::new()) };
+    let forest = &step.fracture.forest;
+    let slot = arena.insert(gpu, forest)?;
+    let offset = |centre: DVec3| -> Vec3 {
+        let away = (centre - whole.centre) * place.h * explode;
+        // Nothing sinks into the floor.
+        (away + DVec3::Y * (explode * (whole.centre.y - whole.bounds.0.y) * place.h)).as_vec3()
+    };
+    Ok(step
+        .fracture
+        .pieces
+        .iter()
+        .map(|p| RenderBody {
+            interior: step.fracture.volume,
+            ..place.body(slot, forest.level, p.tree, &p.mass, offset(p.mass.centre))
+        })
+        .collect())
+}
+
 /// What to draw and how.
 pub struct Still<'a> {
     /// Octrees.
@@ -174,6 +209,8 @@ pub struct Still<'a> {
     pub transparent: bool,
     /// Pixels.
     pub size: [u32; 2],
+    /// Cracks to show on a body that is still whole.
+    pub seams: Option<BodySeams<'a>>,
 }
 
 /// Draws one refined picture.
@@ -193,6 +230,7 @@ pub fn draw(gpu: &Gpu, renderer: &mut Renderer, still: &Still<'_>) -> Result<Vec
             ..RenderOptions::default()
         },
         size: still.size,
+        seams: still.seams,
     };
     let passes = if gpu.is_software() { PASSES_SOFTWARE } else { PASSES };
     let pixels = renderer.still(gpu, &input, passes)?;

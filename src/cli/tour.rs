@@ -8,13 +8,10 @@ use std::{
     sync::PoisonError,
 };
 
-use glam::{DVec3, Vec3};
-
 use crate::{
-    bodies::mass_properties,
-    export::{Broken, write_png},
+    export::write_png,
     fracture::FractureParams,
-    gpu::{Gpu, GpuError},
+    gpu::Gpu,
     render::{Camera, ColorBy, RenderBody, Renderer},
     svo::Arena,
 };
@@ -22,10 +19,10 @@ use crate::{
 use super::{
     CliError,
     breaking::{Plan, break_object, default_impact},
-    input::{Object, is_scene, load_object},
+    input::{is_scene, load_object},
     progress::Reporter,
     simulate::{open, play, read_scene},
-    stills::{Place, Stage, Still, View, draw, surface_points},
+    stills::{Stage, Still, View, draw, pieces, surface_points},
 };
 
 const FOLDER: &str = "kintsugi-tour";
@@ -72,7 +69,8 @@ impl Painter<'_> {
         color_by: ColorBy,
     ) -> Result<(), CliError> {
         let floor = self.floor;
-        let still = Still { arena, bodies, camera, color_by, floor, transparent: false, size: SIZE };
+        let still =
+            Still { arena, bodies, camera, color_by, floor, transparent: false, size: SIZE, seams: None };
         let pixels = draw(self.gpu, &mut self.renderer, &still)?;
         self.count += 1;
         write_png(&self.folder.join(format!("{}-{name}.png", self.count)), SIZE, pixels)?;
@@ -135,30 +133,4 @@ fn scene(file: &Path, level: u32, folder: &Path, reporter: &Reporter) -> Result<
         Ok(())
     })?;
     Ok(painter.count)
-}
-
-/// The pieces in place, moved apart by `explode` times their distance from the middle.
-pub(super) fn pieces(
-    gpu: &Gpu,
-    arena: &mut Arena,
-    object: &Object,
-    broken: &Broken,
-    explode: f64,
-) -> Result<Vec<RenderBody>, GpuError> {
-    let whole = mass_properties(&object.forest, 0);
-    let place = Place::standing(&whole);
-    let Some(step) = broken.steps.first() else { return Ok(Vec::new()) };
-    let forest = &step.fracture.forest;
-    let slot = arena.insert(gpu, forest)?;
-    let offset = |centre: DVec3| -> Vec3 {
-        let away = (centre - whole.centre) * place.h * explode;
-        // Nothing sinks into the floor.
-        (away + DVec3::Y * (explode * (whole.centre.y - whole.bounds.0.y) * place.h)).as_vec3()
-    };
-    Ok(step
-        .fracture
-        .pieces
-        .iter()
-        .map(|p| place.body(slot, forest.level, p.tree, &p.mass, offset(p.mass.centre)))
-        .collect())
 }

@@ -66,7 +66,7 @@ impl Broken {
         &self.steps[at.step].fracture.forest
     }
 
-    /// Its Voronoi cell as a seed number over all steps.
+    /// Its Voronoi cell as a seed number over all steps; of a kept body the smallest of its seeds.
     #[must_use]
     pub fn cell(&self, at: PieceRef) -> u32 {
         self.steps[at.step].first_seed + self.piece(at).cell

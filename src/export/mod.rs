@@ -21,7 +21,7 @@ pub use npy::{Npz, read_points};
 pub use obj::write_obj;
 pub use picture::write_png;
 pub use ply::write_ply;
-pub use report::{FractureReport, InputReport, ParameterReport};
+pub use report::{FractureReport, InputReport, InteriorReport, ParameterReport};
 pub use surface::{PieceMesh, piece_mesh};
 pub use trajectory::Trajectory;
 pub use vox::write_vox;

@@ -6,7 +6,7 @@ use glam::DVec3;
 use serde::Serialize;
 
 use crate::{
-    fracture::{FractureCounts, Impact, Surface, crack::CrackShape},
+    fracture::{FractureCounts, Impact, Surface, crack::CrackShape, interior::hex_color},
     gpu::StageTiming,
     mesh::HealthReport,
 };
@@ -47,10 +47,47 @@ pub struct ParameterReport {
     pub crack: Option<CrackShape>,
     /// Level at which islands are told apart.
     pub island_level: u32,
+    /// Local radius, a fraction of the longest side; null breaks everything.
+    pub local: Option<f64>,
+    /// Seeds of the first break that were kept by number.
+    pub keep: Vec<u32>,
+    /// What crack faces show.
+    pub interior: InteriorReport,
     /// Generations.
     pub generations: u32,
     /// Mesh formats written beside the arrays.
     pub formats: Vec<String>,
+}
+
+/// What crack faces show, as it was used.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct InteriorReport {
+    /// Kind.
+    pub material: &'static str,
+    /// Base colour, `#rrggbb`.
+    pub color: String,
+    /// Whether that colour was derived from the surface instead of given.
+    pub follows: bool,
+    /// Size of the features.
+    pub scale: f64,
+    /// Seed of the volume.
+    pub seed: u32,
+}
+
+impl InteriorReport {
+    /// Of the first break; later ones have the same.
+    #[must_use]
+    pub fn of(broken: &Broken) -> Self {
+        let Some(step) = broken.steps.first() else { return Self::default() };
+        let interior = step.recipe.interior;
+        Self {
+            material: interior.material.name(),
+            color: hex_color(step.fracture.volume.base()),
+            follows: interior.color.is_none(),
+            scale: interior.scale,
+            seed: interior.seed,
+        }
+    }
 }
 
 #[derive(Serialize)]

@@ -46,7 +46,11 @@ pub fn write_voxels(path: &Path, broken: &Broken) -> Result<(), ExportError> {
         .flat_map(|step| step.pattern.seeds_in_voxels(broken.grid.level))
         .flatten()
         .collect();
-    let objects: Vec<i32> = (0..seeds.len() as i32 / 3).collect();
+    let objects: Vec<i32> = broken
+        .steps
+        .iter()
+        .flat_map(|step| step.pattern.objects.iter().map(|object| (step.first_seed + object) as i32))
+        .collect();
     npz.array("seeds", &[objects.len(), 3], &seeds)?;
     npz.array("seed_object", &[objects.len()], &objects)?;
     let matrix = broken.grid.to_mesh().transpose().to_cols_array();
@@ -69,7 +73,7 @@ fn internal_rows(forest: &Forest, tree: usize, piece: Option<usize>) -> Vec<i32>
     rows
 }
 
-/// The normal of a leaf; of a crack voxel where several cells meet, the mean of its two nearest bisectors (2016, sec. 4.4; the
+/// The normal of a leaf; of a crack voxel where several cells meet, the mean of its two planes (2016, sec. 4.4; the
 /// octree keeps them apart, because two planes draw a sharper edge than their mean).
 fn mean_normal(leaves: &Leaves, i: usize) -> Vec3 {
     let own = unpack_normal(leaves.normals[i]);

@@ -1,15 +1,19 @@
 //! Islands (2016, sec. 4.5): the connected components of every cell's solid, 26-connected, by union-find over octree nodes.
 //!
 //! In: the cells' octrees. Out: a label per node (the smallest node index of its component) and the list of components.
+//!
+//! Bricks (a node with its children's masks) are united inside first, then level by level with their neighbours, which are found from
+//! those of the parents.
 
-use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, groups_for, primitives::Scan};
+use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, groups_for};
 
-use super::layers::{Clock, Octrees, totals};
+use super::layers::{Clock, Octrees};
 
 pub(super) struct IslandsPass {
+    bricks: Kernel,
+    around: Kernel,
     hook: Kernel,
     flatten: Kernel,
-    list: Kernel,
     inherit: Kernel,
 }
 
@@ -17,26 +21,27 @@ pub(super) struct Islands {
     /// Per node.
     pub labels: Buffer<u32>,
     /// (label, tree) per component, by ascending label.
-    pub components: Buffer<[u32; 2]>,
+    pub components: Vec<[u32; 2]>,
     /// Parent level at which components were told apart: one above the island level.
     pub last: u32,
 }
 
-#[repr(C)]
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-struct Params {
-    nodes: u32,
-    last: u32,
-    pad: [u32; 2],
-    level_start: [u32; 12],
-}
+/// Places round a node, itself included; see `shaders/fracture/bricks.wgsl`.
+const PLACES: usize = 27;
+const NOTHING: u32 = u32::MAX;
+const MIDDLE: usize = 13;
+/// Words of a brick.
+const BRICK: usize = 3;
+/// Components that the list has room for at first.
+const ROOM: usize = 4096;
 
 impl IslandsPass {
     pub fn new(gpu: &Gpu) -> Self {
         Self {
+            bricks: Kernel::new(gpu, "fracture/islands_bricks"),
+            around: Kernel::new(gpu, "fracture/islands_around"),
             hook: Kernel::new(gpu, "fracture/islands_hook"),
             flatten: Kernel::new(gpu, "fracture/islands_flatten"),
-            list: Kernel::new(gpu, "fracture/islands_list"),
             inherit: Kernel::new(gpu, "fracture/islands_inherit"),
         }
     }
@@ -45,47 +50,126 @@ impl IslandsPass {
     pub fn run(
         &self,
         gpu: &Gpu,
-        scan: &Scan,
         octrees: &Octrees,
         island_level: u32,
         clock: &mut Clock,
     ) -> Result<Islands, GpuError> {
         let last = island_level - 1;
-        let elements = octrees.level_start[island_level as usize] as usize;
-        let mut level_start = [u32::MAX; 12];
-        for (slot, start) in level_start.iter_mut().zip(&octrees.level_start) {
-            *slot = *start;
-        }
-        let params = gpu.uniform(&Params { nodes: elements as u32, last, pad: [0; 2], level_start });
-        let parents = octrees.level_start[last as usize];
-        let hook_params = gpu.uniform(&Params { nodes: parents, last, pad: [0; 2], level_start });
-        let own: Vec<u32> = (0..octrees.nodes.len() as u32).collect();
-        let hooked = Buffer::from_slice(gpu, "hooked labels", &own)?;
-        let labels = Buffer::from_slice(gpu, "labels", &own)?;
-        let ranks = Buffer::zeroed(gpu, "component ranks", elements + 1)?;
+        let hooked = self.unite(gpu, octrees, last as usize, clock)?;
 
+        let elements = octrees.level_start[island_level as usize];
+        let labels = Buffer::zeroed(gpu, "labels", octrees.nodes.len())?;
+        let params = gpu.uniform(&[elements, octrees.level_start[last as usize], 0, 0]);
+        let mut room = ROOM;
+        loop {
+            let found: Buffer<[u32; 2]> = Buffer::zeroed(gpu, "components", 1 + room)?;
+            let mut rec = Recorder::new(gpu, "islands");
+            let bound = self.flatten.bind(
+                gpu,
+                &[&params, octrees.nodes.raw(), octrees.info.raw(), hooked.raw(), labels.raw(), found.raw()],
+            );
+            rec.dispatch(&self.flatten, &bound, groups_for(elements as usize));
+            for l in last as usize..octrees.level_start.len() - 2 {
+                let (first, end) = (octrees.level_start[l], octrees.level_start[l + 1]);
+                let range = gpu.uniform(&[first, end - first, 0, 0]);
+                let bound = self.inherit.bind(gpu, &[&range, octrees.nodes.raw(), labels.raw()]);
+                rec.dispatch(&self.inherit, &bound, groups_for((end - first) as usize));
+            }
+            clock.submit(rec);
+            let mut components = found.read(gpu)?;
+            let count = components[0][0] as usize;
+            if count <= room {
+                components.truncate(1 + count);
+                components.remove(0);
+                components.sort_unstable();
+                return Ok(Islands { labels, components, last });
+            }
+            room = count;
+        }
+    }
+
+    /// Parent links of the union-find over the nodes above and at parent level `last`.
+    fn unite(
+        &self,
+        gpu: &Gpu,
+        octrees: &Octrees,
+        last: usize,
+        clock: &mut Clock,
+    ) -> Result<Buffer<u32>, GpuError> {
+        let start = &octrees.level_start;
+        let (trees, parents) = (start[1], start[last]);
+        let finest = start[last.saturating_sub(1)];
+        let hooked = Buffer::zeroed(gpu, "hooked labels", start[last + 1] as usize)?;
+        let bricks = Buffer::<u32>::zeroed(gpu, "bricks", parents as usize * BRICK)?;
+        let parent_of = Buffer::<u32>::zeroed(gpu, "parents", parents as usize)?;
         let mut rec = Recorder::new(gpu, "islands");
-        let bound =
-            self.hook.bind(gpu, &[&hook_params, octrees.nodes.raw(), octrees.info.raw(), hooked.raw()]);
-        rec.dispatch(&self.hook, &bound, groups_for(parents as usize));
-        let bound =
-            self.flatten.bind(gpu, &[&params, octrees.nodes.raw(), hooked.raw(), labels.raw(), ranks.raw()]);
-        rec.dispatch(&self.flatten, &bound, groups_for(elements));
-        scan.run(&mut rec, &ranks)?;
-        for l in last as usize..octrees.level_start.len() - 2 {
-            let (first, end) = (octrees.level_start[l], octrees.level_start[l + 1]);
-            let range = gpu.uniform(&[first, end - first, 0, 0]);
-            let bound = self.inherit.bind(gpu, &[&range, octrees.nodes.raw(), labels.raw()]);
-            rec.dispatch(&self.inherit, &bound, groups_for((end - first) as usize));
+        let params = gpu.uniform(&[parents, trees, finest, 0]);
+        let bound = self
+            .bricks
+            .bind(gpu, &[&params, octrees.nodes.raw(), bricks.raw(), parent_of.raw(), hooked.raw()]);
+        rec.dispatch(&self.bricks, &bound, groups_for(parents.max(trees) as usize));
+
+        let mut rows = vec![NOTHING; trees as usize * PLACES];
+        for (root, row) in rows.chunks_exact_mut(PLACES).enumerate() {
+            row[MIDDLE] = root as u32;
+        }
+        let mut above = Buffer::from_slice(gpu, "places round nodes", &rows)?;
+        for l in 1..last {
+            let (first, count) = (start[l], start[l + 1] - start[l]);
+            let params = gpu.uniform(&[first, count, start[l - 1], u32::from(l + 1 == last)]);
+            let bound = self.hook.bind(
+                gpu,
+                &[
+                    &params,
+                    octrees.nodes.raw(),
+                    octrees.info.raw(),
+                    parent_of.raw(),
+                    above.raw(),
+                    bricks.raw(),
+                    hooked.raw(),
+                ],
+            );
+            rec.dispatch(&self.hook, &bound, groups_for(count as usize));
+            if l + 1 == last {
+                break;
+            }
+            let around = Buffer::zeroed(gpu, "places round nodes", count as usize * PLACES)?;
+            let bound = self.around.bind(
+                gpu,
+                &[
+                    &params,
+                    octrees.nodes.raw(),
+                    octrees.info.raw(),
+                    parent_of.raw(),
+                    above.raw(),
+                    around.raw(),
+                ],
+            );
+            rec.dispatch(&self.around, &bound, groups_for(around.len()));
+            above = around;
         }
         clock.submit(rec);
+        Ok(hooked)
+    }
+}
 
-        let count = totals(gpu, &[&ranks])?[0][0] as usize;
-        let components = Buffer::zeroed(gpu, "components", count)?;
-        let mut rec = Recorder::new(gpu, "islands");
-        let bound = self.list.bind(gpu, &[&params, octrees.info.raw(), ranks.raw(), components.raw()]);
-        rec.dispatch(&self.list, &bound, groups_for(elements));
-        clock.submit(rec);
-        Ok(Islands { labels, components, last })
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The buffers are sized in words; the shaders say what a word is.
+    #[test]
+    fn bricks_and_labelled_voxels_match_the_shaders() {
+        for (shader, name, words) in [
+            ("fracture/islands_hook", "Brick", BRICK),
+            ("fracture/labelling_spread", "Voxel", 2),
+            ("fracture/labelling_spread", "Group", 2),
+            ("fracture/labelling_spread", "Launch", 2),
+        ] {
+            let module = naga::front::wgsl::parse_str(&crate::gpu::shaders::source(shader)).unwrap();
+            let (_, found) = module.types.iter().find(|(_, t)| t.name.as_deref() == Some(name)).unwrap();
+            let naga::TypeInner::Struct { span, .. } = &found.inner else { panic!("{name} is no struct") };
+            assert_eq!(*span as usize, 4 * words, "{name}");
+        }
     }
 }

@@ -5,25 +5,35 @@
 
 pub mod crack;
 pub mod dust;
+mod faces;
+pub mod interior;
 mod islands;
+pub mod labelling;
 mod layers;
+mod local;
+#[cfg(test)]
+mod local_tests;
 mod params;
 mod pieces;
 mod prune;
 pub mod reference;
+mod seams;
+#[cfg(test)]
+mod splinters;
 mod split;
 #[cfg(test)]
 mod tests;
 mod traverse;
 
+pub use faces::{VoronoiFace, voronoi_faces};
+pub use interior::{Interior, Material, Volume};
+pub use labelling::Labelling;
 pub use params::{FractureParams, Impact, Pattern, PatternError, Recipe, Surface};
 pub use pieces::{Fracture, FractureCounts, FractureError, Piece, Source};
+pub use seams::Seams;
 
 use self::crack::rough::{self, RoughPass};
 use crate::gpu::{Gpu, GpuError, primitives::Scan};
-
-/// Colour of the material inside, until an object says otherwise: fired clay.
-pub const INTERIOR: [u8; 3] = [196, 168, 142];
 
 /// The compiled fracture passes.
 pub struct Fracturer {
@@ -33,7 +43,9 @@ pub struct Fracturer {
     dusty: RoughPass,
     prune: prune::PrunePass,
     islands: islands::IslandsPass,
+    iterative: labelling::IterativePass,
     split: split::SplitPass,
+    seams: seams::SeamsPass,
 }
 
 impl Fracturer {
@@ -49,7 +61,9 @@ impl Fracturer {
             dusty: RoughPass::dusty(gpu),
             prune: prune::PrunePass::new(gpu),
             islands: islands::IslandsPass::new(gpu),
+            iterative: labelling::IterativePass::new(gpu),
             split: split::SplitPass::new(gpu),
+            seams: seams::SeamsPass::new(gpu),
         };
         gpu.check()?;
         Ok(passes)
@@ -68,7 +82,9 @@ impl Fracturer {
     ) -> Result<Fracture, FractureError> {
         let island_level = check(source, pattern, recipe)?;
         let mut clock = layers::Clock::default();
-        let interior = crate::svo::LeafColor::new(INTERIOR, true, 0.0).0;
+        let surface = recipe.surface_color;
+        let surface = surface.unwrap_or_else(|| interior::surface_color(source.forest, source.tree));
+        let interior = recipe.interior.volume(surface);
 
         let (layers, leaves) = match recipe.surface {
             Surface::Planar => self.traverse.run(gpu, &self.scan, source, pattern, interior, &mut clock)?,
@@ -86,7 +102,10 @@ impl Fracturer {
                 "the gap would leave nothing but dust; a narrower gap or a finer transition level leaves pieces".into(),
             ));
         }
-        let islands = self.islands.run(gpu, &self.scan, &cells, island_level, &mut clock)?;
+        let islands = match recipe.labelling {
+            Labelling::UnionFind => self.islands.run(gpu, &cells, island_level, &mut clock)?,
+            Labelling::Iterative => self.iterative.islands(gpu, &cells, island_level, &mut clock)?,
+        };
         let has_voxels = |rank: u32| survivors[rank as usize] != survivors[rank as usize + 1];
         let swallowed = match recipe.surface {
             Surface::Planar => 0,
@@ -99,12 +118,12 @@ impl Fracturer {
         let tree_cells: Vec<u32> =
             (0..).zip(pattern.object_ids()).filter(|(rank, _)| has_voxels(*rank)).map(|(_, id)| id).collect();
         let mut fracture = if islands.components.len() == tree_cells.len() {
-            pieces::collect(gpu, source, &cells, tree_cells, clock)?
+            pieces::collect(gpu, source, &cells, tree_cells, interior, clock)?
         } else {
             let component_cells =
-                islands.components.read(gpu)?.iter().map(|[_, tree]| tree_cells[*tree as usize]).collect();
+                islands.components.iter().map(|[_, tree]| tree_cells[*tree as usize]).collect();
             let split = self.split.run(gpu, &self.scan, &self.prune, &cells, &islands, &mut clock)?;
-            pieces::collect(gpu, source, &split, component_cells, clock)?
+            pieces::collect(gpu, source, &split, component_cells, interior, clock)?
         };
         fracture.counts.swallowed = swallowed as u64;
         Ok(fracture)

@@ -6,7 +6,7 @@ use rand_chacha::{
     rand_core::{Rng, SeedableRng},
 };
 
-use super::{crack::CrackShape, layers::UNIT_BITS};
+use super::{Interior, crack::CrackShape, labelling::Labelling, layers::UNIT_BITS};
 use crate::svo::{Forest, Octant};
 
 /// How crack surfaces look.
@@ -47,6 +47,15 @@ pub struct FractureParams {
     pub crack: CrackShape,
     /// Level at which islands are told apart; `None` is the leaf level.
     pub island_level: Option<u32>,
+    /// How islands are told apart: the same pieces either way.
+    pub labelling: Labelling,
+    /// Local fracture: cells of seeds farther from the impact than this stay together; unit as `radii`. `None` breaks everything.
+    pub local: Option<f64>,
+    /// Seeds, by index, whose cells stay with them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub keep: Vec<u32>,
+    /// What crack faces show.
+    pub interior: Interior,
 }
 
 /// How one fracture is computed, beside its [`Pattern`].
@@ -60,13 +69,28 @@ pub struct Recipe {
     pub crack: CrackShape,
     /// Random seed of the crack surfaces.
     pub rng: u64,
+    /// How islands are told apart.
+    pub labelling: Labelling,
+    /// What crack faces show.
+    pub interior: Interior,
+    /// Mean colour of the whole object's surface, which an interior without a colour of its own follows; `None` is that of the
+    /// source's own surface. Who breaks pieces of an object again says it, or its inside would change from piece to piece.
+    pub surface_color: Option<[u8; 3]>,
 }
 
 impl FractureParams {
     /// What the passes need to know beside the pattern.
     #[must_use]
     pub fn recipe(&self) -> Recipe {
-        Recipe { island_level: self.island_level, surface: self.surface, crack: self.crack, rng: self.rng }
+        Recipe {
+            island_level: self.island_level,
+            surface: self.surface,
+            crack: self.crack,
+            rng: self.rng,
+            labelling: self.labelling,
+            interior: self.interior,
+            surface_color: None,
+        }
     }
 }
 
@@ -79,6 +103,10 @@ impl Default for FractureParams {
             surface: Surface::Planar,
             crack: CrackShape::default(),
             island_level: None,
+            labelling: Labelling::UnionFind,
+            local: None,
+            keep: Vec::new(),
+            interior: Interior::default(),
         }
     }
 }
@@ -130,7 +158,7 @@ impl Pattern {
     }
 
     /// Seeds at random on spheres round `point`, in grid coordinates (voxels) of a grid of `level`; `bounds` (low, high) are the
-    /// object's, and radii count in fractions of their longest side. Seeds are dealt to the spheres in turn, the innermost first, so
+    /// object's, and radii count in fractions of their longest side; so does the local radius, see [`Pattern::keep_far`]. Seeds are dealt to the spheres in turn, the innermost first, so
     /// every sphere gets its equal share and what is left over goes to the inner ones. Directions are uniform; one that leaves
     /// the bounds is drawn again, up to 64 times, because a seed far from the object seldom makes a piece. A seed more than half a side
     /// outside the grid is pulled in to that limit. The same parameters give the same seeds on every machine: only +, *, /
@@ -186,7 +214,7 @@ impl Pattern {
                 seed
             })
             .collect();
-        Self::from_points(&points, level)
+        Self::from_points(&points, level)?.keep_far(params, point, bounds, level)
     }
 
     /// Seeds at the given grid coordinates (voxels) of a grid of `level`, rounded to 2^-14 of a side.

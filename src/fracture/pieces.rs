@@ -9,7 +9,7 @@ use crate::{
 };
 
 use super::{
-    PatternError,
+    PatternError, Volume,
     layers::{Clock, NO_LEAF, Octrees},
 };
 
@@ -70,6 +70,8 @@ pub struct Fracture {
     pub counts: FractureCounts,
     /// Solid that became dust, voxels: all of the dust voxels, and the dust's share of those that a gap only cuts into.
     pub dust_volume: f64,
+    /// What its crack faces show.
+    pub volume: Volume,
     /// GPU time per stage.
     pub timings: Vec<StageTiming>,
 }
@@ -97,6 +99,7 @@ pub(super) fn collect(
     source: &Source<'_>,
     octrees: &Octrees,
     tree_cells: Vec<u32>,
+    volume: Volume,
     clock: Clock,
 ) -> Result<Fracture, FractureError> {
     let mut timings = clock.read(gpu)?;
@@ -188,7 +191,7 @@ pub(super) fn collect(
         stage: "readback and masses (CPU)".into(),
         ms: started.elapsed().as_secs_f64() * 1e3,
     });
-    Ok(Fracture { forest: Arc::new(forest), pieces, counts, dust_volume, timings })
+    Ok(Fracture { forest: Arc::new(forest), pieces, counts, dust_volume, volume, timings })
 }
 
 /// How a leaf is divided, from the high bits of its origin: below 8 the number of its cells less one, all of it theirs; from 8 on the

@@ -4,11 +4,11 @@
 //! In: layers. Out: octrees, breadth-first and tree-major.
 
 use crate::{
-    gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, groups_for, primitives::Scan},
+    gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, groups_for, primitives::Scan, read_all},
     svo::Node,
 };
 
-use super::layers::{Clock, Layer, LeafBuffers, Octrees, totals};
+use super::layers::{Clock, Layer, LeafBuffers, Octrees};
 
 pub(super) struct PrunePass {
     keep: Kernel,
@@ -62,10 +62,19 @@ impl PrunePass {
         keeps.reverse();
         clock.submit(rec);
 
+        // The survivors of level 0 in full, of the others the total.
+        let ranges: Vec<_> = keeps
+            .iter()
+            .enumerate()
+            .map(|(l, keep)| if l == 0 { (keep, 0, keep.len()) } else { (keep, keep.len() - 1, 1) })
+            .collect();
+        let mut kept = read_all(gpu, &ranges)?;
         let mut level_start = vec![0u32];
-        for kept in totals(gpu, &keeps.iter().collect::<Vec<_>>())? {
-            level_start.push(level_start[level_start.len() - 1] + kept[0]);
+        for survivors in &kept {
+            let total = survivors.last().map_or(0, |scanned| scanned[0]);
+            level_start.push(level_start[level_start.len() - 1] + total);
         }
+        let roots = kept.swap_remove(0);
         let count = level_start[layers.len()] as usize;
         let nodes: Buffer<Node> = Buffer::zeroed(gpu, "piece nodes", count)?;
         let info = Buffer::zeroed(gpu, "node places", count)?;
@@ -92,7 +101,6 @@ impl PrunePass {
             rec.dispatch(&self.write, &bound, groups_for(layer.len()));
         }
         clock.submit(rec);
-        let roots = keeps[0].read(gpu)?;
         Ok((Octrees { nodes, info, level_start, leaves }, roots))
     }
 }

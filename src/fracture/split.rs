@@ -49,8 +49,9 @@ impl SplitPass {
         }
         clock.submit(rec);
 
-        let components = islands.components.read(gpu)?;
-        let roots: Vec<Pair> = components
+        let components = Buffer::from_slice(gpu, "components", &islands.components)?;
+        let roots: Vec<Pair> = islands
+            .components
             .iter()
             .enumerate()
             .map(|(rank, [_, tree])| Pair { source: *tree, object: rank as u32, ..Pair::default() })
@@ -68,7 +69,7 @@ impl SplitPass {
                     cells.nodes.raw(),
                     islands.labels.raw(),
                     ranges.raw(),
-                    islands.components.raw(),
+                    components.raw(),
                     layer.pairs.raw(),
                     layer.masks.raw(),
                     layer.offsets.raw(),

@@ -106,7 +106,13 @@ impl Bench {
         })
     }
 
-    fn run(&self, forest: &Arc<Forest>, tree: u32, pattern: &Pattern, island_level: Option<u32>) -> Fracture {
+    pub fn run(
+        &self,
+        forest: &Arc<Forest>,
+        tree: u32,
+        pattern: &Pattern,
+        island_level: Option<u32>,
+    ) -> Fracture {
         self.run_by(forest, tree, pattern, &Recipe { island_level, ..Recipe::default() })
     }
 
@@ -163,7 +169,7 @@ pub(super) fn listed(fracture: &Fracture) -> reference::Reference {
     out
 }
 
-fn assert_parity(bench: &Bench, forest: Forest, pattern: &Pattern, what: &str) {
+pub fn assert_parity(bench: &Bench, forest: Forest, pattern: &Pattern, what: &str) {
     let forest = Arc::new(forest);
     let got = listed(&bench.run(&forest, 0, pattern, None));
     let wanted = reference::fracture(&forest, 0, pattern);

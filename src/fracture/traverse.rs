@@ -4,22 +4,43 @@
 //! In: one source octree and the seeds. Out: the pairs of every parent level and the fracture boundary set, both object-major and in
 //! Morton order inside an object. The order follows from stable expansion, so neither of the paper's sorts is needed.
 
+use std::sync::OnceLock;
+
 use crate::{
     gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, groups_for, primitives::Scan},
     svo::Slot,
 };
 
 use super::{
-    Pattern,
+    Pattern, Volume,
     layers::{Clock, Layer, LeafBuffers, Pair},
     pieces::Source,
 };
 
 pub(super) struct TraversePass {
+    /// For objects that are one cell each.
+    cells: Kernels,
+    /// For objects of several cells; made by the first local fracture.
+    merged: OnceLock<Kernels>,
+}
+
+struct Kernels {
     count: Kernel,
     emit: Kernel,
     leaves_count: Kernel,
     leaves_emit: Kernel,
+}
+
+impl Kernels {
+    fn new(gpu: &Gpu, merged: bool) -> Self {
+        let kernel = |path| Kernel::with_constants(gpu, path, &[("merged", f64::from(u8::from(merged)))]);
+        Self {
+            count: kernel("fracture/traverse_count"),
+            emit: kernel("fracture/traverse_emit"),
+            leaves_count: kernel("fracture/leaves_count"),
+            leaves_emit: kernel("fracture/leaves_emit"),
+        }
+    }
 }
 
 /// What the kernels of a descent take as numbers.
@@ -30,15 +51,14 @@ pub(super) struct Params {
     child_level: u32,
     node_base: u32,
     leaf_base: u32,
-    interior: u32,
-    pad: [u32; 3],
+    interior: Volume,
 }
 
 impl Params {
-    /// For `pairs` whose octants are of `child_level`; `interior` is the colour word of the material inside.
-    pub fn new(source: &Source<'_>, pairs: usize, child_level: u32, interior: u32) -> Self {
+    /// For `pairs` whose octants are of `child_level`; `interior` is the material inside.
+    pub fn new(source: &Source<'_>, pairs: usize, child_level: u32, interior: Volume) -> Self {
         let Slot { node_base, leaf_base, .. } = source.slot;
-        Self { pairs: pairs as u32, child_level, node_base, leaf_base, interior, pad: [0; 3] }
+        Self { pairs: pairs as u32, child_level, node_base, leaf_base, interior }
     }
 }
 
@@ -52,6 +72,8 @@ pub(super) struct Descent {
     pub layers: Vec<Layer>,
     /// The pairs of the next parent level, which is `layers.len()`.
     pub layer: Layer,
+    /// Some object has several cells.
+    merged: bool,
 }
 
 impl Descent {
@@ -63,12 +85,14 @@ impl Descent {
         wanted: impl Fn(u32) -> bool,
     ) -> Result<Self, GpuError> {
         let (seeds, lists, mut roots) = root_pairs(pattern, source.tree);
+        let merged = roots.len() != seeds.len();
         roots.retain(|root| wanted(root.object));
         Ok(Self {
             seeds: Buffer::from_slice(gpu, "seeds", &seeds)?,
             candidates: Buffer::from_slice(gpu, "candidates", &lists)?,
             layers: Vec::with_capacity(source.forest.level as usize),
             layer: Layer::new(gpu, Buffer::from_slice(gpu, "pairs", &roots)?)?,
+            merged,
         })
     }
 
@@ -81,22 +105,21 @@ impl Descent {
 
 impl TraversePass {
     pub fn new(gpu: &Gpu) -> Self {
-        Self {
-            count: Kernel::new(gpu, "fracture/traverse_count"),
-            emit: Kernel::new(gpu, "fracture/traverse_emit"),
-            leaves_count: Kernel::new(gpu, "fracture/leaves_count"),
-            leaves_emit: Kernel::new(gpu, "fracture/leaves_emit"),
-        }
+        Self { cells: Kernels::new(gpu, false), merged: OnceLock::new() }
     }
 
-    /// Walks from the root to the leaves. `interior` is the colour word of the material inside.
+    fn kernels(&self, gpu: &Gpu, descent: &Descent) -> &Kernels {
+        if descent.merged { self.merged.get_or_init(|| Kernels::new(gpu, true)) } else { &self.cells }
+    }
+
+    /// Walks from the root to the leaves. `interior` is the material inside.
     pub fn run(
         &self,
         gpu: &Gpu,
         scan: &Scan,
         source: &Source<'_>,
         pattern: &Pattern,
-        interior: u32,
+        interior: Volume,
         clock: &mut Clock,
     ) -> Result<(Vec<Layer>, LeafBuffers), GpuError> {
         let mut descent = Descent::new(gpu, source, pattern, |_| true)?;
@@ -104,10 +127,11 @@ impl TraversePass {
         let copies = self.count_leaves(gpu, scan, source, &descent, clock)?;
 
         let Descent { layer, .. } = &descent;
+        let kernels = self.kernels(gpu, &descent);
         let params = gpu.uniform(&Params::new(source, layer.len(), source.forest.level, interior));
         let leaves = LeafBuffers::new(gpu, copies)?;
         let mut rec = Recorder::new(gpu, "boundary set");
-        let bound = self.leaves_emit.bind(
+        let bound = kernels.leaves_emit.bind(
             gpu,
             &[
                 &inputs(&params, source, &descent)[..],
@@ -122,7 +146,7 @@ impl TraversePass {
             ]
             .concat(),
         );
-        rec.dispatch(&self.leaves_emit, &bound, groups_for(layer.len()));
+        rec.dispatch(&kernels.leaves_emit, &bound, groups_for(layer.len()));
         clock.submit(rec);
         let Descent { mut layers, layer, .. } = descent;
         layers.push(layer);
@@ -139,12 +163,13 @@ impl TraversePass {
         level: u32,
         clock: &mut Clock,
     ) -> Result<(), GpuError> {
+        let kernels = self.kernels(gpu, descent);
         for child_level in descent.layers.len() as u32 + 1..=level {
             let pairs = descent.layer.len();
-            let params = gpu.uniform(&Params::new(source, pairs, child_level, 0));
+            let params = gpu.uniform(&Params::new(source, pairs, child_level, Volume::default()));
             let mut rec = Recorder::new(gpu, "traverse");
-            let bound = self.count.bind(gpu, &inputs(&params, source, descent));
-            rec.dispatch(&self.count, &bound, groups_for(pairs));
+            let bound = kernels.count.bind(gpu, &inputs(&params, source, descent));
+            rec.dispatch(&kernels.count, &bound, groups_for(pairs));
             scan.run(&mut rec, &descent.layer.offsets)?;
             clock.submit(rec);
 
@@ -152,11 +177,11 @@ impl TraversePass {
             let next_pairs = Buffer::zeroed(gpu, "pairs", children as usize)?;
             let next_candidates = Buffer::zeroed(gpu, "candidates", listed as usize)?;
             let mut rec = Recorder::new(gpu, "traverse");
-            let bound = self.emit.bind(
+            let bound = kernels.emit.bind(
                 gpu,
                 &[&inputs(&params, source, descent)[..], &[next_pairs.raw(), next_candidates.raw()]].concat(),
             );
-            rec.dispatch(&self.emit, &bound, groups_for(pairs));
+            rec.dispatch(&kernels.emit, &bound, groups_for(pairs));
             clock.submit(rec);
             descent.push(gpu, next_pairs)?;
             descent.candidates = next_candidates;
@@ -173,11 +198,11 @@ impl TraversePass {
         descent: &Descent,
         clock: &mut Clock,
     ) -> Result<usize, GpuError> {
-        let layer = &descent.layer;
-        let params = gpu.uniform(&Params::new(source, layer.len(), source.forest.level, 0));
+        let (layer, kernels) = (&descent.layer, self.kernels(gpu, descent));
+        let params = gpu.uniform(&Params::new(source, layer.len(), source.forest.level, Volume::default()));
         let mut rec = Recorder::new(gpu, "boundary set");
-        let bound = self.leaves_count.bind(gpu, &inputs(&params, source, descent));
-        rec.dispatch(&self.leaves_count, &bound, groups_for(layer.len()));
+        let bound = kernels.leaves_count.bind(gpu, &inputs(&params, source, descent));
+        rec.dispatch(&kernels.leaves_count, &bound, groups_for(layer.len()));
         scan.run(&mut rec, &layer.offsets)?;
         clock.submit(rec);
         Ok(layer.totals(gpu)?[0] as usize)

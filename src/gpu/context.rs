@@ -142,6 +142,12 @@ impl Gpu {
         })
     }
 
+    /// A device for a test; `None`, where that is allowed, without an adapter.
+    #[cfg(test)]
+    pub(crate) fn for_test() -> Option<Self> {
+        Self::headless().map_err(|error| crate::skip::note(&error.to_string())).ok()
+    }
+
     /// The first error the driver reported since the last call, if any.
     ///
     /// # Errors

@@ -36,11 +36,25 @@ impl Kernel {
     /// If the file is not among the embedded shaders, which a unit test rules out.
     #[must_use]
     pub fn new(gpu: &Gpu, path: &'static str) -> Self {
-        Self::from_text(gpu, path, shaders::source(path))
+        Self::compile(gpu, path, shaders::source(path), &[])
     }
 
     /// Compiles `source`, entry point `main`; tests plant errors in it.
+    #[cfg(test)]
     pub(crate) fn from_text(gpu: &Gpu, path: &'static str, source: String) -> Self {
+        Self::compile(gpu, path, source, &[])
+    }
+
+    /// As [`Kernel::new`], with values for the shader's `override` declarations by name.
+    ///
+    /// # Panics
+    /// As [`Kernel::new`].
+    #[must_use]
+    pub fn with_constants(gpu: &Gpu, path: &'static str, constants: &[(&str, f64)]) -> Self {
+        Self::compile(gpu, path, shaders::source(path), constants)
+    }
+
+    fn compile(gpu: &Gpu, path: &'static str, source: String, constants: &[(&str, f64)]) -> Self {
         let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some(path),
             source: wgpu::ShaderSource::Wgsl(source.into()),
@@ -50,7 +64,7 @@ impl Kernel {
             layout: None,
             module: &module,
             entry_point: Some("main"),
-            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            compilation_options: wgpu::PipelineCompilationOptions { constants, ..Default::default() },
             cache: None,
         });
         Self { label: path, pipeline }

@@ -18,10 +18,15 @@ impl Blit {
     /// Compiles for render targets of `target_format`.
     #[must_use]
     pub fn new(gpu: &Gpu, target_format: wgpu::TextureFormat) -> Self {
+        Self::from_source(gpu, target_format, shaders::source("render/blit"))
+    }
+
+    /// As [`Blit::new`], from the shader's text.
+    pub(super) fn from_source(gpu: &Gpu, target_format: wgpu::TextureFormat, source: String) -> Self {
         let label = Some("render/blit");
         let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label,
-            source: wgpu::ShaderSource::Wgsl(shaders::source("render/blit").into()),
+            source: wgpu::ShaderSource::Wgsl(source.into()),
         });
         let pipeline = gpu.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
             label,

@@ -11,6 +11,7 @@ use super::{
     targets::Targets,
 };
 use crate::{
+    fracture::{Seams, Volume},
     gpu::{Buffer, Gpu, GpuError, StageTiming},
     svo::{Arena, Slot},
 };
@@ -51,6 +52,8 @@ pub struct RenderBody {
     pub id: u32,
     /// Draw highlighted.
     pub selected: bool,
+    /// What crack faces show, finer than their voxels; all zero is the voxels' own colours.
+    pub interior: Volume,
 }
 /// How to draw.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,6 +86,18 @@ pub struct FrameInput<'a> {
     pub options: RenderOptions,
     /// Picture size in pixels at which rays are cast.
     pub size: [u32; 2],
+    /// Cracks to show on a body that is still whole.
+    pub seams: Option<BodySeams<'a>>,
+}
+/// Where a body would crack, drawn in gold on it.
+#[derive(Clone, Copy, Debug)]
+pub struct BodySeams<'a> {
+    /// Index into the frame's bodies.
+    pub body: usize,
+    /// Cells near each boundary voxel of the preview's level, which is at most the body's.
+    pub seams: &'a Seams,
+    /// Index of the tree's first voxel at that level: of a node in the body's slot, or of a leaf where it is the leaf level.
+    pub first: u32,
 }
 /// First hit of one pixel, as [`Renderer::read_hits`] gives it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,13 +120,14 @@ pub enum PixelHit {
 /// Ray caster with its buffers.
 pub struct Renderer {
     primary: PixelPass,
-    light: PixelPass,
-    compose: PixelPass,
+    pub(super) light: PixelPass,
+    pub(super) compose: PixelPass,
     stopwatch: Stopwatch,
     frame: wgpu::Buffer,
     bodies: Buffer<BodyData>,
     boxes: Buffer<BoxData>,
-    targets: Option<Targets>,
+    no_seams: Buffer<u32>,
+    pub(super) targets: Option<Targets>,
     /// Frames in the history; the blend goes by this, so a resize cannot mix in stale pixels.
     refined: u32,
 }
@@ -130,6 +146,7 @@ impl Renderer {
             frame: gpu.uniform(&<FrameData as bytemuck::Zeroable>::zeroed()),
             bodies: Buffer::zeroed(gpu, "body table", 64)?,
             boxes: Buffer::zeroed(gpu, "body boxes", 128)?,
+            no_seams: Buffer::zeroed(gpu, "no seams", 1)?,
             targets: None,
             refined: 0,
         };
@@ -178,12 +195,13 @@ impl Renderer {
         let hits = targets.hits.raw().as_entire_binding();
         let looks = targets.looks.raw().as_entire_binding();
         let lights = targets.lights.raw().as_entire_binding();
-        let with_scene = |more: [&wgpu::BindingResource<'_>; 2], pass: &PixelPass| {
-            let all: Vec<_> = scene.iter().chain(more).cloned().collect();
+        let with_scene = |more: &[&wgpu::BindingResource<'_>], pass: &PixelPass| {
+            let all: Vec<_> = scene.iter().chain(more.iter().copied()).cloned().collect();
             pass.bind(gpu, &all)
         };
-        let primary = with_scene([&hits, &looks], &self.primary);
-        let light = with_scene([&hits, &lights], &self.light);
+        let seams = input.seams.map_or(&self.no_seams, |s| &s.seams.words).raw().as_entire_binding();
+        let primary = with_scene(&[&hits, &looks, &seams], &self.primary);
+        let light = with_scene(&[&hits, &lights], &self.light);
         let compose = self.compose.bind(
             gpu,
             &[
@@ -261,7 +279,8 @@ fn fill<T: bytemuck::Pod>(
     Ok(())
 }
 
-fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, body_count: u32) -> FrameData {
+/// Constants of frame number `refined` of a refinement.
+pub(super) fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, body_count: u32) -> FrameData {
     let camera = input.camera.sane();
     let aspect = size[0] as f32 / size[1] as f32;
     let axes = camera.axes();
@@ -300,6 +319,10 @@ fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, body_count: 
         light_step,
         color_by: options.color_by as u32,
         filter_radius,
+        seam_body: input.seams.map_or(u32::MAX, |s| s.body as u32),
+        seam_level: input.seams.map_or(0, |s| s.seams.level),
+        seam_first: input.seams.map_or(0, |s| s.first),
+        seam_seeds: input.seams.map_or(0, |s| s.seams.seeds),
     }
 }
 

@@ -18,9 +18,14 @@ pub(super) struct PixelPass {
 impl PixelPass {
     /// Compiles `shaders/<path>.wgsl`.
     pub(super) fn new(gpu: &Gpu, path: &'static str) -> Self {
+        Self::from_source(gpu, path, shaders::source(path))
+    }
+
+    /// Compiles a kernel's text, its includes already in it.
+    pub(super) fn from_source(gpu: &Gpu, path: &'static str, source: String) -> Self {
         let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some(path),
-            source: wgpu::ShaderSource::Wgsl(shaders::source(path).into()),
+            source: wgpu::ShaderSource::Wgsl(source.into()),
         });
         let pipeline = gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: Some(path),

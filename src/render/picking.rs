@@ -8,7 +8,7 @@ use std::sync::Arc;
 use glam::{DMat4, DVec3, Vec3};
 
 use super::{Camera, tables::transformed_box};
-use crate::svo::{Forest, NO_LEAF, ray_cast, unpack_cut, unpack_normal};
+use crate::svo::{Forest, NO_LEAF, ray_cast};
 
 /// A body that can be picked.
 #[derive(Clone, Debug)]
@@ -91,34 +91,15 @@ fn pick_body(origin: Vec3, direction: Vec3, body: &PickBody) -> Option<PickHit> 
     for _ in 0..4 << forest.level.min(12) {
         let hit = ray_cast(forest, body.tree as usize, start + along * t, along, 1e9)?;
         let entry = t + hit.t;
-        let (leave, normal, t_surface) = if hit.leaf == NO_LEAF {
-            (entry, -along.normalize_or(DVec3::Z), Some(entry))
+        let (leave, met) = if hit.leaf == NO_LEAF {
+            (entry, Some((entry, -along.normalize_or(DVec3::Z))))
         } else {
-            let leaf = hit.leaf as usize;
-            let normal = unpack_normal(*forest.leaves.normals.get(leaf)?).as_dvec3();
-            let offset = f64::from(forest.leaves.colors.get(leaf)?.offset());
             let low = DVec3::from(hit.cell.map(f64::from));
             let far = (low - start) / along;
             let leave = far.max((low + 1.0 - start) / along).min_element();
-            let from_centre = start + along * entry - low - 0.5;
-            let cut = forest.leaves.cuts.get(leaf).copied().and_then(unpack_cut);
-            let planes = [Some((normal, offset)), cut.map(|(n, offset)| (n.as_dvec3(), f64::from(offset)))];
-            // Below all planes from `from` to `to`; the plane that the ray comes through last shows.
-            let (mut from, mut to, mut shown) = (entry, leave, normal);
-            for (n, offset) in planes.into_iter().flatten() {
-                let (height, slope) = (from_centre.dot(n) - offset, along.dot(n));
-                let meets = entry - height / slope;
-                if slope < 0.0 && meets > from {
-                    (from, shown) = (meets, n);
-                } else if slope > 0.0 {
-                    to = to.min(meets);
-                } else if slope == 0.0 && height > 0.0 {
-                    to = f64::NEG_INFINITY;
-                }
-            }
-            (leave, shown, (from <= to).then_some(from))
+            (leave, forest.meet_leaf(hit.leaf, hit.cell, (start, along), (entry, leave)))
         };
-        if let Some(t) = t_surface {
+        if let Some((t, normal)) = met {
             let point_in_grid = start + along * t;
             let normal_in_world = body.world_from_grid.transform_vector3(normal);
             return Some(PickHit {

@@ -7,6 +7,7 @@ use bytemuck::{Pod, Zeroable};
 use glam::{Mat4, Vec3};
 
 use super::RenderBody;
+use crate::fracture::Volume;
 
 /// Constants of a frame; `Frame` in `shaders/render/frame.wgsl`.
 #[repr(C)]
@@ -33,6 +34,10 @@ pub(super) struct FrameData {
     pub light_step: u32,
     pub color_by: u32,
     pub filter_radius: u32,
+    pub seam_body: u32,
+    pub seam_level: u32,
+    pub seam_first: u32,
+    pub seam_seeds: u32,
 }
 
 /// A body; `Body` in `shaders/render/trace.wgsl`.
@@ -49,6 +54,7 @@ pub(super) struct BodyData {
     pub level: u32,
     pub hue_and_marks: u32,
     pub voxel: f32,
+    pub interior: Volume,
 }
 
 /// A box of the hierarchy; `Box` in `shaders/render/trace.wgsl`.
@@ -100,6 +106,7 @@ fn row(body: &RenderBody) -> (BodyData, Option<(Vec3, Vec3)>) {
         level: body.level,
         hue_and_marks: hue(body.id) | if body.selected { MARK_SELECTED } else { 0 },
         voxel,
+        interior: body.interior,
     };
     let drawable = world_from_grid.is_finite()
         && grid_from_world.is_finite()
@@ -195,6 +202,7 @@ mod tests {
             bounds: (Vec3::splat(2.0), Vec3::splat(9.0)),
             id: 0,
             selected: false,
+            interior: Volume::default(),
         }
     }
 

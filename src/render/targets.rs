@@ -60,30 +60,7 @@ impl Targets {
 
     /// The picture as RGBA8 rows from the top.
     pub(super) fn read(&self, gpu: &Gpu) -> Result<Vec<u8>, GpuError> {
-        let [width, height] = self.size;
-        let row = width * 4;
-        let padded = row.next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
-        let staging: Buffer<u32> =
-            Buffer::zeroed(gpu, "picture readback", (padded / 4) as usize * height as usize)?;
-        let mut encoder = gpu
-            .device
-            .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("picture readback") });
-        encoder.copy_texture_to_buffer(
-            self.picture.as_image_copy(),
-            wgpu::TexelCopyBufferInfo {
-                buffer: staging.raw(),
-                layout: wgpu::TexelCopyBufferLayout {
-                    offset: 0,
-                    bytes_per_row: Some(padded),
-                    rows_per_image: Some(height),
-                },
-            },
-            extent(self.size),
-        );
-        gpu.queue.submit([encoder.finish()]);
-        let words = staging.read(gpu)?;
-        let bytes: &[u8] = bytemuck::cast_slice(&words);
-        Ok(bytes.chunks_exact(padded as usize).flat_map(|r| r[..row as usize].iter().copied()).collect())
+        read_texture(gpu, &self.picture)
     }
 
     pub(super) fn read_hits(&self, gpu: &Gpu) -> Result<Vec<PixelHit>, GpuError> {
@@ -102,4 +79,32 @@ impl Targets {
 
 fn extent([width, height]: [u32; 2]) -> wgpu::Extent3d {
     wgpu::Extent3d { width, height, depth_or_array_layers: 1 }
+}
+
+/// A texture of four bytes a pixel as rows from the top. Waits for the GPU.
+pub(super) fn read_texture(gpu: &Gpu, texture: &wgpu::Texture) -> Result<Vec<u8>, GpuError> {
+    let (width, height) = (texture.width(), texture.height());
+    let row = width * 4;
+    let padded = row.next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
+    let staging: Buffer<u32> =
+        Buffer::zeroed(gpu, "picture readback", (padded / 4) as usize * height as usize)?;
+    let mut encoder = gpu
+        .device
+        .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("picture readback") });
+    encoder.copy_texture_to_buffer(
+        texture.as_image_copy(),
+        wgpu::TexelCopyBufferInfo {
+            buffer: staging.raw(),
+            layout: wgpu::TexelCopyBufferLayout {
+                offset: 0,
+                bytes_per_row: Some(padded),
+                rows_per_image: Some(height),
+            },
+        },
+        texture.size(),
+    );
+    gpu.queue.submit([encoder.finish()]);
+    let words = staging.read(gpu)?;
+    let bytes: &[u8] = bytemuck::cast_slice(&words);
+    Ok(bytes.chunks_exact(padded as usize).flat_map(|r| r[..row as usize].iter().copied()).collect())
 }

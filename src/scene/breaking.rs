@@ -12,7 +12,7 @@ use glam::{DVec3, Vec3};
 
 use crate::{
     bodies::{Body, BodyId, BodyState, MassProperties},
-    fracture::{Fracture, FractureCounts, FractureError, FractureParams, Fracturer, Pattern, Source},
+    fracture::{Fracture, FractureCounts, FractureError, FractureParams, Fracturer, Pattern, Recipe, Source},
     gpu::{Gpu, GpuError, StageTiming},
     svo::{Arena, Grid},
 };
@@ -46,6 +46,13 @@ pub struct BreakSummary {
     pub dust_share: f64,
 }
 
+/// A fracture as the worker hands it over.
+pub(super) struct Broken {
+    pub fracture: Fracture,
+    /// Object id of what was to stay together.
+    pub kept: Option<u32>,
+}
+
 /// A fracture on its way.
 pub struct BreakJob {
     /// The body that breaks.
@@ -57,7 +64,7 @@ pub struct BreakJob {
     /// The body's mass when it was hit, at density 1 in grid units.
     pub(super) source_volume: f64,
     pub(super) started: Instant,
-    receiver: mpsc::Receiver<Result<Fracture, FractureError>>,
+    receiver: mpsc::Receiver<Result<Broken, FractureError>>,
 }
 
 impl BreakJob {
@@ -68,6 +75,7 @@ impl BreakJob {
         body: &Body,
         blow: Blow,
         params: &FractureParams,
+        recipe: Recipe,
     ) -> Self {
         let (sender, receiver) = mpsc::channel();
         let (gpu, arena, fracturer) = (gpu.clone(), Arc::clone(arena), Arc::clone(fracturer));
@@ -87,7 +95,10 @@ impl BreakJob {
                 .map_err(|error| FractureError::Params(error.to_string()))?;
                 let arena = arena.read().unwrap_or_else(PoisonError::into_inner);
                 let source = Source { arena: &arena, slot: def.slot, forest: &def.forest, tree: def.tree };
-                passes.fracture(&gpu, &source, &pattern, &params_there.recipe())
+                let fracture = passes.fracture(&gpu, &source, &pattern, &recipe)?;
+                let (bounds, level) = (def.mass.bounds, def.forest.level);
+                let kept = params_there.kept_seeds(&pattern, point_in_grid, bounds, level).first().copied();
+                Ok(Broken { fracture, kept })
             };
             // The receiver only disappears when the window has closed or the scene was replaced.
             let _ = sender.send(run());
@@ -102,7 +113,7 @@ impl BreakJob {
         }
     }
 
-    pub(super) fn poll(&self) -> Option<Result<Fracture, FractureError>> {
+    pub(super) fn poll(&self) -> Option<Result<Broken, FractureError>> {
         match self.receiver.try_recv() {
             Ok(result) => Some(result),
             Err(mpsc::TryRecvError::Empty) => None,
@@ -144,6 +155,25 @@ pub fn part_state(whole: &BodyState, mass: &MassProperties, part: &MassPropertie
         linear_velocity: whole.linear_velocity + whole.angular_velocity.cross(arm),
         angular_velocity: whole.angular_velocity,
     }
+}
+
+/// How the pieces of `body` move after `blow`, in their order, and whether they stay fixed. `reach` in metres. The blow does not move the
+/// kept body (the largest piece of what stays together); where there is one, what broke off a fixed body is free.
+pub(super) fn parts(body: &Body, blow: &Blow, reach: f64, broken: &Broken) -> Vec<(BodyState, bool)> {
+    let pieces = &broken.fracture.pieces;
+    // Pieces go by descending size.
+    let kept = broken.kept.and_then(|object| pieces.iter().position(|p| p.cell == object));
+    pieces
+        .iter()
+        .enumerate()
+        .map(|(i, piece)| {
+            let mut state = part_state(&body.state, &body.def.mass, &piece.mass, &body.def.grid);
+            if Some(i) != kept {
+                state.linear_velocity += push(blow, state.position, body.state.position, reach);
+            }
+            (state, body.def.fixed && (kept.is_none() || Some(i) == kept))
+        })
+        .collect()
 }
 
 /// Velocity that the blow adds to a piece at `position` of a body whose centre is `centre`: along the blow near the point,

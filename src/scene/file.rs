@@ -10,7 +10,10 @@ use std::{
 };
 
 use super::{Event, Scene, SceneBody};
-use crate::{fracture::FractureParams, svo::MAX_LEVEL};
+use crate::{
+    fracture::{FractureParams, interior::SCALES},
+    svo::MAX_LEVEL,
+};
 
 /// Largest scene file that is read, bytes.
 const LARGEST_SCENE: u64 = 4 << 20;
@@ -220,6 +223,14 @@ impl Place {
         if params.rng > i64::MAX as u64 {
             return self.fail("rng", "is too large; it must be below 2^63");
         }
+        if let Some(radius) = params.local {
+            self.number("local", radius, 1e-6, 100.0)?;
+        }
+        if let Some(missing) = params.keep.iter().find(|s| **s >= params.seeds) {
+            let last = params.seeds - 1;
+            return self.fail("keep", format!("names seed {missing}; seeds are numbered 0 to {last}"));
+        }
+        self.number("scale", params.interior.scale, *SCALES.start(), *SCALES.end())?;
         params.radii.iter().try_for_each(|r| self.number("radii", *r, 0.0, 100.0))?;
         params.crack.check().or_else(|e| self.fail("crack", format!("is out of range: {e}")))
     }
@@ -315,7 +326,12 @@ mod tests {
             point: DVec3::new(0.1, 0.2, 0.3),
             direction: DVec3::NEG_Z,
             speed: 1.0,
-            fracture: Some(FractureParams { seeds: 12, ..FractureParams::default() }),
+            fracture: Some(FractureParams {
+                seeds: 12,
+                local: Some(0.3),
+                keep: vec![1, 5],
+                ..FractureParams::default()
+            }),
         };
         let ball = Event::Projectile { time: 1.0, body: Box::new(SceneBody::standing("builtin:sphere", 6)) };
         Scene { name: "try".into(), bodies: vec![body], events: vec![impact, ball], ..Scene::default() }
@@ -358,6 +374,8 @@ mod tests {
         bad("[[body]]\nfile = \"a\"\n\n[[body]]\nfile = \"b\"\nlevel = 11\n", &["line 6", "body 2", "level"]);
         bad("[[body]]\nlevel = 4\n", &["line 1", "body 1", "file"]);
         bad("[[body]]\nfile = \"a\"\nrotation = [0.0, 0.0, 0.0, 0.0]\n", &["line 3", "rotation"]);
+        bad("[[body]]\nfile = \"a\"\n[body.fracture.interior]\nscale = 0.0\n", &["line 4", "scale"]);
+        bad("[[body]]\nfile = \"a\"\n[body.fracture.interior]\ncolor = \"red\"\n", &["line 4", "red"]);
         bad(
             "[[event]]\nkind = \"impact\"\ntime = -1.0\npoint = [0.0, 0.0, 0.0]\ndirection = [0.0, 0.0, 1.0]\n",
             &["line 3", "event 1", "time"],
@@ -398,6 +416,7 @@ mod tests {
         scene.bodies[0].physics_level = Some(5);
         scene.bodies[0].fallback = Some("builtin:statue".into());
         scene.bodies[0].fracture.island_level = Some(7);
+        scene.bodies[0].fracture.interior.color = Some([1, 2, 3]);
         let value = toml::Value::try_from(&scene).unwrap();
         fn walk(value: &toml::Value, text: &str) {
             match value {

@@ -9,6 +9,7 @@ mod file;
 mod history;
 mod import;
 mod pick;
+mod preview;
 mod sandbox;
 mod tuning;
 
@@ -18,5 +19,6 @@ pub use file::{SceneError, autosave_path, load_scene, parse_scene, save_scene, w
 pub use history::{History, Snapshot};
 pub use import::{ImportError, ImportJob, Imported, display_name, import, resolve_mesh_path};
 pub use pick::{Hit, pick_forest};
+pub use preview::{Aim, LevelControl, PreviewMode, PreviewReport};
 pub use sandbox::{Arrived, BodyInfo, ObjectInfo, Sandbox, SandboxError, ScenePick};
 pub use tuning::{Tuning, ViewTuning};

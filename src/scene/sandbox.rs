@@ -5,6 +5,7 @@
 
 mod drawing;
 mod opening;
+mod previewing;
 mod undo;
 
 use std::{
@@ -17,13 +18,13 @@ use glam::DVec3;
 use super::{
     BreakJob, BreakSummary, Event, History, ImportError, ImportJob, Imported, Scene, SceneBody, Snapshot,
     Tuning,
-    breaking::{Blow, SharedFracturer, grid_from_world, part_state, push},
+    breaking::{Blow, Broken, SharedFracturer, grid_from_world, parts},
     history::Step,
     pick::pick_forest,
 };
 use crate::{
     bodies::{Body, BodyDef, BodyId, StepReport, World, WorldSettings},
-    fracture::{Fracture, FractureError, FractureParams, Fracturer},
+    fracture::{FractureError, FractureParams, Fracturer, Recipe},
     gpu::{Gpu, GpuError},
     mesh::HealthReport,
     svo::{Arena, Forest, Slot},
@@ -73,6 +74,8 @@ pub struct ObjectInfo {
     pub health: HealthReport,
     /// What the reader met.
     pub warnings: Vec<String>,
+    /// Mean colour of the surface, sRGB.
+    pub surface_color: [u8; 3],
 }
 
 /// What the sandbox knows about a body beyond the physics.
@@ -124,6 +127,7 @@ pub struct Sandbox {
     revision: u64,
     last_step: StepReport,
     last_break: Option<BreakSummary>,
+    preview: previewing::Preview,
 }
 
 /// What [`Sandbox::poll`] took in.
@@ -170,6 +174,7 @@ impl Sandbox {
             revision: 0,
             last_step: StepReport::default(),
             last_break: None,
+            preview: previewing::Preview::default(),
         })
     }
 
@@ -309,10 +314,14 @@ impl Sandbox {
         if self.breaking.is_some() || self.waiting.is_empty() {
             return;
         }
-        let (id, blow, params) = self.waiting.remove(0);
+        let (id, blow, mut params) = self.waiting.remove(0);
         if let Some(body) = self.world.bodies.iter().find(|b| b.id == id) {
+            let object = self.info.get(&id).map_or(0, |info| info.object);
+            params.interior = self.interior_of(object);
+            let surface_color = self.objects.get(object).map(|o| o.surface_color);
+            let recipe = Recipe { surface_color, ..params.recipe() };
             self.breaking =
-                Some(BreakJob::start(&self.gpu, &self.arena, &self.fracturer, body, blow, &params));
+                Some(BreakJob::start(&self.gpu, &self.arena, &self.fracturer, body, blow, &params, recipe));
         }
     }
 
@@ -320,20 +329,20 @@ impl Sandbox {
         &mut self,
         arena: &mut Arena,
         job: &BreakJob,
-        fracture: Fracture,
+        broken: Broken,
     ) -> Result<(), SandboxError> {
         let Some(body) = self.world.bodies.iter().find(|b| b.id == job.body).cloned() else {
             return Ok(());
         };
-        if fracture.pieces.len() < 2 {
+        if broken.fracture.pieces.len() < 2 {
             return Err(SandboxError::NoCrack);
         }
         let info =
             self.info.get(&body.id).copied().unwrap_or(BodyInfo { object: 0, generation: 0, color_id: 0 });
-        let slot = self.insert(arena, &fracture.forest)?;
+        let slot = self.insert(arena, &broken.fracture.forest)?;
         let step = Step { label: "break".into(), tuning: self.tuning.clone(), world: Some(self.snapshot()) };
         self.history.push(step);
-        self.forests.push((Arc::clone(&fracture.forest), slot));
+        self.forests.push((Arc::clone(&broken.fracture.forest), slot));
         self.world.remove(body.id);
         self.info.remove(&body.id);
         let (low, high) = body.def.mass.bounds;
@@ -341,16 +350,17 @@ impl Sandbox {
         let first_radius = job.params.radii.first().copied().unwrap_or(0.1);
         let reach = longest_m * (2.0 * first_radius).clamp(0.05, 0.6);
         let mut volume = 0.0;
-        for piece in &fracture.pieces {
+        let parts = parts(&body, &job.blow, reach, &broken);
+        let fracture = broken.fracture;
+        for (piece, (state, fixed)) in fracture.pieces.iter().zip(parts) {
             volume += piece.mass.volume;
-            let mut state = part_state(&body.state, &body.def.mass, &piece.mass, &body.def.grid);
-            state.linear_velocity += push(&job.blow, state.position, body.state.position, reach);
             let def = BodyDef {
                 forest: Arc::clone(&fracture.forest),
                 slot,
                 tree: piece.tree,
                 mass: piece.mass,
                 state,
+                fixed,
                 ..body.def.clone()
             };
             self.add(def, info.object, info.generation + 1);
@@ -568,34 +578,9 @@ impl Sandbox {
         self.scene.camera
     }
 
-    /// Longest side of a body's bounds, m.
-    #[must_use]
-    pub fn longest_side(&self, id: BodyId) -> Option<f64> {
-        let body = self.world.bodies.iter().find(|b| b.id == id)?;
-        let (low, high) = body.def.mass.bounds;
-        Some((high - low).max_element() * body.def.grid.h)
-    }
-
     /// Changes whenever the picture may have changed.
     #[must_use]
     pub fn revision(&self) -> u64 {
         self.revision
-    }
-
-    /// The open scene with its tuned values, to save.
-    #[must_use]
-    pub fn scene(&self, camera: crate::render::Camera) -> Scene {
-        let mut scene = self.scene.clone();
-        scene.gravity.y = -self.tuning.gravity;
-        scene.camera = Some(camera);
-        scene.view.color_by = self.tuning.view.color_by;
-        scene.view.explode = self.tuning.view.explode;
-        for body in &mut scene.bodies {
-            body.friction = self.tuning.friction;
-            body.restitution = self.tuning.restitution;
-            body.physics_level = Some(self.tuning.physics_level.clamp(1, body.level));
-            body.fracture = self.tuning.fracture.clone();
-        }
-        scene
     }
 }

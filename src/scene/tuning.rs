@@ -1,5 +1,6 @@
 //! What the panels tune: plain values that undo can put back.
 
+use super::PreviewMode;
 use crate::{fracture::FractureParams, render::ColorBy};
 
 /// Everything that a slider changes without changing the objects.
@@ -30,6 +31,8 @@ pub struct ViewTuning {
     pub explode: f64,
     /// What decides a voxel's colour.
     pub color_by: ColorBy,
+    /// How the aimed blow is shown before it falls.
+    pub preview: PreviewMode,
     /// Whether the floor is drawn.
     pub floor: bool,
     /// Pictures a second to aim at by lowering the resolution while something moves.
@@ -40,7 +43,14 @@ pub struct ViewTuning {
 
 impl Default for ViewTuning {
     fn default() -> Self {
-        Self { explode: 0.0, color_by: ColorBy::Material, floor: true, target_fps: 30.0, sharpness: 1.0 }
+        Self {
+            explode: 0.0,
+            color_by: ColorBy::Material,
+            preview: PreviewMode::Seams,
+            floor: true,
+            target_fps: 30.0,
+            sharpness: 1.0,
+        }
     }
 }
 

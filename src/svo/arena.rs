@@ -20,7 +20,8 @@ pub struct Slot {
     pub leaves: u32,
 }
 
-/// Buffers that hold every forest of a scene.
+/// Buffers that hold every forest of a scene. A clone has the same buffers: to read from while the original goes on.
+#[derive(Clone)]
 pub struct Arena {
     /// Parents.
     pub nodes: Buffer<Node>,
@@ -125,7 +126,7 @@ fn grown<T: bytemuck::Pod>(
 }
 
 /// First-fit allocation of ranges; free ranges are kept sorted and joined.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Space {
     capacity: u32,
     free: Vec<(u32, u32)>,

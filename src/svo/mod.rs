@@ -2,6 +2,7 @@
 
 mod arena;
 mod build;
+mod coarsen;
 mod format;
 mod grid;
 pub mod morton;
@@ -10,6 +11,7 @@ mod validate;
 
 pub use arena::{Arena, Slot};
 pub use build::{Inside, build};
+pub use coarsen::coarsen;
 pub use format::{
     Forest, LeafColor, Leaves, MAX_LEVEL, Node, pack_cut, pack_normal, unpack_cut, unpack_normal,
 };

@@ -4,7 +4,7 @@
 
 use glam::DVec3;
 
-use super::{Forest, morton};
+use super::{Forest, morton, unpack_cut, unpack_normal};
 
 /// `RayHit::leaf` of a ray that starts inside the solid.
 pub const NO_LEAF: u32 = u32::MAX;
@@ -80,6 +80,38 @@ impl Forest {
     #[must_use]
     pub fn is_internal(&self, tree: usize, cell: [u32; 3]) -> bool {
         matches!(self.octant_at(tree, cell), Octant::Internal { .. })
+    }
+
+    /// Where a ray, which is in boundary voxel `leaf` at `cell` from `enter` to `leave`, meets the solid: what lies below the
+    /// leaf's own plane and below its cut, where it has one. With the normal of the plane that the ray comes through last; the
+    /// leaf's own where it comes in by a face of the voxel. `None` where it passes over the solid.
+    #[must_use]
+    pub fn meet_leaf(
+        &self,
+        leaf: u32,
+        cell: [u32; 3],
+        (origin, direction): (DVec3, DVec3),
+        (enter, leave): (f64, f64),
+    ) -> Option<(f64, DVec3)> {
+        let leaf = leaf as usize;
+        let normal = unpack_normal(*self.leaves.normals.get(leaf)?).as_dvec3();
+        let offset = f64::from(self.leaves.colors.get(leaf)?.offset());
+        let cut = self.leaves.cuts.get(leaf).copied().and_then(unpack_cut);
+        let planes = [Some((normal, offset)), cut.map(|(n, offset)| (n.as_dvec3(), f64::from(offset)))];
+        let from_centre = origin + direction * enter - DVec3::from(cell.map(f64::from)) - 0.5;
+        let (mut from, mut to, mut shown) = (enter, leave, normal);
+        for (n, offset) in planes.into_iter().flatten() {
+            let (height, slope) = (from_centre.dot(n) - offset, direction.dot(n));
+            let meets = enter - height / slope;
+            if slope < 0.0 && meets > from {
+                (from, shown) = (meets, n);
+            } else if slope > 0.0 {
+                to = to.min(meets);
+            } else if slope == 0.0 && height > 0.0 {
+                to = f64::NEG_INFINITY;
+            }
+        }
+        (from <= to).then_some((from, shown))
     }
 
     /// Centres of about `most` boundary voxels of `tree`, grid coordinates, spread evenly over Morton order.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::Tool;
 use crate::scene::Tuning;
 
 /// One wish of the user.
@@ -58,6 +59,16 @@ pub enum Command {
     Hover(Option<[f32; 2]>),
     /// Use the hammer here in the picture (0..1).
     Hit([f32; 2]),
+    /// Choose what a click does; takes a pinned impact away.
+    Tool(Tool),
+    /// Pin an impact here in the picture (0..1).
+    Pin([f32; 2]),
+    /// Move the pinned impact here over its body (0..1).
+    MovePin([f32; 2]),
+    /// Let the pinned impact break.
+    BreakPin,
+    /// Remove the pinned impact.
+    Unpin,
     /// Frame what is under the pointer, else everything.
     FrameSelection,
     /// Frame everything.

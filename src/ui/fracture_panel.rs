@@ -2,12 +2,17 @@
 
 use super::{
     UiInput, UiOutput, crack_panel, theme, tune,
-    widgets::{SliderLook, label, slider},
+    widgets::{SliderLook, figure, label, slider},
 };
-use crate::{fracture::Surface, scene::Tuning};
+use crate::{
+    fracture::{Interior, Material, Surface},
+    scene::{PreviewMode, Tuning},
+};
 
 /// Most sphere radii in the list.
 const MOST_RADII: usize = 8;
+/// Local radius to begin with: the default's two inner spheres break off.
+const LOCAL: f64 = 0.3;
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out: &mut UiOutput) {
     let mut new = tuning.clone();
@@ -41,6 +46,24 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
             params.radii.pop();
         }
     });
+
+    ui.horizontal(|ui| {
+        label(ui, "Local", "Breaks off only what is near the blow; the rest stays one body");
+        let mut on = params.local.is_some();
+        let field = ui.checkbox(&mut on, "only near the blow");
+        let field = field.on_hover_text("Breaks off only what is near the blow; the rest stays one body");
+        out.name("local", &field);
+        if field.changed() {
+            params.local = on.then_some(LOCAL);
+        }
+    });
+    if let Some(radius) = &mut params.local {
+        let look = SliderLook { logarithmic: true, ..SliderLook::unit("", 2) };
+        let tip =
+            "Cells whose seed is farther from the blow stay; a fraction of the longest side, as the radii";
+        let response = slider(ui, "Local radius", tip, radius, 0.02..=1.5, &look);
+        out.name("local radius", &response);
+    }
 
     ui.horizontal(|ui| {
         label(ui, "Random seed", "The same number gives the same cracks");
@@ -88,7 +111,92 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     let response = slider(ui, "Blow", tip, &mut new.blow_speed, 0.0..=10.0, &SliderLook::unit(" m/s", 1));
     out.name("blow", &response);
 
+    inside(ui, input, &mut new.fracture.interior, out);
+    preview(ui, input, &mut new, out);
+
     if new != *tuning {
         tune(out, "fracture", new);
     }
+}
+
+/// What crack faces show: material and colour.
+fn inside(ui: &mut egui::Ui, input: &UiInput<'_>, interior: &mut Interior, out: &mut UiOutput) {
+    ui.horizontal(|ui| {
+        label(
+            ui,
+            "Inside",
+            "What the object is made of: shown by its crack faces, also by those that are there",
+        );
+        let combo =
+            egui::ComboBox::from_id_salt("inside").selected_text(interior.material.name()).width(96.0);
+        let response = combo.show_ui(ui, |ui| {
+            for material in Material::ALL {
+                ui.selectable_value(&mut interior.material, material, material.name())
+                    .on_hover_text(about(material));
+            }
+        });
+        out.name("inside", &response.response);
+        let surface = input.sandbox.and_then(|s| s.objects().first()).map_or([140; 3], |o| o.surface_color);
+        let mut color = interior.volume(surface).base();
+        let button = ui.color_edit_button_srgb(&mut color).on_hover_text("Its colour");
+        out.name("inside_color", &button);
+        if button.changed() {
+            interior.color = Some(color);
+        }
+        if interior.color.is_some() {
+            let follow = ui.button("⟲").on_hover_text("Take the colour from the object's surface again");
+            out.name("inside_follow", &follow);
+            if follow.clicked() {
+                interior.color = None;
+            }
+        }
+    });
+}
+
+fn about(material: Material) -> &'static str {
+    match material {
+        Material::Plain => "One even colour: the surface's own",
+        Material::Clay => "Fired clay with grit and pores",
+        Material::Stone => "Granite",
+        Material::Marble => "White with dark veins",
+        Material::Wood => "Rings round an upright axis",
+        Material::Porcelain => "Dense and nearly white",
+    }
+}
+
+/// Pieces that are not drawn apart look like the whole: choosing "exploded" parts them by this.
+const APART: f64 = 0.2;
+
+/// How the aimed blow is shown, and how finely it is computed just now.
+fn preview(ui: &mut egui::Ui, input: &UiInput<'_>, new: &mut Tuning, out: &mut UiOutput) {
+    ui.horizontal(|ui| {
+        label(ui, "Preview", "What the aimed blow would do, before it falls");
+        ui.spacing_mut().item_spacing.x = 3.0;
+        ui.spacing_mut().button_padding.x = 6.0;
+        let modes = [
+            (PreviewMode::Seams, "preview_seams", "seams", "Its cracks in gold on the whole object"),
+            (
+                PreviewMode::Exploded,
+                "preview_exploded",
+                "exploded",
+                "Coarse pieces, apart by the explode slider under View",
+            ),
+            (PreviewMode::Off, "preview_off", "off", "Nothing"),
+        ];
+        for (mode, name, text, tip) in modes {
+            let button = egui::Button::selectable(new.view.preview == mode, text);
+            let response = ui.add(button).on_hover_text(tip);
+            out.name(name, &response);
+            if response.clicked() {
+                new.view.preview = mode;
+                if mode == PreviewMode::Exploded && new.view.explode == 0.0 {
+                    new.view.explode = APART;
+                }
+            }
+        }
+    });
+    let report = input.sandbox.map(crate::scene::Sandbox::preview).filter(|r| r.showing.is_some());
+    let text =
+        report.map_or_else(|| "–".to_owned(), |r| format!("preview level {}, {:.0} ms", r.level, r.ms));
+    figure(ui, "", text);
 }

@@ -7,6 +7,7 @@ mod axes;
 mod command;
 mod crack_panel;
 mod fracture_panel;
+mod impact;
 mod notices;
 mod object_panel;
 mod palette;
@@ -21,6 +22,7 @@ mod viewport;
 mod widgets;
 
 pub use command::Command;
+pub use impact::{PinView, Tool};
 pub use notices::{Notice, NoticeKind};
 pub use viewport::Hover;
 
@@ -52,6 +54,10 @@ pub struct UiInput<'a> {
     pub notices: &'a [Notice],
     /// What the pointer is over.
     pub hover: Option<Hover>,
+    /// What a click does.
+    pub tool: Tool,
+    /// The pinned impact.
+    pub pin: Option<PinView>,
     /// Shown in the middle while there is nothing else.
     pub starting: Option<&'a str>,
     /// Whether to say how to begin.
@@ -95,7 +101,7 @@ impl UiOutput {
 /// Lays out the whole window.
 pub fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>) -> UiOutput {
     let mut out = UiOutput::default();
-    shortcuts::read(ui.ctx(), input.playing, &mut out.commands);
+    shortcuts::read(ui.ctx(), input, &mut out.commands);
     egui::Panel::top("toolbar").frame(theme::bar_frame()).show(ui, |ui| toolbar::show(ui, input, &mut out));
     egui::Panel::bottom("status").frame(theme::bar_frame()).show(ui, |ui| status_bar::show(ui, input));
     let tuning = input.sandbox.map(Sandbox::tuning).cloned().unwrap_or_default();

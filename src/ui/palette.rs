@@ -1,6 +1,6 @@
 //! Every command by name: Ctrl+P, type, Enter.
 
-use super::{Command, UiOutput, UiState, theme};
+use super::{Command, Tool, UiOutput, UiState, theme};
 
 fn entries() -> Vec<(&'static str, &'static str, Command)> {
     let mut all = vec![
@@ -14,6 +14,10 @@ fn entries() -> Vec<(&'static str, &'static str, Command)> {
         ("Step once", ".", Command::Step),
         ("Reset to the unbroken object", "", Command::Reset),
         ("Frame everything", "Home", Command::FrameAll),
+        ("Hammer: a click breaks", "H", Command::Tool(Tool::Hammer)),
+        ("Impact: a click pins a blow to tune", "I", Command::Tool(Tool::Impact)),
+        ("Break at the pinned impact", "Enter", Command::BreakPin),
+        ("Remove the pinned impact", "Esc", Command::Unpin),
     ];
     let shapes = [
         ("Open vase", "builtin:vase"),

@@ -2,9 +2,9 @@
 
 use egui::{Key, Modifiers};
 
-use super::Command;
+use super::{Command, Tool, UiInput};
 
-pub(super) fn read(ctx: &egui::Context, playing: bool, commands: &mut Vec<Command>) {
+pub(super) fn read(ctx: &egui::Context, input: &UiInput<'_>, commands: &mut Vec<Command>) {
     if ctx.egui_wants_keyboard_input() {
         return;
     }
@@ -18,14 +18,20 @@ pub(super) fn read(ctx: &egui::Context, playing: bool, commands: &mut Vec<Comman
         (Modifiers::COMMAND, Key::S, Command::SaveDialog),
         (Modifiers::COMMAND, Key::P, Command::TogglePalette),
         (Modifiers::NONE, Key::F12, Command::Picture),
-        (Modifiers::NONE, Key::Space, Command::Play(!playing)),
+        (Modifiers::NONE, Key::Space, Command::Play(!input.playing)),
         (Modifiers::NONE, Key::Period, Command::Step),
         (Modifiers::NONE, Key::F, Command::FrameSelection),
         (Modifiers::NONE, Key::Home, Command::FrameAll),
+        (Modifiers::NONE, Key::H, Command::Tool(Tool::Hammer)),
+        (Modifiers::NONE, Key::I, Command::Tool(Tool::Impact)),
     ];
-    ctx.input_mut(|input| {
-        for (modifiers, key, command) in keys {
-            if input.consume_key(modifiers, key) {
+    // Without a pinned impact these two keep their usual meaning.
+    let of_pin =
+        [(Modifiers::NONE, Key::Enter, Command::BreakPin), (Modifiers::NONE, Key::Escape, Command::Unpin)];
+    let of_pin = of_pin.into_iter().filter(|_| input.pin.is_some());
+    ctx.input_mut(|keyboard| {
+        for (modifiers, key, command) in keys.into_iter().chain(of_pin) {
+            if keyboard.consume_key(modifiers, key) {
                 commands.push(command);
             }
         }

@@ -1,6 +1,6 @@
 //! The top line: file, undo, time.
 
-use super::{Command, UiInput, UiOutput, theme};
+use super::{Command, Tool, UiInput, UiOutput, theme};
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     ui.horizontal(|ui| {
@@ -55,6 +55,8 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         }
         button(ui, out, "step", "Step", "One step of time ( . )", ready && !input.playing, Command::Step);
         button(ui, out, "reset", "Reset", "Back to the unbroken object", ready, Command::Reset);
+        ui.separator();
+        tools(ui, input, out);
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             button(
                 ui,
@@ -76,6 +78,28 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
             );
         });
     });
+}
+
+/// What a click in the picture does.
+fn tools(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
+    let tools = [
+        (Tool::Hammer, "hammer", "Hammer", "A click breaks; hovering shows where (H)"),
+        (
+            Tool::Impact,
+            "impact",
+            "Impact",
+            "A click pins a blow to tune, Enter breaks (I); Ctrl+click does so with any tool",
+        ),
+    ];
+    ui.spacing_mut().item_spacing.x = 3.0;
+    for (tool, name, text, tip) in tools {
+        let button = egui::Button::selectable(input.tool == tool, text).frame_when_inactive(true);
+        let response = ui.add(button).on_hover_text(tip);
+        out.name(name, &response);
+        if response.clicked() {
+            out.push(Command::Tool(tool));
+        }
+    }
 }
 
 fn button(

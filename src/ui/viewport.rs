@@ -1,8 +1,8 @@
 //! The picture in the middle: the mouse on it, and what is drawn over it.
 
-use egui::{Color32, PointerButton, Pos2, Rect, Sense, Stroke};
+use egui::{Color32, PointerButton, Pos2, Rect, Sense};
 
-use super::{Command, UiInput, UiOutput, axes, theme};
+use super::{Command, Tool, UiInput, UiOutput, axes, impact, theme};
 
 /// What the pointer is over, in world space.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,19 +26,19 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
         painter.image(picture, rect, whole, Color32::WHITE);
     }
-    mouse(ui, &response, rect, out);
+    mouse(ui, &response, rect, input.tool, out);
     if input.sandbox.is_some() && rect.width() > 120.0 && rect.height() > 120.0 {
-        if let Some(hover) = input.hover
-            && !response.dragged()
-        {
-            spheres(&painter, input, rect, hover);
+        if input.pin.is_some() {
+            impact::pinned(ui, input, rect, out);
+        } else if !response.dragged() {
+            impact::hovered(&painter, input, rect);
         }
         axes::paint(&painter, &input.camera, egui::pos2(rect.right() - 44.0, rect.bottom() - 44.0), 26.0);
     }
     messages(ui, input, rect, out);
 }
 
-fn mouse(ui: &egui::Ui, response: &egui::Response, rect: Rect, out: &mut UiOutput) {
+fn mouse(ui: &egui::Ui, response: &egui::Response, rect: Rect, tool: Tool, out: &mut UiOutput) {
     if rect.width() < 1.0 || rect.height() < 1.0 {
         return;
     }
@@ -65,28 +65,10 @@ fn mouse(ui: &egui::Ui, response: &egui::Response, rect: Rect, out: &mut UiOutpu
         && !shift
         && let Some(position) = response.interact_pointer_pos()
     {
-        out.push(Command::Hit(inside(position)));
+        let pins = tool == Tool::Impact || ui.input(|i| i.modifiers.command);
+        let at = inside(position);
+        out.push(if pins { Command::Pin(at) } else { Command::Hit(at) });
     }
-}
-
-/// The impact spheres at the spot under the pointer.
-fn spheres(painter: &egui::Painter, input: &UiInput<'_>, rect: Rect, hover: Hover) {
-    let Some(sandbox) = input.sandbox else {
-        return;
-    };
-    let aspect = rect.width() / rect.height();
-    let Some([x, y]) = input.camera.project(hover.point, aspect) else {
-        return;
-    };
-    let centre = egui::pos2(rect.left() + x * rect.width(), rect.top() + y * rect.height());
-    let depth = hover.point.distance(input.camera.eye()).max(1e-6);
-    let points_per_meter = rect.height() / (2.0 * depth * (input.camera.fov_y / 2.0).tan());
-    for (i, radius) in sandbox.tuning().fracture.radii.iter().enumerate() {
-        let radius = *radius as f32 * hover.longest_side * points_per_meter;
-        let color = theme::GOLD.gamma_multiply((0.75 - 0.13 * i as f32).max(0.2));
-        painter.circle_stroke(centre, radius.min(4000.0), Stroke::new(1.2, color));
-    }
-    painter.circle_filled(centre, 3.0, theme::GOLD);
 }
 
 /// What is going on, in the middle or at the foot of the picture.
@@ -129,14 +111,23 @@ fn messages(ui: &egui::Ui, input: &UiInput<'_>, rect: Rect, out: &mut UiOutput) 
                 });
             });
         });
-    } else if input.hint {
+    } else if input.hint || input.pin.is_some() {
+        let (title, more) = match (input.pin.is_some(), input.tool) {
+            (true, _) => {
+                ("Enter breaks it, Escape takes it away", "drag the point, the radii, or any slider")
+            }
+            (false, Tool::Hammer) => (
+                "Click the object to break it",
+                "drag to look round  ·  wheel to zoom  ·  Ctrl+click to aim first  ·  Ctrl+Z takes it back",
+            ),
+            (false, Tool::Impact) => {
+                ("Click the object to aim at it", "then tune the blow, and press Enter to break")
+            }
+        };
         area("hint", foot).interactable(false).show(ui.ctx(), |ui| {
             theme::float_frame(theme::GOLD).show(ui, |ui| {
-                ui.label(egui::RichText::new("Click the object to break it").size(15.0).color(theme::GOLD));
-                ui.label(
-                    egui::RichText::new("drag to look round  ·  wheel to zoom  ·  Ctrl+Z takes it back")
-                        .color(theme::DIM),
-                );
+                ui.label(egui::RichText::new(title).size(15.0).color(theme::GOLD));
+                ui.label(egui::RichText::new(more).color(theme::DIM));
             });
         });
     }

@@ -15,8 +15,8 @@ fn nearest_border(mask: u32, centre: vec3<i32>, leaf_edge: f32) -> vec4<f32> {
     while left != 0u {
         let t = firstTrailingBit(left);
         left &= left - 1u;
-        let a = vec3<f32>(dust_point(t) - centre);
-        let b = vec3<f32>(dust_point(dust_next(t)) - centre);
+        let a = vec3<f32>(dust_points[t] - centre);
+        let b = vec3<f32>(dust_points[dust_next(t)] - centre);
         let c = vec3<f32>(dust_centre(t) - centre);
         let normal = cross(b - a, c - a);
         let size = length(normal);
@@ -39,13 +39,14 @@ fn write_share(slot: u32, object: u32, key: u32, leaf: u32, is_crossed: bool, to
     if is_crossed {
         code = dust_code(touched, centre);
         is_cut = dust_gets(object, touched, centre) == TAKES;
-        let own = touched & dust_border(object);
+        let rank = rank_of(object);
+        let own = touched & ranked_borders[rank];
         if own != 0u {
             plane = nearest_border(own, centre, f32(2i * half));
         } else if is_cut {
             var lower = 0u;
-            for (var other = object_from(0u); other < object; other = object_from(other + 1u)) {
-                lower |= touched & dust_border(other);
+            for (var k = 0u; k < rank; k++) {
+                lower |= touched & ranked_borders[k];
             }
             plane = -nearest_border(lower, centre, f32(2i * half));
         }

@@ -6,7 +6,7 @@
 //#include fracture/dust/attributes
 //#include fracture/dust/split
 
-struct Params { pairs: u32, child_level: u32, node_base: u32, leaf_base: u32, interior: u32 }
+struct Params { pairs: u32, child_level: u32, node_base: u32, leaf_base: u32, interior: vec4<u32> }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> shape: Shape;
@@ -50,6 +50,7 @@ fn main(
         var touched = 0u;
         if is_crossed {
             dust_split(low, size);
+            dust_unpack();
             touched = dust_triangles();
         }
         let leaf = select(NO_LEAF, node_child(node, c), (node_valid(node) & (1u << c)) != 0u);

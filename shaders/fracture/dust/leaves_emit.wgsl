@@ -8,7 +8,7 @@
 //#include fracture/dust/attributes
 //#include fracture/dust/records
 
-struct Params { pairs: u32, child_level: u32, node_base: u32, leaf_base: u32, interior: u32 }
+struct Params { pairs: u32, child_level: u32, node_base: u32, leaf_base: u32, interior: vec4<u32> }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> shape: Shape;

@@ -5,4 +5,5 @@ fn load_dust(record: u32) {
     for (var k = 0u; k < DUST_WORDS; k++) {
         dust[k] = records[record * DUST_WORDS + k];
     }
+    dust_unpack();
 }

@@ -10,8 +10,8 @@ fn dust_touching(mask: u32, centre: vec3<i32>, half: i32) -> u32 {
     while left != 0u {
         let t = firstTrailingBit(left);
         left &= left - 1u;
-        let a = dust_point(t) - centre;
-        let b = dust_point(dust_next(t)) - centre;
+        let a = dust_points[t] - centre;
+        let b = dust_points[dust_next(t)] - centre;
         found |= select(0u, 1u << t, triangle_touches(a, b, dust_centre(t) - centre, half));
     }
     return found;
@@ -29,16 +29,17 @@ fn is_left(a: vec3<i32>, b: vec3<i32>, p: vec3<i32>) -> bool {
     return select(h > 0i, step > 0i, h == 0i);
 }
 
-// Whether p, on no triangle, lies in an object's polyhedron: the parity of what a ray along +x crosses until the wall x = 1, and on the
+// Whether p, on no triangle, lies in the polyhedron of the object of a rank: the parity of what a ray along +x crosses until the wall x = 1, and on the
 // wall the parity of what a ray along +y crosses until its edge. Segments of the wall are those of triangles with two points on it.
-fn dust_holds(object: u32, p: vec3<i32>) -> bool {
+fn dust_holds(rank: u32, p: vec3<i32>) -> bool {
+    let object = ranked_objects[rank];
     var odd = false;
-    var left = dust_border(object);
+    var left = ranked_borders[rank];
     while left != 0u {
         let t = firstTrailingBit(left);
         left &= left - 1u;
-        let a = dust_point(t);
-        let b = dust_point(dust_next(t));
+        let a = dust_points[t];
+        let b = dust_points[dust_next(t)];
         let c = dust_centre(t);
         if a.x == CRACK_EDGE && b.x == CRACK_EDGE {
             let a_above = a.z > p.z;
@@ -56,7 +57,7 @@ fn dust_holds(object: u32, p: vec3<i32>) -> bool {
     let high = dust_object(7u) == object;
     var at_end = low;
     if low != high {
-        at_end = (dust_point(22u + u32(high)).z > p.z) == low;
+        at_end = (dust_points[22u + u32(high)].z > p.z) == low;
     }
     return odd != at_end;
 }
@@ -64,15 +65,16 @@ fn dust_holds(object: u32, p: vec3<i32>) -> bool {
 // What an object gets of a box that the triangles in `mask` touch (fracture/crack/node names the answers). Objects are asked in
 // ascending order, and the first that has the whole box leaves nothing to those after it.
 fn dust_gets(object: u32, mask: u32, centre: vec3<i32>) -> u32 {
-    let touched = (mask & dust_border(object)) != 0u;
-    if !touched && !dust_holds(object, centre) {
+    let own = rank_of(object);
+    let touched = (mask & ranked_borders[own]) != 0u;
+    if !touched && !dust_holds(own, centre) {
         return NOTHING;
     }
     var contested = touched;
-    for (var other = object_from(0u); other < object; other = object_from(other + 1u)) {
-        if (mask & dust_border(other)) != 0u {
+    for (var k = 0u; k < own; k++) {
+        if (mask & ranked_borders[k]) != 0u {
             contested = true;
-        } else if dust_holds(other, centre) {
+        } else if dust_holds(k, centre) {
             return NOTHING;
         }
     }
@@ -82,10 +84,10 @@ fn dust_gets(object: u32, mask: u32, centre: vec3<i32>) -> u32 {
 // How the shares of a leaf are counted: objects - 1, and 8 more where one part remains as dust, so that 0..8 are whole leaves.
 fn dust_code(mask: u32, centre: vec3<i32>) -> u32 {
     var objects = 0u;
-    for (var object = object_from(0u); object != NO_OBJECT; object = object_from(object + 1u)) {
-        if (mask & dust_border(object)) != 0u {
+    for (var k = 0u; k < ranks; k++) {
+        if (mask & ranked_borders[k]) != 0u {
             objects += 1u;
-        } else if dust_holds(object, centre) {
+        } else if dust_holds(k, centre) {
             return objects;
         }
     }

@@ -55,15 +55,6 @@ fn dust_triangles() -> u32 {
     return mask;
 }
 
-// The triangles of one object.
-fn dust_border(object: u32) -> u32 {
-    var mask = 0u;
-    for (var t = 0u; t < 24u; t++) {
-        mask |= select(0u, 1u << t, dust_crossed(t >> 1u) && dust_object(triangle_corner(t)) == object);
-    }
-    return mask;
-}
-
 const NO_OBJECT: u32 = 0xffffffffu;
 
 // The smallest object that is not below `least`, or NO_OBJECT.
@@ -74,4 +65,35 @@ fn object_from(least: u32) -> u32 {
         found = select(found, object, object >= least && object < found);
     }
     return found;
+}
+
+// What the tests ask for again and again, filled in by dust_unpack: the points, and the objects in ascending order with their triangles.
+var<private> dust_points: array<vec3<i32>, 24>;
+var<private> ranked_objects: array<u32, 8>;
+var<private> ranked_borders: array<u32, 8>;
+var<private> ranks: u32;
+
+fn dust_unpack() {
+    for (var t = 0u; t < 24u; t++) {
+        dust_points[t] = dust_point(t);
+    }
+    ranks = 0u;
+    for (var object = object_from(0u); object != NO_OBJECT; object = object_from(object + 1u)) {
+        var mask = 0u;
+        for (var t = 0u; t < 24u; t++) {
+            mask |= select(0u, 1u << t, dust_crossed(t >> 1u) && dust_object(triangle_corner(t)) == object);
+        }
+        ranked_objects[ranks] = object;
+        ranked_borders[ranks] = mask;
+        ranks += 1u;
+    }
+}
+
+// The place of an object among the ranked ones.
+fn rank_of(object: u32) -> u32 {
+    var k = 0u;
+    while k < ranks && ranked_objects[k] != object {
+        k += 1u;
+    }
+    return k;
 }

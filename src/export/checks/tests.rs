@@ -7,7 +7,7 @@ use glam::DVec3;
 use super::*;
 use crate::{
     bodies::mass_properties,
-    fracture::{Fracture, FractureCounts, Pattern, Piece, Recipe},
+    fracture::{Fracture, FractureCounts, Pattern, Piece, Recipe, Volume},
     svo::{Forest, Grid, LeafColor, Leaves, build, morton::encode},
 };
 
@@ -118,8 +118,14 @@ fn broken() -> Broken {
     pieces.sort_by_key(|p| std::cmp::Reverse(p.voxels));
     let middle = |x: f64| DVec3::new(x, 4.0, 4.0);
     let pattern = Pattern::from_points(&[middle(1.5), middle(5.5)], LEVEL).unwrap();
-    let fracture =
-        Fracture { forest: Arc::new(forest), pieces, counts, dust_volume: 0.0, timings: Vec::new() };
+    let fracture = Fracture {
+        forest: Arc::new(forest),
+        pieces,
+        counts,
+        dust_volume: 0.0,
+        volume: Volume::default(),
+        timings: Vec::new(),
+    };
     let step = BrokenStep {
         parent: None,
         generation: 1,
@@ -156,7 +162,7 @@ fn a_right_break_passes_every_check() {
     let broken = broken();
     let checks = check(&broken);
     assert_eq!(failing(&broken), Vec::<String>::new(), "{checks:#?}");
-    assert_eq!(checks.len(), 8);
+    assert_eq!(checks.len(), 9);
     let figure = |check: &str, name: &str| {
         checks.iter().find(|c| c.name == check).and_then(|c| c.figures.get(name)).copied()
     };
@@ -171,6 +177,19 @@ fn a_wrong_seed_is_seen() {
     broken.steps[0].pattern =
         Pattern::from_points(&[DVec3::new(1.5, 4.0, 4.0), DVec3::new(6.5, 4.0, 4.0)], LEVEL).unwrap();
     assert_eq!(failing(&broken), ["copies_are_the_corner_cells"]);
+}
+
+#[test]
+fn a_face_inside_one_object_is_seen() {
+    let mut broken = broken();
+    broken.steps[0].pattern.objects = vec![0, 0];
+    for piece in &mut broken.steps[0].fracture.pieces {
+        piece.cell = 0;
+    }
+    assert_eq!(failing(&broken), ["copies_are_the_corner_cells"]);
+    let inner: Vec<f64> =
+        check(&broken).iter().filter_map(|c| c.figures.get("inner_faces").copied()).collect();
+    assert_eq!(inner, [16.0]);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! In: one source octree and the seeds. Out: as the planar descent.
 
 use crate::{
+    fracture::Volume,
     fracture::{
         Pattern,
         layers::{Clock, Layer, LeafBuffers},
@@ -61,12 +62,12 @@ impl RoughPass {
         }
     }
 
-    /// Walks from the root to the leaves. `interior` is the colour word of the material inside.
+    /// Walks from the root to the leaves. `interior` is the material inside.
     pub fn run(
         &self,
         work: &mut Work<'_>,
         pattern: &Pattern,
-        interior: u32,
+        interior: Volume,
     ) -> Result<(Vec<Layer>, LeafBuffers), GpuError> {
         let mut descent = Descent::new(work.gpu, work.source, pattern, |_| true)?;
         let leaves = if work.words.transition == work.source.forest.level {
@@ -111,7 +112,8 @@ impl RoughPass {
     ) -> Result<(), GpuError> {
         let gpu = work.gpu;
         for child_level in work.words.transition + 1..work.source.forest.level {
-            let params = gpu.uniform(&Params::new(work.source, descent.layer.len(), child_level, 0));
+            let params =
+                gpu.uniform(&Params::new(work.source, descent.layer.len(), child_level, Volume::default()));
             let children = work.count(&self.count, &params, descent, records)?;
             let next = Buffer::zeroed(gpu, "pairs", children)?;
             let mut rec = Recorder::new(gpu, "traverse");
@@ -131,7 +133,8 @@ impl RoughPass {
         records: &Buffer<u32>,
     ) -> Result<usize, GpuError> {
         let level = work.source.forest.level;
-        let params = work.gpu.uniform(&Params::new(work.source, descent.layer.len(), level, 0));
+        let params =
+            work.gpu.uniform(&Params::new(work.source, descent.layer.len(), level, Volume::default()));
         work.count(&self.leaves_count, &params, descent, records)
     }
 }
@@ -204,7 +207,7 @@ impl<'a> Work<'a> {
         descent: &Descent,
         cracks: &[&wgpu::Buffer],
         copies: usize,
-        interior: u32,
+        interior: Volume,
     ) -> Result<LeafBuffers, GpuError> {
         let (gpu, source, layer) = (self.gpu, self.source, &descent.layer);
         let params = gpu.uniform(&Params::new(source, layer.len(), source.forest.level, interior));

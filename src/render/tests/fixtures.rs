@@ -1,11 +1,19 @@
 //! Shapes from signed distances, and a scene to draw them in.
 
-use glam::{Mat4, Quat, Vec3};
+use std::sync::Arc;
+
+use glam::{DVec3, Mat4, Quat, Vec3};
 
 use crate::{
-    gpu::Gpu,
-    render::{Camera, FrameInput, RenderBody, RenderOptions, Renderer},
+    fracture::{FractureParams, Fracturer, Pattern, Recipe, Seams, Source, Volume},
+    gpu::{Gpu, shaders},
+    mesh::builtin,
+    render::{
+        BodySeams, Camera, FrameInput, RenderBody, RenderOptions, Renderer, frame::frame_data,
+        tables::FrameData, targets::HitData,
+    },
     svo::{Arena, Forest, LeafColor, Leaves, build, morton, pack_cut, pack_normal},
+    voxelize::{Progress, voxelize},
 };
 
 /// An octree of the solid `distance(p) < 0`, p in grid coordinates, distance in voxels.
@@ -90,6 +98,10 @@ pub fn with_cut(mut forest: Forest, normal: Vec3, point: Vec3) -> Forest {
     forest
 }
 
+fn body_seams(seams: Option<&(usize, Seams, u32)>) -> Option<BodySeams<'_>> {
+    seams.map(|(body, seams, first)| BodySeams { body: *body, seams, first: *first })
+}
+
 /// Octrees on a device with bodies that show them.
 pub struct Stage {
     pub gpu: Gpu,
@@ -99,18 +111,14 @@ pub struct Stage {
     pub camera: Camera,
     pub options: RenderOptions,
     pub size: [u32; 2],
+    /// Body, cracks to show on it, its first voxel.
+    pub seams: Option<(usize, Seams, u32)>,
 }
 
 impl Stage {
-    /// An empty stage, or `None` with a note where there is no adapter.
+    /// An empty stage, or `None` where there is no adapter.
     pub fn open() -> Option<Self> {
-        let gpu = match Gpu::headless() {
-            Ok(gpu) => gpu,
-            Err(error) => {
-                eprintln!("skipped: {error}");
-                return None;
-            }
-        };
+        let gpu = Gpu::for_test()?;
         let arena = Arena::new(&gpu).expect("arena");
         let renderer = Renderer::new(&gpu).expect("renderer");
         Some(Self {
@@ -121,6 +129,7 @@ impl Stage {
             camera: Camera { distance: 4.0, ..Camera::default() },
             options: RenderOptions { floor: None, ..RenderOptions::default() },
             size: [96, 64],
+            seams: None,
         })
     }
 
@@ -140,8 +149,50 @@ impl Stage {
             bounds: bounds(forest),
             id,
             selected: false,
+            interior: Volume::default(),
         });
         self.bodies.len() - 1
+    }
+
+    /// Breaks the built-in vase and adds its pieces, the vase's grid being 1.6 m wide and on the floor. Every third piece is
+    /// turned and drawn away from the axis, the others stay where they were; the second is selected.
+    pub fn add_broken_vase(&mut self, level: u32) -> Arc<Forest> {
+        let mesh = builtin("vase").expect("a built-in shape");
+        let whole = Arc::new(voxelize(&mesh, level, &Progress::default()).expect("it voxelises").forest);
+        let side = f64::from(1u32 << level);
+        let params = FractureParams { seeds: 12, radii: vec![0.3, 0.6], rng: 3, ..Default::default() };
+        let (low, high) = bounds(&whole);
+        let bounds = (low.as_dvec3(), high.as_dvec3());
+        let front = DVec3::new(0.5, 0.55, 0.8) * side;
+        let pattern = Pattern::near_object(&params, front, bounds, &whole, 0).expect("good parameters");
+        let slot = self.arena.insert(&self.gpu, &whole).expect("insert");
+        let source = Source { arena: &self.arena, slot, forest: &whole, tree: 0 };
+        let fracturer = Fracturer::new(&self.gpu).expect("the passes compile");
+        let broken = fracturer.fracture(&self.gpu, &source, &pattern, &Recipe::default()).expect("it breaks");
+
+        let slot = self.arena.insert(&self.gpu, &broken.forest).expect("insert");
+        let scale = Mat4::from_scale(Vec3::splat(1.6 / side as f32));
+        let to_axis = Mat4::from_translation(Vec3::new(-0.5 * side as f32, -low.y, -0.5 * side as f32));
+        for (i, piece) in broken.pieces.iter().enumerate() {
+            let mut pose = scale * to_axis;
+            if i % 3 == 2 {
+                let centre = pose.transform_point3(piece.mass.centre.as_vec3());
+                let away = Vec3::new(centre.x, 0.25, centre.z) * 0.5;
+                let turn = Mat4::from_axis_angle(Vec3::new(0.6, 0.0, 0.8), 0.5 * i as f32);
+                pose = Mat4::from_translation(centre + away) * turn * Mat4::from_translation(-centre) * pose;
+            }
+            self.bodies.push(RenderBody {
+                slot,
+                root: piece.tree,
+                level,
+                world_from_grid: pose,
+                bounds: (piece.mass.bounds.0.as_vec3(), piece.mass.bounds.1.as_vec3()),
+                id: i as u32,
+                selected: i == 1,
+                interior: Volume::default(),
+            });
+        }
+        broken.forest
     }
 
     /// The picture after `passes`.
@@ -152,7 +203,56 @@ impl Stage {
             camera: self.camera,
             options: self.options.clone(),
             size: self.size,
+            seams: body_seams(self.seams.as_ref()),
         };
         self.renderer.still(&self.gpu, &input, passes).expect("still")
     }
+
+    /// Draws frame number `accumulated` of a refinement and reads back everything that its passes read and wrote.
+    pub fn frame(&mut self, accumulated: u32) -> Taken {
+        let input = FrameInput {
+            arena: &self.arena,
+            bodies: &self.bodies,
+            camera: self.camera,
+            options: RenderOptions { accumulated, ..self.options.clone() },
+            size: self.size,
+            seams: body_seams(self.seams.as_ref()),
+        };
+        let before = match (&self.renderer.targets, accumulated) {
+            (Some(targets), 1..) => targets.history.read(&self.gpu).expect("history"),
+            _ => vec![[f32::NAN; 4]; (self.size[0] * self.size[1]) as usize],
+        };
+        self.renderer.draw(&self.gpu, &input).expect("draw");
+        let targets = self.renderer.targets.as_ref().expect("something was drawn");
+        let frame = frame_data(&input, self.size, accumulated, self.bodies.len() as u32);
+        let texels = (frame.light_size[0] * frame.light_size[1]) as usize;
+        Taken {
+            hits: targets.hits.read(&self.gpu).expect("hits"),
+            looks: targets.looks.read(&self.gpu).expect("looks"),
+            lights: targets.lights.read_range(&self.gpu, 0, texels).expect("lights"),
+            history: targets.history.read(&self.gpu).expect("history"),
+            picture: targets.read(&self.gpu).expect("picture"),
+            before,
+            frame,
+        }
+    }
+}
+
+/// A frame as the GPU drew it.
+pub struct Taken {
+    pub frame: FrameData,
+    pub hits: Vec<HitData>,
+    pub looks: Vec<u32>,
+    pub lights: Vec<[u32; 4]>,
+    /// Mean over the frames before; not a number in the first.
+    pub before: Vec<[f32; 4]>,
+    pub history: Vec<[f32; 4]>,
+    pub picture: Vec<u8>,
+}
+
+/// A shader's text with one place altered.
+pub fn altered(path: &str, from: &str, to: &str) -> String {
+    let source = shaders::source(path);
+    assert_eq!(source.matches(from).count(), 1, "{path} should say `{from}` once");
+    source.replace(from, to)
 }

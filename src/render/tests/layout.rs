@@ -54,6 +54,10 @@ fn shared_structs_have_one_layout() {
         light_step,
         color_by,
         filter_radius,
+        seam_body,
+        seam_level,
+        seam_first,
+        seam_seeds,
     );
     same_layout!(
         "Body",
@@ -68,6 +72,7 @@ fn shared_structs_have_one_layout() {
         level,
         hue_and_marks,
         voxel,
+        interior,
     );
     same_layout!("Box", BoxData, low, first, high, pad);
     same_layout!("PixelHit", HitData, body, leaf, distance, normal);

@@ -1,7 +1,10 @@
-//! Pictures of shapes that are made here: parity of first hits with a plain reference, and what must be seen where.
+//! Pictures of shapes that are made here: parity of every pass with a plain reference, and what must be seen where.
 
+mod blit;
 mod fixtures;
 mod layout;
 mod parity;
+mod passes;
 mod pictures;
 mod reference;
+mod seams;

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     render::{PickBody, PixelHit, RenderBody, pick},
+    scene::pick_forest,
     svo::Forest,
 };
 
@@ -147,5 +148,42 @@ fn picking_agrees_with_the_picture() {
             .collect();
         let odd = differing(&hits, &picked, 1.2 / 16.0);
         assert!(odd as f32 <= ODD_PIXELS * hits.len() as f32, "{odd} of {} pixels differ", hits.len());
+    }
+}
+
+/// The scene's own walk, which answers clicks.
+#[test]
+fn clicking_agrees_with_the_picture() {
+    for rotation in rotations() {
+        let Some((mut stage, forests)) = three_bodies(rotation) else { return };
+        stage.still(1);
+        let hits = stage.renderer.read_hits(&stage.gpu).expect("hits");
+        let [width, height] = stage.size;
+        let clicked = |forests: &[Forest]| -> Vec<PixelHit> {
+            let at = |i: u32| {
+                let x = ((i % width) as f32 + 0.5) / width as f32;
+                let y = ((i / width) as f32 + 0.5) / height as f32;
+                let (origin, direction) = stage.camera.ray(x, y, width as f32 / height as f32);
+                let on_body = |(body, (shown, forest)): (usize, (&RenderBody, &Forest))| {
+                    let grid_from_world = shown.world_from_grid.as_dmat4().inverse();
+                    let from = grid_from_world.transform_point3(origin.as_dvec3());
+                    let along = grid_from_world.transform_vector3(direction.as_dvec3());
+                    pick_forest(forest, shown.root, from, along).map(|hit| (body, hit.t as f32))
+                };
+                let nearest = stage.bodies.iter().zip(forests).enumerate().filter_map(on_body);
+                match nearest.min_by(|a, b| a.1.total_cmp(&b.1)) {
+                    Some((body, distance)) => PixelHit::Body { body, leaf: None, distance },
+                    None => PixelHit::Sky,
+                }
+            };
+            (0..width * height).map(at).collect()
+        };
+        let odd = differing(&hits, &clicked(&forests), 1.2 / 16.0);
+        assert!(odd as f32 <= ODD_PIXELS * hits.len() as f32, "{odd} of {} pixels differ", hits.len());
+        // A walk that knows no cuts is found out.
+        let mut uncut = forests.clone();
+        uncut.iter_mut().for_each(|forest| forest.leaves.cuts.fill(0));
+        let odd = differing(&hits, &clicked(&uncut), 1.2 / 16.0);
+        assert!(odd > 10, "only {odd} pixels show a cut");
     }
 }

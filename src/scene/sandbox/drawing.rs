@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use glam::{DVec3, Vec3};
 
-use super::{Sandbox, ScenePick};
+use super::{ObjectInfo, Sandbox, ScenePick};
 use crate::{
     bodies::BodyId,
+    fracture::{Interior, Volume},
     render::RenderBody,
     scene::{
+        Aim,
         breaking::{grid_from_world, world_from_grid_matrix},
         pick::pick_forest,
     },
@@ -66,10 +68,24 @@ impl Sandbox {
             .collect()
     }
 
+    /// What an object is made of inside: as its scene says, until the panels say otherwise for all. An object has one inside, so
+    /// changing it also changes the cracks that are already there.
+    pub(super) fn interior_of(&self, object: usize) -> Interior {
+        let tuned = self.tuning.fracture.interior;
+        let own = |object: usize| self.objects.get(object).map(|o| o.scene.fracture.interior);
+        if own(0) == Some(tuned) { own(object).unwrap_or(tuned) } else { tuned }
+    }
+
     /// Bodies as the renderer wants them; `selected` is drawn highlighted.
     #[must_use]
     pub fn render_bodies(&self, selected: Option<BodyId>) -> Vec<RenderBody> {
         let offsets = self.explode_offsets();
+        let inside = |(i, object): (usize, &ObjectInfo)| self.interior_of(i).volume(object.surface_color);
+        let mut insides: Vec<Volume> = self.objects.iter().enumerate().map(inside).collect();
+        if insides.is_empty() {
+            insides.push(Volume::default());
+        }
+        let last = insides.len() - 1;
         self.world
             .bodies
             .iter()
@@ -85,9 +101,18 @@ impl Sandbox {
                     bounds: (low.as_vec3(), high.as_vec3()),
                     id: self.info.get(&body.id).map_or(body.id.0, |info| info.color_id),
                     selected: selected == Some(body.id),
+                    interior: insides[self.info.get(&body.id).map_or(0, |info| info.object).min(last)],
                 }
             })
             .collect()
+    }
+
+    /// Where an aimed blow is drawn, m; `None` when its body is gone.
+    #[must_use]
+    pub fn shown_point(&self, aim: &Aim) -> Option<Vec3> {
+        let at = self.world.bodies.iter().position(|b| b.id == aim.body)?;
+        let (point, _) = self.aimed(aim)?;
+        Some((point + self.explode_offsets()[at]).as_vec3())
     }
 
     /// Points all over the surfaces of the bodies as they are drawn, or of one of them, world.
@@ -104,6 +129,14 @@ impl Sandbox {
                 points.map(move |p| drawn.world_from_grid.transform_point3(p))
             })
             .collect()
+    }
+
+    /// Longest side of a body's bounds, m.
+    #[must_use]
+    pub fn longest_side(&self, id: BodyId) -> Option<f64> {
+        let body = self.world.bodies.iter().find(|b| b.id == id)?;
+        let (low, high) = body.def.mass.bounds;
+        Some((high - low).max_element() * body.def.grid.h)
     }
 
     /// World bounds of what is drawn, or of one body.

@@ -7,6 +7,7 @@ use glam::{DMat4, DQuat, DVec3};
 use super::{ObjectInfo, Sandbox, SandboxError};
 use crate::{
     bodies::{BodyDef, BodyState, Family, StepReport, WorldSettings},
+    fracture::{FractureParams, interior::surface_color},
     scene::{Event, Imported, Scene, SceneBody, display_name, history::Step},
     svo::{Arena, Forest, Grid, Slot},
 };
@@ -92,6 +93,24 @@ impl Sandbox {
         Ok(())
     }
 
+    /// The open scene with its tuned values, to save.
+    #[must_use]
+    pub fn scene(&self, camera: crate::render::Camera) -> Scene {
+        let mut scene = self.scene.clone();
+        scene.gravity.y = -self.tuning.gravity;
+        scene.camera = Some(camera);
+        scene.view.color_by = self.tuning.view.color_by;
+        scene.view.explode = self.tuning.view.explode;
+        for (object, body) in scene.bodies.iter_mut().enumerate() {
+            body.friction = self.tuning.friction;
+            body.restitution = self.tuning.restitution;
+            body.physics_level = Some(self.tuning.physics_level.clamp(1, body.level));
+            body.fracture =
+                FractureParams { interior: self.interior_of(object), ..self.tuning.fracture.clone() };
+        }
+        scene
+    }
+
     /// Imports the open objects again at another leaf level; the eye stays where it is.
     pub fn set_level(&mut self, level: u32, camera: crate::render::Camera) {
         let mut scene = self.scene(camera);
@@ -135,6 +154,7 @@ fn object_info(one: &Imported, body: &SceneBody, meters_per_unit: f64) -> Object
         seconds: one.seconds,
         health: one.health.clone(),
         warnings: one.warnings.clone(),
+        surface_color: surface_color(&one.forest, 0),
     }
 }
 
@@ -202,10 +222,7 @@ mod tests {
 
     #[test]
     fn every_shipped_scene_plays() {
-        let Ok(gpu) = Gpu::headless() else {
-            println!("SKIPPED, no adapter");
-            return;
-        };
+        let Some(gpu) = Gpu::for_test() else { return };
         let scenes = shipped();
         assert!(scenes.len() >= 16, "{}", scenes.len());
         for path in scenes {

@@ -1,0 +1,167 @@
+//! Gold lines lie where the cells meet, wherever the lists come from, and nowhere else.
+
+use glam::{DVec3, Vec3};
+
+use super::fixtures::{Stage, ball};
+use crate::{
+    fracture::{Fracturer, Pattern, Recipe, Seams, Source},
+    gpu::Buffer,
+    render::PixelHit,
+    svo::{Forest, coarsen},
+};
+
+const LEVEL: u32 = 6;
+const SIZE: [u32; 2] = [400, 300];
+/// A grid side has 16384 units; lines and their glow end within this many.
+const REACH: f32 = 128.0 / 16384.0;
+
+fn seeds() -> [DVec3; 3] {
+    [DVec3::new(20.0, 30.0, 40.0), DVec3::new(44.0, 34.0, 40.0), DVec3::new(30.0, 52.0, 44.0)]
+}
+
+/// Lists at `level`, and the first voxel's index.
+fn lists(
+    stage: &Stage,
+    fracturer: &Fracturer,
+    forest: &Forest,
+    level: u32,
+    pattern: &Pattern,
+) -> (Seams, u32) {
+    let coarse = coarsen(forest, level);
+    let keys = Buffer::from_slice(&stage.gpu, "keys", &coarse.leaves.keys).expect("keys");
+    let seams = fracturer.seams(&stage.gpu, &keys, level, pattern).expect("seams");
+    (seams, if level < LEVEL { forest.level_start[level as usize] } else { 0 })
+}
+
+/// Distance of every pixel's surface point from the nearest border of its cell, along the surface, grid sides; `None` beside the body.
+fn distances(stage: &Stage) -> Vec<Option<f32>> {
+    let hits = stage.renderer.read_hits(&stage.gpu).expect("hits");
+    let side = (1u32 << LEVEL) as f32;
+    let grid_from_world = stage.bodies[0].world_from_grid.inverse();
+    let seeds = seeds().map(|s| s.as_vec3());
+    let middle = Vec3::splat(side / 2.0);
+    hits.iter()
+        .enumerate()
+        .map(|(i, hit)| {
+            let PixelHit::Body { distance, .. } = hit else { return None };
+            let at = |v: u32, of: u32| (v as f32 + 0.5) / of as f32;
+            let (x, y) = (at(i as u32 % SIZE[0], SIZE[0]), at(i as u32 / SIZE[0], SIZE[1]));
+            let (eye, ray) = stage.camera.ray(x, y, SIZE[0] as f32 / SIZE[1] as f32);
+            let p = grid_from_world.transform_point3(eye + ray * *distance);
+            let normal = (p - middle).normalize_or(Vec3::Y);
+            let own = *seeds.iter().min_by(|a, b| a.distance(p).total_cmp(&b.distance(p)))?;
+            let border = |other: &Vec3| {
+                let across = (*other - own).normalize_or(Vec3::Y);
+                let slant = (across - normal * normal.dot(across)).length().max(0.22);
+                ((own + *other) / 2.0 - p).dot(across) / slant / side
+            };
+            seeds.iter().filter(|s| **s != own).map(border).min_by(f32::total_cmp)
+        })
+        .collect()
+}
+
+fn pixel(picture: &[u8], i: usize) -> [i32; 3] {
+    [0, 1, 2].map(|c| i32::from(picture[4 * i + c]))
+}
+
+#[test]
+fn lines_lie_where_cells_meet_at_every_level_of_the_lists() {
+    let Some(mut stage) = Stage::open() else { return };
+    stage.size = SIZE;
+    stage.camera.distance = 3.2;
+    let forest = ball(LEVEL);
+    let body = stage.add(&forest, 2.0, glam::Quat::from_rotation_y(0.4), Vec3::ZERO);
+    let fracturer = Fracturer::new(&stage.gpu).expect("fracturer");
+    let pattern = Pattern::from_points(&seeds(), LEVEL).expect("pattern");
+    let plain = stage.still(1);
+    let away = distances(&stage);
+
+    let mut first_picture = Vec::new();
+    for level in [3, 5, LEVEL] {
+        let (seams, first) = lists(&stage, &fracturer, &forest, level, &pattern);
+        stage.seams = Some((body, seams, first));
+        let gilded = stage.still(1);
+        let (mut on, mut gold, mut off) = (0, 0, 0);
+        for (i, distance) in away.iter().enumerate() {
+            let (before, after) = (pixel(&plain, i), pixel(&gilded, i));
+            // A pixel or two off, the light filter meets the lines' round backs.
+            let change: i32 = (0..3).map(|c| (before[c] - after[c]).abs()).sum();
+            match distance {
+                Some(d) if *d < 18.0 / 16384.0 => {
+                    on += 1;
+                    // Gold has much green for its red, and little blue; the ball is brown.
+                    gold += usize::from(after[1] * 100 > after[0] * 62 && after[2] * 100 < after[0] * 52);
+                }
+                Some(d) if *d > REACH => {
+                    off += 1;
+                    assert!(
+                        change <= 12,
+                        "level {level}: pixel {i}, {d} sides from any crack: {before:?} {after:?}"
+                    );
+                }
+                Some(_) => {}
+                None => assert!(change <= 12, "level {level}: pixel {i} beside the ball changed"),
+            }
+        }
+        println!("level {level}: {gold} of {on} pixels on a crack are gold, {off} are off");
+        assert!(on > 100 && off > 1000 && gold * 100 > on * 93, "{gold} of {on}; {off}");
+        if first_picture.is_empty() {
+            first_picture = gilded;
+        } else {
+            let differing = (0..away.len())
+                .filter(|i| (0..3).any(|c| (pixel(&first_picture, *i)[c] - pixel(&gilded, *i)[c]).abs() > 4))
+                .count();
+            assert!(differing <= 4, "{differing} pixels depend on the level of the lists");
+        }
+    }
+}
+
+#[test]
+fn planes_of_a_coarse_fracture_draw_the_same_lines() {
+    let Some(mut stage) = Stage::open() else { return };
+    stage.size = SIZE;
+    stage.camera.distance = 3.2;
+    let forest = ball(LEVEL);
+    let body = stage.add(&forest, 2.0, glam::Quat::from_rotation_y(0.4), Vec3::ZERO);
+    let fracturer = Fracturer::new(&stage.gpu).expect("fracturer");
+    let pattern = Pattern::from_points(&seeds(), LEVEL).expect("pattern");
+    stage.still(1);
+    let away = distances(&stage);
+    let coarse = std::sync::Arc::new(coarsen(&forest, 5));
+    let slot = stage.arena.insert(&stage.gpu, &coarse).expect("slot");
+    let source = Source { arena: &stage.arena, slot, forest: &coarse, tree: 0 };
+    let fracture = fracturer.fracture(&stage.gpu, &source, &pattern, &Recipe::default()).expect("pieces");
+    let seams = Seams::of_fracture(&stage.gpu, &coarse.leaves.keys, &fracture).expect("seams");
+    stage.seams = Some((body, seams, forest.level_start[5]));
+    let picture = stage.still(1);
+    let (mut on, mut gold) = (0, 0);
+    for (i, _) in away.iter().enumerate().filter(|(_, d)| d.is_some_and(|d| d < 14.0 / 16384.0)) {
+        on += 1;
+        let [r, g, b] = pixel(&picture, i);
+        gold += usize::from(g * 100 > r * 62 && b * 100 < r * 52);
+    }
+    println!("{gold} of {on} pixels on a crack are gold");
+    assert!(on > 100 && gold * 100 > on * 85, "{gold} of {on}");
+}
+
+#[test]
+fn cells_of_one_object_show_no_line() {
+    let Some(mut stage) = Stage::open() else { return };
+    stage.size = SIZE;
+    let forest = ball(LEVEL);
+    let body = stage.add(&forest, 2.0, glam::Quat::IDENTITY, Vec3::ZERO);
+    let fracturer = Fracturer::new(&stage.gpu).expect("fracturer");
+    let mut pattern = Pattern::from_points(&seeds(), LEVEL).expect("pattern");
+    let plain = stage.still(1);
+    let mut differing = |pattern: &Pattern| {
+        let (seams, first) = lists(&stage, &fracturer, &forest, 5, pattern);
+        stage.seams = Some((body, seams, first));
+        let picture = stage.still(1);
+        picture.iter().zip(&plain).filter(|(a, b)| a.abs_diff(**b) > 6).count()
+    };
+    let all = differing(&pattern);
+    pattern.objects[1] = 0;
+    let some = differing(&pattern);
+    pattern.objects[2] = 0;
+    assert!(all > some && some > 0 && differing(&pattern) == 0, "{all} {some}");
+}

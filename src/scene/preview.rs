@@ -1,0 +1,150 @@
+//! What a blow would do, shown before it falls: modes, the aimed blow, and the octree level that the time allows.
+
+use glam::DVec3;
+
+use crate::bodies::BodyId;
+
+/// How the preview is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PreviewMode {
+    /// Gold lines on the object, which stays whole.
+    #[default]
+    Seams,
+    /// Coarse pieces in the object's place, drawn apart by the explode slider.
+    Exploded,
+    /// Not at all.
+    Off,
+}
+
+/// A blow that has not fallen, in its body's own space: it moves with the body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Aim {
+    /// The body.
+    pub body: BodyId,
+    /// Where, grid coordinates (voxels).
+    pub point_in_grid: DVec3,
+    /// Where to, unit, turned with the body.
+    pub direction_in_grid: DVec3,
+}
+
+/// What the preview does, for the panels.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PreviewReport {
+    /// What is shown just now; `None` while nothing is aimed at.
+    pub showing: Option<PreviewMode>,
+    /// Octree level of the last one.
+    pub level: u32,
+    /// Wall-clock time of the last one, ms.
+    pub ms: f64,
+    /// How often it was computed.
+    pub recomputed: u64,
+    /// Changes whenever the picture of it may have changed.
+    pub revision: u64,
+}
+
+/// Level that a preview starts at, 5 at least.
+const FIRST_LEVEL: u32 = 6;
+const LEAST_LEVEL: u32 = 5;
+/// Longer, and a coarser level is taken, ms: with a picture of its own time it would no longer be ten a second.
+const MOST_MS: f64 = 80.0;
+/// A finer level is taken where it is expected to stay below this, ms.
+const AIM_MS: f64 = 36.0;
+/// A level has about this many times the voxels of the one above it.
+pub(super) const GROWTH: f64 = 4.5;
+/// Measurements that a change of level waits for: a single slow one may be anything.
+const PATIENCE: usize = 3;
+
+/// Chooses the octree level by the time that previews take.
+#[derive(Clone, Debug)]
+pub struct LevelControl {
+    level: u32,
+    most: u32,
+    times_ms: Vec<f64>,
+}
+
+impl Default for LevelControl {
+    fn default() -> Self {
+        Self { level: FIRST_LEVEL, most: crate::svo::MAX_LEVEL, times_ms: Vec::new() }
+    }
+}
+
+impl LevelControl {
+    /// Level for an object with its leaves at `object_level`.
+    #[must_use]
+    pub fn level(&self, object_level: u32) -> u32 {
+        self.level.min(object_level).max(1)
+    }
+
+    /// Tells how long a preview at [`LevelControl::level`] of `object_level` took.
+    pub fn measured(&mut self, object_level: u32, ms: f64) {
+        self.level = self.level(object_level).max(LEAST_LEVEL);
+        self.times_ms.push(ms);
+        if self.times_ms.len() < PATIENCE {
+            return;
+        }
+        self.times_ms.sort_by(f64::total_cmp);
+        let median = self.times_ms[PATIENCE / 2];
+        self.times_ms.clear();
+        if median > MOST_MS && self.level > LEAST_LEVEL {
+            self.level -= 1;
+        } else if median * GROWTH < AIM_MS && self.level < object_level.min(self.most) {
+            self.level += 1;
+        }
+    }
+
+    /// The adapter cannot hold a preview at `level`.
+    pub fn refused(&mut self, level: u32) {
+        self.most = level.saturating_sub(1).max(LEAST_LEVEL);
+        self.level = self.level.min(self.most);
+        self.times_ms.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs the control on a machine that takes `ms` at level 6 and `growth` times as long a level.
+    fn settled(ms: f64, growth: f64, object_level: u32) -> u32 {
+        let mut control = LevelControl::default();
+        let mut seen = Vec::new();
+        for _ in 0..60 {
+            let level = control.level(object_level);
+            seen.push(level);
+            control.measured(object_level, ms * growth.powi(level as i32 - 6));
+        }
+        let last = &seen[40..];
+        assert!(last.iter().all(|l| *l == last[0]), "it swings: {seen:?}");
+        last[0]
+    }
+
+    #[test]
+    fn the_level_follows_the_time_and_comes_to_rest() {
+        assert_eq!(settled(20.0, 4.2, 8), 6);
+        assert_eq!(settled(2.0, 4.2, 8), 7);
+        assert_eq!(settled(0.1, 4.2, 8), 8, "a fast machine goes to the object's own level");
+        assert_eq!(settled(0.1, 4.2, 4), 4, "which may be coarse");
+        assert_eq!(settled(200.0, 4.0, 8), 5);
+        assert_eq!(settled(5000.0, 4.0, 8), 5, "and there is a least");
+    }
+
+    #[test]
+    fn one_slow_preview_changes_nothing() {
+        let mut control = LevelControl::default();
+        for ms in [20.0, 900.0, 20.0, 20.0, 700.0, 20.0] {
+            control.measured(8, ms);
+        }
+        assert_eq!(control.level(8), 6);
+    }
+
+    #[test]
+    fn a_level_that_does_not_fit_is_not_tried_again() {
+        let mut control = LevelControl::default();
+        control.refused(7);
+        for _ in 0..30 {
+            control.measured(9, 0.1);
+        }
+        assert_eq!(control.level(9), 6);
+    }
+}

@@ -1,0 +1,152 @@
+//! Local fracture (2016, sec. 4.7) from outside: what the command writes, and what a blow in the sandbox leaves standing.
+
+mod support;
+
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use glam::DVec3;
+use kintsugi::{
+    fracture::FractureParams,
+    gpu::Gpu,
+    scene::{Arrived, Sandbox, Scene, SceneBody, Tuning},
+};
+use support::{folder, read_npz, read_report, run};
+
+fn fracture(name: &str, arguments: &[&str]) -> Option<std::path::PathBuf> {
+    let out = folder(name);
+    let all = ["fracture", "builtin:statue", "--level", "6", "--rng", "3", "--out"];
+    let text = out.to_string_lossy().into_owned();
+    run(all.into_iter().chain([text.as_str()]).chain(arguments.iter().copied()))?;
+    Some(out)
+}
+
+fn holds(out: &Path) -> serde_json::Value {
+    let report = read_report(out);
+    for check in report["checks"].as_array().unwrap() {
+        assert_eq!(check["ok"], true, "{check}");
+    }
+    let mass: f64 = report["pieces"].as_array().unwrap().iter().map(|p| p["mass"].as_f64().unwrap()).sum();
+    assert!((mass / report["source_mass"].as_f64().unwrap() - 1.0).abs() < 1e-6);
+    report
+}
+
+#[test]
+fn a_local_break_keeps_one_body_and_says_which_seeds_it_holds() {
+    let Some(out) = fracture("local", &["--local", "0.15", "--radii", "0.1,0.2,0.5"]) else { return };
+    let report = holds(&out);
+    assert_eq!(report["parameters"]["local"].as_f64(), Some(0.15));
+    let arrays = read_npz(&out.join("voxels.npz"));
+    let objects = arrays["seed_object"].ints();
+    // Of three spheres the two outer ones are beyond the radius: seeds 1, 2, 4, 5 and so on, 26 of 40.
+    assert_eq!(objects.iter().filter(|o| **o == 1).count(), 26);
+    assert!(objects.iter().enumerate().all(|(s, o)| if s % 3 == 0 { *o == s as i32 } else { *o == 1 }));
+    let pieces = report["pieces"].as_array().unwrap();
+    let voxels = |p: &serde_json::Value| p["voxels"].as_u64().unwrap();
+    let all: u64 = pieces.iter().map(voxels).sum();
+    assert_eq!(pieces[0]["cell"].as_u64(), Some(1), "the largest piece is the kept body");
+    assert!(voxels(&pieces[0]) * 2 > all && pieces.len() > 4, "{} pieces", pieces.len());
+    let cells: std::collections::BTreeSet<i32> = arrays["cell"].ints().into_iter().collect();
+    assert!(cells.iter().all(|c| objects[*c as usize] == *c));
+
+    // The kept body's leaves away from the break have the normals that a break elsewhere leaves them with too.
+    let Some(whole) = fracture("local-one", &["--seeds", "1"]) else { return };
+    let whole = read_npz(&whole.join("voxels.npz"));
+    let by_place = |arrays: &BTreeMap<String, support::Array>| -> BTreeMap<[i32; 3], (i32, Vec<u64>)> {
+        let normals = arrays["normal"].floats();
+        let rows = arrays["coords"].rows::<3>().into_iter().zip(arrays["piece"].ints());
+        rows.zip(normals.chunks_exact(3))
+            .map(|((at, piece), n)| (at, (piece, n.iter().map(|v| v.to_bits()).collect())))
+            .collect()
+    };
+    let (before, after) = (by_place(&whole), by_place(&arrays));
+    let crack: BTreeMap<[i32; 3], u8> =
+        arrays["coords"].rows::<3>().into_iter().zip(arrays["crack"].bytes.iter().copied()).collect();
+    let own = after.iter().filter(|(at, (piece, _))| *piece == 0 && crack[*at] == 0);
+    let (same, changed): (Vec<_>, Vec<_>) =
+        own.partition(|(at, (_, normal))| before.get(*at).is_some_and(|b| b.1 == *normal));
+    println!("kept body: {} leaves as they were, {} not", same.len(), changed.len());
+    assert!(same.len() > 1000 && changed.is_empty());
+}
+
+#[test]
+fn kept_seeds_and_generations_hold_every_check() {
+    let Some(out) = fracture("keep", &["--seeds", "12", "--keep", "1,5,7"]) else { return };
+    assert_eq!(holds(&out)["parameters"]["keep"], serde_json::json!([1, 5, 7]));
+    assert_eq!(
+        read_npz(&out.join("voxels.npz"))["seed_object"].ints(),
+        [0, 1, 2, 3, 4, 1, 6, 1, 8, 9, 10, 11]
+    );
+    let Some(out) = fracture("local-again", &["--local", "0.3", "--generations", "3", "--seeds", "16"])
+    else {
+        return;
+    };
+    let report = holds(&out);
+    assert!(report["broken_again"].as_array().unwrap().len() >= 2);
+}
+
+const DRIFT: DVec3 = DVec3::new(0.5, 0.0, 0.25);
+
+/// A box of 1 m, fixed on the floor or drifting above it without gravity, after a blow in the middle of its front.
+fn after_the_blow(fixed: bool, local: Option<f64>) -> Option<Sandbox> {
+    let gpu = match Gpu::headless() {
+        Ok(gpu) => gpu,
+        Err(error) => {
+            println!("SKIPPED: {error}");
+            return None;
+        }
+    };
+    let mut body = SceneBody { fixed, ..SceneBody::standing("builtin:box", 5) };
+    if !fixed {
+        body.on_floor = false;
+        body.position = DVec3::Y * 5.0;
+        body.linear_velocity = DRIFT;
+    }
+    let mut sandbox = Sandbox::new(&gpu).unwrap();
+    sandbox.open_scene(Scene { bodies: vec![body], gravity: DVec3::ZERO, ..Scene::default() });
+    until(&mut sandbox, Arrived::Opened);
+    let fracture = FractureParams { seeds: 20, radii: vec![0.15, 0.6], local, ..FractureParams::default() };
+    let tuning = Tuning { fracture, blow_speed: 3.0, ..sandbox.tuning().clone() };
+    sandbox.tune("test", tuning);
+    let (id, centre) = (sandbox.bodies()[0].id, sandbox.bodies()[0].state.position);
+    sandbox.break_at(id, centre + DVec3::Z * 0.5, DVec3::NEG_Z);
+    until(&mut sandbox, Arrived::Broke);
+    Some(sandbox)
+}
+
+fn until(sandbox: &mut Sandbox, wanted: Arrived) {
+    let deadline = Instant::now() + Duration::from_secs(120);
+    while sandbox.poll().unwrap() != Some(wanted) {
+        assert!(Instant::now() < deadline, "it did not come: {wanted:?}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn the_kept_part_of_a_fixed_body_stays_fixed_and_the_rest_is_free() {
+    let Some(sandbox) = after_the_blow(true, Some(0.3)) else { return };
+    let bodies = sandbox.bodies();
+    let largest = bodies.iter().max_by(|a, b| a.def.mass.volume.total_cmp(&b.def.mass.volume)).unwrap();
+    assert!(bodies.len() > 3, "{} bodies", bodies.len());
+    for body in bodies {
+        assert_eq!(body.def.fixed, body.id == largest.id);
+        let still = body.state.linear_velocity == DVec3::ZERO;
+        assert_eq!(still, body.id == largest.id, "{}", body.state.linear_velocity);
+    }
+    let Some(sandbox) = after_the_blow(true, None) else { return };
+    assert!(sandbox.bodies().iter().all(|b| b.def.fixed), "without a kept body all stay");
+}
+
+#[test]
+fn the_blow_does_not_move_a_kept_body_that_is_free() {
+    let Some(sandbox) = after_the_blow(false, Some(0.3)) else { return };
+    let bodies = sandbox.bodies();
+    let largest = bodies.iter().max_by(|a, b| a.def.mass.volume.total_cmp(&b.def.mass.volume)).unwrap();
+    assert!(largest.state.linear_velocity.distance(DRIFT) < 1e-6, "{}", largest.state.linear_velocity);
+    let pushed = bodies.iter().filter(|b| b.state.linear_velocity.distance(DRIFT) > 0.05).count();
+    println!("{pushed} of {} bodies pushed", bodies.len());
+    assert!(pushed + 1 == bodies.len());
+}
