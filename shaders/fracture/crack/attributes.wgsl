@@ -11,28 +11,45 @@ struct Plane {
     normal: vec3<f32>,
     // From the leaf's centre along it, voxels.
     offset: f32,
-    // The object on the other side.
-    beyond: u32,
+    // The triangle; NO_TRIANGLE where there is none.
+    bit: u32,
 }
 
-fn crack_plane(bit: u32, object: u32, centre: vec3<i32>, half: i32) -> Plane {
+const NO_TRIANGLE: u32 = 32u;
+
+// Normal of a triangle out of an object, not of unit length. The plane is never parallel to its edge: the normal's part along it tells the
+// low end from the high end.
+fn normal_out(bit: u32, object: u32) -> vec3<i32> {
     let edge = bit >> 1u;
     let e = edge_point(edge);
     let n = whole_cross(face_point(triangle_face(bit)) - e, voxel_point() - e);
-    // The plane is never parallel to its edge: the normal's part along it tells the low end from the high end.
     let at_high = crack_object(edge_high(edge)) == object;
-    let out = vec3<f32>(n * select(1i, -1i, (n[edge_axis(edge)] > 0i) == at_high));
-    let unit = out / max(length(out), 1.0);
-    let beyond = crack_object(select(edge_high(edge), edge_low(edge), at_high));
-    return Plane(unit, dot(vec3<f32>(e - centre), unit) / f32(2i * half), beyond);
+    return n * select(1i, -1i, (n[edge_axis(edge)] > 0i) == at_high);
 }
 
-// The plane of the triangle in `mask` nearest to the centre, lowest bit first, leaving out triangles towards `except`. Without one,
-// an offset beyond any that a leaf can have.
-fn nearest_plane(mask: u32, object: u32, except: u32, centre: vec3<i32>, half: i32) -> Plane {
+// How far the points of triangle `bit` stand out before the plane of triangle `other`: the most and the least, times that normal's length.
+fn before(bit: u32, other: u32, object: u32) -> vec2<i32> {
+    let n = normal_out(other, object);
+    let e = edge_point(other >> 1u);
+    let a = dot(n, edge_point(bit >> 1u) - e);
+    let b = dot(n, face_point(triangle_face(bit)) - e);
+    let c = dot(n, voxel_point() - e);
+    return vec2<i32>(max(a, max(b, c)), min(a, min(b, c)));
+}
+
+// Whether the object is what lies behind both triangles: each is behind the other's plane, and they are not in one plane. Elsewhere
+// the second plane would take away what is the object's.
+fn is_ridge(bit: u32, other: u32, object: u32) -> bool {
+    let a = before(bit, other, object);
+    let b = before(other, bit, object);
+    return a.x <= 0i && b.x <= 0i && min(a.y, b.y) < 0i;
+}
+
+// The plane of the triangle in `mask` nearest to the centre, lowest bit first; of those that make a ridge with `first` if that is a triangle.
+fn nearest_plane(mask: u32, object: u32, first: u32, centre: vec3<i32>, half: i32) -> Plane {
     let p = vec3<f32>(centre);
     let v = vec3<f32>(voxel_point());
-    var found = Plane(vec3<f32>(0.0, 0.0, 1.0), 2.0, object);
+    var found = NO_TRIANGLE;
     var least = 1e30;
     var left = mask;
     while left != 0u {
@@ -40,26 +57,29 @@ fn nearest_plane(mask: u32, object: u32, except: u32, centre: vec3<i32>, half: i
         left &= left - 1u;
         let e = vec3<f32>(edge_point(bit >> 1u));
         let d = triangle_distance2(p, e, vec3<f32>(face_point(triangle_face(bit))), v);
-        if d < least {
-            let plane = crack_plane(bit, object, centre, half);
-            if plane.beyond != except {
-                least = d;
-                found = plane;
-            }
+        if d < least && (first == NO_TRIANGLE || is_ridge(bit, first, object)) {
+            least = d;
+            found = bit;
         }
     }
-    return found;
+    if found == NO_TRIANGLE {
+        return Plane(vec3<f32>(0.0, 0.0, 1.0), 0.0, found);
+    }
+    let n = vec3<f32>(normal_out(found, object));
+    let unit = n / max(length(n), 1.0);
+    let to_plane = vec3<f32>(edge_point(found >> 1u) - centre);
+    return Plane(unit, dot(to_plane, unit) / f32(2i * half), found);
 }
 
 // Writes one copy. `leaf` is the source's, or NO_LEAF; `touched` are the triangles of the voxel in `crack` that touch it.
 fn write_copy(slot: u32, object: u32, key: u32, leaf: u32, touched: u32, centre: vec3<i32>, half: i32, point: vec3<i32>) {
     var copies = 1u;
-    var plane = Plane(vec3<f32>(0.0, 0.0, 1.0), 0.0, object);
+    var plane = Plane(vec3<f32>(0.0, 0.0, 1.0), 0.0, NO_TRIANGLE);
     var mine = 0u;
     if touched != 0u {
         copies = side_count(touched);
         mine = touched & triangles_of(object);
-        plane = nearest_plane(mine, object, object, centre, half);
+        plane = nearest_plane(mine, object, NO_TRIANGLE, centre, half);
     }
     var surface: vec2<u32>;
     var cut = 0u;
@@ -71,11 +91,9 @@ fn write_copy(slot: u32, object: u32, key: u32, leaf: u32, touched: u32, centre:
         }
     } else {
         surface = vec2<u32>(normal_pack(plane.normal), color_word(interior_color(point), plane.offset));
-        if copies > 2u {
-            let second = nearest_plane(mine, object, plane.beyond, centre, half);
-            if second.beyond != object {
-                cut = cut_pack(second.normal, second.offset);
-            }
+        let second = nearest_plane(mine, object, plane.bit, centre, half);
+        if second.bit != NO_TRIANGLE {
+            cut = cut_pack(second.normal, second.offset);
         }
     }
     out_place[slot] = vec2<u32>(key, leaf | ((copies - 1u) << 28u));

@@ -35,8 +35,21 @@ pub struct LeafPlane {
     pub offset: f64,
     /// From the leaf's centre to the triangle, voxels.
     pub distance: f64,
-    /// The object on the other side.
-    pub beyond: u32,
+    points: [Point; 3],
+    /// Out of the object, not of unit length.
+    whole_normal: Point,
+}
+
+impl LeafPlane {
+    /// Whether the object is what lies behind both triangles: each is behind the other's plane, and they are not in one plane.
+    #[must_use]
+    pub fn makes_ridge_with(&self, other: &Self) -> bool {
+        let heights = |of: &Self, over: &Self| {
+            of.points.map(|p| dot(over.whole_normal, minus(p, over.points[0]))).into_iter()
+        };
+        let all: Vec<i64> = heights(self, other).chain(heights(other, self)).collect();
+        all.iter().all(|h| *h <= 0) && all.iter().any(|h| *h < 0)
+    }
 }
 
 /// Crack surfaces of one pattern, made as they are asked for.
@@ -117,12 +130,17 @@ impl<'a> CrackReference<'a> {
                 let [e, f, v] = t.points.map(|p| DVec3::from_array(p.map(f64::from)));
                 let normal = (f - e).cross(v - e).normalize_or_zero();
                 // Towards the high end of the edge, or towards the low one.
-                let out = if (normal[t.axis] > 0.0) == (t.sides[0] == object) { normal } else { -normal };
+                let sign = if (normal[t.axis] > 0.0) == (t.sides[0] == object) { 1 } else { -1 };
+                let out = normal * f64::from(sign);
+                let whole = t.points.map(|p| p.map(i64::from));
+                let whole_out =
+                    cross(minus(whole[1], whole[0]), minus(whole[2], whole[0])).map(|v| v * i64::from(sign));
                 LeafPlane {
                     normal: out,
                     offset: (e - centre).dot(out) / edge as f64,
                     distance: distance_to_triangle(centre, [e, f, v]) / edge as f64,
-                    beyond: if t.sides[0] == object { t.sides[1] } else { t.sides[0] },
+                    points: whole,
+                    whole_normal: whole_out,
                 }
             })
             .collect()

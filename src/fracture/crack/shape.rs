@@ -40,7 +40,7 @@ pub struct CrackNoise {
 
 impl Default for CrackNoise {
     fn default() -> Self {
-        Self { amplitude: 0.5, frequency: 48, octaves: 2 }
+        Self { amplitude: 0.6, frequency: 48, octaves: 2 }
     }
 }
 
@@ -56,7 +56,7 @@ pub struct Displacement {
 
 impl Default for Displacement {
     fn default() -> Self {
-        Self { face: 0.12, voxel: 0.12 }
+        Self { face: 0.15, voxel: 0.15 }
     }
 }
 

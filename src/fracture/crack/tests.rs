@@ -10,7 +10,8 @@ use proptest::prelude::*;
 
 use super::{
     CrackNoise, CrackShape, Displacement, NoiseWords, Offset, Sides, TransitionVoxel,
-    reference::CrackReference, rough::RoughPass,
+    reference::{CrackReference, LeafPlane},
+    rough::RoughPass,
 };
 use crate::{
     bodies::mass_properties,
@@ -280,22 +281,20 @@ fn assert_closed(forest: &Forest, pattern: &Pattern, recipe: &Recipe) {
         for (object, normal, offset, cut) in copies {
             let planes = cracks.planes(morton::decode(*key), *object);
             let nearest = planes.iter().map(|plane| plane.distance).fold(f64::INFINITY, f64::min);
-            // Facets may lie in one plane: the nearest of those.
-            let shown = planes
-                .iter()
-                .filter(|plane| plane.normal.dot(*normal) > 0.9999 && (plane.offset - offset).abs() < 0.01)
-                .min_by(|a, b| a.distance.total_cmp(&b.distance));
-            let shown = shown.unwrap_or_else(|| panic!("voxel {key}: no triangle has its plane"));
-            assert!(shown.distance < nearest + 1e-3, "voxel {key}: {} and {nearest}", shown.distance);
-            assert_eq!(cut.is_some(), copies.len() > 2 && planes.iter().any(|p| p.beyond != shown.beyond));
-            if let Some((normal, offset)) = cut {
-                let found = planes.iter().any(|plane| {
-                    plane.beyond != shown.beyond
-                        && plane.normal.dot(*normal) > 0.999
-                        && (plane.offset - offset).abs() < 0.02
-                });
-                assert!(found, "voxel {key}: its cut is no triangle's plane");
-            }
+            // Facets may lie in one plane: one of them explains what the copy shows.
+            let close = |plane: &LeafPlane, normal: &DVec3, offset: &f64| {
+                plane.normal.dot(*normal) > 0.999 && (plane.offset - offset).abs() < 0.02
+            };
+            let fits = planes.iter().any(|shown| {
+                let mut ridges = planes.iter().filter(|plane| plane.makes_ridge_with(shown));
+                shown.distance < nearest + 1e-3
+                    && close(shown, normal, offset)
+                    && match cut {
+                        Some((normal, offset)) => ridges.any(|plane| close(plane, normal, offset)),
+                        None => ridges.next().is_none(),
+                    }
+            });
+            assert!(fits, "voxel {key}, object {object}: {normal} {offset} {cut:?} of {planes:?}");
         }
     }
     println!("{pairs} crack voxels of two pieces, {corners} of more");
