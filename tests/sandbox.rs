@@ -104,7 +104,7 @@ fn an_object_that_no_crack_meets_stays_and_says_so() {
 fn thousands_of_pieces_are_bodies_and_are_drawn() {
     let gpu = Gpu::headless().expect("the tests need a Vulkan adapter, a software one will do");
     let mut sandbox =
-        open(&gpu, FractureParams { preset: Preset::Uniform, seeds: 8192, ..FractureParams::default() });
+        open(&gpu, FractureParams { preset: Preset::Uniform, seeds: 4096, ..FractureParams::default() });
     let start = Instant::now();
     hit(&mut sandbox).expect("it breaks");
     let pieces = sandbox.bodies().len();

@@ -51,7 +51,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: u32,
     /// Number of Voronoi seeds (the paper's measurements have 90)
-    #[arg(long, value_name = "N", default_value_t = 90, value_parser = clap::value_parser!(u32).range(1..=8192))]
+    #[arg(long, value_name = "N", default_value_t = 90, value_parser = clap::value_parser!(u32).range(1..=4096))]
     seeds: u32,
     /// Random seed of the pattern
     #[arg(long, value_name = "N", default_value_t = 1)]

@@ -13,7 +13,7 @@ use super::{
 use crate::svo::{Forest, Octant};
 
 /// Most seeds of one pattern: the pairs of seeds at the root stay within what a buffer holds.
-pub const MAX_SEEDS: u32 = 8192;
+pub const MAX_SEEDS: u32 = 4096;
 
 /// Voronoi seeds in fixed point: 2^14 units a grid side at every level, so that a preview at a coarse level and the full level have
 /// the same cells, and squared distances compare exactly.

@@ -268,7 +268,7 @@ const COMPOSE_ERRORS: [(&str, &str); 27] = [
     ("0.08 + 0.55 * rim", "0.08 + 0.5 * rim"),
     ("(0.35 + 0.65 * lit.sky)", "lit.sky"),
     // Gold.
-    ("frame.sun, 0.34) * 6.0", "frame.sun, 0.34) * 4.0"),
+    ("frame.sun, 0.34) * 6.0", "frame.sun, 0.34) * 60.0"),
     ("SEAM_SHINE * gold * 1.1", "SEAM_SHINE * gold"),
     ("smoothstep(0.5, 0.95, gold)", "smoothstep(0.4, 0.95, gold)"),
     // The floor and what lies behind.
