@@ -237,8 +237,8 @@ fn interior_point(all: &[Plane], edge: i64) -> bool {
         let squared: f64 = worst.normal.iter().map(|v| (*v as f64).powi(2)).sum();
         let over = (0..3).map(|k| worst.normal[k] as f64 * at[k]).sum::<f64>() - worst.limit as f64;
         let step = (over.max(0.0) + squared.sqrt() * 2.0) / squared.max(1.0);
-        for k in 0..3 {
-            at[k] = (at[k] - worst.normal[k] as f64 * step).clamp(0.0, edge as f64);
+        for (place, normal) in at.iter_mut().zip(worst.normal) {
+            *place = (*place - normal as f64 * step).clamp(0.0, edge as f64);
         }
     }
     false

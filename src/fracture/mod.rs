@@ -109,7 +109,7 @@ impl Fracturer {
         };
         let (cells, survivors) = self.prune.run(gpu, &self.scan, &layers, leaves, &mut clock)?;
         drop(layers);
-        if cells.nodes.len() == 0 {
+        if cells.nodes.is_empty() {
             return Err(FractureError::Params(
                 "the gap would leave nothing but dust; a narrower gap or a finer transition level leaves pieces".into(),
             ));

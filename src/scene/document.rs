@@ -160,6 +160,7 @@ impl SceneBody {
 /// Something that happens while a scene plays.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+#[allow(clippy::large_enum_variant, reason = "a scene has a handful of them")]
 pub enum Event {
     /// A blow: the body whose surface is nearest to `point` breaks there.
     Impact {

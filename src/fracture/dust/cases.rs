@@ -27,7 +27,7 @@ pub const fn edge_ends(edge: usize) -> [usize; 2] {
 pub const fn face_corners(face: usize) -> [usize; 4] {
     let axis = face / 2;
     let base = (face & 1) << axis;
-    let (u, v) = (1 << (axis + 1) % 3, 1 << (axis + 2) % 3);
+    let (u, v) = (1 << ((axis + 1) % 3), 1 << ((axis + 2) % 3));
     if face & 1 == 1 {
         [base, base | u, base | u | v, base | v]
     } else {
@@ -124,8 +124,8 @@ mod tests {
                     assert_eq!(sharing, 1, "case {case}: {edge} to {following} is a segment of one face");
                 }
             }
-            for edge in 0..12 {
-                assert_eq!(seen[edge], usize::from(crossed(case, edge)), "case {case} edge {edge}");
+            for (edge, seen) in seen.into_iter().enumerate() {
+                assert_eq!(seen, usize::from(crossed(case, edge)), "case {case} edge {edge}");
             }
         }
     }

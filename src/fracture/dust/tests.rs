@@ -127,7 +127,9 @@ fn assert_parity(forest: &Arc<Forest>, pattern: &Pattern, recipe: &Recipe, what:
     }
 }
 
-const SHAPES: [(&str, fn(u32) -> Forest); 5] =
+type Shape = (&'static str, fn(u32) -> Forest);
+
+const SHAPES: [Shape; 5] =
     [("ball", ball), ("shell", shell), ("cavity", cavity), ("comb", comb), ("sheet", sheet)];
 
 #[test]

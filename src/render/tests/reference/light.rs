@@ -95,7 +95,7 @@ fn texel(frame: &FrameData, hits: &[HitData], bodies: &[(RenderBody, &Forest)], 
 
 /// Every tile of texels deals the strata out anew.
 fn stratum([x, y]: [u32; 2]) -> u32 {
-    STRATA[y as usize % 4][x as usize % 4] ^ (hash(x / 4 + (y / 4 << 16)) % 16)
+    STRATA[y as usize % 4][x as usize % 4] ^ (hash(x / 4 + ((y / 4) << 16)) % 16)
 }
 
 /// A point of the unit square: one of sixteen of a Hammersley set, moved on along the lattice.

@@ -29,6 +29,7 @@ pub(super) struct FullJob {
     receiver: mpsc::Receiver<Result<Full, FractureError>>,
 }
 
+#[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 enum Full {
     Seams(Seams),
     Pieces(Fracture),
