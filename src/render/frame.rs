@@ -119,7 +119,7 @@ pub enum PixelHit {
 
 /// Ray caster with its buffers.
 pub struct Renderer {
-    primary: PixelPass,
+    pub(super) primary: PixelPass,
     pub(super) light: PixelPass,
     pub(super) compose: PixelPass,
     stopwatch: Stopwatch,

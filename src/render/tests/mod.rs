@@ -3,6 +3,7 @@
 mod blit;
 mod fixtures;
 mod layout;
+mod looks;
 mod parity;
 mod passes;
 mod pictures;

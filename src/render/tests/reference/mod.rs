@@ -4,6 +4,7 @@ mod blit;
 mod compose;
 mod first_hit;
 mod light;
+mod look;
 mod rays;
 
 use glam::{DVec2, DVec3};
@@ -12,6 +13,7 @@ pub use blit::blit;
 pub use compose::{Inputs, compose};
 pub use first_hit::first_hit;
 pub use light::{Texel, light};
+pub use look::{leaves_of, look};
 pub use rays::{Ray, nearest};
 
 use crate::render::tables::FrameData;
