@@ -92,13 +92,7 @@ const DRIFT: DVec3 = DVec3::new(0.5, 0.0, 0.25);
 
 /// A box of 1 m, fixed on the floor or drifting above it without gravity, after a blow in the middle of its front.
 fn after_the_blow(fixed: bool, local: Option<f64>) -> Option<Sandbox> {
-    let gpu = match Gpu::headless() {
-        Ok(gpu) => gpu,
-        Err(error) => {
-            println!("SKIPPED: {error}");
-            return None;
-        }
-    };
+    let gpu = Gpu::headless().map_err(|error| support::skip::note(&error.to_string())).ok()?;
     let mut body = SceneBody { fixed, ..SceneBody::standing("builtin:box", 5) };
     if !fixed {
         body.on_floor = false;

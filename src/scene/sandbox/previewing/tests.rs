@@ -28,10 +28,7 @@ fn aim(sandbox: &Sandbox) -> Aim {
 
 #[test]
 fn the_preview_follows_the_aim_and_the_parameters_and_changes_nothing() {
-    let Ok(gpu) = Gpu::headless() else {
-        println!("SKIPPED, no adapter");
-        return;
-    };
+    let Some(gpu) = Gpu::for_test() else { return };
     let mut sandbox = opened(&gpu, 6);
     assert!(!sandbox.update_preview().unwrap() && sandbox.body_seams().is_none());
     let aim = aim(&sandbox);
@@ -56,10 +53,7 @@ fn the_preview_follows_the_aim_and_the_parameters_and_changes_nothing() {
 
 #[test]
 fn what_is_previewed_is_what_breaks() {
-    let Ok(gpu) = Gpu::headless() else {
-        println!("SKIPPED, no adapter");
-        return;
-    };
+    let Some(gpu) = Gpu::for_test() else { return };
     let mut sandbox = opened(&gpu, 6);
     let aim = aim(&sandbox);
     let mut tuning = sandbox.tuning().clone();
@@ -89,10 +83,7 @@ fn what_is_previewed_is_what_breaks() {
 
 #[test]
 fn letting_go_computes_the_full_level() {
-    let Ok(gpu) = Gpu::headless() else {
-        println!("SKIPPED, no adapter");
-        return;
-    };
+    let Some(gpu) = Gpu::for_test() else { return };
     let mut sandbox = opened(&gpu, 7);
     let aim = aim(&sandbox);
     let mut tuning = sandbox.tuning().clone();
@@ -147,10 +138,7 @@ fn letting_go_computes_the_full_level() {
 
 #[test]
 fn exploded_previews_give_their_octrees_back() {
-    let Ok(gpu) = Gpu::headless() else {
-        println!("SKIPPED, no adapter");
-        return;
-    };
+    let Some(gpu) = Gpu::for_test() else { return };
     let mut sandbox = opened(&gpu, 6);
     sandbox.preview.control = LevelControl::default();
     let aim = aim(&sandbox);
@@ -175,10 +163,7 @@ fn exploded_previews_give_their_octrees_back() {
 
 #[test]
 fn undo_and_a_new_scene_end_the_preview() {
-    let Ok(gpu) = Gpu::headless() else {
-        println!("SKIPPED, no adapter");
-        return;
-    };
+    let Some(gpu) = Gpu::for_test() else { return };
     let mut sandbox = opened(&gpu, 6);
     let aim = aim(&sandbox);
     sandbox.set_aim(Some(aim));
