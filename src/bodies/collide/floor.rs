@@ -4,8 +4,8 @@
 //! level; how deep they are, at the leaves, so that the resting height does not depend on the level.
 
 use super::{
-    Manifold, Point, cell_size,
-    manifold::{Totals, floor_margin, inherit, known_points, reduce},
+    Lie, Manifold, Point, carry, cell_size, holds,
+    manifold::{Totals, find, floor_margin, inherit, reduce},
 };
 use crate::{
     bodies::{
@@ -26,7 +26,6 @@ pub fn floor_manifolds(
     dt: f64,
     shapes: &mut Shapes,
     old: &[Manifold],
-    totals: &mut Totals,
 ) -> Vec<Manifold> {
     let mut out = Vec::new();
     for body in bodies.iter().filter(|b| !b.is_static() && !b.asleep) {
@@ -36,6 +35,14 @@ pub fn floor_manifolds(
             body.state.linear_velocity.length() + body.state.angular_velocity.length() * body.def.radius();
         let margin = floor_margin(cell, speed * dt);
         if body.state.position.y - body.def.radius() > height + margin {
+            continue;
+        }
+        let levels = [level, 0];
+        let before = find(old, body.id, None).map(|k| &old[k]);
+        if let Some(old) = before.filter(|old| holds(old, body, None, levels, dt)) {
+            let mut kept = old.clone();
+            carry(&mut kept, bodies, dt);
+            out.push(kept);
             continue;
         }
         let surfels = shapes.get(&body.def.forest, level).surfels.clone();
@@ -55,17 +62,23 @@ pub fn floor_manifolds(
         } else {
             walk.descend(body.def.tree, 0, 0);
         }
-        if walk.found.is_empty() {
-            continue;
-        }
-        totals.add(&walk.found);
-        let known = known_points(old, body.id, None);
-        let mut points = reduce(&walk.found, known, cell, SPREAD);
+        let before = before.map_or(&[][..], |m| &m.points);
+        let totals = Totals::of(&walk.found);
+        let mut points = reduce(&walk.found, before, cell, SPREAD);
         if !body.def.is_crumb() {
             points.iter_mut().for_each(|p| refine(p, body, &surfels, &to_world, height));
         }
-        inherit(&mut points, known, cell);
-        out.push(Manifold { first: body.id, second: None, points });
+        inherit(&mut points, before, cell);
+        points.iter_mut().for_each(|p| p.ease = 0.0);
+        out.push(Manifold {
+            first: body.id,
+            second: None,
+            points,
+            levels,
+            lie: Lie::new(body, None),
+            totals,
+            seen: Vec::new(),
+        });
     }
     out
 }
@@ -143,13 +156,18 @@ fn point(body: &Body, key: u64, p: DVec3, height: f64, area: f64) -> Point {
     Point {
         key,
         position: p,
-        anchor: body.state.rotation.inverse() * (p - body.state.position),
+        anchors: [body.state.rotation.inverse() * (p - body.state.position), p],
         normal: DVec3::Y,
+        plane: DVec3::Y,
+        found: p.y - height,
         separation: p.y - height,
+        ease: 0.0,
         area,
         normal_impulse: 0.0,
         friction_impulse: DVec3::ZERO,
         total_impulse: 0.0,
+        slip: DVec3::ZERO,
+        slid: false,
     }
 }
 

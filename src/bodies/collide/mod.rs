@@ -7,12 +7,15 @@
 
 mod floor;
 mod gpu;
+mod keep;
 mod manifold;
 mod reference;
 
 pub use floor::floor_manifolds;
 pub use gpu::GpuNarrow;
-pub use manifold::{Manifold, Point, Totals, pair_manifolds, tangents};
+use keep::moved;
+pub use keep::{Lie, carry, holds};
+pub use manifold::{Manifold, Point, find, pair_manifolds, tangents};
 pub use reference::find_hits;
 
 use super::{Body, surfels, surfels::Shapes};
@@ -64,6 +67,10 @@ pub struct Pair {
     pub levels: [u32; 2],
     /// Distance within which contacts are made, m.
     pub margin: f64,
+    /// How far they may come towards each other in the coming step, m.
+    pub way: f64,
+    /// Edge of the larger cells, m.
+    pub cell: f64,
 }
 
 impl Pair {
@@ -80,8 +87,15 @@ impl Pair {
         let coarser = |level: u32, own: f64| {
             level.saturating_sub((cell / own).log2().round().clamp(0.0, 31.0) as u32).max(1)
         };
-        let margin = MARGIN_CELLS * cell + motion(&bodies[i], &bodies[j], dt).length();
-        Self { bodies: [i, j], levels: [coarser(level_a, cell_a), coarser(level_b, cell_b)], margin }
+        let way = motion(&bodies[i], &bodies[j], dt).length();
+        let margin = MARGIN_CELLS * cell + way;
+        Self {
+            bodies: [i, j],
+            levels: [coarser(level_a, cell_a), coarser(level_b, cell_b)],
+            margin,
+            way,
+            cell,
+        }
     }
 
     /// First nodes of the levels of a and b, for both directions.
