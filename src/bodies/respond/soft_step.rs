@@ -53,6 +53,9 @@ const BOUNCE_ROUNDS: usize = 8;
 /// equal bodies.
 const WARM_SPEED: f64 = 5.0;
 
+/// A contact gives at most this far under load, m: a spring that suits a crumb would let a slab sink through it.
+const MOST_GIVE: f64 = 5e-4;
+
 /// Turning slower than this, at the rim, is a wobble, m/s.
 const WOBBLE_SPEED: f64 = 0.25;
 
@@ -355,7 +358,8 @@ impl Row {
             bias = separation / h;
         } else if let Some((soft, push_out)) = soft {
             let softness = soft.softness / self.linear_mass;
-            bias = (soft.bias_rate * separation).max(-push_out) + softness * self.normal_impulse;
+            let give = (softness * self.normal_impulse).min(soft.bias_rate * MOST_GIVE);
+            bias = (soft.bias_rate * separation).max(-push_out) + give;
             mass /= 1.0 + softness * mass;
         }
         let approach = self.speed(movers).dot(self.normal);
