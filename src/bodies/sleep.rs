@@ -3,7 +3,7 @@
 //! In: bodies and the manifolds of a step. Out: who sleeps. A sleeping body stands like a rock and has no velocity at all.
 
 use super::{
-    Body, BodyId,
+    Body, BodyId, WorldSettings,
     collide::{Manifold, find},
 };
 use glam::DVec3;
@@ -23,6 +23,10 @@ const DEEP_SECS: f64 = 0.5;
 /// What touches something and is slower than this for that long sleeps alone, m/s and s: wedged pieces can creep back and forth for ever.
 const SLOW_SPEED: f64 = 0.1;
 const SLOW_SECS: f64 = 2.0;
+/// What was woken and stays that slow sleeps again after this time, s.
+const AGAIN_SECS: f64 = 0.5;
+/// A body leans on another that bears at least this share of its weight.
+const LEAN_SHARE: f64 = 0.1;
 /// A body that has been still by way for longer than this trembles, s.
 const TREMBLE_SECS: f64 = 0.25;
 /// A sleeping body is woken by one that would make it faster than this, m/s.
@@ -45,24 +49,51 @@ fn index(bodies: &[Body], id: BodyId) -> Option<usize> {
     bodies.binary_search_by(|b| b.id.cmp(&id)).ok()
 }
 
+/// Two bodies that pressed on each other, and how hard in a round, N s.
+#[derive(Clone, Copy, Debug)]
+pub struct Pressed {
+    first: BodyId,
+    second: BodyId,
+    impulse: f64,
+}
+
+impl Pressed {
+    /// None where nothing was carried, or by the floor.
+    #[must_use]
+    pub fn new(manifold: &Manifold) -> Option<Self> {
+        let impulse: f64 = manifold.points.iter().map(|p| p.total_impulse).sum();
+        let (first, second) = (manifold.first, manifold.second?);
+        (impulse > 0.0).then_some(Self { first, second, impulse })
+    }
+}
+
 /// Wakes whoever is struck by something that moves, or is left by what it leaned on, and what leans on those. `manifolds` are
-/// sorted; `pressed` are the pairs that pressed before. Not the whole heap: what does not move sleeps again soon, and a shock
-/// dies out where it moves nothing.
-pub fn wake_touched(bodies: &mut [Body], manifolds: &[Manifold], pressed: &[(BodyId, Option<BodyId>)]) {
+/// sorted; `pressed` is what pressed before. Not the whole heap: what does not move sleeps again soon, and a shock dies out
+/// where it moves nothing.
+pub fn wake_touched(
+    bodies: &mut [Body],
+    manifolds: &[Manifold],
+    pressed: &[Pressed],
+    settings: &WorldSettings,
+) {
     let mut woken = vec![false; bodies.len()];
-    let pair =
-        |(first, second): (BodyId, Option<BodyId>)| Some((index(bodies, first)?, index(bodies, second?)?));
-    for &(first, second) in pressed {
-        let Some((a, b)) = pair((first, second)) else { continue };
+    let fall = settings.gravity.length() * settings.dt;
+    let leans = |body: &Body, p: &Pressed| p.impulse > LEAN_SHARE * body.def.mass_kg() * fall;
+    let both = |bodies: &[Body], p: &Pressed| Some((index(bodies, p.first)?, index(bodies, p.second)?));
+    for p in pressed {
+        let Some((a, b)) = both(&*bodies, p) else { continue };
         if bodies[a].asleep == bodies[b].asleep {
             continue;
         }
         let (sleeper, mover) = if bodies[a].asleep { (a, b) } else { (b, a) };
-        let parted = || find(manifolds, first, second).is_none_or(|k| manifolds[k].points.is_empty());
-        woken[sleeper] |= travels(&bodies[mover], LEAVE_SPEED) && parted();
+        let parted =
+            || find(manifolds, p.first, Some(p.second)).is_none_or(|k| manifolds[k].points.is_empty());
+        woken[sleeper] |= travels(&bodies[mover], LEAVE_SPEED) && leans(&bodies[sleeper], p) && parted();
     }
     for m in manifolds.iter().filter(|m| !m.points.is_empty()) {
-        let Some((a, b)) = pair((m.first, m.second)) else { continue };
+        let (Some(a), Some(b)) = (index(bodies, m.first), m.second.and_then(|id| index(bodies, id))) else {
+            continue;
+        };
         for (sleeper, mover) in [(a, b), (b, a)] {
             let (sleeper_kg, mover_kg) = (bodies[sleeper].def.mass_kg(), bodies[mover].def.mass_kg());
             // A crumb does not move a slab.
@@ -71,16 +102,17 @@ pub fn wake_touched(bodies: &mut [Body], manifolds: &[Manifold], pressed: &[(Bod
         }
     }
     let mut all = woken.clone();
-    for &both in pressed {
-        if let Some((a, b)) = pair(both) {
-            all[a] |= woken[b];
-            all[b] |= woken[a];
+    for p in pressed {
+        if let Some((a, b)) = both(&*bodies, p) {
+            all[a] |= woken[b] && leans(&bodies[a], p);
+            all[b] |= woken[a] && leans(&bodies[b], p);
         }
     }
     for (body, _) in bodies.iter_mut().zip(all).filter(|(b, woken)| b.asleep && *woken) {
         body.wake();
-        // Until it has got somewhere it only trembles, and wakes nobody.
+        // Until it has got somewhere it only trembles, and wakes nobody; and if it stays slow it soon sleeps again.
         body.still_secs = TREMBLE_SECS;
+        body.slow_secs = SLOW_SECS - AGAIN_SECS;
     }
 }
 

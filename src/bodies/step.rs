@@ -86,12 +86,11 @@ fn round(
     let hits = narrow(world, &pairs, gpu, settings, report)?;
     clock.lap(report, "narrow phase");
 
-    let pressed: Vec<_> =
-        world.manifolds.iter().filter(|m| m.presses()).map(|m| (m.first, m.second)).collect();
+    let pressed: Vec<_> = world.manifolds.iter().filter_map(sleep::Pressed::new).collect();
     let mut manifolds = contacts(world, &pairs, &hits, &stays, settings);
     clock.lap(report, "manifolds");
 
-    sleep::wake_touched(&mut world.bodies, &manifolds, &pressed);
+    sleep::wake_touched(&mut world.bodies, &manifolds, &pressed, settings);
     let live: Vec<bool> = manifolds.iter().map(|m| !rests(&world.bodies, m)).collect();
     SoftStep::default().advance(&mut world.bodies, &mut manifolds, settings);
     clock.lap(report, "solver");

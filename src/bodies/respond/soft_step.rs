@@ -35,8 +35,8 @@ pub struct SoftStep {
 impl Default for SoftStep {
     fn default() -> Self {
         Self {
-            hertz: 60.0,
-            damping_ratio: 10.0,
+            hertz: 40.0,
+            damping_ratio: 6.0,
             push_out: 3.0,
             bounce_threshold: 0.5,
             rolling: 0.03,
@@ -52,9 +52,6 @@ const BOUNCE_ROUNDS: usize = 8;
 /// Contacts begin a substep with at most the impulse that changes the speed there by this much, m/s: the load of two hundred
 /// equal bodies.
 const WARM_SPEED: f64 = 5.0;
-
-/// A contact gives at most this far under load, m: a spring that suits a crumb would let a slab sink through it.
-const MOST_GIVE: f64 = 5e-4;
 
 /// Turning slower than this, at the rim, is a wobble, m/s.
 const WOBBLE_SPEED: f64 = 0.25;
@@ -358,8 +355,7 @@ impl Row {
             bias = separation / h;
         } else if let Some((soft, push_out)) = soft {
             let softness = soft.softness / self.linear_mass;
-            let give = (softness * self.normal_impulse).min(soft.bias_rate * MOST_GIVE);
-            bias = (soft.bias_rate * separation).max(-push_out) + give;
+            bias = (soft.bias_rate * separation).max(-push_out) + softness * self.normal_impulse;
             mass /= 1.0 + softness * mass;
         }
         let approach = self.speed(movers).dot(self.normal);
