@@ -496,7 +496,8 @@ impl Session {
             ..RenderOptions::default()
         };
         let seams = sandbox.body_seams();
-        let input = FrameInput { arena: &arena, bodies: &bodies, camera: self.camera, options, size, seams };
+        let (camera, overlay) = (self.camera, None);
+        let input = FrameInput { arena: &arena, bodies: &bodies, camera, options, size, seams, overlay };
         let start = Instant::now();
         let drawn = renderer.draw(gpu, &input);
         drop(arena);

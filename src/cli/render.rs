@@ -133,6 +133,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         transparent: args.transparent,
         size: args.size,
         seams: seams.as_ref().map(|(seams, first)| BodySeams { body: 0, seams, first: *first }),
+        overlay: None,
     };
     picture(args, &gpu, &still, &reporter)
 }
@@ -161,6 +162,7 @@ fn broken(
         transparent: args.transparent,
         size: args.size,
         seams: None,
+        overlay: None,
     };
     picture(args, &gpu, &still, reporter)
 }
@@ -184,6 +186,7 @@ fn scene(args: &RenderArgs, camera: Option<Camera>, reporter: &Reporter) -> Resu
         transparent: args.transparent,
         size: args.size,
         seams: None,
+        overlay: None,
     };
     picture(args, &gpu, &still, reporter)
 }
