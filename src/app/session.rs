@@ -80,6 +80,7 @@ struct Drawn {
     full: [u32; 2],
     selected: Option<crate::bodies::BodyId>,
     preview: u64,
+    inside: u64,
 }
 
 impl Session {
@@ -460,7 +461,8 @@ impl Session {
         };
         let selected = if sandbox.bodies().len() > 1 { self.pick.map(|p| p.body) } else { None };
         let preview = sandbox.preview().revision;
-        let now = Drawn { revision: sandbox.revision(), camera: self.camera, full, selected, preview };
+        let (revision, inside) = (sandbox.revision(), sandbox.looking_revision());
+        let now = Drawn { revision, camera: self.camera, full, selected, preview, inside };
         // A fracture and the picture share one queue: on a software adapter every picture drawn meanwhile delays each of the fracture's
         // readbacks (a break of 0.15 s took 3 s), so only a moving camera is served.
         let looks_the_same =
@@ -487,7 +489,10 @@ impl Session {
             self.refined = 0;
         }
         let arena = sandbox.arena().read().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let bodies = sandbox.shown_bodies(selected);
+        let mut bodies = sandbox.shown_bodies(selected);
+        if view.inside.only && sandbox.inside_overlay().is_some() {
+            bodies.clear();
+        }
         let floor = sandbox.settings().floor.filter(|_| view.floor).map(|y| y as f32);
         let options = RenderOptions {
             color_by: view.color_by,
@@ -496,7 +501,7 @@ impl Session {
             ..RenderOptions::default()
         };
         let seams = sandbox.body_seams();
-        let (camera, overlay) = (self.camera, None);
+        let (camera, overlay) = (self.camera, sandbox.inside_overlay());
         let input = FrameInput { arena: &arena, bodies: &bodies, camera, options, size, seams, overlay };
         let start = Instant::now();
         let drawn = renderer.draw(gpu, &input);

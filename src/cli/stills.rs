@@ -92,7 +92,9 @@ impl Place {
         Self { h, origin: -h * DVec3::new(middle.x, low.y, middle.z) }
     }
 
-    fn matrix(&self, offset: Vec3) -> Mat4 {
+    /// Grid to world, `offset` metres from its place.
+    #[must_use]
+    pub fn matrix(&self, offset: Vec3) -> Mat4 {
         Mat4::from_translation(self.origin.as_vec3() + offset) * Mat4::from_scale(Vec3::splat(self.h as f32))
     }
 

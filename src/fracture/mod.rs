@@ -158,6 +158,12 @@ impl Fracturer {
         self.rough.voxels(&mut self.work(gpu, source, recipe, &mut clock)?, pattern)
     }
 
+    /// The passes of the published labelling, to watch it.
+    #[must_use]
+    pub fn labelling(&self) -> &labelling::IterativePass {
+        &self.iterative
+    }
+
     fn work<'a>(
         &'a self,
         gpu: &'a Gpu,

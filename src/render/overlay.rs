@@ -11,7 +11,7 @@ use std::sync::Arc;
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
-use super::{targets::HitData, tables::FrameData};
+use super::{tables::FrameData, targets::HitData};
 use crate::gpu::{Buffer, Gpu, GpuError, shaders};
 
 /// Samples a pixel.
@@ -193,49 +193,50 @@ impl OverlayPass {
             bind_group_layouts: &[Some(&layout)],
             immediate_size: 0,
         });
-        let make = |name: &str, stride: usize, attributes: &[wgpu::VertexAttribute], strip: bool, solid: bool| {
-            gpu.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-                label,
-                layout: Some(&pipeline_layout),
-                vertex: wgpu::VertexState {
-                    module: &module,
-                    entry_point: Some(name),
-                    compilation_options: wgpu::PipelineCompilationOptions::default(),
-                    buffers: &[Some(wgpu::VertexBufferLayout {
-                        array_stride: stride as u64,
-                        step_mode: wgpu::VertexStepMode::Instance,
-                        attributes,
-                    })],
-                },
-                primitive: wgpu::PrimitiveState {
-                    topology: match strip {
-                        true => wgpu::PrimitiveTopology::TriangleStrip,
-                        false => wgpu::PrimitiveTopology::TriangleList,
+        let make =
+            |name: &str, stride: usize, attributes: &[wgpu::VertexAttribute], strip: bool, solid: bool| {
+                gpu.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+                    label,
+                    layout: Some(&pipeline_layout),
+                    vertex: wgpu::VertexState {
+                        module: &module,
+                        entry_point: Some(name),
+                        compilation_options: wgpu::PipelineCompilationOptions::default(),
+                        buffers: &[Some(wgpu::VertexBufferLayout {
+                            array_stride: stride as u64,
+                            step_mode: wgpu::VertexStepMode::Instance,
+                            attributes,
+                        })],
                     },
-                    ..Default::default()
-                },
-                depth_stencil: Some(wgpu::DepthStencilState {
-                    format: DEPTH,
-                    depth_write_enabled: Some(solid),
-                    depth_compare: Some(wgpu::CompareFunction::Greater),
-                    stencil: wgpu::StencilState::default(),
-                    bias: wgpu::DepthBiasState::default(),
-                }),
-                multisample: wgpu::MultisampleState { count: SAMPLES, ..Default::default() },
-                fragment: Some(wgpu::FragmentState {
-                    module: &module,
-                    entry_point: Some("pixel"),
-                    compilation_options: wgpu::PipelineCompilationOptions::default(),
-                    targets: &[Some(wgpu::ColorTargetState {
-                        format: COLOR,
-                        blend: Some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING),
-                        write_mask: wgpu::ColorWrites::ALL,
-                    })],
-                }),
-                multiview_mask: None,
-                cache: None,
-            })
-        };
+                    primitive: wgpu::PrimitiveState {
+                        topology: match strip {
+                            true => wgpu::PrimitiveTopology::TriangleStrip,
+                            false => wgpu::PrimitiveTopology::TriangleList,
+                        },
+                        ..Default::default()
+                    },
+                    depth_stencil: Some(wgpu::DepthStencilState {
+                        format: DEPTH,
+                        depth_write_enabled: Some(solid),
+                        depth_compare: Some(wgpu::CompareFunction::Greater),
+                        stencil: wgpu::StencilState::default(),
+                        bias: wgpu::DepthBiasState::default(),
+                    }),
+                    multisample: wgpu::MultisampleState { count: SAMPLES, ..Default::default() },
+                    fragment: Some(wgpu::FragmentState {
+                        module: &module,
+                        entry_point: Some("pixel"),
+                        compilation_options: wgpu::PipelineCompilationOptions::default(),
+                        targets: &[Some(wgpu::ColorTargetState {
+                            format: COLOR,
+                            blend: Some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING),
+                            write_mask: wgpu::ColorWrites::ALL,
+                        })],
+                    }),
+                    multiview_mask: None,
+                    cache: None,
+                })
+            };
         const LINE: [wgpu::VertexAttribute; 4] =
             wgpu::vertex_attr_array![0 => Float32x3, 1 => Unorm8x4, 2 => Float32x3, 3 => Float32];
         const POINT: [wgpu::VertexAttribute; 3] =

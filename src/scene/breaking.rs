@@ -58,6 +58,8 @@ pub struct BreakSummary {
 /// A fracture as the worker hands it over.
 pub(super) struct Broken {
     pub fracture: Fracture,
+    /// Its seeds.
+    pub pattern: Pattern,
     /// Object id of what was to stay together.
     pub kept: Option<u32>,
 }
@@ -120,7 +122,7 @@ impl BreakJob {
                     passes.fracture_as(&gpu, &source, &params_there, surface_color, &draw)?;
                 let (bounds, level) = (def.mass.bounds, def.forest.level);
                 let kept = params_there.kept_seeds(&pattern, impact.point, bounds, level).first().copied();
-                Ok(Broken { fracture, kept })
+                Ok(Broken { fracture, pattern, kept })
             };
             // The receiver only disappears when the window has closed or the scene was replaced.
             let _ = sender.send(run());

@@ -8,6 +8,7 @@ mod document;
 mod file;
 mod history;
 mod import;
+pub mod overlays;
 mod pick;
 mod preview;
 mod sandbox;
@@ -21,6 +22,8 @@ pub use history::{History, Snapshot};
 pub use import::{ImportError, ImportJob, Imported, display_name, import, resolve_mesh_path};
 pub use pick::{Hit, pick_forest};
 pub use preview::{Aim, LevelControl, PreviewMode, PreviewReport};
-pub use sandbox::{Arrived, BodyInfo, ObjectInfo, Sandbox, SandboxError, ScenePick};
+pub use sandbox::{
+    Arrived, BodyInfo, LabelReport, LookingReport, ObjectInfo, Sandbox, SandboxError, ScenePick, Subject,
+};
 pub use seeds_file::read_seeds;
-pub use tuning::{Tuning, ViewTuning};
+pub use tuning::{InsideView, LabelView, Tuning, ViewTuning};

@@ -4,6 +4,7 @@
 //! worker threads; [`Sandbox::poll`] takes the results in, and the frame in which it does so already shows the pieces.
 
 mod drawing;
+mod looking;
 mod opening;
 mod previewing;
 mod undo;
@@ -14,6 +15,8 @@ use std::{
 };
 
 use glam::DVec3;
+
+pub use looking::{LabelReport, LookingReport, Subject};
 
 use super::{
     BreakJob, BreakSummary, Event, History, ImportError, ImportJob, Imported, Scene, SceneBody, Snapshot,
@@ -128,6 +131,7 @@ pub struct Sandbox {
     last_step: StepReport,
     last_break: Option<BreakSummary>,
     preview: previewing::Preview,
+    looking: looking::Looking,
 }
 
 /// What [`Sandbox::poll`] took in.
@@ -175,6 +179,7 @@ impl Sandbox {
             last_step: StepReport::default(),
             last_break: None,
             preview: previewing::Preview::default(),
+            looking: looking::Looking::default(),
         })
     }
 
@@ -338,6 +343,7 @@ impl Sandbox {
         if broken.fracture.pieces.len() < 2 && broken.fracture.dropped.is_none() {
             return Err(SandboxError::NoCrack);
         }
+        self.remember_break(&body, job, &broken);
         let info =
             self.info.get(&body.id).copied().unwrap_or(BodyInfo { object: 0, generation: 0, color_id: 0 });
         let slot = self.insert(arena, &broken.fracture.forest)?;

@@ -8,6 +8,7 @@ mod command;
 mod crack_panel;
 mod fracture_panel;
 mod impact;
+mod inside_panel;
 mod notices;
 mod object_panel;
 mod palette;
@@ -111,6 +112,7 @@ pub fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>) -> UiOu
     });
     side_panel(egui::Panel::right("right"), ui, |ui| {
         section(ui, "View", true, |ui| view_panel::show(ui, input, &tuning, &mut out));
+        section(ui, "Inside", false, |ui| inside_panel::show(ui, input, &tuning, &mut out));
         section(ui, "Physics", true, |ui| physics_panel::show(ui, input, &tuning, &mut out));
         section(ui, "Stages", true, |ui| stages_panel::show(ui, input, &mut out));
     });

@@ -118,9 +118,13 @@ impl Session {
                 aim = sandbox.aim_at(&pick, direction);
             }
         }
+        sandbox.look_at(self.aiming.pin, aim);
         sandbox.set_aim(aim);
         if let Err(error) = sandbox.update_preview() {
             self.say(NoticeKind::Error, error.to_string());
+        }
+        if let Some(sandbox) = &mut self.sandbox {
+            sandbox.update_looking();
         }
     }
 

@@ -9,8 +9,10 @@ use crate::{
     gpu::{Gpu, shaders},
     mesh::builtin,
     render::{
-        BodySeams, Camera, FrameInput, Overlay, RenderBody, RenderOptions, Renderer, frame::frame_data,
-        tables::FrameData, targets::{HitData, read_texture},
+        BodySeams, Camera, FrameInput, Overlay, RenderBody, RenderOptions, Renderer,
+        frame::frame_data,
+        tables::FrameData,
+        targets::{HitData, read_texture},
     },
     svo::{Arena, Forest, LeafColor, Leaves, build, morton, pack_cut, pack_normal},
     voxelize::{Progress, voxelize},

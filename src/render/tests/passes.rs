@@ -82,7 +82,8 @@ impl Scene {
 
     fn odd_pixels(&self, taken: &Taken) -> f64 {
         let Taken { frame, hits, looks, lights, overlay, before, .. } = taken;
-        let expected = compose(&Inputs { frame, hits, looks, lights, overlay: overlay.as_deref(), history: before });
+        let expected =
+            compose(&Inputs { frame, hits, looks, lights, overlay: overlay.as_deref(), history: before });
         let odd = |i: &usize| {
             let mean = DVec4::from(taken.history[*i].map(f64::from)) - expected.history[*i];
             let bytes = std::array::from_fn(|k| f64::from(taken.picture[4 * i + k]));
@@ -137,7 +138,12 @@ fn solids() -> Option<Scene> {
     stage.seams = Some((0, seams, 0));
     // Something to lay over the picture, clear here and there.
     let mut overlay = Overlay { through: 0.5, ..Overlay::default() };
-    overlay.wire_box(Vec3::splat(-0.7), [Vec3::X, Vec3::Y, Vec3::Z].map(|a| a * 1.3), [40, 160, 255, 170], 3.0);
+    overlay.wire_box(
+        Vec3::splat(-0.7),
+        [Vec3::X, Vec3::Y, Vec3::Z].map(|a| a * 1.3),
+        [40, 160, 255, 170],
+        3.0,
+    );
     stage.overlay = Some(Arc::new(overlay));
     // From afar through a long lens: the sky's rays reach the farther, the farther the eye.
     let camera = Camera { distance: 6.0, fov_y: 0.28, ..Camera::default() };

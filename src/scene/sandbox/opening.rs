@@ -41,6 +41,7 @@ impl Sandbox {
         }
         self.breaking = None;
         self.waiting.clear();
+        self.looking.forget();
         self.clear_world();
         self.objects = imported
             .iter()

@@ -38,6 +38,7 @@ impl Sandbox {
         self.projectiles = snapshot.projectiles.clone();
         self.last_step = StepReport::default();
         self.last_break = None;
+        self.looking.forget();
         self.revision += 1;
     }
 
