@@ -121,6 +121,7 @@ fn describe(session: &Session, out: &UiOutput, window: &WindowState) -> Value {
             "ms": sandbox.preview().ms,
             "recomputed": sandbox.preview().recomputed,
         },
+        "inside": { "reading": sandbox.looking().is_reading, "drawn": sandbox.looking().drawn },
         "break_ms": sandbox.last_break().map(|b| b.seconds * 1000.0),
         "mass_error": sandbox.last_break().map(|b| b.mass_error),
         "dust_share": sandbox.last_break().map(|b| b.dust_share),

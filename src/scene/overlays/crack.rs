@@ -5,7 +5,7 @@ use glam::{DVec3, Vec3};
 use super::{Inside, Placing, color_of};
 use crate::{
     fracture::crack::UNITS,
-    render::{Overlay, Point, Triangle},
+    render::{Line, Overlay, Point, Triangle},
 };
 
 /// Edge, face and voxel separation points; with a gap the ends on edges, and the middles of fans.
@@ -13,6 +13,8 @@ pub(super) const POINT_COLORS: [[u8; 4]; 3] =
     [[70, 200, 255, 255], [255, 110, 190, 255], [255, 225, 80, 255]];
 /// Opacity of triangles.
 const ALPHA: u8 = 165;
+/// Sides of triangles.
+const SIDE: [u8; 4] = [255, 255, 255, 70];
 /// Radius of points, edges of a transition voxel and pixels.
 const RADIUS: f32 = 0.045;
 const LEAST_PIXELS: f32 = 1.6;
@@ -34,12 +36,16 @@ impl Frame {
     }
 }
 
-/// Triangles: one for each side where the two are drawn apart.
+/// Triangles with their sides: one for each object beside it where the two are drawn apart.
 pub(super) fn add_triangles(overlay: &mut Overlay, inside: &Inside, placing: &Placing) {
     let Some(frame) = Frame::of(inside) else { return };
     let mut push = |place, points: [[i64; 3]; 3], offset: Vec3, color| {
         let [a, b, c] = points.map(|p| placing.at(frame.at(place, p)) + offset);
         overlay.triangles.push(Triangle { a, color, b, c });
+        // Each side is the first of one triangle and the second of its neighbour; the third lies in the voxel's wall.
+        for (start, end) in [(a, b), (a, c)] {
+            overlay.lines.push(Line { start, color: SIDE, end, width: 0.8 });
+        }
     };
     if !inside.dusty.is_empty() {
         for (voxel, dusty) in inside.voxels.iter().zip(&inside.dusty) {

@@ -11,7 +11,7 @@ use super::{Blueprint, Inside, Part, Placing, boundary, color_of, crack, overlay
 use crate::{
     fracture::{
         FractureParams, Fracturer, Pattern, Recipe, Source, Surface,
-        crack::{CrackShape, NoiseWords, reference::CrackReference},
+        crack::{CrackShape, NoiseWords, TransitionVoxel, reference::CrackReference},
         dust::reference::DustReference,
         labelling::plain::Plain,
         reference::{Reference, fracture_by},
@@ -88,6 +88,14 @@ fn solid_places(forest: &Forest) -> BTreeSet<[u32; 3]> {
     places
 }
 
+/// Crossed voxels by the reference.
+fn crossed_voxels<'a>(
+    forest: &Forest,
+    cracks: &'a mut CrackReference<'_>,
+) -> impl Iterator<Item = ([u32; 3], TransitionVoxel)> + 'a {
+    solid_places(forest).into_iter().filter_map(|place| Some((place, cracks.voxel(place).ok()?)))
+}
+
 fn in_grid(place: [u32; 3], point: [i64; 3]) -> Vec3 {
     let edge = (1u32 << (LEVEL - 4)) as f32;
     Vec3::from([0, 1, 2].map(|a| (place[a] as f32 + point[a] as f32 / 512.0) * edge))
@@ -99,8 +107,7 @@ fn crack_triangles_and_points_are_those_of_the_reference() {
     let inside = bench.read(Surface::Rough, &[]);
     let mut cracks = CrackReference::new(&inside.blueprint.pattern, words(&inside), LEVEL);
     let (mut triangles, mut points, mut crossed) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
-    for place in solid_places(&bench.forest) {
-        let Ok(voxel) = cracks.voxel(place) else { continue };
+    for (place, voxel) in crossed_voxels(&bench.forest, &mut cracks) {
         let wide = |p: [i32; 3]| in_grid(place, p.map(i64::from));
         for triangle in voxel.triangles() {
             triangles.insert(triangle.points.map(|p| bits(wide(p))));
@@ -117,6 +124,15 @@ fn crack_triangles_and_points_are_those_of_the_reference() {
     let got: BTreeSet<_> = shown.triangles.iter().map(|t| [t.a, t.b, t.c].map(bits)).collect();
     assert_eq!(shown.triangles.len(), got.len(), "a triangle is drawn twice");
     assert!(got == triangles, "{} triangles, not {}", got.len(), triangles.len());
+    let corners: BTreeSet<_> = triangles.iter().flatten().collect();
+    assert!(shown.lines.iter().all(|l| corners.contains(&bits(l.start)) && corners.contains(&bits(l.end))));
+    // The comparison is not blind: other noise makes other triangles.
+    let shaken = NoiseWords { salt: words(&inside).salt ^ 1, ..words(&inside) };
+    let mut other = CrackReference::new(&inside.blueprint.pattern, shaken, LEVEL);
+    let moved = crossed_voxels(&bench.forest, &mut other)
+        .flat_map(|(place, voxel)| voxel.triangles().map(|t| (place, t.points)).collect::<Vec<_>>())
+        .filter(|(place, points)| !got.contains(&points.map(|p| bits(in_grid(*place, p.map(i64::from))))));
+    assert!(moved.count() * 2 > got.len(), "other noise gives the same triangles");
 
     let shown = drawn(&inside, Part::Points);
     let mut got: Vec<_> = shown
