@@ -305,8 +305,10 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
 
 /// The crack shape as it was used.
 fn crack_report(params: &FractureParams, level: u32) -> Option<CrackShape> {
-    (params.surface != Surface::Planar)
-        .then(|| CrackShape { transition_level: params.crack.transition(level).ok(), ..params.crack })
+    (params.surface != Surface::Planar).then(|| CrackShape {
+        transition_level: params.crack.transition(level, params.surface).ok(),
+        ..params.crack
+    })
 }
 
 fn write(args: &FractureArgs, broken: &Broken, reporter: &Reporter) -> Result<(), CliError> {
