@@ -109,7 +109,8 @@ fn point(
     let angle = f32(place) * (6.28318531 / f32(CORNERS));
     let pixels = max(radius.x, radius.y / (frame.pixel_cone * p.z));
     let away = vec2<f32>(cos(angle), sin(angle)) * pixels * CORNER_RADIUS;
-    return shown(p, away, POINT_PULL, color);
+    // By its radius too: what passes through its centre at a slant would cut it in half.
+    return shown(p, away, max(POINT_PULL - pixels * frame.pixel_cone, 0.5), color);
 }
 
 @vertex

@@ -68,7 +68,7 @@ impl ShowArgs {
             if params.surface == Surface::Planar {
                 return refuse(format!("--show {name} belongs to --surface rough or dusty; add one of them"));
             }
-            if params.crack.transition(level)? == level {
+            if params.crack.transition(level, params.surface)? == level {
                 return refuse(format!(
                     "--show {name}: where leaves are the transition voxels none are kept; give a --transition-level below {level}"
                 ));

@@ -72,7 +72,7 @@ pub struct Triangle {
 pub struct Overlay {
     /// Drawn first; of two at one place the first stays.
     pub lines: Vec<Line>,
-    /// Drawn after the lines, a hair nearer to the eye.
+    /// Drawn after the lines; each hides and is hidden as if it lay nearer to the eye by its radius, so that no triangle cuts it.
     pub points: Vec<Point>,
     /// Drawn last, a hair farther from the eye.
     pub triangles: Vec<Triangle>,

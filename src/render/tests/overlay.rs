@@ -125,11 +125,12 @@ fn errors_planted_in_the_overlay_are_found() {
 }
 
 /// What is replaced and by what.
-const ERRORS: [(&str, &str); 14] = [
+const ERRORS: [(&str, &str); 15] = [
     ("(away - frame.jitter)", "(away + frame.jitter)"),
     ("vec2<f32>(1.0, -1.0)", "vec2<f32>(1.0, 1.0)"),
     ("const LINE_PULL = 0.9992;", "const LINE_PULL = 1.05;"),
     ("const POINT_PULL = 0.9984;", "const POINT_PULL = 0.9;"),
+    ("POINT_PULL - pixels * frame.pixel_cone", "POINT_PULL"),
     ("const CORNER_RADIUS = 1.02339;", "const CORNER_RADIUS = 1.3;"),
     ("side + along * ends", "side"),
     ("a += (b - a) * ((near - a.z) / run);", "a.z = near;"),

@@ -71,7 +71,7 @@ impl Inside {
         };
         let (mut transition, mut voxels, mut dusty) = (None, Vec::new(), Vec::new());
         if recipe.surface != Surface::Planar {
-            let at = recipe.crack.transition(level)?;
+            let at = recipe.crack.transition(level, recipe.surface)?;
             transition = Some(at);
             voxels = fracturer.transition_voxels(gpu, source, pattern, recipe)?;
             if recipe.surface == Surface::Dusty {

@@ -226,10 +226,11 @@ impl Sandbox {
         };
         let wanted = Wanted { of, labels };
         self.take_read(&wanted);
-        self.start_reading(wanted);
+        self.start_reading(wanted.clone());
         let looking = &mut self.looking;
         looking.report.is_reading = looking.job.is_some() || looking.asked.is_some();
-        let Some(shown) = &mut looking.shown else { return };
+        // What is shown stays until the next is there.
+        let Some(shown) = looking.shown.as_mut().filter(|shown| shown.wanted == wanted) else { return };
         let drawn = Drawn { view, world_from_grid };
         if looking.drawn == Some(drawn) {
             return;
@@ -249,7 +250,7 @@ impl Sandbox {
     }
 
     /// What is to be looked into, and where that stands: a grid of side 1 to the world.
-    fn subject(&mut self) -> Option<(Of, Mat4)> {
+    fn subject(&self) -> Option<(Of, Mat4)> {
         let standing = |sandbox: &Self, aim: &Aim| {
             let body = sandbox.world.bodies.iter().position(|b| b.id == aim.body)?;
             let drawn = sandbox.render_bodies(None).get(body).copied()?;
@@ -407,7 +408,8 @@ fn read(
     let recipe = &mut blueprint.recipe;
     recipe.island_level = recipe.island_level.map(|island| island.min(level));
     if recipe.surface != Surface::Planar {
-        recipe.crack.transition_level = Some(recipe.crack.transition(forest.level)?.min(level));
+        recipe.crack.transition_level =
+            Some(recipe.crack.transition(forest.level, recipe.surface)?.min(level));
         recipe.crack.dusty.width /= ratio;
     }
     blueprint.impact /= ratio;
