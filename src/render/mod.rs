@@ -13,7 +13,9 @@ mod tests;
 
 pub use blit::Blit;
 pub use camera::{Camera, CameraAxes};
-pub use frame::{BodySeams, ColorBy, FrameInput, PixelHit, RenderBody, RenderOptions, Renderer};
+pub use frame::{
+    BodySeams, CellMarks, ColorBy, FrameInput, PieceMark, PixelHit, RenderBody, RenderOptions, Renderer,
+};
 pub use overlay::{project_circle, project_segment, project_sphere};
 pub use picking::{PickBody, PickHit, pick, pick_ray};
 pub use tables::piece_color;

@@ -9,7 +9,7 @@ use crate::{
     gpu::{Gpu, shaders},
     mesh::builtin,
     render::{
-        BodySeams, Camera, FrameInput, RenderBody, RenderOptions, Renderer, frame::frame_data,
+        BodySeams, Camera, CellMarks, FrameInput, RenderBody, RenderOptions, Renderer, frame::frame_data,
         tables::FrameData, targets::HitData,
     },
     svo::{Arena, Forest, LeafColor, Leaves, build, morton, pack_cut, pack_normal},
@@ -98,8 +98,8 @@ pub fn with_cut(mut forest: Forest, normal: Vec3, point: Vec3) -> Forest {
     forest
 }
 
-fn body_seams(seams: Option<&(usize, Seams, u32)>) -> Option<BodySeams<'_>> {
-    seams.map(|(body, seams, first)| BodySeams { body: *body, seams, first: *first })
+fn body_seams(seams: Option<&(usize, Seams, u32)>, marks: CellMarks) -> Option<BodySeams<'_>> {
+    seams.map(|(body, seams, first)| BodySeams { body: *body, seams, first: *first, marks })
 }
 
 /// Octrees on a device with bodies that show them.
@@ -113,6 +113,8 @@ pub struct Stage {
     pub size: [u32; 2],
     /// Body, cracks to show on it, its first voxel.
     pub seams: Option<(usize, Seams, u32)>,
+    /// Cells of it to mark.
+    pub marks: CellMarks,
 }
 
 impl Stage {
@@ -130,6 +132,7 @@ impl Stage {
             options: RenderOptions { floor: None, ..RenderOptions::default() },
             size: [96, 64],
             seams: None,
+            marks: CellMarks::default(),
         })
     }
 
@@ -149,6 +152,7 @@ impl Stage {
             bounds: bounds(forest),
             id,
             selected: false,
+            mark: None,
             interior: Volume::default(),
         });
         self.bodies.len() - 1
@@ -189,6 +193,7 @@ impl Stage {
                 bounds: (piece.mass.bounds.0.as_vec3(), piece.mass.bounds.1.as_vec3()),
                 id: i as u32,
                 selected: i == 1,
+                mark: None,
                 interior: Volume::default(),
             });
         }
@@ -203,7 +208,7 @@ impl Stage {
             camera: self.camera,
             options: self.options.clone(),
             size: self.size,
-            seams: body_seams(self.seams.as_ref()),
+            seams: body_seams(self.seams.as_ref(), self.marks),
         };
         self.renderer.still(&self.gpu, &input, passes).expect("still")
     }
@@ -216,7 +221,7 @@ impl Stage {
             camera: self.camera,
             options: RenderOptions { accumulated, ..self.options.clone() },
             size: self.size,
-            seams: body_seams(self.seams.as_ref()),
+            seams: body_seams(self.seams.as_ref(), self.marks),
         };
         let before = match (&self.renderer.targets, accumulated) {
             (Some(targets), 1..) => targets.history.read(&self.gpu).expect("history"),
