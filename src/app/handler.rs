@@ -211,6 +211,7 @@ impl Shown {
                 hover: session.hover,
                 tool: session.tool(),
                 pin: session.pin_view(),
+                over_cell: session.over_cell(),
                 starting: session.starting(),
                 hint: session.hint,
                 adapter: &self.adapter,

@@ -218,7 +218,6 @@ impl Session {
         }
         match self.sandbox.as_mut().map(Sandbox::poll) {
             Some(Ok(Some(Arrived::Opened))) => {
-                self.forget_aim();
                 if !std::mem::take(&mut self.keep_camera) {
                     self.frame_scene();
                 }
@@ -345,7 +344,10 @@ impl Session {
     pub fn is_waiting(&self) -> bool {
         self.making.is_some()
             || self.dialog.is_some()
-            || self.sandbox.as_ref().is_some_and(|s| s.is_busy() || s.is_refining_preview())
+            || self
+                .sandbox
+                .as_ref()
+                .is_some_and(|s| s.is_busy() || s.is_refining_preview() || s.is_preparing_preview())
     }
 
     /// When a remark goes or an autosave is due.
@@ -397,6 +399,9 @@ impl Session {
             | Command::Hit(_)
             | Command::Pin(_)
             | Command::MovePin(_)
+            | Command::ToggleKept(_)
+            | Command::KeepNone
+            | Command::InvertKept
             | Command::BreakPin
             | Command::Unpin => self.use_tool(&command),
             Command::FrameSelection => self.frame(self.pick.map(|p| p.body)),

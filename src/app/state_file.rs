@@ -120,8 +120,16 @@ fn describe(session: &Session, out: &UiOutput, window: &WindowState) -> Value {
             "level": sandbox.preview().level,
             "ms": sandbox.preview().ms,
             "recomputed": sandbox.preview().recomputed,
+            "per_second": sandbox.preview().per_second,
+            "preparing": sandbox.preview().preparing,
         },
         "inside": { "reading": sandbox.looking().is_reading, "drawn": sandbox.looking().drawn },
+        "kept": sandbox.kept_cells(),
+        "cells": sandbox.preview().kept.map(|(_, all)| all),
+        "hovered_cell": sandbox.hovered_cell(),
+        "kept_body": sandbox.last_break().and_then(|b| b.kept.as_ref()).map(|kept| {
+            json!({ "cells": kept.cells, "pieces": kept.pieces })
+        }),
         "break_ms": sandbox.last_break().map(|b| b.seconds * 1000.0),
         "mass_error": sandbox.last_break().map(|b| b.mass_error),
         "dust_share": sandbox.last_break().map(|b| b.dust_share),

@@ -16,7 +16,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-/// Names a body for the life of a world; never reused.
+/// Names a body for the life of a world; only the same body, put back, has it again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BodyId(pub u32);
 
@@ -364,6 +364,20 @@ impl World {
         };
         self.bodies.push(body);
         id
+    }
+
+    /// Adds a body under the name of one that was removed, to take the removal back; under a new one where the name is in use.
+    pub fn add_as(&mut self, id: BodyId, def: BodyDef) -> BodyId {
+        let taken = self.body(id).is_some();
+        let new = self.add(def);
+        match self.bodies.last_mut() {
+            Some(body) if !taken => {
+                body.id = id;
+                self.next_id = self.next_id.max(id.0.saturating_add(1));
+                id
+            }
+            _ => new,
+        }
     }
 
     /// Removes a body. What may have rested on it wakes.

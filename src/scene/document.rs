@@ -35,6 +35,9 @@ pub struct Scene {
     /// Objects.
     #[serde(rename = "body")]
     pub bodies: Vec<SceneBody>,
+    /// The pinned impact; which cells stay there, `keep` of its body's fracture says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pinned: Option<Pinned>,
     /// What happens while it plays.
     #[serde(rename = "event")]
     pub events: Vec<Event>,
@@ -54,6 +57,7 @@ impl Default for Scene {
             camera: None,
             view: SceneView::default(),
             bodies: Vec::new(),
+            pinned: None,
             events: Vec::new(),
         }
     }
@@ -66,6 +70,19 @@ impl Scene {
         let name = super::display_name(file);
         Self { name, bodies: vec![SceneBody::standing(file, level)], ..Self::default() }
     }
+}
+
+/// A blow that is aimed and has not fallen.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pinned {
+    /// Index of the body, from 0.
+    #[serde(default)]
+    pub body: u32,
+    /// Where it is aimed while the body is where it starts; world position, m.
+    pub point: DVec3,
+    /// Direction of the blow, any length but zero.
+    pub direction: DVec3,
 }
 
 /// How a scene is shown.

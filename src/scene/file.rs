@@ -303,6 +303,21 @@ fn check(scene: &Scene) -> Checked {
     for (i, body) in scene.bodies.iter().enumerate() {
         Place(Some(("body", i))).body(body)?;
     }
+    if let Some(pinned) = &scene.pinned {
+        if pinned.body as usize >= scene.bodies.len() {
+            let bodies = scene.bodies.len();
+            return top.fail(
+                "pinned",
+                format!("names body {}; bodies are counted from 0, and there are {bodies}", pinned.body),
+            );
+        }
+        if !pinned.point.is_finite() || pinned.point.abs().max_element() > 1e6 {
+            return top.fail("pinned", "has a point that is not finite or beyond 1000000");
+        }
+        if !pinned.direction.is_finite() || pinned.direction.length() < 1e-9 {
+            return top.fail("pinned", "has no direction; say which way the blow goes");
+        }
+    }
     for (i, event) in scene.events.iter().enumerate() {
         let place = Place(Some(("event", i)));
         place.number("time", event.time(), 0.0, 1e6)?;
@@ -379,6 +394,9 @@ mod tests {
         };
         bad("dt = nan\n", &["line 1", "dt", "NaN"]);
         bad("gravity = [0, -9.81, inf]\n", &["line 1", "gravity"]);
+        let pinned = "[pinned]\npoint = [0, 1, 0]\ndirection = [0, 0, 0]\n[[body]]\nfile = \"a\"\n";
+        bad(pinned, &["line 1", "pinned", "direction"]);
+        bad(&format!("[pinned]\nbody = 1\n{}", &pinned[9..]), &["pinned", "body 1", "there are 1"]);
         bad("\ngravitty = [0, 0, 0]\n", &["line 2", "gravitty"]);
         bad("name = 3\n", &["line 1"]);
         bad("[[body]]\nfile = \"a\"\n\n[[body]]\nfile = \"b\"\nlevel = 11\n", &["line 6", "body 2", "level"]);
@@ -429,6 +447,7 @@ mod tests {
         let text = include_str!("../../docs/scenes.md");
         let mut scene = sample();
         scene.camera = Some(crate::render::Camera::default());
+        scene.pinned = Some(crate::scene::Pinned { body: 0, point: DVec3::Y, direction: DVec3::NEG_Z });
         scene.bodies[0].physics_level = Some(5);
         scene.bodies[0].fallback = Some("builtin:statue".into());
         let fracture = &mut scene.bodies[0].fracture;

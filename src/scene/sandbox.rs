@@ -6,6 +6,7 @@
 mod drawing;
 mod looking;
 mod opening;
+mod pinned;
 mod previewing;
 mod undo;
 
@@ -19,9 +20,9 @@ use glam::DVec3;
 pub use looking::{LabelReport, LookingReport, Subject};
 
 use super::{
-    BreakJob, BreakSummary, Event, History, ImportError, ImportJob, Imported, Scene, SceneBody, Snapshot,
-    Tuning,
-    breaking::{Blow, Broken, SharedFracturer, grid_from_world, parts},
+    BreakJob, BreakSummary, Event, History, ImportError, ImportJob, Imported, KeptCells, Scene, SceneBody,
+    Snapshot, Tuning,
+    breaking::{Blow, Broken, SharedFracturer, Waiting, grid_from_world, parts},
     history::Step,
     pick::pick_forest,
 };
@@ -121,8 +122,9 @@ pub struct Sandbox {
     first: Option<Snapshot>,
     opening: Option<(Scene, ImportJob)>,
     imported: Option<Vec<Imported>>,
+    carried: Option<pinned::Carried>,
     breaking: Option<BreakJob>,
-    waiting: Vec<(BodyId, Blow, FractureParams)>,
+    waiting: Vec<Waiting>,
     next_event: usize,
     projectiles: Vec<BodyDef>,
     time: f64,
@@ -169,6 +171,7 @@ impl Sandbox {
             first: None,
             opening: None,
             imported: None,
+            carried: None,
             breaking: None,
             waiting: Vec::new(),
             next_event: 0,
@@ -205,6 +208,7 @@ impl Sandbox {
         if let Some((_, job)) = self.opening.take() {
             job.progress.cancel();
         }
+        self.carried = None;
         self.imported = None;
     }
 
@@ -305,29 +309,64 @@ impl Sandbox {
 
     /// Breaks a body with the tuned parameters; the pieces arrive through [`Sandbox::poll`].
     pub fn break_at(&mut self, body: BodyId, point: DVec3, direction: DVec3) {
+        let params = self.params_for(body);
+        self.strike(body, (point, direction), params, None);
+    }
+
+    /// Lets the pinned impact fall: breaks off just the cells that are not kept. `false` without one.
+    pub fn break_pin(&mut self) -> bool {
+        let Some(pin) = self.tuning.pin.clone() else {
+            return false;
+        };
+        let Some(blow) = self.aimed(&pin.aim) else {
+            return false;
+        };
+        let params = self.params_for(pin.aim.body);
+        self.strike(pin.aim.body, blow, params, pin.kept);
+        true
+    }
+
+    fn strike(
+        &mut self,
+        body: BodyId,
+        (point, direction): (DVec3, DVec3),
+        params: FractureParams,
+        kept: Option<Arc<KeptCells>>,
+    ) {
         let blow =
             Blow { point, direction: direction.normalize_or(DVec3::NEG_Y), speed: self.tuning.blow_speed };
-        let params = self.tuning.fracture.clone();
-        if !self.tuning.lock_rng {
-            self.tuning.fracture.rng = (params.rng + 1) & i64::MAX as u64;
-        }
-        self.waiting.push((body, blow, params));
+        self.waiting.push(Waiting { body, blow, params, kept, by_hand: true });
         self.start_waiting();
+    }
+
+    /// The tuned values for a blow on a body. A list of kept seeds counts in the pattern of the whole object, not of its pieces.
+    fn params_for(&self, body: BodyId) -> FractureParams {
+        let mut params = self.tuning.fracture.clone();
+        if !self.is_intact(body) {
+            params.keep.clear();
+        }
+        params
+    }
+
+    fn is_intact(&self, body: BodyId) -> bool {
+        self.info.get(&body).is_none_or(|info| info.generation == 0)
     }
 
     fn start_waiting(&mut self) {
         if self.breaking.is_some() || self.waiting.is_empty() {
             return;
         }
-        let (id, blow, mut params) = self.waiting.remove(0);
-        if let Some(body) = self.world.bodies.iter().find(|b| b.id == id) {
-            let object = self.info.get(&id).map_or(0, |info| info.object);
-            params.interior = self.interior_of(object);
+        let mut next = self.waiting.remove(0);
+        if let Some(body) = self.world.bodies.iter().find(|b| b.id == next.body) {
+            let object = self.info.get(&next.body).map_or(0, |info| info.object);
+            next.params.interior = self.interior_of(object);
+            if next.by_hand && !self.tuning.lock_rng {
+                // An earlier blow that waited too has taken its number meanwhile.
+                next.params.rng = self.tuning.fracture.rng;
+            }
             let surface_color = self.objects.get(object).map(|o| o.surface_color);
-            let intact = self.info.get(&id).is_none_or(|info| info.generation == 0);
-            let body = (body, intact, surface_color);
-            self.breaking =
-                Some(BreakJob::start(&self.gpu, &self.arena, &self.fracturer, body, blow, &params));
+            let body = (body, self.is_intact(next.body), surface_color);
+            self.breaking = Some(BreakJob::start(&self.gpu, &self.arena, &self.fracturer, body, next));
         }
     }
 
@@ -349,6 +388,13 @@ impl Sandbox {
         let slot = self.insert(arena, &broken.fracture.forest)?;
         let step = Step { label: "break".into(), tuning: self.tuning.clone(), world: Some(self.snapshot()) };
         self.history.push(step);
+        // Only now: what failed is tried again with the same number, and undo goes back to the one that broke.
+        if job.by_hand && !self.tuning.lock_rng {
+            self.tuning.fracture.rng = (self.tuning.fracture.rng + 1) & i64::MAX as u64;
+        }
+        if self.tuning.pin.as_ref().is_some_and(|pin| pin.aim.body == job.body) {
+            self.tuning.pin = None;
+        }
         self.forests.push((Arc::clone(&broken.fracture.forest), slot));
         self.world.remove(body.id);
         self.info.remove(&body.id);
@@ -357,6 +403,7 @@ impl Sandbox {
         let first_radius = job.params.radii.first().copied().unwrap_or(0.1);
         let reach = longest_m * (2.0 * first_radius).clamp(0.05, 0.6);
         let parts = parts(&body, &job.blow, reach, &broken);
+        let kept = broken.summary();
         let fracture = broken.fracture;
         for (piece, (state, fixed)) in fracture.pieces.iter().zip(parts) {
             let def = BodyDef {
@@ -375,7 +422,7 @@ impl Sandbox {
             point: job.blow.point,
             direction: job.blow.direction,
             speed: job.blow.speed,
-            fracture: Some(job.params.clone()),
+            fracture: Some(broken.params),
         });
         self.next_event = self.scene.events.len();
         self.world.wake_all();
@@ -386,6 +433,7 @@ impl Sandbox {
             dust_share: fracture.dust_volume / whole,
             dropped_mass: fracture.dropped.as_ref().map_or(0.0, Dropped::volume) / whole,
             solved: fracture.solved,
+            kept,
             timings: fracture.timings,
             seconds: job.started.elapsed().as_secs_f64(),
         });
@@ -457,7 +505,8 @@ impl Sandbox {
             let point = if reach > 0.0 { start + way * reach } else { body.state.position };
             let object = self.info.get(&id).and_then(|info| self.objects.get(info.object));
             let params = object.map_or_else(|| self.tuning.fracture.clone(), |o| o.scene.fracture.clone());
-            self.waiting.push((id, Blow { point, direction: way, speed: 0.0 }, params));
+            let blow = Blow { point, direction: way, speed: 0.0 };
+            self.waiting.push(Waiting { body: id, blow, params, kept: None, by_hand: false });
         }
         self.start_waiting();
     }
@@ -482,7 +531,7 @@ impl Sandbox {
             {
                 let params = fracture.unwrap_or_else(|| self.tuning.fracture.clone());
                 let blow = Blow { point, direction: direction.normalize_or(DVec3::NEG_Y), speed };
-                self.waiting.push((id, blow, params));
+                self.waiting.push(Waiting { body: id, blow, params, kept: None, by_hand: false });
                 self.start_waiting();
             }
         }

@@ -1,6 +1,6 @@
 //! What the panels tune: plain values that undo can put back.
 
-use super::{PreviewMode, overlays::Part};
+use super::{Pin, PreviewMode, overlays::Part};
 use crate::{fracture::FractureParams, render::ColorBy};
 
 /// Everything that a slider changes without changing the objects.
@@ -22,6 +22,9 @@ pub struct Tuning {
     pub physics_level: u32,
     /// What is shown.
     pub view: ViewTuning,
+    /// The pinned impact.
+    #[serde(skip)]
+    pub pin: Option<Pin>,
 }
 
 /// How the picture is made.
@@ -158,6 +161,7 @@ impl Default for Tuning {
             restitution: 0.1,
             physics_level: 6,
             view: ViewTuning::default(),
+            pin: None,
         }
     }
 }

@@ -59,8 +59,14 @@ pub enum Command {
     Hover(Option<[f32; 2]>),
     /// Use the hammer here in the picture (0..1).
     Hit([f32; 2]),
-    /// Choose what a click does; takes a pinned impact away.
+    /// Choose what a click does; the hammer takes a pinned impact away.
     Tool(Tool),
+    /// Let the cell here in the picture (0..1) stay with the body, or break off again; pins an impact first where there is none.
+    ToggleKept([f32; 2]),
+    /// Let every cell of the pinned impact break off.
+    KeepNone,
+    /// Let the cells of the pinned impact stay that broke off, and the other way round.
+    InvertKept,
     /// Pin an impact here in the picture (0..1).
     Pin([f32; 2]),
     /// Move the pinned impact here over its body (0..1).

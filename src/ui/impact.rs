@@ -14,6 +14,8 @@ pub enum Tool {
     Hammer,
     /// Pins an impact, to tune before it breaks.
     Impact,
+    /// Chooses the cells of the pinned impact that stay with the body.
+    Keep,
 }
 
 /// A pinned impact, world space.

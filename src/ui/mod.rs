@@ -9,6 +9,7 @@ mod crack_panel;
 mod fracture_panel;
 mod impact;
 mod inside_panel;
+mod kept_panel;
 mod notices;
 mod object_panel;
 mod palette;
@@ -59,6 +60,8 @@ pub struct UiInput<'a> {
     pub tool: Tool,
     /// The pinned impact.
     pub pin: Option<PinView>,
+    /// Whether the cell under the pointer can be chosen to stay.
+    pub over_cell: bool,
     /// Shown in the middle while there is nothing else.
     pub starting: Option<&'a str>,
     /// Whether to say how to begin.

@@ -27,6 +27,9 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         painter.image(picture, rect, whole, Color32::WHITE);
     }
     mouse(ui, &response, rect, input.tool, out);
+    if input.over_cell && response.hovered() {
+        ui.ctx().set_cursor_icon(egui::CursorIcon::PointingHand);
+    }
     if input.sandbox.is_some() && rect.width() > 120.0 && rect.height() > 120.0 {
         if input.pin.is_some() {
             impact::pinned(ui, input, rect, out);
@@ -70,9 +73,14 @@ fn mouse(ui: &egui::Ui, response: &egui::Response, rect: Rect, tool: Tool, out: 
             egui::Event::PointerButton { button: PointerButton::Primary, modifiers, .. } => modifiers.command,
             _ => false,
         };
-        let pins = tool == Tool::Impact || ui.input(|i| i.events.iter().any(with_command));
+        let pins = ui.input(|i| i.events.iter().any(with_command));
         let at = inside(position);
-        out.push(if pins { Command::Pin(at) } else { Command::Hit(at) });
+        out.push(match tool {
+            _ if pins => Command::Pin(at),
+            Tool::Hammer => Command::Hit(at),
+            Tool::Impact => Command::Pin(at),
+            Tool::Keep => Command::ToggleKept(at),
+        });
     }
 }
 
@@ -118,6 +126,13 @@ fn messages(ui: &egui::Ui, input: &UiInput<'_>, rect: Rect, out: &mut UiOutput) 
         });
     } else if input.hint || input.pin.is_some() {
         let (title, more) = match (input.pin.is_some(), input.tool) {
+            (true, Tool::Keep) => (
+                "Click the cells that stay with the body",
+                "click again to let one go  ·  Enter breaks off the rest  ·  Escape takes the blow away",
+            ),
+            (false, Tool::Keep) => {
+                ("Click the object to aim at it", "then click the cells that stay with the body")
+            }
             (true, _) => {
                 ("Enter breaks it, Escape takes it away", "drag the point, the radii, or any slider")
             }

@@ -87,6 +87,8 @@ impl Sandbox {
                 Some(placed(one, *slot, body, &scene))
             })
             .collect();
+        let carried = self.carried.take();
+        self.put_pin(&scene, carried.as_ref());
         self.scene = scene;
         self.first = Some(self.snapshot());
         self.collect(arena);
@@ -109,6 +111,7 @@ impl Sandbox {
             body.fracture =
                 FractureParams { interior: self.interior_of(object), ..self.tuning.fracture.clone() };
         }
+        self.write_pin(&mut scene);
         scene
     }
 
@@ -122,7 +125,10 @@ impl Sandbox {
             body.physics_level = Some(self.tuning.physics_level.clamp(1, level));
         }
         if !scene.bodies.is_empty() {
+            // By where they lie, not by number: another level may draw other seeds.
+            let carried = self.carried();
             self.open_scene(scene);
+            self.carried = carried;
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::Sandbox;
 use crate::{
     bodies::{BodyDef, StepReport},
-    scene::{Snapshot, Tuning, history::Step},
+    scene::{Pin, Snapshot, Tuning, history::Step},
 };
 
 impl Sandbox {
@@ -25,7 +25,8 @@ impl Sandbox {
         self.waiting.clear();
         self.clear_world();
         for (body, info) in &snapshot.bodies {
-            let id = self.world.add(BodyDef { state: body.state, ..body.def.clone() });
+            // Under its old name, so that a pinned impact finds its body again.
+            let id = self.world.add_as(body.id, BodyDef { state: body.state, ..body.def.clone() });
             if let Some(new) = self.world.bodies.iter_mut().find(|b| b.id == id) {
                 new.asleep = body.asleep;
             }
@@ -98,6 +99,10 @@ impl Sandbox {
             || tuning.friction != self.tuning.friction
             || tuning.physics_level != self.tuning.physics_level;
         self.tuning = tuning;
+        let gone = |pin: &Pin| !self.info.contains_key(&pin.aim.body);
+        if self.tuning.pin.as_ref().is_some_and(gone) {
+            self.tuning.pin = None;
+        }
         self.world.settings.gravity.y = -self.tuning.gravity;
         for body in &mut self.world.bodies {
             body.def.friction = self.tuning.friction;
