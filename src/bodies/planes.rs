@@ -124,7 +124,7 @@ mod tests {
                 worst * 1e3,
                 rest * 1e3
             );
-            assert!(worst < 0.025 && rest < 0.005, "a voxel is 25 mm");
+            assert!(worst < 0.025 && rest < 0.0075, "a voxel is 25 mm");
             assert!(w.bodies.iter().all(|b| b.asleep), "and they come to rest against the walls");
         }
     }

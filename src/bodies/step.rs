@@ -26,7 +26,7 @@ pub fn step(world: &mut World, gpu: Option<(&Gpu, &Arena)>) -> Result<StepReport
     let mut clock = Clock::new();
     freeze_lost(&mut world.bodies);
     let good: Vec<BodyState> = world.bodies.iter().map(|b| b.state).collect();
-    world.hold = world.hold.filter(|held| hold::pull(&mut world.bodies, held, settings.dt));
+    world.hold = world.hold.filter(|held| hold::pull(&mut world.bodies, held, settings.gravity, settings.dt));
 
     let far = world.far();
     let pairs = find_pairs(&world.bodies, &Levels::new(&world.bodies, &world.pair_levels, far), settings.dt);

@@ -5,6 +5,8 @@
 
 mod drawing;
 mod opening;
+mod handling;
+mod playback;
 mod previewing;
 mod undo;
 
@@ -17,7 +19,7 @@ use glam::DVec3;
 
 use super::{
     BreakJob, BreakSummary, Event, History, ImportError, ImportJob, Imported, Scene, SceneBody, Snapshot,
-    Tuning,
+    Timeline, Tuning,
     breaking::{Blow, Broken, SharedFracturer, grid_from_world, parts},
     history::Step,
     pick::pick_forest,
@@ -32,9 +34,6 @@ use crate::{
 
 /// Bytes of octrees on the GPU above which old undo steps are forgotten.
 const UNDO_BUDGET: u64 = 400 << 20;
-
-/// Pieces of this generation no longer break by themselves.
-const MOST_GENERATIONS: u32 = 3;
 
 /// What goes wrong while a sandbox works.
 #[derive(Debug, thiserror::Error)]
@@ -118,16 +117,37 @@ pub struct Sandbox {
     first: Option<Snapshot>,
     opening: Option<(Scene, ImportJob)>,
     imported: Option<Vec<Imported>>,
-    breaking: Option<BreakJob>,
-    waiting: Vec<(BodyId, Blow, FractureParams)>,
+    breaking: Option<(BreakJob, Cause)>,
+    waiting: Vec<Waiting>,
     next_event: usize,
-    projectiles: Vec<BodyDef>,
+    projectiles: Vec<(BodyDef, usize)>,
+    throwing: handling::Throwing,
+    timeline: Timeline,
     time: f64,
     next_color: u32,
     revision: u64,
     last_step: StepReport,
     last_break: Option<BreakSummary>,
     preview: previewing::Preview,
+}
+
+/// What made a body break.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    /// The user: kept in the scene, so that it happens again when the scene is played again.
+    User,
+    /// An event of the scene, which is there already.
+    Event,
+    /// What it ran into: happens again by itself.
+    Collision,
+}
+
+/// A body about to break.
+struct Waiting {
+    body: BodyId,
+    blow: Blow,
+    params: FractureParams,
+    cause: Cause,
 }
 
 /// What [`Sandbox::poll`] took in.
@@ -137,6 +157,8 @@ pub enum Arrived {
     Opened,
     /// A body broke.
     Broke,
+    /// A thrown body is there.
+    Thrown,
 }
 
 impl Sandbox {
@@ -169,6 +191,8 @@ impl Sandbox {
             waiting: Vec::new(),
             next_event: 0,
             projectiles: Vec::new(),
+            throwing: handling::Throwing::default(),
+            timeline: Timeline::default(),
             time: 0.0,
             next_color: 0,
             revision: 0,
@@ -212,7 +236,7 @@ impl Sandbox {
     /// Whether a worker thread is busy for this sandbox.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        self.opening.is_some() || self.is_breaking()
+        self.opening.is_some() || self.is_breaking() || self.throwing.is_busy()
     }
 
     /// Whether a fracture is being computed or about to be taken in.
@@ -248,11 +272,14 @@ impl Sandbox {
             self.commit_scene(&mut arena, scene, &imported)?;
             return Ok(Some(Arrived::Opened));
         }
-        if let Some(result) = self.breaking.as_ref().and_then(BreakJob::poll)
-            && let Some(job) = self.breaking.take()
+        if let Some(result) = self.breaking.as_ref().and_then(|(job, _)| job.poll())
+            && let Some((job, cause)) = self.breaking.take()
         {
-            self.commit_break(&mut arena, &job, result?)?;
+            self.commit_break(&mut arena, &job, cause, result?)?;
             return Ok(Some(Arrived::Broke));
+        }
+        if self.commit_throw(&mut arena)? {
+            return Ok(Some(Arrived::Thrown));
         }
         drop(arena);
         self.start_waiting();
@@ -262,14 +289,19 @@ impl Sandbox {
     fn insert(&mut self, arena: &mut Arena, forest: &Forest) -> Result<Slot, GpuError> {
         loop {
             let over = arena.bytes() > UNDO_BUDGET;
-            if over && self.history.shrink() {
+            if over && self.forget_some() {
                 self.collect(arena);
             }
             match arena.insert(&self.gpu, forest) {
-                Err(GpuError::TooLarge { .. }) if self.history.shrink() => self.collect(arena),
+                Err(GpuError::TooLarge { .. }) if self.forget_some() => self.collect(arena),
                 result => return result,
             }
         }
+    }
+
+    /// Forgets old undo steps, then old recorded states; false when there was nothing to forget.
+    fn forget_some(&mut self) -> bool {
+        self.history.shrink() || self.timeline.shrink()
     }
 
     /// Gives back the octrees that neither a body nor an undo step holds.
@@ -306,23 +338,26 @@ impl Sandbox {
         if !self.tuning.lock_rng {
             self.tuning.fracture.rng = (params.rng + 1) & i64::MAX as u64;
         }
-        self.waiting.push((body, blow, params));
+        self.waiting.push(Waiting { body, blow, params, cause: Cause::User });
         self.start_waiting();
     }
 
     fn start_waiting(&mut self) {
+        // What its pieces run into must not break a scene into ever more of them.
+        let full = self.world.bodies.len() >= self.scene.break_pieces as usize;
+        self.waiting.retain(|w| !(full && w.cause == Cause::Collision));
         if self.breaking.is_some() || self.waiting.is_empty() {
             return;
         }
-        let (id, blow, mut params) = self.waiting.remove(0);
+        let Waiting { body: id, blow, mut params, cause } = self.waiting.remove(0);
         if let Some(body) = self.world.bodies.iter().find(|b| b.id == id) {
             let object = self.info.get(&id).map_or(0, |info| info.object);
             params.interior = self.interior_of(object);
             let surface_color = self.objects.get(object).map(|o| o.surface_color);
             let intact = self.info.get(&id).is_none_or(|info| info.generation == 0);
             let body = (body, intact, surface_color);
-            self.breaking =
-                Some(BreakJob::start(&self.gpu, &self.arena, &self.fracturer, body, blow, &params));
+            let job = BreakJob::start(&self.gpu, &self.arena, &self.fracturer, body, blow, &params);
+            self.breaking = Some((job, cause));
         }
     }
 
@@ -330,6 +365,7 @@ impl Sandbox {
         &mut self,
         arena: &mut Arena,
         job: &BreakJob,
+        cause: Cause,
         broken: Broken,
     ) -> Result<(), SandboxError> {
         let Some(body) = self.world.bodies.iter().find(|b| b.id == job.body).cloned() else {
@@ -364,14 +400,15 @@ impl Sandbox {
             };
             self.add(def, info.object, info.generation + 1);
         }
-        self.scene.events.push(Event::Impact {
-            time: self.time,
-            point: job.blow.point,
-            direction: job.blow.direction,
-            speed: job.blow.speed,
-            fracture: Some(job.params.clone()),
-        });
-        self.next_event = self.scene.events.len();
+        if cause == Cause::User {
+            self.happened(Event::Impact {
+                time: self.time,
+                point: job.blow.point,
+                direction: job.blow.direction,
+                speed: job.blow.speed,
+                fracture: Some(job.params.clone()),
+            });
+        }
         self.world.wake_all();
         let whole = job.source_volume.max(f64::MIN_POSITIVE);
         self.last_break = Some(BreakSummary {
@@ -387,16 +424,25 @@ impl Sandbox {
         Ok(())
     }
 
+    /// Keeps what the user did in the scene, before what has not happened yet.
+    fn happened(&mut self, event: Event) {
+        let at = self.next_event.min(self.scene.events.len());
+        self.scene.events.insert(at, event);
+        self.next_event = at + 1;
+    }
+
     /// One step of time.
     ///
     /// # Errors
     /// [`GpuError`].
     pub fn step(&mut self) -> Result<(), GpuError> {
+        self.record_first();
         self.start_events();
-        if self.world.bodies.iter().all(|b| b.asleep || b.def.fixed) {
+        if self.world.hold.is_none() && self.awake() == 0 {
             self.time += self.world.settings.dt;
             self.last_step.time = self.time;
             self.last_step.awake = 0;
+            self.record();
             return Ok(());
         }
         let arena = Arc::clone(&self.arena);
@@ -406,6 +452,7 @@ impl Sandbox {
         drop(arena);
         self.time += self.world.settings.dt;
         self.revision += 1;
+        self.record();
         self.break_fragile(fragile);
         Ok(())
     }
@@ -424,9 +471,10 @@ impl Sandbox {
         self.world
             .bodies
             .iter()
-            .filter(|b| !b.asleep && !b.def.fixed)
+            .filter(|b| !b.asleep && !b.is_static())
             .filter_map(|b| {
-                let info = self.info.get(&b.id).filter(|info| info.generation < MOST_GENERATIONS)?;
+                let info =
+                    self.info.get(&b.id).filter(|info| info.generation < self.scene.break_generations)?;
                 Some((b.id, b.state.linear_velocity, threshold(info)?))
             })
             .collect()
@@ -451,7 +499,8 @@ impl Sandbox {
             let point = if reach > 0.0 { start + way * reach } else { body.state.position };
             let object = self.info.get(&id).and_then(|info| self.objects.get(info.object));
             let params = object.map_or_else(|| self.tuning.fracture.clone(), |o| o.scene.fracture.clone());
-            self.waiting.push((id, Blow { point, direction: way, speed: 0.0 }, params));
+            let blow = Blow { point, direction: way, speed: 0.0 };
+            self.waiting.push(Waiting { body: id, blow, params, cause: Cause::Collision });
         }
         self.start_waiting();
     }
@@ -466,9 +515,9 @@ impl Sandbox {
                 .count();
             self.next_event += 1;
             if matches!(event, Event::Projectile { .. })
-                && let Some(def) = self.projectiles.get(thrown).cloned()
+                && let Some((def, object)) = self.projectiles.get(thrown).cloned()
             {
-                self.add(def, self.scene.bodies.len() + thrown, 0);
+                self.add(def, object, 0);
                 self.revision += 1;
             }
             if let Event::Impact { point, direction, speed, fracture, .. } = event
@@ -476,7 +525,7 @@ impl Sandbox {
             {
                 let params = fracture.unwrap_or_else(|| self.tuning.fracture.clone());
                 let blow = Blow { point, direction: direction.normalize_or(DVec3::NEG_Y), speed };
-                self.waiting.push((id, blow, params));
+                self.waiting.push(Waiting { body: id, blow, params, cause: Cause::Event });
                 self.start_waiting();
             }
         }
@@ -561,13 +610,15 @@ impl Sandbox {
     /// Bodies that move.
     #[must_use]
     pub fn awake(&self) -> usize {
-        self.world.bodies.iter().filter(|b| !b.asleep && !b.def.fixed).count()
+        self.world.bodies.iter().filter(|b| !b.asleep && !b.is_static()).count()
     }
 
     /// Whether a step of time would change anything.
     #[must_use]
     pub fn has_motion(&self) -> bool {
-        self.awake() > 0 || (!self.objects.is_empty() && self.next_event < self.scene.events.len())
+        self.awake() > 0
+            || self.world.hold.is_some()
+            || (!self.objects.is_empty() && self.next_event < self.scene.events.len())
     }
 
     /// The camera that the open scene asks for.

@@ -134,6 +134,8 @@ struct Raw {
     p: DVec3,
     n: DVec3,
     owner: u32,
+    /// What it counts in the mean: the volume that the two cells share.
+    weight: f64,
 }
 
 /// A body's octree down to a level.
@@ -201,7 +203,7 @@ impl<'a> Shape<'a> {
         at.level < self.level
     }
 
-    /// Points of the boundary cell `at` on the planes of its surfel, under `p`; cells of this body.
+    /// Points of the boundary cell `at` on the planes of its surfel, next to `p`; cells of this body.
     fn touch(&self, at: At, node: u32, p: DVec3) -> impl Iterator<Item = (DVec3, DVec3)> {
         let surfel = self.surfels.items.get((node - self.first) as usize).copied();
         let cell = at.cell.as_dvec3();
@@ -244,12 +246,13 @@ impl<'a> Shape<'a> {
             }
             if self.opens(child) {
                 self.below(index, child.level, child.cell, plane, out);
-            } else if let Some(surfel) = self.surfels.items.get((index - self.first) as usize) {
-                for side in 0..if surfel.thickness > 0.0 { 2 } else { 1 } {
-                    let (p, n) = surfel.side(side);
-                    let (p, n) = (p.as_dvec3(), n.as_dvec3());
+            } else {
+                // Next to the plane: at an edge the surface of a cell is deeper on one side than in its middle.
+                let centre = low + size * 0.5;
+                let near = centre - plane.0 * (plane.0.dot(centre) - plane.1);
+                for (p, n) in self.touch(child, index, near.clamp(low, low + size)) {
                     if plane.0.dot(p) < plane.1 {
-                        out.push(Raw { p, n, owner: 0 });
+                        out.push(Raw { p, n, owner: 0, weight: 1.0 });
                     }
                 }
             }
@@ -291,17 +294,17 @@ impl Walk<'_> {
         } else if open_b || opens[1] {
             self.shapes[1].children(b).into_iter().for_each(|child| self.meet(a, child));
         } else {
-            self.touch(a, b, (low + high) * 0.5);
+            self.touch(a, b, (low + high) * 0.5, (high - low).element_product());
         }
     }
 
     /// Two cells of the last level: a point on each surface in them, under the middle of what they share.
-    fn touch(&mut self, a: At, b: At, middle: DVec3) {
+    fn touch(&mut self, a: At, b: At, middle: DVec3, weight: f64) {
         let [shape_a, shape_b] = self.shapes;
         if let Node::Boundary(node) = a.node {
             for (p, n) in shape_a.touch(a, node, middle) {
                 if shape_b.holds(self.b_from_a.transform_point3(p - n * INWARDS), false) {
-                    self.raw.push(Raw { p, n, owner: 0 });
+                    self.raw.push(Raw { p, n, owner: 0, weight });
                 }
             }
         }
@@ -310,14 +313,14 @@ impl Walk<'_> {
                 let p = self.a_from_b.transform_point3(p);
                 let n = self.a_from_b.transform_vector3(n).normalize_or_zero();
                 if shape_a.holds(p - n * INWARDS, false) {
-                    self.raw.push(Raw { p, n, owner: 1 });
+                    self.raw.push(Raw { p, n, owner: 1, weight });
                 }
             }
         }
     }
 }
 
-/// Means over the cells of the lattice. The two surfaces stay apart: where they lie in one cell, which is so in every shallow
+/// Means over the cells of the lattice, weighted by what the two cells share, so that slivers count little. The two surfaces stay apart: where they lie in one cell, which is so in every shallow
 /// contact, their mean would be no surface at all. So do the two faces of something thin.
 fn gather(raw: Vec<Raw>) -> Vec<Raw> {
     let key = |r: &Raw| {
@@ -331,13 +334,13 @@ fn gather(raw: Vec<Raw>) -> Vec<Raw> {
     for group in keyed.chunk_by(|a, b| a.0 == b.0) {
         let lead = group[0].1.n;
         for front in [true, false] {
-            let (mut p, mut n, mut count) = (DVec3::ZERO, DVec3::ZERO, 0.0);
+            let (mut p, mut n, mut weight) = (DVec3::ZERO, DVec3::ZERO, 0.0);
             for (_, r) in group.iter().filter(|(_, r)| (r.n.dot(lead) >= 0.0) == front) {
-                (p, n, count) = (p + r.p, n + r.n, count + 1.0);
+                (p, n, weight) = (p + r.p * r.weight, n + r.n * r.weight, weight + r.weight);
             }
-            if count > 0.0 {
+            if weight > 0.0 {
                 let n = n.normalize_or(if front { lead } else { -lead });
-                out.push(Raw { p: p / count, n, owner: group[0].1.owner });
+                out.push(Raw { p: p / weight, n, owner: group[0].1.owner, weight });
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Penalty, PenaltyStep, Respond, Response};
 use crate::bodies::{
-    Levels, PairLevels, StepReport, World, WorldSettings, overlaps,
+    StepReport, World, WorldSettings,
     testing::{block, body, grid, world},
 };
 use glam::{DQuat, DVec3};
@@ -61,25 +61,20 @@ fn leak(change: impl Fn(&mut PenaltyStep)) -> f64 {
     w.bodies[1].state.rotation = DQuat::from_euler(glam::EulerRot::XYZ, 0.1, 0.4, -0.2);
     w.bodies[1].state.linear_velocity = DVec3::new(0.3, -1.0, 0.2);
     w.bodies[0].state.angular_velocity = DVec3::new(0.0, 0.5, 1.0);
-    w.step_on_cpu();
     let momentum = |w: &World| {
         w.bodies.iter().fold((DVec3::ZERO, DVec3::ZERO), |(p, l), b| {
             let m = b.def.mass_kg() * b.state.linear_velocity;
             (p + m, l + b.state.position.cross(m) + b.inertia_in_world() * b.state.angular_velocity)
         })
     };
-    let none = PairLevels::default();
     let mut bodies = w.bodies.clone();
-    let manifolds = w.manifolds.clone();
-    let levels = Levels::new(&w.bodies, &none, None);
-    let overlaps = overlaps::find(&w.bodies, &levels, &mut w.shapes, &manifolds, &w.settings);
-    assert_eq!(overlaps.len(), 1, "the boxes overlap");
+    let pair = w.pair_data(w.bodies[0].id, w.bodies[1].id).expect("both are there");
+    assert!(pair.volume > 0.0, "the boxes overlap");
     let before = momentum(&w);
-    let mut step = PenaltyStep { constants: Penalty::default(), overlaps };
+    let mut step = PenaltyStep { constants: Penalty::default(), overlaps: vec![pair] };
     change(&mut step);
-    let mut out = manifolds.clone();
     // Velocities only: moving the centres by the new velocities keeps the angular momentum as well.
-    step.advance(&mut bodies, &mut out, &w.settings);
+    step.advance(&mut bodies, &mut [], &w.settings);
     let pushed = bodies[1].state.linear_velocity.distance(w.bodies[1].state.linear_velocity);
     assert!(pushed > 0.05, "they push each other: {pushed}");
     w.bodies = bodies;
@@ -140,12 +135,12 @@ fn friction_is_viscous_and_never_holds() {
     run(&mut w, 1.0);
     w.bodies[0].state.linear_velocity.x = 2.0;
     let mass = w.bodies[0].def.mass_kg();
-    run(&mut w, 0.5);
+    run(&mut w, 0.01);
     let v = w.bodies[0].state.linear_velocity.x;
-    // v' = -mu A / m v, by implicit Euler.
-    let want = 2.0 / (1.0 + w.settings.penalty.friction / mass * 0.01).powi(50);
-    println!("2 m/s become {v:.4}, {want:.4} expected");
-    assert!((v / want - 1.0).abs() < 0.12);
+    // v' = -mu A / m v, by implicit Euler; the friction acts at the bottom and also turns the cube, which takes a share.
+    let lost = 2.0 - 2.0 / (1.0 + w.settings.penalty.friction / mass * 0.01);
+    println!("2 m/s lose {:.4}, {lost:.4} expected", 2.0 - v);
+    assert!(((2.0 - v) / lost - 1.0).abs() < 0.12);
     // On a slope it slides at m g sin / (mu A) however flat: nothing holds.
     let slope: f64 = 0.05;
     let mut w = cubes(
