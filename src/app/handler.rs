@@ -211,6 +211,8 @@ impl Shown {
                 hover: session.hover,
                 tool: session.tool(),
                 pin: session.pin_view(),
+                hold: session.hold_view(),
+                speed: session.speed(),
                 starting: session.starting(),
                 hint: session.hint,
                 adapter: &self.adapter,

@@ -3,6 +3,8 @@
 //! In: pieces, with what they are made of. Out: where they are after each step. [`World::step`] is the recipe: broad phase,
 //! octree pairs, manifolds, response, sleep (Domaradzki & Martyn 2016, sec. 5).
 
+#[cfg(test)]
+mod bad_cases;
 mod broad_phase;
 mod collide;
 mod dense;

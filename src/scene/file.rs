@@ -356,7 +356,8 @@ fn pairs(scene: &Scene) -> Checked {
                 }
                 1 => {}
                 n => {
-                    return place.fail("bodies", format!("names \"{name}\", but {n} bodies have that `name`"));
+                    return place
+                        .fail("bodies", format!("names \"{name}\", but {n} bodies have that `name`"));
                 }
             }
         }

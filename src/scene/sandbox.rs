@@ -613,6 +613,12 @@ impl Sandbox {
         self.world.bodies.iter().filter(|b| !b.asleep && !b.is_static()).count()
     }
 
+    /// Bodies that were taken out of the simulation because their numbers ran away.
+    #[must_use]
+    pub fn frozen(&self) -> usize {
+        self.world.bodies.iter().filter(|b| b.frozen).count()
+    }
+
     /// Whether a step of time would change anything.
     #[must_use]
     pub fn has_motion(&self) -> bool {

@@ -30,6 +30,9 @@ impl Frame {
     }
 }
 
+/// What has to be put back: other bodies, if any, their states, and the time.
+pub(super) type Wanted<'a> = (Option<&'a Snapshot>, &'a [(BodyState, bool)], f64);
+
 /// Recorded states.
 #[derive(Default)]
 pub struct Timeline {
@@ -150,11 +153,7 @@ impl Timeline {
 
     /// What has to be put back to show `frame`: the snapshot where other bodies live now, and the states. Call
     /// [`Timeline::shown`] afterwards.
-    pub(super) fn wanted(
-        &self,
-        frame: usize,
-        now: &[Body],
-    ) -> Option<(Option<&Snapshot>, &[(BodyState, bool)], f64)> {
+    pub(super) fn wanted(&self, frame: usize, now: &[Body]) -> Option<Wanted<'_>> {
         let frame = self.frames.get(frame)?;
         let epoch = self.epochs.get(frame.epoch)?;
         let same = epoch.ids.iter().copied().eq(now.iter().map(|b| b.id));

@@ -16,6 +16,8 @@ fn entries() -> Vec<(&'static str, &'static str, Command)> {
         ("Frame everything", "Home", Command::FrameAll),
         ("Hammer: a click breaks", "H", Command::Tool(Tool::Hammer)),
         ("Impact: a click pins a blow to tune", "I", Command::Tool(Tool::Impact)),
+        ("Hand: drags a body", "G", Command::Tool(Tool::Hand)),
+        ("Throw: a click throws a ball or a box", "T", Command::Tool(Tool::Throw)),
         ("Break at the pinned impact", "Enter", Command::BreakPin),
         ("Remove the pinned impact", "Esc", Command::Unpin),
     ];

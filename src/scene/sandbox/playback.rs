@@ -52,9 +52,9 @@ impl Sandbox {
             (body.still_secs, body.slow_secs) = (0.0, 0.0);
         }
         self.time = time;
-        // Events are in order of time up to those that have not happened; half a step for rounding.
-        let reached = time + 0.5 * self.world.settings.dt;
-        let first = |e: &crate::scene::Event| e.time() + self.world.settings.dt > reached;
+        // The step to this state began a step earlier and saw what was due then; a little for rounding.
+        let began = time - self.world.settings.dt * (1.0 - 1e-6);
+        let first = |e: &crate::scene::Event| e.time() > began;
         self.next_event = self.scene.events.iter().position(first).unwrap_or(self.scene.events.len());
         self.timeline.shown(frame, &self.world.bodies);
         self.last_step = StepReport { time, ..StepReport::default() };
