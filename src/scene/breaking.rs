@@ -84,6 +84,17 @@ impl Broken {
     }
 }
 
+/// What made a body break.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// The user: kept in the scene, so that it happens again when the scene is played again.
+    User,
+    /// An event of the scene, which is there already.
+    Event,
+    /// What it ran into: happens again by itself.
+    Collision,
+}
+
 /// A blow that waits for its turn.
 pub(super) struct Waiting {
     pub body: BodyId,
@@ -91,8 +102,8 @@ pub(super) struct Waiting {
     pub params: FractureParams,
     /// Cells that were painted to stay.
     pub kept: Option<Arc<KeptCells>>,
-    /// Whether it is the user's own: the random seed then goes on when it has fallen, unless it is locked.
-    pub by_hand: bool,
+    /// The user's own lets the random seed go on when it has fallen, unless it is locked.
+    pub cause: Cause,
 }
 
 /// A fracture on its way.
@@ -104,7 +115,7 @@ pub struct BreakJob {
     /// As it was asked for.
     pub params: FractureParams,
     /// Whether it is the user's own.
-    pub(super) by_hand: bool,
+    pub(super) cause: Cause,
     /// The body's mass when it was hit, at density 1 in grid units.
     pub(super) source_volume: f64,
     pub(super) started: Instant,
@@ -123,7 +134,7 @@ impl BreakJob {
     ) -> Self {
         let (sender, receiver) = mpsc::channel();
         let (gpu, arena, fracturer) = (gpu.clone(), Arc::clone(arena), Arc::clone(fracturer));
-        let Waiting { blow, params, kept: painted, by_hand, .. } = waiting;
+        let Waiting { blow, params, kept: painted, cause, .. } = waiting;
         let (def, params_there) = (body.def.clone(), params.clone());
         let impact = Impact {
             point: grid_from_world(&body.state, &def.mass, def.grid.h, blow.point),
@@ -159,7 +170,7 @@ impl BreakJob {
             body: body.id,
             blow,
             params,
-            by_hand,
+            cause,
             source_volume: body.def.mass.volume,
             started: Instant::now(),
             receiver,

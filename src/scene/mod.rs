@@ -14,10 +14,11 @@ mod pick;
 mod preview;
 mod sandbox;
 mod seeds_file;
+mod timeline;
 mod tuning;
 
 pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
-pub use document::{Event, Pinned, Scene, SceneBody, SceneView};
+pub use document::{Event, Pinned, Scene, SceneBody, ScenePair, SceneView};
 pub use file::{SceneError, autosave_path, load_scene, parse_scene, save_scene, write_atomically};
 pub use history::{History, Snapshot};
 pub use import::{ImportError, ImportJob, Imported, display_name, import, resolve_mesh_path};
@@ -28,4 +29,5 @@ pub use sandbox::{
     Arrived, BodyInfo, LabelReport, LookingReport, ObjectInfo, Sandbox, SandboxError, ScenePick, Subject,
 };
 pub use seeds_file::read_seeds;
-pub use tuning::{InsideView, LabelView, Tuning, ViewTuning};
+pub use timeline::Timeline;
+pub use tuning::{InsideView, LabelView, Missile, Throw, Tuning, ViewTuning};
