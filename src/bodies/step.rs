@@ -1,11 +1,12 @@
 //! The recipe of one step.
 
 use super::{
-    Body, BodyState, Narrow, StepReport, World, WorldSettings,
+    Body, BodyState, Levels, Narrow, Response, StepReport, World, WorldSettings,
     broad_phase::{self, Aabb},
     collide::{self, Hit, Manifold, Pair},
-    integrate,
-    respond::{Respond, SoftStep},
+    hold, integrate, overlaps,
+    planes::{Walls, planes},
+    respond::{PenaltyStep, Respond, SoftStep},
     sleep,
 };
 use crate::{
@@ -29,8 +30,9 @@ pub fn step(world: &mut World, gpu: Option<(&Gpu, &Arena)>) -> Result<StepReport
     let mut clock = Clock::new();
     freeze_lost(&mut world.bodies);
     let good: Vec<BodyState> = world.bodies.iter().map(|b| b.state).collect();
+    world.hold = world.hold.filter(|held| hold::pull(&mut world.bodies, held, settings.gravity, settings.dt));
 
-    let near = near(&world.bodies, settings.dt);
+    let near = near(world, settings.dt);
     let rounds = rounds(&near, &settings);
     let part = WorldSettings {
         dt: settings.dt / f64::from(rounds),
@@ -42,11 +44,11 @@ pub fn step(world: &mut World, gpu: Option<(&Gpu, &Arena)>) -> Result<StepReport
             world.bodies.iter_mut().zip(&good).for_each(|(body, good)| body.state = *good);
             return Err(error);
         }
+        for (body, good) in world.bodies.iter_mut().zip(&good) {
+            integrate::freeze_if_lost(body, good);
+        }
     }
 
-    for (body, good) in world.bodies.iter_mut().zip(&good) {
-        integrate::freeze_if_lost(body, good);
-    }
     if settings.sleeping {
         sleep::fall_asleep(&mut world.bodies, &world.manifolds, settings.dt);
     }
@@ -57,11 +59,16 @@ pub fn step(world: &mut World, gpu: Option<(&Gpu, &Arena)>) -> Result<StepReport
 }
 
 /// Pairs that may meet in a step.
-fn near(bodies: &[Body], dt: f64) -> Vec<Pair> {
-    let boxes: Vec<_> = bodies.iter().map(|b| bounds(b, dt)).collect();
+fn near(world: &World, dt: f64) -> Vec<Pair> {
+    let bodies = &world.bodies;
+    let levels = Levels::new(bodies, &world.pair_levels, world.far());
+    let boxes: Vec<_> = bodies.iter().enumerate().map(|(i, b)| bounds(b, levels.coarsest(i), dt)).collect();
     let moves: Vec<_> = bodies.iter().map(|b| !b.is_static() && !b.asleep).collect();
-    let pairs = broad_phase::pairs(&boxes, &moves).into_iter();
-    pairs.map(|(i, j)| Pair::new(bodies, i as usize, j as usize, dt)).collect()
+    broad_phase::pairs(&boxes, &moves)
+        .into_iter()
+        .map(|(i, j)| [i as usize, j as usize])
+        .map(|[i, j]| Pair::at(bodies, [i, j], levels.pair(i, j), dt))
+        .collect()
 }
 
 /// How often contacts are looked for in a step: once, or more often while bodies near each other move fast for their cells.
@@ -92,18 +99,21 @@ fn round(
 
     sleep::wake_touched(&mut world.bodies, &manifolds, &pressed, settings);
     let live: Vec<bool> = manifolds.iter().map(|m| !rests(&world.bodies, m)).collect();
-    SoftStep::default().advance(&mut world.bodies, &mut manifolds, settings);
+    let method = method(world, &manifolds, settings);
+    method.advance(&mut world.bodies, &mut manifolds, settings);
     clock.lap(report, "solver");
 
     let solved: Vec<_> = manifolds.iter().zip(live).filter_map(|(m, live)| live.then_some(m)).collect();
     report.pairs += pairs.len();
     report.collision_points = solved.iter().map(|m| m.totals.points).sum();
-    report.intersection_volume = solved.iter().map(|m| m.totals.volume).sum();
+    let volume = || solved.iter().map(|m| m.totals.volume).sum::<f64>();
+    report.intersection_volume = method.intersection_volume().unwrap_or_else(volume);
     report.contacts = solved.iter().map(|m| m.points.len()).sum();
     // Of those that rest, too.
     let presses = manifolds.iter().flat_map(|m| &m.points).filter(|p| p.total_impulse > 0.0);
     report.deepest = presses.map(|p| -p.separation).fold(report.deepest, f64::max);
-    for p in solved.iter().filter(|m| m.second.is_none()).flat_map(|m| &m.points) {
+    let upright = |p: &&collide::Point| p.normal == DVec3::Y;
+    for p in solved.iter().filter(|m| m.second.is_none()).flat_map(|m| &m.points).filter(upright) {
         report.floor_force += p.normal * p.total_impulse;
     }
     world.manifolds = manifolds;
@@ -119,6 +129,9 @@ fn sane(mut settings: WorldSettings) -> WorldSettings {
         settings.gravity = DVec3::ZERO;
     }
     settings.floor = settings.floor.filter(|height| height.is_finite());
+    settings.walls = settings.walls.filter(Walls::is_sound);
+    settings.penalty.stiffness = finite(settings.penalty.stiffness, 0.0).max(0.0);
+    settings.penalty.friction = finite(settings.penalty.friction, 0.0).max(0.0);
     settings
 }
 
@@ -136,12 +149,11 @@ fn sort_out(world: &World, near: &[Pair], dt: f64) -> (Vec<Pair>, Vec<bool>) {
     let mut stays: Vec<bool> = world.manifolds.iter().map(|m| rests(bodies, m)).collect();
     let mut pairs = Vec::new();
     for pair in near {
-        let [i, j] = pair.bodies;
-        let (a, b) = (&bodies[i], &bodies[j]);
+        let [a, b] = pair.bodies.map(|k| &bodies[k]);
         let known = collide::find(&world.manifolds, a.id, Some(b.id));
         match known.filter(|&k| collide::holds(&world.manifolds[k], a, Some(b), pair.levels, dt)) {
             Some(k) => stays[k] = true,
-            None => pairs.push(Pair::new(bodies, i, j, dt)),
+            None => pairs.push(Pair::at(bodies, pair.bodies, pair.levels, dt)),
         }
     }
     (pairs, stays)
@@ -156,8 +168,22 @@ fn rests(bodies: &[Body], manifold: &Manifold) -> bool {
     !moves(manifold.first) && !manifold.second.is_some_and(moves)
 }
 
+/// How contacts are answered, with what that needs.
+fn method(world: &mut World, manifolds: &[Manifold], settings: &WorldSettings) -> Box<dyn Respond> {
+    match settings.response {
+        Response::Soft => Box::new(SoftStep::default()),
+        Response::Penalty => {
+            let far = world.far();
+            let World { bodies, shapes, pair_levels, .. } = world;
+            let levels = Levels::new(bodies, pair_levels, far);
+            let overlaps = overlaps::find(bodies, &levels, shapes, manifolds, settings);
+            Box::new(PenaltyStep { constants: settings.penalty, overlaps })
+        }
+    }
+}
+
 /// The world box of a body, grown by what it moves in a step and half a cell.
-fn bounds(body: &Body, dt: f64) -> Option<Aabb> {
+fn bounds(body: &Body, level: u32, dt: f64) -> Option<Aabb> {
     let (low, high) = body.def.mass.bounds;
     if body.def.mass.voxels == 0 || !body.state.is_finite() {
         return None;
@@ -167,8 +193,7 @@ fn bounds(body: &Body, dt: f64) -> Option<Aabb> {
     let half = (high - low) * 0.5;
     let axes = DMat3::from_mat4(to_world);
     let reach = axes.x_axis.abs() * half.x + axes.y_axis.abs() * half.y + axes.z_axis.abs() * half.z;
-    let level = body.def.collision_level();
-    let cell = body.def.grid.h * f64::from(1u32 << (body.def.forest.level - level));
+    let cell = body.def.grid.h * f64::from(1u32 << body.def.forest.level.saturating_sub(level));
     let speed =
         body.state.linear_velocity.length() + body.state.angular_velocity.length() * body.def.radius();
     let reach = reach + DVec3::splat(0.5 * cell + speed * dt);
@@ -211,11 +236,13 @@ fn contacts(
     stays: &[bool],
     settings: &WorldSettings,
 ) -> Vec<Manifold> {
-    let World { bodies, shapes, manifolds: old, .. } = world;
+    let far = world.far();
+    let World { bodies, shapes, manifolds: old, pair_levels, .. } = world;
     let mut manifolds = collide::pair_manifolds(pairs, hits, bodies, shapes, old, settings.dt);
-    if let Some(height) = settings.floor {
-        manifolds.extend(collide::floor_manifolds(bodies, height, settings.dt, shapes, old));
-    }
+    let levels = Levels::new(bodies, pair_levels, far);
+    let own: Vec<u32> = (0..bodies.len()).map(|i| levels.own(i)).collect();
+    let planes = planes(settings);
+    manifolds.extend(collide::plane_manifolds(bodies, &own, &planes, settings.dt, shapes, old));
     for (mut manifold, _) in std::mem::take(old).into_iter().zip(stays).filter(|(_, stays)| **stays) {
         if !rests(bodies, &manifold) {
             collide::carry(&mut manifold, bodies, settings.dt);

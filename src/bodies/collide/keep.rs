@@ -18,7 +18,7 @@ const KEEP_CELLS: f64 = 0.1;
 const EASE_SECS: f64 = 0.2;
 
 /// How one body of a pair lies to the other: the smaller in the axes of the larger, since that is where turning moves points
-/// least. The floor is larger than any body and knows no sideways.
+/// least. Floor and walls are larger than any body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lie {
     position: DVec3,
@@ -26,11 +26,11 @@ pub struct Lie {
 }
 
 impl Lie {
-    /// Of `a` to `b`, or to the floor.
+    /// Of `a` to `b`, or to the planes.
     #[must_use]
     pub fn new(a: &Body, b: Option<&Body>) -> Self {
         let Some(b) = b else {
-            return Self { position: a.state.position * DVec3::Y, rotation: a.state.rotation };
+            return Self { position: a.state.position, rotation: a.state.rotation };
         };
         let (small, large) = if a.def.radius() <= b.def.radius() { (a, b) } else { (b, a) };
         let inverse = large.state.rotation.inverse();
@@ -59,7 +59,6 @@ fn speed(a: &Body, b: Option<&Body>) -> f64 {
     };
     let arm = small.state.position - large.position;
     let v = small.state.linear_velocity - large.linear_velocity - large.angular_velocity.cross(arm);
-    let v = if b.is_some() { v } else { v * DVec3::Y };
     let turn = if b.is_some() {
         small.state.angular_velocity - large.angular_velocity
     } else {
