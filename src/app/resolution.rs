@@ -5,6 +5,8 @@
 
 /// Most that one picture may take while all is still, ms: longer would be felt at the next click.
 const STILL_MS: f64 = 200.0;
+/// Share of the time between two pictures that one may take.
+pub const BUDGET_SHARE: f64 = 0.8;
 /// Smallest side share.
 const LEAST: f64 = 0.3;
 /// Pictures that are added up while all is still.
@@ -31,7 +33,7 @@ impl Resolution {
 
     /// The size for the next picture in a viewport of `full` pixels.
     pub fn choose(&mut self, full: [u32; 2], target_fps: f64, sharpness: f64, still: bool) -> [u32; 2] {
-        let budget_ms = if still { STILL_MS } else { 0.8 * 1000.0 / target_fps.max(1.0) };
+        let budget_ms = if still { STILL_MS } else { BUDGET_SHARE * 1000.0 / target_fps.max(1.0) };
         let megapixels = f64::from(full[0]) * f64::from(full[1]) * 1e-6;
         // Before anything was measured, a small picture cannot take long.
         let share = self.ms_per_megapixel.map_or(LEAST, |ms| (budget_ms / (ms * megapixels)).sqrt());
