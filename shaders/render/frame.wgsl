@@ -42,6 +42,8 @@ const FLAG_FLOOR = 1u;
 const FLAG_TRANSPARENT = 2u;
 // Some body is selected.
 const FLAG_SELECTION = 4u;
+// There is an overlay.
+const FLAG_OVERLAY = 8u;
 
 const BODY_SKY = 0xffffffffu;
 const BODY_FLOOR = 0xfffffffeu;

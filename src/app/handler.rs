@@ -215,6 +215,8 @@ impl Shown {
                 tool: session.tool(),
                 pin: session.pin_view(),
                 over_cell: session.over_cell(),
+                hold: session.hold_view(),
+                speed: session.speed(),
                 starting: session.starting(),
                 hint: session.hint,
                 adapter: &self.adapter,

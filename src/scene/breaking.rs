@@ -12,7 +12,9 @@ use glam::{DVec3, Vec3};
 
 use crate::{
     bodies::{Body, BodyId, BodyState, MassProperties},
-    fracture::{Fracture, FractureCounts, FractureError, FractureParams, Fracturer, Impact, Solved, Source},
+    fracture::{
+        Fracture, FractureCounts, FractureError, FractureParams, Fracturer, Impact, Pattern, Solved, Source,
+    },
     gpu::{Gpu, GpuError, StageTiming},
     svo::{Arena, Grid},
 };
@@ -66,6 +68,8 @@ pub struct KeptSummary {
 /// A fracture as the worker hands it over.
 pub(super) struct Broken {
     pub fracture: Fracture,
+    /// Its seeds.
+    pub pattern: Pattern,
     /// As it broke: parameters that give the same pieces again.
     pub params: FractureParams,
     /// Seeds of what was to stay together, whose first is its object id.
@@ -80,6 +84,17 @@ impl Broken {
     }
 }
 
+/// What made a body break.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// The user: kept in the scene, so that it happens again when the scene is played again.
+    User,
+    /// An event of the scene, which is there already.
+    Event,
+    /// What it ran into: happens again by itself.
+    Collision,
+}
+
 /// A blow that waits for its turn.
 pub(super) struct Waiting {
     pub body: BodyId,
@@ -87,8 +102,8 @@ pub(super) struct Waiting {
     pub params: FractureParams,
     /// Cells that were painted to stay.
     pub kept: Option<Arc<KeptCells>>,
-    /// Whether it is the user's own: the random seed then goes on when it has fallen, unless it is locked.
-    pub by_hand: bool,
+    /// The user's own lets the random seed go on when it has fallen, unless it is locked.
+    pub cause: Cause,
 }
 
 /// A fracture on its way.
@@ -100,7 +115,7 @@ pub struct BreakJob {
     /// As it was asked for.
     pub params: FractureParams,
     /// Whether it is the user's own.
-    pub(super) by_hand: bool,
+    pub(super) cause: Cause,
     /// The body's mass when it was hit, at density 1 in grid units.
     pub(super) source_volume: f64,
     pub(super) started: Instant,
@@ -119,7 +134,7 @@ impl BreakJob {
     ) -> Self {
         let (sender, receiver) = mpsc::channel();
         let (gpu, arena, fracturer) = (gpu.clone(), Arc::clone(arena), Arc::clone(fracturer));
-        let Waiting { blow, params, kept: painted, by_hand, .. } = waiting;
+        let Waiting { blow, params, kept: painted, cause, .. } = waiting;
         let (def, params_there) = (body.def.clone(), params.clone());
         let impact = Impact {
             point: grid_from_world(&body.state, &def.mass, def.grid.h, blow.point),
@@ -146,7 +161,7 @@ impl BreakJob {
                     }
                 }
                 let kept = cells.kept(&pattern, &named);
-                Ok(Broken { fracture, params: named, kept })
+                Ok(Broken { fracture, pattern, params: named, kept })
             };
             // The receiver only disappears when the window has closed or the scene was replaced.
             let _ = sender.send(run());
@@ -155,7 +170,7 @@ impl BreakJob {
             body: body.id,
             blow,
             params,
-            by_hand,
+            cause,
             source_volume: body.def.mass.volume,
             started: Instant::now(),
             receiver,

@@ -4,8 +4,11 @@
 //! worker threads; [`Sandbox::poll`] takes the results in, and the frame in which it does so already shows the pieces.
 
 mod drawing;
+mod looking;
 mod opening;
+mod handling;
 mod pinned;
+mod playback;
 mod previewing;
 mod striking;
 mod undo;
@@ -17,10 +20,12 @@ use std::{
 
 use glam::DVec3;
 
+pub use looking::{LabelReport, LookingReport, Subject};
+
 use super::{
     BreakJob, BreakSummary, Event, History, ImportError, ImportJob, Imported, Scene, SceneBody, Snapshot,
-    Tuning,
-    breaking::{Blow, SharedFracturer, Waiting, grid_from_world},
+    Timeline, Tuning,
+    breaking::{Blow, Cause, SharedFracturer, Waiting, grid_from_world},
 };
 use crate::{
     bodies::{Body, BodyDef, BodyId, StepReport, World, WorldSettings},
@@ -119,13 +124,16 @@ pub struct Sandbox {
     breaking: Option<BreakJob>,
     waiting: Vec<Waiting>,
     next_event: usize,
-    projectiles: Vec<BodyDef>,
+    projectiles: Vec<(BodyDef, usize)>,
+    throwing: handling::Throwing,
+    timeline: Timeline,
     time: f64,
     next_color: u32,
     revision: u64,
     last_step: StepReport,
     last_break: Option<BreakSummary>,
     preview: previewing::Preview,
+    looking: looking::Looking,
 }
 
 /// What [`Sandbox::poll`] took in.
@@ -135,6 +143,8 @@ pub enum Arrived {
     Opened,
     /// A body broke.
     Broke,
+    /// A thrown body is there.
+    Thrown,
 }
 
 impl Sandbox {
@@ -168,12 +178,15 @@ impl Sandbox {
             waiting: Vec::new(),
             next_event: 0,
             projectiles: Vec::new(),
+            throwing: handling::Throwing::default(),
+            timeline: Timeline::default(),
             time: 0.0,
             next_color: 0,
             revision: 0,
             last_step: StepReport::default(),
             last_break: None,
             preview: previewing::Preview::default(),
+            looking: looking::Looking::default(),
         })
     }
 
@@ -212,7 +225,7 @@ impl Sandbox {
     /// Whether a worker thread is busy for this sandbox.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        self.opening.is_some() || self.is_breaking()
+        self.opening.is_some() || self.is_breaking() || self.throwing.is_busy()
     }
 
     /// Whether a fracture is being computed or about to be taken in.
@@ -254,6 +267,9 @@ impl Sandbox {
             self.commit_break(&mut arena, &job, result?)?;
             return Ok(Some(Arrived::Broke));
         }
+        if self.commit_throw(&mut arena)? {
+            return Ok(Some(Arrived::Thrown));
+        }
         drop(arena);
         self.start_waiting();
         Ok(None)
@@ -262,14 +278,19 @@ impl Sandbox {
     fn insert(&mut self, arena: &mut Arena, forest: &Forest) -> Result<Slot, GpuError> {
         loop {
             let over = arena.bytes() > UNDO_BUDGET;
-            if over && self.history.shrink() {
+            if over && self.forget_some() {
                 self.collect(arena);
             }
             match arena.insert(&self.gpu, forest) {
-                Err(GpuError::TooLarge { .. }) if self.history.shrink() => self.collect(arena),
+                Err(GpuError::TooLarge { .. }) if self.forget_some() => self.collect(arena),
                 result => return result,
             }
         }
+    }
+
+    /// Forgets old undo steps, then old recorded states; false when there was nothing to forget.
+    fn forget_some(&mut self) -> bool {
+        self.history.shrink() || self.timeline.shrink()
     }
 
     /// Gives back the octrees that neither a body nor an undo step holds.
@@ -303,11 +324,13 @@ impl Sandbox {
     /// # Errors
     /// [`GpuError`].
     pub fn step(&mut self) -> Result<(), GpuError> {
+        self.record_first();
         self.start_events();
-        if self.world.bodies.iter().all(|b| b.asleep || b.def.fixed) {
+        if self.world.hold.is_none() && self.awake() == 0 {
             self.time += self.world.settings.dt;
             self.last_step.time = self.time;
             self.last_step.awake = 0;
+            self.record();
             return Ok(());
         }
         let arena = Arc::clone(&self.arena);
@@ -317,6 +340,7 @@ impl Sandbox {
         drop(arena);
         self.time += self.world.settings.dt;
         self.revision += 1;
+        self.record();
         self.break_fragile(fragile);
         Ok(())
     }
@@ -339,9 +363,9 @@ impl Sandbox {
                 .count();
             self.next_event += 1;
             if matches!(event, Event::Projectile { .. })
-                && let Some(def) = self.projectiles.get(thrown).cloned()
+                && let Some((def, object)) = self.projectiles.get(thrown).cloned()
             {
-                self.add(def, self.scene.bodies.len() + thrown, 0);
+                self.add(def, object, 0);
                 self.revision += 1;
             }
             if let Event::Impact { point, direction, speed, fracture, .. } = event
@@ -349,7 +373,7 @@ impl Sandbox {
             {
                 let params = fracture.unwrap_or_else(|| self.tuning.fracture.clone());
                 let blow = Blow { point, direction: direction.normalize_or(DVec3::NEG_Y), speed };
-                self.waiting.push(Waiting { body: id, blow, params, kept: None, by_hand: false });
+                self.waiting.push(Waiting { body: id, blow, params, kept: None, cause: Cause::Event });
                 self.start_waiting();
             }
         }
@@ -434,13 +458,21 @@ impl Sandbox {
     /// Bodies that move.
     #[must_use]
     pub fn awake(&self) -> usize {
-        self.world.bodies.iter().filter(|b| !b.asleep && !b.def.fixed).count()
+        self.world.bodies.iter().filter(|b| !b.asleep && !b.is_static()).count()
+    }
+
+    /// Bodies that were taken out of the simulation because their numbers ran away.
+    #[must_use]
+    pub fn frozen(&self) -> usize {
+        self.world.bodies.iter().filter(|b| b.frozen).count()
     }
 
     /// Whether a step of time would change anything.
     #[must_use]
     pub fn has_motion(&self) -> bool {
-        self.awake() > 0 || (!self.objects.is_empty() && self.next_event < self.scene.events.len())
+        self.awake() > 0
+            || self.world.hold.is_some()
+            || (!self.objects.is_empty() && self.next_event < self.scene.events.len())
     }
 
     /// The camera that the open scene asks for.

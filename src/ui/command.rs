@@ -28,6 +28,10 @@ pub enum Command {
     Play(bool),
     /// One step of time.
     Step,
+    /// Simulated seconds in a real one.
+    Speed(f64),
+    /// Show a recorded state.
+    ShowRecorded(usize),
     /// Back to the first moment.
     Reset,
     /// Changed values; equal gestures in a row are one undo step.
@@ -75,6 +79,14 @@ pub enum Command {
     BreakPin,
     /// Remove the pinned impact.
     Unpin,
+    /// Take hold of the body here in the picture (0..1).
+    Grab([f32; 2]),
+    /// The hand is here (0..1).
+    Drag([f32; 2]),
+    /// Let go.
+    Release,
+    /// Throw a body through this point of the picture (0..1).
+    Throw([f32; 2]),
     /// Frame what is under the pointer, else everything.
     FrameSelection,
     /// Frame everything.

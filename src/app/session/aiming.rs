@@ -85,7 +85,7 @@ impl Session {
         let Some(sandbox) = &mut self.sandbox else { return };
         match tool {
             Tool::Hammer => sandbox.unpin(),
-            Tool::Impact => {}
+            Tool::Impact | Tool::Hand | Tool::Throw => {}
             Tool::Keep => {
                 // Cells must be seen to be chosen.
                 let mut tuning = sandbox.tuning().clone();
@@ -130,7 +130,7 @@ impl Session {
         self.sandbox.as_ref().is_some_and(|s| s.hovered_cell().is_some())
     }
 
-    fn pick_through(&self, [x, y]: [f32; 2]) -> Option<(ScenePick, glam::Vec3)> {
+    pub(super) fn pick_through(&self, [x, y]: [f32; 2]) -> Option<(ScenePick, glam::Vec3)> {
         let (origin, direction) = self.camera.ray(x, y, self.aspect);
         Some((self.sandbox.as_ref()?.pick(origin, direction)?, direction))
     }
@@ -156,17 +156,20 @@ impl Session {
         let Some(sandbox) = &mut self.sandbox else {
             return;
         };
-        let mut aim = sandbox.tuning().pin.as_ref().map(|pin| pin.aim);
+        let pinned = sandbox.tuning().pin.as_ref().map(|pin| pin.aim);
+        let mut aim = pinned;
         if let Some((pick, direction)) = found {
             self.pick = Some(pick);
             let longest = sandbox.longest_side(pick.body).unwrap_or(1.0) as f32;
             let shown = self.camera.eye() + direction * pick.distance as f32;
             self.hover = Some(Hover { point: shown, longest_side: longest });
             // What flies past under the pointer is not aimed at.
-            if aim.is_none() && (!playing || sandbox.is_at_rest(pick.body)) {
+            let aims = matches!(self.aiming.tool, Tool::Hammer | Tool::Impact);
+            if aim.is_none() && aims && (!playing || sandbox.is_at_rest(pick.body)) {
                 aim = sandbox.aim_at(&pick, direction);
             }
         }
+        sandbox.look_at(pinned, aim);
         sandbox.set_aim(aim);
         let updated = sandbox.update_preview();
         let painting = self.aiming.tool == Tool::Keep && !sandbox.is_breaking();
@@ -175,6 +178,9 @@ impl Session {
         sandbox.hover_cell(cell);
         if let Err(error) = updated {
             self.say(NoticeKind::Error, error.to_string());
+        }
+        if let Some(sandbox) = &mut self.sandbox {
+            sandbox.update_looking();
         }
     }
 

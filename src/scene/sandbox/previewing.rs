@@ -88,7 +88,8 @@ impl Wanted {
         let mut recipe = self.params.recipe();
         recipe.island_level = recipe.island_level.map(|l| l.min(self.level));
         if recipe.surface != Surface::Planar {
-            recipe.crack.transition_level = Some(recipe.crack.transition(full)?.min(self.level));
+            recipe.crack.transition_level =
+                Some(recipe.crack.transition(full, recipe.surface)?.min(self.level));
             recipe.crack.dusty.width /= f64::from(1u32 << (full - self.level.min(full)));
         }
         Ok(recipe)

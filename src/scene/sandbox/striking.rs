@@ -12,15 +12,12 @@ use crate::{
     fracture::{Dropped, FractureParams},
     scene::{
         Blow, BreakJob, BreakSummary, Event, KeptCells,
-        breaking::{Broken, Waiting, grid_from_world, parts},
+        breaking::{Broken, Cause, Waiting, grid_from_world, parts},
         history::Step,
         pick::pick_forest,
     },
     svo::Arena,
 };
-
-/// Pieces of this generation no longer break by themselves.
-const MOST_GENERATIONS: u32 = 3;
 
 impl Sandbox {
     /// Breaks a body with the tuned parameters; the pieces arrive through [`Sandbox::poll`].
@@ -51,7 +48,7 @@ impl Sandbox {
     ) {
         let blow =
             Blow { point, direction: direction.normalize_or(DVec3::NEG_Y), speed: self.tuning.blow_speed };
-        self.waiting.push(Waiting { body, blow, params, kept, by_hand: true });
+        self.waiting.push(Waiting { body, blow, params, kept, cause: Cause::User });
         self.start_waiting();
     }
 
@@ -69,6 +66,9 @@ impl Sandbox {
     }
 
     pub(super) fn start_waiting(&mut self) {
+        // What its pieces run into must not break a scene into ever more of them.
+        let full = self.world.bodies.len() >= self.scene.break_pieces as usize;
+        self.waiting.retain(|w| !(full && w.cause == Cause::Collision));
         if self.breaking.is_some() || self.waiting.is_empty() {
             return;
         }
@@ -76,7 +76,7 @@ impl Sandbox {
         if let Some(body) = self.world.bodies.iter().find(|b| b.id == next.body) {
             let object = self.info.get(&next.body).map_or(0, |info| info.object);
             next.params.interior = self.interior_of(object);
-            if next.by_hand && !self.tuning.lock_rng {
+            if next.cause == Cause::User && !self.tuning.lock_rng {
                 // An earlier blow that waited too has taken its number meanwhile.
                 next.params.rng = self.tuning.fracture.rng;
             }
@@ -98,13 +98,14 @@ impl Sandbox {
         if broken.fracture.pieces.len() < 2 && broken.fracture.dropped.is_none() {
             return Err(SandboxError::NoCrack);
         }
+        self.remember_break(&body, job, &broken);
         let info =
             self.info.get(&body.id).copied().unwrap_or(BodyInfo { object: 0, generation: 0, color_id: 0 });
         let slot = self.insert(arena, &broken.fracture.forest)?;
         let step = Step { label: "break".into(), tuning: self.tuning.clone(), world: Some(self.snapshot()) };
         self.history.push(step);
         // Only now: what failed is tried again with the same number, and undo goes back to the one that broke.
-        if job.by_hand && !self.tuning.lock_rng {
+        if job.cause == Cause::User && !self.tuning.lock_rng {
             self.tuning.fracture.rng = (self.tuning.fracture.rng + 1) & i64::MAX as u64;
         }
         if self.tuning.pin.as_ref().is_some_and(|pin| pin.aim.body == job.body) {
@@ -132,14 +133,15 @@ impl Sandbox {
             };
             self.add(def, info.object, info.generation + 1);
         }
-        self.scene.events.push(Event::Impact {
-            time: self.time,
-            point: job.blow.point,
-            direction: job.blow.direction,
-            speed: job.blow.speed,
-            fracture: Some(broken.params),
-        });
-        self.next_event = self.scene.events.len();
+        if job.cause == Cause::User {
+            self.happened(Event::Impact {
+                time: self.time,
+                point: job.blow.point,
+                direction: job.blow.direction,
+                speed: job.blow.speed,
+                fracture: Some(broken.params),
+            });
+        }
         self.world.wake_all();
         let whole = job.source_volume.max(f64::MIN_POSITIVE);
         self.last_break = Some(BreakSummary {
@@ -156,15 +158,23 @@ impl Sandbox {
         Ok(())
     }
 
+    /// Keeps what the user did in the scene, before what has not happened yet.
+    pub(super) fn happened(&mut self, event: Event) {
+        let at = self.next_event.min(self.scene.events.len());
+        self.scene.events.insert(at, event);
+        self.next_event = at + 1;
+    }
+
     /// Bodies that break by themselves, with their velocity before the step and the threshold.
     pub(super) fn fragile(&self) -> Vec<(BodyId, DVec3, f64)> {
         let threshold = |info: &BodyInfo| self.objects.get(info.object)?.scene.break_threshold;
         self.world
             .bodies
             .iter()
-            .filter(|b| !b.asleep && !b.def.fixed)
+            .filter(|b| !b.asleep && !b.is_static())
             .filter_map(|b| {
-                let info = self.info.get(&b.id).filter(|info| info.generation < MOST_GENERATIONS)?;
+                let info =
+                    self.info.get(&b.id).filter(|info| info.generation < self.scene.break_generations)?;
                 Some((b.id, b.state.linear_velocity, threshold(info)?))
             })
             .collect()
@@ -190,7 +200,7 @@ impl Sandbox {
             let object = self.info.get(&id).and_then(|info| self.objects.get(info.object));
             let params = object.map_or_else(|| self.tuning.fracture.clone(), |o| o.scene.fracture.clone());
             let blow = Blow { point, direction: way, speed: 0.0 };
-            self.waiting.push(Waiting { body: id, blow, params, kept: None, by_hand: false });
+            self.waiting.push(Waiting { body: id, blow, params, kept: None, cause: Cause::Collision });
         }
         self.start_waiting();
     }

@@ -39,10 +39,10 @@ enum Full {
 }
 
 impl Sandbox {
-    /// Whether the preview at the body's own level is on its way: pictures that show nothing new would only delay it.
+    /// Whether the preview at the body's own level, or a look inside, is on its way: pictures that show nothing new would only delay it.
     #[must_use]
     pub fn is_refining_preview(&self) -> bool {
-        self.preview.full.is_some()
+        self.preview.full.is_some() || self.looking.is_reading()
     }
 
     pub(super) fn start_full(&mut self, object_level: u32) {
