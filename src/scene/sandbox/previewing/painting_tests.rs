@@ -221,7 +221,7 @@ fn pieces_that_are_drawn_apart_are_clicked_where_they_are_drawn() {
         found.insert(cell);
         sandbox.hover_cell(Some(cell));
         let (origin, direction) = ray(&sandbox, x, y);
-        // The piece that is marked is the one that the ray meets first.
+        // The piece that is marked lies on the ray, where it is drawn.
         let marked: Vec<_> =
             sandbox.shown_bodies(None).into_iter().filter(|b| b.mark == Some(PieceMark::Hovered)).collect();
         let meets = marked.iter().any(|piece| {
