@@ -13,7 +13,7 @@ use std::{
 use super::{
     clock::{Clock, Time},
     dialogs::{Answer, Dialog, Purpose},
-    resolution::{BUDGET_SHARE, REFINEMENTS, Resolution},
+    resolution::{BUDGET_SHARE, Pace, REFINEMENTS, Resolution},
 };
 use crate::{
     gpu::{Gpu, GpuError},
@@ -27,7 +27,7 @@ const STEP_BUDGET: f64 = 0.025;
 /// After this long without motion the picture is refined.
 const STILL_AFTER: Duration = Duration::from_millis(220);
 /// Previews a second that pictures make room for while a value moves: somewhat more than the ten that are wanted.
-const TUNED_A_SECOND: f64 = 12.0;
+const TUNED_A_SECOND: f64 = 14.0;
 /// A hand that rested this long no longer tunes.
 const TUNING_FOR: Duration = Duration::from_millis(250);
 /// Least time for a picture while a value moves, ms.
@@ -448,7 +448,7 @@ impl Session {
         let playing = self.playing();
         let view = self.sandbox.as_ref().map_or_else(ViewTuning::default, |s| s.tuning().view);
         let recomputed = self.sandbox.as_ref().map_or(0, |s| s.preview().recomputed);
-        let target_fps = self.wanted_fps(recomputed, view.target_fps);
+        let (tuned, target_fps) = self.wanted_fps(recomputed, view.target_fps);
         let (Some(sandbox), Some(renderer)) = (&self.sandbox, &mut self.renderer) else {
             return false;
         };
@@ -475,7 +475,12 @@ impl Session {
         if !moved && (!still || self.refined >= REFINEMENTS) {
             return false;
         }
-        let size = self.resolution.choose(full, target_fps, view.sharpness, still);
+        let pace = match (still, tuned) {
+            (true, _) => Pace::Still,
+            (false, true) => Pace::Tuned,
+            (false, false) => Pace::Moving,
+        };
+        let size = self.resolution.choose(full, target_fps, view.sharpness, pace);
         if moved || size != self.picture_size {
             self.refined = 0;
         }
@@ -524,16 +529,16 @@ impl Session {
         }
     }
 
-    /// Pictures a second to aim at: while previews follow a hand, pictures leave them room for ten a second.
-    fn wanted_fps(&mut self, revision: u64, target_fps: f64) -> f64 {
+    /// Whether previews follow a hand, and pictures a second to aim at: then pictures leave them room for ten a second.
+    fn wanted_fps(&mut self, revision: u64, target_fps: f64) -> (bool, f64) {
         if self.tuned.is_none_or(|(_, known)| known != revision) {
             self.tuned = Some((Instant::now(), revision));
         }
         if !self.tuned.is_some_and(|(at, _)| at.elapsed() < TUNING_FOR) {
-            return target_fps;
+            return (false, target_fps);
         }
         let room_ms = (1000.0 / TUNED_A_SECOND - self.rest_ms).max(LEAST_PICTURE_MS);
-        target_fps.max(BUDGET_SHARE * 1000.0 / room_ms)
+        (true, target_fps.max(BUDGET_SHARE * 1000.0 / room_ms))
     }
 
     /// A software adapter works on this machine's processor: waiting for it measures it, and keeps its queue short.
