@@ -367,7 +367,7 @@ fn keeps_a_cell_and_breaks(display: &Display) {
 
     // Beside the impact's own handle.
     let mut chosen: Vec<u64> = Vec::new();
-    for (x, y) in [(0.0, 40.0), (0.0, -40.0)] {
+    for (x, y) in [(0.0, 40.0), (-50.0, 105.0)] {
         program.point(centre[0] + x, centre[1] + y);
         std::thread::sleep(Duration::from_millis(300));
         let over = program.until("a cell under the pointer", |s| s["hovered_cell"].is_u64() && seen(s));
