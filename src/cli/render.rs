@@ -8,7 +8,7 @@ use crate::{
     export::write_png,
     fracture::{Fracturer, Seams, Source, Surface},
     gpu::{Buffer, Gpu},
-    render::{BodySeams, Camera, ColorBy, Renderer},
+    render::{BodySeams, Camera, CellMarks, ColorBy, Renderer},
     svo::{Arena, coarsen},
 };
 
@@ -142,7 +142,12 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         floor: Some(0.0),
         transparent: args.transparent,
         size: args.size,
-        seams: seams.as_ref().map(|(seams, first)| BodySeams { body: 0, seams, first: *first }),
+        seams: seams.as_ref().map(|(seams, first)| BodySeams {
+            body: 0,
+            seams,
+            first: *first,
+            marks: CellMarks::default(),
+        }),
         overlay: overlay.as_ref(),
     };
     picture(args, &gpu, &still, &reporter)?;
@@ -230,7 +235,7 @@ fn cracks(
         }
         let source = Source { arena: &stage.arena, slot: stage.bodies[0].slot, forest, tree: 0 };
         let fracture = fracturer.fracture(gpu, &source, &pattern, &recipe)?;
-        Ok((Seams::of_fracture(gpu, &forest.leaves.keys, &fracture)?, 0))
+        Ok((Seams::of_fracture(gpu, &forest.leaves.keys, &fracture, &pattern)?, 0))
     })
 }
 

@@ -109,6 +109,7 @@ impl Place {
             bounds: (mass.bounds.0.as_vec3(), mass.bounds.1.as_vec3()),
             id: tree,
             selected: false,
+            mark: None,
             interior: Volume::default(),
         }
     }

@@ -55,8 +55,26 @@ pub struct RenderBody {
     pub id: u32,
     /// Draw highlighted.
     pub selected: bool,
+    /// How it is marked in a preview.
+    pub mark: Option<PieceMark>,
     /// What crack faces show, finer than their voxels; all zero is the voxels' own colours.
     pub interior: Volume,
+}
+/// How a piece of a preview is marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PieceMark {
+    /// It stays with the body. [`CellMarks::hovered`] may name one of its cells.
+    Kept,
+    /// It is under the pointer.
+    Hovered,
+}
+/// Cells of a preview that are marked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CellMarks {
+    /// Object id of the cells that stay with the body.
+    pub kept: Option<u32>,
+    /// The cell under the pointer, a seed.
+    pub hovered: Option<u32>,
 }
 /// How to draw.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,12 +115,14 @@ pub struct FrameInput<'a> {
 /// Where a body would crack, drawn in gold on it.
 #[derive(Clone, Copy, Debug)]
 pub struct BodySeams<'a> {
-    /// Index into the frame's bodies.
+    /// Index into the frame's bodies; one that there is not where only pieces' cells are marked.
     pub body: usize,
     /// Cells near each boundary voxel of the preview's level, which is at most the body's.
     pub seams: &'a Seams,
     /// Index of the tree's first voxel at that level: of a node in the body's slot, or of a leaf where it is the leaf level.
     pub first: u32,
+    /// Cells to mark, on this body and on pieces that stay.
+    pub marks: CellMarks,
 }
 /// First hit of one pixel, as [`Renderer::read_hits`] gives it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -342,6 +362,9 @@ pub(super) fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, b
         seam_level: input.seams.map_or(0, |s| s.seams.level),
         seam_first: input.seams.map_or(0, |s| s.first),
         seam_seeds: input.seams.map_or(0, |s| s.seams.seeds),
+        kept_object: input.seams.and_then(|s| s.marks.kept).unwrap_or(u32::MAX),
+        hovered_cell: input.seams.and_then(|s| s.marks.hovered).unwrap_or(u32::MAX),
+        pad: [0; 2],
     }
 }
 

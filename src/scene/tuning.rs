@@ -1,7 +1,7 @@
 //! What the panels tune: plain values that undo can put back.
 
-use super::{PreviewMode, overlays::Part};
-use crate::{fracture::FractureParams, render::ColorBy};
+use super::{Pin, PreviewMode, overlays::Part};
+use crate::{bodies::Response, fracture::FractureParams, render::ColorBy};
 
 /// Everything that a slider changes without changing the objects.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -20,8 +20,58 @@ pub struct Tuning {
     pub restitution: f64,
     /// Octree level at which bodies collide.
     pub physics_level: u32,
+    /// Levels that bodies far from the eye may lose; 0: none.
+    pub far_levels: u32,
+    /// How contacts are answered.
+    pub response: Response,
+    /// What the throwing tool throws.
+    pub throw: Throw,
     /// What is shown.
     pub view: ViewTuning,
+    /// The pinned impact.
+    #[serde(skip)]
+    pub pin: Option<Pin>,
+}
+
+/// Shape of what is thrown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Missile {
+    /// A ball.
+    #[default]
+    Ball,
+    /// A cube.
+    Box,
+}
+
+impl Missile {
+    /// The built-in mesh.
+    #[must_use]
+    pub fn file(self) -> &'static str {
+        match self {
+            Self::Ball => "builtin:sphere",
+            Self::Box => "builtin:box",
+        }
+    }
+}
+
+/// What is thrown from the eye.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Throw {
+    /// Shape.
+    pub missile: Missile,
+    /// Diameter or edge, m.
+    pub size: f64,
+    /// m/s.
+    pub speed: f64,
+    /// kg/m^3.
+    pub density: f64,
+}
+
+impl Default for Throw {
+    fn default() -> Self {
+        Self { missile: Missile::Ball, size: 0.2, speed: 10.0, density: 4000.0 }
+    }
 }
 
 /// How the picture is made.
@@ -157,7 +207,11 @@ impl Default for Tuning {
             friction: 0.6,
             restitution: 0.1,
             physics_level: 6,
+            far_levels: 0,
+            response: Response::Soft,
+            throw: Throw::default(),
             view: ViewTuning::default(),
+            pin: None,
         }
     }
 }

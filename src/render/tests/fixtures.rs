@@ -9,7 +9,7 @@ use crate::{
     gpu::{Gpu, shaders},
     mesh::builtin,
     render::{
-        BodySeams, Camera, FrameInput, Overlay, RenderBody, RenderOptions, Renderer,
+        BodySeams, Camera, CellMarks, FrameInput, Overlay, RenderBody, RenderOptions, Renderer,
         frame::frame_data,
         tables::FrameData,
         targets::{HitData, read_texture},
@@ -100,8 +100,8 @@ pub fn with_cut(mut forest: Forest, normal: Vec3, point: Vec3) -> Forest {
     forest
 }
 
-fn body_seams(seams: Option<&(usize, Seams, u32)>) -> Option<BodySeams<'_>> {
-    seams.map(|(body, seams, first)| BodySeams { body: *body, seams, first: *first })
+fn body_seams(seams: Option<&(usize, Seams, u32)>, marks: CellMarks) -> Option<BodySeams<'_>> {
+    seams.map(|(body, seams, first)| BodySeams { body: *body, seams, first: *first, marks })
 }
 
 /// Octrees on a device with bodies that show them.
@@ -116,6 +116,8 @@ pub struct Stage {
     /// Body, cracks to show on it, its first voxel.
     pub seams: Option<(usize, Seams, u32)>,
     pub overlay: Option<Arc<Overlay>>,
+    /// Cells of it to mark.
+    pub marks: CellMarks,
 }
 
 impl Stage {
@@ -134,6 +136,7 @@ impl Stage {
             size: [96, 64],
             seams: None,
             overlay: None,
+            marks: CellMarks::default(),
         })
     }
 
@@ -153,6 +156,7 @@ impl Stage {
             bounds: bounds(forest),
             id,
             selected: false,
+            mark: None,
             interior: Volume::default(),
         });
         self.bodies.len() - 1
@@ -193,6 +197,7 @@ impl Stage {
                 bounds: (piece.mass.bounds.0.as_vec3(), piece.mass.bounds.1.as_vec3()),
                 id: i as u32,
                 selected: i == 1,
+                mark: None,
                 interior: Volume::default(),
             });
         }
@@ -207,7 +212,7 @@ impl Stage {
             camera: self.camera,
             options: self.options.clone(),
             size: self.size,
-            seams: body_seams(self.seams.as_ref()),
+            seams: body_seams(self.seams.as_ref(), self.marks),
             overlay: self.overlay.as_ref(),
         };
         self.renderer.still(&self.gpu, &input, passes).expect("still")
@@ -228,7 +233,7 @@ impl Stage {
             camera: self.camera,
             options: RenderOptions { accumulated, ..self.options.clone() },
             size: self.size,
-            seams: body_seams(self.seams.as_ref()),
+            seams: body_seams(self.seams.as_ref(), self.marks),
             overlay: self.overlay.as_ref(),
         };
         let before = match (&self.renderer.targets, accumulated) {

@@ -13,14 +13,14 @@ use std::{
 
 use glam::Mat4;
 
-use super::Sandbox;
+use super::{Sandbox, previewing::cells};
 use crate::{
-    bodies::Body,
-    fracture::{FractureError, FractureParams, Fracturer, Impact, Pattern, Recipe, Source, Surface},
+    bodies::{Body, BodyDef},
+    fracture::{FractureError, FractureParams, Fracturer, Pattern, Recipe, Source, Surface},
     gpu::Gpu,
     render::Overlay,
     scene::{
-        Aim, InsideView,
+        Aim, InsideView, KeptCells,
         breaking::{BreakJob, Broken, grid_from_world, world_from_grid_matrix},
         overlays::{Blueprint, Inside, LabelSteps, Part, Placing, overlay},
     },
@@ -93,8 +93,8 @@ struct Wanted {
 
 #[derive(Clone, PartialEq)]
 enum Of {
-    /// A blow that has not fallen; pinned or not.
-    Aim(Aim, Box<FractureParams>, bool),
+    /// A blow that has not fallen: its parameters, the cells that were painted to stay, and whether it is pinned.
+    Aim(Aim, Box<FractureParams>, Option<Arc<KeptCells>>, bool),
     /// A break, by its number.
     Break(u64),
 }
@@ -263,7 +263,9 @@ impl Sandbox {
         if let Some(pin) = self.looking.pin
             && let Some(matrix) = standing(self, &pin)
         {
-            return Some((Of::Aim(pin, params(), true), matrix));
+            let tuned = self.tuning.pin.as_ref().filter(|tuned| tuned.aim == pin);
+            let kept = tuned.and_then(|tuned| tuned.kept.clone());
+            return Some((Of::Aim(pin, params(), kept, true), matrix));
         }
         if let Some(last) = &self.looking.last
             && let Some(forest) = last.forest.upgrade()
@@ -275,7 +277,7 @@ impl Sandbox {
         }
         let hover = self.looking.hover?;
         let matrix = standing(self, &hover)?;
-        Some((Of::Aim(hover, params(), false), matrix))
+        Some((Of::Aim(hover, params(), None, false), matrix))
     }
 
     fn start_reading(&mut self, wanted: Wanted) {
@@ -318,11 +320,11 @@ impl Sandbox {
     /// The octree to break, and by what.
     fn work_for(&self, wanted: &Wanted) -> Option<(Arc<Forest>, u32, Work)> {
         match &wanted.of {
-            Of::Aim(aim, params, _) => {
-                let def = &self.world.bodies.iter().find(|b| b.id == aim.body)?.def;
-                let impact = Impact { point: aim.point_in_grid, direction: aim.direction_in_grid };
-                let work = Work::Aimed { impact, params: params.clone(), bounds: def.mass.bounds };
-                Some((Arc::clone(&def.forest), def.tree, work))
+            Of::Aim(aim, params, kept, _) => {
+                let def = self.world.bodies.iter().find(|b| b.id == aim.body)?.def.clone();
+                let (forest, tree, intact) = (Arc::clone(&def.forest), def.tree, self.is_intact(aim.body));
+                let (params, kept) = (params.clone(), kept.clone());
+                Some((forest, tree, Work::Aimed { aim: *aim, params, kept, def: Box::new(def), intact }))
             }
             Of::Break(number) => {
                 let last = self.looking.last.as_ref().filter(|last| last.number == *number)?;
@@ -347,8 +349,8 @@ impl Sandbox {
         }
         looking.drop_shown();
         looking.report.subject = Some(match wanted.of {
-            Of::Aim(_, _, true) => Subject::Pin,
-            Of::Aim(_, _, false) => Subject::Hover,
+            Of::Aim(.., true) => Subject::Pin,
+            Of::Aim(.., false) => Subject::Hover,
             Of::Break(_) => Subject::LastBreak,
         });
         match result {
@@ -367,7 +369,14 @@ impl Sandbox {
 
 /// What a worker breaks a copy of the body by.
 enum Work {
-    Aimed { impact: Impact, params: Box<FractureParams>, bounds: (glam::DVec3, glam::DVec3) },
+    Aimed {
+        aim: Aim,
+        params: Box<FractureParams>,
+        kept: Option<Arc<KeptCells>>,
+        def: Box<BodyDef>,
+        /// Whether the body is as it was imported: seeds of a file are for it alone.
+        intact: bool,
+    },
     Known(Blueprint),
 }
 
@@ -400,9 +409,9 @@ fn read(
 ) -> Result<Inside, FractureError> {
     let mut blueprint = match work {
         Work::Known(blueprint) => blueprint,
-        Work::Aimed { impact, params, bounds } => {
-            let pattern = Pattern::at_impact(&params, impact, bounds, forest, tree)?;
-            blueprint(pattern, params.recipe(), impact.point, &params, bounds)
+        Work::Aimed { aim, params, kept, def, intact } => {
+            let pattern = cells(&aim, &params, kept.as_deref(), (&def, intact))?.pattern;
+            blueprint(pattern, params.recipe(), aim.point_in_grid, &params, def.mass.bounds)
         }
     };
     let level = forest.level.min(MOST_LEVEL);
