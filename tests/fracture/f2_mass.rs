@@ -35,13 +35,20 @@ pub fn mass(bed: &Bed, got: &Outcome) -> Result<(), String> {
 }
 
 /// Sums over weighted voxels, each a cube of its own.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Sums {
     pub volume: f64,
     first: DVec3,
     second: DMat3,
     bounds: Option<(DVec3, DVec3)>,
     pub voxels: u64,
+}
+
+impl Default for Sums {
+    fn default() -> Self {
+        // A matrix is the identity by default.
+        Self { volume: 0.0, first: DVec3::ZERO, second: DMat3::ZERO, bounds: None, voxels: 0 }
+    }
 }
 
 impl Sums {
@@ -97,7 +104,7 @@ pub fn mass_properties(_: &Bed, got: &Outcome) -> Result<(), String> {
             ),
         ];
         if let Some((what, error)) = off.iter().find(|(_, error)| *error > MASS || error.is_nan()) {
-            return Err(format!("{what} of piece {id} is off by {error:.1e}"));
+            return Err(format!("{what} of piece {id} is off by {error:.1e}: {is:?}, not {should:?}"));
         }
     }
     if got.pieces.is_sorted_by(|a, b| a.voxels >= b.voxels) {

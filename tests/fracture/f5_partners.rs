@@ -8,7 +8,7 @@ use kintsugi::{
     fracture::{
         Surface,
         crack::{
-            NoiseWords, Sides,
+            NoiseWords,
             reference::{CrackReference, LeafPlane},
         },
     },
@@ -21,6 +21,7 @@ use rayon::prelude::*;
 
 use super::{
     bed::{Bed, Cell, Copy, Outcome},
+    f1_boundary_set::opens_holes,
     f10_dust::parts,
 };
 
@@ -63,8 +64,7 @@ pub fn partners(bed: &Bed, got: &Outcome) -> Result<(), String> {
 /// Every inside voxel's 26 neighbours that are solid at all belong to its piece too: a piece has a boundary voxel wherever its inside
 /// ends, so neither holes nor two insides that meet, not even at a corner.
 pub fn closed(bed: &Bed, got: &Outcome) -> Result<(), String> {
-    // Votes open holes; they are there to compare.
-    if bed.recipe.surface == Surface::Rough && bed.recipe.crack.sides == Sides::Votes {
+    if opens_holes(&bed.recipe) {
         return Ok(());
     }
     let mut inside = vec![u32::MAX; bed.cells.len()];

@@ -70,18 +70,13 @@ fn shifted(copy: &mut Copy) {
     copy.leaf.color = LeafColor::new(color.rgb(), color.crack(), color.offset() + by);
 }
 
-/// Errors that every surface must show.
+/// Errors of any surface.
 fn common<'a>(bed: &'a Bed, got: &'a Outcome) -> Vec<Plant<'a>> {
     let shared = position(got, |c| got.copies_at(c.key).len() > 1);
     let heavy = position(got, |c| c.leaf.coverage > 0.5 && c.leaf.coverage < 0.9);
     let whole = position(got, |c| bed.leaf(c.key) == Some(&c.leaf));
     let other =
         (1..got.pieces.len()).find(|p| got.pieces[*p].cell != got.pieces[0].cell).expect("two objects");
-    let islands = (0..got.pieces.len())
-        .find_map(|a| {
-            (0..a).find(|b| got.pieces[*b].cell == got.pieces[a].cell).map(|b| (a as u32, b as u32))
-        })
-        .expect("an object in two pieces");
     vec![
         ("a copy dropped", "F1 copies", Box::new(move |got| dropped(got, shared))),
         ("a copy dropped, its mass gone", "F2 mass", Box::new(move |got| dropped(got, shared))),
@@ -159,15 +154,6 @@ fn common<'a>(bed: &'a Bed, got: &'a Outcome) -> Vec<Plant<'a>> {
             }),
         ),
         (
-            "two islands in one piece",
-            "F4 pieces",
-            Box::new(move |got| {
-                let (from, to) = islands;
-                got.copies.iter_mut().filter(|c| c.piece == from).for_each(|c| c.piece = to);
-                got.inside.iter_mut().filter(|h| h.piece == from).for_each(|h| h.piece = to);
-            }),
-        ),
-        (
             "a leaf that nothing crossed recoloured",
             "F7 untouched leaves",
             Box::new(move |got| {
@@ -226,6 +212,19 @@ fn common<'a>(bed: &'a Bed, got: &'a Outcome) -> Vec<Plant<'a>> {
     ]
 }
 
+/// Two pieces of one object called one.
+fn joined(got: &Outcome) -> Plant<'_> {
+    let of = |p: usize| got.pieces[p].cell;
+    let islands =
+        (0..got.pieces.len()).find_map(|a| (0..a).find(|b| of(*b) == of(a)).map(|b| (a as u32, b as u32)));
+    let (from, to) = islands.expect("an object in two pieces");
+    let join = move |got: &mut Outcome| {
+        got.copies.iter_mut().filter(|c| c.piece == from).for_each(|c| c.piece = to);
+        got.inside.iter_mut().filter(|h| h.piece == from).for_each(|h| h.piece = to);
+    };
+    ("two islands in one piece", "F4 pieces", Box::new(join))
+}
+
 /// Errors in crack faces that two pieces share.
 fn facing<'a>(bed: &'a Bed, got: &'a Outcome) -> Vec<Plant<'a>> {
     let (two, three) = (first_crack(bed, got, 2), first_crack(bed, got, 3));
@@ -275,6 +274,7 @@ fn every_check_finds_its_planted_error() {
     println!("planar, by copies: {:?}", by_copies(&bed, &got));
     count(plant(&bed, &got, common(&bed, &got)));
     count(plant(&bed, &got, facing(&bed, &got)));
+    count(plant(&bed, &got, vec![joined(&got)]));
 
     // A leaf of more than the whole voxel, found by the octrees' own check.
     let mut wrong = fracture.clone();
