@@ -18,9 +18,7 @@ use crate::{
     svo::{Arena, Forest, LeafColor, Leaves, build},
 };
 
-pub use solids::{
-    SOLIDS, Solid, ball, cavity, cells_of, comb, forest_of, inside_of, random_solid, sheet, shell,
-};
+pub use solids::{SOLIDS, ball, cavity, cells_of, comb, forest_of, inside_of, random_solid, sheet, shell};
 
 pub fn seeds(level: u32, count: usize, rng: u64) -> Pattern {
     let params =
@@ -94,9 +92,9 @@ pub fn listed(fracture: &Fracture) -> reference::Reference {
         }
     }
     forest.for_each_internal(|tree, low, size| {
-        let voxels = cells_of(low, size).map(|key| (cell_of[&(tree as u32)], key));
-        out.internal.extend(voxels.clone());
-        pieces[tree].extend(voxels);
+        let voxels: Vec<_> = cells_of(low, size).map(|key| (cell_of[&(tree as u32)], key)).collect();
+        out.internal.extend(&voxels);
+        pieces[tree].extend(&voxels);
     });
     out.copies.sort_unstable();
     out.internal.sort_unstable();

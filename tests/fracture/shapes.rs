@@ -27,7 +27,8 @@ pub enum Shape {
     Named(String),
     /// A mesh file.
     File(PathBuf),
-    /// Lumps of 4^3 voxels, `percent` of them, with holes, and single voxels between.
+    /// Lumps of 4^3 voxels, `percent` of them, with holes, and single voxels between. Above level 6 this one and [`Shape::Teeth`] are those of
+    /// level 6, enlarged: finer ones have more surface than the buffers of a software adapter hold.
     Fill { percent: u32, rng: u64 },
     /// Boxes: low corner and edges in 1/64 of the grid's side.
     Boxes(Vec<[u8; 6]>),
@@ -44,12 +45,16 @@ impl Shape {
     pub fn octree(&self, level: u32) -> Arc<Forest> {
         let side = 1i32 << level;
         let unit = f64::from(side) / 64.0;
+        let coarse = 1 << level.saturating_sub(6);
         match self {
             Self::Named(name) => known(name, level, || named(name)),
             Self::File(path) => known(&path.to_string_lossy(), level, || {
                 load(path).unwrap_or_else(|error| panic!("{}: {error}", path.display())).0
             }),
-            Self::Fill { percent, rng } => made(level, random_cells(*rng, *percent)),
+            Self::Fill { percent, rng } => {
+                let solid = random_cells(*rng, *percent);
+                made(level, |p| solid(p / coarse))
+            }
             Self::Boxes(boxes) => made(level, |p| {
                 boxes.iter().any(|b| {
                     (0..3).all(|k| {
@@ -65,7 +70,7 @@ impl Shape {
                 })
             }),
             Self::Teeth { width, gap } => made(level, |p| {
-                let tooth = |v: i32| v % (width + gap) < *width;
+                let tooth = |v: i32| v / coarse % (width + gap) < *width;
                 p.min_element() > 0
                     && p.max_element() < side - 1
                     && (p.y < side / 6 || tooth(p.x) && tooth(p.z))

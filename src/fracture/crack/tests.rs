@@ -22,7 +22,6 @@ use crate::{
             seeds, sheet, shell,
         },
     },
-    gpu::{Gpu, Kernel, shaders},
     svo::{Forest, morton, unpack_cut, unpack_normal, validate},
 };
 
@@ -142,7 +141,6 @@ fn planted(from: &str, to: &str) -> Fracturer {
 
 #[test]
 fn planted_errors_are_caught() {
-    let bench = Bench::get();
     let forest = Arc::new(shell(6));
     let pattern = seeds(6, 30, 9);
     let recipe = recipe(at_level(3));

@@ -1,9 +1,6 @@
 //! Dusty fractures against the brute-force reference, on shapes made here, and what becomes of the gap.
 
-use std::{
-    collections::{BTreeMap, HashMap, HashSet},
-    sync::Arc,
-};
+use std::{collections::HashSet, sync::Arc};
 
 use glam::DVec3;
 use proptest::prelude::*;
@@ -12,7 +9,7 @@ use super::reference::DustReference;
 use crate::{
     bodies::mass_properties,
     fracture::{
-        Fracture, Fracturer, Pattern, Recipe, Surface,
+        Fracturer, Pattern, Recipe, Surface,
         crack::{CrackNoise, CrackShape, Dusty, NoiseWords, Offset, rough::RoughPass},
         reference,
         testing::{
@@ -20,7 +17,6 @@ use crate::{
             random_solid, seeds, shell, solid,
         },
     },
-    gpu::{Gpu, Kernel, shaders},
     svo::{Forest, morton, validate},
 };
 
@@ -116,7 +112,6 @@ fn planted(from: &str, to: &str) -> Fracturer {
 
 #[test]
 fn planted_errors_are_caught() {
-    let bench = Bench::get();
     let forest = Arc::new(ball(6));
     let pattern = seeds(6, 30, 9);
     let noise = CrackNoise { amplitude: 0.0, ..CrackNoise::default() };
