@@ -2,6 +2,7 @@
 
 mod aiming;
 mod picture;
+mod playing;
 
 use std::{
     path::Path,
@@ -61,6 +62,7 @@ pub struct Session {
     aspect: f32,
     pick: Option<ScenePick>,
     aiming: aiming::Aiming,
+    hand: playing::Hand,
     pointer: Option<[f32; 2]>,
     dialog: Option<Dialog>,
     drawn: Option<Drawn>,
@@ -80,6 +82,7 @@ struct Drawn {
     full: [u32; 2],
     selected: Option<crate::bodies::BodyId>,
     preview: u64,
+    inside: u64,
 }
 
 impl Session {
@@ -105,6 +108,7 @@ impl Session {
             aspect: 1.5,
             pick: None,
             aiming: aiming::Aiming::default(),
+            hand: playing::Hand::default(),
             pointer: None,
             dialog: None,
             drawn: None,
@@ -217,14 +221,13 @@ impl Session {
         }
         match self.sandbox.as_mut().map(Sandbox::poll) {
             Some(Ok(Some(Arrived::Opened))) => {
-                self.forget_aim();
                 if !std::mem::take(&mut self.keep_camera) {
                     self.frame_scene();
                 }
                 self.clock.forget();
                 self.last_advance = None;
             }
-            Some(Ok(Some(Arrived::Broke))) => {
+            Some(Ok(Some(Arrived::Broke | Arrived::Thrown))) => {
                 (self.hint, self.unsaved) = (false, true);
                 self.last_advance = None;
             }
@@ -301,38 +304,6 @@ impl Session {
         }
     }
 
-    /// Lets time pass.
-    pub fn advance(&mut self) {
-        let passed = self.last_advance.replace(Instant::now()).map_or(0.0, |t| t.elapsed().as_secs_f64());
-        let Some(sandbox) = self.sandbox.as_mut().filter(|s| s.has_motion()) else {
-            self.clock.forget();
-            return;
-        };
-        // While a fracture is on its way the picture waits for it, so that the blow and its effect are one moment.
-        if sandbox.is_breaking() {
-            return;
-        }
-        let dt = sandbox.settings().dt;
-        let wanted = self.clock.steps(passed, dt);
-        let start = Instant::now();
-        let mut done = 0;
-        for _ in 0..wanted {
-            if let Err(error) = sandbox.step() {
-                self.clock.time = Time::Paused;
-                self.say(NoticeKind::Error, error.to_string());
-                break;
-            }
-            done += 1;
-            if start.elapsed().as_secs_f64() > STEP_BUDGET {
-                self.clock.forget();
-                break;
-            }
-        }
-        if passed > 0.0 && self.playing() {
-            self.pace += 0.15 * (f64::from(done) * dt / passed - self.pace);
-        }
-    }
-
     /// Whether the next picture must come without waiting for the user.
     pub fn wants_frames(&self) -> bool {
         let moving = self.playing() && self.sandbox.as_ref().is_some_and(Sandbox::has_motion);
@@ -344,7 +315,10 @@ impl Session {
     pub fn is_waiting(&self) -> bool {
         self.making.is_some()
             || self.dialog.is_some()
-            || self.sandbox.as_ref().is_some_and(|s| s.is_busy() || s.is_refining_preview())
+            || self
+                .sandbox
+                .as_ref()
+                .is_some_and(|s| s.is_busy() || s.is_refining_preview() || s.is_preparing_preview())
     }
 
     /// When a remark goes or an autosave is due.
@@ -384,10 +358,14 @@ impl Session {
             Command::OpenDialog => self.ask(Purpose::Open),
             Command::SaveDialog => self.ask(Purpose::Save),
             Command::Picture => self.write_picture(),
-            Command::Play(play) => {
-                self.clock = Clock::new(if play { Time::Realtime } else { Time::Paused });
-                self.last_advance = None;
-            }
+            Command::Play(_)
+            | Command::Speed(_)
+            | Command::Step
+            | Command::ShowRecorded(_)
+            | Command::Grab(_)
+            | Command::Drag(_)
+            | Command::Release
+            | Command::Throw(_) => self.play(&command),
             Command::Orbit { yaw, pitch } => self.camera.orbit(yaw, pitch),
             Command::Pan { x, y } => self.camera.pan(x, y, self.aspect),
             Command::Zoom(factor) => self.camera.zoom(factor),
@@ -396,6 +374,9 @@ impl Session {
             | Command::Hit(_)
             | Command::Pin(_)
             | Command::MovePin(_)
+            | Command::ToggleKept(_)
+            | Command::KeepNone
+            | Command::InvertKept
             | Command::BreakPin
             | Command::Unpin => self.use_tool(&command),
             Command::FrameSelection => self.frame(self.pick.map(|p| p.body)),
@@ -426,12 +407,6 @@ impl Session {
             Command::EndGesture => sandbox.end_gesture(),
             Command::Tune { gesture, tuning } => sandbox.tune(gesture, *tuning),
             Command::SetLevel(level) => sandbox.set_level(level, self.camera),
-            Command::Step => {
-                self.clock.time = Time::Paused;
-                if let Err(error) = sandbox.step() {
-                    self.say(NoticeKind::Error, error.to_string());
-                }
-            }
             _ => {}
         }
     }
@@ -460,7 +435,8 @@ impl Session {
         };
         let selected = if sandbox.bodies().len() > 1 { self.pick.map(|p| p.body) } else { None };
         let preview = sandbox.preview().revision;
-        let now = Drawn { revision: sandbox.revision(), camera: self.camera, full, selected, preview };
+        let (revision, inside) = (sandbox.revision(), sandbox.looking_revision());
+        let now = Drawn { revision, camera: self.camera, full, selected, preview, inside };
         // A fracture and the picture share one queue: on a software adapter every picture drawn meanwhile delays each of the fracture's
         // readbacks (a break of 0.15 s took 3 s), so only a moving camera is served.
         let looks_the_same =
@@ -487,7 +463,10 @@ impl Session {
             self.refined = 0;
         }
         let arena = sandbox.arena().read().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let bodies = sandbox.shown_bodies(selected);
+        let mut bodies = sandbox.shown_bodies(selected);
+        if view.inside.only && sandbox.inside_overlay().is_some() {
+            bodies.clear();
+        }
         let floor = sandbox.settings().floor.filter(|_| view.floor).map(|y| y as f32);
         let options = RenderOptions {
             color_by: view.color_by,
@@ -496,7 +475,8 @@ impl Session {
             ..RenderOptions::default()
         };
         let seams = sandbox.body_seams();
-        let input = FrameInput { arena: &arena, bodies: &bodies, camera: self.camera, options, size, seams };
+        let (camera, overlay) = (self.camera, sandbox.inside_overlay());
+        let input = FrameInput { arena: &arena, bodies: &bodies, camera, options, size, seams, overlay };
         let start = Instant::now();
         let drawn = renderer.draw(gpu, &input);
         drop(arena);

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{
     fracture::{
-        Dropped, FractureCounts, FractureParams, Impact, Preset, Smallest, Solved, Surface,
+        Dropped, FractureCounts, FractureParams, Impact, Labelling, Preset, Smallest, Solved, Surface,
         crack::CrackShape, interior::hex_color,
     },
     gpu::StageTiming,
@@ -64,6 +64,8 @@ pub struct ParameterReport {
     pub crack: Option<CrackShape>,
     /// Level at which islands are told apart.
     pub island_level: u32,
+    /// How islands are told apart.
+    pub labelling: Labelling,
     /// The smallest piece.
     pub smallest: Option<Smallest>,
     /// Local radius, a fraction of the longest side; null breaks everything.
@@ -129,6 +131,7 @@ impl ParameterReport {
             rng: params.rng,
             surface: params.surface,
             island_level: params.island_level.unwrap_or_default(),
+            labelling: params.labelling,
             smallest: params.smallest,
             crack: None,
             local: params.local,

@@ -58,7 +58,7 @@ fn dusty(
     recipe: &Recipe,
 ) -> Result<Reference, PatternError> {
     recipe.crack.check()?;
-    let transition = recipe.crack.transition(forest.level)?;
+    let transition = recipe.crack.transition(forest.level, recipe.surface)?;
     let words = NoiseWords::new(&recipe.crack, recipe.rng, transition).with_gap(&recipe.crack, forest.level);
     let mut dust = DustReference::new(pattern, words, forest.level);
     let mut out = Reference::default();
@@ -86,7 +86,7 @@ fn rough(
     recipe: &Recipe,
 ) -> Result<Reference, PatternError> {
     recipe.crack.check()?;
-    let transition = recipe.crack.transition(forest.level)?;
+    let transition = recipe.crack.transition(forest.level, recipe.surface)?;
     let words = NoiseWords::new(&recipe.crack, recipe.rng, transition);
     let mut cracks = CrackReference::new(pattern, words, forest.level);
     let mut out = Reference::default();

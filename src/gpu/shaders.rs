@@ -76,6 +76,7 @@ embed! {
     "render/compose",
     "render/frame",
     "render/light",
+    "render/overlay",
     "render/primary",
     "render/seams",
     "render/trace",

@@ -34,7 +34,7 @@ fn at_level(transition: u32) -> CrackShape {
 }
 
 fn words(recipe: &Recipe, level: u32) -> NoiseWords {
-    NoiseWords::new(&recipe.crack, recipe.rng, recipe.crack.transition(level).unwrap())
+    NoiseWords::new(&recipe.crack, recipe.rng, recipe.crack.transition(level, recipe.surface).unwrap())
 }
 
 #[test]

@@ -131,7 +131,7 @@ fn planes_of_a_coarse_fracture_draw_the_same_lines() {
     let slot = stage.arena.insert(&stage.gpu, &coarse).expect("slot");
     let source = Source { arena: &stage.arena, slot, forest: &coarse, tree: 0 };
     let fracture = fracturer.fracture(&stage.gpu, &source, &pattern, &Recipe::default()).expect("pieces");
-    let seams = Seams::of_fracture(&stage.gpu, &coarse.leaves.keys, &fracture).expect("seams");
+    let seams = Seams::of_fracture(&stage.gpu, &coarse.leaves.keys, &fracture, &pattern).expect("seams");
     stage.seams = Some((body, seams, forest.level_start[5]));
     let picture = stage.still(1);
     let (mut on, mut gold) = (0, 0);
