@@ -3,13 +3,18 @@
 
 use std::sync::Arc;
 
-use kintsugi::{bodies::mass_properties, fracture::Surface};
+use kintsugi::{
+    bodies::mass_properties,
+    fracture::{Surface, hidden},
+};
 
 use super::{
     bed::Bench,
     cases::{Case, Crack, plain},
     checks::Figures,
     f2_mass::MASS,
+    f6_hidden::{Parts, solid},
+    f9_bytes::difference,
     shapes::SIX,
 };
 
@@ -35,6 +40,16 @@ fn generations(bench: &Bench, name: &str, surfaces: [Surface; GENERATIONS]) -> F
             .examine_tree(bench, &forest, tree)
             .unwrap_or_else(|found| panic!("{name}, generation {generation}: {found}\n{case:?}"));
         let fracture = fracture.expect("a piece this large is not all dust");
+        let (pattern, recipe) = case.parts(&forest, tree);
+        if surface == Surface::Planar {
+            let parts = Parts::of(&solid(&forest, tree as usize), 6, &pattern);
+            let found = hidden(&forest, tree, &pattern).parts;
+            assert_eq!(parts.differ_from(&found), None, "{name}, generation {generation}");
+        }
+        if generation + 1 == GENERATIONS {
+            let again = bench.run(&forest, tree, &pattern, &recipe).expect("it breaks again");
+            assert_eq!(difference(&fracture, &again), None, "{name}, generation {generation}");
+        }
         let next = if generation == 2 { fracture.pieces.len() / 2 } else { 0 };
         let volume: f64 = fracture.pieces.iter().map(|piece| piece.mass.volume).sum();
         let error = (aside + volume + fracture.dust_volume) / whole - 1.0;

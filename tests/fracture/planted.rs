@@ -334,7 +334,7 @@ fn what_is_hidden_and_what_is_the_same_are_seen_to_differ() {
     let forest = case.shape.octree(4);
     let (pattern, recipe) = case.parts(&forest, 0);
     let found = hidden(&forest, 0, &pattern).parts;
-    let parts = Parts::of(&solid(&case), 4, &pattern);
+    let parts = Parts::of(&solid(&forest, 0), 4, &pattern);
     assert_eq!(parts.differ_from(&found), None);
     let sure = found.iter().position(|part| parts.sure.contains(part)).expect("a part that is surely there");
     let mut missed = found.clone();
