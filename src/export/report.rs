@@ -313,7 +313,7 @@ fn dust_voxels(broken: &Broken) -> u64 {
     }
     let pieces = broken.pieces.iter().map(|at| (&**broken.forest(*at), broken.piece(*at).tree));
     let dropped = broken.steps.iter().filter_map(|step| step.fracture.dropped.as_ref());
-    let dropped = dropped.flat_map(|all| all.pieces.iter().map(|piece| (&*all.forest, piece.tree)));
+    let dropped = dropped.flat_map(|all| all.pieces.iter().map(move |piece| (&*all.forest, piece.tree)));
     let mut spans: Vec<(u64, u64)> = Vec::new();
     for (forest, tree) in pieces.chain(dropped) {
         let cells = Cells::of(forest, tree as usize);

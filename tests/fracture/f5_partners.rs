@@ -101,7 +101,8 @@ pub fn planes(bed: &Bed, got: &Outcome) -> Result<(), String> {
             copies.iter().find_map(|copy| bisector(bed, copy, &seeds))
         }),
         Surface::Rough => {
-            let transition = bed.recipe.crack.transition(bed.level, bed.recipe.surface).map_err(|e| e.to_string())?;
+            let transition =
+                bed.recipe.crack.transition(bed.level, bed.recipe.surface).map_err(|e| e.to_string())?;
             let words = NoiseWords::new(&bed.recipe.crack, bed.recipe.rng, transition);
             some.map_init(
                 || CrackReference::new(&bed.pattern, words, bed.level),

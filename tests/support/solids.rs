@@ -36,12 +36,12 @@ pub fn forest_with(
             (0..27).all(|n| is_filled(p + IVec3::new(n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1)))
         })
         .collect();
-    let mut leaves = Leaves::default();
-    leaves.keys = (0..filled.len() as u32).filter(|k| filled[*k as usize] && !buried[*k as usize]).collect();
-    leaves.coverage = (0..leaves.keys.len()).map(|i| 0.25 + 0.5 * (i % 7) as f32 / 7.0).collect();
-    for key in leaves.keys.clone() {
-        look(key, &mut leaves);
-    }
+    let on_surface = |key: &u32| filled[*key as usize] && !buried[*key as usize];
+    let keys: Vec<u32> = (0..filled.len() as u32).filter(on_surface).collect();
+    let coverage = (0..keys.len()).map(|i| 0.25 + 0.5 * (i % 7) as f32 / 7.0).collect();
+    let mut leaves = Leaves { coverage, ..Leaves::default() };
+    keys.iter().for_each(|key| look(*key, &mut leaves));
+    leaves.keys = keys;
     build(level, leaves, &|key: u32, l: u32| buried[(key << (3 * (level - l))) as usize])
 }
 
