@@ -13,12 +13,12 @@ use std::{
 use super::{
     clock::{Clock, Time},
     dialogs::{Answer, Dialog, Purpose},
-    resolution::{REFINEMENTS, Resolution},
+    resolution::{BUDGET_SHARE, Pace, REFINEMENTS, Resolution},
 };
 use crate::{
     gpu::{Gpu, GpuError},
     render::{Camera, FrameInput, RenderOptions, Renderer},
-    scene::{Arrived, Sandbox, Scene, ScenePick, autosave_path, load_scene, save_scene},
+    scene::{Arrived, Sandbox, Scene, ScenePick, ViewTuning, autosave_path, load_scene, save_scene},
     ui::{Command, Hover, Notice, NoticeKind},
 };
 
@@ -26,6 +26,12 @@ use crate::{
 const STEP_BUDGET: f64 = 0.025;
 /// After this long without motion the picture is refined.
 const STILL_AFTER: Duration = Duration::from_millis(220);
+/// Previews a second that pictures make room for while a value moves: somewhat more than the ten that are wanted.
+const TUNED_A_SECOND: f64 = 14.0;
+/// A hand that rested this long no longer tunes.
+const TUNING_FOR: Duration = Duration::from_millis(250);
+/// Least time for a picture while a value moves, ms.
+const LEAST_PICTURE_MS: f64 = 12.0;
 /// How often an open scene is saved by itself.
 const AUTOSAVE_EVERY: Duration = Duration::from_secs(30);
 
@@ -52,6 +58,12 @@ pub struct Session {
     pub frame_ms: f64,
     /// Simulated seconds in a real second, lately.
     pub pace: f64,
+    /// Time that the last frame's picture took, ms; 0 where there was none.
+    picture_ms: f64,
+    /// Time that frames take beside their pictures (preview, panels, presenting), ms.
+    rest_ms: f64,
+    /// When the preview was last computed anew, and for which revision of it.
+    tuned: Option<(Instant, u64)>,
     making: Option<mpsc::Receiver<Made>>,
     clock: Clock,
     resolution: Resolution,
@@ -98,6 +110,9 @@ impl Session {
             refined: 0,
             frame_ms: 0.0,
             pace: 1.0,
+            picture_ms: 0.0,
+            rest_ms: 0.0,
+            tuned: None,
             making: None,
             clock: Clock::new(Time::Realtime),
             resolution: Resolution::default(),
@@ -429,7 +444,11 @@ impl Session {
     pub fn draw(&mut self, gpu: &Gpu, full: [u32; 2]) -> bool {
         self.aspect = full[0].max(1) as f32 / full[1].max(1) as f32;
         self.update_aim();
+        self.picture_ms = 0.0;
         let playing = self.playing();
+        let view = self.sandbox.as_ref().map_or_else(ViewTuning::default, |s| s.tuning().view);
+        let recomputed = self.sandbox.as_ref().map_or(0, |s| s.preview().recomputed);
+        let (tuned, target_fps) = self.wanted_fps(recomputed, view.target_fps);
         let (Some(sandbox), Some(renderer)) = (&self.sandbox, &mut self.renderer) else {
             return false;
         };
@@ -456,9 +475,12 @@ impl Session {
         if !moved && (!still || self.refined >= REFINEMENTS) {
             return false;
         }
-        let tuning = sandbox.tuning();
-        let view = tuning.view;
-        let size = self.resolution.choose(full, view.target_fps, view.sharpness, still);
+        let pace = match (still, tuned) {
+            (true, _) => Pace::Still,
+            (false, true) => Pace::Tuned,
+            (false, false) => Pace::Moving,
+        };
+        let size = self.resolution.choose(full, target_fps, view.sharpness, pace);
         if moved || size != self.picture_size {
             self.refined = 0;
         }
@@ -484,6 +506,7 @@ impl Session {
             Ok(picture) => {
                 let ms = self.time_of_picture(gpu, start);
                 self.resolution.measured(size, ms);
+                self.picture_ms = ms;
                 self.frame_ms += 0.2 * (ms - self.frame_ms);
                 (self.picture_size, self.drawn, self.view) = (size, Some(now), Some(picture));
                 self.refined += 1;
@@ -497,6 +520,25 @@ impl Session {
                 false
             }
         }
+    }
+
+    /// Tells how long all the work for a frame took.
+    pub fn frame_took(&mut self, ms: f64) {
+        if self.picture_ms > 0.0 {
+            self.rest_ms += 0.2 * ((ms - self.picture_ms).max(0.0) - self.rest_ms);
+        }
+    }
+
+    /// Whether previews follow a hand, and pictures a second to aim at: then pictures leave them room for ten a second.
+    fn wanted_fps(&mut self, revision: u64, target_fps: f64) -> (bool, f64) {
+        if self.tuned.is_none_or(|(_, known)| known != revision) {
+            self.tuned = Some((Instant::now(), revision));
+        }
+        if !self.tuned.is_some_and(|(at, _)| at.elapsed() < TUNING_FOR) {
+            return (false, target_fps);
+        }
+        let room_ms = (1000.0 / TUNED_A_SECOND - self.rest_ms).max(LEAST_PICTURE_MS);
+        (true, target_fps.max(BUDGET_SHARE * 1000.0 / room_ms))
     }
 
     /// A software adapter works on this machine's processor: waiting for it measures it, and keeps its queue short.

@@ -8,7 +8,7 @@ use std::{
 use serde_json::{Value, json};
 
 use super::session::Session;
-use crate::{scene::write_atomically, ui::UiOutput};
+use crate::ui::UiOutput;
 
 /// Longest time without writing.
 const AT_LEAST: Duration = Duration::from_millis(200);
@@ -53,7 +53,10 @@ impl StateFile {
         if state == self.last && since < AT_LEAST {
             return;
         }
-        if let Err(error) = write_atomically(&self.path, format!("{state:#}\n").as_bytes()) {
+        // Readers must never see half a file, but nobody needs it after a crash: a flush here would cost part of every frame.
+        let temporary = self.path.with_extension("tmp");
+        let written = std::fs::write(&temporary, format!("{state:#}\n"));
+        if let Err(error) = written.and_then(|()| std::fs::rename(&temporary, &self.path)) {
             tracing::warn!("cannot write {}: {error}", self.path.display());
         }
         self.last = state;

@@ -3,9 +3,10 @@
 //! In: the bodies as they are. Out: one [`Overlap`] for each pair and plane that touch, in order of body.
 
 use super::{
-    Body, BodyId, Levels, Overlap, World, WorldSettings,
+    Body, BodyId, Levels, Overlap, World, WorldSettings, broad_phase,
     collide::{Manifold, of_bodies, of_plane},
-    planes::planes,
+    planes::{Plane, planes},
+    step,
     surfels::Shapes,
 };
 use rayon::prelude::*;
@@ -34,7 +35,11 @@ pub fn find(
             None => work.extend((0..planes.len()).map(|k| Work::Plane(a, levels.own(a), k))),
         }
     }
-    for w in &work {
+    work_out(bodies, shapes, &planes, &work)
+}
+
+fn work_out(bodies: &[Body], shapes: &mut Shapes, planes: &[Plane], work: &[Work]) -> Vec<Overlap> {
+    for w in work {
         let needed = match w {
             Work::Pair(pair, at) => vec![(pair[0], at[0]), (pair[1], at[1])],
             Work::Plane(a, at, _) => vec![(*a, *at)],
@@ -67,11 +72,21 @@ impl World {
         Some(of_bodies(both.each_ref(), at, surfels.each_ref().map(|s| &**s)))
     }
 
-    /// What each touching pair shares now, and what each body shares with the floor and the walls.
+    /// What each overlapping pair shares now, and what each body shares with the floor and the walls; sleepers, too.
     pub fn all_pair_data(&mut self) -> Vec<Overlap> {
         let far = self.far();
-        let Self { bodies, shapes, manifolds, pair_levels, settings, .. } = self;
-        find(bodies, &Levels::new(bodies, pair_levels, far), shapes, manifolds, settings)
+        let Self { bodies, shapes, pair_levels, settings, .. } = self;
+        let levels = Levels::new(bodies, pair_levels, far);
+        let boxes: Vec<_> =
+            bodies.iter().enumerate().map(|(i, b)| step::bounds(b, levels.coarsest(i), 0.0)).collect();
+        let moves: Vec<bool> = bodies.iter().map(|b| !b.is_static()).collect();
+        let pairs = broad_phase::pairs(&boxes, &moves).into_iter().map(|(i, j)| [i as usize, j as usize]);
+        let mut work: Vec<Work> = pairs.map(|pair| Work::Pair(pair, levels.pair(pair[0], pair[1]))).collect();
+        let planes = planes(settings);
+        for i in (0..bodies.len()).filter(|&i| moves[i] && boxes[i].is_some()) {
+            work.extend((0..planes.len()).map(|k| Work::Plane(i, levels.own(i), k)));
+        }
+        work_out(bodies, shapes, &planes, &work)
     }
 
     pub(super) fn far(&self) -> Option<(glam::DVec3, super::Adaptive)> {

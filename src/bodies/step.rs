@@ -183,7 +183,7 @@ fn method(world: &mut World, manifolds: &[Manifold], settings: &WorldSettings) -
 }
 
 /// The world box of a body, grown by what it moves in a step and half a cell.
-fn bounds(body: &Body, level: u32, dt: f64) -> Option<Aabb> {
+pub fn bounds(body: &Body, level: u32, dt: f64) -> Option<Aabb> {
     let (low, high) = body.def.mass.bounds;
     if body.def.mass.voxels == 0 || !body.state.is_finite() {
         return None;

@@ -131,7 +131,9 @@ impl BodyDef {
     /// kg m^2 about the centre of mass, body axes.
     #[must_use]
     pub fn inertia(&self) -> DMat3 {
-        self.mass.inertia * (self.grid.h.powi(5) * self.density)
+        let inertia = self.mass.inertia * (self.grid.h.powi(5) * self.density);
+        // What has no inertia does not turn.
+        if inertia.is_finite() { inertia } else { DMat3::ZERO }
     }
 
     /// Level at which it collides.

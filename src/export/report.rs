@@ -14,7 +14,7 @@ use crate::{
     mesh::HealthReport,
 };
 
-use super::{Broken, ExportError, PieceRef, checks::Check};
+use super::{Broken, Cells, ExportError, PieceRef, checks::Check};
 
 /// What was read.
 #[derive(Clone, Debug, Serialize)]
@@ -206,7 +206,7 @@ impl FractureReport {
             broken_again: list(&broken.broken_again, broken.pieces.len()),
             source_mass: source_volume * voxel,
             dust_mass: broken.steps.iter().map(|step| step.fracture.dust_volume).sum::<f64>() * voxel,
-            dust_voxels: broken.steps.iter().map(|step| step.fracture.counts.dust_voxels).sum(),
+            dust_voxels: dust_voxels(broken),
             dropped_mass: voxel
                 * broken
                     .steps
@@ -297,9 +297,35 @@ fn counts(broken: &Broken) -> FractureCounts {
         dropped: broken.steps.iter().map(|step| step.fracture.counts.dropped).sum(),
         merged: broken.steps.iter().map(|step| step.fracture.counts.merged).sum(),
         hidden: broken.steps.iter().map(|step| step.fracture.counts.hidden).sum(),
-        dust_voxels: broken.steps.iter().map(|step| step.fracture.counts.dust_voxels).sum(),
+        dust_voxels: dust_voxels(broken),
         swallowed: broken.steps.iter().map(|step| step.fracture.counts.swallowed).sum(),
     }
+}
+
+/// Solid voxels of the source that neither a piece nor what was dropped has any of. Not the sum over the breaks: of a voxel that two pieces
+/// share each may lose its part, or one of them only.
+fn dust_voxels(broken: &Broken) -> u64 {
+    if let [step] = &broken.steps[..] {
+        return step.fracture.counts.dust_voxels;
+    }
+    if broken.steps.iter().all(|step| step.fracture.counts.dust_voxels == 0) {
+        return 0;
+    }
+    let pieces = broken.pieces.iter().map(|at| (&**broken.forest(*at), broken.piece(*at).tree));
+    let dropped = broken.steps.iter().filter_map(|step| step.fracture.dropped.as_ref());
+    let dropped = dropped.flat_map(|all| all.pieces.iter().map(move |piece| (&*all.forest, piece.tree)));
+    let mut spans: Vec<(u64, u64)> = Vec::new();
+    for (forest, tree) in pieces.chain(dropped) {
+        let cells = Cells::of(forest, tree as usize);
+        spans.extend((0..cells.len()).map(|i| (u64::from(cells.starts[i]), cells.end(i))));
+    }
+    spans.sort_unstable();
+    let (mut held, mut reached) = (0, 0);
+    for (start, end) in spans {
+        held += end.saturating_sub(reached.max(start));
+        reached = reached.max(end);
+    }
+    Cells::of(&broken.source, 0).volume() - held
 }
 
 /// Whether there is still one piece, and nothing was cut off it.

@@ -32,6 +32,8 @@ mod split;
 mod smallest;
 mod solve;
 #[cfg(test)]
+mod testing;
+#[cfg(test)]
 mod tests;
 mod traverse;
 

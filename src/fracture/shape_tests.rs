@@ -9,7 +9,7 @@ use glam::DVec3;
 
 use super::{
     Fracture, FractureParams, Hidden, Pattern, Preset, Recipe, SmallRule, Smallest, Source, hidden,
-    tests::{Bench, assert_parity, ball, comb, seeds, shell},
+    testing::{Bench, assert_planar, ball, comb, forest_of, seeds, shell},
 };
 use crate::{
     bodies::mass_properties,
@@ -305,12 +305,7 @@ fn very_many_seeds_equal_the_reference() {
         [("ball", ball(5), 400), ("shell", shell(6), 1000), ("comb", comb(6), 1000), ("ball", ball(6), 4096)]
     {
         let level = forest.level;
-        assert_parity(
-            bench,
-            forest,
-            &seeds(level, count, 12),
-            &format!("{name} level {level} seeds {count}"),
-        );
+        assert_planar(forest, &seeds(level, count, 12), &format!("{name} level {level} seeds {count}"));
     }
     let forest = object("vase", 7);
     let bounds = mass_properties(&forest, 0).bounds;
@@ -363,7 +358,7 @@ fn an_empty_pattern_leaves_the_object_whole() {
 
 /// A solid box 4..60 on a grid of 64.
 fn brick() -> Arc<Forest> {
-    Arc::new(super::tests::forest_of(6, |p| p.min_element() >= 4 && p.max_element() < 60))
+    Arc::new(forest_of(6, |p| p.min_element() >= 4 && p.max_element() < 60))
 }
 
 fn drawn(params: &FractureParams, forest: &Forest) -> Pattern {

@@ -16,6 +16,8 @@ const LOCAL: f64 = 0.3;
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out: &mut UiOutput) {
     let mut new = tuning.clone();
+    // First, since it shows what all the others do.
+    preview(ui, input, &mut new, out);
     let params = &mut new.fracture;
     seeds_file(ui, params);
     how_many(ui, params, out);
@@ -95,7 +97,6 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     out.name("blow", &response);
 
     inside(ui, input, &mut new.fracture.interior, out);
-    preview(ui, input, &mut new, out);
 
     if new != *tuning {
         tune(out, "fracture", new);

@@ -131,6 +131,11 @@ pub(super) fn pinned(ui: &egui::Ui, input: &UiInput<'_>, rect: Rect, out: &mut U
         return;
     };
     let painter = ui.painter_at(rect);
+    if input.tool == Tool::Keep {
+        // Handles would lie over the cells that are to be clicked.
+        painter.circle_stroke(centre, 5.0, Stroke::new(1.6, theme::GOLD));
+        return;
+    }
     let mut tuning = sandbox.tuning().clone();
     let points_per_radius = (pin.longest_side * points_per_meter).max(1e-3);
     for (i, radius) in tuning.fracture.radii.iter_mut().enumerate().take(RADIUS_NAMES.len()) {

@@ -45,8 +45,8 @@ pub struct UiInput<'a> {
     pub playing: bool,
     /// Simulated seconds in one real second that the last frames reached, as a fraction of real time.
     pub pace: f64,
-    /// The picture to put into the middle.
-    pub picture: Option<egui::TextureId>,
+    /// Whether a picture lies in the middle, below the panels' painting.
+    pub has_picture: bool,
     /// Size at which the picture's rays are cast, pixels.
     pub picture_size: [u32; 2],
     /// Time for one picture, ms.

@@ -21,10 +21,9 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     out.viewport = Some(rect);
     let response = ui.allocate_rect(rect, Sense::click_and_drag());
     let painter = ui.painter_at(rect);
-    painter.rect_filled(rect, 0.0, Color32::from_rgb(38, 40, 44));
-    if let Some(picture) = input.picture {
-        let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
-        painter.image(picture, rect, whole, Color32::WHITE);
+    // The picture lies there already, below everything that is painted here.
+    if !input.has_picture {
+        painter.rect_filled(rect, 0.0, Color32::from_rgb(38, 40, 44));
     }
     mouse(ui, &response, rect, input, out);
     if input.over_cell && response.hovered() {
@@ -142,7 +141,7 @@ fn messages(ui: &egui::Ui, input: &UiInput<'_>, rect: Rect, out: &mut UiOutput) 
         let (title, more) = match (input.pin.is_some(), input.tool) {
             (true, Tool::Keep) => (
                 "Click the cells that stay with the body",
-                "click again to let one go  ·  Enter breaks off the rest  ·  Escape takes the blow away",
+                "Enter breaks off the rest  ·  Escape takes the blow away",
             ),
             (false, Tool::Keep) => {
                 ("Click the object to aim at it", "then click the cells that stay with the body")

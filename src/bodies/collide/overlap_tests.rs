@@ -170,7 +170,7 @@ fn a_plane_cuts_off_what_lies_behind_it() {
         let surfels = Surfels::build(&forest, level);
         // Above the leaves edges are round, as the samples there are means: some of the rim is not seen.
         let rim = if level == 5 { 0.0 } else { 0.3 };
-        for (turn, tolerance) in [(DQuat::IDENTITY, 0.01 + rim), (DQuat::from_rotation_z(0.4), 0.12 + rim)] {
+        for (turn, tolerance) in [(DQuat::IDENTITY, 0.02 + rim), (DQuat::from_rotation_z(0.4), 0.12 + rim)] {
             for depth in [0.03, 0.3] {
                 let mut def = body(&forest, 0, grid(5, 2.0), level, DVec3::ZERO);
                 def.state.rotation = turn;

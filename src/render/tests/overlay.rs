@@ -17,7 +17,7 @@ use crate::render::{
 const TOLERANCE: f64 = 0.006;
 /// Share of a frame's covered pixels that may differ more: a sample that lies on an edge may be on either side of it, and so may a
 /// depth where two shapes pass through each other.
-const ODD_PIXELS: f64 = 0.004;
+const ODD_PIXELS: f64 = 0.006;
 
 /// Even in 0..1, the same on every machine.
 struct Random(u64);
@@ -42,10 +42,10 @@ fn shapes() -> Overlay {
     let mut rng = Random(7);
     let mut overlay = Overlay { lift: 0.02, through: 0.3, ..Overlay::default() };
     for i in 0..40 {
-        let (near, reach) = (rng.point(0.9), if i % 4 == 0 { 6.0 } else { 0.7 });
+        let (near, reach) = (rng.point(0.9), if i % 2 == 0 { 6.0 } else { 0.7 });
         let far = near + rng.point(reach);
         // Either end may lie behind the eye.
-        let (start, end) = if i % 8 == 0 { (far, near) } else { (near, far) };
+        let (start, end) = if i % 4 == 0 { (far, near) } else { (near, far) };
         overlay.lines.push(Line { start, color: rng.color(), end, width: 0.6 + 5.0 * rng.next() });
     }
     for i in 0..60 {
@@ -57,6 +57,9 @@ fn shapes() -> Overlay {
         let (a, reach) = (rng.point(0.8), if i % 10 == 0 { 8.0 } else { 0.5 });
         let (b, c) = (a + rng.point(reach), a + rng.point(reach));
         overlay.triangles.push(Triangle { a, color: rng.color(), b, c });
+        // A disc that the triangle passes through.
+        let (at, color) = ((a + b + c) / 3.0, rng.color());
+        overlay.points.push(Point { at, color, radius_pixels: 4.0, radius_m: 0.0 });
     }
     overlay
 }

@@ -7,6 +7,8 @@
 mod coarse;
 mod full;
 mod painting;
+#[cfg(test)]
+mod painting_tests;
 mod shown;
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! The body's octree with its leaves at the preview's level, made by a worker: a level-9 object takes a good part of a second.
+//! The body's octree with its leaves at the preview's level, made by a worker: a level-9 object takes too long for a frame.
 //!
 //! In: a forest, a level. Out: its coarse copy, or another level's until that is there.
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{gpu::Gpu, scene::Arrived};
 
-fn opened(gpu: &Gpu, level: u32) -> Sandbox {
+pub(super) fn opened(gpu: &Gpu, level: u32) -> Sandbox {
     let mut sandbox = Sandbox::new(gpu).unwrap();
     sandbox.open("builtin:vase", level);
     until(&mut sandbox, Arrived::Opened);
@@ -12,14 +12,14 @@ fn opened(gpu: &Gpu, level: u32) -> Sandbox {
     sandbox
 }
 
-fn until(sandbox: &mut Sandbox, wanted: Arrived) {
+pub(super) fn until(sandbox: &mut Sandbox, wanted: Arrived) {
     while sandbox.poll().unwrap() != Some(wanted) {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
 }
 
 /// Brings the preview up to date, waiting for the coarse copy of the object where one is on its way.
-fn update(sandbox: &mut Sandbox) -> bool {
+pub(super) fn update(sandbox: &mut Sandbox) -> bool {
     loop {
         let changed = sandbox.update_preview().unwrap();
         if changed || !sandbox.is_preparing_preview() {
@@ -30,7 +30,7 @@ fn update(sandbox: &mut Sandbox) -> bool {
 }
 
 /// Aims at the middle of the picture from the front.
-fn aim(sandbox: &Sandbox) -> Aim {
+pub(super) fn aim(sandbox: &Sandbox) -> Aim {
     let (low, high) = sandbox.bounds(None).unwrap();
     let from = low.midpoint(high) + Vec3::Z * 5.0;
     let pick = sandbox.pick(from, Vec3::NEG_Z).expect("the vase is hit");
