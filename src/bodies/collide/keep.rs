@@ -41,7 +41,8 @@ impl Lie {
     }
 
     /// Farthest that a point within `radius` of the smaller body's centre has moved since `then`.
-    fn way(&self, then: &Self, radius: f64) -> f64 {
+    #[must_use]
+    pub fn way(&self, then: &Self, radius: f64) -> f64 {
         // Of either sign, a quaternion is one rotation.
         let turned = self.rotation.angle_between(then.rotation);
         let turned = turned.min(std::f64::consts::TAU - turned);

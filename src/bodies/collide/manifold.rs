@@ -151,7 +151,11 @@ pub fn pair_manifolds(
             let known: Vec<Point> =
                 before.map_or(Vec::new(), |m| m.points.iter().map(|p| moved(p, a, Some(b), dt)).collect());
             let cell = cell_size(a, pair.levels[0]).max(cell_size(b, pair.levels[1]));
-            let seen = let_in(&mut found, before, pair.way, cell);
+            // Also what somebody else moved: a body that was put somewhere has not come in by any way.
+            let radius = a.def.radius().min(b.def.radius());
+            let since = before.map_or(0.0, |m| Lie::new(a, Some(b)).way(&m.lie, radius));
+            let comparable = before.filter(|m| m.levels == pair.levels);
+            let seen = let_in(&mut found, comparable, pair.way.max(since), cell);
             let mut points = reduce(&found, &known, cell, SPREAD);
             inherit(&mut points, &known, cell);
             if before.is_some() {
@@ -177,7 +181,8 @@ pub fn find(list: &[Manifold], first: BodyId, second: Option<BodyId>) -> Option<
     list.binary_search_by(|m| m.order().cmp(&order)).ok()
 }
 
-/// Keeps the points that came in through the surface they are said to have passed, and gives their keys, ascending.
+/// Keeps the points that came in through the surface they are said to have passed; gives their keys, ascending, with their
+/// separations.
 ///
 /// A piece whose tip is in a thin wall has samples nearer to the far face than to the near one. Were they pushed out there, the
 /// tip would be held in the wall from both sides for ever. But they never passed the far face: when they were first seen they were
