@@ -269,7 +269,7 @@ fn p11_a_slab_never_passes_the_floor() {
     }
 }
 
-/// Plays until all sleep, or for ten seconds; then looks at every contact anew.
+/// Plays until all sleep, or for ten seconds. What presses at the end is compared with half a voxel, sleepers included.
 fn settles(what: &str, scene: Scene) {
     let mut sandbox = open(scene);
     let clock = Instant::now();

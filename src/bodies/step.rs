@@ -238,14 +238,14 @@ fn contacts(
 ) -> Vec<Manifold> {
     let far = world.far();
     let World { bodies, shapes, manifolds: old, pair_levels, .. } = world;
-    let mut manifolds = collide::pair_manifolds(pairs, hits, bodies, shapes, old, settings.dt);
+    let mut manifolds = collide::pair_manifolds(pairs, hits, bodies, shapes, old);
     let levels = Levels::new(bodies, pair_levels, far);
     let own: Vec<u32> = (0..bodies.len()).map(|i| levels.own(i)).collect();
     let planes = planes(settings);
     manifolds.extend(collide::plane_manifolds(bodies, &own, &planes, settings.dt, shapes, old));
     for (mut manifold, _) in std::mem::take(old).into_iter().zip(stays).filter(|(_, stays)| **stays) {
         if !rests(bodies, &manifold) {
-            collide::carry(&mut manifold, bodies, settings.dt);
+            collide::carry(&mut manifold, bodies);
         }
         manifolds.push(manifold);
     }

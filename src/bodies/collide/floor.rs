@@ -42,7 +42,7 @@ pub fn plane_manifolds(
         let levels = [level, 0];
         if let Some(old) = before.filter(|old| holds(old, body, None, levels, dt) && is_of(old, planes)) {
             let mut kept = old.clone();
-            carry(&mut kept, bodies, dt);
+            carry(&mut kept, bodies);
             out.push(kept);
             continue;
         }
@@ -83,7 +83,6 @@ pub fn plane_manifolds(
         }
         if near {
             inherit(&mut points, before, cell);
-            points.iter_mut().for_each(|p| p.ease = 0.0);
             let lie = Lie::new(body, None);
             out.push(Manifold {
                 first: body.id,
@@ -188,7 +187,6 @@ fn point(body: &Body, key: u64, p: DVec3, plane: &Plane, area: f64) -> Point {
         plane: plane.normal,
         found: plane.distance(p),
         separation: plane.distance(p),
-        ease: 0.0,
         area,
         normal_impulse: 0.0,
         friction_impulse: DVec3::ZERO,

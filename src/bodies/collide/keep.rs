@@ -14,9 +14,6 @@ use glam::{DQuat, DVec3};
 /// this is less than the margin within which contacts are made, so nothing is missed.
 const KEEP_CELLS: f64 = 0.1;
 
-/// How fast a contact that was found deeper than expected is given its true depth, s.
-const EASE_SECS: f64 = 0.2;
-
 /// How one body of a pair lies to the other: the smaller in the axes of the larger, since that is where turning moves points
 /// least. Floor and walls are larger than any body.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,7 +38,8 @@ impl Lie {
     }
 
     /// Farthest that a point within `radius` of the smaller body's centre has moved since `then`.
-    fn way(&self, then: &Self, radius: f64) -> f64 {
+    #[must_use]
+    pub fn way(&self, then: &Self, radius: f64) -> f64 {
         // Of either sign, a quaternion is one rotation.
         let turned = self.rotation.angle_between(then.rotation);
         let turned = turned.min(std::f64::consts::TAU - turned);
@@ -80,18 +78,18 @@ pub fn holds(old: &Manifold, a: &Body, b: Option<&Body>, levels: [u32; 2], dt: f
 }
 
 /// The same points where the bodies now are.
-pub fn carry(manifold: &mut Manifold, bodies: &[Body], dt: f64) {
+pub fn carry(manifold: &mut Manifold, bodies: &[Body]) {
     let find = |id| bodies.binary_search_by(|b| b.id.cmp(&id)).ok().map(|i| &bodies[i]);
     let Some(a) = find(manifold.first) else { return };
     let b = manifold.second.and_then(find);
     for p in &mut manifold.points {
-        *p = moved(p, a, b, dt);
+        *p = moved(p, a, b);
     }
 }
 
-/// A point where the bodies now are, `dt` later.
+/// A point where the bodies now are.
 #[must_use]
-pub fn moved(p: &Point, a: &Body, b: Option<&Body>, dt: f64) -> Point {
+pub fn moved(p: &Point, a: &Body, b: Option<&Body>) -> Point {
     let on_a = a.state.position + a.state.rotation * p.anchors[0];
     let (on_b, normal) = match b {
         Some(b) => (b.state.position + b.state.rotation * p.anchors[1], b.state.rotation * p.plane),
@@ -101,8 +99,7 @@ pub fn moved(p: &Point, a: &Body, b: Option<&Body>, dt: f64) -> Point {
     let along = apart.dot(normal);
     let slip = apart - along * normal;
     let position = if b.is_some() { (on_a + on_b) * 0.5 } else { on_a };
-    let ease = p.ease * (-dt / EASE_SECS).exp();
-    let mut out = Point { position, normal, separation: p.found + along, slip, ease, ..*p };
+    let mut out = Point { position, normal, separation: p.found + along, slip, ..*p };
     if p.slid {
         // It sticks again where it is now.
         out.slip = DVec3::ZERO;

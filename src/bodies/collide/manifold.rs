@@ -28,9 +28,6 @@ const BIRTH_CELLS: f64 = 7.0;
 /// A collision point must be seen before it is deeper than this, cells, and the way since the last look.
 const ENTER_CELLS: f64 = 0.5;
 
-/// A contact whose surface is suddenly farther off is held up at most this far, cells.
-const HOLD_CELLS: f64 = 0.1;
-
 /// One point of contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
@@ -48,9 +45,6 @@ pub struct Point {
     pub found: f64,
     /// Gap beyond the gap at birth, m; negative when they overlap.
     pub separation: f64,
-    /// What the solver adds to the separation, so that a contact that is found deeper or shallower than the one it takes the
-    /// place of does not jolt; dies away, m.
-    pub ease: f64,
     /// Surface that it stands for, m^2.
     pub area: f64,
     /// Normal impulse of the last substep, N s.
@@ -129,7 +123,6 @@ pub fn pair_manifolds(
     bodies: &[Body],
     shapes: &mut Shapes,
     old: &[Manifold],
-    dt: f64,
 ) -> Vec<Manifold> {
     let mut rest = hits;
     let mut work = Vec::with_capacity(pairs.len());
@@ -149,14 +142,15 @@ pub fn pair_manifolds(
             let mut found = contact_points(pair, hits, bodies, surfels);
             let before = find(old, a.id, Some(b.id)).map(|k| &old[k]);
             let known: Vec<Point> =
-                before.map_or(Vec::new(), |m| m.points.iter().map(|p| moved(p, a, Some(b), dt)).collect());
+                before.map_or(Vec::new(), |m| m.points.iter().map(|p| moved(p, a, Some(b))).collect());
             let cell = cell_size(a, pair.levels[0]).max(cell_size(b, pair.levels[1]));
-            let seen = let_in(&mut found, before, pair.way, cell);
+            // Also what somebody else moved: a body that was put somewhere has not come in by any way.
+            let radius = a.def.radius().min(b.def.radius());
+            let since = before.map_or(0.0, |m| Lie::new(a, Some(b)).way(&m.lie, radius));
+            let comparable = before.filter(|m| m.levels == pair.levels);
+            let seen = let_in(&mut found, comparable, pair.way.max(since), cell);
             let mut points = reduce(&found, &known, cell, SPREAD);
             inherit(&mut points, &known, cell);
-            if before.is_some() {
-                points.iter_mut().for_each(|p| ease(p, cell));
-            }
             Manifold {
                 first: a.id,
                 second: Some(b.id),
@@ -177,7 +171,8 @@ pub fn find(list: &[Manifold], first: BodyId, second: Option<BodyId>) -> Option<
     list.binary_search_by(|m| m.order().cmp(&order)).ok()
 }
 
-/// Keeps the points that came in through the surface they are said to have passed, and gives their keys, ascending.
+/// Keeps the points that came in through the surface they are said to have passed; gives their keys, ascending, with their
+/// separations.
 ///
 /// A piece whose tip is in a thin wall has samples nearer to the far face than to the near one. Were they pushed out there, the
 /// tip would be held in the wall from both sides for ever. But they never passed the far face: when they were first seen they were
@@ -251,7 +246,6 @@ fn contact_points(pair: &Pair, hits: &[Hit], bodies: &[Body], surfels: &[Arc<Sur
             plane: from_world[1] * normal,
             found: separation,
             separation,
-            ease: 0.0,
             area: f64::from(surfels[a].areas[(hit.a >> 1) as usize]) * body[a].def.grid.h.powi(2),
             normal_impulse: 0.0,
             friction_impulse: DVec3::ZERO,
@@ -311,14 +305,12 @@ pub fn reduce(points: &[Point], known: &[Point], cell: f64, directions: usize) -
     out
 }
 
-/// Copies impulses from the last step: from the same point, else from the nearest within a cell. Until [`ease`] is called,
-/// `ease` is where the old point was, if it pressed.
+/// Copies impulses from the last step: from the same point, else from the nearest within a cell.
 pub fn inherit(points: &mut [Point], known: &[Point], cell: f64) {
     let mut taken = vec![false; known.len()];
     let mut missing = Vec::new();
     let copy = |p: &mut Point, k: &Point| {
         (p.normal_impulse, p.friction_impulse) = (k.normal_impulse, k.friction_impulse);
-        p.ease = if k.total_impulse > 0.0 { k.separation + k.ease } else { 0.0 };
     };
     for (i, p) in points.iter_mut().enumerate() {
         match known.iter().position(|k| k.key == p.key && k.normal.dot(p.normal) > SAME_GROUP) {
@@ -342,12 +334,6 @@ pub fn inherit(points: &mut [Point], known: &[Point], cell: f64) {
             copy(p, &known[k]);
         }
     }
-}
-
-/// Lets a new point begin where the one it takes the place of was, or at touching.
-fn ease(p: &mut Point, cell: f64) {
-    let then = p.ease.min(0.0);
-    p.ease = if p.separation < 0.0 { (then - p.separation).max(-HOLD_CELLS * cell) } else { 0.0 };
 }
 
 /// Two unit vectors across `n`.
