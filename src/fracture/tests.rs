@@ -5,9 +5,9 @@ use std::sync::Arc;
 use glam::{DVec3, IVec3};
 use proptest::prelude::*;
 
-use super::{Fracture, Fracturer, Pattern, Recipe, Source, reference};
+use super::{Fracture, Fracturer, Pattern, Recipe, Source, crack::rough::RoughPass, reference};
 use crate::{
-    gpu::Gpu,
+    gpu::{Gpu, Kernel, shaders},
     svo::{Arena, Forest, LeafColor, Leaves, build, morton, pack_normal},
 };
 
@@ -88,6 +88,21 @@ pub(super) fn seeds(level: u32, count: usize, rng: u64) -> Pattern {
     let side = f64::from(1u32 << level);
     Pattern::on_spheres(&params, DVec3::new(0.8, 0.55, 0.4) * side, (DVec3::ZERO, DVec3::splat(side)), level)
         .unwrap()
+}
+
+/// How the passes of a kind of surface are made from a way of compiling kernels.
+pub(super) type Maker = fn(&dyn Fn(&'static str) -> Kernel) -> RoughPass;
+
+/// The passes that `make` makes, every kernel with `from` replaced by `to`.
+pub(super) fn planted(gpu: &Gpu, make: Maker, from: &str, to: &str) -> RoughPass {
+    let hits = std::cell::Cell::new(0);
+    let pass = make(&|path| {
+        let text = shaders::source(path);
+        hits.set(hits.get() + usize::from(text.contains(from)));
+        Kernel::from_text(gpu, path, text.replace(from, to))
+    });
+    assert!(hits.get() > 0, "nothing to replace");
+    pass
 }
 
 pub(super) struct Bench {

@@ -36,6 +36,7 @@ embed! {
     "fracture/crack/rough_leaves_emit",
     "fracture/crack/sides",
     "fracture/crack/touch",
+    "fracture/crack/transition",
     "fracture/crack/transition_count",
     "fracture/crack/transition_write",
     "fracture/crack/voxel",

@@ -17,9 +17,9 @@ use crate::{
     bodies::mass_properties,
     fracture::{
         Fracturer, Pattern, Recipe, Surface, reference,
-        tests::{Bench, ball, cavity, comb, listed, random_solid, seeds, sheet, shell},
+        tests::{self, Bench, ball, cavity, comb, listed, random_solid, seeds, sheet, shell},
     },
-    gpu::{Gpu, Kernel, shaders},
+    gpu::Gpu,
     svo::{Forest, morton, unpack_cut, unpack_normal, validate},
 };
 
@@ -179,13 +179,7 @@ fn separation_points_equal_the_reference() {
 /// Every kernel with `from` replaced by `to`.
 fn planted(gpu: &Gpu, from: &str, to: &str) -> Fracturer {
     let mut fracturer = Fracturer::new(gpu).unwrap();
-    let hits = std::cell::Cell::new(0);
-    fracturer.rough = RoughPass::with_kernels(&|path| {
-        let text = shaders::source(path);
-        hits.set(hits.get() + usize::from(text.contains(from)));
-        Kernel::from_text(gpu, path, text.replace(from, to))
-    });
-    assert!(hits.get() > 0, "nothing to replace");
+    fracturer.rough = tests::planted(gpu, RoughPass::with_kernels, from, to);
     fracturer
 }
 

@@ -15,9 +15,9 @@ use crate::{
         Fracture, Fracturer, Pattern, Recipe, Surface,
         crack::{CrackNoise, CrackShape, Dusty, NoiseWords, Offset, rough::RoughPass},
         reference,
-        tests::{Bench, ball, cavity, comb, forest_of, listed, random_solid, seeds, sheet, shell},
+        tests::{self, Bench, ball, cavity, comb, forest_of, listed, random_solid, seeds, sheet, shell},
     },
-    gpu::{Gpu, Kernel, shaders},
+    gpu::Gpu,
     svo::{Forest, morton, validate},
 };
 
@@ -212,13 +212,7 @@ proptest! {
 /// Every kernel of a dusty fracture with `from` replaced by `to`.
 fn planted(gpu: &Gpu, from: &str, to: &str) -> Fracturer {
     let mut fracturer = Fracturer::new(gpu).unwrap();
-    let hits = std::cell::Cell::new(0);
-    fracturer.dusty = RoughPass::dusty_with_kernels(&|path| {
-        let text = shaders::source(path);
-        hits.set(hits.get() + usize::from(text.contains(from)));
-        Kernel::from_text(gpu, path, text.replace(from, to))
-    });
-    assert!(hits.get() > 0, "nothing to replace");
+    fracturer.dusty = tests::planted(gpu, RoughPass::dusty_with_kernels, from, to);
     fracturer
 }
 
