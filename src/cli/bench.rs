@@ -46,7 +46,7 @@ pub struct BenchArgs {
     #[arg(default_value = "builtin:statue")]
     file: PathBuf,
     /// Octree level: 2^N voxels along the longest side; several, as in 7,8,9, are measured in turn
-    #[arg(long, value_name = "N,...", default_values_t = [8], value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=10))]
+    #[arg(long, value_name = "N,...", default_values_t = [8u32], value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=10))]
     level: Vec<u32>,
     /// Runs of each stage that the medians are taken over
     #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -132,21 +132,30 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     let reporter = Reporter::new(args.json_progress);
     let (mesh, input) = load_mesh(&args.file, &reporter)?;
     let mut all = Vec::with_capacity(args.level.len());
+    let mut failure = None;
     for level in &args.level {
-        let results = measure(args, &mesh, &input, *level, &reporter)?;
-        super::print(&table(&results));
-        all.push(results);
+        match measure(args, &mesh, &input, *level, &reporter) {
+            Ok(results) => all.push(results),
+            // What was measured before is not lost.
+            Err(error) => {
+                failure = Some(error);
+                break;
+            }
+        }
     }
     drop(reporter);
+    for results in &all {
+        super::print(&table(results));
+    }
     if all.len() > 1 {
         super::print(&side_by_side(&all));
     }
     match (&args.json, &all[..]) {
-        (Some(path), [only]) => write_json(path, only)?,
-        (Some(path), several) => write_json(path, several)?,
-        (None, _) => {}
+        (None, _) | (_, []) => {}
+        (Some(path), [only]) if args.level.len() == 1 => write_json(path, only)?,
+        (Some(path), _) => write_json(path, &all)?,
     }
-    Ok(())
+    failure.map_or(Ok(()), Err)
 }
 
 fn measure(

@@ -37,7 +37,7 @@ pub enum GpuError {
     /// A buffer would exceed what the adapter can bind or allocate.
     #[error(
         "{what} would take {needed} bytes of graphics memory and one buffer of this adapter holds {allowed}; use {}",
-        smaller(what)
+        smaller(.what)
     )]
     TooLarge {
         /// What was to be stored.
