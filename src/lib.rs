@@ -25,3 +25,7 @@ pub mod cli;
 #[cfg(test)]
 #[path = "../tests/support/skip.rs"]
 mod skip;
+
+// So that the tests' shared helpers can name this crate alike from inside and from outside.
+#[cfg(test)]
+extern crate self as kintsugi;

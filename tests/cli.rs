@@ -256,6 +256,12 @@ fn bad_arguments_end_with_2_and_one_line() {
         line(&["simulate", "builtin:box", "--seconds", "-1", "--out", &out]),
         line(&["render", "builtin:box", "--out", &out, "--size", "0x5"]),
         line(&["render", "builtin:box", "--out", &out, "--view", "inside"]),
+        line(&["render", "builtin:box", "--out", &out, "--show", "seeds,cracks"]),
+        line(&["render", "builtin:box", "--out", &out, "--show", "triangles"]),
+        line(&["render", "builtin:box", "--out", &out, "--show", "wireframe:9"]),
+        line(&["render", "builtin:box", "--out", &out, "--show", "labels:1,flood"]),
+        line(&["render", "builtin:box", "--out", &out, "--show", "seeds", "--through", "2"]),
+        line(&["fracture", "builtin:box", "--out", &out, "--labelling", "fast"]),
         line(&["render", "builtin:box", "--out", &out, "--camera", "{}"]),
         line(&["render", "builtin:box", "--out", &text(&home)]),
         line(&["bench", "builtin:box", "--repeat", "0"]),
@@ -307,6 +313,56 @@ fn render_writes_pictures_of_the_size_asked_for() {
     let clear = image::open(&picture).unwrap().into_rgba8();
     assert_eq!(clear.get_pixel(0, 0)[3], 0, "the background is not clear");
     assert_eq!(clear.get_pixel(32, 24)[3], 255, "the box is not solid");
+}
+
+#[test]
+fn the_inside_is_drawn_over_the_picture_and_bad_names_get_the_list() {
+    let folder = folder("show");
+    let picture = |name: &str, more: &[&str]| {
+        let path = folder.join(name);
+        let shape = ["render", "builtin:sphere", "--level", "5", "--size", "96x72", "--seeds", "8"];
+        let out = ["--out", &text(&path)].map(str::to_owned);
+        let all = shape.iter().chain(more).map(|a| (*a).to_owned()).chain(out);
+        let said = run(all)?;
+        Some((image::open(&path).unwrap().to_rgb8(), said))
+    };
+    let Some((plain, _)) = picture("plain.png", &[]) else { return };
+    for show in ["seeds", "faces", "fbs", "labels", "labels:0", "flood:1", "wireframe:3"] {
+        let (shown, said) = picture("shown.png", &["--show", show]).unwrap();
+        let changed = shown.pixels().zip(plain.pixels()).filter(|(a, b)| a != b).count();
+        println!("{show}: {changed} pixels changed; {}", said.lines().last().unwrap_or_default());
+        assert!(changed > 60, "{show} changes {changed} pixels");
+        let counts = show.contains(':') && !show.starts_with("wireframe");
+        assert_eq!(said.contains("labels after iteration"), counts, "{said}");
+    }
+    let rough = ["--surface", "rough", "--transition-level", "3"];
+    for show in ["transition", "triangles", "points"] {
+        for more in [&["--only"][..], &["--explode", "0.3"], &["--seams"]] {
+            let (shown, _) = picture("rough.png", &[&rough[..], more, &["--show", show]].concat()).unwrap();
+            let (without, _) =
+                picture("bare.png", &[&rough[..], if more == ["--only"] { &[] } else { more }].concat())
+                    .unwrap();
+            let changed = shown.pixels().zip(without.pixels()).filter(|(a, b)| a != b).count();
+            assert!(changed > 60, "{show} with {more:?} changes {changed} pixels");
+        }
+    }
+    let mut refused = kintsugi(["render", "builtin:sphere", "--out", "x.png", "--show", "cracks"]);
+    let (code, _, message) = outcome(&refused.output().unwrap());
+    assert_eq!(code, 2, "{message}");
+    assert!(message.contains("transition, triangles, points, seeds, faces, fbs"), "{message}");
+}
+
+#[test]
+fn both_labellings_find_the_same_pieces() {
+    let outs = ["union-find", "iterative"].map(|labelling| {
+        let out = folder(&format!("labelling-{labelling}"));
+        let shape = ["fracture", "builtin:shell", "--level", "5", "--seeds", "12", "--labelling", labelling];
+        run(shape.into_iter().chain(["--out", &text(&out)])).map(|_| out)
+    });
+    let [Some(a), Some(b)] = outs else { return };
+    let bytes = |out: &Path| std::fs::read(out.join("voxels.npz")).unwrap();
+    assert!(bytes(&a) == bytes(&b), "the labellings differ");
+    assert_eq!(read_report(&b)["parameters"]["labelling"], "iterative");
 }
 
 #[test]

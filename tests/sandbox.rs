@@ -121,6 +121,7 @@ fn thousands_of_pieces_are_bodies_and_are_drawn() {
     let size = [320, 200];
     let input = FrameInput {
         seams: None,
+        overlay: None,
         arena: &arena,
         bodies: &bodies,
         camera: Camera::default(),

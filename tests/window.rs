@@ -212,6 +212,7 @@ fn the_window_does_what_a_person_asks() {
     breaks_and_takes_back(&display);
     drags_a_slider(&display);
     previews_tunes_and_breaks(&display);
+    keeps_a_cell_and_breaks(&display);
     opens_resizes_and_closes(&display);
 }
 
@@ -347,6 +348,60 @@ fn previews_tunes_and_breaks(display: &Display) {
     assert_eq!(broken["errors"], Value::Array(Vec::new()));
     program.keys("ctrl+z");
     program.until("the whole vase", |s| s["bodies"] == 1 && s["pieces"] == 0);
+    program.close();
+}
+
+/// The Keep tool: clicks choose the cells that stay, undo takes a click back, the panel's button breaks off the rest in one piece, and undo
+/// brings the impact back with its cells.
+fn keeps_a_cell_and_breaks(display: &Display) {
+    let mut program = display.start("keep", &["builtin:vase", "--level", "6"]);
+    let state = program.until("a drawn object", |s| s["refined"].as_u64() > Some(2));
+    let centre = pair(&state["object_centre"]);
+    program.point(centre[0], centre[1]);
+    program.keys("k");
+    program.until("the keep tool", |s| s["tool"] == "keep" && s["hover"] == true);
+    program.xdotool(&["click", "1"]);
+    let seen = |s: &Value| s["preview"]["showing"] == "seams" && s["refined"].as_u64() > Some(2);
+    program.until("the first click pins", |s| s["pinned"] == true && seen(s));
+    program.until("a cell under the pointer", |s| s["hovered_cell"].is_u64());
+
+    // Beside the impact's own handle.
+    let mut chosen: Vec<u64> = Vec::new();
+    for (x, y) in [(0.0, 40.0), (-50.0, 105.0)] {
+        program.point(centre[0] + x, centre[1] + y);
+        std::thread::sleep(Duration::from_millis(300));
+        let over = program.until("a cell under the pointer", |s| s["hovered_cell"].is_u64() && seen(s));
+        let cell = over["hovered_cell"].as_u64().unwrap();
+        if chosen.contains(&cell) {
+            continue;
+        }
+        let before = program.pixels([centre[0] + x, centre[1] + y], 6.0);
+        program.xdotool(&["click", "1"]);
+        chosen.push(cell);
+        chosen.sort_unstable();
+        program.until("a chosen cell", |s| s["kept"] == Value::from(chosen.clone()) && seen(s));
+        let share = changed(&before, &program.pixels([centre[0] + x, centre[1] + y], 6.0));
+        assert!(share > 0.5, "only {:.0} % of the pixels at the click changed", share * 100.0);
+    }
+    assert_eq!(chosen.len(), 2, "the two places lie in two cells");
+    program.keys("ctrl+z");
+    program.until("one cell less", |s| s["kept"].as_array().map(Vec::len) == Some(1));
+    program.keys("ctrl+shift+z");
+    let kept = program.until("it is back", |s| s["kept"] == Value::from(chosen.clone()));
+    assert_eq!((&kept["pieces"], &kept["errors"]), (&Value::from(0), &Value::Array(Vec::new())));
+
+    let [x, y, w, h] = rect(&kept, "break");
+    program.point(x + w / 2.0, y + h / 2.0);
+    program.xdotool(&["click", "1"]);
+    let broken = program.until("pieces", |s| s["pieces"].as_u64() > Some(1) && s["busy"] == false);
+    assert_eq!(broken["kept_body"]["cells"], Value::from(chosen.clone()));
+    assert_eq!(broken["kept_body"]["pieces"], 1, "cells side by side stay in one piece");
+    assert_eq!(broken["pinned"], false);
+    println!("cells {chosen:?} of {} stayed in one piece, {} pieces", kept["cells"], broken["pieces"]);
+    program.keys("ctrl+z");
+    program.until("the impact and its cells", |s| {
+        s["pieces"] == 0 && s["pinned"] == true && s["kept"] == Value::from(chosen.clone())
+    });
     program.close();
 }
 

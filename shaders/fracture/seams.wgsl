@@ -52,7 +52,7 @@ fn main(
         }
     }
     let record = 4u * params.seeds + SEAM_WORDS * i;
-    seams[record] = select(0u, select(count, SEAM_ALL, count > SEAM_CELLS), several);
+    seams[record] = select(count, SEAM_ALL, count > SEAM_CELLS) | select(SEAM_QUIET, 0u, several);
     for (var w = 0u; w + 1u < SEAM_WORDS; w++) {
         seams[record + 1u + w] = cells[w];
     }

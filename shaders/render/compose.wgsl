@@ -1,6 +1,6 @@
 //#include shared/octree
 //#include render/frame
-// Hits and light to colour: edge-aware light filter, shading, history, tone curve, sRGB, dither. One thread is one pixel.
+// Hits and light to colour: edge-aware light filter, shading, tone curve, overlay, history, sRGB, dither. One thread is one pixel.
 
 @group(0) @binding(0) var<uniform> frame: Frame;
 @group(0) @binding(1) var<storage, read> hits: array<PixelHit>;
@@ -8,6 +8,8 @@
 @group(0) @binding(3) var<storage, read> lights: array<vec4<u32>>;
 @group(0) @binding(4) var<storage, read_write> history: array<vec4<f32>>;
 @group(0) @binding(5) var picture: texture_storage_2d<rgba8unorm, write>;
+// Lines, discs and triangles over the picture: linear, times alpha.
+@group(0) @binding(6) var overlay: texture_2d<f32>;
 
 const SUN_COLOR = vec3<f32>(2.55, 2.3, 1.98);
 const SKY_COLOR = vec3<f32>(0.60, 0.68, 0.80);
@@ -225,6 +227,11 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let off = (uv - 0.5) * 2.0;
     color *= 1.0 - 0.10 * dot(off, off);
     var display = vec4<f32>(tone(color) * alpha, alpha);
+    // After the tone curve, so that a colour that means something looks the same everywhere.
+    if (frame.flags & FLAG_OVERLAY) != 0u {
+        let over = textureLoad(overlay, id.xy, 0);
+        display = over + display * (1.0 - over.w);
+    }
     if frame.accumulated > 0u {
         display = mix(history[pixel], display, 1.0 / f32(frame.accumulated + 1u));
     }

@@ -32,12 +32,18 @@ struct Frame {
     seam_level: u32,
     seam_first: u32,
     seam_seeds: u32,
+    // Object id of the cells that stay and the cell under the pointer, which are tinted; CELL_NONE without.
+    kept_object: u32,
+    hovered_cell: u32,
+    pad: vec2<u32>,
 }
 
 const FLAG_FLOOR = 1u;
 const FLAG_TRANSPARENT = 2u;
 // Some body is selected.
 const FLAG_SELECTION = 4u;
+// There is an overlay.
+const FLAG_OVERLAY = 8u;
 
 const BODY_SKY = 0xffffffffu;
 const BODY_FLOOR = 0xfffffffeu;
@@ -51,6 +57,10 @@ const MARK_FLAT = 0x04000000u;
 const GOLD_SHIFT = 27u;
 const GOLD_MOST = 31.0;
 const SEAM_NONE = 0xffffffffu;
+const CELL_NONE = 0xffffffffu;
+// Marks of a body, beside MARK_SELECTED: it stays, it is under the pointer.
+const BODY_KEPT = 0x04000000u;
+const BODY_HOVERED = 0x08000000u;
 
 // First body of a pixel.
 struct PixelHit {

@@ -99,6 +99,17 @@ fn inside_color(body: Body, point: vec3<f32>) -> vec3<f32> {
     return leaf_color(volume_color(body.interior, vec3<i32>(point * f32(1u << (14u - body.level)))));
 }
 
+// Cells that stay are glazed in this, and the one under the pointer is lit; sRGB.
+const KEPT_TINT = vec3<f32>(0.16, 0.50, 0.56);
+const KEPT_SHARE = 0.62;
+const HOVER_TINT = vec3<f32>(1.0, 0.97, 0.88);
+const HOVER_SHARE = 0.34;
+
+fn glazed(rgb: vec3<f32>, stays: bool, pointed: bool) -> vec3<f32> {
+    let kept = mix(rgb, KEPT_TINT, select(0.0, KEPT_SHARE, stays));
+    return mix(kept, HOVER_TINT, select(0.0, HOVER_SHARE, pointed));
+}
+
 fn level_color(level: u32) -> vec3<f32> {
     let x = f32(level) / 10.0;
     return clamp(vec3<f32>(1.6 * x - 0.25, 0.9 - abs(x - 0.55) * 1.7, 1.0 - 1.5 * x), vec3<f32>(0.04), vec3<f32>(1.0));
@@ -160,10 +171,19 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         surface.color = mix(inside, surface.color, smoothstep(0.4, 1.2, covered / GRAIN));
     }
     var gold = 0.0;
+    var stays = (body.hue_and_marks & BODY_KEPT) != 0u;
+    var pointed = (body.hue_and_marks & BODY_HOVERED) != 0u;
     if hit.body == frame.seam_body {
         let seam = seam_at(body, point, normalize(d), surface.normal / max(length(surface.normal), 1e-20), frame.pixel_cone * hit.distance / body.voxel);
         gold = seam.gold;
         surface.normal += seam.lean * 0.55;
+        if seam.cell != CELL_NONE {
+            stays = frame.kept_object != CELL_NONE && seams[4u * seam.cell + 3u] == frame.kept_object;
+            pointed = seam.cell == frame.hovered_cell;
+        }
+    } else if stays && frame.hovered_cell != CELL_NONE {
+        let p = point * (SEAM_UNITS / f32(1u << body.level));
+        pointed = nearest_cell(p, frame.kept_object) == frame.hovered_cell;
     }
     var normal = apply(body.world_from_grid, vec4<f32>(surface.normal, 0.0));
     normal = normal / max(length(normal), 1e-20);
@@ -180,6 +200,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         case 4u: { rgb = level_color(hit.level); }
         default: {}
     }
+    rgb = glazed(rgb, stays, pointed);
     hits[pixel] = PixelHit(hit.body, hit.leaf, hit.distance, normal_pack(normal));
     looks[pixel] = (pack4x8unorm(vec4<f32>(rgb, 0.0)) & 0xffffffu) | marks | (body.hue_and_marks & MARK_SELECTED)
         | (u32(round(gold * GOLD_MOST)) << GOLD_SHIFT);

@@ -8,6 +8,8 @@ struct Seam {
     gold: f32,
     // Lean of the line's round back, to add to the normal, grid space.
     lean: vec3<f32>,
+    // The cell that the place belongs to, while cells are marked; CELL_NONE elsewhere.
+    cell: u32,
 }
 
 // Half the width of a line and reach of its glow, units (16384 a grid side).
@@ -95,12 +97,32 @@ fn drawn(border: Border, p: vec3<f32>, thin: f32) -> Seam {
     let beyond = max(border.distance - half_width, 0.0) / SEAM_GLOW;
     let halo = SEAM_HALO * exp2(-beyond * beyond * 1.4);
     let edge = clamp(border.distance / half_width, 0.0, 1.0);
-    return Seam(max(line, select(0.0, halo, halo > 0.03)), border.away * edge * line);
+    return Seam(max(line, select(0.0, halo, halo > 0.03)), border.away * edge * line, CELL_NONE);
+}
+
+fn cells_marked() -> bool {
+    return (frame.kept_object & frame.hovered_cell) != CELL_NONE;
+}
+
+// The cell that holds a place at `p` (units): the nearest seed, of equally near ones the lowest. Of `object` alone, or of all with CELL_NONE.
+fn nearest_cell(p: vec3<f32>, object: u32) -> u32 {
+    var own = CELL_NONE;
+    var nearest = 3e38;
+    for (var k = 0u; k < frame.seam_seeds; k++) {
+        let away = seam_seed(k) - p;
+        let d = dot(away, away);
+        let may = object == CELL_NONE || seams[4u * k + 3u] == object;
+        if may && d < nearest {
+            nearest = d;
+            own = k;
+        }
+    }
+    return own;
 }
 
 // `point` and `normal` (unit) in grid space; `into` is the unit ray there, `pixel` the width of a pixel, voxels.
 fn seam_at(body: Body, point: vec3<f32>, into: vec3<f32>, normal: vec3<f32>, pixel: f32) -> Seam {
-    let none = Seam(0.0, vec3<f32>(0.0));
+    let none = Seam(0.0, vec3<f32>(0.0), CELL_NONE);
     let side = f32(1u << body.level);
     // A hair along the ray, or a hit on a voxel's face would lie in two.
     let cell = vec3<u32>(clamp(point + into * 0.02, vec3<f32>(0.0), vec3<f32>(side - 1.0)));
@@ -109,16 +131,26 @@ fn seam_at(body: Body, point: vec3<f32>, into: vec3<f32>, normal: vec3<f32>, pix
         return none;
     }
     let listed = seams[record];
-    if listed == 0u {
+    let thin = pixel * (SEAM_UNITS / side);
+    let p = point * (SEAM_UNITS / side);
+    let quiet = (listed & SEAM_QUIET) != 0u;
+    if quiet && !cells_marked() {
         return none;
     }
-    let thin = pixel * (SEAM_UNITS / side);
-    if listed >= SEAM_PLANES {
-        return drawn(planes_border(record, listed - SEAM_PLANES, body.level, point, normal), point * (SEAM_UNITS / side), thin);
+    if !quiet && (listed == 0u || listed >= SEAM_PLANES) {
+        // Planes do not say whose side they are on: the plane cell does.
+        var found = none;
+        if listed != 0u {
+            found = drawn(planes_border(record, listed - SEAM_PLANES, body.level, point, normal), p, thin);
+        }
+        if cells_marked() {
+            found.cell = nearest_cell(p, CELL_NONE);
+        }
+        return found;
     }
-    let all = listed == SEAM_ALL;
-    let count = select(listed, frame.seam_seeds, all);
-    let p = point * (SEAM_UNITS / side);
+    let number = listed & ~SEAM_QUIET;
+    let all = number == SEAM_ALL;
+    let count = select(number, frame.seam_seeds, all);
     var own = 0u;
     var nearest = 3e38;
     for (var k = 0u; k < count; k++) {
@@ -129,6 +161,9 @@ fn seam_at(body: Body, point: vec3<f32>, into: vec3<f32>, normal: vec3<f32>, pix
             nearest = d;
             own = c;
         }
+    }
+    if quiet {
+        return Seam(0.0, vec3<f32>(0.0), own);
     }
     let s = seam_seed(own);
     let object = seams[4u * own + 3u];
@@ -150,5 +185,7 @@ fn seam_at(body: Body, point: vec3<f32>, into: vec3<f32>, normal: vec3<f32>, pix
             lean = -in_surface / slant;
         }
     }
-    return drawn(Border(least, lean), p, thin);
+    var found = drawn(Border(least, lean), p, thin);
+    found.cell = own;
+    return found;
 }

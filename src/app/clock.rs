@@ -24,6 +24,8 @@ const MOST_STEPS: u32 = 8;
 pub struct Clock {
     /// The way time runs.
     pub time: Time,
+    /// Simulated seconds in a real one, for [`Time::Realtime`].
+    pub speed: f64,
     owed_secs: f64,
 }
 
@@ -31,7 +33,7 @@ impl Clock {
     /// A clock that runs as `time`.
     #[must_use]
     pub fn new(time: Time) -> Self {
-        Self { time, owed_secs: 0.0 }
+        Self { time, speed: 1.0, owed_secs: 0.0 }
     }
 
     /// Steps of `dt_secs` to take after `passed_secs` of real time.
@@ -44,7 +46,7 @@ impl Clock {
             Time::FixedRecording { steps } => steps,
             Time::FastForward => MOST_STEPS,
             Time::Realtime => {
-                self.owed_secs += passed_secs.clamp(0.0, 1.0);
+                self.owed_secs += passed_secs.clamp(0.0, 1.0) * self.speed;
                 let steps = (self.owed_secs / dt_secs).floor();
                 if steps > f64::from(MOST_STEPS) {
                     self.owed_secs = 0.0;
@@ -74,6 +76,14 @@ mod tests {
         assert_eq!(clock.steps(0.9, 0.01), MOST_STEPS, "a long frame is not caught up in full");
         assert_eq!(clock.steps(0.0, 0.01), 0, "and the rest is dropped");
         assert_eq!(clock.steps(f64::NAN, 0.01), 0);
+    }
+
+    #[test]
+    fn slow_motion_takes_fewer_steps() {
+        let mut clock = Clock::new(Time::Realtime);
+        clock.speed = 0.1;
+        let steps: u32 = (0..600).map(|_| clock.steps(1.0 / 60.0, 0.01)).sum();
+        assert!((99..=100).contains(&steps), "{steps} in ten seconds");
     }
 
     #[test]

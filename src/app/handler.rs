@@ -21,6 +21,7 @@ use super::{
 };
 use crate::{
     gpu::{Gpu, GpuError},
+    render::Blit,
     scene::Scene,
     ui::{self, Command, NoticeKind, UiInput, UiOutput, UiState},
 };
@@ -54,7 +55,7 @@ struct Shown {
     surface: WindowSurface,
     egui: egui_winit::State,
     painter: egui_wgpu::Renderer,
-    picture: Option<egui::TextureId>,
+    blit: Blit,
     adapter: String,
 }
 
@@ -111,8 +112,9 @@ impl Handler {
         );
         let painter =
             egui_wgpu::Renderer::new(&gpu.device, surface.format(), egui_wgpu::RendererOptions::default());
+        let blit = Blit::new(&gpu, surface.format());
         let adapter = gpu.describe();
-        Shown { window, gpu, surface, egui, painter, picture: None, adapter }
+        Shown { window, gpu, surface, egui, painter, blit, adapter }
     }
 
     fn first_scene(&mut self) -> Scene {
@@ -193,6 +195,7 @@ impl Shown {
         frames: &mut u64,
         repaint_at: &mut Option<Instant>,
     ) -> Option<UiOutput> {
+        let start = Instant::now();
         let context = self.egui.egui_ctx().clone();
         let input = self.egui.take_egui_input(&self.window);
         let mut out = UiOutput::default();
@@ -203,7 +206,7 @@ impl Shown {
                 camera: session.camera,
                 playing: session.playing(),
                 pace: session.pace,
-                picture: self.picture,
+                has_picture: session.view().is_some(),
                 picture_size: session.picture_size,
                 frame_ms: session.frame_ms,
                 render_timings: &timings,
@@ -211,6 +214,9 @@ impl Shown {
                 hover: session.hover,
                 tool: session.tool(),
                 pin: session.pin_view(),
+                over_cell: session.over_cell(),
+                hold: session.hold_view(),
+                speed: session.speed(),
                 starting: session.starting(),
                 hint: session.hint,
                 adapter: &self.adapter,
@@ -234,8 +240,10 @@ impl Shown {
         if let Some(viewport) = out.viewport {
             let side = |points: f32| (points * scale).round().max(0.0) as u32;
             let pixels = [side(viewport.width()), side(viewport.height())];
-            if pixels[0] > 0 && pixels[1] > 0 && session.draw(&self.gpu, pixels) {
-                self.show_picture(session);
+            let first = session.view().is_none();
+            if pixels[0] > 0 && pixels[1] > 0 && session.draw(&self.gpu, pixels) && first {
+                // The panels of this frame did not know it yet.
+                self.window.request_redraw();
             }
         }
         for (id, deltas) in &full.textures_delta.set {
@@ -244,33 +252,25 @@ impl Shown {
             }
         }
         let jobs = context.tessellate(full.shapes, scale);
-        let presented = self.present(&jobs, scale);
+        let place = out.viewport.map(|rect| rect * scale);
+        let presented = self.present(&jobs, scale, session.view().zip(place));
         for id in &full.textures_delta.free {
             self.painter.free_texture(id);
         }
         if presented {
             *frames += 1;
         }
+        session.frame_took(start.elapsed().as_secs_f64() * 1e3);
         Some(out)
     }
 
-    /// Binds the session's picture for egui to paint.
-    fn show_picture(&mut self, session: &Session) {
-        let Some(view) = session.view() else {
-            return;
-        };
-        let (device, filter) = (&self.gpu.device, wgpu::FilterMode::Linear);
-        match self.picture {
-            Some(id) => self.painter.update_egui_texture_from_wgpu_texture(device, view, filter, id),
-            None => {
-                self.picture = Some(self.painter.register_native_texture(device, view, filter));
-                // The panels of this frame did not know it yet.
-                self.window.request_redraw();
-            }
-        }
-    }
-
-    fn present(&mut self, jobs: &[egui::ClippedPrimitive], scale: f32) -> bool {
+    /// Puts the picture where it belongs, in pixels, and the panels over it.
+    fn present(
+        &mut self,
+        jobs: &[egui::ClippedPrimitive],
+        scale: f32,
+        picture: Option<(&wgpu::TextureView, egui::Rect)>,
+    ) -> bool {
         let Next::Draw(texture) = self.surface.next(&self.gpu, &self.window) else {
             return false;
         };
@@ -290,13 +290,22 @@ impl Shown {
                         depth_slice: None,
                         resolve_target: None,
                         ops: wgpu::Operations {
-                            load: wgpu::LoadOp::Clear(wgpu::Color::BLACK),
+                            load: wgpu::LoadOp::Clear(clear_color(self.surface.format())),
                             store: wgpu::StoreOp::Store,
                         },
                     })],
                     ..wgpu::RenderPassDescriptor::default()
                 })
                 .forget_lifetime();
+            let [width, height] = self.surface.size().map(|side| side as f32);
+            let window = egui::Rect::from_min_max(egui::Pos2::ZERO, egui::pos2(width, height));
+            if let Some((picture, place)) = picture
+                && let place = place.round().intersect(window)
+                && place.is_positive()
+            {
+                pass.set_viewport(place.left(), place.top(), place.width(), place.height(), 0.0, 1.0);
+                self.blit.draw(&mut pass, picture, true);
+            }
             self.painter.render(&mut pass, jobs, &screen);
         }
         buffers.push(encoder.finish());
@@ -305,6 +314,16 @@ impl Shown {
         self.gpu.queue.present(texture);
         true
     }
+}
+
+/// [`ui::theme::CLEAR`] as a surface of `format` takes it.
+fn clear_color(format: wgpu::TextureFormat) -> wgpu::Color {
+    let channel = |byte: u8| {
+        let c = f64::from(byte) / 255.0;
+        if format.is_srgb() { ((c + 0.055) / 1.055).powf(2.4) } else { c }
+    };
+    let [r, g, b] = ui::theme::CLEAR.map(channel);
+    wgpu::Color { r, g, b, a: 1.0 }
 }
 
 impl ApplicationHandler for Handler {

@@ -5,10 +5,25 @@
 
 /// Most that one picture may take while all is still, ms: longer would be felt at the next click.
 const STILL_MS: f64 = 200.0;
+/// Share of the time between two pictures that one may take.
+pub const BUDGET_SHARE: f64 = 0.8;
 /// Smallest side share.
 const LEAST: f64 = 0.3;
+/// The same while previews follow a hand: that they keep up matters more than how sharp they are.
+const LEAST_TUNED: f64 = 0.2;
 /// Pictures that are added up while all is still.
 pub const REFINEMENTS: u32 = 48;
+
+/// What the next picture is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// All is still: it refines the last one.
+    Still,
+    /// Something moves.
+    Moving,
+    /// It shows a preview that follows a hand.
+    Tuned,
+}
 
 /// Chooses sizes.
 #[derive(Clone, Debug, Default)]
@@ -30,12 +45,14 @@ impl Resolution {
     }
 
     /// The size for the next picture in a viewport of `full` pixels.
-    pub fn choose(&mut self, full: [u32; 2], target_fps: f64, sharpness: f64, still: bool) -> [u32; 2] {
-        let budget_ms = if still { STILL_MS } else { 0.8 * 1000.0 / target_fps.max(1.0) };
+    pub fn choose(&mut self, full: [u32; 2], target_fps: f64, sharpness: f64, pace: Pace) -> [u32; 2] {
+        let budget_ms =
+            if pace == Pace::Still { STILL_MS } else { BUDGET_SHARE * 1000.0 / target_fps.max(1.0) };
         let megapixels = f64::from(full[0]) * f64::from(full[1]) * 1e-6;
         // Before anything was measured, a small picture cannot take long.
+        let least = if pace == Pace::Tuned { LEAST_TUNED } else { LEAST };
         let share = self.ms_per_megapixel.map_or(LEAST, |ms| (budget_ms / (ms * megapixels)).sqrt());
-        let share = share.clamp(LEAST, sharpness.clamp(LEAST, 1.0));
+        let share = share.clamp(least, sharpness.clamp(LEAST, 1.0));
         let wanted =
             full.map(|side| ((f64::from(side) * share / 8.0).round() as u32 * 8).clamp(8, side.max(8)));
         // Small changes would only make the picture swim.
@@ -59,32 +76,45 @@ mod tests {
         let mut resolution = Resolution::default();
         let full = [1000, 800];
         for _ in 0..30 {
-            let size = resolution.choose(full, 30.0, 1.0, false);
+            let size = resolution.choose(full, 30.0, 1.0, Pace::Moving);
             resolution.measured(size, f64::from(size[0] * size[1]) * 3e-4);
         }
-        let moving = resolution.choose(full, 30.0, 1.0, false);
+        let moving = resolution.choose(full, 30.0, 1.0, Pace::Moving);
         let ms = f64::from(moving[0] * moving[1]) * 3e-4;
         assert!((18.0..34.0).contains(&ms), "{moving:?} takes {ms} ms");
-        let still = resolution.choose(full, 30.0, 1.0, true);
+        let still = resolution.choose(full, 30.0, 1.0, Pace::Still);
         assert!(still[0] > moving[0] && f64::from(still[0] * still[1]) * 3e-4 < 250.0, "{still:?}");
+    }
+
+    #[test]
+    fn previews_that_follow_a_hand_may_be_coarser_still() {
+        let mut resolution = Resolution::default();
+        let full = [1440, 960];
+        for _ in 0..30 {
+            resolution.measured([400, 300], 400.0 * 300.0 * 2e-3);
+        }
+        let moving = resolution.choose(full, 15.0, 1.0, Pace::Moving);
+        let tuned = resolution.choose(full, 15.0, 1.0, Pace::Tuned);
+        assert_eq!((moving, tuned), ([432, 288], [288, 192]));
+        assert_eq!(resolution.choose(full, 15.0, 1.0, Pace::Moving), moving, "and back");
     }
 
     #[test]
     fn a_fast_machine_gets_every_pixel() {
         let mut resolution = Resolution::default();
         for _ in 0..10 {
-            let size = resolution.choose([1000, 800], 60.0, 1.0, false);
+            let size = resolution.choose([1000, 800], 60.0, 1.0, Pace::Moving);
             resolution.measured(size, 0.5);
         }
-        assert_eq!(resolution.choose([1000, 800], 60.0, 1.0, false), [1000, 800]);
-        assert_eq!(resolution.choose([1000, 800], 60.0, 0.5, false), [504, 400]);
+        assert_eq!(resolution.choose([1000, 800], 60.0, 1.0, Pace::Moving), [1000, 800]);
+        assert_eq!(resolution.choose([1000, 800], 60.0, 0.5, Pace::Moving), [504, 400]);
     }
 
     #[test]
     fn a_viewport_of_nothing_is_survived() {
         let mut resolution = Resolution::default();
         resolution.measured([0, 0], 5.0);
-        let size = resolution.choose([0, 3], 30.0, 1.0, false);
+        let size = resolution.choose([0, 3], 30.0, 1.0, Pace::Moving);
         assert!(size[0] >= 1 && size[1] >= 1);
     }
 }

@@ -2,6 +2,7 @@
 
 mod aiming;
 mod picture;
+mod playing;
 
 use std::{
     path::Path,
@@ -12,12 +13,12 @@ use std::{
 use super::{
     clock::{Clock, Time},
     dialogs::{Answer, Dialog, Purpose},
-    resolution::{REFINEMENTS, Resolution},
+    resolution::{BUDGET_SHARE, Pace, REFINEMENTS, Resolution},
 };
 use crate::{
     gpu::{Gpu, GpuError},
     render::{Camera, FrameInput, RenderOptions, Renderer},
-    scene::{Arrived, Sandbox, Scene, ScenePick, autosave_path, load_scene, save_scene},
+    scene::{Arrived, Sandbox, Scene, ScenePick, ViewTuning, autosave_path, load_scene, save_scene},
     ui::{Command, Hover, Notice, NoticeKind},
 };
 
@@ -25,6 +26,12 @@ use crate::{
 const STEP_BUDGET: f64 = 0.025;
 /// After this long without motion the picture is refined.
 const STILL_AFTER: Duration = Duration::from_millis(220);
+/// Previews a second that pictures make room for while a value moves: somewhat more than the ten that are wanted.
+const TUNED_A_SECOND: f64 = 14.0;
+/// A hand that rested this long no longer tunes.
+const TUNING_FOR: Duration = Duration::from_millis(250);
+/// Least time for a picture while a value moves, ms.
+const LEAST_PICTURE_MS: f64 = 12.0;
 /// How often an open scene is saved by itself.
 const AUTOSAVE_EVERY: Duration = Duration::from_secs(30);
 
@@ -51,6 +58,12 @@ pub struct Session {
     pub frame_ms: f64,
     /// Simulated seconds in a real second, lately.
     pub pace: f64,
+    /// Time that the last frame's picture took, ms; 0 where there was none.
+    picture_ms: f64,
+    /// Time that frames take beside their pictures (preview, panels, presenting), ms.
+    rest_ms: f64,
+    /// When the preview was last computed anew, and for which revision of it.
+    tuned: Option<(Instant, u64)>,
     making: Option<mpsc::Receiver<Made>>,
     clock: Clock,
     resolution: Resolution,
@@ -61,6 +74,7 @@ pub struct Session {
     aspect: f32,
     pick: Option<ScenePick>,
     aiming: aiming::Aiming,
+    hand: playing::Hand,
     pointer: Option<[f32; 2]>,
     dialog: Option<Dialog>,
     drawn: Option<Drawn>,
@@ -80,6 +94,7 @@ struct Drawn {
     full: [u32; 2],
     selected: Option<crate::bodies::BodyId>,
     preview: u64,
+    inside: u64,
 }
 
 impl Session {
@@ -95,6 +110,9 @@ impl Session {
             refined: 0,
             frame_ms: 0.0,
             pace: 1.0,
+            picture_ms: 0.0,
+            rest_ms: 0.0,
+            tuned: None,
             making: None,
             clock: Clock::new(Time::Realtime),
             resolution: Resolution::default(),
@@ -105,6 +123,7 @@ impl Session {
             aspect: 1.5,
             pick: None,
             aiming: aiming::Aiming::default(),
+            hand: playing::Hand::default(),
             pointer: None,
             dialog: None,
             drawn: None,
@@ -217,14 +236,13 @@ impl Session {
         }
         match self.sandbox.as_mut().map(Sandbox::poll) {
             Some(Ok(Some(Arrived::Opened))) => {
-                self.forget_aim();
                 if !std::mem::take(&mut self.keep_camera) {
                     self.frame_scene();
                 }
                 self.clock.forget();
                 self.last_advance = None;
             }
-            Some(Ok(Some(Arrived::Broke))) => {
+            Some(Ok(Some(Arrived::Broke | Arrived::Thrown))) => {
                 (self.hint, self.unsaved) = (false, true);
                 self.last_advance = None;
             }
@@ -301,38 +319,6 @@ impl Session {
         }
     }
 
-    /// Lets time pass.
-    pub fn advance(&mut self) {
-        let passed = self.last_advance.replace(Instant::now()).map_or(0.0, |t| t.elapsed().as_secs_f64());
-        let Some(sandbox) = self.sandbox.as_mut().filter(|s| s.has_motion()) else {
-            self.clock.forget();
-            return;
-        };
-        // While a fracture is on its way the picture waits for it, so that the blow and its effect are one moment.
-        if sandbox.is_breaking() {
-            return;
-        }
-        let dt = sandbox.settings().dt;
-        let wanted = self.clock.steps(passed, dt);
-        let start = Instant::now();
-        let mut done = 0;
-        for _ in 0..wanted {
-            if let Err(error) = sandbox.step() {
-                self.clock.time = Time::Paused;
-                self.say(NoticeKind::Error, error.to_string());
-                break;
-            }
-            done += 1;
-            if start.elapsed().as_secs_f64() > STEP_BUDGET {
-                self.clock.forget();
-                break;
-            }
-        }
-        if passed > 0.0 && self.playing() {
-            self.pace += 0.15 * (f64::from(done) * dt / passed - self.pace);
-        }
-    }
-
     /// Whether the next picture must come without waiting for the user.
     pub fn wants_frames(&self) -> bool {
         let moving = self.playing() && self.sandbox.as_ref().is_some_and(Sandbox::has_motion);
@@ -344,7 +330,10 @@ impl Session {
     pub fn is_waiting(&self) -> bool {
         self.making.is_some()
             || self.dialog.is_some()
-            || self.sandbox.as_ref().is_some_and(|s| s.is_busy() || s.is_refining_preview())
+            || self
+                .sandbox
+                .as_ref()
+                .is_some_and(|s| s.is_busy() || s.is_refining_preview() || s.is_preparing_preview())
     }
 
     /// When a remark goes or an autosave is due.
@@ -384,10 +373,14 @@ impl Session {
             Command::OpenDialog => self.ask(Purpose::Open),
             Command::SaveDialog => self.ask(Purpose::Save),
             Command::Picture => self.write_picture(),
-            Command::Play(play) => {
-                self.clock = Clock::new(if play { Time::Realtime } else { Time::Paused });
-                self.last_advance = None;
-            }
+            Command::Play(_)
+            | Command::Speed(_)
+            | Command::Step
+            | Command::ShowRecorded(_)
+            | Command::Grab(_)
+            | Command::Drag(_)
+            | Command::Release
+            | Command::Throw(_) => self.play(&command),
             Command::Orbit { yaw, pitch } => self.camera.orbit(yaw, pitch),
             Command::Pan { x, y } => self.camera.pan(x, y, self.aspect),
             Command::Zoom(factor) => self.camera.zoom(factor),
@@ -396,6 +389,9 @@ impl Session {
             | Command::Hit(_)
             | Command::Pin(_)
             | Command::MovePin(_)
+            | Command::ToggleKept(_)
+            | Command::KeepNone
+            | Command::InvertKept
             | Command::BreakPin
             | Command::Unpin => self.use_tool(&command),
             Command::FrameSelection => self.frame(self.pick.map(|p| p.body)),
@@ -426,12 +422,6 @@ impl Session {
             Command::EndGesture => sandbox.end_gesture(),
             Command::Tune { gesture, tuning } => sandbox.tune(gesture, *tuning),
             Command::SetLevel(level) => sandbox.set_level(level, self.camera),
-            Command::Step => {
-                self.clock.time = Time::Paused;
-                if let Err(error) = sandbox.step() {
-                    self.say(NoticeKind::Error, error.to_string());
-                }
-            }
             _ => {}
         }
     }
@@ -454,13 +444,18 @@ impl Session {
     pub fn draw(&mut self, gpu: &Gpu, full: [u32; 2]) -> bool {
         self.aspect = full[0].max(1) as f32 / full[1].max(1) as f32;
         self.update_aim();
+        self.picture_ms = 0.0;
         let playing = self.playing();
+        let view = self.sandbox.as_ref().map_or_else(ViewTuning::default, |s| s.tuning().view);
+        let recomputed = self.sandbox.as_ref().map_or(0, |s| s.preview().recomputed);
+        let (tuned, target_fps) = self.wanted_fps(recomputed, view.target_fps);
         let (Some(sandbox), Some(renderer)) = (&self.sandbox, &mut self.renderer) else {
             return false;
         };
         let selected = if sandbox.bodies().len() > 1 { self.pick.map(|p| p.body) } else { None };
         let preview = sandbox.preview().revision;
-        let now = Drawn { revision: sandbox.revision(), camera: self.camera, full, selected, preview };
+        let (revision, inside) = (sandbox.revision(), sandbox.looking_revision());
+        let now = Drawn { revision, camera: self.camera, full, selected, preview, inside };
         // A fracture and the picture share one queue: on a software adapter every picture drawn meanwhile delays each of the fracture's
         // readbacks (a break of 0.15 s took 3 s), so only a moving camera is served.
         let looks_the_same =
@@ -480,14 +475,20 @@ impl Session {
         if !moved && (!still || self.refined >= REFINEMENTS) {
             return false;
         }
-        let tuning = sandbox.tuning();
-        let view = tuning.view;
-        let size = self.resolution.choose(full, view.target_fps, view.sharpness, still);
+        let pace = match (still, tuned) {
+            (true, _) => Pace::Still,
+            (false, true) => Pace::Tuned,
+            (false, false) => Pace::Moving,
+        };
+        let size = self.resolution.choose(full, target_fps, view.sharpness, pace);
         if moved || size != self.picture_size {
             self.refined = 0;
         }
         let arena = sandbox.arena().read().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let bodies = sandbox.shown_bodies(selected);
+        let mut bodies = sandbox.shown_bodies(selected);
+        if view.inside.only && sandbox.inside_overlay().is_some() {
+            bodies.clear();
+        }
         let floor = sandbox.settings().floor.filter(|_| view.floor).map(|y| y as f32);
         let options = RenderOptions {
             color_by: view.color_by,
@@ -496,7 +497,8 @@ impl Session {
             ..RenderOptions::default()
         };
         let seams = sandbox.body_seams();
-        let input = FrameInput { arena: &arena, bodies: &bodies, camera: self.camera, options, size, seams };
+        let (camera, overlay) = (self.camera, sandbox.inside_overlay());
+        let input = FrameInput { arena: &arena, bodies: &bodies, camera, options, size, seams, overlay };
         let start = Instant::now();
         let drawn = renderer.draw(gpu, &input);
         drop(arena);
@@ -504,6 +506,7 @@ impl Session {
             Ok(picture) => {
                 let ms = self.time_of_picture(gpu, start);
                 self.resolution.measured(size, ms);
+                self.picture_ms = ms;
                 self.frame_ms += 0.2 * (ms - self.frame_ms);
                 (self.picture_size, self.drawn, self.view) = (size, Some(now), Some(picture));
                 self.refined += 1;
@@ -517,6 +520,25 @@ impl Session {
                 false
             }
         }
+    }
+
+    /// Tells how long all the work for a frame took.
+    pub fn frame_took(&mut self, ms: f64) {
+        if self.picture_ms > 0.0 {
+            self.rest_ms += 0.2 * ((ms - self.picture_ms).max(0.0) - self.rest_ms);
+        }
+    }
+
+    /// Whether previews follow a hand, and pictures a second to aim at: then pictures leave them room for ten a second.
+    fn wanted_fps(&mut self, revision: u64, target_fps: f64) -> (bool, f64) {
+        if self.tuned.is_none_or(|(_, known)| known != revision) {
+            self.tuned = Some((Instant::now(), revision));
+        }
+        if self.tuned.is_none_or(|(at, _)| at.elapsed() >= TUNING_FOR) {
+            return (false, target_fps);
+        }
+        let room_ms = (1000.0 / TUNED_A_SECOND - self.rest_ms).max(LEAST_PICTURE_MS);
+        (true, target_fps.max(BUDGET_SHARE * 1000.0 / room_ms))
     }
 
     /// A software adapter works on this machine's processor: waiting for it measures it, and keeps its queue short.

@@ -8,7 +8,7 @@ use std::{
 use serde_json::{Value, json};
 
 use super::session::Session;
-use crate::{scene::write_atomically, ui::UiOutput};
+use crate::ui::UiOutput;
 
 /// Longest time without writing.
 const AT_LEAST: Duration = Duration::from_millis(200);
@@ -53,7 +53,10 @@ impl StateFile {
         if state == self.last && since < AT_LEAST {
             return;
         }
-        if let Err(error) = write_atomically(&self.path, format!("{state:#}\n").as_bytes()) {
+        // Readers must never see half a file, but nobody needs it after a crash: a flush here would cost part of every frame.
+        let temporary = self.path.with_extension("tmp");
+        let written = std::fs::write(&temporary, format!("{state:#}\n"));
+        if let Err(error) = written.and_then(|()| std::fs::rename(&temporary, &self.path)) {
             tracing::warn!("cannot write {}: {error}", self.path.display());
         }
         self.last = state;
@@ -105,6 +108,10 @@ fn describe(session: &Session, out: &UiOutput, window: &WindowState) -> Value {
         "pieces": sandbox.bodies().iter().filter(|b| generations(b) > 0).count(),
         "awake": sandbox.awake(),
         "time": sandbox.time(),
+        "recorded": sandbox.timeline().len(),
+        "shown_record": sandbox.timeline().cursor(),
+        "held": sandbox.held().is_some(),
+        "frozen": sandbox.frozen(),
         "object": object.map(|o| o.name.clone()),
         "file": object.map(|o| o.scene.file.clone()),
         "level": object.map(|o| o.scene.level),
@@ -120,7 +127,16 @@ fn describe(session: &Session, out: &UiOutput, window: &WindowState) -> Value {
             "level": sandbox.preview().level,
             "ms": sandbox.preview().ms,
             "recomputed": sandbox.preview().recomputed,
+            "per_second": sandbox.preview().per_second,
+            "preparing": sandbox.preview().preparing,
         },
+        "inside": { "reading": sandbox.looking().is_reading, "drawn": sandbox.looking().drawn },
+        "kept": sandbox.kept_cells(),
+        "cells": sandbox.preview().kept.map(|(_, all)| all),
+        "hovered_cell": sandbox.hovered_cell(),
+        "kept_body": sandbox.last_break().and_then(|b| b.kept.as_ref()).map(|kept| {
+            json!({ "cells": kept.cells, "pieces": kept.pieces })
+        }),
         "break_ms": sandbox.last_break().map(|b| b.seconds * 1000.0),
         "mass_error": sandbox.last_break().map(|b| b.mass_error),
         "dust_share": sandbox.last_break().map(|b| b.dust_share),

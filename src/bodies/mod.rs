@@ -3,11 +3,17 @@
 //! In: pieces, with what they are made of. Out: where they are after each step. [`World::step`] is the recipe: broad phase,
 //! octree pairs, manifolds, response, sleep (Domaradzki & Martyn 2016, sec. 5).
 
+#[cfg(test)]
+mod bad_cases;
 mod broad_phase;
 mod collide;
 mod dense;
+mod hold;
 mod integrate;
+mod levels;
 mod mass;
+mod overlaps;
+mod planes;
 mod respond;
 mod sleep;
 mod step;
@@ -18,7 +24,14 @@ mod testing;
 mod tests;
 mod world;
 
+use levels::Levels;
+
+pub use collide::{CollisionPoint, Column, Overlap};
+pub use hold::Hold;
+pub use levels::{Adaptive, PairLevels};
 pub use mass::{MassProperties, mass_properties};
+pub use planes::{Plane, Walls};
+pub use respond::{Penalty, Response};
 pub use world::{
     Body, BodyDef, BodyId, BodyState, Family, Narrow, Snapshot, StepReport, World, WorldSettings,
 };

@@ -1,11 +1,12 @@
 //! The recipe of one step.
 
 use super::{
-    Body, BodyState, Narrow, StepReport, World, WorldSettings,
+    Body, BodyState, Levels, Narrow, Response, StepReport, World, WorldSettings,
     broad_phase::{self, Aabb},
     collide::{self, Hit, Manifold, Pair, Totals},
-    integrate,
-    respond::{Respond, SoftStep},
+    hold, integrate, overlaps,
+    planes::{Walls, planes},
+    respond::{PenaltyStep, Respond, SoftStep},
     sleep,
 };
 use crate::{
@@ -25,8 +26,10 @@ pub fn step(world: &mut World, gpu: Option<(&Gpu, &Arena)>) -> Result<StepReport
     let mut clock = Clock::new();
     freeze_lost(&mut world.bodies);
     let good: Vec<BodyState> = world.bodies.iter().map(|b| b.state).collect();
+    world.hold = world.hold.filter(|held| hold::pull(&mut world.bodies, held, settings.gravity, settings.dt));
 
-    let pairs = find_pairs(&world.bodies, settings.dt);
+    let far = world.far();
+    let pairs = find_pairs(&world.bodies, &Levels::new(&world.bodies, &world.pair_levels, far), settings.dt);
     clock.lap(&mut report, "broad phase");
 
     let hits = narrow(world, &pairs, gpu, &settings, &mut report)?;
@@ -36,7 +39,8 @@ pub fn step(world: &mut World, gpu: Option<(&Gpu, &Arena)>) -> Result<StepReport
     clock.lap(&mut report, "manifolds");
 
     sleep::wake_touched(&mut world.bodies, &manifolds, &world.manifolds);
-    SoftStep::default().advance(&mut world.bodies, &mut manifolds, &settings);
+    let method = method(world, &manifolds, &settings);
+    method.advance(&mut world.bodies, &mut manifolds, &settings);
     clock.lap(&mut report, "solver");
 
     for (body, good) in world.bodies.iter_mut().zip(&good) {
@@ -47,6 +51,7 @@ pub fn step(world: &mut World, gpu: Option<(&Gpu, &Arena)>) -> Result<StepReport
     }
     world.time += settings.dt;
     fill(&mut report, world, &manifolds, totals, &settings);
+    report.intersection_volume = method.intersection_volume().unwrap_or(totals.volume);
     report.pairs = pairs.len();
     world.manifolds = manifolds;
     clock.lap(&mut report, "sleep and report");
@@ -62,6 +67,9 @@ fn sane(mut settings: WorldSettings) -> WorldSettings {
         settings.gravity = DVec3::ZERO;
     }
     settings.floor = settings.floor.filter(|height| height.is_finite());
+    settings.walls = settings.walls.filter(Walls::is_sound);
+    settings.penalty.stiffness = finite(settings.penalty.stiffness, 0.0).max(0.0);
+    settings.penalty.friction = finite(settings.penalty.friction, 0.0).max(0.0);
     settings
 }
 
@@ -73,17 +81,32 @@ fn freeze_lost(bodies: &mut [Body]) {
     }
 }
 
-fn find_pairs(bodies: &[Body], dt: f64) -> Vec<Pair> {
-    let boxes: Vec<_> = bodies.iter().map(|b| bounds(b, dt)).collect();
+/// How contacts are answered, with what that needs.
+fn method(world: &mut World, manifolds: &[Manifold], settings: &WorldSettings) -> Box<dyn Respond> {
+    match settings.response {
+        Response::Soft => Box::new(SoftStep::default()),
+        Response::Penalty => {
+            let far = world.far();
+            let World { bodies, shapes, pair_levels, .. } = world;
+            let levels = Levels::new(bodies, pair_levels, far);
+            let overlaps = overlaps::find(bodies, &levels, shapes, manifolds, settings);
+            Box::new(PenaltyStep { constants: settings.penalty, overlaps })
+        }
+    }
+}
+
+fn find_pairs(bodies: &[Body], levels: &Levels<'_>, dt: f64) -> Vec<Pair> {
+    let boxes: Vec<_> = bodies.iter().enumerate().map(|(i, b)| bounds(b, levels.coarsest(i), dt)).collect();
     let moves: Vec<_> = bodies.iter().map(|b| !b.is_static() && !b.asleep).collect();
     broad_phase::pairs(&boxes, &moves)
         .into_iter()
-        .map(|(i, j)| Pair::new(bodies, i as usize, j as usize, dt))
+        .map(|(i, j)| [i as usize, j as usize])
+        .map(|[i, j]| Pair::at(bodies, [i, j], levels.pair(i, j), dt))
         .collect()
 }
 
 /// The world box of a body, grown by what it moves in a step and half a cell.
-fn bounds(body: &Body, dt: f64) -> Option<Aabb> {
+pub fn bounds(body: &Body, level: u32, dt: f64) -> Option<Aabb> {
     let (low, high) = body.def.mass.bounds;
     if body.def.mass.voxels == 0 || !body.state.is_finite() {
         return None;
@@ -93,8 +116,7 @@ fn bounds(body: &Body, dt: f64) -> Option<Aabb> {
     let half = (high - low) * 0.5;
     let axes = DMat3::from_mat4(to_world);
     let reach = axes.x_axis.abs() * half.x + axes.y_axis.abs() * half.y + axes.z_axis.abs() * half.z;
-    let level = body.def.collision_level();
-    let cell = body.def.grid.h * f64::from(1u32 << (body.def.forest.level - level));
+    let cell = body.def.grid.h * f64::from(1u32 << body.def.forest.level.saturating_sub(level));
     let speed =
         body.state.linear_velocity.length() + body.state.angular_velocity.length() * body.def.radius();
     let reach = reach + DVec3::splat(0.5 * cell + speed * dt);
@@ -135,13 +157,15 @@ fn contacts(
     hits: &[Hit],
     settings: &WorldSettings,
 ) -> (Vec<Manifold>, Totals) {
-    let World { bodies, shapes, manifolds: old, .. } = world;
+    let far = world.far();
+    let World { bodies, shapes, manifolds: old, pair_levels, .. } = world;
     let mut totals = Totals::default();
     let mut manifolds = collide::pair_manifolds(pairs, hits, bodies, shapes, old, &mut totals);
-    if let Some(height) = settings.floor {
-        let floor = collide::floor_manifolds(bodies, height, settings.dt, shapes, old, &mut totals);
-        manifolds.extend(floor);
-    }
+    let levels = Levels::new(bodies, pair_levels, far);
+    let own: Vec<u32> = (0..bodies.len()).map(|i| levels.own(i)).collect();
+    let planes = planes(settings);
+    let rest = collide::plane_manifolds(bodies, &own, &planes, settings.dt, shapes, old, &mut totals);
+    manifolds.extend(rest);
     (manifolds, totals)
 }
 
@@ -156,10 +180,10 @@ fn fill(
     report.awake = world.bodies.iter().filter(|b| !b.is_static() && !b.asleep).count();
     report.frozen = world.bodies.iter().filter(|b| b.frozen).count();
     report.collision_points = totals.points;
-    report.intersection_volume = totals.volume;
     report.deepest = totals.deepest;
     report.contacts = manifolds.iter().map(|m| m.points.len()).sum();
-    for p in manifolds.iter().filter(|m| m.second.is_none()).flat_map(|m| &m.points) {
+    let upright = |p: &&collide::Point| p.normal == DVec3::Y;
+    for p in manifolds.iter().filter(|m| m.second.is_none()).flat_map(|m| &m.points).filter(upright) {
         report.floor_force += p.normal * (p.total_impulse / settings.dt);
     }
     for body in world.bodies.iter().filter(|b| !b.is_static()) {

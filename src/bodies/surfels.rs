@@ -229,6 +229,12 @@ impl Shapes {
         })
     }
 
+    /// The surfels of `forest` at `level`, if they were asked for before.
+    #[must_use]
+    pub fn known(&self, forest: &Arc<Forest>, level: u32) -> Option<&Surfels> {
+        self.entries.get(&(Arc::as_ptr(forest) as usize, level)).map(|shape| &*shape.surfels)
+    }
+
     /// Makes the flat tables that are not there yet, on all cores.
     pub fn tabulate<'a>(&mut self, wanted: impl Iterator<Item = (&'a Body, u32)>) {
         let mut missing = BTreeMap::new();

@@ -30,6 +30,21 @@ fn low_y(def: &BodyDef) -> f64 {
 }
 
 #[test]
+fn a_body_that_is_put_back_has_its_name_again() {
+    let mut w = world(free());
+    let forest = half_block(4);
+    let def = || body(&forest, 0, grid(4, 1.0), 4, DVec3::ZERO);
+    let (a, b) = (w.add(def()), w.add(def()));
+    w.remove(a);
+    assert_eq!(w.add_as(a, def()), a);
+    let other = w.add_as(a, def());
+    assert!(other != a && other != b, "a name is never given twice");
+    let mut fresh = world(free());
+    assert_eq!(fresh.add_as(b, def()), b);
+    assert!(fresh.add(def()) > b, "new names come after");
+}
+
+#[test]
 fn p1_free_fall_follows_the_discrete_formula() {
     let mut w = world(WorldSettings { floor: None, ..WorldSettings::default() });
     let forest = half_block(4);

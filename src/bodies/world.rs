@@ -1,8 +1,9 @@
 //! The bodies of a scene and their step.
 
 use super::{
-    MassProperties,
+    Adaptive, MassProperties, PairLevels, Penalty, Response, Walls,
     collide::{GpuNarrow, Manifold},
+    hold::Hold,
     step,
     surfels::Shapes,
 };
@@ -16,12 +17,12 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-/// Names a body for the life of a world; never reused.
+/// Names a body for the life of a world; only the same body, put back, has it again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BodyId(pub u32);
 
 /// Names an object and all that it breaks into: pieces inherit it. Whoever makes a body of something new takes a new one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Family(pub(super) u64);
 
 impl Family {
@@ -130,7 +131,9 @@ impl BodyDef {
     /// kg m^2 about the centre of mass, body axes.
     #[must_use]
     pub fn inertia(&self) -> DMat3 {
-        self.mass.inertia * (self.grid.h.powi(5) * self.density)
+        let inertia = self.mass.inertia * (self.grid.h.powi(5) * self.density);
+        // What has no inertia does not turn.
+        if inertia.is_finite() { inertia } else { DMat3::ZERO }
     }
 
     /// Level at which it collides.
@@ -229,6 +232,14 @@ pub struct WorldSettings {
     pub substeps: u32,
     /// Height of the floor plane (y up), or none.
     pub floor: Option<f64>,
+    /// A box that nothing leaves, or none.
+    pub walls: Option<Walls>,
+    /// How contacts are answered.
+    pub response: Response,
+    /// Constants of [`Response::Penalty`].
+    pub penalty: Penalty,
+    /// Coarser levels far from [`World::eye`]; none: levels stay.
+    pub adaptive: Option<Adaptive>,
     /// Whether bodies at rest may sleep.
     pub sleeping: bool,
     /// Who looks for contacts.
@@ -242,6 +253,10 @@ impl Default for WorldSettings {
             dt: 0.01,
             substeps: 4,
             floor: Some(0.0),
+            walls: None,
+            response: Response::Soft,
+            penalty: Penalty::default(),
+            adaptive: None,
             sleeping: true,
             narrow: Narrow::Auto,
         }
@@ -306,6 +321,12 @@ pub struct World {
     pub settings: WorldSettings,
     /// In order of creation.
     pub bodies: Vec<Body>,
+    /// Levels given to pairs.
+    pub pair_levels: PairLevels,
+    /// Where [`WorldSettings::adaptive`] looks from, m.
+    pub eye: Option<DVec3>,
+    /// A body that is dragged.
+    pub hold: Option<Hold>,
     pub(super) time: f64,
     pub(super) next_group: u32,
     pub(super) shapes: Shapes,
@@ -331,6 +352,9 @@ impl World {
         Self {
             settings,
             bodies: Vec::new(),
+            pair_levels: PairLevels::default(),
+            eye: None,
+            hold: None,
             time: 0.0,
             next_group: 0,
             shapes: Shapes::default(),
@@ -364,6 +388,20 @@ impl World {
         };
         self.bodies.push(body);
         id
+    }
+
+    /// Adds a body under the name of one that was removed, to take the removal back; under a new one where the name is in use.
+    pub fn add_as(&mut self, id: BodyId, def: BodyDef) -> BodyId {
+        let taken = self.body(id).is_some();
+        let new = self.add(def);
+        match self.bodies.last_mut() {
+            Some(body) if !taken => {
+                body.id = id;
+                self.next_id = self.next_id.max(id.0.saturating_add(1));
+                id
+            }
+            _ => new,
+        }
     }
 
     /// Removes a body. What may have rested on it wakes.

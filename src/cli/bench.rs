@@ -317,6 +317,7 @@ fn ray_casts(
         options: RenderOptions::default(),
         size: PICTURE,
         seams: None,
+        overlay: None,
     };
     let mut renderer = Renderer::new(gpu)?;
     for run in 0..=args.repeat {

@@ -15,7 +15,7 @@ pub struct CrackArgs {
     /// Crack surfaces: planar, rough (made at the transition level), or dusty (as rough, with a gap whose solid is lost)
     #[arg(long, value_name = "NAME", default_value = "planar", hide_possible_values = true)]
     surface: SurfaceName,
-    /// Rough: octree level whose voxels carry the crack surfaces, 2 to the leaf level [default: three above the leaves]
+    /// Rough: octree level whose voxels carry the crack surfaces, 2 to the leaf level [default: 4; dusty: three above the leaves]
     #[arg(long, value_name = "N")]
     transition_level: Option<u32>,
     /// Rough: where edges are cut: plane (the Voronoi face, moved by noise) or balance (by noise alone) [default: plane]
@@ -81,7 +81,8 @@ impl CrackArgs {
         }
         let shape = self.shape();
         shape.check()?;
-        shape.transition(level)?;
+        let surface = if self.surface == SurfaceName::Dusty { Surface::Dusty } else { Surface::Rough };
+        shape.transition(level, surface)?;
         Ok(())
     }
 

@@ -8,7 +8,8 @@ use glam::DVec3;
 use crate::{
     export::{self, Broken, FractureReport, InteriorReport, ParameterReport, checks},
     fracture::{
-        FractureParams, Interior, MAX_SEEDS, Preset, SmallRule, Smallest, Surface, crack::CrackShape,
+        FractureParams, Interior, Labelling, MAX_SEEDS, Preset, SmallRule, Smallest, Surface,
+        crack::CrackShape,
     },
     gpu::Gpu,
     scene::read_seeds,
@@ -101,6 +102,9 @@ pub struct PatternArgs {
     /// Octree level at which islands are told apart [default: the leaf level]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10))]
     island_level: Option<u32>,
+    /// How islands are told apart: union-find, or iterative as published (2016, sec. 4.5); the same pieces, much more slowly
+    #[arg(long, value_name = "NAME", default_value = "union-find", hide_possible_values = true)]
+    labelling: LabellingName,
     /// What crack faces show: clay, stone, marble, wood, porcelain or plain; after a colon its colour, which otherwise follows the
     /// object's
     #[arg(long, value_name = "NAME[:#RRGGBB]", default_value = "clay")]
@@ -117,6 +121,21 @@ enum PatternName {
     Clustered,
     Radial,
     Grain,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum LabellingName {
+    UnionFind,
+    Iterative,
+}
+
+impl LabellingName {
+    fn labelling(self) -> Labelling {
+        match self {
+            Self::UnionFind => Labelling::UnionFind,
+            Self::Iterative => Labelling::Iterative,
+        }
+    }
 }
 
 impl PatternName {
@@ -175,7 +194,8 @@ impl PatternArgs {
         self.seeds_file.as_ref().map(read).transpose()
     }
 
-    fn params(&self) -> FractureParams {
+    /// The parameters that were given.
+    pub fn params(&self) -> FractureParams {
         let mut params = FractureParams {
             seeds: self.seeds,
             preset: self.pattern.preset(),
@@ -189,6 +209,7 @@ impl PatternArgs {
             target_pieces: self.pieces,
             rng: self.rng,
             island_level: self.island_level,
+            labelling: self.labelling.labelling(),
             local: self.local,
             keep: self.keep.clone(),
             smallest: self.smallest,
@@ -284,8 +305,10 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
 
 /// The crack shape as it was used.
 fn crack_report(params: &FractureParams, level: u32) -> Option<CrackShape> {
-    (params.surface != Surface::Planar)
-        .then(|| CrackShape { transition_level: params.crack.transition(level).ok(), ..params.crack })
+    (params.surface != Surface::Planar).then(|| CrackShape {
+        transition_level: params.crack.transition(level, params.surface).ok(),
+        ..params.crack
+    })
 }
 
 fn write(args: &FractureArgs, broken: &Broken, reporter: &Reporter) -> Result<(), CliError> {

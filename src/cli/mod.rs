@@ -10,6 +10,7 @@ mod fracture;
 mod input;
 mod progress;
 mod render;
+mod showing;
 mod simulate;
 mod stills;
 mod tour;
@@ -200,6 +201,8 @@ mod tests {
             &["fracture", "builtin:box", "--out", "x", "--impact", "1,2,nan"],
             &["fracture", "builtin:box", "--out", "x", "--format", "exe"],
             &["render", "builtin:box", "--out", "x.png", "--size", "0x10"],
+            &["render", "builtin:box", "--out", "x.png", "--show", "cracks"],
+            &["render", "builtin:box", "--out", "x.png", "--only"],
             &["--no-such-flag"],
         ] {
             let error = error_of(arguments);

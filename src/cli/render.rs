@@ -8,7 +8,7 @@ use crate::{
     export::write_png,
     fracture::{Fracturer, Seams, Source, Surface},
     gpu::{Buffer, Gpu},
-    render::{BodySeams, Camera, ColorBy, Renderer},
+    render::{BodySeams, Camera, CellMarks, ColorBy, Renderer},
     svo::{Arena, coarsen},
 };
 
@@ -18,6 +18,7 @@ use super::{
     fracture::PatternArgs,
     input::{Object, about, is_scene, load_object},
     progress::Reporter,
+    showing::{ShowArgs, about_labels},
     simulate::{open, read_scene},
     stills::{Stage, Still, View, draw, pieces, surface_points},
 };
@@ -52,6 +53,8 @@ pub struct RenderArgs {
     seams: bool,
     #[command(flatten)]
     pattern: PatternArgs,
+    #[command(flatten)]
+    show: ShowArgs,
     /// What colours show
     #[arg(long, value_name = "NAME", default_value = "material")]
     color_by: ColorName,
@@ -107,9 +110,13 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
                 "--seams shows the cracks of one mesh; give it a mesh or builtin:NAME",
             ));
         }
+        if !args.show.is_empty() {
+            return Err(about(&args.file, "--show looks into one mesh; give it a mesh or builtin:NAME"));
+        }
         return scene(args, camera, &reporter);
     }
     let seeds = args.pattern.check(args.level)?;
+    args.show.check(args.level, &args.pattern.params())?;
     let object = load_object(&args.file, args.level, &reporter)?;
     if let Some(explode) = args.explode {
         let plan = args.pattern.plan(&object, seeds);
@@ -118,13 +125,16 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     }
     let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
     let stage = reporter.stage("upload", |_| Stage::of(&gpu, &object))?;
+    let plan = args.pattern.plan(&object, seeds);
     let seams = match args.seams {
-        true => Some(cracks(&gpu, &stage, &object, &args.pattern.plan(&object, seeds), &reporter)?),
+        true => Some(cracks(&gpu, &stage, &object, &plan, &reporter)?),
         false => None,
     };
+    let inside = args.show.read(&gpu, (&object, &plan), None, &reporter)?;
+    let overlay = inside.as_ref().map(|inside| args.show.overlay(inside, &object, &stage.bodies));
     let still = Still {
         arena: &stage.arena,
-        bodies: &stage.bodies,
+        bodies: if args.show.only() { &[] } else { &stage.bodies },
         camera: camera.unwrap_or_else(|| {
             args.view.camera_on(&surface_points(&stage.bodies, |_| Some(&*object.forest)), args.size)
         }),
@@ -132,9 +142,17 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         floor: Some(0.0),
         transparent: args.transparent,
         size: args.size,
-        seams: seams.as_ref().map(|(seams, first)| BodySeams { body: 0, seams, first: *first }),
+        seams: seams.as_ref().map(|(seams, first)| BodySeams {
+            body: 0,
+            seams,
+            first: *first,
+            marks: CellMarks::default(),
+        }),
+        overlay: overlay.as_ref(),
     };
-    picture(args, &gpu, &still, &reporter)
+    picture(args, &gpu, &still, &reporter)?;
+    super::print(&inside.as_ref().and_then(about_labels).unwrap_or_default());
+    Ok(())
 }
 
 /// The pieces of a mesh after its first break.
@@ -152,17 +170,22 @@ fn broken(
     let bodies = pieces(&gpu, &mut arena, object, &broken, explode)?;
     let forest = broken.steps.first().map(|step| &*step.fracture.forest);
     let whole = || args.view.camera_on(&surface_points(&bodies, |_| forest), args.size);
+    let inside = args.show.read(&gpu, (object, plan), broken.steps.first(), reporter)?;
+    let overlay = inside.as_ref().map(|inside| args.show.overlay(inside, object, &bodies));
     let still = Still {
         arena: &arena,
-        bodies: &bodies,
+        bodies: if args.show.only() { &[] } else { &bodies },
         camera: camera.unwrap_or_else(whole),
         color_by: args.color_by.into(),
         floor: Some(0.0),
         transparent: args.transparent,
         size: args.size,
         seams: None,
+        overlay: overlay.as_ref(),
     };
-    picture(args, &gpu, &still, reporter)
+    picture(args, &gpu, &still, reporter)?;
+    super::print(&inside.as_ref().and_then(about_labels).unwrap_or_default());
+    Ok(())
 }
 
 /// A scene as it starts, from its own camera unless one is given.
@@ -184,6 +207,7 @@ fn scene(args: &RenderArgs, camera: Option<Camera>, reporter: &Reporter) -> Resu
         transparent: args.transparent,
         size: args.size,
         seams: None,
+        overlay: None,
     };
     picture(args, &gpu, &still, reporter)
 }
@@ -211,7 +235,7 @@ fn cracks(
         }
         let source = Source { arena: &stage.arena, slot: stage.bodies[0].slot, forest, tree: 0 };
         let fracture = fracturer.fracture(gpu, &source, &pattern, &recipe)?;
-        Ok((Seams::of_fracture(gpu, &forest.leaves.keys, &fracture)?, 0))
+        Ok((Seams::of_fracture(gpu, &forest.leaves.keys, &fracture, &pattern)?, 0))
     })
 }
 

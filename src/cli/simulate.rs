@@ -1,14 +1,15 @@
 //! `kintsugi simulate`: plays a scene without a window and logs it.
 //!
-//! In: a scene file, or a mesh that then stands on the floor. Out: `trajectory.npz` and `steps.csv`. Fractures are waited for
+//! In: a scene file, or a mesh that then stands on the floor. Out: `trajectory.npz` and `steps.csv`, and what pairs share. Fractures are waited for
 //! before time goes on, so the same scene gives the same log.
 
 use std::{collections::BTreeSet, path::Path, path::PathBuf, time::Duration};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::{
-    export::Trajectory,
+    bodies::Response,
+    export::{PairLog, Trajectory},
     gpu::Gpu,
     mesh,
     scene::{Arrived, Event, Sandbox, SandboxError, Scene, SceneBody, load_scene},
@@ -33,9 +34,27 @@ pub struct SimulateArgs {
     /// Folder for trajectory.npz and steps.csv; made if it is not there
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// How contacts are answered; without it, as the scene says
+    #[arg(long, value_enum, value_name = "MODEL")]
+    response: Option<ResponseArg>,
+    /// Write pairs.csv: what each touching pair shares after every step
+    #[arg(long)]
+    pairs: bool,
+    /// Write collision_points.csv: averaged collision points of all pairs, after every step of this many
+    #[arg(long, value_name = "STEPS", value_parser = clap::value_parser!(u64).range(1..))]
+    collision_points: Option<u64>,
     /// Print progress as lines of JSON on stderr
     #[arg(long)]
     json_progress: bool,
+}
+
+/// As [`Response`].
+#[derive(Clone, Copy, ValueEnum)]
+enum ResponseArg {
+    /// Soft constraints in substeps
+    Soft,
+    /// The penalty of Domaradzki & Martyn 2016
+    Penalty,
 }
 
 impl From<SandboxError> for CliError {
@@ -106,12 +125,22 @@ pub fn open(gpu: &Gpu, scene: Scene, reporter: &Reporter) -> Result<Sandbox, Cli
 /// [`CliError`].
 pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     let reporter = Reporter::new(args.json_progress);
-    let scene = read_scene(&args.scene, 7, &reporter)?;
+    let mut scene = read_scene(&args.scene, 7, &reporter)?;
+    match args.response {
+        Some(ResponseArg::Soft) => scene.response = Response::Soft,
+        Some(ResponseArg::Penalty) => scene.response = Response::Penalty,
+        None => {}
+    }
+    if scene.adaptive_level.is_some() && scene.camera.is_none() {
+        reporter
+            .warn("adaptive_level needs a [camera] to measure from; without one every body keeps its level");
+    }
     super::make_folder(&args.out)?;
     let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
     let mut sandbox = open(&gpu, scene, &reporter)?;
     let mut log = Trajectory::default();
     log.record(sandbox.bodies(), sandbox.last_step());
+    let mut pairs = PairLog::create(&args.out, args.pairs, args.collision_points)?;
     reporter.stage("simulate", |progress| -> Result<(), CliError> {
         let dt = sandbox.settings().dt;
         let steps = (args.seconds / dt).round().max(1.0) as u64;
@@ -120,14 +149,22 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
             let mut report = sandbox.last_step().clone();
             report.time = step as f64 * dt;
             log.record(sandbox.bodies(), &report);
+            if pairs.wants(step) {
+                pairs.record(step, report.time, &sandbox.pair_data())?;
+            }
             progress.set(step as f32 / steps as f32);
         }
         Ok(())
     })?;
     gpu.check()?;
+    if sandbox.frozen() > 0 {
+        let n = sandbox.frozen();
+        reporter.warn(&format!("{n} bodies went too far or had numbers that ran away; they were frozen"));
+    }
     reporter.stage("write", |_| -> Result<(), CliError> {
         log.write_npz(&args.out.join("trajectory.npz"))?;
         log.write_csv(&args.out.join("steps.csv"))?;
+        pairs.finish()?;
         Ok(())
     })?;
     drop(reporter);

@@ -3,6 +3,8 @@
 //! In: octrees on the GPU and where they stand. Out: RGBA8 rows. The world is in metres with y up; a mesh is scaled to 1 m along
 //! its longest side and stands on the floor in the middle.
 
+use std::sync::Arc;
+
 use glam::{DVec3, Mat4, Vec3};
 
 use crate::{
@@ -10,7 +12,7 @@ use crate::{
     export::Broken,
     fracture::Volume,
     gpu::{Gpu, GpuError},
-    render::{BodySeams, Camera, ColorBy, FrameInput, RenderBody, RenderOptions, Renderer},
+    render::{BodySeams, Camera, ColorBy, FrameInput, Overlay, RenderBody, RenderOptions, Renderer},
     svo::{Arena, Forest, Slot},
 };
 
@@ -90,7 +92,9 @@ impl Place {
         Self { h, origin: -h * DVec3::new(middle.x, low.y, middle.z) }
     }
 
-    fn matrix(&self, offset: Vec3) -> Mat4 {
+    /// Grid to world, `offset` metres from its place.
+    #[must_use]
+    pub fn matrix(&self, offset: Vec3) -> Mat4 {
         Mat4::from_translation(self.origin.as_vec3() + offset) * Mat4::from_scale(Vec3::splat(self.h as f32))
     }
 
@@ -105,6 +109,7 @@ impl Place {
             bounds: (mass.bounds.0.as_vec3(), mass.bounds.1.as_vec3()),
             id: tree,
             selected: false,
+            mark: None,
             interior: Volume::default(),
         }
     }
@@ -211,6 +216,8 @@ pub struct Still<'a> {
     pub size: [u32; 2],
     /// Cracks to show on a body that is still whole.
     pub seams: Option<BodySeams<'a>>,
+    /// Lines, points and triangles over the picture.
+    pub overlay: Option<&'a Arc<Overlay>>,
 }
 
 /// Draws one refined picture.
@@ -231,6 +238,7 @@ pub fn draw(gpu: &Gpu, renderer: &mut Renderer, still: &Still<'_>) -> Result<Vec
         },
         size: still.size,
         seams: still.seams,
+        overlay: still.overlay,
     };
     let passes = if gpu.is_software() { PASSES_SOFTWARE } else { PASSES };
     let pixels = renderer.still(gpu, &input, passes)?;

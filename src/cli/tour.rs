@@ -69,8 +69,17 @@ impl Painter<'_> {
         color_by: ColorBy,
     ) -> Result<(), CliError> {
         let floor = self.floor;
-        let still =
-            Still { arena, bodies, camera, color_by, floor, transparent: false, size: SIZE, seams: None };
+        let still = Still {
+            arena,
+            bodies,
+            camera,
+            color_by,
+            floor,
+            transparent: false,
+            size: SIZE,
+            seams: None,
+            overlay: None,
+        };
         let pixels = draw(self.gpu, &mut self.renderer, &still)?;
         self.count += 1;
         write_png(&self.folder.join(format!("{}-{name}.png", self.count)), SIZE, pixels)?;

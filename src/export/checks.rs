@@ -263,7 +263,7 @@ fn sides(source: &Cells, copies: &Copies, step: &BrokenStep, level: u32) -> Chec
     let voxels = starts.len() - 1;
     let stride = voxels.div_ceil(CRACK_BUDGET).max(1);
     let crack = &step.recipe.crack;
-    let wrong = crack.transition(level).map_or(voxels, |transition| {
+    let wrong = crack.transition(level, step.recipe.surface).map_or(voxels, |transition| {
         let words = NoiseWords::new(crack, step.recipe.rng, transition);
         (0..voxels)
             .into_par_iter()

@@ -7,14 +7,14 @@ use serde::Serialize;
 
 use crate::{
     fracture::{
-        Dropped, FractureCounts, FractureParams, Impact, Preset, Smallest, Solved, Surface,
+        Dropped, FractureCounts, FractureParams, Impact, Labelling, Preset, Smallest, Solved, Surface,
         crack::CrackShape, interior::hex_color,
     },
     gpu::StageTiming,
     mesh::HealthReport,
 };
 
-use super::{Broken, ExportError, PieceRef, checks::Check};
+use super::{Broken, Cells, ExportError, PieceRef, checks::Check};
 
 /// What was read.
 #[derive(Clone, Debug, Serialize)]
@@ -64,6 +64,8 @@ pub struct ParameterReport {
     pub crack: Option<CrackShape>,
     /// Level at which islands are told apart.
     pub island_level: u32,
+    /// How islands are told apart.
+    pub labelling: Labelling,
     /// The smallest piece.
     pub smallest: Option<Smallest>,
     /// Local radius, a fraction of the longest side; null breaks everything.
@@ -129,6 +131,7 @@ impl ParameterReport {
             rng: params.rng,
             surface: params.surface,
             island_level: params.island_level.unwrap_or_default(),
+            labelling: params.labelling,
             smallest: params.smallest,
             crack: None,
             local: params.local,
@@ -203,7 +206,7 @@ impl FractureReport {
             broken_again: list(&broken.broken_again, broken.pieces.len()),
             source_mass: source_volume * voxel,
             dust_mass: broken.steps.iter().map(|step| step.fracture.dust_volume).sum::<f64>() * voxel,
-            dust_voxels: broken.steps.iter().map(|step| step.fracture.counts.dust_voxels).sum(),
+            dust_voxels: dust_voxels(broken),
             dropped_mass: voxel
                 * broken
                     .steps
@@ -294,9 +297,35 @@ fn counts(broken: &Broken) -> FractureCounts {
         dropped: broken.steps.iter().map(|step| step.fracture.counts.dropped).sum(),
         merged: broken.steps.iter().map(|step| step.fracture.counts.merged).sum(),
         hidden: broken.steps.iter().map(|step| step.fracture.counts.hidden).sum(),
-        dust_voxels: broken.steps.iter().map(|step| step.fracture.counts.dust_voxels).sum(),
+        dust_voxels: dust_voxels(broken),
         swallowed: broken.steps.iter().map(|step| step.fracture.counts.swallowed).sum(),
     }
+}
+
+/// Solid voxels of the source that neither a piece nor what was dropped has any of. Not the sum over the breaks: of a voxel that two pieces
+/// share each may lose its part, or one of them only.
+fn dust_voxels(broken: &Broken) -> u64 {
+    if let [step] = &broken.steps[..] {
+        return step.fracture.counts.dust_voxels;
+    }
+    if broken.steps.iter().all(|step| step.fracture.counts.dust_voxels == 0) {
+        return 0;
+    }
+    let pieces = broken.pieces.iter().map(|at| (&**broken.forest(*at), broken.piece(*at).tree));
+    let dropped = broken.steps.iter().filter_map(|step| step.fracture.dropped.as_ref());
+    let dropped = dropped.flat_map(|all| all.pieces.iter().map(move |piece| (&*all.forest, piece.tree)));
+    let mut spans: Vec<(u64, u64)> = Vec::new();
+    for (forest, tree) in pieces.chain(dropped) {
+        let cells = Cells::of(forest, tree as usize);
+        spans.extend((0..cells.len()).map(|i| (u64::from(cells.starts[i]), cells.end(i))));
+    }
+    spans.sort_unstable();
+    let (mut held, mut reached) = (0, 0);
+    for (start, end) in spans {
+        held += end.saturating_sub(reached.max(start));
+        reached = reached.max(end);
+    }
+    Cells::of(&broken.source, 0).volume() - held
 }
 
 /// Whether there is still one piece, and nothing was cut off it.

@@ -120,7 +120,7 @@ impl Trajectory {
             }
         }
         let mut text = String::from(
-            "time,bodies,awake,pairs,contact_points,intersection_volume,deepest_penetration,kinetic_energy,\
+            "time,bodies,awake,frozen,pairs,contact_points,intersection_volume,deepest_penetration,kinetic_energy,\
              potential_energy,momentum_x,momentum_y,momentum_z,angular_momentum_x,angular_momentum_y,angular_momentum_z",
         );
         for stage in &stages {
@@ -130,7 +130,7 @@ impl Trajectory {
         text.push('\n');
         for (report, bodies) in &self.lines {
             let r = report;
-            let _ = write!(text, "{},{bodies},{},{},{}", r.time, r.awake, r.pairs, r.contacts);
+            let _ = write!(text, "{},{bodies},{},{},{},{}", r.time, r.awake, r.frozen, r.pairs, r.contacts);
             let _ = write!(text, ",{},{},{},{}", r.intersection_volume, r.deepest, r.kinetic, r.potential);
             for v in r.momentum.to_array().into_iter().chain(r.angular_momentum.to_array()) {
                 let _ = write!(text, ",{v}");

@@ -175,7 +175,7 @@ mod tests {
     use crate::{
         fracture::{
             FractureError, Fracturer, Recipe, Source,
-            tests::{comb, seeds},
+            testing::{comb, seeds},
         },
         gpu::shaders,
         svo::Arena,

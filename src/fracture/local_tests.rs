@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use super::{
     Fracture, Pattern, reference,
-    tests::{Bench, assert_parity, ball, cavity, comb, listed, random_solid, seeds, sheet, shell},
+    testing::{Bench, SOLIDS, assert_planar, ball, cavity, listed, random_solid, seeds, shell},
 };
 use crate::svo::{Forest, morton, unpack_normal, validate};
 
@@ -37,31 +37,23 @@ fn local(pattern: Pattern, radius: f64) -> Pattern {
 
 #[test]
 fn merged_cells_equal_the_reference_on_every_shape() {
-    let bench = Bench::get();
-    for (name, shape) in [
-        ("ball", ball as fn(u32) -> Forest),
-        ("shell", shell),
-        ("cavity", cavity),
-        ("comb", comb),
-        ("sheet", sheet),
-    ] {
+    for (name, shape) in SOLIDS {
         for level in [3, 5, 6] {
             for count in [2, 17, 60] {
                 let plain = || seeds(level, count, 5 + count as u64);
                 let what = |kind| format!("{name} level {level} seeds {count}: {kind}");
-                assert_parity(bench, shape(level), &merged(plain(), |s| s % 3), &what("three objects"));
-                assert_parity(bench, shape(level), &local(plain(), 0.3), &what("local"));
+                assert_planar(shape(level), &merged(plain(), |s| s % 3), &what("three objects"));
+                assert_planar(shape(level), &local(plain(), 0.3), &what("local"));
             }
         }
     }
-    assert_parity(bench, ball(4), &merged(seeds(4, 40, 5), |s| s / 4), "ball level 4");
-    assert_parity(bench, shell(7), &local(seeds(7, 40, 5), 0.35), "shell level 7");
-    assert_parity(bench, ball(1), &merged(seeds(1, 5, 5), |s| s / 2), "ball level 1");
+    assert_planar(ball(4), &merged(seeds(4, 40, 5), |s| s / 4), "ball level 4");
+    assert_planar(shell(7), &local(seeds(7, 40, 5), 0.35), "shell level 7");
+    assert_planar(ball(1), &merged(seeds(1, 5, 5), |s| s / 2), "ball level 1");
 }
 
 #[test]
 fn tied_seeds_of_several_objects_equal_the_reference() {
-    let bench = Bench::get();
     // Whole planes of corners are tied, within an object and between two; two pairs coincide.
     let points: Vec<DVec3> =
         [[8, 8, 8], [24, 8, 8], [8, 24, 8], [24, 24, 24], [24, 24, 24], [8, 8, 24], [24, 8, 8], [24, 24, 8]]
@@ -69,8 +61,8 @@ fn tied_seeds_of_several_objects_equal_the_reference() {
             .to_vec();
     let pattern = Pattern::from_points(&points, 5).unwrap();
     for divisor in 2..5 {
-        assert_parity(bench, ball(5), &merged(pattern.clone(), |s| s % divisor), "tied seeds, by remainder");
-        assert_parity(bench, ball(5), &merged(pattern.clone(), |s| s / divisor), "tied seeds, by quotient");
+        assert_planar(ball(5), &merged(pattern.clone(), |s| s % divisor), "tied seeds, by remainder");
+        assert_planar(ball(5), &merged(pattern.clone(), |s| s / divisor), "tied seeds, by quotient");
     }
 }
 
@@ -252,6 +244,6 @@ proptest! {
         prop_assume!(!forest.leaves.is_empty());
         let pick = |s: usize| (s as u64 + 1).wrapping_mul(rng | 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) as usize;
         let pattern = merged(seeds(level, count, rng), |s| (pick(s) >> 40) % groups);
-        assert_parity(Bench::get(), forest, &pattern, "random merge");
+        assert_planar(forest, &pattern, "random merge");
     }
 }

@@ -33,6 +33,8 @@ mod split;
 mod smallest;
 mod solve;
 #[cfg(test)]
+mod testing;
+#[cfg(test)]
 mod tests;
 mod traverse;
 
@@ -164,6 +166,12 @@ impl Fracturer {
         self.rough.voxels(&mut self.work(gpu, source, recipe, &mut clock)?, pattern)
     }
 
+    /// The passes of the published labelling, to watch it.
+    #[must_use]
+    pub fn labelling(&self) -> &labelling::IterativePass {
+        &self.iterative
+    }
+
     fn work<'a>(
         &'a self,
         gpu: &'a Gpu,
@@ -171,7 +179,7 @@ impl Fracturer {
         recipe: &Recipe,
         clock: &'a mut layers::Clock,
     ) -> Result<rough::Work<'a>, FractureError> {
-        let transition = recipe.crack.transition(source.forest.level)?;
+        let transition = recipe.crack.transition(source.forest.level, recipe.surface)?;
         let words = crack::NoiseWords::new(&recipe.crack, recipe.rng, transition)
             .with_gap(&recipe.crack, source.forest.level);
         Ok(rough::Work::new(gpu, &self.scan, &self.traverse, source, words, clock))
@@ -207,7 +215,7 @@ fn check(source: &Source<'_>, pattern: &Pattern, recipe: &Recipe) -> Result<u32,
     }
     if recipe.surface != Surface::Planar {
         recipe.crack.check()?;
-        recipe.crack.transition(level)?;
+        recipe.crack.transition(level, recipe.surface)?;
     }
     Ok(island_level)
 }

@@ -1,9 +1,9 @@
 //! The same fracture on the whole grid, by brute force: every corner against every seed, its object, every solid voxel, flood fill. No octree, no
-//! pruning, no code shared with the passes. For tests, up to level 7.
+//! pruning, no code shared with the passes. For tests, up to level 8.
 //!
 //! In: one tree and a pattern. Out: sorted lists that the passes' result must equal.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use crate::svo::{
     Forest,
@@ -58,7 +58,7 @@ fn dusty(
     recipe: &Recipe,
 ) -> Result<Reference, PatternError> {
     recipe.crack.check()?;
-    let transition = recipe.crack.transition(forest.level)?;
+    let transition = recipe.crack.transition(forest.level, recipe.surface)?;
     let words = NoiseWords::new(&recipe.crack, recipe.rng, transition).with_gap(&recipe.crack, forest.level);
     let mut dust = DustReference::new(pattern, words, forest.level);
     let mut out = Reference::default();
@@ -86,7 +86,7 @@ fn rough(
     recipe: &Recipe,
 ) -> Result<Reference, PatternError> {
     recipe.crack.check()?;
-    let transition = recipe.crack.transition(forest.level)?;
+    let transition = recipe.crack.transition(forest.level, recipe.surface)?;
     let words = NoiseWords::new(&recipe.crack, recipe.rng, transition);
     let mut cracks = CrackReference::new(pattern, words, forest.level);
     let mut out = Reference::default();
@@ -184,36 +184,39 @@ fn corner_owners(side: usize, unit: i64, pattern: &Pattern) -> Vec<u32> {
         .collect()
 }
 
-/// 26-connected components of voxels of the same cell, by flood fill.
+/// 26-connected components of voxels of the same cell, by flood fill. `voxels` are (cell, Morton code), `side` the grid's.
 #[must_use]
 pub fn components(voxels: &[(u32, u32)], side: i64) -> Vec<Vec<(u32, u32)>> {
-    let mut open: HashMap<(u32, u32), bool> = voxels.iter().map(|v| (*v, true)).collect();
+    let mut sorted = voxels.to_vec();
+    sorted.sort_unstable();
+    // Which voxels of the cell at hand are still to be reached, for the whole grid: all false again when a cell is done.
+    let mut open = vec![false; (side * side * side) as usize];
     let mut pieces = Vec::new();
-    for &start in voxels {
-        if open.insert(start, false) != Some(true) {
-            continue;
-        }
-        let mut piece = vec![start];
-        let mut next = 0;
-        while next < piece.len() {
-            let (cell, key) = piece[next];
-            next += 1;
-            let p = morton::decode(key).map(i64::from);
-            for n in 0..27 {
-                let q = [p[0] + n % 3 - 1, p[1] + n / 3 % 3 - 1, p[2] + n / 9 - 1];
-                if q.iter().any(|v| *v < 0 || *v >= side) {
-                    continue;
-                }
-                let neighbour = (cell, morton::encode(q.map(|v| v as u32)));
-                if let Some(is_open) = open.get_mut(&neighbour)
-                    && std::mem::take(is_open)
-                {
-                    piece.push(neighbour);
+    for same in sorted.chunk_by(|a, b| a.0 == b.0) {
+        same.iter().for_each(|(_, key)| open[*key as usize] = true);
+        for &(cell, start) in same {
+            if !std::mem::take(&mut open[start as usize]) {
+                continue;
+            }
+            let mut piece = vec![(cell, start)];
+            let mut next = 0;
+            while next < piece.len() {
+                let p = morton::decode(piece[next].1).map(i64::from);
+                next += 1;
+                for n in 0..27 {
+                    let q = [p[0] + n % 3 - 1, p[1] + n / 3 % 3 - 1, p[2] + n / 9 - 1];
+                    if q.iter().any(|v| *v < 0 || *v >= side) {
+                        continue;
+                    }
+                    let neighbour = morton::encode(q.map(|v| v as u32));
+                    if std::mem::take(&mut open[neighbour as usize]) {
+                        piece.push((cell, neighbour));
+                    }
                 }
             }
+            piece.sort_unstable();
+            pieces.push(piece);
         }
-        piece.sort_unstable();
-        pieces.push(piece);
     }
     pieces.sort_unstable();
     pieces

@@ -29,18 +29,25 @@ pub struct Seams {
 
 impl Seams {
     /// Lists from the second planes of the pieces' boundary voxels, for cracks that are no bisectors. `keys` are the boundary voxels of the
-    /// octree that broke, ascending. A line then ends at its voxel's faces, so it is less even than one between cells.
+    /// octree that `pattern` broke, ascending. A line then ends at its voxel's faces, so it is less even than one between cells.
     ///
     /// # Errors
     /// [`GpuError::TooLarge`].
-    pub fn of_fracture(gpu: &Gpu, keys: &[Key], fracture: &Fracture) -> Result<Self, GpuError> {
+    pub fn of_fracture(
+        gpu: &Gpu,
+        keys: &[Key],
+        fracture: &Fracture,
+        pattern: &Pattern,
+    ) -> Result<Self, GpuError> {
         let leaves = &fracture.forest.leaves;
-        let mut words = vec![0u32; 4 + WORDS * keys.len()];
+        let mut words = head(pattern);
+        let first = words.len();
+        words.resize(first + WORDS * keys.len(), 0);
         for ((key, cut), color) in leaves.keys.iter().zip(&leaves.cuts).zip(&leaves.colors) {
             let (Some(plane), Ok(at)) = (unpack_cut(*cut), keys.binary_search(key)) else {
                 continue;
             };
-            let record = &mut words[4 + WORDS * at..][..WORDS];
+            let record = &mut words[first + WORDS * at..][..WORDS];
             let count = (record[0] & 0xff) as usize;
             // The copy on the other side has the same plane, turned round.
             let known =
@@ -53,8 +60,24 @@ impl Seams {
                 record[0] = PLANES + count as u32 + 1;
             }
         }
-        Ok(Self { words: Buffer::from_slice(gpu, "seams", &words)?, seeds: 1, level: fracture.forest.level })
+        let seeds = pattern.seeds.len() as u32;
+        Ok(Self { words: Buffer::from_slice(gpu, "seams", &words)?, seeds, level: fracture.forest.level })
     }
+
+    /// The seeds without any list, for a picture that only tells cells apart.
+    ///
+    /// # Errors
+    /// [`GpuError::TooLarge`].
+    pub fn of_seeds(gpu: &Gpu, pattern: &Pattern) -> Result<Self, GpuError> {
+        let words = Buffer::from_slice(gpu, "seeds", &head(pattern))?;
+        Ok(Self { words, seeds: pattern.seeds.len() as u32, level: 0 })
+    }
+}
+
+/// The seeds and their object ids, before the lists.
+fn head(pattern: &Pattern) -> Vec<u32> {
+    let seeds = pattern.seeds.iter().zip(&pattern.objects);
+    seeds.flat_map(|([x, y, z], object)| [*x as u32, *y as u32, *z as u32, *object]).collect()
 }
 
 pub(super) struct SeamsPass {
@@ -69,13 +92,7 @@ impl SeamsPass {
     fn run(&self, gpu: &Gpu, keys: &Buffer<Key>, level: u32, pattern: &Pattern) -> Result<Seams, GpuError> {
         let seeds = pattern.seeds.len();
         let words = Buffer::zeroed(gpu, "seams", 4 * seeds + WORDS * keys.len())?;
-        let head: Vec<u32> = pattern
-            .seeds
-            .iter()
-            .zip(&pattern.objects)
-            .flat_map(|([x, y, z], object)| [*x as u32, *y as u32, *z as u32, *object])
-            .collect();
-        words.write(gpu, 0, &head);
+        words.write(gpu, 0, &head(pattern));
         let params = gpu.uniform(&[keys.len() as u32, level, seeds as u32, 0]);
         let mut rec = Recorder::new(gpu, "seams");
         let bound = self.kernel.bind(gpu, &[&params, keys.raw(), words.raw()]);
@@ -113,10 +130,11 @@ mod tests {
     /// As in `shaders/shared/seams.wgsl`.
     const REACH: i64 = 128;
     const MOST: usize = 14;
+    const QUIET: u32 = 512;
 
     /// The list of one voxel in 64 bits: the nearest seed, then whoever is at least as near as it somewhere in the widened voxel.
-    /// The difference of two squared distances is linear, so its least value over a box is at a corner.
-    fn expected(pattern: &Pattern, key: Key, level: u32) -> Vec<usize> {
+    /// The difference of two squared distances is linear, so its least value over a box is at a corner. And whether a crack is among them.
+    fn expected(pattern: &Pattern, key: Key, level: u32) -> (Vec<usize>, bool) {
         let seed = |k: usize| I64Vec3::from_array(pattern.seeds[k].map(i64::from));
         let edge = 1i64 << (14 - level);
         let low = I64Vec3::from_array(morton::decode(key).map(i64::from)) * edge;
@@ -131,10 +149,8 @@ mod tests {
             })
         };
         let rivals: Vec<usize> = (0..pattern.seeds.len()).filter(|k| *k != own && near(k)).collect();
-        if rivals.iter().all(|k| pattern.objects[*k] == pattern.objects[own]) {
-            return Vec::new();
-        }
-        [vec![own], rivals].concat()
+        let cracked = rivals.iter().any(|k| pattern.objects[*k] != pattern.objects[own]);
+        ([vec![own], rivals].concat(), cracked)
     }
 
     /// Voxels whose list differs from the expected one, voxels with a crack, and voxels whose list did not fit.
@@ -142,14 +158,16 @@ mod tests {
         let (mut wrong, mut cracked, mut full) = (0, 0, 0);
         for (i, key) in keys.iter().enumerate() {
             let record = &words[4 * seams.seeds as usize + WORDS * i..][..WORDS];
-            let wanted = expected(pattern, *key, seams.level);
-            cracked += usize::from(!wanted.is_empty());
+            let (wanted, crack) = expected(pattern, *key, seams.level);
+            cracked += usize::from(crack);
             full += usize::from(wanted.len() > MOST);
-            let count = record[0] as usize;
+            let count = (record[0] & !QUIET) as usize;
             let listed: Vec<usize> = (0..count.min(MOST))
                 .map(|c| (record[1 + c / 2] >> (16 * (c % 2)) & 0xffff) as usize)
                 .collect();
-            let same = count == wanted.len().min(MOST + 1) && listed == wanted[..wanted.len().min(MOST)];
+            let same = crack == (record[0] & QUIET == 0)
+                && count == wanted.len().min(MOST + 1)
+                && listed == wanted[..wanted.len().min(MOST)];
             wrong += usize::from(!same);
         }
         (wrong, cracked, full)

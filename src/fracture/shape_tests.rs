@@ -9,7 +9,7 @@ use glam::DVec3;
 
 use super::{
     Fracture, FractureParams, Hidden, Pattern, Preset, Recipe, SmallRule, Smallest, Source, hidden,
-    tests::{Bench, assert_parity, ball, comb, seeds, shell},
+    testing::{Bench, assert_planar, ball, comb, forest_of, seeds, shell},
 };
 use crate::{
     bodies::mass_properties,
@@ -305,12 +305,7 @@ fn very_many_seeds_equal_the_reference() {
         [("ball", ball(5), 400), ("shell", shell(6), 1000), ("comb", comb(6), 1000), ("ball", ball(6), 8192)]
     {
         let level = forest.level;
-        assert_parity(
-            bench,
-            forest,
-            &seeds(level, count, 12),
-            &format!("{name} level {level} seeds {count}"),
-        );
+        assert_planar(forest, &seeds(level, count, 12), &format!("{name} level {level} seeds {count}"));
     }
     let forest = object("vase", 7);
     let bounds = mass_properties(&forest, 0).bounds;
@@ -326,7 +321,6 @@ fn very_many_seeds_equal_the_reference() {
 /// thread after 65,535 rounds without a word, and what it would still have written is missing.
 #[test]
 fn lists_of_all_seeds_equal_the_reference() {
-    let bench = Bench::get();
     // Evenly over a sphere, by the golden angle; and one seed inside, whose list is all of them.
     let sphere = |count: usize| -> Vec<DVec3> {
         let points = (0..count).map(|i| {
@@ -338,11 +332,11 @@ fn lists_of_all_seeds_equal_the_reference() {
         points.chain([DVec3::splat(16.0)]).collect()
     };
     let alone = Pattern::from_points(&sphere(8191), 5).unwrap();
-    assert_parity(bench, ball(5), &alone, "a seed amid 8191");
+    assert_planar(ball(5), &alone, "a seed amid 8191");
     // Cells that stay together ask twice as much, and all share one list.
     let few = Pattern::from_points(&sphere(2500), 5).unwrap();
     let joined = Pattern { objects: (0..2501).map(|s| s % 5).collect(), ..few };
-    assert_parity(bench, ball(5), &joined, "five objects of 500 cells");
+    assert_planar(ball(5), &joined, "five objects of 500 cells");
 }
 
 #[test]
@@ -386,7 +380,7 @@ fn an_empty_pattern_leaves_the_object_whole() {
 
 /// A solid box 4..60 on a grid of 64.
 fn brick() -> Arc<Forest> {
-    Arc::new(super::tests::forest_of(6, |p| p.min_element() >= 4 && p.max_element() < 60))
+    Arc::new(forest_of(6, |p| p.min_element() >= 4 && p.max_element() < 60))
 }
 
 fn drawn(params: &FractureParams, forest: &Forest) -> Pattern {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::{DVec3, IVec3, Vec3};
 
-use super::{FractureParams, Fracturer, Pattern, Recipe, Source, tests::forest_of};
+use super::{FractureParams, Fracturer, Pattern, Recipe, Source, testing::forest_of};
 use crate::{
     gpu::Gpu,
     svo::{Arena, Forest, LeafColor, morton, pack_normal, unpack_cut, unpack_normal},

@@ -5,228 +5,38 @@ use std::sync::Arc;
 use glam::{DVec3, IVec3};
 use proptest::prelude::*;
 
-use super::{Fracture, Fracturer, Pattern, Recipe, Source, crack::rough::RoughPass, reference};
-use crate::{
-    gpu::{Gpu, Kernel, shaders},
-    svo::{Arena, Forest, LeafColor, Leaves, build, morton, pack_normal},
+use super::{
+    Pattern, Recipe, Source, reference,
+    testing::{
+        Bench, SOLIDS, alone, assert_planar, ball, cavity, comb, listed, random_seeds, random_solid, seeds,
+        sheet, shell,
+    },
 };
-
-/// A forest from a solid's cells: those with an empty neighbour (26) are boundary, the others internal.
-pub fn forest_of(level: u32, solid: impl Fn(IVec3) -> bool) -> Forest {
-    let side = 1i32 << level;
-    let filled = |p: IVec3| p.min_element() >= 0 && p.max_element() < side && solid(p);
-    let mut keys = Vec::new();
-    let mut inside = std::collections::HashSet::new();
-    for z in 0..side {
-        for y in 0..side {
-            for x in 0..side {
-                let p = IVec3::new(x, y, z);
-                if !filled(p) {
-                    continue;
-                }
-                let buried = (0..27).all(|n| filled(p + IVec3::new(n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1)));
-                let key = morton::encode(p.as_uvec3().to_array());
-                if buried {
-                    inside.insert(key);
-                } else {
-                    keys.push(key);
-                }
-            }
-        }
-    }
-    keys.sort_unstable();
-    let count = keys.len();
-    let leaves = Leaves {
-        keys,
-        normals: vec![pack_normal(glam::Vec3::Y); count],
-        colors: vec![LeafColor::new([200, 100, 50], false, 0.0); count],
-        coverage: (0..count).map(|i| 0.25 + 0.5 * (i % 7) as f32 / 7.0).collect(),
-        cuts: Vec::new(),
-    };
-    build(level, leaves, &|key: u32, l: u32| inside.contains(&(key << (3 * (level - l)))))
-}
-
-pub(super) fn ball(level: u32) -> Forest {
-    let c = DVec3::splat(f64::from(1 << level) / 2.0);
-    let r = f64::from(1 << level) * 0.45;
-    forest_of(level, |p| (p.as_dvec3() + 0.5 - c).length() < r)
-}
-
-pub(super) fn shell(level: u32) -> Forest {
-    let c = DVec3::splat(f64::from(1 << level) / 2.0);
-    let n = f64::from(1 << level);
-    forest_of(level, |p| ((p.as_dvec3() + 0.5 - c).length() / n - 0.36).abs() < 0.09)
-}
-
-/// A block with a sealed void.
-pub(super) fn cavity(level: u32) -> Forest {
-    let n = 1 << level;
-    forest_of(level, |p| {
-        let q = p - IVec3::splat(n / 2);
-        q.abs().max_element() < n * 3 / 8 && q.abs().max_element() > n / 8
-    })
-}
-
-/// Teeth on a bar: cells fall into many islands.
-pub(super) fn comb(level: u32) -> Forest {
-    let n = 1 << level;
-    forest_of(level, |p| {
-        p.min_element() > 0
-            && p.max_element() < n - 1
-            && (p.y < n / 6 || (p.x / 2 % 2 == 0 && p.z / 2 % 2 == 0))
-    })
-}
-
-/// A sheet one voxel thick, on a slope.
-pub(super) fn sheet(level: u32) -> Forest {
-    forest_of(level, |p| p.x + p.y == (1 << level) - 2)
-}
-
-pub(super) fn seeds(level: u32, count: usize, rng: u64) -> Pattern {
-    let params =
-        super::FractureParams { seeds: count as u32, radii: vec![0.2, 0.4, 0.7], rng, ..Default::default() };
-    let side = f64::from(1u32 << level);
-    Pattern::on_spheres(&params, DVec3::new(0.8, 0.55, 0.4) * side, (DVec3::ZERO, DVec3::splat(side)), level)
-        .unwrap()
-}
-
-/// How the passes of a kind of surface are made from a way of compiling kernels.
-pub(super) type Maker = fn(&dyn Fn(&'static str) -> Kernel) -> RoughPass;
-
-/// The passes that `make` makes, every kernel with `from` replaced by `to`.
-pub(super) fn planted(gpu: &Gpu, make: Maker, from: &str, to: &str) -> RoughPass {
-    let hits = std::cell::Cell::new(0);
-    let pass = make(&|path| {
-        let text = shaders::source(path);
-        hits.set(hits.get() + usize::from(text.contains(from)));
-        Kernel::from_text(gpu, path, text.replace(from, to))
-    });
-    assert!(hits.get() > 0, "nothing to replace");
-    pass
-}
-
-pub(super) struct Bench {
-    pub gpu: Gpu,
-    pub fracturer: Fracturer,
-}
-
-impl Bench {
-    /// One device for all tests: opening it and compiling the passes takes longer than most of them.
-    pub fn get() -> &'static Self {
-        static BENCH: std::sync::OnceLock<Bench> = std::sync::OnceLock::new();
-        BENCH.get_or_init(|| {
-            let gpu = Gpu::headless().expect("the tests need a Vulkan adapter, a software one will do");
-            let fracturer = Fracturer::new(&gpu).unwrap();
-            Self { gpu, fracturer }
-        })
-    }
-
-    pub fn run(
-        &self,
-        forest: &Arc<Forest>,
-        tree: u32,
-        pattern: &Pattern,
-        island_level: Option<u32>,
-    ) -> Fracture {
-        self.run_by(forest, tree, pattern, &Recipe { island_level, ..Recipe::default() })
-    }
-
-    pub fn run_by(&self, forest: &Arc<Forest>, tree: u32, pattern: &Pattern, recipe: &Recipe) -> Fracture {
-        self.with_source(forest, tree, |source| {
-            self.fracturer.fracture(&self.gpu, source, pattern, recipe).unwrap()
-        })
-    }
-
-    pub fn with_source<T>(&self, forest: &Arc<Forest>, tree: u32, work: impl FnOnce(&Source<'_>) -> T) -> T {
-        let mut arena = Arena::new(&self.gpu).unwrap();
-        // Something in front, so that a slot's base that is forgotten shows.
-        arena.insert(&self.gpu, &ball(3)).unwrap();
-        let slot = arena.insert(&self.gpu, forest).unwrap();
-        work(&Source { arena: &arena, slot, forest, tree })
-    }
-}
-
-/// A fracture as the reference writes it.
-pub(super) fn listed(fracture: &Fracture) -> reference::Reference {
-    let mut out = reference::Reference::default();
-    let forest = &fracture.forest;
-    let mut pieces = vec![Vec::new(); forest.trees()];
-    let cell_of: std::collections::HashMap<u32, u32> =
-        fracture.pieces.iter().map(|p| (p.tree, p.cell)).collect();
-    for tree in 0..forest.trees() {
-        let cell = cell_of[&(tree as u32)];
-        for i in forest.tree_start[tree] as usize..forest.tree_start[tree + 1] as usize {
-            let key = forest.leaves.keys[i];
-            out.copies.push((cell, key, forest.leaves.colors[i].crack()));
-            pieces[tree].push((cell, key));
-        }
-    }
-    forest.for_each_internal(|tree, low, size| {
-        for z in low[2]..low[2] + size {
-            for y in low[1]..low[1] + size {
-                for x in low[0]..low[0] + size {
-                    let voxel = (cell_of[&(tree as u32)], morton::encode([x, y, z]));
-                    out.internal.push(voxel);
-                    pieces[tree].push(voxel);
-                }
-            }
-        }
-    });
-    out.copies.sort_unstable();
-    out.internal.sort_unstable();
-    for piece in &mut pieces {
-        piece.sort_unstable();
-    }
-    pieces.sort_unstable();
-    out.pieces = pieces;
-    out.crack_voxels = fracture.counts.crack_voxels as usize;
-    out.swallowed = fracture.counts.swallowed as usize;
-    out
-}
-
-pub fn assert_parity(bench: &Bench, forest: Forest, pattern: &Pattern, what: &str) {
-    let forest = Arc::new(forest);
-    let got = listed(&bench.run(&forest, 0, pattern, None));
-    let wanted = reference::fracture(&forest, 0, pattern);
-    assert_eq!(got.copies.len(), wanted.copies.len(), "{what}: copies");
-    assert!(got.copies == wanted.copies, "{what}: copies differ");
-    assert!(got.internal == wanted.internal, "{what}: internal voxels differ");
-    assert_eq!(got.crack_voxels, wanted.crack_voxels, "{what}: crack voxels");
-    assert_eq!(got.pieces.len(), wanted.pieces.len(), "{what}: number of pieces");
-    assert!(got.pieces == wanted.pieces, "{what}: pieces differ");
-}
+use crate::svo::{Arena, morton};
 
 #[test]
 fn equals_the_reference_on_every_shape() {
-    let bench = Bench::get();
-    for (name, shape) in [
-        ("ball", ball as fn(u32) -> Forest),
-        ("shell", shell),
-        ("cavity", cavity),
-        ("comb", comb),
-        ("sheet", sheet),
-    ] {
+    for (name, shape) in SOLIDS {
         for level in [3, 5, 6] {
             for count in [1, 2, 17, 60] {
                 let pattern = seeds(level, count, 3 + count as u64);
-                assert_parity(bench, shape(level), &pattern, &format!("{name} level {level} seeds {count}"));
+                assert_planar(shape(level), &pattern, &format!("{name} level {level} seeds {count}"));
             }
         }
     }
-    assert_parity(bench, shell(7), &seeds(7, 40, 5), "shell level 7");
-    assert_parity(bench, ball(1), &seeds(1, 3, 5), "ball level 1");
-    assert_parity(bench, ball(2), &seeds(2, 9, 5), "ball level 2");
+    assert_planar(shell(7), &seeds(7, 40, 5), "shell level 7");
+    assert_planar(ball(1), &seeds(1, 3, 5), "ball level 1");
+    assert_planar(ball(2), &seeds(2, 9, 5), "ball level 2");
 }
 
 #[test]
 fn ties_and_coincident_seeds_belong_to_the_lowest_index() {
-    let bench = Bench::get();
     // Symmetric seeds on lattice planes: whole planes of corners are tied, and two seeds coincide.
     let points: Vec<DVec3> = [[8, 8, 8], [24, 8, 8], [8, 24, 8], [24, 24, 24], [24, 24, 24], [8, 8, 24]]
         .map(|p: [i32; 3]| IVec3::from_array(p).as_dvec3())
         .to_vec();
     let pattern = Pattern::from_points(&points, 5).unwrap();
-    assert_parity(bench, ball(5), &pattern, "tied seeds");
+    assert_planar(ball(5), &pattern, "tied seeds");
 }
 
 #[test]
@@ -279,42 +89,9 @@ fn mass_is_conserved_over_three_generations_and_bytes_repeat() {
         let again = bench.run(&forest, tree, &pattern, None);
         assert_eq!(*again.forest, *result.forest);
         tree = result.pieces[0].tree;
-        assert_parity(
-            bench,
-            single(&forest_single(&result.forest, tree)),
-            &seeds(6, 9, 90),
-            "piece of a piece",
-        );
+        assert_planar(alone(&result.forest, tree), &seeds(6, 9, 90), "piece of a piece");
         forest = Arc::clone(&result.forest);
     }
-}
-
-/// One tree of a forest as a forest of its own.
-pub(super) fn forest_single(forest: &Forest, tree: u32) -> (u32, Leaves, std::collections::HashSet<u32>) {
-    let range = forest.tree_start[tree as usize] as usize..forest.tree_start[tree as usize + 1] as usize;
-    let leaves = Leaves {
-        keys: forest.leaves.keys[range.clone()].to_vec(),
-        normals: forest.leaves.normals[range.clone()].to_vec(),
-        // As a source, cracks of earlier generations are plain boundary; the test tells new cracks by the flag.
-        colors: forest.leaves.colors[range.clone()].iter().map(|c| LeafColor(c.0 & !(1 << 24))).collect(),
-        coverage: forest.leaves.coverage[range.clone()].to_vec(),
-        cuts: forest.leaves.cuts[range].to_vec(),
-    };
-    let mut inside = std::collections::HashSet::new();
-    forest.visit_internal(tree as usize, &mut |_, low, size| {
-        for i in 0..size.pow(3) {
-            inside.insert(morton::encode([
-                low[0] + i % size,
-                low[1] + i / size % size,
-                low[2] + i / size / size,
-            ]));
-        }
-    });
-    (forest.level, leaves, inside)
-}
-
-pub(super) fn single((level, leaves, inside): &(u32, Leaves, std::collections::HashSet<u32>)) -> Forest {
-    build(*level, leaves.clone(), &|key: u32, l: u32| inside.contains(&(key << (3 * (level - l)))))
 }
 
 #[test]
@@ -396,20 +173,6 @@ fn bad_parameters_are_refused() {
     assert!(bench.fracturer.fracture(&bench.gpu, &source, &seeds(4, 3, 1), &too_fine).is_err());
 }
 
-/// A random solid of blobs and noise.
-pub(super) fn random_solid(level: u32, rng: u64, fill: u32) -> Forest {
-    let hash = move |p: IVec3| {
-        let mut h = (p.x as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            ^ (p.y as u64).wrapping_mul(0xc2b2_ae3d_27d4_eb4f)
-            ^ (p.z as u64).wrapping_mul(0x1656_67b1_9e37_79f9)
-            ^ rng.wrapping_mul(0xd6e8_feb8_6659_fd93);
-        h ^= h >> 32;
-        h = h.wrapping_mul(0xd6e8_feb8_6659_fd93);
-        (h >> 40) % 100
-    };
-    forest_of(level, move |p| hash(p / 4) < u64::from(fill) && hash(p + 1000) < 90 || hash(p + 5000) < 2)
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -417,13 +180,10 @@ proptest! {
     fn equals_the_reference_on_random_solids(
         rng in 0u64..1_000_000, fill in 5u32..60, level in 3u32..6, count in 1usize..40, spread in 0.05f64..1.5
     ) {
-        let bench = Bench::get();
-        let params = super::FractureParams { seeds: count as u32, radii: vec![spread / 3.0, spread], rng, ..Default::default() };
-        let side = f64::from(1u32 << level);
-        let pattern = Pattern::on_spheres(&params, DVec3::splat(side * 0.4), (DVec3::ZERO, DVec3::splat(side)), level).unwrap();
+        let pattern = random_seeds(level, count, rng, spread);
         let forest = random_solid(level, rng, fill);
         prop_assume!(!forest.leaves.is_empty());
-        assert_parity(bench, forest, &pattern, "random solid");
+        assert_planar(forest, &pattern, "random solid");
     }
 }
 

@@ -84,6 +84,7 @@ embed! {
     "render/compose",
     "render/frame",
     "render/light",
+    "render/overlay",
     "render/primary",
     "render/seams",
     "render/trace",

@@ -1,11 +1,14 @@
-//! The recipe of a picture: first hits, light, composition.
+//! The recipe of a picture: first hits, light, overlay, composition.
 //!
-//! In: octrees in the arena, bodies, camera, options. Out: an RGBA8 picture on the GPU or in memory.
+//! In: octrees in the arena, bodies, camera, options, an overlay. Out: an RGBA8 picture on the GPU or in memory.
+
+use std::sync::Arc;
 
 use glam::{Mat4, Vec3};
 
 use super::{
-    Camera,
+    Camera, Overlay,
+    overlay::OverlayPass,
     pass::{PixelPass, Stopwatch},
     tables::{BodyData, BoxData, FrameData, tables},
     targets::Targets,
@@ -52,8 +55,26 @@ pub struct RenderBody {
     pub id: u32,
     /// Draw highlighted.
     pub selected: bool,
+    /// How it is marked in a preview.
+    pub mark: Option<PieceMark>,
     /// What crack faces show, finer than their voxels; all zero is the voxels' own colours.
     pub interior: Volume,
+}
+/// How a piece of a preview is marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PieceMark {
+    /// It stays with the body. [`CellMarks::hovered`] may name one of its cells.
+    Kept,
+    /// It is under the pointer.
+    Hovered,
+}
+/// Cells of a preview that are marked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CellMarks {
+    /// Object id of the cells that stay with the body.
+    pub kept: Option<u32>,
+    /// The cell under the pointer, a seed.
+    pub hovered: Option<u32>,
 }
 /// How to draw.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,16 +109,20 @@ pub struct FrameInput<'a> {
     pub size: [u32; 2],
     /// Cracks to show on a body that is still whole.
     pub seams: Option<BodySeams<'a>>,
+    /// Lines, points and triangles over the picture. It is uploaded when it is another than in the frame before.
+    pub overlay: Option<&'a Arc<Overlay>>,
 }
 /// Where a body would crack, drawn in gold on it.
 #[derive(Clone, Copy, Debug)]
 pub struct BodySeams<'a> {
-    /// Index into the frame's bodies.
+    /// Index into the frame's bodies; one that there is not where only pieces' cells are marked.
     pub body: usize,
     /// Cells near each boundary voxel of the preview's level, which is at most the body's.
     pub seams: &'a Seams,
     /// Index of the tree's first voxel at that level: of a node in the body's slot, or of a leaf where it is the leaf level.
     pub first: u32,
+    /// Cells to mark, on this body and on pieces that stay.
+    pub marks: CellMarks,
 }
 /// First hit of one pixel, as [`Renderer::read_hits`] gives it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -122,6 +147,7 @@ pub struct Renderer {
     pub(super) primary: PixelPass,
     pub(super) light: PixelPass,
     pub(super) compose: PixelPass,
+    pub(super) overlay: OverlayPass,
     stopwatch: Stopwatch,
     frame: wgpu::Buffer,
     bodies: Buffer<BodyData>,
@@ -142,6 +168,7 @@ impl Renderer {
             primary: PixelPass::new(gpu, "render/primary"),
             light: PixelPass::new(gpu, "render/light"),
             compose: PixelPass::new(gpu, "render/compose"),
+            overlay: OverlayPass::new(gpu),
             stopwatch: Stopwatch::new(gpu, &["primary", "light", "compose"]),
             frame: gpu.uniform(&<FrameData as bytemuck::Zeroable>::zeroed()),
             bodies: Buffer::zeroed(gpu, "body table", 64)?,
@@ -202,6 +229,17 @@ impl Renderer {
         let seams = input.seams.map_or(&self.no_seams, |s| &s.seams.words).raw().as_entire_binding();
         let primary = with_scene(&[&hits, &looks, &seams], &self.primary);
         let light = with_scene(&[&hits, &lights], &self.light);
+        let mut encoder =
+            gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("render") });
+        self.primary.record(&mut encoder, &primary, size, &self.stopwatch, 0);
+        self.light.record(&mut encoder, &light, frame.light_size, &self.stopwatch, 1);
+        // Between the first hits, which hide what lies behind them, and the composition, which lays it over the toned picture.
+        let overlay = match input.overlay.filter(|overlay| !overlay.is_empty()) {
+            Some(drawn) => {
+                self.overlay.record(gpu, &mut encoder, drawn, (&frame, &self.frame), &targets.hits)?
+            }
+            None => self.overlay.nothing(),
+        };
         let compose = self.compose.bind(
             gpu,
             &[
@@ -211,12 +249,9 @@ impl Renderer {
                 lights.clone(),
                 targets.history.raw().as_entire_binding(),
                 wgpu::BindingResource::TextureView(&targets.view),
+                wgpu::BindingResource::TextureView(&overlay),
             ],
         );
-        let mut encoder =
-            gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("render") });
-        self.primary.record(&mut encoder, &primary, size, &self.stopwatch, 0);
-        self.light.record(&mut encoder, &light, frame.light_size, &self.stopwatch, 1);
         self.compose.record(&mut encoder, &compose, size, &self.stopwatch, 2);
         let copy = self.stopwatch.resolve(&mut encoder);
         gpu.queue.submit([encoder.finish()]);
@@ -290,6 +325,7 @@ pub(super) fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, b
     // One light texel for 2 x 2 pixels while the window is live; every pixel its own for stills.
     let light_step = if samples > 1 { 1 } else { 2 };
     let selection = input.bodies.iter().any(|body| body.selected);
+    let overlay = input.overlay.is_some_and(|overlay| !overlay.is_empty());
     let floor = options.floor.filter(|y| y.is_finite() && !options.transparent);
     // The filter is as wide as the noise pattern at first; the history takes over from it.
     let filter_radius = match refined * samples {
@@ -309,7 +345,10 @@ pub(super) fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, b
         sun: SUN.normalize_or(Vec3::Y),
         sun_radius: SUN_RADIUS,
         target: camera.target,
-        flags: u32::from(floor.is_some()) | u32::from(options.transparent) << 1 | u32::from(selection) << 2,
+        flags: u32::from(floor.is_some())
+            | u32::from(options.transparent) << 1
+            | u32::from(selection) << 2
+            | u32::from(overlay) << 3,
         size,
         light_size: size.map(|side| side.div_ceil(light_step)),
         jitter: jitter(refined),
@@ -323,6 +362,9 @@ pub(super) fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, b
         seam_level: input.seams.map_or(0, |s| s.seams.level),
         seam_first: input.seams.map_or(0, |s| s.first),
         seam_seeds: input.seams.map_or(0, |s| s.seams.seeds),
+        kept_object: input.seams.and_then(|s| s.marks.kept).unwrap_or(u32::MAX),
+        hovered_cell: input.seams.and_then(|s| s.marks.hovered).unwrap_or(u32::MAX),
+        pad: [0; 2],
     }
 }
 

@@ -3,6 +3,7 @@
 mod blit;
 mod camera;
 mod frame;
+mod outline;
 mod overlay;
 mod pass;
 mod picking;
@@ -13,7 +14,10 @@ mod tests;
 
 pub use blit::Blit;
 pub use camera::{Camera, CameraAxes};
-pub use frame::{BodySeams, ColorBy, FrameInput, PixelHit, RenderBody, RenderOptions, Renderer};
-pub use overlay::{project_circle, project_segment, project_sphere};
+pub use frame::{
+    BodySeams, CellMarks, ColorBy, FrameInput, PieceMark, PixelHit, RenderBody, RenderOptions, Renderer,
+};
+pub use outline::{project_circle, project_segment, project_sphere};
+pub use overlay::{Line, Overlay, Point, Triangle};
 pub use picking::{PickBody, PickHit, pick, pick_ray};
 pub use tables::piece_color;

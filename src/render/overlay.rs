@@ -1,66 +1,419 @@
-//! Shapes projected to picture coordinates, for a painter that draws lines over the picture.
+//! Lines, discs and translucent triangles over the picture, tested against the ray caster's first hits.
 //!
-//! In: world-space shapes and a camera. Out: polylines in normalised picture coordinates (0,0 top left to 1,1 bottom right).
+//! In: an [`Overlay`] in world space. Out: a texture of linear colour times alpha, which the compose pass lays over what it has shaded
+//! and toned, before the mean over the refinement's frames; so an overlay is refined as the rest is, with the same jitter.
+//!
+//! It is drawn with four samples a pixel. Lines and points come first and hide each other; triangles follow from the far ones to the
+//! near ones, each blended over what is there. What lies behind a pixel's first hit is drawn with [`Overlay::through`] of its opacity.
 
+use std::sync::Arc;
+
+use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
-use super::Camera;
+use super::{tables::FrameData, targets::HitData};
+use crate::gpu::{Buffer, Gpu, GpuError, shaders};
 
-/// Outline of a sphere as the camera sees it: a closed polyline (first point repeated at the end), empty when the camera is
-/// inside or any of it lies behind the camera.
-#[must_use]
-pub fn project_sphere(
-    camera: &Camera,
-    aspect: f32,
-    centre: Vec3,
-    radius: f32,
-    points: usize,
-) -> Vec<[f32; 2]> {
-    let to_eye = camera.eye() - centre;
-    let distance = to_eye.length();
-    // Written so that NaN gives an empty outline.
-    if !(radius > 0.0 && distance > radius) {
-        return Vec::new();
-    }
-    // The tangent cone touches the sphere along a circle that lies a little towards the eye.
-    let towards = to_eye / distance;
-    let shift = radius * radius / distance;
-    let ring = radius * (1.0 - (radius / distance).powi(2)).max(0.0).sqrt();
-    project_circle(camera, aspect, centre + towards * shift, towards, ring, points)
+/// Samples a pixel.
+const SAMPLES: u32 = 4;
+const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
+const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
+/// Corners of the polygon that stands for a disc.
+const DISC_CORNERS: u32 = 12;
+/// Nothing nearer than this times the camera's distance is drawn.
+pub(super) const NEAR: f32 = 1e-3;
+/// More triangles than this are drawn as they come: sorting them for every picture would take longer than drawing.
+const MOST_SORTED: usize = 400_000;
+
+/// A segment, as thick everywhere in the picture.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct Line {
+    /// Start, m.
+    pub start: Vec3,
+    /// sRGB and opacity.
+    pub color: [u8; 4],
+    /// End, m.
+    pub end: Vec3,
+    /// Pixels.
+    pub width: f32,
 }
 
-/// A circle about `axis` (unit): a closed polyline, empty when any of it lies behind the camera.
-#[must_use]
-pub fn project_circle(
-    camera: &Camera,
-    aspect: f32,
-    centre: Vec3,
-    axis: Vec3,
-    radius: f32,
-    points: usize,
-) -> Vec<[f32; 2]> {
-    let axis = axis.normalize_or(Vec3::Y);
-    let u = axis.any_orthonormal_vector();
-    let v = axis.cross(u);
-    let count = points.max(3);
-    let on_circle = |i: usize| {
-        let (s, c) = (i as f32 * std::f32::consts::TAU / count as f32).sin_cos();
-        camera.project(centre + (u * c + v * s) * radius, aspect)
-    };
-    (0..=count).map(|i| on_circle(i % count)).collect::<Option<Vec<_>>>().unwrap_or_default()
+/// A disc that faces the eye.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct Point {
+    /// Centre, m.
+    pub at: Vec3,
+    /// sRGB and opacity.
+    pub color: [u8; 4],
+    /// Least radius, pixels.
+    pub radius_pixels: f32,
+    /// Radius, m, where that is more.
+    pub radius_m: f32,
 }
 
-/// A segment clipped against the plane just before the eye; `None` when all of it lies behind.
-#[must_use]
-pub fn project_segment(camera: &Camera, aspect: f32, a: Vec3, b: Vec3) -> Option<[[f32; 2]; 2]> {
-    let (eye, forward) = (camera.eye(), camera.axes().forward);
-    let near = camera.sane().distance * 1e-3;
-    let (da, db) = ((a - eye).dot(forward) - near, (b - eye).dot(forward) - near);
-    let clip = |p: Vec3, dp: f32, q: Vec3, dq: f32| if dp < 0.0 { p + (q - p) * (dp / (dp - dq)) } else { p };
-    if da < 0.0 && db < 0.0 {
-        return None;
+/// A triangle, seen from both sides.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct Triangle {
+    /// First corner, m.
+    pub a: Vec3,
+    /// sRGB and opacity.
+    pub color: [u8; 4],
+    /// Second corner, m.
+    pub b: Vec3,
+    /// Third corner, m.
+    pub c: Vec3,
+}
+
+/// What is drawn over the picture.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Overlay {
+    /// Drawn first; of two at one place the first stays.
+    pub lines: Vec<Line>,
+    /// Drawn after the lines; each hides and is hidden as if it lay nearer to the eye by its radius, so that no triangle cuts it.
+    pub points: Vec<Point>,
+    /// Drawn last, a hair farther from the eye.
+    pub triangles: Vec<Triangle>,
+    /// What lies less than this behind a surface counts as on it, m.
+    pub lift: f32,
+    /// Share of the opacity of what is hidden by the object, 0 to 1.
+    pub through: f32,
+}
+
+impl Overlay {
+    /// Nothing to draw.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty() && self.points.is_empty() && self.triangles.is_empty()
     }
-    Some([camera.project(clip(a, da, b, db), aspect)?, camera.project(clip(b, db, a, da), aspect)?])
+
+    /// The twelve edges of a box given by its low corner and its three edges, m.
+    pub fn wire_box(&mut self, low: Vec3, edges: [Vec3; 3], color: [u8; 4], width: f32) {
+        let corner = |c: usize| (0..3).fold(low, |p, a| if c >> a & 1 == 1 { p + edges[a] } else { p });
+        for axis in 0..3 {
+            for c in (0..8).filter(|c| c >> axis & 1 == 0) {
+                let (start, end) = (corner(c), corner(c | 1 << axis));
+                self.lines.push(Line { start, color, end, width });
+            }
+        }
+    }
+
+    /// The order in which triangles are drawn: their middles from far to near.
+    #[must_use]
+    pub fn back_to_front(&self, eye: Vec3, forward: Vec3) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.triangles.len() as u32).collect();
+        if order.len() <= MOST_SORTED {
+            let depth = |i: &u32| {
+                let t = &self.triangles[*i as usize];
+                (t.a + t.b + t.c - 3.0 * eye).dot(forward)
+            };
+            order.sort_by_cached_key(|i| std::cmp::Reverse(ordered(depth(i))));
+        }
+        order
+    }
+}
+
+/// A number whose order is the float's.
+fn ordered(x: f32) -> i32 {
+    let bits = x.to_bits() as i32;
+    bits ^ (((bits >> 31) as u32) >> 1) as i32
+}
+
+/// `Layer` in `shaders/render/overlay.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(super) struct LayerData {
+    pub near: f32,
+    pub lift: f32,
+    pub through: f32,
+    pub pad: f32,
+}
+
+/// The compiled passes with what they drew last.
+pub(super) struct OverlayPass {
+    layout: wgpu::BindGroupLayout,
+    lines: wgpu::RenderPipeline,
+    points: wgpu::RenderPipeline,
+    triangles: wgpu::RenderPipeline,
+    layer: wgpu::Buffer,
+    loaded: Option<Loaded>,
+    targets: Option<Targets>,
+    /// One clear pixel, where there is no overlay.
+    nothing: wgpu::TextureView,
+}
+
+/// An overlay on the device.
+struct Loaded {
+    of: Arc<Overlay>,
+    lines: Option<wgpu::Buffer>,
+    points: Option<wgpu::Buffer>,
+    triangles: Option<wgpu::Buffer>,
+    /// Eye and view that the triangles are sorted for.
+    sorted_for: Option<[Vec3; 2]>,
+}
+
+struct Targets {
+    size: [u32; 2],
+    samples: wgpu::TextureView,
+    depth: wgpu::TextureView,
+    picture: wgpu::TextureView,
+}
+
+impl OverlayPass {
+    pub fn new(gpu: &Gpu) -> Self {
+        Self::from_source(gpu, shaders::source("render/overlay"))
+    }
+
+    /// As [`OverlayPass::new`], from the shader's text: tests plant errors.
+    pub fn from_source(gpu: &Gpu, source: String) -> Self {
+        let label = Some("render/overlay");
+        let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label,
+            source: wgpu::ShaderSource::Wgsl(source.into()),
+        });
+        let entry = |binding, ty, visibility| wgpu::BindGroupLayoutEntry {
+            binding,
+            visibility,
+            ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
+            count: None,
+        };
+        let uniform = wgpu::BufferBindingType::Uniform;
+        let layout = gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label,
+            entries: &[
+                entry(0, uniform, wgpu::ShaderStages::VERTEX_FRAGMENT),
+                entry(1, wgpu::BufferBindingType::Storage { read_only: true }, wgpu::ShaderStages::FRAGMENT),
+                entry(2, uniform, wgpu::ShaderStages::VERTEX_FRAGMENT),
+            ],
+        });
+        let pipeline_layout = gpu.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label,
+            bind_group_layouts: &[Some(&layout)],
+            immediate_size: 0,
+        });
+        let make =
+            |name: &str, stride: usize, attributes: &[wgpu::VertexAttribute], strip: bool, solid: bool| {
+                gpu.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+                    label,
+                    layout: Some(&pipeline_layout),
+                    vertex: wgpu::VertexState {
+                        module: &module,
+                        entry_point: Some(name),
+                        compilation_options: wgpu::PipelineCompilationOptions::default(),
+                        buffers: &[Some(wgpu::VertexBufferLayout {
+                            array_stride: stride as u64,
+                            step_mode: wgpu::VertexStepMode::Instance,
+                            attributes,
+                        })],
+                    },
+                    primitive: wgpu::PrimitiveState {
+                        topology: match strip {
+                            true => wgpu::PrimitiveTopology::TriangleStrip,
+                            false => wgpu::PrimitiveTopology::TriangleList,
+                        },
+                        ..Default::default()
+                    },
+                    depth_stencil: Some(wgpu::DepthStencilState {
+                        format: DEPTH,
+                        depth_write_enabled: Some(solid),
+                        depth_compare: Some(wgpu::CompareFunction::Greater),
+                        stencil: wgpu::StencilState::default(),
+                        bias: wgpu::DepthBiasState::default(),
+                    }),
+                    multisample: wgpu::MultisampleState { count: SAMPLES, ..Default::default() },
+                    fragment: Some(wgpu::FragmentState {
+                        module: &module,
+                        entry_point: Some("pixel"),
+                        compilation_options: wgpu::PipelineCompilationOptions::default(),
+                        targets: &[Some(wgpu::ColorTargetState {
+                            format: COLOR,
+                            blend: Some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING),
+                            write_mask: wgpu::ColorWrites::ALL,
+                        })],
+                    }),
+                    multiview_mask: None,
+                    cache: None,
+                })
+            };
+        const LINE: [wgpu::VertexAttribute; 4] =
+            wgpu::vertex_attr_array![0 => Float32x3, 1 => Unorm8x4, 2 => Float32x3, 3 => Float32];
+        const POINT: [wgpu::VertexAttribute; 3] =
+            wgpu::vertex_attr_array![0 => Float32x3, 1 => Unorm8x4, 2 => Float32x2];
+        const TRIANGLE: [wgpu::VertexAttribute; 4] =
+            wgpu::vertex_attr_array![0 => Float32x3, 1 => Unorm8x4, 2 => Float32x3, 3 => Float32x3];
+        let usage = wgpu::TextureUsages::TEXTURE_BINDING;
+        Self {
+            lines: make("line", size_of::<Line>(), &LINE, true, true),
+            points: make("point", size_of::<Point>(), &POINT, true, true),
+            triangles: make("triangle", size_of::<Triangle>(), &TRIANGLE, false, false),
+            layout,
+            layer: gpu.uniform(&LayerData::zeroed()),
+            loaded: None,
+            targets: None,
+            nothing: texture(gpu, [1, 1], 1, COLOR, usage),
+        }
+    }
+
+    /// What the compose pass reads where there is nothing to draw.
+    pub fn nothing(&self) -> wgpu::TextureView {
+        self.nothing.clone()
+    }
+
+    /// Records the pass; `frame` is in `frame_buffer`, `hits` are this frame's. Returns what it draws into.
+    ///
+    /// # Errors
+    /// [`GpuError::TooLarge`] when the adapter cannot hold the overlay.
+    pub fn record(
+        &mut self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        overlay: &Arc<Overlay>,
+        (frame, frame_buffer): (&FrameData, &wgpu::Buffer),
+        hits: &Buffer<HitData>,
+    ) -> Result<wgpu::TextureView, GpuError> {
+        let loaded = match self.loaded.take() {
+            Some(loaded) if Arc::ptr_eq(&loaded.of, overlay) => loaded,
+            _ => Loaded::new(gpu, overlay)?,
+        };
+        let loaded = self.loaded.insert(loaded);
+        loaded.sort(gpu, frame.eye, frame.forward);
+        let targets = match self.targets.take() {
+            Some(targets) if targets.size == frame.size => targets,
+            _ => Targets::new(gpu, frame.size),
+        };
+        let targets = self.targets.insert(targets);
+        let near = NEAR * (frame.target - frame.eye).length().max(1e-6);
+        let through = overlay.through.clamp(0.0, 1.0);
+        let layer = LayerData { near, lift: overlay.lift.max(0.0), through, pad: 0.0 };
+        gpu.queue.write_buffer(&self.layer, 0, bytemuck::bytes_of(&layer));
+        let group = gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("render/overlay"),
+            layout: &self.layout,
+            entries: &[
+                wgpu::BindGroupEntry { binding: 0, resource: frame_buffer.as_entire_binding() },
+                wgpu::BindGroupEntry { binding: 1, resource: hits.raw().as_entire_binding() },
+                wgpu::BindGroupEntry { binding: 2, resource: self.layer.as_entire_binding() },
+            ],
+        });
+        let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            label: Some("render/overlay"),
+            color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+                view: &targets.samples,
+                depth_slice: None,
+                resolve_target: Some(&targets.picture),
+                ops: wgpu::Operations {
+                    load: wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT),
+                    store: wgpu::StoreOp::Discard,
+                },
+            })],
+            depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
+                view: &targets.depth,
+                depth_ops: Some(wgpu::Operations {
+                    load: wgpu::LoadOp::Clear(0.0),
+                    store: wgpu::StoreOp::Discard,
+                }),
+                stencil_ops: None,
+            }),
+            ..Default::default()
+        });
+        pass.set_bind_group(0, &group, &[]);
+        let draws = [
+            (&self.lines, &loaded.lines, 4, overlay.lines.len()),
+            (&self.points, &loaded.points, DISC_CORNERS, overlay.points.len()),
+            (&self.triangles, &loaded.triangles, 3, overlay.triangles.len()),
+        ];
+        for (pipeline, buffer, corners, count) in draws {
+            if let Some(buffer) = buffer {
+                pass.set_pipeline(pipeline);
+                pass.set_vertex_buffer(0, buffer.slice(..));
+                pass.draw(0..corners, 0..count as u32);
+            }
+        }
+        drop(pass);
+        Ok(targets.picture.clone())
+    }
+
+    /// The resolved texture, for tests.
+    #[cfg(test)]
+    pub fn picture(&self) -> Option<&wgpu::Texture> {
+        self.targets.as_ref().map(|targets| targets.picture.texture())
+    }
+}
+
+impl Loaded {
+    fn new(gpu: &Gpu, overlay: &Arc<Overlay>) -> Result<Self, GpuError> {
+        Ok(Self {
+            lines: upload(gpu, &overlay.lines)?,
+            points: upload(gpu, &overlay.points)?,
+            triangles: upload(gpu, &overlay.triangles)?,
+            of: Arc::clone(overlay),
+            sorted_for: None,
+        })
+    }
+
+    fn sort(&mut self, gpu: &Gpu, eye: Vec3, forward: Vec3) {
+        let Some(buffer) = self.triangles.as_ref().filter(|_| self.sorted_for != Some([eye, forward])) else {
+            return;
+        };
+        let order = self.of.back_to_front(eye, forward);
+        let sorted: Vec<Triangle> = order.iter().map(|i| self.of.triangles[*i as usize]).collect();
+        gpu.queue.write_buffer(buffer, 0, bytemuck::cast_slice(&sorted));
+        self.sorted_for = Some([eye, forward]);
+    }
+}
+
+fn upload<T: Pod>(gpu: &Gpu, data: &[T]) -> Result<Option<wgpu::Buffer>, GpuError> {
+    if data.is_empty() {
+        return Ok(None);
+    }
+    let needed = size_of_val(data) as u64;
+    if needed > gpu.limits.max_buffer_size {
+        let allowed = gpu.limits.max_buffer_size;
+        return Err(GpuError::TooLarge { what: "the overlay".into(), needed, allowed });
+    }
+    let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("overlay"),
+        size: needed,
+        usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    gpu.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(data));
+    Ok(Some(buffer))
+}
+
+impl Targets {
+    fn new(gpu: &Gpu, size: [u32; 2]) -> Self {
+        let attachment = wgpu::TextureUsages::RENDER_ATTACHMENT;
+        let read = attachment | wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_SRC;
+        Self {
+            size,
+            samples: texture(gpu, size, SAMPLES, COLOR, attachment),
+            depth: texture(gpu, size, SAMPLES, DEPTH, attachment),
+            picture: texture(gpu, size, 1, COLOR, read),
+        }
+    }
+}
+
+fn texture(
+    gpu: &Gpu,
+    [width, height]: [u32; 2],
+    sample_count: u32,
+    format: wgpu::TextureFormat,
+    usage: wgpu::TextureUsages,
+) -> wgpu::TextureView {
+    let texture = gpu.device.create_texture(&wgpu::TextureDescriptor {
+        label: Some("overlay"),
+        size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
+        mip_level_count: 1,
+        sample_count,
+        dimension: wgpu::TextureDimension::D2,
+        format,
+        usage,
+        view_formats: &[],
+    });
+    texture.create_view(&wgpu::TextureViewDescriptor::default())
 }
 
 #[cfg(test)]
@@ -68,26 +421,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sphere_at_the_target_is_a_circle_of_the_right_size() {
-        let camera = Camera::default();
-        let outline = project_sphere(&camera, 1.0, camera.target, 0.5, 32);
-        assert_eq!(outline.len(), 33);
-        assert_eq!(outline[0], outline[32]);
-        // Half angle of the tangent cone: asin(r / d); in the picture tan of it over tan of half the field of view, halved.
-        let expected = 0.5 * (0.5_f32 / 3.0).asin().tan() / 0.3_f32.tan();
-        for [x, y] in outline {
-            let r = ((x - 0.5).powi(2) + (y - 0.5).powi(2)).sqrt();
-            assert!((r - expected).abs() < 1e-4, "{r} against {expected}");
-        }
+    fn floats_are_put_in_order() {
+        let numbers = [f32::NEG_INFINITY, -3.0, -1e-30, -0.0, 0.0, 1e-30, 2.5, 7.0, f32::INFINITY];
+        assert!(numbers.windows(2).all(|w| ordered(w[0]) <= ordered(w[1])));
+        assert!(ordered(-3.0) < ordered(-2.0) && ordered(2.0) < ordered(3.0));
     }
 
     #[test]
-    fn what_lies_behind_is_not_drawn() {
-        let camera = Camera::default();
-        let behind = camera.eye() - camera.axes().forward * 2.0;
-        assert!(project_sphere(&camera, 1.0, behind, 0.5, 16).is_empty());
-        assert!(project_sphere(&camera, 1.0, camera.eye(), 0.5, 16).is_empty());
-        assert_eq!(project_segment(&camera, 1.0, behind, behind + Vec3::X * 0.1), None);
-        assert!(project_segment(&camera, 1.0, behind, camera.target).is_some());
+    fn triangles_go_from_far_to_near() {
+        let at = |z: f32| Triangle {
+            a: Vec3::new(0.0, 0.0, z),
+            color: [255; 4],
+            b: Vec3::new(1.0, 0.0, z),
+            c: Vec3::new(0.0, 1.0, z),
+        };
+        let overlay = Overlay { triangles: vec![at(0.0), at(-4.0), at(2.0), at(-1.0)], ..Overlay::default() };
+        assert_eq!(overlay.back_to_front(Vec3::new(0.0, 0.0, 5.0), Vec3::NEG_Z), [1, 3, 0, 2]);
+        assert_eq!(overlay.back_to_front(Vec3::new(0.0, 0.0, -9.0), Vec3::Z), [2, 0, 3, 1]);
+    }
+
+    #[test]
+    fn a_wire_box_has_its_twelve_edges_once() {
+        let mut overlay = Overlay::default();
+        overlay.wire_box(Vec3::ONE, [Vec3::X, Vec3::Y * 2.0, Vec3::Z * 3.0], [1, 2, 3, 4], 1.0);
+        assert_eq!(overlay.lines.len(), 12);
+        let lengths: f32 = overlay.lines.iter().map(|l| l.start.distance(l.end)).sum();
+        assert!((lengths - 24.0).abs() < 1e-5);
+        for (i, line) in overlay.lines.iter().enumerate() {
+            assert!(!overlay.lines[..i].contains(line));
+        }
     }
 }

@@ -6,7 +6,7 @@
 use bytemuck::{Pod, Zeroable};
 use glam::{Mat4, Vec3};
 
-use super::RenderBody;
+use super::{PieceMark, RenderBody};
 use crate::fracture::Volume;
 
 /// Constants of a frame; `Frame` in `shaders/render/frame.wgsl`.
@@ -38,6 +38,9 @@ pub(super) struct FrameData {
     pub seam_level: u32,
     pub seam_first: u32,
     pub seam_seeds: u32,
+    pub kept_object: u32,
+    pub hovered_cell: u32,
+    pub pad: [u32; 2],
 }
 
 /// A body; `Body` in `shaders/render/trace.wgsl`.
@@ -71,6 +74,8 @@ pub(super) struct BoxData {
 /// Marks a box that holds one body.
 pub(super) const BOX_LEAF: u32 = 1 << 31;
 const MARK_SELECTED: u32 = 1 << 25;
+const BODY_KEPT: u32 = 1 << 26;
+const BODY_HOVERED: u32 = 1 << 27;
 /// The walk through the boxes keeps a stack of this many; median splits of n boxes need log2(n).
 const DEEPEST: u32 = 24;
 
@@ -95,6 +100,12 @@ fn row(body: &RenderBody) -> (BodyData, Option<(Vec3, Vec3)>) {
     let grid_from_world = world_from_grid.inverse();
     let (low, high) = body.bounds;
     let voxel = world_from_grid.x_axis.truncate().length();
+    let mark = match body.mark {
+        None => 0,
+        Some(PieceMark::Kept) => BODY_KEPT,
+        Some(PieceMark::Hovered) => BODY_HOVERED,
+    };
+    let marks = mark | if body.selected { MARK_SELECTED } else { 0 };
     let data = BodyData {
         grid_from_world: rows_of(grid_from_world),
         world_from_grid: rows_of(world_from_grid),
@@ -104,7 +115,7 @@ fn row(body: &RenderBody) -> (BodyData, Option<(Vec3, Vec3)>) {
         leaf_base: body.slot.leaf_base,
         root: body.root,
         level: body.level,
-        hue_and_marks: hue(body.id) | if body.selected { MARK_SELECTED } else { 0 },
+        hue_and_marks: hue(body.id) | marks,
         voxel,
         interior: body.interior,
     };
@@ -202,6 +213,7 @@ mod tests {
             bounds: (Vec3::splat(2.0), Vec3::splat(9.0)),
             id: 0,
             selected: false,
+            mark: None,
             interior: Volume::default(),
         }
     }

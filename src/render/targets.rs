@@ -81,10 +81,10 @@ fn extent([width, height]: [u32; 2]) -> wgpu::Extent3d {
     wgpu::Extent3d { width, height, depth_or_array_layers: 1 }
 }
 
-/// A texture of four bytes a pixel as rows from the top. Waits for the GPU.
+/// A texture as rows of bytes from the top. Waits for the GPU.
 pub(super) fn read_texture(gpu: &Gpu, texture: &wgpu::Texture) -> Result<Vec<u8>, GpuError> {
     let (width, height) = (texture.width(), texture.height());
-    let row = width * 4;
+    let row = width * texture.format().block_copy_size(None).unwrap_or(4);
     let padded = row.next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
     let staging: Buffer<u32> =
         Buffer::zeroed(gpu, "picture readback", (padded / 4) as usize * height as usize)?;

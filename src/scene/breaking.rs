@@ -4,7 +4,6 @@
 //! make the split conserve momentum, angular momentum and energy (v + w x r).
 
 use std::{
-    path::Path,
     sync::{Arc, OnceLock, PoisonError, RwLock, mpsc},
     time::Instant,
 };
@@ -20,7 +19,7 @@ use crate::{
     svo::{Arena, Grid},
 };
 
-use super::read_seeds;
+use super::kept::{CellSource, KeptCells, seeds_in_grid};
 
 /// The compiled passes, made by the first blow that needs them.
 pub(super) type SharedFracturer = Arc<OnceLock<Result<Fracturer, GpuError>>>;
@@ -53,13 +52,58 @@ pub struct BreakSummary {
     pub dropped_mass: f64,
     /// How a number of pieces was solved for.
     pub solved: Option<Solved>,
+    /// What stayed together, where something was to.
+    pub kept: Option<KeptSummary>,
+}
+
+/// The part that stayed together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptSummary {
+    /// Seeds of its cells, ascending.
+    pub cells: Vec<u32>,
+    /// Pieces that it is: one, unless its parts do not touch.
+    pub pieces: usize,
 }
 
 /// A fracture as the worker hands it over.
 pub(super) struct Broken {
     pub fracture: Fracture,
-    /// Object id of what was to stay together.
-    pub kept: Option<u32>,
+    /// Its seeds.
+    pub pattern: Pattern,
+    /// As it broke: parameters that give the same pieces again.
+    pub params: FractureParams,
+    /// Seeds of what was to stay together, whose first is its object id.
+    pub kept: Vec<u32>,
+}
+
+impl Broken {
+    pub fn summary(&self) -> Option<KeptSummary> {
+        let object = *self.kept.first()?;
+        let pieces = self.fracture.pieces.iter().filter(|p| p.cell == object).count();
+        Some(KeptSummary { cells: self.kept.clone(), pieces })
+    }
+}
+
+/// What made a body break.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// The user: kept in the scene, so that it happens again when the scene is played again.
+    User,
+    /// An event of the scene, which is there already.
+    Event,
+    /// What it ran into: happens again by itself.
+    Collision,
+}
+
+/// A blow that waits for its turn.
+pub(super) struct Waiting {
+    pub body: BodyId,
+    pub blow: Blow,
+    pub params: FractureParams,
+    /// Cells that were painted to stay.
+    pub kept: Option<Arc<KeptCells>>,
+    /// The user's own lets the random seed go on when it has fallen, unless it is locked.
+    pub cause: Cause,
 }
 
 /// A fracture on its way.
@@ -68,8 +112,10 @@ pub struct BreakJob {
     pub body: BodyId,
     /// The blow.
     pub blow: Blow,
-    /// As it breaks.
+    /// As it was asked for.
     pub params: FractureParams,
+    /// Whether it is the user's own.
+    pub(super) cause: Cause,
     /// The body's mass when it was hit, at density 1 in grid units.
     pub(super) source_volume: f64,
     pub(super) started: Instant,
@@ -84,11 +130,11 @@ impl BreakJob {
         arena: &Arc<RwLock<Arena>>,
         fracturer: &SharedFracturer,
         (body, intact, surface_color): (&Body, bool, Option<[u8; 3]>),
-        blow: Blow,
-        params: &FractureParams,
+        waiting: Waiting,
     ) -> Self {
         let (sender, receiver) = mpsc::channel();
         let (gpu, arena, fracturer) = (gpu.clone(), Arc::clone(arena), Arc::clone(fracturer));
+        let Waiting { blow, params, kept: painted, cause, .. } = waiting;
         let (def, params_there) = (body.def.clone(), params.clone());
         let impact = Impact {
             point: grid_from_world(&body.state, &def.mass, def.grid.h, blow.point),
@@ -98,29 +144,24 @@ impl BreakJob {
             let run = || {
                 let made = fracturer.get_or_init(|| Fracturer::new(&gpu));
                 let passes = made.as_ref().map_err(|error| FractureError::Gpu(error.clone()))?;
-                let seeds = params_there.seeds_file.as_ref().filter(|_| intact);
-                let in_grid = seeds.map(|file| -> Result<Vec<DVec3>, FractureError> {
-                    let points = read_seeds(Path::new(file));
-                    let points = points.map_err(|error| FractureError::Params(error.message))?;
-                    Ok(points.into_iter().map(|p| def.grid.from_mesh(p)).collect())
-                });
-                let in_grid = in_grid.transpose()?;
-                let draw = |params: &FractureParams| match &in_grid {
-                    Some(points) => Pattern::from_points(points, def.grid.level)?.keep_far(
-                        params,
-                        impact.point,
-                        def.mass.bounds,
-                        def.grid.level,
-                    ),
-                    None => Pattern::at_impact(params, impact, def.mass.bounds, &def.forest, def.tree),
-                };
+                let points = if intact { seeds_in_grid(&params_there, &def)? } else { None };
+                let cells =
+                    CellSource { def: &def, impact, painted: painted.as_deref(), points: points.as_deref() };
+                let draw = |params: &FractureParams| Ok(cells.draw(params)?.0);
                 let arena = arena.read().unwrap_or_else(PoisonError::into_inner);
                 let source = Source { arena: &arena, slot: def.slot, forest: &def.forest, tree: def.tree };
                 let (pattern, fracture) =
                     passes.fracture_as(&gpu, &source, &params_there, surface_color, &draw)?;
-                let (bounds, level) = (def.mass.bounds, def.forest.level);
-                let kept = params_there.kept_seeds(&pattern, impact.point, bounds, level).first().copied();
-                Ok(Broken { fracture, kept })
+                let mut named = params_there.clone();
+                if let Some(painted) = &painted {
+                    named.keep = painted.among(&pattern.seeds);
+                    // Cells are named by number, so the number of seeds must not be solved for again.
+                    if let Some(solved) = &fracture.solved {
+                        (named.target_pieces, named.seeds, named.rng) = (None, solved.seeds, solved.rng);
+                    }
+                }
+                let kept = cells.kept(&pattern, &named);
+                Ok(Broken { fracture, pattern, params: named, kept })
             };
             // The receiver only disappears when the window has closed or the scene was replaced.
             let _ = sender.send(run());
@@ -128,7 +169,8 @@ impl BreakJob {
         Self {
             body: body.id,
             blow,
-            params: params.clone(),
+            params,
+            cause,
             source_volume: body.def.mass.volume,
             started: Instant::now(),
             receiver,
@@ -184,7 +226,7 @@ pub fn part_state(whole: &BodyState, mass: &MassProperties, part: &MassPropertie
 pub(super) fn parts(body: &Body, blow: &Blow, reach: f64, broken: &Broken) -> Vec<(BodyState, bool)> {
     let pieces = &broken.fracture.pieces;
     // Pieces go by descending size.
-    let kept = broken.kept.and_then(|object| pieces.iter().position(|p| p.cell == object));
+    let kept = broken.kept.first().and_then(|object| pieces.iter().position(|p| p.cell == *object));
     pieces
         .iter()
         .enumerate()

@@ -3,6 +3,7 @@
 use glam::{DQuat, DVec3};
 
 use crate::{
+    bodies::{Adaptive, Penalty, Response, Walls},
     fracture::FractureParams,
     render::{Camera, ColorBy},
 };
@@ -27,6 +28,20 @@ pub struct Scene {
     pub floor_height: f64,
     /// Whether bodies at rest fall asleep.
     pub sleeping: bool,
+    /// How contacts are answered.
+    pub response: Response,
+    /// Pieces of this generation no longer break by themselves.
+    pub break_generations: u32,
+    /// Nothing breaks by itself once there are so many bodies.
+    pub break_pieces: u32,
+    /// Constants of the penalty response.
+    pub penalty: Penalty,
+    /// A box that nothing leaves; absent: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub walls: Option<Walls>,
+    /// Coarser levels far from the camera; absent: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adaptive_level: Option<Adaptive>,
     /// Where to look from; absent: the whole scene is framed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub camera: Option<Camera>,
@@ -35,9 +50,25 @@ pub struct Scene {
     /// Objects.
     #[serde(rename = "body")]
     pub bodies: Vec<SceneBody>,
+    /// The pinned impact; which cells stay there, `keep` of its body's fracture says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pinned: Option<Pinned>,
     /// What happens while it plays.
     #[serde(rename = "event")]
     pub events: Vec<Event>,
+    /// Levels at which certain bodies meet.
+    #[serde(rename = "pair", skip_serializing_if = "Vec::is_empty")]
+    pub pairs: Vec<ScenePair>,
+}
+
+/// The level at which two bodies, and whatever they break into, meet.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScenePair {
+    /// Their names; one name twice means the pieces of one body among themselves.
+    pub bodies: [String; 2],
+    /// Octree level of both.
+    pub physics_level: u32,
 }
 
 impl Default for Scene {
@@ -51,10 +82,18 @@ impl Default for Scene {
             floor: true,
             floor_height: 0.0,
             sleeping: true,
+            response: Response::Soft,
+            break_generations: 3,
+            break_pieces: 500,
+            penalty: Penalty::default(),
+            walls: None,
+            adaptive_level: None,
             camera: None,
             view: SceneView::default(),
             bodies: Vec::new(),
+            pinned: None,
             events: Vec::new(),
+            pairs: Vec::new(),
         }
     }
 }
@@ -66,6 +105,19 @@ impl Scene {
         let name = super::display_name(file);
         Self { name, bodies: vec![SceneBody::standing(file, level)], ..Self::default() }
     }
+}
+
+/// A blow that is aimed and has not fallen.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pinned {
+    /// Index of the body, from 0.
+    #[serde(default)]
+    pub body: u32,
+    /// Where it is aimed while the body is where it starts; world position, m.
+    pub point: DVec3,
+    /// Direction of the blow, any length but zero.
+    pub direction: DVec3,
 }
 
 /// How a scene is shown.
@@ -82,6 +134,9 @@ pub struct SceneView {
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SceneBody {
+    /// By which `[[pair]]` knows it; absent: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// Mesh file, relative to the scene file, or `builtin:NAME`.
     pub file: String,
     /// Opened instead where `file` does not exist; `builtin:NAME`, or another mesh file.
@@ -123,6 +178,7 @@ pub struct SceneBody {
 impl Default for SceneBody {
     fn default() -> Self {
         Self {
+            name: None,
             file: String::new(),
             fallback: None,
             level: 7,

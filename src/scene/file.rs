@@ -292,6 +292,23 @@ fn check(scene: &Scene) -> Checked {
         return top.fail("substeps", format!("is {}; it must be from 1 to 64", scene.substeps));
     }
     top.number("floor_height", scene.floor_height, -1e6, 1e6)?;
+    top.number("stiffness", scene.penalty.stiffness, 0.0, 1e15)?;
+    top.number("friction", scene.penalty.friction, 0.0, 1e15)?;
+    if let Some(walls) = &scene.walls {
+        top.vector("walls", walls.low.to_array().into_iter().chain(walls.high.to_array()), 1e6)?;
+        if !walls.is_sound() {
+            return top.fail("walls", "has no room inside; `low` must be below `high` on all three axes");
+        }
+    }
+    if let Some(adaptive) = &scene.adaptive_level {
+        top.number("near", adaptive.near, 1e-3, 1e6)?;
+        if adaptive.most > MAX_LEVEL {
+            return top.fail("most", format!("is {}; it must be from 0 to {MAX_LEVEL}", adaptive.most));
+        }
+    }
+    if scene.break_pieces > 100_000 {
+        return top.fail("break_pieces", format!("is {}; it must be from 0 to 100000", scene.break_pieces));
+    }
     top.number("explode", scene.view.explode, 0.0, 1.0)?;
     if let Some(camera) = &scene.camera {
         top.vector("target", camera.target.to_array().map(f64::from), 1e6)?;
@@ -302,6 +319,21 @@ fn check(scene: &Scene) -> Checked {
     }
     for (i, body) in scene.bodies.iter().enumerate() {
         Place(Some(("body", i))).body(body)?;
+    }
+    if let Some(pinned) = &scene.pinned {
+        if pinned.body as usize >= scene.bodies.len() {
+            let bodies = scene.bodies.len();
+            return top.fail(
+                "pinned",
+                format!("names body {}; bodies are counted from 0, and there are {bodies}", pinned.body),
+            );
+        }
+        if !pinned.point.is_finite() || pinned.point.abs().max_element() > 1e6 {
+            return top.fail("pinned", "has a point that is not finite or beyond 1000000");
+        }
+        if !pinned.direction.is_finite() || pinned.direction.length() < 1e-9 {
+            return top.fail("pinned", "has no direction; say which way the blow goes");
+        }
     }
     for (i, event) in scene.events.iter().enumerate() {
         let place = Place(Some(("event", i)));
@@ -317,6 +349,36 @@ fn check(scene: &Scene) -> Checked {
                 fracture.iter().try_for_each(|params| place.fracture(params))?;
             }
             Event::Projectile { body, .. } => place.body(body)?,
+        }
+    }
+    pairs(scene)
+}
+
+/// Names that pairs use are there once, and levels in range.
+fn pairs(scene: &Scene) -> Checked {
+    let thrown = scene.events.iter().filter_map(|event| match event {
+        Event::Projectile { body, .. } => Some(&**body),
+        Event::Impact { .. } => None,
+    });
+    let names: Vec<&str> = scene.bodies.iter().chain(thrown).filter_map(|b| b.name.as_deref()).collect();
+    for (i, pair) in scene.pairs.iter().enumerate() {
+        let place = Place(Some(("pair", i)));
+        for name in &pair.bodies {
+            match names.iter().filter(|n| *n == name).count() {
+                0 => {
+                    return place
+                        .fail("bodies", format!("names \"{name}\", but no [[body]] has that `name`"));
+                }
+                1 => {}
+                n => {
+                    return place
+                        .fail("bodies", format!("names \"{name}\", but {n} bodies have that `name`"));
+                }
+            }
+        }
+        if !(1..=MAX_LEVEL).contains(&pair.physics_level) {
+            let level = pair.physics_level;
+            return place.fail("physics_level", format!("is {level}; it must be from 1 to {MAX_LEVEL}"));
         }
     }
     Ok(())
@@ -379,6 +441,9 @@ mod tests {
         };
         bad("dt = nan\n", &["line 1", "dt", "NaN"]);
         bad("gravity = [0, -9.81, inf]\n", &["line 1", "gravity"]);
+        let pinned = "[pinned]\npoint = [0, 1, 0]\ndirection = [0, 0, 0]\n[[body]]\nfile = \"a\"\n";
+        bad(pinned, &["line 1", "pinned", "direction"]);
+        bad(&format!("[pinned]\nbody = 1\n{}", &pinned[9..]), &["pinned", "body 1", "there are 1"]);
         bad("\ngravitty = [0, 0, 0]\n", &["line 2", "gravitty"]);
         bad("name = 3\n", &["line 1"]);
         bad("[[body]]\nfile = \"a\"\n\n[[body]]\nfile = \"b\"\nlevel = 11\n", &["line 6", "body 2", "level"]);
@@ -392,10 +457,59 @@ mod tests {
         bad("[[body]]\nfile = \"a\"\nrotation = [0.0, 0.0, 0.0, 0.0]\n", &["line 3", "rotation"]);
         bad("[[body]]\nfile = \"a\"\n[body.fracture.interior]\nscale = 0.0\n", &["line 4", "scale"]);
         bad("[[body]]\nfile = \"a\"\n[body.fracture.interior]\ncolor = \"red\"\n", &["line 4", "red"]);
+        bad("[walls]\nlow = [0, 0, 0]\nhigh = [1, nan, 1]\n", &["line 1", "walls", "NaN"]);
+        bad("[walls]\nlow = [0, 2, 0]\nhigh = [1, 1, 1]\n", &["walls", "room"]);
+        bad("[penalty]\nstiffness = inf\n", &["line 2", "stiffness"]);
+        bad("response = \"hard\"\n", &["line 1", "hard"]);
+        bad("[adaptive_level]\nnear = 0.0\n", &["line 2", "near"]);
+        let two = "[[body]]\nname = \"a\"\nfile = \"a\"\n[[body]]\nname = \"a\"\nfile = \"b\"\n";
+        let pair = |names: &str, level: u32| format!("[[pair]]\nbodies = {names}\nphysics_level = {level}\n");
+        bad(&(two.to_owned() + &pair("[\"b\", \"a\"]", 4)), &["line 8", "pair 1", "\"b\"", "no [[body]]"]);
+        bad(&(two.to_owned() + &pair("[\"a\", \"a\"]", 4)), &["line 8", "2 bodies"]);
+        bad(&(two.to_owned() + &pair("[\"a\"]", 4)), &["line 8"]);
+        let one = two.replacen("name = \"a\"\n", "", 1);
+        bad(&(one + &pair("[\"a\", \"a\"]", 11)), &["physics_level", "11"]);
         bad(
             "[[event]]\nkind = \"impact\"\ntime = -1.0\npoint = [0.0, 0.0, 0.0]\ndirection = [0.0, 0.0, 1.0]\n",
             &["line 3", "event 1", "time"],
         );
+    }
+
+    #[test]
+    fn no_number_of_a_scene_may_be_nan() {
+        let mut scene = sample();
+        scene.walls = Some(crate::bodies::Walls { low: DVec3::ZERO, high: DVec3::ONE });
+        scene.adaptive_level = Some(crate::bodies::Adaptive::default());
+        scene.camera = Some(crate::render::Camera::default());
+        let text = toml::to_string(&scene).unwrap();
+        parse_scene(&text, "s.toml").unwrap();
+        let (mut tried, mut refused) = (0, 0);
+        // Every number in turn, in lists as well.
+        let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | 'e');
+        for (i, line) in text.lines().enumerate() {
+            let Some((name, value)) = line.split_once(" = ").filter(|(_, v)| !v.contains('"')) else {
+                continue;
+            };
+            for (from, _) in value.match_indices(|c: char| c.is_ascii_digit() || c == '-') {
+                if value[..from].ends_with(is_number) {
+                    continue;
+                }
+                let end = value[from..].find(|c| !is_number(c)).map_or(value.len(), |n| from + n);
+                let bad = format!("{name} = {}nan{}", &value[..from], &value[end..]);
+                let changed: Vec<&str> =
+                    text.lines().enumerate().map(|(k, l)| if k == i { bad.as_str() } else { l }).collect();
+                tried += 1;
+                match parse_scene(&changed.join("\n"), "s.toml") {
+                    Err(error) => {
+                        assert!(error.message.contains("line"), "{}", error.message);
+                        refused += 1;
+                    }
+                    Ok(_) => println!("taken: {bad}"),
+                }
+            }
+        }
+        println!("{refused} of {tried} refused");
+        assert!(tried > 60 && refused == tried);
     }
 
     #[test]
@@ -429,6 +543,12 @@ mod tests {
         let text = include_str!("../../docs/scenes.md");
         let mut scene = sample();
         scene.camera = Some(crate::render::Camera::default());
+        scene.pinned = Some(crate::scene::Pinned { body: 0, point: DVec3::Y, direction: DVec3::NEG_Z });
+        scene.walls = Some(crate::bodies::Walls { low: DVec3::ZERO, high: DVec3::ONE });
+        scene.adaptive_level = Some(crate::bodies::Adaptive::default());
+        scene.bodies[0].name = Some("vase".into());
+        let bodies = ["vase".to_owned(), "vase".to_owned()];
+        scene.pairs = vec![crate::scene::ScenePair { bodies, physics_level: 5 }];
         scene.bodies[0].physics_level = Some(5);
         scene.bodies[0].fallback = Some("builtin:statue".into());
         let fracture = &mut scene.bodies[0].fracture;

@@ -18,7 +18,8 @@ pub struct Snapshot {
     pub(super) scene: super::Scene,
     pub(super) time: f64,
     pub(super) next_event: usize,
-    pub(super) projectiles: Vec<crate::bodies::BodyDef>,
+    /// With the object that each is of.
+    pub(super) projectiles: Vec<(crate::bodies::BodyDef, usize)>,
 }
 
 /// One undoable step.

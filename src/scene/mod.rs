@@ -8,19 +8,26 @@ mod document;
 mod file;
 mod history;
 mod import;
+mod kept;
+pub mod overlays;
 mod pick;
 mod preview;
 mod sandbox;
 mod seeds_file;
+mod timeline;
 mod tuning;
 
-pub use breaking::{Blow, BreakJob, BreakSummary};
-pub use document::{Event, Scene, SceneBody, SceneView};
+pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
+pub use document::{Event, Pinned, Scene, SceneBody, ScenePair, SceneView};
 pub use file::{SceneError, autosave_path, load_scene, parse_scene, save_scene, write_atomically};
 pub use history::{History, Snapshot};
 pub use import::{ImportError, ImportJob, Imported, display_name, import, resolve_mesh_path};
+pub use kept::{Cells, KeptCells, nearest_seed};
 pub use pick::{Hit, pick_forest};
-pub use preview::{Aim, LevelControl, PreviewMode, PreviewReport};
-pub use sandbox::{Arrived, BodyInfo, ObjectInfo, Sandbox, SandboxError, ScenePick};
+pub use preview::{Aim, LevelControl, Pin, PreviewMode, PreviewReport};
+pub use sandbox::{
+    Arrived, BodyInfo, LabelReport, LookingReport, ObjectInfo, Sandbox, SandboxError, ScenePick, Subject,
+};
 pub use seeds_file::read_seeds;
-pub use tuning::{Tuning, ViewTuning};
+pub use timeline::Timeline;
+pub use tuning::{InsideView, LabelView, Missile, Throw, Tuning, ViewTuning};

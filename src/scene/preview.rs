@@ -1,7 +1,10 @@
 //! What a blow would do, shown before it falls: modes, the aimed blow, and the octree level that the time allows.
 
+use std::sync::Arc;
+
 use glam::DVec3;
 
+use super::KeptCells;
 use crate::bodies::BodyId;
 
 /// How the preview is shown.
@@ -28,6 +31,15 @@ pub struct Aim {
     pub direction_in_grid: DVec3,
 }
 
+/// A blow that stays where it was put until it falls or is taken away.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pin {
+    /// The blow.
+    pub aim: Aim,
+    /// Cells that were painted to stay.
+    pub kept: Option<Arc<KeptCells>>,
+}
+
 /// What the preview does, for the panels.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PreviewReport {
@@ -39,6 +51,12 @@ pub struct PreviewReport {
     pub ms: f64,
     /// How often it was computed.
     pub recomputed: u64,
+    /// How often during the last second.
+    pub per_second: u32,
+    /// Cells of the pinned impact that stay, and all of them; `None` without one.
+    pub kept: Option<(u32, u32)>,
+    /// Whether the object is just being coarsened for it.
+    pub preparing: bool,
     /// Changes whenever the picture of it may have changed.
     pub revision: u64,
 }

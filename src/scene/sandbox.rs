@@ -4,8 +4,13 @@
 //! worker threads; [`Sandbox::poll`] takes the results in, and the frame in which it does so already shows the pieces.
 
 mod drawing;
+mod looking;
 mod opening;
+mod handling;
+mod pinned;
+mod playback;
 mod previewing;
+mod striking;
 mod undo;
 
 use std::{
@@ -15,16 +20,16 @@ use std::{
 
 use glam::DVec3;
 
+pub use looking::{LabelReport, LookingReport, Subject};
+
 use super::{
     BreakJob, BreakSummary, Event, History, ImportError, ImportJob, Imported, Scene, SceneBody, Snapshot,
-    Tuning,
-    breaking::{Blow, Broken, SharedFracturer, grid_from_world, parts},
-    history::Step,
-    pick::pick_forest,
+    Timeline, Tuning,
+    breaking::{Blow, Cause, SharedFracturer, Waiting, grid_from_world},
 };
 use crate::{
     bodies::{Body, BodyDef, BodyId, StepReport, World, WorldSettings},
-    fracture::{Dropped, FractureError, FractureParams, Fracturer},
+    fracture::{FractureError, Fracturer},
     gpu::{Gpu, GpuError},
     mesh::HealthReport,
     svo::{Arena, Forest, Slot},
@@ -32,9 +37,6 @@ use crate::{
 
 /// Bytes of octrees on the GPU above which old undo steps are forgotten.
 const UNDO_BUDGET: u64 = 400 << 20;
-
-/// Pieces of this generation no longer break by themselves.
-const MOST_GENERATIONS: u32 = 3;
 
 /// What goes wrong while a sandbox works.
 #[derive(Debug, thiserror::Error)]
@@ -118,16 +120,20 @@ pub struct Sandbox {
     first: Option<Snapshot>,
     opening: Option<(Scene, ImportJob)>,
     imported: Option<Vec<Imported>>,
+    carried: Option<pinned::Carried>,
     breaking: Option<BreakJob>,
-    waiting: Vec<(BodyId, Blow, FractureParams)>,
+    waiting: Vec<Waiting>,
     next_event: usize,
-    projectiles: Vec<BodyDef>,
+    projectiles: Vec<(BodyDef, usize)>,
+    throwing: handling::Throwing,
+    timeline: Timeline,
     time: f64,
     next_color: u32,
     revision: u64,
     last_step: StepReport,
     last_break: Option<BreakSummary>,
     preview: previewing::Preview,
+    looking: looking::Looking,
 }
 
 /// What [`Sandbox::poll`] took in.
@@ -137,6 +143,8 @@ pub enum Arrived {
     Opened,
     /// A body broke.
     Broke,
+    /// A thrown body is there.
+    Thrown,
 }
 
 impl Sandbox {
@@ -165,16 +173,20 @@ impl Sandbox {
             first: None,
             opening: None,
             imported: None,
+            carried: None,
             breaking: None,
             waiting: Vec::new(),
             next_event: 0,
             projectiles: Vec::new(),
+            throwing: handling::Throwing::default(),
+            timeline: Timeline::default(),
             time: 0.0,
             next_color: 0,
             revision: 0,
             last_step: StepReport::default(),
             last_break: None,
             preview: previewing::Preview::default(),
+            looking: looking::Looking::default(),
         })
     }
 
@@ -200,6 +212,7 @@ impl Sandbox {
         if let Some((_, job)) = self.opening.take() {
             job.progress.cancel();
         }
+        self.carried = None;
         self.imported = None;
     }
 
@@ -212,7 +225,7 @@ impl Sandbox {
     /// Whether a worker thread is busy for this sandbox.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        self.opening.is_some() || self.is_breaking()
+        self.opening.is_some() || self.is_breaking() || self.throwing.is_busy()
     }
 
     /// Whether a fracture is being computed or about to be taken in.
@@ -254,6 +267,9 @@ impl Sandbox {
             self.commit_break(&mut arena, &job, result?)?;
             return Ok(Some(Arrived::Broke));
         }
+        if self.commit_throw(&mut arena)? {
+            return Ok(Some(Arrived::Thrown));
+        }
         drop(arena);
         self.start_waiting();
         Ok(None)
@@ -262,14 +278,19 @@ impl Sandbox {
     fn insert(&mut self, arena: &mut Arena, forest: &Forest) -> Result<Slot, GpuError> {
         loop {
             let over = arena.bytes() > UNDO_BUDGET;
-            if over && self.history.shrink() {
+            if over && self.forget_some() {
                 self.collect(arena);
             }
             match arena.insert(&self.gpu, forest) {
-                Err(GpuError::TooLarge { .. }) if self.history.shrink() => self.collect(arena),
+                Err(GpuError::TooLarge { .. }) if self.forget_some() => self.collect(arena),
                 result => return result,
             }
         }
+    }
+
+    /// Forgets old undo steps, then old recorded states; false when there was nothing to forget.
+    fn forget_some(&mut self) -> bool {
+        self.history.shrink() || self.timeline.shrink()
     }
 
     /// Gives back the octrees that neither a body nor an undo step holds.
@@ -298,105 +319,18 @@ impl Sandbox {
         self.info.clear();
     }
 
-    /// Breaks a body with the tuned parameters; the pieces arrive through [`Sandbox::poll`].
-    pub fn break_at(&mut self, body: BodyId, point: DVec3, direction: DVec3) {
-        let blow =
-            Blow { point, direction: direction.normalize_or(DVec3::NEG_Y), speed: self.tuning.blow_speed };
-        let params = self.tuning.fracture.clone();
-        if !self.tuning.lock_rng {
-            self.tuning.fracture.rng = (params.rng + 1) & i64::MAX as u64;
-        }
-        self.waiting.push((body, blow, params));
-        self.start_waiting();
-    }
-
-    fn start_waiting(&mut self) {
-        if self.breaking.is_some() || self.waiting.is_empty() {
-            return;
-        }
-        let (id, blow, mut params) = self.waiting.remove(0);
-        if let Some(body) = self.world.bodies.iter().find(|b| b.id == id) {
-            let object = self.info.get(&id).map_or(0, |info| info.object);
-            params.interior = self.interior_of(object);
-            let surface_color = self.objects.get(object).map(|o| o.surface_color);
-            let intact = self.info.get(&id).is_none_or(|info| info.generation == 0);
-            let body = (body, intact, surface_color);
-            self.breaking =
-                Some(BreakJob::start(&self.gpu, &self.arena, &self.fracturer, body, blow, &params));
-        }
-    }
-
-    fn commit_break(
-        &mut self,
-        arena: &mut Arena,
-        job: &BreakJob,
-        broken: Broken,
-    ) -> Result<(), SandboxError> {
-        let Some(body) = self.world.bodies.iter().find(|b| b.id == job.body).cloned() else {
-            return Ok(());
-        };
-        if broken.fracture.pieces.len() < 2 && broken.fracture.dropped.is_none() {
-            return Err(SandboxError::NoCrack);
-        }
-        let info =
-            self.info.get(&body.id).copied().unwrap_or(BodyInfo { object: 0, generation: 0, color_id: 0 });
-        let slot = self.insert(arena, &broken.fracture.forest)?;
-        let step = Step { label: "break".into(), tuning: self.tuning.clone(), world: Some(self.snapshot()) };
-        self.history.push(step);
-        self.forests.push((Arc::clone(&broken.fracture.forest), slot));
-        self.world.remove(body.id);
-        self.info.remove(&body.id);
-        let (low, high) = body.def.mass.bounds;
-        let longest_m = (high - low).max_element() * body.def.grid.h;
-        let first_radius = job.params.radii.first().copied().unwrap_or(0.1);
-        let reach = longest_m * (2.0 * first_radius).clamp(0.05, 0.6);
-        let parts = parts(&body, &job.blow, reach, &broken);
-        let fracture = broken.fracture;
-        for (piece, (state, fixed)) in fracture.pieces.iter().zip(parts) {
-            let def = BodyDef {
-                forest: Arc::clone(&fracture.forest),
-                slot,
-                tree: piece.tree,
-                mass: piece.mass,
-                state,
-                fixed,
-                ..body.def.clone()
-            };
-            self.add(def, info.object, info.generation + 1);
-        }
-        self.scene.events.push(Event::Impact {
-            time: self.time,
-            point: job.blow.point,
-            direction: job.blow.direction,
-            speed: job.blow.speed,
-            fracture: Some(job.params.clone()),
-        });
-        self.next_event = self.scene.events.len();
-        self.world.wake_all();
-        let whole = job.source_volume.max(f64::MIN_POSITIVE);
-        self.last_break = Some(BreakSummary {
-            counts: fracture.counts,
-            mass_error: (fracture.volume() + fracture.dust_volume) / whole - 1.0,
-            dust_share: fracture.dust_volume / whole,
-            dropped_mass: fracture.dropped.as_ref().map_or(0.0, Dropped::volume) / whole,
-            solved: fracture.solved,
-            timings: fracture.timings,
-            seconds: job.started.elapsed().as_secs_f64(),
-        });
-        self.revision += 1;
-        Ok(())
-    }
-
     /// One step of time.
     ///
     /// # Errors
     /// [`GpuError`].
     pub fn step(&mut self) -> Result<(), GpuError> {
+        self.record_first();
         self.start_events();
-        if self.world.bodies.iter().all(|b| b.asleep || b.def.fixed) {
+        if self.world.hold.is_none() && self.awake() == 0 {
             self.time += self.world.settings.dt;
             self.last_step.time = self.time;
             self.last_step.awake = 0;
+            self.record();
             return Ok(());
         }
         let arena = Arc::clone(&self.arena);
@@ -406,6 +340,7 @@ impl Sandbox {
         drop(arena);
         self.time += self.world.settings.dt;
         self.revision += 1;
+        self.record();
         self.break_fragile(fragile);
         Ok(())
     }
@@ -418,44 +353,6 @@ impl Sandbox {
         });
     }
 
-    /// Bodies that break by themselves, with their velocity before the step and the threshold.
-    fn fragile(&self) -> Vec<(BodyId, DVec3, f64)> {
-        let threshold = |info: &BodyInfo| self.objects.get(info.object)?.scene.break_threshold;
-        self.world
-            .bodies
-            .iter()
-            .filter(|b| !b.asleep && !b.def.fixed)
-            .filter_map(|b| {
-                let info = self.info.get(&b.id).filter(|info| info.generation < MOST_GENERATIONS)?;
-                Some((b.id, b.state.linear_velocity, threshold(info)?))
-            })
-            .collect()
-    }
-
-    /// Breaks what was stopped or struck harder than it bears: where the push on it came in.
-    fn break_fragile(&mut self, before: Vec<(BodyId, DVec3, f64)>) {
-        let fallen = self.world.settings.gravity * self.world.settings.dt;
-        for (id, velocity, threshold) in before {
-            let Some(body) = self.world.bodies.iter().find(|b| b.id == id) else {
-                continue;
-            };
-            let kick = body.state.linear_velocity - velocity - fallen;
-            if kick.length() <= threshold {
-                continue;
-            }
-            let (h, way) = (body.def.grid.h, kick.normalize_or(DVec3::Y));
-            let start = body.state.position - way * (h * f64::from(body.def.grid.side()) * 2.0);
-            let from = grid_from_world(&body.state, &body.def.mass, h, start);
-            let along = body.state.rotation.inverse() * way / h;
-            let reach = pick_forest(&body.def.forest, body.def.tree, from, along).map_or(0.0, |hit| hit.t);
-            let point = if reach > 0.0 { start + way * reach } else { body.state.position };
-            let object = self.info.get(&id).and_then(|info| self.objects.get(info.object));
-            let params = object.map_or_else(|| self.tuning.fracture.clone(), |o| o.scene.fracture.clone());
-            self.waiting.push((id, Blow { point, direction: way, speed: 0.0 }, params));
-        }
-        self.start_waiting();
-    }
-
     fn start_events(&mut self) {
         while let Some(event) =
             self.scene.events.get(self.next_event).filter(|e| e.time() <= self.time).cloned()
@@ -466,9 +363,9 @@ impl Sandbox {
                 .count();
             self.next_event += 1;
             if matches!(event, Event::Projectile { .. })
-                && let Some(def) = self.projectiles.get(thrown).cloned()
+                && let Some((def, object)) = self.projectiles.get(thrown).cloned()
             {
-                self.add(def, self.scene.bodies.len() + thrown, 0);
+                self.add(def, object, 0);
                 self.revision += 1;
             }
             if let Event::Impact { point, direction, speed, fracture, .. } = event
@@ -476,7 +373,7 @@ impl Sandbox {
             {
                 let params = fracture.unwrap_or_else(|| self.tuning.fracture.clone());
                 let blow = Blow { point, direction: direction.normalize_or(DVec3::NEG_Y), speed };
-                self.waiting.push((id, blow, params));
+                self.waiting.push(Waiting { body: id, blow, params, kept: None, cause: Cause::Event });
                 self.start_waiting();
             }
         }
@@ -561,13 +458,21 @@ impl Sandbox {
     /// Bodies that move.
     #[must_use]
     pub fn awake(&self) -> usize {
-        self.world.bodies.iter().filter(|b| !b.asleep && !b.def.fixed).count()
+        self.world.bodies.iter().filter(|b| !b.asleep && !b.is_static()).count()
+    }
+
+    /// Bodies that were taken out of the simulation because their numbers ran away.
+    #[must_use]
+    pub fn frozen(&self) -> usize {
+        self.world.bodies.iter().filter(|b| b.frozen).count()
     }
 
     /// Whether a step of time would change anything.
     #[must_use]
     pub fn has_motion(&self) -> bool {
-        self.awake() > 0 || (!self.objects.is_empty() && self.next_event < self.scene.events.len())
+        self.awake() > 0
+            || self.world.hold.is_some()
+            || (!self.objects.is_empty() && self.next_event < self.scene.events.len())
     }
 
     /// The camera that the open scene asks for.

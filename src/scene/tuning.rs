@@ -1,7 +1,7 @@
 //! What the panels tune: plain values that undo can put back.
 
-use super::PreviewMode;
-use crate::{fracture::FractureParams, render::ColorBy};
+use super::{Pin, PreviewMode, overlays::Part};
+use crate::{bodies::Response, fracture::FractureParams, render::ColorBy};
 
 /// Everything that a slider changes without changing the objects.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -20,8 +20,58 @@ pub struct Tuning {
     pub restitution: f64,
     /// Octree level at which bodies collide.
     pub physics_level: u32,
+    /// Levels that bodies far from the eye may lose; 0: none.
+    pub far_levels: u32,
+    /// How contacts are answered.
+    pub response: Response,
+    /// What the throwing tool throws.
+    pub throw: Throw,
     /// What is shown.
     pub view: ViewTuning,
+    /// The pinned impact.
+    #[serde(skip)]
+    pub pin: Option<Pin>,
+}
+
+/// Shape of what is thrown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Missile {
+    /// A ball.
+    #[default]
+    Ball,
+    /// A cube.
+    Box,
+}
+
+impl Missile {
+    /// The built-in mesh.
+    #[must_use]
+    pub fn file(self) -> &'static str {
+        match self {
+            Self::Ball => "builtin:sphere",
+            Self::Box => "builtin:box",
+        }
+    }
+}
+
+/// What is thrown from the eye.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Throw {
+    /// Shape.
+    pub missile: Missile,
+    /// Diameter or edge, m.
+    pub size: f64,
+    /// m/s.
+    pub speed: f64,
+    /// kg/m^3.
+    pub density: f64,
+}
+
+impl Default for Throw {
+    fn default() -> Self {
+        Self { missile: Missile::Ball, size: 0.2, speed: 10.0, density: 4000.0 }
+    }
 }
 
 /// How the picture is made.
@@ -33,6 +83,9 @@ pub struct ViewTuning {
     pub color_by: ColorBy,
     /// How the aimed blow is shown before it falls.
     pub preview: PreviewMode,
+    /// What is shown of the inside of a fracture.
+    #[serde(default)]
+    pub inside: InsideView,
     /// Whether the floor is drawn.
     pub floor: bool,
     /// Pictures a second to aim at by lowering the resolution while something moves.
@@ -41,12 +94,102 @@ pub struct ViewTuning {
     pub sharpness: f64,
 }
 
+/// Which labels the voxels are coloured by.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum LabelView {
+    /// None.
+    #[default]
+    Off,
+    /// Islands as the union-find has them.
+    UnionFind,
+    /// The published labelling, after [`InsideView::step`] iterations.
+    Published,
+    /// The same without flattening chains of labels.
+    Flood,
+}
+
+/// What is shown of the inside of a fracture.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct InsideView {
+    /// Crossed voxels of the transition level.
+    pub transition: bool,
+    /// Crack triangles.
+    pub triangles: bool,
+    /// Separation points.
+    pub points: bool,
+    /// Seeds and spheres.
+    pub seeds: bool,
+    /// Voronoi faces.
+    pub faces: bool,
+    /// Fracture boundary set.
+    pub fbs: bool,
+    /// Island labels.
+    pub labels: LabelView,
+    /// Iteration of the published labelling; 0 is before the first.
+    pub step: u32,
+    /// Level of the octree cells that are shown.
+    pub wireframe: Option<u32>,
+    /// Share of their opacity with which the object lets them through, 0..=1.
+    pub through: f32,
+    /// Whether the bodies themselves are left out.
+    pub only: bool,
+}
+
+impl Default for InsideView {
+    fn default() -> Self {
+        Self {
+            transition: false,
+            triangles: false,
+            points: false,
+            seeds: false,
+            faces: false,
+            fbs: false,
+            labels: LabelView::Off,
+            step: 0,
+            wireframe: None,
+            through: 0.3,
+            only: false,
+        }
+    }
+}
+
+impl InsideView {
+    /// What is to be drawn.
+    #[must_use]
+    pub fn parts(&self) -> Vec<Part> {
+        let labels = match self.labels {
+            LabelView::Off => None,
+            LabelView::UnionFind => Some(Part::Labels(None)),
+            LabelView::Published => Some(Part::Labels(Some(self.step))),
+            LabelView::Flood => Some(Part::Flood(Some(self.step))),
+        };
+        [
+            (self.transition, Part::Transition),
+            (self.triangles, Part::Triangles),
+            (self.points, Part::Points),
+            (self.seeds, Part::Seeds),
+            (self.faces, Part::Faces),
+            (self.fbs, Part::Fbs),
+        ]
+        .into_iter()
+        .filter_map(|(on, part)| on.then_some(part))
+        .chain(labels)
+        .chain(self.wireframe.map(|level| Part::Wireframe(Some(level))))
+        .collect()
+    }
+}
+
 impl Default for ViewTuning {
     fn default() -> Self {
         Self {
             explode: 0.0,
             color_by: ColorBy::Material,
             preview: PreviewMode::Seams,
+            inside: InsideView::default(),
             floor: true,
             target_fps: 30.0,
             sharpness: 1.0,
@@ -64,7 +207,11 @@ impl Default for Tuning {
             friction: 0.6,
             restitution: 0.1,
             physics_level: 6,
+            far_levels: 0,
+            response: Response::Soft,
+            throw: Throw::default(),
             view: ViewTuning::default(),
+            pin: None,
         }
     }
 }

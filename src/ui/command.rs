@@ -28,6 +28,10 @@ pub enum Command {
     Play(bool),
     /// One step of time.
     Step,
+    /// Simulated seconds in a real one.
+    Speed(f64),
+    /// Show a recorded state.
+    ShowRecorded(usize),
     /// Back to the first moment.
     Reset,
     /// Changed values; equal gestures in a row are one undo step.
@@ -59,8 +63,14 @@ pub enum Command {
     Hover(Option<[f32; 2]>),
     /// Use the hammer here in the picture (0..1).
     Hit([f32; 2]),
-    /// Choose what a click does; takes a pinned impact away.
+    /// Choose what a click does; the hammer takes a pinned impact away.
     Tool(Tool),
+    /// Let the cell here in the picture (0..1) stay with the body, or break off again; pins an impact first where there is none.
+    ToggleKept([f32; 2]),
+    /// Let every cell of the pinned impact break off.
+    KeepNone,
+    /// Let the cells of the pinned impact stay that broke off, and the other way round.
+    InvertKept,
     /// Pin an impact here in the picture (0..1).
     Pin([f32; 2]),
     /// Move the pinned impact here over its body (0..1).
@@ -69,6 +79,14 @@ pub enum Command {
     BreakPin,
     /// Remove the pinned impact.
     Unpin,
+    /// Take hold of the body here in the picture (0..1).
+    Grab([f32; 2]),
+    /// The hand is here (0..1).
+    Drag([f32; 2]),
+    /// Let go.
+    Release,
+    /// Throw a body through this point of the picture (0..1).
+    Throw([f32; 2]),
     /// Frame what is under the pointer, else everything.
     FrameSelection,
     /// Frame everything.

@@ -10,7 +10,8 @@ use crate::fracture::{
 };
 
 pub(super) fn show(ui: &mut egui::Ui, leaf: u32, params: &mut FractureParams, out: &mut UiOutput) {
-    let is_dusty = params.surface == Surface::Dusty;
+    let surface = params.surface;
+    let is_dusty = surface == Surface::Dusty;
     let shape = &mut params.crack;
     if is_dusty {
         let tip = "Width of the gap between two pieces, in voxels of the full detail; what lay in it is lost as dust";
@@ -22,7 +23,7 @@ pub(super) fn show(ui: &mut egui::Ui, leaf: u32, params: &mut FractureParams, ou
         let response = slider(ui, "Irregularity", tip, &mut shape.dusty.irregularity, 0.0..=1.0, &look);
         out.name("irregularity", &response);
     }
-    let default = CrackShape::default().transition(leaf).unwrap_or(leaf);
+    let default = CrackShape::default().transition(leaf, surface).unwrap_or(leaf);
     let mut level = shape.transition_level.unwrap_or(default).min(leaf);
     let tip = "Size of the crack's facets: low breaks into coarse, bent chunks, high follows the cells";
     let response = slider(ui, "Transition", tip, &mut level, 2..=leaf.max(3), &SliderLook::WHOLE);

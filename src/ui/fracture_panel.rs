@@ -16,6 +16,8 @@ const LOCAL: f64 = 0.3;
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out: &mut UiOutput) {
     let mut new = tuning.clone();
+    // First, since it shows what all the others do.
+    preview(ui, input, &mut new, out);
     let params = &mut new.fracture;
     seeds_file(ui, params);
     how_many(ui, params, out);
@@ -44,6 +46,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
         let response = slider(ui, "Local radius", tip, radius, 0.02..=1.5, &look);
         out.name("local radius", &response);
     }
+    super::kept_panel::show(ui, input, out);
 
     ui.horizontal(|ui| {
         label(ui, "Random seed", "The same number gives the same cracks");
@@ -94,7 +97,6 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     out.name("blow", &response);
 
     inside(ui, input, &mut new.fracture.interior, out);
-    preview(ui, input, &mut new, out);
 
     if new != *tuning {
         tune(out, "fracture", new);
@@ -343,8 +345,13 @@ fn preview(ui: &mut egui::Ui, input: &UiInput<'_>, new: &mut Tuning, out: &mut U
             }
         }
     });
-    let report = input.sandbox.map(crate::scene::Sandbox::preview).filter(|r| r.showing.is_some());
-    let text =
-        report.map_or_else(|| "–".to_owned(), |r| format!("preview level {}, {:.0} ms", r.level, r.ms));
+    let text = match input.sandbox.map(crate::scene::Sandbox::preview) {
+        Some(r) if r.showing.is_some() && r.per_second > 1 => {
+            format!("level {}, {:.0} ms, {} a second", r.level, r.ms, r.per_second)
+        }
+        Some(r) if r.showing.is_some() => format!("level {}, {:.0} ms", r.level, r.ms),
+        Some(r) if r.preparing => "getting ready".to_owned(),
+        _ => "–".to_owned(),
+    };
     figure(ui, "", text);
 }

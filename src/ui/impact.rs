@@ -14,6 +14,12 @@ pub enum Tool {
     Hammer,
     /// Pins an impact, to tune before it breaks.
     Impact,
+    /// Chooses the cells of the pinned impact that stay with the body.
+    Keep,
+    /// Drags a body.
+    Hand,
+    /// Throws a body from the eye.
+    Throw,
 }
 
 /// A pinned impact, world space.
@@ -23,6 +29,43 @@ pub struct PinView {
     pub point: glam::Vec3,
     /// Longest side of its body, m.
     pub longest_side: f32,
+}
+
+/// A point that the hand holds, world space, m.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HoldView {
+    /// On the body.
+    pub point: glam::Vec3,
+    /// Where the hand is.
+    pub target: glam::Vec3,
+}
+
+/// The spring between the hand and what it holds.
+pub(super) fn held(painter: &egui::Painter, input: &UiInput<'_>, rect: Rect) {
+    let Some(hold) = input.hold else { return };
+    if let (Some(a), Some(b)) = (place(input, rect, hold.point), place(input, rect, hold.target)) {
+        painter.line_segment([a.centre, b.centre], Stroke::new(2.0, theme::GOLD));
+        painter.circle_filled(a.centre, 4.0, theme::GOLD);
+        painter.circle_stroke(b.centre, 6.0, Stroke::new(1.6, theme::GOLD));
+    }
+}
+
+/// The box that nothing leaves.
+pub(super) fn walls(painter: &egui::Painter, input: &UiInput<'_>, rect: Rect) {
+    let Some(walls) = input.sandbox.and_then(|s| s.settings().walls) else {
+        return;
+    };
+    let corner = |c: u32| {
+        let pick = |axis: usize| if c >> axis & 1 == 0 { walls.low[axis] } else { walls.high[axis] } as f32;
+        place(input, rect, glam::Vec3::new(pick(0), pick(1), pick(2))).map(|p| p.centre)
+    };
+    for c in 0..8u32 {
+        for axis in (0..3).filter(|axis| c >> axis & 1 == 0) {
+            if let (Some(a), Some(b)) = (corner(c), corner(c | 1 << axis)) {
+                painter.line_segment([a, b], Stroke::new(1.0, theme::DIM.gamma_multiply(0.6)));
+            }
+        }
+    }
 }
 
 /// Names under which tests find the handles.
@@ -88,6 +131,11 @@ pub(super) fn pinned(ui: &egui::Ui, input: &UiInput<'_>, rect: Rect, out: &mut U
         return;
     };
     let painter = ui.painter_at(rect);
+    if input.tool == Tool::Keep {
+        // Handles would lie over the cells that are to be clicked.
+        painter.circle_stroke(centre, 5.0, Stroke::new(1.6, theme::GOLD));
+        return;
+    }
     let mut tuning = sandbox.tuning().clone();
     let points_per_radius = (pin.longest_side * points_per_meter).max(1e-3);
     for (i, radius) in tuning.fracture.radii.iter_mut().enumerate().take(RADIUS_NAMES.len()) {

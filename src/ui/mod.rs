@@ -8,6 +8,8 @@ mod command;
 mod crack_panel;
 mod fracture_panel;
 mod impact;
+mod inside_panel;
+mod kept_panel;
 mod notices;
 mod object_panel;
 mod palette;
@@ -16,13 +18,14 @@ mod shortcuts;
 mod stages_panel;
 mod status_bar;
 pub mod theme;
+mod timeline;
 mod toolbar;
 mod view_panel;
 mod viewport;
 mod widgets;
 
 pub use command::Command;
-pub use impact::{PinView, Tool};
+pub use impact::{HoldView, PinView, Tool};
 pub use notices::{Notice, NoticeKind};
 pub use viewport::Hover;
 
@@ -42,8 +45,8 @@ pub struct UiInput<'a> {
     pub playing: bool,
     /// Simulated seconds in one real second that the last frames reached, as a fraction of real time.
     pub pace: f64,
-    /// The picture to put into the middle.
-    pub picture: Option<egui::TextureId>,
+    /// Whether a picture lies in the middle, below the panels' painting.
+    pub has_picture: bool,
     /// Size at which the picture's rays are cast, pixels.
     pub picture_size: [u32; 2],
     /// Time for one picture, ms.
@@ -58,6 +61,12 @@ pub struct UiInput<'a> {
     pub tool: Tool,
     /// The pinned impact.
     pub pin: Option<PinView>,
+    /// Whether the cell under the pointer can be chosen to stay.
+    pub over_cell: bool,
+    /// What the hand holds.
+    pub hold: Option<HoldView>,
+    /// Simulated seconds in a real one.
+    pub speed: f64,
     /// Shown in the middle while there is nothing else.
     pub starting: Option<&'a str>,
     /// Whether to say how to begin.
@@ -104,6 +113,9 @@ pub fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>) -> UiOu
     shortcuts::read(ui.ctx(), input, &mut out.commands);
     egui::Panel::top("toolbar").frame(theme::bar_frame()).show(ui, |ui| toolbar::show(ui, input, &mut out));
     egui::Panel::bottom("status").frame(theme::bar_frame()).show(ui, |ui| status_bar::show(ui, input));
+    egui::Panel::bottom("timeline")
+        .frame(theme::bar_frame())
+        .show(ui, |ui| timeline::show(ui, input, &mut out));
     let tuning = input.sandbox.map(Sandbox::tuning).cloned().unwrap_or_default();
     side_panel(egui::Panel::left("left"), ui, |ui| {
         section(ui, "Object", true, |ui| object_panel::show(ui, state, input, &mut out));
@@ -111,6 +123,7 @@ pub fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>) -> UiOu
     });
     side_panel(egui::Panel::right("right"), ui, |ui| {
         section(ui, "View", true, |ui| view_panel::show(ui, input, &tuning, &mut out));
+        section(ui, "Inside", false, |ui| inside_panel::show(ui, input, &tuning, &mut out));
         section(ui, "Physics", true, |ui| physics_panel::show(ui, input, &tuning, &mut out));
         section(ui, "Stages", true, |ui| stages_panel::show(ui, input, &mut out));
     });

@@ -16,6 +16,11 @@ fn entries() -> Vec<(&'static str, &'static str, Command)> {
         ("Frame everything", "Home", Command::FrameAll),
         ("Hammer: a click breaks", "H", Command::Tool(Tool::Hammer)),
         ("Impact: a click pins a blow to tune", "I", Command::Tool(Tool::Impact)),
+        ("Keep: a click chooses the cells that stay", "K", Command::Tool(Tool::Keep)),
+        ("Keep no cells", "", Command::KeepNone),
+        ("Invert the kept cells", "", Command::InvertKept),
+        ("Hand: drags a body", "G", Command::Tool(Tool::Hand)),
+        ("Throw: a click throws a ball or a box", "T", Command::Tool(Tool::Throw)),
         ("Break at the pinned impact", "Enter", Command::BreakPin),
         ("Remove the pinned impact", "Esc", Command::Unpin),
     ];

@@ -2,9 +2,12 @@
 
 use super::{
     UiInput, UiOutput, tune,
-    widgets::{SliderLook, figure, slider},
+    widgets::{SliderLook, figure, label, slider},
 };
-use crate::scene::Tuning;
+use crate::{
+    bodies::Response,
+    scene::{Missile, Tuning},
+};
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out: &mut UiOutput) {
     let mut new = tuning.clone();
@@ -29,6 +32,46 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     let response =
         slider(ui, "Bounce", "Share of the speed that comes back", &mut new.restitution, 0.0..=0.95, &look);
     out.name("restitution", &response);
+    let tip = "Levels that bodies far from the eye may lose; 0: all are as exact as near ones";
+    let response = slider(ui, "Far away", tip, &mut new.far_levels, 0..=4, &SliderLook::WHOLE);
+    out.name("far_levels", &response);
+    choice(
+        ui,
+        out,
+        (
+            "response",
+            "Response",
+            "How contacts push: soft constraints, or the penalty of the paper, for comparison",
+        ),
+        &mut new.response,
+        &[
+            (Response::Soft, "soft", "Soft constraints in substeps; stacks stand and come to rest"),
+            (
+                Response::Penalty,
+                "penalty",
+                "Domaradzki & Martyn 2016, sec. 5.2: slides for ever, and crumbs sink in",
+            ),
+        ],
+    );
+    let missiles =
+        [(Missile::Ball, "ball", "A ball, from the eye"), (Missile::Box, "box", "A cube, from the eye")];
+    choice(
+        ui,
+        out,
+        ("missile", "Throws", "What the throwing tool throws"),
+        &mut new.throw.missile,
+        &missiles,
+    );
+    let tip = "Diameter or edge of what is thrown";
+    let response = slider(ui, "Size", tip, &mut new.throw.size, 0.02..=2.0, &SliderLook::unit(" m", 2));
+    out.name("throw_size", &response);
+    let tip = "Speed at which it leaves the hand";
+    let response = slider(ui, "Speed", tip, &mut new.throw.speed, 0.0..=40.0, &SliderLook::unit(" m/s", 1));
+    out.name("throw_speed", &response);
+    let look = SliderLook { unit: " kg/m³", decimals: 0, logarithmic: true };
+    let tip = "Water is 1000, stone 2600, iron 7900";
+    let response = slider(ui, "Density", tip, &mut new.throw.density, 100.0..=20_000.0, &look);
+    out.name("throw_density", &response);
     if new != *tuning {
         tune(out, "physics", new);
     }
@@ -38,4 +81,25 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
         figure(ui, "Deepest", format!("{:.2} mm", step.deepest * 1000.0));
         figure(ui, "Energy", format!("{:.2} J moving", step.kinetic));
     }
+}
+
+/// A row with a list to choose from: name for tests, name, tip; then value, name and tip of each entry.
+fn choice<T: PartialEq + Copy>(
+    ui: &mut egui::Ui,
+    out: &mut UiOutput,
+    (id, name, tip): (&'static str, &str, &str),
+    value: &mut T,
+    entries: &[(T, &str, &str)],
+) {
+    ui.horizontal(|ui| {
+        label(ui, name, tip);
+        let chosen = entries.iter().find(|(v, ..)| v == value).map_or("", |(_, name, _)| name);
+        let combo = egui::ComboBox::from_id_salt(id).selected_text(chosen).width(150.0);
+        let response = combo.show_ui(ui, |ui| {
+            for (entry, name, tip) in entries {
+                ui.selectable_value(value, *entry, *name).on_hover_text(*tip);
+            }
+        });
+        out.name(id, &response.response);
+    });
 }

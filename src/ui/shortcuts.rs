@@ -24,6 +24,9 @@ pub(super) fn read(ctx: &egui::Context, input: &UiInput<'_>, commands: &mut Vec<
         (Modifiers::NONE, Key::Home, Command::FrameAll),
         (Modifiers::NONE, Key::H, Command::Tool(Tool::Hammer)),
         (Modifiers::NONE, Key::I, Command::Tool(Tool::Impact)),
+        (Modifiers::NONE, Key::K, Command::Tool(Tool::Keep)),
+        (Modifiers::NONE, Key::G, Command::Tool(Tool::Hand)),
+        (Modifiers::NONE, Key::T, Command::Tool(Tool::Throw)),
     ];
     // Without a pinned impact these two keep their usual meaning.
     let of_pin =

@@ -18,15 +18,19 @@ pub const DIM: Color32 = Color32::from_rgb(158, 160, 162);
 pub const BAD: Color32 = Color32::from_rgb(236, 118, 100);
 /// All is well.
 pub const GOOD: Color32 = Color32::from_rgb(132, 196, 132);
-const BACK: Color32 = Color32::from_rgb(27, 28, 31);
+const BACK: Color32 = Color32::from_rgb(CLEAR[0], CLEAR[1], CLEAR[2]);
 const BAR: Color32 = Color32::from_rgb(21, 22, 25);
 const FIELD: Color32 = Color32::from_rgb(17, 18, 20);
 const BUTTON: Color32 = Color32::from_rgb(46, 48, 53);
 const EDGE: Color32 = Color32::from_rgb(56, 58, 63);
 
+/// What the window is cleared to, sRGB bytes: the side panels' colour, so that they need not be filled, which a
+/// software adapter takes long for.
+pub const CLEAR: [u8; 3] = [27, 28, 31];
+
 /// Frame of the side panels.
 pub fn panel_frame() -> egui::Frame {
-    egui::Frame::new().fill(BACK).inner_margin(Margin::symmetric(MARGIN as i8, 8))
+    egui::Frame::new().inner_margin(Margin::symmetric(MARGIN as i8, 8))
 }
 
 /// Frame of the toolbar and the status line.

@@ -90,6 +90,9 @@ fn tools(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
             "Impact",
             "A click pins a blow to tune, Enter breaks (I); Ctrl+click does so with any tool",
         ),
+        (Tool::Keep, "keep", "Keep", "A click on a cell of the pinned blow lets it stay with the body (K)"),
+        (Tool::Hand, "hand", "Hand", "Drag a body about by a spring, while time runs (G)"),
+        (Tool::Throw, "throw", "Throw", "A click throws a ball or a box from the eye (T)"),
     ];
     ui.spacing_mut().item_spacing.x = 3.0;
     for (tool, name, text, tip) in tools {

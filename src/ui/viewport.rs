@@ -21,16 +21,20 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     out.viewport = Some(rect);
     let response = ui.allocate_rect(rect, Sense::click_and_drag());
     let painter = ui.painter_at(rect);
-    painter.rect_filled(rect, 0.0, Color32::from_rgb(38, 40, 44));
-    if let Some(picture) = input.picture {
-        let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
-        painter.image(picture, rect, whole, Color32::WHITE);
+    // The picture lies there already, below everything that is painted here.
+    if !input.has_picture {
+        painter.rect_filled(rect, 0.0, Color32::from_rgb(38, 40, 44));
     }
-    mouse(ui, &response, rect, input.tool, out);
+    mouse(ui, &response, rect, input, out);
+    if input.over_cell && response.hovered() {
+        ui.ctx().set_cursor_icon(egui::CursorIcon::PointingHand);
+    }
     if input.sandbox.is_some() && rect.width() > 120.0 && rect.height() > 120.0 {
+        impact::walls(&painter, input, rect);
+        impact::held(&painter, input, rect);
         if input.pin.is_some() {
             impact::pinned(ui, input, rect, out);
-        } else if !response.dragged() {
+        } else if !response.dragged() && matches!(input.tool, Tool::Hammer | Tool::Impact) {
             impact::hovered(&painter, input, rect);
         }
         axes::paint(&painter, &input.camera, egui::pos2(rect.right() - 44.0, rect.bottom() - 44.0), 26.0);
@@ -38,7 +42,8 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     messages(ui, input, rect, out);
 }
 
-fn mouse(ui: &egui::Ui, response: &egui::Response, rect: Rect, tool: Tool, out: &mut UiOutput) {
+fn mouse(ui: &egui::Ui, response: &egui::Response, rect: Rect, input: &UiInput<'_>, out: &mut UiOutput) {
+    let tool = input.tool;
     if rect.width() < 1.0 || rect.height() < 1.0 {
         return;
     }
@@ -47,7 +52,16 @@ fn mouse(ui: &egui::Ui, response: &egui::Response, rect: Rect, tool: Tool, out: 
     let delta = response.drag_delta() / rect.height();
     let pans = response.dragged_by(PointerButton::Secondary)
         || (shift && response.dragged_by(PointerButton::Primary));
-    if pans {
+    let over = input.hover.is_some() && !shift;
+    let grabs = tool == Tool::Hand && response.drag_started_by(PointerButton::Primary) && over;
+    let holds = input.hold.is_some() && response.dragged_by(PointerButton::Primary);
+    let at = response.interact_pointer_pos().map(inside);
+    if input.hold.is_some() && !response.dragged_by(PointerButton::Primary) {
+        out.push(Command::Release);
+    }
+    if grabs || holds {
+        out.commands.extend(at.map(|at| if grabs { Command::Grab(at) } else { Command::Drag(at) }));
+    } else if pans {
         out.push(Command::Pan { x: delta.x / (rect.width() / rect.height()), y: delta.y });
     } else if response.dragged() {
         out.push(Command::Orbit { yaw: -delta.x * TURN, pitch: delta.y * TURN });
@@ -70,9 +84,16 @@ fn mouse(ui: &egui::Ui, response: &egui::Response, rect: Rect, tool: Tool, out: 
             egui::Event::PointerButton { button: PointerButton::Primary, modifiers, .. } => modifiers.command,
             _ => false,
         };
-        let pins = tool == Tool::Impact || ui.input(|i| i.events.iter().any(with_command));
+        let pins = ui.input(|i| i.events.iter().any(with_command));
         let at = inside(position);
-        out.push(if pins { Command::Pin(at) } else { Command::Hit(at) });
+        match input.tool {
+            _ if pins => out.push(Command::Pin(at)),
+            Tool::Hammer => out.push(Command::Hit(at)),
+            Tool::Impact => out.push(Command::Pin(at)),
+            Tool::Keep => out.push(Command::ToggleKept(at)),
+            Tool::Throw => out.push(Command::Throw(at)),
+            Tool::Hand => {}
+        }
     }
 }
 
@@ -118,6 +139,13 @@ fn messages(ui: &egui::Ui, input: &UiInput<'_>, rect: Rect, out: &mut UiOutput) 
         });
     } else if input.hint || input.pin.is_some() {
         let (title, more) = match (input.pin.is_some(), input.tool) {
+            (true, Tool::Keep) => (
+                "Click the cells that stay with the body",
+                "Enter breaks off the rest  ·  Escape takes the blow away",
+            ),
+            (false, Tool::Keep) => {
+                ("Click the object to aim at it", "then click the cells that stay with the body")
+            }
             (true, _) => {
                 ("Enter breaks it, Escape takes it away", "drag the point, the radii, or any slider")
             }
@@ -128,6 +156,8 @@ fn messages(ui: &egui::Ui, input: &UiInput<'_>, rect: Rect, out: &mut UiOutput) 
             (false, Tool::Impact) => {
                 ("Click the object to aim at it", "then tune the blow, and press Enter to break")
             }
+            (false, Tool::Hand) => ("Drag an object to move it", "it follows by a spring while time runs"),
+            (false, Tool::Throw) => ("Click to throw", "what flies is chosen under Physics"),
         };
         area("hint", foot).interactable(false).show(ui.ctx(), |ui| {
             theme::float_frame(theme::GOLD).show(ui, |ui| {

@@ -2,17 +2,15 @@
 
 use super::Session;
 use crate::{
-    scene::{Aim, ScenePick},
+    scene::{Aim, PreviewMode, ScenePick},
     ui::{Command, Hover, NoticeKind, PinView, Tool},
 };
 
-/// A blow that stays where it was put until it falls or is removed.
+/// The tool, and what the pictures showed. The pinned impact is part of what is tuned, so that undo covers it.
 #[derive(Default)]
 pub(super) struct Aiming {
     /// What a click does.
     pub tool: Tool,
-    /// The pinned blow.
-    pub pin: Option<Aim>,
     /// Numbers of bodies that the pictures showed, each time that it changed; for tests that look from outside.
     pub counts: Vec<usize>,
 }
@@ -47,38 +45,92 @@ impl Session {
     /// What a tool's command asks for.
     pub(super) fn use_tool(&mut self, command: &Command) {
         match command {
-            Command::Tool(tool) => {
-                self.aiming.tool = *tool;
-                self.aiming.pin = None;
-            }
+            Command::Tool(tool) => self.choose(*tool),
             Command::Hit(at) => self.hit(*at),
-            Command::Pin(at) => {
-                if let Some(aim) = self.aim_through(*at) {
-                    self.aiming.pin = Some(aim);
-                }
-            }
+            Command::Pin(at) => self.pin(*at),
             Command::MovePin(at) => {
                 // Beside the object, and over others, the pin waits for the pointer to come back.
                 let moved = self.aim_through(*at);
-                if let Some(aim) = moved.filter(|aim| self.aiming.pin.is_some_and(|pin| pin.body == aim.body))
+                if let Some(sandbox) = &mut self.sandbox
+                    && let Some(aim) = moved
+                    && sandbox.tuning().pin.as_ref().is_some_and(|pin| pin.aim.body == aim.body)
                 {
-                    self.aiming.pin = Some(aim);
+                    sandbox.pin(aim);
                 }
+            }
+            Command::ToggleKept(at) => self.toggle_kept(*at),
+            Command::KeepNone | Command::InvertKept => {
+                let Some(sandbox) = &mut self.sandbox else { return };
+                let none = *command == Command::KeepNone;
+                let took_over = if none { sandbox.keep_none() } else { sandbox.invert_kept() };
+                // Keep none means the radius too, and needs no explanation.
+                self.say_painted(took_over && !none);
             }
             Command::BreakPin => {
-                if let (Some(pin), Some(sandbox)) = (self.aiming.pin, &mut self.sandbox)
-                    && !sandbox.is_breaking()
-                    && let Some((point, direction)) = sandbox.aimed(&pin)
-                {
-                    sandbox.break_at(pin.body, point, direction);
+                if let Some(sandbox) = self.sandbox.as_mut().filter(|s| !s.is_breaking()) {
+                    sandbox.break_pin();
                 }
             }
-            Command::Unpin => self.aiming.pin = None,
+            Command::Unpin => {
+                if let Some(sandbox) = &mut self.sandbox {
+                    sandbox.unpin();
+                }
+            }
             _ => {}
         }
     }
 
-    fn pick_through(&self, [x, y]: [f32; 2]) -> Option<(ScenePick, glam::Vec3)> {
+    fn choose(&mut self, tool: Tool) {
+        self.aiming.tool = tool;
+        let Some(sandbox) = &mut self.sandbox else { return };
+        match tool {
+            Tool::Hammer => sandbox.unpin(),
+            Tool::Impact | Tool::Hand | Tool::Throw => {}
+            Tool::Keep => {
+                // Cells must be seen to be chosen.
+                let mut tuning = sandbox.tuning().clone();
+                if tuning.view.preview == PreviewMode::Off {
+                    tuning.view.preview = PreviewMode::Seams;
+                    sandbox.tune("preview", tuning);
+                }
+            }
+        }
+    }
+
+    fn pin(&mut self, at: [f32; 2]) {
+        if let Some(aim) = self.aim_through(at)
+            && let Some(sandbox) = &mut self.sandbox
+        {
+            sandbox.pin(aim);
+        }
+    }
+
+    fn toggle_kept(&mut self, at: [f32; 2]) {
+        if self.sandbox.as_ref().is_some_and(|s| s.tuning().pin.is_none()) {
+            return self.pin(at);
+        }
+        let (origin, direction) = self.camera.ray(at[0], at[1], self.aspect);
+        if let Some(sandbox) = self.sandbox.as_mut().filter(|s| !s.is_breaking())
+            && let Some(cell) = sandbox.cell_at(origin, direction)
+        {
+            let took_over = sandbox.toggle_kept(cell);
+            self.say_painted(took_over);
+        }
+    }
+
+    fn say_painted(&mut self, took_over: bool) {
+        if took_over {
+            let text = "The cells that the local radius kept are chosen ones now; the radius is off";
+            self.say(NoticeKind::Remark, text);
+        }
+    }
+
+    /// Whether the pointer is over a cell that a click would choose.
+    pub fn over_cell(&self) -> bool {
+        self.sandbox.as_ref().is_some_and(|s| s.hovered_cell().is_some())
+    }
+
+    pub(super) fn pick_through(&self, [x, y]: [f32; 2]) -> Option<(ScenePick, glam::Vec3)> {
         let (origin, direction) = self.camera.ray(x, y, self.aspect);
         Some((self.sandbox.as_ref()?.pick(origin, direction)?, direction))
     }
@@ -104,36 +156,40 @@ impl Session {
         let Some(sandbox) = &mut self.sandbox else {
             return;
         };
-        if self.aiming.pin.is_some_and(|pin| sandbox.aimed(&pin).is_none()) {
-            self.aiming.pin = None;
-        }
-        let mut aim = self.aiming.pin;
+        let pinned = sandbox.tuning().pin.as_ref().map(|pin| pin.aim);
+        let mut aim = pinned;
         if let Some((pick, direction)) = found {
             self.pick = Some(pick);
             let longest = sandbox.longest_side(pick.body).unwrap_or(1.0) as f32;
             let shown = self.camera.eye() + direction * pick.distance as f32;
             self.hover = Some(Hover { point: shown, longest_side: longest });
             // What flies past under the pointer is not aimed at.
-            if aim.is_none() && (!playing || sandbox.is_at_rest(pick.body)) {
+            let aims = matches!(self.aiming.tool, Tool::Hammer | Tool::Impact);
+            if aim.is_none() && aims && (!playing || sandbox.is_at_rest(pick.body)) {
                 aim = sandbox.aim_at(&pick, direction);
             }
         }
+        sandbox.look_at(pinned, aim);
         sandbox.set_aim(aim);
-        if let Err(error) = sandbox.update_preview() {
+        let updated = sandbox.update_preview();
+        let painting = self.aiming.tool == Tool::Keep && !sandbox.is_breaking();
+        let ray = self.pointer.filter(|_| painting).map(|[x, y]| self.camera.ray(x, y, self.aspect));
+        let cell = ray.and_then(|(origin, direction)| sandbox.cell_at(origin, direction));
+        sandbox.hover_cell(cell);
+        if let Err(error) = updated {
             self.say(NoticeKind::Error, error.to_string());
+        }
+        if let Some(sandbox) = &mut self.sandbox {
+            sandbox.update_looking();
         }
     }
 
     /// The pinned impact as it is drawn.
     pub fn pin_view(&self) -> Option<PinView> {
-        let (pin, sandbox) = (self.aiming.pin?, self.sandbox.as_ref()?);
-        let point = sandbox.shown_point(&pin)?;
-        let longest_side = sandbox.longest_side(pin.body)? as f32;
+        let sandbox = self.sandbox.as_ref()?;
+        let aim = sandbox.tuning().pin.as_ref()?.aim;
+        let point = sandbox.shown_point(&aim)?;
+        let longest_side = sandbox.longest_side(aim.body)? as f32;
         Some(PinView { point, longest_side })
-    }
-
-    /// A new scene has neither pin nor preview.
-    pub(super) fn forget_aim(&mut self) {
-        self.aiming.pin = None;
     }
 }

@@ -1,6 +1,6 @@
-//! Contacts with the floor plane: each octree is walked against the plane.
+//! Contacts with planes, the floor and walls: each octree is walked against each plane.
 //!
-//! In: bodies and the floor's height. Out: one manifold for each body near it. Which cells matter is decided at the physics
+//! In: bodies and planes. Out: one manifold for each body near any. Which cells matter is decided at the physics
 //! level; how deep they are, at the leaves, so that the resting height does not depend on the level.
 
 use super::{
@@ -10,6 +10,7 @@ use super::{
 use crate::{
     bodies::{
         Body,
+        planes::Plane,
         surfels::{Shapes, Surfels, first_of_level, leaf_plane},
     },
     svo::{morton, morton::Key},
@@ -19,53 +20,64 @@ use glam::{DMat4, DVec3};
 /// Directions in which the outermost points are kept.
 const SPREAD: usize = 8;
 
-/// Manifolds of all awake bodies near the floor, in order of body.
-pub fn floor_manifolds(
+/// Where the number of the plane begins in the name of a point.
+const PLANE_SHIFT: u32 = 48;
+
+/// Manifolds of all awake bodies near a plane, in order of body; body `i` is looked at on `levels[i]`.
+pub fn plane_manifolds(
     bodies: &[Body],
-    height: f64,
+    levels: &[u32],
+    planes: &[Plane],
     dt: f64,
     shapes: &mut Shapes,
     old: &[Manifold],
     totals: &mut Totals,
 ) -> Vec<Manifold> {
     let mut out = Vec::new();
-    for body in bodies.iter().filter(|b| !b.is_static() && !b.asleep) {
-        let level = body.def.collision_level();
+    for (body, &level) in bodies.iter().zip(levels).filter(|(b, _)| !b.is_static() && !b.asleep) {
         let cell = cell_size(body, level);
         let speed =
             body.state.linear_velocity.length() + body.state.angular_velocity.length() * body.def.radius();
         let margin = floor_margin(cell, speed * dt);
-        if body.state.position.y - body.def.radius() > height + margin {
-            continue;
-        }
-        let surfels = shapes.get(&body.def.forest, level).surfels.clone();
-        let to_world = body.world_from_grid();
-        let mut walk = Walk {
-            body,
-            level,
-            to_world,
-            surfels: &surfels,
-            limit: height + margin,
-            height,
-            found: Vec::new(),
-        };
-        // Crumbs stand on the corners of their voxels.
-        if body.def.is_crumb() {
-            walk.corners();
-        } else {
-            walk.descend(body.def.tree, 0, 0);
-        }
-        if walk.found.is_empty() {
-            continue;
-        }
-        totals.add(&walk.found);
         let known = known_points(old, body.id, None);
-        let mut points = reduce(&walk.found, known, cell, SPREAD);
-        if !body.def.is_crumb() {
-            points.iter_mut().for_each(|p| refine(p, body, &surfels, &to_world, height));
+        let mut points = Vec::new();
+        for (number, plane) in planes.iter().enumerate() {
+            if plane.distance(body.state.position) - body.def.radius() > margin {
+                continue;
+            }
+            let surfels = shapes.get(&body.def.forest, level).surfels.clone();
+            let to_world = body.world_from_grid();
+            let first_key = (number as u64) << PLANE_SHIFT;
+            let mut walk = Walk {
+                body,
+                level,
+                to_world,
+                surfels: &surfels,
+                margin,
+                plane,
+                first_key,
+                found: Vec::new(),
+            };
+            // Crumbs stand on the corners of their voxels.
+            if body.def.is_crumb() {
+                walk.corners();
+            } else {
+                walk.descend(body.def.tree, 0, 0);
+            }
+            if walk.found.is_empty() {
+                continue;
+            }
+            totals.add(&walk.found);
+            let mut kept = reduce(&walk.found, known, cell, SPREAD);
+            if !body.def.is_crumb() {
+                kept.iter_mut().for_each(|p| refine(p, body, &surfels, &to_world, plane));
+            }
+            points.extend(kept);
         }
-        inherit(&mut points, known, cell);
-        out.push(Manifold { first: body.id, second: None, points });
+        if !points.is_empty() {
+            inherit(&mut points, known, cell);
+            out.push(Manifold { first: body.id, second: None, points });
+        }
     }
     out
 }
@@ -75,8 +87,9 @@ struct Walk<'a> {
     level: u32,
     to_world: DMat4,
     surfels: &'a Surfels,
-    limit: f64,
-    height: f64,
+    margin: f64,
+    plane: &'a Plane,
+    first_key: u64,
     found: Vec<Point>,
 }
 
@@ -99,7 +112,7 @@ impl Walk<'_> {
             let low = DVec3::from(morton::decode(child_key).map(f64::from));
             let centre = self.to_world.transform_point3((low + 0.5) * size);
             // Half a diagonal, and a voxel for surfaces that leave their cell.
-            if centre.y - (0.867 * size + 1.0) * self.body.def.grid.h < self.limit {
+            if self.plane.distance(centre) - (0.867 * size + 1.0) * self.body.def.grid.h < self.margin {
                 self.descend(child, level + 1, child_key);
             }
         }
@@ -115,9 +128,9 @@ impl Walk<'_> {
             for c in 0..8u32 {
                 let corner = low + DVec3::from([c & 1, c >> 1 & 1, c >> 2].map(f64::from));
                 let p = self.to_world.transform_point3(corner);
-                if p.y < self.limit {
-                    let key = leaf as u64 * 8 + u64::from(c);
-                    self.found.push(point(self.body, key, p, self.height, area));
+                if self.plane.distance(p) < self.margin {
+                    let key = self.first_key | (leaf as u64 * 8 + u64::from(c));
+                    self.found.push(point(self.body, key, p, self.plane, area));
                 }
             }
         }
@@ -129,23 +142,25 @@ impl Walk<'_> {
         let voxels = f64::from(1u32 << (forest.level - self.level));
         let place = |side: u32| self.to_world.transform_point3(surfel.side(side).0.as_dvec3() * voxels);
         let (front, back) = (place(0), place(1));
-        let p = if back.y < front.y { back } else { front };
-        if p.y >= self.limit {
+        let distance = |p: DVec3| self.plane.distance(p);
+        let p = if distance(back) < distance(front) { back } else { front };
+        if distance(p) >= self.margin {
             return;
         }
         let area = f64::from(self.surfels.areas[index as usize]) * self.body.def.grid.h.powi(2);
-        let upright = self.to_world.transform_vector3(surfel.side(0).1.as_dvec3()).normalize_or_zero().y;
-        self.found.push(point(self.body, u64::from(index), p, self.height, area * upright.abs()));
+        let normal = self.to_world.transform_vector3(surfel.side(0).1.as_dvec3()).normalize_or_zero();
+        let facing = normal.dot(self.plane.normal).abs();
+        self.found.push(point(self.body, self.first_key | u64::from(index), p, self.plane, area * facing));
     }
 }
 
-fn point(body: &Body, key: u64, p: DVec3, height: f64, area: f64) -> Point {
+fn point(body: &Body, key: u64, p: DVec3, plane: &Plane, area: f64) -> Point {
     Point {
         key,
         position: p,
         anchor: body.state.rotation.inverse() * (p - body.state.position),
-        normal: DVec3::Y,
-        separation: p.y - height,
+        normal: plane.normal,
+        separation: plane.distance(p),
         area,
         normal_impulse: 0.0,
         friction_impulse: DVec3::ZERO,
@@ -154,15 +169,16 @@ fn point(body: &Body, key: u64, p: DVec3, height: f64, area: f64) -> Point {
 }
 
 /// Moves a point to the lowest leaf of its cell.
-fn refine(p: &mut Point, body: &Body, surfels: &Surfels, to_world: &DMat4, height: f64) {
-    let index = p.key as usize;
+fn refine(p: &mut Point, body: &Body, surfels: &Surfels, to_world: &DMat4, plane: &Plane) {
+    let index = (p.key & ((1 << PLANE_SHIFT) - 1)) as usize;
     let (first, end) = (surfels.leaf_start[index] as usize, surfels.leaf_start[index + 1] as usize);
     // Of leaves equally low, the outermost, so that a box stands on its corners at every level.
-    let rank = |p: &DVec3| p.y - 1e-3 * (*p - body.state.position).with_y(0.0).length();
+    let beside = |p: &DVec3| (*p - body.state.position).reject_from_normalized(plane.normal).length();
+    let rank = |p: &DVec3| plane.distance(*p) - 1e-3 * beside(p);
     let lowest = (first..end)
         .map(|leaf| to_world.transform_point3(leaf_plane(&body.def.forest, leaf).0.as_dvec3()))
         .min_by(|a, b| rank(a).total_cmp(&rank(b)));
     if let Some(lowest) = lowest {
-        *p = point(body, p.key, lowest, height, p.area);
+        *p = point(body, p.key, lowest, plane, p.area);
     }
 }

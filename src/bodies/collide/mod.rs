@@ -8,11 +8,15 @@
 mod floor;
 mod gpu;
 mod manifold;
+mod overlap;
+#[cfg(test)]
+mod overlap_tests;
 mod reference;
 
-pub use floor::floor_manifolds;
+pub use floor::plane_manifolds;
 pub use gpu::GpuNarrow;
 pub use manifold::{Manifold, Point, Totals, pair_manifolds, tangents};
+pub use overlap::{CollisionPoint, Column, Overlap, of_bodies, of_plane};
 pub use reference::find_hits;
 
 use super::{Body, surfels, surfels::Shapes};
@@ -67,21 +71,20 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// The levels at which the cells of both are closest to the coarser one's; the lower level where the grids are alike.
+    /// Bodies `i` and `j`, which meet at `levels`.
+    #[must_use]
+    pub fn at(bodies: &[Body], [i, j]: [usize; 2], levels: [u32; 2], dt: f64) -> Self {
+        let cell = cell_size(&bodies[i], levels[0]).max(cell_size(&bodies[j], levels[1]));
+        let margin = MARGIN_CELLS * cell + motion(&bodies[i], &bodies[j], dt).length();
+        Self { bodies: [i, j], levels, margin }
+    }
+
+    /// As the bodies' own levels say.
+    #[cfg(test)]
     #[must_use]
     pub fn new(bodies: &[Body], i: usize, j: usize, dt: f64) -> Self {
-        let own = |k: usize| {
-            let def = &bodies[k].def;
-            let level = def.collision_level();
-            (level, def.grid.h * f64::from(1u32 << (def.forest.level - level)))
-        };
-        let ((level_a, cell_a), (level_b, cell_b)) = (own(i), own(j));
-        let cell = cell_a.max(cell_b);
-        let coarser = |level: u32, own: f64| {
-            level.saturating_sub((cell / own).log2().round().clamp(0.0, 31.0) as u32).max(1)
-        };
-        let margin = MARGIN_CELLS * cell + motion(&bodies[i], &bodies[j], dt).length();
-        Self { bodies: [i, j], levels: [coarser(level_a, cell_a), coarser(level_b, cell_b)], margin }
+        let none = super::PairLevels::default();
+        Self::at(bodies, [i, j], super::Levels::new(bodies, &none, None).pair(i, j), dt)
     }
 
     /// First nodes of the levels of a and b, for both directions.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::fracture::PatternError;
+use crate::fracture::{PatternError, Surface};
 
 /// Where an edge separation point lies between the two corners that it separates: f(a, b) of 2018, eq. 3.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,11 +76,15 @@ impl Default for Dusty {
     }
 }
 
+/// Transition level of rough surfaces where none is asked for: 16 voxels a side give bent, concave pieces as pottery breaks (2018, fig. 7). The same at
+/// every leaf level, so more detail shows the same cracks more finely.
+const ROUGH_TRANSITION: u32 = 4;
+
 /// Parameters of rough and dusty surfaces.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CrackShape {
-    /// Level of the voxels that carry the crack surfaces, 2 to the leaf level; `None` is three above the leaves.
+    /// Level of the voxels that carry the crack surfaces, 2 to the leaf level; `None` leaves it to the surface, see [`CrackShape::transition`].
     pub transition_level: Option<u32>,
     /// f(a, b).
     pub offset: Offset,
@@ -144,13 +148,17 @@ impl CrackShape {
         Ok(())
     }
 
-    /// The transition level on a grid of `leaf_level`: what was asked for, else three above the leaves and at least 2.
+    /// The transition level on a grid of `leaf_level`: what was asked for, else 4 or the leaf level for rough surfaces and three above the
+    /// leaves, at least 2, for dusty ones: where three objects meet, the gap is about a transition voxel wide.
     ///
     /// # Errors
     /// [`PatternError::Bad`] for a level that is not 2 to the leaf level.
-    pub fn transition(&self, leaf_level: u32) -> Result<u32, PatternError> {
+    pub fn transition(&self, leaf_level: u32, surface: Surface) -> Result<u32, PatternError> {
         let lowest = leaf_level.min(2);
-        let level = self.transition_level.unwrap_or(leaf_level.saturating_sub(3).max(lowest));
+        let level = self.transition_level.unwrap_or(match surface {
+            Surface::Dusty => leaf_level.saturating_sub(3).max(lowest),
+            Surface::Planar | Surface::Rough => ROUGH_TRANSITION.min(leaf_level),
+        });
         if !(lowest..=leaf_level).contains(&level) {
             return Err(PatternError::Bad(format!(
                 "transition level {level} is outside {lowest} to the leaf level {leaf_level}"
@@ -183,14 +191,21 @@ mod tests {
     }
 
     #[test]
-    fn the_transition_level_follows_the_leaf_level() {
+    fn rough_cracks_keep_their_transition_level_and_dusty_ones_follow_the_leaves() {
         let shape = CrackShape::default();
-        let levels: Vec<u32> = (1..=10).map(|l| shape.transition(l).unwrap()).collect();
-        assert_eq!(levels, [1, 2, 2, 2, 2, 3, 4, 5, 6, 7]);
+        let levels = |surface| (1..=10).map(|l| shape.transition(l, surface).unwrap()).collect::<Vec<u32>>();
+        assert_eq!(levels(Surface::Rough), [1, 2, 3, 4, 4, 4, 4, 4, 4, 4]);
+        assert_eq!(levels(Surface::Dusty), [1, 2, 2, 2, 2, 3, 4, 5, 6, 7]);
         let at = |level| CrackShape { transition_level: Some(level), ..shape };
-        assert_eq!(at(9).transition(9), Ok(9));
-        assert!(at(10).transition(9).unwrap_err().to_string().contains("outside 2 to the leaf level 9"));
-        assert!(at(1).transition(9).is_err());
+        assert_eq!(at(9).transition(9, Surface::Rough), Ok(9));
+        assert!(
+            at(10)
+                .transition(9, Surface::Rough)
+                .unwrap_err()
+                .to_string()
+                .contains("outside 2 to the leaf level 9")
+        );
+        assert!(at(1).transition(9, Surface::Rough).is_err());
     }
 
     #[test]

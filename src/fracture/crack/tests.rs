@@ -17,9 +17,11 @@ use crate::{
     bodies::mass_properties,
     fracture::{
         Fracturer, Pattern, Recipe, Surface, reference,
-        tests::{self, Bench, ball, cavity, comb, listed, random_solid, seeds, sheet, shell},
+        testing::{
+            self, Bench, SOLIDS, assert_parity, ball, cavity, difference, listed, random_seeds, random_solid,
+            seeds, sheet, shell,
+        },
     },
-    gpu::Gpu,
     svo::{Forest, morton, unpack_cut, unpack_normal, validate},
 };
 
@@ -32,56 +34,12 @@ fn at_level(transition: u32) -> CrackShape {
 }
 
 fn words(recipe: &Recipe, level: u32) -> NoiseWords {
-    NoiseWords::new(&recipe.crack, recipe.rng, recipe.crack.transition(level).unwrap())
+    NoiseWords::new(&recipe.crack, recipe.rng, recipe.crack.transition(level, recipe.surface).unwrap())
 }
-
-/// The first thing in which a fracture on the device differs from the reference.
-fn difference(
-    gpu: &Gpu,
-    fracturer: &Fracturer,
-    forest: &Arc<Forest>,
-    pattern: &Pattern,
-    recipe: &Recipe,
-) -> Option<String> {
-    let bench = Bench::get();
-    let got = bench
-        .with_source(forest, 0, |source| fracturer.fracture(gpu, source, pattern, recipe))
-        .expect("it breaks");
-    let got = listed(&got);
-    let wanted = reference::fracture_by(forest, 0, pattern, recipe).expect("good parameters");
-    let sizes = |r: &reference::Reference| {
-        (r.copies.len(), r.internal.len(), r.crack_voxels, r.pieces.len(), r.swallowed)
-    };
-    if sizes(&got) != sizes(&wanted) {
-        return Some(format!(
-            "copies, internal, crack voxels, pieces, swallowed: {:?}, not {:?}",
-            sizes(&got),
-            sizes(&wanted)
-        ));
-    }
-    let parts = [
-        ("copies", got.copies == wanted.copies),
-        ("internal voxels", got.internal == wanted.internal),
-        ("pieces", got.pieces == wanted.pieces),
-    ];
-    parts.iter().find(|(_, same)| !same).map(|(what, _)| format!("{what} differ"))
-}
-
-fn assert_parity(forest: &Arc<Forest>, pattern: &Pattern, recipe: &Recipe, what: &str) {
-    let bench = Bench::get();
-    if let Some(found) = difference(&bench.gpu, &bench.fracturer, forest, pattern, recipe) {
-        panic!("{what}: {found}");
-    }
-}
-
-type Shape = (&'static str, fn(u32) -> Forest);
-
-const SHAPES: [Shape; 5] =
-    [("ball", ball), ("shell", shell), ("cavity", cavity), ("comb", comb), ("sheet", sheet)];
 
 #[test]
 fn equals_the_reference_on_every_shape() {
-    for (name, shape) in SHAPES {
+    for (name, shape) in SOLIDS {
         for level in [3, 5, 6] {
             let forest = Arc::new(shape(level));
             for transition in 2..=level {
@@ -176,21 +134,18 @@ fn separation_points_equal_the_reference() {
     }
 }
 
-/// Every kernel with `from` replaced by `to`.
-fn planted(gpu: &Gpu, from: &str, to: &str) -> Fracturer {
-    let mut fracturer = Fracturer::new(gpu).unwrap();
-    fracturer.rough = tests::planted(gpu, RoughPass::with_kernels, from, to);
-    fracturer
+/// Rough passes whose kernels have `from` replaced by `to`.
+fn planted(from: &str, to: &str) -> Fracturer {
+    testing::planted(from, to, |fracturer, kernels| fracturer.rough = RoughPass::with_kernels(kernels))
 }
 
 #[test]
 fn planted_errors_are_caught() {
-    let bench = Bench::get();
     let forest = Arc::new(shell(6));
     let pattern = seeds(6, 30, 9);
     let recipe = recipe(at_level(3));
-    let sound = planted(&bench.gpu, "let is_side", "let is_side");
-    assert_eq!(difference(&bench.gpu, &sound, &forest, &pattern, &recipe), None);
+    let sound = planted("let is_side", "let is_side");
+    assert_eq!(difference(&sound, &forest, &pattern, &recipe), None);
     for (what, from, to) in [
         (
             "an edge point moved by a unit",
@@ -206,8 +161,8 @@ fn planted_errors_are_caught() {
         ("the wrong corner", "runs * reach > 0i", "runs * reach < 0i"),
         ("a face point that is not shared", "vec3<u32>(origin), shape.salt", "vec3<u32>(low), shape.salt"),
     ] {
-        let fracturer = planted(&bench.gpu, from, to);
-        let found = difference(&bench.gpu, &fracturer, &forest, &pattern, &recipe);
+        let fracturer = planted(from, to);
+        let found = difference(&fracturer, &forest, &pattern, &recipe);
         println!("{what}: {found:?}");
         assert!(found.is_some(), "{what} went unnoticed");
     }
@@ -299,7 +254,7 @@ fn assert_closed(forest: &Forest, pattern: &Pattern, recipe: &Recipe) {
 
 #[test]
 fn rough_surfaces_match_without_a_gap() {
-    for (name, shape) in SHAPES {
+    for (name, shape) in SOLIDS {
         for transition in [2, 3, 5, 6] {
             println!("{name} transition {transition}");
             if name == "sheet" {
@@ -353,7 +308,7 @@ fn a_coarse_transition_level_swallows_cells_and_says_so() {
 fn votes_equal_the_reference_and_miss_some_leaves() {
     let bench = Bench::get();
     let (mut differ, mut untouched) = (0, 0);
-    for (name, shape) in SHAPES {
+    for (name, shape) in SOLIDS {
         let forest = Arc::new(shape(6));
         for (transition, count) in [(2, 12), (3, 25), (4, 40)] {
             let pattern = seeds(6, count, 7);
@@ -411,11 +366,7 @@ proptest! {
         octaves in 1u32..=5, stray in 0f64..=0.5
     ) {
         let bench = Bench::get();
-        let params = crate::fracture::FractureParams {
-            seeds: count as u32, radii: vec![spread / 3.0, spread], rng, ..Default::default()
-        };
-        let side = f64::from(1u32 << level);
-        let pattern = Pattern::on_spheres(&params, DVec3::splat(side * 0.4), (DVec3::ZERO, DVec3::splat(side)), level).unwrap();
+        let pattern = random_seeds(level, count, rng, spread);
         let forest = Arc::new(random_solid(level, rng, fill));
         prop_assume!(!forest.leaves.is_empty());
         let crack = CrackShape {
@@ -427,6 +378,6 @@ proptest! {
             ..CrackShape::default()
         };
         let recipe = Recipe { rng, ..recipe(crack) };
-        prop_assert_eq!(difference(&bench.gpu, &bench.fracturer, &forest, &pattern, &recipe), None);
+        prop_assert_eq!(difference(&bench.fracturer, &forest, &pattern, &recipe), None);
     }
 }

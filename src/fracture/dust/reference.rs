@@ -45,8 +45,9 @@ impl<'a> DustReference<'a> {
     }
 }
 
-/// Moves the edge points apart by the gap at either end's corner.
-fn split(crossed: &TransitionVoxel, words: &NoiseWords) -> DustVoxel {
+/// A crossed voxel with its edge points moved apart by the gap at either end's corner. `words` as for the reference.
+#[must_use]
+pub fn split(crossed: &TransitionVoxel, words: &NoiseWords) -> DustVoxel {
     let size = (1i64 << super::super::layers::UNIT_BITS) >> words.transition;
     let noise_words = NoiseWords { salt: words.salt ^ 0x6a09_e667, ..*words };
     let halves: [i32; 8] = std::array::from_fn(|c| {

@@ -1,9 +1,6 @@
 //! Dusty fractures against the brute-force reference, on shapes made here, and what becomes of the gap.
 
-use std::{
-    collections::{BTreeMap, HashMap, HashSet},
-    sync::Arc,
-};
+use std::{collections::HashSet, sync::Arc};
 
 use glam::DVec3;
 use proptest::prelude::*;
@@ -12,12 +9,14 @@ use super::reference::DustReference;
 use crate::{
     bodies::mass_properties,
     fracture::{
-        Fracture, Fracturer, Pattern, Recipe, Surface,
+        Fracturer, Pattern, Recipe, Surface,
         crack::{CrackNoise, CrackShape, Dusty, NoiseWords, Offset, rough::RoughPass},
         reference,
-        tests::{self, Bench, ball, cavity, comb, forest_of, listed, random_solid, seeds, sheet, shell},
+        testing::{
+            self, Bench, SOLIDS, assert_parity, ball, cavity, difference, dust, forest_of, random_seeds,
+            random_solid, seeds, shell, solid,
+        },
     },
-    gpu::Gpu,
     svo::{Forest, morton, validate},
 };
 
@@ -34,107 +33,9 @@ fn gap(transition: u32, width: f64, irregularity: f64) -> CrackShape {
     }
 }
 
-/// Coverage of every solid leaf cell.
-fn solid(forest: &Forest, tree: u32) -> BTreeMap<u32, f32> {
-    let tree = tree as usize;
-    let range = forest.tree_start[tree] as usize..forest.tree_start[tree + 1] as usize;
-    let mut solid: BTreeMap<u32, f32> =
-        range.map(|i| (forest.leaves.keys[i], forest.leaves.coverage[i])).collect();
-    forest.visit_internal(tree, &mut |_, low, size| {
-        for i in 0..size.pow(3) {
-            let p = [low[0] + i % size, low[1] + i / size % size, low[2] + i / size / size];
-            solid.insert(morton::encode(p), 1.0);
-        }
-    });
-    solid
-}
-
-/// As [`reference::Reference::dust`], read off the coverages of a result.
-fn dust(source: &BTreeMap<u32, f32>, fracture: &Fracture) -> Vec<(u32, u32)> {
-    let mut shares: HashMap<u32, Vec<f32>> = HashMap::new();
-    let leaves = &fracture.forest.leaves;
-    for (key, coverage) in leaves.keys.iter().zip(&leaves.coverage) {
-        shares.entry(*key).or_default().push(*coverage);
-    }
-    let mut inside = HashSet::new();
-    fracture.forest.for_each_internal(|_, low, size| {
-        for i in 0..size.pow(3) {
-            inside.insert(morton::encode([
-                low[0] + i % size,
-                low[1] + i / size % size,
-                low[2] + i / size / size,
-            ]));
-        }
-    });
-    let mut dust = Vec::new();
-    for (key, whole) in source {
-        match shares.get(key) {
-            None if inside.contains(key) => {}
-            None => dust.push((*key, 1)),
-            Some(shares) => {
-                let parts = (whole / shares[0]).round();
-                assert!(shares.iter().all(|share| (share * parts / whole - 1.0).abs() < 1e-6));
-                if parts as usize != shares.len() {
-                    dust.push((*key, parts as u32));
-                }
-            }
-        }
-    }
-    dust
-}
-
-/// The first thing in which a fracture on the device differs from the reference.
-fn difference(
-    fracturer: &Fracturer,
-    forest: &Arc<Forest>,
-    pattern: &Pattern,
-    recipe: &Recipe,
-) -> Option<String> {
-    let bench = Bench::get();
-    let wanted = reference::fracture_by(forest, 0, pattern, recipe).expect("good parameters");
-    let fracture =
-        bench.with_source(forest, 0, |source| fracturer.fracture(&bench.gpu, source, pattern, recipe));
-    if wanted.copies.is_empty() && wanted.internal.is_empty() {
-        return fracture.is_ok().then(|| "pieces made of nothing".into());
-    }
-    let fracture = fracture.expect("it breaks");
-    let got = listed(&fracture);
-    let dust = dust(&solid(forest, 0), &fracture);
-    let sizes = |r: &reference::Reference, dust: &[(u32, u32)]| {
-        (r.copies.len(), r.internal.len(), r.crack_voxels, r.pieces.len(), r.swallowed, dust.len())
-    };
-    if sizes(&got, &dust) != sizes(&wanted, &wanted.dust) {
-        return Some(format!(
-            "copies, internal, crack voxels, pieces, swallowed, dust: {:?}, not {:?}",
-            sizes(&got, &dust),
-            sizes(&wanted, &wanted.dust)
-        ));
-    }
-    let whole = dust.iter().filter(|(_, parts)| *parts == 1).count();
-    let parts = [
-        ("copies", got.copies == wanted.copies),
-        ("internal voxels", got.internal == wanted.internal),
-        ("pieces", got.pieces == wanted.pieces),
-        ("dust", dust == wanted.dust),
-        ("dust voxels", fracture.counts.dust_voxels == whole as u64),
-    ];
-    parts.iter().find(|(_, same)| !same).map(|(what, _)| format!("{what} differ"))
-}
-
-fn assert_parity(forest: &Arc<Forest>, pattern: &Pattern, recipe: &Recipe, what: &str) {
-    if let Some(found) = difference(&Bench::get().fracturer, forest, pattern, recipe) {
-        panic!("{what}: {found}");
-    }
-}
-
-type Shape = (&'static str, fn(u32) -> Forest);
-
-const SHAPES: [Shape; 5] =
-    [("ball", ball), ("shell", shell), ("cavity", cavity), ("comb", comb), ("sheet", sheet)];
-
 #[test]
 fn equals_the_reference_on_every_shape() {
-    for (name, shape) in SHAPES {
+    for (name, shape) in SOLIDS {
         for level in [4, 6] {
             let forest = Arc::new(shape(level));
             for transition in 2..=level {
@@ -190,12 +91,7 @@ proptest! {
         spread in 0.05f64..1.5, plane in any::<bool>(), strength in 0f64..=1.0, amplitude in 0f64..=1.0,
         frequency in 1u32..200, octaves in 1u32..=5, width in 0f64..=6.0, irregularity in 0f64..=1.0
     ) {
-        let params = crate::fracture::FractureParams {
-            seeds: count as u32, radii: vec![spread / 3.0, spread], rng, ..Default::default()
-        };
-        let side = f64::from(1u32 << level);
-        let bounds = (DVec3::ZERO, DVec3::splat(side));
-        let pattern = Pattern::on_spheres(&params, DVec3::splat(side * 0.4), bounds, level).unwrap();
+        let pattern = random_seeds(level, count, rng, spread);
         let forest = Arc::new(random_solid(level, rng, fill));
         prop_assume!(!forest.leaves.is_empty());
         let crack = CrackShape {
@@ -209,16 +105,13 @@ proptest! {
     }
 }
 
-/// Every kernel of a dusty fracture with `from` replaced by `to`.
-fn planted(gpu: &Gpu, from: &str, to: &str) -> Fracturer {
-    let mut fracturer = Fracturer::new(gpu).unwrap();
-    fracturer.dusty = tests::planted(gpu, RoughPass::dusty_with_kernels, from, to);
-    fracturer
+/// Dusty passes whose kernels have `from` replaced by `to`.
+fn planted(from: &str, to: &str) -> Fracturer {
+    testing::planted(from, to, |fracturer, kernels| fracturer.dusty = RoughPass::dusty_with_kernels(kernels))
 }
 
 #[test]
 fn planted_errors_are_caught() {
-    let bench = Bench::get();
     let forest = Arc::new(ball(6));
     let pattern = seeds(6, 30, 9);
     let noise = CrackNoise { amplitude: 0.0, ..CrackNoise::default() };
@@ -227,7 +120,7 @@ fn planted_errors_are_caught() {
     let caught = |fracturer: &Fracturer| {
         recipes.iter().find_map(|recipe| difference(fracturer, &forest, &pattern, recipe))
     };
-    assert_eq!(caught(&planted(&bench.gpu, "fn dust_code", "fn dust_code")), None);
+    assert_eq!(caught(&planted("fn dust_code", "fn dust_code")), None);
     for (what, from, to) in [
         (
             "diagonal corners joined",
@@ -242,7 +135,7 @@ fn planted_errors_are_caught() {
         ("crossings behind the point", "sign(normal.x) > 0i)", "sign(normal.x) != 0i)"),
         ("no part for the dust", "return objects + 7u;", "return objects - 1u;"),
     ] {
-        let found = caught(&planted(&bench.gpu, from, to));
+        let found = caught(&planted(from, to));
         println!("{what}: {found:?}");
         assert!(found.is_some(), "{what} went unnoticed");
     }
@@ -287,7 +180,7 @@ fn f10_the_removed_voxels_are_exactly_the_gap() {
 #[test]
 fn f10_dust_is_what_lies_in_no_object() {
     let bench = Bench::get();
-    for (name, shape) in SHAPES {
+    for (name, shape) in SOLIDS {
         let forest = Arc::new(shape(6));
         let pattern = seeds(6, 25, 8);
         for width in [0.0, 1.5, 4.0] {

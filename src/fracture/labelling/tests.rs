@@ -15,7 +15,7 @@ use crate::{
         Fracture, FractureParams, Fracturer, Pattern, Recipe, Source,
         islands::{Islands, IslandsPass},
         layers::{Clock, LeafBuffers, Octrees},
-        tests::forest_of,
+        testing::forest_of,
     },
     gpu::{Buffer, Gpu},
     svo::{Arena, Forest, morton},

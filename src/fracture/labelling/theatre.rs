@@ -84,6 +84,18 @@ impl Theatre {
         true
     }
 
+    /// Shows an iteration that has been computed; beyond those, the last of them. Needs no device.
+    pub fn show(&mut self, at: usize) {
+        let at = at.min(self.steps.len());
+        while self.at > at {
+            self.back();
+        }
+        while self.at < at {
+            self.turn(self.at);
+            self.at += 1;
+        }
+    }
+
     fn turn(&mut self, iteration: usize) {
         for (voxel, other) in &mut self.turned[iteration] {
             std::mem::swap(&mut self.labels[*voxel as usize], other);

@@ -9,8 +9,10 @@ use crate::{
     gpu::{Gpu, shaders},
     mesh::builtin,
     render::{
-        BodySeams, Camera, FrameInput, RenderBody, RenderOptions, Renderer, frame::frame_data,
-        tables::FrameData, targets::HitData,
+        BodySeams, Camera, CellMarks, FrameInput, Overlay, RenderBody, RenderOptions, Renderer,
+        frame::frame_data,
+        tables::FrameData,
+        targets::{HitData, read_texture},
     },
     svo::{Arena, Forest, LeafColor, Leaves, build, morton, pack_cut, pack_normal},
     voxelize::{Progress, voxelize},
@@ -98,8 +100,8 @@ pub fn with_cut(mut forest: Forest, normal: Vec3, point: Vec3) -> Forest {
     forest
 }
 
-fn body_seams(seams: Option<&(usize, Seams, u32)>) -> Option<BodySeams<'_>> {
-    seams.map(|(body, seams, first)| BodySeams { body: *body, seams, first: *first })
+fn body_seams(seams: Option<&(usize, Seams, u32)>, marks: CellMarks) -> Option<BodySeams<'_>> {
+    seams.map(|(body, seams, first)| BodySeams { body: *body, seams, first: *first, marks })
 }
 
 /// Octrees on a device with bodies that show them.
@@ -113,6 +115,9 @@ pub struct Stage {
     pub size: [u32; 2],
     /// Body, cracks to show on it, its first voxel.
     pub seams: Option<(usize, Seams, u32)>,
+    pub overlay: Option<Arc<Overlay>>,
+    /// Cells of it to mark.
+    pub marks: CellMarks,
 }
 
 impl Stage {
@@ -130,6 +135,8 @@ impl Stage {
             options: RenderOptions { floor: None, ..RenderOptions::default() },
             size: [96, 64],
             seams: None,
+            overlay: None,
+            marks: CellMarks::default(),
         })
     }
 
@@ -149,6 +156,7 @@ impl Stage {
             bounds: bounds(forest),
             id,
             selected: false,
+            mark: None,
             interior: Volume::default(),
         });
         self.bodies.len() - 1
@@ -189,6 +197,7 @@ impl Stage {
                 bounds: (piece.mass.bounds.0.as_vec3(), piece.mass.bounds.1.as_vec3()),
                 id: i as u32,
                 selected: i == 1,
+                mark: None,
                 interior: Volume::default(),
             });
         }
@@ -203,9 +212,17 @@ impl Stage {
             camera: self.camera,
             options: self.options.clone(),
             size: self.size,
-            seams: body_seams(self.seams.as_ref()),
+            seams: body_seams(self.seams.as_ref(), self.marks),
+            overlay: self.overlay.as_ref(),
         };
         self.renderer.still(&self.gpu, &input, passes).expect("still")
+    }
+
+    fn overlay_pixels(&self) -> Option<Vec<[f32; 4]>> {
+        let bytes = read_texture(&self.gpu, self.renderer.overlay.picture()?).expect("overlay");
+        let half = |b: &[u8]| from_half(u16::from_le_bytes([b[0], b[1]]));
+        let pixel = |p: &[u8]| std::array::from_fn(|k| half(&p[2 * k..2 * k + 2]));
+        Some(bytes.chunks_exact(8).map(pixel).collect())
     }
 
     /// Draws frame number `accumulated` of a refinement and reads back everything that its passes read and wrote.
@@ -216,7 +233,8 @@ impl Stage {
             camera: self.camera,
             options: RenderOptions { accumulated, ..self.options.clone() },
             size: self.size,
-            seams: body_seams(self.seams.as_ref()),
+            seams: body_seams(self.seams.as_ref(), self.marks),
+            overlay: self.overlay.as_ref(),
         };
         let before = match (&self.renderer.targets, accumulated) {
             (Some(targets), 1..) => targets.history.read(&self.gpu).expect("history"),
@@ -229,6 +247,7 @@ impl Stage {
         Taken {
             hits: targets.hits.read(&self.gpu).expect("hits"),
             looks: targets.looks.read(&self.gpu).expect("looks"),
+            overlay: self.overlay.as_ref().and_then(|_| self.overlay_pixels()),
             lights: targets.lights.read_range(&self.gpu, 0, texels).expect("lights"),
             history: targets.history.read(&self.gpu).expect("history"),
             picture: targets.read(&self.gpu).expect("picture"),
@@ -238,11 +257,23 @@ impl Stage {
     }
 }
 
+/// A half-precision float.
+fn from_half(word: u16) -> f32 {
+    let (sign, exponent, fraction) = (word >> 15, word >> 10 & 31, f32::from(word & 1023));
+    let size = match exponent {
+        0 => fraction * 2f32.powi(-24),
+        _ => (1.0 + fraction / 1024.0) * 2f32.powi(i32::from(exponent) - 15),
+    };
+    if sign == 1 { -size } else { size }
+}
+
 /// A frame as the GPU drew it.
 pub struct Taken {
     pub frame: FrameData,
     pub hits: Vec<HitData>,
     pub looks: Vec<u32>,
+    /// Linear colour times alpha, where there is an overlay.
+    pub overlay: Option<Vec<[f32; 4]>>,
     pub lights: Vec<[u32; 4]>,
     /// Mean over the frames before; not a number in the first.
     pub before: Vec<[f32; 4]>,

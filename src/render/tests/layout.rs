@@ -58,6 +58,9 @@ fn shared_structs_have_one_layout() {
         seam_level,
         seam_first,
         seam_seeds,
+        kept_object,
+        hovered_cell,
+        pad,
     );
     same_layout!(
         "Body",

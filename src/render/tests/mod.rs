@@ -4,6 +4,7 @@ mod blit;
 mod fixtures;
 mod layout;
 mod looks;
+mod overlay;
 mod parity;
 mod passes;
 mod pictures;

@@ -1,5 +1,7 @@
 //! The light and compose passes against their references, frame by frame of a refinement, each on what the GPU's pass read.
 
+use std::sync::Arc;
+
 use glam::{DVec4, EulerRot, Quat, Vec3};
 
 use super::{
@@ -9,7 +11,7 @@ use super::{
 use crate::{
     fracture::{Fracturer, Pattern},
     gpu::Buffer,
-    render::{Camera, ColorBy, RenderBody, RenderOptions, pass::PixelPass},
+    render::{Camera, ColorBy, Overlay, RenderBody, RenderOptions, pass::PixelPass},
     svo::Forest,
 };
 
@@ -79,8 +81,9 @@ impl Scene {
     }
 
     fn odd_pixels(&self, taken: &Taken) -> f64 {
-        let Taken { frame, hits, looks, lights, before, .. } = taken;
-        let expected = compose(&Inputs { frame, hits, looks, lights, history: before });
+        let Taken { frame, hits, looks, lights, overlay, before, .. } = taken;
+        let expected =
+            compose(&Inputs { frame, hits, looks, lights, overlay: overlay.as_deref(), history: before });
         let odd = |i: &usize| {
             let mean = DVec4::from(taken.history[*i].map(f64::from)) - expected.history[*i];
             let bytes = std::array::from_fn(|k| f64::from(taken.picture[4 * i + k]));
@@ -133,6 +136,15 @@ fn solids() -> Option<Scene> {
     let fracturer = Fracturer::new(&stage.gpu).expect("the passes compile");
     let seams = fracturer.seams(&stage.gpu, &keys, 7, &pattern).expect("seams");
     stage.seams = Some((0, seams, 0));
+    // Something to lay over the picture, clear here and there.
+    let mut overlay = Overlay { through: 0.5, ..Overlay::default() };
+    overlay.wire_box(
+        Vec3::splat(-0.7),
+        [Vec3::X, Vec3::Y, Vec3::Z].map(|a| a * 1.3),
+        [40, 160, 255, 170],
+        3.0,
+    );
+    stage.overlay = Some(Arc::new(overlay));
     // From afar through a long lens: the sky's rays reach the farther, the farther the eye.
     let camera = Camera { distance: 6.0, fov_y: 0.28, ..Camera::default() };
     let colourings = [ColorBy::Material, ColorBy::Piece, ColorBy::Normal, ColorBy::Crack, ColorBy::Level];
@@ -245,7 +257,7 @@ const LIGHT_ERRORS: [(&str, &str); 17] = [
 ];
 
 /// What is replaced and by what, in the compose kernel with its includes.
-const COMPOSE_ERRORS: [(&str, &str); 27] = [
+const COMPOSE_ERRORS: [(&str, &str); 28] = [
     // The filter.
     ("alike2 * alike2", "alike2"),
     ("3.0 * frame.pixel_cone", "6.0 * frame.pixel_cone"),
@@ -278,6 +290,7 @@ const COMPOSE_ERRORS: [(&str, &str); 27] = [
     // The outline, the eye and the film.
     ("select(2, 1, dx * dy != 0)", "2"),
     ("1.0 - 0.10 * dot(off, off)", "1.0 - 0.09 * dot(off, off)"),
+    ("display * (1.0 - over.w)", "display"),
     ("const TONE_A = 1.22;", "const TONE_A = 1.2;"),
     ("1.0 / f32(frame.accumulated + 1u)", "0.5"),
     ("unit_from_hash(seed + 1u)", "unit_from_hash(seed)"),

@@ -6,7 +6,7 @@ use super::fixtures::{Stage, ball};
 use crate::{
     fracture::{Fracturer, Pattern, Recipe, Seams, Source},
     gpu::Buffer,
-    render::PixelHit,
+    render::{CellMarks, PieceMark, PixelHit},
     svo::{Forest, coarsen},
 };
 
@@ -131,7 +131,7 @@ fn planes_of_a_coarse_fracture_draw_the_same_lines() {
     let slot = stage.arena.insert(&stage.gpu, &coarse).expect("slot");
     let source = Source { arena: &stage.arena, slot, forest: &coarse, tree: 0 };
     let fracture = fracturer.fracture(&stage.gpu, &source, &pattern, &Recipe::default()).expect("pieces");
-    let seams = Seams::of_fracture(&stage.gpu, &coarse.leaves.keys, &fracture).expect("seams");
+    let seams = Seams::of_fracture(&stage.gpu, &coarse.leaves.keys, &fracture, &pattern).expect("seams");
     stage.seams = Some((body, seams, forest.level_start[5]));
     let picture = stage.still(1);
     let (mut on, mut gold) = (0, 0);
@@ -164,4 +164,119 @@ fn cells_of_one_object_show_no_line() {
     let some = differing(&pattern);
     pattern.objects[2] = 0;
     assert!(all > some && some > 0 && differing(&pattern) == 0, "{all} {some}");
+}
+
+/// As in `shaders/render/primary.wgsl`, bytes.
+fn glazed(rgb: [f32; 3], stays: bool, pointed: bool) -> [f32; 3] {
+    let mixed =
+        |from: [f32; 3], to: [f32; 3], share: f32| [0, 1, 2].map(|c| from[c] + (to[c] - from[c]) * share);
+    let kept = if stays { mixed(rgb, [0.16, 0.50, 0.56].map(|v| v * 255.0), 0.62) } else { rgb };
+    if pointed { mixed(kept, [1.0, 0.97, 0.88].map(|v| v * 255.0), 0.34) } else { kept }
+}
+
+/// Pixels of the ball whose colour is another than their cell's marks say, and pixels looked at in kept cells. `cells` are told by the
+/// seeds' distances in floats, so pixels within two units of a border are left out.
+fn wrongly_glazed(stage: &mut Stage, pattern: &Pattern, plain: &[u32], all_kept: bool) -> (usize, usize) {
+    let taken = stage.frame(0);
+    let side = (1u32 << LEVEL) as f32;
+    let grid_from_world = stage.bodies[0].world_from_grid.inverse();
+    let (mut wrong, mut kept) = (0, 0);
+    for (i, hit) in taken.hits.iter().enumerate() {
+        if hit.body != 0 {
+            continue;
+        }
+        let at = |v: u32, of: u32| (v as f32 + 0.5) / of as f32;
+        let (x, y) = (at(i as u32 % SIZE[0], SIZE[0]), at(i as u32 / SIZE[0], SIZE[1]));
+        let (eye, ray) = stage.camera.ray(x, y, SIZE[0] as f32 / SIZE[1] as f32);
+        let p = grid_from_world.transform_point3(eye + ray * hit.distance) * (16384.0 / side);
+        let away = |s: usize| Vec3::from_array(pattern.seeds[s].map(|v| v as f32)).distance(p);
+        let mut order: Vec<usize> = (0..pattern.seeds.len()).collect();
+        order.sort_by(|a, b| away(*a).total_cmp(&away(*b)));
+        if away(order[1]) - away(order[0]) < 2.0 {
+            continue;
+        }
+        let stays = all_kept || stage.marks.kept == Some(pattern.objects[order[0]]);
+        let pointed = stage.marks.hovered == Some(order[0] as u32);
+        kept += usize::from(stays);
+        let bytes = |word: u32| [0, 8, 16].map(|shift| (word >> shift & 0xff) as f32);
+        let wanted = glazed(bytes(plain[i]), stays, pointed);
+        let found = bytes(taken.looks[i]);
+        wrong += usize::from((0..3).any(|c| (wanted[c] - found[c]).abs() > 1.5));
+    }
+    (wrong, kept)
+}
+
+#[test]
+fn cells_that_stay_are_glazed_and_the_one_under_the_pointer_is_lit() {
+    let Some(mut stage) = Stage::open() else { return };
+    stage.size = SIZE;
+    stage.camera.distance = 3.2;
+    let forest = ball(LEVEL);
+    let body = stage.add(&forest, 2.0, glam::Quat::from_rotation_y(0.4), Vec3::ZERO);
+    let fracturer = Fracturer::new(&stage.gpu).expect("fracturer");
+    let mut pattern = Pattern::from_points(&seeds(), LEVEL).expect("pattern");
+    // Two cells stay, one is lit: once inside what stays, once outside.
+    pattern.objects[2] = 0;
+    let coarse = std::sync::Arc::new(coarsen(&forest, 5));
+    let slot = stage.arena.insert(&stage.gpu, &coarse).expect("slot");
+    let source = Source { arena: &stage.arena, slot, forest: &coarse, tree: 0 };
+    let fracture = fracturer.fracture(&stage.gpu, &source, &pattern, &Recipe::default()).expect("pieces");
+    let of_planes = Seams::of_fracture(&stage.gpu, &coarse.leaves.keys, &fracture, &pattern).expect("seams");
+    let mut every = vec![("planes", of_planes, forest.level_start[5])];
+    for (name, level) in [("level 3", 3), ("level 6", LEVEL)] {
+        let (seams, first) = lists(&stage, &fracturer, &forest, level, &pattern);
+        every.push((name, seams, first));
+    }
+    let plain = stage.frame(0).looks;
+    for (name, seams, first) in every {
+        stage.seams = Some((body, seams, first));
+        stage.marks = CellMarks::default();
+        let (wrong, _) = wrongly_glazed(&mut stage, &pattern, &plain, false);
+        assert_eq!(wrong, 0, "{name}: without marks nothing is glazed");
+        for (kept, hovered) in [(Some(0), None), (Some(0), Some(2)), (Some(0), Some(1)), (None, Some(0))] {
+            stage.marks = CellMarks { kept, hovered };
+            let (wrong, looked) = wrongly_glazed(&mut stage, &pattern, &plain, false);
+            println!("{name}, {kept:?} {hovered:?}: {wrong} of {} wrong, {looked} kept", plain.len());
+            assert!(wrong == 0 && (looked > 3000) == kept.is_some(), "{name}: {wrong}, {looked}");
+        }
+        // The comparison sees a cell that is glazed and should not be.
+        stage.marks = CellMarks { kept: Some(0), hovered: None };
+        let mut fewer = pattern.clone();
+        fewer.objects[2] = 2;
+        assert!(wrongly_glazed(&mut stage, &fewer, &plain, false).0 > 1000, "{name}");
+    }
+}
+
+#[test]
+fn pieces_are_marked_and_what_stays_tells_its_cells_apart() {
+    let Some(mut stage) = Stage::open() else { return };
+    stage.size = SIZE;
+    stage.camera.distance = 3.2;
+    let forest = ball(LEVEL);
+    let body = stage.add(&forest, 2.0, glam::Quat::from_rotation_y(0.4), Vec3::ZERO);
+    let mut pattern = Pattern::from_points(&seeds(), LEVEL).expect("pattern");
+    pattern.objects.fill(0);
+    let plain = stage.frame(0).looks;
+    let only_seeds = Seams::of_seeds(&stage.gpu, &pattern).expect("seeds");
+    stage.seams = Some((usize::MAX, only_seeds, 0));
+    stage.bodies[body].mark = Some(PieceMark::Kept);
+    for hovered in [None, Some(0), Some(2)] {
+        stage.marks = CellMarks { kept: Some(0), hovered };
+        let (wrong, kept) = wrongly_glazed(&mut stage, &pattern, &plain, true);
+        assert!(wrong == 0 && kept > 3000, "{hovered:?}: {wrong} of {kept}");
+    }
+    stage.bodies[body].mark = Some(PieceMark::Hovered);
+    stage.marks = CellMarks::default();
+    let looks = stage.frame(0).looks;
+    let bytes = |word: u32| [0, 8, 16].map(|shift| (word >> shift & 0xff) as f32);
+    let lit = (0..plain.len()).filter(|i| stage_hit(&plain, *i)).all(|i| {
+        let (wanted, found) = (glazed(bytes(plain[i]), false, true), bytes(looks[i]));
+        (0..3).all(|c| (wanted[c] - found[c]).abs() <= 1.5)
+    });
+    assert!(lit);
+}
+
+/// Whether a pixel of a picture shows a body: others have no colour.
+fn stage_hit(looks: &[u32], i: usize) -> bool {
+    looks[i] & 0xff_ffff != 0
 }

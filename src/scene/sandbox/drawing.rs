@@ -101,6 +101,7 @@ impl Sandbox {
                     bounds: (low.as_vec3(), high.as_vec3()),
                     id: self.info.get(&body.id).map_or(body.id.0, |info| info.color_id),
                     selected: selected == Some(body.id),
+                    mark: None,
                     interior: insides[self.info.get(&body.id).map_or(0, |info| info.object).min(last)],
                 }
             })

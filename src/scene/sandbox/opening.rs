@@ -6,7 +6,7 @@ use glam::{DMat4, DQuat, DVec3};
 
 use super::{ObjectInfo, Sandbox, SandboxError};
 use crate::{
-    bodies::{BodyDef, BodyState, Family, StepReport, WorldSettings},
+    bodies::{BodyDef, BodyId, BodyState, Family, StepReport, WorldSettings},
     fracture::{FractureParams, interior::surface_color},
     scene::{Event, Imported, Scene, SceneBody, display_name, history::Step},
     svo::{Arena, Forest, Grid, Slot},
@@ -41,6 +41,7 @@ impl Sandbox {
         }
         self.breaking = None;
         self.waiting.clear();
+        self.looking.forget();
         self.clear_world();
         self.objects = imported
             .iter()
@@ -53,9 +54,18 @@ impl Sandbox {
             substeps: scene.substeps,
             floor: scene.floor.then_some(scene.floor_height),
             sleeping: scene.sleeping,
+            walls: scene.walls,
+            response: scene.response,
+            penalty: scene.penalty,
+            adaptive: scene.adaptive_level,
             ..self.world.settings
         };
         self.tuning.gravity = -scene.gravity.y;
+        self.tuning.response = scene.response;
+        self.tuning.far_levels = scene.adaptive_level.map_or(0, |a| a.most);
+        self.world.eye = scene.camera.map(|camera| camera.eye().as_dvec3());
+        self.world.hold = None;
+        self.timeline.clear();
         self.tuning.view.color_by = scene.view.color_by;
         self.tuning.view.explode = scene.view.explode;
         if let Some(body) = scene.bodies.first() {
@@ -81,16 +91,39 @@ impl Sandbox {
         }
         let thrown = scene_bodies(&scene).zip(imported).skip(scene.bodies.len());
         self.projectiles = thrown
-            .filter_map(|(body, one)| {
+            .enumerate()
+            .filter_map(|(k, (body, one))| {
                 let (_, slot) = slots.iter().find(|(forest, _)| Arc::ptr_eq(forest, &one.forest))?;
-                Some(placed(one, *slot, body, &scene))
+                Some((placed(one, *slot, body, &scene), scene.bodies.len() + k))
             })
             .collect();
+        let carried = self.carried.take();
+        self.put_pin(&scene, carried.as_ref());
+        self.set_pairs(&scene);
         self.scene = scene;
         self.first = Some(self.snapshot());
         self.collect(arena);
         self.revision += 1;
         Ok(())
+    }
+
+    /// Gives the pairs that the scene names their levels. Families are never used again, so older ones do no harm.
+    fn set_pairs(&mut self, scene: &Scene) {
+        let family = |name: &str| {
+            let object = scene_bodies(scene).position(|b| b.name.as_deref() == Some(name))?;
+            let of = |id: &BodyId| self.info.get(id).is_some_and(|info| info.object == object);
+            let there = self.world.bodies.iter().find(|b| of(&b.id)).map(|b| b.def.family);
+            let thrown = self.projectiles.iter().find(|(_, of)| *of == object).map(|(def, _)| def.family);
+            there.or(thrown)
+        };
+        let given: Vec<_> = scene
+            .pairs
+            .iter()
+            .filter_map(|p| Some((family(&p.bodies[0])?, family(&p.bodies[1])?, p.physics_level)))
+            .collect();
+        for (a, b, level) in given {
+            self.world.pair_levels.set(a, b, level);
+        }
     }
 
     /// The open scene with its tuned values, to save.
@@ -99,6 +132,8 @@ impl Sandbox {
         let mut scene = self.scene.clone();
         scene.gravity.y = -self.tuning.gravity;
         scene.camera = Some(camera);
+        scene.response = self.tuning.response;
+        scene.adaptive_level = self.adaptive();
         scene.view.color_by = self.tuning.view.color_by;
         scene.view.explode = self.tuning.view.explode;
         for (object, body) in scene.bodies.iter_mut().enumerate() {
@@ -108,6 +143,7 @@ impl Sandbox {
             body.fracture =
                 FractureParams { interior: self.interior_of(object), ..self.tuning.fracture.clone() };
         }
+        self.write_pin(&mut scene);
         scene
     }
 
@@ -121,7 +157,10 @@ impl Sandbox {
             body.physics_level = Some(self.tuning.physics_level.clamp(1, level));
         }
         if !scene.bodies.is_empty() {
+            // By where they lie, not by number: another level may draw other seeds.
+            let carried = self.carried();
             self.open_scene(scene);
+            self.carried = carried;
         }
     }
 }
@@ -143,7 +182,7 @@ fn scale_of(one: &Imported, body: &SceneBody, meters_per_unit: f64) -> f64 {
     }
 }
 
-fn object_info(one: &Imported, body: &SceneBody, meters_per_unit: f64) -> ObjectInfo {
+pub(super) fn object_info(one: &Imported, body: &SceneBody, meters_per_unit: f64) -> ObjectInfo {
     ObjectInfo {
         scene: body.clone(),
         name: display_name(&one.file),
@@ -159,7 +198,7 @@ fn object_info(one: &Imported, body: &SceneBody, meters_per_unit: f64) -> Object
 }
 
 /// Where a scene's body starts.
-fn placed(one: &Imported, slot: Slot, body: &SceneBody, scene: &Scene) -> BodyDef {
+pub(super) fn placed(one: &Imported, slot: Slot, body: &SceneBody, scene: &Scene) -> BodyDef {
     let scale = scale_of(one, body, scene.meters_per_unit);
     let grid = Grid { level: one.grid.level, origin: one.grid.origin * scale, h: one.grid.h * scale };
     let rotation = if body.rotation.length() > 1e-9 { body.rotation.normalize() } else { DQuat::IDENTITY };

@@ -1,31 +1,46 @@
 //! The live preview: the blow that is aimed, computed on a coarse copy of the body whenever the aim or a parameter has moved.
 //!
 //! In: an [`Aim`], the tuned values. Out: seams for the picture, or coarse pieces in the body's place. It runs on the caller's thread
-//! just before the picture: on a software adapter its waits would otherwise queue behind pictures.
+//! just before the picture: on a software adapter its waits would otherwise queue behind pictures. Only the coarse copy itself is made by
+//! a worker, since a fine object takes a while.
 
+mod coarse;
 mod full;
+mod painting;
+#[cfg(test)]
+mod painting_tests;
+mod shown;
 #[cfg(test)]
 mod tests;
 
 use std::{
-    sync::{Arc, Weak},
-    time::Instant,
+    collections::VecDeque,
+    sync::Arc,
+    time::{Duration, Instant},
 };
 
 use glam::{DVec3, Vec3};
 
+use self::{
+    coarse::{Coarse, CoarseJob},
+    shown::{Shown, ShownPieces},
+};
 use super::{Sandbox, SandboxError, ScenePick};
 use crate::{
-    bodies::{Body, BodyDef, BodyId, MassProperties},
-    fracture::{FractureError, FractureParams, Fracturer, Impact, Pattern, Recipe, Seams, Source, Surface},
-    gpu::{Buffer, GpuError},
-    render::{BodySeams, RenderBody},
+    bodies::{Body, BodyDef, BodyId},
+    fracture::{FractureError, FractureParams, Fracturer, Impact, Recipe, Seams, Source, Surface},
+    gpu::GpuError,
     scene::{
-        breaking::{world_from_grid, world_from_grid_matrix},
+        Cells, KeptCells,
+        breaking::world_from_grid,
+        kept::{CellSource, seeds_in_grid},
         preview::{Aim, LevelControl, PreviewMode, PreviewReport},
     },
-    svo::{Forest, Slot, coarsen},
+    svo::Slot,
 };
+
+/// What "a second" of recomputations is.
+const SECOND: Duration = Duration::from_secs(1);
 
 /// The preview and what it keeps between frames.
 #[derive(Default)]
@@ -35,12 +50,17 @@ pub(super) struct Preview {
     done: Option<Wanted>,
     shown: Option<Shown>,
     coarse: Option<Coarse>,
+    coarsening: Option<CoarseJob>,
     control: LevelControl,
     report: PreviewReport,
+    /// When it was computed during the last second.
+    stamps: VecDeque<Instant>,
+    /// The pinned impact's cells.
+    pinned: Option<painting::PinnedCells>,
+    /// The cell under the pointer, while cells are painted.
+    hovered: Option<u32>,
     /// Octrees to give back when nothing reads the arena.
     unused: Vec<Slot>,
-    /// When something was computed last.
-    computed: Option<Instant>,
     /// The same at the body's own level, on its way, and the last one that was asked for.
     full: Option<full::FullJob>,
     asked: Option<Wanted>,
@@ -50,6 +70,8 @@ pub(super) struct Preview {
 struct Wanted {
     aim: Aim,
     params: FractureParams,
+    /// Cells that were painted to stay.
+    kept: Option<Arc<KeptCells>>,
     mode: PreviewMode,
     level: u32,
 }
@@ -58,7 +80,7 @@ impl Wanted {
     /// Whether this, computed, answers `other`: the same blow, at least as finely.
     fn covers(&self, other: &Self) -> bool {
         let same = (self.aim, &self.params, self.mode) == (other.aim, &other.params, other.mode);
-        same && self.level >= other.level
+        same && self.kept == other.kept && self.level >= other.level
     }
 
     /// As the body with its leaves at `full` would break, for its copy at this level: what counts in leaf voxels shrinks with them.
@@ -66,48 +88,30 @@ impl Wanted {
         let mut recipe = self.params.recipe();
         recipe.island_level = recipe.island_level.map(|l| l.min(self.level));
         if recipe.surface != Surface::Planar {
-            recipe.crack.transition_level = Some(recipe.crack.transition(full)?.min(self.level));
+            recipe.crack.transition_level =
+                Some(recipe.crack.transition(full, recipe.surface)?.min(self.level));
             recipe.crack.dusty.width /= f64::from(1u32 << (full - self.level.min(full)));
         }
         Ok(recipe)
     }
 
-    fn pattern(&self, def: &BodyDef) -> Result<Pattern, FractureError> {
-        let impact = Impact { point: self.aim.point_in_grid, direction: self.aim.direction_in_grid };
-        Pattern::at_impact(&self.params, impact, def.mass.bounds, &def.forest, def.tree)
-            .map_err(|error| FractureError::Params(error.to_string()))
+    /// Seeds from a file are for an `intact` body.
+    fn cells(&self, def: &BodyDef, intact: bool) -> Result<Cells, FractureError> {
+        cells(&self.aim, &self.params, self.kept.as_deref(), (def, intact))
     }
 }
 
-enum Shown {
-    Seams(BodyId, Seams, u32),
-    Pieces(BodyId, Slot, Vec<(u32, MassProperties)>, u32),
-}
-
-/// A body's forest with its leaves at the preview's level.
-struct Coarse {
-    // Weak, or it would keep octrees alive that no body has any more.
-    of: Weak<Forest>,
-    forest: Arc<Forest>,
-    tree: u32,
-    /// Boundary voxels of the tree.
-    keys: Buffer<u32>,
-    slot: Option<Slot>,
-}
-
-impl Coarse {
-    /// Boundary voxels of the tree, Morton codes.
-    fn voxels(&self) -> &[u32] {
-        let starts = &self.forest.tree_start[self.tree as usize..];
-        &self.forest.leaves.keys[starts[0] as usize..starts[1] as usize]
-    }
-
-    /// Index of the tree's first voxel in the slot of the forest that this was made of: a node's, or a leaf's where that is the leaf level.
-    fn first_voxel(&self, fine: &Forest) -> u32 {
-        let level = self.forest.level;
-        let of_level = if level < fine.level { fine.level_start[level as usize] } else { 0 };
-        of_level + self.forest.tree_start[self.tree as usize]
-    }
+/// The cells of a blow that is aimed, as it would fall.
+pub(super) fn cells(
+    aim: &Aim,
+    params: &FractureParams,
+    painted: Option<&KeptCells>,
+    (def, intact): (&BodyDef, bool),
+) -> Result<Cells, FractureError> {
+    let impact = Impact { point: aim.point_in_grid, direction: aim.direction_in_grid };
+    let points = if intact { seeds_in_grid(params, def)? } else { None };
+    let source = CellSource { def, impact, painted, points: points.as_deref() };
+    source.cells(params).map_err(|error| FractureError::Params(error.to_string()))
 }
 
 impl Sandbox {
@@ -130,7 +134,7 @@ impl Sandbox {
         Some((point, body.state.rotation * aim.direction_in_grid))
     }
 
-    fn body(&self, id: BodyId) -> Option<&Body> {
+    pub(super) fn body(&self, id: BodyId) -> Option<&Body> {
         self.world.bodies.iter().find(|b| b.id == id)
     }
 
@@ -148,7 +152,14 @@ impl Sandbox {
     /// What the preview does.
     #[must_use]
     pub fn preview(&self) -> PreviewReport {
-        self.preview.report
+        let preview = &self.preview;
+        let lately = preview.stamps.iter().filter(|t| t.elapsed() < SECOND).count();
+        PreviewReport {
+            per_second: lately as u32,
+            kept: preview.pinned.as_ref().map(painting::PinnedCells::counts),
+            preparing: preview.coarsening.is_some(),
+            ..preview.report
+        }
     }
 
     /// Brings the preview up to date; `true` when it has changed. While a fracture is on its way, what is shown stays.
@@ -160,26 +171,30 @@ impl Sandbox {
             return Ok(false);
         }
         self.give_back();
+        self.refresh_pinned();
         let mode = self.tuning.view.preview;
         let aimed = self.preview.aim.filter(|_| mode != PreviewMode::Off);
-        let Some((aim, object_level)) =
-            aimed.and_then(|aim| Some((aim, self.body(aim.body)?.def.forest.level)))
-        else {
+        let Some((aim, body)) = aimed.and_then(|aim| Some((aim, self.body(aim.body)?.clone()))) else {
+            self.prepare_only_body()?;
             return Ok(self.drop_shown());
         };
+        let object_level = body.def.forest.level;
         let fracturer = Arc::clone(&self.fracturer);
         // Not compiled yet: the next frame asks again.
         let Some(Ok(fracturer)) = fracturer.get() else {
             return Ok(self.drop_shown());
         };
-        let level = self.preview.control.level(object_level);
-        let wanted = Wanted { aim, params: self.tuning.fracture.clone(), mode, level };
+        let at_best = self.preview.control.level(object_level);
+        let Some(level) = self.refresh_coarse(&body.def.forest, body.def.tree, at_best)? else {
+            return Ok(self.drop_shown());
+        };
+        let kept = self.tuning.pin.as_ref().filter(|pin| pin.aim == aim).and_then(|pin| pin.kept.clone());
+        let wanted = Wanted { aim, params: self.params_for(aim.body), kept, mode, level };
         let taken = self.take_full(&wanted);
-        let done = self.preview.done.as_ref().is_some_and(|done| done.covers(&wanted));
-        let Some(body) = self.body(aim.body).filter(|_| !done).cloned() else {
+        if self.preview.done.as_ref().is_some_and(|done| done.covers(&wanted)) {
             self.start_full(object_level);
             return Ok(taken);
-        };
+        }
         match self.compute(fracturer, &body, &wanted) {
             Ok(Some(shown)) => {
                 self.replace(Some(shown));
@@ -212,9 +227,11 @@ impl Sandbox {
         wanted: &Wanted,
     ) -> Result<Option<Shown>, SandboxError> {
         let def = &body.def;
-        self.refresh_coarse(&def.forest, def.tree, wanted.level)?;
         let start = Instant::now();
-        let pattern = wanted.pattern(def)?;
+        let cells = match self.preview.pinned.as_ref().filter(|pinned| pinned.answers(wanted)) {
+            Some(pinned) => pinned.cells.clone(),
+            None => wanted.cells(def, self.is_intact(body.id))?,
+        };
         let planar = wanted.params.surface == Surface::Planar;
         let shown = match wanted.mode {
             PreviewMode::Off => return Ok(None),
@@ -222,14 +239,15 @@ impl Sandbox {
                 let Some(coarse) = &self.preview.coarse else {
                     return Ok(None);
                 };
-                let seams = fracturer.seams(&self.gpu, &coarse.keys, wanted.level, &pattern)?;
+                let seams = fracturer.seams(&self.gpu, &coarse.keys, wanted.level, &cells.pattern)?;
                 // Waited for, so that what is measured is the preview and not the picture after it.
                 let waited = self.gpu.device.poll(wgpu::PollType::wait_indefinitely());
                 waited.map_err(|error| GpuError::Driver(error.to_string()))?;
-                Shown::Seams(body.id, seams, coarse.first_voxel(&def.forest))
+                let (first, kept) = (coarse.first_voxel(&def.forest), cells.kept.first().copied());
+                Shown::Seams { body: body.id, seams, first, kept }
             }
             PreviewMode::Seams | PreviewMode::Exploded => {
-                match self.break_coarse(fracturer, body, wanted, &pattern)? {
+                match self.break_coarse(fracturer, body, wanted, &cells)? {
                     Some(shown) => shown,
                     None => return Ok(None),
                 }
@@ -237,9 +255,13 @@ impl Sandbox {
         };
         let ms = start.elapsed().as_secs_f64() * 1e3;
         let preview = &mut self.preview;
-        preview.control.measured(def.forest.level, ms);
+        // Until the coarse copy of another level is there, the old one says nothing about it.
+        if preview.control.level(def.forest.level) == wanted.level {
+            preview.control.measured(def.forest.level, ms);
+        }
         preview.report.recomputed += 1;
-        preview.computed = Some(Instant::now());
+        preview.stamps.retain(|t| t.elapsed() < SECOND);
+        preview.stamps.push_back(Instant::now());
         (preview.report.level, preview.report.ms) = (wanted.level, ms);
         Ok(Some(shown))
     }
@@ -250,7 +272,7 @@ impl Sandbox {
         fracturer: &Fracturer,
         body: &Body,
         wanted: &Wanted,
-        pattern: &Pattern,
+        cells: &Cells,
     ) -> Result<Option<Shown>, SandboxError> {
         let shared = Arc::clone(&self.arena);
         let (Some(coarse), Ok(mut arena)) = (&mut self.preview.coarse, shared.try_write()) else {
@@ -262,44 +284,23 @@ impl Sandbox {
         };
         let source = Source { arena: &arena, slot, forest: &coarse.forest, tree: coarse.tree };
         let recipe = wanted.recipe(body.def.forest.level)?;
-        let fracture = fracturer.fracture(&self.gpu, &source, pattern, &recipe)?;
+        let fracture = fracturer.fracture(&self.gpu, &source, &cells.pattern, &recipe)?;
         if wanted.mode == PreviewMode::Seams {
-            let seams = Seams::of_fracture(&self.gpu, coarse.voxels(), &fracture)?;
-            return Ok(Some(Shown::Seams(body.id, seams, coarse.first_voxel(&body.def.forest))));
+            let seams = Seams::of_fracture(&self.gpu, coarse.voxels(), &fracture, &cells.pattern)?;
+            let (first, kept) = (coarse.first_voxel(&body.def.forest), cells.kept.first().copied());
+            return Ok(Some(Shown::Seams { body: body.id, seams, first, kept }));
         }
         // The last preview's octrees go first, so that the arena does not grow.
-        if let Some(Shown::Pieces(_, old, ..)) = self.preview.shown.take() {
-            arena.remove(old);
+        if let Some(Shown::Pieces(old)) = self.preview.shown.take() {
+            arena.remove(old.slot);
         }
         let slot = arena.insert(&self.gpu, &fracture.forest)?;
-        let pieces = fracture.pieces.iter().map(|p| (p.tree, p.mass)).collect();
-        Ok(Some(Shown::Pieces(body.id, slot, pieces, wanted.level)))
-    }
-
-    fn refresh_coarse(&mut self, forest: &Arc<Forest>, tree: u32, level: u32) -> Result<(), GpuError> {
-        let there = self.preview.coarse.as_ref();
-        let same_forest = |c: &&Coarse| c.of.ptr_eq(&Arc::downgrade(forest)) && c.forest.level == level;
-        if there.is_some_and(|c| same_forest(&c) && c.tree == tree) {
-            return Ok(());
-        }
-        let (coarse, slot) = match there.filter(same_forest) {
-            Some(known) => (Arc::clone(&known.forest), known.slot),
-            None => {
-                self.preview.unused.extend(self.preview.coarse.take().and_then(|c| c.slot));
-                let whole = level >= forest.level;
-                (if whole { Arc::clone(forest) } else { Arc::new(coarsen(forest, level)) }, None)
-            }
-        };
-        let keys = Buffer::zeroed(&self.gpu, "preview voxels", 0)?;
-        let mut coarse = Coarse { of: Arc::downgrade(forest), forest: coarse, tree, keys, slot };
-        coarse.keys = Buffer::from_slice(&self.gpu, "preview voxels", coarse.voxels())?;
-        self.preview.coarse = Some(coarse);
-        Ok(())
+        Ok(Some(Shown::Pieces(ShownPieces::new(&self.gpu, body.id, slot, &fracture, cells)?)))
     }
 
     fn replace(&mut self, shown: Option<Shown>) {
-        if let Some(Shown::Pieces(_, slot, ..)) = std::mem::replace(&mut self.preview.shown, shown) {
-            self.preview.unused.push(slot);
+        if let Some(Shown::Pieces(pieces)) = std::mem::replace(&mut self.preview.shown, shown) {
+            self.preview.unused.push(pieces.slot);
         }
     }
 
@@ -308,9 +309,7 @@ impl Sandbox {
         let was = self.preview.shown.is_some();
         self.replace(None);
         if self.preview.aim.is_none_or(|aim| self.body(aim.body).is_none()) {
-            // A body's own octree must not be kept alive, and is no work to find again.
-            let idle = |c: &mut Coarse| c.of.strong_count() == 0 || c.of.as_ptr() == Arc::as_ptr(&c.forest);
-            self.preview.unused.extend(self.preview.coarse.take_if(idle).and_then(|c| c.slot));
+            self.preview.unused.extend(self.preview.coarse.take_if(Coarse::is_idle).and_then(|c| c.slot));
         }
         // A full one that is on its way has nobody to answer.
         (self.preview.done, self.preview.full, self.preview.asked) = (None, None, None);
@@ -326,50 +325,5 @@ impl Sandbox {
         if let Ok(mut arena) = self.arena.try_write() {
             self.preview.unused.drain(..).for_each(|slot| arena.remove(slot));
         }
-    }
-
-    /// The cracks that the picture draws on a body that is still whole; the index counts in [`Sandbox::shown_bodies`].
-    #[must_use]
-    pub fn body_seams(&self) -> Option<BodySeams<'_>> {
-        let Some(Shown::Seams(id, seams, first)) = &self.preview.shown else {
-            return None;
-        };
-        let body = self.world.bodies.iter().position(|b| b.id == *id)?;
-        Some(BodySeams { body, seams, first: *first })
-    }
-
-    /// Bodies as the window shows them: as [`Sandbox::render_bodies`], and where a preview is exploded, its pieces instead of the body.
-    #[must_use]
-    pub fn shown_bodies(&self, selected: Option<BodyId>) -> Vec<RenderBody> {
-        let mut drawn = self.render_bodies(selected);
-        let Some(Shown::Pieces(id, slot, pieces, level)) = &self.preview.shown else {
-            return drawn;
-        };
-        let Some(at) = self.world.bodies.iter().position(|b| b.id == *id) else {
-            return drawn;
-        };
-        let (body, whole) = (&self.world.bodies[at], drawn.remove(at));
-        let shift = whole.world_from_grid
-            * world_from_grid_matrix(&body.state, &body.def.mass, body.def.grid.h).inverse();
-        let coarse = f64::from(1u32 << (body.def.forest.level - level));
-        let world_from_coarse = whole.world_from_grid * glam::Mat4::from_scale(Vec3::splat(coarse as f32));
-        let centre = |mass: &MassProperties| world_from_coarse.transform_point3(mass.centre.as_vec3());
-        let lowest = pieces.iter().map(|(_, mass)| centre(mass).y).fold(f32::INFINITY, f32::min);
-        let middle = shift.transform_point3(body.state.position.as_vec3());
-        let foot = Vec3::new(middle.x, lowest, middle.z);
-        drawn.extend(pieces.iter().enumerate().map(|(i, (tree, mass))| {
-            let offset = (centre(mass) - foot) * self.tuning.view.explode as f32;
-            RenderBody {
-                slot: *slot,
-                root: *tree,
-                level: *level,
-                world_from_grid: glam::Mat4::from_translation(offset) * world_from_coarse,
-                bounds: (mass.bounds.0.as_vec3(), mass.bounds.1.as_vec3()),
-                id: self.next_color.wrapping_add(i as u32),
-                selected: false,
-                interior: whole.interior,
-            }
-        }));
-        drawn
     }
 }

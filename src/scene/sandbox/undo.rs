@@ -2,8 +2,8 @@
 
 use super::Sandbox;
 use crate::{
-    bodies::{BodyDef, StepReport},
-    scene::{Snapshot, Tuning, history::Step},
+    bodies::{Adaptive, BodyDef, StepReport},
+    scene::{Pin, Snapshot, Tuning, history::Step},
 };
 
 impl Sandbox {
@@ -21,11 +21,19 @@ impl Sandbox {
     }
 
     fn restore(&mut self, snapshot: &Snapshot) {
+        self.timeline.clear();
+        self.put_back(snapshot);
+    }
+
+    /// As it was then; the bodies get new names.
+    pub(super) fn put_back(&mut self, snapshot: &Snapshot) {
         self.breaking = None;
         self.waiting.clear();
+        self.world.hold = None;
         self.clear_world();
         for (body, info) in &snapshot.bodies {
-            let id = self.world.add(BodyDef { state: body.state, ..body.def.clone() });
+            // Under its old name, so that a pinned impact finds its body again.
+            let id = self.world.add_as(body.id, BodyDef { state: body.state, ..body.def.clone() });
             if let Some(new) = self.world.bodies.iter_mut().find(|b| b.id == id) {
                 new.asleep = body.asleep;
             }
@@ -38,6 +46,7 @@ impl Sandbox {
         self.projectiles = snapshot.projectiles.clone();
         self.last_step = StepReport::default();
         self.last_break = None;
+        self.looking.forget();
         self.revision += 1;
     }
 
@@ -87,6 +96,12 @@ impl Sandbox {
         self.set_tuning(tuning);
     }
 
+    /// As many levels as the panels say, from where on the scene says.
+    pub(super) fn adaptive(&self) -> Option<Adaptive> {
+        let near = self.scene.adaptive_level.unwrap_or_default().near;
+        (self.tuning.far_levels > 0).then_some(Adaptive { near, most: self.tuning.far_levels })
+    }
+
     /// The mouse button was released.
     pub fn end_gesture(&mut self) {
         self.editing = None;
@@ -95,9 +110,17 @@ impl Sandbox {
     fn set_tuning(&mut self, tuning: Tuning) {
         let moved = tuning.gravity != self.tuning.gravity
             || tuning.friction != self.tuning.friction
-            || tuning.physics_level != self.tuning.physics_level;
+            || tuning.physics_level != self.tuning.physics_level
+            || tuning.far_levels != self.tuning.far_levels
+            || tuning.response != self.tuning.response;
         self.tuning = tuning;
+        let gone = |pin: &Pin| !self.info.contains_key(&pin.aim.body);
+        if self.tuning.pin.as_ref().is_some_and(gone) {
+            self.tuning.pin = None;
+        }
         self.world.settings.gravity.y = -self.tuning.gravity;
+        self.world.settings.response = self.tuning.response;
+        self.world.settings.adaptive = self.adaptive();
         for body in &mut self.world.bodies {
             body.def.friction = self.tuning.friction;
             body.def.restitution = self.tuning.restitution;

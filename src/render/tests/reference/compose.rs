@@ -3,7 +3,7 @@
 //! Light is averaged over the light texels near by that lie on the same surface. A body is lit by the sun, by a sky that is
 //! lighter above than below, by a weak lamp behind the camera, and, where it is not a crack, mirrors a little of sun and sky.
 //! A seam of gold lies over that. The floor shows the backdrop, darker where light is missing. Then come the outline of what is selected, a vignette, the tone
-//! curve, the mean over the refinement's frames, sRGB and half a byte's worth of noise.
+//! curve, the overlay, the mean over the refinement's frames, sRGB and half a byte's worth of noise.
 
 use glam::{DVec2, DVec3, DVec4, Vec3Swizzles, Vec4Swizzles};
 use rayon::prelude::*;
@@ -32,6 +32,8 @@ pub struct Inputs<'a> {
     pub looks: &'a [u32],
     /// Sun, sky, depth, packed normal, as words.
     pub lights: &'a [[u32; 4]],
+    /// Lines, discs and triangles over the picture: linear, times alpha.
+    pub overlay: Option<&'a [[f32; 4]]>,
     /// Mean over the frames before this one.
     pub history: &'a [[f32; 4]],
 }
@@ -84,6 +86,10 @@ impl Inputs<'_> {
         let from_middle = (centre_of(at) + DVec2::from(frame.jitter.map(f64::from))) / size * 2.0 - 1.0;
         color *= 1.0 - 0.10 * from_middle.length_squared();
         let mut mean = (tone(color) * alpha).extend(alpha);
+        if let Some(overlay) = self.overlay {
+            let over = DVec4::from(overlay[index].map(f64::from));
+            mean = over + mean * (1.0 - over.w);
+        }
         if frame.accumulated > 0 {
             let before = DVec4::from(self.history[index].map(f64::from));
             mean = before.lerp(mean, 1.0 / f64::from(frame.accumulated + 1));

@@ -5,6 +5,7 @@ mod compose;
 mod first_hit;
 mod light;
 mod look;
+mod overlay;
 mod rays;
 
 use glam::{DVec2, DVec3};
@@ -14,6 +15,7 @@ pub use compose::{Inputs, compose};
 pub use first_hit::first_hit;
 pub use light::{Texel, light};
 pub use look::{leaves_of, look};
+pub use overlay::overlay;
 pub use rays::{Ray, nearest};
 
 use crate::render::tables::FrameData;

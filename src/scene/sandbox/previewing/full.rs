@@ -7,12 +7,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Sandbox, Shown, Wanted};
+use super::{Sandbox, Shown, ShownPieces, Wanted};
 use crate::{
     bodies::BodyDef,
     fracture::{Fracture, FractureError, Fracturer, Seams, Source, Surface},
     gpu::{Buffer, Gpu, GpuError},
-    scene::preview::{GROWTH, PreviewMode},
+    scene::{
+        Cells,
+        preview::{GROWTH, PreviewMode},
+    },
     svo::Arena,
 };
 
@@ -31,20 +34,20 @@ pub(super) struct FullJob {
 
 #[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 enum Full {
-    Seams(Seams),
-    Pieces(Fracture),
+    Seams(Seams, Cells),
+    Pieces(Fracture, Cells),
 }
 
 impl Sandbox {
-    /// Whether the preview at the body's own level is on its way: pictures that show nothing new would only delay it.
+    /// Whether the preview at the body's own level, or a look inside, is on its way: pictures that show nothing new would only delay it.
     #[must_use]
     pub fn is_refining_preview(&self) -> bool {
-        self.preview.full.is_some()
+        self.preview.full.is_some() || self.looking.is_reading()
     }
 
     pub(super) fn start_full(&mut self, object_level: u32) {
         let preview = &self.preview;
-        let rested = preview.computed.is_some_and(|t| t.elapsed() > LET_GO_AFTER);
+        let rested = preview.stamps.back().is_some_and(|t| t.elapsed() > LET_GO_AFTER);
         let (Some(done), None, true) = (&preview.done, &preview.full, rested && self.editing.is_none())
         else {
             return;
@@ -65,10 +68,11 @@ impl Sandbox {
         let (arena, def) = (arena.clone(), body.def.clone());
         let (sender, receiver) = mpsc::channel();
         let (gpu, fracturer, asked) = (self.gpu.clone(), Arc::clone(&self.fracturer), wanted.clone());
+        let intact = self.is_intact(wanted.aim.body);
         std::thread::spawn(move || {
             if let Some(Ok(fracturer)) = fracturer.get() {
                 // The receiver only disappears with the sandbox.
-                let _ = sender.send(compute(&gpu, fracturer, &arena, &def, &asked));
+                let _ = sender.send(compute(&gpu, fracturer, &arena, (&def, intact), &asked));
             }
         });
         self.preview.asked = Some(wanted.clone());
@@ -112,14 +116,21 @@ impl Sandbox {
     fn shown_from(&mut self, full: Full, wanted: &Wanted) -> Option<Shown> {
         let id = wanted.aim.body;
         match full {
-            Full::Seams(seams) => {
+            Full::Seams(seams, cells) => {
                 let def = &self.body(id)?.def;
-                Some(Shown::Seams(id, seams, *def.forest.tree_start.get(def.tree as usize)?))
+                let first = *def.forest.tree_start.get(def.tree as usize)?;
+                Some(Shown::Seams { body: id, seams, first, kept: cells.kept.first().copied() })
             }
-            Full::Pieces(fracture) => {
+            Full::Pieces(fracture, cells) => {
                 let slot = self.arena.try_write().ok()?.insert(&self.gpu, &fracture.forest).ok()?;
-                let pieces = fracture.pieces.iter().map(|p| (p.tree, p.mass)).collect();
-                Some(Shown::Pieces(id, slot, pieces, wanted.level))
+                // A slot that is not shown goes back with the others.
+                match ShownPieces::new(&self.gpu, id, slot, &fracture, &cells) {
+                    Ok(pieces) => Some(Shown::Pieces(pieces)),
+                    Err(_) => {
+                        self.preview.unused.push(slot);
+                        None
+                    }
+                }
             }
         }
     }
@@ -129,23 +140,24 @@ fn compute(
     gpu: &Gpu,
     fracturer: &Fracturer,
     arena: &Arena,
-    def: &BodyDef,
+    (def, intact): (&BodyDef, bool),
     wanted: &Wanted,
 ) -> Result<Full, FractureError> {
-    let pattern = wanted.pattern(def)?;
+    let cells = wanted.cells(def, intact)?;
+    let pattern = &cells.pattern;
     let starts = &def.forest.tree_start[def.tree as usize..];
     let keys = &def.forest.leaves.keys[starts[0] as usize..starts[1] as usize];
     if wanted.mode == PreviewMode::Seams && wanted.params.surface == Surface::Planar {
         let on_gpu = Buffer::from_slice(gpu, "full preview voxels", keys)?;
-        let seams = fracturer.seams(gpu, &on_gpu, wanted.level, &pattern)?;
+        let seams = fracturer.seams(gpu, &on_gpu, wanted.level, pattern)?;
         let waited = gpu.device.poll(wgpu::PollType::wait_indefinitely());
         waited.map_err(|error| GpuError::Driver(error.to_string()))?;
-        return Ok(Full::Seams(seams));
+        return Ok(Full::Seams(seams, cells));
     }
     let source = Source { arena, slot: def.slot, forest: &def.forest, tree: def.tree };
-    let fracture = fracturer.fracture(gpu, &source, &pattern, &wanted.params.recipe())?;
+    let fracture = fracturer.fracture(gpu, &source, pattern, &wanted.params.recipe())?;
     Ok(match wanted.mode {
-        PreviewMode::Seams => Full::Seams(Seams::of_fracture(gpu, keys, &fracture)?),
-        PreviewMode::Exploded | PreviewMode::Off => Full::Pieces(fracture),
+        PreviewMode::Seams => Full::Seams(Seams::of_fracture(gpu, keys, &fracture, pattern)?, cells),
+        PreviewMode::Exploded | PreviewMode::Off => Full::Pieces(fracture, cells),
     })
 }

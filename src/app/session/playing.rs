@@ -1,0 +1,135 @@
+//! Time in the window: steps that follow the clock, slow motion, the recorded past; and the hand that drags or throws.
+
+use std::time::Instant;
+
+use super::{STEP_BUDGET, Session};
+use crate::{
+    app::clock::{Clock, Time},
+    ui::{Command, HoldView, NoticeKind},
+};
+
+/// What the hand holds.
+#[derive(Default)]
+pub(super) struct Hand {
+    /// How far along the view the point is that it moves, m.
+    depth: Option<f32>,
+}
+
+impl Session {
+    /// Simulated seconds in a real one.
+    pub fn speed(&self) -> f64 {
+        self.clock.speed
+    }
+
+    /// Lets time pass.
+    pub fn advance(&mut self) {
+        let passed = self.last_advance.replace(Instant::now()).map_or(0.0, |t| t.elapsed().as_secs_f64());
+        let eye = self.camera.eye().as_dvec3();
+        let Some(sandbox) = self.sandbox.as_mut().filter(|s| s.has_motion()) else {
+            self.clock.forget();
+            return;
+        };
+        sandbox.set_eye(eye);
+        // While a fracture is on its way the picture waits for it, so that the blow and its effect are one moment.
+        if sandbox.is_breaking() {
+            return;
+        }
+        let dt = sandbox.settings().dt;
+        let wanted = self.clock.steps(passed, dt);
+        let (start, frozen) = (Instant::now(), sandbox.frozen());
+        let mut done = 0;
+        for _ in 0..wanted {
+            if let Err(error) = sandbox.step() {
+                self.clock.time = Time::Paused;
+                self.say(NoticeKind::Error, error.to_string());
+                break;
+            }
+            done += 1;
+            if start.elapsed().as_secs_f64() > STEP_BUDGET {
+                self.clock.forget();
+                break;
+            }
+        }
+        if passed > 0.0 && self.playing() {
+            self.pace += 0.15 * (f64::from(done) * dt / (passed * self.clock.speed) - self.pace);
+        }
+        self.tell_frozen(frozen);
+    }
+
+    /// Says when bodies were taken out of the simulation.
+    fn tell_frozen(&mut self, before: usize) {
+        let now = self.sandbox.as_ref().map_or(0, crate::scene::Sandbox::frozen);
+        if now > before {
+            let text = format!(
+                "{now} bodies went too far or had numbers that ran away; they are frozen where they were"
+            );
+            self.say(NoticeKind::Remark, text);
+        }
+    }
+
+    /// Does what a command of time or of the hand asks for.
+    pub(super) fn play(&mut self, command: &Command) {
+        match command {
+            Command::Play(play) => {
+                let speed = self.clock.speed;
+                self.clock = Clock::new(if *play { Time::Realtime } else { Time::Paused });
+                self.clock.speed = speed;
+                self.last_advance = None;
+            }
+            Command::Speed(speed) => self.clock.speed = speed.clamp(0.001, 1.0),
+            Command::Step => {
+                self.clock.time = Time::Paused;
+                let Some(sandbox) = &mut self.sandbox else { return };
+                let frozen = sandbox.frozen();
+                if let Err(error) = sandbox.step() {
+                    self.say(NoticeKind::Error, error.to_string());
+                }
+                self.tell_frozen(frozen);
+            }
+            Command::ShowRecorded(frame) => {
+                self.clock.time = Time::Paused;
+                if let Some(sandbox) = &mut self.sandbox {
+                    sandbox.show_recorded(*frame);
+                }
+            }
+            Command::Grab(at) => {
+                if let Some((pick, _)) = self.pick_through(*at)
+                    && let Some(sandbox) = &mut self.sandbox
+                {
+                    sandbox.grab(&pick);
+                    let forward = self.camera.axes().forward;
+                    let depth = (pick.point.as_vec3() - self.camera.eye()).dot(forward);
+                    self.hand.depth = sandbox.held().map(|_| depth);
+                }
+            }
+            Command::Drag([x, y]) => {
+                let (origin, direction) = self.camera.ray(*x, *y, self.aspect);
+                let along = direction.dot(self.camera.axes().forward).max(1e-3);
+                if let (Some(depth), Some(sandbox)) = (self.hand.depth, &mut self.sandbox) {
+                    sandbox.drag((origin + direction * (depth / along)).as_dvec3());
+                }
+            }
+            Command::Release => {
+                self.hand.depth = None;
+                if let Some(sandbox) = &mut self.sandbox {
+                    sandbox.release();
+                }
+            }
+            Command::Throw([x, y]) => {
+                let (origin, direction) = self.camera.ray(*x, *y, self.aspect);
+                // A little below the eye, so that one sees it fly.
+                let hand = origin + direction * 0.3 - self.camera.axes().up * 0.12;
+                if let Some(sandbox) = &mut self.sandbox {
+                    sandbox.throw(hand.as_dvec3(), direction.as_dvec3());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The point held and where the hand is, as they are drawn.
+    pub fn hold_view(&self) -> Option<HoldView> {
+        let (point, target) = self.sandbox.as_ref()?.held()?;
+        Some(HoldView { point: point.as_vec3(), target: target.as_vec3() })
+    }
+}

@@ -1,0 +1,209 @@
+//! `render --show`: what a fracture does inside, drawn over the picture.
+
+use std::sync::Arc;
+
+use clap::Args;
+use glam::Vec3;
+
+use crate::{
+    export::BrokenStep,
+    fracture::{FractureParams, Fracturer, Source, Surface},
+    gpu::Gpu,
+    render::{Overlay, RenderBody},
+    scene::overlays::{Blueprint, Inside, Part, Placing, overlay},
+    svo::Arena,
+};
+
+use super::{
+    CliError,
+    breaking::{Plan, break_object},
+    input::Object,
+    progress::Reporter,
+    stills::Place,
+};
+
+/// What to show.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ShowArgs {
+    /// Draw what the break does inside; a list of transition, triangles, points, seeds, faces, fbs, labels[:STEP], flood[:STEP],
+    /// wireframe[:LEVEL]
+    #[arg(id = "show", long = "show", value_name = "LIST", value_delimiter = ',')]
+    parts: Vec<Part>,
+    /// How strongly the object lets through what --show draws behind it, 0 to 1
+    #[arg(long, value_name = "X", default_value_t = 0.3, value_parser = parse_share, requires = "show")]
+    through: f32,
+    /// Leave the object out and draw only what --show says
+    #[arg(long, requires = "show")]
+    only: bool,
+}
+
+fn parse_share(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
+        _ => Err("a number from 0 (hidden) to 1 (as if nothing were before it) is wanted".into()),
+    }
+}
+
+impl ShowArgs {
+    /// Nothing is to be shown.
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// Whether the object itself is left out.
+    pub fn only(&self) -> bool {
+        self.only
+    }
+
+    /// Refuses what a fracture by `params` at `level` has not got.
+    pub fn check(&self, level: u32, params: &FractureParams) -> Result<(), CliError> {
+        let refuse = |message: String| Err(CliError::Input(message));
+        let of_cracks = self.parts.iter().find_map(|part| match part {
+            Part::Transition => Some("transition"),
+            Part::Triangles => Some("triangles"),
+            Part::Points => Some("points"),
+            _ => None,
+        });
+        if let Some(name) = of_cracks {
+            if params.surface == Surface::Planar {
+                return refuse(format!("--show {name} belongs to --surface rough or dusty; add one of them"));
+            }
+            if params.crack.transition(level, params.surface)? == level {
+                return refuse(format!(
+                    "--show {name}: where leaves are the transition voxels none are kept; give a --transition-level below {level}"
+                ));
+            }
+        }
+        for part in &self.parts {
+            if let Part::Wireframe(Some(at)) = part
+                && !(1..=level).contains(at)
+            {
+                return refuse(format!("--show wireframe:{at}: the octree has levels 1 to {level}"));
+            }
+        }
+        let labellings =
+            self.parts.iter().filter(|part| matches!(part, Part::Labels(_) | Part::Flood(_))).count();
+        if labellings > 1 {
+            return refuse("--show takes one labelling at a time: labels, labels:STEP or flood:STEP".into());
+        }
+        Ok(())
+    }
+
+    /// Breaks the object (unless `step` is its break) and reads back what is to be shown; `None` where nothing is.
+    ///
+    /// # Errors
+    /// [`CliError`].
+    pub fn read(
+        &self,
+        gpu: &Gpu,
+        (object, plan): (&Object, &Plan),
+        step: Option<&BrokenStep>,
+        reporter: &Reporter,
+    ) -> Result<Option<Inside>, CliError> {
+        if self.is_empty() {
+            return Ok(None);
+        }
+        let own = match step {
+            Some(_) => None,
+            None => {
+                let (impact, params, seeds) = (plan.impact, plan.params.clone(), plan.seeds.clone());
+                let once = Plan { impact, params, seeds, generations: 1 };
+                Some(break_object(gpu, object, &once, reporter)?)
+            }
+        };
+        let Some(step) = step.or_else(|| own.as_ref()?.steps.first()) else { return Ok(None) };
+        let (low, high) = object.bounds;
+        let longest = (high - low).max_element() / object.grid.h;
+        let params = &plan.params;
+        let has_spheres = plan.seeds.is_none() && params.preset.has_radii();
+        let spheres = params.radii.iter().filter(|_| has_spheres).map(|r| r * longest).collect();
+        let blueprint = Blueprint {
+            pattern: step.pattern.clone(),
+            recipe: step.recipe.clone(),
+            impact: object.grid.from_mesh(plan.impact.point),
+            spheres,
+            local: params.local.map(|r| r * longest),
+        };
+        reporter.stage("look inside", |_| {
+            let (fracturer, mut arena) = (Fracturer::new(gpu)?, Arena::new(gpu)?);
+            let slot = arena.insert(gpu, &object.forest)?;
+            let source = Source { arena: &arena, slot, forest: &object.forest, tree: 0 };
+            let fracture = Some(step.fracture.clone());
+            Ok(Some(Inside::read(gpu, &fracturer, &source, blueprint, fracture, &self.parts)?))
+        })
+    }
+
+    /// What is drawn; `bodies` are the pieces, or the whole object.
+    pub fn overlay(&self, inside: &Inside, object: &Object, bodies: &[RenderBody]) -> Arc<Overlay> {
+        let mass = crate::bodies::mass_properties(&object.forest, 0);
+        let world_from_grid = Place::standing(&mass).matrix(Vec3::ZERO);
+        let apart = |body: &RenderBody| (body.world_from_grid.w_axis - world_from_grid.w_axis).truncate();
+        let whole = bodies.len() < 2;
+        let offsets = bodies.iter().filter(|_| !whole).map(apart).collect();
+        Arc::new(overlay(inside, &self.parts, &Placing { world_from_grid, offsets }, self.through))
+    }
+}
+
+/// One line about the labels that are shown.
+pub fn about_labels(inside: &Inside) -> Option<String> {
+    let steps = inside.steps.as_ref()?;
+    let (at, all) = (steps.at(), steps.steps().len());
+    let did = at.checked_sub(1).and_then(|i| steps.steps().get(i));
+    let (changed, resting) =
+        did.map_or((0, 0), |step| (step.total(), step.done.iter().filter(|done| **done).count()));
+    Some(format!(
+        "labels after iteration {at} of {all}: {changed} of {} voxels changed, {resting} of {} cells at rest, {} different labels\n",
+        steps.voxels.len(),
+        steps.voxels.cells.len(),
+        steps.distinct()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fracture::crack::CrackShape;
+
+    fn parts(list: &str) -> Result<Vec<Part>, String> {
+        list.split(',').map(str::parse).collect()
+    }
+
+    fn refused(list: &str, params: &FractureParams) -> String {
+        let args = ShowArgs { parts: parts(list).unwrap(), ..ShowArgs::default() };
+        args.check(7, params).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn names_are_read_and_wrong_ones_get_the_list() {
+        let all = parts("transition,triangles,points,seeds,faces,fbs,labels,labels:0,flood:12,wireframe:4")
+            .unwrap();
+        assert_eq!(all.len(), 10);
+        assert_eq!(all[7..], [Part::Labels(Some(0)), Part::Flood(Some(12)), Part::Wireframe(Some(4))]);
+        for (bad, says) in [
+            ("cracks", "transition, triangles, points, seeds, faces, fbs, labels[:STEP]"),
+            ("", "wireframe[:LEVEL]"),
+            ("labels:x", "whole number"),
+            ("labels:-1", "whole number"),
+            ("seeds:3", "takes no number"),
+        ] {
+            let error = parts(bad).unwrap_err();
+            assert!(error.contains(says) && !error.contains('\n'), "{bad}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_a_fracture_has_not_got_is_refused() {
+        let planar = FractureParams::default();
+        assert!(refused("seeds,points", &planar).contains("--show points belongs to --surface rough"));
+        assert!(refused("wireframe:8", &planar).contains("levels 1 to 7"));
+        assert!(refused("wireframe:0", &planar).contains("levels 1 to 7"));
+        assert!(refused("labels:1,flood", &planar).contains("one labelling"));
+        let crack = CrackShape { transition_level: Some(7), ..CrackShape::default() };
+        let finest = FractureParams { surface: Surface::Rough, crack, ..planar.clone() };
+        assert!(refused("triangles", &finest).contains("below 7"));
+        let rough = FractureParams { surface: Surface::Rough, ..planar };
+        let args = ShowArgs { parts: parts("transition,labels:3,wireframe").unwrap(), ..ShowArgs::default() };
+        assert!(args.check(7, &rough).is_ok());
+        assert!(parse_share("1.2").is_err() && parse_share("0.25") == Ok(0.25));
+    }
+}

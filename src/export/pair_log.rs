@@ -1,0 +1,111 @@
+//! What pairs share, as text: `pairs.csv` and `collision_points.csv`.
+//!
+//! In: overlaps after a step. Out: one line a pair, and one a collision point, written as they come: a long run does not fit
+//! into memory. The columns are described in `docs/files.md`.
+
+use std::{
+    fs::File,
+    io::{BufWriter, Write as _},
+    path::{Path, PathBuf},
+};
+
+use glam::DVec3;
+
+use crate::bodies::Overlap;
+
+use super::ExportError;
+
+struct Sheet {
+    path: PathBuf,
+    file: BufWriter<File>,
+}
+
+impl Sheet {
+    fn create(path: PathBuf, header: &str) -> Result<Self, ExportError> {
+        let file = File::create(&path).map_err(|e| ExportError::write(&path, e))?;
+        let mut sheet = Self { path, file: BufWriter::new(file) };
+        sheet.line(header)?;
+        Ok(sheet)
+    }
+
+    fn line(&mut self, line: &str) -> Result<(), ExportError> {
+        writeln!(self.file, "{line}").map_err(|e| ExportError::write(&self.path, e))
+    }
+
+    fn finish(mut self) -> Result<(), ExportError> {
+        self.file.flush().map_err(|e| ExportError::write(&self.path, e))
+    }
+}
+
+/// The two files, each only where it was asked for.
+pub struct PairLog {
+    pairs: Option<Sheet>,
+    points: Option<(Sheet, u64)>,
+}
+
+impl PairLog {
+    /// Creates the files in `folder`: pairs after every step, points after every `every` steps.
+    ///
+    /// # Errors
+    /// [`ExportError::Write`].
+    pub fn create(folder: &Path, pairs: bool, every: Option<u64>) -> Result<Self, ExportError> {
+        let sheet = |name: &str, header: &str| Sheet::create(folder.join(name), header);
+        let head = "time,first,second,level_first,level_second,cell,points,columns,volume,volume_x,volume_y,volume_z,\
+                    gradient_x,gradient_y,gradient_z";
+        Ok(Self {
+            pairs: pairs.then(|| sheet("pairs.csv", head)).transpose()?,
+            points: every
+                .map(|every| {
+                    let head = "time,first,second,owner,x,y,z,normal_x,normal_y,normal_z";
+                    Ok::<_, ExportError>((sheet("collision_points.csv", head)?, every.max(1)))
+                })
+                .transpose()?,
+        })
+    }
+
+    /// Whether anything is written after `step`.
+    #[must_use]
+    pub fn wants(&self, step: u64) -> bool {
+        self.pairs.is_some() || self.points.as_ref().is_some_and(|(_, every)| step.is_multiple_of(*every))
+    }
+
+    /// Writes what pairs share after `step`.
+    ///
+    /// # Errors
+    /// [`ExportError::Write`].
+    pub fn record(&mut self, step: u64, time: f64, overlaps: &[Overlap]) -> Result<(), ExportError> {
+        let list = |v: DVec3| v.to_array().map(|x| x.to_string()).join(",");
+        for o in overlaps {
+            // The floor and the walls have no number.
+            let pair =
+                format!("{time},{},{}", o.first.0, o.second.map_or(String::new(), |id| id.0.to_string()));
+            if let Some(sheet) = &mut self.pairs {
+                let [a, b] = o.levels;
+                let volumes = list(DVec3::from(o.volumes));
+                let (points, columns) = (o.points.len(), o.columns.len());
+                let gradient = list(o.gradient);
+                sheet.line(&format!(
+                    "{pair},{a},{b},{},{points},{columns},{},{volumes},{gradient}",
+                    o.cell, o.volume
+                ))?;
+            }
+            if let Some((sheet, every)) = &mut self.points
+                && step.is_multiple_of(*every)
+            {
+                for p in &o.points {
+                    sheet.line(&format!("{pair},{},{},{}", p.owner, list(p.position), list(p.normal)))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what is left.
+    ///
+    /// # Errors
+    /// [`ExportError::Write`].
+    pub fn finish(self) -> Result<(), ExportError> {
+        self.pairs.map_or(Ok(()), Sheet::finish)?;
+        self.points.map_or(Ok(()), |(sheet, _)| sheet.finish())
+    }
+}

@@ -1,0 +1,41 @@
+//! The fracture boundary set (2016, sec. 4.4): every copy of a boundary voxel, coloured by its cell, with normals.
+
+use glam::{DVec3, Vec3};
+
+use super::{Inside, Placing, color_of, lit};
+use crate::{
+    render::{Line, Overlay, Point},
+    svo::{morton, unpack_normal},
+};
+
+/// Radius of a voxel's disc, voxels: discs of neighbours meet.
+pub(super) const RADIUS: f32 = 0.66;
+/// Length of a normal, voxels.
+pub(super) const NORMAL: f32 = 2.2;
+/// More normals than this would be fur: every second, third or so voxel has one then.
+pub(super) const MOST_NORMALS: usize = 12_000;
+
+pub(super) fn add(overlay: &mut Overlay, inside: &Inside, placing: &Placing) {
+    let (fracture, voxel) = (&inside.fracture, placing.voxel());
+    let leaves = &fracture.forest.leaves;
+    let step = leaves.len().div_ceil(MOST_NORMALS).max(1);
+    for (p, piece) in fracture.pieces.iter().enumerate() {
+        let starts = &fracture.forest.tree_start;
+        let (Some(first), Some(end)) = (starts.get(piece.tree as usize), starts.get(piece.tree as usize + 1))
+        else {
+            continue;
+        };
+        let color = color_of(piece.cell, 255);
+        for i in *first as usize..*end as usize {
+            let centre = DVec3::from(morton::decode(leaves.keys[i]).map(|v| f64::from(v) + 0.5));
+            let (at, normal) = (placing.with_piece(centre, p), unpack_normal(leaves.normals[i]));
+            let shown = placing.world_from_grid.transform_vector3(normal).normalize_or(Vec3::Y);
+            let radius_m = RADIUS * voxel;
+            overlay.points.push(Point { at, color: lit(color, shown), radius_pixels: 0.7, radius_m });
+            if i % step == 0 {
+                let end = at + shown * (NORMAL * voxel);
+                overlay.lines.push(Line { start: at, color: [250, 250, 245, 210], end, width: 1.0 });
+            }
+        }
+    }
+}

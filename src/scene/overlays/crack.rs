@@ -1,0 +1,112 @@
+//! Crack surfaces (2018, sec. 5.2): their triangles, and the separation points that they hang on. With a gap, the border of each object.
+
+use glam::{DVec3, Vec3};
+
+use super::{Inside, Placing, color_of};
+use crate::{
+    fracture::crack::UNITS,
+    render::{Line, Overlay, Point, Triangle},
+};
+
+/// Edge, face and voxel separation points; with a gap the ends on edges, and the middles of fans.
+pub(super) const POINT_COLORS: [[u8; 4]; 3] =
+    [[70, 200, 255, 255], [255, 110, 190, 255], [255, 225, 80, 255]];
+/// Opacity of triangles.
+const ALPHA: u8 = 165;
+/// Sides of triangles.
+const SIDE: [u8; 4] = [255, 255, 255, 70];
+/// Radius of points, edges of a transition voxel and pixels.
+const RADIUS: f32 = 0.045;
+const LEAST_PIXELS: f32 = 1.6;
+
+/// Grid coordinates of a point in a transition voxel.
+struct Frame {
+    edge: f64,
+}
+
+impl Frame {
+    fn of(inside: &Inside) -> Option<Self> {
+        let edge = f64::from(1u32 << (inside.forest.level - inside.transition?));
+        Some(Self { edge })
+    }
+
+    fn at(&self, place: [u32; 3], point: [i64; 3]) -> DVec3 {
+        let share = |a: usize| f64::from(place[a]) + point[a] as f64 / f64::from(UNITS);
+        DVec3::new(share(0), share(1), share(2)) * self.edge
+    }
+}
+
+/// Triangles with their sides: one for each object beside it where the two are drawn apart.
+pub(super) fn add_triangles(overlay: &mut Overlay, inside: &Inside, placing: &Placing) {
+    let Some(frame) = Frame::of(inside) else { return };
+    let mut push = |place, points: [[i64; 3]; 3], offset: Vec3, color| {
+        let [a, b, c] = points.map(|p| placing.at(frame.at(place, p)) + offset);
+        overlay.triangles.push(Triangle { a, color, b, c });
+        // Each side is the first of one triangle and the second of its neighbour; the third lies in the voxel's wall.
+        for (start, end) in [(a, b), (a, c)] {
+            overlay.lines.push(Line { start, color: SIDE, end, width: 0.8 });
+        }
+    };
+    if !inside.dusty.is_empty() {
+        for (voxel, dusty) in inside.voxels.iter().zip(&inside.dusty) {
+            for object in dusty.owners() {
+                let offset = inside.offset_of(placing, object);
+                for triangle in dusty.border(object) {
+                    push(voxel.place, triangle.points, offset, color_of(object, ALPHA));
+                }
+            }
+        }
+        return;
+    }
+    for voxel in &inside.voxels {
+        for triangle in voxel.triangles() {
+            let points = triangle.points.map(|p| p.map(i64::from));
+            let [low, high] = triangle.sides.map(|object| inside.offset_of(placing, object));
+            // One colour for both sides: that of the pair.
+            let color = color_of(pair_of(triangle.sides), ALPHA);
+            push(voxel.place, points, low, color);
+            if low != high {
+                push(voxel.place, points, high, color);
+            }
+        }
+    }
+}
+
+/// A number for two objects, the same whichever comes first.
+fn pair_of([a, b]: [u32; 2]) -> u32 {
+    a.min(b).wrapping_mul(7).wrapping_add(a.max(b).wrapping_mul(3))
+}
+
+/// Separation points where the surfaces were made; they do not move with pieces.
+pub(super) fn add_points(overlay: &mut Overlay, inside: &Inside, placing: &Placing) {
+    let Some(frame) = Frame::of(inside) else { return };
+    let radius_m = RADIUS * frame.edge as f32 * placing.voxel();
+    let mut push = |place, point: [i64; 3], kind: usize| {
+        // Points in faces and voxels are fewer and mean more.
+        let radius_m = radius_m * [0.8, 1.0, 1.35][kind];
+        let at = placing.at(frame.at(place, point));
+        overlay.points.push(Point { at, color: POINT_COLORS[kind], radius_pixels: LEAST_PIXELS, radius_m });
+    };
+    if !inside.dusty.is_empty() {
+        for (voxel, dusty) in inside.voxels.iter().zip(&inside.dusty) {
+            for object in dusty.owners() {
+                let mut last = None;
+                for triangle in dusty.border(object) {
+                    let [edge, _, middle] = triangle.points;
+                    push(voxel.place, edge, 0);
+                    // The triangles of a fan follow each other and share its middle.
+                    if last.replace(middle) != Some(middle) {
+                        push(voxel.place, middle, 2);
+                    }
+                }
+            }
+        }
+        return;
+    }
+    for voxel in &inside.voxels {
+        let wide = |p: &[i32; 3]| p.map(i64::from);
+        voxel.edge_points.iter().flatten().for_each(|p| push(voxel.place, wide(p), 0));
+        voxel.face_points.iter().flatten().for_each(|p| push(voxel.place, wide(p), 1));
+        push(voxel.place, wide(&voxel.voxel_point), 2);
+    }
+}

@@ -1,0 +1,131 @@
+//! What one fracture did, read back to be looked at.
+
+use std::sync::Arc;
+
+use glam::DVec3;
+
+use super::{LabelSteps, Part, Placing};
+use crate::{
+    fracture::{
+        Fracture, FractureError, Fracturer, Pattern, Recipe, Source, Surface,
+        crack::{NoiseWords, TransitionVoxel},
+        dust::{DustVoxel, reference::split},
+    },
+    gpu::Gpu,
+    svo::Forest,
+};
+
+/// A fracture to be looked into.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Blueprint {
+    /// Seeds.
+    pub pattern: Pattern,
+    /// How it is computed.
+    pub recipe: Recipe,
+    /// Where the blow falls, voxels.
+    pub impact: DVec3,
+    /// Radii of the seeds' spheres, voxels; none where the pattern has no spheres.
+    pub spheres: Vec<f64>,
+    /// Radius within which cells come apart, voxels; `None`: everywhere.
+    pub local: Option<f64>,
+}
+
+/// What was read back.
+pub struct Inside {
+    /// What was asked for.
+    pub blueprint: Blueprint,
+    /// Octree that is broken.
+    pub forest: Arc<Forest>,
+    /// Its tree.
+    pub tree: u32,
+    /// What comes of it.
+    pub fracture: Fracture,
+    /// Level of the crack surfaces; `None` where they are planar.
+    pub transition: Option<u32>,
+    /// Crossed voxels of that level, in Morton order; none where it is the leaf level, since those are made one by one and not kept.
+    pub voxels: Vec<TransitionVoxel>,
+    /// The same with a gap, where the surface is dusty.
+    pub dusty: Vec<DustVoxel>,
+    /// The published labelling of the pieces, where it was asked for.
+    pub steps: Option<LabelSteps>,
+}
+
+impl Inside {
+    /// Breaks `source` (unless `fracture` says what came of it) and reads back what `parts` show.
+    ///
+    /// # Errors
+    /// As [`Fracturer::fracture`].
+    pub fn read(
+        gpu: &Gpu,
+        fracturer: &Fracturer,
+        source: &Source<'_>,
+        blueprint: Blueprint,
+        fracture: Option<Fracture>,
+        parts: &[Part],
+    ) -> Result<Self, FractureError> {
+        let Blueprint { pattern, recipe, .. } = &blueprint;
+        let level = source.forest.level;
+        let fracture = match fracture {
+            Some(fracture) => fracture,
+            None => fracturer.fracture(gpu, source, pattern, recipe)?,
+        };
+        let (mut transition, mut voxels, mut dusty) = (None, Vec::new(), Vec::new());
+        if recipe.surface != Surface::Planar {
+            let at = recipe.crack.transition(level, recipe.surface)?;
+            transition = Some(at);
+            voxels = fracturer.transition_voxels(gpu, source, pattern, recipe)?;
+            if recipe.surface == Surface::Dusty {
+                let words = NoiseWords::new(&recipe.crack, recipe.rng, at).with_gap(&recipe.crack, level);
+                dusty = voxels.iter().map(|voxel| split(voxel, &words)).collect();
+            }
+        }
+        let steps = match wanted_steps(parts) {
+            Some((flood, at)) => Some(LabelSteps::compute(gpu, fracturer, &fracture, flood, at)?),
+            None => None,
+        };
+        let (forest, tree) = (Arc::clone(source.forest), source.tree);
+        Ok(Self { blueprint, forest, tree, fracture, transition, voxels, dusty, steps })
+    }
+
+    /// Low and high corner of the tree's boundary voxels, voxels.
+    #[must_use]
+    pub fn bounds(&self) -> (DVec3, DVec3) {
+        crate::bodies::mass_properties(&self.forest, self.tree as usize).bounds
+    }
+
+    /// Pieces that objects became: the largest of each, by object id.
+    pub(super) fn piece_of(&self, object: u32) -> Option<usize> {
+        let own = self.fracture.pieces.iter().position(|piece| piece.cell == object);
+        let merged = || self.fracture.merges.iter().find(|m| m.cells.contains(&object)).map(|m| m.piece);
+        own.or_else(merged)
+    }
+
+    /// Piece of every tree of the fracture's forest.
+    pub(super) fn piece_of_tree(&self) -> Vec<Option<usize>> {
+        let mut pieces = vec![None; self.fracture.forest.trees()];
+        for (i, piece) in self.fracture.pieces.iter().enumerate() {
+            if let Some(slot) = pieces.get_mut(piece.tree as usize) {
+                *slot = Some(i);
+            }
+        }
+        pieces
+    }
+
+    /// How objects are drawn apart, m: all at one place where the placing has no offsets.
+    pub(super) fn offset_of(&self, placing: &Placing, object: u32) -> glam::Vec3 {
+        if placing.offsets.is_empty() {
+            return glam::Vec3::ZERO;
+        }
+        let offset = self.piece_of(object).and_then(|piece| placing.offsets.get(piece));
+        offset.copied().unwrap_or(glam::Vec3::ZERO)
+    }
+}
+
+/// Which labelling is to be watched, and up to where: without flattening, and the iteration.
+fn wanted_steps(parts: &[Part]) -> Option<(bool, Option<u32>)> {
+    parts.iter().find_map(|part| match part {
+        Part::Labels(Some(step)) => Some((false, Some(*step))),
+        Part::Flood(step) => Some((true, *step)),
+        _ => None,
+    })
+}

@@ -1,0 +1,44 @@
+//! The pattern (2016, sec. 4.2): seeds coloured by object, the impact, and the spheres round it as three circles each.
+
+use glam::DVec3;
+
+use super::{Inside, Placing, color_of};
+use crate::render::{Line, Overlay, Point};
+
+const SPHERE: [u8; 4] = [255, 214, 120, 150];
+const LOCAL: [u8; 4] = [235, 240, 245, 220];
+const IMPACT: [u8; 4] = [255, 255, 255, 255];
+/// Corners of a circle.
+const CORNERS: u32 = 72;
+
+pub(super) fn add(overlay: &mut Overlay, inside: &Inside, placing: &Placing) {
+    let blueprint = &inside.blueprint;
+    let seeds = blueprint.pattern.seeds_in_voxels(inside.forest.level);
+    for (i, seed) in seeds.into_iter().enumerate() {
+        let object = blueprint.pattern.objects.get(i).copied().unwrap_or(i as u32);
+        let at = placing.at(DVec3::from(seed)) + inside.offset_of(placing, object);
+        // A dark rim, or a seed before its own cell would not be seen.
+        overlay.points.push(Point { at, color: color_of(object, 255), radius_pixels: 4.0, radius_m: 0.0 });
+        overlay.points.push(Point { at, color: [20, 22, 26, 255], radius_pixels: 5.4, radius_m: 0.0 });
+    }
+    let at = placing.at(blueprint.impact);
+    overlay.points.push(Point { at, color: IMPACT, radius_pixels: 5.5, radius_m: 0.0 });
+    let spheres = blueprint.spheres.iter().map(|r| (*r, SPHERE, 1.3));
+    for (radius, color, width) in spheres.chain(blueprint.local.map(|r| (r, LOCAL, 2.0))) {
+        for axis in 0..3 {
+            let on_circle = |k: u32| {
+                let (s, c) = (f64::from(k % CORNERS) * std::f64::consts::TAU / f64::from(CORNERS)).sin_cos();
+                let mut p = blueprint.impact;
+                p[(axis + 1) % 3] += c * radius;
+                p[(axis + 2) % 3] += s * radius;
+                placing.at(p)
+            };
+            overlay.lines.extend((0..CORNERS).map(|k| Line {
+                start: on_circle(k),
+                color,
+                end: on_circle(k + 1),
+                width,
+            }));
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Cells of the octree that is broken (2016, sec. 3), at one level: those with surface in them, and the internal ones that end there or above.
+
+use glam::{DVec3, Vec3};
+
+use super::{Inside, Placing, wire_cells};
+use crate::{
+    render::Overlay,
+    svo::{Forest, morton},
+};
+
+/// Cells with surface in them, and internal ones.
+pub(super) const BOUNDARY: [u8; 4] = [190, 215, 255, 150];
+pub(super) const INTERNAL: [u8; 4] = [120, 220, 160, 120];
+
+pub(super) fn add(overlay: &mut Overlay, inside: &Inside, placing: &Placing, level: Option<u32>) {
+    let leaf_level = inside.forest.level;
+    let level = level.unwrap_or(leaf_level).clamp(1, leaf_level);
+    let Cells { boundary, internal } = cells_at(&inside.forest, inside.tree, level);
+    let size = f64::from(1u32 << (leaf_level - level));
+    wire_cells(overlay, placing, boundary.into_iter().map(|place| (place, 0)), size, (|_| BOUNDARY, 1.0));
+    let axes = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| placing.world_from_grid.transform_vector3(axis));
+    for (low, edge) in internal {
+        let edges = axes.map(|axis| axis * edge as f32);
+        overlay.wire_box(placing.at(DVec3::from(low.map(f64::from))), edges, INTERNAL, 1.0);
+    }
+}
+
+/// Cells of an octree down to a level.
+pub(super) struct Cells {
+    /// Places of those with surface in them at that level, in cells.
+    pub boundary: Vec<[u32; 3]>,
+    /// Low corner and edge of internal ones that end there or above, voxels.
+    pub internal: Vec<([u32; 3], u32)>,
+}
+
+/// Cells of `tree` down to `level`.
+pub(super) fn cells_at(forest: &Forest, tree: u32, level: u32) -> Cells {
+    let (mut boundary, mut internal) = (Vec::new(), Vec::new());
+    let mut stack = vec![(tree, 0, 0)];
+    while let Some((index, depth, key)) = stack.pop() {
+        let Some(node) = forest.nodes.get(index as usize) else { continue };
+        for c in 0..8 {
+            let (depth, key) = (depth + 1, key << 3 | c);
+            let below = forest.level - depth;
+            if node.internal() >> c & 1 == 1 {
+                internal.push((morton::decode(key).map(|v| v << below), 1 << below));
+            } else if node.valid() >> c & 1 == 1 {
+                if depth == level {
+                    boundary.push(morton::decode(key));
+                } else {
+                    stack.push((node.child(c), depth, key));
+                }
+            }
+        }
+    }
+    Cells { boundary, internal }
+}

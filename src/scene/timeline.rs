@@ -1,0 +1,268 @@
+//! The past of a scene: states at recorded steps, in bounded memory, to be shown again.
+//!
+//! In: the bodies after each step. Out: any recorded state. Poses and velocities are kept for each recorded step; what the
+//! bodies are is kept once for as long as the same ones live. When the memory is full every second state goes and half as
+//! many are recorded from then on, so that the whole past stays, less finely.
+
+use crate::bodies::{Body, BodyId, BodyState};
+
+use super::Snapshot;
+
+/// Bytes of states above which they are thinned out.
+const BUDGET: usize = 64 << 20;
+
+/// As long as the same bodies live.
+struct Epoch {
+    snapshot: Snapshot,
+    /// What the bodies are called now; showing another epoch renames them.
+    ids: Vec<BodyId>,
+}
+
+struct Frame {
+    time: f64,
+    epoch: usize,
+    states: Box<[(BodyState, bool)]>,
+}
+
+impl Frame {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + size_of_val(&*self.states)
+    }
+}
+
+/// What has to be put back: other bodies, if any, their states, and the time.
+pub(super) type Wanted<'a> = (Option<&'a Snapshot>, &'a [(BodyState, bool)], f64);
+
+/// Recorded states.
+#[derive(Default)]
+pub struct Timeline {
+    epochs: Vec<Epoch>,
+    frames: Vec<Frame>,
+    bytes: usize,
+    /// Every how many steps a state is kept, as a power of two.
+    stride_log: u32,
+    steps: u64,
+    /// The frame that is shown, where that is not the last.
+    cursor: Option<usize>,
+}
+
+impl Timeline {
+    /// Recorded states.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Nothing recorded.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// The state that is shown.
+    #[must_use]
+    pub fn cursor(&self) -> usize {
+        self.cursor.unwrap_or(self.frames.len().saturating_sub(1))
+    }
+
+    /// Time of a recorded state, s.
+    #[must_use]
+    pub fn time(&self, frame: usize) -> Option<f64> {
+        self.frames.get(frame).map(|f| f.time)
+    }
+
+    /// Memory of the states, bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Keeps the state of `bodies`; `snapshot` is asked for where other bodies live than before. What was recorded after the
+    /// state that is shown is forgotten: time goes on from there.
+    pub(super) fn record(&mut self, time: f64, bodies: &[Body], snapshot: impl FnOnce() -> Snapshot) {
+        self.cut();
+        let step = self.steps;
+        self.steps += 1;
+        let same = |epoch: &Epoch| epoch.ids.iter().copied().eq(bodies.iter().map(|b| b.id));
+        let changed = !self.epochs.last().is_some_and(same);
+        if !changed && step & ((1 << self.stride_log) - 1) != 0 {
+            return;
+        }
+        if changed {
+            let ids = bodies.iter().map(|b| b.id).collect();
+            self.epochs.push(Epoch { snapshot: snapshot(), ids });
+        }
+        let states = bodies.iter().map(|b| (b.state, b.asleep)).collect();
+        let frame = Frame { time, epoch: self.epochs.len() - 1, states };
+        self.bytes += frame.bytes();
+        self.frames.push(frame);
+        while self.bytes > BUDGET && self.frames.len() > 2 {
+            self.thin();
+        }
+    }
+
+    /// Forgets what was recorded after the state that is shown.
+    fn cut(&mut self) {
+        if let Some(cursor) = self.cursor.take() {
+            self.frames.truncate(cursor + 1);
+            let last = self.frames.last().map_or(0, |f| f.epoch + 1);
+            self.epochs.truncate(last);
+            self.count();
+        }
+    }
+
+    fn count(&mut self) {
+        self.bytes = self.frames.iter().map(Frame::bytes).sum();
+    }
+
+    /// Every second state goes; the first of an epoch and the last of all stay.
+    fn thin(&mut self) {
+        let frames = std::mem::take(&mut self.frames);
+        let last = frames.len() - 1;
+        let mut epoch = usize::MAX;
+        for (i, frame) in frames.into_iter().enumerate() {
+            let first = frame.epoch != epoch;
+            epoch = frame.epoch;
+            if i % 2 == 0 || i == last || (first && self.stride_log < 4) {
+                self.frames.push(frame);
+            }
+        }
+        self.stride_log += 1;
+        self.count();
+    }
+
+    /// Forgets the older half, with the octrees that only it holds; false when there was nothing to forget.
+    pub(super) fn shrink(&mut self) -> bool {
+        if self.epochs.len() < 2 {
+            return false;
+        }
+        let gone = self.epochs.len() / 2;
+        self.epochs.drain(..gone);
+        let before = self.frames.len();
+        self.frames.retain(|f| f.epoch >= gone);
+        self.frames.iter_mut().for_each(|f| f.epoch -= gone);
+        let lost = before - self.frames.len();
+        self.cursor = self.cursor.and_then(|c| c.checked_sub(lost)).filter(|c| *c < self.frames.len());
+        self.count();
+        true
+    }
+
+    /// What has to be put back to show `frame`: the snapshot where other bodies live now, and the states. Call
+    /// [`Timeline::shown`] afterwards.
+    pub(super) fn wanted(&self, frame: usize, now: &[Body]) -> Option<Wanted<'_>> {
+        let frame = self.frames.get(frame)?;
+        let epoch = self.epochs.get(frame.epoch)?;
+        let same = epoch.ids.iter().copied().eq(now.iter().map(|b| b.id));
+        Some(((!same).then_some(&epoch.snapshot), &frame.states, frame.time))
+    }
+
+    /// `frame` is shown now by `bodies`.
+    pub(super) fn shown(&mut self, frame: usize, bodies: &[Body]) {
+        self.cursor = (frame + 1 < self.frames.len()).then_some(frame);
+        if let Some(epoch) = self.frames.get(frame).map(|f| f.epoch)
+            && let Some(epoch) = self.epochs.get_mut(epoch)
+        {
+            epoch.ids = bodies.iter().map(|b| b.id).collect();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        bodies::{BodyDef, Family, World, WorldSettings, mass_properties},
+        scene::Scene,
+        svo::{Forest, Grid, Slot},
+    };
+    use glam::DVec3;
+    use std::sync::Arc;
+
+    fn world(count: usize) -> World {
+        let forest = Arc::new(Forest { level: 1, ..Forest::default() });
+        let mut world = World::on_cpu(WorldSettings::default());
+        for _ in 0..count {
+            world.add(BodyDef {
+                mass: mass_properties(&forest, 0),
+                forest: Arc::clone(&forest),
+                slot: Slot { node_base: 0, leaf_base: 0, nodes: 0, leaves: 0 },
+                tree: 0,
+                grid: Grid { level: 1, origin: DVec3::ZERO, h: 1.0 },
+                family: Family::unique(),
+                density: 1.0,
+                friction: 0.0,
+                restitution: 0.0,
+                fixed: false,
+                physics_level: 1,
+                state: BodyState::at(DVec3::ZERO),
+            });
+        }
+        world
+    }
+
+    fn snapshot() -> Snapshot {
+        Snapshot {
+            bodies: Vec::new(),
+            objects: Vec::new(),
+            scene: Scene::default(),
+            time: 0.0,
+            next_event: 0,
+            projectiles: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn memory_is_bounded_and_the_whole_past_stays() {
+        let mut world = world(2000);
+        let mut timeline = Timeline::default();
+        for step in 0..3000 {
+            world.bodies[0].state.position.x = f64::from(step);
+            timeline.record(f64::from(step), &world.bodies, snapshot);
+            assert!(timeline.bytes() <= BUDGET);
+        }
+        println!("{} of 3000 states, {} MiB", timeline.len(), timeline.bytes() >> 20);
+        assert!(timeline.len() > 100);
+        assert_eq!(timeline.time(0), Some(0.0));
+        let last = timeline.time(timeline.len() - 1).unwrap();
+        assert!(last > 2900.0, "{last}");
+        let times: Vec<f64> = (0..timeline.len()).filter_map(|i| timeline.time(i)).collect();
+        let widest = times.windows(2).map(|w| w[1] - w[0]).fold(0.0, f64::max);
+        assert!(widest <= 40.0 && times.is_sorted(), "{widest}");
+        for i in 0..timeline.len() {
+            let (_, states, time) = timeline.wanted(i, &world.bodies).unwrap();
+            assert_eq!(states[0].0.position.x, time);
+        }
+    }
+
+    #[test]
+    fn going_on_from_the_past_forgets_the_future() {
+        let world = world(3);
+        let mut timeline = Timeline::default();
+        for step in 0..10 {
+            timeline.record(f64::from(step), &world.bodies, snapshot);
+        }
+        assert!(timeline.wanted(10, &world.bodies).is_none());
+        timeline.shown(4, &world.bodies);
+        assert_eq!((timeline.cursor(), timeline.len()), (4, 10));
+        timeline.record(4.5, &world.bodies, snapshot);
+        assert_eq!((timeline.cursor(), timeline.len(), timeline.time(5)), (5, 6, Some(4.5)));
+    }
+
+    #[test]
+    fn other_bodies_need_their_snapshot() {
+        let (few, many) = (world(2), world(5));
+        let mut timeline = Timeline::default();
+        timeline.record(0.0, &few.bodies, snapshot);
+        timeline.record(1.0, &few.bodies, || panic!("the same bodies need no snapshot"));
+        timeline.record(2.0, &many.bodies, snapshot);
+        assert!(timeline.wanted(1, &few.bodies).unwrap().0.is_none());
+        assert!(timeline.wanted(1, &many.bodies).unwrap().0.is_some());
+        assert_eq!(timeline.wanted(2, &many.bodies).unwrap().1.len(), 5);
+        assert!(timeline.shrink() && !timeline.shrink());
+        assert_eq!((timeline.len(), timeline.time(0)), (1, Some(2.0)));
+    }
+}

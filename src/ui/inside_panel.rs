@@ -1,0 +1,235 @@
+//! The inside of a fracture, to look at: what is drawn over the picture, and the published labelling step by step.
+
+use super::{
+    UiInput, UiOutput, theme, tune,
+    widgets::{SliderLook, figure, grouped, label, slider},
+};
+use crate::{
+    fracture::{Labelling, Surface},
+    scene::{InsideView, LabelReport, LabelView, LookingReport, Subject, Tuning},
+};
+
+/// Height of the plot of changes, points.
+const PLOT: f32 = 54.0;
+
+/// A checkbox: which value, name for tests, text, what it shows.
+type Choice = (fn(&mut InsideView) -> &mut bool, &'static str, &'static str, &'static str);
+
+const CHOICES: [Choice; 6] = [
+    (
+        |v| &mut v.seeds,
+        "show_seeds",
+        "Seeds",
+        "Voronoi seeds in the colours of their cells, the impact and its spheres",
+    ),
+    (
+        |v| &mut v.faces,
+        "show_faces",
+        "Voronoi faces",
+        "Faces of the Voronoi diagram inside the object's bounds",
+    ),
+    (
+        |v| &mut v.fbs,
+        "show_fbs",
+        "Boundary set",
+        "Fracture boundary set: every copy of a boundary voxel in its cell's colour, with normals",
+    ),
+    (
+        |v| &mut v.transition,
+        "show_transition",
+        "Transition voxels",
+        "Voxels of the transition level that a crack crosses: blue where two objects meet, green three, yellow four, red more",
+    ),
+    (
+        |v| &mut v.triangles,
+        "show_triangles",
+        "Crack triangles",
+        "The crack surfaces inside transition voxels",
+    ),
+    (
+        |v| &mut v.points,
+        "show_points",
+        "Separation points",
+        "Where cracks cut edges (blue), faces (pink) and voxels (yellow) of the transition level",
+    ),
+];
+
+const LABELS: [(LabelView, &str, &str); 4] = [
+    (LabelView::Off, "none", "Labels are not shown"),
+    (LabelView::UnionFind, "union-find", "A colour for every island that the union-find found"),
+    (LabelView::Published, "published", "The published labelling, iteration by iteration"),
+    (
+        LabelView::Flood,
+        "flooding",
+        "The published labelling without the flattening of chains, so that labels flood from voxel to voxel",
+    ),
+];
+
+pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out: &mut UiOutput) {
+    let Some(sandbox) = input.sandbox else { return };
+    let mut new = tuning.clone();
+    let view = &mut new.view.inside;
+    egui::Grid::new("inside").num_columns(2).min_col_width(0.5 * theme::ROW - 8.0).show(ui, |ui| {
+        for (i, (value, name, text, tip)) in CHOICES.into_iter().enumerate() {
+            let field = ui.checkbox(value(view), text).on_hover_text(tip);
+            out.name(name, &field);
+            if i % 2 == 1 {
+                ui.end_row();
+            }
+        }
+    });
+    let leaf = sandbox.objects().first().map_or(7, |o| o.scene.level);
+    wireframe(ui, view, leaf, out);
+    ui.horizontal(|ui| {
+        label(ui, "Labels", "What tells islands apart, as the colours of voxels");
+        let chosen = LABELS.iter().find(|(l, ..)| *l == view.labels).map_or("none", |(_, name, _)| name);
+        let combo = egui::ComboBox::from_id_salt("labels").selected_text(chosen).width(150.0);
+        let response = combo.show_ui(ui, |ui| {
+            for (labels, name, tip) in LABELS {
+                ui.selectable_value(&mut view.labels, labels, name).on_hover_text(tip);
+            }
+        });
+        out.name("labels", &response.response);
+    });
+    let report = sandbox.looking();
+    if let Some(labels) = report.labels.as_ref().filter(|_| view.labels >= LabelView::Published) {
+        theatre(ui, view, labels, out);
+    }
+    let tip = "How strongly the object lets through what lies behind its surface";
+    let response = slider(ui, "Through", tip, &mut view.through, 0.0..=1.0, &SliderLook::unit("", 2));
+    out.name("through", &response);
+    let tip = "Leaves the object out, so that only what is chosen above is drawn";
+    let field = ui.checkbox(&mut view.only, "without the object").on_hover_text(tip);
+    out.name("inside_only", &field);
+    ui.horizontal(|ui| {
+        let tip = "How blows tell islands apart: the same pieces either way";
+        label(ui, "Labelling", tip);
+        for (labelling, name, tip) in [
+            (Labelling::UnionFind, "union-find", "Union-find over octree nodes"),
+            (Labelling::Iterative, "iterative", "As published (2016, sec. 4.5); much slower"),
+        ] {
+            let chosen = new.fracture.labelling == labelling;
+            let button = ui.add(egui::Button::selectable(chosen, name)).on_hover_text(tip);
+            out.name(name, &button);
+            if button.clicked() {
+                new.fracture.labelling = labelling;
+            }
+        }
+    });
+    about(ui, report, &new);
+    if new != *tuning {
+        tune(out, "inside", new);
+    }
+}
+
+fn wireframe(ui: &mut egui::Ui, view: &mut InsideView, leaf: u32, out: &mut UiOutput) {
+    let mut on = view.wireframe.is_some();
+    let tip = "Cells of the octree at a level: blue with surface in them, green wholly inside";
+    let field = ui.checkbox(&mut on, "Octree cells").on_hover_text(tip);
+    out.name("show_wireframe", &field);
+    if field.changed() {
+        view.wireframe = on.then_some(leaf.min(4));
+    }
+    if let Some(level) = &mut view.wireframe {
+        let response = slider(ui, "Level", tip, level, 1..=leaf.max(2), &SliderLook::WHOLE);
+        out.name("wireframe_level", &response);
+    }
+}
+
+/// The step slider, the plot of changes and the figures of the iteration that is shown.
+fn theatre(ui: &mut egui::Ui, view: &mut InsideView, labels: &LabelReport, out: &mut UiOutput) {
+    let last = labels.changes.len() as u32;
+    view.step = view.step.min(last);
+    ui.horizontal(|ui| {
+        let back = ui.button("◀").on_hover_text("The iteration before");
+        out.name("step_back", &back);
+        let on = ui.button("▶").on_hover_text("The next iteration");
+        out.name("step_on", &on);
+        if back.clicked() {
+            view.step = view.step.saturating_sub(1);
+        }
+        if on.clicked() {
+            view.step = (view.step + 1).min(last);
+        }
+        ui.label(format!("iteration {} of {last}", view.step));
+    });
+    let tip = "The iteration that is shown; 0 is before the first, where every voxel has a label of its own";
+    let response = slider(ui, "Iteration", tip, &mut view.step, 0..=last.max(1), &SliderLook::WHOLE);
+    out.name("label_step", &response);
+    plot(ui, view, labels, out);
+    let changed = labels.at.checked_sub(1).and_then(|i| labels.changes.get(i)).copied().unwrap_or(0);
+    figure(ui, "Labels changed", format!("{} of {}", grouped(changed), grouped(labels.voxels as u64)));
+    let [resting, cells] = labels.resting;
+    figure(ui, "Cells at rest", format!("{resting} of {cells}"));
+    figure(ui, "Different labels", grouped(labels.distinct as u64));
+    let same = if labels.agrees { "✔ the same" } else { "not yet the same" };
+    figure(ui, "Union-find", format!("{} islands, {same}", grouped(labels.islands as u64)));
+}
+
+/// Bars for the changes of every iteration, as logarithms; a click shows one.
+fn plot(ui: &mut egui::Ui, view: &mut InsideView, labels: &LabelReport, out: &mut UiOutput) {
+    let (rect, response) = ui.allocate_exact_size(egui::vec2(theme::ROW, PLOT), egui::Sense::click());
+    out.name("label_plot", &response);
+    let painter = ui.painter_at(rect);
+    painter.rect_filled(rect, 3.0, egui::Color32::from_black_alpha(70));
+    let count = labels.changes.len().max(1);
+    let step = rect.width() / count as f32;
+    let most = labels.changes.iter().copied().max().unwrap_or(0) as f32;
+    for (i, changes) in labels.changes.iter().enumerate() {
+        // One change is still a bar that can be seen.
+        let height = if *changes == 0 { 0.0 } else { (*changes as f32 + 1.0).ln() / (most + 1.0).ln() };
+        let left = rect.left() + i as f32 * step;
+        let bar = egui::Rect::from_min_max(
+            egui::pos2(left, rect.bottom() - height * (PLOT - 4.0)),
+            egui::pos2(left + (step - 1.0).max(0.8), rect.bottom()),
+        );
+        let shown = i + 1 == labels.at;
+        let color = if shown { theme::GOLD } else { theme::GOLD.gamma_multiply(0.45) };
+        painter.rect_filled(bar, 0.0, color);
+    }
+    let at = |x: f32| (((x - rect.left()) / step) as usize).min(count - 1);
+    if let Some(pointer) = response.interact_pointer_pos().filter(|_| response.clicked()) {
+        view.step = at(pointer.x) as u32 + 1;
+    }
+    let under = response.hover_pos().map(|p| at(p.x));
+    if let Some((i, changes)) = under.and_then(|i| Some((i, labels.changes.get(i)?))) {
+        let text = format!("iteration {}: {} labels changed; click to show it", i + 1, grouped(*changes));
+        response.on_hover_text(text);
+    }
+}
+
+/// What is shown, or why nothing is.
+fn about(ui: &mut egui::Ui, report: &LookingReport, tuning: &Tuning) {
+    let view = &tuning.view.inside;
+    let note = |ui: &mut egui::Ui, text: &str, color| {
+        ui.label(egui::RichText::new(text).small().color(color));
+    };
+    if view.parts().is_empty() {
+        return;
+    }
+    if let Some(problem) = &report.problem {
+        note(ui, problem, theme::BAD);
+    } else if report.is_reading {
+        note(ui, "Reading it back", theme::DIM);
+    } else if let Some(subject) = report.subject {
+        let of = match subject {
+            Subject::Pin => "The pinned impact",
+            Subject::LastBreak => "The last break, where the body stood",
+            Subject::Hover => "The blow aimed at last; pin one with Ctrl+click to keep it",
+        };
+        note(ui, &format!("{of}. Level {}, {:.0} ms", report.level, report.ms), theme::DIM);
+        let [lines, points, triangles] = report.drawn.map(|n| grouped(n as u64));
+        note(ui, &format!("{lines} lines, {points} points, {triangles} triangles"), theme::DIM);
+    } else {
+        note(ui, "Point at an object, pin an impact or break something.", theme::DIM);
+    }
+    let of_cracks = view.transition || view.triangles || view.points;
+    if of_cracks && tuning.fracture.surface == Surface::Planar && report.transition.is_none() {
+        let text = "Planar cracks have no transition voxels; choose rough or dusty under Fracture.";
+        note(ui, text, theme::DIM);
+    } else if of_cracks && report.transition.is_some_and(|level| level == report.level) {
+        let text =
+            "Leaves are the transition voxels here, and none are kept; choose a lower transition level.";
+        note(ui, text, theme::DIM);
+    }
+}

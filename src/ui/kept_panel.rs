@@ -1,0 +1,62 @@
+//! Which cells of the pinned impact stay with the body: how many, and the ways to choose them.
+
+use super::{Command, Tool, UiInput, UiOutput, theme, widgets::label};
+
+const TIP: &str =
+    "Cells that stay together as one body when the pinned blow falls; click them with the Keep tool";
+
+pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
+    let pinned = input.pin.is_some();
+    let counts = input.sandbox.and_then(|s| s.preview().kept).filter(|_| pinned);
+    ui.horizontal(|ui| {
+        label(ui, "Kept cells", TIP);
+        ui.spacing_mut().item_spacing.x = 3.0;
+        ui.spacing_mut().button_padding.x = 6.0;
+        let on = input.tool == Tool::Keep;
+        let tip = if pinned {
+            "Click cells on the object to let them stay, and again to let them go (K)"
+        } else {
+            "Click the object to aim, then click the cells that stay (K)"
+        };
+        let choose = egui::Button::selectable(on, "choose").frame_when_inactive(true);
+        let choose = ui.add(choose).on_hover_text(tip);
+        out.name("keep_choose", &choose);
+        if choose.clicked() {
+            out.push(Command::Tool(if on { Tool::Impact } else { Tool::Keep }));
+        }
+        let any = counts.is_some_and(|(kept, _)| kept > 0);
+        let none = ui.add_enabled(any, egui::Button::new("none")).on_hover_text("Let every cell break off");
+        out.name("keep_none", &none);
+        if none.clicked() {
+            out.push(Command::KeepNone);
+        }
+        let tip = "Let those stay that break off, and the other way round";
+        let invert = ui.add_enabled(counts.is_some(), egui::Button::new("invert")).on_hover_text(tip);
+        out.name("keep_invert", &invert);
+        if invert.clicked() {
+            out.push(Command::InvertKept);
+        }
+    });
+    if !pinned {
+        return;
+    }
+    let (text, color) = match counts {
+        Some((kept, all)) if kept == all => ("all stay: nothing would break".to_owned(), theme::BAD),
+        Some((kept, all)) => (format!("{kept} of {all} stay"), theme::TEXT),
+        None => ("–".to_owned(), theme::DIM),
+    };
+    ui.horizontal(|ui| {
+        label(ui, "", TIP);
+        let busy = input.sandbox.is_none_or(crate::scene::Sandbox::is_breaking);
+        let nothing = counts.is_none_or(|(kept, all)| kept == all);
+        let shown = egui::Button::new(egui::RichText::new("Break").color(theme::GOLD));
+        let tip = "Let the pinned blow fall: everything but the kept cells breaks off (Enter)";
+        let response = ui.add_enabled(!busy && !nothing, shown).on_hover_text(tip);
+        out.name("break", &response);
+        if response.clicked() {
+            out.push(Command::BreakPin);
+        }
+        let text = ui.label(egui::RichText::new(text).color(color));
+        out.name("kept_text", &text);
+    });
+}

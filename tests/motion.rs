@@ -1,0 +1,218 @@
+//! Bodies in motion behind the window: the recorded past, the hand, what is thrown, what breaks by itself, levels of pairs.
+
+use std::time::{Duration, Instant};
+
+use glam::DVec3;
+use kintsugi::{
+    bodies::{Response, Walls},
+    fracture::FractureParams,
+    gpu::Gpu,
+    scene::{Arrived, Event, Sandbox, Scene, SceneBody, ScenePick, parse_scene},
+};
+
+fn gpu() -> Gpu {
+    Gpu::headless().expect("the tests need a Vulkan adapter, a software one will do")
+}
+
+fn wait(sandbox: &mut Sandbox) -> Arrived {
+    let start = Instant::now();
+    loop {
+        if let Some(arrived) = sandbox.poll().expect("the work succeeds") {
+            return arrived;
+        }
+        assert!(start.elapsed() < Duration::from_secs(300), "waited too long");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn open(gpu: &Gpu, scene: Scene) -> Sandbox {
+    let mut sandbox = Sandbox::new(gpu).expect("an empty sandbox");
+    sandbox.open_scene(scene);
+    assert_eq!(wait(&mut sandbox), Arrived::Opened);
+    sandbox
+}
+
+/// Steps, waiting for what breaks meanwhile.
+fn run(sandbox: &mut Sandbox, steps: u32) {
+    for _ in 0..steps {
+        sandbox.step().expect("a step");
+        while sandbox.is_breaking() {
+            // A blow that makes no crack is an answer, too.
+            let _ = sandbox.poll();
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+fn falling_box() -> Scene {
+    let fracture = FractureParams { seeds: 12, ..FractureParams::default() };
+    let body = SceneBody {
+        fracture: fracture.clone(),
+        position: DVec3::Y,
+        ..SceneBody { on_floor: false, ..SceneBody::standing("builtin:box", 5) }
+    };
+    let point = DVec3::new(0.0, 1.5, 0.0);
+    let blow =
+        Event::Impact { time: 0.1, point, direction: DVec3::NEG_Y, speed: 1.0, fracture: Some(fracture) };
+    Scene { bodies: vec![body], events: vec![blow], ..Scene::default() }
+}
+
+/// Positions in order of body.
+fn positions(sandbox: &Sandbox) -> Vec<DVec3> {
+    sandbox.bodies().iter().map(|b| b.state.position).collect()
+}
+
+#[test]
+fn every_recorded_moment_can_be_shown_again_and_gone_on_from() {
+    let gpu = gpu();
+    let mut sandbox = open(&gpu, falling_box());
+    let (mut seen, mut times) = (vec![positions(&sandbox)], vec![0.0]);
+    for _ in 0..30 {
+        run(&mut sandbox, 1);
+        // What breaks within a step is recorded with the next.
+        seen.push(positions(&sandbox));
+        times.push(sandbox.time());
+    }
+    let pieces = sandbox.bodies().len();
+    assert!(pieces > 5, "{pieces}");
+    assert_eq!(sandbox.timeline().len(), 31);
+    for frame in [30, 0, 20, 5, 29, 10, 30] {
+        assert!(sandbox.show_recorded(frame));
+        assert!((sandbox.time() - times[frame]).abs() < 1e-12);
+        if seen[frame].len() == sandbox.bodies().len() {
+            assert_eq!(positions(&sandbox), seen[frame], "state {frame}");
+        }
+    }
+    assert!(!sandbox.show_recorded(31));
+    // Before the blow it is whole, and playing on breaks it again, the same way.
+    assert!(sandbox.show_recorded(3));
+    assert_eq!(sandbox.bodies().len(), 1);
+    run(&mut sandbox, 27);
+    assert_eq!(sandbox.bodies().len(), pieces);
+    let off = positions(&sandbox).iter().zip(&seen[30]).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+    println!("{pieces} pieces; played again, {off:.1e} m off");
+    assert!(off < 1e-9);
+    assert_eq!(sandbox.timeline().len(), 31, "what came later was forgotten, and recorded again");
+    // After it, the blow does not fall twice.
+    assert!(sandbox.show_recorded(20));
+    run(&mut sandbox, 5);
+    assert_eq!(sandbox.bodies().len(), pieces);
+    sandbox.reset();
+    assert_eq!((sandbox.timeline().len(), sandbox.bodies().len()), (0, 1));
+}
+
+#[test]
+fn a_body_is_dragged_and_thrown_bodies_arrive() {
+    let gpu = gpu();
+    let mut scene = Scene { bodies: vec![SceneBody::standing("builtin:box", 5)], ..Scene::default() };
+    scene.bodies[0].size = Some(0.5);
+    let mut sandbox = open(&gpu, scene);
+    let id = sandbox.bodies()[0].id;
+    let point = sandbox.bodies()[0].state.position;
+    sandbox.grab(&ScenePick { body: id, point, distance: 1.0, cell: [0; 3] });
+    let target = point + DVec3::new(0.3, 0.7, 0.0);
+    sandbox.drag(target);
+    run(&mut sandbox, 150);
+    let (held, hand) = sandbox.held().expect("it is held");
+    println!("held {:.1} mm from the hand", held.distance(hand) * 1e3);
+    assert!(held.distance(target) < 0.02 && hand == target);
+    sandbox.release();
+    assert!(sandbox.held().is_none());
+    run(&mut sandbox, 100);
+    assert!(sandbox.bodies()[0].state.position.y < 0.3, "it fell");
+
+    sandbox.throw(DVec3::new(-3.0, 0.4, 0.0), DVec3::X);
+    assert!(sandbox.is_busy());
+    assert_eq!(wait(&mut sandbox), Arrived::Thrown);
+    let ball = sandbox.bodies()[1].clone();
+    assert!((ball.state.position - DVec3::new(-3.0, 0.4, 0.0)).length() < 1e-9);
+    assert!((ball.state.linear_velocity.x - sandbox.tuning().throw.speed).abs() < 1e-9);
+    let before = sandbox.bodies()[0].state.position.x;
+    run(&mut sandbox, 60);
+    let pushed = sandbox.bodies()[0].state.position.x - before;
+    println!("the box was pushed {pushed:.2} m");
+    assert!(pushed > 0.01);
+    // It is part of the scene: saved, and taken back.
+    let saved = sandbox.scene(kintsugi::render::Camera::default());
+    assert!(matches!(&saved.events[..], [Event::Projectile { body, .. }] if body.file == "builtin:sphere"));
+    assert_eq!(sandbox.undo().as_deref(), Some("throw"));
+    assert_eq!(sandbox.bodies().len(), 1);
+}
+
+#[test]
+fn what_is_dropped_breaks_within_its_limits() {
+    let gpu = gpu();
+    let scene = |generations: u32, most: u32| {
+        let mut body = SceneBody::standing("builtin:box", 6);
+        (body.on_floor, body.position.y, body.break_threshold) = (false, 2.0, Some(0.5));
+        body.fracture = FractureParams { seeds: 10, ..FractureParams::default() };
+        Scene { bodies: vec![body], break_generations: generations, break_pieces: most, ..Scene::default() }
+    };
+    let mut counts = Vec::new();
+    for (generations, most) in [(0, 500), (1, 500), (2, 500), (3, 20)] {
+        let mut sandbox = open(&gpu, scene(generations, most));
+        run(&mut sandbox, 120);
+        let deepest = sandbox.bodies().iter().filter_map(|b| sandbox.info(b.id)).map(|i| i.generation).max();
+        println!(
+            "{generations} generations, {most} pieces: {} bodies, generation {deepest:?}",
+            sandbox.bodies().len()
+        );
+        assert!(deepest <= Some(generations));
+        counts.push(sandbox.bodies().len());
+        let saved = sandbox.scene(kintsugi::render::Camera::default());
+        assert!(saved.events.is_empty(), "what breaks by itself does so again when it is played again");
+    }
+    assert_eq!(counts[0], 1);
+    assert!(counts[1] > 5 && counts[2] > counts[1], "{counts:?}");
+    // One more fracture may have been on its way when the limit was reached.
+    assert!(counts[3] < 20 + 20, "{counts:?}");
+}
+
+#[test]
+fn a_scene_says_pairs_walls_and_the_response() {
+    let gpu = gpu();
+    let text = "
+        response = \"penalty\"
+        [walls]
+        low = [-1.0, 0.0, -1.0]
+        high = [1.0, 2.0, 1.0]
+        [[body]]
+        name = \"lower\"
+        file = \"builtin:box\"
+        level = 6
+        physics_level = 5
+        size = 0.5
+        on_floor = true
+        [[body]]
+        name = \"upper\"
+        file = \"builtin:box\"
+        level = 6
+        physics_level = 5
+        size = 0.5
+        position = [0.1, 0.5, 0.0]
+        [[pair]]
+        bodies = [\"lower\", \"upper\"]
+        physics_level = 4
+    ";
+    let mut sandbox = open(&gpu, parse_scene(text, "text").expect("it is sound"));
+    let settings = *sandbox.settings();
+    assert_eq!(settings.response, Response::Penalty);
+    assert_eq!(
+        settings.walls,
+        Some(Walls { low: DVec3::new(-1.0, 0.0, -1.0), high: DVec3::new(1.0, 2.0, 1.0) })
+    );
+    run(&mut sandbox, 150);
+    let shared = sandbox.pair_data();
+    let pair = shared.iter().find(|o| o.second.is_some()).expect("the boxes touch");
+    println!("levels {:?}, volume {:.3e} m^3, {} columns", pair.levels, pair.volume, pair.columns.len());
+    assert_eq!(pair.levels, [4, 4]);
+    assert!(pair.volume > 0.0 && pair.gradient.y.abs() > 0.05);
+    let floor = shared.iter().find(|o| o.second.is_none()).expect("the lower one stands on the floor");
+    assert_eq!(floor.levels[0], 5, "the pair's level is nobody else's");
+    // Weight of both on the floor, of one on the other.
+    let k = settings.penalty.stiffness;
+    let force = |o: &kintsugi::bodies::Overlap| k * o.volume * o.gradient.length();
+    let weight = 0.5f64.powi(3) * 2000.0 * 9.81;
+    println!("{:.0} N and {:.0} N, the weight is {weight:.0} N", force(floor), force(pair));
+    assert!((force(pair) / weight - 1.0).abs() < 0.1 && (force(floor) / weight - 2.0).abs() < 0.2);
+}
