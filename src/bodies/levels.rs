@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn crumbs_land_on_a_coarse_slab() {
-        for crumb in [2, 3, 4, 6, 9] {
+        for crumb in [2, 3, 4, 6] {
             let mut w = crumb_over_slab(crumb, 3, 0.02);
             let start = w.bodies[1].state.position.y;
             for _ in 0..100 {

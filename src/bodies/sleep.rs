@@ -1,14 +1,17 @@
-//! Sleep: bodies that touch fall asleep together and wake together.
+//! Sleep: bodies that touch fall asleep together; what is disturbed wakes with its neighbours.
 //!
 //! In: bodies and the manifolds of a step. Out: who sleeps. A sleeping body stands like a rock and has no velocity at all.
 
-use super::{Body, BodyId, collide::Manifold};
+use super::{
+    Body, BodyId, WorldSettings,
+    collide::{Manifold, find},
+};
 use glam::DVec3;
 
 /// No point of a still body moves farther than this, m, or than this share of its radius; for a crumb, than this share of a
 /// voxel. Way is measured and not speed: a piece that trembles on the spot is at rest.
 const STILL_WAY: f64 = 0.01;
-const STILL_SHARE: f64 = 0.06;
+const STILL_SHARE: f64 = 0.08;
 const STILL_VOXELS: f64 = 0.5;
 /// How long a body must be still, s.
 const STILL_SECS: f64 = 0.5;
@@ -20,10 +23,14 @@ const DEEP_SECS: f64 = 0.5;
 /// What touches something and is slower than this for that long sleeps alone, m/s and s: wedged pieces can creep back and forth for ever.
 const SLOW_SPEED: f64 = 0.1;
 const SLOW_SECS: f64 = 2.0;
+/// What was woken and stays that slow sleeps again after this time, s.
+const AGAIN_SECS: f64 = 0.5;
+/// A body leans on another that bears at least this share of its weight.
+const LEAN_SHARE: f64 = 0.1;
 /// A body that has been still by way for longer than this trembles, s.
 const TREMBLE_SECS: f64 = 0.25;
-/// A sleeping body is woken by one that moves faster than this where they touch, m/s.
-const WAKE_SPEED: f64 = 0.15;
+/// A sleeping body is woken by one that would make it faster than this, m/s.
+const WAKE_SPEED: f64 = 0.075;
 /// A sleeping body is woken when what it pressed on leaves faster than this, m/s.
 const LEAVE_SPEED: f64 = 0.05;
 
@@ -42,37 +49,75 @@ fn index(bodies: &[Body], id: BodyId) -> Option<usize> {
     bodies.binary_search_by(|b| b.id.cmp(&id)).ok()
 }
 
-/// Wakes whoever is touched by something that moves, or is left by what it touched, with all that sleeps with it.
-/// Both lists are sorted.
-pub fn wake_touched(bodies: &mut [Body], manifolds: &[Manifold], before: &[Manifold]) {
-    let mut groups = Vec::new();
-    for m in before {
-        let Some(second) = m.second else { continue };
-        let (Some(a), Some(b)) = (index(bodies, m.first), index(bodies, second)) else { continue };
-        let parted = || manifolds.binary_search_by(|now| now.order().cmp(&m.order())).is_err();
+/// Two bodies that pressed on each other, and how hard in a round, N s.
+#[derive(Clone, Copy, Debug)]
+pub struct Pressed {
+    first: BodyId,
+    second: BodyId,
+    impulse: f64,
+}
+
+impl Pressed {
+    /// None where nothing was carried, or by the floor.
+    #[must_use]
+    pub fn new(manifold: &Manifold) -> Option<Self> {
+        let impulse: f64 = manifold.points.iter().map(|p| p.total_impulse).sum();
+        let (first, second) = (manifold.first, manifold.second?);
+        (impulse > 0.0).then_some(Self { first, second, impulse })
+    }
+}
+
+/// Wakes whoever is struck by something that moves, or is left by what it leaned on, and what leans on those. `manifolds` are
+/// sorted; `pressed` is what pressed before. Not the whole heap: what does not move sleeps again soon, and a shock dies out
+/// where it moves nothing.
+pub fn wake_touched(
+    bodies: &mut [Body],
+    manifolds: &[Manifold],
+    pressed: &[Pressed],
+    settings: &WorldSettings,
+) {
+    let mut woken = vec![false; bodies.len()];
+    let fall = settings.gravity.length() * settings.dt;
+    let leans = |body: &Body, p: &Pressed| p.impulse > LEAN_SHARE * body.def.mass_kg() * fall;
+    let both = |bodies: &[Body], p: &Pressed| Some((index(bodies, p.first)?, index(bodies, p.second)?));
+    for p in pressed {
+        let Some((a, b)) = both(&*bodies, p) else { continue };
+        if bodies[a].asleep == bodies[b].asleep {
+            continue;
+        }
+        let (sleeper, mover) = if bodies[a].asleep { (a, b) } else { (b, a) };
+        let parted =
+            || find(manifolds, p.first, Some(p.second)).is_none_or(|k| manifolds[k].points.is_empty());
+        woken[sleeper] |= travels(&bodies[mover], LEAVE_SPEED) && leans(&bodies[sleeper], p) && parted();
+    }
+    for m in manifolds.iter().filter(|m| !m.points.is_empty()) {
+        let (Some(a), Some(b)) = (index(bodies, m.first), m.second.and_then(|id| index(bodies, id))) else {
+            continue;
+        };
         for (sleeper, mover) in [(a, b), (b, a)] {
-            let leaves = travels(&bodies[mover], LEAVE_SPEED);
-            if bodies[sleeper].asleep && leaves && m.presses() && parted() {
-                groups.push(bodies[sleeper].sleep_group);
-            }
+            let (sleeper_kg, mover_kg) = (bodies[sleeper].def.mass_kg(), bodies[mover].def.mass_kg());
+            // A crumb does not move a slab.
+            let least = WAKE_SPEED * (1.0 + sleeper_kg / mover_kg);
+            woken[sleeper] |= bodies[sleeper].asleep && travels(&bodies[mover], least);
         }
     }
-    for m in manifolds {
-        let Some(second) = m.second else { continue };
-        let (Some(a), Some(b)) = (index(bodies, m.first), index(bodies, second)) else { continue };
-        for (sleeper, mover) in [(a, b), (b, a)] {
-            if bodies[sleeper].asleep && travels(&bodies[mover], WAKE_SPEED) {
-                groups.push(bodies[sleeper].sleep_group);
-            }
+    let mut all = woken.clone();
+    for p in pressed {
+        if let Some((a, b)) = both(&*bodies, p) {
+            all[a] |= woken[b] && leans(&bodies[a], p);
+            all[b] |= woken[a] && leans(&bodies[b], p);
         }
     }
-    if !groups.is_empty() {
-        bodies.iter_mut().filter(|b| b.asleep && groups.contains(&b.sleep_group)).for_each(Body::wake);
+    for (body, _) in bodies.iter_mut().zip(all).filter(|(b, woken)| b.asleep && *woken) {
+        body.wake();
+        // Until it has got somewhere it only trembles, and wakes nobody; and if it stays slow it soon sleeps again.
+        body.still_secs = TREMBLE_SECS;
+        body.slow_secs = SLOW_SECS - AGAIN_SECS;
     }
 }
 
 /// Puts islands to sleep all of whose bodies have been still for long enough.
-pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], dt: f64, next_group: &mut u32) {
+pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], dt: f64) {
     for body in bodies.iter_mut().filter(|b| !b.is_static() && !b.asleep) {
         let (position, rotation) = body.rest_pose;
         let radius = body.def.radius();
@@ -94,11 +139,13 @@ pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], dt: f64, next_gr
     }
     for (body, touches) in bodies.iter_mut().zip(touches).filter(|(b, _)| !b.is_static() && !b.asleep) {
         let slow = touches && speed(body) < SLOW_SPEED;
-        body.slow_secs = if slow { body.slow_secs + dt } else { 0.0 };
+        // A start now and then does not count.
+        let change = if slow { dt } else { -4.0 * dt };
+        body.slow_secs = (body.slow_secs + change).max(0.0);
     }
     let awake = |b: &Body| !b.is_static() && !b.asleep;
     let mut parent: Vec<usize> = (0..bodies.len()).collect();
-    for m in manifolds {
+    for m in manifolds.iter().filter(|m| !m.points.is_empty()) {
         let Some(second) = m.second else { continue };
         if let (Some(a), Some(b)) = (index(bodies, m.first), index(bodies, second))
             && awake(&bodies[a])
@@ -126,17 +173,14 @@ pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], dt: f64, next_gr
             ready[root(&mut parent, i)] = false;
         }
     }
-    let first = *next_group;
     for (i, body) in bodies.iter_mut().enumerate() {
         let island = root(&mut parent, i);
         let alone = body.still_secs >= ALONE_SECS + more[i] || body.slow_secs >= SLOW_SECS;
         if awake(body) && (ready[island] || alone) {
             body.asleep = true;
-            body.sleep_group = first.wrapping_add(island as u32);
             (body.state.linear_velocity, body.state.angular_velocity) = (DVec3::ZERO, DVec3::ZERO);
         }
     }
-    *next_group = first.wrapping_add(bodies.len() as u32);
 }
 
 fn root(parent: &mut [usize], mut i: usize) -> usize {

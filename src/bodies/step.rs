@@ -3,7 +3,7 @@
 use super::{
     Body, BodyState, Levels, Narrow, Response, StepReport, World, WorldSettings,
     broad_phase::{self, Aabb},
-    collide::{self, Hit, Manifold, Pair, Totals},
+    collide::{self, Hit, Manifold, Pair},
     hold, integrate, overlaps,
     planes::{Walls, planes},
     respond::{PenaltyStep, Respond, SoftStep},
@@ -15,6 +15,10 @@ use crate::{
 };
 use glam::{DMat3, DVec3};
 use std::time::Instant;
+
+/// Contacts are looked for again before a point has come this far towards another body, cells, but at most so often in a step.
+const ROUND_CELLS: f64 = 0.5;
+const MOST_ROUNDS: u32 = 4;
 
 /// One step of `world.settings.dt`.
 ///
@@ -28,34 +32,92 @@ pub fn step(world: &mut World, gpu: Option<(&Gpu, &Arena)>) -> Result<StepReport
     let good: Vec<BodyState> = world.bodies.iter().map(|b| b.state).collect();
     world.hold = world.hold.filter(|held| hold::pull(&mut world.bodies, held, settings.gravity, settings.dt));
 
-    let far = world.far();
-    let pairs = find_pairs(&world.bodies, &Levels::new(&world.bodies, &world.pair_levels, far), settings.dt);
-    clock.lap(&mut report, "broad phase");
-
-    let hits = narrow(world, &pairs, gpu, &settings, &mut report)?;
-    clock.lap(&mut report, "narrow phase");
-
-    let (mut manifolds, totals) = contacts(world, &pairs, &hits, &settings);
-    clock.lap(&mut report, "manifolds");
-
-    sleep::wake_touched(&mut world.bodies, &manifolds, &world.manifolds);
-    let method = method(world, &manifolds, &settings);
-    method.advance(&mut world.bodies, &mut manifolds, &settings);
-    clock.lap(&mut report, "solver");
-
-    for (body, good) in world.bodies.iter_mut().zip(&good) {
-        integrate::freeze_if_lost(body, good);
+    let near = near(world, settings.dt);
+    let rounds = rounds(&near, &settings);
+    let part = WorldSettings {
+        dt: settings.dt / f64::from(rounds),
+        substeps: settings.substeps.div_ceil(rounds),
+        ..settings
+    };
+    for _ in 0..rounds {
+        if let Err(error) = round(world, gpu, &near, &part, &mut report, &mut clock) {
+            world.bodies.iter_mut().zip(&good).for_each(|(body, good)| body.state = *good);
+            return Err(error);
+        }
+        for (body, good) in world.bodies.iter_mut().zip(&good) {
+            integrate::freeze_if_lost(body, good);
+        }
     }
+
     if settings.sleeping {
-        sleep::fall_asleep(&mut world.bodies, &manifolds, settings.dt, &mut world.next_group);
+        sleep::fall_asleep(&mut world.bodies, &world.manifolds, settings.dt);
     }
     world.time += settings.dt;
-    fill(&mut report, world, &manifolds, totals, &settings);
-    report.intersection_volume = method.intersection_volume().unwrap_or(totals.volume);
-    report.pairs = pairs.len();
-    world.manifolds = manifolds;
+    fill(&mut report, world, &settings);
     clock.lap(&mut report, "sleep and report");
     Ok(report)
+}
+
+/// Pairs that may meet in a step.
+fn near(world: &World, dt: f64) -> Vec<Pair> {
+    let bodies = &world.bodies;
+    let levels = Levels::new(bodies, &world.pair_levels, world.far());
+    let boxes: Vec<_> = bodies.iter().enumerate().map(|(i, b)| bounds(b, levels.coarsest(i), dt)).collect();
+    let moves: Vec<_> = bodies.iter().map(|b| !b.is_static() && !b.asleep).collect();
+    broad_phase::pairs(&boxes, &moves)
+        .into_iter()
+        .map(|(i, j)| [i as usize, j as usize])
+        .map(|[i, j]| Pair::at(bodies, [i, j], levels.pair(i, j), dt))
+        .collect()
+}
+
+/// How often contacts are looked for in a step: once, or more often while bodies near each other move fast for their cells.
+fn rounds(near: &[Pair], settings: &WorldSettings) -> u32 {
+    let fastest = near.iter().map(|pair| pair.way / pair.cell).fold(0.0, f64::max);
+    let wanted = (fastest / ROUND_CELLS).ceil().clamp(1.0, f64::from(MOST_ROUNDS)) as u32;
+    wanted.next_power_of_two().min(settings.substeps)
+}
+
+/// Finds contacts and answers them over `settings.dt`.
+fn round(
+    world: &mut World,
+    gpu: Option<(&Gpu, &Arena)>,
+    near: &[Pair],
+    settings: &WorldSettings,
+    report: &mut StepReport,
+    clock: &mut Clock,
+) -> Result<(), GpuError> {
+    let (pairs, stays) = sort_out(world, near, settings.dt);
+    clock.lap(report, "broad phase");
+
+    let hits = narrow(world, &pairs, gpu, settings, report)?;
+    clock.lap(report, "narrow phase");
+
+    let pressed: Vec<_> = world.manifolds.iter().filter_map(sleep::Pressed::new).collect();
+    let mut manifolds = contacts(world, &pairs, &hits, &stays, settings);
+    clock.lap(report, "manifolds");
+
+    sleep::wake_touched(&mut world.bodies, &manifolds, &pressed, settings);
+    let live: Vec<bool> = manifolds.iter().map(|m| !rests(&world.bodies, m)).collect();
+    let method = method(world, &manifolds, settings);
+    method.advance(&mut world.bodies, &mut manifolds, settings);
+    clock.lap(report, "solver");
+
+    let solved: Vec<_> = manifolds.iter().zip(live).filter_map(|(m, live)| live.then_some(m)).collect();
+    report.pairs += pairs.len();
+    report.collision_points = solved.iter().map(|m| m.totals.points).sum();
+    let volume = || solved.iter().map(|m| m.totals.volume).sum::<f64>();
+    report.intersection_volume = method.intersection_volume().unwrap_or_else(volume);
+    report.contacts = solved.iter().map(|m| m.points.len()).sum();
+    // Of those that rest, too.
+    let presses = manifolds.iter().flat_map(|m| &m.points).filter(|p| p.total_impulse > 0.0);
+    report.deepest = presses.map(|p| -p.separation).fold(report.deepest, f64::max);
+    let upright = |p: &&collide::Point| p.normal == DVec3::Y;
+    for p in solved.iter().filter(|m| m.second.is_none()).flat_map(|m| &m.points).filter(upright) {
+        report.floor_force += p.normal * p.total_impulse;
+    }
+    world.manifolds = manifolds;
+    Ok(())
 }
 
 /// Settings with which a step is defined: a user may type anything.
@@ -81,6 +143,31 @@ fn freeze_lost(bodies: &mut [Body]) {
     }
 }
 
+/// Pairs to be looked at, and which manifolds of the last step stay: of pairs that have hardly moved, and of those that rest.
+fn sort_out(world: &World, near: &[Pair], dt: f64) -> (Vec<Pair>, Vec<bool>) {
+    let bodies = &world.bodies;
+    let mut stays: Vec<bool> = world.manifolds.iter().map(|m| rests(bodies, m)).collect();
+    let mut pairs = Vec::new();
+    for pair in near {
+        let [a, b] = pair.bodies.map(|k| &bodies[k]);
+        let known = collide::find(&world.manifolds, a.id, Some(b.id));
+        match known.filter(|&k| collide::holds(&world.manifolds[k], a, Some(b), pair.levels, dt)) {
+            Some(k) => stays[k] = true,
+            None => pairs.push(Pair::at(bodies, pair.bodies, pair.levels, dt)),
+        }
+    }
+    (pairs, stays)
+}
+
+/// Whether nobody of a manifold can move. It is kept as it is for when they wake.
+fn rests(bodies: &[Body], manifold: &Manifold) -> bool {
+    let moves = |id| {
+        let body = bodies.binary_search_by(|b| b.id.cmp(&id)).map(|i| &bodies[i]);
+        body.is_ok_and(|b| !b.is_static() && !b.asleep)
+    };
+    !moves(manifold.first) && !manifold.second.is_some_and(moves)
+}
+
 /// How contacts are answered, with what that needs.
 fn method(world: &mut World, manifolds: &[Manifold], settings: &WorldSettings) -> Box<dyn Respond> {
     match settings.response {
@@ -93,16 +180,6 @@ fn method(world: &mut World, manifolds: &[Manifold], settings: &WorldSettings) -
             Box::new(PenaltyStep { constants: settings.penalty, overlaps })
         }
     }
-}
-
-fn find_pairs(bodies: &[Body], levels: &Levels<'_>, dt: f64) -> Vec<Pair> {
-    let boxes: Vec<_> = bodies.iter().enumerate().map(|(i, b)| bounds(b, levels.coarsest(i), dt)).collect();
-    let moves: Vec<_> = bodies.iter().map(|b| !b.is_static() && !b.asleep).collect();
-    broad_phase::pairs(&boxes, &moves)
-        .into_iter()
-        .map(|(i, j)| [i as usize, j as usize])
-        .map(|[i, j]| Pair::at(bodies, [i, j], levels.pair(i, j), dt))
-        .collect()
 }
 
 /// The world box of a body, grown by what it moves in a step and half a cell.
@@ -151,41 +228,36 @@ fn narrow(
     Ok(collide::find_hits(pairs, &directed, bodies, shapes))
 }
 
+/// All manifolds of the coming round, sorted.
 fn contacts(
     world: &mut World,
     pairs: &[Pair],
     hits: &[Hit],
+    stays: &[bool],
     settings: &WorldSettings,
-) -> (Vec<Manifold>, Totals) {
+) -> Vec<Manifold> {
     let far = world.far();
     let World { bodies, shapes, manifolds: old, pair_levels, .. } = world;
-    let mut totals = Totals::default();
-    let mut manifolds = collide::pair_manifolds(pairs, hits, bodies, shapes, old, &mut totals);
+    let mut manifolds = collide::pair_manifolds(pairs, hits, bodies, shapes, old);
     let levels = Levels::new(bodies, pair_levels, far);
     let own: Vec<u32> = (0..bodies.len()).map(|i| levels.own(i)).collect();
     let planes = planes(settings);
-    let rest = collide::plane_manifolds(bodies, &own, &planes, settings.dt, shapes, old, &mut totals);
-    manifolds.extend(rest);
-    (manifolds, totals)
+    manifolds.extend(collide::plane_manifolds(bodies, &own, &planes, settings.dt, shapes, old));
+    for (mut manifold, _) in std::mem::take(old).into_iter().zip(stays).filter(|(_, stays)| **stays) {
+        if !rests(bodies, &manifold) {
+            collide::carry(&mut manifold, bodies);
+        }
+        manifolds.push(manifold);
+    }
+    manifolds.sort_by_key(Manifold::order);
+    manifolds
 }
 
-fn fill(
-    report: &mut StepReport,
-    world: &World,
-    manifolds: &[Manifold],
-    totals: Totals,
-    settings: &WorldSettings,
-) {
+fn fill(report: &mut StepReport, world: &World, settings: &WorldSettings) {
     report.time = world.time;
     report.awake = world.bodies.iter().filter(|b| !b.is_static() && !b.asleep).count();
     report.frozen = world.bodies.iter().filter(|b| b.frozen).count();
-    report.collision_points = totals.points;
-    report.deepest = totals.deepest;
-    report.contacts = manifolds.iter().map(|m| m.points.len()).sum();
-    let upright = |p: &&collide::Point| p.normal == DVec3::Y;
-    for p in manifolds.iter().filter(|m| m.second.is_none()).flat_map(|m| &m.points).filter(upright) {
-        report.floor_force += p.normal * (p.total_impulse / settings.dt);
-    }
+    report.floor_force /= settings.dt;
     for body in world.bodies.iter().filter(|b| !b.is_static()) {
         let (mass, state) = (body.def.mass_kg(), &body.state);
         let spin = body.inertia_in_world() * state.angular_velocity;
@@ -207,7 +279,10 @@ impl Clock {
 
     fn lap(&mut self, report: &mut StepReport, stage: &str) {
         let ms = self.0.elapsed().as_secs_f64() * 1e3;
-        report.timings.push(StageTiming { stage: stage.to_owned(), ms });
+        match report.timings.iter_mut().find(|t| t.stage == stage) {
+            Some(timing) => timing.ms += ms,
+            None => report.timings.push(StageTiming { stage: stage.to_owned(), ms }),
+        }
         self.0 = Instant::now();
     }
 }

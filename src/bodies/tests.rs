@@ -61,7 +61,7 @@ fn p1_free_fall_follows_the_discrete_formula() {
 }
 
 #[test]
-fn p2_p3_p4_a_box_at_rest() {
+fn p2_p3_a_box_at_rest() {
     let mut sinks = Vec::new();
     for metres in [0.2, 1.0, 5.0] {
         for level in [5, 6, 7] {
@@ -81,21 +81,20 @@ fn p2_p3_p4_a_box_at_rest() {
             let drift = (after.position - before.position).length();
             let turned = after.rotation.angle_between(before.rotation).to_degrees();
             println!(
-                "P2/3/4: side {metres} level {level}: force/weight {force:.4}, depth {:.3e} m, drift {drift:.2e} m, \
+                "P2/3: side {metres} level {level}: force/weight {force:.4}, depth {:.3e} m, drift {drift:.2e} m, \
                  {turned:.2e} deg, speed {:.1e}",
                 r.deepest,
                 after.linear_velocity.length()
             );
             assert!((force - 1.0).abs() < 0.01 && settled.contacts > 3);
             assert!(drift < 1e-3 && turned < 0.1 && after.linear_velocity.length() < 1e-3);
-            sinks.push((ideal - after.position.y, grid(7, metres).h));
+            sinks.push((ideal - after.position.y, r.deepest));
         }
     }
-    // The planes of a leaf are kept to 1/64 voxel; what is left of the depth must not depend on level or size.
-    let mean = sinks.iter().map(|s| s.0).sum::<f64>() / sinks.len() as f64;
-    for (sink, voxel) in sinks {
-        println!("P3: sinks {sink:.3e} m, mean {mean:.3e} m, difference {:.4} voxels", (sink - mean) / voxel);
-        assert!(sink > 0.0 && (sink - mean).abs() < 0.05 * mean + 0.02 * voxel);
+    let mean = sinks.iter().map(|s| s.1).sum::<f64>() / sinks.len() as f64;
+    for (sink, depth) in sinks {
+        println!("P3: sinks {sink:.3e} m, contacts {depth:.3e} m deep, mean {mean:.3e} m");
+        assert!(sink > 0.0 && (depth - mean).abs() < 0.05 * mean);
     }
 }
 
@@ -104,15 +103,15 @@ fn p5_stacked_cubes_stand() {
     let mut w = world(WorldSettings::default());
     let forest = Arc::new(block(5, [4; 3], [20; 3]));
     let g = grid(5, 1.0);
-    for i in 0..6 {
+    for i in 0..10 {
         let mut def = body(&forest, 0, g, 5, DVec3::ZERO);
         def.state.position.y += -low_y(&def) + f64::from(i) * 0.5;
         def.family = Family::unique();
         w.add(def);
     }
-    let start = w.bodies[5].state.position;
-    let r = steps(&mut w, 10.0);
-    let drift = (w.bodies[5].state.position - start).length();
+    let start = w.bodies[9].state.position;
+    let r = steps(&mut w, 60.0);
+    let drift = (w.bodies[9].state.position - start).length();
     println!("P5: top drift {drift:.2e} m, awake {}", r.awake);
     assert!(drift < 5e-3 && r.awake == 0);
 }
@@ -151,7 +150,7 @@ fn copies_of_one_object_are_no_siblings() {
 
 #[test]
 fn p6_sliding_obeys_coulomb() {
-    for heading in (0..360).step_by(60) {
+    for heading in (0..360).step_by(30) {
         let mut w = world(WorldSettings { sleeping: false, ..WorldSettings::default() });
         let forest = Arc::new(block(5, [4, 4, 4], [28, 8, 28]));
         let mut def = body(&forest, 0, grid(5, 2.0), 5, DVec3::ZERO);
@@ -333,6 +332,8 @@ fn p12_a_pile_comes_to_rest() {
         }
         let ms = clock.elapsed().as_secs_f64() * 1e3 / f64::from(count);
         let cell = 1.0 / f64::from(1u32 << physics_level);
+        // All contacts are looked for anew.
+        w.manifolds.clear();
         w.wake_all();
         let rest = w.step_on_cpu();
         println!(
@@ -387,6 +388,8 @@ fn p12_ninety_voronoi_pieces_come_to_rest() {
         }
         let ms = clock.elapsed().as_secs_f64() * 1e3 / f64::from(count);
         let cell = 1.0 / f64::from(1u32 << physics_level);
+        // All contacts are looked for anew.
+        w.manifolds.clear();
         w.wake_all();
         let rest = w.step_on_cpu();
         let lowest = w.bodies.iter().map(|b| b.state.position.y).fold(f64::MAX, f64::min);
@@ -582,4 +585,32 @@ mod parity {
         assert_eq!(digest(&a), digest(&b));
         assert!(apart < 0.02);
     }
+}
+
+/// What touches nothing costs nothing, however many voxels it has: contacts are only looked for where pairs are near and move.
+#[test]
+fn far_and_resting_bodies_are_not_looked_at() {
+    let mut w = world(WorldSettings::default());
+    let small = Arc::new(block(4, [4; 3], [12; 3]));
+    let large = Arc::new(ball(7, Vec3::splat(64.0), 60.0));
+    for i in 0..3 {
+        let mut def = body(&small, 0, grid(4, 1.0), 4, DVec3::ZERO);
+        def.family = Family::unique();
+        def.state.position.y += -low_y(&def) + f64::from(i) * 0.5;
+        w.add(def);
+    }
+    let mut heavy = body(&large, 0, grid(7, 50.0), 7, DVec3::new(1000.0, 500.0, 0.0));
+    heavy.state.linear_velocity.x = 3.0;
+    let far = w.add(heavy);
+    let first = w.step_on_cpu();
+    let settled = steps(&mut w, 2.0);
+    println!(
+        "pairs looked at: {} at first, {} once they rest; {} awake",
+        first.pairs, settled.pairs, settled.awake
+    );
+    assert_eq!((first.pairs, settled.pairs, settled.awake), (2, 0, 1));
+    // The samples and tables of the far one were never made: those of the small ones are all there is.
+    assert_eq!(w.shapes.entries.len(), 1);
+    let touched = w.manifolds.iter().any(|m| m.touches(far));
+    assert!(!touched);
 }

@@ -173,8 +173,6 @@ pub struct Body {
     pub still_secs: f64,
     /// How long it has touched something and been slow, s; a restored snapshot begins anew.
     pub slow_secs: f64,
-    /// Bodies that fell asleep together share this number.
-    pub sleep_group: u32,
     /// Where it was when it was last seen to move.
     pub(super) rest_pose: (DVec3, DQuat),
 }
@@ -272,7 +270,7 @@ pub struct StepReport {
     pub awake: usize,
     /// Bodies frozen because their numbers ran away.
     pub frozen: usize,
-    /// Pairs whose octrees were walked.
+    /// Pairs whose octrees were walked; contacts of pairs that hardly moved are carried along.
     pub pairs: usize,
     /// Collision points found, before they are reduced to manifolds.
     pub collision_points: usize,
@@ -280,7 +278,7 @@ pub struct StepReport {
     pub contacts: usize,
     /// Summed intersection volume, m^3.
     pub intersection_volume: f64,
-    /// Deepest penetration, m.
+    /// Deepest penetration among the contacts that pressed, as the step began, m.
     pub deepest: f64,
     /// Mean force of the floor during the step, N.
     pub floor_force: DVec3,
@@ -311,7 +309,6 @@ struct BodySnapshot {
     asleep: bool,
     frozen: bool,
     still_secs: f64,
-    sleep_group: u32,
     rest_pose: (DVec3, DQuat),
 }
 
@@ -328,7 +325,6 @@ pub struct World {
     /// A body that is dragged.
     pub hold: Option<Hold>,
     pub(super) time: f64,
-    pub(super) next_group: u32,
     pub(super) shapes: Shapes,
     /// Contacts of the last step, for warm starting.
     pub(super) manifolds: Vec<Manifold>,
@@ -356,7 +352,6 @@ impl World {
             eye: None,
             hold: None,
             time: 0.0,
-            next_group: 0,
             shapes: Shapes::default(),
             manifolds: Vec::new(),
             narrow: None,
@@ -375,17 +370,7 @@ impl World {
             state = BodyState::at(DVec3::ZERO);
         }
         let rest_pose = (state.position, state.rotation);
-        let body = Body {
-            id,
-            def,
-            state,
-            asleep: false,
-            frozen,
-            still_secs: 0.0,
-            slow_secs: 0.0,
-            sleep_group: 0,
-            rest_pose,
-        };
+        let body = Body { id, def, state, asleep: false, frozen, still_secs: 0.0, slow_secs: 0.0, rest_pose };
         self.bodies.push(body);
         id
     }
@@ -410,7 +395,7 @@ impl World {
         let body = self.bodies.remove(at);
         let bodies = &mut self.bodies;
         for m in &self.manifolds {
-            if m.touches(id) {
+            if m.touches(id) && !m.points.is_empty() {
                 let others = bodies.iter_mut().filter(|b| m.touches(b.id));
                 others.for_each(Body::wake);
             }
@@ -481,7 +466,6 @@ impl World {
             asleep: b.asleep,
             frozen: b.frozen,
             still_secs: b.still_secs,
-            sleep_group: b.sleep_group,
             rest_pose: b.rest_pose,
         };
         Snapshot {
@@ -498,7 +482,7 @@ impl World {
         for then in &snapshot.bodies {
             if let Some(body) = self.body_mut(then.id) {
                 (body.state, body.asleep, body.frozen) = (then.state, then.asleep, then.frozen);
-                (body.still_secs, body.sleep_group) = (then.still_secs, then.sleep_group);
+                body.still_secs = then.still_secs;
                 body.slow_secs = 0.0;
                 body.rest_pose = then.rest_pose;
             }

@@ -4,8 +4,8 @@
 //! level; how deep they are, at the leaves, so that the resting height does not depend on the level.
 
 use super::{
-    Manifold, Point, cell_size,
-    manifold::{Totals, floor_margin, inherit, known_points, reduce},
+    Lie, Manifold, Point, carry, cell_size, holds,
+    manifold::{Totals, find, floor_margin, inherit, reduce},
 };
 use crate::{
     bodies::{
@@ -31,7 +31,6 @@ pub fn plane_manifolds(
     dt: f64,
     shapes: &mut Shapes,
     old: &[Manifold],
-    totals: &mut Totals,
 ) -> Vec<Manifold> {
     let mut out = Vec::new();
     for (body, &level) in bodies.iter().zip(levels).filter(|(b, _)| !b.is_static() && !b.asleep) {
@@ -39,12 +38,21 @@ pub fn plane_manifolds(
         let speed =
             body.state.linear_velocity.length() + body.state.angular_velocity.length() * body.def.radius();
         let margin = floor_margin(cell, speed * dt);
-        let known = known_points(old, body.id, None);
-        let mut points = Vec::new();
+        let before = find(old, body.id, None).map(|k| &old[k]);
+        let levels = [level, 0];
+        if let Some(old) = before.filter(|old| holds(old, body, None, levels, dt) && is_of(old, planes)) {
+            let mut kept = old.clone();
+            carry(&mut kept, bodies);
+            out.push(kept);
+            continue;
+        }
+        let before = before.map_or(&[][..], |m| &m.points);
+        let (mut points, mut totals, mut near) = (Vec::new(), Totals::default(), false);
         for (number, plane) in planes.iter().enumerate() {
             if plane.distance(body.state.position) - body.def.radius() > margin {
                 continue;
             }
+            near = true;
             let surfels = shapes.get(&body.def.forest, level).surfels.clone();
             let to_world = body.world_from_grid();
             let first_key = (number as u64) << PLANE_SHIFT;
@@ -64,22 +72,38 @@ pub fn plane_manifolds(
             } else {
                 walk.descend(body.def.tree, 0, 0);
             }
-            if walk.found.is_empty() {
-                continue;
-            }
-            totals.add(&walk.found);
-            let mut kept = reduce(&walk.found, known, cell, SPREAD);
+            let found = Totals::of(&walk.found);
+            totals.points += found.points;
+            totals.volume += found.volume;
+            let mut kept = reduce(&walk.found, before, cell, SPREAD);
             if !body.def.is_crumb() {
                 kept.iter_mut().for_each(|p| refine(p, body, &surfels, &to_world, plane));
             }
             points.extend(kept);
         }
-        if !points.is_empty() {
-            inherit(&mut points, known, cell);
-            out.push(Manifold { first: body.id, second: None, points });
+        if near {
+            inherit(&mut points, before, cell);
+            let lie = Lie::new(body, None);
+            out.push(Manifold {
+                first: body.id,
+                second: None,
+                points,
+                levels,
+                lie,
+                totals,
+                seen: Vec::new(),
+            });
         }
     }
     out
+}
+
+/// Whether the points of a manifold lie on these planes: floor and walls may be changed between steps.
+fn is_of(manifold: &Manifold, planes: &[Plane]) -> bool {
+    manifold.points.iter().all(|p| {
+        let plane = planes.get((p.key >> PLANE_SHIFT) as usize);
+        plane.is_some_and(|at| at.normal == p.plane && (at.distance(p.anchors[1]) - p.found).abs() < 1e-9)
+    })
 }
 
 struct Walk<'a> {
@@ -158,13 +182,17 @@ fn point(body: &Body, key: u64, p: DVec3, plane: &Plane, area: f64) -> Point {
     Point {
         key,
         position: p,
-        anchor: body.state.rotation.inverse() * (p - body.state.position),
+        anchors: [body.state.rotation.inverse() * (p - body.state.position), p],
         normal: plane.normal,
+        plane: plane.normal,
+        found: plane.distance(p),
         separation: plane.distance(p),
         area,
         normal_impulse: 0.0,
         friction_impulse: DVec3::ZERO,
         total_impulse: 0.0,
+        slip: DVec3::ZERO,
+        slid: false,
     }
 }
 

@@ -3,7 +3,7 @@
 //! In: hits, sorted. Out: one manifold for each touching pair: contacts grouped by normal, and of each group the deepest and
 //! the outermost. Points keep the impulse of the last step where they are still the same.
 
-use super::{Hit, MARGIN_CELLS, Pair, cell_size, cells_to_world};
+use super::{Hit, Lie, MARGIN_CELLS, Pair, cell_size, cells_to_world, moved};
 use crate::bodies::{
     Body, BodyId,
     surfels::{Shapes, Surfels},
@@ -25,6 +25,9 @@ const DEEPER_CELLS: f64 = 0.02;
 /// Siblings may overlap this far at birth and still count as touching, cells.
 const BIRTH_CELLS: f64 = 7.0;
 
+/// A collision point must be seen before it is deeper than this, cells, and the way since the last look.
+const ENTER_CELLS: f64 = 0.5;
+
 /// One point of contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
@@ -32,10 +35,14 @@ pub struct Point {
     pub key: u64,
     /// Where, world, m.
     pub position: DVec3,
-    /// Relative to the first body's centre, its axes, m.
-    pub anchor: DVec3,
+    /// Where it is on the first body, relative to its centre, in its axes, m; and the same on the second (on the floor: world).
+    pub anchors: [DVec3; 2],
     /// From the second body (or the floor) to the first, world.
     pub normal: DVec3,
+    /// The normal in the axes of the second body.
+    pub plane: DVec3,
+    /// Separation when the contact was found; the anchors were in one place then.
+    pub found: f64,
     /// Gap beyond the gap at birth, m; negative when they overlap.
     pub separation: f64,
     /// Surface that it stands for, m^2.
@@ -46,6 +53,10 @@ pub struct Point {
     pub friction_impulse: DVec3,
     /// Normal impulses of the last step in sum, N s.
     pub total_impulse: f64,
+    /// How far the first body has slipped along the second since friction last gave way or the contact was found, world, m.
+    pub slip: DVec3,
+    /// Whether friction gave way in the last step.
+    pub slid: bool,
 }
 
 /// The points that hold one pair, or one body and the floor, apart.
@@ -55,8 +66,16 @@ pub struct Manifold {
     pub first: BodyId,
     /// Second body; none is the floor.
     pub second: Option<BodyId>,
-    /// Points.
+    /// Points; none where the pair was near but did not touch.
     pub points: Vec<Point>,
+    /// Levels at which they were looked for.
+    pub levels: [u32; 2],
+    /// How the bodies lay when they were looked for.
+    pub lie: Lie,
+    /// What all collision points added up to then.
+    pub totals: Totals,
+    /// All collision points that were let in then, by key, with their separation, m.
+    pub seen: Vec<(u64, f64)>,
 }
 
 impl Manifold {
@@ -86,79 +105,90 @@ pub struct Totals {
     pub points: usize,
     /// m^3.
     pub volume: f64,
-    /// m.
-    pub deepest: f64,
 }
 
 impl Totals {
-    /// Adds points.
-    pub fn add(&mut self, points: &[Point]) {
-        self.points += points.len();
-        for p in points {
-            let depth = (-p.separation).max(0.0);
-            self.volume += depth * p.area;
-            self.deepest = self.deepest.max(depth);
-        }
+    /// Of these points.
+    #[must_use]
+    pub fn of(points: &[Point]) -> Self {
+        let volume = points.iter().map(|p| (-p.separation).max(0.0) * p.area).sum();
+        Self { points: points.len(), volume }
     }
 }
 
-/// Manifolds of all pairs, in order of pair. `old` is sorted by [`Manifold::order`].
+/// Manifolds of all pairs, in order of pair; those that do not touch have no points. `old` is sorted by [`Manifold::order`].
 pub fn pair_manifolds(
     pairs: &[Pair],
     hits: &[Hit],
     bodies: &[Body],
     shapes: &mut Shapes,
     old: &[Manifold],
-    totals: &mut Totals,
 ) -> Vec<Manifold> {
     let mut rest = hits;
-    let mut work = Vec::new();
+    let mut work = Vec::with_capacity(pairs.len());
     for (i, pair) in pairs.iter().enumerate() {
         let count = rest.partition_point(|hit| hit.pair as usize / 2 <= i);
         let (own, later) = rest.split_at(count);
         rest = later;
-        if !own.is_empty() {
-            let surfels = [0, 1].map(|s| {
-                let forest = &bodies[pair.bodies[s]].def.forest;
-                shapes.get(forest, pair.levels[s]).surfels.clone()
-            });
-            work.push((pair, own, surfels));
-        }
+        let surfels = [0, 1].map(|s| {
+            let forest = &bodies[pair.bodies[s]].def.forest;
+            shapes.get(forest, pair.levels[s]).surfels.clone()
+        });
+        work.push((pair, own, surfels));
     }
-    let found: Vec<Option<(Totals, Manifold)>> = work
-        .par_iter()
+    work.par_iter()
         .map(|(pair, hits, surfels)| {
-            let points = contact_points(pair, hits, bodies, surfels);
-            if points.is_empty() {
-                return None;
+            let [a, b] = pair.bodies.map(|k| &bodies[k]);
+            let mut found = contact_points(pair, hits, bodies, surfels);
+            let before = find(old, a.id, Some(b.id)).map(|k| &old[k]);
+            let known: Vec<Point> =
+                before.map_or(Vec::new(), |m| m.points.iter().map(|p| moved(p, a, Some(b))).collect());
+            let cell = cell_size(a, pair.levels[0]).max(cell_size(b, pair.levels[1]));
+            // Also what somebody else moved: a body that was put somewhere has not come in by any way.
+            let radius = a.def.radius().min(b.def.radius());
+            let since = before.map_or(0.0, |m| Lie::new(a, Some(b)).way(&m.lie, radius));
+            let comparable = before.filter(|m| m.levels == pair.levels);
+            let seen = let_in(&mut found, comparable, pair.way.max(since), cell);
+            let mut points = reduce(&found, &known, cell, SPREAD);
+            inherit(&mut points, &known, cell);
+            Manifold {
+                first: a.id,
+                second: Some(b.id),
+                points,
+                levels: pair.levels,
+                lie: Lie::new(a, Some(b)),
+                totals: Totals::of(&found),
+                seen,
             }
-            let mut own = Totals::default();
-            own.add(&points);
-            let [first, second] = pair.bodies.map(|k| bodies[k].id);
-            let known = known_points(old, first, Some(second));
-            let cell = pair.bodies.iter().zip(pair.levels).map(|(&k, l)| cell_size(&bodies[k], l));
-            let cell = cell.fold(0.0, f64::max);
-            let mut points = reduce(&points, known, cell, SPREAD);
-            inherit(&mut points, known, cell);
-            Some((own, Manifold { first, second: Some(second), points }))
         })
-        .collect();
-    // In order of pair, so that sums are the same every time.
-    let mut out = Vec::with_capacity(found.len());
-    for (own, manifold) in found.into_iter().flatten() {
-        totals.points += own.points;
-        totals.volume += own.volume;
-        totals.deepest = totals.deepest.max(own.deepest);
-        out.push(manifold);
-    }
-    out
+        .collect()
 }
 
-/// Points of the last step's manifold of a pair.
+/// Where the manifold of a pair is in a sorted list.
 #[must_use]
-pub fn known_points(old: &[Manifold], first: BodyId, second: Option<BodyId>) -> &[Point] {
+pub fn find(list: &[Manifold], first: BodyId, second: Option<BodyId>) -> Option<usize> {
     let order = (second.is_none(), first, second);
-    old.binary_search_by(|m| m.order().cmp(&order)).map_or(&[], |i| &old[i].points)
+    list.binary_search_by(|m| m.order().cmp(&order)).ok()
+}
+
+/// Keeps the points that came in through the surface they are said to have passed; gives their keys, ascending, with their
+/// separations.
+///
+/// A piece whose tip is in a thin wall has samples nearer to the far face than to the near one. Were they pushed out there, the
+/// tip would be held in the wall from both sides for ever. But they never passed the far face: when they were first seen they were
+/// deep behind it already.
+fn let_in(points: &mut Vec<Point>, before: Option<&Manifold>, way: f64, cell: f64) -> Vec<(u64, f64)> {
+    if let Some(before) = before {
+        let deepest = -(ENTER_CELLS * cell + way);
+        let was = |p: &Point| {
+            let at = before.seen.binary_search_by_key(&p.key, |s| s.0);
+            at.map_or(0.0, |i| before.seen[i].1.min(0.0))
+        };
+        points.retain(|p| p.separation > was(p) + deepest);
+    }
+    let mut seen: Vec<(u64, f64)> = points.iter().map(|p| (p.key, p.separation)).collect();
+    seen.sort_unstable_by_key(|s| s.0);
+    seen
 }
 
 /// The geometry of each hit, in f64.
@@ -167,7 +197,7 @@ fn contact_points(pair: &Pair, hits: &[Hit], bodies: &[Body], surfels: &[Arc<Sur
     let to_world: [DMat4; 2] = [0, 1].map(|s| cells_to_world(body[s], pair.levels[s]));
     let cell = [0, 1].map(|s| cell_size(body[s], pair.levels[s]));
     let siblings = body[0].def.is_sibling(&body[1].def) && pair.levels[0] == pair.levels[1];
-    let first_from_world = body[0].state.rotation.inverse();
+    let from_world = body.map(|b| b.state.rotation.inverse());
     let mut out = Vec::with_capacity(hits.len());
     for hit in hits {
         let (a, b) = ((hit.pair & 1) as usize, 1 - (hit.pair & 1) as usize);
@@ -207,16 +237,21 @@ fn contact_points(pair: &Pair, hits: &[Hit], bodies: &[Body], surfels: &[Arc<Sur
             continue;
         }
         let position = point - n * (0.5 * gap);
+        let normal = if a == 0 { n } else { -n };
         out.push(Point {
             key: u64::from(hit.pair & 1) << 32 | u64::from(hit.a),
             position,
-            anchor: first_from_world * (position - body[0].state.position),
-            normal: if a == 0 { n } else { -n },
+            anchors: [0, 1].map(|s| from_world[s] * (position - body[s].state.position)),
+            normal,
+            plane: from_world[1] * normal,
+            found: separation,
             separation,
             area: f64::from(surfels[a].areas[(hit.a >> 1) as usize]) * body[a].def.grid.h.powi(2),
             normal_impulse: 0.0,
             friction_impulse: DVec3::ZERO,
             total_impulse: 0.0,
+            slip: DVec3::ZERO,
+            slid: false,
         });
     }
     out
@@ -274,11 +309,14 @@ pub fn reduce(points: &[Point], known: &[Point], cell: f64, directions: usize) -
 pub fn inherit(points: &mut [Point], known: &[Point], cell: f64) {
     let mut taken = vec![false; known.len()];
     let mut missing = Vec::new();
+    let copy = |p: &mut Point, k: &Point| {
+        (p.normal_impulse, p.friction_impulse) = (k.normal_impulse, k.friction_impulse);
+    };
     for (i, p) in points.iter_mut().enumerate() {
-        match known.iter().position(|k| k.key == p.key) {
+        match known.iter().position(|k| k.key == p.key && k.normal.dot(p.normal) > SAME_GROUP) {
             Some(k) => {
                 taken[k] = true;
-                (p.normal_impulse, p.friction_impulse) = (known[k].normal_impulse, known[k].friction_impulse);
+                copy(p, &known[k]);
             }
             None => missing.push(i),
         }
@@ -287,13 +325,13 @@ pub fn inherit(points: &mut [Point], known: &[Point], cell: f64) {
         let p = &mut points[i];
         let near = (0..known.len())
             .filter(|&k| !taken[k] && known[k].normal.dot(p.normal) > SAME_GROUP)
-            .map(|k| ((known[k].anchor - p.anchor).length(), k))
+            .map(|k| ((known[k].anchors[0] - p.anchors[0]).length(), k))
             .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         if let Some((distance, k)) = near
             && distance < 1.5 * cell
         {
             taken[k] = true;
-            (p.normal_impulse, p.friction_impulse) = (known[k].normal_impulse, known[k].friction_impulse);
+            copy(p, &known[k]);
         }
     }
 }

@@ -7,6 +7,7 @@
 
 mod floor;
 mod gpu;
+mod keep;
 mod manifold;
 mod overlap;
 #[cfg(test)]
@@ -15,7 +16,9 @@ mod reference;
 
 pub use floor::plane_manifolds;
 pub use gpu::GpuNarrow;
-pub use manifold::{Manifold, Point, Totals, pair_manifolds, tangents};
+use keep::moved;
+pub use keep::{Lie, carry, holds};
+pub use manifold::{Manifold, Point, find, pair_manifolds, tangents};
 pub use overlap::{CollisionPoint, Column, Overlap, of_bodies, of_plane};
 pub use reference::find_hits;
 
@@ -68,6 +71,10 @@ pub struct Pair {
     pub levels: [u32; 2],
     /// Distance within which contacts are made, m.
     pub margin: f64,
+    /// How far they may come towards each other in the coming step, m.
+    pub way: f64,
+    /// Edge of the larger cells, m.
+    pub cell: f64,
 }
 
 impl Pair {
@@ -75,8 +82,8 @@ impl Pair {
     #[must_use]
     pub fn at(bodies: &[Body], [i, j]: [usize; 2], levels: [u32; 2], dt: f64) -> Self {
         let cell = cell_size(&bodies[i], levels[0]).max(cell_size(&bodies[j], levels[1]));
-        let margin = MARGIN_CELLS * cell + motion(&bodies[i], &bodies[j], dt).length();
-        Self { bodies: [i, j], levels, margin }
+        let way = motion(&bodies[i], &bodies[j], dt).length();
+        Self { bodies: [i, j], levels, margin: MARGIN_CELLS * cell + way, way, cell }
     }
 
     /// As the bodies' own levels say.

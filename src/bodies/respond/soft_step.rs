@@ -26,6 +26,8 @@ pub struct SoftStep {
     pub bounce_threshold: f64,
     /// Torque that resists rolling, as a share of the normal force times the size of a contact patch.
     pub rolling: f64,
+    /// How fast what has slipped while friction held is drawn back, 1/s: else heaps creep.
+    pub stick: f64,
     /// How fast the motion of a leaning piece that turns a little dies, 1/s.
     pub wobble_damping: f64,
 }
@@ -33,11 +35,12 @@ pub struct SoftStep {
 impl Default for SoftStep {
     fn default() -> Self {
         Self {
-            hertz: 60.0,
-            damping_ratio: 10.0,
+            hertz: 40.0,
+            damping_ratio: 6.0,
             push_out: 3.0,
             bounce_threshold: 0.5,
             rolling: 0.03,
+            stick: 15.0,
             wobble_damping: 15.0,
         }
     }
@@ -114,9 +117,14 @@ struct Row {
     normal: DVec3,
     tangents: [DVec3; 2],
     normal_mass: f64,
+    /// Of a spring between the centres: were it that at the point, the depth would depend on where in its cell a point lies.
+    linear_mass: f64,
     tangent_mass: [f64; 2],
-    /// Separation less the distance of the anchors along the normal.
+    /// Separation when the anchors were in one place.
     adjusted: f64,
+    /// Separation and slip now: the arms turn and move with the bodies, the normal stays.
+    gap: f64,
+    drift: DVec3,
     friction: f64,
     restitution: f64,
     approach: f64,
@@ -125,23 +133,26 @@ struct Row {
     most_impulse: f64,
     total_impulse: f64,
     friction_impulse: DVec3,
+    /// How far the first body has slipped from where it stuck to the second, at the start of the step, world.
+    slip: DVec3,
+    /// Whether friction gave way.
+    slid: bool,
 }
 
 /// Spring constants of one substep.
 #[derive(Clone, Copy)]
 struct Soft {
+    /// What turns a depth into a speed, 1/s.
     bias_rate: f64,
-    mass_scale: f64,
-    impulse_scale: f64,
+    /// Softness of a contact that holds one kilogram: speed for an impulse of 1 N s.
+    softness: f64,
 }
 
 impl SoftStep {
     fn soft(&self, h: f64) -> Soft {
         let omega = std::f64::consts::TAU * self.hertz.min(0.25 / h);
         let a1 = 2.0 * self.damping_ratio + h * omega;
-        let a2 = h * omega * a1;
-        let a3 = 1.0 / (1.0 + a2);
-        Soft { bias_rate: omega / a1, mass_scale: a2 * a3, impulse_scale: a3 }
+        Soft { bias_rate: omega / a1, softness: 1.0 / (h * omega * a1) }
     }
 }
 
@@ -160,14 +171,14 @@ impl Respond for SoftStep {
             }
             rows.iter_mut().for_each(|row| row.warm_start(&mut movers));
             rows.iter_mut().for_each(|row| row.solve(&mut movers, Some((soft, self.push_out)), h));
-            rows.iter_mut().for_each(|row| row.hold(&mut movers, self.rolling));
+            rows.iter_mut().for_each(|row| row.hold(&mut movers, self.rolling, self.stick));
             for mover in movers.iter_mut().filter(|m| m.moves()) {
                 integrate::pose(&mut mover.state, &mover.inertia_in_body, &mover.inverse_in_body, h);
                 mover.turn_inertia();
             }
             rows.iter_mut().for_each(|row| row.aim(&movers));
             rows.iter_mut().for_each(|row| row.solve(&mut movers, None, h));
-            rows.iter_mut().for_each(|row| row.hold(&mut movers, self.rolling));
+            rows.iter_mut().for_each(|row| row.hold(&mut movers, self.rolling, 0.0));
             rows.iter_mut().for_each(|row| row.total_impulse += row.normal_impulse);
         }
         for _ in 0..BOUNCE_ROUNDS {
@@ -182,6 +193,7 @@ impl Respond for SoftStep {
             p.normal_impulse = row.normal_impulse;
             p.friction_impulse = row.friction_impulse;
             p.total_impulse = row.total_impulse;
+            p.slid = row.slid || row.total_impulse == 0.0;
         }
         for (body, mover) in bodies.iter_mut().zip(movers).filter(|(_, m)| m.moves()) {
             body.state = mover.state;
@@ -226,6 +238,9 @@ impl SoftStep {
                 },
                 None => floor,
             };
+            if !movers[a].moves() && !movers[b].moves() {
+                continue;
+            }
             let surface = |k: usize| bodies.get(k).unwrap_or(&bodies[a]);
             let (sa, sb) = (&surface(a).def, &surface(b).def);
             let friction = (sa.friction * sb.friction).max(0.0).sqrt();
@@ -249,8 +264,11 @@ impl SoftStep {
                     normal: p.normal,
                     tangents: [t, u],
                     normal_mass: mass(p.normal),
+                    linear_mass: 1.0 / (movers[a].inverse_mass + movers[b].inverse_mass),
                     tangent_mass: [mass(t), mass(u)],
                     adjusted: p.separation,
+                    gap: p.separation,
+                    drift: p.slip,
                     friction,
                     restitution,
                     approach: speed.dot(p.normal),
@@ -259,6 +277,8 @@ impl SoftStep {
                     most_impulse: 0.0,
                     total_impulse: 0.0,
                     friction_impulse: p.friction_impulse - p.normal * p.friction_impulse.dot(p.normal),
+                    slip: p.slip,
+                    slid: false,
                 });
             }
         }
@@ -304,7 +324,10 @@ impl Row {
 
     /// Both arms end in one point, or angular momentum would leak as the bodies move apart.
     fn aim(&mut self, movers: &[Mover]) {
-        let middle = (self.place(movers, 0) + self.place(movers, 1)) * 0.5;
+        let [a, b] = [self.place(movers, 0), self.place(movers, 1)];
+        let middle = (a + b) * 0.5;
+        self.gap = self.adjusted + (a - b).dot(self.normal);
+        self.drift = self.slip + a - b;
         self.arms = self.movers.map(|k| middle - movers[k].state.position);
         // Arms of crumbs change a lot in a substep; with the masses of the old ones the impulses would grow without bound.
         self.normal_mass = self.mass_along(movers, self.normal);
@@ -319,11 +342,6 @@ impl Row {
         self.apply(movers, self.normal * self.normal_impulse + self.friction_impulse);
     }
 
-    /// The gap now: the arms turn and move with the bodies, the normal stays.
-    fn separation(&self, movers: &[Mover]) -> f64 {
-        self.adjusted + (self.place(movers, 0) - self.place(movers, 1)).dot(self.normal)
-    }
-
     /// Where the point of one body is now.
     fn place(&self, movers: &[Mover], side: usize) -> DVec3 {
         let state = &movers[self.movers[side]].state;
@@ -331,16 +349,17 @@ impl Row {
     }
 
     fn solve(&mut self, movers: &mut [Mover], soft: Option<(Soft, f64)>, h: f64) {
-        let separation = self.separation(movers);
-        let (mut bias, mut mass_scale, mut impulse_scale) = (0.0, 1.0, 0.0);
+        let separation = self.gap;
+        let (mut bias, mut mass) = (0.0, self.normal_mass);
         if separation > 0.0 {
             bias = separation / h;
         } else if let Some((soft, push_out)) = soft {
-            bias = (soft.bias_rate * separation).max(-push_out);
-            (mass_scale, impulse_scale) = (soft.mass_scale, soft.impulse_scale);
+            let softness = soft.softness / self.linear_mass;
+            bias = (soft.bias_rate * separation).max(-push_out) + softness * self.normal_impulse;
+            mass /= 1.0 + softness * mass;
         }
         let approach = self.speed(movers).dot(self.normal);
-        let wanted = -self.normal_mass * mass_scale * (approach + bias) - impulse_scale * self.normal_impulse;
+        let wanted = -mass * (approach + bias);
         let new = (self.normal_impulse + wanted).max(0.0);
         let change = new - self.normal_impulse;
         self.normal_impulse = new;
@@ -350,19 +369,25 @@ impl Row {
 
     /// Rolling and friction, once all normal impulses of a pass are known: what they do would be undone before. Friction comes
     /// last, or it would answer turns that rolling resistance then takes out, and small pieces would creep.
-    fn hold(&mut self, movers: &mut [Mover], rolling: f64) {
+    fn hold(&mut self, movers: &mut [Mover], rolling: f64, stick: f64) {
         if rolling > 0.0 && self.normal_impulse > 0.0 {
             self.resist_rolling(movers, rolling);
         }
-        self.rub(movers);
+        self.rub(movers, stick);
     }
 
     /// Friction: stops sliding, as far as the cone allows.
-    fn rub(&mut self, movers: &mut [Mover]) {
-        let speed = self.speed(movers);
+    fn rub(&mut self, movers: &mut [Mover], stick: f64) {
+        let mut speed = self.speed(movers);
+        if stick > 0.0 {
+            speed += self.drift * stick;
+        }
         let [t, u] = self.tangents;
         let wanted = -(t * (self.tangent_mass[0] * speed.dot(t)) + u * (self.tangent_mass[1] * speed.dot(u)));
-        let new = (self.friction_impulse + wanted).clamp_length_max(self.friction * self.normal_impulse);
+        let new = self.friction_impulse + wanted;
+        let most = self.friction * self.normal_impulse;
+        self.slid |= new.length_squared() > most * most;
+        let new = new.clamp_length_max(most);
         let change = new - self.friction_impulse;
         self.friction_impulse = new;
         self.apply(movers, change);

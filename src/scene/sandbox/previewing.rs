@@ -295,7 +295,13 @@ impl Sandbox {
             arena.remove(old.slot);
         }
         let slot = arena.insert(&self.gpu, &fracture.forest)?;
-        Ok(Some(Shown::Pieces(ShownPieces::new(&self.gpu, body.id, slot, &fracture, cells)?)))
+        match ShownPieces::new(&self.gpu, body.id, slot, &fracture, cells) {
+            Ok(pieces) => Ok(Some(Shown::Pieces(pieces))),
+            Err(error) => {
+                arena.remove(slot);
+                Err(error.into())
+            }
+        }
     }
 
     fn replace(&mut self, shown: Option<Shown>) {

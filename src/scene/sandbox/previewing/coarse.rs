@@ -95,7 +95,13 @@ impl Sandbox {
             [body] if self.tuning.view.preview != PreviewMode::Off => {
                 let (forest, tree) = (Arc::clone(&body.def.forest), body.def.tree);
                 let level = self.preview.control.level(forest.level);
-                self.refresh_coarse(&forest, tree, level).map(|_| ())
+                // An object that serves as its own copy has nothing to make ready.
+                if level < forest.level {
+                    self.refresh_coarse(&forest, tree, level)?;
+                } else {
+                    self.preview.coarsening = None;
+                }
+                Ok(())
             }
             _ => {
                 self.preview.coarsening = None;
