@@ -1,9 +1,10 @@
 // After the unions: every node's label becomes its component's smallest node index, and components are listed, in any order.
-// One thread takes one node. found[0] counts the components; from found[2] on they are (label, tree), as many as there is room for.
+// One thread takes one node. found[0] counts the components; found[1] says that a loop, here or in the unions, was ended by the driver
+// before its time; from found[2] on they are (label, tree), as many as there is room for.
 //#include shared/linear_id
 //#include shared/octree
 
-struct Params { nodes: u32, last_first: u32 }
+struct Params { nodes: u32, last_first: u32, broken_off: u32 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> nodes: array<Node>;
@@ -27,6 +28,9 @@ fn main(
     while parent != x {
         x = parent;
         parent = hooked[x];
+    }
+    if parent != x || (i == 0u && hooked[params.broken_off] != 0u) {
+        atomicStore(&found[1], 1u);
     }
     labels[i] = x;
     if x != i {

@@ -9,7 +9,8 @@
 //#include shared/linear_id
 //#include fracture/bricks
 
-struct Params { first: u32, count: u32, first_above: u32, is_finest: u32 }
+// `broken_off`: the element of `labels`, behind those of all nodes, that says whether a union was left unfinished.
+struct Params { first: u32, count: u32, first_above: u32, is_finest: u32, broken_off: u32 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> nodes: array<Node>;
@@ -52,6 +53,10 @@ fn unite(first: u32, second: u32) -> u32 {
         b = min(a, b);
         let displaced = atomicMin(&labels[larger], b);
         a = select(displaced, b, displaced == larger);
+    }
+    if a != b {
+        // Software drivers end loops that go round too often.
+        atomicStore(&labels[params.broken_off], 1u);
     }
     return a;
 }

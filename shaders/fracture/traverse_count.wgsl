@@ -3,7 +3,8 @@
 // the object: an internal node of the object's octree, nothing is stored for it).
 // masks: alive (8 bits), whole (8 bits), alive and contested by rivals (8 bits).
 //#include shared/linear_id
-//#include fracture/candidates
+//#include fracture/octants
+//#include fracture/source
 
 struct Params { pairs: u32, child_level: u32, node_base: u32 }
 
@@ -14,6 +15,10 @@ struct Params { pairs: u32, child_level: u32, node_base: u32 }
 @group(0) @binding(4) var<storage, read> candidates: array<u32>;
 @group(0) @binding(5) var<storage, read_write> masks: array<u32>;
 @group(0) @binding(6) var<storage, read_write> counts: array<vec2<u32>>;
+
+fn sum(v: vec4<u32>) -> u32 {
+    return v.x + v.y + v.z + v.w;
+}
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -26,65 +31,38 @@ fn main(
         return;
     }
     let pair = pairs[i];
-    var valid = 0u;
-    var internal = 0xffu;
-    if pair.source != INSIDE {
-        let node = nodes[params.node_base + pair.source];
-        valid = node_valid(node);
-        internal = node_internal(node);
-    }
+    let octants = octants_of(pair);
+    let valid = octants.x;
+    let internal = octants.y;
     let edge = node_edge(params.child_level);
-    var t = pair.object;
-    var t_seed = seeds[t].xyz;
-    var alive = 0u;
-    var whole = 0u;
-    var contested = 0u;
-    var listed = 0u;
-    for (var c = 0u; c < 8u; c++) {
-        let bit = 1u << c;
-        if ((valid | internal) & bit) == 0u {
-            continue;
+    let centre = node_low(pair.key, params.child_level - 1u) + vec3<i32>(edge / 2i);
+    find_judges(pair, centre, edge);
+    // Octants that the object may have a part of, and those where rivals stay.
+    var own = 0u;
+    var rivals = 0u;
+    var lost = 0u;
+    var lower_listed = vec4<u32>(0u);
+    var upper_listed = vec4<u32>(0u);
+    for (var k = 0u; k < pair.list_count; k++) {
+        let r = candidates[pair.list_first + k];
+        let outcome = duels(pair, r, centre, edge);
+        // Only an object's single candidate can be beaten everywhere: nobody is nearer to the centre than another judge.
+        lost |= bits_of(outcome.lost);
+        let stays = bits_of(outcome.contested);
+        if is_own(pair, r) {
+            own |= stays;
+        } else {
+            rivals |= stays;
         }
-        let centre = node_low((pair.key << 3u) | c, params.child_level) + vec3<i32>(edge / 2i);
-        if merged {
-            t = judge(pair, centre);
-            t_seed = seeds[t].xyz;
-        }
-        // An object that is one cell has only rivals after its judge.
-        var own = 1u;
-        if merged {
-            own = 0u;
-        }
-        var rivals = 0u;
-        for (var k = own; k < pair.list_count; k++) {
-            let r = candidates[pair.list_first + k];
-            var stays = merged && r == t;
-            if !stays {
-                let outcome = duel(t, t_seed, r, seeds[r].xyz, centre, edge);
-                if outcome.lost {
-                    // Only an object's single candidate can be beaten everywhere: nobody is nearer to the centre than another judge.
-                    own = 0u;
-                    break;
-                }
-                stays = outcome.contested;
-            }
-            let is_rival = !merged || !is_own(pair, r);
-            own += u32(stays && !is_rival);
-            rivals += u32(stays && is_rival);
-        }
-        if own == 0u && pair.list_count > 0u {
-            continue;
-        }
-        if rivals == 0u && (internal & bit) != 0u {
-            whole |= bit;
-            continue;
-        }
-        alive |= bit;
-        if rivals > 0u {
-            contested |= bit;
-            listed += own + rivals;
-        }
+        lower_listed += vec4<u32>(outcome.contested.lower);
+        upper_listed += vec4<u32>(outcome.contested.upper);
     }
+    let live = (valid | internal) & select(own & ~lost, 0xffu, pair.list_count == 0u);
+    let whole = live & internal & ~rivals;
+    let alive = live & ~whole;
+    let contested = alive & rivals;
+    let bits = vec4<u32>(contested) >> vec4<u32>(0u, 1u, 2u, 3u);
+    let listed = sum(lower_listed * (bits & vec4<u32>(1u))) + sum(upper_listed * ((bits >> vec4<u32>(4u)) & vec4<u32>(1u)));
     masks[i] = alive | (whole << 8u) | (contested << 16u);
     counts[i] = vec2<u32>(countOneBits(alive), listed);
 }

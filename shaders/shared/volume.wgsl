@@ -187,13 +187,18 @@ fn volume_wood(point: vec3<i32>, q: vec3<u32>, words: vec4<u32>, base: vec3<i32>
 
 // sRGB bytes in bits 0..24.
 fn volume_color(words: vec4<u32>, point: vec3<i32>) -> u32 {
+    return volume_of(words.x >> 24u, words, point);
+}
+
+// The same, for kernels that know the material when they are made.
+fn volume_of(material: u32, words: vec4<u32>, point: vec3<i32>) -> u32 {
     let base = volume_rgb(words.x);
     let second = volume_rgb(words.y);
     let salt = words.w * 64u;
     // Shifted so that all of it is positive, also what lies a side outside the grid.
     let q = (vec3<u32>(max(point + 16384, vec3<i32>(0))) * 256u) / max(words.z, 1u);
     var c = base;
-    switch words.x >> 24u {
+    switch material {
         case 2u: { c = volume_clay(q, base, second, salt); }
         case 3u: { c = volume_stone(q, base, second, salt); }
         case 4u: { c = volume_marble(q, base, second, salt); }

@@ -534,7 +534,7 @@ impl Session {
         if self.tuned.is_none_or(|(_, known)| known != revision) {
             self.tuned = Some((Instant::now(), revision));
         }
-        if !self.tuned.is_some_and(|(at, _)| at.elapsed() < TUNING_FOR) {
+        if self.tuned.is_none_or(|(at, _)| at.elapsed() >= TUNING_FOR) {
             return (false, target_fps);
         }
         let room_ms = (1000.0 / TUNED_A_SECOND - self.rest_ms).max(LEAST_PICTURE_MS);

@@ -6,14 +6,15 @@
 
 use std::{fmt::Write as _, path::PathBuf, sync::Arc, time::Instant};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use glam::{DQuat, DVec3, Vec3};
 
 use crate::{
     bodies::{BodyDef, BodyState, Family, World, WorldSettings, mass_properties},
     export::{InputReport, report::write_json},
-    fracture::{Fracture, FractureCounts, FractureParams, Fracturer, Source},
+    fracture::{Fracture, FractureCounts, FractureParams, Fracturer, MAX_SEEDS, Source},
     gpu::{Buffer, Gpu, StageTiming},
+    mesh::Mesh,
     render::{FrameInput, RenderOptions, Renderer},
     svo::{Arena, Grid, coarsen},
     voxelize::{Progress, voxelize},
@@ -44,26 +45,44 @@ pub struct BenchArgs {
     /// Mesh file, or builtin:NAME
     #[arg(default_value = "builtin:statue")]
     file: PathBuf,
-    /// Octree level: 2^N voxels along the longest side
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10))]
-    level: u32,
+    /// Octree level: 2^N voxels along the longest side; several, as in 7,8,9, are measured in turn
+    #[arg(long, value_name = "N,...", default_values_t = [8u32], value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=10))]
+    level: Vec<u32>,
     /// Runs of each stage that the medians are taken over
     #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: u32,
     /// Number of Voronoi seeds (the paper's measurements have 90)
-    #[arg(long, value_name = "N", default_value_t = 90, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    #[arg(long, value_name = "N", default_value_t = 90, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SEEDS)))]
     seeds: u32,
     /// Random seed of the pattern
     #[arg(long, value_name = "N", default_value_t = 1)]
     rng: u64,
     #[command(flatten)]
     crack: CrackArgs,
+    /// What to measure beside voxelising; with `fracture` alone large levels take seconds, not minutes [default: all]
+    #[arg(long, value_name = "STAGE,...", value_delimiter = ',')]
+    only: Vec<Part>,
     /// Also write the figures to this file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Print progress as lines of JSON on stderr
     #[arg(long)]
     json_progress: bool,
+}
+
+/// Parts of the measurement. The others need the pieces, so the fracture is always among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Part {
+    Fracture,
+    Preview,
+    Picture,
+    Physics,
+}
+
+impl BenchArgs {
+    fn wants(&self, part: Part) -> bool {
+        self.only.is_empty() || self.only.contains(&part)
+    }
 }
 
 /// One measured stage.
@@ -88,6 +107,8 @@ struct Results {
     counts: FractureCounts,
     source_nodes: usize,
     piece_nodes: usize,
+    /// Most bytes of storage buffers at any moment of a fracture, the source's octree included.
+    gpu_peak_bytes: u64,
     stages: Vec<Row>,
     table_1: Vec<Column>,
 }
@@ -105,57 +126,96 @@ struct Column {
 /// # Errors
 /// [`CliError`].
 pub fn run(args: &BenchArgs) -> Result<(), CliError> {
-    args.crack.check(args.level)?;
+    for level in &args.level {
+        args.crack.check(*level)?;
+    }
     let reporter = Reporter::new(args.json_progress);
     let (mesh, input) = load_mesh(&args.file, &reporter)?;
+    let mut all = Vec::with_capacity(args.level.len());
+    let mut failure = None;
+    for level in &args.level {
+        match measure(args, &mesh, &input, *level, &reporter) {
+            Ok(results) => all.push(results),
+            // What was measured before is not lost.
+            Err(error) => {
+                failure = Some(error);
+                break;
+            }
+        }
+    }
+    drop(reporter);
+    for results in &all {
+        super::print(&table(results));
+    }
+    if all.len() > 1 {
+        super::print(&side_by_side(&all));
+    }
+    match (&args.json, &all[..]) {
+        (None, _) | (_, []) => {}
+        (Some(path), [only]) if args.level.len() == 1 => write_json(path, only)?,
+        (Some(path), _) => write_json(path, &all)?,
+    }
+    failure.map_or(Ok(()), Err)
+}
+
+fn measure(
+    args: &BenchArgs,
+    mesh: &Mesh,
+    input: &InputReport,
+    level: u32,
+    reporter: &Reporter,
+) -> Result<Results, CliError> {
     let mut samples = Samples::default();
     let mut last = None;
     reporter.stage("voxelise", |progress| -> Result<(), CliError> {
         for run in 0..args.repeat {
+            // The one before goes first: at level 10 two are much.
+            drop(last.take());
             let start = Instant::now();
-            let done = voxelize(&mesh, args.level, &Progress::default()).map_err(|e| about(&args.file, e))?;
+            let done = voxelize(mesh, level, &Progress::default()).map_err(|e| about(&args.file, e))?;
             samples.add("voxelise (CPU)", ms_since(start));
             progress.set((run + 1) as f32 / args.repeat as f32);
             last = Some(done);
         }
         Ok(())
     })?;
-    let Some(voxelized) = last else { return Ok(()) };
+    let voxelized = last.ok_or_else(|| CliError::Input("--repeat must be at least 1".into()))?;
     let corner = |p: [f32; 3]| DVec3::from_array(p.map(f64::from));
     let object = Object {
         bounds: (corner(voxelized.health.bounds_low), corner(voxelized.health.bounds_high)),
         forest: voxelized.forest.into(),
         grid: voxelized.grid,
-        input,
+        input: input.clone(),
         health: voxelized.health,
     };
     let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
-    let fracture = reporter.stage("fracture", |p| breaks(&gpu, args, &object, &mut samples, p))?;
-    reporter.stage("preview", |p| previews(&gpu, args, &object, &mut samples, p))?;
-    reporter.stage("ray cast", |p| ray_casts(&gpu, args, &object, &fracture, &mut samples, p))?;
-    reporter.stage("physics", |p| physics(&gpu, args, &object, &fracture, &mut samples, p))?;
+    let (fracture, gpu_peak_bytes) =
+        reporter.stage("fracture", |p| breaks(&gpu, args, &object, &mut samples, p))?;
+    if args.wants(Part::Preview) {
+        reporter.stage("preview", |p| previews(&gpu, args, &object, &mut samples, p))?;
+    }
+    if args.wants(Part::Picture) {
+        reporter.stage("ray cast", |p| ray_casts(&gpu, args, &object, &fracture, &mut samples, p))?;
+    }
+    if args.wants(Part::Physics) {
+        reporter.stage("physics", |p| physics(&gpu, args, &object, &fracture, &mut samples, p))?;
+    }
     gpu.check()?;
-    drop(reporter);
-
-    let results = Results {
+    Ok(Results {
         version: env!("CARGO_PKG_VERSION"),
         adapter: gpu.describe(),
         cpu_threads: std::thread::available_parallelism().map_or(1, usize::from),
-        level: args.level,
+        level,
         seeds: args.seeds,
         rng: args.rng,
         counts: fracture.counts,
         source_nodes: object.forest.nodes.len(),
         piece_nodes: fracture.forest.nodes.len(),
+        gpu_peak_bytes,
         input: object.input,
         table_1: table_1(&samples),
         stages: samples.rows(),
-    };
-    super::print(&table(&results));
-    if let Some(path) = &args.json {
-        write_json(path, &results)?;
-    }
-    Ok(())
+    })
 }
 
 fn ms_since(start: Instant) -> f64 {
@@ -168,7 +228,7 @@ fn breaks(
     object: &Object,
     samples: &mut Samples,
     progress: &Progress,
-) -> Result<Fracture, CliError> {
+) -> Result<(Fracture, u64), CliError> {
     let mut params = FractureParams { seeds: args.seeds, rng: args.rng, ..FractureParams::default() };
     args.crack.apply(&mut params);
     let recipe = params.recipe();
@@ -178,7 +238,9 @@ fn breaks(
     let mut arena = Arena::new(gpu)?;
     let slot = arena.insert(gpu, &object.forest)?;
     let source = Source { arena: &arena, slot, forest: &object.forest, tree: 0 };
+    let _ = gpu.take_peak_bytes();
     let mut result = fracturer.fracture(gpu, &source, &pattern, &recipe)?;
+    let peak = gpu.take_peak_bytes();
     for run in 0..args.repeat {
         let start = Instant::now();
         result = fracturer.fracture(gpu, &source, &pattern, &recipe)?;
@@ -186,7 +248,7 @@ fn breaks(
         samples.add_all("fracture: ", &result.timings);
         progress.set((run + 1) as f32 / args.repeat as f32);
     }
-    Ok(result)
+    Ok((result, peak))
 }
 
 /// The live preview on coarse copies of the object: the pattern and its seams, waited for; and the coarse pieces.
@@ -200,7 +262,7 @@ fn previews(
     let params = FractureParams { seeds: args.seeds, rng: args.rng, ..FractureParams::default() };
     let plan = Plan { impact: default_impact(object), params, seeds: None, generations: 1 };
     let fracturer = Fracturer::new(gpu)?;
-    let levels = PREVIEW_LEVELS.into_iter().filter(|level| *level <= args.level);
+    let levels = PREVIEW_LEVELS.into_iter().filter(|level| *level <= object.forest.level);
     for (done, level) in levels.enumerate() {
         let coarse = Arc::new(coarsen(&object.forest, level));
         let keys = Buffer::from_slice(gpu, "boundary voxels", &coarse.leaves.keys)?;
@@ -283,7 +345,7 @@ fn physics(
     let mut arena = Arena::new(gpu)?;
     let slot = arena.insert(gpu, &fracture.forest)?;
     let place = Place::standing(&mass_properties(&object.forest, 0));
-    let physics_level = args.level.saturating_sub(PHYSICS_BELOW).max(1);
+    let physics_level = object.forest.level.saturating_sub(PHYSICS_BELOW).max(1);
     let mut world = World::new(gpu, WorldSettings::default())?;
     let family = Family::unique();
     for piece in &fracture.pieces {
@@ -291,7 +353,7 @@ fn physics(
             forest: Arc::clone(&fracture.forest),
             slot,
             tree: piece.tree,
-            grid: Grid { level: args.level, origin: place.origin, h: place.h },
+            grid: Grid { level: object.forest.level, origin: place.origin, h: place.h },
             family,
             mass: piece.mass,
             density: 2000.0,
@@ -406,6 +468,11 @@ fn table(results: &Results) -> String {
         results.source_nodes,
         results.piece_nodes
     );
+    let _ = writeln!(
+        text,
+        "GPU buffers in a fracture: {:.0} MB at most, the source's octree included",
+        results.gpu_peak_bytes as f64 * 1e-6
+    );
     let _ =
         writeln!(text, "\n{:<44} {:>10} {:>10} {:>10} {:>5}", "stage", "median ms", "least", "most", "runs");
     for row in &results.stages {
@@ -422,9 +489,76 @@ fn table(results: &Results) -> String {
     text
 }
 
+/// Medians and counts of several levels, a column each.
+fn side_by_side(all: &[Results]) -> String {
+    let mut text = String::new();
+    let mut row = |name: &str, cell: &dyn Fn(&Results) -> String| {
+        let cells: String = all.iter().map(|results| format!(" {:>12}", cell(results))).collect();
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{name:<44}{cells}");
+    };
+    row("level", &|r| r.level.to_string());
+    row("source leaves", &|r| r.counts.source_leaves.to_string());
+    row("crack voxels", &|r| r.counts.crack_voxels.to_string());
+    row("FBS with copies", &|r| r.counts.fbs.to_string());
+    row("pieces", &|r| r.counts.pieces.to_string());
+    row("nodes of all pieces", &|r| r.piece_nodes.to_string());
+    row("GPU buffers in a fracture, MB", &|r| format!("{:.0}", r.gpu_peak_bytes as f64 * 1e-6));
+    let mut stages: Vec<&str> = Vec::new();
+    for stage in all.iter().flat_map(|results| &results.stages) {
+        if !stages.contains(&stage.stage.as_str()) {
+            stages.push(&stage.stage);
+        }
+    }
+    for stage in stages {
+        row(&format!("{stage}, ms"), &|r| {
+            let found = r.stages.iter().find(|s| s.stage == stage);
+            found.map_or("-".into(), |s| format!("{:.1}", s.median_ms))
+        });
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn levels_stand_side_by_side() {
+        let of = |level: u32, stages: &[(&str, f64)]| Results {
+            version: "",
+            adapter: String::new(),
+            cpu_threads: 1,
+            input: InputReport { file: String::new(), vertices: 8, triangles: 12, warnings: Vec::new() },
+            level,
+            seeds: 9,
+            rng: 1,
+            counts: FractureCounts { fbs: u64::from(level) * 100, ..FractureCounts::default() },
+            source_nodes: 0,
+            piece_nodes: 0,
+            gpu_peak_bytes: 3_400_000,
+            table_1: Vec::new(),
+            stages: stages
+                .iter()
+                .map(|(stage, ms)| Row {
+                    stage: (*stage).to_owned(),
+                    median_ms: *ms,
+                    least_ms: *ms,
+                    most_ms: *ms,
+                    runs: 1,
+                })
+                .collect(),
+        };
+        let text = side_by_side(&[of(4, &[("traverse", 1.5)]), of(5, &[("traverse", 2.25), ("split", 3.0)])]);
+        let cells = |name: &str| -> Vec<&str> {
+            let line = text.lines().find(|line| line.starts_with(name)).unwrap();
+            line[44..].split_whitespace().collect()
+        };
+        assert_eq!(cells("FBS with copies"), ["400", "500"]);
+        assert_eq!(cells("traverse, ms"), ["1.5", "2.2"]);
+        assert_eq!(cells("split, ms"), ["-", "3.0"]);
+        assert_eq!(cells("GPU buffers"), ["3", "3"]);
+    }
 
     #[test]
     fn medians_of_odd_and_even_counts() {

@@ -84,6 +84,11 @@ impl Volume {
         let [r, g, b, _] = self.0[0].to_le_bytes();
         [r, g, b]
     }
+
+    /// Number of its [`Material`]; 0 is none.
+    pub(super) fn material(&self) -> u32 {
+        self.0[0] >> 24
+    }
 }
 
 impl Interior {

@@ -37,12 +37,17 @@ const ROOM: usize = 4096;
 
 impl IslandsPass {
     pub fn new(gpu: &Gpu) -> Self {
+        Self::with_kernels(&|path| Kernel::new(gpu, path))
+    }
+
+    /// With another way of compiling kernels: tests plant errors.
+    fn with_kernels(kernel: &dyn Fn(&'static str) -> Kernel) -> Self {
         Self {
-            bricks: Kernel::new(gpu, "fracture/islands_bricks"),
-            around: Kernel::new(gpu, "fracture/islands_around"),
-            hook: Kernel::new(gpu, "fracture/islands_hook"),
-            flatten: Kernel::new(gpu, "fracture/islands_flatten"),
-            inherit: Kernel::new(gpu, "fracture/islands_inherit"),
+            bricks: kernel("fracture/islands_bricks"),
+            around: kernel("fracture/islands_around"),
+            hook: kernel("fracture/islands_hook"),
+            flatten: kernel("fracture/islands_flatten"),
+            inherit: kernel("fracture/islands_inherit"),
         }
     }
 
@@ -59,7 +64,8 @@ impl IslandsPass {
 
         let elements = octrees.level_start[island_level as usize];
         let labels = Buffer::zeroed(gpu, "labels", octrees.nodes.len())?;
-        let params = gpu.uniform(&[elements, octrees.level_start[last as usize], 0, 0]);
+        let broken_off = hooked.len() as u32 - 1;
+        let params = gpu.uniform(&[elements, octrees.level_start[last as usize], broken_off, 0]);
         let mut room = ROOM;
         loop {
             let found: Buffer<[u32; 2]> = Buffer::zeroed(gpu, "components", 1 + room)?;
@@ -77,7 +83,14 @@ impl IslandsPass {
             }
             clock.submit(rec);
             let mut components = found.read(gpu)?;
-            let count = components[0][0] as usize;
+            let [count, is_broken_off] = components[0];
+            if is_broken_off != 0 {
+                return Err(GpuError::Driver(
+                    "it ended a loop early while the pieces were told apart; use a lower level, or another adapter"
+                        .into(),
+                ));
+            }
+            let count = count as usize;
             if count <= room {
                 components.truncate(1 + count);
                 components.remove(0);
@@ -88,7 +101,8 @@ impl IslandsPass {
         }
     }
 
-    /// Parent links of the union-find over the nodes above and at parent level `last`.
+    /// Parent links of the union-find over the nodes above and at parent level `last`, and one element more: not 0 where the driver
+    /// ended a loop before its time.
     fn unite(
         &self,
         gpu: &Gpu,
@@ -99,7 +113,8 @@ impl IslandsPass {
         let start = &octrees.level_start;
         let (trees, parents) = (start[1], start[last]);
         let finest = start[last.saturating_sub(1)];
-        let hooked = Buffer::zeroed(gpu, "hooked labels", start[last + 1] as usize)?;
+        let hooked = Buffer::zeroed(gpu, "hooked labels", start[last + 1] as usize + 1)?;
+        let broken_off = start[last + 1];
         let bricks = Buffer::<u32>::zeroed(gpu, "bricks", parents as usize * BRICK)?;
         let parent_of = Buffer::<u32>::zeroed(gpu, "parents", parents as usize)?;
         let mut rec = Recorder::new(gpu, "islands");
@@ -116,7 +131,8 @@ impl IslandsPass {
         let mut above = Buffer::from_slice(gpu, "places round nodes", &rows)?;
         for l in 1..last {
             let (first, count) = (start[l], start[l + 1] - start[l]);
-            let params = gpu.uniform(&[first, count, start[l - 1], u32::from(l + 1 == last)]);
+            let params =
+                gpu.uniform(&[first, count, start[l - 1], u32::from(l + 1 == last), broken_off, 0, 0, 0]);
             let bound = self.hook.bind(
                 gpu,
                 &[
@@ -156,6 +172,45 @@ impl IslandsPass {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        fracture::{
+            FractureError, Fracturer, Recipe, Source,
+            testing::{comb, seeds},
+        },
+        gpu::shaders,
+        svo::Arena,
+    };
+
+    /// Loops that do not go round, whatever they have left to do.
+    #[test]
+    fn loops_that_the_driver_ends_early_are_an_error() {
+        let Some(gpu) = Gpu::for_test() else { return };
+        let forest = std::sync::Arc::new(comb(5));
+        let mut arena = Arena::new(&gpu).unwrap();
+        let slot = arena.insert(&gpu, &forest).unwrap();
+        let source = Source { arena: &arena, slot, forest: &forest, tree: 0 };
+        let mut fracturer = Fracturer::new(&gpu).unwrap();
+        let mut run = |cut_short: &str, condition: &str| {
+            fracturer.islands = IslandsPass::with_kernels(&|path| {
+                let text = shaders::source(path);
+                if path != cut_short {
+                    return Kernel::new(&gpu, path);
+                }
+                let long = format!("while {condition} {{");
+                assert_eq!(text.matches(&long).count(), 1, "{path}: {long}");
+                Kernel::from_text(&gpu, path, text.replace(&long, "while false {"))
+            });
+            fracturer.fracture(&gpu, &source, &seeds(5, 12, 3), &Recipe::default())
+        };
+        assert!(run("", "").is_ok());
+        for (path, condition) in
+            [("fracture/islands_flatten", "parent != x"), ("fracture/islands_hook", "a != b")]
+        {
+            let refused = run(path, condition).unwrap_err();
+            assert!(matches!(refused, FractureError::Gpu(GpuError::Driver(_))), "{path}: {refused}");
+            assert!(refused.to_string().contains("ended a loop early"), "{path}: {refused}");
+        }
+    }
 
     /// The buffers are sized in words; the shaders say what a word is.
     #[test]

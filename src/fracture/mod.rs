@@ -3,6 +3,7 @@
 //! [`Pattern`] makes the seeds, [`Fracturer::fracture`] is the recipe, [`reference`] says the same on the whole grid without an
 //! octree or a GPU, for tests.
 
+mod copies;
 pub mod crack;
 pub mod dust;
 mod faces;
@@ -53,6 +54,7 @@ use crate::gpu::{Gpu, GpuError, StageTiming, primitives::Scan};
 pub struct Fracturer {
     scan: Scan,
     traverse: traverse::TraversePass,
+    copies: copies::CopiesPass,
     rough: RoughPass,
     dusty: RoughPass,
     prune: prune::PrunePass,
@@ -71,6 +73,7 @@ impl Fracturer {
         let passes = Self {
             scan: Scan::new(gpu),
             traverse: traverse::TraversePass::new(gpu),
+            copies: copies::CopiesPass::new(gpu),
             rough: RoughPass::new(gpu),
             dusty: RoughPass::dusty(gpu),
             prune: prune::PrunePass::new(gpu),
@@ -101,14 +104,17 @@ impl Fracturer {
         let interior = recipe.interior.volume(surface);
 
         let (layers, leaves) = match recipe.surface {
-            Surface::Planar => self.traverse.run(gpu, &self.scan, source, pattern, interior, &mut clock)?,
+            Surface::Planar => {
+                self.traverse.run(gpu, &self.scan, &self.copies, source, pattern, &mut clock)?
+            }
             Surface::Rough => {
-                self.rough.run(&mut self.work(gpu, source, recipe, &mut clock)?, pattern, interior)?
+                self.rough.run(&mut self.work(gpu, source, recipe, &mut clock)?, &self.copies, pattern)?
             }
             Surface::Dusty => {
-                self.dusty.run(&mut self.work(gpu, source, recipe, &mut clock)?, pattern, interior)?
+                self.dusty.run(&mut self.work(gpu, source, recipe, &mut clock)?, &self.copies, pattern)?
             }
         };
+        self.copies.paint(gpu, &leaves, source.forest.level, interior, &mut clock);
         let (cells, survivors) = self.prune.run(gpu, &self.scan, &layers, leaves, &mut clock)?;
         drop(layers);
         if cells.nodes.is_empty() {

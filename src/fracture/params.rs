@@ -285,10 +285,10 @@ mod tests {
         assert_eq!((two().problem(), two().seed_count()), (None, 12));
         for (bad, field, part) in [
             (FractureParams { seeds: 8193, ..Default::default() }, "seeds", "break the pieces again"),
-            (FractureParams { seeds: 0, ..Default::default() }, "seeds", "from 1 to 4096"),
+            (FractureParams { seeds: 0, ..Default::default() }, "seeds", "from 1 to 8192"),
             (FractureParams { counts: vec![3], ..two() }, "counts", "1 entries for 2 radii"),
             (FractureParams { counts: vec![8000, 8000], ..two() }, "counts", "16000"),
-            (FractureParams { counts: vec![u32::MAX, 8], ..two() }, "counts", "from 1 to 4096"),
+            (FractureParams { counts: vec![u32::MAX, 8], ..two() }, "counts", "from 1 to 8192"),
             (FractureParams { preset: Preset::Grain, ..two() }, "counts", "grain has none"),
             (FractureParams { target_pieces: Some(4), ..two() }, "counts", "target_pieces"),
             (FractureParams { target_pieces: Some(0), ..Default::default() }, "target_pieces", "0"),

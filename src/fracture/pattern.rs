@@ -12,8 +12,9 @@ use super::{
 };
 use crate::svo::{Forest, Octant};
 
-/// Most seeds of one pattern: the pairs of seeds at the root stay within what a buffer holds.
-pub const MAX_SEEDS: u32 = 4096;
+/// Most seeds of one pattern. Loops over a list of candidates, which may hold all of them, go round once a candidate and pass, so
+/// they stay far from the 65,535 rounds after which the software driver ends a thread's loops.
+pub const MAX_SEEDS: u32 = 8192;
 
 /// Voronoi seeds in fixed point: 2^14 units a grid side at every level, so that a preview at a coarse level and the full level have
 /// the same cells, and squared distances compare exactly.

@@ -302,7 +302,7 @@ fn f6_a_cell_between_the_corners_is_hidden_in_every_voxel_of_its_layer() {
 fn very_many_seeds_equal_the_reference() {
     let bench = Bench::get();
     for (name, forest, count) in
-        [("ball", ball(5), 400), ("shell", shell(6), 1000), ("comb", comb(6), 1000), ("ball", ball(6), 4096)]
+        [("ball", ball(5), 400), ("shell", shell(6), 1000), ("comb", comb(6), 1000), ("ball", ball(6), 8192)]
     {
         let level = forest.level;
         assert_planar(forest, &seeds(level, count, 12), &format!("{name} level {level} seeds {count}"));
@@ -315,6 +315,28 @@ fn very_many_seeds_equal_the_reference() {
     println!("vase level 7, 1000 seeds: {:?}", got.counts);
     assert_eq!(validate(&got.forest), Ok(()));
     assert!(got.counts.pieces > 700);
+}
+
+/// The middle of a sphere is equally near to all seeds on it, so a list there holds every seed. Software drivers end the loops of a
+/// thread after 65,535 rounds without a word, and what it would still have written is missing.
+#[test]
+fn lists_of_all_seeds_equal_the_reference() {
+    // Evenly over a sphere, by the golden angle; and one seed inside, whose list is all of them.
+    let sphere = |count: usize| -> Vec<DVec3> {
+        let points = (0..count).map(|i| {
+            let z = 1.0 - (2 * i + 1) as f64 / count as f64;
+            let (sin, cos) = (2.399_963_229_728_653 * i as f64).sin_cos();
+            let r = (1.0 - z * z).sqrt();
+            DVec3::splat(16.0) + 14.0 * DVec3::new(r * cos, r * sin, z)
+        });
+        points.chain([DVec3::splat(16.0)]).collect()
+    };
+    let alone = Pattern::from_points(&sphere(5000), 5).unwrap();
+    assert_planar(ball(5), &alone, "a seed amid 5000");
+    // Cells that stay together ask twice as much, and all share one list.
+    let few = Pattern::from_points(&sphere(2500), 5).unwrap();
+    let joined = Pattern { objects: (0..2501).map(|s| s % 5).collect(), ..few };
+    assert_planar(ball(5), &joined, "five objects of 500 cells");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     gpu::Gpu,
-    svo::{Arena, Forest, LeafColor, Leaves, Octant, build, morton},
+    svo::{Arena, coarsen},
 };
 
 /// Most fractures of the preview, and at the full level.
@@ -65,10 +65,10 @@ impl Fracturer {
         let level = source.forest.level;
         if level >= LEAST_PREVIEW + PREVIEW_BELOW {
             solved.preview_level = level - PREVIEW_BELOW;
-            let preview = Arc::new(coarsened(source.forest, source.tree, solved.preview_level));
+            let preview = Arc::new(coarsen(source.forest, solved.preview_level));
             let mut arena = Arena::new(gpu)?;
             let slot = arena.insert(gpu, &preview)?;
-            let coarse = Source { arena: &arena, slot, forest: &preview, tree: 0 };
+            let coarse = Source { arena: &arena, slot, forest: &preview, tree: source.tree };
             let recipe = preview_recipe(&recipe, solved.preview_level);
             let mut search = Search::new(wanted, start);
             while let Some(trial) = search.propose().filter(|_| solved.preview_trials < PREVIEW_TRIALS) {
@@ -107,27 +107,6 @@ fn preview_recipe(recipe: &Recipe, level: u32) -> Recipe {
         smallest: recipe.smallest.map(|rule| Smallest { voxels: voxels(rule.voxels), ..rule }),
         ..Recipe::default()
     }
-}
-
-/// One tree on a coarser grid: a coarse cell that holds any boundary voxel is one. Only its shape is meant.
-fn coarsened(forest: &Forest, tree: u32, level: u32) -> Forest {
-    let (first, end) = (forest.tree_start[tree as usize], forest.tree_start[tree as usize + 1]);
-    let drop = 3 * (forest.level - level);
-    let mut keys: Vec<morton::Key> =
-        forest.leaves.keys[first as usize..end as usize].iter().map(|key| key >> drop).collect();
-    keys.dedup();
-    let n = keys.len();
-    let leaves = Leaves {
-        keys,
-        normals: vec![0; n],
-        colors: vec![LeafColor::default(); n],
-        coverage: vec![1.0; n],
-        cuts: vec![0; n],
-    };
-    build(level, leaves, &|key: morton::Key, at: u32| {
-        let cell = morton::decode(key << (3 * (forest.level - at)));
-        matches!(forest.octant_at(tree as usize, cell), Octant::Internal { .. })
-    })
 }
 
 /// A number of seeds, and how many times the random seed was changed.

@@ -12,7 +12,8 @@ use crate::{
 };
 
 use super::{
-    Pattern, Volume,
+    Pattern,
+    copies::{Attributes, CopiesPass},
     layers::{Clock, Layer, LeafBuffers, Pair},
     pieces::Source,
     rivals,
@@ -48,18 +49,17 @@ impl Kernels {
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 pub(super) struct Params {
-    pairs: u32,
+    items: u32,
     child_level: u32,
     node_base: u32,
     leaf_base: u32,
-    interior: Volume,
 }
 
 impl Params {
-    /// For `pairs` whose octants are of `child_level`; `interior` is the material inside.
-    pub fn new(source: &Source<'_>, pairs: usize, child_level: u32, interior: Volume) -> Self {
+    /// For `items` threads: pairs whose octants are of `child_level`, or copies at that level.
+    pub fn new(source: &Source<'_>, items: usize, child_level: u32) -> Self {
         let Slot { node_base, leaf_base, .. } = source.slot;
-        Self { pairs: pairs as u32, child_level, node_base, leaf_base, interior }
+        Self { items: items as u32, child_level, node_base, leaf_base }
     }
 }
 
@@ -124,6 +124,13 @@ impl Descent {
         })
     }
 
+    /// All levels, the last parent level among them.
+    pub fn into_layers(self) -> Vec<Layer> {
+        let Self { mut layers, layer, .. } = self;
+        layers.push(layer);
+        layers
+    }
+
     /// The layer is done; `next` are the pairs below.
     pub fn push(&mut self, gpu: &Gpu, next: Buffer<Pair>) -> Result<(), GpuError> {
         self.layers.push(std::mem::replace(&mut self.layer, Layer::new(gpu, next)?));
@@ -140,45 +147,24 @@ impl TraversePass {
         if descent.merged { self.merged.get_or_init(|| Kernels::new(gpu, true)) } else { &self.cells }
     }
 
-    /// Walks from the root to the leaves. `interior` is the material inside.
+    /// Walks from the root to the leaves, whose colours are still missing.
     pub fn run(
         &self,
         gpu: &Gpu,
         scan: &Scan,
+        copies: &CopiesPass,
         source: &Source<'_>,
         pattern: &Pattern,
-        interior: Volume,
         clock: &mut Clock,
     ) -> Result<(Vec<Layer>, LeafBuffers), GpuError> {
         let mut descent = Descent::planar(gpu, source, pattern)?;
         self.descend(gpu, scan, source, &mut descent, source.forest.level - 1, clock)?;
-        let copies = self.count_leaves(gpu, scan, source, &descent, clock)?;
-
-        let Descent { layer, .. } = &descent;
-        let kernels = self.kernels(gpu, &descent);
-        let params = gpu.uniform(&Params::new(source, layer.len(), source.forest.level, interior));
-        let leaves = LeafBuffers::new(gpu, copies)?;
-        let mut rec = Recorder::new(gpu, "boundary set");
-        let bound = kernels.leaves_emit.bind(
-            gpu,
-            &[
-                &inputs(&params, source, &descent)[..],
-                &[
-                    source.arena.normals.raw(),
-                    source.arena.colors.raw(),
-                    source.arena.cuts.raw(),
-                    leaves.place.raw(),
-                    leaves.surface.raw(),
-                    leaves.cuts.raw(),
-                ],
-            ]
-            .concat(),
-        );
-        rec.dispatch(&kernels.leaves_emit, &bound, groups_for(layer.len()));
-        clock.submit(rec);
-        let Descent { mut layers, layer, .. } = descent;
-        layers.push(layer);
-        Ok((layers, leaves))
+        let count = self.count_leaves(gpu, scan, source, &descent, clock)?;
+        let kernel = &self.kernels(gpu, &descent).leaves_emit;
+        let surfaces = &[descent.seeds.raw(), descent.candidates.raw()];
+        let attributes = Attributes { kernel, surfaces };
+        let leaves = copies.emit(gpu, source, &descent.layer, count, &attributes, clock)?;
+        Ok((descent.into_layers(), leaves))
     }
 
     /// Goes on until the pairs are those of parent level `level`.
@@ -194,7 +180,7 @@ impl TraversePass {
         let kernels = self.kernels(gpu, descent);
         for child_level in descent.layers.len() as u32 + 1..=level {
             let pairs = descent.layer.len();
-            let params = gpu.uniform(&Params::new(source, pairs, child_level, Volume::default()));
+            let params = gpu.uniform(&Params::new(source, pairs, child_level));
             let mut rec = Recorder::new(gpu, "traverse");
             let bound = kernels.count.bind(gpu, &inputs(&params, source, descent));
             rec.dispatch(&kernels.count, &bound, groups_for(pairs));
@@ -227,7 +213,7 @@ impl TraversePass {
         clock: &mut Clock,
     ) -> Result<usize, GpuError> {
         let (layer, kernels) = (&descent.layer, self.kernels(gpu, descent));
-        let params = gpu.uniform(&Params::new(source, layer.len(), source.forest.level, Volume::default()));
+        let params = gpu.uniform(&Params::new(source, layer.len(), source.forest.level));
         let mut rec = Recorder::new(gpu, "boundary set");
         let bound = kernels.leaves_count.bind(gpu, &inputs(&params, source, descent));
         rec.dispatch(&kernels.leaves_count, &bound, groups_for(layer.len()));

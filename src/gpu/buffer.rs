@@ -1,10 +1,13 @@
 //! Typed storage buffers: upload, read back, and the size check that turns "too large" into an answer.
 
-use std::{marker::PhantomData, sync::mpsc};
+use std::{
+    marker::PhantomData,
+    sync::{Arc, mpsc},
+};
 
 use bytemuck::Pod;
 
-use super::{Gpu, GpuError};
+use super::{Gpu, GpuError, context::Lease};
 
 /// Usage of every storage buffer here: bound, filled, copied from and to.
 #[must_use]
@@ -18,6 +21,7 @@ pub fn storage_usage() -> wgpu::BufferUsages {
 pub struct Buffer<T> {
     raw: wgpu::Buffer,
     len: usize,
+    lease: Arc<Lease>,
     marker: PhantomData<T>,
 }
 
@@ -42,7 +46,7 @@ impl<T: Pod> Buffer<T> {
             usage: storage_usage(),
             mapped_at_creation: false,
         });
-        Ok(Self { raw, len, marker: PhantomData })
+        Ok(Self { raw, len, lease: Arc::new(gpu.lease(bytes)), marker: PhantomData })
     }
 
     /// A buffer holding `data`.
@@ -84,7 +88,7 @@ impl<T: Pod> Buffer<T> {
     /// Bytes held on the device.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.raw.size()
+        self.lease.bytes()
     }
 
     /// Reads the whole buffer back, waiting for all submitted work.

@@ -4,8 +4,13 @@
 
 use std::sync::{
     Arc, Mutex,
-    atomic::{AtomicBool, Ordering},
+    atomic::{AtomicBool, AtomicU64, Ordering},
 };
+
+/// What makes a buffer smaller: lists of candidates grow with the seeds, everything else with the voxels.
+fn smaller(what: &str) -> &'static str {
+    if what == "candidates" { "fewer seeds" } else { "a lower level, fewer seeds, or a smaller object" }
+}
 
 /// What can go wrong between the program and the graphics driver.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -31,7 +36,8 @@ pub enum GpuError {
     Lost(String),
     /// A buffer would exceed what the adapter can bind or allocate.
     #[error(
-        "{what} needs {needed} bytes but the adapter allows {allowed}; use a lower --level or a smaller mesh"
+        "{what} would take {needed} bytes of graphics memory and one buffer of this adapter holds {allowed}; use {}",
+        smaller(.what)
     )]
     TooLarge {
         /// What was to be stored.
@@ -64,6 +70,33 @@ pub struct Gpu {
     /// Whether passes can be timed.
     pub has_timestamps: bool,
     fault: Arc<Fault>,
+    memory: Arc<Memory>,
+}
+
+/// Bytes of storage buffers.
+#[derive(Debug, Default)]
+struct Memory {
+    now: AtomicU64,
+    peak: AtomicU64,
+}
+
+/// A buffer's part of them, given back with its last handle.
+#[derive(Debug)]
+pub(super) struct Lease {
+    memory: Arc<Memory>,
+    bytes: u64,
+}
+
+impl Lease {
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.memory.now.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
 }
 
 #[derive(Default)]
@@ -139,6 +172,7 @@ impl Gpu {
             info,
             limits,
             fault,
+            memory: Arc::default(),
         })
     }
 
@@ -168,6 +202,25 @@ impl Gpu {
         self.fault.lost.load(Ordering::SeqCst)
     }
 
+    /// Counts a storage buffer for as long as the lease lives.
+    pub(super) fn lease(&self, bytes: u64) -> Lease {
+        let now = self.memory.now.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        self.memory.peak.fetch_max(now, Ordering::Relaxed);
+        Lease { memory: Arc::clone(&self.memory), bytes }
+    }
+
+    /// Bytes of all storage buffers that are held now, copies for reading back not counted.
+    #[must_use]
+    pub fn buffer_bytes(&self) -> u64 {
+        self.memory.now.load(Ordering::Relaxed)
+    }
+
+    /// The most that [`Gpu::buffer_bytes`] has been since the last call, which begins anew.
+    #[must_use]
+    pub fn take_peak_bytes(&self) -> u64 {
+        self.memory.peak.swap(self.buffer_bytes(), Ordering::Relaxed)
+    }
+
     /// Largest storage buffer that one binding can cover, bytes.
     #[must_use]
     pub fn max_binding(&self) -> u64 {
@@ -184,5 +237,34 @@ impl Gpu {
     #[must_use]
     pub fn is_software(&self) -> bool {
         self.info.device_type == wgpu::DeviceType::Cpu
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::Buffer;
+
+    #[test]
+    fn buffers_are_counted_until_their_last_handle_goes() {
+        let Some(gpu) = Gpu::for_test() else { return };
+        let first = Buffer::<u32>::zeroed(&gpu, "first", 1000).unwrap();
+        let again = first.clone();
+        drop(Buffer::<u32>::zeroed(&gpu, "second", 500).unwrap());
+        assert_eq!((gpu.buffer_bytes(), gpu.take_peak_bytes()), (4000, 6000));
+        drop(first);
+        assert_eq!((gpu.buffer_bytes(), gpu.take_peak_bytes()), (4000, 4000));
+        drop(again);
+        assert_eq!(gpu.buffer_bytes(), 0);
+    }
+
+    #[test]
+    fn what_is_too_large_says_what_helps() {
+        let Some(gpu) = Gpu::for_test() else { return };
+        let most = gpu.max_binding() as usize / 4;
+        let refused = |label: &str| Buffer::<u32>::zeroed(&gpu, label, most + 1).unwrap_err().to_string();
+        assert!(refused("candidates").ends_with("use fewer seeds"), "{}", refused("candidates"));
+        assert!(refused("pairs").contains("a lower level"), "{}", refused("pairs"));
+        assert!(refused("pairs").contains(&gpu.max_binding().to_string()), "{}", refused("pairs"));
     }
 }

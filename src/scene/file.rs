@@ -448,7 +448,7 @@ mod tests {
         bad("name = 3\n", &["line 1"]);
         bad("[[body]]\nfile = \"a\"\n\n[[body]]\nfile = \"b\"\nlevel = 11\n", &["line 6", "body 2", "level"]);
         let fracture = "[[body]]\nfile = \"a\"\n[body.fracture]\n";
-        bad(&format!("{fracture}seeds = 9000\n"), &["line 4", "body 1", "seeds", "4096"]);
+        bad(&format!("{fracture}seeds = 9000\n"), &["line 4", "body 1", "seeds", "8192"]);
         bad(&format!("{fracture}preset = \"grain\"\ngrain_ratio = 0.2\n"), &["line 5", "grain_ratio", "0.2"]);
         bad(&format!("{fracture}preset = \"marble\"\n"), &["line 4", "marble"]);
         bad(&format!("{fracture}counts = [1, 2]\n"), &["line 4", "counts", "4 radii"]);

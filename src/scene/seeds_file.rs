@@ -9,7 +9,7 @@ use glam::DVec3;
 use super::SceneError;
 use crate::{export, fracture::MAX_SEEDS};
 
-/// Largest file that is read, bytes: 4096 lines of three long numbers.
+/// Largest file that is read, bytes: 8192 lines of three long numbers.
 const LARGEST: u64 = 2 << 20;
 
 /// Reads seeds in mesh units.
@@ -70,10 +70,10 @@ mod tests {
     #[test]
     fn too_many_seeds_and_no_file_are_one_line() {
         let path = std::env::temp_dir().join(format!("kintsugi-seeds-{}.txt", std::process::id()));
-        std::fs::write(&path, "0 0 0\n".repeat(4097)).unwrap();
+        std::fs::write(&path, "0 0 0\n".repeat(8193)).unwrap();
         let message = read_seeds(&path).unwrap_err().message;
         std::fs::remove_file(&path).unwrap();
-        assert!(message.contains("4097 seeds") && message.contains("4096"), "{message}");
+        assert!(message.contains("8193 seeds") && message.contains("8192"), "{message}");
         assert!(read_seeds(&path).unwrap_err().message.contains("cannot be read"));
     }
 }

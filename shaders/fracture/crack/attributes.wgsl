@@ -1,9 +1,8 @@
-// Attributes of the leaves that crack surfaces touch (2018, sec. 5.3: the normal is the triangle's). Included by kernels that declare
-// source_normals, source_colors, source_cuts, out_place, out_surface, out_cuts and `params` with leaf_base and interior.
-// Lengths in units of the transition voxel.
+// Attributes of the leaves that crack surfaces touch (2018, sec. 5.3: the normal is the triangle's). Lengths in units of the transition
+// voxel.
 //#include fracture/crack/nearest
 //#include fracture/crack/touch
-//#include fracture/material
+//#include fracture/copy
 
 // A triangle's plane as seen from an object on one of its sides.
 struct Plane {
@@ -71,32 +70,31 @@ fn nearest_plane(mask: u32, object: u32, first: u32, centre: vec3<i32>, half: i3
     return Plane(unit, dot(to_plane, unit) / f32(2i * half), found);
 }
 
-// Writes one copy. `leaf` is the source's, or NO_LEAF; `touched` are the triangles of the voxel in `crack` that touch it.
-fn write_copy(slot: u32, object: u32, key: u32, leaf: u32, touched: u32, centre: vec3<i32>, half: i32, point: vec3<i32>) {
-    var copies = 1u;
+// Writes one copy. `touched` are the triangles of the voxel in `crack` that touch it; `centre` and `half` are the leaf's.
+fn write_copy(copy: Copy, touched: u32, centre: vec3<i32>, half: i32) {
+    let object = copy.pair.object;
+    var objects = 1u;
     var plane = Plane(vec3<f32>(0.0, 0.0, 1.0), 0.0, NO_TRIANGLE);
     var mine = 0u;
     if touched != 0u {
-        copies = side_count(touched);
+        objects = side_count(touched);
         mine = touched & triangles_of(object);
         plane = nearest_plane(mine, object, NO_TRIANGLE, centre, half);
     }
     var surface: vec2<u32>;
     var cut = 0u;
-    if leaf != NO_LEAF {
-        surface = vec2<u32>(source_normals[params.leaf_base + leaf], source_colors[params.leaf_base + leaf]);
-        cut = source_cuts[params.leaf_base + leaf];
+    if copy.leaf != NO_LEAF {
+        surface = source_surface(copy.leaf);
+        cut = source_cut(copy.leaf);
         if mine != 0u && !(cut_is_there(cut) && cut_offset(cut) <= plane.offset) {
             cut = cut_pack(plane.normal, plane.offset);
         }
     } else {
-        surface = vec2<u32>(normal_pack(plane.normal), color_word(interior_color(point), plane.offset));
+        surface = vec2<u32>(normal_pack(plane.normal), crack_word(plane.offset));
         let second = nearest_plane(mine, object, plane.bit, centre, half);
         if second.bit != NO_TRIANGLE {
             cut = cut_pack(second.normal, second.offset);
         }
     }
-    out_place[slot] = vec2<u32>(key, leaf | ((copies - 1u) << 28u));
-    out_surface[slot] = surface;
-    out_cuts[slot] = cut;
+    write_out(copy, objects - 1u, surface, cut);
 }

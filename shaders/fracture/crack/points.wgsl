@@ -1,10 +1,9 @@
 // Separation points of a crossed voxel (2018, sec. 5.2), from the owners of its corners alone, so that neighbours agree on shared edges
-// and faces. Included by kernels that declare `shape` and `seeds` (xyz, and w = the object).
+// and faces. Included by kernels that declare `shape`,
+// `seeds` (xyz, and w = the object) and `candidates`.
 //#include fracture/crack/noise
 //#include fracture/crack/voxel
-
-// Nearest seeds of the corners.
-var<private> owners: array<u32, 8>;
+//#include fracture/nearest
 
 // 512 * part / whole, rounded down, for part <= whole < 2^30: the product would not fit.
 fn share_of_edge(part: u32, whole: u32) -> i32 {

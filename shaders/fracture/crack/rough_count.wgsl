@@ -1,19 +1,7 @@
 // Domaradzki & Martyn 2018, sec. 5.3: one level of the descent below the transition level, counting.
 // One thread takes one (object, node) pair and decides each octant as fracture/traverse_count does, by crack surfaces instead of cells.
-//#include shared/linear_id
-//#include fracture/crack/node
-//#include fracture/crack/noise
+//#include fracture/crack/descent_count
 //#include fracture/crack/records
-
-struct Params { pairs: u32, child_level: u32, node_base: u32 }
-
-@group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<uniform> shape: Shape;
-@group(0) @binding(2) var<storage, read> nodes: array<Node>;
-@group(0) @binding(3) var<storage, read> records: array<u32>;
-@group(0) @binding(4) var<storage, read> pairs: array<Pair>;
-@group(0) @binding(5) var<storage, read_write> masks: array<u32>;
-@group(0) @binding(6) var<storage, read_write> counts: array<vec2<u32>>;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -26,13 +14,9 @@ fn main(
         return;
     }
     let pair = pairs[i];
-    var valid = 0u;
-    var internal = 0xffu;
-    if pair.source != INSIDE {
-        let node = nodes[params.node_base + pair.source];
-        valid = node_valid(node);
-        internal = node_internal(node);
-    }
+    let octants = octants_of(pair);
+    let valid = octants.x;
+    let internal = octants.y;
     var alive = valid;
     var whole = internal;
     if pair.list_count != 0u {
@@ -58,6 +42,5 @@ fn main(
             }
         }
     }
-    masks[i] = alive | (whole << 8u);
-    counts[i] = vec2<u32>(countOneBits(alive), 0u);
+    write_counts(i, alive, whole);
 }

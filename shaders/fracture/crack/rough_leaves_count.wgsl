@@ -1,20 +1,8 @@
 // Domaradzki & Martyn 2018, sec. 5.3: which leaves of each pair's node get a copy in the pair's object.
 // One thread takes one pair at the last parent level. A leaf that a crack surface touches is copied to every object on either side of it
 // there; another belongs to the object that it lies in, or that wins the vote.
-//#include shared/linear_id
-//#include fracture/crack/node
-//#include fracture/crack/noise
+//#include fracture/crack/descent_count
 //#include fracture/crack/records
-
-struct Params { pairs: u32, child_level: u32, node_base: u32 }
-
-@group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<uniform> shape: Shape;
-@group(0) @binding(2) var<storage, read> nodes: array<Node>;
-@group(0) @binding(3) var<storage, read> records: array<u32>;
-@group(0) @binding(4) var<storage, read> pairs: array<Pair>;
-@group(0) @binding(5) var<storage, read_write> masks: array<u32>;
-@group(0) @binding(6) var<storage, read_write> counts: array<vec2<u32>>;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -27,13 +15,9 @@ fn main(
         return;
     }
     let pair = pairs[i];
-    var valid = 0u;
-    var internal = 0xffu;
-    if pair.source != INSIDE {
-        let node = nodes[params.node_base + pair.source];
-        valid = node_valid(node);
-        internal = node_internal(node);
-    }
+    let octants = octants_of(pair);
+    let valid = octants.x;
+    let internal = octants.y;
     var copies = valid;
     var whole = internal;
     if pair.list_count != 0u {
@@ -62,6 +46,5 @@ fn main(
             }
         }
     }
-    masks[i] = copies | (whole << 8u);
-    counts[i] = vec2<u32>(countOneBits(copies), 0u);
+    write_counts(i, copies, whole);
 }

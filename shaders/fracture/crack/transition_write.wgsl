@@ -1,19 +1,14 @@
-// Domaradzki & Martyn 2018, sec. 5.2: makes the crack surface of every crossed transition voxel and rewrites the pairs for the descent below
-// (fracture/crack/node says how). A voxel with all vertices in one object is wholly that object's.
-// One thread takes one (object, node) pair; `counts` is scanned.
-//#include shared/linear_id
-//#include fracture/crack/corners
-//#include fracture/crack/node
+// Domaradzki & Martyn 2018, sec. 5.2: makes the crack surface of every crossed transition voxel.
+//#include fracture/crack/transition
 
-struct Params { pairs: u32 }
-
-@group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<uniform> shape: Shape;
-@group(0) @binding(2) var<storage, read> seeds: array<vec4<i32>>;
-@group(0) @binding(3) var<storage, read> candidates: array<u32>;
-@group(0) @binding(4) var<storage, read> counts: array<vec2<u32>>;
-@group(0) @binding(5) var<storage, read_write> pairs: array<Pair>;
-@group(0) @binding(6) var<storage, read_write> records: array<u32>;
+// Returns the triangles that there are.
+fn keep_record(record: u32, low: vec3<i32>, size: i32) -> u32 {
+    crack_separate(low, size);
+    for (var k = 0u; k < CRACK_WORDS; k++) {
+        records[record * CRACK_WORDS + k] = crack[k];
+    }
+    return crack_triangles();
+}
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -21,26 +16,5 @@ fn main(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let i = linear_id(workgroup, groups, local);
-    if i >= params.pairs {
-        return;
-    }
-    var pair = pairs[i];
-    if pair.list_count == 0u {
-        return;
-    }
-    let low = node_low(pair.key, shape.transition);
-    let size = node_edge(shape.transition);
-    let crossed = pair_crossed(pair, low, size);
-    let record = counts[i].x;
-    pair.list_first = record;
-    pair.list_count = select(DEAD, 0u, !crossed && crack_object(0u) == pair.object);
-    if counts[i + 1u].x != record {
-        crack_separate(low, size);
-        for (var k = 0u; k < CRACK_WORDS; k++) {
-            records[record * CRACK_WORDS + k] = crack[k];
-        }
-        pair.list_count = CROSSED | crack_triangles();
-    }
-    pairs[i] = pair;
+    rewrite_pair(linear_id(workgroup, groups, local));
 }

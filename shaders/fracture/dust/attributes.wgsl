@@ -1,11 +1,10 @@
 // Attributes of the leaves that an object gets of a crossed voxel with gaps. A crack voxel's surface is the plane of the nearest triangle of
 // its object's border; where the object only fills up what another's border leaves of the voxel, that border seen from the other side. A
 // boundary leaf keeps its own surface and gets that plane as its second one, unless the cut of an earlier fracture takes more away.
-// Included by kernels that declare source_normals, source_colors, source_cuts, out_place, out_surface, out_cuts and `params` with
-// leaf_base and interior. Lengths in units of the transition voxel.
+// Lengths in units of the transition voxel.
 //#include fracture/crack/nearest
 //#include fracture/dust/shares
-//#include fracture/material
+//#include fracture/copy
 
 // The plane of the nearest triangle in `mask`: normal, and signed distance from the centre, leaf voxels.
 fn nearest_border(mask: u32, centre: vec3<i32>, leaf_edge: f32) -> vec4<f32> {
@@ -29,9 +28,10 @@ fn nearest_border(mask: u32, centre: vec3<i32>, leaf_edge: f32) -> vec4<f32> {
     return plane;
 }
 
-// Writes one copy. `leaf` is the source's, or NO_LEAF; `touched` are the triangles of the voxel in `dust` that touch it, if it lies in a
-// crossed one.
-fn write_share(slot: u32, object: u32, key: u32, leaf: u32, is_crossed: bool, touched: u32, centre: vec3<i32>, half: i32, point: vec3<i32>) {
+// Writes one copy. `touched` are the triangles of the voxel in `dust` that touch it, if it lies in a crossed one; `centre` and `half` are
+// the leaf's.
+fn write_share(copy: Copy, is_crossed: bool, touched: u32, centre: vec3<i32>, half: i32) {
+    let object = copy.pair.object;
     var code = 0u;
     var is_cut = false;
     // Normal out of the object, distance in voxels.
@@ -53,16 +53,14 @@ fn write_share(slot: u32, object: u32, key: u32, leaf: u32, is_crossed: bool, to
     }
     var surface: vec2<u32>;
     var cut = 0u;
-    if leaf != NO_LEAF {
-        surface = vec2<u32>(source_normals[params.leaf_base + leaf], source_colors[params.leaf_base + leaf]);
-        cut = source_cuts[params.leaf_base + leaf];
+    if copy.leaf != NO_LEAF {
+        surface = source_surface(copy.leaf);
+        cut = source_cut(copy.leaf);
         if is_cut && !(cut_is_there(cut) && cut_offset(cut) <= plane.w) {
             cut = cut_pack(plane.xyz, plane.w);
         }
     } else {
-        surface = vec2<u32>(normal_pack(plane.xyz), color_word(interior_color(point), plane.w));
+        surface = vec2<u32>(normal_pack(plane.xyz), crack_word(plane.w));
     }
-    out_place[slot] = vec2<u32>(key, leaf | (code << 28u));
-    out_surface[slot] = surface;
-    out_cuts[slot] = cut;
+    write_out(copy, code, surface, cut);
 }

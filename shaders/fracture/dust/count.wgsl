@@ -1,21 +1,9 @@
 // One level of the descent below the transition level, counting; at the leaf level, counting copies.
 // One thread takes one (object, node) pair and decides each octant: dropped, alive (goes on; a leaf gets a copy), or whole (inside the
 // solid and inside the object).
-//#include shared/linear_id
-//#include fracture/crack/node
-//#include fracture/crack/noise
+//#include fracture/crack/descent_count
 //#include fracture/dust/records
 //#include fracture/dust/shares
-
-struct Params { pairs: u32, child_level: u32, node_base: u32 }
-
-@group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<uniform> shape: Shape;
-@group(0) @binding(2) var<storage, read> nodes: array<Node>;
-@group(0) @binding(3) var<storage, read> records: array<u32>;
-@group(0) @binding(4) var<storage, read> pairs: array<Pair>;
-@group(0) @binding(5) var<storage, read_write> masks: array<u32>;
-@group(0) @binding(6) var<storage, read_write> counts: array<vec2<u32>>;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -28,13 +16,9 @@ fn main(
         return;
     }
     let pair = pairs[i];
-    var alive = 0u;
-    var whole = 0xffu;
-    if pair.source != INSIDE {
-        let node = nodes[params.node_base + pair.source];
-        alive = node_valid(node);
-        whole = node_internal(node);
-    }
+    let octants = octants_of(pair);
+    var alive = octants.x;
+    var whole = octants.y;
     if pair.list_count == DEAD {
         alive = 0u;
         whole = 0u;
@@ -58,6 +42,5 @@ fn main(
             }
         }
     }
-    masks[i] = alive | (whole << 8u);
-    counts[i] = vec2<u32>(countOneBits(alive), 0u);
+    write_counts(i, alive, whole);
 }

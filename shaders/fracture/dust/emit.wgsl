@@ -1,22 +1,9 @@
 // One level of the descent below the transition level, writing the pairs of the next level, in order, each with the triangles that touch
 // it; with none where it is wholly the object's.
 // One thread takes one pair; `offsets` says where its children begin.
-//#include shared/linear_id
-//#include fracture/crack/node
-//#include fracture/crack/noise
+//#include fracture/crack/descent_emit
 //#include fracture/dust/records
 //#include fracture/dust/shares
-
-struct Params { pairs: u32, child_level: u32, node_base: u32 }
-
-@group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<uniform> shape: Shape;
-@group(0) @binding(2) var<storage, read> nodes: array<Node>;
-@group(0) @binding(3) var<storage, read> records: array<u32>;
-@group(0) @binding(4) var<storage, read> pairs: array<Pair>;
-@group(0) @binding(5) var<storage, read> masks: array<u32>;
-@group(0) @binding(6) var<storage, read> offsets: array<vec2<u32>>;
-@group(0) @binding(7) var<storage, read_write> next_pairs: array<Pair>;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -38,13 +25,7 @@ fn main(
         if (masks[i] & (1u << c)) == 0u {
             continue;
         }
-        var child = Pair(INSIDE, pair.object, (pair.key << 3u) | c, pair.list_first, 0u);
-        if pair.source != INSIDE {
-            let node = nodes[params.node_base + pair.source];
-            if (node_valid(node) & (1u << c)) != 0u {
-                child.source = node_child(node, c);
-            }
-        }
+        var child = Pair(source_below(pair, c), pair.object, (pair.key << 3u) | c, pair.list_first, 0u);
         if pair.list_count != 0u {
             let centre = octant_centre(pair.key, c, params.child_level, shape.transition);
             let touched = dust_touching(pair.list_count & TRIANGLES, centre, half);

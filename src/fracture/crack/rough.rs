@@ -4,9 +4,9 @@
 //! In: one source octree and the seeds. Out: as the planar descent.
 
 use crate::{
-    fracture::Volume,
     fracture::{
         Pattern,
+        copies::{Attributes, CopiesPass},
         layers::{Clock, Layer, LeafBuffers},
         pieces::{FractureError, Source},
         traverse::{Descent, Params, TraversePass},
@@ -62,30 +62,31 @@ impl RoughPass {
         }
     }
 
-    /// Walks from the root to the leaves. `interior` is the material inside.
+    /// Walks from the root to the leaves, whose colours are still missing.
     pub fn run(
         &self,
         work: &mut Work<'_>,
+        copies: &CopiesPass,
         pattern: &Pattern,
-        interior: Volume,
     ) -> Result<(Vec<Layer>, LeafBuffers), GpuError> {
-        let mut descent = Descent::new(work.gpu, work.source, pattern, |_| true)?;
-        let leaves = if work.words.transition == work.source.forest.level {
+        let (gpu, source) = (work.gpu, work.source);
+        let mut descent = Descent::new(gpu, source, pattern, |_| true)?;
+        let leaves = if work.words.transition == source.forest.level {
             work.planar(&mut descent, work.words.transition - 1)?;
-            let copies =
-                work.traverse.count_leaves(work.gpu, work.scan, work.source, &descent, work.clock)?;
-            let cells = [descent.seeds.raw(), descent.candidates.raw()];
-            work.emit_leaves(&self.leaf_voxels_emit, &descent, &cells, copies, interior)?
+            let count = work.traverse.count_leaves(gpu, work.scan, source, &descent, work.clock)?;
+            let surfaces = &[&work.shape, descent.seeds.raw(), descent.candidates.raw()];
+            let attributes = Attributes { kernel: &self.leaf_voxels_emit, surfaces };
+            copies.emit(gpu, source, &descent.layer, count, &attributes, work.clock)?
         } else {
             work.planar(&mut descent, work.words.transition)?;
-            let records = self.transition.run(work.gpu, work.scan, &work.words, &descent, work.clock)?;
+            let records = self.transition.run(gpu, work.scan, &work.words, &descent, work.clock)?;
             self.descend(work, &mut descent, &records)?;
-            let copies = self.count_leaves(work, &descent, &records)?;
-            work.emit_leaves(&self.leaves_emit, &descent, &[records.raw()], copies, interior)?
+            let count = self.count_leaves(work, &descent, &records)?;
+            let attributes =
+                Attributes { kernel: &self.leaves_emit, surfaces: &[&work.shape, records.raw()] };
+            copies.emit(gpu, source, &descent.layer, count, &attributes, work.clock)?
         };
-        let Descent { mut layers, layer, .. } = descent;
-        layers.push(layer);
-        Ok((layers, leaves))
+        Ok((descent.into_layers(), leaves))
     }
 
     /// The crossed transition voxels. Where the leaves are the transition voxels they are made one by one and not kept: none.
@@ -112,8 +113,7 @@ impl RoughPass {
     ) -> Result<(), GpuError> {
         let gpu = work.gpu;
         for child_level in work.words.transition + 1..work.source.forest.level {
-            let params =
-                gpu.uniform(&Params::new(work.source, descent.layer.len(), child_level, Volume::default()));
+            let params = gpu.uniform(&Params::new(work.source, descent.layer.len(), child_level));
             let children = work.count(&self.count, &params, descent, records)?;
             let next = Buffer::zeroed(gpu, "pairs", children)?;
             let mut rec = Recorder::new(gpu, "traverse");
@@ -133,8 +133,7 @@ impl RoughPass {
         records: &Buffer<u32>,
     ) -> Result<usize, GpuError> {
         let level = work.source.forest.level;
-        let params =
-            work.gpu.uniform(&Params::new(work.source, descent.layer.len(), level, Volume::default()));
+        let params = work.gpu.uniform(&Params::new(work.source, descent.layer.len(), level));
         work.count(&self.leaves_count, &params, descent, records)
     }
 }
@@ -198,43 +197,6 @@ impl<'a> Work<'a> {
         self.scan.run(&mut rec, &descent.layer.offsets)?;
         self.clock.submit(rec);
         Ok(descent.layer.totals(self.gpu)?[0] as usize)
-    }
-
-    /// Writes the copies. `cracks` are the bindings that say where the crack surfaces are.
-    fn emit_leaves(
-        &mut self,
-        kernel: &Kernel,
-        descent: &Descent,
-        cracks: &[&wgpu::Buffer],
-        copies: usize,
-        interior: Volume,
-    ) -> Result<LeafBuffers, GpuError> {
-        let (gpu, source, layer) = (self.gpu, self.source, &descent.layer);
-        let params = gpu.uniform(&Params::new(source, layer.len(), source.forest.level, interior));
-        let leaves = LeafBuffers::new(gpu, copies)?;
-        let mut rec = Recorder::new(gpu, "boundary set");
-        let bound = kernel.bind(
-            gpu,
-            &[
-                &[&params, &self.shape, source.arena.nodes.raw()][..],
-                cracks,
-                &[
-                    layer.pairs.raw(),
-                    layer.masks.raw(),
-                    layer.offsets.raw(),
-                    source.arena.normals.raw(),
-                    source.arena.colors.raw(),
-                    source.arena.cuts.raw(),
-                    leaves.place.raw(),
-                    leaves.surface.raw(),
-                    leaves.cuts.raw(),
-                ],
-            ]
-            .concat(),
-        );
-        rec.dispatch(kernel, &bound, groups_for(layer.len()));
-        self.clock.submit(rec);
-        Ok(leaves)
     }
 }
 
