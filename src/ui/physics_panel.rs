@@ -68,8 +68,8 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     let tip = "Speed at which it leaves the hand";
     let response = slider(ui, "Speed", tip, &mut new.throw.speed, 0.0..=40.0, &SliderLook::unit(" m/s", 1));
     out.name("throw_speed", &response);
-    let look = SliderLook { unit: " kg/m³", decimals: 0, logarithmic: true };
-    let tip = "Water is 1000, stone 2600, iron 7900";
+    let look = SliderLook { unit: " kg", decimals: 0, logarithmic: true };
+    let tip = "Of each cubic metre: water is 1000, stone 2600, iron 7900";
     let response = slider(ui, "Density", tip, &mut new.throw.density, 100.0..=20_000.0, &look);
     out.name("throw_density", &response);
     if new != *tuning {
