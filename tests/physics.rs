@@ -315,6 +315,7 @@ fn p12_ninety_pieces_come_to_rest() {
 }
 
 #[test]
+#[ignore = "takes minutes: cargo test --release --test physics -- --ignored --nocapture"]
 fn p12_five_hundred_pieces_come_to_rest() {
     let mut scene = shipped("p12-pile");
     scene.bodies[0].fracture.seeds = 500;

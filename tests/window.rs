@@ -381,7 +381,8 @@ fn keeps_a_cell_and_breaks(display: &Display) {
         chosen.sort_unstable();
         program.until("a chosen cell", |s| s["kept"] == Value::from(chosen.clone()) && seen(s));
         let share = changed(&before, &program.pixels([centre[0] + x, centre[1] + y], 6.0));
-        assert!(share > 0.5, "only {:.0} % of the pixels at the click changed", share * 100.0);
+        // The cell was lit under the pointer before, so it only changes its tint.
+        assert!(share > 0.2, "only {:.0} % of the pixels at the click changed", share * 100.0);
     }
     assert_eq!(chosen.len(), 2, "the two places lie in two cells");
     program.keys("ctrl+z");
