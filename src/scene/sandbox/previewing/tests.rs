@@ -183,8 +183,19 @@ fn a_break_and_a_new_scene_end_the_preview_and_undo_brings_it_back() {
     sandbox.break_at(aim.body, point, direction);
     until(&mut sandbox, Arrived::Broke);
     assert!(sandbox.bodies().len() > 1 && sandbox.aimed(&aim).is_none());
+    assert!(sandbox.update_preview().unwrap(), "what was aimed at is gone");
+    assert_eq!(sandbox.preview().showing, None);
     assert_eq!(sandbox.undo().as_deref(), Some("break"));
-    assert!(sandbox.update_preview().unwrap(), "the body is back under its name, and what aims at it too");
+    // Its coarse copy is made on a worker again.
+    let mut is_back = false;
+    for _ in 0..600 {
+        is_back = is_back || sandbox.update_preview().unwrap();
+        if is_back {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert!(is_back, "the body is back under its name, and what aims at it too");
     assert_eq!((sandbox.bodies().len(), sandbox.preview().showing), (1, Some(PreviewMode::Seams)));
     let again = self::aim(&sandbox);
     sandbox.open("builtin:sphere", 5);
