@@ -336,15 +336,14 @@ fn the_inside_is_drawn_over_the_picture_and_bad_names_get_the_list() {
         assert_eq!(said.contains("labels after iteration"), counts, "{said}");
     }
     let rough = ["--surface", "rough", "--transition-level", "3"];
-    for show in ["transition", "triangles", "points"] {
-        for more in [&["--only"][..], &["--explode", "0.3"], &["--seams"]] {
-            let (shown, _) = picture("rough.png", &[&rough[..], more, &["--show", show]].concat()).unwrap();
-            let (without, _) =
-                picture("bare.png", &[&rough[..], if more == ["--only"] { &[] } else { more }].concat())
-                    .unwrap();
-            let changed = shown.pixels().zip(without.pixels()).filter(|(a, b)| a != b).count();
-            assert!(changed > 60, "{show} with {more:?} changes {changed} pixels");
-        }
+    for (show, more) in
+        [("transition", &["--only"][..]), ("triangles", &["--explode", "0.3"]), ("points", &["--seams"])]
+    {
+        let (shown, _) = picture("rough.png", &[&rough[..], more, &["--show", show]].concat()).unwrap();
+        let (without, _) =
+            picture("bare.png", &[&rough[..], if more == ["--only"] { &[] } else { more }].concat()).unwrap();
+        let changed = shown.pixels().zip(without.pixels()).filter(|(a, b)| a != b).count();
+        assert!(changed > 60, "{show} with {more:?} changes {changed} pixels");
     }
     let mut refused = kintsugi(["render", "builtin:sphere", "--out", "x.png", "--show", "cracks"]);
     let (code, _, message) = outcome(&refused.output().unwrap());
