@@ -110,8 +110,9 @@ impl Handler {
             Some(winit::window::Theme::Dark),
             Some(gpu.limits.max_texture_dimension_2d as usize),
         );
-        let painter =
-            egui_wgpu::Renderer::new(&gpu.device, surface.format(), egui_wgpu::RendererOptions::default());
+        // The panels are flat colours: nothing there that noise could smooth, and a software adapter pays for it at every pixel.
+        let options = egui_wgpu::RendererOptions { dithering: false, ..Default::default() };
+        let painter = egui_wgpu::Renderer::new(&gpu.device, surface.format(), options);
         let blit = Blit::new(&gpu, surface.format());
         let adapter = gpu.describe();
         Shown { window, gpu, surface, egui, painter, blit, adapter }

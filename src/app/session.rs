@@ -26,6 +26,10 @@ use crate::{
 const STEP_BUDGET: f64 = 0.025;
 /// After this long without motion the picture is refined.
 const STILL_AFTER: Duration = Duration::from_millis(220);
+/// Previews a second that the level of a preview makes room for, beside the panels and a picture.
+const PREVIEWS_A_SECOND: f64 = 10.0;
+/// What a coarse picture takes, ms.
+const PREVIEW_PICTURE_MS: f64 = 30.0;
 /// Previews a second that pictures make room for while a value moves: somewhat more than the ten that are wanted.
 const TUNED_A_SECOND: f64 = 14.0;
 /// A hand that rested this long no longer tunes.
@@ -62,6 +66,10 @@ pub struct Session {
     picture_ms: f64,
     /// Time that frames take beside their pictures (preview, panels, presenting), ms.
     rest_ms: f64,
+    /// The same without the preview, in frames that had one.
+    panels_ms: f64,
+    /// How often the preview had been computed by the last frame.
+    previewed: u64,
     /// When the preview was last computed anew, and for which revision of it.
     tuned: Option<(Instant, u64)>,
     making: Option<mpsc::Receiver<Made>>,
@@ -112,6 +120,8 @@ impl Session {
             pace: 1.0,
             picture_ms: 0.0,
             rest_ms: 0.0,
+            panels_ms: 0.0,
+            previewed: 0,
             tuned: None,
             making: None,
             clock: Clock::new(Time::Realtime),
@@ -526,6 +536,17 @@ impl Session {
     pub fn frame_took(&mut self, ms: f64) {
         if self.picture_ms > 0.0 {
             self.rest_ms += 0.2 * ((ms - self.picture_ms).max(0.0) - self.rest_ms);
+        }
+        let Some(sandbox) = &mut self.sandbox else {
+            return;
+        };
+        let preview = sandbox.preview();
+        if self.picture_ms > 0.0
+            && std::mem::replace(&mut self.previewed, preview.recomputed) != preview.recomputed
+        {
+            let others_ms = (ms - self.picture_ms - preview.ms).max(0.0);
+            self.panels_ms += 0.2 * (others_ms - self.panels_ms);
+            sandbox.leave_room_for_preview(1000.0 / PREVIEWS_A_SECOND - self.panels_ms - PREVIEW_PICTURE_MS);
         }
     }
 

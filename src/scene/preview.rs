@@ -64,8 +64,10 @@ pub struct PreviewReport {
 /// Level that a preview starts at, 5 at least.
 const FIRST_LEVEL: u32 = 6;
 const LEAST_LEVEL: u32 = 5;
-/// Longer, and a coarser level is taken, ms: with a picture of its own time it would no longer be ten a second.
+/// Longer, and a coarser level is taken, ms; less where the rest of a frame leaves less of the tenth of a second.
 const MOST_MS: f64 = 80.0;
+/// What a preview may always take, however long the rest of a frame takes, ms.
+const LEAST_ROOM_MS: f64 = 40.0;
 /// A finer level is taken where it is expected to stay below this, ms.
 const AIM_MS: f64 = 36.0;
 /// A level has about this many times the voxels of the one above it.
@@ -78,12 +80,13 @@ const PATIENCE: usize = 3;
 pub struct LevelControl {
     level: u32,
     most: u32,
+    room_ms: f64,
     times_ms: Vec<f64>,
 }
 
 impl Default for LevelControl {
     fn default() -> Self {
-        Self { level: FIRST_LEVEL, most: crate::svo::MAX_LEVEL, times_ms: Vec::new() }
+        Self { level: FIRST_LEVEL, most: crate::svo::MAX_LEVEL, room_ms: MOST_MS, times_ms: Vec::new() }
     }
 }
 
@@ -92,6 +95,11 @@ impl LevelControl {
     #[must_use]
     pub fn level(&self, object_level: u32) -> u32 {
         self.level.min(object_level).max(1)
+    }
+
+    /// Tells how much of a frame's time is left to previews, ms.
+    pub fn leave_room(&mut self, ms: f64) {
+        self.room_ms = if ms.is_finite() { ms.clamp(LEAST_ROOM_MS, MOST_MS) } else { MOST_MS };
     }
 
     /// Tells how long a preview at [`LevelControl::level`] of `object_level` took.
@@ -104,9 +112,10 @@ impl LevelControl {
         self.times_ms.sort_by(f64::total_cmp);
         let median = self.times_ms[PATIENCE / 2];
         self.times_ms.clear();
-        if median > MOST_MS && self.level > LEAST_LEVEL {
+        if median > self.room_ms && self.level > LEAST_LEVEL {
             self.level -= 1;
-        } else if median * GROWTH < AIM_MS && self.level < object_level.min(self.most) {
+        } else if median * GROWTH < AIM_MS.min(0.9 * self.room_ms) && self.level < object_level.min(self.most)
+        {
             self.level += 1;
         }
     }
@@ -145,6 +154,31 @@ mod tests {
         assert_eq!(settled(0.1, 4.2, 4), 4, "which may be coarse");
         assert_eq!(settled(200.0, 4.0, 8), 5);
         assert_eq!(settled(5000.0, 4.0, 8), 5, "and there is a least");
+    }
+
+    #[test]
+    fn a_slow_picture_leaves_less_room() {
+        let mut control = LevelControl::default();
+        let mut settle = |room_ms: f64| {
+            control.leave_room(room_ms);
+            for _ in 0..30 {
+                let level = control.level(8);
+                control.measured(8, 50.0 * 2.5_f64.powi(level as i32 - 7));
+            }
+            control.level(8)
+        };
+        assert_eq!([settle(1e9), settle(40.0), settle(-20.0), settle(f64::NAN)], [6, 6, 6, 6]);
+        let mut control = LevelControl { level: 7, ..LevelControl::default() };
+        control.leave_room(60.0);
+        for _ in 0..9 {
+            control.measured(8, 50.0);
+        }
+        assert_eq!(control.level(8), 7, "50 ms fit into 60");
+        control.leave_room(40.0);
+        for _ in 0..3 {
+            control.measured(8, 50.0);
+        }
+        assert_eq!(control.level(8), 6, "but not into 40");
     }
 
     #[test]

@@ -149,6 +149,11 @@ impl Sandbox {
         self.preview.aim = aim;
     }
 
+    /// Tells how much of a frame's time is left to previews, ms: their level follows it.
+    pub fn leave_room_for_preview(&mut self, ms: f64) {
+        self.preview.control.leave_room(ms);
+    }
+
     /// What the preview does.
     #[must_use]
     pub fn preview(&self) -> PreviewReport {
