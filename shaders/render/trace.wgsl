@@ -35,6 +35,15 @@ struct Box {
 }
 
 const BOX_LEAF = 0x80000000u;
+const NO_BODY = 0xffffffffu;
+
+// What a walk through an octree met.
+const MET_NOTHING = 0u;
+const MET_LEAF = 1u;
+// An octant that is smaller than the ray's width there.
+const MET_BLOCK = 2u;
+// An octant wholly inside.
+const MET_INSIDE = 3u;
 
 @group(0) @binding(0) var<uniform> frame: Frame;
 @group(0) @binding(1) var<storage, read> nodes: array<Node>;
@@ -139,95 +148,119 @@ fn walk(index: u32, ray: Ray, best: ptr<function, Hit>) {
     var size = side >> 1u;
     var bit = level - 1u;
     var current = bodies[index].root;
-    var node = nodes[node_base + current];
     var t = 0.0;
     var axis = select(select(2u, 1u, entry.y > entry.z), 0u, entry.x > max(entry.y, entry.z));
     var p = select(vec3<u32>(0u), vec3<u32>(size), (vec3<f32>(f32(size)) - start_point) * inverse <= vec3<f32>(0.0));
     // Leaf that the ray passed above, whose look an internal octant behind it borrows.
     var passed = NO_LEAF;
     var passed_cut = false;
+    // The octant that the ray is in was looked at: go on behind it.
+    var done_here = false;
+    var steps = 0u;
 
-    for (var steps = 0u; steps < 4096u; steps++) {
-        let exits = (vec3<f32>(p + size) - start_point) * inverse;
-        let t_exit = min(exits.x, min(exits.y, exits.z));
-        let high = (p & vec3<u32>(size)) != vec3<u32>(0u);
-        let octant = (select(0u, 1u, high.x) | select(0u, 2u, high.y) | select(0u, 4u, high.z)) ^ mirror;
-        if bit_at(node.masks, octant) == 1u {
-            let child = node_child(node, octant);
-            if size == 1u {
-                let n = mirrored(normal_unpack(normals[leaf_base + child]), backward);
-                let step = mirrored(direction, backward);
-                let from_centre = start_point + step * t - (vec3<f32>(p) + 0.5);
-                let height = dot(from_centre, n) - leaf_offset(colors[leaf_base + child]);
-                let slope = dot(step, n);
-                var t_hit = t;
-                if height > 0.0 {
-                    t_hit = select(1e30, t - height / slope, slope < 0.0);
+    // Two loops: the inner one only moves, so that neighbouring rays, which meet their leaves at different steps, test them together.
+    loop {
+        var met = MET_NOTHING;
+        var child = 0u;
+        var t_exit = 0.0;
+        loop {
+            steps += 1u;
+            if steps > 4096u {
+                break;
+            }
+            let node = nodes[node_base + current];
+            let exits = (vec3<f32>(p + size) - start_point) * inverse;
+            t_exit = min(exits.x, min(exits.y, exits.z));
+            let high = (p & vec3<u32>(size)) != vec3<u32>(0u);
+            let octant = (select(0u, 1u, high.x) | select(0u, 2u, high.y) | select(0u, 4u, high.z)) ^ mirror;
+            if !done_here && bit_at(node.masks, octant) == 1u {
+                child = node_child(node, octant);
+                if size == 1u {
+                    met = MET_LEAF;
+                    break;
                 }
-                var t_leave = t_exit;
-                passed_cut = false;
-                let cut = cuts[leaf_base + child];
-                if cut_is_there(cut) && t_hit <= t_exit {
-                    // The solid lies below both planes.
-                    let m = mirrored(cut_normal(cut), backward);
-                    let cut_height = dot(from_centre, m) - cut_offset(cut);
-                    let cut_slope = dot(step, m);
-                    if slope > 0.0 {
-                        t_leave = min(t_leave, t - height / slope);
-                    }
-                    var t_cut = t;
-                    if cut_height > 0.0 {
-                        t_cut = select(1e30, t - cut_height / cut_slope, cut_slope < 0.0);
-                    } else if cut_slope > 0.0 {
-                        t_leave = min(t_leave, t - cut_height / cut_slope);
-                    }
-                    // Where the ray comes in by a face of the voxel, the plane shows that faces the ray, or else the nearer one.
-                    let through_face = select(cut_height > height, cut_slope < slope, (cut_slope < 0.0) != (slope < 0.0));
-                    passed_cut = t_cut > t_hit || (t_cut == t_hit && through_face);
-                    t_hit = max(t_hit, t_cut);
+                if f32(size) * voxel < ray.cut_base + ray.cut_slope * (start + t) {
+                    met = MET_BLOCK;
+                    break;
                 }
-                if t_hit <= t_leave {
-                    if t_hit < end {
-                        *best = Hit(start + t_hit, index, child, level, axis, passed_cut);
-                    }
-                    return;
-                }
-                passed = child;
-            } else if f32(size) * voxel < ray.cut_base + ray.cut_slope * (start + t) {
-                *best = Hit(start + t, index, leaf_below(node_base, child, bit, mirror), level - bit, axis, false);
-                return;
-            } else {
                 stack[bit] = current;
                 current = child;
-                node = nodes[node_base + current];
                 size = size >> 1u;
                 bit -= 1u;
                 p += select(vec3<u32>(0u), vec3<u32>(size), (vec3<f32>(p + size) - start_point) * inverse <= vec3<f32>(t));
                 continue;
             }
-        } else if bit_at(node.masks, octant + 8u) == 1u {
-            *best = Hit(start + t, index, passed, level - bit, axis, passed_cut);
-            return;
-        }
-        t = t_exit;
-        if !(t < end) {
-            return;
-        }
-        let crossed = exits <= vec3<f32>(t_exit);
-        axis = select(select(2u, 1u, crossed.y), 0u, crossed.x);
-        let next = p + select(vec3<u32>(0u), vec3<u32>(size), crossed);
-        let changed = (p.x ^ next.x) | (p.y ^ next.y) | (p.z ^ next.z);
-        p = next;
-        if changed >= size * 2u {
-            bit = firstLeadingBit(changed);
-            if bit >= level {
-                return;
+            if !done_here && bit_at(node.masks, octant + 8u) == 1u {
+                met = MET_INSIDE;
+                break;
             }
-            size = 1u << bit;
-            current = stack[bit];
-            node = nodes[node_base + current];
-            p = p & vec3<u32>(~(size - 1u));
+            done_here = false;
+            t = t_exit;
+            if !(t < end) {
+                break;
+            }
+            let crossed = exits <= vec3<f32>(t_exit);
+            axis = select(select(2u, 1u, crossed.y), 0u, crossed.x);
+            let next = p + select(vec3<u32>(0u), vec3<u32>(size), crossed);
+            let changed = (p.x ^ next.x) | (p.y ^ next.y) | (p.z ^ next.z);
+            p = next;
+            if changed >= size * 2u {
+                bit = firstLeadingBit(changed);
+                if bit >= level {
+                    break;
+                }
+                size = 1u << bit;
+                current = stack[bit];
+                p = p & vec3<u32>(~(size - 1u));
+            }
         }
+        if met != MET_LEAF {
+            if met == MET_BLOCK {
+                *best = Hit(start + t, index, leaf_below(node_base, child, bit, mirror), level - bit, axis, false);
+            } else if met == MET_INSIDE {
+                *best = Hit(start + t, index, passed, level - bit, axis, passed_cut);
+            }
+            return;
+        }
+        let n = mirrored(normal_unpack(normals[leaf_base + child]), backward);
+        let step = mirrored(direction, backward);
+        let from_centre = start_point + step * t - (vec3<f32>(p) + 0.5);
+        let height = dot(from_centre, n) - leaf_offset(colors[leaf_base + child]);
+        let slope = dot(step, n);
+        var t_hit = t;
+        if height > 0.0 {
+            t_hit = select(1e30, t - height / slope, slope < 0.0);
+        }
+        var t_leave = t_exit;
+        passed_cut = false;
+        let cut = cuts[leaf_base + child];
+        if cut_is_there(cut) && t_hit <= t_exit {
+            // The solid lies below both planes.
+            let m = mirrored(cut_normal(cut), backward);
+            let cut_height = dot(from_centre, m) - cut_offset(cut);
+            let cut_slope = dot(step, m);
+            if slope > 0.0 {
+                t_leave = min(t_leave, t - height / slope);
+            }
+            var t_cut = t;
+            if cut_height > 0.0 {
+                t_cut = select(1e30, t - cut_height / cut_slope, cut_slope < 0.0);
+            } else if cut_slope > 0.0 {
+                t_leave = min(t_leave, t - cut_height / cut_slope);
+            }
+            // Where the ray comes in by a face of the voxel, the plane shows that faces the ray, or else the nearer one.
+            let through_face = select(cut_height > height, cut_slope < slope, (cut_slope < 0.0) != (slope < 0.0));
+            passed_cut = t_cut > t_hit || (t_cut == t_hit && through_face);
+            t_hit = max(t_hit, t_cut);
+        }
+        if t_hit <= t_leave {
+            if t_hit < end {
+                *best = Hit(start + t_hit, index, child, level, axis, passed_cut);
+            }
+            return;
+        }
+        passed = child;
+        done_here = true;
     }
 }
 
@@ -257,14 +290,27 @@ fn trace(ray: Ray, any: bool) -> Hit {
     var entries: array<f32, 24>;
     var depth = 0u;
     var current = 0u;
+    var waiting = false;
+    // As in `walk`: first every ray looks for its next body, then they walk together.
     loop {
-        let first = boxes[current].first;
-        if (first & BOX_LEAF) != 0u {
-            walk(first & 0x7fffffffu, ray, &best);
-            if any && best.body != BODY_SKY {
-                return best;
+        var body = NO_BODY;
+        loop {
+            if waiting {
+                if depth == 0u {
+                    break;
+                }
+                depth -= 1u;
+                if !(entries[depth] < best.distance) {
+                    continue;
+                }
+                current = stack[depth];
             }
-        } else {
+            waiting = true;
+            let first = boxes[current].first;
+            if (first & BOX_LEAF) != 0u {
+                body = first & 0x7fffffffu;
+                break;
+            }
             let t0 = box_entry(first, ray.origin, inverse, ray.first, best.distance);
             let t1 = box_entry(first + 1u, ray.origin, inverse, ray.first, best.distance);
             if min(t0, t1) < 1e29 {
@@ -275,19 +321,16 @@ fn trace(ray: Ray, any: bool) -> Hit {
                     depth += 1u;
                 }
                 current = select(first, first + 1u, swap);
-                continue;
+                waiting = false;
             }
         }
-        loop {
-            if depth == 0u {
-                return best;
-            }
-            depth -= 1u;
-            if entries[depth] < best.distance {
-                break;
-            }
+        if body == NO_BODY {
+            break;
         }
-        current = stack[depth];
+        walk(body, ray, &best);
+        if any && best.body != BODY_SKY {
+            break;
+        }
     }
     return best;
 }
