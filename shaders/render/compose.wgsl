@@ -2,7 +2,11 @@
 //#include render/frame
 // Hits and light to colour: edge-aware light filter, shading, tone curve, overlay, history, sRGB, dither. One thread is one pixel.
 
-@group(0) @binding(0) var<uniform> frame: Frame;
+// Bound as storage and copied by every kernel as its first deed: Mesa's software driver compiles a kernel anew whenever a value of a uniform
+// buffer has changed that decides a branch or a loop, some 30 ms for every picture.
+@group(0) @binding(0) var<storage, read> frame_words: Frame;
+var<private> frame: Frame;
+
 @group(0) @binding(1) var<storage, read> hits: array<PixelHit>;
 @group(0) @binding(2) var<storage, read> looks: array<u32>;
 @group(0) @binding(3) var<storage, read> lights: array<vec4<u32>>;
@@ -183,6 +187,7 @@ fn selected_near(at: vec2<u32>) -> f32 {
 
 @compute @workgroup_size(8, 8)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    frame = frame_words;
     if any(id.xy >= frame.size) {
         return;
     }

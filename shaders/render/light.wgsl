@@ -24,6 +24,7 @@ fn frame_of(n: vec3<f32>) -> mat3x3<f32> {
 
 @compute @workgroup_size(8, 8)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    frame = frame_words;
     if any(id.xy >= frame.light_size) {
         return;
     }

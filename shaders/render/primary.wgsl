@@ -117,6 +117,7 @@ fn level_color(level: u32) -> vec3<f32> {
 
 @compute @workgroup_size(8, 8)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    frame = frame_words;
     if any(id.xy >= frame.size) {
         return;
     }

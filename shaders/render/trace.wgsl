@@ -45,7 +45,11 @@ const MET_BLOCK = 2u;
 // An octant wholly inside.
 const MET_INSIDE = 3u;
 
-@group(0) @binding(0) var<uniform> frame: Frame;
+// Bound as storage and copied by every kernel as its first deed: Mesa's software driver compiles a kernel anew whenever a value of a uniform
+// buffer has changed that decides a branch or a loop, some 30 ms for every picture.
+@group(0) @binding(0) var<storage, read> frame_words: Frame;
+var<private> frame: Frame;
+
 @group(0) @binding(1) var<storage, read> nodes: array<Node>;
 @group(0) @binding(2) var<storage, read> normals: array<u32>;
 @group(0) @binding(3) var<storage, read> colors: array<u32>;

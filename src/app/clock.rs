@@ -17,7 +17,7 @@ pub enum Time {
 }
 
 /// Most steps that one picture catches up.
-const MOST_STEPS: u32 = 8;
+const MOST_STEPS: u32 = 12;
 
 /// Turns real time into whole steps.
 #[derive(Clone, Debug)]

@@ -22,8 +22,10 @@ use crate::{
     ui::{Command, Hover, Notice, NoticeKind},
 };
 
-/// Longest time that one picture spends on steps, s, unless a single step takes longer.
+/// Longest time that one picture spends on steps, s, unless a single step takes longer or the rest of the picture does.
 const STEP_BUDGET: f64 = 0.025;
+/// What steps may take for each second that panels and picture take: on a slow machine time must not stand still for the picture's sake.
+const STEP_SHARE: f64 = 0.6;
 /// After this long without motion the picture is refined.
 const STILL_AFTER: Duration = Duration::from_millis(220);
 /// Previews a second that the level of a preview makes room for, beside the panels and a picture.

@@ -105,13 +105,13 @@ impl Kernel {
 }
 
 impl Gpu {
-    /// A uniform buffer holding `value`.
+    /// A buffer holding `value`, to bind as uniform or as storage.
     #[must_use]
     pub fn uniform<T: Pod>(&self, value: &T) -> wgpu::Buffer {
         let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("uniform"),
             size: (size_of::<T>() as u64).next_multiple_of(16),
-            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
         self.queue.write_buffer(&buffer, 0, bytemuck::bytes_of(value));

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::{STEP_BUDGET, Session};
+use super::{STEP_BUDGET, STEP_SHARE, Session};
 use crate::{
     app::clock::{Clock, Time},
     ui::{Command, HoldView, NoticeKind},
@@ -36,6 +36,7 @@ impl Session {
         }
         let dt = sandbox.settings().dt;
         let wanted = self.clock.steps(passed, dt);
+        let budget = STEP_BUDGET.max(STEP_SHARE * 1e-3 * (self.picture_ms + self.rest_ms));
         let (start, frozen) = (Instant::now(), sandbox.frozen());
         let mut done = 0;
         for _ in 0..wanted {
@@ -45,7 +46,7 @@ impl Session {
                 break;
             }
             done += 1;
-            if start.elapsed().as_secs_f64() > STEP_BUDGET {
+            if start.elapsed().as_secs_f64() > budget {
                 self.clock.forget();
                 break;
             }
