@@ -169,16 +169,16 @@ mod tests {
         };
         assert_eq!([settle(1e9), settle(40.0), settle(-20.0), settle(f64::NAN)], [6, 6, 6, 6]);
         let mut control = LevelControl { level: 7, ..LevelControl::default() };
-        control.leave_room(60.0);
+        control.leave_room(70.0);
         for _ in 0..9 {
-            control.measured(8, 50.0);
+            control.measured(8, 60.0);
         }
-        assert_eq!(control.level(8), 7, "50 ms fit into 60");
-        control.leave_room(45.0);
+        assert_eq!(control.level(8), 7, "60 ms fit into 70");
+        control.leave_room(55.0);
         for _ in 0..3 {
-            control.measured(8, 50.0);
+            control.measured(8, 60.0);
         }
-        assert_eq!(control.level(8), 6, "but not into 50 and less");
+        assert_eq!(control.level(8), 6, "but not into 55");
     }
 
     #[test]
