@@ -31,7 +31,7 @@ const STILL_AFTER: Duration = Duration::from_millis(220);
 /// Previews a second that the level of a preview makes room for, beside the panels and a picture.
 const PREVIEWS_A_SECOND: f64 = 10.0;
 /// What a coarse picture takes, ms.
-const PREVIEW_PICTURE_MS: f64 = 30.0;
+const PREVIEW_PICTURE_MS: f64 = 15.0;
 /// Previews a second that pictures make room for while a value moves: somewhat more than the ten that are wanted.
 const TUNED_A_SECOND: f64 = 14.0;
 /// A hand that rested this long no longer tunes.
