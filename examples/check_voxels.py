@@ -17,6 +17,7 @@ The grid has side^3 voxels; level 9 needs about 2 GB. Breaks of one generation w
 """
 
 import sys
+from pathlib import Path
 
 import numpy as np
 from scipy import ndimage
@@ -132,7 +133,8 @@ def check_f4(data, side):
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    with np.load(sys.argv[1]) as archive:
+    path = Path(sys.argv[1])
+    with np.load(path / "voxels.npz" if path.is_dir() else path) as archive:
         data = {name: archive[name] for name in archive.files}
     # The longest side of the object leaves one free voxel of the grid on both ends.
     side = 1 << int(np.ceil(np.log2(data["source"].max() + 1)))
