@@ -7,6 +7,7 @@ mod breaking;
 mod crack;
 mod doctor;
 mod fracture;
+mod frames;
 mod input;
 mod progress;
 mod render;

@@ -247,7 +247,7 @@ fn picture(args: &RenderArgs, gpu: &Gpu, still: &Still<'_>, reporter: &Reporter)
 }
 
 /// JSON itself, or the name of a file that holds it.
-fn parse_camera(text: &str) -> Result<Camera, CliError> {
+pub fn parse_camera(text: &str) -> Result<Camera, CliError> {
     let inline = text.trim_start().starts_with('{');
     let json = if inline {
         text.to_owned()

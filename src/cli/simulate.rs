@@ -17,6 +17,7 @@ use crate::{
 
 use super::{
     CliError,
+    frames::FrameArgs,
     input::{about, is_scene},
     progress::Reporter,
 };
@@ -43,6 +44,8 @@ pub struct SimulateArgs {
     /// Write collision_points.csv: averaged collision points of all pairs, after every step of this many
     #[arg(long, value_name = "STEPS", value_parser = clap::value_parser!(u64).range(1..))]
     collision_points: Option<u64>,
+    #[command(flatten)]
+    film: FrameArgs,
     /// Print progress as lines of JSON on stderr
     #[arg(long)]
     json_progress: bool,
@@ -135,11 +138,16 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
         reporter
             .warn("adaptive_level needs a [camera] to measure from; without one every body keeps its level");
     }
+    let film = args.film.check(scene.dt)?;
     super::make_folder(&args.out)?;
     let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
     let mut sandbox = open(&gpu, scene, &reporter)?;
     let mut log = Trajectory::default();
     log.record(sandbox.bodies(), sandbox.last_step());
+    let mut film = film.map(|film| args.film.open(&gpu, film, &args.out, &sandbox)).transpose()?;
+    if let Some(film) = &mut film {
+        film.after(&gpu, &sandbox, 0)?;
+    }
     let mut pairs = PairLog::create(&args.out, args.pairs, args.collision_points)?;
     reporter.stage("simulate", |progress| -> Result<(), CliError> {
         let dt = sandbox.settings().dt;
@@ -151,6 +159,9 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
             log.record(sandbox.bodies(), &report);
             if pairs.wants(step) {
                 pairs.record(step, report.time, &sandbox.pair_data())?;
+            }
+            if let Some(film) = &mut film {
+                film.after(&gpu, &sandbox, step)?;
             }
             progress.set(step as f32 / steps as f32);
         }
@@ -169,10 +180,11 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     })?;
     drop(reporter);
     super::print(&format!(
-        "{} steps, {} bodies, {} awake at the end; written to {}\n",
+        "{} steps, {} bodies, {} awake at the end{}; written to {}\n",
         log.len() - 1,
         log.bodies(),
         sandbox.awake(),
+        film.map_or(String::new(), |film| format!(", {} frames", film.written())),
         args.out.display()
     ));
     Ok(())

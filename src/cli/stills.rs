@@ -225,6 +225,20 @@ pub struct Still<'a> {
 /// # Errors
 /// [`GpuError`].
 pub fn draw(gpu: &Gpu, renderer: &mut Renderer, still: &Still<'_>) -> Result<Vec<u8>, GpuError> {
+    let passes = if gpu.is_software() { PASSES_SOFTWARE } else { PASSES };
+    draw_with(gpu, renderer, still, passes)
+}
+
+/// As [`draw`], of so many passes.
+///
+/// # Errors
+/// [`GpuError`].
+pub fn draw_with(
+    gpu: &Gpu,
+    renderer: &mut Renderer,
+    still: &Still<'_>,
+    passes: u32,
+) -> Result<Vec<u8>, GpuError> {
     let input = FrameInput {
         arena: still.arena,
         bodies: still.bodies,
@@ -240,7 +254,6 @@ pub fn draw(gpu: &Gpu, renderer: &mut Renderer, still: &Still<'_>) -> Result<Vec
         seams: still.seams,
         overlay: still.overlay,
     };
-    let passes = if gpu.is_software() { PASSES_SOFTWARE } else { PASSES };
     let pixels = renderer.still(gpu, &input, passes)?;
     gpu.check()?;
     Ok(pixels)

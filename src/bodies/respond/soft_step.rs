@@ -30,6 +30,8 @@ pub struct SoftStep {
     pub stick: f64,
     /// How fast the motion of a leaning piece that turns a little dies, 1/s.
     pub wobble_damping: f64,
+    /// Rounds over all contacts in each pass of a substep. With one, heavy pieces on light ones sink before the light ones know of the load.
+    pub iterations: u32,
 }
 
 impl Default for SoftStep {
@@ -42,6 +44,7 @@ impl Default for SoftStep {
             rolling: 0.03,
             stick: 15.0,
             wobble_damping: 15.0,
+            iterations: 4,
         }
     }
 }
@@ -170,15 +173,19 @@ impl Respond for SoftStep {
                 integrate::velocity(&mut mover.state, settings.gravity, h);
             }
             rows.iter_mut().for_each(|row| row.warm_start(&mut movers));
-            rows.iter_mut().for_each(|row| row.solve(&mut movers, Some((soft, self.push_out)), h));
-            rows.iter_mut().for_each(|row| row.hold(&mut movers, self.rolling, self.stick));
+            for _ in 0..self.iterations {
+                rows.iter_mut().for_each(|row| row.solve(&mut movers, Some((soft, self.push_out)), h));
+                rows.iter_mut().for_each(|row| row.hold(&mut movers, self.rolling, self.stick));
+            }
             for mover in movers.iter_mut().filter(|m| m.moves()) {
                 integrate::pose(&mut mover.state, &mover.inertia_in_body, &mover.inverse_in_body, h);
                 mover.turn_inertia();
             }
             rows.iter_mut().for_each(|row| row.aim(&movers));
-            rows.iter_mut().for_each(|row| row.solve(&mut movers, None, h));
-            rows.iter_mut().for_each(|row| row.hold(&mut movers, self.rolling, 0.0));
+            for _ in 0..self.iterations {
+                rows.iter_mut().for_each(|row| row.solve(&mut movers, None, h));
+                rows.iter_mut().for_each(|row| row.hold(&mut movers, self.rolling, 0.0));
+            }
             rows.iter_mut().for_each(|row| row.total_impulse += row.normal_impulse);
         }
         for _ in 0..BOUNCE_ROUNDS {

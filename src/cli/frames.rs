@@ -1,0 +1,153 @@
+//! A film of a simulation: numbered pictures at a fixed rate.
+//!
+//! In: the scene after every step. Out: `frames/00000.png` and on, one for every so many steps, ready for any program that joins pictures.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::PoisonError,
+};
+
+use clap::Args;
+
+use super::{
+    CliError,
+    render::parse_camera,
+    stills::{Still, View, draw_with},
+};
+use crate::{
+    export::write_png,
+    gpu::Gpu,
+    render::{Camera, ColorBy, Renderer},
+    scene::Sandbox,
+};
+
+/// Passes of light and edges that are added up for one picture.
+const PASSES: u32 = 6;
+
+#[derive(Args)]
+pub struct FrameArgs {
+    /// Also write frames/00000.png and on, so many for a simulated second; whole steps lie between them
+    #[arg(long, value_name = "FPS", value_parser = super::parse_positive)]
+    frames: Option<f64>,
+    /// Size of the frames in pixels
+    #[arg(long, value_name = "WxH", default_value = "640x400", value_parser = super::parse_size, requires = "frames")]
+    size: [u32; 2],
+    /// Camera of the frames instead of the scene's: JSON, or a file with it, as for `render`
+    #[arg(long, value_name = "JSON", requires = "frames")]
+    camera: Option<String>,
+}
+
+/// Draws every so many steps.
+pub struct Film {
+    folder: PathBuf,
+    every: u64,
+    size: [u32; 2],
+    camera: Camera,
+    color_by: ColorBy,
+    floor: Option<f32>,
+    renderer: Renderer,
+    written: u32,
+}
+
+impl FrameArgs {
+    /// Checks what can be checked before the adapter is opened: steps of `dt` s from one frame to the next, and the camera.
+    ///
+    /// # Errors
+    /// [`CliError::Input`].
+    pub fn check(&self, dt: f64) -> Result<Option<(u64, Option<Camera>)>, CliError> {
+        let Some(fps) = self.frames else {
+            return Ok(None);
+        };
+        let steps = 1.0 / (fps * dt);
+        if steps.round() < 1.0 || (steps - steps.round()).abs() > 1e-3 * steps {
+            let most = (1.0 / dt).round();
+            return Err(CliError::Input(format!(
+                "--frames {fps}: between two frames lie {steps:.2} steps of {dt} s; whole ones are wanted, as with {most}, {} or {}",
+                most / 2.0,
+                most / 4.0
+            )));
+        }
+        let camera = self.camera.as_deref().map(parse_camera).transpose()?;
+        Ok(Some((steps.round() as u64, camera)))
+    }
+
+    /// Makes the folder and compiles the passes.
+    ///
+    /// # Errors
+    /// [`CliError`].
+    pub fn open(
+        &self,
+        gpu: &Gpu,
+        (every, camera): (u64, Option<Camera>),
+        out: &Path,
+        sandbox: &Sandbox,
+    ) -> Result<Film, CliError> {
+        let folder = out.join("frames");
+        super::make_folder(&folder)?;
+        let settings = sandbox.settings();
+        let whole = || View::ThreeQuarter.camera_on(&sandbox.surface_points(None), self.size);
+        Ok(Film {
+            folder,
+            every,
+            size: self.size,
+            camera: camera.or(sandbox.saved_camera()).unwrap_or_else(whole),
+            color_by: sandbox.tuning().view.color_by,
+            floor: settings.floor.filter(|_| sandbox.tuning().view.floor).map(|y| y as f32),
+            renderer: Renderer::new(gpu)?,
+            written: 0,
+        })
+    }
+}
+
+impl Film {
+    /// Draws the scene after step number `step`, where a frame is due.
+    ///
+    /// # Errors
+    /// [`CliError`].
+    pub fn after(&mut self, gpu: &Gpu, sandbox: &Sandbox, step: u64) -> Result<(), CliError> {
+        if !step.is_multiple_of(self.every) {
+            return Ok(());
+        }
+        let bodies = sandbox.render_bodies(None);
+        let arena = sandbox.arena().read().unwrap_or_else(PoisonError::into_inner);
+        let still = Still {
+            arena: &arena,
+            bodies: &bodies,
+            camera: self.camera,
+            color_by: self.color_by,
+            floor: self.floor,
+            transparent: false,
+            size: self.size,
+            seams: None,
+            overlay: None,
+        };
+        let pixels = draw_with(gpu, &mut self.renderer, &still, PASSES)?;
+        write_png(&self.folder.join(format!("{:05}.png", self.written)), self.size, pixels)?;
+        self.written += 1;
+        Ok(())
+    }
+
+    /// How many there are.
+    pub fn written(&self) -> u32 {
+        self.written
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(fps: f64) -> FrameArgs {
+        FrameArgs { frames: Some(fps), size: [64, 64], camera: None }
+    }
+
+    #[test]
+    fn whole_steps_lie_between_frames() {
+        assert_eq!(args(25.0).check(0.01).unwrap(), Some((4, None)));
+        assert_eq!(args(100.0).check(0.01).unwrap(), Some((1, None)));
+        for bad in [30.0, 200.0, 1e9] {
+            assert_eq!(args(bad).check(0.01).unwrap_err().exit_code(), 2, "{bad}");
+        }
+        assert!(FrameArgs { frames: None, ..args(1.0) }.check(0.01).unwrap().is_none());
+    }
+}
