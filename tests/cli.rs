@@ -254,6 +254,21 @@ fn bad_arguments_end_with_2_and_one_line() {
         line(&["simulate", &scene, "--seconds", "1", "--out", &out]),
         line(&["simulate", &nothing, "--seconds", "1", "--out", &out]),
         line(&["simulate", "builtin:box", "--seconds", "-1", "--out", &out]),
+        line(&["simulate", "builtin:box", "--seconds", "1", "--out", &out, "--frames", "30"]),
+        line(&["simulate", "builtin:box", "--seconds", "1", "--out", &out, "--frames", "0"]),
+        line(&["simulate", "builtin:box", "--seconds", "1", "--out", &out, "--size", "64x48"]),
+        line(&[
+            "simulate",
+            "builtin:box",
+            "--seconds",
+            "1",
+            "--out",
+            &out,
+            "--frames",
+            "25",
+            "--camera",
+            "{}",
+        ]),
         line(&["render", "builtin:box", "--out", &out, "--size", "0x5"]),
         line(&["render", "builtin:box", "--out", &out, "--view", "inside"]),
         line(&["render", "builtin:box", "--out", &out, "--show", "seeds,cracks"]),
@@ -313,6 +328,24 @@ fn render_writes_pictures_of_the_size_asked_for() {
     let clear = image::open(&picture).unwrap().into_rgba8();
     assert_eq!(clear.get_pixel(0, 0)[3], 0, "the background is not clear");
     assert_eq!(clear.get_pixel(32, 24)[3], 255, "the box is not solid");
+}
+
+#[test]
+fn a_film_has_a_picture_for_every_so_many_steps() {
+    let out = folder("film");
+    let arguments =
+        ["simulate", "builtin:sphere", "--seconds", "0.1", "--frames", "25", "--size", "64x48", "--out"];
+    let Some(said) = run(arguments.into_iter().chain([text(&out).as_str()])) else {
+        return;
+    };
+    assert!(said.contains("3 frames"), "{said}");
+    let frame = |k: u32| out.join(format!("frames/{k:05}.png"));
+    for k in 0..3 {
+        let picture = image::open(frame(k)).unwrap().into_rgba8();
+        assert_eq!(picture.dimensions(), (64, 48));
+        assert_ne!(picture.get_pixel(32, 24), picture.get_pixel(0, 0), "nothing shows in frame {k}");
+    }
+    assert!(!frame(3).exists());
 }
 
 #[test]

@@ -169,6 +169,22 @@ fn what_is_dropped_breaks_within_its_limits() {
 }
 
 #[test]
+fn what_is_struck_in_its_sleep_breaks() {
+    let gpu = gpu();
+    let mut body = SceneBody::standing("builtin:box", 6);
+    (body.size, body.break_threshold) = (Some(0.5), Some(0.3));
+    body.fracture = FractureParams { seeds: 10, ..FractureParams::default() };
+    let mut sandbox = open(&gpu, Scene { bodies: vec![body], ..Scene::default() });
+    run(&mut sandbox, 150);
+    assert!(sandbox.bodies()[0].asleep && sandbox.bodies().len() == 1);
+    sandbox.throw(DVec3::new(-3.0, 0.4, 0.0), DVec3::X);
+    assert_eq!(wait(&mut sandbox), Arrived::Thrown);
+    run(&mut sandbox, 60);
+    println!("struck in its sleep: {} bodies", sandbox.bodies().len());
+    assert!(sandbox.bodies().len() > 5);
+}
+
+#[test]
 fn a_scene_says_pairs_walls_and_the_response() {
     let gpu = gpu();
     let text = "

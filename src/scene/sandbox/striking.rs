@@ -165,13 +165,14 @@ impl Sandbox {
         self.next_event = at + 1;
     }
 
-    /// Bodies that break by themselves, with their velocity before the step and the threshold.
+    /// Bodies that break by themselves, with their velocity before the step and the threshold: sleepers too, since what strikes one may
+    /// have given it all its speed in the step in which it wakes.
     pub(super) fn fragile(&self) -> Vec<(BodyId, DVec3, f64)> {
         let threshold = |info: &BodyInfo| self.objects.get(info.object)?.scene.break_threshold;
         self.world
             .bodies
             .iter()
-            .filter(|b| !b.asleep && !b.is_static())
+            .filter(|b| !b.is_static())
             .filter_map(|b| {
                 let info =
                     self.info.get(&b.id).filter(|info| info.generation < self.scene.break_generations)?;
@@ -187,6 +188,10 @@ impl Sandbox {
             let Some(body) = self.world.bodies.iter().find(|b| b.id == id) else {
                 continue;
             };
+            // What sleeps before and after has not fallen.
+            if body.asleep && velocity == DVec3::ZERO {
+                continue;
+            }
             let kick = body.state.linear_velocity - velocity - fallen;
             if kick.length() <= threshold {
                 continue;
