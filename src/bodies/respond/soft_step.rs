@@ -123,6 +123,8 @@ struct Row {
     /// Of a spring between the centres: were it that at the point, the depth would depend on where in its cell a point lies.
     linear_mass: f64,
     tangent_mass: [f64; 2],
+    /// Whether the arms have moved since the masses across were worked out.
+    tangents_moved: bool,
     /// Separation when the anchors were in one place.
     adjusted: f64,
     /// Separation and slip now: the arms turn and move with the bodies, the normal stays.
@@ -273,6 +275,7 @@ impl SoftStep {
                     normal_mass: mass(p.normal),
                     linear_mass: 1.0 / (movers[a].inverse_mass + movers[b].inverse_mass),
                     tangent_mass: [mass(t), mass(u)],
+                    tangents_moved: false,
                     adjusted: p.separation,
                     gap: p.separation,
                     drift: p.slip,
@@ -338,7 +341,7 @@ impl Row {
         self.arms = self.movers.map(|k| middle - movers[k].state.position);
         // Arms of crumbs change a lot in a substep; with the masses of the old ones the impulses would grow without bound.
         self.normal_mass = self.mass_along(movers, self.normal);
-        self.tangent_mass = self.tangents.map(|n| self.mass_along(movers, n));
+        self.tangents_moved = true;
     }
 
     /// Begins with the impulses of the last substep, up to a limit: what a heavy piece pressed on a crumb would shoot it away
@@ -346,7 +349,9 @@ impl Row {
     fn warm_start(&mut self, movers: &mut [Mover]) {
         self.normal_impulse = self.normal_impulse.min(self.normal_mass * WARM_SPEED);
         self.friction_impulse = self.friction_impulse.clamp_length_max(self.friction * self.normal_impulse);
-        self.apply(movers, self.normal * self.normal_impulse + self.friction_impulse);
+        if self.normal_impulse != 0.0 {
+            self.apply(movers, self.normal * self.normal_impulse + self.friction_impulse);
+        }
     }
 
     /// Where the point of one body is now.
@@ -371,7 +376,10 @@ impl Row {
         let change = new - self.normal_impulse;
         self.normal_impulse = new;
         self.most_impulse = self.most_impulse.max(new);
-        self.apply(movers, self.normal * change);
+        // Most points of a heap are apart and do nothing.
+        if change != 0.0 {
+            self.apply(movers, self.normal * change);
+        }
     }
 
     /// Rolling and friction, once all normal impulses of a pass are known: what they do would be undone before. Friction comes
@@ -385,6 +393,13 @@ impl Row {
 
     /// Friction: stops sliding, as far as the cone allows.
     fn rub(&mut self, movers: &mut [Mover], stick: f64) {
+        if self.normal_impulse == 0.0 && self.friction_impulse == DVec3::ZERO {
+            self.slid = true;
+            return;
+        }
+        if std::mem::take(&mut self.tangents_moved) {
+            self.tangent_mass = self.tangents.map(|n| self.mass_along(movers, n));
+        }
         let mut speed = self.speed(movers);
         if stick > 0.0 {
             speed += self.drift * stick;
