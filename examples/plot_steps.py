@@ -5,7 +5,7 @@
     python3 examples/plot_steps.py plot.svg "90 pieces=run/steps.csv" ...
 
 Each further argument is a name and a file. Needs nothing but Python. Energy is kinetic plus potential above the lowest
-value of the run, J, from the step on in which the last piece was made.
+value of the run, J, from the step on after which the last piece was made.
 """
 
 import csv
@@ -22,7 +22,8 @@ def read(path):
         rows = [{k: float(v) for k, v in row.items()} for row in csv.DictReader(file)]
     # Before the break nothing moves, and nothing is written of what sleeps.
     most = max((row["bodies"] for row in rows), default=0)
-    rows = [row for row in rows if row["bodies"] == most]
+    # The step in which the last piece was made reports what was before.
+    rows = [row for row in rows if row["bodies"] == most][1:]
     if not rows:
         sys.exit(f"{path} has no steps")
     total = [row["kinetic_energy"] + row["potential_energy"] for row in rows]
