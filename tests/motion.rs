@@ -185,6 +185,45 @@ fn what_is_struck_in_its_sleep_breaks() {
 }
 
 #[test]
+fn what_breaks_passes_on_no_more_than_it_bears_and_keeps_momentum() {
+    let gpu = gpu();
+    let mut body = SceneBody::standing("builtin:box", 6);
+    (body.size, body.break_threshold) = (Some(0.5), Some(0.3));
+    body.fracture = FractureParams { seeds: 10, ..FractureParams::default() };
+    let scene = Scene { bodies: vec![body], gravity: DVec3::ZERO, floor: false, ..Scene::default() };
+    let mut sandbox = open(&gpu, scene);
+    sandbox.throw(DVec3::new(-1.0, 0.3, 0.0), DVec3::X);
+    assert_eq!(wait(&mut sandbox), Arrived::Thrown);
+    let total = |sandbox: &Sandbox| -> DVec3 {
+        sandbox.bodies().iter().map(|b| b.def.mass_kg() * b.state.linear_velocity).sum()
+    };
+    let (ball, thrown) = (sandbox.bodies()[1].id, total(&sandbox));
+    let fast = |sandbox: &Sandbox| {
+        sandbox.bodies().iter().find(|b| b.id == ball).map_or(0.0, |b| b.state.linear_velocity.x)
+    };
+    let before = fast(&sandbox);
+    let masses = [0, 1].map(|k| sandbox.bodies()[k].def.mass_kg());
+    let mut steps = 0;
+    while sandbox.bodies().len() == 2 && steps < 60 {
+        run(&mut sandbox, 1);
+        steps += 1;
+    }
+    let after = fast(&sandbox);
+    println!(
+        "broke after {steps} steps: {} bodies, ball {before:.2} to {after:.2} m/s",
+        sandbox.bodies().len()
+    );
+    assert!(sandbox.bodies().len() > 5);
+    // What made the box 0.3 m/s faster, and no more.
+    let wanted = 0.3 * masses[0] / masses[1];
+    assert!((before - after - wanted).abs() < 0.05 * wanted, "{before} {after}, {wanted} wanted");
+    run(&mut sandbox, 30);
+    let off = (total(&sandbox) - thrown).length() / thrown.length();
+    println!("momentum off by {off:.1e}");
+    assert!(off < 1e-6);
+}
+
+#[test]
 fn a_scene_says_pairs_walls_and_the_response() {
     let gpu = gpu();
     let text = "

@@ -91,6 +91,34 @@ fn seeds_from_a_file_break_the_intact_object_only() {
 }
 
 #[test]
+fn seeds_from_a_file_are_in_mesh_units_whatever_the_size() {
+    let gpu = Gpu::headless().expect("the tests need a Vulkan adapter, a software one will do");
+    let file = std::env::temp_dir().join(format!("kintsugi-sandbox-units-{}.txt", std::process::id()));
+    let shares = |size: Option<f64>, per_unit: f64| {
+        let fracture = FractureParams {
+            seeds_file: Some(file.to_string_lossy().into_owned()),
+            ..FractureParams::default()
+        };
+        let body = SceneBody { fracture, size, ..SceneBody::standing("builtin:box", 6) };
+        let mut sandbox = Sandbox::new(&gpu).expect("an empty sandbox");
+        let scene = Scene { bodies: vec![body], meters_per_unit: per_unit, ..Scene::default() };
+        sandbox.open_scene(Scene { gravity: DVec3::ZERO, ..scene });
+        assert_eq!(wait(&mut sandbox).expect("it opens"), Arrived::Opened);
+        hit(&mut sandbox).expect("it breaks");
+        let mut kg: Vec<f64> = sandbox.bodies().iter().map(|b| b.def.mass_kg()).collect();
+        kg.sort_by(f64::total_cmp);
+        assert_eq!(kg.len(), 2);
+        kg[0] / (kg[0] + kg[1])
+    };
+    // The plane between them lies off the middle of the box, which is 1 unit wide, by 0.2 of it.
+    std::fs::write(&file, "0.1 0 0\n0.3 0 0\n").unwrap();
+    let found = [(None, 1.0), (Some(7.0), 1.0), (None, 0.1)].map(|(size, per_unit)| shares(size, per_unit));
+    println!("smaller share {found:.3?}");
+    std::fs::remove_file(&file).unwrap();
+    assert!(found.iter().all(|share| (share - 0.3).abs() < 0.02), "{found:?}");
+}
+
+#[test]
 fn an_object_that_no_crack_meets_stays_and_says_so() {
     let gpu = Gpu::headless().expect("the tests need a Vulkan adapter, a software one will do");
     let mut sandbox = open(&gpu, FractureParams { seeds: 1, ..FractureParams::default() });

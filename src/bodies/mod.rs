@@ -7,6 +7,7 @@
 mod bad_cases;
 mod broad_phase;
 mod collide;
+mod contacts;
 mod dense;
 mod hold;
 mod integrate;
@@ -27,6 +28,7 @@ mod world;
 use levels::Levels;
 
 pub use collide::{CollisionPoint, Column, Overlap};
+pub use contacts::Contact;
 pub use hold::Hold;
 pub use levels::{Adaptive, PairLevels};
 pub use mass::{MassProperties, mass_properties};

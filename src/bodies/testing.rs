@@ -130,6 +130,7 @@ pub fn body(forest: &Arc<Forest>, tree: u32, grid: Grid, physics_level: u32, lif
         slot,
         tree,
         grid,
+        meters_per_unit: 1.0,
         // The trees of one forest are the pieces of one object.
         family: Family(Arc::as_ptr(forest) as u64),
         mass,

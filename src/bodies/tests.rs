@@ -37,6 +37,7 @@ fn a_body_that_is_put_back_has_its_name_again() {
     let (a, b) = (w.add(def()), w.add(def()));
     w.remove(a);
     assert_eq!(w.add_as(a, def()), a);
+    assert!(w.bodies.is_sorted_by_key(|b| b.id), "lookups go by bisection");
     let other = w.add_as(a, def());
     assert!(other != a && other != b, "a name is never given twice");
     let mut fresh = world(free());

@@ -81,6 +81,8 @@ pub struct BodyDef {
     pub tree: u32,
     /// The grid in metres (mesh grid times meters_per_unit).
     pub grid: Grid,
+    /// Metres for one unit of the mesh.
+    pub meters_per_unit: f64,
     /// Bodies of one family with equal grids are pieces of one object: what overlaps where their grids coincide pushes nobody.
     pub family: Family,
     /// From [`super::mass_properties`], so that callers who know it need not sum again.
@@ -379,14 +381,15 @@ impl World {
     pub fn add_as(&mut self, id: BodyId, def: BodyDef) -> BodyId {
         let taken = self.body(id).is_some();
         let new = self.add(def);
-        match self.bodies.last_mut() {
-            Some(body) if !taken => {
-                body.id = id;
-                self.next_id = self.next_id.max(id.0.saturating_add(1));
-                id
-            }
-            _ => new,
-        }
+        let Some(mut body) = self.bodies.pop_if(|_| !taken) else {
+            return new;
+        };
+        body.id = id;
+        self.next_id = self.next_id.max(id.0.saturating_add(1));
+        // Bodies are looked up by bisection: they stay in ascending order of their names.
+        let at = self.bodies.partition_point(|b| b.id < id);
+        self.bodies.insert(at, body);
+        id
     }
 
     /// Removes a body. What may have rested on it wakes.

@@ -354,6 +354,7 @@ fn physics(
             slot,
             tree: piece.tree,
             grid: Grid { level: object.forest.level, origin: place.origin, h: place.h },
+            meters_per_unit: 1.0,
             family,
             mass: piece.mass,
             density: 2000.0,

@@ -155,7 +155,7 @@ pub(super) fn seeds_in_grid(
 ) -> Result<Option<Vec<DVec3>>, FractureError> {
     let Some(file) = &params.seeds_file else { return Ok(None) };
     let points = read_seeds(Path::new(file)).map_err(|error| FractureError::Params(error.message))?;
-    Ok(Some(points.into_iter().map(|p| def.grid.from_mesh(p)).collect()))
+    Ok(Some(points.into_iter().map(|p| def.grid.from_mesh(p * def.meters_per_unit)).collect()))
 }
 
 #[cfg(test)]

@@ -30,4 +30,4 @@ pub use sandbox::{
 };
 pub use seeds_file::read_seeds;
 pub use timeline::Timeline;
-pub use tuning::{InsideView, LabelView, Missile, Throw, Tuning, ViewTuning};
+pub use tuning::{InsideView, LabelView, Missile, Throw, Touching, Tuning, ViewTuning};

@@ -11,6 +11,7 @@ mod pinned;
 mod playback;
 mod previewing;
 mod striking;
+mod touching;
 mod undo;
 
 use std::{
@@ -123,6 +124,7 @@ pub struct Sandbox {
     carried: Option<pinned::Carried>,
     breaking: Option<BreakJob>,
     waiting: Vec<Waiting>,
+    recoils: BTreeMap<BodyId, striking::Recoil>,
     next_event: usize,
     projectiles: Vec<(BodyDef, usize)>,
     throwing: handling::Throwing,
@@ -134,6 +136,7 @@ pub struct Sandbox {
     last_break: Option<BreakSummary>,
     preview: previewing::Preview,
     looking: looking::Looking,
+    touched: touching::Touched,
 }
 
 /// What [`Sandbox::poll`] took in.
@@ -176,6 +179,7 @@ impl Sandbox {
             carried: None,
             breaking: None,
             waiting: Vec::new(),
+            recoils: BTreeMap::new(),
             next_event: 0,
             projectiles: Vec::new(),
             throwing: handling::Throwing::default(),
@@ -187,6 +191,7 @@ impl Sandbox {
             last_break: None,
             preview: previewing::Preview::default(),
             looking: looking::Looking::default(),
+            touched: touching::Touched::default(),
         })
     }
 
@@ -335,13 +340,13 @@ impl Sandbox {
         }
         let arena = Arc::clone(&self.arena);
         let arena = arena.read().unwrap_or_else(PoisonError::into_inner);
-        let fragile = self.fragile();
+        let before = self.before_step();
         self.last_step = self.world.step(&self.gpu, &arena)?;
         drop(arena);
         self.time += self.world.settings.dt;
         self.revision += 1;
         self.record();
-        self.break_fragile(fragile);
+        self.break_fragile(&before);
         Ok(())
     }
 

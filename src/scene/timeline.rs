@@ -192,6 +192,7 @@ mod tests {
                 slot: Slot { node_base: 0, leaf_base: 0, nodes: 0, leaves: 0 },
                 tree: 0,
                 grid: Grid { level: 1, origin: DVec3::ZERO, h: 1.0 },
+                meters_per_unit: 1.0,
                 family: Family::unique(),
                 density: 1.0,
                 friction: 0.0,

@@ -86,12 +86,28 @@ pub struct ViewTuning {
     /// What is shown of the inside of a fracture.
     #[serde(default)]
     pub inside: InsideView,
+    /// What is shown of contacts.
+    #[serde(default)]
+    pub touching: Touching,
     /// Whether the floor is drawn.
     pub floor: bool,
     /// Pictures a second to aim at by lowering the resolution while something moves.
     pub target_fps: f64,
     /// Largest share of the window's pixels along one side, 0.25..=1.
     pub sharpness: f64,
+}
+
+/// What is shown of contacts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Touching {
+    /// Nothing.
+    #[default]
+    Off,
+    /// The contacts that hold bodies apart.
+    Contacts,
+    /// Averaged collision points and columns of all pairs (2016, sec. 5.1).
+    Columns,
 }
 
 /// Which labels the voxels are coloured by.
@@ -190,6 +206,7 @@ impl Default for ViewTuning {
             color_by: ColorBy::Material,
             preview: PreviewMode::Seams,
             inside: InsideView::default(),
+            touching: Touching::Off,
             floor: true,
             target_fps: 30.0,
             sharpness: 1.0,

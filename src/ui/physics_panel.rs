@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     bodies::Response,
-    scene::{Missile, Tuning},
+    scene::{Missile, Touching, Tuning},
 };
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out: &mut UiOutput) {
@@ -50,6 +50,25 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
                 Response::Penalty,
                 "penalty",
                 "Domaradzki & Martyn 2016, sec. 5.2: slides for ever, and crumbs sink in",
+            ),
+        ],
+    );
+    choice(
+        ui,
+        out,
+        ("touching", "Show", "What is drawn over the picture of where things touch"),
+        &mut new.view.touching,
+        &[
+            (Touching::Off, "nothing", "No contacts"),
+            (
+                Touching::Contacts,
+                "contacts",
+                "Points that hold things apart, with their normals: green where they just touch, red from half a cell deep, grey where they only are near",
+            ),
+            (
+                Touching::Columns,
+                "columns",
+                "Collision points of both surfaces (blue, orange) and the columns between them along x, y, z, as the paper has them; slower",
             ),
         ],
     );

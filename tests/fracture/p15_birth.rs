@@ -45,6 +45,7 @@ fn nothing_pushes_the_pieces_of_any_surface_apart() {
                 slot,
                 tree: piece.tree,
                 grid,
+                meters_per_unit: 1.0,
                 family,
                 mass: piece.mass,
                 density: 2000.0,

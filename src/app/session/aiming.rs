@@ -181,6 +181,7 @@ impl Session {
         }
         if let Some(sandbox) = &mut self.sandbox {
             sandbox.update_looking();
+            sandbox.update_touching();
         }
     }
 

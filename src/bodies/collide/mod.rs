@@ -134,7 +134,7 @@ impl Pair {
 }
 
 /// Edge of a cell of `level`, m.
-fn cell_size(body: &Body, level: u32) -> f64 {
+pub fn cell_size(body: &Body, level: u32) -> f64 {
     body.def.grid.h * f64::from(1u32 << (body.def.forest.level - level))
 }
 

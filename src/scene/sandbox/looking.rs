@@ -154,6 +154,16 @@ impl Looking {
         self.job.is_some() || self.asked.is_some()
     }
 
+    /// What is drawn of it.
+    pub(super) fn overlay(&self) -> Option<&Arc<Overlay>> {
+        self.overlay.as_ref()
+    }
+
+    /// Changes whenever that has changed.
+    pub(super) fn revision(&self) -> u64 {
+        self.revision
+    }
+
     /// A new scene, or a world that was put back: nothing to look back at.
     pub(super) fn forget(&mut self) {
         (self.pin, self.hover, self.last) = (None, None, None);
@@ -176,7 +186,7 @@ impl Sandbox {
     /// What is drawn over the picture.
     #[must_use]
     pub fn inside_overlay(&self) -> Option<&Arc<Overlay>> {
-        self.looking.overlay.as_ref()
+        self.touched.overlay().or(self.looking.overlay.as_ref())
     }
 
     /// What is shown of the inside.
@@ -188,7 +198,7 @@ impl Sandbox {
     /// Changes whenever the overlay has changed.
     #[must_use]
     pub fn looking_revision(&self) -> u64 {
-        self.looking.revision
+        self.looking.revision + self.touched.revision()
     }
 
     /// Keeps what a body breaks by, before it is gone.

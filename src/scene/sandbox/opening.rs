@@ -41,6 +41,7 @@ impl Sandbox {
         }
         self.breaking = None;
         self.waiting.clear();
+        self.recoils.clear();
         self.looking.forget();
         self.clear_world();
         self.objects = imported
@@ -225,6 +226,7 @@ pub(super) fn placed(one: &Imported, slot: Slot, body: &SceneBody, scene: &Scene
         slot,
         tree: 0,
         grid,
+        meters_per_unit: scale,
         family: Family::unique(),
         mass: one.mass,
         density: body.density,

@@ -43,6 +43,7 @@ impl Sandbox {
         // Fractures on their way belong to the state that is left.
         self.breaking = None;
         self.waiting.clear();
+        self.recoils.clear();
         self.world.hold = None;
         if let Some(snapshot) = snapshot {
             self.put_back(&snapshot);

@@ -2,13 +2,13 @@
 //!
 //! In: a body, a blow, parameters. Out: after a worker's fracture, pieces in the world and a step of undo.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use glam::DVec3;
 
 use super::{BodyInfo, Sandbox, SandboxError};
 use crate::{
-    bodies::{BodyDef, BodyId},
+    bodies::{Body, BodyDef, BodyId},
     fracture::{Dropped, FractureParams},
     scene::{
         Blow, BreakJob, BreakSummary, Event, KeptCells,
@@ -18,6 +18,18 @@ use crate::{
     },
     svo::Arena,
 };
+
+/// What a collision gave that did not go through, since the body broke before. A body passes on no more than what breaks it, so that its pieces
+/// go on and meet the obstacle themselves. Linear momentum stays as it is.
+#[derive(Debug, Default)]
+pub(super) struct Recoil {
+    /// Change of velocity for what floor, walls and fixed bodies gave, m/s.
+    fixed: DVec3,
+    /// Change of angular velocity, 1/s.
+    spin: DVec3,
+    /// Impulses for those who gave the rest, N s, and what they change of their angular velocities, 1/s.
+    partners: Vec<(BodyId, DVec3, DVec3)>,
+}
 
 impl Sandbox {
     /// Breaks a body with the tuned parameters; the pieces arrive through [`Sandbox::poll`].
@@ -92,7 +104,7 @@ impl Sandbox {
         job: &BreakJob,
         broken: Broken,
     ) -> Result<(), SandboxError> {
-        let Some(body) = self.world.bodies.iter().find(|b| b.id == job.body).cloned() else {
+        let Some(mut body) = self.world.bodies.iter().find(|b| b.id == job.body).cloned() else {
             return Ok(());
         };
         if broken.fracture.pieces.len() < 2 && broken.fracture.dropped.is_none() {
@@ -118,6 +130,7 @@ impl Sandbox {
         let longest_m = (high - low).max_element() * body.def.grid.h;
         let first_radius = job.params.radii.first().copied().unwrap_or(0.1);
         let reach = longest_m * (2.0 * first_radius).clamp(0.05, 0.6);
+        self.take_back(&mut body);
         let parts = parts(&body, &job.blow, reach, &broken);
         let kept = broken.summary();
         let fracture = broken.fracture;
@@ -165,27 +178,31 @@ impl Sandbox {
         self.next_event = at + 1;
     }
 
-    /// Bodies that break by themselves, with their velocity before the step and the threshold: sleepers too, since what strikes one may
-    /// have given it all its speed in the step in which it wakes.
-    pub(super) fn fragile(&self) -> Vec<(BodyId, DVec3, f64)> {
-        let threshold = |info: &BodyInfo| self.objects.get(info.object)?.scene.break_threshold;
-        self.world
-            .bodies
-            .iter()
-            .filter(|b| !b.is_static())
-            .filter_map(|b| {
-                let info =
-                    self.info.get(&b.id).filter(|info| info.generation < self.scene.break_generations)?;
-                Some((b.id, b.state.linear_velocity, threshold(info)?))
-            })
-            .collect()
+    /// How bodies moved before a step, where something may break by itself.
+    pub(super) fn before_step(&self) -> BTreeMap<BodyId, [DVec3; 2]> {
+        if self.objects.iter().all(|object| object.scene.break_threshold.is_none()) {
+            return BTreeMap::new();
+        }
+        let moving = self.world.bodies.iter().filter(|b| !b.is_static());
+        moving.map(|b| (b.id, [b.state.linear_velocity, b.state.angular_velocity])).collect()
+    }
+
+    /// What a body bears, m/s; `None` where it does not break by itself. Sleepers do, too: what strikes one gives it all its speed in the
+    /// step in which it wakes.
+    fn threshold(&self, id: BodyId) -> Option<f64> {
+        let info = self.info.get(&id).filter(|info| info.generation < self.scene.break_generations)?;
+        self.objects.get(info.object)?.scene.break_threshold
     }
 
     /// Breaks what was stopped or struck harder than it bears: where the push on it came in.
-    pub(super) fn break_fragile(&mut self, before: Vec<(BodyId, DVec3, f64)>) {
+    pub(super) fn break_fragile(&mut self, before: &BTreeMap<BodyId, [DVec3; 2]>) {
         let fallen = self.world.settings.gravity * self.world.settings.dt;
-        for (id, velocity, threshold) in before {
-            let Some(body) = self.world.bodies.iter().find(|b| b.id == id) else {
+        if self.breaking.is_none() && self.waiting.is_empty() {
+            self.recoils.clear();
+        }
+        let mut recoils = Vec::new();
+        for (&id, &[velocity, _]) in before {
+            let Some((threshold, body)) = self.threshold(id).zip(self.body(id)) else {
                 continue;
             };
             // What sleeps before and after has not fallen.
@@ -204,9 +221,82 @@ impl Sandbox {
             let point = if reach > 0.0 { start + way * reach } else { body.state.position };
             let object = self.info.get(&id).and_then(|info| self.objects.get(info.object));
             let params = object.map_or_else(|| self.tuning.fracture.clone(), |o| o.scene.fracture.clone());
+            recoils.push((id, self.recoil(id, kick, threshold, before)));
             let blow = Blow { point, direction: way, speed: 0.0 };
             self.waiting.push(Waiting { body: id, blow, params, kept: None, cause: Cause::Collision });
         }
+        self.recoils.extend(recoils);
         self.start_waiting();
+    }
+
+    /// What is to be taken back when body `id`, kicked by `kick` m/s, breaks at `threshold` m/s.
+    fn recoil(
+        &self,
+        id: BodyId,
+        kick: DVec3,
+        threshold: f64,
+        before: &BTreeMap<BodyId, [DVec3; 2]>,
+    ) -> Recoil {
+        let (share, way) = (1.0 - threshold / kick.length(), kick.normalize_or_zero());
+        let fallen = self.world.settings.gravity * self.world.settings.dt;
+        let (Some(body), Some(was)) = (self.body(id), before.get(&id)) else {
+            return Recoil::default();
+        };
+        let pushed = body.def.mass_kg() * kick.length();
+        // Who got the opposite push, how much of it (kg m/s), and where: sum and number of its contacts.
+        let mut partners: BTreeMap<BodyId, (f64, DVec3, f64)> = BTreeMap::new();
+        let mut fixed = false;
+        for contact in self.world.contacts() {
+            let other = match contact.bodies {
+                (a, Some(b)) if a == id => Some(b),
+                (a, Some(b)) if b == id => Some(a),
+                (a, None) if a == id => None,
+                _ => continue,
+            };
+            let moving = other.and_then(|other| Some((other, self.body(other)?, before.get(&other)?)));
+            let Some((other, partner, was)) = moving else {
+                fixed |= contact.impulse > 0.0;
+                continue;
+            };
+            let got = -(partner.state.linear_velocity - was[0] - fallen).dot(way) * partner.def.mass_kg();
+            if got > 0.0 {
+                let (_, sum, count) = partners.get(&other).copied().unwrap_or_default();
+                partners.insert(other, (got, sum + contact.position, count + 1.0));
+            }
+        }
+        let total: f64 = partners.values().map(|p| p.0).sum();
+        // What others did not get went into floor, walls and what is fixed; without those, into the others all the same.
+        let theirs = if fixed || total == 0.0 { (total / pushed).min(1.0) } else { 1.0 };
+        let back = |(other, (got, sum, count)): (BodyId, (f64, DVec3, f64))| {
+            let partner = self.body(other)?;
+            let impulse = way * (share * theirs * pushed * got / total);
+            let arm = sum / count - partner.state.position;
+            let turn = partner.inertia_in_world().inverse() * arm.cross(impulse);
+            Some((other, impulse, if turn.is_finite() { turn } else { DVec3::ZERO }))
+        };
+        Recoil {
+            fixed: if fixed { -(share * (1.0 - theirs)) * kick } else { DVec3::ZERO },
+            spin: (was[1] - body.state.angular_velocity) * share,
+            partners: partners.into_iter().filter_map(back).collect(),
+        }
+    }
+
+    /// Gives a body that breaks, and what it struck, back what it did not pass on. What is gone meanwhile has settled it already, when it
+    /// broke itself.
+    fn take_back(&mut self, body: &mut Body) {
+        let Some(recoil) = self.recoils.remove(&body.id) else { return };
+        body.state.linear_velocity += recoil.fixed;
+        let mut taken = recoil.fixed != DVec3::ZERO;
+        for (id, impulse, turn) in recoil.partners {
+            let Some(partner) = self.world.body_mut(id) else { continue };
+            partner.state.linear_velocity += impulse / partner.def.mass_kg();
+            partner.state.angular_velocity += turn;
+            partner.wake();
+            body.state.linear_velocity -= impulse / body.def.mass_kg();
+            taken = true;
+        }
+        if taken {
+            body.state.angular_velocity += recoil.spin;
+        }
     }
 }

@@ -29,6 +29,7 @@ impl Sandbox {
     pub(super) fn put_back(&mut self, snapshot: &Snapshot) {
         self.breaking = None;
         self.waiting.clear();
+        self.recoils.clear();
         self.world.hold = None;
         self.clear_world();
         for (body, info) in &snapshot.bodies {
