@@ -130,7 +130,10 @@ impl Sandbox {
         let longest_m = (high - low).max_element() * body.def.grid.h;
         let first_radius = job.params.radii.first().copied().unwrap_or(0.1);
         let reach = longest_m * (2.0 * first_radius).clamp(0.05, 0.6);
-        self.take_back(&mut body);
+        // A blow of the user's on a body whose own break was dropped gives nothing back.
+        if job.cause == Cause::Collision {
+            self.take_back(&mut body);
+        }
         let parts = parts(&body, &job.blow, reach, &broken);
         let kept = broken.summary();
         let fracture = broken.fracture;
@@ -243,6 +246,9 @@ impl Sandbox {
             return Recoil::default();
         };
         let pushed = body.def.mass_kg() * kick.length();
+        if !(pushed > 0.0 && pushed.is_finite()) {
+            return Recoil::default();
+        }
         // Who got the opposite push, how much of it (kg m/s), and where: sum and number of its contacts.
         let mut partners: BTreeMap<BodyId, (f64, DVec3, f64)> = BTreeMap::new();
         let mut fixed = false;
