@@ -18,6 +18,8 @@ struct Probe {
     p: vec3<f32>,
     sharp: u32,
     n: vec3<f32>,
+    // OUTSIDE, BEHIND or EDGE.
+    place: u32,
 }
 
 struct Params {
@@ -41,28 +43,38 @@ struct Params {
 
 const OPPOSING: f32 = -0.1;
 const BESIDE: f32 = 1.0;
+const ROUNDING: f32 = 0.2;
+// Before b's surface: no plane behind which a probe seems to be, beside its own end, counts. Behind it: any surface may be
+// the way out, whichever way it looks. In a cell with an edge the plane does not tell.
+const OUTSIDE: u32 = 0u;
+const BEHIND: u32 = 1u;
+const EDGE: u32 = 2u;
 const MARCH: u32 = 6u;
 const NO_FACE: vec2<f32> = vec2<f32>(3.0e38, 3.0e38);
 
 // Signed gap from b's surfel (of its side that faces the probe) to the probe, and the distance beside its centre.
 fn facing(index: u32, probe: Probe) -> vec2<f32> {
     let s = surfels[index];
-    if s.sharp != 0u && probe.sharp == 0u {
+    if s.sharp != 0u && probe.sharp == 0u && probe.place != BEHIND {
         return NO_FACE;
     }
     var normal = normal_unpack(s.normal);
     if s.thickness > 0.0 && dot(normal, probe.n) > 0.0 {
         normal = -normal;
     }
-    if dot(normal, probe.n) > OPPOSING {
+    let opposing = dot(normal, probe.n) <= OPPOSING;
+    if !opposing && probe.place != BEHIND {
         return NO_FACE;
     }
     let centre = vec3<f32>(s.x, s.y, s.z) + normal * s.thickness;
-    if s.sharp != 0u {
+    if s.sharp != 0u && probe.sharp != 0u && opposing {
         normal = normalize(normal - probe.n);
     }
     let r = probe.p - centre;
     let gap = dot(r, normal);
+    if probe.place == OUTSIDE && gap < -ROUNDING {
+        return NO_FACE;
+    }
     return vec2<f32>(gap, length(r - normal * gap));
 }
 
@@ -89,20 +101,49 @@ fn beside(pair: Directed, probe: Probe) -> u32 {
     return best;
 }
 
+// On which side of b's surface a point in the cell `here` is.
+fn place_of(pair: Directed, here: u32, p: vec3<f32>) -> u32 {
+    if here >= INSIDE {
+        return select(OUTSIDE, BEHIND, here == INSIDE);
+    }
+    let s = surfels[here + pair.b.w];
+    var along = dot(p - vec3<f32>(s.x, s.y, s.z), normal_unpack(s.normal));
+    if s.thickness > 0.0 {
+        along = abs(along);
+    }
+    return select(select(OUTSIDE, BEHIND, along < s.thickness), EDGE, s.sharp != 0u);
+}
+
+// From a point inside b to its nearest surface, along the axes and against the point's own normal.
 fn out_of_the_inside(pair: Directed, probe: Probe) -> u32 {
     if cell_of_b(pair, probe.p) != INSIDE {
         return EMPTY;
     }
-    for (var k = 1u; k <= MARCH; k++) {
-        let b = cell_of_b(pair, probe.p - probe.n * f32(k));
-        if b == EMPTY {
-            return EMPTY;
+    var least = 3.0e38;
+    var best = EMPTY;
+    for (var d = 0u; d < 7u; d++) {
+        var way = -probe.n;
+        if d > 0u {
+            way = vec3<f32>(0.0);
+            way[(d - 1u) >> 1u] = select(1.0, -1.0, (d & 1u) == 0u);
         }
-        if b != INSIDE {
-            return select(EMPTY, b, facing(b + pair.b.w, probe).x < 0.0);
+        for (var k = 1u; k <= MARCH; k++) {
+            let b = cell_of_b(pair, probe.p + way * f32(k));
+            if b == INSIDE {
+                continue;
+            }
+            if b != EMPTY {
+                let face = facing(b + pair.b.w, probe);
+                let distance = dot(face, face);
+                if face.x < 0.0 && distance < least {
+                    least = distance;
+                    best = b;
+                }
+            }
+            break;
         }
     }
-    return EMPTY;
+    return best;
 }
 
 fn ahead(pair: Directed, probe: Probe) -> u32 {
@@ -135,10 +176,6 @@ fn main(
     let index = candidates[2u * id + 1u];
     let pair = pairs[pair_index];
     let s = surfels[index + pair.a.w];
-    // Two flat surfaces meet once; the second direction adds what edges of the second body touch.
-    if (pair_index & 1u) == 1u && s.sharp == 0u {
-        return;
-    }
     let sides = select(1u, 2u, s.thickness > 0.0);
     for (var side = 0u; side < sides; side++) {
         var normal = normal_unpack(s.normal);
@@ -146,7 +183,12 @@ fn main(
             normal = -normal;
         }
         let p = to_b(pair, vec3<f32>(s.x, s.y, s.z) + normal * s.thickness);
-        let probe = Probe(p, s.sharp, turn_to_b(pair, normal));
+        let here = cell_of_b(pair, p);
+        // Two flat surfaces meet once; the second direction adds what edges of the second body touch, and what is deep.
+        if (pair_index & 1u) == 1u && s.sharp == 0u && here != INSIDE {
+            continue;
+        }
+        let probe = Probe(p, s.sharp, turn_to_b(pair, normal), place_of(pair, here, p));
         var b = beside(pair, probe);
         if b == EMPTY {
             b = out_of_the_inside(pair, probe);

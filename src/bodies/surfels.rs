@@ -5,7 +5,7 @@
 //! the leaf's plane; above, the average of the leaves below. Units are cells of level P.
 
 use super::{Body, dense::Dense};
-use crate::svo::{Forest, morton, unpack_normal};
+use crate::svo::{Forest, morton, unpack_cut, unpack_normal};
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
 use std::{collections::BTreeMap, sync::Arc};
@@ -58,6 +58,12 @@ const ONE_SIDED: f32 = 0.35;
 /// Neighbours whose normals agree less than this make an edge.
 const FLAT: f32 = 0.88;
 
+/// Below this ratio of summed normal to summed weight the surface bends within the cell.
+const BENT: f32 = 0.95;
+
+/// An edge counts where it passes the middle of its voxel within this, voxels along any axis.
+const EDGE_REACH: f32 = 0.6;
+
 impl Surfels {
     /// Averages the leaves of `forest` over the cells of `level` (clamped to the leaf level).
     #[must_use]
@@ -109,7 +115,7 @@ impl Surfels {
     }
 
     fn push(&mut self, forest: &Forest, range: std::ops::Range<usize>, cells_per_voxel: f32) {
-        let samples = || range.clone().map(|leaf| leaf_plane(forest, leaf));
+        let samples = || range.clone().map(|leaf| leaf_sample(forest, leaf));
         let lead = samples().next().map_or(Vec3::Z, |(_, n)| n);
         let (mut weight, mut point, mut normal, mut folded) = (0.0, Vec3::ZERO, Vec3::ZERO, Vec3::ZERO);
         for (p, n) in samples() {
@@ -119,15 +125,20 @@ impl Surfels {
             normal += n * w;
             folded += n * if n.dot(lead) < 0.0 { -w } else { w };
         }
-        let centre = point / weight.max(1e-6);
+        let mut centre = point / weight.max(1e-6);
         let one_sided = normal.length() >= ONE_SIDED * weight;
         let n = if one_sided { normal } else { folded }.normalize_or(lead);
-        let mut thickness = 0.0;
-        let mut area = 0.0;
+        let (mut thickness, mut area, mut bulge) = (0.0, 0.0, 0.0);
         for (p, leaf_normal) in samples() {
             let w = area_of(leaf_normal);
             thickness += w * (p - centre).dot(n).abs();
             area += w * leaf_normal.dot(n).abs();
+            bulge += w * (p - centre).dot(leaf_normal);
+        }
+        // The middle of an edge or a corner lies behind it; it is the tip that touches first.
+        if one_sided && normal.length() < BENT * weight && bulge > 0.0 {
+            let tip = samples().map(|(p, _)| p).max_by(|a, b| a.dot(n).total_cmp(&b.dot(n)));
+            centre = tip.unwrap_or(centre);
         }
         self.items.push(Surfel {
             centre: (centre * cells_per_voxel).to_array(),
@@ -146,6 +157,26 @@ pub fn leaf_plane(forest: &Forest, leaf: usize) -> (Vec3, Vec3) {
     let n = unpack_normal(forest.leaves.normals[leaf]);
     let corner = Vec3::from(morton::decode(forest.leaves.keys[leaf]).map(|v| v as f32));
     (corner + Vec3::splat(0.5) + n * forest.leaves.colors[leaf].offset(), n)
+}
+
+/// As [`leaf_plane`], but where a fracture cuts the leaf, a point of the edge and the mean of both normals: the leaf's own point may
+/// lie beyond the cut, outside the piece.
+fn leaf_sample(forest: &Forest, leaf: usize) -> (Vec3, Vec3) {
+    let (p, n) = leaf_plane(forest, leaf);
+    let Some((m, offset)) = forest.leaves.cuts.get(leaf).copied().and_then(unpack_cut) else {
+        return (p, n);
+    };
+    let middle = p - n * forest.leaves.colors[leaf].offset();
+    let beyond = (p - middle).dot(m) - offset;
+    let (across, cosine) = (m - n * n.dot(m), n.dot(m));
+    let edge = p - across * (beyond / (1.0 - cosine * cosine).max(1e-3));
+    if (edge - middle).abs().max_element() <= EDGE_REACH {
+        (edge, (n + m).normalize_or(n))
+    } else if beyond > 0.0 {
+        (p - m * beyond, m)
+    } else {
+        (p, n)
+    }
 }
 
 /// Surface area in one voxel of a plane with normal `n`: the count of voxels on a plane grows with |n|_1.

@@ -55,7 +55,7 @@ fn p1_free_fall_follows_the_discrete_formula() {
     let start = def.state.position;
     let id = w.add(def);
     steps(&mut w, 1.0);
-    let (n, h, g) = (400.0, 0.0025, 9.81);
+    let (n, h, g) = (800.0, 0.00125, 9.81);
     let state = w.body(id).expect("still there").state;
     let fallen = start.y - state.position.y;
     println!("P1: speed {} fallen {fallen}", state.linear_velocity.y);

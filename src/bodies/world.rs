@@ -251,7 +251,7 @@ impl Default for WorldSettings {
         Self {
             gravity: DVec3::new(0.0, -9.81, 0.0),
             dt: 0.01,
-            substeps: 4,
+            substeps: 8,
             floor: Some(0.0),
             walls: None,
             response: Response::Soft,

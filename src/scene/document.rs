@@ -78,7 +78,7 @@ impl Default for Scene {
             meters_per_unit: 1.0,
             gravity: DVec3::new(0.0, -9.81, 0.0),
             dt: 0.01,
-            substeps: 4,
+            substeps: 8,
             floor: true,
             floor_height: 0.0,
             sleeping: true,

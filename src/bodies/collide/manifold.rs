@@ -3,7 +3,7 @@
 //! In: hits, sorted. Out: one manifold for each touching pair: contacts grouped by normal, and of each group the deepest and
 //! the outermost. Points keep the impulse of the last step where they are still the same.
 
-use super::{Hit, Lie, MARGIN_CELLS, Pair, cell_size, cells_to_world, moved};
+use super::{Hit, Lie, MARGIN_CELLS, Pair, cell_size, cells_to_world, moved, reference::OPPOSING};
 use crate::bodies::{
     Body, BodyId,
     surfels::{Shapes, Surfels},
@@ -24,6 +24,8 @@ const LOYALTY_CELLS: f64 = 0.15;
 const DEEPER_CELLS: f64 = 0.02;
 /// Siblings may overlap this far at birth and still count as touching, cells.
 const BIRTH_CELLS: f64 = 7.0;
+/// And only where they still are: a point that has moved this far against its sibling, cells, meets it as it would a stranger.
+const BIRTH_WAY: f64 = 2.0;
 
 /// A collision point must be seen before it is deeper than this, cells, and the way since the last look.
 const ENTER_CELLS: f64 = 0.5;
@@ -197,6 +199,7 @@ fn contact_points(pair: &Pair, hits: &[Hit], bodies: &[Body], surfels: &[Arc<Sur
     let to_world: [DMat4; 2] = [0, 1].map(|s| cells_to_world(body[s], pair.levels[s]));
     let cell = [0, 1].map(|s| cell_size(body[s], pair.levels[s]));
     let siblings = body[0].def.is_sibling(&body[1].def) && pair.levels[0] == pair.levels[1];
+    let from_to = [to_world[1].inverse() * to_world[0], to_world[0].inverse() * to_world[1]];
     let from_world = body.map(|b| b.state.rotation.inverse());
     let mut out = Vec::with_capacity(hits.len());
     for hit in hits {
@@ -216,7 +219,9 @@ fn contact_points(pair: &Pair, hits: &[Hit], bodies: &[Body], surfels: &[Arc<Sur
             (centre, normal) = plane.side(1);
         }
         let mut n = turned(normal);
-        if plane.is_sharp() {
+        let edges =
+            plane.is_sharp() && sample.is_sharp() && n.dot(n_a) <= f64::from(OPPOSING) * cell[a];
+        if edges {
             // Two edges: neither plane is right, the mean of both is.
             n = (n - n_a / cell[a]).normalize_or(n);
         }
@@ -225,10 +230,11 @@ fn contact_points(pair: &Pair, hits: &[Hit], bodies: &[Body], surfels: &[Arc<Sur
         let at_birth = p.as_dvec3() - centre.as_dvec3();
         let zero = if siblings && at_birth.length() < BIRTH_CELLS {
             let mut normal = normal.as_dvec3();
-            if plane.is_sharp() {
+            if edges {
                 normal = (normal - n_in_a.as_dvec3()).normalize_or(normal);
             }
-            at_birth.dot(normal).min(0.0) * cell[b]
+            let moved = (from_to[a].transform_point3(p.as_dvec3()) - p.as_dvec3()).length();
+            at_birth.dot(normal).min(0.0) * cell[b] * (BIRTH_WAY - moved).clamp(0.0, 1.0)
         } else {
             0.0
         };

@@ -9,13 +9,15 @@ use crate::{
         dense::Dense,
         surfels::{Cell, Shapes, Surfel, Surfels, first_of_level, look_up},
     },
-    svo::{Forest, morton, morton::Key},
+    svo::{Forest, morton, morton::Key, unpack_normal},
 };
 use glam::{IVec3, Mat3, Vec3};
 use rayon::prelude::*;
 
 /// Normals count as opposing below this cosine.
-const OPPOSING: f32 = -0.1;
+pub const OPPOSING: f32 = -0.1;
+/// Planes of neighbouring cells agree to this, cells.
+const ROUNDING: f32 = 0.2;
 /// How far beside a surfel its plane still holds, cells.
 const BESIDE: f32 = 1.0;
 /// How far a surfel inside the other body looks for the way out, cells; and how far ahead a fast one looks.
@@ -148,20 +150,41 @@ impl Walk<'_> {
 
     fn ask(&self, surfel: u32, hits: &mut Vec<Hit>) {
         let sample = &self.a.surfels.items[surfel as usize];
-        // Two flat surfaces meet once; the second direction adds what edges of the second body touch.
-        if self.pair % 2 == 1 && !sample.is_sharp() {
-            return;
-        }
         for side in 0..if sample.thickness > 0.0 { 2 } else { 1 } {
             let (p, n) = sample.side(side);
-            if !self.may_hit(self.to_b(p)) {
+            let p = self.to_b(p);
+            if !self.may_hit(p) {
                 continue;
             }
-            let probe = Probe { p: self.to_b(p), n: self.turn_to_b(n), sharp: sample.is_sharp() };
+            let here = self.cell_of_b(p.floor().as_ivec3());
+            // Two flat surfaces meet once; the second direction adds what edges of the second body touch, and what is deep.
+            if self.pair % 2 == 1 && !sample.is_sharp() && here != Cell::Inside {
+                continue;
+            }
+            let place = self.place(here, p);
+            let probe = Probe { p, n: self.turn_to_b(n), sharp: sample.is_sharp(), place };
             let b =
                 self.beside(probe).or_else(|| self.out_of_the_inside(probe)).or_else(|| self.ahead(probe));
             if let Some(b) = b {
                 hits.push(Hit { pair: self.pair, a: surfel << 1 | side, b });
+            }
+        }
+    }
+
+    /// On which side of b's surface a point in the cell `here` is.
+    fn place(&self, here: Cell, p: Vec3) -> Place {
+        match here {
+            Cell::Empty => Place::Outside,
+            Cell::Inside => Place::Inside,
+            Cell::Surface(b) => {
+                let s = &self.b.surfels.items[b as usize];
+                let along = (p - Vec3::from(s.centre)).dot(unpack_normal(s.normal));
+                let along = if s.thickness > 0.0 { along.abs() } else { along };
+                match (s.is_sharp(), along < s.thickness) {
+                    (true, _) => Place::Edge,
+                    (false, true) => Place::Inside,
+                    (false, false) => Place::Outside,
+                }
             }
         }
     }
@@ -198,23 +221,30 @@ impl Walk<'_> {
         best.1
     }
 
-    /// From a point inside b, against its own normal until b's surface.
+    /// From a point inside b to its nearest surface, along the axes and against the point's own normal.
     fn out_of_the_inside(&self, probe: Probe) -> Option<u32> {
         if self.cell_of_b(probe.p.floor().as_ivec3()) != Cell::Inside {
             return None;
         }
-        for k in 1..=MARCH {
-            match self.cell_of_b((probe.p - probe.n * k as f32).floor().as_ivec3()) {
-                Cell::Empty => return None,
-                Cell::Inside => {}
-                Cell::Surface(b) => {
-                    return facing(&self.b.surfels.items[b as usize], probe)
-                        .filter(|(gap, _)| *gap < 0.0)
-                        .map(|_| b);
+        let mut best = (f32::MAX, None);
+        for way in [-probe.n, Vec3::X, Vec3::NEG_X, Vec3::Y, Vec3::NEG_Y, Vec3::Z, Vec3::NEG_Z] {
+            for k in 1..=MARCH {
+                match self.cell_of_b((probe.p + way * k as f32).floor().as_ivec3()) {
+                    Cell::Empty => break,
+                    Cell::Inside => {}
+                    Cell::Surface(b) => {
+                        if let Some((gap, beside)) = facing(&self.b.surfels.items[b as usize], probe)
+                            && gap < 0.0
+                            && gap * gap + beside * beside < best.0
+                        {
+                            best = (gap * gap + beside * beside, Some(b));
+                        }
+                        break;
+                    }
                 }
             }
         }
-        None
+        best.1
     }
 
     /// For a fast pair: along the motion until b's surface.
@@ -244,25 +274,40 @@ struct Probe {
     p: Vec3,
     n: Vec3,
     sharp: bool,
+    place: Place,
+}
+
+/// Where a probe is.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    /// Before b's surface: no plane behind which it seems to be, beside its own end, counts.
+    Outside,
+    /// Behind b's surface: any surface may be the way out, whichever way it looks.
+    Inside,
+    /// In a cell with an edge, where the plane does not tell.
+    Edge,
 }
 
 /// Signed gap from the plane of `surfel` (of its side that faces the probe) to the probe, and the distance beside its
-/// centre; none where it does not face it, or where only `surfel` is an edge: then the probe's plane decides, not its own.
+/// centre; none where it does not face a probe outside, or where only `surfel` is an edge: then the probe's plane decides, not
+/// its own.
 fn facing(surfel: &Surfel, probe: Probe) -> Option<(f32, f32)> {
-    if surfel.is_sharp() && !probe.sharp {
+    if surfel.is_sharp() && !probe.sharp && probe.place != Place::Inside {
         return None;
     }
     let (mut centre, mut normal) = surfel.side(0);
     if surfel.thickness > 0.0 && normal.dot(probe.n) > 0.0 {
         (centre, normal) = surfel.side(1);
     }
-    if normal.dot(probe.n) > OPPOSING {
+    let opposing = normal.dot(probe.n) <= OPPOSING;
+    if !opposing && probe.place != Place::Inside {
         return None;
     }
-    if surfel.is_sharp() {
+    if surfel.is_sharp() && probe.sharp && opposing {
         normal = (normal - probe.n).normalize_or(normal);
     }
     let r = probe.p - centre;
     let gap = r.dot(normal);
-    Some((gap, (r - normal * gap).length()))
+    let beyond = probe.place == Place::Outside && gap < -ROUNDING;
+    (!beyond).then_some((gap, (r - normal * gap).length()))
 }

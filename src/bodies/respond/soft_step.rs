@@ -30,21 +30,25 @@ pub struct SoftStep {
     pub stick: f64,
     /// How fast the motion of a leaning piece that turns a little dies, 1/s.
     pub wobble_damping: f64,
-    /// Rounds over all contacts in each pass of a substep. With one, heavy pieces on light ones sink before the light ones know of the load.
+    /// Rounds over all contacts in each pass of a substep, at most. With few, heavy pieces creep into light ones whose contacts are in
+    /// each other's way.
     pub iterations: u32,
+    /// A pass ends sooner once no contact changes a speed by more than this, m/s.
+    pub settled: f64,
 }
 
 impl Default for SoftStep {
     fn default() -> Self {
         Self {
             hertz: 40.0,
-            damping_ratio: 6.0,
+            damping_ratio: 3.0,
             push_out: 3.0,
             bounce_threshold: 0.5,
             rolling: 0.03,
-            stick: 15.0,
+            stick: 5.0,
             wobble_damping: 15.0,
-            iterations: 4,
+            iterations: 24,
+            settled: 0.002,
         }
     }
 }
@@ -55,6 +59,9 @@ const BOUNCE_ROUNDS: usize = 8;
 /// Contacts begin a substep with at most the impulse that changes the speed there by this much, m/s: the load of two hundred
 /// equal bodies.
 const WARM_SPEED: f64 = 5.0;
+
+/// What turns a load into a mass, m/s^2. Any other number of that size would do.
+const WEIGHT: f64 = 9.81;
 
 /// Turning slower than this, at the rim, is a wobble, m/s.
 const WOBBLE_SPEED: f64 = 0.25;
@@ -101,10 +108,41 @@ impl Mover {
         self.state.angular_velocity += self.inverse_inertia * r.cross(impulse);
     }
 
-    /// What a unit impulse along n at r changes the speed there by.
-    fn softness(&self, r: DVec3, n: DVec3) -> f64 {
-        let turn = r.cross(n);
-        self.inverse_mass + turn.dot(self.inverse_inertia * turn)
+}
+
+/// A direction along which a row pushes, with what a unit impulse along it does to either body.
+#[derive(Clone, Copy)]
+struct Axis {
+    way: DVec3,
+    /// Arm x way.
+    turn: [DVec3; 2],
+    /// Change of spin, rad/s for 1 N s.
+    spin: [DVec3; 2],
+    /// What a unit of relative speed weighs, kg; 0 where neither body can move.
+    mass: f64,
+}
+
+impl Axis {
+    fn new(way: DVec3, arms: [DVec3; 2], pair: [&Mover; 2]) -> Self {
+        let turn = arms.map(|arm| arm.cross(way));
+        let spin = [0, 1].map(|s| pair[s].inverse_inertia * turn[s]);
+        let k: f64 = (0..2).map(|s| pair[s].inverse_mass + turn[s].dot(spin[s])).sum();
+        Self { way, turn, spin, mass: if k > 0.0 { 1.0 / k } else { 0.0 } }
+    }
+
+    /// How fast the first body moves against the second along it, m/s.
+    fn speed(&self, a: &Mover, b: &Mover) -> f64 {
+        let (a, b) = (&a.state, &b.state);
+        (a.linear_velocity - b.linear_velocity).dot(self.way) + a.angular_velocity.dot(self.turn[0])
+            - b.angular_velocity.dot(self.turn[1])
+    }
+
+    /// Pushes the two bodies apart.
+    fn push(&self, a: &mut Mover, b: &mut Mover, impulse: f64) {
+        a.state.linear_velocity += self.way * (impulse * a.inverse_mass);
+        a.state.angular_velocity += self.spin[0] * impulse;
+        b.state.linear_velocity -= self.way * (impulse * b.inverse_mass);
+        b.state.angular_velocity -= self.spin[1] * impulse;
     }
 }
 
@@ -117,12 +155,12 @@ struct Row {
     anchors: [DVec3; 2],
     /// World, of this substep.
     arms: [DVec3; 2],
-    normal: DVec3,
-    tangents: [DVec3; 2],
-    normal_mass: f64,
+    normal: Axis,
+    tangents: [Axis; 2],
     /// Of a spring between the centres: were it that at the point, the depth would depend on where in its cell a point lies.
     linear_mass: f64,
-    tangent_mass: [f64; 2],
+    /// The same, or what the contact carries where that is more: else a crumb's springs, made for the crumb, sink under a slab.
+    spring_mass: f64,
     /// Whether the arms have moved since the masses across were worked out.
     tangents_moved: bool,
     /// Separation when the anchors were in one place.
@@ -174,20 +212,14 @@ impl Respond for SoftStep {
             for mover in movers.iter_mut().filter(|m| m.moves()) {
                 integrate::velocity(&mut mover.state, settings.gravity, h);
             }
-            rows.iter_mut().for_each(|row| row.warm_start(&mut movers));
-            for _ in 0..self.iterations {
-                rows.iter_mut().for_each(|row| row.solve(&mut movers, Some((soft, self.push_out)), h));
-                rows.iter_mut().for_each(|row| row.hold(&mut movers, self.rolling, self.stick));
-            }
+            rows.iter_mut().for_each(|row| row.warm_start(&mut movers, h));
+            self.rounds(&mut rows, &mut movers, Some((soft, self.push_out)), h);
             for mover in movers.iter_mut().filter(|m| m.moves()) {
                 integrate::pose(&mut mover.state, &mover.inertia_in_body, &mover.inverse_in_body, h);
                 mover.turn_inertia();
             }
             rows.iter_mut().for_each(|row| row.aim(&movers));
-            for _ in 0..self.iterations {
-                rows.iter_mut().for_each(|row| row.solve(&mut movers, None, h));
-                rows.iter_mut().for_each(|row| row.hold(&mut movers, self.rolling, 0.0));
-            }
+            self.rounds(&mut rows, &mut movers, None, h);
             rows.iter_mut().for_each(|row| row.total_impulse += row.normal_impulse);
         }
         for _ in 0..BOUNCE_ROUNDS {
@@ -212,6 +244,23 @@ impl Respond for SoftStep {
 }
 
 impl SoftStep {
+    /// One pass over all rows, until what they still change is little.
+    fn rounds(&self, rows: &mut [Row], movers: &mut [Mover], soft: Option<(Soft, f64)>, h: f64) {
+        let stick = if soft.is_some() { self.stick } else { 0.0 };
+        for _ in 0..self.iterations {
+            let mut change = 0.0f64;
+            for row in rows.iter_mut() {
+                change = change.max(row.solve(movers, soft, h));
+            }
+            for row in rows.iter_mut() {
+                change = change.max(row.hold(movers, self.rolling, stick));
+            }
+            if change < self.settled {
+                break;
+            }
+        }
+    }
+
     /// Takes the wobble out of pieces that lean on something and hardly turn. Rounded corners of voxels are where they
     /// would rock for ever.
     fn settle(&self, rows: &[Row], movers: &mut [Mover], dt: f64) {
@@ -258,10 +307,7 @@ impl SoftStep {
             for (i, p) in manifold.points.iter().enumerate() {
                 let arms = [a, b].map(|k| p.position - movers[k].state.position);
                 let (t, u) = tangents(p.normal);
-                let mass = |n: DVec3| {
-                    let k = movers[a].softness(arms[0], n) + movers[b].softness(arms[1], n);
-                    if k > 0.0 { 1.0 / k } else { 0.0 }
-                };
+                let axis = |way: DVec3| Axis::new(way, arms, [&movers[a], &movers[b]]);
                 let speed = movers[a].velocity_at(arms[0]) - movers[b].velocity_at(arms[1]);
                 let anchors = [0, 1].map(|s| movers[[a, b][s]].state.rotation.inverse() * arms[s]);
                 rows.push(Row {
@@ -270,11 +316,10 @@ impl SoftStep {
                     point: i,
                     anchors,
                     arms,
-                    normal: p.normal,
-                    tangents: [t, u],
-                    normal_mass: mass(p.normal),
+                    normal: axis(p.normal),
+                    tangents: [axis(t), axis(u)],
+                    spring_mass: 0.0,
                     linear_mass: 1.0 / (movers[a].inverse_mass + movers[b].inverse_mass),
-                    tangent_mass: [mass(t), mass(u)],
                     tangents_moved: false,
                     adjusted: p.separation,
                     gap: p.separation,
@@ -315,42 +360,34 @@ impl Row {
         (&mut low[self.movers[0]], &mut high[0])
     }
 
-    fn apply(&self, movers: &mut [Mover], impulse: DVec3) {
-        let (a, b) = self.pair(movers);
-        a.push(self.arms[0], impulse);
-        b.push(self.arms[1], -impulse);
-    }
-
-    fn speed(&self, movers: &[Mover]) -> DVec3 {
-        let [a, b] = self.movers.map(|k| &movers[k]);
-        a.velocity_at(self.arms[0]) - b.velocity_at(self.arms[1])
-    }
-
-    /// What a unit of relative speed along `n` weighs, kg; 0 where neither body can move.
-    fn mass_along(&self, movers: &[Mover], n: DVec3) -> f64 {
-        let k: f64 = (0..2).map(|s| movers[self.movers[s]].softness(self.arms[s], n)).sum();
-        if k > 0.0 { 1.0 / k } else { 0.0 }
+    fn axis(&self, movers: &[Mover], way: DVec3) -> Axis {
+        Axis::new(way, self.arms, self.movers.map(|k| &movers[k]))
     }
 
     /// Both arms end in one point, or angular momentum would leak as the bodies move apart.
     fn aim(&mut self, movers: &[Mover]) {
         let [a, b] = [self.place(movers, 0), self.place(movers, 1)];
         let middle = (a + b) * 0.5;
-        self.gap = self.adjusted + (a - b).dot(self.normal);
+        self.gap = self.adjusted + (a - b).dot(self.normal.way);
         self.drift = self.slip + a - b;
         self.arms = self.movers.map(|k| middle - movers[k].state.position);
         // Arms of crumbs change a lot in a substep; with the masses of the old ones the impulses would grow without bound.
-        self.normal_mass = self.mass_along(movers, self.normal);
+        self.normal = self.axis(movers, self.normal.way);
         self.tangents_moved = true;
     }
 
     /// Begins with the impulses of the last substep, up to a limit: what a heavy piece pressed on a crumb would shoot it away
     /// once it slips out.
-    fn warm_start(&mut self, movers: &mut [Mover]) {
-        self.normal_impulse = self.normal_impulse.min(self.normal_mass * WARM_SPEED);
+    fn warm_start(&mut self, movers: &mut [Mover], h: f64) {
+        self.spring_mass = self.linear_mass.max(self.normal_impulse / (WEIGHT * h));
+        self.normal_impulse = self.normal_impulse.min(self.normal.mass * WARM_SPEED);
         self.friction_impulse = self.friction_impulse.clamp_length_max(self.friction * self.normal_impulse);
         if self.normal_impulse != 0.0 {
-            self.apply(movers, self.normal * self.normal_impulse + self.friction_impulse);
+            let impulse = self.normal.way * self.normal_impulse + self.friction_impulse;
+            let arms = self.arms;
+            let (a, b) = self.pair(movers);
+            a.push(arms[0], impulse);
+            b.push(arms[1], -impulse);
         }
     }
 
@@ -360,59 +397,66 @@ impl Row {
         state.position + state.rotation * self.anchors[side]
     }
 
-    fn solve(&mut self, movers: &mut [Mover], soft: Option<(Soft, f64)>, h: f64) {
+    /// Gives how much it changed the speed at the point, m/s.
+    fn solve(&mut self, movers: &mut [Mover], soft: Option<(Soft, f64)>, h: f64) -> f64 {
         let separation = self.gap;
-        let (mut bias, mut mass) = (0.0, self.normal_mass);
+        let (mut bias, mut mass) = (0.0, self.normal.mass);
         if separation > 0.0 {
             bias = separation / h;
         } else if let Some((soft, push_out)) = soft {
-            let softness = soft.softness / self.linear_mass;
+            let softness = soft.softness / self.spring_mass;
             bias = (soft.bias_rate * separation).max(-push_out) + softness * self.normal_impulse;
             mass /= 1.0 + softness * mass;
         }
-        let approach = self.speed(movers).dot(self.normal);
-        let wanted = -mass * (approach + bias);
+        let axis = self.normal;
+        let (a, b) = self.pair(movers);
+        let wanted = -mass * (axis.speed(a, b) + bias);
         let new = (self.normal_impulse + wanted).max(0.0);
         let change = new - self.normal_impulse;
+        // Most points of a heap are apart and do nothing.
+        if change == 0.0 {
+            return 0.0;
+        }
+        axis.push(a, b, change);
         self.normal_impulse = new;
         self.most_impulse = self.most_impulse.max(new);
-        // Most points of a heap are apart and do nothing.
-        if change != 0.0 {
-            self.apply(movers, self.normal * change);
-        }
+        change.abs() / axis.mass
     }
 
     /// Rolling and friction, once all normal impulses of a pass are known: what they do would be undone before. Friction comes
     /// last, or it would answer turns that rolling resistance then takes out, and small pieces would creep.
-    fn hold(&mut self, movers: &mut [Mover], rolling: f64, stick: f64) {
+    fn hold(&mut self, movers: &mut [Mover], rolling: f64, stick: f64) -> f64 {
         if rolling > 0.0 && self.normal_impulse > 0.0 {
             self.resist_rolling(movers, rolling);
         }
-        self.rub(movers, stick);
+        self.rub(movers, stick)
     }
 
-    /// Friction: stops sliding, as far as the cone allows.
-    fn rub(&mut self, movers: &mut [Mover], stick: f64) {
+    /// Friction: stops sliding, as far as the cone allows. Gives how much it changed the speed.
+    fn rub(&mut self, movers: &mut [Mover], stick: f64) -> f64 {
         if self.normal_impulse == 0.0 && self.friction_impulse == DVec3::ZERO {
             self.slid = true;
-            return;
+            return 0.0;
         }
         if std::mem::take(&mut self.tangents_moved) {
-            self.tangent_mass = self.tangents.map(|n| self.mass_along(movers, n));
+            self.tangents = self.tangents.map(|axis| self.axis(movers, axis.way));
         }
-        let mut speed = self.speed(movers);
-        if stick > 0.0 {
-            speed += self.drift * stick;
-        }
-        let [t, u] = self.tangents;
-        let wanted = -(t * (self.tangent_mass[0] * speed.dot(t)) + u * (self.tangent_mass[1] * speed.dot(u)));
-        let new = self.friction_impulse + wanted;
+        let axes = self.tangents;
+        let (a, b) = self.pair(movers);
+        let [t, u] = axes.map(|axis| {
+            let speed = axis.speed(a, b) + stick * self.drift.dot(axis.way);
+            axis.way * (-axis.mass * speed)
+        });
+        let new = self.friction_impulse + t + u;
         let most = self.friction * self.normal_impulse;
         self.slid |= new.length_squared() > most * most;
         let new = new.clamp_length_max(most);
         let change = new - self.friction_impulse;
+        for axis in axes {
+            axis.push(a, b, change.dot(axis.way));
+        }
         self.friction_impulse = new;
-        self.apply(movers, change);
+        change.length() / self.normal.mass
     }
 
     /// Takes out a little relative rotation, at most as much as the load allows; else round pieces roll for ever.
@@ -437,13 +481,14 @@ impl Row {
         if self.restitution == 0.0 || self.approach > -threshold || self.most_impulse == 0.0 {
             return;
         }
-        let approach = self.speed(movers).dot(self.normal);
-        let wanted = -self.normal_mass * (approach + self.restitution * self.approach);
+        let axis = self.normal;
+        let (a, b) = self.pair(movers);
+        let wanted = -axis.mass * (axis.speed(a, b) + self.restitution * self.approach);
         let new = (self.normal_impulse + wanted).max(0.0);
         let change = new - self.normal_impulse;
+        axis.push(a, b, change);
         self.normal_impulse = new;
         self.most_impulse = self.most_impulse.max(new);
         self.total_impulse += change;
-        self.apply(movers, self.normal * change);
     }
 }

@@ -45,6 +45,12 @@ impl Touched {
 }
 
 impl Sandbox {
+    /// All contacts of the last step, those between sleepers too.
+    #[must_use]
+    pub fn contacts(&self) -> Vec<Contact> {
+        self.world.contacts()
+    }
+
     /// Brings what is drawn of contacts up to date. While pieces are drawn apart nothing is, since it would not lie where they are.
     pub fn update_touching(&mut self) {
         let view = &self.tuning.view;
@@ -60,7 +66,7 @@ impl Sandbox {
         }
         let mut made = match mode {
             Touching::Columns => shared(&self.world.all_pair_data()),
-            Touching::Off | Touching::Contacts => pressing(&self.world.contacts()),
+            Touching::Off | Touching::Contacts => pressing(&self.contacts()),
         };
         if let Some(inside) = self.looking.overlay() {
             made.lines.extend_from_slice(&inside.lines);
