@@ -179,6 +179,22 @@ fn leaf_sample(forest: &Forest, leaf: usize) -> (Vec3, Vec3) {
     }
 }
 
+/// Whether `point` (voxels) is in the solid, as the leaves have it.
+#[must_use]
+pub fn is_in_solid(forest: &Forest, tree: u32, point: Vec3) -> bool {
+    match look_up(forest, tree, forest.level, point.floor().as_ivec3()) {
+        Cell::Empty => false,
+        Cell::Inside => true,
+        Cell::Surface(leaf) => {
+            let leaf = leaf as usize;
+            let (p, n) = leaf_plane(forest, leaf);
+            let middle = p - n * forest.leaves.colors[leaf].offset();
+            let cut = forest.leaves.cuts.get(leaf).copied().and_then(unpack_cut);
+            (point - p).dot(n) < 0.0 && cut.is_none_or(|(m, offset)| (point - middle).dot(m) < offset)
+        }
+    }
+}
+
 /// Surface area in one voxel of a plane with normal `n`: the count of voxels on a plane grows with |n|_1.
 fn area_of(n: Vec3) -> f32 {
     1.0 / n.abs().element_sum().max(1e-3)

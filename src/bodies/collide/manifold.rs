@@ -6,7 +6,7 @@
 use super::{Hit, Lie, MARGIN_CELLS, Pair, cell_size, cells_to_world, moved, reference::OPPOSING};
 use crate::bodies::{
     Body, BodyId,
-    surfels::{Shapes, Surfels},
+    surfels::{Shapes, Surfels, is_in_solid},
 };
 use glam::{DMat4, DVec3};
 use rayon::prelude::*;
@@ -29,6 +29,9 @@ const BIRTH_WAY: f64 = 2.0;
 
 /// A collision point must be seen before it is deeper than this, cells, and the way since the last look.
 const ENTER_CELLS: f64 = 0.5;
+
+/// A point that is beside the solid is no deeper than this, cells. Not zero: between two samples, edges cross.
+const BESIDE_CELLS: f64 = 0.25;
 
 /// One point of contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -201,6 +204,8 @@ fn contact_points(pair: &Pair, hits: &[Hit], bodies: &[Body], surfels: &[Arc<Sur
     let siblings = body[0].def.is_sibling(&body[1].def) && pair.levels[0] == pair.levels[1];
     let from_to = [to_world[1].inverse() * to_world[0], to_world[0].inverse() * to_world[1]];
     let from_world = body.map(|b| b.state.rotation.inverse());
+    let from_voxels = body.map(|b| b.world_from_grid().inverse());
+    let in_voxels = |k: usize, p: DVec3| from_voxels[k].transform_point3(p).as_vec3();
     let mut out = Vec::with_capacity(hits.len());
     for hit in hits {
         let (a, b) = ((hit.pair & 1) as usize, 1 - (hit.pair & 1) as usize);
@@ -225,7 +230,12 @@ fn contact_points(pair: &Pair, hits: &[Hit], bodies: &[Body], surfels: &[Arc<Sur
             // Two edges: neither plane is right, the mean of both is.
             n = (n - n_a / cell[a]).normalize_or(n);
         }
-        let gap = (point - to_world[b].transform_point3(centre.as_dvec3())).dot(n);
+        let mut gap = (point - to_world[b].transform_point3(centre.as_dvec3())).dot(n);
+        // Round an edge the planes of coarse cells reach beyond the solid; the leaves know.
+        let least = -BESIDE_CELLS * cell[b];
+        if gap < least && !is_in_solid(&body[b].def.forest, body[b].def.tree, in_voxels(b, point)) {
+            gap = least;
+        }
         // Where two pieces of one object overlapped when they were made, that is their zero.
         let at_birth = p.as_dvec3() - centre.as_dvec3();
         let zero = if siblings && at_birth.length() < BIRTH_CELLS {
