@@ -224,8 +224,7 @@ fn contact_points(pair: &Pair, hits: &[Hit], bodies: &[Body], surfels: &[Arc<Sur
             (centre, normal) = plane.side(1);
         }
         let mut n = turned(normal);
-        let edges =
-            plane.is_sharp() && sample.is_sharp() && n.dot(n_a) <= f64::from(OPPOSING) * cell[a];
+        let edges = plane.is_sharp() && sample.is_sharp() && n.dot(n_a) <= f64::from(OPPOSING) * cell[a];
         if edges {
             // Two edges: neither plane is right, the mean of both is.
             n = (n - n_a / cell[a]).normalize_or(n);

@@ -72,6 +72,7 @@ struct Mover {
     inverse_inertia: DMat3,
     inertia_in_body: DMat3,
     inverse_in_body: DMat3,
+    rotation: DMat3,
     state: BodyState,
 }
 
@@ -84,6 +85,7 @@ impl Mover {
             inverse_inertia: DMat3::ZERO,
             inertia_in_body: inertia,
             inverse_in_body: if moves { inverse(inertia) } else { DMat3::ZERO },
+            rotation: DMat3::IDENTITY,
             state: body.state,
         };
         mover.turn_inertia();
@@ -95,8 +97,8 @@ impl Mover {
     }
 
     fn turn_inertia(&mut self) {
-        let r = DMat3::from_quat(self.state.rotation);
-        self.inverse_inertia = r * self.inverse_in_body * r.transpose();
+        self.rotation = DMat3::from_quat(self.state.rotation);
+        self.inverse_inertia = self.rotation * self.inverse_in_body * self.rotation.transpose();
     }
 
     fn velocity_at(&self, r: DVec3) -> DVec3 {
@@ -107,7 +109,6 @@ impl Mover {
         self.state.linear_velocity += impulse * self.inverse_mass;
         self.state.angular_velocity += self.inverse_inertia * r.cross(impulse);
     }
-
 }
 
 /// A direction along which a row pushes, with what a unit impulse along it does to either body.
@@ -161,8 +162,8 @@ struct Row {
     linear_mass: f64,
     /// The same, or what the contact carries where that is more: else a crumb's springs, made for the crumb, sink under a slab.
     spring_mass: f64,
-    /// Whether the arms have moved since the masses across were worked out.
-    tangents_moved: bool,
+    /// Whether the arms have moved since the axes were worked out: along the normal, and across.
+    moved: [bool; 2],
     /// Separation when the anchors were in one place.
     adjusted: f64,
     /// Separation and slip now: the arms turn and move with the bodies, the normal stays.
@@ -320,7 +321,7 @@ impl SoftStep {
                     tangents: [axis(t), axis(u)],
                     spring_mass: 0.0,
                     linear_mass: 1.0 / (movers[a].inverse_mass + movers[b].inverse_mass),
-                    tangents_moved: false,
+                    moved: [false; 2],
                     adjusted: p.separation,
                     gap: p.separation,
                     drift: p.slip,
@@ -348,6 +349,7 @@ impl Mover {
             inverse_inertia: DMat3::ZERO,
             inertia_in_body: DMat3::ZERO,
             inverse_in_body: DMat3::ZERO,
+            rotation: DMat3::IDENTITY,
             state: BodyState::at(DVec3::ZERO),
         }
     }
@@ -372,13 +374,13 @@ impl Row {
         self.drift = self.slip + a - b;
         self.arms = self.movers.map(|k| middle - movers[k].state.position);
         // Arms of crumbs change a lot in a substep; with the masses of the old ones the impulses would grow without bound.
-        self.normal = self.axis(movers, self.normal.way);
-        self.tangents_moved = true;
+        self.moved = [true; 2];
     }
 
     /// Begins with the impulses of the last substep, up to a limit: what a heavy piece pressed on a crumb would shoot it away
     /// once it slips out.
     fn warm_start(&mut self, movers: &mut [Mover], h: f64) {
+        self.look(movers);
         self.spring_mass = self.linear_mass.max(self.normal_impulse / (WEIGHT * h));
         self.normal_impulse = self.normal_impulse.min(self.normal.mass * WARM_SPEED);
         self.friction_impulse = self.friction_impulse.clamp_length_max(self.friction * self.normal_impulse);
@@ -391,15 +393,30 @@ impl Row {
         }
     }
 
+    /// Brings the axis along the normal up to date.
+    fn look(&mut self, movers: &[Mover]) {
+        if std::mem::take(&mut self.moved[0]) {
+            self.normal = self.axis(movers, self.normal.way);
+        }
+    }
+
     /// Where the point of one body is now.
     fn place(&self, movers: &[Mover], side: usize) -> DVec3 {
-        let state = &movers[self.movers[side]].state;
-        state.position + state.rotation * self.anchors[side]
+        let mover = &movers[self.movers[side]];
+        mover.state.position + mover.rotation * self.anchors[side]
     }
 
     /// Gives how much it changed the speed at the point, m/s.
     fn solve(&mut self, movers: &mut [Mover], soft: Option<(Soft, f64)>, h: f64) -> f64 {
         let separation = self.gap;
+        // Most points of a heap are apart and do nothing.
+        if self.moved[0] && separation > 0.0 && self.normal_impulse == 0.0 {
+            let [a, b] = [0, 1].map(|s| movers[self.movers[s]].velocity_at(self.arms[s]));
+            if (a - b).dot(self.normal.way) + separation / h >= 0.0 {
+                return 0.0;
+            }
+        }
+        self.look(movers);
         let (mut bias, mut mass) = (0.0, self.normal.mass);
         if separation > 0.0 {
             bias = separation / h;
@@ -413,7 +430,6 @@ impl Row {
         let wanted = -mass * (axis.speed(a, b) + bias);
         let new = (self.normal_impulse + wanted).max(0.0);
         let change = new - self.normal_impulse;
-        // Most points of a heap are apart and do nothing.
         if change == 0.0 {
             return 0.0;
         }
@@ -438,7 +454,7 @@ impl Row {
             self.slid = true;
             return 0.0;
         }
-        if std::mem::take(&mut self.tangents_moved) {
+        if std::mem::take(&mut self.moved[1]) {
             self.tangents = self.tangents.map(|axis| self.axis(movers, axis.way));
         }
         let axes = self.tangents;
