@@ -356,4 +356,55 @@ mod tests {
         let (top, bottom) = (s.side(0).0.y, s.side(1).0.y);
         assert!(((top - bottom).abs() - 0.5).abs() < 0.05, "{top} {bottom}");
     }
+
+    #[test]
+    fn a_cut_leaf_is_sampled_at_its_edge() {
+        let mut forest = block(5, [4; 3], [20; 3]);
+        let top = |leaf: &usize| {
+            let (p, n) = leaf_plane(&forest, *leaf);
+            n.y > 0.99 && p.x > 11.0 && p.x < 12.0 && p.z > 11.0 && p.z < 12.0
+        };
+        let leaf = (0..forest.leaves.len()).find(top).expect("a leaf on top");
+        let (flat, up) = leaf_plane(&forest, leaf);
+        forest.leaves.cuts = vec![0; forest.leaves.len()];
+        assert_eq!(leaf_sample(&forest, leaf), (flat, up));
+        // Whether the cut takes the leaf's own point away or not, the sample is where both planes meet.
+        for offset in [-0.25, 0.25] {
+            forest.leaves.cuts[leaf] = crate::svo::pack_cut(Vec3::X, offset);
+            let (p, n) = leaf_sample(&forest, leaf);
+            assert!((p - flat - Vec3::X * offset).length() < 0.02, "{p} {flat}");
+            assert!(n.dot((Vec3::X + up).normalize()) > 0.999, "{n}");
+            let below = flat - up * 0.1;
+            assert!(is_in_solid(&forest, 0, below + Vec3::X * (offset - 0.1)));
+            assert!(!is_in_solid(&forest, 0, below + Vec3::X * (offset + 0.1)));
+            assert!(!is_in_solid(&forest, 0, flat + up * 0.1 + Vec3::X * (offset - 0.1)));
+        }
+        // A cut that only touches a corner of the leaf leaves it as it is.
+        forest.leaves.cuts[leaf] = crate::svo::pack_cut(Vec3::X, 0.9);
+        assert_eq!(leaf_sample(&forest, leaf), (flat, up));
+        assert!(is_in_solid(&forest, 0, Vec3::splat(12.0)) && !is_in_solid(&forest, 0, Vec3::splat(2.0)));
+    }
+
+    #[test]
+    fn a_coarse_cell_on_an_edge_is_sampled_at_its_tip() {
+        let forest = block(6, [6; 3], [58; 3]);
+        let surfels = Surfels::build(&forest, 4);
+        // Cells of four voxels; the block's edge along z passes (14.5, 14.5).
+        let edge = surfels
+            .items
+            .iter()
+            .filter(|s| s.centre[0] > 14.0 && s.centre[1] > 14.0 && s.centre[2].floor() == 7.0);
+        let edge: Vec<_> = edge.collect();
+        assert_eq!(edge.len(), 1);
+        let n = edge[0].side(0).1;
+        // The mean of the two faces' leaves would lie 0.18 cells along n behind the edge.
+        let behind = (Vec3::new(14.5, 14.5, 0.0) - Vec3::from(edge[0].centre).with_z(0.0)).dot(n);
+        assert!(n.x > 0.6 && n.y > 0.6 && (0.0..0.12).contains(&behind), "{n} {behind}");
+        // A ball has no tips: its samples stay where the middle of its surface is.
+        let ball = crate::bodies::testing::ball(6, Vec3::splat(32.0), 20.0);
+        for s in &Surfels::build(&ball, 5).items {
+            let off = (Vec3::from(s.centre) * 2.0 - 32.0).length() - 20.0;
+            assert!(off.abs() < 0.4, "{off}");
+        }
+    }
 }
