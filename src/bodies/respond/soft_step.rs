@@ -60,9 +60,6 @@ const BOUNCE_ROUNDS: usize = 8;
 /// equal bodies.
 const WARM_SPEED: f64 = 5.0;
 
-/// How often rows that are apart are looked at again, rounds.
-const LOOK_ROUNDS: u32 = 2;
-
 /// What turns a load into a mass, m/s^2. Any other number of that size would do.
 const WEIGHT: f64 = 9.81;
 
@@ -248,28 +245,20 @@ impl Respond for SoftStep {
 }
 
 impl SoftStep {
-    /// One pass over all rows, until what they still change is little. Rows that are apart and do nothing, most of a heap's, are only
-    /// looked at in the first and every [`LOOK_ROUNDS`]th round, and before the pass ends.
+    /// One pass over all rows, until what they still change is little.
     fn rounds(&self, rows: &mut [Row], movers: &mut [Mover], soft: Option<(Soft, f64)>, h: f64) {
         let stick = if soft.is_some() { self.stick } else { 0.0 };
-        let mut live: Vec<usize> = Vec::new();
-        let mut all = true;
-        let mut since = 0;
         for _ in 0..self.iterations {
             let mut change = 0.0f64;
-            if all {
-                rows.iter_mut().for_each(|row| change = change.max(row.solve(movers, soft, h)));
-                live.clear();
-                live.extend((0..rows.len()).filter(|&k| rows[k].is_live()));
-            } else {
-                live.iter().for_each(|&k| change = change.max(rows[k].solve(movers, soft, h)));
+            for row in rows.iter_mut() {
+                change = change.max(row.solve(movers, soft, h));
             }
-            live.iter().for_each(|&k| change = change.max(rows[k].hold(movers, self.rolling, stick)));
-            if all && change < self.settled {
+            for row in rows.iter_mut() {
+                change = change.max(row.hold(movers, self.rolling, stick));
+            }
+            if change < self.settled {
                 break;
             }
-            since = if all { 1 } else { since + 1 };
-            all = change < self.settled || since == LOOK_ROUNDS;
         }
     }
 
@@ -402,11 +391,6 @@ impl Row {
             a.push(arms[0], impulse);
             b.push(arms[1], -impulse);
         }
-    }
-
-    /// Whether it pushes, holds or overlaps.
-    fn is_live(&self) -> bool {
-        self.gap <= 0.0 || self.normal_impulse > 0.0 || self.friction_impulse != DVec3::ZERO
     }
 
     /// Brings the axis along the normal up to date.
