@@ -497,6 +497,7 @@ impl Row {
         if self.restitution == 0.0 || self.approach > -threshold || self.most_impulse == 0.0 {
             return;
         }
+        self.look(movers);
         let axis = self.normal;
         let (a, b) = self.pair(movers);
         let wanted = -axis.mass * (axis.speed(a, b) + self.restitution * self.approach);
