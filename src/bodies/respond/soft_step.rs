@@ -60,6 +60,9 @@ const BOUNCE_ROUNDS: usize = 8;
 /// equal bodies.
 const WARM_SPEED: f64 = 5.0;
 
+/// Rounds of a pass in which rolling is resisted.
+const ROLLING_ROUNDS: u32 = 4;
+
 /// What turns a load into a mass, m/s^2. Any other number of that size would do.
 const WEIGHT: f64 = 9.81;
 
@@ -248,13 +251,15 @@ impl SoftStep {
     /// One pass over all rows, until what they still change is little.
     fn rounds(&self, rows: &mut [Row], movers: &mut [Mover], soft: Option<(Soft, f64)>, h: f64) {
         let stick = if soft.is_some() { self.stick } else { 0.0 };
-        for _ in 0..self.iterations {
+        for round in 0..self.iterations {
+            // What resists rolling has a limit in each round and not in all together: shards would stand on their tips.
+            let rolling = if round < ROLLING_ROUNDS { self.rolling } else { 0.0 };
             let mut change = 0.0f64;
             for row in rows.iter_mut() {
                 change = change.max(row.solve(movers, soft, h));
             }
             for row in rows.iter_mut() {
-                change = change.max(row.hold(movers, self.rolling, stick));
+                change = change.max(row.hold(movers, rolling, stick));
             }
             if change < self.settled {
                 break;
