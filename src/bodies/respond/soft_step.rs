@@ -60,9 +60,6 @@ const BOUNCE_ROUNDS: usize = 8;
 /// equal bodies.
 const WARM_SPEED: f64 = 5.0;
 
-/// Rounds of a pass in which rolling is resisted.
-const ROLLING_ROUNDS: u32 = 4;
-
 /// What turns a load into a mass, m/s^2. Any other number of that size would do.
 const WEIGHT: f64 = 9.81;
 
@@ -251,15 +248,13 @@ impl SoftStep {
     /// One pass over all rows, until what they still change is little.
     fn rounds(&self, rows: &mut [Row], movers: &mut [Mover], soft: Option<(Soft, f64)>, h: f64) {
         let stick = if soft.is_some() { self.stick } else { 0.0 };
-        for round in 0..self.iterations {
-            // What resists rolling has a limit in each round and not in all together: shards would stand on their tips.
-            let rolling = if round < ROLLING_ROUNDS { self.rolling } else { 0.0 };
+        for _ in 0..self.iterations {
             let mut change = 0.0f64;
             for row in rows.iter_mut() {
                 change = change.max(row.solve(movers, soft, h));
             }
             for row in rows.iter_mut() {
-                change = change.max(row.hold(movers, rolling, stick));
+                change = change.max(row.hold(movers, self.rolling, stick));
             }
             if change < self.settled {
                 break;
@@ -502,7 +497,6 @@ impl Row {
         if self.restitution == 0.0 || self.approach > -threshold || self.most_impulse == 0.0 {
             return;
         }
-        self.look(movers);
         let axis = self.normal;
         let (a, b) = self.pair(movers);
         let wanted = -axis.mass * (axis.speed(a, b) + self.restitution * self.approach);
