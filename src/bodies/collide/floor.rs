@@ -46,6 +46,7 @@ pub fn plane_manifolds(
             out.push(kept);
             continue;
         }
+        let rolling_impulse = before.map_or(DVec3::ZERO, |m| m.rolling_impulse);
         let before = before.map_or(&[][..], |m| &m.points);
         let (mut points, mut totals, mut near) = (Vec::new(), Totals::default(), false);
         for (number, plane) in planes.iter().enumerate() {
@@ -88,6 +89,7 @@ pub fn plane_manifolds(
                 first: body.id,
                 second: None,
                 points,
+                rolling_impulse,
                 levels,
                 lie,
                 totals,

@@ -73,6 +73,8 @@ pub struct Manifold {
     pub second: Option<BodyId>,
     /// Points; none where the pair was near but did not touch.
     pub points: Vec<Point>,
+    /// What resists the first body's rolling on the second, of the last substep, world, N m s.
+    pub rolling_impulse: DVec3,
     /// Levels at which they were looked for.
     pub levels: [u32; 2],
     /// How the bodies lay when they were looked for.
@@ -160,6 +162,7 @@ pub fn pair_manifolds(
                 first: a.id,
                 second: Some(b.id),
                 points,
+                rolling_impulse: before.map_or(DVec3::ZERO, |m| m.rolling_impulse),
                 levels: pair.levels,
                 lie: Lie::new(a, Some(b)),
                 totals: Totals::of(&found),

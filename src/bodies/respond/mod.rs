@@ -5,6 +5,7 @@
 mod penalty;
 #[cfg(test)]
 mod penalty_tests;
+mod rolling;
 mod soft_step;
 
 pub use penalty::{Penalty, PenaltyStep};

@@ -311,6 +311,7 @@ fn share(m: &mut Manifold, contacts: &[Contact], after: &[Twist], bodies: &[Body
         .filter(of_pair)
         .map(|c| c.gradient[0].linear * (-kh * (c.volume + h * c.rate(after))))
         .sum();
+    m.rolling_impulse = DVec3::ZERO;
     let count = m.points.len();
     for i in 0..count {
         let normal = m.points[i].normal;

@@ -5,7 +5,7 @@
 //! the spring put in to undo overlap. Friction is a Coulomb cone. The paper's penalty (sec. 5.2) has one stiffness for all
 //! and never sticks; see design 3.10.
 
-use super::Respond;
+use super::{Respond, rolling::Roll};
 use crate::bodies::{
     Body, BodyId, BodyState, WorldSettings,
     collide::{Manifold, tangents},
@@ -67,13 +67,13 @@ const WEIGHT: f64 = 9.81;
 const WOBBLE_SPEED: f64 = 0.25;
 
 /// A body as the solver sees it. What cannot move has no inverse mass.
-struct Mover {
-    inverse_mass: f64,
-    inverse_inertia: DMat3,
+pub(super) struct Mover {
+    pub(super) inverse_mass: f64,
+    pub(super) inverse_inertia: DMat3,
     inertia_in_body: DMat3,
     inverse_in_body: DMat3,
     rotation: DMat3,
-    state: BodyState,
+    pub(super) state: BodyState,
 }
 
 impl Mover {
@@ -172,7 +172,7 @@ struct Row {
     friction: f64,
     restitution: f64,
     approach: f64,
-    rolling_arm: f64,
+    size: f64,
     normal_impulse: f64,
     most_impulse: f64,
     total_impulse: f64,
@@ -209,18 +209,20 @@ impl Respond for SoftStep {
         let mut movers: Vec<Mover> = bodies.iter().map(Mover::new).collect();
         movers.push(Mover::floor());
         let mut rows = self.rows(bodies, manifolds, &movers);
+        let mut rolls = self.rolls(&rows, manifolds);
         for _ in 0..substeps {
             for mover in movers.iter_mut().filter(|m| m.moves()) {
                 integrate::velocity(&mut mover.state, settings.gravity, h);
             }
             rows.iter_mut().for_each(|row| row.warm_start(&mut movers, h));
-            self.rounds(&mut rows, &mut movers, Some((soft, self.push_out)), h);
+            rolls.iter_mut().for_each(|roll| roll.warm_start(&mut movers, load(&rows, roll)));
+            self.rounds(&mut rows, &mut rolls, &mut movers, Some((soft, self.push_out)), h);
             for mover in movers.iter_mut().filter(|m| m.moves()) {
                 integrate::pose(&mut mover.state, &mover.inertia_in_body, &mover.inverse_in_body, h);
                 mover.turn_inertia();
             }
             rows.iter_mut().for_each(|row| row.aim(&movers));
-            self.rounds(&mut rows, &mut movers, None, h);
+            self.rounds(&mut rows, &mut rolls, &mut movers, None, h);
             rows.iter_mut().for_each(|row| row.total_impulse += row.normal_impulse);
         }
         for _ in 0..BOUNCE_ROUNDS {
@@ -229,6 +231,9 @@ impl Respond for SoftStep {
         // Without weight nothing leans, and what is left is a collision that must keep its momentum.
         if settings.gravity != DVec3::ZERO {
             self.settle(&rows, &mut movers, settings.dt);
+        }
+        for roll in &rolls {
+            manifolds[roll.manifold].rolling_impulse = roll.impulse;
         }
         for row in &rows {
             let p = &mut manifolds[row.manifold].points[row.point];
@@ -246,15 +251,27 @@ impl Respond for SoftStep {
 
 impl SoftStep {
     /// One pass over all rows, until what they still change is little.
-    fn rounds(&self, rows: &mut [Row], movers: &mut [Mover], soft: Option<(Soft, f64)>, h: f64) {
+    fn rounds(
+        &self,
+        rows: &mut [Row],
+        rolls: &mut [Roll],
+        movers: &mut [Mover],
+        soft: Option<(Soft, f64)>,
+        h: f64,
+    ) {
         let stick = if soft.is_some() { self.stick } else { 0.0 };
         for _ in 0..self.iterations {
             let mut change = 0.0f64;
             for row in rows.iter_mut() {
                 change = change.max(row.solve(movers, soft, h));
             }
-            for row in rows.iter_mut() {
-                change = change.max(row.hold(movers, self.rolling, stick));
+            // Rolling and friction, once all normal impulses of a round are known: what they do would be undone before. Friction
+            // comes last, or it would answer turns that rolling resistance then takes out, and small pieces would creep.
+            for roll in rolls.iter_mut() {
+                change = change.max(roll.resist(movers, load(rows, roll)));
+                for row in &mut rows[roll.rows.clone()] {
+                    change = change.max(row.rub(movers, stick));
+                }
             }
             if change < self.settled {
                 break;
@@ -268,7 +285,7 @@ impl SoftStep {
         let mut leans = vec![f64::MAX; movers.len()];
         for row in rows.iter().filter(|row| row.normal_impulse > 0.0) {
             for k in row.movers {
-                leans[k] = row.rolling_arm.min(leans[k]);
+                leans[k] = row.size.min(leans[k]);
             }
         }
         for (mover, arm) in movers.iter_mut().zip(leans).filter(|(m, _)| m.moves()) {
@@ -281,6 +298,25 @@ impl SoftStep {
                 }
             }
         }
+    }
+
+    /// One for each manifold that has rows.
+    fn rolls(&self, rows: &[Row], manifolds: &[Manifold]) -> Vec<Roll> {
+        let mut rolls: Vec<Roll> = Vec::new();
+        let mut first = 0;
+        for group in rows.chunk_by(|a, b| a.manifold == b.manifold) {
+            let row = &group[0];
+            rolls.push(Roll {
+                movers: row.movers,
+                manifold: row.manifold,
+                rows: first..first + group.len(),
+                arm: self.rolling * row.size,
+                impulse: manifolds[row.manifold].rolling_impulse,
+                inertia: DMat3::ZERO,
+            });
+            first += group.len();
+        }
+        rolls
     }
 
     fn rows(&self, bodies: &[Body], manifolds: &[Manifold], movers: &[Mover]) -> Vec<Row> {
@@ -328,7 +364,7 @@ impl SoftStep {
                     friction,
                     restitution,
                     approach: speed.dot(p.normal),
-                    rolling_arm: size,
+                    size,
                     normal_impulse: p.normal_impulse,
                     most_impulse: 0.0,
                     total_impulse: 0.0,
@@ -340,6 +376,11 @@ impl SoftStep {
         }
         rows
     }
+}
+
+/// What the points of a pair press, N s.
+fn load(rows: &[Row], roll: &Roll) -> f64 {
+    rows[roll.rows.clone()].iter().map(|row| row.normal_impulse).sum()
 }
 
 impl Mover {
@@ -439,15 +480,6 @@ impl Row {
         change.abs() / axis.mass
     }
 
-    /// Rolling and friction, once all normal impulses of a pass are known: what they do would be undone before. Friction comes
-    /// last, or it would answer turns that rolling resistance then takes out, and small pieces would creep.
-    fn hold(&mut self, movers: &mut [Mover], rolling: f64, stick: f64) -> f64 {
-        if rolling > 0.0 && self.normal_impulse > 0.0 {
-            self.resist_rolling(movers, rolling);
-        }
-        self.rub(movers, stick)
-    }
-
     /// Friction: stops sliding, as far as the cone allows. Gives how much it changed the speed.
     fn rub(&mut self, movers: &mut [Mover], stick: f64) -> f64 {
         if self.normal_impulse == 0.0 && self.friction_impulse == DVec3::ZERO {
@@ -475,28 +507,11 @@ impl Row {
         change.length() / self.normal.mass
     }
 
-    /// Takes out a little relative rotation, at most as much as the load allows; else round pieces roll for ever.
-    fn resist_rolling(&self, movers: &mut [Mover], rolling: f64) {
-        let most = rolling * self.rolling_arm * self.normal_impulse;
-        let (a, b) = self.pair(movers);
-        let turn = a.state.angular_velocity - b.state.angular_velocity;
-        let speed = turn.length();
-        if speed < 1e-12 {
-            return;
-        }
-        let axis = turn / speed;
-        let softness = axis.dot((a.inverse_inertia + b.inverse_inertia) * axis);
-        if softness > 0.0 {
-            let impulse = axis * (speed / softness).min(most);
-            a.state.angular_velocity -= a.inverse_inertia * impulse;
-            b.state.angular_velocity += b.inverse_inertia * impulse;
-        }
-    }
-
     fn bounce(&mut self, movers: &mut [Mover], threshold: f64) {
         if self.restitution == 0.0 || self.approach > -threshold || self.most_impulse == 0.0 {
             return;
         }
+        self.look(movers);
         let axis = self.normal;
         let (a, b) = self.pair(movers);
         let wanted = -axis.mass * (axis.speed(a, b) + self.restitution * self.approach);
