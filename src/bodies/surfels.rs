@@ -161,7 +161,8 @@ pub fn leaf_plane(forest: &Forest, leaf: usize) -> (Vec3, Vec3) {
 
 /// As [`leaf_plane`], but where a fracture cuts the leaf, a point of the edge and the mean of both normals: the leaf's own point may
 /// lie beyond the cut, outside the piece.
-fn leaf_sample(forest: &Forest, leaf: usize) -> (Vec3, Vec3) {
+#[must_use]
+pub fn leaf_sample(forest: &Forest, leaf: usize) -> (Vec3, Vec3) {
     let (p, n) = leaf_plane(forest, leaf);
     let Some((m, offset)) = forest.leaves.cuts.get(leaf).copied().and_then(unpack_cut) else {
         return (p, n);

@@ -11,7 +11,7 @@ use crate::{
     bodies::{
         Body,
         planes::Plane,
-        surfels::{Shapes, Surfels, first_of_level, leaf_plane},
+        surfels::{Shapes, Surfels, first_of_level, leaf_sample},
     },
     svo::{morton, morton::Key},
 };
@@ -76,11 +76,7 @@ pub fn plane_manifolds(
             let found = Totals::of(&walk.found);
             totals.points += found.points;
             totals.volume += found.volume;
-            let mut kept = reduce(&walk.found, before, cell, SPREAD);
-            if !body.def.is_crumb() {
-                kept.iter_mut().for_each(|p| refine(p, body, &surfels, &to_world, plane));
-            }
-            points.extend(kept);
+            points.extend(reduce(&walk.found, before, cell, SPREAD));
         }
         if near {
             inherit(&mut points, before, cell);
@@ -130,15 +126,16 @@ impl Walk<'_> {
                 continue;
             }
             let (child, child_key) = (parent.child(c), key << 3 | c);
-            if level + 1 == self.level {
-                self.sample(child - first_of_level(forest, self.level));
-                continue;
-            }
             let size = f64::from(1u32 << (forest.level - level - 1));
             let low = DVec3::from(morton::decode(child_key).map(f64::from));
             let centre = self.to_world.transform_point3((low + 0.5) * size);
             // Half a diagonal, and a voxel for surfaces that leave their cell.
-            if self.plane.distance(centre) - (0.867 * size + 1.0) * self.body.def.grid.h < self.margin {
+            if self.plane.distance(centre) - (0.867 * size + 1.0) * self.body.def.grid.h >= self.margin {
+                continue;
+            }
+            if level + 1 == self.level {
+                self.sample(child - first_of_level(forest, self.level));
+            } else {
                 self.descend(child, level + 1, child_key);
             }
         }
@@ -162,21 +159,26 @@ impl Walk<'_> {
         }
     }
 
+    /// The lowest leaf of a cell that is near. The cell's own sample would not do: it may lie beyond the margin while a corner in
+    /// the cell is far below the plane already, and the body would rock on that corner for ever.
     fn sample(&mut self, index: u32) {
-        let surfel = &self.surfels.items[index as usize];
-        let forest = &self.body.def.forest;
-        let voxels = f64::from(1u32 << (forest.level - self.level));
-        let place = |side: u32| self.to_world.transform_point3(surfel.side(side).0.as_dvec3() * voxels);
-        let (front, back) = (place(0), place(1));
-        let distance = |p: DVec3| self.plane.distance(p);
-        let p = if distance(back) < distance(front) { back } else { front };
-        if distance(p) >= self.margin {
+        let (body, plane) = (self.body, self.plane);
+        let starts = &self.surfels.leaf_start;
+        let (first, end) = (starts[index as usize] as usize, starts[index as usize + 1] as usize);
+        // Of leaves equally low, the outermost, so that a box stands on its corners at every level.
+        let beside = |p: &DVec3| (*p - body.state.position).reject_from_normalized(plane.normal).length();
+        let rank = |p: &DVec3| plane.distance(*p) - 1e-3 * beside(p);
+        let lowest = (first..end)
+            .map(|leaf| self.to_world.transform_point3(leaf_sample(&body.def.forest, leaf).0.as_dvec3()))
+            .min_by(|a, b| rank(a).total_cmp(&rank(b)));
+        let Some(p) = lowest.filter(|p| plane.distance(*p) < self.margin) else {
             return;
-        }
-        let area = f64::from(self.surfels.areas[index as usize]) * self.body.def.grid.h.powi(2);
+        };
+        let area = f64::from(self.surfels.areas[index as usize]) * body.def.grid.h.powi(2);
+        let surfel = &self.surfels.items[index as usize];
         let normal = self.to_world.transform_vector3(surfel.side(0).1.as_dvec3()).normalize_or_zero();
-        let facing = normal.dot(self.plane.normal).abs();
-        self.found.push(point(self.body, self.first_key | u64::from(index), p, self.plane, area * facing));
+        let facing = normal.dot(plane.normal).abs();
+        self.found.push(point(body, self.first_key | u64::from(index), p, plane, area * facing));
     }
 }
 
@@ -198,17 +200,55 @@ fn point(body: &Body, key: u64, p: DVec3, plane: &Plane, area: f64) -> Point {
     }
 }
 
-/// Moves a point to the lowest leaf of its cell.
-fn refine(p: &mut Point, body: &Body, surfels: &Surfels, to_world: &DMat4, plane: &Plane) {
-    let index = (p.key & ((1 << PLANE_SHIFT) - 1)) as usize;
-    let (first, end) = (surfels.leaf_start[index] as usize, surfels.leaf_start[index + 1] as usize);
-    // Of leaves equally low, the outermost, so that a box stands on its corners at every level.
-    let beside = |p: &DVec3| (*p - body.state.position).reject_from_normalized(plane.normal).length();
-    let rank = |p: &DVec3| plane.distance(*p) - 1e-3 * beside(p);
-    let lowest = (first..end)
-        .map(|leaf| to_world.transform_point3(leaf_plane(&body.def.forest, leaf).0.as_dvec3()))
-        .min_by(|a, b| rank(a).total_cmp(&rank(b)));
-    if let Some(lowest) = lowest {
-        *p = point(body, p.key, lowest, plane, p.area);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bodies::testing::{body, grid, scattered, shattered_block, world};
+    use crate::bodies::{WorldSettings, surfels::leaf_sample};
+    use glam::DQuat;
+    use std::sync::Arc;
+
+    /// However a piece is turned, the lowest of all its leaf samples is a contact once it is within the margin, at any level.
+    #[test]
+    fn the_lowest_leaf_is_never_missed() {
+        let (low, high) = ([4; 3], [28; 3]);
+        let forest = Arc::new(shattered_block(5, low, high, &scattered(low, high, 12)));
+        let plane = Plane { normal: DVec3::Y, offset: 0.0 };
+        let mut asked = 0;
+        for tree in 0..forest.trees() as u32 {
+            for turn in 0..24 {
+                let mut world = world(WorldSettings::default());
+                world.add(body(&forest, tree, grid(5, 1.0), 3, DVec3::ZERO));
+                let way = DVec3::new(f64::from(turn) - 11.5, f64::from(turn % 5), f64::from(turn % 7) - 3.0);
+                let mut bodies = std::mem::take(&mut world.bodies);
+                bodies[0].state.rotation = DQuat::from_scaled_axis(way * 0.3);
+                bodies[0].state.position = DVec3::ZERO;
+                let to_world = bodies[0].world_from_grid();
+                let leaves =
+                    forest.tree_start[tree as usize] as usize..forest.tree_start[tree as usize + 1] as usize;
+                let height = |leaf| to_world.transform_point3(leaf_sample(&forest, leaf).0.as_dvec3()).y;
+                let lowest = leaves.map(height).fold(f64::MAX, f64::min);
+                if bodies[0].def.is_crumb() {
+                    continue;
+                }
+                for level in 3..=5 {
+                    // A hair within the margin, and well in the floor.
+                    let margin = floor_margin(cell_size(&bodies[0], level), 0.0);
+                    for gap in [0.95 * margin, -0.4 * margin] {
+                        bodies[0].state.position.y = gap - lowest;
+                        let found =
+                            plane_manifolds(&bodies, &[level], &[plane], 0.01, &mut world.shapes, &[]);
+                        let points = found.iter().flat_map(|m| &m.points);
+                        let deepest = points.map(|p| p.separation).fold(f64::MAX, f64::min);
+                        // Points about as low may stand for it.
+                        let least = 0.03 * cell_size(&bodies[0], level) + 1e-3 * bodies[0].def.radius();
+                        assert!((deepest - gap).abs() < least, "level {level}, {gap}: {deepest}");
+                        asked += 1;
+                        bodies[0].state.position.y = 0.0;
+                    }
+                }
+            }
+        }
+        assert!(asked > 1000, "{asked}");
     }
 }

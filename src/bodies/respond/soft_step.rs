@@ -63,6 +63,9 @@ const WARM_SPEED: f64 = 5.0;
 /// What turns a load into a mass, m/s^2. Any other number of that size would do.
 const WEIGHT: f64 = 9.81;
 
+/// What sinks faster than this tips over and does not wobble, m/s.
+const TIP_SPEED: f64 = 0.002;
+
 /// Turning slower than this, at the rim, is a wobble, m/s.
 const WOBBLE_SPEED: f64 = 0.25;
 
@@ -230,7 +233,7 @@ impl Respond for SoftStep {
         }
         // Without weight nothing leans, and what is left is a collision that must keep its momentum.
         if settings.gravity != DVec3::ZERO {
-            self.settle(&rows, &mut movers, settings.dt);
+            self.settle(&rows, &mut movers, settings);
         }
         for roll in &rolls {
             manifolds[roll.manifold].rolling_impulse = roll.impulse;
@@ -281,7 +284,8 @@ impl SoftStep {
 
     /// Takes the wobble out of pieces that lean on something and hardly turn. Rounded corners of voxels are where they
     /// would rock for ever.
-    fn settle(&self, rows: &[Row], movers: &mut [Mover], dt: f64) {
+    fn settle(&self, rows: &[Row], movers: &mut [Mover], settings: &WorldSettings) {
+        let down = settings.gravity.normalize_or_zero();
         let mut leans = vec![f64::MAX; movers.len()];
         for row in rows.iter().filter(|row| row.normal_impulse > 0.0) {
             for k in row.movers {
@@ -290,8 +294,8 @@ impl SoftStep {
         }
         for (mover, arm) in movers.iter_mut().zip(leans).filter(|(m, _)| m.moves()) {
             let wobble = mover.state.angular_velocity.length() * arm;
-            if wobble > 1e-4 && wobble < WOBBLE_SPEED {
-                let keep = 1.0 / (1.0 + self.wobble_damping * dt);
+            if wobble > 1e-4 && wobble < WOBBLE_SPEED && mover.state.linear_velocity.dot(down) < TIP_SPEED {
+                let keep = 1.0 / (1.0 + self.wobble_damping * settings.dt);
                 mover.state.angular_velocity *= keep;
                 if mover.state.linear_velocity.length() < WOBBLE_SPEED {
                     mover.state.linear_velocity *= keep;
