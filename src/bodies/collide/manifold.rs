@@ -30,7 +30,7 @@ const BIRTH_WAY: f64 = 2.0;
 /// A collision point must be seen before it is deeper than this, cells, and the way since the last look.
 const ENTER_CELLS: f64 = 0.5;
 
-/// A point that is beside the solid is no deeper than this, cells. Not zero: between two samples, edges cross.
+/// A point deeper than this, cells, must lie in the solid. Not zero: between two samples, edges cross.
 const BESIDE_CELLS: f64 = 0.25;
 
 /// One point of contact.
@@ -232,11 +232,13 @@ fn contact_points(pair: &Pair, hits: &[Hit], bodies: &[Body], surfels: &[Arc<Sur
             // Two edges: neither plane is right, the mean of both is.
             n = (n - n_a / cell[a]).normalize_or(n);
         }
-        let mut gap = (point - to_world[b].transform_point3(centre.as_dvec3())).dot(n);
-        // Round an edge the planes of coarse cells reach beyond the solid; the leaves know.
-        let least = -BESIDE_CELLS * cell[b];
-        if gap < least && !is_in_solid(&body[b].def.forest, body[b].def.tree, in_voxels(b, point)) {
-            gap = least;
+        let gap = (point - to_world[b].transform_point3(centre.as_dvec3())).dot(n);
+        // Round an edge the planes of coarse cells reach beyond the solid; the leaves know. Such a point is not behind any surface,
+        // and would hold the pair in a wedge that is not there.
+        if gap < -BESIDE_CELLS * cell[b]
+            && !is_in_solid(&body[b].def.forest, body[b].def.tree, in_voxels(b, point))
+        {
+            continue;
         }
         // Where two pieces of one object overlapped when they were made, that is their zero.
         let at_birth = p.as_dvec3() - centre.as_dvec3();
