@@ -3,15 +3,7 @@
 // or ahead on its way.
 //#include shared/linear_id
 //#include bodies/shape
-
-struct Surfel {
-    x: f32,
-    y: f32,
-    z: f32,
-    thickness: f32,
-    normal: u32,
-    sharp: u32,
-}
+//#include bodies/surfel
 
 // A surfel of a, in cells of b.
 struct Probe {

@@ -3,18 +3,51 @@
 //! In: the bodies as they are. Out: one [`Overlap`] for each pair and plane that touch, in order of body.
 
 use super::{
-    Body, BodyId, Levels, Overlap, World, WorldSettings, broad_phase,
-    collide::{Manifold, of_bodies, of_plane},
+    Body, BodyId, Levels, Narrow, Overlap, World, WorldSettings, broad_phase,
+    collide::{GpuNarrow, GpuOverlap, Manifold, Pair, cell_size, of_bodies, of_plane},
     planes::{Plane, planes},
     step,
     surfels::Shapes,
 };
+use crate::{gpu::Gpu, svo::Arena};
 use rayon::prelude::*;
+
+/// Cells of a pair may differ this much in size for the passes: the sums of a cell must stay within 32 bits.
+const MOST_RATIO: f64 = 16.0;
 
 /// What has to be looked at: indices, and of a plane its number.
 enum Work {
     Pair([usize; 2], [u32; 2]),
     Plane(usize, u32, usize),
+}
+
+/// What the compute passes need.
+pub struct Passes<'a> {
+    gpu: &'a Gpu,
+    arena: &'a Arena,
+    narrow: &'a mut GpuNarrow,
+    overlap: &'a mut GpuOverlap,
+}
+
+impl<'a> Passes<'a> {
+    /// None where the world has no passes, or its settings say that the CPU does it.
+    pub fn new(
+        gpu: Option<(&'a Gpu, &'a Arena)>,
+        settings: &WorldSettings,
+        narrow: Option<&'a mut GpuNarrow>,
+        overlap: &'a mut Option<GpuOverlap>,
+    ) -> Option<Self> {
+        let (gpu, arena) = gpu.filter(|(gpu, _)| match settings.narrow {
+            Narrow::Auto => !gpu.is_software(),
+            Narrow::Gpu => true,
+            Narrow::Cpu => false,
+        })?;
+        let narrow = narrow?;
+        if overlap.is_none() {
+            *overlap = GpuOverlap::new(gpu).ok();
+        }
+        Some(Self { gpu, arena, narrow, overlap: overlap.as_mut()? })
+    }
 }
 
 /// Overlaps of everything that the manifolds say is near, of bodies of which one can move.
@@ -24,6 +57,7 @@ pub fn find(
     shapes: &mut Shapes,
     manifolds: &[Manifold],
     settings: &WorldSettings,
+    passes: Option<Passes<'_>>,
 ) -> Vec<Overlap> {
     let index = |id: BodyId| bodies.binary_search_by(|b| b.id.cmp(&id)).ok();
     let planes = planes(settings);
@@ -35,10 +69,21 @@ pub fn find(
             None => work.extend((0..planes.len()).map(|k| Work::Plane(a, levels.own(a), k))),
         }
     }
-    work_out(bodies, shapes, &planes, &work)
+    work_out(bodies, shapes, &planes, &work, passes)
 }
 
-fn work_out(bodies: &[Body], shapes: &mut Shapes, planes: &[Plane], work: &[Work]) -> Vec<Overlap> {
+/// Pairs by the passes where there are any, else, and where they fail, by the plain way, which gives the same; planes by the plain
+/// way, since they are few.
+fn work_out(
+    bodies: &[Body],
+    shapes: &mut Shapes,
+    planes: &[Plane],
+    work: &[Work],
+    passes: Option<Passes<'_>>,
+) -> Vec<Overlap> {
+    let mut by_passes = passes.and_then(|p| on_gpu(bodies, shapes, work, p)).unwrap_or_default().into_iter();
+    let known: Vec<Option<Overlap>> =
+        work.iter().map(|w| if suits(bodies, w) { by_passes.next() } else { None }).collect();
     for w in work {
         let needed = match w {
             Work::Pair(pair, at) => vec![(pair[0], at[0]), (pair[1], at[1])],
@@ -49,7 +94,9 @@ fn work_out(bodies: &[Body], shapes: &mut Shapes, planes: &[Plane], work: &[Work
     let surfels = |k: usize, level: u32| shapes.known(&bodies[k].def.forest, level);
     let found: Vec<Option<Overlap>> = work
         .par_iter()
-        .map(|w| match w {
+        .zip(known)
+        .map(|(w, known)| match w {
+            Work::Pair(..) if known.is_some() => known,
             Work::Pair(pair, at) => {
                 let both = [surfels(pair[0], at[0])?, surfels(pair[1], at[1])?];
                 Some(of_bodies(pair.map(|k| &bodies[k]), *at, both))
@@ -58,6 +105,28 @@ fn work_out(bodies: &[Body], shapes: &mut Shapes, planes: &[Plane], work: &[Work
         })
         .collect();
     found.into_iter().flatten().filter(|o| !o.columns.is_empty()).collect()
+}
+
+/// Whether the passes can do it.
+fn suits(bodies: &[Body], work: &Work) -> bool {
+    match work {
+        Work::Pair(pair, at) => {
+            let [a, b] = [0, 1].map(|s| cell_size(&bodies[pair[s]], at[s]));
+            a / b <= MOST_RATIO && b / a <= MOST_RATIO
+        }
+        Work::Plane(..) => false,
+    }
+}
+
+/// All pairs that suit, in order; none where something fails.
+fn on_gpu(bodies: &[Body], shapes: &mut Shapes, work: &[Work], passes: Passes<'_>) -> Option<Vec<Overlap>> {
+    let pair = |w: &Work| match w {
+        Work::Pair(pair, at) => Some(Pair::at(bodies, *pair, *at, 0.0)),
+        Work::Plane(..) => None,
+    };
+    let pairs: Vec<Pair> = work.iter().filter(|w| suits(bodies, w)).filter_map(pair).collect();
+    let Passes { gpu, arena, narrow, overlap } = passes;
+    overlap.find(gpu, arena, narrow, (&pairs, bodies, shapes)).ok().map(|(found, _)| found)
 }
 
 impl World {
@@ -72,10 +141,12 @@ impl World {
         Some(of_bodies(both.each_ref(), at, surfels.each_ref().map(|s| &**s)))
     }
 
-    /// What each overlapping pair shares now, and what each body shares with the floor and the walls; sleepers, too.
-    pub fn all_pair_data(&mut self) -> Vec<Overlap> {
+    /// What each overlapping pair shares now, and what each body shares with the floor and the walls; sleepers, too. By the
+    /// compute passes where `gpu` is given and the settings allow.
+    pub fn all_pair_data(&mut self, gpu: Option<(&Gpu, &Arena)>) -> Vec<Overlap> {
         let far = self.far();
-        let Self { bodies, shapes, pair_levels, settings, .. } = self;
+        let Self { bodies, shapes, pair_levels, settings, narrow, overlap, .. } = self;
+        let passes = Passes::new(gpu, settings, narrow.as_mut(), overlap);
         let levels = Levels::new(bodies, pair_levels, far);
         let boxes: Vec<_> =
             bodies.iter().enumerate().map(|(i, b)| step::bounds(b, levels.coarsest(i), 0.0)).collect();
@@ -86,7 +157,7 @@ impl World {
         for i in (0..bodies.len()).filter(|&i| moves[i] && boxes[i].is_some()) {
             work.extend((0..planes.len()).map(|k| Work::Plane(i, levels.own(i), k)));
         }
-        work_out(bodies, shapes, &planes, &work)
+        work_out(bodies, shapes, &planes, &work, passes)
     }
 
     pub(super) fn far(&self) -> Option<(glam::DVec3, super::Adaptive)> {

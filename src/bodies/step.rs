@@ -99,7 +99,7 @@ fn round(
 
     sleep::wake_touched(&mut world.bodies, &manifolds, &pressed, settings);
     let live: Vec<bool> = manifolds.iter().map(|m| !rests(&world.bodies, m)).collect();
-    let method = method(world, &manifolds, settings);
+    let method = method(world, gpu, &manifolds, settings);
     method.advance(&mut world.bodies, &mut manifolds, settings);
     clock.lap(report, "solver");
 
@@ -169,14 +169,20 @@ fn rests(bodies: &[Body], manifold: &Manifold) -> bool {
 }
 
 /// How contacts are answered, with what that needs.
-fn method(world: &mut World, manifolds: &[Manifold], settings: &WorldSettings) -> Box<dyn Respond> {
+fn method(
+    world: &mut World,
+    gpu: Option<(&Gpu, &Arena)>,
+    manifolds: &[Manifold],
+    settings: &WorldSettings,
+) -> Box<dyn Respond> {
     match settings.response {
         Response::Soft => Box::new(SoftStep::default()),
         Response::Penalty => {
             let far = world.far();
-            let World { bodies, shapes, pair_levels, .. } = world;
+            let World { bodies, shapes, pair_levels, narrow, overlap, .. } = world;
             let levels = Levels::new(bodies, pair_levels, far);
-            let overlaps = overlaps::find(bodies, &levels, shapes, manifolds, settings);
+            let passes = overlaps::Passes::new(gpu, settings, narrow.as_mut(), overlap);
+            let overlaps = overlaps::find(bodies, &levels, shapes, manifolds, settings, passes);
             Box::new(PenaltyStep { constants: settings.penalty, overlaps })
         }
     }

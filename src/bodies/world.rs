@@ -2,7 +2,7 @@
 
 use super::{
     Adaptive, MassProperties, PairLevels, Penalty, Response, Walls,
-    collide::{GpuNarrow, Manifold},
+    collide::{GpuNarrow, GpuOverlap, Manifold},
     hold::Hold,
     step,
     surfels::Shapes,
@@ -331,6 +331,8 @@ pub struct World {
     /// Contacts of the last step, for warm starting.
     pub(super) manifolds: Vec<Manifold>,
     pub(super) narrow: Option<GpuNarrow>,
+    /// Compiled when it is first asked for.
+    pub(super) overlap: Option<GpuOverlap>,
     next_id: u32,
 }
 
@@ -357,6 +359,7 @@ impl World {
             shapes: Shapes::default(),
             manifolds: Vec::new(),
             narrow: None,
+            overlap: None,
             next_id: 0,
         }
     }

@@ -114,6 +114,12 @@ impl GpuNarrow {
         Ok(())
     }
 
+    /// Those of all shapes that were prepared.
+    #[must_use]
+    pub fn surfels(&self) -> &Buffer<Surfel> {
+        &self.surfels
+    }
+
     /// Hits of all directed pairs, sorted. `firsts`: the first node of the level of a and b, for each pair.
     ///
     /// # Errors

@@ -10,8 +10,6 @@ mod gpu;
 mod keep;
 mod manifold;
 mod overlap;
-#[cfg(test)]
-mod overlap_tests;
 mod reference;
 
 pub use floor::plane_manifolds;
@@ -19,7 +17,7 @@ pub use gpu::GpuNarrow;
 use keep::moved;
 pub use keep::{Lie, carry, holds};
 pub use manifold::{Manifold, Point, find, pair_manifolds, tangents};
-pub use overlap::{CollisionPoint, Column, Overlap, of_bodies, of_plane};
+pub use overlap::{CollisionPoint, Column, GpuOverlap, Overlap, of_bodies, of_plane};
 pub use reference::find_hits;
 
 use super::{Body, surfels, surfels::Shapes};

@@ -145,6 +145,7 @@ impl Sandbox {
     /// What each touching pair shares now, and each body with the floor and the walls: collision points, columns, volume and
     /// gradient (Domaradzki & Martyn 2016, sec. 5.1).
     pub fn pair_data(&mut self) -> Vec<Overlap> {
-        self.world.all_pair_data()
+        let arena = self.arena.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        self.world.all_pair_data(Some((&self.gpu, &arena)))
     }
 }

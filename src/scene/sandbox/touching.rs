@@ -65,7 +65,7 @@ impl Sandbox {
             return;
         }
         let mut made = match mode {
-            Touching::Columns => shared(&self.world.all_pair_data()),
+            Touching::Columns => shared(&self.pair_data()),
             Touching::Off | Touching::Contacts => pressing(&self.contacts()),
         };
         if let Some(inside) = self.looking.overlay() {

@@ -1,9 +1,17 @@
 //! What a pair shares: collision points, columns, intersection volume and its gradient (Domaradzki & Martyn 2016, sec. 5.1.2
-//! and 5.1.3), by the plain way.
+//! and 5.1.3), by the plain way. `gpu.rs` does the same in compute passes.
 //!
 //! In: two bodies, or a body and a plane, and the octree levels at which they meet. Out: [`Overlap`]. Everything is worked
 //! out in cells of the first body's octree, whose lattice the points are gathered on, and handed over in the world.
 //! `docs/physics.md` says where this departs from the paper, and why.
+
+mod gpu;
+#[cfg(test)]
+mod parity;
+#[cfg(test)]
+mod tests;
+
+pub use gpu::GpuOverlap;
 
 use super::{cell_size, cells_to_world};
 use crate::bodies::{
@@ -11,13 +19,19 @@ use crate::bodies::{
     planes::Plane,
     surfels::{Cell, Surfels, first_of_level, look_up},
 };
-use crate::svo::{Forest, morton};
+use crate::svo::{Forest, morton, pack_normal, unpack_normal};
 use glam::{DMat3, DMat4, DVec3, IVec3};
 
 /// Columns take no notice of surfaces steeper than this: cosine between the normal and the column.
 const LEAST_COSINE: f64 = 0.1;
 /// A point belongs to the cell behind it, so that faces on the lattice's own planes do not fall to either side by rounding.
 const INWARDS: f64 = 1e-3;
+/// Boxes share something if it is wider than this, cells; less is rounding.
+const SLIVER: f64 = 1e-3;
+/// Two normals whose sum is shorter have no mean direction.
+const LEAST_MEAN: f64 = 1e-3;
+/// What a point counts at least in the mean of its cell.
+const LEAST_WEIGHT: f64 = 1.0 / 1024.0;
 
 /// Averaged collision point of one cell and one of the two surfaces.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,13 +100,13 @@ pub fn of_bodies(bodies: [&Body; 2], levels: [u32; 2], surfels: [&Surfels; 2]) -
     let shapes = [0, 1].map(|s| Shape::new(bodies[s], levels[s], surfels[s]));
     let world_from_cells = [0, 1].map(|s| cells_to_world(bodies[s], levels[s]));
     let a_from_b = world_from_cells[0].inverse() * world_from_cells[1];
-    let turn = DMat3::from_mat4(a_from_b);
-    let half = turn.x_axis.abs() + turn.y_axis.abs() + turn.z_axis.abs();
-    let mut walk = Walk { shapes, a_from_b, b_from_a: a_from_b.inverse(), half: half * 0.5, raw: Vec::new() };
+    let (half, least_cell) = sizes(&a_from_b);
+    let b_from_a = a_from_b.inverse();
+    let mut walk = Walk { shapes, a_from_b, b_from_a, half, least_cell, raw: Vec::new() };
     let root = |s: usize| At { node: Node::Boundary(bodies[s].def.tree), level: 0, cell: IVec3::ZERO };
     walk.meet(root(0), root(1));
-    let points = gather(walk.raw);
-    let (shapes, b_from_a) = (walk.shapes, walk.b_from_a);
+    let points = gather(walk.raw, levels[0]);
+    let shapes = walk.shapes;
     // Both ends of one body: the column counts where its middle is inside the other; else, where neither is empty.
     let inside = |middle: DVec3, owners: [u32; 2]| {
         (0..2u32).all(|s| {
@@ -106,6 +120,14 @@ pub fn of_bodies(bodies: [&Body; 2], levels: [u32; 2], surfels: [&Surfels; 2]) -
     finish([bodies[0].id, bodies[1].id].map(Some), levels, size, &world_from_cells[0], &points, columns)
 }
 
+/// Half the box that a cell of the second body takes up along the axes of the first, and the volume of the smaller body's cell;
+/// cells of the first.
+fn sizes(a_from_b: &DMat4) -> (DVec3, f64) {
+    let turn = DMat3::from_mat4(*a_from_b);
+    let half = (turn.x_axis.abs() + turn.y_axis.abs() + turn.z_axis.abs()) * 0.5;
+    (half, turn.determinant().abs().min(1.0))
+}
+
 /// A body and the half-space behind a plane.
 #[must_use]
 pub fn of_plane(body: &Body, level: u32, surfels: &Surfels, plane: &Plane) -> Overlap {
@@ -117,7 +139,7 @@ pub fn of_plane(body: &Body, level: u32, surfels: &Surfels, plane: &Plane) -> Ov
     let offset = -plane.distance(world_from_cells.transform_point3(DVec3::ZERO)) / size;
     let mut raw = Vec::new();
     shape.below(body.def.tree, 0, IVec3::ZERO, (normal, offset), &mut raw);
-    let points = gather(raw);
+    let points = gather(raw, level);
     let crossing = |axis: usize, u: f64, v: f64| {
         let along = normal[axis];
         let rest = normal[(axis + 1) % 3] * u + normal[(axis + 2) % 3] * v;
@@ -134,8 +156,32 @@ struct Raw {
     p: DVec3,
     n: DVec3,
     owner: u32,
-    /// What it counts in the mean: the volume that the two cells share.
+    /// What it counts in the mean: the volume that the two cells share, as a share of the smaller.
     weight: f64,
+}
+
+/// An averaged point.
+#[derive(Clone, Copy, Debug)]
+struct Mean {
+    cell: IVec3,
+    owner: u32,
+    /// Of those that look against the lead.
+    back: bool,
+    p: DVec3,
+    n: DVec3,
+}
+
+impl Mean {
+    /// Names it, and orders points of a column that are equally far along.
+    fn place(&self) -> u32 {
+        let key = morton::encode(self.cell.to_array().map(|v| v.max(0) as u32));
+        key | self.owner << 30 | u32::from(self.back) << 31
+    }
+
+    /// The order in which they are handed over.
+    fn order(&self) -> (i32, i32, i32, u32, bool) {
+        (self.cell.z, self.cell.y, self.cell.x, self.owner, self.back)
+    }
 }
 
 /// A body's octree down to a level.
@@ -266,6 +312,8 @@ struct Walk<'a> {
     b_from_a: DMat4,
     /// Half the box that a cell of b takes up along the axes of a.
     half: DVec3,
+    /// Volume of the smaller body's cell, cells of a.
+    least_cell: f64,
     raw: Vec<Raw>,
 }
 
@@ -277,7 +325,7 @@ impl Walk<'_> {
         let centre = self.a_from_b.transform_point3(low_b + cells_b * 0.5);
         let half = self.half * cells_b;
         let (low, high) = (low_a.max(centre - half), (low_a + size_a).min(centre + half));
-        if low.cmpge(high).any() {
+        if (high - low).min_element() <= SLIVER {
             return;
         }
         let boundary = |at: At| matches!(at.node, Node::Boundary(_));
@@ -294,7 +342,8 @@ impl Walk<'_> {
         } else if open_b || opens[1] {
             self.shapes[1].children(b).into_iter().for_each(|child| self.meet(a, child));
         } else {
-            self.touch(a, b, (low + high) * 0.5, (high - low).element_product());
+            let weight = (high - low).element_product() / self.least_cell;
+            self.touch(a, b, (low + high) * 0.5, weight.clamp(LEAST_WEIGHT, 1.0));
         }
     }
 
@@ -320,27 +369,40 @@ impl Walk<'_> {
     }
 }
 
-/// Means over the cells of the lattice, weighted by what the two cells share, so that slivers count little. The two surfaces stay apart: where they lie in one cell, which is so in every shallow
-/// contact, their mean would be no surface at all. So do the two faces of something thin.
-fn gather(raw: Vec<Raw>) -> Vec<Raw> {
-    let key = |r: &Raw| {
-        let cell = (r.p - r.n * INWARDS).floor().as_ivec3();
-        (cell.z, cell.y, cell.x, r.owner)
-    };
-    let mut keyed: Vec<_> = raw.into_iter().map(|r| (key(&r), r)).collect();
+/// Weight, then normal: the greatest word is the lead's, in whatever order points come.
+fn lead_word(r: &Raw) -> u32 {
+    let packed = pack_normal(r.n.as_vec3());
+    let weight = (r.weight * 4095.0).round() as u32;
+    weight << 20 | (packed >> 6 & 0x3ff) | (packed >> 22 & 0x3ff) << 10
+}
+
+fn lead_normal(word: u32) -> DVec3 {
+    unpack_normal((word & 0x3ff) << 6 | (word >> 10 & 0x3ff) << 22).as_dvec3()
+}
+
+/// Means over the cells of the lattice, weighted by what the two cells share, so that slivers count little. The two surfaces stay
+/// apart: where they lie in one cell, which is so in every shallow contact, their mean would be no surface at all. So do the two
+/// faces of something thin: points that look against the heaviest one, the lead, have their own mean.
+fn gather(raw: Vec<Raw>, level: u32) -> Vec<Mean> {
+    let last = IVec3::splat((1 << level) - 1);
+    let cell = |r: &Raw| (r.p - r.n * INWARDS).floor().as_ivec3().clamp(IVec3::ZERO, last);
+    let key = |cell: IVec3, owner: u32| (cell.z, cell.y, cell.x, owner);
+    let mut keyed: Vec<_> = raw.into_iter().map(|r| (key(cell(&r), r.owner), r)).collect();
     // Stable, so that sums are the same every time.
     keyed.sort_by_key(|(key, _)| *key);
     let mut out = Vec::new();
     for group in keyed.chunk_by(|a, b| a.0 == b.0) {
-        let lead = group[0].1.n;
-        for front in [true, false] {
+        let lead = lead_normal(group.iter().map(|(_, r)| lead_word(r)).max().unwrap_or(0));
+        for back in [false, true] {
             let (mut p, mut n, mut weight) = (DVec3::ZERO, DVec3::ZERO, 0.0);
-            for (_, r) in group.iter().filter(|(_, r)| (r.n.dot(lead) >= 0.0) == front) {
+            for (_, r) in group.iter().filter(|(_, r)| (r.n.dot(lead) < 0.0) == back) {
                 (p, n, weight) = (p + r.p * r.weight, n + r.n * r.weight, weight + r.weight);
             }
             if weight > 0.0 {
-                let n = n.normalize_or(if front { lead } else { -lead });
-                out.push(Raw { p: p / weight, n, owner: group[0].1.owner, weight });
+                let n = if n.length_squared() < 1e-12 * weight * weight { DVec3::ZERO } else { n };
+                let n = n.normalize_or(if back { -lead } else { lead });
+                let owner = group[0].1.owner;
+                out.push(Mean { cell: cell(&group[0].1), owner, back, p: p / weight, n });
             }
         }
     }
@@ -361,19 +423,23 @@ type Crossing<'a> = &'a dyn Fn(usize, f64, f64) -> Option<(f64, DVec3)>;
 
 /// Entry and exit in every column (sec. 5.1.3): a point whose normal looks against the column, then one whose normal looks
 /// along it, with no other between.
-fn columns(points: &[Raw], crossing: Crossing<'_>, inside: &dyn Fn(DVec3, [u32; 2]) -> bool) -> Vec<Stretch> {
+fn columns(
+    points: &[Mean],
+    crossing: Crossing<'_>,
+    inside: &dyn Fn(DVec3, [u32; 2]) -> bool,
+) -> Vec<Stretch> {
     let mut out = Vec::new();
     for axis in 0..3 {
         let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
-        let mut order: Vec<(i32, i32, &Raw)> = points
+        let mut order: Vec<(i32, i32, &Mean)> = points
             .iter()
             .filter(|r| r.n[axis].abs() >= LEAST_COSINE)
-            .map(|r| {
-                let cell = (r.p - r.n * INWARDS).floor();
-                (cell[u] as i32, cell[v] as i32, r)
-            })
+            .map(|r| (r.cell[u], r.cell[v], r))
             .collect();
-        order.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.p[axis].total_cmp(&b.2.p[axis])));
+        order.sort_by(|a, b| {
+            let along = a.2.p[axis].total_cmp(&b.2.p[axis]);
+            (a.0, a.1).cmp(&(b.0, b.1)).then(along).then(a.2.place().cmp(&b.2.place()))
+        });
         for column in order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             let (at_u, at_v) = (f64::from(column[0].0) + 0.5, f64::from(column[0].1) + 0.5);
             let mut met: Vec<(f64, DVec3, u32)> =
@@ -392,7 +458,12 @@ fn columns(points: &[Raw], crossing: Crossing<'_>, inside: &dyn Fn(DVec3, [u32; 
                     let owners = [start.2, end.2];
                     if end.0 > start.0 && inside(middle, owners) {
                         let side = |(_, n, owner): (f64, DVec3, u32)| if owner == 0 { n } else { -n };
-                        let normal = (side(start) + side(end)).normalize_or(DVec3::AXES[axis]);
+                        let both = side(start) + side(end);
+                        // The two faces of one plate cancel out.
+                        let normal = both
+                            .try_normalize()
+                            .filter(|_| both.length() > LEAST_MEAN)
+                            .unwrap_or(DVec3::AXES[axis]);
                         out.push(Stretch { axis, middle, length: end.0 - start.0, owners, normal });
                     }
                 }
@@ -407,7 +478,7 @@ fn finish(
     levels: [u32; 2],
     cell: f64,
     world_from_cells: &DMat4,
-    points: &[Raw],
+    points: &[Mean],
     stretches: Vec<Stretch>,
 ) -> Overlap {
     let turned = |v: DVec3| world_from_cells.transform_vector3(v).normalize_or_zero();
@@ -431,7 +502,7 @@ fn finish(
             normal: turned(s.normal),
         })
         .collect();
-    let point = |r: &Raw| CollisionPoint {
+    let point = |r: &Mean| CollisionPoint {
         position: world_from_cells.transform_point3(r.p),
         normal: turned(r.n),
         owner: r.owner,

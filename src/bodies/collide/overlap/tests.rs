@@ -1,6 +1,6 @@
 //! Volumes that are known, gradients against differences, and planted errors.
 
-use super::overlap::{Overlap, of_bodies, of_plane};
+use super::{Overlap, of_bodies, of_plane};
 use crate::bodies::{
     BodyDef, World, WorldSettings,
     planes::Plane,
