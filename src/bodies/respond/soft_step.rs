@@ -48,7 +48,7 @@ impl Default for SoftStep {
             stick: 5.0,
             wobble_damping: 15.0,
             iterations: 24,
-            settled: 0.002,
+            settled: 0.01,
         }
     }
 }
