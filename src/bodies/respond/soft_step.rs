@@ -24,7 +24,7 @@ pub struct SoftStep {
     pub push_out: f64,
     /// Slower impacts do not bounce, m/s.
     pub bounce_threshold: f64,
-    /// Torque that resists rolling, as a share of the normal force times the size of a contact patch.
+    /// Torque that resists rolling, as a share of the normal force times the radius of the smaller body: 0.1 is crushed rock.
     pub rolling: f64,
     /// How fast what has slipped while friction held is drawn back, 1/s: else heaps creep.
     pub stick: f64,
@@ -44,7 +44,7 @@ impl Default for SoftStep {
             damping_ratio: 3.0,
             push_out: 3.0,
             bounce_threshold: 0.5,
-            rolling: 0.03,
+            rolling: 0.1,
             stick: 5.0,
             wobble_damping: 15.0,
             iterations: 24,
