@@ -3,7 +3,7 @@
 //! In: the bodies as they are. Out: one [`Overlap`] for each pair and plane that touch, in order of body.
 
 use super::{
-    Body, BodyId, Levels, Narrow, Overlap, World, WorldSettings, broad_phase,
+    Body, BodyId, Levels, Overlap, World, WorldSettings, broad_phase,
     collide::{GpuNarrow, GpuOverlap, Manifold, Pair, cell_size, of_bodies, of_plane},
     planes::{Plane, planes},
     step,
@@ -37,11 +37,7 @@ impl<'a> Passes<'a> {
         narrow: Option<&'a mut GpuNarrow>,
         overlap: &'a mut Option<GpuOverlap>,
     ) -> Option<Self> {
-        let (gpu, arena) = gpu.filter(|(gpu, _)| match settings.narrow {
-            Narrow::Auto => !gpu.is_software(),
-            Narrow::Gpu => true,
-            Narrow::Cpu => false,
-        })?;
+        let (gpu, arena) = gpu.filter(|(gpu, _)| settings.narrow.wants(gpu))?;
         let narrow = narrow?;
         if overlap.is_none() {
             *overlap = GpuOverlap::new(gpu).ok();

@@ -1,7 +1,7 @@
 //! The recipe of one step.
 
 use super::{
-    Body, BodyState, Levels, Narrow, Response, StepReport, World, WorldSettings,
+    Body, BodyState, Levels, Response, StepReport, World, WorldSettings,
     broad_phase::{self, Aabb},
     collide::{self, Hit, Manifold, Pair},
     hold, integrate, overlaps,
@@ -217,11 +217,7 @@ fn narrow(
         return Ok(Vec::new());
     }
     let World { bodies, shapes, narrow, .. } = world;
-    let chosen = gpu.filter(|(gpu, _)| match settings.narrow {
-        Narrow::Auto => !gpu.is_software(),
-        Narrow::Gpu => true,
-        Narrow::Cpu => false,
-    });
+    let chosen = gpu.filter(|(gpu, _)| settings.narrow.wants(gpu));
     if let (Some((gpu, arena)), Some(narrow)) = (chosen, narrow.as_mut()) {
         narrow.prepare(gpu, pairs, bodies, shapes)?;
         let directed: Vec<_> = pairs.iter().flat_map(|p| p.directed(bodies, shapes, settings.dt)).collect();

@@ -220,6 +220,18 @@ pub enum Narrow {
     Cpu,
 }
 
+impl Narrow {
+    /// Whether the compute passes of this adapter do it.
+    #[must_use]
+    pub fn wants(self, gpu: &Gpu) -> bool {
+        match self {
+            Self::Auto => !gpu.is_software(),
+            Self::Gpu => true,
+            Self::Cpu => false,
+        }
+    }
+}
+
 /// Gravity, time step, floor.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]

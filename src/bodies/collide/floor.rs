@@ -203,8 +203,8 @@ fn point(body: &Body, key: u64, p: DVec3, plane: &Plane, area: f64) -> Point {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bodies::WorldSettings;
     use crate::bodies::testing::{body, grid, scattered, shattered_block, world};
-    use crate::bodies::{WorldSettings, surfels::leaf_sample};
     use glam::DQuat;
     use std::sync::Arc;
 

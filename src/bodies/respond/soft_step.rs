@@ -24,7 +24,7 @@ pub struct SoftStep {
     pub push_out: f64,
     /// Slower impacts do not bounce, m/s.
     pub bounce_threshold: f64,
-    /// Torque that resists rolling, as a share of the normal force times the radius of the smaller body: 0.1 is crushed rock.
+    /// Torque that resists rolling, as a share of the normal force times the radius of the smaller body.
     pub rolling: f64,
     /// How fast what has slipped while friction held is drawn back, 1/s: else heaps creep.
     pub stick: f64,
