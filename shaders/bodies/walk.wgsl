@@ -29,7 +29,8 @@ fn is_near(pair: Directed, key: u32, level: u32) -> bool {
     let low = vec3<f32>(morton_decode(key));
     let centre = to_b(pair, (low + 0.5) * size);
     let scale = length(pair.row_x.xyz);
-    let radius = (0.867 * size + 0.5) * scale + pair.motion.w;
+    // A surfel may lie half a cell outside its own cell, and looks 0.87 cells round itself.
+    let radius = (0.867 * size + 0.5) * scale + max(pair.motion.w, 0.87);
     if any(centre < pair.low.xyz - radius) || any(centre > pair.high.xyz + radius) {
         return false;
     }

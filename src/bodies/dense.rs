@@ -4,7 +4,7 @@
 //! In: a tree, a level, the bounds of its voxels. Out: what [`look_up`](super::surfels::look_up) says, as a table. Trees whose
 //! table would be large have none and are walked.
 
-use super::surfels::{Cell, first_of_level};
+use super::surfels::{Cell, cell_at, first_of_level};
 use crate::svo::{Forest, morton};
 use glam::{DVec3, IVec3, Vec3};
 
@@ -21,7 +21,7 @@ pub struct Dense {
     low: IVec3,
     size: IVec3,
     cells: Vec<u32>,
-    /// Whether any of the eight cells from this one upwards is surface.
+    /// Whether any of the eight cells from this one upwards is not empty.
     near: Vec<bool>,
     /// How many cells away, along the farthest axis, the nearest cell is that is not empty.
     distance: Vec<u8>,
@@ -41,10 +41,10 @@ impl Dense {
         let mut dense =
             Self { low, size, cells: vec![EMPTY; count as usize], near: Vec::new(), distance: Vec::new() };
         dense.fill(forest, level, tree, 0, 0);
-        let surface = |cell: IVec3| dense.at(cell).is_some_and(|i| dense.cells[i] < INSIDE);
+        let solid = |cell: IVec3| dense.at(cell).is_some_and(|i| dense.cells[i] != EMPTY);
         let near = (0..count as usize).map(|i| {
             let cell = dense.cell(i);
-            (0..8).any(|c| surface(cell + IVec3::new(c & 1, c >> 1 & 1, c >> 2)))
+            (0..8).any(|c| solid(cell + IVec3::new(c & 1, c >> 1 & 1, c >> 2)))
         });
         dense.near = near.collect();
         dense.distance = dense.distances();
@@ -131,11 +131,11 @@ impl Dense {
     #[must_use]
     pub fn is_within(&self, point: Vec3, radius: f32) -> bool {
         // Whatever lies in the table is no nearer to a point outside than to the nearest point inside.
-        let cell = point.floor().as_ivec3().clamp(self.low, self.low + self.size - 1);
+        let cell = cell_at(point).clamp(self.low, self.low + self.size - 1);
         self.at(cell).is_none_or(|i| f32::from(self.distance[i]) - 1.0 < radius)
     }
 
-    /// Whether any of the eight cells from `cell` upwards is surface.
+    /// Whether any of the eight cells from `cell` upwards is not empty.
     #[must_use]
     pub fn is_near(&self, cell: IVec3) -> bool {
         self.at(cell).is_some_and(|i| self.near[i])
@@ -174,7 +174,7 @@ mod tests {
                     insides += u32::from(want == Cell::Inside);
                     let near = (0..8).any(|c| {
                         let corner = cell + IVec3::new(c & 1, c >> 1 & 1, c >> 2);
-                        matches!(look_up(&forest, tree, level, corner), Cell::Surface(_))
+                        look_up(&forest, tree, level, corner) != Cell::Empty
                     });
                     assert_eq!(dense.is_near(cell), near);
                 }

@@ -216,7 +216,7 @@ fn narrow(
     if pairs.is_empty() {
         return Ok(Vec::new());
     }
-    let World { bodies, shapes, narrow, .. } = world;
+    let World { bodies, shapes, narrow, near, .. } = world;
     let chosen = gpu.filter(|(gpu, _)| settings.narrow.wants(gpu));
     if let (Some((gpu, arena)), Some(narrow)) = (chosen, narrow.as_mut()) {
         narrow.prepare(gpu, pairs, bodies, shapes)?;
@@ -226,8 +226,7 @@ fn narrow(
         report.timings.extend(timings);
         return Ok(hits);
     }
-    let directed: Vec<_> = pairs.iter().flat_map(|p| p.directed(bodies, shapes, settings.dt)).collect();
-    Ok(collide::find_hits(pairs, &directed, bodies, shapes))
+    Ok(collide::find_hits(pairs, bodies, shapes, settings.dt, Some(near)))
 }
 
 /// All manifolds of the coming round, sorted.

@@ -46,6 +46,8 @@ pub struct Surfels {
     pub level: u32,
     /// Samples.
     pub items: Vec<Surfel>,
+    /// Their normals, unpacked.
+    pub normals: Vec<Vec3>,
     /// Surface area that each stands for, square leaf voxels.
     pub areas: Vec<f32>,
     /// First leaf below each, and the number of leaves at the end.
@@ -83,15 +85,23 @@ impl Surfels {
             }
         }
         out.leaf_start.push(leaves.len() as u32);
+        out.normals = out.items.iter().map(|s| unpack_normal(s.normal)).collect();
         out.mark_sharp(forest);
         out
+    }
+
+    /// As [`Surfel::side`], of surfel `i`.
+    #[must_use]
+    pub fn side(&self, i: usize, side: u32) -> (Vec3, Vec3) {
+        let n = self.normals[i] * if side == 0 { 1.0 } else { -1.0 };
+        (Vec3::from(self.items[i].centre) + n * self.items[i].thickness, n)
     }
 
     /// Compares each normal with those of the cells that share a face with it.
     fn mark_sharp(&mut self, forest: &Forest) {
         let (level, shift) = (self.level, forest.level - self.level);
         let first = first_of_level(forest, level);
-        let (items, starts) = (&self.items, &self.leaf_start);
+        let (items, normals, starts) = (&self.items, &self.normals, &self.leaf_start);
         let sharp: Vec<u32> = (0..items.len())
             .into_par_iter()
             .map(|i| {
@@ -99,9 +109,9 @@ impl Surfels {
                 let tree = forest.tree_start.partition_point(|&s| s as usize <= leaf) - 1;
                 let cell =
                     IVec3::from(morton::decode(forest.leaves.keys[leaf] >> (3 * shift)).map(|v| v as i32));
-                let n = unpack_normal(items[i].normal);
+                let n = normals[i];
                 let bends = |way: IVec3| match look_up(forest, tree as u32, level, cell + way) {
-                    Cell::Surface(node) => unpack_normal(items[(node - first) as usize].normal).dot(n) < FLAT,
+                    Cell::Surface(node) => normals[(node - first) as usize].dot(n) < FLAT,
                     _ => false,
                 };
                 let axes = [IVec3::X, IVec3::Y, IVec3::Z];
@@ -199,6 +209,14 @@ pub fn is_in_solid(forest: &Forest, tree: u32, point: Vec3) -> bool {
 /// Surface area in one voxel of a plane with normal `n`: the count of voxels on a plane grows with |n|_1.
 fn area_of(n: Vec3) -> f32 {
     1.0 / n.abs().element_sum().max(1e-3)
+}
+
+/// The cell that `p` (cells) lies in; as floor, which without a processor's own instruction for it is a call.
+#[must_use]
+#[inline]
+pub fn cell_at(p: Vec3) -> IVec3 {
+    let cut = p.as_ivec3();
+    cut - IVec3::from(p.cmplt(cut.as_vec3()))
 }
 
 /// What a cell holds.

@@ -2,9 +2,9 @@
 
 use super::{
     Adaptive, MassProperties, PairLevels, Penalty, Response, Walls,
-    collide::{GpuNarrow, GpuOverlap, Manifold},
+    collide::{GpuNarrow, GpuOverlap, Manifold, NearLists},
     hold::Hold,
-    step,
+    levels, step,
     surfels::Shapes,
 };
 use crate::{
@@ -148,6 +148,12 @@ impl BodyDef {
     #[must_use]
     pub fn is_crumb(&self) -> bool {
         self.mass.voxels <= 27
+    }
+
+    /// The shortest edge of the box with the same moments, m.
+    #[must_use]
+    pub fn thickness(&self) -> f64 {
+        levels::thickness(&self.mass) * self.grid.h
     }
 
     /// Metres from the centre of mass to the farthest corner of its bounds.
@@ -343,6 +349,8 @@ pub struct World {
     /// Contacts of the last step, for warm starting.
     pub(super) manifolds: Vec<Manifold>,
     pub(super) narrow: Option<GpuNarrow>,
+    /// What the plain narrow phase need not look for again.
+    pub(super) near: NearLists,
     /// Compiled when it is first asked for.
     pub(super) overlap: Option<GpuOverlap>,
     next_id: u32,
@@ -371,6 +379,7 @@ impl World {
             shapes: Shapes::default(),
             manifolds: Vec::new(),
             narrow: None,
+            near: NearLists::default(),
             overlap: None,
             next_id: 0,
         }
@@ -419,6 +428,7 @@ impl World {
             }
         }
         self.manifolds.retain(|m| !m.touches(id));
+        self.near.forget(id);
         let bodies = &self.bodies;
         self.shapes.keep(|forest| bodies.iter().any(|b| Arc::ptr_eq(&b.def.forest, forest)));
         Some(body)

@@ -9,6 +9,7 @@ mod floor;
 mod gpu;
 mod keep;
 mod manifold;
+mod near;
 mod overlap;
 mod reference;
 
@@ -17,6 +18,7 @@ pub use gpu::GpuNarrow;
 use keep::moved;
 pub use keep::{Lie, carry, holds};
 pub use manifold::{Manifold, Point, find, pair_manifolds, tangents};
+pub use near::NearLists;
 pub use overlap::{CollisionPoint, Column, GpuOverlap, Overlap, of_bodies, of_plane};
 pub use reference::find_hits;
 
@@ -41,7 +43,7 @@ pub struct Directed {
     pub a: [u32; 4],
     /// The same of b.
     pub b: [u32; 4],
-    /// Bounds of b, cells of b; the last word is not used.
+    /// Bounds of b's cells, cells of b; the last word is not used.
     pub low: [f32; 4],
     /// See `low`.
     pub high: [f32; 4],
@@ -99,31 +101,41 @@ impl Pair {
         [[first(0), first(1)], [first(1), first(0)]]
     }
 
-    /// Both directions, first a = lower body.
+    /// Both directions, first a = lower body, as the compute passes need them.
     #[must_use]
     pub fn directed(&self, bodies: &[Body], shapes: &mut Shapes, dt: f64) -> [Directed; 2] {
+        let mut both = self.geometry(bodies, dt);
+        let shift = [0, 1].map(|s| {
+            let (forest, level) = (&bodies[self.bodies[s]].def.forest, self.levels[s]);
+            shapes.get(forest, level).gpu_base.wrapping_sub(surfels::first_of_level(forest, level))
+        });
+        for (d, record) in both.iter_mut().enumerate() {
+            (record.a[3], record.b[3]) = (shift[d], shift[1 - d]);
+        }
+        both
+    }
+
+    /// The same, but for where the surfels are on the GPU.
+    fn geometry(&self, bodies: &[Body], dt: f64) -> [Directed; 2] {
+        let to_world = [0, 1].map(|s| cells_to_world(&bodies[self.bodies[s]], self.levels[s]));
+        let from_world = to_world.map(|m| m.inverse());
         [0, 1].map(|d| {
-            let (a, b) = (self.bodies[d], self.bodies[1 - d]);
+            let (a, b) = (&bodies[self.bodies[d]], &bodies[self.bodies[1 - d]]);
             let (level_a, level_b) = (self.levels[d], self.levels[1 - d]);
-            let b_from_world = cells_to_world(&bodies[b], level_b).inverse();
-            let map = (b_from_world * cells_to_world(&bodies[a], level_a)).transpose();
+            let map = (from_world[1 - d] * to_world[d]).transpose();
             let row = |r: glam::DVec4| r.as_vec4().to_array();
-            let motion = b_from_world.transform_vector3(motion(&bodies[a], &bodies[b], dt));
-            let mut tree = |k: usize, level: u32| {
-                let def = &bodies[k].def;
-                let base = shapes.get(&def.forest, level).gpu_base;
-                let shift = base.wrapping_sub(surfels::first_of_level(&def.forest, level));
-                [def.slot.node_base, def.tree, level, shift]
-            };
-            let (low, high) = bodies[b].def.mass.bounds;
-            let voxels = f64::from(1u32 << (bodies[b].def.forest.level - level_b));
-            let cells = |p: DVec3| (p / voxels).as_vec3().extend(0.0).to_array();
+            let motion = from_world[1 - d].transform_vector3(motion(a, b, dt));
+            let tree = |body: &Body, level: u32| [body.def.slot.node_base, body.def.tree, level, 0];
+            let (low, high) = b.def.mass.bounds;
+            let voxels = f64::from(1u32 << (b.def.forest.level - level_b));
+            let cells = |p: DVec3| p.as_vec3().extend(0.0).to_array();
             Directed {
-                low: cells(low),
-                high: cells(high),
+                // Of the cells, which may be larger than the voxels in them.
+                low: cells((low / voxels).floor()),
+                high: cells((high / voxels).ceil()),
                 rows: [row(map.x_axis), row(map.y_axis), row(map.z_axis)],
                 motion: motion.as_vec3().to_array(),
-                margin: (self.margin / cell_size(&bodies[b], level_b)) as f32,
+                margin: (self.margin / cell_size(b, level_b)) as f32,
                 a: tree(a, level_a),
                 b: tree(b, level_b),
             }

@@ -1,15 +1,18 @@
-//! The plain narrow phase. `shaders/bodies/walk.wgsl` and `hits.wgsl` do the same, word for word.
+//! The plain narrow phase. `shaders/bodies/walk.wgsl` and `hits.wgsl` do the same, word for word, but without lists.
 //!
-//! In: directed pairs. Out: hits in order of pair, then of surfel.
+//! In: pairs. Out: hits in order of pair, then of surfel.
 
-use super::{Directed, Hit, Pair};
+use super::{
+    Directed, Hit, Pair, cell_size,
+    near::{Near, NearLists, TOUCH_CELLS},
+};
 use crate::{
     bodies::{
         Body,
         dense::Dense,
-        surfels::{Cell, Shapes, Surfel, Surfels, first_of_level, look_up},
+        surfels::{Cell, Shapes, Surfels, cell_at, first_of_level, look_up},
     },
-    svo::{Forest, morton, morton::Key, unpack_normal},
+    svo::{Forest, morton, morton::Key},
 };
 use glam::{IVec3, Mat3, Vec3};
 use rayon::prelude::*;
@@ -22,6 +25,8 @@ const ROUNDING: f32 = 0.2;
 const BESIDE: f32 = 1.0;
 /// How far a surfel inside the other body looks for the way out, cells; and how far ahead a fast one looks.
 const MARCH: u32 = 6;
+/// Pairs that move so far in the coming step look ahead, cells.
+const FAST: f32 = 0.5;
 
 struct Side<'a> {
     forest: &'a Forest,
@@ -33,44 +38,101 @@ struct Side<'a> {
     first: u32,
 }
 
-/// Hits of all directed pairs (two for each pair, see [`Pair::directed`]).
+/// Hits of all pairs, two directions each, over the coming `dt`. `lists` spare what is known to be far; the hits are the same.
 #[must_use]
-pub fn find_hits(pairs: &[Pair], directed: &[Directed], bodies: &[Body], shapes: &mut Shapes) -> Vec<Hit> {
+pub fn find_hits(
+    pairs: &[Pair],
+    bodies: &[Body],
+    shapes: &mut Shapes,
+    dt: f64,
+    mut lists: Option<&mut NearLists>,
+) -> Vec<Hit> {
     let sides = pairs.iter().flat_map(|p| p.bodies.into_iter().zip(p.levels));
     shapes.tabulate(sides.map(|(k, level)| (&bodies[k], level)));
-    let work: Vec<_> = directed
-        .iter()
+    let known = match &mut lists {
+        Some(lists) => lists.take(pairs, bodies),
+        None => vec![None; pairs.len()],
+    };
+    let (keep, shapes) = (lists.is_some(), &*shapes);
+    let found: Vec<(Vec<Hit>, Option<Near>)> = pairs
+        .par_iter()
+        .zip(known)
         .enumerate()
-        .map(|(d, record)| {
-            let pair = &pairs[d / 2];
-            let side = [d % 2, 1 - d % 2].map(|s| {
-                let body = &bodies[pair.bodies[s]];
-                let surfels = shapes.get(&body.def.forest, pair.levels[s]).surfels.clone();
-                (&body.def, surfels, pair.levels[s], shapes.dense(body, pair.levels[s]))
-            });
-            (d as u32, record, side)
+        .map(|(i, (pair, near))| match near {
+            Some(near) if near.surfels.iter().all(Vec::is_empty) => (Vec::new(), Some(near)),
+            near => hits_of(i as u32, pair, near, bodies, shapes, dt, keep),
         })
         .collect();
-    work.par_iter()
-        .flat_map_iter(|(d, record, side)| {
-            let [a, b] = side.each_ref().map(|(def, surfels, level, dense)| Side {
-                forest: &def.forest,
-                surfels,
-                dense: dense.as_deref(),
-                tree: def.tree,
-                level: *level,
-                first: first_of_level(&def.forest, *level),
-            });
-            let mut hits = Vec::new();
-            let walk = Walk { pair: *d, record, a, b };
-            walk.descend(walk.a.tree, 0, 0, &mut hits);
-            hits
-        })
-        .collect()
+    let mut hits = Vec::with_capacity(found.iter().map(|(hits, _)| hits.len()).sum());
+    let mut kept = Vec::new();
+    for (own, near) in found {
+        hits.extend(own);
+        kept.extend(near);
+    }
+    if let Some(lists) = lists {
+        lists.put(kept.into_iter());
+    }
+    hits
+}
+
+/// Hits of one pair, and its lists where they are kept.
+fn hits_of(
+    pair_index: u32,
+    pair: &Pair,
+    mut near: Option<Near>,
+    bodies: &[Body],
+    shapes: &Shapes,
+    dt: f64,
+    keep: bool,
+) -> (Vec<Hit>, Option<Near>) {
+    let mut hits = Vec::new();
+    let body = pair.bodies.map(|k| &bodies[k]);
+    let known = |s: usize| shapes.known(&body[s].def.forest, pair.levels[s]);
+    let (Some(a), Some(b)) = (known(0), known(1)) else { return (hits, near) };
+    let surfels = [a, b];
+    let dense = [0, 1].map(|s| shapes.dense(body[s], pair.levels[s]));
+    let fresh = near.is_none();
+    if fresh && keep && dense.iter().all(Option::is_some) {
+        near = Near::begin(pair, bodies);
+    }
+    for (d, record) in pair.geometry(bodies, dt).iter().enumerate() {
+        let side = |s: usize| Side {
+            forest: &body[s].def.forest,
+            surfels: surfels[s],
+            dense: dense[s].as_deref(),
+            tree: body[s].def.tree,
+            level: pair.levels[s],
+            first: first_of_level(&body[s].def.forest, pair.levels[s]),
+        };
+        let is_fast = Vec3::from(record.motion).length() >= FAST;
+        let direction = 2 * pair_index + d as u32;
+        let walk = Walk { pair: direction, is_fast, record, a: side(d), b: side(1 - d) };
+        match &mut near {
+            None => {
+                let reach = record.margin.max(TOUCH_CELLS as f32);
+                walk.descend(walk.a.tree, 0, 0, reach, &mut |surfel| walk.ask(surfel, &mut hits));
+            }
+            Some(near) => {
+                if fresh {
+                    let reach = (near.reach() / cell_size(body[1 - d], pair.levels[1 - d])) as f32;
+                    let list = &mut near.surfels[d];
+                    walk.descend(walk.a.tree, 0, 0, reach, &mut |surfel| {
+                        if walk.is_within(surfel, reach) {
+                            list.push(surfel);
+                        }
+                    });
+                }
+                near.surfels[d].iter().for_each(|&surfel| walk.ask(surfel, &mut hits));
+            }
+        }
+    }
+    (hits, near)
 }
 
 struct Walk<'a> {
     pair: u32,
+    /// Whether surfels look ahead.
+    is_fast: bool,
     record: &'a Directed,
     a: Side<'a>,
     b: Side<'a>,
@@ -88,7 +150,8 @@ impl Walk<'_> {
         Mat3::from_cols(rows[0], rows[1], rows[2]).transpose().mul_vec3(n).normalize_or(n)
     }
 
-    fn descend(&self, node: u32, level: u32, key: Key, hits: &mut Vec<Hit>) {
+    /// Gives all surfels of a that may be within `reach` of a cell of b that is not empty, cells of b.
+    fn descend(&self, node: u32, level: u32, key: Key, reach: f32, found: &mut impl FnMut(u32)) {
         let parent = self.a.forest.nodes[node as usize];
         for c in 0..8 {
             if parent.valid() >> c & 1 == 0 {
@@ -97,26 +160,36 @@ impl Walk<'_> {
             let (child, child_key) = (parent.child(c), key << 3 | c);
             // At the last level, asking a table is as quick as finding out whether to ask.
             let last = level + 1 == self.a.level;
-            if !(last && self.b.dense.is_some() || self.is_near(child_key, level + 1)) {
+            if !(last && self.b.dense.is_some() || self.is_near(child_key, level + 1, reach)) {
                 continue;
             }
             if last {
-                self.ask(child - self.a.first, hits);
+                found(child - self.a.first);
             } else {
-                self.descend(child, level + 1, child_key, hits);
+                self.descend(child, level + 1, child_key, reach, found);
             }
         }
     }
 
-    /// Whether b has anything near the cell `key` of a.
-    fn is_near(&self, key: Key, level: u32) -> bool {
+    /// Whether a surfel of a is within `reach` of a cell of b that is not empty.
+    fn is_within(&self, surfel: u32, reach: f32) -> bool {
+        let sample = &self.a.surfels.items[surfel as usize];
+        let sides = if sample.thickness > 0.0 { 2 } else { 1 };
+        (0..sides).any(|side| {
+            let p = self.to_b(self.a.surfels.side(surfel as usize, side).0);
+            self.b.dense.is_none_or(|dense| dense.is_within(p, reach))
+        })
+    }
+
+    /// Whether b has anything within `reach` of the cell `key` of a.
+    fn is_near(&self, key: Key, level: u32, reach: f32) -> bool {
         let size = (1u32 << (self.a.level - level)) as f32;
         let low = Vec3::from(morton::decode(key).map(|v| v as f32));
         let centre = self.to_b((low + 0.5) * size);
         let row = self.record.rows[0];
         let scale = Vec3::new(row[0], row[1], row[2]).length();
         // A surfel may lie half a cell outside its own cell.
-        let radius = (0.867 * size + 0.5) * scale + self.record.margin;
+        let radius = (0.867 * size + 0.5) * scale + reach;
         let (low, high) = (Vec3::from_slice(&self.record.low), Vec3::from_slice(&self.record.high));
         if centre.cmplt(low - radius).any() || centre.cmpgt(high + radius).any() {
             return false;
@@ -131,7 +204,7 @@ impl Walk<'_> {
         if m == 0 {
             return true;
         }
-        let at = (centre / (1u32 << (self.b.level - m)) as f32 - 0.5).floor().as_ivec3();
+        let at = cell_at(centre / (1u32 << (self.b.level - m)) as f32 - 0.5);
         (0..8).any(|c| {
             let cell = at + IVec3::new(c & 1, c >> 1 & 1, c >> 2);
             look_up(self.b.forest, self.b.tree, m, cell) != Cell::Empty
@@ -151,12 +224,12 @@ impl Walk<'_> {
     fn ask(&self, surfel: u32, hits: &mut Vec<Hit>) {
         let sample = &self.a.surfels.items[surfel as usize];
         for side in 0..if sample.thickness > 0.0 { 2 } else { 1 } {
-            let (p, n) = sample.side(side);
+            let (p, n) = self.a.surfels.side(surfel as usize, side);
             let p = self.to_b(p);
             if !self.may_hit(p) {
                 continue;
             }
-            let here = self.cell_of_b(p.floor().as_ivec3());
+            let here = self.cell_of_b(cell_at(p));
             // Two flat surfaces meet once; the second direction adds what edges of the second body touch, and what is deep.
             if self.pair % 2 == 1 && !sample.is_sharp() && here != Cell::Inside {
                 continue;
@@ -178,7 +251,7 @@ impl Walk<'_> {
             Cell::Inside => Place::Inside,
             Cell::Surface(b) => {
                 let s = &self.b.surfels.items[b as usize];
-                let along = (p - Vec3::from(s.centre)).dot(unpack_normal(s.normal));
+                let along = (p - Vec3::from(s.centre)).dot(self.b.surfels.normals[b as usize]);
                 let along = if s.thickness > 0.0 { along.abs() } else { along };
                 match (s.is_sharp(), along < s.thickness) {
                     (true, _) => Place::Edge,
@@ -191,16 +264,12 @@ impl Walk<'_> {
 
     /// A quick answer for most surfels: whether any of the three ways to a hit begins at all.
     fn may_hit(&self, p: Vec3) -> bool {
-        self.b.dense.is_none_or(|dense| {
-            dense.is_near((p - 0.5).floor().as_ivec3())
-                || Vec3::from(self.record.motion).length() >= 0.5
-                || dense.get(p.floor().as_ivec3()) == Cell::Inside
-        })
+        self.is_fast || self.b.dense.is_none_or(|dense| dense.is_near(cell_at(p - 0.5)))
     }
 
     /// The nearest opposing surfel in the eight cells round `p`.
     fn beside(&self, probe: Probe) -> Option<u32> {
-        let at = (probe.p - 0.5).floor().as_ivec3();
+        let at = cell_at(probe.p - 0.5);
         if self.b.dense.is_some_and(|dense| !dense.is_near(at)) {
             return None;
         }
@@ -208,7 +277,7 @@ impl Walk<'_> {
         for c in 0..8 {
             let cell = at + IVec3::new(c & 1, c >> 1 & 1, c >> 2);
             if let Cell::Surface(b) = self.cell_of_b(cell)
-                && let Some((gap, beside)) = facing(&self.b.surfels.items[b as usize], probe)
+                && let Some((gap, beside)) = facing(self.b.surfels, b, probe)
                 && beside < BESIDE
                 && gap < self.record.margin
             {
@@ -223,17 +292,17 @@ impl Walk<'_> {
 
     /// From a point inside b to its nearest surface, along the axes and against the point's own normal.
     fn out_of_the_inside(&self, probe: Probe) -> Option<u32> {
-        if self.cell_of_b(probe.p.floor().as_ivec3()) != Cell::Inside {
+        if self.cell_of_b(cell_at(probe.p)) != Cell::Inside {
             return None;
         }
         let mut best = (f32::MAX, None);
         for way in [-probe.n, Vec3::X, Vec3::NEG_X, Vec3::Y, Vec3::NEG_Y, Vec3::Z, Vec3::NEG_Z] {
             for k in 1..=MARCH {
-                match self.cell_of_b((probe.p + way * k as f32).floor().as_ivec3()) {
+                match self.cell_of_b(cell_at(probe.p + way * k as f32)) {
                     Cell::Empty => break,
                     Cell::Inside => {}
                     Cell::Surface(b) => {
-                        if let Some((gap, beside)) = facing(&self.b.surfels.items[b as usize], probe)
+                        if let Some((gap, beside)) = facing(self.b.surfels, b, probe)
                             && gap < 0.0
                             && gap * gap + beside * beside < best.0
                         {
@@ -251,15 +320,13 @@ impl Walk<'_> {
     fn ahead(&self, probe: Probe) -> Option<u32> {
         let motion = Vec3::from(self.record.motion);
         let reach = motion.length();
-        if reach < 0.5 || self.cell_of_b(probe.p.floor().as_ivec3()) == Cell::Inside {
+        if !self.is_fast || self.cell_of_b(cell_at(probe.p)) == Cell::Inside {
             return None;
         }
         let steps = (reach.ceil() as u32).min(MARCH);
         for k in 1..=steps {
-            if let Cell::Surface(b) =
-                self.cell_of_b((probe.p + motion * (k as f32 / reach)).floor().as_ivec3())
-            {
-                return facing(&self.b.surfels.items[b as usize], probe)
+            if let Cell::Surface(b) = self.cell_of_b(cell_at(probe.p + motion * (k as f32 / reach))) {
+                return facing(self.b.surfels, b, probe)
                     .filter(|(gap, _)| *gap > 0.0 && *gap < self.record.margin)
                     .map(|_| b);
             }
@@ -291,13 +358,14 @@ enum Place {
 /// Signed gap from the plane of `surfel` (of its side that faces the probe) to the probe, and the distance beside its
 /// centre; none where it does not face a probe outside, or where only `surfel` is an edge: then the probe's plane decides, not
 /// its own.
-fn facing(surfel: &Surfel, probe: Probe) -> Option<(f32, f32)> {
+fn facing(surfels: &Surfels, b: u32, probe: Probe) -> Option<(f32, f32)> {
+    let surfel = &surfels.items[b as usize];
     if surfel.is_sharp() && !probe.sharp && probe.place != Place::Inside {
         return None;
     }
-    let (mut centre, mut normal) = surfel.side(0);
+    let (mut centre, mut normal) = surfels.side(b as usize, 0);
     if surfel.thickness > 0.0 && normal.dot(probe.n) > 0.0 {
-        (centre, normal) = surfel.side(1);
+        (centre, normal) = surfels.side(b as usize, 1);
     }
     let opposing = normal.dot(probe.n) <= OPPOSING;
     if !opposing && probe.place != Place::Inside {

@@ -24,7 +24,8 @@ pub struct SoftStep {
     pub push_out: f64,
     /// Slower impacts do not bounce, m/s.
     pub bounce_threshold: f64,
-    /// Torque that resists rolling, as a share of the normal force times the radius of the smaller body.
+    /// Torque that resists rolling, as a share of the normal force times half the thickness of the thinner body: what is slender
+    /// tips over, as its base has it, and not later.
     pub rolling: f64,
     /// How fast what has slipped while friction held is drawn back, 1/s: else heaps creep.
     pub stick: f64,
@@ -44,7 +45,7 @@ impl Default for SoftStep {
             damping_ratio: 3.0,
             push_out: 3.0,
             bounce_threshold: 0.5,
-            rolling: 0.1,
+            rolling: 0.3,
             stick: 5.0,
             wobble_damping: 15.0,
             iterations: 24,
@@ -212,7 +213,7 @@ impl Respond for SoftStep {
         let mut movers: Vec<Mover> = bodies.iter().map(Mover::new).collect();
         movers.push(Mover::floor());
         let mut rows = self.rows(bodies, manifolds, &movers);
-        let mut rolls = self.rolls(&rows, manifolds);
+        let mut rolls = self.rolls(&rows, manifolds, bodies);
         for _ in 0..substeps {
             for mover in movers.iter_mut().filter(|m| m.moves()) {
                 integrate::velocity(&mut mover.state, settings.gravity, h);
@@ -305,7 +306,9 @@ impl SoftStep {
     }
 
     /// One for each manifold that has rows.
-    fn rolls(&self, rows: &[Row], manifolds: &[Manifold]) -> Vec<Roll> {
+    fn rolls(&self, rows: &[Row], manifolds: &[Manifold], bodies: &[Body]) -> Vec<Roll> {
+        // The floor has no end.
+        let half: Vec<f64> = bodies.iter().map(|body| body.def.thickness() * 0.5).chain([f64::MAX]).collect();
         let mut rolls: Vec<Roll> = Vec::new();
         let mut first = 0;
         for group in rows.chunk_by(|a, b| a.manifold == b.manifold) {
@@ -314,7 +317,7 @@ impl SoftStep {
                 movers: row.movers,
                 manifold: row.manifold,
                 rows: first..first + group.len(),
-                arm: self.rolling * row.size,
+                arm: self.rolling * half[row.movers[0]].min(half[row.movers[1]]),
                 impulse: manifolds[row.manifold].rolling_impulse,
                 inertia: DMat3::ZERO,
             });

@@ -50,7 +50,7 @@ fn the_gpu_finds_the_hits_of_the_reference() {
         narrow.prepare(&gpu, &pairs, &w.bodies, &mut shapes).expect("surfels");
         let directed: Vec<_> = pairs.iter().flat_map(|p| p.directed(&w.bodies, &mut shapes, 0.01)).collect();
         let firsts: Vec<_> = pairs.iter().flat_map(|p| p.firsts(&w.bodies)).collect();
-        let want = find_hits(&pairs, &directed, &w.bodies, &mut shapes);
+        let want = find_hits(&pairs, &w.bodies, &mut shapes, 0.01, None);
         let (got, _) = narrow.find_hits(&gpu, &arena, &directed, &firsts).expect("hits");
         let off = difference(&want, &got);
         println!(
