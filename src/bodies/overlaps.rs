@@ -147,7 +147,8 @@ impl World {
         let boxes: Vec<_> =
             bodies.iter().enumerate().map(|(i, b)| step::bounds(b, levels.coarsest(i), 0.0)).collect();
         let moves: Vec<bool> = bodies.iter().map(|b| !b.is_static()).collect();
-        let pairs = broad_phase::pairs(&boxes, &moves).into_iter().map(|(i, j)| [i as usize, j as usize]);
+        let pairs =
+            broad_phase::pairs(&boxes, &moves, |_, _| 0.0).into_iter().map(|(i, j)| [i as usize, j as usize]);
         let mut work: Vec<Work> = pairs.map(|pair| Work::Pair(pair, levels.pair(pair[0], pair[1]))).collect();
         let planes = planes(settings);
         for i in (0..bodies.len()).filter(|&i| moves[i] && boxes[i].is_some()) {

@@ -2,7 +2,7 @@
 
 use super::{
     Body, BodyState, Levels, Response, StepReport, World, WorldSettings,
-    broad_phase::{self, Aabb},
+    broad_phase::{self, Obb},
     collide::{self, Hit, Manifold, Pair},
     hold, integrate, overlaps,
     planes::{Walls, planes},
@@ -62,13 +62,17 @@ pub fn step(world: &mut World, gpu: Option<(&Gpu, &Arena)>) -> Result<StepReport
 fn near(world: &World, dt: f64) -> Vec<Pair> {
     let bodies = &world.bodies;
     let levels = Levels::new(bodies, &world.pair_levels, world.far());
-    let boxes: Vec<_> = bodies.iter().enumerate().map(|(i, b)| bounds(b, levels.coarsest(i), dt)).collect();
+    let boxes = boxes(bodies, &levels, dt);
     let moves: Vec<_> = bodies.iter().map(|b| !b.is_static() && !b.asleep).collect();
-    broad_phase::pairs(&boxes, &moves)
+    broad_phase::pairs(&boxes, &moves, |i, j| collide::closer(&bodies[i], &bodies[j], dt))
         .into_iter()
         .map(|(i, j)| [i as usize, j as usize])
         .map(|[i, j]| Pair::at(bodies, [i, j], levels.pair(i, j), dt))
         .collect()
+}
+
+fn boxes(bodies: &[Body], levels: &Levels<'_>, dt: f64) -> Vec<Option<Obb>> {
+    bodies.iter().enumerate().map(|(i, b)| bounds(b, levels.coarsest(i), dt)).collect()
 }
 
 /// How often contacts are looked for in a step: once, or more often while bodies near each other move fast for their cells.
@@ -143,9 +147,15 @@ fn freeze_lost(bodies: &mut [Body]) {
     }
 }
 
-/// Pairs to be looked at, and which manifolds of the last step stay: of pairs that have hardly moved, and of those that rest.
+/// Pairs to be looked at, and which manifolds of the last step stay: of pairs that have hardly moved, and of those that rest. Those that
+/// come near each other only later in the step are left for then.
 fn sort_out(world: &World, near: &[Pair], dt: f64) -> (Vec<Pair>, Vec<bool>) {
     let bodies = &world.bodies;
+    let boxes = boxes(bodies, &Levels::new(bodies, &world.pair_levels, world.far()), dt);
+    let meet = |pair: &Pair| match pair.bodies.map(|k| &boxes[k]) {
+        [Some(a), Some(b)] => a.overlaps(b, pair.way),
+        _ => false,
+    };
     let mut stays: Vec<bool> = world.manifolds.iter().map(|m| rests(bodies, m)).collect();
     let mut pairs = Vec::new();
     for pair in near {
@@ -153,7 +163,12 @@ fn sort_out(world: &World, near: &[Pair], dt: f64) -> (Vec<Pair>, Vec<bool>) {
         let known = collide::find(&world.manifolds, a.id, Some(b.id));
         match known.filter(|&k| collide::holds(&world.manifolds[k], a, Some(b), pair.levels, dt)) {
             Some(k) => stays[k] = true,
-            None => pairs.push(Pair::at(bodies, pair.bodies, pair.levels, dt)),
+            None => {
+                let now = Pair::at(bodies, pair.bodies, pair.levels, dt);
+                if meet(&now) {
+                    pairs.push(now);
+                }
+            }
         }
     }
     (pairs, stays)
@@ -188,22 +203,18 @@ fn method(
     }
 }
 
-/// The world box of a body, grown by what it moves in a step and half a cell.
-pub fn bounds(body: &Body, level: u32, dt: f64) -> Option<Aabb> {
+/// The box of a body, grown by half a cell, and how far it moves in a step.
+pub fn bounds(body: &Body, level: u32, dt: f64) -> Option<Obb> {
     let (low, high) = body.def.mass.bounds;
     if body.def.mass.voxels == 0 || !body.state.is_finite() {
         return None;
     }
-    let to_world = body.world_from_grid();
-    let middle = to_world.transform_point3((low + high) * 0.5);
-    let half = (high - low) * 0.5;
-    let axes = DMat3::from_mat4(to_world);
-    let reach = axes.x_axis.abs() * half.x + axes.y_axis.abs() * half.y + axes.z_axis.abs() * half.z;
+    let centre = body.world_from_grid().transform_point3((low + high) * 0.5);
     let cell = body.def.grid.h * f64::from(1u32 << body.def.forest.level.saturating_sub(level));
     let speed =
         body.state.linear_velocity.length() + body.state.angular_velocity.length() * body.def.radius();
-    let reach = reach + DVec3::splat(0.5 * cell + speed * dt);
-    Some(Aabb { low: middle - reach, high: middle + reach })
+    let half = (high - low) * (0.5 * body.def.grid.h) + 0.5 * cell;
+    Some(Obb { centre, axes: DMat3::from_quat(body.state.rotation), half, way: speed * dt })
 }
 
 fn narrow(

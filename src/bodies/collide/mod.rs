@@ -82,7 +82,7 @@ impl Pair {
     #[must_use]
     pub fn at(bodies: &[Body], [i, j]: [usize; 2], levels: [u32; 2], dt: f64) -> Self {
         let cell = cell_size(&bodies[i], levels[0]).max(cell_size(&bodies[j], levels[1]));
-        let way = motion(&bodies[i], &bodies[j], dt).length();
+        let way = closer(&bodies[i], &bodies[j], dt);
         Self { bodies: [i, j], levels, margin: MARGIN_CELLS * cell + way, way, cell }
     }
 
@@ -154,13 +154,19 @@ fn cells_to_world(body: &Body, level: u32) -> DMat4 {
     body.world_from_grid() * DMat4::from_scale(DVec3::splat(scale))
 }
 
-/// How far `a` comes towards `b` in the coming step, at most, m: the relative motion of the centres, made longer by rotation.
-fn motion(a: &Body, b: &Body, dt: f64) -> DVec3 {
+/// How much closer a point of `a` and one of `b` may come in the coming `dt`, at most, m.
+pub fn closer(a: &Body, b: &Body, dt: f64) -> f64 {
     let v = a.state.linear_velocity - b.state.linear_velocity;
     let turn = a.state.angular_velocity.length() * a.def.radius()
         + b.state.angular_velocity.length() * b.def.radius();
+    (v.length() + turn) * dt
+}
+
+/// The same as a vector: along the relative motion of the centres, made longer by rotation.
+fn motion(a: &Body, b: &Body, dt: f64) -> DVec3 {
+    let v = a.state.linear_velocity - b.state.linear_velocity;
     let speed = v.length();
     let towards = b.state.position - a.state.position;
     let direction = if speed > 1e-9 { v / speed } else { towards.normalize_or_zero() };
-    direction * (speed + turn) * dt
+    direction * closer(a, b, dt)
 }

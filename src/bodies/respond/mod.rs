@@ -2,10 +2,13 @@
 //!
 //! In: bodies and manifolds at the start of a step. Out: bodies at its end, and the impulses in the manifolds.
 
+mod group;
+mod mover;
 mod penalty;
 #[cfg(test)]
 mod penalty_tests;
 mod rolling;
+mod row;
 mod soft_step;
 
 pub use penalty::{Penalty, PenaltyStep};

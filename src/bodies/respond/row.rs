@@ -1,0 +1,331 @@
+//! One contact point as the solver of [`SoftStep`](super::SoftStep) sees it, and the bodies that it holds apart.
+//!
+//! Most points of a heap are apart and stay so in a pass. Such a row knows how much its bodies may still be stirred before it has
+//! anything to do, and costs a comparison until then; nothing changes by that.
+
+use super::mover::{Motion, Movers};
+use crate::bodies::collide::{Point, tangents};
+use glam::DVec3;
+
+/// Contacts begin a substep with at most the impulse that changes the speed there by this much, m/s: the load of two hundred
+/// equal bodies.
+const WARM_SPEED: f64 = 5.0;
+
+/// What turns a load into a mass, m/s^2. Any other number of that size would do.
+const WEIGHT: f64 = 9.81;
+
+/// Share of what may still happen to a row before it is looked at again: less than all, for rounding.
+const SURE: f64 = 0.999;
+
+/// A direction along which a row pushes, with what a unit impulse along it does to either body.
+#[derive(Clone, Copy)]
+struct Axis {
+    way: DVec3,
+    /// Arm x way.
+    turn: [DVec3; 2],
+    /// Change of spin, rad/s for 1 N s.
+    spin: [DVec3; 2],
+    /// What a unit of relative speed weighs, kg; 0 where neither body can move.
+    mass: f64,
+}
+
+impl Axis {
+    /// Yet to be worked out.
+    fn along(way: DVec3) -> Self {
+        Self { way, turn: [DVec3::ZERO; 2], spin: [DVec3::ZERO; 2], mass: 0.0 }
+    }
+
+    fn new(way: DVec3, arms: [DVec3; 2], pair: [usize; 2], movers: &Movers) -> Self {
+        let turn = arms.map(|arm| arm.cross(way));
+        let spin = [0, 1].map(|s| movers.frames[pair[s]].inverse_inertia * turn[s]);
+        let k: f64 = (0..2).map(|s| movers.motions[pair[s]].inverse_mass + turn[s].dot(spin[s])).sum();
+        Self { way, turn, spin, mass: if k > 0.0 { 1.0 / k } else { 0.0 } }
+    }
+
+    /// How fast the first body moves against the second along it, m/s.
+    fn speed(&self, [a, b]: &[&mut Motion; 2]) -> f64 {
+        (a.linear - b.linear).dot(self.way) + a.angular.dot(self.turn[0]) - b.angular.dot(self.turn[1])
+    }
+
+    /// Pushes the two bodies apart.
+    fn push(&self, [a, b]: &mut [&mut Motion; 2], impulse: f64) {
+        a.shift(self.way, impulse * a.inverse_mass);
+        a.spin(self.spin[0] * impulse);
+        b.shift(self.way, -impulse * b.inverse_mass);
+        b.spin(-self.spin[1] * impulse);
+    }
+}
+
+/// Spring constants of one substep.
+#[derive(Clone, Copy)]
+pub(super) struct Soft {
+    /// What turns a depth into a speed, 1/s.
+    pub bias_rate: f64,
+    /// Softness of a contact that holds one kilogram: speed for an impulse of 1 N s.
+    pub softness: f64,
+    /// Overlap is undone at most this fast, m/s.
+    pub push_out: f64,
+}
+
+/// One contact point being solved. What is read most comes first: a row with nothing to do costs one line of the cache.
+#[repr(C)]
+pub(super) struct Row {
+    /// It has nothing to do before its bodies are stirred by more than this, m/s.
+    until: f64,
+    pub normal_impulse: f64,
+    /// Separation now: the arms turn and move with the bodies, the normal stays.
+    gap: f64,
+    /// Ascending.
+    movers: [u32; 2],
+    pub friction_impulse: DVec3,
+    friction: f64,
+    normal: Axis,
+    /// Whether the arms have moved since the axes were worked out: along the normal, and across.
+    moved: [bool; 2],
+    /// Whether friction gave way.
+    pub slid: bool,
+    /// World, of this substep.
+    arms: [DVec3; 2],
+    /// Of a spring between the centres: were it that at the point, the depth would depend on where in its cell a point lies.
+    linear_mass: f64,
+    /// The same, or what the contact carries where that is more: else a crumb's springs, made for the crumb, sink under a slab.
+    spring_mass: f64,
+    tangents: [Axis; 2],
+    /// Slip now.
+    drift: DVec3,
+    most_impulse: f64,
+    pub total_impulse: f64,
+    pub manifold: usize,
+    pub point: usize,
+    /// In body axes.
+    anchors: [DVec3; 2],
+    /// Separation when the anchors were in one place.
+    adjusted: f64,
+    restitution: f64,
+    approach: f64,
+    pub size: f64,
+    /// How far the first body has slipped from where it stuck to the second, at the start of the step, world.
+    slip: DVec3,
+}
+
+/// What both bodies' surfaces are like.
+#[derive(Clone, Copy)]
+pub(super) struct Surface {
+    pub friction: f64,
+    pub restitution: f64,
+    /// Radius of the smaller, m.
+    pub size: f64,
+}
+
+impl Row {
+    /// Of point `p` between two movers.
+    pub fn new([m, i]: [usize; 2], p: &Point, pair: [usize; 2], movers: &Movers, surface: Surface) -> Self {
+        let frames = pair.map(|k| &movers.frames[k]);
+        let [a, b] = pair.map(|k| &movers.motions[k]);
+        let arms = frames.map(|frame| p.position - frame.position);
+        let (t, u) = tangents(p.normal);
+        let speed = a.at(arms[0]) - b.at(arms[1]);
+        Self {
+            movers: pair.map(|k| k as u32),
+            manifold: m,
+            point: i,
+            anchors: [0, 1].map(|s| frames[s].rotation.transpose() * arms[s]),
+            arms,
+            normal: Axis::along(p.normal),
+            tangents: [Axis::along(t), Axis::along(u)],
+            spring_mass: 0.0,
+            linear_mass: 1.0 / (a.inverse_mass + b.inverse_mass),
+            moved: [true; 2],
+            adjusted: p.separation,
+            gap: p.separation,
+            drift: p.slip,
+            friction: surface.friction,
+            restitution: surface.restitution,
+            approach: speed.dot(p.normal),
+            size: surface.size,
+            normal_impulse: p.normal_impulse,
+            most_impulse: 0.0,
+            total_impulse: 0.0,
+            friction_impulse: p.friction_impulse - p.normal * p.friction_impulse.dot(p.normal),
+            slip: p.slip,
+            slid: false,
+            until: f64::MIN,
+        }
+    }
+
+    /// Its bodies.
+    pub fn pair(&self) -> [usize; 2] {
+        self.movers.map(|k| k as usize)
+    }
+
+    fn axis(&self, movers: &Movers, way: DVec3) -> Axis {
+        Axis::new(way, self.arms, self.pair(), movers)
+    }
+
+    /// Both arms end in one point, or angular momentum would leak as the bodies move apart.
+    pub fn aim(&mut self, movers: &Movers) {
+        let [a, b] = [self.place(movers, 0), self.place(movers, 1)];
+        let middle = (a + b) * 0.5;
+        self.gap = self.adjusted + (a - b).dot(self.normal.way);
+        self.drift = self.slip + a - b;
+        self.arms = self.pair().map(|k| middle - movers.frames[k].position);
+        // Arms of crumbs change a lot in a substep; with the masses of the old ones the impulses would grow without bound.
+        self.moved = [true; 2];
+    }
+
+    /// Before the first pass of a substep: its impulses are those of the last one, up to a limit: what a heavy piece pressed on a
+    /// crumb would shoot it away once it slips out.
+    pub fn prepare(&mut self, movers: &Movers, h: f64) {
+        self.spring_mass = self.linear_mass;
+        if !self.is_idle() {
+            self.look(movers);
+            self.look_across(movers);
+            self.spring_mass = self.linear_mass.max(self.normal_impulse / (WEIGHT * h));
+            self.normal_impulse = self.normal_impulse.min(self.normal.mass * WARM_SPEED);
+            self.friction_impulse =
+                self.friction_impulse.clamp_length_max(self.friction * self.normal_impulse);
+        }
+    }
+
+    /// Begins with these impulses.
+    pub fn warm_start(&self, movers: &mut Movers) {
+        if self.normal_impulse != 0.0 {
+            let impulse = self.normal.way * self.normal_impulse + self.friction_impulse;
+            let [a, b] = self.pair();
+            movers.push(a, self.arms[0], impulse);
+            movers.push(b, self.arms[1], -impulse);
+        }
+    }
+
+    /// Before a pass, when no body has been stirred yet: works out what the pass will need, and whether it will need it.
+    pub fn foresee(&mut self, movers: &Movers, soft: Option<Soft>, h: f64) {
+        self.until = f64::MIN;
+        if !self.is_idle() {
+            self.look(movers);
+            self.look_across(movers);
+            return;
+        }
+        let pair = self.pair();
+        let [a, b] = [0, 1].map(|s| movers.motions[pair[s]].at(self.arms[s]));
+        let spare = (a - b).dot(self.normal.way) + self.bias(soft, h);
+        if spare >= 0.0 {
+            self.until = SURE * spare;
+            self.slid = true;
+        }
+    }
+
+    /// How fast its bodies may come closer before it presses, m/s; negative where they are to part. Without what it presses already.
+    fn bias(&self, soft: Option<Soft>, h: f64) -> f64 {
+        match soft {
+            _ if self.gap > 0.0 => self.gap / h,
+            Some(soft) => (soft.bias_rate * self.gap).max(-soft.push_out),
+            None => 0.0,
+        }
+    }
+
+    /// Brings the axis along the normal up to date.
+    fn look(&mut self, movers: &Movers) {
+        if std::mem::take(&mut self.moved[0]) {
+            self.normal = self.axis(movers, self.normal.way);
+        }
+    }
+
+    /// The same of those across.
+    fn look_across(&mut self, movers: &Movers) {
+        if std::mem::take(&mut self.moved[1]) {
+            self.tangents = [0, 1].map(|i| self.axis(movers, self.tangents[i].way));
+        }
+    }
+
+    /// Where the point of one body is now.
+    fn place(&self, movers: &Movers, side: usize) -> DVec3 {
+        let frame = &movers.frames[self.pair()[side]];
+        frame.position + frame.rotation * self.anchors[side]
+    }
+
+    /// Whether it neither presses nor rubs.
+    fn is_idle(&self) -> bool {
+        self.normal_impulse == 0.0 && self.friction_impulse == DVec3::ZERO
+    }
+
+    /// How much its bodies may be stirred before it has anything to do, m/s.
+    pub fn rests_until(&self) -> f64 {
+        if self.is_idle() { self.until } else { f64::MIN }
+    }
+
+    /// Lengths of the arms, m, squared.
+    pub fn reach_squared(&self) -> [f64; 2] {
+        self.arms.map(DVec3::length_squared)
+    }
+
+    /// Gives how much it changed the speed at the point, m/s. No arm is longer than `reach`.
+    pub fn solve(&mut self, movers: &mut Movers, reach: [f64; 2], soft: Option<Soft>, h: f64) -> f64 {
+        let stirred = movers.stirred(self.pair(), reach);
+        if stirred < self.until {
+            return 0.0;
+        }
+        self.look(movers);
+        let (mut bias, mut mass) = (self.bias(soft, h), self.normal.mass);
+        if let Some(soft) = soft.filter(|_| self.gap <= 0.0) {
+            let softness = soft.softness / self.spring_mass;
+            bias += softness * self.normal_impulse;
+            mass /= 1.0 + softness * mass;
+        }
+        let axis = &self.normal;
+        let mut pair = movers.pair(self.pair());
+        let spare = axis.speed(&pair) + bias;
+        let new = (self.normal_impulse - mass * spare).max(0.0);
+        let change = new - self.normal_impulse;
+        if change == 0.0 {
+            if new == 0.0 {
+                self.until = stirred + SURE * spare;
+            }
+            return 0.0;
+        }
+        axis.push(&mut pair, change);
+        self.normal_impulse = new;
+        self.most_impulse = self.most_impulse.max(new);
+        change.abs() / axis.mass
+    }
+
+    /// Friction: stops sliding, as far as the cone allows. Gives how much it changed the speed.
+    pub fn rub(&mut self, movers: &mut Movers, stick: f64) -> f64 {
+        if self.normal_impulse == 0.0 && self.friction_impulse == DVec3::ZERO {
+            self.slid = true;
+            return 0.0;
+        }
+        self.look_across(movers);
+        let axes = &self.tangents;
+        let mut pair = movers.pair(self.pair());
+        let [t, u] = axes.each_ref().map(|axis| {
+            let speed = axis.speed(&pair) + stick * self.drift.dot(axis.way);
+            axis.way * (-axis.mass * speed)
+        });
+        let new = self.friction_impulse + t + u;
+        let most = self.friction * self.normal_impulse;
+        self.slid |= new.length_squared() > most * most;
+        let new = new.clamp_length_max(most);
+        let change = new - self.friction_impulse;
+        for axis in axes {
+            axis.push(&mut pair, change.dot(axis.way));
+        }
+        self.friction_impulse = new;
+        change.length() / self.normal.mass
+    }
+
+    pub fn bounce(&mut self, movers: &mut Movers, threshold: f64) {
+        if self.restitution == 0.0 || self.approach > -threshold || self.most_impulse == 0.0 {
+            return;
+        }
+        self.look(movers);
+        let axis = &self.normal;
+        let mut pair = movers.pair(self.pair());
+        let wanted = -axis.mass * (axis.speed(&pair) + self.restitution * self.approach);
+        let new = (self.normal_impulse + wanted).max(0.0);
+        let change = new - self.normal_impulse;
+        axis.push(&mut pair, change);
+        self.normal_impulse = new;
+        self.most_impulse = self.most_impulse.max(new);
+        self.total_impulse += change;
+    }
+}
