@@ -13,7 +13,7 @@ fn free() -> WorldSettings {
     WorldSettings { gravity: DVec3::ZERO, floor: None, sleeping: false, ..WorldSettings::default() }
 }
 
-fn steps(world: &mut World, seconds: f64) -> StepReport {
+pub fn steps(world: &mut World, seconds: f64) -> StepReport {
     let mut last = StepReport::default();
     for _ in 0..(seconds / world.settings.dt).round() as usize {
         last = world.step_on_cpu();
@@ -290,7 +290,7 @@ fn p11_a_dropped_slab_never_passes_the_floor() {
 }
 
 /// A block of 27 pieces dropped on the floor.
-fn pile(level: u32, physics_level: u32, parts: u32) -> World {
+pub fn pile(level: u32, physics_level: u32, parts: u32) -> World {
     let s = 1u32 << level;
     let forest = Arc::new(split_block(level, [s / 8; 3], [s - s / 8; 3], parts));
     let mut w = world(WorldSettings::default());

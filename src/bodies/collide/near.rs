@@ -109,3 +109,57 @@ impl NearLists {
         self.pairs.retain(|near| !near.ids.contains(&id));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bodies::{
+        collide::{Hit, find_hits},
+        surfels::Shapes,
+        tests::{pile, steps},
+    };
+    use glam::DVec3;
+
+    /// Hits of a heap that is stirred, over its steps, with lists and without; the lists are said to reach so much farther than they do, m.
+    fn compare(level: u32, physics_level: u32, farther: f64) -> (usize, usize, usize) {
+        let mut w = pile(level, physics_level, 3);
+        for (i, body) in w.bodies.iter_mut().enumerate() {
+            let angle = 2.4 * i as f64;
+            body.state.linear_velocity += DVec3::new(angle.cos(), 0.3 * (0.7 * angle).sin(), angle.sin());
+            body.state.angular_velocity = DVec3::new(angle.sin(), 1.0, angle.cos());
+        }
+        let (mut shapes, mut lists) = (Shapes::default(), NearLists::default());
+        let (mut all, mut off, mut spared) = (0, 0, 0);
+        for _ in 0..60 {
+            steps(&mut w, 0.01);
+            let n = w.bodies.len();
+            let each = (0..n).flat_map(|i| (i + 1..n).map(move |j| [i, j]));
+            let pairs: Vec<Pair> = each.map(|[i, j]| Pair::new(&w.bodies, i, j, 0.01)).collect();
+            for near in &mut lists.pairs {
+                spared += usize::from(near.surfels.iter().all(Vec::is_empty));
+                near.reach += farther;
+            }
+            let want = find_hits(&pairs, &w.bodies, &mut shapes, 0.01, None);
+            let got = find_hits(&pairs, &w.bodies, &mut shapes, 0.01, Some(&mut lists));
+            let alone = |a: &[Hit], b: &[Hit]| a.iter().filter(|hit| b.binary_search(hit).is_err()).count();
+            (all, off) = (all + want.len(), off + alone(&want, &got) + alone(&got, &want));
+        }
+        (all, off, spared)
+    }
+
+    #[test]
+    fn lists_give_the_hits_of_a_full_search() {
+        for (level, physics_level) in [(5, 5), (6, 4)] {
+            let (all, off, spared) = compare(level, physics_level, 0.0);
+            println!(
+                "level {level}/{physics_level}: {all} hits, {off} differ, {spared} pairs were not looked at"
+            );
+            assert!(all > 10_000 && spared > 1_000);
+            assert_eq!(off, 0);
+        }
+        // Lists that are kept for too long must not pass.
+        let (all, off, _) = compare(5, 5, 0.05);
+        println!("kept for too long: {off} of {all} differ");
+        assert!(off > 0);
+    }
+}

@@ -5,14 +5,13 @@ use super::{
     rolling::Roll,
     row::{Row, Soft},
 };
-use std::ops::Range;
 
 /// One manifold being solved.
-pub(super) struct Group {
+pub(super) struct Group<'a> {
     /// Which.
     pub manifold: usize,
     /// Its points.
-    rows: Range<usize>,
+    pub rows: &'a mut [Row],
     pub roll: Roll,
     /// Longest arms of its points, m.
     reach: [f64; 2],
@@ -22,41 +21,75 @@ pub(super) struct Group {
     rests: bool,
     /// What its points press in this round, N s.
     load: f64,
+    /// Whether it had anything to do since the last substep began.
+    worked: bool,
 }
 
-impl Group {
+impl<'a> Group<'a> {
     /// Of these rows, all of one manifold.
-    pub fn new(manifold: usize, rows: Range<usize>, roll: Roll) -> Self {
-        Self { manifold, rows, roll, reach: [0.0; 2], until: f64::MIN, rests: false, load: 0.0 }
+    pub fn new(manifold: usize, rows: &'a mut [Row], roll: Roll) -> Self {
+        Self { manifold, rows, roll, reach: [0.0; 2], until: f64::MIN, rests: false, load: 0.0, worked: true }
     }
 
-    /// Before a pass, when its rows have foreseen it.
-    pub fn begin(&mut self, rows: &[Row]) {
+    /// Whether it pushes nobody: there is nothing to begin a substep with.
+    fn is_idle(&self) -> bool {
+        self.until > f64::MIN
+    }
+
+    /// Before a substep.
+    pub fn prepare(&mut self, movers: &Movers, h: f64) {
+        if std::mem::take(&mut self.worked) {
+            self.rows.iter_mut().for_each(|row| row.prepare(movers, h));
+        }
+    }
+
+    /// Begins with what was pressed in the last substep.
+    pub fn warm_start(&self, movers: &mut Movers) {
+        if !self.is_idle() {
+            self.rows.iter().for_each(|row| row.warm_start(movers));
+        }
+    }
+
+    /// And with the rolling resistance of the last substep.
+    pub fn warm_roll(&mut self, movers: &mut Movers) {
+        if !self.is_idle() {
+            let load = self.rows.iter().map(|row| row.normal_impulse).sum();
+            self.roll.warm_start(movers, load);
+        }
+    }
+
+    /// When the bodies have moved.
+    pub fn aim(&mut self, movers: &Movers) {
+        self.roll.aim();
+        self.rows.iter_mut().for_each(|row| row.aim(movers));
+    }
+
+    /// Before a pass, when no body has been stirred yet.
+    pub fn foresee(&mut self, movers: &Movers, soft: Option<Soft>, h: f64) {
         let mut reach = [0.0f64; 2];
         self.until = if self.roll.is_idle() { f64::MAX } else { f64::MIN };
-        for row in &rows[self.rows.clone()] {
+        for row in &mut *self.rows {
+            row.foresee(movers, soft, h);
             let own = row.reach_squared();
             reach = [reach[0].max(own[0]), reach[1].max(own[1])];
             self.until = self.until.min(row.rests_until());
         }
         self.reach = reach.map(f64::sqrt);
-    }
-
-    /// Begins with the rolling resistance of the last substep.
-    pub fn warm_start(&mut self, rows: &[Row], movers: &mut Movers) {
-        let load = rows[self.rows.clone()].iter().map(|row| row.normal_impulse).sum();
-        self.roll.warm_start(movers, load);
+        if !self.is_idle() {
+            self.roll.look(movers);
+        }
     }
 
     /// Holds its bodies apart. Gives how much it changed a speed, at most, m/s.
-    pub fn press(&mut self, rows: &mut [Row], movers: &mut Movers, soft: Option<Soft>, h: f64) -> f64 {
+    pub fn press(&mut self, movers: &mut Movers, soft: Option<Soft>, h: f64) -> f64 {
         self.rests = movers.stirred(self.roll.movers, self.reach) < self.until;
         if self.rests {
             return 0.0;
         }
+        self.worked = true;
         let (mut change, mut load) = (0.0f64, 0.0);
         self.until = if self.roll.is_idle() { f64::MAX } else { f64::MIN };
-        for row in &mut rows[self.rows.clone()] {
+        for row in &mut *self.rows {
             change = change.max(row.solve(movers, self.reach, soft, h));
             self.until = self.until.min(row.rests_until());
             load += row.normal_impulse;
@@ -66,15 +99,22 @@ impl Group {
     }
 
     /// Resists rolling and sliding. Gives how much it changed a speed, at most, m/s.
-    pub fn drag(&mut self, rows: &mut [Row], movers: &mut Movers, stick: f64) -> f64 {
+    pub fn drag(&mut self, movers: &mut Movers, stick: f64) -> f64 {
         if self.rests {
             return 0.0;
         }
         // Friction comes last, or it would answer turns that rolling resistance then takes out, and small pieces would creep.
         let mut change = self.roll.resist(movers, self.load);
-        for row in &mut rows[self.rows.clone()] {
+        for row in &mut *self.rows {
             change = change.max(row.rub(movers, stick));
         }
         change
+    }
+
+    /// After a substep.
+    pub fn sum_up(&mut self) {
+        if self.worked {
+            self.rows.iter_mut().for_each(|row| row.total_impulse += row.normal_impulse);
+        }
     }
 }

@@ -17,17 +17,20 @@ pub(super) struct Motion {
 
 impl Motion {
     /// Velocity of what is at `r` from the centre.
+    #[inline]
     pub fn at(&self, r: DVec3) -> DVec3 {
         self.linear + self.angular.cross(r)
     }
 
     /// Changes the velocity by `speed` along the unit vector `way`.
+    #[inline]
     pub fn shift(&mut self, way: DVec3, speed: f64) {
         self.linear += way * speed;
         self.stir[0] += speed.abs();
     }
 
     /// Changes the spin, rad/s.
+    #[inline]
     pub fn spin(&mut self, change: DVec3) {
         self.angular += change;
         // No less than its length.
@@ -91,6 +94,7 @@ impl Movers {
     }
 
     /// Two of them, the lower first.
+    #[inline]
     pub fn pair(&mut self, [a, b]: [usize; 2]) -> [&mut Motion; 2] {
         let (low, high) = self.motions.split_at_mut(b);
         [&mut low[a], &mut high[0]]
@@ -104,6 +108,7 @@ impl Movers {
     }
 
     /// By how much the speed of two bodies' points that are within `reach` (m) of their centres may have changed in this pass, m/s.
+    #[inline]
     pub fn stirred(&self, pair: [usize; 2], reach: [f64; 2]) -> f64 {
         let [a, b] = pair.map(|k| &self.motions[k].stir);
         a[0] + b[0] + a[1] * reach[0] + b[1] * reach[1]
@@ -141,4 +146,40 @@ impl Movers {
 
 fn with(frame: &Frame, motion: &Motion) -> BodyState {
     BodyState { linear_velocity: motion.linear, angular_velocity: motion.angular, ..frame.state }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+
+    #[test]
+    fn no_point_is_stirred_by_more_than_the_bound() {
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(5);
+        let still = |inverse_mass: f64| {
+            let state = BodyState::at(DVec3::ZERO);
+            let motion = Motion { linear: DVec3::ZERO, angular: DVec3::ZERO, inverse_mass, stir: [0.0; 2] };
+            (motion, Frame::new(state, DMat3::IDENTITY, DMat3::IDENTITY))
+        };
+        let mut closest = f64::MAX;
+        for _ in 0..200 {
+            let (motions, frames) = [still(1.0), still(0.1)].into_iter().unzip();
+            let mut movers = Movers { motions, frames };
+            let mut v = || DVec3::from([0; 3].map(|_| rng.random_range(-1.0..1.0f64)));
+            let arms = [v(), v() * 0.1];
+            let normal = v().normalize_or(DVec3::Y);
+            let reach = arms.map(DVec3::length);
+            for k in 0..6 {
+                let motion = &mut movers.motions[k % 2];
+                motion.shift(v().normalize_or(DVec3::X), v().x);
+                motion.spin(v());
+                let [a, b] = [0, 1].map(|s| movers.motions[s].at(arms[s]));
+                let (speed, bound) = ((a - b).dot(normal).abs(), movers.stirred([0, 1], reach));
+                assert!(speed <= bound, "{speed} {bound}");
+                closest = closest.min(bound / speed.max(1e-9));
+            }
+        }
+        println!("the bound was at least {closest:.2} times the change");
+        assert!(closest < 3.0, "or it would be of no use");
+    }
 }

@@ -17,12 +17,14 @@ pub(super) struct Roll {
     pub impulse: DVec3,
     /// What a unit of relative spin weighs in this substep, kg m^2, world.
     inertia: DMat3,
+    /// Whether the bodies have turned since that was worked out.
+    turned: bool,
 }
 
 impl Roll {
     /// Between these; `impulse` is that of the last substep.
     pub fn new(movers: [usize; 2], arm: f64, impulse: DVec3) -> Self {
-        Self { movers, arm, impulse, inertia: DMat3::ZERO }
+        Self { movers, arm, impulse, inertia: DMat3::ZERO, turned: true }
     }
 
     /// Whether it does nothing now.
@@ -39,10 +41,21 @@ impl Roll {
 
     /// Begins with the torque of the last substep, as far as `load` (N s) allows now.
     pub fn warm_start(&mut self, movers: &mut Movers, load: f64) {
-        let [a, b] = self.movers.map(|k| movers.frames[k].inverse_inertia);
-        self.inertia = inverse(a + b);
         self.impulse = self.impulse.clamp_length_max(self.arm * load);
         self.push(movers, self.impulse);
+    }
+
+    /// When the bodies have turned.
+    pub fn aim(&mut self) {
+        self.turned = true;
+    }
+
+    /// Brings the inertia up to date.
+    pub fn look(&mut self, movers: &Movers) {
+        if std::mem::take(&mut self.turned) {
+            let [a, b] = self.movers.map(|k| movers.frames[k].inverse_inertia);
+            self.inertia = inverse(a + b);
+        }
     }
 
     /// Takes out relative rotation, as far as `load` (N s) allows. Gives how much it changed the speed of a point that is an arm's
@@ -52,6 +65,7 @@ impl Roll {
         if most == 0.0 && self.impulse == DVec3::ZERO {
             return 0.0;
         }
+        self.look(movers);
         let [a, b] = self.movers.map(|k| movers.motions[k].angular);
         let turn = a - b;
         let new = (self.impulse - self.inertia * turn).clamp_length_max(most);

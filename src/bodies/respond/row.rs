@@ -43,11 +43,13 @@ impl Axis {
     }
 
     /// How fast the first body moves against the second along it, m/s.
+    #[inline]
     fn speed(&self, [a, b]: &[&mut Motion; 2]) -> f64 {
         (a.linear - b.linear).dot(self.way) + a.angular.dot(self.turn[0]) - b.angular.dot(self.turn[1])
     }
 
     /// Pushes the two bodies apart.
+    #[inline]
     fn push(&self, [a, b]: &mut [&mut Motion; 2], impulse: f64) {
         a.shift(self.way, impulse * a.inverse_mass);
         a.spin(self.spin[0] * impulse);
@@ -95,8 +97,9 @@ pub(super) struct Row {
     drift: DVec3,
     most_impulse: f64,
     pub total_impulse: f64,
-    pub manifold: usize,
-    pub point: usize,
+    pub manifold: u32,
+    /// Which of its manifold's.
+    pub point: u32,
     /// In body axes.
     anchors: [DVec3; 2],
     /// Separation when the anchors were in one place.
@@ -118,8 +121,14 @@ pub(super) struct Surface {
 }
 
 impl Row {
-    /// Of point `p` between two movers.
-    pub fn new([m, i]: [usize; 2], p: &Point, pair: [usize; 2], movers: &Movers, surface: Surface) -> Self {
+    /// Of point `p`, one of a manifold between two movers.
+    pub fn new(
+        [manifold, point]: [usize; 2],
+        p: &Point,
+        pair: [usize; 2],
+        movers: &Movers,
+        surface: Surface,
+    ) -> Self {
         let frames = pair.map(|k| &movers.frames[k]);
         let [a, b] = pair.map(|k| &movers.motions[k]);
         let arms = frames.map(|frame| p.position - frame.position);
@@ -127,8 +136,8 @@ impl Row {
         let speed = a.at(arms[0]) - b.at(arms[1]);
         Self {
             movers: pair.map(|k| k as u32),
-            manifold: m,
-            point: i,
+            manifold: manifold as u32,
+            point: point as u32,
             anchors: [0, 1].map(|s| frames[s].rotation.transpose() * arms[s]),
             arms,
             normal: Axis::along(p.normal),
@@ -154,6 +163,7 @@ impl Row {
     }
 
     /// Its bodies.
+    #[inline]
     pub fn pair(&self) -> [usize; 2] {
         self.movers.map(|k| k as usize)
     }
@@ -224,6 +234,7 @@ impl Row {
     }
 
     /// Brings the axis along the normal up to date.
+    #[inline]
     fn look(&mut self, movers: &Movers) {
         if std::mem::take(&mut self.moved[0]) {
             self.normal = self.axis(movers, self.normal.way);
@@ -231,6 +242,7 @@ impl Row {
     }
 
     /// The same of those across.
+    #[inline]
     fn look_across(&mut self, movers: &Movers) {
         if std::mem::take(&mut self.moved[1]) {
             self.tangents = [0, 1].map(|i| self.axis(movers, self.tangents[i].way));
@@ -244,11 +256,13 @@ impl Row {
     }
 
     /// Whether it neither presses nor rubs.
+    #[inline]
     fn is_idle(&self) -> bool {
         self.normal_impulse == 0.0 && self.friction_impulse == DVec3::ZERO
     }
 
     /// How much its bodies may be stirred before it has anything to do, m/s.
+    #[inline]
     pub fn rests_until(&self) -> f64 {
         if self.is_idle() { self.until } else { f64::MIN }
     }
@@ -259,11 +273,14 @@ impl Row {
     }
 
     /// Gives how much it changed the speed at the point, m/s. No arm is longer than `reach`.
+    #[inline]
     pub fn solve(&mut self, movers: &mut Movers, reach: [f64; 2], soft: Option<Soft>, h: f64) -> f64 {
         let stirred = movers.stirred(self.pair(), reach);
-        if stirred < self.until {
-            return 0.0;
-        }
+        if stirred < self.until { 0.0 } else { self.press(movers, stirred, soft, h) }
+    }
+
+    #[inline]
+    fn press(&mut self, movers: &mut Movers, stirred: f64, soft: Option<Soft>, h: f64) -> f64 {
         self.look(movers);
         let (mut bias, mut mass) = (self.bias(soft, h), self.normal.mass);
         if let Some(soft) = soft.filter(|_| self.gap <= 0.0) {
@@ -289,11 +306,17 @@ impl Row {
     }
 
     /// Friction: stops sliding, as far as the cone allows. Gives how much it changed the speed.
+    #[inline]
     pub fn rub(&mut self, movers: &mut Movers, stick: f64) -> f64 {
-        if self.normal_impulse == 0.0 && self.friction_impulse == DVec3::ZERO {
+        if self.is_idle() {
             self.slid = true;
             return 0.0;
         }
+        self.drag(movers, stick)
+    }
+
+    #[inline]
+    fn drag(&mut self, movers: &mut Movers, stick: f64) -> f64 {
         self.look_across(movers);
         let axes = &self.tangents;
         let mut pair = movers.pair(self.pair());

@@ -66,8 +66,8 @@ const TIP_SPEED: f64 = 0.002;
 /// Turning slower than this, at the rim, is a wobble, m/s.
 const WOBBLE_SPEED: f64 = 0.25;
 
-/// Shorter lists are not worth a second thread.
-const FEW: usize = 1024;
+/// Shorter lists of manifolds are not worth a second thread.
+const FEW: usize = 256;
 
 /// Does `work` to every item, on all cores where that pays.
 fn for_all<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Send + Sync) {
@@ -92,35 +92,40 @@ impl Respond for SoftStep {
         let h = settings.dt / f64::from(substeps);
         let soft = self.soft(h);
         let mut movers = Movers::new(bodies);
-        let mut rows = self.rows(bodies, manifolds, &movers);
-        let mut groups = self.groups(&rows, manifolds, bodies);
+        let mut rows = rows(bodies, manifolds, &movers);
+        let mut groups = self.groups(&mut rows, bodies, manifolds);
         for _ in 0..substeps {
             movers.accelerate(settings.gravity, h);
-            for_all(&mut rows, |row| row.prepare(&movers, h));
-            rows.iter().for_each(|row| row.warm_start(&mut movers));
-            groups.iter_mut().for_each(|group| group.warm_start(&rows, &mut movers));
-            self.rounds(&mut rows, &mut groups, &mut movers, Some(soft), h);
+            for_all(&mut groups, |group| group.prepare(&movers, h));
+            groups.iter().for_each(|group| group.warm_start(&mut movers));
+            groups.iter_mut().for_each(|group| group.warm_roll(&mut movers));
+            for_all(&mut groups, |group| group.foresee(&movers, Some(soft), h));
+            self.rounds(&mut groups, &mut movers, Some(soft), h);
             movers.advance(h);
-            for_all(&mut rows, |row| row.aim(&movers));
-            self.rounds(&mut rows, &mut groups, &mut movers, None, h);
-            rows.iter_mut().for_each(|row| row.total_impulse += row.normal_impulse);
+            for_all(&mut groups, |group| {
+                group.aim(&movers);
+                group.foresee(&movers, None, h);
+            });
+            self.rounds(&mut groups, &mut movers, None, h);
+            groups.iter_mut().for_each(Group::sum_up);
         }
         for _ in 0..BOUNCE_ROUNDS {
-            rows.iter_mut().for_each(|row| row.bounce(&mut movers, self.bounce_threshold));
+            let rows = groups.iter_mut().flat_map(|group| group.rows.iter_mut());
+            rows.for_each(|row| row.bounce(&mut movers, self.bounce_threshold));
         }
         // Without weight nothing leans, and what is left is a collision that must keep its momentum.
         if settings.gravity != DVec3::ZERO {
-            self.settle(&rows, &mut movers, settings);
+            self.settle(&groups, &mut movers, settings);
         }
         for group in &groups {
             manifolds[group.manifold].rolling_impulse = group.roll.impulse;
-        }
-        for row in &rows {
-            let p = &mut manifolds[row.manifold].points[row.point];
-            p.normal_impulse = row.normal_impulse;
-            p.friction_impulse = row.friction_impulse;
-            p.total_impulse = row.total_impulse;
-            p.slid = row.slid || row.total_impulse == 0.0;
+            for row in &*group.rows {
+                let p = &mut manifolds[group.manifold].points[row.point as usize];
+                p.normal_impulse = row.normal_impulse;
+                p.friction_impulse = row.friction_impulse;
+                p.total_impulse = row.total_impulse;
+                p.slid = row.slid || row.total_impulse == 0.0;
+            }
         }
         for (k, state) in movers.states() {
             bodies[k].state = state;
@@ -130,27 +135,18 @@ impl Respond for SoftStep {
 }
 
 impl SoftStep {
-    /// One pass over all rows, until what they still change is little.
-    fn rounds(
-        &self,
-        rows: &mut [Row],
-        groups: &mut [Group],
-        movers: &mut Movers,
-        soft: Option<Soft>,
-        h: f64,
-    ) {
+    /// One pass over all contacts, until what they still change is little.
+    fn rounds(&self, groups: &mut [Group<'_>], movers: &mut Movers, soft: Option<Soft>, h: f64) {
         let stick = if soft.is_some() { self.stick } else { 0.0 };
         movers.motions.iter_mut().for_each(|motion| motion.stir = [0.0; 2]);
-        for_all(rows, |row| row.foresee(movers, soft, h));
-        for_all(groups, |group| group.begin(rows));
         for _ in 0..self.iterations {
             let mut change = 0.0f64;
             for group in groups.iter_mut() {
-                change = change.max(group.press(rows, movers, soft, h));
+                change = change.max(group.press(movers, soft, h));
             }
             // Rolling and friction, once all normal impulses of a round are known: what they do would be undone before.
             for group in groups.iter_mut() {
-                change = change.max(group.drag(rows, movers, stick));
+                change = change.max(group.drag(movers, stick));
             }
             if change < self.settled {
                 break;
@@ -160,10 +156,11 @@ impl SoftStep {
 
     /// Takes the wobble out of pieces that lean on something and hardly turn. Rounded corners of voxels are where they
     /// would rock for ever.
-    fn settle(&self, rows: &[Row], movers: &mut Movers, settings: &WorldSettings) {
+    fn settle(&self, groups: &[Group<'_>], movers: &mut Movers, settings: &WorldSettings) {
         let down = settings.gravity.normalize_or_zero();
         let mut leans = vec![f64::MAX; movers.motions.len()];
-        for row in rows.iter().filter(|row| row.normal_impulse > 0.0) {
+        let rows = groups.iter().flat_map(|group| group.rows.iter());
+        for row in rows.filter(|row| row.normal_impulse > 0.0) {
             for k in row.pair() {
                 leans[k] = row.size.min(leans[k]);
             }
@@ -181,47 +178,41 @@ impl SoftStep {
     }
 
     /// One for each manifold that has rows.
-    fn groups(&self, rows: &[Row], manifolds: &[Manifold], bodies: &[Body]) -> Vec<Group> {
+    fn groups<'a>(&self, mut rest: &'a mut [Row], bodies: &[Body], manifolds: &[Manifold]) -> Vec<Group<'a>> {
         // The floor has no end.
         let half: Vec<f64> = bodies.iter().map(|body| body.def.thickness() * 0.5).chain([f64::MAX]).collect();
-        let mut groups: Vec<Group> = Vec::new();
-        let mut first = 0;
-        for own in rows.chunk_by(|a, b| a.manifold == b.manifold) {
-            let (pair, manifold) = (own[0].pair(), own[0].manifold);
+        let mut groups = Vec::new();
+        while let Some(first) = rest.first() {
+            let (pair, m) = (first.pair(), first.manifold as usize);
+            let (rows, later) = rest.split_at_mut(manifolds[m].points.len());
+            rest = later;
             let arm = self.rolling * half[pair[0]].min(half[pair[1]]);
-            let roll = Roll::new(pair, arm, manifolds[manifold].rolling_impulse);
-            groups.push(Group::new(manifold, first..first + own.len(), roll));
-            first += own.len();
+            groups.push(Group::new(m, rows, Roll::new(pair, arm, manifolds[m].rolling_impulse)));
         }
         groups
     }
+}
 
-    fn rows(&self, bodies: &[Body], manifolds: &[Manifold], movers: &Movers) -> Vec<Row> {
-        // Bodies are kept in ascending order of id.
-        let find = |id: BodyId| bodies.binary_search_by(|b| b.id.cmp(&id)).ok();
-        let floor = bodies.len();
-        let mut rows = Vec::new();
-        for (m, manifold) in manifolds.iter().enumerate() {
-            let Some(a) = find(manifold.first) else { continue };
-            let b = match manifold.second {
-                Some(id) => match find(id) {
-                    Some(b) => b,
-                    None => continue,
-                },
-                None => floor,
-            };
-            if !movers.motions[a].moves() && !movers.motions[b].moves() {
-                continue;
-            }
-            let surface = |k: usize| bodies.get(k).unwrap_or(&bodies[a]);
-            let (sa, sb) = (&surface(a).def, &surface(b).def);
-            let friction = (sa.friction * sb.friction).max(0.0).sqrt();
-            let restitution = sa.restitution.max(sb.restitution).clamp(0.0, 1.0);
-            let surface = Surface { friction, restitution, size: sa.radius().min(sb.radius()) };
-            for (i, p) in manifold.points.iter().enumerate() {
-                rows.push(Row::new([m, i], p, [a, b], movers, surface));
-            }
+/// One for each point of a manifold of whose bodies one can move.
+fn rows(bodies: &[Body], manifolds: &[Manifold], movers: &Movers) -> Vec<Row> {
+    // Bodies are kept in ascending order of id.
+    let find = |id: BodyId| bodies.binary_search_by(|b| b.id.cmp(&id)).ok();
+    let mut rows = Vec::with_capacity(manifolds.iter().map(|m| m.points.len()).sum());
+    for (m, manifold) in manifolds.iter().enumerate() {
+        let pair = (find(manifold.first), manifold.second.map_or(Some(bodies.len()), find));
+        let (Some(a), Some(b)) = pair else { continue };
+        if !movers.motions[a].moves() && !movers.motions[b].moves() {
+            continue;
         }
-        rows
+        let surface = |k: usize| bodies.get(k).unwrap_or(&bodies[a]);
+        let (sa, sb) = (&surface(a).def, &surface(b).def);
+        let surface = Surface {
+            friction: (sa.friction * sb.friction).max(0.0).sqrt(),
+            restitution: sa.restitution.max(sb.restitution).clamp(0.0, 1.0),
+            size: sa.radius().min(sb.radius()),
+        };
+        let points = manifold.points.iter().enumerate();
+        rows.extend(points.map(|(i, p)| Row::new([m, i], p, [a, b], movers, surface)));
     }
+    rows
 }
