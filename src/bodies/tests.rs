@@ -424,6 +424,23 @@ fn p13_the_same_run_gives_the_same_bytes() {
     assert_eq!(a, b);
 }
 
+/// A heap that is large enough to be solved in parts.
+#[test]
+fn p13_any_number_of_threads_gives_the_same_bytes() {
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        pool.install(|| {
+            let mut w = shattered(6, 6, 250, DMat4::from_translation(DVec3::Y * 0.1));
+            let contacts = (0..30).map(|_| w.step_on_cpu().contacts).max();
+            (digest(&w), contacts, w.bodies.len())
+        })
+    };
+    let runs = [1, 2, 3].map(run);
+    println!("P13 (digest, contacts, bodies) with one, two and three threads: {runs:016x?}");
+    assert!(runs[0].1 > Some(4096));
+    assert!(runs.iter().all(|run| *run == runs[0]));
+}
+
 #[test]
 fn p15_touching_siblings_stay_at_rest() {
     for physics_level in [3, 4, 5] {

@@ -1,7 +1,7 @@
 //! All that acts between two bodies: the points of one manifold, and what resists rolling.
 
 use super::{
-    mover::Movers,
+    mover::{Movers, Share},
     rolling::Roll,
     row::{Row, Soft},
 };
@@ -44,17 +44,17 @@ impl<'a> Group<'a> {
     }
 
     /// Begins with what was pressed in the last substep.
-    pub fn warm_start(&self, movers: &mut Movers) {
+    pub fn warm_start(&self, share: &mut Share<'_>) {
         if !self.is_idle() {
-            self.rows.iter().for_each(|row| row.warm_start(movers));
+            self.rows.iter().for_each(|row| row.warm_start(share));
         }
     }
 
     /// And with the rolling resistance of the last substep.
-    pub fn warm_roll(&mut self, movers: &mut Movers) {
+    pub fn warm_roll(&mut self, share: &mut Share<'_>) {
         if !self.is_idle() {
             let load = self.rows.iter().map(|row| row.normal_impulse).sum();
-            self.roll.warm_start(movers, load);
+            self.roll.warm_start(share, load);
         }
     }
 
@@ -76,13 +76,13 @@ impl<'a> Group<'a> {
         }
         self.reach = reach.map(f64::sqrt);
         if !self.is_idle() {
-            self.roll.look(movers);
+            self.roll.look(&movers.frames);
         }
     }
 
     /// Holds its bodies apart. Gives how much it changed a speed, at most, m/s.
-    pub fn press(&mut self, movers: &mut Movers, soft: Option<Soft>, h: f64) -> f64 {
-        self.rests = movers.stirred(self.roll.movers, self.reach) < self.until;
+    pub fn press(&mut self, share: &mut Share<'_>, soft: Option<Soft>, h: f64) -> f64 {
+        self.rests = share.stirred(self.roll.movers, self.reach) < self.until;
         if self.rests {
             return 0.0;
         }
@@ -90,7 +90,7 @@ impl<'a> Group<'a> {
         let (mut change, mut load) = (0.0f64, 0.0);
         self.until = if self.roll.is_idle() { f64::MAX } else { f64::MIN };
         for row in &mut *self.rows {
-            change = change.max(row.solve(movers, self.reach, soft, h));
+            change = change.max(row.solve(share, self.reach, soft, h));
             self.until = self.until.min(row.rests_until());
             load += row.normal_impulse;
         }
@@ -99,16 +99,21 @@ impl<'a> Group<'a> {
     }
 
     /// Resists rolling and sliding. Gives how much it changed a speed, at most, m/s.
-    pub fn drag(&mut self, movers: &mut Movers, stick: f64) -> f64 {
+    pub fn drag(&mut self, share: &mut Share<'_>, stick: f64) -> f64 {
         if self.rests {
             return 0.0;
         }
         // Friction comes last, or it would answer turns that rolling resistance then takes out, and small pieces would creep.
-        let mut change = self.roll.resist(movers, self.load);
+        let mut change = self.roll.resist(share, self.load);
         for row in &mut *self.rows {
-            change = change.max(row.rub(movers, stick));
+            change = change.max(row.rub(share, stick));
         }
         change
+    }
+
+    /// After the last substep: gives back what was more than a bounce's threshold.
+    pub fn bounce(&mut self, share: &mut Share<'_>, threshold: f64) {
+        self.rows.iter_mut().for_each(|row| row.bounce(share, threshold));
     }
 
     /// After a substep.

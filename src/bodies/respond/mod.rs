@@ -3,7 +3,9 @@
 //! In: bodies and manifolds at the start of a step. Out: bodies at its end, and the impulses in the manifolds.
 
 mod group;
+mod helpers;
 mod mover;
+mod parts;
 mod penalty;
 #[cfg(test)]
 mod penalty_tests;

@@ -40,78 +40,98 @@ impl Motion {
     pub fn moves(&self) -> bool {
         self.inverse_mass > 0.0
     }
+
+    /// Of what cannot move.
+    pub fn still() -> Self {
+        Self { linear: DVec3::ZERO, angular: DVec3::ZERO, inverse_mass: 0.0, stir: [0.0; 2] }
+    }
 }
 
 /// How a body lies, and its inertia.
 pub(super) struct Frame {
     pub position: DVec3,
     pub rotation: DMat3,
+    /// 1/kg, as of its [`Motion`].
+    pub inverse_mass: f64,
     /// World.
     pub inverse_inertia: DMat3,
+    /// Which body it is; as many as there are stands for the floor.
+    pub body: usize,
     state: BodyState,
     inertia_in_body: DMat3,
     inverse_in_body: DMat3,
 }
 
 impl Frame {
-    fn new(state: BodyState, inertia_in_body: DMat3, inverse_in_body: DMat3) -> Self {
-        let rotation = DMat3::from_quat(state.rotation);
-        Self {
+    fn new(body: usize, state: BodyState, inverse_mass: f64, inertia_in_body: DMat3) -> Self {
+        let inverse_in_body = if inverse_mass > 0.0 { inverse(inertia_in_body) } else { DMat3::ZERO };
+        let mut frame = Self {
             position: state.position,
-            rotation,
-            inverse_inertia: rotation * inverse_in_body * rotation.transpose(),
+            rotation: DMat3::IDENTITY,
+            inverse_mass,
+            inverse_inertia: DMat3::ZERO,
+            body,
             state,
             inertia_in_body,
             inverse_in_body,
-        }
+        };
+        frame.put(state);
+        frame
+    }
+
+    /// Lies so from now on.
+    fn put(&mut self, state: BodyState) {
+        self.state = state;
+        self.position = state.position;
+        self.rotation = DMat3::from_quat(state.rotation);
+        self.inverse_inertia = self.rotation * self.inverse_in_body * self.rotation.transpose();
     }
 }
 
-/// All bodies, in their order, and the floor.
+/// All bodies and the floor: what moves in the order of its parts, then the rest, which has no velocity.
 pub(super) struct Movers {
     pub motions: Vec<Motion>,
     pub frames: Vec<Frame>,
+    /// Where each body is among them, the floor last.
+    places: Vec<usize>,
+    /// How many move.
+    moving: usize,
 }
 
 impl Movers {
-    /// Of `bodies`; what is fixed, frozen or asleep cannot move.
-    pub fn new(bodies: &[Body]) -> Self {
-        let floor = (BodyState::at(DVec3::ZERO), 0.0, DMat3::ZERO);
-        let of = |body: &Body| {
-            let moves = !body.is_static() && !body.asleep;
-            (body.state, if moves { 1.0 / body.def.mass_kg() } else { 0.0 }, body.def.inertia())
-        };
-        let all = bodies.iter().map(of).chain([floor]);
-        let (motions, frames) = all
-            .map(|(state, inverse_mass, inertia)| {
-                let inverse = if inverse_mass > 0.0 { inverse(inertia) } else { DMat3::ZERO };
-                let (linear, angular) = (state.linear_velocity, state.angular_velocity);
-                let motion = Motion { linear, angular, inverse_mass, stir: [0.0; 2] };
-                (motion, Frame::new(state, inertia, inverse))
-            })
-            .unzip();
-        Self { motions, frames }
+    /// Of `bodies`, with those that move first, in the order `moving`.
+    pub fn new(bodies: &[Body], moving: &[usize]) -> Self {
+        let mut places = vec![usize::MAX; bodies.len() + 1];
+        moving.iter().enumerate().for_each(|(place, &k)| places[k] = place);
+        let rest: Vec<usize> = (0..places.len()).filter(|&k| places[k] == usize::MAX).collect();
+        rest.iter().enumerate().for_each(|(i, &k)| places[k] = moving.len() + i);
+        let of_moving = moving.iter().map(|&k| {
+            let (state, def) = (bodies[k].state, &bodies[k].def);
+            let frame = Frame::new(k, state, 1.0 / def.mass_kg(), def.inertia());
+            let (linear, angular) = (state.linear_velocity, state.angular_velocity);
+            (Motion { linear, angular, inverse_mass: frame.inverse_mass, stir: [0.0; 2] }, frame)
+        });
+        let of_rest = rest.iter().map(|&k| {
+            let state = bodies.get(k).map_or(BodyState::at(DVec3::ZERO), |body| body.state);
+            (Motion::still(), Frame::new(k, state, 0.0, DMat3::ZERO))
+        });
+        let (motions, frames) = of_moving.chain(of_rest).unzip();
+        Self { motions, frames, places, moving: moving.len() }
     }
 
-    /// Two of them, the lower first.
-    #[inline]
-    pub fn pair(&mut self, [a, b]: [usize; 2]) -> [&mut Motion; 2] {
-        let (low, high) = self.motions.split_at_mut(b);
-        [&mut low[a], &mut high[0]]
+    /// Where body `k`, or the floor, is among them.
+    pub fn place(&self, k: usize) -> usize {
+        self.places[k]
     }
 
-    /// Pushes mover `k` at `r` from its centre, N s.
-    pub fn push(&mut self, k: usize, r: DVec3, impulse: DVec3) {
-        let motion = &mut self.motions[k];
-        motion.linear += impulse * motion.inverse_mass;
-        motion.angular += self.frames[k].inverse_inertia * r.cross(impulse);
-    }
-
-    /// By how much the speed of two bodies' points that are within `reach` (m) of their centres may have changed in this pass, m/s.
-    #[inline]
-    pub fn stirred(&self, pair: [usize; 2], reach: [f64; 2]) -> f64 {
-        let [a, b] = pair.map(|k| &self.motions[k].stir);
-        a[0] + b[0] + a[1] * reach[0] + b[1] * reach[1]
+    /// What moves, to be changed.
+    pub fn share(&mut self) -> Share<'_> {
+        Share {
+            motions: &mut self.motions[..self.moving],
+            first: 0,
+            frames: &self.frames,
+            still: Motion::still(),
+        }
     }
 
     /// Gravity and limits on all that moves.
@@ -129,7 +149,7 @@ impl Movers {
             let mut state = with(frame, motion);
             integrate::pose(&mut state, &frame.inertia_in_body, &frame.inverse_in_body, h);
             (motion.linear, motion.angular) = (state.linear_velocity, state.angular_velocity);
-            *frame = Frame::new(state, frame.inertia_in_body, frame.inverse_in_body);
+            frame.put(state);
         }
     }
 
@@ -137,10 +157,73 @@ impl Movers {
         self.motions.iter_mut().zip(&mut self.frames).filter(|(motion, _)| motion.moves())
     }
 
-    /// The states of all that moves, by index.
+    /// The states of all that moves, and which bodies they are.
     pub fn states(&self) -> impl Iterator<Item = (usize, BodyState)> {
-        let all = self.motions.iter().zip(&self.frames).enumerate();
-        all.filter(|(_, (motion, _))| motion.moves()).map(|(k, (motion, frame))| (k, with(frame, motion)))
+        let all = self.motions.iter().zip(&self.frames);
+        all.filter(|(motion, _)| motion.moves()).map(|(motion, frame)| (frame.body, with(frame, motion)))
+    }
+}
+
+/// The bodies that one thread may change, and how all lie.
+pub(super) struct Share<'a> {
+    motions: &'a mut [Motion],
+    /// Which mover the first of them is.
+    first: usize,
+    pub frames: &'a [Frame],
+    /// Stands for all that cannot move.
+    still: Motion,
+}
+
+impl Share<'_> {
+    /// The movers before and after the `count`-th.
+    pub fn split(&mut self, count: usize) -> [Share<'_>; 2] {
+        let (low, high) = self.motions.split_at_mut(count);
+        let (frames, middle) = (self.frames, self.first + count);
+        [(low, self.first), (high, middle)].map(|(motions, first)| Share {
+            motions,
+            first,
+            frames,
+            still: Motion::still(),
+        })
+    }
+
+    /// Two of them, of which at least one moves.
+    #[inline]
+    pub fn pair(&mut self, pair: [usize; 2]) -> [&mut Motion; 2] {
+        // What cannot move comes after all that moves.
+        let [a, b] = pair.map(|k| k - self.first);
+        let (low, high) = (a.min(b), a.max(b));
+        let (head, tail) = self.motions.split_at_mut(high.min(self.motions.len()));
+        let (low, high) = (&mut head[low], tail.first_mut().unwrap_or(&mut self.still));
+        if a < b { [low, high] } else { [high, low] }
+    }
+
+    /// Pushes mover `k` at `r` from its centre, N s.
+    pub fn push(&mut self, k: usize, r: DVec3, impulse: DVec3) {
+        if let Some(motion) = self.motions.get_mut(k - self.first) {
+            motion.linear += impulse * motion.inverse_mass;
+            motion.angular += self.frames[k].inverse_inertia * r.cross(impulse);
+        }
+    }
+
+    /// Changes the spin of mover `k` by an angular impulse, N m s.
+    pub fn twist(&mut self, k: usize, impulse: DVec3) {
+        if let Some(motion) = self.motions.get_mut(k - self.first) {
+            motion.spin(self.frames[k].inverse_inertia * impulse);
+        }
+    }
+
+    /// How fast the first of two movers turns against the second, rad/s.
+    pub fn turn(&self, pair: [usize; 2]) -> DVec3 {
+        let [a, b] = pair.map(|k| self.motions.get(k - self.first).map_or(DVec3::ZERO, |m| m.angular));
+        a - b
+    }
+
+    /// By how much the speed of two bodies' points that are within `reach` (m) of their centres may have changed in this pass, m/s.
+    #[inline]
+    pub fn stirred(&self, pair: [usize; 2], reach: [f64; 2]) -> f64 {
+        let [a, b] = pair.map(|k| self.motions.get(k - self.first).map_or([0.0; 2], |m| m.stir));
+        a[0] + b[0] + a[1] * reach[0] + b[1] * reach[1]
     }
 }
 
@@ -156,25 +239,20 @@ mod tests {
     #[test]
     fn no_point_is_stirred_by_more_than_the_bound() {
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(5);
-        let still = |inverse_mass: f64| {
-            let state = BodyState::at(DVec3::ZERO);
-            let motion = Motion { linear: DVec3::ZERO, angular: DVec3::ZERO, inverse_mass, stir: [0.0; 2] };
-            (motion, Frame::new(state, DMat3::IDENTITY, DMat3::IDENTITY))
-        };
         let mut closest = f64::MAX;
         for _ in 0..200 {
-            let (motions, frames) = [still(1.0), still(0.1)].into_iter().unzip();
-            let mut movers = Movers { motions, frames };
+            let mut motions = [1.0, 0.1].map(|inverse_mass| Motion { inverse_mass, ..Motion::still() });
             let mut v = || DVec3::from([0; 3].map(|_| rng.random_range(-1.0..1.0f64)));
             let arms = [v(), v() * 0.1];
             let normal = v().normalize_or(DVec3::Y);
             let reach = arms.map(DVec3::length);
             for k in 0..6 {
-                let motion = &mut movers.motions[k % 2];
+                let motion = &mut motions[k % 2];
                 motion.shift(v().normalize_or(DVec3::X), v().x);
                 motion.spin(v());
-                let [a, b] = [0, 1].map(|s| movers.motions[s].at(arms[s]));
-                let (speed, bound) = ((a - b).dot(normal).abs(), movers.stirred([0, 1], reach));
+                let [a, b] = [0, 1].map(|s| motions[s].at(arms[s]));
+                let share = Share { motions: &mut motions, first: 0, frames: &[], still: Motion::still() };
+                let (speed, bound) = ((a - b).dot(normal).abs(), share.stirred([0, 1], reach));
                 assert!(speed <= bound, "{speed} {bound}");
                 closest = closest.min(bound / speed.max(1e-9));
             }

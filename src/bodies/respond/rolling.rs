@@ -3,13 +3,12 @@
 //! The torque is summed up over all rounds of a pass and limited as one, like friction. Were each round limited by itself, more
 //! rounds would resist more, and slivers would stand on their tips.
 
-use super::mover::Movers;
+use super::mover::{Frame, Share};
 use crate::bodies::integrate::inverse;
 use glam::{DMat3, DVec3};
 
 /// The torque between two bodies that touch.
 pub(super) struct Roll {
-    /// Ascending.
     pub movers: [usize; 2],
     /// Torque for a newton of load, N m.
     arm: f64,
@@ -32,17 +31,15 @@ impl Roll {
         self.impulse == DVec3::ZERO
     }
 
-    fn push(&self, movers: &mut Movers, impulse: DVec3) {
-        for (k, sign) in self.movers.into_iter().zip([1.0, -1.0]) {
-            let turn = movers.frames[k].inverse_inertia * (impulse * sign);
-            movers.motions[k].spin(turn);
-        }
+    fn push(&self, share: &mut Share<'_>, impulse: DVec3) {
+        share.twist(self.movers[0], impulse);
+        share.twist(self.movers[1], -impulse);
     }
 
     /// Begins with the torque of the last substep, as far as `load` (N s) allows now.
-    pub fn warm_start(&mut self, movers: &mut Movers, load: f64) {
+    pub fn warm_start(&mut self, share: &mut Share<'_>, load: f64) {
         self.impulse = self.impulse.clamp_length_max(self.arm * load);
-        self.push(movers, self.impulse);
+        self.push(share, self.impulse);
     }
 
     /// When the bodies have turned.
@@ -51,32 +48,30 @@ impl Roll {
     }
 
     /// Brings the inertia up to date.
-    pub fn look(&mut self, movers: &Movers) {
+    pub fn look(&mut self, frames: &[Frame]) {
         if std::mem::take(&mut self.turned) {
-            let [a, b] = self.movers.map(|k| movers.frames[k].inverse_inertia);
+            let [a, b] = self.movers.map(|k| frames[k].inverse_inertia);
             self.inertia = inverse(a + b);
         }
     }
 
     /// Takes out relative rotation, as far as `load` (N s) allows. Gives how much it changed the speed of a point that is an arm's
     /// length away, m/s.
-    pub fn resist(&mut self, movers: &mut Movers, load: f64) -> f64 {
+    pub fn resist(&mut self, share: &mut Share<'_>, load: f64) -> f64 {
         let most = self.arm * load;
         if most == 0.0 && self.impulse == DVec3::ZERO {
             return 0.0;
         }
-        self.look(movers);
-        let [a, b] = self.movers.map(|k| movers.motions[k].angular);
-        let turn = a - b;
-        let new = (self.impulse - self.inertia * turn).clamp_length_max(most);
+        self.look(share.frames);
+        let new = (self.impulse - self.inertia * share.turn(self.movers)).clamp_length_max(most);
         let change = new - self.impulse;
         if change == DVec3::ZERO {
             return 0.0;
         }
-        let [a, b] = self.movers.map(|k| movers.frames[k].inverse_inertia);
+        let [a, b] = self.movers.map(|k| share.frames[k].inverse_inertia);
         let softness = a + b;
         let speed = (softness * change).length() * self.arm;
-        self.push(movers, change);
+        self.push(share, change);
         self.impulse = new;
         speed
     }

@@ -3,7 +3,7 @@
 //! Most points of a heap are apart and stay so in a pass. Such a row knows how much its bodies may still be stirred before it has
 //! anything to do, and costs a comparison until then; nothing changes by that.
 
-use super::mover::{Motion, Movers};
+use super::mover::{Frame, Motion, Movers, Share};
 use crate::bodies::collide::{Point, tangents};
 use glam::DVec3;
 
@@ -35,10 +35,11 @@ impl Axis {
         Self { way, turn: [DVec3::ZERO; 2], spin: [DVec3::ZERO; 2], mass: 0.0 }
     }
 
-    fn new(way: DVec3, arms: [DVec3; 2], pair: [usize; 2], movers: &Movers) -> Self {
+    fn new(way: DVec3, arms: [DVec3; 2], pair: [usize; 2], frames: &[Frame]) -> Self {
+        let frames = pair.map(|k| &frames[k]);
         let turn = arms.map(|arm| arm.cross(way));
-        let spin = [0, 1].map(|s| movers.frames[pair[s]].inverse_inertia * turn[s]);
-        let k: f64 = (0..2).map(|s| movers.motions[pair[s]].inverse_mass + turn[s].dot(spin[s])).sum();
+        let spin = [0, 1].map(|s| frames[s].inverse_inertia * turn[s]);
+        let k: f64 = (0..2).map(|s| frames[s].inverse_mass + turn[s].dot(spin[s])).sum();
         Self { way, turn, spin, mass: if k > 0.0 { 1.0 / k } else { 0.0 } }
     }
 
@@ -77,7 +78,6 @@ pub(super) struct Row {
     pub normal_impulse: f64,
     /// Separation now: the arms turn and move with the bodies, the normal stays.
     gap: f64,
-    /// Ascending.
     movers: [u32; 2],
     pub friction_impulse: DVec3,
     friction: f64,
@@ -168,8 +168,8 @@ impl Row {
         self.movers.map(|k| k as usize)
     }
 
-    fn axis(&self, movers: &Movers, way: DVec3) -> Axis {
-        Axis::new(way, self.arms, self.pair(), movers)
+    fn axis(&self, frames: &[Frame], way: DVec3) -> Axis {
+        Axis::new(way, self.arms, self.pair(), frames)
     }
 
     /// Both arms end in one point, or angular momentum would leak as the bodies move apart.
@@ -188,8 +188,8 @@ impl Row {
     pub fn prepare(&mut self, movers: &Movers, h: f64) {
         self.spring_mass = self.linear_mass;
         if !self.is_idle() {
-            self.look(movers);
-            self.look_across(movers);
+            self.look(&movers.frames);
+            self.look_across(&movers.frames);
             self.spring_mass = self.linear_mass.max(self.normal_impulse / (WEIGHT * h));
             self.normal_impulse = self.normal_impulse.min(self.normal.mass * WARM_SPEED);
             self.friction_impulse =
@@ -198,12 +198,12 @@ impl Row {
     }
 
     /// Begins with these impulses.
-    pub fn warm_start(&self, movers: &mut Movers) {
+    pub fn warm_start(&self, share: &mut Share<'_>) {
         if self.normal_impulse != 0.0 {
             let impulse = self.normal.way * self.normal_impulse + self.friction_impulse;
             let [a, b] = self.pair();
-            movers.push(a, self.arms[0], impulse);
-            movers.push(b, self.arms[1], -impulse);
+            share.push(a, self.arms[0], impulse);
+            share.push(b, self.arms[1], -impulse);
         }
     }
 
@@ -211,8 +211,8 @@ impl Row {
     pub fn foresee(&mut self, movers: &Movers, soft: Option<Soft>, h: f64) {
         self.until = f64::MIN;
         if !self.is_idle() {
-            self.look(movers);
-            self.look_across(movers);
+            self.look(&movers.frames);
+            self.look_across(&movers.frames);
             return;
         }
         let pair = self.pair();
@@ -235,17 +235,17 @@ impl Row {
 
     /// Brings the axis along the normal up to date.
     #[inline]
-    fn look(&mut self, movers: &Movers) {
+    fn look(&mut self, frames: &[Frame]) {
         if std::mem::take(&mut self.moved[0]) {
-            self.normal = self.axis(movers, self.normal.way);
+            self.normal = self.axis(frames, self.normal.way);
         }
     }
 
     /// The same of those across.
     #[inline]
-    fn look_across(&mut self, movers: &Movers) {
+    fn look_across(&mut self, frames: &[Frame]) {
         if std::mem::take(&mut self.moved[1]) {
-            self.tangents = [0, 1].map(|i| self.axis(movers, self.tangents[i].way));
+            self.tangents = [0, 1].map(|i| self.axis(frames, self.tangents[i].way));
         }
     }
 
@@ -274,14 +274,14 @@ impl Row {
 
     /// Gives how much it changed the speed at the point, m/s. No arm is longer than `reach`.
     #[inline]
-    pub fn solve(&mut self, movers: &mut Movers, reach: [f64; 2], soft: Option<Soft>, h: f64) -> f64 {
-        let stirred = movers.stirred(self.pair(), reach);
-        if stirred < self.until { 0.0 } else { self.press(movers, stirred, soft, h) }
+    pub fn solve(&mut self, share: &mut Share<'_>, reach: [f64; 2], soft: Option<Soft>, h: f64) -> f64 {
+        let stirred = share.stirred(self.pair(), reach);
+        if stirred < self.until { 0.0 } else { self.press(share, stirred, soft, h) }
     }
 
     #[inline]
-    fn press(&mut self, movers: &mut Movers, stirred: f64, soft: Option<Soft>, h: f64) -> f64 {
-        self.look(movers);
+    fn press(&mut self, share: &mut Share<'_>, stirred: f64, soft: Option<Soft>, h: f64) -> f64 {
+        self.look(share.frames);
         let (mut bias, mut mass) = (self.bias(soft, h), self.normal.mass);
         if let Some(soft) = soft.filter(|_| self.gap <= 0.0) {
             let softness = soft.softness / self.spring_mass;
@@ -289,7 +289,7 @@ impl Row {
             mass /= 1.0 + softness * mass;
         }
         let axis = &self.normal;
-        let mut pair = movers.pair(self.pair());
+        let mut pair = share.pair(self.pair());
         let spare = axis.speed(&pair) + bias;
         let new = (self.normal_impulse - mass * spare).max(0.0);
         let change = new - self.normal_impulse;
@@ -307,19 +307,19 @@ impl Row {
 
     /// Friction: stops sliding, as far as the cone allows. Gives how much it changed the speed.
     #[inline]
-    pub fn rub(&mut self, movers: &mut Movers, stick: f64) -> f64 {
+    pub fn rub(&mut self, share: &mut Share<'_>, stick: f64) -> f64 {
         if self.is_idle() {
             self.slid = true;
             return 0.0;
         }
-        self.drag(movers, stick)
+        self.drag(share, stick)
     }
 
     #[inline]
-    fn drag(&mut self, movers: &mut Movers, stick: f64) -> f64 {
-        self.look_across(movers);
+    fn drag(&mut self, share: &mut Share<'_>, stick: f64) -> f64 {
+        self.look_across(share.frames);
         let axes = &self.tangents;
-        let mut pair = movers.pair(self.pair());
+        let mut pair = share.pair(self.pair());
         let [t, u] = axes.each_ref().map(|axis| {
             let speed = axis.speed(&pair) + stick * self.drift.dot(axis.way);
             axis.way * (-axis.mass * speed)
@@ -336,13 +336,13 @@ impl Row {
         change.length() / self.normal.mass
     }
 
-    pub fn bounce(&mut self, movers: &mut Movers, threshold: f64) {
+    pub fn bounce(&mut self, share: &mut Share<'_>, threshold: f64) {
         if self.restitution == 0.0 || self.approach > -threshold || self.most_impulse == 0.0 {
             return;
         }
-        self.look(movers);
+        self.look(share.frames);
         let axis = &self.normal;
-        let mut pair = movers.pair(self.pair());
+        let mut pair = share.pair(self.pair());
         let wanted = -axis.mass * (axis.speed(&pair) + self.restitution * self.approach);
         let new = (self.normal_impulse + wanted).max(0.0);
         let change = new - self.normal_impulse;

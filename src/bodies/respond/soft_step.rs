@@ -8,7 +8,9 @@
 use super::{
     Respond,
     group::Group,
-    mover::Movers,
+    helpers::with_helpers,
+    mover::{Movers, Share},
+    parts::{Part, Touch, divide},
     rolling::Roll,
     row::{Row, Soft, Surface},
 };
@@ -78,6 +80,39 @@ fn for_all<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Send + Sync) {
     }
 }
 
+/// Does `work` to every contact of a part, to those of its halves at the same time. Gives the greatest of what it gives.
+fn sweep(
+    part: &Part,
+    groups: &mut [Group<'_>],
+    share: &mut Share<'_>,
+    work: &(impl Fn(&mut Group<'_>, &mut Share<'_>) -> f64 + Sync),
+) -> f64 {
+    let (mut most, mut own) = (0.0, groups);
+    if let Some(halves) = &part.halves {
+        let [low, high] = &**halves;
+        let [mut below, mut above] = share.split(low.bodies.len());
+        let (first, rest) = own.split_at_mut(low.touches.len());
+        let (second, across) = rest.split_at_mut(high.touches.len());
+        let (a, b) =
+            rayon::join(|| sweep(low, first, &mut below, work), || sweep(high, second, &mut above, work));
+        (most, own) = (f64::max(a, b), across);
+    }
+    own.iter_mut().fold(most, |most, group| f64::max(most, work(group, share)))
+}
+
+/// The same of work that gives nothing.
+fn each(
+    part: &Part,
+    groups: &mut [Group<'_>],
+    share: &mut Share<'_>,
+    work: impl Fn(&mut Group<'_>, &mut Share<'_>) + Sync,
+) {
+    sweep(part, groups, share, &|group, share| {
+        work(group, share);
+        0.0
+    });
+}
+
 impl SoftStep {
     fn soft(&self, h: f64) -> Soft {
         let omega = std::f64::consts::TAU * self.hertz.min(0.25 / h);
@@ -88,30 +123,45 @@ impl SoftStep {
 
 impl Respond for SoftStep {
     fn advance(&self, bodies: &mut [Body], manifolds: &mut [Manifold], settings: &WorldSettings) {
+        let heap = parts(bodies, manifolds);
+        with_helpers(heap.0.leaves() - 1, || self.solve(bodies, manifolds, settings, heap));
+    }
+}
+
+impl SoftStep {
+    /// One step of a heap in parts.
+    fn solve(
+        &self,
+        bodies: &mut [Body],
+        manifolds: &mut [Manifold],
+        settings: &WorldSettings,
+        (whole, moving, touches): (Part, Vec<usize>, Vec<Touch>),
+    ) {
         let substeps = settings.substeps.clamp(1, 64);
         let h = settings.dt / f64::from(substeps);
         let soft = self.soft(h);
-        let mut movers = Movers::new(bodies);
-        let mut rows = rows(bodies, manifolds, &movers);
-        let mut groups = self.groups(&mut rows, bodies, manifolds);
+        let mut movers = Movers::new(bodies, &moving);
+        let mut rows = rows(bodies, manifolds, &touches, &movers);
+        let mut groups = self.groups(&mut rows, bodies, manifolds, &movers);
         for _ in 0..substeps {
             movers.accelerate(settings.gravity, h);
             for_all(&mut groups, |group| group.prepare(&movers, h));
-            groups.iter().for_each(|group| group.warm_start(&mut movers));
-            groups.iter_mut().for_each(|group| group.warm_roll(&mut movers));
+            let all = &mut movers.share();
+            each(&whole, &mut groups, all, |group, share| group.warm_start(share));
+            each(&whole, &mut groups, all, |group, share| group.warm_roll(share));
             for_all(&mut groups, |group| group.foresee(&movers, Some(soft), h));
-            self.rounds(&mut groups, &mut movers, Some(soft), h);
+            self.rounds(&whole, &mut groups, &mut movers, Some(soft), h);
             movers.advance(h);
             for_all(&mut groups, |group| {
                 group.aim(&movers);
                 group.foresee(&movers, None, h);
             });
-            self.rounds(&mut groups, &mut movers, None, h);
-            groups.iter_mut().for_each(Group::sum_up);
+            self.rounds(&whole, &mut groups, &mut movers, None, h);
+            for_all(&mut groups, Group::sum_up);
         }
         for _ in 0..BOUNCE_ROUNDS {
-            let rows = groups.iter_mut().flat_map(|group| group.rows.iter_mut());
-            rows.for_each(|row| row.bounce(&mut movers, self.bounce_threshold));
+            let all = &mut movers.share();
+            each(&whole, &mut groups, all, |group, share| group.bounce(share, self.bounce_threshold));
         }
         // Without weight nothing leans, and what is left is a collision that must keep its momentum.
         if settings.gravity != DVec3::ZERO {
@@ -136,19 +186,22 @@ impl Respond for SoftStep {
 
 impl SoftStep {
     /// One pass over all contacts, until what they still change is little.
-    fn rounds(&self, groups: &mut [Group<'_>], movers: &mut Movers, soft: Option<Soft>, h: f64) {
+    fn rounds(
+        &self,
+        whole: &Part,
+        groups: &mut [Group<'_>],
+        movers: &mut Movers,
+        soft: Option<Soft>,
+        h: f64,
+    ) {
         let stick = if soft.is_some() { self.stick } else { 0.0 };
         movers.motions.iter_mut().for_each(|motion| motion.stir = [0.0; 2]);
+        let all = &mut movers.share();
         for _ in 0..self.iterations {
-            let mut change = 0.0f64;
-            for group in groups.iter_mut() {
-                change = change.max(group.press(movers, soft, h));
-            }
+            let pressed = sweep(whole, groups, all, &|group, share| group.press(share, soft, h));
             // Rolling and friction, once all normal impulses of a round are known: what they do would be undone before.
-            for group in groups.iter_mut() {
-                change = change.max(group.drag(movers, stick));
-            }
-            if change < self.settled {
+            let dragged = sweep(whole, groups, all, &|group, share| group.drag(share, stick));
+            if pressed.max(dragged) < self.settled {
                 break;
             }
         }
@@ -178,9 +231,19 @@ impl SoftStep {
     }
 
     /// One for each manifold that has rows.
-    fn groups<'a>(&self, mut rest: &'a mut [Row], bodies: &[Body], manifolds: &[Manifold]) -> Vec<Group<'a>> {
+    fn groups<'a>(
+        &self,
+        mut rest: &'a mut [Row],
+        bodies: &[Body],
+        manifolds: &[Manifold],
+        movers: &Movers,
+    ) -> Vec<Group<'a>> {
         // The floor has no end.
-        let half: Vec<f64> = bodies.iter().map(|body| body.def.thickness() * 0.5).chain([f64::MAX]).collect();
+        let half = |mover: usize| match bodies.get(movers.frames[mover].body) {
+            Some(body) => body.def.thickness() * 0.5,
+            None => f64::MAX,
+        };
+        let half: Vec<f64> = (0..movers.frames.len()).map(half).collect();
         let mut groups = Vec::new();
         while let Some(first) = rest.first() {
             let (pair, m) = (first.pair(), first.manifold as usize);
@@ -193,26 +256,44 @@ impl SoftStep {
     }
 }
 
-/// One for each point of a manifold of whose bodies one can move.
-fn rows(bodies: &[Body], manifolds: &[Manifold], movers: &Movers) -> Vec<Row> {
+/// The bodies of a manifold; `bodies.len()` stands for the floor. None if one is gone.
+fn pair(bodies: &[Body], manifold: &Manifold) -> Option<[usize; 2]> {
     // Bodies are kept in ascending order of id.
     let find = |id: BodyId| bodies.binary_search_by(|b| b.id.cmp(&id)).ok();
-    let mut rows = Vec::with_capacity(manifolds.iter().map(|m| m.points.len()).sum());
-    for (m, manifold) in manifolds.iter().enumerate() {
-        let pair = (find(manifold.first), manifold.second.map_or(Some(bodies.len()), find));
-        let (Some(a), Some(b)) = pair else { continue };
-        if !movers.motions[a].moves() && !movers.motions[b].moves() {
-            continue;
-        }
-        let surface = |k: usize| bodies.get(k).unwrap_or(&bodies[a]);
-        let (sa, sb) = (&surface(a).def, &surface(b).def);
+    Some([find(manifold.first)?, manifold.second.map_or(Some(bodies.len()), find)?])
+}
+
+/// The heap in parts: what moves, and the manifolds with points of which one body can move.
+fn parts(bodies: &[Body], manifolds: &[Manifold]) -> (Part, Vec<usize>, Vec<Touch>) {
+    let moves: Vec<bool> = bodies.iter().map(|body| !body.is_static() && !body.asleep).collect();
+    let moves = |k: usize| moves.get(k).copied().unwrap_or(false);
+    let touch = |(m, manifold): (usize, &Manifold)| {
+        let [a, b] = pair(bodies, manifold)?;
+        let (a_or_b, b_or_a) = (if moves(a) { a } else { b }, if moves(b) { b } else { a });
+        let points = manifold.points.len();
+        let counts = moves(a_or_b) && points > 0;
+        counts.then_some(Touch { manifold: m, bodies: [a_or_b, b_or_a], points })
+    };
+    let touches = manifolds.iter().enumerate().filter_map(touch).collect();
+    let positions: Vec<DVec3> = bodies.iter().map(|body| body.state.position).collect();
+    divide(&positions, (0..bodies.len()).filter(|&k| moves(k)).collect(), touches)
+}
+
+/// One for each point of the manifolds that `touches` names, in that order.
+fn rows(bodies: &[Body], manifolds: &[Manifold], touches: &[Touch], movers: &Movers) -> Vec<Row> {
+    let mut rows = Vec::with_capacity(touches.iter().map(|touch| touch.points).sum());
+    for m in touches.iter().map(|touch| touch.manifold) {
+        let manifold = &manifolds[m];
+        let Some([a, b]) = pair(bodies, manifold) else { continue };
+        let (sa, sb) = (&bodies[a].def, &bodies.get(b).unwrap_or(&bodies[a]).def);
         let surface = Surface {
             friction: (sa.friction * sb.friction).max(0.0).sqrt(),
             restitution: sa.restitution.max(sb.restitution).clamp(0.0, 1.0),
             size: sa.radius().min(sb.radius()),
         };
+        let places = [a, b].map(|k| movers.place(k));
         let points = manifold.points.iter().enumerate();
-        rows.extend(points.map(|(i, p)| Row::new([m, i], p, [a, b], movers, surface)));
+        rows.extend(points.map(|(i, p)| Row::new([m, i], p, places, movers, surface)));
     }
     rows
 }

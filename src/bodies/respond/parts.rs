@@ -1,0 +1,238 @@
+//! Which contacts may be solved at the same time.
+//!
+//! A heap is halved again and again where few contacts cross the cut. Either half has bodies and contacts of its own, so two threads
+//! may go through them at once; the contacts that cross come after both. Where the cuts lie follows from the heap alone, not from how
+//! many cores there are, and so does every impulse: the same heap falls alike on any machine.
+
+use glam::DVec3;
+use std::ops::Range;
+
+/// Parts with fewer points are not halved: handing one over would cost more than it brings.
+const FEW_POINTS: usize = 1024;
+
+/// A cut that more than this share of all points crosses is not made.
+const MOST_CROSSING: f64 = 0.4;
+
+/// Two bodies that touch; those that cannot move have no say in where the cuts lie.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Touch {
+    /// Which manifold.
+    pub manifold: usize,
+    /// The bodies of it that can move: one twice, or two.
+    pub bodies: [usize; 2],
+    pub points: usize,
+}
+
+/// A part of a heap: first what is in its halves, one after the other, then what crosses from one to the other.
+#[derive(Debug, PartialEq)]
+pub(super) struct Part {
+    /// Its bodies, in the order that [`divide`] gives.
+    pub bodies: Range<usize>,
+    /// Its contacts, in that order too, with those of its halves.
+    pub touches: Range<usize>,
+    pub halves: Option<Box<[Part; 2]>>,
+}
+
+impl Part {
+    /// How many parts there are that are not halved.
+    pub fn leaves(&self) -> usize {
+        self.halves.as_ref().map_or(1, |halves| halves.iter().map(Part::leaves).sum())
+    }
+}
+
+/// Halves a heap. Gives the whole, its bodies (indices into `positions`) in their order and its contacts in theirs. `bodies` and
+/// `touches` ascend, and within a part that is not halved they go on doing so.
+pub(super) fn divide(
+    positions: &[DVec3],
+    mut bodies: Vec<usize>,
+    mut touches: Vec<Touch>,
+) -> (Part, Vec<usize>, Vec<Touch>) {
+    let mut sides = vec![false; positions.len()];
+    let whole = halve(positions, [0, 0], &mut bodies, &mut touches, &mut sides);
+    (whole, bodies, touches)
+}
+
+/// Orders the bodies and contacts of one part, of which the first are the `start`s of the whole's.
+fn halve(
+    positions: &[DVec3],
+    start: [usize; 2],
+    bodies: &mut [usize],
+    touches: &mut [Touch],
+    upper: &mut [bool],
+) -> Part {
+    let ranges = [start[0]..start[0] + bodies.len(), start[1]..start[1] + touches.len()];
+    let cut = cut(positions, bodies, touches, upper);
+    let [bodies_of, touches_of] = ranges;
+    let halves = cut.map(|cut| {
+        bodies.iter().for_each(|&k| upper[k] = cut.is_above(positions, k));
+        bodies.sort_by_key(|&k| upper[k]);
+        // Stable sorts: either half keeps its order.
+        touches.sort_by_key(|touch| touch.side(upper));
+        let middle = bodies.partition_point(|&k| !upper[k]);
+        let ends = [0, 1].map(|side| touches.partition_point(|touch| touch.side(upper) <= side));
+        let (low, high) = bodies.split_at_mut(middle);
+        let (low_touches, rest) = touches.split_at_mut(ends[0]);
+        let high_touches = &mut rest[..ends[1] - ends[0]];
+        let second = [start[0] + middle, start[1] + ends[0]];
+        Box::new([
+            halve(positions, start, low, low_touches, upper),
+            halve(positions, second, high, high_touches, upper),
+        ])
+    });
+    Part { bodies: bodies_of, touches: touches_of, halves }
+}
+
+impl Touch {
+    /// 0: below the cut, 1: above it, 2: across.
+    fn side(&self, upper: &[bool]) -> u8 {
+        let [a, b] = self.bodies.map(|k| upper[k]);
+        if a == b { u8::from(a) } else { 2 }
+    }
+}
+
+/// A plane across an axis.
+#[derive(Clone, Copy)]
+struct Cut {
+    axis: usize,
+    /// The first body above it: where it is and which it is, for bodies in one place.
+    at: (f64, usize),
+}
+
+impl Cut {
+    fn is_above(&self, positions: &[DVec3], k: usize) -> bool {
+        key(positions, self.axis, k) >= self.at
+    }
+}
+
+fn key(positions: &[DVec3], axis: usize, k: usize) -> (f64, usize) {
+    // Bodies that are lost are frozen and have no part in this; were one among them, any place would do.
+    let at = positions[k][axis];
+    (if at.is_finite() { at } else { 0.0 }, k)
+}
+
+/// Of the three cuts that have as many points on either side the one that the fewest cross; none where it does not pay.
+fn cut(positions: &[DVec3], bodies: &[usize], touches: &[Touch], upper: &mut [bool]) -> Option<Cut> {
+    let all: usize = touches.iter().map(|touch| touch.points).sum();
+    if all < 2 * FEW_POINTS || bodies.len() < 2 {
+        return None;
+    }
+    let mut best: Option<(usize, Cut)> = None;
+    for axis in 0..3 {
+        let cut = Cut { axis, at: key(positions, axis, median(positions, axis, touches)) };
+        bodies.iter().for_each(|&k| upper[k] = cut.is_above(positions, k));
+        let mut points = [0; 3];
+        for touch in touches {
+            points[usize::from(touch.side(upper))] += touch.points;
+        }
+        let pays = points[2] as f64 <= MOST_CROSSING * all as f64 && points[0].min(points[1]) > 0;
+        if pays && best.is_none_or(|(least, _)| points[2] < least) {
+            best = Some((points[2], cut));
+        }
+    }
+    best.map(|(_, cut)| cut)
+}
+
+/// The body with half of all points below it along an axis.
+fn median(positions: &[DVec3], axis: usize, touches: &[Touch]) -> usize {
+    let ends = |touch: &Touch| touch.bodies.map(|k| (key(positions, axis, k), touch.points));
+    let mut ends: Vec<_> = touches.iter().flat_map(ends).collect();
+    ends.sort_by(|(a, _), (b, _)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let all: usize = touches.iter().map(|touch| touch.points).sum();
+    let mut below = 0;
+    let passed = |&((_, k), points): &((f64, usize), usize)| {
+        below += points;
+        (below >= all).then_some(k)
+    };
+    ends.iter().find_map(passed).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+
+    /// Bodies at random in a box, those that are near each other touch at three points; every tenth touches a floor as well.
+    fn heap(count: usize, rng: u64) -> (Vec<DVec3>, Vec<Touch>) {
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(rng);
+        let positions: Vec<_> =
+            (0..count).map(|_| DVec3::from([4.0, 1.0, 2.0].map(|w| rng.random_range(0.0..w)))).collect();
+        let reach = 2.0 / (count as f64).cbrt();
+        let mut touches = Vec::new();
+        for a in 0..count {
+            let near = (a + 1..count).filter(|&b| positions[a].distance(positions[b]) < reach);
+            let floor = (a % 10 == 0).then_some(a);
+            touches.extend(near.chain(floor).map(|b| Touch { manifold: 0, bodies: [a, b], points: 3 }));
+        }
+        touches.iter_mut().enumerate().for_each(|(k, touch)| touch.manifold = k);
+        (positions, touches)
+    }
+
+    /// Checks a part and all below it; gives how many leaves there are.
+    fn check(part: &Part, bodies: &[usize], touches: &[Touch]) -> usize {
+        let inside = |k: usize, part: &Part| bodies[part.bodies.clone()].contains(&k);
+        for touch in &touches[part.touches.clone()] {
+            assert!(touch.bodies.iter().all(|&k| inside(k, part)), "{touch:?} has bodies elsewhere");
+        }
+        let Some(halves) = &part.halves else {
+            assert!(bodies[part.bodies.clone()].is_sorted());
+            assert!(touches[part.touches.clone()].is_sorted_by_key(|touch| touch.manifold));
+            return 1;
+        };
+        let [low, high] = &**halves;
+        assert_eq!(part.bodies, low.bodies.start..high.bodies.end);
+        assert_eq!(low.bodies.end, high.bodies.start);
+        assert_eq!(part.touches.start, low.touches.start);
+        assert_eq!(low.touches.end, high.touches.start);
+        for touch in &touches[high.touches.end..part.touches.end] {
+            assert_ne!(
+                inside(touch.bodies[0], low),
+                inside(touch.bodies[1], low),
+                "{touch:?} does not cross"
+            );
+        }
+        check(low, bodies, touches) + check(high, bodies, touches)
+    }
+
+    #[test]
+    fn halves_share_no_body_and_nothing_is_lost() {
+        for (count, rng) in [(1, 0), (40, 1), (600, 2), (1500, 3)] {
+            let (positions, touches) = heap(count, rng);
+            let (whole, bodies, ordered) = divide(&positions, (0..count).collect(), touches.clone());
+            let leaves = check(&whole, &bodies, &ordered);
+            let mut sorted = bodies.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, (0..count).collect::<Vec<_>>());
+            let mut manifolds: Vec<_> = ordered.iter().map(|touch| touch.manifold).collect();
+            manifolds.sort_unstable();
+            assert_eq!(manifolds, (0..touches.len()).collect::<Vec<_>>());
+            let crossing = |part: &Part| match &part.halves {
+                Some(halves) => part.touches.end - halves[1].touches.end,
+                None => 0,
+            };
+            println!(
+                "{count} bodies, {} contacts: {leaves} leaves, {} cross",
+                touches.len(),
+                crossing(&whole)
+            );
+            assert_eq!(leaves > 1, touches.len() * 3 >= 2 * FEW_POINTS);
+        }
+    }
+
+    #[test]
+    fn bodies_in_one_place_are_told_apart() {
+        let count = 2000;
+        let pairs = (0..count - 1).map(|k| Touch { manifold: k, bodies: [k, k + 1], points: 4 });
+        let (whole, bodies, touches) =
+            divide(&vec![DVec3::ONE; count], (0..count).collect(), pairs.collect());
+        assert!(check(&whole, &bodies, &touches) >= 2);
+    }
+
+    #[test]
+    fn what_hangs_together_everywhere_is_not_cut() {
+        let (positions, _) = heap(80, 4);
+        let pairs = (0..80).flat_map(|a| (a + 1..80).map(move |b| [a, b]));
+        let touches = pairs.enumerate().map(|(k, bodies)| Touch { manifold: k, bodies, points: 9 });
+        let (whole, ..) = divide(&positions, (0..80).collect(), touches.collect());
+        assert!(whole.halves.is_none());
+    }
+}
