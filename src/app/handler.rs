@@ -162,7 +162,7 @@ impl Handler {
 
     /// The device is gone: once, everything is made anew and the scene opened again; twice, the scene is saved and that is it.
     fn recover(&mut self, events: &ActiveEventLoop, error: GpuError) {
-        self.session.autosave(true);
+        self.session.keep();
         let again = self.lost_at.replace(Instant::now()).is_some_and(|t| t.elapsed() < LOST_AGAIN);
         let scene = self.session.scene_to_keep();
         let window = self.shown.take().map(|shown| shown.window);
@@ -335,6 +335,7 @@ impl ApplicationHandler for Handler {
         match self.open_window(events) {
             Ok(shown) => {
                 let scene = self.first_scene();
+                self.session.keep_earlier();
                 self.session.start(&shown.gpu, scene);
                 shown.window.request_redraw();
                 self.shown = Some(shown);

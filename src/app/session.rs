@@ -3,6 +3,7 @@
 mod aiming;
 mod picture;
 mod playing;
+mod saving;
 
 use std::{
     path::Path,
@@ -18,7 +19,7 @@ use super::{
 use crate::{
     gpu::{Gpu, GpuError},
     render::{Camera, FrameInput, RenderOptions, Renderer},
-    scene::{Arrived, Sandbox, Scene, ScenePick, ViewTuning, autosave_path, load_scene, save_scene},
+    scene::{Arrived, Sandbox, Scene, ScenePick, ViewTuning, load_scene},
     ui::{Command, Hover, Notice, NoticeKind},
 };
 
@@ -92,6 +93,9 @@ pub struct Session {
     last_advance: Option<Instant>,
     autosaved: Instant,
     unsaved: bool,
+    /// Whether the last attempt to save by itself failed, so that it is said once.
+    autosave_failed: bool,
+    writing: picture::Writing,
     view: Option<wgpu::TextureView>,
     gpu: Option<Gpu>,
 }
@@ -143,6 +147,8 @@ impl Session {
             last_advance: None,
             autosaved: Instant::now(),
             unsaved: false,
+            autosave_failed: false,
+            writing: Vec::new(),
             view: None,
             gpu: None,
         }
@@ -167,7 +173,10 @@ impl Session {
     pub fn scene_to_keep(&mut self) -> Scene {
         self.keep_camera = true;
         match (&self.sandbox, self.pending.take()) {
-            (Some(sandbox), None) => sandbox.scene(self.camera),
+            // What was on its way in is what the user wants to see.
+            (Some(sandbox), None) => {
+                sandbox.scene_on_its_way().cloned().unwrap_or_else(|| sandbox.scene(self.camera))
+            }
             (_, Some(scene)) => scene,
             (None, None) => Scene::default(),
         }
@@ -246,6 +255,7 @@ impl Session {
                 }
             }
         }
+        self.tell_pictures();
         match self.sandbox.as_mut().map(Sandbox::poll) {
             Some(Ok(Some(Arrived::Opened))) => {
                 if !std::mem::take(&mut self.keep_camera) {
@@ -274,61 +284,8 @@ impl Session {
         self.notices.retain(fresh);
     }
 
-    fn answered(&mut self, purpose: Purpose, answer: Answer) {
-        match (purpose, answer) {
-            (Purpose::Open, Answer::Chosen(path)) => self.open(&path, self.level()),
-            (Purpose::Save, Answer::Chosen(path)) => self.save(&path),
-            (_, Answer::Cancelled) => {}
-            (Purpose::Open, Answer::Missing) => self.say(
-                NoticeKind::Error,
-                "this desktop offers no file dialog; drop a file on the window or type its path under Object",
-            ),
-            (Purpose::Save, Answer::Missing) => {
-                let name = self.scene_name();
-                let folder = std::env::current_dir().unwrap_or_default();
-                self.save(&folder.join(format!("{name}.toml")));
-            }
-        }
-    }
-
-    fn scene_name(&self) -> String {
-        let name = self.sandbox.as_ref().and_then(|s| s.objects().first()).map(|o| o.name.clone());
-        name.filter(|n| !n.is_empty()).unwrap_or_else(|| "scene".into())
-    }
-
     fn level(&self) -> u32 {
         self.sandbox.as_ref().and_then(|s| s.objects().first()).map_or(7, |o| o.scene.level)
-    }
-
-    fn save(&mut self, path: &Path) {
-        let Some(sandbox) = &self.sandbox else {
-            return;
-        };
-        match save_scene(path, &sandbox.scene(self.camera)) {
-            Ok(()) => {
-                self.unsaved = false;
-                self.say(NoticeKind::Remark, format!("Saved {}", path.display()));
-            }
-            Err(error) => self.say(NoticeKind::Error, error.to_string()),
-        }
-    }
-
-    /// Saves what is open to the autosave file, when it is time or `now`.
-    pub fn autosave(&mut self, now: bool) {
-        let due = self.unsaved && self.autosaved.elapsed() > AUTOSAVE_EVERY;
-        let Some(sandbox) = self.sandbox.as_ref().filter(|s| !s.objects().is_empty() && (due || now)) else {
-            return;
-        };
-        self.autosaved = Instant::now();
-        let (path, scene) = (autosave_path(), sandbox.scene(self.camera));
-        let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-        let written = std::fs::create_dir_all(folder)
-            .map_err(|e| e.to_string())
-            .and_then(|()| save_scene(&path, &scene).map_err(|e| e.to_string()));
-        match written {
-            Ok(()) => self.unsaved = false,
-            Err(error) => tracing::warn!("autosave failed: {error}"),
-        }
     }
 
     /// Whether the next picture must come without waiting for the user.
@@ -384,6 +341,7 @@ impl Session {
             }
             Command::OpenDialog => self.ask(Purpose::Open),
             Command::SaveDialog => self.ask(Purpose::Save),
+            Command::ReopenLast => self.reopen_earlier(),
             Command::Picture => self.write_picture(),
             Command::Play(_)
             | Command::Speed(_)
@@ -418,6 +376,11 @@ impl Session {
         let Some(sandbox) = &mut self.sandbox else {
             return;
         };
+        let changes = matches!(
+            command,
+            Command::Undo | Command::Redo | Command::Reset | Command::Tune { .. } | Command::SetLevel(_)
+        );
+        self.unsaved |= changes;
         match command {
             Command::Undo => {
                 if let Some(label) = sandbox.undo() {
@@ -435,12 +398,6 @@ impl Session {
             Command::Tune { gesture, tuning } => sandbox.tune(gesture, *tuning),
             Command::SetLevel(level) => sandbox.set_level(level, self.camera),
             _ => {}
-        }
-    }
-
-    fn ask(&mut self, purpose: Purpose) {
-        if self.dialog.is_none() {
-            self.dialog = Some(Dialog::open(purpose, &self.scene_name()));
         }
     }
 

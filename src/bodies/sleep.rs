@@ -4,7 +4,7 @@
 
 use super::{
     Body, BodyId, WorldSettings,
-    collide::{Manifold, find},
+    collide::{Manifold, cell_size, find},
 };
 use glam::DVec3;
 
@@ -33,6 +33,11 @@ const TREMBLE_SECS: f64 = 0.25;
 const WAKE_SPEED: f64 = 0.075;
 /// A sleeping body is woken when what it pressed on leaves faster than this, m/s.
 const LEAVE_SPEED: f64 = 0.05;
+/// What held a sleeper up has left it when nothing of it is nearer than this, cells: a step or two after it began to fall, while its
+/// points are still there.
+const APART_CELLS: f64 = 0.05;
+/// Whose normal towards a sleeper is this much against gravity holds it up.
+const UPWARD: f64 = 0.3;
 
 /// Fastest that any point of the body may move.
 fn speed(body: &Body) -> f64 {
@@ -99,6 +104,10 @@ pub fn wake_touched(
             // A crumb does not move a slab.
             let least = WAKE_SPEED * (1.0 + sleeper_kg / mover_kg);
             woken[sleeper] |= bodies[sleeper].asleep && travels(&bodies[mover], least);
+            let way = if sleeper == a { 1.0 } else { -1.0 };
+            woken[sleeper] |= bodies[sleeper].asleep
+                && drops(&bodies[mover], m, way, settings)
+                && cells_apart(m, &bodies[a], &bodies[b]) > APART_CELLS;
         }
     }
     let mut all = woken.clone();
@@ -114,6 +123,24 @@ pub fn wake_touched(
         body.still_secs = TREMBLE_SECS;
         body.slow_secs = SLOW_SECS - AGAIN_SECS;
     }
+}
+
+/// Whether `mover` falls away from beneath a sleeper, which is the first body of `m` where `way` is 1, else the second.
+fn drops(mover: &Body, m: &Manifold, way: f64, settings: &WorldSettings) -> bool {
+    let up = -settings.gravity.normalize_or_zero();
+    !mover.asleep
+        && m.points.iter().all(|p| {
+            let to_sleeper = p.normal * way;
+            let arm = p.position - mover.state.position;
+            let speed = mover.state.linear_velocity + mover.state.angular_velocity.cross(arm);
+            to_sleeper.dot(up) > UPWARD && speed.dot(to_sleeper) < -LEAVE_SPEED
+        })
+}
+
+/// How far two bodies are apart at their nearest points, cells of the coarser.
+fn cells_apart(m: &Manifold, a: &Body, b: &Body) -> f64 {
+    let cell = cell_size(a, m.levels[0]).max(cell_size(b, m.levels[1]));
+    m.points.iter().map(|p| p.separation).fold(f64::MAX, f64::min) / cell
 }
 
 /// Puts islands to sleep all of whose bodies have been still for long enough.

@@ -32,20 +32,26 @@ pub fn step(world: &mut World, gpu: Option<(&Gpu, &Arena)>) -> Result<StepReport
     let good: Vec<BodyState> = world.bodies.iter().map(|b| b.state).collect();
     world.hold = world.hold.filter(|held| hold::pull(&mut world.bodies, held, settings.gravity, settings.dt));
 
-    let near = near(world, settings.dt);
+    let mut near = near(world, settings.dt);
     let rounds = rounds(&near, &settings);
     let part = WorldSettings {
         dt: settings.dt / f64::from(rounds),
         substeps: settings.substeps.div_ceil(rounds),
         ..settings
     };
-    for _ in 0..rounds {
+    for k in 0..rounds {
+        let awake = |world: &World| world.bodies.iter().filter(|b| !b.asleep).count();
+        let before = awake(world);
         if let Err(error) = round(world, gpu, &near, &part, &mut report, &mut clock) {
             world.bodies.iter_mut().zip(&good).for_each(|(body, good)| body.state = *good);
             return Err(error);
         }
         for (body, good) in world.bodies.iter_mut().zip(&good) {
             integrate::freeze_if_lost(body, good);
+        }
+        // Who has been woken may meet sleepers, which nobody asked about before.
+        if k + 1 < rounds && awake(world) != before {
+            near = self::near(world, settings.dt);
         }
     }
 

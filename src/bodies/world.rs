@@ -418,7 +418,7 @@ impl World {
 
     /// Removes a body. What may have rested on it wakes.
     pub fn remove(&mut self, id: BodyId) -> Option<Body> {
-        let at = self.bodies.iter().position(|b| b.id == id)?;
+        let at = self.index(id)?;
         let body = self.bodies.remove(at);
         let bodies = &mut self.bodies;
         for m in &self.manifolds {
@@ -434,15 +434,28 @@ impl World {
         Some(body)
     }
 
+    /// Removes all bodies.
+    pub fn clear(&mut self) {
+        let bodies = std::mem::take(&mut self.bodies);
+        self.manifolds.clear();
+        bodies.iter().for_each(|body| self.near.forget(body.id));
+        self.shapes.keep(|_| false);
+    }
+
     /// A body by name.
     #[must_use]
     pub fn body(&self, id: BodyId) -> Option<&Body> {
-        self.bodies.iter().find(|b| b.id == id)
+        self.index(id).map(|k| &self.bodies[k])
+    }
+
+    /// Bodies are kept in ascending order of their names.
+    fn index(&self, id: BodyId) -> Option<usize> {
+        self.bodies.binary_search_by_key(&id, |b| b.id).ok()
     }
 
     /// A body by name; call [`Body::wake`] after changing it.
     pub fn body_mut(&mut self, id: BodyId) -> Option<&mut Body> {
-        self.bodies.iter_mut().find(|b| b.id == id)
+        self.index(id).map(|k| &mut self.bodies[k])
     }
 
     /// Simulated time, s.

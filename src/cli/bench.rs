@@ -4,7 +4,12 @@
 //! In: a mesh. Out: a table on stdout, and JSON where asked for. Times on the GPU come from its timestamps, others from the
 //! wall clock; a stage's first run, which also warms the driver up, is left out of the medians.
 
-use std::{fmt::Write as _, path::PathBuf, sync::Arc, time::Instant};
+use std::{
+    fmt::Write as _,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Instant,
+};
 
 use clap::{Args, ValueEnum};
 use glam::{DQuat, DVec3, Vec3};
@@ -16,6 +21,7 @@ use crate::{
     gpu::{Buffer, Gpu, StageTiming},
     mesh::Mesh,
     render::{FrameInput, RenderOptions, Renderer},
+    scene::load_scene,
     svo::{Arena, Grid, coarsen},
     voxelize::{Progress, voxelize},
 };
@@ -24,7 +30,7 @@ use super::{
     CliError,
     breaking::{Plan, default_impact, first_pattern},
     crack::CrackArgs,
-    input::{Object, about, load_mesh},
+    input::{Object, about, is_scene, load_mesh},
     progress::Reporter,
     stills::{Place, View, world_bounds},
 };
@@ -42,7 +48,7 @@ const PREVIEWS_A_RUN: u32 = 4;
 
 #[derive(Args)]
 pub struct BenchArgs {
-    /// Mesh file, or builtin:NAME
+    /// Mesh file, builtin:NAME, or a scene, of which the first body is measured
     #[arg(default_value = "builtin:statue")]
     file: PathBuf,
     /// Octree level: 2^N voxels along the longest side; several, as in 7,8,9, are measured in turn
@@ -121,6 +127,17 @@ struct Column {
     how: &'static str,
 }
 
+/// The mesh to measure: that of a scene's first body.
+fn mesh_of(file: &Path) -> Result<PathBuf, CliError> {
+    if !is_scene(file) {
+        return Ok(file.to_path_buf());
+    }
+    let scene = load_scene(file).map_err(|e| about(file, e))?;
+    let body = scene.bodies.into_iter().next();
+    body.map(|body| body.file.into())
+        .ok_or_else(|| about(file, "the scene has no [[body]] to measure; add one with a file"))
+}
+
 /// Measures and prints.
 ///
 /// # Errors
@@ -130,7 +147,7 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
         args.crack.check(*level)?;
     }
     let reporter = Reporter::new(args.json_progress);
-    let (mesh, input) = load_mesh(&args.file, &reporter)?;
+    let (mesh, input) = load_mesh(&mesh_of(&args.file)?, &reporter)?;
     let mut all = Vec::with_capacity(args.level.len());
     let mut failure = None;
     for level in &args.level {

@@ -149,7 +149,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
         film.after(&gpu, &sandbox, 0)?;
     }
     let mut pairs = PairLog::create(&args.out, args.pairs, args.collision_points)?;
-    reporter.stage("simulate", |progress| -> Result<(), CliError> {
+    let played = reporter.stage("simulate", |progress| -> Result<(), CliError> {
         let dt = sandbox.settings().dt;
         let steps = (args.seconds / dt).round().max(1.0) as u64;
         for step in 1..=steps {
@@ -165,9 +165,13 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
             }
             progress.set(step as f32 / steps as f32);
         }
-        Ok(())
-    })?;
-    gpu.check()?;
+        Ok(gpu.check()?)
+    });
+    if played.is_err() {
+        // Hours may lie behind it.
+        let until = (log.len() - 1) as f64 * sandbox.settings().dt;
+        reporter.warn(&format!("stopped after {until:.2} s; what was logged until then is written"));
+    }
     if sandbox.frozen() > 0 {
         let n = sandbox.frozen();
         reporter.warn(&format!("{n} bodies went too far or had numbers that ran away; they were frozen"));
@@ -178,6 +182,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
         pairs.finish()?;
         Ok(())
     })?;
+    played?;
     drop(reporter);
     super::print(&format!(
         "{} steps, {} bodies, {} awake at the end{}; written to {}\n",

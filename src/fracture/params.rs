@@ -179,6 +179,14 @@ impl FractureParams {
         }
     }
 
+    /// Limits the levels it names to those that an object of `leaf_level` has.
+    pub fn fit(&mut self, leaf_level: u32) {
+        let limit =
+            |level: &mut u32, lowest: u32| *level = (*level).clamp(lowest.min(leaf_level), leaf_level);
+        self.island_level.iter_mut().for_each(|level| limit(level, 1));
+        self.crack.transition_level.iter_mut().for_each(|level| limit(level, 2));
+    }
+
     /// Seeds of the pattern where none are solved for.
     #[must_use]
     pub fn seed_count(&self) -> u32 {

@@ -32,7 +32,9 @@ pub enum GpuError {
         reason: String,
     },
     /// The device was lost (driver reset, unplugged, crashed).
-    #[error("the graphics device was lost ({0}); the scene is kept, start again to continue")]
+    #[error(
+        "the graphics device was lost ({0}); start again; what the window showed is kept: Ctrl+P, \"Reopen the last session\""
+    )]
     Lost(String),
     /// A buffer would exceed what the adapter can bind or allocate.
     #[error(

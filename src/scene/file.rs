@@ -80,6 +80,8 @@ pub fn load_scene(path: &Path) -> Result<Scene, SceneError> {
             Event::Impact { fracture, .. } => fracture.iter_mut().for_each(seeds_in_folder),
         }
     }
+    // They happen in order of time; where that is the same, as they are written.
+    scene.events.sort_by(|a, b| a.time().total_cmp(&b.time()));
     if scene.name.is_empty() {
         scene.name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
     }
@@ -168,6 +170,12 @@ pub fn autosave_path() -> PathBuf {
     folder.join("kintsugi").join("autosave.toml")
 }
 
+/// What the last window saved by itself, once another has started.
+#[must_use]
+pub fn earlier_path() -> PathBuf {
+    autosave_path().with_file_name("earlier.toml")
+}
+
 /// A value out of range, and where.
 struct Problem {
     table: Option<(&'static str, usize)>,
@@ -225,7 +233,8 @@ impl Place {
         values.into_iter().try_for_each(|v| self.number(name, v, -most, most))
     }
 
-    fn fracture(&self, params: &FractureParams) -> Checked {
+    /// `level` is that of the leaves, where it is known.
+    fn fracture(&self, params: &FractureParams, level: Option<u32>) -> Checked {
         if params.rng > i64::MAX as u64 {
             return self.fail("rng", "is too large; it must be below 2^63");
         }
@@ -242,6 +251,16 @@ impl Place {
             return self.fail("keep", format!("names seed {missing}; seeds are numbered 0 to {last}"));
         }
         self.number("scale", params.interior.scale, *SCALES.start(), *SCALES.end())?;
+        if let Some(leaf) = level {
+            if let Some(island) = params.island_level.filter(|island| !(1..=leaf).contains(island)) {
+                return self
+                    .fail("island_level", format!("is {island}; it must be from 1 to the level, {leaf}"));
+            }
+            params
+                .crack
+                .transition(leaf, params.surface)
+                .or_else(|e| self.fail("transition_level", format!("is out of range: {e}")).map(|()| 0))?;
+        }
         params.crack.check().or_else(|e| self.fail("crack", format!("is out of range: {e}")))
     }
 
@@ -279,7 +298,7 @@ impl Place {
         if let Some(threshold) = body.break_threshold {
             self.number("break_threshold", threshold, 0.0, 1e9)?;
         }
-        self.fracture(&body.fracture)
+        self.fracture(&body.fracture, Some(body.level))
     }
 }
 
@@ -346,7 +365,7 @@ fn check(scene: &Scene) -> Checked {
                     return place.fail("direction", "is zero; say which way the blow goes");
                 }
                 place.number("speed", *speed, 0.0, 1e4)?;
-                fracture.iter().try_for_each(|params| place.fracture(params))?;
+                fracture.iter().try_for_each(|params| place.fracture(params, None))?;
             }
             Event::Projectile { body, .. } => place.body(body)?,
         }

@@ -20,6 +20,10 @@ pub struct Snapshot {
     pub(super) next_event: usize,
     /// With the object that each is of.
     pub(super) projectiles: Vec<(crate::bodies::BodyDef, usize)>,
+    /// Of the world, for undoing an open.
+    pub(super) settings: crate::bodies::WorldSettings,
+    /// The first moment of the scene that was open.
+    pub(super) first: Option<std::sync::Arc<Snapshot>>,
 }
 
 /// One undoable step.

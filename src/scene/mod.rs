@@ -19,7 +19,9 @@ mod tuning;
 
 pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
 pub use document::{Event, Pinned, Scene, SceneBody, ScenePair, SceneView};
-pub use file::{SceneError, autosave_path, load_scene, parse_scene, save_scene, write_atomically};
+pub use file::{
+    SceneError, autosave_path, earlier_path, load_scene, parse_scene, save_scene, write_atomically,
+};
 pub use history::{History, Snapshot};
 pub use import::{ImportError, ImportJob, Imported, display_name, import, resolve_mesh_path};
 pub use kept::{Cells, KeptCells, nearest_seed};

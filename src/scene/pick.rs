@@ -39,6 +39,38 @@ pub fn pick_forest(forest: &Forest, tree: u32, origin: DVec3, direction: DVec3) 
     walk.descend(tree, 0, [0; 3])
 }
 
+/// How far `point` is from the solid of `tree`, voxels; 0 inside, infinite where there is none.
+#[must_use]
+pub fn distance_to_forest(forest: &Forest, tree: u32, point: DVec3) -> f64 {
+    let mut best = f64::INFINITY;
+    if (tree as usize) < forest.trees() && point.is_finite() {
+        approach(forest, point, (tree, 0, [0; 3]), &mut best);
+    }
+    best
+}
+
+/// Lowers `best` to the distance of what is below a node, nearest children first.
+fn approach(forest: &Forest, point: DVec3, (index, level, low): (u32, u32, [u32; 3]), best: &mut f64) {
+    let Some(&node) = forest.nodes.get(index as usize) else { return };
+    let half = 1u32 << (forest.level - level - 1);
+    let mut order = [(f64::INFINITY, 0); 8];
+    for c in (0..8u32).filter(|c| (node.valid() | node.internal()) >> c & 1 == 1) {
+        let cell = DVec3::from_array(corner(low, c, half).map(f64::from));
+        order[c as usize] = (point.clamp(cell, cell + f64::from(half)).distance(point), c);
+    }
+    order.sort_by(|a, b| a.0.total_cmp(&b.0));
+    for (distance, c) in order {
+        if distance >= *best {
+            return;
+        }
+        if node.internal() >> c & 1 == 1 || level + 1 == forest.level {
+            *best = distance;
+        } else {
+            approach(forest, point, (node.child(c), level + 1, corner(low, c, half)), best);
+        }
+    }
+}
+
 struct Walk<'a> {
     forest: &'a Forest,
     origin: DVec3,

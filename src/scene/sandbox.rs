@@ -13,6 +13,7 @@ mod previewing;
 mod striking;
 mod touching;
 mod undo;
+mod values;
 
 use std::{
     collections::BTreeMap,
@@ -27,6 +28,7 @@ use super::{
     BreakJob, BreakSummary, Event, History, ImportError, ImportJob, Imported, Scene, SceneBody, Snapshot,
     Timeline, Tuning,
     breaking::{Blow, Cause, SharedFracturer, Waiting, grid_from_world},
+    pick::distance_to_forest,
 };
 use crate::{
     bodies::{Body, BodyDef, BodyId, StepReport, World, WorldSettings},
@@ -118,7 +120,7 @@ pub struct Sandbox {
     tuning: Tuning,
     editing: Option<&'static str>,
     history: History,
-    first: Option<Snapshot>,
+    first: Option<Arc<Snapshot>>,
     opening: Option<(Scene, ImportJob)>,
     imported: Option<Vec<Imported>>,
     carried: Option<pinned::Carried>,
@@ -221,6 +223,12 @@ impl Sandbox {
         self.imported = None;
     }
 
+    /// The scene that is being imported.
+    #[must_use]
+    pub fn scene_on_its_way(&self) -> Option<&Scene> {
+        self.opening.as_ref().map(|(scene, _)| scene)
+    }
+
     /// The import on its way: label, fraction done.
     #[must_use]
     pub fn opening(&self) -> Option<(&str, f32)> {
@@ -317,10 +325,7 @@ impl Sandbox {
     }
 
     fn clear_world(&mut self) {
-        let ids: Vec<BodyId> = self.world.bodies.iter().map(|b| b.id).collect();
-        for id in ids {
-            self.world.remove(id);
-        }
+        self.world.clear();
         self.info.clear();
     }
 
@@ -376,7 +381,7 @@ impl Sandbox {
             if let Event::Impact { point, direction, speed, fracture, .. } = event
                 && let Some(id) = self.nearest_body(point)
             {
-                let params = fracture.unwrap_or_else(|| self.tuning.fracture.clone());
+                let params = fracture.unwrap_or_else(|| self.own_params(id));
                 let blow = Blow { point, direction: direction.normalize_or(DVec3::NEG_Y), speed };
                 self.waiting.push(Waiting { body: id, blow, params, kept: None, cause: Cause::Event });
                 self.start_waiting();
@@ -384,20 +389,29 @@ impl Sandbox {
         }
     }
 
-    /// The body whose bounds are nearest to a world point.
+    /// The body whose voxels are nearest to a world point; of several that hold it, the one whose centre is nearest.
     #[must_use]
     pub fn nearest_body(&self, point: DVec3) -> Option<BodyId> {
-        let distance = |body: &&Body| {
-            let p = grid_from_world(&body.state, &body.def.mass, body.def.grid.h, point);
-            let (low, high) = body.def.mass.bounds;
-            p.clamp(low, high).distance(p) * body.def.grid.h + 1e-6 * body.state.position.distance(point)
+        let in_grid = |body: &Body| grid_from_world(&body.state, &body.def.mass, body.def.grid.h, point);
+        // No farther than this: most bodies are not looked into.
+        let at_least = |body: &Body| {
+            let (p, (low, high)) = (in_grid(body), body.def.mass.bounds);
+            p.clamp(low, high).distance(p) * body.def.grid.h
         };
-        self.world
-            .bodies
-            .iter()
-            .filter(|b| !b.def.fixed)
-            .min_by(|a, b| distance(a).total_cmp(&distance(b)))
-            .map(|b| b.id)
+        let mut order: Vec<(f64, &Body)> = self.world.bodies.iter().map(|b| (at_least(b), b)).collect();
+        order.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut best: Option<(f64, f64, BodyId)> = None;
+        for (least, body) in order {
+            if best.is_some_and(|(distance, ..)| least > distance) {
+                break;
+            }
+            let voxels = distance_to_forest(&body.def.forest, body.def.tree, in_grid(body));
+            let (distance, centre) = (voxels * body.def.grid.h, body.state.position.distance(point));
+            if best.is_none_or(|(d, c, _)| (distance, centre) < (d, c)) {
+                best = Some((distance, centre, body.id));
+            }
+        }
+        best.map(|(.., id)| id)
     }
 
     /// The octrees, to draw from; `None` for a moment while they are being replaced.

@@ -20,6 +20,8 @@ struct Epoch {
 
 struct Frame {
     time: f64,
+    /// How many events of the scene were over.
+    next_event: usize,
     epoch: usize,
     states: Box<[(BodyState, bool)]>,
 }
@@ -30,8 +32,15 @@ impl Frame {
     }
 }
 
-/// What has to be put back: other bodies, if any, their states, and the time.
-pub(super) type Wanted<'a> = (Option<&'a Snapshot>, &'a [(BodyState, bool)], f64);
+/// What has to be put back.
+pub(super) struct Wanted<'a> {
+    /// Other bodies than live now.
+    pub snapshot: Option<&'a Snapshot>,
+    /// Their states, and who sleeps.
+    pub states: &'a [(BodyState, bool)],
+    pub time: f64,
+    pub next_event: usize,
+}
 
 /// Recorded states.
 #[derive(Default)]
@@ -83,7 +92,12 @@ impl Timeline {
 
     /// Keeps the state of `bodies`; `snapshot` is asked for where other bodies live than before. What was recorded after the
     /// state that is shown is forgotten: time goes on from there.
-    pub(super) fn record(&mut self, time: f64, bodies: &[Body], snapshot: impl FnOnce() -> Snapshot) {
+    pub(super) fn record(
+        &mut self,
+        (time, next_event): (f64, usize),
+        bodies: &[Body],
+        snapshot: impl FnOnce() -> Snapshot,
+    ) {
         self.cut();
         let step = self.steps;
         self.steps += 1;
@@ -97,11 +111,21 @@ impl Timeline {
             self.epochs.push(Epoch { snapshot: snapshot(), ids });
         }
         let states = bodies.iter().map(|b| (b.state, b.asleep)).collect();
-        let frame = Frame { time, epoch: self.epochs.len() - 1, states };
+        let frame = Frame { time, next_event, epoch: self.epochs.len() - 1, states };
         self.bytes += frame.bytes();
         self.frames.push(frame);
         while self.bytes > BUDGET && self.frames.len() > 2 {
             self.thin();
+        }
+    }
+
+    /// Forgets the last state, where it is of `time`: what is recorded next is what became of it at once.
+    pub(super) fn forget_last(&mut self, time: f64) {
+        self.cut();
+        if self.frames.len() > 1 && self.frames.pop_if(|frame| frame.time == time).is_some() {
+            let used = self.frames.last().map_or(0, |frame| frame.epoch + 1);
+            self.epochs.truncate(used);
+            self.count();
         }
     }
 
@@ -157,7 +181,12 @@ impl Timeline {
         let frame = self.frames.get(frame)?;
         let epoch = self.epochs.get(frame.epoch)?;
         let same = epoch.ids.iter().copied().eq(now.iter().map(|b| b.id));
-        Some(((!same).then_some(&epoch.snapshot), &frame.states, frame.time))
+        Some(Wanted {
+            snapshot: (!same).then_some(&epoch.snapshot),
+            states: &frame.states,
+            time: frame.time,
+            next_event: frame.next_event,
+        })
     }
 
     /// `frame` is shown now by `bodies`.
@@ -213,6 +242,8 @@ mod tests {
             time: 0.0,
             next_event: 0,
             projectiles: Vec::new(),
+            settings: WorldSettings::default(),
+            first: None,
         }
     }
 
@@ -222,7 +253,7 @@ mod tests {
         let mut timeline = Timeline::default();
         for step in 0..3000 {
             world.bodies[0].state.position.x = f64::from(step);
-            timeline.record(f64::from(step), &world.bodies, snapshot);
+            timeline.record((f64::from(step), 0), &world.bodies, snapshot);
             assert!(timeline.bytes() <= BUDGET);
         }
         println!("{} of 3000 states, {} MiB", timeline.len(), timeline.bytes() >> 20);
@@ -234,8 +265,8 @@ mod tests {
         let widest = times.windows(2).map(|w| w[1] - w[0]).fold(0.0, f64::max);
         assert!(widest <= 40.0 && times.is_sorted(), "{widest}");
         for i in 0..timeline.len() {
-            let (_, states, time) = timeline.wanted(i, &world.bodies).unwrap();
-            assert_eq!(states[0].0.position.x, time);
+            let wanted = timeline.wanted(i, &world.bodies).unwrap();
+            assert_eq!(wanted.states[0].0.position.x, wanted.time);
         }
     }
 
@@ -244,12 +275,12 @@ mod tests {
         let world = world(3);
         let mut timeline = Timeline::default();
         for step in 0..10 {
-            timeline.record(f64::from(step), &world.bodies, snapshot);
+            timeline.record((f64::from(step), 0), &world.bodies, snapshot);
         }
         assert!(timeline.wanted(10, &world.bodies).is_none());
         timeline.shown(4, &world.bodies);
         assert_eq!((timeline.cursor(), timeline.len()), (4, 10));
-        timeline.record(4.5, &world.bodies, snapshot);
+        timeline.record((4.5, 0), &world.bodies, snapshot);
         assert_eq!((timeline.cursor(), timeline.len(), timeline.time(5)), (5, 6, Some(4.5)));
     }
 
@@ -257,12 +288,13 @@ mod tests {
     fn other_bodies_need_their_snapshot() {
         let (few, many) = (world(2), world(5));
         let mut timeline = Timeline::default();
-        timeline.record(0.0, &few.bodies, snapshot);
-        timeline.record(1.0, &few.bodies, || panic!("the same bodies need no snapshot"));
-        timeline.record(2.0, &many.bodies, snapshot);
-        assert!(timeline.wanted(1, &few.bodies).unwrap().0.is_none());
-        assert!(timeline.wanted(1, &many.bodies).unwrap().0.is_some());
-        assert_eq!(timeline.wanted(2, &many.bodies).unwrap().1.len(), 5);
+        timeline.record((0.0, 0), &few.bodies, snapshot);
+        timeline.record((1.0, 1), &few.bodies, || panic!("the same bodies need no snapshot"));
+        timeline.record((2.0, 2), &many.bodies, snapshot);
+        assert!(timeline.wanted(1, &few.bodies).unwrap().snapshot.is_none());
+        assert!(timeline.wanted(1, &many.bodies).unwrap().snapshot.is_some());
+        let last = timeline.wanted(2, &many.bodies).unwrap();
+        assert_eq!((last.states.len(), last.next_event), (5, 2));
         assert!(timeline.shrink() && !timeline.shrink());
         assert_eq!((timeline.len(), timeline.time(0)), (1, Some(2.0)));
     }

@@ -14,6 +14,8 @@ pub enum Command {
     OpenDialog,
     /// Ask where to save the scene.
     SaveDialog,
+    /// Open what the last session saved by itself.
+    ReopenLast,
     /// Write a picture.
     Picture,
     /// Import the open object again at another leaf level.

@@ -50,7 +50,12 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
 
     ui.horizontal(|ui| {
         label(ui, "Random seed", "The same number gives the same cracks");
-        let field = ui.add(egui::DragValue::new(&mut params.rng).range(0..=999_999_u64).speed(0.1));
+        let field = ui.add(
+            egui::DragValue::new(&mut params.rng)
+                .range(0..=999_999_u64)
+                .clamp_existing_to_range(false)
+                .speed(0.1),
+        );
         out.name("rng", &field);
         let roll = ui.button("⟲").on_hover_text("Another random seed");
         out.name("reroll", &roll);
@@ -198,7 +203,11 @@ fn radii(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 5.0;
         for radius in &mut params.radii {
-            let field = egui::DragValue::new(radius).range(0.005..=3.0).speed(0.004).fixed_decimals(2);
+            let field = egui::DragValue::new(radius)
+                .range(0.005..=3.0)
+                .clamp_existing_to_range(false)
+                .speed(0.004)
+                .fixed_decimals(2);
             let field = ui.add(field).on_hover_text("Radius as a fraction of the longest side");
             out.name("radius", &field);
         }
@@ -216,7 +225,8 @@ fn radii(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing.x = 5.0;
             for count in &mut params.counts {
-                let field = egui::DragValue::new(count).range(1..=500).speed(0.1);
+                let field =
+                    egui::DragValue::new(count).range(1..=500).clamp_existing_to_range(false).speed(0.1);
                 ui.add(field).on_hover_text("Seeds at this radius");
             }
         });
@@ -254,7 +264,10 @@ fn smallest(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) 
         label(ui, "Smallest", "Pieces with fewer voxels do not stay; 0 lets all stay");
         ui.spacing_mut().item_spacing.x = 3.0;
         ui.spacing_mut().button_padding.x = 6.0;
-        let field = egui::DragValue::new(&mut rule.voxels).range(0..=1_000_000_u64).speed(2.0);
+        let field = egui::DragValue::new(&mut rule.voxels)
+            .range(0..=1_000_000_u64)
+            .clamp_existing_to_range(false)
+            .speed(2.0);
         let field = ui.add(field).on_hover_text("Voxels");
         out.name("smallest", &field);
         let merge = egui::Button::selectable(rule.rule == SmallRule::Merge, "merge");

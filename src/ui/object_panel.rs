@@ -25,7 +25,7 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
             .hint_text("path of a mesh or scene")
             .desired_width(width);
         let field =
-            ui.add(field).on_hover_text("OBJ, PLY, STL, OFF, glTF, VOX or a scene (.toml); Enter opens it");
+            ui.add(field).on_hover_text("OBJ, PLY, STL, OFF, glTF or a scene (.toml); Enter opens it");
         out.name("path", &field);
         let entered = field.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter));
         let go = ui.add_enabled(!state.path.trim().is_empty(), egui::Button::new("Open"));
@@ -38,7 +38,7 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
     };
     let mut level = object.scene.level;
     let tip = "Detail of the voxels: each level halves their edge and makes about four times as many";
-    let response = slider(ui, "Detail", tip, &mut level, 3..=MAX_LEVEL, &SliderLook::WHOLE);
+    let response = slider(ui, "Detail", tip, &mut level, 1..=MAX_LEVEL, &SliderLook::WHOLE);
     out.name("level", &response);
     let id = egui::Id::unique("wanted level");
     if response.changed() {

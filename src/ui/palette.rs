@@ -6,6 +6,7 @@ fn entries() -> Vec<(&'static str, &'static str, Command)> {
     let mut all = vec![
         ("Open a file", "Ctrl+O", Command::OpenDialog),
         ("Save the scene", "Ctrl+S", Command::SaveDialog),
+        ("Reopen the last session", "", Command::ReopenLast),
         ("Write a picture", "F12", Command::Picture),
         ("Undo", "Ctrl+Z", Command::Undo),
         ("Redo", "Ctrl+Shift+Z", Command::Redo),

@@ -45,12 +45,15 @@ pub fn slider<N: egui::emath::Numeric>(
         ui.spacing_mut().slider_width = theme::ROW - LABEL - VALUE - 2.0 * spacing;
         let shown = egui::Slider::new(value, range.clone())
             .show_value(false)
+            // A value that a file has beyond the slider's ends is shown, not changed.
+            .clamping(egui::SliderClamping::Edits)
             .logarithmic(look.logarithmic)
             .trailing_fill(true);
         let bar = ui.add(shown).on_hover_text(tip);
         let speed = (range.end().to_f64() - range.start().to_f64()) / 400.0;
         let number = egui::DragValue::new(value)
             .range(range)
+            .clamp_existing_to_range(false)
             .speed(speed)
             .min_decimals(look.decimals)
             .max_decimals(look.decimals)

@@ -1,6 +1,9 @@
 //! F12: the picture as it is on the screen, to a PNG file.
 
-use std::{path::PathBuf, sync::mpsc};
+use std::{
+    path::{Path, PathBuf},
+    sync::mpsc,
+};
 
 use super::Session;
 use crate::{
@@ -8,7 +11,28 @@ use crate::{
     ui::NoticeKind,
 };
 
+/// Pictures on their way to the disk, each with what is to be said in the end.
+pub(super) type Writing = Vec<mpsc::Receiver<Result<String, String>>>;
+
 impl Session {
+    /// Says what became of pictures that were being written.
+    pub(super) fn tell_pictures(&mut self) {
+        let mut done = Vec::new();
+        self.writing.retain(|receiver| match receiver.try_recv() {
+            Ok(result) => {
+                done.push(result);
+                false
+            }
+            Err(error) => error == mpsc::TryRecvError::Empty,
+        });
+        for result in done {
+            match result {
+                Ok(text) => self.say(NoticeKind::Remark, text),
+                Err(text) => self.say(NoticeKind::Error, text),
+            }
+        }
+    }
+
     pub(super) fn write_picture(&mut self) {
         let Some(view) = &self.view else {
             return;
@@ -20,14 +44,19 @@ impl Session {
         let pixels = self.gpu.as_ref().map(|gpu| read_back(gpu, view));
         match pixels {
             Some(Ok((size, rgba))) => {
-                let shown = path.display().to_string();
+                let (sender, receiver) = mpsc::channel();
                 std::thread::spawn(move || {
                     let written = image::save_buffer(&path, &rgba, size[0], size[1], image::ColorType::Rgba8);
-                    if let Err(error) = written {
-                        tracing::error!("cannot write {}: {error}", path.display());
-                    }
+                    let shown = path.display();
+                    let told = written.map(|()| format!("Picture: {shown}")).map_err(|error| {
+                        format!(
+                            "cannot write {shown}: {error}; start Kintsugi in a folder that you may write to"
+                        )
+                    });
+                    // The receiver only disappears when the window has closed.
+                    let _ = sender.send(told);
                 });
-                self.say(NoticeKind::Remark, format!("Picture: {shown}"));
+                self.writing.push(receiver);
             }
             Some(Err(error)) => self.say(NoticeKind::Error, error.to_string()),
             None => {}
@@ -39,6 +68,12 @@ impl Session {
 fn free_name() -> Option<PathBuf> {
     let folder = std::env::current_dir().ok()?;
     (1..10_000).map(|i| folder.join(format!("kintsugi-{i}.png"))).find(|p| !p.exists())
+}
+
+/// `name.toml`, or `name-2.toml` and so on: the first that is free in a folder.
+pub(super) fn free_scene(folder: &Path, name: &str) -> Option<PathBuf> {
+    let numbered = (2..10_000).map(|i| folder.join(format!("{name}-{i}.toml")));
+    std::iter::once(folder.join(format!("{name}.toml"))).chain(numbered).find(|p| !p.exists())
 }
 
 /// The pixels of a picture, RGBA8 from the top.

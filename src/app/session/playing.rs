@@ -46,6 +46,11 @@ impl Session {
                 break;
             }
             done += 1;
+            // What broke in this step goes on in pieces, not whole.
+            if sandbox.is_breaking() {
+                self.clock.forget();
+                break;
+            }
             if start.elapsed().as_secs_f64() > budget {
                 self.clock.forget();
                 break;
@@ -80,7 +85,7 @@ impl Session {
             Command::Speed(speed) => self.clock.speed = speed.clamp(0.001, 1.0),
             Command::Step => {
                 self.clock.time = Time::Paused;
-                let Some(sandbox) = &mut self.sandbox else { return };
+                let Some(sandbox) = self.sandbox.as_mut().filter(|s| !s.is_breaking()) else { return };
                 let frozen = sandbox.frozen();
                 if let Err(error) = sandbox.step() {
                     self.say(NoticeKind::Error, error.to_string());

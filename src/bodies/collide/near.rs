@@ -5,7 +5,7 @@
 //! and the list holds until something may have come through the skin. Most pairs whose boxes overlap do not touch; their lists
 //! are empty, and asking them costs nothing.
 
-use super::{Lie, Pair};
+use super::{Lie, Pair, cell_size, reference::FAST};
 use crate::bodies::{Body, BodyId};
 
 /// Thickness of the skin, cells of the pair. Half and twice as much were slower (docs/physics.md).
@@ -45,7 +45,7 @@ impl Near {
             ids: [a.id, b.id],
             levels: pair.levels,
             lie: Lie::new(a, Some(b)),
-            reach: needed(pair) + skin,
+            reach: needed(pair, bodies) + skin,
             surfels: [Vec::new(), Vec::new()],
             age: 0,
         })
@@ -63,13 +63,17 @@ impl Near {
         let [a, b] = pair.bodies.map(|k| &bodies[k]);
         // Distances change by no more than the points of the smaller body move in the axes of the larger.
         let radius = a.def.radius().min(b.def.radius()) + OUT_CELLS * pair.cell;
-        self.levels == pair.levels && Lie::new(a, Some(b)).way(&self.lie, radius) + needed(pair) <= self.reach
+        self.levels == pair.levels
+            && Lie::new(a, Some(b)).way(&self.lie, radius) + needed(pair, bodies) <= self.reach
     }
 }
 
 /// How near a surfel must be to hit, m.
-fn needed(pair: &Pair) -> f64 {
-    pair.way.max(TOUCH_CELLS * pair.cell)
+fn needed(pair: &Pair, bodies: &[Body]) -> f64 {
+    let cells = [0, 1].map(|s| cell_size(&bodies[pair.bodies[s]], pair.levels[s]));
+    // The fast look ahead by whole cells, one more at most than they move.
+    let ahead = if pair.way >= f64::from(FAST) * cells[0].min(cells[1]) { pair.cell } else { 0.0 };
+    (pair.way + ahead).max(TOUCH_CELLS * pair.cell)
 }
 
 /// The lists of all pairs that were looked at lately.

@@ -26,7 +26,7 @@ const BESIDE: f32 = 1.0;
 /// How far a surfel inside the other body looks for the way out, cells; and how far ahead a fast one looks.
 const MARCH: u32 = 6;
 /// Pairs that move so far in the coming step look ahead, cells.
-const FAST: f32 = 0.5;
+pub(super) const FAST: f32 = 0.5;
 
 struct Side<'a> {
     forest: &'a Forest,

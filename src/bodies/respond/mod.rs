@@ -15,6 +15,8 @@ mod soft_step;
 
 pub use penalty::{Penalty, PenaltyStep};
 pub use soft_step::SoftStep;
+#[cfg(test)]
+pub use soft_step::parts_of;
 
 use super::{Body, WorldSettings, collide::Manifold};
 

@@ -99,14 +99,16 @@ pub(super) struct Movers {
 }
 
 impl Movers {
-    /// Of `bodies`, with those that move first, in the order `moving`.
-    pub fn new(bodies: &[Body], moving: &[usize]) -> Self {
+    /// Of `bodies`, with those that move first, in the order `moving`; none faster than substeps of `h` seconds allow, or contacts would
+    /// answer to a speed that no body ever has.
+    pub fn new(bodies: &[Body], moving: &[usize], h: f64) -> Self {
         let mut places = vec![usize::MAX; bodies.len() + 1];
         moving.iter().enumerate().for_each(|(place, &k)| places[k] = place);
         let rest: Vec<usize> = (0..places.len()).filter(|&k| places[k] == usize::MAX).collect();
         rest.iter().enumerate().for_each(|(i, &k)| places[k] = moving.len() + i);
         let of_moving = moving.iter().map(|&k| {
-            let (state, def) = (bodies[k].state, &bodies[k].def);
+            let (mut state, def) = (bodies[k].state, &bodies[k].def);
+            integrate::velocity(&mut state, DVec3::ZERO, h);
             let frame = Frame::new(k, state, 1.0 / def.mass_kg(), def.inertia());
             let (linear, angular) = (state.linear_velocity, state.angular_velocity);
             (Motion { linear, angular, inverse_mass: frame.inverse_mass, stir: [0.0; 2] }, frame)

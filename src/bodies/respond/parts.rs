@@ -7,7 +7,7 @@
 use glam::DVec3;
 use std::ops::Range;
 
-/// Parts with fewer points are not halved: handing one over would cost more than it brings.
+/// Parts with fewer than twice as many points are not halved: handing one over would cost more than it brings.
 const FEW_POINTS: usize = 1024;
 
 /// A cut that more than this share of all points crosses is not made.

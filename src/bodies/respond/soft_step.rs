@@ -123,63 +123,68 @@ impl SoftStep {
 
 impl Respond for SoftStep {
     fn advance(&self, bodies: &mut [Body], manifolds: &mut [Manifold], settings: &WorldSettings) {
-        let heap = parts(bodies, manifolds);
-        with_helpers(heap.0.leaves() - 1, || self.solve(bodies, manifolds, settings, heap));
+        let (whole, moving, touches) = parts(bodies, manifolds);
+        let h = settings.dt / f64::from(settings.substeps.clamp(1, 64));
+        let (fixed, points) = (&*bodies, &*manifolds);
+        let prepare = || {
+            let movers = Movers::new(fixed, &moving, h);
+            let rows = rows(fixed, points, &touches, &movers);
+            (movers, rows)
+        };
+        let mut solved = None;
+        with_helpers(whole.leaves() - 1, prepare, |(mut movers, mut rows)| {
+            let mut groups = self.groups(&mut rows, fixed, points, &movers);
+            self.solve(&whole, &mut groups, &mut movers, settings);
+            let impulses: Vec<_> = groups.iter().map(|group| (group.manifold, group.roll.impulse)).collect();
+            solved = Some((movers, rows, impulses));
+        });
+        let Some((movers, rows, impulses)) = solved else { return };
+        for (m, impulse) in impulses {
+            manifolds[m].rolling_impulse = impulse;
+        }
+        for row in &rows {
+            let p = &mut manifolds[row.manifold as usize].points[row.point as usize];
+            p.normal_impulse = row.normal_impulse;
+            p.friction_impulse = row.friction_impulse;
+            p.total_impulse = row.total_impulse;
+            p.slid = row.slid || row.total_impulse == 0.0;
+        }
+        for (k, state) in movers.states() {
+            bodies[k].state = state;
+            integrate::velocity(&mut bodies[k].state, DVec3::ZERO, h);
+        }
     }
 }
 
 impl SoftStep {
     /// One step of a heap in parts.
-    fn solve(
-        &self,
-        bodies: &mut [Body],
-        manifolds: &mut [Manifold],
-        settings: &WorldSettings,
-        (whole, moving, touches): (Part, Vec<usize>, Vec<Touch>),
-    ) {
+    fn solve(&self, whole: &Part, groups: &mut [Group<'_>], movers: &mut Movers, settings: &WorldSettings) {
         let substeps = settings.substeps.clamp(1, 64);
         let h = settings.dt / f64::from(substeps);
         let soft = self.soft(h);
-        let mut movers = Movers::new(bodies, &moving);
-        let mut rows = rows(bodies, manifolds, &touches, &movers);
-        let mut groups = self.groups(&mut rows, bodies, manifolds, &movers);
         for _ in 0..substeps {
             movers.accelerate(settings.gravity, h);
-            for_all(&mut groups, |group| group.prepare(&movers, h));
+            for_all(groups, |group| group.prepare(movers, h));
             let all = &mut movers.share();
-            each(&whole, &mut groups, all, |group, share| group.warm_start(share));
-            each(&whole, &mut groups, all, |group, share| group.warm_roll(share));
-            for_all(&mut groups, |group| group.foresee(&movers, Some(soft), h));
-            self.rounds(&whole, &mut groups, &mut movers, Some(soft), h);
+            each(whole, groups, all, |group, share| group.warm_start(share));
+            each(whole, groups, all, |group, share| group.warm_roll(share));
+            for_all(groups, |group| group.foresee(movers, Some(soft), h));
+            self.rounds(whole, groups, movers, Some(soft), h);
             movers.advance(h);
-            for_all(&mut groups, |group| {
-                group.aim(&movers);
-                group.foresee(&movers, None, h);
+            for_all(groups, |group| {
+                group.aim(movers);
+                group.foresee(movers, None, h);
             });
-            self.rounds(&whole, &mut groups, &mut movers, None, h);
-            for_all(&mut groups, Group::sum_up);
+            self.rounds(whole, groups, movers, None, h);
+            for_all(groups, Group::sum_up);
         }
         for _ in 0..BOUNCE_ROUNDS {
             let all = &mut movers.share();
-            each(&whole, &mut groups, all, |group, share| group.bounce(share, self.bounce_threshold));
+            each(whole, groups, all, |group, share| group.bounce(share, self.bounce_threshold));
         }
         // Without weight nothing leans, and what is left is a collision that must keep its momentum.
         if settings.gravity != DVec3::ZERO {
-            self.settle(&groups, &mut movers, settings);
-        }
-        for group in &groups {
-            manifolds[group.manifold].rolling_impulse = group.roll.impulse;
-            for row in &*group.rows {
-                let p = &mut manifolds[group.manifold].points[row.point as usize];
-                p.normal_impulse = row.normal_impulse;
-                p.friction_impulse = row.friction_impulse;
-                p.total_impulse = row.total_impulse;
-                p.slid = row.slid || row.total_impulse == 0.0;
-            }
-        }
-        for (k, state) in movers.states() {
-            bodies[k].state = state;
-            integrate::velocity(&mut bodies[k].state, DVec3::ZERO, h);
+            self.settle(groups, movers, settings);
         }
     }
 }
@@ -277,6 +282,12 @@ fn parts(bodies: &[Body], manifolds: &[Manifold]) -> (Part, Vec<usize>, Vec<Touc
     let touches = manifolds.iter().enumerate().filter_map(touch).collect();
     let positions: Vec<DVec3> = bodies.iter().map(|body| body.state.position).collect();
     divide(&positions, (0..bodies.len()).filter(|&k| moves(k)).collect(), touches)
+}
+
+/// In how many parts that are not halved a heap is solved.
+#[cfg(test)]
+pub fn parts_of(bodies: &[Body], manifolds: &[Manifold]) -> usize {
+    parts(bodies, manifolds).0.leaves()
 }
 
 /// One for each point of the manifolds that `touches` names, in that order.

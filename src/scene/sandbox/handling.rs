@@ -109,6 +109,7 @@ impl Sandbox {
         self.projectiles.insert(at.min(self.projectiles.len()), (def.clone(), object));
         self.happened(Event::Projectile { time: self.time, body: Box::new(scene_body) });
         self.add(def, object, 0);
+        self.record_change(false);
         self.revision += 1;
         Ok(true)
     }

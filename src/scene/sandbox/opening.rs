@@ -102,7 +102,8 @@ impl Sandbox {
         self.put_pin(&scene, carried.as_ref());
         self.set_pairs(&scene);
         self.scene = scene;
-        self.first = Some(self.snapshot());
+        self.first = None;
+        self.first = Some(Arc::new(self.snapshot()));
         self.collect(arena);
         self.revision += 1;
         Ok(())
@@ -138,11 +139,15 @@ impl Sandbox {
         scene.view.color_by = self.tuning.view.color_by;
         scene.view.explode = self.tuning.view.explode;
         for (object, body) in scene.bodies.iter_mut().enumerate() {
-            body.friction = self.tuning.friction;
-            body.restitution = self.tuning.restitution;
-            body.physics_level = Some(self.tuning.physics_level.clamp(1, body.level));
-            body.fracture =
-                FractureParams { interior: self.interior_of(object), ..self.tuning.fracture.clone() };
+            let touch = self.touch_of(body);
+            (body.friction, body.restitution) = (touch.friction, touch.restitution);
+            if touch.physics_level != body.collision_level() {
+                body.physics_level = Some(touch.physics_level.clamp(1, body.level));
+            }
+            // The panels show the first body's random numbers.
+            let params = if object == 0 { self.tuning.fracture.clone() } else { self.fracture_of(body) };
+            body.fracture = FractureParams { interior: self.interior_of(object), ..params };
+            body.fracture.fit(body.level);
         }
         self.write_pin(&mut scene);
         scene
@@ -154,8 +159,9 @@ impl Sandbox {
         // Blows were made on the old voxels; they would not fall the same way again.
         scene.events.retain(|event| matches!(event, Event::Projectile { .. }));
         for body in &mut scene.bodies {
+            body.physics_level = Some(body.collision_level().clamp(1, level));
             body.level = level;
-            body.physics_level = Some(self.tuning.physics_level.clamp(1, level));
+            body.fracture.fit(level);
         }
         if !scene.bodies.is_empty() {
             // By where they lie, not by number: another level may draw other seeds.

@@ -1,13 +1,7 @@
 //! Recording every step, and showing recorded states again.
 
 use super::Sandbox;
-use crate::{
-    bodies::{BodyState, StepReport},
-    scene::{Snapshot, Timeline},
-};
-
-/// A state to put back.
-type Wanted = (Option<Snapshot>, Vec<(BodyState, bool)>, f64);
+use crate::{bodies::StepReport, scene::Timeline};
 
 impl Sandbox {
     /// What was recorded.
@@ -28,16 +22,28 @@ impl Sandbox {
             return;
         }
         let mut timeline = std::mem::take(&mut self.timeline);
-        timeline.record(self.time, &self.world.bodies, || self.snapshot());
+        timeline.record((self.time, self.next_event), &self.world.bodies, || self.snapshot());
         self.timeline = timeline;
+    }
+
+    /// Keeps what has just become of the bodies between two steps. Where the last step itself led to it, the state of that moment in which
+    /// it had not happened yet is not to go on from, and is forgotten.
+    pub(super) fn record_change(&mut self, by_itself: bool) {
+        if self.timeline.is_empty() {
+            return;
+        }
+        if by_itself {
+            self.timeline.forget_last(self.time);
+        }
+        self.record();
     }
 
     /// Shows a recorded state: bodies, time and what has not happened yet are as they were then. Time can go on from there;
     /// then what came after it is forgotten. False where there is no such state.
     pub fn show_recorded(&mut self, frame: usize) -> bool {
         let wanted = self.timeline.wanted(frame, &self.world.bodies);
-        let owned: Option<Wanted> = wanted.map(|(s, states, time)| (s.cloned(), states.to_vec(), time));
-        let Some((snapshot, states, time)) = owned else {
+        let owned = wanted.map(|w| (w.snapshot.cloned(), w.states.to_vec(), w.time, w.next_event));
+        let Some((snapshot, states, time, next_event)) = owned else {
             return false;
         };
         // Fractures on their way belong to the state that is left.
@@ -53,10 +59,7 @@ impl Sandbox {
             (body.still_secs, body.slow_secs) = (0.0, 0.0);
         }
         self.time = time;
-        // The step to this state began a step earlier and saw what was due then; a little for rounding.
-        let began = time - self.world.settings.dt * (1.0 - 1e-6);
-        let first = |e: &crate::scene::Event| e.time() > began;
-        self.next_event = self.scene.events.iter().position(first).unwrap_or(self.scene.events.len());
+        self.next_event = next_event.min(self.scene.events.len());
         self.timeline.shown(frame, &self.world.bodies);
         self.last_step = StepReport { time, ..StepReport::default() };
         self.revision += 1;

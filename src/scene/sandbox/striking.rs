@@ -88,6 +88,7 @@ impl Sandbox {
         if let Some(body) = self.world.bodies.iter().find(|b| b.id == next.body) {
             let object = self.info.get(&next.body).map_or(0, |info| info.object);
             next.params.interior = self.interior_of(object);
+            next.params.fit(body.def.forest.level);
             if next.cause == Cause::User && !self.tuning.lock_rng {
                 // An earlier blow that waited too has taken its number meanwhile.
                 next.params.rng = self.tuning.fracture.rng;
@@ -159,6 +160,7 @@ impl Sandbox {
             });
         }
         self.world.wake_all();
+        self.record_change(job.cause != Cause::User);
         let whole = job.source_volume.max(f64::MIN_POSITIVE);
         self.last_break = Some(BreakSummary {
             counts: fracture.counts,
@@ -222,8 +224,7 @@ impl Sandbox {
             let along = body.state.rotation.inverse() * way / h;
             let reach = pick_forest(&body.def.forest, body.def.tree, from, along).map_or(0.0, |hit| hit.t);
             let point = if reach > 0.0 { start + way * reach } else { body.state.position };
-            let object = self.info.get(&id).and_then(|info| self.objects.get(info.object));
-            let params = object.map_or_else(|| self.tuning.fracture.clone(), |o| o.scene.fracture.clone());
+            let params = self.own_params(id);
             recoils.push((id, self.recoil(id, kick, threshold, before)));
             let blow = Blow { point, direction: way, speed: 0.0 };
             self.waiting.push(Waiting { body: id, blow, params, kept: None, cause: Cause::Collision });

@@ -1,6 +1,8 @@
 //! Taking back and doing again: snapshots of the bodies, and the tuned values.
 
-use super::Sandbox;
+use std::sync::Arc;
+
+use super::{Sandbox, values::Touch};
 use crate::{
     bodies::{Adaptive, BodyDef, StepReport},
     scene::{Pin, Snapshot, Tuning, history::Step},
@@ -17,12 +19,19 @@ impl Sandbox {
             time: self.time,
             next_event: self.next_event,
             projectiles: self.projectiles.clone(),
+            settings: self.world.settings,
+            first: self.first.clone(),
         }
     }
 
     fn restore(&mut self, snapshot: &Snapshot) {
         self.timeline.clear();
         self.put_back(snapshot);
+        self.world.settings = snapshot.settings;
+        // The first moment itself knows of none.
+        if let Some(first) = &snapshot.first {
+            self.first = Some(Arc::clone(first));
+        }
     }
 
     /// As it was then; the bodies get new names.
@@ -110,8 +119,7 @@ impl Sandbox {
 
     fn set_tuning(&mut self, tuning: Tuning) {
         let moved = tuning.gravity != self.tuning.gravity
-            || tuning.friction != self.tuning.friction
-            || tuning.physics_level != self.tuning.physics_level
+            || Touch::tuned(&tuning) != Touch::tuned(&self.tuning)
             || tuning.far_levels != self.tuning.far_levels
             || tuning.response != self.tuning.response;
         self.tuning = tuning;
@@ -122,11 +130,7 @@ impl Sandbox {
         self.world.settings.gravity.y = -self.tuning.gravity;
         self.world.settings.response = self.tuning.response;
         self.world.settings.adaptive = self.adaptive();
-        for body in &mut self.world.bodies {
-            body.def.friction = self.tuning.friction;
-            body.def.restitution = self.tuning.restitution;
-            body.def.physics_level = self.tuning.physics_level.clamp(1, body.def.forest.level.max(1));
-        }
+        self.spread_values();
         if moved {
             self.world.wake_all();
         }

@@ -1,0 +1,119 @@
+//! What is kept: scenes that the user saves, and what the window saves by itself.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use super::{AUTOSAVE_EVERY, Answer, Dialog, Purpose, Session, picture};
+use crate::{
+    scene::{autosave_path, earlier_path, save_scene},
+    ui::NoticeKind,
+};
+
+impl Session {
+    pub(super) fn ask(&mut self, purpose: Purpose) {
+        if self.dialog.is_none() {
+            self.dialog = Some(Dialog::open(purpose, &self.scene_name()));
+        }
+    }
+
+    pub(super) fn answered(&mut self, purpose: Purpose, answer: Answer) {
+        match (purpose, answer) {
+            (Purpose::Open, Answer::Chosen(path)) => self.open(&path, self.level()),
+            (Purpose::Save, Answer::Chosen(path)) => self.save(&path),
+            (_, Answer::Cancelled) => {}
+            (Purpose::Open, Answer::Missing) => self.say(
+                NoticeKind::Error,
+                "this desktop offers no file dialog; drop a file on the window or type its path under Object",
+            ),
+            (Purpose::Save, Answer::Missing) => {
+                let name = self.scene_name();
+                let folder = std::env::current_dir().unwrap_or_default();
+                // Nobody was asked, so nothing that is there may go.
+                match picture::free_scene(&folder, &name) {
+                    Some(path) => self.save(&path),
+                    None => self.say(NoticeKind::Error, "no free file name for the scene in this folder"),
+                }
+            }
+        }
+    }
+
+    fn scene_name(&self) -> String {
+        let name = self.sandbox.as_ref().and_then(|s| s.objects().first()).map(|o| o.name.clone());
+        name.filter(|n| !n.is_empty()).unwrap_or_else(|| "scene".into())
+    }
+
+    fn save(&mut self, path: &Path) {
+        let Some(sandbox) = &self.sandbox else {
+            return;
+        };
+        // By its name a scene is told from a mesh when it is opened.
+        let named = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
+        let path = &if named { path.to_path_buf() } else { appended(path, ".toml") };
+        match save_scene(path, &sandbox.scene(self.camera)) {
+            Ok(()) => {
+                self.unsaved = false;
+                self.say(NoticeKind::Remark, format!("Saved {}", path.display()));
+            }
+            Err(error) => self.say(NoticeKind::Error, error.to_string()),
+        }
+    }
+
+    /// Saves what has changed to the autosave file, when it is time or `now`.
+    pub fn autosave(&mut self, now: bool) {
+        let due = self.unsaved && self.autosaved.elapsed() > AUTOSAVE_EVERY;
+        let wanted = due || (now && self.unsaved);
+        let Some(sandbox) = self.sandbox.as_ref().filter(|s| !s.objects().is_empty() && wanted) else {
+            return;
+        };
+        self.autosaved = Instant::now();
+        let (path, scene) = (autosave_path(), sandbox.scene(self.camera));
+        let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+        let written = std::fs::create_dir_all(folder)
+            .map_err(|e| e.to_string())
+            .and_then(|()| save_scene(&path, &scene).map_err(|e| e.to_string()));
+        match written {
+            Ok(()) => (self.unsaved, self.autosave_failed) = (false, false),
+            Err(error) => {
+                if !std::mem::replace(&mut self.autosave_failed, true) {
+                    let text =
+                        format!("the scene could not be saved by itself: {error}; save it with Ctrl+S");
+                    self.say(NoticeKind::Error, text);
+                }
+            }
+        }
+    }
+
+    /// Saves what is open, whether or not it has changed.
+    pub fn keep(&mut self) {
+        self.unsaved = true;
+        self.autosave(true);
+    }
+
+    /// Puts what an earlier window saved by itself where this one does not write, and says that it is there.
+    pub fn keep_earlier(&mut self) {
+        let (from, to) = (autosave_path(), earlier_path());
+        // Without a file there is nothing to keep.
+        if std::fs::rename(&from, &to).is_ok() {
+            let text = "The last session had changes that nobody saved; Ctrl+P, \"Reopen the last session\" brings them back";
+            self.say(NoticeKind::Remark, text);
+        }
+    }
+
+    pub(super) fn reopen_earlier(&mut self) {
+        let path = earlier_path();
+        if path.exists() {
+            self.open(&path, self.level());
+        } else {
+            self.say(NoticeKind::Error, "no earlier session is kept; what is not saved is kept from now on");
+        }
+    }
+}
+
+/// A path with something after its name.
+fn appended(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_os_string();
+    name.push(end);
+    name.into()
+}
