@@ -35,7 +35,7 @@ const WAKE_SPEED: f64 = 0.075;
 const LEAVE_SPEED: f64 = 0.05;
 /// What held a sleeper up has left it when nothing of it is nearer than this, cells: a step or two after it began to fall, while its
 /// points are still there.
-const APART_CELLS: f64 = 0.05;
+const APART_CELLS: f64 = 0.2;
 /// Whose normal towards a sleeper is this much against gravity holds it up.
 const UPWARD: f64 = 0.3;
 
