@@ -14,7 +14,11 @@ use super::{
     rolling::Roll,
     row::{Row, Soft, Surface},
 };
-use crate::bodies::{Body, BodyId, WorldSettings, collide::Manifold, integrate};
+use crate::bodies::{
+    Body, BodyId, WorldSettings,
+    collide::{Manifold, cell_size},
+    integrate,
+};
 use glam::DVec3;
 use rayon::prelude::*;
 
@@ -29,8 +33,8 @@ pub struct SoftStep {
     pub push_out: f64,
     /// Slower impacts do not bounce, m/s.
     pub bounce_threshold: f64,
-    /// Torque that resists rolling, as a share of the normal force times half the thickness of the thinner body: what is slender
-    /// tips over, as its base has it, and not later.
+    /// Torque that resists rolling, as a share of the normal force times half the thickness of the thinner body; at most one cell of the
+    /// pair times that force: it stands for what voxels round off, and must not hold up what leans.
     pub rolling: f64,
     /// How fast what has slipped while friction held is drawn back, 1/s: else heaps creep.
     pub stick: f64,
@@ -254,7 +258,11 @@ impl SoftStep {
             let (pair, m) = (first.pair(), first.manifold as usize);
             let (rows, later) = rest.split_at_mut(manifolds[m].points.len());
             rest = later;
-            let arm = self.rolling * half[pair[0]].min(half[pair[1]]);
+            let cell = |s: usize| {
+                let body = bodies.get(movers.frames[pair[s]].body);
+                body.map_or(0.0, |body| cell_size(body, manifolds[m].levels[s]))
+            };
+            let arm = (self.rolling * half[pair[0]].min(half[pair[1]])).min(cell(0).max(cell(1)));
             groups.push(Group::new(m, rows, Roll::new(pair, arm, manifolds[m].rolling_impulse)));
         }
         groups
