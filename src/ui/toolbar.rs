@@ -2,10 +2,18 @@
 
 use super::{Command, Tool, UiInput, UiOutput, theme};
 
+/// Width at which all buttons have room to spare, points.
+const ROOMY: f32 = 1120.0;
+
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     ui.horizontal(|ui| {
         ui.label(egui::RichText::new("Kintsugi").size(16.0).strong().color(theme::GOLD));
         ui.add_space(10.0);
+        // Narrow windows: every button stays whole.
+        if ui.available_width() < ROOMY {
+            ui.spacing_mut().button_padding.x = 5.0;
+            ui.spacing_mut().item_spacing.x = 4.0;
+        }
         button(
             ui,
             out,
@@ -94,7 +102,7 @@ fn tools(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         (Tool::Hand, "hand", "Hand", "Drag a body about by a spring, while time runs (G)"),
         (Tool::Throw, "throw", "Throw", "A click throws a ball or a box from the eye (T)"),
     ];
-    ui.spacing_mut().item_spacing.x = 3.0;
+    ui.spacing_mut().item_spacing.x = ui.spacing().item_spacing.x.min(3.0);
     for (tool, name, text, tip) in tools {
         let button = egui::Button::selectable(input.tool == tool, text).frame_when_inactive(true);
         let response = ui.add(button).on_hover_text(tip);
