@@ -55,7 +55,7 @@ pub(super) fn show(
                                 egui::Label::new(egui::RichText::new(&notice.text).color(theme::TEXT)).wrap(),
                             );
                         });
-                        if ui.button("✕").on_hover_text("Dismiss").clicked() {
+                        if ui.button("×").on_hover_text("Dismiss").clicked() {
                             commands.push(Command::Dismiss(notice.id));
                         }
                     });

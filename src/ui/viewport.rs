@@ -161,8 +161,10 @@ fn messages(ui: &egui::Ui, input: &UiInput<'_>, rect: Rect, out: &mut UiOutput) 
         };
         area("hint", foot).interactable(false).show(ui.ctx(), |ui| {
             theme::float_frame(theme::GOLD).show(ui, |ui| {
+                // It stays over the picture, whose width the panels leave.
+                ui.set_max_width((rect.width() - 60.0).max(120.0));
                 ui.label(egui::RichText::new(title).size(15.0).color(theme::GOLD));
-                ui.label(egui::RichText::new(more).color(theme::DIM));
+                ui.add(egui::Label::new(egui::RichText::new(more).color(theme::DIM)).wrap());
             });
         });
     }

@@ -120,13 +120,19 @@ mod tests {
     use crate::bodies::{
         collide::{Hit, find_hits},
         surfels::Shapes,
+        testing::{ball, body, grid},
         tests::{pile, steps},
     };
-    use glam::DVec3;
+    use glam::{DVec3, Vec3};
+    use std::sync::Arc;
 
     /// Hits of a heap that is stirred, over its steps, with lists and without; the lists are said to reach so much farther than they do, m.
     fn compare(level: u32, physics_level: u32, farther: f64) -> (usize, usize, usize) {
         let mut w = pile(level, physics_level, 3);
+        // Another grid, whose cells are three quarters as large: it is thrown at the heap so fast that its pairs look ahead.
+        let cell = 1.0 / f64::from(1u32 << physics_level);
+        let ball = Arc::new(ball(5, Vec3::splat(16.0), 12.0));
+        let thrown = w.add(body(&ball, 0, grid(5, 24.0 * cell), 5, DVec3::ZERO));
         for (i, body) in w.bodies.iter_mut().enumerate() {
             let angle = 2.4 * i as f64;
             body.state.linear_velocity += DVec3::new(angle.cos(), 0.3 * (0.7 * angle).sin(), angle.sin());
@@ -134,8 +140,15 @@ mod tests {
         }
         let (mut shapes, mut lists) = (Shapes::default(), NearLists::default());
         let (mut all, mut off, mut spared) = (0, 0, 0);
-        for _ in 0..60 {
+        for step in 0..60 {
             steps(&mut w, 0.01);
+            if let Some(ball) = w.body_mut(thrown).filter(|_| step % 12 == 0) {
+                let angle = f64::from(step);
+                let way = DVec3::new(angle.cos(), -0.4, angle.sin());
+                ball.state.position = DVec3::Y * 0.6 - way * 0.85;
+                ball.state.linear_velocity = way * (80.0 * cell);
+                ball.wake();
+            }
             let n = w.bodies.len();
             let each = (0..n).flat_map(|i| (i + 1..n).map(move |j| [i, j]));
             let pairs: Vec<Pair> = each.map(|[i, j]| Pair::new(&w.bodies, i, j, 0.01)).collect();
