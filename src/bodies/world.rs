@@ -436,9 +436,9 @@ impl World {
 
     /// Removes all bodies.
     pub fn clear(&mut self) {
-        let bodies = std::mem::take(&mut self.bodies);
+        self.bodies.clear();
         self.manifolds.clear();
-        bodies.iter().for_each(|body| self.near.forget(body.id));
+        self.near = NearLists::default();
         self.shapes.keep(|_| false);
     }
 

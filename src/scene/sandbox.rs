@@ -393,7 +393,7 @@ impl Sandbox {
     #[must_use]
     pub fn nearest_body(&self, point: DVec3) -> Option<BodyId> {
         let in_grid = |body: &Body| grid_from_world(&body.state, &body.def.mass, body.def.grid.h, point);
-        // No farther than this: most bodies are not looked into.
+        // No nearer than this: most bodies are not looked into.
         let at_least = |body: &Body| {
             let (p, (low, high)) = (in_grid(body), body.def.mass.bounds);
             p.clamp(low, high).distance(p) * body.def.grid.h

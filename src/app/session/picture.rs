@@ -1,9 +1,6 @@
 //! F12: the picture as it is on the screen, to a PNG file.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::mpsc,
-};
+use std::{path::PathBuf, sync::mpsc};
 
 use super::Session;
 use crate::{
@@ -68,12 +65,6 @@ impl Session {
 fn free_name() -> Option<PathBuf> {
     let folder = std::env::current_dir().ok()?;
     (1..10_000).map(|i| folder.join(format!("kintsugi-{i}.png"))).find(|p| !p.exists())
-}
-
-/// `name.toml`, or `name-2.toml` and so on: the first that is free in a folder.
-pub(super) fn free_scene(folder: &Path, name: &str) -> Option<PathBuf> {
-    let numbered = (2..10_000).map(|i| folder.join(format!("{name}-{i}.toml")));
-    std::iter::once(folder.join(format!("{name}.toml"))).chain(numbered).find(|p| !p.exists())
 }
 
 /// The pixels of a picture, RGBA8 from the top.

@@ -5,7 +5,7 @@ use std::{
     time::Instant,
 };
 
-use super::{AUTOSAVE_EVERY, Answer, Dialog, Purpose, Session, picture};
+use super::{AUTOSAVE_EVERY, Answer, Dialog, Purpose, Session};
 use crate::{
     scene::{autosave_path, earlier_path, save_scene},
     ui::NoticeKind,
@@ -31,7 +31,7 @@ impl Session {
                 let name = self.scene_name();
                 let folder = std::env::current_dir().unwrap_or_default();
                 // Nobody was asked, so nothing that is there may go.
-                match picture::free_scene(&folder, &name) {
+                match free_scene(&folder, &name) {
                     Some(path) => self.save(&path),
                     None => self.say(NoticeKind::Error, "no free file name for the scene in this folder"),
                 }
@@ -54,6 +54,8 @@ impl Session {
         match save_scene(path, &sandbox.scene(self.camera)) {
             Ok(()) => {
                 self.unsaved = false;
+                // Else the next window would say that nobody saved it. There may be none.
+                let _ = std::fs::remove_file(autosave_path());
                 self.say(NoticeKind::Remark, format!("Saved {}", path.display()));
             }
             Err(error) => self.say(NoticeKind::Error, error.to_string()),
@@ -62,8 +64,7 @@ impl Session {
 
     /// Saves what has changed to the autosave file, when it is time or `now`.
     pub fn autosave(&mut self, now: bool) {
-        let due = self.unsaved && self.autosaved.elapsed() > AUTOSAVE_EVERY;
-        let wanted = due || (now && self.unsaved);
+        let wanted = self.unsaved && (now || self.autosaved.elapsed() > AUTOSAVE_EVERY);
         let Some(sandbox) = self.sandbox.as_ref().filter(|s| !s.objects().is_empty() && wanted) else {
             return;
         };
@@ -109,6 +110,12 @@ impl Session {
             self.say(NoticeKind::Error, "no earlier session is kept; what is not saved is kept from now on");
         }
     }
+}
+
+/// `name.toml`, or `name-2.toml` and so on: the first that is free in a folder.
+fn free_scene(folder: &Path, name: &str) -> Option<PathBuf> {
+    let numbered = (2..10_000).map(|i| folder.join(format!("{name}-{i}.toml")));
+    std::iter::once(folder.join(format!("{name}.toml"))).chain(numbered).find(|p| !p.exists())
 }
 
 /// A path with something after its name.
