@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::{
-    bodies::{MassProperties, mass_properties},
     gpu::{Gpu, GpuError, StageTiming, read_all},
+    shape::{GridMass, grid_mass},
     svo::{Arena, Forest, LeafColor, Leaves, Slot},
 };
 
@@ -25,6 +25,17 @@ pub struct Source<'a> {
     pub tree: u32,
 }
 
+impl<'a> Source<'a> {
+    /// Tree `tree` of a forest that is in the arena.
+    ///
+    /// # Errors
+    /// [`GpuError::Driver`] where it is not.
+    pub fn new(arena: &'a Arena, forest: &'a Arc<Forest>, tree: u32) -> Result<Self, GpuError> {
+        let missing = || GpuError::Driver("the octree that is to break is not on the device".into());
+        Ok(Self { arena, slot: arena.slot(forest).ok_or_else(missing)?, forest, tree })
+    }
+}
+
 /// One connected piece.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Piece {
@@ -35,7 +46,7 @@ pub struct Piece {
     /// Copies plus internal leaf cells.
     pub voxels: u64,
     /// Mass at density 1, centre, inertia, bounds; grid units.
-    pub mass: MassProperties,
+    pub mass: GridMass,
 }
 
 /// Counts of one fracture, as report.json names them.
@@ -231,7 +242,7 @@ pub(super) fn collect(
     let mut pieces: Vec<Piece> = (0..tree_cells.len())
         .into_par_iter()
         .map(|tree| {
-            let mass = mass_properties(&forest, tree);
+            let mass = grid_mass(&forest, tree);
             Piece { tree: tree as u32, cell: tree_cells[tree], voxels: mass.voxels, mass }
         })
         .collect();

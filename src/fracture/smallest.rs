@@ -17,7 +17,7 @@ use super::{
     merge::{Joining, join},
 };
 use crate::{
-    bodies::mass_properties,
+    shape::grid_mass,
     svo::{
         Forest, Octant, gather,
         morton::{self, Key},
@@ -163,7 +163,7 @@ fn merge_small(
         .map(|(tree, (name, group))| {
             let mut piece = Piece { tree: tree as u32, ..fracture.pieces[*name as usize].clone() };
             if group.members.len() > 1 {
-                piece.mass = mass_properties(&after, tree);
+                piece.mass = grid_mass(&after, tree);
                 piece.voxels = piece.mass.voxels;
             }
             (piece, *group)

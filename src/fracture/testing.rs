@@ -71,9 +71,9 @@ impl Bench {
     pub fn with_source<T>(&self, forest: &Arc<Forest>, tree: u32, work: impl FnOnce(&Source<'_>) -> T) -> T {
         let mut arena = Arena::new(&self.gpu).unwrap();
         // Something in front, so that a slot's base that is forgotten shows.
-        arena.insert(&self.gpu, &ball(3)).unwrap();
-        let slot = arena.insert(&self.gpu, forest).unwrap();
-        work(&Source { arena: &arena, slot, forest, tree })
+        arena.insert(&self.gpu, &Arc::new(ball(3))).unwrap();
+        arena.insert(&self.gpu, forest).unwrap();
+        work(&Source::new(&arena, forest, tree).unwrap())
     }
 }
 
