@@ -9,10 +9,10 @@ use glam::DVec3;
 use super::{Sandbox, previewing::cells};
 use crate::{
     bodies::Body,
+    fracture::UNIT_BITS,
     scene::{
         Aim, KeptCells, Pin, Pinned, Scene,
         breaking::{local_from_world, world_from_local},
-        kept::UNIT_BITS,
     },
     svo::Grid,
 };
