@@ -11,6 +11,9 @@ mod small;
 mod solve;
 pub mod voronoi;
 
+#[cfg(test)]
+pub(crate) use voronoi::testing::{layouts, run_every_kernel};
+
 pub use interior::{Interior, Material, Volume};
 pub use params::{FractureParams, Impact, ParamProblem, Preset, Recipe, SmallRule, Smallest, Surface};
 pub use result::{Dropped, Fracture, FractureCounts, FractureError, Merge, Piece, Solved, Source};
