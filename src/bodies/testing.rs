@@ -1,6 +1,6 @@
-//! Shapes and worlds for the tests of this module, made in code.
+//! SurfelCache and worlds for the tests of this module, made in code.
 
-use super::{BodyDef, BodyState, World, WorldSettings, mass_properties, world::Family};
+use super::{BodyDef, BodyState, Family, World, WorldSettings, mass_properties};
 use crate::svo::{Forest, Grid, LeafColor, Leaves, Node, Slot, build, morton, pack_normal};
 use glam::{DVec3, Vec3};
 use rand::{RngExt, SeedableRng};
