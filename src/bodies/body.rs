@@ -1,10 +1,12 @@
 //! What moves: a body's definition, its state, and the body in the world.
 
-use super::{MassProperties, collide::octree};
-use crate::svo::{Forest, Grid, Slot};
+use crate::{
+    shape::{Octree, Shape},
+    svo::{Grid, Leaves, MAX_LEVEL, build},
+};
 use glam::{DMat3, DMat4, DQuat, DVec3};
 use std::sync::{
-    Arc,
+    Arc, OnceLock,
     atomic::{AtomicU64, Ordering},
 };
 
@@ -61,25 +63,15 @@ impl BodyState {
     }
 }
 
-/// What a body is made of. Several bodies may share one forest (pieces of one fracture) and one slot.
+/// A body before it is in a world: its shape, what it is like to touch, and where it starts.
 #[derive(Clone, Debug)]
 pub struct BodyDef {
-    /// The forest.
-    pub forest: Arc<Forest>,
-    /// Its place on the GPU.
-    pub slot: Slot,
-    /// Which tree of it.
-    pub tree: u32,
-    /// The grid in metres (mesh grid times meters_per_unit).
-    pub grid: Grid,
-    /// Metres for one unit of the mesh.
+    /// What it is made of. Several bodies may share parts of it (pieces of one fracture share a forest).
+    pub shape: Arc<Shape>,
+    /// Metres for one unit of the mesh that the object was imported from.
     pub meters_per_unit: f64,
     /// Bodies of one family with equal grids are pieces of one object: what overlaps where their grids coincide pushes nobody.
     pub family: Family,
-    /// From [`super::mass_properties`], so that callers who know it need not sum again.
-    pub mass: MassProperties,
-    /// kg/m^3.
-    pub density: f64,
     /// Coulomb friction.
     pub friction: f64,
     /// Restitution.
@@ -93,78 +85,92 @@ pub struct BodyDef {
 }
 
 impl BodyDef {
-    /// Whether both are pieces of one object.
+    /// Its octree; of what is none, an octree without voxels, which touches nothing.
     #[must_use]
-    pub fn is_sibling(&self, other: &Self) -> bool {
-        self.family == other.family && self.grid == other.grid
+    pub fn octree(&self) -> &Octree {
+        self.shape.as_octree().unwrap_or_else(|| nothing())
     }
 
-    /// Grid coordinates (voxels) to world metres for a body in `state`.
+    /// Gives it another density, kg/m^3.
+    pub fn set_density(&mut self, density: f64) {
+        self.shape = Arc::new(self.shape.with_density(density));
+    }
+
+    /// The geometry's own coordinates (voxels of an octree) to world metres for a body in `state`.
     #[must_use]
     pub fn world_from_grid(&self, state: &BodyState) -> DMat4 {
-        DMat4::from_scale_rotation_translation(DVec3::splat(self.grid.h), state.rotation, state.position)
-            * DMat4::from_translation(-self.mass.centre)
+        self.shape.world_from_local(state.position, state.rotation)
     }
 
-    /// The resting state in which the body lies exactly where its grid says, moved by `world` (a rotation and translation).
+    /// The resting state in which the body lies exactly where its shape space says, moved by `world` (a rotation and translation).
     #[must_use]
     pub fn state_in_place(&self, world: DMat4) -> BodyState {
         let (_, rotation, _) = world.to_scale_rotation_translation();
-        let in_metres = self.grid.origin + self.grid.h * self.mass.centre;
-        BodyState { rotation, ..BodyState::at(world.transform_point3(in_metres)) }
+        BodyState { rotation, ..BodyState::at(world.transform_point3(self.shape.mass().centre)) }
     }
 
     /// kg. Never zero, even for a body without voxels.
     #[must_use]
     pub fn mass_kg(&self) -> f64 {
-        let kg = self.mass.volume * self.grid.h.powi(3) * self.density;
-        if kg.is_finite() && kg > 0.0 { kg } else { f64::MIN_POSITIVE.sqrt() }
+        self.shape.mass_kg()
     }
 
     /// kg m^2 about the centre of mass, body axes.
     #[must_use]
     pub fn inertia(&self) -> DMat3 {
-        let inertia = self.mass.inertia * (self.grid.h.powi(5) * self.density);
-        // What has no inertia does not turn.
-        if inertia.is_finite() { inertia } else { DMat3::ZERO }
+        self.shape.inertia()
     }
 
-    /// Level at which it collides.
+    /// Level at which it collides: an octree's own, so far as it has that level.
     #[must_use]
     pub fn collision_level(&self) -> u32 {
-        self.physics_level.clamp(1, self.forest.level.max(1))
+        let finest = self.shape.as_octree().map_or(MAX_LEVEL, Octree::level);
+        self.physics_level.clamp(1, finest.max(1))
     }
 
-    /// Edge of a cell of the level at which it collides, m.
+    /// How finely it collides by itself, m: the edge of a cell of the level at which it collides. What has no cells counts as if its
+    /// bounding sphere lay in a grid of that level.
     #[must_use]
     pub fn resolution_m(&self) -> f64 {
-        self.grid.h * f64::from(1u32 << (self.forest.level - self.collision_level()))
-    }
-
-    /// Edge of the smallest part of its shape, m: of a voxel.
-    #[must_use]
-    pub fn grain_m(&self) -> f64 {
-        self.grid.h
+        let level = self.collision_level();
+        match self.shape.as_octree() {
+            Some(octree) => octree.cell_size(level),
+            None => 2.0 * self.radius() / f64::from(1u32 << level),
+        }
     }
 
     /// Whether it has so few voxels that one sample a voxel says little about its shape.
     #[must_use]
     pub fn is_crumb(&self) -> bool {
-        self.mass.voxels <= 27
+        self.shape.as_octree().is_some_and(|octree| octree.mass.voxels <= 27)
+    }
+
+    /// Edge of the smallest part of its shape, m: of a voxel; 0 where there are no such parts.
+    #[must_use]
+    pub fn grain_m(&self) -> f64 {
+        self.shape.as_octree().map_or(0.0, |octree| octree.grid.h)
     }
 
     /// The shortest edge of the box with the same moments, m.
     #[must_use]
     pub fn thickness(&self) -> f64 {
-        octree::thickness(&self.mass) * self.grid.h
+        self.shape.thickness()
     }
 
     /// Metres from the centre of mass to the farthest corner of its bounds.
     #[must_use]
     pub fn radius(&self) -> f64 {
-        let (low, high) = self.mass.bounds;
-        (low - self.mass.centre).abs().max((high - self.mass.centre).abs()).length() * self.grid.h
+        self.shape.radius()
     }
+}
+
+/// The octree of what has none.
+fn nothing() -> &'static Octree {
+    static NOTHING: OnceLock<Octree> = OnceLock::new();
+    NOTHING.get_or_init(|| {
+        let forest = Arc::new(build(1, Leaves::default(), &|_: u32, _: u32| false));
+        Octree::new(&forest, 0, Grid { level: 1, origin: DVec3::ZERO, h: 1.0 })
+    })
 }
 
 /// A body in the world.

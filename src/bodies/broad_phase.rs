@@ -98,14 +98,15 @@ pub struct NearPair {
 /// The box of a body, grown by `reach` m, and how far it moves in `dt`. None where it has no extent or no place.
 #[must_use]
 pub fn bounds(body: &Body, reach: f64, dt: f64) -> Option<Obb> {
-    let (low, high) = body.def.mass.bounds;
-    if body.def.mass.voxels == 0 || !body.state.is_finite() {
+    let shape = &body.def.shape;
+    if shape.is_empty() || !body.state.is_finite() {
         return None;
     }
+    let (low, high) = shape.bounds();
     let centre = body.world_from_grid().transform_point3((low + high) * 0.5);
     let speed =
         body.state.linear_velocity.length() + body.state.angular_velocity.length() * body.def.radius();
-    let half = (high - low) * (0.5 * body.def.grid.h) + reach;
+    let half = (high - low) * (0.5 * shape.unit_m()) + reach;
     Some(Obb { centre, axes: DMat3::from_quat(body.state.rotation), half, way: speed * dt })
 }
 

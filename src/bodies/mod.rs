@@ -14,7 +14,6 @@ mod context;
 mod detail;
 mod drag;
 mod integrate;
-mod mass;
 mod methods;
 mod pair_data;
 mod planes;
@@ -33,14 +32,13 @@ mod world;
 pub use body::{Body, BodyDef, BodyId, BodyState, Family};
 pub use broad_phase::{NearPair, Obb};
 pub use collide::{
-    CollisionPoint, Column, ContactMethod, ContactQuery, FindContacts, FinderEntry, FinderMemory, Kind,
-    Manifold, Overlap, Point, Totals, find, finders, inherit, reduce, register_finder,
+    CollisionPoint, Column, ContactMethod, ContactQuery, FindContacts, FinderEntry, FinderMemory, Manifold,
+    Overlap, Partner, Point, Totals, find, finders, inherit, reduce, register_finder,
 };
 pub use contacts::Contact;
 pub use context::{OnGpu, StageClock, StepContext};
 pub use detail::{Adaptive, Detail, PairLevels};
 pub use drag::Drag;
-pub use mass::{MassProperties, mass_properties};
 pub use methods::{NameTaken, UnknownMethod};
 pub use planes::{Plane, Walls};
 pub use report::StepReport;

@@ -16,7 +16,7 @@ use crate::{
         interior::surface_color,
     },
     gpu::Gpu,
-    svo::{Arena, Forest, Slot, morton, unpack_normal},
+    svo::{Arena, Forest, morton, unpack_normal},
     voxelize::Progress,
 };
 
@@ -127,11 +127,11 @@ pub fn break_object(
     plan: &Plan,
     reporter: &Reporter,
 ) -> Result<Broken, CliError> {
-    let (fracturer, mut arena, slot) = reporter.stage("upload", |_| -> Result<_, CliError> {
+    let (fracturer, mut arena) = reporter.stage("upload", |_| -> Result<_, CliError> {
         let fracturer = Fracturer::new(gpu)?;
         let mut arena = Arena::new(gpu)?;
-        let slot = arena.insert(gpu, &object.forest)?;
-        Ok((fracturer, arena, slot))
+        arena.insert(gpu, &object.forest)?;
+        Ok((fracturer, arena))
     })?;
     let mut broken = Broken {
         source: Arc::clone(&object.forest),
@@ -143,7 +143,7 @@ pub fn break_object(
     let surface_color = surface_color(&object.forest, 0);
     let mut work = Work { gpu, fracturer: &fracturer, plan, reporter, surface_color };
     reporter.stage("fracture", |progress| -> Result<(), CliError> {
-        work.step(&mut broken, &arena, slot, None, &plan.params, &|params| draw_first(object, plan, params))?;
+        work.step(&mut broken, &arena, None, &plan.params, &|params| draw_first(object, plan, params))?;
         progress.set(1.0 / plan.generations as f32);
         for generation in 2..=plan.generations {
             work.generation(&mut broken, &mut arena, generation, progress)?;
@@ -168,14 +168,13 @@ impl Work<'_> {
         &mut self,
         broken: &mut Broken,
         arena: &Arena,
-        slot: Slot,
         parent: Option<PieceRef>,
         params: &FractureParams,
         draw: &dyn Fn(&FractureParams) -> Result<Pattern, PatternError>,
     ) -> Result<(), CliError> {
         let (forest, tree) =
             parent.map_or((&broken.source, 0), |at| (broken.forest(at), broken.piece(at).tree));
-        let source = Source { arena, slot, forest, tree };
+        let source = Source::new(arena, forest, tree)?;
         let mut recipe = params.recipe();
         recipe.surface_color = Some(self.surface_color);
         let (pattern, mut fracture) =
@@ -218,28 +217,20 @@ impl Work<'_> {
         let wanted = broken.pieces.len().div_ceil(8);
         let large: Vec<PieceRef> =
             broken.pieces.iter().take(wanted).copied().filter(|at| self.worth(broken, *at)).collect();
-        let mut slots: Vec<(usize, Slot)> = Vec::new();
         for (done, &at) in large.iter().enumerate() {
             // The pieces of one break share a forest, which is uploaded once.
-            let slot = match slots.iter().find(|(step, _)| *step == at.step) {
-                Some((_, slot)) => *slot,
-                None => {
-                    let slot = arena.insert(self.gpu, broken.forest(at))?;
-                    slots.push((at.step, slot));
-                    slot
-                }
-            };
+            arena.insert(self.gpu, broken.forest(at))?;
             let (params, impact) = self.blow(broken, at);
             let (forest, piece) = (Arc::clone(broken.forest(at)), broken.piece(at).clone());
             let draw = |params: &FractureParams| {
                 Pattern::at_impact(params, impact, piece.mass.bounds, &forest, piece.tree)
             };
-            self.step(broken, arena, slot, Some(at), &params, &draw)?;
+            self.step(broken, arena, Some(at), &params, &draw)?;
             let part = (done + 1) as f32 / large.len() as f32;
             progress.set((generation as f32 - 1.0 + part) / self.plan.generations as f32);
         }
-        for (_, slot) in slots {
-            arena.remove(slot);
+        for at in &large {
+            arena.remove(broken.forest(*at));
         }
         Ok(())
     }

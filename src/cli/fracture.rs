@@ -265,7 +265,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
         formats: args.format.iter().map(|f| f.name().to_owned()).collect(),
         ..ParameterReport::of(&plan.params)
     };
-    let source_volume = crate::bodies::mass_properties(&broken.source, 0).volume;
+    let source_volume = crate::shape::grid_mass(&broken.source, 0).volume;
     let read = (object.input.clone(), object.health.clone());
     let mut report = FractureReport::new(&broken, source_volume, read, gpu.describe(), parameters, checks);
     write(args, &broken, &reporter)?;

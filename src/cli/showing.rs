@@ -126,8 +126,8 @@ impl ShowArgs {
         };
         reporter.stage("look inside", |_| {
             let (fracturer, mut arena) = (Fracturer::new(gpu)?, Arena::new(gpu)?);
-            let slot = arena.insert(gpu, &object.forest)?;
-            let source = Source { arena: &arena, slot, forest: &object.forest, tree: 0 };
+            arena.insert(gpu, &object.forest)?;
+            let source = Source::new(&arena, &object.forest, 0)?;
             let fracture = Some(step.fracture.clone());
             Ok(Some(Inside::read(gpu, &fracturer, &source, blueprint, fracture, &self.parts)?))
         })
@@ -135,9 +135,9 @@ impl ShowArgs {
 
     /// What is drawn; `bodies` are the pieces, or the whole object.
     pub fn overlay(&self, inside: &Inside, object: &Object, bodies: &[RenderBody]) -> Arc<Overlay> {
-        let mass = crate::bodies::mass_properties(&object.forest, 0);
+        let mass = crate::shape::grid_mass(&object.forest, 0);
         let world_from_grid = Place::standing(&mass).matrix(Vec3::ZERO);
-        let apart = |body: &RenderBody| (body.world_from_grid.w_axis - world_from_grid.w_axis).truncate();
+        let apart = |body: &RenderBody| (body.world_from_local.w_axis - world_from_grid.w_axis).truncate();
         let whole = bodies.len() < 2;
         let offsets = bodies.iter().filter(|_| !whole).map(apart).collect();
         Arc::new(overlay(inside, &self.parts, &Placing { world_from_grid, offsets }, self.through))

@@ -341,11 +341,9 @@ fn corner_cells(key: Key, seeds: &[[i32; 3]], level: u32) -> [u32; 8] {
 /// Masses of the pieces, of the dust and of what was taken away sum to that of what was broken.
 fn mass(broken: &Broken, step: &BrokenStep) -> Check {
     let (forest, tree) = broken.source_of(step);
-    let before = crate::bodies::mass_properties(forest, tree as usize).volume;
+    let before = crate::shape::grid_mass(forest, tree as usize).volume;
     let lost = step.fracture.dropped.as_ref().map_or(0.0, |dropped| {
-        (0..dropped.forest.trees())
-            .map(|tree| crate::bodies::mass_properties(&dropped.forest, tree).volume)
-            .sum()
+        (0..dropped.forest.trees()).map(|tree| crate::shape::grid_mass(&dropped.forest, tree).volume).sum()
     });
     let after = step.fracture.pieces.iter().map(|p| p.mass.volume).sum::<f64>();
     let dust = step.fracture.dust_volume;
@@ -406,7 +404,7 @@ fn dust(broken: &Broken, step: &BrokenStep, source: &Cells, parts: &[Cells]) -> 
             (size - touched - cubes, size * each - given, worst)
         })
         .reduce(|| (0.0, 0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1, a.2.max(b.2)));
-    let before: f64 = crate::bodies::mass_properties(source_forest, broken.source_of(step).1 as usize).volume;
+    let before: f64 = crate::shape::grid_mass(source_forest, broken.source_of(step).1 as usize).volume;
     let counted = step.fracture.counts.dust_voxels as f64;
     let error = (volume - step.fracture.dust_volume).abs() / before.max(f64::MIN_POSITIVE);
     let is_dusty = step.recipe.surface == Surface::Dusty;

@@ -10,11 +10,8 @@ use glam::{DVec3, I64Vec3};
 use super::read_seeds;
 use crate::{
     bodies::BodyDef,
-    fracture::{FractureError, FractureParams, Impact, Pattern, PatternError},
+    fracture::{FractureError, FractureParams, Impact, Pattern, PatternError, UNIT_BITS},
 };
-
-/// Units a grid side has, as a power of two: those of [`Pattern::seeds`].
-pub(super) const UNIT_BITS: u32 = 14;
 
 /// Cells that were painted to stay: the seeds that there were then, and those that were chosen. Other seeds find themselves in it
 /// by where they lie, so a changed pattern keeps what was painted, and going back gives the same cells again.
@@ -121,17 +118,28 @@ impl CellSource<'_> {
 
     /// Seeds whose cells stay by `named`.
     pub fn kept(&self, pattern: &Pattern, named: &FractureParams) -> Vec<u32> {
-        named.kept_seeds(pattern, self.impact.point, self.def.mass.bounds, self.def.forest.level)
+        named.kept_seeds(
+            pattern,
+            self.impact.point,
+            self.def.octree().mass.bounds,
+            self.def.octree().forest.level,
+        )
     }
 
     fn seeds(&self, params: &FractureParams) -> Result<(Pattern, FractureParams), PatternError> {
         let mut named = params.clone();
         let pattern = match self.points {
-            Some(points) => Pattern::from_points(points, self.def.grid.level)?,
+            Some(points) => Pattern::from_points(points, self.def.octree().grid.level)?,
             None => {
                 let all = FractureParams { local: None, keep: Vec::new(), ..params.clone() };
                 let def = self.def;
-                Pattern::at_impact(&all, self.impact, def.mass.bounds, &def.forest, def.tree)?
+                Pattern::at_impact(
+                    &all,
+                    self.impact,
+                    def.octree().mass.bounds,
+                    &def.octree().forest,
+                    def.octree().tree,
+                )?
             }
         };
         if let Some(painted) = self.painted {
@@ -141,7 +149,12 @@ impl CellSource<'_> {
     }
 
     fn keep(&self, pattern: Pattern, named: &FractureParams) -> Result<Pattern, PatternError> {
-        pattern.keep_far(named, self.impact.point, self.def.mass.bounds, self.def.forest.level)
+        pattern.keep_far(
+            named,
+            self.impact.point,
+            self.def.octree().mass.bounds,
+            self.def.octree().forest.level,
+        )
     }
 }
 
@@ -155,7 +168,7 @@ pub(super) fn seeds_in_grid(
 ) -> Result<Option<Vec<DVec3>>, FractureError> {
     let Some(file) = &params.seeds_file else { return Ok(None) };
     let points = read_seeds(Path::new(file)).map_err(|error| FractureError::Params(error.message))?;
-    Ok(Some(points.into_iter().map(|p| def.grid.from_mesh(p * def.meters_per_unit)).collect()))
+    Ok(Some(points.into_iter().map(|p| def.octree().grid.from_mesh(p * def.meters_per_unit)).collect()))
 }
 
 #[cfg(test)]

@@ -10,7 +10,6 @@ mod history;
 mod import;
 mod kept;
 pub mod overlays;
-mod pick;
 mod preview;
 mod sandbox;
 mod seeds_file;
@@ -25,7 +24,7 @@ pub use file::{
 pub use history::{History, Snapshot};
 pub use import::{ImportError, ImportJob, Imported, display_name, import, resolve_mesh_path};
 pub use kept::{Cells, KeptCells, nearest_seed};
-pub use pick::{Hit, pick_forest};
+
 pub use preview::{Aim, LevelControl, Pin, PreviewMode, PreviewReport};
 pub use sandbox::{
     Arrived, BodyInfo, LabelReport, LookingReport, ObjectInfo, Sandbox, SandboxError, ScenePick, Subject,

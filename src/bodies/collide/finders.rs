@@ -9,27 +9,30 @@ use crate::{
         methods::{Entry, NameTaken, Table, setting},
     },
     gpu::{Gpu, GpuError},
+    shape::Kind,
 };
 use std::{any::Any, sync::Arc};
 
 use super::ContactQuery;
 
-/// What may touch: the kinds of shapes, and planes.
+/// What may touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// An octree.
-    Octree,
+pub enum Partner {
+    /// A body whose shape is of this kind.
+    Shape(Kind),
     /// The floor or a wall.
     Plane,
 }
 
-impl Kind {
-    /// Of a body.
+impl Partner {
+    /// A body, by the kind of its shape.
     #[must_use]
-    pub fn of(_def: &BodyDef) -> Self {
-        Self::Octree
+    pub fn of(def: &BodyDef) -> Self {
+        Self::Shape(def.shape.kind())
     }
 }
+
+const OCTREE: Partner = Partner::Shape(Kind::Octree);
 
 /// A way to find contacts, as the table has it.
 pub struct FinderEntry {
@@ -39,8 +42,8 @@ pub struct FinderEntry {
     pub label: &'static str,
     /// What it does, in one sentence.
     pub about: &'static str,
-    /// Whether it finds contacts between two such kinds; asked with the kinds in ascending order.
-    pub accepts: fn([Kind; 2]) -> bool,
+    /// Whether it finds contacts between two such; asked in ascending order, so that a plane is the second.
+    pub accepts: fn([Partner; 2]) -> bool,
     /// Makes one for a world, with its passes where there is a device.
     pub make: fn(Option<&Gpu>) -> Result<Box<dyn FindContacts>, GpuError>,
 }
@@ -56,8 +59,8 @@ const BUILT_IN: &[FinderEntry] = &[octree::ENTRY];
 
 /// Who looks at a pair of kinds where the finder that was chosen does not. Pairs that are not here, and that the chosen finder does
 /// not accept, pass through each other.
-const BY_KINDS: &[([Kind; 2], &str)] =
-    &[([Kind::Octree, Kind::Octree], "octree"), ([Kind::Octree, Kind::Plane], "octree")];
+const BY_KINDS: &[([Partner; 2], &str)] =
+    &[([OCTREE, OCTREE], "octree"), ([OCTREE, Partner::Plane], "octree")];
 
 static FINDERS: Table<FinderEntry> = Table::new("contact finder", BUILT_IN);
 
@@ -90,12 +93,12 @@ impl Default for ContactMethod {
 impl ContactMethod {
     /// Who looks at a pair of these kinds where this finder was chosen; none where nobody does.
     #[must_use]
-    pub fn finder_of(self, mut kinds: [Kind; 2]) -> Option<&'static FinderEntry> {
-        kinds.sort_unstable();
-        if (self.0.accepts)(kinds) {
+    pub fn finder_of(self, mut partners: [Partner; 2]) -> Option<&'static FinderEntry> {
+        partners.sort_unstable();
+        if (self.0.accepts)(partners) {
             return Some(self.0);
         }
-        let (_, name) = BY_KINDS.iter().find(|(known, _)| *known == kinds)?;
+        let (_, name) = BY_KINDS.iter().find(|(known, _)| *known == partners)?;
         FINDERS.named(name).ok()
     }
 }
@@ -164,8 +167,8 @@ impl Finders {
     }
 
     /// Who looks at a pair of these kinds, by number.
-    fn of(&self, kinds: [Kind; 2]) -> Option<usize> {
-        self.chosen.finder_of(kinds).and_then(|entry| self.index(entry))
+    fn of(&self, partners: [Partner; 2]) -> Option<usize> {
+        self.chosen.finder_of(partners).and_then(|entry| self.index(entry))
     }
 
     /// By body, as [`FindContacts::reach`]: the farthest of all finders.
@@ -193,7 +196,7 @@ impl Finders {
     fn shared_out(&self, bodies: &[Body], pairs: &[NearPair]) -> Vec<Vec<NearPair>> {
         let mut out = vec![Vec::new(); self.made.len()];
         for pair in pairs {
-            if let Some(k) = self.of(pair.bodies.map(|i| Kind::of(&bodies[i].def))) {
+            if let Some(k) = self.of(pair.bodies.map(|i| Partner::of(&bodies[i].def))) {
                 out[k].push(*pair);
             }
         }
@@ -212,7 +215,7 @@ impl Finders {
         let shares = self.shared_out(query.bodies, query.pairs);
         let mut out = Vec::new();
         for (k, pairs) in shares.into_iter().enumerate() {
-            let own = |i: &usize| self.of([Kind::of(&query.bodies[*i].def), Kind::Plane]) == Some(k);
+            let own = |i: &usize| self.of([Partner::of(&query.bodies[*i].def), Partner::Plane]) == Some(k);
             let at_planes: Vec<usize> = query.at_planes.iter().copied().filter(own).collect();
             let share = ContactQuery { pairs: &pairs, at_planes: &at_planes, ..*query };
             out.extend(self.made[k].finder.find(cx, &share)?);
@@ -260,12 +263,12 @@ impl Finders {
 
 /// Everybody who is needed for these bodies, each once.
 fn entries(chosen: ContactMethod, bodies: &[Body]) -> Vec<&'static FinderEntry> {
-    let mut kinds: Vec<Kind> = bodies.iter().map(|body| Kind::of(&body.def)).collect();
+    let mut kinds: Vec<Partner> = bodies.iter().map(|body| Partner::of(&body.def)).collect();
     kinds.sort_unstable();
     kinds.dedup();
     let mut out: Vec<&'static FinderEntry> = Vec::new();
     for &a in &kinds {
-        for b in kinds.iter().copied().chain([Kind::Plane]) {
+        for b in kinds.iter().copied().chain([Partner::Plane]) {
             if let Some(entry) = chosen.finder_of([a, b])
                 && !out.iter().any(|known| known.name == entry.name)
             {

@@ -1,11 +1,11 @@
 //! What pairs share: points on both surfaces, columns from entry to exit, volume and its gradient (Domaradzki & Martyn 2016, sec.
 //! 5.1.2 and 5.1.3), for the paper's response, for the log and for drawing.
 
-use super::{
-    Kind,
-    octree::{self, OctreeOverlaps},
+use super::octree::{self, OctreeOverlaps};
+use crate::{
+    bodies::{Body, BodyId, Detail, WorldSettings, context::OnGpu},
+    shape::Kind,
 };
-use crate::bodies::{Body, BodyId, Detail, WorldSettings, context::OnGpu};
 use glam::DVec3;
 
 /// Averaged collision point of one cell and one of the two surfaces.
@@ -79,11 +79,12 @@ pub enum OverlapQuery {
 }
 
 impl OverlapQuery {
-    fn kinds(self, bodies: &[Body]) -> [Kind; 2] {
-        let kind = |k: usize| Kind::of(&bodies[k].def);
+    /// Whether only octrees and planes have a part in it.
+    fn is_of_octrees(self, bodies: &[Body]) -> bool {
+        let is_octree = |k: usize| bodies[k].def.shape.kind() == Kind::Octree;
         match self {
-            Self::Pair([a, b]) => [kind(a), kind(b)],
-            Self::Plane(a, _) => [kind(a), Kind::Plane],
+            Self::Pair([a, b]) => is_octree(a) && is_octree(b),
+            Self::Plane(a, _) => is_octree(a),
         }
     }
 }
@@ -112,14 +113,14 @@ impl Overlaps {
         detail: Detail<'_>,
         queries: &[OverlapQuery],
     ) -> Vec<Overlap> {
-        let known = |q: &OverlapQuery| matches!(q.kinds(bodies), [Kind::Octree, Kind::Octree | Kind::Plane]);
-        let queries: Vec<OverlapQuery> = queries.iter().copied().filter(known).collect();
+        let queries: Vec<OverlapQuery> =
+            queries.iter().copied().filter(|query| query.is_of_octrees(bodies)).collect();
         self.octrees.find(gpu, settings, bodies, detail, &queries)
     }
 
     /// What two bodies share, with its points even where there is no column; none where nobody knows.
     pub fn of_pair(&mut self, bodies: &[Body], detail: Detail<'_>, pair: [usize; 2]) -> Option<Overlap> {
-        let known = OverlapQuery::Pair(pair).kinds(bodies) == [Kind::Octree; 2];
+        let known = OverlapQuery::Pair(pair).is_of_octrees(bodies);
         known.then(|| self.octrees.of_pair(bodies, detail, pair))
     }
 

@@ -6,8 +6,8 @@ use glam::DVec3;
 
 use super::*;
 use crate::{
-    bodies::mass_properties,
     fracture::{Fracture, FractureCounts, Pattern, Piece, Recipe, Volume},
+    shape::grid_mass,
     svo::{Forest, Grid, LeafColor, Leaves, build, morton::encode},
 };
 
@@ -102,7 +102,7 @@ fn broken() -> Broken {
     let source = solid();
     let forest = halves(&source);
     let piece = |tree: u32| {
-        let mass = mass_properties(&forest, tree as usize);
+        let mass = grid_mass(&forest, tree as usize);
         Piece { tree, cell: tree, voxels: mass.voxels, mass }
     };
     let counts = FractureCounts {
@@ -295,7 +295,7 @@ fn a_face_inside_a_joined_piece_is_seen() {
                 low.iter().all(|v| (2..=5).contains(v)) && low[0] != 3
             });
         }
-        let mass = mass_properties(&forest, 0);
+        let mass = grid_mass(&forest, 0);
         let fracture = &mut broken.steps[0].fracture;
         fracture.counts.fbs = forest.leaves.len() as u64;
         fracture.counts.crack_voxels = if inner { 16 } else { 0 };

@@ -21,7 +21,7 @@ use crate::{
     render::Overlay,
     scene::{
         Aim, InsideView, KeptCells,
-        breaking::{BreakJob, Broken, grid_from_world, world_from_grid_matrix},
+        breaking::{BreakJob, Broken, local_from_world, world_from_local_matrix},
         overlays::{Blueprint, Inside, LabelSteps, Part, Placing, overlay},
     },
     svo::{Arena, Forest, coarsen},
@@ -206,15 +206,15 @@ impl Sandbox {
         let def = &body.def;
         let mut recipe = job.params.recipe();
         recipe.rng = broken.fracture.solved.map_or(recipe.rng, |solved| solved.rng);
-        let impact = grid_from_world(&body.state, &def.mass, def.grid.h, job.blow.point);
+        let impact = local_from_world(&body.state, &def.shape, job.blow.point);
         let pattern = broken.pattern.clone();
         self.looking.breaks += 1;
         self.looking.last = Some(Last {
             number: self.looking.breaks,
-            forest: Arc::downgrade(&def.forest),
-            tree: def.tree,
-            blueprint: blueprint(pattern, recipe, impact, &job.params, def.mass.bounds),
-            world_from_grid: world_from_grid_matrix(&body.state, &def.mass, def.grid.h),
+            forest: Arc::downgrade(&def.octree().forest),
+            tree: def.octree().tree,
+            blueprint: blueprint(pattern, recipe, impact, &job.params, def.octree().mass.bounds),
+            world_from_grid: world_from_local_matrix(&body.state, &def.shape),
         });
     }
 
@@ -266,8 +266,8 @@ impl Sandbox {
     fn subject(&self) -> Option<(Of, Mat4)> {
         let standing = |sandbox: &Self, aim: &Aim| {
             let body = sandbox.world.bodies.iter().position(|b| b.id == aim.body)?;
-            let drawn = sandbox.render_bodies(None).get(body).copied()?;
-            Some(drawn.world_from_grid * scale(f64::from(1u32 << drawn.level)))
+            let drawn = sandbox.render_bodies(None).into_iter().nth(body)?;
+            Some(drawn.world_from_local * scale(f64::from(1u32 << drawn.shape.as_octree()?.level())))
         };
         let params = || Box::new(self.tuning.fracture.clone());
         if let Some(pin) = self.looking.pin
@@ -332,7 +332,8 @@ impl Sandbox {
         match &wanted.of {
             Of::Aim(aim, params, kept, _) => {
                 let def = self.world.bodies.iter().find(|b| b.id == aim.body)?.def.clone();
-                let (forest, tree, intact) = (Arc::clone(&def.forest), def.tree, self.is_intact(aim.body));
+                let (forest, tree, intact) =
+                    (Arc::clone(&def.octree().forest), def.octree().tree, self.is_intact(aim.body));
                 let (params, kept) = (params.clone(), kept.clone());
                 Some((forest, tree, Work::Aimed { aim: *aim, params, kept, def: Box::new(def), intact }))
             }
@@ -421,7 +422,7 @@ fn read(
         Work::Known(blueprint) => blueprint,
         Work::Aimed { aim, params, kept, def, intact } => {
             let pattern = cells(&aim, &params, kept.as_deref(), (&def, intact))?.pattern;
-            blueprint(pattern, params.recipe(), aim.point_in_grid, &params, def.mass.bounds)
+            blueprint(pattern, params.recipe(), aim.point_in_grid, &params, def.octree().mass.bounds)
         }
     };
     let level = forest.level.min(MOST_LEVEL);
@@ -439,8 +440,8 @@ fn read(
     // A copy, or it would keep octrees alive that no body has any more.
     let copy = Arc::new(coarsen(forest, level));
     let mut arena = Arena::new(gpu)?;
-    let slot = arena.insert(gpu, &copy)?;
-    let source = Source { arena: &arena, slot, forest: &copy, tree };
+    arena.insert(gpu, &copy)?;
+    let source = Source::new(&arena, &copy, tree)?;
     Inside::read(gpu, fracturer, &source, blueprint, None, parts)
 }
 

@@ -12,10 +12,10 @@ use crate::{
     fracture::{Dropped, FractureParams},
     scene::{
         Blow, BreakJob, BreakSummary, Event, KeptCells,
-        breaking::{Broken, Cause, Waiting, grid_from_world, parts},
+        breaking::{Broken, Cause, Waiting, local_from_world, part_states},
         history::Step,
-        pick::pick_forest,
     },
+    shape::{Octree, Shape},
     svo::Arena,
 };
 
@@ -88,7 +88,7 @@ impl Sandbox {
         if let Some(body) = self.world.bodies.iter().find(|b| b.id == next.body) {
             let object = self.info.get(&next.body).map_or(0, |info| info.object);
             next.params.interior = self.interior_of(object);
-            next.params.fit(body.def.forest.level);
+            next.params.fit(body.def.octree().forest.level);
             if next.cause == Cause::User && !self.tuning.lock_rng {
                 // An earlier blow that waited too has taken its number meanwhile.
                 next.params.rng = self.tuning.fracture.rng;
@@ -114,7 +114,7 @@ impl Sandbox {
         self.remember_break(&body, job, &broken);
         let info =
             self.info.get(&body.id).copied().unwrap_or(BodyInfo { object: 0, generation: 0, color_id: 0 });
-        let slot = self.insert(arena, &broken.fracture.forest)?;
+        self.insert(arena, &broken.fracture.forest)?;
         let step = Step { label: "break".into(), tuning: self.tuning.clone(), world: Some(self.snapshot()) };
         self.history.push(step);
         // Only now: what failed is tried again with the same number, and undo goes back to the one that broke.
@@ -124,30 +124,28 @@ impl Sandbox {
         if self.tuning.pin.as_ref().is_some_and(|pin| pin.aim.body == job.body) {
             self.tuning.pin = None;
         }
-        self.forests.push((Arc::clone(&broken.fracture.forest), slot));
         self.world.remove(body.id);
         self.info.remove(&body.id);
-        let (low, high) = body.def.mass.bounds;
-        let longest_m = (high - low).max_element() * body.def.grid.h;
+        let longest_m = body.def.shape.longest_side_m();
         let first_radius = job.params.radii.first().copied().unwrap_or(0.1);
         let reach = longest_m * (2.0 * first_radius).clamp(0.05, 0.6);
         // A blow of the user's on a body whose own break was dropped gives nothing back.
         if job.cause == Cause::Collision {
             self.take_back(&mut body);
         }
-        let parts = parts(&body, &job.blow, reach, &broken);
+        let whole = body.def.octree();
+        let (density, look) = (body.def.shape.density(), *body.def.shape.look());
+        let shapes = broken.fracture.pieces.iter().map(|piece| {
+            let forest = Arc::clone(&broken.fracture.forest);
+            let octree = Octree { forest, tree: piece.tree, grid: whole.grid, mass: piece.mass };
+            Arc::new(Shape::octree(octree, density, look))
+        });
+        let shapes: Vec<_> = shapes.collect();
+        let states = part_states(&body, &job.blow, reach, &shapes, broken.kept_piece());
         let kept = broken.summary();
         let fracture = broken.fracture;
-        for (piece, (state, fixed)) in fracture.pieces.iter().zip(parts) {
-            let def = BodyDef {
-                forest: Arc::clone(&fracture.forest),
-                slot,
-                tree: piece.tree,
-                mass: piece.mass,
-                state,
-                fixed,
-                ..body.def.clone()
-            };
+        for (shape, (state, fixed)) in shapes.into_iter().zip(states) {
+            let def = BodyDef { shape, state, fixed, ..body.def.clone() };
             self.add(def, info.object, info.generation + 1);
         }
         if job.cause == Cause::User {
@@ -218,11 +216,13 @@ impl Sandbox {
             if kick.length() <= threshold {
                 continue;
             }
-            let (h, way) = (body.def.grid.h, kick.normalize_or(DVec3::Y));
-            let start = body.state.position - way * (h * f64::from(body.def.grid.side()) * 2.0);
-            let from = grid_from_world(&body.state, &body.def.mass, h, start);
+            let way = kick.normalize_or(DVec3::Y);
+            let (octree, shape) = (body.def.octree(), &body.def.shape);
+            let h = octree.grid.h;
+            let start = body.state.position - way * (h * f64::from(octree.grid.side()) * 2.0);
+            let from = local_from_world(&body.state, shape, start);
             let along = body.state.rotation.inverse() * way / h;
-            let reach = pick_forest(&body.def.forest, body.def.tree, from, along).map_or(0.0, |hit| hit.t);
+            let reach = shape.pick(from, along).map_or(0.0, |hit| hit.t);
             let point = if reach > 0.0 { start + way * reach } else { body.state.position };
             let params = self.own_params(id);
             recoils.push((id, self.recoil(id, kick, threshold, before)));

@@ -48,7 +48,7 @@ enum At {
 
 impl Solid {
     fn new(body: &Body, level: u32) -> Self {
-        let (forest, tree) = (&body.def.forest, body.def.tree as usize);
+        let (forest, tree) = (&body.def.octree().forest, body.def.octree().tree as usize);
         let surfels = Surfels::build(forest, level);
         let leaves = forest.tree_start[tree] as usize..forest.tree_start[tree + 1] as usize;
         let mut samples = Vec::new();

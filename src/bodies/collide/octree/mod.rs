@@ -24,16 +24,16 @@ mod surfel_buffer;
 mod surfel_cache;
 mod surfels;
 
-pub use levels::thickness;
 pub use overlap::OctreeOverlaps;
 
 use super::{
-    Body, BodyId, ContactQuery, Detail, FindContacts, FinderEntry, FinderMemory, Kind, MARGIN_CELLS,
-    Manifold, Totals, carry, find, holds,
+    Body, BodyId, ContactQuery, Detail, FindContacts, FinderEntry, FinderMemory, MARGIN_CELLS, Manifold,
+    Partner, Totals, carry, find, holds,
 };
 use crate::{
     bodies::{broad_phase::NearPair, context::StepContext},
     gpu::{Gpu, GpuError},
+    shape::Kind,
 };
 use gpu::SearchPasses;
 use levels::Levels;
@@ -47,12 +47,15 @@ use std::sync::Arc;
 use surfel_buffer::SurfelBuffer;
 use surfel_cache::SurfelCache;
 
+/// What has an octree.
+const OCTREE: Partner = Partner::Shape(Kind::Octree);
+
 /// How the table has it.
 pub const ENTRY: FinderEntry = FinderEntry {
     name: "octree",
     label: "Octrees",
     about: "Samples of one octree's surface are looked up in the other, at the level that the scene gives the pair.",
-    accepts: |kinds| matches!(kinds, [Kind::Octree, Kind::Octree | Kind::Plane]),
+    accepts: |partners| matches!(partners, [OCTREE, OCTREE | Partner::Plane]),
     make: |gpu| Ok(Box::new(OctreeFinder::new(gpu)?)),
 };
 
@@ -123,10 +126,12 @@ impl OctreeFinder {
             return Ok(Vec::new());
         }
         let (cache, dt) = (&mut self.cache, cx.settings.dt);
-        let chosen = cx.gpu.filter(|(gpu, _)| cx.settings.narrow.wants(gpu));
+        let chosen = cx.gpu.filter(|(gpu, arena)| {
+            cx.settings.narrow.wants(gpu) && pairs.iter().all(|pair| pair.is_resident(bodies, arena))
+        });
         if let (Some((gpu, arena)), Some((passes, surfels))) = (chosen, &mut self.passes) {
             surfels.prepare(gpu, pairs, bodies, cache)?;
-            let directed: Vec<_> = pairs.iter().flat_map(|p| p.directed(bodies, cache, dt)).collect();
+            let directed: Vec<_> = pairs.iter().flat_map(|p| p.directed(bodies, arena, cache, dt)).collect();
             let firsts: Vec<_> = pairs.iter().flat_map(|p| p.firsts(bodies)).collect();
             let (hits, timings) = passes.find_hits(gpu, arena, surfels, &directed, &firsts)?;
             cx.report.timings.extend(timings);
@@ -190,7 +195,7 @@ impl FindContacts for OctreeFinder {
     fn removed(&mut self, id: BodyId, left: &[Body]) {
         self.records.forget(id);
         self.lists.forget(id);
-        self.cache.keep(|forest| left.iter().any(|b| Arc::ptr_eq(&b.def.forest, forest)));
+        self.cache.keep(|forest| left.iter().any(|b| Arc::ptr_eq(&b.def.octree().forest, forest)));
     }
 
     fn cleared(&mut self) {

@@ -1,7 +1,10 @@
 //! A pair of octrees and the levels at which they meet, as the search and its passes see it.
 
 use super::{MARGIN_CELLS, cells::first_of_level, surfel_cache::SurfelCache};
-use crate::bodies::{Body, broad_phase::closer};
+use crate::{
+    bodies::{Body, broad_phase::closer},
+    svo::Arena,
+};
 use glam::{DMat4, DVec3};
 
 /// One direction of a pair as kernels see it: surfels of `a` are tested against `b`. The same words as in
@@ -74,25 +77,34 @@ impl OctreePair {
     /// First nodes of the levels of a and b, for both directions.
     #[must_use]
     pub fn firsts(&self, bodies: &[Body]) -> [[u32; 2]; 2] {
-        let first = |s: usize| first_of_level(&bodies[self.bodies[s]].def.forest, self.levels[s]);
+        let first = |s: usize| first_of_level(&bodies[self.bodies[s]].def.octree().forest, self.levels[s]);
         [[first(0), first(1)], [first(1), first(0)]]
     }
 
-    /// Both directions, first a = lower body, as the compute passes need them.
+    /// Whether the octrees of both bodies are in the arena.
     #[must_use]
-    pub fn directed(&self, bodies: &[Body], cache: &mut SurfelCache, dt: f64) -> [Directed; 2] {
+    pub fn is_resident(&self, bodies: &[Body], arena: &Arena) -> bool {
+        self.bodies.iter().all(|k| arena.slot(&bodies[*k].def.octree().forest).is_some())
+    }
+
+    /// Both directions, first a = lower body, as the compute passes need them; the octrees are in the arena.
+    #[must_use]
+    pub fn directed(
+        &self,
+        bodies: &[Body],
+        arena: &Arena,
+        cache: &mut SurfelCache,
+        dt: f64,
+    ) -> [Directed; 2] {
         let mut both = self.geometry(bodies, dt);
-        let shift = [0, 1].map(|s| {
-            let (forest, level) = (&bodies[self.bodies[s]].def.forest, self.levels[s]);
-            cache.get(forest, level).gpu_base.wrapping_sub(first_of_level(forest, level))
-        });
+        let at = [0, 1].map(|s| place_on_gpu(&bodies[self.bodies[s]], self.levels[s], arena, cache));
         for (d, record) in both.iter_mut().enumerate() {
-            (record.a[3], record.b[3]) = (shift[d], shift[1 - d]);
+            (record.a, record.b) = (at[d], at[1 - d]);
         }
         both
     }
 
-    /// The same, but for where the surfels are on the GPU.
+    /// The same, but for where nodes and surfels are on the GPU.
     pub(super) fn geometry(&self, bodies: &[Body], dt: f64) -> [Directed; 2] {
         let to_world = [0, 1].map(|s| cells_to_world(&bodies[self.bodies[s]], self.levels[s]));
         let from_world = to_world.map(|m| m.inverse());
@@ -102,9 +114,9 @@ impl OctreePair {
             let map = (from_world[1 - d] * to_world[d]).transpose();
             let row = |r: glam::DVec4| r.as_vec4().to_array();
             let motion = from_world[1 - d].transform_vector3(motion(a, b, dt));
-            let tree = |body: &Body, level: u32| [body.def.slot.node_base, body.def.tree, level, 0];
-            let (low, high) = b.def.mass.bounds;
-            let voxels = f64::from(1u32 << (b.def.forest.level - level_b));
+            let tree = |body: &Body, level: u32| [0, body.def.octree().tree, level, 0];
+            let (low, high) = b.def.octree().mass.bounds;
+            let voxels = f64::from(1u32 << (b.def.octree().forest.level - level_b));
             let cells = |p: DVec3| p.as_vec3().extend(0.0).to_array();
             Directed {
                 // Of the cells, which may be larger than the voxels in them.
@@ -120,15 +132,29 @@ impl OctreePair {
     }
 }
 
+/// First node of the forest in the arena, root, level, number to add to a node's index to get its surfel's.
+pub fn place_on_gpu(body: &Body, level: u32, arena: &Arena, cache: &mut SurfelCache) -> [u32; 4] {
+    let octree = body.def.octree();
+    let nodes = arena.slot(&octree.forest).map_or(0, |slot| slot.node_base);
+    let surfels = cache.get(&octree.forest, level).gpu_base;
+    [nodes, octree.tree, level, surfels.wrapping_sub(first_of_level(&octree.forest, level))]
+}
+
+/// Whether both are pieces of one object.
+#[must_use]
+pub fn are_siblings(a: &Body, b: &Body) -> bool {
+    a.def.family == b.def.family && a.def.octree().grid == b.def.octree().grid
+}
+
 /// Edge of a cell of `level`, m.
 #[must_use]
 pub fn cell_size(body: &Body, level: u32) -> f64 {
-    body.def.grid.h * f64::from(1u32 << body.def.forest.level.saturating_sub(level))
+    body.def.octree().cell_size(level)
 }
 
 /// Cells of `level` to world metres.
 pub fn cells_to_world(body: &Body, level: u32) -> DMat4 {
-    let scale = f64::from(1u32 << (body.def.forest.level - level));
+    let scale = f64::from(1u32 << (body.def.octree().forest.level - level));
     body.world_from_grid() * DMat4::from_scale(DVec3::splat(scale))
 }
 

@@ -13,7 +13,7 @@ use crate::{
         tests::{digest, pile, steps},
     },
     gpu::{Gpu, Kernel, shaders},
-    svo::{Arena, Slot},
+    svo::Arena,
 };
 use glam::{DVec3, Vec3};
 use std::sync::Arc;
@@ -51,13 +51,10 @@ fn all_pairs(w: &World) -> Vec<OctreePair> {
 }
 
 /// Puts the forests of all bodies on the GPU.
-fn insert(w: &mut World, gpu: &Gpu, arena: &mut Arena) -> [Slot; 2] {
-    let last = w.bodies.len() - 1;
-    let slots = [0, last].map(|i| arena.insert(gpu, &w.bodies[i].def.forest).expect("room"));
-    for (i, b) in w.bodies.iter_mut().enumerate() {
-        b.def.slot = slots[usize::from(i == last)];
+fn insert(w: &World, gpu: &Gpu, arena: &mut Arena) {
+    for b in &w.bodies {
+        arena.insert(gpu, &b.def.octree().forest).expect("room");
     }
-    slots
 }
 
 fn by_passes(
@@ -69,7 +66,8 @@ fn by_passes(
 ) -> Vec<Hit> {
     let (mut cache, mut surfels) = (SurfelCache::default(), SurfelBuffer::new(gpu).expect("room"));
     surfels.prepare(gpu, pairs, &w.bodies, &mut cache).expect("surfels");
-    let directed: Vec<_> = pairs.iter().flat_map(|p| p.directed(&w.bodies, &mut cache, 0.01)).collect();
+    let directed: Vec<_> =
+        pairs.iter().flat_map(|p| p.directed(&w.bodies, arena, &mut cache, 0.01)).collect();
     let firsts: Vec<_> = pairs.iter().flat_map(|p| p.firsts(&w.bodies)).collect();
     passes.find_hits(gpu, arena, &surfels, &directed, &firsts).expect("hits").0
 }
@@ -118,15 +116,16 @@ fn the_passes_find_what_brute_force_finds() {
     let Some(gpu) = Gpu::for_test() else { return };
     let mut arena = Arena::new(&gpu).expect("an arena");
     for (level, physics_level, parts, seconds, speed) in SMALL {
-        let mut w = heap(level, physics_level, parts, seconds, speed);
-        let slots = insert(&mut w, &gpu, &mut arena);
+        let w = heap(level, physics_level, parts, seconds, speed);
+        insert(&w, &gpu, &mut arena);
         let pairs = all_pairs(&w);
         let want = answers(&pairs, &w.bodies, 0.01);
         let mut passes = SearchPasses::new(&gpu).expect("kernels");
         let share = off(&want, &by_passes(&mut passes, &w, &gpu, &arena, &pairs));
         println!("level {level}/{physics_level}: {} samples meet, {share:.6} are off", want.len());
         assert!(want.len() > 50 && share < TOLERANCE, "{share}");
-        slots.into_iter().for_each(|slot| arena.remove(slot));
+        drop(w);
+        arena.collect();
     }
     // Planted in the shaders.
     let planted = [
@@ -139,8 +138,8 @@ fn the_passes_find_what_brute_force_finds() {
         ("hits", "f32(k) / reach", "2.0 * f32(k) / reach"),
         ("descend", "(0.867 * size + 0.5) * scale", "0.1 * size * scale"),
     ];
-    let mut heaps = [heap(5, 5, 2, 0.1, 0.0), heap(5, 4, 2, 0.1, 60.0)];
-    heaps.iter_mut().for_each(|w| _ = insert(w, &gpu, &mut arena));
+    let heaps = [heap(5, 5, 2, 0.1, 0.0), heap(5, 4, 2, 0.1, 60.0)];
+    heaps.iter().for_each(|w| insert(w, &gpu, &mut arena));
     let want = heaps.each_ref().map(|w| answers(&all_pairs(w), &w.bodies, 0.01));
     for (name, text, error) in planted {
         let path = match name {
@@ -178,8 +177,8 @@ fn the_passes_find_the_hits_of_the_cpu() {
     for (level, physics_level, parts, seconds) in
         [(5, 5, 2, 0.0), (6, 4, 3, 0.4), (6, 6, 3, 0.7), (5, 3, 3, 0.2)]
     {
-        let mut w = heap(level, physics_level, parts, seconds, 6.0);
-        let slots = insert(&mut w, &gpu, &mut arena);
+        let w = heap(level, physics_level, parts, seconds, 6.0);
+        insert(&w, &gpu, &mut arena);
         let pairs = all_pairs(&w);
         let want = find_hits(&pairs, &w.bodies, &mut SurfelCache::default(), 0.01, None);
         let got = by_passes(&mut passes, &w, &gpu, &arena, &pairs);
@@ -195,9 +194,8 @@ fn the_passes_find_the_hits_of_the_cpu() {
         wrong.iter_mut().step_by(100).for_each(|h| h.b ^= 1);
         wrong.sort_unstable();
         assert!(difference(&want, &wrong) > TOLERANCE);
-        for slot in slots {
-            arena.remove(slot);
-        }
+        drop(w);
+        arena.collect();
     }
     let (none, _) = passes.find_hits(&gpu, &arena, &surfels, &[], &[]).expect("nothing");
     assert!(none.is_empty());
@@ -209,10 +207,9 @@ fn a_gpu_world_moves_as_a_cpu_world_and_twice_the_same() {
     let run = || {
         let mut w = pile(5, 5, 3);
         let mut arena = Arena::new(&gpu).expect("an arena");
-        let slot = arena.insert(&gpu, &w.bodies[0].def.forest).expect("room");
+        arena.insert(&gpu, &w.bodies[0].def.octree().forest).expect("room");
         w.finders = Finders::new(w.settings.contacts, Some(&gpu)).expect("kernels");
         w.settings.narrow = Narrow::Gpu;
-        w.bodies.iter_mut().for_each(|b| b.def.slot = slot);
         for _ in 0..60 {
             w.step(&gpu, &arena).expect("a step");
         }

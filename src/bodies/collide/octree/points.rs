@@ -4,7 +4,7 @@
 //! geometry of each hit is worked out in f64; what never came in through the surface that it is said to have passed is dropped.
 
 use super::{
-    pair::{Hit, OctreePair, cell_size, cells_to_world},
+    pair::{Hit, OctreePair, are_siblings, cell_size, cells_to_world},
     records::{Record, Records},
     search::OPPOSING,
     surfel_cache::SurfelCache,
@@ -45,7 +45,7 @@ pub fn pair_manifolds(
         let (own, later) = rest.split_at(count);
         rest = later;
         let surfels = [0, 1].map(|s| {
-            let forest = &bodies[pair.bodies[s]].def.forest;
+            let forest = &bodies[pair.bodies[s]].def.octree().forest;
             cache.get(forest, pair.levels[s]).surfels.clone()
         });
         tasks.push((pair, own, surfels));
@@ -118,7 +118,7 @@ fn contact_points(
     let body = pair.bodies.map(|k| &bodies[k]);
     let to_world: [DMat4; 2] = [0, 1].map(|s| cells_to_world(body[s], pair.levels[s]));
     let cell = [0, 1].map(|s| cell_size(body[s], pair.levels[s]));
-    let siblings = body[0].def.is_sibling(&body[1].def) && pair.levels[0] == pair.levels[1];
+    let siblings = are_siblings(body[0], body[1]) && pair.levels[0] == pair.levels[1];
     let from_to = [to_world[1].inverse() * to_world[0], to_world[0].inverse() * to_world[1]];
     let from_voxels = body.map(|b| b.world_from_grid().inverse());
     let in_voxels = |k: usize, p: DVec3| from_voxels[k].transform_point3(p).as_vec3();
@@ -149,7 +149,7 @@ fn contact_points(
         // Round an edge the planes of coarse cells reach beyond the solid; the leaves know. Such a point is not behind any surface,
         // and would hold the pair in a wedge that is not there.
         if gap < -BESIDE_CELLS * cell[b]
-            && !is_in_solid(&body[b].def.forest, body[b].def.tree, in_voxels(b, point))
+            && !is_in_solid(&body[b].def.octree().forest, body[b].def.octree().tree, in_voxels(b, point))
         {
             continue;
         }
@@ -176,7 +176,7 @@ fn contact_points(
             point - n * (0.5 * gap),
             normal,
             separation,
-            f64::from(surfels[a].areas[(hit.a >> 1) as usize]) * body[a].def.grid.h.powi(2),
+            f64::from(surfels[a].areas[(hit.a >> 1) as usize]) * body[a].def.octree().grid.h.powi(2),
         ));
     }
     out

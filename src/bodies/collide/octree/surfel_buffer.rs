@@ -34,7 +34,7 @@ impl SurfelBuffer {
     ) -> Result<(), GpuError> {
         for pair in pairs {
             for (&body, level) in pair.bodies.iter().zip(pair.levels) {
-                cache.get(&bodies[body].def.forest, level);
+                cache.get(&bodies[body].def.octree().forest, level);
             }
         }
         if !cache.stale && self.uploaded {

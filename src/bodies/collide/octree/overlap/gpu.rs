@@ -8,8 +8,7 @@
 
 use super::{
     super::{
-        cells::first_of_level,
-        pair::{OctreePair, cell_size, cells_to_world},
+        pair::{OctreePair, cell_size, cells_to_world, place_on_gpu},
         surfel_buffer::SurfelBuffer,
         surfel_cache::SurfelCache,
     },
@@ -162,11 +161,11 @@ impl OverlapPasses {
             return Ok((Vec::new(), Vec::new()));
         }
         surfels.prepare(gpu, pairs, bodies, cache)?;
-        let meetings: Vec<Meeting> = pairs.iter().map(|pair| meeting(pair, bodies, cache)).collect();
+        let meetings: Vec<Meeting> = pairs.iter().map(|pair| meeting(pair, bodies, arena, cache)).collect();
         let meetings = Buffer::from_slice(gpu, "meetings", &meetings)?;
         let mut items = Vec::with_capacity(ITEM_WORDS * pairs.len());
         for (k, pair) in pairs.iter().enumerate() {
-            let [a, b] = pair.bodies.map(|i| bodies[i].def.tree);
+            let [a, b] = pair.bodies.map(|i| bodies[i].def.octree().tree);
             items.extend([k as u32, a, 0, b, 0, 0]);
         }
         let rounds = pairs.iter().map(|pair| pair.levels[0] + pair.levels[1]).max().unwrap_or(0) as usize;
@@ -286,7 +285,7 @@ impl OverlapPasses {
     }
 }
 
-fn meeting(pair: &OctreePair, bodies: &[Body], cache: &mut SurfelCache) -> Meeting {
+fn meeting(pair: &OctreePair, bodies: &[Body], arena: &Arena, cache: &mut SurfelCache) -> Meeting {
     let world_from_cells = [0, 1].map(|s| cells_to_world(&bodies[pair.bodies[s]], pair.levels[s]));
     let a_from_b = world_from_cells[0].inverse() * world_from_cells[1];
     let (half, least_cell) = sizes(&a_from_b);
@@ -294,12 +293,7 @@ fn meeting(pair: &OctreePair, bodies: &[Body], cache: &mut SurfelCache) -> Meeti
         let m = m.transpose();
         [m.x_axis, m.y_axis, m.z_axis].map(|row| row.as_vec4().to_array())
     };
-    let mut tree = |s: usize| {
-        let def = &bodies[pair.bodies[s]].def;
-        let base = cache.get(&def.forest, pair.levels[s]).gpu_base;
-        let shift = base.wrapping_sub(first_of_level(&def.forest, pair.levels[s]));
-        [def.slot.node_base, def.tree, pair.levels[s], shift]
-    };
+    let mut tree = |s: usize| place_on_gpu(&bodies[pair.bodies[s]], pair.levels[s], arena, cache);
     Meeting {
         to_a: rows(a_from_b),
         to_b: rows(a_from_b.inverse()),

@@ -12,7 +12,7 @@ use crate::{
         testing::{ball, block, body, grid, scattered, shattered_block, world},
     },
     gpu::{Gpu, Kernel, shaders},
-    svo::{Arena, Forest},
+    svo::Arena,
 };
 use glam::{DQuat, DVec3, Vec3};
 use std::sync::Arc;
@@ -30,19 +30,9 @@ impl Stage {
     }
 
     /// Puts the forests of all bodies in the arena.
-    fn insert(&mut self, w: &mut World) {
-        let mut known: Vec<(*const Forest, crate::svo::Slot)> = Vec::new();
-        for b in &mut w.bodies {
-            let at = Arc::as_ptr(&b.def.forest);
-            let slot = match known.iter().find(|k| k.0 == at) {
-                Some(k) => k.1,
-                None => {
-                    let slot = self.arena.insert(&self.gpu, &b.def.forest).expect("room");
-                    known.push((at, slot));
-                    slot
-                }
-            };
-            b.def.slot = slot;
+    fn insert(&mut self, w: &World) {
+        for b in &w.bodies {
+            self.arena.insert(&self.gpu, &b.def.octree().forest).expect("room");
         }
     }
 
@@ -58,7 +48,7 @@ fn reference(w: &World, pairs: &[OctreePair]) -> Vec<Overlap> {
     let mut cache = SurfelCache::default();
     let of = |pair: &OctreePair, cache: &mut SurfelCache| {
         let both = pair.bodies.map(|k| &w.bodies[k]);
-        let surfels = [0, 1].map(|s| cache.get(&both[s].def.forest, pair.levels[s]).surfels.clone());
+        let surfels = [0, 1].map(|s| cache.get(&both[s].def.octree().forest, pair.levels[s]).surfels.clone());
         of_bodies(both, pair.levels, surfels.each_ref().map(|s| &**s))
     };
     pairs.iter().map(|pair| of(pair, &mut cache)).collect()
@@ -144,7 +134,7 @@ fn the_gpu_finds_what_pairs_share() {
     let mut passes = OverlapPasses::new(&stage.gpu).expect("kernels");
     for turn in [0.1, 0.3, 1.1] {
         let mut w = crowd(turn);
-        stage.insert(&mut w);
+        stage.insert(&w);
         let pairs = all_pairs(&w);
         let want = reference(&w, &pairs);
         let got = stage.find(&mut passes, &mut w, &pairs);
@@ -173,7 +163,7 @@ fn a_world_hands_over_the_same_either_way() {
         w.add(body(&forest, 0, grid(6, metres), 6, lift));
     }
     w.bodies[1].state.rotation = DQuat::from_scaled_axis(DVec3::new(0.3, -0.2, 0.4));
-    stage.insert(&mut w);
+    stage.insert(&w);
     let by_passes = w.all_pair_data(Some((&stage.gpu, &stage.arena)));
     let plain = w.all_pair_data(None);
     assert!(by_passes.len() >= 3 && by_passes.iter().any(|o| o.second.is_none()));
@@ -191,7 +181,7 @@ fn a_world_hands_over_the_same_either_way() {
 fn planted_errors_in_the_shaders_are_found() {
     let Some(mut stage) = Stage::new() else { return };
     let mut w = crowd(0.3);
-    stage.insert(&mut w);
+    stage.insert(&w);
     let pairs = all_pairs(&w);
     let want = reference(&w, &pairs);
     let planted = [

@@ -61,13 +61,13 @@ impl OctreeOverlaps {
     pub fn of_pair(&mut self, bodies: &[Body], detail: Detail<'_>, [i, j]: [usize; 2]) -> Overlap {
         let at = Levels::new(bodies, detail).pair(i, j);
         let both = [&bodies[i], &bodies[j]];
-        let surfels = [0, 1].map(|s| self.cache.get(&both[s].def.forest, at[s]).surfels.clone());
+        let surfels = [0, 1].map(|s| self.cache.get(&both[s].def.octree().forest, at[s]).surfels.clone());
         of_bodies(both, at, surfels.each_ref().map(|s| &**s))
     }
 
     /// Forgets the samples of forests that none of the bodies has.
     pub fn removed(&mut self, left: &[Body]) {
-        self.cache.keep(|forest| left.iter().any(|b| Arc::ptr_eq(&b.def.forest, forest)));
+        self.cache.keep(|forest| left.iter().any(|b| Arc::ptr_eq(&b.def.octree().forest, forest)));
     }
 
     /// Pairs by the passes where there are any, else, and where they fail, on the CPU, which gives the same; planes on the CPU,
@@ -90,10 +90,12 @@ impl OctreeOverlaps {
                 Task::Pair(pair, at) => vec![(pair[0], at[0]), (pair[1], at[1])],
                 Task::Plane(a, at, _) => vec![(*a, *at)],
             };
-            needed.into_iter().for_each(|(k, level)| _ = self.cache.get(&bodies[k].def.forest, level));
+            needed
+                .into_iter()
+                .for_each(|(k, level)| _ = self.cache.get(&bodies[k].def.octree().forest, level));
         }
         let cache = &self.cache;
-        let surfels = |k: usize, level: u32| cache.known(&bodies[k].def.forest, level);
+        let surfels = |k: usize, level: u32| cache.known(&bodies[k].def.octree().forest, level);
         let found: Vec<Option<Overlap>> = tasks
             .par_iter()
             .zip(known)
@@ -117,6 +119,9 @@ impl OctreeOverlaps {
         };
         let pairs: Vec<OctreePair> =
             tasks.iter().filter(|task| suits(bodies, task)).filter_map(pair).collect();
+        if !pairs.iter().all(|pair| pair.is_resident(bodies, arena)) {
+            return None;
+        }
         if self.passes.is_none() {
             self.passes = Some((OverlapPasses::new(gpu).ok()?, SurfelBuffer::new(gpu).ok()?));
         }
