@@ -37,9 +37,12 @@ fn heap(level: u32, physics_level: u32, parts: u32, seconds: f64, speed: f64) ->
     def.state.linear_velocity.x = -speed;
     let ball = w.add(def);
     steps(&mut w, seconds);
-    let within = w.bodies[0].state.position + DVec3::new(0.05, 0.1, 0.02);
-    if let Some(ball) = w.body_mut(ball).filter(|_| speed == 0.0) {
-        ball.state.position = within;
+    // Again just before it, or in it: what flies so fast has passed by.
+    let near = w.bodies[0].state.position;
+    if let Some(ball) = w.body_mut(ball).filter(|_| speed == 0.0 || speed > 10.0) {
+        let away = if speed > 0.0 { DVec3::new(0.55, 0.05, 0.03) } else { DVec3::new(0.05, 0.1, 0.02) };
+        ball.state.position = near + away;
+        ball.state.linear_velocity = DVec3::NEG_X * speed;
     }
     w
 }
