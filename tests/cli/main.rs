@@ -2,6 +2,7 @@
 
 mod commands;
 mod files;
+mod golden;
 mod shaping;
 #[path = "../support/mod.rs"]
 mod support;
