@@ -340,36 +340,49 @@ fn a_film_has_a_picture_for_every_so_many_steps() {
     assert!(!frame(3).exists());
 }
 
+/// A small picture of a broken sphere with these options, and what was said; `None`, where that is allowed, without an adapter.
+fn sphere(folder: &Path, more: &[&str]) -> Option<(image::RgbImage, String)> {
+    let path = folder.join("picture.png");
+    let shape = ["render", "builtin:sphere", "--level", "5", "--size", "96x72", "--seeds", "8", "--out"];
+    let said = run(shape.iter().chain(&[text(&path).as_str()]).chain(more).copied())?;
+    Some((image::open(&path).unwrap().to_rgb8(), said))
+}
+
+fn differing(a: &image::RgbImage, b: &image::RgbImage) -> usize {
+    a.pixels().zip(b.pixels()).filter(|(a, b)| a != b).count()
+}
+
 #[test]
-fn the_inside_is_drawn_over_the_picture_and_bad_names_get_the_list() {
+fn the_inside_is_drawn_over_the_picture() {
     let folder = folder("show");
-    let picture = |name: &str, more: &[&str]| {
-        let path = folder.join(name);
-        let shape = ["render", "builtin:sphere", "--level", "5", "--size", "96x72", "--seeds", "8"];
-        let out = ["--out", &text(&path)].map(str::to_owned);
-        let all = shape.iter().chain(more).map(|a| (*a).to_owned()).chain(out);
-        let said = run(all)?;
-        Some((image::open(&path).unwrap().to_rgb8(), said))
-    };
-    let Some((plain, _)) = picture("plain.png", &[]) else { return };
+    let Some((plain, _)) = sphere(&folder, &[]) else { return };
     for show in ["seeds", "faces", "fbs", "labels", "labels:0", "flood:1", "wireframe:3"] {
-        let (shown, said) = picture("shown.png", &["--show", show]).unwrap();
-        let changed = shown.pixels().zip(plain.pixels()).filter(|(a, b)| a != b).count();
+        let (shown, said) = sphere(&folder, &["--show", show]).unwrap();
+        let changed = differing(&shown, &plain);
         println!("{show}: {changed} pixels changed; {}", said.lines().last().unwrap_or_default());
         assert!(changed > 60, "{show} changes {changed} pixels");
         let counts = show.contains(':') && !show.starts_with("wireframe");
         assert_eq!(said.contains("labels after iteration"), counts, "{said}");
     }
+}
+
+#[test]
+fn crack_surfaces_are_drawn_over_the_picture() {
+    let folder = folder("show-rough");
     let rough = ["--surface", "rough", "--transition-level", "3"];
     for (show, more) in
         [("transition", &["--only"][..]), ("triangles", &["--explode", "0.3"]), ("points", &["--seams"])]
     {
-        let (shown, _) = picture("rough.png", &[&rough[..], more, &["--show", show]].concat()).unwrap();
-        let (without, _) =
-            picture("bare.png", &[&rough[..], if more == ["--only"] { &[] } else { more }].concat()).unwrap();
-        let changed = shown.pixels().zip(without.pixels()).filter(|(a, b)| a != b).count();
+        let bare = if more == ["--only"] { &[] } else { more };
+        let Some((without, _)) = sphere(&folder, &[&rough[..], bare].concat()) else { return };
+        let (shown, _) = sphere(&folder, &[&rough[..], more, &["--show", show]].concat()).unwrap();
+        let changed = differing(&shown, &without);
         assert!(changed > 60, "{show} with {more:?} changes {changed} pixels");
     }
+}
+
+#[test]
+fn a_wrong_name_to_show_gets_the_list() {
     let mut refused = kintsugi(["render", "builtin:sphere", "--out", "x.png", "--show", "cracks"]);
     let (code, _, message) = outcome(&refused.output().unwrap());
     assert_eq!(code, 2, "{message}");
