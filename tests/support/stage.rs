@@ -119,6 +119,6 @@ pub fn fastest(sandbox: &Sandbox) -> f64 {
 
 /// Edge of the voxels that collide, m.
 pub fn physics_cell(body: &Body) -> f64 {
-    let def = &body.def;
-    def.grid.h * f64::from(1u32 << (def.forest.level - def.collision_level()))
+    let octree = body.def.octree();
+    octree.grid.h * f64::from(1u32 << (octree.forest.level - body.def.collision_level()))
 }
