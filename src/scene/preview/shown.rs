@@ -4,13 +4,19 @@ use std::sync::Arc;
 
 use glam::{Mat4, Vec3};
 
-use super::Sandbox;
+use super::Preview;
 use crate::{
     bodies::{Body, BodyId},
     fracture::{Fracture, Seams},
     gpu::{Gpu, GpuError},
     render::{BodySeams, CellMarks, PieceMark, RenderBody},
-    scene::{Cells, breaking::world_from_local_matrix, nearest_seed},
+    scene::{
+        Cells,
+        breaking::world_from_local_matrix,
+        kept::middle_of,
+        nearest_seed,
+        stage::{Appearance, Stage},
+    },
     shape::{Octree, Shape},
     svo::{Forest, Grid, pick_forest},
 };
@@ -30,7 +36,7 @@ pub(super) enum Shown {
 
 /// Pieces in the place of a body that is still whole.
 pub(super) struct ShownPieces {
-    pub body: BodyId,
+    body: BodyId,
     forest: Arc<Forest>,
     pieces: Vec<ShownPiece>,
     /// The seeds alone, to tell the cells of what stays apart.
@@ -65,6 +71,19 @@ impl ShownPieces {
         })
     }
 
+    /// Local space to world of every piece in the place of the body, whose own is `whole`: apart by the explode slider.
+    fn places(&self, body: &Body, whole: Mat4, explode: f64) -> Vec<Mat4> {
+        let shift = whole * world_from_local_matrix(&body.state, &body.def.shape).inverse();
+        let coarse = f64::from(1u32 << (body.def.octree().level() - self.forest.level));
+        let world_from_coarse = whole * Mat4::from_scale(Vec3::splat(coarse as f32));
+        let centre = |p: &ShownPiece| world_from_coarse.transform_point3(p.shape.centre().as_vec3());
+        let lowest = self.pieces.iter().map(|p| centre(p).y).fold(f32::INFINITY, f32::min);
+        let middle = shift.transform_point3(body.state.position.as_vec3());
+        let foot = Vec3::new(middle.x, lowest, middle.z);
+        let offset = |p: &ShownPiece| (centre(p) - foot) * explode as f32;
+        self.pieces.iter().map(|p| Mat4::from_translation(offset(p)) * world_from_coarse).collect()
+    }
+
     /// Whether a piece stays, or lies under the pointer.
     fn mark(&self, piece: &ShownPiece, marks: CellMarks) -> Option<PieceMark> {
         let object = |cell: u32| self.objects.get(cell as usize).copied();
@@ -78,48 +97,56 @@ impl ShownPieces {
     }
 }
 
-impl Sandbox {
+/// The stage that a preview stands on, as it is drawn.
+#[derive(Clone, Copy)]
+pub(in crate::scene) struct Scenery<'a> {
+    pub stage: &'a Stage,
+    pub look: &'a Appearance,
+}
+
+impl Preview {
     /// What is told apart by colour: only where an impact is pinned, since only there something can be done about it.
-    fn marks(&self, kept: Option<u32>) -> CellMarks {
-        match self.tuning.pin {
-            Some(_) => CellMarks { kept, hovered: self.preview.hovered },
-            None => CellMarks::default(),
-        }
+    fn marks(&self, kept: Option<u32>, is_pinned: bool) -> CellMarks {
+        if is_pinned { CellMarks { kept, hovered: self.painting.hovered() } } else { CellMarks::default() }
     }
 
     /// The cracks that the picture draws on a body that is still whole, and how its cells are marked; the index counts in
-    /// [`Sandbox::shown_bodies`].
-    #[must_use]
-    pub fn body_seams(&self) -> Option<BodySeams<'_>> {
-        match self.preview.shown.as_ref()? {
+    /// [`Preview::shown_bodies`].
+    pub fn body_seams(&self, stage: &Stage, is_pinned: bool) -> Option<BodySeams<'_>> {
+        match self.shown.as_ref()? {
             Shown::Seams { body, seams, first, kept } => {
-                let body = self.world.bodies.iter().position(|b| b.id == *body)?;
-                Some(BodySeams { body, seams, first: *first, marks: self.marks(*kept) })
+                let marks = self.marks(*kept, is_pinned);
+                Some(BodySeams { body: stage.index(*body)?, seams, first: *first, marks })
             }
             Shown::Pieces(pieces) => {
-                let marks = self.marks(pieces.kept);
+                let marks = self.marks(pieces.kept, is_pinned);
                 Some(BodySeams { body: usize::MAX, seams: &pieces.seeds, first: 0, marks })
             }
         }
     }
 
-    /// Bodies as the window shows them: as [`Sandbox::render_bodies`], and where a preview is exploded, its pieces instead of the body.
-    #[must_use]
-    pub fn shown_bodies(&self, selected: Option<BodyId>) -> Vec<RenderBody> {
-        let mut drawn = self.render_bodies(selected);
-        let Some(Shown::Pieces(shown)) = &self.preview.shown else {
+    /// Bodies as the window shows them: as they are, and where the preview is exploded, its pieces instead of the body.
+    pub fn shown_bodies(
+        &self,
+        scenery: Scenery<'_>,
+        selected: Option<BodyId>,
+        is_pinned: bool,
+    ) -> Vec<RenderBody> {
+        let mut drawn = scenery.stage.render_bodies(scenery.look, selected);
+        let Some(Shown::Pieces(shown)) = &self.shown else {
             return drawn;
         };
-        let Some(at) = self.world.bodies.iter().position(|b| b.id == shown.body) else {
+        let (Some(at), Some(body)) = (scenery.stage.index(shown.body), scenery.stage.body(shown.body)) else {
             return drawn;
         };
         let whole = drawn.remove(at);
-        let marks = self.marks(shown.kept);
-        let places = self.places(shown, at, &whole);
+        let marks = self.marks(shown.kept, is_pinned);
+        let places = shown.places(body, whole.world_from_local, scenery.look.explode);
+        let first_color = scenery.stage.next_color();
         drawn.extend(shown.pieces.iter().zip(places).enumerate().map(|(i, (piece, place))| RenderBody {
             shape: Arc::clone(&piece.shape),
             world_from_local: place,
-            id: self.next_color.wrapping_add(i as u32),
+            id: first_color.wrapping_add(i as u32),
             selected: false,
             mark: shown.mark(piece, marks),
             interior: whole.interior,
@@ -127,37 +154,23 @@ impl Sandbox {
         drawn
     }
 
-    /// Grid to world of every piece in the place of body number `at`, which is drawn as `whole`: apart by the explode slider.
-    fn places(&self, shown: &ShownPieces, at: usize, whole: &RenderBody) -> Vec<Mat4> {
-        let body = &self.world.bodies[at];
-        let shift = whole.world_from_local * world_from_local_matrix(&body.state, &body.def.shape).inverse();
-        let coarse = f64::from(1u32 << (body.def.octree().forest.level - shown.forest.level));
-        let world_from_coarse = whole.world_from_local * Mat4::from_scale(Vec3::splat(coarse as f32));
-        let centre = |p: &ShownPiece| world_from_coarse.transform_point3(p.shape.centre().as_vec3());
-        let lowest = shown.pieces.iter().map(|p| centre(p).y).fold(f32::INFINITY, f32::min);
-        let middle = shift.transform_point3(body.state.position.as_vec3());
-        let foot = Vec3::new(middle.x, lowest, middle.z);
-        let offset = |p: &ShownPiece| (centre(p) - foot) * self.tuning.view.explode as f32;
-        shown.pieces.iter().map(|p| Mat4::from_translation(offset(p)) * world_from_coarse).collect()
-    }
-
     /// The cell of the pinned impact that a ray through the picture meets first on the body, as it is shown: on the whole one the seed
-    /// nearest to the middle of the voxel, on pieces the nearest of those that the piece holds; in whole numbers, of equally near ones the lowest.
-    #[must_use]
-    pub fn cell_at(&self, origin: Vec3, direction: Vec3) -> Option<u32> {
-        let pinned = self.preview.pinned.as_ref()?;
-        let seeds = &pinned.cells.pattern.seeds;
-        let other = self.pick(origin, direction);
-        let level = |id: BodyId| Some(self.body(id)?.def.octree().forest.level);
-        let Some(Shown::Pieces(shown)) = self.preview.shown.as_ref().filter(|_| self.shows_pinned()) else {
-            let pick = other.filter(|pick| pick.body == pinned.pin.aim.body)?;
-            let middle = crate::scene::kept::middle_of(pick.cell?, 1, level(pick.body)?);
-            return nearest_seed(seeds, middle, |_| true);
+    /// nearest to the middle of the voxel, on pieces the nearest of those that the piece holds; in whole numbers, of equally near ones
+    /// the lowest.
+    pub fn cell_at(&self, scenery: Scenery<'_>, origin: Vec3, direction: Vec3) -> Option<u32> {
+        let (pin, cells) = self.painting.pinned()?;
+        let (stage, explode) = (scenery.stage, scenery.look.explode);
+        let seeds = &cells.pattern.seeds;
+        let other = stage.pick(origin, direction, explode);
+        let Some(Shown::Pieces(shown)) = self.shown.as_ref().filter(|_| self.shows_pinned()) else {
+            let pick = other.filter(|pick| pick.body == pin.aim.body)?;
+            let level = stage.body(pick.body)?.def.octree().level();
+            return nearest_seed(seeds, middle_of(pick.cell?, 1, level), |_| true);
         };
-        let at = self.world.bodies.iter().position(|b| b.id == shown.body)?;
-        let whole = self.render_bodies(None).into_iter().nth(at)?;
+        let body = stage.body(shown.body)?;
+        let whole = stage.drawn_at(stage.index(shown.body)?, explode)?;
         let mut best: Option<(f64, u32, [i32; 3])> = None;
-        for (piece, place) in shown.pieces.iter().zip(self.places(shown, at, &whole)) {
+        for (piece, place) in shown.pieces.iter().zip(shown.places(body, whole, explode)) {
             let grid = place.inverse();
             let from = grid.transform_point3(origin).as_dvec3();
             let along = grid.transform_vector3(direction).as_dvec3();
@@ -165,8 +178,7 @@ impl Sandbox {
             if let Some(hit) = pick_forest(&shown.forest, octree.tree, from, along)
                 && best.is_none_or(|(t, ..)| hit.t < t)
             {
-                let middle = crate::scene::kept::middle_of(hit.cell, hit.size, shown.forest.level);
-                best = Some((hit.t, piece.cell, middle));
+                best = Some((hit.t, piece.cell, middle_of(hit.cell, hit.size, shown.forest.level)));
             }
         }
         let (t, object, middle) = best?;
