@@ -1,63 +1,50 @@
 //! F12: the picture as it is on the screen, to a PNG file.
+//!
+//! In: the picture on the GPU. Out: a file, written by a worker, and what is to be said about it.
 
 use std::{path::PathBuf, sync::mpsc};
 
-use super::Session;
-use crate::{
-    gpu::{Gpu, GpuError},
-    ui::NoticeKind,
-};
+use crate::gpu::{Gpu, GpuError};
 
 /// Pictures on their way to the disk, each with what is to be said in the end.
-pub(super) type Writing = Vec<mpsc::Receiver<Result<String, String>>>;
+#[derive(Default)]
+pub(super) struct PictureFiles(Vec<mpsc::Receiver<Result<String, String>>>);
 
-impl Session {
-    /// Says what became of pictures that were being written.
-    pub(super) fn tell_pictures(&mut self) {
+impl PictureFiles {
+    /// What became of pictures that were being written: remarks, or errors.
+    pub fn poll(&mut self) -> Vec<Result<String, String>> {
         let mut done = Vec::new();
-        self.writing.retain(|receiver| match receiver.try_recv() {
+        self.0.retain(|receiver| match receiver.try_recv() {
             Ok(result) => {
                 done.push(result);
                 false
             }
             Err(error) => error == mpsc::TryRecvError::Empty,
         });
-        for result in done {
-            match result {
-                Ok(text) => self.say(NoticeKind::Remark, text),
-                Err(text) => self.say(NoticeKind::Error, text),
-            }
-        }
+        done
     }
 
-    pub(super) fn write_picture(&mut self) {
-        let Some(view) = &self.view else {
-            return;
-        };
+    /// Writes a picture under the first name that is free.
+    ///
+    /// # Errors
+    /// What to say where it cannot even be begun.
+    pub fn write(&mut self, gpu: &Gpu, view: &wgpu::TextureView) -> Result<(), String> {
         let Some(path) = free_name() else {
-            self.say(NoticeKind::Error, "no free file name for a picture in this folder");
-            return;
+            return Err("no free file name for a picture in this folder".into());
         };
-        let pixels = self.gpu.as_ref().map(|gpu| read_back(gpu, view));
-        match pixels {
-            Some(Ok((size, rgba))) => {
-                let (sender, receiver) = mpsc::channel();
-                std::thread::spawn(move || {
-                    let written = image::save_buffer(&path, &rgba, size[0], size[1], image::ColorType::Rgba8);
-                    let shown = path.display();
-                    let told = written.map(|()| format!("Picture: {shown}")).map_err(|error| {
-                        format!(
-                            "cannot write {shown}: {error}; start Kintsugi in a folder that you may write to"
-                        )
-                    });
-                    // The receiver only disappears when the window has closed.
-                    let _ = sender.send(told);
-                });
-                self.writing.push(receiver);
-            }
-            Some(Err(error)) => self.say(NoticeKind::Error, error.to_string()),
-            None => {}
-        }
+        let (size, rgba) = read_back(gpu, view).map_err(|error| error.to_string())?;
+        let (sender, receiver) = mpsc::channel();
+        std::thread::spawn(move || {
+            let written = image::save_buffer(&path, &rgba, size[0], size[1], image::ColorType::Rgba8);
+            let shown = path.display();
+            let told = written.map(|()| format!("Picture: {shown}")).map_err(|error| {
+                format!("cannot write {shown}: {error}; start Kintsugi in a folder that you may write to")
+            });
+            // The receiver only disappears when the window has closed.
+            let _ = sender.send(told);
+        });
+        self.0.push(receiver);
+        Ok(())
     }
 }
 
