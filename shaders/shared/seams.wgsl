@@ -13,5 +13,5 @@ const SEAM_CELLS = 14u;
 const SEAM_ALL = 15u;
 const SEAM_PLANES = 256u;
 const SEAM_QUIET = 512u;
-// A crack this near to a voxel is in its list: lines are never wider, units (16384 a grid side). SEAM_REACH of fracture/seams.rs.
+// A crack this near to a voxel is in its list: lines are never wider, units (16384 a grid side). SEAM_REACH of fracture/voronoi/seams.rs.
 const SEAM_REACH = 128;

@@ -2,7 +2,7 @@
 // Points are in fixed point, 2^14 units a grid side, so every level and every generation shows the same volume. Whole numbers
 // throughout: a device, another device and the reference (src/fracture/interior/volume.rs) agree to the last bit.
 //
-// Words of a volume, as src/fracture/interior.rs packs them:
+// Words of a volume, as src/fracture/interior/mod.rs packs them:
 //   x  bits 0..24 base colour (sRGB), bits 24..32 material: 0 none, 1 plain, 2 clay, 3 stone, 4 marble, 5 wood, 6 porcelain
 //   y  bits 0..24 second colour (sRGB)
 //   z  size of the features, 256 is 1

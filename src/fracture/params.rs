@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use super::{Interior, MAX_SEEDS, crack::CrackShape, labelling::Labelling};
+use super::{Interior, Labelling, MAX_SEEDS, crack::CrackShape};
 
 /// How crack surfaces look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -9,8 +9,8 @@
 use std::sync::Arc;
 
 use super::{
-    Fracture, FractureError, FractureParams, Fracturer, Pattern, PatternError, Recipe, Smallest, Solved,
-    Source, pattern::MAX_SEEDS,
+    Fracture, FractureError, FractureParams, Fracturer, MAX_SEEDS, Pattern, PatternError, Recipe, Smallest,
+    Solved, Source,
 };
 use crate::{
     gpu::Gpu,

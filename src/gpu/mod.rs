@@ -11,4 +11,4 @@ pub mod shaders;
 pub use buffer::{Buffer, read_all, storage_usage};
 pub use context::{Gpu, GpuError};
 pub use kernel::{Kernel, WORKGROUP, groups_for};
-pub use recorder::{PendingTimings, Recorder, StageTiming};
+pub use recorder::{PendingTimings, Recorder, StageTiming, Submissions};

@@ -119,6 +119,26 @@ impl<'a> Recorder<'a> {
     }
 }
 
+/// What was submitted for one piece of work. The times are read once at its end: a wait in between would also wait for the
+/// window's picture.
+#[derive(Default)]
+pub struct Submissions(Vec<PendingTimings>);
+
+impl Submissions {
+    /// Submits without waiting.
+    pub fn submit(&mut self, rec: Recorder<'_>) {
+        self.0.push(rec.submit_pending());
+    }
+
+    /// Waits, and sums the time of each stage in the order of first use.
+    ///
+    /// # Errors
+    /// [`GpuError::Lost`] or [`GpuError::Driver`].
+    pub fn read(self, gpu: &Gpu) -> Result<Vec<StageTiming>, GpuError> {
+        PendingTimings::collect(gpu, self.0)
+    }
+}
+
 /// Timestamps of one submission that have not been read yet.
 pub struct PendingTimings {
     staging: Option<wgpu::Buffer>,

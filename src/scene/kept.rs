@@ -10,11 +10,8 @@ use glam::{DVec3, I64Vec3};
 use super::read_seeds;
 use crate::{
     bodies::BodyDef,
-    fracture::{FractureError, FractureParams, Impact, Pattern, PatternError},
+    fracture::{FractureError, FractureParams, Impact, Pattern, PatternError, UNIT_BITS},
 };
-
-/// Units a grid side has, as a power of two: those of [`Pattern::seeds`].
-pub(super) const UNIT_BITS: u32 = 14;
 
 /// Cells that were painted to stay: the seeds that there were then, and those that were chosen. Other seeds find themselves in it
 /// by where they lie, so a changed pattern keeps what was painted, and going back gives the same cells again.

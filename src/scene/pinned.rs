@@ -9,12 +9,12 @@ use glam::DVec3;
 use super::{
     Aim, KeptCells, Pinned, Scene,
     document::Document,
-    kept::{CellSource, Cells, UNIT_BITS, seeds_in_grid},
+    kept::{CellSource, Cells, seeds_in_grid},
     stage::{Stage, Standing},
 };
 use crate::{
     bodies::{Body, BodyDef},
-    fracture::{FractureError, FractureParams, Impact},
+    fracture::{FractureError, FractureParams, Impact, UNIT_BITS},
     svo::Grid,
 };
 

@@ -6,7 +6,7 @@ use glam::{DVec3, IVec3};
 
 use super::{Interior, Material, Volume, follow, linear_from_srgb, luminance, surface_color};
 use crate::{
-    fracture::{Fracture, Fracturer, Pattern, Recipe, Source, testing::forest_of},
+    fracture::{Fracture, Fracturer, Pattern, Recipe, Source, voronoi::testing::forest_of},
     gpu::Gpu,
     svo::{Arena, Forest, LeafColor, morton},
 };

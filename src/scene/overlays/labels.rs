@@ -6,7 +6,7 @@ use super::{Inside, Placing, boundary::RADIUS, color_of, lit};
 use crate::{
     fracture::{
         Fracture, Fracturer,
-        labelling::{Step, Theatre, Voxel, Voxels},
+        labelling::{Playback, Step, Voxel, Voxels},
     },
     gpu::{Gpu, GpuError},
     render::{Overlay, Point},
@@ -22,7 +22,7 @@ pub struct LabelSteps {
     pub voxels: Voxels,
     /// Without flattening.
     pub flood: bool,
-    theatre: Theatre,
+    theatre: Playback,
 }
 
 impl LabelSteps {
@@ -38,7 +38,7 @@ impl LabelSteps {
         at: Option<u32>,
     ) -> Result<Self, GpuError> {
         let voxels = Voxels::of_fracture(fracture, true);
-        let mut theatre = Theatre::new(gpu, &voxels, !flood)?;
+        let mut theatre = Playback::new(gpu, &voxels, !flood)?;
         while theatre.steps().len() < MOST_ITERATIONS && theatre.forward(gpu, fracturer.labelling())? {}
         theatre.show(at.map_or(usize::MAX, |at| at as usize));
         Ok(Self { voxels, flood, theatre })

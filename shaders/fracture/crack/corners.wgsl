@@ -1,9 +1,0 @@
-// Owners of a transition voxel's corners: the nearest of a pair's candidates. Included by kernels that declare `seeds` and `candidates`.
-//#include fracture/crack/points
-//#include fracture/nearest
-
-// Whether a crack passes through the pair's node; fills in owners and objects.
-fn pair_crossed(pair: Pair, low: vec3<i32>, size: i32) -> bool {
-    find_owners(pair, low, size);
-    return crack_crossed();
-}

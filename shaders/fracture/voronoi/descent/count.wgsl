@@ -1,0 +1,68 @@
+// Domaradzki & Martyn 2016, sec. 4.1 and 4.3: one level of the descent, counting.
+// One thread takes one (object, node) pair and decides each octant: dropped, alive (goes on), or whole (inside the solid and inside
+// the object: an internal node of the object's octree, nothing is stored for it).
+// masks: alive (8 bits), whole (8 bits), alive and contested by rivals (8 bits).
+//#include shared/linear_id
+//#include fracture/voronoi/descent/octants
+//#include fracture/voronoi/descent/source
+
+struct Params { pairs: u32, child_level: u32, node_base: u32 }
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> nodes: array<Node>;
+@group(0) @binding(2) var<storage, read> seeds: array<vec4<i32>>;
+@group(0) @binding(3) var<storage, read> pairs: array<Pair>;
+@group(0) @binding(4) var<storage, read> candidates: array<u32>;
+@group(0) @binding(5) var<storage, read_write> masks: array<u32>;
+@group(0) @binding(6) var<storage, read_write> counts: array<vec2<u32>>;
+
+fn sum(v: vec4<u32>) -> u32 {
+    return v.x + v.y + v.z + v.w;
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let i = linear_id(workgroup, groups, local);
+    if i >= params.pairs {
+        return;
+    }
+    let pair = pairs[i];
+    let octants = octants_of(pair);
+    let valid = octants.x;
+    let internal = octants.y;
+    let edge = node_edge(params.child_level);
+    let centre = node_low(pair.key, params.child_level - 1u) + vec3<i32>(edge / 2i);
+    find_judges(pair, centre, edge);
+    // Octants that the object may have a part of, and those where rivals stay.
+    var own = 0u;
+    var rivals = 0u;
+    var lost = 0u;
+    var lower_listed = vec4<u32>(0u);
+    var upper_listed = vec4<u32>(0u);
+    for (var k = 0u; k < pair.list_count; k++) {
+        let r = candidates[pair.list_first + k];
+        let outcome = duels(pair, r, centre, edge);
+        // Only an object's single candidate can be beaten everywhere: nobody is nearer to the centre than another judge.
+        lost |= bits_of(outcome.lost);
+        let stays = bits_of(outcome.contested);
+        if is_own(pair, r) {
+            own |= stays;
+        } else {
+            rivals |= stays;
+        }
+        lower_listed += vec4<u32>(outcome.contested.lower);
+        upper_listed += vec4<u32>(outcome.contested.upper);
+    }
+    let live = (valid | internal) & select(own & ~lost, 0xffu, pair.list_count == 0u);
+    let whole = live & internal & ~rivals;
+    let alive = live & ~whole;
+    let contested = alive & rivals;
+    let bits = vec4<u32>(contested) >> vec4<u32>(0u, 1u, 2u, 3u);
+    let listed = sum(lower_listed * (bits & vec4<u32>(1u))) + sum(upper_listed * ((bits >> vec4<u32>(4u)) & vec4<u32>(1u)));
+    masks[i] = alive | (whole << 8u) | (contested << 16u);
+    counts[i] = vec2<u32>(countOneBits(alive), listed);
+}

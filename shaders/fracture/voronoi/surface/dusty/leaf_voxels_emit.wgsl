@@ -1,0 +1,32 @@
+// The same where the leaves themselves are the transition voxels: copies as fracture/voronoi/descent/leaves_count finds them, by corners; every object
+// with a corner has a border in its leaf.
+//#include fracture/voronoi/surface/rough/corners
+//#include fracture/voronoi/surface/dusty/attributes
+//#include fracture/voronoi/surface/dusty/split
+
+@group(0) @binding(9) var<uniform> shape: Shape;
+@group(0) @binding(10) var<storage, read> seeds: array<vec4<i32>>;
+@group(0) @binding(11) var<storage, read> candidates: array<u32>;
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let slot = linear_id(workgroup, groups, local);
+    if slot >= params.copies {
+        return;
+    }
+    let copy = copy_at(slot);
+    let size = node_edge(params.child_level);
+    let low = node_low(copy.key, params.child_level);
+    let is_crossed = copy.pair.list_count > 0u && pair_crossed(copy.pair, low, size);
+    var touched = 0u;
+    if is_crossed {
+        dust_split(low, size);
+        dust_unpack();
+        touched = dust_triangles();
+    }
+    write_share(copy, is_crossed, touched, vec3<i32>(CRACK_EDGE / 2i), CRACK_EDGE / 2i);
+}

@@ -1,0 +1,171 @@
+//! What breaks, and what comes of it.
+
+use std::sync::Arc;
+
+use crate::{
+    gpu::{GpuError, StageTiming},
+    shape::GridMass,
+    svo::{Arena, Forest, Slot},
+};
+
+use super::{PatternError, Volume};
+
+/// The octree that is to break: one tree of a forest that is in the arena.
+pub struct Source<'a> {
+    /// Octrees on the GPU.
+    pub arena: &'a Arena,
+    /// Where the forest is.
+    pub slot: Slot,
+    /// The same on the CPU.
+    pub forest: &'a Arc<Forest>,
+    /// Which tree.
+    pub tree: u32,
+}
+
+impl<'a> Source<'a> {
+    /// Tree `tree` of a forest that is in the arena.
+    ///
+    /// # Errors
+    /// [`GpuError::Driver`] where it is not.
+    pub fn new(arena: &'a Arena, forest: &'a Arc<Forest>, tree: u32) -> Result<Self, GpuError> {
+        let missing = || GpuError::Driver("the octree that is to break is not on the device".into());
+        Ok(Self { arena, slot: arena.slot(forest).ok_or_else(missing)?, forest, tree })
+    }
+}
+
+/// One connected piece.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Piece {
+    /// Tree of [`Fracture::forest`].
+    pub tree: u32,
+    /// Voronoi cell (seed index).
+    pub cell: u32,
+    /// Copies plus internal leaf cells.
+    pub voxels: u64,
+    /// Mass at density 1, centre, inertia, bounds; grid units.
+    pub mass: GridMass,
+}
+
+/// Counts of one fracture, as report.json names them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct FractureCounts {
+    /// Boundary voxels of the source.
+    pub source_leaves: u64,
+    /// Internal voxels that became crack voxels, without copies.
+    pub crack_voxels: u64,
+    /// Boundary voxels of all pieces, with copies.
+    pub fbs: u64,
+    /// Cells that own a voxel.
+    pub cells: u64,
+    /// Pieces beyond one per cell.
+    pub islands: u64,
+    /// Pieces.
+    pub pieces: u64,
+    /// Solid leaf voxels of the source that no piece got any of: the gap of a dusty surface.
+    pub dust_voxels: u64,
+    /// Cells that would own a voxel with planar surfaces and own none with crack surfaces.
+    pub swallowed: u64,
+    /// Pieces that were too small and were taken away.
+    #[serde(default)]
+    pub dropped: u64,
+    /// Pieces that were too small and joined another.
+    #[serde(default)]
+    pub merged: u64,
+    /// Parts of a voxel's inside whose cell owns none of its corners, so that they went to other cells; `None`: not counted.
+    #[serde(default)]
+    pub hidden: Option<u64>,
+}
+
+/// Small pieces that were taken away.
+#[derive(Clone, Debug)]
+pub struct Dropped {
+    /// Their octrees, on the source's grid.
+    pub forest: Arc<Forest>,
+    /// By descending voxels; trees of [`Dropped::forest`].
+    pub pieces: Vec<Piece>,
+}
+
+impl Dropped {
+    /// Their volume, voxels.
+    #[must_use]
+    pub fn volume(&self) -> f64 {
+        self.pieces.iter().map(|piece| piece.mass.volume).sum()
+    }
+}
+
+/// A piece that small ones joined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Merge {
+    /// Index in [`Fracture::pieces`].
+    pub piece: usize,
+    /// Cells of all its parts, ascending.
+    pub cells: Vec<u32>,
+}
+
+/// How a number of pieces was solved for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Solved {
+    /// Pieces that were asked for.
+    pub wanted: u32,
+    /// Pieces that came out.
+    pub reached: u32,
+    /// Seeds that gave them.
+    pub seeds: u32,
+    /// Random seed that gave them: the one that was asked for, unless no number of its seeds came near.
+    pub rng: u64,
+    /// Level of the preview that was tried first; 0 where there was none.
+    pub preview_level: u32,
+    /// Fractures of that preview.
+    pub preview_trials: u32,
+    /// Fractures at the full level.
+    pub trials: u32,
+}
+
+/// A broken octree.
+#[derive(Clone, Debug)]
+pub struct Fracture {
+    /// All piece octrees, on the source's grid.
+    pub forest: Arc<Forest>,
+    /// By descending voxels; a piece's id is its index.
+    pub pieces: Vec<Piece>,
+    /// Counts.
+    pub counts: FractureCounts,
+    /// Solid that became dust, voxels: all of the dust voxels, and the dust's share of those that a gap only cuts into.
+    pub dust_volume: f64,
+    /// What its crack faces show.
+    pub volume: Volume,
+    /// GPU time per stage.
+    pub timings: Vec<StageTiming>,
+    /// What the smallest-piece rule took away.
+    pub dropped: Option<Dropped>,
+    /// What it joined, by ascending piece.
+    pub merges: Vec<Merge>,
+    /// How the number of seeds was found, where a number of pieces was asked for.
+    pub solved: Option<Solved>,
+}
+
+impl Fracture {
+    /// Volume of all pieces and of what was taken away, voxels.
+    #[must_use]
+    pub fn volume(&self) -> f64 {
+        let pieces: f64 = self.pieces.iter().map(|piece| piece.mass.volume).sum();
+        pieces + self.dropped.as_ref().map_or(0.0, Dropped::volume)
+    }
+}
+
+/// Why a fracture failed.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum FractureError {
+    /// Bad parameters.
+    #[error("{0}")]
+    Params(String),
+    /// The device failed.
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
+}
+
+impl From<PatternError> for FractureError {
+    fn from(error: PatternError) -> Self {
+        Self::Params(error.to_string())
+    }
+}

@@ -1,0 +1,170 @@
+//! Several pieces on one grid become one octree, as if the cracks between them had never been.
+//!
+//! In: the pieces and every voxel that the small ones among them share. Out: one tree. A voxel that only they hold is again what the
+//! source has there: inside it (nothing is stored, so there are no inner faces) or its boundary voxel. A voxel that a third
+//! piece holds too keeps one copy, whose crack plane faces the cells outside.
+
+use std::collections::{BTreeSet, HashSet};
+
+use glam::{DVec3, Vec3};
+
+use super::holders::{Holders, of_voxel};
+use crate::{
+    fracture::{Pattern, Piece, UNIT_BITS},
+    svo::{
+        Forest, LeafColor, Leaves, Octant, build,
+        morton::{self, Key},
+        pack_cut, pack_normal, unpack_cut,
+    },
+};
+
+/// What joining reads.
+pub(in crate::fracture) struct Joining<'a> {
+    /// Forest and tree that was broken.
+    pub source: (&'a Forest, u32),
+    pub pattern: &'a Pattern,
+    /// The pieces' octrees.
+    pub forest: &'a Forest,
+    pub pieces: &'a [Piece],
+    pub holders: &'a Holders,
+}
+
+/// A voxel's whole share below this has lost something to dust and does not become inside again.
+const WHOLE: f32 = 0.999;
+
+/// Joins `members` (indices, and the pieces themselves) to one tree; also the number of crack voxels that are inside again.
+pub(in crate::fracture) fn join(work: &Joining<'_>, ids: &[u32], members: &[&Piece]) -> (Forest, u64) {
+    let own: BTreeSet<u32> = ids.iter().copied().collect();
+    let leaves = &work.forest.leaves;
+    let mut copies: Vec<(Key, usize)> = members
+        .iter()
+        .flat_map(|piece| {
+            let tree = piece.tree as usize;
+            work.forest.tree_start[tree] as usize..work.forest.tree_start[tree + 1] as usize
+        })
+        .map(|leaf| (leaves.keys[leaf], leaf))
+        .collect();
+    copies.sort_unstable();
+
+    let mut out = Leaves::default();
+    let mut healed: HashSet<Key> = HashSet::new();
+    for copies in copies.chunk_by(|a, b| a.0 == b.0) {
+        let (key, first) = copies[0];
+        let coverage: f32 = copies.iter().map(|(_, leaf)| leaves.coverage[*leaf]).sum();
+        let mut add = |coverage: f32, normal: u32, color: LeafColor, cut: u32| {
+            out.keys.push(key);
+            out.normals.push(normal);
+            out.colors.push(color);
+            out.coverage.push(coverage.min(1.0));
+            out.cuts.push(cut);
+        };
+        let as_it_was = (leaves.normals[first], leaves.colors[first], leaves.cuts[first]);
+        if copies.len() == 1 {
+            add(coverage, as_it_was.0, as_it_was.1, as_it_was.2);
+            continue;
+        }
+        let strangers = of_voxel(work.holders, key).iter().any(|(_, piece)| !own.contains(piece));
+        let before = work.source.0.octant_at(work.source.1 as usize, morton::decode(key));
+        let of_source = match before {
+            Octant::Leaf(leaf) => {
+                let from = &work.source.0.leaves;
+                let leaf = leaf as usize;
+                Some((from.normals[leaf], from.colors[leaf], from.cuts[leaf]))
+            }
+            _ => None,
+        };
+        match (strangers, of_source) {
+            (false, Some(surface)) => {
+                // Shares of a whole add up to it but for rounding, which goes here.
+                let whole = work.source.0.leaves.coverage[leaf_index(before)];
+                let sum = if (coverage - whole).abs() <= whole * (1.0 - WHOLE) { whole } else { coverage };
+                add(sum, surface.0, surface.1, surface.2);
+            }
+            (false, None) if coverage >= WHOLE => {
+                healed.insert(key);
+            }
+            (false, None) => add(coverage, as_it_was.0, as_it_was.1, as_it_was.2),
+            (true, of_source) => {
+                let (normal, color, cut) = facing(work, &own, key, of_source).unwrap_or(as_it_was);
+                let color = if of_source.is_some() {
+                    color
+                } else {
+                    LeafColor::new(leaves.colors[first].rgb(), true, color.offset())
+                };
+                add(coverage, normal, color, cut);
+            }
+        }
+    }
+
+    let count = healed.len() as u64;
+    let level = work.forest.level;
+    let inside = |key: Key, at: u32| {
+        // An octant without boundary voxels is inside throughout or outside throughout: one voxel tells.
+        let key = key << (3 * (level - at));
+        let cell = morton::decode(key);
+        healed.contains(&key)
+            || members.iter().any(|piece| {
+                matches!(work.forest.octant_at(piece.tree as usize, cell), Octant::Internal { .. })
+            })
+    };
+    (build(level, out, &inside), count)
+}
+
+fn leaf_index(octant: Octant) -> usize {
+    match octant {
+        Octant::Leaf(leaf) => leaf as usize,
+        _ => 0,
+    }
+}
+
+/// Normal, colour word (its offset) and second plane of a copy whose cells are `own`'s, towards the other cells of its corners: the
+/// same choice that the boundary set makes for one cell. `None` where no other cell owns a corner.
+fn facing(
+    work: &Joining<'_>,
+    own: &BTreeSet<u32>,
+    key: Key,
+    of_source: Option<(u32, LeafColor, u32)>,
+) -> Option<(u32, LeafColor, u32)> {
+    let edge = 1i64 << (UNIT_BITS - work.forest.level);
+    let low = morton::decode(key).map(|v| i64::from(v) * edge);
+    let objects: BTreeSet<u32> =
+        of_voxel(work.holders, key).iter().map(|(_, piece)| work.pieces[*piece as usize].cell).collect();
+    let own_objects: BTreeSet<u32> = of_voxel(work.holders, key)
+        .iter()
+        .filter(|(_, piece)| own.contains(piece))
+        .map(|(_, piece)| work.pieces[*piece as usize].cell)
+        .collect();
+    let candidates: Vec<usize> =
+        (0..work.pattern.seeds.len()).filter(|s| objects.contains(&work.pattern.objects[*s])).collect();
+    let distance = |at: [i64; 3], seed: usize| -> i64 {
+        (0..3).map(|k| (at[k] - i64::from(work.pattern.seeds[seed][k])).pow(2)).sum()
+    };
+    let owners: BTreeSet<usize> = (0..8)
+        .filter_map(|c| {
+            let at = std::array::from_fn(|k| low[k] + edge * (c >> k & 1));
+            candidates.iter().copied().min_by_key(|seed| (distance(at, *seed), *seed))
+        })
+        .collect();
+    let centre = low.map(|v| v + edge / 2);
+    let (mine, others): (Vec<usize>, Vec<usize>) =
+        owners.into_iter().partition(|seed| own_objects.contains(&work.pattern.objects[*seed]));
+    let own_seed = mine.into_iter().min_by_key(|seed| (distance(centre, *seed), *seed))?;
+    let point = |seed: usize| DVec3::from_array(work.pattern.seeds[seed].map(f64::from));
+    let mut planes: Vec<(f64, usize, Vec3)> = others
+        .into_iter()
+        .map(|seed| {
+            let towards = point(seed) - point(own_seed);
+            let apart = towards.length().max(1.0);
+            let beyond = (distance(centre, seed) - distance(centre, own_seed)) as f64;
+            (beyond / (2.0 * apart * edge as f64), seed, (towards / apart).as_vec3())
+        })
+        .collect();
+    planes.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let &(offset, _, towards) = planes.first()?;
+    if let Some((normal, color, cut)) = of_source {
+        let farther = unpack_cut(cut).is_none_or(|(_, old)| offset < f64::from(old));
+        return Some((normal, color, if farther { pack_cut(towards, offset as f32) } else { cut }));
+    }
+    let cut = planes.get(1).map_or(0, |(offset, _, towards)| pack_cut(*towards, *offset as f32));
+    Some((pack_normal(towards), LeafColor::new([0; 3], true, offset as f32), cut))
+}

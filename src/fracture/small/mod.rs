@@ -1,0 +1,236 @@
+//! The smallest piece: what is smaller is taken away, or joins a neighbour.
+//!
+//! In: a fracture and a rule. Out: the same with fewer pieces. On the CPU, after the readback: few pieces are small, and only
+//! they and the pieces that they join are touched; all others keep their octrees bit for bit. Every choice has one answer (ties go to
+//! the larger piece), so the same seed still gives the same bytes.
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use rayon::prelude::*;
+
+mod holders;
+mod merge;
+
+use self::{
+    holders::{Holders, holders, leaves_of, of_voxel},
+    merge::{Joining, join},
+};
+use super::{Dropped, Fracture, Merge, Pattern, Piece, SmallRule, Smallest};
+
+use crate::{
+    shape::grid_mass,
+    svo::{
+        Forest, Octant, gather,
+        morton::{self, Key},
+    },
+};
+
+/// Applies `rule` to what `source` (forest, tree) was broken into. The largest piece is never small.
+pub(in crate::fracture) fn apply(
+    source: (&Forest, u32),
+    pattern: &Pattern,
+    mut fracture: Fracture,
+    rule: &Smallest,
+) -> Fracture {
+    let whole = crate::svo::Forest::solid_voxels(source.0, source.1 as usize);
+    let is_small = |voxels: u64, volume: f64| voxels < rule.voxels || volume < rule.fraction * whole;
+    let small: Vec<u32> = (1..fracture.pieces.len() as u32)
+        .filter(|p| {
+            let piece = &fracture.pieces[*p as usize];
+            is_small(piece.voxels, piece.mass.volume)
+        })
+        .collect();
+    if small.is_empty() {
+        return fracture;
+    }
+    let holders = holders(&fracture, &small);
+    match rule.rule {
+        SmallRule::Drop => drop_small(source, &mut fracture, &small, &holders),
+        SmallRule::Merge => merge_small(source, pattern, &mut fracture, &small, &holders, &is_small),
+    }
+    recount(&mut fracture);
+    fracture
+}
+
+fn is_inside(source: (&Forest, u32), key: Key) -> bool {
+    matches!(source.0.octant_at(source.1 as usize, morton::decode(key)), Octant::Internal { .. })
+}
+
+fn drop_small(source: (&Forest, u32), fracture: &mut Fracture, small: &[u32], holders: &Holders) {
+    let gone: BTreeSet<u32> = small.iter().copied().collect();
+    let mut at = 0;
+    while at < holders.len() {
+        let all = of_voxel(holders, holders[at].0);
+        let lost = all.iter().all(|(_, p)| gone.contains(p)) && is_inside(source, holders[at].0);
+        fracture.counts.crack_voxels -= u64::from(lost);
+        at += all.len();
+    }
+    let forest = Arc::clone(&fracture.forest);
+    let pick = |pieces: &[(u32, Piece)]| {
+        let mut order: Vec<u32> = pieces.iter().map(|(_, piece)| piece.tree).collect();
+        order.sort_unstable();
+        let trees: Vec<(&Forest, usize)> = order.iter().map(|tree| (&*forest, *tree as usize)).collect();
+        let picked = gather(forest.level, &trees);
+        let renumbered = pieces.iter().map(|(_, piece)| Piece {
+            tree: order.partition_point(|tree| *tree < piece.tree) as u32,
+            ..piece.clone()
+        });
+        (Arc::new(picked), renumbered.collect::<Vec<_>>())
+    };
+    let (dropped, kept): (Vec<_>, Vec<_>) =
+        (0..).zip(fracture.pieces.iter().cloned()).partition(|(p, _)| gone.contains(p));
+    (fracture.forest, fracture.pieces) = pick(&kept);
+    let (forest, pieces) = pick(&dropped);
+    fracture.dropped = Some(Dropped { forest, pieces });
+}
+
+/// A set of pieces on its way to becoming one; named by its largest member.
+struct Group {
+    members: Vec<u32>,
+    voxels: u64,
+    volume: f64,
+}
+
+fn merge_small(
+    source: (&Forest, u32),
+    pattern: &Pattern,
+    fracture: &mut Fracture,
+    small: &[u32],
+    holders: &Holders,
+    is_small: &dyn Fn(u64, f64) -> bool,
+) {
+    let groups = grouped(fracture, small, holders, is_small);
+    let forest = Arc::clone(&fracture.forest);
+    let mut joined: BTreeMap<u32, (Forest, u64)> = BTreeMap::new();
+    let work: Vec<(&u32, &Group)> = groups.iter().filter(|(_, group)| group.members.len() > 1).collect();
+    let done: Vec<(u32, (Forest, u64))> = work
+        .par_iter()
+        .map(|(name, group)| {
+            let members: Vec<&Piece> = group.members.iter().map(|p| &fracture.pieces[*p as usize]).collect();
+            let work = Joining { source, pattern, forest: &forest, pieces: &fracture.pieces, holders };
+            (**name, join(&work, &group.members, &members))
+        })
+        .collect();
+    joined.extend(done);
+
+    // Trees stay in their order; a joined one takes the place of its largest member.
+    let mut kept: Vec<(u32, &Group)> = groups.iter().map(|(name, group)| (*name, group)).collect();
+    kept.sort_by_key(|(name, _)| fracture.pieces[*name as usize].tree);
+    let trees: Vec<(&Forest, usize)> = kept
+        .iter()
+        .map(|(name, _)| {
+            joined
+                .get(name)
+                .map_or((&*forest, fracture.pieces[*name as usize].tree as usize), |(forest, _)| (forest, 0))
+        })
+        .collect();
+    let after = gather(forest.level, &trees);
+    let mut pieces: Vec<(Piece, &Group)> = kept
+        .par_iter()
+        .enumerate()
+        .map(|(tree, (name, group))| {
+            let mut piece = Piece { tree: tree as u32, ..fracture.pieces[*name as usize].clone() };
+            if group.members.len() > 1 {
+                piece.mass = grid_mass(&after, tree);
+                piece.voxels = piece.mass.voxels;
+            }
+            (piece, *group)
+        })
+        .collect();
+    pieces.sort_by(|(a, _), (b, _)| b.voxels.cmp(&a.voxels).then(a.tree.cmp(&b.tree)));
+    let cell = |p: &u32| fracture.pieces[*p as usize].cell;
+    fracture.merges = (0..)
+        .zip(&pieces)
+        .filter(|(_, (_, group))| group.members.len() > 1)
+        .map(|(piece, (_, group))| {
+            let cells: BTreeSet<u32> = group.members.iter().map(cell).collect();
+            Merge { piece, cells: cells.into_iter().collect() }
+        })
+        .collect();
+    let gone: usize = groups.values().map(|group| group.members.len() - 1).sum();
+    fracture.counts.merged = gone as u64;
+    fracture.counts.crack_voxels -= joined.values().map(|(_, healed)| healed).sum::<u64>();
+    let pieces = pieces.into_iter().map(|(piece, _)| piece).collect();
+    fracture.forest = Arc::new(after);
+    fracture.pieces = pieces;
+}
+
+/// Who joins whom: the smallest group that is still small joins the neighbour that it shares most voxels with (the larger of equal
+/// ones) until none is small or has a neighbour.
+fn grouped(
+    fracture: &Fracture,
+    small: &[u32],
+    holders: &Holders,
+    is_small: &dyn Fn(u64, f64) -> bool,
+) -> BTreeMap<u32, Group> {
+    let mut group_of: Vec<u32> = (0..fracture.pieces.len() as u32).collect();
+    let mut groups: BTreeMap<u32, Group> = (0..)
+        .zip(&fracture.pieces)
+        .map(|(p, piece)| (p, Group { members: vec![p], voxels: piece.voxels, volume: piece.mass.volume }))
+        .collect();
+    let mut open: BTreeSet<(u64, Reverse<u32>)> =
+        small.iter().map(|p| (fracture.pieces[*p as usize].voxels, Reverse(*p))).collect();
+    while let Some((_, Reverse(name))) = open.pop_first() {
+        let Some(group) = groups.get(&name) else { continue };
+        // Only small pieces are members of a small group, so `holders` knows all of its voxels.
+        let mut keys: Vec<Key> = group
+            .members
+            .iter()
+            .flat_map(|p| {
+                fracture.forest.leaves.keys[leaves_of(&fracture.forest, &fracture.pieces[*p as usize])].iter()
+            })
+            .copied()
+            .collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let mut shared: BTreeMap<u32, u64> = BTreeMap::new();
+        for key in keys {
+            let others: BTreeSet<u32> = of_voxel(holders, key)
+                .iter()
+                .map(|(_, p)| group_of[*p as usize])
+                .filter(|g| *g != name)
+                .collect();
+            for other in others {
+                *shared.entry(other).or_default() += 1;
+            }
+        }
+        let Some((&other, &common)) =
+            shared.iter().max_by_key(|(other, common)| (**common, Reverse(**other)))
+        else {
+            continue;
+        };
+        let (Some(a), Some(b)) = (groups.remove(&name), groups.remove(&other)) else { continue };
+        open.remove(&(b.voxels, Reverse(other)));
+        let merged = Group {
+            voxels: a.voxels + b.voxels - common,
+            volume: a.volume + b.volume,
+            members: a.members.into_iter().chain(b.members).collect(),
+        };
+        let into = name.min(other);
+        for p in &merged.members {
+            group_of[*p as usize] = into;
+        }
+        if into != 0 && is_small(merged.voxels, merged.volume) {
+            open.insert((merged.voxels, Reverse(into)));
+        }
+        groups.insert(into, merged);
+    }
+    for group in groups.values_mut() {
+        group.members.sort_unstable();
+    }
+    groups
+}
+
+fn recount(fracture: &mut Fracture) {
+    let cells: BTreeSet<u32> = fracture.pieces.iter().map(|piece| piece.cell).collect();
+    let counts = &mut fracture.counts;
+    counts.fbs = fracture.forest.leaves.len() as u64;
+    counts.cells = cells.len() as u64;
+    counts.pieces = fracture.pieces.len() as u64;
+    counts.islands = counts.pieces - counts.cells;
+    counts.dropped = fracture.dropped.as_ref().map_or(0, |dropped| dropped.pieces.len() as u64);
+}

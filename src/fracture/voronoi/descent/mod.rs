@@ -1,0 +1,249 @@
+//! The descent (2016, sec. 4.1, 4.3, 4.4): every object (a Voronoi cell, or several that stay together, sec. 4.7) walks
+//! the source octree and keeps the nodes that it may own a point of.
+//!
+//! In: one source octree and the seeds. Out: the pairs of every parent level and the fracture boundary set, both object-major and in
+//! Morton order inside an object. The order follows from stable expansion, so neither of the paper's sorts is needed.
+
+use std::sync::OnceLock;
+
+use crate::{
+    gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, Submissions, groups_for, primitives::Scan},
+    svo::Slot,
+};
+
+pub(in crate::fracture) mod candidates;
+mod pairs;
+pub(in crate::fracture) mod polytope;
+
+pub(in crate::fracture) use pairs::{Layer, Pair, totals};
+
+use crate::fracture::{Pattern, Source};
+
+pub(in crate::fracture) struct DescentPass {
+    /// For objects that are one cell each.
+    cells: Kernels,
+    /// For objects of several cells; made by the first local fracture.
+    merged: OnceLock<Kernels>,
+}
+
+struct Kernels {
+    count: Kernel,
+    emit: Kernel,
+    leaves_count: Kernel,
+}
+
+impl Kernels {
+    fn new(gpu: &Gpu, merged: bool) -> Self {
+        let kernel = |path| Kernel::with_constants(gpu, path, &[("merged", f64::from(u8::from(merged)))]);
+        Self {
+            count: kernel("fracture/voronoi/descent/count"),
+            emit: kernel("fracture/voronoi/descent/emit"),
+            leaves_count: kernel("fracture/voronoi/descent/leaves_count"),
+        }
+    }
+}
+
+/// What the kernels of a descent take as numbers.
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+pub(in crate::fracture) struct Params {
+    items: u32,
+    child_level: u32,
+    node_base: u32,
+    leaf_base: u32,
+}
+
+impl Params {
+    /// For `items` threads: pairs whose octants are of `child_level`, or copies at that level.
+    pub fn new(source: &Source<'_>, items: usize, child_level: u32) -> Self {
+        let Slot { node_base, leaf_base, .. } = source.slot;
+        Self { items: items as u32, child_level, node_base, leaf_base }
+    }
+}
+
+/// A descent under way.
+pub(in crate::fracture) struct Descent {
+    /// Fixed point, and the rank of the object.
+    pub seeds: Buffer<[i32; 4]>,
+    /// Seeds that can own a point of a pair's node.
+    pub candidates: Buffer<u32>,
+    /// Levels that are done.
+    pub layers: Vec<Layer>,
+    /// The pairs of the next parent level, which is `layers.len()`.
+    pub layer: Layer,
+    /// Some object has several cells.
+    pub merged: bool,
+}
+
+impl Descent {
+    /// At the root: one pair for each object whose rank passes `wanted`.
+    pub fn new(
+        gpu: &Gpu,
+        source: &Source<'_>,
+        pattern: &Pattern,
+        wanted: impl Fn(u32) -> bool,
+    ) -> Result<Self, GpuError> {
+        let (seeds, lists, mut roots) = root_pairs(pattern, source.tree);
+        let merged = roots.len() != seeds.len();
+        roots.retain(|root| wanted(root.object));
+        Ok(Self {
+            seeds: Buffer::from_slice(gpu, "seeds", &seeds)?,
+            candidates: Buffer::from_slice(gpu, "candidates", &lists)?,
+            layers: Vec::with_capacity(source.forest.level as usize),
+            layer: Layer::new(gpu, Buffer::from_slice(gpu, "pairs", &roots)?)?,
+            merged,
+        })
+    }
+
+    /// As [`Descent::new`] for all objects. Where there are many seeds, lists are short from the start: only for surfaces that lie between
+    /// the seeds, since others reach farther.
+    pub fn planar(gpu: &Gpu, source: &Source<'_>, pattern: &Pattern) -> Result<Self, GpuError> {
+        let single = (0u32..).zip(&pattern.objects).all(|(s, object)| s == *object);
+        if !single || pattern.seeds.len() < candidates::MANY {
+            return Self::new(gpu, source, pattern, |_| true);
+        }
+        let short = candidates::at_root(pattern, source.forest.level);
+        let mut lists: Vec<u32> = Vec::with_capacity(short.list.len() + pattern.seeds.len());
+        let mut roots: Vec<Pair> = Vec::with_capacity(pattern.seeds.len());
+        for (cell, (first, count)) in (0u32..).zip(short.ranges) {
+            let (list_first, list_count) = (lists.len() as u32, count + 1);
+            roots.push(Pair { source: source.tree, object: cell, key: 0, list_first, list_count });
+            lists.push(cell);
+            lists.extend_from_slice(&short.list[first as usize..(first + count) as usize]);
+        }
+        let seeds: Vec<[i32; 4]> =
+            (0i32..).zip(&pattern.seeds).map(|(rank, s)| [s[0], s[1], s[2], rank]).collect();
+        Ok(Self {
+            seeds: Buffer::from_slice(gpu, "seeds", &seeds)?,
+            candidates: Buffer::from_slice(gpu, "candidates", &lists)?,
+            layers: Vec::with_capacity(source.forest.level as usize),
+            layer: Layer::new(gpu, Buffer::from_slice(gpu, "pairs", &roots)?)?,
+            merged: false,
+        })
+    }
+
+    /// All levels, the last parent level among them.
+    pub fn into_layers(self) -> Vec<Layer> {
+        let Self { mut layers, layer, .. } = self;
+        layers.push(layer);
+        layers
+    }
+
+    /// The layer is done; `next` are the pairs below.
+    pub fn push(&mut self, gpu: &Gpu, next: Buffer<Pair>) -> Result<(), GpuError> {
+        self.layers.push(std::mem::replace(&mut self.layer, Layer::new(gpu, next)?));
+        Ok(())
+    }
+}
+
+impl DescentPass {
+    pub fn new(gpu: &Gpu) -> Self {
+        Self { cells: Kernels::new(gpu, false), merged: OnceLock::new() }
+    }
+
+    fn kernels(&self, gpu: &Gpu, descent: &Descent) -> &Kernels {
+        if descent.merged { self.merged.get_or_init(|| Kernels::new(gpu, true)) } else { &self.cells }
+    }
+
+    /// Goes on until the pairs are those of parent level `level`.
+    pub fn descend(
+        &self,
+        gpu: &Gpu,
+        scan: &Scan,
+        source: &Source<'_>,
+        descent: &mut Descent,
+        level: u32,
+        clock: &mut Submissions,
+    ) -> Result<(), GpuError> {
+        let kernels = self.kernels(gpu, descent);
+        for child_level in descent.layers.len() as u32 + 1..=level {
+            let pairs = descent.layer.len();
+            let params = gpu.uniform(&Params::new(source, pairs, child_level));
+            let mut rec = Recorder::new(gpu, "traverse");
+            let bound = kernels.count.bind(gpu, &inputs(&params, source, descent));
+            rec.dispatch(&kernels.count, &bound, groups_for(pairs));
+            scan.run(&mut rec, &descent.layer.offsets)?;
+            clock.submit(rec);
+
+            let [children, listed] = descent.layer.totals(gpu)?;
+            let next_pairs = Buffer::zeroed(gpu, "pairs", children as usize)?;
+            let next_candidates = Buffer::zeroed(gpu, "candidates", listed as usize)?;
+            let mut rec = Recorder::new(gpu, "traverse");
+            let bound = kernels.emit.bind(
+                gpu,
+                &[&inputs(&params, source, descent)[..], &[next_pairs.raw(), next_candidates.raw()]].concat(),
+            );
+            rec.dispatch(&kernels.emit, &bound, groups_for(pairs));
+            clock.submit(rec);
+            descent.push(gpu, next_pairs)?;
+            descent.candidates = next_candidates;
+        }
+        Ok(())
+    }
+
+    /// At the last parent level: which leaves get a copy in each pair's object, and how many copies there are.
+    pub fn count_leaves(
+        &self,
+        gpu: &Gpu,
+        scan: &Scan,
+        source: &Source<'_>,
+        descent: &Descent,
+        clock: &mut Submissions,
+    ) -> Result<usize, GpuError> {
+        let (layer, kernels) = (&descent.layer, self.kernels(gpu, descent));
+        let params = gpu.uniform(&Params::new(source, layer.len(), source.forest.level));
+        let mut rec = Recorder::new(gpu, "boundary set");
+        let bound = kernels.leaves_count.bind(gpu, &inputs(&params, source, descent));
+        rec.dispatch(&kernels.leaves_count, &bound, groups_for(layer.len()));
+        scan.run(&mut rec, &layer.offsets)?;
+        clock.submit(rec);
+        Ok(layer.totals(gpu)?[0] as usize)
+    }
+}
+
+/// Seeds with the rank of their object as fourth word; the candidates at the root, where every seed may own a point; one pair for each
+/// object. All seeds sorted by object, twice over, hold every object's list, its own seeds first.
+fn root_pairs(pattern: &Pattern, tree: u32) -> (Vec<[i32; 4]>, Vec<u32>, Vec<Pair>) {
+    let mut sorted: Vec<u32> = (0..pattern.seeds.len() as u32).collect();
+    sorted.sort_by_key(|s| pattern.objects[*s as usize]);
+    let mut seeds: Vec<[i32; 4]> = pattern.seeds.iter().map(|s| [s[0], s[1], s[2], 0]).collect();
+    let mut roots: Vec<Pair> = Vec::new();
+    for (at, same) in
+        sorted.chunk_by(|a, b| pattern.objects[*a as usize] == pattern.objects[*b as usize]).enumerate()
+    {
+        for s in same {
+            seeds[*s as usize][3] = at as i32;
+        }
+        let list_first = roots.last().map_or(0, |last| last.list_first + last.list_count);
+        roots.push(Pair {
+            source: tree,
+            object: at as u32,
+            key: 0,
+            list_first,
+            list_count: same.len() as u32,
+        });
+    }
+    // A single object has no rivals, and so no list.
+    let list_count = if roots.len() > 1 { sorted.len() as u32 } else { 0 };
+    for root in &mut roots {
+        root.list_count = list_count;
+    }
+    (seeds, sorted.repeat(2), roots)
+}
+
+/// What every kernel of the descent reads, bindings 0 to 6.
+fn inputs<'b>(
+    params: &'b wgpu::Buffer,
+    source: &'b Source<'_>,
+    descent: &'b Descent,
+) -> [&'b wgpu::Buffer; 7] {
+    [
+        params,
+        source.arena.nodes.raw(),
+        descent.seeds.raw(),
+        descent.layer.pairs.raw(),
+        descent.candidates.raw(),
+        descent.layer.masks.raw(),
+        descent.layer.offsets.raw(),
+    ]
+}

@@ -1,0 +1,233 @@
+//! The published labelling (2016, sec. 4.5.1 and 4.5.2) in compute passes, one iteration at a time.
+//!
+//! In: voxels by cell. Out: labels and what an iteration did. The kernels say what is done; `plain.rs` is the same without them.
+
+use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, Submissions, groups_for};
+
+use super::Voxels;
+use crate::fracture::voronoi::{islands::Islands, octrees::Octrees};
+
+/// The compiled passes.
+pub struct IterativePass {
+    spread: Kernel,
+    flatten: Kernel,
+}
+
+/// A labelling under way. Labels never fall, and end as the largest index of each component.
+pub struct IterativeRun {
+    level: u32,
+    ranges: Vec<[u32; 2]>,
+    done: Vec<bool>,
+    iteration: u32,
+    launched: u64,
+    flattens: bool,
+    voxel_words: Buffer<[u32; 2]>,
+    range_words: Buffer<[u32; 2]>,
+    labels: Buffer<u32>,
+    next: Buffer<u32>,
+    state: Buffer<u32>,
+    changes: Buffer<u32>,
+}
+
+/// What one iteration did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Counted from 1.
+    pub iteration: u32,
+    /// Threads that were launched: the voxels of the groups that were not done.
+    pub launched: u64,
+    /// Voxels whose label changed, per group of [`Voxels::cells`].
+    pub changes: Vec<u32>,
+    /// Groups that are done after this iteration, because nothing changed in it.
+    pub done: Vec<bool>,
+}
+
+impl Step {
+    /// Voxels whose label changed, in all.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.changes.iter().map(|n| u64::from(*n)).sum()
+    }
+}
+
+impl IterativePass {
+    /// Compiles the passes.
+    #[must_use]
+    pub fn new(gpu: &Gpu) -> Self {
+        Self {
+            spread: Kernel::new(gpu, "fracture/voronoi/islands/labelling/spread"),
+            flatten: Kernel::new(gpu, "fracture/voronoi/islands/labelling/flatten"),
+        }
+    }
+
+    /// Labels `voxels` to the end.
+    ///
+    /// # Errors
+    /// [`GpuError`] when the device fails or cannot hold them.
+    pub fn run(&self, gpu: &Gpu, voxels: &Voxels) -> Result<Vec<u32>, GpuError> {
+        let mut run = IterativeRun::new(gpu, voxels)?;
+        while !run.finished() {
+            run.step(gpu, self)?;
+        }
+        run.labels(gpu)
+    }
+
+    /// The cells' islands, in the form that the union-find gives: a node's label is the smallest node index of its component.
+    pub(in crate::fracture) fn islands(
+        &self,
+        gpu: &Gpu,
+        octrees: &Octrees,
+        island_level: u32,
+        clock: &mut Submissions,
+    ) -> Result<Islands, GpuError> {
+        let nodes = octrees.nodes.read(gpu)?;
+        let leaf_level = octrees.level_start.len() as u32 - 1;
+        let trees: Vec<u32> = (0..octrees.level_start[1]).collect();
+        let voxels = Voxels::of_nodes(&nodes, leaf_level, island_level, &trees, true);
+        let mut run = IterativeRun::new(gpu, &voxels)?;
+        while !run.finished() {
+            clock.submit(run.record(gpu, self, "islands")?);
+            run.finish_step(gpu)?;
+        }
+        let found = run.labels(gpu)?;
+
+        // By label of the iteration, which is the index of a voxel of the component.
+        let mut smallest = vec![u32::MAX; voxels.len()];
+        for (voxel, label) in voxels.list.iter().zip(&found) {
+            let known = &mut smallest[*label as usize];
+            *known = voxel.node.min(*known);
+        }
+        let mut labels: Vec<u32> = (0..nodes.len() as u32).collect();
+        for (voxel, label) in voxels.list.iter().zip(&found) {
+            labels[voxel.node as usize] = smallest[*label as usize];
+        }
+        let last = island_level - 1;
+        for i in octrees.level_start[last as usize]..octrees.level_start[leaf_level as usize - 1] {
+            let node = nodes[i as usize];
+            for child in node.child_base..node.child_base + u32::from(node.valid()).count_ones() {
+                labels[child as usize] = labels[i as usize];
+            }
+        }
+        let mut components: Vec<[u32; 2]> = smallest
+            .iter()
+            .zip(&voxels.list)
+            .filter(|(label, _)| **label != u32::MAX)
+            .map(|(label, voxel)| [*label, voxel.tree])
+            .collect();
+        components.sort_unstable();
+        Ok(Islands { labels: Buffer::from_slice(gpu, "labels", &labels)?, components, last })
+    }
+}
+
+impl IterativeRun {
+    /// Before the first iteration: every voxel bears its index in `voxels`.
+    ///
+    /// # Errors
+    /// [`GpuError::TooLarge`] when the device cannot hold them.
+    pub fn new(gpu: &Gpu, voxels: &Voxels) -> Result<Self, GpuError> {
+        let words: Vec<[u32; 2]> = voxels.list.iter().map(|v| [v.key, v.size_log2]).collect();
+        let numbers: Vec<u32> = (0..words.len() as u32).collect();
+        Ok(Self {
+            level: voxels.level,
+            done: voxels.ranges.iter().map(|[first, end]| first == end).collect(),
+            iteration: 0,
+            launched: 0,
+            flattens: true,
+            voxel_words: Buffer::from_slice(gpu, "labelled voxels", &words)?,
+            range_words: Buffer::from_slice(gpu, "labelled groups", &voxels.ranges)?,
+            ranges: voxels.ranges.clone(),
+            labels: Buffer::from_slice(gpu, "labels", &numbers)?,
+            next: Buffer::zeroed(gpu, "next labels", numbers.len())?,
+            state: Buffer::zeroed(gpu, "known neighbours", numbers.len())?,
+            changes: Buffer::zeroed(gpu, "changed labels", voxels.ranges.len())?,
+        })
+    }
+
+    /// Leaves out the flattening of chains (sec. 4.5.2), so that labels flood from voxel to voxel as in sec. 4.5.1. Many more
+    /// iterations, the same end.
+    #[must_use]
+    pub fn without_flattening(self) -> Self {
+        Self { flattens: false, ..self }
+    }
+
+    /// No group is left to launch.
+    #[must_use]
+    pub fn finished(&self) -> bool {
+        self.done.iter().all(|done| *done)
+    }
+
+    /// Runs one iteration over the groups that are not done.
+    ///
+    /// # Errors
+    /// [`GpuError`] when the device fails.
+    pub fn step(&mut self, gpu: &Gpu, pass: &IterativePass) -> Result<Step, GpuError> {
+        self.record(gpu, pass, "labelling")?.submit();
+        self.finish_step(gpu)
+    }
+
+    /// Labels as they are now, one per voxel.
+    ///
+    /// # Errors
+    /// [`GpuError`] when the device fails.
+    pub fn labels(&self, gpu: &Gpu) -> Result<Vec<u32>, GpuError> {
+        self.labels.read(gpu)
+    }
+
+    fn record<'g>(
+        &mut self,
+        gpu: &'g Gpu,
+        pass: &IterativePass,
+        stage: &'static str,
+    ) -> Result<Recorder<'g>, GpuError> {
+        let mut launches = Vec::new();
+        let mut threads = 0;
+        for (group, [first, end]) in self.ranges.iter().enumerate().filter(|(group, _)| !self.done[*group]) {
+            launches.push([group as u32, threads]);
+            threads += end - first;
+        }
+        let count = launches.len() as u32;
+        let spread_params = gpu.uniform(&[threads, count, self.level, u32::from(self.iteration == 0)]);
+        let flatten_params = gpu.uniform(&[threads, count, u32::from(self.flattens), 0]);
+        let launched = Buffer::from_slice(gpu, "launched groups", &launches)?;
+        self.iteration += 1;
+        self.launched = u64::from(threads);
+
+        let mut rec = Recorder::new(gpu, stage);
+        rec.encoder().copy_buffer_to_buffer(self.labels.raw(), 0, self.next.raw(), 0, self.next.bytes());
+        rec.encoder().clear_buffer(self.changes.raw(), 0, None);
+        let bound = pass.spread.bind(
+            gpu,
+            &[
+                &spread_params,
+                self.voxel_words.raw(),
+                self.range_words.raw(),
+                launched.raw(),
+                self.labels.raw(),
+                self.state.raw(),
+                self.next.raw(),
+            ],
+        );
+        rec.dispatch(&pass.spread, &bound, groups_for(threads as usize));
+        let bound = pass.flatten.bind(
+            gpu,
+            &[
+                &flatten_params,
+                self.range_words.raw(),
+                launched.raw(),
+                self.next.raw(),
+                self.labels.raw(),
+                self.changes.raw(),
+            ],
+        );
+        rec.dispatch(&pass.flatten, &bound, groups_for(threads as usize));
+        Ok(rec)
+    }
+
+    fn finish_step(&mut self, gpu: &Gpu) -> Result<Step, GpuError> {
+        let changes = self.changes.read(gpu)?;
+        for (done, changed) in self.done.iter_mut().zip(&changes) {
+            *done = *changed == 0;
+        }
+        Ok(Step { iteration: self.iteration, launched: self.launched, changes, done: self.done.clone() })
+    }
+}

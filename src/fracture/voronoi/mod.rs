@@ -1,0 +1,214 @@
+//! Breaking an octree by Voronoi cells (Domaradzki & Martyn 2016, sec. 4; crack surfaces and dust: 2018, sec. 5).
+//!
+//! The folders stand in the order of the data: [`pattern`] makes the seeds, `descent` finds what each cell owns, `surface` writes the
+//! voxels on the cracks, `octrees` makes octrees of them, `islands` tells apart what does not hang together, `collect` reads the pieces
+//! back. [`Fracturer::fracture`] is the recipe; [`reference`] says the same on the whole grid without an octree or a GPU, for tests.
+
+mod collect;
+pub(in crate::fracture) mod descent;
+pub mod faces;
+pub mod hidden;
+pub mod islands;
+pub(in crate::fracture) mod octrees;
+pub mod pattern;
+#[cfg(test)]
+mod recipe_tests;
+pub mod reference;
+pub mod seams;
+pub mod surface;
+#[cfg(test)]
+pub(in crate::fracture) mod testing;
+#[cfg(test)]
+mod tests;
+
+use self::surface::{
+    boundary_set::BoundarySetPass,
+    planar::PlanarPass,
+    rough::{
+        self, TransitionVoxel,
+        pass::{self as crack_pass, RoughPass},
+    },
+};
+use crate::{
+    fracture::{Fracture, FractureError, Labelling, Pattern, Recipe, Source, Surface, interior, small},
+    gpu::{Gpu, GpuError, StageTiming, Submissions, primitives::Scan},
+};
+
+/// The compiled fracture passes.
+pub struct Fracturer {
+    scan: Scan,
+    descent: descent::DescentPass,
+    boundary_set: BoundarySetPass,
+    planar: PlanarPass,
+    rough: RoughPass,
+    dusty: RoughPass,
+    prune: octrees::prune::PrunePass,
+    islands: islands::IslandsPass,
+    iterative: islands::labelling::IterativePass,
+    split: octrees::split::SplitPass,
+    seams: seams::SeamsPass,
+}
+
+impl Fracturer {
+    /// Compiles the passes.
+    ///
+    /// # Errors
+    /// [`GpuError`] when the driver refuses one.
+    pub fn new(gpu: &Gpu) -> Result<Self, GpuError> {
+        let passes = Self {
+            scan: Scan::new(gpu),
+            descent: descent::DescentPass::new(gpu),
+            boundary_set: BoundarySetPass::new(gpu),
+            planar: PlanarPass::new(gpu),
+            rough: RoughPass::new(gpu),
+            dusty: RoughPass::dusty(gpu),
+            prune: octrees::prune::PrunePass::new(gpu),
+            islands: islands::IslandsPass::new(gpu),
+            iterative: islands::labelling::IterativePass::new(gpu),
+            split: octrees::split::SplitPass::new(gpu),
+            seams: seams::SeamsPass::new(gpu),
+        };
+        gpu.check()?;
+        Ok(passes)
+    }
+
+    /// Breaks `source` by `pattern` as `recipe` says. Reads the source and changes nothing, so a failure loses nothing.
+    ///
+    /// # Errors
+    /// [`FractureError::Params`] for an empty pattern or a level out of range, [`FractureError::Gpu`] for the device's.
+    pub fn fracture(
+        &self,
+        gpu: &Gpu,
+        source: &Source<'_>,
+        pattern: &Pattern,
+        recipe: &Recipe,
+    ) -> Result<Fracture, FractureError> {
+        let island_level = check(source, pattern, recipe)?;
+        let mut clock = Submissions::default();
+        let surface = recipe.surface_color;
+        let surface = surface.unwrap_or_else(|| interior::surface_color(source.forest, source.tree));
+        let interior = recipe.interior.volume(surface);
+
+        let (layers, leaves) = match recipe.surface {
+            Surface::Planar => {
+                let passes = (&self.descent, &self.boundary_set);
+                self.planar.run(gpu, &self.scan, passes, source, pattern, &mut clock)?
+            }
+            Surface::Rough => self.rough.run(
+                &mut self.work(gpu, source, recipe, &mut clock)?,
+                &self.boundary_set,
+                pattern,
+            )?,
+            Surface::Dusty => self.dusty.run(
+                &mut self.work(gpu, source, recipe, &mut clock)?,
+                &self.boundary_set,
+                pattern,
+            )?,
+        };
+        self.boundary_set.paint(gpu, &leaves, source.forest.level, interior, &mut clock);
+        let (cells, survivors) = self.prune.run(gpu, &self.scan, &layers, leaves, &mut clock)?;
+        drop(layers);
+        if cells.nodes.is_empty() {
+            return Err(FractureError::Params(
+                "the gap would leave nothing but dust; a narrower gap or a finer transition level leaves pieces".into(),
+            ));
+        }
+        let islands = match recipe.labelling {
+            Labelling::UnionFind => self.islands.run(gpu, &cells, island_level, &mut clock)?,
+            Labelling::Iterative => self.iterative.islands(gpu, &cells, island_level, &mut clock)?,
+        };
+        let has_voxels = |rank: u32| survivors[rank as usize] != survivors[rank as usize + 1];
+        let swallowed = match recipe.surface {
+            Surface::Planar => 0,
+            // What has no voxel would have had one if the planar descent finds it one.
+            _ => crack_pass::planar_objects(
+                &mut self.work(gpu, source, recipe, &mut clock)?,
+                pattern,
+                |rank| !has_voxels(rank),
+            )?,
+        };
+        // One root for each object, by ascending id.
+        let tree_cells: Vec<u32> =
+            (0..).zip(pattern.object_ids()).filter(|(rank, _)| has_voxels(*rank)).map(|(_, id)| id).collect();
+        let mut fracture = if islands.components.len() == tree_cells.len() {
+            collect::collect(gpu, source, &cells, tree_cells, interior, clock)?
+        } else {
+            let component_cells =
+                islands.components.iter().map(|[_, tree]| tree_cells[*tree as usize]).collect();
+            let split = self.split.run(gpu, &self.scan, &self.prune, &cells, &islands, &mut clock)?;
+            collect::collect(gpu, source, &split, component_cells, interior, clock)?
+        };
+        fracture.counts.swallowed = swallowed as u64;
+        Ok(finish(source, pattern, recipe, fracture))
+    }
+
+    /// The crossed voxels of the transition level with their separation points and triangles, in Morton order, to look at. None where the
+    /// leaves are the transition voxels.
+    ///
+    /// # Errors
+    /// As [`Fracturer::fracture`].
+    pub fn transition_voxels(
+        &self,
+        gpu: &Gpu,
+        source: &Source<'_>,
+        pattern: &Pattern,
+        recipe: &Recipe,
+    ) -> Result<Vec<TransitionVoxel>, FractureError> {
+        check(source, pattern, recipe)?;
+        let mut clock = Submissions::default();
+        self.rough.voxels(&mut self.work(gpu, source, recipe, &mut clock)?, pattern)
+    }
+
+    /// The passes of the published labelling, to watch it.
+    #[must_use]
+    pub fn labelling(&self) -> &islands::labelling::IterativePass {
+        &self.iterative
+    }
+
+    fn work<'a>(
+        &'a self,
+        gpu: &'a Gpu,
+        source: &'a Source<'a>,
+        recipe: &Recipe,
+        clock: &'a mut Submissions,
+    ) -> Result<crack_pass::CrackWork<'a>, FractureError> {
+        let transition = recipe.crack.transition(source.forest.level, recipe.surface)?;
+        let words = rough::NoiseWords::new(&recipe.crack, recipe.rng, transition)
+            .with_gap(&recipe.crack, source.forest.level);
+        Ok(crack_pass::CrackWork::new(gpu, &self.scan, &self.descent, source, words, clock))
+    }
+}
+
+/// What is left to do on the CPU.
+fn finish(source: &Source<'_>, pattern: &Pattern, recipe: &Recipe, mut fracture: Fracture) -> Fracture {
+    let Some(rule) = &recipe.smallest else { return fracture };
+    let started = std::time::Instant::now();
+    fracture = small::apply((source.forest, source.tree), pattern, fracture, rule);
+    let ms = started.elapsed().as_secs_f64() * 1e3;
+    fracture.timings.push(StageTiming { stage: "smallest pieces (CPU)".into(), ms });
+    fracture
+}
+
+/// Refuses what cannot be computed; returns the island level.
+fn check(source: &Source<'_>, pattern: &Pattern, recipe: &Recipe) -> Result<u32, FractureError> {
+    let level = source.forest.level;
+    if pattern.seeds.is_empty() {
+        return Err(FractureError::Params("a fracture needs at least one seed".into()));
+    }
+    if !pattern.objects_are_sound() {
+        return Err(FractureError::Params(
+            "every seed needs an object id, the smallest index of the seeds that share it".into(),
+        ));
+    }
+    let island_level = recipe.island_level.unwrap_or(level);
+    if !(1..=level).contains(&island_level) {
+        return Err(FractureError::Params(format!(
+            "island level {island_level} is outside 1 to the leaf level {level}"
+        )));
+    }
+    if recipe.surface != Surface::Planar {
+        recipe.crack.check()?;
+        recipe.crack.transition(level, recipe.surface)?;
+    }
+    Ok(island_level)
+}

@@ -1,0 +1,131 @@
+//! The transition level (2018, sec. 5.2, 5.3): vertices take their nearest seeds, and every crossed voxel gets its crack surface.
+//!
+//! In: a planar descent whose next pairs are those of the transition level. Out: the same pairs, rewritten for the descent below (see
+//! `shaders/fracture/voronoi/surface/rough/node.wgsl`), and the crossed voxels.
+
+use crate::{
+    fracture::{
+        FractureError,
+        voronoi::descent::{Descent, totals},
+    },
+    gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, Submissions, groups_for, primitives::Scan},
+    svo::morton,
+};
+
+use super::{NoiseWords, TransitionVoxel, voxel};
+
+/// Words of a crossed voxel, as `shaders/fracture/voronoi/surface/rough/voxel.wgsl` draws them.
+const WORDS: usize = 17;
+/// Words of one with gaps, as `shaders/fracture/voronoi/surface/dusty/voxel.wgsl` draws them.
+const DUST_WORDS: usize = 30;
+
+pub(in crate::fracture) struct TransitionPass {
+    count: Kernel,
+    write: Kernel,
+    words: usize,
+}
+
+impl TransitionPass {
+    pub fn with_kernels(kernel: &dyn Fn(&'static str) -> Kernel) -> Self {
+        Self {
+            count: kernel("fracture/voronoi/surface/rough/transition_count"),
+            write: kernel("fracture/voronoi/surface/rough/transition_write"),
+            words: WORDS,
+        }
+    }
+
+    /// With a border for each object instead of one surface.
+    pub fn dusty(kernel: &dyn Fn(&'static str) -> Kernel) -> Self {
+        Self {
+            count: kernel("fracture/voronoi/surface/rough/transition_count"),
+            write: kernel("fracture/voronoi/surface/dusty/transition_write"),
+            words: DUST_WORDS,
+        }
+    }
+
+    /// Returns the records, [`WORDS`] or [`DUST_WORDS`] each, one for every pair with a crossed voxel.
+    pub fn run(
+        &self,
+        gpu: &Gpu,
+        scan: &Scan,
+        shape: &NoiseWords,
+        descent: &Descent,
+        clock: &mut Submissions,
+    ) -> Result<Buffer<u32>, GpuError> {
+        let pairs = &descent.layer.pairs;
+        let params = gpu.uniform(&[pairs.len() as u32, 0, 0, 0]);
+        let shape = gpu.uniform(shape);
+        let counts: Buffer<[u32; 2]> = Buffer::zeroed(gpu, "crossed voxels", pairs.len() + 1)?;
+        let mut rec = Recorder::new(gpu, "transition");
+        let shared = [&params, &shape, descent.seeds.raw(), descent.candidates.raw()];
+        let bound = self.count.bind(gpu, &[&shared[..], &[pairs.raw(), counts.raw()]].concat());
+        rec.dispatch(&self.count, &bound, groups_for(pairs.len()));
+        scan.run(&mut rec, &counts)?;
+        clock.submit(rec);
+
+        let crossed = totals(gpu, &[&counts])?[0][0] as usize;
+        let records = Buffer::zeroed(gpu, "crack surfaces", crossed * self.words)?;
+        let mut rec = Recorder::new(gpu, "transition");
+        let bound =
+            self.write.bind(gpu, &[&shared[..], &[counts.raw(), pairs.raw(), records.raw()]].concat());
+        rec.dispatch(&self.write, &bound, groups_for(pairs.len()));
+        clock.submit(rec);
+        Ok(records)
+    }
+}
+
+/// The crossed voxels of a descent that has been through the pass, each once, in Morton order. `ids` are the object ids by rank.
+pub(in crate::fracture) fn read_voxels(
+    gpu: &Gpu,
+    descent: &Descent,
+    records: &Buffer<u32>,
+    ids: &[u32],
+) -> Result<Vec<TransitionVoxel>, FractureError> {
+    let words = records.read(gpu)?;
+    let mut places: Vec<(u32, u32)> = descent
+        .layer
+        .pairs
+        .read(gpu)?
+        .iter()
+        .filter(|pair| pair.list_count & CROSSED != 0)
+        .map(|pair| (pair.key, pair.list_first))
+        .collect();
+    places.sort_unstable();
+    places.dedup_by_key(|place| place.0);
+    let voxels = places.iter().map(|(key, record)| {
+        let at = *record as usize * WORDS;
+        let record = words.get(at..at + WORDS)?;
+        unpack(morton::decode(*key), record, ids)
+    });
+    voxels
+        .collect::<Option<Vec<_>>>()
+        .ok_or_else(|| GpuError::Driver("a crack surface came back damaged; update the driver".into()).into())
+}
+
+/// Set in the pairs of crossed nodes.
+const CROSSED: u32 = 1 << 30;
+
+fn unpack(place: [u32; 3], words: &[u32], ids: &[u32]) -> Option<TransitionVoxel> {
+    let half = |word: usize, index: usize| words[word + index / 2] >> (16 * (index % 2)) & 0xffff;
+    let mut objects = [0; 8];
+    for (c, object) in objects.iter_mut().enumerate() {
+        *object = *ids.get(half(0, c) as usize)?;
+    }
+    let edge_points = std::array::from_fn(|edge| {
+        let offset = half(4, edge) as i32;
+        let low = voxel::edge_corners(edge)[0];
+        let mut point = [0, 1, 2].map(|a| super::UNITS * (low >> a & 1) as i32);
+        point[edge / 4] = offset;
+        (offset != 0).then_some(point)
+    });
+    let face_points = std::array::from_fn(|face| {
+        let (word, axis) = (words[10 + face], face / 2);
+        let mut point = [0; 3];
+        point[axis] = super::UNITS * (face % 2) as i32;
+        point[(axis + 1) % 3] = (word & 0xffff) as i32;
+        point[(axis + 2) % 3] = (word >> 16) as i32;
+        (word != 0).then_some(point)
+    });
+    let voxel_point = [0, 10, 20].map(|shift| (words[16] >> shift & 0x3ff) as i32);
+    Some(TransitionVoxel { place, objects, edge_points, face_points, voxel_point })
+}
