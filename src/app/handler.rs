@@ -110,7 +110,8 @@ impl Handler {
             Some(winit::window::Theme::Dark),
             Some(gpu.limits.max_texture_dimension_2d as usize),
         );
-        // The panels are flat colours: nothing there that noise could smooth, and a software adapter pays for it at every pixel.
+        // The panels are flat colours: nothing there that noise could smooth, and a software adapter pays for
+        // it at every pixel.
         let options = egui_wgpu::RendererOptions { dithering: false, ..Default::default() };
         let painter = egui_wgpu::Renderer::new(&gpu.device, surface.format(), options);
         let blit = Blit::new(&gpu, surface.format());
@@ -160,7 +161,8 @@ impl Handler {
         }
     }
 
-    /// The device is gone: once, everything is made anew and the scene opened again; twice, the scene is saved and that is it.
+    /// The device is gone: once, everything is made anew and the scene opened again; twice, the scene is
+    /// saved and that is it.
     fn recover(&mut self, events: &ActiveEventLoop, error: GpuError) {
         self.session.save_now();
         let again = self.lost_at.replace(Instant::now()).is_some_and(|t| t.elapsed() < LOST_AGAIN);

@@ -1,7 +1,8 @@
 //! What the window holds besides the window: engine, renderer, eye, and what each command does to them.
 //!
-//! Each idea keeps its own state: messages, time and hand (`playing`), tool and pointer (`aiming`), the picture, what frames take, what
-//! is saved, and the workers that start the engine. The session hands one what it needs of the others.
+//! Each idea keeps its own state: messages, time and hand (`playing`), tool and pointer (`aiming`), the
+//! picture, what frames take, what is saved, and the workers that start the engine. The session hands one
+//! what it needs of the others.
 
 mod aiming;
 mod frame_times;

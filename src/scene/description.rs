@@ -1,4 +1,5 @@
-//! What a scene file says, as plain data. `docs/scenes.md` lists every field with its unit and default; a test keeps the two in step.
+//! What a scene file says, as plain data. `docs/scenes.md` lists every field with its unit and default; a
+//! test keeps the two in step.
 
 use glam::{DQuat, DVec3};
 

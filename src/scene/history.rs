@@ -1,7 +1,7 @@
 //! Undo and redo: what the world was before each change.
 //!
-//! A fracture or an import keeps the [`Moment`] before it; a slider keeps the tuned values only, so that undoing it does not move
-//! the bodies back.
+//! A fracture or an import keeps the [`Moment`] before it; a slider keeps the tuned values only, so that
+//! undoing it does not move the bodies back.
 
 use std::sync::Arc;
 
@@ -42,7 +42,8 @@ impl History {
         self.first = Some(first);
     }
 
-    /// A value is about to change from what `tuning` has. Calls with one `gesture` until [`History::end_gesture`] are one step.
+    /// A value is about to change from what `tuning` has. Calls with one `gesture` until
+    /// [`History::end_gesture`] are one step.
     pub(super) fn change(&mut self, gesture: &'static str, tuning: &Tuning) {
         if self.gesture != Some(gesture) {
             self.push(Step { label: gesture.into(), tuning: tuning.clone(), world: None });

@@ -1,6 +1,7 @@
 //! Everything of a scene at one moment, to go back to: what undo, the timeline and "reset" keep.
 //!
-//! Octrees and meshes are shared with the bodies that live now, so a moment costs little beside what the bodies are.
+//! Octrees and meshes are shared with the bodies that live now, so a moment costs little beside what the
+//! bodies are.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! The pinned impact: a blow that stays where it was put until it falls. Its cells; and how a scene file names it.
+//! The pinned impact: a blow that stays where it was put until it falls. Its cells; and how a scene file
+//! names it.
 //!
 //! In: a scene that pins an impact, or tuned values that do. Out: the pin for the other of the two.
 
@@ -64,7 +65,8 @@ impl Carried {
     }
 }
 
-/// What `scene` pins on a `body` of its that has just been placed; its cells are those `carried`, else those that the scene lists.
+/// What `scene` pins on a `body` of its that has just been placed; its cells are those `carried`, else those
+/// that the scene lists.
 /// `params` are tuned to the scene's first body.
 pub(super) fn pin_of(
     scene: &Scene,
@@ -88,8 +90,8 @@ pub(super) fn pin_of(
     Some(Pin { aim, kept: kept.map(Arc::new) })
 }
 
-/// Writes the pinned impact into a scene that is to be saved, whose bodies `start` as given. One on a piece is left out: a scene begins
-/// with whole objects.
+/// Writes the pinned impact into a scene that is to be saved, whose bodies `start` as given. One on a piece
+/// is left out: a scene begins with whole objects.
 pub(super) fn write_pin(scene: &mut Scene, document: &Document, stage: &Stage, start: &Standing) {
     scene.pinned = None;
     let Some(pin) = &document.tuning().pin else { return };

@@ -1,6 +1,7 @@
 //! Where a scene's bodies start, and what the panels say about their objects.
 //!
-//! In: an imported mesh and what the scene says about its body. Out: a [`BodyDef`] for the stage, an [`ObjectInfo`] for the document.
+//! In: an imported mesh and what the scene says about its body. Out: a [`BodyDef`] for the stage, an
+//! [`ObjectInfo`] for the document.
 
 use std::sync::Arc;
 

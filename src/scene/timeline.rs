@@ -1,8 +1,8 @@
 //! The past of a scene: states at recorded steps, in bounded memory, to be shown again.
 //!
-//! In: the bodies after each step. Out: any recorded state. Poses and velocities are kept for each recorded step; what the
-//! bodies are is kept once for as long as the same ones live. When the memory is full every second state goes and half as
-//! many are recorded from then on, so that the whole past stays, less finely.
+//! In: the bodies after each step. Out: any recorded state. Poses and velocities are kept for each recorded
+//! step; what the bodies are is kept once for as long as the same ones live. When the memory is full every
+//! second state goes and half as many are recorded from then on, so that the whole past stays, less finely.
 
 use crate::bodies::{Body, BodyId, BodyState};
 
@@ -90,8 +90,8 @@ impl Timeline {
         *self = Self::default();
     }
 
-    /// Keeps the state of `bodies`; `moment` is asked for where other bodies live than before. What was recorded after the
-    /// state that is shown is forgotten: time goes on from there.
+    /// Keeps the state of `bodies`; `moment` is asked for where other bodies live than before. What was
+    /// recorded after the state that is shown is forgotten: time goes on from there.
     pub(super) fn record(
         &mut self,
         (time, next_event): (f64, usize),

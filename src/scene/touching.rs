@@ -1,6 +1,8 @@
-//! Where bodies touch, over the picture: the contacts that hold them apart, or what each pair shares (2016, sec. 5.1).
+//! Where bodies touch, over the picture: the contacts that hold them apart, or what each pair shares (2016,
+//! sec. 5.1).
 //!
-//! In: the world after a step. Out: an overlay. It is made anew when bodies have moved, and goes on top of what is shown of the inside.
+//! In: the world after a step. Out: an overlay. It is made anew when bodies have moved, and goes on top of
+//! what is shown of the inside.
 
 use std::sync::Arc;
 
@@ -42,7 +44,8 @@ impl Touched {
         self.overlay.as_ref()
     }
 
-    /// Brings what is drawn of contacts up to date, on top of what is shown of the `inside`, which has a revision too.
+    /// Brings what is drawn of contacts up to date, on top of what is shown of the `inside`, which has a
+    /// revision too.
     pub fn update(&mut self, mode: Touching, stage: &mut Stage, inside: (Option<&Overlay>, u64)) {
         if mode == Touching::Off {
             self.made_of = None;

@@ -1,4 +1,5 @@
-//! The two tools and what they aim at: the hammer's hover and click, the pinned impact and its handles, the preview of both.
+//! The two tools and what they aim at: the hammer's hover and click, the pinned impact and its handles, the
+//! preview of both.
 
 use super::Session;
 use crate::{
@@ -7,7 +8,8 @@ use crate::{
     ui::{Command, Hover, NoticeKind, PinView, Tool},
 };
 
-/// The tool, what the pointer is over, and what the pictures showed. The pinned impact is part of what is tuned, so that undo covers it.
+/// The tool, what the pointer is over, and what the pictures showed. The pinned impact is part of what is
+/// tuned, so that undo covers it.
 #[derive(Default)]
 pub(super) struct Aiming {
     /// What a click does.
@@ -18,7 +20,8 @@ pub(super) struct Aiming {
     pick: Option<ScenePick>,
     /// The same as it is drawn.
     hover: Option<Hover>,
-    /// Numbers of bodies that the pictures showed, each time that it changed; for tests that look from outside.
+    /// Numbers of bodies that the pictures showed, each time that it changed; for tests that look from
+    /// outside.
     counts: Vec<usize>,
 }
 

@@ -4,16 +4,18 @@ use std::time::{Duration, Instant};
 
 use crate::{app::resolution::BUDGET_SHARE, scene::PreviewReport};
 
-/// Longest time that one picture spends on steps, s, unless a single step takes longer or the rest of the picture does.
+/// Longest time that one picture spends on steps, s, unless a single step takes longer or the rest of the
+/// picture does.
 const STEP_BUDGET: f64 = 0.025;
-/// What steps may take for each second that panels and picture take: on a slow machine time must not stand still for the
-/// picture's sake.
+/// What steps may take for each second that panels and picture take: on a slow machine time must not stand
+/// still for the picture's sake.
 const STEP_SHARE: f64 = 0.6;
 /// Previews a second that the level of a preview makes room for, beside the panels and a picture.
 const PREVIEWS_A_SECOND: f64 = 10.0;
 /// What a coarse picture takes, ms.
 const PREVIEW_PICTURE_MS: f64 = 15.0;
-/// Previews a second that pictures make room for while a value moves: somewhat more than the ten that are wanted.
+/// Previews a second that pictures make room for while a value moves: somewhat more than the ten that are
+/// wanted.
 const TUNED_A_SECOND: f64 = 14.0;
 /// A hand that rested this long no longer tunes.
 const TUNING_FOR: Duration = Duration::from_millis(250);
@@ -61,7 +63,8 @@ impl FrameTimes {
         self.frame_ms += NEW * (ms - self.frame_ms);
     }
 
-    /// All the work for it took so long, ms; the time that this leaves to a preview, ms, where one was computed in it.
+    /// All the work for it took so long, ms; the time that this leaves to a preview, ms, where one was
+    /// computed in it.
     pub fn frame_took(&mut self, ms: f64, preview: Option<PreviewReport>) -> Option<f64> {
         if self.picture_ms <= 0.0 {
             return None;
@@ -76,8 +79,8 @@ impl FrameTimes {
         Some(1000.0 / PREVIEWS_A_SECOND - self.panels_ms - PREVIEW_PICTURE_MS)
     }
 
-    /// Whether previews follow a hand, by how often they were computed, and pictures a second to aim at: then pictures leave them room
-    /// for ten a second.
+    /// Whether previews follow a hand, by how often they were computed, and pictures a second to aim at: then
+    /// pictures leave them room for ten a second.
     pub fn wanted_fps(&mut self, recomputed: u64, target_fps: f64) -> (bool, f64) {
         if self.tuned.is_none_or(|(_, known)| known != recomputed) {
             self.tuned = Some((Instant::now(), recomputed));

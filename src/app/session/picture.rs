@@ -1,4 +1,5 @@
-//! The picture in the middle: drawn where anything has changed, coarser while something moves, refined while nothing does.
+//! The picture in the middle: drawn where anything has changed, coarser while something moves, refined while
+//! nothing does.
 
 use std::time::{Duration, Instant};
 
@@ -95,7 +96,8 @@ impl Session {
         moving || (self.picture.refined < REFINEMENTS && !refining)
     }
 
-    /// Draws the picture for a viewport of `full` pixels where anything changed; `true` when there is a new one.
+    /// Draws the picture for a viewport of `full` pixels where anything changed; `true` when there is a new
+    /// one.
     pub fn draw(&mut self, gpu: &Gpu, full: [u32; 2]) -> bool {
         self.aspect = full[0].max(1) as f32 / full[1].max(1) as f32;
         self.update_aim();
@@ -111,8 +113,9 @@ impl Session {
         let preview = sandbox.preview().revision;
         let (revision, inside) = (sandbox.revision(), sandbox.looking_revision());
         let now = Drawn { revision, camera: self.camera, full, selected, preview, inside };
-        // A fracture and the picture share one queue: on a software adapter every picture drawn meanwhile delays each of the fracture's
-        // readbacks (a break of 0.15 s took 3 s), so only a moving camera is served.
+        // A fracture and the picture share one queue: on a software adapter every picture drawn meanwhile
+        // delays each of the fracture's readbacks (a break of 0.15 s took 3 s), so only a moving camera is
+        // served.
         let looks_the_same =
             self.picture.drawn.as_ref().is_some_and(|d| d.camera == now.camera && d.full == now.full);
         if sandbox.is_breaking() && looks_the_same {
@@ -176,7 +179,8 @@ impl Session {
         }
     }
 
-    /// A software adapter works on this machine's processor: waiting for it measures it, and keeps its queue short.
+    /// A software adapter works on this machine's processor: waiting for it measures it, and keeps its queue
+    /// short.
     fn time_of_picture(&self, gpu: &Gpu, start: Instant) -> f64 {
         if gpu.is_software() {
             // A failed wait shows up as a lost device in the next frame.

@@ -1,4 +1,5 @@
-//! Time in the window: steps that follow the clock, slow motion, the recorded past; and the hand that drags or throws.
+//! Time in the window: steps that follow the clock, slow motion, the recorded past; and the hand that drags
+//! or throws.
 
 use std::time::Instant;
 
@@ -63,7 +64,8 @@ impl Session {
             return;
         };
         sandbox.set_eye(eye);
-        // While a fracture is on its way the picture waits for it, so that the blow and its effect are one moment.
+        // While a fracture is on its way the picture waits for it, so that the blow and its effect are one
+        // moment.
         if sandbox.is_breaking() {
             return;
         }

@@ -1,7 +1,8 @@
-//! What is open, as plain data: the scene, its objects, the tuned values, how far its events have come; and what of it is saved.
+//! What is open, as plain data: the scene, its objects, the tuned values, how far its events have come; and
+//! what of it is saved.
 //!
-//! In: scenes with what their import found, tuned values, what the user did. Out: values for bodies, settings for the world, the
-//! next event, a scene to save. It knows neither bodies nor the GPU.
+//! In: scenes with what their import found, tuned values, what the user did. Out: values for bodies, settings
+//! for the world, the next event, a scene to save. It knows neither bodies nor the GPU.
 
 mod physics;
 mod values;
@@ -64,8 +65,8 @@ impl Document {
         Self { opened: Opened::default(), tuning }
     }
 
-    /// Opens a scene whose bodies and projectiles were imported as `objects`. Values that the scene has are tuned to it; nothing is
-    /// pinned.
+    /// Opens a scene whose bodies and projectiles were imported as `objects`. Values that the scene has are
+    /// tuned to it; nothing is pinned.
     pub fn open(&mut self, scene: Scene, objects: Vec<ObjectInfo>) {
         self.tuning.take_physics(&scene);
         self.tuning.pin = None;
@@ -100,7 +101,8 @@ impl Document {
         &self.tuning
     }
 
-    /// Takes tuned values over; a pin on a body that is not `there` goes. `true` where bodies move differently from now on.
+    /// Takes tuned values over; a pin on a body that is not `there` goes. `true` where bodies move
+    /// differently from now on.
     pub fn set_tuning(&mut self, tuning: Tuning, there: impl Fn(BodyId) -> bool) -> bool {
         let moved = tuning.moves_unlike(&self.tuning);
         self.tuning = tuning;
@@ -116,7 +118,8 @@ impl Document {
         self.tuning.pin = Some(pin);
     }
 
-    /// A body broke: what was pinned on it is gone. The user's own blows let the random seed go on, unless it is locked.
+    /// A body broke: what was pinned on it is gone. The user's own blows let the random seed go on, unless it
+    /// is locked.
     pub fn broke(&mut self, body: BodyId, by_user: bool) {
         if by_user && !self.tuning.lock_rng {
             self.tuning.fracture.rng = (self.tuning.fracture.rng + 1) & i64::MAX as u64;
@@ -151,7 +154,8 @@ impl Document {
         !self.is_empty() && self.opened.next_event < self.opened.scene.events.len()
     }
 
-    /// The next event, where it is due at `time` (s), and how many bodies were thrown before it. It is over then.
+    /// The next event, where it is due at `time` (s), and how many bodies were thrown before it. It is over
+    /// then.
     pub fn next_due(&mut self, time: f64) -> Option<(Event, usize)> {
         let event = self.opened.scene.events.get(self.opened.next_event)?;
         let event = (event.time() <= time).then(|| event.clone())?;

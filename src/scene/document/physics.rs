@@ -1,7 +1,9 @@
-//! Gravity, response and far levels: in a scene file, in the panels and in the world. This is the one place that turns one into another.
+//! Gravity, response and far levels: in a scene file, in the panels and in the world. This is the one place
+//! that turns one into another.
 //!
-//! While a scene is open the tuned values decide; what the panels do not show (sideways gravity, floor, walls, time step, the
-//! penalty's constants, where far begins) is the scene's. The panels count gravity downwards, scenes and world along +y.
+//! While a scene is open the tuned values decide; what the panels do not show (sideways gravity, floor,
+//! walls, time step, the penalty's constants, where far begins) is the scene's. The panels count gravity
+//! downwards, scenes and world along +y.
 
 use super::{Document, values::tuned_touch};
 use crate::{

@@ -1,7 +1,7 @@
 //! Which values bodies have: their own, as the scene has them, until the panels say otherwise for all.
 //!
-//! The panels begin with what the first object has. While a value there is what it was, every body keeps its own; so undoing a
-//! change gives each body back what it had.
+//! The panels begin with what the first object has. While a value there is what it was, every body keeps its
+//! own; so undoing a change gives each body back what it had.
 
 use super::Document;
 use crate::{
@@ -33,7 +33,8 @@ fn alike(a: &FractureParams, b: &FractureParams) -> bool {
     plain(a) == plain(b)
 }
 
-/// What the tuned value says where it was changed since the first object gave it, else what a body has of its own.
+/// What the tuned value says where it was changed since the first object gave it, else what a body has of its
+/// own.
 fn chosen<T: PartialEq>(tuned: T, first: &T, own: T) -> T {
     if tuned == *first { own } else { tuned }
 }
@@ -59,8 +60,8 @@ impl Document {
         self.opened.objects.iter().map(|object| self.touch_of(&object.scene)).collect()
     }
 
-    /// How an object breaks when nobody says how: its own pattern, or what the panels made of it for all; with random numbers of
-    /// its own.
+    /// How an object breaks when nobody says how: its own pattern, or what the panels made of it for all;
+    /// with random numbers of its own.
     fn fracture_of(&self, own: &SceneBody) -> FractureParams {
         let tuned = &self.tuning.fracture;
         match self.first_object() {
@@ -71,7 +72,8 @@ impl Document {
         }
     }
 
-    /// The same of a body; one that broke off has no list of kept seeds, which counts in the pattern of the whole.
+    /// The same of a body; one that broke off has no list of kept seeds, which counts in the pattern of the
+    /// whole.
     pub fn own_params(&self, body: &BodyInfo) -> FractureParams {
         let object = self.opened.objects.get(body.object);
         let params = object.map_or_else(|| self.tuning.fracture.clone(), |o| self.fracture_of(&o.scene));
@@ -83,8 +85,8 @@ impl Document {
         for_body(self.tuning.fracture.clone(), body)
     }
 
-    /// What an object is made of inside: as its scene says, until the panels say otherwise for all. An object has one inside, so
-    /// changing it also changes the cracks that are already there.
+    /// What an object is made of inside: as its scene says, until the panels say otherwise for all. An object
+    /// has one inside, so changing it also changes the cracks that are already there.
     pub fn interior_of(&self, object: usize) -> Interior {
         let tuned = self.tuning.fracture.interior;
         let own = |object: usize| self.opened.objects.get(object).map(|o| o.scene.fracture.interior);
@@ -107,8 +109,8 @@ impl Document {
         self.opened.objects.iter().any(|object| object.scene.break_threshold.is_some())
     }
 
-    /// What a body bears, m/s; `None` where it does not break by itself. Sleepers do, too: what strikes one gives it all its speed in
-    /// the step in which it wakes.
+    /// What a body bears, m/s; `None` where it does not break by itself. Sleepers do, too: what strikes one
+    /// gives it all its speed in the step in which it wakes.
     pub fn threshold(&self, body: &BodyInfo) -> Option<f64> {
         if body.generation >= self.opened.scene.break_generations {
             return None;

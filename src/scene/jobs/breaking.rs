@@ -1,6 +1,7 @@
 //! Blows that have fallen: one fracture is computed at a time, the others wait.
 //!
-//! In: blows with their parameters. Out: fractures from a worker, and what a collision must give back when its body breaks.
+//! In: blows with their parameters. Out: fractures from a worker, and what a collision must give back when
+//! its body breaks.
 
 use std::collections::BTreeMap;
 
@@ -69,7 +70,8 @@ impl Breaking {
         Some((self.job.take()?, result))
     }
 
-    /// Lets those bodies break that were stopped or struck in the last step harder than they bear: where the push on them came in.
+    /// Lets those bodies break that were stopped or struck in the last step harder than they bear: where the
+    /// push on them came in.
     pub fn push_collisions(&mut self, before: &Velocities, stage: &Stage, document: &Document) {
         if !self.is_busy() {
             self.recoils.clear();

@@ -1,6 +1,8 @@
-//! Bodies that break by what they run into: who was struck too hard in a step, and what the collision must not pass on.
+//! Bodies that break by what they run into: who was struck too hard in a step, and what the collision must
+//! not pass on.
 //!
-//! In: velocities before a step, the stage after it. Out: where each body that bears no more was struck, and its [`Recoil`].
+//! In: velocities before a step, the stage after it. Out: where each body that bears no more was struck, and
+//! its [`Recoil`].
 
 use std::collections::BTreeMap;
 
@@ -24,8 +26,8 @@ pub(super) struct Struck {
     pub recoil: Recoil,
 }
 
-/// What a collision gave that did not go through, since the body broke before. A body passes on no more than what breaks it, so that
-/// its pieces go on and meet the obstacle themselves. Linear momentum stays as it is.
+/// What a collision gave that did not go through, since the body broke before. A body passes on no more than
+/// what breaks it, so that its pieces go on and meet the obstacle themselves. Linear momentum stays as it is.
 #[derive(Debug, Default)]
 pub(super) struct Recoil {
     /// Change of velocity for what floor, walls and fixed bodies gave, m/s.
@@ -102,7 +104,8 @@ impl Velocities {
             }
         }
         let total: f64 = partners.values().map(|p| p.0).sum();
-        // What others did not get went into floor, walls and what is fixed; without those, into the others all the same.
+        // What others did not get went into floor, walls and what is fixed; without those, into the others
+        // all the same.
         let theirs = if fixed || total == 0.0 { (total / pushed).min(1.0) } else { 1.0 };
         let back = |(other, (got, sum, count)): (BodyId, (f64, DVec3, f64))| {
             let partner = stage.body(other)?;
@@ -120,8 +123,8 @@ impl Velocities {
 }
 
 impl Recoil {
-    /// Gives a body that breaks, and what it struck, back what it did not pass on. What is gone meanwhile has settled it already, when
-    /// it broke itself.
+    /// Gives a body that breaks, and what it struck, back what it did not pass on. What is gone meanwhile has
+    /// settled it already, when it broke itself.
     pub fn take_back(self, body: &mut Body, stage: &mut Stage) {
         body.state.linear_velocity += self.fixed;
         let mut taken = self.fixed != DVec3::ZERO;

@@ -1,7 +1,7 @@
 //! What runs on workers and what waits for them: opening, breaking, throwing.
 //!
-//! In: scenes to open, blows, bodies to throw. Out: what the workers finished, one thing at a time, for the sandbox to take in. Nothing
-//! in here changes the stage or the document.
+//! In: scenes to open, blows, bodies to throw. Out: what the workers finished, one thing at a time, for the
+//! sandbox to take in. Nothing in here changes the stage or the document.
 
 mod breaking;
 mod collisions;

@@ -1,7 +1,9 @@
-//! Looking inside a fracture from the window: the pinned impact's, else the last break's, else that of the blow aimed at last.
+//! Looking inside a fracture from the window: the pinned impact's, else the last break's, else that of the
+//! blow aimed at last.
 //!
-//! In: what the view's [`InsideView`] asks for. Out: an overlay for the picture and figures for the panel. A worker with octrees of its
-//! own breaks a copy of the body and reads back; the window's thread only places and colours what came of it.
+//! In: what the view's [`InsideView`] asks for. Out: an overlay for the picture and figures for the panel. A
+//! worker with octrees of its own breaks a copy of the body and reads back; the window's thread only places
+//! and colours what came of it.
 
 mod report;
 #[cfg(test)]
@@ -45,7 +47,8 @@ struct Wanted {
 
 #[derive(Clone, PartialEq)]
 enum Of {
-    /// A blow that has not fallen: its parameters, the cells that were painted to stay, and whether it is pinned.
+    /// A blow that has not fallen: its parameters, the cells that were painted to stay, and whether it is
+    /// pinned.
     Aim(Aim, Box<FractureParams>, Option<Arc<KeptCells>>, bool),
     /// A break, by its number.
     Break(u64),

@@ -49,7 +49,8 @@ pub(super) fn blueprint(
     }
 }
 
-/// Breaks tree `tree` of a copy of `forest`, no finer than what can be waited for, and reads back what `parts` need.
+/// Breaks tree `tree` of a copy of `forest`, no finer than what can be waited for, and reads back what
+/// `parts` need.
 pub(super) fn read(
     gpu: &Gpu,
     fracturer: &Fracturer,

@@ -1,4 +1,5 @@
-//! The body's octree with its leaves at the preview's level, made by a worker: a level-9 object takes too long for a frame.
+//! The body's octree with its leaves at the preview's level, made by a worker: a level-9 object takes too
+//! long for a frame.
 //!
 //! In: a forest, a level. Out: its coarse copy, or another level's until that is there.
 
@@ -69,7 +70,8 @@ impl Coarse {
         self.of.ptr_eq(&Arc::downgrade(forest))
     }
 
-    /// Whether nothing is lost without it: a body's own octree must not be kept alive, and is no work to find again.
+    /// Whether nothing is lost without it: a body's own octree must not be kept alive, and is no work to find
+    /// again.
     fn is_idle(&mut self) -> bool {
         self.of.strong_count() == 0 || self.of.as_ptr() == Arc::as_ptr(&self.forest)
     }
@@ -80,8 +82,8 @@ impl Coarse {
         &self.forest.leaves.keys[starts[0] as usize..starts[1] as usize]
     }
 
-    /// Index of the tree's first voxel in the slot of the forest that this was made of: a node's, or a leaf's where that is
-    /// the leaf level.
+    /// Index of the tree's first voxel in the slot of the forest that this was made of: a node's, or a leaf's
+    /// where that is the leaf level.
     pub fn first_voxel(&self, fine: &Forest) -> u32 {
         let level = self.forest.level;
         let of_level = if level < fine.level { fine.level_start[level as usize] } else { 0 };
@@ -115,8 +117,8 @@ impl CoarseCopy {
         self.dropped |= self.there.take_if(Coarse::is_idle).is_some();
     }
 
-    /// Sees to a copy of `tree` at `level`. Answers the level of the one that is there: another one while a worker makes it, `None`
-    /// where there is none yet.
+    /// Sees to a copy of `tree` at `level`. Answers the level of the one that is there: another one while a
+    /// worker makes it, `None` where there is none yet.
     ///
     /// # Errors
     /// [`GpuError`].

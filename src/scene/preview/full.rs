@@ -1,7 +1,7 @@
 //! Letting go: once nothing has moved for a moment, the preview is computed again at the body's own level.
 //!
-//! In: what is shown. Out: the same from the full octree, from a worker; whatever has moved meanwhile makes it stale, and it is
-//! dropped.
+//! In: what is shown. Out: the same from the full octree, from a worker; whatever has moved meanwhile makes
+//! it stale, and it is dropped.
 
 use std::{
     sync::{Arc, mpsc},
@@ -19,7 +19,8 @@ use crate::{
 
 /// A hand that rests this long has let go.
 const LET_GO_AFTER: Duration = Duration::from_millis(300);
-/// What would take longer stays at the preview's level, ms. Seams are the same lines at every level, so they may cost less.
+/// What would take longer stays at the preview's level, ms. Seams are the same lines at every level, so they
+/// may cost less.
 const MOST_SEAMS_MS: f64 = 250.0;
 /// The same of pieces, ms.
 const MOST_PIECES_MS: f64 = 2500.0;

@@ -5,7 +5,8 @@
 /// Level that a preview starts at, 5 at least.
 const FIRST_LEVEL: u32 = 6;
 const LEAST_LEVEL: u32 = 5;
-/// Longer, and a coarser level is taken, ms; less where the rest of a frame leaves less of the tenth of a second.
+/// Longer, and a coarser level is taken, ms; less where the rest of a frame leaves less of the tenth of a
+/// second.
 const MOST_MS: f64 = 80.0;
 /// What a preview may always take, however long the rest of a frame takes, ms.
 const LEAST_ROOM_MS: f64 = 65.0;

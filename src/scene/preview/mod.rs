@@ -1,8 +1,10 @@
-//! The live preview: the blow that is aimed, computed on a coarse copy of the body whenever the aim or a parameter has moved.
+//! The live preview: the blow that is aimed, computed on a coarse copy of the body whenever the aim or a
+//! parameter has moved.
 //!
-//! In: an [`Aim`], the body there, tuned values. Out: seams for the picture, or coarse pieces in the body's place. It runs on the
-//! caller's thread just before the picture: on a software adapter its waits would otherwise queue behind pictures. Only the coarse
-//! copy itself is made by a worker, since a fine object takes a while, and so is the preview at the body's own level.
+//! In: an [`Aim`], the body there, tuned values. Out: seams for the picture, or coarse pieces in the body's
+//! place. It runs on the caller's thread just before the picture: on a software adapter its waits would
+//! otherwise queue behind pictures. Only the coarse copy itself is made by a worker, since a fine object
+//! takes a while, and so is the preview at the body's own level.
 
 mod coarse;
 mod full;
@@ -129,7 +131,8 @@ impl Wanted {
         same && self.kept == other.kept && self.level >= other.level
     }
 
-    /// As the body with its leaves at `full` would break, for its copy at this level: what counts in leaf voxels shrinks with them.
+    /// As the body with its leaves at `full` would break, for its copy at this level: what counts in leaf
+    /// voxels shrinks with them.
     fn recipe(&self, full: u32) -> Result<Recipe, FractureError> {
         let mut recipe = self.params.recipe();
         recipe.island_level = recipe.island_level.map(|l| l.min(self.level));
@@ -241,7 +244,8 @@ impl Preview {
         }
     }
 
-    /// While nothing is aimed at: the object that will be. Where there are several, what was begun for one of them is given up.
+    /// While nothing is aimed at: the object that will be. Where there are several, what was begun for one of
+    /// them is given up.
     fn prepare_only(
         &mut self,
         tools: Workshop<'_>,
@@ -342,7 +346,8 @@ impl Preview {
         self.dropped |= matches!(old, Some(Shown::Pieces(_)));
     }
 
-    /// Shows nothing any more; `true` when something was shown. The coarse copy stays while the body that is aimed at `is_there`.
+    /// Shows nothing any more; `true` when something was shown. The coarse copy stays while the body that is
+    /// aimed at `is_there`.
     fn drop_shown(&mut self, is_there: bool) -> bool {
         let was = self.shown.is_some();
         self.replace(None);

@@ -1,7 +1,7 @@
 //! Choosing by hand which cells of the pinned impact stay with the body (2016, sec. 4.7).
 //!
-//! In: a pinned impact, cells that are clicked or pointed at. Out: [`KeptCells`] for the tuned values, so that undo covers them, and what
-//! the panels and the picture say about them.
+//! In: a pinned impact, cells that are clicked or pointed at. Out: [`KeptCells`] for the tuned values, so
+//! that undo covers them, and what the panels and the picture say about them.
 
 use std::sync::Arc;
 

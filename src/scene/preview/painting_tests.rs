@@ -1,4 +1,5 @@
-//! Cells that are chosen to stay, in a sandbox without a window: what is clicked is what stays, whatever happens on the way.
+//! Cells that are chosen to stay, in a sandbox without a window: what is clicked is what stays, whatever
+//! happens on the way.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! What the preview shows: seams on the whole body, or pieces in its place, as the picture wants them and as a ray meets them.
+//! What the preview shows: seams on the whole body, or pieces in its place, as the picture wants them and as
+//! a ray meets them.
 
 use std::sync::Arc;
 
@@ -71,7 +72,8 @@ impl ShownPieces {
         })
     }
 
-    /// Local space to world of every piece in the place of the body, whose own is `whole`: apart by the explode slider.
+    /// Local space to world of every piece in the place of the body, whose own is `whole`: apart by the
+    /// explode slider.
     fn places(&self, body: &Body, whole: Mat4, explode: f64) -> Vec<Mat4> {
         let shift = whole * world_from_local_matrix(&body.state, &body.def.shape).inverse();
         let coarse = f64::from(1u32 << (body.def.octree().level() - self.forest.level));
@@ -105,12 +107,14 @@ pub(in crate::scene) struct Scenery<'a> {
 }
 
 impl Preview {
-    /// What is told apart by colour: only where an impact is pinned, since only there something can be done about it.
+    /// What is told apart by colour: only where an impact is pinned, since only there something can be done
+    /// about it.
     fn marks(&self, kept: Option<u32>, is_pinned: bool) -> CellMarks {
         if is_pinned { CellMarks { kept, hovered: self.painting.hovered() } } else { CellMarks::default() }
     }
 
-    /// The cracks that the picture draws on a body that is still whole, and how its cells are marked; the index counts in
+    /// The cracks that the picture draws on a body that is still whole, and how its cells are marked; the
+    /// index counts in
     /// [`Preview::shown_bodies`].
     pub fn body_seams(&self, stage: &Stage, is_pinned: bool) -> Option<BodySeams<'_>> {
         match self.shown.as_ref()? {
@@ -125,7 +129,8 @@ impl Preview {
         }
     }
 
-    /// Bodies as the window shows them: as they are, and where the preview is exploded, its pieces instead of the body.
+    /// Bodies as the window shows them: as they are, and where the preview is exploded, its pieces instead of
+    /// the body.
     pub fn shown_bodies(
         &self,
         scenery: Scenery<'_>,
@@ -154,9 +159,9 @@ impl Preview {
         drawn
     }
 
-    /// The cell of the pinned impact that a ray through the picture meets first on the body, as it is shown: on the whole one the seed
-    /// nearest to the middle of the voxel, on pieces the nearest of those that the piece holds; in whole numbers, of equally near ones
-    /// the lowest.
+    /// The cell of the pinned impact that a ray through the picture meets first on the body, as it is shown:
+    /// on the whole one the seed nearest to the middle of the voxel, on pieces the nearest of those that the
+    /// piece holds; in whole numbers, of equally near ones the lowest.
     pub fn cell_at(&self, scenery: Scenery<'_>, origin: Vec3, direction: Vec3) -> Option<u32> {
         let (pin, cells) = self.painting.pinned()?;
         let (stage, explode) = (scenery.stage, scenery.look.explode);

@@ -146,7 +146,8 @@ fn exploded_previews_give_their_octrees_back() {
         assert!(sandbox.update_preview().unwrap());
         bytes.push(sandbox.read_arena(|arena| arena.bytes()));
     }
-    // Patterns differ in pieces, and a busy machine changes the level; eight octrees that were not given back would be far more.
+    // Patterns differ in pieces, and a busy machine changes the level; eight octrees that were not given back
+    // would be far more.
     assert!(bytes[11] < bytes[3] + bytes[3] / 4, "the arena grows: {bytes:?}");
     sandbox.set_aim(None);
     assert!(sandbox.update_preview().unwrap());

@@ -1,12 +1,13 @@
-//! The engine behind the window and the commands: what is open, what stands there, what is on its way, and what is shown of it. Knows
-//! neither window nor panel.
+//! The engine behind the window and the commands: what is open, what stands there, what is on its way, and
+//! what is shown of it. Knows neither window nor panel.
 //!
-//! In: scenes, blows, tuned values, steps of time. Out: bodies to draw, figures to show. Long work (imports, fractures) runs on
-//! worker threads; [`Sandbox::poll`] takes the results in, and the frame in which it does so already shows the pieces.
+//! In: scenes, blows, tuned values, steps of time. Out: bodies to draw, figures to show. Long work (imports,
+//! fractures) runs on worker threads; [`Sandbox::poll`] takes the results in, and the frame in which it does
+//! so already shows the pieces.
 //!
-//! Each part keeps to itself: the `Document` is plain data and knows no body, the `Stage` holds the bodies and knows no scene file, `Jobs`
-//! changes neither, and what is shown (preview, looking, touched) reads both. The sandbox is the recipe that hands one what it needs of
-//! the others.
+//! Each part keeps to itself: the `Document` is plain data and knows no body, the `Stage` holds the bodies
+//! and knows no scene file, `Jobs` changes neither, and what is shown (preview, looking, touched) reads both.
+//! The sandbox is the recipe that hands one what it needs of the others.
 
 mod opening;
 mod past;
@@ -118,7 +119,8 @@ impl Sandbox {
     /// [`SandboxError`]; the world is then as before.
     pub fn poll(&mut self) -> Result<Option<Arrived>, SandboxError> {
         self.jobs.opening.poll()?;
-        // A fracture holds the arena for reading; what arrives meanwhile waits for a later frame instead of for the lock.
+        // A fracture holds the arena for reading; what arrives meanwhile waits for a later frame instead of
+        // for the lock.
         let arena = Arc::clone(self.stage.arena());
         let Ok(mut arena) = arena.try_write() else {
             return Ok(None);
@@ -166,7 +168,8 @@ impl Sandbox {
         Ok(())
     }
 
-    /// The body whose solid is nearest to a world point; of several that hold it, the one whose centre is nearest.
+    /// The body whose solid is nearest to a world point; of several that hold it, the one whose centre is
+    /// nearest.
     #[must_use]
     pub fn nearest_body(&self, point: DVec3) -> Option<BodyId> {
         self.stage.nearest_body(point)
@@ -262,8 +265,8 @@ impl Sandbox {
         self.stage.contacts()
     }
 
-    /// What each touching pair shares now, and each body with the floor and the walls: collision points, columns, volume and
-    /// gradient (Domaradzki & Martyn 2016, sec. 5.1).
+    /// What each touching pair shares now, and each body with the floor and the walls: collision points,
+    /// columns, volume and gradient (Domaradzki & Martyn 2016, sec. 5.1).
     pub fn pair_data(&mut self) -> Vec<Overlap> {
         self.stage.pair_data()
     }

@@ -115,8 +115,8 @@ impl Sandbox {
         self.timeline.record(now, self.stage.bodies(), moment);
     }
 
-    /// Keeps what has just become of the bodies between two steps. Where the last step itself led to it, the state of that moment in
-    /// which it had not happened yet is not to go on from, and is forgotten.
+    /// Keeps what has just become of the bodies between two steps. Where the last step itself led to it, the
+    /// state of that moment in which it had not happened yet is not to go on from, and is forgotten.
     pub(super) fn record_change(&mut self, by_itself: bool) {
         if self.timeline.is_empty() {
             return;
@@ -127,8 +127,8 @@ impl Sandbox {
         self.record();
     }
 
-    /// Shows a recorded state: bodies, time and what has not happened yet are as they were then. Time can go on from there;
-    /// then what came after it is forgotten. False where there is no such state.
+    /// Shows a recorded state: bodies, time and what has not happened yet are as they were then. Time can go
+    /// on from there; then what came after it is forgotten. False where there is no such state.
     pub fn show_recorded(&mut self, frame: usize) -> bool {
         let wanted = self.timeline.wanted(frame, self.stage.bodies());
         let owned = wanted.map(|w| (w.moment.cloned(), w.states.to_vec(), w.time, w.next_event));

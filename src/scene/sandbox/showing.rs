@@ -43,14 +43,16 @@ impl Sandbox {
         self.stage.render_bodies(&self.look(), selected)
     }
 
-    /// Bodies as the window shows them: as [`Sandbox::render_bodies`], and where a preview is exploded, its pieces instead of the body.
+    /// Bodies as the window shows them: as [`Sandbox::render_bodies`], and where a preview is exploded, its
+    /// pieces instead of the body.
     #[must_use]
     pub fn shown_bodies(&self, selected: Option<BodyId>) -> Vec<RenderBody> {
         let scenery = Scenery { stage: &self.stage, look: &self.look() };
         self.preview.shown_bodies(scenery, selected, self.is_pinned())
     }
 
-    /// The cracks that the picture draws on a body that is still whole, and how its cells are marked; the index counts in
+    /// The cracks that the picture draws on a body that is still whole, and how its cells are marked; the
+    /// index counts in
     /// [`Sandbox::shown_bodies`].
     #[must_use]
     pub fn body_seams(&self) -> Option<BodySeams<'_>> {
@@ -127,13 +129,15 @@ impl Sandbox {
         self.preview.is_preparing()
     }
 
-    /// Whether the preview at the body's own level, or a look inside, is on its way: pictures that show nothing new would only delay it.
+    /// Whether the preview at the body's own level, or a look inside, is on its way: pictures that show
+    /// nothing new would only delay it.
     #[must_use]
     pub fn is_refining_preview(&self) -> bool {
         self.preview.is_refining() || self.looking.is_reading()
     }
 
-    /// Brings the preview up to date; `true` when it has changed. While a fracture is on its way, what is shown stays.
+    /// Brings the preview up to date; `true` when it has changed. While a fracture is on its way, what is
+    /// shown stays.
     ///
     /// # Errors
     /// [`SandboxError`]; nothing is shown then, and the same is not tried again.
@@ -161,7 +165,8 @@ impl Sandbox {
         self.preview.refresh_pinned(pin.and_then(|pin| Some((pin, of(pin)?))));
     }
 
-    /// Pins an impact, or moves the pinned one. Cells that were painted on the same body stay painted: where they are, not by their number.
+    /// Pins an impact, or moves the pinned one. Cells that were painted on the same body stay painted: where
+    /// they are, not by their number.
     pub fn pin(&mut self, aim: Aim) {
         let mut tuning = self.document.tuning().clone();
         let kept = tuning.pin.take().filter(|pin| pin.aim.body == aim.body).and_then(|pin| pin.kept);
@@ -181,8 +186,8 @@ impl Sandbox {
         self.preview.kept_cells()
     }
 
-    /// Lets a cell of the pinned impact stay, or break off if it stayed. `true` where cells that a local radius kept are painted ones from
-    /// now on: a cell must be able to leave, and a radius would hold it.
+    /// Lets a cell of the pinned impact stay, or break off if it stayed. `true` where cells that a local
+    /// radius kept are painted ones from now on: a cell must be able to leave, and a radius would hold it.
     pub fn toggle_kept(&mut self, cell: u32) -> bool {
         self.paint(Stroke::Toggle(cell))
     }
@@ -216,9 +221,9 @@ impl Sandbox {
         took_over
     }
 
-    /// The cell of the pinned impact that a ray through the picture meets first on the body, as it is shown: on the whole one the seed
-    /// nearest to the middle of the voxel, on pieces the nearest of those that the piece holds; in whole numbers, of equally near ones
-    /// the lowest.
+    /// The cell of the pinned impact that a ray through the picture meets first on the body, as it is shown:
+    /// on the whole one the seed nearest to the middle of the voxel, on pieces the nearest of those that the
+    /// piece holds; in whole numbers, of equally near ones the lowest.
     #[must_use]
     pub fn cell_at(&self, origin: Vec3, direction: Vec3) -> Option<u32> {
         let scenery = Scenery { stage: &self.stage, look: &self.look() };
@@ -254,7 +259,8 @@ impl Sandbox {
         self.looking.report()
     }
 
-    /// Brings what is drawn of contacts up to date. While pieces are drawn apart nothing is, since it would not lie where they are.
+    /// Brings what is drawn of contacts up to date. While pieces are drawn apart nothing is, since it would
+    /// not lie where they are.
     pub fn update_touching(&mut self) {
         let view = &self.document.tuning().view;
         let mode = if view.explode > 0.0 { Touching::Off } else { view.touching };

@@ -89,7 +89,8 @@ impl Sandbox {
         let info = self.stage.info_or_whole(body.id);
         self.take_in(arena, &broken.fracture.forest)?;
         self.keep_step("break");
-        // Only now: what failed is tried again with the same number, and undo goes back to the one that broke.
+        // Only now: what failed is tried again with the same number, and undo goes back to the one that
+        // broke.
         self.document.broke(job.body, job.cause == Cause::User);
         self.stage.remove(body.id);
         let longest_m = body.def.shape.longest_side_m();

@@ -70,7 +70,8 @@ impl Stage {
         best
     }
 
-    /// The body whose solid is nearest to a world point; of several that hold it, the one whose centre is nearest.
+    /// The body whose solid is nearest to a world point; of several that hold it, the one whose centre is
+    /// nearest.
     pub fn nearest_body(&self, point: DVec3) -> Option<BodyId> {
         let local = |body: &Body| local_from_world(&body.state, &body.def.shape, point);
         // No nearer than this: most bodies are not looked into.

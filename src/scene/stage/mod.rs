@@ -1,7 +1,9 @@
-//! What stands in the world of an open scene: bodies, what is known of them, what is still to be thrown, and their octrees on the GPU.
+//! What stands in the world of an open scene: bodies, what is known of them, what is still to be thrown, and
+//! their octrees on the GPU.
 //!
-//! In: bodies to add and to remove, values and settings to go by, steps of time. Out: bodies as they are, as they are drawn, and
-//! as a ray meets them. It knows no scene file, no tuned value and no undo; [`Standing`] is what those keep of it.
+//! In: bodies to add and to remove, values and settings to go by, steps of time. Out: bodies as they are, as
+//! they are drawn, and as a ray meets them. It knows no scene file, no tuned value and no undo; [`Standing`]
+//! is what those keep of it.
 
 mod aim;
 mod drawing;
@@ -253,8 +255,8 @@ impl Stage {
         }
     }
 
-    /// Gives a pair of objects, and whatever their bodies break into, a level to meet at. Families are never used again, so pairs
-    /// of earlier scenes do no harm.
+    /// Gives a pair of objects, and whatever their bodies break into, a level to meet at. Families are never
+    /// used again, so pairs of earlier scenes do no harm.
     pub fn set_pair_level(&mut self, objects: [usize; 2], level: u32) {
         let family = |object: usize| {
             let there = self.body_of(object).map(|body| body.def.family);
@@ -324,7 +326,8 @@ impl Stage {
         }
     }
 
-    /// Puts back what stood there, under the old names, so that a pinned impact finds its body again. Nothing is held.
+    /// Puts back what stood there, under the old names, so that a pinned impact finds its body again. Nothing
+    /// is held.
     pub fn put_back(&mut self, standing: &Standing) {
         self.world.hold = None;
         self.clear_bodies();

@@ -12,8 +12,8 @@ use crate::{
 const BUDGET: u64 = 400 << 20;
 
 impl Stage {
-    /// Takes in an octree, unless it is there. Where it does not fit, `forget` is asked to let go of something old, until it answers
-    /// that there is nothing left.
+    /// Takes in an octree, unless it is there. Where it does not fit, `forget` is asked to let go of
+    /// something old, until it answers that there is nothing left.
     ///
     /// # Errors
     /// [`GpuError`]; nothing has changed then.
