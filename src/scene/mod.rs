@@ -11,7 +11,6 @@ mod file;
 mod history;
 mod import;
 mod jobs;
-mod kept;
 mod looking;
 mod moment;
 pub mod overlays;
@@ -25,6 +24,7 @@ mod timeline;
 mod touching;
 mod tuning;
 
+pub use crate::fracture::{Cells, KeptCells, nearest_seed};
 pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
 pub use description::{Event, Pinned, Scene, SceneBody, ScenePair, SceneView};
 pub use document::ObjectInfo;
@@ -34,7 +34,6 @@ pub use file::{
 };
 pub use history::History;
 pub use import::{ImportError, ImportJob, Imported, display_name, import, resolve_mesh_path};
-pub use kept::{Cells, KeptCells, nearest_seed};
 pub use looking::{LabelReport, LookingReport, Subject};
 pub use moment::Moment;
 pub use pinned::Pin;

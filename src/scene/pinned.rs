@@ -8,14 +8,14 @@ use std::sync::Arc;
 use glam::DVec3;
 
 use super::{
-    Aim, KeptCells, Pinned, Scene,
+    Aim, Cells, KeptCells, Pinned, Scene,
+    breaking::seeds_in_local,
     document::Document,
-    kept::{CellSource, Cells, seeds_in_grid},
     stage::{Stage, Standing},
 };
 use crate::{
     bodies::{Body, BodyDef},
-    fracture::{FractureError, FractureParams, Impact, UNIT_BITS},
+    fracture::{FractureError, FractureParams, Impact, Strike, UNIT_BITS, voronoi::cells_of},
     svo::Grid,
 };
 
@@ -39,9 +39,9 @@ pub(super) fn cells(
     (def, intact): (&BodyDef, bool),
 ) -> Result<Cells, FractureError> {
     let impact = Impact { point: aim.point_in_grid, direction: aim.direction_in_grid };
-    let points = if intact { seeds_in_grid(params, def)? } else { None };
-    let source = CellSource { def, impact, painted, points: points.as_deref() };
-    source.cells(params).map_err(|error| FractureError::Params(error.to_string()))
+    let points = if intact { seeds_in_local(params, def)? } else { None };
+    let strike = Strike { painted, points: points.as_deref(), ..Strike::new(impact, params) };
+    Ok(cells_of(def.octree(), &strike).cells(params)?)
 }
 
 /// Painted cells on their way to another level's grid of the same object.

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use super::{Velocities, Workshop, collisions::Recoil};
 use crate::{
     bodies::{Body, BodyId},
-    fracture::FractureError,
+    fracture::{Break, FractureError},
     scene::{
         BreakJob,
-        breaking::{Blow, Broken, Cause, Waiting},
+        breaking::{Blow, Cause, Waiting},
         document::Document,
         stage::Stage,
     },
@@ -58,14 +58,13 @@ impl Breaking {
                 // An earlier blow that waited too has taken its number meanwhile.
                 next.params.rng = document.tuning().fracture.rng;
             }
-            let surface_color = document.objects().get(info.object).map(|o| o.surface_color);
-            let body = (body, info.is_intact(), surface_color);
-            self.job = Some(BreakJob::start(tools.gpu, tools.arena, tools.fracturer, body, next));
+            let body = (body, info.is_intact());
+            self.job = Some(BreakJob::start(tools.gpu, tools.arena, tools.passes, body, next));
         }
     }
 
     /// The fracture, once it is computed.
-    pub fn poll(&mut self) -> Option<(BreakJob, Result<Broken, FractureError>)> {
+    pub fn poll(&mut self) -> Option<(BreakJob, Result<Break, FractureError>)> {
         let result = self.job.as_ref()?.poll()?;
         Some((self.job.take()?, result))
     }
@@ -100,13 +99,13 @@ impl Breaking {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, OnceLock};
+    use std::sync::Arc;
 
     use glam::DVec3;
 
     use super::*;
     use crate::{
-        fracture::FractureParams,
+        fracture::{FractureParams, Passes},
         gpu::Gpu,
         scene::{Scene, Tuning},
     };
@@ -119,8 +118,8 @@ mod tests {
     #[test]
     fn a_full_scene_drops_collisions_and_what_is_gone_does_not_break() {
         let Some(gpu) = Gpu::for_test() else { return };
-        let (stage, fracturer) = (Stage::new(&gpu).unwrap(), Arc::new(OnceLock::new()));
-        let tools = Workshop { gpu: &gpu, arena: stage.arena(), fracturer: &fracturer };
+        let (stage, passes) = (Stage::new(&gpu).unwrap(), Arc::new(Passes::default()));
+        let tools = Workshop { gpu: &gpu, arena: stage.arena(), passes: &passes };
         let mut document = Document::new(Tuning::default());
         document.open(Scene { break_pieces: 0, ..Scene::default() }, Vec::new());
         let mut breaking = Breaking::default();

@@ -15,8 +15,7 @@ pub(super) use collisions::Velocities;
 pub(super) use opening::{Opening, Ready};
 pub(super) use throwing::Throwing;
 
-use super::breaking::SharedFracturer;
-use crate::{gpu::Gpu, svo::Arena};
+use crate::{fracture::Passes, gpu::Gpu, svo::Arena};
 
 /// What fractures are computed with.
 #[derive(Clone, Copy)]
@@ -26,7 +25,7 @@ pub(super) struct Workshop<'a> {
     /// The octrees on it.
     pub arena: &'a Arc<RwLock<Arena>>,
     /// The compiled passes, or where they will be.
-    pub fracturer: &'a SharedFracturer,
+    pub passes: &'a Arc<Passes>,
 }
 
 /// All work that is on its way.

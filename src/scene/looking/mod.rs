@@ -22,14 +22,14 @@ pub use report::{LabelReport, LookingReport, Subject};
 use self::worker::{ToBreak, blueprint, read};
 use super::{
     Aim, InsideView, KeptCells, Tuning,
-    breaking::{BreakJob, Broken, local_from_world, world_from_local_matrix},
+    breaking::{BreakJob, local_from_world, world_from_local_matrix},
     jobs::Workshop,
     overlays::{Blueprint, Inside, Part, Placing, overlay},
     stage::Stage,
 };
 use crate::{
     bodies::Body,
-    fracture::{FractureError, FractureParams},
+    fracture::{Break, FractureError, FractureParams, Recipe, VoronoiDetail},
     render::Overlay,
     svo::Forest,
 };
@@ -151,12 +151,16 @@ impl Looking {
     }
 
     /// Keeps what a body breaks by, before it is gone.
-    pub fn remember(&mut self, body: &Body, job: &BreakJob, broken: &Broken) {
+    pub fn remember(&mut self, body: &Body, job: &BreakJob, broken: &Break) {
         let def = &body.def;
-        let mut recipe = job.params.recipe();
-        recipe.rng = broken.fracture.solved.map_or(recipe.rng, |solved| solved.rng);
+        // Only a break by Voronoi cells can be looked into.
+        let Some(detail) = broken.detail_as::<VoronoiDetail>() else {
+            self.last = None;
+            return;
+        };
+        let recipe = Recipe { surface_color: None, ..detail.recipe.clone() };
         let impact = local_from_world(&body.state, &def.shape, job.blow.point);
-        let pattern = broken.pattern.clone();
+        let pattern = detail.pattern.clone();
         self.breaks += 1;
         self.last = Some(Last {
             number: self.breaks,
@@ -253,19 +257,19 @@ impl Looking {
             return;
         }
         // Not compiled yet: the next frame asks again.
-        if tools.fracturer.get().is_none() {
+        if !tools.passes.is_settled() {
             return;
         }
         let Some((forest, tree, by)) = self.to_break(context.stage, &wanted) else { return };
         let (sender, receiver) = mpsc::channel();
-        let (gpu, fracturer) = (tools.gpu.clone(), Arc::clone(tools.fracturer));
+        let (gpu, passes) = (tools.gpu.clone(), Arc::clone(tools.passes));
         let parts = match wanted.labels {
             Some(true) => vec![Part::Flood(None)],
             Some(false) => vec![Part::Labels(Some(u32::MAX))],
             None => Vec::new(),
         };
         std::thread::spawn(move || {
-            if let Some(Ok(fracturer)) = fracturer.get() {
+            if let Some(fracturer) = passes.ready() {
                 // The receiver goes where nobody asks any more.
                 let _ = sender.send(read(&gpu, fracturer, &forest, tree, by, &parts));
             }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     bodies::BodyDef,
-    fracture::{FractureError, FractureParams, Fracturer, Pattern, Recipe, Source, Surface},
+    fracture::{FractureError, FractureParams, Fracturer, Pattern, Recipe, Source},
     gpu::Gpu,
     scene::{
         Aim, KeptCells,
@@ -67,15 +67,8 @@ pub(super) fn read(
         }
     };
     let level = forest.level.min(MOST_LEVEL);
-    // What counts in leaf voxels shrinks with them; seeds are the same at every level.
     let ratio = f64::from(1u32 << (forest.level - level));
-    let recipe = &mut blueprint.recipe;
-    recipe.island_level = recipe.island_level.map(|island| island.min(level));
-    if recipe.surface != Surface::Planar {
-        recipe.crack.transition_level =
-            Some(recipe.crack.transition(forest.level, recipe.surface)?.min(level));
-        recipe.crack.dusty.width /= ratio;
-    }
+    blueprint.recipe = blueprint.recipe.coarsened(forest.level, level)?;
     blueprint.impact /= ratio;
     blueprint.spheres.iter_mut().chain(&mut blueprint.local).for_each(|radius| *radius /= ratio);
     // A copy, or it would keep octrees alive that no body has any more.

@@ -77,9 +77,9 @@ impl Preview {
         // The handles of the buffers are enough: the lock stays free for whatever comes meanwhile.
         let (arena, def, intact) = (arena.clone(), target.body.def.clone(), target.intact);
         let (sender, receiver) = mpsc::channel();
-        let (gpu, fracturer, asked) = (tools.gpu.clone(), Arc::clone(tools.fracturer), wanted.clone());
+        let (gpu, passes, asked) = (tools.gpu.clone(), Arc::clone(tools.passes), wanted.clone());
         std::thread::spawn(move || {
-            if let Some(Ok(fracturer)) = fracturer.get() {
+            if let Some(fracturer) = passes.ready() {
                 // The receiver only disappears with the sandbox.
                 let _ = sender.send(compute(&gpu, fracturer, &arena, (&def, intact), &asked));
             }

@@ -134,14 +134,7 @@ impl Wanted {
     /// As the body with its leaves at `full` would break, for its copy at this level: what counts in leaf
     /// voxels shrinks with them.
     fn recipe(&self, full: u32) -> Result<Recipe, FractureError> {
-        let mut recipe = self.params.recipe();
-        recipe.island_level = recipe.island_level.map(|l| l.min(self.level));
-        if recipe.surface != Surface::Planar {
-            recipe.crack.transition_level =
-                Some(recipe.crack.transition(full, recipe.surface)?.min(self.level));
-            recipe.crack.dusty.width /= f64::from(1u32 << (full - self.level.min(full)));
-        }
-        Ok(recipe)
+        self.params.recipe().coarsened(full, self.level)
     }
 
     /// Seeds from a file are for an `intact` body.
@@ -204,7 +197,7 @@ impl Preview {
         let octree = target.body.def.octree();
         let object_level = octree.level();
         // Not compiled yet: the next frame asks again.
-        let Some(Ok(fracturer)) = tools.fracturer.get() else {
+        let Some(fracturer) = tools.passes.ready() else {
             return Ok(self.drop_shown(is_there));
         };
         let at_best = self.control.level(object_level);

@@ -8,13 +8,12 @@ use glam::{Mat4, Vec3};
 use super::Preview;
 use crate::{
     bodies::{Body, BodyId},
-    fracture::{Fracture, Seams},
+    fracture::{Fracture, Seams, middle_of},
     gpu::{Gpu, GpuError},
     render::{BodySeams, CellMarks, PieceMark, RenderBody},
     scene::{
         Cells,
         breaking::world_from_local_matrix,
-        kept::middle_of,
         nearest_seed,
         stage::{Appearance, Stage},
     },

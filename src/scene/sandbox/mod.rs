@@ -16,13 +16,12 @@ mod striking;
 #[cfg(test)]
 pub(super) mod testing;
 
-use std::sync::{Arc, OnceLock, RwLock};
+use std::sync::{Arc, RwLock};
 
 use glam::DVec3;
 
 use super::{
     BodyInfo, BreakSummary, History, ObjectInfo, SandboxError, ScenePick, Timeline, Tuning,
-    breaking::SharedFracturer,
     document::Document,
     jobs::{Jobs, Velocities, Workshop},
     looking::Looking,
@@ -32,7 +31,7 @@ use super::{
 };
 use crate::{
     bodies::{Body, BodyId, Contact, Overlap, StepReport, WorldSettings},
-    fracture::Fracturer,
+    fracture::Passes,
     gpu::{Gpu, GpuError},
     render::Camera,
     svo::{Arena, Forest},
@@ -40,7 +39,7 @@ use crate::{
 
 /// Everything that lives while a scene is open.
 pub struct Sandbox {
-    fracturer: SharedFracturer,
+    passes: Arc<Passes>,
     document: Document,
     stage: Stage,
     jobs: Jobs,
@@ -64,8 +63,8 @@ pub enum Arrived {
 }
 
 /// What fractures of a stage's bodies are computed with.
-fn workshop<'a>(stage: &'a Stage, fracturer: &'a SharedFracturer) -> Workshop<'a> {
-    Workshop { gpu: stage.gpu(), arena: stage.arena(), fracturer }
+fn workshop<'a>(stage: &'a Stage, passes: &'a Arc<Passes>) -> Workshop<'a> {
+    Workshop { gpu: stage.gpu(), arena: stage.arena(), passes }
 }
 
 impl Sandbox {
@@ -80,7 +79,7 @@ impl Sandbox {
             tuning.view.target_fps = 15.0;
         }
         Ok(Self {
-            fracturer: Arc::new(OnceLock::new()),
+            passes: Arc::new(Passes::default()),
             document: Document::new(tuning),
             stage: Stage::new(gpu)?,
             jobs: Jobs::default(),
@@ -95,9 +94,10 @@ impl Sandbox {
 
     /// Compiles the fracture passes on a thread of their own, so that the first blow need not wait for them.
     pub fn warm_up(&self) {
-        let (gpu, fracturer) = (self.stage.gpu().clone(), Arc::clone(&self.fracturer));
+        let (gpu, passes) = (self.stage.gpu().clone(), Arc::clone(&self.passes));
         std::thread::spawn(move || {
-            fracturer.get_or_init(|| Fracturer::new(&gpu));
+            // An error is told by the first blow.
+            let _ = passes.compiled(&gpu);
         });
     }
 

@@ -155,7 +155,7 @@ impl Sandbox {
             pin: tuning.pin.as_ref(),
             resting: !self.history.is_changing(),
         };
-        self.preview.update(workshop(&self.stage, &self.fracturer), request)
+        self.preview.update(workshop(&self.stage, &self.passes), request)
     }
 
     /// Draws the pinned impact's cells where it, or what shapes them, has changed.
@@ -250,7 +250,7 @@ impl Sandbox {
     pub fn update_looking(&mut self) {
         let (stage, tuning) = (&self.stage, self.document.tuning());
         let context = looking::Context { stage, tuning, is_breaking: self.jobs.breaking.is_busy() };
-        self.looking.update(workshop(&self.stage, &self.fracturer), context);
+        self.looking.update(workshop(&self.stage, &self.passes), context);
     }
 
     /// What is shown of the inside.

@@ -9,12 +9,11 @@ use glam::DVec3;
 use super::{Sandbox, SandboxError};
 use crate::{
     bodies::{BodyDef, BodyId},
-    fracture::{Dropped, FractureParams},
+    fracture::{Break, FractureParams},
     scene::{
-        Blow, BreakJob, BreakSummary, Event, KeptCells,
-        breaking::{Broken, Cause, Waiting, part_states},
+        Blow, BreakJob, BreakSummary, Event, KeptCells, KeptSummary,
+        breaking::{Cause, Waiting, part_states},
     },
-    shape::{Octree, Shape},
     svo::Arena,
 };
 
@@ -68,7 +67,7 @@ impl Sandbox {
 
     /// Starts the next fracture that waits.
     pub(super) fn start_breaking(&mut self) {
-        let tools = super::workshop(&self.stage, &self.fracturer);
+        let tools = super::workshop(&self.stage, &self.passes);
         self.jobs.breaking.start_next(tools, &self.stage, &self.document);
     }
 
@@ -77,17 +76,21 @@ impl Sandbox {
         &mut self,
         arena: &mut Arena,
         job: &BreakJob,
-        broken: Broken,
+        broken: Break,
     ) -> Result<(), SandboxError> {
         let Some(mut body) = self.stage.body(job.body).cloned() else {
             return Ok(());
         };
-        if broken.fracture.pieces.len() < 2 && broken.fracture.dropped.is_none() {
+        if broken.stayed_whole() {
             return Err(SandboxError::NoCrack);
         }
         self.looking.remember(&body, job, &broken);
         let info = self.stage.info_or_whole(body.id);
-        self.take_in(arena, &broken.fracture.forest)?;
+        for part in &broken.parts {
+            if let Some(octree) = part.shape.as_octree() {
+                self.take_in(arena, &octree.forest)?;
+            }
+        }
         self.keep_step("break");
         // Only now: what failed is tried again with the same number, and undo goes back to the one that
         // broke.
@@ -100,19 +103,10 @@ impl Sandbox {
         if job.cause == Cause::Collision {
             self.jobs.breaking.take_back(&mut body, &mut self.stage);
         }
-        let whole = body.def.octree();
-        let (density, look) = (body.def.shape.density(), *body.def.shape.look());
-        let shapes = broken.fracture.pieces.iter().map(|piece| {
-            let forest = Arc::clone(&broken.fracture.forest);
-            let octree = Octree { forest, tree: piece.tree, grid: whole.grid, mass: piece.mass };
-            Arc::new(Shape::octree(octree, density, look))
-        });
-        let shapes: Vec<_> = shapes.collect();
-        let states = part_states(&body, &job.blow, reach, &shapes, broken.kept_piece());
-        let kept = broken.summary();
-        let fracture = broken.fracture;
-        for (shape, (state, fixed)) in shapes.into_iter().zip(states) {
-            let def = BodyDef { shape, state, fixed, ..body.def.clone() };
+        let kept = broken.kept.as_ref();
+        let states = part_states(&body, &job.blow, reach, &broken.parts, kept.and_then(|kept| kept.part));
+        for (part, (state, fixed)) in broken.parts.iter().zip(states) {
+            let def = BodyDef { shape: Arc::clone(&part.shape), state, fixed, ..body.def.clone() };
             self.stage.add(def, info.object, info.generation + 1);
         }
         if job.cause == Cause::User {
@@ -121,20 +115,21 @@ impl Sandbox {
                 point: job.blow.point,
                 direction: job.blow.direction,
                 speed: job.blow.speed,
-                fracture: Some(broken.params),
+                fracture: Some(broken.params.clone()),
             });
         }
         self.stage.wake_all();
         self.record_change(job.cause != Cause::User);
         let whole = job.source_volume.max(f64::MIN_POSITIVE);
+        let dropped = broken.lost.dropped.iter().map(|part| part.shape.mass().volume_m3).sum::<f64>();
         self.last_break = Some(BreakSummary {
-            counts: fracture.counts,
-            mass_error: (fracture.volume() + fracture.dust_volume) / whole - 1.0,
-            dust_share: fracture.dust_volume / whole,
-            dropped_mass: fracture.dropped.as_ref().map_or(0.0, Dropped::volume) / whole,
-            solved: fracture.solved,
-            kept,
-            timings: fracture.timings,
+            counts: broken.counts,
+            mass_error: (broken.volume_m3() + broken.lost.dust_m3) / whole - 1.0,
+            dust_share: broken.lost.dust_m3 / whole,
+            dropped_mass: dropped / whole,
+            solved: broken.solved,
+            kept: broken.kept.map(|kept| KeptSummary { cells: kept.cells, pieces: kept.parts }),
+            timings: broken.timings,
             seconds: job.started.elapsed().as_secs_f64(),
         });
         Ok(())

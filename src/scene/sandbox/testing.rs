@@ -6,7 +6,6 @@ use glam::Vec3;
 
 use super::Sandbox;
 use crate::{
-    fracture::Fracturer,
     gpu::Gpu,
     scene::{Aim, Arrived, Scene, preview::Preview},
     svo::Arena,
@@ -18,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(240);
 /// A sandbox with the vase at a leaf level, and compiled passes as the window's worker makes them.
 pub fn opened(gpu: &Gpu, level: u32) -> Sandbox {
     let sandbox = shown(gpu, Scene::of_mesh("builtin:vase", level));
-    sandbox.fracturer.get_or_init(|| Fracturer::new(gpu));
+    sandbox.passes.compiled(gpu).unwrap();
     sandbox
 }
 
