@@ -15,6 +15,9 @@ mod small;
 mod solve;
 pub mod voronoi;
 
+#[cfg(test)]
+pub(crate) use voronoi::testing::{layouts, run_every_kernel};
+
 pub use breaker::{Break, BreakContext, Breaker, Kept, Lost, Part, Passes, PreviewTarget, Strike};
 pub use broken_object::{BreakStep, BrokenObject, PieceRef};
 pub use interior::{Interior, Material, Volume};
