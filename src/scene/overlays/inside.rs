@@ -42,7 +42,8 @@ pub struct Inside {
     pub fracture: Fracture,
     /// Level of the crack surfaces; `None` where they are planar.
     pub transition: Option<u32>,
-    /// Crossed voxels of that level, in Morton order; none where it is the leaf level, since those are made one by one and not kept.
+    /// Crossed voxels of that level, in Morton order; none where it is the leaf level, since those are made
+    /// one by one and not kept.
     pub voxels: Vec<TransitionVoxel>,
     /// The same with a gap, where the surface is dusty.
     pub dusty: Vec<DustVoxel>,

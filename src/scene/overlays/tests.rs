@@ -1,4 +1,5 @@
-//! What is drawn against the references: crack surfaces, copies, cells, labels, by plain loops over the whole grid.
+//! What is drawn against the references: crack surfaces, copies, cells, labels, by plain loops over the whole
+//! grid.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

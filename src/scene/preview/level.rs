@@ -1,70 +1,12 @@
-//! What a blow would do, shown before it falls: modes, the aimed blow, and the octree level that the time allows.
-
-use std::sync::Arc;
-
-use glam::DVec3;
-
-use super::KeptCells;
-use crate::bodies::BodyId;
-
-/// How the preview is shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PreviewMode {
-    /// Gold lines on the object, which stays whole.
-    #[default]
-    Seams,
-    /// Coarse pieces in the object's place, drawn apart by the explode slider.
-    Exploded,
-    /// Not at all.
-    Off,
-}
-
-/// A blow that has not fallen, in its body's own space: it moves with the body.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Aim {
-    /// The body.
-    pub body: BodyId,
-    /// Where, grid coordinates (voxels).
-    pub point_in_grid: DVec3,
-    /// Where to, unit, turned with the body.
-    pub direction_in_grid: DVec3,
-}
-
-/// A blow that stays where it was put until it falls or is taken away.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Pin {
-    /// The blow.
-    pub aim: Aim,
-    /// Cells that were painted to stay.
-    pub kept: Option<Arc<KeptCells>>,
-}
-
-/// What the preview does, for the panels.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct PreviewReport {
-    /// What is shown just now; `None` while nothing is aimed at.
-    pub showing: Option<PreviewMode>,
-    /// Octree level of the last one.
-    pub level: u32,
-    /// Wall-clock time of the last one, ms.
-    pub ms: f64,
-    /// How often it was computed.
-    pub recomputed: u64,
-    /// How often during the last second.
-    pub per_second: u32,
-    /// Cells of the pinned impact that stay, and all of them; `None` without one.
-    pub kept: Option<(u32, u32)>,
-    /// Whether the object is just being coarsened for it.
-    pub preparing: bool,
-    /// Changes whenever the picture of it may have changed.
-    pub revision: u64,
-}
+//! The octree level that previews are computed at: as fine as the time for them allows.
+//!
+//! In: how long previews took, and how much of a frame is left to them. Out: the level of the next one.
 
 /// Level that a preview starts at, 5 at least.
 const FIRST_LEVEL: u32 = 6;
 const LEAST_LEVEL: u32 = 5;
-/// Longer, and a coarser level is taken, ms; less where the rest of a frame leaves less of the tenth of a second.
+/// Longer, and a coarser level is taken, ms; less where the rest of a frame leaves less of the tenth of a
+/// second.
 const MOST_MS: f64 = 80.0;
 /// What a preview may always take, however long the rest of a frame takes, ms.
 const LEAST_ROOM_MS: f64 = 65.0;

@@ -1,13 +1,12 @@
-//! The body's octree with its leaves at the preview's level, made by a worker: a level-9 object takes too long for a frame.
+//! The body's octree with its leaves at the preview's level, made by a worker: a level-9 object takes too
+//! long for a frame.
 //!
 //! In: a forest, a level. Out: its coarse copy, or another level's until that is there.
 
 use std::sync::{Arc, Weak, mpsc};
 
-use super::Sandbox;
 use crate::{
     gpu::{Buffer, Gpu, GpuError},
-    scene::preview::PreviewMode,
     svo::{Forest, coarsen},
 };
 
@@ -22,10 +21,19 @@ pub(super) struct Coarse {
 }
 
 /// A coarse copy on its way.
-pub(super) struct CoarseJob {
+struct CoarseJob {
     of: Weak<Forest>,
     level: u32,
     receiver: mpsc::Receiver<Forest>,
+}
+
+/// The coarse copy that is there, and the one to come.
+#[derive(Default)]
+pub(super) struct CoarseCopy {
+    there: Option<Coarse>,
+    job: Option<CoarseJob>,
+    /// Whether one was dropped, whose octrees may lie on the GPU.
+    dropped: bool,
 }
 
 impl CoarseJob {
@@ -62,8 +70,9 @@ impl Coarse {
         self.of.ptr_eq(&Arc::downgrade(forest))
     }
 
-    /// Whether nothing is lost without it: a body's own octree must not be kept alive, and is no work to find again.
-    pub fn is_idle(&mut self) -> bool {
+    /// Whether nothing is lost without it: a body's own octree must not be kept alive, and is no work to find
+    /// again.
+    fn is_idle(&mut self) -> bool {
         self.of.strong_count() == 0 || self.of.as_ptr() == Arc::as_ptr(&self.forest)
     }
 
@@ -73,7 +82,8 @@ impl Coarse {
         &self.forest.leaves.keys[starts[0] as usize..starts[1] as usize]
     }
 
-    /// Index of the tree's first voxel in the slot of the forest that this was made of: a node's, or a leaf's where that is the leaf level.
+    /// Index of the tree's first voxel in the slot of the forest that this was made of: a node's, or a leaf's
+    /// where that is the leaf level.
     pub fn first_voxel(&self, fine: &Forest) -> u32 {
         let level = self.forest.level;
         let of_level = if level < fine.level { fine.level_start[level as usize] } else { 0 };
@@ -81,71 +91,68 @@ impl Coarse {
     }
 }
 
-impl Sandbox {
-    /// Whether a coarse copy is on its way: the next frame should ask again soon.
-    #[must_use]
-    pub fn is_preparing_preview(&self) -> bool {
-        self.preview.coarsening.is_some()
+impl CoarseCopy {
+    /// The copy that is there.
+    pub fn there(&self) -> Option<&Coarse> {
+        self.there.as_ref()
     }
 
-    /// While nothing is aimed at: the object that will be. Where there are several, what was begun for one of them is given up.
-    pub(super) fn prepare_only_body(&mut self) -> Result<(), GpuError> {
-        match self.world.bodies.as_slice() {
-            [body] if self.tuning.view.preview != PreviewMode::Off => {
-                let (forest, tree) = (Arc::clone(&body.def.octree().forest), body.def.octree().tree);
-                let level = self.preview.control.level(forest.level);
-                // An object that serves as its own copy has nothing to make ready.
-                if level < forest.level {
-                    self.refresh_coarse(&forest, tree, level)?;
-                } else {
-                    self.preview.coarsening = None;
-                }
-                Ok(())
-            }
-            _ => {
-                self.preview.coarsening = None;
-                Ok(())
-            }
-        }
+    /// Whether one is being made.
+    pub fn is_on_its_way(&self) -> bool {
+        self.job.is_some()
     }
 
-    /// Sees to a coarse copy of `tree` at `level`. Answers the level of the one that is there: another one while a worker makes it,
-    /// `None` where there is none yet.
-    pub(super) fn refresh_coarse(
+    /// Whether one was dropped since this was asked last.
+    pub fn take_dropped(&mut self) -> bool {
+        std::mem::take(&mut self.dropped)
+    }
+
+    /// Nobody wants the one any more that is being made.
+    pub fn give_up(&mut self) {
+        self.job = None;
+    }
+
+    /// Drops the copy that is there, where nothing is lost without it.
+    pub fn drop_idle(&mut self) {
+        self.dropped |= self.there.take_if(Coarse::is_idle).is_some();
+    }
+
+    /// Sees to a copy of `tree` at `level`. Answers the level of the one that is there: another one while a
+    /// worker makes it, `None` where there is none yet.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn refresh(
         &mut self,
+        gpu: &Gpu,
         forest: &Arc<Forest>,
         tree: u32,
         level: u32,
     ) -> Result<Option<u32>, GpuError> {
-        let gpu = self.gpu.clone();
-        let preview = &mut self.preview;
-        preview.coarsening.take_if(|job| !job.is_for(forest, level));
-        let there = preview
-            .coarse
-            .as_ref()
-            .is_some_and(|c| c.is_of(forest) && c.forest.level == level.min(forest.level));
-        if !there {
+        self.job.take_if(|job| !job.is_for(forest, level));
+        let is_wanted = |c: &Coarse| c.is_of(forest) && c.forest.level == level.min(forest.level);
+        if !self.there.as_ref().is_some_and(is_wanted) {
             // A level that is the body's own needs no copy.
             let mut made = (level >= forest.level).then(|| Arc::clone(forest));
             if made.is_none() {
-                let job = preview.coarsening.get_or_insert_with(|| CoarseJob::start(forest, level));
+                let job = self.job.get_or_insert_with(|| CoarseJob::start(forest, level));
                 match job.receiver.try_recv() {
                     Ok(coarse) => made = Some(Arc::new(coarse)),
                     Err(mpsc::TryRecvError::Empty) => {}
                     // It was stopped by a panic of its thread: the next frame tries again.
-                    Err(mpsc::TryRecvError::Disconnected) => preview.coarsening = None,
+                    Err(mpsc::TryRecvError::Disconnected) => self.job = None,
                 }
             }
             if let Some(made) = made {
-                preview.coarsening = None;
-                let new = Coarse::new(&gpu, forest, made, tree)?;
-                preview.dropped |= preview.coarse.replace(new).is_some();
+                self.job = None;
+                let new = Coarse::new(gpu, forest, made, tree)?;
+                self.dropped |= self.there.replace(new).is_some();
             }
         }
-        match preview.coarse.as_mut().filter(|c| c.is_of(forest)) {
+        match self.there.as_mut().filter(|c| c.is_of(forest)) {
             Some(coarse) => {
                 if coarse.tree != tree {
-                    coarse.choose(&gpu, tree)?;
+                    coarse.choose(gpu, tree)?;
                 }
                 Ok(Some(coarse.forest.level))
             }

@@ -1,22 +1,13 @@
 //! The preview of a sandbox without a window.
 
 use super::*;
-use crate::{gpu::Gpu, scene::Arrived};
-
-pub(super) fn opened(gpu: &Gpu, level: u32) -> Sandbox {
-    let mut sandbox = Sandbox::new(gpu).unwrap();
-    sandbox.open("builtin:vase", level);
-    until(&mut sandbox, Arrived::Opened);
-    // The passes, as the window's worker makes them.
-    sandbox.passes.compiled(gpu).unwrap();
-    sandbox
-}
-
-pub(super) fn until(sandbox: &mut Sandbox, wanted: Arrived) {
-    while sandbox.poll().unwrap() != Some(wanted) {
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
-}
+use crate::{
+    gpu::Gpu,
+    scene::{
+        Arrived, Sandbox,
+        sandbox::testing::{aim, opened, until},
+    },
+};
 
 /// Brings the preview up to date, waiting for the coarse copy of the object where one is on its way.
 pub(super) fn update(sandbox: &mut Sandbox) -> bool {
@@ -27,14 +18,6 @@ pub(super) fn update(sandbox: &mut Sandbox) -> bool {
         }
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
-}
-
-/// Aims at the middle of the picture from the front.
-pub(super) fn aim(sandbox: &Sandbox) -> Aim {
-    let (low, high) = sandbox.bounds(None).unwrap();
-    let from = low.midpoint(high) + Vec3::Z * 5.0;
-    let pick = sandbox.pick(from, Vec3::NEG_Z).expect("the vase is hit");
-    sandbox.aim_at(&pick, Vec3::NEG_Z).unwrap()
 }
 
 #[test]
@@ -104,7 +87,7 @@ fn letting_go_computes_the_full_level() {
         // The mouse button is still down.
         sandbox.set_aim(Some(aim));
         // As long as several fast ones were not seen, the level is the first one.
-        sandbox.preview.control = LevelControl::default();
+        sandbox.preview_mut().control = LevelControl::default();
         assert!(update(&mut sandbox));
         let coarse = sandbox.preview();
         assert_eq!(coarse.level, 6);
@@ -112,7 +95,7 @@ fn letting_go_computes_the_full_level() {
         assert!(!sandbox.update_preview().unwrap() && !sandbox.is_refining_preview());
         sandbox.end_gesture();
         // A machine that is busy otherwise may have taken too long for the guess.
-        sandbox.preview.report.ms = 1.0;
+        sandbox.preview_mut().report.ms = 1.0;
         assert!(!sandbox.update_preview().unwrap() && sandbox.is_refining_preview());
         let mut arrived = false;
         while !arrived {
@@ -128,12 +111,12 @@ fn letting_go_computes_the_full_level() {
     let seams = sandbox.body_seams().expect("seams");
     assert_eq!((seams.seams.level, seams.first), (7, 0), "the leaves themselves have lists");
     // What has moved meanwhile makes a full preview stale.
-    sandbox.preview.control = LevelControl::default();
+    sandbox.preview_mut().control = LevelControl::default();
     tuning.fracture.rng += 1;
     sandbox.tune("rng", tuning.clone());
     assert!(sandbox.update_preview().unwrap());
     sandbox.end_gesture();
-    sandbox.preview.report.ms = 1.0;
+    sandbox.preview_mut().report.ms = 1.0;
     std::thread::sleep(std::time::Duration::from_millis(400));
     sandbox.update_preview().unwrap();
     assert!(sandbox.is_refining_preview());
@@ -151,7 +134,7 @@ fn letting_go_computes_the_full_level() {
 fn exploded_previews_give_their_octrees_back() {
     let Some(gpu) = Gpu::for_test() else { return };
     let mut sandbox = opened(&gpu, 6);
-    sandbox.preview.control = LevelControl::default();
+    sandbox.preview_mut().control = LevelControl::default();
     let aim = aim(&sandbox);
     let mut tuning = sandbox.tuning().clone();
     tuning.view.preview = PreviewMode::Exploded;
@@ -161,14 +144,15 @@ fn exploded_previews_give_their_octrees_back() {
         tuning.fracture.rng = rng;
         sandbox.tune("rng", tuning.clone());
         assert!(sandbox.update_preview().unwrap());
-        bytes.push(sandbox.arena.read().unwrap().bytes());
+        bytes.push(sandbox.read_arena(|arena| arena.bytes()));
     }
-    // Patterns differ in pieces, and a busy machine changes the level; eight octrees that were not given back would be far more.
+    // Patterns differ in pieces, and a busy machine changes the level; eight octrees that were not given back
+    // would be far more.
     assert!(bytes[11] < bytes[3] + bytes[3] / 4, "the arena grows: {bytes:?}");
     sandbox.set_aim(None);
     assert!(sandbox.update_preview().unwrap());
     sandbox.update_preview().unwrap();
-    assert!(!sandbox.preview.dropped);
+    assert!(!sandbox.preview_mut().dropped);
     assert_eq!(sandbox.shown_bodies(None).len(), 1);
 }
 

@@ -1,15 +1,18 @@
-//! Cells that are chosen to stay, in a sandbox without a window: what is clicked is what stays, whatever happens on the way.
+//! Cells that are chosen to stay, in a sandbox without a window: what is clicked is what stays, whatever
+//! happens on the way.
 
 use std::collections::BTreeSet;
 
-use super::{
-    tests::{aim, opened, until, update},
-    *,
-};
+use glam::Vec3;
+
+use super::{tests::update, *};
 use crate::{
     gpu::Gpu,
     render::{Camera, PieceMark},
-    scene::{Arrived, Scene, nearest_seed},
+    scene::{
+        Arrived, Sandbox, Scene, nearest_seed,
+        sandbox::testing::{aim, opened, shown, until},
+    },
     svo::morton,
 };
 
@@ -47,8 +50,9 @@ fn show(sandbox: &mut Sandbox) {
     update(sandbox);
 }
 
-fn seeds(sandbox: &Sandbox) -> Vec<[i32; 3]> {
-    sandbox.preview.pinned.as_ref().unwrap().cells.pattern.seeds.clone()
+fn seeds(sandbox: &mut Sandbox) -> Vec<[i32; 3]> {
+    let (_, cells) = sandbox.preview_mut().painting.pinned().unwrap();
+    cells.pattern.seeds.clone()
 }
 
 /// Whether a voxel of the grid of level 6 has a corner in one of the cells, by plain arithmetic.
@@ -72,7 +76,7 @@ fn voxels(body: &Body) -> BTreeSet<u32> {
 fn what_is_clicked_is_what_stays() {
     let Some(gpu) = Gpu::for_test() else { return };
     let mut sandbox = pinned(&gpu, PreviewMode::Seams, |p| p.seeds = 30);
-    let seeds = seeds(&sandbox);
+    let seeds = seeds(&mut sandbox);
     // The cell under a ray is that of the voxel that the ray meets, by plain arithmetic.
     let mut clicked = BTreeSet::new();
     let mut clicked_voxels = Vec::new();
@@ -189,16 +193,16 @@ fn a_local_radius_becomes_painted_cells() {
 fn other_seeds_keep_what_lies_there() {
     let Some(gpu) = Gpu::for_test() else { return };
     let mut sandbox = pinned(&gpu, PreviewMode::Seams, |p| p.seeds = 60);
-    let painted: Vec<u32> = (0..60).filter(|s| seeds(&sandbox)[*s as usize][1] < 8192).collect();
+    let painted: Vec<u32> = (0..60).filter(|s| seeds(&mut sandbox)[*s as usize][1] < 8192).collect();
     for s in &painted {
         sandbox.toggle_kept(*s);
     }
-    let then = seeds(&sandbox);
+    let then = seeds(&mut sandbox);
     let mut tuning = sandbox.tuning().clone();
     (tuning.fracture.rng, tuning.fracture.seeds) = (77, 80);
     sandbox.tune("seeds", tuning.clone());
     update(&mut sandbox);
-    let now = seeds(&sandbox);
+    let now = seeds(&mut sandbox);
     let expected: Vec<u32> = (0..80)
         .filter(|s| painted.contains(&nearest_seed(&then, now[*s as usize], |_| true).unwrap()))
         .collect();
@@ -302,9 +306,7 @@ fn a_scene_file_and_another_level_keep_the_cells() {
     assert_eq!(scene.bodies[0].fracture.keep, kept);
     let text = toml::to_string(&scene).unwrap();
     let again: Scene = crate::scene::parse_scene(&text, "again.toml").unwrap();
-    let mut other = Sandbox::new(&gpu).unwrap();
-    other.open_scene(again);
-    until(&mut other, Arrived::Opened);
+    let mut other = shown(&gpu, again);
     other.update_preview().unwrap();
     assert_eq!(other.kept_cells(), kept);
     assert!(other.tuning().fracture.keep.is_empty(), "a list of numbers counts for this impact only");
@@ -348,7 +350,7 @@ fn the_coarse_copy_is_made_elsewhere_and_another_level_serves_meanwhile() {
     assert_eq!((sandbox.preview().level, sandbox.is_preparing_preview()), (6, false));
     // The control asks for a coarser level: until that is there, level 6 shows what is new.
     for _ in 0..9 {
-        sandbox.preview.control.measured(7, 500.0);
+        sandbox.preview_mut().control.measured(7, 500.0);
     }
     let mut tuning = sandbox.tuning().clone();
     tuning.fracture.rng += 1;
@@ -366,5 +368,5 @@ fn the_coarse_copy_is_made_elsewhere_and_another_level_serves_meanwhile() {
     // Looking away from a single object makes it ready for when one looks again.
     sandbox.set_aim(None);
     sandbox.update_preview().unwrap();
-    assert!(sandbox.preview.coarse.is_some());
+    assert!(sandbox.preview_mut().coarse.there().is_some());
 }

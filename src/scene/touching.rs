@@ -1,16 +1,17 @@
-//! Where bodies touch, over the picture: the contacts that hold them apart, or what each pair shares (2016, sec. 5.1).
+//! Where bodies touch, over the picture: the contacts that hold them apart, or what each pair shares (2016,
+//! sec. 5.1).
 //!
-//! In: the world after a step. Out: an overlay. It is made anew when bodies have moved, and goes on top of what is shown of the inside.
+//! In: the world after a step. Out: an overlay. It is made anew when bodies have moved, and goes on top of
+//! what is shown of the inside.
 
 use std::sync::Arc;
 
 use glam::{DVec3, Vec3};
 
-use super::Sandbox;
+use super::{Touching, stage::Stage};
 use crate::{
     bodies::{Contact, Overlap},
     render::{Line, Overlay, Point},
-    scene::Touching,
 };
 
 /// Colours by depth in cells: touching, a quarter, half a cell and more.
@@ -34,49 +35,41 @@ pub(super) struct Touched {
 
 impl Touched {
     /// Changes whenever the overlay has changed.
-    pub(super) fn revision(&self) -> u64 {
+    pub fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// With what is shown of the inside.
-    pub(super) fn overlay(&self) -> Option<&Arc<Overlay>> {
+    /// With what is shown of the inside; `None` where nothing of contacts is shown.
+    pub fn overlay(&self) -> Option<&Arc<Overlay>> {
         self.overlay.as_ref()
     }
-}
 
-impl Sandbox {
-    /// All contacts of the last step, those between sleepers too.
-    #[must_use]
-    pub fn contacts(&self) -> Vec<Contact> {
-        self.world.contacts()
-    }
-
-    /// Brings what is drawn of contacts up to date. While pieces are drawn apart nothing is, since it would not lie where they are.
-    pub fn update_touching(&mut self) {
-        let view = &self.tuning.view;
-        let mode = if view.explode > 0.0 { Touching::Off } else { view.touching };
+    /// Brings what is drawn of contacts up to date, on top of what is shown of the `inside`, which has a
+    /// revision too.
+    pub fn update(&mut self, mode: Touching, stage: &mut Stage, inside: (Option<&Overlay>, u64)) {
         if mode == Touching::Off {
-            self.touched.made_of = None;
-            self.touched.revision += u64::from(self.touched.overlay.take().is_some());
+            self.made_of = None;
+            self.revision += u64::from(self.overlay.take().is_some());
             return;
         }
-        let wanted = (mode, self.revision, self.looking.revision());
-        if self.touched.made_of == Some(wanted) {
+        let (inside, inside_revision) = inside;
+        let wanted = (mode, stage.revision(), inside_revision);
+        if self.made_of == Some(wanted) {
             return;
         }
         let mut made = match mode {
-            Touching::Columns => shared(&self.pair_data()),
-            Touching::Off | Touching::Contacts => pressing(&self.contacts()),
+            Touching::Columns => shared(&stage.pair_data()),
+            Touching::Off | Touching::Contacts => pressing(&stage.contacts()),
         };
-        if let Some(inside) = self.looking.overlay() {
+        if let Some(inside) = inside {
             made.lines.extend_from_slice(&inside.lines);
             made.points.extend_from_slice(&inside.points);
             made.triangles.extend_from_slice(&inside.triangles);
             (made.lift, made.through) = (inside.lift.max(made.lift), inside.through);
         }
-        self.touched.overlay = Some(Arc::new(made));
-        self.touched.made_of = Some(wanted);
-        self.touched.revision += 1;
+        self.overlay = Some(Arc::new(made));
+        self.made_of = Some(wanted);
+        self.revision += 1;
     }
 }
 
@@ -141,12 +134,10 @@ fn depth_color(cells: f64) -> [u8; 4] {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
-
     use super::*;
     use crate::{
         gpu::Gpu,
-        scene::{Arrived, Scene, SceneBody},
+        scene::{Scene, SceneBody, sandbox::testing},
     };
 
     #[test]
@@ -160,15 +151,9 @@ mod tests {
     #[test]
     fn a_box_shows_where_it_stands() {
         let Some(gpu) = Gpu::for_test() else { return };
-        let mut sandbox = Sandbox::new(&gpu).unwrap();
         let mut body = SceneBody { size: Some(0.5), ..SceneBody::standing("builtin:box", 5) };
         (body.on_floor, body.position) = (false, DVec3::new(0.0, 0.26, 0.0));
-        sandbox.open_scene(Scene { bodies: vec![body], ..Scene::default() });
-        let start = Instant::now();
-        while sandbox.poll().unwrap() != Some(Arrived::Opened) {
-            assert!(start.elapsed() < Duration::from_secs(60));
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        let mut sandbox = testing::shown(&gpu, Scene { bodies: vec![body], ..Scene::default() });
         for _ in 0..30 {
             sandbox.step().unwrap();
         }

@@ -3,23 +3,14 @@
 use super::*;
 use crate::{
     bodies::BodyId,
-    scene::{Arrived, LabelView},
+    fracture::Surface,
+    gpu::Gpu,
+    scene::{
+        Arrived, LabelView, Sandbox,
+        sandbox::testing::{aim, opened, until},
+    },
 };
 use glam::Vec3;
-
-fn opened(gpu: &Gpu) -> Sandbox {
-    let mut sandbox = Sandbox::new(gpu).unwrap();
-    sandbox.open("builtin:vase", 6);
-    until(&mut sandbox, Arrived::Opened);
-    sandbox.passes.compiled(gpu).unwrap();
-    sandbox
-}
-
-fn until(sandbox: &mut Sandbox, wanted: Arrived) {
-    while sandbox.poll().unwrap() != Some(wanted) {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
 
 fn settle(sandbox: &mut Sandbox) {
     let start = Instant::now();
@@ -29,12 +20,6 @@ fn settle(sandbox: &mut Sandbox) {
         std::thread::sleep(Duration::from_millis(5));
         sandbox.update_looking();
     }
-}
-
-fn aim(sandbox: &Sandbox) -> Aim {
-    let (low, high) = sandbox.bounds(None).unwrap();
-    let pick = sandbox.pick(low.midpoint(high) + Vec3::Z * 5.0, Vec3::NEG_Z).expect("the vase is hit");
-    sandbox.aim_at(&pick, Vec3::NEG_Z).unwrap()
 }
 
 fn choose(sandbox: &mut Sandbox, change: impl FnOnce(&mut InsideView)) {
@@ -47,7 +32,7 @@ fn choose(sandbox: &mut Sandbox, change: impl FnOnce(&mut InsideView)) {
 #[test]
 fn the_pinned_impact_is_looked_into_and_then_its_break() {
     let Some(gpu) = Gpu::for_test() else { return };
-    let mut sandbox = opened(&gpu);
+    let mut sandbox = opened(&gpu, 6);
     let aim = aim(&sandbox);
     sandbox.look_at(Some(aim), None);
     settle(&mut sandbox);
@@ -75,7 +60,7 @@ fn the_pinned_impact_is_looked_into_and_then_its_break() {
     assert_eq!(sandbox.looking().subject, Some(Subject::LastBreak));
     let broken = sandbox.inside_overlay().expect("it is drawn");
     let copies = sandbox.last_break().unwrap().counts.fbs;
-    assert_eq!((broken.points.len() as u64, params.surface), (copies, crate::fracture::Surface::Planar));
+    assert_eq!((broken.points.len() as u64, params.surface), (copies, Surface::Planar));
     assert_eq!(broken.points.len(), pinned.points.len(), "what was previewed is what broke");
 
     assert!(sandbox.undo().is_some());
@@ -86,7 +71,7 @@ fn the_pinned_impact_is_looked_into_and_then_its_break() {
 #[test]
 fn the_labelling_goes_forwards_and_backwards() {
     let Some(gpu) = Gpu::for_test() else { return };
-    let mut sandbox = opened(&gpu);
+    let mut sandbox = opened(&gpu, 6);
     sandbox.look_at(None, Some(aim(&sandbox)));
     choose(&mut sandbox, |view| view.labels = LabelView::Published);
     settle(&mut sandbox);
@@ -114,7 +99,7 @@ fn the_labelling_goes_forwards_and_backwards() {
 #[test]
 fn what_is_gone_is_not_shown() {
     let Some(gpu) = Gpu::for_test() else { return };
-    let mut sandbox = opened(&gpu);
+    let mut sandbox = opened(&gpu, 6);
     let gone = Aim { body: BodyId(u32::MAX), ..aim(&sandbox) };
     sandbox.look_at(Some(gone), None);
     choose(&mut sandbox, |view| view.seeds = true);

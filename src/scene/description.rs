@@ -1,4 +1,5 @@
-//! The scene as plain data. `docs/scenes.md` lists every field with its unit and default; a test keeps the two in step.
+//! What a scene file says, as plain data. `docs/scenes.md` lists every field with its unit and default; a
+//! test keeps the two in step.
 
 use glam::{DQuat, DVec3};
 
@@ -144,7 +145,7 @@ pub struct SceneBody {
     pub fallback: Option<String>,
     /// Leaf level of the octree, 1..=10.
     pub level: u32,
-    /// Octree level at which it collides; absent: two below `level`.
+    /// Octree level at which it collides; absent: one below `level`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub physics_level: Option<u32>,
     /// Length that the longest side of the mesh gets, m; absent: `meters_per_unit` decides.
