@@ -307,9 +307,14 @@ impl Sandbox {
 
     fn add(&mut self, def: BodyDef, object: usize, generation: u32) -> BodyId {
         let id = self.world.add(def);
+        self.inform(id, object, generation);
+        id
+    }
+
+    /// Notes what a new body is.
+    fn inform(&mut self, id: BodyId, object: usize, generation: u32) {
         self.info.insert(id, BodyInfo { object, generation, color_id: self.next_color });
         self.next_color = self.next_color.wrapping_add(1);
-        id
     }
 
     fn clear_world(&mut self) {

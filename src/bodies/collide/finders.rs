@@ -91,6 +91,12 @@ impl Default for ContactMethod {
 }
 
 impl ContactMethod {
+    /// Whether it is the finder that is chosen where nobody chooses.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// Who looks at a pair of these kinds where this finder was chosen; none where nobody does.
     #[must_use]
     pub fn finder_of(self, mut partners: [Partner; 2]) -> Option<&'static FinderEntry> {

@@ -124,8 +124,6 @@ impl Sandbox {
         if self.tuning.pin.as_ref().is_some_and(|pin| pin.aim.body == job.body) {
             self.tuning.pin = None;
         }
-        self.world.remove(body.id);
-        self.info.remove(&body.id);
         let longest_m = body.def.shape.longest_side_m();
         let first_radius = job.params.radii.first().copied().unwrap_or(0.1);
         let reach = longest_m * (2.0 * first_radius).clamp(0.05, 0.6);
@@ -144,10 +142,12 @@ impl Sandbox {
         let states = part_states(&body, &job.blow, reach, &shapes, broken.kept_piece());
         let kept = broken.summary();
         let fracture = broken.fracture;
-        for (shape, (state, fixed)) in shapes.into_iter().zip(states) {
-            let def = BodyDef { shape, state, fixed, ..body.def.clone() };
-            self.add(def, info.object, info.generation + 1);
+        let parts = shapes.into_iter().zip(states);
+        let parts = parts.map(|(shape, (state, fixed))| BodyDef { shape, state, fixed, ..body.def.clone() });
+        for id in self.world.break_up(body.id, parts) {
+            self.inform(id, info.object, info.generation + 1);
         }
+        self.info.remove(&body.id);
         if job.cause == Cause::User {
             self.happened(Event::Impact {
                 time: self.time,
