@@ -1,5 +1,5 @@
-//! A way to find contacts that the program does not have: every body is the sphere round it. It lives in this file alone and is
-//! added to the table at start-up; scenes name it like the others.
+//! A way to find contacts that the program does not have: every body is the sphere round it. It lives in this
+//! file alone and is added to the table at start-up; scenes name it like the others.
 
 mod spheres {
     use kintsugi::{

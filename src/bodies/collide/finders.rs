@@ -1,4 +1,5 @@
-//! The table of finders, and which of them looks at a pair: by the setting, and by the kinds of the two shapes.
+//! The table of finders, and which of them looks at a pair: by the setting, and by the kinds of the two
+//! shapes.
 
 use super::{Detail, FindContacts, Manifold, Totals, octree};
 use crate::{
@@ -57,8 +58,8 @@ impl Entry for FinderEntry {
 /// What every build has.
 const BUILT_IN: &[FinderEntry] = &[octree::ENTRY];
 
-/// Who looks at a pair of kinds where the finder that was chosen does not. Pairs that are not here, and that the chosen finder does
-/// not accept, pass through each other.
+/// Who looks at a pair of kinds where the finder that was chosen does not. Pairs that are not here, and that
+/// the chosen finder does not accept, pass through each other.
 const BY_KINDS: &[([Partner; 2], &str)] =
     &[([OCTREE, OCTREE], "octree"), ([OCTREE, Partner::Plane], "octree")];
 
@@ -109,7 +110,8 @@ impl ContactMethod {
     }
 }
 
-/// What a finder knows beside the manifolds of a world, to be given back with them; empty for one that knows nothing.
+/// What a finder knows beside the manifolds of a world, to be given back with them; empty for one that knows
+/// nothing.
 pub type FinderMemory = Option<Arc<dyn Any + Send + Sync>>;
 
 /// What all finders of a world know at one moment.
@@ -145,7 +147,8 @@ impl Finders {
         Ok(Self { chosen, made: vec![Made { entry, finder: (entry.make)(gpu)? }] })
     }
 
-    /// Makes whoever is missing for these bodies. Says whether another finder was chosen since: what the others knew is gone then.
+    /// Makes whoever is missing for these bodies. Says whether another finder was chosen since: what the
+    /// others knew is gone then.
     ///
     /// # Errors
     /// [`GpuError`] where passes cannot be made; nothing has changed then.
