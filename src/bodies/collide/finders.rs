@@ -1,7 +1,7 @@
 //! The table of finders, and which of them looks at a pair: by the setting, and by the kinds of the two
 //! shapes.
 
-use super::{Detail, FindContacts, Manifold, Totals, octree};
+use super::{ContactQuery, Detail, FindContacts, Manifold, Totals, octree};
 use crate::{
     bodies::{
         Body, BodyDef, BodyId,
@@ -13,8 +13,6 @@ use crate::{
     shape::Kind,
 };
 use std::{any::Any, sync::Arc};
-
-use super::ContactQuery;
 
 /// What may touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,6 +33,9 @@ impl Partner {
 
 const OCTREE: Partner = Partner::Shape(Kind::Octree);
 
+/// Makes a finder, with its passes where there is a device.
+pub type MakeFinder = fn(Option<&Gpu>) -> Result<Box<dyn FindContacts>, GpuError>;
+
 /// A way to find contacts, as the table has it.
 pub struct FinderEntry {
     /// The word that scene files and arguments name it by.
@@ -45,8 +46,8 @@ pub struct FinderEntry {
     pub about: &'static str,
     /// Whether it finds contacts between two such; asked in ascending order, so that a plane is the second.
     pub accepts: fn([Partner; 2]) -> bool,
-    /// Makes one for a world, with its passes where there is a device.
-    pub make: fn(Option<&Gpu>) -> Result<Box<dyn FindContacts>, GpuError>,
+    /// Makes one for a world.
+    pub make: MakeFinder,
 }
 
 impl Entry for FinderEntry {

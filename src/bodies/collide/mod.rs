@@ -13,7 +13,8 @@ mod reduce;
 
 pub use carry::{RelativePose, carry, holds, moved};
 pub use finders::{
-    ContactMethod, FinderEntry, FinderMemories, FinderMemory, Finders, Partner, finders, register_finder,
+    ContactMethod, FinderEntry, FinderMemories, FinderMemory, Finders, MakeFinder, Partner, finders,
+    register_finder,
 };
 pub use manifold::{Manifold, Point, Totals, find, tangents};
 pub use overlap::{CollisionPoint, Column, Overlap, OverlapQuery, Overlaps};

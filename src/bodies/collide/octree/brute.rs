@@ -189,8 +189,8 @@ fn answer(b: &Solid, probe: Sample, sharp: bool, again: bool, motion: DVec3, mar
     if matches!(here, At::Inside) {
         let mut out = Vec::new();
         for way in [-probe.n, DVec3::X, DVec3::NEG_X, DVec3::Y, DVec3::NEG_Y, DVec3::Z, DVec3::NEG_Z] {
-            let cells = (1..=MARCH).map(|k| b.at(probe.p + way * f64::from(k)));
-            if let Some(At::Surface(k)) = cells.skip_while(|at| matches!(at, At::Inside)).next()
+            let mut cells = (1..=MARCH).map(|k| b.at(probe.p + way * f64::from(k)));
+            if let Some(At::Surface(k)) = cells.find(|at| !matches!(at, At::Inside))
                 && let Some((gap, beside)) = face(k).filter(|(gap, _)| *gap < 0.0)
             {
                 out.push((gap.hypot(beside), k));
