@@ -30,6 +30,9 @@ mod testing;
 mod tests;
 mod world;
 
+#[cfg(test)]
+pub(crate) use collide::octree::{layouts, run_every_kernel};
+
 pub use body::{Body, BodyDef, BodyId, BodyState, Family};
 pub use broad_phase::{NearPair, Obb};
 pub use collide::{

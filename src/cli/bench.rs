@@ -198,14 +198,7 @@ fn measure(
         Ok(())
     })?;
     let voxelized = last.ok_or_else(|| CliError::Input("--repeat must be at least 1".into()))?;
-    let corner = |p: [f32; 3]| DVec3::from_array(p.map(f64::from));
-    let object = Object {
-        bounds: (corner(voxelized.health.bounds_low), corner(voxelized.health.bounds_high)),
-        forest: voxelized.forest.into(),
-        grid: voxelized.grid,
-        input: input.clone(),
-        health: voxelized.health,
-    };
+    let object = Object::new(voxelized, input.clone());
     let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
     let (fracture, gpu_peak_bytes) =
         reporter.stage("fracture", |p| breaks(&gpu, args, &object, &mut samples, p))?;
@@ -250,7 +243,13 @@ fn breaks(
     let mut params = FractureParams { seeds: args.seeds, rng: args.rng, ..FractureParams::default() };
     args.crack.apply(&mut params);
     let recipe = params.recipe();
-    let plan = Plan { impact: default_impact(object), params, seeds: None, generations: 1 };
+    let plan = Plan {
+        impact: default_impact(object),
+        params,
+        seeds: None,
+        bounds: Some(object.bounds),
+        generations: 1,
+    };
     let pattern = first_pattern(object, &plan)?;
     let fracturer = Fracturer::new(gpu)?;
     let mut arena = Arena::new(gpu)?;
@@ -278,7 +277,13 @@ fn previews(
     progress: &Progress,
 ) -> Result<(), CliError> {
     let params = FractureParams { seeds: args.seeds, rng: args.rng, ..FractureParams::default() };
-    let plan = Plan { impact: default_impact(object), params, seeds: None, generations: 1 };
+    let plan = Plan {
+        impact: default_impact(object),
+        params,
+        seeds: None,
+        bounds: Some(object.bounds),
+        generations: 1,
+    };
     let fracturer = Fracturer::new(gpu)?;
     let levels = PREVIEW_LEVELS.into_iter().filter(|level| *level <= object.forest.level);
     for (done, level) in levels.enumerate() {

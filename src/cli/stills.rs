@@ -8,7 +8,7 @@ use std::sync::Arc;
 use glam::{DVec3, Mat4, Vec3};
 
 use crate::{
-    export::Broken,
+    export::BrokenObject,
     fracture::Volume,
     gpu::{Gpu, GpuError},
     render::{BodySeams, Camera, ColorBy, FrameInput, Overlay, RenderBody, RenderOptions, Renderer},
@@ -170,28 +170,26 @@ pub fn pieces(
     gpu: &Gpu,
     arena: &mut Arena,
     object: &Object,
-    broken: &Broken,
+    broken: &BrokenObject,
     explode: f64,
 ) -> Result<Vec<RenderBody>, GpuError> {
     let whole = grid_mass(&object.forest, 0);
     let place = Place::standing(&whole);
     let Some(step) = broken.steps.first() else { return Ok(Vec::new()) };
-    let forest = &step.fracture.forest;
-    arena.insert(gpu, forest)?;
     let offset = |centre: DVec3| -> Vec3 {
         let away = (centre - whole.centre) * place.h * explode;
         // Nothing sinks into the floor.
         (away + DVec3::Y * (explode * (whole.centre.y - whole.bounds.0.y) * place.h)).as_vec3()
     };
-    Ok(step
-        .fracture
-        .pieces
-        .iter()
-        .map(|p| RenderBody {
-            interior: step.fracture.volume,
-            ..place.body(forest, p.tree, &p.mass, offset(p.mass.centre))
-        })
-        .collect())
+    let color = object.shape.look().surface_color.unwrap_or_default();
+    let interior = step.result.params.interior.volume(color);
+    let mut bodies = Vec::with_capacity(step.result.parts.len());
+    for octree in step.result.parts.iter().filter_map(|part| part.shape.as_octree()) {
+        arena.insert(gpu, &octree.forest)?;
+        let body = place.body(&octree.forest, octree.tree, &octree.mass, offset(octree.mass.centre));
+        bodies.push(RenderBody { interior, ..body });
+    }
+    Ok(bodies)
 }
 
 /// What to draw and how.

@@ -8,7 +8,6 @@ mod document;
 mod file;
 mod history;
 mod import;
-mod kept;
 pub mod overlays;
 mod preview;
 mod sandbox;
@@ -16,6 +15,7 @@ mod seeds_file;
 mod timeline;
 mod tuning;
 
+pub use crate::fracture::{Cells, KeptCells, nearest_seed};
 pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
 pub use document::{Event, Pinned, Scene, SceneBody, ScenePair, SceneView};
 pub use file::{
@@ -23,7 +23,6 @@ pub use file::{
 };
 pub use history::{History, Snapshot};
 pub use import::{ImportError, ImportJob, Imported, display_name, import, resolve_mesh_path};
-pub use kept::{Cells, KeptCells, nearest_seed};
 
 pub use preview::{Aim, LevelControl, Pin, PreviewMode, PreviewReport};
 pub use sandbox::{

@@ -26,6 +26,14 @@ mod surfel_cache;
 mod surfels;
 
 pub use overlap::OctreeOverlaps;
+#[cfg(test)]
+pub(crate) use overlap::run_every_kernel;
+
+/// All that the kernels share with Rust.
+#[cfg(test)]
+pub(crate) fn layouts() -> Vec<crate::gpu::Layout> {
+    [gpu::layouts(), overlap::layouts()].concat()
+}
 
 use super::{
     Body, BodyId, ContactQuery, Detail, FindContacts, FinderEntry, FinderMemory, MARGIN_CELLS, Manifold,

@@ -29,6 +29,10 @@ pub struct Directed {
     pub high: [f32; 4],
 }
 
+crate::gpu::layout!(Directed as "Directed" {
+    rows: [row_x, row_y, row_z], motion, margin, a, b, low, high
+});
+
 /// Surfel `a` (twice its index, plus its side) of directed pair `pair` is near surfel `b`. Surfels are
 /// counted from the start of their forest's.
 #[repr(C)]

@@ -61,7 +61,7 @@ fn insert(w: &World, gpu: &Gpu, arena: &mut Arena) {
     }
 }
 
-fn by_passes(
+pub(super) fn by_passes(
     passes: &mut SearchPasses,
     w: &World,
     gpu: &Gpu,

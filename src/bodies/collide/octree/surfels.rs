@@ -25,6 +25,8 @@ pub struct Surfel {
     pub sharp: u32,
 }
 
+crate::gpu::layout!(Surfel as "Surfel" { centre: [x, y, z], thickness, normal, sharp });
+
 impl Surfel {
     /// See the field.
     #[must_use]

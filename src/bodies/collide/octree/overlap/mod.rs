@@ -12,6 +12,9 @@ mod queries;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+pub(crate) use {gpu::layouts, parity::run_every_kernel};
+
 pub use queries::OctreeOverlaps;
 
 use super::{

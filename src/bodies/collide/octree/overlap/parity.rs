@@ -127,6 +127,23 @@ fn apart(want: &[Overlap], got: &[Overlap]) -> f64 {
     shares.into_iter().fold(0.0, f64::max)
 }
 
+/// Dispatches every kernel of this folder and the one above.
+pub(crate) fn run_every_kernel() {
+    let Some(mut stage) = Stage::new() else { return };
+    let mut w = crowd(0.3);
+    stage.insert(&mut w);
+    let pairs = all_pairs(&w);
+    let mut passes = OverlapPasses::new(&stage.gpu).expect("kernels");
+    stage.find(&mut passes, &mut w, &pairs);
+    super::super::parity::by_passes(
+        &mut super::super::SearchPasses::new(&stage.gpu).expect("kernels"),
+        &w,
+        &stage.gpu,
+        &stage.arena,
+        &pairs,
+    );
+}
+
 /// Rounding may turn a cell or a column over at its edge; more than this is an error.
 const TOLERANCE: f64 = 0.0005;
 
@@ -143,9 +160,7 @@ fn the_gpu_finds_what_pairs_share() {
         assert!(apart(&want, &got) < TOLERANCE);
         let again = stage.find(&mut passes, &mut w, &pairs);
         assert_eq!(got, again, "the same pairs give the same bytes");
-        let mut small = OverlapPasses::new(&stage.gpu).expect("kernels");
-        small.expected = [1; super::gpu::COUNTERS];
-        small.lists = super::gpu::Lists::new(&stage.gpu, &small.expected).expect("room");
+        let mut small = OverlapPasses::with_room(&stage.gpu, [1; super::gpu::COUNTERS]).expect("kernels");
         assert_eq!(got, stage.find(&mut small, &mut w, &pairs), "lists that are too short grow");
     }
     let mut w = crowd(0.0);
