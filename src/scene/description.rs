@@ -4,7 +4,7 @@
 use glam::{DQuat, DVec3};
 
 use crate::{
-    bodies::{Adaptive, Penalty, Response, Walls},
+    bodies::{Adaptive, ContactMethod, Penalty, Response, Walls},
     fracture::FractureParams,
     render::{Camera, ColorBy},
 };
@@ -29,6 +29,9 @@ pub struct Scene {
     pub floor_height: f64,
     /// Whether bodies at rest fall asleep.
     pub sleeping: bool,
+    /// How contacts are found.
+    #[serde(skip_serializing_if = "ContactMethod::is_default")]
+    pub contacts: ContactMethod,
     /// How contacts are answered.
     pub response: Response,
     /// Pieces of this generation no longer break by themselves.
@@ -83,6 +86,7 @@ impl Default for Scene {
             floor: true,
             floor_height: 0.0,
             sleeping: true,
+            contacts: ContactMethod::default(),
             response: Response::SOFT,
             break_generations: 3,
             break_pieces: 500,

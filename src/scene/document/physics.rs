@@ -49,6 +49,7 @@ impl Document {
             floor: scene.floor.then_some(scene.floor_height),
             sleeping: scene.sleeping,
             walls: scene.walls,
+            contacts: scene.contacts,
             response: scene.response,
             penalty: scene.penalty,
             adaptive: scene.adaptive_level,

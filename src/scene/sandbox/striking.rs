@@ -95,7 +95,6 @@ impl Sandbox {
         // Only now: what failed is tried again with the same number, and undo goes back to the one that
         // broke.
         self.document.broke(job.body, job.cause == Cause::User);
-        self.stage.remove(body.id);
         let longest_m = body.def.shape.longest_side_m();
         let first_radius = job.params.radii.first().copied().unwrap_or(0.1);
         let reach = longest_m * (2.0 * first_radius).clamp(0.05, 0.6);
@@ -105,10 +104,10 @@ impl Sandbox {
         }
         let kept = broken.kept.as_ref();
         let states = part_states(&body, &job.blow, reach, &broken.parts, kept.and_then(|kept| kept.part));
-        for (part, (state, fixed)) in broken.parts.iter().zip(states) {
-            let def = BodyDef { shape: Arc::clone(&part.shape), state, fixed, ..body.def.clone() };
-            self.stage.add(def, info.object, info.generation + 1);
-        }
+        let shapes = broken.parts.iter().map(|part| Arc::clone(&part.shape));
+        let parts = shapes.zip(states);
+        let parts = parts.map(|(shape, (state, fixed))| BodyDef { shape, state, fixed, ..body.def.clone() });
+        self.stage.break_up(body.id, parts, info.object, info.generation + 1);
         if job.cause == Cause::User {
             self.document.happened(Event::Impact {
                 time: self.stage.time(),

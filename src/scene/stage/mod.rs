@@ -203,15 +203,28 @@ impl Stage {
     /// Adds a body of an object, after so many blows.
     pub fn add(&mut self, def: BodyDef, object: usize, generation: u32) -> BodyId {
         let id = self.world.add(def);
-        self.info.insert(id, BodyInfo { object, generation, color_id: self.next_color });
-        self.next_color = self.next_color.wrapping_add(1);
+        self.inform(id, object, generation);
         self.revision += 1;
         id
     }
 
-    /// Removes a body that broke; everything wakes.
-    pub fn remove(&mut self, id: BodyId) {
-        self.world.remove(id);
+    /// Notes what a new body is.
+    fn inform(&mut self, id: BodyId, object: usize, generation: u32) {
+        self.info.insert(id, BodyInfo { object, generation, color_id: self.next_color });
+        self.next_color = self.next_color.wrapping_add(1);
+    }
+
+    /// Puts parts in the place of a body that broke.
+    pub fn break_up(
+        &mut self,
+        id: BodyId,
+        parts: impl IntoIterator<Item = BodyDef>,
+        object: usize,
+        generation: u32,
+    ) {
+        for part in self.world.break_up(id, parts) {
+            self.inform(part, object, generation);
+        }
         self.info.remove(&id);
         self.revision += 1;
     }

@@ -1,4 +1,4 @@
-// Collision points (Domaradzki & Martyn 2016, sec. 5.1.2). The reference is src/bodies/collide/reference.rs.
+// Collision points (Domaradzki & Martyn 2016, sec. 5.1.2). On the CPU: src/bodies/collide/octree/search.rs.
 // One thread: one surfel of a near b. It looks for the surface of b that faces it: beside it, on the way out of b's inside,
 // or ahead on its way.
 //#include shared/thread

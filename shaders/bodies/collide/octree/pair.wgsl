@@ -1,4 +1,4 @@
-// Pairs, surfels and cells for the narrow phase. The same words as in src/bodies/collide/mod.rs and src/bodies/surfels.rs.
+// Pairs for the search. The same words as in src/bodies/collide/octree/pair.rs.
 //#include shared/octree
 
 struct Directed {

@@ -1,7 +1,8 @@
 //! The search in compute passes: one dispatch a level descends all pairs at once, one more asks for the hits.
 //!
-//! In: directed pairs, the arena. Out: hits, sorted. Appends go to lists of limited length by atomic counters that count on
-//! past the end; the host then grows the lists and runs again. Their order differs from run to run, so hits are sorted.
+//! In: directed pairs, the arena. Out: hits, sorted. Appends go to lists of limited length by atomic counters
+//! that count on past the end; the host then grows the lists and runs again. Their order differs from run to
+//! run, so hits are sorted.
 
 use super::{
     pair::{Directed, Hit},

@@ -1,4 +1,4 @@
-// Pairs of octrees that meet, and what the passes hand on. The same words as in src/bodies/collide/overlap/gpu.rs. Lengths are
+// Pairs of octrees that meet, and what the passes hand on. The same words as in src/bodies/collide/octree/overlap/gpu.rs. Lengths are
 // cells of the first body, a, on whose lattice everything is gathered.
 
 struct Meeting {
