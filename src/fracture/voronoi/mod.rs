@@ -24,10 +24,7 @@ mod tests;
 use self::surface::{
     boundary_set::BoundarySetPass,
     planar::PlanarPass,
-    rough::{
-        self, TransitionVoxel,
-        pass::{self as crack_pass, RoughPass},
-    },
+    rough::{self, TransitionVoxel, cracking, pass::RoughPass},
 };
 use crate::{
     fracture::{Fracture, FractureError, Labelling, Pattern, Recipe, Source, Surface, interior, small},
@@ -121,7 +118,7 @@ impl Fracturer {
             // What has no voxel would have had one if the planar descent finds it one.
             _ => {
                 let crack = self.cracking(gpu, source, recipe)?;
-                crack_pass::planar_objects(&mut work, &crack, pattern, |rank| !has_voxels(rank))?
+                cracking::planar_objects(&mut work, &crack, pattern, |rank| !has_voxels(rank))?
             }
         };
         // One root for each object, by ascending id.
@@ -168,11 +165,11 @@ impl Fracturer {
         gpu: &Gpu,
         source: &'a Source<'a>,
         recipe: &Recipe,
-    ) -> Result<crack_pass::Cracking<'a>, FractureError> {
+    ) -> Result<cracking::Cracking<'a>, FractureError> {
         let transition = recipe.crack.transition(source.forest.level, recipe.surface)?;
-        let words = rough::NoiseWords::new(&recipe.crack, recipe.rng, transition)
+        let words = rough::CrackUniform::new(&recipe.crack, recipe.rng, transition)
             .with_gap(&recipe.crack, source.forest.level);
-        Ok(crack_pass::Cracking::new(gpu, &self.descent, source, words))
+        Ok(cracking::Cracking::new(gpu, &self.descent, source, words))
     }
 }
 

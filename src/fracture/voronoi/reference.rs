@@ -12,7 +12,7 @@ use crate::svo::{
 
 use super::surface::{
     dusty::reference::DustReference,
-    rough::{NoiseWords, reference::CrackReference},
+    rough::{CrackUniform, reference::CrackReference},
 };
 use crate::fracture::{Pattern, PatternError, Recipe, Surface, UNIT_BITS};
 
@@ -59,7 +59,8 @@ fn dusty(
 ) -> Result<Reference, PatternError> {
     recipe.crack.check()?;
     let transition = recipe.crack.transition(forest.level, recipe.surface)?;
-    let words = NoiseWords::new(&recipe.crack, recipe.rng, transition).with_gap(&recipe.crack, forest.level);
+    let words =
+        CrackUniform::new(&recipe.crack, recipe.rng, transition).with_gap(&recipe.crack, forest.level);
     let mut dust = DustReference::new(pattern, words, forest.level);
     let mut out = Reference::default();
     for_each_solid(forest, tree, &mut |p, internal| {
@@ -87,7 +88,7 @@ fn rough(
 ) -> Result<Reference, PatternError> {
     recipe.crack.check()?;
     let transition = recipe.crack.transition(forest.level, recipe.surface)?;
-    let words = NoiseWords::new(&recipe.crack, recipe.rng, transition);
+    let words = CrackUniform::new(&recipe.crack, recipe.rng, transition);
     let mut cracks = CrackReference::new(pattern, words, forest.level);
     let mut out = Reference::default();
     for_each_solid(forest, tree, &mut |p, internal| {

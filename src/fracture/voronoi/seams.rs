@@ -88,11 +88,7 @@ kernels! {
 }
 
 shared! {
-    pub(in crate::fracture) struct SeamParams {
-        leaves: u32,
-        level: u32,
-        seeds: u32,
-    }
+    pub(in crate::fracture) struct SeamParams { leaves: u32, level: u32, seeds: u32 }
 }
 
 impl SeamsPass {

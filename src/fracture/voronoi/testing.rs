@@ -235,7 +235,7 @@ pub(crate) fn layouts() -> Vec<Layout> {
         seams::SeamParams,
         surface::{
             boundary_set::{CopyParams, PaintParams, PlaceParams},
-            rough::{NoiseWords, transition::TransitionParams},
+            rough::{CrackUniform, transition::TransitionParams},
         },
     };
     vec![
@@ -245,7 +245,7 @@ pub(crate) fn layouts() -> Vec<Layout> {
         CopyParams::LAYOUT,
         PaintParams::LAYOUT,
         TransitionParams::LAYOUT,
-        NoiseWords::LAYOUT,
+        CrackUniform::LAYOUT,
         prune::PruneKeepParams::LAYOUT,
         prune::PruneWriteParams::LAYOUT,
         split::SplitRangeParams::LAYOUT,

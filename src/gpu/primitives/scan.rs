@@ -10,9 +10,7 @@ const BLOCK: usize = 1024;
 
 shared! {
     /// What both kernels take as numbers.
-    pub(crate) struct ScanParams {
-        count: u32,
-    }
+    pub(crate) struct ScanParams { count: u32 }
 }
 
 kernels! {

@@ -6,12 +6,14 @@
 
 use std::sync::OnceLock;
 
-use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Submissions, bind, kernels, shared};
+use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Submissions, bind, kernels};
 
 pub(in crate::fracture) mod candidates;
 mod pairs;
 pub(in crate::fracture) mod polytope;
 
+#[cfg(test)]
+pub(in crate::fracture) use pairs::DescentParams;
 pub(in crate::fracture) use pairs::{Layer, Pair, totals};
 
 use crate::fracture::{Pattern, Source};
@@ -35,15 +37,6 @@ impl Kernels {
     fn of(gpu: &Gpu, merged: bool) -> Self {
         let constants = [("merged", f64::from(u8::from(merged)))];
         Self::with_kernels(&|path| Kernel::with_constants(gpu, path, &constants))
-    }
-}
-
-shared! {
-    /// What the kernels of every descent take as numbers: pairs, and the level of their octants.
-    pub(in crate::fracture) struct DescentParams {
-        pairs: u32,
-        child_level: u32,
-        node_base: u32,
     }
 }
 

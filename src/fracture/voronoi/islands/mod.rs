@@ -23,11 +23,7 @@ kernels! {
 }
 
 shared! {
-    pub(in crate::fracture) struct BricksParams {
-        parents: u32,
-        trees: u32,
-        finest: u32,
-    }
+    pub(in crate::fracture) struct BricksParams { parents: u32, trees: u32, finest: u32 }
 
     /// Of one level, to [`IslandsPass::hook`] and [`IslandsPass::around`].
     pub(in crate::fracture) struct HookParams {
@@ -38,16 +34,9 @@ shared! {
         broken_off: u32,
     }
 
-    pub(in crate::fracture) struct FlattenParams {
-        nodes: u32,
-        last_first: u32,
-        broken_off: u32,
-    }
+    pub(in crate::fracture) struct FlattenParams { nodes: u32, last_first: u32, broken_off: u32 }
 
-    pub(in crate::fracture) struct InheritParams {
-        first: u32,
-        count: u32,
-    }
+    pub(in crate::fracture) struct InheritParams { first: u32, count: u32 }
 }
 
 pub(in crate::fracture) struct Islands {

@@ -18,18 +18,9 @@ kernels! {
 }
 
 shared! {
-    pub(in crate::fracture) struct PruneKeepParams {
-        pairs: u32,
-        last: u32,
-        root: u32,
-    }
+    pub(in crate::fracture) struct PruneKeepParams { pairs: u32, last: u32, root: u32 }
 
-    pub(in crate::fracture) struct PruneWriteParams {
-        pairs: u32,
-        last: u32,
-        node_base: u32,
-        child_base: u32,
-    }
+    pub(in crate::fracture) struct PruneWriteParams { pairs: u32, last: u32, node_base: u32, child_base: u32 }
 }
 
 impl PrunePass {

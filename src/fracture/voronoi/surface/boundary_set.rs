@@ -31,23 +31,11 @@ pub(in crate::fracture) struct Attributes<'a> {
 }
 
 shared! {
-    pub(in crate::fracture) struct PlaceParams {
-        pairs: u32,
-    }
+    pub(in crate::fracture) struct PlaceParams { pairs: u32 }
 
-    pub(in crate::fracture) struct CopyParams {
-        copies: u32,
-        level: u32,
-        node_base: u32,
-        leaf_base: u32,
-    }
+    pub(in crate::fracture) struct CopyParams { copies: u32, level: u32, node_base: u32, leaf_base: u32 }
 
-    pub(in crate::fracture) struct PaintParams {
-        copies: u32,
-        level: u32,
-        pad: [u32; 2],
-        interior: Volume,
-    }
+    pub(in crate::fracture) struct PaintParams { copies: u32, level: u32, pad: [u32; 2], interior: Volume }
 }
 
 impl BoundarySetPass {

@@ -30,7 +30,7 @@ fn nearest_border(mask: u32, centre: vec3<i32>, leaf_edge: f32) -> vec4<f32> {
 
 // Writes one copy. `touched` are the triangles of the voxel in `dust` that touch it, if it lies in a crossed one; `centre` and `half` are
 // the leaf's.
-fn write_share(copy: Copy, is_crossed: bool, touched: u32, centre: vec3<i32>, half: i32) {
+fn write_leaf(copy: Copy, is_crossed: bool, touched: u32, centre: vec3<i32>, half: i32) {
     let object = copy.pair.object;
     var code = 0u;
     var is_cut = false;

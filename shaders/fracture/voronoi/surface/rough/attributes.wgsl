@@ -71,7 +71,7 @@ fn nearest_plane(mask: u32, object: u32, first: u32, centre: vec3<i32>, half: i3
 }
 
 // Writes one copy. `touched` are the triangles of the voxel in `crack` that touch it; `centre` and `half` are the leaf's.
-fn write_copy(copy: Copy, touched: u32, centre: vec3<i32>, half: i32) {
+fn write_leaf(copy: Copy, is_crossed: bool, touched: u32, centre: vec3<i32>, half: i32) {
     let object = copy.pair.object;
     var objects = 1u;
     var plane = Plane(vec3<f32>(0.0, 0.0, 1.0), 0.0, NO_TRIANGLE);

@@ -17,18 +17,9 @@ kernels! {
 }
 
 shared! {
-    pub(in crate::fracture) struct LabelSpreadParams {
-        threads: u32,
-        launches: u32,
-        level: u32,
-        is_first: u32,
-    }
+    pub(in crate::fracture) struct LabelSpreadParams { threads: u32, launches: u32, level: u32, is_first: u32 }
 
-    pub(in crate::fracture) struct LabelFlattenParams {
-        threads: u32,
-        launches: u32,
-        flatten: u32,
-    }
+    pub(in crate::fracture) struct LabelFlattenParams { threads: u32, launches: u32, flatten: u32 }
 }
 
 /// A labelling under way. Labels never fall, and end as the largest index of each component.

@@ -5,6 +5,7 @@
 //! [`reference`] decide every point alike. [`CrackShape`] is what the user tunes, [`TransitionVoxel`] one voxel's surface.
 
 pub mod reference;
+pub(in crate::fracture) mod cracking;
 pub(in crate::fracture) mod pass;
 mod shape;
 #[cfg(test)]
@@ -14,7 +15,7 @@ mod uniform;
 mod voxel;
 
 pub use shape::{CrackNoise, CrackShape, Displacement, Dusty, Offset, Sides};
-pub use uniform::NoiseWords;
+pub use uniform::CrackUniform;
 pub use voxel::{CrackTriangle, TransitionVoxel};
 
 /// Edge of a transition voxel in its own units.

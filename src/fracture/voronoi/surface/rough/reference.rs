@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use glam::DVec3;
 
-use super::{CrackTriangle, NoiseWords, TransitionVoxel, voxel};
+use super::{CrackTriangle, CrackUniform, TransitionVoxel, voxel};
 use crate::fracture::Pattern;
 
 /// Units a grid side.
@@ -55,7 +55,7 @@ impl LeafPlane {
 /// Crack surfaces of one pattern, made as they are asked for.
 pub struct CrackReference<'a> {
     pattern: &'a Pattern,
-    words: NoiseWords,
+    words: CrackUniform,
     leaf_level: u32,
     owners: HashMap<[u32; 3], u32>,
     voxels: HashMap<[u32; 3], Result<TransitionVoxel, u32>>,
@@ -64,7 +64,7 @@ pub struct CrackReference<'a> {
 impl<'a> CrackReference<'a> {
     /// `words.transition` is the transition level.
     #[must_use]
-    pub fn new(pattern: &'a Pattern, words: NoiseWords, leaf_level: u32) -> Self {
+    pub fn new(pattern: &'a Pattern, words: CrackUniform, leaf_level: u32) -> Self {
         Self { pattern, words, leaf_level, owners: HashMap::new(), voxels: HashMap::new() }
     }
 
@@ -166,7 +166,7 @@ fn make(
     place: [u32; 3],
     owners: [u32; 8],
     pattern: &Pattern,
-    words: &NoiseWords,
+    words: &CrackUniform,
 ) -> Result<TransitionVoxel, u32> {
     let objects = owners.map(|seed| pattern.objects[seed as usize]);
     if objects.iter().all(|o| *o == objects[0]) {
@@ -253,7 +253,7 @@ fn hash(p: Point, salt: u32) -> u32 {
 }
 
 /// Weight of a corner, 0 to 255: value noise in layers.
-pub(in crate::fracture) fn weight(p: Point, words: &NoiseWords) -> i64 {
+pub(in crate::fracture) fn weight(p: Point, words: &CrackUniform) -> i64 {
     let total: i64 = (0..words.octaves)
         .map(|octave| {
             let salt = words.salt.wrapping_add(octave.wrapping_mul(0x3c6e_f372));

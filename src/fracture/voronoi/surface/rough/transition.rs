@@ -12,7 +12,7 @@ use crate::{
     svo::morton,
 };
 
-use super::{TransitionVoxel, pass::Cracking, voxel};
+use super::{TransitionVoxel, cracking::Cracking, voxel};
 
 /// Words of a crossed voxel, as `shaders/fracture/voronoi/surface/rough/voxel.wgsl` draws them.
 const WORDS: usize = 17;
@@ -20,9 +20,7 @@ const WORDS: usize = 17;
 const DUST_WORDS: usize = 30;
 
 shared! {
-    pub(in crate::fracture) struct TransitionParams {
-        pairs: u32,
-    }
+    pub(in crate::fracture) struct TransitionParams { pairs: u32 }
 }
 
 pub(in crate::fracture) struct TransitionPass {
