@@ -14,6 +14,7 @@ pub mod gpu;
 pub mod mesh;
 pub mod svo;
 pub mod voxelize;
+pub mod shape;
 pub mod fracture;
 pub mod bodies;
 pub mod render;

@@ -109,7 +109,7 @@ fn a_body_is_dragged_and_thrown_bodies_arrive() {
     let mut sandbox = open(&gpu, scene);
     let id = sandbox.bodies()[0].id;
     let point = sandbox.bodies()[0].state.position;
-    sandbox.grab(&ScenePick { body: id, point, distance: 1.0, cell: [0; 3] });
+    sandbox.grab(&ScenePick { body: id, point, distance: 1.0, cell: Some([0; 3]) });
     let target = point + DVec3::new(0.3, 0.7, 0.0);
     sandbox.drag(target);
     run(&mut sandbox, 150);

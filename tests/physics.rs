@@ -288,7 +288,7 @@ fn settles(what: &str, scene: Scene) {
         }
     }
     let def = &sandbox.bodies()[0].def;
-    let cell = def.grid.h * f64::from(1u32 << (def.forest.level - def.collision_level()));
+    let cell = def.octree().grid.h * f64::from(1u32 << (def.octree().forest.level - def.collision_level()));
     let rest = r.deepest / cell;
     println!(
         "P12: {what}: {} pieces, {} awake at {:.2} s; deepest {:.2} cells, at rest {rest:.2} ({DEEP}); fastest {fast:.1} m/s; \

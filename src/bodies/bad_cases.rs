@@ -91,13 +91,14 @@ fn single_voxels_and_bodies_of_nothing_harm_nobody() {
         let mut w = world(settings(response));
         for (i, mut def) in smallest().into_iter().enumerate() {
             if i == 2 {
-                def.density = 0.0;
+                def.set_density(0.0);
             }
             w.add(def);
         }
         let mut weightless = cube(DVec3::Y * 2.0);
-        weightless.mass.volume = f64::NAN;
-        weightless.mass.inertia = glam::DMat3::ZERO;
+        let mut octree = weightless.octree().clone();
+        (octree.mass.volume, octree.mass.inertia) = (f64::NAN, glam::DMat3::ZERO);
+        weightless.shape = Arc::new(crate::shape::Shape::octree(octree, 1000.0, Default::default()));
         w.add(weightless);
         run(&mut w, 300);
         for i in 0..w.bodies.len() {
@@ -112,7 +113,7 @@ fn single_voxels_and_bodies_of_nothing_harm_nobody() {
 }
 
 fn low_y(body: &Body) -> f64 {
-    let (low, high) = body.def.mass.bounds;
+    let (low, high) = body.def.octree().mass.bounds;
     let to_world = body.world_from_grid();
     (0..8u32)
         .map(|c| {
@@ -165,7 +166,8 @@ fn settings_that_are_no_numbers_are_ignored() {
         w.eye = Some(DVec3::NAN);
         w.add(cube(DVec3::ZERO));
         let mut wild = cube(DVec3::Y);
-        (wild.friction, wild.restitution, wild.density) = (bad, f64::INFINITY, bad);
+        (wild.friction, wild.restitution) = (bad, f64::INFINITY);
+        wild.set_density(bad);
         w.add(wild);
         let mut lost = cube(DVec3::Y * 2.0);
         lost.state.rotation = DQuat::from_xyzw(bad, 0.0, 0.0, 1.0);

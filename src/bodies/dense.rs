@@ -146,10 +146,10 @@ impl Dense {
 mod tests {
     use super::*;
     use crate::bodies::{
-        mass_properties,
         surfels::look_up,
         testing::{scattered, shattered_block},
     };
+    use crate::shape::grid_mass;
 
     #[test]
     fn the_table_says_what_the_octree_says() {
@@ -158,7 +158,7 @@ mod tests {
             let first = first_of_level(&forest, level);
             let (mut surfaces, mut insides) = (0, 0);
             for tree in 0..forest.trees() as u32 {
-                let bounds = mass_properties(&forest, tree as usize).bounds;
+                let bounds = grid_mass(&forest, tree as usize).bounds;
                 let dense = Dense::build(&forest, tree, level, bounds).expect("a small table");
                 let side = 1 << level;
                 for i in 0..(side + 4) * (side + 4) * (side + 4) {
@@ -188,7 +188,7 @@ mod tests {
     fn distances_are_those_of_a_search() {
         let forest = shattered_block(4, [2; 3], [13; 3], &scattered([2; 3], [13; 3], 6));
         for tree in 0..forest.trees() as u32 {
-            let bounds = mass_properties(&forest, tree as usize).bounds;
+            let bounds = grid_mass(&forest, tree as usize).bounds;
             let dense = Dense::build(&forest, tree, 4, bounds).expect("a small table");
             let solid: Vec<IVec3> =
                 (0..dense.cells.len()).filter(|&i| dense.cells[i] != EMPTY).map(|i| dense.cell(i)).collect();

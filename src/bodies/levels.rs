@@ -5,8 +5,9 @@
 //! the eye may be coarser (Domaradzki & Martyn 2016, sec. 6.1). There the paper's small pieces vanish at coarse levels, as
 //! they have no volume left: here a pair is refined until both have a shape.
 
-use super::{Body, MassProperties, world::Family};
-use glam::{DMat3, DVec3};
+use super::{Body, world::Family};
+use crate::shape::{GridMass, box_thickness};
+use glam::DVec3;
 use std::collections::BTreeMap;
 
 /// A body has a shape at a level where its thickness is at least so many cells: thinner, a cell may hold both its faces, and a
@@ -79,7 +80,7 @@ impl<'a> Levels<'a> {
             });
             level.saturating_sub(off).max(1)
         };
-        let shape = |body: &Body| shape_level(&body.def.mass, body.def.forest.level);
+        let shape = |body: &Body| shape_level(&body.def.octree().mass, body.def.octree().forest.level);
         Self {
             bodies,
             pairs,
@@ -110,9 +111,9 @@ impl<'a> Levels<'a> {
         let given = self.pairs.get(self.bodies[i].def.family, self.bodies[j].def.family);
         let size = |k: usize, level: u32| {
             let def = &self.bodies[k].def;
-            def.grid.h * f64::from(1u32 << def.forest.level.saturating_sub(level))
+            def.octree().grid.h * f64::from(1u32 << def.octree().forest.level.saturating_sub(level))
         };
-        let leaf = |k: usize| self.bodies[k].def.forest.level;
+        let leaf = |k: usize| self.bodies[k].def.octree().forest.level;
         let wanted = sides.map(|k| size(k, given.unwrap_or(self.own[k]).clamp(1, leaf(k).max(1))));
         let shape = sides.map(|k| size(k, self.shape[k]));
         let finest = sides.map(|k| size(k, leaf(k)));
@@ -126,39 +127,13 @@ impl<'a> Levels<'a> {
 
 /// The coarsest level of a tree with leaves at `leaf_level` at which the body has a shape; the leaf level where none has.
 #[must_use]
-pub fn shape_level(mass: &MassProperties, leaf_level: u32) -> u32 {
-    let thickness = thickness(mass);
+pub fn shape_level(mass: &GridMass, leaf_level: u32) -> u32 {
+    let thickness = box_thickness(mass.volume, &mass.inertia);
     let mut level = leaf_level.max(1);
     while level > 1 && thickness >= SHAPE_CELLS * f64::from(1u32 << (leaf_level + 1 - level).min(31)) {
         level -= 1;
     }
     level
-}
-
-/// Edge, in voxels, along which the body reaches least: that of the box with the same moments.
-#[must_use]
-pub fn thickness(mass: &MassProperties) -> f64 {
-    if mass.volume <= 0.0 {
-        return 0.0;
-    }
-    // A box of edge a has the second moment V a^2 / 12 along it: half the trace less the moment of inertia about that axis.
-    let i = mass.inertia;
-    let half_trace = 0.5 * (i.x_axis.x + i.y_axis.y + i.z_axis.z);
-    let least = half_trace - largest_eigenvalue(&i);
-    (12.0 * least.max(0.0) / mass.volume).sqrt()
-}
-
-/// Of a symmetric matrix, in closed form (Smith 1961, Communications of the ACM 4).
-fn largest_eigenvalue(m: &DMat3) -> f64 {
-    let mean = (m.x_axis.x + m.y_axis.y + m.z_axis.z) / 3.0;
-    let rest = *m - DMat3::from_diagonal(DVec3::splat(mean));
-    let squares = rest.x_axis.length_squared() + rest.y_axis.length_squared() + rest.z_axis.length_squared();
-    let p = (squares / 6.0).sqrt();
-    if p < 1e-12 * mean.abs().max(f64::MIN_POSITIVE) {
-        return mean;
-    }
-    let r = ((rest * (1.0 / p)).determinant() * 0.5).clamp(-1.0, 1.0);
-    mean + 2.0 * p * (r.acos() / 3.0).cos()
 }
 
 #[cfg(test)]
@@ -167,21 +142,26 @@ mod tests {
     use crate::bodies::{
         World, WorldSettings,
         collide::Pair,
-        mass_properties,
         testing::{block, body, grid, join, world},
     };
+    use crate::shape::grid_mass;
+    use glam::DMat3;
     use std::sync::Arc;
+
+    fn thickness(mass: &GridMass) -> f64 {
+        box_thickness(mass.volume, &mass.inertia)
+    }
 
     #[test]
     fn the_thickness_of_a_box_is_its_shortest_edge() {
         for (size, want) in [([20, 4, 9], 4.0), ([1, 1, 1], 1.0), ([7, 7, 7], 7.0), ([30, 2, 2], 2.0)] {
             let forest = block(5, [1; 3], size.map(|s| s + 1));
-            let got = thickness(&mass_properties(&forest, 0));
+            let got = thickness(&grid_mass(&forest, 0));
             assert!((got - want).abs() < 1e-4, "{size:?}: {got}");
         }
-        assert_eq!(thickness(&MassProperties::default()), 0.0);
+        assert_eq!(thickness(&GridMass::default()), 0.0);
         // Turned by a rotation, it stays.
-        let mut mass = mass_properties(&block(5, [1; 3], [21, 5, 10]), 0);
+        let mut mass = grid_mass(&block(5, [1; 3], [21, 5, 10]), 0);
         let turn = DMat3::from_quat(glam::DQuat::from_euler(glam::EulerRot::XYZ, 0.4, 1.1, -2.0));
         mass.inertia = turn * mass.inertia * turn.transpose();
         assert!((thickness(&mass) - 4.0).abs() < 1e-4);
@@ -189,9 +169,9 @@ mod tests {
 
     #[test]
     fn a_piece_keeps_a_shape() {
-        let of = |size: u32| shape_level(&mass_properties(&block(6, [0; 3], [size; 3]), 0), 6);
+        let of = |size: u32| shape_level(&grid_mass(&block(6, [0; 3], [size; 3]), 0), 6);
         assert_eq!([of(1), of(2), of(3), of(4), of(32)], [6, 6, 6, 5, 2]);
-        assert_eq!(shape_level(&MassProperties::default(), 6), 6, "nothing has no coarser shape");
+        assert_eq!(shape_level(&GridMass::default(), 6), 6, "nothing has no coarser shape");
     }
 
     /// A slab, and a crumb of `crumb` voxels' edge over its middle.
@@ -239,7 +219,7 @@ mod tests {
     #[test]
     fn a_pair_obeys_its_own_level_and_no_other_does() {
         let mut w = crumb_over_slab(16, 5, 0.02);
-        let other = body(&w.bodies[1].def.forest.clone(), 1, grid(6, 0.64), 5, DVec3::Y);
+        let other = body(&w.bodies[1].def.octree().forest.clone(), 1, grid(6, 0.64), 5, DVec3::Y);
         w.add(BodyDefWithFamily(other).unique());
         let (slab, piece) = (w.bodies[0].def.family, w.bodies[1].def.family);
         let mut pairs = PairLevels::default();

@@ -12,7 +12,6 @@ mod dense;
 mod hold;
 mod integrate;
 mod levels;
-mod mass;
 mod overlaps;
 mod planes;
 mod respond;
@@ -34,7 +33,6 @@ pub use collide::{CollisionPoint, Column, Overlap};
 pub use contacts::Contact;
 pub use hold::Hold;
 pub use levels::{Adaptive, PairLevels};
-pub use mass::{MassProperties, mass_properties};
 pub use planes::{Plane, Walls};
 pub use respond::{Penalty, Response};
 pub use world::{

@@ -85,9 +85,9 @@ fn work_out(
             Work::Pair(pair, at) => vec![(pair[0], at[0]), (pair[1], at[1])],
             Work::Plane(a, at, _) => vec![(*a, *at)],
         };
-        needed.into_iter().for_each(|(k, level)| _ = shapes.get(&bodies[k].def.forest, level));
+        needed.into_iter().for_each(|(k, level)| _ = shapes.get(&bodies[k].def.octree().forest, level));
     }
-    let surfels = |k: usize, level: u32| shapes.known(&bodies[k].def.forest, level);
+    let surfels = |k: usize, level: u32| shapes.known(&bodies[k].def.octree().forest, level);
     let found: Vec<Option<Overlap>> = work
         .par_iter()
         .zip(known)
@@ -133,7 +133,7 @@ impl World {
         let (i, j) = (index(a)?, index(b)?);
         let at = Levels::new(&self.bodies, &self.pair_levels, self.far()).pair(i, j);
         let both = [self.bodies[i].clone(), self.bodies[j].clone()];
-        let surfels = [0, 1].map(|s| self.shapes.get(&both[s].def.forest, at[s]).surfels.clone());
+        let surfels = [0, 1].map(|s| self.shapes.get(&both[s].def.octree().forest, at[s]).surfels.clone());
         Some(of_bodies(both.each_ref(), at, surfels.each_ref().map(|s| &**s)))
     }
 

@@ -150,7 +150,7 @@ pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], dt: f64) {
         let radius = body.def.radius();
         let turned = body.state.rotation.angle_between(rotation);
         let way = (body.state.position - position).length() + turned * radius;
-        let crumb = if body.def.is_crumb() { STILL_VOXELS * body.def.grid.h } else { 0.0 };
+        let crumb = if body.def.is_crumb() { STILL_VOXELS * body.def.octree().grid.h } else { 0.0 };
         if way < STILL_WAY.min((STILL_SHARE * radius).max(crumb)) {
             body.still_secs += dt;
         } else {
@@ -188,7 +188,8 @@ pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], dt: f64) {
         let deepest = m.points.iter().map(|p| -p.separation).fold(0.0, f64::max);
         for i in [Some(m.first), m.second].into_iter().flatten().filter_map(|id| index(bodies, id)) {
             let def = &bodies[i].def;
-            let cell = def.grid.h * f64::from(1u32 << (def.forest.level - def.collision_level()));
+            let cell =
+                def.octree().grid.h * f64::from(1u32 << (def.octree().forest.level - def.collision_level()));
             if deepest > DEEP_CELLS * cell {
                 more[i] = DEEP_SECS;
             }

@@ -211,15 +211,16 @@ fn method(
 
 /// The box of a body, grown by half a cell, and how far it moves in a step.
 pub fn bounds(body: &Body, level: u32, dt: f64) -> Option<Obb> {
-    let (low, high) = body.def.mass.bounds;
-    if body.def.mass.voxels == 0 || !body.state.is_finite() {
+    let (low, high) = body.def.octree().mass.bounds;
+    if body.def.octree().mass.voxels == 0 || !body.state.is_finite() {
         return None;
     }
     let centre = body.world_from_grid().transform_point3((low + high) * 0.5);
-    let cell = body.def.grid.h * f64::from(1u32 << body.def.forest.level.saturating_sub(level));
+    let cell =
+        body.def.octree().grid.h * f64::from(1u32 << body.def.octree().forest.level.saturating_sub(level));
     let speed =
         body.state.linear_velocity.length() + body.state.angular_velocity.length() * body.def.radius();
-    let half = (high - low) * (0.5 * body.def.grid.h) + 0.5 * cell;
+    let half = (high - low) * (0.5 * body.def.octree().grid.h) + 0.5 * cell;
     Some(Obb { centre, axes: DMat3::from_quat(body.state.rotation), half, way: speed * dt })
 }
 
@@ -234,10 +235,13 @@ fn narrow(
         return Ok(Vec::new());
     }
     let World { bodies, shapes, narrow, near, .. } = world;
-    let chosen = gpu.filter(|(gpu, _)| settings.narrow.wants(gpu));
+    let chosen = gpu.filter(|(gpu, arena)| {
+        settings.narrow.wants(gpu) && pairs.iter().all(|pair| pair.is_resident(bodies, arena))
+    });
     if let (Some((gpu, arena)), Some(narrow)) = (chosen, narrow.as_mut()) {
         narrow.prepare(gpu, pairs, bodies, shapes)?;
-        let directed: Vec<_> = pairs.iter().flat_map(|p| p.directed(bodies, shapes, settings.dt)).collect();
+        let directed: Vec<_> =
+            pairs.iter().flat_map(|p| p.directed(bodies, arena, shapes, settings.dt)).collect();
         let firsts: Vec<_> = pairs.iter().flat_map(|p| p.firsts(bodies)).collect();
         let (hits, timings) = narrow.find_hits(gpu, arena, &directed, &firsts)?;
         report.timings.extend(timings);

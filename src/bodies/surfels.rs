@@ -309,13 +309,19 @@ impl Shapes {
         for (body, level) in wanted {
             let key = dense_key(body, level);
             if !self.dense.contains_key(&key) {
-                self.get(&body.def.forest, level);
+                self.get(&body.def.octree().forest, level);
                 missing.insert(key, (body, level));
             }
         }
         let missing: Vec<_> = missing.into_iter().collect();
         let build = |(body, level): (&Body, u32)| {
-            Dense::build(&body.def.forest, body.def.tree, level, body.def.mass.bounds).map(Arc::new)
+            Dense::build(
+                &body.def.octree().forest,
+                body.def.octree().tree,
+                level,
+                body.def.octree().mass.bounds,
+            )
+            .map(Arc::new)
         };
         let made: Vec<_> = missing.into_par_iter().map(|(key, work)| (key, build(work))).collect();
         self.dense.extend(made);
@@ -338,7 +344,7 @@ impl Shapes {
 }
 
 fn dense_key(body: &Body, level: u32) -> (usize, u32, u32) {
-    (Arc::as_ptr(&body.def.forest) as usize, body.def.tree, level)
+    (Arc::as_ptr(&body.def.octree().forest) as usize, body.def.octree().tree, level)
 }
 
 #[cfg(test)]

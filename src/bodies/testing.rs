@@ -1,7 +1,8 @@
 //! Shapes and worlds for the tests of this module, made in code.
 
-use super::{BodyDef, BodyState, World, WorldSettings, mass_properties, world::Family};
-use crate::svo::{Forest, Grid, LeafColor, Leaves, Node, Slot, build, morton, pack_normal};
+use super::{BodyDef, BodyState, World, WorldSettings, world::Family};
+use crate::shape::{Look, Octree, Shape};
+use crate::svo::{Forest, Grid, LeafColor, Leaves, Node, build, morton, pack_normal};
 use glam::{DVec3, Vec3};
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
@@ -123,18 +124,12 @@ pub fn grid(level: u32, metres: f64) -> Grid {
 
 /// A body made of one tree, where its grid says, lifted by `lift`.
 pub fn body(forest: &Arc<Forest>, tree: u32, grid: Grid, physics_level: u32, lift: DVec3) -> BodyDef {
-    let mass = mass_properties(forest, tree as usize);
-    let slot = Slot { node_base: 0, leaf_base: 0, nodes: 0, leaves: 0 };
+    let octree = Octree::new(forest, tree, grid);
     let mut def = BodyDef {
-        forest: Arc::clone(forest),
-        slot,
-        tree,
-        grid,
+        shape: Arc::new(Shape::octree(octree, 1000.0, Look::default())),
         meters_per_unit: 1.0,
         // The trees of one forest are the pieces of one object.
         family: Family(Arc::as_ptr(forest) as u64),
-        mass,
-        density: 1000.0,
         friction: 0.6,
         restitution: 0.0,
         fixed: false,

@@ -29,7 +29,7 @@ fn half_block(level: u32) -> Arc<crate::svo::Forest> {
 }
 
 fn low_y(def: &BodyDef) -> f64 {
-    def.grid.origin.y + def.grid.h * def.mass.bounds.0.y
+    def.octree().grid.origin.y + def.octree().grid.h * def.octree().mass.bounds.0.y
 }
 
 #[test]

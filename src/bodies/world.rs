@@ -1,19 +1,20 @@
 //! The bodies of a scene and their step.
 
 use super::{
-    Adaptive, MassProperties, PairLevels, Penalty, Response, Walls,
+    Adaptive, PairLevels, Penalty, Response, Walls,
     collide::{GpuNarrow, GpuOverlap, Manifold, NearLists},
     hold::Hold,
-    levels, step,
+    step,
     surfels::Shapes,
 };
 use crate::{
     gpu::{Gpu, GpuError, StageTiming},
-    svo::{Arena, Forest, Grid, Slot},
+    shape::{Octree, Shape},
+    svo::{Arena, Grid, Leaves, build},
 };
 use glam::{DMat3, DMat4, DQuat, DVec3};
 use std::sync::{
-    Arc,
+    Arc, OnceLock,
     atomic::{AtomicU64, Ordering},
 };
 
@@ -70,25 +71,15 @@ impl BodyState {
     }
 }
 
-/// What a body is made of. Several bodies may share one forest (pieces of one fracture) and one slot.
+/// A body before it is in a world: its shape, what it is like to touch, and where it starts.
 #[derive(Clone, Debug)]
 pub struct BodyDef {
-    /// The forest.
-    pub forest: Arc<Forest>,
-    /// Its place on the GPU.
-    pub slot: Slot,
-    /// Which tree of it.
-    pub tree: u32,
-    /// The grid in metres (mesh grid times meters_per_unit).
-    pub grid: Grid,
-    /// Metres for one unit of the mesh.
+    /// What it is made of. Several bodies may share parts of it (pieces of one fracture share a forest).
+    pub shape: Arc<Shape>,
+    /// Metres for one unit of the mesh that the object was imported from.
     pub meters_per_unit: f64,
     /// Bodies of one family with equal grids are pieces of one object: what overlaps where their grids coincide pushes nobody.
     pub family: Family,
-    /// From [`super::mass_properties`], so that callers who know it need not sum again.
-    pub mass: MassProperties,
-    /// kg/m^3.
-    pub density: f64,
     /// Coulomb friction.
     pub friction: f64,
     /// Restitution.
@@ -102,66 +93,80 @@ pub struct BodyDef {
 }
 
 impl BodyDef {
+    /// Its octree; of what is none, an octree without voxels, which touches nothing.
+    #[must_use]
+    pub fn octree(&self) -> &Octree {
+        self.shape.as_octree().unwrap_or_else(|| nothing())
+    }
+
+    /// Gives it another density, kg/m^3.
+    pub fn set_density(&mut self, density: f64) {
+        self.shape = Arc::new(self.shape.with_density(density));
+    }
+
     /// Whether both are pieces of one object.
     #[must_use]
     pub fn is_sibling(&self, other: &Self) -> bool {
-        self.family == other.family && self.grid == other.grid
+        self.family == other.family && self.octree().grid == other.octree().grid
     }
 
-    /// Grid coordinates (voxels) to world metres for a body in `state`.
+    /// The geometry's own coordinates (voxels of an octree) to world metres for a body in `state`.
     #[must_use]
     pub fn world_from_grid(&self, state: &BodyState) -> DMat4 {
-        DMat4::from_scale_rotation_translation(DVec3::splat(self.grid.h), state.rotation, state.position)
-            * DMat4::from_translation(-self.mass.centre)
+        self.shape.world_from_local(state.position, state.rotation)
     }
 
-    /// The resting state in which the body lies exactly where its grid says, moved by `world` (a rotation and translation).
+    /// The resting state in which the body lies exactly where its shape space says, moved by `world` (a rotation and translation).
     #[must_use]
     pub fn state_in_place(&self, world: DMat4) -> BodyState {
         let (_, rotation, _) = world.to_scale_rotation_translation();
-        let in_metres = self.grid.origin + self.grid.h * self.mass.centre;
-        BodyState { rotation, ..BodyState::at(world.transform_point3(in_metres)) }
+        BodyState { rotation, ..BodyState::at(world.transform_point3(self.shape.mass().centre)) }
     }
 
     /// kg. Never zero, even for a body without voxels.
     #[must_use]
     pub fn mass_kg(&self) -> f64 {
-        let kg = self.mass.volume * self.grid.h.powi(3) * self.density;
-        if kg.is_finite() && kg > 0.0 { kg } else { f64::MIN_POSITIVE.sqrt() }
+        self.shape.mass_kg()
     }
 
     /// kg m^2 about the centre of mass, body axes.
     #[must_use]
     pub fn inertia(&self) -> DMat3 {
-        let inertia = self.mass.inertia * (self.grid.h.powi(5) * self.density);
-        // What has no inertia does not turn.
-        if inertia.is_finite() { inertia } else { DMat3::ZERO }
+        self.shape.inertia()
     }
 
     /// Level at which it collides.
     #[must_use]
     pub fn collision_level(&self) -> u32 {
-        self.physics_level.clamp(1, self.forest.level.max(1))
+        self.physics_level.clamp(1, self.octree().level().max(1))
     }
 
     /// Whether it has so few voxels that one sample a voxel says little about its shape.
     #[must_use]
     pub fn is_crumb(&self) -> bool {
-        self.mass.voxels <= 27
+        self.octree().mass.voxels <= 27
     }
 
     /// The shortest edge of the box with the same moments, m.
     #[must_use]
     pub fn thickness(&self) -> f64 {
-        levels::thickness(&self.mass) * self.grid.h
+        self.shape.thickness()
     }
 
     /// Metres from the centre of mass to the farthest corner of its bounds.
     #[must_use]
     pub fn radius(&self) -> f64 {
-        let (low, high) = self.mass.bounds;
-        (low - self.mass.centre).abs().max((high - self.mass.centre).abs()).length() * self.grid.h
+        self.shape.radius()
     }
+}
+
+/// The octree of what has none.
+fn nothing() -> &'static Octree {
+    static NOTHING: OnceLock<Octree> = OnceLock::new();
+    NOTHING.get_or_init(|| {
+        let forest = Arc::new(build(1, Leaves::default(), &|_: u32, _: u32| false));
+        Octree::new(&forest, 0, Grid { level: 1, origin: DVec3::ZERO, h: 1.0 })
+    })
 }
 
 /// A body in the world.
@@ -430,7 +435,7 @@ impl World {
         self.manifolds.retain(|m| !m.touches(id));
         self.near.forget(id);
         let bodies = &self.bodies;
-        self.shapes.keep(|forest| bodies.iter().any(|b| Arc::ptr_eq(&b.def.forest, forest)));
+        self.shapes.keep(|forest| bodies.iter().any(|b| Arc::ptr_eq(&b.def.octree().forest, forest)));
         Some(body)
     }
 

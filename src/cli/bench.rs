@@ -15,13 +15,14 @@ use clap::{Args, ValueEnum};
 use glam::{DQuat, DVec3, Vec3};
 
 use crate::{
-    bodies::{BodyDef, BodyState, Family, World, WorldSettings, mass_properties},
+    bodies::{BodyDef, BodyState, Family, World, WorldSettings},
     export::{InputReport, report::write_json},
     fracture::{Fracture, FractureCounts, FractureParams, Fracturer, MAX_SEEDS, Source},
     gpu::{Buffer, Gpu, StageTiming},
     mesh::Mesh,
     render::{FrameInput, RenderOptions, Renderer},
     scene::load_scene,
+    shape::{Look, Octree, Shape, grid_mass},
     svo::{Arena, Grid, coarsen},
     voxelize::{Progress, voxelize},
 };
@@ -197,14 +198,7 @@ fn measure(
         Ok(())
     })?;
     let voxelized = last.ok_or_else(|| CliError::Input("--repeat must be at least 1".into()))?;
-    let corner = |p: [f32; 3]| DVec3::from_array(p.map(f64::from));
-    let object = Object {
-        bounds: (corner(voxelized.health.bounds_low), corner(voxelized.health.bounds_high)),
-        forest: voxelized.forest.into(),
-        grid: voxelized.grid,
-        input: input.clone(),
-        health: voxelized.health,
-    };
+    let object = Object::new(voxelized, input.clone());
     let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
     let (fracture, gpu_peak_bytes) =
         reporter.stage("fracture", |p| breaks(&gpu, args, &object, &mut samples, p))?;
@@ -249,12 +243,18 @@ fn breaks(
     let mut params = FractureParams { seeds: args.seeds, rng: args.rng, ..FractureParams::default() };
     args.crack.apply(&mut params);
     let recipe = params.recipe();
-    let plan = Plan { impact: default_impact(object), params, seeds: None, generations: 1 };
+    let plan = Plan {
+        impact: default_impact(object),
+        params,
+        seeds: None,
+        bounds: Some(object.bounds),
+        generations: 1,
+    };
     let pattern = first_pattern(object, &plan)?;
     let fracturer = Fracturer::new(gpu)?;
     let mut arena = Arena::new(gpu)?;
-    let slot = arena.insert(gpu, &object.forest)?;
-    let source = Source { arena: &arena, slot, forest: &object.forest, tree: 0 };
+    arena.insert(gpu, &object.forest)?;
+    let source = Source::new(&arena, &object.forest, 0)?;
     let _ = gpu.take_peak_bytes();
     let mut result = fracturer.fracture(gpu, &source, &pattern, &recipe)?;
     let peak = gpu.take_peak_bytes();
@@ -277,14 +277,20 @@ fn previews(
     progress: &Progress,
 ) -> Result<(), CliError> {
     let params = FractureParams { seeds: args.seeds, rng: args.rng, ..FractureParams::default() };
-    let plan = Plan { impact: default_impact(object), params, seeds: None, generations: 1 };
+    let plan = Plan {
+        impact: default_impact(object),
+        params,
+        seeds: None,
+        bounds: Some(object.bounds),
+        generations: 1,
+    };
     let fracturer = Fracturer::new(gpu)?;
     let levels = PREVIEW_LEVELS.into_iter().filter(|level| *level <= object.forest.level);
     for (done, level) in levels.enumerate() {
         let coarse = Arc::new(coarsen(&object.forest, level));
         let keys = Buffer::from_slice(gpu, "boundary voxels", &coarse.leaves.keys)?;
         let mut arena = Arena::new(gpu)?;
-        let slot = arena.insert(gpu, &coarse)?;
+        arena.insert(gpu, &coarse)?;
         for run in 0..=args.repeat * PREVIEWS_A_RUN {
             let start = Instant::now();
             let pattern = first_pattern(object, &plan)?;
@@ -293,7 +299,7 @@ fn previews(
             let seams_ms = ms_since(start);
             let start = Instant::now();
             let pattern = first_pattern(object, &plan)?;
-            let source = Source { arena: &arena, slot, forest: &coarse, tree: 0 };
+            let source = Source::new(&arena, &coarse, 0)?;
             fracturer.fracture(gpu, &source, &pattern, &plan.params.recipe())?;
             if run > 0 {
                 samples.add(&format!("preview at level {level}, seams"), seams_ms);
@@ -320,13 +326,10 @@ fn ray_casts(
     progress: &Progress,
 ) -> Result<(), CliError> {
     let mut arena = Arena::new(gpu)?;
-    let slot = arena.insert(gpu, &fracture.forest)?;
-    let place = Place::standing(&mass_properties(&object.forest, 0));
-    let bodies: Vec<_> = fracture
-        .pieces
-        .iter()
-        .map(|p| place.body(slot, fracture.forest.level, p.tree, &p.mass, Vec3::ZERO))
-        .collect();
+    arena.insert(gpu, &fracture.forest)?;
+    let place = Place::standing(&grid_mass(&object.forest, 0));
+    let bodies: Vec<_> =
+        fracture.pieces.iter().map(|p| place.body(&fracture.forest, p.tree, &p.mass, Vec3::ZERO)).collect();
     let input = FrameInput {
         arena: &arena,
         bodies: &bodies,
@@ -360,21 +363,22 @@ fn physics(
     progress: &Progress,
 ) -> Result<(), CliError> {
     let mut arena = Arena::new(gpu)?;
-    let slot = arena.insert(gpu, &fracture.forest)?;
-    let place = Place::standing(&mass_properties(&object.forest, 0));
+    arena.insert(gpu, &fracture.forest)?;
+    let place = Place::standing(&grid_mass(&object.forest, 0));
     let physics_level = object.forest.level.saturating_sub(PHYSICS_BELOW).max(1);
     let mut world = World::new(gpu, WorldSettings::default())?;
     let family = Family::unique();
     for piece in &fracture.pieces {
-        world.add(BodyDef {
+        let octree = Octree {
             forest: Arc::clone(&fracture.forest),
-            slot,
             tree: piece.tree,
             grid: Grid { level: object.forest.level, origin: place.origin, h: place.h },
+            mass: piece.mass,
+        };
+        world.add(BodyDef {
+            shape: Arc::new(Shape::octree(octree, 2000.0, Look::default())),
             meters_per_unit: 1.0,
             family,
-            mass: piece.mass,
-            density: 2000.0,
             friction: 0.6,
             restitution: 0.1,
             fixed: false,

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use glam::DVec3;
 
 use crate::{
-    export::{self, Broken, FractureReport, InteriorReport, ParameterReport, checks},
+    export::{self, BrokenObject, FractureReport, InteriorReport, ParameterReport, checks},
     fracture::{
         FractureParams, Interior, Labelling, MAX_SEEDS, Preset, SmallRule, Smallest, Surface,
         crack::CrackShape,
@@ -227,7 +227,13 @@ impl PatternArgs {
             let centre = (object.bounds.0 + object.bounds.1) * 0.5;
             impact.direction = (centre - point).normalize_or(impact.direction);
         }
-        Plan { impact, params: self.params(), seeds, generations: self.generations }
+        Plan {
+            impact,
+            params: self.params(),
+            seeds,
+            bounds: Some(object.bounds),
+            generations: self.generations,
+        }
     }
 }
 
@@ -254,7 +260,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     let parameters = ParameterReport {
         level: args.level,
         impact: plan.impact,
-        seeds: broken.steps.first().map_or(args.pattern.seeds, |step| step.pattern.seeds.len() as u32),
+        seeds: broken.steps.first().map_or(args.pattern.seeds, |step| step.cells()),
         seeds_file: args.pattern.seeds_file.as_ref().map(|f| f.display().to_string()),
         crack: crack_report(&plan.params, args.level),
         island_level: plan.params.island_level.unwrap_or(args.level),
@@ -265,7 +271,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
         formats: args.format.iter().map(|f| f.name().to_owned()).collect(),
         ..ParameterReport::of(&plan.params)
     };
-    let source_volume = crate::bodies::mass_properties(&broken.source, 0).volume;
+    let source_volume = object.shape.as_octree().map_or(0.0, |octree| octree.mass.volume);
     let read = (object.input.clone(), object.health.clone());
     let mut report = FractureReport::new(&broken, source_volume, read, gpu.describe(), parameters, checks);
     write(args, &broken, &reporter)?;
@@ -290,7 +296,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
         line +=
             "the object stayed whole: no crack met it; use more seeds or larger radii, or hit elsewhere\n";
     }
-    if let Some(solved) = broken.steps.first().and_then(|step| step.fracture.solved) {
+    if let Some(solved) = broken.steps.first().and_then(|step| step.result.solved) {
         line += &format!(
             "asked for {} pieces, reached {} with {} seeds, in {} previews and {} fractures\n",
             solved.wanted, solved.reached, solved.seeds, solved.preview_trials, solved.trials
@@ -311,7 +317,7 @@ fn crack_report(params: &FractureParams, level: u32) -> Option<CrackShape> {
     })
 }
 
-fn write(args: &FractureArgs, broken: &Broken, reporter: &Reporter) -> Result<(), CliError> {
+fn write(args: &FractureArgs, broken: &BrokenObject, reporter: &Reporter) -> Result<(), CliError> {
     reporter.stage("write voxels.npz", |_| export::write_voxels(&args.out.join("voxels.npz"), broken))?;
     for format in &args.format {
         let stage = format!("write {}", format.name());

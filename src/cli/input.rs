@@ -6,15 +6,19 @@ use glam::DVec3;
 
 use crate::{
     export::InputReport,
+    fracture::interior::surface_color,
     mesh::{self, HealthReport, Mesh},
+    shape::{Look, Octree, Shape},
     svo::{Forest, Grid},
-    voxelize::voxelize,
+    voxelize::{Voxelized, voxelize},
 };
 
 use super::{CliError, progress::Reporter};
 
 /// An object that can be broken.
 pub struct Object {
+    /// What breaks: the octree, in the mesh's own units, at density 1.
+    pub shape: Arc<Shape>,
     /// One tree.
     pub forest: Arc<Forest>,
     /// Where it lies in the mesh.
@@ -25,6 +29,25 @@ pub struct Object {
     pub input: InputReport,
     /// What was found out about it.
     pub health: HealthReport,
+}
+
+impl Object {
+    /// What was voxelised, and what was read for it.
+    #[must_use]
+    pub fn new(voxelized: Voxelized, input: InputReport) -> Self {
+        let corner = |p: [f32; 3]| DVec3::from_array(p.map(f64::from));
+        let forest = Arc::new(voxelized.forest);
+        let look = Look { surface_color: Some(surface_color(&forest, 0)) };
+        let shape = Shape::octree(Octree::new(&forest, 0, voxelized.grid), 1.0, look);
+        Self {
+            shape: Arc::new(shape),
+            bounds: (corner(voxelized.health.bounds_low), corner(voxelized.health.bounds_high)),
+            forest,
+            grid: voxelized.grid,
+            input,
+            health: voxelized.health,
+        }
+    }
 }
 
 /// Whether `file` is a scene by its name.
@@ -70,15 +93,8 @@ pub fn load_mesh(file: &Path, reporter: &Reporter) -> Result<(Mesh, InputReport)
 /// [`CliError::Input`].
 pub fn load_object(file: &Path, level: u32, reporter: &Reporter) -> Result<Object, CliError> {
     let (mesh, input) = load_mesh(file, reporter)?;
-    let corner = |p: [f32; 3]| DVec3::from_array(p.map(f64::from));
     let voxelized = reporter
         .stage("voxelise", |progress| voxelize(&mesh, level, progress))
         .map_err(|error| about(file, error))?;
-    Ok(Object {
-        bounds: (corner(voxelized.health.bounds_low), corner(voxelized.health.bounds_high)),
-        forest: Arc::new(voxelized.forest),
-        grid: voxelized.grid,
-        input,
-        health: voxelized.health,
-    })
+    Ok(Object::new(voxelized, input))
 }

@@ -135,9 +135,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let still = Still {
         arena: &stage.arena,
         bodies: if args.show.only() { &[] } else { &stage.bodies },
-        camera: camera.unwrap_or_else(|| {
-            args.view.camera_on(&surface_points(&stage.bodies, |_| Some(&*object.forest)), args.size)
-        }),
+        camera: camera.unwrap_or_else(|| args.view.camera_on(&surface_points(&stage.bodies), args.size)),
         color_by: args.color_by.into(),
         floor: Some(0.0),
         transparent: args.transparent,
@@ -168,8 +166,7 @@ fn broken(
     let broken = break_object(&gpu, object, plan, reporter)?;
     let mut arena = Arena::new(&gpu)?;
     let bodies = pieces(&gpu, &mut arena, object, &broken, explode)?;
-    let forest = broken.steps.first().map(|step| &*step.fracture.forest);
-    let whole = || args.view.camera_on(&surface_points(&bodies, |_| forest), args.size);
+    let whole = || args.view.camera_on(&surface_points(&bodies), args.size);
     let inside = args.show.read(&gpu, (object, plan), broken.steps.first(), reporter)?;
     let overlay = inside.as_ref().map(|inside| args.show.overlay(inside, object, &bodies));
     let still = Still {
@@ -233,7 +230,7 @@ fn cracks(
             let first = if level < forest.level { forest.level_start[level as usize] } else { 0 };
             return Ok((fracturer.seams(gpu, &keys, level, &pattern)?, first));
         }
-        let source = Source { arena: &stage.arena, slot: stage.bodies[0].slot, forest, tree: 0 };
+        let source = Source::new(&stage.arena, forest, 0)?;
         let fracture = fracturer.fracture(gpu, &source, &pattern, &recipe)?;
         Ok((Seams::of_fracture(gpu, &forest.leaves.keys, &fracture, &pattern)?, 0))
     })

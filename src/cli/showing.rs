@@ -6,7 +6,7 @@ use clap::Args;
 use glam::Vec3;
 
 use crate::{
-    export::BrokenStep,
+    export::BreakStep,
     fracture::{FractureParams, Fracturer, Source, Surface},
     gpu::Gpu,
     render::{Overlay, RenderBody},
@@ -97,7 +97,7 @@ impl ShowArgs {
         &self,
         gpu: &Gpu,
         (object, plan): (&Object, &Plan),
-        step: Option<&BrokenStep>,
+        step: Option<&BreakStep>,
         reporter: &Reporter,
     ) -> Result<Option<Inside>, CliError> {
         if self.is_empty() {
@@ -107,37 +107,38 @@ impl ShowArgs {
             Some(_) => None,
             None => {
                 let (impact, params, seeds) = (plan.impact, plan.params.clone(), plan.seeds.clone());
-                let once = Plan { impact, params, seeds, generations: 1 };
+                let once = Plan { impact, params, seeds, bounds: plan.bounds, generations: 1 };
                 Some(break_object(gpu, object, &once, reporter)?)
             }
         };
-        let Some(step) = step.or_else(|| own.as_ref()?.steps.first()) else { return Ok(None) };
+        let detail = step.or_else(|| own.as_ref()?.steps.first()).and_then(BreakStep::voronoi);
+        let Some(detail) = detail else { return Ok(None) };
         let (low, high) = object.bounds;
         let longest = (high - low).max_element() / object.grid.h;
         let params = &plan.params;
         let has_spheres = plan.seeds.is_none() && params.preset.has_radii();
         let spheres = params.radii.iter().filter(|_| has_spheres).map(|r| r * longest).collect();
         let blueprint = Blueprint {
-            pattern: step.pattern.clone(),
-            recipe: step.recipe.clone(),
+            pattern: detail.pattern.clone(),
+            recipe: detail.recipe.clone(),
             impact: object.grid.from_mesh(plan.impact.point),
             spheres,
             local: params.local.map(|r| r * longest),
         };
         reporter.stage("look inside", |_| {
             let (fracturer, mut arena) = (Fracturer::new(gpu)?, Arena::new(gpu)?);
-            let slot = arena.insert(gpu, &object.forest)?;
-            let source = Source { arena: &arena, slot, forest: &object.forest, tree: 0 };
-            let fracture = Some(step.fracture.clone());
+            arena.insert(gpu, &object.forest)?;
+            let source = Source::new(&arena, &object.forest, 0)?;
+            let fracture = Some(detail.fracture.clone());
             Ok(Some(Inside::read(gpu, &fracturer, &source, blueprint, fracture, &self.parts)?))
         })
     }
 
     /// What is drawn; `bodies` are the pieces, or the whole object.
     pub fn overlay(&self, inside: &Inside, object: &Object, bodies: &[RenderBody]) -> Arc<Overlay> {
-        let mass = crate::bodies::mass_properties(&object.forest, 0);
+        let mass = crate::shape::grid_mass(&object.forest, 0);
         let world_from_grid = Place::standing(&mass).matrix(Vec3::ZERO);
-        let apart = |body: &RenderBody| (body.world_from_grid.w_axis - world_from_grid.w_axis).truncate();
+        let apart = |body: &RenderBody| (body.world_from_local.w_axis - world_from_grid.w_axis).truncate();
         let whole = bodies.len() < 2;
         let offsets = bodies.iter().filter(|_| !whole).map(apart).collect();
         Arc::new(overlay(inside, &self.parts, &Placing { world_from_grid, offsets }, self.through))

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use glam::{DVec3, Mat4, Vec3};
 
 use crate::{
-    bodies::{MassProperties, mass_properties},
-    export::Broken,
+    export::BrokenObject,
     fracture::Volume,
     gpu::{Gpu, GpuError},
     render::{BodySeams, Camera, ColorBy, FrameInput, Overlay, RenderBody, RenderOptions, Renderer},
-    svo::{Arena, Forest, Slot},
+    shape::{GridMass, Look, Octree, Shape, grid_mass},
+    svo::{Arena, Forest, Grid},
 };
 
 use super::input::Object;
@@ -85,7 +85,7 @@ pub struct Place {
 impl Place {
     /// On the floor, in the middle, 1 m along the longest side of its voxels.
     #[must_use]
-    pub fn standing(mass: &MassProperties) -> Self {
+    pub fn standing(mass: &GridMass) -> Self {
         let (low, high) = mass.bounds;
         let h = 1.0 / (high - low).max_element().max(1.0);
         let middle = low.midpoint(high);
@@ -100,13 +100,12 @@ impl Place {
 
     /// One octree of a forest as the renderer wants it, `offset` metres from its place.
     #[must_use]
-    pub fn body(&self, slot: Slot, level: u32, tree: u32, mass: &MassProperties, offset: Vec3) -> RenderBody {
+    pub fn body(&self, forest: &Arc<Forest>, tree: u32, mass: &GridMass, offset: Vec3) -> RenderBody {
+        let grid = Grid { level: forest.level, origin: self.origin, h: self.h };
+        let octree = Octree { forest: Arc::clone(forest), tree, grid, mass: *mass };
         RenderBody {
-            slot,
-            root: tree,
-            level,
-            world_from_grid: self.matrix(offset),
-            bounds: (mass.bounds.0.as_vec3(), mass.bounds.1.as_vec3()),
+            shape: Arc::new(Shape::octree(octree, 1.0, Look::default())),
+            world_from_local: self.matrix(offset),
             id: tree,
             selected: false,
             mark: None,
@@ -119,10 +118,10 @@ impl Place {
 #[must_use]
 pub fn world_bounds(bodies: &[RenderBody]) -> (Vec3, Vec3) {
     let corners = bodies.iter().flat_map(|body| {
-        let (low, high) = body.bounds;
+        let (low, high) = body.bounds();
         (0..8).map(move |c| {
             let pick = |k: usize| if c >> k & 1 == 0 { low[k] } else { high[k] };
-            body.world_from_grid.transform_point3(Vec3::new(pick(0), pick(1), pick(2)))
+            body.world_from_local.transform_point3(Vec3::new(pick(0), pick(1), pick(2)))
         })
     });
     let (low, high) =
@@ -130,18 +129,15 @@ pub fn world_bounds(bodies: &[RenderBody]) -> (Vec3, Vec3) {
     if low.cmple(high).all() { (low, high) } else { (Vec3::ZERO, Vec3::ONE) }
 }
 
-/// Points all over the surfaces of bodies, world; `forest_of` gives a body's octrees.
+/// Points all over the surfaces of bodies, world.
 #[must_use]
-pub fn surface_points<'a>(
-    bodies: &[RenderBody],
-    forest_of: impl Fn(usize) -> Option<&'a Forest>,
-) -> Vec<Vec3> {
+pub fn surface_points(bodies: &[RenderBody]) -> Vec<Vec3> {
     let most = (20_000 / bodies.len().max(1)).max(64);
-    let of_body = |(i, body): (usize, &RenderBody)| -> Vec<Vec3> {
-        let points = forest_of(i).map(|forest| forest.sample_points(body.root as usize, most));
-        points.into_iter().flatten().map(|p| body.world_from_grid.transform_point3(p)).collect()
+    let of_body = |body: &RenderBody| -> Vec<Vec3> {
+        let points = body.shape.surface_points(most).into_iter();
+        points.map(|p| body.world_from_local.transform_point3(p)).collect()
     };
-    bodies.iter().enumerate().flat_map(of_body).collect()
+    bodies.iter().flat_map(of_body).collect()
 }
 
 /// One object standing on the floor, on the GPU.
@@ -159,9 +155,9 @@ impl Stage {
     /// [`GpuError`].
     pub fn of(gpu: &Gpu, object: &Object) -> Result<Self, GpuError> {
         let mut arena = Arena::new(gpu)?;
-        let slot = arena.insert(gpu, &object.forest)?;
-        let mass = mass_properties(&object.forest, 0);
-        let body = Place::standing(&mass).body(slot, object.forest.level, 0, &mass, Vec3::ZERO);
+        arena.insert(gpu, &object.forest)?;
+        let mass = grid_mass(&object.forest, 0);
+        let body = Place::standing(&mass).body(&object.forest, 0, &mass, Vec3::ZERO);
         Ok(Self { arena, bodies: vec![body] })
     }
 }
@@ -174,28 +170,26 @@ pub fn pieces(
     gpu: &Gpu,
     arena: &mut Arena,
     object: &Object,
-    broken: &Broken,
+    broken: &BrokenObject,
     explode: f64,
 ) -> Result<Vec<RenderBody>, GpuError> {
-    let whole = mass_properties(&object.forest, 0);
+    let whole = grid_mass(&object.forest, 0);
     let place = Place::standing(&whole);
     let Some(step) = broken.steps.first() else { return Ok(Vec::new()) };
-    let forest = &step.fracture.forest;
-    let slot = arena.insert(gpu, forest)?;
     let offset = |centre: DVec3| -> Vec3 {
         let away = (centre - whole.centre) * place.h * explode;
         // Nothing sinks into the floor.
         (away + DVec3::Y * (explode * (whole.centre.y - whole.bounds.0.y) * place.h)).as_vec3()
     };
-    Ok(step
-        .fracture
-        .pieces
-        .iter()
-        .map(|p| RenderBody {
-            interior: step.fracture.volume,
-            ..place.body(slot, forest.level, p.tree, &p.mass, offset(p.mass.centre))
-        })
-        .collect())
+    let color = object.shape.look().surface_color.unwrap_or_default();
+    let interior = step.result.params.interior.volume(color);
+    let mut bodies = Vec::with_capacity(step.result.parts.len());
+    for octree in step.result.parts.iter().filter_map(|part| part.shape.as_octree()) {
+        arena.insert(gpu, &octree.forest)?;
+        let body = place.body(&octree.forest, octree.tree, &octree.mass, offset(octree.mass.centre));
+        bodies.push(RenderBody { interior, ..body });
+    }
+    Ok(bodies)
 }
 
 /// What to draw and how.

@@ -97,7 +97,7 @@ fn mesh(file: &Path, level: u32, folder: &Path, reporter: &Reporter) -> Result<u
     let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
     let mut painter = painter(&gpu, folder)?;
     let whole = Stage::of(&gpu, &object)?;
-    let points = surface_points(&whole.bodies, |_| Some(&*object.forest));
+    let points = surface_points(&whole.bodies);
     let (corner, front) = (View::ThreeQuarter.camera_on(&points, SIZE), View::Front.camera_on(&points, SIZE));
     reporter.stage("draw", |_| -> Result<(), CliError> {
         painter.paint("whole", &whole.arena, &whole.bodies, corner, ColorBy::Material)?;
@@ -105,13 +105,18 @@ fn mesh(file: &Path, level: u32, folder: &Path, reporter: &Reporter) -> Result<u
         painter.paint("normals", &whole.arena, &whole.bodies, corner, ColorBy::Normal)
     })?;
     let impact = default_impact(&object);
-    let plan = Plan { impact, params: FractureParams::default(), seeds: None, generations: 1 };
+    let plan = Plan {
+        impact,
+        params: FractureParams::default(),
+        seeds: None,
+        bounds: Some(object.bounds),
+        generations: 1,
+    };
     let broken = break_object(&gpu, &object, &plan, reporter)?;
     let mut arena = Arena::new(&gpu)?;
     let together = pieces(&gpu, &mut arena, &object, &broken, 0.0)?;
     let apart = pieces(&gpu, &mut arena, &object, &broken, 0.35)?;
-    let broken_forest = broken.steps.first().map(|step| &*step.fracture.forest);
-    let wide = View::ThreeQuarter.camera_on(&surface_points(&apart, |_| broken_forest), SIZE);
+    let wide = View::ThreeQuarter.camera_on(&surface_points(&apart), SIZE);
     reporter.stage("draw", |_| -> Result<(), CliError> {
         painter.paint("pieces", &arena, &together, corner, ColorBy::Piece)?;
         painter.paint("apart", &arena, &apart, wide, ColorBy::Material)?;

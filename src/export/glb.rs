@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{Broken, ExportError, piece_name, surface::piece_mesh};
+use super::{BrokenObject, ExportError, piece_name, surface::piece_mesh};
 
 const FLOAT: u32 = 5126;
 const U16: u32 = 5123;
@@ -17,20 +17,20 @@ const U32: u32 = 5125;
 ///
 /// # Errors
 /// [`ExportError`].
-pub fn write_glb(path: &Path, broken: &Broken) -> Result<Vec<String>, ExportError> {
+pub fn write_glb(path: &Path, broken: &BrokenObject) -> Result<Vec<String>, ExportError> {
     let mut buffer = Buffer::default();
     let (mut nodes, mut meshes) = (Vec::new(), Vec::new());
     for (id, &at) in broken.pieces.iter().enumerate() {
         let mesh = piece_mesh(broken, at);
         let piece = broken.piece(at);
-        let centre = broken.grid.origin + broken.grid.h * piece.mass.centre;
+        let centre = broken.grid().origin + broken.grid().h * piece.mass.centre;
         let positions: Vec<[f32; 3]> =
             mesh.positions.iter().map(|p| (*p - centre).as_vec3().to_array()).collect();
         let normals: Vec<[f32; 3]> = mesh.normals.iter().map(|n| n.to_array()).collect();
         let colors: Vec<[u16; 4]> =
             mesh.colors.iter().map(|[r, g, b]| [linear(*r), linear(*g), linear(*b), u16::MAX]).collect();
         let indices: Vec<u32> = mesh.triangles().flatten().collect();
-        let volume = piece.mass.volume * broken.grid.h.powi(3);
+        let volume = piece.mass.volume * broken.grid().h.powi(3);
         let mut node = json!({
             "name": piece_name(id),
             "translation": centre.to_array(),

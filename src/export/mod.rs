@@ -1,6 +1,5 @@
 //! Writing results: arrays for Python, the report, meshes and pictures. Everything here is plain CPU work on finished data.
 
-mod broken;
 mod cells;
 pub mod checks;
 mod glb;
@@ -15,7 +14,7 @@ mod trajectory;
 mod vox;
 mod voxels;
 
-pub use broken::{Broken, BrokenStep, PieceRef};
+pub use crate::fracture::{BreakStep, BrokenObject, PieceRef};
 pub use cells::Cells;
 pub use glb::write_glb;
 pub use npy::{Npz, read_points};

@@ -2,19 +2,19 @@
 
 use std::{fs::File, io::BufWriter, io::Write, path::Path};
 
-use super::{Broken, ExportError, piece_name, surface::piece_mesh};
+use super::{BrokenObject, ExportError, piece_name, surface::piece_mesh};
 
 /// Writes all pieces into one file. Returns notes for the user.
 ///
 /// # Errors
 /// [`ExportError::Write`].
-pub fn write_obj(path: &Path, broken: &Broken) -> Result<Vec<String>, ExportError> {
+pub fn write_obj(path: &Path, broken: &BrokenObject) -> Result<Vec<String>, ExportError> {
     let file = File::create(path).map_err(|e| ExportError::write(path, e))?;
     write(&mut BufWriter::new(file), broken).map_err(|e| ExportError::write(path, e))?;
     Ok(Vec::new())
 }
 
-fn write(out: &mut impl Write, broken: &Broken) -> std::io::Result<()> {
+fn write(out: &mut impl Write, broken: &BrokenObject) -> std::io::Result<()> {
     writeln!(out, "# kintsugi {}: {} pieces", env!("CARGO_PKG_VERSION"), broken.pieces.len())?;
     let mut first = 1u64;
     for (id, &at) in broken.pieces.iter().enumerate() {

@@ -3,7 +3,7 @@
 use std::{fs::File, io::BufWriter, io::Write, path::Path};
 
 use super::{
-    Broken, ExportError, piece_name,
+    BrokenObject, ExportError, piece_name,
     surface::{PieceMesh, piece_mesh},
 };
 
@@ -11,7 +11,7 @@ use super::{
 ///
 /// # Errors
 /// [`ExportError::Write`].
-pub fn write_ply(folder: &Path, broken: &Broken) -> Result<Vec<String>, ExportError> {
+pub fn write_ply(folder: &Path, broken: &BrokenObject) -> Result<Vec<String>, ExportError> {
     std::fs::create_dir_all(folder).map_err(|e| ExportError::write(folder, e))?;
     for (id, &at) in broken.pieces.iter().enumerate() {
         let path = folder.join(format!("{}.ply", piece_name(id)));

@@ -7,14 +7,16 @@ use serde::Serialize;
 
 use crate::{
     fracture::{
-        Dropped, FractureCounts, FractureParams, Impact, Labelling, Preset, Smallest, Solved, Surface,
-        crack::CrackShape, interior::hex_color,
+        BreakStep, Dropped, FractureCounts, FractureParams, Impact, Labelling, Preset, Smallest, Solved,
+        Surface, VoronoiDetail,
+        crack::CrackShape,
+        interior::{hex_color, surface_color},
     },
     gpu::StageTiming,
     mesh::HealthReport,
 };
 
-use super::{Broken, Cells, ExportError, PieceRef, checks::Check};
+use super::{BrokenObject, Cells, ExportError, PieceRef, checks::Check};
 
 /// What was read.
 #[derive(Clone, Debug, Serialize)]
@@ -98,12 +100,16 @@ pub struct InteriorReport {
 impl InteriorReport {
     /// Of the first break; later ones have the same.
     #[must_use]
-    pub fn of(broken: &Broken) -> Self {
+    pub fn of(broken: &BrokenObject) -> Self {
         let Some(step) = broken.steps.first() else { return Self::default() };
-        let interior = step.recipe.interior;
+        let interior = step.result.params.interior;
+        let color = broken.source.look().surface_color.unwrap_or_else(|| {
+            let octree = broken.source_octree();
+            surface_color(&octree.forest, octree.tree)
+        });
         Self {
             material: interior.material.name(),
-            color: hex_color(step.fracture.volume.base()),
+            color: hex_color(interior.volume(color).base()),
             follows: interior.color.is_none(),
             scale: interior.scale,
             seed: interior.seed,
@@ -181,14 +187,14 @@ impl FractureReport {
     /// Gathers the report. `source_volume` in voxels.
     #[must_use]
     pub fn new(
-        broken: &Broken,
+        broken: &BrokenObject,
         source_volume: f64,
         (input, health): (InputReport, HealthReport),
         adapter: String,
         parameters: ParameterReport,
         checks: Vec<Check>,
     ) -> Self {
-        let voxel = broken.grid.h.powi(3);
+        let voxel = broken.grid().h.powi(3);
         let list = |pieces: &[PieceRef], first: usize| {
             let numbered = pieces.iter().enumerate();
             numbered.map(|(i, at)| piece_report(broken, *at, first + i)).collect::<Vec<_>>()
@@ -200,18 +206,17 @@ impl FractureReport {
             adapter,
             parameters,
             counts: counts(broken),
-            stayed_whole: stayed_whole(broken),
-            solved: broken.steps.iter().filter_map(|step| step.fracture.solved).collect(),
+            stayed_whole: broken.stayed_whole(),
+            solved: broken.steps.iter().filter_map(|step| step.result.solved).collect(),
             pieces: list(&broken.pieces, 0),
             broken_again: list(&broken.broken_again, broken.pieces.len()),
             source_mass: source_volume * voxel,
-            dust_mass: broken.steps.iter().map(|step| step.fracture.dust_volume).sum::<f64>() * voxel,
+            dust_mass: voronoi(broken).map(|detail| detail.fracture.dust_volume).sum::<f64>() * voxel
+                + others(broken).map(|step| step.result.lost.dust_m3).sum::<f64>(),
             dust_voxels: dust_voxels(broken),
             dropped_mass: voxel
-                * broken
-                    .steps
-                    .iter()
-                    .filter_map(|step| step.fracture.dropped.as_ref())
+                * voronoi(broken)
+                    .filter_map(|detail| detail.fracture.dropped.as_ref())
                     .map(Dropped::volume)
                     .sum::<f64>(),
             timings_ms: serde_json::Map::new(),
@@ -274,7 +279,7 @@ pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), ExportError
     std::fs::write(path, text).map_err(|e| ExportError::write(path, e))
 }
 
-fn counts(broken: &Broken) -> FractureCounts {
+fn counts(broken: &BrokenObject) -> FractureCounts {
     let mut crack = Vec::new();
     let mut fbs = 0;
     for &at in &broken.pieces {
@@ -288,31 +293,31 @@ fn counts(broken: &Broken) -> FractureCounts {
     let cells = broken.pieces.iter().map(|at| broken.cell(*at)).collect::<BTreeSet<_>>().len() as u64;
     let pieces = broken.pieces.len() as u64;
     FractureCounts {
-        source_leaves: broken.source.leaves.len() as u64,
+        source_leaves: broken.source_octree().forest.leaves.len() as u64,
         crack_voxels: crack.len() as u64,
         fbs,
         cells,
         islands: pieces - cells,
         pieces,
-        dropped: broken.steps.iter().map(|step| step.fracture.counts.dropped).sum(),
-        merged: broken.steps.iter().map(|step| step.fracture.counts.merged).sum(),
-        hidden: broken.steps.iter().map(|step| step.fracture.counts.hidden).sum(),
+        dropped: broken.steps.iter().map(|step| step.result.counts.dropped).sum(),
+        merged: broken.steps.iter().map(|step| step.result.counts.merged).sum(),
+        hidden: broken.steps.iter().map(|step| step.result.counts.hidden).sum(),
         dust_voxels: dust_voxels(broken),
-        swallowed: broken.steps.iter().map(|step| step.fracture.counts.swallowed).sum(),
+        swallowed: broken.steps.iter().map(|step| step.result.counts.swallowed).sum(),
     }
 }
 
 /// Solid voxels of the source that neither a piece nor what was dropped has any of. Not the sum over the breaks: of a voxel that two pieces
 /// share each may lose its part, or one of them only.
-fn dust_voxels(broken: &Broken) -> u64 {
+fn dust_voxels(broken: &BrokenObject) -> u64 {
     if let [step] = &broken.steps[..] {
-        return step.fracture.counts.dust_voxels;
+        return step.result.counts.dust_voxels;
     }
-    if broken.steps.iter().all(|step| step.fracture.counts.dust_voxels == 0) {
+    if broken.steps.iter().all(|step| step.result.counts.dust_voxels == 0) {
         return 0;
     }
     let pieces = broken.pieces.iter().map(|at| (&**broken.forest(*at), broken.piece(*at).tree));
-    let dropped = broken.steps.iter().filter_map(|step| step.fracture.dropped.as_ref());
+    let dropped = voronoi(broken).filter_map(|detail| detail.fracture.dropped.as_ref());
     let dropped = dropped.flat_map(|all| all.pieces.iter().map(move |piece| (&*all.forest, piece.tree)));
     let mut spans: Vec<(u64, u64)> = Vec::new();
     for (forest, tree) in pieces.chain(dropped) {
@@ -325,18 +330,22 @@ fn dust_voxels(broken: &Broken) -> u64 {
         held += end.saturating_sub(reached.max(start));
         reached = reached.max(end);
     }
-    Cells::of(&broken.source, 0).volume() - held
+    Cells::of(&broken.source_octree().forest, 0).volume() - held
 }
 
-/// Whether there is still one piece, and nothing was cut off it.
-fn stayed_whole(broken: &Broken) -> bool {
-    let first = broken.steps.first().map(|step| &step.fracture);
-    first.is_none_or(|fracture| fracture.pieces.len() <= 1 && fracture.dropped.is_none())
+/// What the breaks by Voronoi cells know of themselves.
+fn voronoi(broken: &BrokenObject) -> impl Iterator<Item = &VoronoiDetail> {
+    broken.steps.iter().filter_map(BreakStep::voronoi)
 }
 
-fn piece_report(broken: &Broken, at: PieceRef, id: usize) -> PieceReport {
+/// The breaks by other methods.
+fn others(broken: &BrokenObject) -> impl Iterator<Item = &BreakStep> {
+    broken.steps.iter().filter(|step| step.voronoi().is_none())
+}
+
+fn piece_report(broken: &BrokenObject, at: PieceRef, id: usize) -> PieceReport {
     let piece = broken.piece(at);
-    let grid = &broken.grid;
+    let grid = &broken.grid();
     let to_mesh = |p: DVec3| grid.origin + grid.h * p;
     let volume = piece.mass.volume * grid.h.powi(3);
     PieceReport {

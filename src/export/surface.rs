@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::svo::{Forest, LeafColor, morton::decode, unpack_cut, unpack_normal};
 
-use super::{Broken, Cells, PieceRef};
+use super::{BrokenObject, Cells, PieceRef};
 
 /// A closed mesh, outward quads, in the mesh's units.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,11 +46,11 @@ const STEPS: u32 = 6;
 
 /// The surface of a piece.
 #[must_use]
-pub fn piece_mesh(broken: &Broken, at: PieceRef) -> PieceMesh {
+pub fn piece_mesh(broken: &BrokenObject, at: PieceRef) -> PieceMesh {
     let forest = broken.forest(at);
     let cells = Cells::of(forest, broken.piece(at).tree as usize);
     let leaf = |i: u32| leaf_of(forest, i as usize);
-    let grid = &broken.grid;
+    let grid = &broken.grid();
     let mut mesh = surface(&cells, &leaf);
     for p in &mut mesh.positions {
         *p = grid.origin + grid.h * *p;

@@ -41,7 +41,7 @@ impl Trajectory {
         self.times.push(report.time);
         for body in bodies {
             let track = self.tracks.entry(body.id).or_insert_with(|| {
-                let mass = body.def.mass.volume * body.def.grid.h.powi(3) * body.def.density;
+                let mass = body.def.shape.mass().kg;
                 Track { mass, first: row, samples: Vec::new() }
             });
             let state = &body.state;

@@ -10,7 +10,7 @@ use std::{
 
 use dot_vox::{Color, Dict, DotVoxData, Frame, Model, SceneNode, ShapeModel, Size, Voxel};
 
-use super::{Broken, Cells, ExportError, piece_name};
+use super::{BrokenObject, Cells, ExportError, piece_name};
 use crate::svo::morton::decode;
 
 /// Largest model side.
@@ -22,7 +22,7 @@ const MOST_VOXELS: u64 = 64 << 20;
 ///
 /// # Errors
 /// [`ExportError::Write`].
-pub fn write_vox(path: &Path, broken: &Broken) -> Result<Vec<String>, ExportError> {
+pub fn write_vox(path: &Path, broken: &BrokenObject) -> Result<Vec<String>, ExportError> {
     let mut notes = Vec::new();
     let voxels: u64 = broken.pieces.iter().map(|at| broken.piece(*at).voxels).sum();
     let solid = voxels <= MOST_VOXELS;
@@ -31,7 +31,7 @@ pub fn write_vox(path: &Path, broken: &Broken) -> Result<Vec<String>, ExportErro
     }
     let palette = Palette::of(broken);
     let mut scene = Scene::default();
-    let side = broken.grid.side();
+    let side = broken.grid().side();
     for (id, &at) in broken.pieces.iter().enumerate() {
         let forest = broken.forest(at);
         let cells = Cells::of(forest, broken.piece(at).tree as usize);
@@ -138,7 +138,7 @@ struct Palette {
 }
 
 impl Palette {
-    fn of(broken: &Broken) -> Self {
+    fn of(broken: &BrokenObject) -> Self {
         let (mut all, mut crack) = (BTreeSet::new(), [0u64; 4]);
         for &at in &broken.pieces {
             for color in &broken.forest(at).leaves.colors[broken.leaves(at)] {

@@ -6,17 +6,17 @@ use glam::Vec3;
 
 use crate::svo::{Forest, Leaves, morton::decode, unpack_cut, unpack_normal};
 
-use super::{Broken, ExportError, Npz};
+use super::{BrokenObject, ExportError, Npz};
 
 /// Writes the arrays. The same break gives the same bytes.
 ///
 /// # Errors
 /// [`ExportError`].
-pub fn write_voxels(path: &Path, broken: &Broken) -> Result<(), ExportError> {
+pub fn write_voxels(path: &Path, broken: &BrokenObject) -> Result<(), ExportError> {
     let mut npz = Npz::create(path)?;
-    let source = coordinates(&broken.source.leaves.keys);
+    let source = coordinates(&broken.source_octree().forest.leaves.keys);
     npz.array("source", &[source.len() / 3, 3], &source)?;
-    let inside = internal_rows(&broken.source, 0, None);
+    let inside = internal_rows(&broken.source_octree().forest, 0, None);
     npz.array("source_inside", &[inside.len() / 4, 4], &inside)?;
 
     let mut coords = Vec::new();
@@ -43,17 +43,19 @@ pub fn write_voxels(path: &Path, broken: &Broken) -> Result<(), ExportError> {
     let seeds: Vec<f64> = broken
         .steps
         .iter()
-        .flat_map(|step| step.pattern.seeds_in_voxels(broken.grid.level))
+        .filter_map(|step| Some(step.voronoi()?.pattern.seeds_in_voxels(broken.grid().level)))
+        .flatten()
         .flatten()
         .collect();
     let objects: Vec<i32> = broken
         .steps
         .iter()
-        .flat_map(|step| step.pattern.objects.iter().map(|object| (step.first_seed + object) as i32))
+        .filter_map(|step| Some((step.first_cell, &step.voronoi()?.pattern.objects)))
+        .flat_map(|(first, objects)| objects.iter().map(move |object| (first + object) as i32))
         .collect();
     npz.array("seeds", &[objects.len(), 3], &seeds)?;
     npz.array("seed_object", &[objects.len()], &objects)?;
-    let matrix = broken.grid.to_mesh().transpose().to_cols_array();
+    let matrix = broken.grid().to_mesh().transpose().to_cols_array();
     npz.array("grid_to_mesh", &[4, 4], &matrix)?;
     npz.finish()
 }

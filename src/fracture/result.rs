@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::{
-    bodies::MassProperties,
     gpu::{GpuError, StageTiming},
+    shape::GridMass,
     svo::{Arena, Forest, Slot},
 };
 
@@ -22,6 +22,17 @@ pub struct Source<'a> {
     pub tree: u32,
 }
 
+impl<'a> Source<'a> {
+    /// Tree `tree` of a forest that is in the arena.
+    ///
+    /// # Errors
+    /// [`GpuError::Driver`] where it is not.
+    pub fn new(arena: &'a Arena, forest: &'a Arc<Forest>, tree: u32) -> Result<Self, GpuError> {
+        let missing = || GpuError::Driver("the octree that is to break is not on the device".into());
+        Ok(Self { arena, slot: arena.slot(forest).ok_or_else(missing)?, forest, tree })
+    }
+}
+
 /// One connected piece.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Piece {
@@ -32,7 +43,7 @@ pub struct Piece {
     /// Copies plus internal leaf cells.
     pub voxels: u64,
     /// Mass at density 1, centre, inertia, bounds; grid units.
-    pub mass: MassProperties,
+    pub mass: GridMass,
 }
 
 /// Counts of one fracture, as report.json names them.

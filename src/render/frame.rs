@@ -15,7 +15,8 @@ use super::{
 use crate::{
     fracture::{Seams, Volume},
     gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, StageTiming, Stopwatch, Uniform, bind},
-    svo::{Arena, Slot},
+    shape::Shape,
+    svo::Arena,
 };
 
 /// Towards the sun: over the left shoulder of the default view.
@@ -38,18 +39,12 @@ pub enum ColorBy {
     Level,
 }
 /// One body to draw.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct RenderBody {
-    /// Its forest on the GPU.
-    pub slot: Slot,
-    /// Root node index inside the slot (= tree).
-    pub root: u32,
-    /// Leaf level of the forest.
-    pub level: u32,
-    /// Affine with uniform scale: grid coordinates (voxels) to world metres.
-    pub world_from_grid: Mat4,
-    /// Bounds of its voxels in grid coordinates (low, high).
-    pub bounds: (glam::Vec3, glam::Vec3),
+    /// What it is made of. Its octree is drawn from the frame's arena; what is not there is not drawn.
+    pub shape: Arc<Shape>,
+    /// Affine with uniform scale: the shape's local space (voxels) to world metres.
+    pub world_from_local: Mat4,
     /// Identity for colouring by piece and for highlighting.
     pub id: u32,
     /// Draw highlighted.
@@ -59,6 +54,16 @@ pub struct RenderBody {
     /// What crack faces show, finer than their voxels; all zero is the voxels' own colours.
     pub interior: Volume,
 }
+
+impl RenderBody {
+    /// Bounds (low, high) of its shape, local space.
+    #[must_use]
+    pub fn bounds(&self) -> (Vec3, Vec3) {
+        let (low, high) = self.shape.bounds();
+        (low.as_vec3(), high.as_vec3())
+    }
+}
+
 /// How a piece of a preview is marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PieceMark {
@@ -202,7 +207,7 @@ impl Renderer {
             self.refined = 0;
         }
 
-        let (rows, boxes) = tables(input.bodies);
+        let (rows, boxes) = tables(input.bodies, |forest| input.arena.slot(forest));
         fill(gpu, &mut self.bodies, "body table", &rows)?;
         fill(gpu, &mut self.boxes, "body boxes", &boxes)?;
         let frame = frame_data(input, size, self.refined, boxes.len().div_ceil(2) as u32);

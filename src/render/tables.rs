@@ -3,11 +3,17 @@
 //!
 //! In: the bodies of a frame. Out: plain data in the layout of `shaders/render/frame.wgsl` and `trace.wgsl`.
 
+use std::sync::Arc;
+
 use bytemuck::{Pod, Zeroable};
 use glam::{Mat4, Vec3};
 
 use super::{PieceMark, RenderBody};
-use crate::{fracture::Volume, gpu::layout};
+use crate::{
+    fracture::Volume,
+    gpu::layout,
+    svo::{Forest, Slot},
+};
 
 /// Constants of a frame; `Frame` in `shaders/render/frame.wgsl`.
 #[repr(C)]
@@ -91,13 +97,18 @@ const BODY_HOVERED: u32 = 1 << 27;
 /// The walk through the boxes keeps a stack of this many; median splits of n boxes need log2(n).
 const DEEPEST: u32 = 24;
 
-/// Body rows and boxes of a frame. A body that cannot be drawn (not finite, flattened, no such level) is left out of the
+/// Body rows and boxes of a frame; `slot_of` says where a forest is on the GPU. A body that cannot be drawn (no octree there, not finite,
+/// flattened, no such level) is left out of the
 /// boxes but keeps its row, so that rows and the caller's bodies have the same indices.
-pub(super) fn tables(bodies: &[RenderBody]) -> (Vec<BodyData>, Vec<BoxData>) {
+pub(super) fn tables(
+    bodies: &[RenderBody],
+    slot_of: impl Fn(&Arc<Forest>) -> Option<Slot>,
+) -> (Vec<BodyData>, Vec<BoxData>) {
     let mut rows = Vec::with_capacity(bodies.len());
     let mut leaves = Vec::with_capacity(bodies.len());
     for (i, body) in bodies.iter().enumerate().take(1 << DEEPEST) {
-        let (row, bounds) = row(body);
+        let slot = body.shape.as_octree().and_then(|octree| slot_of(&octree.forest));
+        let (row, bounds) = row(body, slot);
         rows.push(row);
         if let Some((low, high)) = bounds {
             leaves.push(BoxData { low, first: BOX_LEAF | i as u32, high, pad: 0 });
@@ -107,10 +118,12 @@ pub(super) fn tables(bodies: &[RenderBody]) -> (Vec<BodyData>, Vec<BoxData>) {
     (rows, boxes)
 }
 
-fn row(body: &RenderBody) -> (BodyData, Option<(Vec3, Vec3)>) {
-    let world_from_grid = body.world_from_grid;
+/// The row of a body whose octree lies at `slot`.
+fn row(body: &RenderBody, slot: Option<Slot>) -> (BodyData, Option<(Vec3, Vec3)>) {
+    let (root, level) = body.shape.as_octree().map_or((0, 0), |octree| (octree.tree, octree.level()));
+    let world_from_grid = body.world_from_local;
     let grid_from_world = world_from_grid.inverse();
-    let (low, high) = body.bounds;
+    let (low, high) = body.bounds();
     let voxel = world_from_grid.x_axis.truncate().length();
     let mark = match body.mark {
         None => 0,
@@ -122,11 +135,11 @@ fn row(body: &RenderBody) -> (BodyData, Option<(Vec3, Vec3)>) {
         grid_from_world: rows_of(grid_from_world),
         world_from_grid: rows_of(world_from_grid),
         low,
-        node_base: body.slot.node_base,
+        node_base: slot.map_or(0, |slot| slot.node_base),
         high,
-        leaf_base: body.slot.leaf_base,
-        root: body.root,
-        level: body.level,
+        leaf_base: slot.map_or(0, |slot| slot.leaf_base),
+        root,
+        level,
         hue_and_marks: hue(body.id) | marks,
         voxel,
         interior: body.interior,
@@ -137,8 +150,8 @@ fn row(body: &RenderBody) -> (BodyData, Option<(Vec3, Vec3)>) {
         && low.is_finite()
         && high.is_finite()
         && low.cmplt(high).all()
-        && (1..=crate::svo::MAX_LEVEL).contains(&body.level)
-        && body.root < body.slot.nodes;
+        && (1..=crate::svo::MAX_LEVEL).contains(&level)
+        && slot.is_some_and(|slot| root < slot.nodes);
     (data, drawable.then(|| transformed_box(world_from_grid, low, high)))
 }
 
@@ -212,17 +225,23 @@ fn hue(id: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::svo::Slot;
+    use crate::{
+        shape::{GridMass, Look, Octree, Shape},
+        svo::{Grid, Leaves, build},
+    };
+
+    const SLOT: Slot = Slot { node_base: 0, leaf_base: 0, nodes: 1, leaves: 1 };
 
     fn body_at(p: Vec3) -> RenderBody {
+        let forest = Arc::new(build(4, Leaves::default(), &|_: u32, _: u32| false));
+        let bounds = (glam::DVec3::splat(2.0), glam::DVec3::splat(9.0));
+        let grid = Grid { level: 4, origin: glam::DVec3::ZERO, h: 0.1 };
+        let octree = Octree { forest, tree: 0, grid, mass: GridMass { bounds, ..GridMass::default() } };
         RenderBody {
-            slot: Slot { node_base: 0, leaf_base: 0, nodes: 1, leaves: 1 },
-            root: 0,
-            level: 4,
-            world_from_grid: Mat4::from_translation(p)
+            shape: Arc::new(Shape::octree(octree, 1.0, Look::default())),
+            world_from_local: Mat4::from_translation(p)
                 * Mat4::from_rotation_x(1.0)
                 * Mat4::from_scale(Vec3::splat(0.1)),
-            bounds: (Vec3::splat(2.0), Vec3::splat(9.0)),
             id: 0,
             selected: false,
             mark: None,
@@ -236,7 +255,7 @@ mod tests {
             let bodies: Vec<_> = (0..count)
                 .map(|i| body_at(Vec3::new((i * 37 % 101) as f32, (i * 11 % 17) as f32, i as f32)))
                 .collect();
-            let (rows, boxes) = tables(&bodies);
+            let (rows, boxes) = tables(&bodies, |_| Some(SLOT));
             assert_eq!((rows.len(), boxes.len()), (count, (2 * count).saturating_sub(1)));
             let mut seen = vec![0; count];
             let mut work: Vec<(usize, u32)> = if count > 0 { vec![(0, 0)] } else { vec![] };
@@ -259,10 +278,11 @@ mod tests {
     #[test]
     fn bodies_that_cannot_be_drawn_are_left_out() {
         let mut flat = body_at(Vec3::ZERO);
-        flat.world_from_grid = Mat4::from_scale(Vec3::ZERO);
+        flat.world_from_local = Mat4::from_scale(Vec3::ZERO);
         let lost = body_at(Vec3::NAN);
-        let (rows, boxes) = tables(&[flat, body_at(Vec3::ONE), lost]);
+        let (rows, boxes) = tables(&[flat, body_at(Vec3::ONE), lost], |_| Some(SLOT));
         assert_eq!((rows.len(), boxes.len()), (3, 1));
+        assert!(tables(&[body_at(Vec3::ONE)], |_| None).1.is_empty());
         assert_eq!(boxes[0].first, BOX_LEAF | 1);
     }
 

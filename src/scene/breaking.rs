@@ -4,25 +4,25 @@
 //! make the split conserve momentum, angular momentum and energy (v + w x r).
 
 use std::{
-    sync::{Arc, OnceLock, PoisonError, RwLock, mpsc},
+    path::Path,
+    sync::{Arc, PoisonError, RwLock, mpsc},
     time::Instant,
 };
 
 use glam::{DVec3, Vec3};
 
 use crate::{
-    bodies::{Body, BodyId, BodyState, MassProperties},
+    bodies::{Body, BodyDef, BodyId, BodyState},
     fracture::{
-        Fracture, FractureCounts, FractureError, FractureParams, Fracturer, Impact, Pattern, Solved, Source,
+        Break, BreakContext, FractureCounts, FractureError, FractureParams, Impact, KeptCells, Part, Passes,
+        Solved, Strike,
     },
-    gpu::{Gpu, GpuError, StageTiming},
-    svo::{Arena, Grid},
+    gpu::{Gpu, StageTiming},
+    shape::Shape,
+    svo::Arena,
 };
 
-use super::kept::{CellSource, KeptCells, seeds_in_grid};
-
-/// The compiled passes, made by the first blow that needs them.
-pub(super) type SharedFracturer = Arc<OnceLock<Result<Fracturer, GpuError>>>;
+use super::read_seeds;
 
 /// A blow in the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,25 +65,6 @@ pub struct KeptSummary {
     pub pieces: usize,
 }
 
-/// A fracture as the worker hands it over.
-pub(super) struct Broken {
-    pub fracture: Fracture,
-    /// Its seeds.
-    pub pattern: Pattern,
-    /// As it broke: parameters that give the same pieces again.
-    pub params: FractureParams,
-    /// Seeds of what was to stay together, whose first is its object id.
-    pub kept: Vec<u32>,
-}
-
-impl Broken {
-    pub fn summary(&self) -> Option<KeptSummary> {
-        let object = *self.kept.first()?;
-        let pieces = self.fracture.pieces.iter().filter(|p| p.cell == object).count();
-        Some(KeptSummary { cells: self.kept.clone(), pieces })
-    }
-}
-
 /// What made a body break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
@@ -116,52 +97,40 @@ pub struct BreakJob {
     pub params: FractureParams,
     /// Whether it is the user's own.
     pub(super) cause: Cause,
-    /// The body's mass when it was hit, at density 1 in grid units.
+    /// The body's volume when it was hit, m^3.
     pub(super) source_volume: f64,
     pub(super) started: Instant,
-    receiver: mpsc::Receiver<Result<Broken, FractureError>>,
+    receiver: mpsc::Receiver<Result<Break, FractureError>>,
 }
 
 impl BreakJob {
     /// Starts on a thread. Seeds from a file are for `intact` bodies; what came of one breaks by the pattern.
-    /// `surface_color` is the whole object's, which the inside follows.
     pub(super) fn start(
         gpu: &Gpu,
         arena: &Arc<RwLock<Arena>>,
-        fracturer: &SharedFracturer,
-        (body, intact, surface_color): (&Body, bool, Option<[u8; 3]>),
+        passes: &Arc<Passes>,
+        (body, intact): (&Body, bool),
         waiting: Waiting,
     ) -> Self {
         let (sender, receiver) = mpsc::channel();
-        let (gpu, arena, fracturer) = (gpu.clone(), Arc::clone(arena), Arc::clone(fracturer));
+        let (gpu, arena, passes) = (gpu.clone(), Arc::clone(arena), Arc::clone(passes));
         let Waiting { blow, params, kept: painted, cause, .. } = waiting;
         let (def, params_there) = (body.def.clone(), params.clone());
         let impact = Impact {
-            point: grid_from_world(&body.state, &def.mass, def.grid.h, blow.point),
+            point: local_from_world(&body.state, &def.shape, blow.point),
             direction: body.state.rotation.inverse() * blow.direction,
         };
         std::thread::spawn(move || {
             let run = || {
-                let made = fracturer.get_or_init(|| Fracturer::new(&gpu));
-                let passes = made.as_ref().map_err(|error| FractureError::Gpu(error.clone()))?;
-                let points = if intact { seeds_in_grid(&params_there, &def)? } else { None };
-                let cells =
-                    CellSource { def: &def, impact, painted: painted.as_deref(), points: points.as_deref() };
-                let draw = |params: &FractureParams| Ok(cells.draw(params)?.0);
+                let points = if intact { seeds_in_local(&params_there, &def)? } else { None };
+                let strike = Strike {
+                    painted: painted.as_deref(),
+                    points: points.as_deref(),
+                    ..Strike::new(impact, &params_there)
+                };
                 let arena = arena.read().unwrap_or_else(PoisonError::into_inner);
-                let source = Source { arena: &arena, slot: def.slot, forest: &def.forest, tree: def.tree };
-                let (pattern, fracture) =
-                    passes.fracture_as(&gpu, &source, &params_there, surface_color, &draw)?;
-                let mut named = params_there.clone();
-                if let Some(painted) = &painted {
-                    named.keep = painted.among(&pattern.seeds);
-                    // Cells are named by number, so the number of seeds must not be solved for again.
-                    if let Some(solved) = &fracture.solved {
-                        (named.target_pieces, named.seeds, named.rng) = (None, solved.seeds, solved.rng);
-                    }
-                }
-                let kept = cells.kept(&pattern, &named);
-                Ok(Broken { fracture, pattern, params: named, kept })
+                let context = BreakContext { gpu: &gpu, arena: &arena, passes: &passes };
+                params_there.method.breaker.fracture(&context, &def.shape, &strike)
             };
             // The receiver only disappears when the window has closed or the scene was replaced.
             let _ = sender.send(run());
@@ -171,13 +140,13 @@ impl BreakJob {
             blow,
             params,
             cause,
-            source_volume: body.def.mass.volume,
+            source_volume: body.def.shape.mass().volume_m3,
             started: Instant::now(),
             receiver,
         }
     }
 
-    pub(super) fn poll(&self) -> Option<Result<Broken, FractureError>> {
+    pub(super) fn poll(&self) -> Option<Result<Break, FractureError>> {
         match self.receiver.try_recv() {
             Ok(result) => Some(result),
             Err(mpsc::TryRecvError::Empty) => None,
@@ -188,30 +157,44 @@ impl BreakJob {
     }
 }
 
-/// World point to grid coordinates of a body.
-#[must_use]
-pub fn grid_from_world(state: &BodyState, mass: &MassProperties, h: f64, point: DVec3) -> DVec3 {
-    state.rotation.inverse() * (point - state.position) / h + mass.centre
+/// The seeds of the file that `params` name, local space of `def`; `None` where they name none.
+///
+/// # Errors
+/// [`FractureError::Params`] for a file that cannot be read.
+pub(super) fn seeds_in_local(
+    params: &FractureParams,
+    def: &BodyDef,
+) -> Result<Option<Vec<DVec3>>, FractureError> {
+    let Some(file) = &params.seeds_file else { return Ok(None) };
+    let points = read_seeds(Path::new(file)).map_err(|error| FractureError::Params(error.message))?;
+    let local = |p: DVec3| def.shape.as_octree().map_or(p, |octree| octree.grid.from_mesh(p));
+    Ok(Some(points.into_iter().map(|p| local(p * def.meters_per_unit)).collect()))
 }
 
-/// Grid point of a body to the world.
+/// World point to the local space of a body's shape (voxels of an octree).
 #[must_use]
-pub fn world_from_grid(state: &BodyState, mass: &MassProperties, h: f64, point_in_grid: DVec3) -> DVec3 {
-    state.position + state.rotation * ((point_in_grid - mass.centre) * h)
+pub fn local_from_world(state: &BodyState, shape: &Shape, point: DVec3) -> DVec3 {
+    shape.to_local(state.position, state.rotation, point)
 }
 
-/// Grid to world as the renderer wants it.
+/// Point of a body's local space to the world.
 #[must_use]
-pub fn world_from_grid_matrix(state: &BodyState, mass: &MassProperties, h: f64) -> glam::Mat4 {
+pub fn world_from_local(state: &BodyState, shape: &Shape, point: DVec3) -> DVec3 {
+    shape.to_world(state.position, state.rotation, point)
+}
+
+/// Local space to world as the renderer wants it.
+#[must_use]
+pub fn world_from_local_matrix(state: &BodyState, shape: &Shape) -> glam::Mat4 {
     let turn = state.rotation.as_quat();
-    let origin = world_from_grid(state, mass, h, DVec3::ZERO).as_vec3();
-    glam::Mat4::from_scale_rotation_translation(Vec3::splat(h as f32), turn, origin)
+    let origin = world_from_local(state, shape, DVec3::ZERO).as_vec3();
+    glam::Mat4::from_scale_rotation_translation(Vec3::splat(shape.unit_m() as f32), turn, origin)
 }
 
 /// The state of a part of a rigid body: same turn, same spin, the velocity of that point of the body.
 #[must_use]
-pub fn part_state(whole: &BodyState, mass: &MassProperties, part: &MassProperties, grid: &Grid) -> BodyState {
-    let position = world_from_grid(whole, mass, grid.h, part.centre);
+pub fn part_state(whole: &BodyState, shape: &Shape, part: &Shape) -> BodyState {
+    let position = world_from_local(whole, shape, shape.centre_of_part(part));
     let arm = position - whole.position;
     BodyState {
         position,
@@ -221,23 +204,23 @@ pub fn part_state(whole: &BodyState, mass: &MassProperties, part: &MassPropertie
     }
 }
 
-/// How the pieces of `body` move after `blow`, in their order, and whether they stay fixed. `reach` in metres. The blow does not move the
-/// kept body (the largest piece of what stays together); where there is one, what broke off a fixed body is free.
-pub(super) fn parts(body: &Body, blow: &Blow, reach: f64, broken: &Broken) -> Vec<(BodyState, bool)> {
-    let pieces = &broken.fracture.pieces;
-    // Pieces go by descending size.
-    let kept = broken.kept.first().and_then(|object| pieces.iter().position(|p| p.cell == *object));
-    pieces
-        .iter()
-        .enumerate()
-        .map(|(i, piece)| {
-            let mut state = part_state(&body.state, &body.def.mass, &piece.mass, &body.def.grid);
-            if Some(i) != kept {
-                state.linear_velocity += push(blow, state.position, body.state.position, reach);
-            }
-            (state, body.def.fixed && (kept.is_none() || Some(i) == kept))
-        })
-        .collect()
+/// How the parts of `body` move after `blow`, in their order, and whether they stay fixed. `reach` in metres. The blow does not move the
+/// part that is `kept`; where there is one, what broke off a fixed body is free.
+pub(super) fn part_states(
+    body: &Body,
+    blow: &Blow,
+    reach: f64,
+    parts: &[Part],
+    kept: Option<usize>,
+) -> Vec<(BodyState, bool)> {
+    let state_of = |(i, part): (usize, &Part)| {
+        let mut state = part_state(&body.state, &body.def.shape, &part.shape);
+        if Some(i) != kept {
+            state.linear_velocity += push(blow, state.position, body.state.position, reach);
+        }
+        (state, body.def.fixed && (kept.is_none() || Some(i) == kept))
+    };
+    parts.iter().enumerate().map(state_of).collect()
 }
 
 /// Velocity that the blow adds to a piece at `position` of a body whose centre is `centre`: along the blow near the point,
@@ -257,14 +240,18 @@ const BURST: f64 = 0.4;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        shape::{GridMass, Look, Octree},
+        svo::{Forest, Grid},
+    };
     use glam::{DMat3, DQuat};
 
     /// A solid box of voxels at density 1.
-    fn solid(low: DVec3, high: DVec3) -> MassProperties {
+    fn solid(low: DVec3, high: DVec3) -> GridMass {
         let s = high - low;
         let volume = s.x * s.y * s.z;
         let i = |a: f64, b: f64| volume / 12.0 * (a * a + b * b);
-        MassProperties {
+        GridMass {
             volume,
             centre: (low + high) / 2.0,
             inertia: DMat3::from_diagonal(DVec3::new(i(s.y, s.z), i(s.x, s.z), i(s.x, s.y))),
@@ -273,8 +260,13 @@ mod tests {
         }
     }
 
+    fn shape(mass: GridMass, grid: Grid) -> Shape {
+        let octree = Octree { forest: Arc::new(Forest::default()), tree: 0, grid, mass };
+        Shape::octree(octree, 1.0, Look::default())
+    }
+
     /// Momentum, angular momentum about the origin, kinetic energy; metres, density 1.
-    fn totals(state: &BodyState, mass: &MassProperties, h: f64) -> (DVec3, DVec3, f64) {
+    fn totals(state: &BodyState, mass: &GridMass, h: f64) -> (DVec3, DVec3, f64) {
         let m = mass.volume * h.powi(3);
         let turn = DMat3::from_quat(state.rotation);
         let inertia = turn * (mass.inertia * h.powi(5)) * turn.transpose();
@@ -304,7 +296,8 @@ mod tests {
         let before = totals(&state, &whole, grid.h);
         let mut after = (DVec3::ZERO, DVec3::ZERO, 0.0);
         for part in &parts {
-            let (p, l, e) = totals(&part_state(&state, &whole, part, &grid), part, grid.h);
+            let (p, l, e) =
+                totals(&part_state(&state, &shape(whole, grid), &shape(*part, grid)), part, grid.h);
             after = (after.0 + p, after.1 + l, after.2 + e);
         }
         assert!(before.0.distance(after.0) <= 1e-9 * before.0.length(), "{before:?} {after:?}");
@@ -322,9 +315,10 @@ mod tests {
             angular_velocity: DVec3::ZERO,
         };
         let point = DVec3::new(2.0, 7.0, 3.0);
-        let world = world_from_grid(&state, &mass, 0.1, point);
-        assert!(grid_from_world(&state, &mass, 0.1, world).distance(point) < 1e-9);
-        let drawn = world_from_grid_matrix(&state, &mass, 0.1).transform_point3(point.as_vec3());
+        let shape = shape(mass, Grid { level: 4, origin: DVec3::ONE, h: 0.1 });
+        let world = world_from_local(&state, &shape, point);
+        assert!(local_from_world(&state, &shape, world).distance(point) < 1e-9);
+        let drawn = world_from_local_matrix(&state, &shape).transform_point3(point.as_vec3());
         assert!(drawn.as_dvec3().distance(world) < 1e-5);
     }
 

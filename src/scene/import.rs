@@ -10,8 +10,9 @@ use std::{
 
 use super::SceneBody;
 use crate::{
-    bodies::{MassProperties, mass_properties},
-    mesh::{self, HealthReport, MeshError},
+    fracture::interior::surface_color,
+    mesh::{self, HealthReport, Mesh, MeshError},
+    shape::{GridMass, grid_mass},
     svo::{Forest, Grid},
     voxelize::{Progress, VoxelizeError, voxelize},
 };
@@ -23,10 +24,14 @@ pub struct Imported {
     pub file: String,
     /// One octree.
     pub forest: Arc<Forest>,
+    /// The mesh that it was made of.
+    pub mesh: Arc<Mesh>,
+    /// Mean colour of its surface, sRGB.
+    pub surface_color: [u8; 3],
     /// Its place in the mesh's units.
     pub grid: Grid,
     /// Mass at density 1, grid units.
-    pub mass: MassProperties,
+    pub mass: GridMass,
     /// Findings about the mesh.
     pub health: HealthReport,
     /// Odd things that the reader met.
@@ -80,16 +85,18 @@ pub fn import(file: &str, level: u32, progress: &Progress) -> Result<Imported, I
     progress.set(0.05);
     let voxelized = voxelize(&mesh, level, progress)
         .map_err(|cause| ImportError::Voxelize { file: file.to_owned(), cause })?;
-    let mass = mass_properties(&voxelized.forest, 0);
+    let mass = grid_mass(&voxelized.forest, 0);
     progress.set(1.0);
     Ok(Imported {
         file: file.to_owned(),
+        surface_color: surface_color(&voxelized.forest, 0),
         forest: Arc::new(voxelized.forest),
         grid: voxelized.grid,
         mass,
         health: voxelized.health,
         warnings: warnings.into_iter().map(|w| w.0).collect(),
         triangles: mesh.triangles.len(),
+        mesh: Arc::new(mesh),
         seconds: start.elapsed().as_secs_f64(),
     })
 }

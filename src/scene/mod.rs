@@ -8,15 +8,14 @@ mod document;
 mod file;
 mod history;
 mod import;
-mod kept;
 pub mod overlays;
-mod pick;
 mod preview;
 mod sandbox;
 mod seeds_file;
 mod timeline;
 mod tuning;
 
+pub use crate::fracture::{Cells, KeptCells, nearest_seed};
 pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
 pub use document::{Event, Pinned, Scene, SceneBody, ScenePair, SceneView};
 pub use file::{
@@ -24,8 +23,7 @@ pub use file::{
 };
 pub use history::{History, Snapshot};
 pub use import::{ImportError, ImportJob, Imported, display_name, import, resolve_mesh_path};
-pub use kept::{Cells, KeptCells, nearest_seed};
-pub use pick::{Hit, pick_forest};
+
 pub use preview::{Aim, LevelControl, Pin, PreviewMode, PreviewReport};
 pub use sandbox::{
     Arrived, BodyInfo, LabelReport, LookingReport, ObjectInfo, Sandbox, SandboxError, ScenePick, Subject,

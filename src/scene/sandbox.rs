@@ -17,7 +17,7 @@ mod values;
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, OnceLock, PoisonError, RwLock},
+    sync::{Arc, PoisonError, RwLock},
 };
 
 use glam::DVec3;
@@ -27,15 +27,14 @@ pub use looking::{LabelReport, LookingReport, Subject};
 use super::{
     BreakJob, BreakSummary, Event, History, ImportError, ImportJob, Imported, Scene, SceneBody, Snapshot,
     Timeline, Tuning,
-    breaking::{Blow, Cause, SharedFracturer, Waiting, grid_from_world},
-    pick::distance_to_forest,
+    breaking::{Blow, Cause, Waiting, local_from_world},
 };
 use crate::{
     bodies::{Body, BodyDef, BodyId, StepReport, World, WorldSettings},
-    fracture::{FractureError, Fracturer},
+    fracture::{FractureError, Passes},
     gpu::{Gpu, GpuError},
-    mesh::HealthReport,
-    svo::{Arena, Forest, Slot},
+    mesh::{HealthReport, Mesh},
+    svo::{Arena, Forest},
 };
 
 /// Bytes of octrees on the GPU above which old undo steps are forgotten.
@@ -81,6 +80,8 @@ pub struct ObjectInfo {
     pub warnings: Vec<String>,
     /// Mean colour of the surface, sRGB.
     pub surface_color: [u8; 3],
+    /// The mesh as it was imported, in its own units.
+    pub mesh: Arc<Mesh>,
 }
 
 /// What the sandbox knows about a body beyond the physics.
@@ -103,18 +104,17 @@ pub struct ScenePick {
     pub point: DVec3,
     /// Distance along the ray, m.
     pub distance: f64,
-    /// The voxel, leaf units of the body's grid.
-    pub cell: [u32; 3],
+    /// The voxel, leaf units of the body's grid, where the body has voxels.
+    pub cell: Option<[u32; 3]>,
 }
 
 /// Everything that lives while a scene is open.
 pub struct Sandbox {
     gpu: Gpu,
     arena: Arc<RwLock<Arena>>,
-    fracturer: SharedFracturer,
+    passes: Arc<Passes>,
     world: World,
     info: BTreeMap<BodyId, BodyInfo>,
-    forests: Vec<(Arc<Forest>, Slot)>,
     objects: Vec<ObjectInfo>,
     scene: Scene,
     tuning: Tuning,
@@ -166,10 +166,9 @@ impl Sandbox {
         Ok(Self {
             gpu: gpu.clone(),
             arena: Arc::new(RwLock::new(Arena::new(gpu)?)),
-            fracturer: Arc::new(OnceLock::new()),
+            passes: Arc::new(Passes::default()),
             world: World::new(gpu, WorldSettings::default())?,
             info: BTreeMap::new(),
-            forests: Vec::new(),
             objects: Vec::new(),
             scene: Scene::default(),
             tuning,
@@ -288,15 +287,15 @@ impl Sandbox {
         Ok(None)
     }
 
-    fn insert(&mut self, arena: &mut Arena, forest: &Forest) -> Result<Slot, GpuError> {
+    fn insert(&mut self, arena: &mut Arena, forest: &Arc<Forest>) -> Result<(), GpuError> {
         loop {
             let over = arena.bytes() > UNDO_BUDGET;
             if over && self.forget_some() {
-                self.collect(arena);
+                arena.collect();
             }
             match arena.insert(&self.gpu, forest) {
-                Err(GpuError::TooLarge { .. }) if self.forget_some() => self.collect(arena),
-                result => return result,
+                Err(GpuError::TooLarge { .. }) if self.forget_some() => arena.collect(),
+                result => return result.map(|_| ()),
             }
         }
     }
@@ -304,17 +303,6 @@ impl Sandbox {
     /// Forgets old undo steps, then old recorded states; false when there was nothing to forget.
     fn forget_some(&mut self) -> bool {
         self.history.shrink() || self.timeline.shrink()
-    }
-
-    /// Gives back the octrees that neither a body nor an undo step holds.
-    fn collect(&mut self, arena: &mut Arena) {
-        self.forests.retain(|(forest, slot)| {
-            let used = Arc::strong_count(forest) > 1;
-            if !used {
-                arena.remove(*slot);
-            }
-            used
-        });
     }
 
     fn add(&mut self, def: BodyDef, object: usize, generation: u32) -> BodyId {
@@ -357,9 +345,10 @@ impl Sandbox {
 
     /// Compiles the fracture passes on a thread of their own, so that the first blow need not wait for them.
     pub fn warm_up(&self) {
-        let (gpu, fracturer) = (self.gpu.clone(), Arc::clone(&self.fracturer));
+        let (gpu, passes) = (self.gpu.clone(), Arc::clone(&self.passes));
         std::thread::spawn(move || {
-            fracturer.get_or_init(|| Fracturer::new(&gpu));
+            // An error is told by the first blow.
+            let _ = passes.compiled(&gpu);
         });
     }
 
@@ -392,11 +381,11 @@ impl Sandbox {
     /// The body whose voxels are nearest to a world point; of several that hold it, the one whose centre is nearest.
     #[must_use]
     pub fn nearest_body(&self, point: DVec3) -> Option<BodyId> {
-        let in_grid = |body: &Body| grid_from_world(&body.state, &body.def.mass, body.def.grid.h, point);
+        let local = |body: &Body| local_from_world(&body.state, &body.def.shape, point);
         // No nearer than this: most bodies are not looked into.
         let at_least = |body: &Body| {
-            let (p, (low, high)) = (in_grid(body), body.def.mass.bounds);
-            p.clamp(low, high).distance(p) * body.def.grid.h
+            let (p, (low, high)) = (local(body), body.def.shape.bounds());
+            p.clamp(low, high).distance(p) * body.def.shape.unit_m()
         };
         let mut order: Vec<(f64, &Body)> = self.world.bodies.iter().map(|b| (at_least(b), b)).collect();
         order.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -405,8 +394,9 @@ impl Sandbox {
             if best.is_some_and(|(distance, ..)| least > distance) {
                 break;
             }
-            let voxels = distance_to_forest(&body.def.forest, body.def.tree, in_grid(body));
-            let (distance, centre) = (voxels * body.def.grid.h, body.state.position.distance(point));
+            let shape = &body.def.shape;
+            let distance = shape.distance(local(body)) * shape.unit_m();
+            let centre = body.state.position.distance(point);
             if best.is_none_or(|(d, c, _)| (distance, centre) < (d, c)) {
                 best = Some((distance, centre, body.id));
             }

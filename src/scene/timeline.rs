@@ -204,26 +204,24 @@ impl Timeline {
 mod tests {
     use super::*;
     use crate::{
-        bodies::{BodyDef, Family, World, WorldSettings, mass_properties},
+        bodies::{BodyDef, Family, World, WorldSettings},
         scene::Scene,
-        svo::{Forest, Grid, Slot},
+        shape::{Look, Octree, Shape},
+        svo::{Forest, Grid},
     };
     use glam::DVec3;
     use std::sync::Arc;
 
     fn world(count: usize) -> World {
         let forest = Arc::new(Forest { level: 1, ..Forest::default() });
+        let octree = Octree::new(&forest, 0, Grid { level: 1, origin: DVec3::ZERO, h: 1.0 });
+        let shape = Arc::new(Shape::octree(octree, 1.0, Look::default()));
         let mut world = World::on_cpu(WorldSettings::default());
         for _ in 0..count {
             world.add(BodyDef {
-                mass: mass_properties(&forest, 0),
-                forest: Arc::clone(&forest),
-                slot: Slot { node_base: 0, leaf_base: 0, nodes: 0, leaves: 0 },
-                tree: 0,
-                grid: Grid { level: 1, origin: DVec3::ZERO, h: 1.0 },
+                shape: Arc::clone(&shape),
                 meters_per_unit: 1.0,
                 family: Family::unique(),
-                density: 1.0,
                 friction: 0.0,
                 restitution: 0.0,
                 fixed: false,

@@ -2,6 +2,14 @@
 //!
 //! In: forests. Out: slots, i.e. where a forest's nodes and leaves begin. `child_base` in the buffers stays relative to the
 //! slot: the node of index i is `nodes[slot.node_base + i]`, the leaf of index i is `normals[slot.leaf_base + i]`.
+//!
+//! The arena knows its forests by identity, so that nobody else has to carry slots about: what has a forest asks for its slot. A
+//! forest that nobody holds any more gives its place back at the next [`Arena::collect`].
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Weak},
+};
 
 use crate::gpu::{Buffer, Gpu, GpuError};
 
@@ -33,7 +41,13 @@ pub struct Arena {
     pub cuts: Buffer<u32>,
     node_space: Space,
     leaf_space: Space,
+    /// By address. The weak handle keeps the address from being used again, so an entry can only ever mean its own forest.
+    slots: HashMap<usize, (Weak<Forest>, Slot)>,
     epoch: u64,
+}
+
+fn address(forest: &Arc<Forest>) -> usize {
+    Arc::as_ptr(forest) as usize
 }
 
 impl Arena {
@@ -50,6 +64,7 @@ impl Arena {
             cuts: Buffer::zeroed(gpu, "leaf cuts", leaves)?,
             node_space: Space::new(nodes as u32),
             leaf_space: Space::new(leaves as u32),
+            slots: HashMap::new(),
             epoch: 0,
         })
     }
@@ -66,11 +81,26 @@ impl Arena {
         self.nodes.bytes() + self.normals.bytes() + self.colors.bytes() + self.cuts.bytes()
     }
 
-    /// Uploads a forest. On error nothing has changed.
+    /// Where a forest lies; `None` when it is not there.
+    #[must_use]
+    pub fn slot(&self, forest: &Arc<Forest>) -> Option<Slot> {
+        self.slots.get(&address(forest)).map(|(_, slot)| *slot)
+    }
+
+    /// Uploads a forest, unless it is there already. On error nothing has changed.
     ///
     /// # Errors
     /// [`GpuError::TooLarge`] when it does not fit the adapter's limits.
-    pub fn insert(&mut self, gpu: &Gpu, forest: &Forest) -> Result<Slot, GpuError> {
+    pub fn insert(&mut self, gpu: &Gpu, forest: &Arc<Forest>) -> Result<Slot, GpuError> {
+        if let Some(slot) = self.slot(forest) {
+            return Ok(slot);
+        }
+        let slot = self.upload(gpu, forest)?;
+        self.slots.insert(address(forest), (Arc::downgrade(forest), slot));
+        Ok(slot)
+    }
+
+    fn upload(&mut self, gpu: &Gpu, forest: &Forest) -> Result<Slot, GpuError> {
         let (nodes, leaves) = (forest.nodes.len() as u32, forest.leaves.len() as u32);
         let node_need = self.node_space.needed(nodes);
         let leaf_need = self.leaf_space.needed(leaves);
@@ -98,8 +128,29 @@ impl Arena {
         Ok(slot)
     }
 
-    /// Gives a slot back.
-    pub fn remove(&mut self, slot: Slot) {
+    /// Gives the place of a forest back, whoever else may still hold it.
+    pub fn remove(&mut self, forest: &Arc<Forest>) {
+        if let Some((_, slot)) = self.slots.remove(&address(forest)) {
+            self.give(slot);
+        }
+    }
+
+    /// Gives back the places of all forests that nobody holds any more.
+    pub fn collect(&mut self) {
+        let mut gone = Vec::new();
+        self.slots.retain(|_, (forest, slot)| {
+            let held = forest.strong_count() > 0;
+            if !held {
+                gone.push(*slot);
+            }
+            held
+        });
+        // In the order in which they lie: which place is taken next must not depend on the order of a hash map.
+        gone.sort_by_key(|slot| (slot.node_base, slot.leaf_base));
+        gone.into_iter().for_each(|slot| self.give(slot));
+    }
+
+    fn give(&mut self, slot: Slot) {
         self.node_space.give(slot.node_base, slot.nodes);
         self.leaf_space.give(slot.leaf_base, slot.leaves);
     }

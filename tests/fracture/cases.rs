@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use glam::DVec3;
 use kintsugi::{
-    bodies::mass_properties,
     fracture::{
         Fracture, FractureParams, Labelling, Pattern, PatternError, Preset, Recipe, Surface,
         crack::{CrackNoise, CrackShape, Displacement, Dusty, Offset, Sides},
     },
+    shape::grid_mass,
     svo::Forest,
 };
 use proptest::prelude::*;
@@ -90,7 +90,7 @@ impl Case {
     /// Pattern and recipe for one tree.
     pub fn parts(&self, forest: &Forest, tree: u32) -> (Pattern, Recipe) {
         let params = self.params();
-        let bounds = mass_properties(forest, tree as usize).bounds;
+        let bounds = grid_mass(forest, tree as usize).bounds;
         let point = bounds.0 + DVec3::from_array(self.impact.map(part)) * (bounds.1 - bounds.0);
         let drawn = |params: &FractureParams| -> Result<Pattern, PatternError> {
             Pattern::near_object(params, point, bounds, forest, tree)

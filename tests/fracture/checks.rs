@@ -24,7 +24,7 @@ pub const CHECKS: [(&str, Check); 14] = [
     ("F1 counts", f1::counts),
     ("F1 octrees", f1::octrees),
     ("F2 mass", f2::mass),
-    ("F2 mass properties", f2::mass_properties),
+    ("F2 mass properties", f2::grid_mass),
     ("F3 motion", f3::motion),
     ("F4 pieces", f4::pieces),
     ("F5 partners", f5::partners),

@@ -3,7 +3,7 @@
 
 use glam::{DMat3, DVec3};
 use kintsugi::{
-    bodies::MassProperties,
+    shape::GridMass,
     svo::morton::{self, Key},
 };
 
@@ -65,12 +65,12 @@ impl Sums {
         self.voxels += 1;
     }
 
-    pub fn properties(&self) -> MassProperties {
+    pub fn properties(&self) -> GridMass {
         let centre = self.first / self.volume;
         let outer = DMat3::from_cols(centre * centre.x, centre * centre.y, centre * centre.z);
         let about = self.second - outer * self.volume;
         let trace = about.x_axis.x + about.y_axis.y + about.z_axis.z;
-        MassProperties {
+        GridMass {
             volume: self.volume,
             centre,
             inertia: DMat3::IDENTITY * trace - about,
@@ -80,7 +80,7 @@ impl Sums {
     }
 }
 
-pub fn mass_properties(_: &Bed, got: &Outcome) -> Result<(), String> {
+pub fn grid_mass(_: &Bed, got: &Outcome) -> Result<(), String> {
     let mut sums = vec![Sums::default(); got.pieces.len()];
     for copy in &got.copies {
         sums[copy.piece as usize].add(copy.key, f64::from(copy.leaf.coverage));

@@ -1,15 +1,19 @@
 //! F3: splitting a moving, spinning body conserves momentum, angular momentum and kinetic energy to 1e-5, since every piece takes over the
 //! body's velocity where it is. What a gap takes away takes its share along.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use glam::{DMat3, DQuat, DVec3};
 use kintsugi::{
-    bodies::{Body, BodyState, MassProperties},
+    bodies::{Body, BodyState},
     fracture::{FractureParams, Surface},
     gpu::Gpu,
     scene::{Arrived, Sandbox, Scene, SceneBody, Tuning, breaking::part_state},
-    svo::Grid,
+    shape::{GridMass, Look, Octree, Shape},
+    svo::{Forest, Grid},
 };
 
 use super::{
@@ -22,6 +26,12 @@ use super::{
 /// Relative error allowed.
 const MOTION: f64 = 1e-5;
 
+/// The shape of an octree of which only the mass counts.
+fn shape(mass: GridMass, grid: Grid) -> Shape {
+    let octree = Octree { forest: Arc::new(Forest::default()), tree: 0, grid, mass };
+    Shape::octree(octree, 1.0, Look::default())
+}
+
 /// Momentum, angular momentum about the world's origin, kinetic energy.
 #[derive(Clone, Copy, Debug, Default)]
 struct Motion {
@@ -31,7 +41,7 @@ struct Motion {
 }
 
 impl Motion {
-    fn add(&mut self, state: &BodyState, mass: &MassProperties, h: f64, density: f64) {
+    fn add(&mut self, state: &BodyState, mass: &GridMass, h: f64, density: f64) {
         let m = density * mass.volume * h.powi(3);
         let turn = DMat3::from_quat(state.rotation);
         let spin = turn * (mass.inertia * (density * h.powi(5))) * turn.transpose() * state.angular_velocity;
@@ -70,13 +80,18 @@ pub fn motion(bed: &Bed, got: &Outcome) -> Result<(), String> {
 
     let mut after = Motion::default();
     for piece in &got.pieces {
-        after.add(&part_state(&state, &whole, &piece.mass, &grid), &piece.mass, grid.h, 1.0);
+        after.add(
+            &part_state(&state, &shape(whole, grid), &shape(piece.mass, grid)),
+            &piece.mass,
+            grid.h,
+            1.0,
+        );
     }
     let mut dust = Sums::default();
     lost(bed, got).for_each(|(key, volume)| dust.add(key, volume));
     if dust.volume > 0.0 {
         let dust = dust.properties();
-        after.add(&part_state(&state, &whole, &dust, &grid), &dust, grid.h, 1.0);
+        after.add(&part_state(&state, &shape(whole, grid), &shape(dust, grid)), &dust, grid.h, 1.0);
     }
     after.differs_from(&before).map_or(Ok(()), Err)
 }
@@ -92,7 +107,7 @@ fn until(sandbox: &mut Sandbox, wanted: Arrived) {
 fn motion_of(bodies: &[Body]) -> Motion {
     let mut sum = Motion::default();
     for body in bodies {
-        sum.add(&body.state, &body.def.mass, body.def.grid.h, body.def.density);
+        sum.add(&body.state, &body.def.octree().mass, body.def.octree().grid.h, body.def.shape.density());
     }
     sum
 }
@@ -133,7 +148,8 @@ fn a_spinning_body_in_the_sandbox_breaks_into_pieces_that_move_as_it_did() {
                 assert!(piece.state.linear_velocity.distance(there) < 1e-9 && arm.length() < 2.0);
                 assert_eq!(piece.state.angular_velocity, whole.state.angular_velocity);
                 let centre = whole.state.rotation
-                    * ((piece.def.mass.centre - whole.def.mass.centre) * whole.def.grid.h);
+                    * ((piece.def.octree().mass.centre - whole.def.octree().mass.centre)
+                        * whole.def.octree().grid.h);
                 assert!(centre.distance(arm) < 1e-9, "{name}: a piece stays where it was");
             }
             let after = motion_of(pieces);

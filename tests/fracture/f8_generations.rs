@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use kintsugi::{
-    bodies::mass_properties,
     fracture::{Surface, hidden},
+    shape::grid_mass,
 };
 
 use super::{
@@ -25,7 +25,7 @@ fn generations(bench: &Bench, name: &str, surfaces: [Surface; GENERATIONS]) -> F
     let mut sum = Figures::default();
     let first = plain(name, 6, surfaces[0], 12, 0);
     let (mut forest, mut tree) = (first.shape.octree(6), 0);
-    let whole = mass_properties(&forest, 0).volume;
+    let whole = grid_mass(&forest, 0).volume;
     // What is no longer broken.
     let mut aside = 0.0;
     for (generation, surface) in surfaces.into_iter().enumerate() {

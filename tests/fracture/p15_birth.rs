@@ -7,6 +7,7 @@ use glam::{DQuat, DVec3};
 use kintsugi::{
     bodies::{BodyDef, BodyState, Family, World, WorldSettings},
     fracture::Surface,
+    shape::{Look, Octree, Shape},
     svo::{Arena, Grid},
 };
 
@@ -33,22 +34,19 @@ fn nothing_pushes_the_pieces_of_any_surface_apart() {
         let (pattern, recipe) = case.parts(&forest, 0);
         let fracture = bench.run(&forest, 0, &pattern, &recipe).expect("it breaks");
         let mut arena = Arena::new(gpu).expect("an empty arena fits");
-        let slot = arena.insert(gpu, &fracture.forest).expect("the pieces fit");
+        arena.insert(gpu, &fracture.forest).expect("the pieces fit");
         let settings =
             WorldSettings { gravity: DVec3::ZERO, floor: None, sleeping: false, ..WorldSettings::default() };
         let mut world = World::new(gpu, settings).expect("the passes compile");
         let grid = Grid::around(DVec3::ZERO, DVec3::ONE, level);
         let family = Family::unique();
         for piece in &fracture.pieces {
+            let octree =
+                Octree { forest: Arc::clone(&fracture.forest), tree: piece.tree, grid, mass: piece.mass };
             world.add(BodyDef {
-                forest: Arc::clone(&fracture.forest),
-                slot,
-                tree: piece.tree,
-                grid,
+                shape: Arc::new(Shape::octree(octree, 2000.0, Look::default())),
                 meters_per_unit: 1.0,
                 family,
-                mass: piece.mass,
-                density: 2000.0,
                 friction: 0.6,
                 restitution: 0.1,
                 fixed: false,

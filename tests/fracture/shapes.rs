@@ -180,7 +180,7 @@ pub fn meshes() -> Vec<PathBuf> {
 fn the_six_shapes_are_what_they_are_called() {
     for name in SIX {
         let forest = Shape::Named(name.into()).octree(6);
-        let mass = kintsugi::bodies::mass_properties(&forest, 0);
+        let mass = kintsugi::shape::grid_mass(&forest, 0);
         let size = mass.bounds.1 - mass.bounds.0;
         let share = mass.volume / size.element_product();
         println!(

@@ -54,7 +54,7 @@ pub fn plane_manifolds(
                 continue;
             }
             near = true;
-            let surfels = shapes.get(&body.def.forest, level).surfels.clone();
+            let surfels = shapes.get(&body.def.octree().forest, level).surfels.clone();
             let to_world = body.world_from_grid();
             let first_key = (number as u64) << PLANE_SHIFT;
             let mut walk = Walk {
@@ -71,7 +71,7 @@ pub fn plane_manifolds(
             if body.def.is_crumb() {
                 walk.corners();
             } else {
-                walk.descend(body.def.tree, 0, 0);
+                walk.descend(body.def.octree().tree, 0, 0);
             }
             let found = Totals::of(&walk.found);
             totals.points += found.points;
@@ -117,7 +117,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn descend(&mut self, node: u32, level: u32, key: Key) {
-        let forest = &self.body.def.forest;
+        let forest = &self.body.def.octree().forest;
         let Some(&parent) = forest.nodes.get(node as usize) else {
             return;
         };
@@ -130,7 +130,9 @@ impl Walk<'_> {
             let low = DVec3::from(morton::decode(child_key).map(f64::from));
             let centre = self.to_world.transform_point3((low + 0.5) * size);
             // Half a diagonal, and a voxel for surfaces that leave their cell.
-            if self.plane.distance(centre) - (0.867 * size + 1.0) * self.body.def.grid.h >= self.margin {
+            if self.plane.distance(centre) - (0.867 * size + 1.0) * self.body.def.octree().grid.h
+                >= self.margin
+            {
                 continue;
             }
             if level + 1 == self.level {
@@ -142,10 +144,10 @@ impl Walk<'_> {
     }
 
     fn corners(&mut self) {
-        let forest = &self.body.def.forest;
-        let tree = self.body.def.tree as usize;
+        let forest = &self.body.def.octree().forest;
+        let tree = self.body.def.octree().tree as usize;
         let range = |t: usize| forest.tree_start.get(t).map_or(0, |&i| i as usize);
-        let area = 0.25 * self.body.def.grid.h.powi(2);
+        let area = 0.25 * self.body.def.octree().grid.h.powi(2);
         for leaf in range(tree)..range(tree + 1) {
             let low = DVec3::from(morton::decode(forest.leaves.keys[leaf]).map(f64::from));
             for c in 0..8u32 {
@@ -169,12 +171,14 @@ impl Walk<'_> {
         let beside = |p: &DVec3| (*p - body.state.position).reject_from_normalized(plane.normal).length();
         let rank = |p: &DVec3| plane.distance(*p) - 1e-3 * beside(p);
         let lowest = (first..end)
-            .map(|leaf| self.to_world.transform_point3(leaf_sample(&body.def.forest, leaf).0.as_dvec3()))
+            .map(|leaf| {
+                self.to_world.transform_point3(leaf_sample(&body.def.octree().forest, leaf).0.as_dvec3())
+            })
             .min_by(|a, b| rank(a).total_cmp(&rank(b)));
         let Some(p) = lowest.filter(|p| plane.distance(*p) < self.margin) else {
             return;
         };
-        let area = f64::from(self.surfels.areas[index as usize]) * body.def.grid.h.powi(2);
+        let area = f64::from(self.surfels.areas[index as usize]) * body.def.octree().grid.h.powi(2);
         let surfel = &self.surfels.items[index as usize];
         let normal = self.to_world.transform_vector3(surfel.side(0).1.as_dvec3()).normalize_or_zero();
         let facing = normal.dot(plane.normal).abs();

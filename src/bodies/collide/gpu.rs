@@ -83,7 +83,7 @@ impl GpuNarrow {
     ) -> Result<(), GpuError> {
         for pair in pairs {
             for (&body, level) in pair.bodies.iter().zip(pair.levels) {
-                shapes.get(&bodies[body].def.forest, level);
+                shapes.get(&bodies[body].def.octree().forest, level);
             }
         }
         if !shapes.stale && self.uploaded {

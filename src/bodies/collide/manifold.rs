@@ -138,7 +138,7 @@ pub fn pair_manifolds(
         let (own, later) = rest.split_at(count);
         rest = later;
         let surfels = [0, 1].map(|s| {
-            let forest = &bodies[pair.bodies[s]].def.forest;
+            let forest = &bodies[pair.bodies[s]].def.octree().forest;
             shapes.get(forest, pair.levels[s]).surfels.clone()
         });
         work.push((pair, own, surfels));
@@ -236,7 +236,7 @@ fn contact_points(pair: &Pair, hits: &[Hit], bodies: &[Body], surfels: &[Arc<Sur
         // Round an edge the planes of coarse cells reach beyond the solid; the leaves know. Such a point is not behind any surface,
         // and would hold the pair in a wedge that is not there.
         if gap < -BESIDE_CELLS * cell[b]
-            && !is_in_solid(&body[b].def.forest, body[b].def.tree, in_voxels(b, point))
+            && !is_in_solid(&body[b].def.octree().forest, body[b].def.octree().tree, in_voxels(b, point))
         {
             continue;
         }
@@ -266,7 +266,7 @@ fn contact_points(pair: &Pair, hits: &[Hit], bodies: &[Body], surfels: &[Arc<Sur
             plane: from_world[1] * normal,
             found: separation,
             separation,
-            area: f64::from(surfels[a].areas[(hit.a >> 1) as usize]) * body[a].def.grid.h.powi(2),
+            area: f64::from(surfels[a].areas[(hit.a >> 1) as usize]) * body[a].def.octree().grid.h.powi(2),
             normal_impulse: 0.0,
             friction_impulse: DVec3::ZERO,
             total_impulse: 0.0,

@@ -32,6 +32,7 @@ pub use overlap::{CollisionPoint, Column, GpuOverlap, Overlap, of_bodies, of_pla
 pub use reference::find_hits;
 
 use super::{Body, surfels, surfels::Shapes};
+use crate::svo::Arena;
 use glam::{DMat4, DVec3};
 
 /// How far beyond touching a contact is made, cells.
@@ -110,25 +111,36 @@ impl Pair {
     /// First nodes of the levels of a and b, for both directions.
     #[must_use]
     pub fn firsts(&self, bodies: &[Body]) -> [[u32; 2]; 2] {
-        let first = |s: usize| surfels::first_of_level(&bodies[self.bodies[s]].def.forest, self.levels[s]);
+        let first =
+            |s: usize| surfels::first_of_level(&bodies[self.bodies[s]].def.octree().forest, self.levels[s]);
         [[first(0), first(1)], [first(1), first(0)]]
     }
 
-    /// Both directions, first a = lower body, as the compute passes need them.
+    /// Whether the octrees of both bodies are in the arena.
     #[must_use]
-    pub fn directed(&self, bodies: &[Body], shapes: &mut Shapes, dt: f64) -> [Directed; 2] {
+    pub fn is_resident(&self, bodies: &[Body], arena: &Arena) -> bool {
+        self.bodies.iter().all(|k| arena.slot(&bodies[*k].def.octree().forest).is_some())
+    }
+
+    /// Both directions, first a = lower body, as the compute passes need them; the octrees are in the arena.
+    #[must_use]
+    pub fn directed(&self, bodies: &[Body], arena: &Arena, shapes: &mut Shapes, dt: f64) -> [Directed; 2] {
         let mut both = self.geometry(bodies, dt);
+        let base = [0, 1].map(|s| {
+            arena.slot(&bodies[self.bodies[s]].def.octree().forest).map_or(0, |slot| slot.node_base)
+        });
         let shift = [0, 1].map(|s| {
-            let (forest, level) = (&bodies[self.bodies[s]].def.forest, self.levels[s]);
+            let (forest, level) = (&bodies[self.bodies[s]].def.octree().forest, self.levels[s]);
             shapes.get(forest, level).gpu_base.wrapping_sub(surfels::first_of_level(forest, level))
         });
         for (d, record) in both.iter_mut().enumerate() {
+            (record.a[0], record.b[0]) = (base[d], base[1 - d]);
             (record.a[3], record.b[3]) = (shift[d], shift[1 - d]);
         }
         both
     }
 
-    /// The same, but for where the surfels are on the GPU.
+    /// The same, but for where nodes and surfels are on the GPU.
     fn geometry(&self, bodies: &[Body], dt: f64) -> [Directed; 2] {
         let to_world = [0, 1].map(|s| cells_to_world(&bodies[self.bodies[s]], self.levels[s]));
         let from_world = to_world.map(|m| m.inverse());
@@ -138,9 +150,9 @@ impl Pair {
             let map = (from_world[1 - d] * to_world[d]).transpose();
             let row = |r: glam::DVec4| r.as_vec4().to_array();
             let motion = from_world[1 - d].transform_vector3(motion(a, b, dt));
-            let tree = |body: &Body, level: u32| [body.def.slot.node_base, body.def.tree, level, 0];
-            let (low, high) = b.def.mass.bounds;
-            let voxels = f64::from(1u32 << (b.def.forest.level - level_b));
+            let tree = |body: &Body, level: u32| [0, body.def.octree().tree, level, 0];
+            let (low, high) = b.def.octree().mass.bounds;
+            let voxels = f64::from(1u32 << (b.def.octree().forest.level - level_b));
             let cells = |p: DVec3| p.as_vec3().extend(0.0).to_array();
             Directed {
                 // Of the cells, which may be larger than the voxels in them.
@@ -158,12 +170,12 @@ impl Pair {
 
 /// Edge of a cell of `level`, m.
 pub fn cell_size(body: &Body, level: u32) -> f64 {
-    body.def.grid.h * f64::from(1u32 << (body.def.forest.level - level))
+    body.def.octree().grid.h * f64::from(1u32 << (body.def.octree().forest.level - level))
 }
 
 /// Cells of `level` to world metres.
 fn cells_to_world(body: &Body, level: u32) -> DMat4 {
-    let scale = f64::from(1u32 << (body.def.forest.level - level));
+    let scale = f64::from(1u32 << (body.def.octree().forest.level - level));
     body.world_from_grid() * DMat4::from_scale(DVec3::splat(scale))
 }
 

@@ -87,7 +87,7 @@ fn hits_of(
 ) -> (Vec<Hit>, Option<Near>) {
     let mut hits = Vec::new();
     let body = pair.bodies.map(|k| &bodies[k]);
-    let known = |s: usize| shapes.known(&body[s].def.forest, pair.levels[s]);
+    let known = |s: usize| shapes.known(&body[s].def.octree().forest, pair.levels[s]);
     let (Some(a), Some(b)) = (known(0), known(1)) else { return (hits, near) };
     let surfels = [a, b];
     let dense = [0, 1].map(|s| shapes.dense(body[s], pair.levels[s]));
@@ -97,12 +97,12 @@ fn hits_of(
     }
     for (d, record) in pair.geometry(bodies, dt).iter().enumerate() {
         let side = |s: usize| Side {
-            forest: &body[s].def.forest,
+            forest: &body[s].def.octree().forest,
             surfels: surfels[s],
             dense: dense[s].as_deref(),
-            tree: body[s].def.tree,
+            tree: body[s].def.octree().tree,
             level: pair.levels[s],
-            first: first_of_level(&body[s].def.forest, pair.levels[s]),
+            first: first_of_level(&body[s].def.octree().forest, pair.levels[s]),
         };
         let is_fast = Vec3::from(record.motion).length() >= FAST;
         let direction = 2 * pair_index + d as u32;

@@ -33,11 +33,8 @@ fn the_gpu_finds_the_hits_of_the_reference() {
         let mut def = body(&ball, 0, grid(5, 0.5), 4, DVec3::new(0.1, 0.7, 0.0));
         def.state.linear_velocity.x = -6.0;
         w.add(def);
-        let slots =
-            [0, w.bodies.len() - 1].map(|i| arena.insert(&gpu, &w.bodies[i].def.forest).expect("room"));
-        let last = w.bodies.len() - 1;
-        for (i, b) in w.bodies.iter_mut().enumerate() {
-            b.def.slot = slots[usize::from(i == last)];
+        for b in &w.bodies {
+            arena.insert(&gpu, &b.def.octree().forest).expect("room");
         }
         steps(&mut w, seconds);
         let mut shapes = Shapes::default();
@@ -48,7 +45,8 @@ fn the_gpu_finds_the_hits_of_the_reference() {
             }
         }
         narrow.prepare(&gpu, &pairs, &w.bodies, &mut shapes).expect("surfels");
-        let directed: Vec<_> = pairs.iter().flat_map(|p| p.directed(&w.bodies, &mut shapes, 0.01)).collect();
+        let directed: Vec<_> =
+            pairs.iter().flat_map(|p| p.directed(&w.bodies, &arena, &mut shapes, 0.01)).collect();
         let firsts: Vec<_> = pairs.iter().flat_map(|p| p.firsts(&w.bodies)).collect();
         let want = find_hits(&pairs, &w.bodies, &mut shapes, 0.01, None);
         let (got, _) = narrow.find_hits(&gpu, &arena, &directed, &firsts).expect("hits");
@@ -64,9 +62,8 @@ fn the_gpu_finds_the_hits_of_the_reference() {
         wrong.iter_mut().step_by(100).for_each(|h| h.b ^= 1);
         wrong.sort_unstable();
         assert!(difference(&want, &wrong) > TOLERANCE);
-        for slot in slots {
-            arena.remove(slot);
-        }
+        drop((w, shapes));
+        arena.collect();
     }
     let (none, _) = narrow.find_hits(&gpu, &arena, &[], &[]).expect("nothing");
     assert!(none.is_empty());
@@ -78,10 +75,9 @@ fn a_gpu_world_moves_as_a_cpu_world_and_twice_the_same() {
     let run = || {
         let mut w = pile(5, 5, 3);
         let mut arena = Arena::new(&gpu).expect("an arena");
-        let slot = arena.insert(&gpu, &w.bodies[0].def.forest).expect("room");
+        arena.insert(&gpu, &w.bodies[0].def.octree().forest).expect("room");
         w.narrow = Some(GpuNarrow::new(&gpu).expect("kernels"));
         w.settings.narrow = Narrow::Gpu;
-        w.bodies.iter_mut().for_each(|b| b.def.slot = slot);
         for _ in 0..60 {
             w.step(&gpu, &arena).expect("a step");
         }

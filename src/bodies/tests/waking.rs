@@ -17,7 +17,8 @@ fn tower(level: u32, densities: &[f64]) -> (World, Vec<BodyId>) {
     for (i, density) in densities.iter().enumerate() {
         let mut def = body(&forest, 0, grid(level, 1.0), level, DVec3::ZERO);
         def.state.position.y += -low_y(&def) + 0.5 * i as f64;
-        (def.family, def.density) = (Family::unique(), *density);
+        def.family = Family::unique();
+        def.set_density(*density);
         ids.push(w.add(def));
     }
     let r = steps(&mut w, 4.0);
@@ -48,7 +49,7 @@ fn who_is_struck_keeps_its_contacts_with_sleepers() {
     let (mut w, ids) = tower(6, &[1000.0; 3]);
     let shot = Arc::new(ball(5, Vec3::splat(16.0), 10.0));
     let mut def = body(&shot, 0, grid(5, 0.5), 5, DVec3::new(-1.0, 0.0, 0.0));
-    def.density = 4000.0;
+    def.set_density(4000.0);
     def.state.position = w.bodies[1].state.position + DVec3::new(-0.9, 0.0, 0.0);
     def.state.linear_velocity = DVec3::X * 12.0;
     w.add(def);

@@ -22,7 +22,7 @@ use self::{
 use super::{Dropped, Fracture, Merge, Pattern, Piece, SmallRule, Smallest};
 
 use crate::{
-    bodies::mass_properties,
+    shape::grid_mass,
     svo::{
         Forest, Octant, gather,
         morton::{self, Key},
@@ -135,7 +135,7 @@ fn merge_small(
         .map(|(tree, (name, group))| {
             let mut piece = Piece { tree: tree as u32, ..fracture.pieces[*name as usize].clone() };
             if group.members.len() > 1 {
-                piece.mass = mass_properties(&after, tree);
+                piece.mass = grid_mass(&after, tree);
                 piece.voxels = piece.mass.voxels;
             }
             (piece, *group)

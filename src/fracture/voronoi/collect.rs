@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::octrees::{NO_LEAF, Octrees};
 use crate::{
-    bodies::mass_properties,
     fracture::{Fracture, FractureCounts, FractureError, Piece, Source, Volume},
     gpu::{StageTiming, Submissions, read_all},
+    shape::grid_mass,
     svo::{Forest, LeafColor, Leaves},
 };
 
@@ -81,7 +81,7 @@ pub(in crate::fracture) fn collect(
     let mut pieces: Vec<Piece> = (0..tree_cells.len())
         .into_par_iter()
         .map(|tree| {
-            let mass = mass_properties(&forest, tree);
+            let mass = grid_mass(&forest, tree);
             Piece { tree: tree as u32, cell: tree_cells[tree], voxels: mass.voxels, mass }
         })
         .collect();

@@ -4,6 +4,7 @@
 //! voxels on the cracks, `octrees` makes octrees of them, `islands` tells apart what does not hang together, `collect` reads the pieces
 //! back. [`Fracturer::fracture`] is the recipe; [`reference`] says the same on the whole grid without an octree or a GPU, for tests.
 
+mod breaker;
 mod collect;
 pub(in crate::fracture) mod descent;
 pub mod faces;
@@ -20,6 +21,10 @@ pub mod surface;
 pub(in crate::fracture) mod testing;
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+pub(crate) use breaker::parts_of;
+pub use breaker::{METHOD, OctreeBreaker, VoronoiDetail, cells_of, recipe_of};
 
 use self::surface::{
     boundary_set::BoundarySetPass,

@@ -12,8 +12,8 @@ use crate::fracture::{
     voronoi::testing::{Bench, assert_planar, ball, comb, forest_of, seeds, shell},
 };
 use crate::{
-    bodies::mass_properties,
     mesh::builtin,
+    shape::grid_mass,
     svo::{
         Arena, Forest, Octant,
         morton::{self, Key},
@@ -130,7 +130,7 @@ fn small_pieces_merge_and_drop_as_the_brute_force_says() {
             let mut have: Vec<_> = got.pieces.iter().map(|p| voxels(&got.forest, p.tree as usize)).collect();
             for (piece, voxels) in got.pieces.iter().zip(&have) {
                 assert_eq!(piece.voxels, voxels.len() as u64);
-                assert_eq!(piece.mass, mass_properties(&got.forest, piece.tree as usize));
+                assert_eq!(piece.mass, grid_mass(&got.forest, piece.tree as usize));
             }
             have.sort();
             assert!(have == wanted, "{name} {rule:?}: {} pieces, not {}", have.len(), wanted.len());
@@ -140,7 +140,7 @@ fn small_pieces_merge_and_drop_as_the_brute_force_says() {
             *first.1 = !*first.1;
             assert!(have != planted);
 
-            let before = mass_properties(&forest, 0).volume;
+            let before = grid_mass(&forest, 0).volume;
             assert!((got.volume() / before - 1.0).abs() < 1e-6, "{name} {rule:?}");
             let gone = plain.counts.pieces - got.counts.pieces;
             assert_eq!(got.counts.merged + got.counts.dropped, gone, "{name} {rule:?}");
@@ -308,7 +308,7 @@ fn very_many_seeds_equal_the_reference() {
         assert_planar(forest, &seeds(level, count, 12), &format!("{name} level {level} seeds {count}"));
     }
     let forest = object("vase", 7);
-    let bounds = mass_properties(&forest, 0).bounds;
+    let bounds = grid_mass(&forest, 0).bounds;
     let params = FractureParams { seeds: 1000, preset: Preset::Uniform, ..Default::default() };
     let pattern = Pattern::near_object(&params, bounds.1, bounds, &forest, 0).unwrap();
     let got = bench.run(&forest, 0, &pattern, None);
@@ -347,13 +347,13 @@ fn a_number_of_pieces_is_reached() {
         let mut arena = Arena::new(&bench.gpu).unwrap();
         let slot = arena.insert(&bench.gpu, &forest).unwrap();
         let source = Source { arena: &arena, slot, forest: &forest, tree: 0 };
-        let bounds = mass_properties(&forest, 0).bounds;
+        let bounds = grid_mass(&forest, 0).bounds;
         let point = bounds.0 + DVec3::new(0.5, 0.6, 0.95) * (bounds.1 - bounds.0);
         let draw = |params: &FractureParams| Pattern::near_object(params, point, bounds, &forest, 0);
         for wanted in [5u32, 20, 60] {
             let params = FractureParams { target_pieces: Some(wanted), ..Default::default() };
             let (pattern, fracture) =
-                bench.fracturer.fracture_as(&bench.gpu, &source, &params, None, &draw).unwrap();
+                bench.fracturer.fracture_as(&bench.gpu, &source, &params, &params.recipe(), &draw).unwrap();
             let solved = fracture.solved.unwrap();
             println!("{name}: {solved:?}");
             assert_eq!(solved.reached as usize, fracture.pieces.len());
@@ -363,7 +363,8 @@ fn a_number_of_pieces_is_reached() {
             assert!(off <= (wanted / 10).max(1), "{name}: {} for {wanted}", solved.reached);
             // What came out is what the found number of seeds gives.
             let again = FractureParams { seeds: solved.seeds, rng: solved.rng, ..Default::default() };
-            let plain = bench.fracturer.fracture_as(&bench.gpu, &source, &again, None, &draw).unwrap().1;
+            let plain =
+                bench.fracturer.fracture_as(&bench.gpu, &source, &again, &again.recipe(), &draw).unwrap().1;
             assert!(plain.solved.is_none() && *plain.forest == *fracture.forest);
         }
     }

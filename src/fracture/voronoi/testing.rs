@@ -75,9 +75,9 @@ impl Bench {
     pub fn with_source<T>(&self, forest: &Arc<Forest>, tree: u32, work: impl FnOnce(&Source<'_>) -> T) -> T {
         let mut arena = Arena::new(&self.gpu).unwrap();
         // Something in front, so that a slot's base that is forgotten shows.
-        arena.insert(&self.gpu, &ball(3)).unwrap();
-        let slot = arena.insert(&self.gpu, forest).unwrap();
-        work(&Source { arena: &arena, slot, forest, tree })
+        arena.insert(&self.gpu, &Arc::new(ball(3))).unwrap();
+        arena.insert(&self.gpu, forest).unwrap();
+        work(&Source::new(&arena, forest, tree).unwrap())
     }
 }
 
@@ -275,6 +275,7 @@ pub(crate) fn run_every_kernel() {
     let base = Recipe { interior, ..Recipe::default() };
     let recipes = [
         base.clone(),
+        Recipe { island_level: Some(3), ..base.clone() },
         Recipe { labelling: Labelling::Iterative, ..base.clone() },
         Recipe { surface: Surface::Rough, crack: crack(3), ..base.clone() },
         Recipe { surface: Surface::Rough, crack: crack(5), ..base.clone() },

@@ -80,7 +80,7 @@ fn mass_is_conserved_over_three_generations_and_bytes_repeat() {
     for generation in 0..3u64 {
         let pattern = seeds(6, 12, 40 + generation);
         let result = bench.run(&forest, tree, &pattern, None);
-        let before = crate::bodies::mass_properties(&forest, tree as usize);
+        let before = crate::shape::grid_mass(&forest, tree as usize);
         let after: f64 = result.pieces.iter().map(|p| p.mass.volume).sum();
         println!(
             "generation {generation}: {} pieces, {} before, {after} after",

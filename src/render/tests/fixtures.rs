@@ -14,7 +14,8 @@ use crate::{
         tables::FrameData,
         targets::{HitData, read_texture},
     },
-    svo::{Arena, Forest, LeafColor, Leaves, build, morton, pack_cut, pack_normal},
+    shape::{GridMass, Look, Octree, Shape},
+    svo::{Arena, Forest, Grid, LeafColor, Leaves, build, morton, pack_cut, pack_normal},
     voxelize::{Progress, voxelize},
 };
 
@@ -120,6 +121,23 @@ pub struct Stage {
     pub marks: CellMarks,
 }
 
+/// The shape of a tree; only its bounds count here.
+fn shape(forest: &Arc<Forest>, tree: u32, mass: GridMass) -> Arc<Shape> {
+    let grid = Grid { level: forest.level, origin: DVec3::ZERO, h: 1.0 };
+    let octree = Octree { forest: Arc::clone(forest), tree, grid, mass };
+    Arc::new(Shape::octree(octree, 1.0, Look::default()))
+}
+
+/// Leaf level of a body.
+pub fn level(body: &RenderBody) -> u32 {
+    body.shape.as_octree().map_or(0, Octree::level)
+}
+
+/// Tree of a body.
+pub fn root(body: &RenderBody) -> u32 {
+    body.shape.as_octree().map_or(0, |octree| octree.tree)
+}
+
 impl Stage {
     /// An empty stage, or `None` where there is no adapter.
     pub fn open() -> Option<Self> {
@@ -142,18 +160,18 @@ impl Stage {
 
     /// Adds a body whose grid has an edge of `edge` metres and whose grid centre lies at `centre`.
     pub fn add(&mut self, forest: &Forest, edge: f32, rotation: Quat, centre: Vec3) -> usize {
-        let slot = self.arena.insert(&self.gpu, forest).expect("insert");
+        let forest = Arc::new(forest.clone());
+        self.arena.insert(&self.gpu, &forest).expect("insert");
         let side = (1u32 << forest.level) as f32;
         let pose = Mat4::from_rotation_translation(rotation, centre)
             * Mat4::from_scale(Vec3::splat(edge / side))
             * Mat4::from_translation(Vec3::splat(-0.5 * side));
         let id = self.bodies.len() as u32;
+        let (low, high) = bounds(&forest);
+        let mass = GridMass { bounds: (low.as_dvec3(), high.as_dvec3()), ..GridMass::default() };
         self.bodies.push(RenderBody {
-            slot,
-            root: 0,
-            level: forest.level,
-            world_from_grid: pose,
-            bounds: bounds(forest),
+            shape: shape(&forest, 0, mass),
+            world_from_local: pose,
             id,
             selected: false,
             mark: None,
@@ -173,12 +191,12 @@ impl Stage {
         let bounds = (low.as_dvec3(), high.as_dvec3());
         let front = DVec3::new(0.5, 0.55, 0.8) * side;
         let pattern = Pattern::near_object(&params, front, bounds, &whole, 0).expect("good parameters");
-        let slot = self.arena.insert(&self.gpu, &whole).expect("insert");
-        let source = Source { arena: &self.arena, slot, forest: &whole, tree: 0 };
+        self.arena.insert(&self.gpu, &whole).expect("insert");
+        let source = Source::new(&self.arena, &whole, 0).expect("it is there");
         let fracturer = Fracturer::new(&self.gpu).expect("the passes compile");
         let broken = fracturer.fracture(&self.gpu, &source, &pattern, &Recipe::default()).expect("it breaks");
 
-        let slot = self.arena.insert(&self.gpu, &broken.forest).expect("insert");
+        self.arena.insert(&self.gpu, &broken.forest).expect("insert");
         let scale = Mat4::from_scale(Vec3::splat(1.6 / side as f32));
         let to_axis = Mat4::from_translation(Vec3::new(-0.5 * side as f32, -low.y, -0.5 * side as f32));
         for (i, piece) in broken.pieces.iter().enumerate() {
@@ -190,11 +208,8 @@ impl Stage {
                 pose = Mat4::from_translation(centre + away) * turn * Mat4::from_translation(-centre) * pose;
             }
             self.bodies.push(RenderBody {
-                slot,
-                root: piece.tree,
-                level,
-                world_from_grid: pose,
-                bounds: (piece.mass.bounds.0.as_vec3(), piece.mass.bounds.1.as_vec3()),
+                shape: shape(&broken.forest, piece.tree, piece.mass),
+                world_from_local: pose,
                 id: i as u32,
                 selected: i == 1,
                 mark: None,

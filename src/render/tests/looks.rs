@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use glam::{DVec2, Vec3};
 
 use super::{
-    fixtures::{Stage, Taken, altered},
+    fixtures::{Stage, Taken, altered, root},
     reference::{leaves_of, look},
 };
 use crate::{
@@ -35,7 +35,7 @@ fn vase() -> Option<Scene> {
     let forest = (*stage.add_broken_vase(6)).clone();
     stage.seams = None;
     stage.size = [96, 72];
-    let leaves = stage.bodies.iter().map(|body| leaves_of(&forest, body.root)).collect();
+    let leaves = stage.bodies.iter().map(|body| leaves_of(&forest, root(body))).collect();
     Some(Scene { stage, forest, leaves })
 }
 
@@ -64,7 +64,8 @@ impl Scene {
             let Some(body) = self.stage.bodies.get(hit.body as usize) else { continue };
             let place = DVec2::new((i % width) as f64 + 0.5, (i / width) as f64 + 0.5);
             let leaves = &self.leaves[hit.body as usize];
-            let Some(wanted) = look(&taken.frame, color_by, hit, place, &(*body, &self.forest), leaves)
+            let Some(wanted) =
+                look(&taken.frame, color_by, hit, place, &(body.clone(), &self.forest), leaves)
             else {
                 continue;
             };

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use glam::{EulerRot, Quat, Vec3};
 
 use super::{
-    fixtures::{Stage, ball, rounded_box, torus, with_cut},
+    fixtures::{Stage, ball, root, rounded_box, torus, with_cut},
     reference::first_hit,
 };
 use crate::{
     render::{PickBody, PixelHit, RenderBody, pick},
-    scene::pick_forest,
     svo::Forest,
+    svo::pick_forest,
 };
 
 /// Distances agree to this share of a voxel: planes are met at grazing angles in f32 on one side of a rotation.
@@ -45,7 +45,7 @@ fn rotations() -> [Quat; 3] {
 }
 
 fn reference_picture(stage: &Stage, forests: &[Forest]) -> Vec<PixelHit> {
-    let bodies: Vec<(RenderBody, &Forest)> = stage.bodies.iter().copied().zip(forests).collect();
+    let bodies: Vec<(RenderBody, &Forest)> = stage.bodies.iter().cloned().zip(forests).collect();
     let [width, height] = stage.size;
     let aspect = width as f32 / height as f32;
     let at = |i: u32| {
@@ -124,10 +124,10 @@ fn picking_agrees_with_the_picture() {
             .zip(&forests)
             .map(|(body, forest)| PickBody {
                 forest: Arc::new(forest.clone()),
-                tree: body.root,
-                world_from_grid: body.world_from_grid.as_dmat4(),
+                tree: root(body),
+                world_from_grid: body.world_from_local.as_dmat4(),
                 id: body.id,
-                bounds: body.bounds,
+                bounds: body.bounds(),
             })
             .collect();
         let [width, height] = stage.size;
@@ -165,10 +165,10 @@ fn clicking_agrees_with_the_picture() {
                 let y = ((i / width) as f32 + 0.5) / height as f32;
                 let (origin, direction) = stage.camera.ray(x, y, width as f32 / height as f32);
                 let on_body = |(body, (shown, forest)): (usize, (&RenderBody, &Forest))| {
-                    let grid_from_world = shown.world_from_grid.as_dmat4().inverse();
+                    let grid_from_world = shown.world_from_local.as_dmat4().inverse();
                     let from = grid_from_world.transform_point3(origin.as_dvec3());
                     let along = grid_from_world.transform_vector3(direction.as_dvec3());
-                    pick_forest(forest, shown.root, from, along).map(|hit| (body, hit.t as f32))
+                    pick_forest(forest, root(shown), from, along).map(|hit| (body, hit.t as f32))
                 };
                 let nearest = stage.bodies.iter().zip(forests).enumerate().filter_map(on_body);
                 match nearest.min_by(|a, b| a.1.total_cmp(&b.1)) {

@@ -47,7 +47,7 @@ struct Scene {
 impl Scene {
     fn bodies(&self) -> Vec<(RenderBody, &Forest)> {
         let forests = self.forests.iter().chain(std::iter::repeat(&self.forests[0]));
-        self.stage.bodies.iter().copied().zip(forests).collect()
+        self.stage.bodies.iter().cloned().zip(forests).collect()
     }
 
     /// The largest share of one frame that `odd` finds.

@@ -120,7 +120,7 @@ fn odd_inputs_draw_something_sane() {
     stage.bodies.remove(1);
     stage.add(&torus(5), 1.0, Quat::IDENTITY, Vec3::ZERO);
     let whole = silhouette(&mut stage);
-    stage.bodies[0].world_from_grid = glam::Mat4::NAN;
+    stage.bodies[0].world_from_local = glam::Mat4::NAN;
     stage.camera.target.x += 1e-4;
     let left = silhouette(&mut stage);
     assert!(whole > 60 && left.abs_diff(whole) < 10, "{whole} {left}");
@@ -134,14 +134,14 @@ fn a_thousand_bodies_all_show() {
     let forest = ball(3);
     let slot = {
         stage.add(&forest, 1.8, Quat::IDENTITY, Vec3::ZERO);
-        stage.bodies[0]
+        stage.bodies[0].clone()
     };
     stage.bodies.clear();
     for i in 0..1000u32 {
         let place = Vec3::new((i % 32) as f32 - 15.5, (i / 32) as f32 - 15.5, (i * 7 % 5) as f32)
             * Vec3::new(1.9, 1.9, 1.0);
-        let pose = glam::Mat4::from_translation(place) * slot.world_from_grid;
-        stage.bodies.push(crate::render::RenderBody { world_from_grid: pose, id: i, ..slot });
+        let pose = glam::Mat4::from_translation(place) * slot.world_from_local;
+        stage.bodies.push(crate::render::RenderBody { world_from_local: pose, id: i, ..slot.clone() });
     }
     let mut seen = vec![false; 1000];
     for hit in hits(&mut stage) {

@@ -37,7 +37,7 @@ fn lists(
 fn distances(stage: &Stage) -> Vec<Option<f32>> {
     let hits = stage.renderer.read_hits(&stage.gpu).expect("hits");
     let side = (1u32 << LEVEL) as f32;
-    let grid_from_world = stage.bodies[0].world_from_grid.inverse();
+    let grid_from_world = stage.bodies[0].world_from_local.inverse();
     let seeds = seeds().map(|s| s.as_vec3());
     let middle = Vec3::splat(side / 2.0);
     hits.iter()
@@ -128,8 +128,8 @@ fn planes_of_a_coarse_fracture_draw_the_same_lines() {
     stage.still(1);
     let away = distances(&stage);
     let coarse = std::sync::Arc::new(coarsen(&forest, 5));
-    let slot = stage.arena.insert(&stage.gpu, &coarse).expect("slot");
-    let source = Source { arena: &stage.arena, slot, forest: &coarse, tree: 0 };
+    stage.arena.insert(&stage.gpu, &coarse).expect("slot");
+    let source = Source::new(&stage.arena, &coarse, 0).expect("it is there");
     let fracture = fracturer.fracture(&stage.gpu, &source, &pattern, &Recipe::default()).expect("pieces");
     let seams = Seams::of_fracture(&stage.gpu, &coarse.leaves.keys, &fracture, &pattern).expect("seams");
     stage.seams = Some((body, seams, forest.level_start[5]));
@@ -179,7 +179,7 @@ fn glazed(rgb: [f32; 3], stays: bool, pointed: bool) -> [f32; 3] {
 fn wrongly_glazed(stage: &mut Stage, pattern: &Pattern, plain: &[u32], all_kept: bool) -> (usize, usize) {
     let taken = stage.frame(0);
     let side = (1u32 << LEVEL) as f32;
-    let grid_from_world = stage.bodies[0].world_from_grid.inverse();
+    let grid_from_world = stage.bodies[0].world_from_local.inverse();
     let (mut wrong, mut kept) = (0, 0);
     for (i, hit) in taken.hits.iter().enumerate() {
         if hit.body != 0 {
@@ -218,8 +218,8 @@ fn cells_that_stay_are_glazed_and_the_one_under_the_pointer_is_lit() {
     // Two cells stay, one is lit: once inside what stays, once outside.
     pattern.objects[2] = 0;
     let coarse = std::sync::Arc::new(coarsen(&forest, 5));
-    let slot = stage.arena.insert(&stage.gpu, &coarse).expect("slot");
-    let source = Source { arena: &stage.arena, slot, forest: &coarse, tree: 0 };
+    stage.arena.insert(&stage.gpu, &coarse).expect("slot");
+    let source = Source::new(&stage.arena, &coarse, 0).expect("it is there");
     let fracture = fracturer.fracture(&stage.gpu, &source, &pattern, &Recipe::default()).expect("pieces");
     let of_planes = Seams::of_fracture(&stage.gpu, &coarse.leaves.keys, &fracture, &pattern).expect("seams");
     let mut every = vec![("planes", of_planes, forest.level_start[5])];

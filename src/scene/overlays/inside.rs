@@ -90,7 +90,7 @@ impl Inside {
     /// Low and high corner of the tree's boundary voxels, voxels.
     #[must_use]
     pub fn bounds(&self) -> (DVec3, DVec3) {
-        crate::bodies::mass_properties(&self.forest, self.tree as usize).bounds
+        crate::shape::grid_mass(&self.forest, self.tree as usize).bounds
     }
 
     /// Pieces that objects became: the largest of each, by object id.

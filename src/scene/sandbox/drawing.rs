@@ -1,6 +1,6 @@
 //! What the sandbox shows: bodies as drawn (apart by the explode slider), their bounds, and which one a ray meets.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use glam::{DVec3, Vec3};
 
@@ -11,8 +11,7 @@ use crate::{
     render::RenderBody,
     scene::{
         Aim,
-        breaking::{grid_from_world, world_from_grid_matrix},
-        pick::pick_forest,
+        breaking::{local_from_world, world_from_local_matrix},
     },
 };
 
@@ -24,10 +23,10 @@ impl Sandbox {
         let offsets = self.explode_offsets();
         let mut best: Option<ScenePick> = None;
         for (body, offset) in self.world.bodies.iter().zip(&offsets) {
-            let h = body.def.grid.h;
-            let from = grid_from_world(&body.state, &body.def.mass, h, origin - *offset);
-            let along = body.state.rotation.inverse() * direction / h;
-            if let Some(hit) = pick_forest(&body.def.forest, body.def.tree, from, along)
+            let shape = &body.def.shape;
+            let from = local_from_world(&body.state, shape, origin - *offset);
+            let along = body.state.rotation.inverse() * direction / shape.unit_m();
+            if let Some(hit) = shape.pick(from, along)
                 && best.is_none_or(|b| hit.t < b.distance)
             {
                 best = Some(ScenePick {
@@ -51,7 +50,7 @@ impl Sandbox {
         let mut sums: BTreeMap<usize, (DVec3, f64, f64)> = BTreeMap::new();
         let object = |id: &BodyId| self.info.get(id).map_or(0, |info| info.object);
         for body in bodies {
-            let m = body.def.mass.volume * body.def.grid.h.powi(3);
+            let m = body.def.shape.mass().volume_m3;
             let sum = sums.entry(object(&body.id)).or_insert((DVec3::ZERO, 0.0, f64::INFINITY));
             *sum = (sum.0 + body.state.position * m, sum.1 + m, sum.2.min(body.state.position.y));
         }
@@ -91,14 +90,10 @@ impl Sandbox {
             .iter()
             .zip(offsets)
             .map(|(body, offset)| {
-                let matrix = world_from_grid_matrix(&body.state, &body.def.mass, body.def.grid.h);
-                let (low, high) = body.def.mass.bounds;
+                let matrix = world_from_local_matrix(&body.state, &body.def.shape);
                 RenderBody {
-                    slot: body.def.slot,
-                    root: body.def.tree,
-                    level: body.def.forest.level,
-                    world_from_grid: glam::Mat4::from_translation(offset.as_vec3()) * matrix,
-                    bounds: (low.as_vec3(), high.as_vec3()),
+                    shape: Arc::clone(&body.def.shape),
+                    world_from_local: glam::Mat4::from_translation(offset.as_vec3()) * matrix,
                     id: self.info.get(&body.id).map_or(body.id.0, |info| info.color_id),
                     selected: selected == Some(body.id),
                     mark: None,
@@ -126,8 +121,8 @@ impl Sandbox {
             .zip(self.render_bodies(None))
             .filter(|(body, _)| only.is_none_or(|id| id == body.id))
             .flat_map(|(body, drawn)| {
-                let points = body.def.forest.sample_points(body.def.tree as usize, most);
-                points.map(move |p| drawn.world_from_grid.transform_point3(p))
+                let points = body.def.shape.surface_points(most).into_iter();
+                points.map(move |p| drawn.world_from_local.transform_point3(p))
             })
             .collect()
     }
@@ -136,8 +131,7 @@ impl Sandbox {
     #[must_use]
     pub fn longest_side(&self, id: BodyId) -> Option<f64> {
         let body = self.world.bodies.iter().find(|b| b.id == id)?;
-        let (low, high) = body.def.mass.bounds;
-        Some((high - low).max_element() * body.def.grid.h)
+        Some(body.def.shape.longest_side_m())
     }
 
     /// World bounds of what is drawn, or of one body.
@@ -148,14 +142,14 @@ impl Sandbox {
             if only.is_some_and(|id| id != body.id) {
                 continue;
             }
-            let (low, high) = drawn.bounds;
+            let (low, high) = drawn.bounds();
             for c in 0..8u32 {
                 let corner = Vec3::new(
                     if c & 1 == 0 { low.x } else { high.x },
                     if c & 2 == 0 { low.y } else { high.y },
                     if c & 4 == 0 { low.z } else { high.z },
                 );
-                let p = drawn.world_from_grid.transform_point3(corner);
+                let p = drawn.world_from_local.transform_point3(corner);
                 all = Some(all.map_or((p, p), |(a, b)| (a.min(p), b.max(p))));
             }
         }

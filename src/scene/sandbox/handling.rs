@@ -1,6 +1,6 @@
 //! Hands on the scene: dragging a body by a spring, throwing one in, and what pairs share.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
 use glam::DVec3;
 
@@ -11,7 +11,7 @@ use super::{
 use crate::{
     bodies::{Hold, Overlap},
     scene::{Event, ImportJob, Imported, Missile, Scene, SceneBody, history::Step},
-    svo::{Arena, Slot},
+    svo::Arena,
 };
 
 /// Leaf level of what is thrown: 30 voxels across.
@@ -22,7 +22,7 @@ const MISSILE_LEVEL: u32 = 5;
 pub(super) struct Throwing {
     waiting: Vec<(SceneBody, DVec3)>,
     import: Option<(Missile, ImportJob)>,
-    known: BTreeMap<&'static str, (Imported, Slot)>,
+    known: BTreeMap<&'static str, Imported>,
 }
 
 impl Throwing {
@@ -91,12 +91,12 @@ impl Sandbox {
             return Ok(false);
         };
         let missile = if body.file == Missile::Box.file() { Missile::Box } else { Missile::Ball };
-        let Some((one, slot)) = self.throwing.known.get(missile.file()).cloned() else {
+        let Some(one) = self.throwing.known.get(missile.file()).cloned() else {
             return self.import_missile(arena, missile, &body).map(|()| false);
         };
         self.throwing.waiting.remove(0);
         let mut scene_body = body;
-        let wanted = |body: &SceneBody, scene: &Scene| placed(&one, slot, body, scene);
+        let wanted = |body: &SceneBody, scene: &Scene| placed(&one, body, scene);
         // A file's own origin may be anywhere; the middle flies from the hand.
         scene_body.position += origin - wanted(&scene_body, &self.scene).state.position;
         let def = wanted(&scene_body, &self.scene);
@@ -130,15 +130,11 @@ impl Sandbox {
         self.throwing.import = None;
         let imported = result.inspect_err(|_| self.throwing.waiting.clear())?;
         if let Some(one) = imported.into_iter().next() {
-            let slot = match self.insert(arena, &one.forest) {
-                Ok(slot) => slot,
-                Err(error) => {
-                    self.throwing.waiting.clear();
-                    return Err(error.into());
-                }
-            };
-            self.forests.push((Arc::clone(&one.forest), slot));
-            self.throwing.known.insert(of.file(), (one, slot));
+            if let Err(error) = self.insert(arena, &one.forest) {
+                self.throwing.waiting.clear();
+                return Err(error.into());
+            }
+            self.throwing.known.insert(of.file(), one);
         }
         Ok(())
     }

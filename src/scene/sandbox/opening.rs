@@ -7,9 +7,10 @@ use glam::{DMat4, DQuat, DVec3};
 use super::{ObjectInfo, Sandbox, SandboxError};
 use crate::{
     bodies::{BodyDef, BodyId, BodyState, Family, StepReport, WorldSettings},
-    fracture::{FractureParams, interior::surface_color},
+    fracture::FractureParams,
     scene::{Event, Imported, Scene, SceneBody, display_name, history::Step},
-    svo::{Arena, Forest, Grid, Slot},
+    shape::{Look, Octree, Shape},
+    svo::{Arena, Grid},
 };
 
 impl Sandbox {
@@ -19,17 +20,9 @@ impl Sandbox {
         scene: Scene,
         imported: &[Imported],
     ) -> Result<(), SandboxError> {
-        let mut slots: Vec<(Arc<Forest>, Slot)> = Vec::new();
         for one in imported {
-            if !slots.iter().any(|(forest, _)| Arc::ptr_eq(forest, &one.forest)) {
-                match self.insert(arena, &one.forest) {
-                    Ok(slot) => slots.push((Arc::clone(&one.forest), slot)),
-                    Err(error) => {
-                        slots.iter().for_each(|(_, slot)| arena.remove(*slot));
-                        return Err(error.into());
-                    }
-                }
-            }
+            // What is there already when one does not fit is given back with whatever else nobody holds.
+            self.insert(arena, &one.forest)?;
         }
         if !self.objects.is_empty() {
             let world = Some(self.snapshot());
@@ -79,24 +72,18 @@ impl Sandbox {
         self.next_event = 0;
         self.last_step = StepReport::default();
         self.last_break = None;
-        self.forests.extend(slots.iter().cloned());
         for (object, (body, one)) in scene.bodies.iter().zip(imported).enumerate() {
-            if let Some((_, slot)) = slots.iter().find(|(forest, _)| Arc::ptr_eq(forest, &one.forest)) {
-                let def = placed(one, *slot, body, &scene);
-                let at_rest = body.on_floor && !body.fixed && def.state.linear_velocity == DVec3::ZERO;
-                let id = self.add(def, object, 0);
-                if at_rest && let Some(body) = self.world.bodies.iter_mut().find(|b| b.id == id) {
-                    body.asleep = true;
-                }
+            let def = placed(one, body, &scene);
+            let at_rest = body.on_floor && !body.fixed && def.state.linear_velocity == DVec3::ZERO;
+            let id = self.add(def, object, 0);
+            if at_rest && let Some(body) = self.world.bodies.iter_mut().find(|b| b.id == id) {
+                body.asleep = true;
             }
         }
         let thrown = scene_bodies(&scene).zip(imported).skip(scene.bodies.len());
         self.projectiles = thrown
             .enumerate()
-            .filter_map(|(k, (body, one))| {
-                let (_, slot) = slots.iter().find(|(forest, _)| Arc::ptr_eq(forest, &one.forest))?;
-                Some((placed(one, *slot, body, &scene), scene.bodies.len() + k))
-            })
+            .map(|(k, (body, one))| (placed(one, body, &scene), scene.bodies.len() + k))
             .collect();
         let carried = self.carried.take();
         self.put_pin(&scene, carried.as_ref());
@@ -104,7 +91,7 @@ impl Sandbox {
         self.scene = scene;
         self.first = None;
         self.first = Some(Arc::new(self.snapshot()));
-        self.collect(arena);
+        arena.collect();
         self.revision += 1;
         Ok(())
     }
@@ -200,14 +187,17 @@ pub(super) fn object_info(one: &Imported, body: &SceneBody, meters_per_unit: f64
         seconds: one.seconds,
         health: one.health.clone(),
         warnings: one.warnings.clone(),
-        surface_color: surface_color(&one.forest, 0),
+        surface_color: one.surface_color,
+        mesh: Arc::clone(&one.mesh),
     }
 }
 
 /// Where a scene's body starts.
-pub(super) fn placed(one: &Imported, slot: Slot, body: &SceneBody, scene: &Scene) -> BodyDef {
+pub(super) fn placed(one: &Imported, body: &SceneBody, scene: &Scene) -> BodyDef {
     let scale = scale_of(one, body, scene.meters_per_unit);
     let grid = Grid { level: one.grid.level, origin: one.grid.origin * scale, h: one.grid.h * scale };
+    let octree = Octree { forest: Arc::clone(&one.forest), tree: 0, grid, mass: one.mass };
+    let look = Look { surface_color: Some(one.surface_color) };
     let rotation = if body.rotation.length() > 1e-9 { body.rotation.normalize() } else { DQuat::IDENTITY };
     let pose = DMat4::from_rotation_translation(rotation, body.position) * grid.to_mesh();
     let mut position = pose.transform_point3(one.mass.centre);
@@ -228,14 +218,9 @@ pub(super) fn placed(one: &Imported, slot: Slot, body: &SceneBody, scene: &Scene
         position.z += body.position.z - middle.z;
     }
     BodyDef {
-        forest: Arc::clone(&one.forest),
-        slot,
-        tree: 0,
-        grid,
+        shape: Arc::new(Shape::octree(octree, body.density, look)),
         meters_per_unit: scale,
         family: Family::unique(),
-        mass: one.mass,
-        density: body.density,
         friction: body.friction,
         restitution: body.restitution,
         fixed: body.fixed,

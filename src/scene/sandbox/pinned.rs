@@ -12,7 +12,7 @@ use crate::{
     fracture::UNIT_BITS,
     scene::{
         Aim, KeptCells, Pin, Pinned, Scene,
-        breaking::{grid_from_world, world_from_grid},
+        breaking::{local_from_world, world_from_local},
     },
     svo::Grid,
 };
@@ -36,7 +36,7 @@ impl Sandbox {
     /// The cells painted on a whole object, for an import of it at another level.
     pub(super) fn carried(&self) -> Option<Carried> {
         let pin = self.tuning.pin.as_ref()?;
-        let grid = self.body(pin.aim.body).filter(|body| self.is_intact(body.id))?.def.grid;
+        let grid = self.body(pin.aim.body).filter(|body| self.is_intact(body.id))?.def.octree().grid;
         Some(Carried { grid, kept: pin.kept.clone()? })
     }
 
@@ -55,14 +55,14 @@ impl Sandbox {
         let (Some(body), Some(file)) = (body, file) else { return };
         let aim = Aim {
             body: body.id,
-            point_in_grid: grid_from_world(&body.state, &body.def.mass, body.def.grid.h, pinned.point),
+            point_in_grid: local_from_world(&body.state, &body.def.shape, pinned.point),
             direction_in_grid: body.state.rotation.inverse() * pinned.direction.normalize_or(DVec3::NEG_Y),
         };
         let mut params = self.tuning.fracture.clone();
         let listed = std::mem::take(&mut params.keep);
         let listed = if at == 0 { listed } else { file.fracture.keep.clone() };
         let kept = match carried {
-            Some(carried) => Some(carried.on(&body.def.grid)),
+            Some(carried) => Some(carried.on(&body.def.octree().grid)),
             // Without a pattern there is nothing to name; the preview says why.
             None => cells(&aim, &params, None, (&body.def, true))
                 .ok()
@@ -94,7 +94,7 @@ impl Sandbox {
         };
         scene.pinned = Some(Pinned {
             body: info.object as u32,
-            point: world_from_grid(&start.state, &start.def.mass, start.def.grid.h, pin.aim.point_in_grid),
+            point: world_from_local(&start.state, &start.def.shape, pin.aim.point_in_grid),
             direction: start.state.rotation * pin.aim.direction_in_grid,
         });
     }

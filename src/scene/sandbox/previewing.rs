@@ -28,15 +28,16 @@ use self::{
 use super::{Sandbox, SandboxError, ScenePick};
 use crate::{
     bodies::{Body, BodyDef, BodyId},
-    fracture::{FractureError, FractureParams, Fracturer, Impact, Recipe, Seams, Source, Surface},
+    fracture::{
+        FractureError, FractureParams, Fracturer, Impact, Recipe, Seams, Source, Strike, Surface,
+        voronoi::cells_of,
+    },
     gpu::GpuError,
     scene::{
         Cells, KeptCells,
-        breaking::world_from_grid,
-        kept::{CellSource, seeds_in_grid},
+        breaking::{seeds_in_local, world_from_local},
         preview::{Aim, LevelControl, PreviewMode, PreviewReport},
     },
-    svo::Slot,
 };
 
 /// What "a second" of recomputations is.
@@ -59,8 +60,8 @@ pub(super) struct Preview {
     pinned: Option<painting::PinnedCells>,
     /// The cell under the pointer, while cells are painted.
     hovered: Option<u32>,
-    /// Octrees to give back when nothing reads the arena.
-    unused: Vec<Slot>,
+    /// Octrees were dropped: their places are given back when nothing reads the arena.
+    dropped: bool,
     /// The same at the body's own level, on its way, and the last one that was asked for.
     full: Option<full::FullJob>,
     asked: Option<Wanted>,
@@ -85,14 +86,7 @@ impl Wanted {
 
     /// As the body with its leaves at `full` would break, for its copy at this level: what counts in leaf voxels shrinks with them.
     fn recipe(&self, full: u32) -> Result<Recipe, FractureError> {
-        let mut recipe = self.params.recipe();
-        recipe.island_level = recipe.island_level.map(|l| l.min(self.level));
-        if recipe.surface != Surface::Planar {
-            recipe.crack.transition_level =
-                Some(recipe.crack.transition(full, recipe.surface)?.min(self.level));
-            recipe.crack.dusty.width /= f64::from(1u32 << (full - self.level.min(full)));
-        }
-        Ok(recipe)
+        self.params.recipe().coarsened(full, self.level)
     }
 
     /// Seeds from a file are for an `intact` body.
@@ -109,9 +103,9 @@ pub(super) fn cells(
     (def, intact): (&BodyDef, bool),
 ) -> Result<Cells, FractureError> {
     let impact = Impact { point: aim.point_in_grid, direction: aim.direction_in_grid };
-    let points = if intact { seeds_in_grid(params, def)? } else { None };
-    let source = CellSource { def, impact, painted, points: points.as_deref() };
-    source.cells(params).map_err(|error| FractureError::Params(error.to_string()))
+    let points = if intact { seeds_in_local(params, def)? } else { None };
+    let strike = Strike { painted, points: points.as_deref(), ..Strike::new(impact, params) };
+    Ok(cells_of(def.octree(), &strike).cells(params)?)
 }
 
 impl Sandbox {
@@ -120,8 +114,7 @@ impl Sandbox {
     pub fn aim_at(&self, pick: &ScenePick, direction: Vec3) -> Option<Aim> {
         let body = self.body(pick.body)?;
         let state = &body.state;
-        let point_in_grid =
-            crate::scene::breaking::grid_from_world(state, &body.def.mass, body.def.grid.h, pick.point);
+        let point_in_grid = crate::scene::breaking::local_from_world(state, &body.def.shape, pick.point);
         let direction_in_grid = state.rotation.inverse() * direction.as_dvec3();
         Some(Aim { body: pick.body, point_in_grid, direction_in_grid })
     }
@@ -130,7 +123,7 @@ impl Sandbox {
     #[must_use]
     pub fn aimed(&self, aim: &Aim) -> Option<(DVec3, DVec3)> {
         let body = self.body(aim.body)?;
-        let point = world_from_grid(&body.state, &body.def.mass, body.def.grid.h, aim.point_in_grid);
+        let point = world_from_local(&body.state, &body.def.shape, aim.point_in_grid);
         Some((point, body.state.rotation * aim.direction_in_grid))
     }
 
@@ -183,14 +176,15 @@ impl Sandbox {
             self.prepare_only_body()?;
             return Ok(self.drop_shown());
         };
-        let object_level = body.def.forest.level;
-        let fracturer = Arc::clone(&self.fracturer);
+        let object_level = body.def.octree().forest.level;
+        let passes = Arc::clone(&self.passes);
         // Not compiled yet: the next frame asks again.
-        let Some(Ok(fracturer)) = fracturer.get() else {
+        let Some(fracturer) = passes.ready() else {
             return Ok(self.drop_shown());
         };
         let at_best = self.preview.control.level(object_level);
-        let Some(level) = self.refresh_coarse(&body.def.forest, body.def.tree, at_best)? else {
+        let Some(level) = self.refresh_coarse(&body.def.octree().forest, body.def.octree().tree, at_best)?
+        else {
             return Ok(self.drop_shown());
         };
         let kept = self.tuning.pin.as_ref().filter(|pin| pin.aim == aim).and_then(|pin| pin.kept.clone());
@@ -248,7 +242,7 @@ impl Sandbox {
                 // Waited for, so that what is measured is the preview and not the picture after it.
                 let waited = self.gpu.device.poll(wgpu::PollType::wait_indefinitely());
                 waited.map_err(|error| GpuError::Driver(error.to_string()))?;
-                let (first, kept) = (coarse.first_voxel(&def.forest), cells.kept.first().copied());
+                let (first, kept) = (coarse.first_voxel(&def.octree().forest), cells.kept.first().copied());
                 Shown::Seams { body: body.id, seams, first, kept }
             }
             PreviewMode::Seams | PreviewMode::Exploded => {
@@ -261,8 +255,8 @@ impl Sandbox {
         let ms = start.elapsed().as_secs_f64() * 1e3;
         let preview = &mut self.preview;
         // Until the coarse copy of another level is there, the old one says nothing about it.
-        if preview.control.level(def.forest.level) == wanted.level {
-            preview.control.measured(def.forest.level, ms);
+        if preview.control.level(def.octree().forest.level) == wanted.level {
+            preview.control.measured(def.octree().forest.level, ms);
         }
         preview.report.recomputed += 1;
         preview.stamps.retain(|t| t.elapsed() < SECOND);
@@ -283,36 +277,27 @@ impl Sandbox {
         let (Some(coarse), Ok(mut arena)) = (&mut self.preview.coarse, shared.try_write()) else {
             return Ok(None);
         };
-        let slot = match coarse.slot {
-            Some(slot) => slot,
-            None => *coarse.slot.insert(arena.insert(&self.gpu, &coarse.forest)?),
-        };
-        let source = Source { arena: &arena, slot, forest: &coarse.forest, tree: coarse.tree };
-        let recipe = wanted.recipe(body.def.forest.level)?;
+        arena.insert(&self.gpu, &coarse.forest)?;
+        let source = Source::new(&arena, &coarse.forest, coarse.tree)?;
+        let recipe = wanted.recipe(body.def.octree().forest.level)?;
         let fracture = fracturer.fracture(&self.gpu, &source, &cells.pattern, &recipe)?;
         if wanted.mode == PreviewMode::Seams {
             let seams = Seams::of_fracture(&self.gpu, coarse.voxels(), &fracture, &cells.pattern)?;
-            let (first, kept) = (coarse.first_voxel(&body.def.forest), cells.kept.first().copied());
+            let (first, kept) = (coarse.first_voxel(&body.def.octree().forest), cells.kept.first().copied());
             return Ok(Some(Shown::Seams { body: body.id, seams, first, kept }));
         }
         // The last preview's octrees go first, so that the arena does not grow.
         if let Some(Shown::Pieces(old)) = self.preview.shown.take() {
-            arena.remove(old.slot);
+            drop(old);
+            arena.collect();
         }
-        let slot = arena.insert(&self.gpu, &fracture.forest)?;
-        match ShownPieces::new(&self.gpu, body.id, slot, &fracture, cells) {
-            Ok(pieces) => Ok(Some(Shown::Pieces(pieces))),
-            Err(error) => {
-                arena.remove(slot);
-                Err(error.into())
-            }
-        }
+        arena.insert(&self.gpu, &fracture.forest)?;
+        Ok(Some(Shown::Pieces(ShownPieces::new(&self.gpu, body, &fracture, cells)?)))
     }
 
     fn replace(&mut self, shown: Option<Shown>) {
-        if let Some(Shown::Pieces(pieces)) = std::mem::replace(&mut self.preview.shown, shown) {
-            self.preview.unused.push(pieces.slot);
-        }
+        let old = std::mem::replace(&mut self.preview.shown, shown);
+        self.preview.dropped |= matches!(old, Some(Shown::Pieces(_)));
     }
 
     /// Shows nothing any more; `true` when something was shown.
@@ -320,7 +305,7 @@ impl Sandbox {
         let was = self.preview.shown.is_some();
         self.replace(None);
         if self.preview.aim.is_none_or(|aim| self.body(aim.body).is_none()) {
-            self.preview.unused.extend(self.preview.coarse.take_if(Coarse::is_idle).and_then(|c| c.slot));
+            self.preview.dropped |= self.preview.coarse.take_if(Coarse::is_idle).is_some();
         }
         // A full one that is on its way has nobody to answer.
         (self.preview.done, self.preview.full, self.preview.asked) = (None, None, None);
@@ -330,11 +315,11 @@ impl Sandbox {
     }
 
     fn give_back(&mut self) {
-        if self.preview.unused.is_empty() {
-            return;
-        }
-        if let Ok(mut arena) = self.arena.try_write() {
-            self.preview.unused.drain(..).for_each(|slot| arena.remove(slot));
+        if self.preview.dropped
+            && let Ok(mut arena) = self.arena.try_write()
+        {
+            arena.collect();
+            self.preview.dropped = false;
         }
     }
 }

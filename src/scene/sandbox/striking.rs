@@ -9,12 +9,11 @@ use glam::DVec3;
 use super::{BodyInfo, Sandbox, SandboxError};
 use crate::{
     bodies::{Body, BodyDef, BodyId},
-    fracture::{Dropped, FractureParams},
+    fracture::{Break, FractureParams},
     scene::{
-        Blow, BreakJob, BreakSummary, Event, KeptCells,
-        breaking::{Broken, Cause, Waiting, grid_from_world, parts},
+        Blow, BreakJob, BreakSummary, Event, KeptCells, KeptSummary,
+        breaking::{Cause, Waiting, local_from_world, part_states},
         history::Step,
-        pick::pick_forest,
     },
     svo::Arena,
 };
@@ -88,14 +87,13 @@ impl Sandbox {
         if let Some(body) = self.world.bodies.iter().find(|b| b.id == next.body) {
             let object = self.info.get(&next.body).map_or(0, |info| info.object);
             next.params.interior = self.interior_of(object);
-            next.params.fit(body.def.forest.level);
+            next.params.fit(body.def.octree().forest.level);
             if next.cause == Cause::User && !self.tuning.lock_rng {
                 // An earlier blow that waited too has taken its number meanwhile.
                 next.params.rng = self.tuning.fracture.rng;
             }
-            let surface_color = self.objects.get(object).map(|o| o.surface_color);
-            let body = (body, self.is_intact(next.body), surface_color);
-            self.breaking = Some(BreakJob::start(&self.gpu, &self.arena, &self.fracturer, body, next));
+            let body = (body, self.is_intact(next.body));
+            self.breaking = Some(BreakJob::start(&self.gpu, &self.arena, &self.passes, body, next));
         }
     }
 
@@ -103,18 +101,22 @@ impl Sandbox {
         &mut self,
         arena: &mut Arena,
         job: &BreakJob,
-        broken: Broken,
+        broken: Break,
     ) -> Result<(), SandboxError> {
         let Some(mut body) = self.world.bodies.iter().find(|b| b.id == job.body).cloned() else {
             return Ok(());
         };
-        if broken.fracture.pieces.len() < 2 && broken.fracture.dropped.is_none() {
+        if broken.stayed_whole() {
             return Err(SandboxError::NoCrack);
         }
         self.remember_break(&body, job, &broken);
         let info =
             self.info.get(&body.id).copied().unwrap_or(BodyInfo { object: 0, generation: 0, color_id: 0 });
-        let slot = self.insert(arena, &broken.fracture.forest)?;
+        for part in &broken.parts {
+            if let Some(octree) = part.shape.as_octree() {
+                self.insert(arena, &octree.forest)?;
+            }
+        }
         let step = Step { label: "break".into(), tuning: self.tuning.clone(), world: Some(self.snapshot()) };
         self.history.push(step);
         // Only now: what failed is tried again with the same number, and undo goes back to the one that broke.
@@ -124,30 +126,19 @@ impl Sandbox {
         if self.tuning.pin.as_ref().is_some_and(|pin| pin.aim.body == job.body) {
             self.tuning.pin = None;
         }
-        self.forests.push((Arc::clone(&broken.fracture.forest), slot));
         self.world.remove(body.id);
         self.info.remove(&body.id);
-        let (low, high) = body.def.mass.bounds;
-        let longest_m = (high - low).max_element() * body.def.grid.h;
+        let longest_m = body.def.shape.longest_side_m();
         let first_radius = job.params.radii.first().copied().unwrap_or(0.1);
         let reach = longest_m * (2.0 * first_radius).clamp(0.05, 0.6);
         // A blow of the user's on a body whose own break was dropped gives nothing back.
         if job.cause == Cause::Collision {
             self.take_back(&mut body);
         }
-        let parts = parts(&body, &job.blow, reach, &broken);
-        let kept = broken.summary();
-        let fracture = broken.fracture;
-        for (piece, (state, fixed)) in fracture.pieces.iter().zip(parts) {
-            let def = BodyDef {
-                forest: Arc::clone(&fracture.forest),
-                slot,
-                tree: piece.tree,
-                mass: piece.mass,
-                state,
-                fixed,
-                ..body.def.clone()
-            };
+        let kept = broken.kept.as_ref();
+        let states = part_states(&body, &job.blow, reach, &broken.parts, kept.and_then(|kept| kept.part));
+        for (part, (state, fixed)) in broken.parts.iter().zip(states) {
+            let def = BodyDef { shape: Arc::clone(&part.shape), state, fixed, ..body.def.clone() };
             self.add(def, info.object, info.generation + 1);
         }
         if job.cause == Cause::User {
@@ -156,20 +147,21 @@ impl Sandbox {
                 point: job.blow.point,
                 direction: job.blow.direction,
                 speed: job.blow.speed,
-                fracture: Some(broken.params),
+                fracture: Some(broken.params.clone()),
             });
         }
         self.world.wake_all();
         self.record_change(job.cause != Cause::User);
         let whole = job.source_volume.max(f64::MIN_POSITIVE);
+        let dropped = broken.lost.dropped.iter().map(|part| part.shape.mass().volume_m3).sum::<f64>();
         self.last_break = Some(BreakSummary {
-            counts: fracture.counts,
-            mass_error: (fracture.volume() + fracture.dust_volume) / whole - 1.0,
-            dust_share: fracture.dust_volume / whole,
-            dropped_mass: fracture.dropped.as_ref().map_or(0.0, Dropped::volume) / whole,
-            solved: fracture.solved,
-            kept,
-            timings: fracture.timings,
+            counts: broken.counts,
+            mass_error: (broken.volume_m3() + broken.lost.dust_m3) / whole - 1.0,
+            dust_share: broken.lost.dust_m3 / whole,
+            dropped_mass: dropped / whole,
+            solved: broken.solved,
+            kept: broken.kept.map(|kept| KeptSummary { cells: kept.cells, pieces: kept.parts }),
+            timings: broken.timings,
             seconds: job.started.elapsed().as_secs_f64(),
         });
         self.revision += 1;
@@ -218,11 +210,13 @@ impl Sandbox {
             if kick.length() <= threshold {
                 continue;
             }
-            let (h, way) = (body.def.grid.h, kick.normalize_or(DVec3::Y));
-            let start = body.state.position - way * (h * f64::from(body.def.grid.side()) * 2.0);
-            let from = grid_from_world(&body.state, &body.def.mass, h, start);
+            let way = kick.normalize_or(DVec3::Y);
+            let (octree, shape) = (body.def.octree(), &body.def.shape);
+            let h = octree.grid.h;
+            let start = body.state.position - way * (h * f64::from(octree.grid.side()) * 2.0);
+            let from = local_from_world(&body.state, shape, start);
             let along = body.state.rotation.inverse() * way / h;
-            let reach = pick_forest(&body.def.forest, body.def.tree, from, along).map_or(0.0, |hit| hit.t);
+            let reach = shape.pick(from, along).map_or(0.0, |hit| hit.t);
             let point = if reach > 0.0 { start + way * reach } else { body.state.position };
             let params = self.own_params(id);
             recoils.push((id, self.recoil(id, kick, threshold, before)));

@@ -98,7 +98,7 @@ impl Sandbox {
             let Some(touch) = all.get(object) else { continue };
             body.def.friction = touch.friction;
             body.def.restitution = touch.restitution;
-            body.def.physics_level = touch.physics_level.clamp(1, body.def.forest.level.max(1));
+            body.def.physics_level = touch.physics_level.clamp(1, body.def.octree().forest.level.max(1));
         }
     }
 }

@@ -168,11 +168,11 @@ impl GpuOverlap {
             return Ok((Vec::new(), Vec::new()));
         }
         narrow.prepare(gpu, pairs, bodies, shapes)?;
-        let meetings: Vec<Meeting> = pairs.iter().map(|pair| meeting(pair, bodies, shapes)).collect();
+        let meetings: Vec<Meeting> = pairs.iter().map(|pair| meeting(pair, bodies, arena, shapes)).collect();
         let meetings = Buffer::from_slice(gpu, "meetings", &meetings)?;
         let mut items = Vec::with_capacity(ITEM_WORDS * pairs.len());
         for (k, pair) in pairs.iter().enumerate() {
-            let [a, b] = pair.bodies.map(|i| bodies[i].def.tree);
+            let [a, b] = pair.bodies.map(|i| bodies[i].def.octree().tree);
             items.extend([k as u32, a, 0, b, 0, 0]);
         }
         let rounds = pairs.iter().map(|pair| pair.levels[0] + pair.levels[1]).max().unwrap_or(0) as usize;
@@ -284,7 +284,7 @@ impl GpuOverlap {
     }
 }
 
-fn meeting(pair: &Pair, bodies: &[Body], shapes: &mut Shapes) -> Meeting {
+fn meeting(pair: &Pair, bodies: &[Body], arena: &Arena, shapes: &mut Shapes) -> Meeting {
     let world_from_cells = [0, 1].map(|s| cells_to_world(&bodies[pair.bodies[s]], pair.levels[s]));
     let a_from_b = world_from_cells[0].inverse() * world_from_cells[1];
     let (half, least_cell) = sizes(&a_from_b);
@@ -294,9 +294,10 @@ fn meeting(pair: &Pair, bodies: &[Body], shapes: &mut Shapes) -> Meeting {
     };
     let mut tree = |s: usize| {
         let def = &bodies[pair.bodies[s]].def;
-        let base = shapes.get(&def.forest, pair.levels[s]).gpu_base;
-        let shift = base.wrapping_sub(first_of_level(&def.forest, pair.levels[s]));
-        [def.slot.node_base, def.tree, pair.levels[s], shift]
+        let base = shapes.get(&def.octree().forest, pair.levels[s]).gpu_base;
+        let shift = base.wrapping_sub(first_of_level(&def.octree().forest, pair.levels[s]));
+        let node_base = arena.slot(&def.octree().forest).map_or(0, |slot| slot.node_base);
+        [node_base, def.octree().tree, pair.levels[s], shift]
     };
     Meeting {
         to_a: rows(a_from_b),

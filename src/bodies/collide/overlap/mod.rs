@@ -106,7 +106,8 @@ pub fn of_bodies(bodies: [&Body; 2], levels: [u32; 2], surfels: [&Surfels; 2]) -
     let (half, least_cell) = sizes(&a_from_b);
     let b_from_a = a_from_b.inverse();
     let mut walk = Walk { shapes, a_from_b, b_from_a, half, least_cell, raw: Vec::new() };
-    let root = |s: usize| At { node: Node::Boundary(bodies[s].def.tree), level: 0, cell: IVec3::ZERO };
+    let root =
+        |s: usize| At { node: Node::Boundary(bodies[s].def.octree().tree), level: 0, cell: IVec3::ZERO };
     walk.meet(root(0), root(1));
     let points = gather(walk.raw, levels[0]);
     let shapes = walk.shapes;
@@ -141,7 +142,7 @@ pub fn of_plane(body: &Body, level: u32, surfels: &Surfels, plane: &Plane) -> Ov
     // In cells: the solid of the plane is normal . p < offset.
     let offset = -plane.distance(world_from_cells.transform_point3(DVec3::ZERO)) / size;
     let mut raw = Vec::new();
-    shape.below(body.def.tree, 0, IVec3::ZERO, (normal, offset), &mut raw);
+    shape.below(body.def.octree().tree, 0, IVec3::ZERO, (normal, offset), &mut raw);
     let points = gather(raw, level);
     let crossing = |axis: usize, u: f64, v: f64| {
         let along = normal[axis];
@@ -218,8 +219,8 @@ fn octant(c: u32) -> IVec3 {
 
 impl<'a> Shape<'a> {
     fn new(body: &'a Body, level: u32, surfels: &'a Surfels) -> Self {
-        let forest = &*body.def.forest;
-        Self { forest, surfels, tree: body.def.tree, level, first: first_of_level(forest, level) }
+        let forest = &*body.def.octree().forest;
+        Self { forest, surfels, tree: body.def.octree().tree, level, first: first_of_level(forest, level) }
     }
 
     fn children(&self, at: At) -> Vec<At> {

@@ -9,7 +9,7 @@ use crate::{
         testing::{ball, block, body, grid, scattered, shattered_block, world},
     },
     gpu::{Gpu, Kernel, shaders},
-    svo::{Arena, Forest},
+    svo::Arena,
 };
 use glam::{DQuat, DVec3, Vec3};
 use std::sync::Arc;
@@ -29,19 +29,9 @@ impl Stage {
     }
 
     /// Puts the forests of all bodies in the arena.
-    fn insert(&mut self, w: &mut World) {
-        let mut known: Vec<(*const Forest, crate::svo::Slot)> = Vec::new();
-        for b in &mut w.bodies {
-            let at = Arc::as_ptr(&b.def.forest);
-            let slot = match known.iter().find(|k| k.0 == at) {
-                Some(k) => k.1,
-                None => {
-                    let slot = self.arena.insert(&self.gpu, &b.def.forest).expect("room");
-                    known.push((at, slot));
-                    slot
-                }
-            };
-            b.def.slot = slot;
+    fn insert(&mut self, w: &World) {
+        for b in &w.bodies {
+            self.arena.insert(&self.gpu, &b.def.octree().forest).expect("room");
         }
     }
 
@@ -58,7 +48,8 @@ fn reference(w: &World, pairs: &[Pair]) -> Vec<Overlap> {
     let mut shapes = Shapes::default();
     let of = |pair: &Pair, shapes: &mut Shapes| {
         let both = pair.bodies.map(|k| &w.bodies[k]);
-        let surfels = [0, 1].map(|s| shapes.get(&both[s].def.forest, pair.levels[s]).surfels.clone());
+        let surfels =
+            [0, 1].map(|s| shapes.get(&both[s].def.octree().forest, pair.levels[s]).surfels.clone());
         of_bodies(both, pair.levels, surfels.each_ref().map(|s| &**s))
     };
     pairs.iter().map(|pair| of(pair, &mut shapes)).collect()
@@ -146,7 +137,8 @@ pub(crate) fn run_every_kernel() {
     let mut shapes = Shapes::default();
     stage.narrow = GpuNarrow::new(&stage.gpu).expect("kernels");
     stage.narrow.prepare(&stage.gpu, &pairs, &w.bodies, &mut shapes).expect("surfels");
-    let directed: Vec<_> = pairs.iter().flat_map(|p| p.directed(&w.bodies, &mut shapes, 0.01)).collect();
+    let directed: Vec<_> =
+        pairs.iter().flat_map(|p| p.directed(&w.bodies, &stage.arena, &mut shapes, 0.01)).collect();
     let firsts: Vec<_> = pairs.iter().flat_map(|p| p.firsts(&w.bodies)).collect();
     stage.narrow.find_hits(&stage.gpu, &stage.arena, &directed, &firsts).expect("hits");
 }

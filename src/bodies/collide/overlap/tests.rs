@@ -26,7 +26,7 @@ fn boxes(level: u32, shift: DVec3, turn: DQuat) -> World {
 }
 
 fn overlap(w: &World, level: u32) -> Overlap {
-    let surfels = Surfels::build(&w.bodies[0].def.forest, level);
+    let surfels = Surfels::build(&w.bodies[0].def.octree().forest, level);
     of_bodies([&w.bodies[0], &w.bodies[1]], [level; 2], [&surfels; 2])
 }
 

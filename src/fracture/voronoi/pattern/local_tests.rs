@@ -176,7 +176,7 @@ fn f7_the_kept_body_is_untouched_and_has_no_inner_faces() {
             let kept = kept_of(&pattern);
             let result = bench.run(&forest, 0, &pattern, None);
             let [untouched, cracks, inner, changed] = audit(&forest, &result, &pattern, kept);
-            let before = crate::bodies::mass_properties(&forest, 0).volume;
+            let before = crate::shape::grid_mass(&forest, 0).volume;
             let after: f64 = result.pieces.iter().map(|p| p.mass.volume).sum();
             println!(
                 "{name} level {level}: {} pieces, kept body {untouched} leaves untouched, {cracks} crack voxels, mass {:.1e}",

@@ -11,7 +11,7 @@ use crate::{
 pub fn first_hit(origin: Vec3, direction: Vec3, bodies: &[(RenderBody, &Forest)]) -> PixelHit {
     let mut best = (f32::INFINITY, PixelHit::Sky);
     for (index, (body, forest)) in bodies.iter().enumerate() {
-        let inverse = body.world_from_grid.inverse();
+        let inverse = body.world_from_local.inverse();
         let (o, d) = (inverse.transform_point3(origin), inverse.transform_vector3(direction));
         let mut consider = |t: f32, leaf: Option<u32>| {
             if t < best.0 {

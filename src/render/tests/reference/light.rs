@@ -50,7 +50,7 @@ fn texel(frame: &FrameData, hits: &[HitData], bodies: &[(RenderBody, &Forest)], 
     let view = through(frame, centre_of(pixel));
     let n = unpack_normal(hit.normal).as_dvec3();
     let voxel = match bodies.get(hit.body as usize) {
-        Some((body, _)) => f64::from(body.world_from_grid.x_axis.truncate().length()),
+        Some((body, _)) => f64::from(body.world_from_local.x_axis.truncate().length()),
         None => 0.0,
     };
     // Five quarters of a voxel off the surface, or a pixel's width where that is more.

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use glam::{DVec2, DVec3};
 
-use super::{smoothstep, through};
+use super::{super::fixtures::level, smoothstep, through};
 use crate::{
     render::{ColorBy, RenderBody, tables::FrameData, targets::HitData},
     svo::{Forest, morton, unpack_cut, unpack_normal},
@@ -47,7 +47,7 @@ pub fn look(
     let key = *forest.leaves.keys.get(hit.leaf as usize)?;
     let view = through(frame, place).normalize();
     let world = frame.eye.as_dvec3() + view * f64::from(hit.distance);
-    let to_world = body.world_from_grid.as_dmat4();
+    let to_world = body.world_from_local.as_dmat4();
     let point = to_world.inverse().transform_point3(world);
 
     let middle = DVec3::from_array(morton::decode(key).map(|v| f64::from(v) + 0.5));
@@ -61,7 +61,7 @@ pub fn look(
     let (mut normal, mut color) = (own_normal, own_color);
     let voxel = to_world.x_axis.truncate().length();
     if voxel > 0.7 * f64::from(frame.pixel_cone) * f64::from(hit.distance) {
-        let last = f64::from((1u32 << body.level) - 2);
+        let last = f64::from((1u32 << level(body)) - 2);
         let base = (point - 0.5).floor().clamp(DVec3::ZERO, DVec3::splat(last));
         let part = (point - 0.5 - base).clamp(DVec3::ZERO, DVec3::ONE);
         let mut total = OWN;

@@ -2,6 +2,7 @@
 
 use glam::{DVec3, Vec3};
 
+use super::super::fixtures::root;
 use crate::{
     render::RenderBody,
     svo::{Forest, unpack_cut, unpack_normal},
@@ -25,15 +26,15 @@ pub struct Ray {
 /// Distance of the nearest solid, m.
 pub fn nearest(ray: &Ray, bodies: &[(RenderBody, &Forest)]) -> Option<f64> {
     let of_body = |(body, forest): &(RenderBody, &Forest)| {
-        let grid_from_world = body.world_from_grid.as_dmat4().inverse();
+        let grid_from_world = body.world_from_local.as_dmat4().inverse();
         let walk = Walk {
             forest,
             origin: grid_from_world.transform_point3(ray.origin),
             direction: grid_from_world.transform_vector3(ray.direction),
-            slope: ray.slope / f64::from(body.world_from_grid.x_axis.truncate().length()),
+            slope: ray.slope / f64::from(body.world_from_local.x_axis.truncate().length()),
         };
-        let inside = walk.within(body.bounds.0, body.bounds.1, (ray.first, ray.last))?;
-        walk.descend(body.root, Vec3::ZERO, 1 << forest.level, inside)
+        let inside = walk.within(body.bounds().0, body.bounds().1, (ray.first, ray.last))?;
+        walk.descend(root(body), Vec3::ZERO, 1 << forest.level, inside)
     };
     bodies.iter().filter_map(of_body).min_by(f64::total_cmp)
 }

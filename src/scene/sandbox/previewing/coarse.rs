@@ -8,7 +8,7 @@ use super::Sandbox;
 use crate::{
     gpu::{Buffer, Gpu, GpuError},
     scene::preview::PreviewMode,
-    svo::{Forest, Slot, coarsen},
+    svo::{Forest, coarsen},
 };
 
 /// A body's forest with its leaves at the preview's level.
@@ -19,7 +19,6 @@ pub(super) struct Coarse {
     pub tree: u32,
     /// Boundary voxels of the tree.
     pub keys: Buffer<u32>,
-    pub slot: Option<Slot>,
 }
 
 /// A coarse copy on its way.
@@ -48,7 +47,7 @@ impl CoarseJob {
 impl Coarse {
     fn new(gpu: &Gpu, of: &Arc<Forest>, forest: Arc<Forest>, tree: u32) -> Result<Self, GpuError> {
         let keys = Buffer::zeroed(gpu, "preview voxels", 0)?;
-        let mut coarse = Self { of: Arc::downgrade(of), forest, tree, keys, slot: None };
+        let mut coarse = Self { of: Arc::downgrade(of), forest, tree, keys };
         coarse.choose(gpu, tree)?;
         Ok(coarse)
     }
@@ -93,7 +92,7 @@ impl Sandbox {
     pub(super) fn prepare_only_body(&mut self) -> Result<(), GpuError> {
         match self.world.bodies.as_slice() {
             [body] if self.tuning.view.preview != PreviewMode::Off => {
-                let (forest, tree) = (Arc::clone(&body.def.forest), body.def.tree);
+                let (forest, tree) = (Arc::clone(&body.def.octree().forest), body.def.octree().tree);
                 let level = self.preview.control.level(forest.level);
                 // An object that serves as its own copy has nothing to make ready.
                 if level < forest.level {
@@ -140,7 +139,7 @@ impl Sandbox {
             if let Some(made) = made {
                 preview.coarsening = None;
                 let new = Coarse::new(&gpu, forest, made, tree)?;
-                preview.unused.extend(preview.coarse.replace(new).and_then(|old| old.slot));
+                preview.dropped |= preview.coarse.replace(new).is_some();
             }
         }
         match preview.coarse.as_mut().filter(|c| c.is_of(forest)) {

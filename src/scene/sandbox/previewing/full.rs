@@ -67,10 +67,10 @@ impl Sandbox {
         // The handles of the buffers are enough: the lock stays free for whatever comes meanwhile.
         let (arena, def) = (arena.clone(), body.def.clone());
         let (sender, receiver) = mpsc::channel();
-        let (gpu, fracturer, asked) = (self.gpu.clone(), Arc::clone(&self.fracturer), wanted.clone());
+        let (gpu, passes, asked) = (self.gpu.clone(), Arc::clone(&self.passes), wanted.clone());
         let intact = self.is_intact(wanted.aim.body);
         std::thread::spawn(move || {
-            if let Some(Ok(fracturer)) = fracturer.get() {
+            if let Some(fracturer) = passes.ready() {
                 // The receiver only disappears with the sandbox.
                 let _ = sender.send(compute(&gpu, fracturer, &arena, (&def, intact), &asked));
             }
@@ -118,19 +118,13 @@ impl Sandbox {
         match full {
             Full::Seams(seams, cells) => {
                 let def = &self.body(id)?.def;
-                let first = *def.forest.tree_start.get(def.tree as usize)?;
+                let first = *def.octree().forest.tree_start.get(def.octree().tree as usize)?;
                 Some(Shown::Seams { body: id, seams, first, kept: cells.kept.first().copied() })
             }
             Full::Pieces(fracture, cells) => {
-                let slot = self.arena.try_write().ok()?.insert(&self.gpu, &fracture.forest).ok()?;
-                // A slot that is not shown goes back with the others.
-                match ShownPieces::new(&self.gpu, id, slot, &fracture, &cells) {
-                    Ok(pieces) => Some(Shown::Pieces(pieces)),
-                    Err(_) => {
-                        self.preview.unused.push(slot);
-                        None
-                    }
-                }
+                let pieces = ShownPieces::new(&self.gpu, self.body(id)?, &fracture, &cells).ok()?;
+                self.arena.try_write().ok()?.insert(&self.gpu, &fracture.forest).ok()?;
+                Some(Shown::Pieces(pieces))
             }
         }
     }
@@ -145,8 +139,8 @@ fn compute(
 ) -> Result<Full, FractureError> {
     let cells = wanted.cells(def, intact)?;
     let pattern = &cells.pattern;
-    let starts = &def.forest.tree_start[def.tree as usize..];
-    let keys = &def.forest.leaves.keys[starts[0] as usize..starts[1] as usize];
+    let starts = &def.octree().forest.tree_start[def.octree().tree as usize..];
+    let keys = &def.octree().forest.leaves.keys[starts[0] as usize..starts[1] as usize];
     if wanted.mode == PreviewMode::Seams && wanted.params.surface == Surface::Planar {
         let on_gpu = Buffer::from_slice(gpu, "full preview voxels", keys)?;
         let seams = fracturer.seams(gpu, &on_gpu, wanted.level, pattern)?;
@@ -154,7 +148,7 @@ fn compute(
         waited.map_err(|error| GpuError::Driver(error.to_string()))?;
         return Ok(Full::Seams(seams, cells));
     }
-    let source = Source { arena, slot: def.slot, forest: &def.forest, tree: def.tree };
+    let source = Source::new(arena, &def.octree().forest, def.octree().tree)?;
     let fracture = fracturer.fracture(gpu, &source, pattern, &wanted.params.recipe())?;
     Ok(match wanted.mode {
         PreviewMode::Seams => Full::Seams(Seams::of_fracture(gpu, keys, &fracture, pattern)?, cells),

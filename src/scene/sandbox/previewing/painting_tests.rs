@@ -64,8 +64,8 @@ fn touches(key: u32, seeds: &[[i32; 3]], cells: &[u32], any: bool) -> bool {
 }
 
 fn voxels(body: &Body) -> BTreeSet<u32> {
-    let starts = &body.def.forest.tree_start[body.def.tree as usize..];
-    body.def.forest.leaves.keys[starts[0] as usize..starts[1] as usize].iter().copied().collect()
+    let starts = &body.def.octree().forest.tree_start[body.def.octree().tree as usize..];
+    body.def.octree().forest.leaves.keys[starts[0] as usize..starts[1] as usize].iter().copied().collect()
 }
 
 #[test]
@@ -79,14 +79,15 @@ fn what_is_clicked_is_what_stays() {
     for (x, y) in [(0.0, 0.0), (0.0, 0.03), (0.02, -0.03), (-0.03, 0.0)] {
         let (origin, direction) = ray(&sandbox, x, y);
         let pick = sandbox.pick(origin, direction).unwrap();
+        let voxel = pick.cell.unwrap();
         let d = |s: &[i32; 3]| {
-            (0..3).map(|a| (f64::from(s[a]) - (f64::from(pick.cell[a]) + 0.5) * 256.0).powi(2)).sum::<f64>()
+            (0..3).map(|a| (f64::from(s[a]) - (f64::from(voxel[a]) + 0.5) * 256.0).powi(2)).sum::<f64>()
         };
         let wanted = (0..seeds.len()).min_by(|a, b| d(&seeds[*a]).total_cmp(&d(&seeds[*b]))).unwrap() as u32;
         assert_eq!(cell(&sandbox, x, y), Some(wanted));
         if clicked.insert(wanted) {
             assert!(!sandbox.toggle_kept(wanted));
-            clicked_voxels.push(pick.cell);
+            clicked_voxels.push(voxel);
         }
     }
     let clicked: Vec<u32> = clicked.into_iter().collect();
@@ -225,10 +226,10 @@ fn pieces_that_are_drawn_apart_are_clicked_where_they_are_drawn() {
         let marked: Vec<_> =
             sandbox.shown_bodies(None).into_iter().filter(|b| b.mark == Some(PieceMark::Hovered)).collect();
         let meets = marked.iter().any(|piece| {
-            let grid = piece.world_from_grid.inverse();
+            let grid = piece.world_from_local.inverse();
             let (o, d) = (grid.transform_point3(origin), grid.transform_vector3(direction));
             // A voxel's surface may leave its cell a little.
-            let (a, b) = ((piece.bounds.0 - 1.0 - o) / d, (piece.bounds.1 + 1.0 - o) / d);
+            let (a, b) = ((piece.bounds().0 - 1.0 - o) / d, (piece.bounds().1 + 1.0 - o) / d);
             a.min(b).max_element() <= a.max(b).min_element()
         });
         assert!(meets, "cell {cell} at {x}, {y}");
@@ -314,7 +315,7 @@ fn a_scene_file_and_another_level_keep_the_cells() {
     sandbox.set_level(7, Camera::default());
     until(&mut sandbox, Arrived::Opened);
     show(&mut sandbox);
-    assert_eq!(sandbox.bodies()[0].def.forest.level, 7);
+    assert_eq!(sandbox.bodies()[0].def.octree().forest.level, 7);
     let stays = |cell: Option<u32>| cell.is_some_and(|c| sandbox.kept_cells().contains(&c));
     assert!(stays(cell(&sandbox, 0.0, 0.0)), "{:?}", sandbox.kept_cells());
 }

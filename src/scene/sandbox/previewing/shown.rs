@@ -6,12 +6,13 @@ use glam::{Mat4, Vec3};
 
 use super::Sandbox;
 use crate::{
-    bodies::{BodyId, MassProperties},
+    bodies::{Body, BodyId},
     fracture::{Fracture, Seams},
     gpu::{Gpu, GpuError},
     render::{BodySeams, CellMarks, PieceMark, RenderBody},
-    scene::{Cells, breaking::world_from_grid_matrix, nearest_seed, pick::pick_forest},
-    svo::{Forest, Slot},
+    scene::{Cells, breaking::world_from_local_matrix, nearest_seed},
+    shape::{Octree, Shape},
+    svo::{Forest, Grid, pick_forest},
 };
 
 /// What is shown just now.
@@ -30,7 +31,6 @@ pub(super) enum Shown {
 /// Pieces in the place of a body that is still whole.
 pub(super) struct ShownPieces {
     pub body: BodyId,
-    pub slot: Slot,
     forest: Arc<Forest>,
     pieces: Vec<ShownPiece>,
     /// The seeds alone, to tell the cells of what stays apart.
@@ -40,25 +40,24 @@ pub(super) struct ShownPieces {
 }
 
 struct ShownPiece {
-    tree: u32,
-    mass: MassProperties,
+    shape: Arc<Shape>,
     /// Object id.
     cell: u32,
 }
 
 impl ShownPieces {
-    pub fn new(
-        gpu: &Gpu,
-        body: BodyId,
-        slot: Slot,
-        fracture: &Fracture,
-        cells: &Cells,
-    ) -> Result<Self, GpuError> {
-        let piece = |p: &crate::fracture::Piece| ShownPiece { tree: p.tree, mass: p.mass, cell: p.cell };
+    pub fn new(gpu: &Gpu, body: &Body, fracture: &Fracture, cells: &Cells) -> Result<Self, GpuError> {
+        let (forest, shape) = (&fracture.forest, &body.def.shape);
+        let whole = body.def.octree();
+        let grid = Grid { level: forest.level, h: whole.cell_size(forest.level), ..whole.grid };
+        let piece = |p: &crate::fracture::Piece| {
+            let octree = Octree { forest: Arc::clone(forest), tree: p.tree, grid, mass: p.mass };
+            let shape = Shape::octree(octree, shape.density(), *shape.look());
+            ShownPiece { shape: Arc::new(shape), cell: p.cell }
+        };
         Ok(Self {
-            body,
-            slot,
-            forest: Arc::clone(&fracture.forest),
+            body: body.id,
+            forest: Arc::clone(forest),
             pieces: fracture.pieces.iter().map(piece).collect(),
             seeds: Seams::of_seeds(gpu, &cells.pattern)?,
             objects: cells.pattern.objects.clone(),
@@ -118,11 +117,8 @@ impl Sandbox {
         let marks = self.marks(shown.kept);
         let places = self.places(shown, at, &whole);
         drawn.extend(shown.pieces.iter().zip(places).enumerate().map(|(i, (piece, place))| RenderBody {
-            slot: shown.slot,
-            root: piece.tree,
-            level: shown.forest.level,
-            world_from_grid: place,
-            bounds: (piece.mass.bounds.0.as_vec3(), piece.mass.bounds.1.as_vec3()),
+            shape: Arc::clone(&piece.shape),
+            world_from_local: place,
             id: self.next_color.wrapping_add(i as u32),
             selected: false,
             mark: shown.mark(piece, marks),
@@ -134,16 +130,15 @@ impl Sandbox {
     /// Grid to world of every piece in the place of body number `at`, which is drawn as `whole`: apart by the explode slider.
     fn places(&self, shown: &ShownPieces, at: usize, whole: &RenderBody) -> Vec<Mat4> {
         let body = &self.world.bodies[at];
-        let shift = whole.world_from_grid
-            * world_from_grid_matrix(&body.state, &body.def.mass, body.def.grid.h).inverse();
-        let coarse = f64::from(1u32 << (body.def.forest.level - shown.forest.level));
-        let world_from_coarse = whole.world_from_grid * Mat4::from_scale(Vec3::splat(coarse as f32));
-        let centre = |mass: &MassProperties| world_from_coarse.transform_point3(mass.centre.as_vec3());
-        let lowest = shown.pieces.iter().map(|p| centre(&p.mass).y).fold(f32::INFINITY, f32::min);
+        let shift = whole.world_from_local * world_from_local_matrix(&body.state, &body.def.shape).inverse();
+        let coarse = f64::from(1u32 << (body.def.octree().forest.level - shown.forest.level));
+        let world_from_coarse = whole.world_from_local * Mat4::from_scale(Vec3::splat(coarse as f32));
+        let centre = |p: &ShownPiece| world_from_coarse.transform_point3(p.shape.centre().as_vec3());
+        let lowest = shown.pieces.iter().map(|p| centre(p).y).fold(f32::INFINITY, f32::min);
         let middle = shift.transform_point3(body.state.position.as_vec3());
         let foot = Vec3::new(middle.x, lowest, middle.z);
-        let offset = |mass: &MassProperties| (centre(mass) - foot) * self.tuning.view.explode as f32;
-        shown.pieces.iter().map(|p| Mat4::from_translation(offset(&p.mass)) * world_from_coarse).collect()
+        let offset = |p: &ShownPiece| (centre(p) - foot) * self.tuning.view.explode as f32;
+        shown.pieces.iter().map(|p| Mat4::from_translation(offset(p)) * world_from_coarse).collect()
     }
 
     /// The cell of the pinned impact that a ray through the picture meets first on the body, as it is shown: on the whole one the seed
@@ -153,23 +148,24 @@ impl Sandbox {
         let pinned = self.preview.pinned.as_ref()?;
         let seeds = &pinned.cells.pattern.seeds;
         let other = self.pick(origin, direction);
-        let level = |id: BodyId| Some(self.body(id)?.def.forest.level);
+        let level = |id: BodyId| Some(self.body(id)?.def.octree().forest.level);
         let Some(Shown::Pieces(shown)) = self.preview.shown.as_ref().filter(|_| self.shows_pinned()) else {
             let pick = other.filter(|pick| pick.body == pinned.pin.aim.body)?;
-            let middle = crate::scene::kept::middle_of(pick.cell, 1, level(pick.body)?);
+            let middle = crate::fracture::middle_of(pick.cell?, 1, level(pick.body)?);
             return nearest_seed(seeds, middle, |_| true);
         };
         let at = self.world.bodies.iter().position(|b| b.id == shown.body)?;
-        let whole = *self.render_bodies(None).get(at)?;
+        let whole = self.render_bodies(None).into_iter().nth(at)?;
         let mut best: Option<(f64, u32, [i32; 3])> = None;
         for (piece, place) in shown.pieces.iter().zip(self.places(shown, at, &whole)) {
             let grid = place.inverse();
             let from = grid.transform_point3(origin).as_dvec3();
             let along = grid.transform_vector3(direction).as_dvec3();
-            if let Some(hit) = pick_forest(&shown.forest, piece.tree, from, along)
+            let octree = piece.shape.as_octree()?;
+            if let Some(hit) = pick_forest(&shown.forest, octree.tree, from, along)
                 && best.is_none_or(|(t, ..)| hit.t < t)
             {
-                let middle = crate::scene::kept::middle_of(hit.cell, hit.size, shown.forest.level);
+                let middle = crate::fracture::middle_of(hit.cell, hit.size, shown.forest.level);
                 best = Some((hit.t, piece.cell, middle));
             }
         }

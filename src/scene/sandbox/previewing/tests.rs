@@ -8,7 +8,7 @@ pub(super) fn opened(gpu: &Gpu, level: u32) -> Sandbox {
     sandbox.open("builtin:vase", level);
     until(&mut sandbox, Arrived::Opened);
     // The passes, as the window's worker makes them.
-    sandbox.fracturer.get_or_init(|| Fracturer::new(gpu));
+    sandbox.passes.compiled(gpu).unwrap();
     sandbox
 }
 
@@ -86,8 +86,8 @@ fn what_is_previewed_is_what_breaks() {
     let pieces = sandbox.shown_bodies(None);
     assert_eq!(pieces.len(), apart.len());
     for (piece, before) in pieces.iter().zip(&apart) {
-        assert_eq!(piece.bounds, before.bounds);
-        let moved = piece.world_from_grid.w_axis - before.world_from_grid.w_axis;
+        assert_eq!(piece.bounds(), before.bounds());
+        let moved = piece.world_from_local.w_axis - before.world_from_local.w_axis;
         assert!(moved.length() < 0.02, "a piece was drawn {} m beside its preview", moved.length());
     }
 }
@@ -122,7 +122,7 @@ fn letting_go_computes_the_full_level() {
         let full = sandbox.preview();
         assert_eq!((full.level, full.recomputed), (7, coarse.recomputed + 1));
         assert!(!sandbox.is_refining_preview() && full.revision > coarse.revision);
-        let levels = sandbox.shown_bodies(None).iter().map(|b| b.level).max();
+        let levels = sandbox.shown_bodies(None).iter().map(|b| b.shape.as_octree().unwrap().level()).max();
         assert_eq!(levels, Some(7));
     }
     let seams = sandbox.body_seams().expect("seams");
@@ -168,7 +168,7 @@ fn exploded_previews_give_their_octrees_back() {
     sandbox.set_aim(None);
     assert!(sandbox.update_preview().unwrap());
     sandbox.update_preview().unwrap();
-    assert!(sandbox.preview.unused.is_empty());
+    assert!(!sandbox.preview.dropped);
     assert_eq!(sandbox.shown_bodies(None).len(), 1);
 }
 

@@ -7,7 +7,6 @@ use proptest::prelude::*;
 
 use super::reference::DustReference;
 use crate::{
-    bodies::mass_properties,
     fracture::{
         Fracturer, Pattern, Recipe, Surface,
         voronoi::reference,
@@ -17,6 +16,7 @@ use crate::{
             random_solid, seeds, shell, solid,
         },
     },
+    shape::grid_mass,
     svo::{Forest, morton, validate},
 };
 
@@ -219,7 +219,7 @@ fn masses_and_dust_are_the_source_while_pieces_of_pieces_break() {
             let surface = if generation == 2 { Surface::Rough } else { Surface::Dusty };
             let recipe = Recipe { surface, ..recipe(gap(3, 1.5, 0.5)) };
             let result = bench.run_by(&forest, tree, &pattern, &recipe);
-            let before = mass_properties(&forest, tree as usize).volume;
+            let before = grid_mass(&forest, tree as usize).volume;
             let after: f64 = result.pieces.iter().map(|p| p.mass.volume).sum();
             println!(
                 "generation {generation}: {} pieces, {before} before, {after} after, {} dust",

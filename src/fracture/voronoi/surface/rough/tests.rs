@@ -14,7 +14,6 @@ use super::{
     reference::{CrackReference, LeafPlane},
 };
 use crate::{
-    bodies::mass_properties,
     fracture::{
         Fracturer, Pattern, Recipe, Surface,
         voronoi::reference,
@@ -23,6 +22,7 @@ use crate::{
             seeds, sheet, shell,
         },
     },
+    shape::grid_mass,
     svo::{Forest, morton, unpack_cut, unpack_normal, validate},
 };
 
@@ -276,7 +276,7 @@ fn mass_is_conserved_while_pieces_of_pieces_break() {
             let surface = if generation == 2 { Surface::Planar } else { Surface::Rough };
             let recipe = Recipe { surface, ..recipe(at_level(3)) };
             let result = bench.run_by(&forest, tree, &pattern, &recipe);
-            let before = mass_properties(&forest, tree as usize).volume;
+            let before = grid_mass(&forest, tree as usize).volume;
             let after: f64 = result.pieces.iter().map(|p| p.mass.volume).sum();
             println!(
                 "generation {generation}: {} pieces, {before} before, {after} after",

@@ -9,7 +9,7 @@ use glam::{DMat3, DVec3};
 
 /// At density 1, in grid units (voxels); scale by h^3 for volume, h^5 for inertia.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct MassProperties {
+pub struct GridMass {
     /// Sum of leaf coverage and of internal cells: volume in voxels.
     pub volume: f64,
     /// Centre of mass, grid coordinates.
@@ -60,13 +60,13 @@ impl Moments {
 ///
 /// Every voxel brings the inertia of its own cube, so even a single voxel has a positive-definite tensor.
 #[must_use]
-pub fn mass_properties(forest: &Forest, tree: usize) -> MassProperties {
+pub fn grid_mass(forest: &Forest, tree: usize) -> GridMass {
     let (Some(&first), Some(&end)) = (forest.tree_start.get(tree), forest.tree_start.get(tree + 1)) else {
-        return MassProperties::default();
+        return GridMass::default();
     };
     let range = first as usize..(end as usize).min(forest.leaves.len());
     let Some(keys) = forest.leaves.keys.get(range.clone()) else {
-        return MassProperties::default();
+        return GridMass::default();
     };
     let reference =
         keys.get(keys.len() / 2).map_or(DVec3::ZERO, |&key| DVec3::from(morton::decode(key).map(f64::from)));
@@ -80,7 +80,7 @@ pub fn mass_properties(forest: &Forest, tree: usize) -> MassProperties {
         sum.add(low, size, f64::from(size).powi(3), reference);
     });
     if sum.volume <= 0.0 {
-        return MassProperties::default();
+        return GridMass::default();
     }
     // Parallel-axis shift of the second moments to the centre.
     let mean = sum.first / sum.volume;
@@ -91,7 +91,7 @@ pub fn mass_properties(forest: &Forest, tree: usize) -> MassProperties {
         DVec3::new(-mixed.z, square.z + square.x, -mixed.x),
         DVec3::new(-mixed.y, -mixed.x, square.x + square.y),
     );
-    MassProperties {
+    GridMass {
         volume: sum.volume,
         centre: reference + mean,
         inertia,
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn a_block_has_the_inertia_of_a_cuboid() {
         let forest = block(5, [3, 5, 8], [19, 15, 29]);
-        let m = mass_properties(&forest, 0);
+        let m = grid_mass(&forest, 0);
         let (a, b, c) = (16.0, 10.0, 21.0);
         let v = a * b * c;
         let want = DVec3::new(b * b + c * c, a * a + c * c, a * a + b * b) * v / 12.0;
@@ -147,19 +147,19 @@ mod tests {
     #[test]
     fn one_voxel_and_an_empty_tree_are_sane() {
         let one = build(10, leaves(vec![morton::encode([1000, 3, 77])], 0.25), &|_: u32, _: u32| false);
-        let m = mass_properties(&one, 0);
+        let m = grid_mass(&one, 0);
         assert!((m.volume - 0.25).abs() < 1e-12);
         assert!((m.centre - DVec3::new(1000.5, 3.5, 77.5)).length() < 1e-9);
         assert!((m.inertia.determinant() - (0.25f64 / 6.0).powi(3)).abs() < 1e-12);
         let none = build(4, leaves(vec![], 1.0), &|_: u32, _: u32| false);
-        assert_eq!(mass_properties(&none, 0), MassProperties::default());
-        assert_eq!(mass_properties(&none, 7), MassProperties::default());
+        assert_eq!(grid_mass(&none, 0), GridMass::default());
+        assert_eq!(grid_mass(&none, 7), GridMass::default());
     }
 
     #[test]
     fn a_coverage_that_is_no_number_still_weighs() {
         let bad = build(4, leaves(vec![5, 9, 100], f32::NAN), &|_: u32, _: u32| false);
-        let m = mass_properties(&bad, 0);
+        let m = grid_mass(&bad, 0);
         assert!(m.volume > 0.0 && m.centre.is_finite() && m.inertia.determinant() > 0.0);
     }
 }

@@ -5,11 +5,11 @@
 
 use glam::DVec3;
 
-use crate::svo::Forest;
+use super::Forest;
 
 /// What a ray met.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hit {
+pub struct VoxelHit {
     /// Ray parameter of the surface: hit point = origin + t * direction.
     pub t: f64,
     /// Low corner of the voxel or internal node, leaf units.
@@ -23,7 +23,7 @@ pub struct Hit {
 /// The first solid of `tree` on the ray, or `None`. A ray that passes over a voxel's planes inside the voxel goes on.
 /// `origin` and `direction` in grid coordinates (voxels).
 #[must_use]
-pub fn pick_forest(forest: &Forest, tree: u32, origin: DVec3, direction: DVec3) -> Option<Hit> {
+pub fn pick_forest(forest: &Forest, tree: u32, origin: DVec3, direction: DVec3) -> Option<VoxelHit> {
     if tree as usize >= forest.trees() || !origin.is_finite() || !direction.is_finite() {
         return None;
     }
@@ -88,7 +88,7 @@ impl Walk<'_> {
         (near <= far && far >= 0.0).then_some((near.max(0.0), far))
     }
 
-    fn descend(&self, index: u32, level: u32, low: [u32; 3]) -> Option<Hit> {
+    fn descend(&self, index: u32, level: u32, low: [u32; 3]) -> Option<VoxelHit> {
         let node = *self.forest.nodes.get(index as usize)?;
         let half = 1u32 << (self.forest.level - level - 1);
         let mut order = [((f64::INFINITY, 0.0), 0); 8];
@@ -105,13 +105,13 @@ impl Walk<'_> {
         for &((t, leave), c) in &order[..count] {
             let cell = corner(low, c, half);
             if node.internal() >> c & 1 == 1 {
-                return Some(Hit { t, cell, size: half, leaf: None });
+                return Some(VoxelHit { t, cell, size: half, leaf: None });
             }
             if level + 1 == self.forest.level {
                 let leaf = node.child(c);
                 let ray = (self.origin, self.direction);
                 if let Some((t, _)) = self.forest.meet_leaf(leaf, cell, ray, (t, leave)) {
-                    return Some(Hit { t, cell, size: 1, leaf: Some(leaf) });
+                    return Some(VoxelHit { t, cell, size: 1, leaf: Some(leaf) });
                 }
             } else if let Some(hit) = self.descend(node.child(c), level + 1, cell) {
                 return Some(hit);
