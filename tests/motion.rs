@@ -251,7 +251,7 @@ fn a_scene_says_pairs_walls_and_the_response() {
     ";
     let mut sandbox = open(&gpu, parse_scene(text, "text").expect("it is sound"));
     let settings = *sandbox.settings();
-    assert_eq!(settings.response, Response::Penalty);
+    assert_eq!(settings.response, Response::PENALTY);
     assert_eq!(
         settings.walls,
         Some(Walls { low: DVec3::new(-1.0, 0.0, -1.0), high: DVec3::new(1.0, 2.0, 1.0) })
