@@ -1,7 +1,8 @@
 //! The embedded WGSL sources and their includes.
 //!
-//! A line `//#include shared/linear_id` is replaced by that file, once. [`ALL`] lists every file under `shaders/`; a test
-//! compares it with the folder, and another parses and validates each kernel with the loader the program uses.
+//! A line `//#include shared/linear_id` is replaced by that file, once. [`ALL`] lists every file under `shaders/`;
+//! a test compares it with the folder, and another parses and validates each kernel with the loader the program
+//! uses.
 
 macro_rules! embed {
     ($($path:literal),* $(,)?) => {

@@ -1,8 +1,9 @@
 //! Breaking an octree by Voronoi cells (Domaradzki & Martyn 2016, sec. 4; crack surfaces and dust: 2018, sec. 5).
 //!
-//! The folders stand in the order of the data: [`pattern`] makes the seeds, `descent` finds what each cell owns, `surface` writes the
-//! voxels on the cracks, `octrees` makes octrees of them, `islands` tells apart what does not hang together, `collect` reads the pieces
-//! back. [`Fracturer::fracture`] is the recipe; [`reference`] says the same on the whole grid without an octree or a GPU, for tests.
+//! The folders stand in the order of the data: [`pattern`] makes the seeds, `descent` finds what each cell owns,
+//! `surface` writes the voxels on the cracks, `octrees` makes octrees of them, `islands` tells apart what does not
+//! hang together, `collect` reads the pieces back. [`Fracturer::fracture`] is the recipe; [`reference`] says the
+//! same on the whole grid without an octree or a GPU, for tests.
 
 mod breaker;
 mod collect;
@@ -141,8 +142,8 @@ impl Fracturer {
         Ok(finish(source, pattern, recipe, fracture))
     }
 
-    /// The crossed voxels of the transition level with their separation points and triangles, in Morton order, to look at. None where the
-    /// leaves are the transition voxels.
+    /// The crossed voxels of the transition level with their separation points and triangles, in Morton order, to
+    /// look at. None where the leaves are the transition voxels.
     ///
     /// # Errors
     /// As [`Fracturer::fracture`].

@@ -1,5 +1,5 @@
-//! What the tests of this folder share: a device, seeds, a result as the reference writes it, the comparison of the two, and
-//! kernels with a planted error. The solids are those of `tests/support/solids.rs`.
+//! What the tests of this folder share: a device, seeds, a result as the reference writes it, the comparison of the
+//! two, and kernels with a planted error. The solids are those of `tests/support/solids.rs`.
 
 #[path = "../../../tests/support/solids.rs"]
 mod solids;
@@ -211,8 +211,8 @@ pub fn planted(
     fracturer
 }
 
-/// One tree of a forest as a forest of its own. As a source, cracks of earlier generations are plain boundary: the lists tell new cracks by
-/// the flag.
+/// One tree of a forest as a forest of its own. As a source, cracks of earlier generations are plain boundary: the
+/// lists tell new cracks by the flag.
 pub fn alone(forest: &Forest, tree: u32) -> Forest {
     let range = forest.tree_start[tree as usize] as usize..forest.tree_start[tree as usize + 1] as usize;
     let leaves = Leaves {

@@ -1,6 +1,6 @@
 // Domaradzki & Martyn 2016, sec. 4.1 and 4.3: one level of the descent, counting.
-// One thread takes one (object, node) pair and decides each octant: dropped, alive (goes on), or whole (inside the solid and inside
-// the object: an internal node of the object's octree, nothing is stored for it).
+// One thread takes one (object, node) pair and decides each octant: dropped, alive (goes on), or whole (inside the
+// solid and inside the object: an internal node of the object's octree, nothing is stored for it).
 // masks: alive (8 bits), whole (8 bits), alive and contested by rivals (8 bits).
 //#include fracture/voronoi/descent/cells
 //#include fracture/voronoi/descent/counting
@@ -30,7 +30,8 @@ fn thread(i: u32) {
     for (var k = 0u; k < pair.list_count; k++) {
         let r = candidates[pair.list_first + k];
         let outcome = duels(pair, r, centre, edge);
-        // Only an object's single candidate can be beaten everywhere: nobody is nearer to the centre than another judge.
+        // Only an object's single candidate can be beaten everywhere: nobody is nearer to the centre than another
+        // judge.
         lost |= bits_of(outcome.lost);
         let stays = bits_of(outcome.contested);
         if is_own(pair, r) {

@@ -1,5 +1,5 @@
-// One level of the descent, writing: the pairs of the next level, in order (object-major, Morton order inside an object), each with
-// the candidates that can still own a point of it.
+// One level of the descent, writing: the pairs of the next level, in order (object-major, Morton order inside an
+// object), each with the candidates that can still own a point of it.
 // One thread takes one pair; `offsets` says where its children and their candidates begin.
 //#include fracture/voronoi/descent/cells
 //#include fracture/voronoi/descent/octants

@@ -1,16 +1,18 @@
-// Domaradzki & Martyn 2016, sec. 4.4 and 4.7: which leaves of each pair's node get a copy in the pair's object.
-// One thread takes one pair at the last parent level. A boundary leaf is copied to every object that owns a corner; an internal one
-// becomes a crack voxel of each of its objects when its corners lie in several, else it stays internal: a Voronoi face between
-// two seeds of one object makes no surface.
-// The eight leaves share 27 corners; corner n is at (n % 3, n / 3 % 3, n / 9) edges from the node's low corner. They are kept in nine rows along
-// x and written out, not looped over, as in fracture/voronoi/descent/corner_owners and for its reasons.
+// Domaradzki & Martyn 2016, sec. 4.4 and 4.7: which leaves of each pair's node get a copy in the pair's object. One
+// thread takes one pair at the last parent level. A boundary leaf is copied to every object that owns a corner; an
+// internal one becomes a crack voxel of each of its objects when its corners lie in several, else it stays
+// internal: a Voronoi face between two seeds of one object makes no surface.
+// The eight leaves share 27 corners; corner n is at (n % 3, n / 3 % 3, n / 9) edges from the node's low corner.
+// They are kept in nine rows along x and written out, not looped over, as in fracture/voronoi/descent/corner_owners
+// and for its reasons.
 //#include fracture/voronoi/descent/cells
 //#include fracture/voronoi/descent/counting
 
 // The nearest of the object's own seeds, and how much farther away it is than the object's first one.
 var<private> own: array<vec3<u32>, 9>;
 var<private> own_lead: array<vec3<i32>, 9>;
-// The least that a rival is farther away than that; a rival of a lower index counts as nearer by one, which gives it the ties.
+// The least that a rival is farther away than that; a rival of a lower index counts as nearer by one, which gives
+// it the ties.
 var<private> margin: array<vec3<i32>, 9>;
 
 fn take_own(row: u32, lead: vec3<i32>, seed: u32) {

@@ -1,4 +1,5 @@
-//! What the descent hands from level to level: pairs of an object and an octree node. The copying of components uses the same.
+//! What the descent hands from level to level: pairs of an object and an octree node. The copying of components
+//! uses the same.
 
 use crate::{
     fracture::Source,
@@ -14,8 +15,8 @@ shared! {
     pub(in crate::fracture) struct Pair { source: u32, object: u32, key: u32, list_first: u32, list_count: u32 }
 }
 
-/// The pairs of one parent level in order, their octant masks (low byte stored children, next byte internal), and where each
-/// pair's children begin in the level below (one element more than pairs; the last is the total).
+/// The pairs of one parent level in order, their octant masks (low byte stored children, next byte internal), and
+/// where each pair's children begin in the level below (one element more than pairs; the last is the total).
 pub(in crate::fracture) struct Layer {
     pub pairs: Buffer<Pair>,
     pub masks: Buffer<u32>,

@@ -1,9 +1,10 @@
-//! Islands (2016, sec. 4.5): the connected components of every cell's solid, 26-connected, by union-find over octree nodes.
+//! Islands (2016, sec. 4.5): the connected components of every cell's solid, 26-connected, by union-find over
+//! octree nodes.
 //!
 //! In: the cells' octrees. Out: a label per node (the smallest node index of its component) and the list of components.
 //!
-//! Bricks (a node with its children's masks) are united inside first, then level by level with their neighbours, which are found from
-//! those of the parents.
+//! Bricks (a node with its children's masks) are united inside first, then level by level with their neighbours,
+//! which are found from those of the parents.
 
 use crate::{
     fracture::voronoi::octrees::Octrees,
@@ -98,8 +99,8 @@ impl IslandsPass {
         Ok(Islands { labels, components, last })
     }
 
-    /// Parent links of the union-find over the nodes above and at parent level `last`, and one element more: not 0 where the driver
-    /// ended a loop before its time.
+    /// Parent links of the union-find over the nodes above and at parent level `last`, and one element more: not 0
+    /// where the driver ended a loop before its time.
     fn unite(
         &self,
         work: &mut Submissions<'_>,

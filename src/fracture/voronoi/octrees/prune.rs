@@ -1,5 +1,5 @@
-//! Pairs of all levels to octrees (2016, sec. 4.6: the octrees of all pieces at once): pairs below which nothing was found, or
-//! nothing but inside, are dropped bottom-up; the rest are the nodes, already in order.
+//! Pairs of all levels to octrees (2016, sec. 4.6: the octrees of all pieces at once): pairs below which nothing
+//! was found, or nothing but inside, are dropped bottom-up; the rest are the nodes, already in order.
 //!
 //! In: layers. Out: octrees, breadth-first and tree-major.
 
@@ -24,8 +24,8 @@ shared! {
 }
 
 impl PrunePass {
-    /// The second result is the scanned survivors of level 0: element i + 1 differs from element i where pair i of the first layer
-    /// survived.
+    /// The second result is the scanned survivors of level 0: element i + 1 differs from element i where pair i of
+    /// the first layer survived.
     pub fn run(
         &self,
         work: &mut Submissions<'_>,

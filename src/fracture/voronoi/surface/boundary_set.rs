@@ -1,8 +1,10 @@
-//! The fracture boundary set (2016, sec. 4.4), one thread a copy: where each goes, its attributes, and the colours of crack voxels.
+//! The fracture boundary set (2016, sec. 4.4), one thread a copy: where each goes, its attributes, and the colours
+//! of crack voxels.
 //!
-//! In: the pairs of the last parent level, counted. Out: the leaves of all objects. Every kind of surface has a kernel of its own for the attributes;
-//! what goes before and after it is here. Colours have a pass of their own, compiled for one material: on a software driver, which
-//! runs all branches, choosing among materials inside the kernel more than doubled the time of the whole boundary set.
+//! In: the pairs of the last parent level, counted. Out: the leaves of all objects. Every kind of surface has a
+//! kernel of its own for the attributes; what goes before and after it is here. Colours have a pass of their own,
+//! compiled for one material: on a software driver, which runs all branches, choosing among materials inside the
+//! kernel more than doubled the time of the whole boundary set.
 
 use std::sync::OnceLock;
 

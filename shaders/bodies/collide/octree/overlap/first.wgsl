@@ -1,5 +1,5 @@
-// Finds the first entry of each kind in a hash table with open addressing. Included by kernels that declare `table` and `counters`, and
-// say what kind an entry is (`kind_of`).
+// Finds the first entry of each kind in a hash table with open addressing. Included by kernels that declare `table`
+// and `counters`, and say what kind an entry is (`kind_of`).
 //#include bodies/collide/octree/overlap/meeting
 
 // The entry of this kind that came first, or NONE after too long a search, which is counted as lost.

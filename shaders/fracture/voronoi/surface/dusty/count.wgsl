@@ -1,4 +1,5 @@
-// One level of the descent below the transition level, and at the leaf level, by the borders of objects with gaps between them.
+// One level of the descent below the transition level, and at the leaf level, by the borders of objects with gaps
+// between them.
 //#include fracture/voronoi/surface/rough/counting
 //#include fracture/voronoi/surface/dusty/records
 

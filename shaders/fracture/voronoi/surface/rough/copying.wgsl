@@ -1,5 +1,5 @@
-// The fracture boundary set below the transition level: one thread takes one copy. Included by kernels that say what a record is and how a
-// leaf is written (`write_leaf`).
+// The fracture boundary set below the transition level: one thread takes one copy. Included by kernels that say
+// what a record is and how a leaf is written (`write_leaf`).
 //#include fracture/voronoi/surface/copy
 //#include fracture/voronoi/surface/rough/node
 //#include fracture/voronoi/surface/rough/noise

@@ -1,6 +1,6 @@
-// The fracture boundary set where the leaves themselves are the transition voxels: copies as descent/leaves_count finds them, by corners.
-// One thread takes one copy. Included by kernels that say how a crossed leaf is divided (`divide`, which returns its triangles) and
-// written (`write_leaf`).
+// The fracture boundary set where the leaves themselves are the transition voxels: copies as descent/leaves_count
+// finds them, by corners. One thread takes one copy. Included by kernels that say how a crossed leaf is divided
+// (`divide`, which returns its triangles) and written (`write_leaf`).
 //#include fracture/voronoi/surface/copy
 //#include fracture/voronoi/surface/rough/corners
 

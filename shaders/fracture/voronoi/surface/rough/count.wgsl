@@ -1,4 +1,5 @@
-// Domaradzki & Martyn 2018, sec. 5.3: one level of the descent below the transition level, by crack surfaces instead of cells.
+// Domaradzki & Martyn 2018, sec. 5.3: one level of the descent below the transition level, by crack surfaces
+// instead of cells.
 //#include fracture/voronoi/surface/rough/counting
 //#include fracture/voronoi/surface/rough/records
 

@@ -1,7 +1,7 @@
-// One level of the descent below the transition level, counting; at the leaf level, counting copies. One thread takes one (object, node)
-// pair and decides each octant: dropped, alive (goes on; a leaf gets a copy), or whole (inside the solid and inside the object).
-// Included by kernels that say what a record is (`load_record`, `touched_triangles`) and what an object gets of an octant
-// (`octant_gets`: NOTHING, TAKES or HOLDS).
+// One level of the descent below the transition level, counting; at the leaf level, counting copies. One thread
+// takes one (object, node) pair and decides each octant: dropped, alive (goes on; a leaf gets a copy), or whole
+// (inside the solid and inside the object). Included by kernels that say what a record is (`load_record`,
+// `touched_triangles`) and what an object gets of an octant (`octant_gets`: NOTHING, TAKES or HOLDS).
 //#include fracture/voronoi/descent/counting
 //#include fracture/voronoi/surface/rough/descent
 

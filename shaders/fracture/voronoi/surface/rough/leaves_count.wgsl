@@ -1,5 +1,6 @@
-// Domaradzki & Martyn 2018, sec. 5.3: which leaves of each pair's node get a copy in the pair's object. A leaf that a crack surface
-// touches is copied to every object on either side of it there; another belongs to the object that it lies in, or that wins the vote.
+// Domaradzki & Martyn 2018, sec. 5.3: which leaves of each pair's node get a copy in the pair's object. A leaf that
+// a crack surface touches is copied to every object on either side of it there; another belongs to the object that
+// it lies in, or that wins the vote.
 //#include fracture/voronoi/surface/rough/counting
 //#include fracture/voronoi/surface/rough/records
 

@@ -1,6 +1,7 @@
-// The frame of the kernels that make what every crossed transition voxel has and rewrite the pairs for the descent below, as
-// fracture/voronoi/surface/rough/node says: one thread takes one (object, node) pair; `counts` is scanned. A voxel with all vertices in one object is wholly
-// that object's. Included by kernels that say, in keep_record, what a record holds.
+// The frame of the kernels that make what every crossed transition voxel has and rewrite the pairs for the descent
+// below, as fracture/voronoi/surface/rough/node says: one thread takes one (object, node) pair; `counts` is
+// scanned. A voxel with all vertices in one object is wholly that object's. Included by kernels that say, in
+// keep_record, what a record holds.
 //#include fracture/voronoi/surface/rough/node
 //#include fracture/voronoi/surface/rough/vertices
 

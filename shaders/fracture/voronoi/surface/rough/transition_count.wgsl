@@ -1,5 +1,5 @@
-// Domaradzki & Martyn 2018, sec. 5.3: at the transition level the vertices of voxels take their nearest seeds. Counts the voxels whose
-// vertices belong to several objects.
+// Domaradzki & Martyn 2018, sec. 5.3: at the transition level the vertices of voxels take their nearest seeds.
+// Counts the voxels whose vertices belong to several objects.
 // One thread takes one (object, node) pair.
 //#include fracture/voronoi/surface/rough/vertices
 

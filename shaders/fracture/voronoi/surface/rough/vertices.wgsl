@@ -1,5 +1,5 @@
-// The frame of the kernels at the transition level, where the vertices of voxels take their nearest seeds: one thread takes one (object,
-// node) pair.
+// The frame of the kernels at the transition level, where the vertices of voxels take their nearest seeds: one
+// thread takes one (object, node) pair.
 //#include shared/thread
 //#include fracture/voronoi/surface/rough/corners
 

@@ -1,6 +1,6 @@
-// One level of the descent below the transition level, writing: the pairs of the next level in order, each with the triangles that
-// touch its node. One thread takes one pair. Included by kernels that say what a record is and what a child's `list_count` is
-// (`child_list`; rough/node says what it means).
+// One level of the descent below the transition level, writing: the pairs of the next level in order, each with the
+// triangles that touch its node. One thread takes one pair. Included by kernels that say what a record is and what
+// a child's `list_count` is (`child_list`; rough/node says what it means).
 //#include fracture/voronoi/descent/writing
 //#include fracture/voronoi/surface/rough/descent
 

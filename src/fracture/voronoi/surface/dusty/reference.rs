@@ -1,4 +1,5 @@
-//! A dusty fracture on the whole grid, by plain loops: every solid leaf against every object's border in its transition voxel.
+//! A dusty fracture on the whole grid, by plain loops: every solid leaf against every object's border in its
+//! transition voxel.
 //!
 //! In: a pattern and a recipe's numbers. Out: who gets each leaf.
 

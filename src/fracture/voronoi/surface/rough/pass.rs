@@ -1,5 +1,5 @@
-//! Rough surfaces (2018, sec. 5.3): the planar descent down to the transition level, crack surfaces there, and from there on a descent that
-//! follows them to the leaves.
+//! Rough surfaces (2018, sec. 5.3): the planar descent down to the transition level, crack surfaces there, and from
+//! there on a descent that follows them to the leaves.
 //!
 //! In: one source octree and the seeds. Out: as the planar descent.
 
@@ -93,7 +93,8 @@ impl RoughPass {
         Ok((descent.into_layers(), leaves))
     }
 
-    /// The crossed transition voxels. Where the leaves are the transition voxels they are made one by one and not kept: none.
+    /// The crossed transition voxels. Where the leaves are the transition voxels they are made one by one and not
+    /// kept: none.
     pub fn voxels(
         &self,
         work: &mut Submissions<'_>,

@@ -181,8 +181,8 @@ fn whole_leaves_as_transition_voxels_are_the_planar_boundary_set() {
     assert!(planar.copies != coarser.copies);
 }
 
-/// What must hold of any rough fracture, from the result alone: insides of two pieces never meet, not even at a corner; a crack voxel
-/// has copies in several objects; planes of copies fit together.
+/// What must hold of any rough fracture, from the result alone: insides of two pieces never meet, not even at a
+/// corner; a crack voxel has copies in several objects; planes of copies fit together.
 fn assert_closed(forest: &Forest, pattern: &Pattern, recipe: &Recipe) {
     let bench = Bench::get();
     let forest = Arc::new(forest.clone());
