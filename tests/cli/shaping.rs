@@ -1,21 +1,18 @@
 //! How pieces are shaped and how many there are, as a user of `kintsugi fracture` sees it: patterns, a number of pieces, the smallest
 //! piece, seeds from a scene's file, and an object that stays whole.
 
-mod support;
-
 use serde_json::Value;
-use support::{folder, kintsugi, outcome, read_report, run};
+
+use super::support::{
+    program::{folder, kintsugi, outcome, run, text},
+    results::checked_report,
+};
 
 /// Runs `fracture` on a shape with these options; the report and stdout, or nothing where tests are skipped.
 fn fracture(name: &str, options: &[&str]) -> Option<(Value, String)> {
     let out = folder(name);
-    let folder = out.to_string_lossy().into_owned();
-    let stdout = run(["fracture"].iter().chain(options).chain(&["--out", &folder]).copied())?;
-    let report = read_report(&out);
-    for check in report["checks"].as_array().unwrap() {
-        assert_eq!(check["ok"], true, "{name}: {check}");
-    }
-    Some((report, stdout))
+    let stdout = run(["fracture"].iter().chain(options).chain(&["--out", &text(&out)]).copied())?;
+    Some((checked_report(&out), stdout))
 }
 
 fn count(report: &Value, name: &str) -> u64 {

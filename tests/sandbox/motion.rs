@@ -1,48 +1,13 @@
 //! Bodies in motion behind the window: the recorded past, the hand, what is thrown, what breaks by itself, levels of pairs.
 
-use std::time::{Duration, Instant};
-
 use glam::DVec3;
 use kintsugi::{
-    bodies::{Response, Walls},
+    bodies::{Overlap, Response, Walls},
     fracture::FractureParams,
-    gpu::Gpu,
     scene::{Arrived, Event, Sandbox, Scene, SceneBody, ScenePick, parse_scene},
 };
 
-fn gpu() -> Gpu {
-    Gpu::headless().expect("the tests need a Vulkan adapter, a software one will do")
-}
-
-fn wait(sandbox: &mut Sandbox) -> Arrived {
-    let start = Instant::now();
-    loop {
-        if let Some(arrived) = sandbox.poll().expect("the work succeeds") {
-            return arrived;
-        }
-        assert!(start.elapsed() < Duration::from_secs(300), "waited too long");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
-
-fn open(gpu: &Gpu, scene: Scene) -> Sandbox {
-    let mut sandbox = Sandbox::new(gpu).expect("an empty sandbox");
-    sandbox.open_scene(scene);
-    assert_eq!(wait(&mut sandbox), Arrived::Opened);
-    sandbox
-}
-
-/// Steps, waiting for what breaks meanwhile.
-fn run(sandbox: &mut Sandbox, steps: u32) {
-    for _ in 0..steps {
-        sandbox.step().expect("a step");
-        while sandbox.is_breaking() {
-            // A blow that makes no crack is an answer, too.
-            let _ = sandbox.poll();
-            std::thread::sleep(Duration::from_millis(1));
-        }
-    }
-}
+use super::support::stage::{open, positions, step, step_or_no_crack, steps, until};
 
 fn falling_box() -> Scene {
     let fracture = FractureParams { seeds: 12, ..FractureParams::default() };
@@ -57,37 +22,29 @@ fn falling_box() -> Scene {
     Scene { bodies: vec![body], events: vec![blow], ..Scene::default() }
 }
 
-/// Positions in order of body.
-fn positions(sandbox: &Sandbox) -> Vec<DVec3> {
-    sandbox.bodies().iter().map(|b| b.state.position).collect()
-}
-
 #[test]
 fn every_recorded_moment_can_be_shown_again_and_gone_on_from() {
-    let gpu = gpu();
-    let mut sandbox = open(&gpu, falling_box());
+    let Some(mut sandbox) = open(falling_box()) else { return };
     let (mut seen, mut times) = (vec![positions(&sandbox)], vec![0.0]);
     for _ in 0..30 {
-        run(&mut sandbox, 1);
-        // What breaks within a step is recorded with the next.
+        step(&mut sandbox);
         seen.push(positions(&sandbox));
         times.push(sandbox.time());
     }
     let pieces = sandbox.bodies().len();
     assert!(pieces > 5, "{pieces}");
     assert_eq!(sandbox.timeline().len(), 31);
-    for frame in [30, 0, 20, 5, 29, 10, 30] {
+    let broke = seen.iter().position(|bodies| bodies.len() > 1).expect("it broke");
+    for frame in [30, broke, 0, 20, 5, 29, 10, 30] {
         assert!(sandbox.show_recorded(frame));
         assert!((sandbox.time() - times[frame]).abs() < 1e-12);
-        if seen[frame].len() == sandbox.bodies().len() {
-            assert_eq!(positions(&sandbox), seen[frame], "state {frame}");
-        }
+        assert_eq!(positions(&sandbox), seen[frame], "state {frame}");
     }
     assert!(!sandbox.show_recorded(31));
     // Before the blow it is whole, and playing on breaks it again, the same way.
     assert!(sandbox.show_recorded(3));
     assert_eq!(sandbox.bodies().len(), 1);
-    run(&mut sandbox, 27);
+    steps(&mut sandbox, 27);
     assert_eq!(sandbox.bodies().len(), pieces);
     let off = positions(&sandbox).iter().zip(&seen[30]).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
     println!("{pieces} pieces; played again, {off:.1e} m off");
@@ -95,7 +52,7 @@ fn every_recorded_moment_can_be_shown_again_and_gone_on_from() {
     assert_eq!(sandbox.timeline().len(), 31, "what came later was forgotten, and recorded again");
     // After it, the blow does not fall twice.
     assert!(sandbox.show_recorded(20));
-    run(&mut sandbox, 5);
+    steps(&mut sandbox, 5);
     assert_eq!(sandbox.bodies().len(), pieces);
     sandbox.reset();
     assert_eq!((sandbox.timeline().len(), sandbox.bodies().len()), (0, 1));
@@ -103,32 +60,31 @@ fn every_recorded_moment_can_be_shown_again_and_gone_on_from() {
 
 #[test]
 fn a_body_is_dragged_and_thrown_bodies_arrive() {
-    let gpu = gpu();
     let mut scene = Scene { bodies: vec![SceneBody::standing("builtin:box", 5)], ..Scene::default() };
     scene.bodies[0].size = Some(0.5);
-    let mut sandbox = open(&gpu, scene);
+    let Some(mut sandbox) = open(scene) else { return };
     let id = sandbox.bodies()[0].id;
     let point = sandbox.bodies()[0].state.position;
     sandbox.grab(&ScenePick { body: id, point, distance: 1.0, cell: Some([0; 3]) });
     let target = point + DVec3::new(0.3, 0.7, 0.0);
     sandbox.drag(target);
-    run(&mut sandbox, 150);
+    steps(&mut sandbox, 150);
     let (held, hand) = sandbox.held().expect("it is held");
     println!("held {:.1} mm from the hand", held.distance(hand) * 1e3);
     assert!(held.distance(target) < 0.02 && hand == target);
     sandbox.release();
     assert!(sandbox.held().is_none());
-    run(&mut sandbox, 100);
+    steps(&mut sandbox, 100);
     assert!(sandbox.bodies()[0].state.position.y < 0.3, "it fell");
 
     sandbox.throw(DVec3::new(-3.0, 0.4, 0.0), DVec3::X);
     assert!(sandbox.is_busy());
-    assert_eq!(wait(&mut sandbox), Arrived::Thrown);
+    until(&mut sandbox, Arrived::Thrown);
     let ball = sandbox.bodies()[1].clone();
     assert!((ball.state.position - DVec3::new(-3.0, 0.4, 0.0)).length() < 1e-9);
     assert!((ball.state.linear_velocity.x - sandbox.tuning().throw.speed).abs() < 1e-9);
     let before = sandbox.bodies()[0].state.position.x;
-    run(&mut sandbox, 60);
+    steps(&mut sandbox, 60);
     let pushed = sandbox.bodies()[0].state.position.x - before;
     println!("the box was pushed {pushed:.2} m");
     assert!(pushed > 0.01);
@@ -141,7 +97,6 @@ fn a_body_is_dragged_and_thrown_bodies_arrive() {
 
 #[test]
 fn what_is_dropped_breaks_within_its_limits() {
-    let gpu = gpu();
     let scene = |generations: u32, most: u32| {
         let mut body = SceneBody::standing("builtin:box", 6);
         (body.on_floor, body.position.y, body.break_threshold) = (false, 2.0, Some(0.5));
@@ -150,8 +105,8 @@ fn what_is_dropped_breaks_within_its_limits() {
     };
     let mut counts = Vec::new();
     for (generations, most) in [(0, 500), (1, 500), (2, 500), (3, 20)] {
-        let mut sandbox = open(&gpu, scene(generations, most));
-        run(&mut sandbox, 120);
+        let Some(mut sandbox) = open(scene(generations, most)) else { return };
+        (0..120).for_each(|_| drop(step_or_no_crack(&mut sandbox)));
         let deepest = sandbox.bodies().iter().filter_map(|b| sandbox.info(b.id)).map(|i| i.generation).max();
         println!(
             "{generations} generations, {most} pieces: {} bodies, generation {deepest:?}",
@@ -170,30 +125,28 @@ fn what_is_dropped_breaks_within_its_limits() {
 
 #[test]
 fn what_is_struck_in_its_sleep_breaks() {
-    let gpu = gpu();
     let mut body = SceneBody::standing("builtin:box", 6);
     (body.size, body.break_threshold) = (Some(0.5), Some(0.3));
     body.fracture = FractureParams { seeds: 10, ..FractureParams::default() };
-    let mut sandbox = open(&gpu, Scene { bodies: vec![body], ..Scene::default() });
-    run(&mut sandbox, 150);
+    let Some(mut sandbox) = open(Scene { bodies: vec![body], ..Scene::default() }) else { return };
+    steps(&mut sandbox, 150);
     assert!(sandbox.bodies()[0].asleep && sandbox.bodies().len() == 1);
     sandbox.throw(DVec3::new(-3.0, 0.4, 0.0), DVec3::X);
-    assert_eq!(wait(&mut sandbox), Arrived::Thrown);
-    run(&mut sandbox, 60);
+    until(&mut sandbox, Arrived::Thrown);
+    steps(&mut sandbox, 60);
     println!("struck in its sleep: {} bodies", sandbox.bodies().len());
     assert!(sandbox.bodies().len() > 5);
 }
 
 #[test]
 fn what_breaks_passes_on_no_more_than_it_bears_and_keeps_momentum() {
-    let gpu = gpu();
     let mut body = SceneBody::standing("builtin:box", 6);
     (body.size, body.break_threshold) = (Some(0.5), Some(0.3));
     body.fracture = FractureParams { seeds: 10, ..FractureParams::default() };
     let scene = Scene { bodies: vec![body], gravity: DVec3::ZERO, floor: false, ..Scene::default() };
-    let mut sandbox = open(&gpu, scene);
+    let Some(mut sandbox) = open(scene) else { return };
     sandbox.throw(DVec3::new(-1.0, 0.3, 0.0), DVec3::X);
-    assert_eq!(wait(&mut sandbox), Arrived::Thrown);
+    until(&mut sandbox, Arrived::Thrown);
     let total = |sandbox: &Sandbox| -> DVec3 {
         sandbox.bodies().iter().map(|b| b.def.mass_kg() * b.state.linear_velocity).sum()
     };
@@ -203,21 +156,21 @@ fn what_breaks_passes_on_no_more_than_it_bears_and_keeps_momentum() {
     };
     let before = fast(&sandbox);
     let masses = [0, 1].map(|k| sandbox.bodies()[k].def.mass_kg());
-    let mut steps = 0;
-    while sandbox.bodies().len() == 2 && steps < 60 {
-        run(&mut sandbox, 1);
-        steps += 1;
+    let mut taken = 0;
+    while sandbox.bodies().len() == 2 && taken < 60 {
+        step(&mut sandbox);
+        taken += 1;
     }
     let after = fast(&sandbox);
     println!(
-        "broke after {steps} steps: {} bodies, ball {before:.2} to {after:.2} m/s",
+        "broke after {taken} steps: {} bodies, ball {before:.2} to {after:.2} m/s",
         sandbox.bodies().len()
     );
     assert!(sandbox.bodies().len() > 5);
     // What made the box 0.3 m/s faster, and no more.
     let wanted = 0.3 * masses[0] / masses[1];
     assert!((before - after - wanted).abs() < 0.05 * wanted, "{before} {after}, {wanted} wanted");
-    run(&mut sandbox, 30);
+    steps(&mut sandbox, 30);
     let off = (total(&sandbox) - thrown).length() / thrown.length();
     println!("momentum off by {off:.1e}");
     assert!(off < 1e-6);
@@ -225,7 +178,6 @@ fn what_breaks_passes_on_no_more_than_it_bears_and_keeps_momentum() {
 
 #[test]
 fn a_scene_says_pairs_walls_and_the_response() {
-    let gpu = gpu();
     let text = "
         response = \"penalty\"
         sleeping = false
@@ -249,7 +201,7 @@ fn a_scene_says_pairs_walls_and_the_response() {
         bodies = [\"lower\", \"upper\"]
         physics_level = 4
     ";
-    let mut sandbox = open(&gpu, parse_scene(text, "text").expect("it is sound"));
+    let Some(mut sandbox) = open(parse_scene(text, "text").expect("it is sound")) else { return };
     let settings = *sandbox.settings();
     assert_eq!(settings.response, Response::PENALTY);
     assert_eq!(
@@ -257,12 +209,10 @@ fn a_scene_says_pairs_walls_and_the_response() {
         Some(Walls { low: DVec3::new(-1.0, 0.0, -1.0), high: DVec3::new(1.0, 2.0, 1.0) })
     );
     // Under the penalty they may part for a moment.
-    let both = |o: &[kintsugi::bodies::Overlap]| {
-        o.iter().any(|o| o.second.is_some()) && o.iter().any(|o| o.second.is_none())
-    };
+    let both = |o: &[Overlap]| o.iter().any(|o| o.second.is_some()) && o.iter().any(|o| o.second.is_none());
     let shared = (0..100)
         .find_map(|_| {
-            run(&mut sandbox, 1);
+            step(&mut sandbox);
             Some(sandbox.pair_data()).filter(|shared| both(shared))
         })
         .expect("one stands on the floor, the other on it");

@@ -1,14 +1,15 @@
 //! The files that the commands write, read back with other people's readers where there are any.
 
-mod support;
-
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     sync::OnceLock,
 };
 
-use support::{folder, read_npz, read_report, run};
+use super::support::{
+    program::{folder, run, text},
+    results::{checked_report, read_npz, read_report},
+};
 
 /// One break of the hollow cavity shape, shared by the tests here; `None` where there is no adapter.
 fn broken() -> Option<&'static Path> {
@@ -16,9 +17,8 @@ fn broken() -> Option<&'static Path> {
     FOLDER
         .get_or_init(|| {
             let out = folder("files");
-            let text = out.to_string_lossy().into_owned();
             let arguments = ["fracture", "builtin:cavity", "--level", "5", "--seeds", "30", "--rng", "5"];
-            run(arguments.into_iter().chain(["--format", "glb,obj,ply,vox,npz", "--out", &text]))?;
+            run(arguments.into_iter().chain(["--format", "glb,obj,ply,vox,npz", "--out", &text(&out)]))?;
             Some(out)
         })
         .as_deref()
@@ -27,17 +27,13 @@ fn broken() -> Option<&'static Path> {
 #[test]
 fn a_rough_break_keeps_all_checks_and_says_how_it_was_made() {
     let out = folder("rough");
-    let text = out.to_string_lossy().into_owned();
     let arguments =
         ["fracture", "builtin:vase", "--level", "6", "--surface", "rough", "--transition-level", "3"];
-    let more = ["--noise", "0.4,30,3", "--generations", "2", "--out", &text];
+    let more = ["--noise", "0.4,30,3", "--generations", "2", "--out", &text(&out)];
     if run(arguments.into_iter().chain(more)).is_none() {
         return;
     }
-    let report = read_report(&out);
-    for check in report["checks"].as_array().unwrap() {
-        assert_eq!(check["ok"], true, "{check}");
-    }
+    let report = checked_report(&out);
     assert_eq!(report["parameters"]["surface"], "rough");
     let crack = &report["parameters"]["crack"];
     assert_eq!((&crack["transition_level"], &crack["noise"]["octaves"]), (&3.into(), &3.into()));
@@ -52,17 +48,13 @@ fn a_rough_break_keeps_all_checks_and_says_how_it_was_made() {
 #[test]
 fn a_dusty_break_keeps_all_checks_and_accounts_for_the_dust() {
     let out = folder("dusty");
-    let text = out.to_string_lossy().into_owned();
     let arguments =
         ["fracture", "builtin:vase", "--level", "6", "--surface", "dusty", "--transition-level", "3"];
-    let more = ["--dust", "2.5,0.25", "--generations", "3", "--out", &text];
+    let more = ["--dust", "2.5,0.25", "--generations", "3", "--out", &text(&out)];
     if run(arguments.into_iter().chain(more)).is_none() {
         return;
     }
-    let report = read_report(&out);
-    for check in report["checks"].as_array().unwrap() {
-        assert_eq!(check["ok"], true, "{check}");
-    }
+    let report = checked_report(&out);
     assert_eq!(report["parameters"]["surface"], "dusty");
     let dusty = &report["parameters"]["crack"]["dusty"];
     assert_eq!((&dusty["width"], &dusty["irregularity"]), (&2.5.into(), &0.25.into()));
@@ -247,10 +239,7 @@ fn a_simulation_is_logged_and_repeats() {
          [[event]]\nkind = \"impact\"\ntime = 0.1\npoint = [0.0, 1.2, 0.0]\ndirection = [0.0, -1.0, 0.0]\n",
     )
     .unwrap();
-    let simulate = |out: &Path| {
-        let (scene, out) = (scene.to_string_lossy().into_owned(), out.to_string_lossy().into_owned());
-        run(["simulate", &scene, "--seconds", "0.3", "--out", &out])
-    };
+    let simulate = |out: &Path| run(["simulate", &text(&scene), "--seconds", "0.3", "--out", &text(out)]);
     let (a, b) = (home.join("a"), home.join("b"));
     if simulate(&a).is_none() {
         return;
