@@ -8,7 +8,7 @@ use super::{LabelSteps, Part, Placing};
 use crate::{
     fracture::{
         Fracture, FractureError, Fracturer, Pattern, Recipe, Source, Surface,
-        crack::{NoiseWords, TransitionVoxel},
+        crack::{CrackUniform, TransitionVoxel},
         dust::{DustVoxel, reference::split},
     },
     gpu::Gpu,
@@ -76,7 +76,7 @@ impl Inside {
             transition = Some(at);
             voxels = fracturer.transition_voxels(gpu, source, pattern, recipe)?;
             if recipe.surface == Surface::Dusty {
-                let words = NoiseWords::new(&recipe.crack, recipe.rng, at).with_gap(&recipe.crack, level);
+                let words = CrackUniform::new(&recipe.crack, recipe.rng, at).with_gap(&recipe.crack, level);
                 dusty = voxels.iter().map(|voxel| split(voxel, &words)).collect();
             }
         }

@@ -22,18 +22,9 @@ const HEADER: usize = 16;
 const HIT_WORDS: usize = 3;
 
 shared! {
-    pub(in crate::bodies) struct DescendParams {
-        level: u32,
-        nodes_capacity: u32,
-        candidates_capacity: u32,
-        pad: u32,
-    }
+    pub(in crate::bodies) struct DescendParams { level: u32, nodes_capacity: u32, candidates_capacity: u32, pad: u32 }
 
-    pub(in crate::bodies) struct HitParams {
-        candidates_capacity: u32,
-        hits_capacity: u32,
-        pad: [u32; 2],
-    }
+    pub(in crate::bodies) struct HitParams { candidates_capacity: u32, hits_capacity: u32, pad: [u32; 2] }
 }
 
 /// The compiled passes and their lists.

@@ -207,7 +207,7 @@ fn planted_errors_in_the_shaders_are_found() {
         ("meet", "clamp(p - n * dot(p - q, n), low, low + 1.0)", "p - n * dot(p - q, n)"),
         ("meet", "clamp(weight, LEAST_WEIGHT, 1.0)", "1.0"),
         ("lead", "atomicMax", "atomicMin"),
-        ("lead", "raws[other].place == r.place", "true"),
+        ("lead", "raws[entry].meeting, raws[entry].place", "raws[entry].meeting, 0u"),
         ("sum", "select(WORDS, 0u, along)", "0u"),
         ("sum", "r.y * r.weight", "r.x * r.weight"),
         ("mean", "back < 2u", "back < 1u"),

@@ -1,5 +1,5 @@
-// The same for its kernels that count: one thread takes one (object, node) pair.
-//#include fracture/voronoi/surface/rough/descent
+// The same for kernels that count what is below a pair.
+//#include fracture/voronoi/descent/frame
 
 @group(0) @binding(5) var<storage, read_write> masks: array<u32>;
 @group(0) @binding(6) var<storage, read_write> counts: array<vec2<u32>>;
