@@ -424,7 +424,9 @@ fn opens_resizes_and_closes(display: &Display) {
             && s["window"]["size"][1] == 700
             && s["window"]["frames"].as_u64() > frames
     });
-    for (name, _) in state["rects"].as_object().unwrap() {
+    let rects = state["rects"].as_object().unwrap();
+    assert!(rects.len() > 3, "only {} rectangles", rects.len());
+    for (name, _) in rects {
         let [x, _, w, _] = rect(&state, name);
         assert!(x >= 0.0 && x + w <= 1024.5, "{name} is cut off at 1024 x 700: {x} + {w}");
     }

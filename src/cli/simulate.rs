@@ -130,8 +130,8 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     let reporter = Reporter::new(args.json_progress);
     let mut scene = read_scene(&args.scene, 7, &reporter)?;
     match args.response {
-        Some(ResponseArg::Soft) => scene.response = Response::Soft,
-        Some(ResponseArg::Penalty) => scene.response = Response::Penalty,
+        Some(ResponseArg::Soft) => scene.response = Response::SOFT,
+        Some(ResponseArg::Penalty) => scene.response = Response::PENALTY,
         None => {}
     }
     if scene.adaptive_level.is_some() && scene.camera.is_none() {

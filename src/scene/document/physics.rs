@@ -68,7 +68,7 @@ mod tests {
     fn scene_panels_and_world_agree() {
         let scene = Scene {
             gravity: DVec3::new(1.0, -2.5, 3.0),
-            response: Response::Penalty,
+            response: Response::PENALTY,
             adaptive_level: Some(Adaptive { near: 7.0, most: 2 }),
             floor: false,
             dt: 0.004,
@@ -83,11 +83,11 @@ mod tests {
         let saved = document.to_save(crate::render::Camera::default());
         assert_eq!((saved.gravity, saved.adaptive_level), (scene.gravity, scene.adaptive_level));
 
-        let tuning = Tuning { gravity: -4.0, far_levels: 0, response: Response::Soft, ..Tuning::default() };
+        let tuning = Tuning { gravity: -4.0, far_levels: 0, response: Response::SOFT, ..Tuning::default() };
         assert!(document.set_tuning(tuning, |_| true));
         let settings = document.settings();
         assert_eq!(settings.gravity, DVec3::new(1.0, 4.0, 3.0), "sideways it is the scene's");
-        assert_eq!((settings.adaptive, settings.response), (None, Response::Soft));
+        assert_eq!((settings.adaptive, settings.response), (None, Response::SOFT));
         let more = Tuning { far_levels: 1, ..document.tuning().clone() };
         document.set_tuning(more, |_| true);
         assert_eq!(document.settings().adaptive, Some(Adaptive { near: 7.0, most: 1 }));

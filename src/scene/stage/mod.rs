@@ -192,7 +192,7 @@ impl Stage {
 
     /// Whether a step of time would change anything.
     pub fn has_motion(&self) -> bool {
-        self.awake() > 0 || self.world.hold.is_some()
+        self.awake() > 0 || self.world.drag.is_some()
     }
 
     /// The identity that the next body is coloured by.
@@ -209,10 +209,16 @@ impl Stage {
         id
     }
 
-    /// Removes a body that broke; everything wakes.
-    pub fn remove(&mut self, id: BodyId) {
-        self.world.remove(id);
+    /// Puts parts in the place of a body that breaks; everything wakes.
+    pub fn break_up(&mut self, id: BodyId, parts: Vec<BodyDef>) {
+        let whole = self.info_or_whole(id);
+        for part in self.world.break_up(id, parts) {
+            let color_id = self.next_color;
+            self.info.insert(part, BodyInfo { generation: whole.generation + 1, color_id, ..whole });
+            self.next_color = self.next_color.wrapping_add(1);
+        }
         self.info.remove(&id);
+        self.world.wake_all();
         self.revision += 1;
     }
 
@@ -231,7 +237,7 @@ impl Stage {
     /// Removes everything for another scene; time begins anew.
     pub fn clear(&mut self) {
         self.clear_bodies();
-        self.world.hold = None;
+        self.world.drag = None;
         self.projectiles.clear();
         self.time = 0.0;
         self.last_step = StepReport::default();
@@ -329,7 +335,7 @@ impl Stage {
     /// Puts back what stood there, under the old names, so that a pinned impact finds its body again. Nothing
     /// is held.
     pub fn put_back(&mut self, standing: &Standing) {
-        self.world.hold = None;
+        self.world.drag = None;
         self.clear_bodies();
         for (body, info) in &standing.bodies {
             let id = self.world.add_as(body.id, BodyDef { state: body.state, ..body.def.clone() });
@@ -346,7 +352,7 @@ impl Stage {
 
     /// Moves the bodies, in their order, to where they were at `time` (s), asleep or not. Nothing is held.
     pub fn go_to(&mut self, time: f64, states: &[(BodyState, bool)]) {
-        self.world.hold = None;
+        self.world.drag = None;
         for (body, (state, asleep)) in self.world.bodies.iter_mut().zip(states) {
             (body.state, body.asleep) = (*state, *asleep);
             (body.still_secs, body.slow_secs) = (0.0, 0.0);
