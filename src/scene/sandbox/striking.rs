@@ -85,7 +85,6 @@ impl Sandbox {
             return Err(SandboxError::NoCrack);
         }
         self.looking.remember(&body, job, &broken);
-        let info = self.stage.info_or_whole(body.id);
         for part in &broken.parts {
             if let Some(octree) = part.shape.as_octree() {
                 self.take_in(arena, &octree.forest)?;
@@ -104,10 +103,13 @@ impl Sandbox {
         }
         let kept = broken.kept.as_ref();
         let states = part_states(&body, &job.blow, reach, &broken.parts, kept.and_then(|kept| kept.part));
-        let shapes = broken.parts.iter().map(|part| Arc::clone(&part.shape));
-        let parts = shapes.zip(states);
-        let parts = parts.map(|(shape, (state, fixed))| BodyDef { shape, state, fixed, ..body.def.clone() });
-        self.stage.break_up(body.id, parts, info.object, info.generation + 1);
+        let parts = broken.parts.iter().zip(states).map(|(part, (state, fixed))| BodyDef {
+            shape: Arc::clone(&part.shape),
+            state,
+            fixed,
+            ..body.def.clone()
+        });
+        self.stage.break_up(body.id, parts.collect());
         if job.cause == Cause::User {
             self.document.happened(Event::Impact {
                 time: self.stage.time(),
@@ -117,7 +119,6 @@ impl Sandbox {
                 fracture: Some(broken.params.clone()),
             });
         }
-        self.stage.wake_all();
         self.record_change(job.cause != Cause::User);
         let whole = job.source_volume.max(f64::MIN_POSITIVE);
         let dropped = broken.lost.dropped.iter().map(|part| part.shape.mass().volume_m3).sum::<f64>();

@@ -203,29 +203,22 @@ impl Stage {
     /// Adds a body of an object, after so many blows.
     pub fn add(&mut self, def: BodyDef, object: usize, generation: u32) -> BodyId {
         let id = self.world.add(def);
-        self.inform(id, object, generation);
+        self.info.insert(id, BodyInfo { object, generation, color_id: self.next_color });
+        self.next_color = self.next_color.wrapping_add(1);
         self.revision += 1;
         id
     }
 
-    /// Notes what a new body is.
-    fn inform(&mut self, id: BodyId, object: usize, generation: u32) {
-        self.info.insert(id, BodyInfo { object, generation, color_id: self.next_color });
-        self.next_color = self.next_color.wrapping_add(1);
-    }
-
-    /// Puts parts in the place of a body that broke.
-    pub fn break_up(
-        &mut self,
-        id: BodyId,
-        parts: impl IntoIterator<Item = BodyDef>,
-        object: usize,
-        generation: u32,
-    ) {
+    /// Puts parts in the place of a body that breaks; everything wakes.
+    pub fn break_up(&mut self, id: BodyId, parts: Vec<BodyDef>) {
+        let whole = self.info_or_whole(id);
         for part in self.world.break_up(id, parts) {
-            self.inform(part, object, generation);
+            let color_id = self.next_color;
+            self.info.insert(part, BodyInfo { generation: whole.generation + 1, color_id, ..whole });
+            self.next_color = self.next_color.wrapping_add(1);
         }
         self.info.remove(&id);
+        self.world.wake_all();
         self.revision += 1;
     }
 

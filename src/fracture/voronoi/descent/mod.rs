@@ -163,8 +163,7 @@ impl DescentPass {
             let mut rec = work.record("traverse");
             let params = layer.params(source, child_level);
             let nodes = &source.arena.nodes;
-            let given =
-                bind![nodes, seeds, candidates, pairs, masks, offsets, next_pairs, next_candidates];
+            let given = bind![nodes, seeds, candidates, pairs, masks, offsets, next_pairs, next_candidates];
             rec.run(&kernels.emit, layer.len(), &params, given)?;
             work.submit(rec);
             descent.push(gpu, next_pairs)?;
