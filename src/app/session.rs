@@ -19,7 +19,7 @@ use super::{
 use crate::{
     gpu::{Gpu, GpuError},
     render::{Camera, FrameInput, RenderOptions, Renderer},
-    scene::{Arrived, Sandbox, Scene, ScenePick, ViewTuning, load_scene},
+    scene::{Arrived, ReadScene, Sandbox, Scene, ScenePick, ViewTuning, load_scene},
     ui::{Command, Hover, Notice, NoticeKind},
 };
 
@@ -80,7 +80,7 @@ pub struct Session {
     resolution: Resolution,
     notices: Vec<Notice>,
     next_notice: u64,
-    pending: Option<Scene>,
+    pending: Option<ReadScene>,
     keep_camera: bool,
     aspect: f32,
     pick: Option<ScenePick>,
@@ -155,7 +155,7 @@ impl Session {
     }
 
     /// Starts engine and renderer on a worker (compiling the passes takes a while) and opens `scene` when they are there.
-    pub fn start(&mut self, gpu: &Gpu, scene: Scene) {
+    pub fn start(&mut self, gpu: &Gpu, scene: impl Into<ReadScene>) {
         let (sender, receiver) = mpsc::channel();
         self.gpu = Some(gpu.clone());
         let gpu = gpu.clone();
@@ -165,7 +165,7 @@ impl Session {
             let _ = sender.send(made);
         });
         self.making = Some(receiver);
-        self.pending = Some(scene);
+        self.pending = Some(scene.into());
         (self.sandbox, self.renderer, self.drawn, self.view) = (None, None, None, None);
     }
 
@@ -177,7 +177,7 @@ impl Session {
             (Some(sandbox), None) => {
                 sandbox.scene_on_its_way().cloned().unwrap_or_else(|| sandbox.scene(self.camera))
             }
-            (_, Some(scene)) => scene,
+            (_, Some(pending)) => pending.scene,
             (None, None) => Scene::default(),
         }
     }
@@ -187,7 +187,7 @@ impl Session {
         match scene_of(path, level) {
             Ok(scene) => match &mut self.sandbox {
                 Some(sandbox) => sandbox.open_scene(scene),
-                None => self.pending = Some(scene),
+                None => self.pending = Some(scene.into()),
             },
             Err(message) => self.say(NoticeKind::Error, message),
         }

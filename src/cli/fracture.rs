@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use glam::DVec3;
 
 use crate::{
-    export::{self, Broken, FractureReport, InteriorReport, ParameterReport, checks},
+    export::{self, Broken, FractureReport, InputReport, InteriorReport, ParameterReport, checks},
     fracture::{
         FractureParams, Interior, Labelling, MAX_SEEDS, Preset, SmallRule, Smallest, Surface,
         crack::CrackShape,
@@ -265,9 +265,8 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
         formats: args.format.iter().map(|f| f.name().to_owned()).collect(),
         ..ParameterReport::of(&plan.params)
     };
-    let source_volume = crate::shape::grid_mass(&broken.source, 0).volume;
-    let read = (object.input.clone(), object.health.clone());
-    let mut report = FractureReport::new(&broken, source_volume, read, gpu.describe(), parameters, checks);
+    let read = (InputReport::of(&object), object.health.clone());
+    let mut report = FractureReport::new(&broken, object.mass.volume, read, gpu.describe(), parameters, checks);
     write(args, &broken, &reporter)?;
     report.write(&args.out.join("report.json"), &reporter.timings())?;
 

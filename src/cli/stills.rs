@@ -9,10 +9,10 @@ use glam::{DVec3, Mat4, Vec3};
 
 use crate::{
     export::Broken,
-    fracture::Volume,
+    fracture::{Piece, Volume},
     gpu::{Gpu, GpuError},
     render::{BodySeams, Camera, ColorBy, FrameInput, Overlay, RenderBody, RenderOptions, Renderer},
-    shape::{GridMass, Look, Octree, Shape, grid_mass},
+    shape::{GridMass, Look, Octree, Shape},
     svo::{Arena, Forest, Grid},
 };
 
@@ -98,15 +98,27 @@ impl Place {
         Mat4::from_translation(self.origin.as_vec3() + offset) * Mat4::from_scale(Vec3::splat(self.h as f32))
     }
 
-    /// One octree of a forest as the renderer wants it, `offset` metres from its place.
+    /// The grid in the world, of `level`.
     #[must_use]
-    pub fn body(&self, forest: &Arc<Forest>, tree: u32, mass: &GridMass, offset: Vec3) -> RenderBody {
-        let grid = Grid { level: forest.level, origin: self.origin, h: self.h };
-        let octree = Octree { forest: Arc::clone(forest), tree, grid, mass: *mass };
+    pub fn grid(&self, level: u32) -> Grid {
+        Grid { level, origin: self.origin, h: self.h }
+    }
+
+    /// A piece of the object as a shape of `density`, kg/m^3.
+    #[must_use]
+    pub fn piece(&self, forest: &Arc<Forest>, piece: &Piece, density: f64) -> Arc<Shape> {
+        let (forest, grid) = (Arc::clone(forest), self.grid(forest.level));
+        let octree = Octree { forest, tree: piece.tree, grid, mass: piece.mass };
+        Arc::new(Shape::octree(octree, density, Look::default()))
+    }
+
+    /// A shape whose grid stands here as the renderer wants it, `offset` metres from its place.
+    #[must_use]
+    pub fn body(&self, shape: Arc<Shape>, id: u32, offset: Vec3) -> RenderBody {
         RenderBody {
-            shape: Arc::new(Shape::octree(octree, 1.0, Look::default())),
+            shape,
             world_from_local: self.matrix(offset),
-            id: tree,
+            id,
             selected: false,
             mark: None,
             interior: Volume::default(),
@@ -156,8 +168,8 @@ impl Stage {
     pub fn of(gpu: &Gpu, object: &Object) -> Result<Self, GpuError> {
         let mut arena = Arena::new(gpu)?;
         arena.insert(gpu, &object.forest)?;
-        let mass = grid_mass(&object.forest, 0);
-        let body = Place::standing(&mass).body(&object.forest, 0, &mass, Vec3::ZERO);
+        let place = Place::standing(&object.mass);
+        let body = place.body(Arc::new(object.shape(place.grid(object.grid.level), 1.0)), 0, Vec3::ZERO);
         Ok(Self { arena, bodies: vec![body] })
     }
 }
@@ -173,8 +185,8 @@ pub fn pieces(
     broken: &Broken,
     explode: f64,
 ) -> Result<Vec<RenderBody>, GpuError> {
-    let whole = grid_mass(&object.forest, 0);
-    let place = Place::standing(&whole);
+    let whole = &object.mass;
+    let place = Place::standing(whole);
     let Some(step) = broken.steps.first() else { return Ok(Vec::new()) };
     let forest = &step.fracture.forest;
     arena.insert(gpu, forest)?;
@@ -189,7 +201,7 @@ pub fn pieces(
         .iter()
         .map(|p| RenderBody {
             interior: step.fracture.volume,
-            ..place.body(forest, p.tree, &p.mass, offset(p.mass.centre))
+            ..place.body(place.piece(forest, p, 1.0), p.tree, offset(p.mass.centre))
         })
         .collect())
 }

@@ -11,6 +11,7 @@ use crate::{
         crack::CrackShape, interior::hex_color,
     },
     gpu::StageTiming,
+    import::Imported,
     mesh::HealthReport,
 };
 
@@ -93,6 +94,19 @@ pub struct InteriorReport {
     pub scale: f64,
     /// Seed of the volume.
     pub seed: u32,
+}
+
+impl InputReport {
+    /// What was read of `object`.
+    #[must_use]
+    pub fn of(object: &Imported) -> Self {
+        Self {
+            file: object.file.clone(),
+            vertices: object.vertices,
+            triangles: object.triangles,
+            warnings: object.warnings.clone(),
+        }
+    }
 }
 
 impl InteriorReport {

@@ -16,13 +16,14 @@ mod seeds_file;
 mod timeline;
 mod tuning;
 
+pub use crate::import::{ImportError, Imported, display_name, import};
 pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
 pub use document::{Event, Pinned, Scene, SceneBody, ScenePair, SceneView};
 pub use file::{
     SceneError, autosave_path, earlier_path, load_scene, parse_scene, save_scene, write_atomically,
 };
 pub use history::{History, Snapshot};
-pub use import::{ImportError, ImportJob, Imported, display_name, import, resolve_mesh_path};
+pub use import::{ImportJob, ReadMeshes, ReadScene};
 pub use kept::{Cells, KeptCells, nearest_seed};
 
 pub use preview::{Aim, LevelControl, Pin, PreviewMode, PreviewReport};

@@ -25,8 +25,8 @@ use glam::DVec3;
 pub use looking::{LabelReport, LookingReport, Subject};
 
 use super::{
-    BreakJob, BreakSummary, Event, History, ImportError, ImportJob, Imported, Scene, SceneBody, Snapshot,
-    Timeline, Tuning,
+    BreakJob, BreakSummary, Event, History, ImportError, ImportJob, Imported, ReadScene, Scene, SceneBody,
+    Snapshot, Timeline, Tuning,
     breaking::{Blow, Cause, SharedFracturer, Waiting, local_from_world},
 };
 use crate::{
@@ -201,15 +201,12 @@ impl Sandbox {
         self.open_scene(Scene::of_mesh(file, level));
     }
 
-    /// Opens a scene; what is open stays until everything is imported.
-    pub fn open_scene(&mut self, scene: Scene) {
-        let mut bodies = scene.bodies.clone();
-        bodies.extend(scene.events.iter().filter_map(|event| match event {
-            Event::Projectile { body, .. } => Some((**body).clone()),
-            Event::Impact { .. } => None,
-        }));
+    /// Opens a scene; what is open stays until everything is imported. Meshes that were read already are not read again.
+    pub fn open_scene(&mut self, scene: impl Into<ReadScene>) {
+        let ReadScene { scene, meshes } = scene.into();
+        let bodies: Vec<SceneBody> = scene.objects().cloned().collect();
         self.cancel_open();
-        let job = ImportJob::start(&bodies);
+        let job = ImportJob::start(&bodies, meshes);
         self.opening = Some((scene, job));
     }
 

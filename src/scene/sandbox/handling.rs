@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     bodies::{Hold, Overlap},
-    scene::{Event, ImportJob, Imported, Missile, Scene, SceneBody, history::Step},
+    scene::{Event, ImportJob, Imported, Missile, ReadMeshes, Scene, SceneBody, history::Step},
     svo::Arena,
 };
 
@@ -121,7 +121,8 @@ impl Sandbox {
         body: &SceneBody,
     ) -> Result<(), SandboxError> {
         let Some((of, job)) = self.throwing.import.as_ref() else {
-            self.throwing.import = Some((missile, ImportJob::start(std::slice::from_ref(body))));
+            self.throwing.import =
+                Some((missile, ImportJob::start(std::slice::from_ref(body), ReadMeshes::new())));
             return Ok(());
         };
         let (of, Some(result)) = (*of, job.poll()) else {

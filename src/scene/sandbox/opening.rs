@@ -9,8 +9,7 @@ use crate::{
     bodies::{BodyDef, BodyId, BodyState, Family, StepReport, WorldSettings},
     fracture::FractureParams,
     scene::{Event, Imported, Scene, SceneBody, display_name, history::Step},
-    shape::{Look, Octree, Shape},
-    svo::{Arena, Grid},
+    svo::Arena,
 };
 
 impl Sandbox {
@@ -39,7 +38,7 @@ impl Sandbox {
         self.clear_world();
         self.objects = imported
             .iter()
-            .zip(scene_bodies(&scene))
+            .zip(scene.objects())
             .map(|(one, body)| object_info(one, body, scene.meters_per_unit))
             .collect();
         self.world.settings = WorldSettings {
@@ -80,7 +79,7 @@ impl Sandbox {
                 body.asleep = true;
             }
         }
-        let thrown = scene_bodies(&scene).zip(imported).skip(scene.bodies.len());
+        let thrown = scene.objects().zip(imported).skip(scene.bodies.len());
         self.projectiles = thrown
             .enumerate()
             .map(|(k, (body, one))| (placed(one, body, &scene), scene.bodies.len() + k))
@@ -99,7 +98,7 @@ impl Sandbox {
     /// Gives the pairs that the scene names their levels. Families are never used again, so older ones do no harm.
     fn set_pairs(&mut self, scene: &Scene) {
         let family = |name: &str| {
-            let object = scene_bodies(scene).position(|b| b.name.as_deref() == Some(name))?;
+            let object = scene.objects().position(|b| b.name.as_deref() == Some(name))?;
             let of = |id: &BodyId| self.info.get(id).is_some_and(|info| info.object == object);
             let there = self.world.bodies.iter().find(|b| of(&b.id)).map(|b| b.def.family);
             let thrown = self.projectiles.iter().find(|(_, of)| *of == object).map(|(def, _)| def.family);
@@ -159,14 +158,6 @@ impl Sandbox {
     }
 }
 
-/// The bodies in the order of import: the scene's own, then the projectiles.
-fn scene_bodies(scene: &Scene) -> impl Iterator<Item = &SceneBody> {
-    scene.bodies.iter().chain(scene.events.iter().filter_map(|event| match event {
-        Event::Projectile { body, .. } => Some(&**body),
-        Event::Impact { .. } => None,
-    }))
-}
-
 /// Metres for one mesh unit of a body.
 fn scale_of(one: &Imported, body: &SceneBody, meters_per_unit: f64) -> f64 {
     match body.size {
@@ -195,9 +186,7 @@ pub(super) fn object_info(one: &Imported, body: &SceneBody, meters_per_unit: f64
 /// Where a scene's body starts.
 pub(super) fn placed(one: &Imported, body: &SceneBody, scene: &Scene) -> BodyDef {
     let scale = scale_of(one, body, scene.meters_per_unit);
-    let grid = Grid { level: one.grid.level, origin: one.grid.origin * scale, h: one.grid.h * scale };
-    let octree = Octree { forest: Arc::clone(&one.forest), tree: 0, grid, mass: one.mass };
-    let look = Look { surface_color: Some(one.surface_color) };
+    let grid = one.grid_in_metres(scale);
     let rotation = if body.rotation.length() > 1e-9 { body.rotation.normalize() } else { DQuat::IDENTITY };
     let pose = DMat4::from_rotation_translation(rotation, body.position) * grid.to_mesh();
     let mut position = pose.transform_point3(one.mass.centre);
@@ -218,7 +207,7 @@ pub(super) fn placed(one: &Imported, body: &SceneBody, scene: &Scene) -> BodyDef
         position.z += body.position.z - middle.z;
     }
     BodyDef {
-        shape: Arc::new(Shape::octree(octree, body.density, look)),
+        shape: Arc::new(one.shape(grid, body.density)),
         meters_per_unit: scale,
         family: Family::unique(),
         friction: body.friction,
