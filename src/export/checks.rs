@@ -2,7 +2,10 @@
 //!
 //! In: a [`Broken`]. Out: named checks with figures. The same list goes into the report and into the window's badge.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use rayon::prelude::*;
 
@@ -12,6 +15,7 @@ use crate::{
         crack::{NoiseWords, reference::CrackReference},
         dust::reference::DustReference,
     },
+    shape::Shape,
     svo::{
         Forest,
         morton::{Key, decode},
@@ -433,6 +437,38 @@ fn connected(pieces: &[Cells], island_level: u32) -> Check {
         split == 0,
         &[("pieces", counts.len() as f64), ("split", split as f64)],
     )
+}
+
+/// Every piece is one 26-connected component at its level. What is not made of voxels is not looked at.
+#[must_use]
+pub fn pieces_are_connected(pieces: &[(Arc<Shape>, u32)]) -> Check {
+    let parts = |(shape, level): &(Arc<Shape>, u32)| {
+        let octree = shape.as_octree()?;
+        Some(Cells::of(&octree.forest, octree.tree as usize).coarsened(*level).components())
+    };
+    let counts: Vec<usize> = pieces.par_iter().filter_map(parts).collect();
+    let split = counts.iter().filter(|n| **n != 1).count();
+    let figures = [("pieces", counts.len() as f64), ("split", split as f64)];
+    Check::new("each_piece_is_connected", split == 0, &figures)
+}
+
+/// The volumes of an object's pieces, of its dust and of what was dropped sum to that of the whole; m^3. `objects` has whole, pieces, dust
+/// and dropped of each.
+#[must_use]
+pub fn volumes_agree(objects: &[[f64; 4]]) -> Check {
+    let error = |[whole, pieces, dust, dropped]: &[f64; 4]| {
+        (pieces + dust + dropped - whole).abs() / whole.max(f64::MIN_POSITIVE)
+    };
+    let worst = objects.iter().map(error).fold(0.0, f64::max);
+    let sum = |i: usize| objects.iter().map(|object| object[i]).sum::<f64>();
+    let figures = [
+        ("before", sum(0)),
+        ("after", sum(1)),
+        ("dust", sum(2)),
+        ("dropped", sum(3)),
+        ("worst_relative_error", worst),
+    ];
+    Check::new("volume_before_is_volume_after", worst <= 1e-6, &figures)
 }
 
 /// The octrees of the pieces are sound.

@@ -7,15 +7,15 @@ use serde::Serialize;
 
 use crate::{
     fracture::{
-        Dropped, FractureCounts, FractureParams, Impact, Labelling, Preset, Smallest, Solved, Surface,
-        crack::CrackShape, interior::hex_color,
+        Dropped, FractureCounts, FractureParams, Impact, Interior, Labelling, Preset, Smallest, Solved,
+        Surface, Volume, crack::CrackShape, interior::hex_color,
     },
     gpu::StageTiming,
     import::Imported,
     mesh::HealthReport,
 };
 
-use super::{Broken, Cells, ExportError, PieceRef, checks::Check};
+use super::{Assembly, Broken, Cells, ExportError, ExportPiece, Figures, checks::Check};
 
 /// What was read.
 #[derive(Clone, Debug, Serialize)]
@@ -114,10 +114,15 @@ impl InteriorReport {
     #[must_use]
     pub fn of(broken: &Broken) -> Self {
         let Some(step) = broken.steps.first() else { return Self::default() };
-        let interior = step.recipe.interior;
+        Self::new(&step.recipe.interior, &step.fracture.volume)
+    }
+
+    /// Of an interior and the volume that was made of it.
+    #[must_use]
+    pub fn new(interior: &Interior, volume: &Volume) -> Self {
         Self {
             material: interior.material.name(),
-            color: hex_color(step.fracture.volume.base()),
+            color: hex_color(volume.base()),
             follows: interior.color.is_none(),
             scale: interior.scale,
             seed: interior.seed,
@@ -126,11 +131,15 @@ impl InteriorReport {
 }
 
 impl ParameterReport {
-    /// What the parameters of a fracture say; the rest as for one break without a file.
+    /// What the parameters of a fracture at leaf level `level` say; the rest as for one break without a file.
     #[must_use]
-    pub fn of(params: &FractureParams) -> Self {
+    pub fn of(params: &FractureParams, level: u32) -> Self {
+        let crack = (params.surface != Surface::Planar).then(|| CrackShape {
+            transition_level: params.crack.transition(level, params.surface).ok(),
+            ..params.crack
+        });
         Self {
-            level: 0,
+            level,
             impact: Impact { point: DVec3::ZERO, direction: DVec3::NEG_Z },
             seeds: params.seed_count(),
             pattern: params.preset,
@@ -144,10 +153,10 @@ impl ParameterReport {
             seeds_file: params.seeds_file.clone(),
             rng: params.rng,
             surface: params.surface,
-            island_level: params.island_level.unwrap_or_default(),
+            island_level: params.island_level.unwrap_or(level),
             labelling: params.labelling,
             smallest: params.smallest,
-            crack: None,
+            crack,
             local: params.local,
             keep: params.keep.clone(),
             interior: InteriorReport::default(),
@@ -157,17 +166,46 @@ impl ParameterReport {
     }
 }
 
-#[derive(Serialize)]
-struct PieceReport {
+/// A piece as reports list it; lengths in units of the files beside it.
+#[derive(Clone, Debug, Serialize)]
+pub struct PieceReport {
     id: usize,
-    cell: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    object: Option<usize>,
+    cell: Option<u32>,
     parent: Option<usize>,
     generation: u32,
     voxels: u64,
     volume: f64,
     mass: f64,
-    centre: DVec3,
-    bounds: [DVec3; 2],
+    centre: Option<DVec3>,
+    bounds: Option<[DVec3; 2]>,
+}
+
+impl PieceReport {
+    /// Of a piece that is written.
+    #[must_use]
+    pub fn of(piece: &ExportPiece) -> Self {
+        let numbers = (piece.id, piece.object, piece.cell, piece.parent, piece.generation);
+        Self::new(numbers, &piece.figures())
+    }
+
+    /// Of a piece by its id, object, cell, parent and generation.
+    #[must_use]
+    pub fn new(
+        (id, object, cell, parent, generation): (usize, Option<usize>, Option<u32>, Option<usize>, u32),
+        figures: &Figures,
+    ) -> Self {
+        let Figures { voxels, volume, mass, centre, bounds: (low, high) } = *figures;
+        let (centre, bounds) = (Some(centre), Some([low, high]));
+        Self { id, object, cell, parent, generation, voxels, volume, mass, centre, bounds }
+    }
+
+    /// The same of a piece that is nowhere any more.
+    #[must_use]
+    pub fn without_place(self) -> Self {
+        Self { centre: None, bounds: None, ..self }
+    }
 }
 
 /// The report of one `fracture` command.
@@ -203,10 +241,7 @@ impl FractureReport {
         checks: Vec<Check>,
     ) -> Self {
         let voxel = broken.grid.h.powi(3);
-        let list = |pieces: &[PieceRef], first: usize| {
-            let numbered = pieces.iter().enumerate();
-            numbered.map(|(i, at)| piece_report(broken, *at, first + i)).collect::<Vec<_>>()
-        };
+        let list = |pieces: &[ExportPiece]| pieces.iter().map(PieceReport::of).collect();
         Self {
             version: env!("CARGO_PKG_VERSION"),
             input,
@@ -216,8 +251,8 @@ impl FractureReport {
             counts: counts(broken),
             stayed_whole: stayed_whole(broken),
             solved: broken.steps.iter().filter_map(|step| step.fracture.solved).collect(),
-            pieces: list(&broken.pieces, 0),
-            broken_again: list(&broken.broken_again, broken.pieces.len()),
+            pieces: list(&Assembly::of_break(broken).pieces),
+            broken_again: list(&Assembly::broken_again(broken)),
             source_mass: source_volume * voxel,
             dust_mass: broken.steps.iter().map(|step| step.fracture.dust_volume).sum::<f64>() * voxel,
             dust_voxels: dust_voxels(broken),
@@ -346,22 +381,4 @@ fn dust_voxels(broken: &Broken) -> u64 {
 fn stayed_whole(broken: &Broken) -> bool {
     let first = broken.steps.first().map(|step| &step.fracture);
     first.is_none_or(|fracture| fracture.pieces.len() <= 1 && fracture.dropped.is_none())
-}
-
-fn piece_report(broken: &Broken, at: PieceRef, id: usize) -> PieceReport {
-    let piece = broken.piece(at);
-    let grid = &broken.grid;
-    let to_mesh = |p: DVec3| grid.origin + grid.h * p;
-    let volume = piece.mass.volume * grid.h.powi(3);
-    PieceReport {
-        id,
-        cell: broken.cell(at),
-        parent: broken.parent_id(at),
-        generation: broken.steps[at.step].generation,
-        voxels: piece.voxels,
-        volume,
-        mass: volume,
-        centre: to_mesh(piece.mass.centre),
-        bounds: [to_mesh(piece.mass.bounds.0), to_mesh(piece.mass.bounds.1)],
-    }
 }

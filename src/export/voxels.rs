@@ -4,33 +4,41 @@ use std::path::Path;
 
 use glam::Vec3;
 
-use crate::svo::{Forest, Leaves, morton::decode, unpack_cut, unpack_normal};
+use crate::{
+    shape::Octree,
+    svo::{Forest, Leaves, morton::decode, unpack_cut, unpack_normal},
+};
 
-use super::{Broken, ExportError, Npz};
+use super::{Assembly, BreakArrays, ExportError, ExportPiece, Npz, Watch};
 
-/// Writes the arrays. The same break gives the same bytes.
+/// Writes the arrays. The same pieces give the same bytes.
 ///
 /// # Errors
-/// [`ExportError`].
-pub fn write_voxels(path: &Path, broken: &Broken) -> Result<(), ExportError> {
+/// [`ExportError`]; [`ExportError::Format`] where the pieces are not octrees of one broken object.
+pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
+    let whole = what.arrays.as_ref().zip(what.pieces.iter().map(rows_of).collect::<Option<Vec<_>>>());
+    let Some((BreakArrays { source, grid, seeds, seed_object }, rows)) = whole else {
+        let reason = "arrays hold the breaks of one object made of voxels".into();
+        return Err(ExportError::Format { path: path.to_owned(), reason });
+    };
     let mut npz = Npz::create(path)?;
-    let source = coordinates(&broken.source.leaves.keys);
-    npz.array("source", &[source.len() / 3, 3], &source)?;
-    let inside = internal_rows(&broken.source, 0, None);
+    let of_source = coordinates(&source.leaves.keys);
+    npz.array("source", &[of_source.len() / 3, 3], &of_source)?;
+    let inside = internal_rows(source, 0, None);
     npz.array("source_inside", &[inside.len() / 4, 4], &inside)?;
 
     let mut coords = Vec::new();
     let (mut piece, mut cell, mut crack) = (Vec::new(), Vec::new(), Vec::new());
     let (mut normal, mut piece_inside) = (Vec::new(), Vec::new());
-    for (id, &at) in broken.pieces.iter().enumerate() {
-        let (forest, range) = (broken.forest(at), broken.leaves(at));
-        let leaves = &forest.leaves;
+    for (id, (octree, cell_of)) in rows.into_iter().enumerate() {
+        watch.at(id, what.pieces.len())?;
+        let (leaves, range) = (&octree.forest.leaves, octree.leaves());
         coords.extend(coordinates(&leaves.keys[range.clone()]));
         piece.extend(std::iter::repeat_n(id as i32, range.len()));
-        cell.extend(std::iter::repeat_n(broken.cell(at) as i32, range.len()));
+        cell.extend(std::iter::repeat_n(cell_of as i32, range.len()));
         crack.extend(leaves.colors[range.clone()].iter().map(|c| u8::from(c.crack())));
-        normal.extend(range.clone().flat_map(|i| mean_normal(leaves, i).to_array()));
-        piece_inside.extend(internal_rows(forest, broken.piece(at).tree as usize, Some(id)));
+        normal.extend(range.flat_map(|i| mean_normal(leaves, i).to_array()));
+        piece_inside.extend(internal_rows(&octree.forest, octree.tree as usize, Some(id)));
     }
     let n = piece.len();
     npz.array("coords", &[n, 3], &coords)?;
@@ -40,22 +48,18 @@ pub fn write_voxels(path: &Path, broken: &Broken) -> Result<(), ExportError> {
     npz.array("normal", &[n, 3], &normal)?;
     npz.array("piece_inside", &[piece_inside.len() / 5, 5], &piece_inside)?;
 
-    let seeds: Vec<f64> = broken
-        .steps
-        .iter()
-        .flat_map(|step| step.pattern.seeds_in_voxels(broken.grid.level))
-        .flatten()
-        .collect();
-    let objects: Vec<i32> = broken
-        .steps
-        .iter()
-        .flat_map(|step| step.pattern.objects.iter().map(|object| (step.first_seed + object) as i32))
-        .collect();
-    npz.array("seeds", &[objects.len(), 3], &seeds)?;
+    let objects: Vec<i32> = seed_object.iter().map(|object| *object as i32).collect();
+    npz.array("seeds", &[objects.len(), 3], seeds.as_flattened())?;
     npz.array("seed_object", &[objects.len()], &objects)?;
-    let matrix = broken.grid.to_mesh().transpose().to_cols_array();
+    let matrix = grid.to_mesh().transpose().to_cols_array();
     npz.array("grid_to_mesh", &[4, 4], &matrix)?;
-    npz.finish()
+    npz.finish()?;
+    Ok(Vec::new())
+}
+
+/// A piece's octree and cell, where it has both.
+fn rows_of(piece: &ExportPiece) -> Option<(&Octree, u32)> {
+    piece.octree().zip(piece.cell)
 }
 
 fn coordinates(keys: &[crate::svo::morton::Key]) -> Vec<i32> {

@@ -1,7 +1,5 @@
 //! A break made by hand, small enough to see: the checks hold on it, and each planted error fails the check that is its own.
 
-use std::sync::Arc;
-
 use glam::DVec3;
 
 use super::*;
