@@ -215,6 +215,7 @@ impl Shown {
                 speed: session.speed(),
                 starting: session.starting(),
                 hint: session.hint,
+                export: session.export_view(),
                 adapter: &self.adapter,
             };
             // A second pass over one input must not repeat its commands.

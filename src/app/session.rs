@@ -1,6 +1,7 @@
 //! What the window holds besides the window: engine, renderer, eye, clock, messages; and what each command does to them.
 
 mod aiming;
+mod exporting;
 mod picture;
 mod playing;
 mod saving;
@@ -96,6 +97,7 @@ pub struct Session {
     /// Whether the last attempt to save by itself failed, so that it is said once.
     autosave_failed: bool,
     writing: picture::Writing,
+    exporting: exporting::Exporting,
     view: Option<wgpu::TextureView>,
     gpu: Option<Gpu>,
 }
@@ -149,6 +151,7 @@ impl Session {
             unsaved: false,
             autosave_failed: false,
             writing: Vec::new(),
+            exporting: exporting::Exporting::default(),
             view: None,
             gpu: None,
         }
@@ -256,6 +259,7 @@ impl Session {
             }
         }
         self.tell_pictures();
+        self.tell_export();
         match self.sandbox.as_mut().map(Sandbox::poll) {
             Some(Ok(Some(Arrived::Opened))) => {
                 if !std::mem::take(&mut self.keep_camera) {
@@ -263,6 +267,7 @@ impl Session {
                 }
                 self.clock.forget();
                 self.last_advance = None;
+                self.forget_export_object();
             }
             Some(Ok(Some(Arrived::Broke | Arrived::Thrown))) => {
                 (self.hint, self.unsaved) = (false, true);
@@ -299,6 +304,7 @@ impl Session {
     pub fn is_waiting(&self) -> bool {
         self.making.is_some()
             || self.dialog.is_some()
+            || self.exporting.job.is_some()
             || self
                 .sandbox
                 .as_ref()
@@ -343,6 +349,11 @@ impl Session {
             Command::SaveDialog => self.ask(Purpose::Save),
             Command::ReopenLast => self.reopen_earlier(),
             Command::Picture => self.write_picture(),
+            Command::ToggleExport => self.toggle_export(),
+            Command::ChangeExport(order) => self.change_export(*order),
+            Command::ExportFolderDialog => self.ask_export_folder(),
+            Command::Export => self.start_export(),
+            Command::CancelExport => self.cancel_export(),
             Command::Play(_)
             | Command::Speed(_)
             | Command::Step

@@ -121,6 +121,8 @@ pub struct BreakJob {
     pub blow: Blow,
     /// As it was asked for.
     pub params: FractureParams,
+    /// The blow on the body as it was then, in its local space.
+    pub(super) impact: Impact,
     /// Whether it is the user's own.
     pub(super) cause: Cause,
     /// The body's mass when it was hit, at density 1 in grid units.
@@ -177,6 +179,7 @@ impl BreakJob {
             body: body.id,
             blow,
             params,
+            impact,
             cause,
             source_volume: body.def.octree().mass.volume,
             started: Instant::now(),

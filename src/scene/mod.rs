@@ -3,8 +3,10 @@
 //! In: scene files and mesh files. Out: a [`Sandbox`], which both the window and the commands drive. Nothing in here knows a
 //! window or a panel.
 
+mod break_log;
 pub mod breaking;
 mod document;
+mod exporting;
 mod file;
 mod history;
 mod import;
@@ -17,8 +19,10 @@ mod timeline;
 mod tuning;
 
 pub use crate::import::{ImportError, Imported, display_name, import};
+pub use break_log::{BreakLog, BreakRecord, Origin};
 pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
 pub use document::{Event, Pinned, Scene, SceneBody, ScenePair, SceneView};
+pub use exporting::{ExportJob, ExportOrder, ExportPlan, Exported};
 pub use file::{
     SceneError, autosave_path, earlier_path, load_scene, parse_scene, save_scene, write_atomically,
 };

@@ -25,8 +25,8 @@ use glam::DVec3;
 pub use looking::{LabelReport, LookingReport, Subject};
 
 use super::{
-    BreakJob, BreakSummary, Event, History, ImportError, ImportJob, Imported, ReadScene, Scene, SceneBody,
-    Snapshot, Timeline, Tuning,
+    BreakJob, BreakLog, BreakSummary, Event, History, ImportError, ImportJob, Imported, Origin, ReadScene,
+    Scene, SceneBody, Snapshot, Timeline, Tuning,
     breaking::{Blow, Cause, SharedFracturer, Waiting, local_from_world},
 };
 use crate::{
@@ -93,6 +93,8 @@ pub struct BodyInfo {
     pub generation: u32,
     /// Colouring identity, stable while it lives.
     pub color_id: u32,
+    /// The break that it came of.
+    pub origin: Option<Origin>,
 }
 
 /// What a ray through the picture met.
@@ -133,6 +135,7 @@ pub struct Sandbox {
     timeline: Timeline,
     time: f64,
     next_color: u32,
+    breaks: BreakLog,
     revision: u64,
     last_step: StepReport,
     last_break: Option<BreakSummary>,
@@ -187,6 +190,7 @@ impl Sandbox {
             timeline: Timeline::default(),
             time: 0.0,
             next_color: 0,
+            breaks: BreakLog::default(),
             revision: 0,
             last_step: StepReport::default(),
             last_break: None,
@@ -304,7 +308,7 @@ impl Sandbox {
 
     fn add(&mut self, def: BodyDef, object: usize, generation: u32) -> BodyId {
         let id = self.world.add(def);
-        self.info.insert(id, BodyInfo { object, generation, color_id: self.next_color });
+        self.info.insert(id, BodyInfo { object, generation, color_id: self.next_color, origin: None });
         self.next_color = self.next_color.wrapping_add(1);
         id
     }
@@ -452,6 +456,12 @@ impl Sandbox {
     #[must_use]
     pub fn last_break(&self) -> Option<&BreakSummary> {
         self.last_break.as_ref()
+    }
+
+    /// Every break so far.
+    #[must_use]
+    pub fn breaks(&self) -> &BreakLog {
+        &self.breaks
     }
 
     /// Simulated time, s.

@@ -22,7 +22,12 @@ impl Session {
         match (purpose, answer) {
             (Purpose::Open, Answer::Chosen(path)) => self.open(&path, self.level()),
             (Purpose::Save, Answer::Chosen(path)) => self.save(&path),
+            (Purpose::ExportFolder, Answer::Chosen(path)) => self.chose_export_folder(&path),
             (_, Answer::Cancelled) => {}
+            (Purpose::ExportFolder, Answer::Missing) => self.say(
+                NoticeKind::Error,
+                "this desktop offers no file dialog; type the folder's path in the export panel",
+            ),
             (Purpose::Open, Answer::Missing) => self.say(
                 NoticeKind::Error,
                 "this desktop offers no file dialog; drop a file on the window or type its path under Object",
@@ -39,7 +44,7 @@ impl Session {
         }
     }
 
-    fn scene_name(&self) -> String {
+    pub(super) fn scene_name(&self) -> String {
         let name = self.sandbox.as_ref().and_then(|s| s.objects().first()).map(|o| o.name.clone());
         name.filter(|n| !n.is_empty()).unwrap_or_else(|| "scene".into())
     }

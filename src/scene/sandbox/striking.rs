@@ -11,7 +11,7 @@ use crate::{
     bodies::{Body, BodyDef, BodyId},
     fracture::{Dropped, FractureParams},
     scene::{
-        Blow, BreakJob, BreakSummary, Event, KeptCells,
+        Blow, BreakJob, BreakRecord, BreakSummary, Event, KeptCells, Origin,
         breaking::{Broken, Cause, Waiting, local_from_world, part_states},
         history::Step,
     },
@@ -112,8 +112,8 @@ impl Sandbox {
             return Err(SandboxError::NoCrack);
         }
         self.remember_break(&body, job, &broken);
-        let info =
-            self.info.get(&body.id).copied().unwrap_or(BodyInfo { object: 0, generation: 0, color_id: 0 });
+        let unknown = BodyInfo { object: 0, generation: 0, color_id: 0, origin: None };
+        let info = self.info.get(&body.id).copied().unwrap_or(unknown);
         self.insert(arena, &broken.fracture.forest)?;
         let step = Step { label: "break".into(), tuning: self.tuning.clone(), world: Some(self.snapshot()) };
         self.history.push(step);
@@ -143,10 +143,14 @@ impl Sandbox {
         let shapes: Vec<_> = shapes.collect();
         let states = part_states(&body, &job.blow, reach, &shapes, broken.kept_piece());
         let kept = broken.summary();
+        let record = self.breaks.push(BreakRecord::new(&body, &info, job, &broken, self.time));
         let fracture = broken.fracture;
-        for (shape, (state, fixed)) in shapes.into_iter().zip(states) {
+        for (part, (shape, (state, fixed))) in shapes.into_iter().zip(states).enumerate() {
             let def = BodyDef { shape, state, fixed, ..body.def.clone() };
-            self.add(def, info.object, info.generation + 1);
+            let id = self.add(def, info.object, info.generation + 1);
+            if let Some(info) = self.info.get_mut(&id) {
+                info.origin = Some(Origin { record, part });
+            }
         }
         if job.cause == Cause::User {
             self.happened(Event::Impact {
