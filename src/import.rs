@@ -44,6 +44,8 @@ pub struct Imported {
     pub mesh: Arc<Mesh>,
     /// Mean colour of its surface, sRGB.
     pub surface_color: [u8; 3],
+    /// The same as a shape in the mesh's own units, at density 1.
+    pub shape: Arc<Shape>,
     /// Its place in the mesh's units.
     pub grid: Grid,
     /// Bounds (low, high) of the triangles, mesh units.
@@ -142,10 +144,13 @@ impl ReadMesh {
         let corner = |p: [f32; 3]| DVec3::from_array(p.map(f64::from));
         let Voxelized { forest, grid, health, .. } = voxelized;
         let (mass, surface_color) = (grid_mass(&forest, 0), surface_color(&forest, 0));
+        let (forest, look) = (Arc::new(forest), Look { surface_color: Some(surface_color) });
+        let octree = Octree { forest: Arc::clone(&forest), tree: 0, grid, mass };
         Imported {
             file: self.file.clone(),
             surface_color,
-            forest: Arc::new(forest),
+            shape: Arc::new(Shape::octree(octree, 1.0, look)),
+            forest,
             mesh: Arc::clone(&self.mesh),
             grid,
             bounds: (corner(health.bounds_low), corner(health.bounds_high)),
@@ -169,9 +174,9 @@ impl Imported {
 
     /// Its shape of `density`, kg/m^3, with its grid at `grid` (shape space, m).
     #[must_use]
-    pub fn shape(&self, grid: Grid, density: f64) -> Shape {
+    pub fn shape_at(&self, grid: Grid, density: f64) -> Shape {
         let octree = Octree { forest: Arc::clone(&self.forest), tree: 0, grid, mass: self.mass };
-        Shape::octree(octree, density, Look { surface_color: Some(self.surface_color) })
+        Shape::octree(octree, density, *self.shape.look())
     }
 }
 
@@ -203,8 +208,8 @@ mod tests {
         );
         assert!(Arc::ptr_eq(&a.mesh, &read.mesh), "the mesh is kept, not copied");
         assert_eq!((a.triangles, a.vertices), (read.mesh.triangles.len(), read.mesh.positions.len()));
-        let doubled = a.shape(a.grid_in_metres(2.0), 3.0);
-        let single = a.shape(a.grid, 3.0);
+        let doubled = a.shape_at(a.grid_in_metres(2.0), 3.0);
+        let single = a.shape_at(a.grid, 3.0);
         assert!((doubled.mass_kg() / single.mass_kg() - 8.0).abs() < 1e-12);
     }
 

@@ -26,6 +26,8 @@ pub mod ui;
 pub mod app;
 pub mod cli;
 #[cfg(test)]
+mod kernel_tests;
+#[cfg(test)]
 #[path = "../tests/support/skip.rs"]
 mod skip;
 

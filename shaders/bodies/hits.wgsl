@@ -1,7 +1,7 @@
 // Collision points (Domaradzki & Martyn 2016, sec. 5.1.2). The reference is src/bodies/collide/reference.rs.
 // One thread: one surfel of a near b. It looks for the surface of b that faces it: beside it, on the way out of b's inside,
 // or ahead on its way.
-//#include shared/linear_id
+//#include shared/thread
 //#include bodies/shape
 //#include bodies/surfel
 
@@ -14,14 +14,14 @@ struct Probe {
     place: u32,
 }
 
-struct Params {
+struct HitParams {
     candidates_capacity: u32,
     hits_capacity: u32,
     pad0: u32,
     pad1: u32,
 }
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> params: HitParams;
 @group(0) @binding(1) var<storage, read> pairs: array<Directed>;
 @group(0) @binding(2) var<storage, read> nodes: array<Node>;
 @group(0) @binding(3) var<storage, read> surfels: array<Surfel>;
@@ -85,7 +85,7 @@ fn beside(pair: Directed, probe: Probe) -> u32 {
         }
         let face = facing(b + pair.b.w, probe);
         let distance = dot(face, face);
-        if face.y < BESIDE && face.x < pair.motion.w && distance < least {
+        if face.y < BESIDE && face.x < pair.margin && distance < least {
             least = distance;
             best = b;
         }
@@ -139,28 +139,22 @@ fn out_of_the_inside(pair: Directed, probe: Probe) -> u32 {
 }
 
 fn ahead(pair: Directed, probe: Probe) -> u32 {
-    let reach = length(pair.motion.xyz);
+    let reach = length(pair.motion);
     if reach < 0.5 || cell_of_b(pair, probe.p) == INSIDE {
         return EMPTY;
     }
     let steps = min(u32(ceil(reach)), MARCH);
     for (var k = 1u; k <= steps; k++) {
-        let b = cell_of_b(pair, probe.p + pair.motion.xyz * (f32(k) / reach));
+        let b = cell_of_b(pair, probe.p + pair.motion * (f32(k) / reach));
         if b < INSIDE {
             let face = facing(b + pair.b.w, probe);
-            return select(EMPTY, b, face.x > 0.0 && face.x < pair.motion.w);
+            return select(EMPTY, b, face.x > 0.0 && face.x < pair.margin);
         }
     }
     return EMPTY;
 }
 
-@compute @workgroup_size(256)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let id = linear_id(workgroup, groups, local);
+fn thread(id: u32) {
     if id >= min(atomicLoad(&counters[CANDIDATES]), params.candidates_capacity) {
         return;
     }

@@ -5,8 +5,9 @@ struct Directed {
     row_x: vec4<f32>,
     row_y: vec4<f32>,
     row_z: vec4<f32>,
-    // Motion of a against b in the coming step and the margin, cells of b.
-    motion: vec4<f32>,
+    // Motion of a against b in the coming step, and the margin, cells of b.
+    motion: vec3<f32>,
+    margin: f32,
     // First node of the forest, root, level, what to add to a node's index to get its surfel's.
     a: vec4<u32>,
     b: vec4<u32>,

@@ -1,17 +1,17 @@
 // One level of the walk (Domaradzki & Martyn 2016, sec. 5.1.1). The reference is src/bodies/collide/reference.rs.
 // One thread: one octant of one node of a that is still near b. Kept octants are nodes of the next level, or surfels
 // (candidates) once the pair's level is reached.
-//#include shared/linear_id
+//#include shared/thread
 //#include bodies/shape
 
-struct Params {
+struct WalkParams {
     level: u32,
     nodes_capacity: u32,
     candidates_capacity: u32,
     pad: u32,
 }
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> params: WalkParams;
 @group(0) @binding(1) var<storage, read> pairs: array<Directed>;
 @group(0) @binding(2) var<storage, read> nodes: array<Node>;
 // (pair, node, key)
@@ -30,7 +30,7 @@ fn is_near(pair: Directed, key: u32, level: u32) -> bool {
     let centre = to_b(pair, (low + 0.5) * size);
     let scale = length(pair.row_x.xyz);
     // A surfel may lie half a cell outside its own cell, and looks 0.87 cells round itself.
-    let radius = (0.867 * size + 0.5) * scale + max(pair.motion.w, 0.87);
+    let radius = (0.867 * size + 0.5) * scale + max(pair.margin, 0.87);
     if any(centre < pair.low.xyz - radius) || any(centre > pair.high.xyz + radius) {
         return false;
     }
@@ -50,13 +50,7 @@ fn is_near(pair: Directed, key: u32, level: u32) -> bool {
     return false;
 }
 
-@compute @workgroup_size(256)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let id = linear_id(workgroup, groups, local);
+fn thread(id: u32) {
     let item = id >> 3u;
     if item >= min(atomicLoad(&counters[params.level]), params.nodes_capacity) {
         return;

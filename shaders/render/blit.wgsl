@@ -1,7 +1,7 @@
 // Draws a picture over the whole of a render target. One vertex triangle covers everything; a fragment reads one texel.
 // The picture is already sRGB-encoded, so an sRGB target (which encodes on write) needs the inverse first.
 
-struct Options {
+struct BlitOptions {
     // 1 where the target encodes to sRGB itself.
     decode: u32,
     pad0: u32,
@@ -11,7 +11,7 @@ struct Options {
 
 @group(0) @binding(0) var picture: texture_2d<f32>;
 @group(0) @binding(1) var picture_sampler: sampler;
-@group(0) @binding(2) var<uniform> options: Options;
+@group(0) @binding(2) var<uniform> options: BlitOptions;
 
 struct Corner {
     @builtin(position) position: vec4<f32>,

@@ -24,6 +24,9 @@ mod testing;
 mod tests;
 mod world;
 
+#[cfg(test)]
+pub(crate) use collide::{layouts, run_every_kernel};
+
 use levels::Levels;
 
 pub use collide::{CollisionPoint, Column, Overlap};

@@ -10,7 +10,7 @@ use glam::{IVec3, Vec3};
 use rayon::prelude::*;
 use std::{collections::BTreeMap, sync::Arc};
 
-/// One sample of the surface; `shaders/bodies/shape.wgsl` reads the same words.
+/// One sample of the surface; `shaders/bodies/surfel.wgsl` reads the same words.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct Surfel {
@@ -23,6 +23,8 @@ pub struct Surfel {
     /// 1 at an edge or corner, where the plane says little about the surface beside it; 0 where it is flat.
     pub sharp: u32,
 }
+
+crate::gpu::layout!(Surfel as "Surfel" { centre: [x, y, z], thickness, normal, sharp });
 
 impl Surfel {
     /// See the field.

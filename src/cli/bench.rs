@@ -236,7 +236,13 @@ fn breaks(
     let mut params = FractureParams { seeds: args.seeds, rng: args.rng, ..FractureParams::default() };
     args.crack.apply(&mut params);
     let recipe = params.recipe();
-    let plan = Plan { impact: default_impact(object), params, seeds: None, generations: 1 };
+    let plan = Plan {
+        impact: default_impact(object),
+        params,
+        seeds: None,
+        bounds: Some(object.bounds),
+        generations: 1,
+    };
     let pattern = first_pattern(object, &plan)?;
     let fracturer = Fracturer::new(gpu)?;
     let mut arena = Arena::new(gpu)?;
@@ -264,7 +270,13 @@ fn previews(
     progress: &Progress,
 ) -> Result<(), CliError> {
     let params = FractureParams { seeds: args.seeds, rng: args.rng, ..FractureParams::default() };
-    let plan = Plan { impact: default_impact(object), params, seeds: None, generations: 1 };
+    let plan = Plan {
+        impact: default_impact(object),
+        params,
+        seeds: None,
+        bounds: Some(object.bounds),
+        generations: 1,
+    };
     let fracturer = Fracturer::new(gpu)?;
     let levels = PREVIEW_LEVELS.into_iter().filter(|level| *level <= object.forest.level);
     for (done, level) in levels.enumerate() {
@@ -312,7 +324,7 @@ fn ray_casts(
     let bodies: Vec<_> = fracture
         .pieces
         .iter()
-        .map(|p| place.body(place.piece(&fracture.forest, p, 1.0), p.tree, Vec3::ZERO))
+        .map(|p| place.body(place.piece(&fracture.forest, (p.tree, p.mass), 1.0), p.tree, Vec3::ZERO))
         .collect();
     let input = FrameInput {
         arena: &arena,
@@ -354,7 +366,7 @@ fn physics(
     let family = Family::unique();
     for piece in &fracture.pieces {
         world.add(BodyDef {
-            shape: place.piece(&fracture.forest, piece, 2000.0),
+            shape: place.piece(&fracture.forest, (piece.tree, piece.mass), 2000.0),
             meters_per_unit: 1.0,
             family,
             friction: 0.6,

@@ -7,8 +7,8 @@ use glam::DVec3;
 
 use crate::{
     export::{
-        self, Assembly, Broken, Format, FractureReport, InputReport, InteriorReport, ParameterReport, Watch,
-        checks,
+        self, Assembly, BrokenObject, Format, FractureReport, InputReport, InteriorReport, ParameterReport,
+        Watch, checks,
     },
     fracture::{FractureParams, Interior, Labelling, MAX_SEEDS, Preset, SmallRule, Smallest},
     gpu::Gpu,
@@ -207,7 +207,13 @@ impl PatternArgs {
             let centre = (object.bounds.0 + object.bounds.1) * 0.5;
             impact.direction = (centre - point).normalize_or(impact.direction);
         }
-        Plan { impact, params: self.params(), seeds, generations: self.generations }
+        Plan {
+            impact,
+            params: self.params(),
+            seeds,
+            bounds: Some(object.bounds),
+            generations: self.generations,
+        }
     }
 }
 
@@ -233,7 +239,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     let checks = reporter.stage("check", |_| checks::check(&broken));
     let parameters = ParameterReport {
         impact: plan.impact,
-        seeds: broken.steps.first().map_or(args.pattern.seeds, |step| step.pattern.seeds.len() as u32),
+        seeds: broken.steps.first().map_or(args.pattern.seeds, |step| step.cells()),
         seeds_file: args.pattern.seeds_file.as_ref().map(|f| f.display().to_string()),
         interior: InteriorReport::of(&broken),
         generations: plan.generations,
@@ -265,7 +271,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
         line +=
             "the object stayed whole: no crack met it; use more seeds or larger radii, or hit elsewhere\n";
     }
-    if let Some(solved) = broken.steps.first().and_then(|step| step.fracture.solved) {
+    if let Some(solved) = broken.steps.first().and_then(|step| step.result.solved) {
         line += &format!(
             "asked for {} pieces, reached {} with {} seeds, in {} previews and {} fractures\n",
             solved.wanted, solved.reached, solved.seeds, solved.preview_trials, solved.trials
@@ -279,7 +285,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
 }
 
 /// The arrays, then what was asked for beside them.
-fn write(args: &FractureArgs, broken: &Broken, reporter: &Reporter) -> Result<(), CliError> {
+fn write(args: &FractureArgs, broken: &BrokenObject, reporter: &Reporter) -> Result<(), CliError> {
     let pieces = Assembly::of_break(broken);
     let asked = args.format.iter().filter(|format| **format != Format::Npz);
     for format in std::iter::once(&Format::Npz).chain(asked) {

@@ -6,7 +6,7 @@ use clap::Args;
 use glam::Vec3;
 
 use crate::{
-    export::BrokenStep,
+    export::BreakStep,
     fracture::{FractureParams, Fracturer, Source, Surface},
     gpu::Gpu,
     render::{Overlay, RenderBody},
@@ -97,7 +97,7 @@ impl ShowArgs {
         &self,
         gpu: &Gpu,
         (object, plan): (&Object, &Plan),
-        step: Option<&BrokenStep>,
+        step: Option<&BreakStep>,
         reporter: &Reporter,
     ) -> Result<Option<Inside>, CliError> {
         if self.is_empty() {
@@ -107,19 +107,20 @@ impl ShowArgs {
             Some(_) => None,
             None => {
                 let (impact, params, seeds) = (plan.impact, plan.params.clone(), plan.seeds.clone());
-                let once = Plan { impact, params, seeds, generations: 1 };
+                let once = Plan { impact, params, seeds, bounds: plan.bounds, generations: 1 };
                 Some(break_object(gpu, object, &once, reporter)?)
             }
         };
-        let Some(step) = step.or_else(|| own.as_ref()?.steps.first()) else { return Ok(None) };
+        let detail = step.or_else(|| own.as_ref()?.steps.first()).and_then(BreakStep::voronoi);
+        let Some(detail) = detail else { return Ok(None) };
         let (low, high) = object.bounds;
         let longest = (high - low).max_element() / object.grid.h;
         let params = &plan.params;
         let has_spheres = plan.seeds.is_none() && params.preset.has_radii();
         let spheres = params.radii.iter().filter(|_| has_spheres).map(|r| r * longest).collect();
         let blueprint = Blueprint {
-            pattern: step.pattern.clone(),
-            recipe: step.recipe.clone(),
+            pattern: detail.pattern.clone(),
+            recipe: detail.recipe.clone(),
             impact: object.grid.from_mesh(plan.impact.point),
             spheres,
             local: params.local.map(|r| r * longest),
@@ -128,7 +129,7 @@ impl ShowArgs {
             let (fracturer, mut arena) = (Fracturer::new(gpu)?, Arena::new(gpu)?);
             arena.insert(gpu, &object.forest)?;
             let source = Source::new(&arena, &object.forest, 0)?;
-            let fracture = Some(step.fracture.clone());
+            let fracture = Some(detail.fracture.clone());
             Ok(Some(Inside::read(gpu, &fracturer, &source, blueprint, fracture, &self.parts)?))
         })
     }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use glam::{DVec3, Mat4, Vec3};
 
 use crate::{
-    export::Broken,
-    fracture::{Piece, Volume},
+    export::BrokenObject,
+    fracture::Volume,
     gpu::{Gpu, GpuError},
     render::{BodySeams, Camera, ColorBy, FrameInput, Overlay, RenderBody, RenderOptions, Renderer},
     shape::{GridMass, Look, Octree, Shape},
@@ -106,10 +106,9 @@ impl Place {
 
     /// A piece of the object as a shape of `density`, kg/m^3.
     #[must_use]
-    pub fn piece(&self, forest: &Arc<Forest>, piece: &Piece, density: f64) -> Arc<Shape> {
+    pub fn piece(&self, forest: &Arc<Forest>, (tree, mass): (u32, GridMass), density: f64) -> Arc<Shape> {
         let (forest, grid) = (Arc::clone(forest), self.grid(forest.level));
-        let octree = Octree { forest, tree: piece.tree, grid, mass: piece.mass };
-        Arc::new(Shape::octree(octree, density, Look::default()))
+        Arc::new(Shape::octree(Octree { forest, tree, grid, mass }, density, Look::default()))
     }
 
     /// A shape whose grid stands here as the renderer wants it, `offset` metres from its place.
@@ -169,7 +168,7 @@ impl Stage {
         let mut arena = Arena::new(gpu)?;
         arena.insert(gpu, &object.forest)?;
         let place = Place::standing(&object.mass);
-        let body = place.body(Arc::new(object.shape(place.grid(object.grid.level), 1.0)), 0, Vec3::ZERO);
+        let body = place.body(Arc::new(object.shape_at(place.grid(object.grid.level), 1.0)), 0, Vec3::ZERO);
         Ok(Self { arena, bodies: vec![body] })
     }
 }
@@ -182,28 +181,27 @@ pub fn pieces(
     gpu: &Gpu,
     arena: &mut Arena,
     object: &Object,
-    broken: &Broken,
+    broken: &BrokenObject,
     explode: f64,
 ) -> Result<Vec<RenderBody>, GpuError> {
     let whole = &object.mass;
     let place = Place::standing(whole);
     let Some(step) = broken.steps.first() else { return Ok(Vec::new()) };
-    let forest = &step.fracture.forest;
-    arena.insert(gpu, forest)?;
     let offset = |centre: DVec3| -> Vec3 {
         let away = (centre - whole.centre) * place.h * explode;
         // Nothing sinks into the floor.
         (away + DVec3::Y * (explode * (whole.centre.y - whole.bounds.0.y) * place.h)).as_vec3()
     };
-    Ok(step
-        .fracture
-        .pieces
-        .iter()
-        .map(|p| RenderBody {
-            interior: step.fracture.volume,
-            ..place.body(place.piece(forest, p, 1.0), p.tree, offset(p.mass.centre))
-        })
-        .collect())
+    let color = object.shape.look().surface_color.unwrap_or_default();
+    let interior = step.result.params.interior.volume(color);
+    let mut bodies = Vec::with_capacity(step.result.parts.len());
+    for octree in step.result.parts.iter().filter_map(|part| part.shape.as_octree()) {
+        arena.insert(gpu, &octree.forest)?;
+        let shape = place.piece(&octree.forest, (octree.tree, octree.mass), 1.0);
+        let body = place.body(shape, octree.tree, offset(octree.mass.centre));
+        bodies.push(RenderBody { interior, ..body });
+    }
+    Ok(bodies)
 }
 
 /// What to draw and how.

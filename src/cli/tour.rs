@@ -108,7 +108,13 @@ fn mesh(read: &ReadMesh, level: u32, folder: &Path, reporter: &Reporter) -> Resu
         painter.paint("normals", &whole.arena, &whole.bodies, corner, ColorBy::Normal)
     })?;
     let impact = default_impact(&object);
-    let plan = Plan { impact, params: FractureParams::default(), seeds: None, generations: 1 };
+    let plan = Plan {
+        impact,
+        params: FractureParams::default(),
+        seeds: None,
+        bounds: Some(object.bounds),
+        generations: 1,
+    };
     let broken = break_object(&gpu, &object, &plan, reporter)?;
     let mut arena = Arena::new(&gpu)?;
     let together = pieces(&gpu, &mut arena, &object, &broken, 0.0)?;

@@ -1,6 +1,6 @@
 //! What must hold after a break, computed from the result alone with plain CPU code that shares nothing with the passes.
 //!
-//! In: a [`Broken`]. Out: named checks with figures. The same list goes into the report and into the window's badge.
+//! In: a [`BrokenObject`]. Out: named checks with figures. The same list goes into the report and into the window's badge.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::{
     fracture::{
-        Fracture, Piece, Surface,
+        Fracture, Piece, Surface, VoronoiDetail,
         crack::{NoiseWords, reference::CrackReference},
         dust::reference::DustReference,
     },
@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-use super::{Broken, BrokenStep, Cells};
+use super::{BreakStep, BrokenObject, Cells};
 
 /// One check.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -56,10 +56,13 @@ const DISTANCE_BUDGET: u64 = 4_000_000_000;
 
 /// All checks over all steps.
 #[must_use]
-pub fn check(broken: &Broken) -> Vec<Check> {
+pub fn check(broken: &BrokenObject) -> Vec<Check> {
     let mut all: Vec<Check> = Vec::new();
     for step in &broken.steps {
-        let checks = check_step(broken, step);
+        let checks = match step.voronoi() {
+            Some(detail) => check_voronoi(broken, step, detail),
+            None => check_parts(broken, step),
+        };
         if all.is_empty() {
             all = checks;
         } else {
@@ -112,13 +115,36 @@ impl Copies {
     }
 }
 
-fn check_step(broken: &Broken, step: &BrokenStep) -> Vec<Check> {
+/// What holds of a break by any method: volumes sum up, and an octree's parts hang together and are sound.
+fn check_parts(broken: &BrokenObject, step: &BreakStep) -> Vec<Check> {
+    let source = step.parent.map_or(&broken.source, |at| &broken.part(at).shape);
+    let before = source.mass().volume_m3;
+    let (after, dust) = (step.result.volume_m3(), step.result.lost.dust_m3);
+    let error = (after + dust - before).abs() / before.max(f64::MIN_POSITIVE);
+    let volumes = Check::new(
+        "mass_before_is_mass_after",
+        error <= 1e-6,
+        &[("before", before), ("after", after), ("dust", dust), ("worst_relative_error", error)],
+    );
+    let octrees: Vec<_> = step.result.parts.iter().filter_map(|part| part.shape.as_octree()).collect();
+    let Some(level) = octrees.first().map(|octree| octree.level()) else { return vec![volumes] };
+    let cells: Vec<Cells> =
+        octrees.par_iter().map(|octree| Cells::of(&octree.forest, octree.tree as usize)).collect();
+    let mut forests: Vec<&Arc<Forest>> = octrees.iter().map(|octree| &octree.forest).collect();
+    forests.dedup_by(|a, b| Arc::ptr_eq(a, b));
+    let mut sound = valid(forests[0]);
+    forests[1..].iter().for_each(|forest| sound.join(&valid(forest)));
+    vec![volumes, connected(&cells, level), sound]
+}
+
+/// What holds of a break by Voronoi cells.
+fn check_voronoi(broken: &BrokenObject, step: &BreakStep, detail: &VoronoiDetail) -> Vec<Check> {
     let (source_forest, source_tree) = broken.source_of(step);
     let source = Cells::of(source_forest, source_tree as usize);
     let cells_of = |forest: &Forest, pieces: &[Piece]| -> Vec<Cells> {
         pieces.par_iter().map(|piece| Cells::of(forest, piece.tree as usize)).collect()
     };
-    let fracture = &step.fracture;
+    let fracture = &detail.fracture;
     let mut parts = cells_of(&fracture.forest, &fracture.pieces);
     let kept = parts.len();
     if let Some(dropped) = &fracture.dropped {
@@ -126,23 +152,23 @@ fn check_step(broken: &Broken, step: &BrokenStep) -> Vec<Check> {
     }
     let copies = Copies::of(&parts, fracture);
     vec![
-        boundary(&source, &copies, step),
-        space(&source, &parts, &copies.list, step),
-        match step.recipe.surface {
-            Surface::Planar => corners(&source, &copies, step, broken.grid.level),
-            Surface::Rough | Surface::Dusty => sides(&source, &copies, step, broken.grid.level),
+        boundary(&source, &copies, detail),
+        space(&source, &parts, &copies.list, detail),
+        match detail.recipe.surface {
+            Surface::Planar => corners(&source, &copies, detail, broken.grid().level),
+            Surface::Rough | Surface::Dusty => sides(&source, &copies, detail, broken.grid().level),
         },
-        hidden(&copies, step),
-        mass(broken, step),
-        dust(broken, step, &source, &parts),
-        connected(&parts[..kept], step.island_level),
+        hidden(&copies, detail),
+        mass(broken, step, detail),
+        dust(broken, (step, detail), &source, &parts),
+        connected(&parts[..kept], detail.island_level),
         valid(&fracture.forest),
     ]
 }
 
 /// Without copies, the boundary voxels of the pieces and of what was taken away are those of the source, but for dust, plus voxels that
 /// lay inside it. Cracks that were closed again are neither.
-fn boundary(source: &Cells, copies: &Copies, step: &BrokenStep) -> Check {
+fn boundary(source: &Cells, copies: &Copies, step: &VoronoiDetail) -> Check {
     let mut unique: Vec<Key> = copies.list.iter().map(|c| c.0).collect();
     unique.dedup();
     let leaves: Vec<Key> =
@@ -173,7 +199,7 @@ fn boundary(source: &Cells, copies: &Copies, step: &BrokenStep) -> Check {
 
 /// Boundary voxels without copies and the pieces' internal nodes tile the space of the source, all of it but for the voxels counted
 /// as dust.
-fn space(source: &Cells, pieces: &[Cells], copies: &[(Key, u32)], step: &BrokenStep) -> Check {
+fn space(source: &Cells, pieces: &[Cells], copies: &[(Key, u32)], step: &VoronoiDetail) -> Check {
     let mut spans: Vec<(u64, u64)> = copies.iter().map(|c| (u64::from(c.0), u64::from(c.0) + 1)).collect();
     spans.dedup();
     for cells in pieces {
@@ -225,7 +251,7 @@ fn joined(spans: impl IntoIterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
 /// The copies of a voxel are exactly the objects that own one of its corners (2016, sec. 4.3), and what lay inside the source has
 /// become boundary only where there are several: no face between two cells of one object (sec. 4.7). Where small pieces joined
 /// others, a piece stands for all of its parts.
-fn corners(source: &Cells, copies: &Copies, step: &BrokenStep, level: u32) -> Check {
+fn corners(source: &Cells, copies: &Copies, step: &VoronoiDetail, level: u32) -> Check {
     let seeds = &step.pattern.seeds;
     let list = &copies.list;
     let mut starts: Vec<usize> = (0..list.len()).filter(|&i| i == 0 || list[i - 1].0 != list[i].0).collect();
@@ -260,7 +286,7 @@ const CRACK_BUDGET: usize = 1_000_000;
 
 /// The copies of a voxel are exactly the cells on the sides of the crack surface that passes through it, or the one cell that it lies in
 /// (2018, sec. 5.3).
-fn sides(source: &Cells, copies: &Copies, step: &BrokenStep, level: u32) -> Check {
+fn sides(source: &Cells, copies: &Copies, step: &VoronoiDetail, level: u32) -> Check {
     let list = &copies.list;
     let mut starts: Vec<usize> = (0..list.len()).filter(|&i| i == 0 || list[i - 1].0 != list[i].0).collect();
     starts.push(list.len());
@@ -303,7 +329,7 @@ fn sides(source: &Cells, copies: &Copies, step: &BrokenStep, level: u32) -> Chec
 }
 
 /// Cells that own a part of a voxel's inside but none of its corners get nothing there: they were counted, and no piece has a copy.
-fn hidden(copies: &Copies, step: &BrokenStep) -> Check {
+fn hidden(copies: &Copies, step: &VoronoiDetail) -> Check {
     let planar = step.recipe.surface == Surface::Planar;
     let parts = step.hidden.parts.as_slice();
     let mut voxels: Vec<Key> = parts.iter().map(|part| part.0).collect();
@@ -343,17 +369,17 @@ fn corner_cells(key: Key, seeds: &[[i32; 3]], level: u32) -> [u32; 8] {
 }
 
 /// Masses of the pieces, of the dust and of what was taken away sum to that of what was broken.
-fn mass(broken: &Broken, step: &BrokenStep) -> Check {
+fn mass(broken: &BrokenObject, step: &BreakStep, detail: &VoronoiDetail) -> Check {
     let (forest, tree) = broken.source_of(step);
     let before = crate::shape::grid_mass(forest, tree as usize).volume;
-    let lost = step.fracture.dropped.as_ref().map_or(0.0, |dropped| {
+    let lost = detail.fracture.dropped.as_ref().map_or(0.0, |dropped| {
         (0..dropped.forest.trees()).map(|tree| crate::shape::grid_mass(&dropped.forest, tree).volume).sum()
     });
-    let after = step.fracture.pieces.iter().map(|p| p.mass.volume).sum::<f64>();
-    let dust = step.fracture.dust_volume;
+    let after = detail.fracture.pieces.iter().map(|p| p.mass.volume).sum::<f64>();
+    let dust = detail.fracture.dust_volume;
     let rest = after + lost + dust;
     let error = if before > 0.0 { (rest - before).abs() / before } else { rest.abs() };
-    let voxel = broken.grid.h.powi(3);
+    let voxel = broken.grid().h.powi(3);
     Check::new(
         "mass_before_is_mass_after",
         error <= 1e-6,
@@ -369,14 +395,19 @@ fn mass(broken: &Broken, step: &BrokenStep) -> Check {
 
 /// What the pieces do not have of the source, voxel by voxel, is what was counted as dust; no voxel is given away more than once; and
 /// only dusty surfaces make any.
-fn dust(broken: &Broken, step: &BrokenStep, source: &Cells, parts: &[Cells]) -> Check {
+fn dust(
+    broken: &BrokenObject,
+    (step, detail): (&BreakStep, &VoronoiDetail),
+    source: &Cells,
+    parts: &[Cells],
+) -> Check {
     let (source_forest, _) = broken.source_of(step);
     let mut shares: Vec<(Key, f64)> = Vec::new();
     let mut inside: Vec<(Key, f64)> = Vec::new();
     for (part, cells) in parts.iter().enumerate() {
         // What was dropped has octrees of its own.
-        let dropped = step.fracture.dropped.as_ref().filter(|_| part >= step.fracture.pieces.len());
-        let coverage = &dropped.map_or(&step.fracture.forest, |dropped| &dropped.forest).leaves.coverage;
+        let dropped = detail.fracture.dropped.as_ref().filter(|_| part >= detail.fracture.pieces.len());
+        let coverage = &dropped.map_or(&detail.fracture.forest, |dropped| &dropped.forest).leaves.coverage;
         for i in 0..cells.len() {
             match cells.leaves[i] {
                 u32::MAX => inside.push((cells.starts[i], (1u64 << (3 * cells.log_sizes[i])) as f64)),
@@ -409,10 +440,10 @@ fn dust(broken: &Broken, step: &BrokenStep, source: &Cells, parts: &[Cells]) -> 
         })
         .reduce(|| (0.0, 0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1, a.2.max(b.2)));
     let before: f64 = crate::shape::grid_mass(source_forest, broken.source_of(step).1 as usize).volume;
-    let counted = step.fracture.counts.dust_voxels as f64;
-    let error = (volume - step.fracture.dust_volume).abs() / before.max(f64::MIN_POSITIVE);
-    let is_dusty = step.recipe.surface == Surface::Dusty;
-    let cube = broken.grid.h.powi(3);
+    let counted = detail.fracture.counts.dust_voxels as f64;
+    let error = (volume - detail.fracture.dust_volume).abs() / before.max(f64::MIN_POSITIVE);
+    let is_dusty = detail.recipe.surface == Surface::Dusty;
+    let cube = broken.grid().h.powi(3);
     Check::new(
         "dust_is_what_is_gone",
         voxels == counted && error <= 1e-6 && worst <= 1e-6 && (is_dusty || voxels == 0.0),
@@ -420,7 +451,7 @@ fn dust(broken: &Broken, step: &BrokenStep, source: &Cells, parts: &[Cells]) -> 
             ("voxels_gone", voxels),
             ("voxels_counted", counted),
             ("mass_gone", volume * cube),
-            ("mass_counted", step.fracture.dust_volume * cube),
+            ("mass_counted", detail.fracture.dust_volume * cube),
             ("worst_relative_error", error),
             ("worst_given_twice", worst),
         ],
@@ -485,8 +516,8 @@ fn valid(forest: &Forest) -> Check {
 }
 
 /// A leaf carries the crack flag exactly where it is not a boundary voxel of the source.
-fn crack_flags(broken: &Broken) -> Check {
-    let source = &broken.source.leaves.keys;
+fn crack_flags(broken: &BrokenObject) -> Check {
+    let source = &broken.source_octree().forest.leaves.keys;
     let (mut leaves, mut wrong) = (0usize, 0usize);
     for &at in &broken.pieces {
         let own = &broken.forest(at).leaves;
@@ -499,7 +530,7 @@ fn crack_flags(broken: &Broken) -> Check {
 }
 
 /// Ids go by descending size, and the sizes are the voxels that are there.
-fn numbering(broken: &Broken) -> Check {
+fn numbering(broken: &BrokenObject) -> Check {
     let sizes: Vec<u64> = broken.pieces.iter().map(|at| broken.piece(*at).voxels).collect();
     let miscounted = broken
         .pieces

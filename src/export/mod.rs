@@ -3,7 +3,6 @@
 //! Pieces leave through [`write()`], whichever window or command they come from and in whichever format.
 
 mod aside;
-mod broken;
 mod cells;
 pub mod checks;
 mod glb;
@@ -21,8 +20,8 @@ mod vox;
 mod voxels;
 mod write;
 
+pub use crate::fracture::{BreakStep, BrokenObject, PieceRef};
 pub use aside::Aside;
-pub use broken::{Broken, BrokenStep, PieceRef};
 pub use cells::Cells;
 pub use npy::{Npz, read_points};
 pub use pair_log::PairLog;

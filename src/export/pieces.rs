@@ -3,16 +3,16 @@
 //! In: the result of a command, or the bodies of a scene. Out: an [`Assembly`], which every format takes. Ids, order and names are decided
 //! here and nowhere else.
 
-use std::{cmp::Reverse, sync::Arc};
+use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 
 use crate::{
-    shape::{Look, Octree, Shape},
+    shape::{Octree, Shape},
     svo::{Forest, Grid},
 };
 
-use super::{Broken, PieceRef};
+use super::{BrokenObject, PieceRef};
 
 /// Where exported pieces are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -182,47 +182,52 @@ pub struct Assembly {
 }
 
 impl Assembly {
-    /// Of these pieces: sorts them by descending voxels, equal ones in the order given, and numbers them.
+    /// Of these pieces: sorts them by descending voxels, then volume, equal ones in the order given, and numbers them.
     #[must_use]
     pub fn new(mut pieces: Vec<ExportPiece>, arrays: Option<BreakArrays>) -> Self {
-        pieces.sort_by_key(|piece| Reverse(piece.octree().map_or(0, |octree| octree.mass.voxels)));
+        let size = |piece: &ExportPiece| {
+            (piece.octree().map_or(0, |octree| octree.mass.voxels), piece.shape.mass().volume_m3)
+        };
+        pieces.sort_by(|a, b| {
+            let ((voxels, volume), (other_voxels, other_volume)) = (size(b), size(a));
+            voxels.cmp(&other_voxels).then(volume.total_cmp(&other_volume))
+        });
         pieces.iter_mut().enumerate().for_each(|(id, piece)| piece.id = id);
         Self { pieces, arrays }
     }
 
     /// The pieces that a command is left with, in the mesh's units at density 1. They are numbered already.
     #[must_use]
-    pub fn of_break(broken: &Broken) -> Self {
+    pub fn of_break(broken: &BrokenObject) -> Self {
         let numbered = broken.pieces.iter().enumerate();
-        let steps = broken.steps.iter();
-        let seed_object = steps.flat_map(|step| step.pattern.objects.iter().map(|o| step.first_seed + o));
-        let seeds = broken.steps.iter().flat_map(|step| step.pattern.seeds_in_voxels(broken.grid.level));
+        let patterns =
+            || broken.steps.iter().filter_map(|step| Some((step.first_cell, &step.voronoi()?.pattern)));
+        let numbers = patterns().flat_map(|(first, pattern)| pattern.objects.iter().map(move |o| first + o));
+        let seeds = patterns().flat_map(|(_, pattern)| pattern.seeds_in_voxels(broken.grid().level));
         Self {
             pieces: numbered.map(|(id, at)| piece_of(broken, *at, id)).collect(),
             arrays: Some(BreakArrays {
-                source: Arc::clone(&broken.source),
-                grid: broken.grid,
+                source: Arc::clone(&broken.source_octree().forest),
+                grid: broken.grid(),
                 seeds: seeds.collect(),
-                seed_object: seed_object.collect(),
+                seed_object: numbers.collect(),
             }),
         }
     }
 
     /// The pieces of a command that were broken again; their ids follow those of [`Assembly::of_break`].
     #[must_use]
-    pub fn broken_again(broken: &Broken) -> Vec<ExportPiece> {
+    pub fn broken_again(broken: &BrokenObject) -> Vec<ExportPiece> {
         let first = broken.pieces.len();
         let again = broken.broken_again.iter().enumerate();
         again.map(|(i, at)| piece_of(broken, *at, first + i)).collect()
     }
 }
 
-fn piece_of(broken: &Broken, at: PieceRef, id: usize) -> ExportPiece {
-    let (forest, piece) = (Arc::clone(broken.forest(at)), broken.piece(at));
-    let octree = Octree { forest, tree: piece.tree, grid: broken.grid, mass: piece.mass };
+fn piece_of(broken: &BrokenObject, at: PieceRef, id: usize) -> ExportPiece {
     ExportPiece {
         id,
-        shape: Arc::new(Shape::octree(octree, 1.0, Look::default())),
+        shape: Arc::clone(&broken.part(at).shape),
         placing: Placing::UNMOVED,
         object: None,
         cell: Some(broken.cell(at)),

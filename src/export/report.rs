@@ -7,15 +7,17 @@ use serde::Serialize;
 
 use crate::{
     fracture::{
-        Dropped, FractureCounts, FractureParams, Impact, Interior, Labelling, Preset, Smallest, Solved,
-        Surface, Volume, crack::CrackShape, interior::hex_color,
+        BreakStep, Dropped, FractureCounts, FractureParams, Impact, Interior, Labelling, Preset, Smallest,
+        Solved, Surface, VoronoiDetail,
+        crack::CrackShape,
+        interior::{hex_color, surface_color},
     },
     gpu::StageTiming,
     import::Imported,
     mesh::HealthReport,
 };
 
-use super::{Assembly, Broken, Cells, ExportError, ExportPiece, Figures, checks::Check};
+use super::{Assembly, BrokenObject, Cells, ExportError, ExportPiece, Figures, checks::Check};
 
 /// What was read.
 #[derive(Clone, Debug, Serialize)]
@@ -112,17 +114,21 @@ impl InputReport {
 impl InteriorReport {
     /// Of the first break; later ones have the same.
     #[must_use]
-    pub fn of(broken: &Broken) -> Self {
+    pub fn of(broken: &BrokenObject) -> Self {
         let Some(step) = broken.steps.first() else { return Self::default() };
-        Self::new(&step.recipe.interior, &step.fracture.volume)
+        let color = broken.source.look().surface_color.unwrap_or_else(|| {
+            let octree = broken.source_octree();
+            surface_color(&octree.forest, octree.tree)
+        });
+        Self::new(&step.result.params.interior, color)
     }
 
-    /// Of an interior and the volume that was made of it.
+    /// Of an interior in an object whose surface has this mean colour, sRGB.
     #[must_use]
-    pub fn new(interior: &Interior, volume: &Volume) -> Self {
+    pub fn new(interior: &Interior, surface: [u8; 3]) -> Self {
         Self {
             material: interior.material.name(),
-            color: hex_color(volume.base()),
+            color: hex_color(interior.volume(surface).base()),
             follows: interior.color.is_none(),
             scale: interior.scale,
             seed: interior.seed,
@@ -233,14 +239,14 @@ impl FractureReport {
     /// Gathers the report. `source_volume` in voxels.
     #[must_use]
     pub fn new(
-        broken: &Broken,
+        broken: &BrokenObject,
         source_volume: f64,
         (input, health): (InputReport, HealthReport),
         adapter: String,
         parameters: ParameterReport,
         checks: Vec<Check>,
     ) -> Self {
-        let voxel = broken.grid.h.powi(3);
+        let voxel = broken.grid().h.powi(3);
         let list = |pieces: &[ExportPiece]| pieces.iter().map(PieceReport::of).collect();
         Self {
             version: env!("CARGO_PKG_VERSION"),
@@ -249,18 +255,17 @@ impl FractureReport {
             adapter,
             parameters,
             counts: counts(broken),
-            stayed_whole: stayed_whole(broken),
-            solved: broken.steps.iter().filter_map(|step| step.fracture.solved).collect(),
+            stayed_whole: broken.stayed_whole(),
+            solved: broken.steps.iter().filter_map(|step| step.result.solved).collect(),
             pieces: list(&Assembly::of_break(broken).pieces),
             broken_again: list(&Assembly::broken_again(broken)),
             source_mass: source_volume * voxel,
-            dust_mass: broken.steps.iter().map(|step| step.fracture.dust_volume).sum::<f64>() * voxel,
+            dust_mass: voronoi(broken).map(|detail| detail.fracture.dust_volume).sum::<f64>() * voxel
+                + others(broken).map(|step| step.result.lost.dust_m3).sum::<f64>(),
             dust_voxels: dust_voxels(broken),
             dropped_mass: voxel
-                * broken
-                    .steps
-                    .iter()
-                    .filter_map(|step| step.fracture.dropped.as_ref())
+                * voronoi(broken)
+                    .filter_map(|detail| detail.fracture.dropped.as_ref())
                     .map(Dropped::volume)
                     .sum::<f64>(),
             timings_ms: serde_json::Map::new(),
@@ -323,7 +328,7 @@ pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), ExportError
     std::fs::write(path, text).map_err(|e| ExportError::write(path, e))
 }
 
-fn counts(broken: &Broken) -> FractureCounts {
+fn counts(broken: &BrokenObject) -> FractureCounts {
     let mut crack = Vec::new();
     let mut fbs = 0;
     for &at in &broken.pieces {
@@ -337,31 +342,31 @@ fn counts(broken: &Broken) -> FractureCounts {
     let cells = broken.pieces.iter().map(|at| broken.cell(*at)).collect::<BTreeSet<_>>().len() as u64;
     let pieces = broken.pieces.len() as u64;
     FractureCounts {
-        source_leaves: broken.source.leaves.len() as u64,
+        source_leaves: broken.source_octree().forest.leaves.len() as u64,
         crack_voxels: crack.len() as u64,
         fbs,
         cells,
         islands: pieces - cells,
         pieces,
-        dropped: broken.steps.iter().map(|step| step.fracture.counts.dropped).sum(),
-        merged: broken.steps.iter().map(|step| step.fracture.counts.merged).sum(),
-        hidden: broken.steps.iter().map(|step| step.fracture.counts.hidden).sum(),
+        dropped: broken.steps.iter().map(|step| step.result.counts.dropped).sum(),
+        merged: broken.steps.iter().map(|step| step.result.counts.merged).sum(),
+        hidden: broken.steps.iter().map(|step| step.result.counts.hidden).sum(),
         dust_voxels: dust_voxels(broken),
-        swallowed: broken.steps.iter().map(|step| step.fracture.counts.swallowed).sum(),
+        swallowed: broken.steps.iter().map(|step| step.result.counts.swallowed).sum(),
     }
 }
 
 /// Solid voxels of the source that neither a piece nor what was dropped has any of. Not the sum over the breaks: of a voxel that two pieces
 /// share each may lose its part, or one of them only.
-fn dust_voxels(broken: &Broken) -> u64 {
+fn dust_voxels(broken: &BrokenObject) -> u64 {
     if let [step] = &broken.steps[..] {
-        return step.fracture.counts.dust_voxels;
+        return step.result.counts.dust_voxels;
     }
-    if broken.steps.iter().all(|step| step.fracture.counts.dust_voxels == 0) {
+    if broken.steps.iter().all(|step| step.result.counts.dust_voxels == 0) {
         return 0;
     }
     let pieces = broken.pieces.iter().map(|at| (&**broken.forest(*at), broken.piece(*at).tree));
-    let dropped = broken.steps.iter().filter_map(|step| step.fracture.dropped.as_ref());
+    let dropped = voronoi(broken).filter_map(|detail| detail.fracture.dropped.as_ref());
     let dropped = dropped.flat_map(|all| all.pieces.iter().map(move |piece| (&*all.forest, piece.tree)));
     let mut spans: Vec<(u64, u64)> = Vec::new();
     for (forest, tree) in pieces.chain(dropped) {
@@ -374,11 +379,15 @@ fn dust_voxels(broken: &Broken) -> u64 {
         held += end.saturating_sub(reached.max(start));
         reached = reached.max(end);
     }
-    Cells::of(&broken.source, 0).volume() - held
+    Cells::of(&broken.source_octree().forest, 0).volume() - held
 }
 
-/// Whether there is still one piece, and nothing was cut off it.
-fn stayed_whole(broken: &Broken) -> bool {
-    let first = broken.steps.first().map(|step| &step.fracture);
-    first.is_none_or(|fracture| fracture.pieces.len() <= 1 && fracture.dropped.is_none())
+/// What the breaks by Voronoi cells know of themselves.
+fn voronoi(broken: &BrokenObject) -> impl Iterator<Item = &VoronoiDetail> {
+    broken.steps.iter().filter_map(BreakStep::voronoi)
+}
+
+/// The breaks by other methods.
+fn others(broken: &BrokenObject) -> impl Iterator<Item = &BreakStep> {
+    broken.steps.iter().filter(|step| step.voronoi().is_none())
 }

@@ -4,20 +4,16 @@ use std::path::Path;
 
 use glam::Vec3;
 
-use crate::{
-    shape::Octree,
-    svo::{Forest, Leaves, morton::decode, unpack_cut, unpack_normal},
-};
+use crate::svo::{Forest, Leaves, morton::decode, unpack_cut, unpack_normal};
 
-use super::{Assembly, BreakArrays, ExportError, ExportPiece, Npz, Watch};
+use super::{Assembly, BreakArrays, ExportError, Npz, Watch};
 
 /// Writes the arrays. The same pieces give the same bytes.
 ///
 /// # Errors
-/// [`ExportError`]; [`ExportError::Format`] where the pieces are not octrees of one broken object.
+/// [`ExportError`]; [`ExportError::Format`] where they are not of one broken object.
 pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
-    let whole = what.arrays.as_ref().zip(what.pieces.iter().map(rows_of).collect::<Option<Vec<_>>>());
-    let Some((BreakArrays { source, grid, seeds, seed_object }, rows)) = whole else {
+    let Some(BreakArrays { source, grid, seeds, seed_object }) = &what.arrays else {
         let reason = "arrays hold the breaks of one object made of voxels".into();
         return Err(ExportError::Format { path: path.to_owned(), reason });
     };
@@ -30,8 +26,10 @@ pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<S
     let mut coords = Vec::new();
     let (mut piece, mut cell, mut crack) = (Vec::new(), Vec::new(), Vec::new());
     let (mut normal, mut piece_inside) = (Vec::new(), Vec::new());
-    for (id, (octree, cell_of)) in rows.into_iter().enumerate() {
+    for (id, one) in what.pieces.iter().enumerate() {
         watch.at(id, what.pieces.len())?;
+        // What is not made of voxels has no rows.
+        let Some((octree, cell_of)) = one.octree().zip(one.cell) else { continue };
         let (leaves, range) = (&octree.forest.leaves, octree.leaves());
         coords.extend(coordinates(&leaves.keys[range.clone()]));
         piece.extend(std::iter::repeat_n(id as i32, range.len()));
@@ -55,11 +53,6 @@ pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<S
     npz.array("grid_to_mesh", &[4, 4], &matrix)?;
     npz.finish()?;
     Ok(Vec::new())
-}
-
-/// A piece's octree and cell, where it has both.
-fn rows_of(piece: &ExportPiece) -> Option<(&Octree, u32)> {
-    piece.octree().zip(piece.cell)
 }
 
 fn coordinates(keys: &[crate::svo::morton::Key]) -> Vec<i32> {

@@ -4,22 +4,34 @@
 //! here: what is asked for ([`FractureParams`], [`Recipe`]), what comes out ([`Fracture`]), what shows inside ([`interior`]), small
 //! pieces, and solving for a number of pieces.
 
+mod breaker;
+mod broken_object;
+pub mod generations;
 pub mod interior;
+mod methods;
 mod params;
 mod result;
 mod small;
 mod solve;
 pub mod voronoi;
 
+#[cfg(test)]
+pub(crate) use voronoi::testing::{layouts, run_every_kernel};
+
+pub use breaker::{Break, BreakContext, Breaker, Kept, Lost, Part, Passes, PreviewTarget, Strike};
+pub use broken_object::{BreakStep, BrokenObject, PieceRef};
 pub use interior::{Interior, Material, Volume};
+pub use methods::{Method, MethodEntry, MethodOption, UnknownMethod, methods, register};
 pub use params::{FractureParams, Impact, ParamProblem, Preset, Recipe, SmallRule, Smallest, Surface};
 pub use result::{Dropped, Fracture, FractureCounts, FractureError, Merge, Piece, Solved, Source};
 pub use voronoi::{
-    Fracturer,
+    Fracturer, VoronoiDetail,
     faces::{VoronoiFace, voronoi_faces},
     hidden::{Hidden, hidden},
     islands::labelling::{self, Labelling},
-    pattern::{MAX_SEEDS, Pattern, PatternError, UNIT_BITS},
+    pattern::{
+        CellSource, Cells, KeptCells, MAX_SEEDS, Pattern, PatternError, UNIT_BITS, middle_of, nearest_seed,
+    },
     reference,
     seams::Seams,
     surface::{dusty as dust, rough as crack},

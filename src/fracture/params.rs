@@ -1,8 +1,10 @@
 //! What the user can tune about a fracture. The seeds that follow from it are made in `pattern.rs`.
 
+use std::collections::BTreeMap;
+
 use glam::DVec3;
 
-use super::{Interior, Labelling, MAX_SEEDS, crack::CrackShape};
+use super::{FractureError, Interior, Labelling, MAX_SEEDS, Method, crack::CrackShape};
 
 /// How crack surfaces look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -93,6 +95,12 @@ pub struct Smallest {
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FractureParams {
+    /// How it breaks.
+    #[serde(skip_serializing_if = "is_default_method")]
+    pub method: Method,
+    /// The method's own parameters, by name; those that are not there have the method's defaults.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: BTreeMap<String, f64>,
     /// Seeds in all, shared out over the spheres; not used where [`Self::counts`] or [`Self::target_pieces`] decide.
     pub seeds: u32,
     /// Where they lie.
@@ -160,6 +168,29 @@ pub struct Recipe {
     pub smallest: Option<Smallest>,
 }
 
+fn is_default_method(method: &Method) -> bool {
+    *method == Method::default()
+}
+
+impl Recipe {
+    /// The same for a copy of an octree of level `full` whose leaves are at `level`: what counts in leaf voxels shrinks with them. Seeds
+    /// are the same at every level.
+    ///
+    /// # Errors
+    /// [`FractureError::Params`] for a transition level that `full` does not have.
+    pub fn coarsened(mut self, full: u32, level: u32) -> Result<Self, FractureError> {
+        if full == level {
+            return Ok(self);
+        }
+        self.island_level = self.island_level.map(|island| island.min(level));
+        if self.surface != Surface::Planar {
+            self.crack.transition_level = Some(self.crack.transition(full, self.surface)?.min(level));
+            self.crack.dusty.width /= f64::from(1u32 << full.saturating_sub(level));
+        }
+        Ok(self)
+    }
+}
+
 /// A parameter out of range: which, and what is wrong with it, to be read after its name.
 pub type ParamProblem = (&'static str, String);
 
@@ -177,6 +208,36 @@ impl FractureParams {
             surface_color: None,
             smallest: self.smallest,
         }
+    }
+
+    /// A parameter of the method's own: as given, else the method's default; 0 for a name that the method does not have.
+    #[must_use]
+    pub fn option(&self, name: &str) -> f64 {
+        let default =
+            || self.method.options.iter().find(|option| option.name == name).map(|option| option.default);
+        self.options.get(name).copied().or_else(default).unwrap_or(0.0)
+    }
+
+    /// The first of the method's own parameters that it does not have or that is out of range.
+    fn option_problem(&self) -> Option<ParamProblem> {
+        let known = self.method.options;
+        self.options.iter().find_map(|(name, value)| {
+            let problem = match known.iter().find(|option| option.name == name) {
+                None if known.is_empty() => {
+                    format!("has {name}; the method {:?} has no options", self.method)
+                }
+                None => {
+                    let names: Vec<_> = known.iter().map(|option| option.name).collect();
+                    format!("has {name}; the method {:?} knows {}", self.method, names.join(", "))
+                }
+                Some(option) if (option.range.0..=option.range.1).contains(value) => return None,
+                Some(option) => {
+                    let (low, high) = option.range;
+                    format!("sets {name} to {value}; it must be a number from {low} to {high}")
+                }
+            };
+            Some(("options", problem))
+        })
     }
 
     /// Limits the levels it names to those that an object of `leaf_level` has.
@@ -244,6 +305,9 @@ impl FractureParams {
         if !axis.is_finite() || axis.length() < 1e-9 {
             return bad("grain_axis", "must be finite and not zero; [0, 1, 0] is upright".into());
         }
+        if let Some(problem) = self.option_problem().or_else(|| self.method.breaker.problem(self)) {
+            return Some(problem);
+        }
         let smallest = self.smallest.unwrap_or_default();
         let radii = self.radii.iter().find_map(|r| match *r > 0.0 {
             true => number("radii", *r, 0.0, 100.0),
@@ -259,6 +323,8 @@ impl FractureParams {
 impl Default for FractureParams {
     fn default() -> Self {
         Self {
+            method: Method::default(),
+            options: BTreeMap::new(),
             seeds: 40,
             preset: Preset::Spheres,
             radii: vec![0.1, 0.25, 0.5, 0.9],

@@ -28,7 +28,8 @@ const LEAST_PREVIEW: u32 = 5;
 
 impl Fracturer {
     /// Breaks `source` as `params` say; `draw` makes the pattern of parameters. Where [`FractureParams::target_pieces`] is set,
-    /// the number of seeds is solved for, in at most 16 fractures, and [`Fracture::solved`] says what was reached. `surface_color` is that of [`Recipe`].
+    /// the number of seeds is solved for, in at most 16 fractures, and [`Fracture::solved`] says what was reached. `recipe` is that of `params`, but for the
+    /// random seed that a trial has.
     ///
     /// # Errors
     /// [`FractureError::Params`] for a pattern that cannot be, [`FractureError::Gpu`] for the device's.
@@ -37,10 +38,9 @@ impl Fracturer {
         gpu: &Gpu,
         source: &Source<'_>,
         params: &FractureParams,
-        surface_color: Option<[u8; 3]>,
+        recipe: &Recipe,
         draw: &dyn Fn(&FractureParams) -> Result<Pattern, PatternError>,
     ) -> Result<(Pattern, Fracture), FractureError> {
-        let recipe = Recipe { surface_color, ..params.recipe() };
         // An odd constant of the golden ratio spreads consecutive numbers over all bits.
         let shaken = |shake: u32| {
             params.rng.wrapping_add(u64::from(shake).wrapping_mul(0x9e37_79b9_7f4a_7c15))
@@ -56,7 +56,7 @@ impl Fracturer {
         };
         let Some(wanted) = params.target_pieces else {
             let pattern = draw(None)?;
-            let fracture = self.fracture(gpu, source, &pattern, &recipe)?;
+            let fracture = self.fracture(gpu, source, &pattern, recipe)?;
             return Ok((pattern, fracture));
         };
 
@@ -69,7 +69,7 @@ impl Fracturer {
             let mut arena = Arena::new(gpu)?;
             let slot = arena.insert(gpu, &preview)?;
             let coarse = Source { arena: &arena, slot, forest: &preview, tree: source.tree };
-            let recipe = preview_recipe(&recipe, solved.preview_level);
+            let recipe = preview_recipe(recipe, solved.preview_level);
             let mut search = Search::new(wanted, start);
             while let Some(trial) = search.propose().filter(|_| solved.preview_trials < PREVIEW_TRIALS) {
                 let broken = self.fracture(gpu, &coarse, &draw(Some(trial))?, &recipe)?;

@@ -49,6 +49,14 @@ pub enum GpuError {
         /// Bytes that the adapter allows.
         allowed: u64,
     },
+    /// A kernel was given other buffers than its shader declares: a mistake in the program.
+    #[error("the kernel {kernel} cannot run: {what}; please report this")]
+    Binding {
+        /// Path of the shader.
+        kernel: &'static str,
+        /// What does not fit.
+        what: String,
+    },
     /// The driver reported an error in work that was submitted.
     #[error("the graphics driver reported an error: {0}")]
     Driver(String),

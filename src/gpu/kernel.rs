@@ -1,11 +1,10 @@
 //! A compute kernel: one WGSL file, one entry point, one label.
 //!
-//! The bind group layout is the one the shader itself declares, so there is nothing to keep in step by hand: binding i of
-//! group 0 takes the i-th resource given to [`Kernel::bind`]. Every binding a file declares must be used by its entry point.
+//! The bind group layout is the one the shader itself declares, and a kernel knows its bindings by the names of the shader's variables. A
+//! dispatch therefore says by name what it gives ([`bind!`](crate::gpu::bind)): in any order, all that there are and nothing else.
+//! Every binding a file declares must be used by its entry point.
 
-use bytemuck::Pod;
-
-use super::{Buffer, Gpu, shaders};
+use super::{Gpu, GpuError, Named, shaders};
 
 /// Threads a workgroup in every one-dimensional kernel; the WGSL files write the same number (checked by a test).
 pub const WORKGROUP: u32 = 256;
@@ -13,7 +12,13 @@ pub const WORKGROUP: u32 = 256;
 /// Workgroup counts for `items` threads, spread over two dimensions because one may not exceed 65,535.
 #[must_use]
 pub fn groups_for(items: usize) -> [u32; 3] {
-    let groups = items.div_ceil(WORKGROUP as usize).max(1) as u64;
+    spread(items.div_ceil(WORKGROUP as usize))
+}
+
+/// So many workgroups, spread over two dimensions.
+#[must_use]
+pub fn spread(groups: usize) -> [u32; 3] {
+    let groups = groups.max(1);
     let x = groups.min(32_768);
     [x as u32, groups.div_ceil(x) as u32, 1]
 }
@@ -22,11 +27,29 @@ pub fn groups_for(items: usize) -> [u32; 3] {
 pub struct Kernel {
     label: &'static str,
     pipeline: wgpu::ComputePipeline,
+    layout: wgpu::BindGroupLayout,
+    variables: Vec<Variable>,
+    #[cfg(test)]
+    strides: std::collections::HashMap<u32, usize>,
 }
 
-/// A kernel's resources, bound.
-pub struct Bound {
-    pub(super) group: wgpu::BindGroup,
+/// A bound variable of a shader.
+struct Variable {
+    binding: u32,
+    name: String,
+    ty: String,
+}
+
+/// The bound variables of a shader's text: one a line, as `@group(0) @binding(1) var<storage, read> nodes: array<Node>;`.
+fn variables(source: &str) -> Vec<Variable> {
+    let variable = |line: &str| {
+        let (binding, rest) = line.strip_prefix("@group(0) @binding(")?.split_once(") var")?;
+        let (head, ty) = rest.split_once(": ")?;
+        let name = head.rsplit(' ').next()?;
+        let ty = ty.trim_end().trim_end_matches(';');
+        Some(Variable { binding: binding.parse().ok()?, name: name.to_owned(), ty: ty.to_owned() })
+    };
+    source.lines().filter_map(variable).collect()
 }
 
 impl Kernel {
@@ -55,6 +78,9 @@ impl Kernel {
     }
 
     fn compile(gpu: &Gpu, path: &'static str, source: String, constants: &[(&str, f64)]) -> Self {
+        let variables = variables(&source);
+        #[cfg(test)]
+        let strides = super::layout_tests::strides(&source);
         let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some(path),
             source: wgpu::ShaderSource::Wgsl(source.into()),
@@ -67,30 +93,54 @@ impl Kernel {
             compilation_options: wgpu::PipelineCompilationOptions { constants, ..Default::default() },
             cache: None,
         });
-        Self { label: path, pipeline }
+        Self {
+            label: path,
+            layout: pipeline.get_bind_group_layout(0),
+            pipeline,
+            variables,
+            #[cfg(test)]
+            strides,
+        }
     }
 
-    /// Binds the i-th buffer to binding i of group 0.
-    #[must_use]
-    pub fn bind(&self, gpu: &Gpu, buffers: &[&wgpu::Buffer]) -> Bound {
-        let resources: Vec<_> = buffers.iter().map(|b| b.as_entire_binding()).collect();
-        self.bind_resources(gpu, resources)
-    }
-
-    /// As [`Kernel::bind`], for textures and samplers too.
-    #[must_use]
-    pub fn bind_resources(&self, gpu: &Gpu, resources: Vec<wgpu::BindingResource<'_>>) -> Bound {
-        let entries: Vec<_> = resources
-            .into_iter()
-            .enumerate()
-            .map(|(i, resource)| wgpu::BindGroupEntry { binding: i as u32, resource })
-            .collect();
-        let group = gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+    /// Binds what is `given` to the variables of the same names.
+    ///
+    /// # Errors
+    /// [`GpuError::Binding`] where a variable gets nothing, where there is no variable of a name, and where parameters are of another
+    /// struct than the shader's.
+    pub(super) fn bind(&self, gpu: &Gpu, given: &[Named<'_>]) -> Result<wgpu::BindGroup, GpuError> {
+        let refused = |what: String| GpuError::Binding { kernel: self.label, what };
+        let mut entries = Vec::with_capacity(self.variables.len());
+        for variable in &self.variables {
+            let mut named = given.iter().filter(|named| named.name == variable.name);
+            let Some(found) = named.next() else {
+                return Err(refused(format!("nothing is bound to `{}`", variable.name)));
+            };
+            if let Some(ty) = found.ty.filter(|ty| *ty != variable.ty) {
+                return Err(refused(format!("`{}` is a {}, not a {ty}", variable.name, variable.ty)));
+            }
+            if named.next().is_some() {
+                return Err(refused(format!("`{}` is bound twice", variable.name)));
+            }
+            #[cfg(test)]
+            if let Some(stride) = self.strides.get(&variable.binding).filter(|s| !found.fits(**s)) {
+                let elements = format!("elements of {stride} bytes, not {}", found.stride);
+                return Err(refused(format!("`{}` has {elements}", variable.name)));
+            }
+            entries
+                .push(wgpu::BindGroupEntry { binding: variable.binding, resource: found.resource.clone() });
+        }
+        let known = |named: &&Named<'_>| !self.variables.iter().any(|v| v.name == named.name);
+        if let Some(stranger) = given.iter().find(known) {
+            return Err(refused(format!("the shader has no variable `{}`", stranger.name)));
+        }
+        #[cfg(test)]
+        super::layout_tests::note_bound(self.label);
+        Ok(gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some(self.label),
-            layout: &self.pipeline.get_bind_group_layout(0),
+            layout: &self.layout,
             entries: &entries,
-        });
-        Bound { group }
+        }))
     }
 
     /// Path of the shader, which is also the label of timer and debug group.
@@ -104,27 +154,27 @@ impl Kernel {
     }
 }
 
-impl Gpu {
-    /// A buffer holding `value`, to bind as uniform or as storage.
-    #[must_use]
-    pub fn uniform<T: Pod>(&self, value: &T) -> wgpu::Buffer {
-        let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("uniform"),
-            size: (size_of::<T>() as u64).next_multiple_of(16),
-            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
-        self.queue.write_buffer(&buffer, 0, bytemuck::bytes_of(value));
-        buffer
-    }
-}
+/// Declares a struct of kernels, each with the path of its shader, and how they are compiled.
+macro_rules! kernels {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident { $($field:ident: $path:literal),* $(,)? }) => {
+        $(#[$meta])*
+        $vis struct $name {
+            $($field: $crate::gpu::Kernel),*
+        }
 
-/// Anything that can be bound as a whole buffer.
-impl<T> AsRef<wgpu::Buffer> for Buffer<T>
-where
-    T: Pod,
-{
-    fn as_ref(&self) -> &wgpu::Buffer {
-        self.raw()
-    }
+        impl $name {
+            /// Compiles the passes.
+            #[must_use]
+            #[allow(dead_code, reason = "kernels with constants are made otherwise")]
+            pub fn new(gpu: &$crate::gpu::Gpu) -> Self {
+                Self::with_kernels(&|path| $crate::gpu::Kernel::new(gpu, path))
+            }
+
+            /// With another way of compiling kernels: for tests that plant errors, and for constants.
+            fn with_kernels(kernel: &dyn Fn(&'static str) -> $crate::gpu::Kernel) -> Self {
+                Self { $($field: kernel($path)),* }
+            }
+        }
+    };
 }
+pub(crate) use kernels;

@@ -1,14 +1,28 @@
 //! Everything that knows wgpu and nothing of voxels: the device, compute kernels, buffers that grow, readback, timings,
 //! shader sources and the parallel primitives (scan).
+//!
+//! A dispatch in one breath: `rec.run(&self.count, n, &CountParams { .. }, bind![nodes: arena.nodes, pairs, masks])?`.
 
 mod buffer;
 mod context;
+mod growing;
 mod kernel;
+#[cfg(test)]
+pub(crate) mod layout_tests;
 pub mod primitives;
 mod recorder;
 pub mod shaders;
+mod shared;
+mod stopwatch;
+mod submissions;
 
 pub use buffer::{Buffer, read_all, storage_usage};
 pub use context::{Gpu, GpuError};
-pub use kernel::{Kernel, WORKGROUP, groups_for};
-pub use recorder::{PendingTimings, Recorder, StageTiming, Submissions};
+pub use growing::Growing;
+pub(crate) use kernel::kernels;
+pub use kernel::{Kernel, WORKGROUP};
+pub use recorder::{PendingTimings, Recorder, StageTiming};
+pub use shared::{Bindable, Field, Layout, Named, Shared, Uniform};
+pub(crate) use shared::{bind, layout, shared};
+pub use stopwatch::Stopwatch;
+pub use submissions::Submissions;

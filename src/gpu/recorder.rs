@@ -1,6 +1,10 @@
 //! Records kernels into one submission, each in its own labelled and timed pass.
 
-use super::{Gpu, GpuError, Kernel, buffer::map_and_copy_all, kernel::Bound};
+use super::{
+    Gpu, GpuError, Kernel, Named, Shared, Uniform,
+    buffer::map_and_copy_all,
+    kernel::{groups_for, spread},
+};
 
 /// GPU time of one stage (all passes that were recorded under its name).
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -13,29 +17,36 @@ pub struct StageTiming {
 
 const MAX_PASSES: u32 = 1024;
 
-/// A command encoder with a stopwatch.
+/// A command encoder that times its passes.
 pub struct Recorder<'a> {
     gpu: &'a Gpu,
     encoder: wgpu::CommandEncoder,
     queries: Option<wgpu::QuerySet>,
     stage: &'static str,
     timed: Vec<&'static str>,
+    room: u32,
 }
 
 impl<'a> Recorder<'a> {
     /// Starts recording.
     #[must_use]
     pub fn new(gpu: &'a Gpu, label: &'static str) -> Self {
-        let queries = gpu.has_timestamps.then(|| {
+        Self::with_room(gpu, label, MAX_PASSES)
+    }
+
+    /// As [`Recorder::new`], timing no more than `room` passes.
+    #[must_use]
+    pub fn with_room(gpu: &'a Gpu, label: &'static str, room: u32) -> Self {
+        let queries = (gpu.has_timestamps && room > 0).then(|| {
             gpu.device.create_query_set(&wgpu::QuerySetDescriptor {
                 label: Some(label),
                 ty: wgpu::QueryType::Timestamp,
-                count: MAX_PASSES * 2,
+                count: room * 2,
             })
         });
         let encoder =
             gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) });
-        Self { gpu, encoder, queries, stage: label, timed: Vec::new() }
+        Self { gpu, encoder, queries, stage: label, timed: Vec::new(), room }
     }
 
     /// The device recorded for.
@@ -49,11 +60,66 @@ impl<'a> Recorder<'a> {
         self.stage = stage;
     }
 
-    /// Records one dispatch.
-    pub fn dispatch(&mut self, kernel: &Kernel, bound: &Bound, groups: [u32; 3]) {
+    /// Records one dispatch of at least `threads` threads. `given` are the kernel's variables but `params`.
+    ///
+    /// # Errors
+    /// [`GpuError::Binding`] where names or the parameters' struct are not the shader's.
+    pub fn run<P: Shared>(
+        &mut self,
+        kernel: &Kernel,
+        threads: usize,
+        params: &P,
+        given: &[Named<'_>],
+    ) -> Result<(), GpuError> {
+        self.dispatch(kernel, groups_for(threads), params, given)
+    }
+
+    /// As [`Recorder::run`], of so many workgroups.
+    ///
+    /// # Errors
+    /// As [`Recorder::run`].
+    pub fn run_groups<P: Shared>(
+        &mut self,
+        kernel: &Kernel,
+        groups: usize,
+        params: &P,
+        given: &[Named<'_>],
+    ) -> Result<(), GpuError> {
+        self.dispatch(kernel, spread(groups), params, given)
+    }
+
+    fn dispatch<P: Shared>(
+        &mut self,
+        kernel: &Kernel,
+        groups: [u32; 3],
+        params: &P,
+        given: &[Named<'_>],
+    ) -> Result<(), GpuError> {
+        let params = Uniform::new(self.gpu, params);
+        let mut all = Vec::with_capacity(given.len() + 1);
+        all.push(Named::new("params", &params));
+        all.extend_from_slice(given);
+        self.pass(kernel, groups, &all)
+    }
+
+    /// Records one dispatch over the pixels of a picture: 8 x 8 threads a workgroup, no `params`.
+    ///
+    /// # Errors
+    /// As [`Recorder::run`].
+    pub fn run_pixels(
+        &mut self,
+        kernel: &Kernel,
+        size: [u32; 2],
+        given: &[Named<'_>],
+    ) -> Result<(), GpuError> {
+        self.pass(kernel, [size[0].div_ceil(8), size[1].div_ceil(8), 1], given)
+    }
+
+    fn pass(&mut self, kernel: &Kernel, groups: [u32; 3], given: &[Named<'_>]) -> Result<(), GpuError> {
+        let group = kernel.bind(self.gpu, given)?;
         let slot = self.timed.len() as u32;
         let timestamp_writes = match &self.queries {
-            Some(set) if slot < MAX_PASSES => {
+            Some(set) if slot < self.room => {
                 self.timed.push(self.stage);
                 Some(wgpu::ComputePassTimestampWrites {
                     query_set: set,
@@ -68,8 +134,9 @@ impl<'a> Recorder<'a> {
             timestamp_writes,
         });
         pass.set_pipeline(kernel.pipeline());
-        pass.set_bind_group(0, &bound.group, &[]);
+        pass.set_bind_group(0, &group, &[]);
         pass.dispatch_workgroups(groups[0], groups[1], groups[2]);
+        Ok(())
     }
 
     /// The encoder, for copies and clears between dispatches.
@@ -119,29 +186,9 @@ impl<'a> Recorder<'a> {
     }
 }
 
-/// What was submitted for one piece of work. The times are read once at its end: a wait in between would also wait for the
-/// window's picture.
-#[derive(Default)]
-pub struct Submissions(Vec<PendingTimings>);
-
-impl Submissions {
-    /// Submits without waiting.
-    pub fn submit(&mut self, rec: Recorder<'_>) {
-        self.0.push(rec.submit_pending());
-    }
-
-    /// Waits, and sums the time of each stage in the order of first use.
-    ///
-    /// # Errors
-    /// [`GpuError::Lost`] or [`GpuError::Driver`].
-    pub fn read(self, gpu: &Gpu) -> Result<Vec<StageTiming>, GpuError> {
-        PendingTimings::collect(gpu, self.0)
-    }
-}
-
 /// Timestamps of one submission that have not been read yet.
 pub struct PendingTimings {
-    staging: Option<wgpu::Buffer>,
+    pub(super) staging: Option<wgpu::Buffer>,
     timed: Vec<&'static str>,
 }
 
@@ -151,21 +198,26 @@ impl PendingTimings {
     /// # Errors
     /// [`GpuError::Lost`] or [`GpuError::Driver`].
     pub fn collect(gpu: &Gpu, pending: Vec<Self>) -> Result<Vec<StageTiming>, GpuError> {
-        let period_ms = f64::from(gpu.queue.get_timestamp_period()) * 1e-6;
         let staging: Vec<_> =
             pending.iter().filter_map(|p| Some((p.staging.clone()?, p.timed.len() * 2))).collect();
         let mut read = map_and_copy_all::<u64>(gpu, &staging)?.into_iter();
         let mut stages: Vec<StageTiming> = Vec::new();
         for submission in pending.iter().filter(|p| p.staging.is_some()) {
             let ticks = read.next().unwrap_or_default();
-            for (stage, span) in submission.timed.iter().zip(ticks.chunks(2)) {
-                let ms = span[1].saturating_sub(span[0]) as f64 * period_ms;
-                match stages.iter_mut().find(|s| s.stage == *stage) {
-                    Some(known) => known.ms += ms,
-                    None => stages.push(StageTiming { stage: (*stage).to_owned(), ms }),
-                }
-            }
+            submission.add_to(&mut stages, &ticks, gpu);
         }
         Ok(stages)
+    }
+
+    /// Adds the time of each stage, from the ticks at the beginning and the end of its passes.
+    pub(super) fn add_to(&self, stages: &mut Vec<StageTiming>, ticks: &[u64], gpu: &Gpu) {
+        let period_ms = f64::from(gpu.queue.get_timestamp_period()) * 1e-6;
+        for (stage, span) in self.timed.iter().zip(ticks.chunks(2)) {
+            let ms = span[1].saturating_sub(span[0]) as f64 * period_ms;
+            match stages.iter_mut().find(|s| s.stage == *stage) {
+                Some(known) => known.ms += ms,
+                None => stages.push(StageTiming { stage: (*stage).to_owned(), ms }),
+            }
+        }
     }
 }

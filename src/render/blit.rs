@@ -2,7 +2,18 @@
 //!
 //! In: a view of the ray caster's Rgba8Unorm picture (already sRGB-encoded). Out: the same colours on a surface of any format.
 
-use crate::gpu::{Gpu, shaders};
+use crate::gpu::{Gpu, Uniform, shaders, shared};
+
+shared! {
+    /// How the picture is put on a surface.
+    pub(super) struct BlitOptions {
+        /// 1 where the target encodes to sRGB itself.
+        decode: u32,
+        pad0: u32,
+        pad1: u32,
+        pad2: u32,
+    }
+}
 
 /// Draws a picture over a whole render target, stretching it to fit.
 pub struct Blit {
@@ -10,7 +21,7 @@ pub struct Blit {
     layout: wgpu::BindGroupLayout,
     linear: wgpu::Sampler,
     nearest: wgpu::Sampler,
-    options: wgpu::Buffer,
+    options: Uniform<BlitOptions>,
     device: wgpu::Device,
 }
 
@@ -62,7 +73,10 @@ impl Blit {
             pipeline,
             linear: sampler(wgpu::FilterMode::Linear),
             nearest: sampler(wgpu::FilterMode::Nearest),
-            options: gpu.uniform(&[u32::from(target_format.is_srgb()), 0, 0, 0]),
+            options: Uniform::new(
+                gpu,
+                &BlitOptions { decode: u32::from(target_format.is_srgb()), pad0: 0, pad1: 0, pad2: 0 },
+            ),
             device: gpu.device.clone(),
         }
     }
@@ -76,7 +90,7 @@ impl Blit {
             entries: &[
                 wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::TextureView(picture) },
                 wgpu::BindGroupEntry { binding: 1, resource: wgpu::BindingResource::Sampler(sampler) },
-                wgpu::BindGroupEntry { binding: 2, resource: self.options.as_entire_binding() },
+                wgpu::BindGroupEntry { binding: 2, resource: self.options.raw().as_entire_binding() },
             ],
         });
         pass.set_pipeline(&self.pipeline);

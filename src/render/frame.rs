@@ -9,13 +9,12 @@ use glam::{Mat4, Vec3};
 use super::{
     Camera, Overlay,
     overlay::OverlayPass,
-    pass::{PixelPass, Stopwatch},
     tables::{BodyData, BoxData, FrameData, tables},
     targets::Targets,
 };
 use crate::{
     fracture::{Seams, Volume},
-    gpu::{Buffer, Gpu, GpuError, StageTiming},
+    gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, StageTiming, Stopwatch, Uniform, bind},
     shape::Shape,
     svo::Arena,
 };
@@ -149,12 +148,12 @@ pub enum PixelHit {
 
 /// Ray caster with its buffers.
 pub struct Renderer {
-    pub(super) primary: PixelPass,
-    pub(super) light: PixelPass,
-    pub(super) compose: PixelPass,
+    pub(super) primary: Kernel,
+    pub(super) light: Kernel,
+    pub(super) compose: Kernel,
     pub(super) overlay: OverlayPass,
     stopwatch: Stopwatch,
-    frame: wgpu::Buffer,
+    frame: Uniform<FrameData>,
     bodies: Buffer<BodyData>,
     boxes: Buffer<BoxData>,
     no_seams: Buffer<u32>,
@@ -170,12 +169,12 @@ impl Renderer {
     /// [`GpuError`].
     pub fn new(gpu: &Gpu) -> Result<Self, GpuError> {
         let renderer = Self {
-            primary: PixelPass::new(gpu, "render/primary"),
-            light: PixelPass::new(gpu, "render/light"),
-            compose: PixelPass::new(gpu, "render/compose"),
+            primary: Kernel::new(gpu, "render/primary"),
+            light: Kernel::new(gpu, "render/light"),
+            compose: Kernel::new(gpu, "render/compose"),
             overlay: OverlayPass::new(gpu),
-            stopwatch: Stopwatch::new(gpu, &["primary", "light", "compose"]),
-            frame: gpu.uniform(&<FrameData as bytemuck::Zeroable>::zeroed()),
+            stopwatch: Stopwatch::default(),
+            frame: Uniform::new(gpu, &bytemuck::Zeroable::zeroed()),
             bodies: Buffer::zeroed(gpu, "body table", 64)?,
             boxes: Buffer::zeroed(gpu, "body boxes", 128)?,
             no_seams: Buffer::zeroed(gpu, "no seams", 1)?,
@@ -212,55 +211,30 @@ impl Renderer {
         fill(gpu, &mut self.bodies, "body table", &rows)?;
         fill(gpu, &mut self.boxes, "body boxes", &boxes)?;
         let frame = frame_data(input, size, self.refined, boxes.len().div_ceil(2) as u32);
-        gpu.queue.write_buffer(&self.frame, 0, bytemuck::bytes_of(&frame));
+        self.frame.write(gpu, &frame);
 
-        let arena = input.arena;
-        let scene = [
-            self.frame.as_entire_binding(),
-            arena.nodes.raw().as_entire_binding(),
-            arena.normals.raw().as_entire_binding(),
-            arena.colors.raw().as_entire_binding(),
-            arena.cuts.raw().as_entire_binding(),
-            self.bodies.raw().as_entire_binding(),
-            self.boxes.raw().as_entire_binding(),
-        ];
-        let hits = targets.hits.raw().as_entire_binding();
-        let looks = targets.looks.raw().as_entire_binding();
-        let lights = targets.lights.raw().as_entire_binding();
-        let with_scene = |more: &[&wgpu::BindingResource<'_>], pass: &PixelPass| {
-            let all: Vec<_> = scene.iter().chain(more.iter().copied()).cloned().collect();
-            pass.bind(gpu, &all)
-        };
-        let seams = input.seams.map_or(&self.no_seams, |s| &s.seams.words).raw().as_entire_binding();
-        let primary = with_scene(&[&hits, &looks, &seams], &self.primary);
-        let light = with_scene(&[&hits, &lights], &self.light);
-        let mut encoder =
-            gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("render") });
-        self.primary.record(&mut encoder, &primary, size, &self.stopwatch, 0);
-        self.light.record(&mut encoder, &light, frame.light_size, &self.stopwatch, 1);
+        let Arena { nodes, normals, colors, cuts, .. } = input.arena;
+        let Targets { hits, looks, lights, history, view: picture, .. } = &*targets;
+        let (frame_words, bodies, boxes) = (&self.frame, &self.bodies, &self.boxes);
+        let seams = input.seams.map_or(&self.no_seams, |s| &s.seams.words);
+        let scene = bind![frame_words, nodes, normals, colors, cuts, bodies, boxes];
+        let passes = if self.stopwatch.has_room() { 3 } else { 0 };
+        let mut rec = Recorder::with_room(gpu, "render", passes);
+        rec.stage("primary");
+        rec.run_pixels(&self.primary, size, &[scene, bind![hits, looks, seams]].concat())?;
+        rec.stage("light");
+        rec.run_pixels(&self.light, frame.light_size, &[scene, bind![hits, lights]].concat())?;
         // Between the first hits, which hide what lies behind them, and the composition, which lays it over the toned picture.
         let overlay = match input.overlay.filter(|overlay| !overlay.is_empty()) {
             Some(drawn) => {
-                self.overlay.record(gpu, &mut encoder, drawn, (&frame, &self.frame), &targets.hits)?
+                self.overlay.record(gpu, rec.encoder(), drawn, (&frame, self.frame.raw()), hits)?
             }
             None => self.overlay.nothing(),
         };
-        let compose = self.compose.bind(
-            gpu,
-            &[
-                self.frame.as_entire_binding(),
-                hits.clone(),
-                looks.clone(),
-                lights.clone(),
-                targets.history.raw().as_entire_binding(),
-                wgpu::BindingResource::TextureView(&targets.view),
-                wgpu::BindingResource::TextureView(&overlay),
-            ],
-        );
-        self.compose.record(&mut encoder, &compose, size, &self.stopwatch, 2);
-        let copy = self.stopwatch.resolve(&mut encoder);
-        gpu.queue.submit([encoder.finish()]);
-        self.stopwatch.submitted(copy);
+        rec.stage("compose");
+        let given = bind![frame_words, hits, looks, lights, history, picture, overlay];
+        rec.run_pixels(&self.compose, size, given)?;
+        self.stopwatch.submitted(rec.submit_pending());
         self.refined = self.refined.saturating_add(1);
         Ok(targets.view.clone())
     }

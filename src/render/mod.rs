@@ -5,12 +5,14 @@ mod camera;
 mod frame;
 mod outline;
 mod overlay;
-mod pass;
 mod picking;
 mod tables;
 mod targets;
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+pub(crate) use tests::{layouts, run_every_kernel};
 
 pub use blit::Blit;
 pub use camera::{Camera, CameraAxes};

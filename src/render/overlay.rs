@@ -12,7 +12,7 @@ use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
 use super::{tables::FrameData, targets::HitData};
-use crate::gpu::{Buffer, Gpu, GpuError, shaders};
+use crate::gpu::{Buffer, Gpu, GpuError, Uniform, layout, shaders};
 
 /// Samples a pixel.
 const SAMPLES: u32 = 4;
@@ -131,13 +131,15 @@ pub(super) struct LayerData {
     pub pad: f32,
 }
 
+layout!(LayerData as "Layer" { near, lift, through, pad });
+
 /// The compiled passes with what they drew last.
 pub(super) struct OverlayPass {
     layout: wgpu::BindGroupLayout,
     lines: wgpu::RenderPipeline,
     points: wgpu::RenderPipeline,
     triangles: wgpu::RenderPipeline,
-    layer: wgpu::Buffer,
+    layer: Uniform<LayerData>,
     loaded: Option<Loaded>,
     targets: Option<Targets>,
     /// One clear pixel, where there is no overlay.
@@ -249,7 +251,7 @@ impl OverlayPass {
             points: make("point", size_of::<Point>(), &POINT, true, true),
             triangles: make("triangle", size_of::<Triangle>(), &TRIANGLE, false, false),
             layout,
-            layer: gpu.uniform(&LayerData::zeroed()),
+            layer: Uniform::new(gpu, &LayerData::zeroed()),
             loaded: None,
             targets: None,
             nothing: texture(gpu, [1, 1], 1, COLOR, usage),
@@ -287,14 +289,14 @@ impl OverlayPass {
         let near = NEAR * (frame.target - frame.eye).length().max(1e-6);
         let through = overlay.through.clamp(0.0, 1.0);
         let layer = LayerData { near, lift: overlay.lift.max(0.0), through, pad: 0.0 };
-        gpu.queue.write_buffer(&self.layer, 0, bytemuck::bytes_of(&layer));
+        self.layer.write(gpu, &layer);
         let group = gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("render/overlay"),
             layout: &self.layout,
             entries: &[
                 wgpu::BindGroupEntry { binding: 0, resource: frame_buffer.as_entire_binding() },
                 wgpu::BindGroupEntry { binding: 1, resource: hits.raw().as_entire_binding() },
-                wgpu::BindGroupEntry { binding: 2, resource: self.layer.as_entire_binding() },
+                wgpu::BindGroupEntry { binding: 2, resource: self.layer.raw().as_entire_binding() },
             ],
         });
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {

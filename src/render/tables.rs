@@ -11,6 +11,7 @@ use glam::{Mat4, Vec3};
 use super::{PieceMark, RenderBody};
 use crate::{
     fracture::Volume,
+    gpu::layout,
     svo::{Forest, Slot},
 };
 
@@ -48,6 +49,12 @@ pub(super) struct FrameData {
     pub pad: [u32; 2],
 }
 
+layout!(FrameData as "Frame" {
+    eye, pixel_cone, forward, ao_reach, right, floor_y, up, fade, sun, sun_radius, target: [target_point], flags, size, light_size, jitter,
+    accumulated, samples, body_count, light_step, color_by, filter_radius, seam_body, seam_level, seam_first, seam_seeds,
+    kept_object, hovered_cell, pad
+});
+
 /// A body; `Body` in `shaders/render/trace.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -65,6 +72,10 @@ pub(super) struct BodyData {
     pub interior: Volume,
 }
 
+layout!(BodyData as "Body" {
+    grid_from_world, world_from_grid, low, node_base, high, leaf_base, root, level, hue_and_marks, voxel, interior
+});
+
 /// A box of the hierarchy; `Box` in `shaders/render/trace.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -75,6 +86,8 @@ pub(super) struct BoxData {
     pub high: Vec3,
     pub pad: u32,
 }
+
+layout!(BoxData as "Box" { low, first, high, pad });
 
 /// Marks a box that holds one body.
 pub(super) const BOX_LEAF: u32 = 1 << 31;

@@ -5,7 +5,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::PixelHit;
-use crate::gpu::{Buffer, Gpu, GpuError};
+use crate::gpu::{Buffer, Gpu, GpuError, layout};
 
 /// `PixelHit` in `shaders/render/frame.wgsl`.
 #[repr(C)]
@@ -16,6 +16,8 @@ pub(super) struct HitData {
     pub distance: f32,
     pub normal: u32,
 }
+
+layout!(HitData as "PixelHit" { body, leaf, distance, normal });
 
 const BODY_SKY: u32 = u32::MAX;
 const BODY_FLOOR: u32 = u32::MAX - 1;

@@ -5,14 +5,13 @@
 
 use std::sync::{Arc, Weak};
 
-use super::{
-    breaking::{BreakJob, Broken},
-    sandbox::BodyInfo,
-};
+use glam::DVec3;
+
+use super::{breaking::BreakJob, sandbox::BodyInfo};
 use crate::{
     bodies::Body,
     export::{Figures, InteriorReport, Placing},
-    fracture::{Dropped, FractureCounts, FractureParams, Impact, Pattern, Solved},
+    fracture::{Break, FractureCounts, FractureParams, Impact, Pattern, Solved, VoronoiDetail},
     svo::{Forest, Grid},
 };
 
@@ -40,12 +39,14 @@ pub struct BreakRecord {
     pub impact: Impact,
     /// Parameters that give the same parts again.
     pub params: FractureParams,
-    /// The seeds.
-    pub pattern: Pattern,
-    /// Cell of each part: an index of the pattern's seeds.
+    /// Its seeds, where it was by cells of seeds.
+    pub pattern: Option<Pattern>,
+    /// How many cells it drew.
+    pub cell_count: u32,
+    /// Cell of each part, below that number.
     pub cells: Vec<u32>,
-    /// Level at which islands were told apart.
-    pub island_level: u32,
+    /// Level at which islands were told apart, where that is known.
+    pub island_level: Option<u32>,
     /// Counts.
     pub counts: FractureCounts,
     /// How a number of pieces was solved for.
@@ -58,36 +59,42 @@ pub struct BreakRecord {
     pub dropped: f64,
     /// What broke: shape space, m.
     pub whole: Figures,
-    /// Its grid, shape space.
-    pub grid: Grid,
+    /// Its grid, shape space, where it is an octree.
+    pub grid: Option<Grid>,
     /// Its octrees, as long as a body, undo or the timeline holds them.
     forest: Weak<Forest>,
 }
 
 impl BreakRecord {
     /// Of `body`, which broke at `time`.
-    pub(super) fn new(body: &Body, info: &BodyInfo, job: &BreakJob, broken: &Broken, time: f64) -> Self {
-        let (octree, fracture) = (body.def.octree(), &broken.fracture);
-        let (grid, voxel) = (octree.grid, octree.grid.h.powi(3));
-        let hit = Impact { point: grid.origin + grid.h * job.impact.point, ..job.impact };
+    pub(super) fn new(body: &Body, info: &BodyInfo, job: &BreakJob, broken: &Break, time: f64) -> Self {
+        let (shape, detail) = (&body.def.shape, broken.detail_as::<VoronoiDetail>());
+        let octree = shape.as_octree();
+        let place = |p: DVec3| octree.map_or(p, |octree| octree.grid.origin + octree.grid.h * p);
+        let pattern = detail.map(|detail| detail.pattern.clone());
+        let named = broken.parts.iter().map(|part| part.cell + 1).max().unwrap_or(0);
         Self {
             object: info.object,
             broken: info.origin,
             generation: info.generation + 1,
             time,
-            impact: hit,
+            impact: Impact { point: place(job.impact.point), ..job.impact },
             params: broken.params.clone(),
-            pattern: broken.pattern.clone(),
-            cells: fracture.pieces.iter().map(|piece| piece.cell).collect(),
-            island_level: broken.params.island_level.unwrap_or(octree.level()),
-            counts: fracture.counts,
-            solved: fracture.solved,
-            interior: InteriorReport::new(&broken.params.interior, &fracture.volume),
-            dust: fracture.dust_volume * voxel,
-            dropped: fracture.dropped.as_ref().map_or(0.0, Dropped::volume) * voxel,
-            whole: Figures::of(&body.def.shape, &Placing::UNMOVED),
-            grid,
-            forest: Arc::downgrade(&octree.forest),
+            cell_count: pattern.as_ref().map_or(named, |pattern| pattern.seeds.len() as u32),
+            pattern,
+            cells: broken.parts.iter().map(|part| part.cell).collect(),
+            island_level: detail.map(|detail| detail.island_level),
+            counts: broken.counts,
+            solved: broken.solved,
+            interior: InteriorReport::new(
+                &broken.params.interior,
+                shape.look().surface_color.unwrap_or_default(),
+            ),
+            dust: broken.lost.dust_m3,
+            dropped: broken.lost.dropped.iter().map(|part| part.shape.mass().volume_m3).sum(),
+            whole: Figures::of(shape, &Placing::UNMOVED),
+            grid: octree.map(|octree| octree.grid),
+            forest: octree.map_or_else(Weak::new, |octree| Arc::downgrade(&octree.forest)),
         }
     }
 

@@ -4,26 +4,25 @@
 //! make the split conserve momentum, angular momentum and energy (v + w x r).
 
 use std::{
-    sync::{Arc, OnceLock, PoisonError, RwLock, mpsc},
+    path::Path,
+    sync::{Arc, PoisonError, RwLock, mpsc},
     time::Instant,
 };
 
 use glam::{DVec3, Vec3};
 
 use crate::{
-    bodies::{Body, BodyId, BodyState},
+    bodies::{Body, BodyDef, BodyId, BodyState},
     fracture::{
-        Fracture, FractureCounts, FractureError, FractureParams, Fracturer, Impact, Pattern, Solved, Source,
+        Break, BreakContext, FractureCounts, FractureError, FractureParams, Impact, KeptCells, Part, Passes,
+        Solved, Strike,
     },
-    gpu::{Gpu, GpuError, StageTiming},
+    gpu::{Gpu, StageTiming},
     shape::Shape,
     svo::Arena,
 };
 
-use super::kept::{CellSource, KeptCells, seeds_in_grid};
-
-/// The compiled passes, made by the first blow that needs them.
-pub(super) type SharedFracturer = Arc<OnceLock<Result<Fracturer, GpuError>>>;
+use super::read_seeds;
 
 /// A blow in the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,31 +65,6 @@ pub struct KeptSummary {
     pub pieces: usize,
 }
 
-/// A fracture as the worker hands it over.
-pub(super) struct Broken {
-    pub fracture: Fracture,
-    /// Its seeds.
-    pub pattern: Pattern,
-    /// As it broke: parameters that give the same pieces again.
-    pub params: FractureParams,
-    /// Seeds of what was to stay together, whose first is its object id.
-    pub kept: Vec<u32>,
-}
-
-impl Broken {
-    /// The kept body: the largest piece of what stays together. Pieces go by descending size.
-    pub fn kept_piece(&self) -> Option<usize> {
-        let object = self.kept.first()?;
-        self.fracture.pieces.iter().position(|p| p.cell == *object)
-    }
-
-    pub fn summary(&self) -> Option<KeptSummary> {
-        let object = *self.kept.first()?;
-        let pieces = self.fracture.pieces.iter().filter(|p| p.cell == object).count();
-        Some(KeptSummary { cells: self.kept.clone(), pieces })
-    }
-}
-
 /// What made a body break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
@@ -125,24 +99,23 @@ pub struct BreakJob {
     pub(super) impact: Impact,
     /// Whether it is the user's own.
     pub(super) cause: Cause,
-    /// The body's mass when it was hit, at density 1 in grid units.
+    /// The body's volume when it was hit, m^3.
     pub(super) source_volume: f64,
     pub(super) started: Instant,
-    receiver: mpsc::Receiver<Result<Broken, FractureError>>,
+    receiver: mpsc::Receiver<Result<Break, FractureError>>,
 }
 
 impl BreakJob {
     /// Starts on a thread. Seeds from a file are for `intact` bodies; what came of one breaks by the pattern.
-    /// `surface_color` is the whole object's, which the inside follows.
     pub(super) fn start(
         gpu: &Gpu,
         arena: &Arc<RwLock<Arena>>,
-        fracturer: &SharedFracturer,
-        (body, intact, surface_color): (&Body, bool, Option<[u8; 3]>),
+        passes: &Arc<Passes>,
+        (body, intact): (&Body, bool),
         waiting: Waiting,
     ) -> Self {
         let (sender, receiver) = mpsc::channel();
-        let (gpu, arena, fracturer) = (gpu.clone(), Arc::clone(arena), Arc::clone(fracturer));
+        let (gpu, arena, passes) = (gpu.clone(), Arc::clone(arena), Arc::clone(passes));
         let Waiting { blow, params, kept: painted, cause, .. } = waiting;
         let (def, params_there) = (body.def.clone(), params.clone());
         let impact = Impact {
@@ -151,26 +124,15 @@ impl BreakJob {
         };
         std::thread::spawn(move || {
             let run = || {
-                let made = fracturer.get_or_init(|| Fracturer::new(&gpu));
-                let passes = made.as_ref().map_err(|error| FractureError::Gpu(error.clone()))?;
-                let points = if intact { seeds_in_grid(&params_there, &def)? } else { None };
-                let cells =
-                    CellSource { def: &def, impact, painted: painted.as_deref(), points: points.as_deref() };
-                let draw = |params: &FractureParams| Ok(cells.draw(params)?.0);
+                let points = if intact { seeds_in_local(&params_there, &def)? } else { None };
+                let strike = Strike {
+                    painted: painted.as_deref(),
+                    points: points.as_deref(),
+                    ..Strike::new(impact, &params_there)
+                };
                 let arena = arena.read().unwrap_or_else(PoisonError::into_inner);
-                let source = Source::new(&arena, &def.octree().forest, def.octree().tree)?;
-                let (pattern, fracture) =
-                    passes.fracture_as(&gpu, &source, &params_there, surface_color, &draw)?;
-                let mut named = params_there.clone();
-                if let Some(painted) = &painted {
-                    named.keep = painted.among(&pattern.seeds);
-                    // Cells are named by number, so the number of seeds must not be solved for again.
-                    if let Some(solved) = &fracture.solved {
-                        (named.target_pieces, named.seeds, named.rng) = (None, solved.seeds, solved.rng);
-                    }
-                }
-                let kept = cells.kept(&pattern, &named);
-                Ok(Broken { fracture, pattern, params: named, kept })
+                let context = BreakContext { gpu: &gpu, arena: &arena, passes: &passes };
+                params_there.method.breaker.fracture(&context, &def.shape, &strike)
             };
             // The receiver only disappears when the window has closed or the scene was replaced.
             let _ = sender.send(run());
@@ -181,13 +143,13 @@ impl BreakJob {
             params,
             impact,
             cause,
-            source_volume: body.def.octree().mass.volume,
+            source_volume: body.def.shape.mass().volume_m3,
             started: Instant::now(),
             receiver,
         }
     }
 
-    pub(super) fn poll(&self) -> Option<Result<Broken, FractureError>> {
+    pub(super) fn poll(&self) -> Option<Result<Break, FractureError>> {
         match self.receiver.try_recv() {
             Ok(result) => Some(result),
             Err(mpsc::TryRecvError::Empty) => None,
@@ -196,6 +158,20 @@ impl BreakJob {
             }
         }
     }
+}
+
+/// The seeds of the file that `params` name, local space of `def`; `None` where they name none.
+///
+/// # Errors
+/// [`FractureError::Params`] for a file that cannot be read.
+pub(super) fn seeds_in_local(
+    params: &FractureParams,
+    def: &BodyDef,
+) -> Result<Option<Vec<DVec3>>, FractureError> {
+    let Some(file) = &params.seeds_file else { return Ok(None) };
+    let points = read_seeds(Path::new(file)).map_err(|error| FractureError::Params(error.message))?;
+    let local = |p: DVec3| def.shape.as_octree().map_or(p, |octree| octree.grid.from_mesh(p));
+    Ok(Some(points.into_iter().map(|p| local(p * def.meters_per_unit)).collect()))
 }
 
 /// World point to the local space of a body's shape (voxels of an octree).
@@ -237,11 +213,11 @@ pub(super) fn part_states(
     body: &Body,
     blow: &Blow,
     reach: f64,
-    parts: &[Arc<Shape>],
+    parts: &[Part],
     kept: Option<usize>,
 ) -> Vec<(BodyState, bool)> {
-    let state_of = |(i, part): (usize, &Arc<Shape>)| {
-        let mut state = part_state(&body.state, &body.def.shape, part);
+    let state_of = |(i, part): (usize, &Part)| {
+        let mut state = part_state(&body.state, &body.def.shape, &part.shape);
         if Some(i) != kept {
             state.linear_velocity += push(blow, state.position, body.state.position, reach);
         }

@@ -95,14 +95,14 @@ impl ExportOrder {
     fn arrays(&self, sandbox: &Sandbox, lines: &Lines<'_>) -> Option<BreakArrays> {
         let meters_per_unit = self.bodies(sandbox).next()?.def.meters_per_unit;
         let (_, first) = lines.breaks.iter().find(|(_, record)| record.broken.is_none())?;
-        let Grid { level, origin, h } = first.grid;
-        let breaks = || lines.breaks.iter();
+        let Grid { level, origin, h } = first.grid?;
+        let patterns = || lines.breaks.iter().filter_map(|(at, record)| Some((at, record.pattern.as_ref()?)));
         Some(BreakArrays {
             source: first.forest()?,
             grid: Grid { level, origin: origin / meters_per_unit, h: h / meters_per_unit },
-            seeds: breaks().flat_map(|(_, record)| record.pattern.seeds_in_voxels(level)).collect(),
-            seed_object: breaks()
-                .flat_map(|(at, record)| record.pattern.objects.iter().map(|o| lines.first_seed[at] + o))
+            seeds: patterns().flat_map(|(_, pattern)| pattern.seeds_in_voxels(level)).collect(),
+            seed_object: patterns()
+                .flat_map(|(at, pattern)| pattern.objects.iter().map(|o| lines.first_cell[at] + o))
                 .collect(),
         })
     }
@@ -112,8 +112,8 @@ impl ExportOrder {
 struct Lines<'a> {
     /// By their index in the log.
     breaks: BTreeMap<usize, &'a BreakRecord>,
-    /// Number of each one's first seed among the breaks of its object.
-    first_seed: BTreeMap<usize, u32>,
+    /// Number of each one's first cell among the breaks of its object.
+    first_cell: BTreeMap<usize, u32>,
     /// Place of each one that broke a piece among all such.
     again: BTreeMap<usize, usize>,
 }
@@ -125,21 +125,21 @@ impl<'a> Lines<'a> {
             order.bodies(sandbox).filter_map(|body| sandbox.info(body.id)?.origin).collect();
         let breaks: BTreeMap<usize, &BreakRecord> =
             origins.into_iter().flat_map(|origin| log.line(Some(origin))).collect();
-        let mut seeds: BTreeMap<usize, u32> = BTreeMap::new();
-        let mut first_seed = BTreeMap::new();
+        let mut cells: BTreeMap<usize, u32> = BTreeMap::new();
+        let mut first_cell = BTreeMap::new();
         for (at, record) in &breaks {
-            let next = seeds.entry(record.object).or_default();
-            first_seed.insert(*at, *next);
-            *next += record.pattern.seeds.len() as u32;
+            let next = cells.entry(record.object).or_default();
+            first_cell.insert(*at, *next);
+            *next += record.cell_count;
         }
         let again = breaks.iter().filter(|(_, record)| record.broken.is_some()).map(|(at, _)| *at);
         let again = again.zip(0..).collect();
-        Self { breaks, first_seed, again }
+        Self { breaks, first_cell, again }
     }
 
     fn cell(&self, origin: Origin) -> Option<u32> {
         let cell = self.breaks.get(&origin.record)?.cells.get(origin.part)?;
-        Some(self.first_seed.get(&origin.record)? + cell)
+        Some(self.first_cell.get(&origin.record)? + cell)
     }
 
     /// Id of the piece that broke into what `origin` names, where `pieces` are left.
@@ -169,9 +169,8 @@ impl ExportPlan {
         for body in &bodies {
             let (def, state, info) = (&body.def, &body.state, sandbox.info(body.id));
             let origin = info.and_then(|info| info.origin);
-            if let Some(record) = origin.and_then(|origin| lines.breaks.get(&origin.record)) {
-                connected.push((Arc::clone(&def.shape), record.island_level));
-            }
+            let record = origin.and_then(|origin| lines.breaks.get(&origin.record));
+            connected.extend(record.and_then(|record| Some((Arc::clone(&def.shape), record.island_level?))));
             pieces.push(ExportPiece {
                 id: 0,
                 shape: Arc::clone(&def.shape),
@@ -368,7 +367,7 @@ fn objects(
 /// What the report says of the breaks, in the order in which they happened.
 fn breaks(sandbox: &Sandbox, lines: &Lines<'_>, what: &Assembly, formats: &[Format]) -> Vec<BreakReport> {
     let report = |(at, record): (&usize, &&BreakRecord)| {
-        let level = record.grid.level;
+        let level = record.grid.map_or(0, |grid| grid.level);
         let units = units_per_metre(sandbox, record.object, Lying::AsTheyFittedTogether);
         BreakReport {
             object: record.object,
@@ -377,7 +376,7 @@ fn breaks(sandbox: &Sandbox, lines: &Lines<'_>, what: &Assembly, formats: &[Form
             time: record.time,
             parameters: ParameterReport {
                 impact: Impact { point: record.impact.point * units, ..record.impact },
-                seeds: record.pattern.seeds.len() as u32,
+                seeds: record.cell_count,
                 interior: record.interior.clone(),
                 formats: formats.iter().map(|format| format.name().to_owned()).collect(),
                 ..ParameterReport::of(&record.params, level)

@@ -10,7 +10,6 @@ mod exporting;
 mod file;
 mod history;
 mod import;
-mod kept;
 pub mod overlays;
 mod preview;
 mod sandbox;
@@ -18,7 +17,10 @@ mod seeds_file;
 mod timeline;
 mod tuning;
 
-pub use crate::import::{ImportError, Imported, display_name, import};
+pub use crate::{
+    fracture::{Cells, KeptCells, nearest_seed},
+    import::{ImportError, Imported, display_name, import},
+};
 pub use break_log::{BreakLog, BreakRecord, Origin};
 pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
 pub use document::{Event, Pinned, Scene, SceneBody, ScenePair, SceneView};
@@ -28,7 +30,6 @@ pub use file::{
 };
 pub use history::{History, Snapshot};
 pub use import::{ImportJob, ReadMeshes, ReadScene};
-pub use kept::{Cells, KeptCells, nearest_seed};
 
 pub use preview::{Aim, LevelControl, Pin, PreviewMode, PreviewReport};
 pub use sandbox::{

@@ -17,7 +17,7 @@ mod values;
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, OnceLock, PoisonError, RwLock},
+    sync::{Arc, PoisonError, RwLock},
 };
 
 use glam::DVec3;
@@ -27,11 +27,11 @@ pub use looking::{LabelReport, LookingReport, Subject};
 use super::{
     BreakJob, BreakLog, BreakSummary, Event, History, ImportError, ImportJob, Imported, Origin, ReadScene,
     Scene, SceneBody, Snapshot, Timeline, Tuning,
-    breaking::{Blow, Cause, SharedFracturer, Waiting, local_from_world},
+    breaking::{Blow, Cause, Waiting, local_from_world},
 };
 use crate::{
     bodies::{Body, BodyDef, BodyId, StepReport, World, WorldSettings},
-    fracture::{FractureError, Fracturer},
+    fracture::{FractureError, Passes},
     gpu::{Gpu, GpuError},
     mesh::{HealthReport, Mesh},
     svo::{Arena, Forest},
@@ -114,7 +114,7 @@ pub struct ScenePick {
 pub struct Sandbox {
     gpu: Gpu,
     arena: Arc<RwLock<Arena>>,
-    fracturer: SharedFracturer,
+    passes: Arc<Passes>,
     world: World,
     info: BTreeMap<BodyId, BodyInfo>,
     objects: Vec<ObjectInfo>,
@@ -169,7 +169,7 @@ impl Sandbox {
         Ok(Self {
             gpu: gpu.clone(),
             arena: Arc::new(RwLock::new(Arena::new(gpu)?)),
-            fracturer: Arc::new(OnceLock::new()),
+            passes: Arc::new(Passes::default()),
             world: World::new(gpu, WorldSettings::default())?,
             info: BTreeMap::new(),
             objects: Vec::new(),
@@ -346,9 +346,10 @@ impl Sandbox {
 
     /// Compiles the fracture passes on a thread of their own, so that the first blow need not wait for them.
     pub fn warm_up(&self) {
-        let (gpu, fracturer) = (self.gpu.clone(), Arc::clone(&self.fracturer));
+        let (gpu, passes) = (self.gpu.clone(), Arc::clone(&self.passes));
         std::thread::spawn(move || {
-            fracturer.get_or_init(|| Fracturer::new(&gpu));
+            // An error is told by the first blow.
+            let _ = passes.compiled(&gpu);
         });
     }
 

@@ -40,6 +40,8 @@ pub struct Node {
     pub masks: u32,
 }
 
+crate::gpu::layout!(Node as "Node" { child_base, masks });
+
 impl Node {
     /// A node from its parts.
     #[must_use]

@@ -19,6 +19,7 @@ pub use format::{
 };
 pub use gather::gather;
 pub use grid::Grid;
+pub use morton::Key;
 pub use pick::{VoxelHit, distance_to_forest, pick_forest};
 pub use query::{NO_LEAF, Octant, RayHit, ray_cast};
 pub use validate::{inside_never_touches_outside, validate};

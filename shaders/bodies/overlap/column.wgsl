@@ -1,12 +1,12 @@
 // Entry and exit in every column (Domaradzki & Martyn 2016, sec. 5.1.3): a point whose normal looks against the column, then
 // one whose normal looks along it, with no other between. The reference is src/bodies/collide/overlap/mod.rs, columns.
 // One thread: one column, at its first entry.
-//#include shared/linear_id
+//#include shared/thread
 //#include bodies/cell
 //#include bodies/surfel
 //#include bodies/overlap/meeting
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> params: OverlapParams;
 @group(0) @binding(1) var<storage, read> meetings: array<Meeting>;
 @group(0) @binding(2) var<storage, read> nodes: array<Node>;
 @group(0) @binding(3) var<storage, read> surfels: array<Surfel>;
@@ -52,13 +52,7 @@ fn holds(tree: vec4<u32>, p: vec3<f32>, strict: bool) -> bool {
     return is_behind(p, s, 1.0) && (s.thickness == 0.0 || is_behind(p, s, -1.0));
 }
 
-@compute @workgroup_size(256)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let id = linear_id(workgroup, groups, local);
+fn thread(id: u32) {
     if id >= 3u * min(atomicLoad(&counters[MEANS]), params.means) || heads[id] == 0u {
         return;
     }

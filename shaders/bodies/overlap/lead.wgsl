@@ -1,11 +1,11 @@
 // Finds for each point the first of its cell and surface, and the lead among those (Domaradzki & Martyn 2016, sec. 5.1.2).
 // The reference is src/bodies/collide/overlap/mod.rs, gather. One thread: one point.
-//#include shared/linear_id
+//#include shared/thread
 //#include shared/octree
 //#include bodies/overlap/meeting
 //#include bodies/overlap/gather
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> params: OverlapParams;
 @group(0) @binding(1) var<storage, read> raws: array<Raw>;
 // One more than the index of a point; 0 is free.
 @group(0) @binding(2) var<storage, read_write> table: array<atomic<u32>>;
@@ -13,13 +13,7 @@
 @group(0) @binding(4) var<storage, read_write> leads: array<atomic<u32>>;
 @group(0) @binding(5) var<storage, read_write> counters: array<atomic<u32>>;
 
-@compute @workgroup_size(256)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let id = linear_id(workgroup, groups, local);
+fn thread(id: u32) {
     if id >= min(atomicLoad(&counters[RAWS]), params.raws) {
         return;
     }

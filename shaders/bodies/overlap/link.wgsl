@@ -1,10 +1,10 @@
 // Lists the points of each column (Domaradzki & Martyn 2016, sec. 5.1.3). The reference is
 // src/bodies/collide/overlap/mod.rs, columns. One thread: one point and one axis.
-//#include shared/linear_id
+//#include shared/thread
 //#include shared/octree
 //#include bodies/overlap/meeting
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> params: OverlapParams;
 @group(0) @binding(1) var<storage, read> means: array<Mean>;
 // One more than three times the index of a point plus an axis; 0 is free.
 @group(0) @binding(2) var<storage, read_write> table: array<atomic<u32>>;
@@ -21,13 +21,7 @@ fn column_of(entry: u32) -> vec2<u32> {
     return vec2<u32>(m.meeting, (axis << 20u) | (cell[(axis + 1u) % 3u] << 10u) | cell[(axis + 2u) % 3u]);
 }
 
-@compute @workgroup_size(256)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let id = linear_id(workgroup, groups, local);
+fn thread(id: u32) {
     if id >= 3u * min(atomicLoad(&counters[MEANS]), params.means) {
         return;
     }

@@ -1,11 +1,11 @@
 // Means of the sums: the collision points of the lattice (Domaradzki & Martyn 2016, sec. 5.1.2). The reference is
 // src/bodies/collide/overlap/mod.rs, gather. One thread: one cell and surface, at the first of its points.
-//#include shared/linear_id
+//#include shared/thread
 //#include shared/octree
 //#include bodies/overlap/meeting
 //#include bodies/overlap/gather
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> params: OverlapParams;
 @group(0) @binding(1) var<storage, read> raws: array<Raw>;
 @group(0) @binding(2) var<storage, read> firsts: array<u32>;
 @group(0) @binding(3) var<storage, read> leads: array<u32>;
@@ -13,13 +13,7 @@
 @group(0) @binding(5) var<storage, read_write> means: array<Mean>;
 @group(0) @binding(6) var<storage, read_write> counters: array<atomic<u32>>;
 
-@compute @workgroup_size(256)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let id = linear_id(workgroup, groups, local);
+fn thread(id: u32) {
     if id >= min(atomicLoad(&counters[RAWS]), params.raws) || firsts[id] != id {
         return;
     }

@@ -1,12 +1,12 @@
 // One round of the simultaneous walk of two octrees (Domaradzki & Martyn 2016, sec. 5.1.1), and the collision points where
 // it ends (sec. 5.1.2). The reference is src/bodies/collide/overlap/mod.rs, Walk.
 // One thread: one octant of the node that is cut, against the other node. What still overlaps goes to the next round.
-//#include shared/linear_id
+//#include shared/thread
 //#include bodies/cell
 //#include bodies/surfel
 //#include bodies/overlap/meeting
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> params: OverlapParams;
 @group(0) @binding(1) var<storage, read> meetings: array<Meeting>;
 @group(0) @binding(2) var<storage, read> nodes: array<Node>;
 @group(0) @binding(3) var<storage, read> surfels: array<Surfel>;
@@ -82,13 +82,7 @@ fn touch(index: u32, m: Meeting, a: At, b: At, middle: vec3<f32>, weight: f32) {
     }
 }
 
-@compute @workgroup_size(256)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let id = linear_id(workgroup, groups, local);
+fn thread(id: u32) {
     let item = id >> 3u;
     if item >= min(atomicLoad(&counters[params.round]), params.frontier) {
         return;

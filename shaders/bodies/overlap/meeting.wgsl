@@ -16,7 +16,7 @@ struct Meeting {
     b: vec4<u32>,
 }
 
-struct Params {
+struct OverlapParams {
     round: u32,
     frontier: u32,
     raws: u32,

@@ -1,13 +1,13 @@
 // Domaradzki & Martyn 2016, sec. 4.4, on the boundary voxels only: which cells own a point in or near each of them. Nothing is
 // copied and nothing read back, so a preview can follow the pointer.
 // One thread takes one boundary voxel and asks every seed.
-//#include shared/linear_id
+//#include shared/thread
 //#include shared/seams
 //#include fracture/voronoi/exact
 
-struct Params { leaves: u32, level: u32, seeds: u32 }
+struct SeamParams { leaves: u32, level: u32, seeds: u32 }
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> params: SeamParams;
 @group(0) @binding(1) var<storage, read> keys: array<u32>;
 @group(0) @binding(2) var<storage, read_write> seams: array<u32>;
 
@@ -15,13 +15,7 @@ fn seed_at(i: u32) -> vec3<i32> {
     return bitcast<vec3<i32>>(vec3<u32>(seams[4u * i], seams[4u * i + 1u], seams[4u * i + 2u]));
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let i = linear_id(workgroup, groups, local);
+fn thread(i: u32) {
     if i >= params.leaves {
         return;
     }

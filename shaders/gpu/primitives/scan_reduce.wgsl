@@ -2,9 +2,9 @@
 // One workgroup sums one block; one thread sums four neighbours.
 //#include shared/linear_id
 
-struct Params { count: u32 }
+struct ScanParams { count: u32 }
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> params: ScanParams;
 @group(0) @binding(1) var<storage, read> items: array<vec2<u32>>;
 @group(0) @binding(2) var<storage, read_write> sums: array<vec2<u32>>;
 

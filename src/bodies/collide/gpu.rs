@@ -9,7 +9,7 @@ use crate::{
         Body,
         surfels::{Shapes, Surfel},
     },
-    gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, StageTiming, groups_for},
+    gpu::{Buffer, Gpu, GpuError, Growing, Kernel, Recorder, StageTiming, bind, shared},
     svo::{Arena, MAX_LEVEL},
 };
 
@@ -21,21 +21,19 @@ const COUNTERS: usize = HITS + 1;
 const HEADER: usize = 16;
 const HIT_WORDS: usize = 3;
 
-#[repr(C)]
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-struct WalkParams {
-    level: u32,
-    nodes_capacity: u32,
-    candidates_capacity: u32,
-    pad: u32,
-}
+shared! {
+    pub(in crate::bodies) struct WalkParams {
+        level: u32,
+        nodes_capacity: u32,
+        candidates_capacity: u32,
+        pad: u32,
+    }
 
-#[repr(C)]
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-struct HitParams {
-    candidates_capacity: u32,
-    hits_capacity: u32,
-    pad: [u32; 2],
+    pub(in crate::bodies) struct HitParams {
+        candidates_capacity: u32,
+        hits_capacity: u32,
+        pad: [u32; 2],
+    }
 }
 
 /// The compiled passes and their lists.
@@ -51,8 +49,8 @@ pub struct GpuNarrow {
     counters: Buffer<u32>,
     /// Header, then hits.
     hits: Buffer<u32>,
-    /// Counts of the last run: how much to dispatch and to read back.
-    expected: [u32; COUNTERS],
+    /// From the counts of the last run: how much to dispatch and to read back.
+    expected: Growing<COUNTERS>,
     uploaded: bool,
 }
 
@@ -75,7 +73,8 @@ impl GpuNarrow {
             candidates: Buffer::zeroed(gpu, "candidates", first)?,
             counters: Buffer::zeroed(gpu, "walk counters", HEADER)?,
             hits: Buffer::zeroed(gpu, "hits", HEADER + HIT_WORDS * first)?,
-            expected: [1024; COUNTERS],
+            // Room for what the next step may bring; shrinks slowly.
+            expected: Growing::new([1024; COUNTERS], |count, room| (count + count / 2 + 1024).max(room / 2)),
             uploaded: false,
         })
     }
@@ -137,98 +136,66 @@ impl GpuNarrow {
         self.pairs.write(gpu, 0, directed);
         let roots: Vec<[u32; 3]> = directed.iter().enumerate().map(|(d, r)| [d as u32, r.a[1], 0]).collect();
         let depth = directed.iter().map(|r| r.a[2]).max().unwrap_or(0) as usize;
-        loop {
-            self.grow(gpu, directed.len())?;
-            let (counts, hits, timings) = self.run(gpu, arena, &roots, depth)?;
-            let enough = (0..COUNTERS).all(|i| counts[i] <= self.covered(i));
-            for (expected, count) in self.expected.iter_mut().zip(counts) {
-                // Room for what the next step may bring; shrinks slowly.
-                *expected = (count + count / 2 + 1024).max(*expected / 2);
-            }
-            if enough {
-                return Ok((decode(&hits, counts[HITS] as usize, firsts), timings));
-            }
-        }
+        let mut expected = self.expected.clone();
+        expected.at_least(0, directed.len() as u32);
+        let found = expected.run(|room| {
+            self.grow(gpu, room)?;
+            let (counts, hits, timings) = self.run(gpu, arena, &roots, depth, room)?;
+            Ok((counts, (counts[HITS], hits, timings)))
+        });
+        self.expected = expected;
+        let (count, hits, timings) = found?;
+        Ok((decode(&hits, count as usize, firsts), timings))
     }
 
-    /// How many entries of a counter the last run could take.
-    fn covered(&self, counter: usize) -> u32 {
-        let length = match counter {
-            CANDIDATES => self.candidates.len(),
-            HITS => (self.hits.len() - HEADER) / HIT_WORDS,
-            _ => self.nodes[0].len(),
-        };
-        self.expected[counter].min(length as u32)
-    }
-
-    fn grow(&mut self, gpu: &Gpu, roots: usize) -> Result<(), GpuError> {
-        self.expected[0] = self.expected[0].max(roots as u32);
-        let nodes = self.expected[..CANDIDATES].iter().copied().max().unwrap_or(0) as usize;
+    fn grow(&mut self, gpu: &Gpu, room: &[u32; COUNTERS]) -> Result<(), GpuError> {
+        let nodes = room[..CANDIDATES].iter().copied().max().unwrap_or(0) as usize;
         if nodes > self.nodes[0].len() {
             self.nodes = [Buffer::zeroed(gpu, "walk even", nodes)?, Buffer::zeroed(gpu, "walk odd", nodes)?];
         }
-        if self.expected[CANDIDATES] as usize > self.candidates.len() {
-            self.candidates = Buffer::zeroed(gpu, "candidates", self.expected[CANDIDATES] as usize)?;
+        if room[CANDIDATES] as usize > self.candidates.len() {
+            self.candidates = Buffer::zeroed(gpu, "candidates", room[CANDIDATES] as usize)?;
         }
-        let words = HEADER + HIT_WORDS * self.expected[HITS] as usize;
+        let words = HEADER + HIT_WORDS * room[HITS] as usize;
         if words > self.hits.len() {
             self.hits = Buffer::zeroed(gpu, "hits", words)?;
         }
         Ok(())
     }
 
-    fn run(&self, gpu: &Gpu, arena: &Arena, roots: &[[u32; 3]], depth: usize) -> Result<Walked, GpuError> {
+    fn run(
+        &self,
+        gpu: &Gpu,
+        arena: &Arena,
+        roots: &[[u32; 3]],
+        depth: usize,
+        room: &[u32; COUNTERS],
+    ) -> Result<Walked, GpuError> {
         let mut zero = [0u32; HEADER];
         zero[0] = roots.len() as u32;
         self.counters.write(gpu, 0, &zero);
         self.nodes[0].write(gpu, 0, roots);
+        let Self { surfels, pairs, candidates, counters, hits, .. } = self;
+        let nodes = &arena.nodes;
         let mut rec = Recorder::new(gpu, "collide");
         rec.stage("octree pairs");
+        let candidates_capacity = candidates.len() as u32;
         for level in 0..depth {
-            let params = gpu.uniform(&WalkParams {
-                level: level as u32,
-                nodes_capacity: self.nodes[0].len() as u32,
-                candidates_capacity: self.candidates.len() as u32,
-                pad: 0,
-            });
-            let (from, to) = (&self.nodes[level % 2], &self.nodes[1 - level % 2]);
-            let bound = self.walk.bind(
-                gpu,
-                &[
-                    &params,
-                    self.pairs.raw(),
-                    arena.nodes.raw(),
-                    from.raw(),
-                    to.raw(),
-                    self.candidates.raw(),
-                    self.counters.raw(),
-                ],
-            );
-            rec.dispatch(&self.walk, &bound, groups_for(8 * self.covered(level) as usize));
+            let nodes_capacity = self.nodes[0].len() as u32;
+            let params = WalkParams { level: level as u32, nodes_capacity, candidates_capacity, pad: 0 };
+            let (here, below) = (&self.nodes[level % 2], &self.nodes[1 - level % 2]);
+            let given = bind![pairs, nodes, here, below, candidates, counters];
+            rec.run(&self.walk, 8 * room[level] as usize, &params, given)?;
         }
         rec.stage("collision points");
-        let params = gpu.uniform(&HitParams {
-            candidates_capacity: self.candidates.len() as u32,
-            hits_capacity: ((self.hits.len() - HEADER) / HIT_WORDS) as u32,
-            pad: [0; 2],
-        });
-        let bound = self.ask.bind(
-            gpu,
-            &[
-                &params,
-                self.pairs.raw(),
-                arena.nodes.raw(),
-                self.surfels.raw(),
-                self.candidates.raw(),
-                self.counters.raw(),
-                self.hits.raw(),
-            ],
-        );
-        rec.dispatch(&self.ask, &bound, groups_for(self.covered(CANDIDATES) as usize));
-        rec.encoder().copy_buffer_to_buffer(self.counters.raw(), 0, self.hits.raw(), 0, (HEADER * 4) as u64);
+        let hits_capacity = ((hits.len() - HEADER) / HIT_WORDS) as u32;
+        let params = HitParams { candidates_capacity, hits_capacity, pad: [0; 2] };
+        let given = bind![pairs, nodes, surfels, candidates, counters, hits];
+        rec.run(&self.ask, room[CANDIDATES] as usize, &params, given)?;
+        rec.encoder().copy_buffer_to_buffer(counters.raw(), 0, hits.raw(), 0, (HEADER * 4) as u64);
         let timings = rec.submit_timed()?;
-        let words = HEADER + HIT_WORDS * self.covered(HITS) as usize;
-        let hits = self.hits.read_range(gpu, 0, words)?;
+        let words = HEADER + HIT_WORDS * room[HITS] as usize;
+        let hits = hits.read_range(gpu, 0, words)?;
         let mut counts = [0; COUNTERS];
         counts.copy_from_slice(&hits[..COUNTERS]);
         Ok((counts, hits, timings))
@@ -246,4 +213,11 @@ fn decode(words: &[u32], count: usize, firsts: &[[u32; 2]]) -> Vec<Hit> {
         .collect();
     hits.sort_unstable();
     hits
+}
+
+/// What the kernels of the narrow phase share with Rust.
+#[cfg(test)]
+pub(crate) fn layouts() -> Vec<crate::gpu::Layout> {
+    use crate::gpu::Shared;
+    vec![WalkParams::LAYOUT, HitParams::LAYOUT, Directed::LAYOUT, Surfel::LAYOUT]
 }

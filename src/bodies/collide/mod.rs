@@ -13,6 +13,15 @@ mod near;
 mod overlap;
 mod reference;
 
+#[cfg(test)]
+pub(crate) use overlap::run_every_kernel;
+
+/// All that the kernels share with Rust.
+#[cfg(test)]
+pub(crate) fn layouts() -> Vec<crate::gpu::Layout> {
+    [gpu::layouts(), overlap::layouts()].concat()
+}
+
 pub use floor::plane_manifolds;
 pub use gpu::GpuNarrow;
 use keep::moved;
@@ -49,6 +58,10 @@ pub struct Directed {
     /// See `low`.
     pub high: [f32; 4],
 }
+
+crate::gpu::layout!(Directed as "Directed" {
+    rows: [row_x, row_y, row_z], motion, margin, a, b, low, high
+});
 
 /// Surfel `a` (twice its index, plus its side) of directed pair `pair` is near surfel `b`. Surfels are counted from the
 /// start of their forest's.

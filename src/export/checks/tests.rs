@@ -4,8 +4,10 @@ use glam::DVec3;
 
 use super::*;
 use crate::{
-    fracture::{Fracture, FractureCounts, Pattern, Piece, Recipe, Volume},
-    shape::grid_mass,
+    fracture::{
+        Break, Fracture, FractureCounts, FractureParams, Pattern, Piece, Recipe, Volume, voronoi::parts_of,
+    },
+    shape::{Look, Octree, Shape, grid_mass},
     svo::{Forest, Grid, LeafColor, Leaves, build, morton::encode},
 };
 
@@ -96,7 +98,7 @@ fn join([a, b]: [Forest; 2]) -> Forest {
     out
 }
 
-fn broken() -> Broken {
+fn broken() -> BrokenObject {
     let source = solid();
     let forest = halves(&source);
     let piece = |tree: u32| {
@@ -128,36 +130,47 @@ fn broken() -> Broken {
         merges: Vec::new(),
         solved: None,
     };
-    let step = BrokenStep {
-        parent: None,
-        generation: 1,
-        first_seed: 0,
+    let detail = VoronoiDetail {
         pattern,
         island_level: LEVEL,
         recipe: Recipe::default(),
         hidden: crate::fracture::Hidden::default(),
         fracture,
     };
-    let pieces = (0..2).map(|piece| crate::export::PieceRef { step: 0, piece }).collect();
-    Broken {
-        source: Arc::new(source),
-        grid: Grid::around(DVec3::ZERO, DVec3::ONE, LEVEL),
-        steps: vec![step],
-        pieces,
-        broken_again: Vec::new(),
-    }
+    of_detail(source, detail)
 }
 
-fn failing(broken: &Broken) -> Vec<String> {
+/// What `detail` says, as a whole break.
+fn of_detail(source: Forest, detail: VoronoiDetail) -> BrokenObject {
+    let octree = Octree::new(&Arc::new(source), 0, Grid::around(DVec3::ZERO, DVec3::ONE, LEVEL));
+    let shape = Arc::new(Shape::octree(octree.clone(), 1.0, Look::default()));
+    let parts = parts_of(&shape, &octree, &detail.fracture.forest, &detail.fracture.pieces);
+    let count = parts.len();
+    let mut result = Break::of_parts(Vec::new(), &FractureParams::default());
+    (result.parts, result.counts) = (parts, detail.fracture.counts);
+    result.detail = Some(Arc::new(detail));
+    let step = BreakStep { parent: None, generation: 1, first_cell: 0, result };
+    let pieces = (0..count).map(|piece| crate::export::PieceRef { step: 0, piece }).collect();
+    BrokenObject { source: shape, steps: vec![step], pieces, broken_again: Vec::new() }
+}
+
+/// The same with another detail.
+fn altered(broken: &BrokenObject, change: impl FnOnce(&mut VoronoiDetail)) -> BrokenObject {
+    let mut detail = broken.steps[0].voronoi().unwrap().clone();
+    change(&mut detail);
+    of_detail((*broken.source_octree().forest).clone(), detail)
+}
+
+fn failing(broken: &BrokenObject) -> Vec<String> {
     check(broken).into_iter().filter(|c| !c.ok).map(|c| c.name).collect()
 }
 
-fn with_forest(change: impl FnOnce(&mut Forest)) -> Broken {
-    let mut broken = broken();
-    let mut forest = (*broken.steps[0].fracture.forest).clone();
-    change(&mut forest);
-    broken.steps[0].fracture.forest = Arc::new(forest);
-    broken
+fn with_forest(change: impl FnOnce(&mut Forest)) -> BrokenObject {
+    altered(&broken(), |detail| {
+        let mut forest = (*detail.fracture.forest).clone();
+        change(&mut forest);
+        detail.fracture.forest = Arc::new(forest);
+    })
 }
 
 #[test]
@@ -176,19 +189,17 @@ fn a_right_break_passes_every_check() {
 
 #[test]
 fn a_wrong_seed_is_seen() {
-    let mut broken = broken();
-    broken.steps[0].pattern =
-        Pattern::from_points(&[DVec3::new(1.5, 4.0, 4.0), DVec3::new(6.5, 4.0, 4.0)], LEVEL).unwrap();
+    let seeds = [DVec3::new(1.5, 4.0, 4.0), DVec3::new(6.5, 4.0, 4.0)];
+    let broken = altered(&broken(), |detail| detail.pattern = Pattern::from_points(&seeds, LEVEL).unwrap());
     assert_eq!(failing(&broken), ["copies_are_the_corner_cells"]);
 }
 
 #[test]
 fn a_face_inside_one_object_is_seen() {
-    let mut broken = broken();
-    broken.steps[0].pattern.objects = vec![0, 0];
-    for piece in &mut broken.steps[0].fracture.pieces {
-        piece.cell = 0;
-    }
+    let broken = altered(&broken(), |detail| {
+        detail.pattern.objects = vec![0, 0];
+        detail.fracture.pieces.iter_mut().for_each(|piece| piece.cell = 0);
+    });
     assert_eq!(failing(&broken), ["copies_are_the_corner_cells"]);
     let inner: Vec<f64> =
         check(&broken).iter().filter_map(|c| c.figures.get("inner_faces").copied()).collect();
@@ -214,8 +225,7 @@ fn a_wrong_crack_flag_is_seen() {
 
 #[test]
 fn lost_mass_is_seen() {
-    let mut broken = broken();
-    broken.steps[0].fracture.pieces[1].mass.volume *= 1.0 - 1e-4;
+    let broken = altered(&broken(), |detail| detail.fracture.pieces[1].mass.volume *= 1.0 - 1e-4);
     assert_eq!(failing(&broken), ["mass_before_is_mass_after"]);
 }
 
@@ -239,35 +249,35 @@ fn pieces_out_of_order_are_seen() {
 
 #[test]
 fn a_hidden_part_that_was_not_counted_or_has_a_copy_is_seen() {
-    let mut uncounted = broken();
-    uncounted.steps[0].fracture.counts.hidden = None;
+    let uncounted = altered(&broken(), |detail| detail.fracture.counts.hidden = None);
     assert_eq!(failing(&uncounted), ["hidden_parts_are_counted"]);
-    let mut copied = broken();
-    copied.steps[0].hidden.parts.push((encode([3, 4, 4]), 0));
-    copied.steps[0].fracture.counts.hidden = Some(1);
+    let copied = altered(&broken(), |detail| {
+        detail.hidden.parts.push((encode([3, 4, 4]), 0));
+        detail.fracture.counts.hidden = Some(1);
+    });
     assert_eq!(failing(&copied), ["hidden_parts_are_counted"]);
     // A voxel of the other half only.
-    copied.steps[0].hidden.parts[0] = (encode([6, 4, 4]), 0);
-    assert_eq!(failing(&copied), Vec::<String>::new());
+    let other = altered(&copied, |detail| detail.hidden.parts[0] = (encode([6, 4, 4]), 0));
+    assert_eq!(failing(&other), Vec::<String>::new());
 }
 
 #[test]
 fn what_was_dropped_counts_and_what_was_lost_is_seen() {
-    let mut broken = broken();
-    let fracture = &mut broken.steps[0].fracture;
-    let pick = |piece: &Piece| {
-        let forest = Arc::new(crate::svo::gather(LEVEL, &[(&fracture.forest, piece.tree as usize)]));
-        (forest, vec![Piece { tree: 0, ..piece.clone() }])
-    };
-    let (kept, dropped) = (pick(&fracture.pieces[0]), pick(&fracture.pieces[1]));
-    fracture.counts.fbs = kept.0.leaves.len() as u64;
-    (fracture.forest, fracture.pieces) = kept;
-    fracture.dropped = Some(crate::fracture::Dropped { forest: dropped.0, pieces: dropped.1 });
-    broken.pieces.pop();
+    let broken = altered(&broken(), |detail| {
+        let fracture = &mut detail.fracture;
+        let pick = |piece: &Piece| {
+            let forest = Arc::new(crate::svo::gather(LEVEL, &[(&fracture.forest, piece.tree as usize)]));
+            (forest, vec![Piece { tree: 0, ..piece.clone() }])
+        };
+        let (kept, dropped) = (pick(&fracture.pieces[0]), pick(&fracture.pieces[1]));
+        fracture.counts.fbs = kept.0.leaves.len() as u64;
+        (fracture.forest, fracture.pieces) = kept;
+        fracture.dropped = Some(crate::fracture::Dropped { forest: dropped.0, pieces: dropped.1 });
+    });
     assert_eq!(failing(&broken), Vec::<String>::new());
     let lost = |checks: &[Check]| checks.iter().find_map(|c| c.figures.get("dropped").copied());
     assert!(lost(&check(&broken)).is_some_and(|lost| lost > 0.0));
-    broken.steps[0].fracture.dropped = None;
+    let broken = altered(&broken, |detail| detail.fracture.dropped = None);
     let failed = failing(&broken);
     assert!(failed.contains(&"mass_before_is_mass_after".to_owned()), "{failed:?}");
     assert!(failed.contains(&"voxels_before_are_voxels_after".to_owned()), "{failed:?}");
@@ -276,8 +286,8 @@ fn what_was_dropped_counts_and_what_was_lost_is_seen() {
 #[test]
 fn a_face_inside_a_joined_piece_is_seen() {
     let joined = |inner: bool| {
-        let mut broken = broken();
-        let source = Arc::clone(&broken.source);
+        let broken = broken();
+        let source = Arc::clone(&broken.source_octree().forest);
         let mut forest = (*source).clone();
         if inner {
             let mut leaves = Leaves::default();
@@ -294,18 +304,17 @@ fn a_face_inside_a_joined_piece_is_seen() {
             });
         }
         let mass = grid_mass(&forest, 0);
-        let fracture = &mut broken.steps[0].fracture;
-        fracture.counts.fbs = forest.leaves.len() as u64;
-        fracture.counts.crack_voxels = if inner { 16 } else { 0 };
-        fracture.pieces = vec![Piece { tree: 0, cell: 0, voxels: mass.voxels, mass }];
-        fracture.forest = Arc::new(forest);
-        fracture.merges = vec![crate::fracture::Merge { piece: 0, cells: vec![0, 1] }];
-        broken.pieces.pop();
-        broken
+        altered(&broken, |detail| {
+            let fracture = &mut detail.fracture;
+            fracture.counts.fbs = forest.leaves.len() as u64;
+            fracture.counts.crack_voxels = if inner { 16 } else { 0 };
+            fracture.pieces = vec![Piece { tree: 0, cell: 0, voxels: mass.voxels, mass }];
+            fracture.forest = Arc::new(forest);
+            fracture.merges = vec![crate::fracture::Merge { piece: 0, cells: vec![0, 1] }];
+        })
     };
     assert_eq!(failing(&joined(false)), Vec::<String>::new());
     assert_eq!(failing(&joined(true)), ["copies_are_the_corner_cells"]);
-    let mut unsaid = joined(false);
-    unsaid.steps[0].fracture.merges.clear();
+    let unsaid = altered(&joined(false), |detail| detail.fracture.merges.clear());
     assert_eq!(failing(&unsaid), ["copies_are_the_corner_cells"]);
 }

@@ -7,21 +7,21 @@ use std::sync::Arc;
 use super::octrees::{NO_LEAF, Octrees};
 use crate::{
     fracture::{Fracture, FractureCounts, FractureError, Piece, Source, Volume},
-    gpu::{Gpu, StageTiming, Submissions, read_all},
+    gpu::{StageTiming, Submissions, read_all},
     shape::grid_mass,
     svo::{Forest, LeafColor, Leaves},
 };
 
 /// Reads the octrees back and sums the pieces. `tree_cells` is the seed of each tree.
 pub(in crate::fracture) fn collect(
-    gpu: &Gpu,
+    work: Submissions<'_>,
     source: &Source<'_>,
     octrees: &Octrees,
     tree_cells: Vec<u32>,
     volume: Volume,
-    clock: Submissions,
 ) -> Result<Fracture, FractureError> {
-    let mut timings = clock.read(gpu)?;
+    let gpu = work.gpu;
+    let mut timings = work.read()?;
     let started = std::time::Instant::now();
     let nodes = octrees.nodes.read(gpu)?;
     let leaves = &octrees.leaves;

@@ -4,6 +4,7 @@
 //! voxels on the cracks, `octrees` makes octrees of them, `islands` tells apart what does not hang together, `collect` reads the pieces
 //! back. [`Fracturer::fracture`] is the recipe; [`reference`] says the same on the whole grid without an octree or a GPU, for tests.
 
+mod breaker;
 mod collect;
 pub(in crate::fracture) mod descent;
 pub mod faces;
@@ -20,6 +21,10 @@ pub mod surface;
 pub(in crate::fracture) mod testing;
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+pub(crate) use breaker::parts_of;
+pub use breaker::{METHOD, OctreeBreaker, VoronoiDetail, cells_of, recipe_of};
 
 use self::surface::{
     boundary_set::BoundarySetPass,
@@ -84,7 +89,7 @@ impl Fracturer {
         recipe: &Recipe,
     ) -> Result<Fracture, FractureError> {
         let island_level = check(source, pattern, recipe)?;
-        let mut clock = Submissions::default();
+        let mut work = Submissions::new(gpu, &self.scan);
         let surface = recipe.surface_color;
         let surface = surface.unwrap_or_else(|| interior::surface_color(source.forest, source.tree));
         let interior = recipe.interior.volume(surface);
@@ -92,21 +97,19 @@ impl Fracturer {
         let (layers, leaves) = match recipe.surface {
             Surface::Planar => {
                 let passes = (&self.descent, &self.boundary_set);
-                self.planar.run(gpu, &self.scan, passes, source, pattern, &mut clock)?
+                self.planar.run(&mut work, passes, source, pattern)?
             }
-            Surface::Rough => self.rough.run(
-                &mut self.work(gpu, source, recipe, &mut clock)?,
-                &self.boundary_set,
-                pattern,
-            )?,
-            Surface::Dusty => self.dusty.run(
-                &mut self.work(gpu, source, recipe, &mut clock)?,
-                &self.boundary_set,
-                pattern,
-            )?,
+            Surface::Rough => {
+                let crack = self.cracking(gpu, source, recipe)?;
+                self.rough.run(&mut work, &crack, &self.boundary_set, pattern)?
+            }
+            Surface::Dusty => {
+                let crack = self.cracking(gpu, source, recipe)?;
+                self.dusty.run(&mut work, &crack, &self.boundary_set, pattern)?
+            }
         };
-        self.boundary_set.paint(gpu, &leaves, source.forest.level, interior, &mut clock);
-        let (cells, survivors) = self.prune.run(gpu, &self.scan, &layers, leaves, &mut clock)?;
+        self.boundary_set.paint(&mut work, &leaves, source.forest.level, interior)?;
+        let (cells, survivors) = self.prune.run(&mut work, &layers, leaves)?;
         drop(layers);
         if cells.nodes.is_empty() {
             return Err(FractureError::Params(
@@ -114,29 +117,28 @@ impl Fracturer {
             ));
         }
         let islands = match recipe.labelling {
-            Labelling::UnionFind => self.islands.run(gpu, &cells, island_level, &mut clock)?,
-            Labelling::Iterative => self.iterative.islands(gpu, &cells, island_level, &mut clock)?,
+            Labelling::UnionFind => self.islands.run(&mut work, &cells, island_level)?,
+            Labelling::Iterative => self.iterative.islands(&mut work, &cells, island_level)?,
         };
         let has_voxels = |rank: u32| survivors[rank as usize] != survivors[rank as usize + 1];
         let swallowed = match recipe.surface {
             Surface::Planar => 0,
             // What has no voxel would have had one if the planar descent finds it one.
-            _ => crack_pass::planar_objects(
-                &mut self.work(gpu, source, recipe, &mut clock)?,
-                pattern,
-                |rank| !has_voxels(rank),
-            )?,
+            _ => {
+                let crack = self.cracking(gpu, source, recipe)?;
+                crack_pass::planar_objects(&mut work, &crack, pattern, |rank| !has_voxels(rank))?
+            }
         };
         // One root for each object, by ascending id.
         let tree_cells: Vec<u32> =
             (0..).zip(pattern.object_ids()).filter(|(rank, _)| has_voxels(*rank)).map(|(_, id)| id).collect();
         let mut fracture = if islands.components.len() == tree_cells.len() {
-            collect::collect(gpu, source, &cells, tree_cells, interior, clock)?
+            collect::collect(work, source, &cells, tree_cells, interior)?
         } else {
             let component_cells =
                 islands.components.iter().map(|[_, tree]| tree_cells[*tree as usize]).collect();
-            let split = self.split.run(gpu, &self.scan, &self.prune, &cells, &islands, &mut clock)?;
-            collect::collect(gpu, source, &split, component_cells, interior, clock)?
+            let split = self.split.run(&mut work, &self.prune, &cells, &islands)?;
+            collect::collect(work, source, &split, component_cells, interior)?
         };
         fracture.counts.swallowed = swallowed as u64;
         Ok(finish(source, pattern, recipe, fracture))
@@ -155,8 +157,9 @@ impl Fracturer {
         recipe: &Recipe,
     ) -> Result<Vec<TransitionVoxel>, FractureError> {
         check(source, pattern, recipe)?;
-        let mut clock = Submissions::default();
-        self.rough.voxels(&mut self.work(gpu, source, recipe, &mut clock)?, pattern)
+        let mut work = Submissions::new(gpu, &self.scan);
+        let crack = self.cracking(gpu, source, recipe)?;
+        self.rough.voxels(&mut work, &crack, pattern)
     }
 
     /// The passes of the published labelling, to watch it.
@@ -165,17 +168,16 @@ impl Fracturer {
         &self.iterative
     }
 
-    fn work<'a>(
+    fn cracking<'a>(
         &'a self,
-        gpu: &'a Gpu,
+        gpu: &Gpu,
         source: &'a Source<'a>,
         recipe: &Recipe,
-        clock: &'a mut Submissions,
-    ) -> Result<crack_pass::CrackWork<'a>, FractureError> {
+    ) -> Result<crack_pass::Cracking<'a>, FractureError> {
         let transition = recipe.crack.transition(source.forest.level, recipe.surface)?;
         let words = rough::NoiseWords::new(&recipe.crack, recipe.rng, transition)
             .with_gap(&recipe.crack, source.forest.level);
-        Ok(crack_pass::CrackWork::new(gpu, &self.scan, &self.descent, source, words, clock))
+        Ok(crack_pass::Cracking::new(gpu, &self.descent, source, words))
     }
 }
 

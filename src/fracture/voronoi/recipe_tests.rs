@@ -353,7 +353,7 @@ fn a_number_of_pieces_is_reached() {
         for wanted in [5u32, 20, 60] {
             let params = FractureParams { target_pieces: Some(wanted), ..Default::default() };
             let (pattern, fracture) =
-                bench.fracturer.fracture_as(&bench.gpu, &source, &params, None, &draw).unwrap();
+                bench.fracturer.fracture_as(&bench.gpu, &source, &params, &params.recipe(), &draw).unwrap();
             let solved = fracture.solved.unwrap();
             println!("{name}: {solved:?}");
             assert_eq!(solved.reached as usize, fracture.pieces.len());
@@ -363,7 +363,8 @@ fn a_number_of_pieces_is_reached() {
             assert!(off <= (wanted / 10).max(1), "{name}: {} for {wanted}", solved.reached);
             // What came out is what the found number of seeds gives.
             let again = FractureParams { seeds: solved.seeds, rng: solved.rng, ..Default::default() };
-            let plain = bench.fracturer.fracture_as(&bench.gpu, &source, &again, None, &draw).unwrap().1;
+            let plain =
+                bench.fracturer.fracture_as(&bench.gpu, &source, &again, &again.recipe(), &draw).unwrap().1;
             assert!(plain.solved.is_none() && *plain.forest == *fracture.forest);
         }
     }

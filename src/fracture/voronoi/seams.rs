@@ -7,7 +7,7 @@
 use super::Fracturer;
 use crate::{
     fracture::{Fracture, FractureError, Pattern},
-    gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, groups_for},
+    gpu::{Buffer, Gpu, GpuError, Recorder, bind, kernels, shared},
     svo::{morton::Key, unpack_cut},
 };
 
@@ -81,23 +81,28 @@ fn head(pattern: &Pattern) -> Vec<u32> {
     seeds.flat_map(|([x, y, z], object)| [*x as u32, *y as u32, *z as u32, *object]).collect()
 }
 
-pub(in crate::fracture) struct SeamsPass {
-    kernel: Kernel,
+kernels! {
+    pub(in crate::fracture) struct SeamsPass {
+        list: "fracture/voronoi/seams",
+    }
+}
+
+shared! {
+    pub(in crate::fracture) struct SeamParams {
+        leaves: u32,
+        level: u32,
+        seeds: u32,
+    }
 }
 
 impl SeamsPass {
-    pub fn new(gpu: &Gpu) -> Self {
-        Self { kernel: Kernel::new(gpu, "fracture/voronoi/seams") }
-    }
-
     fn run(&self, gpu: &Gpu, keys: &Buffer<Key>, level: u32, pattern: &Pattern) -> Result<Seams, GpuError> {
         let seeds = pattern.seeds.len();
         let words = Buffer::zeroed(gpu, "seams", 4 * seeds + WORDS * keys.len())?;
         words.write(gpu, 0, &head(pattern));
-        let params = gpu.uniform(&[keys.len() as u32, level, seeds as u32, 0]);
+        let params = SeamParams { leaves: keys.len() as u32, level, seeds: seeds as u32 };
         let mut rec = Recorder::new(gpu, "seams");
-        let bound = self.kernel.bind(gpu, &[&params, keys.raw(), words.raw()]);
-        rec.dispatch(&self.kernel, &bound, groups_for(keys.len()));
+        rec.run(&self.list, keys.len(), &params, bind![keys, seams: words])?;
         rec.submit();
         Ok(Seams { words, seeds: seeds as u32, level })
     }

@@ -14,8 +14,11 @@ use glam::DVec3;
 
 use super::reference;
 use crate::{
-    fracture::{Fracture, FractureParams, Fracturer, Pattern, Recipe, Source},
-    gpu::{Gpu, Kernel, shaders},
+    fracture::{
+        Fracture, FractureParams, Fracturer, Interior, Labelling, Material, Pattern, Recipe, Source, Surface,
+        crack::CrackShape,
+    },
+    gpu::{Buffer, Gpu, Kernel, Layout, Shared, shaders},
     svo::{Arena, Forest, LeafColor, Leaves, build},
 };
 
@@ -221,4 +224,69 @@ pub fn alone(forest: &Forest, tree: u32) -> Forest {
     };
     let inside = inside_of(forest, tree as usize);
     build(forest.level, leaves, &|key: u32, l: u32| inside.contains(&(key << (3 * (forest.level - l)))))
+}
+
+/// All that the kernels share with Rust.
+pub(crate) fn layouts() -> Vec<Layout> {
+    use super::{
+        descent::{DescentParams, Pair},
+        islands::{self, BricksParams, FlattenParams, HookParams, InheritParams, labelling::iterative},
+        octrees::{prune, split},
+        seams::SeamParams,
+        surface::{
+            boundary_set::{CopyParams, PaintParams, PlaceParams},
+            rough::{NoiseWords, transition::TransitionParams},
+        },
+    };
+    vec![
+        DescentParams::LAYOUT,
+        Pair::LAYOUT,
+        PlaceParams::LAYOUT,
+        CopyParams::LAYOUT,
+        PaintParams::LAYOUT,
+        TransitionParams::LAYOUT,
+        NoiseWords::LAYOUT,
+        prune::PruneKeepParams::LAYOUT,
+        prune::PruneWriteParams::LAYOUT,
+        split::SplitRangeParams::LAYOUT,
+        split::SplitParams::LAYOUT,
+        BricksParams::LAYOUT,
+        HookParams::LAYOUT,
+        FlattenParams::LAYOUT,
+        InheritParams::LAYOUT,
+        Layout::words("Brick", islands::BRICK),
+        iterative::LabelSpreadParams::LAYOUT,
+        iterative::LabelFlattenParams::LAYOUT,
+        Layout::words("Voxel", 2),
+        Layout::words("Group", 2),
+        Layout::words("Launch", 2),
+        SeamParams::LAYOUT,
+    ]
+}
+
+/// Dispatches every kernel of this folder.
+pub(crate) fn run_every_kernel() {
+    let bench = Bench::get();
+    let mut local = seeds(5, 12, 3);
+    local.objects.iter_mut().take(3).for_each(|object| *object = 0);
+    let source = Arc::new(comb(5));
+    let crack = |transition| CrackShape { transition_level: Some(transition), ..CrackShape::default() };
+    let interior = Interior { material: Material::Marble, ..Interior::default() };
+    let base = Recipe { interior, ..Recipe::default() };
+    let recipes = [
+        base.clone(),
+        Recipe { labelling: Labelling::Iterative, ..base.clone() },
+        Recipe { surface: Surface::Rough, crack: crack(3), ..base.clone() },
+        Recipe { surface: Surface::Rough, crack: crack(5), ..base.clone() },
+        Recipe { surface: Surface::Dusty, crack: crack(3), ..base.clone() },
+        Recipe { surface: Surface::Dusty, crack: crack(5), ..base },
+    ];
+    for pattern in [seeds(5, 12, 3), local] {
+        for recipe in &recipes {
+            let broken = |source: &Source<'_>| bench.fracturer.fracture(&bench.gpu, source, &pattern, recipe);
+            bench.with_source(&source, 0, broken).expect("it breaks");
+        }
+        let keys = Buffer::from_slice(&bench.gpu, "keys", &source.leaves.keys).expect("keys");
+        bench.fracturer.seams(&bench.gpu, &keys, 5, &pattern).expect("seams");
+    }
 }

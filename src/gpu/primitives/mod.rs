@@ -3,3 +3,5 @@
 mod scan;
 
 pub use scan::Scan;
+#[cfg(test)]
+pub(crate) use scan::ScanParams;

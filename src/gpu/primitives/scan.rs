@@ -3,56 +3,47 @@
 //! In: a buffer of n pairs. Out: the same buffer, each pair replaced by the sum of those before it. No decoupled look-back: WebGPU
 //! promises no forward progress between workgroups. Callers append one zero so that the last element becomes the total.
 
-use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Recorder};
+use crate::gpu::{Buffer, GpuError, Recorder, bind, kernels, shared};
 
 /// Items of one block: 256 threads of four.
 const BLOCK: usize = 1024;
 
-/// The compiled passes.
-pub struct Scan {
-    reduce: Kernel,
-    apply: Kernel,
+shared! {
+    /// What both kernels take as numbers.
+    pub(crate) struct ScanParams {
+        count: u32,
+    }
+}
+
+kernels! {
+    /// The compiled passes.
+    pub struct Scan {
+        reduce: "gpu/primitives/scan_reduce",
+        apply: "gpu/primitives/scan_apply",
+    }
 }
 
 impl Scan {
-    /// Compiles the passes.
-    #[must_use]
-    pub fn new(gpu: &Gpu) -> Self {
-        Self {
-            reduce: Kernel::new(gpu, "gpu/primitives/scan_reduce"),
-            apply: Kernel::new(gpu, "gpu/primitives/scan_apply"),
-        }
-    }
-
     /// Scans `items` in place.
     ///
     /// # Errors
     /// [`GpuError::TooLarge`].
     pub fn run(&self, rec: &mut Recorder<'_>, items: &Buffer<[u32; 2]>) -> Result<(), GpuError> {
-        let gpu = rec.gpu();
         let blocks = items.len().div_ceil(BLOCK).max(1);
-        let sums = Buffer::<[u32; 2]>::zeroed(gpu, "scan sums", blocks)?;
-        let params = gpu.uniform(&[items.len() as u32, 0, 0, 0]);
-        let groups = blocks_to_groups(blocks);
+        let sums = Buffer::<[u32; 2]>::zeroed(rec.gpu(), "scan sums", blocks)?;
+        let params = ScanParams { count: items.len() as u32 };
         if blocks > 1 {
-            let bound = self.reduce.bind(gpu, &[&params, items.raw(), sums.raw()]);
-            rec.dispatch(&self.reduce, &bound, groups);
+            rec.run_groups(&self.reduce, blocks, &params, bind![items, sums])?;
             self.run(rec, &sums)?;
         }
-        let bound = self.apply.bind(gpu, &[&params, items.raw(), sums.raw()]);
-        rec.dispatch(&self.apply, &bound, groups);
-        Ok(())
+        rec.run_groups(&self.apply, blocks, &params, bind![items, sums])
     }
-}
-
-fn blocks_to_groups(blocks: usize) -> [u32; 3] {
-    let x = blocks.min(32_768);
-    [x as u32, blocks.div_ceil(x) as u32, 1]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gpu::Gpu;
 
     /// The plain reference.
     fn scan_cpu(items: &[[u32; 2]]) -> Vec<[u32; 2]> {

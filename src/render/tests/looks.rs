@@ -9,7 +9,8 @@ use super::{
     reference::{leaves_of, look},
 };
 use crate::{
-    render::{Camera, ColorBy, RenderOptions, pass::PixelPass},
+    gpu::Kernel,
+    render::{Camera, ColorBy, RenderOptions},
     svo::{Forest, unpack_normal},
 };
 
@@ -105,7 +106,7 @@ fn errors_planted_in_the_primary_pass_are_found() {
         ("0.7 * frame.pixel_cone", "7.0 * frame.pixel_cone"),
     ] {
         let source = altered("render/primary", from, to);
-        scene.stage.renderer.primary = PixelPass::from_source(&scene.stage.gpu, "render/primary", source);
+        scene.stage.renderer.primary = Kernel::from_text(&scene.stage.gpu, "render/primary", source);
         let worst = scene.worst();
         println!("`{to}` for `{from}`: {worst:.3} of the pixels differ");
         if worst <= 2.0 * ODD_PIXELS {

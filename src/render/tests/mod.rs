@@ -2,7 +2,6 @@
 
 mod blit;
 mod fixtures;
-mod layout;
 mod looks;
 mod overlay;
 mod parity;
@@ -10,3 +9,25 @@ mod passes;
 mod pictures;
 mod reference;
 mod seams;
+
+use crate::gpu::{Layout, Shared};
+
+/// All that the passes share with Rust.
+pub(crate) fn layouts() -> Vec<Layout> {
+    use super::{blit::BlitOptions, overlay::LayerData, tables, targets::HitData};
+    vec![
+        tables::FrameData::LAYOUT,
+        tables::BodyData::LAYOUT,
+        tables::BoxData::LAYOUT,
+        HitData::LAYOUT,
+        LayerData::LAYOUT,
+        BlitOptions::LAYOUT,
+    ]
+}
+
+/// Dispatches every kernel of a picture.
+pub(crate) fn run_every_kernel() {
+    let Some(mut stage) = fixtures::Stage::open() else { return };
+    stage.add(&fixtures::ball(4), 1.0, glam::Quat::IDENTITY, glam::Vec3::ZERO);
+    stage.still(1);
+}

@@ -10,8 +10,8 @@ use super::{
 };
 use crate::{
     fracture::{Fracturer, Pattern},
-    gpu::Buffer,
-    render::{Camera, ColorBy, Overlay, RenderBody, RenderOptions, pass::PixelPass},
+    gpu::{Buffer, Kernel},
+    render::{Camera, ColorBy, Overlay, RenderBody, RenderOptions},
     svo::Forest,
 };
 
@@ -200,7 +200,7 @@ fn errors_planted_in_light_are_found() {
         let mut shares = [0.0; 2];
         for (scene, share) in [&mut vase, &mut solids].into_iter().zip(&mut shares) {
             let source = altered("render/light", from, to);
-            scene.stage.renderer.light = PixelPass::from_source(&scene.stage.gpu, "render/light", source);
+            scene.stage.renderer.light = Kernel::from_text(&scene.stage.gpu, "render/light", source);
             *share = scene.worst(Scene::odd_texels);
         }
         println!("`{to}` for `{from}`: {shares:.3?} of the texels differ");
@@ -219,7 +219,7 @@ fn errors_planted_in_compose_are_found() {
         let mut shares = [0.0; 2];
         for (scene, share) in [&mut vase, &mut solids].into_iter().zip(&mut shares) {
             let source = altered("render/compose", from, to);
-            scene.stage.renderer.compose = PixelPass::from_source(&scene.stage.gpu, "render/compose", source);
+            scene.stage.renderer.compose = Kernel::from_text(&scene.stage.gpu, "render/compose", source);
             *share = scene.worst(Scene::odd_pixels);
         }
         println!("`{to}` for `{from}`: {shares:.3?} of the pixels differ");

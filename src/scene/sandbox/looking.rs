@@ -16,12 +16,12 @@ use glam::Mat4;
 use super::{Sandbox, previewing::cells};
 use crate::{
     bodies::{Body, BodyDef},
-    fracture::{FractureError, FractureParams, Fracturer, Pattern, Recipe, Source, Surface},
+    fracture::{Break, FractureError, FractureParams, Fracturer, Pattern, Recipe, Source, VoronoiDetail},
     gpu::Gpu,
     render::Overlay,
     scene::{
         Aim, InsideView, KeptCells,
-        breaking::{BreakJob, Broken, local_from_world, world_from_local_matrix},
+        breaking::{BreakJob, local_from_world, world_from_local_matrix},
         overlays::{Blueprint, Inside, LabelSteps, Part, Placing, overlay},
     },
     svo::{Arena, Forest, coarsen},
@@ -202,12 +202,16 @@ impl Sandbox {
     }
 
     /// Keeps what a body breaks by, before it is gone.
-    pub(super) fn remember_break(&mut self, body: &Body, job: &BreakJob, broken: &Broken) {
+    pub(super) fn remember_break(&mut self, body: &Body, job: &BreakJob, broken: &Break) {
         let def = &body.def;
-        let mut recipe = job.params.recipe();
-        recipe.rng = broken.fracture.solved.map_or(recipe.rng, |solved| solved.rng);
+        // Only a break by Voronoi cells can be looked into.
+        let Some(detail) = broken.detail_as::<VoronoiDetail>() else {
+            self.looking.last = None;
+            return;
+        };
+        let recipe = Recipe { surface_color: None, ..detail.recipe.clone() };
         let impact = local_from_world(&body.state, &def.shape, job.blow.point);
-        let pattern = broken.pattern.clone();
+        let pattern = detail.pattern.clone();
         self.looking.breaks += 1;
         self.looking.last = Some(Last {
             number: self.looking.breaks,
@@ -306,19 +310,19 @@ impl Sandbox {
             return;
         }
         // Not compiled yet: the next frame asks again.
-        if self.fracturer.get().is_none() {
+        if !self.passes.is_settled() {
             return;
         }
         let Some((forest, tree, work)) = self.work_for(&wanted) else { return };
         let (sender, receiver) = mpsc::channel();
-        let (gpu, fracturer) = (self.gpu.clone(), Arc::clone(&self.fracturer));
+        let (gpu, passes) = (self.gpu.clone(), Arc::clone(&self.passes));
         let parts = match wanted.labels {
             Some(true) => vec![Part::Flood(None)],
             Some(false) => vec![Part::Labels(Some(u32::MAX))],
             None => Vec::new(),
         };
         std::thread::spawn(move || {
-            if let Some(Ok(fracturer)) = fracturer.get() {
+            if let Some(fracturer) = passes.ready() {
                 // The receiver goes where nobody asks any more.
                 let _ = sender.send(read(&gpu, fracturer, &forest, tree, work, &parts));
             }
@@ -426,15 +430,8 @@ fn read(
         }
     };
     let level = forest.level.min(MOST_LEVEL);
-    // What counts in leaf voxels shrinks with them; seeds are the same at every level.
     let ratio = f64::from(1u32 << (forest.level - level));
-    let recipe = &mut blueprint.recipe;
-    recipe.island_level = recipe.island_level.map(|island| island.min(level));
-    if recipe.surface != Surface::Planar {
-        recipe.crack.transition_level =
-            Some(recipe.crack.transition(forest.level, recipe.surface)?.min(level));
-        recipe.crack.dusty.width /= ratio;
-    }
+    blueprint.recipe = blueprint.recipe.coarsened(forest.level, level)?;
     blueprint.impact /= ratio;
     blueprint.spheres.iter_mut().chain(&mut blueprint.local).for_each(|radius| *radius /= ratio);
     // A copy, or it would keep octrees alive that no body has any more.

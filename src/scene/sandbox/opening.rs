@@ -207,7 +207,7 @@ pub(super) fn placed(one: &Imported, body: &SceneBody, scene: &Scene) -> BodyDef
         position.z += body.position.z - middle.z;
     }
     BodyDef {
-        shape: Arc::new(one.shape(grid, body.density)),
+        shape: Arc::new(one.shape_at(grid, body.density)),
         meters_per_unit: scale,
         family: Family::unique(),
         friction: body.friction,

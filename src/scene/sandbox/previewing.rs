@@ -28,12 +28,14 @@ use self::{
 use super::{Sandbox, SandboxError, ScenePick};
 use crate::{
     bodies::{Body, BodyDef, BodyId},
-    fracture::{FractureError, FractureParams, Fracturer, Impact, Recipe, Seams, Source, Surface},
+    fracture::{
+        FractureError, FractureParams, Fracturer, Impact, Recipe, Seams, Source, Strike, Surface,
+        voronoi::cells_of,
+    },
     gpu::GpuError,
     scene::{
         Cells, KeptCells,
-        breaking::world_from_local,
-        kept::{CellSource, seeds_in_grid},
+        breaking::{seeds_in_local, world_from_local},
         preview::{Aim, LevelControl, PreviewMode, PreviewReport},
     },
 };
@@ -84,14 +86,7 @@ impl Wanted {
 
     /// As the body with its leaves at `full` would break, for its copy at this level: what counts in leaf voxels shrinks with them.
     fn recipe(&self, full: u32) -> Result<Recipe, FractureError> {
-        let mut recipe = self.params.recipe();
-        recipe.island_level = recipe.island_level.map(|l| l.min(self.level));
-        if recipe.surface != Surface::Planar {
-            recipe.crack.transition_level =
-                Some(recipe.crack.transition(full, recipe.surface)?.min(self.level));
-            recipe.crack.dusty.width /= f64::from(1u32 << (full - self.level.min(full)));
-        }
-        Ok(recipe)
+        self.params.recipe().coarsened(full, self.level)
     }
 
     /// Seeds from a file are for an `intact` body.
@@ -108,9 +103,9 @@ pub(super) fn cells(
     (def, intact): (&BodyDef, bool),
 ) -> Result<Cells, FractureError> {
     let impact = Impact { point: aim.point_in_grid, direction: aim.direction_in_grid };
-    let points = if intact { seeds_in_grid(params, def)? } else { None };
-    let source = CellSource { def, impact, painted, points: points.as_deref() };
-    source.cells(params).map_err(|error| FractureError::Params(error.to_string()))
+    let points = if intact { seeds_in_local(params, def)? } else { None };
+    let strike = Strike { painted, points: points.as_deref(), ..Strike::new(impact, params) };
+    Ok(cells_of(def.octree(), &strike).cells(params)?)
 }
 
 impl Sandbox {
@@ -182,9 +177,9 @@ impl Sandbox {
             return Ok(self.drop_shown());
         };
         let object_level = body.def.octree().forest.level;
-        let fracturer = Arc::clone(&self.fracturer);
+        let passes = Arc::clone(&self.passes);
         // Not compiled yet: the next frame asks again.
-        let Some(Ok(fracturer)) = fracturer.get() else {
+        let Some(fracturer) = passes.ready() else {
             return Ok(self.drop_shown());
         };
         let at_best = self.preview.control.level(object_level);

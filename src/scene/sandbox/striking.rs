@@ -9,13 +9,12 @@ use glam::DVec3;
 use super::{BodyInfo, Sandbox, SandboxError};
 use crate::{
     bodies::{Body, BodyDef, BodyId},
-    fracture::{Dropped, FractureParams},
+    fracture::{Break, FractureParams},
     scene::{
-        Blow, BreakJob, BreakRecord, BreakSummary, Event, KeptCells, Origin,
-        breaking::{Broken, Cause, Waiting, local_from_world, part_states},
+        Blow, BreakJob, BreakRecord, BreakSummary, Event, KeptCells, KeptSummary, Origin,
+        breaking::{Cause, Waiting, local_from_world, part_states},
         history::Step,
     },
-    shape::{Octree, Shape},
     svo::Arena,
 };
 
@@ -93,9 +92,8 @@ impl Sandbox {
                 // An earlier blow that waited too has taken its number meanwhile.
                 next.params.rng = self.tuning.fracture.rng;
             }
-            let surface_color = self.objects.get(object).map(|o| o.surface_color);
-            let body = (body, self.is_intact(next.body), surface_color);
-            self.breaking = Some(BreakJob::start(&self.gpu, &self.arena, &self.fracturer, body, next));
+            let body = (body, self.is_intact(next.body));
+            self.breaking = Some(BreakJob::start(&self.gpu, &self.arena, &self.passes, body, next));
         }
     }
 
@@ -103,18 +101,22 @@ impl Sandbox {
         &mut self,
         arena: &mut Arena,
         job: &BreakJob,
-        broken: Broken,
+        broken: Break,
     ) -> Result<(), SandboxError> {
         let Some(mut body) = self.world.bodies.iter().find(|b| b.id == job.body).cloned() else {
             return Ok(());
         };
-        if broken.fracture.pieces.len() < 2 && broken.fracture.dropped.is_none() {
+        if broken.stayed_whole() {
             return Err(SandboxError::NoCrack);
         }
         self.remember_break(&body, job, &broken);
         let unknown = BodyInfo { object: 0, generation: 0, color_id: 0, origin: None };
         let info = self.info.get(&body.id).copied().unwrap_or(unknown);
-        self.insert(arena, &broken.fracture.forest)?;
+        for part in &broken.parts {
+            if let Some(octree) = part.shape.as_octree() {
+                self.insert(arena, &octree.forest)?;
+            }
+        }
         let step = Step { label: "break".into(), tuning: self.tuning.clone(), world: Some(self.snapshot()) };
         self.history.push(step);
         // Only now: what failed is tried again with the same number, and undo goes back to the one that broke.
@@ -133,23 +135,14 @@ impl Sandbox {
         if job.cause == Cause::Collision {
             self.take_back(&mut body);
         }
-        let whole = body.def.octree();
-        let (density, look) = (body.def.shape.density(), *body.def.shape.look());
-        let shapes = broken.fracture.pieces.iter().map(|piece| {
-            let forest = Arc::clone(&broken.fracture.forest);
-            let octree = Octree { forest, tree: piece.tree, grid: whole.grid, mass: piece.mass };
-            Arc::new(Shape::octree(octree, density, look))
-        });
-        let shapes: Vec<_> = shapes.collect();
-        let states = part_states(&body, &job.blow, reach, &shapes, broken.kept_piece());
-        let kept = broken.summary();
+        let kept = broken.kept.as_ref();
+        let states = part_states(&body, &job.blow, reach, &broken.parts, kept.and_then(|kept| kept.part));
         let record = self.breaks.push(BreakRecord::new(&body, &info, job, &broken, self.time));
-        let fracture = broken.fracture;
-        for (part, (shape, (state, fixed))) in shapes.into_iter().zip(states).enumerate() {
-            let def = BodyDef { shape, state, fixed, ..body.def.clone() };
+        for (i, (part, (state, fixed))) in broken.parts.iter().zip(states).enumerate() {
+            let def = BodyDef { shape: Arc::clone(&part.shape), state, fixed, ..body.def.clone() };
             let id = self.add(def, info.object, info.generation + 1);
             if let Some(info) = self.info.get_mut(&id) {
-                info.origin = Some(Origin { record, part });
+                info.origin = Some(Origin { record, part: i });
             }
         }
         if job.cause == Cause::User {
@@ -158,20 +151,21 @@ impl Sandbox {
                 point: job.blow.point,
                 direction: job.blow.direction,
                 speed: job.blow.speed,
-                fracture: Some(broken.params),
+                fracture: Some(broken.params.clone()),
             });
         }
         self.world.wake_all();
         self.record_change(job.cause != Cause::User);
         let whole = job.source_volume.max(f64::MIN_POSITIVE);
+        let dropped = broken.lost.dropped.iter().map(|part| part.shape.mass().volume_m3).sum::<f64>();
         self.last_break = Some(BreakSummary {
-            counts: fracture.counts,
-            mass_error: (fracture.volume() + fracture.dust_volume) / whole - 1.0,
-            dust_share: fracture.dust_volume / whole,
-            dropped_mass: fracture.dropped.as_ref().map_or(0.0, Dropped::volume) / whole,
-            solved: fracture.solved,
-            kept,
-            timings: fracture.timings,
+            counts: broken.counts,
+            mass_error: (broken.volume_m3() + broken.lost.dust_m3) / whole - 1.0,
+            dust_share: broken.lost.dust_m3 / whole,
+            dropped_mass: dropped / whole,
+            solved: broken.solved,
+            kept: broken.kept.map(|kept| KeptSummary { cells: kept.cells, pieces: kept.parts }),
+            timings: broken.timings,
             seconds: job.started.elapsed().as_secs_f64(),
         });
         self.revision += 1;

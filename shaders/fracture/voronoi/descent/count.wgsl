@@ -2,13 +2,13 @@
 // One thread takes one (object, node) pair and decides each octant: dropped, alive (goes on), or whole (inside the solid and inside
 // the object: an internal node of the object's octree, nothing is stored for it).
 // masks: alive (8 bits), whole (8 bits), alive and contested by rivals (8 bits).
-//#include shared/linear_id
+//#include shared/thread
 //#include fracture/voronoi/descent/octants
 //#include fracture/voronoi/descent/source
 
-struct Params { pairs: u32, child_level: u32, node_base: u32 }
+struct DescentParams { pairs: u32, child_level: u32, node_base: u32 }
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> params: DescentParams;
 @group(0) @binding(1) var<storage, read> nodes: array<Node>;
 @group(0) @binding(2) var<storage, read> seeds: array<vec4<i32>>;
 @group(0) @binding(3) var<storage, read> pairs: array<Pair>;
@@ -20,13 +20,7 @@ fn sum(v: vec4<u32>) -> u32 {
     return v.x + v.y + v.z + v.w;
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let i = linear_id(workgroup, groups, local);
+fn thread(i: u32) {
     if i >= params.pairs {
         return;
     }

@@ -1,13 +1,13 @@
 // One level of the descent, writing: the pairs of the next level, in order (object-major, Morton order inside an object), each with
 // the candidates that can still own a point of it.
 // One thread takes one pair; `offsets` says where its children and their candidates begin.
-//#include shared/linear_id
+//#include shared/thread
 //#include fracture/voronoi/descent/octants
 //#include fracture/voronoi/descent/source
 
-struct Params { pairs: u32, child_level: u32, node_base: u32 }
+struct DescentParams { pairs: u32, child_level: u32, node_base: u32 }
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> params: DescentParams;
 @group(0) @binding(1) var<storage, read> nodes: array<Node>;
 @group(0) @binding(2) var<storage, read> seeds: array<vec4<i32>>;
 @group(0) @binding(3) var<storage, read> pairs: array<Pair>;
@@ -25,13 +25,7 @@ fn put(at: u32, r: u32, stays: bool) -> u32 {
     return at + u32(stays);
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let i = linear_id(workgroup, groups, local);
+fn thread(i: u32) {
     if i >= params.pairs {
         return;
     }

@@ -4,13 +4,13 @@
 // two seeds of one object makes no surface.
 // The eight leaves share 27 corners; corner n is at (n % 3, n / 3 % 3, n / 9) edges from the node's low corner. They are kept in nine rows along
 // x and written out, not looped over, as in fracture/voronoi/descent/corner_owners and for its reasons.
-//#include shared/linear_id
+//#include shared/thread
 //#include fracture/voronoi/descent/candidates
 //#include fracture/voronoi/descent/source
 
-struct Params { pairs: u32, child_level: u32, node_base: u32 }
+struct DescentParams { pairs: u32, child_level: u32, node_base: u32 }
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> params: DescentParams;
 @group(0) @binding(1) var<storage, read> nodes: array<Node>;
 @group(0) @binding(2) var<storage, read> seeds: array<vec4<i32>>;
 @group(0) @binding(3) var<storage, read> pairs: array<Pair>;
@@ -63,13 +63,7 @@ fn owned_in(row: u32) -> u32 {
     return mine.x | mine.y | mine.z;
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let i = linear_id(workgroup, groups, local);
+fn thread(i: u32) {
     if i >= params.pairs {
         return;
     }

@@ -1,11 +1,11 @@
 // The 27 places round every node of one level, found from those round its parent: no descent from the root.
 // One thread takes one place round one node. `around` holds 27 entries a node of this level, `above` of the level above.
-//#include shared/linear_id
+//#include shared/thread
 //#include fracture/voronoi/islands/brick
 
-struct Params { first: u32, count: u32, first_above: u32 }
+struct HookParams { first: u32, count: u32, first_above: u32, is_finest: u32, broken_off: u32 }
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> params: HookParams;
 @group(0) @binding(1) var<storage, read> nodes: array<Node>;
 @group(0) @binding(2) var<storage, read> info: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read> parent_of: array<u32>;
@@ -14,13 +14,7 @@ struct Params { first: u32, count: u32, first_above: u32 }
 
 //#include fracture/voronoi/islands/neighbour
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let t = linear_id(workgroup, groups, local);
+fn thread(t: u32) {
     if t >= 27u * params.count {
         return;
     }

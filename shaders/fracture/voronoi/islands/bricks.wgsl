@@ -1,13 +1,13 @@
 // First step of the islands: bricks, and unions inside a brick without any atomics.
 // One thread takes one node P above level `last`, gathers its brick, closes the 8 x 8 matrix of which octants touch, and gives every
 // child the smallest node index of its part of the brick: P itself where the part holds an internal octant of P.
-//#include shared/linear_id
+//#include shared/thread
 //#include fracture/voronoi/islands/brick
 
 // `finest`: first node of the last level of bricks, where every stored octant counts as solid; above it internal ones do.
-struct Params { parents: u32, trees: u32, finest: u32 }
+struct BricksParams { parents: u32, trees: u32, finest: u32 }
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> params: BricksParams;
 @group(0) @binding(1) var<storage, read> nodes: array<Node>;
 @group(0) @binding(2) var<storage, read_write> bricks: array<Brick>;
 @group(0) @binding(3) var<storage, read_write> parent_of: array<u32>;
@@ -38,13 +38,7 @@ fn smallest(i: u32, node: Node, part: u32) -> u32 {
     return select(node_child(node, first), i, (part & node_internal(node)) != 0u);
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let i = linear_id(workgroup, groups, local);
+fn thread(i: u32) {
     if i < params.trees {
         labels[i] = i;
     }

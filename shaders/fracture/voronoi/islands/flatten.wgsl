@@ -1,25 +1,19 @@
 // After the unions: every node's label becomes its component's smallest node index, and components are listed, in any order.
 // One thread takes one node. found[0] counts the components; found[1] says that a loop, here or in the unions, was ended by the driver
 // before its time; from found[2] on they are (label, tree), as many as there is room for.
-//#include shared/linear_id
+//#include shared/thread
 //#include shared/octree
 
-struct Params { nodes: u32, last_first: u32, broken_off: u32 }
+struct FlattenParams { nodes: u32, last_first: u32, broken_off: u32 }
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> params: FlattenParams;
 @group(0) @binding(1) var<storage, read> nodes: array<Node>;
 @group(0) @binding(2) var<storage, read> info: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read> hooked: array<u32>;
 @group(0) @binding(4) var<storage, read_write> labels: array<u32>;
 @group(0) @binding(5) var<storage, read_write> found: array<atomic<u32>>;
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let i = linear_id(workgroup, groups, local);
+fn thread(i: u32) {
     if i >= params.nodes {
         return;
     }

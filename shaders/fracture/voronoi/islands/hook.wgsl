@@ -6,13 +6,13 @@
 // cell are solid and in the same cell, so whatever touches it by an edge or a corner also touches one of them. For the same reason
 // bricks above the last level, which hold nothing but internal cells, need faces only.
 // Work is first gathered as bits and then done in a loop, because a software driver runs both sides of every branch.
-//#include shared/linear_id
+//#include shared/thread
 //#include fracture/voronoi/islands/brick
 
 // `broken_off`: the element of `labels`, behind those of all nodes, that says whether a union was left unfinished.
-struct Params { first: u32, count: u32, first_above: u32, is_finest: u32, broken_off: u32 }
+struct HookParams { first: u32, count: u32, first_above: u32, is_finest: u32, broken_off: u32 }
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> params: HookParams;
 @group(0) @binding(1) var<storage, read> nodes: array<Node>;
 @group(0) @binding(2) var<storage, read> info: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read> parent_of: array<u32>;
@@ -167,13 +167,7 @@ fn places(row: u32, octant: vec3<i32>) -> vec2<u32> {
     return found;
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let t = linear_id(workgroup, groups, local);
+fn thread(t: u32) {
     if t >= params.count {
         return;
     }

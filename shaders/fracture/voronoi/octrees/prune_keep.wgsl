@@ -1,27 +1,21 @@
 // Bottom-up: drops the pairs below which no voxel of the object was found (the descent's test is a bound, not exact above leaves), and
 // those that turned out to lie wholly inside: their parent holds them as internal.
 // One thread takes one pair of a level; the level below has been done.
-//#include shared/linear_id
+//#include shared/thread
 
 // All eight octants internal.
 const WHOLE: u32 = 0xff00u;
 
-struct Params { pairs: u32, last: u32, root: u32 }
+struct PruneKeepParams { pairs: u32, last: u32, root: u32 }
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> params: PruneKeepParams;
 @group(0) @binding(1) var<storage, read> offsets: array<vec2<u32>>;
 @group(0) @binding(2) var<storage, read> kept_below: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read> masks_below: array<u32>;
 @group(0) @binding(4) var<storage, read_write> masks: array<u32>;
 @group(0) @binding(5) var<storage, read_write> keep: array<vec2<u32>>;
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let i = linear_id(workgroup, groups, local);
+fn thread(i: u32) {
     if i >= params.pairs {
         return;
     }

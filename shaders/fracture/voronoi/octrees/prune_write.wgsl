@@ -1,11 +1,11 @@
 // Writes the surviving pairs of one level as octree nodes, breadth-first and tree-major (2016, sec. 4.6: all octrees at once).
 // One thread takes one pair. node_info: x = tree (rank of its object among the objects that own a voxel), y = Morton code.
-//#include shared/linear_id
+//#include shared/thread
 //#include fracture/voronoi/exact
 
-struct Params { pairs: u32, last: u32, node_base: u32, child_base: u32 }
+struct PruneWriteParams { pairs: u32, last: u32, node_base: u32, child_base: u32 }
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> params: PruneWriteParams;
 @group(0) @binding(1) var<storage, read> pairs: array<Pair>;
 @group(0) @binding(2) var<storage, read> masks: array<u32>;
 @group(0) @binding(3) var<storage, read> offsets: array<vec2<u32>>;
@@ -15,13 +15,7 @@ struct Params { pairs: u32, last: u32, node_base: u32, child_base: u32 }
 @group(0) @binding(7) var<storage, read_write> out_nodes: array<Node>;
 @group(0) @binding(8) var<storage, read_write> out_info: array<vec2<u32>>;
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let i = linear_id(workgroup, groups, local);
+fn thread(i: u32) {
     if i >= params.pairs || keep[i + 1u].x == keep[i].x {
         return;
     }

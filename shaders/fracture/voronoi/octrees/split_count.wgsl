@@ -1,11 +1,11 @@
 // One level of copying each component's octree out of its cell's octree, counting.
 // One thread takes one (component, node) pair. `object` of a pair is the component's rank.
-//#include shared/linear_id
+//#include shared/thread
 //#include fracture/voronoi/exact
 
-struct Params { pairs: u32, last: u32 }
+struct SplitParams { pairs: u32, last: u32 }
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> params: SplitParams;
 @group(0) @binding(1) var<storage, read> nodes: array<Node>;
 @group(0) @binding(2) var<storage, read> labels: array<u32>;
 @group(0) @binding(3) var<storage, read> ranges: array<vec2<u32>>;
@@ -14,13 +14,7 @@ struct Params { pairs: u32, last: u32 }
 @group(0) @binding(6) var<storage, read_write> masks: array<u32>;
 @group(0) @binding(7) var<storage, read_write> counts: array<vec2<u32>>;
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let i = linear_id(workgroup, groups, local);
+fn thread(i: u32) {
     if i >= params.pairs {
         return;
     }

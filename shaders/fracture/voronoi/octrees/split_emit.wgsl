@@ -1,24 +1,18 @@
 // One level of copying each component's octree, writing the pairs of the next level in order.
 // One thread takes one (component, node) pair.
-//#include shared/linear_id
+//#include shared/thread
 //#include fracture/voronoi/exact
 
-struct Params { pairs: u32 }
+struct SplitParams { pairs: u32, last: u32 }
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> params: SplitParams;
 @group(0) @binding(1) var<storage, read> nodes: array<Node>;
 @group(0) @binding(2) var<storage, read> pairs: array<Pair>;
 @group(0) @binding(3) var<storage, read> masks: array<u32>;
 @group(0) @binding(4) var<storage, read> offsets: array<vec2<u32>>;
 @group(0) @binding(5) var<storage, read_write> next_pairs: array<Pair>;
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let i = linear_id(workgroup, groups, local);
+fn thread(i: u32) {
     if i >= params.pairs {
         return;
     }

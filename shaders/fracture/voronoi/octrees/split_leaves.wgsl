@@ -1,11 +1,11 @@
 // Reorders the leaves for the components' octrees.
 // One thread takes one (component, node) pair at the last parent level and moves its leaves.
-//#include shared/linear_id
+//#include shared/thread
 //#include fracture/voronoi/exact
 
-struct Params { pairs: u32 }
+struct SplitParams { pairs: u32, last: u32 }
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> params: SplitParams;
 @group(0) @binding(1) var<storage, read> nodes: array<Node>;
 @group(0) @binding(2) var<storage, read> pairs: array<Pair>;
 @group(0) @binding(3) var<storage, read> masks: array<u32>;
@@ -17,13 +17,7 @@ struct Params { pairs: u32 }
 @group(0) @binding(9) var<storage, read_write> out_surface: array<vec2<u32>>;
 @group(0) @binding(10) var<storage, read_write> out_cuts: array<u32>;
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let i = linear_id(workgroup, groups, local);
+fn thread(i: u32) {
     if i >= params.pairs || (masks[i] & 0xffu) == 0u {
         return;
     }

@@ -1,22 +1,16 @@
 // Smallest and largest component label below each node, so that a component's octree is copied without walking its neighbours'.
 // One thread takes one node of one level; the level below has been done.
-//#include shared/linear_id
+//#include shared/thread
 //#include shared/octree
 
-struct Params { first: u32, count: u32, level: u32, last: u32, island_last: u32 }
+struct SplitRangeParams { first: u32, count: u32, level: u32, last: u32, island_last: u32 }
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> params: SplitRangeParams;
 @group(0) @binding(1) var<storage, read> nodes: array<Node>;
 @group(0) @binding(2) var<storage, read> labels: array<u32>;
 @group(0) @binding(3) var<storage, read_write> ranges: array<vec2<u32>>;
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let i = linear_id(workgroup, groups, local);
+fn thread(i: u32) {
     if i >= params.count {
         return;
     }

@@ -3,12 +3,12 @@
 //              crack voxel), and how its shares are counted (4 bits)
 // out_surface: x = packed normal, y = packed colour word
 // out_cuts:    second plane
-//#include shared/linear_id
+//#include shared/thread
 //#include fracture/voronoi/descent/source
 
-struct Params { copies: u32, child_level: u32, node_base: u32, leaf_base: u32 }
+struct CopyParams { copies: u32, level: u32, node_base: u32, leaf_base: u32 }
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> params: CopyParams;
 @group(0) @binding(1) var<storage, read> nodes: array<Node>;
 @group(0) @binding(2) var<storage, read> pairs: array<Pair>;
 @group(0) @binding(3) var<storage, read> source_normals: array<u32>;

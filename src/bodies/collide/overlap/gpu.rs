@@ -13,7 +13,7 @@ use crate::{
         collide::{GpuNarrow, Pair, cell_size, cells_to_world},
         surfels::{Shapes, first_of_level},
     },
-    gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, StageTiming, groups_for},
+    gpu::{Buffer, Gpu, GpuError, Growing, Kernel, Recorder, StageTiming, bind, layout, shared},
     svo::{Arena, MAX_LEVEL, morton},
 };
 use glam::{DMat4, DVec3, IVec3};
@@ -29,17 +29,21 @@ struct Meeting {
     b: [u32; 4],
 }
 
-#[repr(C)]
-#[derive(Clone, Copy, Default, bytemuck::Pod, bytemuck::Zeroable)]
-struct Params {
-    round: u32,
-    frontier: u32,
-    raws: u32,
-    means: u32,
-    columns: u32,
-    raw_mask: u32,
-    mean_mask: u32,
-    pad: u32,
+layout!(Meeting as "Meeting" {
+    to_a: [to_a_x, to_a_y, to_a_z], to_b: [to_b_x, to_b_y, to_b_z], half_box, a, b
+});
+
+shared! {
+    pub(in crate::bodies) struct OverlapParams {
+        round: u32,
+        frontier: u32,
+        raws: u32,
+        means: u32,
+        columns: u32,
+        raw_mask: u32,
+        mean_mask: u32,
+        pad: u32,
+    }
 }
 
 /// Counters: pairs of nodes in each round, then these.
@@ -67,8 +71,8 @@ pub struct GpuOverlap {
     pub(super) link: Kernel,
     pub(super) column: Kernel,
     pub(super) lists: Lists,
-    /// Counts of the last run: how much to dispatch.
-    pub(super) expected: [u32; COUNTERS],
+    /// From the counts of the last run: how much to dispatch.
+    pub(super) expected: Growing<COUNTERS>,
 }
 
 /// Buffers, all of words.
@@ -128,8 +132,13 @@ impl GpuOverlap {
     /// # Errors
     /// [`GpuError`].
     pub fn new(gpu: &Gpu) -> Result<Self, GpuError> {
-        let mut expected = [1 << 12; COUNTERS];
-        expected[RAWS] = 1 << 14;
+        let mut room = [1 << 12; COUNTERS];
+        room[RAWS] = 1 << 14;
+        Self::with_room(gpu, room)
+    }
+
+    /// As [`GpuOverlap::new`], with so much room in the lists at first.
+    pub(super) fn with_room(gpu: &Gpu, room: [u32; COUNTERS]) -> Result<Self, GpuError> {
         let kernel = |path| Kernel::new(gpu, path);
         Ok(Self {
             meet: kernel("bodies/overlap/meet"),
@@ -138,8 +147,9 @@ impl GpuOverlap {
             mean: kernel("bodies/overlap/mean"),
             link: kernel("bodies/overlap/link"),
             column: kernel("bodies/overlap/column"),
-            lists: Lists::new(gpu, &expected)?,
-            expected,
+            lists: Lists::new(gpu, &room)?,
+            // Room for what comes next; shrinks slowly.
+            expected: Growing::new(room, |count, room| (count + count / 2 + 1024).max(room / 2)),
         })
     }
 
@@ -166,35 +176,35 @@ impl GpuOverlap {
             items.extend([k as u32, a, 0, b, 0, 0]);
         }
         let rounds = pairs.iter().map(|pair| pair.levels[0] + pair.levels[1]).max().unwrap_or(0) as usize;
-        self.expected[0] = self.expected[0].max(pairs.len() as u32);
-        loop {
-            if (0..LOST).any(|k| self.expected[k] as usize > self.lists.room(k)) {
-                self.lists = Lists::new(gpu, &self.expected)?;
+        let mut expected = self.expected.clone();
+        expected.at_least(0, pairs.len() as u32);
+        let counted = expected.run(|room| {
+            if (0..LOST).any(|k| room[k] as usize > self.lists.room(k)) {
+                self.lists = Lists::new(gpu, room)?;
             }
-            let (counts, timings) = self.run(gpu, arena, narrow, &meetings, &items, rounds)?;
-            let enough = (0..LOST).all(|k| counts[k] <= self.expected[k]) && counts[LOST] == 0;
-            for (expected, count) in self.expected.iter_mut().zip(counts) {
-                // Room for what comes next; shrinks slowly.
-                *expected = (count + count / 2 + 1024).max(*expected / 2);
+            let (counts, timings) = self.run(gpu, (arena, narrow), &meetings, &items, rounds, room)?;
+            let mut needed = counts;
+            if counts[LOST] != 0 {
+                // A table that was searched for too long was too small.
+                for list in [RAWS, MEANS] {
+                    needed[list] = counts[list].max(2 * room[list]);
+                }
             }
-            // A table that was searched for too long was too small.
-            self.expected[RAWS] *= 1 + counts[LOST];
-            self.expected[MEANS] *= 1 + counts[LOST];
-            if enough {
-                let (means, stretches) = self.read(gpu, &counts)?;
-                return Ok((hand_over(pairs, bodies, &means, stretches), timings));
-            }
-        }
+            Ok((needed, (counts, timings)))
+        });
+        self.expected = expected;
+        let (counts, timings) = counted?;
+        let (means, stretches) = self.read(gpu, &counts)?;
+        Ok((hand_over(pairs, bodies, &means, stretches), timings))
     }
 
-    fn params(&self, round: usize) -> Params {
-        let room = |k: usize| (self.lists.room(k) as u32).min(self.expected[k]);
-        Params {
+    fn params(&self, round: usize, room: &[u32; COUNTERS]) -> OverlapParams {
+        OverlapParams {
             round: round as u32,
             frontier: self.lists.room(0) as u32,
-            raws: room(RAWS),
-            means: room(MEANS),
-            columns: room(COLUMNS),
+            raws: room[RAWS],
+            means: room[MEANS],
+            columns: room[COLUMNS],
             raw_mask: self.lists.raw_table.len() as u32 - 1,
             mean_mask: self.lists.mean_table.len() as u32 - 1,
             pad: 0,
@@ -204,51 +214,43 @@ impl GpuOverlap {
     fn run(
         &self,
         gpu: &Gpu,
-        arena: &Arena,
-        narrow: &GpuNarrow,
+        (arena, narrow): (&Arena, &GpuNarrow),
         meetings: &Buffer<Meeting>,
         items: &[u32],
         rounds: usize,
+        room: &[u32; COUNTERS],
     ) -> Result<([u32; COUNTERS], Vec<StageTiming>), GpuError> {
-        let l = &self.lists;
+        let Lists { counters, frontier, raws, firsts, leads, sums, means, heads, nexts, columns, .. } =
+            &self.lists;
+        let (raw_table, mean_table) = (&self.lists.raw_table, &self.lists.mean_table);
         let mut zero = [0u32; COUNTERS];
         zero[0] = (items.len() / ITEM_WORDS) as u32;
-        l.counters.write(gpu, 0, &zero);
-        l.frontier[0].write(gpu, 0, items);
+        counters.write(gpu, 0, &zero);
+        frontier[0].write(gpu, 0, items);
         let mut rec = Recorder::new(gpu, "overlap");
-        for cleared in [&l.raw_table, &l.leads, &l.sums, &l.mean_table, &l.heads] {
+        for cleared in [raw_table, leads, sums, mean_table, heads] {
             rec.encoder().clear_buffer(cleared.raw(), 0, None);
         }
         rec.stage("overlap walk");
-        let (nodes, surfels, meetings) = (arena.nodes.raw(), narrow.surfels().raw(), meetings.raw());
+        let (nodes, surfels) = (&arena.nodes, narrow.surfels());
         for round in 0..rounds {
-            let params = gpu.uniform(&self.params(round));
-            let (from, to) = (l.frontier[round % 2].raw(), l.frontier[1 - round % 2].raw());
-            let counters = l.counters.raw();
-            let bound =
-                self.meet.bind(gpu, &[&params, meetings, nodes, surfels, from, to, l.raws.raw(), counters]);
-            rec.dispatch(&self.meet, &bound, groups_for(8 * self.expected[round] as usize));
+            let (here, below) = (&frontier[round % 2], &frontier[1 - round % 2]);
+            let given = bind![meetings, nodes, surfels, here, below, raws, counters];
+            rec.run(&self.meet, 8 * room[round] as usize, &self.params(round, room), given)?;
         }
         rec.stage("overlap means");
-        let params = &gpu.uniform(&self.params(rounds));
-        let (raws, firsts, leads) = (l.raws.raw(), l.firsts.raw(), l.leads.raw());
-        let (sums, means, counters) = (l.sums.raw(), l.means.raw(), l.counters.raw());
-        let (heads, nexts) = (l.heads.raw(), l.nexts.raw());
-        let (of_raws, of_means) = (self.expected[RAWS] as usize, 3 * self.expected[MEANS] as usize);
-        let mut pass = |kernel: &Kernel, count: usize, buffers: &[&wgpu::Buffer]| {
-            rec.dispatch(kernel, &kernel.bind(gpu, buffers), groups_for(count));
-        };
-        pass(&self.lead, of_raws, &[params, raws, l.raw_table.raw(), firsts, leads, counters]);
-        pass(&self.sum, of_raws, &[params, raws, firsts, leads, sums, counters]);
-        pass(&self.mean, of_raws, &[params, raws, firsts, leads, sums, means, counters]);
-        pass(&self.link, of_means, &[params, means, l.mean_table.raw(), heads, nexts, counters]);
-        let columns = l.columns.raw();
-        let buffers = [params, meetings, nodes, surfels, means, heads, nexts, columns, counters];
+        let params = self.params(rounds, room);
+        let (of_raws, of_means) = (room[RAWS] as usize, 3 * room[MEANS] as usize);
+        rec.run(&self.lead, of_raws, &params, bind![raws, table: raw_table, firsts, leads, counters])?;
+        rec.run(&self.sum, of_raws, &params, bind![raws, firsts, leads, sums, counters])?;
+        rec.run(&self.mean, of_raws, &params, bind![raws, firsts, leads, sums, means, counters])?;
+        rec.run(&self.link, of_means, &params, bind![means, table: mean_table, heads, nexts, counters])?;
         rec.stage("overlap columns");
-        rec.dispatch(&self.column, &self.column.bind(gpu, &buffers), groups_for(of_means));
+        let given = bind![meetings, nodes, surfels, means, heads, nexts, columns, counters];
+        rec.run(&self.column, of_means, &params, given)?;
         let timings = rec.submit_timed()?;
         let mut counts = [0; COUNTERS];
-        counts.copy_from_slice(&l.counters.read(gpu)?);
+        counts.copy_from_slice(&counters.read(gpu)?);
         Ok((counts, timings))
     }
 
@@ -328,4 +330,17 @@ fn hand_over(
         out.push(finish([Some(a.id), Some(b.id)], pair.levels, size, &to_world, &points, columns.collect()));
     }
     out
+}
+
+/// What the kernels of pairs share with Rust.
+#[cfg(test)]
+pub(crate) fn layouts() -> Vec<crate::gpu::Layout> {
+    use crate::gpu::{Layout, Shared};
+    vec![
+        Meeting::LAYOUT,
+        OverlapParams::LAYOUT,
+        Layout::words("Raw", RAW_WORDS),
+        Layout::words("Mean", MEAN_WORDS),
+        Layout::words("Stretch", COLUMN_WORDS),
+    ]
 }

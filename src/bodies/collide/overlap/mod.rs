@@ -11,6 +11,9 @@ mod parity;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+pub(crate) use {gpu::layouts, parity::run_every_kernel};
+
 pub use gpu::GpuOverlap;
 
 use super::{cell_size, cells_to_world};

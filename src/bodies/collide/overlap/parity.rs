@@ -126,6 +126,23 @@ fn apart(want: &[Overlap], got: &[Overlap]) -> f64 {
     shares.into_iter().fold(0.0, f64::max)
 }
 
+/// Dispatches every kernel of this folder and the one above.
+pub(crate) fn run_every_kernel() {
+    let Some(mut stage) = Stage::new() else { return };
+    let mut w = crowd(0.3);
+    stage.insert(&mut w);
+    let pairs = all_pairs(&w);
+    let mut passes = GpuOverlap::new(&stage.gpu).expect("kernels");
+    stage.find(&mut passes, &mut w, &pairs);
+    let mut shapes = Shapes::default();
+    stage.narrow = GpuNarrow::new(&stage.gpu).expect("kernels");
+    stage.narrow.prepare(&stage.gpu, &pairs, &w.bodies, &mut shapes).expect("surfels");
+    let directed: Vec<_> =
+        pairs.iter().flat_map(|p| p.directed(&w.bodies, &stage.arena, &mut shapes, 0.01)).collect();
+    let firsts: Vec<_> = pairs.iter().flat_map(|p| p.firsts(&w.bodies)).collect();
+    stage.narrow.find_hits(&stage.gpu, &stage.arena, &directed, &firsts).expect("hits");
+}
+
 /// Rounding may turn a cell or a column over at its edge; more than this is an error.
 const TOLERANCE: f64 = 0.0005;
 
@@ -142,9 +159,7 @@ fn the_gpu_finds_what_pairs_share() {
         assert!(apart(&want, &got) < TOLERANCE);
         let again = stage.find(&mut passes, &mut w, &pairs);
         assert_eq!(got, again, "the same pairs give the same bytes");
-        let mut small = GpuOverlap::new(&stage.gpu).expect("kernels");
-        small.expected = [1; super::gpu::COUNTERS];
-        small.lists = super::gpu::Lists::new(&stage.gpu, &small.expected).expect("room");
+        let mut small = GpuOverlap::with_room(&stage.gpu, [1; super::gpu::COUNTERS]).expect("kernels");
         assert_eq!(got, stage.find(&mut small, &mut w, &pairs), "lists that are too short grow");
     }
     let mut w = crowd(0.0);

@@ -6,10 +6,7 @@
 
 use std::sync::OnceLock;
 
-use crate::{
-    gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, Submissions, groups_for, primitives::Scan},
-    svo::Slot,
-};
+use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Submissions, bind, kernels, shared};
 
 pub(in crate::fracture) mod candidates;
 mod pairs;
@@ -26,38 +23,27 @@ pub(in crate::fracture) struct DescentPass {
     merged: OnceLock<Kernels>,
 }
 
-struct Kernels {
-    count: Kernel,
-    emit: Kernel,
-    leaves_count: Kernel,
-}
-
-impl Kernels {
-    fn new(gpu: &Gpu, merged: bool) -> Self {
-        let kernel = |path| Kernel::with_constants(gpu, path, &[("merged", f64::from(u8::from(merged)))]);
-        Self {
-            count: kernel("fracture/voronoi/descent/count"),
-            emit: kernel("fracture/voronoi/descent/emit"),
-            leaves_count: kernel("fracture/voronoi/descent/leaves_count"),
-        }
+kernels! {
+    struct Kernels {
+        count: "fracture/voronoi/descent/count",
+        emit: "fracture/voronoi/descent/emit",
+        leaves_count: "fracture/voronoi/descent/leaves_count",
     }
 }
 
-/// What the kernels of a descent take as numbers.
-#[repr(C)]
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-pub(in crate::fracture) struct Params {
-    items: u32,
-    child_level: u32,
-    node_base: u32,
-    leaf_base: u32,
+impl Kernels {
+    fn of(gpu: &Gpu, merged: bool) -> Self {
+        let constants = [("merged", f64::from(u8::from(merged)))];
+        Self::with_kernels(&|path| Kernel::with_constants(gpu, path, &constants))
+    }
 }
 
-impl Params {
-    /// For `items` threads: pairs whose octants are of `child_level`, or copies at that level.
-    pub fn new(source: &Source<'_>, items: usize, child_level: u32) -> Self {
-        let Slot { node_base, leaf_base, .. } = source.slot;
-        Self { items: items as u32, child_level, node_base, leaf_base }
+shared! {
+    /// What the kernels of every descent take as numbers: pairs, and the level of their octants.
+    pub(in crate::fracture) struct DescentParams {
+        pairs: u32,
+        child_level: u32,
+        node_base: u32,
     }
 }
 
@@ -122,6 +108,25 @@ impl Descent {
         })
     }
 
+    /// Which octants of its pairs go on, and where each one's begin; returns the totals.
+    fn count(
+        &self,
+        work: &mut Submissions<'_>,
+        kernel: &Kernel,
+        source: &Source<'_>,
+        child_level: u32,
+        stage: &'static str,
+    ) -> Result<[u32; 2], GpuError> {
+        let Self { seeds, candidates, layer, .. } = self;
+        let Layer { pairs, masks, offsets } = layer;
+        let mut rec = work.record(stage);
+        let given = bind![nodes: source.arena.nodes, seeds, candidates, pairs, masks, counts: offsets];
+        rec.run(kernel, layer.len(), &layer.params(source, child_level), given)?;
+        work.scan.run(&mut rec, offsets)?;
+        work.submit(rec);
+        layer.totals(work.gpu)
+    }
+
     /// All levels, the last parent level among them.
     pub fn into_layers(self) -> Vec<Layer> {
         let Self { mut layers, layer, .. } = self;
@@ -138,43 +143,34 @@ impl Descent {
 
 impl DescentPass {
     pub fn new(gpu: &Gpu) -> Self {
-        Self { cells: Kernels::new(gpu, false), merged: OnceLock::new() }
+        Self { cells: Kernels::of(gpu, false), merged: OnceLock::new() }
     }
 
     fn kernels(&self, gpu: &Gpu, descent: &Descent) -> &Kernels {
-        if descent.merged { self.merged.get_or_init(|| Kernels::new(gpu, true)) } else { &self.cells }
+        if descent.merged { self.merged.get_or_init(|| Kernels::of(gpu, true)) } else { &self.cells }
     }
 
     /// Goes on until the pairs are those of parent level `level`.
     pub fn descend(
         &self,
-        gpu: &Gpu,
-        scan: &Scan,
+        work: &mut Submissions<'_>,
         source: &Source<'_>,
         descent: &mut Descent,
         level: u32,
-        clock: &mut Submissions,
     ) -> Result<(), GpuError> {
+        let gpu = work.gpu;
         let kernels = self.kernels(gpu, descent);
         for child_level in descent.layers.len() as u32 + 1..=level {
-            let pairs = descent.layer.len();
-            let params = gpu.uniform(&Params::new(source, pairs, child_level));
-            let mut rec = Recorder::new(gpu, "traverse");
-            let bound = kernels.count.bind(gpu, &inputs(&params, source, descent));
-            rec.dispatch(&kernels.count, &bound, groups_for(pairs));
-            scan.run(&mut rec, &descent.layer.offsets)?;
-            clock.submit(rec);
-
-            let [children, listed] = descent.layer.totals(gpu)?;
+            let [children, listed] = descent.count(work, &kernels.count, source, child_level, "traverse")?;
+            let Descent { seeds, candidates, layer, .. } = &*descent;
+            let Layer { pairs, masks, offsets } = layer;
             let next_pairs = Buffer::zeroed(gpu, "pairs", children as usize)?;
             let next_candidates = Buffer::zeroed(gpu, "candidates", listed as usize)?;
-            let mut rec = Recorder::new(gpu, "traverse");
-            let bound = kernels.emit.bind(
-                gpu,
-                &[&inputs(&params, source, descent)[..], &[next_pairs.raw(), next_candidates.raw()]].concat(),
-            );
-            rec.dispatch(&kernels.emit, &bound, groups_for(pairs));
-            clock.submit(rec);
+            let mut rec = work.record("traverse");
+            let params = layer.params(source, child_level);
+            let given = bind![nodes: source.arena.nodes, seeds, candidates, pairs, masks, offsets, next_pairs, next_candidates];
+            rec.run(&kernels.emit, layer.len(), &params, given)?;
+            work.submit(rec);
             descent.push(gpu, next_pairs)?;
             descent.candidates = next_candidates;
         }
@@ -184,20 +180,12 @@ impl DescentPass {
     /// At the last parent level: which leaves get a copy in each pair's object, and how many copies there are.
     pub fn count_leaves(
         &self,
-        gpu: &Gpu,
-        scan: &Scan,
+        work: &mut Submissions<'_>,
         source: &Source<'_>,
         descent: &Descent,
-        clock: &mut Submissions,
     ) -> Result<usize, GpuError> {
-        let (layer, kernels) = (&descent.layer, self.kernels(gpu, descent));
-        let params = gpu.uniform(&Params::new(source, layer.len(), source.forest.level));
-        let mut rec = Recorder::new(gpu, "boundary set");
-        let bound = kernels.leaves_count.bind(gpu, &inputs(&params, source, descent));
-        rec.dispatch(&kernels.leaves_count, &bound, groups_for(layer.len()));
-        scan.run(&mut rec, &layer.offsets)?;
-        clock.submit(rec);
-        Ok(layer.totals(gpu)?[0] as usize)
+        let kernel = &self.kernels(work.gpu, descent).leaves_count;
+        Ok(descent.count(work, kernel, source, source.forest.level, "boundary set")?[0] as usize)
     }
 }
 
@@ -229,21 +217,4 @@ fn root_pairs(pattern: &Pattern, tree: u32) -> (Vec<[i32; 4]>, Vec<u32>, Vec<Pai
         root.list_count = list_count;
     }
     (seeds, sorted.repeat(2), roots)
-}
-
-/// What every kernel of the descent reads, bindings 0 to 6.
-fn inputs<'b>(
-    params: &'b wgpu::Buffer,
-    source: &'b Source<'_>,
-    descent: &'b Descent,
-) -> [&'b wgpu::Buffer; 7] {
-    [
-        params,
-        source.arena.nodes.raw(),
-        descent.seeds.raw(),
-        descent.layer.pairs.raw(),
-        descent.candidates.raw(),
-        descent.layer.masks.raw(),
-        descent.layer.offsets.raw(),
-    ]
 }

@@ -1,16 +1,21 @@
 //! What the descent hands from level to level: pairs of an object and an octree node. The copying of components uses the same.
 
-use crate::gpu::{Buffer, Gpu, GpuError, read_all};
+use super::DescentParams;
+use crate::{
+    fracture::Source,
+    gpu::{Buffer, Gpu, GpuError, read_all, shared},
+};
 
-/// One object (or component) meeting one octree node, as `fracture/voronoi/exact.wgsl` declares it.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, bytemuck::Pod, bytemuck::Zeroable)]
-pub(in crate::fracture) struct Pair {
-    pub source: u32,
-    pub object: u32,
-    pub key: u32,
-    pub list_first: u32,
-    pub list_count: u32,
+shared! {
+    /// One object (or component) meeting one octree node.
+    #[derive(Debug, Default)]
+    pub(in crate::fracture) struct Pair {
+        source: u32,
+        object: u32,
+        key: u32,
+        list_first: u32,
+        list_count: u32,
+    }
 }
 
 /// The pairs of one parent level in order, their octant masks (low byte stored children, next byte internal), and where each
@@ -34,6 +39,11 @@ impl Layer {
         self.pairs.len()
     }
 
+    /// For a descent of its pairs, whose octants are of `child_level`.
+    pub fn params(&self, source: &Source<'_>, child_level: u32) -> DescentParams {
+        DescentParams { pairs: self.len() as u32, child_level, node_base: source.slot.node_base }
+    }
+
     /// Reads the scanned totals.
     pub fn totals(&self, gpu: &Gpu) -> Result<[u32; 2], GpuError> {
         Ok(totals(gpu, &[&self.offsets])?[0])
@@ -47,31 +57,4 @@ pub(in crate::fracture) fn totals(
 ) -> Result<Vec<[u32; 2]>, GpuError> {
     let ranges: Vec<_> = scanned.iter().map(|buffer| (*buffer, buffer.len() - 1, 1)).collect();
     Ok(read_all(gpu, &ranges)?.into_iter().map(|last| last[0]).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Size and offsets of `Pair` as the shader sees them, so that a changed field cannot go unnoticed.
-    #[test]
-    fn pair_matches_the_shader() {
-        let text = crate::gpu::shaders::source("fracture/voronoi/exact");
-        let module = naga::front::wgsl::parse_str(&text).unwrap();
-        let (_, found) = module.types.iter().find(|(_, t)| t.name.as_deref() == Some("Pair")).unwrap();
-        let naga::TypeInner::Struct { members, span } = &found.inner else { panic!("Pair is no struct") };
-        assert_eq!(*span as usize, size_of::<Pair>());
-        let offsets: Vec<_> =
-            members.iter().map(|m| (m.name.as_deref().unwrap(), m.offset as usize)).collect();
-        assert_eq!(
-            offsets,
-            [
-                ("source", std::mem::offset_of!(Pair, source)),
-                ("object", std::mem::offset_of!(Pair, object)),
-                ("key", std::mem::offset_of!(Pair, key)),
-                ("list_first", std::mem::offset_of!(Pair, list_first)),
-                ("list_count", std::mem::offset_of!(Pair, list_count)),
-            ]
-        );
-    }
 }

@@ -5,18 +5,49 @@
 //! Bricks (a node with its children's masks) are united inside first, then level by level with their neighbours, which are found from
 //! those of the parents.
 
-use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, Submissions, groups_for};
+use crate::{
+    fracture::voronoi::octrees::Octrees,
+    gpu::{Buffer, GpuError, Growing, Submissions, bind, kernels, shared},
+};
 
 pub mod labelling;
 
-use crate::fracture::voronoi::octrees::Octrees;
+kernels! {
+    pub(in crate::fracture) struct IslandsPass {
+        bricks: "fracture/voronoi/islands/bricks",
+        around: "fracture/voronoi/islands/around",
+        hook: "fracture/voronoi/islands/hook",
+        flatten: "fracture/voronoi/islands/flatten",
+        inherit: "fracture/voronoi/islands/inherit",
+    }
+}
 
-pub(in crate::fracture) struct IslandsPass {
-    bricks: Kernel,
-    around: Kernel,
-    hook: Kernel,
-    flatten: Kernel,
-    inherit: Kernel,
+shared! {
+    pub(in crate::fracture) struct BricksParams {
+        parents: u32,
+        trees: u32,
+        finest: u32,
+    }
+
+    /// Of one level, to [`IslandsPass::hook`] and [`IslandsPass::around`].
+    pub(in crate::fracture) struct HookParams {
+        first: u32,
+        count: u32,
+        first_above: u32,
+        is_finest: u32,
+        broken_off: u32,
+    }
+
+    pub(in crate::fracture) struct FlattenParams {
+        nodes: u32,
+        last_first: u32,
+        broken_off: u32,
+    }
+
+    pub(in crate::fracture) struct InheritParams {
+        first: u32,
+        count: u32,
+    }
 }
 
 pub(in crate::fracture) struct Islands {
@@ -33,98 +64,70 @@ const PLACES: usize = 27;
 const NOTHING: u32 = u32::MAX;
 const MIDDLE: usize = 13;
 /// Words of a brick.
-const BRICK: usize = 3;
+pub(in crate::fracture) const BRICK: usize = 3;
 /// Components that the list has room for at first.
-const ROOM: usize = 4096;
+const ROOM: u32 = 4096;
 
 impl IslandsPass {
-    pub fn new(gpu: &Gpu) -> Self {
-        Self::with_kernels(&|path| Kernel::new(gpu, path))
-    }
-
-    /// With another way of compiling kernels: tests plant errors.
-    fn with_kernels(kernel: &dyn Fn(&'static str) -> Kernel) -> Self {
-        Self {
-            bricks: kernel("fracture/voronoi/islands/bricks"),
-            around: kernel("fracture/voronoi/islands/around"),
-            hook: kernel("fracture/voronoi/islands/hook"),
-            flatten: kernel("fracture/voronoi/islands/flatten"),
-            inherit: kernel("fracture/voronoi/islands/inherit"),
-        }
-    }
-
     /// `island_level` in 1..=leaf level.
     pub fn run(
         &self,
-        gpu: &Gpu,
+        work: &mut Submissions<'_>,
         octrees: &Octrees,
         island_level: u32,
-        clock: &mut Submissions,
     ) -> Result<Islands, GpuError> {
-        let last = island_level - 1;
-        let hooked = self.unite(gpu, octrees, last as usize, clock)?;
+        let (gpu, last) = (work.gpu, island_level - 1);
+        let hooked = self.unite(work, octrees, last as usize)?;
 
-        let elements = octrees.level_start[island_level as usize];
-        let labels = Buffer::zeroed(gpu, "labels", octrees.nodes.len())?;
-        let broken_off = hooked.len() as u32 - 1;
-        let params = gpu.uniform(&[elements, octrees.level_start[last as usize], broken_off, 0]);
-        let mut room = ROOM;
-        loop {
-            let found: Buffer<[u32; 2]> = Buffer::zeroed(gpu, "components", 1 + room)?;
-            let mut rec = Recorder::new(gpu, "islands");
-            let bound = self.flatten.bind(
-                gpu,
-                &[&params, octrees.nodes.raw(), octrees.info.raw(), hooked.raw(), labels.raw(), found.raw()],
-            );
-            rec.dispatch(&self.flatten, &bound, groups_for(elements as usize));
-            for l in last as usize..octrees.level_start.len() - 2 {
-                let (first, end) = (octrees.level_start[l], octrees.level_start[l + 1]);
-                let range = gpu.uniform(&[first, end - first, 0, 0]);
-                let bound = self.inherit.bind(gpu, &[&range, octrees.nodes.raw(), labels.raw()]);
-                rec.dispatch(&self.inherit, &bound, groups_for((end - first) as usize));
+        let Octrees { nodes, info, level_start, .. } = octrees;
+        let elements = level_start[island_level as usize];
+        let labels = Buffer::zeroed(gpu, "labels", nodes.len())?;
+        let [last_first, _] = octrees.level(last as usize);
+        let params = FlattenParams { nodes: elements, last_first, broken_off: hooked.len() as u32 - 1 };
+        let mut components = Growing::new([ROOM], |needed, _| needed).run(|[room]| {
+            let found: Buffer<[u32; 2]> = Buffer::zeroed(gpu, "components", 1 + *room as usize)?;
+            let mut rec = work.record("islands");
+            rec.run(&self.flatten, elements as usize, &params, bind![nodes, info, hooked, labels, found])?;
+            for l in last as usize..level_start.len() - 2 {
+                let [first, count] = octrees.level(l);
+                let params = InheritParams { first, count };
+                rec.run(&self.inherit, count as usize, &params, bind![nodes, labels])?;
             }
-            clock.submit(rec);
-            let mut components = found.read(gpu)?;
-            let [count, is_broken_off] = components[0];
-            if is_broken_off != 0 {
-                return Err(GpuError::Driver(
+            work.submit(rec);
+            let components = found.read(gpu)?;
+            match components[0] {
+                [count, 0] => Ok(([count], components)),
+                _ => Err(GpuError::Driver(
                     "it ended a loop early while the pieces were told apart; use a lower level, or another adapter"
                         .into(),
-                ));
+                )),
             }
-            let count = count as usize;
-            if count <= room {
-                components.truncate(1 + count);
-                components.remove(0);
-                components.sort_unstable();
-                return Ok(Islands { labels, components, last });
-            }
-            room = count;
-        }
+        })?;
+        components.truncate(1 + components[0][0] as usize);
+        components.remove(0);
+        components.sort_unstable();
+        Ok(Islands { labels, components, last })
     }
 
     /// Parent links of the union-find over the nodes above and at parent level `last`, and one element more: not 0 where the driver
     /// ended a loop before its time.
     fn unite(
         &self,
-        gpu: &Gpu,
+        work: &mut Submissions<'_>,
         octrees: &Octrees,
         last: usize,
-        clock: &mut Submissions,
     ) -> Result<Buffer<u32>, GpuError> {
-        let start = &octrees.level_start;
+        let (gpu, Octrees { nodes, info, level_start: start, .. }) = (work.gpu, octrees);
         let (trees, parents) = (start[1], start[last]);
         let finest = start[last.saturating_sub(1)];
-        let hooked = Buffer::zeroed(gpu, "hooked labels", start[last + 1] as usize + 1)?;
+        let labels = Buffer::zeroed(gpu, "hooked labels", start[last + 1] as usize + 1)?;
         let broken_off = start[last + 1];
         let bricks = Buffer::<u32>::zeroed(gpu, "bricks", parents as usize * BRICK)?;
         let parent_of = Buffer::<u32>::zeroed(gpu, "parents", parents as usize)?;
-        let mut rec = Recorder::new(gpu, "islands");
-        let params = gpu.uniform(&[parents, trees, finest, 0]);
-        let bound = self
-            .bricks
-            .bind(gpu, &[&params, octrees.nodes.raw(), bricks.raw(), parent_of.raw(), hooked.raw()]);
-        rec.dispatch(&self.bricks, &bound, groups_for(parents.max(trees) as usize));
+        let mut rec = work.record("islands");
+        let params = BricksParams { parents, trees, finest };
+        let given = bind![nodes, bricks, parent_of, labels];
+        rec.run(&self.bricks, parents.max(trees) as usize, &params, given)?;
 
         let mut rows = vec![NOTHING; trees as usize * PLACES];
         for (root, row) in rows.chunks_exact_mut(PLACES).enumerate() {
@@ -132,42 +135,21 @@ impl IslandsPass {
         }
         let mut above = Buffer::from_slice(gpu, "places round nodes", &rows)?;
         for l in 1..last {
-            let (first, count) = (start[l], start[l + 1] - start[l]);
-            let params =
-                gpu.uniform(&[first, count, start[l - 1], u32::from(l + 1 == last), broken_off, 0, 0, 0]);
-            let bound = self.hook.bind(
-                gpu,
-                &[
-                    &params,
-                    octrees.nodes.raw(),
-                    octrees.info.raw(),
-                    parent_of.raw(),
-                    above.raw(),
-                    bricks.raw(),
-                    hooked.raw(),
-                ],
-            );
-            rec.dispatch(&self.hook, &bound, groups_for(count as usize));
+            let [first, count] = octrees.level(l);
+            let is_finest = u32::from(l + 1 == last);
+            let params = HookParams { first, count, first_above: start[l - 1], is_finest, broken_off };
+            let given = bind![nodes, info, parent_of, above, bricks, labels];
+            rec.run(&self.hook, count as usize, &params, given)?;
             if l + 1 == last {
                 break;
             }
             let around = Buffer::zeroed(gpu, "places round nodes", count as usize * PLACES)?;
-            let bound = self.around.bind(
-                gpu,
-                &[
-                    &params,
-                    octrees.nodes.raw(),
-                    octrees.info.raw(),
-                    parent_of.raw(),
-                    above.raw(),
-                    around.raw(),
-                ],
-            );
-            rec.dispatch(&self.around, &bound, groups_for(around.len()));
+            let given = bind![nodes, info, parent_of, above, around];
+            rec.run(&self.around, around.len(), &params, given)?;
             above = around;
         }
-        clock.submit(rec);
-        Ok(hooked)
+        work.submit(rec);
+        Ok(labels)
     }
 }
 
@@ -179,7 +161,7 @@ mod tests {
             FractureError, Fracturer, Recipe, Source,
             voronoi::testing::{comb, seeds},
         },
-        gpu::shaders,
+        gpu::{Gpu, Kernel, shaders},
         svo::Arena,
     };
 
@@ -211,22 +193,6 @@ mod tests {
             let refused = run(path, condition).unwrap_err();
             assert!(matches!(refused, FractureError::Gpu(GpuError::Driver(_))), "{path}: {refused}");
             assert!(refused.to_string().contains("ended a loop early"), "{path}: {refused}");
-        }
-    }
-
-    /// The buffers are sized in words; the shaders say what a word is.
-    #[test]
-    fn bricks_and_labelled_voxels_match_the_shaders() {
-        for (shader, name, words) in [
-            ("fracture/voronoi/islands/hook", "Brick", BRICK),
-            ("fracture/voronoi/islands/labelling/spread", "Voxel", 2),
-            ("fracture/voronoi/islands/labelling/spread", "Group", 2),
-            ("fracture/voronoi/islands/labelling/spread", "Launch", 2),
-        ] {
-            let module = naga::front::wgsl::parse_str(&crate::gpu::shaders::source(shader)).unwrap();
-            let (_, found) = module.types.iter().find(|(_, t)| t.name.as_deref() == Some(name)).unwrap();
-            let naga::TypeInner::Struct { span, .. } = &found.inner else { panic!("{name} is no struct") };
-            assert_eq!(*span as usize, 4 * words, "{name}");
         }
     }
 }

@@ -36,3 +36,11 @@ pub(in crate::fracture) struct Octrees {
     pub level_start: Vec<u32>,
     pub leaves: LeafBuffers,
 }
+
+impl Octrees {
+    /// First node of a level, and how many there are.
+    pub fn level(&self, level: usize) -> [u32; 2] {
+        let first = self.level_start[level];
+        [first, self.level_start[level + 1] - first]
+    }
+}

@@ -3,65 +3,64 @@
 //!
 //! In: layers. Out: octrees, breadth-first and tree-major.
 
+use super::{LeafBuffers, Octrees};
 use crate::{
-    gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, Submissions, groups_for, primitives::Scan, read_all},
+    fracture::voronoi::descent::Layer,
+    gpu::{Buffer, GpuError, Submissions, bind, kernels, read_all, shared},
     svo::Node,
 };
 
-use super::{LeafBuffers, Octrees};
-use crate::fracture::voronoi::descent::Layer;
+kernels! {
+    pub(in crate::fracture) struct PrunePass {
+        keep: "fracture/voronoi/octrees/prune_keep",
+        write: "fracture/voronoi/octrees/prune_write",
+    }
+}
 
-pub(in crate::fracture) struct PrunePass {
-    keep: Kernel,
-    write: Kernel,
+shared! {
+    pub(in crate::fracture) struct PruneKeepParams {
+        pairs: u32,
+        last: u32,
+        root: u32,
+    }
+
+    pub(in crate::fracture) struct PruneWriteParams {
+        pairs: u32,
+        last: u32,
+        node_base: u32,
+        child_base: u32,
+    }
 }
 
 impl PrunePass {
-    pub fn new(gpu: &Gpu) -> Self {
-        Self {
-            keep: Kernel::new(gpu, "fracture/voronoi/octrees/prune_keep"),
-            write: Kernel::new(gpu, "fracture/voronoi/octrees/prune_write"),
-        }
-    }
-
     /// The second result is the scanned survivors of level 0: element i + 1 differs from element i where pair i of the first layer
     /// survived.
     pub fn run(
         &self,
-        gpu: &Gpu,
-        scan: &Scan,
+        work: &mut Submissions<'_>,
         layers: &[Layer],
         leaves: LeafBuffers,
-        clock: &mut Submissions,
     ) -> Result<(Octrees, Vec<[u32; 2]>), GpuError> {
         // Bottom level first; reversed below.
+        let gpu = work.gpu;
         let mut keeps: Vec<Buffer<[u32; 2]>> = Vec::with_capacity(layers.len());
-        let mut rec = Recorder::new(gpu, "octrees");
+        let mut rec = work.record("octrees");
         let none = Buffer::<[u32; 2]>::zeroed(gpu, "nothing below", 1)?;
         let nothing = Buffer::<u32>::zeroed(gpu, "no masks below", 1)?;
-        for (i, layer) in layers.iter().rev().enumerate() {
+        for (l, layer) in layers.iter().enumerate().rev() {
+            let Layer { offsets, masks, .. } = layer;
             let keep = Buffer::zeroed(gpu, "survivors", layer.len() + 1)?;
-            let params =
-                gpu.uniform(&[layer.len() as u32, u32::from(i == 0), u32::from(i + 1 == layers.len()), 0]);
-            let below = keeps.last().unwrap_or(&none);
-            let masks_below = if i == 0 { &nothing } else { &layers[layers.len() - i].masks };
-            let bound = self.keep.bind(
-                gpu,
-                &[
-                    &params,
-                    layer.offsets.raw(),
-                    below.raw(),
-                    masks_below.raw(),
-                    layer.masks.raw(),
-                    keep.raw(),
-                ],
-            );
-            rec.dispatch(&self.keep, &bound, groups_for(layer.len()));
-            scan.run(&mut rec, &keep)?;
+            let kept_below = keeps.last().unwrap_or(&none);
+            let masks_below = layers.get(l + 1).map_or(&nothing, |below| &below.masks);
+            let last = u32::from(l + 1 == layers.len());
+            let params = PruneKeepParams { pairs: layer.len() as u32, last, root: u32::from(l == 0) };
+            let given = bind![offsets, kept_below, masks_below, masks, keep];
+            rec.run(&self.keep, layer.len(), &params, given)?;
+            work.scan.run(&mut rec, &keep)?;
             keeps.push(keep);
         }
         keeps.reverse();
-        clock.submit(rec);
+        work.submit(rec);
 
         // The survivors of level 0 in full, of the others the total.
         let ranges: Vec<_> = keeps
@@ -77,31 +76,19 @@ impl PrunePass {
         }
         let roots = kept.swap_remove(0);
         let count = level_start[layers.len()] as usize;
-        let nodes: Buffer<Node> = Buffer::zeroed(gpu, "piece nodes", count)?;
-        let info = Buffer::zeroed(gpu, "node places", count)?;
-        let mut rec = Recorder::new(gpu, "octrees");
+        let out_nodes: Buffer<Node> = Buffer::zeroed(gpu, "piece nodes", count)?;
+        let out_info = Buffer::zeroed(gpu, "node places", count)?;
+        let mut rec = work.record("octrees");
         for (l, layer) in layers.iter().enumerate() {
-            let last = l + 1 == layers.len();
-            let params =
-                gpu.uniform(&[layer.len() as u32, u32::from(last), level_start[l], level_start[l + 1]]);
-            let below = if last { &none } else { &keeps[l + 1] };
-            let bound = self.write.bind(
-                gpu,
-                &[
-                    &params,
-                    layer.pairs.raw(),
-                    layer.masks.raw(),
-                    layer.offsets.raw(),
-                    keeps[l].raw(),
-                    below.raw(),
-                    keeps[0].raw(),
-                    nodes.raw(),
-                    info.raw(),
-                ],
-            );
-            rec.dispatch(&self.write, &bound, groups_for(layer.len()));
+            let Layer { pairs, masks, offsets } = layer;
+            let (node_base, child_base) = (level_start[l], level_start[l + 1]);
+            let last = u32::from(l + 1 == layers.len());
+            let params = PruneWriteParams { pairs: layer.len() as u32, last, node_base, child_base };
+            let (keep, kept_roots, kept_below) = (&keeps[l], &keeps[0], keeps.get(l + 1).unwrap_or(&none));
+            let given = bind![pairs, masks, offsets, keep, kept_below, kept_roots, out_nodes, out_info];
+            rec.run(&self.write, layer.len(), &params, given)?;
         }
-        clock.submit(rec);
-        Ok((Octrees { nodes, info, level_start, leaves }, roots))
+        work.submit(rec);
+        Ok((Octrees { nodes: out_nodes, info: out_info, level_start, leaves }, roots))
     }
 }

@@ -2,52 +2,58 @@
 //!
 //! In: cells' octrees and their islands. Out: the components' octrees, in the order of the components.
 
-use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, Submissions, groups_for, primitives::Scan};
-
 use super::{LeafBuffers, Octrees, prune::PrunePass};
-use crate::fracture::voronoi::{
-    descent::{Layer, Pair},
-    islands::Islands,
+use crate::{
+    fracture::voronoi::{
+        descent::{Layer, Pair},
+        islands::Islands,
+    },
+    gpu::{Buffer, GpuError, Submissions, bind, kernels, shared},
 };
 
-pub(in crate::fracture) struct SplitPass {
-    range: Kernel,
-    count: Kernel,
-    emit: Kernel,
-    leaves: Kernel,
+kernels! {
+    pub(in crate::fracture) struct SplitPass {
+        range: "fracture/voronoi/octrees/split_range",
+        count: "fracture/voronoi/octrees/split_count",
+        emit: "fracture/voronoi/octrees/split_emit",
+        leaves: "fracture/voronoi/octrees/split_leaves",
+    }
+}
+
+shared! {
+    pub(in crate::fracture) struct SplitRangeParams {
+        first: u32,
+        count: u32,
+        level: u32,
+        last: u32,
+        island_last: u32,
+    }
+
+    pub(in crate::fracture) struct SplitParams {
+        pairs: u32,
+        last: u32,
+    }
 }
 
 impl SplitPass {
-    pub fn new(gpu: &Gpu) -> Self {
-        Self {
-            range: Kernel::new(gpu, "fracture/voronoi/octrees/split_range"),
-            count: Kernel::new(gpu, "fracture/voronoi/octrees/split_count"),
-            emit: Kernel::new(gpu, "fracture/voronoi/octrees/split_emit"),
-            leaves: Kernel::new(gpu, "fracture/voronoi/octrees/split_leaves"),
-        }
-    }
-
     pub fn run(
         &self,
-        gpu: &Gpu,
-        scan: &Scan,
+        work: &mut Submissions<'_>,
         prune: &PrunePass,
         cells: &Octrees,
         islands: &Islands,
-        clock: &mut Submissions,
     ) -> Result<Octrees, GpuError> {
+        let (gpu, nodes, labels) = (work.gpu, &cells.nodes, &islands.labels);
         let levels = cells.level_start.len() - 1;
-        let ranges: Buffer<[u32; 2]> = Buffer::zeroed(gpu, "label ranges", cells.nodes.len())?;
-        let mut rec = Recorder::new(gpu, "split");
+        let ranges: Buffer<[u32; 2]> = Buffer::zeroed(gpu, "label ranges", nodes.len())?;
+        let mut rec = work.record("split");
         for l in (0..levels).rev() {
-            let (first, end) = (cells.level_start[l], cells.level_start[l + 1]);
-            let params =
-                gpu.uniform(&[first, end - first, l as u32, levels as u32 - 1, islands.last, 0, 0, 0]);
-            let bound =
-                self.range.bind(gpu, &[&params, cells.nodes.raw(), islands.labels.raw(), ranges.raw()]);
-            rec.dispatch(&self.range, &bound, groups_for((end - first) as usize));
+            let [first, count] = cells.level(l);
+            let (level, last, island_last) = (l as u32, levels as u32 - 1, islands.last);
+            let params = SplitRangeParams { first, count, level, last, island_last };
+            rec.run(&self.range, count as usize, &params, bind![nodes, labels, ranges])?;
         }
-        clock.submit(rec);
+        work.submit(rec);
 
         let components = Buffer::from_slice(gpu, "components", &islands.components)?;
         let roots: Vec<Pair> = islands
@@ -59,67 +65,33 @@ impl SplitPass {
         let mut layer = Layer::new(gpu, Buffer::from_slice(gpu, "pairs", &roots)?)?;
         let mut layers = Vec::with_capacity(levels);
         for l in 0..levels {
+            let Layer { pairs, masks, offsets } = &layer;
             let last = l + 1 == levels;
-            let params = gpu.uniform(&[layer.len() as u32, u32::from(last), 0, 0]);
-            let mut rec = Recorder::new(gpu, "split");
-            let bound = self.count.bind(
-                gpu,
-                &[
-                    &params,
-                    cells.nodes.raw(),
-                    islands.labels.raw(),
-                    ranges.raw(),
-                    components.raw(),
-                    layer.pairs.raw(),
-                    layer.masks.raw(),
-                    layer.offsets.raw(),
-                ],
-            );
-            rec.dispatch(&self.count, &bound, groups_for(layer.len()));
-            scan.run(&mut rec, &layer.offsets)?;
-            clock.submit(rec);
+            let params = SplitParams { pairs: pairs.len() as u32, last: u32::from(last) };
+            let mut rec = work.record("split");
+            let given = bind![nodes, labels, ranges, components, pairs, masks, counts: offsets];
+            rec.run(&self.count, pairs.len(), &params, given)?;
+            work.scan.run(&mut rec, offsets)?;
+            work.submit(rec);
             let children = layer.totals(gpu)?[0] as usize;
 
-            let mut rec = Recorder::new(gpu, "split");
+            let mut rec = work.record("split");
             if last {
                 let leaves = LeafBuffers::new(gpu, children)?;
-                let bound = self.leaves.bind(
-                    gpu,
-                    &[
-                        &params,
-                        cells.nodes.raw(),
-                        layer.pairs.raw(),
-                        layer.masks.raw(),
-                        layer.offsets.raw(),
-                        cells.leaves.place.raw(),
-                        cells.leaves.surface.raw(),
-                        cells.leaves.cuts.raw(),
-                        leaves.place.raw(),
-                        leaves.surface.raw(),
-                        leaves.cuts.raw(),
-                    ],
-                );
-                rec.dispatch(&self.leaves, &bound, groups_for(layer.len()));
-                clock.submit(rec);
+                let LeafBuffers { place, surface, cuts } = &cells.leaves;
+                let given = bind![
+                    nodes, pairs, masks, offsets, place, surface, cuts,
+                    out_place: leaves.place, out_surface: leaves.surface, out_cuts: leaves.cuts,
+                ];
+                rec.run(&self.leaves, pairs.len(), &params, given)?;
+                work.submit(rec);
                 layers.push(layer);
-                let (octrees, _) = prune.run(gpu, scan, &layers, leaves, clock)?;
-                return Ok(octrees);
+                return Ok(prune.run(work, &layers, leaves)?.0);
             }
-            let next = Buffer::zeroed(gpu, "pairs", children)?;
-            let bound = self.emit.bind(
-                gpu,
-                &[
-                    &params,
-                    cells.nodes.raw(),
-                    layer.pairs.raw(),
-                    layer.masks.raw(),
-                    layer.offsets.raw(),
-                    next.raw(),
-                ],
-            );
-            rec.dispatch(&self.emit, &bound, groups_for(layer.len()));
-            clock.submit(rec);
-            layers.push(std::mem::replace(&mut layer, Layer::new(gpu, next)?));
+            let next_pairs = Buffer::zeroed(gpu, "pairs", children)?;
+            rec.run(&self.emit, pairs.len(), &params, bind![nodes, pairs, masks, offsets, next_pairs])?;
+            work.submit(rec);
+            layers.push(std::mem::replace(&mut layer, Layer::new(gpu, next_pairs)?));
         }
         Err(GpuError::Driver("an octree without levels cannot be split".into()))
     }

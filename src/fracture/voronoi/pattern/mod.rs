@@ -14,7 +14,10 @@ use crate::{
 mod local;
 #[cfg(test)]
 mod local_tests;
+mod painted;
 mod presets;
+
+pub use painted::{CellSource, Cells, KeptCells, middle_of, nearest_seed};
 
 /// Seeds fit 2^14 units a grid side; `shaders/fracture/voronoi/exact.wgsl` has the same number.
 pub const UNIT_BITS: u32 = 14;

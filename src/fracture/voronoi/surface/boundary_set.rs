@@ -6,14 +6,13 @@
 
 use std::sync::OnceLock;
 
-use crate::gpu::{Gpu, GpuError, Kernel, Recorder, Submissions, groups_for};
-
-use crate::fracture::{
-    Material, Source, Volume,
-    voronoi::{
-        descent::{Layer, Params},
-        octrees::LeafBuffers,
+use crate::{
+    fracture::{
+        Material, Source, Volume,
+        voronoi::{descent::Layer, octrees::LeafBuffers},
     },
+    gpu::{GpuError, Kernel, Named, Submissions, bind, shared},
+    svo::Slot,
 };
 
 const STAGE: &str = "boundary set";
@@ -27,87 +26,81 @@ pub(in crate::fracture) struct BoundarySetPass {
 /// What gives copies their attributes.
 pub(in crate::fracture) struct Attributes<'a> {
     pub kernel: &'a Kernel,
-    /// Its own bindings, after those of `fracture/voronoi/surface/copy`: what it knows about the cracks.
-    pub surfaces: &'a [&'a wgpu::Buffer],
+    /// Its own variables beside those of `fracture/voronoi/surface/copy`: what it knows about the cracks.
+    pub surfaces: &'a [Named<'a>],
 }
 
-/// What `fracture/voronoi/surface/paint` takes as numbers.
-#[repr(C)]
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-struct Paint {
-    copies: u32,
-    level: u32,
-    pad: [u32; 2],
-    interior: Volume,
+shared! {
+    pub(in crate::fracture) struct PlaceParams {
+        pairs: u32,
+    }
+
+    pub(in crate::fracture) struct CopyParams {
+        copies: u32,
+        level: u32,
+        node_base: u32,
+        leaf_base: u32,
+    }
+
+    pub(in crate::fracture) struct PaintParams {
+        copies: u32,
+        level: u32,
+        pad: [u32; 2],
+        interior: Volume,
+    }
 }
 
 impl BoundarySetPass {
-    pub fn new(gpu: &Gpu) -> Self {
+    pub fn new(gpu: &crate::gpu::Gpu) -> Self {
         Self { place: Kernel::new(gpu, "fracture/voronoi/surface/place"), paint: Default::default() }
     }
 
     /// The `copies` leaves of a counted layer with their attributes. Crack voxels are still without colour.
     pub fn emit(
         &self,
-        gpu: &Gpu,
+        work: &mut Submissions<'_>,
         source: &Source<'_>,
         layer: &Layer,
         copies: usize,
         attributes: &Attributes<'_>,
-        clock: &mut Submissions,
     ) -> Result<LeafBuffers, GpuError> {
-        let leaves = LeafBuffers::new(gpu, copies)?;
-        let level = source.forest.level;
-        let mut rec = Recorder::new(gpu, STAGE);
-        let pairs = gpu.uniform(&[layer.len() as u32, 0, 0, 0]);
-        let bound = self.place.bind(
-            gpu,
-            &[&pairs, layer.pairs.raw(), layer.masks.raw(), layer.offsets.raw(), leaves.place.raw()],
-        );
-        rec.dispatch(&self.place, &bound, groups_for(layer.len()));
+        let leaves = LeafBuffers::new(work.gpu, copies)?;
+        let LeafBuffers { place, surface, cuts } = &leaves;
+        let Layer { pairs, masks, offsets } = layer;
+        let mut rec = work.record(STAGE);
+        let params = PlaceParams { pairs: layer.len() as u32 };
+        rec.run(&self.place, layer.len(), &params, bind![pairs, masks, offsets, out_place: place])?;
 
-        let params = gpu.uniform(&Params::new(source, copies, level));
-        let arena = source.arena;
-        let frame = [
-            &params,
-            arena.nodes.raw(),
-            layer.pairs.raw(),
-            arena.normals.raw(),
-            arena.colors.raw(),
-            arena.cuts.raw(),
-            leaves.place.raw(),
-            leaves.surface.raw(),
-            leaves.cuts.raw(),
+        let (arena, Slot { node_base, leaf_base, .. }) = (source.arena, source.slot);
+        let params = CopyParams { copies: copies as u32, level: source.forest.level, node_base, leaf_base };
+        let frame = bind![
+            nodes: arena.nodes, pairs, source_normals: arena.normals, source_colors: arena.colors,
+            source_cuts: arena.cuts, out_place: place, out_surface: surface, out_cuts: cuts,
         ];
-        let bound = attributes.kernel.bind(gpu, &[&frame[..], attributes.surfaces].concat());
-        rec.dispatch(attributes.kernel, &bound, groups_for(copies));
-        clock.submit(rec);
+        rec.run(attributes.kernel, copies, &params, &[frame, attributes.surfaces].concat())?;
+        work.submit(rec);
         Ok(leaves)
     }
 
     /// Colours the crack voxels on a grid of `level`.
     pub fn paint(
         &self,
-        gpu: &Gpu,
+        work: &mut Submissions<'_>,
         leaves: &LeafBuffers,
         level: u32,
         interior: Volume,
-        clock: &mut Submissions,
-    ) {
+    ) -> Result<(), GpuError> {
         let material = interior.material();
-        let Some(kernel) = self.paint.get((material as usize).wrapping_sub(1)) else { return };
+        let Some(kernel) = self.paint.get((material as usize).wrapping_sub(1)) else { return Ok(()) };
         let kernel = kernel.get_or_init(|| {
-            Kernel::with_constants(
-                gpu,
-                "fracture/voronoi/surface/paint",
-                &[("material", f64::from(material))],
-            )
+            let constants = [("material", f64::from(material))];
+            Kernel::with_constants(work.gpu, "fracture/voronoi/surface/paint", &constants)
         });
-        let copies = leaves.place.len();
-        let params = gpu.uniform(&Paint { copies: copies as u32, level, pad: [0; 2], interior });
-        let mut rec = Recorder::new(gpu, STAGE);
-        let bound = kernel.bind(gpu, &[&params, leaves.place.raw(), leaves.surface.raw()]);
-        rec.dispatch(kernel, &bound, groups_for(copies));
-        clock.submit(rec);
+        let LeafBuffers { place, surface, .. } = leaves;
+        let params = PaintParams { copies: place.len() as u32, level, pad: [0; 2], interior };
+        let mut rec = work.record(STAGE);
+        rec.run(kernel, place.len(), &params, bind![place, surface])?;
+        work.submit(rec);
+        Ok(())
     }
 }

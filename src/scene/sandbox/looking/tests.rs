@@ -11,7 +11,7 @@ fn opened(gpu: &Gpu) -> Sandbox {
     let mut sandbox = Sandbox::new(gpu).unwrap();
     sandbox.open("builtin:vase", 6);
     until(&mut sandbox, Arrived::Opened);
-    sandbox.fracturer.get_or_init(|| Fracturer::new(gpu));
+    sandbox.passes.compiled(gpu).unwrap();
     sandbox
 }
 
@@ -75,7 +75,7 @@ fn the_pinned_impact_is_looked_into_and_then_its_break() {
     assert_eq!(sandbox.looking().subject, Some(Subject::LastBreak));
     let broken = sandbox.inside_overlay().expect("it is drawn");
     let copies = sandbox.last_break().unwrap().counts.fbs;
-    assert_eq!((broken.points.len() as u64, params.surface), (copies, Surface::Planar));
+    assert_eq!((broken.points.len() as u64, params.surface), (copies, crate::fracture::Surface::Planar));
     assert_eq!(broken.points.len(), pinned.points.len(), "what was previewed is what broke");
 
     assert!(sandbox.undo().is_some());

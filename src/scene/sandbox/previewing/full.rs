@@ -67,10 +67,10 @@ impl Sandbox {
         // The handles of the buffers are enough: the lock stays free for whatever comes meanwhile.
         let (arena, def) = (arena.clone(), body.def.clone());
         let (sender, receiver) = mpsc::channel();
-        let (gpu, fracturer, asked) = (self.gpu.clone(), Arc::clone(&self.fracturer), wanted.clone());
+        let (gpu, passes, asked) = (self.gpu.clone(), Arc::clone(&self.passes), wanted.clone());
         let intact = self.is_intact(wanted.aim.body);
         std::thread::spawn(move || {
-            if let Some(Ok(fracturer)) = fracturer.get() {
+            if let Some(fracturer) = passes.ready() {
                 // The receiver only disappears with the sandbox.
                 let _ = sender.send(compute(&gpu, fracturer, &arena, (&def, intact), &asked));
             }

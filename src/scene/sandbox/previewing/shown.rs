@@ -151,7 +151,7 @@ impl Sandbox {
         let level = |id: BodyId| Some(self.body(id)?.def.octree().forest.level);
         let Some(Shown::Pieces(shown)) = self.preview.shown.as_ref().filter(|_| self.shows_pinned()) else {
             let pick = other.filter(|pick| pick.body == pinned.pin.aim.body)?;
-            let middle = crate::scene::kept::middle_of(pick.cell?, 1, level(pick.body)?);
+            let middle = crate::fracture::middle_of(pick.cell?, 1, level(pick.body)?);
             return nearest_seed(seeds, middle, |_| true);
         };
         let at = self.world.bodies.iter().position(|b| b.id == shown.body)?;
@@ -165,7 +165,7 @@ impl Sandbox {
             if let Some(hit) = pick_forest(&shown.forest, octree.tree, from, along)
                 && best.is_none_or(|(t, ..)| hit.t < t)
             {
-                let middle = crate::scene::kept::middle_of(hit.cell, hit.size, shown.forest.level);
+                let middle = crate::fracture::middle_of(hit.cell, hit.size, shown.forest.level);
                 best = Some((hit.t, piece.cell, middle));
             }
         }

@@ -8,7 +8,7 @@ pub(super) fn opened(gpu: &Gpu, level: u32) -> Sandbox {
     sandbox.open("builtin:vase", level);
     until(&mut sandbox, Arrived::Opened);
     // The passes, as the window's worker makes them.
-    sandbox.fracturer.get_or_init(|| Fracturer::new(gpu));
+    sandbox.passes.compiled(gpu).unwrap();
     sandbox
 }
 

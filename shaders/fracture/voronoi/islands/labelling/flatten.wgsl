@@ -2,12 +2,12 @@
 // larger label itself; such chains are followed to their ends, unless the run is to show the iteration without. Counts the voxels
 // whose label changed in the iteration.
 // One thread takes one voxel of a launched group. `next` is only read, so the result does not depend on the order of threads.
-//#include shared/linear_id
+//#include shared/thread
 //#include fracture/voronoi/islands/labelling/voxels
 
-struct Params { threads: u32, launches: u32, flatten: u32 }
+struct LabelFlattenParams { threads: u32, launches: u32, flatten: u32 }
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> params: LabelFlattenParams;
 @group(0) @binding(1) var<storage, read> ranges: array<Group>;
 @group(0) @binding(2) var<storage, read> launched: array<Launch>;
 @group(0) @binding(3) var<storage, read> next: array<u32>;
@@ -16,13 +16,7 @@ struct Params { threads: u32, launches: u32, flatten: u32 }
 
 //#include fracture/voronoi/islands/labelling/thread
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let t = linear_id(workgroup, groups, local);
+fn thread(t: u32) {
     if t >= params.threads {
         return;
     }

@@ -3,12 +3,12 @@
 // One thread takes one voxel of a launched group and looks in 13 directions, so that two voxels meet once, and in the three faces left
 // for a larger internal node, which cannot look back at each voxel on its side. Neighbours are found by binary search in the group;
 // which exist is kept in `state`, and later launches search for those only.
-//#include shared/linear_id
+//#include shared/thread
 //#include fracture/voronoi/islands/labelling/voxels
 
-struct Params { threads: u32, launches: u32, level: u32, is_first: u32 }
+struct LabelSpreadParams { threads: u32, launches: u32, level: u32, is_first: u32 }
 
-@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(0) var<uniform> params: LabelSpreadParams;
 @group(0) @binding(1) var<storage, read> voxels: array<Voxel>;
 @group(0) @binding(2) var<storage, read> ranges: array<Group>;
 @group(0) @binding(3) var<storage, read> launched: array<Launch>;
@@ -57,13 +57,7 @@ fn beside(group: Group, place: vec3<u32>, size_log2: u32, n: u32) -> u32 {
     return select(NONE, low, covers && large_enough);
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let t = linear_id(workgroup, groups, local);
+fn thread(t: u32) {
     if t >= params.threads {
         return;
     }

@@ -5,13 +5,7 @@
 //#include fracture/voronoi/surface/dusty/records
 //#include fracture/voronoi/surface/dusty/shares
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let i = linear_id(workgroup, groups, local);
+fn thread(i: u32) {
     if i >= params.pairs || (masks[i] & 0xffu) == 0u {
         return;
     }

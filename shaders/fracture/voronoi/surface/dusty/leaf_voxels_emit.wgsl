@@ -4,23 +4,17 @@
 //#include fracture/voronoi/surface/dusty/attributes
 //#include fracture/voronoi/surface/dusty/split
 
-@group(0) @binding(9) var<uniform> shape: Shape;
+@group(0) @binding(9) var<uniform> shape: CrackUniform;
 @group(0) @binding(10) var<storage, read> seeds: array<vec4<i32>>;
 @group(0) @binding(11) var<storage, read> candidates: array<u32>;
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let slot = linear_id(workgroup, groups, local);
+fn thread(slot: u32) {
     if slot >= params.copies {
         return;
     }
     let copy = copy_at(slot);
-    let size = node_edge(params.child_level);
-    let low = node_low(copy.key, params.child_level);
+    let size = node_edge(params.level);
+    let low = node_low(copy.key, params.level);
     let is_crossed = copy.pair.list_count > 0u && pair_crossed(copy.pair, low, size);
     var touched = 0u;
     if is_crossed {

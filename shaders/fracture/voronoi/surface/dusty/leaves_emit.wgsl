@@ -4,22 +4,16 @@
 //#include fracture/voronoi/surface/dusty/attributes
 //#include fracture/voronoi/surface/dusty/records
 
-@group(0) @binding(9) var<uniform> shape: Shape;
+@group(0) @binding(9) var<uniform> shape: CrackUniform;
 @group(0) @binding(10) var<storage, read> records: array<u32>;
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let slot = linear_id(workgroup, groups, local);
+fn thread(slot: u32) {
     if slot >= params.copies {
         return;
     }
     let copy = copy_at(slot);
-    let half = octant_half(params.child_level, shape.transition);
-    let centre = octant_centre(copy.pair.key, copy.key & 7u, params.child_level, shape.transition);
+    let half = octant_half(params.level, shape.transition);
+    let centre = octant_centre(copy.pair.key, copy.key & 7u, params.level, shape.transition);
     if copy.pair.list_count != 0u {
         load_dust(copy.pair.list_first);
     }

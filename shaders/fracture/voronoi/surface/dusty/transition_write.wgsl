@@ -11,11 +11,6 @@ fn keep_record(record: u32, low: vec3<i32>, size: i32) -> u32 {
     return dust_triangles();
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    rewrite_pair(linear_id(workgroup, groups, local));
+fn thread(i: u32) {
+    rewrite_pair(i);
 }

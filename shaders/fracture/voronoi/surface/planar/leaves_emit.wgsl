@@ -43,20 +43,14 @@ fn corners_in(object: i32) -> u32 {
     return mask;
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let slot = linear_id(workgroup, groups, local);
+fn thread(slot: u32) {
     if slot >= params.copies {
         return;
     }
     let copy = copy_at(slot);
     let pair = copy.pair;
-    let edge = node_edge(params.child_level);
-    let low = node_low(copy.key, params.child_level);
+    let edge = node_edge(params.level);
+    let low = node_low(copy.key, params.level);
     let centre = low + vec3<i32>(edge / 2i);
     // Corners of other objects.
     var others = 0u;

@@ -3,7 +3,7 @@
 //#include fracture/voronoi/exact
 
 // As src/fracture/voronoi/surface/rough/uniform.rs packs it.
-struct Shape {
+struct CrackUniform {
     salt: u32,
     offset: u32,
     strength: i32,

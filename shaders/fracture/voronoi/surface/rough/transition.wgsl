@@ -1,14 +1,14 @@
 // The frame of the kernels that make what every crossed transition voxel has and rewrite the pairs for the descent below, as
 // fracture/voronoi/surface/rough/node says: one thread takes one (object, node) pair; `counts` is scanned. A voxel with all vertices in one object is wholly
 // that object's. Included by kernels that say, in keep_record, what a record holds.
-//#include shared/linear_id
+//#include shared/thread
 //#include fracture/voronoi/surface/rough/corners
 //#include fracture/voronoi/surface/rough/node
 
-struct Params { pairs: u32 }
+struct TransitionParams { pairs: u32 }
 
-@group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<uniform> shape: Shape;
+@group(0) @binding(0) var<uniform> params: TransitionParams;
+@group(0) @binding(1) var<uniform> shape: CrackUniform;
 @group(0) @binding(2) var<storage, read> seeds: array<vec4<i32>>;
 @group(0) @binding(3) var<storage, read> candidates: array<u32>;
 @group(0) @binding(4) var<storage, read> counts: array<vec2<u32>>;

@@ -2,27 +2,45 @@
 //!
 //! In: voxels by cell. Out: labels and what an iteration did. The kernels say what is done; `plain.rs` is the same without them.
 
-use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, Submissions, groups_for};
-
 use super::Voxels;
-use crate::fracture::voronoi::{islands::Islands, octrees::Octrees};
+use crate::{
+    fracture::voronoi::{islands::Islands, octrees::Octrees},
+    gpu::{Buffer, Gpu, GpuError, Recorder, Submissions, bind, kernels, shared},
+};
 
-/// The compiled passes.
-pub struct IterativePass {
-    spread: Kernel,
-    flatten: Kernel,
+kernels! {
+    /// The compiled passes.
+    pub struct IterativePass {
+        spread: "fracture/voronoi/islands/labelling/spread",
+        flatten: "fracture/voronoi/islands/labelling/flatten",
+    }
+}
+
+shared! {
+    pub(in crate::fracture) struct LabelSpreadParams {
+        threads: u32,
+        launches: u32,
+        level: u32,
+        is_first: u32,
+    }
+
+    pub(in crate::fracture) struct LabelFlattenParams {
+        threads: u32,
+        launches: u32,
+        flatten: u32,
+    }
 }
 
 /// A labelling under way. Labels never fall, and end as the largest index of each component.
 pub struct IterativeRun {
     level: u32,
-    ranges: Vec<[u32; 2]>,
+    groups: Vec<[u32; 2]>,
     done: Vec<bool>,
     iteration: u32,
     launched: u64,
     flattens: bool,
-    voxel_words: Buffer<[u32; 2]>,
-    range_words: Buffer<[u32; 2]>,
+    voxels: Buffer<[u32; 2]>,
+    ranges: Buffer<[u32; 2]>,
     labels: Buffer<u32>,
     next: Buffer<u32>,
     state: Buffer<u32>,
@@ -51,15 +69,6 @@ impl Step {
 }
 
 impl IterativePass {
-    /// Compiles the passes.
-    #[must_use]
-    pub fn new(gpu: &Gpu) -> Self {
-        Self {
-            spread: Kernel::new(gpu, "fracture/voronoi/islands/labelling/spread"),
-            flatten: Kernel::new(gpu, "fracture/voronoi/islands/labelling/flatten"),
-        }
-    }
-
     /// Labels `voxels` to the end.
     ///
     /// # Errors
@@ -75,18 +84,18 @@ impl IterativePass {
     /// The cells' islands, in the form that the union-find gives: a node's label is the smallest node index of its component.
     pub(in crate::fracture) fn islands(
         &self,
-        gpu: &Gpu,
+        work: &mut Submissions<'_>,
         octrees: &Octrees,
         island_level: u32,
-        clock: &mut Submissions,
     ) -> Result<Islands, GpuError> {
+        let gpu = work.gpu;
         let nodes = octrees.nodes.read(gpu)?;
         let leaf_level = octrees.level_start.len() as u32 - 1;
         let trees: Vec<u32> = (0..octrees.level_start[1]).collect();
         let voxels = Voxels::of_nodes(&nodes, leaf_level, island_level, &trees, true);
         let mut run = IterativeRun::new(gpu, &voxels)?;
         while !run.finished() {
-            clock.submit(run.record(gpu, self, "islands")?);
+            work.submit(run.record(gpu, self, "islands")?);
             run.finish_step(gpu)?;
         }
         let found = run.labels(gpu)?;
@@ -133,9 +142,9 @@ impl IterativeRun {
             iteration: 0,
             launched: 0,
             flattens: true,
-            voxel_words: Buffer::from_slice(gpu, "labelled voxels", &words)?,
-            range_words: Buffer::from_slice(gpu, "labelled groups", &voxels.ranges)?,
-            ranges: voxels.ranges.clone(),
+            voxels: Buffer::from_slice(gpu, "labelled voxels", &words)?,
+            ranges: Buffer::from_slice(gpu, "labelled groups", &voxels.ranges)?,
+            groups: voxels.ranges.clone(),
             labels: Buffer::from_slice(gpu, "labels", &numbers)?,
             next: Buffer::zeroed(gpu, "next labels", numbers.len())?,
             state: Buffer::zeroed(gpu, "known neighbours", numbers.len())?,
@@ -181,45 +190,27 @@ impl IterativeRun {
     ) -> Result<Recorder<'g>, GpuError> {
         let mut launches = Vec::new();
         let mut threads = 0;
-        for (group, [first, end]) in self.ranges.iter().enumerate().filter(|(group, _)| !self.done[*group]) {
+        for (group, [first, end]) in self.groups.iter().enumerate().filter(|(group, _)| !self.done[*group]) {
             launches.push([group as u32, threads]);
             threads += end - first;
         }
         let count = launches.len() as u32;
-        let spread_params = gpu.uniform(&[threads, count, self.level, u32::from(self.iteration == 0)]);
-        let flatten_params = gpu.uniform(&[threads, count, u32::from(self.flattens), 0]);
         let launched = Buffer::from_slice(gpu, "launched groups", &launches)?;
+        let is_first = u32::from(self.iteration == 0);
         self.iteration += 1;
         self.launched = u64::from(threads);
 
         let mut rec = Recorder::new(gpu, stage);
-        rec.encoder().copy_buffer_to_buffer(self.labels.raw(), 0, self.next.raw(), 0, self.next.bytes());
-        rec.encoder().clear_buffer(self.changes.raw(), 0, None);
-        let bound = pass.spread.bind(
-            gpu,
-            &[
-                &spread_params,
-                self.voxel_words.raw(),
-                self.range_words.raw(),
-                launched.raw(),
-                self.labels.raw(),
-                self.state.raw(),
-                self.next.raw(),
-            ],
-        );
-        rec.dispatch(&pass.spread, &bound, groups_for(threads as usize));
-        let bound = pass.flatten.bind(
-            gpu,
-            &[
-                &flatten_params,
-                self.range_words.raw(),
-                launched.raw(),
-                self.next.raw(),
-                self.labels.raw(),
-                self.changes.raw(),
-            ],
-        );
-        rec.dispatch(&pass.flatten, &bound, groups_for(threads as usize));
+        let Self { voxels, ranges, labels, next, state, changes, .. } = &*self;
+        rec.encoder().copy_buffer_to_buffer(labels.raw(), 0, next.raw(), 0, next.bytes());
+        rec.encoder().clear_buffer(changes.raw(), 0, None);
+        let params = LabelSpreadParams { threads, launches: count, level: self.level, is_first };
+        let given = bind![voxels, ranges, launched, labels, state, next];
+        rec.run(&pass.spread, threads as usize, &params, given)?;
+        let flatten = u32::from(self.flattens);
+        let params = LabelFlattenParams { threads, launches: count, flatten };
+        let given = bind![ranges, launched, next, labels, changes];
+        rec.run(&pass.flatten, threads as usize, &params, given)?;
         Ok(rec)
     }
 

@@ -8,7 +8,7 @@
 //! can be shown forwards and backwards; the paper's threads also loop until their own neighbourhood is even. And it can be given the
 //! inside as well, as internal nodes of any size (`solid`): boundary voxels alone turn the wall of a sealed cavity into a false piece.
 
-mod iterative;
+pub(in crate::fracture) mod iterative;
 pub mod plain;
 mod playback;
 #[cfg(test)]

@@ -19,12 +19,13 @@ use crate::{
             testing::forest_of,
         },
     },
-    gpu::{Buffer, Gpu, Submissions},
+    gpu::{Buffer, Gpu, Submissions, primitives::Scan},
     svo::{Arena, Forest, morton},
 };
 
 struct Bench {
     gpu: Gpu,
+    scan: Scan,
     union_find: IslandsPass,
     iterative: IterativePass,
     fracturer: Fracturer,
@@ -37,16 +38,16 @@ impl Bench {
             let gpu = Gpu::headless().expect("the tests need a Vulkan adapter, a software one will do");
             let (union_find, iterative) = (IslandsPass::new(&gpu), IterativePass::new(&gpu));
             let fracturer = Fracturer::new(&gpu).unwrap();
-            Self { gpu, union_find, iterative, fracturer }
+            Self { scan: Scan::new(&gpu), gpu, union_find, iterative, fracturer }
         })
     }
 
     fn islands(&self, forest: &Forest, labelling: Labelling) -> Islands {
         let octrees = octrees_of(&self.gpu, forest);
-        let mut clock = Submissions::default();
+        let mut work = Submissions::new(&self.gpu, &self.scan);
         match labelling {
-            Labelling::UnionFind => self.union_find.run(&self.gpu, &octrees, forest.level, &mut clock),
-            Labelling::Iterative => self.iterative.islands(&self.gpu, &octrees, forest.level, &mut clock),
+            Labelling::UnionFind => self.union_find.run(&mut work, &octrees, forest.level),
+            Labelling::Iterative => self.iterative.islands(&mut work, &octrees, forest.level),
         }
         .unwrap()
     }

@@ -16,7 +16,7 @@ use crate::{
             octrees::LeafBuffers,
         },
     },
-    gpu::{Gpu, GpuError, Kernel, Submissions, primitives::Scan},
+    gpu::{Gpu, GpuError, Kernel, Submissions, bind},
 };
 
 pub(in crate::fracture) struct PlanarPass {
@@ -39,20 +39,19 @@ impl PlanarPass {
     /// Walks from the root to the leaves, whose colours are still missing.
     pub fn run(
         &self,
-        gpu: &Gpu,
-        scan: &Scan,
+        work: &mut Submissions<'_>,
         (passes, boundary_set): (&DescentPass, &BoundarySetPass),
         source: &Source<'_>,
         pattern: &Pattern,
-        clock: &mut Submissions,
     ) -> Result<(Vec<Layer>, LeafBuffers), GpuError> {
+        let gpu = work.gpu;
         let mut descent = Descent::planar(gpu, source, pattern)?;
-        passes.descend(gpu, scan, source, &mut descent, source.forest.level - 1, clock)?;
-        let count = passes.count_leaves(gpu, scan, source, &descent, clock)?;
+        passes.descend(work, source, &mut descent, source.forest.level - 1)?;
+        let count = passes.count_leaves(work, source, &descent)?;
         let kernel = if descent.merged { self.merged.get_or_init(|| kernel(gpu, true)) } else { &self.cells };
-        let surfaces = &[descent.seeds.raw(), descent.candidates.raw()];
+        let surfaces = bind![seeds: descent.seeds, candidates: descent.candidates];
         let attributes = Attributes { kernel, surfaces };
-        let leaves = boundary_set.emit(gpu, source, &descent.layer, count, &attributes, clock)?;
+        let leaves = boundary_set.emit(work, source, &descent.layer, count, &attributes)?;
         Ok((descent.into_layers(), leaves))
     }
 }

@@ -9,7 +9,7 @@ pub(in crate::fracture) mod pass;
 mod shape;
 #[cfg(test)]
 mod tests;
-mod transition;
+pub(in crate::fracture) mod transition;
 mod uniform;
 mod voxel;
 

@@ -7,12 +7,12 @@ use crate::{
     fracture::{
         FractureError, Pattern, Source,
         voronoi::{
-            descent::{Descent, DescentPass, Layer, Params},
+            descent::{Descent, DescentPass, Layer},
             octrees::LeafBuffers,
             surface::boundary_set::{Attributes, BoundarySetPass},
         },
     },
-    gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, Submissions, groups_for, primitives::Scan},
+    gpu::{Buffer, Gpu, GpuError, Kernel, Submissions, Uniform, bind},
 };
 
 use super::{
@@ -66,26 +66,28 @@ impl RoughPass {
     /// Walks from the root to the leaves, whose colours are still missing.
     pub fn run(
         &self,
-        work: &mut CrackWork<'_>,
-        copies: &BoundarySetPass,
+        work: &mut Submissions<'_>,
+        crack: &Cracking<'_>,
+        boundary_set: &BoundarySetPass,
         pattern: &Pattern,
     ) -> Result<(Vec<Layer>, LeafBuffers), GpuError> {
-        let (gpu, source) = (work.gpu, work.source);
-        let mut descent = Descent::new(gpu, source, pattern, |_| true)?;
-        let leaves = if work.words.transition == source.forest.level {
-            work.planar(&mut descent, work.words.transition - 1)?;
-            let count = work.traverse.count_leaves(gpu, work.scan, source, &descent, work.clock)?;
-            let surfaces = &[&work.shape, descent.seeds.raw(), descent.candidates.raw()];
+        let source = crack.source;
+        let mut descent = Descent::new(work.gpu, source, pattern, |_| true)?;
+        let leaves = if crack.words.transition == source.forest.level {
+            crack.planar(work, &mut descent, crack.words.transition - 1)?;
+            let count = crack.passes.count_leaves(work, source, &descent)?;
+            let surfaces = bind![shape: crack.shape, seeds: descent.seeds, candidates: descent.candidates];
             let attributes = Attributes { kernel: &self.leaf_voxels_emit, surfaces };
-            copies.emit(gpu, source, &descent.layer, count, &attributes, work.clock)?
+            boundary_set.emit(work, source, &descent.layer, count, &attributes)?
         } else {
-            work.planar(&mut descent, work.words.transition)?;
-            let records = self.transition.run(gpu, work.scan, &work.words, &descent, work.clock)?;
-            self.descend(work, &mut descent, &records)?;
-            let count = self.count_leaves(work, &descent, &records)?;
-            let attributes =
-                Attributes { kernel: &self.leaves_emit, surfaces: &[&work.shape, records.raw()] };
-            copies.emit(gpu, source, &descent.layer, count, &attributes, work.clock)?
+            crack.planar(work, &mut descent, crack.words.transition)?;
+            let records = self.transition.run(work, crack, &descent)?;
+            self.descend(work, crack, &mut descent, &records)?;
+            let count =
+                crack.count(work, &self.leaves_count, source.forest.level, &descent.layer, &records)?;
+            let surfaces = bind![shape: crack.shape, records];
+            let attributes = Attributes { kernel: &self.leaves_emit, surfaces };
+            boundary_set.emit(work, source, &descent.layer, count, &attributes)?
         };
         Ok((descent.into_layers(), leaves))
     }
@@ -93,130 +95,97 @@ impl RoughPass {
     /// The crossed transition voxels. Where the leaves are the transition voxels they are made one by one and not kept: none.
     pub fn voxels(
         &self,
-        work: &mut CrackWork<'_>,
+        work: &mut Submissions<'_>,
+        crack: &Cracking<'_>,
         pattern: &Pattern,
     ) -> Result<Vec<TransitionVoxel>, FractureError> {
-        if work.words.transition == work.source.forest.level {
+        if crack.words.transition == crack.source.forest.level {
             return Ok(Vec::new());
         }
-        let mut descent = Descent::new(work.gpu, work.source, pattern, |_| true)?;
-        work.planar(&mut descent, work.words.transition)?;
-        let records = self.transition.run(work.gpu, work.scan, &work.words, &descent, work.clock)?;
+        let mut descent = Descent::new(work.gpu, crack.source, pattern, |_| true)?;
+        crack.planar(work, &mut descent, crack.words.transition)?;
+        let records = self.transition.run(work, crack, &descent)?;
         read_voxels(work.gpu, &descent, &records, &pattern.object_ids())
     }
 
     /// From the transition level to the last parent level.
     fn descend(
         &self,
-        work: &mut CrackWork<'_>,
+        work: &mut Submissions<'_>,
+        crack: &Cracking<'_>,
         descent: &mut Descent,
         records: &Buffer<u32>,
     ) -> Result<(), GpuError> {
-        let gpu = work.gpu;
-        for child_level in work.words.transition + 1..work.source.forest.level {
-            let params = gpu.uniform(&Params::new(work.source, descent.layer.len(), child_level));
-            let children = work.count(&self.count, &params, descent, records)?;
-            let next = Buffer::zeroed(gpu, "pairs", children)?;
-            let mut rec = Recorder::new(gpu, "traverse");
-            let inputs = work.inputs(&params, descent, records);
-            let bound = self.emit.bind(gpu, &[&inputs[..], &[next.raw()]].concat());
-            rec.dispatch(&self.emit, &bound, groups_for(descent.layer.len()));
-            work.clock.submit(rec);
-            descent.push(gpu, next)?;
+        for child_level in crack.words.transition + 1..crack.source.forest.level {
+            let children = crack.count(work, &self.count, child_level, &descent.layer, records)?;
+            let Layer { pairs, masks, offsets } = &descent.layer;
+            let next_pairs = Buffer::zeroed(work.gpu, "pairs", children)?;
+            let mut rec = work.record("traverse");
+            let params = descent.layer.params(crack.source, child_level);
+            let (nodes, shape) = (&crack.source.arena.nodes, &crack.shape);
+            let given = bind![nodes, shape, records, pairs, masks, offsets, next_pairs];
+            rec.run(&self.emit, pairs.len(), &params, given)?;
+            work.submit(rec);
+            descent.push(work.gpu, next_pairs)?;
         }
         Ok(())
-    }
-
-    fn count_leaves(
-        &self,
-        work: &mut CrackWork<'_>,
-        descent: &Descent,
-        records: &Buffer<u32>,
-    ) -> Result<usize, GpuError> {
-        let level = work.source.forest.level;
-        let params = work.gpu.uniform(&Params::new(work.source, descent.layer.len(), level));
-        work.count(&self.leaves_count, &params, descent, records)
     }
 }
 
 /// What the steps of one descent share.
-pub(in crate::fracture) struct CrackWork<'a> {
-    gpu: &'a Gpu,
-    scan: &'a Scan,
-    traverse: &'a DescentPass,
-    source: &'a Source<'a>,
-    words: NoiseWords,
-    shape: wgpu::Buffer,
-    clock: &'a mut Submissions,
+pub(in crate::fracture) struct Cracking<'a> {
+    passes: &'a DescentPass,
+    pub source: &'a Source<'a>,
+    pub words: NoiseWords,
+    pub shape: Uniform<NoiseWords>,
 }
 
-impl<'a> CrackWork<'a> {
-    pub fn new(
-        gpu: &'a Gpu,
-        scan: &'a Scan,
-        traverse: &'a DescentPass,
-        source: &'a Source<'a>,
-        words: NoiseWords,
-        clock: &'a mut Submissions,
-    ) -> Self {
-        Self { gpu, scan, traverse, source, words, shape: gpu.uniform(&words), clock }
+impl<'a> Cracking<'a> {
+    pub fn new(gpu: &Gpu, passes: &'a DescentPass, source: &'a Source<'a>, words: NoiseWords) -> Self {
+        Self { passes, source, words, shape: Uniform::new(gpu, &words) }
     }
 
-    fn planar(&mut self, descent: &mut Descent, level: u32) -> Result<(), GpuError> {
-        self.traverse.descend(self.gpu, self.scan, self.source, descent, level, self.clock)
-    }
-
-    /// What the kernels below the transition level read, bindings 0 to 6.
-    fn inputs<'b>(
-        &'b self,
-        params: &'b wgpu::Buffer,
-        descent: &'b Descent,
-        records: &'b Buffer<u32>,
-    ) -> [&'b wgpu::Buffer; 7] {
-        [
-            params,
-            &self.shape,
-            self.source.arena.nodes.raw(),
-            records.raw(),
-            descent.layer.pairs.raw(),
-            descent.layer.masks.raw(),
-            descent.layer.offsets.raw(),
-        ]
+    fn planar(&self, work: &mut Submissions<'_>, descent: &mut Descent, level: u32) -> Result<(), GpuError> {
+        self.passes.descend(work, self.source, descent, level)
     }
 
     /// Counts the children of the next pairs and where each one's begin; returns how many there are.
     fn count(
-        &mut self,
+        &self,
+        work: &mut Submissions<'_>,
         kernel: &Kernel,
-        params: &wgpu::Buffer,
-        descent: &Descent,
+        child_level: u32,
+        layer: &Layer,
         records: &Buffer<u32>,
     ) -> Result<usize, GpuError> {
-        let mut rec = Recorder::new(self.gpu, "traverse");
-        let bound = kernel.bind(self.gpu, &self.inputs(params, descent, records));
-        rec.dispatch(kernel, &bound, groups_for(descent.layer.len()));
-        self.scan.run(&mut rec, &descent.layer.offsets)?;
-        self.clock.submit(rec);
-        Ok(descent.layer.totals(self.gpu)?[0] as usize)
+        let Layer { pairs, masks, offsets } = layer;
+        let (nodes, shape) = (&self.source.arena.nodes, &self.shape);
+        let mut rec = work.record("traverse");
+        let params = layer.params(self.source, child_level);
+        rec.run(kernel, layer.len(), &params, bind![nodes, shape, records, pairs, masks, counts: offsets])?;
+        work.scan.run(&mut rec, offsets)?;
+        work.submit(rec);
+        Ok(layer.totals(work.gpu)?[0] as usize)
     }
 }
 
 /// Objects (by rank) of `wanted` that get a voxel when the surfaces are planar.
 pub(in crate::fracture) fn planar_objects(
-    work: &mut CrackWork<'_>,
+    work: &mut Submissions<'_>,
+    crack: &Cracking<'_>,
     pattern: &Pattern,
     wanted: impl Fn(u32) -> bool,
 ) -> Result<usize, GpuError> {
-    let mut descent = Descent::new(work.gpu, work.source, pattern, wanted)?;
-    let leaf_level = work.source.forest.level;
+    let mut descent = Descent::new(work.gpu, crack.source, pattern, wanted)?;
+    let leaf_level = crack.source.forest.level;
     for level in 1..leaf_level {
         // Most of what is asked for comes to an end soon.
         if descent.layer.len() > 0 {
-            work.planar(&mut descent, level)?;
+            crack.planar(work, &mut descent, level)?;
         }
     }
     if descent.layer.len() > 0 {
-        work.traverse.count_leaves(work.gpu, work.scan, work.source, &descent, work.clock)?;
+        crack.passes.count_leaves(work, crack.source, &descent)?;
     }
     let mut objects = std::collections::BTreeSet::new();
     let last = leaf_level as usize - 1;

@@ -8,16 +8,22 @@ use crate::{
         FractureError,
         voronoi::descent::{Descent, totals},
     },
-    gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, Submissions, groups_for, primitives::Scan},
+    gpu::{Buffer, Gpu, GpuError, Kernel, Submissions, bind, shared},
     svo::morton,
 };
 
-use super::{NoiseWords, TransitionVoxel, voxel};
+use super::{TransitionVoxel, pass::Cracking, voxel};
 
 /// Words of a crossed voxel, as `shaders/fracture/voronoi/surface/rough/voxel.wgsl` draws them.
 const WORDS: usize = 17;
 /// Words of one with gaps, as `shaders/fracture/voronoi/surface/dusty/voxel.wgsl` draws them.
 const DUST_WORDS: usize = 30;
+
+shared! {
+    pub(in crate::fracture) struct TransitionParams {
+        pairs: u32,
+    }
+}
 
 pub(in crate::fracture) struct TransitionPass {
     count: Kernel,
@@ -46,30 +52,24 @@ impl TransitionPass {
     /// Returns the records, [`WORDS`] or [`DUST_WORDS`] each, one for every pair with a crossed voxel.
     pub fn run(
         &self,
-        gpu: &Gpu,
-        scan: &Scan,
-        shape: &NoiseWords,
+        work: &mut Submissions<'_>,
+        crack: &Cracking<'_>,
         descent: &Descent,
-        clock: &mut Submissions,
     ) -> Result<Buffer<u32>, GpuError> {
+        let (Descent { seeds, candidates, .. }, shape) = (descent, &crack.shape);
         let pairs = &descent.layer.pairs;
-        let params = gpu.uniform(&[pairs.len() as u32, 0, 0, 0]);
-        let shape = gpu.uniform(shape);
-        let counts: Buffer<[u32; 2]> = Buffer::zeroed(gpu, "crossed voxels", pairs.len() + 1)?;
-        let mut rec = Recorder::new(gpu, "transition");
-        let shared = [&params, &shape, descent.seeds.raw(), descent.candidates.raw()];
-        let bound = self.count.bind(gpu, &[&shared[..], &[pairs.raw(), counts.raw()]].concat());
-        rec.dispatch(&self.count, &bound, groups_for(pairs.len()));
-        scan.run(&mut rec, &counts)?;
-        clock.submit(rec);
+        let params = TransitionParams { pairs: pairs.len() as u32 };
+        let counts: Buffer<[u32; 2]> = Buffer::zeroed(work.gpu, "crossed voxels", pairs.len() + 1)?;
+        let mut rec = work.record("transition");
+        rec.run(&self.count, pairs.len(), &params, bind![shape, seeds, candidates, pairs, counts])?;
+        work.scan.run(&mut rec, &counts)?;
+        work.submit(rec);
 
-        let crossed = totals(gpu, &[&counts])?[0][0] as usize;
-        let records = Buffer::zeroed(gpu, "crack surfaces", crossed * self.words)?;
-        let mut rec = Recorder::new(gpu, "transition");
-        let bound =
-            self.write.bind(gpu, &[&shared[..], &[counts.raw(), pairs.raw(), records.raw()]].concat());
-        rec.dispatch(&self.write, &bound, groups_for(pairs.len()));
-        clock.submit(rec);
+        let crossed = totals(work.gpu, &[&counts])?[0][0] as usize;
+        let records = Buffer::zeroed(work.gpu, "crack surfaces", crossed * self.words)?;
+        let mut rec = work.record("transition");
+        rec.run(&self.write, pairs.len(), &params, bind![shape, seeds, candidates, counts, pairs, records])?;
+        work.submit(rec);
         Ok(records)
     }
 }

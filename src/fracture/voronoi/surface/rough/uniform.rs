@@ -1,6 +1,7 @@
 //! The numbers of a [`CrackShape`] as the kernels take them.
 
 use super::{CrackShape, Offset, Sides, UNITS};
+use crate::gpu::layout;
 
 /// Whole-number parameters; field for field what `shaders/fracture/voronoi/surface/rough/noise.wgsl` declares.
 #[repr(C)]
@@ -31,6 +32,10 @@ pub struct NoiseWords {
     /// How much of it the noise takes away at most, 0 to 256.
     pub irregularity: i32,
 }
+
+layout!(NoiseWords as "CrackUniform" {
+    salt, offset, strength, amplitude, frequency, octaves, face, voxel, votes, transition, gap, irregularity
+});
 
 impl NoiseWords {
     /// Rounds a checked shape; `rng` is the fracture's random seed.

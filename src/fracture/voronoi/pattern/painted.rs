@@ -3,14 +3,12 @@
 //! In: a body, an impact, parameters, cells that were painted. Out: the pattern, and the seeds whose cells stay. Preview, painting
 //! and the break itself all draw their cells here, so what was painted is what stays.
 
-use std::path::Path;
-
 use glam::{DVec3, I64Vec3};
 
-use super::read_seeds;
+use super::{Pattern, PatternError, UNIT_BITS};
 use crate::{
-    bodies::BodyDef,
-    fracture::{FractureError, FractureParams, Impact, Pattern, PatternError, UNIT_BITS},
+    fracture::{FractureParams, Impact},
+    shape::Octree,
 };
 
 /// Cells that were painted to stay: the seeds that there were then, and those that were chosen. Other seeds find themselves in it
@@ -55,7 +53,7 @@ impl KeptCells {
 
     /// The same cells with every seed moved by `map`.
     #[must_use]
-    pub(super) fn mapped(&self, map: impl Fn(DVec3) -> DVec3) -> Self {
+    pub(crate) fn mapped(&self, map: impl Fn(DVec3) -> DVec3) -> Self {
         let seed = |s: &[i32; 3]| map(DVec3::from_array(s.map(f64::from))).round().as_ivec3().to_array();
         Self { seeds: self.seeds.iter().map(seed).collect(), kept: self.kept.clone() }
     }
@@ -72,7 +70,7 @@ pub fn nearest_seed(seeds: &[[i32; 3]], point: [i32; 3], may: impl Fn(u32) -> bo
 
 /// The middle of a node, units: `cell` is its low corner and `size` its edge, leaf units of a grid of `level` (below 14).
 #[must_use]
-pub(super) fn middle_of(cell: [u32; 3], size: u32, level: u32) -> [i32; 3] {
+pub fn middle_of(cell: [u32; 3], size: u32, level: u32) -> [i32; 3] {
     let half = 1u32 << (UNIT_BITS - 1 - level.min(UNIT_BITS - 1));
     cell.map(|c| ((2 * c + size) * half) as i32)
 }
@@ -87,10 +85,14 @@ pub struct Cells {
 }
 
 /// Everything but the parameters that decides a blow's cells.
-pub(super) struct CellSource<'a> {
-    pub def: &'a BodyDef,
+pub struct CellSource<'a> {
+    /// What is struck.
+    pub octree: &'a Octree,
+    /// Bounds (low, high) of which radii are fractions, grid coordinates.
+    pub bounds: (DVec3, DVec3),
     /// Grid coordinates.
     pub impact: Impact,
+    /// Cells that were painted to stay.
     pub painted: Option<&'a KeptCells>,
     /// Seeds from a file, grid coordinates, instead of the pattern.
     pub points: Option<&'a [DVec3]>,
@@ -98,6 +100,9 @@ pub(super) struct CellSource<'a> {
 
 impl CellSource<'_> {
     /// The pattern that breaks, and the parameters that say of themselves which cells stay.
+    ///
+    /// # Errors
+    /// [`PatternError`].
     pub fn draw(&self, params: &FractureParams) -> Result<(Pattern, FractureParams), PatternError> {
         let (pattern, named) = self.seeds(params)?;
         let pattern = self.keep(pattern, &named)?;
@@ -105,6 +110,9 @@ impl CellSource<'_> {
     }
 
     /// As [`CellSource::draw`], to be looked at: that every cell stays is no error.
+    ///
+    /// # Errors
+    /// [`PatternError`].
     pub fn cells(&self, params: &FractureParams) -> Result<Cells, PatternError> {
         let (mut pattern, named) = self.seeds(params)?;
         let kept = self.kept(&pattern, &named);
@@ -117,29 +125,19 @@ impl CellSource<'_> {
     }
 
     /// Seeds whose cells stay by `named`.
+    #[must_use]
     pub fn kept(&self, pattern: &Pattern, named: &FractureParams) -> Vec<u32> {
-        named.kept_seeds(
-            pattern,
-            self.impact.point,
-            self.def.octree().mass.bounds,
-            self.def.octree().forest.level,
-        )
+        named.kept_seeds(pattern, self.impact.point, self.bounds, self.octree.level())
     }
 
     fn seeds(&self, params: &FractureParams) -> Result<(Pattern, FractureParams), PatternError> {
         let mut named = params.clone();
         let pattern = match self.points {
-            Some(points) => Pattern::from_points(points, self.def.octree().grid.level)?,
+            Some(points) => Pattern::from_points(points, self.octree.grid.level)?,
             None => {
                 let all = FractureParams { local: None, keep: Vec::new(), ..params.clone() };
-                let def = self.def;
-                Pattern::at_impact(
-                    &all,
-                    self.impact,
-                    def.octree().mass.bounds,
-                    &def.octree().forest,
-                    def.octree().tree,
-                )?
+                let Octree { forest, tree, .. } = self.octree;
+                Pattern::at_impact(&all, self.impact, self.bounds, forest, *tree)?
             }
         };
         if let Some(painted) = self.painted {
@@ -149,26 +147,8 @@ impl CellSource<'_> {
     }
 
     fn keep(&self, pattern: Pattern, named: &FractureParams) -> Result<Pattern, PatternError> {
-        pattern.keep_far(
-            named,
-            self.impact.point,
-            self.def.octree().mass.bounds,
-            self.def.octree().forest.level,
-        )
+        pattern.keep_far(named, self.impact.point, self.bounds, self.octree.level())
     }
-}
-
-/// The seeds of the file that `params` name, grid coordinates of `def`; `None` where they name none.
-///
-/// # Errors
-/// [`FractureError::Params`] for a file that cannot be read.
-pub(super) fn seeds_in_grid(
-    params: &FractureParams,
-    def: &BodyDef,
-) -> Result<Option<Vec<DVec3>>, FractureError> {
-    let Some(file) = &params.seeds_file else { return Ok(None) };
-    let points = read_seeds(Path::new(file)).map_err(|error| FractureError::Params(error.message))?;
-    Ok(Some(points.into_iter().map(|p| def.octree().grid.from_mesh(p * def.meters_per_unit)).collect()))
 }
 
 #[cfg(test)]
