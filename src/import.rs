@@ -1,8 +1,9 @@
 //! The way in: a mesh file, or a built-in shape, to an object that can be broken.
 //!
-//! In: the name of a file, or `builtin:` and a name, and a leaf level. Out: an [`Imported`]: mesh, octree, mass, health report.
-//! It happens in two steps, so that a bad file is refused before a graphics adapter is opened and nothing is read twice: [`read`]
-//! looks at the file, [`ReadMesh::voxelise`] makes the octree of what was read. Window and commands both come in here.
+//! In: the name of a file, or `builtin:` and a name, and a leaf level. Out: an [`Imported`]: mesh, octree,
+//! mass, health report. It happens in two steps, so that a bad file is refused before a graphics adapter is
+//! opened and nothing is read twice: [`read`] looks at the file, [`ReadMesh::voxelise`] makes the octree of
+//! what was read. Window and commands both come in here.
 
 use std::{
     path::Path,

@@ -1,4 +1,5 @@
-//! FILE to an object, as [`crate::import`] makes it: with stages, warnings, and one line that says what is wrong. No GPU.
+//! FILE to an object, as [`crate::import`] makes it: with stages, warnings, and one line that says what is
+//! wrong. No GPU.
 
 use std::path::Path;
 
@@ -56,8 +57,8 @@ pub fn voxelise(mesh: &ReadMesh, level: u32, reporter: &Reporter) -> Result<Obje
     voxelised.map_err(|error| about(Path::new(&mesh.file), error))
 }
 
-/// Reads a scene and every mesh that it names, so that a bad one is refused while that is cheap. A mesh becomes a scene in which it
-/// stands on the floor.
+/// Reads a scene and every mesh that it names, so that a bad one is refused while that is cheap. A mesh
+/// becomes a scene in which it stands on the floor.
 ///
 /// # Errors
 /// [`CliError::Input`].

@@ -1,6 +1,7 @@
 //! A folder that is filled aside and put in its place when all of it is there.
 //!
-//! In: where results shall go. Out: those results, all of them or none: what is cancelled or fails leaves nothing behind.
+//! In: where results shall go. Out: those results, all of them or none: what is cancelled or fails leaves
+//! nothing behind.
 
 use std::{
     fs, io,

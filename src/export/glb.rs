@@ -1,7 +1,9 @@
-//! Pieces as binary glTF: one node and one mesh a piece, pivot at its centre of mass, named `piece_000`, `piece_001`, ...
+//! Pieces as binary glTF: one node and one mesh a piece, pivot at its centre of mass, named `piece_000`,
+//! `piece_001`, ...
 //!
-//! In: pieces. Out: positions, normals, vertex colours (linear, as glTF wants them) and triangles in one buffer. A piece that is turned
-//! keeps its axes, and its node turns it. Mass, volume, cell and generation are in each node's `extras`.
+//! In: pieces. Out: positions, normals, vertex colours (linear, as glTF wants them) and triangles in one
+//! buffer. A piece that is turned keeps its axes, and its node turns it. Mass, volume, cell and generation
+//! are in each node's `extras`.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Writing results: arrays for Python, the report, meshes and pictures. Everything here is plain CPU work on finished data.
+//! Writing results: arrays for Python, the report, meshes and pictures. Everything here is plain CPU work on
+//! finished data.
 //!
 //! Pieces leave through [`write()`], whichever window or command they come from and in whichever format.
 

@@ -1,4 +1,5 @@
-//! Pieces as Wavefront OBJ: one object a piece, quads, colours after the coordinates (as Blender and MeshLab read them).
+//! Pieces as Wavefront OBJ: one object a piece, quads, colours after the coordinates (as Blender and MeshLab
+//! read them).
 
 use std::{fs::File, io::BufWriter, io::Write, path::Path};
 

@@ -1,7 +1,7 @@
 //! What is written: a list of pieces, wherever they come from.
 //!
-//! In: the result of a command, or the bodies of a scene. Out: an [`Assembly`], which every format takes. Ids, order and names are decided
-//! here and nowhere else.
+//! In: the result of a command, or the bodies of a scene. Out: an [`Assembly`], which every format takes.
+//! Ids, order and names are decided here and nowhere else.
 
 use std::sync::Arc;
 
@@ -182,7 +182,8 @@ pub struct Assembly {
 }
 
 impl Assembly {
-    /// Of these pieces: sorts them by descending voxels, then volume, equal ones in the order given, and numbers them.
+    /// Of these pieces: sorts them by descending voxels, then volume, equal ones in the order given, and
+    /// numbers them.
     #[must_use]
     pub fn new(mut pieces: Vec<ExportPiece>, arrays: Option<BreakArrays>) -> Self {
         let size = |piece: &ExportPiece| {

@@ -356,8 +356,8 @@ fn counts(broken: &BrokenObject) -> FractureCounts {
     }
 }
 
-/// Solid voxels of the source that neither a piece nor what was dropped has any of. Not the sum over the breaks: of a voxel that two pieces
-/// share each may lose its part, or one of them only.
+/// Solid voxels of the source that neither a piece nor what was dropped has any of. Not the sum over the
+/// breaks: of a voxel that two pieces share each may lose its part, or one of them only.
 fn dust_voxels(broken: &BrokenObject) -> u64 {
     if let [step] = &broken.steps[..] {
         return step.result.counts.dust_voxels;

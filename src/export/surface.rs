@@ -1,8 +1,9 @@
 //! The surface of a piece as a closed mesh.
 //!
-//! In: a shape. Out: its triangles, where it has any; of an octree one quad per voxel face that is exposed, its corners pulled onto the surface planes that the
-//! leaves around them store (offset and normal). The faces round a set of voxels close by themselves, and moving corners does
-//! not open them; pieces of one break meet on their common crack plane, because both copies of a crack voxel store it.
+//! In: a shape. Out: its triangles, where it has any; of an octree one quad per voxel face that is exposed,
+//! its corners pulled onto the surface planes that the leaves around them store (offset and normal). The
+//! faces round a set of voxels close by themselves, and moving corners does not open them; pieces of one
+//! break meet on their common crack plane, because both copies of a crack voxel store it.
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
@@ -36,7 +37,8 @@ impl PieceMesh {
         halves.chain(self.loose.iter().copied())
     }
 
-    /// Of `positions` and `triangles`, with normals that are the mean of the triangles round a vertex, by area.
+    /// Of `positions` and `triangles`, with normals that are the mean of the triangles round a vertex, by
+    /// area.
     fn of_triangles(positions: Vec<DVec3>, colors: Vec<[u8; 3]>, loose: Vec<[u32; 3]>) -> Self {
         let mut sums = vec![DVec3::ZERO; positions.len()];
         for triangle in &loose {
@@ -153,7 +155,8 @@ fn corner_of(code: u64) -> [i32; 3] {
     [code, code >> 16, code >> 32].map(|v| i32::from(v as u16))
 }
 
-/// Pulls a corner onto the planes of the leaves that meet there, and behind their cuts, at most one voxel along each axis.
+/// Pulls a corner onto the planes of the leaves that meet there, and behind their cuts, at most one voxel
+/// along each axis.
 fn vertex(cells: &Cells, leaf: &impl Fn(u32) -> Leaf, corner: [i32; 3]) -> (DVec3, Vec3, [u8; 3]) {
     let start = DVec3::from_array(corner.map(f64::from));
     let (mut planes, mut count) = ([(DVec3::ZERO, 0.0); 8], 0);

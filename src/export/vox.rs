@@ -1,7 +1,9 @@
-//! Pieces as MagicaVoxel models: one named object a piece, solid, split into blocks where a piece is wider than 256 voxels.
+//! Pieces as MagicaVoxel models: one named object a piece, solid, split into blocks where a piece is wider
+//! than 256 voxels.
 //!
-//! In: octrees on one grid, as they fitted together. Out: voxels with z up as the format wants it (x, -z, y of the grid) and a palette of at most 255 colours: the
-//! pieces' own where these are few enough, else coarser ones.
+//! In: octrees on one grid, as they fitted together. Out: voxels with z up as the format wants it (x, -z, y
+//! of the grid) and a palette of at most 255 colours: the pieces' own where these are few enough, else
+//! coarser ones.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,7 +23,8 @@ const MOST_VOXELS: u64 = 64 << 20;
 /// Writes all pieces into one file. Returns notes for the user.
 ///
 /// # Errors
-/// [`ExportError`]; [`ExportError::Format`] for what is no octree, is turned, or lies on another grid than the first.
+/// [`ExportError`]; [`ExportError::Format`] for what is no octree, is turned, or lies on another grid than
+/// the first.
 pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
     let mut notes = Vec::new();
     let one_grid =

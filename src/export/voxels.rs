@@ -1,4 +1,5 @@
-//! `voxels.npz`: everything about a break, as arrays. The names, shapes and types are described in `docs/files.md`.
+//! `voxels.npz`: everything about a break, as arrays. The names, shapes and types are described in
+//! `docs/files.md`.
 
 use std::path::Path;
 
@@ -70,8 +71,8 @@ fn internal_rows(forest: &Forest, tree: usize, piece: Option<usize>) -> Vec<i32>
     rows
 }
 
-/// The normal of a leaf; of a crack voxel where several cells meet, the mean of its two planes (2016, sec. 4.4; the
-/// octree keeps them apart, because two planes draw a sharper edge than their mean).
+/// The normal of a leaf; of a crack voxel where several cells meet, the mean of its two planes (2016, sec.
+/// 4.4; the octree keeps them apart, because two planes draw a sharper edge than their mean).
 fn mean_normal(leaves: &Leaves, i: usize) -> Vec3 {
     let own = unpack_normal(leaves.normals[i]);
     match unpack_cut(leaves.cuts[i]) {

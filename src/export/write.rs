@@ -1,6 +1,7 @@
 //! The way out: one function that writes pieces in any format.
 //!
-//! In: an [`Assembly`], a format, a folder. Out: the files that the format has there. Which files those are is decided here.
+//! In: an [`Assembly`], a format, a folder. Out: the files that the format has there. Which files those are
+//! is decided here.
 
 use std::path::Path;
 

@@ -1,7 +1,8 @@
 //! What broke since the program started, so that an export can say where every piece comes from.
 //!
-//! In: every break that went through. Out: for a body its line of breaks, back to the whole object. Entries are never taken out: undo and
-//! the timeline bring bodies back whose breaks then count again. No octree is held here, so that memory stays what it was.
+//! In: every break that went through. Out: for a body its line of breaks, back to the whole object. Entries
+//! are never taken out: undo and the timeline bring bodies back whose breaks then count again. No octree is
+//! held here, so that memory stays what it was.
 
 use std::sync::{Arc, Weak};
 
@@ -91,7 +92,8 @@ impl BreakRecord {
                 shape.look().surface_color.unwrap_or_default(),
             ),
             dust: broken.lost.dust_m3,
-            dropped: broken.lost.dropped.iter().map(|part| part.shape.mass().volume_m3).sum(),
+            // An empty sum is -0.
+            dropped: 0.0 + broken.lost.dropped.iter().map(|part| part.shape.mass().volume_m3).sum::<f64>(),
             whole: Figures::of(shape, &Placing::UNMOVED),
             grid: octree.map(|octree| octree.grid),
             forest: octree.map_or_else(Weak::new, |octree| Arc::downgrade(&octree.forest)),

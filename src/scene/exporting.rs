@@ -1,7 +1,8 @@
 //! Pieces of the open scene to files, on a worker thread with progress and cancel.
 //!
-//! In: the bodies as they are when it is asked for (shapes never change and are shared, so a list of them is all it takes), and an
-//! [`ExportOrder`]. Out: a folder with the files that were wanted and a report, or nothing at all.
+//! In: the bodies as they are when it is asked for (shapes never change and are shared, so a list of them is
+//! all it takes), and an [`ExportOrder`]. Out: a folder with the files that were wanted and a report, or
+//! nothing at all.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -337,8 +338,8 @@ fn objects(
         let breaks = || lines.breaks.values().filter(|record| record.object == number);
         let after = own.iter().map(|piece| piece.shape.mass().volume_m3).sum::<f64>();
         let whole = breaks().find(|record| record.broken.is_none()).map(|record| record.whole.volume);
-        let dust = breaks().map(|record| record.dust).sum::<f64>();
-        let dropped = breaks().map(|record| record.dropped).sum::<f64>();
+        let dust = breaks().map(|record| record.dust).fold(0.0, |a, b| a + b);
+        let dropped = breaks().map(|record| record.dropped).fold(0.0, |a, b| a + b);
         volumes.extend(whole.map(|whole| [whole, after, dust, dropped]));
         let units = units_per_metre(sandbox, number, lying);
         let cubic = units.powi(3);
@@ -388,8 +389,8 @@ fn breaks(sandbox: &Sandbox, lines: &Lines<'_>, what: &Assembly, formats: &[Form
     lines.breaks.iter().map(report).collect()
 }
 
-/// Pieces that broke again, with ids that follow those of the pieces that are there. What broke lies nowhere any more: in the world it has
-/// no place.
+/// Pieces that broke again, with ids that follow those of the pieces that are there. What broke lies nowhere
+/// any more: in the world it has no place.
 fn broken_again(sandbox: &Sandbox, lines: &Lines<'_>, what: &Assembly, lying: Lying) -> Vec<PieceReport> {
     let again = lines.again.iter().filter_map(|(at, i)| {
         let record = lines.breaks.get(at)?;

@@ -1,7 +1,7 @@
 //! The meshes of a scene to octrees, on a worker thread with progress and cancel.
 //!
-//! In: the bodies of a scene, and what was read of their meshes before. Out: one [`Imported`] a body. A file is read once, and voxelised once
-//! a level.
+//! In: the bodies of a scene, and what was read of their meshes before. Out: one [`Imported`] a body. A file
+//! is read once, and voxelised once a level.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -33,7 +33,8 @@ impl From<Scene> for ReadScene {
 }
 
 impl ReadScene {
-    /// Reads every mesh that `scene` names, each once. `warn` hears the name of a file and what was odd about it.
+    /// Reads every mesh that `scene` names, each once. `warn` hears the name of a file and what was odd about
+    /// it.
     ///
     /// # Errors
     /// The name of the first file that cannot be used, and why.

@@ -8,8 +8,8 @@ use crate::{
 
 /// Width of the panel's contents, points.
 const WIDTH: f32 = 392.0;
-/// Distance from the top of the window, points.
-const TOP: f32 = 70.0;
+/// Distance from the bottom of the window, points: above the timeline, below the messages at the top.
+const BOTTOM: f32 = 96.0;
 
 /// What the panel shows.
 pub struct ExportView<'a> {
@@ -54,9 +54,9 @@ pub(super) fn show(ctx: &egui::Context, input: &UiInput<'_>, out: &mut UiOutput)
         return;
     }
     let mut new = view.order.clone();
-    egui::Area::new(egui::Id::unique("export")).anchor(egui::Align2::CENTER_TOP, egui::vec2(0.0, TOP)).show(
-        ctx,
-        |ui| {
+    egui::Area::new(egui::Id::unique("export"))
+        .anchor(egui::Align2::CENTER_BOTTOM, egui::vec2(0.0, -BOTTOM))
+        .show(ctx, |ui| {
             theme::float_frame(theme::GOLD).show(ui, |ui| {
                 ui.set_width(WIDTH);
                 ui.horizontal(|ui| {
@@ -79,8 +79,7 @@ pub(super) fn show(ctx: &egui::Context, input: &UiInput<'_>, out: &mut UiOutput)
                 ui.add_space(6.0);
                 foot(ui, view, new.possible(sandbox).len(), out);
             });
-        },
-    );
+        });
     if new != *view.order {
         out.push(Command::ChangeExport(Box::new(new)));
     }

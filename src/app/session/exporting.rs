@@ -1,4 +1,5 @@
-//! Export from the window: what is asked for in its panel, the folder, the worker, and what is said in the end.
+//! Export from the window: what is asked for in its panel, the folder, the worker, and what is said in the
+//! end.
 
 use std::path::{Path, PathBuf};
 
