@@ -421,9 +421,11 @@ fn exports_what_it_shows(display: &Display) {
     let bodies = broken["bodies"].as_u64().unwrap() as usize;
 
     program.keys("ctrl+e");
-    let shown = program.until("the export panel", |s| s["rects"]["export_folder"].is_array());
+    program.until("the export panel", |s| s["rects"]["export_folder"].is_array());
     let press = |program: &Program<'_>, name: &str| {
-        let [x, y, w, h] = rect(&shown, name);
+        // The panel finds its place, and grows, within a frame or two.
+        std::thread::sleep(Duration::from_millis(600));
+        let [x, y, w, h] = rect(&program.state().unwrap(), name);
         program.point(x + w / 2.0, y + h / 2.0);
         program.xdotool(&["click", "1"]);
     };
@@ -491,7 +493,9 @@ fn opens_resizes_and_closes(display: &Display) {
             && s["window"]["size"][1] == 700
             && s["window"]["frames"].as_u64() > frames
     });
-    for (name, _) in state["rects"].as_object().unwrap() {
+    let rects = state["rects"].as_object().unwrap();
+    assert!(rects.len() > 3, "only {} rectangles", rects.len());
+    for (name, _) in rects {
         let [x, _, w, _] = rect(&state, name);
         assert!(x >= 0.0 && x + w <= 1024.5, "{name} is cut off at 1024 x 700: {x} + {w}");
     }

@@ -1,15 +1,14 @@
 //! Worlds that nobody would build on purpose: nothing hangs, nothing spreads numbers that are none.
 
 use super::{
-    Body, BodyDef, Response, StepReport, Walls, World, WorldSettings,
+    Body, BodyDef, Family, Response, StepReport, Walls, World, WorldSettings,
     testing::{block, body, grid, join, world},
-    world::Family,
 };
 use crate::svo::Forest;
 use glam::{DQuat, DVec3};
 use std::{sync::Arc, time::Instant};
 
-const BOTH: [Response; 2] = [Response::Soft, Response::Penalty];
+const BOTH: [Response; 2] = [Response::SOFT, Response::PENALTY];
 
 fn cube(lift: DVec3) -> BodyDef {
     let forest = Arc::new(block(4, [4; 3], [12; 3]));
@@ -145,7 +144,7 @@ fn bodies_inside_each_other_come_apart_or_stay_but_do_not_explode() {
             );
             assert_eq!(report.frozen, 0);
             // The soft response undoes overlap slowly; the penalty throws with all its stored work.
-            assert!(fastest < if response == Response::Soft { 5.0 } else { 200.0 });
+            assert!(fastest < if response == Response::SOFT { 5.0 } else { 200.0 });
             assert!(report.momentum.length() < 1e-6 * w.bodies[0].def.mass_kg() * fastest.max(1.0));
         }
     }

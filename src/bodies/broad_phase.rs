@@ -3,6 +3,7 @@
 //! In: one box a body (or none: the body takes no part), and which bodies can move. Out: pairs (i, j), i < j, ascending. Turned boxes
 //! are told apart by separating axes (Gottschalk, Lin & Manocha 1996, OBBTree, sec. 5).
 
+use super::Body;
 use glam::{DMat3, DVec3};
 
 /// An oriented box in world space.
@@ -81,6 +82,41 @@ pub fn pairs(boxes: &[Option<Obb>], moves: &[bool], closer: impl Fn(usize, usize
     }
     found.sort_unstable();
     found
+}
+
+/// Two bodies that may meet in a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NearPair {
+    /// Indices, ascending.
+    pub bodies: [usize; 2],
+    /// How far they may come towards each other in the step, m.
+    pub way: f64,
+    /// How finely the finder of contacts looks at them, m.
+    pub resolution_m: f64,
+}
+
+/// The box of a body, grown by `reach` m, and how far it moves in `dt`. None where it has no extent or no place.
+#[must_use]
+pub fn bounds(body: &Body, reach: f64, dt: f64) -> Option<Obb> {
+    let shape = &body.def.shape;
+    if shape.is_empty() || !body.state.is_finite() {
+        return None;
+    }
+    let (low, high) = shape.bounds();
+    let centre = body.world_from_grid().transform_point3((low + high) * 0.5);
+    let speed =
+        body.state.linear_velocity.length() + body.state.angular_velocity.length() * body.def.radius();
+    let half = (high - low) * (0.5 * shape.unit_m()) + reach;
+    Some(Obb { centre, axes: DMat3::from_quat(body.state.rotation), half, way: speed * dt })
+}
+
+/// How much closer a point of `a` and one of `b` may come in the coming `dt`, at most, m.
+#[must_use]
+pub fn closer(a: &Body, b: &Body, dt: f64) -> f64 {
+    let v = a.state.linear_velocity - b.state.linear_velocity;
+    let turn = a.state.angular_velocity.length() * a.def.radius()
+        + b.state.angular_velocity.length() * b.def.radius();
+    (v.length() + turn) * dt
 }
 
 #[cfg(test)]

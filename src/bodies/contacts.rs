@@ -1,6 +1,6 @@
 //! The contacts of the last step, to look at.
 
-use super::{BodyId, World, collide::cell_size};
+use super::{BodyId, World};
 use glam::DVec3;
 
 /// A point that holds two bodies, or one and a plane, apart.
@@ -14,7 +14,7 @@ pub struct Contact {
     pub normal: DVec3,
     /// m; negative where they overlap.
     pub separation: f64,
-    /// Edge of a cell of the coarser level at which they meet, m.
+    /// How finely they were looked for, m: of octrees the edge of a cell of the coarser level at which they meet.
     pub cell: f64,
     /// Normal impulse of the last step, N s.
     pub impulse: f64,
@@ -26,16 +26,15 @@ impl World {
     pub fn contacts(&self) -> Vec<Contact> {
         let mut out = Vec::new();
         for manifold in &self.manifolds {
-            let Some(a) = self.body(manifold.first) else { continue };
-            let b = manifold.second.and_then(|id| self.body(id));
-            let cell =
-                b.map_or(0.0, |b| cell_size(b, manifold.levels[1])).max(cell_size(a, manifold.levels[0]));
+            if self.body(manifold.first).is_none() {
+                continue;
+            }
             out.extend(manifold.points.iter().map(|p| Contact {
                 bodies: (manifold.first, manifold.second),
                 position: p.position,
                 normal: p.normal,
                 separation: p.separation,
-                cell,
+                cell: manifold.resolution_m,
                 impulse: p.total_impulse,
             }));
         }

@@ -1,23 +1,28 @@
-//! Rigid bodies whose shapes are octrees.
+//! Rigid bodies.
 //!
-//! In: pieces, with what they are made of. Out: where they are after each step. [`World::step`] is the recipe: broad phase,
-//! octree pairs, manifolds, response, sleep (Domaradzki & Martyn 2016, sec. 5).
+//! In: shapes, with what they are made of. Out: where they are after each step. [`World::step`] is the recipe: broad phase, contacts,
+//! response, sleep (Domaradzki & Martyn 2016, sec. 5). How contacts are found and how they are answered are methods of two tables
+//! ([`finders`], [`responses`]); the recipe knows none of them.
 
 #[cfg(test)]
 mod bad_cases;
+mod body;
 mod broad_phase;
 mod collide;
 mod contacts;
-mod dense;
-mod hold;
+mod context;
+mod detail;
+mod drag;
 mod integrate;
-mod levels;
-mod overlaps;
+mod methods;
+mod pair_data;
 mod planes;
+mod report;
 mod respond;
+mod settings;
 mod sleep;
+mod snapshot;
 mod step;
-mod surfels;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -25,16 +30,22 @@ mod tests;
 mod world;
 
 #[cfg(test)]
-pub(crate) use collide::{layouts, run_every_kernel};
+pub(crate) use collide::octree::{layouts, run_every_kernel};
 
-use levels::Levels;
-
-pub use collide::{CollisionPoint, Column, Overlap};
-pub use contacts::Contact;
-pub use hold::Hold;
-pub use levels::{Adaptive, PairLevels};
-pub use planes::{Plane, Walls};
-pub use respond::{Penalty, Response};
-pub use world::{
-    Body, BodyDef, BodyId, BodyState, Family, Narrow, Snapshot, StepReport, World, WorldSettings,
+pub use body::{Body, BodyDef, BodyId, BodyState, Family};
+pub use broad_phase::{NearPair, Obb};
+pub use collide::{
+    CollisionPoint, Column, ContactMethod, ContactQuery, FindContacts, FinderEntry, FinderMemory, Manifold,
+    Overlap, Partner, Point, Totals, find, finders, inherit, reduce, register_finder,
 };
+pub use contacts::Contact;
+pub use context::{OnGpu, StageClock, StepContext};
+pub use detail::{Adaptive, Detail, PairLevels};
+pub use drag::Drag;
+pub use methods::{NameTaken, UnknownMethod};
+pub use planes::{Plane, Walls};
+pub use report::StepReport;
+pub use respond::{Penalty, Respond, Response, ResponseEntry, ResponseReport, register_response, responses};
+pub use settings::{Narrow, WorldSettings};
+pub use snapshot::WorldSnapshot;
+pub use world::World;

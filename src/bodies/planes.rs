@@ -59,8 +59,8 @@ pub fn planes(settings: &WorldSettings) -> Vec<Plane> {
 mod tests {
     use super::*;
     use crate::bodies::{
+        Body, BodyState,
         testing::{block, body, grid, world},
-        world::{Body, BodyState},
     };
     use std::sync::Arc;
 

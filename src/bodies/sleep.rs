@@ -4,7 +4,7 @@
 
 use super::{
     Body, BodyId, WorldSettings,
-    collide::{Manifold, cell_size, find},
+    collide::{Manifold, find},
 };
 use glam::DVec3;
 
@@ -107,7 +107,7 @@ pub fn wake_touched(
             let way = if sleeper == a { 1.0 } else { -1.0 };
             woken[sleeper] |= bodies[sleeper].asleep
                 && drops(&bodies[mover], m, way, settings)
-                && cells_apart(m, &bodies[a], &bodies[b]) > APART_CELLS;
+                && cells_apart(m) > APART_CELLS;
         }
     }
     let mut all = woken.clone();
@@ -138,19 +138,18 @@ fn drops(mover: &Body, m: &Manifold, way: f64, settings: &WorldSettings) -> bool
 }
 
 /// How far two bodies are apart at their nearest points, cells of the coarser.
-fn cells_apart(m: &Manifold, a: &Body, b: &Body) -> f64 {
-    let cell = cell_size(a, m.levels[0]).max(cell_size(b, m.levels[1]));
-    m.points.iter().map(|p| p.separation).fold(f64::MAX, f64::min) / cell
+fn cells_apart(m: &Manifold) -> f64 {
+    m.points.iter().map(|p| p.separation).fold(f64::MAX, f64::min) / m.resolution_m
 }
 
 /// Puts islands to sleep all of whose bodies have been still for long enough.
 pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], dt: f64) {
-    for body in bodies.iter_mut().filter(|b| !b.is_static() && !b.asleep) {
+    for body in bodies.iter_mut().filter(|b| b.moves()) {
         let (position, rotation) = body.rest_pose;
         let radius = body.def.radius();
         let turned = body.state.rotation.angle_between(rotation);
         let way = (body.state.position - position).length() + turned * radius;
-        let crumb = if body.def.is_crumb() { STILL_VOXELS * body.def.octree().grid.h } else { 0.0 };
+        let crumb = if body.def.is_crumb() { STILL_VOXELS * body.def.grain_m() } else { 0.0 };
         if way < STILL_WAY.min((STILL_SHARE * radius).max(crumb)) {
             body.still_secs += dt;
         } else {
@@ -164,13 +163,13 @@ pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], dt: f64) {
             touches[i] = true;
         }
     }
-    for (body, touches) in bodies.iter_mut().zip(touches).filter(|(b, _)| !b.is_static() && !b.asleep) {
+    for (body, touches) in bodies.iter_mut().zip(touches).filter(|(b, _)| b.moves()) {
         let slow = touches && speed(body) < SLOW_SPEED;
         // A start now and then does not count.
         let change = if slow { dt } else { -4.0 * dt };
         body.slow_secs = (body.slow_secs + change).max(0.0);
     }
-    let awake = |b: &Body| !b.is_static() && !b.asleep;
+    let awake = Body::moves;
     let mut parent: Vec<usize> = (0..bodies.len()).collect();
     for m in manifolds.iter().filter(|m| !m.points.is_empty()) {
         let Some(second) = m.second else { continue };
@@ -187,10 +186,7 @@ pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], dt: f64) {
     for m in manifolds {
         let deepest = m.points.iter().map(|p| -p.separation).fold(0.0, f64::max);
         for i in [Some(m.first), m.second].into_iter().flatten().filter_map(|id| index(bodies, id)) {
-            let def = &bodies[i].def;
-            let cell =
-                def.octree().grid.h * f64::from(1u32 << (def.octree().forest.level - def.collision_level()));
-            if deepest > DEEP_CELLS * cell {
+            if deepest > DEEP_CELLS * bodies[i].def.resolution_m() {
                 more[i] = DEEP_SECS;
             }
         }

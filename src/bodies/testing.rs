@@ -1,6 +1,6 @@
 //! Shapes and worlds for the tests of this module, made in code.
 
-use super::{BodyDef, BodyState, World, WorldSettings, world::Family};
+use super::{BodyDef, BodyState, Family, World, WorldSettings};
 use crate::shape::{Look, Octree, Shape};
 use crate::svo::{Forest, Grid, LeafColor, Leaves, Node, build, morton, pack_normal};
 use glam::{DVec3, Vec3};

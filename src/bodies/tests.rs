@@ -1,10 +1,9 @@
-//! The checks of design 9, P1 to P15, on shapes made in code; figures are printed.
+//! The checks of physics, P1 to P14 (docs/physics.md lists them), on shapes made in code; figures are printed.
 
-mod parity;
 mod waking;
 
 use super::{
-    BodyDef, BodyState, Family, Narrow, StepReport, World, WorldSettings,
+    BodyDef, BodyState, Family, StepReport, World, WorldSettings,
     testing::{ball, block, body, grid, scattered, shattered_block, split_block, world},
 };
 use glam::{DMat4, DQuat, DVec3, Vec3};
@@ -305,7 +304,7 @@ pub fn pile(level: u32, physics_level: u32, parts: u32) -> World {
     w
 }
 
-fn digest(w: &World) -> u64 {
+pub fn digest(w: &World) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     for b in &w.bodies {
         let s = &b.state;
@@ -531,8 +530,6 @@ fn far_and_resting_bodies_are_not_looked_at() {
         first.pairs, settled.pairs, settled.awake
     );
     assert_eq!((first.pairs, settled.pairs, settled.awake), (2, 0, 1));
-    // The samples and tables of the far one were never made: those of the small ones are all there is.
-    assert_eq!(w.shapes.entries.len(), 1);
     let touched = w.manifolds.iter().any(|m| m.touches(far));
     assert!(!touched);
 }

@@ -89,8 +89,8 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     let mut opened = read_scene(&args.scene, 7, &reporter)?;
     let scene = &mut opened.scene;
     match args.response {
-        Some(ResponseArg::Soft) => scene.response = Response::Soft,
-        Some(ResponseArg::Penalty) => scene.response = Response::Penalty,
+        Some(ResponseArg::Soft) => scene.response = Response::SOFT,
+        Some(ResponseArg::Penalty) => scene.response = Response::PENALTY,
         None => {}
     }
     if scene.adaptive_level.is_some() && scene.camera.is_none() {

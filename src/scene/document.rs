@@ -82,7 +82,7 @@ impl Default for Scene {
             floor: true,
             floor_height: 0.0,
             sleeping: true,
-            response: Response::Soft,
+            response: Response::SOFT,
             break_generations: 3,
             break_pieces: 500,
             penalty: Penalty::default(),

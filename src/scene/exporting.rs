@@ -24,7 +24,7 @@ use crate::{
     },
     fracture::Impact,
     shape::Shape,
-    svo::Grid,
+    svo::{Forest, Grid},
     voxelize::Progress,
 };
 
@@ -82,8 +82,8 @@ impl ExportOrder {
         if format == Format::Npz && !broken {
             return Some("nothing has broken yet");
         }
-        let source = || self.arrays(sandbox, &Lines::of(self, sandbox));
-        (format == Format::Npz && source().is_none()).then_some("the whole object is no longer in memory")
+        let gone = || Lines::of(self, sandbox).source().is_none();
+        (format == Format::Npz && gone()).then_some("the whole object is no longer in memory")
     }
 
     /// The formats that are wanted and can be had.
@@ -95,11 +95,10 @@ impl ExportOrder {
     /// What arrays need beside the pieces of a single object.
     fn arrays(&self, sandbox: &Sandbox, lines: &Lines<'_>) -> Option<BreakArrays> {
         let meters_per_unit = self.bodies(sandbox).next()?.def.meters_per_unit;
-        let (_, first) = lines.breaks.iter().find(|(_, record)| record.broken.is_none())?;
-        let Grid { level, origin, h } = first.grid?;
+        let (source, Grid { level, origin, h }) = lines.source()?;
         let patterns = || lines.breaks.iter().filter_map(|(at, record)| Some((at, record.pattern.as_ref()?)));
         Some(BreakArrays {
-            source: first.forest()?,
+            source,
             grid: Grid { level, origin: origin / meters_per_unit, h: h / meters_per_unit },
             seeds: patterns().flat_map(|(_, pattern)| pattern.seeds_in_voxels(level)).collect(),
             seed_object: patterns()
@@ -136,6 +135,13 @@ impl<'a> Lines<'a> {
         let again = breaks.iter().filter(|(_, record)| record.broken.is_some()).map(|(at, _)| *at);
         let again = again.zip(0..).collect();
         Self { breaks, first_cell, again }
+    }
+
+    /// The whole object's octree and its place in shape space, where a single object is looked at and its
+    /// octree is still in memory.
+    fn source(&self) -> Option<(Arc<Forest>, Grid)> {
+        let whole = self.breaks.values().find(|record| record.broken.is_none())?;
+        Some((whole.forest()?, whole.grid?))
     }
 
     fn cell(&self, origin: Origin) -> Option<u32> {

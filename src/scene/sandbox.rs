@@ -325,7 +325,7 @@ impl Sandbox {
     pub fn step(&mut self) -> Result<(), GpuError> {
         self.record_first();
         self.start_events();
-        if self.world.hold.is_none() && self.awake() == 0 {
+        if self.world.drag.is_none() && self.awake() == 0 {
             self.time += self.world.settings.dt;
             self.last_step.time = self.time;
             self.last_step.awake = 0;
@@ -487,7 +487,7 @@ impl Sandbox {
     #[must_use]
     pub fn has_motion(&self) -> bool {
         self.awake() > 0
-            || self.world.hold.is_some()
+            || self.world.drag.is_some()
             || (!self.objects.is_empty() && self.next_event < self.scene.events.len())
     }
 

@@ -225,7 +225,7 @@ impl Default for Tuning {
             restitution: 0.1,
             physics_level: 6,
             far_levels: 0,
-            response: Response::Soft,
+            response: Response::SOFT,
             throw: Throw::default(),
             view: ViewTuning::default(),
             pin: None,

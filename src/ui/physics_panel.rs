@@ -45,9 +45,9 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
         ),
         &mut new.response,
         &[
-            (Response::Soft, "soft", "Soft constraints in substeps; stacks stand and come to rest"),
+            (Response::SOFT, "soft", "Soft constraints in substeps; stacks stand and come to rest"),
             (
-                Response::Penalty,
+                Response::PENALTY,
                 "penalty",
                 "Domaradzki & Martyn 2016, sec. 5.2: slides for ever, and crumbs sink in",
             ),

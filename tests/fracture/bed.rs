@@ -12,25 +12,24 @@ use kintsugi::{
     svo::{Arena, Forest, LeafColor, morton::Key, validate},
 };
 
-use super::{solids::cells_of, support::skip};
+use super::support::{adapter, solids::cells_of};
 
-/// The device and the passes, one for all tests: opening it and compiling takes longer than most of them.
+/// A device and the passes; those of [`Bench::get`] serve all tests: opening and compiling takes longer than most of them.
 pub struct Bench {
     pub gpu: Gpu,
     pub fracturer: Fracturer,
 }
 
 impl Bench {
-    pub fn open() -> Result<Self, String> {
-        let gpu = Gpu::headless().map_err(|error| error.to_string())?;
-        let fracturer = Fracturer::new(&gpu).map_err(|error| error.to_string())?;
-        Ok(Self { gpu, fracturer })
-    }
-
     /// `None`, where that is allowed, without an adapter.
     pub fn get() -> Option<&'static Self> {
-        static BENCH: OnceLock<Result<Bench, String>> = OnceLock::new();
-        BENCH.get_or_init(Self::open).as_ref().map_err(|why| skip::note(why)).ok()
+        static BENCH: OnceLock<Option<Bench>> = OnceLock::new();
+        BENCH.get_or_init(|| adapter::another().map(Self::on)).as_ref()
+    }
+
+    pub fn on(gpu: Gpu) -> Self {
+        let fracturer = Fracturer::new(&gpu).expect("the passes compile");
+        Self { gpu, fracturer }
     }
 
     pub fn run(

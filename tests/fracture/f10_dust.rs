@@ -13,7 +13,10 @@ use super::{
     bed::{Bed, Bench, Cell, Copy, Outcome},
     f2_mass::MASS,
     shapes::Shape,
-    support::{folder, read_npz, read_report, run},
+    support::{
+        program::{folder, run},
+        results::{checked_report, read_npz},
+    },
 };
 
 /// In how many equal parts a voxel was divided, from the coverage of its copies; `None` where they are not equal.
@@ -129,7 +132,7 @@ fn the_report_says_what_was_lost() {
         if run(arguments.iter().chain(&more)).is_none() {
             return;
         }
-        let (report, arrays) = (read_report(&out), read_npz(&out.join("voxels.npz")));
+        let (report, arrays) = (checked_report(&out), read_npz(&out.join("voxels.npz")));
         let number = |name: &str| report[name].as_f64().unwrap();
         let pieces: f64 =
             report["pieces"].as_array().unwrap().iter().map(|p| p["mass"].as_f64().unwrap()).sum();
@@ -152,6 +155,5 @@ fn the_report_says_what_was_lost() {
         assert_eq!(before - after, report["dust_voxels"].as_i64().unwrap());
         assert!(before > after);
         assert_eq!(report["counts"]["dust_voxels"], report["dust_voxels"]);
-        assert!(report["checks"].as_array().unwrap().iter().all(|check| check["ok"] == true));
     }
 }

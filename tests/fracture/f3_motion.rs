@@ -1,17 +1,13 @@
 //! F3: splitting a moving, spinning body conserves momentum, angular momentum and kinetic energy to 1e-5, since every piece takes over the
 //! body's velocity where it is. What a gap takes away takes its share along.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::sync::Arc;
 
 use glam::{DMat3, DQuat, DVec3};
 use kintsugi::{
     bodies::{Body, BodyState},
     fracture::{FractureParams, Surface},
-    gpu::Gpu,
-    scene::{Arrived, Sandbox, Scene, SceneBody, Tuning, breaking::part_state},
+    scene::{Arrived, Sandbox, SceneBody, Tuning, breaking::part_state},
     shape::{GridMass, Look, Octree, Shape},
     svo::{Forest, Grid},
 };
@@ -20,7 +16,10 @@ use super::{
     bed::{Bed, Cell, Outcome},
     f2_mass::Sums,
     f10_dust::lost,
-    support::skip,
+    support::{
+        adapter,
+        stage::{floating, hit, open_in},
+    },
 };
 
 /// Relative error allowed.
@@ -96,14 +95,6 @@ pub fn motion(bed: &Bed, got: &Outcome) -> Result<(), String> {
     after.differs_from(&before).map_or(Ok(()), Err)
 }
 
-fn until(sandbox: &mut Sandbox, wanted: Arrived) {
-    let deadline = Instant::now() + Duration::from_secs(120);
-    while sandbox.poll().expect("it works") != Some(wanted) {
-        assert!(Instant::now() < deadline, "it did not come: {wanted:?}");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
-
 fn motion_of(bodies: &[Body]) -> Motion {
     let mut sum = Motion::default();
     for body in bodies {
@@ -115,11 +106,8 @@ fn motion_of(bodies: &[Body]) -> Motion {
 /// What the sandbox makes of a body that flies and spins, hit so softly that the blow adds nothing.
 #[test]
 fn a_spinning_body_in_the_sandbox_breaks_into_pieces_that_move_as_it_did() {
-    let gpu = match Gpu::headless() {
-        Ok(gpu) => gpu,
-        Err(error) => return skip::note(&error.to_string()),
-    };
-    let mut sandbox = Sandbox::new(&gpu).expect("a sandbox");
+    let Some(gpu) = adapter::gpu() else { return };
+    let mut sandbox = Sandbox::new(gpu).expect("a sandbox");
     for name in ["vase", "cavity", "shell", "statue"] {
         for surface in [Surface::Planar, Surface::Rough, Surface::Dusty] {
             let body = SceneBody {
@@ -130,15 +118,13 @@ fn a_spinning_body_in_the_sandbox_breaks_into_pieces_that_move_as_it_did() {
                 angular_velocity: DVec3::new(-4.0, 7.0, 2.5),
                 ..SceneBody::standing(format!("builtin:{name}"), 5)
             };
-            sandbox.open_scene(Scene { bodies: vec![body], gravity: DVec3::ZERO, ..Scene::default() });
-            until(&mut sandbox, Arrived::Opened);
+            open_in(&mut sandbox, floating(body));
             let fracture = FractureParams { seeds: 25, surface, ..FractureParams::default() };
             let tuning = Tuning { fracture, blow_speed: 0.0, ..sandbox.tuning().clone() };
             sandbox.tune("test", tuning);
             let whole = sandbox.bodies()[0].clone();
             let before = motion_of(sandbox.bodies());
-            sandbox.break_at(whole.id, whole.state.position + DVec3::Z * 0.3, DVec3::NEG_Z);
-            until(&mut sandbox, Arrived::Broke);
+            assert_eq!(hit(&mut sandbox, DVec3::Z * 0.3).expect("it breaks"), Arrived::Broke);
             let pieces = sandbox.bodies();
             assert!(pieces.len() > 4, "{name} {surface:?}: {} pieces", pieces.len());
             // Each piece, dust or not, moves as the body did at its place.

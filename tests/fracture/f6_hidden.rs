@@ -17,8 +17,11 @@ use rayon::prelude::*;
 use super::{
     bed::{Bench, Outcome},
     cases::{Case, any_case},
-    solids::{cells_of, inside_of},
-    support::{folder, read_npz, read_report, run},
+    support::{
+        program::{folder, run},
+        results::{read_npz, read_report},
+        solids::{cells_of, inside_of},
+    },
 };
 
 /// Parts thinner than twice this, in 1/2^14 of the grid's side, are left open: rounding could decide them.

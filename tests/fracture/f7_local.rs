@@ -4,14 +4,12 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    time::{Duration, Instant},
 };
 
 use glam::DVec3;
 use kintsugi::{
     fracture::{FractureParams, Surface},
-    gpu::Gpu,
-    scene::{Arrived, Sandbox, Scene, SceneBody, Tuning},
+    scene::{Arrived, Sandbox, SceneBody, Tuning},
 };
 
 use super::{
@@ -20,7 +18,11 @@ use super::{
     f5_partners::partners,
     f10_dust::parts,
     shapes::SIX,
-    support::{self, folder, read_npz, read_report, run},
+    support::{
+        program::{folder, run},
+        results::{Array, checked_report, read_npz},
+        stage::{floating, hit, open},
+    },
 };
 
 /// A boundary voxel that no crack touches is copied as it is: normal, colour, coverage and cut. In every fracture, not only in local ones.
@@ -81,10 +83,7 @@ fn fracture(name: &str, arguments: &[&str]) -> Option<PathBuf> {
 }
 
 fn holds(out: &Path) -> serde_json::Value {
-    let report = read_report(out);
-    for check in report["checks"].as_array().unwrap() {
-        assert_eq!(check["ok"], true, "{check}");
-    }
+    let report = checked_report(out);
     let mass: f64 = report["pieces"].as_array().unwrap().iter().map(|p| p["mass"].as_f64().unwrap()).sum();
     assert!((mass / report["source_mass"].as_f64().unwrap() - 1.0).abs() < 1e-6);
     report
@@ -111,7 +110,7 @@ fn a_local_break_keeps_one_body_and_says_which_seeds_it_holds() {
     // The kept body's leaves away from the break have the normals that a break elsewhere leaves them with too.
     let Some(whole) = fracture("local-one", &["--seeds", "1"]) else { return };
     let whole = read_npz(&whole.join("voxels.npz"));
-    let by_place = |arrays: &BTreeMap<String, support::Array>| -> BTreeMap<[i32; 3], (i32, Vec<u64>)> {
+    let by_place = |arrays: &BTreeMap<String, Array>| -> BTreeMap<[i32; 3], (i32, Vec<u64>)> {
         let normals = arrays["normal"].floats();
         let rows = arrays["coords"].rows::<3>().into_iter().zip(arrays["piece"].ints());
         rows.zip(normals.chunks_exact(3))
@@ -148,31 +147,18 @@ const DRIFT: DVec3 = DVec3::new(0.5, 0.0, 0.25);
 
 /// A box of 1 m, fixed on the floor or drifting above it without gravity, after a blow in the middle of its front.
 fn after_the_blow(fixed: bool, local: Option<f64>) -> Option<Sandbox> {
-    let gpu = Gpu::headless().map_err(|error| support::skip::note(&error.to_string())).ok()?;
     let mut body = SceneBody { fixed, ..SceneBody::standing("builtin:box", 5) };
     if !fixed {
         body.on_floor = false;
         body.position = DVec3::Y * 5.0;
         body.linear_velocity = DRIFT;
     }
-    let mut sandbox = Sandbox::new(&gpu).unwrap();
-    sandbox.open_scene(Scene { bodies: vec![body], gravity: DVec3::ZERO, ..Scene::default() });
-    until(&mut sandbox, Arrived::Opened);
+    let mut sandbox = open(floating(body))?;
     let fracture = FractureParams { seeds: 20, radii: vec![0.15, 0.6], local, ..FractureParams::default() };
     let tuning = Tuning { fracture, blow_speed: 3.0, ..sandbox.tuning().clone() };
     sandbox.tune("test", tuning);
-    let (id, centre) = (sandbox.bodies()[0].id, sandbox.bodies()[0].state.position);
-    sandbox.break_at(id, centre + DVec3::Z * 0.5, DVec3::NEG_Z);
-    until(&mut sandbox, Arrived::Broke);
+    assert_eq!(hit(&mut sandbox, DVec3::Z * 0.5).expect("it breaks"), Arrived::Broke);
     Some(sandbox)
-}
-
-fn until(sandbox: &mut Sandbox, wanted: Arrived) {
-    let deadline = Instant::now() + Duration::from_secs(120);
-    while sandbox.poll().unwrap() != Some(wanted) {
-        assert!(Instant::now() < deadline, "it did not come: {wanted:?}");
-        std::thread::sleep(Duration::from_millis(2));
-    }
 }
 
 #[test]

@@ -9,7 +9,11 @@ use super::{
     bed::Bench,
     cases::{Case, plain},
     shapes::{SIX, Shape},
-    support::{folder, run},
+    support::{
+        adapter,
+        program::{folder, run},
+        results::read_report,
+    },
 };
 
 /// Says what differs of two fractures: anything but the times that they took.
@@ -35,7 +39,7 @@ pub fn difference(a: &Fracture, b: &Fracture) -> Option<&'static str> {
 #[test]
 fn equal_seeds_give_equal_bytes_wherever_the_source_lies() {
     let Some(bench) = Bench::get() else { return };
-    let other = Bench::open().expect("a second device");
+    let Some(other) = adapter::another().map(Bench::on) else { return };
     for (i, name) in SIX.into_iter().enumerate() {
         for surface in [Surface::Planar, Surface::Rough, Surface::Dusty] {
             let case = plain(name, 6, surface, 30, 7);
@@ -74,7 +78,7 @@ fn the_command_writes_the_same_files_again() {
             let text = out.to_string_lossy().into_owned();
             let arguments = ["fracture", "builtin:vase", "--level", "6", "--surface", surface, "--rng", rng];
             run(arguments.iter().chain(more).chain(&["--out", &text]))?;
-            let mut report = super::support::read_report(&out);
+            let mut report = read_report(&out);
             let times = report.as_object_mut().unwrap().remove("timings_ms");
             assert!(times.is_some_and(|times| times.as_object().is_some_and(|all| all.len() > 3)));
             Some((std::fs::read(out.join("voxels.npz")).unwrap(), report))

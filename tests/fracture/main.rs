@@ -16,13 +16,9 @@ mod f8_generations;
 mod f9_bytes;
 mod f10_dust;
 mod meshes;
-mod p15_birth;
 mod planted;
 mod random;
 mod shapes;
 mod six;
-#[path = "../support/solids.rs"]
-#[allow(dead_code, reason = "the library's own tests use the rest")]
-mod solids;
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,197 +1,110 @@
-//! Contacts between octrees (Domaradzki & Martyn 2016, sec. 5.1): the octrees of a pair are walked together down to the
-//! pair's physics level; every surfel of one that comes near the other asks it for the opposing surface.
+//! How contacts are found. A finder is a [`FindContacts`]; `step.rs` knows no other word for it, and `finders.rs` has the table
+//! from which one is chosen.
 //!
-//! In: overlapping pairs. Out: [`Hit`]s, pairs of surfel numbers, the same from the GPU and from the plain reference; then
-//! [`Manifold`]s of a few points each. Geometry is worked out again from the numbers in f64, so what the GPU decides is only
-//! which surfels meet.
+//! In: pairs of bodies that the broad phase found near each other, bodies that can move and the planes, the manifolds of the last
+//! step. Out: a [`Manifold`] of a few points for each pair that is near.
 
-mod floor;
-mod gpu;
-mod keep;
+mod carry;
+mod finders;
 mod manifold;
-mod near;
+pub mod octree;
 mod overlap;
-mod reference;
+mod reduce;
 
-#[cfg(test)]
-pub(crate) use overlap::run_every_kernel;
+pub use carry::{RelativePose, carry, holds, moved};
+pub use finders::{
+    ContactMethod, FinderEntry, FinderMemories, FinderMemory, Finders, Partner, finders, register_finder,
+};
+pub use manifold::{Manifold, Point, Totals, find, tangents};
+pub use overlap::{CollisionPoint, Column, Overlap, OverlapQuery, Overlaps};
+pub use reduce::{inherit, reduce};
 
-/// All that the kernels share with Rust.
-#[cfg(test)]
-pub(crate) fn layouts() -> Vec<crate::gpu::Layout> {
-    [gpu::layouts(), overlap::layouts()].concat()
-}
-
-pub use floor::plane_manifolds;
-pub use gpu::GpuNarrow;
-use keep::moved;
-pub use keep::{Lie, carry, holds};
-pub use manifold::{Manifold, Point, find, pair_manifolds, tangents};
-pub use near::NearLists;
-pub use overlap::{CollisionPoint, Column, GpuOverlap, Overlap, of_bodies, of_plane};
-pub use reference::find_hits;
-
-use super::{Body, surfels, surfels::Shapes};
-use crate::svo::Arena;
-use glam::{DMat4, DVec3};
+use super::{
+    Body, BodyId, Detail, Plane,
+    broad_phase::{self, NearPair, Obb},
+    context::StepContext,
+};
+use crate::gpu::GpuError;
 
 /// How far beyond touching a contact is made, cells.
-const MARGIN_CELLS: f64 = 0.25;
+pub const MARGIN_CELLS: f64 = 0.25;
 
-/// One direction of a pair as kernels see it: surfels of `a` are tested against `b`. The same words as in
-/// `shaders/bodies/shape.wgsl`. Cells are those of each body's level in this pair.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
-pub struct Directed {
-    /// Rows of the affine map from cells of a to cells of b.
-    pub rows: [[f32; 4]; 3],
-    /// Motion of a against b in the coming step, cells of b; and the margin, cells of b.
-    pub motion: [f32; 3],
-    /// See `motion`.
-    pub margin: f32,
-    /// First node of the forest in the arena, root, level, number to add to a node's index to get its surfel's.
-    pub a: [u32; 4],
-    /// The same of b.
-    pub b: [u32; 4],
-    /// Bounds of b's cells, cells of b; the last word is not used.
-    pub low: [f32; 4],
-    /// See `low`.
-    pub high: [f32; 4],
+/// Where contacts are to be looked for.
+#[derive(Clone, Copy)]
+pub struct ContactQuery<'a> {
+    /// All bodies, in ascending order of their names.
+    pub bodies: &'a [Body],
+    /// Pairs of which one body can move, ascending.
+    pub pairs: &'a [NearPair],
+    /// Bodies that can move: where they meet the planes.
+    pub at_planes: &'a [usize],
+    /// The floor and the walls.
+    pub planes: &'a [Plane],
+    /// Manifolds of the last search, in order.
+    pub old: &'a [Manifold],
+    /// The boxes of the bodies as they lie now.
+    pub boxes: &'a [Option<Obb>],
+    /// How long the contacts are to hold, s.
+    pub dt: f64,
 }
 
-crate::gpu::layout!(Directed as "Directed" {
-    rows: [row_x, row_y, row_z], motion, margin, a, b, low, high
-});
-
-/// Surfel `a` (twice its index, plus its side) of directed pair `pair` is near surfel `b`. Surfels are counted from the
-/// start of their forest's.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, bytemuck::Pod, bytemuck::Zeroable)]
-pub struct Hit {
-    /// Directed pair.
-    pub pair: u32,
-    /// Surfel of a, and side.
-    pub a: u32,
-    /// Surfel of b.
-    pub b: u32,
-}
-
-/// A pair of bodies (indices) and the levels at which they meet.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pair {
-    /// Indices of the bodies, ascending.
-    pub bodies: [usize; 2],
-    /// Their levels.
-    pub levels: [u32; 2],
-    /// Distance within which contacts are made, m.
-    pub margin: f64,
-    /// How far they may come towards each other in the coming step, m.
-    pub way: f64,
-    /// Edge of the larger cells, m.
-    pub cell: f64,
-}
-
-impl Pair {
-    /// Bodies `i` and `j`, which meet at `levels`.
+impl ContactQuery<'_> {
+    /// Whether the boxes of two bodies may meet within [`Self::dt`]: a pair that was near as the step began may have passed by.
     #[must_use]
-    pub fn at(bodies: &[Body], [i, j]: [usize; 2], levels: [u32; 2], dt: f64) -> Self {
-        let cell = cell_size(&bodies[i], levels[0]).max(cell_size(&bodies[j], levels[1]));
-        let way = closer(&bodies[i], &bodies[j], dt);
-        Self { bodies: [i, j], levels, margin: MARGIN_CELLS * cell + way, way, cell }
-    }
-
-    /// As the bodies' own levels say.
-    #[cfg(test)]
-    #[must_use]
-    pub fn new(bodies: &[Body], i: usize, j: usize, dt: f64) -> Self {
-        let none = super::PairLevels::default();
-        Self::at(bodies, [i, j], super::Levels::new(bodies, &none, None).pair(i, j), dt)
-    }
-
-    /// First nodes of the levels of a and b, for both directions.
-    #[must_use]
-    pub fn firsts(&self, bodies: &[Body]) -> [[u32; 2]; 2] {
-        let first =
-            |s: usize| surfels::first_of_level(&bodies[self.bodies[s]].def.octree().forest, self.levels[s]);
-        [[first(0), first(1)], [first(1), first(0)]]
-    }
-
-    /// Whether the octrees of both bodies are in the arena.
-    #[must_use]
-    pub fn is_resident(&self, bodies: &[Body], arena: &Arena) -> bool {
-        self.bodies.iter().all(|k| arena.slot(&bodies[*k].def.octree().forest).is_some())
-    }
-
-    /// Both directions, first a = lower body, as the compute passes need them; the octrees are in the arena.
-    #[must_use]
-    pub fn directed(&self, bodies: &[Body], arena: &Arena, shapes: &mut Shapes, dt: f64) -> [Directed; 2] {
-        let mut both = self.geometry(bodies, dt);
-        let base = [0, 1].map(|s| {
-            arena.slot(&bodies[self.bodies[s]].def.octree().forest).map_or(0, |slot| slot.node_base)
-        });
-        let shift = [0, 1].map(|s| {
-            let (forest, level) = (&bodies[self.bodies[s]].def.octree().forest, self.levels[s]);
-            shapes.get(forest, level).gpu_base.wrapping_sub(surfels::first_of_level(forest, level))
-        });
-        for (d, record) in both.iter_mut().enumerate() {
-            (record.a[0], record.b[0]) = (base[d], base[1 - d]);
-            (record.a[3], record.b[3]) = (shift[d], shift[1 - d]);
+    pub fn may_meet(&self, [i, j]: [usize; 2]) -> bool {
+        let closer = broad_phase::closer(&self.bodies[i], &self.bodies[j], self.dt);
+        match [&self.boxes[i], &self.boxes[j]] {
+            [Some(a), Some(b)] => a.overlaps(b, closer),
+            _ => false,
         }
-        both
-    }
-
-    /// The same, but for where nodes and surfels are on the GPU.
-    fn geometry(&self, bodies: &[Body], dt: f64) -> [Directed; 2] {
-        let to_world = [0, 1].map(|s| cells_to_world(&bodies[self.bodies[s]], self.levels[s]));
-        let from_world = to_world.map(|m| m.inverse());
-        [0, 1].map(|d| {
-            let (a, b) = (&bodies[self.bodies[d]], &bodies[self.bodies[1 - d]]);
-            let (level_a, level_b) = (self.levels[d], self.levels[1 - d]);
-            let map = (from_world[1 - d] * to_world[d]).transpose();
-            let row = |r: glam::DVec4| r.as_vec4().to_array();
-            let motion = from_world[1 - d].transform_vector3(motion(a, b, dt));
-            let tree = |body: &Body, level: u32| [0, body.def.octree().tree, level, 0];
-            let (low, high) = b.def.octree().mass.bounds;
-            let voxels = f64::from(1u32 << (b.def.octree().forest.level - level_b));
-            let cells = |p: DVec3| p.as_vec3().extend(0.0).to_array();
-            Directed {
-                // Of the cells, which may be larger than the voxels in them.
-                low: cells((low / voxels).floor()),
-                high: cells((high / voxels).ceil()),
-                rows: [row(map.x_axis), row(map.y_axis), row(map.z_axis)],
-                motion: motion.as_vec3().to_array(),
-                margin: (self.margin / cell_size(b, level_b)) as f32,
-                a: tree(a, level_a),
-                b: tree(b, level_b),
-            }
-        })
     }
 }
 
-/// Edge of a cell of `level`, m.
-pub fn cell_size(body: &Body, level: u32) -> f64 {
-    body.def.octree().grid.h * f64::from(1u32 << (body.def.octree().forest.level - level))
-}
+/// A way to find contacts. It keeps what it makes of the shapes, and what it knows of pairs.
+pub trait FindContacts: Send {
+    /// By body: how far beyond the bounds of its shape the body's contacts may be found, m. Boxes grow by it.
+    fn reach(&self, bodies: &[Body], detail: Detail<'_>) -> Vec<f64>;
 
-/// Cells of `level` to world metres.
-fn cells_to_world(body: &Body, level: u32) -> DMat4 {
-    let scale = f64::from(1u32 << (body.def.octree().forest.level - level));
-    body.world_from_grid() * DMat4::from_scale(DVec3::splat(scale))
-}
+    /// As a step begins: writes into each pair how finely it is looked at, m ([`NearPair::resolution_m`]). Contacts are looked for
+    /// again before two bodies come half as far towards each other.
+    fn begin(&mut self, bodies: &[Body], pairs: &mut [NearPair], detail: Detail<'_>);
 
-/// How much closer a point of `a` and one of `b` may come in the coming `dt`, at most, m.
-pub fn closer(a: &Body, b: &Body, dt: f64) -> f64 {
-    let v = a.state.linear_velocity - b.state.linear_velocity;
-    let turn = a.state.angular_velocity.length() * a.def.radius()
-        + b.state.angular_velocity.length() * b.def.radius();
-    (v.length() + turn) * dt
-}
+    /// The manifolds of all pairs of the query that are near, and of the bodies that are near a plane (one for each, whatever the
+    /// number of planes), in any order. A pair without points may have a manifold, to be found again. Old points keep their
+    /// impulses where they are still the same ([`inherit`]). Manifolds of which nobody can move are not asked for: the world keeps
+    /// them as they are.
+    ///
+    /// # Errors
+    /// [`GpuError`]; the finder is then as before.
+    fn find(&mut self, cx: &mut StepContext<'_>, query: &ContactQuery<'_>)
+    -> Result<Vec<Manifold>, GpuError>;
 
-/// The same as a vector: along the relative motion of the centres, made longer by rotation.
-fn motion(a: &Body, b: &Body, dt: f64) -> DVec3 {
-    let v = a.state.linear_velocity - b.state.linear_velocity;
-    let speed = v.length();
-    let towards = b.state.position - a.state.position;
-    let direction = if speed > 1e-9 { v / speed } else { towards.normalize_or_zero() };
-    direction * closer(a, b, dt)
+    /// What all collision points of a manifold added up to before they were reduced to a few; none where that is not known.
+    fn totals(&self, manifold: &Manifold) -> Option<Totals> {
+        let _ = manifold;
+        None
+    }
+
+    /// `parent` has broken into `parts`, which are in the world now; it is removed afterwards.
+    fn broke(&mut self, parent: &Body, parts: &[Body]) {
+        let _ = (parent, parts);
+    }
+
+    /// A body is gone; `left` are still there.
+    fn removed(&mut self, id: BodyId, left: &[Body]) {
+        let _ = (id, left);
+    }
+
+    /// All bodies are gone.
+    fn cleared(&mut self) {}
+
+    /// What it knows of the manifolds of the world as they are now, to be kept with them.
+    fn memory(&self) -> FinderMemory {
+        None
+    }
+
+    /// The world's manifolds are again those of the moment when [`Self::memory`] was asked.
+    fn recall(&mut self, memory: &FinderMemory) {
+        let _ = memory;
+    }
 }

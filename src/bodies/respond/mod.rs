@@ -1,43 +1,160 @@
-//! What contacts do to velocities. A method is a [`Respond`]; `step.rs` knows no other word for it.
+//! What contacts do to velocities. A method is a [`Respond`]; `step.rs` knows no other word for it, and the table here is what
+//! scene files, arguments and the window choose from.
 //!
 //! In: bodies and manifolds at the start of a step. Out: bodies at its end, and the impulses in the manifolds.
 
-mod group;
-mod helpers;
-mod mover;
-mod parts;
 mod penalty;
+mod soft;
+
+pub use penalty::Penalty;
 #[cfg(test)]
-mod penalty_tests;
-mod rolling;
-mod row;
-mod soft_step;
+pub use soft::parts_of;
 
-pub use penalty::{Penalty, PenaltyStep};
-pub use soft_step::SoftStep;
-#[cfg(test)]
-pub use soft_step::parts_of;
+use super::{
+    Body, BodyId,
+    collide::Manifold,
+    context::StepContext,
+    methods::{Entry, NameTaken, Table, setting},
+};
+use crate::gpu::GpuError;
 
-use super::{Body, WorldSettings, collide::Manifold};
-
-/// A way to answer contacts: moves all awake bodies through one step of `settings.dt`.
-pub trait Respond {
-    /// Bodies that are fixed, frozen or asleep are left where they are.
-    fn advance(&self, bodies: &mut [Body], manifolds: &mut [Manifold], settings: &WorldSettings);
-
+/// What a response has to say of a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ResponseReport {
     /// Summed intersection volume, m^3, where the method works it out.
-    fn intersection_volume(&self) -> Option<f64> {
-        None
+    pub intersection_volume: Option<f64>,
+}
+
+/// A way to answer contacts. It keeps what it makes of bodies.
+pub trait Respond: Send {
+    /// Moves all awake bodies through `cx.settings.dt`, and writes into the manifolds what their points pressed. Bodies that are
+    /// fixed, frozen or asleep are left where they are.
+    ///
+    /// # Errors
+    /// [`GpuError`]; the step is then taken back.
+    fn advance(
+        &mut self,
+        cx: &mut StepContext<'_>,
+        bodies: &mut [Body],
+        manifolds: &mut [Manifold],
+    ) -> Result<ResponseReport, GpuError>;
+
+    /// `parent` has broken into `parts`, which are in the world now; it is removed afterwards.
+    fn broke(&mut self, parent: &Body, parts: &[Body]) {
+        let _ = (parent, parts);
+    }
+
+    /// A body is gone; `left` are still there.
+    fn removed(&mut self, id: BodyId, left: &[Body]) {
+        let _ = (id, left);
+    }
+
+    /// All bodies are gone.
+    fn cleared(&mut self) {}
+}
+
+/// A way to answer contacts, as the table has it.
+pub struct ResponseEntry {
+    /// The word that scene files and arguments name it by.
+    pub name: &'static str,
+    /// What it is called in the window.
+    pub label: &'static str,
+    /// What it does, in one sentence.
+    pub about: &'static str,
+    /// Makes one for a world.
+    pub make: fn() -> Box<dyn Respond>,
+}
+
+impl Entry for ResponseEntry {
+    fn name(&self) -> &'static str {
+        self.name
     }
 }
 
-/// The methods there are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Response {
-    /// [`SoftStep`].
-    #[default]
-    Soft,
-    /// [`PenaltyStep`], the paper's.
-    Penalty,
+/// What every build has.
+const BUILT_IN: &[ResponseEntry] = &[soft::ENTRY, penalty::ENTRY];
+
+static RESPONSES: Table<ResponseEntry> = Table::new("response", BUILT_IN);
+
+/// All responses that there are.
+#[must_use]
+pub fn responses() -> Vec<&'static ResponseEntry> {
+    RESPONSES.all()
+}
+
+/// Adds a response, which settings can name from then on. To be called before scenes are read.
+///
+/// # Errors
+/// [`NameTaken`].
+pub fn register_response(entry: &'static ResponseEntry) -> Result<(), NameTaken> {
+    RESPONSES.add(entry)
+}
+
+/// Names a response.
+#[derive(Clone, Copy)]
+pub struct Response(&'static ResponseEntry);
+
+setting!(Response, ResponseEntry, RESPONSES);
+
+impl Response {
+    /// Soft constraints in substeps, the default.
+    pub const SOFT: Self = Self(&BUILT_IN[0]);
+    /// The paper's penalty on the intersection volume.
+    pub const PENALTY: Self = Self(&BUILT_IN[1]);
+}
+
+impl Default for Response {
+    fn default() -> Self {
+        Self::SOFT
+    }
+}
+
+/// The response of a world, made when it is first needed.
+#[derive(Default)]
+pub struct Responder(Option<(Response, Box<dyn Respond>)>);
+
+impl Responder {
+    /// Makes the response that is chosen, if it is not the one that is there.
+    pub fn prepare(&mut self, chosen: Response) {
+        if self.0.as_ref().is_none_or(|(made, _)| *made != chosen) {
+            self.0 = Some((chosen, (chosen.entry().make)()));
+        }
+    }
+
+    /// As [`Respond::advance`], by the response that was prepared.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn advance(
+        &mut self,
+        cx: &mut StepContext<'_>,
+        bodies: &mut [Body],
+        manifolds: &mut [Manifold],
+    ) -> Result<ResponseReport, GpuError> {
+        match &mut self.0 {
+            Some((_, response)) => response.advance(cx, bodies, manifolds),
+            None => Ok(ResponseReport::default()),
+        }
+    }
+
+    /// Tells it that a body has broken.
+    pub fn broke(&mut self, parent: &Body, parts: &[Body]) {
+        if let Some((_, response)) = &mut self.0 {
+            response.broke(parent, parts);
+        }
+    }
+
+    /// Tells it that a body is gone.
+    pub fn removed(&mut self, id: BodyId, left: &[Body]) {
+        if let Some((_, response)) = &mut self.0 {
+            response.removed(id, left);
+        }
+    }
+
+    /// Tells it that there are no bodies any more.
+    pub fn cleared(&mut self) {
+        if let Some((_, response)) = &mut self.0 {
+            response.cleared();
+        }
+    }
 }

@@ -9,7 +9,7 @@ use super::{
     opening::{object_info, placed},
 };
 use crate::{
-    bodies::{Hold, Overlap},
+    bodies::{Drag, Overlap},
     scene::{Event, ImportJob, Imported, Missile, ReadMeshes, Scene, SceneBody, history::Step},
     svo::Arena,
 };
@@ -36,26 +36,26 @@ impl Sandbox {
     pub fn grab(&mut self, pick: &ScenePick) {
         if let Some(body) = self.world.body(pick.body).filter(|b| !b.is_static()) {
             let anchor = body.state.rotation.inverse() * (pick.point - body.state.position);
-            self.world.hold = Some(Hold { body: pick.body, anchor, target: pick.point });
+            self.world.drag = Some(Drag { body: pick.body, anchor, target: pick.point });
         }
     }
 
     /// Where the hand is now, m.
     pub fn drag(&mut self, target: DVec3) {
-        if let Some(hold) = self.world.hold.as_mut().filter(|_| target.is_finite()) {
+        if let Some(hold) = self.world.drag.as_mut().filter(|_| target.is_finite()) {
             hold.target = target;
         }
     }
 
     /// Lets go.
     pub fn release(&mut self) {
-        self.world.hold = None;
+        self.world.drag = None;
     }
 
     /// The point that is held, and where it should be, m.
     #[must_use]
     pub fn held(&self) -> Option<(DVec3, DVec3)> {
-        let hold = self.world.hold?;
+        let hold = self.world.drag?;
         let state = self.world.body(hold.body)?.state;
         Some((state.position + state.rotation * hold.anchor, hold.target))
     }

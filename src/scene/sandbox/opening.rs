@@ -57,7 +57,7 @@ impl Sandbox {
         self.tuning.response = scene.response;
         self.tuning.far_levels = scene.adaptive_level.map_or(0, |a| a.most);
         self.world.eye = scene.camera.map(|camera| camera.eye().as_dvec3());
-        self.world.hold = None;
+        self.world.drag = None;
         self.timeline.clear();
         self.tuning.view.color_by = scene.view.color_by;
         self.tuning.view.explode = scene.view.explode;

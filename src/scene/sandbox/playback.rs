@@ -50,7 +50,7 @@ impl Sandbox {
         self.breaking = None;
         self.waiting.clear();
         self.recoils.clear();
-        self.world.hold = None;
+        self.world.drag = None;
         if let Some(snapshot) = snapshot {
             self.put_back(&snapshot);
         }

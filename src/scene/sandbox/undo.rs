@@ -39,7 +39,7 @@ impl Sandbox {
         self.breaking = None;
         self.waiting.clear();
         self.recoils.clear();
-        self.world.hold = None;
+        self.world.drag = None;
         self.clear_world();
         for (body, info) in &snapshot.bodies {
             // Under its old name, so that a pinned impact finds its body again.

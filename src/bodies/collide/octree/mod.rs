@@ -1,0 +1,273 @@
+//! Contacts between octrees (Domaradzki & Martyn 2016, sec. 5.1), and between octrees and planes.
+//!
+//! One octree of a pair is descended to the pair's level, and what lies there is looked up in the other; every surfel of one body
+//! that comes near the other asks it for the opposing surface. In: pairs that are near. Out: [`Hit`]s, pairs of surfel numbers, the
+//! same from the compute passes (`gpu.rs`) and from the search on the CPU (`search.rs`); then manifolds. Geometry is worked out
+//! again from the numbers in f64, so what the passes decide is only which surfels meet.
+
+#[cfg(test)]
+mod brute;
+mod cell_table;
+mod cells;
+mod gpu;
+mod levels;
+mod neighbour_lists;
+mod overlap;
+mod pair;
+#[cfg(test)]
+mod parity;
+mod planes;
+mod points;
+mod records;
+mod search;
+mod surfel_buffer;
+mod surfel_cache;
+mod surfels;
+
+pub use overlap::OctreeOverlaps;
+#[cfg(test)]
+pub(crate) use overlap::run_every_kernel;
+
+/// All that the kernels share with Rust.
+#[cfg(test)]
+pub(crate) fn layouts() -> Vec<crate::gpu::Layout> {
+    [gpu::layouts(), overlap::layouts()].concat()
+}
+
+use super::{
+    Body, BodyId, ContactQuery, Detail, FindContacts, FinderEntry, FinderMemory, MARGIN_CELLS, Manifold,
+    Partner, Totals, carry, find, holds,
+};
+use crate::{
+    bodies::{broad_phase::NearPair, context::StepContext},
+    gpu::{Gpu, GpuError},
+    shape::Kind,
+};
+use gpu::SearchPasses;
+use levels::Levels;
+use neighbour_lists::NeighbourLists;
+use pair::{Hit, OctreePair, cell_size};
+use planes::plane_manifolds;
+use points::pair_manifolds;
+use records::Records;
+use search::find_hits;
+use std::sync::Arc;
+use surfel_buffer::SurfelBuffer;
+use surfel_cache::SurfelCache;
+
+/// What has an octree.
+const OCTREE: Partner = Partner::Shape(Kind::Octree);
+
+/// How the table has it.
+pub const ENTRY: FinderEntry = FinderEntry {
+    name: "octree",
+    label: "Octrees",
+    about: "Samples of one octree's surface are looked up in the other, at the level that the scene gives the pair.",
+    accepts: |partners| matches!(partners, [OCTREE, OCTREE | Partner::Plane]),
+    make: |gpu| Ok(Box::new(OctreeFinder::new(gpu)?)),
+};
+
+/// By body: how far beyond its voxels its cells may reach, m: half a cell of the coarsest level at which it meets anything.
+#[must_use]
+pub fn reach(bodies: &[Body], detail: Detail<'_>) -> Vec<f64> {
+    let levels = Levels::new(bodies, detail);
+    bodies.iter().enumerate().map(|(i, body)| 0.5 * cell_size(body, levels.coarsest(i))).collect()
+}
+
+/// Finds contacts of octrees with each other and with planes.
+#[derive(Default)]
+pub struct OctreeFinder {
+    cache: SurfelCache,
+    passes: Option<(SearchPasses, SurfelBuffer)>,
+    lists: NeighbourLists,
+    /// What is known of the manifolds of the last search.
+    records: Records,
+    /// Levels at which near pairs meet in this step, in order of pair.
+    levels: Vec<([usize; 2], [u32; 2])>,
+}
+
+impl OctreeFinder {
+    /// One that knows nothing yet.
+    ///
+    /// # Errors
+    /// [`GpuError`] where the passes cannot be made.
+    pub fn new(gpu: Option<&Gpu>) -> Result<Self, GpuError> {
+        let passes = match gpu {
+            Some(gpu) => Some((SearchPasses::new(gpu)?, SurfelBuffer::new(gpu)?)),
+            None => None,
+        };
+        Ok(Self { passes, ..Self::default() })
+    }
+
+    /// Pairs to be looked at, and which manifolds of the last search (by number) are carried along: those of pairs that have hardly
+    /// moved. Pairs that come near each other only later in the step are left for then.
+    fn sort_out(&self, query: &ContactQuery<'_>) -> (Vec<OctreePair>, Vec<usize>) {
+        let (bodies, old) = (query.bodies, query.old);
+        let (mut pairs, mut carried) = (Vec::new(), Vec::new());
+        for near in query.pairs {
+            let Ok(at) = self.levels.binary_search_by_key(&near.bodies, |known| known.0) else { continue };
+            let levels = self.levels[at].1;
+            let [a, b] = near.bodies.map(|k| &bodies[k]);
+            let known = find(old, a.id, Some(b.id)).filter(|&k| {
+                let record = self.records.get(a.id, Some(b.id)).filter(|record| record.levels == levels);
+                record.is_some_and(|r| holds(old[k].resolution_m, &r.pose, a, Some(b), query.dt))
+            });
+            match known {
+                Some(k) => carried.push(k),
+                None if query.may_meet(near.bodies) => {
+                    pairs.push(OctreePair::at(bodies, near.bodies, levels, query.dt));
+                }
+                None => {}
+            }
+        }
+        (pairs, carried)
+    }
+
+    /// Which surfels meet: by the compute passes where there are any and the settings allow, else on the CPU.
+    fn hits(
+        &mut self,
+        cx: &mut StepContext<'_>,
+        bodies: &[Body],
+        pairs: &[OctreePair],
+    ) -> Result<Vec<Hit>, GpuError> {
+        if pairs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (cache, dt) = (&mut self.cache, cx.settings.dt);
+        let chosen = cx.gpu.filter(|(gpu, arena)| {
+            cx.settings.narrow.wants(gpu) && pairs.iter().all(|pair| pair.is_resident(bodies, arena))
+        });
+        if let (Some((gpu, arena)), Some((passes, surfels))) = (chosen, &mut self.passes) {
+            surfels.prepare(gpu, pairs, bodies, cache)?;
+            let directed: Vec<_> = pairs.iter().flat_map(|p| p.directed(bodies, arena, cache, dt)).collect();
+            let firsts: Vec<_> = pairs.iter().flat_map(|p| p.firsts(bodies)).collect();
+            let (hits, timings) = passes.find_hits(gpu, arena, surfels, &directed, &firsts)?;
+            cx.report.timings.extend(timings);
+            return Ok(hits);
+        }
+        Ok(find_hits(pairs, bodies, cache, dt, Some(&mut self.lists)))
+    }
+}
+
+impl FindContacts for OctreeFinder {
+    fn reach(&self, bodies: &[Body], detail: Detail<'_>) -> Vec<f64> {
+        reach(bodies, detail)
+    }
+
+    fn begin(&mut self, bodies: &[Body], pairs: &mut [NearPair], detail: Detail<'_>) {
+        let levels = Levels::new(bodies, detail);
+        self.levels.clear();
+        for near in pairs {
+            let [i, j] = near.bodies;
+            let own = levels.pair(i, j);
+            self.levels.push((near.bodies, own));
+            near.resolution_m = cell_size(&bodies[i], own[0]).max(cell_size(&bodies[j], own[1]));
+        }
+    }
+
+    fn find(
+        &mut self,
+        cx: &mut StepContext<'_>,
+        query: &ContactQuery<'_>,
+    ) -> Result<Vec<Manifold>, GpuError> {
+        let bodies = query.bodies;
+        let (pairs, carried) = self.sort_out(query);
+        cx.lap("broad phase");
+
+        let hits = self.hits(cx, bodies, &pairs)?;
+        cx.report.pairs += pairs.len();
+        cx.lap("narrow phase");
+
+        let mut found = pair_manifolds(&pairs, &hits, bodies, &mut self.cache, query.old, &self.records);
+        let levels = Levels::new(bodies, cx.detail);
+        let own: Vec<u32> = (0..bodies.len()).map(|i| levels.own(i)).collect();
+        found.extend(plane_manifolds(query, &own, &mut self.cache, &self.records));
+        let (mut manifolds, mut records): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+        for k in carried {
+            let mut manifold = query.old[k].clone();
+            carry(&mut manifold, bodies);
+            records.extend(self.records.take(&manifold));
+            manifolds.push(manifold);
+        }
+        for rests in query.old.iter().filter(|m| m.rests(bodies)) {
+            records.extend(self.records.take(rests));
+        }
+        self.records = Records::new(records);
+        Ok(manifolds)
+    }
+
+    fn totals(&self, manifold: &Manifold) -> Option<Totals> {
+        self.records.get(manifold.first, manifold.second).map(|record| record.totals)
+    }
+
+    fn removed(&mut self, id: BodyId, left: &[Body]) {
+        self.records.forget(id);
+        self.lists.forget(id);
+        self.cache.keep(|forest| left.iter().any(|b| Arc::ptr_eq(&b.def.octree().forest, forest)));
+    }
+
+    fn cleared(&mut self) {
+        self.records = Records::default();
+        self.lists = NeighbourLists::default();
+        self.cache.keep(|_| false);
+    }
+
+    fn memory(&self) -> FinderMemory {
+        Some(Arc::new(self.records.clone()))
+    }
+
+    fn recall(&mut self, memory: &FinderMemory) {
+        let known = memory.as_ref().and_then(|memory| memory.downcast_ref::<Records>());
+        self.records = known.cloned().unwrap_or_default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bodies::{
+        PairLevels, StepReport, WorldSettings,
+        broad_phase::bounds,
+        context::StageClock,
+        testing::{ball, block, body, grid, world},
+    };
+    use glam::{DVec3, Vec3};
+
+    /// Of bodies that nothing is near no samples and tables are made.
+    #[test]
+    fn only_what_meets_is_sampled() {
+        let small = Arc::new(block(4, [4; 3], [12; 3]));
+        let large = Arc::new(ball(6, Vec3::splat(32.0), 28.0));
+        let mut w = world(WorldSettings::default());
+        for i in 0..2 {
+            w.add(body(&small, 0, grid(4, 1.0), 4, DVec3::Y * (0.5 * f64::from(i) + 9.0)));
+        }
+        w.add(body(&large, 0, grid(6, 5.0), 6, DVec3::X * 1000.0 + DVec3::Y * 9.0));
+        let mut finder = OctreeFinder::new(None).expect("no passes");
+        let none = PairLevels::default();
+        let detail = Detail { pairs: &none, far: None };
+        let mut pairs = [NearPair { bodies: [0, 1], way: 0.0, resolution_m: f64::MAX }];
+        finder.begin(&w.bodies, &mut pairs, detail);
+        assert_eq!(pairs[0].resolution_m, 1.0 / 16.0);
+        let reach = finder.reach(&w.bodies, detail);
+        let boxes: Vec<_> = w.bodies.iter().zip(reach).map(|(b, reach)| bounds(b, reach, 0.01)).collect();
+        let planes = crate::bodies::planes::planes(&w.settings);
+        let query = ContactQuery {
+            bodies: &w.bodies,
+            pairs: &pairs,
+            at_planes: &[0, 1, 2],
+            planes: &planes,
+            old: &[],
+            boxes: &boxes,
+            dt: 0.01,
+        };
+        let (mut report, mut clock) = (StepReport::default(), StageClock::new());
+        let mut cx =
+            StepContext { gpu: None, settings: &w.settings, detail, report: &mut report, clock: &mut clock };
+        let found = finder.find(&mut cx, &query).expect("on the CPU nothing fails");
+        assert_eq!((found.len(), report.pairs, finder.cache.entries.len()), (1, 1, 1));
+        assert_eq!(finder.totals(&found[0]).map(|t| t.points > 3), Some(true));
+        finder.cleared();
+        assert!(finder.cache.entries.is_empty() && finder.totals(&found[0]).is_none());
+    }
+}

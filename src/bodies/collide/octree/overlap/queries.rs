@@ -1,0 +1,142 @@
+//! What pairs of octrees share, of many pairs at once: by the compute passes where they can, else on the CPU.
+//!
+//! In: the bodies as they are. Out: one [`Overlap`] for each pair and plane that touch, in order of the queries.
+
+use super::{
+    super::{Levels, OctreePair, SurfelBuffer, SurfelCache, cell_size},
+    gpu::OverlapPasses,
+    of_bodies, of_plane,
+};
+use crate::{
+    bodies::{
+        Body, Detail, Plane, WorldSettings,
+        collide::{Overlap, OverlapQuery},
+        context::OnGpu,
+        planes::planes,
+    },
+    gpu::Gpu,
+    svo::Arena,
+};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Cells of a pair may differ this much in size for the passes: the sums of a cell must stay within 32 bits.
+const MOST_RATIO: f64 = 16.0;
+
+/// What has to be looked at: indices and levels, and of a plane its number.
+#[derive(Clone, Copy)]
+enum Task {
+    Pair([usize; 2], [u32; 2]),
+    Plane(usize, u32, usize),
+}
+
+/// Finds what octrees share; keeps their samples, and its passes once they were asked for.
+#[derive(Default)]
+pub struct OctreeOverlaps {
+    cache: SurfelCache,
+    passes: Option<(OverlapPasses, SurfelBuffer)>,
+}
+
+impl OctreeOverlaps {
+    /// One [`Overlap`] for each query that has any columns.
+    pub fn find(
+        &mut self,
+        gpu: OnGpu<'_>,
+        settings: &WorldSettings,
+        bodies: &[Body],
+        detail: Detail<'_>,
+        queries: &[OverlapQuery],
+    ) -> Vec<Overlap> {
+        let (levels, planes) = (Levels::new(bodies, detail), planes(settings));
+        let task = |query: &OverlapQuery| match *query {
+            OverlapQuery::Pair([a, b]) => Task::Pair([a, b], levels.pair(a, b)),
+            OverlapQuery::Plane(a, plane) => Task::Plane(a, levels.own(a), plane),
+        };
+        let tasks: Vec<Task> = queries.iter().map(task).collect();
+        let gpu = gpu.filter(|(gpu, _)| settings.narrow.wants(gpu));
+        self.work_out(gpu, bodies, &planes, &tasks)
+    }
+
+    /// What two bodies share, on the lattice of the first, at the level at which they meet.
+    pub fn of_pair(&mut self, bodies: &[Body], detail: Detail<'_>, [i, j]: [usize; 2]) -> Overlap {
+        let at = Levels::new(bodies, detail).pair(i, j);
+        let both = [&bodies[i], &bodies[j]];
+        let surfels = [0, 1].map(|s| self.cache.get(&both[s].def.octree().forest, at[s]).surfels.clone());
+        of_bodies(both, at, surfels.each_ref().map(|s| &**s))
+    }
+
+    /// Forgets the samples of forests that none of the bodies has.
+    pub fn removed(&mut self, left: &[Body]) {
+        self.cache.keep(|forest| left.iter().any(|b| Arc::ptr_eq(&b.def.octree().forest, forest)));
+    }
+
+    /// Pairs by the passes where there are any, else, and where they fail, on the CPU, which gives the same; planes on the CPU,
+    /// since they are few.
+    fn work_out(
+        &mut self,
+        gpu: OnGpu<'_>,
+        bodies: &[Body],
+        planes: &[Plane],
+        tasks: &[Task],
+    ) -> Vec<Overlap> {
+        let mut by_passes = gpu
+            .and_then(|(gpu, arena)| self.on_gpu(gpu, arena, bodies, tasks))
+            .unwrap_or_default()
+            .into_iter();
+        let known: Vec<Option<Overlap>> =
+            tasks.iter().map(|task| if suits(bodies, task) { by_passes.next() } else { None }).collect();
+        for task in tasks {
+            let needed = match task {
+                Task::Pair(pair, at) => vec![(pair[0], at[0]), (pair[1], at[1])],
+                Task::Plane(a, at, _) => vec![(*a, *at)],
+            };
+            needed
+                .into_iter()
+                .for_each(|(k, level)| _ = self.cache.get(&bodies[k].def.octree().forest, level));
+        }
+        let cache = &self.cache;
+        let surfels = |k: usize, level: u32| cache.known(&bodies[k].def.octree().forest, level);
+        let found: Vec<Option<Overlap>> = tasks
+            .par_iter()
+            .zip(known)
+            .map(|(task, known)| match task {
+                Task::Pair(..) if known.is_some() => known,
+                Task::Pair(pair, at) => {
+                    let both = [surfels(pair[0], at[0])?, surfels(pair[1], at[1])?];
+                    Some(of_bodies(pair.map(|k| &bodies[k]), *at, both))
+                }
+                Task::Plane(a, at, k) => Some(of_plane(&bodies[*a], *at, surfels(*a, *at)?, planes.get(*k)?)),
+            })
+            .collect();
+        found.into_iter().flatten().filter(|o| !o.columns.is_empty()).collect()
+    }
+
+    /// All pairs that suit, in order; none where something fails.
+    fn on_gpu(&mut self, gpu: &Gpu, arena: &Arena, bodies: &[Body], tasks: &[Task]) -> Option<Vec<Overlap>> {
+        let pair = |task: &Task| match task {
+            Task::Pair(pair, at) => Some(OctreePair::at(bodies, *pair, *at, 0.0)),
+            Task::Plane(..) => None,
+        };
+        let pairs: Vec<OctreePair> =
+            tasks.iter().filter(|task| suits(bodies, task)).filter_map(pair).collect();
+        if !pairs.iter().all(|pair| pair.is_resident(bodies, arena)) {
+            return None;
+        }
+        if self.passes.is_none() {
+            self.passes = Some((OverlapPasses::new(gpu).ok()?, SurfelBuffer::new(gpu).ok()?));
+        }
+        let (passes, surfels) = self.passes.as_mut()?;
+        passes.find(gpu, arena, surfels, (&pairs, bodies, &mut self.cache)).ok().map(|(found, _)| found)
+    }
+}
+
+/// Whether the passes can do it.
+fn suits(bodies: &[Body], task: &Task) -> bool {
+    match task {
+        Task::Pair(pair, at) => {
+            let [a, b] = [0, 1].map(|s| cell_size(&bodies[pair[s]], at[s]));
+            a / b <= MOST_RATIO && b / a <= MOST_RATIO
+        }
+        Task::Plane(..) => false,
+    }
+}

@@ -1,0 +1,252 @@
+//! Contacts with planes, the floor and walls: each octree is descended against each plane.
+//!
+//! In: bodies and planes. Out: one manifold for each body near any. Which cells matter is decided at the physics
+//! level; how deep they are, at the leaves, so that the resting height does not depend on the level.
+
+use super::{
+    MARGIN_CELLS,
+    cells::first_of_level,
+    pair::cell_size,
+    records::{Record, Records},
+    surfel_cache::SurfelCache,
+    surfels::{Surfels, leaf_sample},
+};
+use crate::{
+    bodies::{
+        Body, Plane,
+        collide::{ContactQuery, Manifold, Point, RelativePose, Totals, carry, find, holds, inherit, reduce},
+    },
+    svo::{morton, morton::Key},
+};
+use glam::{DMat4, DVec3};
+
+/// Where the number of the plane begins in the name of a point.
+const PLANE_SHIFT: u32 = 48;
+
+/// Manifolds of the query's bodies near a plane, with their records; body `i` is looked at on `levels[i]`.
+pub fn plane_manifolds(
+    query: &ContactQuery<'_>,
+    levels: &[u32],
+    cache: &mut SurfelCache,
+    records: &Records,
+) -> Vec<(Manifold, Record)> {
+    let mut out = Vec::new();
+    for &k in query.at_planes {
+        let (body, level) = (&query.bodies[k], levels[k]);
+        let cell = cell_size(body, level);
+        let speed =
+            body.state.linear_velocity.length() + body.state.angular_velocity.length() * body.def.radius();
+        let margin = plane_margin(cell, speed * query.dt);
+        let before = find(query.old, body.id, None).map(|k| &query.old[k]);
+        let record = before.and_then(|_| records.get(body.id, None)).filter(|r| r.levels == [level, 0]);
+        if let (Some(old), Some(record)) = (before, record)
+            && holds(old.resolution_m, &record.pose, body, None, query.dt)
+            && is_of(old, query.planes)
+        {
+            let mut kept = old.clone();
+            carry(&mut kept, query.bodies);
+            out.push((kept, record.clone()));
+            continue;
+        }
+        let rolling_impulse = before.map_or(DVec3::ZERO, |m| m.rolling_impulse);
+        let before = before.map_or(&[][..], |m| &m.points);
+        let (mut points, mut totals, mut near) = (Vec::new(), Totals::default(), false);
+        for (number, plane) in query.planes.iter().enumerate() {
+            if plane.distance(body.state.position) - body.def.radius() > margin {
+                continue;
+            }
+            near = true;
+            let surfels = cache.get(&body.def.octree().forest, level).surfels.clone();
+            let to_world = body.world_from_grid();
+            let first_key = (number as u64) << PLANE_SHIFT;
+            let mut search = PlaneSearch {
+                body,
+                level,
+                to_world,
+                surfels: &surfels,
+                margin,
+                plane,
+                first_key,
+                found: Vec::new(),
+            };
+            // Crumbs stand on the corners of their voxels.
+            if body.def.is_crumb() {
+                search.corners();
+            } else {
+                search.descend(body.def.octree().tree, 0, 0);
+            }
+            let found = Totals::of(&search.found);
+            totals.points += found.points;
+            totals.volume += found.volume;
+            points.extend(reduce(&search.found, before, cell));
+        }
+        if near {
+            inherit(&mut points, before, cell);
+            let (first, pose) = (body.id, RelativePose::new(body, None));
+            let record = Record { first, second: None, levels: [level, 0], pose, totals, seen: Vec::new() };
+            let manifold = Manifold { first, second: None, points, rolling_impulse, resolution_m: cell };
+            out.push((manifold, record));
+        }
+    }
+    out
+}
+
+/// Distance of a plane within which contacts are made, m, of a body that may move so far.
+fn plane_margin(cell: f64, way: f64) -> f64 {
+    MARGIN_CELLS * cell + way
+}
+
+/// Whether the points of a manifold lie on these planes: floor and walls may be changed between steps.
+fn is_of(manifold: &Manifold, planes: &[Plane]) -> bool {
+    manifold.points.iter().all(|p| {
+        let plane = planes.get((p.key >> PLANE_SHIFT) as usize);
+        plane.is_some_and(|at| at.normal == p.plane && (at.distance(p.anchors[1]) - p.found).abs() < 1e-9)
+    })
+}
+
+struct PlaneSearch<'a> {
+    body: &'a Body,
+    level: u32,
+    to_world: DMat4,
+    surfels: &'a Surfels,
+    margin: f64,
+    plane: &'a Plane,
+    first_key: u64,
+    found: Vec<Point>,
+}
+
+impl PlaneSearch<'_> {
+    fn descend(&mut self, node: u32, level: u32, key: Key) {
+        let forest = &self.body.def.octree().forest;
+        let Some(&parent) = forest.nodes.get(node as usize) else {
+            return;
+        };
+        for c in 0..8 {
+            if parent.valid() >> c & 1 == 0 {
+                continue;
+            }
+            let (child, child_key) = (parent.child(c), key << 3 | c);
+            let size = f64::from(1u32 << (forest.level - level - 1));
+            let low = DVec3::from(morton::decode(child_key).map(f64::from));
+            let centre = self.to_world.transform_point3((low + 0.5) * size);
+            // Half a diagonal, and a voxel for surfaces that leave their cell.
+            if self.plane.distance(centre) - (0.867 * size + 1.0) * self.body.def.octree().grid.h
+                >= self.margin
+            {
+                continue;
+            }
+            if level + 1 == self.level {
+                self.sample(child - first_of_level(forest, self.level));
+            } else {
+                self.descend(child, level + 1, child_key);
+            }
+        }
+    }
+
+    fn corners(&mut self) {
+        let forest = &self.body.def.octree().forest;
+        let tree = self.body.def.octree().tree as usize;
+        let range = |t: usize| forest.tree_start.get(t).map_or(0, |&i| i as usize);
+        let area = 0.25 * self.body.def.octree().grid.h.powi(2);
+        for leaf in range(tree)..range(tree + 1) {
+            let low = DVec3::from(morton::decode(forest.leaves.keys[leaf]).map(f64::from));
+            for c in 0..8u32 {
+                let corner = low + DVec3::from([c & 1, c >> 1 & 1, c >> 2].map(f64::from));
+                let p = self.to_world.transform_point3(corner);
+                if self.plane.distance(p) < self.margin {
+                    let key = self.first_key | (leaf as u64 * 8 + u64::from(c));
+                    self.found.push(point(self.body, key, p, self.plane, area));
+                }
+            }
+        }
+    }
+
+    /// The lowest leaf of a cell that is near. The cell's own sample would not do: it may lie beyond the margin while a corner in
+    /// the cell is far below the plane already, and the body would rock on that corner for ever.
+    fn sample(&mut self, index: u32) {
+        let (body, plane) = (self.body, self.plane);
+        let starts = &self.surfels.leaf_start;
+        let (first, end) = (starts[index as usize] as usize, starts[index as usize + 1] as usize);
+        // Of leaves equally low, the outermost, so that a box stands on its corners at every level.
+        let beside = |p: &DVec3| (*p - body.state.position).reject_from_normalized(plane.normal).length();
+        let rank = |p: &DVec3| plane.distance(*p) - 1e-3 * beside(p);
+        let lowest = (first..end)
+            .map(|leaf| {
+                self.to_world.transform_point3(leaf_sample(&body.def.octree().forest, leaf).0.as_dvec3())
+            })
+            .min_by(|a, b| rank(a).total_cmp(&rank(b)));
+        let Some(p) = lowest.filter(|p| plane.distance(*p) < self.margin) else {
+            return;
+        };
+        let area = f64::from(self.surfels.areas[index as usize]) * body.def.octree().grid.h.powi(2);
+        let surfel = &self.surfels.items[index as usize];
+        let normal = self.to_world.transform_vector3(surfel.side(0).1.as_dvec3()).normalize_or_zero();
+        let facing = normal.dot(plane.normal).abs();
+        self.found.push(point(body, self.first_key | u64::from(index), p, plane, area * facing));
+    }
+}
+
+fn point(body: &Body, key: u64, p: DVec3, plane: &Plane, area: f64) -> Point {
+    Point::new(key, [Some(body), None], p, plane.normal, plane.distance(p), area)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bodies::WorldSettings;
+    use crate::bodies::testing::{body, grid, scattered, shattered_block, world};
+    use glam::DQuat;
+    use std::sync::Arc;
+
+    /// However a piece is turned, the lowest of all its leaf samples is a contact once it is within the margin, at any level.
+    #[test]
+    fn the_lowest_leaf_is_never_missed() {
+        let (low, high) = ([4; 3], [28; 3]);
+        let forest = Arc::new(shattered_block(5, low, high, &scattered(low, high, 12)));
+        let plane = Plane { normal: DVec3::Y, offset: 0.0 };
+        let (mut asked, mut cache) = (0, SurfelCache::default());
+        for tree in 0..forest.trees() as u32 {
+            for turn in 0..24 {
+                let mut world = world(WorldSettings::default());
+                world.add(body(&forest, tree, grid(5, 1.0), 3, DVec3::ZERO));
+                let way = DVec3::new(f64::from(turn) - 11.5, f64::from(turn % 5), f64::from(turn % 7) - 3.0);
+                let mut bodies = std::mem::take(&mut world.bodies);
+                bodies[0].state.rotation = DQuat::from_scaled_axis(way * 0.3);
+                bodies[0].state.position = DVec3::ZERO;
+                let to_world = bodies[0].world_from_grid();
+                let leaves =
+                    forest.tree_start[tree as usize] as usize..forest.tree_start[tree as usize + 1] as usize;
+                let height = |leaf| to_world.transform_point3(leaf_sample(&forest, leaf).0.as_dvec3()).y;
+                let lowest = leaves.map(height).fold(f64::MAX, f64::min);
+                if bodies[0].def.is_crumb() {
+                    continue;
+                }
+                for level in 3..=5 {
+                    // A hair within the margin, and well in the floor.
+                    let margin = plane_margin(cell_size(&bodies[0], level), 0.0);
+                    for gap in [0.95 * margin, -0.4 * margin] {
+                        bodies[0].state.position.y = gap - lowest;
+                        let query = ContactQuery {
+                            bodies: &bodies,
+                            pairs: &[],
+                            at_planes: &[0],
+                            planes: &[plane],
+                            old: &[],
+                            boxes: &[None],
+                            dt: 0.01,
+                        };
+                        let found = plane_manifolds(&query, &[level], &mut cache, &Records::default());
+                        let points = found.iter().flat_map(|(m, _)| &m.points);
+                        let deepest = points.map(|p| p.separation).fold(f64::MAX, f64::min);
+                        // Points about as low may stand for it.
+                        let least = 0.03 * cell_size(&bodies[0], level) + 1e-3 * bodies[0].def.radius();
+                        assert!((deepest - gap).abs() < least, "level {level}, {gap}: {deepest}");
+                        asked += 1;
+                        bodies[0].state.position.y = 0.0;
+                    }
+                }
+            }
+        }
+        assert!(asked > 1000, "{asked}");
+    }
+}

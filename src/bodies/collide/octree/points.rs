@@ -1,0 +1,183 @@
+//! Manifolds of pairs of octrees.
+//!
+//! In: hits, sorted, and what is known of the pairs. Out: one manifold for each pair that was searched, with its record. The
+//! geometry of each hit is worked out in f64; what never came in through the surface that it is said to have passed is dropped.
+
+use super::{
+    pair::{Hit, OctreePair, are_siblings, cell_size, cells_to_world},
+    records::{Record, Records},
+    search::OPPOSING,
+    surfel_cache::SurfelCache,
+    surfels::{Surfels, is_in_solid},
+};
+use crate::bodies::{
+    Body,
+    collide::{Manifold, Point, RelativePose, Totals, find, inherit, moved, reduce},
+};
+use glam::{DMat4, DVec3};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Siblings may overlap this far at birth and still count as touching, cells.
+const BIRTH_CELLS: f64 = 7.0;
+/// And only where they still are: a point that has moved this far against its sibling, cells, meets it as it would a stranger.
+const BIRTH_WAY: f64 = 2.0;
+
+/// A collision point must be seen before it is deeper than this, cells, and the way since the last look.
+const ENTER_CELLS: f64 = 0.5;
+
+/// A point deeper than this, cells, must lie in the solid. Not zero: between two samples, edges cross.
+const BESIDE_CELLS: f64 = 0.25;
+
+/// Manifolds of all pairs, in order of pair; those that do not touch have no points. `old` is sorted by [`Manifold::order`].
+pub fn pair_manifolds(
+    pairs: &[OctreePair],
+    hits: &[Hit],
+    bodies: &[Body],
+    cache: &mut SurfelCache,
+    old: &[Manifold],
+    records: &Records,
+) -> Vec<(Manifold, Record)> {
+    let mut rest = hits;
+    let mut tasks = Vec::with_capacity(pairs.len());
+    for (i, pair) in pairs.iter().enumerate() {
+        let count = rest.partition_point(|hit| hit.pair as usize / 2 <= i);
+        let (own, later) = rest.split_at(count);
+        rest = later;
+        let surfels = [0, 1].map(|s| {
+            let forest = &bodies[pair.bodies[s]].def.octree().forest;
+            cache.get(forest, pair.levels[s]).surfels.clone()
+        });
+        tasks.push((pair, own, surfels));
+    }
+    tasks
+        .par_iter()
+        .map(|(pair, hits, surfels)| {
+            let [a, b] = pair.bodies.map(|k| &bodies[k]);
+            let mut found = contact_points(pair, hits, bodies, surfels);
+            let before = find(old, a.id, Some(b.id)).map(|k| &old[k]);
+            let known: Vec<Point> =
+                before.map_or(Vec::new(), |m| m.points.iter().map(|p| moved(p, a, Some(b))).collect());
+            let cell = cell_size(a, pair.levels[0]).max(cell_size(b, pair.levels[1]));
+            // Also what somebody else moved: a body that was put somewhere has not come in by any way.
+            let radius = a.def.radius().min(b.def.radius());
+            let record = before.and_then(|_| records.get(a.id, Some(b.id)));
+            let pose = RelativePose::new(a, Some(b));
+            let since = record.map_or(0.0, |record| pose.way(&record.pose, radius));
+            let comparable = record.filter(|record| record.levels == pair.levels);
+            let seen = let_in(&mut found, comparable, pair.way.max(since), cell);
+            let mut points = reduce(&found, &known, cell);
+            inherit(&mut points, &known, cell);
+            let record = Record {
+                first: a.id,
+                second: Some(b.id),
+                levels: pair.levels,
+                pose,
+                totals: Totals::of(&found),
+                seen,
+            };
+            let manifold = Manifold {
+                first: a.id,
+                second: Some(b.id),
+                points,
+                rolling_impulse: before.map_or(DVec3::ZERO, |m| m.rolling_impulse),
+                resolution_m: cell,
+            };
+            (manifold, record)
+        })
+        .collect()
+}
+
+/// Keeps the points that came in through the surface they are said to have passed; gives their keys, ascending, with their
+/// separations.
+///
+/// A piece whose tip is in a thin wall has samples nearer to the far face than to the near one. Were they pushed out there, the
+/// tip would be held in the wall from both sides for ever. But they never passed the far face: when they were first seen they were
+/// deep behind it already.
+fn let_in(points: &mut Vec<Point>, before: Option<&Record>, way: f64, cell: f64) -> Vec<(u64, f64)> {
+    if let Some(before) = before {
+        let deepest = -(ENTER_CELLS * cell + way);
+        let was = |p: &Point| {
+            let at = before.seen.binary_search_by_key(&p.key, |s| s.0);
+            at.map_or(0.0, |i| before.seen[i].1.min(0.0))
+        };
+        points.retain(|p| p.separation > was(p) + deepest);
+    }
+    let mut seen: Vec<(u64, f64)> = points.iter().map(|p| (p.key, p.separation)).collect();
+    seen.sort_unstable_by_key(|s| s.0);
+    seen
+}
+
+/// The geometry of each hit, in f64.
+fn contact_points(
+    pair: &OctreePair,
+    hits: &[Hit],
+    bodies: &[Body],
+    surfels: &[Arc<Surfels>; 2],
+) -> Vec<Point> {
+    let body = pair.bodies.map(|k| &bodies[k]);
+    let to_world: [DMat4; 2] = [0, 1].map(|s| cells_to_world(body[s], pair.levels[s]));
+    let cell = [0, 1].map(|s| cell_size(body[s], pair.levels[s]));
+    let siblings = are_siblings(body[0], body[1]) && pair.levels[0] == pair.levels[1];
+    let from_to = [to_world[1].inverse() * to_world[0], to_world[0].inverse() * to_world[1]];
+    let from_voxels = body.map(|b| b.world_from_grid().inverse());
+    let in_voxels = |k: usize, p: DVec3| from_voxels[k].transform_point3(p).as_vec3();
+    let mut out = Vec::with_capacity(hits.len());
+    for hit in hits {
+        let (a, b) = ((hit.pair & 1) as usize, 1 - (hit.pair & 1) as usize);
+        let (Some(sample), Some(plane)) =
+            (surfels[a].items.get((hit.a >> 1) as usize), surfels[b].items.get(hit.b as usize))
+        else {
+            continue;
+        };
+        let (p, n_in_a) = sample.side(hit.a & 1);
+        let n_a = to_world[a].transform_vector3(n_in_a.as_dvec3());
+        let point = to_world[a].transform_point3(p.as_dvec3());
+        let (mut centre, mut normal) = plane.side(0);
+        let turned =
+            |n: glam::Vec3| (to_world[b].transform_vector3(n.as_dvec3()) / cell[b]).normalize_or_zero();
+        if plane.thickness > 0.0 && turned(normal).dot(n_a) > 0.0 {
+            (centre, normal) = plane.side(1);
+        }
+        let mut n = turned(normal);
+        let edges = plane.is_sharp() && sample.is_sharp() && n.dot(n_a) <= f64::from(OPPOSING) * cell[a];
+        if edges {
+            // Two edges: neither plane is right, the mean of both is.
+            n = (n - n_a / cell[a]).normalize_or(n);
+        }
+        let gap = (point - to_world[b].transform_point3(centre.as_dvec3())).dot(n);
+        // Round an edge the planes of coarse cells reach beyond the solid; the leaves know. Such a point is not behind any surface,
+        // and would hold the pair in a wedge that is not there.
+        if gap < -BESIDE_CELLS * cell[b]
+            && !is_in_solid(&body[b].def.octree().forest, body[b].def.octree().tree, in_voxels(b, point))
+        {
+            continue;
+        }
+        // Where two pieces of one object overlapped when they were made, that is their zero.
+        let at_birth = p.as_dvec3() - centre.as_dvec3();
+        let zero = if siblings && at_birth.length() < BIRTH_CELLS {
+            let mut normal = normal.as_dvec3();
+            if edges {
+                normal = (normal - n_in_a.as_dvec3()).normalize_or(normal);
+            }
+            let moved = (from_to[a].transform_point3(p.as_dvec3()) - p.as_dvec3()).length();
+            at_birth.dot(normal).min(0.0) * cell[b] * (BIRTH_WAY - moved).clamp(0.0, 1.0)
+        } else {
+            0.0
+        };
+        let separation = gap - zero;
+        if separation >= pair.margin {
+            continue;
+        }
+        let normal = if a == 0 { n } else { -n };
+        out.push(Point::new(
+            u64::from(hit.pair & 1) << 32 | u64::from(hit.a),
+            body.map(Some),
+            point - n * (0.5 * gap),
+            normal,
+            separation,
+            f64::from(surfels[a].areas[(hit.a >> 1) as usize]) * body[a].def.octree().grid.h.powi(2),
+        ));
+    }
+    out
+}

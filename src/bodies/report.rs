@@ -1,0 +1,37 @@
+//! Figures of one step.
+
+use crate::gpu::StageTiming;
+use glam::DVec3;
+
+/// Figures of one step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StepReport {
+    /// Simulated time after the step, s.
+    pub time: f64,
+    /// Bodies awake.
+    pub awake: usize,
+    /// Bodies frozen because their numbers ran away.
+    pub frozen: usize,
+    /// Pairs that were searched; contacts of pairs that hardly moved are carried along.
+    pub pairs: usize,
+    /// Collision points found, before they are reduced to manifolds.
+    pub collision_points: usize,
+    /// Contact points that were solved.
+    pub contacts: usize,
+    /// Summed intersection volume, m^3.
+    pub intersection_volume: f64,
+    /// Deepest penetration among the contacts that pressed, as the step began, m.
+    pub deepest: f64,
+    /// Mean force of the floor during the step, N.
+    pub floor_force: DVec3,
+    /// J.
+    pub kinetic: f64,
+    /// J, above y = 0.
+    pub potential: f64,
+    /// kg m/s.
+    pub momentum: DVec3,
+    /// kg m^2/s about the origin.
+    pub angular_momentum: DVec3,
+    /// GPU (and CPU solver) time per stage.
+    pub timings: Vec<StageTiming>,
+}

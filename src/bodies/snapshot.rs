@@ -1,0 +1,62 @@
+//! Everything that moves at one moment, to be put back.
+
+use super::{
+    Body, BodyId, BodyState, World,
+    collide::{FinderMemories, Manifold},
+};
+use glam::{DQuat, DVec3};
+
+/// Poses, velocities and sleep of all bodies at one moment, and what holds them apart.
+#[derive(Clone, Debug)]
+pub struct WorldSnapshot {
+    time: f64,
+    bodies: Vec<BodySnapshot>,
+    manifolds: Vec<Manifold>,
+    finders: FinderMemories,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct BodySnapshot {
+    id: BodyId,
+    state: BodyState,
+    asleep: bool,
+    frozen: bool,
+    still_secs: f64,
+    rest_pose: (DVec3, DQuat),
+}
+
+impl World {
+    /// The state of everything.
+    #[must_use]
+    pub fn snapshot(&self) -> WorldSnapshot {
+        let state = |b: &Body| BodySnapshot {
+            id: b.id,
+            state: b.state,
+            asleep: b.asleep,
+            frozen: b.frozen,
+            still_secs: b.still_secs,
+            rest_pose: b.rest_pose,
+        };
+        WorldSnapshot {
+            time: self.time,
+            bodies: self.bodies.iter().map(state).collect(),
+            manifolds: self.manifolds.clone(),
+            finders: self.finders.memories(),
+        }
+    }
+
+    /// Puts the bodies that still exist back; others are left alone.
+    pub fn restore(&mut self, snapshot: &WorldSnapshot) {
+        self.time = snapshot.time;
+        self.manifolds.clone_from(&snapshot.manifolds);
+        self.finders.recall(&snapshot.finders);
+        for then in &snapshot.bodies {
+            if let Some(body) = self.body_mut(then.id) {
+                (body.state, body.asleep, body.frozen) = (then.state, then.asleep, then.frozen);
+                body.still_secs = then.still_secs;
+                body.slow_secs = 0.0;
+                body.rest_pose = then.rest_pose;
+            }
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! The files that the commands write, read back with other people's readers where there are any.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
+
+use super::support::{
+    program::{folder, run, text},
+    results::{checked_report, read_npz, read_report},
+};
+
+/// One break of the hollow cavity shape, shared by the tests here; `None` where there is no adapter.
+fn broken() -> Option<&'static Path> {
+    static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
+    FOLDER
+        .get_or_init(|| {
+            let out = folder("files");
+            let arguments = ["fracture", "builtin:cavity", "--level", "5", "--seeds", "30", "--rng", "5"];
+            run(arguments.into_iter().chain(["--format", "glb,obj,ply,vox,npz", "--out", &text(&out)]))?;
+            Some(out)
+        })
+        .as_deref()
+}
+
+#[test]
+fn a_rough_break_keeps_all_checks_and_says_how_it_was_made() {
+    let out = folder("rough");
+    let arguments =
+        ["fracture", "builtin:vase", "--level", "6", "--surface", "rough", "--transition-level", "3"];
+    let more = ["--noise", "0.4,30,3", "--generations", "2", "--out", &text(&out)];
+    if run(arguments.into_iter().chain(more)).is_none() {
+        return;
+    }
+    let report = checked_report(&out);
+    assert_eq!(report["parameters"]["surface"], "rough");
+    let crack = &report["parameters"]["crack"];
+    assert_eq!((&crack["transition_level"], &crack["noise"]["octaves"]), (&3.into(), &3.into()));
+    assert!(report["counts"]["swallowed"].is_u64());
+    let arrays = read_npz(&out.join("voxels.npz"));
+    for normal in arrays["normal"].floats().chunks_exact(3) {
+        let length = normal.iter().map(|v| v * v).sum::<f64>().sqrt();
+        assert!((length - 1.0).abs() < 1e-4);
+    }
+}
+
+#[test]
+fn a_dusty_break_keeps_all_checks_and_accounts_for_the_dust() {
+    let out = folder("dusty");
+    let arguments =
+        ["fracture", "builtin:vase", "--level", "6", "--surface", "dusty", "--transition-level", "3"];
+    let more = ["--dust", "2.5,0.25", "--generations", "3", "--out", &text(&out)];
+    if run(arguments.into_iter().chain(more)).is_none() {
+        return;
+    }
+    let report = checked_report(&out);
+    assert_eq!(report["parameters"]["surface"], "dusty");
+    let dusty = &report["parameters"]["crack"]["dusty"];
+    assert_eq!((&dusty["width"], &dusty["irregularity"]), (&2.5.into(), &0.25.into()));
+    let masses = report["pieces"].as_array().unwrap().iter().map(|piece| piece["mass"].as_f64().unwrap());
+    let (sum, dust) = (masses.sum::<f64>(), report["dust_mass"].as_f64().unwrap());
+    let source = report["source_mass"].as_f64().unwrap();
+    println!("{sum} in pieces, {dust} in dust, {source} before; {} voxels", report["dust_voxels"]);
+    assert!(((sum + dust) / source - 1.0).abs() < 1e-6 && dust > 0.0);
+    assert!(report["dust_voxels"].as_u64().unwrap() > 0);
+    assert_eq!(report["dust_voxels"], report["counts"]["dust_voxels"]);
+}
+
+fn pieces(folder: &Path) -> usize {
+    read_report(folder)["pieces"].as_array().unwrap().len()
+}
+
+#[test]
+fn arrays_have_the_documented_names_types_and_shapes() {
+    let Some(out) = broken() else { return };
+    let arrays = read_npz(&out.join("voxels.npz"));
+    let counts = &read_report(out)["counts"];
+    let count = |name: &str| counts[name].as_u64().unwrap() as usize;
+    let (n, p) = (count("fbs"), count("pieces"));
+    let shape = |name: &str| (arrays[name].descr.as_str(), arrays[name].shape.clone());
+    assert_eq!(shape("source"), ("<i4", vec![count("source_leaves"), 3]));
+    assert_eq!(shape("coords"), ("<i4", vec![n, 3]));
+    assert_eq!(shape("piece"), ("<i4", vec![n]));
+    assert_eq!(shape("cell"), ("<i4", vec![n]));
+    assert_eq!(shape("crack"), ("|u1", vec![n]));
+    assert_eq!(shape("normal"), ("<f4", vec![n, 3]));
+    assert_eq!(shape("seeds"), ("<f8", vec![30, 3]));
+    assert_eq!(shape("seed_object"), ("<i4", vec![30]));
+    assert_eq!(shape("grid_to_mesh"), ("<f8", vec![4, 4]));
+    assert_eq!(arrays["source_inside"].shape[1], 4);
+    assert_eq!(arrays["piece_inside"].shape[1], 5);
+    assert_eq!(arrays.len(), 11);
+
+    let source: BTreeSet<[i32; 3]> = arrays["source"].rows().into_iter().collect();
+    let coords = arrays["coords"].rows::<3>();
+    for (at, crack) in coords.iter().zip(&arrays["crack"].bytes) {
+        assert_eq!(*crack == 1, !source.contains(at), "{at:?}");
+    }
+    let unique: BTreeSet<[i32; 3]> = coords.iter().copied().collect();
+    assert_eq!(unique.len(), count("source_leaves") + count("crack_voxels"));
+    for normal in arrays["normal"].floats().chunks_exact(3) {
+        let length = normal.iter().map(|v| v * v).sum::<f64>().sqrt();
+        assert!((length - 1.0).abs() < 1e-5, "{normal:?}");
+    }
+    let ids: BTreeSet<i32> = arrays["piece"].ints().into_iter().collect();
+    assert_eq!(ids, (0..p as i32).collect());
+
+    // Voxels without copies are those before; each internal one lies in one piece.
+    let volume = |rows: Vec<i32>, stride: usize| -> i64 {
+        rows.chunks_exact(stride).map(|r| i64::from(r[3]).pow(3)).sum()
+    };
+    let before = source.len() as i64 + volume(arrays["source_inside"].ints(), 4);
+    let after = unique.len() as i64 + volume(arrays["piece_inside"].ints(), 5);
+    assert_eq!(before, after);
+
+    let mut sizes = vec![0i64; p];
+    arrays["piece"].ints().iter().for_each(|id| sizes[*id as usize] += 1);
+    for row in arrays["piece_inside"].rows::<5>() {
+        sizes[row[4] as usize] += i64::from(row[3]).pow(3);
+    }
+    let report = read_report(out);
+    for (piece, size) in report["pieces"].as_array().unwrap().iter().zip(sizes) {
+        assert_eq!(piece["voxels"].as_i64(), Some(size));
+    }
+}
+
+/// Every edge is used as often one way as the other.
+fn is_closed(triangles: impl Iterator<Item = [usize; 3]>) -> bool {
+    let mut edges: BTreeMap<(usize, usize), i32> = BTreeMap::new();
+    for t in triangles {
+        for (a, b) in [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])] {
+            *edges.entry((a.min(b), a.max(b))).or_default() += if a < b { 1 } else { -1 };
+        }
+    }
+    !edges.is_empty() && edges.values().all(|sum| *sum == 0)
+}
+
+fn volume(positions: &[[f32; 3]], triangles: impl Iterator<Item = [usize; 3]>) -> f64 {
+    let p = |i: usize| glam::DVec3::from_array(positions[i].map(f64::from));
+    triangles.map(|[a, b, c]| p(a).dot(p(b).cross(p(c))) / 6.0).sum()
+}
+
+fn triples(indices: &[u32]) -> impl Iterator<Item = [usize; 3]> + Clone + '_ {
+    indices.chunks_exact(3).map(|t| [t[0] as usize, t[1] as usize, t[2] as usize])
+}
+
+#[test]
+fn glb_has_a_closed_named_outward_mesh_a_piece() {
+    let Some(out) = broken() else { return };
+    let bytes = std::fs::read(out.join("pieces.glb")).unwrap();
+    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+    assert_eq!((&bytes[..4], word(4), word(8)), (&b"glTF"[..], 2, bytes.len()));
+    let json: serde_json::Value = serde_json::from_slice(&bytes[20..20 + word(12)]).unwrap();
+    let binary = &bytes[28 + word(12)..];
+    assert_eq!(word(20 + word(12)), binary.len());
+    let accessor = |index: &serde_json::Value| {
+        let accessor = &json["accessors"][index.as_u64().unwrap() as usize];
+        let view = &json["bufferViews"][accessor["bufferView"].as_u64().unwrap() as usize];
+        let at = view["byteOffset"].as_u64().unwrap() as usize;
+        let data = &binary[at..at + view["byteLength"].as_u64().unwrap() as usize];
+        (accessor["count"].as_u64().unwrap() as usize, data)
+    };
+    let nodes = json["nodes"].as_array().unwrap();
+    assert_eq!(nodes.len(), pieces(out));
+    let mut total = 0.0;
+    for (i, node) in nodes.iter().enumerate() {
+        assert_eq!(node["name"], format!("piece_{i:03}"));
+        let primitive = &json["meshes"][node["mesh"].as_u64().unwrap() as usize]["primitives"][0];
+        let (count, data) = accessor(&primitive["attributes"]["POSITION"]);
+        let floats: Vec<f32> =
+            data.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect();
+        let positions: Vec<[f32; 3]> = floats.chunks_exact(3).map(|p| [p[0], p[1], p[2]]).collect();
+        assert_eq!(positions.len(), count);
+        assert_eq!(accessor(&primitive["attributes"]["NORMAL"]).0, count);
+        let (colors, data) = accessor(&primitive["attributes"]["COLOR_0"]);
+        assert_eq!((colors, data.len()), (count, count * 8));
+        let (_, data) = accessor(&primitive["indices"]);
+        let indices: Vec<u32> =
+            data.chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().unwrap())).collect();
+        assert!(is_closed(triples(&indices)), "{} is open", node["name"]);
+        total += volume(&positions, triples(&indices));
+    }
+    let mass = read_report(out)["source_mass"].as_f64().unwrap();
+    println!("volume of the meshes {total}, of the voxels {mass}");
+    assert!((total / mass - 1.0).abs() < 0.05, "{total} of {mass}");
+    // Our own reader, which is written to distrust, agrees.
+    let (mesh, _) = kintsugi::mesh::load(&out.join("pieces.glb")).unwrap();
+    assert!(!mesh.triangles.is_empty());
+}
+
+#[test]
+fn obj_has_an_object_a_piece() {
+    let Some(out) = broken() else { return };
+    let options = tobj::LoadOptions { triangulate: true, single_index: true, ..Default::default() };
+    let (models, _) = tobj::load_obj(out.join("pieces.obj"), &options).unwrap();
+    assert_eq!(models.len(), pieces(out));
+    for (i, model) in models.iter().enumerate() {
+        assert_eq!(model.name, format!("piece_{i:03}"));
+        assert_eq!(model.mesh.vertex_color.len(), model.mesh.positions.len());
+        assert!(is_closed(triples(&model.mesh.indices)), "{} is open", model.name);
+    }
+}
+
+#[test]
+fn ply_has_a_file_a_piece() {
+    let Some(out) = broken() else { return };
+    for i in 0..pieces(out) {
+        let path = out.join(format!("ply/piece_{i:03}.ply"));
+        let (mesh, warnings) = kintsugi::mesh::load(&path).unwrap();
+        assert!(warnings.is_empty(), "{warnings:?}");
+        assert_eq!(mesh.colors.len(), mesh.positions.len());
+        let triangles = mesh.triangles.iter().map(|t| t.map(|v| v as usize));
+        assert!(is_closed(triangles), "{path:?} is open");
+    }
+}
+
+#[test]
+fn vox_has_a_model_a_piece_with_its_voxels() {
+    let Some(out) = broken() else { return };
+    let bytes = std::fs::read(out.join("pieces.vox")).unwrap();
+    let data = dot_vox::load_bytes(&bytes).unwrap();
+    let report = read_report(out);
+    let pieces = report["pieces"].as_array().unwrap();
+    assert_eq!(data.models.len(), pieces.len());
+    for (model, piece) in data.models.iter().zip(pieces) {
+        assert_eq!(Some(model.voxels.len() as u64), piece["voxels"].as_u64());
+    }
+    assert_eq!(data.palette.len(), 256);
+}
+
+#[test]
+fn a_simulation_is_logged_and_repeats() {
+    let home = folder("simulate");
+    let scene = home.join("drop.toml");
+    std::fs::write(
+        &scene,
+        "[[body]]\nfile = \"builtin:box\"\nlevel = 4\nsize = 0.5\nposition = [0.0, 1.0, 0.0]\n\
+         [[event]]\nkind = \"impact\"\ntime = 0.1\npoint = [0.0, 1.2, 0.0]\ndirection = [0.0, -1.0, 0.0]\n",
+    )
+    .unwrap();
+    let simulate = |out: &Path| run(["simulate", &text(&scene), "--seconds", "0.3", "--out", &text(out)]);
+    let (a, b) = (home.join("a"), home.join("b"));
+    if simulate(&a).is_none() {
+        return;
+    }
+    simulate(&b);
+    let arrays = read_npz(&a.join("trajectory.npz"));
+    let bodies = arrays["mass"].shape[0];
+    assert!(bodies > 5, "{bodies} bodies");
+    assert_eq!(arrays["time"].shape, [31]);
+    assert_eq!(arrays["position"].shape, [31, bodies, 3]);
+    assert_eq!(arrays["rotation"].shape, [31, bodies, 4]);
+    assert_eq!(arrays["linear_velocity"].shape, [31, bodies, 3]);
+    assert_eq!(arrays["angular_velocity"].shape, [31, bodies, 3]);
+    let (mass, born) = (arrays["mass"].floats(), arrays["born"].floats());
+    let died = arrays["died"].floats();
+    let pieces: f64 = mass[1..].iter().sum();
+    assert!((pieces / mass[0] - 1.0).abs() < 1e-6, "{pieces} of {}", mass[0]);
+    assert_eq!(born[0], 0.0);
+    assert!(died[0].is_finite() && born[1..].iter().all(|t| *t == died[0]), "{died:?} {born:?}");
+    // Free fall of the whole body: v after n steps is g n dt.
+    let velocity = arrays["linear_velocity"].floats();
+    let fifth = velocity[5 * bodies * 3 + 1];
+    assert!((fifth + 9.81 * 0.05).abs() < 1e-4, "{fifth}");
+
+    let csv = std::fs::read_to_string(a.join("steps.csv")).unwrap();
+    let columns: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+    for wanted in ["time", "bodies", "awake", "pairs", "contact_points", "kinetic_energy", "momentum_y"] {
+        assert!(columns.contains(&wanted), "{wanted} is missing");
+    }
+    assert_eq!(csv.lines().count(), 31);
+    assert!(csv.lines().all(|line| line.split(',').count() == columns.len()));
+    let bytes = |out: &Path| std::fs::read(out.join("trajectory.npz")).unwrap();
+    assert!(bytes(&a) == bytes(&b), "the same scene moved otherwise");
+}

@@ -1,0 +1,8 @@
+//! The commands from outside: exit codes, one line on stderr, the files that they write.
+
+mod commands;
+mod files;
+mod golden;
+mod shaping;
+#[path = "../support/mod.rs"]
+mod support;

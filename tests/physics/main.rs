@@ -1,0 +1,22 @@
+//! The physics checks P1 to P15 on the scenes that are shipped, played as `kintsugi simulate` plays them. Figures are printed. P14 (the broad
+//! phase finds what brute force finds) is tested beside its code; shapes made in code are tested in `src/bodies/tests.rs`.
+
+mod p1_free_fall;
+mod p2_weight;
+mod p3_depth;
+mod p4_drift;
+mod p5_stack;
+mod p6_slide;
+mod p7_incline;
+mod p8_rebound;
+mod p9_collision;
+mod p10_spin;
+mod p11_slab;
+mod p12_pile;
+mod p13_bytes;
+mod p15_birth;
+#[path = "../support/mod.rs"]
+mod support;
+
+/// What pulls in the shipped scenes, m/s^2.
+const G: f64 = 9.81;

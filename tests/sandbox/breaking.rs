@@ -1,0 +1,148 @@
+//! Every way to shape pieces goes through a blow, undo takes it back, and thousands of bodies fit.
+
+use std::time::Instant;
+
+use glam::DVec3;
+use kintsugi::{
+    fracture::{FractureParams, Preset, SmallRule, Smallest},
+    render::{Camera, FrameInput, RenderOptions, Renderer},
+    scene::{Arrived, Sandbox, SandboxError, Scene, SceneBody},
+};
+
+use super::support::{
+    adapter,
+    program::folder,
+    stage::{self, floating},
+};
+
+fn open(fracture: FractureParams) -> Option<Sandbox> {
+    stage::open(floating(SceneBody { fracture, ..SceneBody::standing("builtin:box", 6) }))
+}
+
+fn hit(sandbox: &mut Sandbox) -> Result<Arrived, SandboxError> {
+    stage::hit(sandbox, DVec3::new(0.0, 0.1, 0.3))
+}
+
+#[test]
+fn every_parameter_reaches_the_blow_and_undo_takes_it_back() {
+    let of = |preset: Preset| FractureParams { preset, seeds: 25, ..FractureParams::default() };
+    for preset in Preset::ALL {
+        let Some(mut sandbox) = open(of(preset)) else { return };
+        assert_eq!(hit(&mut sandbox).expect("it breaks"), Arrived::Broke);
+        let pieces = sandbox.bodies().len();
+        println!("{preset:?}: {pieces} pieces");
+        assert!(pieces >= 8);
+        assert_eq!(sandbox.undo().as_deref(), Some("break"));
+        assert_eq!(sandbox.bodies().len(), 1);
+        assert_eq!(sandbox.redo().as_deref(), Some("break"));
+        assert_eq!(sandbox.bodies().len(), pieces);
+    }
+
+    let wanted = FractureParams { target_pieces: Some(12), ..FractureParams::default() };
+    let Some(mut sandbox) = open(wanted) else { return };
+    hit(&mut sandbox).expect("it breaks");
+    let solved = sandbox.last_break().and_then(|b| b.solved).expect("a number was solved for");
+    assert_eq!(solved.reached as usize, sandbox.bodies().len());
+    assert!(solved.reached.abs_diff(12) <= 1, "{solved:?}");
+
+    let smallest = |rule| Some(Smallest { voxels: 3000, fraction: 0.0, rule });
+    let Some(mut sandbox) =
+        open(FractureParams { smallest: smallest(SmallRule::Merge), ..of(Preset::Spheres) })
+    else {
+        return;
+    };
+    hit(&mut sandbox).expect("it breaks");
+    let summary = sandbox.last_break().expect("it broke");
+    assert!(summary.counts.merged > 0 && summary.mass_error.abs() < 1e-6, "{summary:?}");
+    let Some(mut sandbox) =
+        open(FractureParams { smallest: smallest(SmallRule::Drop), ..of(Preset::Spheres) })
+    else {
+        return;
+    };
+    hit(&mut sandbox).expect("it breaks");
+    let summary = sandbox.last_break().expect("it broke");
+    assert!(summary.dropped_mass > 0.0 && summary.mass_error.abs() < 1e-6, "{summary:?}");
+}
+
+#[test]
+fn seeds_from_a_file_break_the_intact_object_only() {
+    let file = folder("sandbox-seeds").join("seeds.txt");
+    // The box is a cube about the origin or beside it: two far points on one axis halve it either way.
+    std::fs::write(&file, "-100 0 0\n100 0 0\n").unwrap();
+    let seeds_file = Some(file.to_string_lossy().into_owned());
+    let fracture = FractureParams { seeds_file, seeds: 12, ..FractureParams::default() };
+    let Some(mut sandbox) = open(fracture) else { return };
+    hit(&mut sandbox).expect("it breaks");
+    assert_eq!(sandbox.bodies().len(), 2);
+    hit(&mut sandbox).expect("a half breaks by the pattern");
+    assert!(sandbox.bodies().len() > 4, "{}", sandbox.bodies().len());
+    std::fs::remove_file(&file).unwrap();
+    sandbox.reset();
+    let error = hit(&mut sandbox).expect_err("the file is gone");
+    assert!(error.to_string().contains("seeds cannot be read"), "{error}");
+    assert_eq!(sandbox.bodies().len(), 1);
+}
+
+#[test]
+fn seeds_from_a_file_are_in_mesh_units_whatever_the_size() {
+    let file = folder("sandbox-units").join("seeds.txt");
+    let shares = |size: Option<f64>, per_unit: f64| {
+        let fracture = FractureParams {
+            seeds_file: Some(file.to_string_lossy().into_owned()),
+            ..FractureParams::default()
+        };
+        let body = SceneBody { fracture, size, ..SceneBody::standing("builtin:box", 6) };
+        let mut sandbox = stage::open(Scene { meters_per_unit: per_unit, ..floating(body) })?;
+        hit(&mut sandbox).expect("it breaks");
+        let mut kg: Vec<f64> = sandbox.bodies().iter().map(|b| b.def.mass_kg()).collect();
+        kg.sort_by(f64::total_cmp);
+        assert_eq!(kg.len(), 2);
+        Some(kg[0] / (kg[0] + kg[1]))
+    };
+    // The plane between them lies off the middle of the box, which is 1 unit wide, by 0.2 of it.
+    std::fs::write(&file, "0.1 0 0\n0.3 0 0\n").unwrap();
+    let found = [(None, 1.0), (Some(7.0), 1.0), (None, 0.1)].map(|(size, per_unit)| shares(size, per_unit));
+    let [Some(a), Some(b), Some(c)] = found else { return };
+    println!("smaller share {a:.3}, {b:.3}, {c:.3}");
+    assert!([a, b, c].iter().all(|share| (share - 0.3).abs() < 0.02), "{found:?}");
+}
+
+#[test]
+fn an_object_that_no_crack_meets_stays_and_says_so() {
+    let Some(mut sandbox) = open(FractureParams { seeds: 1, ..FractureParams::default() }) else { return };
+    let error = hit(&mut sandbox).expect_err("nothing to split");
+    assert!(matches!(error, SandboxError::NoCrack) && error.to_string().contains("more seeds"), "{error}");
+    assert_eq!(sandbox.bodies().len(), 1);
+    assert_eq!(sandbox.history().undo_label(), None);
+}
+
+#[test]
+fn thousands_of_pieces_are_bodies_and_are_drawn() {
+    let fracture = FractureParams { preset: Preset::Uniform, seeds: 4096, ..FractureParams::default() };
+    let (Some(gpu), Some(mut sandbox)) = (adapter::gpu(), open(fracture)) else { return };
+    let start = Instant::now();
+    hit(&mut sandbox).expect("it breaks");
+    let pieces = sandbox.bodies().len();
+    println!("{pieces} pieces in {:.1} s", start.elapsed().as_secs_f64());
+    assert!(pieces > 4000);
+    let start = Instant::now();
+    sandbox.step().expect("a step");
+    println!("one step {:.1} s", start.elapsed().as_secs_f64());
+    assert!(sandbox.bodies().iter().all(|b| b.state.position.is_finite()));
+
+    let bodies = sandbox.render_bodies(None);
+    assert_eq!(bodies.len(), pieces);
+    let arena = sandbox.arena().read().unwrap();
+    let size = [320, 200];
+    let input = FrameInput {
+        seams: None,
+        overlay: None,
+        arena: &arena,
+        bodies: &bodies,
+        camera: Camera::default(),
+        options: RenderOptions::default(),
+        size,
+    };
+    Renderer::new(gpu).expect("it compiles").draw(gpu, &input).expect("a picture");
+    gpu.check().expect("the device is well");
+}

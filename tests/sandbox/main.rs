@@ -1,0 +1,6 @@
+//! The engine behind the window, without one.
+
+mod breaking;
+mod motion;
+#[path = "../support/mod.rs"]
+mod support;
