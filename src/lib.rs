@@ -1,7 +1,8 @@
 //! Kintsugi breaks voxel objects live. Modules in the order in which data flows:
 //!
 //! a file or a built-in shape becomes a [`mesh`]; [`voxelize`] turns it into leaf voxels with colour, normal and coverage;
-//! [`svo`] arranges them as sparse voxel octrees; [`fracture`] breaks an octree into pieces, which are octrees again;
+//! [`svo`] arranges them as sparse voxel octrees; [`import`] is that whole way in; [`fracture`] breaks an octree into pieces,
+//! which are octrees again;
 //! [`bodies`] moves them; [`render`] ray-casts them; [`scene`] is the document that all of this can be rebuilt from; [`ui`] and
 //! [`app`] are the window; [`export`] writes results; [`cli`] is the commands. [`gpu`] knows wgpu and nothing of voxels.
 
@@ -16,6 +17,7 @@ pub mod svo;
 pub mod voxelize;
 pub mod shape;
 pub mod fracture;
+pub mod import;
 pub mod bodies;
 pub mod render;
 pub mod scene;

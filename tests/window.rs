@@ -213,6 +213,7 @@ fn the_window_does_what_a_person_asks() {
     drags_a_slider(&display);
     previews_tunes_and_breaks(&display);
     keeps_a_cell_and_breaks(&display);
+    exports_what_it_shows(&display);
     opens_resizes_and_closes(&display);
 }
 
@@ -403,6 +404,74 @@ fn keeps_a_cell_and_breaks(display: &Display) {
     program.until("the impact and its cells", |s| {
         s["pieces"] == 0 && s["pinned"] == true && s["kept"] == Value::from(chosen.clone())
     });
+    program.close();
+}
+
+/// The pieces that the window shows leave it through the export panel: as many, and where they lie.
+fn exports_what_it_shows(display: &Display) {
+    let mut program = display.start("export", &["builtin:vase", "--level", "6"]);
+    let state = program.until("a drawn object", |s| s["refined"].as_u64() > Some(2));
+    let centre = pair(&state["object_centre"]);
+    program.point(centre[0], centre[1]);
+    program.until("the spheres under the pointer", |s| s["hover"] == true);
+    program.xdotool(&["click", "1"]);
+    program.until("pieces", |s| s["pieces"].as_u64() > Some(1) && s["busy"] == false);
+    program.keys("space");
+    let broken = program.until("time standing still", |s| s["playing"] == false && s["busy"] == false);
+    let bodies = broken["bodies"].as_u64().unwrap() as usize;
+
+    program.keys("ctrl+e");
+    program.until("the export panel", |s| s["rects"]["export_folder"].is_array());
+    let press = |program: &Program<'_>, name: &str| {
+        // The panel finds its place, and grows, within a frame or two.
+        std::thread::sleep(Duration::from_millis(600));
+        let [x, y, w, h] = rect(&program.state().unwrap(), name);
+        program.point(x + w / 2.0, y + h / 2.0);
+        program.xdotool(&["click", "1"]);
+    };
+    let folder = display.folder.join("pieces to take away");
+    press(&program, "export_folder");
+    program.keys("ctrl+a");
+    program.xdotool(&["type", "--delay", "15", &folder.to_string_lossy()]);
+    let wanted = folder.to_string_lossy().into_owned();
+    program.until("the folder's name", |s| s["export"]["folder"] == wanted.as_str());
+    press(&program, "export_ply");
+    program.until("a second format", |s| s["export"]["formats"] == serde_json::json!(["glb", "ply"]));
+    press(&program, "export_go");
+    let done = program.until("the exported pieces", |s| s["export"]["done"].is_object());
+    assert_eq!(done["errors"], Value::Array(Vec::new()));
+    assert_eq!(done["export"]["done"]["pieces"].as_u64(), Some(bodies as u64));
+
+    let (document, buffers, _) = gltf::import(folder.join("pieces.glb")).unwrap();
+    let nodes: Vec<_> = document.default_scene().unwrap().nodes().collect();
+    assert_eq!((nodes.len(), document.meshes().len()), (bodies, bodies), "a node and a mesh a body");
+    let report = std::fs::read(folder.join("report.json")).unwrap();
+    let report: Value = serde_json::from_slice(&report).unwrap();
+    assert!(
+        report["checks"].as_array().unwrap().iter().all(|check| check["ok"] == true),
+        "{}",
+        report["checks"]
+    );
+    assert_eq!(std::fs::read_dir(folder.join("ply")).unwrap().count(), bodies);
+    let pieces = report["pieces"].as_array().unwrap();
+    assert_eq!(pieces.len(), bodies);
+    let mut highest = f64::NEG_INFINITY;
+    for (node, piece) in nodes.iter().zip(pieces) {
+        let (translation, ..) = node.transform().decomposed();
+        for (k, at) in translation.into_iter().enumerate() {
+            let centre = piece["centre"][k].as_f64().unwrap();
+            assert!((f64::from(at) - centre).abs() < 1e-5, "{:?} lies at {translation:?}", node.name());
+        }
+        highest = highest.max(f64::from(translation[1]));
+        let primitive = node.mesh().unwrap().primitives().next().unwrap();
+        let reader = primitive.reader(|buffer| buffers.get(buffer.index()).map(|data| &data.0[..]));
+        assert!(reader.read_positions().unwrap().count() > 3);
+    }
+    let shown = done["highest"].as_f64().unwrap();
+    assert!((highest - shown).abs() < 1e-5, "the highest lies at {highest}, in the window at {shown}");
+    println!("{bodies} pieces exported where they lie");
+    let left: Vec<_> = std::fs::read_dir(&display.folder).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().contains("being-written")), "{left:?}");
     program.close();
 }
 

@@ -13,6 +13,8 @@ pub enum Purpose {
     Open,
     /// Where to save the scene.
     Save,
+    /// The folder to export to.
+    ExportFolder,
 }
 
 /// A dialog on its way.
@@ -55,6 +57,7 @@ impl Dialog {
                     .add_filter("Scenes", &["toml"])
                     .set_file_name(name)
                     .save_file(),
+                Purpose::ExportFolder => dialog.set_title("Export into a folder").pick_folder(),
             };
             // The receiver only disappears when the window has closed.
             let _ = sender.send(chosen);

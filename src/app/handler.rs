@@ -15,14 +15,14 @@ use winit::{
 
 use super::{
     AppError, AppOptions,
-    session::{Session, scene_of},
+    session::Session,
     state_file::{StateFile, WindowState},
     surface::{Next, WindowSurface},
 };
 use crate::{
     gpu::{Gpu, GpuError},
     render::Blit,
-    scene::Scene,
+    scene::ReadScene,
     ui::{self, Command, NoticeKind, UiInput, UiOutput, UiState},
 };
 
@@ -36,6 +36,8 @@ const LOST_AGAIN: Duration = Duration::from_secs(20);
 /// The program while its window is open.
 pub struct Handler {
     options: AppOptions,
+    /// What opens first, until it does.
+    first: ReadScene,
     session: Session,
     shown: Option<Shown>,
     state_file: Option<StateFile>,
@@ -61,8 +63,9 @@ struct Shown {
 
 impl Handler {
     /// Nothing is open yet.
-    pub fn new(options: AppOptions) -> Self {
+    pub fn new(options: AppOptions, first: ReadScene) -> Self {
         Self {
+            first,
             state_file: options.state_file.as_deref().map(StateFile::new),
             options,
             session: Session::new(),
@@ -117,14 +120,6 @@ impl Handler {
         let blit = Blit::new(&gpu, surface.format());
         let adapter = gpu.describe();
         Shown { window, gpu, surface, egui, painter, blit, adapter }
-    }
-
-    fn first_scene(&mut self) -> Scene {
-        let file = self.options.file.clone().unwrap_or_else(|| "builtin:vase".into());
-        scene_of(&file, self.options.level).unwrap_or_else(|message| {
-            self.session.say(NoticeKind::Error, message);
-            Scene::of_mesh("builtin:vase", self.options.level)
-        })
     }
 
     fn frame(&mut self, events: &ActiveEventLoop) {
@@ -222,6 +217,7 @@ impl Shown {
                 speed: session.speed(),
                 starting: session.starting(),
                 hint: session.hint,
+                export: session.export_view(),
                 adapter: &self.adapter,
             };
             // A second pass over one input must not repeat its commands.
@@ -336,9 +332,8 @@ impl ApplicationHandler for Handler {
         }
         match self.open_window(events) {
             Ok(shown) => {
-                let scene = self.first_scene();
                 self.session.set_earlier_aside();
-                self.session.start(&shown.gpu, scene);
+                self.session.start(&shown.gpu, std::mem::take(&mut self.first));
                 shown.window.request_redraw();
                 self.shown = Some(shown);
             }

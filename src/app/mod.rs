@@ -13,14 +13,14 @@ use std::path::PathBuf;
 
 pub use clock::{Clock, Time};
 
-use crate::gpu::GpuError;
+use winit::event_loop::EventLoop;
+
+use crate::{gpu::GpuError, scene::ReadScene};
 
 /// What the command line asks of the window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AppOptions {
-    /// Mesh, scene or `builtin:NAME`; the vase where nothing is named.
-    pub file: Option<PathBuf>,
-    /// Leaf level of a mesh, 1..=10.
+    /// Leaf level of meshes that are opened while nothing else is open, 1..=10.
     pub level: u32,
     /// Where to publish the state as JSON, for tests.
     pub state_file: Option<PathBuf>,
@@ -32,7 +32,7 @@ pub struct AppOptions {
 
 impl Default for AppOptions {
     fn default() -> Self {
-        Self { file: None, level: 7, state_file: None, size: None, exit_after: None }
+        Self { level: 7, state_file: None, size: None, exit_after: None }
     }
 }
 
@@ -44,9 +44,6 @@ pub enum AppError {
         "there is no display to open a window on ({0}); set DISPLAY, or use the commands that need no window"
     )]
     NoDisplay(String),
-    /// The file does not exist or cannot be opened.
-    #[error("{0}")]
-    File(String),
     /// The window system refused.
     #[error("the window system reported an error: {0}")]
     Window(String),
@@ -55,22 +52,25 @@ pub enum AppError {
     Gpu(#[from] GpuError),
 }
 
-/// Opens the window and runs until it is closed.
+/// A connection to a display that windows can be opened on.
+pub struct Display(EventLoop<()>);
+
+impl Display {
+    /// Connects to the display that the environment names.
+    ///
+    /// # Errors
+    /// [`AppError::NoDisplay`].
+    pub fn connect() -> Result<Self, AppError> {
+        EventLoop::new().map(Self).map_err(|e| AppError::NoDisplay(e.to_string()))
+    }
+}
+
+/// Opens the window on a scene that was read, and runs until it is closed.
 ///
 /// # Errors
-/// [`AppError`]; [`AppError::NoDisplay`] before anything was opened.
-pub fn run(options: AppOptions) -> Result<(), AppError> {
-    if let Some(file) = &options.file
-        && !file.to_string_lossy().starts_with("builtin:")
-        && let Err(error) = std::fs::metadata(file)
-    {
-        return Err(AppError::File(format!(
-            "cannot open {}: {error}; check the path, or try builtin:vase",
-            file.display()
-        )));
-    }
-    let events = winit::event_loop::EventLoop::new().map_err(|e| AppError::NoDisplay(e.to_string()))?;
-    let mut handler = handler::Handler::new(options);
-    events.run_app(&mut handler).map_err(|e| AppError::Window(e.to_string()))?;
+/// [`AppError`].
+pub fn run(display: Display, opened: ReadScene, options: AppOptions) -> Result<(), AppError> {
+    let mut handler = handler::Handler::new(options, opened);
+    display.0.run_app(&mut handler).map_err(|e| AppError::Window(e.to_string()))?;
     handler.into_result()
 }

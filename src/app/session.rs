@@ -5,6 +5,7 @@
 //! what it needs of the others.
 
 mod aiming;
+mod exporting;
 mod frame_times;
 mod messages;
 mod picture;
@@ -48,6 +49,7 @@ pub struct Session {
     times: FrameTimes,
     picture_files: PictureFiles,
     saving: Saving,
+    exporting: exporting::Exporting,
 }
 
 impl Session {
@@ -68,6 +70,7 @@ impl Session {
             times: FrameTimes::default(),
             picture_files: PictureFiles::default(),
             saving: Saving::default(),
+            exporting: exporting::Exporting::default(),
         }
     }
 
@@ -111,12 +114,14 @@ impl Session {
                 Err(text) => self.say(NoticeKind::Error, text),
             }
         }
+        self.tell_export();
         match self.sandbox.as_mut().map(Sandbox::poll) {
             Some(Ok(Some(Arrived::Opened))) => {
                 if !self.starting.keeps_camera() {
                     self.frame_scene();
                 }
                 self.playing.begin_anew();
+                self.forget_export_object();
             }
             Some(Ok(Some(Arrived::Broke | Arrived::Thrown))) => {
                 self.hint = false;
@@ -141,6 +146,7 @@ impl Session {
     pub fn is_waiting(&self) -> bool {
         self.starting.is_busy()
             || self.saving.is_asking()
+            || self.exporting.job.is_some()
             || self
                 .sandbox
                 .as_ref()
@@ -184,6 +190,11 @@ impl Session {
                     self.say(NoticeKind::Error, text);
                 }
             }
+            Command::ToggleExport => self.toggle_export(),
+            Command::ChangeExport(order) => self.change_export(*order),
+            Command::ExportFolderDialog => self.ask_export_folder(),
+            Command::Export => self.start_export(),
+            Command::CancelExport => self.cancel_export(),
             Command::Play(_)
             | Command::Speed(_)
             | Command::Step

@@ -66,6 +66,19 @@ impl StateFile {
     }
 }
 
+/// The export panel and its worker.
+fn export_state(session: &Session) -> Value {
+    let exporting = session.exporting();
+    json!({
+        "open": exporting.open,
+        "folder": exporting.order.folder,
+        "placed": exporting.order.lying,
+        "formats": exporting.order.formats,
+        "running": exporting.job.as_ref().map(|job| job.progress.get()),
+        "done": exporting.last.as_ref().map(|last| json!({ "folder": last.folder, "pieces": last.pieces })),
+    })
+}
+
 fn describe(session: &Session, out: &UiOutput, window: &WindowState) -> Value {
     let pixels = |r: &egui::Rect| {
         let s = window.scale;
@@ -86,6 +99,7 @@ fn describe(session: &Session, out: &UiOutput, window: &WindowState) -> Value {
         "refined": session.refined(),
         "errors": session.errors(),
         "remarks": session.remarks(),
+        "export": export_state(session),
         "hover": session.hover().is_some(),
         "tool": session.tool(),
         "pinned": session.pin_view().is_some(),

@@ -8,7 +8,7 @@ use std::{
     fmt::Write as _,
     path::{Path, PathBuf},
     sync::Arc,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use clap::{Args, ValueEnum};
@@ -19,11 +19,10 @@ use crate::{
     export::{InputReport, report::write_json},
     fracture::{Fracture, FractureCounts, FractureParams, Fracturer, MAX_SEEDS, Source},
     gpu::{Buffer, Gpu, StageTiming},
-    mesh::Mesh,
+    import::ReadMesh,
     render::{FrameInput, RenderOptions, Renderer},
     scene::load_scene,
-    shape::{Look, Octree, Shape, grid_mass},
-    svo::{Arena, Grid, coarsen},
+    svo::{Arena, coarsen},
     voxelize::{Progress, voxelize},
 };
 
@@ -148,11 +147,11 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
         args.crack.check(*level)?;
     }
     let reporter = Reporter::new(args.json_progress);
-    let (mesh, input) = load_mesh(&mesh_of(&args.file)?, &reporter)?;
+    let mesh = load_mesh(&mesh_of(&args.file)?, &reporter)?;
     let mut all = Vec::with_capacity(args.level.len());
     let mut failure = None;
     for level in &args.level {
-        match measure(args, &mesh, &input, *level, &reporter) {
+        match measure(args, &mesh, *level, &reporter) {
             Ok(results) => all.push(results),
             // What was measured before is not lost.
             Err(error) => {
@@ -176,13 +175,7 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     failure.map_or(Ok(()), Err)
 }
 
-fn measure(
-    args: &BenchArgs,
-    mesh: &Mesh,
-    input: &InputReport,
-    level: u32,
-    reporter: &Reporter,
-) -> Result<Results, CliError> {
+fn measure(args: &BenchArgs, read: &ReadMesh, level: u32, reporter: &Reporter) -> Result<Results, CliError> {
     let mut samples = Samples::default();
     let mut last = None;
     reporter.stage("voxelise", |progress| -> Result<(), CliError> {
@@ -190,7 +183,7 @@ fn measure(
             // The one before goes first: at level 10 two are much.
             drop(last.take());
             let start = Instant::now();
-            let done = voxelize(mesh, level, &Progress::default()).map_err(|e| about(&args.file, e))?;
+            let done = voxelize(&read.mesh, level, &Progress::default()).map_err(|e| about(&args.file, e))?;
             samples.add("voxelise (CPU)", ms_since(start));
             progress.set((run + 1) as f32 / args.repeat as f32);
             last = Some(done);
@@ -198,7 +191,7 @@ fn measure(
         Ok(())
     })?;
     let voxelized = last.ok_or_else(|| CliError::Input("--repeat must be at least 1".into()))?;
-    let object = Object::new(voxelized, input.clone());
+    let object = read.with_voxels(voxelized, Duration::ZERO);
     let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
     let (fracture, gpu_peak_bytes) =
         reporter.stage("fracture", |p| breaks(&gpu, args, &object, &mut samples, p))?;
@@ -223,7 +216,7 @@ fn measure(
         source_nodes: object.forest.nodes.len(),
         piece_nodes: fracture.forest.nodes.len(),
         gpu_peak_bytes,
-        input: object.input,
+        input: InputReport::of(&object),
         table_1: table_1(&samples),
         stages: samples.rows(),
     })
@@ -327,9 +320,12 @@ fn ray_casts(
 ) -> Result<(), CliError> {
     let mut arena = Arena::new(gpu)?;
     arena.insert(gpu, &fracture.forest)?;
-    let place = Place::standing(&grid_mass(&object.forest, 0));
-    let bodies: Vec<_> =
-        fracture.pieces.iter().map(|p| place.body(&fracture.forest, p.tree, &p.mass, Vec3::ZERO)).collect();
+    let place = Place::standing(&object.mass);
+    let bodies: Vec<_> = fracture
+        .pieces
+        .iter()
+        .map(|p| place.body(place.piece(&fracture.forest, (p.tree, p.mass), 1.0), p.tree, Vec3::ZERO))
+        .collect();
     let input = FrameInput {
         arena: &arena,
         bodies: &bodies,
@@ -364,19 +360,13 @@ fn physics(
 ) -> Result<(), CliError> {
     let mut arena = Arena::new(gpu)?;
     arena.insert(gpu, &fracture.forest)?;
-    let place = Place::standing(&grid_mass(&object.forest, 0));
+    let place = Place::standing(&object.mass);
     let physics_level = object.forest.level.saturating_sub(PHYSICS_BELOW).max(1);
     let mut world = World::new(gpu, WorldSettings::default())?;
     let family = Family::unique();
     for piece in &fracture.pieces {
-        let octree = Octree {
-            forest: Arc::clone(&fracture.forest),
-            tree: piece.tree,
-            grid: Grid { level: object.forest.level, origin: place.origin, h: place.h },
-            mass: piece.mass,
-        };
         world.add(BodyDef {
-            shape: Arc::new(Shape::octree(octree, 2000.0, Look::default())),
+            shape: place.piece(&fracture.forest, (piece.tree, piece.mass), 2000.0),
             meters_per_unit: 1.0,
             family,
             friction: 0.6,

@@ -6,13 +6,14 @@ use clap::{Args, ValueEnum};
 use glam::DVec3;
 
 use crate::{
-    export::{self, BrokenObject, FractureReport, InteriorReport, ParameterReport, checks},
-    fracture::{
-        FractureParams, Interior, Labelling, MAX_SEEDS, Preset, SmallRule, Smallest, Surface,
-        crack::CrackShape,
+    export::{
+        self, Assembly, BrokenObject, Format, FractureReport, InputReport, InteriorReport, ParameterReport,
+        Watch, checks,
     },
+    fracture::{FractureParams, Interior, Labelling, MAX_SEEDS, Preset, SmallRule, Smallest},
     gpu::Gpu,
     scene::read_seeds,
+    voxelize::Progress,
 };
 
 use super::{
@@ -36,7 +37,7 @@ pub struct FractureArgs {
     #[command(flatten)]
     pattern: PatternArgs,
     /// Meshes to write beside the arrays; a list of glb, obj, ply, vox, npz (npz is always written)
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum, hide_possible_values = true)]
     format: Vec<Format>,
     /// Print progress as lines of JSON on stderr
     #[arg(long)]
@@ -150,27 +151,6 @@ impl PatternName {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Glb,
-    Obj,
-    Ply,
-    Vox,
-    Npz,
-}
-
-impl Format {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Glb => "glb",
-            Self::Obj => "obj",
-            Self::Ply => "ply",
-            Self::Vox => "vox",
-            Self::Npz => "npz",
-        }
-    }
-}
-
 impl PatternArgs {
     /// Refuses what is not built and what contradicts itself; reads the seeds' file.
     pub fn check(&self, level: u32) -> Result<Option<Vec<DVec3>>, CliError> {
@@ -258,22 +238,17 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     gpu.check()?;
     let checks = reporter.stage("check", |_| checks::check(&broken));
     let parameters = ParameterReport {
-        level: args.level,
         impact: plan.impact,
         seeds: broken.steps.first().map_or(args.pattern.seeds, |step| step.cells()),
         seeds_file: args.pattern.seeds_file.as_ref().map(|f| f.display().to_string()),
-        crack: crack_report(&plan.params, args.level),
-        island_level: plan.params.island_level.unwrap_or(args.level),
-        local: plan.params.local,
-        keep: plan.params.keep.clone(),
         interior: InteriorReport::of(&broken),
         generations: plan.generations,
         formats: args.format.iter().map(|f| f.name().to_owned()).collect(),
-        ..ParameterReport::of(&plan.params)
+        ..ParameterReport::of(&plan.params, args.level)
     };
-    let source_volume = object.shape.as_octree().map_or(0.0, |octree| octree.mass.volume);
-    let read = (object.input.clone(), object.health.clone());
-    let mut report = FractureReport::new(&broken, source_volume, read, gpu.describe(), parameters, checks);
+    let read = (InputReport::of(&object), object.health.clone());
+    let mut report =
+        FractureReport::new(&broken, object.mass.volume, read, gpu.describe(), parameters, checks);
     write(args, &broken, &reporter)?;
     report.write(&args.out.join("report.json"), &reporter.timings())?;
 
@@ -309,26 +284,15 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The crack shape as it was used.
-fn crack_report(params: &FractureParams, level: u32) -> Option<CrackShape> {
-    (params.surface != Surface::Planar).then(|| CrackShape {
-        transition_level: params.crack.transition(level, params.surface).ok(),
-        ..params.crack
-    })
-}
-
+/// The arrays, then what was asked for beside them.
 fn write(args: &FractureArgs, broken: &BrokenObject, reporter: &Reporter) -> Result<(), CliError> {
-    reporter.stage("write voxels.npz", |_| export::write_voxels(&args.out.join("voxels.npz"), broken))?;
-    for format in &args.format {
-        let stage = format!("write {}", format.name());
-        let notes = reporter.stage(&stage, |_| match format {
-            Format::Npz => Ok(Vec::new()),
-            Format::Glb => export::write_glb(&args.out.join("pieces.glb"), broken),
-            Format::Obj => export::write_obj(&args.out.join("pieces.obj"), broken),
-            Format::Ply => export::write_ply(&args.out.join("ply"), broken),
-            Format::Vox => export::write_vox(&args.out.join("pieces.vox"), broken),
-        })?;
-        for note in notes {
+    let pieces = Assembly::of_break(broken);
+    let asked = args.format.iter().filter(|format| **format != Format::Npz);
+    for format in std::iter::once(&Format::Npz).chain(asked) {
+        let what = if *format == Format::Npz { "voxels.npz" } else { format.name() };
+        let stage = format!("write {what}");
+        let written = |p: &Progress| export::write(&pieces, *format, &args.out, &Watch::whole(p));
+        for note in reporter.stage(&stage, written)? {
             reporter.warn(&note);
         }
     }

@@ -1,54 +1,17 @@
-//! FILE to an octree: reading, voxelising, and saying in one line what is wrong. No GPU.
+//! FILE to an object, as [`crate::import`] makes it: with stages, warnings, and one line that says what is
+//! wrong. No GPU.
 
-use std::{path::Path, sync::Arc};
-
-use glam::DVec3;
+use std::path::Path;
 
 use crate::{
-    export::InputReport,
-    fracture::interior::surface_color,
-    mesh::{self, HealthReport, Mesh},
-    shape::{Look, Octree, Shape},
-    svo::{Forest, Grid},
-    voxelize::{Voxelized, voxelize},
+    import::{ReadMesh, read},
+    scene::{ReadScene, Scene, load_scene},
 };
 
 use super::{CliError, progress::Reporter};
 
 /// An object that can be broken.
-pub struct Object {
-    /// What breaks: the octree, in the mesh's own units, at density 1.
-    pub shape: Arc<Shape>,
-    /// One tree.
-    pub forest: Arc<Forest>,
-    /// Where it lies in the mesh.
-    pub grid: Grid,
-    /// Bounds of the triangles, mesh units (low, high).
-    pub bounds: (DVec3, DVec3),
-    /// What was read.
-    pub input: InputReport,
-    /// What was found out about it.
-    pub health: HealthReport,
-}
-
-impl Object {
-    /// What was voxelised, and what was read for it.
-    #[must_use]
-    pub fn new(voxelized: Voxelized, input: InputReport) -> Self {
-        let corner = |p: [f32; 3]| DVec3::from_array(p.map(f64::from));
-        let forest = Arc::new(voxelized.forest);
-        let look = Look { surface_color: Some(surface_color(&forest, 0)) };
-        let shape = Shape::octree(Octree::new(&forest, 0, voxelized.grid), 1.0, look);
-        Self {
-            shape: Arc::new(shape),
-            bounds: (corner(voxelized.health.bounds_low), corner(voxelized.health.bounds_high)),
-            forest,
-            grid: voxelized.grid,
-            input,
-            health: voxelized.health,
-        }
-    }
-}
+pub use crate::import::Imported as Object;
 
 /// Whether `file` is a scene by its name.
 pub fn is_scene(file: &Path) -> bool {
@@ -66,25 +29,15 @@ pub fn about(file: &Path, message: impl std::fmt::Display) -> CliError {
 ///
 /// # Errors
 /// [`CliError::Input`].
-pub fn load_mesh(file: &Path, reporter: &Reporter) -> Result<(Mesh, InputReport), CliError> {
+pub fn load_mesh(file: &Path, reporter: &Reporter) -> Result<ReadMesh, CliError> {
     if is_scene(file) {
         return Err(about(file, "this command takes a mesh, not a scene; `kintsugi simulate` runs scenes"));
     }
-    let (mesh, warnings) = reporter.stage("read", |_| mesh::load(file)).map_err(|e| about(file, e))?;
-    if mesh.triangles.is_empty() {
-        return Err(about(file, "it holds no triangles; export a mesh with faces"));
-    }
-    let warnings: Vec<String> = warnings.into_iter().map(|w| w.0).collect();
-    for warning in &warnings {
+    let mesh = reporter.stage("read", |_| read(&file.to_string_lossy())).map_err(|e| about(file, e))?;
+    for warning in &mesh.warnings {
         reporter.warn(&format!("{}: {warning}", file.display()));
     }
-    let report = InputReport {
-        file: file.display().to_string(),
-        vertices: mesh.positions.len(),
-        triangles: mesh.triangles.len(),
-        warnings,
-    };
-    Ok((mesh, report))
+    Ok(mesh)
 }
 
 /// Reads and voxelises a mesh.
@@ -92,9 +45,34 @@ pub fn load_mesh(file: &Path, reporter: &Reporter) -> Result<(Mesh, InputReport)
 /// # Errors
 /// [`CliError::Input`].
 pub fn load_object(file: &Path, level: u32, reporter: &Reporter) -> Result<Object, CliError> {
-    let (mesh, input) = load_mesh(file, reporter)?;
-    let voxelized = reporter
-        .stage("voxelise", |progress| voxelize(&mesh, level, progress))
-        .map_err(|error| about(file, error))?;
-    Ok(Object::new(voxelized, input))
+    voxelise(&load_mesh(file, reporter)?, level, reporter)
+}
+
+/// Voxelises a mesh that was read.
+///
+/// # Errors
+/// [`CliError::Input`].
+pub fn voxelise(mesh: &ReadMesh, level: u32, reporter: &Reporter) -> Result<Object, CliError> {
+    let voxelised = reporter.stage("voxelise", |progress| mesh.voxelise(level, progress));
+    voxelised.map_err(|error| about(Path::new(&mesh.file), error))
+}
+
+/// Reads a scene and every mesh that it names, so that a bad one is refused while that is cheap. A mesh
+/// becomes a scene in which it stands on the floor.
+///
+/// # Errors
+/// [`CliError::Input`].
+pub fn read_scene(file: &Path, level: u32, reporter: &Reporter) -> Result<ReadScene, CliError> {
+    let scene = if is_scene(file) {
+        load_scene(file).map_err(|e| about(file, e))?
+    } else {
+        Scene::of_mesh(&file.to_string_lossy(), level)
+    };
+    if scene.bodies.is_empty() {
+        return Err(about(file, "the scene has no [[body]]; add one with a file"));
+    }
+    let warn = |name: &str, warning: &str| reporter.warn(&format!("{name}: {warning}"));
+    reporter
+        .stage("read", |_| ReadScene::read(scene, warn))
+        .map_err(|(name, error)| about(Path::new(&name), error))
 }

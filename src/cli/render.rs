@@ -16,10 +16,10 @@ use super::{
     CliError,
     breaking::{Plan, break_object, first_pattern},
     fracture::PatternArgs,
-    input::{Object, about, is_scene, load_object},
+    input::{Object, about, is_scene, load_object, read_scene},
     progress::Reporter,
     showing::{ShowArgs, about_labels},
-    simulate::{open, read_scene},
+    simulate::open,
     stills::{Stage, Still, View, draw, pieces, surface_points},
 };
 
@@ -187,11 +187,12 @@ fn broken(
 
 /// A scene as it starts, from its own camera unless one is given.
 fn scene(args: &RenderArgs, camera: Option<Camera>, reporter: &Reporter) -> Result<(), CliError> {
-    let scene = read_scene(&args.file, args.level, reporter)?;
+    let opened = read_scene(&args.file, args.level, reporter)?;
+    let scene = &opened.scene;
     let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
     let (own_camera, color_by) = (scene.camera, scene.view.color_by);
     let floor = scene.floor.then_some(scene.floor_height as f32);
-    let sandbox = open(&gpu, scene, reporter)?;
+    let sandbox = open(&gpu, opened, reporter)?;
     let bodies = sandbox.render_bodies(None);
     let arena = sandbox.arena().read().unwrap_or_else(PoisonError::into_inner);
     let whole = || args.view.camera_on(&sandbox.surface_points(None), args.size);

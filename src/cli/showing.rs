@@ -136,8 +136,7 @@ impl ShowArgs {
 
     /// What is drawn; `bodies` are the pieces, or the whole object.
     pub fn overlay(&self, inside: &Inside, object: &Object, bodies: &[RenderBody]) -> Arc<Overlay> {
-        let mass = crate::shape::grid_mass(&object.forest, 0);
-        let world_from_grid = Place::standing(&mass).matrix(Vec3::ZERO);
+        let world_from_grid = Place::standing(&object.mass).matrix(Vec3::ZERO);
         let apart = |body: &RenderBody| (body.world_from_local.w_axis - world_from_grid.w_axis).truncate();
         let whole = bodies.len() < 2;
         let offsets = bodies.iter().filter(|_| !whole).map(apart).collect();

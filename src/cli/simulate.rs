@@ -3,7 +3,7 @@
 //! In: a scene file, or a mesh that then stands on the floor. Out: `trajectory.npz` and `steps.csv`, and what pairs share. Fractures are waited for
 //! before time goes on, so the same scene gives the same log.
 
-use std::{collections::BTreeSet, path::Path, path::PathBuf, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum};
 
@@ -11,16 +11,10 @@ use crate::{
     bodies::Response,
     export::{PairLog, Trajectory},
     gpu::Gpu,
-    mesh,
-    scene::{Arrived, Event, Sandbox, SandboxError, Scene, SceneBody, load_scene},
+    scene::{Arrived, ReadScene, Sandbox, SandboxError},
 };
 
-use super::{
-    CliError,
-    frames::FrameArgs,
-    input::{about, is_scene},
-    progress::Reporter,
-};
+use super::{CliError, frames::FrameArgs, input::read_scene, progress::Reporter};
 
 /// How long to sleep between two looks at a worker.
 const WAIT: Duration = Duration::from_millis(2);
@@ -70,47 +64,11 @@ impl From<SandboxError> for CliError {
     }
 }
 
-/// Reads a scene and looks at every mesh it names, so that a bad one is refused while that is cheap. A mesh becomes a scene in
-/// which it stands on the floor.
-///
-/// # Errors
-/// [`CliError::Input`].
-pub fn read_scene(file: &Path, level: u32, reporter: &Reporter) -> Result<Scene, CliError> {
-    let scene = if is_scene(file) {
-        load_scene(file).map_err(|e| about(file, e))?
-    } else {
-        let body = SceneBody::standing(file.to_string_lossy(), level);
-        Scene { bodies: vec![body], ..Scene::default() }
-    };
-    if scene.bodies.is_empty() {
-        return Err(about(file, "the scene has no [[body]]; add one with a file"));
-    }
-    let thrown = scene.events.iter().filter_map(|event| match event {
-        Event::Projectile { body, .. } => Some(&body.file),
-        Event::Impact { .. } => None,
-    });
-    let files: BTreeSet<&String> = scene.bodies.iter().map(|b| &b.file).chain(thrown).collect();
-    reporter.stage("read", |_| -> Result<(), CliError> {
-        for name in files {
-            let path = Path::new(name);
-            let (mesh, warnings) = mesh::load(path).map_err(|e| about(path, e))?;
-            if mesh.triangles.is_empty() {
-                return Err(about(path, "it holds no triangles; export a mesh with faces"));
-            }
-            for warning in warnings {
-                reporter.warn(&format!("{name}: {}", warning.0));
-            }
-        }
-        Ok(())
-    })?;
-    Ok(scene)
-}
-
 /// Opens `scene` and waits until its octrees are on the GPU.
 ///
 /// # Errors
 /// [`CliError`].
-pub fn open(gpu: &Gpu, scene: Scene, reporter: &Reporter) -> Result<Sandbox, CliError> {
+pub fn open(gpu: &Gpu, scene: ReadScene, reporter: &Reporter) -> Result<Sandbox, CliError> {
     reporter.stage("voxelise", |progress| {
         let mut sandbox = Sandbox::new(gpu)?;
         sandbox.open_scene(scene);
@@ -128,7 +86,8 @@ pub fn open(gpu: &Gpu, scene: Scene, reporter: &Reporter) -> Result<Sandbox, Cli
 /// [`CliError`].
 pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     let reporter = Reporter::new(args.json_progress);
-    let mut scene = read_scene(&args.scene, 7, &reporter)?;
+    let mut opened = read_scene(&args.scene, 7, &reporter)?;
+    let scene = &mut opened.scene;
     match args.response {
         Some(ResponseArg::Soft) => scene.response = Response::SOFT,
         Some(ResponseArg::Penalty) => scene.response = Response::PENALTY,
@@ -141,7 +100,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     let film = args.film.check(scene.dt)?;
     super::make_folder(&args.out)?;
     let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
-    let mut sandbox = open(&gpu, scene, &reporter)?;
+    let mut sandbox = open(&gpu, opened, &reporter)?;
     let mut log = Trajectory::default();
     log.record(sandbox.bodies(), sandbox.last_step());
     let mut film = film.map(|film| args.film.open(&gpu, film, &args.out, &sandbox)).transpose()?;

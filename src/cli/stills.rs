@@ -12,7 +12,7 @@ use crate::{
     fracture::Volume,
     gpu::{Gpu, GpuError},
     render::{BodySeams, Camera, ColorBy, FrameInput, Overlay, RenderBody, RenderOptions, Renderer},
-    shape::{GridMass, Look, Octree, Shape, grid_mass},
+    shape::{GridMass, Look, Octree, Shape},
     svo::{Arena, Forest, Grid},
 };
 
@@ -98,15 +98,26 @@ impl Place {
         Mat4::from_translation(self.origin.as_vec3() + offset) * Mat4::from_scale(Vec3::splat(self.h as f32))
     }
 
-    /// One octree of a forest as the renderer wants it, `offset` metres from its place.
+    /// The grid in the world, of `level`.
     #[must_use]
-    pub fn body(&self, forest: &Arc<Forest>, tree: u32, mass: &GridMass, offset: Vec3) -> RenderBody {
-        let grid = Grid { level: forest.level, origin: self.origin, h: self.h };
-        let octree = Octree { forest: Arc::clone(forest), tree, grid, mass: *mass };
+    pub fn grid(&self, level: u32) -> Grid {
+        Grid { level, origin: self.origin, h: self.h }
+    }
+
+    /// A piece of the object as a shape of `density`, kg/m^3.
+    #[must_use]
+    pub fn piece(&self, forest: &Arc<Forest>, (tree, mass): (u32, GridMass), density: f64) -> Arc<Shape> {
+        let (forest, grid) = (Arc::clone(forest), self.grid(forest.level));
+        Arc::new(Shape::octree(Octree { forest, tree, grid, mass }, density, Look::default()))
+    }
+
+    /// A shape whose grid stands here as the renderer wants it, `offset` metres from its place.
+    #[must_use]
+    pub fn body(&self, shape: Arc<Shape>, id: u32, offset: Vec3) -> RenderBody {
         RenderBody {
-            shape: Arc::new(Shape::octree(octree, 1.0, Look::default())),
+            shape,
             world_from_local: self.matrix(offset),
-            id: tree,
+            id,
             selected: false,
             mark: None,
             interior: Volume::default(),
@@ -156,8 +167,8 @@ impl Stage {
     pub fn of(gpu: &Gpu, object: &Object) -> Result<Self, GpuError> {
         let mut arena = Arena::new(gpu)?;
         arena.insert(gpu, &object.forest)?;
-        let mass = grid_mass(&object.forest, 0);
-        let body = Place::standing(&mass).body(&object.forest, 0, &mass, Vec3::ZERO);
+        let place = Place::standing(&object.mass);
+        let body = place.body(Arc::new(object.shape_at(place.grid(object.grid.level), 1.0)), 0, Vec3::ZERO);
         Ok(Self { arena, bodies: vec![body] })
     }
 }
@@ -173,8 +184,8 @@ pub fn pieces(
     broken: &BrokenObject,
     explode: f64,
 ) -> Result<Vec<RenderBody>, GpuError> {
-    let whole = grid_mass(&object.forest, 0);
-    let place = Place::standing(&whole);
+    let whole = &object.mass;
+    let place = Place::standing(whole);
     let Some(step) = broken.steps.first() else { return Ok(Vec::new()) };
     let offset = |centre: DVec3| -> Vec3 {
         let away = (centre - whole.centre) * place.h * explode;
@@ -186,7 +197,8 @@ pub fn pieces(
     let mut bodies = Vec::with_capacity(step.result.parts.len());
     for octree in step.result.parts.iter().filter_map(|part| part.shape.as_octree()) {
         arena.insert(gpu, &octree.forest)?;
-        let body = place.body(&octree.forest, octree.tree, &octree.mass, offset(octree.mass.centre));
+        let shape = place.piece(&octree.forest, (octree.tree, octree.mass), 1.0);
+        let body = place.body(shape, octree.tree, offset(octree.mass.centre));
         bodies.push(RenderBody { interior, ..body });
     }
     Ok(bodies)

@@ -1,6 +1,6 @@
 //! The tour: what the sandbox would show, as pictures, where there is no display.
 //!
-//! In: a mesh or scene. Out: PNG files in a folder beside where the program was started. A mesh is shown whole, broken and with
+//! In: a mesh or scene that was read. Out: PNG files in a folder beside where the program was started. A mesh is shown whole, broken and with
 //! its pieces apart; a scene at its start and while it plays.
 
 use std::{
@@ -12,16 +12,18 @@ use crate::{
     export::write_png,
     fracture::FractureParams,
     gpu::Gpu,
+    import::ReadMesh,
     render::{Camera, ColorBy, RenderBody, Renderer},
+    scene::ReadScene,
     svo::Arena,
 };
 
 use super::{
     CliError,
     breaking::{Plan, break_object, default_impact},
-    input::{is_scene, load_object},
+    input::{about, is_scene, voxelise},
     progress::Reporter,
-    simulate::{open, play, read_scene},
+    simulate::{open, play},
     stills::{Stage, Still, View, draw, pieces, surface_points},
 };
 
@@ -34,13 +36,14 @@ const SCENE_TIMES: [f64; 4] = [0.0, 0.5, 1.0, 2.0];
 ///
 /// # Errors
 /// [`CliError`].
-pub fn run(file: &Path, level: u32) -> Result<(), CliError> {
+pub fn run(file: &Path, opened: ReadScene, level: u32) -> Result<(), CliError> {
     let reporter = Reporter::new(false);
     let folder = std::env::current_dir().unwrap_or_default().join(FOLDER);
     let count = if is_scene(file) {
-        scene(file, level, &folder, &reporter)?
+        scene(opened, &folder, &reporter)?
     } else {
-        mesh(file, level, &folder, &reporter)?
+        let read = opened.meshes.values().next();
+        mesh(read.ok_or_else(|| about(file, "nothing was read"))?, level, &folder, &reporter)?
     };
     drop(reporter);
     super::print(&format!(
@@ -92,8 +95,8 @@ fn painter<'a>(gpu: &'a Gpu, folder: &Path) -> Result<Painter<'a>, CliError> {
     Ok(Painter { gpu, renderer: Renderer::new(gpu)?, folder: folder.to_owned(), count: 0, floor: Some(0.0) })
 }
 
-fn mesh(file: &Path, level: u32, folder: &Path, reporter: &Reporter) -> Result<usize, CliError> {
-    let object = load_object(file, level, reporter)?;
+fn mesh(read: &ReadMesh, level: u32, folder: &Path, reporter: &Reporter) -> Result<usize, CliError> {
+    let object = voxelise(read, level, reporter)?;
     let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
     let mut painter = painter(&gpu, folder)?;
     let whole = Stage::of(&gpu, &object)?;
@@ -125,13 +128,13 @@ fn mesh(file: &Path, level: u32, folder: &Path, reporter: &Reporter) -> Result<u
     Ok(painter.count)
 }
 
-fn scene(file: &Path, level: u32, folder: &Path, reporter: &Reporter) -> Result<usize, CliError> {
-    let scene = read_scene(file, level, reporter)?;
+fn scene(opened: ReadScene, folder: &Path, reporter: &Reporter) -> Result<usize, CliError> {
+    let scene = &opened.scene;
     let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
     let mut painter = painter(&gpu, folder)?;
     painter.floor = scene.floor.then_some(scene.floor_height as f32);
     let (own_camera, color_by) = (scene.camera, scene.view.color_by);
-    let mut sandbox = open(&gpu, scene, reporter)?;
+    let mut sandbox = open(&gpu, opened, reporter)?;
     let camera =
         own_camera.unwrap_or_else(|| View::ThreeQuarter.camera_on(&sandbox.surface_points(None), SIZE));
     reporter.stage("play and draw", |progress| -> Result<(), CliError> {

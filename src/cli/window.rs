@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::app::{self, AppError, AppOptions};
+use crate::app::{self, AppError, AppOptions, Display};
 
-use super::{CliError, progress::Reporter, simulate::read_scene, tour};
+use super::{CliError, input::read_scene, progress::Reporter, tour};
 
 #[derive(Args)]
 pub struct WindowArgs {
@@ -33,19 +33,21 @@ pub fn run(args: &WindowArgs) -> Result<(), CliError> {
     let file = named.unwrap_or_else(|| PathBuf::from("builtin:vase"));
     let reporter = Reporter::new(false);
     // Read before a window opens, so that a bad file is one line in the shell and not an empty window.
-    read_scene(&file, args.level, &reporter)?;
+    let opened = read_scene(&file, args.level, &reporter)?;
     drop(reporter);
+    let display = match Display::connect() {
+        Ok(display) => display,
+        Err(AppError::NoDisplay(_)) => return tour::run(&file, opened, args.level),
+        Err(error) => return Err(CliError::Input(error.to_string())),
+    };
     let options = AppOptions {
-        file: args.file.clone(),
         level: args.level,
         state_file: args.state_file.clone(),
         size: args.size,
         exit_after: args.exit_after,
     };
-    match app::run(options) {
-        Ok(()) => Ok(()),
-        Err(AppError::NoDisplay(_)) => tour::run(&file, args.level),
-        Err(AppError::Gpu(error)) => Err(error.into()),
-        Err(error @ (AppError::File(_) | AppError::Window(_))) => Err(CliError::Input(error.to_string())),
-    }
+    app::run(display, opened, options).map_err(|error| match error {
+        AppError::Gpu(error) => error.into(),
+        AppError::NoDisplay(_) | AppError::Window(_) => CliError::Input(error.to_string()),
+    })
 }

@@ -1,7 +1,8 @@
-//! The solid of one octree as a sorted list of disjoint, aligned cubes: its leaf voxels and its internal nodes.
+//! The solid of one octree as a sorted list of disjoint, aligned cubes: its leaf voxels and its internal
+//! nodes.
 //!
-//! In: one tree of a forest. Out: cubes in Morton order, for looking up neighbours, comparing solids and telling islands apart
-//! with code that is plain enough to check the passes against.
+//! In: one tree of a forest. Out: cubes in Morton order, for looking up neighbours, comparing solids and
+//! telling islands apart with code that is plain enough to check the passes against.
 
 use crate::svo::{
     Forest,
@@ -120,8 +121,9 @@ impl Cells {
         Self::from_cubes(self.level - drop, all)
     }
 
-    /// Number of 26-connected components, by union-find. Whatever touches it, the smaller of two neighbouring cubes sees the
-    /// larger one among the 26 places of its own size, so no cube has to look at what is smaller than itself.
+    /// Number of 26-connected components, by union-find. Whatever touches it, the smaller of two neighbouring
+    /// cubes sees the larger one among the 26 places of its own size, so no cube has to look at what is
+    /// smaller than itself.
     #[must_use]
     pub fn components(&self) -> usize {
         let mut parent: Vec<u32> = (0..self.len() as u32).collect();

@@ -1,6 +1,8 @@
-//! What must hold after a break, computed from the result alone with plain CPU code that shares nothing with the passes.
+//! What must hold after a break, computed from the result alone with plain CPU code that shares nothing with
+//! the passes.
 //!
-//! In: a [`BrokenObject`]. Out: named checks with figures. The same list goes into the report and into the window's badge.
+//! In: a [`BrokenObject`]. Out: named checks with figures. The same list goes into the report and into the
+//! window's badge.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,6 +17,7 @@ use crate::{
         crack::{CrackUniform, reference::CrackReference},
         dust::reference::DustReference,
     },
+    shape::Shape,
     svo::{
         Forest,
         morton::{Key, decode},
@@ -40,7 +43,8 @@ impl Check {
         Self { name: name.to_owned(), ok, figures }
     }
 
-    /// Joins the check of one step to that of the steps before: figures add up, except those called `worst_...`.
+    /// Joins the check of one step to that of the steps before: figures add up, except those called
+    /// `worst_...`.
     fn join(&mut self, other: &Self) {
         self.ok &= other.ok;
         for (name, value) in &other.figures {
@@ -106,7 +110,8 @@ impl Copies {
         Self { list, kept: fracture.pieces.len() as u32, cells, merged }
     }
 
-    /// Whether a voxel's copies are those of the wanted objects: one for each, or at least one where small pieces joined others.
+    /// Whether a voxel's copies are those of the wanted objects: one for each, or at least one where small
+    /// pieces joined others.
     fn are_those_of(&self, own: &[(Key, u32)], wanted: &[u32]) -> bool {
         let held = |cell: &u32| own.iter().filter(|c| self.cells[c.1 as usize].contains(cell)).count();
         wanted.iter().all(|cell| if self.merged { held(cell) > 0 } else { held(cell) == 1 })
@@ -165,8 +170,8 @@ fn check_voronoi(broken: &BrokenObject, step: &BreakStep, detail: &VoronoiDetail
     ]
 }
 
-/// Without copies, the boundary voxels of the pieces and of what was taken away are those of the source, but for dust, plus voxels that
-/// lay inside it. Cracks that were closed again are neither.
+/// Without copies, the boundary voxels of the pieces and of what was taken away are those of the source, but
+/// for dust, plus voxels that lay inside it. Cracks that were closed again are neither.
 fn boundary(source: &Cells, copies: &Copies, step: &VoronoiDetail) -> Check {
     let mut unique: Vec<Key> = copies.list.iter().map(|c| c.0).collect();
     unique.dedup();
@@ -196,8 +201,8 @@ fn boundary(source: &Cells, copies: &Copies, step: &VoronoiDetail) -> Check {
     )
 }
 
-/// Boundary voxels without copies and the pieces' internal nodes tile the space of the source, all of it but for the voxels counted
-/// as dust.
+/// Boundary voxels without copies and the pieces' internal nodes tile the space of the source, all of it but
+/// for the voxels counted as dust.
 fn space(source: &Cells, pieces: &[Cells], copies: &[(Key, u32)], step: &VoronoiDetail) -> Check {
     let mut spans: Vec<(u64, u64)> = copies.iter().map(|c| (u64::from(c.0), u64::from(c.0) + 1)).collect();
     spans.dedup();
@@ -247,9 +252,9 @@ fn joined(spans: impl IntoIterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
     out
 }
 
-/// The copies of a voxel are exactly the objects that own one of its corners (2016, sec. 4.3), and what lay inside the source has
-/// become boundary only where there are several: no face between two cells of one object (sec. 4.7). Where small pieces joined
-/// others, a piece stands for all of its parts.
+/// The copies of a voxel are exactly the objects that own one of its corners (2016, sec. 4.3), and what lay
+/// inside the source has become boundary only where there are several: no face between two cells of one
+/// object (sec. 4.7). Where small pieces joined others, a piece stands for all of its parts.
 fn corners(source: &Cells, copies: &Copies, step: &VoronoiDetail, level: u32) -> Check {
     let seeds = &step.pattern.seeds;
     let list = &copies.list;
@@ -283,8 +288,8 @@ fn corners(source: &Cells, copies: &Copies, step: &VoronoiDetail, level: u32) ->
 /// Leaves compared at most with their crack surfaces; above it, voxels are sampled evenly.
 const CRACK_BUDGET: usize = 1_000_000;
 
-/// The copies of a voxel are exactly the cells on the sides of the crack surface that passes through it, or the one cell that it lies in
-/// (2018, sec. 5.3).
+/// The copies of a voxel are exactly the cells on the sides of the crack surface that passes through it, or
+/// the one cell that it lies in (2018, sec. 5.3).
 fn sides(source: &Cells, copies: &Copies, step: &VoronoiDetail, level: u32) -> Check {
     let list = &copies.list;
     let mut starts: Vec<usize> = (0..list.len()).filter(|&i| i == 0 || list[i - 1].0 != list[i].0).collect();
@@ -327,7 +332,8 @@ fn sides(source: &Cells, copies: &Copies, step: &VoronoiDetail, level: u32) -> C
     )
 }
 
-/// Cells that own a part of a voxel's inside but none of its corners get nothing there: they were counted, and no piece has a copy.
+/// Cells that own a part of a voxel's inside but none of its corners get nothing there: they were counted,
+/// and no piece has a copy.
 fn hidden(copies: &Copies, step: &VoronoiDetail) -> Check {
     let planar = step.recipe.surface == Surface::Planar;
     let parts = step.hidden.parts.as_slice();
@@ -355,7 +361,8 @@ fn hidden(copies: &Copies, step: &VoronoiDetail) -> Check {
     )
 }
 
-/// The cell that owns each corner of a voxel: the nearest seed, of equal ones the lowest. Exact, in 1/2^14 of the grid's side.
+/// The cell that owns each corner of a voxel: the nearest seed, of equal ones the lowest. Exact, in 1/2^14 of
+/// the grid's side.
 fn corner_cells(key: Key, seeds: &[[i32; 3]], level: u32) -> [u32; 8] {
     let low = decode(key);
     std::array::from_fn(|c| {
@@ -392,8 +399,8 @@ fn mass(broken: &BrokenObject, step: &BreakStep, detail: &VoronoiDetail) -> Chec
     )
 }
 
-/// What the pieces do not have of the source, voxel by voxel, is what was counted as dust; no voxel is given away more than once; and
-/// only dusty surfaces make any.
+/// What the pieces do not have of the source, voxel by voxel, is what was counted as dust; no voxel is given
+/// away more than once; and only dusty surfaces make any.
 fn dust(
     broken: &BrokenObject,
     (step, detail): (&BreakStep, &VoronoiDetail),
@@ -467,6 +474,38 @@ fn connected(pieces: &[Cells], island_level: u32) -> Check {
         split == 0,
         &[("pieces", counts.len() as f64), ("split", split as f64)],
     )
+}
+
+/// Every piece is one 26-connected component at its level. What is not made of voxels is not looked at.
+#[must_use]
+pub fn pieces_are_connected(pieces: &[(Arc<Shape>, u32)]) -> Check {
+    let parts = |(shape, level): &(Arc<Shape>, u32)| {
+        let octree = shape.as_octree()?;
+        Some(Cells::of(&octree.forest, octree.tree as usize).coarsened(*level).components())
+    };
+    let counts: Vec<usize> = pieces.par_iter().filter_map(parts).collect();
+    let split = counts.iter().filter(|n| **n != 1).count();
+    let figures = [("pieces", counts.len() as f64), ("split", split as f64)];
+    Check::new("each_piece_is_connected", split == 0, &figures)
+}
+
+/// The volumes of an object's pieces, of its dust and of what was dropped sum to that of the whole; m^3.
+/// `objects` has whole, pieces, dust and dropped of each.
+#[must_use]
+pub fn volumes_agree(objects: &[[f64; 4]]) -> Check {
+    let error = |[whole, pieces, dust, dropped]: &[f64; 4]| {
+        (pieces + dust + dropped - whole).abs() / whole.max(f64::MIN_POSITIVE)
+    };
+    let worst = objects.iter().map(error).fold(0.0, f64::max);
+    let sum = |i: usize| objects.iter().map(|object| object[i]).fold(0.0, |a, b| a + b);
+    let figures = [
+        ("before", sum(0)),
+        ("after", sum(1)),
+        ("dust", sum(2)),
+        ("dropped", sum(3)),
+        ("worst_relative_error", worst),
+    ];
+    Check::new("volume_before_is_volume_after", worst <= 1e-6, &figures)
 }
 
 /// The octrees of the pieces are sound.

@@ -1,13 +1,15 @@
-//! Pieces as binary glTF: one node and one mesh a piece, pivot at its centre of mass, named `piece_000`, `piece_001`, ...
+//! Pieces as binary glTF: one node and one mesh a piece, pivot at its centre of mass, named `piece_000`,
+//! `piece_001`, ...
 //!
-//! In: a break. Out: positions, normals, vertex colours (linear, as glTF wants them) and triangles in one buffer. Units are the
-//! mesh's own; mass at density 1, volume, cell and generation are in each node's `extras`.
+//! In: pieces. Out: positions, normals, vertex colours (linear, as glTF wants them) and triangles in one
+//! buffer. A piece that is turned keeps its axes, and its node turns it. Mass, volume, cell and generation
+//! are in each node's `extras`.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{BrokenObject, ExportError, piece_name, surface::piece_mesh};
+use super::{Assembly, ExportError, Watch, surface::piece_mesh};
 
 const FLOAT: u32 = 5126;
 const U16: u32 = 5123;
@@ -17,30 +19,41 @@ const U32: u32 = 5125;
 ///
 /// # Errors
 /// [`ExportError`].
-pub fn write_glb(path: &Path, broken: &BrokenObject) -> Result<Vec<String>, ExportError> {
+pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
     let mut buffer = Buffer::default();
     let (mut nodes, mut meshes) = (Vec::new(), Vec::new());
-    for (id, &at) in broken.pieces.iter().enumerate() {
-        let mesh = piece_mesh(broken, at);
-        let piece = broken.piece(at);
-        let centre = broken.grid().origin + broken.grid().h * piece.mass.centre;
+    for (done, piece) in what.pieces.iter().enumerate() {
+        watch.at(done, what.pieces.len())?;
+        let mesh = piece_mesh(&piece.shape);
+        let (figures, placing) = (piece.figures(), &piece.placing);
+        let (pivot, scale) = (piece.shape.mass().centre, placing.scale);
         let positions: Vec<[f32; 3]> =
-            mesh.positions.iter().map(|p| (*p - centre).as_vec3().to_array()).collect();
+            mesh.positions.iter().map(|p| ((*p - pivot) * scale).as_vec3().to_array()).collect();
         let normals: Vec<[f32; 3]> = mesh.normals.iter().map(|n| n.to_array()).collect();
         let colors: Vec<[u16; 4]> =
             mesh.colors.iter().map(|[r, g, b]| [linear(*r), linear(*g), linear(*b), u16::MAX]).collect();
         let indices: Vec<u32> = mesh.triangles().flatten().collect();
-        let volume = piece.mass.volume * broken.grid().h.powi(3);
-        let mut node = json!({
-            "name": piece_name(id),
-            "translation": centre.to_array(),
-            "extras": {
-                "cell": broken.cell(at),
-                "generation": broken.steps[at.step].generation,
-                "mass": volume,
-                "volume": volume,
-            },
+        let mut extras = json!({
+            "generation": piece.generation,
+            "mass": figures.mass,
+            "volume": figures.volume,
         });
+        for (name, number) in
+            [("cell", piece.cell.map(u64::from)), ("object", piece.object.map(|o| o as u64))]
+        {
+            if let Some(number) = number {
+                extras[name] = number.into();
+            }
+        }
+        let mut node = json!({
+            "name": piece.name(),
+            "translation": figures.centre.to_array(),
+            "extras": extras,
+        });
+        if placing.is_turned() {
+            // A quaternion of f32 that readers find to be of length 1.
+            node["rotation"] = json!(placing.rotation.normalize().as_quat().normalize().to_array());
+        }
         if !indices.is_empty() {
             let mut low = [f32::INFINITY; 3];
             let mut high = [f32::NEG_INFINITY; 3];
@@ -56,7 +69,7 @@ pub fn write_glb(path: &Path, broken: &BrokenObject) -> Result<Vec<String>, Expo
             let index = buffer.add_flat(&indices, U32);
             node["mesh"] = meshes.len().into();
             meshes.push(json!({
-                "name": piece_name(id),
+                "name": piece.name(),
                 "primitives": [{
                     "attributes": { "POSITION": position, "NORMAL": normal, "COLOR_0": color },
                     "indices": index,
@@ -67,6 +80,7 @@ pub fn write_glb(path: &Path, broken: &BrokenObject) -> Result<Vec<String>, Expo
         nodes.push(node);
     }
     let all: Vec<usize> = (0..nodes.len()).collect();
+    watch.at(1, 1)?;
     let document = json!({
         "asset": { "version": "2.0", "generator": concat!("kintsugi ", env!("CARGO_PKG_VERSION")) },
         "scene": 0,

@@ -1,5 +1,9 @@
-//! Writing results: arrays for Python, the report, meshes and pictures. Everything here is plain CPU work on finished data.
+//! Writing results: arrays for Python, the report, meshes and pictures. Everything here is plain CPU work on
+//! finished data.
+//!
+//! Pieces leave through [`write()`], whichever window or command they come from and in whichever format.
 
+mod aside;
 mod cells;
 pub mod checks;
 mod glb;
@@ -7,26 +11,27 @@ mod npy;
 mod obj;
 mod pair_log;
 mod picture;
+mod pieces;
 mod ply;
 pub mod report;
+pub mod scene_report;
 mod surface;
 mod trajectory;
 mod vox;
 mod voxels;
+mod write;
 
 pub use crate::fracture::{BreakStep, BrokenObject, PieceRef};
+pub use aside::Aside;
 pub use cells::Cells;
-pub use glb::write_glb;
 pub use npy::{Npz, read_points};
-pub use obj::write_obj;
 pub use pair_log::PairLog;
 pub use picture::write_png;
-pub use ply::write_ply;
-pub use report::{FractureReport, InputReport, InteriorReport, ParameterReport};
+pub use pieces::{Assembly, BreakArrays, ExportPiece, Figures, Lying, Placing};
+pub use report::{FractureReport, InputReport, InteriorReport, ParameterReport, PieceReport};
 pub use surface::{PieceMesh, piece_mesh};
 pub use trajectory::Trajectory;
-pub use vox::write_vox;
-pub use voxels::write_voxels;
+pub use write::{Format, Watch, write};
 
 use std::path::{Path, PathBuf};
 
@@ -49,6 +54,12 @@ pub enum ExportError {
         /// What does not fit, and what to do.
         reason: String,
     },
+    /// The user asked for it to stop.
+    #[error("the export was cancelled")]
+    Cancelled,
+    /// It ended without an answer.
+    #[error("the export failed: {0}")]
+    Stopped(&'static str),
 }
 
 impl ExportError {
@@ -56,9 +67,16 @@ impl ExportError {
     pub fn write(path: &Path, reason: impl std::fmt::Display) -> Self {
         Self::Write { path: path.to_owned(), reason: reason.to_string() }
     }
-}
 
-/// `piece_000`, `piece_001`, ...
-fn piece_name(id: usize) -> String {
-    format!("piece_{id:03}")
+    /// The same about a file that was to come from `from` to `to`.
+    #[must_use]
+    pub fn moved(self, from: &Path, to: &Path) -> Self {
+        let there =
+            |path: PathBuf| path.strip_prefix(from).map_or_else(|_| path.clone(), |rest| to.join(rest));
+        match self {
+            Self::Write { path, reason } => Self::Write { path: there(path), reason },
+            Self::Format { path, reason } => Self::Format { path: there(path), reason },
+            other @ (Self::Cancelled | Self::Stopped(_)) => other,
+        }
+    }
 }

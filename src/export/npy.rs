@@ -1,6 +1,7 @@
 //! NumPy archives: a zip of arrays, each with NumPy's own header (format 1.0).
 //!
-//! In: slices of numbers. Out: bytes that depend on nothing but the data: time stamps are fixed, order is the caller's.
+//! In: slices of numbers. Out: bytes that depend on nothing but the data: time stamps are fixed, order is the
+//! caller's.
 
 use std::{
     fs::File,

@@ -1,7 +1,7 @@
 //! What pairs share, as text: `pairs.csv` and `collision_points.csv`.
 //!
-//! In: overlaps after a step. Out: one line a pair, and one a collision point, written as they come: a long run does not fit
-//! into memory. The columns are described in `docs/files.md`.
+//! In: overlaps after a step. Out: one line a pair, and one a collision point, written as they come: a long
+//! run does not fit into memory. The columns are described in `docs/files.md`.
 
 use std::{
     fs::File,

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use super::ExportError;
 
-/// Writes RGBA8 rows from the top (sRGB, straight alpha). `path` need not end in `.png`; the file is a PNG all the same.
+/// Writes RGBA8 rows from the top (sRGB, straight alpha). `path` need not end in `.png`; the file is a PNG
+/// all the same.
 ///
 /// # Errors
 /// [`ExportError`].

@@ -3,26 +3,28 @@
 use std::{fs::File, io::BufWriter, io::Write, path::Path};
 
 use super::{
-    BrokenObject, ExportError, piece_name,
+    Assembly, ExportError, Placing, Watch,
     surface::{PieceMesh, piece_mesh},
 };
 
 /// Writes `folder/piece_000.ply` and so on. Returns notes for the user.
 ///
 /// # Errors
-/// [`ExportError::Write`].
-pub fn write_ply(folder: &Path, broken: &BrokenObject) -> Result<Vec<String>, ExportError> {
+/// [`ExportError`].
+pub(super) fn write(folder: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
     std::fs::create_dir_all(folder).map_err(|e| ExportError::write(folder, e))?;
-    for (id, &at) in broken.pieces.iter().enumerate() {
-        let path = folder.join(format!("{}.ply", piece_name(id)));
+    for (done, piece) in what.pieces.iter().enumerate() {
+        watch.at(done, what.pieces.len())?;
+        let path = folder.join(format!("{}.ply", piece.name()));
         let file = File::create(&path).map_err(|e| ExportError::write(&path, e))?;
-        let mesh = piece_mesh(broken, at);
-        write(&mut BufWriter::new(file), &mesh).map_err(|e| ExportError::write(&path, e))?;
+        let mesh = piece_mesh(&piece.shape);
+        write_mesh(&mut BufWriter::new(file), &mesh, &piece.placing)
+            .map_err(|e| ExportError::write(&path, e))?;
     }
     Ok(Vec::new())
 }
 
-fn write(out: &mut impl Write, mesh: &PieceMesh) -> std::io::Result<()> {
+fn write_mesh(out: &mut impl Write, mesh: &PieceMesh, placing: &Placing) -> std::io::Result<()> {
     write!(
         out,
         "ply\nformat binary_little_endian 1.0\ncomment kintsugi {}\nelement vertex {}\n\
@@ -32,10 +34,11 @@ fn write(out: &mut impl Write, mesh: &PieceMesh) -> std::io::Result<()> {
          element face {}\nproperty list uchar uint vertex_indices\nend_header\n",
         env!("CARGO_PKG_VERSION"),
         mesh.positions.len(),
-        mesh.quads.len() * 2
+        mesh.quads.len() * 2 + mesh.loose.len()
     )?;
     for ((p, n), color) in mesh.positions.iter().zip(&mesh.normals).zip(&mesh.colors) {
-        for v in p.as_vec3().to_array().into_iter().chain(n.to_array()) {
+        let (p, n) = (placing.point(*p).as_vec3(), placing.direction(*n));
+        for v in p.to_array().into_iter().chain(n.to_array()) {
             out.write_all(&v.to_le_bytes())?;
         }
         out.write_all(color)?;

@@ -7,16 +7,17 @@ use serde::Serialize;
 
 use crate::{
     fracture::{
-        BreakStep, Dropped, FractureCounts, FractureParams, Impact, Labelling, Preset, Smallest, Solved,
-        Surface, VoronoiDetail,
+        BreakStep, Dropped, FractureCounts, FractureParams, Impact, Interior, Labelling, Preset, Smallest,
+        Solved, Surface, VoronoiDetail,
         crack::CrackShape,
         interior::{hex_color, surface_color},
     },
     gpu::StageTiming,
+    import::Imported,
     mesh::HealthReport,
 };
 
-use super::{BrokenObject, Cells, ExportError, PieceRef, checks::Check};
+use super::{Assembly, BrokenObject, Cells, ExportError, ExportPiece, Figures, checks::Check};
 
 /// What was read.
 #[derive(Clone, Debug, Serialize)]
@@ -97,19 +98,37 @@ pub struct InteriorReport {
     pub seed: u32,
 }
 
+impl InputReport {
+    /// What was read of `object`.
+    #[must_use]
+    pub fn of(object: &Imported) -> Self {
+        Self {
+            file: object.file.clone(),
+            vertices: object.vertices,
+            triangles: object.triangles,
+            warnings: object.warnings.clone(),
+        }
+    }
+}
+
 impl InteriorReport {
     /// Of the first break; later ones have the same.
     #[must_use]
     pub fn of(broken: &BrokenObject) -> Self {
         let Some(step) = broken.steps.first() else { return Self::default() };
-        let interior = step.result.params.interior;
         let color = broken.source.look().surface_color.unwrap_or_else(|| {
             let octree = broken.source_octree();
             surface_color(&octree.forest, octree.tree)
         });
+        Self::new(&step.result.params.interior, color)
+    }
+
+    /// Of an interior in an object whose surface has this mean colour, sRGB.
+    #[must_use]
+    pub fn new(interior: &Interior, surface: [u8; 3]) -> Self {
         Self {
             material: interior.material.name(),
-            color: hex_color(interior.volume(color).base()),
+            color: hex_color(interior.volume(surface).base()),
             follows: interior.color.is_none(),
             scale: interior.scale,
             seed: interior.seed,
@@ -118,11 +137,15 @@ impl InteriorReport {
 }
 
 impl ParameterReport {
-    /// What the parameters of a fracture say; the rest as for one break without a file.
+    /// What the parameters of a fracture at leaf level `level` say; the rest as for one break without a file.
     #[must_use]
-    pub fn of(params: &FractureParams) -> Self {
+    pub fn of(params: &FractureParams, level: u32) -> Self {
+        let crack = (params.surface != Surface::Planar).then(|| CrackShape {
+            transition_level: params.crack.transition(level, params.surface).ok(),
+            ..params.crack
+        });
         Self {
-            level: 0,
+            level,
             impact: Impact { point: DVec3::ZERO, direction: DVec3::NEG_Z },
             seeds: params.seed_count(),
             pattern: params.preset,
@@ -136,10 +159,10 @@ impl ParameterReport {
             seeds_file: params.seeds_file.clone(),
             rng: params.rng,
             surface: params.surface,
-            island_level: params.island_level.unwrap_or_default(),
+            island_level: params.island_level.unwrap_or(level),
             labelling: params.labelling,
             smallest: params.smallest,
-            crack: None,
+            crack,
             local: params.local,
             keep: params.keep.clone(),
             interior: InteriorReport::default(),
@@ -149,17 +172,46 @@ impl ParameterReport {
     }
 }
 
-#[derive(Serialize)]
-struct PieceReport {
+/// A piece as reports list it; lengths in units of the files beside it.
+#[derive(Clone, Debug, Serialize)]
+pub struct PieceReport {
     id: usize,
-    cell: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    object: Option<usize>,
+    cell: Option<u32>,
     parent: Option<usize>,
     generation: u32,
     voxels: u64,
     volume: f64,
     mass: f64,
-    centre: DVec3,
-    bounds: [DVec3; 2],
+    centre: Option<DVec3>,
+    bounds: Option<[DVec3; 2]>,
+}
+
+impl PieceReport {
+    /// Of a piece that is written.
+    #[must_use]
+    pub fn of(piece: &ExportPiece) -> Self {
+        let numbers = (piece.id, piece.object, piece.cell, piece.parent, piece.generation);
+        Self::new(numbers, &piece.figures())
+    }
+
+    /// Of a piece by its id, object, cell, parent and generation.
+    #[must_use]
+    pub fn new(
+        (id, object, cell, parent, generation): (usize, Option<usize>, Option<u32>, Option<usize>, u32),
+        figures: &Figures,
+    ) -> Self {
+        let Figures { voxels, volume, mass, centre, bounds: (low, high) } = *figures;
+        let (centre, bounds) = (Some(centre), Some([low, high]));
+        Self { id, object, cell, parent, generation, voxels, volume, mass, centre, bounds }
+    }
+
+    /// The same of a piece that is nowhere any more.
+    #[must_use]
+    pub fn without_place(self) -> Self {
+        Self { centre: None, bounds: None, ..self }
+    }
 }
 
 /// The report of one `fracture` command.
@@ -195,10 +247,7 @@ impl FractureReport {
         checks: Vec<Check>,
     ) -> Self {
         let voxel = broken.grid().h.powi(3);
-        let list = |pieces: &[PieceRef], first: usize| {
-            let numbered = pieces.iter().enumerate();
-            numbered.map(|(i, at)| piece_report(broken, *at, first + i)).collect::<Vec<_>>()
-        };
+        let list = |pieces: &[ExportPiece]| pieces.iter().map(PieceReport::of).collect();
         Self {
             version: env!("CARGO_PKG_VERSION"),
             input,
@@ -208,8 +257,8 @@ impl FractureReport {
             counts: counts(broken),
             stayed_whole: broken.stayed_whole(),
             solved: broken.steps.iter().filter_map(|step| step.result.solved).collect(),
-            pieces: list(&broken.pieces, 0),
-            broken_again: list(&broken.broken_again, broken.pieces.len()),
+            pieces: list(&Assembly::of_break(broken).pieces),
+            broken_again: list(&Assembly::broken_again(broken)),
             source_mass: source_volume * voxel,
             dust_mass: voronoi(broken).map(|detail| detail.fracture.dust_volume).sum::<f64>() * voxel
                 + others(broken).map(|step| step.result.lost.dust_m3).sum::<f64>(),
@@ -307,8 +356,8 @@ fn counts(broken: &BrokenObject) -> FractureCounts {
     }
 }
 
-/// Solid voxels of the source that neither a piece nor what was dropped has any of. Not the sum over the breaks: of a voxel that two pieces
-/// share each may lose its part, or one of them only.
+/// Solid voxels of the source that neither a piece nor what was dropped has any of. Not the sum over the
+/// breaks: of a voxel that two pieces share each may lose its part, or one of them only.
 fn dust_voxels(broken: &BrokenObject) -> u64 {
     if let [step] = &broken.steps[..] {
         return step.result.counts.dust_voxels;
@@ -341,22 +390,4 @@ fn voronoi(broken: &BrokenObject) -> impl Iterator<Item = &VoronoiDetail> {
 /// The breaks by other methods.
 fn others(broken: &BrokenObject) -> impl Iterator<Item = &BreakStep> {
     broken.steps.iter().filter(|step| step.voronoi().is_none())
-}
-
-fn piece_report(broken: &BrokenObject, at: PieceRef, id: usize) -> PieceReport {
-    let piece = broken.piece(at);
-    let grid = &broken.grid();
-    let to_mesh = |p: DVec3| grid.origin + grid.h * p;
-    let volume = piece.mass.volume * grid.h.powi(3);
-    PieceReport {
-        id,
-        cell: broken.cell(at),
-        parent: broken.parent_id(at),
-        generation: broken.steps[at.step].generation,
-        voxels: piece.voxels,
-        volume,
-        mass: volume,
-        centre: to_mesh(piece.mass.centre),
-        bounds: [to_mesh(piece.mass.bounds.0), to_mesh(piece.mass.bounds.1)],
-    }
 }

@@ -1,17 +1,21 @@
-//! The surface of a piece as a closed mesh of quads.
+//! The surface of a piece as a closed mesh.
 //!
-//! In: a piece's voxels. Out: one quad per voxel face that is exposed, its corners pulled onto the surface planes that the
-//! leaves around them store (offset and normal). The faces round a set of voxels close by themselves, and moving corners does
-//! not open them; pieces of one break meet on their common crack plane, because both copies of a crack voxel store it.
+//! In: a shape. Out: its triangles, where it has any; of an octree one quad per voxel face that is exposed,
+//! its corners pulled onto the surface planes that the leaves around them store (offset and normal). The
+//! faces round a set of voxels close by themselves, and moving corners does not open them; pieces of one
+//! break meet on their common crack plane, because both copies of a crack voxel store it.
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-use crate::svo::{Forest, LeafColor, morton::decode, unpack_cut, unpack_normal};
+use crate::{
+    shape::{Convex, Geometry, Octree, Shape, SolidMesh},
+    svo::{Forest, LeafColor, morton::decode, unpack_cut, unpack_normal},
+};
 
-use super::{BrokenObject, Cells, PieceRef};
+use super::Cells;
 
-/// A closed mesh, outward quads, in the mesh's units.
+/// A closed mesh that faces outward, shape space.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PieceMesh {
     /// Vertices.
@@ -22,12 +26,28 @@ pub struct PieceMesh {
     pub colors: Vec<[u8; 3]>,
     /// Counter-clockwise from outside.
     pub quads: Vec<[u32; 4]>,
+    /// Triangles that are half of no quad, counter-clockwise from outside.
+    pub loose: Vec<[u32; 3]>,
 }
 
 impl PieceMesh {
-    /// Each quad as two triangles.
+    /// Each quad as two triangles, then the other triangles.
     pub fn triangles(&self) -> impl Iterator<Item = [u32; 3]> + '_ {
-        self.quads.iter().flat_map(|q| [[q[0], q[1], q[2]], [q[0], q[2], q[3]]])
+        let halves = self.quads.iter().flat_map(|q| [[q[0], q[1], q[2]], [q[0], q[2], q[3]]]);
+        halves.chain(self.loose.iter().copied())
+    }
+
+    /// Of `positions` and `triangles`, with normals that are the mean of the triangles round a vertex, by
+    /// area.
+    fn of_triangles(positions: Vec<DVec3>, colors: Vec<[u8; 3]>, loose: Vec<[u32; 3]>) -> Self {
+        let mut sums = vec![DVec3::ZERO; positions.len()];
+        for triangle in &loose {
+            let [a, b, c] = triangle.map(|i| positions[i as usize]);
+            let normal = (b - a).cross(c - a);
+            triangle.iter().for_each(|i| sums[*i as usize] += normal);
+        }
+        let normals = sums.iter().map(|n| n.normalize_or(DVec3::Y).as_vec3()).collect();
+        Self { positions, normals, colors, quads: Vec::new(), loose }
     }
 }
 
@@ -44,18 +64,49 @@ const FACES: [([i32; 3], [[u32; 3]; 4]); 6] = [
 /// Steps towards the planes; the error halves or better with each.
 const STEPS: u32 = 6;
 
+/// Colour of what has none of its own, sRGB.
+const CLAY: [u8; 3] = [176, 160, 140];
+
 /// The surface of a piece.
 #[must_use]
-pub fn piece_mesh(broken: &BrokenObject, at: PieceRef) -> PieceMesh {
-    let forest = broken.forest(at);
-    let cells = Cells::of(forest, broken.piece(at).tree as usize);
+pub fn piece_mesh(shape: &Shape) -> PieceMesh {
+    let color = shape.look().surface_color.unwrap_or(CLAY);
+    match shape.geometry() {
+        Geometry::Octree(octree) => of_octree(octree),
+        Geometry::Mesh(solid) => of_mesh(solid, color),
+        Geometry::Convex(convex) => of_convex(convex, color),
+    }
+}
+
+fn of_octree(octree: &Octree) -> PieceMesh {
+    let (forest, grid) = (&octree.forest, &octree.grid);
+    let cells = Cells::of(forest, octree.tree as usize);
     let leaf = |i: u32| leaf_of(forest, i as usize);
-    let grid = &broken.grid();
     let mut mesh = surface(&cells, &leaf);
     for p in &mut mesh.positions {
         *p = grid.origin + grid.h * *p;
     }
     mesh
+}
+
+fn of_mesh(solid: &SolidMesh, color: [u8; 3]) -> PieceMesh {
+    let (mesh, positions) = (solid.mesh(), solid.vertices().collect::<Vec<_>>());
+    let own = mesh.colors.len() == positions.len();
+    let colors = if own { mesh.colors.clone() } else { vec![color; positions.len()] };
+    let there = |t: &&[u32; 3]| t.iter().all(|i| (*i as usize) < positions.len());
+    let triangles = mesh.triangles.iter().filter(there).copied().collect();
+    PieceMesh::of_triangles(positions, colors, triangles)
+}
+
+fn of_convex(convex: &Convex, color: [u8; 3]) -> PieceMesh {
+    let positions = convex.vertices().to_vec();
+    let fan = |face: &Vec<u32>| -> Vec<[u32; 3]> {
+        let first = face.first().copied().unwrap_or_default();
+        face.windows(2).skip(1).map(|edge| [first, edge[0], edge[1]]).collect()
+    };
+    let triangles = convex.faces().iter().flat_map(fan).collect();
+    let colors = vec![color; positions.len()];
+    PieceMesh::of_triangles(positions, colors, triangles)
 }
 
 /// A leaf's packed normal, colour, and packed cut.
@@ -92,6 +143,7 @@ fn surface(cells: &Cells, leaf: &(impl Fn(u32) -> Leaf + Sync)) -> PieceMesh {
         normals: vertices.iter().map(|v| v.1).collect(),
         colors: vertices.iter().map(|v| v.2).collect(),
         quads: quads.par_iter().map(|q| q.map(index)).collect(),
+        loose: Vec::new(),
     }
 }
 
@@ -103,7 +155,8 @@ fn corner_of(code: u64) -> [i32; 3] {
     [code, code >> 16, code >> 32].map(|v| i32::from(v as u16))
 }
 
-/// Pulls a corner onto the planes of the leaves that meet there, and behind their cuts, at most one voxel along each axis.
+/// Pulls a corner onto the planes of the leaves that meet there, and behind their cuts, at most one voxel
+/// along each axis.
 fn vertex(cells: &Cells, leaf: &impl Fn(u32) -> Leaf, corner: [i32; 3]) -> (DVec3, Vec3, [u8; 3]) {
     let start = DVec3::from_array(corner.map(f64::from));
     let (mut planes, mut count) = ([(DVec3::ZERO, 0.0); 8], 0);
@@ -174,12 +227,8 @@ mod tests {
         })
     }
 
-    #[test]
-    fn a_sphere_is_closed_outward_and_has_its_volume() {
-        let forest = sphere(5, 11.3);
-        let cells = Cells::of(&forest, 0);
-        let leaf = |i: u32| leaf_of(&forest, i as usize);
-        let mesh = surface(&cells, &leaf);
+    /// The volume of a mesh, which must be closed.
+    fn volume_of_closed(mesh: &PieceMesh) -> f64 {
         let mut edges: BTreeMap<(u32, u32), i32> = BTreeMap::new();
         let mut volume = 0.0;
         for t in mesh.triangles() {
@@ -189,7 +238,34 @@ mod tests {
                 *edges.entry((a.min(b), a.max(b))).or_default() += if a < b { 1 } else { -1 };
             }
         }
-        assert!(edges.values().all(|sum| *sum == 0), "an edge is open");
+        assert!(!edges.is_empty() && edges.values().all(|sum| *sum == 0), "an edge is open");
+        assert_eq!((mesh.normals.len(), mesh.colors.len()), (mesh.positions.len(), mesh.positions.len()));
+        volume
+    }
+
+    #[test]
+    fn other_geometries_are_closed_outward_and_have_their_volumes() {
+        use crate::shape::Look;
+        let look = Look { surface_color: Some([1, 2, 3]) };
+        let mesh = std::sync::Arc::new(crate::mesh::builtin("box").unwrap());
+        let solid = Shape::mesh(&mesh, 0.5, 1.0, look);
+        let volume = volume_of_closed(&piece_mesh(&solid));
+        assert!((volume / solid.mass().volume_m3 - 1.0).abs() < 1e-6, "{volume}");
+        let corners = (0..8).map(|c| DVec3::new(f64::from(c & 1), f64::from(c >> 1 & 1), f64::from(c >> 2)));
+        let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+        let cube = Convex::new(corners.collect(), faces.map(|f| f.to_vec()).to_vec()).unwrap();
+        let mesh = piece_mesh(&Shape::convex(cube, 1.0, look));
+        assert!((volume_of_closed(&mesh) - 1.0).abs() < 1e-12);
+        assert_eq!((mesh.loose.len(), mesh.colors[7]), (12, [1, 2, 3]));
+    }
+
+    #[test]
+    fn a_sphere_is_closed_outward_and_has_its_volume() {
+        let forest = sphere(5, 11.3);
+        let cells = Cells::of(&forest, 0);
+        let leaf = |i: u32| leaf_of(&forest, i as usize);
+        let mesh = surface(&cells, &leaf);
+        let volume = volume_of_closed(&mesh);
         let exact = 4.0 / 3.0 * std::f64::consts::PI * 11.3f64.powi(3);
         assert!((volume / exact - 1.0).abs() < 0.02, "volume {volume} of {exact}");
         assert!(mesh.colors.iter().all(|c| *c == [200, 100, 50]));

@@ -1,7 +1,7 @@
 //! The log of a simulation: `trajectory.npz` and `steps.csv`.
 //!
-//! In: the bodies after every step. Out: arrays over time and bodies, in the order in which bodies first appeared, and one line
-//! of figures a step. The columns are described in `docs/files.md`.
+//! In: the bodies after every step. Out: arrays over time and bodies, in the order in which bodies first
+//! appeared, and one line of figures a step. The columns are described in `docs/files.md`.
 
 use std::{collections::BTreeMap, fmt::Write as _, path::Path};
 

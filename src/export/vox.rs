@@ -1,7 +1,9 @@
-//! Pieces as MagicaVoxel models: one named object a piece, solid, split into blocks where a piece is wider than 256 voxels.
+//! Pieces as MagicaVoxel models: one named object a piece, solid, split into blocks where a piece is wider
+//! than 256 voxels.
 //!
-//! In: a break. Out: voxels with z up as the format wants it (x, -z, y of the grid) and a palette of at most 255 colours: the
-//! pieces' own where these are few enough, else coarser ones.
+//! In: octrees on one grid, as they fitted together. Out: voxels with z up as the format wants it (x, -z, y
+//! of the grid) and a palette of at most 255 colours: the pieces' own where these are few enough, else
+//! coarser ones.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,8 +12,8 @@ use std::{
 
 use dot_vox::{Color, Dict, DotVoxData, Frame, Model, SceneNode, ShapeModel, Size, Voxel};
 
-use super::{BrokenObject, Cells, ExportError, piece_name};
-use crate::svo::morton::decode;
+use super::{Assembly, Cells, ExportError, ExportPiece, Watch};
+use crate::{shape::Octree, svo::morton::decode};
 
 /// Largest model side.
 const BLOCK: u32 = 256;
@@ -21,20 +23,28 @@ const MOST_VOXELS: u64 = 64 << 20;
 /// Writes all pieces into one file. Returns notes for the user.
 ///
 /// # Errors
-/// [`ExportError::Write`].
-pub fn write_vox(path: &Path, broken: &BrokenObject) -> Result<Vec<String>, ExportError> {
+/// [`ExportError`]; [`ExportError::Format`] for what is no octree, is turned, or lies on another grid than
+/// the first.
+pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
     let mut notes = Vec::new();
-    let voxels: u64 = broken.pieces.iter().map(|at| broken.piece(*at).voxels).sum();
+    let one_grid =
+        what.pieces.iter().map(|piece| on_grid_of(piece, &what.pieces)).collect::<Option<Vec<_>>>();
+    let Some(octrees) = one_grid else {
+        let reason = "voxels cannot be turned, and all pieces must be those of one object".into();
+        return Err(ExportError::Format { path: path.to_owned(), reason });
+    };
+    let voxels: u64 = octrees.iter().map(|octree| octree.mass.voxels).sum();
     let solid = voxels <= MOST_VOXELS;
     if !solid {
         notes.push(format!("{}: {voxels} voxels are too many; only surfaces are written", path.display()));
     }
-    let palette = Palette::of(broken);
+    let palette = Palette::of(&octrees);
     let mut scene = Scene::default();
-    let side = broken.grid().side();
-    for (id, &at) in broken.pieces.iter().enumerate() {
-        let forest = broken.forest(at);
-        let cells = Cells::of(forest, broken.piece(at).tree as usize);
+    let side = octrees.first().map_or(1, |octree| octree.grid.side());
+    for (done, (piece, octree)) in what.pieces.iter().zip(&octrees).enumerate() {
+        watch.at(done, octrees.len())?;
+        let forest = &octree.forest;
+        let cells = Cells::of(forest, octree.tree as usize);
         let mut blocks: BTreeMap<[u32; 3], Vec<([u32; 3], u8)>> = BTreeMap::new();
         for i in 0..cells.len() {
             let color = match cells.leaves[i] {
@@ -51,7 +61,7 @@ pub fn write_vox(path: &Path, broken: &BrokenObject) -> Result<Vec<String>, Expo
         }
         let many = blocks.len() > 1;
         for (number, voxels) in blocks.into_values().enumerate() {
-            let name = if many { format!("{}_{number}", piece_name(id)) } else { piece_name(id) };
+            let name = if many { format!("{}_{number}", piece.name()) } else { piece.name() };
             scene.add(&name, &voxels, side);
         }
     }
@@ -60,6 +70,12 @@ pub fn write_vox(path: &Path, broken: &BrokenObject) -> Result<Vec<String>, Expo
     data.write_vox(&mut bytes).map_err(|e| ExportError::write(path, e))?;
     std::fs::write(path, bytes).map_err(|e| ExportError::write(path, e))?;
     Ok(notes)
+}
+
+/// A piece's octree, where it lies untouched on the grid of the first of `all`.
+fn on_grid_of<'a>(piece: &'a ExportPiece, all: &[ExportPiece]) -> Option<&'a Octree> {
+    let first = all.first().and_then(ExportPiece::octree)?;
+    piece.octree().filter(|octree| octree.grid == first.grid && !piece.placing.is_turned())
 }
 
 #[derive(Default)]
@@ -138,10 +154,10 @@ struct Palette {
 }
 
 impl Palette {
-    fn of(broken: &BrokenObject) -> Self {
+    fn of(octrees: &[&Octree]) -> Self {
         let (mut all, mut crack) = (BTreeSet::new(), [0u64; 4]);
-        for &at in &broken.pieces {
-            for color in &broken.forest(at).leaves.colors[broken.leaves(at)] {
+        for octree in octrees {
+            for color in &octree.forest.leaves.colors[octree.leaves()] {
                 all.insert(color.rgb());
                 if color.crack() {
                     let [r, g, b] = color.rgb().map(u64::from);

@@ -1,4 +1,5 @@
-//! `voxels.npz`: everything about a break, as arrays. The names, shapes and types are described in `docs/files.md`.
+//! `voxels.npz`: everything about a break, as arrays. The names, shapes and types are described in
+//! `docs/files.md`.
 
 use std::path::Path;
 
@@ -6,31 +7,37 @@ use glam::Vec3;
 
 use crate::svo::{Forest, Leaves, morton::decode, unpack_cut, unpack_normal};
 
-use super::{BrokenObject, ExportError, Npz};
+use super::{Assembly, BreakArrays, ExportError, Npz, Watch};
 
-/// Writes the arrays. The same break gives the same bytes.
+/// Writes the arrays. The same pieces give the same bytes.
 ///
 /// # Errors
-/// [`ExportError`].
-pub fn write_voxels(path: &Path, broken: &BrokenObject) -> Result<(), ExportError> {
+/// [`ExportError`]; [`ExportError::Format`] where they are not of one broken object.
+pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
+    let Some(BreakArrays { source, grid, seeds, seed_object }) = &what.arrays else {
+        let reason = "arrays hold the breaks of one object made of voxels".into();
+        return Err(ExportError::Format { path: path.to_owned(), reason });
+    };
     let mut npz = Npz::create(path)?;
-    let source = coordinates(&broken.source_octree().forest.leaves.keys);
-    npz.array("source", &[source.len() / 3, 3], &source)?;
-    let inside = internal_rows(&broken.source_octree().forest, 0, None);
+    let of_source = coordinates(&source.leaves.keys);
+    npz.array("source", &[of_source.len() / 3, 3], &of_source)?;
+    let inside = internal_rows(source, 0, None);
     npz.array("source_inside", &[inside.len() / 4, 4], &inside)?;
 
     let mut coords = Vec::new();
     let (mut piece, mut cell, mut crack) = (Vec::new(), Vec::new(), Vec::new());
     let (mut normal, mut piece_inside) = (Vec::new(), Vec::new());
-    for (id, &at) in broken.pieces.iter().enumerate() {
-        let (forest, range) = (broken.forest(at), broken.leaves(at));
-        let leaves = &forest.leaves;
+    for (id, one) in what.pieces.iter().enumerate() {
+        watch.at(id, what.pieces.len())?;
+        // What is not made of voxels has no rows.
+        let Some((octree, cell_of)) = one.octree().zip(one.cell) else { continue };
+        let (leaves, range) = (&octree.forest.leaves, octree.leaves());
         coords.extend(coordinates(&leaves.keys[range.clone()]));
         piece.extend(std::iter::repeat_n(id as i32, range.len()));
-        cell.extend(std::iter::repeat_n(broken.cell(at) as i32, range.len()));
+        cell.extend(std::iter::repeat_n(cell_of as i32, range.len()));
         crack.extend(leaves.colors[range.clone()].iter().map(|c| u8::from(c.crack())));
-        normal.extend(range.clone().flat_map(|i| mean_normal(leaves, i).to_array()));
-        piece_inside.extend(internal_rows(forest, broken.piece(at).tree as usize, Some(id)));
+        normal.extend(range.flat_map(|i| mean_normal(leaves, i).to_array()));
+        piece_inside.extend(internal_rows(&octree.forest, octree.tree as usize, Some(id)));
     }
     let n = piece.len();
     npz.array("coords", &[n, 3], &coords)?;
@@ -40,24 +47,13 @@ pub fn write_voxels(path: &Path, broken: &BrokenObject) -> Result<(), ExportErro
     npz.array("normal", &[n, 3], &normal)?;
     npz.array("piece_inside", &[piece_inside.len() / 5, 5], &piece_inside)?;
 
-    let seeds: Vec<f64> = broken
-        .steps
-        .iter()
-        .filter_map(|step| Some(step.voronoi()?.pattern.seeds_in_voxels(broken.grid().level)))
-        .flatten()
-        .flatten()
-        .collect();
-    let objects: Vec<i32> = broken
-        .steps
-        .iter()
-        .filter_map(|step| Some((step.first_cell, &step.voronoi()?.pattern.objects)))
-        .flat_map(|(first, objects)| objects.iter().map(move |object| (first + object) as i32))
-        .collect();
-    npz.array("seeds", &[objects.len(), 3], &seeds)?;
+    let objects: Vec<i32> = seed_object.iter().map(|object| *object as i32).collect();
+    npz.array("seeds", &[objects.len(), 3], seeds.as_flattened())?;
     npz.array("seed_object", &[objects.len()], &objects)?;
-    let matrix = broken.grid().to_mesh().transpose().to_cols_array();
+    let matrix = grid.to_mesh().transpose().to_cols_array();
     npz.array("grid_to_mesh", &[4, 4], &matrix)?;
-    npz.finish()
+    npz.finish()?;
+    Ok(Vec::new())
 }
 
 fn coordinates(keys: &[crate::svo::morton::Key]) -> Vec<i32> {
@@ -75,8 +71,8 @@ fn internal_rows(forest: &Forest, tree: usize, piece: Option<usize>) -> Vec<i32>
     rows
 }
 
-/// The normal of a leaf; of a crack voxel where several cells meet, the mean of its two planes (2016, sec. 4.4; the
-/// octree keeps them apart, because two planes draw a sharper edge than their mean).
+/// The normal of a leaf; of a crack voxel where several cells meet, the mean of its two planes (2016, sec.
+/// 4.4; the octree keeps them apart, because two planes draw a sharper edge than their mean).
 fn mean_normal(leaves: &Leaves, i: usize) -> Vec3 {
     let own = unpack_normal(leaves.normals[i]);
     match unpack_cut(leaves.cuts[i]) {

@@ -95,6 +95,8 @@ pub struct BreakJob {
     pub blow: Blow,
     /// As it was asked for.
     pub params: FractureParams,
+    /// The blow on the body as it was then, in its local space.
+    pub(super) impact: Impact,
     /// Whether it is the user's own.
     pub(super) cause: Cause,
     /// The body's volume when it was hit, m^3.
@@ -139,6 +141,7 @@ impl BreakJob {
             body: body.id,
             blow,
             params,
+            impact,
             cause,
             source_volume: body.def.shape.mass().volume_m3,
             started: Instant::now(),

@@ -110,6 +110,14 @@ impl Scene {
         let name = super::display_name(file);
         Self { name, bodies: vec![SceneBody::standing(file, level)], ..Self::default() }
     }
+
+    /// Everything that is imported, in that order: the bodies, then what events throw.
+    pub fn objects(&self) -> impl Iterator<Item = &SceneBody> {
+        self.bodies.iter().chain(self.events.iter().filter_map(|event| match event {
+            Event::Projectile { body, .. } => Some(&**body),
+            Event::Impact { .. } => None,
+        }))
+    }
 }
 
 /// A blow that is aimed and has not fallen.

@@ -1,104 +1,53 @@
-//! Mesh files to octrees, on a worker thread with progress and cancel.
+//! The meshes of a scene to octrees, on a worker thread with progress and cancel.
 //!
-//! In: the bodies of a scene. Out: one [`Imported`] a body; files that occur twice at one level are read once.
+//! In: the bodies of a scene, and what was read of their meshes before. Out: one [`Imported`] a body. A file
+//! is read once, and voxelised once a level.
 
 use std::{
-    path::{Path, PathBuf},
-    sync::{Arc, mpsc},
-    time::Instant,
+    collections::{BTreeMap, BTreeSet},
+    sync::mpsc,
 };
 
-use super::SceneBody;
+use super::{Scene, SceneBody};
 use crate::{
-    fracture::interior::surface_color,
-    mesh::{self, HealthReport, Mesh, MeshError},
-    shape::{GridMass, grid_mass},
-    svo::{Forest, Grid},
-    voxelize::{Progress, VoxelizeError, voxelize},
+    import::{ImportError, Imported, ReadMesh, display_name, read},
+    voxelize::Progress,
 };
 
-/// A voxelised mesh file.
-#[derive(Clone, Debug)]
-pub struct Imported {
-    /// The file as the scene names it.
-    pub file: String,
-    /// One octree.
-    pub forest: Arc<Forest>,
-    /// The mesh that it was made of.
-    pub mesh: Arc<Mesh>,
-    /// Mean colour of its surface, sRGB.
-    pub surface_color: [u8; 3],
-    /// Its place in the mesh's units.
-    pub grid: Grid,
-    /// Mass at density 1, grid units.
-    pub mass: GridMass,
-    /// Findings about the mesh.
-    pub health: HealthReport,
-    /// Odd things that the reader met.
-    pub warnings: Vec<String>,
-    /// Triangles in the file.
-    pub triangles: usize,
-    /// Wall-clock time of reading and voxelising, s.
-    pub seconds: f64,
+/// Meshes that were read already, by the names under which a scene has them.
+pub type ReadMeshes = BTreeMap<String, ReadMesh>;
+
+/// A scene, and those of its meshes that were read already.
+#[derive(Clone, Debug, Default)]
+pub struct ReadScene {
+    /// The scene.
+    pub scene: Scene,
+    /// What was read; a mesh that is missing here is read when the scene opens.
+    pub meshes: ReadMeshes,
 }
 
-/// Why an import failed: one line.
-#[derive(Debug, thiserror::Error)]
-pub enum ImportError {
-    /// The file was refused.
-    #[error(transparent)]
-    Mesh(#[from] MeshError),
-    /// The mesh could not be voxelised.
-    #[error("{file}: {cause}")]
-    Voxelize {
-        /// The file.
-        file: String,
-        /// Why.
-        cause: VoxelizeError,
-    },
-    /// The worker ended without an answer.
-    #[error("the import stopped unexpectedly; try a lower level or another file")]
-    Stopped,
-}
-
-impl ImportError {
-    /// Whether the user asked for it to stop.
-    #[must_use]
-    pub fn is_cancelled(&self) -> bool {
-        matches!(self, Self::Voxelize { cause: VoxelizeError::Cancelled, .. })
+impl From<Scene> for ReadScene {
+    fn from(scene: Scene) -> Self {
+        Self { scene, meshes: ReadMeshes::new() }
     }
 }
 
-/// The path to give to the mesh reader; `builtin:` names pass through.
-#[must_use]
-pub fn resolve_mesh_path(file: &str) -> PathBuf {
-    PathBuf::from(file)
-}
-
-/// Reads and voxelises one file, waiting for it.
-///
-/// # Errors
-/// [`ImportError`].
-pub fn import(file: &str, level: u32, progress: &Progress) -> Result<Imported, ImportError> {
-    let start = Instant::now();
-    let (mesh, warnings) = mesh::load(&resolve_mesh_path(file))?;
-    progress.set(0.05);
-    let voxelized = voxelize(&mesh, level, progress)
-        .map_err(|cause| ImportError::Voxelize { file: file.to_owned(), cause })?;
-    let mass = grid_mass(&voxelized.forest, 0);
-    progress.set(1.0);
-    Ok(Imported {
-        file: file.to_owned(),
-        surface_color: surface_color(&voxelized.forest, 0),
-        forest: Arc::new(voxelized.forest),
-        grid: voxelized.grid,
-        mass,
-        health: voxelized.health,
-        warnings: warnings.into_iter().map(|w| w.0).collect(),
-        triangles: mesh.triangles.len(),
-        mesh: Arc::new(mesh),
-        seconds: start.elapsed().as_secs_f64(),
-    })
+impl ReadScene {
+    /// Reads every mesh that `scene` names, each once. `warn` hears the name of a file and what was odd about
+    /// it.
+    ///
+    /// # Errors
+    /// The name of the first file that cannot be used, and why.
+    pub fn read(scene: Scene, mut warn: impl FnMut(&str, &str)) -> Result<Self, (String, ImportError)> {
+        let mut meshes = ReadMeshes::new();
+        let files: BTreeSet<&String> = scene.objects().map(|body| &body.file).collect();
+        for file in files {
+            let mesh = read(file).map_err(|error| (file.clone(), error))?;
+            mesh.warnings.iter().for_each(|warning| warn(file, warning));
+            meshes.insert(file.clone(), mesh);
+        }
+        Ok(Self { scene, meshes })
+    }
 }
 
 /// Imports on their way.
@@ -111,9 +60,9 @@ pub struct ImportJob {
 }
 
 impl ImportJob {
-    /// Starts importing the files of `bodies`, in order.
+    /// Starts importing the files of `bodies`, in order; those in `meshes` are not read again.
     #[must_use]
-    pub fn start(bodies: &[SceneBody]) -> Self {
+    pub fn start(bodies: &[SceneBody], meshes: ReadMeshes) -> Self {
         let (sender, receiver) = mpsc::channel();
         let progress = Progress::default();
         let label = match bodies {
@@ -124,7 +73,7 @@ impl ImportJob {
         let shared = progress.clone();
         std::thread::spawn(move || {
             // The receiver only disappears when the window has closed or opened something else.
-            let _ = sender.send(import_all(&wanted, &shared));
+            let _ = sender.send(import_all(&wanted, meshes, &shared));
         });
         Self { label, progress, receiver }
     }
@@ -139,26 +88,47 @@ impl ImportJob {
     }
 }
 
-fn import_all(wanted: &[(String, u32)], progress: &Progress) -> Result<Vec<Imported>, ImportError> {
+fn import_all(
+    wanted: &[(String, u32)],
+    mut meshes: ReadMeshes,
+    progress: &Progress,
+) -> Result<Vec<Imported>, ImportError> {
     let mut done: Vec<Imported> = Vec::with_capacity(wanted.len());
     for (i, (file, level)) in wanted.iter().enumerate() {
         let known = wanted[..i].iter().position(|earlier| earlier == &wanted[i]);
-        let imported = match known {
-            Some(earlier) => done[earlier].clone(),
-            None => import(file, *level, progress)?,
+        let imported = match (known, meshes.get(file)) {
+            (Some(earlier), _) => done[earlier].clone(),
+            (None, Some(mesh)) => mesh.voxelise(*level, progress)?,
+            (None, None) => {
+                let mesh = read(file)?;
+                progress.set(0.05);
+                let imported = mesh.voxelise(*level, progress)?;
+                meshes.insert(file.clone(), mesh);
+                imported
+            }
         };
         done.push(imported);
     }
     Ok(done)
 }
 
-/// The name of a file for people: no folder, no ending, no `builtin:`.
-#[must_use]
-pub fn display_name(file: &str) -> String {
-    match file.strip_prefix("builtin:") {
-        Some(name) => name.to_owned(),
-        None => {
-            Path::new(file).file_stem().map_or_else(|| file.to_owned(), |s| s.to_string_lossy().into_owned())
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_read_is_not_read_again() {
+        let folder = std::env::temp_dir().join(format!("kintsugi-read-once-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("a.obj");
+        std::fs::write(&file, "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+            .unwrap();
+        let scene = Scene::of_mesh(&file.to_string_lossy(), 4);
+        let opened = ReadScene::read(scene.clone(), |_, _| {}).unwrap();
+        std::fs::remove_dir_all(folder).unwrap();
+        let wanted: Vec<_> = scene.bodies.iter().map(|b| (b.file.clone(), b.level)).collect();
+        let all = import_all(&wanted, opened.meshes, &Progress::default()).unwrap();
+        assert_eq!((all.len(), all[0].triangles), (1, 4));
+        assert!(import_all(&wanted, ReadMeshes::new(), &Progress::default()).is_err(), "the file is gone");
     }
 }

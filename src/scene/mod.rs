@@ -3,10 +3,12 @@
 //! In: scene files and mesh files. Out: a [`Sandbox`], which both the window and the commands drive. Nothing
 //! in here knows a window or a panel.
 
+mod break_log;
 pub mod breaking;
 mod description;
 mod document;
 mod error;
+mod exporting;
 mod file;
 mod history;
 mod import;
@@ -24,16 +26,21 @@ mod timeline;
 mod touching;
 mod tuning;
 
-pub use crate::fracture::{Cells, KeptCells, nearest_seed};
+pub use crate::{
+    fracture::{Cells, KeptCells, nearest_seed},
+    import::{ImportError, Imported, display_name, import},
+};
+pub use break_log::{BreakLog, BreakRecord, Origin};
 pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
 pub use description::{Event, Pinned, Scene, SceneBody, ScenePair, SceneView};
 pub use document::ObjectInfo;
 pub use error::SandboxError;
+pub use exporting::{ExportJob, ExportOrder, ExportPlan, Exported};
 pub use file::{
     SceneError, autosave_path, earlier_path, load_scene, parse_scene, save_scene, write_atomically,
 };
 pub use history::History;
-pub use import::{ImportError, ImportJob, Imported, display_name, import, resolve_mesh_path};
+pub use import::{ImportJob, ReadMeshes, ReadScene};
 pub use looking::{LabelReport, LookingReport, Subject};
 pub use moment::Moment;
 pub use pinned::Pin;

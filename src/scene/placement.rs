@@ -8,11 +8,7 @@ use std::sync::Arc;
 use glam::{DMat4, DQuat, DVec3};
 
 use super::{Imported, Scene, SceneBody, display_name, document::ObjectInfo};
-use crate::{
-    bodies::{BodyDef, BodyState, Family},
-    shape::{Look, Octree, Shape},
-    svo::Grid,
-};
+use crate::bodies::{BodyDef, BodyState, Family};
 
 /// Metres for one mesh unit of a body.
 fn scale_of(one: &Imported, body: &SceneBody, meters_per_unit: f64) -> f64 {
@@ -43,9 +39,7 @@ pub(super) fn object_info(one: &Imported, body: &SceneBody, meters_per_unit: f64
 /// Where a scene's body starts.
 pub(super) fn placed(one: &Imported, body: &SceneBody, scene: &Scene) -> BodyDef {
     let scale = scale_of(one, body, scene.meters_per_unit);
-    let grid = Grid { level: one.grid.level, origin: one.grid.origin * scale, h: one.grid.h * scale };
-    let octree = Octree { forest: Arc::clone(&one.forest), tree: 0, grid, mass: one.mass };
-    let look = Look { surface_color: Some(one.surface_color) };
+    let grid = one.grid_in_metres(scale);
     let rotation = if body.rotation.length() > 1e-9 { body.rotation.normalize() } else { DQuat::IDENTITY };
     let pose = DMat4::from_rotation_translation(rotation, body.position) * grid.to_mesh();
     let mut position = pose.transform_point3(one.mass.centre);
@@ -66,7 +60,7 @@ pub(super) fn placed(one: &Imported, body: &SceneBody, scene: &Scene) -> BodyDef
         position.z += body.position.z - middle.z;
     }
     BodyDef {
-        shape: Arc::new(Shape::octree(octree, body.density, look)),
+        shape: Arc::new(one.shape_at(grid, body.density)),
         meters_per_unit: scale,
         family: Family::unique(),
         friction: body.friction,

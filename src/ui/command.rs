@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::Tool;
-use crate::scene::Tuning;
+use crate::scene::{ExportOrder, Tuning};
 
 /// One wish of the user.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +18,16 @@ pub enum Command {
     ReopenLast,
     /// Write a picture.
     Picture,
+    /// Open or close the export panel.
+    ToggleExport,
+    /// What the export panel asks for has changed.
+    ChangeExport(Box<ExportOrder>),
+    /// Ask for the folder to export to.
+    ExportFolderDialog,
+    /// Write what the export panel asks for.
+    Export,
+    /// Stop the export.
+    CancelExport,
     /// Import the open object again at another leaf level.
     SetLevel(u32),
     /// Stop the import.

@@ -6,6 +6,7 @@
 mod axes;
 mod command;
 mod crack_panel;
+mod export_panel;
 mod fracture_panel;
 mod impact;
 mod inside_panel;
@@ -26,6 +27,7 @@ mod viewport;
 mod widgets;
 
 pub use command::Command;
+pub use export_panel::ExportView;
 pub use impact::{HoldView, PinView, Tool};
 pub use notices::{Notice, NoticeKind};
 pub use viewport::Hover;
@@ -72,6 +74,8 @@ pub struct UiInput<'a> {
     pub starting: Option<&'a str>,
     /// Whether to say how to begin.
     pub hint: bool,
+    /// The export panel, while it is open.
+    pub export: Option<ExportView<'a>>,
     /// Graphics adapter.
     pub adapter: &'a str,
 }
@@ -129,6 +133,7 @@ pub fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>) -> UiOu
         section(ui, "Stages", true, |ui| stages_panel::show(ui, input, &mut out));
     });
     egui::CentralPanel::no_frame().show(ui, |ui| viewport::show(ui, input, &mut out));
+    export_panel::show(ui.ctx(), input, &mut out);
     notices::show(ui.ctx(), input, out.viewport, &mut out.commands);
     palette::show(ui.ctx(), state, &mut out);
     out

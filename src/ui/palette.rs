@@ -8,6 +8,7 @@ fn entries() -> Vec<(&'static str, &'static str, Command)> {
         ("Save the scene", "Ctrl+S", Command::SaveDialog),
         ("Reopen the last session", "", Command::ReopenLast),
         ("Write a picture", "F12", Command::Picture),
+        ("Export the pieces", "Ctrl+E", Command::ToggleExport),
         ("Undo", "Ctrl+Z", Command::Undo),
         ("Redo", "Ctrl+Shift+Z", Command::Redo),
         ("Play", "Space", Command::Play(true)),

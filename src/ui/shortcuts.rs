@@ -17,6 +17,7 @@ pub(super) fn read(ctx: &egui::Context, input: &UiInput<'_>, commands: &mut Vec<
         (Modifiers::COMMAND, Key::O, Command::OpenDialog),
         (Modifiers::COMMAND, Key::S, Command::SaveDialog),
         (Modifiers::COMMAND, Key::P, Command::TogglePalette),
+        (Modifiers::COMMAND, Key::E, Command::ToggleExport),
         (Modifiers::NONE, Key::F12, Command::Picture),
         (Modifiers::NONE, Key::Space, Command::Play(!input.playing)),
         (Modifiers::NONE, Key::Period, Command::Step),

@@ -32,6 +32,16 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
             input.sandbox.is_some(),
             Command::SaveDialog,
         );
+        let there = input.sandbox.is_some_and(|s| !s.bodies().is_empty());
+        button(
+            ui,
+            out,
+            "export",
+            "Export",
+            "Write the pieces as meshes, voxels or arrays (Ctrl+E)",
+            there,
+            Command::ToggleExport,
+        );
         button(
             ui,
             out,

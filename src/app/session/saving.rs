@@ -41,6 +41,11 @@ impl Saving {
         self.dialog.is_some()
     }
 
+    /// What the open dialog asks for.
+    pub fn asks_for(&self) -> Option<Purpose> {
+        self.dialog.as_ref().map(|dialog| dialog.purpose)
+    }
+
     /// The answer of the dialog, which is closed then.
     pub fn poll_dialog(&mut self) -> Option<(Purpose, Answer)> {
         let dialog = self.dialog.as_ref()?;
@@ -66,7 +71,12 @@ impl Session {
         match (purpose, answer) {
             (Purpose::Open, Answer::Chosen(path)) => self.open(&path, self.level()),
             (Purpose::Save, Answer::Chosen(path)) => self.save(&path),
+            (Purpose::ExportFolder, Answer::Chosen(path)) => self.chose_export_folder(&path),
             (_, Answer::Cancelled) => {}
+            (Purpose::ExportFolder, Answer::Missing) => self.say(
+                NoticeKind::Error,
+                "this desktop offers no file dialog; type the folder's path in the export panel",
+            ),
             (Purpose::Open, Answer::Missing) => self.say(
                 NoticeKind::Error,
                 "this desktop offers no file dialog; drop a file on the window or type its path under Object",
@@ -83,7 +93,7 @@ impl Session {
         }
     }
 
-    fn scene_name(&self) -> String {
+    pub(super) fn scene_name(&self) -> String {
         let name = self.sandbox.as_ref().and_then(|s| s.objects().first()).map(|o| o.name.clone());
         name.filter(|n| !n.is_empty()).unwrap_or_else(|| "scene".into())
     }

@@ -6,7 +6,7 @@ use super::Session;
 use crate::{
     gpu::{Gpu, GpuError},
     render::Renderer,
-    scene::{Sandbox, Scene},
+    scene::{ReadScene, Sandbox, Scene},
     ui::NoticeKind,
 };
 
@@ -17,7 +17,7 @@ type Made = Result<(Sandbox, Renderer), GpuError>;
 #[derive(Default)]
 pub(super) struct Starting {
     making: Option<mpsc::Receiver<Made>>,
-    pending: Option<Scene>,
+    pending: Option<ReadScene>,
     keep_camera: bool,
 }
 
@@ -28,8 +28,8 @@ impl Starting {
     }
 
     /// Opens a scene as soon as the engine is there.
-    pub fn open_then(&mut self, scene: Scene) {
-        self.pending = Some(scene);
+    pub fn open_then(&mut self, scene: impl Into<ReadScene>) {
+        self.pending = Some(scene.into());
     }
 
     /// Whether the scene that has just been opened is to be seen from where the eye is; this once.
@@ -53,7 +53,7 @@ impl Starting {
 
 impl Session {
     /// Starts engine and renderer on a worker and opens `scene` when they are there.
-    pub fn start(&mut self, gpu: &Gpu, scene: Scene) {
+    pub fn start(&mut self, gpu: &Gpu, scene: impl Into<ReadScene>) {
         let (sender, receiver) = mpsc::channel();
         self.gpu = Some(gpu.clone());
         let gpu = gpu.clone();
@@ -76,7 +76,7 @@ impl Session {
             (Some(sandbox), None) => {
                 sandbox.scene_on_its_way().cloned().unwrap_or_else(|| sandbox.scene(self.camera))
             }
-            (_, Some(scene)) => scene,
+            (_, Some(pending)) => pending.scene,
             (None, None) => Scene::default(),
         }
     }

@@ -1,6 +1,5 @@
-//! A break made by hand, small enough to see: the checks hold on it, and each planted error fails the check that is its own.
-
-use std::sync::Arc;
+//! A break made by hand, small enough to see: the checks hold on it, and each planted error fails the check
+//! that is its own.
 
 use glam::DVec3;
 
@@ -233,8 +232,8 @@ fn lost_mass_is_seen() {
 
 #[test]
 fn a_piece_in_two_parts_is_seen() {
-    // The layer x = 2 and 3 of the low half is taken away: what is left of it is the shell at x = 1 and nothing that joins it
-    // to a voxel planted at the far side.
+    // The layer x = 2 and 3 of the low half is taken away: what is left of it is the shell at x = 1 and
+    // nothing that joins it to a voxel planted at the far side.
     let mut leaves = Leaves::default();
     push(&mut leaves, encode([1, 1, 1]), false, 1.0);
     push(&mut leaves, encode([6, 6, 6]), false, 1.0);

@@ -190,7 +190,7 @@ mod tests {
     }
 
     fn of(object: usize, generation: u32) -> BodyInfo {
-        BodyInfo { object, generation, color_id: 0 }
+        BodyInfo { object, generation, ..BodyInfo::default() }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A scene on its way in: its meshes are imported by a worker while what is open stays.
 
-use crate::scene::{Event, ImportError, ImportJob, Imported, Scene, SceneBody, pinned::Carried};
+use crate::scene::{ImportError, ImportJob, Imported, ReadScene, Scene, SceneBody, pinned::Carried};
 
 /// The scene that is being imported, if there is one.
 #[derive(Default)]
@@ -17,28 +17,19 @@ struct Coming {
 pub(in crate::scene) struct Ready {
     /// The scene.
     pub scene: Scene,
-    /// What [`Scene::all_bodies`] were imported as.
+    /// What [`Scene::objects`] were imported as.
     pub imported: Vec<Imported>,
     /// Painted cells of the object that was open.
     pub carried: Option<Carried>,
 }
 
-impl Scene {
-    /// The bodies in the order of import: the scene's own, then the projectiles.
-    pub(in crate::scene) fn all_bodies(&self) -> impl Iterator<Item = &SceneBody> {
-        self.bodies.iter().chain(self.events.iter().filter_map(|event| match event {
-            Event::Projectile { body, .. } => Some(&**body),
-            Event::Impact { .. } => None,
-        }))
-    }
-}
-
 impl Opening {
     /// Starts to import a scene instead of whatever was on its way.
-    pub fn start(&mut self, scene: Scene, carried: Option<Carried>) {
+    pub fn start(&mut self, read: ReadScene, carried: Option<Carried>) {
         self.cancel();
-        let bodies: Vec<SceneBody> = scene.all_bodies().cloned().collect();
-        let job = ImportJob::start(&bodies);
+        let ReadScene { scene, meshes } = read;
+        let bodies: Vec<SceneBody> = scene.objects().cloned().collect();
+        let job = ImportJob::start(&bodies, meshes);
         self.0 = Some(Coming { scene, job, carried, imported: None });
     }
 
@@ -107,11 +98,13 @@ mod tests {
     fn the_last_scene_asked_for_arrives_with_all_its_bodies() {
         let mut opening = Opening::default();
         assert!(opening.progress().is_none() && opening.take().is_none());
-        opening.start(Scene::of_mesh("builtin:vase", 6), None);
-        let thrown =
-            Event::Projectile { time: 1.0, body: Box::new(SceneBody::standing("builtin:sphere", 3)) };
+        opening.start(Scene::of_mesh("builtin:vase", 6).into(), None);
+        let thrown = crate::scene::Event::Projectile {
+            time: 1.0,
+            body: Box::new(SceneBody::standing("builtin:sphere", 3)),
+        };
         let scene = Scene { events: vec![thrown], ..Scene::of_mesh("builtin:box", 3) };
-        opening.start(scene.clone(), None);
+        opening.start(scene.clone().into(), None);
         assert_eq!(opening.scene(), Some(&scene));
         let ready = wait(&mut opening).unwrap();
         assert_eq!(ready.scene, scene);
@@ -123,7 +116,7 @@ mod tests {
     #[test]
     fn what_fails_is_no_longer_on_its_way() {
         let mut opening = Opening::default();
-        opening.start(Scene::of_mesh("no such file.obj", 3), None);
+        opening.start(Scene::of_mesh("no such file.obj", 3).into(), None);
         assert!(wait(&mut opening).is_err());
         assert!(opening.scene().is_none());
     }

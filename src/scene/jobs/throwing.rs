@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use glam::DVec3;
 
-use crate::scene::{ImportJob, Imported, Missile, SandboxError, SceneBody, Tuning};
+use crate::scene::{ImportJob, Imported, Missile, ReadMeshes, SandboxError, SceneBody, Tuning};
 
 /// Leaf level of what is thrown: 30 voxels across.
 const MISSILE_LEVEL: u32 = 5;
@@ -64,7 +64,8 @@ impl Throwing {
             return Ok(Some((self.waiting.remove(0), one)));
         }
         let Some((missile, job)) = &self.import else {
-            self.import = Some((first.missile, ImportJob::start(std::slice::from_ref(&first.body))));
+            self.import =
+                Some((first.missile, ImportJob::start(std::slice::from_ref(&first.body), ReadMeshes::new())));
             return Ok(None);
         };
         let (missile, Some(result)) = (*missile, job.poll()) else { return Ok(None) };

@@ -49,6 +49,7 @@ pub struct Sandbox {
     looking: Looking,
     touched: Touched,
     last_break: Option<BreakSummary>,
+    breaks: super::BreakLog,
 }
 
 /// What [`Sandbox::poll`] took in.
@@ -89,6 +90,7 @@ impl Sandbox {
             looking: Looking::default(),
             touched: Touched::default(),
             last_break: None,
+            breaks: super::BreakLog::default(),
         })
     }
 
@@ -221,6 +223,12 @@ impl Sandbox {
     #[must_use]
     pub fn last_break(&self) -> Option<&BreakSummary> {
         self.last_break.as_ref()
+    }
+
+    /// Every break so far.
+    #[must_use]
+    pub fn breaks(&self) -> &super::BreakLog {
+        &self.breaks
     }
 
     /// Simulated time, s.

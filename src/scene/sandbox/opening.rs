@@ -8,7 +8,7 @@ use super::{Sandbox, SandboxError};
 use crate::{
     render::Camera,
     scene::{
-        Event, Scene,
+        Event, ReadScene, Scene,
         history::Step,
         jobs::Ready,
         pinned::{Carried, pin_of, write_pin},
@@ -24,9 +24,10 @@ impl Sandbox {
         self.open_scene(Scene::of_mesh(file, level));
     }
 
-    /// Opens a scene; what is open stays until everything is imported.
-    pub fn open_scene(&mut self, scene: Scene) {
-        self.jobs.opening.start(scene, None);
+    /// Opens a scene; what is open stays until everything is imported. Meshes that were read already are not read
+    /// again.
+    pub fn open_scene(&mut self, scene: impl Into<ReadScene>) {
+        self.jobs.opening.start(scene.into(), None);
     }
 
     /// Stops an import that is on its way.
@@ -61,7 +62,7 @@ impl Sandbox {
         self.timeline.clear();
         self.last_break = None;
         self.stage.clear();
-        let bodies = scene.all_bodies().zip(&imported).enumerate();
+        let bodies = scene.objects().zip(&imported).enumerate();
         for (object, (body, one)) in bodies {
             let def = placed(one, body, &scene);
             if object >= scene.bodies.len() {
@@ -75,13 +76,13 @@ impl Sandbox {
             }
         }
         let number =
-            |name: &String| scene.all_bodies().position(|body| body.name.as_deref() == Some(name.as_str()));
+            |name: &String| scene.objects().position(|body| body.name.as_deref() == Some(name.as_str()));
         for pair in &scene.pairs {
             if let (Some(a), Some(b)) = (number(&pair.bodies[0]), number(&pair.bodies[1])) {
                 self.stage.set_pair_level([a, b], pair.physics_level);
             }
         }
-        let objects = scene.all_bodies().zip(&imported);
+        let objects = scene.objects().zip(&imported);
         let objects = objects.map(|(body, one)| object_info(one, body, scene.meters_per_unit)).collect();
         self.document.open(scene, objects);
         self.pin_what_is_pinned(carried.as_ref());
@@ -127,7 +128,7 @@ impl Sandbox {
         if !scene.bodies.is_empty() {
             // By where they lie, not by number: another level may draw other seeds.
             let carried = self.document.tuning().pin.as_ref().and_then(|pin| Carried::of(pin, &self.stage));
-            self.jobs.opening.start(scene, carried);
+            self.jobs.opening.start(scene.into(), carried);
         }
     }
 

@@ -11,7 +11,7 @@ use crate::{
     bodies::{BodyDef, BodyId},
     fracture::{Break, FractureParams},
     scene::{
-        Blow, BreakJob, BreakSummary, Event, KeptCells, KeptSummary,
+        Blow, BreakJob, BreakRecord, BreakSummary, Event, KeptCells, KeptSummary,
         breaking::{Cause, Waiting, part_states},
     },
     svo::Arena,
@@ -109,7 +109,9 @@ impl Sandbox {
             fixed,
             ..body.def.clone()
         });
-        self.stage.break_up(body.id, parts.collect());
+        let info = self.stage.info_or_whole(body.id);
+        let record = self.breaks.push(BreakRecord::new(&body, &info, job, &broken, self.stage.time()));
+        self.stage.break_up(body.id, parts.collect(), record);
         if job.cause == Cause::User {
             self.document.happened(Event::Impact {
                 time: self.stage.time(),

@@ -22,6 +22,7 @@ use glam::DVec3;
 pub use aim::{Aim, ScenePick};
 pub(super) use drawing::Appearance;
 
+use super::Origin;
 use crate::{
     bodies::{Body, BodyDef, BodyId, BodyState, Contact, Overlap, StepReport, World, WorldSettings},
     gpu::{Gpu, GpuError},
@@ -37,6 +38,8 @@ pub struct BodyInfo {
     pub generation: u32,
     /// Colouring identity, stable while it lives.
     pub color_id: u32,
+    /// The break that it came of.
+    pub origin: Option<Origin>,
 }
 
 impl BodyInfo {
@@ -203,18 +206,20 @@ impl Stage {
     /// Adds a body of an object, after so many blows.
     pub fn add(&mut self, def: BodyDef, object: usize, generation: u32) -> BodyId {
         let id = self.world.add(def);
-        self.info.insert(id, BodyInfo { object, generation, color_id: self.next_color });
+        self.info.insert(id, BodyInfo { object, generation, color_id: self.next_color, origin: None });
         self.next_color = self.next_color.wrapping_add(1);
         self.revision += 1;
         id
     }
 
-    /// Puts parts in the place of a body that breaks; everything wakes.
-    pub fn break_up(&mut self, id: BodyId, parts: Vec<BodyDef>) {
+    /// Puts parts in the place of a body that breaks, which number `record` of the breaks tells of; everything
+    /// wakes.
+    pub fn break_up(&mut self, id: BodyId, parts: Vec<BodyDef>, record: usize) {
         let whole = self.info_or_whole(id);
-        for part in self.world.break_up(id, parts) {
+        for (number, part) in self.world.break_up(id, parts).into_iter().enumerate() {
             let color_id = self.next_color;
-            self.info.insert(part, BodyInfo { generation: whole.generation + 1, color_id, ..whole });
+            let origin = Some(Origin { record, part: number });
+            self.info.insert(part, BodyInfo { generation: whole.generation + 1, color_id, origin, ..whole });
             self.next_color = self.next_color.wrapping_add(1);
         }
         self.info.remove(&id);

@@ -30,7 +30,7 @@ fn what_stood_there_comes_back_under_its_names() {
     stage.lull(ids[1]);
     let then = stage.standing();
     let (color, revision) = (stage.info(ids[0]).unwrap().color_id, stage.revision());
-    stage.break_up(ids[0], vec![cube(DVec3::X), cube(DVec3::NEG_X)]);
+    stage.break_up(ids[0], vec![cube(DVec3::X), cube(DVec3::NEG_X)], 0);
     let piece = stage.bodies()[1].id;
     assert_eq!((stage.bodies().len(), stage.body(ids[0]).is_none(), stage.awake()), (3, true, 3));
     assert!(stage.info(piece).is_some_and(|info| !info.is_intact() && info.color_id != color));

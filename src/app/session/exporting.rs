@@ -1,0 +1,181 @@
+//! Export from the window: what is asked for in its panel, the folder, the worker, and what is said in the
+//! end.
+
+use std::path::{Path, PathBuf};
+
+use super::{Purpose, Session};
+use crate::{
+    export::ExportError,
+    scene::{ExportJob, ExportOrder, ExportPlan, Exported, Sandbox},
+    ui::{ExportView, NoticeKind},
+};
+
+/// The export panel and its worker.
+#[derive(Default)]
+pub struct Exporting {
+    /// Whether the panel is there.
+    pub open: bool,
+    /// What the panel asks for.
+    pub order: ExportOrder,
+    /// Whether the folder was named by the user rather than proposed.
+    named: bool,
+    /// Whether the folder holds files already.
+    taken: bool,
+    /// The export on its way.
+    pub job: Option<ExportJob>,
+    /// What the last one left behind.
+    pub last: Option<Exported>,
+}
+
+impl Session {
+    /// Opens or closes the panel.
+    pub(super) fn toggle_export(&mut self) {
+        let ready = self.sandbox.as_ref().is_some_and(|s| !s.bodies().is_empty());
+        self.exporting.open = !self.exporting.open && ready;
+        if self.exporting.open {
+            self.propose_folder();
+        }
+    }
+
+    /// A folder that is free, beside where the program was started, until the user names one.
+    fn propose_folder(&mut self) {
+        if !self.exporting.named {
+            let here = std::env::current_dir().unwrap_or_default();
+            self.exporting.order.folder = free_folder(&here, &self.scene_name()).display().to_string();
+        }
+        self.look_at_folder();
+    }
+
+    fn look_at_folder(&mut self) {
+        let folder = self.exporting.order.folder.trim();
+        self.exporting.taken = !folder.is_empty() && !is_free(Path::new(folder));
+    }
+
+    /// Takes over what the panel changed.
+    pub(super) fn change_export(&mut self, order: ExportOrder) {
+        self.exporting.named |= order.folder != self.exporting.order.folder;
+        self.exporting.order = order;
+        self.look_at_folder();
+    }
+
+    /// Asks for the folder.
+    pub(super) fn ask_export_folder(&mut self) {
+        self.ask(Purpose::ExportFolder);
+    }
+
+    /// The user chose a folder; into one that holds other things a new one is put.
+    pub(super) fn chose_export_folder(&mut self, folder: &Path) {
+        let name = self.scene_name();
+        let folder = if is_free(folder) { folder.to_owned() } else { free_folder(folder, &name) };
+        self.change_export(ExportOrder {
+            folder: folder.display().to_string(),
+            ..self.exporting.order.clone()
+        });
+    }
+
+    /// Starts writing what the panel asks for.
+    pub(super) fn start_export(&mut self) {
+        let (Some(sandbox), None) = (&self.sandbox, &self.exporting.job) else { return };
+        let mut order = self.exporting.order.clone();
+        order.object = order.object.filter(|object| *object < sandbox.objects().len());
+        let folder = PathBuf::from(order.folder.trim());
+        if folder.as_os_str().is_empty() {
+            return self.say(NoticeKind::Error, "name a folder to export to");
+        }
+        let adapter = self.gpu.as_ref().map(crate::gpu::Gpu::describe).unwrap_or_default();
+        let plan = ExportPlan::new(sandbox, &order, adapter);
+        self.exporting.last = None;
+        self.exporting.job = Some(ExportJob::start(plan, folder));
+    }
+
+    /// Stops the export that is on its way.
+    pub(super) fn cancel_export(&mut self) {
+        if let Some(job) = &self.exporting.job {
+            job.progress.cancel();
+        }
+    }
+
+    /// Says what became of the export.
+    pub(super) fn tell_export(&mut self) {
+        let Some(result) = self.exporting.job.as_ref().and_then(ExportJob::poll) else { return };
+        self.exporting.job = None;
+        match result {
+            Ok(exported) => {
+                exported.notes.iter().for_each(|note| self.say(NoticeKind::Remark, note.clone()));
+                let kind = match exported.failed_checks.is_empty() {
+                    true => NoticeKind::Remark,
+                    false => NoticeKind::Error,
+                };
+                self.say(kind, exported.line());
+                self.exporting.last = Some(exported);
+                // A proposed folder is another one next time; what the user named stays.
+                self.propose_folder();
+            }
+            Err(ExportError::Cancelled) => {
+                self.say(NoticeKind::Remark, "The export was cancelled; nothing was written");
+            }
+            Err(error) => self.say(NoticeKind::Error, error.to_string()),
+        }
+        self.look_at_folder();
+    }
+
+    /// What the panel shows; `None` while it is closed.
+    pub fn export_view(&self) -> Option<ExportView<'_>> {
+        let sandbox = self.sandbox.as_ref().filter(|_| self.exporting.open)?;
+        Some(ExportView {
+            order: &self.exporting.order,
+            pieces: self.exporting.order.bodies(sandbox).count(),
+            taken: self.exporting.taken,
+            choosing: self.saving.asks_for() == Some(Purpose::ExportFolder),
+            job: self.exporting.job.as_ref().map(|job| (job.label.as_str(), job.progress.get())),
+            last: self.exporting.last.as_ref(),
+        })
+    }
+
+    /// The panel and its worker, for the state file.
+    pub fn exporting(&self) -> &Exporting {
+        &self.exporting
+    }
+
+    /// A scene opened: its objects are others.
+    pub(super) fn forget_export_object(&mut self) {
+        let count = self.sandbox.as_ref().map_or(0, |sandbox: &Sandbox| sandbox.objects().len());
+        self.exporting.order.object = self.exporting.order.object.filter(|object| *object < count);
+        if self.exporting.open {
+            self.propose_folder();
+        }
+    }
+}
+
+/// Whether a folder is not there, or holds nothing.
+fn is_free(folder: &Path) -> bool {
+    match std::fs::read_dir(folder) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(_) => !folder.exists(),
+    }
+}
+
+/// `NAME-pieces` in `home`, or the first of `NAME-pieces-2` and so on that is free.
+fn free_folder(home: &Path, name: &str) -> PathBuf {
+    let stem = format!("{name}-pieces");
+    let first = home.join(&stem);
+    let numbered = (2..10_000).map(|i| home.join(format!("{stem}-{i}")));
+    std::iter::once(first.clone()).chain(numbered).find(|path| is_free(path)).unwrap_or(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn proposed_folders_hold_nothing() {
+        let home = std::env::temp_dir().join(format!("kintsugi-proposed-{}", std::process::id()));
+        std::fs::create_dir_all(&home).unwrap();
+        assert_eq!(free_folder(&home, "vase"), home.join("vase-pieces"));
+        std::fs::create_dir(home.join("vase-pieces")).unwrap();
+        assert_eq!(free_folder(&home, "vase"), home.join("vase-pieces"), "an empty one will do");
+        std::fs::write(home.join("vase-pieces/a"), "").unwrap();
+        assert_eq!(free_folder(&home, "vase"), home.join("vase-pieces-2"));
+        std::fs::remove_dir_all(home).unwrap();
+    }
+}

@@ -1,0 +1,110 @@
+//! The way out: one function that writes pieces in any format.
+//!
+//! In: an [`Assembly`], a format, a folder. Out: the files that the format has there. Which files those are
+//! is decided here.
+
+use std::path::Path;
+
+use crate::voxelize::Progress;
+
+use super::{Assembly, ExportError, glb, obj, ply, vox, voxels};
+
+/// Formats of pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// Binary glTF: a node and a mesh a piece
+    Glb,
+    /// Wavefront OBJ: an object a piece
+    Obj,
+    /// Binary PLY: a file a piece
+    Ply,
+    /// MagicaVoxel: a model a piece
+    Vox,
+    /// NumPy arrays of the voxels
+    Npz,
+}
+
+impl Format {
+    /// All of them, in the order in which they are offered.
+    pub const ALL: [Self; 5] = [Self::Glb, Self::Obj, Self::Ply, Self::Vox, Self::Npz];
+
+    /// As options and reports name it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Glb => "glb",
+            Self::Obj => "obj",
+            Self::Ply => "ply",
+            Self::Vox => "vox",
+            Self::Npz => "npz",
+        }
+    }
+
+    /// The file, or the folder of files, that it writes.
+    #[must_use]
+    pub fn file(self) -> &'static str {
+        match self {
+            Self::Glb => "pieces.glb",
+            Self::Obj => "pieces.obj",
+            Self::Ply => "ply",
+            Self::Vox => "pieces.vox",
+            Self::Npz => "voxels.npz",
+        }
+    }
+}
+
+/// Says how far an export is, and hears whether it should stop.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    progress: Progress,
+    from: f32,
+    share: f32,
+}
+
+impl Watch {
+    /// All of `progress` is this export's.
+    #[must_use]
+    pub fn whole(progress: &Progress) -> Self {
+        Self { progress: progress.clone(), from: 0.0, share: 1.0 }
+    }
+
+    /// The share of `progress` that belongs to part `i` of `n`.
+    #[must_use]
+    pub fn part(progress: &Progress, i: usize, n: usize) -> Self {
+        let share = 1.0 / n.max(1) as f32;
+        Self { progress: progress.clone(), from: i as f32 * share, share }
+    }
+
+    /// `done` of `all` steps lie behind.
+    ///
+    /// # Errors
+    /// [`ExportError::Cancelled`] where it should stop.
+    pub fn at(&self, done: usize, all: usize) -> Result<(), ExportError> {
+        if self.progress.is_cancelled() {
+            return Err(ExportError::Cancelled);
+        }
+        self.progress.set(self.from + self.share * done as f32 / all.max(1) as f32);
+        Ok(())
+    }
+}
+
+/// Writes `what` in `format` into `folder`, which is there. Returns notes for the user.
+///
+/// # Errors
+/// [`ExportError`]; files may then be there in part.
+pub fn write(
+    what: &Assembly,
+    format: Format,
+    folder: &Path,
+    watch: &Watch,
+) -> Result<Vec<String>, ExportError> {
+    let path = folder.join(format.file());
+    match format {
+        Format::Glb => glb::write(&path, what, watch),
+        Format::Obj => obj::write(&path, what, watch),
+        Format::Ply => ply::write(&path, what, watch),
+        Format::Vox => vox::write(&path, what, watch),
+        Format::Npz => voxels::write(&path, what, watch),
+    }
+}

@@ -1,0 +1,231 @@
+//! The way in: a mesh file, or a built-in shape, to an object that can be broken.
+//!
+//! In: the name of a file, or `builtin:` and a name, and a leaf level. Out: an [`Imported`]: mesh, octree,
+//! mass, health report. It happens in two steps, so that a bad file is refused before a graphics adapter is
+//! opened and nothing is read twice: [`read`] looks at the file, [`ReadMesh::voxelise`] makes the octree of
+//! what was read. Window and commands both come in here.
+
+use std::{
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use glam::DVec3;
+
+use crate::{
+    fracture::interior::surface_color,
+    mesh::{self, HealthReport, Mesh, MeshError},
+    shape::{GridMass, Look, Octree, Shape, grid_mass},
+    svo::{Forest, Grid},
+    voxelize::{Progress, VoxelizeError, Voxelized, voxelize},
+};
+
+/// A mesh that was read and has triangles.
+#[derive(Clone, Debug)]
+pub struct ReadMesh {
+    /// The file as it was named.
+    pub file: String,
+    /// The triangles, in the file's units.
+    pub mesh: Arc<Mesh>,
+    /// Odd things that the reader met.
+    pub warnings: Vec<String>,
+    /// How long reading took.
+    pub took: Duration,
+}
+
+/// A voxelised mesh file.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// The file as it was named.
+    pub file: String,
+    /// One octree.
+    pub forest: Arc<Forest>,
+    /// The mesh that it was made of.
+    pub mesh: Arc<Mesh>,
+    /// Mean colour of its surface, sRGB.
+    pub surface_color: [u8; 3],
+    /// The same as a shape in the mesh's own units, at density 1.
+    pub shape: Arc<Shape>,
+    /// Its place in the mesh's units.
+    pub grid: Grid,
+    /// Bounds (low, high) of the triangles, mesh units.
+    pub bounds: (DVec3, DVec3),
+    /// Mass at density 1, grid units.
+    pub mass: GridMass,
+    /// Findings about the mesh.
+    pub health: HealthReport,
+    /// Odd things that the reader met.
+    pub warnings: Vec<String>,
+    /// Vertices in the file.
+    pub vertices: usize,
+    /// Triangles in the file.
+    pub triangles: usize,
+    /// Wall-clock time of reading and voxelising, s.
+    pub seconds: f64,
+}
+
+/// Why an import failed: one line.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// The file was refused.
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
+    /// There is nothing in it.
+    #[error("{file}: it holds no triangles; export a mesh with faces")]
+    Empty {
+        /// The file.
+        file: String,
+    },
+    /// The mesh could not be voxelised.
+    #[error("{file}: {cause}")]
+    Voxelize {
+        /// The file.
+        file: String,
+        /// Why.
+        cause: VoxelizeError,
+    },
+    /// The worker ended without an answer.
+    #[error("the import stopped unexpectedly; try a lower level or another file")]
+    Stopped,
+}
+
+impl ImportError {
+    /// Whether the user asked for it to stop.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self, Self::Voxelize { cause: VoxelizeError::Cancelled, .. })
+    }
+}
+
+/// Reads a mesh file, or makes a built-in shape.
+///
+/// # Errors
+/// [`ImportError::Mesh`] and [`ImportError::Empty`].
+pub fn read(file: &str) -> Result<ReadMesh, ImportError> {
+    let start = Instant::now();
+    let (mesh, warnings) = mesh::load(Path::new(file))?;
+    if mesh.triangles.is_empty() {
+        return Err(ImportError::Empty { file: file.to_owned() });
+    }
+    Ok(ReadMesh {
+        file: file.to_owned(),
+        mesh: Arc::new(mesh),
+        warnings: warnings.into_iter().map(|w| w.0).collect(),
+        took: start.elapsed(),
+    })
+}
+
+/// Reads and voxelises one file, waiting for it.
+///
+/// # Errors
+/// [`ImportError`].
+pub fn import(file: &str, level: u32, progress: &Progress) -> Result<Imported, ImportError> {
+    read(file)?.voxelise(level, progress)
+}
+
+impl ReadMesh {
+    /// The octree of `level` and what is known about it.
+    ///
+    /// # Errors
+    /// [`ImportError::Voxelize`], also when the user asked for it to stop.
+    pub fn voxelise(&self, level: u32, progress: &Progress) -> Result<Imported, ImportError> {
+        let start = Instant::now();
+        let voxelized = voxelize(&self.mesh, level, progress)
+            .map_err(|cause| ImportError::Voxelize { file: self.file.clone(), cause })?;
+        let imported = self.with_voxels(voxelized, start.elapsed());
+        progress.set(1.0);
+        Ok(imported)
+    }
+
+    /// The import of this mesh from voxels that were made of it, and in what time.
+    #[must_use]
+    pub fn with_voxels(&self, voxelized: Voxelized, took: Duration) -> Imported {
+        let start = Instant::now();
+        let corner = |p: [f32; 3]| DVec3::from_array(p.map(f64::from));
+        let Voxelized { forest, grid, health, .. } = voxelized;
+        let (mass, surface_color) = (grid_mass(&forest, 0), surface_color(&forest, 0));
+        let (forest, look) = (Arc::new(forest), Look { surface_color: Some(surface_color) });
+        let octree = Octree { forest: Arc::clone(&forest), tree: 0, grid, mass };
+        Imported {
+            file: self.file.clone(),
+            surface_color,
+            shape: Arc::new(Shape::octree(octree, 1.0, look)),
+            forest,
+            mesh: Arc::clone(&self.mesh),
+            grid,
+            bounds: (corner(health.bounds_low), corner(health.bounds_high)),
+            mass,
+            health,
+            warnings: self.warnings.clone(),
+            vertices: self.mesh.positions.len(),
+            triangles: self.mesh.triangles.len(),
+            seconds: (self.took + took + start.elapsed()).as_secs_f64(),
+        }
+    }
+}
+
+impl Imported {
+    /// Where its grid lies when one unit of the mesh is so many metres.
+    #[must_use]
+    pub fn grid_in_metres(&self, meters_per_unit: f64) -> Grid {
+        let Grid { level, origin, h } = self.grid;
+        Grid { level, origin: origin * meters_per_unit, h: h * meters_per_unit }
+    }
+
+    /// Its shape of `density`, kg/m^3, with its grid at `grid` (shape space, m).
+    #[must_use]
+    pub fn shape_at(&self, grid: Grid, density: f64) -> Shape {
+        let octree = Octree { forest: Arc::clone(&self.forest), tree: 0, grid, mass: self.mass };
+        Shape::octree(octree, density, *self.shape.look())
+    }
+}
+
+/// The name of a file for people: no folder, no ending, no `builtin:`.
+#[must_use]
+pub fn display_name(file: &str) -> String {
+    match file.strip_prefix("builtin:") {
+        Some(name) => name.to_owned(),
+        None => {
+            Path::new(file).file_stem().map_or_else(|| file.to_owned(), |s| s.to_string_lossy().into_owned())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_read_becomes_the_same_object_as_the_file_itself() {
+        let read = read("builtin:box").unwrap();
+        let (a, b) = (
+            read.voxelise(4, &Progress::default()).unwrap(),
+            import("builtin:box", 4, &Progress::default()).unwrap(),
+        );
+        assert_eq!(
+            (a.forest.leaves.keys.clone(), a.grid, a.mass),
+            (b.forest.leaves.keys.clone(), b.grid, b.mass)
+        );
+        assert!(Arc::ptr_eq(&a.mesh, &read.mesh), "the mesh is kept, not copied");
+        assert_eq!((a.triangles, a.vertices), (read.mesh.triangles.len(), read.mesh.positions.len()));
+        let doubled = a.shape_at(a.grid_in_metres(2.0), 3.0);
+        let single = a.shape_at(a.grid, 3.0);
+        assert!((doubled.mass_kg() / single.mass_kg() - 8.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_wish_to_stop_is_told_from_a_failure() {
+        let progress = Progress::default();
+        progress.cancel();
+        assert!(import("builtin:box", 6, &progress).is_err_and(|e| e.is_cancelled()));
+        let missing = import("no-such-file.obj", 6, &Progress::default()).unwrap_err();
+        assert!(!missing.is_cancelled() && missing.to_string().contains("no-such-file.obj"));
+    }
+
+    #[test]
+    fn names_are_for_people() {
+        assert_eq!(display_name("builtin:vase"), "vase");
+        assert_eq!(display_name("/a/b/the cup.obj"), "the cup");
+    }
+}

@@ -1,0 +1,134 @@
+//! What broke since the program started, so that an export can say where every piece comes from.
+//!
+//! In: every break that went through. Out: for a body its line of breaks, back to the whole object. Entries
+//! are never taken out: undo and the timeline bring bodies back whose breaks then count again. No octree is
+//! held here, so that memory stays what it was.
+
+use std::sync::{Arc, Weak};
+
+use glam::DVec3;
+
+use super::{BodyInfo, breaking::BreakJob};
+use crate::{
+    bodies::Body,
+    export::{Figures, InteriorReport, Placing},
+    fracture::{Break, FractureCounts, FractureParams, Impact, Pattern, Solved, VoronoiDetail},
+    svo::{Forest, Grid},
+};
+
+/// The break that a body came of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Origin {
+    /// Index in [`BreakLog::records`].
+    pub record: usize,
+    /// Which of its parts.
+    pub part: usize,
+}
+
+/// One break.
+#[derive(Clone, Debug)]
+pub struct BreakRecord {
+    /// Index of the object.
+    pub object: usize,
+    /// Where what broke came from; `None` for a whole object.
+    pub broken: Option<Origin>,
+    /// Breaks that led to its parts, this one included.
+    pub generation: u32,
+    /// Simulated time, s.
+    pub time: f64,
+    /// Where it was hit: shape space, m.
+    pub impact: Impact,
+    /// Parameters that give the same parts again.
+    pub params: FractureParams,
+    /// Its seeds, where it was by cells of seeds.
+    pub pattern: Option<Pattern>,
+    /// How many cells it drew.
+    pub cell_count: u32,
+    /// Cell of each part, below that number.
+    pub cells: Vec<u32>,
+    /// Level at which islands were told apart, where that is known.
+    pub island_level: Option<u32>,
+    /// Counts.
+    pub counts: FractureCounts,
+    /// How a number of pieces was solved for.
+    pub solved: Option<Solved>,
+    /// What its crack faces show.
+    pub interior: InteriorReport,
+    /// Volume that became dust, m^3.
+    pub dust: f64,
+    /// Volume that the rule for small pieces took away, m^3.
+    pub dropped: f64,
+    /// What broke: shape space, m.
+    pub whole: Figures,
+    /// Its grid, shape space, where it is an octree.
+    pub grid: Option<Grid>,
+    /// Its octrees, as long as a body, undo or the timeline holds them.
+    forest: Weak<Forest>,
+}
+
+impl BreakRecord {
+    /// Of `body`, which broke at `time`.
+    pub(super) fn new(body: &Body, info: &BodyInfo, job: &BreakJob, broken: &Break, time: f64) -> Self {
+        let (shape, detail) = (&body.def.shape, broken.detail_as::<VoronoiDetail>());
+        let octree = shape.as_octree();
+        let place = |p: DVec3| octree.map_or(p, |octree| octree.grid.origin + octree.grid.h * p);
+        let pattern = detail.map(|detail| detail.pattern.clone());
+        let named = broken.parts.iter().map(|part| part.cell + 1).max().unwrap_or(0);
+        Self {
+            object: info.object,
+            broken: info.origin,
+            generation: info.generation + 1,
+            time,
+            impact: Impact { point: place(job.impact.point), ..job.impact },
+            params: broken.params.clone(),
+            cell_count: pattern.as_ref().map_or(named, |pattern| pattern.seeds.len() as u32),
+            pattern,
+            cells: broken.parts.iter().map(|part| part.cell).collect(),
+            island_level: detail.map(|detail| detail.island_level),
+            counts: broken.counts,
+            solved: broken.solved,
+            interior: InteriorReport::new(
+                &broken.params.interior,
+                shape.look().surface_color.unwrap_or_default(),
+            ),
+            dust: broken.lost.dust_m3,
+            // An empty sum is -0.
+            dropped: 0.0 + broken.lost.dropped.iter().map(|part| part.shape.mass().volume_m3).sum::<f64>(),
+            whole: Figures::of(shape, &Placing::UNMOVED),
+            grid: octree.map(|octree| octree.grid),
+            forest: octree.map_or_else(Weak::new, |octree| Arc::downgrade(&octree.forest)),
+        }
+    }
+
+    /// The octrees that what broke belonged to, where somebody still holds them.
+    #[must_use]
+    pub fn forest(&self) -> Option<Arc<Forest>> {
+        self.forest.upgrade()
+    }
+}
+
+/// All breaks, in the order in which they happened.
+#[derive(Clone, Debug, Default)]
+pub struct BreakLog {
+    records: Vec<BreakRecord>,
+}
+
+impl BreakLog {
+    /// Adds a break; its index.
+    pub(super) fn push(&mut self, record: BreakRecord) -> usize {
+        self.records.push(record);
+        self.records.len() - 1
+    }
+
+    /// A break.
+    #[must_use]
+    pub fn get(&self, record: usize) -> Option<&BreakRecord> {
+        self.records.get(record)
+    }
+
+    /// The breaks that led to a body, the last one first, with their indices.
+    pub fn line(&self, origin: Option<Origin>) -> impl Iterator<Item = (usize, &BreakRecord)> {
+        let at = |origin: Origin| Some((origin.record, self.get(origin.record)?));
+        std::iter::successors(origin.and_then(at), move |(_, record)| record.broken.and_then(at))
+    }
+}

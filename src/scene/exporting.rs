@@ -1,0 +1,424 @@
+//! Pieces of the open scene to files, on a worker thread with progress and cancel.
+//!
+//! In: the bodies as they are when it is asked for (shapes never change and are shared, so a list of them is
+//! all it takes), and an [`ExportOrder`]. Out: a folder with the files that were wanted and a report, or
+//! nothing at all.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+    sync::{Arc, mpsc},
+};
+
+use super::{
+    Sandbox,
+    break_log::{BreakRecord, Origin},
+};
+use crate::{
+    bodies::Body,
+    export::{
+        self, Aside, Assembly, BreakArrays, ExportError, ExportPiece, Figures, Format, InputReport, Lying,
+        ParameterReport, PieceReport, Placing, Watch, checks,
+        report::write_json,
+        scene_report::{BreakReport, ObjectReport, SceneReport},
+    },
+    fracture::Impact,
+    shape::Shape,
+    svo::{Forest, Grid},
+    voxelize::Progress,
+};
+
+/// What is to be exported, and where to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExportOrder {
+    /// The folder, as it was typed.
+    pub folder: String,
+    /// Wanted formats; those that cannot be had are left out.
+    pub formats: BTreeSet<Format>,
+    /// Where the pieces are.
+    pub lying: Lying,
+    /// The object whose pieces are wanted; `None` for everything.
+    pub object: Option<usize>,
+}
+
+impl Default for ExportOrder {
+    fn default() -> Self {
+        let formats = BTreeSet::from([Format::Glb]);
+        Self { folder: String::new(), formats, lying: Lying::default(), object: None }
+    }
+}
+
+impl ExportOrder {
+    /// The bodies of `sandbox` that are wanted.
+    pub fn bodies<'a>(&self, sandbox: &'a Sandbox) -> impl Iterator<Item = &'a Body> {
+        let wanted = self.object;
+        let of = |body: &Body| sandbox.info(body.id).map(|info| info.object);
+        sandbox.bodies().iter().filter(move |body| wanted.is_none_or(|object| of(body) == Some(object)))
+    }
+
+    /// Why a format cannot be had of what is wanted.
+    #[must_use]
+    pub fn why_not(&self, sandbox: &Sandbox, format: Format) -> Option<&'static str> {
+        if !matches!(format, Format::Vox | Format::Npz) {
+            return None;
+        }
+        if self.lying == Lying::AsTheyLie {
+            return Some("voxels cannot be turned: choose as they fitted together");
+        }
+        let mut objects = BTreeSet::new();
+        let (mut octrees, mut broken) = (true, true);
+        for body in self.bodies(sandbox) {
+            let info = sandbox.info(body.id);
+            objects.extend(info.map(|info| info.object));
+            octrees &= body.def.shape.as_octree().is_some();
+            broken &= info.is_some_and(|info| info.origin.is_some());
+        }
+        if objects.len() != 1 {
+            return Some("one object at a time: choose one above");
+        }
+        if !octrees {
+            return Some("it is not made of voxels");
+        }
+        if format == Format::Npz && !broken {
+            return Some("nothing has broken yet");
+        }
+        let gone = || Lines::of(self, sandbox).source().is_none();
+        (format == Format::Npz && gone()).then_some("the whole object is no longer in memory")
+    }
+
+    /// The formats that are wanted and can be had.
+    #[must_use]
+    pub fn possible(&self, sandbox: &Sandbox) -> Vec<Format> {
+        self.formats.iter().copied().filter(|format| self.why_not(sandbox, *format).is_none()).collect()
+    }
+
+    /// What arrays need beside the pieces of a single object.
+    fn arrays(&self, sandbox: &Sandbox, lines: &Lines<'_>) -> Option<BreakArrays> {
+        let meters_per_unit = self.bodies(sandbox).next()?.def.meters_per_unit;
+        let (source, Grid { level, origin, h }) = lines.source()?;
+        let patterns = || lines.breaks.iter().filter_map(|(at, record)| Some((at, record.pattern.as_ref()?)));
+        Some(BreakArrays {
+            source,
+            grid: Grid { level, origin: origin / meters_per_unit, h: h / meters_per_unit },
+            seeds: patterns().flat_map(|(_, pattern)| pattern.seeds_in_voxels(level)).collect(),
+            seed_object: patterns()
+                .flat_map(|(at, pattern)| pattern.objects.iter().map(|o| lines.first_cell[at] + o))
+                .collect(),
+        })
+    }
+}
+
+/// The breaks that the wanted bodies come of.
+struct Lines<'a> {
+    /// By their index in the log.
+    breaks: BTreeMap<usize, &'a BreakRecord>,
+    /// Number of each one's first cell among the breaks of its object.
+    first_cell: BTreeMap<usize, u32>,
+    /// Place of each one that broke a piece among all such.
+    again: BTreeMap<usize, usize>,
+}
+
+impl<'a> Lines<'a> {
+    fn of(order: &ExportOrder, sandbox: &'a Sandbox) -> Self {
+        let log = sandbox.breaks();
+        let origins: BTreeSet<Origin> =
+            order.bodies(sandbox).filter_map(|body| sandbox.info(body.id)?.origin).collect();
+        let breaks: BTreeMap<usize, &BreakRecord> =
+            origins.into_iter().flat_map(|origin| log.line(Some(origin))).collect();
+        let mut cells: BTreeMap<usize, u32> = BTreeMap::new();
+        let mut first_cell = BTreeMap::new();
+        for (at, record) in &breaks {
+            let next = cells.entry(record.object).or_default();
+            first_cell.insert(*at, *next);
+            *next += record.cell_count;
+        }
+        let again = breaks.iter().filter(|(_, record)| record.broken.is_some()).map(|(at, _)| *at);
+        let again = again.zip(0..).collect();
+        Self { breaks, first_cell, again }
+    }
+
+    /// The whole object's octree and its place in shape space, where a single object is looked at and its
+    /// octree is still in memory.
+    fn source(&self) -> Option<(Arc<Forest>, Grid)> {
+        let whole = self.breaks.values().find(|record| record.broken.is_none())?;
+        Some((whole.forest()?, whole.grid?))
+    }
+
+    fn cell(&self, origin: Origin) -> Option<u32> {
+        let cell = self.breaks.get(&origin.record)?.cells.get(origin.part)?;
+        Some(self.first_cell.get(&origin.record)? + cell)
+    }
+
+    /// Id of the piece that broke into what `origin` names, where `pieces` are left.
+    fn parent(&self, origin: Origin, pieces: usize) -> Option<usize> {
+        self.again.get(&origin.record).map(|i| pieces + i)
+    }
+}
+
+/// A list of what is to be written. Cheap to make, needs nothing of the sandbox afterwards.
+pub struct ExportPlan {
+    what: Assembly,
+    report: SceneReport,
+    formats: Vec<Format>,
+    /// Pieces that came of a break, and the level at which they hang together.
+    connected: Vec<(Arc<Shape>, u32)>,
+    /// Of each object that broke: volume of the whole, the pieces, the dust, and what was dropped; m^3.
+    volumes: Vec<[f64; 4]>,
+}
+
+impl ExportPlan {
+    /// What `order` wants of `sandbox`, as it is now.
+    #[must_use]
+    pub fn new(sandbox: &Sandbox, order: &ExportOrder, adapter: String) -> Self {
+        let lines = Lines::of(order, sandbox);
+        let bodies: Vec<&Body> = order.bodies(sandbox).collect();
+        let (mut pieces, mut connected) = (Vec::with_capacity(bodies.len()), Vec::new());
+        for body in &bodies {
+            let (def, state, info) = (&body.def, &body.state, sandbox.info(body.id));
+            let origin = info.and_then(|info| info.origin);
+            let record = origin.and_then(|origin| lines.breaks.get(&origin.record));
+            connected.extend(record.and_then(|record| Some((Arc::clone(&def.shape), record.island_level?))));
+            pieces.push(ExportPiece {
+                id: 0,
+                shape: Arc::clone(&def.shape),
+                placing: match order.lying {
+                    Lying::AsTheyLie => {
+                        Placing::of_body(def.shape.mass().centre, state.position, state.rotation)
+                    }
+                    Lying::AsTheyFittedTogether => Placing::in_units(def.meters_per_unit),
+                },
+                object: Some(info.map_or(0, |info| info.object)),
+                cell: origin.and_then(|origin| lines.cell(origin)),
+                parent: origin.and_then(|origin| lines.parent(origin, bodies.len())),
+                generation: info.map_or(0, |info| info.generation),
+            });
+        }
+        let formats = order.possible(sandbox);
+        let arrays = formats.contains(&Format::Npz).then(|| order.arrays(sandbox, &lines)).flatten();
+        let what = Assembly::new(pieces, arrays);
+        let (objects, volumes) = objects(sandbox, &lines, &what, order.lying);
+        let report = SceneReport {
+            adapter,
+            placed: order.lying,
+            time: sandbox.time(),
+            objects,
+            breaks: breaks(sandbox, &lines, &what, &formats),
+            pieces: what.pieces.iter().map(PieceReport::of).collect(),
+            broken_again: broken_again(sandbox, &lines, &what, order.lying),
+            formats: formats.iter().map(|format| format.name().to_owned()).collect(),
+            checks: Vec::new(),
+            ..SceneReport::default()
+        };
+        Self { what, report, formats, connected, volumes }
+    }
+
+    /// How many pieces it has.
+    #[must_use]
+    pub fn pieces(&self) -> usize {
+        self.what.pieces.len()
+    }
+
+    /// Writes everything into `folder`, waiting for it.
+    ///
+    /// # Errors
+    /// [`ExportError`]; `folder` is then as it was.
+    pub fn run(mut self, folder: &Path, progress: &Progress) -> Result<Exported, ExportError> {
+        let aside = Aside::begin(folder)?;
+        let told = |error: ExportError| error.moved(aside.path(), folder);
+        let parts = self.formats.len() + 1;
+        let mut notes = Vec::new();
+        for (i, format) in self.formats.iter().enumerate() {
+            let watch = Watch::part(progress, i, parts);
+            let said = export::write(&self.what, *format, aside.path(), &watch).map_err(told)?;
+            let staging = aside.path().display().to_string();
+            notes.extend(said.into_iter().map(|n| n.replace(&staging, &folder.display().to_string())));
+        }
+        let last = Watch::part(progress, parts - 1, parts);
+        last.at(0, 2)?;
+        self.report.checks =
+            vec![checks::volumes_agree(&self.volumes), checks::pieces_are_connected(&self.connected)];
+        write_json(&aside.path().join("report.json"), &self.report).map_err(told)?;
+        last.at(2, 2)?;
+        aside.finish()?;
+        let failed = self.report.checks.iter().filter(|check| !check.ok).map(|check| check.name.clone());
+        Ok(Exported {
+            folder: folder.to_owned(),
+            pieces: self.what.pieces.len(),
+            files: self.formats.iter().map(|format| format.file()).collect(),
+            failed_checks: failed.collect(),
+            notes,
+        })
+    }
+}
+
+/// What an export left behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exported {
+    /// Where it is.
+    pub folder: PathBuf,
+    /// How many pieces.
+    pub pieces: usize,
+    /// Files and folders in it, beside the report.
+    pub files: Vec<&'static str>,
+    /// Checks that do not hold.
+    pub failed_checks: Vec<String>,
+    /// What else the user should know.
+    pub notes: Vec<String>,
+}
+
+impl Exported {
+    /// One line for people.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let Self { folder, pieces, files, failed_checks, .. } = self;
+        let noun = if *pieces == 1 { "piece" } else { "pieces" };
+        let mut line = format!("Exported {pieces} {noun} to {}", folder.display());
+        let names: Vec<&str> = files.iter().copied().chain(["report.json"]).collect();
+        line += &format!(": {}", names.join(", "));
+        if !failed_checks.is_empty() {
+            line += &format!("; checks FAILED, see the report: {}", failed_checks.join(", "));
+        }
+        line
+    }
+}
+
+/// An export on its way.
+pub struct ExportJob {
+    /// What the progress bar says.
+    pub label: String,
+    /// How far it is, and the wish to stop.
+    pub progress: Progress,
+    receiver: mpsc::Receiver<Result<Exported, ExportError>>,
+}
+
+impl ExportJob {
+    /// Starts writing on a thread.
+    #[must_use]
+    pub fn start(plan: ExportPlan, folder: PathBuf) -> Self {
+        let (sender, receiver) = mpsc::channel();
+        let (progress, label) = (Progress::default(), format!("Exporting {} pieces", plan.pieces()));
+        let shared = progress.clone();
+        std::thread::spawn(move || {
+            // The receiver only disappears when the window has closed.
+            let _ = sender.send(plan.run(&folder, &shared));
+        });
+        Self { label, progress, receiver }
+    }
+
+    /// The result, once.
+    pub fn poll(&self) -> Option<Result<Exported, ExportError>> {
+        match self.receiver.try_recv() {
+            Ok(result) => Some(result),
+            Err(mpsc::TryRecvError::Empty) => None,
+            Err(mpsc::TryRecvError::Disconnected) => {
+                let reason = "the worker stopped unexpectedly; try another folder or fewer formats";
+                Some(Err(ExportError::Stopped(reason)))
+            }
+        }
+    }
+}
+
+/// Metres to units of the file for the pieces of an object.
+fn units_per_metre(sandbox: &Sandbox, object: usize, lying: Lying) -> f64 {
+    let of = |body: &&Body| sandbox.info(body.id).is_some_and(|info| info.object == object);
+    match lying {
+        Lying::AsTheyLie => 1.0,
+        Lying::AsTheyFittedTogether => {
+            sandbox.bodies().iter().find(of).map_or(1.0, |body| body.def.meters_per_unit.recip())
+        }
+    }
+}
+
+/// What the report says of the objects, and their volumes as [`ExportPlan::volumes`].
+fn objects(
+    sandbox: &Sandbox,
+    lines: &Lines<'_>,
+    what: &Assembly,
+    lying: Lying,
+) -> (Vec<ObjectReport>, Vec<[f64; 4]>) {
+    let there: BTreeSet<usize> = what.pieces.iter().filter_map(|piece| piece.object).collect();
+    let (mut reports, mut volumes) = (Vec::new(), Vec::new());
+    for (number, object) in sandbox.objects().iter().enumerate().filter(|(i, _)| there.contains(i)) {
+        let own = |piece: &&ExportPiece| piece.object == Some(number);
+        let own: Vec<&ExportPiece> = what.pieces.iter().filter(own).collect();
+        let breaks = || lines.breaks.values().filter(|record| record.object == number);
+        let after = own.iter().map(|piece| piece.shape.mass().volume_m3).sum::<f64>();
+        let whole = breaks().find(|record| record.broken.is_none()).map(|record| record.whole.volume);
+        let dust = breaks().map(|record| record.dust).fold(0.0, |a, b| a + b);
+        let dropped = breaks().map(|record| record.dropped).fold(0.0, |a, b| a + b);
+        volumes.extend(whole.map(|whole| [whole, after, dust, dropped]));
+        let units = units_per_metre(sandbox, number, lying);
+        let cubic = units.powi(3);
+        reports.push(ObjectReport {
+            object: number,
+            name: object.name.clone(),
+            input: InputReport {
+                file: object.scene.file.clone(),
+                vertices: object.mesh.positions.len(),
+                triangles: object.triangles,
+                warnings: object.warnings.clone(),
+            },
+            health: object.health.clone(),
+            level: object.scene.level,
+            voxel: object.voxel_m * units,
+            density: own.first().map_or(object.scene.density, |piece| piece.shape.density()),
+            pieces: own.len(),
+            source_volume: whole.unwrap_or(after) * cubic,
+            dust_volume: dust * cubic,
+            dropped_volume: dropped * cubic,
+        });
+    }
+    (reports, volumes)
+}
+
+/// What the report says of the breaks, in the order in which they happened.
+fn breaks(sandbox: &Sandbox, lines: &Lines<'_>, what: &Assembly, formats: &[Format]) -> Vec<BreakReport> {
+    let report = |(at, record): (&usize, &&BreakRecord)| {
+        let level = record.grid.map_or(0, |grid| grid.level);
+        let units = units_per_metre(sandbox, record.object, Lying::AsTheyFittedTogether);
+        BreakReport {
+            object: record.object,
+            piece: lines.again.get(at).map(|i| what.pieces.len() + i),
+            generation: record.generation,
+            time: record.time,
+            parameters: ParameterReport {
+                impact: Impact { point: record.impact.point * units, ..record.impact },
+                seeds: record.cell_count,
+                interior: record.interior.clone(),
+                formats: formats.iter().map(|format| format.name().to_owned()).collect(),
+                ..ParameterReport::of(&record.params, level)
+            },
+            counts: record.counts,
+            solved: record.solved,
+        }
+    };
+    lines.breaks.iter().map(report).collect()
+}
+
+/// Pieces that broke again, with ids that follow those of the pieces that are there. What broke lies nowhere
+/// any more: in the world it has no place.
+fn broken_again(sandbox: &Sandbox, lines: &Lines<'_>, what: &Assembly, lying: Lying) -> Vec<PieceReport> {
+    let again = lines.again.iter().filter_map(|(at, i)| {
+        let record = lines.breaks.get(at)?;
+        let origin = record.broken?;
+        let units = units_per_metre(sandbox, record.object, lying);
+        let Figures { voxels, volume, mass, centre, bounds } = record.whole;
+        let figures = Figures {
+            voxels,
+            mass,
+            volume: volume * units.powi(3),
+            centre: centre * units,
+            bounds: (bounds.0 * units, bounds.1 * units),
+        };
+        let id = what.pieces.len() + i;
+        let parent = lines.parent(origin, what.pieces.len());
+        let numbers = (id, Some(record.object), lines.cell(origin), parent, record.generation - 1);
+        let report = PieceReport::new(numbers, &figures);
+        Some(if lying == Lying::AsTheyLie { report.without_place() } else { report })
+    });
+    again.collect()
+}
+
+#[cfg(test)]
+#[path = "exporting_tests.rs"]
+mod tests;

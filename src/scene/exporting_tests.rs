@@ -1,0 +1,221 @@
+//! What is exported of a broken scene, read back.
+
+use super::*;
+use crate::{
+    gpu::Gpu,
+    scene::{Arrived, Scene},
+};
+use glam::{DQuat, DVec3};
+
+fn settle(sandbox: &mut Sandbox) -> Arrived {
+    loop {
+        if let Some(arrived) = sandbox.poll().unwrap() {
+            return arrived;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+/// A box of 0.5 m at 30 degrees that was broken, one of its pieces once more, and then fell for a moment.
+fn broken_twice() -> Option<Sandbox> {
+    let gpu = Gpu::for_test()?;
+    let mut scene = Scene::of_mesh("builtin:box", 4);
+    scene.bodies[0].size = Some(0.5);
+    scene.bodies[0].rotation = DQuat::from_rotation_y(0.5);
+    scene.bodies[0].on_floor = false;
+    scene.bodies[0].position = DVec3::new(1.0, 2.0, 3.0);
+    let mut sandbox = Sandbox::new(&gpu).unwrap();
+    sandbox.open_scene(scene);
+    assert_eq!(settle(&mut sandbox), Arrived::Opened);
+    for _ in 0..2 {
+        let largest = sandbox.bodies().iter().max_by(|a, b| a.def.mass_kg().total_cmp(&b.def.mass_kg()));
+        let (id, point) = largest.map(|body| (body.id, body.state.position)).unwrap();
+        sandbox.break_at(id, point, DVec3::NEG_Y);
+        assert_eq!(settle(&mut sandbox), Arrived::Broke);
+    }
+    for _ in 0..5 {
+        sandbox.step().unwrap();
+    }
+    Some(sandbox)
+}
+
+fn order(lying: Lying, formats: &[Format]) -> ExportOrder {
+    ExportOrder { formats: formats.iter().copied().collect(), lying, ..ExportOrder::default() }
+}
+
+fn folder(name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("kintsugi-export-{name}-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&path);
+    path
+}
+
+fn read_report(folder: &Path) -> serde_json::Value {
+    serde_json::from_slice(&std::fs::read(folder.join("report.json")).unwrap()).unwrap()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut all: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    all.sort();
+    all
+}
+
+/// Bounds of each node's mesh in the space of the file, by name.
+fn glb_bounds(path: &Path) -> BTreeMap<String, (DVec3, DVec3)> {
+    let (document, buffers, _) = gltf::import(path).unwrap();
+    let scene = document.default_scene().unwrap();
+    let bounds = |node: gltf::Node<'_>| {
+        let matrix = glam::Mat4::from_cols_array_2d(&node.transform().matrix()).as_dmat4();
+        let mesh = node.mesh().unwrap();
+        let primitive = mesh.primitives().next().unwrap();
+        let reader = primitive.reader(|buffer| buffers.get(buffer.index()).map(|data| &data.0[..]));
+        let nowhere = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+        let bounds = reader.read_positions().unwrap().fold(nowhere, |(low, high), p| {
+            let p = matrix.transform_point3(glam::Vec3::from_array(p).as_dvec3());
+            (low.min(p), high.max(p))
+        });
+        (node.name().unwrap().to_owned(), bounds)
+    };
+    scene.nodes().map(bounds).collect()
+}
+
+#[test]
+fn pieces_lie_in_the_file_where_they_lie_in_the_world() {
+    let Some(sandbox) = broken_twice() else { return };
+    let plan =
+        ExportPlan::new(&sandbox, &order(Lying::AsTheyLie, &[Format::Glb, Format::Npz]), "test".into());
+    let folder = folder("lying");
+    let exported = plan.run(&folder, &Progress::default()).unwrap();
+    assert_eq!(exported.pieces, sandbox.bodies().len());
+    assert_eq!(names(&folder), ["pieces.glb", "report.json"], "arrays cannot be turned");
+    let report = read_report(&folder);
+    let pieces = report["pieces"].as_array().unwrap();
+    let found = glb_bounds(&folder.join("pieces.glb"));
+    assert_eq!((found.len(), pieces.len()), (sandbox.bodies().len(), sandbox.bodies().len()));
+    let close = |a: DVec3, b: DVec3| a.distance(b) < 1e-9;
+    let voxel = sandbox.objects()[0].voxel_m;
+    for piece in pieces {
+        let centre: DVec3 = serde_json::from_value(piece["centre"].clone()).unwrap();
+        let body = sandbox.bodies().iter().find(|b| close(b.state.position, centre)).unwrap();
+        assert!((piece["mass"].as_f64().unwrap() / body.def.mass_kg() - 1.0).abs() < 1e-9);
+        // Every corner of a mesh is within a voxel of the body's own surface.
+        let (low, high) = found[&format!("piece_{:03}", piece["id"].as_u64().unwrap())];
+        let points = body.def.shape.surface_points(usize::MAX).into_iter();
+        let nowhere = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+        let own = points.fold(nowhere, |(low, high), p| {
+            let p = body.def.shape.to_world(body.state.position, body.state.rotation, p.as_dvec3());
+            (low.min(p), high.max(p))
+        });
+        let apart = (low - own.0).abs().max((high - own.1).abs()).max_element();
+        assert!(apart < 2.5 * voxel, "{apart} m apart, a voxel is {voxel} m");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn pieces_fit_together_in_the_objects_own_units_in_every_format() {
+    let Some(sandbox) = broken_twice() else { return };
+    let plan = ExportPlan::new(&sandbox, &order(Lying::AsTheyFittedTogether, &Format::ALL), "test".into());
+    let folder = folder("fitted");
+    let exported = plan.run(&folder, &Progress::default()).unwrap();
+    assert_eq!(exported.failed_checks, Vec::<String>::new());
+    assert_eq!(
+        names(&folder),
+        ["pieces.glb", "pieces.obj", "pieces.vox", "ply", "report.json", "voxels.npz"]
+    );
+    let count = sandbox.bodies().len();
+    assert_eq!(names(&folder.join("ply")).len(), count);
+    let mesh = &sandbox.objects()[0].mesh;
+    let nowhere = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+    let bounds = |points: &mut dyn Iterator<Item = DVec3>| {
+        points.fold(nowhere, |(low, high), p| (low.min(p), high.max(p)))
+    };
+    let whole = bounds(&mut mesh.positions.iter().map(|p| DVec3::from_array(p.map(f64::from))));
+    let found = glb_bounds(&folder.join("pieces.glb"));
+    let pieces = bounds(&mut found.values().flat_map(|(low, high)| [*low, *high]));
+    let slack = (whole.1 - whole.0).max_element() / 14.0;
+    assert!((pieces.0 - whole.0).abs().max_element() < slack, "{pieces:?} {whole:?}");
+    assert!((pieces.1 - whole.1).abs().max_element() < slack, "{pieces:?} {whole:?}");
+
+    let report = read_report(&folder);
+    let all = report["pieces"].as_array().unwrap();
+    let volumes: f64 = all.iter().map(|piece| piece["volume"].as_f64().unwrap()).sum();
+    let source = report["objects"][0]["source_volume"].as_f64().unwrap();
+    assert!((volumes / source - 1.0).abs() < 1e-6, "{volumes} of {source}");
+    assert_eq!(report["breaks"].as_array().unwrap().len(), 2);
+    assert_eq!((&report["breaks"][0]["piece"], &report["breaks"][1]["piece"]), (&().into(), &count.into()));
+    assert_eq!(report["broken_again"][0]["id"], count);
+    let again = all.iter().filter(|piece| piece["parent"] == count);
+    let parts: f64 = again.clone().map(|piece| piece["volume"].as_f64().unwrap()).sum();
+    let parent = report["broken_again"][0]["volume"].as_f64().unwrap();
+    assert!(again.count() > 1 && (parts / parent - 1.0).abs() < 1e-6, "{parts} of {parent}");
+    assert!(all.iter().all(|piece| (piece["generation"] == 2) == (piece["parent"] == count)));
+    let seeds = report["breaks"][0]["parameters"]["seeds"].as_u64().unwrap();
+    assert!(all.iter().all(|p| (p["cell"].as_u64().unwrap() >= seeds) == (p["generation"] == 2)));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn what_is_cancelled_leaves_nothing() {
+    let Some(sandbox) = broken_twice() else { return };
+    let order = order(Lying::AsTheyFittedTogether, &Format::ALL);
+    let folder = folder("cancelled");
+    let plan = ExportPlan::new(&sandbox, &order, "test".into());
+    let progress = Progress::default();
+    progress.cancel();
+    let error = plan.run(&folder.join("pieces"), &progress).unwrap_err();
+    assert!(matches!(error, ExportError::Cancelled), "{error}");
+    assert!(!folder.exists(), "even the folder above it is gone");
+    let job = ExportJob::start(ExportPlan::new(&sandbox, &order, "test".into()), folder.clone());
+    let exported = loop {
+        if let Some(result) = job.poll() {
+            break result.unwrap();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    };
+    assert_eq!((exported.folder, job.progress.get()), (folder.clone(), 1.0));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn formats_say_why_they_cannot_be_had() {
+    let Some(mut sandbox) = broken_twice() else { return };
+    let mut order = order(Lying::AsTheyLie, &Format::ALL);
+    assert!(order.why_not(&sandbox, Format::Vox).is_some_and(|why| why.contains("turned")));
+    assert_eq!(order.possible(&sandbox), [Format::Glb, Format::Obj, Format::Ply]);
+    order.lying = Lying::AsTheyFittedTogether;
+    assert_eq!(order.possible(&sandbox), Format::ALL);
+    sandbox.throw(DVec3::new(0.0, 1.0, 8.0), DVec3::NEG_Z);
+    assert_eq!(settle(&mut sandbox), Arrived::Thrown);
+    assert!(order.why_not(&sandbox, Format::Vox).is_some_and(|why| why.contains("one object")));
+    order.object = Some(0);
+    assert_eq!(order.possible(&sandbox), Format::ALL);
+    order.object = Some(1);
+    assert!(order.why_not(&sandbox, Format::Npz).is_some_and(|why| why.contains("broken")));
+    order.object = None;
+    while sandbox.undo().is_some() {}
+    assert_eq!(sandbox.bodies().len(), 1);
+    assert!(order.why_not(&sandbox, Format::Npz).is_some_and(|why| why.contains("broken")));
+    assert_eq!(order.why_not(&sandbox, Format::Vox), None);
+}
+
+#[test]
+fn what_was_undone_is_not_told() {
+    // Undone and broken again by other breaks, the log must follow the bodies that are there.
+    let Some(mut sandbox) = broken_twice() else { return };
+    sandbox.undo();
+    let order = order(Lying::AsTheyFittedTogether, &[Format::Npz]);
+    let folder = folder("undone");
+    ExportPlan::new(&sandbox, &order, "test".into()).run(&folder, &Progress::default()).unwrap();
+    let report = read_report(&folder);
+    assert_eq!(report["breaks"].as_array().unwrap().len(), 1);
+    assert_eq!(report["broken_again"].as_array().unwrap().len(), 0);
+    assert!(
+        report["checks"].as_array().unwrap().iter().all(|check| check["ok"] == true),
+        "{}",
+        report["checks"]
+    );
+    std::fs::remove_dir_all(folder).unwrap();
+}

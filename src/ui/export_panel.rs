@@ -1,0 +1,209 @@
+//! The export panel: which pieces, where they lie, in which formats, and where to.
+
+use super::{Command, UiInput, UiOutput, theme, widgets::label};
+use crate::{
+    export::{Format, Lying},
+    scene::{ExportOrder, Exported},
+};
+
+/// Width of the panel's contents, points.
+const WIDTH: f32 = 392.0;
+/// Distance from the bottom of the window, points: above the timeline, below the messages at the top.
+const BOTTOM: f32 = 96.0;
+
+/// What the panel shows.
+pub struct ExportView<'a> {
+    /// What is asked for.
+    pub order: &'a ExportOrder,
+    /// How many pieces that is.
+    pub pieces: usize,
+    /// Whether the folder holds files already.
+    pub taken: bool,
+    /// Whether a dialog asks for the folder.
+    pub choosing: bool,
+    /// The export on its way: label, fraction done.
+    pub job: Option<(&'a str, f32)>,
+    /// The last one.
+    pub last: Option<&'a Exported>,
+}
+
+const PLACES: [(Lying, &str, &str, &str); 2] = [
+    (Lying::AsTheyLie, "export_lying", "as they lie", "In the world: metres, y up."),
+    (
+        Lying::AsTheyFittedTogether,
+        "export_fitted",
+        "as they fitted together",
+        "Where they were in the whole object, in its own units.",
+    ),
+];
+
+/// Name for tests, text and explanation of each format.
+const FORMATS: [(Format, &str, &str, &str); 5] = [
+    (Format::Glb, "export_glb", "GLB", "Binary glTF: a node a piece, pivot at its centre of mass"),
+    (Format::Obj, "export_obj", "OBJ", "Wavefront: an object a piece, quads"),
+    (Format::Ply, "export_ply", "PLY", "A file a piece, with normals and colours"),
+    (Format::Vox, "export_vox", "VOX", "MagicaVoxel: a model a piece, solid"),
+    (Format::Npz, "export_npz", "NPZ", "NumPy arrays of voxels, cells and seeds"),
+];
+
+pub(super) fn show(ctx: &egui::Context, input: &UiInput<'_>, out: &mut UiOutput) {
+    let Some((view, sandbox)) = input.export.as_ref().zip(input.sandbox) else { return };
+    let typing = ctx.egui_wants_keyboard_input();
+    if !typing && ctx.input_mut(|i| i.consume_key(egui::Modifiers::NONE, egui::Key::Escape)) {
+        out.push(Command::ToggleExport);
+        return;
+    }
+    let mut new = view.order.clone();
+    egui::Area::new(egui::Id::unique("export"))
+        .anchor(egui::Align2::CENTER_BOTTOM, egui::vec2(0.0, -BOTTOM))
+        .show(ctx, |ui| {
+            theme::float_frame(theme::GOLD).show(ui, |ui| {
+                ui.set_width(WIDTH);
+                ui.horizontal(|ui| {
+                    ui.label(egui::RichText::new("Export").size(16.0).strong().color(theme::GOLD));
+                    ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                        let close = ui.button("×").on_hover_text("Close (Esc)");
+                        out.name("export_close", &close);
+                        if close.clicked() {
+                            out.push(Command::ToggleExport);
+                        }
+                    });
+                });
+                ui.add_space(4.0);
+                ui.add_enabled_ui(view.job.is_none(), |ui| {
+                    places(ui, &mut new, out);
+                    objects(ui, sandbox, &mut new);
+                    formats(ui, sandbox, &mut new, out);
+                    folder(ui, view, &mut new, out);
+                });
+                ui.add_space(6.0);
+                foot(ui, view, new.possible(sandbox).len(), out);
+            });
+        });
+    if new != *view.order {
+        out.push(Command::ChangeExport(Box::new(new)));
+    }
+}
+
+/// Small dim text under a row.
+fn note(ui: &mut egui::Ui, text: &str) {
+    ui.horizontal(|ui| {
+        label(ui, "", "");
+        let text = egui::RichText::new(text).small().color(theme::DIM);
+        ui.add(egui::Label::new(text).wrap());
+    });
+}
+
+fn places(ui: &mut egui::Ui, order: &mut ExportOrder, out: &mut UiOutput) {
+    ui.horizontal(|ui| {
+        label(ui, "Pieces", "Where the pieces are in the files");
+        for (lying, name, text, tip) in PLACES {
+            let button = egui::Button::selectable(order.lying == lying, text).frame_when_inactive(true);
+            let response = ui.add(button).on_hover_text(tip);
+            out.name(name, &response);
+            if response.clicked() {
+                order.lying = lying;
+            }
+        }
+    });
+    if let Some((.., tip)) = PLACES.iter().find(|(lying, ..)| *lying == order.lying) {
+        note(ui, tip);
+    }
+}
+
+fn objects(ui: &mut egui::Ui, sandbox: &crate::scene::Sandbox, order: &mut ExportOrder) {
+    let objects = sandbox.objects();
+    if objects.len() < 2 {
+        order.object = None;
+        return;
+    }
+    let name = |object: usize| format!("{}  {}", object + 1, objects[object].name);
+    ui.horizontal(|ui| {
+        label(ui, "Object", "Everything, or the pieces of one object");
+        let chosen = order.object.filter(|o| *o < objects.len()).map_or("all of them".to_owned(), name);
+        egui::ComboBox::from_id_salt("export object").selected_text(chosen).width(220.0).show_ui(ui, |ui| {
+            ui.selectable_value(&mut order.object, None, "all of them");
+            for object in 0..objects.len() {
+                ui.selectable_value(&mut order.object, Some(object), name(object));
+            }
+        });
+    });
+    if order.object.is_none() && order.lying == Lying::AsTheyFittedTogether {
+        note(ui, "Each object about its own origin, so that they may overlap.");
+    }
+}
+
+fn formats(ui: &mut egui::Ui, sandbox: &crate::scene::Sandbox, order: &mut ExportOrder, out: &mut UiOutput) {
+    let mut refused: Vec<(&str, &str)> = Vec::new();
+    ui.horizontal(|ui| {
+        label(ui, "Formats", "Files to write beside report.json");
+        for (format, name, text, tip) in FORMATS {
+            let why_not = order.why_not(sandbox, format);
+            let mut on = order.formats.contains(&format) && why_not.is_none();
+            let field = ui.add_enabled(why_not.is_none(), egui::Checkbox::new(&mut on, text));
+            let field = field.on_hover_text(tip).on_disabled_hover_text(why_not.unwrap_or(tip));
+            out.name(name, &field);
+            if field.changed() {
+                let _ = if on { order.formats.insert(format) } else { order.formats.remove(&format) };
+            }
+            refused.extend(why_not.map(|why| (text, why)));
+        }
+    });
+    for same in refused.chunk_by(|a, b| a.1 == b.1) {
+        let names: Vec<&str> = same.iter().map(|(name, _)| *name).collect();
+        note(ui, &format!("{}: {}.", names.join(", "), same[0].1));
+    }
+}
+
+fn folder(ui: &mut egui::Ui, view: &ExportView<'_>, order: &mut ExportOrder, out: &mut UiOutput) {
+    ui.horizontal(|ui| {
+        label(ui, "Folder", "Where the files go; it is made if it is not there");
+        let field = egui::TextEdit::singleline(&mut order.folder)
+            .hint_text("path of a folder")
+            .desired_width(ui.available_width() - 84.0);
+        let field = ui.add(field).on_hover_text(order.folder.clone());
+        out.name("export_folder", &field);
+        let choose = ui.add_enabled(!view.choosing, egui::Button::new("Choose"));
+        let choose = choose.on_hover_text("Ask for a folder");
+        out.name("export_choose", &choose);
+        if choose.clicked() {
+            out.push(Command::ExportFolderDialog);
+        }
+    });
+    if view.taken {
+        note(ui, "There are files in it: those of the same names are replaced.");
+    }
+}
+
+/// The button; while an export runs, how far it is; afterwards, what became of it.
+fn foot(ui: &mut egui::Ui, view: &ExportView<'_>, formats: usize, out: &mut UiOutput) {
+    if let Some((text, fraction)) = view.job {
+        ui.label(text);
+        ui.horizontal(|ui| {
+            let bar = egui::ProgressBar::new(fraction).desired_width(ui.available_width() - 76.0);
+            ui.add(bar.show_percentage().fill(theme::GOLD.gamma_multiply(0.55)));
+            let cancel = ui.button("Cancel");
+            out.name("export_cancel", &cancel);
+            if cancel.clicked() {
+                out.push(Command::CancelExport);
+            }
+        });
+        return;
+    }
+    let noun = if view.pieces == 1 { "piece" } else { "pieces" };
+    let text = egui::RichText::new(format!("Export {} {noun}", view.pieces)).color(theme::GOLD);
+    let possible = view.pieces > 0 && formats > 0 && !view.order.folder.trim().is_empty();
+    ui.horizontal(|ui| {
+        let go = ui.add_enabled(possible, egui::Button::new(text).min_size(egui::vec2(150.0, 26.0)));
+        let go = go.on_disabled_hover_text("Choose a format and a folder");
+        out.name("export_go", &go);
+        if go.clicked() {
+            out.push(Command::Export);
+        }
+        ui.label(egui::RichText::new("report.json is written beside them").small().color(theme::DIM));
+    });
+    if let Some(last) = view.last {
+        let text = egui::RichText::new(last.line()).small().color(theme::GOOD);
+        ui.add(egui::Label::new(text).wrap());
+    }
+}
