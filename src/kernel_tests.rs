@@ -1,5 +1,6 @@
-//! What Rust and the shaders say of each other: layouts of structs, names of variables, workgroup sizes. Nothing is left out, since the
-//! tests begin with the shaders: a struct, a kernel or a variable that Rust does not know is an error.
+//! What Rust and the shaders say of each other: layouts of structs, names of variables, workgroup sizes. Nothing is
+//! left out, since the tests begin with the shaders: a struct, a kernel or a variable that Rust does not know is an
+//! error.
 
 use crate::{
     bodies, fracture,

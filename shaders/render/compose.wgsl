@@ -1,9 +1,10 @@
 //#include shared/octree
 //#include render/frame
-// Hits and light to colour: edge-aware light filter, shading, tone curve, overlay, history, sRGB, dither. One thread is one pixel.
+// Hits and light to colour: edge-aware light filter, shading, tone curve, overlay, history, sRGB, dither. One
+// thread is one pixel.
 
-// Bound as storage and copied by every kernel as its first deed: Mesa's software driver compiles a kernel anew whenever a value of a uniform
-// buffer has changed that decides a branch or a loop, some 30 ms for every picture.
+// Bound as storage and copied by every kernel as its first deed: Mesa's software driver compiles a kernel anew
+// whenever a value of a uniform buffer has changed that decides a branch or a loop, some 30 ms for every picture.
 @group(0) @binding(0) var<storage, read> frame_words: Frame;
 var<private> frame: Frame;
 
@@ -28,8 +29,8 @@ fn srgb_from_linear(c: vec3<f32>) -> vec3<f32> {
     return select(1.055 * pow(max(c, vec3<f32>(1e-8)), vec3<f32>(1.0 / 2.4)) - 0.055, 12.92 * c, c <= vec3<f32>(0.0031308));
 }
 
-// x^a / (b x^a + c) with a chosen for contrast, b and c so that 0.18 -> 0.19 and 6 -> 1. Bright colours lose some saturation
-// on the way.
+// x^a / (b x^a + c) with a chosen for contrast, b and c so that 0.18 -> 0.19 and 6 -> 1. Bright colours lose some
+// saturation on the way.
 const TONE_A = 1.22;
 const TONE_B = 0.940039;
 const TONE_C = 0.533599;
@@ -63,8 +64,8 @@ struct Lit {
     sky: f32,
 }
 
-// Weighs light texels by distance from the pixel's tangent plane, by normal and by kind. Radius 2 averages a whole tile of
-// strata; radius 1 interpolates; radius 0 takes the pixel's own.
+// Weighs light texels by distance from the pixel's tangent plane, by normal and by kind. Radius 2 averages a whole
+// tile of strata; radius 1 interpolates; radius 0 takes the pixel's own.
 fn filtered(at: vec2<u32>, hit: PixelHit, n: vec3<f32>, direction: vec3<f32>) -> Lit {
     let own_texel = min(at / frame.light_step, frame.light_size - 1u);
     let own = bitcast<vec2<f32>>(lights[own_texel.y * frame.light_size.x + own_texel.x].xy);
@@ -107,7 +108,8 @@ fn filtered(at: vec2<u32>, hit: PixelHit, n: vec3<f32>, direction: vec3<f32>) ->
     return Lit(sum.x / total, sum.y / total);
 }
 
-// Occlusion with the light that bounces inside a coloured corner: pale surfaces darken less, and nothing goes quite black.
+// Occlusion with the light that bounces inside a coloured corner: pale surfaces darken less, and nothing goes quite
+// black.
 fn bounced(occluded: f32, albedo: vec3<f32>) -> vec3<f32> {
     let sky = mix(0.06, 1.0, occluded);
     return vec3<f32>(sky) / max(vec3<f32>(1.0) - 0.75 * albedo * (1.0 - sky), vec3<f32>(0.05));

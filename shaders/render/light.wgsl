@@ -1,13 +1,14 @@
 //#include render/trace
-// Sun visibility and short-range sky occlusion of first hits: two rays a sample. One thread is one light texel, which stands
-// for light_step x light_step pixels and takes the one that this frame's turn falls on. Beside the light it keeps what the
-// filter needs: depth (0 for sky, negative for the floor) and the packed normal, as words: a float could lose the normal's bits.
+// Sun visibility and short-range sky occlusion of first hits: two rays a sample. One thread is one light texel,
+// which stands for light_step x light_step pixels and takes the one that this frame's turn falls on. Beside the
+// light it keeps what the filter needs: depth (0 for sky, negative for the floor) and the packed normal, as words:
+// a float could lose the normal's bits.
 
 @group(0) @binding(7) var<storage, read> hits: array<PixelHit>;
 @group(0) @binding(8) var<storage, read_write> lights: array<vec4<u32>>;
 
-// A 4 x 4 tile of texels holds sixteen strata, so that the filter's average over any tile is a stratified one. Every tile deals
-// them out in an order of its own, or what the average leaves over would show as a regular grid.
+// A 4 x 4 tile of texels holds sixteen strata, so that the filter's average over any tile is a stratified one.
+// Every tile deals them out in an order of its own, or what the average leaves over would show as a regular grid.
 fn stratum(texel: vec2<u32>) -> u32 {
     let x = texel.x & 3u;
     let y = texel.y & 3u;

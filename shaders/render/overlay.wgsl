@@ -1,7 +1,7 @@
 //#include render/frame
-// Lines, discs and triangles over the picture, in world space. One instance is one of them; the fragment shader dims what lies behind
-// the first hit of its pixel. Colours come out linear and multiplied by alpha. The same layout as Line, Point, Triangle and Layer in
-// src/render/overlay.rs.
+// Lines, discs and triangles over the picture, in world space. One instance is one of them; the fragment shader
+// dims what lies behind the first hit of its pixel. Colours come out linear and multiplied by alpha. The same
+// layout as Line, Point, Triangle and Layer in src/render/overlay.rs.
 
 struct Layer {
     // Nearest depth that is drawn, m.
@@ -24,7 +24,8 @@ struct Shown {
     @location(1) depth: f32,
 }
 
-// Points stand a hair before lines, lines before triangles, so that a triangle's own edges and corners are not lost in it.
+// Points stand a hair before lines, lines before triangles, so that a triangle's own edges and corners are not lost
+// in it.
 const LINE_PULL = 0.9992;
 const POINT_PULL = 0.9984;
 // A polygon of 12 corners with the area of a circle of radius 1.

@@ -1,7 +1,7 @@
 //#include render/seams
 //#include shared/volume
-// First hit of each pixel's ray: body, leaf, distance, smooth normal, and the colour that the chosen colouring gives it.
-// One thread is one pixel.
+// First hit of each pixel's ray: body, leaf, distance, smooth normal, and the colour that the chosen colouring
+// gives it. One thread is one pixel.
 
 @group(0) @binding(7) var<storage, read_write> hits: array<PixelHit>;
 @group(0) @binding(8) var<storage, read_write> looks: array<u32>;
@@ -88,7 +88,8 @@ fn blended(body: Body, own: Surface, own_is_crack: bool, point: vec3<f32>) -> Su
 
 // Where a body has no inside of its own and no crack leaf is near.
 const UNKNOWN_INSIDE = vec3<f32>(0.36, 0.33, 0.29);
-// Volumes have grains of this size, units (2^14 a grid side); where a pixel covers more of them, the voxels' colours show.
+// Volumes have grains of this size, units (2^14 a grid side); where a pixel covers more of them, the voxels'
+// colours show.
 const GRAIN = 75.0;
 
 // What the body is made of at a grid point, as leaf_color gives it.

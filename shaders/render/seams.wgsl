@@ -1,7 +1,8 @@
 //#include render/trace
 //#include shared/seams
-// Gold where a crack would come out on a body that is still whole: a thin raised line along the bisectors of the Voronoi cells
-// that the preview lists for the voxel, and a soft glow round it. Exact at every level of the preview.
+// Gold where a crack would come out on a body that is still whole: a thin raised line along the bisectors of the
+// Voronoi cells that the preview lists for the voxel, and a soft glow round it. Exact at every level of the
+// preview.
 
 struct Seam {
     // 1 on the line, less in its glow, 0 elsewhere.
@@ -104,7 +105,8 @@ fn cells_marked() -> bool {
     return (frame.kept_object & frame.hovered_cell) != CELL_NONE;
 }
 
-// The cell that holds a place at `p` (units): the nearest seed, of equally near ones the lowest. Of `object` alone, or of all with CELL_NONE.
+// The cell that holds a place at `p` (units): the nearest seed, of equally near ones the lowest. Of `object` alone,
+// or of all with CELL_NONE.
 fn nearest_cell(p: vec3<f32>, object: u32) -> u32 {
     var own = CELL_NONE;
     var nearest = 3e38;

@@ -2,10 +2,10 @@
 //#include render/frame
 // Rays against all bodies: a bounding volume hierarchy over their world boxes, then each body's octree, front to back.
 //
-// A body's octree is walked in mirrored coordinates in which the ray only ever moves up (an octant's number is xored with the
-// mirror mask to find it in memory). A step either descends into the octant that holds the ray, or crosses the nearest face;
-// where a step leaves the parent, the highest changed coordinate bit says which ancestor to go on from (a stack of ten node
-// indices, one a level).
+// A body's octree is walked in mirrored coordinates in which the ray only ever moves up (an octant's number is
+// xored with the mirror mask to find it in memory). A step either descends into the octant that holds the ray, or
+// crosses the nearest face; where a step leaves the parent, the highest changed coordinate bit says which ancestor
+// to go on from (a stack of ten node indices, one a level).
 
 struct Body {
     // Rows of the affine map.
@@ -45,8 +45,8 @@ const MET_BLOCK = 2u;
 // An octant wholly inside.
 const MET_INSIDE = 3u;
 
-// Bound as storage and copied by every kernel as its first deed: Mesa's software driver compiles a kernel anew whenever a value of a uniform
-// buffer has changed that decides a branch or a loop, some 30 ms for every picture.
+// Bound as storage and copied by every kernel as its first deed: Mesa's software driver compiles a kernel anew
+// whenever a value of a uniform buffer has changed that decides a branch or a loop, some 30 ms for every picture.
 @group(0) @binding(0) var<storage, read> frame_words: Frame;
 var<private> frame: Frame;
 
@@ -162,7 +162,8 @@ fn walk(index: u32, ray: Ray, best: ptr<function, Hit>) {
     var done_here = false;
     var steps = 0u;
 
-    // Two loops: the inner one only moves, so that neighbouring rays, which meet their leaves at different steps, test them together.
+    // Two loops: the inner one only moves, so that neighbouring rays, which meet their leaves at different steps,
+    // test them together.
     loop {
         var met = MET_NOTHING;
         var child = 0u;
@@ -252,7 +253,8 @@ fn walk(index: u32, ray: Ray, best: ptr<function, Hit>) {
             } else if cut_slope > 0.0 {
                 t_leave = min(t_leave, t - cut_height / cut_slope);
             }
-            // Where the ray comes in by a face of the voxel, the plane shows that faces the ray, or else the nearer one.
+            // Where the ray comes in by a face of the voxel, the plane shows that faces the ray, or else the nearer
+            // one.
             let through_face = select(cut_height > height, cut_slope < slope, (cut_slope < 0.0) != (slope < 0.0));
             passed_cut = t_cut > t_hit || (t_cut == t_hit && through_face);
             t_hit = max(t_hit, t_cut);

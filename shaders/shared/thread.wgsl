@@ -1,5 +1,5 @@
-// The entry of every one-dimensional kernel: one thread does `thread` with its index in the dispatch, which may go beyond what there is
-// to do. Included by kernels that declare `thread`.
+// The entry of every one-dimensional kernel: one thread does `thread` with its index in the dispatch, which may go
+// beyond what there is to do. Included by kernels that declare `thread`.
 //#include shared/linear_id
 
 @compute @workgroup_size(WORKGROUP)

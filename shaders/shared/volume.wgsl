@@ -1,5 +1,6 @@
 // The material inside an object: a colour for every point of its grid (2016, sec. 4.4: generated procedurally).
-// Points are in fixed point, 2^14 units a grid side, so every level and every generation shows the same volume. Whole numbers
+// Points are in fixed point, 2^14 units a grid side, so every level and every generation shows the same volume.
+// Whole numbers
 // throughout: a device, another device and the reference (src/fracture/interior/volume.rs) agree to the last bit.
 //
 // Words of a volume, as src/fracture/interior/mod.rs packs them:

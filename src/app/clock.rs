@@ -3,7 +3,8 @@
 /// The way time runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Time {
-    /// As on the wall; what cannot be caught up is dropped, so that a slow machine shows slow motion instead of freezing.
+    /// As on the wall; what cannot be caught up is dropped, so that a slow machine shows slow motion instead
+    /// of freezing.
     Realtime,
     /// Stands still.
     Paused,

@@ -113,7 +113,8 @@ impl Handler {
             Some(winit::window::Theme::Dark),
             Some(gpu.limits.max_texture_dimension_2d as usize),
         );
-        // The panels are flat colours: nothing there that noise could smooth, and a software adapter pays for it at every pixel.
+        // The panels are flat colours: nothing there that noise could smooth, and a software adapter pays for
+        // it at every pixel.
         let options = egui_wgpu::RendererOptions { dithering: false, ..Default::default() };
         let painter = egui_wgpu::Renderer::new(&gpu.device, surface.format(), options);
         let blit = Blit::new(&gpu, surface.format());
@@ -155,9 +156,10 @@ impl Handler {
         }
     }
 
-    /// The device is gone: once, everything is made anew and the scene opened again; twice, the scene is saved and that is it.
+    /// The device is gone: once, everything is made anew and the scene opened again; twice, the scene is
+    /// saved and that is it.
     fn recover(&mut self, events: &ActiveEventLoop, error: GpuError) {
-        self.session.keep();
+        self.session.save_now();
         let again = self.lost_at.replace(Instant::now()).is_some_and(|t| t.elapsed() < LOST_AGAIN);
         let scene = self.session.scene_to_keep();
         let window = self.shown.take().map(|shown| shown.window);
@@ -201,13 +203,13 @@ impl Shown {
                 sandbox: session.sandbox.as_ref(),
                 camera: session.camera,
                 playing: session.playing(),
-                pace: session.pace,
+                pace: session.pace(),
                 has_picture: session.view().is_some(),
-                picture_size: session.picture_size,
-                frame_ms: session.frame_ms,
+                picture_size: session.picture_size(),
+                frame_ms: session.frame_ms(),
                 render_timings: &timings,
                 notices: session.notices(),
-                hover: session.hover,
+                hover: session.hover(),
                 tool: session.tool(),
                 pin: session.pin_view(),
                 over_cell: session.over_cell(),
@@ -330,7 +332,7 @@ impl ApplicationHandler for Handler {
         }
         match self.open_window(events) {
             Ok(shown) => {
-                self.session.keep_earlier();
+                self.session.set_earlier_aside();
                 self.session.start(&shown.gpu, std::mem::take(&mut self.first));
                 shown.window.request_redraw();
                 self.shown = Some(shown);

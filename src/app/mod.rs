@@ -1,4 +1,5 @@
-//! The window: winit's events, the surface, the frame loop. The engine is [`crate::scene::Sandbox`], the panels [`crate::ui`].
+//! The window: winit's events, the surface, the frame loop. The engine is [`crate::scene::Sandbox`], the
+//! panels [`crate::ui`].
 
 mod clock;
 mod dialogs;

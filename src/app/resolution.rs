@@ -1,7 +1,9 @@
-//! The picture's resolution follows the time that a picture takes, so that a machine without a GPU stays usable.
+//! The picture's resolution follows the time that a picture takes, so that a machine without a GPU stays
+//! usable.
 //!
-//! In: measured times. Out: the size at which rays are cast. While something moves, the size aims at the wanted pictures a
-//! second; once all is still, pictures at a larger size are added up, none of which may take longer than [`STILL_MS`].
+//! In: measured times. Out: the size at which rays are cast. While something moves, the size aims at the
+//! wanted pictures a second; once all is still, pictures at a larger size are added up, none of which may
+//! take longer than [`STILL_MS`].
 
 /// Most that one picture may take while all is still, ms: longer would be felt at the next click.
 const STILL_MS: f64 = 200.0;

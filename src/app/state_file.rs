@@ -1,4 +1,5 @@
-//! The state as JSON for tests that look at the window from outside: what is there, and where the widgets are.
+//! The state as JSON for tests that look at the window from outside: what is there, and where the widgets
+//! are.
 
 use std::{
     path::{Path, PathBuf},
@@ -53,7 +54,8 @@ impl StateFile {
         if state == self.last && since < AT_LEAST {
             return;
         }
-        // Readers must never see half a file, but nobody needs it after a crash: a flush here would cost part of every frame.
+        // Readers must never see half a file, but nobody needs it after a crash: a flush here would cost part
+        // of every frame.
         let temporary = self.path.with_extension("tmp");
         let written = std::fs::write(&temporary, format!("{state:#}\n"));
         if let Err(error) = written.and_then(|()| std::fs::rename(&temporary, &self.path)) {
@@ -93,12 +95,12 @@ fn describe(session: &Session, out: &UiOutput, window: &WindowState) -> Value {
         "playing": session.playing(),
         "ready": session.sandbox.is_some() && session.renderer.is_some(),
         "hint": session.hint,
-        "picture": session.picture_size,
-        "refined": session.refined,
+        "picture": session.picture_size(),
+        "refined": session.refined(),
         "errors": session.errors(),
         "remarks": session.remarks(),
         "export": export_state(session),
-        "hover": session.hover.is_some(),
+        "hover": session.hover().is_some(),
         "tool": session.tool(),
         "pinned": session.pin_view().is_some(),
         "shown_bodies": session.counts(),

@@ -1,4 +1,5 @@
-//! The window's surface: configured to its size, brought back when it is lost or outdated, absent while it has no size.
+//! The window's surface: configured to its size, brought back when it is lost or outdated, absent while it
+//! has no size.
 
 use std::sync::Arc;
 

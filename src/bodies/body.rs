@@ -14,7 +14,8 @@ use std::sync::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BodyId(pub u32);
 
-/// Names an object and all that it breaks into: pieces inherit it. Whoever makes a body of something new takes a new one.
+/// Names an object and all that it breaks into: pieces inherit it. Whoever makes a body of something new
+/// takes a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Family(pub(super) u64);
 
@@ -70,7 +71,8 @@ pub struct BodyDef {
     pub shape: Arc<Shape>,
     /// Metres for one unit of the mesh that the object was imported from.
     pub meters_per_unit: f64,
-    /// Bodies of one family with equal grids are pieces of one object: what overlaps where their grids coincide pushes nobody.
+    /// Bodies of one family with equal grids are pieces of one object: what overlaps where their grids
+    /// coincide pushes nobody.
     pub family: Family,
     /// Coulomb friction.
     pub friction: f64,
@@ -102,7 +104,8 @@ impl BodyDef {
         self.shape.world_from_local(state.position, state.rotation)
     }
 
-    /// The resting state in which the body lies exactly where its shape space says, moved by `world` (a rotation and translation).
+    /// The resting state in which the body lies exactly where its shape space says, moved by `world` (a
+    /// rotation and translation).
     #[must_use]
     pub fn state_in_place(&self, world: DMat4) -> BodyState {
         let (_, rotation, _) = world.to_scale_rotation_translation();
@@ -128,8 +131,8 @@ impl BodyDef {
         self.physics_level.clamp(1, finest.max(1))
     }
 
-    /// How finely it collides by itself, m: the edge of a cell of the level at which it collides. What has no cells counts as if its
-    /// bounding sphere lay in a grid of that level.
+    /// How finely it collides by itself, m: the edge of a cell of the level at which it collides. What has no
+    /// cells counts as if its bounding sphere lay in a grid of that level.
     #[must_use]
     pub fn resolution_m(&self) -> f64 {
         let level = self.collision_level();

@@ -1,7 +1,9 @@
-//! Pairs of bodies whose boxes overlap: sort and sweep of world boxes along x, then the boxes as they are turned.
+//! Pairs of bodies whose boxes overlap: sort and sweep of world boxes along x, then the boxes as they are
+//! turned.
 //!
-//! In: one box a body (or none: the body takes no part), and which bodies can move. Out: pairs (i, j), i < j, ascending. Turned boxes
-//! are told apart by separating axes (Gottschalk, Lin & Manocha 1996, OBBTree, sec. 5).
+//! In: one box a body (or none: the body takes no part), and which bodies can move. Out: pairs (i, j), i < j,
+//! ascending. Turned boxes are told apart by separating axes (Gottschalk, Lin & Manocha 1996, OBBTree, sec.
+//! 5).
 
 use super::Body;
 use glam::{DMat3, DVec3};
@@ -33,7 +35,8 @@ impl Obb {
         (self.centre - reach, self.centre + reach)
     }
 
-    /// Whether no plane parallel to two of their edges keeps the two boxes `apart` (m) from each other. So boxes nearer than that overlap.
+    /// Whether no plane parallel to two of their edges keeps the two boxes `apart` (m) from each other. So
+    /// boxes nearer than that overlap.
     #[must_use]
     pub fn overlaps(&self, other: &Self, apart: f64) -> bool {
         let (a, b) = (self.half + apart, other.half);
@@ -58,8 +61,8 @@ impl Obb {
     }
 }
 
-/// All pairs that may overlap in the coming step and of which at least one moves; `closer` says how much closer two bodies may come, m:
-/// often much less than the sum of their ways, as they fall side by side.
+/// All pairs that may overlap in the coming step and of which at least one moves; `closer` says how much
+/// closer two bodies may come, m: often much less than the sum of their ways, as they fall side by side.
 #[must_use]
 pub fn pairs(boxes: &[Option<Obb>], moves: &[bool], closer: impl Fn(usize, usize) -> f64) -> Vec<(u32, u32)> {
     let some = boxes.iter().enumerate().filter_map(|(i, b)| b.as_ref().map(|b| (i as u32, b)));
@@ -95,7 +98,8 @@ pub struct NearPair {
     pub resolution_m: f64,
 }
 
-/// The box of a body, grown by `reach` m, and how far it moves in `dt`. None where it has no extent or no place.
+/// The box of a body, grown by `reach` m, and how far it moves in `dt`. None where it has no extent or no
+/// place.
 #[must_use]
 pub fn bounds(body: &Body, reach: f64, dt: f64) -> Option<Obb> {
     let shape = &body.def.shape;
@@ -157,7 +161,8 @@ mod tests {
         }
     }
 
-    /// The distance of two convex bodies by alternating projection: slow, and of another kind than separating axes.
+    /// The distance of two convex bodies by alternating projection: slow, and of another kind than separating
+    /// axes.
     fn distance(a: &Obb, b: &Obb) -> f64 {
         let nearest = |to: &Obb, p: DVec3| {
             let local = to.axes.transpose() * (p - to.centre);

@@ -14,14 +14,16 @@ pub struct Contact {
     pub normal: DVec3,
     /// m; negative where they overlap.
     pub separation: f64,
-    /// How finely they were looked for, m: of octrees the edge of a cell of the coarser level at which they meet.
+    /// How finely they were looked for, m: of octrees the edge of a cell of the coarser level at which they
+    /// meet.
     pub cell: f64,
     /// Normal impulse of the last step, N s.
     pub impulse: f64,
 }
 
 impl World {
-    /// All contacts of the last step, those between sleepers too, in order of pair. Points that are near and do not press are among them.
+    /// All contacts of the last step, those between sleepers too, in order of pair. Points that are near and
+    /// do not press are among them.
     #[must_use]
     pub fn contacts(&self) -> Vec<Contact> {
         let mut out = Vec::new();

@@ -1,6 +1,7 @@
 //! How finely bodies meet, as a scene says it: levels of pairs, and coarser ones far from the eye.
 //!
-//! What a level means, the finder of contacts knows; an octree's level has cells half as large as the level above it.
+//! What a level means, the finder of contacts knows; an octree's level has cells half as large as the level
+//! above it.
 
 use super::Family;
 use glam::DVec3;
@@ -36,7 +37,8 @@ impl Adaptive {
 pub struct PairLevels(BTreeMap<(Family, Family), u32>);
 
 impl PairLevels {
-    /// Lets what belongs to `a` and what belongs to `b` meet at `level`; equal families are the pieces of one object.
+    /// Lets what belongs to `a` and what belongs to `b` meet at `level`; equal families are the pieces of one
+    /// object.
     pub fn set(&mut self, a: Family, b: Family, level: u32) {
         self.0.insert((a.min(b), a.max(b)), level);
     }

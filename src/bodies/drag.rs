@@ -1,8 +1,8 @@
 //! Dragging a body by a point of it: a critically damped spring of limited force.
 //!
-//! In: the body, the point held, where that point should be. Out: its velocities before the contacts are solved. The spring is
-//! integrated implicitly, so no stiffness makes it swing; it scales with what the point weighs, so that a crumb and a column
-//! follow the hand alike.
+//! In: the body, the point held, where that point should be. Out: its velocities before the contacts are
+//! solved. The spring is integrated implicitly, so no stiffness makes it swing; it scales with what the point
+//! weighs, so that a crumb and a column follow the hand alike.
 
 use super::{Body, BodyId, integrate};
 use glam::{DMat3, DVec3};
@@ -25,7 +25,8 @@ pub struct Drag {
     pub target: DVec3,
 }
 
-/// Pulls for one step of `dt` s. False where there is nothing to pull: the body is gone, fixed, or a number is not finite.
+/// Pulls for one step of `dt` s. False where there is nothing to pull: the body is gone, fixed, or a number
+/// is not finite.
 pub fn pull(bodies: &mut [Body], hand: &Drag, gravity: DVec3, dt: f64) -> bool {
     let sound = hand.anchor.is_finite() && hand.target.is_finite();
     let Some(body) = bodies.iter_mut().find(|b| b.id == hand.body && !b.is_static() && sound) else {

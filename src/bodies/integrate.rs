@@ -25,8 +25,8 @@ pub fn velocity(state: &mut BodyState, gravity: DVec3, h: f64) {
     state.angular_velocity = state.angular_velocity.clamp_length_max(MAX_TURN / h.max(1e-9));
 }
 
-/// Position and rotation. Angular momentum is kept, also by bodies that tumble: the velocity is evaluated at half the step,
-/// and energy that the rounding of the path would add is taken out again.
+/// Position and rotation. Angular momentum is kept, also by bodies that tumble: the velocity is evaluated at
+/// half the step, and energy that the rounding of the path would add is taken out again.
 pub fn pose(state: &mut BodyState, inertia: &DMat3, inverse_inertia: &DMat3, h: f64) {
     state.position += state.linear_velocity * h;
     let omega = state.angular_velocity;

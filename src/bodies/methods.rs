@@ -84,7 +84,8 @@ impl<E: Entry> Table<E> {
     }
 }
 
-/// Makes a setting of a method: it is compared, written and read as the method's name, and a name that no table has is an error.
+/// Makes a setting of a method: it is compared, written and read as the method's name, and a name that no
+/// table has is an error.
 macro_rules! setting {
     ($setting:ident, $entry:ty, $table:path) => {
         impl $setting {

@@ -1,8 +1,9 @@
 //! Rigid bodies.
 //!
-//! In: shapes, with what they are made of. Out: where they are after each step. [`World::step`] is the recipe: broad phase, contacts,
-//! response, sleep (Domaradzki & Martyn 2016, sec. 5). How contacts are found and how they are answered are methods of two tables
-//! ([`finders`], [`responses`]); the recipe knows none of them.
+//! In: shapes, with what they are made of. Out: where they are after each step. [`World::step`] is the
+//! recipe: broad phase, contacts, response, sleep (Domaradzki & Martyn 2016, sec. 5). How contacts are found
+//! and how they are answered are methods of two tables ([`finders`], [`responses`]); the recipe knows none of
+//! them.
 
 #[cfg(test)]
 mod bad_cases;
@@ -35,8 +36,8 @@ pub(crate) use collide::octree::{layouts, run_every_kernel};
 pub use body::{Body, BodyDef, BodyId, BodyState, Family};
 pub use broad_phase::{NearPair, Obb};
 pub use collide::{
-    CollisionPoint, Column, ContactMethod, ContactQuery, FindContacts, FinderEntry, FinderMemory, Manifold,
-    Overlap, Partner, Point, Totals, find, finders, inherit, reduce, register_finder,
+    CollisionPoint, Column, ContactMethod, ContactQuery, FindContacts, FinderEntry, FinderMemory, MakeFinder,
+    Manifold, Overlap, Partner, Point, Totals, find, finders, inherit, reduce, register_finder,
 };
 pub use contacts::Contact;
 pub use context::{OnGpu, StageClock, StepContext};

@@ -1,6 +1,7 @@
 //! Sleep: bodies that touch fall asleep together; what is disturbed wakes with its neighbours.
 //!
-//! In: bodies and the manifolds of a step. Out: who sleeps. A sleeping body stands like a rock and has no velocity at all.
+//! In: bodies and the manifolds of a step. Out: who sleeps. A sleeping body stands like a rock and has no
+//! velocity at all.
 
 use super::{
     Body, BodyId, WorldSettings,
@@ -8,8 +9,8 @@ use super::{
 };
 use glam::DVec3;
 
-/// No point of a still body moves farther than this, m, or than this share of its radius; for a crumb, than this share of a
-/// voxel. Way is measured and not speed: a piece that trembles on the spot is at rest.
+/// No point of a still body moves farther than this, m, or than this share of its radius; for a crumb, than
+/// this share of a voxel. Way is measured and not speed: a piece that trembles on the spot is at rest.
 const STILL_WAY: f64 = 0.01;
 const STILL_SHARE: f64 = 0.08;
 const STILL_VOXELS: f64 = 0.5;
@@ -20,7 +21,8 @@ const ALONE_SECS: f64 = 1.0;
 /// A body that is deeper in another than this, cells, is given more time to come out, s.
 const DEEP_CELLS: f64 = 0.3;
 const DEEP_SECS: f64 = 0.5;
-/// What touches something and is slower than this for that long sleeps alone, m/s and s: wedged pieces can creep back and forth for ever.
+/// What touches something and is slower than this for that long sleeps alone, m/s and s: wedged pieces can
+/// creep back and forth for ever.
 const SLOW_SPEED: f64 = 0.1;
 const SLOW_SECS: f64 = 2.0;
 /// What was woken and stays that slow sleeps again after this time, s.
@@ -33,8 +35,8 @@ const TREMBLE_SECS: f64 = 0.25;
 const WAKE_SPEED: f64 = 0.075;
 /// A sleeping body is woken when what it pressed on leaves faster than this, m/s.
 const LEAVE_SPEED: f64 = 0.05;
-/// What held a sleeper up has left it when nothing of it is nearer than this, cells: a step or two after it began to fall, while its
-/// points are still there.
+/// What held a sleeper up has left it when nothing of it is nearer than this, cells: a step or two after it
+/// began to fall, while its points are still there.
 const APART_CELLS: f64 = 0.2;
 /// Whose normal towards a sleeper is this much against gravity holds it up.
 const UPWARD: f64 = 0.3;
@@ -44,8 +46,8 @@ fn speed(body: &Body) -> f64 {
     body.state.linear_velocity.length() + body.state.angular_velocity.length() * body.def.radius()
 }
 
-/// Whether the body gets anywhere faster than `least` m/s. One that trembles between its neighbours has been still for a while by
-/// way, whatever its speed, and must not keep them awake.
+/// Whether the body gets anywhere faster than `least` m/s. One that trembles between its neighbours has been
+/// still for a while by way, whatever its speed, and must not keep them awake.
 fn travels(body: &Body, least: f64) -> bool {
     !body.asleep && body.still_secs < TREMBLE_SECS && speed(body) > least
 }
@@ -72,9 +74,9 @@ impl Pressed {
     }
 }
 
-/// Wakes whoever is struck by something that moves, or is left by what it leaned on, and what leans on those. `manifolds` are
-/// sorted; `pressed` is what pressed before. Not the whole heap: what does not move sleeps again soon, and a shock dies out
-/// where it moves nothing.
+/// Wakes whoever is struck by something that moves, or is left by what it leaned on, and what leans on those.
+/// `manifolds` are sorted; `pressed` is what pressed before. Not the whole heap: what does not move sleeps
+/// again soon, and a shock dies out where it moves nothing.
 pub fn wake_touched(
     bodies: &mut [Body],
     manifolds: &[Manifold],
@@ -119,13 +121,15 @@ pub fn wake_touched(
     }
     for (body, _) in bodies.iter_mut().zip(all).filter(|(b, woken)| b.asleep && *woken) {
         body.wake();
-        // Until it has got somewhere it only trembles, and wakes nobody; and if it stays slow it soon sleeps again.
+        // Until it has got somewhere it only trembles, and wakes nobody; and if it stays slow it soon sleeps
+        // again.
         body.still_secs = TREMBLE_SECS;
         body.slow_secs = SLOW_SECS - AGAIN_SECS;
     }
 }
 
-/// Whether `mover` falls away from beneath a sleeper, which is the first body of `m` where `way` is 1, else the second.
+/// Whether `mover` falls away from beneath a sleeper, which is the first body of `m` where `way` is 1, else
+/// the second.
 fn drops(mover: &Body, m: &Manifold, way: f64, settings: &WorldSettings) -> bool {
     let up = -settings.gravity.normalize_or_zero();
     !mover.asleep

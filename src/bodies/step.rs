@@ -12,8 +12,8 @@ use super::{
 use crate::gpu::GpuError;
 use glam::DVec3;
 
-/// Contacts are looked for again before a point has come this far towards another body, as a share of the pair's resolution, but at
-/// most so often in a step.
+/// Contacts are looked for again before a point has come this far towards another body, as a share of the
+/// pair's resolution, but at most so often in a step.
 const ROUND_SHARE: f64 = 0.5;
 const MOST_ROUNDS: u32 = 4;
 
@@ -62,7 +62,8 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
     Ok(report)
 }
 
-/// Makes whoever finds and answers contacts, as the settings name them. What another finder found holds nobody any more.
+/// Makes whoever finds and answers contacts, as the settings name them. What another finder found holds
+/// nobody any more.
 fn choose(world: &mut World, gpu: OnGpu<'_>) -> Result<(), GpuError> {
     if world.finders.prepare(world.settings.contacts, gpu.map(|(gpu, _)| gpu), &world.bodies)? {
         world.manifolds.clear();
@@ -93,7 +94,8 @@ fn boxes(world: &World, dt: f64) -> Vec<Option<Obb>> {
     world.bodies.iter().zip(reach).map(|(body, reach)| broad_phase::bounds(body, reach, dt)).collect()
 }
 
-/// How often contacts are looked for in a step: once, or more often while bodies near each other move fast for their resolution.
+/// How often contacts are looked for in a step: once, or more often while bodies near each other move fast
+/// for their resolution.
 fn rounds(near: &[NearPair], settings: &WorldSettings) -> u32 {
     let fastest = near.iter().map(|pair| pair.way / pair.resolution_m).fold(0.0, f64::max);
     let wanted = (fastest / ROUND_SHARE).ceil().clamp(1.0, f64::from(MOST_ROUNDS)) as u32;

@@ -8,7 +8,8 @@ use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// A block of voxels `low..high`: the outer voxels are leaves with planes on the block's faces, the rest is internal.
+/// A block of voxels `low..high`: the outer voxels are leaves with planes on the block's faces, the rest is
+/// internal.
 pub fn block(level: u32, low: [u32; 3], high: [u32; 3]) -> Forest {
     let within = move |p: [u32; 3], m: u32| (0..3).all(|i| p[i] >= low[i] + m && p[i] + m < high[i]);
     let mut cells = Vec::new();
@@ -33,7 +34,8 @@ pub fn block(level: u32, low: [u32; 3], high: [u32; 3]) -> Forest {
                 n[i] = 1.0;
             }
         }
-        // At an edge or corner the plane goes through the outermost point, up to the format's limit of a voxel.
+        // At an edge or corner the plane goes through the outermost point, up to the format's limit of a
+        // voxel.
         let faces = n.abs().element_sum();
         leaves.keys.push(key);
         leaves.normals.push(pack_normal(n));
@@ -145,8 +147,8 @@ pub fn world(settings: WorldSettings) -> World {
     World::on_cpu(settings)
 }
 
-/// A block broken into Voronoi cells as a fracture breaks it: voxels that several cells share are copied, and every copy
-/// carries the exact plane between its cell and the neighbour.
+/// A block broken into Voronoi cells as a fracture breaks it: voxels that several cells share are copied, and
+/// every copy carries the exact plane between its cell and the neighbour.
 pub fn shattered_block(level: u32, low: [u32; 3], high: [u32; 3], seeds: &[Vec3]) -> Forest {
     let owner = |p: Vec3| {
         let distance = |i: &usize| (seeds[*i] - p).length_squared();

@@ -1,4 +1,5 @@
-//! The checks of physics, P1 to P14 (docs/physics.md lists them), on shapes made in code; figures are printed.
+//! The checks P1 to P15 (docs/checks.md) on shapes made in code; figures are printed.
+//! printed.
 
 mod waking;
 
@@ -508,7 +509,8 @@ fn a_snapshot_brings_everything_back() {
     assert_eq!(digest(&w), first);
 }
 
-/// What touches nothing costs nothing, however many voxels it has: contacts are only looked for where pairs are near and move.
+/// What touches nothing costs nothing, however many voxels it has: contacts are only looked for where pairs
+/// are near and move.
 #[test]
 fn far_and_resting_bodies_are_not_looked_at() {
     let mut w = world(WorldSettings::default());

@@ -78,7 +78,8 @@ impl World {
         id
     }
 
-    /// Adds a body under the name of one that was removed, to take the removal back; under a new one where the name is in use.
+    /// Adds a body under the name of one that was removed, to take the removal back; under a new one where
+    /// the name is in use.
     pub fn add_as(&mut self, id: BodyId, def: BodyDef) -> BodyId {
         let taken = self.body(id).is_some();
         let new = self.add(def);
@@ -111,8 +112,8 @@ impl World {
         Some(body)
     }
 
-    /// Puts `parts` in the place of a body that breaks: finders and responses hear of it, and it is removed. Gives the names of the
-    /// parts, in their order.
+    /// Puts `parts` in the place of a body that breaks: finders and responses hear of it, and it is removed.
+    /// Gives the names of the parts, in their order.
     pub fn break_up(&mut self, id: BodyId, parts: impl IntoIterator<Item = BodyDef>) -> Vec<BodyId> {
         let ids: Vec<BodyId> = parts.into_iter().map(|def| self.add(def)).collect();
         if let Some(at) = self.index(id) {

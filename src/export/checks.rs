@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use crate::{
     fracture::{
         Fracture, Piece, Surface, VoronoiDetail,
-        crack::{NoiseWords, reference::CrackReference},
+        crack::{CrackUniform, reference::CrackReference},
         dust::reference::DustReference,
     },
     shape::Shape,
@@ -298,7 +298,7 @@ fn sides(source: &Cells, copies: &Copies, step: &VoronoiDetail, level: u32) -> C
     let stride = voxels.div_ceil(CRACK_BUDGET).max(1);
     let crack = &step.recipe.crack;
     let wrong = crack.transition(level, step.recipe.surface).map_or(voxels, |transition| {
-        let words = NoiseWords::new(crack, step.recipe.rng, transition);
+        let words = CrackUniform::new(crack, step.recipe.rng, transition);
         (0..voxels)
             .into_par_iter()
             .step_by(stride)

@@ -1,8 +1,8 @@
 //! How a shape is broken: what every method takes and gives.
 //!
-//! In: a shape, a [`Strike`]. Out: a [`Break`], whose parts are shapes again. A method is a [`Breaker`] and one entry in the table
-//! [`super::methods`], from which scene files, commands and panels are made. What only one method knows stays with it: its
-//! result carries it along as [`Break::detail`], for those who look inside.
+//! In: a shape, a [`Strike`]. Out: a [`Break`], whose parts are shapes again. A method is a [`Breaker`] and one
+//! entry in the table [`super::methods`], from which scene files, commands and panels are made. What only one
+//! method knows stays with it: its result carries it along as [`Break::detail`], for those who look inside.
 
 use std::{
     any::Any,
@@ -71,7 +71,8 @@ pub struct Strike<'a> {
     pub painted: Option<&'a KeptCells>,
     /// Seeds from a file, instead of those of the pattern.
     pub points: Option<&'a [DVec3]>,
-    /// Leaf level that the parameters speak of, where the shape is a coarser copy of an octree: what counts in voxels shrinks with them.
+    /// Leaf level that the parameters speak of, where the shape is a coarser copy of an octree: what counts in
+    /// voxels shrinks with them.
     pub full_level: Option<u32>,
     /// Only to be looked at: that every cell stays is no error, and a number of pieces is not solved for.
     pub preview: bool,
@@ -104,8 +105,8 @@ pub struct Part {
     pub shape: Arc<Shape>,
     /// The cell that it came of, as the method counts cells; several parts may share one.
     pub cell: u32,
-    /// What parts are ordered by and small ones told by: voxels of an octree; a method without voxels counts volume in millionths of the
-    /// source's.
+    /// What parts are ordered by and small ones told by: voxels of an octree; a method without voxels counts volume
+    /// in millionths of the source's.
     pub size: u64,
 }
 
@@ -221,8 +222,8 @@ pub trait Breaker: Send + Sync {
         strike: &Strike<'_>,
     ) -> Result<Break, FractureError>;
 
-    /// Where it would crack, as lines on the surface, without breaking; `None` where the method has no such lines, and only its
-    /// parts can be shown. Does not wait for the device where it need not.
+    /// Where it would crack, as lines on the surface, without breaking; `None` where the method has no such lines,
+    /// and only its parts can be shown. Does not wait for the device where it need not.
     ///
     /// # Errors
     /// As [`Breaker::fracture`].

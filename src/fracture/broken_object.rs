@@ -1,6 +1,7 @@
 //! A whole break, over one or more generations: what the exporters, the report and the checks read.
 //!
-//! In: the source and the breaks that were made of it and of its parts. Out: the pieces that are left, numbered by descending size.
+//! In: the source and the breaks that were made of it and of its parts. Out: the pieces that are left, numbered by
+//! descending size.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,9 +1,10 @@
 //! From a shape and parameters to a whole break, over as many generations as were asked for, by any method.
 //!
-//! In: a source in the arena, an impact, parameters. Out: a [`BrokenObject`]. A generation breaks the largest eighth of the pieces
-//! that are there (rounded up), each by a pattern round its own surface voxel nearest to the first impact, with as many seeds,
-//! the same radii as fractions of the piece's own longest side, and a random seed derived from the first and from the number
-//! of the break. A local radius holds for every break, a list of kept seeds for the first.
+//! In: a source in the arena, an impact, parameters. Out: a [`BrokenObject`]. A generation breaks the largest
+//! eighth of the pieces that are there (rounded up), each by a pattern round its own surface voxel nearest to the
+//! first impact, with as many seeds, the same radii as fractions of the piece's own longest side, and a random seed
+//! derived from the first and from the number of the break. A local radius holds for every break, a list of kept
+//! seeds for the first.
 
 use std::sync::Arc;
 
@@ -36,8 +37,9 @@ pub struct Plan {
     pub generations: u32,
 }
 
-/// Where the first blow lands when nobody says, shape space: where the axis that looks along -z through the centre of `bounds` first
-/// meets the object, else the surface voxel nearest to the centre. Found by a scan, since it happens once per object.
+/// Where the first blow lands when nobody says, shape space: where the axis that looks along -z through the centre
+/// of `bounds` first meets the object, else the surface voxel nearest to the centre. Found by a scan, since it
+/// happens once per object.
 #[must_use]
 pub fn default_impact(shape: &Shape, bounds: (DVec3, DVec3)) -> Impact {
     let middle = (bounds.0 + bounds.1) * 0.5;
@@ -112,7 +114,8 @@ impl FirstStrike {
     }
 }
 
-/// Breaks `source`, which is in the arena, as `plan` says. `watch` hears after every break how far it is, 0 to 1, and the break's times.
+/// Breaks `source`, which is in the arena, as `plan` says. `watch` hears after every break how far it is, 0 to 1,
+/// and the break's times.
 ///
 /// # Errors
 /// [`FractureError`].
@@ -200,7 +203,8 @@ impl Generations<'_> {
         Ok(())
     }
 
-    /// How and where a piece is hit, its local space: its surface voxel nearest to the first impact, towards its centre.
+    /// How and where a piece is hit, its local space: its surface voxel nearest to the first impact, towards its
+    /// centre.
     fn blow(&self, at: PieceRef) -> (FractureParams, Impact) {
         let shape = &self.object.part(at).shape;
         let blow = self.plan.impact.point;

@@ -1,7 +1,8 @@
-//! The table of methods. Scene files (`method`), commands (`--method`), the fracture panel and docs/methods.md are made from it.
+//! The table of methods. Scene files (`method`), commands (`--method`), the fracture panel and docs/methods.md are
+//! made from it.
 //!
-//! To add one: a folder beside `voronoi/` with a [`Breaker`], and a line in `BUILT_IN`. A program that uses this library adds its own
-//! with [`register`] before it opens a scene.
+//! To add one: a folder beside `voronoi/` with a [`Breaker`], and a line in `BUILT_IN`. A program that uses this
+//! library adds its own with [`register`] before it opens a scene.
 
 use std::{
     fmt,

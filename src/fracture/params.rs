@@ -134,7 +134,8 @@ pub struct FractureParams {
     pub island_level: Option<u32>,
     /// How islands are told apart: the same pieces either way.
     pub labelling: Labelling,
-    /// Local fracture: cells of seeds farther from the impact than this stay together; unit as `radii`. `None` breaks everything.
+    /// Local fracture: cells of seeds farther from the impact than this stay together; unit as `radii`. `None`
+    /// breaks everything.
     pub local: Option<f64>,
     /// Seeds, by index, whose cells stay with them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -161,8 +162,9 @@ pub struct Recipe {
     pub labelling: Labelling,
     /// What crack faces show.
     pub interior: Interior,
-    /// Mean colour of the whole object's surface, which an interior without a colour of its own follows; `None` is that of the
-    /// source's own surface. Who breaks pieces of an object again says it, or its inside would change from piece to piece.
+    /// Mean colour of the whole object's surface, which an interior without a colour of its own follows; `None` is
+    /// that of the source's own surface. Who breaks pieces of an object again says it, or its inside would change
+    /// from piece to piece.
     pub surface_color: Option<[u8; 3]>,
     /// The smallest piece.
     pub smallest: Option<Smallest>,
@@ -173,8 +175,8 @@ fn is_default_method(method: &Method) -> bool {
 }
 
 impl Recipe {
-    /// The same for a copy of an octree of level `full` whose leaves are at `level`: what counts in leaf voxels shrinks with them. Seeds
-    /// are the same at every level.
+    /// The same for a copy of an octree of level `full` whose leaves are at `level`: what counts in leaf voxels
+    /// shrinks with them. Seeds are the same at every level.
     ///
     /// # Errors
     /// [`FractureError::Params`] for a transition level that `full` does not have.
@@ -210,7 +212,8 @@ impl FractureParams {
         }
     }
 
-    /// A parameter of the method's own: as given, else the method's default; 0 for a name that the method does not have.
+    /// A parameter of the method's own: as given, else the method's default; 0 for a name that the method does not
+    /// have.
     #[must_use]
     pub fn option(&self, name: &str) -> f64 {
         let default =

@@ -71,7 +71,8 @@ pub struct FractureCounts {
     /// Pieces that were too small and joined another.
     #[serde(default)]
     pub merged: u64,
-    /// Parts of a voxel's inside whose cell owns none of its corners, so that they went to other cells; `None`: not counted.
+    /// Parts of a voxel's inside whose cell owns none of its corners, so that they went to other cells; `None`: not
+    /// counted.
     #[serde(default)]
     pub hidden: Option<u64>,
 }

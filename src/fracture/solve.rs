@@ -1,10 +1,11 @@
 //! Solving for a number of pieces.
 //!
-//! In: an octree, parameters that name a number of pieces, and what draws a pattern of so many seeds. Out: the fracture that comes
-//! nearest. More seeds give more pieces, if not with every single seed, so the number of seeds is bracketed and narrowed down:
-//! first on a preview two levels coarser, which has the same cells and costs a twentieth, then at the full level from where
-//! the preview ended. With one random seed fewer seeds are the first of more, so trials differ in little else. Where one seed more
-//! jumps over the wanted number by more than a tenth, as happens with few pieces of a hollow object, the random seed is changed too.
+//! In: an octree, parameters that name a number of pieces, and what draws a pattern of so many seeds. Out: the
+//! fracture that comes nearest. More seeds give more pieces, if not with every single seed, so the number of seeds
+//! is bracketed and narrowed down: first on a preview two levels coarser, which has the same cells and costs a
+//! twentieth, then at the full level from where the preview ended. With one random seed fewer seeds are the first
+//! of more, so trials differ in little else. Where one seed more jumps over the wanted number by more than a tenth,
+//! as happens with few pieces of a hollow object, the random seed is changed too.
 
 use std::sync::Arc;
 
@@ -27,9 +28,10 @@ const PREVIEW_BELOW: u32 = 2;
 const LEAST_PREVIEW: u32 = 5;
 
 impl Fracturer {
-    /// Breaks `source` as `params` say; `draw` makes the pattern of parameters. Where [`FractureParams::target_pieces`] is set,
-    /// the number of seeds is solved for, in at most 16 fractures, and [`Fracture::solved`] says what was reached. `recipe` is that of `params`, but for the
-    /// random seed that a trial has.
+    /// Breaks `source` as `params` say; `draw` makes the pattern of parameters. Where
+    /// [`FractureParams::target_pieces`] is set, the number of seeds is solved for, in at most 16 fractures, and
+    /// [`Fracture::solved`] says what was reached. `recipe` is that of `params`, but for the random seed that a
+    /// trial has.
     ///
     /// # Errors
     /// [`FractureError::Params`] for a pattern that cannot be, [`FractureError::Gpu`] for the device's.
@@ -144,7 +146,8 @@ impl Search {
         if let Some(seeds) = self.bracketed() {
             return Some(Trial { seeds, ..self.start });
         }
-        // Neighbouring numbers straddle the value. Good enough to a tenth or to one, else other seeds of the same number may hit it.
+        // Neighbouring numbers straddle the value. Good enough to a tenth or to one, else other seeds of the same
+        // number may hit it.
         let near = off.is_some_and(|off| off <= (self.wanted / 10).max(1));
         if near || self.shakes >= MOST_SHAKES {
             return None;

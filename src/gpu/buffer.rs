@@ -15,8 +15,8 @@ pub fn storage_usage() -> wgpu::BufferUsages {
     wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST
 }
 
-/// A storage buffer of `len` elements of `T`. Never empty on the device: WebGPU refuses bindings of zero bytes, so at least
-/// 16 bytes are there whatever `len` says.
+/// A storage buffer of `len` elements of `T`. Never empty on the device: WebGPU refuses bindings of zero bytes, so
+/// at least 16 bytes are there whatever `len` says.
 #[derive(Clone, Debug)]
 pub struct Buffer<T> {
     raw: wgpu::Buffer,

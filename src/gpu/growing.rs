@@ -2,8 +2,8 @@
 
 use super::GpuError;
 
-/// Room for `N` lists that kernels append to by counters. A counter counts on past the end of its list, so one run tells how much room was
-/// needed; where that was more than there was, the run is repeated with enough.
+/// Room for `N` lists that kernels append to by counters. A counter counts on past the end of its list, so one run
+/// tells how much room was needed; where that was more than there was, the run is repeated with enough.
 #[derive(Clone, Debug)]
 pub struct Growing<const N: usize> {
     room: [u32; N],
@@ -29,7 +29,8 @@ impl<const N: usize> Growing<N> {
         self.room[list] = self.room[list].max(elements);
     }
 
-    /// Repeats `attempt` until all that it needed had room. It gets the room, and says what it needed along with its result.
+    /// Repeats `attempt` until all that it needed had room. It gets the room, and says what it needed along with
+    /// its result.
     ///
     /// # Errors
     /// Those of `attempt`.

@@ -1,8 +1,8 @@
 //! A compute kernel: one WGSL file, one entry point, one label.
 //!
-//! The bind group layout is the one the shader itself declares, and a kernel knows its bindings by the names of the shader's variables. A
-//! dispatch therefore says by name what it gives ([`bind!`](crate::gpu::bind)): in any order, all that there are and nothing else.
-//! Every binding a file declares must be used by its entry point.
+//! The bind group layout is the one the shader itself declares, and a kernel knows its bindings by the names of the
+//! shader's variables. A dispatch therefore says by name what it gives ([`bind!`](crate::gpu::bind)): in any order,
+//! all that there are and nothing else. Every binding a file declares must be used by its entry point.
 
 use super::{Gpu, GpuError, Named, shaders};
 
@@ -40,7 +40,8 @@ struct Variable {
     ty: String,
 }
 
-/// The bound variables of a shader's text: one a line, as `@group(0) @binding(1) var<storage, read> nodes: array<Node>;`.
+/// The bound variables of a shader's text: one a line, as `@group(0) @binding(1) var<storage, read> nodes:
+/// array<Node>;`.
 fn variables(source: &str) -> Vec<Variable> {
     let variable = |line: &str| {
         let (binding, rest) = line.strip_prefix("@group(0) @binding(")?.split_once(") var")?;
@@ -106,8 +107,8 @@ impl Kernel {
     /// Binds what is `given` to the variables of the same names.
     ///
     /// # Errors
-    /// [`GpuError::Binding`] where a variable gets nothing, where there is no variable of a name, and where parameters are of another
-    /// struct than the shader's.
+    /// [`GpuError::Binding`] where a variable gets nothing, where there is no variable of a name, and where
+    /// parameters are of another struct than the shader's.
     pub(super) fn bind(&self, gpu: &Gpu, given: &[Named<'_>]) -> Result<wgpu::BindGroup, GpuError> {
         let refused = |what: String| GpuError::Binding { kernel: self.label, what };
         let mut entries = Vec::with_capacity(self.variables.len());

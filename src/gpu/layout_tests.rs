@@ -1,5 +1,5 @@
-//! What tests know about the kernels beside what the program does: how the shader compiler lays things out, and which kernels were given
-//! their variables.
+//! What tests know about the kernels beside what the program does: how the shader compiler lays things out, and
+//! which kernels were given their variables.
 
 use std::{
     collections::{BTreeSet, HashMap},

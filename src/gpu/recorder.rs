@@ -176,7 +176,8 @@ impl<'a> Recorder<'a> {
         PendingTimings { staging, timed: self.timed }
     }
 
-    /// Submits, waits, and returns the time of each stage in the order of first use (empty where the adapter cannot time).
+    /// Submits, waits, and returns the time of each stage in the order of first use (empty where the adapter cannot
+    /// time).
     ///
     /// # Errors
     /// [`GpuError::Lost`] or [`GpuError::Driver`].

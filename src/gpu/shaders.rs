@@ -1,7 +1,8 @@
 //! The embedded WGSL sources and their includes.
 //!
-//! A line `//#include shared/linear_id` is replaced by that file, once. [`ALL`] lists every file under `shaders/`; a test
-//! compares it with the folder, and another parses and validates each kernel with the loader the program uses.
+//! A line `//#include shared/linear_id` is replaced by that file, once. [`ALL`] lists every file under `shaders/`;
+//! a test compares it with the folder, and another parses and validates each kernel with the loader the program
+//! uses.
 
 macro_rules! embed {
     ($($path:literal),* $(,)?) => {
@@ -16,6 +17,7 @@ embed! {
     "bodies/collide/octree/descend",
     "bodies/collide/octree/hits",
     "bodies/collide/octree/overlap/column",
+    "bodies/collide/octree/overlap/first",
     "bodies/collide/octree/overlap/gather",
     "bodies/collide/octree/overlap/lead",
     "bodies/collide/octree/overlap/link",
@@ -26,12 +28,16 @@ embed! {
     "bodies/collide/octree/pair",
     "bodies/collide/octree/surfel",
     "fracture/voronoi/descent/candidates",
+    "fracture/voronoi/descent/cells",
     "fracture/voronoi/descent/corner_owners",
     "fracture/voronoi/descent/count",
+    "fracture/voronoi/descent/counting",
     "fracture/voronoi/descent/emit",
+    "fracture/voronoi/descent/frame",
     "fracture/voronoi/descent/leaves_count",
     "fracture/voronoi/descent/octants",
     "fracture/voronoi/descent/source",
+    "fracture/voronoi/descent/writing",
     "fracture/voronoi/exact",
     "fracture/voronoi/islands/around",
     "fracture/voronoi/islands/brick",
@@ -67,11 +73,12 @@ embed! {
     "fracture/voronoi/surface/planar/chamfer",
     "fracture/voronoi/surface/planar/leaves_emit",
     "fracture/voronoi/surface/rough/attributes",
+    "fracture/voronoi/surface/rough/copying",
+    "fracture/voronoi/surface/rough/copying_voxels",
     "fracture/voronoi/surface/rough/corners",
     "fracture/voronoi/surface/rough/count",
+    "fracture/voronoi/surface/rough/counting",
     "fracture/voronoi/surface/rough/descent",
-    "fracture/voronoi/surface/rough/descent_count",
-    "fracture/voronoi/surface/rough/descent_emit",
     "fracture/voronoi/surface/rough/emit",
     "fracture/voronoi/surface/rough/leaf_voxels_emit",
     "fracture/voronoi/surface/rough/leaves_count",
@@ -86,7 +93,9 @@ embed! {
     "fracture/voronoi/surface/rough/transition",
     "fracture/voronoi/surface/rough/transition_count",
     "fracture/voronoi/surface/rough/transition_write",
+    "fracture/voronoi/surface/rough/vertices",
     "fracture/voronoi/surface/rough/voxel",
+    "fracture/voronoi/surface/rough/writing",
     "gpu/primitives/scan_apply",
     "gpu/primitives/scan_reduce",
     "render/blit",

@@ -57,8 +57,8 @@ impl Field {
     }
 }
 
-/// Makes a struct [`Shared`]: `layout!(Meeting as "Meeting" { to_a: [to_a_x, to_a_y, to_a_z], half_box })`, where a field that is several in
-/// WGSL names them.
+/// Makes a struct [`Shared`]: `layout!(Meeting as "Meeting" { to_a: [to_a_x, to_a_y, to_a_z], half_box })`, where a
+/// field that is several in WGSL names them.
 macro_rules! layout {
     (@ $field:ident) => { &[stringify!($field)] };
     (@ $field:ident $($part:ident)+) => { &[$(stringify!($part)),+] };
@@ -193,8 +193,8 @@ impl Bindable for wgpu::Sampler {
     }
 }
 
-/// What a kernel's variables are bound to, by their names in the shader: `bind![nodes: arena.nodes, pairs, masks]`, where a name alone
-/// stands for the variable of that name here.
+/// What a kernel's variables are bound to, by their names in the shader: `bind![nodes: arena.nodes, pairs, masks]`,
+/// where a name alone stands for the variable of that name here.
 macro_rules! bind {
     (@ $name:ident) => { &$name };
     (@ $name:ident $given:expr) => { &$given };

@@ -2,7 +2,8 @@
 
 use super::{Gpu, GpuError, PendingTimings, Recorder, StageTiming, primitives::Scan};
 
-/// What the passes of one piece of work share: the device, the prefix sums, and what has been submitted. The times are read once at the
+/// What the passes of one piece of work share: the device, the prefix sums, and what has been submitted. The times
+/// are read once at the
 /// end: a wait in between would also wait for the window's picture.
 pub struct Submissions<'g> {
     /// The device.

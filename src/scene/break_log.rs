@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 
 use glam::DVec3;
 
-use super::{breaking::BreakJob, sandbox::BodyInfo};
+use super::{breaking::BreakJob, stage::BodyInfo};
 use crate::{
     bodies::Body,
     export::{Figures, InteriorReport, Placing},

@@ -1,7 +1,7 @@
 //! Scene files: TOML to [`Scene`] and back, with errors that name file, line and field.
 //!
-//! In: a path. Out: a checked scene whose mesh paths are resolved. Writing goes through a temporary file, a flush and a
-//! rename, so that a crash leaves either the old file or the new one.
+//! In: a path. Out: a checked scene whose mesh paths are resolved. Writing goes through a temporary file, a
+//! flush and a rename, so that a crash leaves either the old file or the new one.
 
 use std::{
     fs,
@@ -30,11 +30,12 @@ fn error(message: impl Into<String>) -> SceneError {
     SceneError { message: message.into() }
 }
 
-/// Reads a scene file. Relative mesh paths become relative to the scene file's folder; where a mesh is missing, its fallback
-/// takes its place.
+/// Reads a scene file. Relative mesh paths become relative to the scene file's folder; where a mesh is
+/// missing, its fallback takes its place.
 ///
 /// # Errors
-/// [`SceneError`] for files that cannot be read, are not TOML, have unknown fields, or hold values out of range.
+/// [`SceneError`] for files that cannot be read, are not TOML, have unknown fields, or hold values out of
+/// range.
 pub fn load_scene(path: &Path) -> Result<Scene, SceneError> {
     let shown = path.display();
     let meta = fs::metadata(path)

@@ -1,30 +1,11 @@
 //! Undo and redo: what the world was before each change.
 //!
-//! A fracture or an import keeps a snapshot of all bodies (their octrees are shared, not copied); a slider keeps the tuned
-//! values only, so that undoing it does not move the bodies back.
+//! A fracture or an import keeps the [`Moment`] before it; a slider keeps the tuned values only, so that
+//! undoing it does not move the bodies back.
 
-use crate::bodies::Body;
+use std::sync::Arc;
 
-use super::{
-    Tuning,
-    sandbox::{BodyInfo, ObjectInfo},
-};
-
-/// All bodies at one moment.
-#[derive(Clone)]
-pub struct Snapshot {
-    pub(super) bodies: Vec<(Body, BodyInfo)>,
-    pub(super) objects: Vec<ObjectInfo>,
-    pub(super) scene: super::Scene,
-    pub(super) time: f64,
-    pub(super) next_event: usize,
-    /// With the object that each is of.
-    pub(super) projectiles: Vec<(crate::bodies::BodyDef, usize)>,
-    /// Of the world, for undoing an open.
-    pub(super) settings: crate::bodies::WorldSettings,
-    /// The first moment of the scene that was open.
-    pub(super) first: Option<std::sync::Arc<Snapshot>>,
-}
+use super::{Moment, Tuning};
 
 /// One undoable step.
 pub(super) struct Step {
@@ -33,7 +14,7 @@ pub(super) struct Step {
     /// The tuned values before it.
     pub tuning: Tuning,
     /// The bodies before it, where it changed them.
-    pub world: Option<Snapshot>,
+    pub world: Option<Moment>,
 }
 
 /// Steps that can be undone and done again.
@@ -41,12 +22,46 @@ pub(super) struct Step {
 pub struct History {
     done: Vec<Step>,
     undone: Vec<Step>,
+    /// The change that goes on: what it does next is no step of its own.
+    gesture: Option<&'static str>,
+    /// The first moment of the open scene.
+    first: Option<Arc<Moment>>,
 }
 
 /// Steps kept.
 const MOST: usize = 100;
 
 impl History {
+    /// The first moment of the open scene.
+    pub(super) fn first(&self) -> Option<&Arc<Moment>> {
+        self.first.as_ref()
+    }
+
+    /// Another scene is open.
+    pub(super) fn set_first(&mut self, first: Arc<Moment>) {
+        self.first = Some(first);
+    }
+
+    /// A value is about to change from what `tuning` has. Calls with one `gesture` until
+    /// [`History::end_gesture`] are one step.
+    pub(super) fn change(&mut self, gesture: &'static str, tuning: &Tuning) {
+        if self.gesture != Some(gesture) {
+            self.push(Step { label: gesture.into(), tuning: tuning.clone(), world: None });
+            self.gesture = Some(gesture);
+        }
+    }
+
+    /// The mouse button was released, or something else changed the values.
+    pub(super) fn end_gesture(&mut self) {
+        self.gesture = None;
+    }
+
+    /// Whether a value is being changed by hand.
+    pub(super) fn is_changing(&self) -> bool {
+        self.gesture.is_some()
+    }
+
+    /// Keeps a step.
     pub(super) fn push(&mut self, step: Step) {
         self.undone.clear();
         self.done.push(step);
@@ -62,6 +77,7 @@ impl History {
         Some(step)
     }
 
+    /// Does the last step again that was taken back.
     pub(super) fn redo(&mut self, current: impl FnOnce(&Step) -> Step) -> Option<Step> {
         let step = self.undone.pop()?;
         self.done.push(current(&step));
@@ -113,6 +129,22 @@ mod tests {
         history.undo(|s| step(&s.label, 3));
         history.push(step("c", 4));
         assert_eq!(history.redo_label(), None, "a new step forgets what was undone");
+    }
+
+    #[test]
+    fn a_gesture_is_one_step() {
+        let mut history = History::default();
+        let mut tuning = Tuning::default();
+        for seeds in [10, 11, 12] {
+            tuning.fracture.seeds = seeds;
+            history.change("seeds", &tuning);
+        }
+        history.change("radius", &tuning);
+        assert!(history.is_changing());
+        history.end_gesture();
+        history.change("radius", &tuning);
+        assert_eq!(history.done.len(), 3);
+        assert_eq!(history.done[0].tuning.fracture.seeds, 10, "back to before the first change");
     }
 
     #[test]

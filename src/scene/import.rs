@@ -40,7 +40,7 @@ impl ReadScene {
     /// The name of the first file that cannot be used, and why.
     pub fn read(scene: Scene, mut warn: impl FnMut(&str, &str)) -> Result<Self, (String, ImportError)> {
         let mut meshes = ReadMeshes::new();
-        let files: BTreeSet<&String> = scene.objects().map(|body| &body.file).collect();
+        let files: BTreeSet<&String> = scene.all_bodies().map(|body| &body.file).collect();
         for file in files {
             let mesh = read(file).map_err(|error| (file.clone(), error))?;
             mesh.warnings.iter().for_each(|warning| warn(file, warning));

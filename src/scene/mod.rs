@@ -1,20 +1,29 @@
 //! The document that everything else can be rebuilt from, and the engine that plays it.
 //!
-//! In: scene files and mesh files. Out: a [`Sandbox`], which both the window and the commands drive. Nothing in here knows a
-//! window or a panel.
+//! In: scene files and mesh files. Out: a [`Sandbox`], which both the window and the commands drive. Nothing
+//! in here knows a window or a panel.
 
 mod break_log;
 pub mod breaking;
+mod description;
 mod document;
+mod error;
 mod exporting;
 mod file;
 mod history;
 mod import;
+mod jobs;
+mod looking;
+mod moment;
 pub mod overlays;
+mod pinned;
+mod placement;
 mod preview;
 mod sandbox;
 mod seeds_file;
+mod stage;
 mod timeline;
+mod touching;
 mod tuning;
 
 pub use crate::{
@@ -23,18 +32,21 @@ pub use crate::{
 };
 pub use break_log::{BreakLog, BreakRecord, Origin};
 pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
-pub use document::{Event, Pinned, Scene, SceneBody, ScenePair, SceneView};
+pub use description::{Event, Pinned, Scene, SceneBody, ScenePair, SceneView};
+pub use document::ObjectInfo;
+pub use error::SandboxError;
 pub use exporting::{ExportJob, ExportOrder, ExportPlan, Exported};
 pub use file::{
     SceneError, autosave_path, earlier_path, load_scene, parse_scene, save_scene, write_atomically,
 };
-pub use history::{History, Snapshot};
+pub use history::History;
 pub use import::{ImportJob, ReadMeshes, ReadScene};
-
-pub use preview::{Aim, LevelControl, Pin, PreviewMode, PreviewReport};
-pub use sandbox::{
-    Arrived, BodyInfo, LabelReport, LookingReport, ObjectInfo, Sandbox, SandboxError, ScenePick, Subject,
-};
+pub use looking::{LabelReport, LookingReport, Subject};
+pub use moment::Moment;
+pub use pinned::Pin;
+pub use preview::{LevelControl, PreviewMode, PreviewReport};
+pub use sandbox::{Arrived, Sandbox};
 pub use seeds_file::read_seeds;
+pub use stage::{Aim, BodyInfo, ScenePick};
 pub use timeline::Timeline;
 pub use tuning::{InsideView, LabelView, Missile, Throw, Touching, Tuning, ViewTuning};

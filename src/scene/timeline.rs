@@ -1,19 +1,19 @@
 //! The past of a scene: states at recorded steps, in bounded memory, to be shown again.
 //!
-//! In: the bodies after each step. Out: any recorded state. Poses and velocities are kept for each recorded step; what the
-//! bodies are is kept once for as long as the same ones live. When the memory is full every second state goes and half as
-//! many are recorded from then on, so that the whole past stays, less finely.
+//! In: the bodies after each step. Out: any recorded state. Poses and velocities are kept for each recorded
+//! step; what the bodies are is kept once for as long as the same ones live. When the memory is full every
+//! second state goes and half as many are recorded from then on, so that the whole past stays, less finely.
 
 use crate::bodies::{Body, BodyId, BodyState};
 
-use super::Snapshot;
+use super::Moment;
 
 /// Bytes of states above which they are thinned out.
 const BUDGET: usize = 64 << 20;
 
 /// As long as the same bodies live.
 struct Epoch {
-    snapshot: Snapshot,
+    moment: Moment,
     /// What the bodies are called now; showing another epoch renames them.
     ids: Vec<BodyId>,
 }
@@ -35,7 +35,7 @@ impl Frame {
 /// What has to be put back.
 pub(super) struct Wanted<'a> {
     /// Other bodies than live now.
-    pub snapshot: Option<&'a Snapshot>,
+    pub moment: Option<&'a Moment>,
     /// Their states, and who sleeps.
     pub states: &'a [(BodyState, bool)],
     pub time: f64,
@@ -90,13 +90,13 @@ impl Timeline {
         *self = Self::default();
     }
 
-    /// Keeps the state of `bodies`; `snapshot` is asked for where other bodies live than before. What was recorded after the
-    /// state that is shown is forgotten: time goes on from there.
+    /// Keeps the state of `bodies`; `moment` is asked for where other bodies live than before. What was
+    /// recorded after the state that is shown is forgotten: time goes on from there.
     pub(super) fn record(
         &mut self,
         (time, next_event): (f64, usize),
         bodies: &[Body],
-        snapshot: impl FnOnce() -> Snapshot,
+        moment: impl FnOnce() -> Moment,
     ) {
         self.cut();
         let step = self.steps;
@@ -108,7 +108,7 @@ impl Timeline {
         }
         if changed {
             let ids = bodies.iter().map(|b| b.id).collect();
-            self.epochs.push(Epoch { snapshot: snapshot(), ids });
+            self.epochs.push(Epoch { moment: moment(), ids });
         }
         let states = bodies.iter().map(|b| (b.state, b.asleep)).collect();
         let frame = Frame { time, next_event, epoch: self.epochs.len() - 1, states };
@@ -175,14 +175,14 @@ impl Timeline {
         true
     }
 
-    /// What has to be put back to show `frame`: the snapshot where other bodies live now, and the states. Call
+    /// What has to be put back to show `frame`: the moment where other bodies live now, and the states. Call
     /// [`Timeline::shown`] afterwards.
     pub(super) fn wanted(&self, frame: usize, now: &[Body]) -> Option<Wanted<'_>> {
         let frame = self.frames.get(frame)?;
         let epoch = self.epochs.get(frame.epoch)?;
         let same = epoch.ids.iter().copied().eq(now.iter().map(|b| b.id));
         Some(Wanted {
-            snapshot: (!same).then_some(&epoch.snapshot),
+            moment: (!same).then_some(&epoch.moment),
             states: &frame.states,
             time: frame.time,
             next_event: frame.next_event,
@@ -205,7 +205,6 @@ mod tests {
     use super::*;
     use crate::{
         bodies::{BodyDef, Family, World, WorldSettings},
-        scene::Scene,
         shape::{Look, Octree, Shape},
         svo::{Forest, Grid},
     };
@@ -232,26 +231,13 @@ mod tests {
         world
     }
 
-    fn snapshot() -> Snapshot {
-        Snapshot {
-            bodies: Vec::new(),
-            objects: Vec::new(),
-            scene: Scene::default(),
-            time: 0.0,
-            next_event: 0,
-            projectiles: Vec::new(),
-            settings: WorldSettings::default(),
-            first: None,
-        }
-    }
-
     #[test]
     fn memory_is_bounded_and_the_whole_past_stays() {
         let mut world = world(2000);
         let mut timeline = Timeline::default();
         for step in 0..3000 {
             world.bodies[0].state.position.x = f64::from(step);
-            timeline.record((f64::from(step), 0), &world.bodies, snapshot);
+            timeline.record((f64::from(step), 0), &world.bodies, Moment::default);
             assert!(timeline.bytes() <= BUDGET);
         }
         println!("{} of 3000 states, {} MiB", timeline.len(), timeline.bytes() >> 20);
@@ -273,24 +259,24 @@ mod tests {
         let world = world(3);
         let mut timeline = Timeline::default();
         for step in 0..10 {
-            timeline.record((f64::from(step), 0), &world.bodies, snapshot);
+            timeline.record((f64::from(step), 0), &world.bodies, Moment::default);
         }
         assert!(timeline.wanted(10, &world.bodies).is_none());
         timeline.shown(4, &world.bodies);
         assert_eq!((timeline.cursor(), timeline.len()), (4, 10));
-        timeline.record((4.5, 0), &world.bodies, snapshot);
+        timeline.record((4.5, 0), &world.bodies, Moment::default);
         assert_eq!((timeline.cursor(), timeline.len(), timeline.time(5)), (5, 6, Some(4.5)));
     }
 
     #[test]
-    fn other_bodies_need_their_snapshot() {
+    fn other_bodies_need_their_moment() {
         let (few, many) = (world(2), world(5));
         let mut timeline = Timeline::default();
-        timeline.record((0.0, 0), &few.bodies, snapshot);
-        timeline.record((1.0, 1), &few.bodies, || panic!("the same bodies need no snapshot"));
-        timeline.record((2.0, 2), &many.bodies, snapshot);
-        assert!(timeline.wanted(1, &few.bodies).unwrap().snapshot.is_none());
-        assert!(timeline.wanted(1, &many.bodies).unwrap().snapshot.is_some());
+        timeline.record((0.0, 0), &few.bodies, Moment::default);
+        timeline.record((1.0, 1), &few.bodies, || panic!("the same bodies need no moment"));
+        timeline.record((2.0, 2), &many.bodies, Moment::default);
+        assert!(timeline.wanted(1, &few.bodies).unwrap().moment.is_none());
+        assert!(timeline.wanted(1, &many.bodies).unwrap().moment.is_some());
         let last = timeline.wanted(2, &many.bodies).unwrap();
         assert_eq!((last.states.len(), last.next_event), (5, 2));
         assert!(timeline.shrink() && !timeline.shrink());

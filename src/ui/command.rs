@@ -77,7 +77,8 @@ pub enum Command {
     Hit([f32; 2]),
     /// Choose what a click does; the hammer takes a pinned impact away.
     Tool(Tool),
-    /// Let the cell here in the picture (0..1) stay with the body, or break off again; pins an impact first where there is none.
+    /// Let the cell here in the picture (0..1) stay with the body, or break off again; pins an impact first
+    /// where there is none.
     ToggleKept([f32; 2]),
     /// Let every cell of the pinned impact break off.
     KeepNone,

@@ -74,8 +74,8 @@ const RADIUS_NAMES: [&str; 8] =
 /// Radius of a handle, points, and of where the mouse catches it.
 const KNOB: f32 = 5.5;
 const CATCH: f32 = 10.0;
-/// Direction of the first sphere's handle, and the turn from one to the next, radians: up and to the right, spread so that handles
-/// of like spheres do not hide each other.
+/// Direction of the first sphere's handle, and the turn from one to the next, radians: up and to the right,
+/// spread so that handles of like spheres do not hide each other.
 const FIRST_ANGLE: f32 = -0.75;
 const NEXT_ANGLE: f32 = 0.42;
 
@@ -122,7 +122,8 @@ fn circle(painter: &egui::Painter, centre: Pos2, radius: f32, strength: f32) {
     painter.circle_stroke(centre, radius.min(4000.0), Stroke::new(1.1, theme::GOLD.gamma_multiply(strength)));
 }
 
-/// The pinned impact: the point and every radius can be dragged. After the picture's own response, so that the handles lie above it.
+/// The pinned impact: the point and every radius can be dragged. After the picture's own response, so that
+/// the handles lie above it.
 pub(super) fn pinned(ui: &egui::Ui, input: &UiInput<'_>, rect: Rect, out: &mut UiOutput) {
     let (Some(pin), Some(sandbox)) = (input.pin, input.sandbox) else {
         return;

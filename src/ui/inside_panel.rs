@@ -1,4 +1,5 @@
-//! The inside of a fracture, to look at: what is drawn over the picture, and the published labelling step by step.
+//! The inside of a fracture, to look at: what is drawn over the picture, and the published labelling step by
+//! step.
 
 use super::{
     UiInput, UiOutput, theme, tune,

@@ -1,7 +1,7 @@
 //! The panels: they read the sandbox and push [`Command`]s; none touches the GPU or waits for anything.
 //!
-//! In: [`UiInput`], a borrowed view of everything that is shown. Out: [`UiOutput`], the commands and the rectangles of named
-//! widgets (which the state file publishes, so that a test can aim at them).
+//! In: [`UiInput`], a borrowed view of everything that is shown. Out: [`UiOutput`], the commands and the
+//! rectangles of named widgets (which the state file publishes, so that a test can aim at them).
 
 mod axes;
 mod command;

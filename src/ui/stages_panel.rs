@@ -1,4 +1,5 @@
-//! Where the time goes: stages of the last fracture, step and picture, with counts and the conservation badge.
+//! Where the time goes: stages of the last fracture, step and picture, with counts and the conservation
+//! badge.
 
 use super::{
     UiInput, UiOutput, theme,

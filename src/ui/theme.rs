@@ -24,8 +24,8 @@ const FIELD: Color32 = Color32::from_rgb(17, 18, 20);
 const BUTTON: Color32 = Color32::from_rgb(46, 48, 53);
 const EDGE: Color32 = Color32::from_rgb(56, 58, 63);
 
-/// What the window is cleared to, sRGB bytes: the side panels' colour, so that they need not be filled, which a
-/// software adapter takes long for.
+/// What the window is cleared to, sRGB bytes: the side panels' colour, so that they need not be filled, which
+/// a software adapter takes long for.
 pub const CLEAR: [u8; 3] = [27, 28, 31];
 
 /// Frame of the side panels.

@@ -8,7 +8,7 @@ use kintsugi::{
     fracture::{
         Surface,
         crack::{
-            NoiseWords,
+            CrackUniform,
             reference::{CrackReference, LeafPlane},
         },
     },
@@ -103,7 +103,7 @@ pub fn planes(bed: &Bed, got: &Outcome) -> Result<(), String> {
         Surface::Rough => {
             let transition =
                 bed.recipe.crack.transition(bed.level, bed.recipe.surface).map_err(|e| e.to_string())?;
-            let words = NoiseWords::new(&bed.recipe.crack, bed.recipe.rng, transition);
+            let words = CrackUniform::new(&bed.recipe.crack, bed.recipe.rng, transition);
             some.map_init(
                 || CrackReference::new(&bed.pattern, words, bed.level),
                 |cracks, copies| copies.iter().find_map(|copy| facet(cracks, copy)),

@@ -1,5 +1,5 @@
-// Domaradzki & Martyn 2016, sec. 4.4, on the boundary voxels only: which cells own a point in or near each of them. Nothing is
-// copied and nothing read back, so a preview can follow the pointer.
+// Domaradzki & Martyn 2016, sec. 4.4, on the boundary voxels only: which cells own a point in or near each of them.
+// Nothing is copied and nothing read back, so a preview can follow the pointer.
 // One thread takes one boundary voxel and asks every seed.
 //#include shared/thread
 //#include shared/seams

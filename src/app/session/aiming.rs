@@ -1,18 +1,40 @@
-//! The two tools and what they aim at: the hammer's hover and click, the pinned impact and its handles, the preview of both.
+//! The two tools and what they aim at: the hammer's hover and click, the pinned impact and its handles, the
+//! preview of both.
 
 use super::Session;
 use crate::{
+    bodies::BodyId,
     scene::{Aim, PreviewMode, ScenePick},
     ui::{Command, Hover, NoticeKind, PinView, Tool},
 };
 
-/// The tool, and what the pictures showed. The pinned impact is part of what is tuned, so that undo covers it.
+/// The tool, what the pointer is over, and what the pictures showed. The pinned impact is part of what is
+/// tuned, so that undo covers it.
 #[derive(Default)]
 pub(super) struct Aiming {
     /// What a click does.
-    pub tool: Tool,
-    /// Numbers of bodies that the pictures showed, each time that it changed; for tests that look from outside.
-    pub counts: Vec<usize>,
+    tool: Tool,
+    /// Where the pointer is in the picture (0..1).
+    pointer: Option<[f32; 2]>,
+    /// What it is over.
+    pick: Option<ScenePick>,
+    /// The same as it is drawn.
+    hover: Option<Hover>,
+    /// Numbers of bodies that the pictures showed, each time that it changed; for tests that look from
+    /// outside.
+    counts: Vec<usize>,
+}
+
+impl Aiming {
+    /// The pointer moves, or leaves the picture.
+    pub fn point_at(&mut self, at: Option<[f32; 2]>) {
+        self.pointer = at;
+    }
+
+    /// The body under the pointer.
+    pub fn picked(&self) -> Option<BodyId> {
+        self.pick.map(|pick| pick.body)
+    }
 }
 
 /// Changes in the number of bodies that are kept.
@@ -22,6 +44,11 @@ impl Session {
     /// The chosen tool.
     pub fn tool(&self) -> Tool {
         self.aiming.tool
+    }
+
+    /// What the pointer is over.
+    pub fn hover(&self) -> Option<Hover> {
+        self.aiming.hover
     }
 
     /// Numbers of bodies that the last pictures showed.
@@ -150,8 +177,8 @@ impl Session {
 
     /// Finds what the pointer is over, and aims at it unless an impact is pinned.
     pub(super) fn update_aim(&mut self) {
-        (self.pick, self.hover) = (None, None);
-        let found = self.pointer.and_then(|at| self.pick_through(at));
+        (self.aiming.pick, self.aiming.hover) = (None, None);
+        let found = self.aiming.pointer.and_then(|at| self.pick_through(at));
         let playing = self.playing();
         let Some(sandbox) = &mut self.sandbox else {
             return;
@@ -159,10 +186,10 @@ impl Session {
         let pinned = sandbox.tuning().pin.as_ref().map(|pin| pin.aim);
         let mut aim = pinned;
         if let Some((pick, direction)) = found {
-            self.pick = Some(pick);
+            self.aiming.pick = Some(pick);
             let longest = sandbox.longest_side(pick.body).unwrap_or(1.0) as f32;
             let shown = self.camera.eye() + direction * pick.distance as f32;
-            self.hover = Some(Hover { point: shown, longest_side: longest });
+            self.aiming.hover = Some(Hover { point: shown, longest_side: longest });
             // What flies past under the pointer is not aimed at.
             let aims = matches!(self.aiming.tool, Tool::Hammer | Tool::Impact);
             if aim.is_none() && aims && (!playing || sandbox.is_at_rest(pick.body)) {
@@ -173,7 +200,7 @@ impl Session {
         sandbox.set_aim(aim);
         let updated = sandbox.update_preview();
         let painting = self.aiming.tool == Tool::Keep && !sandbox.is_breaking();
-        let ray = self.pointer.filter(|_| painting).map(|[x, y]| self.camera.ray(x, y, self.aspect));
+        let ray = self.aiming.pointer.filter(|_| painting).map(|[x, y]| self.camera.ray(x, y, self.aspect));
         let cell = ray.and_then(|(origin, direction)| sandbox.cell_at(origin, direction));
         sandbox.hover_cell(cell);
         if let Err(error) = updated {

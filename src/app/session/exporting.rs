@@ -3,8 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Purpose, Session};
+use super::Session;
 use crate::{
+    app::dialogs::Purpose,
     export::ExportError,
     scene::{ExportJob, ExportOrder, ExportPlan, Exported, Sandbox},
     ui::{ExportView, NoticeKind},
@@ -126,7 +127,7 @@ impl Session {
             order: &self.exporting.order,
             pieces: self.exporting.order.bodies(sandbox).count(),
             taken: self.exporting.taken,
-            choosing: self.dialog.as_ref().is_some_and(|dialog| dialog.purpose == Purpose::ExportFolder),
+            choosing: self.saving.is_asking_for(Purpose::ExportFolder),
             job: self.exporting.job.as_ref().map(|job| (job.label.as_str(), job.progress.get())),
             last: self.exporting.last.as_ref(),
         })

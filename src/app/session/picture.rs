@@ -1,110 +1,193 @@
-//! F12: the picture as it is on the screen, to a PNG file.
+//! The picture in the middle: drawn where anything has changed, coarser while something moves, refined while
+//! nothing does.
 
-use std::{path::PathBuf, sync::mpsc};
+use std::time::{Duration, Instant};
 
 use super::Session;
 use crate::{
-    gpu::{Gpu, GpuError},
+    app::resolution::{Pace, REFINEMENTS, Resolution},
+    gpu::Gpu,
+    render::{Camera, FrameInput, RenderOptions},
+    scene::{Sandbox, ViewTuning},
     ui::NoticeKind,
 };
 
-/// Pictures on their way to the disk, each with what is to be said in the end.
-pub(super) type Writing = Vec<mpsc::Receiver<Result<String, String>>>;
+/// After this long without motion the picture is refined.
+const STILL_AFTER: Duration = Duration::from_millis(220);
+
+/// The last picture, and how the next one is made.
+pub(super) struct Picture {
+    view: Option<wgpu::TextureView>,
+    drawn: Option<Drawn>,
+    /// Rays, pixels.
+    size: [u32; 2],
+    /// Pictures added up since the last motion.
+    refined: u32,
+    moved_at: Instant,
+    resolution: Resolution,
+}
+
+/// What the last picture showed.
+#[derive(Clone, Copy, PartialEq)]
+struct Drawn {
+    revision: u64,
+    camera: Camera,
+    full: [u32; 2],
+    selected: Option<crate::bodies::BodyId>,
+    preview: u64,
+    inside: u64,
+}
+
+impl Default for Picture {
+    fn default() -> Self {
+        Self {
+            view: None,
+            drawn: None,
+            size: [0, 0],
+            refined: 0,
+            moved_at: Instant::now(),
+            resolution: Resolution::default(),
+        }
+    }
+}
+
+impl Picture {
+    /// The last picture.
+    pub fn view(&self) -> Option<&wgpu::TextureView> {
+        self.view.as_ref()
+    }
+
+    /// Its size, pixels.
+    pub fn size(&self) -> [u32; 2] {
+        self.size
+    }
+
+    /// Pictures added up since the last motion.
+    pub fn refined(&self) -> u32 {
+        self.refined
+    }
+
+    /// The device is another one: nothing is drawn on it yet.
+    pub fn forget(&mut self) {
+        (self.drawn, self.view) = (None, None);
+    }
+}
 
 impl Session {
-    /// Says what became of pictures that were being written.
-    pub(super) fn tell_pictures(&mut self) {
-        let mut done = Vec::new();
-        self.writing.retain(|receiver| match receiver.try_recv() {
-            Ok(result) => {
-                done.push(result);
+    /// The last picture.
+    pub fn view(&self) -> Option<&wgpu::TextureView> {
+        self.picture.view()
+    }
+
+    /// Size of the last picture, pixels.
+    pub fn picture_size(&self) -> [u32; 2] {
+        self.picture.size()
+    }
+
+    /// Pictures added up since the last motion.
+    pub fn refined(&self) -> u32 {
+        self.picture.refined()
+    }
+
+    /// Whether the next picture must come without waiting for the user.
+    pub fn wants_frames(&self) -> bool {
+        let moving = self.playing() && self.sandbox.as_ref().is_some_and(Sandbox::has_motion);
+        let refining = self.sandbox.as_ref().is_some_and(Sandbox::is_refining_preview);
+        moving || (self.picture.refined < REFINEMENTS && !refining)
+    }
+
+    /// Draws the picture for a viewport of `full` pixels where anything changed; `true` when there is a new
+    /// one.
+    pub fn draw(&mut self, gpu: &Gpu, full: [u32; 2]) -> bool {
+        self.aspect = full[0].max(1) as f32 / full[1].max(1) as f32;
+        self.update_aim();
+        self.times.begin();
+        let playing = self.playing();
+        let view = self.sandbox.as_ref().map_or_else(ViewTuning::default, |s| s.tuning().view);
+        let recomputed = self.sandbox.as_ref().map_or(0, |s| s.preview().recomputed);
+        let (tuned, target_fps) = self.times.wanted_fps(recomputed, view.target_fps);
+        let (Some(sandbox), Some(renderer)) = (&self.sandbox, &mut self.renderer) else {
+            return false;
+        };
+        let selected = if sandbox.bodies().len() > 1 { self.aiming.picked() } else { None };
+        let preview = sandbox.preview().revision;
+        let (revision, inside) = (sandbox.revision(), sandbox.looking_revision());
+        let now = Drawn { revision, camera: self.camera, full, selected, preview, inside };
+        // A fracture and the picture share one queue: on a software adapter every picture drawn meanwhile
+        // delays each of the fracture's readbacks (a break of 0.15 s took 3 s), so only a moving camera is
+        // served.
+        let looks_the_same =
+            self.picture.drawn.as_ref().is_some_and(|d| d.camera == now.camera && d.full == now.full);
+        if sandbox.is_breaking() && looks_the_same {
+            return false;
+        }
+        let moved = self.picture.drawn != Some(now);
+        let moving = playing && sandbox.has_motion();
+        if moved {
+            self.picture.moved_at = Instant::now();
+        }
+        if sandbox.is_refining_preview() && !moved && !moving {
+            return false;
+        }
+        let still = !moved && !moving && self.picture.moved_at.elapsed() > STILL_AFTER;
+        if !moved && (!still || self.picture.refined >= REFINEMENTS) {
+            return false;
+        }
+        let pace = match (still, tuned) {
+            (true, _) => Pace::Still,
+            (false, true) => Pace::Tuned,
+            (false, false) => Pace::Moving,
+        };
+        let size = self.picture.resolution.choose(full, target_fps, view.sharpness, pace);
+        if moved || size != self.picture.size {
+            self.picture.refined = 0;
+        }
+        let arena = sandbox.arena().read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut bodies = sandbox.shown_bodies(selected);
+        if view.inside.only && sandbox.inside_overlay().is_some() {
+            bodies.clear();
+        }
+        let floor = sandbox.settings().floor.filter(|_| view.floor).map(|y| y as f32);
+        let options = RenderOptions {
+            color_by: view.color_by,
+            floor,
+            accumulated: self.picture.refined,
+            ..RenderOptions::default()
+        };
+        let seams = sandbox.body_seams();
+        let (camera, overlay) = (self.camera, sandbox.inside_overlay());
+        let input = FrameInput { arena: &arena, bodies: &bodies, camera, options, size, seams, overlay };
+        let start = Instant::now();
+        let drawn = renderer.draw(gpu, &input);
+        drop(arena);
+        match drawn {
+            Ok(picture) => {
+                let ms = self.time_of_picture(gpu, start);
+                self.picture.resolution.measured(size, ms);
+                self.times.picture_took(ms);
+                (self.picture.size, self.picture.drawn, self.picture.view) = (size, Some(now), Some(picture));
+                self.picture.refined += 1;
+                self.count_bodies();
+                true
+            }
+            Err(error) => {
+                self.picture.refined = REFINEMENTS;
+                self.picture.drawn = Some(now);
+                self.say(NoticeKind::Error, error.to_string());
                 false
             }
-            Err(error) => error == mpsc::TryRecvError::Empty,
-        });
-        for result in done {
-            match result {
-                Ok(text) => self.say(NoticeKind::Remark, text),
-                Err(text) => self.say(NoticeKind::Error, text),
-            }
         }
     }
 
-    pub(super) fn write_picture(&mut self) {
-        let Some(view) = &self.view else {
-            return;
-        };
-        let Some(path) = free_name() else {
-            self.say(NoticeKind::Error, "no free file name for a picture in this folder");
-            return;
-        };
-        let pixels = self.gpu.as_ref().map(|gpu| read_back(gpu, view));
-        match pixels {
-            Some(Ok((size, rgba))) => {
-                let (sender, receiver) = mpsc::channel();
-                std::thread::spawn(move || {
-                    let written = image::save_buffer(&path, &rgba, size[0], size[1], image::ColorType::Rgba8);
-                    let shown = path.display();
-                    let told = written.map(|()| format!("Picture: {shown}")).map_err(|error| {
-                        format!(
-                            "cannot write {shown}: {error}; start Kintsugi in a folder that you may write to"
-                        )
-                    });
-                    // The receiver only disappears when the window has closed.
-                    let _ = sender.send(told);
-                });
-                self.writing.push(receiver);
-            }
-            Some(Err(error)) => self.say(NoticeKind::Error, error.to_string()),
-            None => {}
+    /// A software adapter works on this machine's processor: waiting for it measures it, and keeps its queue
+    /// short.
+    fn time_of_picture(&self, gpu: &Gpu, start: Instant) -> f64 {
+        if gpu.is_software() {
+            // A failed wait shows up as a lost device in the next frame.
+            let _ = gpu.device.poll(wgpu::PollType::wait_indefinitely());
+            return start.elapsed().as_secs_f64() * 1000.0;
         }
+        let timed: f64 = self.renderer.as_ref().map_or(0.0, |r| r.timings().iter().map(|t| t.ms).sum());
+        if timed > 0.0 { timed } else { start.elapsed().as_secs_f64() * 1000.0 }
     }
-}
-
-/// `kintsugi-1.png` and so on: the first name that is free here.
-fn free_name() -> Option<PathBuf> {
-    let folder = std::env::current_dir().ok()?;
-    (1..10_000).map(|i| folder.join(format!("kintsugi-{i}.png"))).find(|p| !p.exists())
-}
-
-/// The pixels of a picture, RGBA8 from the top.
-fn read_back(gpu: &Gpu, view: &wgpu::TextureView) -> Result<([u32; 2], Vec<u8>), GpuError> {
-    let texture = view.texture();
-    let (width, height) = (texture.width(), texture.height());
-    let row = (width * 4).next_multiple_of(256);
-    let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {
-        label: Some("picture readback"),
-        size: u64::from(row) * u64::from(height),
-        usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-        mapped_at_creation: false,
-    });
-    let mut encoder = gpu
-        .device
-        .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("picture readback") });
-    encoder.copy_texture_to_buffer(
-        texture.as_image_copy(),
-        wgpu::TexelCopyBufferInfo {
-            buffer: &buffer,
-            layout: wgpu::TexelCopyBufferLayout {
-                offset: 0,
-                bytes_per_row: Some(row),
-                rows_per_image: Some(height),
-            },
-        },
-        texture.size(),
-    );
-    gpu.queue.submit([encoder.finish()]);
-    let (sender, receiver) = mpsc::channel();
-    buffer.slice(..).map_async(wgpu::MapMode::Read, move |result| {
-        // The receiver only disappears when the caller gave up.
-        let _ = sender.send(result);
-    });
-    gpu.device.poll(wgpu::PollType::wait_indefinitely()).map_err(|e| GpuError::Driver(e.to_string()))?;
-    match receiver.recv() {
-        Ok(Ok(())) => {}
-        _ => return Err(GpuError::Driver("the picture could not be read back".into())),
-    }
-    let mapped = buffer.slice(..).get_mapped_range().map_err(|e| GpuError::Driver(e.to_string()))?;
-    let rgba = mapped.chunks(row as usize).flat_map(|r| &r[..(width * 4) as usize]).copied().collect();
-    Ok(([width, height], rgba))
 }

@@ -1,63 +1,99 @@
-//! Time in the window: steps that follow the clock, slow motion, the recorded past; and the hand that drags or throws.
+//! Time in the window: steps that follow the clock, slow motion, the recorded past; and the hand that drags
+//! or throws.
 
 use std::time::Instant;
 
-use super::{STEP_BUDGET, STEP_SHARE, Session};
+use super::Session;
 use crate::{
     app::clock::{Clock, Time},
     ui::{Command, HoldView, NoticeKind},
 };
 
-/// What the hand holds.
-#[derive(Default)]
-pub(super) struct Hand {
-    /// How far along the view the point is that it moves, m.
+/// How time runs, and the hand.
+pub(super) struct Playing {
+    clock: Clock,
+    last_advance: Option<Instant>,
+    /// Simulated seconds in a real second, lately.
+    pace: f64,
+    /// How far along the view the point is that the hand moves, m.
     depth: Option<f32>,
 }
 
+impl Default for Playing {
+    fn default() -> Self {
+        Self { clock: Clock::new(Time::Realtime), last_advance: None, pace: 1.0, depth: None }
+    }
+}
+
+impl Playing {
+    /// Another scene is open: nothing is to be caught up.
+    pub fn begin_anew(&mut self) {
+        self.clock.forget();
+        self.last_advance = None;
+    }
+
+    /// Something else took long: real time that passed meanwhile does not count.
+    pub fn take_a_breath(&mut self) {
+        self.last_advance = None;
+    }
+}
+
 impl Session {
+    /// Whether time runs.
+    pub fn playing(&self) -> bool {
+        self.playing.clock.time != Time::Paused
+    }
+
+    /// Simulated seconds in a real second, lately.
+    pub fn pace(&self) -> f64 {
+        self.playing.pace
+    }
+
     /// Simulated seconds in a real one.
     pub fn speed(&self) -> f64 {
-        self.clock.speed
+        self.playing.clock.speed
     }
 
     /// Lets time pass.
     pub fn advance(&mut self) {
-        let passed = self.last_advance.replace(Instant::now()).map_or(0.0, |t| t.elapsed().as_secs_f64());
+        let passed =
+            self.playing.last_advance.replace(Instant::now()).map_or(0.0, |t| t.elapsed().as_secs_f64());
         let eye = self.camera.eye().as_dvec3();
         let Some(sandbox) = self.sandbox.as_mut().filter(|s| s.has_motion()) else {
-            self.clock.forget();
+            self.playing.clock.forget();
             return;
         };
         sandbox.set_eye(eye);
-        // While a fracture is on its way the picture waits for it, so that the blow and its effect are one moment.
+        // While a fracture is on its way the picture waits for it, so that the blow and its effect are one
+        // moment.
         if sandbox.is_breaking() {
             return;
         }
         let dt = sandbox.settings().dt;
-        let wanted = self.clock.steps(passed, dt);
-        let budget = STEP_BUDGET.max(STEP_SHARE * 1e-3 * (self.picture_ms + self.rest_ms));
+        let wanted = self.playing.clock.steps(passed, dt);
+        let budget = self.times.step_budget();
         let (start, frozen) = (Instant::now(), sandbox.frozen());
         let mut done = 0;
         for _ in 0..wanted {
             if let Err(error) = sandbox.step() {
-                self.clock.time = Time::Paused;
+                self.playing.clock.time = Time::Paused;
                 self.say(NoticeKind::Error, error.to_string());
                 break;
             }
             done += 1;
             // What broke in this step goes on in pieces, not whole.
             if sandbox.is_breaking() {
-                self.clock.forget();
+                self.playing.clock.forget();
                 break;
             }
             if start.elapsed().as_secs_f64() > budget {
-                self.clock.forget();
+                self.playing.clock.forget();
                 break;
             }
         }
         if passed > 0.0 && self.playing() {
-            self.pace += 0.15 * (f64::from(done) * dt / (passed * self.clock.speed) - self.pace);
+            self.playing.pace +=
+                0.15 * (f64::from(done) * dt / (passed * self.playing.clock.speed) - self.playing.pace);
         }
         self.tell_frozen(frozen);
     }
@@ -77,14 +113,14 @@ impl Session {
     pub(super) fn play(&mut self, command: &Command) {
         match command {
             Command::Play(play) => {
-                let speed = self.clock.speed;
-                self.clock = Clock::new(if *play { Time::Realtime } else { Time::Paused });
-                self.clock.speed = speed;
-                self.last_advance = None;
+                let speed = self.playing.clock.speed;
+                self.playing.clock = Clock::new(if *play { Time::Realtime } else { Time::Paused });
+                self.playing.clock.speed = speed;
+                self.playing.last_advance = None;
             }
-            Command::Speed(speed) => self.clock.speed = speed.clamp(0.001, 1.0),
+            Command::Speed(speed) => self.playing.clock.speed = speed.clamp(0.001, 1.0),
             Command::Step => {
-                self.clock.time = Time::Paused;
+                self.playing.clock.time = Time::Paused;
                 let Some(sandbox) = self.sandbox.as_mut().filter(|s| !s.is_breaking()) else { return };
                 let frozen = sandbox.frozen();
                 if let Err(error) = sandbox.step() {
@@ -93,7 +129,7 @@ impl Session {
                 self.tell_frozen(frozen);
             }
             Command::ShowRecorded(frame) => {
-                self.clock.time = Time::Paused;
+                self.playing.clock.time = Time::Paused;
                 if let Some(sandbox) = &mut self.sandbox {
                     sandbox.show_recorded(*frame);
                 }
@@ -105,18 +141,18 @@ impl Session {
                     sandbox.grab(&pick);
                     let forward = self.camera.axes().forward;
                     let depth = (pick.point.as_vec3() - self.camera.eye()).dot(forward);
-                    self.hand.depth = sandbox.held().map(|_| depth);
+                    self.playing.depth = sandbox.held().map(|_| depth);
                 }
             }
             Command::Drag([x, y]) => {
                 let (origin, direction) = self.camera.ray(*x, *y, self.aspect);
                 let along = direction.dot(self.camera.axes().forward).max(1e-3);
-                if let (Some(depth), Some(sandbox)) = (self.hand.depth, &mut self.sandbox) {
+                if let (Some(depth), Some(sandbox)) = (self.playing.depth, &mut self.sandbox) {
                     sandbox.drag((origin + direction * (depth / along)).as_dvec3());
                 }
             }
             Command::Release => {
-                self.hand.depth = None;
+                self.playing.depth = None;
                 if let Some(sandbox) = &mut self.sandbox {
                     sandbox.release();
                 }

@@ -2,19 +2,68 @@
 
 use std::{
     path::{Path, PathBuf},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
-use super::{AUTOSAVE_EVERY, Answer, Dialog, Purpose, Session};
+use super::Session;
 use crate::{
+    app::dialogs::{Answer, Dialog, Purpose},
     scene::{autosave_path, earlier_path, save_scene},
     ui::NoticeKind,
 };
 
+/// How often an open scene is saved by itself.
+const AUTOSAVE_EVERY: Duration = Duration::from_secs(30);
+
+/// What is still to be saved, and the dialog that asks for a file.
+pub(super) struct Saving {
+    dialog: Option<Dialog>,
+    autosaved: Instant,
+    unsaved: bool,
+    /// Whether the last attempt to save by itself failed, so that it is said once.
+    failed: bool,
+}
+
+impl Default for Saving {
+    fn default() -> Self {
+        Self { dialog: None, autosaved: Instant::now(), unsaved: false, failed: false }
+    }
+}
+
+impl Saving {
+    /// The scene has changed.
+    pub fn changed(&mut self) {
+        self.unsaved = true;
+    }
+
+    /// Whether a dialog is open.
+    pub fn is_asking(&self) -> bool {
+        self.dialog.is_some()
+    }
+
+    /// Whether that dialog is for `purpose`.
+    pub fn is_asking_for(&self, purpose: Purpose) -> bool {
+        self.dialog.as_ref().is_some_and(|dialog| dialog.purpose == purpose)
+    }
+
+    /// The answer of the dialog, which is closed then.
+    pub fn poll_dialog(&mut self) -> Option<(Purpose, Answer)> {
+        let dialog = self.dialog.as_ref()?;
+        let answered = (dialog.purpose, dialog.poll()?);
+        self.dialog = None;
+        Some(answered)
+    }
+
+    /// When to save by itself next.
+    pub fn next_autosave(&self) -> Option<Instant> {
+        self.unsaved.then(|| self.autosaved + AUTOSAVE_EVERY)
+    }
+}
+
 impl Session {
     pub(super) fn ask(&mut self, purpose: Purpose) {
-        if self.dialog.is_none() {
-            self.dialog = Some(Dialog::open(purpose, &self.scene_name()));
+        if !self.saving.is_asking() {
+            self.saving.dialog = Some(Dialog::open(purpose, &self.scene_name()));
         }
     }
 
@@ -58,7 +107,7 @@ impl Session {
         let path = &if named { path.to_path_buf() } else { appended(path, ".toml") };
         match save_scene(path, &sandbox.scene(self.camera)) {
             Ok(()) => {
-                self.unsaved = false;
+                self.saving.unsaved = false;
                 // Else the next window would say that nobody saved it. There may be none.
                 let _ = std::fs::remove_file(autosave_path());
                 self.say(NoticeKind::Remark, format!("Saved {}", path.display()));
@@ -69,20 +118,20 @@ impl Session {
 
     /// Saves what has changed to the autosave file, when it is time or `now`.
     pub fn autosave(&mut self, now: bool) {
-        let wanted = self.unsaved && (now || self.autosaved.elapsed() > AUTOSAVE_EVERY);
+        let wanted = self.saving.unsaved && (now || self.saving.autosaved.elapsed() > AUTOSAVE_EVERY);
         let Some(sandbox) = self.sandbox.as_ref().filter(|s| !s.objects().is_empty() && wanted) else {
             return;
         };
-        self.autosaved = Instant::now();
+        self.saving.autosaved = Instant::now();
         let (path, scene) = (autosave_path(), sandbox.scene(self.camera));
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
         let written = std::fs::create_dir_all(folder)
             .map_err(|e| e.to_string())
             .and_then(|()| save_scene(&path, &scene).map_err(|e| e.to_string()));
         match written {
-            Ok(()) => (self.unsaved, self.autosave_failed) = (false, false),
+            Ok(()) => (self.saving.unsaved, self.saving.failed) = (false, false),
             Err(error) => {
-                if !std::mem::replace(&mut self.autosave_failed, true) {
+                if !std::mem::replace(&mut self.saving.failed, true) {
                     let text =
                         format!("the scene could not be saved by itself: {error}; save it with Ctrl+S");
                     self.say(NoticeKind::Error, text);
@@ -91,14 +140,14 @@ impl Session {
         }
     }
 
-    /// Saves what is open, whether or not it has changed.
-    pub fn keep(&mut self) {
-        self.unsaved = true;
+    /// Saves what is open at once, whether or not it has changed.
+    pub fn save_now(&mut self) {
+        self.saving.changed();
         self.autosave(true);
     }
 
     /// Puts what an earlier window saved by itself where this one does not write, and says that it is there.
-    pub fn keep_earlier(&mut self) {
+    pub fn set_earlier_aside(&mut self) {
         let (from, to) = (autosave_path(), earlier_path());
         // Without a file there is nothing to keep.
         if std::fs::rename(&from, &to).is_ok() {

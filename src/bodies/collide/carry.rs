@@ -1,21 +1,22 @@
 //! Contacts that outlive a step.
 //!
-//! In: a pair and its manifold of an earlier step. Out: whether that manifold still holds, and the same points where the bodies
-//! now are. Points of a pair that has hardly moved against each other are not looked for again but carried along as plane and
-//! point, each fixed to its body. What is found anew jumps by a part of a cell from step to step, and a heap on contacts that
-//! jump trembles for ever; a search also costs far more than carrying. (Persistent manifolds are what engines of polyhedra do;
-//! here the whole manifold of a pair stays or goes.)
+//! In: a pair and its manifold of an earlier step. Out: whether that manifold still holds, and the same
+//! points where the bodies now are. Points of a pair that has hardly moved against each other are not looked
+//! for again but carried along as plane and point, each fixed to its body. What is found anew jumps by a part
+//! of a cell from step to step, and a heap on contacts that jump trembles for ever; a search also costs far
+//! more than carrying. (Persistent manifolds are what engines of polyhedra do; here the whole manifold of a
+//! pair stays or goes.)
 
 use super::{Manifold, Point};
 use crate::bodies::{Body, BodyState};
 use glam::{DQuat, DVec3};
 
-/// A pair is looked at again once a point has moved this far against the other body, cells, or would in the coming step. Twice
-/// this is less than the margin within which contacts are made, so nothing is missed.
+/// A pair is looked at again once a point has moved this far against the other body, cells, or would in the
+/// coming step. Twice this is less than the margin within which contacts are made, so nothing is missed.
 const CARRY_CELLS: f64 = 0.1;
 
-/// How one body of a pair lies to the other: the smaller in the axes of the larger, since that is where turning moves points
-/// least. Floor and walls are larger than any body.
+/// How one body of a pair lies to the other: the smaller in the axes of the larger, since that is where
+/// turning moves points least. Floor and walls are larger than any body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RelativePose {
     position: DVec3,
@@ -65,7 +66,8 @@ fn speed(a: &Body, b: Option<&Body>) -> f64 {
     v.length() + turn.length() * small.def.radius()
 }
 
-/// Whether a manifold that was found when the bodies lay as in `then` still holds in the coming `dt`; `resolution_m` is its own.
+/// Whether a manifold that was found when the bodies lay as in `then` still holds in the coming `dt`;
+/// `resolution_m` is its own.
 #[must_use]
 pub fn holds(resolution_m: f64, then: &RelativePose, a: &Body, b: Option<&Body>, dt: f64) -> bool {
     let radius = b.map_or(f64::MAX, |b| b.def.radius()).min(a.def.radius());

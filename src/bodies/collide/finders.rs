@@ -1,6 +1,7 @@
-//! The table of finders, and which of them looks at a pair: by the setting, and by the kinds of the two shapes.
+//! The table of finders, and which of them looks at a pair: by the setting, and by the kinds of the two
+//! shapes.
 
-use super::{Detail, FindContacts, Manifold, Totals, octree};
+use super::{ContactQuery, Detail, FindContacts, Manifold, Totals, octree};
 use crate::{
     bodies::{
         Body, BodyDef, BodyId,
@@ -12,8 +13,6 @@ use crate::{
     shape::Kind,
 };
 use std::{any::Any, sync::Arc};
-
-use super::ContactQuery;
 
 /// What may touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,6 +33,9 @@ impl Partner {
 
 const OCTREE: Partner = Partner::Shape(Kind::Octree);
 
+/// Makes a finder, with its passes where there is a device.
+pub type MakeFinder = fn(Option<&Gpu>) -> Result<Box<dyn FindContacts>, GpuError>;
+
 /// A way to find contacts, as the table has it.
 pub struct FinderEntry {
     /// The word that scene files and arguments name it by.
@@ -44,8 +46,8 @@ pub struct FinderEntry {
     pub about: &'static str,
     /// Whether it finds contacts between two such; asked in ascending order, so that a plane is the second.
     pub accepts: fn([Partner; 2]) -> bool,
-    /// Makes one for a world, with its passes where there is a device.
-    pub make: fn(Option<&Gpu>) -> Result<Box<dyn FindContacts>, GpuError>,
+    /// Makes one for a world.
+    pub make: MakeFinder,
 }
 
 impl Entry for FinderEntry {
@@ -57,8 +59,8 @@ impl Entry for FinderEntry {
 /// What every build has.
 const BUILT_IN: &[FinderEntry] = &[octree::ENTRY];
 
-/// Who looks at a pair of kinds where the finder that was chosen does not. Pairs that are not here, and that the chosen finder does
-/// not accept, pass through each other.
+/// Who looks at a pair of kinds where the finder that was chosen does not. Pairs that are not here, and that
+/// the chosen finder does not accept, pass through each other.
 const BY_KINDS: &[([Partner; 2], &str)] =
     &[([OCTREE, OCTREE], "octree"), ([OCTREE, Partner::Plane], "octree")];
 
@@ -91,6 +93,12 @@ impl Default for ContactMethod {
 }
 
 impl ContactMethod {
+    /// Whether it is the finder that is chosen where nobody chooses.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// Who looks at a pair of these kinds where this finder was chosen; none where nobody does.
     #[must_use]
     pub fn finder_of(self, mut partners: [Partner; 2]) -> Option<&'static FinderEntry> {
@@ -103,7 +111,8 @@ impl ContactMethod {
     }
 }
 
-/// What a finder knows beside the manifolds of a world, to be given back with them; empty for one that knows nothing.
+/// What a finder knows beside the manifolds of a world, to be given back with them; empty for one that knows
+/// nothing.
 pub type FinderMemory = Option<Arc<dyn Any + Send + Sync>>;
 
 /// What all finders of a world know at one moment.
@@ -139,7 +148,8 @@ impl Finders {
         Ok(Self { chosen, made: vec![Made { entry, finder: (entry.make)(gpu)? }] })
     }
 
-    /// Makes whoever is missing for these bodies. Says whether another finder was chosen since: what the others knew is gone then.
+    /// Makes whoever is missing for these bodies. Says whether another finder was chosen since: what the
+    /// others knew is gone then.
     ///
     /// # Errors
     /// [`GpuError`] where passes cannot be made; nothing has changed then.

@@ -10,7 +10,8 @@ pub struct Point {
     pub key: u64,
     /// Where, world, m.
     pub position: DVec3,
-    /// Where it is on the first body, relative to its centre, in its axes, m; and the same on the second (on the floor: world).
+    /// Where it is on the first body, relative to its centre, in its axes, m; and the same on the second (on
+    /// the floor: world).
     pub anchors: [DVec3; 2],
     /// From the second body (or the floor) to the first, world.
     pub normal: DVec3,
@@ -28,15 +29,16 @@ pub struct Point {
     pub friction_impulse: DVec3,
     /// Normal impulses of the last step in sum, N s.
     pub total_impulse: f64,
-    /// How far the first body has slipped along the second since friction last gave way or the contact was found, world, m.
+    /// How far the first body has slipped along the second since friction last gave way or the contact was
+    /// found, world, m.
     pub slip: DVec3,
     /// Whether friction gave way in the last step.
     pub slid: bool,
 }
 
 impl Point {
-    /// A point at `position` (world, m) with the normal from `b`, or from a plane, to `a`; `separation` and `area` as the fields. It
-    /// has pressed nobody yet.
+    /// A point at `position` (world, m) with the normal from `b`, or from a plane, to `a`; `separation` and
+    /// `area` as the fields. It has pressed nobody yet.
     #[must_use]
     pub fn new(
         key: u64,
@@ -77,7 +79,8 @@ pub struct Manifold {
     pub points: Vec<Point>,
     /// What resists the first body's rolling on the second, of the last substep, world, N m s.
     pub rolling_impulse: DVec3,
-    /// How finely they were looked for, m: lengths below this are not told apart. Of octrees the edge of the larger cells.
+    /// How finely they were looked for, m: lengths below this are not told apart. Of octrees the edge of the
+    /// larger cells.
     pub resolution_m: f64,
 }
 
@@ -94,7 +97,8 @@ impl Manifold {
         self.points.iter().any(|p| p.total_impulse > 0.0)
     }
 
-    /// Whether nobody of it can move. The world keeps it as it is for when they wake. `bodies` are in order of name.
+    /// Whether nobody of it can move. The world keeps it as it is for when they wake. `bodies` are in order
+    /// of name.
     #[must_use]
     pub fn rests(&self, bodies: &[Body]) -> bool {
         let moves = |id| {

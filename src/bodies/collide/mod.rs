@@ -1,8 +1,8 @@
-//! How contacts are found. A finder is a [`FindContacts`]; `step.rs` knows no other word for it, and `finders.rs` has the table
-//! from which one is chosen.
+//! How contacts are found. A finder is a [`FindContacts`]; `step.rs` knows no other word for it, and
+//! `finders.rs` has the table from which one is chosen.
 //!
-//! In: pairs of bodies that the broad phase found near each other, bodies that can move and the planes, the manifolds of the last
-//! step. Out: a [`Manifold`] of a few points for each pair that is near.
+//! In: pairs of bodies that the broad phase found near each other, bodies that can move and the planes, the
+//! manifolds of the last step. Out: a [`Manifold`] of a few points for each pair that is near.
 
 mod carry;
 mod finders;
@@ -13,7 +13,8 @@ mod reduce;
 
 pub use carry::{RelativePose, carry, holds, moved};
 pub use finders::{
-    ContactMethod, FinderEntry, FinderMemories, FinderMemory, Finders, Partner, finders, register_finder,
+    ContactMethod, FinderEntry, FinderMemories, FinderMemory, Finders, MakeFinder, Partner, finders,
+    register_finder,
 };
 pub use manifold::{Manifold, Point, Totals, find, tangents};
 pub use overlap::{CollisionPoint, Column, Overlap, OverlapQuery, Overlaps};
@@ -49,7 +50,8 @@ pub struct ContactQuery<'a> {
 }
 
 impl ContactQuery<'_> {
-    /// Whether the boxes of two bodies may meet within [`Self::dt`]: a pair that was near as the step began may have passed by.
+    /// Whether the boxes of two bodies may meet within [`Self::dt`]: a pair that was near as the step began
+    /// may have passed by.
     #[must_use]
     pub fn may_meet(&self, [i, j]: [usize; 2]) -> bool {
         let closer = broad_phase::closer(&self.bodies[i], &self.bodies[j], self.dt);
@@ -65,21 +67,22 @@ pub trait FindContacts: Send {
     /// By body: how far beyond the bounds of its shape the body's contacts may be found, m. Boxes grow by it.
     fn reach(&self, bodies: &[Body], detail: Detail<'_>) -> Vec<f64>;
 
-    /// As a step begins: writes into each pair how finely it is looked at, m ([`NearPair::resolution_m`]). Contacts are looked for
-    /// again before two bodies come half as far towards each other.
+    /// As a step begins: writes into each pair how finely it is looked at, m ([`NearPair::resolution_m`]).
+    /// Contacts are looked for again before two bodies come half as far towards each other.
     fn begin(&mut self, bodies: &[Body], pairs: &mut [NearPair], detail: Detail<'_>);
 
-    /// The manifolds of all pairs of the query that are near, and of the bodies that are near a plane (one for each, whatever the
-    /// number of planes), in any order. A pair without points may have a manifold, to be found again. Old points keep their
-    /// impulses where they are still the same ([`inherit`]). Manifolds of which nobody can move are not asked for: the world keeps
-    /// them as they are.
+    /// The manifolds of all pairs of the query that are near, and of the bodies that are near a plane (one
+    /// for each, whatever the number of planes), in any order. A pair without points may have a manifold, to
+    /// be found again. Old points keep their impulses where they are still the same ([`inherit`]). Manifolds
+    /// of which nobody can move are not asked for: the world keeps them as they are.
     ///
     /// # Errors
     /// [`GpuError`]; the finder is then as before.
     fn find(&mut self, cx: &mut StepContext<'_>, query: &ContactQuery<'_>)
     -> Result<Vec<Manifold>, GpuError>;
 
-    /// What all collision points of a manifold added up to before they were reduced to a few; none where that is not known.
+    /// What all collision points of a manifold added up to before they were reduced to a few; none where that
+    /// is not known.
     fn totals(&self, manifold: &Manifold) -> Option<Totals> {
         let _ = manifold;
         None

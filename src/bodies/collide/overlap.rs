@@ -1,4 +1,5 @@
-//! What pairs share: points on both surfaces, columns from entry to exit, volume and its gradient (Domaradzki & Martyn 2016, sec.
+//! What pairs share: points on both surfaces, columns from entry to exit, volume and its gradient (Domaradzki
+//! & Martyn 2016, sec.
 //! 5.1.2 and 5.1.3), for the paper's response, for the log and for drawing.
 
 use super::octree::{self, OctreeOverlaps};
@@ -39,7 +40,8 @@ pub struct Column {
 }
 
 impl Column {
-    /// How the length changes with the first body's motion along `direction`: 1, -1, or 0 where both ends are of one body.
+    /// How the length changes with the first body's motion along `direction`: 1, -1, or 0 where both ends are
+    /// of one body.
     #[must_use]
     pub fn sign(&self) -> f64 {
         f64::from(self.owners[0]) - f64::from(self.owners[1])
@@ -63,7 +65,8 @@ pub struct Overlap {
     pub columns: Vec<Column>,
     /// Volume as the columns of each axis find it, m^3.
     pub volumes: [f64; 3],
-    /// Volume by the axis with the most columns, m^3: across something thin, the others are as coarse as the cells.
+    /// Volume by the axis with the most columns, m^3: across something thin, the others are as coarse as the
+    /// cells.
     pub volume: f64,
     /// How the volume grows as the first body moves, m^2, world.
     pub gradient: DVec3,
@@ -89,8 +92,8 @@ impl OverlapQuery {
     }
 }
 
-/// Finds what pairs share, and keeps what it makes of the shapes. Octrees with each other and with planes; other kinds share
-/// nothing as far as it knows.
+/// Finds what pairs share, and keeps what it makes of the shapes. Octrees with each other and with planes;
+/// other kinds share nothing as far as it knows.
 #[derive(Default)]
 pub struct Overlaps {
     octrees: OctreeOverlaps,
@@ -103,8 +106,8 @@ impl Overlaps {
         octree::reach(bodies, detail)
     }
 
-    /// One [`Overlap`] for each of `queries` that has any columns, in their order. By compute passes where there is a device and the
-    /// settings allow.
+    /// One [`Overlap`] for each of `queries` that has any columns, in their order. By compute passes where
+    /// there is a device and the settings allow.
     pub fn find(
         &mut self,
         gpu: OnGpu<'_>,

@@ -1,7 +1,8 @@
 //! From thousands of collision points to the few that hold a pair apart.
 //!
-//! In: all collision points of a pair, and the points that held it in the last step. Out: the deepest and the outermost of each
-//! group of normals; points keep the impulse of the last step where they are still the same.
+//! In: all collision points of a pair, and the points that held it in the last step. Out: the deepest and the
+//! outermost of each group of normals; points keep the impulse of the last step where they are still the
+//! same.
 
 use super::{Point, tangents};
 
@@ -16,8 +17,8 @@ const LOYALTY_CELLS: f64 = 0.15;
 /// The deepest point is kept where it is deeper than the outermost by this much, cells.
 const DEEPER_CELLS: f64 = 0.02;
 
-/// Groups by normal; keeps the deepest and the outermost of each group. `known` are the points of the last step, `cell` is the
-/// resolution of the pair, m.
+/// Groups by normal; keeps the deepest and the outermost of each group. `known` are the points of the last
+/// step, `cell` is the resolution of the pair, m.
 #[must_use]
 pub fn reduce(points: &[Point], known: &[Point], cell: f64) -> Vec<Point> {
     let loyal = |p: &Point| if known.iter().any(|k| k.key == p.key) { LOYALTY_CELLS * cell } else { 0.0 };
@@ -25,7 +26,8 @@ pub fn reduce(points: &[Point], known: &[Point], cell: f64) -> Vec<Point> {
     let mut open: Vec<usize> = (0..points.len()).collect();
     let mut out = Vec::new();
     for _ in 0..MAX_GROUPS {
-        // A point just kept is a tenth of a cell's loyalty deeper: enough to break ties, too little to hide depth.
+        // A point just kept is a tenth of a cell's loyalty deeper: enough to break ties, too little to hide
+        // depth.
         let depth = |&i: &usize| points[i].separation - 0.1 * bonus[i];
         let Some(deepest) = open.iter().copied().min_by(|a, b| depth(a).total_cmp(&depth(b))) else {
             break;
@@ -54,7 +56,8 @@ pub fn reduce(points: &[Point], known: &[Point], cell: f64) -> Vec<Point> {
                 kept.push(best);
             }
         }
-        // The deepest counts where it stands out; on a flat face it would only load one spot more than the others.
+        // The deepest counts where it stands out; on a flat face it would only load one spot more than the
+        // others.
         let outer = kept.iter().map(|&i| points[i].separation).fold(f64::MAX, f64::min);
         if kept.len() < 3 || points[deepest].separation < outer - DEEPER_CELLS * cell {
             kept.retain(|&i| i != deepest);

@@ -1,7 +1,8 @@
-//! What contacts do to velocities. A method is a [`Respond`]; `step.rs` knows no other word for it, and the table here is what
-//! scene files, arguments and the window choose from.
+//! What contacts do to velocities. A method is a [`Respond`]; `step.rs` knows no other word for it, and the
+//! table here is what scene files, arguments and the window choose from.
 //!
-//! In: bodies and manifolds at the start of a step. Out: bodies at its end, and the impulses in the manifolds.
+//! In: bodies and manifolds at the start of a step. Out: bodies at its end, and the impulses in the
+//! manifolds.
 
 mod penalty;
 mod soft;
@@ -27,8 +28,8 @@ pub struct ResponseReport {
 
 /// A way to answer contacts. It keeps what it makes of bodies.
 pub trait Respond: Send {
-    /// Moves all awake bodies through `cx.settings.dt`, and writes into the manifolds what their points pressed. Bodies that are
-    /// fixed, frozen or asleep are left where they are.
+    /// Moves all awake bodies through `cx.settings.dt`, and writes into the manifolds what their points
+    /// pressed. Bodies that are fixed, frozen or asleep are left where they are.
     ///
     /// # Errors
     /// [`GpuError`]; the step is then taken back.

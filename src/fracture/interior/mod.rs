@@ -1,7 +1,7 @@
 //! What an object is made of inside (2016, sec. 4.4): the material that shows on crack faces.
 //!
-//! In: a choice of material and the object's own colours. Out: a [`Volume`], four words that kernels and the reference in
-//! [`volume`] turn into a colour at every point of the grid.
+//! In: a choice of material and the object's own colours. Out: a [`Volume`], four words that kernels and the
+//! reference in [`volume`] turn into a colour at every point of the grid.
 
 #[cfg(test)]
 mod tests;
@@ -72,7 +72,8 @@ impl Default for Interior {
     }
 }
 
-/// A material with its colours, as `shaders/shared/volume.wgsl` reads it; its drawing of the words is there. All zero is none.
+/// A material with its colours, as `shaders/shared/volume.wgsl` reads it; its drawing of the words is there. All
+/// zero is none.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct Volume(pub [u32; 4]);
@@ -92,8 +93,8 @@ impl Volume {
 }
 
 impl Interior {
-    /// The volume inside an object whose surface has the colour `surface` on the whole (see [`surface_color`]). A scale out of
-    /// range is pulled in.
+    /// The volume inside an object whose surface has the colour `surface` on the whole (see [`surface_color`]). A
+    /// scale out of range is pulled in.
     #[must_use]
     pub fn volume(&self, surface: [u8; 3]) -> Volume {
         let base = self.color.unwrap_or_else(|| follow(self.material, surface));
@@ -108,8 +109,9 @@ fn word([r, g, b]: [u8; 3]) -> u32 {
     u32::from(r) | u32::from(g) << 8 | u32::from(b) << 16
 }
 
-/// Mean colour of the surface of an octree: of its leaves that no fracture made, in linear light. A piece from deep inside has
-/// none; it gets a middle grey, and who knows the object it came from says so in [`super::Recipe::surface_color`].
+/// Mean colour of the surface of an octree: of its leaves that no fracture made, in linear light. A piece from deep
+/// inside has none; it gets a middle grey, and who knows the object it came from says so in
+/// [`super::Recipe::surface_color`].
 #[must_use]
 pub fn surface_color(forest: &Forest, tree: u32) -> [u8; 3] {
     let linear: Vec<f64> = (0..=255u8).map(linear_from_srgb).collect();
@@ -132,7 +134,8 @@ pub fn surface_color(forest: &Forest, tree: u32) -> [u8; 3] {
     sum.map(|total| srgb_from_linear(total / count as f64))
 }
 
-/// The base colour that goes with a surface: a pull towards the material's own colour, with some of the surface's lightness.
+/// The base colour that goes with a surface: a pull towards the material's own colour, with some of the surface's
+/// lightness.
 fn follow(material: Material, surface: [u8; 3]) -> [u8; 3] {
     // The material's own colour, how far it pulls, and how much of the surface's lightness comes along.
     let (own, pull, lightness): ([u8; 3], f64, f64) = match material {

@@ -1,4 +1,5 @@
-//! The reference of `shaders/shared/volume.wgsl`: the same colours in plain Rust. Whole numbers only, so the two agree to the bit.
+//! The reference of `shaders/shared/volume.wgsl`: the same colours in plain Rust. Whole numbers only, so the two
+//! agree to the bit.
 //!
 //! In: a [`Volume`] and a point in fixed-point units (2^14 a grid side). Out: sRGB bytes.
 

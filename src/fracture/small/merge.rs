@@ -1,8 +1,8 @@
 //! Several pieces on one grid become one octree, as if the cracks between them had never been.
 //!
-//! In: the pieces and every voxel that the small ones among them share. Out: one tree. A voxel that only they hold is again what the
-//! source has there: inside it (nothing is stored, so there are no inner faces) or its boundary voxel. A voxel that a third
-//! piece holds too keeps one copy, whose crack plane faces the cells outside.
+//! In: the pieces and every voxel that the small ones among them share. Out: one tree. A voxel that only they hold
+//! is again what the source has there: inside it (nothing is stored, so there are no inner faces) or its boundary
+//! voxel. A voxel that a third piece holds too keeps one copy, whose crack plane faces the cells outside.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -32,7 +32,8 @@ pub(in crate::fracture) struct Joining<'a> {
 /// A voxel's whole share below this has lost something to dust and does not become inside again.
 const WHOLE: f32 = 0.999;
 
-/// Joins `members` (indices, and the pieces themselves) to one tree; also the number of crack voxels that are inside again.
+/// Joins `members` (indices, and the pieces themselves) to one tree; also the number of crack voxels that are
+/// inside again.
 pub(in crate::fracture) fn join(work: &Joining<'_>, ids: &[u32], members: &[&Piece]) -> (Forest, u64) {
     let own: BTreeSet<u32> = ids.iter().copied().collect();
     let leaves = &work.forest.leaves;
@@ -117,8 +118,8 @@ fn leaf_index(octant: Octant) -> usize {
     }
 }
 
-/// Normal, colour word (its offset) and second plane of a copy whose cells are `own`'s, towards the other cells of its corners: the
-/// same choice that the boundary set makes for one cell. `None` where no other cell owns a corner.
+/// Normal, colour word (its offset) and second plane of a copy whose cells are `own`'s, towards the other cells of
+/// its corners: the same choice that the boundary set makes for one cell. `None` where no other cell owns a corner.
 fn facing(
     work: &Joining<'_>,
     own: &BTreeSet<u32>,

@@ -1,8 +1,8 @@
 //! The smallest piece: what is smaller is taken away, or joins a neighbour.
 //!
-//! In: a fracture and a rule. Out: the same with fewer pieces. On the CPU, after the readback: few pieces are small, and only
-//! they and the pieces that they join are touched; all others keep their octrees bit for bit. Every choice has one answer (ties go to
-//! the larger piece), so the same seed still gives the same bytes.
+//! In: a fracture and a rule. Out: the same with fewer pieces. On the CPU, after the readback: few pieces are
+//! small, and only they and the pieces that they join are touched; all others keep their octrees bit for bit. Every
+//! choice has one answer (ties go to the larger piece), so the same seed still gives the same bytes.
 
 use std::{
     cmp::Reverse,
@@ -159,8 +159,8 @@ fn merge_small(
     fracture.pieces = pieces;
 }
 
-/// Who joins whom: the smallest group that is still small joins the neighbour that it shares most voxels with (the larger of equal
-/// ones) until none is small or has a neighbour.
+/// Who joins whom: the smallest group that is still small joins the neighbour that it shares most voxels with (the
+/// larger of equal ones) until none is small or has a neighbour.
 fn grouped(
     fracture: &Fracture,
     small: &[u32],

@@ -126,8 +126,8 @@ pub(in crate::fracture) fn collect(
     })
 }
 
-/// How a leaf is divided, from the high bits of its origin: below 8 the number of its cells less one, all of it theirs; from 8 on the
-/// same number, and one more part is dust.
+/// How a leaf is divided, from the high bits of its origin: below 8 the number of its cells less one, all of it
+/// theirs; from 8 on the same number, and one more part is dust.
 struct Sharing {
     cells: u32,
     parts: u32,

@@ -1,6 +1,8 @@
-//! Faces of the Voronoi diagram as polygons, for drawing and export. The fracture itself never needs them (2016, sec. 4.3).
+//! Faces of the Voronoi diagram as polygons, for drawing and export. The fracture itself never needs them (2016,
+//! sec. 4.3).
 //!
-//! In: a pattern and a box. Out: one convex polygon for every two cells that share a face inside the box, grid coordinates.
+//! In: a pattern and a box. Out: one convex polygon for every two cells that share a face inside the box, grid
+//! coordinates.
 
 use glam::DVec3;
 
@@ -15,8 +17,8 @@ pub struct VoronoiFace {
     pub polygon: Vec<DVec3>,
 }
 
-/// The faces inside `bounds` (low, high; voxels of a grid of `level`), by ascending seed indices. Seeds that share an object id (2016,
-/// sec. 4.7) have no face between them. Of coincident seeds the lowest index owns the cell.
+/// The faces inside `bounds` (low, high; voxels of a grid of `level`), by ascending seed indices. Seeds that share
+/// an object id (2016, sec. 4.7) have no face between them. Of coincident seeds the lowest index owns the cell.
 #[must_use]
 pub fn voronoi_faces(pattern: &Pattern, level: u32, bounds: (DVec3, DVec3)) -> Vec<VoronoiFace> {
     use rayon::prelude::*;
@@ -133,8 +135,8 @@ mod tests {
         }
     }
 
-    /// Each cell is the union of pyramids from its seed over its faces; with the box's own sides the volumes fill the box. The
-    /// part over the box's sides is measured by sampling corner owners there, so a missing face shows.
+    /// Each cell is the union of pyramids from its seed over its faces; with the box's own sides the volumes fill
+    /// the box. The part over the box's sides is measured by sampling corner owners there, so a missing face shows.
     #[test]
     fn the_faces_close_the_cells() {
         let pattern = pattern(20);

@@ -1,10 +1,12 @@
 //! Parts of cells that the corners of voxels miss (design: F6).
 //!
-//! A voxel goes to the cells that own its corners. A cell may also own a part of a voxel's inside and none of its corners, where it
-//! is thin or comes to a point. That part goes to the corners' cells. Here these cases are counted.
+//! A voxel goes to the cells that own its corners. A cell may also own a part of a voxel's inside and none of its
+//! corners, where it is thin or comes to a point. That part goes to the corners' cells. Here these cases are
+//! counted.
 //!
-//! In: a source octree and a pattern. Out: pairs of a solid voxel and an object. The decision is exact: in the fixed point of the seeds,
-//! with whole numbers of 128 bits. On the CPU and only for the command, since nothing else depends on it.
+//! In: a source octree and a pattern. Out: pairs of a solid voxel and an object. The decision is exact: in the
+//! fixed point of the seeds, with whole numbers of 128 bits. On the CPU and only for the command, since nothing
+//! else depends on it.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -64,7 +66,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Goes on where two rivals or more contest the box: with one, the cell's part of it is cut off by one plane, and such a part has a
+    /// Goes on where two rivals or more contest the box: with one, the cell's part of it is cut off by one plane,
+    /// and such a part has a
     /// corner of the box.
     fn node(&mut self, at: BoxAt, rivals: &[u32]) {
         let (mut valid, mut internal) = (0, 0xff);
@@ -157,9 +160,9 @@ struct Plane {
 
 /// Whether the open box from 0 to `edge` and the open half-spaces have a point in common.
 ///
-/// The closed ones bound the hull of their vertices, each of which lies on three independent planes. The open ones meet exactly when
-/// no plane holds all vertices. Coefficients are below 2^17 and limits below 2^35, so determinants stay below 2^75 and
-/// what is compared below 2^95.
+/// The closed ones bound the hull of their vertices, each of which lies on three independent planes. The open ones
+/// meet exactly when no plane holds all vertices. Coefficients are below 2^17 and limits below 2^35, so
+/// determinants stay below 2^75 and what is compared below 2^95.
 fn meets_inside(planes: &[Plane], edge: i64) -> bool {
     let mut all = planes.to_vec();
     for k in 0..3 {
@@ -177,8 +180,9 @@ fn meets_inside(planes: &[Plane], edge: i64) -> bool {
     if interior_point(&all, edge) {
         return true;
     }
-    // A quick no, and few planes for the rest: the same in f64 with every limit a unit farther out. Values stay below 2^36, so
-    // rounding is below 2^-16 and a unit more than makes up for it: what is left holds all points in question.
+    // A quick no, and few planes for the rest: the same in f64 with every limit a unit farther out. Values stay
+    // below 2^36, so rounding is below 2^-16 and a unit more than makes up for it: what is left holds all points in
+    // question.
     let wide = |v: i64| v as f64 + 1.0;
     let normal = |plane: &Plane| DVec3::from_array(plane.normal.map(|v| v as f64));
     let mut around = Polytope::of_box(DVec3::ZERO, DVec3::splat(edge as f64));

@@ -1,8 +1,9 @@
 //! Breaking an octree by Voronoi cells (Domaradzki & Martyn 2016, sec. 4; crack surfaces and dust: 2018, sec. 5).
 //!
-//! The folders stand in the order of the data: [`pattern`] makes the seeds, `descent` finds what each cell owns, `surface` writes the
-//! voxels on the cracks, `octrees` makes octrees of them, `islands` tells apart what does not hang together, `collect` reads the pieces
-//! back. [`Fracturer::fracture`] is the recipe; [`reference`] says the same on the whole grid without an octree or a GPU, for tests.
+//! The folders stand in the order of the data: [`pattern`] makes the seeds, `descent` finds what each cell owns,
+//! `surface` writes the voxels on the cracks, `octrees` makes octrees of them, `islands` tells apart what does not
+//! hang together, `collect` reads the pieces back. [`Fracturer::fracture`] is the recipe; [`reference`] says the
+//! same on the whole grid without an octree or a GPU, for tests.
 
 mod breaker;
 mod collect;
@@ -29,10 +30,7 @@ pub use breaker::{METHOD, OctreeBreaker, VoronoiDetail, cells_of, recipe_of};
 use self::surface::{
     boundary_set::BoundarySetPass,
     planar::PlanarPass,
-    rough::{
-        self, TransitionVoxel,
-        pass::{self as crack_pass, RoughPass},
-    },
+    rough::{self, TransitionVoxel, cracking, pass::RoughPass},
 };
 use crate::{
     fracture::{Fracture, FractureError, Labelling, Pattern, Recipe, Source, Surface, interior, small},
@@ -126,7 +124,7 @@ impl Fracturer {
             // What has no voxel would have had one if the planar descent finds it one.
             _ => {
                 let crack = self.cracking(gpu, source, recipe)?;
-                crack_pass::planar_objects(&mut work, &crack, pattern, |rank| !has_voxels(rank))?
+                cracking::planar_objects(&mut work, &crack, pattern, |rank| !has_voxels(rank))?
             }
         };
         // One root for each object, by ascending id.
@@ -144,8 +142,8 @@ impl Fracturer {
         Ok(finish(source, pattern, recipe, fracture))
     }
 
-    /// The crossed voxels of the transition level with their separation points and triangles, in Morton order, to look at. None where the
-    /// leaves are the transition voxels.
+    /// The crossed voxels of the transition level with their separation points and triangles, in Morton order, to
+    /// look at. None where the leaves are the transition voxels.
     ///
     /// # Errors
     /// As [`Fracturer::fracture`].
@@ -173,11 +171,11 @@ impl Fracturer {
         gpu: &Gpu,
         source: &'a Source<'a>,
         recipe: &Recipe,
-    ) -> Result<crack_pass::Cracking<'a>, FractureError> {
+    ) -> Result<cracking::Cracking<'a>, FractureError> {
         let transition = recipe.crack.transition(source.forest.level, recipe.surface)?;
-        let words = rough::NoiseWords::new(&recipe.crack, recipe.rng, transition)
+        let words = rough::CrackUniform::new(&recipe.crack, recipe.rng, transition)
             .with_gap(&recipe.crack, source.forest.level);
-        Ok(crack_pass::Cracking::new(gpu, &self.descent, source, words))
+        Ok(cracking::Cracking::new(gpu, &self.descent, source, words))
     }
 }
 

@@ -1,4 +1,5 @@
-//! Patterns, numbers of pieces, the smallest piece, what the corners miss, and very many seeds; against brute force where there is one.
+//! Patterns, numbers of pieces, the smallest piece, what the corners miss, and very many seeds; against brute force
+//! where there is one.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -317,8 +318,8 @@ fn very_many_seeds_equal_the_reference() {
     assert!(got.counts.pieces > 700);
 }
 
-/// The middle of a sphere is equally near to all seeds on it, so a list there holds every seed. Software drivers end the loops of a
-/// thread after 65,535 rounds without a word, and what it would still have written is missing.
+/// The middle of a sphere is equally near to all seeds on it, so a list there holds every seed. Software drivers
+/// end the loops of a thread after 65,535 rounds without a word, and what it would still have written is missing.
 #[test]
 fn lists_of_all_seeds_equal_the_reference() {
     // Evenly over a sphere, by the golden angle; and one seed inside, whose list is all of them.

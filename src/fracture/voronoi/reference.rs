@@ -1,5 +1,5 @@
-//! The same fracture on the whole grid, by brute force: every corner against every seed, its object, every solid voxel, flood fill. No octree, no
-//! pruning, no code shared with the passes. For tests, up to level 8.
+//! The same fracture on the whole grid, by brute force: every corner against every seed, its object, every solid
+//! voxel, flood fill. No octree, no pruning, no code shared with the passes. For tests, up to level 8.
 //!
 //! In: one tree and a pattern. Out: sorted lists that the passes' result must equal.
 
@@ -12,7 +12,7 @@ use crate::svo::{
 
 use super::surface::{
     dusty::reference::DustReference,
-    rough::{NoiseWords, reference::CrackReference},
+    rough::{CrackUniform, reference::CrackReference},
 };
 use crate::fracture::{Pattern, PatternError, Recipe, Surface, UNIT_BITS};
 
@@ -27,7 +27,8 @@ pub struct Reference {
     pub pieces: Vec<Vec<(u32, u32)>>,
     /// Internal voxels that became crack voxels, without copies.
     pub crack_voxels: usize,
-    /// (Morton code, parts) of every leaf of which one of so many equal parts is dust, sorted; 1 where no object gets any of it.
+    /// (Morton code, parts) of every leaf of which one of so many equal parts is dust, sorted; 1 where no object
+    /// gets any of it.
     pub dust: Vec<(u32, u32)>,
     /// Cells that would get a voxel with planar surfaces and get none with these.
     pub swallowed: usize,
@@ -59,7 +60,8 @@ fn dusty(
 ) -> Result<Reference, PatternError> {
     recipe.crack.check()?;
     let transition = recipe.crack.transition(forest.level, recipe.surface)?;
-    let words = NoiseWords::new(&recipe.crack, recipe.rng, transition).with_gap(&recipe.crack, forest.level);
+    let words =
+        CrackUniform::new(&recipe.crack, recipe.rng, transition).with_gap(&recipe.crack, forest.level);
     let mut dust = DustReference::new(pattern, words, forest.level);
     let mut out = Reference::default();
     for_each_solid(forest, tree, &mut |p, internal| {
@@ -87,7 +89,7 @@ fn rough(
 ) -> Result<Reference, PatternError> {
     recipe.crack.check()?;
     let transition = recipe.crack.transition(forest.level, recipe.surface)?;
-    let words = NoiseWords::new(&recipe.crack, recipe.rng, transition);
+    let words = CrackUniform::new(&recipe.crack, recipe.rng, transition);
     let mut cracks = CrackReference::new(pattern, words, forest.level);
     let mut out = Reference::default();
     for_each_solid(forest, tree, &mut |p, internal| {
@@ -184,12 +186,14 @@ fn corner_owners(side: usize, unit: i64, pattern: &Pattern) -> Vec<u32> {
         .collect()
 }
 
-/// 26-connected components of voxels of the same cell, by flood fill. `voxels` are (cell, Morton code), `side` the grid's.
+/// 26-connected components of voxels of the same cell, by flood fill. `voxels` are (cell, Morton code), `side` the
+/// grid's.
 #[must_use]
 pub fn components(voxels: &[(u32, u32)], side: i64) -> Vec<Vec<(u32, u32)>> {
     let mut sorted = voxels.to_vec();
     sorted.sort_unstable();
-    // Which voxels of the cell at hand are still to be reached, for the whole grid: all false again when a cell is done.
+    // Which voxels of the cell at hand are still to be reached, for the whole grid: all false again when a cell is
+    // done.
     let mut open = vec![false; (side * side * side) as usize];
     let mut pieces = Vec::new();
     for same in sorted.chunk_by(|a, b| a.0 == b.0) {

@@ -1,8 +1,8 @@
 //! Where the cracks of a blow would come out at the surface (2016, sec. 4.4, on boundary voxels only).
 //!
-//! In: the cells of an octree's boundary voxels at any level, and the seeds. Out: for every voxel the cells that come near it, on the
-//! GPU. Seeds are fixed point, so every level lists the same cracks, and a picture that measures its distance to the bisectors
-//! of the listed cells draws them exactly. Nothing is read back.
+//! In: the cells of an octree's boundary voxels at any level, and the seeds. Out: for every voxel the cells that
+//! come near it, on the GPU. Seeds are fixed point, so every level lists the same cracks, and a picture that
+//! measures its distance to the bisectors of the listed cells draws them exactly. Nothing is read back.
 
 use super::Fracturer;
 use crate::{
@@ -29,8 +29,9 @@ pub struct Seams {
 }
 
 impl Seams {
-    /// Lists from the second planes of the pieces' boundary voxels, for cracks that are no bisectors. `keys` are the boundary voxels of the
-    /// octree that `pattern` broke, ascending. A line then ends at its voxel's faces, so it is less even than one between cells.
+    /// Lists from the second planes of the pieces' boundary voxels, for cracks that are no bisectors. `keys` are
+    /// the boundary voxels of the octree that `pattern` broke, ascending. A line then ends at its voxel's faces, so
+    /// it is less even than one between cells.
     ///
     /// # Errors
     /// [`GpuError::TooLarge`].
@@ -88,11 +89,7 @@ kernels! {
 }
 
 shared! {
-    pub(in crate::fracture) struct SeamParams {
-        leaves: u32,
-        level: u32,
-        seeds: u32,
-    }
+    pub(in crate::fracture) struct SeamParams { leaves: u32, level: u32, seeds: u32 }
 }
 
 impl SeamsPass {
@@ -112,7 +109,8 @@ impl Fracturer {
     /// Where `pattern` cracks the surface: `keys` are the boundary voxels' Morton codes at `level`. Does not wait.
     ///
     /// # Errors
-    /// [`FractureError::Params`] for an empty pattern, [`FractureError::Gpu`] where the lists are too large for the adapter.
+    /// [`FractureError::Params`] for an empty pattern, [`FractureError::Gpu`] where the lists are too large for the
+    /// adapter.
     pub fn seams(
         &self,
         gpu: &Gpu,
@@ -138,8 +136,9 @@ mod tests {
     const MOST: usize = 14;
     const QUIET: u32 = 512;
 
-    /// The list of one voxel in 64 bits: the nearest seed, then whoever is at least as near as it somewhere in the widened voxel.
-    /// The difference of two squared distances is linear, so its least value over a box is at a corner. And whether a crack is among them.
+    /// The list of one voxel in 64 bits: the nearest seed, then whoever is at least as near as it somewhere in the
+    /// widened voxel. The difference of two squared distances is linear, so its least value over a box is at a
+    /// corner. And whether a crack is among them.
     fn expected(pattern: &Pattern, key: Key, level: u32) -> (Vec<usize>, bool) {
         let seed = |k: usize| I64Vec3::from_array(pattern.seeds[k].map(i64::from));
         let edge = 1i64 << (14 - level);

@@ -1,5 +1,5 @@
-//! What the tests of this folder share: a device, seeds, a result as the reference writes it, the comparison of the two, and
-//! kernels with a planted error. The solids are those of `tests/support/solids.rs`.
+//! What the tests of this folder share: a device, seeds, a result as the reference writes it, the comparison of the
+//! two, and kernels with a planted error. The solids are those of `tests/support/solids.rs`.
 
 #[path = "../../../tests/support/solids.rs"]
 mod solids;
@@ -211,8 +211,8 @@ pub fn planted(
     fracturer
 }
 
-/// One tree of a forest as a forest of its own. As a source, cracks of earlier generations are plain boundary: the lists tell new cracks by
-/// the flag.
+/// One tree of a forest as a forest of its own. As a source, cracks of earlier generations are plain boundary: the
+/// lists tell new cracks by the flag.
 pub fn alone(forest: &Forest, tree: u32) -> Forest {
     let range = forest.tree_start[tree as usize] as usize..forest.tree_start[tree as usize + 1] as usize;
     let leaves = Leaves {
@@ -235,7 +235,7 @@ pub(crate) fn layouts() -> Vec<Layout> {
         seams::SeamParams,
         surface::{
             boundary_set::{CopyParams, PaintParams, PlaceParams},
-            rough::{NoiseWords, transition::TransitionParams},
+            rough::{CrackUniform, transition::TransitionParams},
         },
     };
     vec![
@@ -245,7 +245,7 @@ pub(crate) fn layouts() -> Vec<Layout> {
         CopyParams::LAYOUT,
         PaintParams::LAYOUT,
         TransitionParams::LAYOUT,
-        NoiseWords::LAYOUT,
+        CrackUniform::LAYOUT,
         prune::PruneKeepParams::LAYOUT,
         prune::PruneWriteParams::LAYOUT,
         split::SplitRangeParams::LAYOUT,
@@ -275,6 +275,7 @@ pub(crate) fn run_every_kernel() {
     let base = Recipe { interior, ..Recipe::default() };
     let recipes = [
         base.clone(),
+        Recipe { island_level: Some(3), ..base.clone() },
         Recipe { labelling: Labelling::Iterative, ..base.clone() },
         Recipe { surface: Surface::Rough, crack: crack(3), ..base.clone() },
         Recipe { surface: Surface::Rough, crack: crack(5), ..base.clone() },

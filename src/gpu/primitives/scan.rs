@@ -1,7 +1,8 @@
 //! Exclusive prefix sums of pairs of counters, reduce-then-scan.
 //!
-//! In: a buffer of n pairs. Out: the same buffer, each pair replaced by the sum of those before it. No decoupled look-back: WebGPU
-//! promises no forward progress between workgroups. Callers append one zero so that the last element becomes the total.
+//! In: a buffer of n pairs. Out: the same buffer, each pair replaced by the sum of those before it. No decoupled
+//! look-back: WebGPU promises no forward progress between workgroups. Callers append one zero so that the last
+//! element becomes the total.
 
 use crate::gpu::{Buffer, GpuError, Recorder, bind, kernels, shared};
 
@@ -10,9 +11,7 @@ const BLOCK: usize = 1024;
 
 shared! {
     /// What both kernels take as numbers.
-    pub(crate) struct ScanParams {
-        count: u32,
-    }
+    pub(crate) struct ScanParams { count: u32 }
 }
 
 kernels! {

@@ -1,4 +1,5 @@
-//! The fracture boundary set (2016, sec. 4.4): every copy of a boundary voxel, coloured by its cell, with normals.
+//! The fracture boundary set (2016, sec. 4.4): every copy of a boundary voxel, coloured by its cell, with
+//! normals.
 
 use glam::{DVec3, Vec3};
 

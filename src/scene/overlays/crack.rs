@@ -1,4 +1,5 @@
-//! Crack surfaces (2018, sec. 5.2): their triangles, and the separation points that they hang on. With a gap, the border of each object.
+//! Crack surfaces (2018, sec. 5.2): their triangles, and the separation points that they hang on. With a gap,
+//! the border of each object.
 
 use glam::{DVec3, Vec3};
 
@@ -42,7 +43,8 @@ pub(super) fn add_triangles(overlay: &mut Overlay, inside: &Inside, placing: &Pl
     let mut push = |place, points: [[i64; 3]; 3], offset: Vec3, color| {
         let [a, b, c] = points.map(|p| placing.at(frame.at(place, p)) + offset);
         overlay.triangles.push(Triangle { a, color, b, c });
-        // Each side is the first of one triangle and the second of its neighbour; the third lies in the voxel's wall.
+        // Each side is the first of one triangle and the second of its neighbour; the third lies in the
+        // voxel's wall.
         for (start, end) in [(a, b), (a, c)] {
             overlay.lines.push(Line { start, color: SIDE, end, width: 0.8 });
         }

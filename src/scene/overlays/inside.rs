@@ -8,7 +8,7 @@ use super::{LabelSteps, Part, Placing};
 use crate::{
     fracture::{
         Fracture, FractureError, Fracturer, Pattern, Recipe, Source, Surface,
-        crack::{NoiseWords, TransitionVoxel},
+        crack::{CrackUniform, TransitionVoxel},
         dust::{DustVoxel, reference::split},
     },
     gpu::Gpu,
@@ -42,7 +42,8 @@ pub struct Inside {
     pub fracture: Fracture,
     /// Level of the crack surfaces; `None` where they are planar.
     pub transition: Option<u32>,
-    /// Crossed voxels of that level, in Morton order; none where it is the leaf level, since those are made one by one and not kept.
+    /// Crossed voxels of that level, in Morton order; none where it is the leaf level, since those are made
+    /// one by one and not kept.
     pub voxels: Vec<TransitionVoxel>,
     /// The same with a gap, where the surface is dusty.
     pub dusty: Vec<DustVoxel>,
@@ -75,7 +76,7 @@ impl Inside {
             transition = Some(at);
             voxels = fracturer.transition_voxels(gpu, source, pattern, recipe)?;
             if recipe.surface == Surface::Dusty {
-                let words = NoiseWords::new(&recipe.crack, recipe.rng, at).with_gap(&recipe.crack, level);
+                let words = CrackUniform::new(&recipe.crack, recipe.rng, at).with_gap(&recipe.crack, level);
                 dusty = voxels.iter().map(|voxel| split(voxel, &words)).collect();
             }
         }

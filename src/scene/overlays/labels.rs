@@ -1,4 +1,5 @@
-//! Island labels (2016, sec. 4.5) as the colours of voxels: the union-find's, or the published labelling iteration by iteration.
+//! Island labels (2016, sec. 4.5) as the colours of voxels: the union-find's, or the published labelling
+//! iteration by iteration.
 
 use glam::{DVec3, Vec3};
 
@@ -76,7 +77,8 @@ impl LabelSteps {
         labels.len()
     }
 
-    /// Whether the labels that are shown are the union-find's islands under other names: its islands are the trees of the fracture.
+    /// Whether the labels that are shown are the union-find's islands under other names: its islands are the
+    /// trees of the fracture.
     #[must_use]
     pub fn agrees_with_union_find(&self) -> bool {
         let mut pairs: Vec<(u32, u32)> =

@@ -1,7 +1,8 @@
-//! What a fracture does inside, drawn: transition voxels, crack triangles and their separation points, seeds, Voronoi faces, the
-//! fracture boundary set, island labels, octree cells. One maker a file.
+//! What a fracture does inside, drawn: transition voxels, crack triangles and their separation points, seeds,
+//! Voronoi faces, the fracture boundary set, island labels, octree cells. One maker a file.
 //!
-//! In: an [`Inside`], what was read back from one fracture. Out: an [`Overlay`] in world space, for the picture.
+//! In: an [`Inside`], what was read back from one fracture. Out: an [`Overlay`] in world space, for the
+//! picture.
 
 mod boundary;
 mod crack;
@@ -40,7 +41,8 @@ pub enum Part {
     Fbs,
     /// Islands as the union-find has them, or the published labelling after so many iterations.
     Labels(Option<u32>),
-    /// The published labelling without the flattening of chains, after so many iterations; all of them if none is given.
+    /// The published labelling without the flattening of chains, after so many iterations; all of them if
+    /// none is given.
     Flood(Option<u32>),
     /// Cells of the octree that is broken, at a level or at the leaves.
     Wireframe(Option<u32>),
@@ -149,7 +151,8 @@ fn lit([r, g, b, a]: [u8; 4], normal: Vec3) -> [u8; 4] {
     [r, g, b, a]
 }
 
-/// The edges of cells of one size, each once; where cells share an edge, the highest rank colours it. `size` in voxels, places in cells.
+/// The edges of cells of one size, each once; where cells share an edge, the highest rank colours it. `size`
+/// in voxels, places in cells.
 fn wire_cells(
     overlay: &mut Overlay,
     placing: &Placing,

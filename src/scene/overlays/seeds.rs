@@ -1,4 +1,5 @@
-//! The pattern (2016, sec. 4.2): seeds coloured by object, the impact, and the spheres round it as three circles each.
+//! The pattern (2016, sec. 4.2): seeds coloured by object, the impact, and the spheres round it as three
+//! circles each.
 
 use glam::DVec3;
 

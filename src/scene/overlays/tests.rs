@@ -1,4 +1,5 @@
-//! What is drawn against the references: crack surfaces, copies, cells, labels, by plain loops over the whole grid.
+//! What is drawn against the references: crack surfaces, copies, cells, labels, by plain loops over the whole
+//! grid.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,7 +12,7 @@ use super::{Blueprint, Inside, Part, Placing, boundary, color_of, crack, overlay
 use crate::{
     fracture::{
         FractureParams, Fracturer, Pattern, Recipe, Source, Surface,
-        crack::{CrackShape, NoiseWords, TransitionVoxel, reference::CrackReference},
+        crack::{CrackShape, CrackUniform, TransitionVoxel, reference::CrackReference},
         dust::reference::DustReference,
         labelling::plain::Plain,
         reference::{Reference, fracture_by},
@@ -69,9 +70,9 @@ fn bits(p: Vec3) -> [u32; 3] {
     (p + 0.0).to_array().map(f32::to_bits)
 }
 
-fn words(inside: &Inside) -> NoiseWords {
+fn words(inside: &Inside) -> CrackUniform {
     let Recipe { crack, rng, .. } = &inside.blueprint.recipe;
-    NoiseWords::new(crack, *rng, 4).with_gap(crack, LEVEL)
+    CrackUniform::new(crack, *rng, 4).with_gap(crack, LEVEL)
 }
 
 /// Places of the transition level that hold something solid.
@@ -127,7 +128,7 @@ fn crack_triangles_and_points_are_those_of_the_reference() {
     let corners: BTreeSet<_> = triangles.iter().flatten().collect();
     assert!(shown.lines.iter().all(|l| corners.contains(&bits(l.start)) && corners.contains(&bits(l.end))));
     // The comparison is not blind: other noise makes other triangles.
-    let shaken = NoiseWords { salt: words(&inside).salt ^ 1, ..words(&inside) };
+    let shaken = CrackUniform { salt: words(&inside).salt ^ 1, ..words(&inside) };
     let mut other = CrackReference::new(&inside.blueprint.pattern, shaken, LEVEL);
     let moved = crossed_voxels(&bench.forest, &mut other)
         .flat_map(|(place, voxel)| voxel.triangles().map(|t| (place, t.points)).collect::<Vec<_>>())

@@ -1,4 +1,5 @@
-//! Transition voxels (2018, sec. 5.2) as wire cubes: crossed ones, coloured by the number of objects that own a corner.
+//! Transition voxels (2018, sec. 5.2) as wire cubes: crossed ones, coloured by the number of objects that own
+//! a corner.
 
 use super::{Inside, Placing, wire_cells};
 use crate::render::Overlay;

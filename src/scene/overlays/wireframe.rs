@@ -1,4 +1,5 @@
-//! Cells of the octree that is broken (2016, sec. 3), at one level: those with surface in them, and the internal ones that end there or above.
+//! Cells of the octree that is broken (2016, sec. 3), at one level: those with surface in them, and the
+//! internal ones that end there or above.
 
 use glam::{DVec3, Vec3};
 

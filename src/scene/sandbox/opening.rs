@@ -1,146 +1,122 @@
-//! Imported meshes to a scene that plays: octrees into the arena, bodies into the world.
+//! Scenes in and out: opening, another leaf level, what is saved.
 
 use std::sync::Arc;
 
-use glam::{DMat4, DQuat, DVec3};
+use glam::DVec3;
 
-use super::{ObjectInfo, Sandbox, SandboxError};
+use super::{Sandbox, SandboxError};
 use crate::{
-    bodies::{BodyDef, BodyId, BodyState, Family, StepReport, WorldSettings},
-    fracture::FractureParams,
-    scene::{Event, Imported, Scene, SceneBody, display_name, history::Step},
+    render::Camera,
+    scene::{
+        Event, ReadScene, Scene,
+        history::Step,
+        jobs::Ready,
+        pinned::{Carried, pin_of, write_pin},
+        placement::{object_info, placed},
+        stage::Projectile,
+    },
     svo::Arena,
 };
 
 impl Sandbox {
-    pub(super) fn commit_scene(
-        &mut self,
-        arena: &mut Arena,
-        scene: Scene,
-        imported: &[Imported],
-    ) -> Result<(), SandboxError> {
-        for one in imported {
+    /// Opens one mesh file standing on the floor; the result arrives through [`Sandbox::poll`].
+    pub fn open(&mut self, file: &str, level: u32) {
+        self.open_scene(Scene::of_mesh(file, level));
+    }
+
+    /// Opens a scene; what is open stays until everything is imported. Meshes that were read already are not read
+    /// again.
+    pub fn open_scene(&mut self, scene: impl Into<ReadScene>) {
+        self.jobs.opening.start(scene, None);
+    }
+
+    /// Stops an import that is on its way.
+    pub fn cancel_open(&mut self) {
+        self.jobs.opening.cancel();
+    }
+
+    /// The scene that is being imported.
+    #[must_use]
+    pub fn scene_on_its_way(&self) -> Option<&Scene> {
+        self.jobs.opening.scene()
+    }
+
+    /// The import on its way: label, fraction done.
+    #[must_use]
+    pub fn opening(&self) -> Option<(&str, f32)> {
+        self.jobs.opening.progress()
+    }
+
+    /// Lets a scene take the place of what is open.
+    pub(super) fn take_in_scene(&mut self, arena: &mut Arena, ready: Ready) -> Result<(), SandboxError> {
+        let Ready { scene, imported, carried } = ready;
+        for one in &imported {
             // What is there already when one does not fit is given back with whatever else nobody holds.
-            self.insert(arena, &one.forest)?;
+            self.take_in(arena, &one.forest)?;
         }
-        if !self.objects.is_empty() {
-            let world = Some(self.snapshot());
-            self.history.push(Step {
-                label: format!("open {}", scene.name),
-                tuning: self.tuning.clone(),
-                world,
-            });
+        if !self.document.is_empty() {
+            self.keep_step(&format!("open {}", scene.name));
         }
-        self.breaking = None;
-        self.waiting.clear();
-        self.recoils.clear();
+        self.jobs.breaking.forget();
         self.looking.forget();
-        self.clear_world();
-        self.objects = imported
-            .iter()
-            .zip(scene.objects())
-            .map(|(one, body)| object_info(one, body, scene.meters_per_unit))
-            .collect();
-        self.world.settings = WorldSettings {
-            gravity: scene.gravity,
-            dt: scene.dt,
-            substeps: scene.substeps,
-            floor: scene.floor.then_some(scene.floor_height),
-            sleeping: scene.sleeping,
-            walls: scene.walls,
-            response: scene.response,
-            penalty: scene.penalty,
-            adaptive: scene.adaptive_level,
-            ..self.world.settings
-        };
-        self.tuning.gravity = -scene.gravity.y;
-        self.tuning.response = scene.response;
-        self.tuning.far_levels = scene.adaptive_level.map_or(0, |a| a.most);
-        self.world.eye = scene.camera.map(|camera| camera.eye().as_dvec3());
-        self.world.drag = None;
         self.timeline.clear();
-        self.tuning.view.color_by = scene.view.color_by;
-        self.tuning.view.explode = scene.view.explode;
-        if let Some(body) = scene.bodies.first() {
-            self.tuning.fracture = body.fracture.clone();
-            self.tuning.friction = body.friction;
-            self.tuning.restitution = body.restitution;
-            self.tuning.physics_level = body.collision_level();
-        }
-        self.time = 0.0;
-        self.next_event = 0;
-        self.last_step = StepReport::default();
         self.last_break = None;
-        for (object, (body, one)) in scene.bodies.iter().zip(imported).enumerate() {
+        self.stage.clear();
+        let bodies = scene.all_bodies().zip(&imported).enumerate();
+        for (object, (body, one)) in bodies {
             let def = placed(one, body, &scene);
+            if object >= scene.bodies.len() {
+                self.stage.prepare_throw(object - scene.bodies.len(), Projectile { def, object });
+                continue;
+            }
             let at_rest = body.on_floor && !body.fixed && def.state.linear_velocity == DVec3::ZERO;
-            let id = self.add(def, object, 0);
-            if at_rest && let Some(body) = self.world.bodies.iter_mut().find(|b| b.id == id) {
-                body.asleep = true;
+            let id = self.stage.add(def, object, 0);
+            if at_rest {
+                self.stage.lull(id);
             }
         }
-        let thrown = scene.objects().zip(imported).skip(scene.bodies.len());
-        self.projectiles = thrown
-            .enumerate()
-            .map(|(k, (body, one))| (placed(one, body, &scene), scene.bodies.len() + k))
-            .collect();
-        let carried = self.carried.take();
-        self.put_pin(&scene, carried.as_ref());
-        self.set_pairs(&scene);
-        self.scene = scene;
-        self.first = None;
-        self.first = Some(Arc::new(self.snapshot()));
+        let number =
+            |name: &String| scene.all_bodies().position(|body| body.name.as_deref() == Some(name.as_str()));
+        for pair in &scene.pairs {
+            if let (Some(a), Some(b)) = (number(&pair.bodies[0]), number(&pair.bodies[1])) {
+                self.stage.set_pair_level([a, b], pair.physics_level);
+            }
+        }
+        let objects = scene.all_bodies().zip(&imported);
+        let objects = objects.map(|(body, one)| object_info(one, body, scene.meters_per_unit)).collect();
+        self.document.open(scene, objects);
+        self.pin_what_is_pinned(carried.as_ref());
+        self.stage.set_eye(self.document.scene().camera.map(|camera| camera.eye().as_dvec3()));
+        self.stage.go_by(self.document.settings(), &self.document.touches());
+        let first = super::past::moment(&self.document, &self.stage, None);
+        self.history.set_first(Arc::new(first));
         arena.collect();
-        self.revision += 1;
         Ok(())
     }
 
-    /// Gives the pairs that the scene names their levels. Families are never used again, so older ones do no harm.
-    fn set_pairs(&mut self, scene: &Scene) {
-        let family = |name: &str| {
-            let object = scene.objects().position(|b| b.name.as_deref() == Some(name))?;
-            let of = |id: &BodyId| self.info.get(id).is_some_and(|info| info.object == object);
-            let there = self.world.bodies.iter().find(|b| of(&b.id)).map(|b| b.def.family);
-            let thrown = self.projectiles.iter().find(|(_, of)| *of == object).map(|(def, _)| def.family);
-            there.or(thrown)
-        };
-        let given: Vec<_> = scene
-            .pairs
-            .iter()
-            .filter_map(|p| Some((family(&p.bodies[0])?, family(&p.bodies[1])?, p.physics_level)))
-            .collect();
-        for (a, b, level) in given {
-            self.world.pair_levels.set(a, b, level);
+    /// Pins what the scene pins, whose bodies have just been added.
+    fn pin_what_is_pinned(&mut self, carried: Option<&Carried>) {
+        let (scene, params) = (self.document.scene(), self.document.tuning().fracture.clone());
+        let Some(object) = scene.pinned.map(|pinned| pinned.body as usize) else { return };
+        let Some(body) = self.stage.body_of(object) else { return };
+        if let Some(pin) = pin_of(scene, body, carried, params) {
+            self.document.pin_as_opened(pin);
         }
     }
 
     /// The open scene with its tuned values, to save.
     #[must_use]
-    pub fn scene(&self, camera: crate::render::Camera) -> Scene {
-        let mut scene = self.scene.clone();
-        scene.gravity.y = -self.tuning.gravity;
-        scene.camera = Some(camera);
-        scene.response = self.tuning.response;
-        scene.adaptive_level = self.adaptive();
-        scene.view.color_by = self.tuning.view.color_by;
-        scene.view.explode = self.tuning.view.explode;
-        for (object, body) in scene.bodies.iter_mut().enumerate() {
-            let touch = self.touch_of(body);
-            (body.friction, body.restitution) = (touch.friction, touch.restitution);
-            if touch.physics_level != body.collision_level() {
-                body.physics_level = Some(touch.physics_level.clamp(1, body.level));
-            }
-            // The panels show the first body's random numbers.
-            let params = if object == 0 { self.tuning.fracture.clone() } else { self.fracture_of(body) };
-            body.fracture = FractureParams { interior: self.interior_of(object), ..params };
-            body.fracture.fit(body.level);
+    pub fn scene(&self, camera: Camera) -> Scene {
+        let mut scene = self.document.to_save(camera);
+        match self.history.first() {
+            Some(first) => write_pin(&mut scene, &self.document, &self.stage, &first.stage),
+            None => scene.pinned = None,
         }
-        self.write_pin(&mut scene);
         scene
     }
 
     /// Imports the open objects again at another leaf level; the eye stays where it is.
-    pub fn set_level(&mut self, level: u32, camera: crate::render::Camera) {
+    pub fn set_level(&mut self, level: u32, camera: Camera) {
         let mut scene = self.scene(camera);
         // Blows were made on the old voxels; they would not fall the same way again.
         scene.events.retain(|event| matches!(event, Event::Projectile { .. }));
@@ -151,85 +127,51 @@ impl Sandbox {
         }
         if !scene.bodies.is_empty() {
             // By where they lie, not by number: another level may draw other seeds.
-            let carried = self.carried();
-            self.open_scene(scene);
-            self.carried = carried;
+            let carried = self.document.tuning().pin.as_ref().and_then(|pin| Carried::of(pin, &self.stage));
+            self.jobs.opening.start(scene, carried);
         }
     }
-}
 
-/// Metres for one mesh unit of a body.
-fn scale_of(one: &Imported, body: &SceneBody, meters_per_unit: f64) -> f64 {
-    match body.size {
-        // The grid has one free voxel all round: the longest side is two cells short of the whole.
-        Some(size) => size / (one.grid.h * f64::from(one.grid.side().saturating_sub(2).max(1))),
-        None => meters_per_unit,
+    /// Throws what the panels say from `origin` (m) along `direction`; it arrives through [`Sandbox::poll`].
+    pub fn throw(&mut self, origin: DVec3, direction: DVec3) {
+        if origin.is_finite() && !self.document.is_empty() {
+            self.jobs.throwing.push(self.document.tuning(), origin, direction);
+        }
     }
-}
 
-pub(super) fn object_info(one: &Imported, body: &SceneBody, meters_per_unit: f64) -> ObjectInfo {
-    ObjectInfo {
-        scene: body.clone(),
-        name: display_name(&one.file),
-        triangles: one.triangles,
-        leaves: one.forest.leaves.len(),
-        nodes: one.forest.nodes.len(),
-        voxel_m: one.grid.h * scale_of(one, body, meters_per_unit),
-        seconds: one.seconds,
-        health: one.health.clone(),
-        warnings: one.warnings.clone(),
-        surface_color: one.surface_color,
-        mesh: Arc::clone(&one.mesh),
+    /// Lets the first thrown body in as soon as its shape is there.
+    pub(super) fn take_in_thrown(&mut self, arena: &mut Arena) -> Result<bool, SandboxError> {
+        let next = self.jobs.throwing.next(|one| {
+            let forget = || self.history.shrink() || self.timeline.shrink();
+            self.stage.take_in(arena, &one.forest, forget)
+        });
+        let Some((flying, one)) = next? else { return Ok(false) };
+        let (mut body, scene) = (flying.body, self.document.scene());
+        // A file's own origin may be anywhere; the middle flies from the hand.
+        body.position += flying.origin - placed(&one, &body, scene).state.position;
+        let def = placed(&one, &body, scene);
+        let info = object_info(&one, &body, scene.meters_per_unit);
+        self.keep_step("throw");
+        let object = self.document.add_object(info);
+        let at = self.document.thrown();
+        self.stage.prepare_throw(at, Projectile { def, object });
+        self.document.happened(Event::Projectile { time: self.stage.time(), body: Box::new(body) });
+        self.stage.throw(at);
+        self.record_change(false);
+        Ok(true)
     }
-}
 
-/// Where a scene's body starts.
-pub(super) fn placed(one: &Imported, body: &SceneBody, scene: &Scene) -> BodyDef {
-    let scale = scale_of(one, body, scene.meters_per_unit);
-    let grid = one.grid_in_metres(scale);
-    let rotation = if body.rotation.length() > 1e-9 { body.rotation.normalize() } else { DQuat::IDENTITY };
-    let pose = DMat4::from_rotation_translation(rotation, body.position) * grid.to_mesh();
-    let mut position = pose.transform_point3(one.mass.centre);
-    if body.on_floor {
-        let (low, high) = one.mass.bounds;
-        let lowest = (0..8u32)
-            .map(|c| {
-                let pick = |bit: u32, a: f64, b: f64| if c & bit == 0 { a } else { b };
-                let corner =
-                    DVec3::new(pick(1, low.x, high.x), pick(2, low.y, high.y), pick(4, low.z, high.z));
-                pose.transform_point3(corner).y
-            })
-            .fold(f64::INFINITY, f64::min);
-        position.y += scene.floor_height - lowest;
-        // Standing objects also come to the middle, as their own origin may be anywhere.
-        let middle = pose.transform_point3((low + high) / 2.0);
-        position.x += body.position.x - middle.x;
-        position.z += body.position.z - middle.z;
-    }
-    BodyDef {
-        shape: Arc::new(one.shape_at(grid, body.density)),
-        meters_per_unit: scale,
-        family: Family::unique(),
-        friction: body.friction,
-        restitution: body.restitution,
-        fixed: body.fixed,
-        physics_level: body.collision_level(),
-        state: BodyState {
-            position,
-            rotation,
-            linear_velocity: body.linear_velocity,
-            angular_velocity: body.angular_velocity,
-        },
+    /// Keeps what is there now as a step of undo.
+    pub(super) fn keep_step(&mut self, label: &str) {
+        let tuning = self.document.tuning().clone();
+        self.history.push(Step { label: label.into(), tuning, world: Some(self.moment()) });
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::{
-        gpu::Gpu,
-        scene::{Arrived, load_scene},
-    };
+    use super::super::testing;
+    use crate::{gpu::Gpu, scene::load_scene};
     use std::path::Path;
 
     fn shipped() -> Vec<std::path::PathBuf> {
@@ -254,11 +196,7 @@ mod tests {
                 body.level = body.level.min(6);
                 body.physics_level = body.physics_level.map(|level| level.min(5));
             }
-            let mut sandbox = Sandbox::new(&gpu).unwrap();
-            sandbox.open_scene(scene);
-            while sandbox.poll().unwrap() != Some(Arrived::Opened) {
-                std::thread::sleep(std::time::Duration::from_millis(1));
-            }
+            let mut sandbox = testing::shown(&gpu, scene);
             for _ in 0..5 {
                 sandbox.step().unwrap();
                 while sandbox.is_breaking() {

@@ -4,8 +4,8 @@
 const EMPTY: u32 = 0xffffffffu;
 const INSIDE: u32 = 0xfffffffeu;
 
-// EMPTY, INSIDE, or the node's index at `level` (the leaf's at the leaf level). Outside the grid is empty. `tree`: first node of
-// the forest, root, level, what to add to a node's index to get its surfel's.
+// EMPTY, INSIDE, or the node's index at `level` (the leaf's at the leaf level). Outside the grid is empty. `tree`:
+// first node of the forest, root, level, what to add to a node's index to get its surfel's.
 fn look_up_in(tree: vec4<u32>, level: u32, cell: vec3<i32>) -> u32 {
     let side = i32(1u << level);
     if any(cell < vec3<i32>(0)) || any(cell >= vec3<i32>(side)) {

@@ -1,6 +1,6 @@
-// Collision points (Domaradzki & Martyn 2016, sec. 5.1.2). The reference is src/bodies/collide/reference.rs.
-// One thread: one surfel of a near b. It looks for the surface of b that faces it: beside it, on the way out of b's inside,
-// or ahead on its way.
+// Collision points (Domaradzki & Martyn 2016, sec. 5.1.2). The reference is src/bodies/collide/octree/search.rs. One
+// thread: one surfel of a near b. It looks for the surface of b that faces it: beside it, on the way out of b's
+// inside, or ahead on its way.
 //#include shared/thread
 //#include bodies/collide/octree/pair
 //#include bodies/collide/octree/surfel
@@ -36,8 +36,8 @@ struct HitParams {
 const OPPOSING: f32 = -0.1;
 const BESIDE: f32 = 1.0;
 const ROUNDING: f32 = 0.2;
-// Before b's surface: no plane behind which a probe seems to be, beside its own end, counts. Behind it: any surface may be
-// the way out, whichever way it looks. In a cell with an edge the plane does not tell.
+// Before b's surface: no plane behind which a probe seems to be, beside its own end, counts. Behind it: any surface
+// may be the way out, whichever way it looks. In a cell with an edge the plane does not tell.
 const OUTSIDE: u32 = 0u;
 const BEHIND: u32 = 1u;
 const EDGE: u32 = 2u;

@@ -1,8 +1,9 @@
 // The nearest seeds of a box's eight corners. Included by kernels that declare `seeds` and `candidates`.
 // |x - r|^2 - |x - s|^2 is linear in x: one product an axis gives it at all corners. The products may wrap, the differences they make up
 // fit (fracture/voronoi/exact), and wrapping sums come out right.
-// The loop goes round once a candidate. Software drivers end a thread's loops after 65,535 rounds in all, without a word, and at the
-// middle of a sphere all its seeds are candidates; so corners are written out instead of looped over.
+// The loop goes round once a candidate. Software drivers end a thread's loops after 65,535 rounds in all, without a
+// word, and at the middle of a sphere all its seeds are candidates; so corners are written out instead of looped
+// over.
 //#include fracture/voronoi/exact
 
 // Corner k is at (k & 1, k >> 1 & 1, k >> 2).

@@ -1,20 +1,10 @@
 // Domaradzki & Martyn 2016, sec. 4.1 and 4.3: one level of the descent, counting.
-// One thread takes one (object, node) pair and decides each octant: dropped, alive (goes on), or whole (inside the solid and inside
-// the object: an internal node of the object's octree, nothing is stored for it).
+// One thread takes one (object, node) pair and decides each octant: dropped, alive (goes on), or whole (inside the
+// solid and inside the object: an internal node of the object's octree, nothing is stored for it).
 // masks: alive (8 bits), whole (8 bits), alive and contested by rivals (8 bits).
-//#include shared/thread
+//#include fracture/voronoi/descent/cells
+//#include fracture/voronoi/descent/counting
 //#include fracture/voronoi/descent/octants
-//#include fracture/voronoi/descent/source
-
-struct DescentParams { pairs: u32, child_level: u32, node_base: u32 }
-
-@group(0) @binding(0) var<uniform> params: DescentParams;
-@group(0) @binding(1) var<storage, read> nodes: array<Node>;
-@group(0) @binding(2) var<storage, read> seeds: array<vec4<i32>>;
-@group(0) @binding(3) var<storage, read> pairs: array<Pair>;
-@group(0) @binding(4) var<storage, read> candidates: array<u32>;
-@group(0) @binding(5) var<storage, read_write> masks: array<u32>;
-@group(0) @binding(6) var<storage, read_write> counts: array<vec2<u32>>;
 
 fn sum(v: vec4<u32>) -> u32 {
     return v.x + v.y + v.z + v.w;
@@ -40,7 +30,8 @@ fn thread(i: u32) {
     for (var k = 0u; k < pair.list_count; k++) {
         let r = candidates[pair.list_first + k];
         let outcome = duels(pair, r, centre, edge);
-        // Only an object's single candidate can be beaten everywhere: nobody is nearer to the centre than another judge.
+        // Only an object's single candidate can be beaten everywhere: nobody is nearer to the centre than another
+        // judge.
         lost |= bits_of(outcome.lost);
         let stays = bits_of(outcome.contested);
         if is_own(pair, r) {

@@ -1,20 +1,10 @@
-// One level of the descent, writing: the pairs of the next level, in order (object-major, Morton order inside an object), each with
-// the candidates that can still own a point of it.
+// One level of the descent, writing: the pairs of the next level, in order (object-major, Morton order inside an
+// object), each with the candidates that can still own a point of it.
 // One thread takes one pair; `offsets` says where its children and their candidates begin.
-//#include shared/thread
+//#include fracture/voronoi/descent/cells
 //#include fracture/voronoi/descent/octants
-//#include fracture/voronoi/descent/source
+//#include fracture/voronoi/descent/writing
 
-struct DescentParams { pairs: u32, child_level: u32, node_base: u32 }
-
-@group(0) @binding(0) var<uniform> params: DescentParams;
-@group(0) @binding(1) var<storage, read> nodes: array<Node>;
-@group(0) @binding(2) var<storage, read> seeds: array<vec4<i32>>;
-@group(0) @binding(3) var<storage, read> pairs: array<Pair>;
-@group(0) @binding(4) var<storage, read> candidates: array<u32>;
-@group(0) @binding(5) var<storage, read> masks: array<u32>;
-@group(0) @binding(6) var<storage, read> offsets: array<vec2<u32>>;
-@group(0) @binding(7) var<storage, read_write> next_pairs: array<Pair>;
 @group(0) @binding(8) var<storage, read_write> next_candidates: array<u32>;
 
 // Appends to one octant's list.

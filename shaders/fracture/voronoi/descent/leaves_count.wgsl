@@ -1,27 +1,18 @@
-// Domaradzki & Martyn 2016, sec. 4.4 and 4.7: which leaves of each pair's node get a copy in the pair's object.
-// One thread takes one pair at the last parent level. A boundary leaf is copied to every object that owns a corner; an internal one
-// becomes a crack voxel of each of its objects when its corners lie in several, else it stays internal: a Voronoi face between
-// two seeds of one object makes no surface.
-// The eight leaves share 27 corners; corner n is at (n % 3, n / 3 % 3, n / 9) edges from the node's low corner. They are kept in nine rows along
-// x and written out, not looped over, as in fracture/voronoi/descent/corner_owners and for its reasons.
-//#include shared/thread
-//#include fracture/voronoi/descent/candidates
-//#include fracture/voronoi/descent/source
-
-struct DescentParams { pairs: u32, child_level: u32, node_base: u32 }
-
-@group(0) @binding(0) var<uniform> params: DescentParams;
-@group(0) @binding(1) var<storage, read> nodes: array<Node>;
-@group(0) @binding(2) var<storage, read> seeds: array<vec4<i32>>;
-@group(0) @binding(3) var<storage, read> pairs: array<Pair>;
-@group(0) @binding(4) var<storage, read> candidates: array<u32>;
-@group(0) @binding(5) var<storage, read_write> masks: array<u32>;
-@group(0) @binding(6) var<storage, read_write> counts: array<vec2<u32>>;
+// Domaradzki & Martyn 2016, sec. 4.4 and 4.7: which leaves of each pair's node get a copy in the pair's object. One
+// thread takes one pair at the last parent level. A boundary leaf is copied to every object that owns a corner; an
+// internal one becomes a crack voxel of each of its objects when its corners lie in several, else it stays
+// internal: a Voronoi face between two seeds of one object makes no surface.
+// The eight leaves share 27 corners; corner n is at (n % 3, n / 3 % 3, n / 9) edges from the node's low corner.
+// They are kept in nine rows along x and written out, not looped over, as in fracture/voronoi/descent/corner_owners
+// and for its reasons.
+//#include fracture/voronoi/descent/cells
+//#include fracture/voronoi/descent/counting
 
 // The nearest of the object's own seeds, and how much farther away it is than the object's first one.
 var<private> own: array<vec3<u32>, 9>;
 var<private> own_lead: array<vec3<i32>, 9>;
-// The least that a rival is farther away than that; a rival of a lower index counts as nearer by one, which gives it the ties.
+// The least that a rival is farther away than that; a rival of a lower index counts as nearer by one, which gives
+// it the ties.
 var<private> margin: array<vec3<i32>, 9>;
 
 fn take_own(row: u32, lead: vec3<i32>, seed: u32) {
@@ -114,6 +105,5 @@ fn thread(i: u32) {
             }
         }
     }
-    masks[i] = copies | (whole << 8u);
-    counts[i] = vec2<u32>(countOneBits(copies), 0u);
+    write_counts(i, copies, whole);
 }

@@ -1,5 +1,6 @@
-// Which candidates can own a point of each of a pair's eight octants: the test of one box (duel in fracture/voronoi/exact) for all of them, whose
-// centres are the corners of a box. Written out, not looped over, as in fracture/voronoi/descent/corner_owners and for its reasons.
+// Which candidates can own a point of each of a pair's eight octants: the test of one box (duel in
+// fracture/voronoi/exact) for all of them, whose centres are the corners of a box. Written out, not looped over, as
+// in fracture/voronoi/descent/corner_owners and for its reasons.
 //#include fracture/voronoi/descent/candidates
 //#include fracture/voronoi/descent/corner_owners
 
@@ -15,9 +16,10 @@ fn bits_of(answers: Answers) -> u32 {
     return bits.x | bits.y | bits.z | bits.w;
 }
 
-// The seeds that the candidates are measured against: what one beats at every corner of its octant is no candidate there. An object's
-// only candidate is its own judge, so that it is dropped where it is beaten; of several, the one nearest to the octant's centre is, or a
-// rival that is nearer still. Fills in `owners` and leads; `centre` is that of octant 0, `edge` an octant's.
+// The seeds that the candidates are measured against: what one beats at every corner of its octant is no candidate
+// there. An object's only candidate is its own judge, so that it is dropped where it is beaten; of several, the one
+// nearest to the octant's centre is, or a rival that is nearer still. Fills in `owners` and leads; `centre` is that
+// of octant 0, `edge` an octant's.
 fn find_judges(pair: Pair, centre: vec3<i32>, edge: i32) {
     if merged && pair.list_count > 0u {
         if is_own(pair, candidates[pair.list_first + 1u]) {

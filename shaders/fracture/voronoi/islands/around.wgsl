@@ -1,5 +1,6 @@
-// The 27 places round every node of one level, found from those round its parent: no descent from the root.
-// One thread takes one place round one node. `around` holds 27 entries a node of this level, `above` of the level above.
+// The 27 places round every node of one level, found from those round its parent: no descent from the root. One
+// thread takes one place round one node. `around` holds 27 entries a node of this level, `above` of the level
+// above.
 //#include shared/thread
 //#include fracture/voronoi/islands/brick
 

@@ -12,7 +12,8 @@ struct Brick {
 const EMPTY: u32 = 0xffffffffu;
 const SEVERAL: u32 = 0xfffffffeu;
 
-// A neighbour that is part of a larger internal node: the owner's index with this bit. A neighbour that is not there: NONE.
+// A neighbour that is part of a larger internal node: the owner's index with this bit. A neighbour that is not
+// there: NONE.
 const SOLID: u32 = 0x80000000u;
 const NONE: u32 = 0xffffffffu;
 

@@ -1,6 +1,7 @@
 // First step of the islands: bricks, and unions inside a brick without any atomics.
-// One thread takes one node P above level `last`, gathers its brick, closes the 8 x 8 matrix of which octants touch, and gives every
-// child the smallest node index of its part of the brick: P itself where the part holds an internal octant of P.
+// One thread takes one node P above level `last`, gathers its brick, closes the 8 x 8 matrix of which octants
+// touch, and gives every child the smallest node index of its part of the brick: P itself where the part holds an
+// internal octant of P.
 //#include shared/thread
 //#include fracture/voronoi/islands/brick
 

@@ -1,6 +1,7 @@
-// After the unions: every node's label becomes its component's smallest node index, and components are listed, in any order.
-// One thread takes one node. found[0] counts the components; found[1] says that a loop, here or in the unions, was ended by the driver
-// before its time; from found[2] on they are (label, tree), as many as there is room for.
+// After the unions: every node's label becomes its component's smallest node index, and components are listed, in
+// any order. One thread takes one node. found[0] counts the components; found[1] says that a loop, here or in the
+// unions, was ended by the driver before its time; from found[2] on they are (label, tree), as many as there is
+// room for.
 //#include shared/thread
 //#include shared/octree
 

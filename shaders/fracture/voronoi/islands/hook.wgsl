@@ -1,10 +1,12 @@
-// Islands as a lock-free union-find over octree nodes instead of voxels (2016, sec. 4.5 names the sets; the method is ours).
-// All solid octants of one node touch at its centre, so a node's solid octants are one element. Connectivity is that of the solid:
-// through internal nodes too, or the wall of a sealed cavity would become a false piece.
-// One thread takes one brick of one level and unites it with what it touches: bricks of its own size in the 13 directions that make
-// every pair come up once, and larger internal nodes through faces only. Faces are enough there: all face neighbours of an internal
-// cell are solid and in the same cell, so whatever touches it by an edge or a corner also touches one of them. For the same reason
-// bricks above the last level, which hold nothing but internal cells, need faces only.
+// Islands as a lock-free union-find over octree nodes instead of voxels (2016, sec. 4.5 names the sets; the method
+// is ours). All solid octants of one node touch at its centre, so a node's solid octants are one element.
+// Connectivity is that of the solid: through internal nodes too, or the wall of a sealed cavity would become a
+// false piece.
+// One thread takes one brick of one level and unites it with what it touches: bricks of its own size in the 13
+// directions that make every pair come up once, and larger internal nodes through faces only. Faces are enough
+// there: all face neighbours of an internal cell are solid and in the same cell, so whatever touches it by an edge
+// or a corner also touches one of them. For the same reason bricks above the last level, which hold nothing but
+// internal cells, need faces only.
 // Work is first gathered as bits and then done in a loop, because a software driver runs both sides of every branch.
 //#include shared/thread
 //#include fracture/voronoi/islands/brick
@@ -22,8 +24,8 @@ struct HookParams { first: u32, count: u32, first_above: u32, is_finest: u32, br
 
 //#include fracture/voronoi/islands/neighbour
 
-// Shortens the way for those who come later. A plain store will do: a node that has a parent never becomes a root again, so no union
-// is lost if the store goes over one.
+// Shortens the way for those who come later. A plain store will do: a node that has a parent never becomes a root
+// again, so no union is lost if the store goes over one.
 fn find(start: u32) -> u32 {
     var x = start;
     var parent = atomicLoad(&labels[x]);
@@ -38,8 +40,8 @@ fn find(start: u32) -> u32 {
     return x;
 }
 
-// The smaller label wins. A parent that another thread had put there is united again. Returns the common label of that moment, from
-// which the next search is shorter.
+// The smaller label wins. A parent that another thread had put there is united again. Returns the common label of
+// that moment, from which the next search is shorter.
 fn unite(first: u32, second: u32) -> u32 {
     var a = first;
     var b = second;
@@ -61,8 +63,8 @@ fn unite(first: u32, second: u32) -> u32 {
     return a;
 }
 
-// The 16 cells of a brick's side towards one axis (upper or lower side), bits 0 and 2 along the first other axis, 1 and 3 along the
-// second.
+// The 16 cells of a brick's side towards one axis (upper or lower side), bits 0 and 2 along the first other axis, 1
+// and 3 along the second.
 fn face(brick: vec2<u32>, axis: u32, upper: bool) -> u32 {
     if axis == 2u {
         var z = (select(brick.x, brick.y, upper) >> select(0u, 4u, upper)) & 0x0f0f0f0fu;
@@ -86,8 +88,8 @@ fn widened(cells: u32) -> u32 {
     return u | ((u & 0x3333u) << 2u) | ((u & 0x00ccu) << 6u) | ((u & 0xccccu) >> 2u) | ((u & 0x3300u) >> 6u);
 }
 
-// Whether any solid of a brick touches any of its neighbour's in direction d: the two sides along the first axis of d, narrowed to the
-// edge or corner that they share, one of them widened by a cell.
+// Whether any solid of a brick touches any of its neighbour's in direction d: the two sides along the first axis of
+// d, narrowed to the edge or corner that they share, one of them widened by a cell.
 fn bricks_touch(a: vec2<u32>, b: vec2<u32>, d: vec3<i32>) -> bool {
     let axis = select(select(2u, 1u, d.y != 0i), 0u, d.x != 0i);
     let upper = (d.x + select(0i, d.y, axis != 0u) + select(0i, d.z, axis == 2u)) > 0i;
@@ -120,8 +122,8 @@ fn octants_at(d: vec3<i32>) -> u32 {
     return 1u << u32(3i - dot(d, d));
 }
 
-// Bit 4 i + j where octant i at the side towards d touches octant j of the neighbour. In the block that the two sides make, the
-// near octants lie at the lower end.
+// Bit 4 i + j where octant i at the side towards d touches octant j of the neighbour. In the block that the two
+// sides make, the near octants lie at the lower end.
 fn touching(a: vec2<u32>, b: vec2<u32>, d: vec3<i32>) -> u32 {
     var found = 0u;
     let count = octants_at(d);
@@ -143,7 +145,8 @@ fn element(i: u32, c: u32) -> u32 {
     return select(child_of(nodes[i].child_base, masks, c), i, ((masks >> (8u + c)) & 1u) != 0u);
 }
 
-// Bits: x for nodes in the 27 places round octant c of a node with the given row, y for places inside larger internal nodes.
+// Bits: x for nodes in the 27 places round octant c of a node with the given row, y for places inside larger
+// internal nodes.
 fn places(row: u32, octant: vec3<i32>) -> vec2<u32> {
     var found = vec2<u32>(0u);
     let outward = 2i * octant - vec3<i32>(1i);

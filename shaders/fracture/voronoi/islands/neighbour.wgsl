@@ -1,5 +1,5 @@
-// What lies beside a node in direction d, from the places round its parent (`row` of `above`) and its octant in the parent:
-// a node of its own size, SOLID | the node that holds the internal octant, or NONE.
+// What lies beside a node in direction d, from the places round its parent (`row` of `above`) and its octant in the
+// parent: a node of its own size, SOLID | the node that holds the internal octant, or NONE.
 
 fn neighbour(row: u32, octant: vec3<i32>, d: vec3<i32>) -> u32 {
     let q = octant + d;

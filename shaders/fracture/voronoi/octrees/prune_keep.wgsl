@@ -1,5 +1,5 @@
-// Bottom-up: drops the pairs below which no voxel of the object was found (the descent's test is a bound, not exact above leaves), and
-// those that turned out to lie wholly inside: their parent holds them as internal.
+// Bottom-up: drops the pairs below which no voxel of the object was found (the descent's test is a bound, not exact
+// above leaves), and those that turned out to lie wholly inside: their parent holds them as internal.
 // One thread takes one pair of a level; the level below has been done.
 //#include shared/thread
 

@@ -1,5 +1,6 @@
-// Writes the surviving pairs of one level as octree nodes, breadth-first and tree-major (2016, sec. 4.6: all octrees at once).
-// One thread takes one pair. node_info: x = tree (rank of its object among the objects that own a voxel), y = Morton code.
+// Writes the surviving pairs of one level as octree nodes, breadth-first and tree-major (2016, sec. 4.6: all
+// octrees at once). One thread takes one pair. node_info: x = tree (rank of its object among the objects that own a
+// voxel), y = Morton code.
 //#include shared/thread
 //#include fracture/voronoi/exact
 

@@ -1,5 +1,5 @@
-// Smallest and largest component label below each node, so that a component's octree is copied without walking its neighbours'.
-// One thread takes one node of one level; the level below has been done.
+// Smallest and largest component label below each node, so that a component's octree is copied without walking its
+// neighbours'. One thread takes one node of one level; the level below has been done.
 //#include shared/thread
 //#include shared/octree
 

@@ -1,5 +1,6 @@
 // Domaradzki & Martyn 2016, sec. 4.4: crack voxels take their colour from a procedural volume, at their centres.
-// One thread takes one copy. The material is set when the pipeline is made: a software driver runs all branches of a choice.
+// One thread takes one copy. The material is set when the pipeline is made: a software driver runs all branches of
+// a choice.
 //#include shared/thread
 //#include shared/volume
 //#include fracture/voronoi/exact

@@ -1,6 +1,6 @@
-// Where every copy of the fracture boundary set goes, so that the passes after it can take one thread a copy: eight neighbouring
-// leaves of a pair hold three copies on average, and a software driver runs through all eight for each.
-// One thread takes one pair at the last parent level. out_place: x = Morton code, y = the pair, for now.
+// Where every copy of the fracture boundary set goes, so that the passes after it can take one thread a copy: eight
+// neighbouring leaves of a pair hold three copies on average, and a software driver runs through all eight for
+// each. One thread takes one pair at the last parent level. out_place: x = Morton code, y = the pair, for now.
 //#include shared/thread
 //#include fracture/voronoi/exact
 

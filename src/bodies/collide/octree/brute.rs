@@ -1,26 +1,30 @@
-//! The contact search by brute force, for tests: no octree is descended, nothing is looked up in one, nothing is kept. Every
-//! sample of one body is held against every sample of the other; geometry is in f64, straight from where the bodies lie.
+//! The contact search by brute force, for tests: no octree is descended, nothing is looked up in one, nothing
+//! is kept. Every sample of one body is held against every sample of the other; geometry is in f64, straight
+//! from where the bodies lie.
 //!
-//! What is solid follows from the surface alone: a cell without leaves is inside where it cannot be reached from outside by
-//! way of faces between cells without leaves.
+//! What is solid follows from the surface alone: a cell without leaves is inside where it cannot be reached
+//! from outside by way of faces between cells without leaves.
 
 use super::{OctreePair, cell_size, pair::cells_to_world, surfels::Surfels};
 use crate::{bodies::Body, svo::morton};
 use glam::{DVec3, IVec3};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The rules, as docs/physics.md has them: cosine below which normals oppose each other; how far planes of neighbouring cells agree,
-/// how far beside a sample its plane holds, how far the way out is looked for, and what counts as fast, all in cells.
+/// The rules, as docs/physics.md has them: cosine below which normals oppose each other; how far planes of
+/// neighbouring cells agree, how far beside a sample its plane holds, how far the way out is looked for, and
+/// what counts as fast, all in cells.
 const OPPOSING: f64 = -0.1;
 const ROUNDING: f64 = 0.2;
 const BESIDE: f64 = 1.0;
 const MARCH: u32 = 6;
 const FAST: f64 = 0.5;
 
-/// Distances that are closer than this are alike, cells: of two samples equally near either may be the answer.
+/// Distances that are closer than this are alike, cells: of two samples equally near either may be the
+/// answer.
 const ALIKE: f64 = 1e-4;
 
-/// What one sample (its direction of the pair, number and side, as in [`super::Hit`]) may hit: any of these, or nothing.
+/// What one sample (its direction of the pair, number and side, as in [`super::Hit`]) may hit: any of these,
+/// or nothing.
 pub type Answers = BTreeMap<(u32, u32), Vec<u32>>;
 
 /// One side of a sample.
@@ -153,7 +157,8 @@ pub fn answers(pairs: &[OctreePair], bodies: &[Body], dt: f64) -> Answers {
     out
 }
 
-/// What one side of a sample may hit; `again`: it is the second body's, which only adds edges and what is deep.
+/// What one side of a sample may hit; `again`: it is the second body's, which only adds edges and what is
+/// deep.
 fn answer(b: &Solid, probe: Sample, sharp: bool, again: bool, motion: DVec3, margin: f64) -> Vec<u32> {
     let here = b.at(probe.p);
     if again && !sharp && !matches!(here, At::Inside) {
@@ -184,8 +189,8 @@ fn answer(b: &Solid, probe: Sample, sharp: bool, again: bool, motion: DVec3, mar
     if matches!(here, At::Inside) {
         let mut out = Vec::new();
         for way in [-probe.n, DVec3::X, DVec3::NEG_X, DVec3::Y, DVec3::NEG_Y, DVec3::Z, DVec3::NEG_Z] {
-            let cells = (1..=MARCH).map(|k| b.at(probe.p + way * f64::from(k)));
-            if let Some(At::Surface(k)) = cells.skip_while(|at| matches!(at, At::Inside)).next()
+            let mut cells = (1..=MARCH).map(|k| b.at(probe.p + way * f64::from(k)));
+            if let Some(At::Surface(k)) = cells.find(|at| !matches!(at, At::Inside))
                 && let Some((gap, beside)) = face(k).filter(|(gap, _)| *gap < 0.0)
             {
                 out.push((gap.hypot(beside), k));

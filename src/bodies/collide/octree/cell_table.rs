@@ -1,8 +1,8 @@
-//! The cells of one tree at its physics level as a flat array over its bounds, so that the search on the CPU reads a cell at
-//! once instead of descending from the root.
+//! The cells of one tree at its physics level as a flat array over its bounds, so that the search on the CPU
+//! reads a cell at once instead of descending from the root.
 //!
-//! In: a tree, a level, the bounds of its voxels. Out: what [`look_up`](super::cells::look_up) says, as a table. Trees whose
-//! table would be large have none and are descended.
+//! In: a tree, a level, the bounds of its voxels. Out: what [`look_up`](super::cells::look_up) says, as a
+//! table. Trees whose table would be large have none and are descended.
 
 use super::cells::{Cell, cell_at, first_of_level};
 use crate::svo::{Forest, morton};

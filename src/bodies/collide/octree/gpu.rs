@@ -1,7 +1,8 @@
 //! The search in compute passes: one dispatch a level descends all pairs at once, one more asks for the hits.
 //!
-//! In: directed pairs, the arena. Out: hits, sorted. Appends go to lists of limited length by atomic counters that count on
-//! past the end; the host then grows the lists and runs again. Their order differs from run to run, so hits are sorted.
+//! In: directed pairs, the arena. Out: hits, sorted. Appends go to lists of limited length by atomic counters
+//! that count on past the end; the host then grows the lists and runs again. Their order differs from run to
+//! run, so hits are sorted.
 
 use super::{
     pair::{Directed, Hit},
@@ -21,18 +22,9 @@ const HEADER: usize = 16;
 const HIT_WORDS: usize = 3;
 
 shared! {
-    pub(in crate::bodies) struct DescendParams {
-        level: u32,
-        nodes_capacity: u32,
-        candidates_capacity: u32,
-        pad: u32,
-    }
+    pub(in crate::bodies) struct DescendParams { level: u32, nodes_capacity: u32, candidates_capacity: u32, pad: u32 }
 
-    pub(in crate::bodies) struct HitParams {
-        candidates_capacity: u32,
-        hits_capacity: u32,
-        pad: [u32; 2],
-    }
+    pub(in crate::bodies) struct HitParams { candidates_capacity: u32, hits_capacity: u32, pad: [u32; 2] }
 }
 
 /// The compiled passes and their lists.

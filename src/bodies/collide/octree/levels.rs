@@ -1,9 +1,10 @@
 //! At which octree level bodies meet.
 //!
-//! In: bodies, what a scene says about pairs, where the eye is. Out: a level for each body against planes, and two for each
-//! pair, whose cells are about equally large. A body has a level of its own; a pair may be given another; what is far from
-//! the eye may be coarser (Domaradzki & Martyn 2016, sec. 6.1). There the paper's small pieces vanish at coarse levels, as
-//! they have no volume left: here a pair is refined until both have a shape.
+//! In: bodies, what a scene says about pairs, where the eye is. Out: a level for each body against planes,
+//! and two for each pair, whose cells are about equally large. A body has a level of its own; a pair may be
+//! given another; what is far from the eye may be coarser (Domaradzki & Martyn 2016, sec. 6.1). There the
+//! paper's small pieces vanish at coarse levels, as they have no volume left: here a pair is refined until
+//! both have a shape.
 
 use super::cell_size;
 use crate::{
@@ -11,8 +12,9 @@ use crate::{
     shape::{GridMass, box_thickness},
 };
 
-/// A body has a shape at a level where its thickness is at least so many cells: thinner, a cell may hold both its faces, and a
-/// cube of one cell and a bit was seen to fall through a slab. A little less than two, for the rounding of moments.
+/// A body has a shape at a level where its thickness is at least so many cells: thinner, a cell may hold both
+/// its faces, and a cube of one cell and a bit was seen to fall through a slab. A little less than two, for
+/// the rounding of moments.
 const SHAPE_CELLS: f64 = 1.998;
 
 /// The levels of one step.
@@ -52,8 +54,8 @@ impl<'a> Levels<'a> {
         given.fold(self.own[i], u32::min).max(1)
     }
 
-    /// The levels at which bodies `i` and `j` meet: those whose cells are closest to the coarser one's, refined until both
-    /// have a shape, as far as both have leaves.
+    /// The levels at which bodies `i` and `j` meet: those whose cells are closest to the coarser one's,
+    /// refined until both have a shape, as far as both have leaves.
     #[must_use]
     pub fn pair(&self, i: usize, j: usize) -> [u32; 2] {
         let sides = [i, j];
@@ -71,7 +73,8 @@ impl<'a> Levels<'a> {
     }
 }
 
-/// The coarsest level of a tree with leaves at `leaf_level` at which the body has a shape; the leaf level where none has.
+/// The coarsest level of a tree with leaves at `leaf_level` at which the body has a shape; the leaf level
+/// where none has.
 #[must_use]
 pub fn shape_level(mass: &GridMass, leaf_level: u32) -> u32 {
     let thickness = box_thickness(mass.volume, &mass.inertia);

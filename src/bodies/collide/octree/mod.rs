@@ -1,9 +1,10 @@
 //! Contacts between octrees (Domaradzki & Martyn 2016, sec. 5.1), and between octrees and planes.
 //!
-//! One octree of a pair is descended to the pair's level, and what lies there is looked up in the other; every surfel of one body
-//! that comes near the other asks it for the opposing surface. In: pairs that are near. Out: [`Hit`]s, pairs of surfel numbers, the
-//! same from the compute passes (`gpu.rs`) and from the search on the CPU (`search.rs`); then manifolds. Geometry is worked out
-//! again from the numbers in f64, so what the passes decide is only which surfels meet.
+//! One octree of a pair is descended to the pair's level, and what lies there is looked up in the other;
+//! every surfel of one body that comes near the other asks it for the opposing surface. In: pairs that are
+//! near. Out: [`Hit`]s, pairs of surfel numbers, the same from the compute passes (`gpu.rs`) and from the
+//! search on the CPU (`search.rs`); then manifolds. Geometry is worked out again from the numbers in f64, so
+//! what the passes decide is only which surfels meet.
 
 #[cfg(test)]
 mod brute;
@@ -67,7 +68,8 @@ pub const ENTRY: FinderEntry = FinderEntry {
     make: |gpu| Ok(Box::new(OctreeFinder::new(gpu)?)),
 };
 
-/// By body: how far beyond its voxels its cells may reach, m: half a cell of the coarsest level at which it meets anything.
+/// By body: how far beyond its voxels its cells may reach, m: half a cell of the coarsest level at which it
+/// meets anything.
 #[must_use]
 pub fn reach(bodies: &[Body], detail: Detail<'_>) -> Vec<f64> {
     let levels = Levels::new(bodies, detail);
@@ -99,8 +101,9 @@ impl OctreeFinder {
         Ok(Self { passes, ..Self::default() })
     }
 
-    /// Pairs to be looked at, and which manifolds of the last search (by number) are carried along: those of pairs that have hardly
-    /// moved. Pairs that come near each other only later in the step are left for then.
+    /// Pairs to be looked at, and which manifolds of the last search (by number) are carried along: those of
+    /// pairs that have hardly moved. Pairs that come near each other only later in the step are left for
+    /// then.
     fn sort_out(&self, query: &ContactQuery<'_>) -> (Vec<OctreePair>, Vec<usize>) {
         let (bodies, old) = (query.bodies, query.old);
         let (mut pairs, mut carried) = (Vec::new(), Vec::new());

@@ -1,9 +1,10 @@
 //! Which surfels of a pair are near the other body, kept while the two hardly move against each other.
 //!
-//! In: a pair, and its lists of an earlier step. Out: the surfels that may hit now, a superset. These are the neighbour lists of
-//! Verlet (1967, Physical Review 159, sec. 2), with a skin: whatever is nearer than what is needed now, and a cell more, is on the list,
-//! and the list holds until something may have come through the skin. Most pairs whose boxes overlap do not touch; their lists
-//! are empty, and asking them costs nothing.
+//! In: a pair, and its lists of an earlier step. Out: the surfels that may hit now, a superset. These are the
+//! neighbour lists of Verlet (1967, Physical Review 159, sec. 2), with a skin: whatever is nearer than what
+//! is needed now, and a cell more, is on the list, and the list holds until something may have come through
+//! the skin. Most pairs whose boxes overlap do not touch; their lists are empty, and asking them costs
+//! nothing.
 
 use super::pair::{OctreePair, cell_size};
 use crate::bodies::{Body, BodyId, collide::RelativePose};
@@ -40,7 +41,8 @@ pub struct NeighbourList {
 }
 
 impl NeighbourList {
-    /// Empty lists, to be filled with everything that is within [`NeighbourList::reach`]; none where the pair is so fast that they would not last.
+    /// Empty lists, to be filled with everything that is within [`NeighbourList::reach`]; none where the pair
+    /// is so fast that they would not last.
     #[must_use]
     pub fn begin(pair: &OctreePair, bodies: &[Body]) -> Option<Self> {
         let [a, b] = pair.bodies.map(|k| &bodies[k]);

@@ -18,7 +18,8 @@ pub struct Directed {
     pub motion: [f32; 3],
     /// See `motion`.
     pub margin: f32,
-    /// First node of the forest in the arena, root, level, number to add to a node's index to get its surfel's.
+    /// First node of the forest in the arena, root, level, number to add to a node's index to get its
+    /// surfel's.
     pub a: [u32; 4],
     /// The same of b.
     pub b: [u32; 4],
@@ -32,8 +33,8 @@ crate::gpu::layout!(Directed as "Directed" {
     rows: [row_x, row_y, row_z], motion, margin, a, b, low, high
 });
 
-/// Surfel `a` (twice its index, plus its side) of directed pair `pair` is near surfel `b`. Surfels are counted from the
-/// start of their forest's.
+/// Surfel `a` (twice its index, plus its side) of directed pair `pair` is near surfel `b`. Surfels are
+/// counted from the start of their forest's.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct Hit {
@@ -162,7 +163,8 @@ pub fn cells_to_world(body: &Body, level: u32) -> DMat4 {
     body.world_from_grid() * DMat4::from_scale(DVec3::splat(scale))
 }
 
-/// How much closer a point of `a` and one of `b` may come in the coming `dt`, as a vector: along the relative motion of the centres, made longer by rotation.
+/// How much closer a point of `a` and one of `b` may come in the coming `dt`, as a vector: along the relative
+/// motion of the centres, made longer by rotation.
 fn motion(a: &Body, b: &Body, dt: f64) -> DVec3 {
     let v = a.state.linear_velocity - b.state.linear_velocity;
     let speed = v.length();

@@ -29,7 +29,8 @@ fn off(want: &Answers, got: &[Hit]) -> f64 {
     (wrong + missing.len()) as f64 / (want.len() + got.len()).max(1) as f64
 }
 
-/// Pieces of a block in a heap, and a ball of another grid that flies into it; or is in it, where `speed` is zero.
+/// Pieces of a block in a heap, and a ball of another grid that flies into it; or is in it, where `speed` is
+/// zero.
 fn heap(level: u32, physics_level: u32, parts: u32, seconds: f64, speed: f64) -> World {
     let mut w = pile(level, physics_level, parts);
     let ball = Arc::new(ball(5, Vec3::splat(16.0), 12.0));

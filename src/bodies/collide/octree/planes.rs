@@ -1,7 +1,7 @@
 //! Contacts with planes, the floor and walls: each octree is descended against each plane.
 //!
-//! In: bodies and planes. Out: one manifold for each body near any. Which cells matter is decided at the physics
-//! level; how deep they are, at the leaves, so that the resting height does not depend on the level.
+//! In: bodies and planes. Out: one manifold for each body near any. Which cells matter is decided at the
+//! physics level; how deep they are, at the leaves, so that the resting height does not depend on the level.
 
 use super::{
     MARGIN_CELLS,
@@ -161,8 +161,9 @@ impl PlaneSearch<'_> {
         }
     }
 
-    /// The lowest leaf of a cell that is near. The cell's own sample would not do: it may lie beyond the margin while a corner in
-    /// the cell is far below the plane already, and the body would rock on that corner for ever.
+    /// The lowest leaf of a cell that is near. The cell's own sample would not do: it may lie beyond the
+    /// margin while a corner in the cell is far below the plane already, and the body would rock on that
+    /// corner for ever.
     fn sample(&mut self, index: u32) {
         let (body, plane) = (self.body, self.plane);
         let starts = &self.surfels.leaf_start;
@@ -198,7 +199,8 @@ mod tests {
     use glam::DQuat;
     use std::sync::Arc;
 
-    /// However a piece is turned, the lowest of all its leaf samples is a contact once it is within the margin, at any level.
+    /// However a piece is turned, the lowest of all its leaf samples is a contact once it is within the
+    /// margin, at any level.
     #[test]
     fn the_lowest_leaf_is_never_missed() {
         let (low, high) = ([4; 3], [28; 3]);

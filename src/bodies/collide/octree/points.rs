@@ -1,7 +1,8 @@
 //! Manifolds of pairs of octrees.
 //!
-//! In: hits, sorted, and what is known of the pairs. Out: one manifold for each pair that was searched, with its record. The
-//! geometry of each hit is worked out in f64; what never came in through the surface that it is said to have passed is dropped.
+//! In: hits, sorted, and what is known of the pairs. Out: one manifold for each pair that was searched, with
+//! its record. The geometry of each hit is worked out in f64; what never came in through the surface that it
+//! is said to have passed is dropped.
 
 use super::{
     pair::{Hit, OctreePair, are_siblings, cell_size, cells_to_world},
@@ -20,7 +21,8 @@ use std::sync::Arc;
 
 /// Siblings may overlap this far at birth and still count as touching, cells.
 const BIRTH_CELLS: f64 = 7.0;
-/// And only where they still are: a point that has moved this far against its sibling, cells, meets it as it would a stranger.
+/// And only where they still are: a point that has moved this far against its sibling, cells, meets it as it
+/// would a stranger.
 const BIRTH_WAY: f64 = 2.0;
 
 /// A collision point must be seen before it is deeper than this, cells, and the way since the last look.
@@ -29,7 +31,8 @@ const ENTER_CELLS: f64 = 0.5;
 /// A point deeper than this, cells, must lie in the solid. Not zero: between two samples, edges cross.
 const BESIDE_CELLS: f64 = 0.25;
 
-/// Manifolds of all pairs, in order of pair; those that do not touch have no points. `old` is sorted by [`Manifold::order`].
+/// Manifolds of all pairs, in order of pair; those that do not touch have no points. `old` is sorted by
+/// [`Manifold::order`].
 pub fn pair_manifolds(
     pairs: &[OctreePair],
     hits: &[Hit],
@@ -88,12 +91,12 @@ pub fn pair_manifolds(
         .collect()
 }
 
-/// Keeps the points that came in through the surface they are said to have passed; gives their keys, ascending, with their
-/// separations.
+/// Keeps the points that came in through the surface they are said to have passed; gives their keys,
+/// ascending, with their separations.
 ///
-/// A piece whose tip is in a thin wall has samples nearer to the far face than to the near one. Were they pushed out there, the
-/// tip would be held in the wall from both sides for ever. But they never passed the far face: when they were first seen they were
-/// deep behind it already.
+/// A piece whose tip is in a thin wall has samples nearer to the far face than to the near one. Were they
+/// pushed out there, the tip would be held in the wall from both sides for ever. But they never passed the
+/// far face: when they were first seen they were deep behind it already.
 fn let_in(points: &mut Vec<Point>, before: Option<&Record>, way: f64, cell: f64) -> Vec<(u64, f64)> {
     if let Some(before) = before {
         let deepest = -(ENTER_CELLS * cell + way);
@@ -146,8 +149,8 @@ fn contact_points(
             n = (n - n_a / cell[a]).normalize_or(n);
         }
         let gap = (point - to_world[b].transform_point3(centre.as_dvec3())).dot(n);
-        // Round an edge the planes of coarse cells reach beyond the solid; the leaves know. Such a point is not behind any surface,
-        // and would hold the pair in a wedge that is not there.
+        // Round an edge the planes of coarse cells reach beyond the solid; the leaves know. Such a point is
+        // not behind any surface, and would hold the pair in a wedge that is not there.
         if gap < -BESIDE_CELLS * cell[b]
             && !is_in_solid(&body[b].def.octree().forest, body[b].def.octree().tree, in_voxels(b, point))
         {

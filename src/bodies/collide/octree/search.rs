@@ -1,6 +1,6 @@
-//! The search for surfels that meet, on the CPU: on all cores, with tables of cells and lists of what is near.
-//! `shaders/bodies/collide/octree/descend.wgsl` and `hits.wgsl` do the same, word for word, but without tables and lists; the
-//! brute-force search of the tests (`brute.rs`) has neither octree.
+//! The search for surfels that meet, on the CPU: on all cores, with tables of cells and lists of what is
+//! near. `shaders/bodies/collide/octree/descend.wgsl` and `hits.wgsl` do the same, word for word, but without
+//! tables and lists; the brute-force search of the tests (`brute.rs`) has neither octree.
 //!
 //! In: pairs. Out: hits in order of pair, then of surfel.
 
@@ -38,7 +38,8 @@ struct Side<'a> {
     first: u32,
 }
 
-/// Hits of all pairs, two directions each, over the coming `dt`. `lists` spare what is known to be far; the hits are the same.
+/// Hits of all pairs, two directions each, over the coming `dt`. `lists` spare what is known to be far; the
+/// hits are the same.
 #[must_use]
 pub fn find_hits(
     pairs: &[OctreePair],
@@ -230,7 +231,8 @@ impl SurfelSearch<'_> {
                 continue;
             }
             let here = self.cell_of_b(cell_at(p));
-            // Two flat surfaces meet once; the second direction adds what edges of the second body touch, and what is deep.
+            // Two flat surfaces meet once; the second direction adds what edges of the second body touch, and
+            // what is deep.
             if self.pair % 2 == 1 && !sample.is_sharp() && here != Cell::Inside {
                 continue;
             }
@@ -355,9 +357,9 @@ enum ProbeSide {
     Edge,
 }
 
-/// Signed gap from the plane of `surfel` (of its side that faces the probe) to the probe, and the distance beside its
-/// centre; none where it does not face a probe outside, or where only `surfel` is an edge: then the probe's plane decides, not
-/// its own.
+/// Signed gap from the plane of `surfel` (of its side that faces the probe) to the probe, and the distance
+/// beside its centre; none where it does not face a probe outside, or where only `surfel` is an edge: then
+/// the probe's plane decides, not its own.
 fn facing(surfels: &Surfels, b: u32, probe: Probe) -> Option<(f32, f32)> {
     let surfel = &surfels.items[b as usize];
     if surfel.is_sharp() && !probe.sharp && probe.side_of_b != ProbeSide::Inside {
@@ -390,10 +392,12 @@ mod tests {
     use glam::DVec3;
     use std::sync::Arc;
 
-    /// Hits of a heap that is stirred, over its steps, with lists and without; the lists are said to reach so much farther than they do, m.
+    /// Hits of a heap that is stirred, over its steps, with lists and without; the lists are said to reach so
+    /// much farther than they do, m.
     fn compare(level: u32, physics_level: u32, farther: f64) -> (usize, usize, usize) {
         let mut w = pile(level, physics_level, 3);
-        // Another grid, whose cells are three quarters as large: it is thrown at the heap so fast that its pairs look ahead.
+        // Another grid, whose cells are three quarters as large: it is thrown at the heap so fast that its
+        // pairs look ahead.
         let cell = 1.0 / f64::from(1u32 << physics_level);
         let ball = Arc::new(ball(5, Vec3::splat(16.0), 12.0));
         let thrown = w.add(body(&ball, 0, grid(5, 24.0 * cell), 5, DVec3::ZERO));

@@ -6,7 +6,8 @@ use crate::{
     gpu::{Buffer, Gpu, GpuError},
 };
 
-/// One buffer for all; [`CachedSurfels::gpu_base`](super::surfel_cache::CachedSurfels) says where a forest's begin.
+/// One buffer for all; [`CachedSurfels::gpu_base`](super::surfel_cache::CachedSurfels) says where a forest's
+/// begin.
 pub struct SurfelBuffer {
     surfels: Buffer<Surfel>,
     uploaded: bool,
@@ -21,7 +22,8 @@ impl SurfelBuffer {
         Ok(Self { surfels: Buffer::zeroed(gpu, "surfels", 1)?, uploaded: false })
     }
 
-    /// Brings the surfels that these pairs need to the GPU. A cache fills one buffer only: it notes where in it its surfels are.
+    /// Brings the surfels that these pairs need to the GPU. A cache fills one buffer only: it notes where in
+    /// it its surfels are.
     ///
     /// # Errors
     /// [`GpuError::TooLarge`].

@@ -19,7 +19,8 @@ pub struct CachedSurfels {
 /// Surfels by forest and level, built on first use.
 #[derive(Debug, Default)]
 pub struct SurfelCache {
-    /// By address of the forest and level. Only looked up, except to fill the GPU's buffer, whose order shows nowhere.
+    /// By address of the forest and level. Only looked up, except to fill the GPU's buffer, whose order shows
+    /// nowhere.
     pub entries: BTreeMap<(usize, u32), CachedSurfels>,
     /// By address of the forest (which an entry holds), tree and level.
     tables: BTreeMap<(usize, u32, u32), Option<Arc<CellTable>>>,
@@ -72,7 +73,8 @@ impl SurfelCache {
         self.tables.extend(made);
     }
 
-    /// The flat table of a body's cells at `level`, if it is small enough to have one and was asked for before.
+    /// The flat table of a body's cells at `level`, if it is small enough to have one and was asked for
+    /// before.
     #[must_use]
     pub fn table(&self, body: &Body, level: u32) -> Option<Arc<CellTable>> {
         self.tables.get(&table_key(body, level)).cloned().flatten()

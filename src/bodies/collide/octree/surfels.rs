@@ -1,8 +1,9 @@
 //! Surface samples of a forest at one octree level.
 //!
-//! In: a forest and a level P. Out: one [`Surfel`] for each boundary cell of that level, over all trees, in the forest's own
-//! order, so that a node's index minus `level_start[P]` (or the leaf's index) is its surfel's. At the leaf level a surfel is
-//! the leaf's plane; above, the average of the leaves below. Units are cells of level P.
+//! In: a forest and a level P. Out: one [`Surfel`] for each boundary cell of that level, over all trees, in
+//! the forest's own order, so that a node's index minus `level_start[P]` (or the leaf's index) is its
+//! surfel's. At the leaf level a surfel is the leaf's plane; above, the average of the leaves below. Units
+//! are cells of level P.
 
 use super::cells::{Cell, first_of_level, look_up};
 use crate::svo::{Forest, morton, unpack_cut, unpack_normal};
@@ -15,7 +16,8 @@ use rayon::prelude::*;
 pub struct Surfel {
     /// Point on the surface, cells.
     pub centre: [f32; 3],
-    /// Zero for a surface with the solid behind it. Where both faces of something thin lie in one cell, half its thickness.
+    /// Zero for a surface with the solid behind it. Where both faces of something thin lie in one cell, half
+    /// its thickness.
     pub thickness: f32,
     /// Outward normal, see [`crate::svo::pack_normal`].
     pub normal: u32,
@@ -170,8 +172,8 @@ pub fn leaf_plane(forest: &Forest, leaf: usize) -> (Vec3, Vec3) {
     (corner + Vec3::splat(0.5) + n * forest.leaves.colors[leaf].offset(), n)
 }
 
-/// As [`leaf_plane`], but where a fracture cuts the leaf, a point of the edge and the mean of both normals: the leaf's own point may
-/// lie beyond the cut, outside the piece.
+/// As [`leaf_plane`], but where a fracture cuts the leaf, a point of the edge and the mean of both normals:
+/// the leaf's own point may lie beyond the cut, outside the piece.
 #[must_use]
 pub fn leaf_sample(forest: &Forest, leaf: usize) -> (Vec3, Vec3) {
     let (p, n) = leaf_plane(forest, leaf);

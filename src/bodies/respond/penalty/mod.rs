@@ -1,7 +1,8 @@
-//! The paper's response (Domaradzki & Martyn 2016, sec. 5.2): a penalty on the intersection volume, viscous friction, and
-//! implicit Euler over the whole step.
+//! The paper's response (Domaradzki & Martyn 2016, sec. 5.2): a penalty on the intersection volume, viscous
+//! friction, and implicit Euler over the whole step.
 //!
-//! Kept for comparison. What was changed so that it can run at all, and where it still fails, is in `docs/physics.md`.
+//! Kept for comparison. What was changed so that it can run at all, and where it still fails, is in
+//! `docs/physics.md`.
 
 #[cfg(test)]
 mod tests;
@@ -183,7 +184,8 @@ impl System<'_> {
         }
     }
 
-    /// Conjugate gradients; the mass matrix is the preconditioner. The matrix is symmetric and positive definite.
+    /// Conjugate gradients; the mass matrix is the preconditioner. The matrix is symmetric and positive
+    /// definite.
     fn solve(&self, rhs: &[Twist]) -> Vec<Twist> {
         let dot = |a: &[Twist], b: &[Twist]| a.iter().zip(b).map(|(a, b)| a.dot(b)).sum::<f64>();
         let precondition = |r: &[Twist]| -> Vec<Twist> {

@@ -137,7 +137,8 @@ fn friction_is_viscous_and_never_holds() {
     let mass = w.bodies[0].def.mass_kg();
     run(&mut w, 0.01);
     let v = w.bodies[0].state.linear_velocity.x;
-    // v' = -mu A / m v, by implicit Euler; the friction acts at the bottom and also turns the cube, which takes a share.
+    // v' = -mu A / m v, by implicit Euler; the friction acts at the bottom and also turns the cube, which
+    // takes a share.
     let lost = 2.0 - 2.0 / (1.0 + w.settings.penalty.friction / mass * 0.01);
     println!("2 m/s lose {:.4}, {lost:.4} expected", 2.0 - v);
     assert!(((2.0 - v) / lost - 1.0).abs() < 0.12);

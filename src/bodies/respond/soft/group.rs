@@ -103,7 +103,8 @@ impl<'a> Group<'a> {
         if self.rests {
             return 0.0;
         }
-        // Friction comes last, or it would answer turns that rolling resistance then takes out, and small pieces would creep.
+        // Friction comes last, or it would answer turns that rolling resistance then takes out, and small
+        // pieces would creep.
         let mut change = self.roll.resist(share, self.load);
         for row in &mut *self.rows {
             change = change.max(row.rub(share, stick));

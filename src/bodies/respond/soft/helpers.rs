@@ -1,11 +1,13 @@
 //! Threads that stand by while a heap is solved.
 //!
-//! A pass over a heap of some hundred pieces takes fifty microseconds, which is what it takes to wake a thread of the pool as well.
-//! Threads that look for work all the time halve it; asleep they would gain nothing (docs/physics.md, "What made the fall cheaper").
+//! A pass over a heap of some hundred pieces takes fifty microseconds, which is what it takes to wake a
+//! thread of the pool as well. Threads that look for work all the time halve it; asleep they would gain
+//! nothing (docs/physics.md, "What made the fall cheaper").
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// Whether a heap has helpers. One at a time: two whose helpers were each other's threads would wait for each other for ever.
+/// Whether a heap has helpers. One at a time: two whose helpers were each other's threads would wait for each
+/// other for ever.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// In the number of helpers: nobody else may join.
@@ -19,8 +21,8 @@ struct Team {
 }
 
 impl Team {
-    /// One more, unless work has begun. A thread that came later could come in the middle of this very heap's work, which then would wait
-    /// for what it stands on.
+    /// One more, unless work has begun. A thread that came later could come in the middle of this very heap's
+    /// work, which then would wait for what it stands on.
     fn join(&self) -> bool {
         let more = |count: u32| (count & CLOSED == 0).then_some(count + 1);
         self.helpers.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).is_ok()
@@ -53,8 +55,9 @@ impl Drop for Done<'_> {
     }
 }
 
-/// Does `work` in the pool while up to `count` of its other threads stand by for what it hands over: those that are idle when `prepare`,
-/// which hands over nothing, is done. Gives how many did. With a `count` of 0 it is done where it is.
+/// Does `work` in the pool while up to `count` of its other threads stand by for what it hands over: those
+/// that are idle when `prepare`, which hands over nothing, is done. Gives how many did. With a `count` of 0
+/// it is done where it is.
 pub(super) fn with_helpers<P: Send>(
     count: usize,
     prepare: impl FnOnce() -> P + Send,

@@ -1,9 +1,9 @@
 //! Soft contact constraints in substeps.
 //!
-//! Each contact is a damped spring whose stiffness follows from a frequency and the masses it holds apart, so that crumbs
-//! and slabs are treated alike, solved as an impulse with warm starting; a second, rigid pass takes out the velocity that
-//! the spring put in to undo overlap. Friction is a Coulomb cone. The paper's penalty (sec. 5.2) has one stiffness for all
-//! and never sticks; `docs/physics.md` compares the two.
+//! Each contact is a damped spring whose stiffness follows from a frequency and the masses it holds apart, so
+//! that crumbs and slabs are treated alike, solved as an impulse with warm starting; a second, rigid pass
+//! takes out the velocity that the spring put in to undo overlap. Friction is a Coulomb cone. The paper's
+//! penalty (sec. 5.2) has one stiffness for all and never sticks; `docs/physics.md` compares the two.
 
 mod group;
 mod helpers;
@@ -43,15 +43,16 @@ pub struct SoftStep {
     pub push_out: f64,
     /// Slower impacts do not bounce, m/s.
     pub bounce_threshold: f64,
-    /// Torque that resists rolling, as a share of the normal force times half the thickness of the thinner body; at most one cell of the
-    /// pair times that force: it stands for what voxels round off, and must not hold up what leans.
+    /// Torque that resists rolling, as a share of the normal force times half the thickness of the thinner
+    /// body; at most one cell of the pair times that force: it stands for what voxels round off, and must not
+    /// hold up what leans.
     pub rolling: f64,
     /// How fast what has slipped while friction held is drawn back, 1/s: else heaps creep.
     pub stick: f64,
     /// How fast the motion of a leaning piece that turns a little dies, 1/s.
     pub wobble_damping: f64,
-    /// Rounds over all contacts in each pass of a substep, at most. With few, heavy pieces creep into light ones whose contacts are in
-    /// each other's way.
+    /// Rounds over all contacts in each pass of a substep, at most. With few, heavy pieces creep into light
+    /// ones whose contacts are in each other's way.
     pub iterations: u32,
     /// A pass ends sooner once no contact changes a speed by more than this, m/s.
     pub settled: f64,
@@ -94,7 +95,8 @@ fn for_all<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Send + Sync) {
     }
 }
 
-/// Does `work` to every contact of a part, to those of its halves at the same time. Gives the greatest of what it gives.
+/// Does `work` to every contact of a part, to those of its halves at the same time. Gives the greatest of
+/// what it gives.
 fn sweep(
     part: &Part,
     groups: &mut [Group<'_>],
@@ -230,7 +232,8 @@ impl SoftStep {
         let all = &mut movers.share();
         for _ in 0..self.iterations {
             let pressed = sweep(whole, groups, all, &|group, share| group.press(share, soft, h));
-            // Rolling and friction, once all normal impulses of a round are known: what they do would be undone before.
+            // Rolling and friction, once all normal impulses of a round are known: what they do would be
+            // undone before.
             let dragged = sweep(whole, groups, all, &|group, share| group.drag(share, stick));
             if pressed.max(dragged) < self.settled {
                 break;
@@ -238,8 +241,8 @@ impl SoftStep {
         }
     }
 
-    /// Takes the wobble out of pieces that lean on something and hardly turn. Rounded corners of voxels are where they
-    /// would rock for ever.
+    /// Takes the wobble out of pieces that lean on something and hardly turn. Rounded corners of voxels are
+    /// where they would rock for ever.
     fn settle(&self, groups: &[Group<'_>], movers: &mut Movers, settings: &WorldSettings) {
         let down = settings.gravity.normalize_or_zero();
         let mut leans = vec![f64::MAX; movers.motions.len()];

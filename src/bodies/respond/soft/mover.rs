@@ -1,4 +1,5 @@
-//! Bodies as the solver sees them. What contacts read and write all the time lies together: some hundred bodies fit the first cache.
+//! Bodies as the solver sees them. What contacts read and write all the time lies together: some hundred
+//! bodies fit the first cache.
 
 use crate::bodies::{Body, BodyState, integrate, integrate::inverse};
 use glam::{DMat3, DVec3};
@@ -99,8 +100,8 @@ pub(super) struct Movers {
 }
 
 impl Movers {
-    /// Of `bodies`, with those that move first, in the order `moving`; none faster than substeps of `h` seconds allow, or contacts would
-    /// answer to a speed that no body ever has.
+    /// Of `bodies`, with those that move first, in the order `moving`; none faster than substeps of `h`
+    /// seconds allow, or contacts would answer to a speed that no body ever has.
     pub fn new(bodies: &[Body], moving: &[usize], h: f64) -> Self {
         let mut places = vec![usize::MAX; bodies.len() + 1];
         moving.iter().enumerate().for_each(|(place, &k)| places[k] = place);
@@ -221,7 +222,8 @@ impl Share<'_> {
         a - b
     }
 
-    /// By how much the speed of two bodies' points that are within `reach` (m) of their centres may have changed in this pass, m/s.
+    /// By how much the speed of two bodies' points that are within `reach` (m) of their centres may have
+    /// changed in this pass, m/s.
     #[inline]
     pub fn stirred(&self, pair: [usize; 2], reach: [f64; 2]) -> f64 {
         let [a, b] = pair.map(|k| self.motions.get(k - self.first).map_or([0.0; 2], |m| m.stir));

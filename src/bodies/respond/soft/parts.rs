@@ -1,13 +1,15 @@
 //! Which contacts may be solved at the same time.
 //!
-//! A heap is halved again and again where few contacts cross the cut. Either half has bodies and contacts of its own, so two threads
-//! may go through them at once; the contacts that cross come after both. Where the cuts lie follows from the heap alone, not from how
-//! many cores there are, and so does every impulse: the same heap falls alike on any machine.
+//! A heap is halved again and again where few contacts cross the cut. Either half has bodies and contacts of
+//! its own, so two threads may go through them at once; the contacts that cross come after both. Where the
+//! cuts lie follows from the heap alone, not from how many cores there are, and so does every impulse: the
+//! same heap falls alike on any machine.
 
 use glam::DVec3;
 use std::ops::Range;
 
-/// Parts with fewer than twice as many points are not halved: handing one over would cost more than it brings.
+/// Parts with fewer than twice as many points are not halved: handing one over would cost more than it
+/// brings.
 const FEW_POINTS: usize = 1024;
 
 /// A cut that more than this share of all points crosses is not made.
@@ -23,7 +25,8 @@ pub(super) struct Touch {
     pub points: usize,
 }
 
-/// A part of a heap: first what is in its halves, one after the other, then what crosses from one to the other.
+/// A part of a heap: first what is in its halves, one after the other, then what crosses from one to the
+/// other.
 #[derive(Debug, PartialEq)]
 pub(super) struct Part {
     /// Its bodies, in the order that [`divide`] gives.
@@ -40,8 +43,8 @@ impl Part {
     }
 }
 
-/// Halves a heap. Gives the whole, its bodies (indices into `positions`) in their order and its contacts in theirs. `bodies` and
-/// `touches` ascend, and within a part that is not halved they go on doing so.
+/// Halves a heap. Gives the whole, its bodies (indices into `positions`) in their order and its contacts in
+/// theirs. `bodies` and `touches` ascend, and within a part that is not halved they go on doing so.
 pub(super) fn divide(
     positions: &[DVec3],
     mut bodies: Vec<usize>,
@@ -110,7 +113,8 @@ fn key(positions: &[DVec3], axis: usize, k: usize) -> (f64, usize) {
     (if at.is_finite() { at } else { 0.0 }, k)
 }
 
-/// Of the three cuts that have as many points on either side the one that the fewest cross; none where it does not pay.
+/// Of the three cuts that have as many points on either side the one that the fewest cross; none where it
+/// does not pay.
 fn cut(positions: &[DVec3], bodies: &[usize], touches: &[Touch], upper: &mut [bool]) -> Option<Cut> {
     let all: usize = touches.iter().map(|touch| touch.points).sum();
     if all < 2 * FEW_POINTS || bodies.len() < 2 {
@@ -151,7 +155,8 @@ mod tests {
     use super::*;
     use rand::{RngExt, SeedableRng};
 
-    /// Bodies at random in a box, those that are near each other touch at three points; every tenth touches a floor as well.
+    /// Bodies at random in a box, those that are near each other touch at three points; every tenth touches a
+    /// floor as well.
     fn heap(count: usize, rng: u64) -> (Vec<DVec3>, Vec<Touch>) {
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(rng);
         let positions: Vec<_> =

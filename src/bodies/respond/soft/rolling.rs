@@ -1,7 +1,7 @@
 //! Rolling resistance: one torque a pair, limited by what all its points press.
 //!
-//! The torque is summed up over all rounds of a pass and limited as one, like friction. Were each round limited by itself, more
-//! rounds would resist more, and slivers would stand on their tips.
+//! The torque is summed up over all rounds of a pass and limited as one, like friction. Were each round
+//! limited by itself, more rounds would resist more, and slivers would stand on their tips.
 
 use super::mover::{Frame, Share};
 use crate::bodies::integrate::inverse;
@@ -55,8 +55,8 @@ impl Roll {
         }
     }
 
-    /// Takes out relative rotation, as far as `load` (N s) allows. Gives how much it changed the speed of a point that is an arm's
-    /// length away, m/s.
+    /// Takes out relative rotation, as far as `load` (N s) allows. Gives how much it changed the speed of a
+    /// point that is an arm's length away, m/s.
     pub fn resist(&mut self, share: &mut Share<'_>, load: f64) -> f64 {
         let most = self.arm * load;
         if most == 0.0 && self.impulse == DVec3::ZERO {

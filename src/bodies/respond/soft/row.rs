@@ -1,14 +1,15 @@
-//! One contact point as the solver of [`SoftStep`](super::SoftStep) sees it, and the bodies that it holds apart.
+//! One contact point as the solver of [`SoftStep`](super::SoftStep) sees it, and the bodies that it holds
+//! apart.
 //!
-//! Most points of a heap are apart and stay so in a pass. Such a row knows how much its bodies may still be stirred before it has
-//! anything to do, and costs a comparison until then; nothing changes by that.
+//! Most points of a heap are apart and stay so in a pass. Such a row knows how much its bodies may still be
+//! stirred before it has anything to do, and costs a comparison until then; nothing changes by that.
 
 use super::mover::{Frame, Motion, Movers, Share};
 use crate::bodies::collide::{Point, tangents};
 use glam::DVec3;
 
-/// Contacts begin a substep with at most the impulse that changes the speed there by this much, m/s: the load of two hundred
-/// equal bodies.
+/// Contacts begin a substep with at most the impulse that changes the speed there by this much, m/s: the load
+/// of two hundred equal bodies.
 const WARM_SPEED: f64 = 5.0;
 
 /// What turns a load into a mass, m/s^2. Any other number of that size would do.
@@ -70,7 +71,8 @@ pub(super) struct Soft {
     pub push_out: f64,
 }
 
-/// One contact point being solved. What is read most comes first: a row with nothing to do costs one line of the cache.
+/// One contact point being solved. What is read most comes first: a row with nothing to do costs one line of
+/// the cache.
 #[repr(C)]
 pub(super) struct Row {
     /// It has nothing to do before its bodies are stirred by more than this, m/s.
@@ -88,9 +90,11 @@ pub(super) struct Row {
     pub slid: bool,
     /// World, of this substep.
     arms: [DVec3; 2],
-    /// Of a spring between the centres: were it that at the point, the depth would depend on where in its cell a point lies.
+    /// Of a spring between the centres: were it that at the point, the depth would depend on where in its
+    /// cell a point lies.
     linear_mass: f64,
-    /// The same, or what the contact carries where that is more: else a crumb's springs, made for the crumb, sink under a slab.
+    /// The same, or what the contact carries where that is more: else a crumb's springs, made for the crumb,
+    /// sink under a slab.
     spring_mass: f64,
     tangents: [Axis; 2],
     /// Slip now.
@@ -179,12 +183,13 @@ impl Row {
         self.gap = self.adjusted + (a - b).dot(self.normal.way);
         self.drift = self.slip + a - b;
         self.arms = self.pair().map(|k| middle - movers.frames[k].position);
-        // Arms of crumbs change a lot in a substep; with the masses of the old ones the impulses would grow without bound.
+        // Arms of crumbs change a lot in a substep; with the masses of the old ones the impulses would grow
+        // without bound.
         self.moved = [true; 2];
     }
 
-    /// Before the first pass of a substep: its impulses are those of the last one, up to a limit: what a heavy piece pressed on a
-    /// crumb would shoot it away once it slips out.
+    /// Before the first pass of a substep: its impulses are those of the last one, up to a limit: what a
+    /// heavy piece pressed on a crumb would shoot it away once it slips out.
     pub fn prepare(&mut self, movers: &Movers, h: f64) {
         self.spring_mass = self.linear_mass;
         if !self.is_idle() {
@@ -207,7 +212,8 @@ impl Row {
         }
     }
 
-    /// Before a pass, when no body has been stirred yet: works out what the pass will need, and whether it will need it.
+    /// Before a pass, when no body has been stirred yet: works out what the pass will need, and whether it
+    /// will need it.
     pub fn foresee(&mut self, movers: &Movers, soft: Option<Soft>, h: f64) {
         self.until = f64::MIN;
         if !self.is_idle() {
@@ -224,7 +230,8 @@ impl Row {
         }
     }
 
-    /// How fast its bodies may come closer before it presses, m/s; negative where they are to part. Without what it presses already.
+    /// How fast its bodies may come closer before it presses, m/s; negative where they are to part. Without
+    /// what it presses already.
     fn bias(&self, soft: Option<Soft>, h: f64) -> f64 {
         match soft {
             _ if self.gap > 0.0 => self.gap / h,

@@ -1,13 +1,14 @@
 //! Which seeds can be a seed's rivals anywhere in the grid: where the descent begins.
 //!
-//! In: a pattern. Out: for every seed the list that its pair at the root carries. For few seeds that is all of them. For many, the
-//! tests of the first levels would be quadratic in the number of seeds (and their lists larger than a buffer may be), so
-//! each cell is cut out of the grid and only seeds whose plane comes near it stay.
+//! In: a pattern. Out: for every seed the list that its pair at the root carries. For few seeds that is all of
+//! them. For many, the tests of the first levels would be quadratic in the number of seeds (and their lists larger
+//! than a buffer may be), so each cell is cut out of the grid and only seeds whose plane comes near it stay.
 //!
-//! Why nothing changes by that: |x - s|^2 - |x - r|^2 is linear in x, so where it is negative at the corners of a convex body, r is
-//! farther than s from all of it. The body is the cell of s (or a larger one), widened by w, the diagonal of a node at the last
-//! parent level. A seed that is farther than s from all of that is farther from every node there that meets the cell, and the
-//! descent would have dropped it; in nodes that do not meet the cell, no corner is the cell's, with or without it.
+//! Why nothing changes by that: |x - s|^2 - |x - r|^2 is linear in x, so where it is negative at the corners of a
+//! convex body, r is farther than s from all of it. The body is the cell of s (or a larger one), widened by w, the
+//! diagonal of a node at the last parent level. A seed that is farther than s from all of that is farther from
+//! every node there that meets the cell, and the descent would have dropped it; in nodes that do not meet the cell,
+//! no corner is the cell's, with or without it.
 
 use glam::DVec3;
 use rayon::prelude::*;

@@ -1,17 +1,20 @@
 //! The descent (2016, sec. 4.1, 4.3, 4.4): every object (a Voronoi cell, or several that stay together, sec. 4.7) walks
 //! the source octree and keeps the nodes that it may own a point of.
 //!
-//! In: one source octree and the seeds. Out: the pairs of every parent level and the fracture boundary set, both object-major and in
-//! Morton order inside an object. The order follows from stable expansion, so neither of the paper's sorts is needed.
+//! In: one source octree and the seeds. Out: the pairs of every parent level and the fracture boundary set, both
+//! object-major and in Morton order inside an object. The order follows from stable expansion, so neither of the
+//! paper's sorts is needed.
 
 use std::sync::OnceLock;
 
-use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Submissions, bind, kernels, shared};
+use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Submissions, bind, kernels};
 
 pub(in crate::fracture) mod candidates;
 mod pairs;
 pub(in crate::fracture) mod polytope;
 
+#[cfg(test)]
+pub(in crate::fracture) use pairs::DescentParams;
 pub(in crate::fracture) use pairs::{Layer, Pair, totals};
 
 use crate::fracture::{Pattern, Source};
@@ -35,15 +38,6 @@ impl Kernels {
     fn of(gpu: &Gpu, merged: bool) -> Self {
         let constants = [("merged", f64::from(u8::from(merged)))];
         Self::with_kernels(&|path| Kernel::with_constants(gpu, path, &constants))
-    }
-}
-
-shared! {
-    /// What the kernels of every descent take as numbers: pairs, and the level of their octants.
-    pub(in crate::fracture) struct DescentParams {
-        pairs: u32,
-        child_level: u32,
-        node_base: u32,
     }
 }
 
@@ -81,8 +75,8 @@ impl Descent {
         })
     }
 
-    /// As [`Descent::new`] for all objects. Where there are many seeds, lists are short from the start: only for surfaces that lie between
-    /// the seeds, since others reach farther.
+    /// As [`Descent::new`] for all objects. Where there are many seeds, lists are short from the start: only for
+    /// surfaces that lie between the seeds, since others reach farther.
     pub fn planar(gpu: &Gpu, source: &Source<'_>, pattern: &Pattern) -> Result<Self, GpuError> {
         let single = (0u32..).zip(&pattern.objects).all(|(s, object)| s == *object);
         if !single || pattern.seeds.len() < candidates::MANY {
@@ -168,7 +162,8 @@ impl DescentPass {
             let next_candidates = Buffer::zeroed(gpu, "candidates", listed as usize)?;
             let mut rec = work.record("traverse");
             let params = layer.params(source, child_level);
-            let given = bind![nodes: source.arena.nodes, seeds, candidates, pairs, masks, offsets, next_pairs, next_candidates];
+            let nodes = &source.arena.nodes;
+            let given = bind![nodes, seeds, candidates, pairs, masks, offsets, next_pairs, next_candidates];
             rec.run(&kernels.emit, layer.len(), &params, given)?;
             work.submit(rec);
             descent.push(gpu, next_pairs)?;
@@ -189,8 +184,9 @@ impl DescentPass {
     }
 }
 
-/// Seeds with the rank of their object as fourth word; the candidates at the root, where every seed may own a point; one pair for each
-/// object. All seeds sorted by object, twice over, hold every object's list, its own seeds first.
+/// Seeds with the rank of their object as fourth word; the candidates at the root, where every seed may own a
+/// point; one pair for each object. All seeds sorted by object, twice over, hold every object's list, its own seeds
+/// first.
 fn root_pairs(pattern: &Pattern, tree: u32) -> (Vec<[i32; 4]>, Vec<u32>, Vec<Pair>) {
     let mut sorted: Vec<u32> = (0..pattern.seeds.len() as u32).collect();
     sorted.sort_by_key(|s| pattern.objects[*s as usize]);

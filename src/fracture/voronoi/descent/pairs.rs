@@ -1,25 +1,22 @@
-//! What the descent hands from level to level: pairs of an object and an octree node. The copying of components uses the same.
+//! What the descent hands from level to level: pairs of an object and an octree node. The copying of components
+//! uses the same.
 
-use super::DescentParams;
 use crate::{
     fracture::Source,
     gpu::{Buffer, Gpu, GpuError, read_all, shared},
 };
 
 shared! {
+    /// What the kernels of every descent take as numbers: pairs, and the level of their octants.
+    pub(in crate::fracture) struct DescentParams { pairs: u32, child_level: u32, node_base: u32 }
+
     /// One object (or component) meeting one octree node.
     #[derive(Debug, Default)]
-    pub(in crate::fracture) struct Pair {
-        source: u32,
-        object: u32,
-        key: u32,
-        list_first: u32,
-        list_count: u32,
-    }
+    pub(in crate::fracture) struct Pair { source: u32, object: u32, key: u32, list_first: u32, list_count: u32 }
 }
 
-/// The pairs of one parent level in order, their octant masks (low byte stored children, next byte internal), and where each
-/// pair's children begin in the level below (one element more than pairs; the last is the total).
+/// The pairs of one parent level in order, their octant masks (low byte stored children, next byte internal), and
+/// where each pair's children begin in the level below (one element more than pairs; the last is the total).
 pub(in crate::fracture) struct Layer {
     pub pairs: Buffer<Pair>,
     pub masks: Buffer<u32>,

@@ -1,9 +1,10 @@
-//! Islands (2016, sec. 4.5): the connected components of every cell's solid, 26-connected, by union-find over octree nodes.
+//! Islands (2016, sec. 4.5): the connected components of every cell's solid, 26-connected, by union-find over
+//! octree nodes.
 //!
 //! In: the cells' octrees. Out: a label per node (the smallest node index of its component) and the list of components.
 //!
-//! Bricks (a node with its children's masks) are united inside first, then level by level with their neighbours, which are found from
-//! those of the parents.
+//! Bricks (a node with its children's masks) are united inside first, then level by level with their neighbours,
+//! which are found from those of the parents.
 
 use crate::{
     fracture::voronoi::octrees::Octrees,
@@ -23,11 +24,7 @@ kernels! {
 }
 
 shared! {
-    pub(in crate::fracture) struct BricksParams {
-        parents: u32,
-        trees: u32,
-        finest: u32,
-    }
+    pub(in crate::fracture) struct BricksParams { parents: u32, trees: u32, finest: u32 }
 
     /// Of one level, to [`IslandsPass::hook`] and [`IslandsPass::around`].
     pub(in crate::fracture) struct HookParams {
@@ -38,16 +35,9 @@ shared! {
         broken_off: u32,
     }
 
-    pub(in crate::fracture) struct FlattenParams {
-        nodes: u32,
-        last_first: u32,
-        broken_off: u32,
-    }
+    pub(in crate::fracture) struct FlattenParams { nodes: u32, last_first: u32, broken_off: u32 }
 
-    pub(in crate::fracture) struct InheritParams {
-        first: u32,
-        count: u32,
-    }
+    pub(in crate::fracture) struct InheritParams { first: u32, count: u32 }
 }
 
 pub(in crate::fracture) struct Islands {
@@ -109,8 +99,8 @@ impl IslandsPass {
         Ok(Islands { labels, components, last })
     }
 
-    /// Parent links of the union-find over the nodes above and at parent level `last`, and one element more: not 0 where the driver
-    /// ended a loop before its time.
+    /// Parent links of the union-find over the nodes above and at parent level `last`, and one element more: not 0
+    /// where the driver ended a loop before its time.
     fn unite(
         &self,
         work: &mut Submissions<'_>,

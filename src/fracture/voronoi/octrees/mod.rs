@@ -1,5 +1,5 @@
-//! The octrees that come out of a fracture, on the GPU: [`prune`] makes them from the pairs of all levels, [`split`] makes one for each
-//! connected component.
+//! The octrees that come out of a fracture, on the GPU: [`prune`] makes them from the pairs of all levels,
+//! [`split`] makes one for each connected component.
 
 use crate::{
     gpu::{Buffer, Gpu, GpuError},

@@ -1,5 +1,5 @@
-//! Pairs of all levels to octrees (2016, sec. 4.6: the octrees of all pieces at once): pairs below which nothing was found, or
-//! nothing but inside, are dropped bottom-up; the rest are the nodes, already in order.
+//! Pairs of all levels to octrees (2016, sec. 4.6: the octrees of all pieces at once): pairs below which nothing
+//! was found, or nothing but inside, are dropped bottom-up; the rest are the nodes, already in order.
 //!
 //! In: layers. Out: octrees, breadth-first and tree-major.
 
@@ -18,23 +18,14 @@ kernels! {
 }
 
 shared! {
-    pub(in crate::fracture) struct PruneKeepParams {
-        pairs: u32,
-        last: u32,
-        root: u32,
-    }
+    pub(in crate::fracture) struct PruneKeepParams { pairs: u32, last: u32, root: u32 }
 
-    pub(in crate::fracture) struct PruneWriteParams {
-        pairs: u32,
-        last: u32,
-        node_base: u32,
-        child_base: u32,
-    }
+    pub(in crate::fracture) struct PruneWriteParams { pairs: u32, last: u32, node_base: u32, child_base: u32 }
 }
 
 impl PrunePass {
-    /// The second result is the scanned survivors of level 0: element i + 1 differs from element i where pair i of the first layer
-    /// survived.
+    /// The second result is the scanned survivors of level 0: element i + 1 differs from element i where pair i of
+    /// the first layer survived.
     pub fn run(
         &self,
         work: &mut Submissions<'_>,

@@ -21,18 +21,9 @@ kernels! {
 }
 
 shared! {
-    pub(in crate::fracture) struct SplitRangeParams {
-        first: u32,
-        count: u32,
-        level: u32,
-        last: u32,
-        island_last: u32,
-    }
+    pub(in crate::fracture) struct SplitRangeParams { first: u32, count: u32, level: u32, last: u32, island_last: u32 }
 
-    pub(in crate::fracture) struct SplitParams {
-        pairs: u32,
-        last: u32,
-    }
+    pub(in crate::fracture) struct SplitParams { pairs: u32, last: u32 }
 }
 
 impl SplitPass {

@@ -14,8 +14,8 @@ impl FractureParams {
         self.local.is_some() || !self.keep.is_empty()
     }
 
-    /// Seeds whose cells stay together, ascending: those farther from `point` than the local radius, and those on the list. `point`
-    /// and `bounds` (low, high) of the object in grid coordinates (voxels) of a grid of `level`.
+    /// Seeds whose cells stay together, ascending: those farther from `point` than the local radius, and those on
+    /// the list. `point` and `bounds` (low, high) of the object in grid coordinates (voxels) of a grid of `level`.
     #[must_use]
     pub fn kept_seeds(
         &self,
@@ -38,11 +38,12 @@ impl FractureParams {
 }
 
 impl Pattern {
-    /// The same seeds, those that `params` keeps with one object id: the smallest of their indices. Without a local part nothing
-    /// changes. Units as in [`FractureParams::kept_seeds`].
+    /// The same seeds, those that `params` keeps with one object id: the smallest of their indices. Without a local
+    /// part nothing changes. Units as in [`FractureParams::kept_seeds`].
     ///
     /// # Errors
-    /// [`PatternError`] for a radius that is not finite and positive, for a kept seed that there is not, and where every seed would stay.
+    /// [`PatternError`] for a radius that is not finite and positive, for a kept seed that there is not, and where
+    /// every seed would stay.
     pub fn keep_far(
         mut self,
         params: &FractureParams,

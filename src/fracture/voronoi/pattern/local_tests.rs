@@ -130,7 +130,8 @@ fn corner_objects(key: u32, pattern: &Pattern, level: u32) -> BTreeSet<u32> {
         .collect()
 }
 
-/// Leaves that a break touched or made, in the object `kept`: (untouched, cracks, inner faces, changed though untouched).
+/// Leaves that a break touched or made, in the object `kept`: (untouched, cracks, inner faces, changed though
+/// untouched).
 fn audit(source: &Forest, result: &Fracture, pattern: &Pattern, kept: u32) -> [usize; 4] {
     let index = source_leaves(source);
     let leaves = &result.forest.leaves;

@@ -22,18 +22,19 @@ pub use painted::{CellSource, Cells, KeptCells, middle_of, nearest_seed};
 /// Seeds fit 2^14 units a grid side; `shaders/fracture/voronoi/exact.wgsl` has the same number.
 pub const UNIT_BITS: u32 = 14;
 
-/// Most seeds of one pattern. Loops over a list of candidates, which may hold all of them, go round once a candidate and pass, so
-/// they stay far from the 65,535 rounds after which the software driver ends a thread's loops.
+/// Most seeds of one pattern. Loops over a list of candidates, which may hold all of them, go round once a
+/// candidate and pass, so they stay far from the 65,535 rounds after which the software driver ends a thread's
+/// loops.
 pub const MAX_SEEDS: u32 = 8192;
 
-/// Voronoi seeds in fixed point: 2^14 units a grid side at every level, so that a preview at a coarse level and the full level have
-/// the same cells, and squared distances compare exactly.
+/// Voronoi seeds in fixed point: 2^14 units a grid side at every level, so that a preview at a coarse level and the
+/// full level have the same cells, and squared distances compare exactly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     /// At most half a side outside the grid.
     pub seeds: Vec<[i32; 3]>,
-    /// Object id of every seed (2016, sec. 4.7): cells with the same id stay one body. Without a local part every seed has its own
-    /// index; a shared id is the smallest seed index that has it.
+    /// Object id of every seed (2016, sec. 4.7): cells with the same id stay one body. Without a local part every
+    /// seed has its own index; a shared id is the smallest seed index that has it.
     pub objects: Vec<u32>,
 }
 
@@ -46,9 +47,10 @@ pub enum PatternError {
 }
 
 impl Pattern {
-    /// Seeds as [`FractureParams::preset`] has them, `impact` and `bounds` (low, high; the object's) in grid coordinates. A seed must
-    /// also lie in `tree` of `forest` or within 1/16 of the grid's side of it: what is drawn elsewhere is drawn again, up to 64
-    /// times. A hollow or branching object then breaks into about as many pieces as seeds.
+    /// Seeds as [`FractureParams::preset`] has them, `impact` and `bounds` (low, high; the object's) in grid
+    /// coordinates. A seed must also lie in `tree` of `forest` or within 1/16 of the grid's side of it: what is
+    /// drawn elsewhere is drawn again, up to 64 times. A hollow or branching object then breaks into about as many
+    /// pieces as seeds.
     ///
     /// # Errors
     /// [`PatternError`] for parameters, an impact or bounds out of range.
@@ -85,12 +87,13 @@ impl Pattern {
         Self::at_impact(params, impact, bounds, forest, tree)
     }
 
-    /// Seeds at random on spheres round `point` (or as another preset has them), in grid coordinates (voxels) of a grid of `level`;
-    /// `bounds` (low, high) are the object's, and radii count in fractions of their longest side, as does the local radius, see
-    /// [`Pattern::keep_far`]. Seeds are dealt to the spheres in
-    /// turn, the innermost first, so every sphere gets its equal share and what is left over goes to the inner ones. Directions are
-    /// uniform; one that leaves the bounds is drawn again, up to 64 times, because a seed far from the object seldom makes a piece.
-    /// A seed more than half a side outside the grid is pulled in to that limit. The same parameters give the same seeds on every
+    /// Seeds at random on spheres round `point` (or as another preset has them), in grid coordinates (voxels) of a
+    /// grid of `level`; `bounds` (low, high) are the object's, and radii count in fractions of their longest side,
+    /// as does the local radius, see [`Pattern::keep_far`]. Seeds are dealt to the spheres in turn, the innermost
+    /// first, so every sphere gets its equal share and what is left over goes to the inner ones. Directions are
+    /// uniform; one that leaves the bounds is drawn again, up to 64 times, because a seed far from the object
+    /// seldom makes a piece. A seed more than half a side outside the grid is pulled in to that limit. The same
+    /// parameters give the same seeds on every
     /// machine: only +, -, *, / and square root are used. Fewer seeds are the first of more, if nothing else differs.
     ///
     /// # Errors

@@ -1,7 +1,8 @@
-//! The cells of a blow that has not fallen, and which of them stay with the body (2016, sec. 4.7: by a radius, or by clicking cells).
+//! The cells of a blow that has not fallen, and which of them stay with the body (2016, sec. 4.7: by a radius, or
+//! by clicking cells).
 //!
-//! In: a body, an impact, parameters, cells that were painted. Out: the pattern, and the seeds whose cells stay. Preview, painting
-//! and the break itself all draw their cells here, so what was painted is what stays.
+//! In: a body, an impact, parameters, cells that were painted. Out: the pattern, and the seeds whose cells stay.
+//! Preview, painting and the break itself all draw their cells here, so what was painted is what stays.
 
 use glam::{DVec3, I64Vec3};
 
@@ -11,8 +12,9 @@ use crate::{
     shape::Octree,
 };
 
-/// Cells that were painted to stay: the seeds that there were then, and those that were chosen. Other seeds find themselves in it
-/// by where they lie, so a changed pattern keeps what was painted, and going back gives the same cells again.
+/// Cells that were painted to stay: the seeds that there were then, and those that were chosen. Other seeds find
+/// themselves in it by where they lie, so a changed pattern keeps what was painted, and going back gives the same
+/// cells again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptCells {
     seeds: Vec<[i32; 3]>,
@@ -30,8 +32,8 @@ impl KeptCells {
         Self { seeds, kept }
     }
 
-    /// Which of `seeds` stay, ascending: those that lie in a painted cell, and where none does, those whose cells hold the painted
-    /// seeds, so that nothing painted is lost altogether.
+    /// Which of `seeds` stay, ascending: those that lie in a painted cell, and where none does, those whose cells
+    /// hold the painted seeds, so that nothing painted is lost altogether.
     #[must_use]
     pub fn among(&self, seeds: &[[i32; 3]]) -> Vec<u32> {
         if self.seeds == seeds {
@@ -59,7 +61,8 @@ impl KeptCells {
     }
 }
 
-/// The seed nearest to a point (units), the lowest index where several are: exact in whole numbers. Only seeds that `may` are asked.
+/// The seed nearest to a point (units), the lowest index where several are: exact in whole numbers. Only seeds that
+/// `may` are asked.
 #[must_use]
 pub fn nearest_seed(seeds: &[[i32; 3]], point: [i32; 3], may: impl Fn(u32) -> bool) -> Option<u32> {
     let point = I64Vec3::from_array(point.map(i64::from));
@@ -68,7 +71,8 @@ pub fn nearest_seed(seeds: &[[i32; 3]], point: [i32; 3], may: impl Fn(u32) -> bo
     asked.min_by_key(|(s, seed)| (distance(seed), *s)).map(|(s, _)| s)
 }
 
-/// The middle of a node, units: `cell` is its low corner and `size` its edge, leaf units of a grid of `level` (below 14).
+/// The middle of a node, units: `cell` is its low corner and `size` its edge, leaf units of a grid of `level`
+/// (below 14).
 #[must_use]
 pub fn middle_of(cell: [u32; 3], size: u32, level: u32) -> [i32; 3] {
     let half = 1u32 << (UNIT_BITS - 1 - level.min(UNIT_BITS - 1));

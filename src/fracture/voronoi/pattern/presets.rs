@@ -1,7 +1,8 @@
 //! Where each pattern would like its seeds (2016, sec. 4.2, and beyond it).
 //!
-//! In: parameters, an impact and the object's bounds in grid coordinates. Out: one drawn position a call; `pattern.rs` draws
-//! again what lies far from the object. Only +, -, *, / and square root are used, so that every machine draws the same.
+//! In: parameters, an impact and the object's bounds in grid coordinates. Out: one drawn position a call;
+//! `pattern.rs` draws again what lies far from the object. Only +, -, *, / and square root are used, so that every
+//! machine draws the same.
 
 use glam::DVec3;
 use rand_chacha::{ChaCha8Rng, rand_core::Rng};
@@ -82,8 +83,8 @@ impl<'a> Presets<'a> {
         }
     }
 
-    /// Whether a position is of use: within the bounds and `near` the object. A radial seed's cell runs along the whole line
-    /// of the blow, so it is of use where that line meets the object.
+    /// Whether a position is of use: within the bounds and `near` the object. A radial seed's cell runs along the
+    /// whole line of the blow, so it is of use where that line meets the object.
     pub fn accepts(&self, p: DVec3, near: &dyn Fn(DVec3) -> bool) -> bool {
         if self.params.preset != Preset::Radial {
             return self.within(p) && near(p);
@@ -104,8 +105,8 @@ impl<'a> Presets<'a> {
         self.low + u * (self.high - self.low)
     }
 
-    /// On a ring round the line of the blow. Angles halve the largest gaps in turn (van der Corput's sequence) and are the same
-    /// on every ring, so the cells' sides line up to spokes.
+    /// On a ring round the line of the blow. Angles halve the largest gaps in turn (van der Corput's sequence) and
+    /// are the same on every ring, so the cells' sides line up to spokes.
     fn on_ring(&self, radius: f64, number: u32, attempt: u32, rng: &mut ChaCha8Rng) -> DVec3 {
         let d = self.impact.direction;
         let (ax, ay, az) = (d.x.abs(), d.y.abs(), d.z.abs());

@@ -1,8 +1,10 @@
-//! The fracture boundary set (2016, sec. 4.4), one thread a copy: where each goes, its attributes, and the colours of crack voxels.
+//! The fracture boundary set (2016, sec. 4.4), one thread a copy: where each goes, its attributes, and the colours
+//! of crack voxels.
 //!
-//! In: the pairs of the last parent level, counted. Out: the leaves of all objects. Every kind of surface has a kernel of its own for the attributes;
-//! what goes before and after it is here. Colours have a pass of their own, compiled for one material: on a software driver, which
-//! runs all branches, choosing among materials inside the kernel more than doubled the time of the whole boundary set.
+//! In: the pairs of the last parent level, counted. Out: the leaves of all objects. Every kind of surface has a
+//! kernel of its own for the attributes; what goes before and after it is here. Colours have a pass of their own,
+//! compiled for one material: on a software driver, which runs all branches, choosing among materials inside the
+//! kernel more than doubled the time of the whole boundary set.
 
 use std::sync::OnceLock;
 
@@ -31,23 +33,11 @@ pub(in crate::fracture) struct Attributes<'a> {
 }
 
 shared! {
-    pub(in crate::fracture) struct PlaceParams {
-        pairs: u32,
-    }
+    pub(in crate::fracture) struct PlaceParams { pairs: u32 }
 
-    pub(in crate::fracture) struct CopyParams {
-        copies: u32,
-        level: u32,
-        node_base: u32,
-        leaf_base: u32,
-    }
+    pub(in crate::fracture) struct CopyParams { copies: u32, level: u32, node_base: u32, leaf_base: u32 }
 
-    pub(in crate::fracture) struct PaintParams {
-        copies: u32,
-        level: u32,
-        pad: [u32; 2],
-        interior: Volume,
-    }
+    pub(in crate::fracture) struct PaintParams { copies: u32, level: u32, pad: [u32; 2], interior: Volume }
 }
 
 impl BoundarySetPass {

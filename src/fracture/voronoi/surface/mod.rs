@@ -1,5 +1,5 @@
-//! What the surface of a crack is: the bisector plane, a rough surface through the voxels of a coarser level, or two such surfaces with a
-//! gap of dust between them. [`boundary_set`] writes the voxels of all three.
+//! What the surface of a crack is: the bisector plane, a rough surface through the voxels of a coarser level, or
+//! two such surfaces with a gap of dust between them. [`boundary_set`] writes the voxels of all three.
 
 pub(in crate::fracture) mod boundary_set;
 pub mod dusty;

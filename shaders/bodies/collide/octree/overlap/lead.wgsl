@@ -1,8 +1,8 @@
-// Finds for each point the first of its cell and surface, and the lead among those (Domaradzki & Martyn 2016, sec. 5.1.2).
-// The reference is src/bodies/collide/overlap/mod.rs, gather. One thread: one point.
+// Finds for each point the first of its cell and surface, and the lead among those (Domaradzki & Martyn 2016, sec.
+// 5.1.2). The reference is src/bodies/collide/octree/overlap/mod.rs, gather. One thread: one point.
 //#include shared/thread
 //#include shared/octree
-//#include bodies/collide/octree/overlap/meeting
+//#include bodies/collide/octree/overlap/first
 //#include bodies/collide/octree/overlap/gather
 
 @group(0) @binding(0) var<uniform> params: OverlapParams;
@@ -13,29 +13,19 @@
 @group(0) @binding(4) var<storage, read_write> leads: array<atomic<u32>>;
 @group(0) @binding(5) var<storage, read_write> counters: array<atomic<u32>>;
 
+// Meeting; cell and surface.
+fn kind_of(entry: u32) -> vec2<u32> {
+    return vec2<u32>(raws[entry].meeting, raws[entry].place);
+}
+
 fn thread(id: u32) {
     if id >= min(atomicLoad(&counters[RAWS]), params.raws) {
         return;
     }
     let r = raws[id];
-    var slot = hash(r.meeting, r.place) & params.raw_mask;
-    var first = NONE;
-    for (var probe = 0u; probe < PROBES && first == NONE; probe++) {
-        let was = atomicCompareExchangeWeak(&table[slot], 0u, id + 1u);
-        if was.exchanged {
-            first = id;
-        } else if was.old_value != 0u {
-            let other = was.old_value - 1u;
-            if raws[other].meeting == r.meeting && raws[other].place == r.place {
-                first = other;
-            } else {
-                slot = (slot + 1u) & params.raw_mask;
-            }
-        }
-    }
+    let first = first_of_kind(id, kind_of(id), params.raw_mask);
     firsts[id] = first;
     if first == NONE {
-        atomicStore(&counters[LOST], 1u);
         return;
     }
     atomicMax(&leads[first], lead_word(vec3<f32>(r.nx, r.ny, r.nz), r.weight));

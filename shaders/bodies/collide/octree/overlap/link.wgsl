@@ -1,8 +1,8 @@
 // Lists the points of each column (Domaradzki & Martyn 2016, sec. 5.1.3). The reference is
-// src/bodies/collide/overlap/mod.rs, columns. One thread: one point and one axis.
+// src/bodies/collide/octree/overlap/mod.rs, columns. One thread: one point and one axis.
 //#include shared/thread
 //#include shared/octree
-//#include bodies/collide/octree/overlap/meeting
+//#include bodies/collide/octree/overlap/first
 
 @group(0) @binding(0) var<uniform> params: OverlapParams;
 @group(0) @binding(1) var<storage, read> means: array<Mean>;
@@ -14,7 +14,7 @@
 @group(0) @binding(5) var<storage, read_write> counters: array<atomic<u32>>;
 
 // Meeting, and axis with the two cells across it.
-fn column_of(entry: u32) -> vec2<u32> {
+fn kind_of(entry: u32) -> vec2<u32> {
     let m = means[entry / 3u];
     let axis = entry % 3u;
     let cell = cell_of(m.place);
@@ -30,24 +30,8 @@ fn thread(id: u32) {
     if abs(n[id % 3u]) < LEAST_COSINE {
         return;
     }
-    let column = column_of(id);
-    var slot = hash(column.x, column.y) & params.mean_mask;
-    var first = NONE;
-    for (var probe = 0u; probe < PROBES && first == NONE; probe++) {
-        let was = atomicCompareExchangeWeak(&table[slot], 0u, id + 1u);
-        if was.exchanged {
-            first = id;
-        } else if was.old_value != 0u {
-            if all(column_of(was.old_value - 1u) == column) {
-                first = was.old_value - 1u;
-            } else {
-                slot = (slot + 1u) & params.mean_mask;
-            }
-        }
+    let first = first_of_kind(id, kind_of(id), params.mean_mask);
+    if first != NONE {
+        nexts[id] = atomicExchange(&heads[first], id + 1u);
     }
-    if first == NONE {
-        atomicStore(&counters[LOST], 1u);
-        return;
-    }
-    nexts[id] = atomicExchange(&heads[first], id + 1u);
 }

@@ -1,7 +1,8 @@
-// One iteration of the published labelling, second half (2016, sec. 4.5.2): a label is the number of a voxel, which may by now bear a
-// larger label itself; such chains are followed to their ends, unless the run is to show the iteration without. Counts the voxels
-// whose label changed in the iteration.
-// One thread takes one voxel of a launched group. `next` is only read, so the result does not depend on the order of threads.
+// One iteration of the published labelling, second half (2016, sec. 4.5.2): a label is the number of a voxel, which
+// may by now bear a larger label itself; such chains are followed to their ends, unless the run is to show the
+// iteration without. Counts the voxels whose label changed in the iteration.
+// One thread takes one voxel of a launched group. `next` is only read, so the result does not depend on the order
+// of threads.
 //#include shared/thread
 //#include fracture/voronoi/islands/labelling/voxels
 

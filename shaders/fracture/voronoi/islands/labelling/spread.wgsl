@@ -1,8 +1,9 @@
-// One iteration of the published labelling (2016, sec. 4.5.1 and 4.5.2), first half: the largest label of a voxel's neighbourhood
-// spreads over it by atomicMax. All reads are of the labels before the iteration, so the result does not depend on the order of threads.
-// One thread takes one voxel of a launched group and looks in 13 directions, so that two voxels meet once, and in the three faces left
-// for a larger internal node, which cannot look back at each voxel on its side. Neighbours are found by binary search in the group;
-// which exist is kept in `state`, and later launches search for those only.
+// One iteration of the published labelling (2016, sec. 4.5.1 and 4.5.2), first half: the largest label of a voxel's
+// neighbourhood spreads over it by atomicMax. All reads are of the labels before the iteration, so the result does
+// not depend on the order of threads. One thread takes one voxel of a launched group and looks in 13 directions, so
+// that two voxels meet once, and in the three faces left for a larger internal node, which cannot look back at each
+// voxel on its side. Neighbours are found by binary search in the group; which exist is kept in `state`, and later
+// launches search for those only.
 //#include shared/thread
 //#include fracture/voronoi/islands/labelling/voxels
 

@@ -1,7 +1,7 @@
-// Attributes of the leaves that an object gets of a crossed voxel with gaps. A crack voxel's surface is the plane of the nearest triangle of
-// its object's border; where the object only fills up what another's border leaves of the voxel, that border seen from the other side. A
-// boundary leaf keeps its own surface and gets that plane as its second one, unless the cut of an earlier fracture takes more away.
-// Lengths in units of the transition voxel.
+// Attributes of the leaves that an object gets of a crossed voxel with gaps. A crack voxel's surface is the plane
+// of the nearest triangle of its object's border; where the object only fills up what another's border leaves of
+// the voxel, that border seen from the other side. A boundary leaf keeps its own surface and gets that plane as its
+// second one, unless the cut of an earlier fracture takes more away. Lengths in units of the transition voxel.
 //#include fracture/voronoi/surface/rough/nearest
 //#include fracture/voronoi/surface/dusty/shares
 //#include fracture/voronoi/surface/copy
@@ -28,9 +28,9 @@ fn nearest_border(mask: u32, centre: vec3<i32>, leaf_edge: f32) -> vec4<f32> {
     return plane;
 }
 
-// Writes one copy. `touched` are the triangles of the voxel in `dust` that touch it, if it lies in a crossed one; `centre` and `half` are
-// the leaf's.
-fn write_share(copy: Copy, is_crossed: bool, touched: u32, centre: vec3<i32>, half: i32) {
+// Writes one copy. `touched` are the triangles of the voxel in `dust` that touch it, if it lies in a crossed one;
+// `centre` and `half` are the leaf's.
+fn write_leaf(copy: Copy, is_crossed: bool, touched: u32, centre: vec3<i32>, half: i32) {
     let object = copy.pair.object;
     var code = 0u;
     var is_cut = false;

@@ -1,26 +1,10 @@
-// The same where the leaves themselves are the transition voxels: copies as fracture/voronoi/descent/leaves_count finds them, by corners; every object
-// with a corner has a border in its leaf.
-//#include fracture/voronoi/surface/rough/corners
+// The same with gaps: every object with a corner has a border in its leaf.
 //#include fracture/voronoi/surface/dusty/attributes
 //#include fracture/voronoi/surface/dusty/split
+//#include fracture/voronoi/surface/rough/copying_voxels
 
-@group(0) @binding(9) var<uniform> shape: CrackUniform;
-@group(0) @binding(10) var<storage, read> seeds: array<vec4<i32>>;
-@group(0) @binding(11) var<storage, read> candidates: array<u32>;
-
-fn thread(slot: u32) {
-    if slot >= params.copies {
-        return;
-    }
-    let copy = copy_at(slot);
-    let size = node_edge(params.level);
-    let low = node_low(copy.key, params.level);
-    let is_crossed = copy.pair.list_count > 0u && pair_crossed(copy.pair, low, size);
-    var touched = 0u;
-    if is_crossed {
-        dust_split(low, size);
-        dust_unpack();
-        touched = dust_triangles();
-    }
-    write_share(copy, is_crossed, touched, vec3<i32>(CRACK_EDGE / 2i), CRACK_EDGE / 2i);
+fn divide(low: vec3<i32>, size: i32) -> u32 {
+    dust_split(low, size);
+    dust_unpack();
+    return dust_triangles();
 }

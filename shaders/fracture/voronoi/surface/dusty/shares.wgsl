@@ -1,5 +1,5 @@
-// Who gets a box of the voxel in `dust`: exact tests of boxes and points against the objects' borders. With coordinates up to 512
-// everything stays below 2^30.
+// Who gets a box of the voxel in `dust`: exact tests of boxes and points against the objects' borders. With
+// coordinates up to 512 everything stays below 2^30.
 //#include fracture/voronoi/surface/rough/node
 //#include fracture/voronoi/surface/dusty/voxel
 
@@ -22,15 +22,17 @@ fn hand(a: vec3<i32>, b: vec3<i32>, p: vec3<i32>) -> i32 {
     return (b.y - a.y) * (p.z - a.z) - (b.z - a.z) * (p.y - a.y);
 }
 
-// The same with p an infinitesimal step along +y and a still smaller one along +z from where it is, so that it is on no line.
+// The same with p an infinitesimal step along +y and a still smaller one along +z from where it is, so that it is
+// on no line.
 fn is_left(a: vec3<i32>, b: vec3<i32>, p: vec3<i32>) -> bool {
     let h = hand(a, b, p);
     let step = select(b.y - a.y, a.z - b.z, a.z != b.z);
     return select(h > 0i, step > 0i, h == 0i);
 }
 
-// Whether p, on no triangle, lies in the polyhedron of the object of a rank: the parity of what a ray along +x crosses until the wall x = 1, and on the
-// wall the parity of what a ray along +y crosses until its edge. Segments of the wall are those of triangles with two points on it.
+// Whether p, on no triangle, lies in the polyhedron of the object of a rank: the parity of what a ray along +x
+// crosses until the wall x = 1, and on the wall the parity of what a ray along +y crosses until its edge. Segments
+// of the wall are those of triangles with two points on it.
 fn dust_holds(rank: u32, p: vec3<i32>) -> bool {
     let object = ranked_objects[rank];
     var odd = false;
@@ -62,8 +64,9 @@ fn dust_holds(rank: u32, p: vec3<i32>) -> bool {
     return odd != at_end;
 }
 
-// What an object gets of a box that the triangles in `mask` touch (fracture/voronoi/surface/rough/node names the answers). Objects are asked in
-// ascending order, and the first that has the whole box leaves nothing to those after it.
+// What an object gets of a box that the triangles in `mask` touch (fracture/voronoi/surface/rough/node names the
+// answers). Objects are asked in ascending order, and the first that has the whole box leaves nothing to those
+// after it.
 fn dust_gets(object: u32, mask: u32, centre: vec3<i32>) -> u32 {
     let own = rank_of(object);
     let touched = (mask & ranked_borders[own]) != 0u;
@@ -81,7 +84,8 @@ fn dust_gets(object: u32, mask: u32, centre: vec3<i32>) -> u32 {
     return select(HOLDS, TAKES, contested);
 }
 
-// How the shares of a leaf are counted: objects - 1, and 8 more where one part remains as dust, so that 0..8 are whole leaves.
+// How the shares of a leaf are counted: objects - 1, and 8 more where one part remains as dust, so that 0..8 are
+// whole leaves.
 fn dust_code(mask: u32, centre: vec3<i32>) -> u32 {
     var objects = 0u;
     for (var k = 0u; k < ranks; k++) {

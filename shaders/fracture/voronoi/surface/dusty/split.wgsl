@@ -1,5 +1,5 @@
-// Splits the edge separation points of a voxel and links its triangles to loops (2018, sec. 5.3: the technique of marching cubes).
-// Included by kernels that declare `shape` and `seeds`.
+// Splits the edge separation points of a voxel and links its triangles to loops (2018, sec. 5.3: the technique of
+// marching cubes). Included by kernels that declare `shape` and `seeds`.
 //#include fracture/voronoi/surface/rough/points
 //#include fracture/voronoi/surface/dusty/voxel
 
@@ -16,14 +16,16 @@ fn half_gap(corner: vec3<u32>) -> i32 {
     return shape.gap * share / 131072i;
 }
 
-// The triangle that follows t in its loop. Let a be t's corner, b the edge's other end. Of the two faces at the edge, the one whose
-// border runs from b to a when one goes round it counter-clockwise, seen from outside, is the one that t's segment lies on. Going on
-// along that border, a and maybe one or two corners more are the object's; the segment ends where the border leaves it.
+// The triangle that follows t in its loop. Let a be t's corner, b the edge's other end. Of the two faces at the
+// edge, the one whose border runs from b to a when one goes round it counter-clockwise, seen from outside, is the
+// one that t's segment lies on. Going on along that border, a and maybe one or two corners more are the object's;
+// the segment ends where the border leaves it.
 fn following(t: u32) -> u32 {
     let axis = edge_axis(t >> 1u);
     let a = triangle_corner(t);
     let object = dust_object(a);
-    // The border turns at a into the axis after the edge's, or the one after that: which, the corner's place alone decides.
+    // The border turns at a into the axis after the edge's, or the one after that: which, the corner's place alone
+    // decides.
     let turn = (axis + 1u + (countOneBits(a) & 1u)) % 3u;
     let second = a ^ (1u << turn);
     let third = second ^ (1u << axis);

@@ -10,7 +10,3 @@ fn keep_record(record: u32, low: vec3<i32>, size: i32) -> u32 {
     }
     return dust_triangles();
 }
-
-fn thread(i: u32) {
-    rewrite_pair(i);
-}

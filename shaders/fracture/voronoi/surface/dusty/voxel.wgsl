@@ -1,6 +1,7 @@
-// One crossed voxel of the transition level with a gap between its objects (2018, sec. 5.3), packed into the words that `records` holds.
-// Triangle 2 * edge + end belongs to the object at that end of a crossed edge: from its point there to its point on the next crossed
-// edge round the same loop, and to the loop's centre; seen from outside the object, counter-clockwise.
+// One crossed voxel of the transition level with a gap between its objects (2018, sec. 5.3), packed into the words
+// that `records` holds. Triangle 2 * edge + end belongs to the object at that end of a crossed edge: from its point
+// there to its point on the next crossed edge round the same loop, and to the loop's centre; seen from outside the
+// object, counter-clockwise.
 //   words 0..4    objects of the corners, 16 bits each
 //   words 4..16   per edge where the solid of the low end's object ends, and 10 bits up where that of the high end's begins; 0 where the
 //                 edge is not crossed
@@ -67,7 +68,8 @@ fn object_from(least: u32) -> u32 {
     return found;
 }
 
-// What the tests ask for again and again, filled in by dust_unpack: the points, and the objects in ascending order with their triangles.
+// What the tests ask for again and again, filled in by dust_unpack: the points, and the objects in ascending order
+// with their triangles.
 var<private> dust_points: array<vec3<i32>, 24>;
 var<private> ranked_objects: array<u32, 8>;
 var<private> ranked_borders: array<u32, 8>;

@@ -1,7 +1,7 @@
-// The second plane of a leaf that several cracks pass through. A leaf keeps its own plane and one more. Where two or more cracks
-// end in it, one of them alone would leave a splinter of up to a voxel standing out beyond the others; the plane made here is
-// their chamfer: its normal is the mean of theirs, weighed by what each takes away, and it leaves as much of the leaf as they do.
-// What is left is counted at 4 x 4 x 4 points.
+// The second plane of a leaf that several cracks pass through. A leaf keeps its own plane and one more. Where two
+// or more cracks end in it, one of them alone would leave a splinter of up to a voxel standing out beyond the
+// others; the plane made here is their chamfer: its normal is the mean of theirs, weighed by what each takes away,
+// and it leaves as much of the leaf as they do. What is left is counted at 4 x 4 x 4 points.
 //#include shared/octree
 
 // Planes through one leaf: normal out of the piece and distance from the voxel's centre, voxels.

@@ -1,8 +1,9 @@
 // Domaradzki & Martyn 2016, sec. 4.4: the fracture boundary set with its attributes.
-// One thread takes one copy. A boundary leaf keeps its colour and normal. A crack voxel's surface is the exact bisector plane towards
-// the nearest of the other objects' cells of its corners, its second plane stands for the rest; fracture/voronoi/surface/paint gives it its colour.
-// A boundary leaf that a crack passes through keeps its own surface and gets the crack as its second plane, or the chamfer of
-// several cracks, those of earlier fractures among them.
+// One thread takes one copy. A boundary leaf keeps its colour and normal. A crack voxel's surface is the exact
+// bisector plane towards the nearest of the other objects' cells of its corners, its second plane stands for the
+// rest; fracture/voronoi/surface/paint gives it its colour. A boundary leaf that a crack passes through keeps its
+// own surface and gets the crack as its second plane, or the chamfer of several cracks, those of earlier fractures
+// among them.
 //#include fracture/voronoi/descent/candidates
 //#include fracture/voronoi/surface/copy
 //#include fracture/voronoi/surface/planar/chamfer
@@ -63,8 +64,8 @@ fn thread(slot: u32) {
             others &= ~corners_of(pair.object);
         }
     }
-    // Where two cells of one object meet at the crack, its solid is their union: the cell whose nearest face is farthest shows. Two
-    // objects that meet so choose the same plane, unless both have several cells there.
+    // Where two cells of one object meet at the crack, its solid is their union: the cell whose nearest face is
+    // farthest shows. Two objects that meet so choose the same plane, unless both have several cells there.
     var s = seeds[pair.object].xyz;
     if merged && others != 0u {
         var farthest = -1e9;

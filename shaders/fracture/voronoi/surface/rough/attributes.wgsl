@@ -1,5 +1,5 @@
-// Attributes of the leaves that crack surfaces touch (2018, sec. 5.3: the normal is the triangle's). Lengths in units of the transition
-// voxel.
+// Attributes of the leaves that crack surfaces touch (2018, sec. 5.3: the normal is the triangle's). Lengths in
+// units of the transition voxel.
 //#include fracture/voronoi/surface/rough/nearest
 //#include fracture/voronoi/surface/rough/touch
 //#include fracture/voronoi/surface/copy
@@ -16,8 +16,8 @@ struct Plane {
 
 const NO_TRIANGLE: u32 = 32u;
 
-// Normal of a triangle out of an object, not of unit length. The plane is never parallel to its edge: the normal's part along it tells the
-// low end from the high end.
+// Normal of a triangle out of an object, not of unit length. The plane is never parallel to its edge: the normal's
+// part along it tells the low end from the high end.
 fn normal_out(bit: u32, object: u32) -> vec3<i32> {
     let edge = bit >> 1u;
     let e = edge_point(edge);
@@ -26,7 +26,8 @@ fn normal_out(bit: u32, object: u32) -> vec3<i32> {
     return n * select(1i, -1i, (n[edge_axis(edge)] > 0i) == at_high);
 }
 
-// How far the points of triangle `bit` stand out before the plane of triangle `other`: the most and the least, times that normal's length.
+// How far the points of triangle `bit` stand out before the plane of triangle `other`: the most and the least,
+// times that normal's length.
 fn before(bit: u32, other: u32, object: u32) -> vec2<i32> {
     let n = normal_out(other, object);
     let e = edge_point(other >> 1u);
@@ -36,15 +37,16 @@ fn before(bit: u32, other: u32, object: u32) -> vec2<i32> {
     return vec2<i32>(max(a, max(b, c)), min(a, min(b, c)));
 }
 
-// Whether the object is what lies behind both triangles: each is behind the other's plane, and they are not in one plane. Elsewhere
-// the second plane would take away what is the object's.
+// Whether the object is what lies behind both triangles: each is behind the other's plane, and they are not in one
+// plane. Elsewhere the second plane would take away what is the object's.
 fn is_ridge(bit: u32, other: u32, object: u32) -> bool {
     let a = before(bit, other, object);
     let b = before(other, bit, object);
     return a.x <= 0i && b.x <= 0i && min(a.y, b.y) < 0i;
 }
 
-// The plane of the triangle in `mask` nearest to the centre, lowest bit first; of those that make a ridge with `first` if that is a triangle.
+// The plane of the triangle in `mask` nearest to the centre, lowest bit first; of those that make a ridge with
+// `first` if that is a triangle.
 fn nearest_plane(mask: u32, object: u32, first: u32, centre: vec3<i32>, half: i32) -> Plane {
     let p = vec3<f32>(centre);
     let v = vec3<f32>(voxel_point());
@@ -70,8 +72,9 @@ fn nearest_plane(mask: u32, object: u32, first: u32, centre: vec3<i32>, half: i3
     return Plane(unit, dot(to_plane, unit) / f32(2i * half), found);
 }
 
-// Writes one copy. `touched` are the triangles of the voxel in `crack` that touch it; `centre` and `half` are the leaf's.
-fn write_copy(copy: Copy, touched: u32, centre: vec3<i32>, half: i32) {
+// Writes one copy. `touched` are the triangles of the voxel in `crack` that touch it; `centre` and `half` are the
+// leaf's.
+fn write_leaf(copy: Copy, is_crossed: bool, touched: u32, centre: vec3<i32>, half: i32) {
     let object = copy.pair.object;
     var objects = 1u;
     var plane = Plane(vec3<f32>(0.0, 0.0, 1.0), 0.0, NO_TRIANGLE);

@@ -1,4 +1,5 @@
-// Owners of a transition voxel's corners: the nearest of a pair's candidates. Included by kernels that declare `seeds` and `candidates`.
+// Owners of a transition voxel's corners: the nearest of a pair's candidates. Included by kernels that declare
+// `seeds` and `candidates`.
 //#include fracture/voronoi/surface/rough/points
 //#include fracture/voronoi/descent/corner_owners
 

@@ -26,9 +26,9 @@ fn octant_centre(key: u32, c: u32, child_level: u32, transition: u32) -> vec3<i3
     return node_in_voxel(key, child_level - 1u, transition) + half * (2i * crack_corner(c) + vec3<i32>(1i));
 }
 
-// What one octant of a crossed node is to an object: TAKES a part of it, all of it (HOLDS), or nothing. `touched` are the triangles that
-// touch it, `whole` says that it lies inside the source, so that its side is decided here and now; a boundary octant that no triangle touches
-// is left to its leaves where triangles vote.
+// What one octant of a crossed node is to an object: TAKES a part of it, all of it (HOLDS), or nothing. `touched`
+// are the triangles that touch it, `whole` says that it lies inside the source, so that its side is decided here
+// and now; a boundary octant that no triangle touches is left to its leaves where triangles vote.
 const NOTHING: u32 = 0u;
 const TAKES: u32 = 1u;
 const HOLDS: u32 = 2u;

@@ -1,5 +1,5 @@
-// Random numbers of crack surfaces, in whole numbers so that every device agrees (2018, sec. 5.2: a procedural value for every vertex).
-// Included by kernels that declare the uniform `shape`.
+// Random numbers of crack surfaces, in whole numbers so that every device agrees (2018, sec. 5.2: a procedural
+// value for every vertex). Included by kernels that declare the uniform `shape`.
 //#include fracture/voronoi/exact
 
 // As src/fracture/voronoi/surface/rough/uniform.rs packs it.

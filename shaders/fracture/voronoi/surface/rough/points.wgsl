@@ -1,6 +1,6 @@
-// Separation points of a crossed voxel (2018, sec. 5.2), from the owners of its corners alone, so that neighbours agree on shared edges
-// and faces. Included by kernels that declare `shape`,
-// `seeds` (xyz, and w = the object) and `candidates`.
+// Separation points of a crossed voxel (2018, sec. 5.2), from the owners of its corners alone, so that neighbours
+// agree on shared edges and faces. Included by kernels that declare `shape`, `seeds` (xyz, and w = the object) and
+// `candidates`.
 //#include fracture/voronoi/surface/rough/noise
 //#include fracture/voronoi/surface/rough/voxel
 //#include fracture/voronoi/descent/corner_owners

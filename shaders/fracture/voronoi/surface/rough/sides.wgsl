@@ -1,8 +1,9 @@
 // Whose side a point of a crossed voxel lies on that no triangle passes through.
 //#include fracture/voronoi/surface/rough/voxel
 
-// Exact: the regions are cones. From the voxel point through p to a wall, there from the face point to one of the wall's edges, there
-// the edge point tells the two corners apart. Each step compares fractions by cross multiplication; all products stay below 2^29.
+// Exact: the regions are cones. From the voxel point through p to a wall, there from the face point to one of the
+// wall's edges, there the edge point tells the two corners apart. Each step compares fractions by cross
+// multiplication; all products stay below 2^29.
 fn cone_object(p: vec3<i32>) -> u32 {
     let v = voxel_point();
     let d = p - v;
@@ -42,7 +43,8 @@ fn cone_object(p: vec3<i32>) -> u32 {
     return crack_object(low | (u32(beyond) << runs_axis));
 }
 
-// 2018, sec. 5.3: every triangle votes for the end of its edge on whose side p lies; the lowest object of the most voted.
+// 2018, sec. 5.3: every triangle votes for the end of its edge on whose side p lies; the lowest object of the most
+// voted.
 fn elected_object(p: vec3<i32>) -> u32 {
     var votes = array<u32, 8>();
     let v = voxel_point();

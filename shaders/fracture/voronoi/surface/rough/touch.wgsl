@@ -1,5 +1,5 @@
-// Which triangles of the voxel in `crack` touch a closed box: exact, by looking for a gap along the 13 axes that can show one. With
-// coordinates up to 512 everything stays below 2^30.
+// Which triangles of the voxel in `crack` touch a closed box: exact, by looking for a gap along the 13 axes that
+// can show one. With coordinates up to 512 everything stays below 2^30.
 //#include fracture/voronoi/surface/rough/voxel
 
 fn has_gap(axis: vec3<i32>, a: vec3<i32>, b: vec3<i32>, c: vec3<i32>, half: i32) -> bool {

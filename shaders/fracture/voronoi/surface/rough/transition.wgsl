@@ -1,21 +1,15 @@
-// The frame of the kernels that make what every crossed transition voxel has and rewrite the pairs for the descent below, as
-// fracture/voronoi/surface/rough/node says: one thread takes one (object, node) pair; `counts` is scanned. A voxel with all vertices in one object is wholly
-// that object's. Included by kernels that say, in keep_record, what a record holds.
-//#include shared/thread
-//#include fracture/voronoi/surface/rough/corners
+// The frame of the kernels that make what every crossed transition voxel has and rewrite the pairs for the descent
+// below, as fracture/voronoi/surface/rough/node says: one thread takes one (object, node) pair; `counts` is
+// scanned. A voxel with all vertices in one object is wholly that object's. Included by kernels that say, in
+// keep_record, what a record holds.
 //#include fracture/voronoi/surface/rough/node
+//#include fracture/voronoi/surface/rough/vertices
 
-struct TransitionParams { pairs: u32 }
-
-@group(0) @binding(0) var<uniform> params: TransitionParams;
-@group(0) @binding(1) var<uniform> shape: CrackUniform;
-@group(0) @binding(2) var<storage, read> seeds: array<vec4<i32>>;
-@group(0) @binding(3) var<storage, read> candidates: array<u32>;
 @group(0) @binding(4) var<storage, read> counts: array<vec2<u32>>;
 @group(0) @binding(5) var<storage, read_write> pairs: array<Pair>;
 @group(0) @binding(6) var<storage, read_write> records: array<u32>;
 
-fn rewrite_pair(i: u32) {
+fn thread(i: u32) {
     if i >= params.pairs || pairs[i].list_count == 0u {
         return;
     }

@@ -1,15 +1,8 @@
-// Domaradzki & Martyn 2018, sec. 5.3: at the transition level the vertices of voxels take their nearest seeds. Counts the voxels whose
-// vertices belong to several objects.
+// Domaradzki & Martyn 2018, sec. 5.3: at the transition level the vertices of voxels take their nearest seeds.
+// Counts the voxels whose vertices belong to several objects.
 // One thread takes one (object, node) pair.
-//#include shared/thread
-//#include fracture/voronoi/surface/rough/corners
+//#include fracture/voronoi/surface/rough/vertices
 
-struct TransitionParams { pairs: u32 }
-
-@group(0) @binding(0) var<uniform> params: TransitionParams;
-@group(0) @binding(1) var<uniform> shape: CrackUniform;
-@group(0) @binding(2) var<storage, read> seeds: array<vec4<i32>>;
-@group(0) @binding(3) var<storage, read> candidates: array<u32>;
 @group(0) @binding(4) var<storage, read> pairs: array<Pair>;
 @group(0) @binding(5) var<storage, read_write> counts: array<vec2<u32>>;
 

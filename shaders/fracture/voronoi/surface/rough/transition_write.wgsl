@@ -9,7 +9,3 @@ fn keep_record(record: u32, low: vec3<i32>, size: i32) -> u32 {
     }
     return crack_triangles();
 }
-
-fn thread(i: u32) {
-    rewrite_pair(i);
-}

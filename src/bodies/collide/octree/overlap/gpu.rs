@@ -1,10 +1,10 @@
-//! What pairs share, in compute passes: the descent of both octrees (one dispatch a round, all pairs at once), the means of the
-//! lattice's cells, the columns.
+//! What pairs share, in compute passes: the descent of both octrees (one dispatch a round, all pairs at
+//! once), the means of the lattice's cells, the columns.
 //!
-//! In: meetings, the arena, surfels. Out: [`Overlap`]s, as `of_bodies` gives them. Lists of limited length are appended to by
-//! atomic counters that count on past the end; the host then grows the lists and runs again. Means are sums of whole numbers and
-//! the rest does not depend on any order, so that the same pairs give the same bytes; the host sorts what comes back and adds
-//! the columns of a pair up.
+//! In: meetings, the arena, surfels. Out: [`Overlap`]s, as `of_bodies` gives them. Lists of limited length
+//! are appended to by atomic counters that count on past the end; the host then grows the lists and runs
+//! again. Means are sums of whole numbers and the rest does not depend on any order, so that the same pairs
+//! give the same bytes; the host sorts what comes back and adds the columns of a pair up.
 
 use super::{
     super::{

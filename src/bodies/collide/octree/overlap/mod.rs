@@ -1,9 +1,9 @@
-//! What a pair shares: collision points, columns, intersection volume and its gradient (Domaradzki & Martyn 2016, sec. 5.1.2
-//! and 5.1.3), by the plain way. `gpu.rs` does the same in compute passes.
+//! What a pair shares: collision points, columns, intersection volume and its gradient (Domaradzki & Martyn
+//! 2016, sec. 5.1.2 and 5.1.3), by the plain way. `gpu.rs` does the same in compute passes.
 //!
-//! In: two bodies, or a body and a plane, and the octree levels at which they meet. Out: [`Overlap`]. Everything is worked
-//! out in cells of the first body's octree, whose lattice the points are gathered on, and handed over in the world.
-//! `docs/physics.md` says where this departs from the paper, and why.
+//! In: two bodies, or a body and a plane, and the octree levels at which they meet. Out: [`Overlap`].
+//! Everything is worked out in cells of the first body's octree, whose lattice the points are gathered on,
+//! and handed over in the world. `docs/physics.md` says where this departs from the paper, and why.
 
 mod gpu;
 #[cfg(test)]
@@ -33,7 +33,8 @@ use glam::{DMat3, DMat4, DVec3, IVec3};
 
 /// Columns take no notice of surfaces steeper than this: cosine between the normal and the column.
 const LEAST_COSINE: f64 = 0.1;
-/// A point belongs to the cell behind it, so that faces on the lattice's own planes do not fall to either side by rounding.
+/// A point belongs to the cell behind it, so that faces on the lattice's own planes do not fall to either
+/// side by rounding.
 const INWARDS: f64 = 1e-3;
 /// Boxes share something if it is wider than this, cells; less is rounding.
 const SLIVER: f64 = 1e-3;
@@ -56,7 +57,8 @@ pub fn of_bodies(bodies: [&Body; 2], levels: [u32; 2], surfels: [&Surfels; 2]) -
     descent.meet(root(0), root(1));
     let points = gather(descent.raw, levels[0]);
     let shapes = descent.shapes;
-    // Both ends of one body: the column counts where its middle is inside the other; else, where neither is empty.
+    // Both ends of one body: the column counts where its middle is inside the other; else, where neither is
+    // empty.
     let inside = |middle: DVec3, owners: [u32; 2]| {
         (0..2u32).all(|s| {
             let p = if s == 0 { middle } else { b_from_a.transform_point3(middle) };
@@ -69,8 +71,8 @@ pub fn of_bodies(bodies: [&Body; 2], levels: [u32; 2], surfels: [&Surfels; 2]) -
     finish([bodies[0].id, bodies[1].id].map(Some), levels, size, &world_from_cells[0], &points, columns)
 }
 
-/// Half the box that a cell of the second body takes up along the axes of the first, and the volume of the smaller body's cell;
-/// cells of the first.
+/// Half the box that a cell of the second body takes up along the axes of the first, and the volume of the
+/// smaller body's cell; cells of the first.
 fn sizes(a_from_b: &DMat4) -> (DVec3, f64) {
     let turn = DMat3::from_mat4(*a_from_b);
     let half = (turn.x_axis.abs() + turn.y_axis.abs() + turn.z_axis.abs()) * 0.5;
@@ -242,7 +244,8 @@ impl<'a> LevelTree<'a> {
             if self.opens(child) {
                 self.below(index, child.level, child.cell, plane, out);
             } else {
-                // Next to the plane: at an edge the surface of a cell is deeper on one side than in its middle.
+                // Next to the plane: at an edge the surface of a cell is deeper on one side than in its
+                // middle.
                 let centre = low + size * 0.5;
                 let near = centre - plane.0 * (plane.0.dot(centre) - plane.1);
                 for (p, n) in self.touch(child, index, near.clamp(low, low + size)) {
@@ -267,7 +270,8 @@ struct Descent<'a> {
 }
 
 impl Descent<'_> {
-    /// Both octrees at once, as long as the boxes overlap (sec. 5.1.1). Two internal nodes have no surface to offer.
+    /// Both octrees at once, as long as the boxes overlap (sec. 5.1.1). Two internal nodes have no surface to
+    /// offer.
     fn meet(&mut self, a: At, b: At) {
         let (low_a, size_a) = self.shapes[0].span(a);
         let (low_b, cells_b) = self.shapes[1].span(b);
@@ -329,9 +333,10 @@ fn lead_normal(word: u32) -> DVec3 {
     unpack_normal((word & 0x3ff) << 6 | (word >> 10 & 0x3ff) << 22).as_dvec3()
 }
 
-/// Means over the cells of the lattice, weighted by what the two cells share, so that slivers count little. The two surfaces stay
-/// apart: where they lie in one cell, which is so in every shallow contact, their mean would be no surface at all. So do the two
-/// faces of something thin: points that look against the heaviest one, the lead, have their own mean.
+/// Means over the cells of the lattice, weighted by what the two cells share, so that slivers count little.
+/// The two surfaces stay apart: where they lie in one cell, which is so in every shallow contact, their mean
+/// would be no surface at all. So do the two faces of something thin: points that look against the heaviest
+/// one, the lead, have their own mean.
 fn gather(raw: Vec<Raw>, level: u32) -> Vec<Mean> {
     let last = IVec3::splat((1 << level) - 1);
     let cell = |r: &Raw| (r.p - r.n * INWARDS).floor().as_ivec3().clamp(IVec3::ZERO, last);
@@ -370,8 +375,8 @@ struct Stretch {
 /// Where a column (axis, and its middle across) meets a plane: how far along, and the plane's normal.
 type Crossing<'a> = &'a dyn Fn(usize, f64, f64) -> Option<(f64, DVec3)>;
 
-/// Entry and exit in every column (sec. 5.1.3): a point whose normal looks against the column, then one whose normal looks
-/// along it, with no other between.
+/// Entry and exit in every column (sec. 5.1.3): a point whose normal looks against the column, then one whose
+/// normal looks along it, with no other between.
 fn columns(
     points: &[Mean],
     crossing: Crossing<'_>,

@@ -54,7 +54,8 @@ fn reference(w: &World, pairs: &[OctreePair]) -> Vec<Overlap> {
     pairs.iter().map(|pair| of(pair, &mut cache)).collect()
 }
 
-/// Bodies of several sizes, levels and turns, all in each other's way; with pieces of one block and a thin plate.
+/// Bodies of several sizes, levels and turns, all in each other's way; with pieces of one block and a thin
+/// plate.
 fn crowd(turn: f64) -> World {
     let mut w = world(WorldSettings::default());
     let (low, high) = ([6; 3], [26; 3]);
@@ -84,7 +85,8 @@ fn all_pairs(w: &World) -> Vec<OctreePair> {
     both.map(|[i, j]| OctreePair::new(&w.bodies, i, j, 0.01)).collect()
 }
 
-/// How far two answers are apart: the share of collision points that only one has, and of volume, gradient and columns.
+/// How far two answers are apart: the share of collision points that only one has, and of volume, gradient
+/// and columns.
 fn apart(want: &[Overlap], got: &[Overlap]) -> f64 {
     assert_eq!(want.len(), got.len());
     let (mut odd, mut points) = (0usize, 0usize);
@@ -205,7 +207,7 @@ fn planted_errors_in_the_shaders_are_found() {
         ("meet", "clamp(p - n * dot(p - q, n), low, low + 1.0)", "p - n * dot(p - q, n)"),
         ("meet", "clamp(weight, LEAST_WEIGHT, 1.0)", "1.0"),
         ("lead", "atomicMax", "atomicMin"),
-        ("lead", "raws[other].place == r.place", "true"),
+        ("lead", "raws[entry].meeting, raws[entry].place", "raws[entry].meeting, 0u"),
         ("sum", "select(WORDS, 0u, along)", "0u"),
         ("sum", "r.y * r.weight", "r.x * r.weight"),
         ("mean", "back < 2u", "back < 1u"),

@@ -1,6 +1,7 @@
 //! What pairs of octrees share, of many pairs at once: by the compute passes where they can, else on the CPU.
 //!
-//! In: the bodies as they are. Out: one [`Overlap`] for each pair and plane that touch, in order of the queries.
+//! In: the bodies as they are. Out: one [`Overlap`] for each pair and plane that touch, in order of the
+//! queries.
 
 use super::{
     super::{Levels, OctreePair, SurfelBuffer, SurfelCache, cell_size},
@@ -70,8 +71,8 @@ impl OctreeOverlaps {
         self.cache.keep(|forest| left.iter().any(|b| Arc::ptr_eq(&b.def.octree().forest, forest)));
     }
 
-    /// Pairs by the passes where there are any, else, and where they fail, on the CPU, which gives the same; planes on the CPU,
-    /// since they are few.
+    /// Pairs by the passes where there are any, else, and where they fail, on the CPU, which gives the same;
+    /// planes on the CPU, since they are few.
     fn work_out(
         &mut self,
         gpu: OnGpu<'_>,

@@ -1,6 +1,7 @@
 //! The published labelling (2016, sec. 4.5.1 and 4.5.2) in compute passes, one iteration at a time.
 //!
-//! In: voxels by cell. Out: labels and what an iteration did. The kernels say what is done; `plain.rs` is the same without them.
+//! In: voxels by cell. Out: labels and what an iteration did. The kernels say what is done; `plain.rs` is the same
+//! without them.
 
 use super::Voxels;
 use crate::{
@@ -17,18 +18,9 @@ kernels! {
 }
 
 shared! {
-    pub(in crate::fracture) struct LabelSpreadParams {
-        threads: u32,
-        launches: u32,
-        level: u32,
-        is_first: u32,
-    }
+    pub(in crate::fracture) struct LabelSpreadParams { threads: u32, launches: u32, level: u32, is_first: u32 }
 
-    pub(in crate::fracture) struct LabelFlattenParams {
-        threads: u32,
-        launches: u32,
-        flatten: u32,
-    }
+    pub(in crate::fracture) struct LabelFlattenParams { threads: u32, launches: u32, flatten: u32 }
 }
 
 /// A labelling under way. Labels never fall, and end as the largest index of each component.
@@ -81,7 +73,8 @@ impl IterativePass {
         run.labels(gpu)
     }
 
-    /// The cells' islands, in the form that the union-find gives: a node's label is the smallest node index of its component.
+    /// The cells' islands, in the form that the union-find gives: a node's label is the smallest node index of its
+    /// component.
     pub(in crate::fracture) fn islands(
         &self,
         work: &mut Submissions<'_>,
@@ -152,8 +145,8 @@ impl IterativeRun {
         })
     }
 
-    /// Leaves out the flattening of chains (sec. 4.5.2), so that labels flood from voxel to voxel as in sec. 4.5.1. Many more
-    /// iterations, the same end.
+    /// Leaves out the flattening of chains (sec. 4.5.2), so that labels flood from voxel to voxel as in sec. 4.5.1.
+    /// Many more iterations, the same end.
     #[must_use]
     pub fn without_flattening(self) -> Self {
         Self { flattens: false, ..self }

@@ -1,4 +1,5 @@
-//! The published labelling in plain loops over voxels in a hash map: no binary search, no bits, no groups at rest. For tests.
+//! The published labelling in plain loops over voxels in a hash map: no binary search, no bits, no groups at rest.
+//! For tests.
 //!
 //! In: voxels by cell. Out: labels, iteration by iteration.
 

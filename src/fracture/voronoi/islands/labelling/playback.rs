@@ -10,14 +10,16 @@ use super::{IterativePass, IterativeRun, Step, Voxels};
 pub struct Playback {
     run: IterativeRun,
     labels: Vec<u32>,
-    /// (voxel, its label on the other side of the iteration): before it for iterations in the past, after it for those to come.
+    /// (voxel, its label on the other side of the iteration): before it for iterations in the past, after it for
+    /// those to come.
     turned: Vec<Vec<(u32, u32)>>,
     steps: Vec<Step>,
     at: usize,
 }
 
 impl Playback {
-    /// Before the first iteration. `flatten` as published; without it labels flood from voxel to voxel, which shows more.
+    /// Before the first iteration. `flatten` as published; without it labels flood from voxel to voxel, which shows
+    /// more.
     ///
     /// # Errors
     /// [`GpuError::TooLarge`] when the device cannot hold the voxels.

@@ -1,5 +1,5 @@
-//! Both labellings against a plain union-find over cells, up to renaming, and the published one against its plain loops, iteration by
-//! iteration.
+//! Both labellings against a plain union-find over cells, up to renaming, and the published one against its plain
+//! loops, iteration by iteration.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},

@@ -38,8 +38,8 @@ pub struct Voxels {
 }
 
 impl Voxels {
-    /// The voxels of a fracture by cell: as if its islands were not known yet. `solid` takes the inside in too; without it, labels are
-    /// those of the boundary voxels alone, as published.
+    /// The voxels of a fracture by cell: as if its islands were not known yet. `solid` takes the inside in too;
+    /// without it, labels are those of the boundary voxels alone, as published.
     #[must_use]
     pub fn of_fracture(fracture: &Fracture, solid: bool) -> Self {
         let mut cell_of_tree = vec![0; fracture.forest.trees()];
@@ -55,8 +55,8 @@ impl Voxels {
         Self::of_nodes(&forest.nodes, forest.level, forest.level, cell_of_tree, solid)
     }
 
-    /// As [`Voxels::of`], on the grid of `level`, which may be coarser than that of the leaves (2016, sec. 4.5.2: the ancestors at
-    /// another level). Roots are nodes 0.. of `nodes`.
+    /// As [`Voxels::of`], on the grid of `level`, which may be coarser than that of the leaves (2016, sec. 4.5.2:
+    /// the ancestors at another level). Roots are nodes 0.. of `nodes`.
     pub(in crate::fracture) fn of_nodes(
         nodes: &[Node],
         leaf_level: u32,

@@ -1,11 +1,13 @@
-//! The marching-cubes cases (2018, sec. 5.3): which crossed edges of a voxel join up to loops round an object's corners.
+//! The marching-cubes cases (2018, sec. 5.3): which crossed edges of a voxel join up to loops round an object's
+//! corners.
 //!
-//! Nothing is typed in. A case is a byte, bit c saying that corner c (x + 2y + 4z) is the object's. Every face joins the two ends of
-//! each run of the object's corners on its border, so corners that are diagonal on a face are cut off separately. That depends on the
-//! face's own corners only, hence neighbouring voxels agree, whatever their other corners are.
+//! Nothing is typed in. A case is a byte, bit c saying that corner c (x + 2y + 4z) is the object's. Every face
+//! joins the two ends of each run of the object's corners on its border, so corners that are diagonal on a face are
+//! cut off separately. That depends on the face's own corners only, hence neighbouring voxels agree, whatever their
+//! other corners are.
 
-/// Number of the edge between two corners that differ in one coordinate: 4 * axis + place, the place counting the two other
-/// coordinates of the edge in cyclic order, the next axis first.
+/// Number of the edge between two corners that differ in one coordinate: 4 * axis + place, the place counting the
+/// two other coordinates of the edge in cyclic order, the next axis first.
 #[must_use]
 pub const fn edge_between(a: usize, b: usize) -> usize {
     let axis = (a ^ b).trailing_zeros() as usize;
@@ -22,7 +24,8 @@ pub const fn edge_ends(edge: usize) -> [usize; 2] {
     [low, low | 1 << axis]
 }
 
-/// The corners of a face, counter-clockwise seen from outside. Face 2 * axis is the low wall, 2 * axis + 1 the high one.
+/// The corners of a face, counter-clockwise seen from outside. Face 2 * axis is the low wall, 2 * axis + 1 the high
+/// one.
 #[must_use]
 pub const fn face_corners(face: usize) -> [usize; 4] {
     let axis = face / 2;
@@ -35,7 +38,8 @@ pub const fn face_corners(face: usize) -> [usize; 4] {
     }
 }
 
-/// The segments of a face: from the edge where the object's border begins a run of its corners, counter-clockwise, to where it ends.
+/// The segments of a face: from the edge where the object's border begins a run of its corners, counter-clockwise,
+/// to where it ends.
 #[must_use]
 pub fn face_segments(case: u8, face: usize) -> Vec<[usize; 2]> {
     let corners = face_corners(face);
@@ -52,8 +56,8 @@ pub fn face_segments(case: u8, face: usize) -> Vec<[usize; 2]> {
     segments
 }
 
-/// The loops of a case: crossed edges in order, so that seen from outside the object its solid lies behind them, counter-clockwise.
-/// Each loop begins at its lowest edge, and loops come by their lowest edges.
+/// The loops of a case: crossed edges in order, so that seen from outside the object its solid lies behind them,
+/// counter-clockwise. Each loop begins at its lowest edge, and loops come by their lowest edges.
 #[must_use]
 pub fn loops(case: u8) -> Vec<Vec<usize>> {
     let mut next = [usize::MAX; 12];
@@ -130,8 +134,8 @@ mod tests {
         }
     }
 
-    /// Two voxels on either side of a wall, for every pair of cases that agree on its four corners: the same segments, the other way
-    /// round.
+    /// Two voxels on either side of a wall, for every pair of cases that agree on its four corners: the same
+    /// segments, the other way round.
     #[test]
     fn neighbours_agree_on_their_common_face() {
         let mut pairs = 0u32;
@@ -181,8 +185,8 @@ mod tests {
         }
     }
 
-    /// With edge points in the middle, the fans and the object's parts of the walls enclose the object's corners with their volume
-    /// counted positive: the fans point outwards.
+    /// With edge points in the middle, the fans and the object's parts of the walls enclose the object's corners
+    /// with their volume counted positive: the fans point outwards.
     #[test]
     fn fans_point_out_of_the_object() {
         for case in 1..=254u8 {
@@ -191,7 +195,8 @@ mod tests {
                 for (k, &edge) in around.iter().enumerate() {
                     let (p, q) = (point(edge), point(around[(k + 1) % around.len()]));
                     let normal = (q - p).cross(centre - p);
-                    // A segment cuts its wall; the object's corner on the segment's first edge lies behind the triangle.
+                    // A segment cuts its wall; the object's corner on the segment's first edge lies behind the
+                    // triangle.
                     let [a, b] = edge_ends(edge);
                     let (own, other) = if case >> a & 1 == 1 { (a, b) } else { (b, a) };
                     assert!(normal.dot(corner(own) - p) < 0.0, "case {case} edge {edge}");

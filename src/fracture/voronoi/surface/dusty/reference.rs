@@ -1,4 +1,5 @@
-//! A dusty fracture on the whole grid, by plain loops: every solid leaf against every object's border in its transition voxel.
+//! A dusty fracture on the whole grid, by plain loops: every solid leaf against every object's border in its
+//! transition voxel.
 //!
 //! In: a pattern and a recipe's numbers. Out: who gets each leaf.
 
@@ -7,7 +8,7 @@ use std::collections::HashMap;
 use crate::fracture::{
     Pattern,
     voronoi::surface::rough::{
-        NoiseWords, TransitionVoxel, UNITS, reference::CrackReference, reference::weight,
+        CrackUniform, TransitionVoxel, UNITS, reference::CrackReference, reference::weight,
     },
 };
 
@@ -16,7 +17,7 @@ use super::{DustVoxel, Shares, marching_cases};
 /// Voxels with gaps, made as they are asked for.
 pub struct DustReference<'a> {
     cracks: CrackReference<'a>,
-    words: NoiseWords,
+    words: CrackUniform,
     leaf_level: u32,
     voxels: HashMap<[u32; 3], Result<DustVoxel, u32>>,
 }
@@ -24,7 +25,7 @@ pub struct DustReference<'a> {
 impl<'a> DustReference<'a> {
     /// `words.transition` is the transition level.
     #[must_use]
-    pub fn new(pattern: &'a Pattern, words: NoiseWords, leaf_level: u32) -> Self {
+    pub fn new(pattern: &'a Pattern, words: CrackUniform, leaf_level: u32) -> Self {
         let cracks = CrackReference::new(pattern, words, leaf_level);
         Self { cracks, words, leaf_level, voxels: HashMap::new() }
     }
@@ -49,9 +50,9 @@ impl<'a> DustReference<'a> {
 
 /// A crossed voxel with its edge points moved apart by the gap at either end's corner. `words` as for the reference.
 #[must_use]
-pub fn split(crossed: &TransitionVoxel, words: &NoiseWords) -> DustVoxel {
+pub fn split(crossed: &TransitionVoxel, words: &CrackUniform) -> DustVoxel {
     let size = (1i64 << crate::fracture::UNIT_BITS) >> words.transition;
-    let noise_words = NoiseWords { salt: words.salt ^ 0x6a09_e667, ..*words };
+    let noise_words = CrackUniform { salt: words.salt ^ 0x6a09_e667, ..*words };
     let halves: [i32; 8] = std::array::from_fn(|c| {
         let corner = [0, 1, 2].map(|a| size * (i64::from(crossed.place[a]) + (c >> a & 1) as i64));
         // Value noise keeps to the middle; stretched, it also reaches its ends.

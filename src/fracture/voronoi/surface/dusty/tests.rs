@@ -10,7 +10,7 @@ use crate::{
     fracture::{
         Fracturer, Pattern, Recipe, Surface,
         voronoi::reference,
-        voronoi::surface::rough::{CrackNoise, CrackShape, Dusty, NoiseWords, Offset, pass::RoughPass},
+        voronoi::surface::rough::{CrackNoise, CrackShape, CrackUniform, Dusty, Offset, pass::RoughPass},
         voronoi::testing::{
             self, Bench, SOLIDS, assert_parity, ball, cavity, difference, dust, forest_of, random_seeds,
             random_solid, seeds, shell, solid,
@@ -190,7 +190,7 @@ fn f10_dust_is_what_lies_in_no_object() {
             assert_eq!(validate(&fracture.forest), Ok(()));
             let gone: HashSet<u32> =
                 dust(&solid(&forest, 0), &fracture).iter().filter(|d| d.1 == 1).map(|d| d.0).collect();
-            let words = NoiseWords::new(&crack, recipe.rng, 3).with_gap(&crack, 6);
+            let words = CrackUniform::new(&crack, recipe.rng, 3).with_gap(&crack, 6);
             let mut voxels = DustReference::new(&pattern, words, 6);
             for key in solid(&forest, 0).keys() {
                 let at = morton::decode(*key);

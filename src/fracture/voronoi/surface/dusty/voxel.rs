@@ -1,10 +1,12 @@
-//! One transition voxel broken with a gap (2018, sec. 5.3): every object's part of it is a closed polyhedron of its own.
+//! One transition voxel broken with a gap (2018, sec. 5.3): every object's part of it is a closed polyhedron of its
+//! own.
 //!
-//! In: the corners' objects, and where each crossed edge leaves the object of either end. Out: the triangles, exact tests of boxes and
-//! points. Whole numbers in 64 bits, plain loops, no code shared with the kernels.
+//! In: the corners' objects, and where each crossed edge leaves the object of either end. Out: the triangles, exact
+//! tests of boxes and points. Whole numbers in 64 bits, plain loops, no code shared with the kernels.
 //!
-//! Where an object's corners are some of the voxel's, its solid is what the fans over its loops ([`super::marching_cases`]) cut off. The fans'
-//! centres lie strictly inside the voxel, so a triangle meets a wall in its segment only, which the voxel behind the wall has too.
+//! Where an object's corners are some of the voxel's, its solid is what the fans over its loops
+//! ([`super::marching_cases`]) cut off. The fans' centres lie strictly inside the voxel, so a triangle meets a wall
+//! in its segment only, which the voxel behind the wall has too.
 
 use std::collections::BTreeMap;
 
@@ -20,8 +22,8 @@ type Point = [i64; 3];
 pub struct DustVoxel {
     /// Object of each corner.
     pub objects: [u32; 8],
-    /// Of every crossed edge, where the solid of its low end's object ends and where that of its high end's begins; units from the
-    /// low end, strictly inside the edge, in this order.
+    /// Of every crossed edge, where the solid of its low end's object ends and where that of its high end's begins;
+    /// units from the low end, strictly inside the edge, in this order.
     pub splits: [Option<[i32; 2]>; 12],
     /// Border of each object that owns a corner.
     borders: BTreeMap<u32, Vec<DustTriangle>>,
@@ -102,8 +104,9 @@ impl DustVoxel {
         out
     }
 
-    /// Who gets the leaf that spans `low..high`, units. Objects are asked in ascending order; the first that has the whole leaf leaves
-    /// nothing to those after it, so wherever two polyhedra should overlap, the leaf is still given away once.
+    /// Who gets the leaf that spans `low..high`, units. Objects are asked in ascending order; the first that has
+    /// the whole leaf leaves nothing to those after it, so wherever two polyhedra should overlap, the leaf is still
+    /// given away once.
     #[must_use]
     pub fn shares(&self, low: Point, high: Point) -> Shares {
         let centre = std::array::from_fn(|a| (low[a] + high[a]) / 2);
@@ -124,16 +127,18 @@ impl DustVoxel {
         shares
     }
 
-    /// Whether a point strictly inside the voxel and on no triangle lies in an object's polyhedron: the parity of what a ray along +x
-    /// crosses until the wall, and on whose part of the wall it ends. The point is taken to lie an infinitesimal step along +y and a
-    /// still smaller one along +z from where it is; then the ray never meets an edge, and neither case needs a rule of its own.
+    /// Whether a point strictly inside the voxel and on no triangle lies in an object's polyhedron: the parity of
+    /// what a ray along +x crosses until the wall, and on whose part of the wall it ends. The point is taken to lie
+    /// an infinitesimal step along +y and a still smaller one along +z from where it is; then the ray never meets
+    /// an edge, and neither case needs a rule of its own.
     #[must_use]
     pub fn holds(&self, object: u32, p: Point) -> bool {
         let crossings = self.border(object).iter().filter(|t| crosses(&t.points, p)).count();
         (crossings % 2 == 1) != self.wall_holds(object, p)
     }
 
-    /// Whether (p.y, p.z) lies on an object's part of the wall x = 1: the same in the plane, with a ray along +y to the wall's border.
+    /// Whether (p.y, p.z) lies on an object's part of the wall x = 1: the same in the plane, with a ray along +y to
+    /// the wall's border.
     fn wall_holds(&self, object: u32, p: Point) -> bool {
         let crossings = marching_cases::face_segments(self.case(object), 1)
             .into_iter()
@@ -141,7 +146,8 @@ impl DustVoxel {
                 let (a, b) = (self.end(object, *from).0, self.end(object, *to).0);
                 // Strictly above p: p's step along +z makes equal heights lie below.
                 let (a_above, b_above) = (a[2] > p[2], b[2] > p[2]);
-                // Where the segment passes p's height, is it at a larger y? Equal ones lie behind, by p's step along +y.
+                // Where the segment passes p's height, is it at a larger y? Equal ones lie behind, by p's step
+                // along +y.
                 let (low, high) = if a_above { (b, a) } else { (a, b) };
                 a_above != b_above && turn(low, high, p) > 0
             })
@@ -157,16 +163,17 @@ impl DustVoxel {
     }
 }
 
-/// Twice the area of (a, b, p) seen along -x: positive where p lies to the left of the line from a up to b, that is at smaller y.
+/// Twice the area of (a, b, p) seen along -x: positive where p lies to the left of the line from a up to b, that is
+/// at smaller y.
 fn turn(a: Point, b: Point, p: Point) -> i64 {
     (b[1] - a[1]) * (p[2] - a[2]) - (b[2] - a[2]) * (p[1] - a[1])
 }
 
 /// Whether the ray from p along +x passes through a triangle.
 fn crosses(points: &[Point; 3], p: Point) -> bool {
-    // In the (y, z) plane: is p inside? Each side must have p on the same hand; on the line its infinitesimal step decides: along +y
-    // the turn changes by -(b.z - a.z), along +z by (b.y - a.y). A side without length in this plane belongs to a triangle without
-    // area there, which no ray meets.
+    // In the (y, z) plane: is p inside? Each side must have p on the same hand; on the line its infinitesimal step
+    // decides: along +y the turn changes by -(b.z - a.z), along +z by (b.y - a.y). A side without length in this
+    // plane belongs to a triangle without area there, which no ray meets.
     let left = |a: Point, b: Point| {
         let by_step = if b[2] != a[2] { a[2] - b[2] } else { b[1] - a[1] };
         match turn(a, b, p) {
@@ -183,8 +190,8 @@ fn crosses(points: &[Point; 3], p: Point) -> bool {
     dot(normal, minus(a, p)).signum() * normal[0].signum() > 0
 }
 
-/// Whether a triangle and a closed box have a point in common: no gap along any of the 13 axes on which two such convex bodies can
-/// be told apart.
+/// Whether a triangle and a closed box have a point in common: no gap along any of the 13 axes on which two such
+/// convex bodies can be told apart.
 fn touches(points: &[Point; 3], low: Point, high: Point) -> bool {
     let edges: [Point; 3] = std::array::from_fn(|k| minus(points[(k + 1) % 3], points[k]));
     let units: [Point; 3] = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
@@ -415,8 +422,8 @@ mod tests {
         }
     }
 
-    /// Whoever walks from a leaf that is wholly an object's to one it gets nothing of, passes a leaf that its border touches: pieces
-    /// have no holes.
+    /// Whoever walks from a leaf that is wholly an object's to one it gets nothing of, passes a leaf that its
+    /// border touches: pieces have no holes.
     #[test]
     fn no_inside_lies_open() {
         let mut rng = Random(5);

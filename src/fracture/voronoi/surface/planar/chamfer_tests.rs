@@ -54,7 +54,8 @@ fn cracks(cell: [u32; 3], own: u32, seeds: &[[i32; 3]]) -> Vec<(Vec3, f32)> {
     others.into_iter().map(bisector).collect()
 }
 
-/// Volumes in voxels: what stands out beyond a crack, what is missing, the most that one leaf stands out, and leaves counted.
+/// Volumes in voxels: what stands out beyond a crack, what is missing, the most that one leaf stands out, and
+/// leaves counted.
 #[derive(Debug, Default)]
 struct Errors {
     out: f64,

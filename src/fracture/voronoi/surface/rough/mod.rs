@@ -1,10 +1,12 @@
-//! Crack surfaces (Domaradzki & Martyn 2018, sec. 5): below the transition level a fracture follows triangles made inside the voxels of
-//! that level instead of the Voronoi cells.
+//! Crack surfaces (Domaradzki & Martyn 2018, sec. 5): below the transition level a fracture follows triangles made
+//! inside the voxels of that level instead of the Voronoi cells.
 //!
-//! Lengths inside a transition voxel are whole numbers of 1/512 of its edge, at every level, so that a GPU, this file and
-//! [`reference`] decide every point alike. [`CrackShape`] is what the user tunes, [`TransitionVoxel`] one voxel's surface.
+//! Lengths inside a transition voxel are whole numbers of 1/512 of its edge, at every level, so that a GPU, this
+//! file and [`reference`] decide every point alike. [`CrackShape`] is what the user tunes, [`TransitionVoxel`] one
+//! voxel's surface.
 
 pub mod reference;
+pub(in crate::fracture) mod cracking;
 pub(in crate::fracture) mod pass;
 mod shape;
 #[cfg(test)]
@@ -14,7 +16,7 @@ mod uniform;
 mod voxel;
 
 pub use shape::{CrackNoise, CrackShape, Displacement, Dusty, Offset, Sides};
-pub use uniform::NoiseWords;
+pub use uniform::CrackUniform;
 pub use voxel::{CrackTriangle, TransitionVoxel};
 
 /// Edge of a transition voxel in its own units.

@@ -1,5 +1,5 @@
-//! Crack surfaces on the whole grid, by plain loops in 64-bit whole numbers: every transition voxel by itself, every solid leaf against
-//! all 24 triangles. No octree, no pruning, no code shared with the kernels.
+//! Crack surfaces on the whole grid, by plain loops in 64-bit whole numbers: every transition voxel by itself,
+//! every solid leaf against all 24 triangles. No octree, no pruning, no code shared with the kernels.
 //!
 //! In: solid cells, a pattern and a recipe. Out: which objects get a copy of each leaf.
 
@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use glam::DVec3;
 
-use super::{CrackTriangle, NoiseWords, TransitionVoxel, voxel};
+use super::{CrackTriangle, CrackUniform, TransitionVoxel, voxel};
 use crate::fracture::Pattern;
 
 /// Units a grid side.
@@ -41,7 +41,8 @@ pub struct LeafPlane {
 }
 
 impl LeafPlane {
-    /// Whether the object is what lies behind both triangles: each is behind the other's plane, and they are not in one plane.
+    /// Whether the object is what lies behind both triangles: each is behind the other's plane, and they are not in
+    /// one plane.
     #[must_use]
     pub fn makes_ridge_with(&self, other: &Self) -> bool {
         let heights = |of: &Self, over: &Self| {
@@ -55,7 +56,7 @@ impl LeafPlane {
 /// Crack surfaces of one pattern, made as they are asked for.
 pub struct CrackReference<'a> {
     pattern: &'a Pattern,
-    words: NoiseWords,
+    words: CrackUniform,
     leaf_level: u32,
     owners: HashMap<[u32; 3], u32>,
     voxels: HashMap<[u32; 3], Result<TransitionVoxel, u32>>,
@@ -64,7 +65,7 @@ pub struct CrackReference<'a> {
 impl<'a> CrackReference<'a> {
     /// `words.transition` is the transition level.
     #[must_use]
-    pub fn new(pattern: &'a Pattern, words: NoiseWords, leaf_level: u32) -> Self {
+    pub fn new(pattern: &'a Pattern, words: CrackUniform, leaf_level: u32) -> Self {
         Self { pattern, words, leaf_level, owners: HashMap::new(), voxels: HashMap::new() }
     }
 
@@ -166,7 +167,7 @@ fn make(
     place: [u32; 3],
     owners: [u32; 8],
     pattern: &Pattern,
-    words: &NoiseWords,
+    words: &CrackUniform,
 ) -> Result<TransitionVoxel, u32> {
     let objects = owners.map(|seed| pattern.objects[seed as usize]);
     if objects.iter().all(|o| *o == objects[0]) {
@@ -253,7 +254,7 @@ fn hash(p: Point, salt: u32) -> u32 {
 }
 
 /// Weight of a corner, 0 to 255: value noise in layers.
-pub(in crate::fracture) fn weight(p: Point, words: &NoiseWords) -> i64 {
+pub(in crate::fracture) fn weight(p: Point, words: &CrackUniform) -> i64 {
     let total: i64 = (0..words.octaves)
         .map(|octave| {
             let salt = words.salt.wrapping_add(octave.wrapping_mul(0x3c6e_f372));
@@ -277,8 +278,8 @@ fn value_noise(p: Point, frequency: i64, salt: u32) -> i64 {
     mix(sheet(0), sheet(1), 2)
 }
 
-/// Whether a triangle and a closed box have a point in common: no gap along any of the 13 axes on which two such convex bodies can
-/// be told apart.
+/// Whether a triangle and a closed box have a point in common: no gap along any of the 13 axes on which two such
+/// convex bodies can be told apart.
 fn touches(triangle: &CrackTriangle, low: Point, high: Point) -> bool {
     let corners = triangle.points.map(|p| p.map(i64::from));
     let edges: Vec<Point> = (0..3).map(|k| minus(corners[(k + 1) % 3], corners[k])).collect();
@@ -297,12 +298,13 @@ fn touches(triangle: &CrackTriangle, low: Point, high: Point) -> bool {
     })
 }
 
-/// Whose region a point lies in that is on no triangle. Seen from the voxel point, the regions are cones over the six walls; a wall is
-/// cut into sectors by the lines from its face point to its edge points.
+/// Whose region a point lies in that is on no triangle. Seen from the voxel point, the regions are cones over the
+/// six walls; a wall is cut into sectors by the lines from its face point to its edge points.
 fn owner_of(voxel: &TransitionVoxel, p: Point) -> u32 {
     let v = voxel.voxel_point.map(i64::from);
     let d = minus(p, v);
-    // The wall that the ray from v through p meets first: the largest share of the way to it, compared without division.
+    // The wall that the ray from v through p meets first: the largest share of the way to it, compared without
+    // division.
     let gap = |axis: usize| if d[axis] > 0 { EDGE - v[axis] } else { v[axis] };
     let mut axis = 0;
     for other in 1..3 {
@@ -333,7 +335,8 @@ fn owner_of(voxel: &TransitionVoxel, p: Point) -> u32 {
     }
     let f = f.map(i64::from);
     let facing = if side == 1 { 1 } else { -1 };
-    // On which side of the plane through v, f and a cut point p lies; positive is counter-clockwise of the line f to cut.
+    // On which side of the plane through v, f and a cut point p lies; positive is counter-clockwise of the line f
+    // to cut.
     let turn = |cut: Point| facing * dot(cross(minus(f, v), minus(cut, v)), minus(p, v)).signum();
     for k in 0..cuts.len() {
         let ((from, object), (to, _)) = (cuts[k], cuts[(k + 1) % cuts.len()]);
@@ -348,7 +351,8 @@ fn owner_of(voxel: &TransitionVoxel, p: Point) -> u32 {
     voxel.objects[ring[0]]
 }
 
-/// 2018, sec. 5.3: every triangle votes for the object of the edge's end on whose side the point lies. The lowest of the most voted.
+/// 2018, sec. 5.3: every triangle votes for the object of the edge's end on whose side the point lies. The lowest
+/// of the most voted.
 fn elected(voxel: &TransitionVoxel, p: Point) -> u32 {
     let mut votes: HashMap<u32, u32> = HashMap::new();
     for triangle in voxel.triangles() {

@@ -22,7 +22,8 @@ pub enum Sides {
     /// The region that its centre lies in: exact.
     #[default]
     Cone,
-    /// The side that most triangles of the transition voxel vote for (2018, sec. 5.3). It leaves holes; kept for comparison.
+    /// The side that most triangles of the transition voxel vote for (2018, sec. 5.3). It leaves holes; kept for
+    /// comparison.
     Votes,
 }
 
@@ -76,15 +77,16 @@ impl Default for Dusty {
     }
 }
 
-/// Transition level of rough surfaces where none is asked for: 16 voxels a side give bent, concave pieces as pottery breaks (2018, fig. 7). The same at
-/// every leaf level, so more detail shows the same cracks more finely.
+/// Transition level of rough surfaces where none is asked for: 16 voxels a side give bent, concave pieces as
+/// pottery breaks (2018, fig. 7). The same at every leaf level, so more detail shows the same cracks more finely.
 const ROUGH_TRANSITION: u32 = 4;
 
 /// Parameters of rough and dusty surfaces.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CrackShape {
-    /// Level of the voxels that carry the crack surfaces, 2 to the leaf level; `None` leaves it to the surface, see [`CrackShape::transition`].
+    /// Level of the voxels that carry the crack surfaces, 2 to the leaf level; `None` leaves it to the surface, see
+    /// [`CrackShape::transition`].
     pub transition_level: Option<u32>,
     /// f(a, b).
     pub offset: Offset,
@@ -148,8 +150,9 @@ impl CrackShape {
         Ok(())
     }
 
-    /// The transition level on a grid of `leaf_level`: what was asked for, else 4 or the leaf level for rough surfaces and three above the
-    /// leaves, at least 2, for dusty ones: where three objects meet, the gap is about a transition voxel wide.
+    /// The transition level on a grid of `leaf_level`: what was asked for, else 4 or the leaf level for rough
+    /// surfaces and three above the leaves, at least 2, for dusty ones: where three objects meet, the gap is about
+    /// a transition voxel wide.
     ///
     /// # Errors
     /// [`PatternError::Bad`] for a level that is not 2 to the leaf level.

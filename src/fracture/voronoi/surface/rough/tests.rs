@@ -9,7 +9,7 @@ use glam::{DVec3, IVec3};
 use proptest::prelude::*;
 
 use super::{
-    CrackNoise, CrackShape, Displacement, NoiseWords, Offset, Sides, TransitionVoxel,
+    CrackNoise, CrackShape, CrackUniform, Displacement, Offset, Sides, TransitionVoxel,
     pass::RoughPass,
     reference::{CrackReference, LeafPlane},
 };
@@ -34,8 +34,8 @@ fn at_level(transition: u32) -> CrackShape {
     CrackShape { transition_level: Some(transition), ..CrackShape::default() }
 }
 
-fn words(recipe: &Recipe, level: u32) -> NoiseWords {
-    NoiseWords::new(&recipe.crack, recipe.rng, recipe.crack.transition(level, recipe.surface).unwrap())
+fn words(recipe: &Recipe, level: u32) -> CrackUniform {
+    CrackUniform::new(&recipe.crack, recipe.rng, recipe.crack.transition(level, recipe.surface).unwrap())
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn ties_coincident_seeds_and_merged_cells_are_the_same_on_both_sides() {
 }
 
 /// All transition voxels with a solid leaf and corners in several objects, by brute force.
-fn wanted_voxels(forest: &Forest, pattern: &Pattern, words: NoiseWords) -> Vec<TransitionVoxel> {
+fn wanted_voxels(forest: &Forest, pattern: &Pattern, words: CrackUniform) -> Vec<TransitionVoxel> {
     let shift = 3 * (forest.level - words.transition);
     let mut keys: Vec<u32> = forest.leaves.keys.iter().map(|key| key >> shift).collect();
     forest.for_each_internal(|_, low, size| {
@@ -181,8 +181,8 @@ fn whole_leaves_as_transition_voxels_are_the_planar_boundary_set() {
     assert!(planar.copies != coarser.copies);
 }
 
-/// What must hold of any rough fracture, from the result alone: insides of two pieces never meet, not even at a corner; a crack voxel
-/// has copies in several objects; planes of copies fit together.
+/// What must hold of any rough fracture, from the result alone: insides of two pieces never meet, not even at a
+/// corner; a crack voxel has copies in several objects; planes of copies fit together.
 fn assert_closed(forest: &Forest, pattern: &Pattern, recipe: &Recipe) {
     let bench = Bench::get();
     let forest = Arc::new(forest.clone());

@@ -1,7 +1,8 @@
-//! The transition level (2018, sec. 5.2, 5.3): vertices take their nearest seeds, and every crossed voxel gets its crack surface.
+//! The transition level (2018, sec. 5.2, 5.3): vertices take their nearest seeds, and every crossed voxel gets its
+//! crack surface.
 //!
-//! In: a planar descent whose next pairs are those of the transition level. Out: the same pairs, rewritten for the descent below (see
-//! `shaders/fracture/voronoi/surface/rough/node.wgsl`), and the crossed voxels.
+//! In: a planar descent whose next pairs are those of the transition level. Out: the same pairs, rewritten for the
+//! descent below (see `shaders/fracture/voronoi/surface/rough/node.wgsl`), and the crossed voxels.
 
 use crate::{
     fracture::{
@@ -12,7 +13,7 @@ use crate::{
     svo::morton,
 };
 
-use super::{TransitionVoxel, pass::Cracking, voxel};
+use super::{TransitionVoxel, cracking::Cracking, voxel};
 
 /// Words of a crossed voxel, as `shaders/fracture/voronoi/surface/rough/voxel.wgsl` draws them.
 const WORDS: usize = 17;
@@ -20,9 +21,7 @@ const WORDS: usize = 17;
 const DUST_WORDS: usize = 30;
 
 shared! {
-    pub(in crate::fracture) struct TransitionParams {
-        pairs: u32,
-    }
+    pub(in crate::fracture) struct TransitionParams { pairs: u32 }
 }
 
 pub(in crate::fracture) struct TransitionPass {
@@ -74,7 +73,8 @@ impl TransitionPass {
     }
 }
 
-/// The crossed voxels of a descent that has been through the pass, each once, in Morton order. `ids` are the object ids by rank.
+/// The crossed voxels of a descent that has been through the pass, each once, in Morton order. `ids` are the object
+/// ids by rank.
 pub(in crate::fracture) fn read_voxels(
     gpu: &Gpu,
     descent: &Descent,

@@ -6,7 +6,7 @@ use crate::gpu::layout;
 /// Whole-number parameters; field for field what `shaders/fracture/voronoi/surface/rough/noise.wgsl` declares.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
-pub struct NoiseWords {
+pub struct CrackUniform {
     /// Random seed, folded to 32 bits.
     pub salt: u32,
     /// 0 balance, 1 plane.
@@ -27,17 +27,17 @@ pub struct NoiseWords {
     pub votes: u32,
     /// Transition level.
     pub transition: u32,
-    /// Dusty surfaces: width of the gap where it is widest, 1/256 of 1/512 edge; see [`NoiseWords::with_gap`].
+    /// Dusty surfaces: width of the gap where it is widest, 1/256 of 1/512 edge; see [`CrackUniform::with_gap`].
     pub gap: i32,
     /// How much of it the noise takes away at most, 0 to 256.
     pub irregularity: i32,
 }
 
-layout!(NoiseWords as "CrackUniform" {
+layout!(CrackUniform as "CrackUniform" {
     salt, offset, strength, amplitude, frequency, octaves, face, voxel, votes, transition, gap, irregularity
 });
 
-impl NoiseWords {
+impl CrackUniform {
     /// Rounds a checked shape; `rng` is the fracture's random seed.
     #[must_use]
     pub fn new(shape: &CrackShape, rng: u64, transition: u32) -> Self {

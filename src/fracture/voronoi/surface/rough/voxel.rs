@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! corner c          at (c & 1, c >> 1 & 1, c >> 2)
-//! edge  4 axis + k  along `axis`; k & 1 and k >> 1 are its places on the next axis and the one after (cyclic: x, y, z, x)
-//! face  2 axis + s  normal to `axis`, on its low (0) or high (1) side
-//! triangle 2 edge + s   edge point, face point, voxel point; its face is normal to the next axis after the edge's (s = 0) or the one
+//! edge  4 axis + k  along `axis`; k & 1 and k >> 1 are its places on the next axis and the one after (cyclic: x,
+//! y, z, x) face  2 axis + s  normal to `axis`, on its low (0) or high (1) side triangle 2 edge + s   edge point,
+//! face point, voxel point; its face is normal to the next axis after the edge's (s = 0) or the one
 //!                   after that (s = 1)
 //! ```
 
@@ -17,7 +17,8 @@ pub struct TransitionVoxel {
     pub place: [u32; 3],
     /// Object of each corner.
     pub objects: [u32; 8],
-    /// Edge separation points in 1/512 of the voxel's edge from its low corner; none where both ends belong to one object.
+    /// Edge separation points in 1/512 of the voxel's edge from its low corner; none where both ends belong to one
+    /// object.
     pub edge_points: [Option<[i32; 3]>; 12],
     /// Face separation points; none where all four corners belong to one object.
     pub face_points: [Option<[i32; 3]>; 6],

@@ -1,7 +1,0 @@
-// The same for its kernels that write the pairs of the next level, in order: one thread takes one pair; `offsets` says where its children
-// begin.
-//#include fracture/voronoi/surface/rough/descent
-
-@group(0) @binding(5) var<storage, read> masks: array<u32>;
-@group(0) @binding(6) var<storage, read> offsets: array<vec2<u32>>;
-@group(0) @binding(7) var<storage, read_write> next_pairs: array<Pair>;

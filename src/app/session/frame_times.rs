@@ -1,0 +1,128 @@
+//! What frames take, and what that leaves: to steps of time, to previews, to pictures.
+
+use std::time::{Duration, Instant};
+
+use crate::{app::resolution::BUDGET_SHARE, scene::PreviewReport};
+
+/// Longest time that one picture spends on steps, s, unless a single step takes longer or the rest of the
+/// picture does.
+const STEP_BUDGET: f64 = 0.025;
+/// What steps may take for each second that panels and picture take: on a slow machine time must not stand
+/// still for the picture's sake.
+const STEP_SHARE: f64 = 0.6;
+/// Previews a second that the level of a preview makes room for, beside the panels and a picture.
+const PREVIEWS_A_SECOND: f64 = 10.0;
+/// What a coarse picture takes, ms.
+const PREVIEW_PICTURE_MS: f64 = 15.0;
+/// Previews a second that pictures make room for while a value moves: somewhat more than the ten that are
+/// wanted.
+const TUNED_A_SECOND: f64 = 14.0;
+/// A hand that rested this long no longer tunes.
+const TUNING_FOR: Duration = Duration::from_millis(250);
+/// Least time for a picture while a value moves, ms.
+const LEAST_PICTURE_MS: f64 = 12.0;
+/// Share of a new measurement in a mean.
+const NEW: f64 = 0.2;
+
+/// Times of the last frames.
+#[derive(Default)]
+pub(super) struct FrameTimes {
+    /// One picture, a mean, ms.
+    frame_ms: f64,
+    /// The last frame's picture, ms; 0 where there was none.
+    picture_ms: f64,
+    /// What frames take beside their pictures (preview, panels, presenting), a mean, ms.
+    rest_ms: f64,
+    /// The same without the preview, in frames that had one, a mean, ms.
+    panels_ms: f64,
+    /// How often the preview had been computed by the last frame.
+    previewed: u64,
+    /// When the preview was last computed anew, and how often it had been by then.
+    tuned: Option<(Instant, u64)>,
+}
+
+impl FrameTimes {
+    /// Time for one picture, a mean, ms.
+    pub fn frame_ms(&self) -> f64 {
+        self.frame_ms
+    }
+
+    /// Longest time for the steps of a frame, s.
+    pub fn step_budget(&self) -> f64 {
+        STEP_BUDGET.max(STEP_SHARE * 1e-3 * (self.picture_ms + self.rest_ms))
+    }
+
+    /// A frame begins, which may have no picture.
+    pub fn begin(&mut self) {
+        self.picture_ms = 0.0;
+    }
+
+    /// Its picture took so long, ms.
+    pub fn picture_took(&mut self, ms: f64) {
+        self.picture_ms = ms;
+        self.frame_ms += NEW * (ms - self.frame_ms);
+    }
+
+    /// All the work for it took so long, ms; the time that this leaves to a preview, ms, where one was
+    /// computed in it.
+    pub fn frame_took(&mut self, ms: f64, preview: Option<PreviewReport>) -> Option<f64> {
+        if self.picture_ms <= 0.0 {
+            return None;
+        }
+        self.rest_ms += NEW * ((ms - self.picture_ms).max(0.0) - self.rest_ms);
+        let preview = preview?;
+        if std::mem::replace(&mut self.previewed, preview.recomputed) == preview.recomputed {
+            return None;
+        }
+        let others_ms = (ms - self.picture_ms - preview.ms).max(0.0);
+        self.panels_ms += NEW * (others_ms - self.panels_ms);
+        Some(1000.0 / PREVIEWS_A_SECOND - self.panels_ms - PREVIEW_PICTURE_MS)
+    }
+
+    /// Whether previews follow a hand, by how often they were computed, and pictures a second to aim at: then
+    /// pictures leave them room for ten a second.
+    pub fn wanted_fps(&mut self, recomputed: u64, target_fps: f64) -> (bool, f64) {
+        if self.tuned.is_none_or(|(_, known)| known != recomputed) {
+            self.tuned = Some((Instant::now(), recomputed));
+        }
+        if self.tuned.is_none_or(|(at, _)| at.elapsed() >= TUNING_FOR) {
+            return (false, target_fps);
+        }
+        let room_ms = (1000.0 / TUNED_A_SECOND - self.rest_ms).max(LEAST_PICTURE_MS);
+        (true, target_fps.max(BUDGET_SHARE * 1000.0 / room_ms))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_panels_leave_less_room_and_more_time_for_steps() {
+        let mut times = FrameTimes::default();
+        assert_eq!(times.step_budget(), STEP_BUDGET);
+        let mut rooms = Vec::new();
+        for recomputed in 1..40 {
+            times.begin();
+            assert_eq!(times.frame_took(500.0, None), None, "a frame without a picture says nothing");
+            times.picture_took(30.0);
+            let preview = PreviewReport { recomputed, ms: 20.0, ..PreviewReport::default() };
+            rooms.push(times.frame_took(80.0, Some(preview)).unwrap());
+            assert_eq!(times.frame_took(80.0, Some(preview)), None, "nothing was computed anew");
+        }
+        // The panels take 80 - 30 - 20 of each hundred milliseconds, the coarse picture 15.
+        assert!(rooms[0] > rooms[38] && (rooms[38] - 55.0).abs() < 0.1, "{rooms:?}");
+        assert!((times.frame_ms() - 30.0).abs() < 0.1);
+        assert!((times.step_budget() - 0.6 * 0.08).abs() < 1e-3, "{}", times.step_budget());
+    }
+
+    #[test]
+    fn pictures_hurry_while_a_hand_tunes() {
+        let mut times = FrameTimes::default();
+        let (tuned, fps) = times.wanted_fps(1, 30.0);
+        assert!(tuned && fps >= 30.0);
+        std::thread::sleep(TUNING_FOR);
+        assert_eq!(times.wanted_fps(1, 30.0), (false, 30.0));
+        assert!(times.wanted_fps(2, 30.0).0, "a value has moved again");
+    }
+}

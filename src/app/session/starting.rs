@@ -1,0 +1,104 @@
+//! Starting the engine: a worker makes it, since compiling the passes takes a while.
+
+use std::sync::mpsc;
+
+use super::Session;
+use crate::{
+    gpu::{Gpu, GpuError},
+    render::Renderer,
+    scene::{ReadScene, Sandbox, Scene},
+    ui::NoticeKind,
+};
+
+/// Engine and renderer from the worker that makes them.
+type Made = Result<(Sandbox, Renderer), GpuError>;
+
+/// The engine to come, and what it opens then.
+#[derive(Default)]
+pub(super) struct Starting {
+    making: Option<mpsc::Receiver<Made>>,
+    pending: Option<ReadScene>,
+    keep_camera: bool,
+}
+
+impl Starting {
+    /// Whether the engine is being made.
+    pub fn is_busy(&self) -> bool {
+        self.making.is_some()
+    }
+
+    /// Opens a scene as soon as the engine is there.
+    pub fn open_then(&mut self, scene: impl Into<ReadScene>) {
+        self.pending = Some(scene.into());
+    }
+
+    /// Whether the scene that has just been opened is to be seen from where the eye is; this once.
+    pub fn keeps_camera(&mut self) -> bool {
+        std::mem::take(&mut self.keep_camera)
+    }
+
+    /// What the worker has made.
+    fn poll(&mut self) -> Option<Result<(Sandbox, Renderer), String>> {
+        let made = match self.making.as_ref()?.try_recv() {
+            Err(mpsc::TryRecvError::Empty) => return None,
+            Ok(made) => made.map_err(|error| error.to_string()),
+            Err(mpsc::TryRecvError::Disconnected) => {
+                Err("the engine could not start; run `kintsugi doctor`".into())
+            }
+        };
+        self.making = None;
+        Some(made)
+    }
+}
+
+impl Session {
+    /// Starts engine and renderer on a worker and opens `scene` when they are there.
+    pub fn start(&mut self, gpu: &Gpu, scene: impl Into<ReadScene>) {
+        let (sender, receiver) = mpsc::channel();
+        self.gpu = Some(gpu.clone());
+        let gpu = gpu.clone();
+        std::thread::spawn(move || {
+            let made = Sandbox::new(&gpu).and_then(|sandbox| Ok((sandbox, Renderer::new(&gpu)?)));
+            // The receiver only disappears when the window has closed.
+            let _ = sender.send(made);
+        });
+        self.starting.making = Some(receiver);
+        self.starting.open_then(scene);
+        (self.sandbox, self.renderer) = (None, None);
+        self.picture.forget();
+    }
+
+    /// The scene to open again after the device was lost.
+    pub fn scene_to_keep(&mut self) -> Scene {
+        self.starting.keep_camera = true;
+        match (&self.sandbox, self.starting.pending.take()) {
+            // What was on its way in is what the user wants to see.
+            (Some(sandbox), None) => {
+                sandbox.scene_on_its_way().cloned().unwrap_or_else(|| sandbox.scene(self.camera))
+            }
+            (_, Some(pending)) => pending.scene,
+            (None, None) => Scene::default(),
+        }
+    }
+
+    /// What is said in the middle while nothing is open.
+    pub fn starting(&self) -> Option<&'static str> {
+        self.starting.is_busy().then_some("Preparing the graphics passes")
+    }
+
+    /// Takes the engine in, once it is there.
+    pub(super) fn take_in_engine(&mut self) {
+        match self.starting.poll() {
+            Some(Ok((sandbox, renderer))) => {
+                sandbox.warm_up();
+                let sandbox = self.sandbox.insert(sandbox);
+                self.renderer = Some(renderer);
+                if let Some(scene) = self.starting.pending.take() {
+                    sandbox.open_scene(scene);
+                }
+            }
+            Some(Err(text)) => self.say(NoticeKind::Error, text),
+            None => {}
+        }
+    }
+}

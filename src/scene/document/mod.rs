@@ -1,0 +1,255 @@
+//! What is open, as plain data: the scene, its objects, the tuned values, how far its events have come; and
+//! what of it is saved.
+//!
+//! In: scenes with what their import found, tuned values, what the user did. Out: values for bodies, settings
+//! for the world, the next event, a scene to save. It knows neither bodies nor the GPU.
+
+mod physics;
+mod values;
+
+use std::sync::Arc;
+
+use super::{Event, Pin, Scene, SceneBody, Tuning};
+use crate::{
+    bodies::BodyId,
+    mesh::{HealthReport, Mesh},
+    render::Camera,
+};
+
+/// An imported object as the panels show it.
+#[derive(Clone, Debug)]
+pub struct ObjectInfo {
+    /// As the scene has it.
+    pub scene: SceneBody,
+    /// For people.
+    pub name: String,
+    /// Triangles in the file.
+    pub triangles: usize,
+    /// Boundary voxels.
+    pub leaves: usize,
+    /// Parent nodes.
+    pub nodes: usize,
+    /// Voxel edge, m.
+    pub voxel_m: f64,
+    /// Reading and voxelising, s.
+    pub seconds: f64,
+    /// Findings about the mesh.
+    pub health: HealthReport,
+    /// What the reader met.
+    pub warnings: Vec<String>,
+    /// Mean colour of the surface, sRGB.
+    pub surface_color: [u8; 3],
+    /// The mesh as it was imported, in its own units.
+    pub mesh: Arc<Mesh>,
+}
+
+/// What is open: the part of a document that breaking and playing change, and that undo puts back.
+#[derive(Clone, Default)]
+pub(super) struct Opened {
+    scene: Scene,
+    /// How many of the scene's events are over.
+    next_event: usize,
+    /// In the order of import: the scene's bodies, then what is thrown.
+    objects: Vec<ObjectInfo>,
+}
+
+/// The open scene and the tuned values.
+pub(super) struct Document {
+    opened: Opened,
+    tuning: Tuning,
+}
+
+impl Document {
+    /// Nothing is open.
+    pub fn new(tuning: Tuning) -> Self {
+        Self { opened: Opened::default(), tuning }
+    }
+
+    /// Opens a scene whose bodies and projectiles were imported as `objects`. Values that the scene has are
+    /// tuned to it; nothing is pinned.
+    pub fn open(&mut self, scene: Scene, objects: Vec<ObjectInfo>) {
+        self.tuning.take_physics(&scene);
+        self.tuning.pin = None;
+        self.tuning.view.color_by = scene.view.color_by;
+        self.tuning.view.explode = scene.view.explode;
+        if let Some(body) = scene.bodies.first() {
+            self.tuning.fracture = body.fracture.clone();
+            self.tuning.friction = body.friction;
+            self.tuning.restitution = body.restitution;
+            self.tuning.physics_level = body.collision_level();
+        }
+        self.opened = Opened { scene, next_event: 0, objects };
+    }
+
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.opened.objects.is_empty()
+    }
+
+    /// The scene as it was opened, with what the user did since.
+    pub fn scene(&self) -> &Scene {
+        &self.opened.scene
+    }
+
+    /// Imported objects.
+    pub fn objects(&self) -> &[ObjectInfo] {
+        &self.opened.objects
+    }
+
+    /// The tuned values.
+    pub fn tuning(&self) -> &Tuning {
+        &self.tuning
+    }
+
+    /// Takes tuned values over; a pin on a body that is not `there` goes. `true` where bodies move
+    /// differently from now on.
+    pub fn set_tuning(&mut self, tuning: Tuning, there: impl Fn(BodyId) -> bool) -> bool {
+        let moved = tuning.moves_unlike(&self.tuning);
+        self.tuning = tuning;
+        if self.tuning.pin.as_ref().is_some_and(|pin| !there(pin.aim.body)) {
+            self.tuning.pin = None;
+        }
+        moved
+    }
+
+    /// Pins the impact that the scene pins. The list of seeds that stay counted for it alone.
+    pub fn pin_as_opened(&mut self, pin: Pin) {
+        self.tuning.fracture.keep.clear();
+        self.tuning.pin = Some(pin);
+    }
+
+    /// A body broke: what was pinned on it is gone. The user's own blows let the random seed go on, unless it
+    /// is locked.
+    pub fn broke(&mut self, body: BodyId, by_user: bool) {
+        if by_user && !self.tuning.lock_rng {
+            self.tuning.fracture.rng = (self.tuning.fracture.rng + 1) & i64::MAX as u64;
+        }
+        if self.tuning.pin.as_ref().is_some_and(|pin| pin.aim.body == body) {
+            self.tuning.pin = None;
+        }
+    }
+
+    /// What undo puts back.
+    pub fn opened(&self) -> &Opened {
+        &self.opened
+    }
+
+    /// Puts it back; the tuned values stay.
+    pub fn put_back(&mut self, opened: &Opened) {
+        self.opened = opened.clone();
+    }
+
+    /// How many events are over.
+    pub fn events_over(&self) -> usize {
+        self.opened.next_event
+    }
+
+    /// Goes back, or forward, to when so many events were over.
+    pub fn go_to_event(&mut self, over: usize) {
+        self.opened.next_event = over.min(self.opened.scene.events.len());
+    }
+
+    /// Whether something is still to happen.
+    pub fn has_events_left(&self) -> bool {
+        !self.is_empty() && self.opened.next_event < self.opened.scene.events.len()
+    }
+
+    /// The next event, where it is due at `time` (s), and how many bodies were thrown before it. It is over
+    /// then.
+    pub fn next_due(&mut self, time: f64) -> Option<(Event, usize)> {
+        let event = self.opened.scene.events.get(self.opened.next_event)?;
+        let event = (event.time() <= time).then(|| event.clone())?;
+        let thrown = self.thrown();
+        self.opened.next_event += 1;
+        Some((event, thrown))
+    }
+
+    /// How many bodies were thrown so far.
+    pub fn thrown(&self) -> usize {
+        let over = self.opened.next_event.min(self.opened.scene.events.len());
+        let is_thrown = |e: &&Event| matches!(e, Event::Projectile { .. });
+        self.opened.scene.events[..over].iter().filter(is_thrown).count()
+    }
+
+    /// Keeps what the user did in the scene, before what has not happened yet.
+    pub fn happened(&mut self, event: Event) {
+        let at = self.opened.next_event.min(self.opened.scene.events.len());
+        self.opened.scene.events.insert(at, event);
+        self.opened.next_event = at + 1;
+    }
+
+    /// One more object, thrown by the user; its number.
+    pub fn add_object(&mut self, object: ObjectInfo) -> usize {
+        self.opened.objects.push(object);
+        self.opened.objects.len() - 1
+    }
+
+    /// The scene with its tuned values, to save; without the pinned impact, which needs the bodies.
+    pub fn to_save(&self, camera: Camera) -> Scene {
+        let mut scene = self.opened.scene.clone();
+        self.tuning.put_physics(&mut scene);
+        scene.camera = Some(camera);
+        scene.view.color_by = self.tuning.view.color_by;
+        scene.view.explode = self.tuning.view.explode;
+        self.write_values(&mut scene);
+        scene
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::DVec3;
+
+    use super::*;
+
+    fn blow(time: f64) -> Event {
+        Event::Impact { time, point: DVec3::ZERO, direction: DVec3::X, speed: 1.0, fracture: None }
+    }
+
+    fn throw(time: f64) -> Event {
+        Event::Projectile { time, body: Box::default() }
+    }
+
+    #[test]
+    fn events_come_in_their_time_and_what_the_user_does_comes_before_the_rest() {
+        let mut document = Document::new(Tuning::default());
+        let events = vec![throw(0.1), blow(0.2), throw(0.3)];
+        document.open(Scene { events, ..Scene::default() }, Vec::new());
+        assert!(document.next_due(0.0).is_none());
+        assert_eq!(document.next_due(0.25), Some((throw(0.1), 0)));
+        assert_eq!(document.next_due(0.25), Some((blow(0.2), 1)));
+        assert!(document.next_due(0.25).is_none());
+        document.happened(throw(0.25));
+        assert_eq!((document.events_over(), document.thrown()), (3, 2));
+        assert_eq!(document.next_due(1.0), Some((throw(0.3), 2)));
+        let then = document.opened().clone();
+        document.go_to_event(99);
+        assert_eq!(document.events_over(), 4);
+        document.go_to_event(1);
+        assert_eq!(document.next_due(1.0), Some((blow(0.2), 1)), "it happens again");
+        document.put_back(&then);
+        assert!(document.next_due(1.0).is_none());
+    }
+
+    #[test]
+    fn a_broken_body_has_no_pin_and_a_locked_seed_stays() {
+        let aim =
+            super::super::Aim { body: BodyId(3), point_in_grid: DVec3::ZERO, direction_in_grid: DVec3::X };
+        let mut document = Document::new(Tuning::default());
+        document.pin_as_opened(Pin { aim, kept: None });
+        let rng = document.tuning().fracture.rng;
+        document.broke(BodyId(2), false);
+        assert!(document.tuning().pin.is_some() && document.tuning().fracture.rng == rng);
+        document.broke(BodyId(3), true);
+        assert!(document.tuning().pin.is_none() && document.tuning().fracture.rng == rng + 1);
+        let locked = Tuning { lock_rng: true, ..document.tuning().clone() };
+        assert!(!document.set_tuning(locked, |_| true), "nothing moves unlike before");
+        document.broke(BodyId(3), true);
+        assert_eq!(document.tuning().fracture.rng, rng + 1);
+        let mut tuning = document.tuning().clone();
+        tuning.gravity = 1.0;
+        tuning.pin = Some(Pin { aim, kept: None });
+        assert!(document.set_tuning(tuning, |id| id != BodyId(3)));
+        assert!(document.tuning().pin.is_none(), "a body that is gone has no pin");
+    }
+}

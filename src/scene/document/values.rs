@@ -1,0 +1,246 @@
+//! Which values bodies have: their own, as the scene has them, until the panels say otherwise for all.
+//!
+//! The panels begin with what the first object has. While a value there is what it was, every body keeps its
+//! own; so undoing a change gives each body back what it had.
+
+use super::Document;
+use crate::{
+    fracture::{FractureParams, Interior, Volume},
+    scene::{
+        Scene, SceneBody, Tuning,
+        stage::{BodyInfo, Touch},
+    },
+};
+
+/// What a body of a scene has of its own.
+fn own_touch(body: &SceneBody) -> Touch {
+    Touch { friction: body.friction, restitution: body.restitution, physics_level: body.collision_level() }
+}
+
+/// What the panels say.
+pub(super) fn tuned_touch(tuning: &Tuning) -> Touch {
+    Touch { friction: tuning.friction, restitution: tuning.restitution, physics_level: tuning.physics_level }
+}
+
+/// Whether two lists of parameters break alike but for their random numbers.
+fn alike(a: &FractureParams, b: &FractureParams) -> bool {
+    let plain = |p: &FractureParams| FractureParams {
+        rng: 0,
+        keep: Vec::new(),
+        interior: FractureParams::default().interior,
+        ..p.clone()
+    };
+    plain(a) == plain(b)
+}
+
+/// What the tuned value says where it was changed since the first object gave it, else what a body has of its
+/// own.
+fn chosen<T: PartialEq>(tuned: T, first: &T, own: T) -> T {
+    if tuned == *first { own } else { tuned }
+}
+
+impl Document {
+    fn first_object(&self) -> Option<&SceneBody> {
+        self.opened.objects.first().map(|object| &object.scene)
+    }
+
+    /// What a body that a scene has so is like to touch.
+    fn touch_of(&self, own: &SceneBody) -> Touch {
+        let (tuned, own) = (tuned_touch(&self.tuning), own_touch(own));
+        let first = self.first_object().map_or(tuned, own_touch);
+        Touch {
+            friction: chosen(tuned.friction, &first.friction, own.friction),
+            restitution: chosen(tuned.restitution, &first.restitution, own.restitution),
+            physics_level: chosen(tuned.physics_level, &first.physics_level, own.physics_level),
+        }
+    }
+
+    /// What the bodies of each object are like to touch.
+    pub fn touches(&self) -> Vec<Touch> {
+        self.opened.objects.iter().map(|object| self.touch_of(&object.scene)).collect()
+    }
+
+    /// How an object breaks when nobody says how: its own pattern, or what the panels made of it for all;
+    /// with random numbers of its own.
+    fn fracture_of(&self, own: &SceneBody) -> FractureParams {
+        let tuned = &self.tuning.fracture;
+        match self.first_object() {
+            Some(first) if !alike(&first.fracture, tuned) => {
+                FractureParams { rng: own.fracture.rng, keep: Vec::new(), ..tuned.clone() }
+            }
+            _ => own.fracture.clone(),
+        }
+    }
+
+    /// The same of a body; one that broke off has no list of kept seeds, which counts in the pattern of the
+    /// whole.
+    pub fn own_params(&self, body: &BodyInfo) -> FractureParams {
+        let object = self.opened.objects.get(body.object);
+        let params = object.map_or_else(|| self.tuning.fracture.clone(), |o| self.fracture_of(&o.scene));
+        for_body(params, body)
+    }
+
+    /// The tuned values for a blow on a body, whose list of kept seeds goes by the same rule.
+    pub fn tuned_params(&self, body: &BodyInfo) -> FractureParams {
+        for_body(self.tuning.fracture.clone(), body)
+    }
+
+    /// What an object is made of inside: as its scene says, until the panels say otherwise for all. An object
+    /// has one inside, so changing it also changes the cracks that are already there.
+    pub fn interior_of(&self, object: usize) -> Interior {
+        let tuned = self.tuning.fracture.interior;
+        let own = |object: usize| self.opened.objects.get(object).map(|o| o.scene.fracture.interior);
+        if own(0) == Some(tuned) { own(object).unwrap_or(tuned) } else { tuned }
+    }
+
+    /// What shows where each object is broken; at least one.
+    pub fn insides(&self) -> Vec<Volume> {
+        let objects = self.opened.objects.iter().enumerate();
+        let mut insides: Vec<Volume> =
+            objects.map(|(i, object)| self.interior_of(i).volume(object.surface_color)).collect();
+        if insides.is_empty() {
+            insides.push(Volume::default());
+        }
+        insides
+    }
+
+    /// Whether any body breaks by itself.
+    pub fn is_fragile(&self) -> bool {
+        self.opened.objects.iter().any(|object| object.scene.break_threshold.is_some())
+    }
+
+    /// What a body bears, m/s; `None` where it does not break by itself. Sleepers do, too: what strikes one
+    /// gives it all its speed in the step in which it wakes.
+    pub fn threshold(&self, body: &BodyInfo) -> Option<f64> {
+        if body.generation >= self.opened.scene.break_generations {
+            return None;
+        }
+        self.opened.objects.get(body.object)?.scene.break_threshold
+    }
+
+    /// Writes what the bodies of a scene have now into it.
+    pub(super) fn write_values(&self, scene: &mut Scene) {
+        for (object, body) in scene.bodies.iter_mut().enumerate() {
+            let touch = self.touch_of(body);
+            (body.friction, body.restitution) = (touch.friction, touch.restitution);
+            if touch.physics_level != body.collision_level() {
+                body.physics_level = Some(touch.physics_level.clamp(1, body.level));
+            }
+            // The panels show the first body's random numbers.
+            let params = if object == 0 { self.tuning.fracture.clone() } else { self.fracture_of(body) };
+            body.fracture = FractureParams { interior: self.interior_of(object), ..params };
+            body.fracture.fit(body.level);
+        }
+    }
+}
+
+/// A list of kept seeds counts in the pattern of the whole object, not of its pieces.
+fn for_body(mut params: FractureParams, body: &BodyInfo) -> FractureParams {
+    if !body.is_intact() {
+        params.keep.clear();
+    }
+    params
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{
+        mesh::{HealthReport, Mesh},
+        scene::ObjectInfo,
+    };
+
+    fn object(scene: SceneBody) -> ObjectInfo {
+        ObjectInfo {
+            scene,
+            name: String::new(),
+            triangles: 0,
+            leaves: 0,
+            nodes: 0,
+            voxel_m: 1.0,
+            seconds: 0.0,
+            health: HealthReport::default(),
+            warnings: Vec::new(),
+            surface_color: [10; 3],
+            mesh: Arc::new(Mesh::default()),
+        }
+    }
+
+    /// Two bodies of their own kind.
+    fn document() -> Document {
+        let body = |friction: f64, rng: u64, threshold: Option<f64>| SceneBody {
+            friction,
+            break_threshold: threshold,
+            fracture: FractureParams { rng, keep: vec![2], ..FractureParams::default() },
+            ..SceneBody::standing("builtin:box", 5)
+        };
+        let bodies = vec![body(0.5, 3, None), body(0.1, 4, Some(2.0))];
+        let objects = bodies.iter().cloned().map(object).collect();
+        let mut document = Document::new(Tuning::default());
+        document.open(Scene { bodies, break_generations: 2, ..Scene::default() }, objects);
+        document
+    }
+
+    fn tune(document: &mut Document, change: impl FnOnce(&mut Tuning)) {
+        let mut tuning = document.tuning().clone();
+        change(&mut tuning);
+        document.set_tuning(tuning, |_| true);
+    }
+
+    fn of(object: usize, generation: u32) -> BodyInfo {
+        BodyInfo { object, generation, ..BodyInfo::default() }
+    }
+
+    #[test]
+    fn bodies_keep_their_own_until_the_panels_change_it_for_all() {
+        let mut document = document();
+        let frictions =
+            |document: &Document| document.touches().iter().map(|t| t.friction).collect::<Vec<_>>();
+        assert_eq!(frictions(&document), [0.5, 0.1]);
+        tune(&mut document, |tuning| tuning.restitution = 0.7);
+        assert_eq!(frictions(&document), [0.5, 0.1], "another value has changed");
+        assert!(document.touches().iter().all(|touch| touch.restitution == 0.7));
+        tune(&mut document, |tuning| tuning.friction = 0.9);
+        assert_eq!(frictions(&document), [0.9, 0.9]);
+        tune(&mut document, |tuning| tuning.friction = 0.5);
+        assert_eq!(frictions(&document), [0.5, 0.1], "back to what the first one has");
+    }
+
+    #[test]
+    fn how_a_body_breaks_is_its_own_or_everybodys_with_its_own_random_numbers() {
+        let mut document = document();
+        assert_eq!(document.own_params(&of(1, 0)).rng, 4);
+        assert_eq!(
+            (document.own_params(&of(1, 0)).keep, document.own_params(&of(1, 1)).keep),
+            (vec![2], vec![])
+        );
+        tune(&mut document, |tuning| tuning.fracture.rng = 99);
+        assert_eq!(document.own_params(&of(1, 0)).keep, [2], "random numbers alone change nobody's pattern");
+        tune(&mut document, |tuning| tuning.fracture.seeds = 77);
+        let second = document.own_params(&of(1, 0));
+        assert_eq!((second.seeds, second.rng, second.keep.len()), (77, 4, 0));
+        let struck = document.tuned_params(&of(1, 1));
+        assert_eq!((struck.rng, struck.keep.len()), (99, 0));
+    }
+
+    #[test]
+    fn what_breaks_by_itself_does_so_for_some_generations() {
+        let document = document();
+        assert!(document.is_fragile());
+        let bears = [of(0, 0), of(1, 0), of(1, 1), of(1, 2)].map(|info| document.threshold(&info));
+        assert_eq!(bears, [None, Some(2.0), Some(2.0), None]);
+    }
+
+    #[test]
+    fn an_inside_is_an_objects_own_until_the_panels_change_it() {
+        let mut document = document();
+        assert_eq!(Document::new(Tuning::default()).insides().len(), 1, "there is always one");
+        assert_eq!(document.insides().len(), 2);
+        let own = document.interior_of(1);
+        tune(&mut document, |tuning| tuning.fracture.interior.scale = 3.0);
+        assert_ne!(document.interior_of(1), own);
+        assert_eq!(document.interior_of(1), document.tuning().fracture.interior);
+    }
+}

@@ -1,0 +1,21 @@
+//! What goes wrong while a sandbox works.
+
+use super::ImportError;
+use crate::{fracture::FractureError, gpu::GpuError};
+
+/// What goes wrong while a sandbox works.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    /// A file could not be imported.
+    #[error(transparent)]
+    Import(#[from] ImportError),
+    /// A fracture failed; nothing has changed.
+    #[error(transparent)]
+    Fracture(#[from] FractureError),
+    /// The device failed.
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
+    /// The blow did not split anything.
+    #[error("the blow made no crack here; use more seeds or larger radii, or hit elsewhere")]
+    NoCrack,
+}

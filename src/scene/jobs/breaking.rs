@@ -1,0 +1,141 @@
+//! Blows that have fallen: one fracture is computed at a time, the others wait.
+//!
+//! In: blows with their parameters. Out: fractures from a worker, and what a collision must give back when
+//! its body breaks.
+
+use std::collections::BTreeMap;
+
+use super::{Velocities, Workshop, collisions::Recoil};
+use crate::{
+    bodies::{Body, BodyId},
+    fracture::{Break, FractureError},
+    scene::{
+        BreakJob,
+        breaking::{Blow, Cause, Waiting},
+        document::Document,
+        stage::Stage,
+    },
+};
+
+/// The fracture on its way, and what waits for its turn.
+#[derive(Default)]
+pub(in crate::scene) struct Breaking {
+    job: Option<BreakJob>,
+    waiting: Vec<Waiting>,
+    recoils: BTreeMap<BodyId, Recoil>,
+}
+
+impl Breaking {
+    /// Whether a fracture is being computed or about to be taken in.
+    pub fn is_busy(&self) -> bool {
+        self.job.is_some() || !self.waiting.is_empty()
+    }
+
+    /// Forgets everything: the bodies are put back, or others are.
+    pub fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// A blow falls.
+    pub fn push(&mut self, blow: Waiting) {
+        self.waiting.push(blow);
+    }
+
+    /// Starts the next fracture where none is on its way.
+    pub fn start_next(&mut self, tools: Workshop<'_>, stage: &Stage, document: &Document) {
+        // What its pieces run into must not break a scene into ever more of them.
+        let full = stage.bodies().len() >= document.scene().break_pieces as usize;
+        self.waiting.retain(|w| !(full && w.cause == Cause::Collision));
+        if self.job.is_some() || self.waiting.is_empty() {
+            return;
+        }
+        let mut next = self.waiting.remove(0);
+        if let Some(body) = stage.body(next.body) {
+            let info = stage.info_or_whole(next.body);
+            next.params.interior = document.interior_of(info.object);
+            next.params.fit(body.def.octree().forest.level);
+            if next.cause == Cause::User && !document.tuning().lock_rng {
+                // An earlier blow that waited too has taken its number meanwhile.
+                next.params.rng = document.tuning().fracture.rng;
+            }
+            let body = (body, info.is_intact());
+            self.job = Some(BreakJob::start(tools.gpu, tools.arena, tools.passes, body, next));
+        }
+    }
+
+    /// The fracture, once it is computed.
+    pub fn poll(&mut self) -> Option<(BreakJob, Result<Break, FractureError>)> {
+        let result = self.job.as_ref()?.poll()?;
+        Some((self.job.take()?, result))
+    }
+
+    /// Lets those bodies break that were stopped or struck in the last step harder than they bear: where the
+    /// push on them came in.
+    pub fn push_collisions(&mut self, before: &Velocities, stage: &Stage, document: &Document) {
+        if !self.is_busy() {
+            self.recoils.clear();
+        }
+        for struck in before.struck(stage, |body| document.threshold(&stage.info_or_whole(body.id))) {
+            let params = document.own_params(&stage.info_or_whole(struck.body));
+            let blow = Blow { point: struck.point, direction: struck.way, speed: 0.0 };
+            self.recoils.insert(struck.body, struck.recoil);
+            self.waiting.push(Waiting {
+                body: struck.body,
+                blow,
+                params,
+                kept: None,
+                cause: Cause::Collision,
+            });
+        }
+    }
+
+    /// Gives a body that breaks, and what it struck, back what it did not pass on.
+    pub fn take_back(&mut self, body: &mut Body, stage: &mut Stage) {
+        if let Some(recoil) = self.recoils.remove(&body.id) {
+            recoil.take_back(body, stage);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use glam::DVec3;
+
+    use super::*;
+    use crate::{
+        fracture::{FractureParams, Passes},
+        gpu::Gpu,
+        scene::{Scene, Tuning},
+    };
+
+    fn waiting(cause: Cause) -> Waiting {
+        let blow = Blow { point: DVec3::ZERO, direction: DVec3::X, speed: 0.0 };
+        Waiting { body: BodyId(7), blow, params: FractureParams::default(), kept: None, cause }
+    }
+
+    #[test]
+    fn a_full_scene_drops_collisions_and_what_is_gone_does_not_break() {
+        let Some(gpu) = Gpu::for_test() else { return };
+        let (stage, passes) = (Stage::new(&gpu).unwrap(), Arc::new(Passes::default()));
+        let tools = Workshop { gpu: &gpu, arena: stage.arena(), passes: &passes };
+        let mut document = Document::new(Tuning::default());
+        document.open(Scene { break_pieces: 0, ..Scene::default() }, Vec::new());
+        let mut breaking = Breaking::default();
+        breaking.push(waiting(Cause::Collision));
+        breaking.push(waiting(Cause::Collision));
+        assert!(breaking.is_busy());
+        breaking.start_next(tools, &stage, &document);
+        assert!(!breaking.is_busy() && breaking.poll().is_none());
+        breaking.push(waiting(Cause::User));
+        breaking.push(waiting(Cause::Event));
+        breaking.start_next(tools, &stage, &document);
+        assert!(breaking.is_busy(), "one after the other");
+        breaking.start_next(tools, &stage, &document);
+        assert!(!breaking.is_busy(), "the body is gone");
+        breaking.push(waiting(Cause::User));
+        breaking.forget();
+        assert!(!breaking.is_busy());
+    }
+}

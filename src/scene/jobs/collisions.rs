@@ -1,0 +1,208 @@
+//! Bodies that break by what they run into: who was struck too hard in a step, and what the collision must
+//! not pass on.
+//!
+//! In: velocities before a step, the stage after it. Out: where each body that bears no more was struck, and
+//! its [`Recoil`].
+
+use std::collections::BTreeMap;
+
+use glam::DVec3;
+
+use crate::{
+    bodies::{Body, BodyId},
+    scene::{breaking::local_from_world, stage::Stage},
+};
+
+/// Velocity (m/s) and angular velocity (1/s) of what moved before a step.
+pub(in crate::scene) struct Velocities(BTreeMap<BodyId, [DVec3; 2]>);
+
+/// A body that was stopped or struck harder than it bears.
+pub(super) struct Struck {
+    pub body: BodyId,
+    /// Where the push on it came in, m.
+    pub point: DVec3,
+    /// Which way it went, unit.
+    pub way: DVec3,
+    pub recoil: Recoil,
+}
+
+/// What a collision gave that did not go through, since the body broke before. A body passes on no more than
+/// what breaks it, so that its pieces go on and meet the obstacle themselves. Linear momentum stays as it is.
+#[derive(Debug, Default)]
+pub(super) struct Recoil {
+    /// Change of velocity for what floor, walls and fixed bodies gave, m/s.
+    fixed: DVec3,
+    /// Change of angular velocity, 1/s.
+    spin: DVec3,
+    /// Impulses for those who gave the rest, N s, and what they change of their angular velocities, 1/s.
+    partners: Vec<(BodyId, DVec3, DVec3)>,
+}
+
+impl Velocities {
+    /// Those of now; none where nothing is `fragile`.
+    pub fn of(stage: &Stage, fragile: bool) -> Self {
+        let moving = stage.bodies().iter().filter(|b| fragile && !b.is_static());
+        Self(moving.map(|b| (b.id, [b.state.linear_velocity, b.state.angular_velocity])).collect())
+    }
+
+    /// What was stopped or struck harder than `threshold` (m/s) says that it bears.
+    pub(super) fn struck(&self, stage: &Stage, threshold: impl Fn(&Body) -> Option<f64>) -> Vec<Struck> {
+        let fallen = stage.settings().gravity * stage.settings().dt;
+        let mut all = Vec::new();
+        for (&id, &[velocity, _]) in &self.0 {
+            let Some(body) = stage.body(id) else { continue };
+            let Some(threshold) = threshold(body) else { continue };
+            // What sleeps before and after has not fallen.
+            if body.asleep && velocity == DVec3::ZERO {
+                continue;
+            }
+            let kick = body.state.linear_velocity - velocity - fallen;
+            if kick.length() <= threshold {
+                continue;
+            }
+            let way = kick.normalize_or(DVec3::Y);
+            let (octree, shape) = (body.def.octree(), &body.def.shape);
+            let h = octree.grid.h;
+            let start = body.state.position - way * (h * f64::from(octree.grid.side()) * 2.0);
+            let from = local_from_world(&body.state, shape, start);
+            let along = body.state.rotation.inverse() * way / h;
+            let reach = shape.pick(from, along).map_or(0.0, |hit| hit.t);
+            let point = if reach > 0.0 { start + way * reach } else { body.state.position };
+            all.push(Struck { body: id, point, way, recoil: self.recoil(stage, body, kick, threshold) });
+        }
+        all
+    }
+
+    /// What is to be taken back when a body, kicked by `kick` m/s, breaks at `threshold` m/s.
+    fn recoil(&self, stage: &Stage, body: &Body, kick: DVec3, threshold: f64) -> Recoil {
+        let (share, way) = (1.0 - threshold / kick.length(), kick.normalize_or_zero());
+        let fallen = stage.settings().gravity * stage.settings().dt;
+        let Some(was) = self.0.get(&body.id) else { return Recoil::default() };
+        let pushed = body.def.mass_kg() * kick.length();
+        if !(pushed > 0.0 && pushed.is_finite()) {
+            return Recoil::default();
+        }
+        // Who got the opposite push, how much of it (kg m/s), and where: sum and number of its contacts.
+        let mut partners: BTreeMap<BodyId, (f64, DVec3, f64)> = BTreeMap::new();
+        let mut fixed = false;
+        for contact in stage.contacts() {
+            let other = match contact.bodies {
+                (a, Some(b)) if a == body.id => Some(b),
+                (a, Some(b)) if b == body.id => Some(a),
+                (a, None) if a == body.id => None,
+                _ => continue,
+            };
+            let moving = other.and_then(|other| Some((other, stage.body(other)?, self.0.get(&other)?)));
+            let Some((other, partner, was)) = moving else {
+                fixed |= contact.impulse > 0.0;
+                continue;
+            };
+            let got = -(partner.state.linear_velocity - was[0] - fallen).dot(way) * partner.def.mass_kg();
+            if got > 0.0 {
+                let (_, sum, count) = partners.get(&other).copied().unwrap_or_default();
+                partners.insert(other, (got, sum + contact.position, count + 1.0));
+            }
+        }
+        let total: f64 = partners.values().map(|p| p.0).sum();
+        // What others did not get went into floor, walls and what is fixed; without those, into the others
+        // all the same.
+        let theirs = if fixed || total == 0.0 { (total / pushed).min(1.0) } else { 1.0 };
+        let back = |(other, (got, sum, count)): (BodyId, (f64, DVec3, f64))| {
+            let partner = stage.body(other)?;
+            let impulse = way * (share * theirs * pushed * got / total);
+            let arm = sum / count - partner.state.position;
+            let turn = partner.inertia_in_world().inverse() * arm.cross(impulse);
+            Some((other, impulse, if turn.is_finite() { turn } else { DVec3::ZERO }))
+        };
+        Recoil {
+            fixed: if fixed { -(share * (1.0 - theirs)) * kick } else { DVec3::ZERO },
+            spin: (was[1] - body.state.angular_velocity) * share,
+            partners: partners.into_iter().filter_map(back).collect(),
+        }
+    }
+}
+
+impl Recoil {
+    /// Gives a body that breaks, and what it struck, back what it did not pass on. What is gone meanwhile has
+    /// settled it already, when it broke itself.
+    pub fn take_back(self, body: &mut Body, stage: &mut Stage) {
+        body.state.linear_velocity += self.fixed;
+        let mut taken = self.fixed != DVec3::ZERO;
+        for (id, impulse, turn) in self.partners {
+            let Some(partner) = stage.body_mut(id) else { continue };
+            partner.state.linear_velocity += impulse / partner.def.mass_kg();
+            partner.state.angular_velocity += turn;
+            partner.wake();
+            body.state.linear_velocity -= impulse / body.def.mass_kg();
+            taken = true;
+        }
+        if taken {
+            body.state.angular_velocity += self.spin;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        bodies::BodyDef,
+        gpu::Gpu,
+        scene::{Scene, SceneBody, import, placement::placed},
+        voxelize::Progress,
+    };
+
+    fn cube(middle: DVec3) -> BodyDef {
+        let one = import("builtin:box", 4, &Progress::default()).unwrap();
+        let body = SceneBody { size: Some(1.0), ..SceneBody::standing("builtin:box", 4) };
+        let mut def = placed(&one, &SceneBody { on_floor: false, ..body }, &Scene::default());
+        def.state.position = middle;
+        def
+    }
+
+    #[test]
+    fn who_was_stopped_harder_than_it_bears_is_struck_where_the_push_came_in() {
+        let Some(gpu) = Gpu::for_test() else { return };
+        let mut stage = Stage::new(&gpu).unwrap();
+        let falling = |x: f64| {
+            let mut def = cube(DVec3::new(x, 5.0, 0.0));
+            def.state.linear_velocity = DVec3::NEG_Y * 4.0;
+            def
+        };
+        let ids = [0.0, 3.0, 6.0].map(|x| stage.add(falling(x), 0, 0));
+        assert!(Velocities::of(&stage, false).0.is_empty(), "nothing is fragile");
+        let before = Velocities::of(&stage, true);
+        let fallen = stage.settings().gravity * stage.settings().dt;
+        // The first is stopped, the second goes on in free fall, the third bears anything.
+        for (id, velocity) in ids.into_iter().zip([DVec3::ZERO, DVec3::NEG_Y * 4.0 + fallen, DVec3::ZERO]) {
+            stage.body_mut(id).unwrap().state.linear_velocity = velocity;
+        }
+        let struck = before.struck(&stage, |body| (body.id != ids[2]).then_some(1.0));
+        let [one] = struck.as_slice() else { panic!("{} were struck", struck.len()) };
+        assert_eq!((one.body, one.way), (ids[0], DVec3::Y));
+        assert!(one.point.distance(DVec3::new(0.0, 4.5, 0.0)) < 0.1, "from below: {}", one.point);
+    }
+
+    #[test]
+    fn a_recoil_keeps_the_momentum() {
+        let Some(gpu) = Gpu::for_test() else { return };
+        let mut stage = Stage::new(&gpu).unwrap();
+        let (mut heavy, light) = (cube(DVec3::ZERO), cube(DVec3::X));
+        heavy.set_density(light.shape.density() * 3.0);
+        let ids = [stage.add(heavy, 0, 0), stage.add(light, 0, 0)];
+        let mut body = stage.body(ids[0]).unwrap().clone();
+        let impulse = DVec3::new(5.0, 2.0, 0.0);
+        let recoil = Recoil { partners: vec![(ids[1], impulse, DVec3::Z)], ..Recoil::default() };
+        recoil.take_back(&mut body, &mut stage);
+        let partner = stage.body(ids[1]).unwrap();
+        let theirs = partner.state.linear_velocity * partner.def.mass_kg();
+        let own = body.state.linear_velocity * body.def.mass_kg();
+        assert!(theirs.distance(impulse) < 1e-9 && (own + theirs).length() < 1e-9);
+        assert_eq!(partner.state.angular_velocity, DVec3::Z);
+        let gone =
+            Recoil { partners: vec![(BodyId(99), impulse, DVec3::Z)], spin: DVec3::X, ..Recoil::default() };
+        let before = body.clone();
+        gone.take_back(&mut body, &mut stage);
+        assert_eq!(body.state, before.state, "what is gone has settled it already");
+    }
+}

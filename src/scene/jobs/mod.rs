@@ -1,0 +1,47 @@
+//! What runs on workers and what waits for them: opening, breaking, throwing.
+//!
+//! In: scenes to open, blows, bodies to throw. Out: what the workers finished, one thing at a time, for the
+//! sandbox to take in. Nothing in here changes the stage or the document.
+
+mod breaking;
+mod collisions;
+mod opening;
+mod throwing;
+
+use std::sync::{Arc, RwLock};
+
+pub(super) use breaking::Breaking;
+pub(super) use collisions::Velocities;
+pub(super) use opening::{Opening, Ready};
+pub(super) use throwing::Throwing;
+
+use crate::{fracture::Passes, gpu::Gpu, svo::Arena};
+
+/// What fractures are computed with.
+#[derive(Clone, Copy)]
+pub(super) struct Workshop<'a> {
+    /// The device.
+    pub gpu: &'a Gpu,
+    /// The octrees on it.
+    pub arena: &'a Arc<RwLock<Arena>>,
+    /// The compiled passes, or where they will be.
+    pub passes: &'a Arc<Passes>,
+}
+
+/// All work that is on its way.
+#[derive(Default)]
+pub(super) struct Jobs {
+    /// A scene to come.
+    pub opening: Opening,
+    /// Blows that have fallen.
+    pub breaking: Breaking,
+    /// Bodies to be thrown.
+    pub throwing: Throwing,
+}
+
+impl Jobs {
+    /// Whether a worker thread is busy, or about to be.
+    pub fn is_busy(&self) -> bool {
+        self.opening.progress().is_some() || self.breaking.is_busy() || self.throwing.is_busy()
+    }
+}

@@ -1,0 +1,80 @@
+//! Breaking a copy of a body to look into it, on a worker with octrees of its own.
+
+use std::sync::Arc;
+
+use crate::{
+    bodies::BodyDef,
+    fracture::{FractureError, FractureParams, Fracturer, Pattern, Recipe, Source},
+    gpu::Gpu,
+    scene::{
+        Aim, KeptCells,
+        overlays::{Blueprint, Inside, Part},
+        pinned::cells,
+    },
+    svo::{Arena, Forest, coarsen},
+};
+
+/// Finest level that is looked into: finer, and the labelling takes too long to wait for.
+const MOST_LEVEL: u32 = 7;
+
+/// What a worker breaks a copy of the body by.
+pub(super) enum ToBreak {
+    Aimed {
+        aim: Aim,
+        params: Box<FractureParams>,
+        kept: Option<Arc<KeptCells>>,
+        def: Box<BodyDef>,
+        /// Whether the body is as it was imported: seeds of a file are for it alone.
+        intact: bool,
+    },
+    Known(Blueprint),
+}
+
+/// What was broken and by what. Radii count in the longest side of the bounds.
+pub(super) fn blueprint(
+    pattern: Pattern,
+    recipe: Recipe,
+    impact: glam::DVec3,
+    params: &FractureParams,
+    (low, high): (glam::DVec3, glam::DVec3),
+) -> Blueprint {
+    let longest = (high - low).max_element();
+    let has_spheres = params.seeds_file.is_none() && params.preset.has_radii();
+    Blueprint {
+        pattern,
+        recipe,
+        impact,
+        spheres: params.radii.iter().filter(|_| has_spheres).map(|r| r * longest).collect(),
+        local: params.local.map(|r| r * longest),
+    }
+}
+
+/// Breaks tree `tree` of a copy of `forest`, no finer than what can be waited for, and reads back what
+/// `parts` need.
+pub(super) fn read(
+    gpu: &Gpu,
+    fracturer: &Fracturer,
+    forest: &Arc<Forest>,
+    tree: u32,
+    by: ToBreak,
+    parts: &[Part],
+) -> Result<Inside, FractureError> {
+    let mut blueprint = match by {
+        ToBreak::Known(blueprint) => blueprint,
+        ToBreak::Aimed { aim, params, kept, def, intact } => {
+            let pattern = cells(&aim, &params, kept.as_deref(), (&def, intact))?.pattern;
+            blueprint(pattern, params.recipe(), aim.point_in_grid, &params, def.octree().mass.bounds)
+        }
+    };
+    let level = forest.level.min(MOST_LEVEL);
+    let ratio = f64::from(1u32 << (forest.level - level));
+    blueprint.recipe = blueprint.recipe.coarsened(forest.level, level)?;
+    blueprint.impact /= ratio;
+    blueprint.spheres.iter_mut().chain(&mut blueprint.local).for_each(|radius| *radius /= ratio);
+    // A copy, or it would keep octrees alive that no body has any more.
+    let copy = Arc::new(coarsen(forest, level));
+    let mut arena = Arena::new(gpu)?;
+    arena.insert(gpu, &copy)?;
+    let source = Source::new(&arena, &copy, tree)?;
+    Inside::read(gpu, fracturer, &source, blueprint, None, parts)
+}

@@ -1,0 +1,114 @@
+//! The pinned impact: a blow that stays where it was put until it falls. Its cells; and how a scene file
+//! names it.
+//!
+//! In: a scene that pins an impact, or tuned values that do. Out: the pin for the other of the two.
+
+use std::sync::Arc;
+
+use glam::DVec3;
+
+use super::{
+    Aim, Cells, KeptCells, Pinned, Scene,
+    breaking::seeds_in_local,
+    document::Document,
+    stage::{Stage, Standing},
+};
+use crate::{
+    bodies::{Body, BodyDef},
+    fracture::{FractureError, FractureParams, Impact, Strike, UNIT_BITS, voronoi::cells_of},
+    svo::Grid,
+};
+
+/// A blow that stays where it was put until it falls or is taken away.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pin {
+    /// The blow.
+    pub aim: Aim,
+    /// Cells that were painted to stay.
+    pub kept: Option<Arc<KeptCells>>,
+}
+
+/// The cells of a blow that is aimed, as it would fall. Seeds from a file are for an `intact` body.
+///
+/// # Errors
+/// [`FractureError::Params`] where the parameters give no pattern.
+pub(super) fn cells(
+    aim: &Aim,
+    params: &FractureParams,
+    painted: Option<&KeptCells>,
+    (def, intact): (&BodyDef, bool),
+) -> Result<Cells, FractureError> {
+    let impact = Impact { point: aim.point_in_grid, direction: aim.direction_in_grid };
+    let points = if intact { seeds_in_local(params, def)? } else { None };
+    let strike = Strike { painted, points: points.as_deref(), ..Strike::new(impact, params) };
+    Ok(cells_of(def.octree(), &strike).cells(params)?)
+}
+
+/// Painted cells on their way to another level's grid of the same object.
+pub(super) struct Carried {
+    grid: Grid,
+    kept: Arc<KeptCells>,
+}
+
+impl Carried {
+    /// The cells painted on a body, if it is whole, for an import of it at another level.
+    pub fn of(pin: &Pin, stage: &Stage) -> Option<Self> {
+        let body = stage.body(pin.aim.body).filter(|body| stage.info_or_whole(body.id).is_intact())?;
+        Some(Self { grid: body.def.octree().grid, kept: pin.kept.clone()? })
+    }
+
+    /// What was painted, in another grid of the same mesh.
+    fn on(&self, grid: &Grid) -> KeptCells {
+        let unit = |grid: &Grid| f64::from(1u32 << (UNIT_BITS - grid.level));
+        let old = self.grid.to_mesh();
+        self.kept.mapped(|seed| grid.from_mesh(old.transform_point3(seed / unit(&self.grid))) * unit(grid))
+    }
+}
+
+/// What `scene` pins on a `body` of its that has just been placed; its cells are those `carried`, else those
+/// that the scene lists.
+/// `params` are tuned to the scene's first body.
+pub(super) fn pin_of(
+    scene: &Scene,
+    body: &Body,
+    carried: Option<&Carried>,
+    mut params: FractureParams,
+) -> Option<Pin> {
+    let pinned = scene.pinned?;
+    let file = scene.bodies.get(pinned.body as usize)?;
+    let aim = Aim::at(body, pinned.point, pinned.direction.normalize_or(DVec3::NEG_Y));
+    let listed = std::mem::take(&mut params.keep);
+    let listed = if pinned.body == 0 { listed } else { file.fracture.keep.clone() };
+    let kept = match carried {
+        Some(carried) => Some(carried.on(&body.def.octree().grid)),
+        // Without a pattern there is nothing to name; the preview says why.
+        None => cells(&aim, &params, None, (&body.def, true))
+            .ok()
+            .map(|cells| KeptCells::new(cells.pattern.seeds, listed.clone()))
+            .filter(|_| !listed.is_empty()),
+    };
+    Some(Pin { aim, kept: kept.map(Arc::new) })
+}
+
+/// Writes the pinned impact into a scene that is to be saved, whose bodies `start` as given. One on a piece
+/// is left out: a scene begins with whole objects.
+pub(super) fn write_pin(scene: &mut Scene, document: &Document, stage: &Stage, start: &Standing) {
+    scene.pinned = None;
+    let Some(pin) = &document.tuning().pin else { return };
+    for body in &mut scene.bodies {
+        body.fracture.keep.clear();
+    }
+    let Some(info) = stage.info(pin.aim.body).filter(|info| info.is_intact()) else { return };
+    let (Some(start), Some(file)) = (start.body_of(info.object), scene.bodies.get_mut(info.object)) else {
+        return;
+    };
+    let params = document.tuned_params(info);
+    file.fracture.keep = match &pin.kept {
+        Some(kept) => cells(&pin.aim, &params, None, (&start.def, true))
+            .map(|cells| kept.among(&cells.pattern.seeds))
+            .unwrap_or_default(),
+        None => params.keep,
+    };
+    let (point, direction) = pin.aim.in_world(start);
+    scene.pinned = Some(Pinned { body: info.object as u32, point, direction });
+}

@@ -1,0 +1,77 @@
+//! Where a scene's bodies start, and what the panels say about their objects.
+//!
+//! In: an imported mesh and what the scene says about its body. Out: a [`BodyDef`] for the stage, an
+//! [`ObjectInfo`] for the document.
+
+use std::sync::Arc;
+
+use glam::{DMat4, DQuat, DVec3};
+
+use super::{Imported, Scene, SceneBody, display_name, document::ObjectInfo};
+use crate::bodies::{BodyDef, BodyState, Family};
+
+/// Metres for one mesh unit of a body.
+fn scale_of(one: &Imported, body: &SceneBody, meters_per_unit: f64) -> f64 {
+    match body.size {
+        // The grid has one free voxel all round: the longest side is two cells short of the whole.
+        Some(size) => size / (one.grid.h * f64::from(one.grid.side().saturating_sub(2).max(1))),
+        None => meters_per_unit,
+    }
+}
+
+/// An imported object as the panels show it.
+pub(super) fn object_info(one: &Imported, body: &SceneBody, meters_per_unit: f64) -> ObjectInfo {
+    ObjectInfo {
+        scene: body.clone(),
+        name: display_name(&one.file),
+        triangles: one.triangles,
+        leaves: one.forest.leaves.len(),
+        nodes: one.forest.nodes.len(),
+        voxel_m: one.grid.h * scale_of(one, body, meters_per_unit),
+        seconds: one.seconds,
+        health: one.health.clone(),
+        warnings: one.warnings.clone(),
+        surface_color: one.surface_color,
+        mesh: Arc::clone(&one.mesh),
+    }
+}
+
+/// Where a scene's body starts.
+pub(super) fn placed(one: &Imported, body: &SceneBody, scene: &Scene) -> BodyDef {
+    let scale = scale_of(one, body, scene.meters_per_unit);
+    let grid = one.grid_in_metres(scale);
+    let rotation = if body.rotation.length() > 1e-9 { body.rotation.normalize() } else { DQuat::IDENTITY };
+    let pose = DMat4::from_rotation_translation(rotation, body.position) * grid.to_mesh();
+    let mut position = pose.transform_point3(one.mass.centre);
+    if body.on_floor {
+        let (low, high) = one.mass.bounds;
+        let lowest = (0..8u32)
+            .map(|c| {
+                let pick = |bit: u32, a: f64, b: f64| if c & bit == 0 { a } else { b };
+                let corner =
+                    DVec3::new(pick(1, low.x, high.x), pick(2, low.y, high.y), pick(4, low.z, high.z));
+                pose.transform_point3(corner).y
+            })
+            .fold(f64::INFINITY, f64::min);
+        position.y += scene.floor_height - lowest;
+        // Standing objects also come to the middle, as their own origin may be anywhere.
+        let middle = pose.transform_point3((low + high) / 2.0);
+        position.x += body.position.x - middle.x;
+        position.z += body.position.z - middle.z;
+    }
+    BodyDef {
+        shape: Arc::new(one.shape_at(grid, body.density)),
+        meters_per_unit: scale,
+        family: Family::unique(),
+        friction: body.friction,
+        restitution: body.restitution,
+        fixed: body.fixed,
+        physics_level: body.collision_level(),
+        state: BodyState {
+            position,
+            rotation,
+            linear_velocity: body.linear_velocity,
+            angular_velocity: body.angular_velocity,
+        },
+    }
+}

@@ -1,0 +1,162 @@
+//! The body's octree with its leaves at the preview's level, made by a worker: a level-9 object takes too
+//! long for a frame.
+//!
+//! In: a forest, a level. Out: its coarse copy, or another level's until that is there.
+
+use std::sync::{Arc, Weak, mpsc};
+
+use crate::{
+    gpu::{Buffer, Gpu, GpuError},
+    svo::{Forest, coarsen},
+};
+
+/// A body's forest with its leaves at the preview's level.
+pub(super) struct Coarse {
+    // Weak, or it would keep octrees alive that no body has any more.
+    of: Weak<Forest>,
+    pub forest: Arc<Forest>,
+    pub tree: u32,
+    /// Boundary voxels of the tree.
+    pub keys: Buffer<u32>,
+}
+
+/// A coarse copy on its way.
+struct CoarseJob {
+    of: Weak<Forest>,
+    level: u32,
+    receiver: mpsc::Receiver<Forest>,
+}
+
+/// The coarse copy that is there, and the one to come.
+#[derive(Default)]
+pub(super) struct CoarseCopy {
+    there: Option<Coarse>,
+    job: Option<CoarseJob>,
+    /// Whether one was dropped, whose octrees may lie on the GPU.
+    dropped: bool,
+}
+
+impl CoarseJob {
+    fn start(forest: &Arc<Forest>, level: u32) -> Self {
+        let (sender, receiver) = mpsc::channel();
+        let fine = Arc::clone(forest);
+        std::thread::spawn(move || {
+            // The receiver disappears when something else is wanted by now.
+            let _ = sender.send(coarsen(&fine, level));
+        });
+        Self { of: Arc::downgrade(forest), level, receiver }
+    }
+
+    fn is_for(&self, forest: &Arc<Forest>, level: u32) -> bool {
+        self.level == level && self.of.ptr_eq(&Arc::downgrade(forest))
+    }
+}
+
+impl Coarse {
+    fn new(gpu: &Gpu, of: &Arc<Forest>, forest: Arc<Forest>, tree: u32) -> Result<Self, GpuError> {
+        let keys = Buffer::zeroed(gpu, "preview voxels", 0)?;
+        let mut coarse = Self { of: Arc::downgrade(of), forest, tree, keys };
+        coarse.choose(gpu, tree)?;
+        Ok(coarse)
+    }
+
+    fn choose(&mut self, gpu: &Gpu, tree: u32) -> Result<(), GpuError> {
+        self.tree = tree;
+        self.keys = Buffer::from_slice(gpu, "preview voxels", self.voxels())?;
+        Ok(())
+    }
+
+    fn is_of(&self, forest: &Arc<Forest>) -> bool {
+        self.of.ptr_eq(&Arc::downgrade(forest))
+    }
+
+    /// Whether nothing is lost without it: a body's own octree must not be kept alive, and is no work to find
+    /// again.
+    fn is_idle(&mut self) -> bool {
+        self.of.strong_count() == 0 || self.of.as_ptr() == Arc::as_ptr(&self.forest)
+    }
+
+    /// Boundary voxels of the tree, Morton codes.
+    pub fn voxels(&self) -> &[u32] {
+        let starts = &self.forest.tree_start[self.tree as usize..];
+        &self.forest.leaves.keys[starts[0] as usize..starts[1] as usize]
+    }
+
+    /// Index of the tree's first voxel in the slot of the forest that this was made of: a node's, or a leaf's
+    /// where that is the leaf level.
+    pub fn first_voxel(&self, fine: &Forest) -> u32 {
+        let level = self.forest.level;
+        let of_level = if level < fine.level { fine.level_start[level as usize] } else { 0 };
+        of_level + self.forest.tree_start[self.tree as usize]
+    }
+}
+
+impl CoarseCopy {
+    /// The copy that is there.
+    pub fn there(&self) -> Option<&Coarse> {
+        self.there.as_ref()
+    }
+
+    /// Whether one is being made.
+    pub fn is_on_its_way(&self) -> bool {
+        self.job.is_some()
+    }
+
+    /// Whether one was dropped since this was asked last.
+    pub fn take_dropped(&mut self) -> bool {
+        std::mem::take(&mut self.dropped)
+    }
+
+    /// Nobody wants the one any more that is being made.
+    pub fn give_up(&mut self) {
+        self.job = None;
+    }
+
+    /// Drops the copy that is there, where nothing is lost without it.
+    pub fn drop_idle(&mut self) {
+        self.dropped |= self.there.take_if(Coarse::is_idle).is_some();
+    }
+
+    /// Sees to a copy of `tree` at `level`. Answers the level of the one that is there: another one while a
+    /// worker makes it, `None` where there is none yet.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn refresh(
+        &mut self,
+        gpu: &Gpu,
+        forest: &Arc<Forest>,
+        tree: u32,
+        level: u32,
+    ) -> Result<Option<u32>, GpuError> {
+        self.job.take_if(|job| !job.is_for(forest, level));
+        let is_wanted = |c: &Coarse| c.is_of(forest) && c.forest.level == level.min(forest.level);
+        if !self.there.as_ref().is_some_and(is_wanted) {
+            // A level that is the body's own needs no copy.
+            let mut made = (level >= forest.level).then(|| Arc::clone(forest));
+            if made.is_none() {
+                let job = self.job.get_or_insert_with(|| CoarseJob::start(forest, level));
+                match job.receiver.try_recv() {
+                    Ok(coarse) => made = Some(Arc::new(coarse)),
+                    Err(mpsc::TryRecvError::Empty) => {}
+                    // It was stopped by a panic of its thread: the next frame tries again.
+                    Err(mpsc::TryRecvError::Disconnected) => self.job = None,
+                }
+            }
+            if let Some(made) = made {
+                self.job = None;
+                let new = Coarse::new(gpu, forest, made, tree)?;
+                self.dropped |= self.there.replace(new).is_some();
+            }
+        }
+        match self.there.as_mut().filter(|c| c.is_of(forest)) {
+            Some(coarse) => {
+                if coarse.tree != tree {
+                    coarse.choose(gpu, tree)?;
+                }
+                Ok(Some(coarse.forest.level))
+            }
+            None => Ok(None),
+        }
+    }
+}

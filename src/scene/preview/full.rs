@@ -1,0 +1,165 @@
+//! Letting go: once nothing has moved for a moment, the preview is computed again at the body's own level.
+//!
+//! In: what is shown. Out: the same from the full octree, from a worker; whatever has moved meanwhile makes
+//! it stale, and it is dropped.
+
+use std::{
+    sync::{Arc, mpsc},
+    time::{Duration, Instant},
+};
+
+use super::{Preview, PreviewMode, Shown, ShownPieces, Target, Wanted, level::GROWTH};
+use crate::{
+    bodies::{Body, BodyDef},
+    fracture::{Fracture, FractureError, Fracturer, Seams, Source, Surface},
+    gpu::{Buffer, Gpu, GpuError},
+    scene::{Cells, jobs::Workshop},
+    svo::Arena,
+};
+
+/// A hand that rests this long has let go.
+const LET_GO_AFTER: Duration = Duration::from_millis(300);
+/// What would take longer stays at the preview's level, ms. Seams are the same lines at every level, so they
+/// may cost less.
+const MOST_SEAMS_MS: f64 = 250.0;
+/// The same of pieces, ms.
+const MOST_PIECES_MS: f64 = 2500.0;
+
+/// The preview at the body's own level, on its way, and the last one that was asked for.
+#[derive(Default)]
+pub(super) struct Full {
+    job: Option<FullJob>,
+    asked: Option<Wanted>,
+}
+
+struct FullJob {
+    wanted: Wanted,
+    started: Instant,
+    receiver: mpsc::Receiver<Result<Computed, FractureError>>,
+}
+
+#[allow(clippy::large_enum_variant, reason = "there is one at a time")]
+enum Computed {
+    Seams(Seams, Cells),
+    Pieces(Fracture, Cells),
+}
+
+impl Full {
+    /// Whether a worker is at it.
+    pub fn is_on_its_way(&self) -> bool {
+        self.job.is_some()
+    }
+
+    /// Nobody wants it any more.
+    pub fn forget(&mut self) {
+        *self = Self::default();
+    }
+}
+
+impl Preview {
+    /// Starts a worker where a hand has let go of what is shown, and where that is worth while.
+    pub(super) fn start_full(&mut self, tools: Workshop<'_>, target: &Target<'_>) {
+        let object_level = target.body.def.octree().level();
+        let rested = self.stamps.back().is_some_and(|t| t.elapsed() > LET_GO_AFTER);
+        let (Some(done), None, true) = (&self.done, &self.full.job, rested) else {
+            return;
+        };
+        let growth = GROWTH.powi(object_level.saturating_sub(done.level) as i32);
+        let most_ms = if done.mode == PreviewMode::Seams { MOST_SEAMS_MS } else { MOST_PIECES_MS };
+        if self.shown.is_none() || done.level >= object_level || self.report.ms * growth > most_ms {
+            return;
+        }
+        let wanted = Wanted { level: object_level, ..done.clone() };
+        if self.full.asked.as_ref() == Some(&wanted) {
+            return;
+        }
+        let Ok(arena) = tools.arena.try_read() else { return };
+        // The handles of the buffers are enough: the lock stays free for whatever comes meanwhile.
+        let (arena, def, intact) = (arena.clone(), target.body.def.clone(), target.intact);
+        let (sender, receiver) = mpsc::channel();
+        let (gpu, passes, asked) = (tools.gpu.clone(), Arc::clone(tools.passes), wanted.clone());
+        std::thread::spawn(move || {
+            if let Some(fracturer) = passes.ready() {
+                // The receiver only disappears with the sandbox.
+                let _ = sender.send(compute(&gpu, fracturer, &arena, (&def, intact), &asked));
+            }
+        });
+        self.full.asked = Some(wanted.clone());
+        self.full.job = Some(FullJob { wanted, started: Instant::now(), receiver });
+    }
+
+    /// Shows what the worker has finished, if it still answers `now`, a blow on `body`; `true` when it does.
+    pub(super) fn take_full(&mut self, tools: Workshop<'_>, body: &Body, now: &Wanted) -> bool {
+        let Some(job) = &self.full.job else {
+            return false;
+        };
+        let result = match job.receiver.try_recv() {
+            Err(mpsc::TryRecvError::Empty) => return false,
+            Err(mpsc::TryRecvError::Disconnected) => None,
+            Ok(result) => Some(result),
+        };
+        let Some(FullJob { wanted, started, .. }) = self.full.job.take() else {
+            return false;
+        };
+        let shown = match result {
+            Some(Ok(computed)) if wanted.covers(now) => shown_from(tools, body, computed),
+            Some(Err(error)) => {
+                // The coarse one is still there.
+                tracing::warn!("no full preview: {error}");
+                None
+            }
+            _ => None,
+        };
+        let Some(shown) = shown else {
+            return false;
+        };
+        self.replace(Some(shown));
+        let report = &mut self.report;
+        (report.level, report.ms) = (wanted.level, started.elapsed().as_secs_f64() * 1e3);
+        report.recomputed += 1;
+        report.revision += 1;
+        self.done = Some(wanted);
+        true
+    }
+}
+
+fn shown_from(tools: Workshop<'_>, body: &Body, computed: Computed) -> Option<Shown> {
+    match computed {
+        Computed::Seams(seams, cells) => {
+            let octree = body.def.octree();
+            let first = *octree.forest.tree_start.get(octree.tree as usize)?;
+            Some(Shown::Seams { body: body.id, seams, first, kept: cells.kept.first().copied() })
+        }
+        Computed::Pieces(fracture, cells) => {
+            let pieces = ShownPieces::new(tools.gpu, body, &fracture, &cells).ok()?;
+            tools.arena.try_write().ok()?.insert(tools.gpu, &fracture.forest).ok()?;
+            Some(Shown::Pieces(pieces))
+        }
+    }
+}
+
+fn compute(
+    gpu: &Gpu,
+    fracturer: &Fracturer,
+    arena: &Arena,
+    (def, intact): (&BodyDef, bool),
+    wanted: &Wanted,
+) -> Result<Computed, FractureError> {
+    let cells = wanted.cells(def, intact)?;
+    let pattern = &cells.pattern;
+    let octree = def.octree();
+    let keys = &octree.forest.leaves.keys[octree.leaves()];
+    if wanted.mode == PreviewMode::Seams && wanted.params.surface == Surface::Planar {
+        let on_gpu = Buffer::from_slice(gpu, "full preview voxels", keys)?;
+        let seams = fracturer.seams(gpu, &on_gpu, wanted.level, pattern)?;
+        let waited = gpu.device.poll(wgpu::PollType::wait_indefinitely());
+        waited.map_err(|error| GpuError::Driver(error.to_string()))?;
+        return Ok(Computed::Seams(seams, cells));
+    }
+    let source = Source::new(arena, &octree.forest, octree.tree)?;
+    let fracture = fracturer.fracture(gpu, &source, pattern, &wanted.params.recipe())?;
+    Ok(match wanted.mode {
+        PreviewMode::Seams => Computed::Seams(Seams::of_fracture(gpu, keys, &fracture, pattern)?, cells),
+        PreviewMode::Exploded | PreviewMode::Off => Computed::Pieces(fracture, cells),
+    })
+}

@@ -1,0 +1,307 @@
+//! The engine behind the window and the commands: what is open, what stands there, what is on its way, and
+//! what is shown of it. Knows neither window nor panel.
+//!
+//! In: scenes, blows, tuned values, steps of time. Out: bodies to draw, figures to show. Long work (imports,
+//! fractures) runs on worker threads; [`Sandbox::poll`] takes the results in, and the frame in which it does
+//! so already shows the pieces.
+//!
+//! Each part keeps to itself: the `Document` is plain data and knows no body, the `Stage` holds the bodies
+//! and knows no scene file, `Jobs` changes neither, and what is shown (preview, looking, touched) reads both.
+//! The sandbox is the recipe that hands one what it needs of the others.
+
+mod opening;
+mod past;
+mod showing;
+mod striking;
+#[cfg(test)]
+pub(super) mod testing;
+
+use std::sync::{Arc, RwLock};
+
+use glam::DVec3;
+
+use super::{
+    BodyInfo, BreakLog, BreakSummary, History, ObjectInfo, SandboxError, ScenePick, Timeline, Tuning,
+    document::Document,
+    jobs::{Jobs, Velocities, Workshop},
+    looking::Looking,
+    preview::Preview,
+    stage::Stage,
+    touching::Touched,
+};
+use crate::{
+    bodies::{Body, BodyId, Contact, Overlap, StepReport, WorldSettings},
+    fracture::Passes,
+    gpu::{Gpu, GpuError},
+    render::Camera,
+    svo::{Arena, Forest},
+};
+
+/// Everything that lives while a scene is open.
+pub struct Sandbox {
+    passes: Arc<Passes>,
+    document: Document,
+    stage: Stage,
+    jobs: Jobs,
+    history: History,
+    timeline: Timeline,
+    preview: Preview,
+    looking: Looking,
+    touched: Touched,
+    last_break: Option<BreakSummary>,
+    breaks: BreakLog,
+}
+
+/// What [`Sandbox::poll`] took in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrived {
+    /// A scene is open.
+    Opened,
+    /// A body broke.
+    Broke,
+    /// A thrown body is there.
+    Thrown,
+}
+
+/// What fractures of a stage's bodies are computed with.
+fn workshop<'a>(stage: &'a Stage, passes: &'a Arc<Passes>) -> Workshop<'a> {
+    Workshop { gpu: stage.gpu(), arena: stage.arena(), passes }
+}
+
+impl Sandbox {
+    /// An empty sandbox.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn new(gpu: &Gpu) -> Result<Self, GpuError> {
+        let mut tuning = Tuning::default();
+        if gpu.is_software() {
+            // Smoother would be too coarse to see anything.
+            tuning.view.target_fps = 15.0;
+        }
+        Ok(Self {
+            passes: Arc::new(Passes::default()),
+            document: Document::new(tuning),
+            stage: Stage::new(gpu)?,
+            jobs: Jobs::default(),
+            history: History::default(),
+            timeline: Timeline::default(),
+            preview: Preview::default(),
+            looking: Looking::default(),
+            touched: Touched::default(),
+            last_break: None,
+            breaks: BreakLog::default(),
+        })
+    }
+
+    /// Compiles the fracture passes on a thread of their own, so that the first blow need not wait for them.
+    pub fn warm_up(&self) {
+        let (gpu, passes) = (self.stage.gpu().clone(), Arc::clone(&self.passes));
+        std::thread::spawn(move || {
+            // An error is told by the first blow.
+            let _ = passes.compiled(&gpu);
+        });
+    }
+
+    /// Every break so far.
+    #[must_use]
+    pub fn breaks(&self) -> &BreakLog {
+        &self.breaks
+    }
+
+    /// Whether a worker thread is busy for this sandbox.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.jobs.is_busy()
+    }
+
+    /// Whether a fracture is being computed or about to be taken in.
+    #[must_use]
+    pub fn is_breaking(&self) -> bool {
+        self.jobs.breaking.is_busy()
+    }
+
+    /// Takes in what the workers finished.
+    ///
+    /// # Errors
+    /// [`SandboxError`]; the world is then as before.
+    pub fn poll(&mut self) -> Result<Option<Arrived>, SandboxError> {
+        self.jobs.opening.poll()?;
+        // A fracture holds the arena for reading; what arrives meanwhile waits for a later frame instead of
+        // for the lock.
+        let arena = Arc::clone(self.stage.arena());
+        let Ok(mut arena) = arena.try_write() else {
+            return Ok(None);
+        };
+        if let Some(ready) = self.jobs.opening.take() {
+            self.take_in_scene(&mut arena, ready)?;
+            return Ok(Some(Arrived::Opened));
+        }
+        if let Some((job, result)) = self.jobs.breaking.poll() {
+            self.take_in_pieces(&mut arena, &job, result?)?;
+            return Ok(Some(Arrived::Broke));
+        }
+        if self.take_in_thrown(&mut arena)? {
+            return Ok(Some(Arrived::Thrown));
+        }
+        drop(arena);
+        self.start_breaking();
+        Ok(None)
+    }
+
+    /// Takes in an octree, for which old undo steps, then old recorded states may be forgotten.
+    fn take_in(&mut self, arena: &mut Arena, forest: &Arc<Forest>) -> Result<(), GpuError> {
+        self.stage.take_in(arena, forest, || self.history.shrink() || self.timeline.shrink())
+    }
+
+    /// One step of time.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn step(&mut self) -> Result<(), GpuError> {
+        self.record_first();
+        while let Some((event, thrown)) = self.document.next_due(self.stage.time()) {
+            self.play_event(event, thrown);
+        }
+        if !self.stage.has_motion() {
+            self.stage.pass_time();
+            self.record();
+            return Ok(());
+        }
+        let before = Velocities::of(&self.stage, self.document.is_fragile());
+        self.stage.step()?;
+        self.record();
+        self.jobs.breaking.push_collisions(&before, &self.stage, &self.document);
+        self.start_breaking();
+        Ok(())
+    }
+
+    /// The body whose solid is nearest to a world point; of several that hold it, the one whose centre is
+    /// nearest.
+    #[must_use]
+    pub fn nearest_body(&self, point: DVec3) -> Option<BodyId> {
+        self.stage.nearest_body(point)
+    }
+
+    /// The octrees, to draw from; `None` for a moment while they are being replaced.
+    #[must_use]
+    pub fn arena(&self) -> &Arc<RwLock<Arena>> {
+        self.stage.arena()
+    }
+
+    /// Bodies.
+    #[must_use]
+    pub fn bodies(&self) -> &[Body] {
+        self.stage.bodies()
+    }
+
+    /// What is known about a body.
+    #[must_use]
+    pub fn info(&self, id: BodyId) -> Option<&BodyInfo> {
+        self.stage.info(id)
+    }
+
+    /// Imported objects.
+    #[must_use]
+    pub fn objects(&self) -> &[ObjectInfo] {
+        self.document.objects()
+    }
+
+    /// The tuned values.
+    #[must_use]
+    pub fn tuning(&self) -> &Tuning {
+        self.document.tuning()
+    }
+
+    /// The world's settings.
+    #[must_use]
+    pub fn settings(&self) -> &WorldSettings {
+        self.stage.settings()
+    }
+
+    /// Figures of the last step.
+    #[must_use]
+    pub fn last_step(&self) -> &StepReport {
+        self.stage.last_step()
+    }
+
+    /// The last fracture.
+    #[must_use]
+    pub fn last_break(&self) -> Option<&BreakSummary> {
+        self.last_break.as_ref()
+    }
+
+    /// Simulated time, s.
+    #[must_use]
+    pub fn time(&self) -> f64 {
+        self.stage.time()
+    }
+
+    /// Bodies that move.
+    #[must_use]
+    pub fn awake(&self) -> usize {
+        self.stage.awake()
+    }
+
+    /// Bodies that were taken out of the simulation because their numbers ran away.
+    #[must_use]
+    pub fn frozen(&self) -> usize {
+        self.stage.frozen()
+    }
+
+    /// Whether a step of time would change anything.
+    #[must_use]
+    pub fn has_motion(&self) -> bool {
+        self.stage.has_motion() || self.document.has_events_left()
+    }
+
+    /// The camera that the open scene asks for.
+    #[must_use]
+    pub fn saved_camera(&self) -> Option<Camera> {
+        self.document.scene().camera
+    }
+
+    /// Changes whenever the picture may have changed.
+    #[must_use]
+    pub fn revision(&self) -> u64 {
+        self.stage.revision()
+    }
+
+    /// All contacts of the last step, those between sleepers too.
+    #[must_use]
+    pub fn contacts(&self) -> Vec<Contact> {
+        self.stage.contacts()
+    }
+
+    /// What each touching pair shares now, and each body with the floor and the walls: collision points,
+    /// columns, volume and gradient (Domaradzki & Martyn 2016, sec. 5.1).
+    pub fn pair_data(&mut self) -> Vec<Overlap> {
+        self.stage.pair_data()
+    }
+
+    /// Takes hold of a body where a ray met it. Nothing happens to one that cannot move.
+    pub fn grab(&mut self, pick: &ScenePick) {
+        self.stage.grab(pick);
+    }
+
+    /// Where the hand is now, m.
+    pub fn drag(&mut self, target: DVec3) {
+        self.stage.drag(target);
+    }
+
+    /// Lets go.
+    pub fn release(&mut self) {
+        self.stage.release();
+    }
+
+    /// The point that is held, and where it should be, m.
+    #[must_use]
+    pub fn held(&self) -> Option<(DVec3, DVec3)> {
+        self.stage.held()
+    }
+
+    /// Where levels that follow the distance look from, m.
+    pub fn set_eye(&mut self, eye: DVec3) {
+        self.stage.set_eye(Some(eye));
+    }
+}

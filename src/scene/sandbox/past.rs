@@ -1,0 +1,236 @@
+//! Back and forth: steps of undo, the first moment, recorded states.
+
+use std::sync::Arc;
+
+use super::Sandbox;
+use crate::scene::{History, Moment, Timeline, Tuning, document::Document, history::Step, stage::Stage};
+
+/// Everything that there is, to go back to.
+pub(super) fn moment(document: &Document, stage: &Stage, first: Option<&Arc<Moment>>) -> Moment {
+    Moment { stage: stage.standing(), document: document.opened().clone(), first: first.cloned() }
+}
+
+impl Sandbox {
+    /// Undo steps.
+    #[must_use]
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// What was recorded.
+    #[must_use]
+    pub fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+
+    pub(super) fn moment(&self) -> Moment {
+        moment(&self.document, &self.stage, self.history.first())
+    }
+
+    /// As it was then. The tuned values stay.
+    fn put_back(&mut self, moment: &Moment) {
+        self.jobs.breaking.forget();
+        self.looking.forget();
+        self.last_break = None;
+        self.stage.put_back(&moment.stage);
+        self.document.put_back(&moment.document);
+    }
+
+    fn restore(&mut self, moment: &Moment) {
+        self.timeline.clear();
+        self.put_back(moment);
+        // The first moment itself knows of none.
+        if let Some(first) = &moment.first {
+            self.history.set_first(Arc::clone(first));
+        }
+    }
+
+    /// Takes back the last step; its name, or `None`.
+    pub fn undo(&mut self) -> Option<String> {
+        let (tuning, now) = (self.document.tuning().clone(), self.moment());
+        let step = self.history.undo(|step| mirrored(step, tuning, now))?;
+        Some(self.apply(step))
+    }
+
+    /// Does again what was taken back; its name, or `None`.
+    pub fn redo(&mut self) -> Option<String> {
+        let (tuning, now) = (self.document.tuning().clone(), self.moment());
+        let step = self.history.redo(|step| mirrored(step, tuning, now))?;
+        Some(self.apply(step))
+    }
+
+    fn apply(&mut self, step: Step) -> String {
+        if let Some(moment) = &step.world {
+            self.restore(moment);
+        }
+        self.history.end_gesture();
+        self.set_tuning(step.tuning);
+        step.label
+    }
+
+    /// Back to the first moment of the open scene.
+    pub fn reset(&mut self) {
+        if let Some(first) = self.history.first().cloned() {
+            self.keep_step("reset");
+            self.restore(&first);
+            self.set_tuning(self.document.tuning().clone());
+        }
+    }
+
+    /// Changes the tuned values. Calls with one `gesture` until [`Sandbox::end_gesture`] are one undo step.
+    pub fn tune(&mut self, gesture: &'static str, tuning: Tuning) {
+        if tuning != *self.document.tuning() {
+            self.history.change(gesture, self.document.tuning());
+            self.set_tuning(tuning);
+        }
+    }
+
+    /// The mouse button was released.
+    pub fn end_gesture(&mut self) {
+        self.history.end_gesture();
+    }
+
+    /// Takes tuned values over, and lets the bodies have what they say.
+    fn set_tuning(&mut self, tuning: Tuning) {
+        let moved = self.document.set_tuning(tuning, |body| self.stage.info(body).is_some());
+        self.stage.go_by(self.document.settings(), &self.document.touches());
+        if moved {
+            self.stage.wake_all();
+        }
+    }
+
+    /// The state before the first step of a recording.
+    pub(super) fn record_first(&mut self) {
+        if self.timeline.is_empty() {
+            self.record();
+        }
+    }
+
+    pub(super) fn record(&mut self) {
+        if self.document.is_empty() {
+            return;
+        }
+        let now = (self.stage.time(), self.document.events_over());
+        let moment = || moment(&self.document, &self.stage, self.history.first());
+        self.timeline.record(now, self.stage.bodies(), moment);
+    }
+
+    /// Keeps what has just become of the bodies between two steps. Where the last step itself led to it, the
+    /// state of that moment in which it had not happened yet is not to go on from, and is forgotten.
+    pub(super) fn record_change(&mut self, by_itself: bool) {
+        if self.timeline.is_empty() {
+            return;
+        }
+        if by_itself {
+            self.timeline.forget_last(self.stage.time());
+        }
+        self.record();
+    }
+
+    /// Shows a recorded state: bodies, time and what has not happened yet are as they were then. Time can go
+    /// on from there; then what came after it is forgotten. False where there is no such state.
+    pub fn show_recorded(&mut self, frame: usize) -> bool {
+        let wanted = self.timeline.wanted(frame, self.stage.bodies());
+        let owned = wanted.map(|w| (w.moment.cloned(), w.states.to_vec(), w.time, w.next_event));
+        let Some((moment, states, time, next_event)) = owned else {
+            return false;
+        };
+        // Fractures on their way belong to the state that is left.
+        self.jobs.breaking.forget();
+        if let Some(moment) = moment {
+            self.put_back(&moment);
+        }
+        self.stage.go_to(time, &states);
+        self.document.go_to_event(next_event);
+        self.timeline.shown(frame, self.stage.bodies());
+        true
+    }
+}
+
+fn mirrored(step: &Step, tuning: Tuning, now: Moment) -> Step {
+    Step { label: step.label.clone(), tuning, world: step.world.is_some().then_some(now) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::testing, *};
+    use crate::{
+        fracture::FractureParams,
+        gpu::Gpu,
+        scene::{Arrived, Scene, SceneBody},
+    };
+
+    /// Two boxes of their own kind.
+    fn two() -> Scene {
+        let body = |friction: f64, level: u32, rng: u64| SceneBody {
+            friction,
+            physics_level: Some(level),
+            fracture: FractureParams { rng, ..FractureParams::default() },
+            ..SceneBody::standing("builtin:box".to_owned(), 5)
+        };
+        Scene { bodies: vec![body(0.5, 5, 3), body(0.05, 4, 4)], ..Scene::default() }
+    }
+
+    fn open(scene: Scene) -> Option<Sandbox> {
+        Some(testing::shown(&Gpu::for_test()?, scene))
+    }
+
+    fn show(sandbox: &mut Sandbox, scene: Scene) {
+        sandbox.open_scene(scene);
+        testing::until(sandbox, Arrived::Opened);
+    }
+
+    fn frictions(sandbox: &Sandbox) -> Vec<f64> {
+        sandbox.bodies().iter().map(|b| b.def.friction).collect()
+    }
+
+    #[test]
+    fn bodies_keep_their_own_values_until_the_panels_change_them() {
+        let Some(mut sandbox) = open(two()) else { return };
+        let mut tuning = sandbox.tuning().clone();
+        tuning.fracture.seeds += 1;
+        tuning.view.explode = 0.5;
+        sandbox.tune("seeds", tuning.clone());
+        assert_eq!(frictions(&sandbox), [0.5, 0.05]);
+        let saved = sandbox.scene(crate::render::Camera::default());
+        let of = |f: fn(&SceneBody) -> f64| saved.bodies.iter().map(f).collect::<Vec<_>>();
+        assert_eq!(of(|b| b.friction), [0.5, 0.05]);
+        assert_eq!(of(|b| f64::from(b.physics_level.unwrap())), [5.0, 4.0]);
+        // What the panels changed is everyone's, the random numbers stay.
+        let seeds = f64::from(tuning.fracture.seeds);
+        assert_eq!(of(|b| f64::from(b.fracture.seeds)), [seeds; 2]);
+        assert_eq!(of(|b| b.fracture.rng as f64), [3.0, 4.0]);
+
+        sandbox.end_gesture();
+        tuning.friction = 0.9;
+        sandbox.tune("friction", tuning);
+        assert_eq!(frictions(&sandbox), [0.9, 0.9]);
+        sandbox.undo();
+        assert_eq!(frictions(&sandbox), [0.5, 0.05]);
+        sandbox.undo();
+        let saved = sandbox.scene(crate::render::Camera::default());
+        assert_eq!(saved.bodies, two().bodies, "what nobody changed is saved as it was");
+    }
+
+    #[test]
+    fn undoing_an_open_brings_the_world_back() {
+        let Some(mut sandbox) = open(two()) else { return };
+        let settings = *sandbox.settings();
+        let mut other = two();
+        other.bodies.truncate(1);
+        other.floor = false;
+        other.gravity.x = 3.0;
+        show(&mut sandbox, other);
+        assert_eq!(sandbox.settings().floor, None);
+        sandbox.undo();
+        assert_eq!(
+            (sandbox.settings().floor, sandbox.settings().gravity),
+            (settings.floor, settings.gravity)
+        );
+        sandbox.reset();
+        assert_eq!(sandbox.bodies().len(), 2, "reset goes back to the scene that is open");
+        sandbox.undo();
+        sandbox.redo();
+        assert_eq!(sandbox.bodies().len(), 2);
+    }
+}

@@ -1,0 +1,125 @@
+//! What a ray means: the body that it meets, and the blow that is aimed there.
+
+use glam::{DVec3, Vec3};
+
+use super::Stage;
+use crate::{
+    bodies::{Body, BodyId},
+    scene::breaking::{local_from_world, world_from_local},
+};
+
+/// What a ray through the picture met.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ScenePick {
+    /// The body.
+    pub body: BodyId,
+    /// World position, m.
+    pub point: DVec3,
+    /// Distance along the ray, m.
+    pub distance: f64,
+    /// The voxel, leaf units of the body's grid, where the body has voxels.
+    pub cell: Option<[u32; 3]>,
+}
+
+/// A blow that has not fallen, in its body's own space: it moves with the body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Aim {
+    /// The body.
+    pub body: BodyId,
+    /// Where, local space of its shape (voxels of an octree).
+    pub point_in_grid: DVec3,
+    /// Where to, unit, turned with the body.
+    pub direction_in_grid: DVec3,
+}
+
+impl Aim {
+    /// The blow at a world point (m) of a body.
+    pub(in crate::scene) fn at(body: &Body, point: DVec3, direction: DVec3) -> Self {
+        let point_in_grid = local_from_world(&body.state, &body.def.shape, point);
+        Self { body: body.id, point_in_grid, direction_in_grid: body.state.rotation.inverse() * direction }
+    }
+
+    /// Where it falls and where to, m in the world, as `body` stands.
+    pub(in crate::scene) fn in_world(&self, body: &Body) -> (DVec3, DVec3) {
+        let point = world_from_local(&body.state, &body.def.shape, self.point_in_grid);
+        (point, body.state.rotation * self.direction_in_grid)
+    }
+}
+
+impl Stage {
+    /// The nearest body on a ray as drawn (pieces apart by `explode`).
+    pub fn pick(&self, origin: Vec3, direction: Vec3, explode: f64) -> Option<ScenePick> {
+        let (origin, direction) = (origin.as_dvec3(), direction.as_dvec3());
+        let offsets = self.explode_offsets(explode);
+        let mut best: Option<ScenePick> = None;
+        for (body, offset) in self.world.bodies.iter().zip(&offsets) {
+            let shape = &body.def.shape;
+            let from = local_from_world(&body.state, shape, origin - *offset);
+            let along = body.state.rotation.inverse() * direction / shape.unit_m();
+            if let Some(hit) = shape.pick(from, along)
+                && best.is_none_or(|b| hit.t < b.distance)
+            {
+                best = Some(ScenePick {
+                    body: body.id,
+                    point: origin + direction * hit.t - *offset,
+                    distance: hit.t,
+                    cell: hit.cell,
+                });
+            }
+        }
+        best
+    }
+
+    /// The body whose solid is nearest to a world point; of several that hold it, the one whose centre is
+    /// nearest.
+    pub fn nearest_body(&self, point: DVec3) -> Option<BodyId> {
+        let local = |body: &Body| local_from_world(&body.state, &body.def.shape, point);
+        // No nearer than this: most bodies are not looked into.
+        let at_least = |body: &Body| {
+            let (p, (low, high)) = (local(body), body.def.shape.bounds());
+            p.clamp(low, high).distance(p) * body.def.shape.unit_m()
+        };
+        let mut order: Vec<(f64, &Body)> = self.world.bodies.iter().map(|b| (at_least(b), b)).collect();
+        order.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut best: Option<(f64, f64, BodyId)> = None;
+        for (least, body) in order {
+            if best.is_some_and(|(distance, ..)| least > distance) {
+                break;
+            }
+            let shape = &body.def.shape;
+            let distance = shape.distance(local(body)) * shape.unit_m();
+            let centre = body.state.position.distance(point);
+            if best.is_none_or(|(d, c, _)| (distance, centre) < (d, c)) {
+                best = Some((distance, centre, body.id));
+            }
+        }
+        best.map(|(.., id)| id)
+    }
+
+    /// The blow that a pick means, along a ray.
+    pub fn aim_at(&self, pick: &ScenePick, direction: Vec3) -> Option<Aim> {
+        Some(Aim::at(self.body(pick.body)?, pick.point, direction.as_dvec3()))
+    }
+
+    /// Where an aimed blow falls and where to, m in the world; `None` when its body is gone.
+    pub fn aimed(&self, aim: &Aim) -> Option<(DVec3, DVec3)> {
+        Some(aim.in_world(self.body(aim.body)?))
+    }
+
+    /// Where an aimed blow is drawn, m; `None` when its body is gone.
+    pub fn shown_point(&self, aim: &Aim, explode: f64) -> Option<Vec3> {
+        let at = self.index(aim.body)?;
+        let (point, _) = self.aimed(aim)?;
+        Some((point + self.explode_offsets(explode)[at]).as_vec3())
+    }
+
+    /// Whether a body stands still, so that a preview of it is worth while.
+    pub fn is_at_rest(&self, id: BodyId) -> bool {
+        self.body(id).is_some_and(|b| b.asleep || b.def.fixed)
+    }
+
+    /// Longest side of a body's bounds, m.
+    pub fn longest_side(&self, id: BodyId) -> Option<f64> {
+        Some(self.body(id)?.def.shape.longest_side_m())
+    }
+}

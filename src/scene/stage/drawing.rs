@@ -1,0 +1,115 @@
+//! The stage as it is drawn: bodies apart by the explode slider, and their bounds.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use glam::{DVec3, Mat4, Vec3};
+
+use super::Stage;
+use crate::{
+    bodies::{Body, BodyId},
+    fracture::Volume,
+    render::RenderBody,
+    scene::breaking::world_from_local_matrix,
+};
+
+/// What decides the look of bodies beside themselves.
+pub(in crate::scene) struct Appearance {
+    /// How far the pieces of an object are drawn apart, 0 to 1.
+    pub explode: f64,
+    /// What shows where each object is broken; at least one.
+    pub insides: Vec<Volume>,
+}
+
+impl Stage {
+    /// How far each body is drawn from where it is, m.
+    pub fn explode_offsets(&self, explode: f64) -> Vec<DVec3> {
+        let bodies = &self.world.bodies;
+        if explode == 0.0 || bodies.len() < 2 {
+            return vec![DVec3::ZERO; bodies.len()];
+        }
+        let mut sums: BTreeMap<usize, (DVec3, f64, f64)> = BTreeMap::new();
+        let object = |id: &BodyId| self.info.get(id).map_or(0, |info| info.object);
+        for body in bodies {
+            let m = body.def.shape.mass().volume_m3;
+            let sum = sums.entry(object(&body.id)).or_insert((DVec3::ZERO, 0.0, f64::INFINITY));
+            *sum = (sum.0 + body.state.position * m, sum.1 + m, sum.2.min(body.state.position.y));
+        }
+        bodies
+            .iter()
+            .map(|body| match sums.get(&object(&body.id)) {
+                Some((sum, m, lowest)) if *m > 0.0 => {
+                    let centre = *sum / *m;
+                    // Apart from the foot upwards, so that nothing is drawn below the floor.
+                    (body.state.position - DVec3::new(centre.x, *lowest, centre.z)) * explode
+                }
+                _ => DVec3::ZERO,
+            })
+            .collect()
+    }
+
+    /// Bodies, and from their shapes' local space to where they are drawn in the world.
+    fn placed(&self, explode: f64) -> impl Iterator<Item = (&Body, Mat4)> {
+        self.world.bodies.iter().zip(self.explode_offsets(explode)).map(|(body, offset)| {
+            let matrix = world_from_local_matrix(&body.state, &body.def.shape);
+            (body, Mat4::from_translation(offset.as_vec3()) * matrix)
+        })
+    }
+
+    /// From the local space of body number `at` to where it is drawn in the world.
+    pub fn drawn_at(&self, at: usize, explode: f64) -> Option<Mat4> {
+        self.placed(explode).nth(at).map(|(_, matrix)| matrix)
+    }
+
+    /// Bodies as the renderer wants them; `selected` is drawn highlighted.
+    pub fn render_bodies(&self, look: &Appearance, selected: Option<BodyId>) -> Vec<RenderBody> {
+        let last = look.insides.len().saturating_sub(1);
+        self.placed(look.explode)
+            .map(|(body, world_from_local)| {
+                let info = self.info.get(&body.id);
+                RenderBody {
+                    shape: Arc::clone(&body.def.shape),
+                    world_from_local,
+                    id: info.map_or(body.id.0, |info| info.color_id),
+                    selected: selected == Some(body.id),
+                    mark: None,
+                    interior: look.insides[info.map_or(0, |info| info.object).min(last)],
+                }
+            })
+            .collect()
+    }
+
+    /// Points all over the surfaces of the bodies as they are drawn, or of one of them, world.
+    pub fn surface_points(&self, explode: f64, only: Option<BodyId>) -> Vec<Vec3> {
+        let bodies = &self.world.bodies;
+        let most = if only.is_some() { 8000 } else { (20_000 / bodies.len().max(1)).max(64) };
+        self.placed(explode)
+            .filter(|(body, _)| only.is_none_or(|id| id == body.id))
+            .flat_map(|(body, world_from_local)| {
+                let points = body.def.shape.surface_points(most).into_iter();
+                points.map(move |p| world_from_local.transform_point3(p))
+            })
+            .collect()
+    }
+
+    /// World bounds of what is drawn, or of one body.
+    pub fn bounds(&self, explode: f64, only: Option<BodyId>) -> Option<(Vec3, Vec3)> {
+        let mut all: Option<(Vec3, Vec3)> = None;
+        for (body, world_from_local) in self.placed(explode) {
+            if only.is_some_and(|id| id != body.id) {
+                continue;
+            }
+            let (low, high) = body.def.shape.bounds();
+            let (low, high) = (low.as_vec3(), high.as_vec3());
+            for c in 0..8u32 {
+                let corner = Vec3::new(
+                    if c & 1 == 0 { low.x } else { high.x },
+                    if c & 2 == 0 { low.y } else { high.y },
+                    if c & 4 == 0 { low.z } else { high.z },
+                );
+                let p = world_from_local.transform_point3(corner);
+                all = Some(all.map_or((p, p), |(a, b)| (a.min(p), b.max(p))));
+            }
+        }
+        all
+    }
+}

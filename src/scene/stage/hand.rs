@@ -1,0 +1,35 @@
+//! The hand: a body is dragged by a spring.
+
+use glam::DVec3;
+
+use super::{ScenePick, Stage};
+use crate::bodies::Drag;
+
+impl Stage {
+    /// Takes hold of a body where a ray met it. Nothing happens to one that cannot move.
+    pub fn grab(&mut self, pick: &ScenePick) {
+        if let Some(body) = self.world.body(pick.body).filter(|b| !b.is_static()) {
+            let anchor = body.state.rotation.inverse() * (pick.point - body.state.position);
+            self.world.drag = Some(Drag { body: pick.body, anchor, target: pick.point });
+        }
+    }
+
+    /// Where the hand is now, m.
+    pub fn drag(&mut self, target: DVec3) {
+        if let Some(hold) = self.world.drag.as_mut().filter(|_| target.is_finite()) {
+            hold.target = target;
+        }
+    }
+
+    /// Lets go.
+    pub fn release(&mut self) {
+        self.world.drag = None;
+    }
+
+    /// The point that is held, and where it should be, m.
+    pub fn held(&self) -> Option<(DVec3, DVec3)> {
+        let hold = self.world.drag?;
+        let state = self.world.body(hold.body)?.state;
+        Some((state.position + state.rotation * hold.anchor, hold.target))
+    }
+}

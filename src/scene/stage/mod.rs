@@ -1,0 +1,377 @@
+//! What stands in the world of an open scene: bodies, what is known of them, what is still to be thrown, and
+//! their octrees on the GPU.
+//!
+//! In: bodies to add and to remove, values and settings to go by, steps of time. Out: bodies as they are, as
+//! they are drawn, and as a ray meets them. It knows no scene file, no tuned value and no undo; [`Standing`]
+//! is what those keep of it.
+
+mod aim;
+mod drawing;
+mod hand;
+mod octrees;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+use glam::DVec3;
+
+pub use aim::{Aim, ScenePick};
+pub(super) use drawing::Appearance;
+
+use super::Origin;
+use crate::{
+    bodies::{Body, BodyDef, BodyId, BodyState, Contact, Overlap, StepReport, World, WorldSettings},
+    gpu::{Gpu, GpuError},
+    svo::Arena,
+};
+
+/// What is known about a body beyond the physics.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BodyInfo {
+    /// Index into the objects.
+    pub object: usize,
+    /// Blows that led to it.
+    pub generation: u32,
+    /// Colouring identity, stable while it lives.
+    pub color_id: u32,
+    /// The break that it came of.
+    pub origin: Option<Origin>,
+}
+
+impl BodyInfo {
+    /// Whether the body is as it was imported.
+    #[must_use]
+    pub fn is_intact(&self) -> bool {
+        self.generation == 0
+    }
+}
+
+/// What bodies are like to touch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Touch {
+    /// Coulomb coefficient.
+    pub friction: f64,
+    /// 0 to 1.
+    pub restitution: f64,
+    /// Octree level; not limited to the levels that the body has.
+    pub physics_level: u32,
+}
+
+/// A body that is still to be thrown.
+#[derive(Clone)]
+pub(super) struct Projectile {
+    /// The body as it leaves the hand.
+    pub def: BodyDef,
+    /// The object that it is of.
+    pub object: usize,
+}
+
+/// What stood there at one moment.
+#[derive(Clone, Default)]
+pub(super) struct Standing {
+    bodies: Vec<(Body, BodyInfo)>,
+    projectiles: Vec<Projectile>,
+    time: f64,
+}
+
+impl Standing {
+    /// The first body of an object.
+    pub fn body_of(&self, object: usize) -> Option<&Body> {
+        self.bodies.iter().find(|(_, info)| info.object == object).map(|(body, _)| body)
+    }
+}
+
+/// Bodies, and what belongs to them.
+pub(super) struct Stage {
+    gpu: Gpu,
+    arena: Arc<RwLock<Arena>>,
+    world: World,
+    info: BTreeMap<BodyId, BodyInfo>,
+    projectiles: Vec<Projectile>,
+    time: f64,
+    next_color: u32,
+    revision: u64,
+    last_step: StepReport,
+}
+
+impl Stage {
+    /// An empty stage.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn new(gpu: &Gpu) -> Result<Self, GpuError> {
+        Ok(Self {
+            gpu: gpu.clone(),
+            arena: Arc::new(RwLock::new(Arena::new(gpu)?)),
+            world: World::new(gpu, WorldSettings::default())?,
+            info: BTreeMap::new(),
+            projectiles: Vec::new(),
+            time: 0.0,
+            next_color: 0,
+            revision: 0,
+            last_step: StepReport::default(),
+        })
+    }
+
+    /// The device that the octrees are on.
+    pub fn gpu(&self) -> &Gpu {
+        &self.gpu
+    }
+
+    /// The octrees on the device.
+    pub fn arena(&self) -> &Arc<RwLock<Arena>> {
+        &self.arena
+    }
+
+    /// Bodies, in ascending order of their names.
+    pub fn bodies(&self) -> &[Body] {
+        &self.world.bodies
+    }
+
+    /// A body by name.
+    pub fn body(&self, id: BodyId) -> Option<&Body> {
+        self.world.body(id)
+    }
+
+    /// The same, to be changed; call [`Body::wake`] afterwards.
+    pub fn body_mut(&mut self, id: BodyId) -> Option<&mut Body> {
+        self.world.body_mut(id)
+    }
+
+    /// The first body of an object.
+    pub fn body_of(&self, object: usize) -> Option<&Body> {
+        let of = |body: &&Body| self.info.get(&body.id).is_some_and(|info| info.object == object);
+        self.world.bodies.iter().find(of)
+    }
+
+    /// Its place among the bodies.
+    pub fn index(&self, id: BodyId) -> Option<usize> {
+        self.world.bodies.iter().position(|b| b.id == id)
+    }
+
+    /// What is known about a body that lives.
+    pub fn info(&self, id: BodyId) -> Option<&BodyInfo> {
+        self.info.get(&id)
+    }
+
+    /// The same; what is said of one that is gone is that it is a whole body of the first object.
+    pub fn info_or_whole(&self, id: BodyId) -> BodyInfo {
+        self.info.get(&id).copied().unwrap_or_default()
+    }
+
+    /// The world's settings.
+    pub fn settings(&self) -> &WorldSettings {
+        &self.world.settings
+    }
+
+    /// Simulated time, s.
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// Figures of the last step.
+    pub fn last_step(&self) -> &StepReport {
+        &self.last_step
+    }
+
+    /// Changes whenever the picture may have changed.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Bodies that move.
+    pub fn awake(&self) -> usize {
+        self.world.bodies.iter().filter(|b| !b.asleep && !b.is_static()).count()
+    }
+
+    /// Bodies that were taken out of the simulation because their numbers ran away.
+    pub fn frozen(&self) -> usize {
+        self.world.bodies.iter().filter(|b| b.frozen).count()
+    }
+
+    /// Whether a step of time would change anything.
+    pub fn has_motion(&self) -> bool {
+        self.awake() > 0 || self.world.drag.is_some()
+    }
+
+    /// The identity that the next body is coloured by.
+    pub fn next_color(&self) -> u32 {
+        self.next_color
+    }
+
+    /// Adds a body of an object, after so many blows.
+    pub fn add(&mut self, def: BodyDef, object: usize, generation: u32) -> BodyId {
+        let id = self.world.add(def);
+        self.inform(id, object, generation);
+        self.revision += 1;
+        id
+    }
+
+    /// Notes what a new body is.
+    fn inform(&mut self, id: BodyId, object: usize, generation: u32) {
+        self.info.insert(id, BodyInfo { object, generation, color_id: self.next_color, origin: None });
+        self.next_color = self.next_color.wrapping_add(1);
+    }
+
+    /// Puts parts in the place of a body that broke, as break `record` of the log tells.
+    pub fn break_up(
+        &mut self,
+        id: BodyId,
+        parts: impl IntoIterator<Item = BodyDef>,
+        (object, generation): (usize, u32),
+        record: usize,
+    ) {
+        for (part, new) in self.world.break_up(id, parts).into_iter().enumerate() {
+            self.inform(new, object, generation);
+            if let Some(info) = self.info.get_mut(&new) {
+                info.origin = Some(Origin { record, part });
+            }
+        }
+        self.info.remove(&id);
+        self.revision += 1;
+    }
+
+    /// Wakes every body.
+    pub fn wake_all(&mut self) {
+        self.world.wake_all();
+    }
+
+    /// Lets a body sleep.
+    pub fn lull(&mut self, id: BodyId) {
+        if let Some(body) = self.world.body_mut(id) {
+            body.asleep = true;
+        }
+    }
+
+    /// Removes everything for another scene; time begins anew.
+    pub fn clear(&mut self) {
+        self.clear_bodies();
+        self.world.drag = None;
+        self.projectiles.clear();
+        self.time = 0.0;
+        self.last_step = StepReport::default();
+        self.revision += 1;
+    }
+
+    fn clear_bodies(&mut self) {
+        self.world.clear();
+        self.info.clear();
+    }
+
+    /// Keeps a body ready that is the `at`th to be thrown.
+    pub fn prepare_throw(&mut self, at: usize, projectile: Projectile) {
+        self.projectiles.insert(at.min(self.projectiles.len()), projectile);
+    }
+
+    /// Throws the body that is the `at`th, where there is one.
+    pub fn throw(&mut self, at: usize) {
+        if let Some(Projectile { def, object }) = self.projectiles.get(at).cloned() {
+            self.add(def, object, 0);
+        }
+    }
+
+    /// Gives a pair of objects, and whatever their bodies break into, a level to meet at. Families are never
+    /// used again, so pairs of earlier scenes do no harm.
+    pub fn set_pair_level(&mut self, objects: [usize; 2], level: u32) {
+        let family = |object: usize| {
+            let there = self.body_of(object).map(|body| body.def.family);
+            there.or(self.projectiles.iter().find(|p| p.object == object).map(|p| p.def.family))
+        };
+        if let (Some(a), Some(b)) = (family(objects[0]), family(objects[1])) {
+            self.world.pair_levels.set(a, b, level);
+        }
+    }
+
+    /// Settings for the world from now on, and for the bodies of each object what they are like to touch.
+    pub fn go_by(&mut self, settings: WorldSettings, touches: &[Touch]) {
+        self.world.settings = settings;
+        for body in &mut self.world.bodies {
+            let object = self.info.get(&body.id).map_or(0, |info| info.object);
+            let Some(touch) = touches.get(object) else { continue };
+            body.def.friction = touch.friction;
+            body.def.restitution = touch.restitution;
+            body.def.physics_level = touch.physics_level.clamp(1, body.def.octree().level().max(1));
+        }
+        self.revision += 1;
+    }
+
+    /// Where levels that follow the distance look from, m.
+    pub fn set_eye(&mut self, eye: Option<DVec3>) {
+        self.world.eye = eye;
+    }
+
+    /// One step of time in which nothing moves.
+    pub fn pass_time(&mut self) {
+        self.time += self.world.settings.dt;
+        self.last_step.time = self.time;
+        self.last_step.awake = 0;
+    }
+
+    /// One step of time.
+    ///
+    /// # Errors
+    /// [`GpuError`]; everything is then as before it.
+    pub fn step(&mut self) -> Result<(), GpuError> {
+        let arena = self.arena.read().unwrap_or_else(PoisonError::into_inner);
+        self.last_step = self.world.step(&self.gpu, &arena)?;
+        drop(arena);
+        self.time += self.world.settings.dt;
+        self.revision += 1;
+        Ok(())
+    }
+
+    /// All contacts of the last step, those between sleepers too.
+    pub fn contacts(&self) -> Vec<Contact> {
+        self.world.contacts()
+    }
+
+    /// What each touching pair shares now, and each body with the floor and the walls.
+    pub fn pair_data(&mut self) -> Vec<Overlap> {
+        let arena = self.arena.read().unwrap_or_else(PoisonError::into_inner);
+        self.world.all_pair_data(Some((&self.gpu, &arena)))
+    }
+
+    /// What stands there now.
+    pub fn standing(&self) -> Standing {
+        let known = |b: &Body| Some((b.clone(), *self.info.get(&b.id)?));
+        Standing {
+            bodies: self.world.bodies.iter().filter_map(known).collect(),
+            projectiles: self.projectiles.clone(),
+            time: self.time,
+        }
+    }
+
+    /// Puts back what stood there, under the old names, so that a pinned impact finds its body again. Nothing
+    /// is held.
+    pub fn put_back(&mut self, standing: &Standing) {
+        self.world.drag = None;
+        self.clear_bodies();
+        for (body, info) in &standing.bodies {
+            let id = self.world.add_as(body.id, BodyDef { state: body.state, ..body.def.clone() });
+            if let Some(new) = self.world.body_mut(id) {
+                new.asleep = body.asleep;
+            }
+            self.info.insert(id, *info);
+        }
+        self.projectiles = standing.projectiles.clone();
+        self.time = standing.time;
+        self.last_step = StepReport::default();
+        self.revision += 1;
+    }
+
+    /// Moves the bodies, in their order, to where they were at `time` (s), asleep or not. Nothing is held.
+    pub fn go_to(&mut self, time: f64, states: &[(BodyState, bool)]) {
+        self.world.drag = None;
+        for (body, (state, asleep)) in self.world.bodies.iter_mut().zip(states) {
+            (body.state, body.asleep) = (*state, *asleep);
+            (body.still_secs, body.slow_secs) = (0.0, 0.0);
+        }
+        self.time = time;
+        self.last_step = StepReport { time, ..StepReport::default() };
+        self.revision += 1;
+    }
+}

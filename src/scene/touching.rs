@@ -1,0 +1,189 @@
+//! Where bodies touch, over the picture: the contacts that hold them apart, or what each pair shares (2016,
+//! sec. 5.1).
+//!
+//! In: the world after a step. Out: an overlay. It is made anew when bodies have moved, and goes on top of
+//! what is shown of the inside.
+
+use std::sync::Arc;
+
+use glam::{DVec3, Vec3};
+
+use super::{Touching, stage::Stage};
+use crate::{
+    bodies::{Contact, Overlap},
+    render::{Line, Overlay, Point},
+};
+
+/// Colours by depth in cells: touching, a quarter, half a cell and more.
+const DEPTHS: [[f64; 3]; 3] = [[96.0, 205.0, 120.0], [240.0, 200.0, 70.0], [230.0, 70.0, 60.0]];
+/// What is near and does not press.
+const APART: [u8; 4] = [150, 170, 190, 150];
+/// Surfaces of the first body and of the other.
+const OWNERS: [[u8; 4]; 2] = [[90, 150, 240, 255], [240, 150, 60, 255]];
+/// Columns along x, y and z of the lattice.
+const AXES: [[u8; 4]; 3] = [[230, 90, 90, 230], [110, 210, 110, 230], [110, 140, 240, 230]];
+/// Share of its opacity with which what is hidden shows: contacts lie between bodies.
+const THROUGH: f32 = 0.7;
+
+/// What is drawn, and of what it was made.
+#[derive(Default)]
+pub(super) struct Touched {
+    made_of: Option<(Touching, u64, u64)>,
+    overlay: Option<Arc<Overlay>>,
+    revision: u64,
+}
+
+impl Touched {
+    /// Changes whenever the overlay has changed.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// With what is shown of the inside; `None` where nothing of contacts is shown.
+    pub fn overlay(&self) -> Option<&Arc<Overlay>> {
+        self.overlay.as_ref()
+    }
+
+    /// Brings what is drawn of contacts up to date, on top of what is shown of the `inside`, which has a
+    /// revision too.
+    pub fn update(&mut self, mode: Touching, stage: &mut Stage, inside: (Option<&Overlay>, u64)) {
+        if mode == Touching::Off {
+            self.made_of = None;
+            self.revision += u64::from(self.overlay.take().is_some());
+            return;
+        }
+        let (inside, inside_revision) = inside;
+        let wanted = (mode, stage.revision(), inside_revision);
+        if self.made_of == Some(wanted) {
+            return;
+        }
+        let mut made = match mode {
+            Touching::Columns => shared(&stage.pair_data()),
+            Touching::Off | Touching::Contacts => pressing(&stage.contacts()),
+        };
+        if let Some(inside) = inside {
+            made.lines.extend_from_slice(&inside.lines);
+            made.points.extend_from_slice(&inside.points);
+            made.triangles.extend_from_slice(&inside.triangles);
+            (made.lift, made.through) = (inside.lift.max(made.lift), inside.through);
+        }
+        self.overlay = Some(Arc::new(made));
+        self.made_of = Some(wanted);
+        self.revision += 1;
+    }
+}
+
+fn nothing() -> Overlay {
+    Overlay { through: THROUGH, ..Overlay::default() }
+}
+
+fn line(from: DVec3, to: DVec3, color: [u8; 4], width: f32) -> Line {
+    Line { start: from.as_vec3(), color, end: to.as_vec3(), width }
+}
+
+fn disc(at: Vec3, color: [u8; 4], cell: f64) -> Point {
+    Point { at, color, radius_pixels: 2.0, radius_m: 0.1 * cell as f32 }
+}
+
+/// Contacts as discs, with their normals.
+fn pressing(contacts: &[Contact]) -> Overlay {
+    let mut overlay = nothing();
+    for contact in contacts {
+        let presses = contact.impulse > 0.0;
+        let color = if presses { depth_color(-contact.separation / contact.cell) } else { APART };
+        overlay.lift = overlay.lift.max(0.25 * contact.cell as f32);
+        overlay.points.push(disc(contact.position.as_vec3(), color, contact.cell));
+        if presses {
+            let tip = contact.position + contact.normal * (1.5 * contact.cell);
+            overlay.lines.push(line(contact.position, tip, color, 1.6));
+        }
+    }
+    overlay
+}
+
+/// Averaged collision points with their normals, and columns from entry to exit.
+fn shared(pairs: &[Overlap]) -> Overlay {
+    let mut overlay = nothing();
+    for pair in pairs {
+        overlay.lift = overlay.lift.max(0.25 * pair.cell as f32);
+        for point in &pair.points {
+            let color = OWNERS[usize::from(point.owner != 0)];
+            overlay.points.push(disc(point.position.as_vec3(), color, pair.cell));
+            overlay.lines.push(line(
+                point.position,
+                point.position + point.normal * (0.8 * pair.cell),
+                color,
+                1.2,
+            ));
+        }
+        for column in &pair.columns {
+            let half = column.direction * (0.5 * column.length);
+            let color = AXES[(column.axis % 3) as usize];
+            overlay.lines.push(line(column.middle - half, column.middle + half, color, 2.4));
+        }
+    }
+    overlay
+}
+
+fn depth_color(cells: f64) -> [u8; 4] {
+    let at = (cells.clamp(0.0, 0.5) * 4.0).min(1.999);
+    let (k, share) = (at as usize, at.fract());
+    let mix = |c: usize| (DEPTHS[k][c] + share * (DEPTHS[k + 1][c] - DEPTHS[k][c])).round() as u8;
+    [mix(0), mix(1), mix(2), 255]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        gpu::Gpu,
+        scene::{Scene, SceneBody, sandbox::testing},
+    };
+
+    #[test]
+    fn depth_goes_from_green_to_red() {
+        assert_eq!(depth_color(-1.0), [96, 205, 120, 255]);
+        assert_eq!(depth_color(0.25), [240, 200, 70, 255]);
+        let deep = depth_color(9.0);
+        assert!(deep[0] >= 229 && deep[1] < 72 && deep == depth_color(0.5));
+    }
+
+    #[test]
+    fn a_box_shows_where_it_stands() {
+        let Some(gpu) = Gpu::for_test() else { return };
+        let mut body = SceneBody { size: Some(0.5), ..SceneBody::standing("builtin:box", 5) };
+        (body.on_floor, body.position) = (false, DVec3::new(0.0, 0.26, 0.0));
+        let mut sandbox = testing::shown(&gpu, Scene { bodies: vec![body], ..Scene::default() });
+        for _ in 0..30 {
+            sandbox.step().unwrap();
+        }
+        sandbox.update_touching();
+        assert!(sandbox.inside_overlay().is_none(), "nobody asked");
+
+        let mut tuning = sandbox.tuning().clone();
+        tuning.view.touching = Touching::Contacts;
+        sandbox.tune("touching", tuning.clone());
+        sandbox.update_touching();
+        let (shown, first) = (Arc::clone(sandbox.inside_overlay().unwrap()), sandbox.looking_revision());
+        assert!(shown.points.len() >= 4 && shown.lines.len() >= 4, "{shown:?}");
+        assert!(shown.points.iter().all(|p| p.at.y.abs() < 0.01 && p.at.x.abs() < 0.3));
+        assert!(shown.lines.iter().all(|l| l.end.y > l.start.y), "normals point up");
+        sandbox.update_touching();
+        assert_eq!(sandbox.looking_revision(), first, "nothing has moved");
+
+        tuning.view.touching = Touching::Columns;
+        sandbox.tune("touching", tuning.clone());
+        sandbox.update_touching();
+        let pairs = sandbox.pair_data();
+        let columns: usize = pairs.iter().map(|p| p.columns.len()).sum();
+        let points: usize = pairs.iter().map(|p| p.points.len()).sum();
+        let shown = sandbox.inside_overlay().unwrap();
+        assert_eq!((shown.points.len(), shown.lines.len()), (points, points + columns));
+        assert!(sandbox.looking_revision() > first);
+
+        tuning.view.explode = 0.3;
+        sandbox.tune("explode", tuning);
+        sandbox.update_touching();
+        assert!(sandbox.inside_overlay().is_none(), "pieces are not where their contacts are");
+    }
+}

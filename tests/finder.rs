@@ -1,0 +1,195 @@
+//! A way to find contacts that the program does not have: every body is the sphere round it. It lives in this
+//! file alone and is added to the table at start-up; scenes name it like the others.
+
+mod spheres {
+    use kintsugi::{
+        bodies::{
+            Body, ContactQuery, Detail, FindContacts, FinderEntry, Manifold, NearPair, Point, StepContext,
+            find, inherit,
+        },
+        gpu::GpuError,
+    };
+    use std::f64::consts::PI;
+
+    pub static ENTRY: FinderEntry = FinderEntry {
+        name: "spheres",
+        label: "Spheres",
+        about: "Every body is the sphere round it.",
+        accepts: |_| true,
+        make: |_| Ok(Box::new(Spheres)),
+    };
+
+    struct Spheres;
+
+    /// How finely two spheres are looked at, m: a share of the smaller radius.
+    fn fine(radius: f64) -> f64 {
+        0.1 * radius
+    }
+
+    impl FindContacts for Spheres {
+        fn reach(&self, bodies: &[Body], _: Detail<'_>) -> Vec<f64> {
+            bodies.iter().map(|body| body.def.radius()).collect()
+        }
+
+        fn begin(&mut self, bodies: &[Body], pairs: &mut [NearPair], _: Detail<'_>) {
+            for pair in pairs {
+                let [a, b] = pair.bodies.map(|k| bodies[k].def.radius());
+                pair.resolution_m = fine(a.min(b));
+            }
+        }
+
+        fn find(
+            &mut self,
+            _: &mut StepContext<'_>,
+            query: &ContactQuery<'_>,
+        ) -> Result<Vec<Manifold>, GpuError> {
+            let mut out = Vec::new();
+            for pair in query.pairs {
+                let [a, b] = pair.bodies.map(|k| &query.bodies[k]);
+                let (r, s) = (a.def.radius(), b.def.radius());
+                let apart = a.state.position - b.state.position;
+                let (normal, gap) = (apart.normalize_or(glam::DVec3::Y), apart.length() - r - s);
+                let area = PI * r.min(s).powi(2);
+                let at = b.state.position + normal * (s + 0.5 * gap);
+                let near = gap < pair.way + fine(r.min(s));
+                let point = || Point::new(0, [Some(a), Some(b)], at, normal, gap, area);
+                out.push(manifold(query, a, Some(b), near.then(point).into_iter().collect()));
+            }
+            for body in query.at_planes.iter().map(|&k| &query.bodies[k]) {
+                let (r, centre) = (body.def.radius(), body.state.position);
+                let near = query.planes.iter().enumerate().filter_map(|(k, plane)| {
+                    let gap = plane.distance(centre) - r;
+                    let way = body.state.linear_velocity.length() * query.dt;
+                    let at = centre - plane.normal * (r + gap);
+                    let point =
+                        || Point::new(k as u64, [Some(body), None], at, plane.normal, gap, PI * r * r);
+                    (gap < way + fine(r)).then(point)
+                });
+                out.push(manifold(query, body, None, near.collect()));
+            }
+            Ok(out)
+        }
+    }
+
+    fn manifold(query: &ContactQuery<'_>, a: &Body, b: Option<&Body>, mut points: Vec<Point>) -> Manifold {
+        let radius = b.map_or(f64::MAX, |b| b.def.radius()).min(a.def.radius());
+        let (first, second, resolution_m) = (a.id, b.map(|b| b.id), fine(radius));
+        let old = find(query.old, first, second).map(|k| &query.old[k]);
+        if let Some(old) = old {
+            inherit(&mut points, &old.points, resolution_m);
+        }
+        let rolling_impulse = old.map_or(glam::DVec3::ZERO, |m| m.rolling_impulse);
+        Manifold { first, second, points, rolling_impulse, resolution_m }
+    }
+}
+
+use glam::DVec3;
+use kintsugi::{
+    bodies::{
+        BodyDef, BodyState, ContactMethod, Family, Response, World, WorldSettings, finders, register_finder,
+    },
+    scene::{Scene, parse_scene},
+    shape::{Convex, Look, Shape},
+};
+use std::sync::Arc;
+
+fn spheres() -> ContactMethod {
+    register_finder(&spheres::ENTRY).unwrap();
+    ContactMethod::named("spheres").unwrap()
+}
+
+/// A cube of 0.2 m whose centre is at `at`.
+fn cube(at: DVec3) -> BodyDef {
+    let corners = (0..8u32).map(|c| DVec3::from([c & 1, c >> 1 & 1, c >> 2].map(|v| 0.2 * f64::from(v))));
+    let faces: [[u32; 4]; 6] =
+        [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
+    let faces = faces.map(Vec::from).into();
+    BodyDef {
+        shape: Arc::new(Shape::convex(
+            Convex::new(corners.collect(), faces).unwrap(),
+            1000.0,
+            Look::default(),
+        )),
+        meters_per_unit: 1.0,
+        family: Family::unique(),
+        friction: 0.6,
+        restitution: 0.0,
+        fixed: false,
+        physics_level: 4,
+        state: BodyState::at(at),
+    }
+}
+
+/// Two cubes over the floor, one beside the other and on its way to it.
+fn world(contacts: ContactMethod) -> World {
+    let mut world = World::on_cpu(WorldSettings { contacts, ..WorldSettings::default() });
+    world.add(cube(DVec3::Y * 0.5));
+    let mut other = cube(DVec3::new(1.0, 0.4, 0.02));
+    other.state.linear_velocity.x = -3.0;
+    world.add(other);
+    world
+}
+
+fn step(world: &mut World, steps: u32) -> Vec<BodyState> {
+    (0..steps).for_each(|_| _ = world.step_on_cpu());
+    world.bodies.iter().map(|body| body.state).collect()
+}
+
+#[test]
+fn bodies_of_a_kind_that_no_finder_knows_pass_through_all_and_as_spheres_they_touch() {
+    let radius = 0.1 * 3.0f64.sqrt();
+    let mut w = world(ContactMethod::default());
+    assert!(step(&mut w, 100)[0].position.y < -3.0, "nobody finds contacts of convex polyhedra with planes");
+
+    let mut w = world(spheres());
+    let mut nearest = f64::MAX;
+    for _ in 0..200 {
+        let states = step(&mut w, 1);
+        nearest = nearest.min(states[0].position.distance(states[1].position));
+    }
+    let states = step(&mut w, 1);
+    println!("nearest {nearest:.4}, two radii are {:.4}", 2.0 * radius);
+    assert!((nearest / (2.0 * radius) - 1.0).abs() < 0.02, "{nearest}");
+    for state in &states {
+        assert!((state.position.y / radius - 1.0).abs() < 0.02, "{}", state.position.y);
+    }
+    assert!(states[0].position.x < -0.05, "it was pushed");
+    assert!(w.bodies.iter().all(|body| body.asleep), "and both come to rest");
+}
+
+#[test]
+fn a_snapshot_restores_what_they_did_and_another_finder_begins_anew() {
+    let mut w = world(spheres());
+    step(&mut w, 30);
+    let then = w.snapshot();
+    let first = step(&mut w, 60);
+    w.restore(&then);
+    assert_eq!(step(&mut w, 60), first);
+    assert!(!w.contacts().is_empty());
+    step(&mut w, 200);
+    w.settings.contacts = ContactMethod::default();
+    w.step_on_cpu();
+    assert!(w.contacts().is_empty(), "what the spheres found holds nobody any more");
+    assert!(w.bodies.iter().all(|body| !body.asleep));
+}
+
+#[test]
+fn scenes_name_finders_and_responses() {
+    let contacts = spheres();
+    let names: Vec<_> = finders().iter().map(|entry| entry.name).collect();
+    assert_eq!(names, ["octree", "spheres"]);
+    let scene = parse_scene("contacts = \"spheres\"\nresponse = \"penalty\"\n", "s.toml").unwrap();
+    assert_eq!((scene.contacts, scene.response), (contacts, Response::PENALTY));
+    let written = toml::to_string(&scene).unwrap();
+    assert!(written.contains("contacts = \"spheres\""), "{written}");
+    assert!(!toml::to_string(&Scene::default()).unwrap().contains("contacts"), "the default is not written");
+    for (line, known) in
+        [("contacts = \"cubes\"", "`octree`, `spheres`"), ("response = \"cubes\"", "`soft`, `penalty`")]
+    {
+        let message = parse_scene(&format!("dt = 0.01\n{line}\n"), "s.toml").unwrap_err().message;
+        assert!(
+            message.contains("line 2") && message.contains("`cubes`") && message.contains(known),
+            "{message}"
+        );
+    }
+}
