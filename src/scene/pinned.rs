@@ -11,6 +11,7 @@ use super::{
     Aim, Cells, KeptCells, Pinned, Scene,
     breaking::seeds_in_local,
     document::Document,
+    preview::has_cells,
     stage::{Stage, Standing},
 };
 use crate::{
@@ -38,6 +39,10 @@ pub(super) fn cells(
     painted: Option<&KeptCells>,
     (def, intact): (&BodyDef, bool),
 ) -> Result<Cells, FractureError> {
+    if !has_cells(params) {
+        let text = format!("the method {} has no cells to choose or to look into", params.method.name);
+        return Err(FractureError::Params(text));
+    }
     let impact = Impact { point: aim.point_in_grid, direction: aim.direction_in_grid };
     let points = if intact { seeds_in_local(params, def)? } else { None };
     let strike = Strike { painted, points: points.as_deref(), ..Strike::new(impact, params) };

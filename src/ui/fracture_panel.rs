@@ -1,7 +1,7 @@
 //! How the next blow breaks.
 
 use super::{
-    UiInput, UiOutput, crack_panel, tune,
+    UiInput, UiOutput, crack_panel, method_panel, tune,
     widgets::{SliderLook, figure, label, slider},
 };
 use crate::{
@@ -19,6 +19,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     // First, since it shows what all the others do.
     preview(ui, input, &mut new, out);
     let params = &mut new.fracture;
+    method_panel::show(ui, params, out);
     seeds_file(ui, params);
     how_many(ui, params, out);
     pattern(ui, params, out);

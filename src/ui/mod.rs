@@ -11,6 +11,7 @@ mod fracture_panel;
 mod impact;
 mod inside_panel;
 mod kept_panel;
+mod method_panel;
 mod notices;
 mod object_panel;
 mod palette;

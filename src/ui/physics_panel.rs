@@ -2,7 +2,7 @@
 
 use super::{
     UiInput, UiOutput, tune,
-    widgets::{SliderLook, figure, label, slider},
+    widgets::{SliderLook, choice, figure, slider},
 };
 use crate::{
     bodies::Response,
@@ -100,25 +100,4 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
         figure(ui, "Deepest", format!("{:.2} mm", step.deepest * 1000.0));
         figure(ui, "Energy", format!("{:.2} J moving", step.kinetic));
     }
-}
-
-/// A row with a list to choose from: name for tests, name, tip; then value, name and tip of each entry.
-fn choice<T: PartialEq + Copy>(
-    ui: &mut egui::Ui,
-    out: &mut UiOutput,
-    (id, name, tip): (&'static str, &str, &str),
-    value: &mut T,
-    entries: &[(T, &str, &str)],
-) {
-    ui.horizontal(|ui| {
-        label(ui, name, tip);
-        let chosen = entries.iter().find(|(v, ..)| v == value).map_or("", |(_, name, _)| name);
-        let combo = egui::ComboBox::from_id_salt(id).selected_text(chosen).width(150.0);
-        let response = combo.show_ui(ui, |ui| {
-            for (entry, name, tip) in entries {
-                ui.selectable_value(value, *entry, *name).on_hover_text(*tip);
-            }
-        });
-        out.name(id, &response.response);
-    });
 }

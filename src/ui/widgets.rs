@@ -114,6 +114,27 @@ pub fn grouped(n: u64) -> String {
     out
 }
 
+/// A row with a list to choose from: name for tests, name, tip; then value, name and tip of each entry.
+pub fn choice<T: PartialEq + Copy>(
+    ui: &mut egui::Ui,
+    out: &mut super::UiOutput,
+    (id, name, tip): (&'static str, &str, &str),
+    value: &mut T,
+    entries: &[(T, &str, &str)],
+) {
+    ui.horizontal(|ui| {
+        label(ui, name, tip);
+        let chosen = entries.iter().find(|(v, ..)| v == value).map_or("", |(_, name, _)| name);
+        let combo = egui::ComboBox::from_id_salt(id).selected_text(chosen).width(150.0);
+        let response = combo.show_ui(ui, |ui| {
+            for (entry, name, tip) in entries {
+                ui.selectable_value(value, *entry, *name).on_hover_text(*tip);
+            }
+        });
+        out.name(id, &response.response);
+    });
+}
+
 #[cfg(test)]
 mod tests {
     #[test]

@@ -6,6 +6,7 @@
 //! otherwise queue behind pictures. Only the coarse copy itself is made by a worker, since a fine object
 //! takes a while, and so is the preview at the body's own level.
 
+mod by_method;
 mod coarse;
 mod full;
 mod level;
@@ -35,6 +36,7 @@ use crate::{
     gpu::GpuError,
 };
 
+pub(super) use by_method::has_cells;
 pub use level::LevelControl;
 pub(super) use painting::Stroke;
 pub(super) use shown::Scenery;
@@ -196,6 +198,11 @@ impl Preview {
         };
         let octree = target.body.def.octree();
         let object_level = octree.level();
+        if !has_cells(&target.params) {
+            let (params, mode) = (target.params.clone(), request.mode);
+            let wanted = Wanted { aim, params, kept: None, mode, level: object_level };
+            return self.update_by_method(tools, &target, wanted);
+        }
         // Not compiled yet: the next frame asks again.
         let Some(fracturer) = tools.passes.ready() else {
             return Ok(self.drop_shown(is_there));
@@ -298,11 +305,16 @@ impl Preview {
         if self.control.level(level) == wanted.level {
             self.control.measured(level, ms);
         }
+        self.count(wanted.level, start);
+        Ok(Some(shown))
+    }
+
+    /// Counts a preview at `level` that was begun at `start`.
+    fn count(&mut self, level: u32, start: Instant) {
         self.report.recomputed += 1;
         self.stamps.retain(|t| t.elapsed() < SECOND);
         self.stamps.push_back(Instant::now());
-        (self.report.level, self.report.ms) = (wanted.level, ms);
-        Ok(Some(shown))
+        (self.report.level, self.report.ms) = (level, start.elapsed().as_secs_f64() * 1e3);
     }
 
     /// Breaks the coarse octree as a click would break the body: its pieces, or the seams that they have.
@@ -336,7 +348,7 @@ impl Preview {
 
     fn replace(&mut self, shown: Option<Shown>) {
         let old = std::mem::replace(&mut self.shown, shown);
-        self.dropped |= matches!(old, Some(Shown::Pieces(_)));
+        self.dropped |= matches!(old, Some(Shown::Pieces(_) | Shown::Parts(_)));
     }
 
     /// Shows nothing any more; `true` when something was shown. The coarse copy stays while the body that is

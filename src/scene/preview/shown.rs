@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use glam::{Mat4, Vec3};
 
-use super::Preview;
+use super::{Preview, by_method::ShownParts};
 use crate::{
     bodies::{Body, BodyId},
     fracture::{Fracture, Seams, middle_of},
@@ -32,6 +32,8 @@ pub(super) enum Shown {
         kept: Option<u32>,
     },
     Pieces(ShownPieces),
+    /// Of a method that knows no cells.
+    Parts(ShownParts),
 }
 
 /// Pieces in the place of a body that is still whole.
@@ -121,6 +123,7 @@ impl Preview {
                 let marks = self.marks(*kept, is_pinned);
                 Some(BodySeams { body: stage.index(*body)?, seams, first: *first, marks })
             }
+            Shown::Parts(_) => None,
             Shown::Pieces(pieces) => {
                 let marks = self.marks(pieces.kept, is_pinned);
                 Some(BodySeams { body: usize::MAX, seams: &pieces.seeds, first: 0, marks })
@@ -137,16 +140,25 @@ impl Preview {
         is_pinned: bool,
     ) -> Vec<RenderBody> {
         let mut drawn = scenery.stage.render_bodies(scenery.look, selected);
-        let Some(Shown::Pieces(shown)) = &self.shown else {
-            return drawn;
+        let (stage, explode) = (scenery.stage, scenery.look.explode);
+        let shown = match &self.shown {
+            Some(Shown::Pieces(shown)) => shown,
+            Some(Shown::Parts(shown)) => {
+                if let (Some(at), Some(body)) = (stage.index(shown.body), stage.body(shown.body)) {
+                    let whole = drawn.remove(at);
+                    drawn.extend(shown.drawn(body, &whole, explode, stage.next_color()));
+                }
+                return drawn;
+            }
+            Some(Shown::Seams { .. }) | None => return drawn,
         };
-        let (Some(at), Some(body)) = (scenery.stage.index(shown.body), scenery.stage.body(shown.body)) else {
+        let (Some(at), Some(body)) = (stage.index(shown.body), stage.body(shown.body)) else {
             return drawn;
         };
         let whole = drawn.remove(at);
         let marks = self.marks(shown.kept, is_pinned);
-        let places = shown.places(body, whole.world_from_local, scenery.look.explode);
-        let first_color = scenery.stage.next_color();
+        let places = shown.places(body, whole.world_from_local, explode);
+        let first_color = stage.next_color();
         drawn.extend(shown.pieces.iter().zip(places).enumerate().map(|(i, (piece, place))| RenderBody {
             shape: Arc::clone(&piece.shape),
             world_from_local: place,

@@ -187,3 +187,60 @@ fn a_break_and_a_new_scene_end_the_preview_and_undo_brings_it_back() {
     sandbox.update_preview().unwrap();
     assert_eq!((sandbox.preview().showing, sandbox.aimed(&again)), (None, None));
 }
+
+/// A method without cells and seams: all of the body, twice.
+struct Twice;
+
+impl crate::fracture::Breaker for Twice {
+    fn accepts(&self, _: &crate::shape::Geometry) -> bool {
+        true
+    }
+
+    fn fracture(
+        &self,
+        _: &crate::fracture::BreakContext<'_>,
+        source: &crate::shape::Shape,
+        strike: &crate::fracture::Strike<'_>,
+    ) -> Result<crate::fracture::Break, FractureError> {
+        let shape = Arc::new(source.clone());
+        let part = |cell| crate::fracture::Part { shape: Arc::clone(&shape), cell, size: 1 };
+        Ok(crate::fracture::Break::of_parts(vec![part(0), part(1)], strike.params))
+    }
+}
+
+#[test]
+fn a_method_without_cells_shows_its_parts() {
+    let Some(gpu) = Gpu::for_test() else { return };
+    crate::fracture::register(&crate::fracture::MethodEntry {
+        name: "twice",
+        label: "Twice",
+        help: "Makes two of one.",
+        source: "a test",
+        options: &[],
+        breaker: &Twice,
+    });
+    let mut sandbox = opened(&gpu, 5);
+    let aim = aim(&sandbox);
+    let mut tuning = sandbox.tuning().clone();
+    tuning.fracture.method = crate::fracture::Method::named("twice").unwrap();
+    tuning.view.explode = 0.5;
+    sandbox.tune("method", tuning);
+    sandbox.pin(aim);
+    sandbox.set_aim(Some(aim));
+    assert!(sandbox.update_preview().unwrap());
+    assert!(!sandbox.update_preview().unwrap(), "nothing has moved");
+    let report = sandbox.preview();
+    assert_eq!((report.showing, report.level, report.recomputed), (Some(PreviewMode::Seams), 5, 1));
+    assert_eq!((report.kept, sandbox.body_seams().is_none()), (None, true), "there are no cells");
+    let shown = sandbox.shown_bodies(None);
+    assert_eq!(shown.len(), 2);
+    let whole = sandbox.render_bodies(None).remove(0);
+    assert_eq!(shown[0].bounds(), whole.bounds());
+    assert!(sandbox.break_pin());
+    until(&mut sandbox, Arrived::Broke);
+    sandbox.set_aim(None);
+    sandbox.update_preview().unwrap();
+    assert_eq!((sandbox.shown_bodies(None).len(), sandbox.preview().showing), (2, None));
+    assert_eq!(sandbox.undo().as_deref(), Some("break"));
+    assert_eq!(sandbox.bodies().len(), 1);
+}

@@ -11,7 +11,7 @@ use crate::{
     bodies::{BodyDef, BodyId},
     fracture::{Break, FractureParams},
     scene::{
-        Blow, BreakJob, BreakRecord, BreakSummary, Event, KeptCells, KeptSummary,
+        Blow, BreakJob, BreakRecord, BreakSummary, Event, KeptCells, KeptSummary, Origin,
         breaking::{Cause, Waiting, part_states},
     },
     svo::Arena,
@@ -104,11 +104,17 @@ impl Sandbox {
         }
         let kept = broken.kept.as_ref();
         let states = part_states(&body, &job.blow, reach, &broken.parts, kept.and_then(|kept| kept.part));
-        let shapes = broken.parts.iter().map(|part| Arc::clone(&part.shape));
-        let parts = shapes.zip(states);
-        let parts = parts.map(|(shape, (state, fixed))| BodyDef { shape, state, fixed, ..body.def.clone() });
+        let parts = broken.parts.iter().zip(states).map(|(part, (state, fixed))| BodyDef {
+            shape: Arc::clone(&part.shape),
+            state,
+            fixed,
+            ..body.def.clone()
+        });
+        let names = self.stage.break_up(body.id, parts.collect());
         let record = self.breaks.push(BreakRecord::new(&body, &info, job, &broken, self.stage.time()));
-        self.stage.break_up(body.id, parts, (info.object, info.generation + 1), record);
+        for (part, id) in names.into_iter().enumerate() {
+            self.stage.set_origin(id, Origin { record, part });
+        }
         if job.cause == Cause::User {
             self.document.happened(Event::Impact {
                 time: self.stage.time(),
@@ -118,7 +124,6 @@ impl Sandbox {
                 fracture: Some(broken.params.clone()),
             });
         }
-        self.stage.wake_all();
         self.record_change(job.cause != Cause::User);
         let whole = job.source_volume.max(f64::MIN_POSITIVE);
         let dropped = broken.lost.dropped.iter().map(|part| part.shape.mass().volume_m3).sum::<f64>();

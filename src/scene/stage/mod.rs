@@ -206,33 +206,32 @@ impl Stage {
     /// Adds a body of an object, after so many blows.
     pub fn add(&mut self, def: BodyDef, object: usize, generation: u32) -> BodyId {
         let id = self.world.add(def);
-        self.inform(id, object, generation);
+        self.info.insert(id, BodyInfo { object, generation, color_id: self.next_color, origin: None });
+        self.next_color = self.next_color.wrapping_add(1);
         self.revision += 1;
         id
     }
 
-    /// Notes what a new body is.
-    fn inform(&mut self, id: BodyId, object: usize, generation: u32) {
-        self.info.insert(id, BodyInfo { object, generation, color_id: self.next_color, origin: None });
-        self.next_color = self.next_color.wrapping_add(1);
-    }
-
-    /// Puts parts in the place of a body that broke, as break `record` of the log tells.
-    pub fn break_up(
-        &mut self,
-        id: BodyId,
-        parts: impl IntoIterator<Item = BodyDef>,
-        (object, generation): (usize, u32),
-        record: usize,
-    ) {
-        for (part, new) in self.world.break_up(id, parts).into_iter().enumerate() {
-            self.inform(new, object, generation);
-            if let Some(info) = self.info.get_mut(&new) {
-                info.origin = Some(Origin { record, part });
-            }
+    /// Puts parts in the place of a body that breaks; everything wakes. The parts' names, in order.
+    pub fn break_up(&mut self, id: BodyId, parts: Vec<BodyDef>) -> Vec<BodyId> {
+        let whole = BodyInfo { origin: None, ..self.info_or_whole(id) };
+        let names: Vec<BodyId> = self.world.break_up(id, parts).into_iter().collect();
+        for &part in &names {
+            let color_id = self.next_color;
+            self.info.insert(part, BodyInfo { generation: whole.generation + 1, color_id, ..whole });
+            self.next_color = self.next_color.wrapping_add(1);
         }
         self.info.remove(&id);
+        self.world.wake_all();
         self.revision += 1;
+        names
+    }
+
+    /// Notes which break a body came of.
+    pub fn set_origin(&mut self, id: BodyId, origin: Origin) {
+        if let Some(info) = self.info.get_mut(&id) {
+            info.origin = Some(origin);
+        }
     }
 
     /// Wakes every body.

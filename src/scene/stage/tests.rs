@@ -30,8 +30,9 @@ fn what_stood_there_comes_back_under_its_names() {
     stage.lull(ids[1]);
     let then = stage.standing();
     let (color, revision) = (stage.info(ids[0]).unwrap().color_id, stage.revision());
-    stage.remove(ids[0]);
-    let piece = stage.add(cube(DVec3::X), 0, 1);
+    stage.break_up(ids[0], vec![cube(DVec3::X), cube(DVec3::NEG_X)]);
+    let piece = stage.bodies()[1].id;
+    assert_eq!((stage.bodies().len(), stage.body(ids[0]).is_none(), stage.awake()), (3, true, 3));
     assert!(stage.info(piece).is_some_and(|info| !info.is_intact() && info.color_id != color));
     assert!(stage.info_or_whole(ids[0]).is_intact(), "of what is gone nothing else is known");
     stage.put_back(&then);

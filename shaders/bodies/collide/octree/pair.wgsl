@@ -1,5 +1,5 @@
 // Pairs, surfels and cells for the narrow phase. The same words as in src/bodies/collide/octree/pair.rs and
-// src/bodies/surfels.rs.
+// surfels.rs.
 //#include shared/octree
 
 struct Directed {

@@ -1,0 +1,122 @@
+//! The preview of methods that know no Voronoi cells: nothing is coarsened or painted, the method is asked for its
+//! seams, and where it has none, for its parts.
+//!
+//! In: the body that is aimed at, the blow. Out: seams on it, or parts in its place. It is computed on the caller's
+//! thread, on the body's own shape, whenever the aim or a parameter has moved.
+
+use std::{sync::Arc, time::Instant};
+
+use glam::{Mat4, Vec3};
+
+use super::{Preview, PreviewMode, Shown, Target, Wanted};
+use crate::{
+    bodies::{Body, BodyId},
+    fracture::{BreakContext, FractureParams, Impact, PreviewTarget, Strike, voronoi},
+    gpu::Buffer,
+    render::RenderBody,
+    scene::{
+        SandboxError,
+        breaking::{part_state, world_from_local_matrix},
+        jobs::Workshop,
+    },
+    shape::Shape,
+};
+
+/// Whether a blow breaks by Voronoi cells, which can be shown coarser, painted and looked into.
+pub(in crate::scene) fn has_cells(params: &FractureParams) -> bool {
+    params.method.name == voronoi::METHOD.name
+}
+
+/// Parts in the place of a body that is still whole.
+pub(super) struct ShownParts {
+    pub body: BodyId,
+    shapes: Vec<Arc<Shape>>,
+}
+
+impl ShownParts {
+    /// The parts of `body`, which is drawn as `whole`: apart by the explode slider.
+    pub fn drawn(&self, body: &Body, whole: &RenderBody, explode: f64, first_color: u32) -> Vec<RenderBody> {
+        let shift = whole.world_from_local * world_from_local_matrix(&body.state, &body.def.shape).inverse();
+        let place = |shape: &Arc<Shape>| {
+            let state = part_state(&body.state, &body.def.shape, shape);
+            shift * world_from_local_matrix(&state, shape)
+        };
+        let placed: Vec<(&Arc<Shape>, Mat4)> =
+            self.shapes.iter().map(|shape| (shape, place(shape))).collect();
+        let centre = |(shape, place): &(&Arc<Shape>, Mat4)| place.transform_point3(shape.centre().as_vec3());
+        let lowest = placed.iter().map(|part| centre(part).y).fold(f32::INFINITY, f32::min);
+        let middle = shift.transform_point3(body.state.position.as_vec3());
+        let foot = Vec3::new(middle.x, lowest, middle.z);
+        let drawn = |(i, part): (usize, &(&Arc<Shape>, Mat4))| RenderBody {
+            shape: Arc::clone(part.0),
+            world_from_local: Mat4::from_translation((centre(part) - foot) * explode as f32) * part.1,
+            id: first_color.wrapping_add(i as u32),
+            selected: false,
+            mark: None,
+            interior: whole.interior,
+        };
+        placed.iter().enumerate().map(drawn).collect()
+    }
+}
+
+impl Preview {
+    /// As [`Preview::update`], by the method alone.
+    pub(super) fn update_by_method(
+        &mut self,
+        tools: Workshop<'_>,
+        target: &Target<'_>,
+        wanted: Wanted,
+    ) -> Result<bool, SandboxError> {
+        self.coarse.give_up();
+        if self.done.as_ref().is_some_and(|done| done.covers(&wanted)) {
+            return Ok(false);
+        }
+        let start = Instant::now();
+        match shown_by_method(tools, target, &wanted) {
+            Ok(None) => Ok(false),
+            Ok(Some(shown)) => {
+                self.replace(Some(shown));
+                self.count(wanted.level, start);
+                self.report.showing = Some(wanted.mode);
+                self.report.revision += 1;
+                self.done = Some(wanted);
+                Ok(true)
+            }
+            Err(error) => {
+                self.drop_shown(true);
+                self.done = Some(wanted);
+                Err(error)
+            }
+        }
+    }
+}
+
+/// `None` where the octrees are being read elsewhere just now.
+fn shown_by_method(
+    tools: Workshop<'_>,
+    target: &Target<'_>,
+    wanted: &Wanted,
+) -> Result<Option<Shown>, SandboxError> {
+    let Ok(mut arena) = tools.arena.try_write() else { return Ok(None) };
+    let (body, shape) = (target.body.id, &target.body.def.shape);
+    let impact = Impact { point: wanted.aim.point_in_grid, direction: wanted.aim.direction_in_grid };
+    let strike = Strike { preview: true, ..Strike::new(impact, &wanted.params) };
+    let breaker = wanted.params.method.breaker;
+    let context = BreakContext { gpu: tools.gpu, arena: &arena, passes: tools.passes };
+    if wanted.mode == PreviewMode::Seams
+        && let Some(octree) = shape.as_octree()
+    {
+        let keys = &octree.forest.leaves.keys[octree.leaves()];
+        let voxels = Buffer::from_slice(tools.gpu, "preview voxels", keys)?;
+        let seams = breaker.seams(&context, &PreviewTarget { octree, voxels: &voxels }, &strike)?;
+        if let (Some(seams), Some(first)) = (seams, octree.forest.tree_start.get(octree.tree as usize)) {
+            return Ok(Some(Shown::Seams { body, seams, first: *first, kept: None }));
+        }
+    }
+    let broken = breaker.fracture(&context, shape, &strike)?;
+    for octree in broken.parts.iter().filter_map(|part| part.shape.as_octree()) {
+        arena.insert(tools.gpu, &octree.forest)?;
+    }
+    let shapes = broken.parts.into_iter().map(|part| part.shape).collect();
+    Ok(Some(Shown::Parts(ShownParts { body, shapes })))
+}

@@ -1,0 +1,43 @@
+//! Which method breaks, and the parameters that are its own: made from the table of methods.
+
+use super::{
+    UiOutput,
+    widgets::{SliderLook, choice, slider},
+};
+use crate::fracture::{FractureParams, methods};
+
+/// Nothing where there is no choice and no parameter.
+pub(super) fn show(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
+    let all = methods();
+    if all.len() > 1 {
+        let entries: Vec<_> = all.iter().map(|method| (*method, method.label, method.help)).collect();
+        choice(ui, out, ("method", "Method", "How bodies are broken"), &mut params.method, &entries);
+    }
+    for option in params.method.options {
+        let mut value = params.option(option.name);
+        let (least, most) = option.range;
+        let look = SliderLook::unit("", 3);
+        let response = slider(ui, option.name, option.help, &mut value, least..=most, &look);
+        if response.changed() {
+            params.options.insert(option.name.to_owned(), value);
+        }
+    }
+    // Those of another method would be refused.
+    let known = params.method.options;
+    params.options.retain(|name, _| known.iter().any(|option| option.name == name));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_method_gets_no_parameters_of_another() {
+        let mut params = FractureParams::default();
+        params.options.insert("of-another-method".into(), 1.0);
+        let context = egui::Context::default();
+        let mut out = UiOutput::default();
+        let _ = context.run_ui(egui::RawInput::default(), |ui| show(ui, &mut params, &mut out));
+        assert!(params.options.is_empty());
+    }
+}
