@@ -129,12 +129,12 @@ impl SearchPasses {
         let mut rec = Recorder::new(gpu, "collide");
         rec.stage("octree pairs");
         let candidates_capacity = candidates.len() as u32;
-        for level in 0..depth {
+        for (level, wanted) in room.iter().enumerate().take(depth) {
             let nodes_capacity = self.nodes[0].len() as u32;
             let params = DescendParams { level: level as u32, nodes_capacity, candidates_capacity, pad: 0 };
             let (here, below) = (&self.nodes[level % 2], &self.nodes[1 - level % 2]);
             let given = bind![pairs, nodes, here, below, candidates, counters];
-            rec.run(&self.descend, 8 * room[level] as usize, &params, given)?;
+            rec.run(&self.descend, 8 * *wanted as usize, &params, given)?;
         }
         rec.stage("collision points");
         let hits_capacity = ((hits.len() - HEADER) / HIT_WORDS) as u32;

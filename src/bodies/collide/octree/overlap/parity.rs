@@ -131,7 +131,7 @@ fn apart(want: &[Overlap], got: &[Overlap]) -> f64 {
 pub(crate) fn run_every_kernel() {
     let Some(mut stage) = Stage::new() else { return };
     let mut w = crowd(0.3);
-    stage.insert(&mut w);
+    stage.insert(&w);
     let pairs = all_pairs(&w);
     let mut passes = OverlapPasses::new(&stage.gpu).expect("kernels");
     stage.find(&mut passes, &mut w, &pairs);
