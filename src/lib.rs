@@ -1,10 +1,10 @@
 //! Kintsugi breaks voxel objects live. Modules in the order in which data flows:
 //!
-//! a file or a built-in shape becomes a [`mesh`]; [`voxelize`] turns it into leaf voxels with colour, normal and coverage;
-//! [`svo`] arranges them as sparse voxel octrees; [`import`] is that whole way in; [`fracture`] breaks an octree into pieces,
-//! which are octrees again;
-//! [`bodies`] moves them; [`render`] ray-casts them; [`scene`] is the document that all of this can be rebuilt from; [`ui`] and
-//! [`app`] are the window; [`export`] writes results; [`cli`] is the commands. [`gpu`] knows wgpu and nothing of voxels.
+//! a file or a built-in shape becomes a [`mesh`]; [`voxelize`] turns it into leaf voxels with colour, normal
+//! and coverage; [`svo`] arranges them as sparse voxel octrees; [`import`] is that whole way in; [`fracture`]
+//! breaks an octree into pieces, which are octrees again; [`bodies`] moves them; [`render`] ray-casts them;
+//! [`scene`] is the document that all of this can be rebuilt from; [`ui`] and [`app`] are the window;
+//! [`export`] writes results; [`cli`] is the commands. [`gpu`] knows wgpu and nothing of voxels.
 
 #![cfg_attr(
     test,

@@ -26,8 +26,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Mesa's Vulkan layers look for a Wayland display and complain on stderr where there is no runtime folder, as in a container.
-/// An error here is one line, so they are given a folder in which they find nothing.
+/// Mesa's Vulkan layers look for a Wayland display and complain on stderr where there is no runtime folder,
+/// as in a container. An error here is one line, so they are given a folder in which they find nothing.
 fn quiet_drivers() {
     const RUNTIME_FOLDER: &str = "XDG_RUNTIME_DIR";
     if cfg!(target_os = "linux") && std::env::var_os(RUNTIME_FOLDER).is_none() {

@@ -1,5 +1,5 @@
-//! Licences: every crate that a build for this platform takes in has one that `licences.toml` allows. Cargo itself lists the crates,
-//! from what is downloaded already.
+//! Licences: every crate that a build for this platform takes in has one that `licences.toml` allows. Cargo
+//! itself lists the crates, from what is downloaded already.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,7 +1,7 @@
 //! The window from outside: the real program on a display of its own, a mouse, keys and a window manager.
 //!
-//! Needs Xvfb, openbox, xdotool and ImageMagick's `import`; without them the test fails and says what to install, unless
-//! KINTSUGI_ALLOW_SKIP=1, when it says that it was skipped.
+//! Needs Xvfb, openbox, xdotool and ImageMagick's `import`; without them the test fails and says what to
+//! install, unless KINTSUGI_ALLOW_SKIP=1, when it says that it was skipped.
 
 #[path = "support/skip.rs"]
 mod skip;
@@ -275,8 +275,8 @@ fn yellower(before: &[u8], after: &[u8]) -> usize {
     pairs.filter(|(before, after)| yellow(after) > yellow(before) + 20).count()
 }
 
-/// Hovering shows seams, Ctrl+click pins an impact whose handles and sliders compute the preview anew, Enter breaks it for good,
-/// and the whole and its pieces are never there together.
+/// Hovering shows seams, Ctrl+click pins an impact whose handles and sliders compute the preview anew, Enter
+/// breaks it for good, and the whole and its pieces are never there together.
 fn previews_tunes_and_breaks(display: &Display) {
     let mut program = display.start("preview", &["builtin:vase", "--level", "6"]);
     let state = program.until("a drawn object", |s| s["refined"].as_u64() > Some(2));
@@ -352,8 +352,8 @@ fn previews_tunes_and_breaks(display: &Display) {
     program.close();
 }
 
-/// The Keep tool: clicks choose the cells that stay, undo takes a click back, the panel's button breaks off the rest in one piece, and undo
-/// brings the impact back with its cells.
+/// The Keep tool: clicks choose the cells that stay, undo takes a click back, the panel's button breaks off
+/// the rest in one piece, and undo brings the impact back with its cells.
 fn keeps_a_cell_and_breaks(display: &Display) {
     let mut program = display.start("keep", &["builtin:vase", "--level", "6"]);
     let state = program.until("a drawn object", |s| s["refined"].as_u64() > Some(2));

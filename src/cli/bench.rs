@@ -1,8 +1,9 @@
 //! `kintsugi bench`: every stage measured several times; medians, counts, and the columns of Table 1 of Domaradzki & Martyn
 //! 2016 beside them.
 //!
-//! In: a mesh. Out: a table on stdout, and JSON where asked for. Times on the GPU come from its timestamps, others from the
-//! wall clock; a stage's first run, which also warms the driver up, is left out of the medians.
+//! In: a mesh. Out: a table on stdout, and JSON where asked for. Times on the GPU come from its timestamps,
+//! others from the wall clock; a stage's first run, which also warms the driver up, is left out of the
+//! medians.
 
 use std::{
     fmt::Write as _,
@@ -38,7 +39,7 @@ use super::{
 /// Size of the ray-cast picture, as the project's targets have it.
 const PICTURE: [u32; 2] = [1280, 720];
 
-/// Bodies collide this many levels above the leaves, as in scenes.
+/// Bodies collide this many levels above the leaves, one more than in scenes.
 const PHYSICS_BELOW: u32 = 2;
 /// Steps of time for every run that was asked for: single steps differ more than single breaks.
 const STEPS_A_RUN: u32 = 10;
@@ -57,7 +58,7 @@ pub struct BenchArgs {
     /// Runs of each stage that the medians are taken over
     #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: u32,
-    /// Number of Voronoi seeds (the paper's measurements have 90)
+    /// Number of Voronoi seeds (the paper's bunny has 90)
     #[arg(long, value_name = "N", default_value_t = 90, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SEEDS)))]
     seeds: u32,
     /// Random seed of the pattern

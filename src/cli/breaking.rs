@@ -20,7 +20,8 @@ pub fn default_impact(object: &Object) -> crate::fracture::Impact {
     generations::default_impact(&object.shape, object.bounds)
 }
 
-/// The pattern of the first break, before any number of pieces is solved for; `None` for a method that draws none on octrees.
+/// The pattern of the first break, before any number of pieces is solved for; `None` for a method that draws
+/// none on octrees.
 ///
 /// # Errors
 /// [`CliError::Input`].

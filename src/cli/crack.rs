@@ -12,13 +12,16 @@ use super::CliError;
 /// What was given; the rest keeps its default.
 #[derive(Args, Clone, Debug, Default)]
 pub struct CrackArgs {
-    /// Crack surfaces: planar, rough (made at the transition level), or dusty (as rough, with a gap whose solid is lost)
+    /// Crack surfaces: planar, rough (made at the transition level), or dusty (as rough, with a gap whose
+    /// solid is lost)
     #[arg(long, value_name = "NAME", default_value = "planar", hide_possible_values = true)]
     surface: SurfaceName,
-    /// Rough: octree level whose voxels carry the crack surfaces, 2 to the leaf level [default: 4; dusty: three above the leaves]
+    /// Rough: octree level whose voxels carry the crack surfaces, 2 to the leaf level [default: 4; dusty:
+    /// three above the leaves]
     #[arg(long, value_name = "N")]
     transition_level: Option<u32>,
-    /// Rough: where edges are cut: plane (the Voronoi face, moved by noise) or balance (by noise alone) [default: plane]
+    /// Rough: where edges are cut: plane (the Voronoi face, moved by noise) or balance (by noise alone)
+    /// [default: plane]
     #[arg(long, value_name = "NAME", hide_possible_values = true)]
     offset: Option<OffsetName>,
     /// Rough: how strongly the Voronoi face pulls, 0 to 1 [default: 1]
@@ -30,7 +33,8 @@ pub struct CrackArgs {
     /// Rough: how far points stray in faces and in voxels, in transition voxel edges, 0 to 0.5
     #[arg(long, value_name = "FACE,VOXEL", allow_hyphen_values = true, value_parser = parse_displacement)]
     displacement: Option<Displacement>,
-    /// Rough: who decides the side of leaves that no crack touches: cone (exact) or votes (as published, leaves holes) [default: cone]
+    /// Rough: who decides the side of leaves that no crack touches: cone (exact) or votes (as published,
+    /// leaves holes) [default: cone]
     #[arg(long, value_name = "NAME", hide_possible_values = true)]
     sides: Option<SidesName>,
     /// Dusty: width of the gap in leaf voxels, 0 to 16, and how uneven it is, 0 to 1 [default: 1.5,0.5]

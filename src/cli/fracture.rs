@@ -10,7 +10,9 @@ use crate::{
         self, Assembly, BrokenObject, Format, FractureReport, InputReport, InteriorReport, ParameterReport,
         Watch, checks,
     },
-    fracture::{FractureParams, Interior, Labelling, MAX_SEEDS, Preset, SmallRule, Smallest},
+    fracture::{
+        FractureParams, Interior, Labelling, MAX_SEEDS, Method, Preset, SmallRule, Smallest, UnknownMethod,
+    },
     gpu::Gpu,
     scene::read_seeds,
     voxelize::Progress,
@@ -50,7 +52,14 @@ pub struct PatternArgs {
     /// Where the object is hit, in the mesh's units [default: where the -Z axis through the centre meets it]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = super::parse_point)]
     impact: Option<DVec3>,
-    /// Where the Voronoi seeds lie: on spheres round the impact; uniform; clustered; radial, as a pane of glass breaks; grain, as wood
+    /// How the object is broken: octree, or a method that was added to the table of methods
+    #[arg(long, value_name = "NAME", default_value = "octree", value_parser = parse_method)]
+    method: Method,
+    /// A parameter of the method's own; may be given several times
+    #[arg(long = "option", value_name = "NAME=VALUE", value_parser = parse_option)]
+    options: Vec<(String, f64)>,
+    /// Where the Voronoi seeds lie: on spheres round the impact; uniform; clustered; radial, as a pane of
+    /// glass breaks; grain, as wood
     #[arg(long, value_name = "NAME", value_enum, default_value = "spheres", hide_possible_values = true)]
     pattern: PatternName,
     /// Number of Voronoi seeds, shared out over the spheres
@@ -94,7 +103,8 @@ pub struct PatternArgs {
     rng: u64,
     #[command(flatten)]
     crack: CrackArgs,
-    /// Break only near the impact: cells of seeds farther away stay together; a fraction of the longest side, as --radii
+    /// Break only near the impact: cells of seeds farther away stay together; a fraction of the longest side,
+    /// as --radii
     #[arg(long, value_name = "R", value_parser = super::parse_positive)]
     local: Option<f64>,
     /// Seeds, by number from 0, whose cells stay together too
@@ -103,11 +113,12 @@ pub struct PatternArgs {
     /// Octree level at which islands are told apart [default: the leaf level]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10))]
     island_level: Option<u32>,
-    /// How islands are told apart: union-find, or iterative as published (2016, sec. 4.5); the same pieces, much more slowly
+    /// How islands are told apart: union-find, or iterative as published (2016, sec. 4.5); the same pieces,
+    /// much more slowly
     #[arg(long, value_name = "NAME", default_value = "union-find", hide_possible_values = true)]
     labelling: LabellingName,
-    /// What crack faces show: clay, stone, marble, wood, porcelain or plain; after a colon its colour, which otherwise follows the
-    /// object's
+    /// What crack faces show: clay, stone, marble, wood, porcelain or plain; after a colon its colour, which
+    /// otherwise follows the object's
     #[arg(long, value_name = "NAME[:#RRGGBB]", default_value = "clay")]
     interior: Interior,
     /// How many times the largest eighth of the pieces breaks again, the first break included
@@ -177,6 +188,8 @@ impl PatternArgs {
     /// The parameters that were given.
     pub fn params(&self) -> FractureParams {
         let mut params = FractureParams {
+            method: self.method,
+            options: self.options.iter().cloned().collect(),
             seeds: self.seeds,
             preset: self.pattern.preset(),
             radii: self.radii.clone(),
@@ -227,9 +240,12 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     let object = load_object(&args.file, args.level, &reporter)?;
     let plan = args.pattern.plan(&object, seeds);
     // Refuses a pattern that cannot be, while that costs nothing.
-    let pattern = first_pattern(&object, &plan)?;
-    if plan.params.is_local() && kept_count(&object, &plan, &pattern) == 0 {
-        reporter.warn("--local: every seed lies within it, so nothing is kept and the whole object breaks");
+    if plan.params.method == Method::default() {
+        let pattern = first_pattern(&object, &plan)?;
+        if plan.params.is_local() && kept_count(&object, &plan, &pattern) == 0 {
+            reporter
+                .warn("--local: every seed lies within it, so nothing is kept and the whole object breaks");
+        }
     }
     super::make_folder(&args.out)?;
 
@@ -297,6 +313,16 @@ fn write(args: &FractureArgs, broken: &BrokenObject, reporter: &Reporter) -> Res
         }
     }
     Ok(())
+}
+
+fn parse_method(name: &str) -> Result<Method, String> {
+    name.parse().map_err(|error: UnknownMethod| error.to_string())
+}
+
+fn parse_option(text: &str) -> Result<(String, f64), String> {
+    let (name, value) = text.split_once('=').ok_or("NAME=VALUE is wanted, as in depth=0.5")?;
+    let value = value.trim().parse().map_err(|_| format!("{value} is no number"))?;
+    Ok((name.trim().to_owned(), value))
 }
 
 fn parse_seed_count(text: &str) -> Result<u32, String> {

@@ -1,6 +1,7 @@
 //! A film of a simulation: numbered pictures at a fixed rate.
 //!
-//! In: the scene after every step. Out: `frames/00000.png` and on, one for every so many steps, ready for any program that joins pictures.
+//! In: the scene after every step. Out: `frames/00000.png` and on, one for every so many steps, ready for any
+//! program that joins pictures.
 
 use std::{
     path::{Path, PathBuf},
@@ -50,7 +51,8 @@ pub struct Film {
 }
 
 impl FrameArgs {
-    /// Checks what can be checked before the adapter is opened: steps of `dt` s from one frame to the next, and the camera.
+    /// Checks what can be checked before the adapter is opened: steps of `dt` s from one frame to the next,
+    /// and the camera.
     ///
     /// # Errors
     /// [`CliError::Input`].

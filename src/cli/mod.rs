@@ -71,8 +71,9 @@ impl From<PatternError> for CliError {
 
 /// Breaks voxel objects live, on the GPU.
 ///
-/// Without a command it opens the sandbox on FILE, or on a shape of its own. FILE is a mesh (OBJ, PLY, STL, OFF, glTF, GLB), a
-/// scene (TOML), or `builtin:` with one of vase, column, box, sphere, shell, cavity, statue.
+/// Without a command it opens the sandbox on FILE, or on a shape of its own. FILE is a mesh (OBJ, PLY, STL,
+/// OFF, glTF, GLB), a scene (TOML), or `builtin:` with one of vase, column, box, sphere, shell, cavity,
+/// statue.
 #[derive(Parser)]
 #[command(name = "kintsugi", version, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 struct Cli {

@@ -1,5 +1,5 @@
-//! Progress of long commands on stderr: a bar where somebody watches, lines of JSON where a program asked for them, else
-//! nothing. Also the stopwatch of the stages that run on the CPU.
+//! Progress of long commands on stderr: a bar where somebody watches, lines of JSON where a program asked for
+//! them, else nothing. Also the stopwatch of the stages that run on the CPU.
 
 use std::{cell::RefCell, io::IsTerminal, io::Write, sync::mpsc, time::Duration, time::Instant};
 

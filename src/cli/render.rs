@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use crate::{
     export::write_png,
-    fracture::{Fracturer, Seams, Source, Surface},
+    fracture::{Fracturer, Method, Seams, Source, Surface},
     gpu::{Buffer, Gpu},
     render::{BodySeams, Camera, CellMarks, ColorBy, Renderer},
     svo::{Arena, coarsen},
@@ -36,7 +36,8 @@ pub struct RenderArgs {
     /// Side to look from
     #[arg(long, value_name = "NAME", default_value = "three-quarter")]
     view: View,
-    /// Camera instead of a view: JSON, or a file with it: {"target":[x,y,z],"distance":m,"yaw":rad,"pitch":rad,"fov_y":rad}
+    /// Camera instead of a view: JSON, or a file with it:
+    /// {"target":[x,y,z],"distance":m,"yaw":rad,"pitch":rad,"fov_y":rad}
     #[arg(long, value_name = "JSON")]
     camera: Option<String>,
     /// Leave background and floor out (alpha 0)
@@ -45,7 +46,8 @@ pub struct RenderArgs {
     /// Octree level of a mesh: 2^N voxels along the longest side
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10))]
     level: u32,
-    /// Break a mesh as `kintsugi fracture` does and draw the pieces, moved apart by X times their distance from the middle
+    /// Break a mesh as `kintsugi fracture` does and draw the pieces, moved apart by X times their distance
+    /// from the middle
     #[arg(long, value_name = "X", value_parser = parse_explode)]
     explode: Option<f64>,
     /// Show in gold where that break would crack a mesh that is still whole
@@ -120,7 +122,9 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let object = load_object(&args.file, args.level, &reporter)?;
     if let Some(explode) = args.explode {
         let plan = args.pattern.plan(&object, seeds);
-        first_pattern(&object, &plan)?;
+        if plan.params.method == Method::default() {
+            first_pattern(&object, &plan)?;
+        }
         return broken(args, camera, &object, &plan, explode, &reporter);
     }
     let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;

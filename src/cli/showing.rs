@@ -25,8 +25,8 @@ use super::{
 /// What to show.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ShowArgs {
-    /// Draw what the break does inside; a list of transition, triangles, points, seeds, faces, fbs, labels[:STEP], flood[:STEP],
-    /// wireframe[:LEVEL]
+    /// Draw what the break does inside; a list of transition, triangles, points, seeds, faces, fbs,
+    /// labels[:STEP], flood[:STEP], wireframe[:LEVEL]
     #[arg(id = "show", long = "show", value_name = "LIST", value_delimiter = ',')]
     parts: Vec<Part>,
     /// How strongly the object lets through what --show draws behind it, 0 to 1

@@ -1,14 +1,14 @@
 //! `kintsugi simulate`: plays a scene without a window and logs it.
 //!
-//! In: a scene file, or a mesh that then stands on the floor. Out: `trajectory.npz` and `steps.csv`, and what pairs share. Fractures are waited for
-//! before time goes on, so the same scene gives the same log.
+//! In: a scene file, or a mesh that then stands on the floor. Out: `trajectory.npz` and `steps.csv`, and what
+//! pairs share. Fractures are waited for before time goes on, so the same scene gives the same log.
 
 use std::{path::PathBuf, time::Duration};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::{
-    bodies::Response,
+    bodies::{ContactMethod, Response},
     export::{PairLog, Trajectory},
     gpu::Gpu,
     scene::{Arrived, ReadScene, Sandbox, SandboxError},
@@ -29,9 +29,13 @@ pub struct SimulateArgs {
     /// Folder for trajectory.npz and steps.csv; made if it is not there
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// How contacts are answered; without it, as the scene says
-    #[arg(long, value_enum, value_name = "MODEL")]
-    response: Option<ResponseArg>,
+    /// How contacts are found, by a name of the table of finders (octree); without it, as the scene says
+    #[arg(long, value_name = "NAME", value_parser = by_name::<ContactMethod>)]
+    contacts: Option<ContactMethod>,
+    /// How contacts are answered: soft constraints in substeps, or the penalty of Domaradzki & Martyn 2016;
+    /// without it, as the scene says
+    #[arg(long, value_name = "NAME", value_parser = by_name::<Response>)]
+    response: Option<Response>,
     /// Write pairs.csv: what each touching pair shares after every step
     #[arg(long)]
     pairs: bool,
@@ -45,13 +49,9 @@ pub struct SimulateArgs {
     json_progress: bool,
 }
 
-/// As [`Response`].
-#[derive(Clone, Copy, ValueEnum)]
-enum ResponseArg {
-    /// Soft constraints in substeps
-    Soft,
-    /// The penalty of Domaradzki & Martyn 2016
-    Penalty,
+/// What a table has under a name; clap prints the error.
+fn by_name<T: std::str::FromStr<Err: std::fmt::Display>>(name: &str) -> Result<T, String> {
+    name.parse().map_err(|error: T::Err| error.to_string())
 }
 
 impl From<SandboxError> for CliError {
@@ -88,11 +88,8 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     let reporter = Reporter::new(args.json_progress);
     let mut opened = read_scene(&args.scene, 7, &reporter)?;
     let scene = &mut opened.scene;
-    match args.response {
-        Some(ResponseArg::Soft) => scene.response = Response::SOFT,
-        Some(ResponseArg::Penalty) => scene.response = Response::PENALTY,
-        None => {}
-    }
+    scene.response = args.response.unwrap_or(scene.response);
+    scene.contacts = args.contacts.unwrap_or(scene.contacts);
     if scene.adaptive_level.is_some() && scene.camera.is_none() {
         reporter
             .warn("adaptive_level needs a [camera] to measure from; without one every body keeps its level");

@@ -1,7 +1,7 @@
 //! Pictures without a window: a mesh standing on a floor, whole or broken, and the cameras to look at it.
 //!
-//! In: octrees on the GPU and where they stand. Out: RGBA8 rows. The world is in metres with y up; a mesh is scaled to 1 m along
-//! its longest side and stands on the floor in the middle.
+//! In: octrees on the GPU and where they stand. Out: RGBA8 rows. The world is in metres with y up; a mesh is
+//! scaled to 1 m along its longest side and stands on the floor in the middle.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! The tour: what the sandbox would show, as pictures, where there is no display.
 //!
-//! In: a mesh or scene that was read. Out: PNG files in a folder beside where the program was started. A mesh is shown whole, broken and with
-//! its pieces apart; a scene at its start and while it plays.
+//! In: a mesh or scene that was read. Out: PNG files in a folder beside where the program was started. A mesh
+//! is shown whole, broken and with its pieces apart; a scene at its start and while it plays.
 
 use std::{
     path::{Path, PathBuf},

@@ -1,14 +1,17 @@
 //! `report.json`: what was broken, how, and what came of it. The fields are described in `docs/files.md`.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use glam::DVec3;
 use serde::Serialize;
 
 use crate::{
     fracture::{
-        BreakStep, Dropped, FractureCounts, FractureParams, Impact, Interior, Labelling, Preset, Smallest,
-        Solved, Surface, VoronoiDetail,
+        BreakStep, Dropped, FractureCounts, FractureParams, Impact, Interior, Labelling, Method, Preset,
+        Smallest, Solved, Surface, VoronoiDetail,
         crack::CrackShape,
         interior::{hex_color, surface_color},
     },
@@ -35,6 +38,12 @@ pub struct InputReport {
 /// Every parameter as it was used, defaults included.
 #[derive(Clone, Debug, Serialize)]
 pub struct ParameterReport {
+    /// How it was broken, where that is not the default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<&'static str>,
+    /// The method's own parameters, where it was given any.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: BTreeMap<String, f64>,
     /// Leaf level.
     pub level: u32,
     /// Where the source was hit, mesh units.
@@ -145,6 +154,8 @@ impl ParameterReport {
             ..params.crack
         });
         Self {
+            method: (params.method != Method::default()).then_some(params.method.name),
+            options: params.options.clone(),
             level,
             impact: Impact { point: DVec3::ZERO, direction: DVec3::NEG_Z },
             seeds: params.seed_count(),

@@ -1,9 +1,8 @@
 //! Breaking an octree into pieces.
 //!
-//! [`voronoi`] is how: cells of seeds, walked down the octree (Domaradzki & Martyn 2016, sec. 4). What every way of
-//! breaking shares is
-//! here: what is asked for ([`FractureParams`], [`Recipe`]), what comes out ([`Fracture`]), what shows inside ([`interior`]), small
-//! pieces, and solving for a number of pieces.
+//! [`voronoi`] is how: cells of seeds, walked down the octree (Domaradzki & Martyn 2016, sec. 4). What every
+//! way of breaking shares is here: what is asked for ([`FractureParams`], [`Recipe`]), what comes out
+//! ([`Fracture`]), what shows inside ([`interior`]), small pieces, and solving for a number of pieces.
 
 mod breaker;
 mod broken_object;

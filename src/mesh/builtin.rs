@@ -1,6 +1,7 @@
 //! Shapes that Kintsugi makes itself, so that a first start, a demo and every test need no file.
 //!
-//! In: a name. Out: a closed, outward oriented 2-manifold, y up, standing on y = 0, centred on the y axis, longest side 1.
+//! In: a name. Out: a closed, outward oriented 2-manifold, y up, standing on y = 0, centred on the y axis,
+//! longest side 1.
 
 use super::{
     Mesh,

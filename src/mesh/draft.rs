@@ -1,6 +1,7 @@
 //! A mesh while it is read: nothing is trusted yet.
 //!
-//! In: what a reader found, with any indices and positions. Out: a [`Mesh`] that keeps its promises, and what was left out.
+//! In: what a reader found, with any indices and positions. Out: a [`Mesh`] that keeps its promises, and what
+//! was left out.
 
 use super::{LoadWarning, Material, Mesh, Texture};
 use std::io::Cursor;
@@ -60,8 +61,8 @@ pub(super) fn line_of(bytes: &[u8], at: usize) -> usize {
 /// What a reader has found so far.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
-    /// Anything: indices may be out of range and positions not finite. Colours and texture coordinates are per vertex or
-    /// absent.
+    /// Anything: indices may be out of range and positions not finite. Colours and texture coordinates are
+    /// per vertex or absent.
     pub mesh: Mesh,
     warnings: Vec<LoadWarning>,
     suppressed: usize,

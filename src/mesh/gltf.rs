@@ -333,8 +333,8 @@ pub(super) mod tests {
         out
     }
 
-    /// A triangle with indices, colours, texture coordinates and a picture, its node mirrored and moved, and a strip of two
-    /// triangles without indices in a child.
+    /// A triangle with indices, colours, texture coordinates and a picture, its node mirrored and moved, and
+    /// a strip of two triangles without indices in a child.
     fn json(buffer_uri: Option<&str>) -> (String, Vec<u8>) {
         let mut data: Vec<u8> = Vec::new();
         for x in [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0f32] {

@@ -1,5 +1,5 @@
-//! The part of glTF's JSON that holds surfaces, and the chunks of a GLB. In: bytes. Out: plain data; every reference is an
-//! unchecked number, to be looked up with `get`.
+//! The part of glTF's JSON that holds surfaces, and the chunks of a GLB. In: bytes. Out: plain data; every
+//! reference is an unchecked number, to be looked up with `get`.
 //!
 //! Written here because the gltf crate's validation indexes out of bounds on damaged files.
 

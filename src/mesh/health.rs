@@ -1,7 +1,8 @@
 //! What a person should know about a mesh before breaking it, and the repair that voxelisation needs.
 //!
-//! In: a mesh as read. Out: the same surface without useless triangles, consistently oriented where that is possible, with
-//! outermost parts facing outward, and the findings. Vertices keep their own colours and texture coordinates.
+//! In: a mesh as read. Out: the same surface without useless triangles, consistently oriented where that is
+//! possible, with outermost parts facing outward, and the findings. Vertices keep their own colours and
+//! texture coordinates.
 
 use super::{
     Mesh,
@@ -61,8 +62,8 @@ pub struct HealthReport {
     pub notes: Vec<String>,
 }
 
-/// Drops triangles without area and duplicates, makes each part's orientation consistent, turns outermost parts outward and
-/// removes vertices that no triangle uses. Returns the mesh to voxelise and the findings.
+/// Drops triangles without area and duplicates, makes each part's orientation consistent, turns outermost
+/// parts outward and removes vertices that no triangle uses. Returns the mesh to voxelise and the findings.
 #[must_use]
 pub fn check(mesh: &Mesh) -> (Mesh, HealthReport) {
     let mut report = HealthReport {
@@ -163,9 +164,9 @@ fn same_turn(a: [u32; 3], b: [u32; 3]) -> bool {
     a == b || a == [b[1], b[2], b[0]] || a == [b[2], b[0], b[1]]
 }
 
-/// Which triangles are superfluous copies. Copies that face the same way leave one. Of copies that face opposite ways one
-/// each stays, for they may be an inner wall that cancels; but a part that consists of such pairs only is a sheet painted on
-/// both sides (double-sided exports), and keeps one side.
+/// Which triangles are superfluous copies. Copies that face the same way leave one. Of copies that face
+/// opposite ways one each stays, for they may be an inner wall that cancels; but a part that consists of such
+/// pairs only is a sheet painted on both sides (double-sided exports), and keeps one side.
 /// `keep_surplus` leaves as many copies as face one way more often than the other, which keeps the boundary as it was.
 fn duplicates(triangles: &[[u32; 3]], welded_count: u32, keep_surplus: bool) -> Vec<bool> {
     let mut order: Vec<([u32; 3], u32)> = triangles

@@ -1,4 +1,5 @@
-//! Thousands of damaged files through every reader: each must give a mesh that keeps its promises, or a refusal of one line.
+//! Thousands of damaged files through every reader: each must give a mesh that keeps its promises, or a
+//! refusal of one line.
 
 use super::{Mesh, check, gltf, load_bytes, obj, off, ply, stl};
 

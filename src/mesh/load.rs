@@ -181,8 +181,8 @@ pub fn load(path: &Path) -> Result<(Mesh, Vec<LoadWarning>), MeshError> {
     parse(&bytes, extension, &around).map_err(|error| MeshError::new(format!("{shown}: {}", error.message)))
 }
 
-/// Reads bytes in the format that `extension` names (lower case, no dot); for tests and fuzzing. References to other files
-/// become warnings.
+/// Reads bytes in the format that `extension` names (lower case, no dot); for tests and fuzzing. References
+/// to other files become warnings.
 ///
 /// # Errors
 /// [`MeshError`].

@@ -27,7 +27,8 @@ pub struct Mesh {
     pub positions: Vec<[f32; 3]>,
     /// Triangles as vertex indices, counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
-    /// sRGB colour per vertex; empty when the file has none. A point shows vertex colour times material colour times texture.
+    /// sRGB colour per vertex; empty when the file has none. A point shows vertex colour times material
+    /// colour times texture.
     pub colors: Vec<[u8; 3]>,
     /// Texture coordinates per vertex, v up; empty when the file has none.
     pub uvs: Vec<[f32; 2]>,

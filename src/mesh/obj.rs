@@ -1,7 +1,7 @@
 //! Wavefront OBJ: polygons, negative indices, materials with textures, vertex colours. In: bytes. Out: triangles.
 //!
-//! The geometry is read here rather than by tobj, which gives up on the first index out of range and says no line; material
-//! libraries are tobj's.
+//! The geometry is read here rather than by tobj, which gives up on the first index out of range and says no
+//! line; material libraries are tobj's.
 
 use super::{
     Material,

@@ -126,7 +126,8 @@ fn read_faces(lines: &mut Lines, faces: usize, draft: &mut Draft, bytes: &[u8]) 
     Ok(())
 }
 
-/// A colour of three or four numbers: whole ones are bytes, others fractions. A lone number is a colour map index: none.
+/// A colour of three or four numbers: whole ones are bytes, others fractions. A lone number is a colour map
+/// index: none.
 fn color(words: &[&[u8]]) -> Option<[u8; 3]> {
     let channels = words.get(..3)?;
     let whole = channels.iter().all(|w| !w.contains(&b'.') && !w.contains(&b'e'));

@@ -14,8 +14,8 @@ pub(super) fn cone_volume([a, b, c]: [DVec3; 3]) -> f64 {
     a.dot(b.cross(c)) / 6.0
 }
 
-/// Turns triangles so that the two at each edge with two triangles agree; of the two ways to orient a patch the one that
-/// turns fewer. Returns how many patches cannot be oriented.
+/// Turns triangles so that the two at each edge with two triangles agree; of the two ways to orient a patch
+/// the one that turns fewer. Returns how many patches cannot be oriented.
 pub(super) fn make_consistent(triangles: &mut [[u32; 3]], edges: &Edges) -> usize {
     // Per half edge its partner, and whether the two run the same way (so one of the triangles must turn).
     let mut partner = vec![(NONE, false); triangles.len() * 3];
@@ -146,8 +146,8 @@ impl Parts {
     }
 }
 
-/// Turns each outermost part that faces inward, together with what lies in it; a part that faces inward inside another is a
-/// void and stays.
+/// Turns each outermost part that faces inward, together with what lies in it; a part that faces inward
+/// inside another is a void and stays.
 pub(super) fn face_outward(triangles: &mut [[u32; 3]], parts: &Parts, points: &[DVec3]) -> Outward {
     let mut outward = Outward::default();
     let mut budget = CONTAINMENT_BUDGET;

@@ -1,4 +1,5 @@
-//! PLY, text and binary of either byte order: faces of any size, triangle strips, vertex colours. In: bytes. Out: triangles.
+//! PLY, text and binary of either byte order: faces of any size, triangle strips, vertex colours. In: bytes.
+//! Out: triangles.
 //!
 //! The header's counts are believed only after a comparison with the bytes that follow.
 
@@ -96,7 +97,8 @@ impl Body<'_> {
         if self.encoding == Encoding::Text { 2 } else { kind.size() }
     }
 
-    /// Refuses `count` records of at least `least` bytes where they cannot be there. A text may lack its last separator.
+    /// Refuses `count` records of at least `least` bytes where they cannot be there. A text may lack its last
+    /// separator.
     fn expect(&self, count: usize, least: usize, what: &str) -> Result<(), Problem> {
         let there = self.left() + usize::from(self.encoding == Encoding::Text);
         if count.checked_mul(least).is_none_or(|size| size > there) {

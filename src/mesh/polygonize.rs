@@ -1,8 +1,8 @@
 //! The zero surface of a signed distance as triangles, for the built-in statue.
 //!
-//! In: a distance-like function (negative inside) and a grid. Out: a closed surface, outward oriented, with one vertex per
-//! sheet and cell (dual of marching cubes). Two sheets in one cell get a vertex each, so the surface stays a 2-manifold where
-//! plain surface nets would pinch.
+//! In: a distance-like function (negative inside) and a grid. Out: a closed surface, outward oriented, with
+//! one vertex per sheet and cell (dual of marching cubes). Two sheets in one cell get a vertex each, so the
+//! surface stays a 2-manifold where plain surface nets would pinch.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -104,9 +104,10 @@ impl Lattice {
         }
     }
 
-    /// Moves the surface off grid faces whose solid corners are the ends of one diagonal, by changing the sign of the corner
-    /// that is nearest to it. A sheet that crosses such a face twice would give an edge with four triangles. Where that does
-    /// not settle in a few rounds the rest stays: still closed, but pinched.
+    /// Moves the surface off grid faces whose solid corners are the ends of one diagonal, by changing the
+    /// sign of the corner that is nearest to it. A sheet that crosses such a face twice would give an edge
+    /// with four triangles. Where that does not settle in a few rounds the rest stays: still closed, but
+    /// pinched.
     fn settle(&self, values: &mut [f32]) {
         let n = self.samples();
         let stride = [1, n[0], n[0] * n[1]];

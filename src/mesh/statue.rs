@@ -1,5 +1,5 @@
-//! The statue: a carved owl on a plinth, with feathers as fine detail. Modelled as a signed distance that is mirrored in x,
-//! then polygonised.
+//! The statue: a carved owl on a plinth, with feathers as fine detail. Modelled as a signed distance that is
+//! mirrored in x, then polygonised.
 
 use super::{
     Mesh,

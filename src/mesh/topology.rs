@@ -1,13 +1,13 @@
 //! Which vertices are the same point, which edges bound the surface, and the cones that close it.
 //!
-//! In: a mesh. Out: welded vertex numbers, grouped edges, the signed boundary chain, closing triangles. Everything is sorted,
-//! never hashed, so the same mesh gives the same numbers.
+//! In: a mesh. Out: welded vertex numbers, grouped edges, the signed boundary chain, closing triangles.
+//! Everything is sorted, never hashed, so the same mesh gives the same numbers.
 
 use super::Mesh;
 use rayon::prelude::*;
 
-/// Vertices that lie on bitwise the same position (-0 counts as 0), for adjacency only: colours and texture coordinates stay
-/// with the mesh's own vertices.
+/// Vertices that lie on bitwise the same position (-0 counts as 0), for adjacency only: colours and texture
+/// coordinates stay with the mesh's own vertices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Topology {
     /// Per mesh vertex, its welded number.
@@ -119,9 +119,9 @@ impl Sets {
     }
 }
 
-/// Triangles that close every hole: per connected part of the signed boundary chain, a fan from the part's centre to each of
-/// its edges, turned so that mesh and cones together have no boundary. An edge that counts twice gets two. Some may have no
-/// area, for example where the mesh is slit along a line.
+/// Triangles that close every hole: per connected part of the signed boundary chain, a fan from the part's
+/// centre to each of its edges, turned so that mesh and cones together have no boundary. An edge that counts
+/// twice gets two. Some may have no area, for example where the mesh is slit along a line.
 #[must_use]
 pub fn boundary_cones(mesh: &Mesh, topology: &Topology) -> Vec<[[f32; 3]; 3]> {
     let triangles = topology.triangles(mesh);

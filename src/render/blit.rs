@@ -1,6 +1,7 @@
 //! The picture onto a window: one triangle, bilinear or nearest.
 //!
-//! In: a view of the ray caster's Rgba8Unorm picture (already sRGB-encoded). Out: the same colours on a surface of any format.
+//! In: a view of the ray caster's Rgba8Unorm picture (already sRGB-encoded). Out: the same colours on a
+//! surface of any format.
 
 use crate::gpu::{Gpu, Uniform, shaders, shared};
 
@@ -81,7 +82,8 @@ impl Blit {
         }
     }
 
-    /// Draws `picture` over the pass's whole viewport; `smooth` filters bilinearly. The pass may go on (with egui, say).
+    /// Draws `picture` over the pass's whole viewport; `smooth` filters bilinearly. The pass may go on (with
+    /// egui, say).
     pub fn draw(&self, pass: &mut wgpu::RenderPass<'_>, picture: &wgpu::TextureView, smooth: bool) {
         let sampler = if smooth { &self.linear } else { &self.nearest };
         let group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {

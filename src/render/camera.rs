@@ -1,7 +1,7 @@
 //! An orbit camera. World space is y up, metres, right-handed.
 //!
-//! In: drags and wheel turns as picture fractions. Out: rays, projections and matrices. Any field may come from a file, so
-//! everything here works on [`Camera::sane`], which clamps and replaces what is not finite.
+//! In: drags and wheel turns as picture fractions. Out: rays, projections and matrices. Any field may come
+//! from a file, so everything here works on [`Camera::sane`], which clamps and replaces what is not finite.
 
 use glam::{Mat4, Vec3, Vec4};
 
@@ -66,8 +66,9 @@ impl Camera {
         CameraAxes { right, up: right.cross(forward), forward }
     }
 
-    /// Frames a world-space box: its corners reach over [`Camera::FILL`] of the picture. What is in it covers less, the more
-    /// so the rounder it is: where points of its surface are at hand, [`Camera::frame_points`] frames more tightly.
+    /// Frames a world-space box: its corners reach over [`Camera::FILL`] of the picture. What is in it covers
+    /// less, the more so the rounder it is: where points of its surface are at hand, [`Camera::frame_points`]
+    /// frames more tightly.
     pub fn frame(&mut self, low: Vec3, high: Vec3, aspect: f32) {
         let corner = |i: u32| {
             let side = |bit: u32| i >> bit & 1 == 1;
@@ -80,8 +81,8 @@ impl Camera {
     /// Share of the picture's height or width, whichever is tighter, that what is framed covers.
     pub const FILL: f32 = 0.78;
 
-    /// Frames world-space points: they lie in the middle and cover [`Camera::FILL`] of the picture. No points, or any that are
-    /// not finite, change nothing.
+    /// Frames world-space points: they lie in the middle and cover [`Camera::FILL`] of the picture. No
+    /// points, or any that are not finite, change nothing.
     pub fn frame_points(&mut self, points: &[Vec3], aspect: f32) {
         if points.is_empty() || points.iter().any(|p| !p.is_finite()) {
             return;
@@ -120,7 +121,8 @@ impl Camera {
         *self = self.sane();
     }
 
-    /// Drags the picture by fractions of its width and height: what was under the pointer at the target's depth stays there.
+    /// Drags the picture by fractions of its width and height: what was under the pointer at the target's
+    /// depth stays there.
     pub fn pan(&mut self, dx: f32, dy: f32, aspect: f32) {
         let camera = self.sane();
         let axes = camera.axes();

@@ -123,7 +123,8 @@ pub struct BodySeams<'a> {
     pub body: usize,
     /// Cells near each boundary voxel of the preview's level, which is at most the body's.
     pub seams: &'a Seams,
-    /// Index of the tree's first voxel at that level: of a node in the body's slot, or of a leaf where it is the leaf level.
+    /// Index of the tree's first voxel at that level: of a node in the body's slot, or of a leaf where it is
+    /// the leaf level.
     pub first: u32,
     /// Cells to mark, on this body and on pieces that stay.
     pub marks: CellMarks,
@@ -185,8 +186,8 @@ impl Renderer {
         Ok(renderer)
     }
 
-    /// Draws into an internal texture (Rgba8Unorm, already tone-mapped and sRGB-encoded) and returns a view of it. Does not
-    /// wait. A size of zero is drawn as one pixel, one beyond the adapter's textures is cut.
+    /// Draws into an internal texture (Rgba8Unorm, already tone-mapped and sRGB-encoded) and returns a view
+    /// of it. Does not wait. A size of zero is drawn as one pixel, one beyond the adapter's textures is cut.
     ///
     /// # Errors
     /// [`GpuError`].
@@ -224,7 +225,8 @@ impl Renderer {
         rec.run_pixels(&self.primary, size, &[scene, bind![hits, looks, seams]].concat())?;
         rec.stage("light");
         rec.run_pixels(&self.light, frame.light_size, &[scene, bind![hits, lights]].concat())?;
-        // Between the first hits, which hide what lies behind them, and the composition, which lays it over the toned picture.
+        // Between the first hits, which hide what lies behind them, and the composition, which lays it over
+        // the toned picture.
         let overlay = match input.overlay.filter(|overlay| !overlay.is_empty()) {
             Some(drawn) => {
                 self.overlay.record(gpu, rec.encoder(), drawn, (&frame, self.frame.raw()), hits)?
@@ -347,7 +349,8 @@ pub(super) fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, b
     }
 }
 
-/// Sub-pixel offsets: none in the first frame, so that motion does not shimmer, then an even cover of a slightly wide pixel.
+/// Sub-pixel offsets: none in the first frame, so that motion does not shimmer, then an even cover of a
+/// slightly wide pixel.
 fn jitter(refined: u32) -> [f32; 2] {
     if refined == 0 {
         return [0.0; 2];

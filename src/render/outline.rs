@@ -1,13 +1,14 @@
 //! Shapes projected to picture coordinates, for a painter that draws lines over the picture.
 //!
-//! In: world-space shapes and a camera. Out: polylines in normalised picture coordinates (0,0 top left to 1,1 bottom right).
+//! In: world-space shapes and a camera. Out: polylines in normalised picture coordinates (0,0 top left to 1,1
+//! bottom right).
 
 use glam::Vec3;
 
 use super::Camera;
 
-/// Outline of a sphere as the camera sees it: a closed polyline (first point repeated at the end), empty when the camera is
-/// inside or any of it lies behind the camera.
+/// Outline of a sphere as the camera sees it: a closed polyline (first point repeated at the end), empty when
+/// the camera is inside or any of it lies behind the camera.
 #[must_use]
 pub fn project_sphere(
     camera: &Camera,
@@ -73,7 +74,8 @@ mod tests {
         let outline = project_sphere(&camera, 1.0, camera.target, 0.5, 32);
         assert_eq!(outline.len(), 33);
         assert_eq!(outline[0], outline[32]);
-        // Half angle of the tangent cone: asin(r / d); in the picture tan of it over tan of half the field of view, halved.
+        // Half angle of the tangent cone: asin(r / d); in the picture tan of it over tan of half the field of
+        // view, halved.
         let expected = 0.5 * (0.5_f32 / 3.0).asin().tan() / 0.3_f32.tan();
         for [x, y] in outline {
             let r = ((x - 0.5).powi(2) + (y - 0.5).powi(2)).sqrt();

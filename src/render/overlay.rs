@@ -1,10 +1,12 @@
 //! Lines, discs and translucent triangles over the picture, tested against the ray caster's first hits.
 //!
-//! In: an [`Overlay`] in world space. Out: a texture of linear colour times alpha, which the compose pass lays over what it has shaded
-//! and toned, before the mean over the refinement's frames; so an overlay is refined as the rest is, with the same jitter.
+//! In: an [`Overlay`] in world space. Out: a texture of linear colour times alpha, which the compose pass
+//! lays over what it has shaded and toned, before the mean over the refinement's frames; so an overlay is
+//! refined as the rest is, with the same jitter.
 //!
-//! It is drawn with four samples a pixel. Lines and points come first and hide each other; triangles follow from the far ones to the
-//! near ones, each blended over what is there. What lies behind a pixel's first hit is drawn with [`Overlay::through`] of its opacity.
+//! It is drawn with four samples a pixel. Lines and points come first and hide each other; triangles follow
+//! from the far ones to the near ones, each blended over what is there. What lies behind a pixel's first hit
+//! is drawn with [`Overlay::through`] of its opacity.
 
 use std::sync::Arc;
 
@@ -72,7 +74,8 @@ pub struct Triangle {
 pub struct Overlay {
     /// Drawn first; of two at one place the first stays.
     pub lines: Vec<Line>,
-    /// Drawn after the lines; each hides and is hidden as if it lay nearer to the eye by its radius, so that no triangle cuts it.
+    /// Drawn after the lines; each hides and is hidden as if it lay nearer to the eye by its radius, so that
+    /// no triangle cuts it.
     pub points: Vec<Point>,
     /// Drawn last, a hair farther from the eye.
     pub triangles: Vec<Triangle>,

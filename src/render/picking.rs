@@ -1,7 +1,7 @@
 //! What lies under the pointer, asked on the CPU so that a click never waits for the GPU.
 //!
-//! In: a camera, a picture coordinate, the bodies' octrees. Out: the leaf, and the point of its surface plane that the picture
-//! shows there.
+//! In: a camera, a picture coordinate, the bodies' octrees. Out: the leaf, and the point of its surface plane
+//! that the picture shows there.
 
 use std::sync::Arc;
 

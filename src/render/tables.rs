@@ -1,5 +1,5 @@
-//! What the kernels read besides the octrees: the frame's constants, a row a body, and a bounding volume hierarchy over the
-//! bodies' world boxes.
+//! What the kernels read besides the octrees: the frame's constants, a row a body, and a bounding volume
+//! hierarchy over the bodies' world boxes.
 //!
 //! In: the bodies of a frame. Out: plain data in the layout of `shaders/render/frame.wgsl` and `trace.wgsl`.
 
@@ -97,9 +97,9 @@ const BODY_HOVERED: u32 = 1 << 27;
 /// The walk through the boxes keeps a stack of this many; median splits of n boxes need log2(n).
 const DEEPEST: u32 = 24;
 
-/// Body rows and boxes of a frame; `slot_of` says where a forest is on the GPU. A body that cannot be drawn (no octree there, not finite,
-/// flattened, no such level) is left out of the
-/// boxes but keeps its row, so that rows and the caller's bodies have the same indices.
+/// Body rows and boxes of a frame; `slot_of` says where a forest is on the GPU. A body that cannot be drawn
+/// (no octree there, not finite, flattened, no such level) is left out of the boxes but keeps its row, so
+/// that rows and the caller's bodies have the same indices.
 pub(super) fn tables(
     bodies: &[RenderBody],
     slot_of: impl Fn(&Arc<Forest>) -> Option<Slot>,

@@ -1,7 +1,7 @@
 //! Breaking one body: from a blow in the world to pieces that move as the body moved.
 //!
-//! In: a body, a blow, parameters. Out: a fracture from a worker thread, then one body definition a piece whose velocities
-//! make the split conserve momentum, angular momentum and energy (v + w x r).
+//! In: a body, a blow, parameters. Out: a fracture from a worker thread, then one body definition a piece
+//! whose velocities make the split conserve momentum, angular momentum and energy (v + w x r).
 
 use std::{
     path::Path,
@@ -207,8 +207,8 @@ pub fn part_state(whole: &BodyState, shape: &Shape, part: &Shape) -> BodyState {
     }
 }
 
-/// How the parts of `body` move after `blow`, in their order, and whether they stay fixed. `reach` in metres. The blow does not move the
-/// part that is `kept`; where there is one, what broke off a fixed body is free.
+/// How the parts of `body` move after `blow`, in their order, and whether they stay fixed. `reach` in metres.
+/// The blow does not move the part that is `kept`; where there is one, what broke off a fixed body is free.
 pub(super) fn part_states(
     body: &Body,
     blow: &Blow,
@@ -226,8 +226,9 @@ pub(super) fn part_states(
     parts.iter().enumerate().map(state_of).collect()
 }
 
-/// Velocity that the blow adds to a piece at `position` of a body whose centre is `centre`: along the blow near the point,
-/// fading over `reach` metres; farther away a share of it outwards, without which a shell's pieces would lock like an arch.
+/// Velocity that the blow adds to a piece at `position` of a body whose centre is `centre`: along the blow
+/// near the point, fading over `reach` metres; farther away a share of it outwards, without which a shell's
+/// pieces would lock like an arch.
 #[must_use]
 pub fn push(blow: &Blow, position: DVec3, centre: DVec3, reach: f64) -> DVec3 {
     let distance = position.distance(blow.point) / reach.max(1e-9);

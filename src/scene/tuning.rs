@@ -1,7 +1,11 @@
 //! What the panels tune: plain values that undo can put back.
 
 use super::{Pin, PreviewMode, overlays::Part};
-use crate::{bodies::Response, fracture::FractureParams, render::ColorBy};
+use crate::{
+    bodies::{ContactMethod, Response},
+    fracture::FractureParams,
+    render::ColorBy,
+};
 
 /// Everything that a slider changes without changing the objects.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -24,6 +28,8 @@ pub struct Tuning {
     pub far_levels: u32,
     /// How contacts are answered.
     pub response: Response,
+    /// How contacts are found.
+    pub contacts: ContactMethod,
     /// What the throwing tool throws.
     pub throw: Throw,
     /// What is shown.
@@ -226,6 +232,7 @@ impl Default for Tuning {
             physics_level: 6,
             far_levels: 0,
             response: Response::SOFT,
+            contacts: ContactMethod::default(),
             throw: Throw::default(),
             view: ViewTuning::default(),
             pin: None,

@@ -1,8 +1,8 @@
 //! Mass, centre and inertia of one tree from its voxels.
 //!
-//! In: a forest and the index of a tree. Out: volume, centre of mass and inertia at density 1, in voxels. Leaves count with
-//! their coverage (copies are not mass: design 3.7), internal nodes with their cube. Sums run in Morton order in f64, so the
-//! same tree gives the same bytes.
+//! In: a forest and the index of a tree. Out: volume, centre of mass and inertia at density 1, in voxels.
+//! Leaves count with their coverage (copies are not mass: docs/fracture.md), internal nodes with their cube. Sums
+//! run in Morton order in f64, so the same tree gives the same bytes.
 
 use crate::svo::{Forest, morton};
 use glam::{DMat3, DVec3};

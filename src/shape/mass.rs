@@ -16,8 +16,9 @@ pub struct MassProperties {
 }
 
 impl MassProperties {
-    /// Of a solid that closed triangles bound, by the signed tetrahedra between each and a reference point (Mirtich 1996, Journal of Graphics
-    /// Tools 1, gives the same integrals over faces). Triangles are counter-clockwise seen from outside; m, kg/m^3.
+    /// Of a solid that closed triangles bound, by the signed tetrahedra between each and a reference point
+    /// (Mirtich 1996, Journal of Graphics Tools 1, gives the same integrals over faces). Triangles are
+    /// counter-clockwise seen from outside; m, kg/m^3.
     #[must_use]
     pub fn of_triangles(triangles: impl Iterator<Item = [DVec3; 3]>, density: f64) -> Self {
         // About a point of the solid's own, so that nothing cancels far from the origin.
@@ -29,7 +30,8 @@ impl MassProperties {
             let v = a.dot(b.cross(c)) / 6.0;
             volume += v;
             first += (a + b + c) * (v / 4.0);
-            // The covariance of a tetrahedron with one corner at zero: v / 20 (sum of all products, the corners' own once more).
+            // The covariance of a tetrahedron with one corner at zero: v / 20 (sum of all products, the
+            // corners' own once more).
             let sum = a + b + c;
             second += (outer(sum) + outer(a) + outer(b) + outer(c)) * (v / 20.0);
         }
@@ -52,14 +54,15 @@ fn outer(p: DVec3) -> DMat3 {
     DMat3::from_cols(p * p.x, p * p.y, p * p.z)
 }
 
-/// The shortest edge of the box with these moments: `mass` and inertia in units that belong together (volume and volume times length
-/// squared, or kg and kg m^2); 0 without mass.
+/// The shortest edge of the box with these moments: `mass` and inertia in units that belong together (volume
+/// and volume times length squared, or kg and kg m^2); 0 without mass.
 #[must_use]
 pub fn box_thickness(mass: f64, inertia: &DMat3) -> f64 {
     if mass <= 0.0 {
         return 0.0;
     }
-    // A box of edge a has the second moment m a^2 / 12 along it: half the trace less the moment of inertia about that axis.
+    // A box of edge a has the second moment m a^2 / 12 along it: half the trace less the moment of inertia
+    // about that axis.
     let i = inertia;
     let half_trace = 0.5 * (i.x_axis.x + i.y_axis.y + i.z_axis.z);
     let least = half_trace - largest_eigenvalue(i);

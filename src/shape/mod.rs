@@ -1,11 +1,13 @@
 //! What a body is: a geometry, what it weighs, and how it looks.
 //!
-//! In: an octree, a closed triangle mesh or a convex polyhedron, with a density. Out: a [`Shape`], immutable and shared, from which
-//! bodies, pieces, pictures, picking and exports take what they need without knowing which of the three it is.
+//! In: an octree, a closed triangle mesh or a convex polyhedron, with a density. Out: a [`Shape`], immutable
+//! and shared, from which bodies, pieces, pictures, picking and exports take what they need without knowing
+//! which of the three it is.
 //!
-//! Two spaces are named here. *Shape space* is in metres, with the axes and the origin of the object that was imported; a piece
-//! keeps its parent's. *Local space* is what the geometry itself counts in: voxels of its grid for an octree, metres for the others.
-//! A body's axes are those of shape space; its position is that of its centre of mass.
+//! Two spaces are named here. *Shape space* is in metres, with the axes and the origin of the object that was
+//! imported; a piece keeps its parent's. *Local space* is what the geometry itself counts in: voxels of its
+//! grid for an octree, metres for the others. A body's axes are those of shape space; its position is that of
+//! its centre of mass.
 
 mod convex;
 mod grid_mass;
@@ -60,8 +62,8 @@ impl Geometry {
 /// How a shape looks beyond what its geometry says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Look {
-    /// Mean colour, sRGB, of the surface of the whole object that it comes from: what is inside follows it, so that all pieces of an
-    /// object show one inside. `None`: that of its own surface.
+    /// Mean colour, sRGB, of the surface of the whole object that it comes from: what is inside follows it,
+    /// so that all pieces of an object show one inside. `None`: that of its own surface.
     pub surface_color: Option<[u8; 3]>,
 }
 
@@ -96,8 +98,8 @@ impl Shape {
         Self { geometry: Geometry::Octree(octree), density, mass, look, radius, thickness }
     }
 
-    /// The shape of a closed mesh of `density`, kg/m^3, with `meters_per_unit`. What a mesh that is open or turned inside out weighs is what
-    /// the signed volume of its triangles says, at least nothing.
+    /// The shape of a closed mesh of `density`, kg/m^3, with `meters_per_unit`. What a mesh that is open or
+    /// turned inside out weighs is what the signed volume of its triangles says, at least nothing.
     #[must_use]
     pub fn mesh(mesh: &Arc<Mesh>, meters_per_unit: f64, density: f64, look: Look) -> Self {
         let solid = SolidMesh::new(mesh, meters_per_unit);
@@ -258,8 +260,8 @@ impl Shape {
         position + rotation * ((point - self.centre()) * self.unit_m())
     }
 
-    /// Where the centre of mass of `part` is in this shape's local space. Pieces of an octree keep its grid; what has another local space
-    /// is placed by shape space, which all parts of an object share.
+    /// Where the centre of mass of `part` is in this shape's local space. Pieces of an octree keep its grid;
+    /// what has another local space is placed by shape space, which all parts of an object share.
     #[must_use]
     pub fn centre_of_part(&self, part: &Self) -> DVec3 {
         match (self.as_octree(), part.as_octree()) {

@@ -69,7 +69,8 @@ impl SolidMesh {
         nearest_hit(self.triangles(), origin, direction)
     }
 
-    /// Distance of a point from the solid, m: 0 inside (by the solid angle of all triangles), infinite for a mesh without any.
+    /// Distance of a point from the solid, m: 0 inside (by the solid angle of all triangles), infinite for a
+    /// mesh without any.
     #[must_use]
     pub fn distance(&self, point: DVec3) -> f64 {
         let nearest = self.triangles().map(|t| distance_to_triangle(t, point)).fold(f64::INFINITY, f64::min);
@@ -99,8 +100,8 @@ pub(super) fn nearest_hit(
     triangles.filter_map(hit).min_by(f64::total_cmp)
 }
 
-/// Generalised winding number of `point`: the solid angle of all triangles over 4 pi (Jacobson and others 2013, ACM Transactions on
-/// Graphics 32; the solid angle of one is van Oosterom and Strackee's).
+/// Generalised winding number of `point`: the solid angle of all triangles over 4 pi (Jacobson and others
+/// 2013, ACM Transactions on Graphics 32; the solid angle of one is van Oosterom and Strackee's).
 fn winding_number(triangles: impl Iterator<Item = [DVec3; 3]>, point: DVec3) -> f64 {
     let angle = |corners: [DVec3; 3]| {
         let [a, b, c] = corners.map(|p| p - point);

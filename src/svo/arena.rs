@@ -1,10 +1,12 @@
 //! All octrees of a scene in one set of GPU buffers, so that one kernel can walk any pair of bodies.
 //!
-//! In: forests. Out: slots, i.e. where a forest's nodes and leaves begin. `child_base` in the buffers stays relative to the
-//! slot: the node of index i is `nodes[slot.node_base + i]`, the leaf of index i is `normals[slot.leaf_base + i]`.
+//! In: forests. Out: slots, i.e. where a forest's nodes and leaves begin. `child_base` in the buffers stays
+//! relative to the slot: the node of index i is `nodes[slot.node_base + i]`, the leaf of index i is
+//! `normals[slot.leaf_base + i]`.
 //!
-//! The arena knows its forests by identity, so that nobody else has to carry slots about: what has a forest asks for its slot. A
-//! forest that nobody holds any more gives its place back at the next [`Arena::collect`].
+//! The arena knows its forests by identity, so that nobody else has to carry slots about: what has a forest
+//! asks for its slot. A forest that nobody holds any more gives its place back at the next
+//! [`Arena::collect`].
 
 use std::{
     collections::HashMap,
@@ -41,7 +43,8 @@ pub struct Arena {
     pub cuts: Buffer<u32>,
     node_space: Space,
     leaf_space: Space,
-    /// By address. The weak handle keeps the address from being used again, so an entry can only ever mean its own forest.
+    /// By address. The weak handle keeps the address from being used again, so an entry can only ever mean
+    /// its own forest.
     slots: HashMap<usize, (Weak<Forest>, Slot)>,
     epoch: u64,
 }

@@ -1,5 +1,5 @@
-//! Builds one octree from sorted leaf voxels, bottom-up by runs of equal parent codes (the breadth-first order of Domaradzki &
-//! Martyn 2016, sec. 4.6), then marks the empty octants that are inside.
+//! Builds one octree from sorted leaf voxels, bottom-up by runs of equal parent codes (the breadth-first
+//! order of Domaradzki & Martyn 2016, sec. 4.6), then marks the empty octants that are inside.
 
 use super::{Forest, Leaves, Node, morton::Key};
 

@@ -1,7 +1,8 @@
 //! A forest cut off above its leaves: what a preview breaks instead of the whole.
 //!
-//! In: a forest and a level. Out: a forest whose leaves are the nodes of that level, in their order, so that coarse leaf i of a
-//! tree is the tree's i-th node there; colours, normals, surfaces and volumes are means of what lies below.
+//! In: a forest and a level. Out: a forest whose leaves are the nodes of that level, in their order, so that
+//! coarse leaf i of a tree is the tree's i-th node there; colours, normals, surfaces and volumes are means of
+//! what lies below.
 
 use std::sync::LazyLock;
 

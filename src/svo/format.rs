@@ -1,7 +1,7 @@
 //! The octree format. This file and `shaders/shared/octree.wgsl` are the only two places that know the bits.
 //!
-//! A [`Forest`] is one or many octrees on one grid, stored breadth-first, level by level, tree-major inside a level and in
-//! Morton order inside a tree. Only parents are stored; a leaf is an index into [`Leaves`].
+//! A [`Forest`] is one or many octrees on one grid, stored breadth-first, level by level, tree-major inside a
+//! level and in Morton order inside a tree. Only parents are stored; a leaf is an index into [`Leaves`].
 //!
 //! ```text
 //! Node (8 bytes)
@@ -23,7 +23,8 @@
 //!   bits 12..24 octahedral y
 //!   bits 24..32 1..=255: 128 + signed distance from the voxel's centre to the cut along its normal, in 1/128 voxel
 //! ```
-//! After Domaradzki & Martyn 2016, sec. 3: their descriptor spends 8 bytes on every node and leaf, this one on parents only.
+//! After Domaradzki & Martyn 2016, sec. 3: their descriptor spends 8 bytes on every node and leaf, this one
+//! on parents only.
 
 use super::morton::Key;
 
@@ -208,8 +209,8 @@ impl Forest {
         self.tree_start.len().saturating_sub(1)
     }
 
-    /// Calls `visit(tree, [x, y, z], size)` for every internal node: low corner and edge in leaf units, tree by tree, in
-    /// Morton order inside a tree.
+    /// Calls `visit(tree, [x, y, z], size)` for every internal node: low corner and edge in leaf units, tree
+    /// by tree, in Morton order inside a tree.
     pub fn for_each_internal(&self, mut visit: impl FnMut(usize, [u32; 3], u32)) {
         for tree in 0..self.trees() {
             self.visit_internal(tree, &mut visit);

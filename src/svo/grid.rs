@@ -14,8 +14,8 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// The grid of a bounding box: one free voxel all round, h = longest side / (2^level - 2), low corner at grid point 1.
-    /// A box without extent gets h = 1 so that a lone point is still a voxel.
+    /// The grid of a bounding box: one free voxel all round, h = longest side / (2^level - 2), low corner at
+    /// grid point 1. A box without extent gets h = 1 so that a lone point is still a voxel.
     #[must_use]
     pub fn around(low: DVec3, high: DVec3, level: u32) -> Self {
         let side = (high - low).max_element();

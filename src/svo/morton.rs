@@ -1,6 +1,7 @@
 //! Morton codes: bit i of x, y, z becomes bit 3i, 3i+1, 3i+2, so `key >> 3` is the parent and `key & 7` the octant.
 //!
-//! 10 bits a coordinate fit a `u32`. Everything above calls these functions, so a wider key is a change in this file and in
+//! 10 bits a coordinate fit a `u32`. Everything above calls these functions, so a wider key is a change in
+//! this file and in
 //! `shaders/shared/octree.wgsl`.
 
 /// A Morton code.

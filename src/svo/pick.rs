@@ -1,7 +1,7 @@
 //! Which voxel a ray meets first: an ordered walk down one octree on the CPU, so that a click needs no readback.
 //!
-//! In: a ray in grid coordinates. Out: the nearest boundary voxel whose surface the ray meets, as it does in the picture, or
-//! internal node.
+//! In: a ray in grid coordinates. Out: the nearest boundary voxel whose surface the ray meets, as it does in
+//! the picture, or internal node.
 
 use glam::DVec3;
 

@@ -82,9 +82,10 @@ impl Forest {
         matches!(self.octant_at(tree, cell), Octant::Internal { .. })
     }
 
-    /// Where a ray, which is in boundary voxel `leaf` at `cell` from `enter` to `leave`, meets the solid: what lies below the
-    /// leaf's own plane and below its cut, where it has one. With the normal of the plane that the ray comes through last; the
-    /// leaf's own where it comes in by a face of the voxel. `None` where it passes over the solid.
+    /// Where a ray, which is in boundary voxel `leaf` at `cell` from `enter` to `leave`, meets the solid:
+    /// what lies below the leaf's own plane and below its cut, where it has one. With the normal of the plane
+    /// that the ray comes through last; the leaf's own where it comes in by a face of the voxel. `None` where
+    /// it passes over the solid.
     #[must_use]
     pub fn meet_leaf(
         &self,

@@ -80,8 +80,8 @@ fn check_leaves(forest: &Forest, findings: &mut Vec<String>) {
     }
 }
 
-/// Walks all trees level by level. Children must come in exactly the order in which their parents name them, which is the same as
-/// every node and every leaf being reached exactly once.
+/// Walks all trees level by level. Children must come in exactly the order in which their parents name them,
+/// which is the same as every node and every leaf being reached exactly once.
 fn check_nodes(forest: &Forest, findings: &mut Vec<String>) {
     let trees = forest.trees();
     let before = findings.len();
@@ -155,8 +155,8 @@ fn leaves_below(forest: &Forest, root: u32) -> u32 {
     to - from
 }
 
-/// Whether every face neighbour of every internal cell is internal or a boundary voxel. Looks at all cells of the grid: for levels
-/// up to 7.
+/// Whether every face neighbour of every internal cell is internal or a boundary voxel. Looks at all cells of
+/// the grid: for levels up to 7.
 #[must_use]
 pub fn inside_never_touches_outside(forest: &Forest, tree: usize) -> bool {
     let side = 1usize << forest.level;

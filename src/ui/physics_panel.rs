@@ -5,9 +5,18 @@ use super::{
     widgets::{SliderLook, choice, figure, slider},
 };
 use crate::{
-    bodies::Response,
+    bodies::{finders, responses},
     scene::{Missile, Touching, Tuning},
 };
+
+/// A line of a table, as lists in panels want it.
+fn named<T: std::str::FromStr>(
+    name: &str,
+    label: &'static str,
+    about: &'static str,
+) -> Option<(T, &'static str, &'static str)> {
+    Some((name.parse().ok()?, label, about))
+}
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out: &mut UiOutput) {
     let mut new = tuning.clone();
@@ -35,24 +44,14 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     let tip = "Levels that bodies far from the eye may lose; 0: all are as exact as near ones";
     let response = slider(ui, "Far away", tip, &mut new.far_levels, 0..=4, &SliderLook::WHOLE);
     out.name("far_levels", &response);
-    choice(
-        ui,
-        out,
-        (
-            "response",
-            "Response",
-            "How contacts push: soft constraints, or the penalty of the paper, for comparison",
-        ),
-        &mut new.response,
-        &[
-            (Response::SOFT, "soft", "Soft constraints in substeps; stacks stand and come to rest"),
-            (
-                Response::PENALTY,
-                "penalty",
-                "Domaradzki & Martyn 2016, sec. 5.2: slides for ever, and crumbs sink in",
-            ),
-        ],
-    );
+    // One finder is no choice.
+    let known: Vec<_> = finders().iter().filter_map(|f| named(f.name, f.label, f.about)).collect();
+    if known.len() > 1 {
+        let title = ("contacts", "Contacts", "How contacts are found");
+        choice(ui, out, title, &mut new.contacts, &known);
+    }
+    let known: Vec<_> = responses().iter().filter_map(|r| named(r.name, r.label, r.about)).collect();
+    choice(ui, out, ("response", "Response", "How contacts push"), &mut new.response, &known);
     choice(
         ui,
         out,

@@ -28,7 +28,8 @@ impl<'a> ColorSource<'a> {
         }
     }
 
-    /// Gives every closing face the colour of a face that it meets: `neighbours` are those faces, each with a point on it.
+    /// Gives every closing face the colour of a face that it meets: `neighbours` are those faces, each with a
+    /// point on it.
     pub(super) fn close(&mut self, neighbours: impl Iterator<Item = Option<(Face, [f64; 3])>>) {
         let colors = neighbours.map(|meets| {
             meets.map_or(PLAIN, |(face, point)| {

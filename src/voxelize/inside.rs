@@ -1,12 +1,14 @@
 //! Which cells are solid, and how much of each boundary voxel is.
 //!
-//! In: touched cells with their signed integrals. Out: coverage per leaf and an [`Inside`] for the octree's empty octants.
+//! In: touched cells with their signed integrals. Out: coverage per leaf and an [`Inside`] for the octree's
+//! empty octants.
 //!
-//! The winding number of a point is the signed count of crossings on the ray towards +x. Averaged over a cell's yz square, a
-//! crossing counts with the signed area it has there, so the mean winding number of a cell is the sum of the projected areas in
-//! all cells beyond it on its row, plus its own surface's areas times their distances from its low x plane. The surface is closed
-//! (holes are closed before), so for a cell without surface the sum is a whole number up to rounding: no ray can hit an edge,
-//! and no tie has to be broken. For a cell with surface the same sum, held to 0..=1, is its exact solid fraction.
+//! The winding number of a point is the signed count of crossings on the ray towards +x. Averaged over a
+//! cell's yz square, a crossing counts with the signed area it has there, so the mean winding number of a
+//! cell is the sum of the projected areas in all cells beyond it on its row, plus its own surface's areas
+//! times their distances from its low x plane. The surface is closed (holes are closed before), so for a cell
+//! without surface the sum is a whole number up to rounding: no ray can hit an edge, and no tie has to be
+//! broken. For a cell with surface the same sum, held to 0..=1, is its exact solid fraction.
 
 use rayon::prelude::*;
 

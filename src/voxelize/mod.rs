@@ -1,7 +1,8 @@
 //! Triangles to leaf voxels with colour, normal and coverage, and the inside test.
 //!
-//! In: a mesh as read. Out: one octree, its grid, and the completed health report. The recipe is [`voxelize`]; the octree's
-//! definition is Domaradzki & Martyn 2016, sec. 3, with winding numbers in place of their ray along a leaf's normal.
+//! In: a mesh as read. Out: one octree, its grid, and the completed health report. The recipe is
+//! [`voxelize`]; the octree's definition is Domaradzki & Martyn 2016, sec. 3, with winding numbers in place
+//! of their ray along the parent node's normal.
 
 mod color;
 mod inside;
@@ -81,8 +82,8 @@ struct Solid {
     closing_faces: usize,
 }
 
-/// Voxelises a checked mesh. `unsigned` says which triangles have no meaningful orientation (empty: none), `closed` that
-/// there is no hole to look for.
+/// Voxelises a checked mesh. `unsigned` says which triangles have no meaningful orientation (empty: none),
+/// `closed` that there is no hole to look for.
 fn solidify(
     mesh: &Mesh,
     unsigned: &[bool],

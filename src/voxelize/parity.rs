@@ -1,8 +1,9 @@
-//! The inside test for surfaces without a consistent orientation: a point is inside when a ray from it crosses them an odd
-//! number of times.
+//! The inside test for surfaces without a consistent orientation: a point is inside when a ray from it
+//! crosses them an odd number of times.
 //!
-//! In: the triangles of such parts, closed modulo two. Out: the solid fraction of any cell, from four rays along x. Each edge is
-//! evaluated with its ends in one fixed order, so that of two triangles beside it exactly one counts a ray.
+//! In: the triangles of such parts, closed modulo two. Out: the solid fraction of any cell, from four rays
+//! along x. Each edge is evaluated with its ends in one fixed order, so that of two triangles beside it
+//! exactly one counts a ray.
 
 use std::collections::HashMap;
 
@@ -124,7 +125,8 @@ fn is_left(p: &[f64; 3], q: &[f64; 3], y: f64, z: f64) -> bool {
     (area > 0.0) != swapped
 }
 
-/// For every triangle of a checked mesh, whether its part (connected by edges of two triangles) has no consistent orientation.
+/// For every triangle of a checked mesh, whether its part (connected by edges of two triangles) has no
+/// consistent orientation.
 pub(super) fn without_orientation(mesh: &Mesh) -> Vec<bool> {
     let triangles = topology(mesh).triangles(mesh);
     let mut edges: HashMap<(u32, u32), Vec<(u32, bool)>> = HashMap::new();

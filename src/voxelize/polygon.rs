@@ -1,7 +1,8 @@
 //! A convex polygon in grid space and its partition by planes of whole grid coordinates.
 //!
-//! A triangle is cut into slabs, the slabs into rows, the rows into cells. Both sides of a cut share its points, so the parts
-//! add up to the triangle; that is what makes the winding sums of [`super::inside`] whole numbers.
+//! A triangle is cut into slabs, the slabs into rows, the rows into cells. Both sides of a cut share its
+//! points, so the parts add up to the triangle; that is what makes the winding sums of [`super::inside`]
+//! whole numbers.
 
 /// A triangle cut by the six planes of a box has at most nine corners; the rest is room for rounding.
 const MAX_CORNERS: usize = 16;
@@ -94,8 +95,9 @@ impl Polygon {
     }
 }
 
-/// Cells of width one that an interval of coordinates reaches into. An interval on a plane between two cells belongs to the cell
-/// behind the face (its normal component is `normal`), so that a box of whole voxels gets no outer skin. `last_cell` and 1 bound it.
+/// Cells of width one that an interval of coordinates reaches into. An interval on a plane between two cells
+/// belongs to the cell behind the face (its normal component is `normal`), so that a box of whole voxels gets
+/// no outer skin. `last_cell` and 1 bound it.
 pub(super) fn cells_of(low: f64, high: f64, normal: f64, last_cell: i32) -> (i32, i32) {
     // Coordinates are positive: truncation is the floor, and much cheaper without an instruction for it.
     let (first, end) = (low as i32, high as i32);

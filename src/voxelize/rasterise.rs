@@ -1,9 +1,10 @@
-//! Conservative rasterisation: every cell that a face reaches into, with the exact area, centroid and signed integrals of its
-//! parts of the surface.
+//! Conservative rasterisation: every cell that a face reaches into, with the exact area, centroid and signed
+//! integrals of its parts of the surface.
 //!
-//! In: faces in grid space. Out: per touched cell, in Morton order, what the inside test and the leaf attributes need.
-//! Faces are first sorted into bricks of 8^3 cells; a brick is small enough to be summed up in the first-level cache, and a
-//! brick is one thread's work from start to end, so the sums do not depend on the number of threads.
+//! In: faces in grid space. Out: per touched cell, in Morton order, what the inside test and the leaf
+//! attributes need. Faces are first sorted into bricks of 8^3 cells; a brick is small enough to be summed up
+//! in the first-level cache, and a brick is one thread's work from start to end, so the sums do not depend on
+//! the number of threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -106,8 +107,8 @@ pub(super) struct Touched {
     pub(super) unsigned: Vec<u32>,
 }
 
-/// Rasterises `faces` on a grid of `level`. Closing faces must come last, so that they add nothing to the attributes of a cell
-/// that the mesh itself touches.
+/// Rasterises `faces` on a grid of `level`. Closing faces must come last, so that they add nothing to the
+/// attributes of a cell that the mesh itself touches.
 pub(super) fn rasterise(
     faces: &[Face],
     level: u32,

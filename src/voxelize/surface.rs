@@ -15,7 +15,8 @@ use crate::{
     svo::Grid,
 };
 
-/// Coordinates this close to a grid plane, in voxels, are on it: a box of whole voxels stays one after the rounding of its file.
+/// Coordinates this close to a grid plane, in voxels, are on it: a box of whole voxels stays one after the
+/// rounding of its file.
 const SNAP_VOXELS: f64 = 1e-6;
 
 /// The grid of the vertices that triangles use.
@@ -34,7 +35,8 @@ pub(super) fn grid_of(mesh: &Mesh, level: u32) -> Result<Grid, VoxelizeError> {
     Ok(Grid::around(low, high, level))
 }
 
-/// Mesh points to grid space, on grid planes where they are meant to be, and never outside the cells that may hold surface.
+/// Mesh points to grid space, on grid planes where they are meant to be, and never outside the cells that may
+/// hold surface.
 struct ToGrid {
     grid: Grid,
     high: f64,
@@ -71,8 +73,8 @@ pub(super) fn faces_of(mesh: &Mesh, unsigned: &[bool], grid: &Grid) -> Vec<Face>
         .collect()
 }
 
-/// Adds the triangles that close the holes, coloured like the mesh along the hole's edge. Parts with and without orientation are
-/// closed each for itself, as the inside test treats them.
+/// Adds the triangles that close the holes, coloured like the mesh along the hole's edge. Parts with and
+/// without orientation are closed each for itself, as the inside test treats them.
 pub(super) fn close_holes(
     mesh: &Mesh,
     unsigned: &[bool],

@@ -340,7 +340,8 @@ fn a_film_has_a_picture_for_every_so_many_steps() {
     assert!(!frame(3).exists());
 }
 
-/// A small picture of a broken sphere with these options, and what was said; `None`, where that is allowed, without an adapter.
+/// A small picture of a broken sphere with these options, and what was said; `None`, where that is allowed,
+/// without an adapter.
 fn sphere(folder: &Path, more: &[&str]) -> Option<(image::RgbImage, String)> {
     let path = folder.join("picture.png");
     let shape = ["render", "builtin:sphere", "--level", "5", "--size", "96x72", "--seeds", "8", "--out"];

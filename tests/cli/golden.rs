@@ -1,8 +1,9 @@
-//! What the commands write is to the byte what they wrote before. The digests in `tests/golden/small.json` are of small breaks and one
-//! collision, and of what is made of whole numbers or of the processor's own floats, which are the same on every machine.
+//! What the commands write is to the byte what they wrote before. The digests in `tests/golden/small.json`
+//! are of small breaks and one collision, and of what is made of whole numbers or of the processor's own
+//! floats, which are the same on every machine.
 //!
-//! Not here, since a graphics driver rounds as it likes: normals, and with them the meshes, and every picture. `tests/golden/record.py`
-//! compares those, and larger breaks, between two builds on one machine.
+//! Not here, since a graphics driver rounds as it likes: normals, and with them the meshes, and every
+//! picture. `tests/golden/record.py` compares those, and larger breaks, between two builds on one machine.
 //!
 //! A change that is meant to change results records anew with `KINTSUGI_RECORD=1`, and its description says why.
 

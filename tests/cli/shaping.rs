@@ -1,5 +1,5 @@
-//! How pieces are shaped and how many there are, as a user of `kintsugi fracture` sees it: patterns, a number of pieces, the smallest
-//! piece, seeds from a scene's file, and an object that stays whole.
+//! How pieces are shaped and how many there are, as a user of `kintsugi fracture` sees it: patterns, a number
+//! of pieces, the smallest piece, seeds from a scene's file, and an object that stays whole.
 
 use serde_json::Value;
 

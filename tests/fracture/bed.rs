@@ -1,5 +1,5 @@
-//! What every check looks at: the source, the pattern and the recipe, what the brute-force reference says ([`Bed`]), and what came out
-//! ([`Outcome`]), as plain lists into which a test can plant an error.
+//! What every check looks at: the source, the pattern and the recipe, what the brute-force reference says
+//! ([`Bed`]), and what came out ([`Outcome`]), as plain lists into which a test can plant an error.
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,7 +14,8 @@ use kintsugi::{
 
 use super::support::{adapter, solids::cells_of};
 
-/// A device and the passes; those of [`Bench::get`] serve all tests: opening and compiling takes longer than most of them.
+/// A device and the passes; those of [`Bench::get`] serve all tests: opening and compiling takes longer than
+/// most of them.
 pub struct Bench {
     pub gpu: Gpu,
     pub fracturer: Fracturer,

@@ -1,4 +1,5 @@
-//! One case: a shape, a pattern and a recipe, as a value that can be drawn at random, made smaller, and written on one line.
+//! One case: a shape, a pattern and a recipe, as a value that can be drawn at random, made smaller, and
+//! written on one line.
 
 use std::sync::Arc;
 
@@ -30,7 +31,8 @@ pub struct Case {
     pub preset: Preset,
     pub seeds: u32,
     pub rng: u64,
-    /// Cells of seeds farther than this percent of the longest side stay together; all break where that would leave none to break off.
+    /// Cells of seeds farther than this percent of the longest side stay together; all break where that would
+    /// leave none to break off.
     pub local: Option<u8>,
     /// Levels above the leaves at which islands are told apart.
     pub island: Option<u32>,

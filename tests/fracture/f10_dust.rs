@@ -36,7 +36,8 @@ pub fn lost<'a>(bed: &'a Bed, got: &'a Outcome) -> impl Iterator<Item = (Key, f6
     solid.map(move |key| (key, bed.coverage(key) - given[key as usize])).filter(|(_, volume)| *volume > 1e-6)
 }
 
-/// (voxel, parts) of every voxel of which one of so many equal parts is dust, as [`kintsugi::fracture::reference::Reference::dust`].
+/// (voxel, parts) of every voxel of which one of so many equal parts is dust, as
+/// [`kintsugi::fracture::reference::Reference::dust`].
 pub fn dusty_voxels(bed: &Bed, got: &Outcome) -> Result<Vec<(Key, u32)>, String> {
     let mut dust = Vec::new();
     let mut held = vec![false; bed.cells.len()];
@@ -120,7 +121,8 @@ fn a_flat_gap_takes_the_voxels_between_its_two_planes() {
     assert!(all > 3000);
 }
 
-/// The files of a dusty break: what is missing of the source's voxels is what the report calls dust, in voxels and in mass.
+/// The files of a dusty break: what is missing of the source's voxels is what the report calls dust, in
+/// voxels and in mass.
 #[test]
 fn the_report_says_what_was_lost() {
     for (name, generations) in [("vase", "1"), ("shell", "2")] {

@@ -1,5 +1,6 @@
-//! F1: the boundary set without copies is exactly the source's boundary voxels and the internal voxels that a crack crosses, and
-//! the copies of each are exactly its cells, as the brute force over the whole grid has them.
+//! F1: the boundary set without copies is exactly the source's boundary voxels and the internal voxels that a
+//! crack crosses, and the copies of each are exactly its cells, as the brute force over the whole grid has
+//! them.
 
 use kintsugi::fracture::{Recipe, Surface, crack::Sides};
 
@@ -32,8 +33,8 @@ pub fn insides(bed: &Bed, got: &Outcome) -> Result<(), String> {
     first_difference(&list, &bed.wanted.internal)
 }
 
-/// From the result alone: without copies, the boundary voxels and the insides are the source, each cell once, but for what is dust; every
-/// leaf of the source is still a leaf.
+/// From the result alone: without copies, the boundary voxels and the insides are the source, each cell once,
+/// but for what is dust; every leaf of the source is still a leaf.
 pub fn boundary_set(bed: &Bed, got: &Outcome) -> Result<(), String> {
     let mut seen = vec![Cell::Empty; bed.cells.len()];
     for copies in got.voxels() {

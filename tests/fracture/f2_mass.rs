@@ -1,5 +1,5 @@
-//! F2: what the pieces weigh and what is dust sum to the source, to 1e-6; and a piece's mass, centre, inertia and bounds are the sums over
-//! its voxels.
+//! F2: what the pieces weigh and what is dust sum to the source, to 1e-6; and a piece's mass, centre, inertia
+//! and bounds are the sums over its voxels.
 
 use glam::{DMat3, DVec3};
 use kintsugi::{

@@ -1,5 +1,5 @@
-//! F3: splitting a moving, spinning body conserves momentum, angular momentum and kinetic energy to 1e-5, since every piece takes over the
-//! body's velocity where it is. What a gap takes away takes its share along.
+//! F3: splitting a moving, spinning body conserves momentum, angular momentum and kinetic energy to 1e-5,
+//! since every piece takes over the body's velocity where it is. What a gap takes away takes its share along.
 
 use std::sync::Arc;
 

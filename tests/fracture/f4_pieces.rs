@@ -1,5 +1,6 @@
-//! F4: the pieces are the 26-connected components of each object at the island level, as a plain union-find has them, whichever labelling
-//! found them. (What is special for a labelling, spirals and diagonal contacts among it, is in `labelling/tests.rs`.)
+//! F4: the pieces are the 26-connected components of each object at the island level, as a plain union-find
+//! has them, whichever labelling found them. (What is special for a labelling, spirals and diagonal contacts
+//! among it, is in `labelling/tests.rs`.)
 
 use std::collections::HashMap;
 
@@ -22,8 +23,8 @@ fn root(parent: &mut [u32], mut i: u32) -> u32 {
     i
 }
 
-/// A component for each of the cells, of one object, sorted: cells of the grid of `level` that touch are in one. `at` is scratch of
-/// u32::MAX, one a cell of that grid.
+/// A component for each of the cells, of one object, sorted: cells of the grid of `level` that touch are in
+/// one. `at` is scratch of u32::MAX, one a cell of that grid.
 fn components(cells: &[Key], level: u32, at: &mut [u32]) -> Vec<u32> {
     let side = 1i64 << level;
     for (i, key) in (0u32..).zip(cells) {

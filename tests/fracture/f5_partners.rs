@@ -1,5 +1,6 @@
-//! F5: every crack voxel has its partners, with opposite normals on plain faces; rough surfaces match without a gap: both sides of a crack
-//! show one surface, an inside is closed off by its own piece's boundary everywhere, and so no two insides ever meet.
+//! F5: every crack voxel has its partners, with opposite normals on plain faces; rough surfaces match without
+//! a gap: both sides of a crack show one surface, an inside is closed off by its own piece's boundary
+//! everywhere, and so no two insides ever meet.
 
 use std::collections::HashMap;
 
@@ -35,8 +36,8 @@ fn cracks<'a>(bed: &'a Bed, got: &'a Outcome) -> impl Iterator<Item = &'a [Copy]
     got.voxels().filter(|copies| bed.cells[copies[0].key as usize] == Cell::Inside)
 }
 
-/// A crack voxel has copies in several objects, or in one and the rest is dust: no faces inside an object. Two copies show
-/// one plane from its two sides.
+/// A crack voxel has copies in several objects, or in one and the rest is dust: no faces inside an object.
+/// Two copies show one plane from its two sides.
 pub fn partners(bed: &Bed, got: &Outcome) -> Result<(), String> {
     for copies in cracks(bed, got) {
         let key = copies[0].key;
@@ -61,8 +62,8 @@ pub fn partners(bed: &Bed, got: &Outcome) -> Result<(), String> {
     Ok(())
 }
 
-/// Every inside voxel's 26 neighbours that are solid at all belong to its piece too: a piece has a boundary voxel wherever its inside
-/// ends, so neither holes nor two insides that meet, not even at a corner.
+/// Every inside voxel's 26 neighbours that are solid at all belong to its piece too: a piece has a boundary
+/// voxel wherever its inside ends, so neither holes nor two insides that meet, not even at a corner.
 pub fn closed(bed: &Bed, got: &Outcome) -> Result<(), String> {
     if opens_holes(&bed.recipe) {
         return Ok(());
@@ -88,8 +89,8 @@ pub fn closed(bed: &Bed, got: &Outcome) -> Result<(), String> {
     open.map_or(Ok(()), Err)
 }
 
-/// What a crack voxel shows is the bisector of two of its corners' seeds, the nearest there is (planar), or the nearest crack triangle
-/// that touches it, with a ridge as its cut (rough).
+/// What a crack voxel shows is the bisector of two of its corners' seeds, the nearest there is (planar), or
+/// the nearest crack triangle that touches it, with a ridge as its cut (rough).
 pub fn planes(bed: &Bed, got: &Outcome) -> Result<(), String> {
     let all: Vec<&[Copy]> = cracks(bed, got).collect();
     // A million planes at most, spread evenly.

@@ -1,5 +1,6 @@
-//! F6: cells that own a part of a voxel's inside but none of its corners are counted and reported. The reference here takes every voxel and
-//! every seed, cuts the seed's cell out of the voxel by clipping a polyhedron, and calls it a part where something is left.
+//! F6: cells that own a part of a voxel's inside but none of its corners are counted and reported. The
+//! reference here takes every voxel and every seed, cuts the seed's cell out of the voxel by clipping a
+//! polyhedron, and calls it a part where something is left.
 
 use std::{cell::RefCell, collections::BTreeSet};
 
@@ -27,8 +28,8 @@ use super::{
 /// Parts thinner than twice this, in 1/2^14 of the grid's side, are left open: rounding could decide them.
 const MARGIN: f64 = 0.01;
 
-/// What lies on the low side of all planes (normal, limit), inside the box from -`grow` to `edge` + `grow` with all planes moved out by
-/// as much: whether anything is left.
+/// What lies on the low side of all planes (normal, limit), inside the box from -`grow` to `edge` + `grow`
+/// with all planes moved out by as much: whether anything is left.
 fn is_left(planes: &[(DVec3, f64)], edge: f64, grow: f64) -> bool {
     let corner = |c: usize| {
         DVec3::from_array(std::array::from_fn(|k| if c >> k & 1 == 1 { edge + grow } else { -grow }))

@@ -1,5 +1,6 @@
-//! F7: a local fracture (2016, sec. 4.7) leaves the kept body's untouched leaves as they are, bit for bit, and makes no faces inside it.
-//! Then the same from outside: what the command writes, and what a blow in the sandbox leaves standing.
+//! F7: a local fracture (2016, sec. 4.7) leaves the kept body's untouched leaves as they are, bit for bit,
+//! and makes no faces inside it. Then the same from outside: what the command writes, and what a blow in the
+//! sandbox leaves standing.
 
 use std::{
     collections::BTreeMap,
@@ -25,7 +26,8 @@ use super::{
     },
 };
 
-/// A boundary voxel that no crack touches is copied as it is: normal, colour, coverage and cut. In every fracture, not only in local ones.
+/// A boundary voxel that no crack touches is copied as it is: normal, colour, coverage and cut. In every
+/// fracture, not only in local ones.
 pub fn untouched(bed: &Bed, got: &Outcome) -> Result<(), String> {
     for copies in got.voxels() {
         let [copy] = copies else { continue };
@@ -59,7 +61,8 @@ fn the_kept_body_is_untouched_and_has_no_inner_faces() {
                 let crack = bed.cells[key as usize] == Cell::Inside;
                 cracks += usize::from(crack);
                 same += usize::from(copies.len() == 1 && bed.leaf(key) == Some(&copies[0].leaf));
-                // Corners say it without the reference: the faces between kept cells cross voxels all of whose corners are kept.
+                // Corners say it without the reference: the faces between kept cells cross voxels all of
+                // whose corners are kept.
                 let corners = bed.corner_seeds(key).map(|seed| pattern.objects[seed]);
                 inner += usize::from(crack && corners == [kept; 8] && surface == Surface::Planar);
             }

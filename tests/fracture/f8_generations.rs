@@ -1,5 +1,5 @@
-//! F8: five generations of pieces of pieces keep every check, on planar, rough and dusty surfaces and a mixture; over all of them the mass
-//! is that of the first object to 1e-6.
+//! F8: five generations of pieces of pieces keep every check, on planar, rough and dusty surfaces and a
+//! mixture; over all of them the mass is that of the first object to 1e-6.
 
 use std::sync::Arc;
 
@@ -20,7 +20,8 @@ use super::{
 
 const GENERATIONS: usize = 5;
 
-/// Breaks a piece of every generation: the largest, and of the third the one of middle size, which has cracks all round.
+/// Breaks a piece of every generation: the largest, and of the third the one of middle size, which has cracks
+/// all round.
 fn generations(bench: &Bench, name: &str, surfaces: [Surface; GENERATIONS]) -> Figures {
     let mut sum = Figures::default();
     let first = plain(name, 6, surfaces[0], 12, 0);

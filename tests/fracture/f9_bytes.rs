@@ -1,4 +1,5 @@
-//! F9: the same seed gives the same bytes: the octrees from run to run, place to place and device to device, and the files of the command.
+//! F9: the same seed gives the same bytes: the octrees from run to run, place to place and device to device,
+//! and the files of the command.
 
 use kintsugi::{
     fracture::{Fracture, Surface},

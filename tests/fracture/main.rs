@@ -1,6 +1,7 @@
-//! What must hold of every fracture (F1 to F10), checked against the brute force on six shapes, on random cases that shrink, on pieces of
-//! pieces, and on meshes from outside where there are any. One file for each F holds its checks and what is its own; `checks.rs`
-//! lists them, `planted.rs` shows that each finds its error.
+//! What must hold of every fracture (F1 to F10), checked against the brute force on six shapes, on random
+//! cases that shrink, on pieces of pieces, and on meshes from outside where there are any. One file for each
+//! F holds its checks and what is its own; `checks.rs` lists them, `planted.rs` shows that each finds its
+//! error.
 
 mod bed;
 mod cases;

@@ -1,5 +1,5 @@
-//! Meshes from outside: scans, a model with holes, one that is no manifold. Every one of them, and the shipped one, the three surfaces in turn, at level 6 or
-//! 7; the first at level 8 too.
+//! Meshes from outside: scans, a model with holes, one that is no manifold. Every one of them, and the
+//! shipped one, the three surfaces in turn, at level 6 or 7; the first at level 8 too.
 
 use kintsugi::fracture::Surface;
 

@@ -1,4 +1,5 @@
-//! Each check is seen to fail: errors are planted into a sound result one at a time, and the check that is named must find it.
+//! Each check is seen to fail: errors are planted into a sound result one at a time, and the check that is
+//! named must find it.
 
 use std::collections::BTreeMap;
 

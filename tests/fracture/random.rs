@@ -1,5 +1,6 @@
-//! Random cases with shrinking: any shape, impact, pattern, surface, local radius and island level. A case that fails is made
-//! smaller and printed as one line that runs it again. `KINTSUGI_CASES=10` runs ten times as many.
+//! Random cases with shrinking: any shape, impact, pattern, surface, local radius and island level. A case
+//! that fails is made smaller and printed as one line that runs it again. `KINTSUGI_CASES=10` runs ten times
+//! as many.
 
 use std::{cell::RefCell, time::Instant};
 

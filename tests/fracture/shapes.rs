@@ -1,4 +1,5 @@
-//! What is broken: six shapes (vase, cavity, shell, statue, comb, cup), random solids, and meshes from outside where there are any.
+//! What is broken: six shapes (vase, cavity, shell, statue, comb, cup), random solids, and meshes from
+//! outside where there are any.
 
 use std::{
     collections::HashMap,
@@ -27,8 +28,9 @@ pub enum Shape {
     Named(String),
     /// A mesh file.
     File(PathBuf),
-    /// Lumps of 4^3 voxels, `percent` of them, with holes, and single voxels between. Above level 6 this one and [`Shape::Teeth`] are those of
-    /// level 6, enlarged: finer ones have more surface than the buffers of a software adapter hold.
+    /// Lumps of 4^3 voxels, `percent` of them, with holes, and single voxels between. Above level 6 this one
+    /// and [`Shape::Teeth`] are those of level 6, enlarged: finer ones have more surface than the buffers of
+    /// a software adapter hold.
     Fill { percent: u32, rng: u64 },
     /// Boxes: low corner and edges in 1/64 of the grid's side.
     Boxes(Vec<[u8; 6]>),
@@ -83,8 +85,8 @@ impl Shape {
     }
 }
 
-/// A solid with a normal and a colour of its own for every leaf, so that a leaf that is mistaken for another one shows. Two voxels in the
-/// middle are always there.
+/// A solid with a normal and a colour of its own for every leaf, so that a leaf that is mistaken for another
+/// one shows. Two voxels in the middle are always there.
 fn made(level: u32, solid: impl Fn(IVec3) -> bool + Sync) -> Arc<Forest> {
     let middle = (1 << level) / 2;
     let core = IVec3::splat(middle);
@@ -115,7 +117,8 @@ fn known(name: &str, level: u32, mesh: impl FnOnce() -> Mesh) -> Arc<Forest> {
 fn named(name: &str) -> Mesh {
     match name {
         "comb" => {
-            // A bar with two rows of teeth that run to its side: thin solids side by side, which one cell cuts into islands.
+            // A bar with two rows of teeth that run to its side: thin solids side by side, which one cell
+            // cuts into islands.
             let mut parts = vec![([0.0, 0.0, 0.0], [1.0, 0.12, 0.25])];
             for tooth in 0..12 {
                 let x = 0.02 + 0.0817 * tooth as f32;
@@ -157,8 +160,8 @@ fn boxes(parts: &[([f32; 3], [f32; 3])]) -> Mesh {
     mesh
 }
 
-/// The mesh file that is shipped, and those beside the repository (`../shared/meshes`, or `KINTSUGI_MESHES`), by name; says so where
-/// there are none.
+/// The mesh file that is shipped, and those beside the repository (`../shared/meshes`, or `KINTSUGI_MESHES`),
+/// by name; says so where there are none.
 pub fn meshes() -> Vec<PathBuf> {
     let home = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder =

@@ -1,4 +1,5 @@
-//! The six shapes on fixed patterns, all three surfaces, levels 5 to 7; a whole grid of seeds, transition levels and gaps.
+//! The six shapes on fixed patterns, all three surfaces, levels 5 to 7; a whole grid of seeds, transition
+//! levels and gaps.
 
 use kintsugi::fracture::Surface;
 

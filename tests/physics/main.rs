@@ -1,5 +1,6 @@
-//! The physics checks P1 to P15 on the scenes that are shipped, played as `kintsugi simulate` plays them. Figures are printed. P14 (the broad
-//! phase finds what brute force finds) is tested beside its code; shapes made in code are tested in `src/bodies/tests.rs`.
+//! The physics checks P1 to P15 on the scenes that are shipped, played as `kintsugi simulate` plays them.
+//! Figures are printed. P14 (the broad phase finds what brute force finds) is tested beside its code; shapes
+//! made in code are tested in `src/bodies/tests.rs`.
 
 mod p1_free_fall;
 mod p2_weight;

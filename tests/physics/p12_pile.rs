@@ -9,7 +9,8 @@ use super::support::stage::{fastest, open, physics_cell, shipped, step};
 /// Deepest that a contact at rest may be, cells of the physics level.
 const DEEP: f64 = 0.5;
 
-/// Plays until all pieces, `least` or more, sleep, or for ten seconds. What presses at the end, sleepers included, is less than half a cell deep.
+/// Plays until all pieces, `least` or more, sleep, or for ten seconds. What presses at the end, sleepers
+/// included, is less than half a cell deep.
 fn settles(what: &str, least: usize, scene: Scene) {
     let Some(mut sandbox) = open(scene) else { return };
     let clock = Instant::now();

@@ -1,5 +1,5 @@
-//! P15: pieces overlap where a crack voxel was copied. That overlap pushes nobody: after a blow of no strength, without gravity, they stay
-//! where they are, with a gap of any width between them or none.
+//! P15: pieces overlap where a crack voxel was copied. That overlap pushes nobody: after a blow of no
+//! strength, without gravity, they stay where they are, with a gap of any width between them or none.
 
 use glam::DVec3;
 use kintsugi::{
@@ -23,7 +23,8 @@ fn nothing_pushes(mut scene: Scene) -> Scene {
     scene
 }
 
-/// With `least` points where pieces meet, so that there is something that could push. `false`, where that is allowed, without an adapter.
+/// With `least` points where pieces meet, so that there is something that could push. `false`, where that is
+/// allowed, without an adapter.
 fn stays(what: &str, seconds: f64, least: usize, scene: Scene) -> bool {
     let Some(mut sandbox) = open(scene) else { return false };
     let r = play(&mut sandbox, seconds);

@@ -1,4 +1,5 @@
-//! Bodies in motion behind the window: the recorded past, the hand, what is thrown, what breaks by itself, levels of pairs.
+//! Bodies in motion behind the window: the recorded past, the hand, what is thrown, what breaks by itself,
+//! levels of pairs.
 
 use glam::DVec3;
 use kintsugi::{

@@ -9,12 +9,14 @@
 //! | `results.rs` | reads what the program wrote; a digest of bytes |
 //! | `skip.rs` | what happens where the machine lacks something: the one place that decides |
 //!
-//! Test programs: `fracture/` has what must be true of every fracture (F1 to F10, a file each), `physics/` what must be true of every motion
-//! (P1 to P15, a file each; P14 is tested beside the broad phase), `sandbox/` the engine behind the window, `cli/` the commands and their
-//! files, `window.rs` the window under a display of its own, `licences.rs` the crates. Tests of one module's insides stand beside it in `src/`.
+//! Test programs: `fracture/` has what must be true of every fracture (F1 to F10, a file each), `physics/`
+//! what must be true of every motion (P1 to P15, a file each; P14 is tested beside the broad phase),
+//! `sandbox/` the engine behind the window, `cli/` the commands and their files, `window.rs` the window under
+//! a display of its own, `licences.rs` the crates. Tests of one module's insides stand beside it in `src/`.
 //!
-//! A test is named by the sentence that it proves. A check stands in a file that begins with its number (`f4_pieces`, `p4_drift`); in `src/`
-//! the number begins its name. A test that compares two things has a case with a planted error, or counts what it compared.
+//! A test is named by the sentence that it proves. A check stands in a file that begins with its number
+//! (`f4_pieces`, `p4_drift`); in `src/` the number begins its name. A test that compares two things has a
+//! case with a planted error, or counts what it compared.
 
 #![allow(dead_code, reason = "each test program uses a part of this")]
 

@@ -16,7 +16,8 @@ pub fn folder(name: &str) -> PathBuf {
     path
 }
 
-/// The program with these arguments, no display and no terminal: the one just built, or the one that `KINTSUGI_BINARY` names.
+/// The program with these arguments, no display and no terminal: the one just built, or the one that
+/// `KINTSUGI_BINARY` names.
 pub fn kintsugi<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Command {
     let program = std::env::var_os("KINTSUGI_BINARY");
     let mut command = Command::new(program.unwrap_or_else(|| env!("CARGO_BIN_EXE_kintsugi").into()));

@@ -1,5 +1,6 @@
-//! What a test does where the machine lacks something: it fails and says what is missing, unless `KINTSUGI_ALLOW_SKIP=1`, when
-//! it says that it was skipped and passes. Used by the tests of this folder and by those inside the library.
+//! What a test does where the machine lacks something: it fails and says what is missing, unless
+//! `KINTSUGI_ALLOW_SKIP=1`, when it says that it was skipped and passes. Used by the tests of this folder and
+//! by those inside the library.
 
 use std::io::Write;
 

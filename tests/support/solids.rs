@@ -1,12 +1,13 @@
-//! Solids given by their cells, as octrees of one tree. Used by the tests of this folder and by those inside the library.
+//! Solids given by their cells, as octrees of one tree. Used by the tests of this folder and by those inside
+//! the library.
 
 use std::collections::HashSet;
 
 use glam::{DVec3, IVec3};
 use kintsugi::svo::{Forest, LeafColor, Leaves, build, morton, pack_normal};
 
-/// A forest from a solid's cells: those with an empty neighbour (26) are boundary, the others internal. All leaves look alike, but for
-/// seven different coverages.
+/// A forest from a solid's cells: those with an empty neighbour (26) are boundary, the others internal. All
+/// leaves look alike, but for seven different coverages.
 pub fn forest_of(level: u32, solid: impl Fn(IVec3) -> bool + Sync) -> Forest {
     forest_with(level, solid, &|_, leaves| {
         leaves.normals.push(pack_normal(glam::Vec3::Y));

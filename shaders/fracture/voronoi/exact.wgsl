@@ -1,4 +1,4 @@
-// Exact Voronoi tests in fixed point: 2^14 units a grid side at every level (design: ties are then the same
+// Exact Voronoi tests in fixed point: 2^14 units a grid side at every level (so ties are the same
 // everywhere). Nothing here leaves an i32. Seeds lie at most half a side outside the grid, in -2^13..=3*2^13, and
 // points inside it, so one axis differs by at most 1.5*2^14 and a squared distance is at most 3 * 2.25 * 2^28 <
 // 1.82e9 < 2^31; a difference of two such, both at least 0, is smaller still. Two seeds are at most 2^15 apart on

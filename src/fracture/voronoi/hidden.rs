@@ -1,4 +1,4 @@
-//! Parts of cells that the corners of voxels miss (design: F6).
+//! Parts of cells that the corners of voxels miss (F6 in docs/checks.md).
 //!
 //! A voxel goes to the cells that own its corners. A cell may also own a part of a voxel's inside and none of its
 //! corners, where it is thin or comes to a point. That part goes to the corners' cells. Here these cases are

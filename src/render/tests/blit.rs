@@ -8,8 +8,9 @@ use crate::{
 
 use wgpu::{TextureFormat, TextureUsages};
 
-/// Bytes agree to this with the value before rounding: half for the rounding, one for filters that place the eight bits of a
-/// weight between neighbours that differ by up to 255, and half for an sRGB target's way there and back.
+/// Bytes agree to this with the value before rounding: half for the rounding, one for filters that place the
+/// eight bits of a weight between neighbours that differ by up to 255, and half for an sRGB target's way
+/// there and back.
 const TOLERANCE: f64 = 2.0;
 
 /// An odd size, so that no target's pixel centre falls on an edge between two pixels.
@@ -99,7 +100,8 @@ fn targets_of_every_format_show_the_same_bytes() {
 fn planted_errors_are_found() {
     let Some(gpu) = Gpu::for_test() else { return };
     let errors = [
-        // An sRGB target that encodes twice, another gamma, red for blue, upside down, off by half a pixel of the target.
+        // An sRGB target that encodes twice, another gamma, red for blue, upside down, off by half a pixel of
+        // the target.
         ("options.decode == 1u", "options.decode == 2u"),
         ("vec3<f32>(2.4)", "vec3<f32>(2.2)"),
         ("linear_from_srgb(color.rgb)", "linear_from_srgb(color.bgr)"),

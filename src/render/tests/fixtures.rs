@@ -89,7 +89,8 @@ pub fn rounded_box(level: u32) -> Forest {
     solid(level, distance, |p| ([188, 150, 112], p.x < 0.5 * side))
 }
 
-/// The same with a second plane in every leaf that the plane through `point` meets; the solid is where `normal` points from.
+/// The same with a second plane in every leaf that the plane through `point` meets; the solid is where
+/// `normal` points from.
 pub fn with_cut(mut forest: Forest, normal: Vec3, point: Vec3) -> Forest {
     for (key, cut) in forest.leaves.keys.iter().zip(&mut forest.leaves.cuts) {
         let centre = Vec3::from(morton::decode(*key).map(|v| v as f32 + 0.5));
@@ -180,8 +181,9 @@ impl Stage {
         self.bodies.len() - 1
     }
 
-    /// Breaks the built-in vase and adds its pieces, the vase's grid being 1.6 m wide and on the floor. Every third piece is
-    /// turned and drawn away from the axis, the others stay where they were; the second is selected.
+    /// Breaks the built-in vase and adds its pieces, the vase's grid being 1.6 m wide and on the floor. Every
+    /// third piece is turned and drawn away from the axis, the others stay where they were; the second is
+    /// selected.
     pub fn add_broken_vase(&mut self, level: u32) -> Arc<Forest> {
         let mesh = builtin("vase").expect("a built-in shape");
         let whole = Arc::new(voxelize(&mesh, level, &Progress::default()).expect("it voxelises").forest);

@@ -14,7 +14,8 @@ use crate::{
     svo::{Forest, unpack_normal},
 };
 
-/// Bytes of a colour may differ by this: one for the rounding, the rest for the 16 bits of a distance at grazing angles.
+/// Bytes of a colour may differ by this: one for the rounding, the rest for the 16 bits of a distance at
+/// grazing angles.
 const BYTE_TOLERANCE: f64 = 1.6;
 /// Cosine between normals that count as equal.
 const SAME_DIRECTION: f64 = 0.9998;

@@ -1,4 +1,5 @@
-//! The overlay pass against a rasteriser on the CPU, sample by sample, and what follows from how lines and discs are defined.
+//! The overlay pass against a rasteriser on the CPU, sample by sample, and what follows from how lines and
+//! discs are defined.
 
 use std::sync::Arc;
 
@@ -15,8 +16,8 @@ use crate::render::{
 
 /// Colours agree to this: they are stored with eleven bits, and blended several times.
 const TOLERANCE: f64 = 0.006;
-/// Share of a frame's covered pixels that may differ more: a sample that lies on an edge may be on either side of it, and so may a
-/// depth where two shapes pass through each other.
+/// Share of a frame's covered pixels that may differ more: a sample that lies on an edge may be on either
+/// side of it, and so may a depth where two shapes pass through each other.
 const ODD_PIXELS: f64 = 0.006;
 
 /// Even in 0..1, the same on every machine.

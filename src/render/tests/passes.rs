@@ -1,4 +1,5 @@
-//! The light and compose passes against their references, frame by frame of a refinement, each on what the GPU's pass read.
+//! The light and compose passes against their references, frame by frame of a refinement, each on what the
+//! GPU's pass read.
 
 use std::sync::Arc;
 
@@ -15,10 +16,11 @@ use crate::{
     svo::Forest,
 };
 
-/// Light agrees to this share, depth to this share of itself: f32 with the few digits that a driver owes for sine and cosine.
+/// Light agrees to this share, depth to this share of itself: f32 with the few digits that a driver owes for
+/// sine and cosine.
 const LIGHT_TOLERANCE: f64 = 1e-3;
-/// Share of texels that may differ more: a ray that grazes an edge meets it on one side of rounding and misses it on the other,
-/// which turns a whole sample.
+/// Share of texels that may differ more: a ray that grazes an edge meets it on one side of rounding and
+/// misses it on the other, which turns a whole sample.
 const ODD_TEXELS: f64 = 0.002;
 /// Linear colour and alpha agree to this.
 const COLOR_TOLERANCE: f64 = 1e-3;
@@ -98,7 +100,8 @@ impl Scene {
     }
 }
 
-/// A broken vase, some pieces turned and drawn away, one selected: as the window draws it, from two sides, and as a still.
+/// A broken vase, some pieces turned and drawn away, one selected: as the window draws it, from two sides,
+/// and as a still.
 fn vase() -> Option<Scene> {
     let mut stage = Stage::open()?;
     let forest = (*stage.add_broken_vase(6)).clone();

@@ -33,7 +33,8 @@ fn lists(
     (seams, if level < LEVEL { forest.level_start[level as usize] } else { 0 })
 }
 
-/// Distance of every pixel's surface point from the nearest border of its cell, along the surface, grid sides; `None` beside the body.
+/// Distance of every pixel's surface point from the nearest border of its cell, along the surface, grid
+/// sides; `None` beside the body.
 fn distances(stage: &Stage) -> Vec<Option<f32>> {
     let hits = stage.renderer.read_hits(&stage.gpu).expect("hits");
     let side = (1u32 << LEVEL) as f32;
@@ -174,8 +175,9 @@ fn glazed(rgb: [f32; 3], stays: bool, pointed: bool) -> [f32; 3] {
     if pointed { mixed(kept, [1.0, 0.97, 0.88].map(|v| v * 255.0), 0.34) } else { kept }
 }
 
-/// Pixels of the ball whose colour is another than their cell's marks say, and pixels looked at in kept cells. `cells` are told by the
-/// seeds' distances in floats, so pixels within two units of a border are left out.
+/// Pixels of the ball whose colour is another than their cell's marks say, and pixels looked at in kept
+/// cells. `cells` are told by the seeds' distances in floats, so pixels within two units of a border are left
+/// out.
 fn wrongly_glazed(stage: &mut Stage, pattern: &Pattern, plain: &[u32], all_kept: bool) -> (usize, usize) {
     let taken = stage.frame(0);
     let side = (1u32 << LEVEL) as f32;

@@ -16,6 +16,7 @@ impl Tuning {
     pub(super) fn take_physics(&mut self, scene: &Scene) {
         self.gravity = -scene.gravity.y;
         self.response = scene.response;
+        self.contacts = scene.contacts;
         self.far_levels = scene.adaptive_level.map_or(0, |a| a.most);
     }
 
@@ -23,6 +24,7 @@ impl Tuning {
     pub(super) fn put_physics(&self, scene: &mut Scene) {
         scene.gravity.y = -self.gravity;
         scene.response = self.response;
+        scene.contacts = self.contacts;
         // As many levels as the panels say, from where on the scene says.
         let near = scene.adaptive_level.unwrap_or_default().near;
         scene.adaptive_level = (self.far_levels > 0).then_some(Adaptive { near, most: self.far_levels });
@@ -34,6 +36,7 @@ impl Tuning {
             || tuned_touch(self) != tuned_touch(other)
             || self.far_levels != other.far_levels
             || self.response != other.response
+            || self.contacts != other.contacts
     }
 }
 

@@ -1,5 +1,6 @@
 // The frame of the kernels that write the attributes of the fracture boundary set: one thread takes one copy.
-// out_place:   x = Morton code, y = the pair (so fracture/voronoi/surface/place leaves it); then the source leaf (28 bits, NO_LEAF for a new
+// out_place:   x = Morton code, y = the pair (so fracture/voronoi/surface/place leaves it); then the source
+// leaf (28 bits, NO_LEAF for a new
 //              crack voxel), and how its shares are counted (4 bits)
 // out_surface: x = packed normal, y = packed colour word
 // out_cuts:    second plane

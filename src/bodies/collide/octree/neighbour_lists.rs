@@ -1,7 +1,7 @@
 //! Which surfels of a pair are near the other body, kept while the two hardly move against each other.
 //!
 //! In: a pair, and its lists of an earlier step. Out: the surfels that may hit now, a superset. These are the
-//! neighbour lists of Verlet (1967, Physical Review 159, sec. 2), with a skin: whatever is nearer than what
+//! neighbour lists of Verlet (1967, Physical Review 159), with a skin: whatever is nearer than what
 //! is needed now, and a cell more, is on the list, and the list holds until something may have come through
 //! the skin. Most pairs whose boxes overlap do not touch; their lists are empty, and asking them costs
 //! nothing.
@@ -9,7 +9,7 @@
 use super::pair::{OctreePair, cell_size};
 use crate::bodies::{Body, BodyId, collide::RelativePose};
 
-/// Thickness of the skin, cells of the pair. Half and twice as much were slower (docs/physics.md).
+/// Thickness of the skin, cells of the pair. Half and twice as much were slower (docs/lab/steps.md).
 const SKIN_CELLS: f64 = 1.0;
 
 /// A surfel within this of a cell that is not empty may hit, cells: the eight cells round it begin there.

@@ -2,7 +2,7 @@
 //!
 //! A pass over a heap of some hundred pieces takes fifty microseconds, which is what it takes to wake a
 //! thread of the pool as well. Threads that look for work all the time halve it; asleep they would gain
-//! nothing (docs/physics.md, "What made the fall cheaper").
+//! nothing (docs/lab/steps.md, "Heaps solved in parts").
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 

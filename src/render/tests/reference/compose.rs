@@ -1,9 +1,10 @@
 //! The compose pass: hits, looks and light to colour.
 //!
-//! Light is averaged over the light texels near by that lie on the same surface. A body is lit by the sun, by a sky that is
-//! lighter above than below, by a weak lamp behind the camera, and, where it is not a crack, mirrors a little of sun and sky.
-//! A seam of gold lies over that. The floor shows the backdrop, darker where light is missing. Then come the outline of what is selected, a vignette, the tone
-//! curve, the overlay, the mean over the refinement's frames, sRGB and half a byte's worth of noise.
+//! Light is averaged over the light texels near by that lie on the same surface. A body is lit by the sun, by
+//! a sky that is lighter above than below, by a weak lamp behind the camera, and, where it is not a crack,
+//! mirrors a little of sun and sky. A seam of gold lies over that. The floor shows the backdrop, darker where
+//! light is missing. Then come the outline of what is selected, a vignette, the tone curve, the overlay, the
+//! mean over the refinement's frames, sRGB and half a byte's worth of noise.
 
 use glam::{DVec2, DVec3, DVec4, Vec3Swizzles, Vec4Swizzles};
 use rayon::prelude::*;
@@ -102,9 +103,9 @@ impl Inputs<'_> {
         (mean, encoded.extend(mean.w) * 255.0)
     }
 
-    /// Sun and sky at a pixel: a mean over the texels round it, weighed by nearness in the picture (a tent whose flat middle
-    /// grows with the radius), by distance from the pixel's tangent plane and by the fourth power of the normals' cosine.
-    /// Floor and bodies do not mix.
+    /// Sun and sky at a pixel: a mean over the texels round it, weighed by nearness in the picture (a tent
+    /// whose flat middle grows with the radius), by distance from the pixel's tangent plane and by the fourth
+    /// power of the normals' cosine. Floor and bodies do not mix.
     fn light(&self, at: [u32; 2], hit: &HitData, direction: DVec3) -> DVec2 {
         let frame = self.frame;
         let words = |x: u32, y: u32| self.lights[(y * frame.light_size[0] + x) as usize];
@@ -116,7 +117,8 @@ impl Inputs<'_> {
         }
         let n = unpack_normal(hit.normal).as_dvec3();
         let point = direction * f64::from(hit.distance);
-        // A texel this far off the plane counts half: three quarters of a texel's width there, and a little at the least.
+        // A texel this far off the plane counts half: three quarters of a texel's width there, and a little
+        // at the least.
         let texel_width =
             f64::from(frame.pixel_cone * frame.light_step as f32) * point.dot(frame.forward.as_dvec3());
         let thick = (3.0 * texel_width + 0.004 * f64::from(frame.ao_reach)) / 4.0;
@@ -178,8 +180,8 @@ impl Inputs<'_> {
         color
     }
 
-    /// A seam's glow adds its own light; towards the line's middle, polished metal takes over, which mirrors sun and sky in its
-    /// colour and shines a little by itself.
+    /// A seam's glow adds its own light; towards the line's middle, polished metal takes over, which mirrors
+    /// sun and sky in its colour and shines a little by itself.
     fn gilded(&self, color: DVec3, look: u32, hit: &HitData, direction: DVec3, lit: DVec2) -> DVec3 {
         let gold = f64::from(look >> 27) / 31.0;
         if gold == 0.0 {
@@ -195,8 +197,8 @@ impl Inputs<'_> {
         (color + SEAM_SHINE * gold * 1.1).lerp(metal, smoothstep(0.5, 0.95, gold))
     }
 
-    /// The backdrop of the floor's horizon, lighter round the target, times the light here over that of an open floor; far off
-    /// it becomes the backdrop.
+    /// The backdrop of the floor's horizon, lighter round the target, times the light here over that of an
+    /// open floor; far off it becomes the backdrop.
     fn floor(&self, direction: DVec3, distance: f64, lit: DVec2) -> DVec3 {
         let frame = self.frame;
         let point = frame.eye.as_dvec3() + direction * distance;
@@ -248,8 +250,8 @@ fn highlight(n: DVec3, to_eye: DVec3, to_light: DVec3, roughness: f64) -> f64 {
     facets * unmasked(nv) * unmasked(nl) * fresnel * nl / 4.0
 }
 
-/// Bright colours lose some saturation, then each channel x becomes x^a / (b x^a + c), where b and c are such that 0.18 gives
-/// 0.19 and 6 gives 1.
+/// Bright colours lose some saturation, then each channel x becomes x^a / (b x^a + c), where b and c are such
+/// that 0.18 gives 0.19 and 6 gives 1.
 fn tone(color: DVec3) -> DVec3 {
     const A: f64 = 1.22;
     let (dark, bright) = (0.18_f64.powf(A), 6.0_f64.powf(A));

@@ -1,7 +1,8 @@
 //! The light pass: how much of the sun and of the sky a point of a surface sees.
 //!
-//! A sample is a point of the unit square, one of sixteen strata. Bent to a disc it chooses a point of the sun; bent to a
-//! hemisphere, denser where the surface looks, a direction in which the sky is or is not hidden by something near.
+//! A sample is a point of the unit square, one of sixteen strata. Bent to a disc it chooses a point of the
+//! sun; bent to a hemisphere, denser where the surface looks, a direction in which the sky is or is not
+//! hidden by something near.
 
 use std::f64::consts::TAU;
 
@@ -29,7 +30,8 @@ pub struct Texel {
 
 /// Strata of a 4 x 4 tile: an ordered-dither matrix, in which neighbours are far apart.
 const STRATA: [[u32; 4]; 4] = [[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5]];
-/// The plastic number's inverse and its square: the steps of a lattice that covers the square evenly however far it is walked.
+/// The plastic number's inverse and its square: the steps of a lattice that covers the square evenly however
+/// far it is walked.
 const LATTICE: DVec2 = DVec2::new(0.754_877_666_246_693, 0.569_840_290_998_053);
 /// A cone this wide sees the sky's near surroundings; the sun's is half its own radius.
 const SKY_SLOPE: f64 = 0.06;

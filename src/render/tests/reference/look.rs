@@ -1,7 +1,9 @@
-//! What the primary pass says of a body's surface: the normal that light falls on, the colour, and whether it is a crack.
+//! What the primary pass says of a body's surface: the normal that light falls on, the colour, and whether it
+//! is a crack.
 //!
-//! Where a voxel covers more than a pixel, normal and colour are blended over the eight voxels whose centres surround the point, by
-//! trilinear weights; a voxel takes part as far as it looks the same way and is of the same kind, crack or old surface.
+//! Where a voxel covers more than a pixel, normal and colour are blended over the eight voxels whose centres
+//! surround the point, by trilinear weights; a voxel takes part as far as it looks the same way and is of the
+//! same kind, crack or old surface.
 
 use std::collections::HashMap;
 

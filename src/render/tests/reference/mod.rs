@@ -33,7 +33,8 @@ fn through(frame: &FrameData, place: DVec2) -> DVec3 {
         + frame.up.as_dvec3() * (1.0 - 2.0 * uv.y)
 }
 
-/// The pixel under light texel (x, y) whose turn it is: the frame's number picks it, column by its lowest bit, row by the next.
+/// The pixel under light texel (x, y) whose turn it is: the frame's number picks it, column by its lowest
+/// bit, row by the next.
 fn pixel_of_texel(frame: &FrameData, [x, y]: [u32; 2]) -> [u32; 2] {
     let step = frame.light_step;
     let turn = [frame.accumulated % step, frame.accumulated / 2 % step];

@@ -1,5 +1,5 @@
-//! The overlay, sample by sample: every line, disc and triangle as a convex polygon in the picture, in the order in which they are
-//! drawn, against one depth for each sample.
+//! The overlay, sample by sample: every line, disc and triangle as a convex polygon in the picture, in the
+//! order in which they are drawn, against one depth for each sample.
 
 use glam::{DVec2, DVec3, DVec4};
 
@@ -10,7 +10,8 @@ use crate::render::{
     targets::HitData,
 };
 
-/// Where the four samples of a pixel lie, sixteenths from its centre: the same for every driver that keeps to the standard.
+/// Where the four samples of a pixel lie, sixteenths from its centre: the same for every driver that keeps to
+/// the standard.
 const SAMPLES: [[f64; 2]; 4] = [[-2.0, -6.0], [6.0, -2.0], [-6.0, 2.0], [2.0, 6.0]];
 
 /// A convex polygon in the picture.

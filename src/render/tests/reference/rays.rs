@@ -14,8 +14,8 @@ pub struct Ray {
     pub origin: DVec3,
     /// Unit.
     pub direction: DVec3,
-    /// An octant of several voxels is a solid block where its edge is less than this times the distance at which the ray
-    /// enters it: the ray stands for a cone that sees no finer.
+    /// An octant of several voxels is a solid block where its edge is less than this times the distance at
+    /// which the ray enters it: the ray stands for a cone that sees no finer.
     pub slope: f64,
     /// Where the ray begins and ends, m.
     pub first: f64,

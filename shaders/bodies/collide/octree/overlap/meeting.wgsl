@@ -1,5 +1,6 @@
-// Pairs of octrees that meet, and what the passes hand on. The same words as in src/bodies/collide/octree/overlap/gpu.rs.
-// Lengths are cells of the first body, a, on whose lattice everything is gathered.
+// Pairs of octrees that meet, and what the passes hand on. The same words as in
+// src/bodies/collide/octree/overlap/gpu.rs. Lengths are cells of the first body, a, on whose lattice
+// everything is gathered.
 
 struct Meeting {
     // Rows of the affine map from cells of b to cells of a, and of its inverse.
