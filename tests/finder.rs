@@ -83,6 +83,9 @@ mod spheres {
     }
 }
 
+#[path = "support/skip.rs"]
+mod skip;
+
 use glam::DVec3;
 use kintsugi::{
     bodies::{
@@ -192,4 +195,52 @@ fn scenes_name_finders_and_responses() {
             "{message}"
         );
     }
+}
+
+#[test]
+fn the_sandbox_and_the_command_go_by_it_through_undo_and_timeline() {
+    use kintsugi::{
+        gpu::Gpu,
+        scene::{Arrived, Sandbox},
+    };
+    let contacts = spheres();
+    let Some(gpu) = Gpu::headless().map_err(|error| skip::note(&error.to_string())).ok() else { return };
+    let text = "contacts = \"spheres\"\n[[body]]\nfile = \"builtin:box\"\nlevel = 4\non_floor = false\n\
+                position = [0.0, 2.0, 0.0]\n[body.fracture]\nseeds = 6\n";
+    let mut sandbox = Sandbox::new(&gpu).unwrap();
+    sandbox.open_scene(parse_scene(text, ".").unwrap());
+    let wait = |sandbox: &mut Sandbox, wanted| {
+        while sandbox.poll().unwrap() != Some(wanted) {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    };
+    wait(&mut sandbox, Arrived::Opened);
+    assert_eq!(sandbox.settings().contacts, contacts);
+    let radius = sandbox.bodies()[0].def.radius();
+    (0..150).for_each(|_| sandbox.step().unwrap());
+    let lowest = sandbox.bodies()[0].state.position.y;
+    println!("radius {radius}, rests at {lowest}");
+    assert!((lowest - radius).abs() < 0.05 * radius, "the sphere round it lies on the floor");
+    let id = sandbox.bodies()[0].id;
+    sandbox.break_at(id, sandbox.bodies()[0].state.position, DVec3::NEG_Z);
+    wait(&mut sandbox, Arrived::Broke);
+    let pieces = sandbox.bodies().len();
+    (0..20).for_each(|_| sandbox.step().unwrap());
+    assert!(pieces > 1 && sandbox.show_recorded(10) && sandbox.bodies().len() == 1);
+    sandbox.step().unwrap();
+    assert!(sandbox.undo().is_some() && sandbox.bodies().len() == 1);
+    assert_eq!(sandbox.scene(Default::default()).contacts, contacts, "what is saved names it");
+
+    let folder = std::env::temp_dir().join(format!("kintsugi-spheres-{}", std::process::id()));
+    let out = folder.display().to_string();
+    let run = |name: &str| {
+        let words =
+            ["kintsugi", "simulate", "builtin:box", "--seconds", "0.1", "--contacts", name, "--out", &out];
+        kintsugi::cli::run(words.iter().map(std::ffi::OsString::from))
+    };
+    run("spheres").unwrap();
+    assert!(folder.join("trajectory.npz").is_file());
+    let unknown = run("cubes").unwrap_err();
+    assert!(unknown.exit_code() == 2 && unknown.to_string().contains("spheres"), "{unknown}");
+    std::fs::remove_dir_all(folder).unwrap();
 }
