@@ -1,11 +1,13 @@
 //! Kintsugi breaks voxel objects live. Modules in the order in which data flows:
 //!
 //! a file or a built-in shape becomes a [`mesh`]; [`voxelize`] turns it into leaf voxels with colour, normal
-//! and coverage; [`svo`] arranges them as sparse voxel octrees; [`import`] is that whole way in; [`fracture`]
-//! breaks an octree into pieces, which are octrees again; [`bodies`] moves them; [`render`] ray-casts them;
+//! and coverage; [`svo`] arranges them as sparse voxel octrees; [`import`] is that whole way in; a [`shape`] is
+//! what a body is; [`fracture`] breaks a shape into parts, which are shapes again; [`bodies`] moves them;
+//! [`render`] draws them;
 //! [`scene`] is the document that all of this can be rebuilt from; [`ui`] and [`app`] are the window;
 //! [`export`] writes results; [`cli`] is the commands. [`gpu`] knows wgpu and nothing of voxels.
 
+#![deny(missing_docs)]
 #![cfg_attr(
     test,
     allow(clippy::disallowed_methods, reason = "tests normalise vectors that they know not to be zero")

@@ -124,7 +124,7 @@ fn a_scene_names_it_the_sandbox_breaks_by_it_and_undo_timeline_and_files_keep_it
                 [body.fracture.options]\nshare = 0.25\n";
     let scene = parse_scene(text, ".").expect("the method is known");
     assert_eq!(scene.bodies[0].fracture.method, method);
-    let mut sandbox = Sandbox::new(&gpu).expect("an engine");
+    let mut sandbox = Sandbox::new(gpu).expect("an engine");
     sandbox.open_scene(scene);
     wait(&mut sandbox, Arrived::Opened);
     let whole = masses(&sandbox);

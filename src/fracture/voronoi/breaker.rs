@@ -18,7 +18,7 @@ use crate::{
 /// The line in the table of methods.
 pub const METHOD: MethodEntry = MethodEntry {
     name: "octree",
-    label: "Voxels",
+    label: "voxels",
     help: "Breaks an octree along the faces of Voronoi cells, flat, rough or with a gap of dust.",
     source: "Domaradzki & Martyn 2016, sec. 4, and 2018, sec. 5",
     options: &[],

@@ -62,7 +62,7 @@ const OCTREE: Partner = Partner::Shape(Kind::Octree);
 /// How the table has it.
 pub const ENTRY: FinderEntry = FinderEntry {
     name: "octree",
-    label: "Octrees",
+    label: "octrees",
     about: "Samples of one octree's surface are looked up in the other, at the level that the scene gives the pair.",
     accepts: |partners| matches!(partners, [OCTREE, OCTREE | Partner::Plane]),
     make: |gpu| Ok(Box::new(OctreeFinder::new(gpu)?)),

@@ -23,7 +23,7 @@ use glam::{DMat3, DVec3};
 /// How the table has it.
 pub const ENTRY: ResponseEntry = ResponseEntry {
     name: "penalty",
-    label: "Penalty",
+    label: "penalty",
     about: "The paper's penalty on the intersection volume, for comparison; heaps never come to rest.",
     make: || Box::new(PenaltyStep::default()),
 };

@@ -27,7 +27,7 @@ use row::{Row, Soft, Surface};
 /// How the table has it.
 pub const ENTRY: ResponseEntry = ResponseEntry {
     name: "soft",
-    label: "Soft",
+    label: "soft",
     about: "Soft constraints in substeps; stacks stand and come to rest.",
     make: || Box::new(SoftStep::default()),
 };
