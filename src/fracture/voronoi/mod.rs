@@ -33,12 +33,25 @@ use self::surface::{
     rough::{self, TransitionVoxel, cracking, pass::RoughPass},
 };
 use crate::{
+    compute::Compute,
     fracture::{Fracture, FractureError, Labelling, Pattern, Recipe, Source, Surface, interior, small},
     gpu::{Gpu, GpuError, StageTiming, Submissions, primitives::Scan},
 };
 
-/// The compiled fracture passes.
+/// Breaks octrees by Voronoi cells, where its stages run.
 pub struct Fracturer {
+    compute: Compute,
+    stages: Stages,
+}
+
+/// How its stages run.
+enum Stages {
+    Passes(Box<PassStages>),
+    Native,
+}
+
+/// The compiled fracture passes.
+pub(in crate::fracture) struct PassStages {
     scan: Scan,
     descent: descent::DescentPass,
     boundary_set: BoundarySetPass,
@@ -46,18 +59,14 @@ pub struct Fracturer {
     rough: RoughPass,
     dusty: RoughPass,
     prune: octrees::prune::PrunePass,
-    islands: islands::IslandsPass,
+    pub islands: islands::IslandsPass,
     iterative: islands::labelling::IterativePass,
     split: octrees::split::SplitPass,
     seams: seams::SeamsPass,
 }
 
-impl Fracturer {
-    /// Compiles the passes.
-    ///
-    /// # Errors
-    /// [`GpuError`] when the driver refuses one.
-    pub fn new(gpu: &Gpu) -> Result<Self, GpuError> {
+impl PassStages {
+    fn new(gpu: &Gpu) -> Result<Self, GpuError> {
         let passes = Self {
             scan: Scan::new(gpu),
             descent: descent::DescentPass::new(gpu),
@@ -75,39 +84,92 @@ impl Fracturer {
         Ok(passes)
     }
 
+    fn cracking<'a>(
+        &'a self,
+        gpu: &Gpu,
+        source: &'a Source<'a>,
+        recipe: &Recipe,
+    ) -> Result<cracking::Cracking<'a>, FractureError> {
+        let transition = recipe.crack.transition(source.forest.level, recipe.surface)?;
+        let words = rough::CrackUniform::new(&recipe.crack, recipe.rng, transition)
+            .with_gap(&recipe.crack, source.forest.level);
+        Ok(cracking::Cracking::new(gpu, &self.descent, source, words))
+    }
+}
+
+impl Fracturer {
+    /// Stages that run there; compiles them where they are compute passes.
+    ///
+    /// # Errors
+    /// [`GpuError`] when the driver refuses one.
+    pub fn new(compute: impl Into<Compute>) -> Result<Self, GpuError> {
+        let compute = compute.into();
+        let stages = match &compute {
+            Compute::Gpu(gpu) => Stages::Passes(Box::new(PassStages::new(gpu)?)),
+            Compute::Cpu => Stages::Native,
+        };
+        Ok(Self { compute, stages })
+    }
+
+    /// Where they run.
+    #[must_use]
+    pub fn compute(&self) -> &Compute {
+        &self.compute
+    }
+
+    /// The compute passes.
+    ///
+    /// # Errors
+    /// [`GpuError::NoPasses`] where the stages run on the CPU.
+    pub(in crate::fracture) fn passes(&self) -> Result<(&Gpu, &PassStages), GpuError> {
+        match (&self.compute, &self.stages) {
+            (Compute::Gpu(gpu), Stages::Passes(passes)) => Ok((gpu, passes)),
+            _ => Err(GpuError::NoPasses),
+        }
+    }
+
+    /// The compute passes, to plant errors in.
+    #[cfg(test)]
+    pub(in crate::fracture) fn passes_mut(&mut self) -> Option<&mut PassStages> {
+        match &mut self.stages {
+            Stages::Passes(passes) => Some(passes),
+            Stages::Native => None,
+        }
+    }
+
     /// Breaks `source` by `pattern` as `recipe` says. Reads the source and changes nothing, so a failure loses nothing.
     ///
     /// # Errors
     /// [`FractureError::Params`] for an empty pattern or a level out of range, [`FractureError::Gpu`] for the device's.
     pub fn fracture(
         &self,
-        gpu: &Gpu,
         source: &Source<'_>,
         pattern: &Pattern,
         recipe: &Recipe,
     ) -> Result<Fracture, FractureError> {
         let island_level = check(source, pattern, recipe)?;
-        let mut work = Submissions::new(gpu, &self.scan);
+        let (gpu, passes) = self.passes()?;
+        let mut work = Submissions::new(gpu, &passes.scan);
         let surface = recipe.surface_color;
         let surface = surface.unwrap_or_else(|| interior::surface_color(source.forest, source.tree));
         let interior = recipe.interior.volume(surface);
 
         let (layers, leaves) = match recipe.surface {
             Surface::Planar => {
-                let passes = (&self.descent, &self.boundary_set);
-                self.planar.run(&mut work, passes, source, pattern)?
+                let descent = (&passes.descent, &passes.boundary_set);
+                passes.planar.run(&mut work, descent, source, pattern)?
             }
             Surface::Rough => {
-                let crack = self.cracking(gpu, source, recipe)?;
-                self.rough.run(&mut work, &crack, &self.boundary_set, pattern)?
+                let crack = passes.cracking(gpu, source, recipe)?;
+                passes.rough.run(&mut work, &crack, &passes.boundary_set, pattern)?
             }
             Surface::Dusty => {
-                let crack = self.cracking(gpu, source, recipe)?;
-                self.dusty.run(&mut work, &crack, &self.boundary_set, pattern)?
+                let crack = passes.cracking(gpu, source, recipe)?;
+                passes.dusty.run(&mut work, &crack, &passes.boundary_set, pattern)?
             }
         };
-        self.boundary_set.paint(&mut work, &leaves, source.forest.level, interior)?;
-        let (cells, survivors) = self.prune.run(&mut work, &layers, leaves)?;
+        passes.boundary_set.paint(&mut work, &leaves, source.forest.level, interior)?;
+        let (cells, survivors) = passes.prune.run(&mut work, &layers, leaves)?;
         drop(layers);
         if cells.nodes.is_empty() {
             return Err(FractureError::Params(
@@ -115,15 +177,15 @@ impl Fracturer {
             ));
         }
         let islands = match recipe.labelling {
-            Labelling::UnionFind => self.islands.run(&mut work, &cells, island_level)?,
-            Labelling::Iterative => self.iterative.islands(&mut work, &cells, island_level)?,
+            Labelling::UnionFind => passes.islands.run(&mut work, &cells, island_level)?,
+            Labelling::Iterative => passes.iterative.islands(&mut work, &cells, island_level)?,
         };
         let has_voxels = |rank: u32| survivors[rank as usize] != survivors[rank as usize + 1];
         let swallowed = match recipe.surface {
             Surface::Planar => 0,
             // What has no voxel would have had one if the planar descent finds it one.
             _ => {
-                let crack = self.cracking(gpu, source, recipe)?;
+                let crack = passes.cracking(gpu, source, recipe)?;
                 cracking::planar_objects(&mut work, &crack, pattern, |rank| !has_voxels(rank))?
             }
         };
@@ -135,7 +197,7 @@ impl Fracturer {
         } else {
             let component_cells =
                 islands.components.iter().map(|[_, tree]| tree_cells[*tree as usize]).collect();
-            let split = self.split.run(&mut work, &self.prune, &cells, &islands)?;
+            let split = passes.split.run(&mut work, &passes.prune, &cells, &islands)?;
             collect::collect(work, source, &split, component_cells, interior)?
         };
         fracture.counts.swallowed = swallowed as u64;
@@ -149,33 +211,23 @@ impl Fracturer {
     /// As [`Fracturer::fracture`].
     pub fn transition_voxels(
         &self,
-        gpu: &Gpu,
         source: &Source<'_>,
         pattern: &Pattern,
         recipe: &Recipe,
     ) -> Result<Vec<TransitionVoxel>, FractureError> {
         check(source, pattern, recipe)?;
-        let mut work = Submissions::new(gpu, &self.scan);
-        let crack = self.cracking(gpu, source, recipe)?;
-        self.rough.voxels(&mut work, &crack, pattern)
+        let (gpu, passes) = self.passes()?;
+        let mut work = Submissions::new(gpu, &passes.scan);
+        let crack = passes.cracking(gpu, source, recipe)?;
+        passes.rough.voxels(&mut work, &crack, pattern)
     }
 
     /// The passes of the published labelling, to watch it.
-    #[must_use]
-    pub fn labelling(&self) -> &islands::labelling::IterativePass {
-        &self.iterative
-    }
-
-    fn cracking<'a>(
-        &'a self,
-        gpu: &Gpu,
-        source: &'a Source<'a>,
-        recipe: &Recipe,
-    ) -> Result<cracking::Cracking<'a>, FractureError> {
-        let transition = recipe.crack.transition(source.forest.level, recipe.surface)?;
-        let words = rough::CrackUniform::new(&recipe.crack, recipe.rng, transition)
-            .with_gap(&recipe.crack, source.forest.level);
-        Ok(cracking::Cracking::new(gpu, &self.descent, source, words))
+    ///
+    /// # Errors
+    /// [`GpuError::NoPasses`] where the stages run on the CPU.
+    pub fn labelling(&self) -> Result<&islands::labelling::IterativePass, GpuError> {
+        Ok(&self.passes()?.1.iterative)
     }
 }
 
