@@ -4,6 +4,7 @@
 
 use std::sync::OnceLock;
 
+pub mod chamfer;
 #[cfg(test)]
 mod chamfer_tests;
 
