@@ -13,6 +13,8 @@ pub mod hidden;
 pub mod islands;
 mod native;
 pub(in crate::fracture) mod octrees;
+#[cfg(test)]
+mod parity_tests;
 mod passes;
 pub mod pattern;
 #[cfg(test)]
