@@ -7,5 +7,7 @@ pub mod dusty;
 pub mod planar;
 pub mod plane;
 #[cfg(test)]
+mod plane_parity;
+#[cfg(test)]
 pub(in crate::fracture) mod random;
 pub mod rough;
