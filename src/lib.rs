@@ -5,7 +5,8 @@
 //! what a body is; [`fracture`] breaks a shape into parts, which are shapes again; [`bodies`] moves them;
 //! [`render`] draws them;
 //! [`scene`] is the document that all of this can be rebuilt from; [`ui`] and [`app`] are the window;
-//! [`export`] writes results; [`cli`] is the commands. [`gpu`] knows wgpu and nothing of voxels.
+//! [`export`] writes results; [`cli`] is the commands. [`gpu`] knows wgpu and nothing of voxels,
+//! [`compute`] says whether stages run there or on the processor's cores.
 
 #![deny(missing_docs)]
 #![cfg_attr(
@@ -14,6 +15,7 @@
 )]
 
 pub mod gpu;
+pub mod compute;
 pub mod mesh;
 pub mod svo;
 pub mod voxelize;

@@ -173,7 +173,7 @@ impl Handler {
         match WindowSurface::open(wgpu::Instance::new(descriptor), &window) {
             Ok((gpu, surface)) => {
                 self.session.say(NoticeKind::Error, format!("{error}; the scene was opened again"));
-                self.session.start(&gpu, scene);
+                self.session.start(&gpu, self.options.compute, scene);
                 self.shown = Some(Self::dress(window, gpu, surface));
             }
             Err(error) => {
@@ -333,7 +333,7 @@ impl ApplicationHandler for Handler {
         match self.open_window(events) {
             Ok(shown) => {
                 self.session.set_earlier_aside();
-                self.session.start(&shown.gpu, std::mem::take(&mut self.first));
+                self.session.start(&shown.gpu, self.options.compute, std::mem::take(&mut self.first));
                 shown.window.request_redraw();
                 self.shown = Some(shown);
             }

@@ -15,7 +15,7 @@ pub use clock::{Clock, Time};
 
 use winit::event_loop::EventLoop;
 
-use crate::{gpu::GpuError, scene::ReadScene};
+use crate::{compute::Choice, gpu::GpuError, scene::ReadScene};
 
 /// What the command line asks of the window.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,11 +28,13 @@ pub struct AppOptions {
     pub size: Option<[u32; 2]>,
     /// Closes the window by itself, s.
     pub exit_after: Option<f64>,
+    /// Where stages run.
+    pub compute: Choice,
 }
 
 impl Default for AppOptions {
     fn default() -> Self {
-        Self { level: 7, state_file: None, size: None, exit_after: None }
+        Self { level: 7, state_file: None, size: None, exit_after: None, compute: Choice::Auto }
     }
 }
 

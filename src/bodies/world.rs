@@ -1,16 +1,13 @@
 //! All bodies of a scene.
 
 use super::{
-    Body, BodyDef, BodyId, BodyState, Detail, Drag, PairLevels, StepReport, WorldSettings,
+    Body, BodyDef, BodyId, BodyState, Detail, Drag, OnGpu, PairLevels, StepReport, WorldSettings,
     collide::{Finders, Manifold, Overlaps},
     integrate,
     respond::Responder,
     step,
 };
-use crate::{
-    gpu::{Gpu, GpuError},
-    svo::Arena,
-};
+use crate::gpu::{Gpu, GpuError};
 use glam::DVec3;
 
 /// All bodies.
@@ -39,8 +36,8 @@ impl World {
     ///
     /// # Errors
     /// [`GpuError`].
-    pub fn new(gpu: &Gpu, settings: WorldSettings) -> Result<Self, GpuError> {
-        let finders = Finders::new(settings.contacts, Some(gpu))?;
+    pub fn new(gpu: Option<&Gpu>, settings: WorldSettings) -> Result<Self, GpuError> {
+        let finders = Finders::new(settings.contacts, gpu)?;
         Ok(Self { finders, ..Self::on_cpu(settings) })
     }
 
@@ -174,12 +171,12 @@ impl World {
         }
     }
 
-    /// One step of `settings.dt`.
+    /// One step of `settings.dt`; compute passes take part where there is a device.
     ///
     /// # Errors
     /// [`GpuError`]; the bodies are then as before the step.
-    pub fn step(&mut self, gpu: &Gpu, arena: &Arena) -> Result<StepReport, GpuError> {
-        step::step(self, Some((gpu, arena)))
+    pub fn step(&mut self, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
+        step::step(self, gpu)
     }
 
     /// As [`World::step`], with no GPU.

@@ -17,9 +17,10 @@ use glam::{DQuat, DVec3, Vec3};
 
 use crate::{
     bodies::{BodyDef, BodyState, Family, World, WorldSettings},
+    compute::{Array, Compute},
     export::{InputReport, report::write_json},
     fracture::{Fracture, FractureCounts, FractureParams, Fracturer, MAX_SEEDS, Source},
-    gpu::{Buffer, Gpu, StageTiming},
+    gpu::{Gpu, StageTiming},
     import::ReadMesh,
     render::{FrameInput, RenderOptions, Renderer},
     scene::load_scene,
@@ -49,6 +50,8 @@ const PREVIEWS_A_RUN: u32 = 4;
 
 #[derive(Args)]
 pub struct BenchArgs {
+    #[command(flatten)]
+    compute: super::ComputeArgs,
     /// Mesh file, builtin:NAME, or a scene, of which the first body is measured
     #[arg(default_value = "builtin:statue")]
     file: PathBuf,
@@ -193,22 +196,22 @@ fn measure(args: &BenchArgs, read: &ReadMesh, level: u32, reporter: &Reporter) -
     })?;
     let voxelized = last.ok_or_else(|| CliError::Input("--repeat must be at least 1".into()))?;
     let object = read.with_voxels(voxelized, Duration::ZERO);
-    let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
+    let compute = args.compute.open(&reporter)?;
     let (fracture, gpu_peak_bytes) =
-        reporter.stage("fracture", |p| breaks(&gpu, args, &object, &mut samples, p))?;
+        reporter.stage("fracture", |p| breaks(&compute, args, &object, &mut samples, p))?;
     if args.wants(Part::Preview) {
-        reporter.stage("preview", |p| previews(&gpu, args, &object, &mut samples, p))?;
+        reporter.stage("preview", |p| previews(&compute, args, &object, &mut samples, p))?;
     }
     if args.wants(Part::Picture) {
-        reporter.stage("ray cast", |p| ray_casts(&gpu, args, &object, &fracture, &mut samples, p))?;
+        reporter.stage("ray cast", |p| ray_casts(&compute, args, &object, &fracture, &mut samples, p))?;
     }
     if args.wants(Part::Physics) {
-        reporter.stage("physics", |p| physics(&gpu, args, &object, &fracture, &mut samples, p))?;
+        reporter.stage("physics", |p| physics(&compute, args, &object, &fracture, &mut samples, p))?;
     }
-    gpu.check()?;
+    compute.check()?;
     Ok(Results {
         version: env!("CARGO_PKG_VERSION"),
-        adapter: gpu.describe(),
+        adapter: compute.describe(),
         cpu_threads: std::thread::available_parallelism().map_or(1, usize::from),
         level,
         seeds: args.seeds,
@@ -228,7 +231,7 @@ fn ms_since(start: Instant) -> f64 {
 }
 
 fn breaks(
-    gpu: &Gpu,
+    compute: &Compute,
     args: &BenchArgs,
     object: &Object,
     samples: &mut Samples,
@@ -245,16 +248,17 @@ fn breaks(
         generations: 1,
     };
     let pattern = first_pattern(object, &plan)?;
-    let fracturer = Fracturer::new(gpu)?;
-    let mut arena = Arena::new(gpu)?;
-    arena.insert(gpu, &object.forest)?;
+    let fracturer = Fracturer::new(compute)?;
+    let mut arena = Arena::new(compute)?;
+    arena.insert(&object.forest)?;
     let source = Source::new(&arena, &object.forest, 0)?;
-    let _ = gpu.take_peak_bytes();
-    let mut result = fracturer.fracture(gpu, &source, &pattern, &recipe)?;
-    let peak = gpu.take_peak_bytes();
+    let peak = || compute.gpu().map_or(0, Gpu::take_peak_bytes);
+    peak();
+    let mut result = fracturer.fracture(&source, &pattern, &recipe)?;
+    let peak = peak();
     for run in 0..args.repeat {
         let start = Instant::now();
-        result = fracturer.fracture(gpu, &source, &pattern, &recipe)?;
+        result = fracturer.fracture(&source, &pattern, &recipe)?;
         samples.add("fracture, wall clock", ms_since(start));
         samples.add_all("fracture: ", &result.timings);
         progress.set((run + 1) as f32 / args.repeat as f32);
@@ -264,7 +268,7 @@ fn breaks(
 
 /// The live preview on coarse copies of the object: the pattern and its seams, waited for; and the coarse pieces.
 fn previews(
-    gpu: &Gpu,
+    compute: &Compute,
     args: &BenchArgs,
     object: &Object,
     samples: &mut Samples,
@@ -278,23 +282,23 @@ fn previews(
         bounds: Some(object.bounds),
         generations: 1,
     };
-    let fracturer = Fracturer::new(gpu)?;
+    let fracturer = Fracturer::new(compute)?;
     let levels = PREVIEW_LEVELS.into_iter().filter(|level| *level <= object.forest.level);
     for (done, level) in levels.enumerate() {
         let coarse = Arc::new(coarsen(&object.forest, level));
-        let keys = Buffer::from_slice(gpu, "boundary voxels", &coarse.leaves.keys)?;
-        let mut arena = Arena::new(gpu)?;
-        arena.insert(gpu, &coarse)?;
+        let keys = Array::from_slice(compute, "boundary voxels", &coarse.leaves.keys)?;
+        let mut arena = Arena::new(compute)?;
+        arena.insert(&coarse)?;
         for run in 0..=args.repeat * PREVIEWS_A_RUN {
             let start = Instant::now();
             let pattern = first_pattern(object, &plan)?;
-            fracturer.seams(gpu, &keys, level, &pattern)?;
-            wait(gpu)?;
+            fracturer.seams(&keys, level, &pattern)?;
+            compute.wait()?;
             let seams_ms = ms_since(start);
             let start = Instant::now();
             let pattern = first_pattern(object, &plan)?;
             let source = Source::new(&arena, &coarse, 0)?;
-            fracturer.fracture(gpu, &source, &pattern, &plan.params.recipe())?;
+            fracturer.fracture(&source, &pattern, &plan.params.recipe())?;
             if run > 0 {
                 samples.add(&format!("preview at level {level}, seams"), seams_ms);
                 samples.add(&format!("preview at level {level}, exploded"), ms_since(start));
@@ -305,22 +309,16 @@ fn previews(
     Ok(())
 }
 
-fn wait(gpu: &Gpu) -> Result<(), CliError> {
-    let waited = gpu.device.poll(wgpu::PollType::wait_indefinitely());
-    waited.map_err(|e| crate::gpu::GpuError::Driver(e.to_string()))?;
-    Ok(())
-}
-
 fn ray_casts(
-    gpu: &Gpu,
+    compute: &Compute,
     args: &BenchArgs,
     object: &Object,
     fracture: &Fracture,
     samples: &mut Samples,
     progress: &Progress,
 ) -> Result<(), CliError> {
-    let mut arena = Arena::new(gpu)?;
-    arena.insert(gpu, &fracture.forest)?;
+    let mut arena = Arena::new(compute)?;
+    arena.insert(&fracture.forest)?;
     let place = Place::standing(&object.mass);
     let bodies: Vec<_> = fracture
         .pieces
@@ -336,11 +334,11 @@ fn ray_casts(
         seams: None,
         overlay: None,
     };
-    let mut renderer = Renderer::new(gpu)?;
+    let mut renderer = Renderer::new(compute)?;
     for run in 0..=args.repeat {
         let start = Instant::now();
-        renderer.draw(gpu, &input)?;
-        wait(gpu)?;
+        renderer.draw(&input)?;
+        compute.wait()?;
         if run > 0 {
             samples.add("picture 1280x720, wall clock", ms_since(start));
             samples.add_all("picture: ", renderer.timings());
@@ -352,18 +350,18 @@ fn ray_casts(
 
 /// Steps of the pieces as they begin to fall apart on a floor.
 fn physics(
-    gpu: &Gpu,
+    compute: &Compute,
     args: &BenchArgs,
     object: &Object,
     fracture: &Fracture,
     samples: &mut Samples,
     progress: &Progress,
 ) -> Result<(), CliError> {
-    let mut arena = Arena::new(gpu)?;
-    arena.insert(gpu, &fracture.forest)?;
+    let mut arena = Arena::new(compute)?;
+    arena.insert(&fracture.forest)?;
     let place = Place::standing(&object.mass);
     let physics_level = object.forest.level.saturating_sub(PHYSICS_BELOW).max(1);
-    let mut world = World::new(gpu, WorldSettings::default())?;
+    let mut world = World::new(compute.gpu(), WorldSettings::default())?;
     let family = Family::unique();
     for piece in &fracture.pieces {
         world.add(BodyDef {
@@ -385,7 +383,7 @@ fn physics(
     let steps = args.repeat * STEPS_A_RUN;
     for step in 0..=steps {
         let start = Instant::now();
-        let report = world.step(gpu, &arena)?;
+        let report = world.step(compute.gpu().map(|gpu| (gpu, &arena)))?;
         if step > 0 {
             samples.add(&format!("physics step at level {physics_level}, wall clock"), ms_since(start));
             samples.add_all("physics: ", &report.timings);

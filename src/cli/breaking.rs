@@ -1,12 +1,12 @@
 //! Breaking as the commands do it: the library's way (`fracture::generations`), with progress on stderr.
 
 use crate::{
+    compute::Compute,
     fracture::{
         BrokenObject, Passes, Pattern,
         generations::{self, FirstStrike},
         voronoi::cells_of,
     },
-    gpu::Gpu,
     svo::Arena,
 };
 
@@ -46,7 +46,7 @@ pub fn kept_count(object: &Object, plan: &Plan, pattern: &Pattern) -> usize {
 /// # Errors
 /// [`CliError`].
 pub fn break_object(
-    gpu: &Gpu,
+    compute: &Compute,
     object: &Object,
     plan: &Plan,
     reporter: &Reporter,
@@ -54,10 +54,10 @@ pub fn break_object(
     let passes = Passes::default();
     let mut arena = reporter.stage("upload", |_| -> Result<_, CliError> {
         if plan.params.method == Default::default() {
-            passes.compiled(gpu)?;
+            passes.compiled(compute)?;
         }
-        let mut arena = Arena::new(gpu)?;
-        arena.insert(gpu, &object.forest)?;
+        let mut arena = Arena::new(compute)?;
+        arena.insert(&object.forest)?;
         Ok(arena)
     })?;
     reporter.stage("fracture", |progress| -> Result<_, CliError> {
@@ -65,6 +65,6 @@ pub fn break_object(
             reporter.add("gpu: ", timings);
             progress.set(done);
         };
-        Ok(generations::break_object(gpu, &mut arena, &passes, &object.shape, plan, &mut watch)?)
+        Ok(generations::break_object(&mut arena, &passes, &object.shape, plan, &mut watch)?)
     })
 }

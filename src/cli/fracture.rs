@@ -13,7 +13,6 @@ use crate::{
     fracture::{
         FractureParams, Interior, Labelling, MAX_SEEDS, Method, Preset, SmallRule, Smallest, UnknownMethod,
     },
-    gpu::Gpu,
     scene::read_seeds,
     voxelize::Progress,
 };
@@ -28,6 +27,8 @@ use super::{
 
 #[derive(Args)]
 pub struct FractureArgs {
+    #[command(flatten)]
+    compute: super::ComputeArgs,
     /// Mesh file, or builtin:NAME
     file: PathBuf,
     /// Folder for report.json, voxels.npz and the meshes; made if it is not there
@@ -249,9 +250,9 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     }
     super::make_folder(&args.out)?;
 
-    let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
-    let broken = break_object(&gpu, &object, &plan, &reporter)?;
-    gpu.check()?;
+    let compute = args.compute.open(&reporter)?;
+    let broken = break_object(&compute, &object, &plan, &reporter)?;
+    compute.check()?;
     let checks = reporter.stage("check", |_| checks::check(&broken));
     let parameters = ParameterReport {
         impact: plan.impact,
@@ -264,7 +265,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     };
     let read = (InputReport::of(&object), object.health.clone());
     let mut report =
-        FractureReport::new(&broken, object.mass.volume, read, gpu.describe(), parameters, checks);
+        FractureReport::new(&broken, object.mass.volume, read, compute.describe(), parameters, checks);
     write(args, &broken, &reporter)?;
     report.write(&args.out.join("report.json"), &reporter.timings())?;
 

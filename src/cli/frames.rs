@@ -16,8 +16,8 @@ use super::{
     stills::{Still, View, draw_with},
 };
 use crate::{
+    compute::Compute,
     export::write_png,
-    gpu::Gpu,
     render::{Camera, ColorBy, Renderer},
     scene::Sandbox,
 };
@@ -79,7 +79,7 @@ impl FrameArgs {
     /// [`CliError`].
     pub fn open(
         &self,
-        gpu: &Gpu,
+        compute: &Compute,
         (every, camera): (u64, Option<Camera>),
         out: &Path,
         sandbox: &Sandbox,
@@ -95,7 +95,7 @@ impl FrameArgs {
             camera: camera.or(sandbox.saved_camera()).unwrap_or_else(whole),
             color_by: sandbox.tuning().view.color_by,
             floor: settings.floor.filter(|_| sandbox.tuning().view.floor).map(|y| y as f32),
-            renderer: Renderer::new(gpu)?,
+            renderer: Renderer::new(compute)?,
             written: 0,
         })
     }
@@ -106,7 +106,7 @@ impl Film {
     ///
     /// # Errors
     /// [`CliError`].
-    pub fn after(&mut self, gpu: &Gpu, sandbox: &Sandbox, step: u64) -> Result<(), CliError> {
+    pub fn after(&mut self, compute: &Compute, sandbox: &Sandbox, step: u64) -> Result<(), CliError> {
         if !step.is_multiple_of(self.every) {
             return Ok(());
         }
@@ -123,7 +123,7 @@ impl Film {
             seams: None,
             overlay: None,
         };
-        let pixels = draw_with(gpu, &mut self.renderer, &still, PASSES)?;
+        let pixels = draw_with(compute, &mut self.renderer, &still, PASSES)?;
         write_png(&self.folder.join(format!("{:05}.png", self.written)), self.size, pixels)?;
         self.written += 1;
         Ok(())

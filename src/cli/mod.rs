@@ -20,6 +20,7 @@ mod window;
 use clap::{Parser, Subcommand};
 
 use crate::{
+    compute::{Choice, Compute},
     export::ExportError,
     fracture::{FractureError, PatternError},
     gpu::GpuError,
@@ -69,7 +70,24 @@ impl From<PatternError> for CliError {
     }
 }
 
-/// Breaks voxel objects live, on the GPU.
+/// Where a command's stages run.
+#[derive(clap::Args)]
+struct ComputeArgs {
+    /// Where stages run: auto takes a graphics adapter where there is a real one, else the processor's cores; results
+    /// are the same
+    #[arg(long, value_enum, default_value = "auto", value_name = "WHERE")]
+    compute: Choice,
+}
+
+impl ComputeArgs {
+    /// Opens it; on the processor's cores no graphics driver is touched.
+    fn open(&self, reporter: &progress::Reporter) -> Result<Compute, CliError> {
+        let stage = if self.compute == Choice::Cpu { "count the cores" } else { "open the graphics adapter" };
+        Ok(reporter.stage(stage, |_| Compute::open(self.compute))?)
+    }
+}
+
+/// Breaks voxel objects live.
 ///
 /// Without a command it opens the sandbox on FILE, or on a shape of its own. FILE is a mesh (OBJ, PLY, STL,
 /// OFF, glTF, GLB), a scene (TOML), or `builtin:` with one of vase, column, box, sphere, shell, cavity,

@@ -5,9 +5,9 @@ use std::{path::PathBuf, sync::PoisonError};
 use clap::{Args, ValueEnum};
 
 use crate::{
+    compute::{Array, Compute},
     export::write_png,
     fracture::{Fracturer, Method, Seams, Source, Surface},
-    gpu::{Buffer, Gpu},
     render::{BodySeams, Camera, CellMarks, ColorBy, Renderer},
     svo::{Arena, coarsen},
 };
@@ -25,6 +25,8 @@ use super::{
 
 #[derive(Args)]
 pub struct RenderArgs {
+    #[command(flatten)]
+    compute: super::ComputeArgs,
     /// Mesh file, scene file (.toml), or builtin:NAME
     file: PathBuf,
     /// Picture to write
@@ -127,14 +129,14 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         }
         return broken(args, camera, &object, &plan, explode, &reporter);
     }
-    let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
-    let stage = reporter.stage("upload", |_| Stage::of(&gpu, &object))?;
+    let compute = args.compute.open(&reporter)?;
+    let stage = reporter.stage("upload", |_| Stage::of(&compute, &object))?;
     let plan = args.pattern.plan(&object, seeds);
     let seams = match args.seams {
-        true => Some(cracks(&gpu, &stage, &object, &plan, &reporter)?),
+        true => Some(cracks(&compute, &stage, &object, &plan, &reporter)?),
         false => None,
     };
-    let inside = args.show.read(&gpu, (&object, &plan), None, &reporter)?;
+    let inside = args.show.read(&compute, (&object, &plan), None, &reporter)?;
     let overlay = inside.as_ref().map(|inside| args.show.overlay(inside, &object, &stage.bodies));
     let still = Still {
         arena: &stage.arena,
@@ -152,7 +154,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         }),
         overlay: overlay.as_ref(),
     };
-    picture(args, &gpu, &still, &reporter)?;
+    picture(args, &compute, &still, &reporter)?;
     super::print(&inside.as_ref().and_then(about_labels).unwrap_or_default());
     Ok(())
 }
@@ -166,12 +168,12 @@ fn broken(
     explode: f64,
     reporter: &Reporter,
 ) -> Result<(), CliError> {
-    let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
-    let broken = break_object(&gpu, object, plan, reporter)?;
-    let mut arena = Arena::new(&gpu)?;
-    let bodies = pieces(&gpu, &mut arena, object, &broken, explode)?;
+    let compute = args.compute.open(&reporter)?;
+    let broken = break_object(&compute, object, plan, reporter)?;
+    let mut arena = Arena::new(&compute)?;
+    let bodies = pieces(&mut arena, object, &broken, explode)?;
     let whole = || args.view.camera_on(&surface_points(&bodies), args.size);
-    let inside = args.show.read(&gpu, (object, plan), broken.steps.first(), reporter)?;
+    let inside = args.show.read(&compute, (object, plan), broken.steps.first(), reporter)?;
     let overlay = inside.as_ref().map(|inside| args.show.overlay(inside, object, &bodies));
     let still = Still {
         arena: &arena,
@@ -184,7 +186,7 @@ fn broken(
         seams: None,
         overlay: overlay.as_ref(),
     };
-    picture(args, &gpu, &still, reporter)?;
+    picture(args, &compute, &still, reporter)?;
     super::print(&inside.as_ref().and_then(about_labels).unwrap_or_default());
     Ok(())
 }
@@ -193,10 +195,10 @@ fn broken(
 fn scene(args: &RenderArgs, camera: Option<Camera>, reporter: &Reporter) -> Result<(), CliError> {
     let opened = read_scene(&args.file, args.level, reporter)?;
     let scene = &opened.scene;
-    let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
+    let compute = args.compute.open(&reporter)?;
     let (own_camera, color_by) = (scene.camera, scene.view.color_by);
     let floor = scene.floor.then_some(scene.floor_height as f32);
-    let sandbox = open(&gpu, opened, reporter)?;
+    let sandbox = open(&compute, opened, reporter)?;
     let bodies = sandbox.render_bodies(None);
     let arena = sandbox.arena().read().unwrap_or_else(PoisonError::into_inner);
     let whole = || args.view.camera_on(&sandbox.surface_points(None), args.size);
@@ -211,7 +213,7 @@ fn scene(args: &RenderArgs, camera: Option<Camera>, reporter: &Reporter) -> Resu
         seams: None,
         overlay: None,
     };
-    picture(args, &gpu, &still, reporter)
+    picture(args, &compute, &still, reporter)
 }
 
 /// Level of the octree that planar cracks are listed on: they are the same at every level.
@@ -219,7 +221,7 @@ const SEAM_LEVEL: u32 = 6;
 
 /// Where the object would crack, and its first voxel at the level of the lists.
 fn cracks(
-    gpu: &Gpu,
+    compute: &Compute,
     stage: &Stage,
     object: &Object,
     plan: &Plan,
@@ -227,22 +229,27 @@ fn cracks(
 ) -> Result<(Seams, u32), CliError> {
     let (pattern, recipe) = (first_pattern(object, plan)?, plan.params.recipe());
     reporter.stage("cracks", |_| {
-        let (fracturer, forest) = (Fracturer::new(gpu)?, &object.forest);
+        let (fracturer, forest) = (Fracturer::new(compute)?, &object.forest);
         if recipe.surface == Surface::Planar {
             let level = SEAM_LEVEL.min(forest.level);
             let coarse = coarsen(forest, level);
-            let keys = Buffer::from_slice(gpu, "boundary voxels", &coarse.leaves.keys)?;
+            let keys = Array::from_slice(compute, "boundary voxels", &coarse.leaves.keys)?;
             let first = if level < forest.level { forest.level_start[level as usize] } else { 0 };
-            return Ok((fracturer.seams(gpu, &keys, level, &pattern)?, first));
+            return Ok((fracturer.seams(&keys, level, &pattern)?, first));
         }
         let source = Source::new(&stage.arena, forest, 0)?;
-        let fracture = fracturer.fracture(gpu, &source, &pattern, &recipe)?;
-        Ok((Seams::of_fracture(gpu, &forest.leaves.keys, &fracture, &pattern)?, 0))
+        let fracture = fracturer.fracture(&source, &pattern, &recipe)?;
+        Ok((Seams::of_fracture(compute, &forest.leaves.keys, &fracture, &pattern)?, 0))
     })
 }
 
-fn picture(args: &RenderArgs, gpu: &Gpu, still: &Still<'_>, reporter: &Reporter) -> Result<(), CliError> {
-    let pixels = reporter.stage("draw", |_| draw(gpu, &mut Renderer::new(gpu)?, still))?;
+fn picture(
+    args: &RenderArgs,
+    compute: &Compute,
+    still: &Still<'_>,
+    reporter: &Reporter,
+) -> Result<(), CliError> {
+    let pixels = reporter.stage("draw", |_| draw(compute, &mut Renderer::new(compute)?, still))?;
     write_png(&args.out, args.size, pixels)?;
     super::print(&format!("{}\n", args.out.display()));
     Ok(())

@@ -6,9 +6,9 @@ use clap::Args;
 use glam::Vec3;
 
 use crate::{
+    compute::Compute,
     export::BreakStep,
     fracture::{FractureParams, Fracturer, Source, Surface},
-    gpu::Gpu,
     render::{Overlay, RenderBody},
     scene::overlays::{Blueprint, Inside, Part, Placing, overlay},
     svo::Arena,
@@ -95,7 +95,7 @@ impl ShowArgs {
     /// [`CliError`].
     pub fn read(
         &self,
-        gpu: &Gpu,
+        compute: &Compute,
         (object, plan): (&Object, &Plan),
         step: Option<&BreakStep>,
         reporter: &Reporter,
@@ -108,7 +108,7 @@ impl ShowArgs {
             None => {
                 let (impact, params, seeds) = (plan.impact, plan.params.clone(), plan.seeds.clone());
                 let once = Plan { impact, params, seeds, bounds: plan.bounds, generations: 1 };
-                Some(break_object(gpu, object, &once, reporter)?)
+                Some(break_object(compute, object, &once, reporter)?)
             }
         };
         let detail = step.or_else(|| own.as_ref()?.steps.first()).and_then(BreakStep::voronoi);
@@ -126,11 +126,11 @@ impl ShowArgs {
             local: params.local.map(|r| r * longest),
         };
         reporter.stage("look inside", |_| {
-            let (fracturer, mut arena) = (Fracturer::new(gpu)?, Arena::new(gpu)?);
-            arena.insert(gpu, &object.forest)?;
+            let (fracturer, mut arena) = (Fracturer::new(compute)?, Arena::new(compute)?);
+            arena.insert(&object.forest)?;
             let source = Source::new(&arena, &object.forest, 0)?;
             let fracture = Some(detail.fracture.clone());
-            Ok(Some(Inside::read(gpu, &fracturer, &source, blueprint, fracture, &self.parts)?))
+            Ok(Some(Inside::read(&fracturer, &source, blueprint, fracture, &self.parts)?))
         })
     }
 

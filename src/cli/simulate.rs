@@ -9,8 +9,8 @@ use clap::Args;
 
 use crate::{
     bodies::{ContactMethod, Response},
+    compute::Compute,
     export::{PairLog, Trajectory},
-    gpu::Gpu,
     scene::{Arrived, ReadScene, Sandbox, SandboxError},
 };
 
@@ -21,6 +21,8 @@ const WAIT: Duration = Duration::from_millis(2);
 
 #[derive(Args)]
 pub struct SimulateArgs {
+    #[command(flatten)]
+    compute: super::ComputeArgs,
     /// Scene file (.toml), mesh file, or builtin:NAME
     scene: PathBuf,
     /// Simulated time
@@ -68,9 +70,9 @@ impl From<SandboxError> for CliError {
 ///
 /// # Errors
 /// [`CliError`].
-pub fn open(gpu: &Gpu, scene: ReadScene, reporter: &Reporter) -> Result<Sandbox, CliError> {
+pub fn open(compute: &Compute, scene: ReadScene, reporter: &Reporter) -> Result<Sandbox, CliError> {
     reporter.stage("voxelise", |progress| {
-        let mut sandbox = Sandbox::new(gpu)?;
+        let mut sandbox = Sandbox::new(compute)?;
         sandbox.open_scene(scene);
         while sandbox.poll()? != Some(Arrived::Opened) {
             progress.set(sandbox.opening().map_or(1.0, |(_, fraction)| fraction));
@@ -96,13 +98,13 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     }
     let film = args.film.check(scene.dt)?;
     super::make_folder(&args.out)?;
-    let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
-    let mut sandbox = open(&gpu, opened, &reporter)?;
+    let compute = args.compute.open(&reporter)?;
+    let mut sandbox = open(&compute, opened, &reporter)?;
     let mut log = Trajectory::default();
     log.record(sandbox.bodies(), sandbox.last_step());
-    let mut film = film.map(|film| args.film.open(&gpu, film, &args.out, &sandbox)).transpose()?;
+    let mut film = film.map(|film| args.film.open(&compute, film, &args.out, &sandbox)).transpose()?;
     if let Some(film) = &mut film {
-        film.after(&gpu, &sandbox, 0)?;
+        film.after(&compute, &sandbox, 0)?;
     }
     let mut pairs = PairLog::create(&args.out, args.pairs, args.collision_points)?;
     let played = reporter.stage("simulate", |progress| -> Result<(), CliError> {
@@ -117,11 +119,11 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
                 pairs.record(step, report.time, &sandbox.pair_data())?;
             }
             if let Some(film) = &mut film {
-                film.after(&gpu, &sandbox, step)?;
+                film.after(&compute, &sandbox, step)?;
             }
             progress.set(step as f32 / steps as f32);
         }
-        Ok(gpu.check()?)
+        Ok(compute.check()?)
     });
     if played.is_err() {
         // Hours may lie behind it.

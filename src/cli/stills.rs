@@ -8,9 +8,10 @@ use std::sync::Arc;
 use glam::{DVec3, Mat4, Vec3};
 
 use crate::{
+    compute::Compute,
     export::BrokenObject,
     fracture::Volume,
-    gpu::{Gpu, GpuError},
+    gpu::GpuError,
     render::{BodySeams, Camera, ColorBy, FrameInput, Overlay, RenderBody, RenderOptions, Renderer},
     shape::{GridMass, Look, Octree, Shape},
     svo::{Arena, Forest, Grid},
@@ -164,9 +165,9 @@ impl Stage {
     ///
     /// # Errors
     /// [`GpuError`].
-    pub fn of(gpu: &Gpu, object: &Object) -> Result<Self, GpuError> {
-        let mut arena = Arena::new(gpu)?;
-        arena.insert(gpu, &object.forest)?;
+    pub fn of(compute: &Compute, object: &Object) -> Result<Self, GpuError> {
+        let mut arena = Arena::new(compute)?;
+        arena.insert(&object.forest)?;
         let place = Place::standing(&object.mass);
         let body = place.body(Arc::new(object.shape_at(place.grid(object.grid.level), 1.0)), 0, Vec3::ZERO);
         Ok(Self { arena, bodies: vec![body] })
@@ -178,7 +179,6 @@ impl Stage {
 /// # Errors
 /// [`GpuError`].
 pub fn pieces(
-    gpu: &Gpu,
     arena: &mut Arena,
     object: &Object,
     broken: &BrokenObject,
@@ -196,7 +196,7 @@ pub fn pieces(
     let interior = step.result.params.interior.volume(color);
     let mut bodies = Vec::with_capacity(step.result.parts.len());
     for octree in step.result.parts.iter().filter_map(|part| part.shape.as_octree()) {
-        arena.insert(gpu, &octree.forest)?;
+        arena.insert(&octree.forest)?;
         let shape = place.piece(&octree.forest, (octree.tree, octree.mass), 1.0);
         let body = place.body(shape, octree.tree, offset(octree.mass.centre));
         bodies.push(RenderBody { interior, ..body });
@@ -230,9 +230,9 @@ pub struct Still<'a> {
 ///
 /// # Errors
 /// [`GpuError`].
-pub fn draw(gpu: &Gpu, renderer: &mut Renderer, still: &Still<'_>) -> Result<Vec<u8>, GpuError> {
-    let passes = if gpu.is_software() { PASSES_SOFTWARE } else { PASSES };
-    draw_with(gpu, renderer, still, passes)
+pub fn draw(compute: &Compute, renderer: &mut Renderer, still: &Still<'_>) -> Result<Vec<u8>, GpuError> {
+    let passes = if compute.is_software() { PASSES_SOFTWARE } else { PASSES };
+    draw_with(compute, renderer, still, passes)
 }
 
 /// As [`draw`], of so many passes.
@@ -240,7 +240,7 @@ pub fn draw(gpu: &Gpu, renderer: &mut Renderer, still: &Still<'_>) -> Result<Vec
 /// # Errors
 /// [`GpuError`].
 pub fn draw_with(
-    gpu: &Gpu,
+    compute: &Compute,
     renderer: &mut Renderer,
     still: &Still<'_>,
     passes: u32,
@@ -260,7 +260,7 @@ pub fn draw_with(
         seams: still.seams,
         overlay: still.overlay,
     };
-    let pixels = renderer.still(gpu, &input, passes)?;
-    gpu.check()?;
+    let pixels = renderer.still(&input, passes)?;
+    compute.check()?;
     Ok(pixels)
 }

@@ -9,9 +9,9 @@ use std::{
 };
 
 use crate::{
+    compute::Compute,
     export::write_png,
     fracture::FractureParams,
-    gpu::Gpu,
     import::ReadMesh,
     render::{Camera, ColorBy, RenderBody, Renderer},
     scene::ReadScene,
@@ -19,7 +19,7 @@ use crate::{
 };
 
 use super::{
-    CliError,
+    CliError, ComputeArgs,
     breaking::{Plan, break_object, default_impact},
     input::{about, is_scene, voxelise},
     progress::Reporter,
@@ -36,14 +36,14 @@ const SCENE_TIMES: [f64; 4] = [0.0, 0.5, 1.0, 2.0];
 ///
 /// # Errors
 /// [`CliError`].
-pub fn run(file: &Path, opened: ReadScene, level: u32) -> Result<(), CliError> {
+pub fn run(file: &Path, opened: ReadScene, level: u32, compute: &ComputeArgs) -> Result<(), CliError> {
     let reporter = Reporter::new(false);
     let folder = std::env::current_dir().unwrap_or_default().join(FOLDER);
     let count = if is_scene(file) {
-        scene(opened, &folder, &reporter)?
+        scene(opened, compute, &folder, &reporter)?
     } else {
         let read = opened.meshes.values().next();
-        mesh(read.ok_or_else(|| about(file, "nothing was read"))?, level, &folder, &reporter)?
+        mesh(read.ok_or_else(|| about(file, "nothing was read"))?, level, compute, &folder, &reporter)?
     };
     drop(reporter);
     super::print(&format!(
@@ -55,7 +55,7 @@ pub fn run(file: &Path, opened: ReadScene, level: u32) -> Result<(), CliError> {
 
 /// Draws into the tour's folder and counts.
 struct Painter<'a> {
-    gpu: &'a Gpu,
+    compute: &'a Compute,
     renderer: Renderer,
     folder: PathBuf,
     count: usize,
@@ -83,23 +83,35 @@ impl Painter<'_> {
             seams: None,
             overlay: None,
         };
-        let pixels = draw(self.gpu, &mut self.renderer, &still)?;
+        let pixels = draw(self.compute, &mut self.renderer, &still)?;
         self.count += 1;
         write_png(&self.folder.join(format!("{}-{name}.png", self.count)), SIZE, pixels)?;
         Ok(())
     }
 }
 
-fn painter<'a>(gpu: &'a Gpu, folder: &Path) -> Result<Painter<'a>, CliError> {
+fn painter<'a>(compute: &'a Compute, folder: &Path) -> Result<Painter<'a>, CliError> {
     super::make_folder(folder)?;
-    Ok(Painter { gpu, renderer: Renderer::new(gpu)?, folder: folder.to_owned(), count: 0, floor: Some(0.0) })
+    Ok(Painter {
+        compute,
+        renderer: Renderer::new(compute)?,
+        folder: folder.to_owned(),
+        count: 0,
+        floor: Some(0.0),
+    })
 }
 
-fn mesh(read: &ReadMesh, level: u32, folder: &Path, reporter: &Reporter) -> Result<usize, CliError> {
+fn mesh(
+    read: &ReadMesh,
+    level: u32,
+    compute: &ComputeArgs,
+    folder: &Path,
+    reporter: &Reporter,
+) -> Result<usize, CliError> {
     let object = voxelise(read, level, reporter)?;
-    let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
-    let mut painter = painter(&gpu, folder)?;
-    let whole = Stage::of(&gpu, &object)?;
+    let compute = compute.open(reporter)?;
+    let mut painter = painter(&compute, folder)?;
+    let whole = Stage::of(&compute, &object)?;
     let points = surface_points(&whole.bodies);
     let (corner, front) = (View::ThreeQuarter.camera_on(&points, SIZE), View::Front.camera_on(&points, SIZE));
     reporter.stage("draw", |_| -> Result<(), CliError> {
@@ -115,10 +127,10 @@ fn mesh(read: &ReadMesh, level: u32, folder: &Path, reporter: &Reporter) -> Resu
         bounds: Some(object.bounds),
         generations: 1,
     };
-    let broken = break_object(&gpu, &object, &plan, reporter)?;
-    let mut arena = Arena::new(&gpu)?;
-    let together = pieces(&gpu, &mut arena, &object, &broken, 0.0)?;
-    let apart = pieces(&gpu, &mut arena, &object, &broken, 0.35)?;
+    let broken = break_object(&compute, &object, &plan, reporter)?;
+    let mut arena = Arena::new(&compute)?;
+    let together = pieces(&mut arena, &object, &broken, 0.0)?;
+    let apart = pieces(&mut arena, &object, &broken, 0.35)?;
     let wide = View::ThreeQuarter.camera_on(&surface_points(&apart), SIZE);
     reporter.stage("draw", |_| -> Result<(), CliError> {
         painter.paint("pieces", &arena, &together, corner, ColorBy::Piece)?;
@@ -128,13 +140,18 @@ fn mesh(read: &ReadMesh, level: u32, folder: &Path, reporter: &Reporter) -> Resu
     Ok(painter.count)
 }
 
-fn scene(opened: ReadScene, folder: &Path, reporter: &Reporter) -> Result<usize, CliError> {
+fn scene(
+    opened: ReadScene,
+    compute: &ComputeArgs,
+    folder: &Path,
+    reporter: &Reporter,
+) -> Result<usize, CliError> {
     let scene = &opened.scene;
-    let gpu = reporter.stage("open the graphics adapter", |_| Gpu::headless())?;
-    let mut painter = painter(&gpu, folder)?;
+    let compute = compute.open(reporter)?;
+    let mut painter = painter(&compute, folder)?;
     painter.floor = scene.floor.then_some(scene.floor_height as f32);
     let (own_camera, color_by) = (scene.camera, scene.view.color_by);
-    let mut sandbox = open(&gpu, opened, reporter)?;
+    let mut sandbox = open(&compute, opened, reporter)?;
     let camera =
         own_camera.unwrap_or_else(|| View::ThreeQuarter.camera_on(&sandbox.surface_points(None), SIZE));
     reporter.stage("play and draw", |progress| -> Result<(), CliError> {

@@ -18,6 +18,8 @@ pub struct WindowArgs {
     /// Window size in pixels
     #[arg(long, value_name = "WxH", value_parser = super::parse_size)]
     size: Option<[u32; 2]>,
+    #[command(flatten)]
+    compute: super::ComputeArgs,
     #[arg(long, hide = true)]
     state_file: Option<PathBuf>,
     #[arg(long, hide = true, value_parser = super::parse_positive)]
@@ -37,13 +39,14 @@ pub fn run(args: &WindowArgs) -> Result<(), CliError> {
     drop(reporter);
     let display = match Display::connect() {
         Ok(display) => display,
-        Err(AppError::NoDisplay(_)) => return tour::run(&file, opened, args.level),
+        Err(AppError::NoDisplay(_)) => return tour::run(&file, opened, args.level, &args.compute),
         Err(error) => return Err(CliError::Input(error.to_string())),
     };
     let options = AppOptions {
         level: args.level,
         state_file: args.state_file.clone(),
         size: args.size,
+        compute: args.compute.compute,
         exit_after: args.exit_after,
     };
     app::run(display, opened, options).map_err(|error| match error {

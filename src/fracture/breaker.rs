@@ -16,22 +16,23 @@ use super::{
     voronoi::pattern::KeptCells,
 };
 use crate::{
-    gpu::{Buffer, Gpu, GpuError, StageTiming},
+    compute::{Array, Compute},
+    gpu::{GpuError, StageTiming},
     shape::{Geometry, Octree, Shape},
     svo::{Arena, Key},
 };
 
-/// The compute passes of the octree methods, compiled when a break first asks for them.
+/// The stages of the octree methods, made ready when a break first asks for them.
 #[derive(Default)]
 pub struct Passes(OnceLock<Result<Fracturer, GpuError>>);
 
 impl Passes {
-    /// The passes; the first call compiles them, which takes a while.
+    /// The stages, to run there; the first call compiles the compute passes where they are such, which takes a while.
     ///
     /// # Errors
     /// [`GpuError`] when the driver refused one.
-    pub fn compiled(&self, gpu: &Gpu) -> Result<&Fracturer, GpuError> {
-        self.0.get_or_init(|| Fracturer::new(gpu)).as_ref().map_err(GpuError::clone)
+    pub fn compiled(&self, compute: impl Into<Compute>) -> Result<&Fracturer, GpuError> {
+        self.0.get_or_init(|| Fracturer::new(compute)).as_ref().map_err(GpuError::clone)
     }
 
     /// The passes, where they are compiled already.
@@ -50,11 +51,9 @@ impl Passes {
 /// What a break may use.
 #[derive(Clone, Copy)]
 pub struct BreakContext<'a> {
-    /// The device.
-    pub gpu: &'a Gpu,
-    /// Octrees on it; an octree that breaks must be there.
+    /// Octrees where stages run; an octree that breaks must be there.
     pub arena: &'a Arena,
-    /// Compiled passes.
+    /// Their stages.
     pub passes: &'a Passes,
 }
 
@@ -196,8 +195,8 @@ impl Break {
 pub struct PreviewTarget<'a> {
     /// The octree.
     pub octree: &'a Octree,
-    /// Morton codes of its boundary voxels, ascending, on the device.
-    pub voxels: &'a Buffer<Key>,
+    /// Morton codes of its boundary voxels, ascending, where stages run.
+    pub voxels: &'a Array<Key>,
 }
 
 /// A method of breaking.

@@ -15,7 +15,7 @@ use super::{
     Strike,
 };
 use crate::{
-    gpu::{Gpu, StageTiming},
+    gpu::StageTiming,
     shape::{Octree, Shape},
     svo::{Arena, morton, unpack_normal},
 };
@@ -120,7 +120,6 @@ impl FirstStrike {
 /// # Errors
 /// [`FractureError`].
 pub fn break_object(
-    gpu: &Gpu,
     arena: &mut Arena,
     passes: &Passes,
     source: &Arc<Shape>,
@@ -133,7 +132,7 @@ pub fn break_object(
         pieces: Vec::new(),
         broken_again: Vec::new(),
     };
-    let mut work = Generations { gpu, passes, plan, object, watch };
+    let mut work = Generations { passes, plan, object, watch };
     let first = FirstStrike::new(source, plan);
     let strike = Strike { count_hidden: true, ..first.strike(&plan.params) };
     let progress = 1.0 / plan.generations as f32;
@@ -145,7 +144,6 @@ pub fn break_object(
 }
 
 struct Generations<'a> {
-    gpu: &'a Gpu,
     passes: &'a Passes,
     plan: &'a Plan,
     object: BrokenObject,
@@ -163,7 +161,7 @@ impl Generations<'_> {
     ) -> Result<(), FractureError> {
         let object = &mut self.object;
         let shape = parent.map_or(&object.source, |at| &object.part(at).shape);
-        let context = BreakContext { gpu: self.gpu, arena, passes: self.passes };
+        let context = BreakContext { arena, passes: self.passes };
         let result: Break = strike.params.method.breaker.fracture(&context, shape, strike)?;
         (self.watch)(progress, &result.timings);
         let step = object.steps.len();
@@ -189,7 +187,7 @@ impl Generations<'_> {
         for (done, &at) in large.iter().enumerate() {
             // The pieces of one break share a forest, which is uploaded once.
             if let Some(octree) = self.object.part(at).shape.as_octree() {
-                arena.insert(self.gpu, &octree.forest)?;
+                arena.insert(&octree.forest)?;
             }
             let (params, impact) = self.blow(at);
             let strike = Strike { count_hidden: true, ..Strike::new(impact, &params) };

@@ -13,10 +13,7 @@ use super::{
     Fracture, FractureError, FractureParams, Fracturer, MAX_SEEDS, Pattern, PatternError, Recipe, Smallest,
     Solved, Source,
 };
-use crate::{
-    gpu::Gpu,
-    svo::{Arena, coarsen},
-};
+use crate::svo::{Arena, coarsen};
 
 /// Most fractures of the preview, and at the full level.
 const PREVIEW_TRIALS: u32 = 10;
@@ -37,7 +34,6 @@ impl Fracturer {
     /// [`FractureError::Params`] for a pattern that cannot be, [`FractureError::Gpu`] for the device's.
     pub fn fracture_as(
         &self,
-        gpu: &Gpu,
         source: &Source<'_>,
         params: &FractureParams,
         recipe: &Recipe,
@@ -58,7 +54,7 @@ impl Fracturer {
         };
         let Some(wanted) = params.target_pieces else {
             let pattern = draw(None)?;
-            let fracture = self.fracture(gpu, source, &pattern, recipe)?;
+            let fracture = self.fracture(source, &pattern, recipe)?;
             return Ok((pattern, fracture));
         };
 
@@ -68,13 +64,13 @@ impl Fracturer {
         if level >= LEAST_PREVIEW + PREVIEW_BELOW {
             solved.preview_level = level - PREVIEW_BELOW;
             let preview = Arc::new(coarsen(source.forest, solved.preview_level));
-            let mut arena = Arena::new(gpu)?;
-            let slot = arena.insert(gpu, &preview)?;
+            let mut arena = Arena::new(self.compute())?;
+            let slot = arena.insert(&preview)?;
             let coarse = Source { arena: &arena, slot, forest: &preview, tree: source.tree };
             let recipe = preview_recipe(recipe, solved.preview_level);
             let mut search = Search::new(wanted, start);
             while let Some(trial) = search.propose().filter(|_| solved.preview_trials < PREVIEW_TRIALS) {
-                let broken = self.fracture(gpu, &coarse, &draw(Some(trial))?, &recipe)?;
+                let broken = self.fracture(&coarse, &draw(Some(trial))?, &recipe)?;
                 search.tell(trial, broken.pieces.len() as u32);
                 solved.preview_trials += 1;
             }
@@ -86,7 +82,7 @@ impl Fracturer {
         while let Some(trial) = search.propose().filter(|_| solved.trials < FULL_TRIALS) {
             let pattern = draw(Some(trial))?;
             let recipe = Recipe { rng: shaken(trial.shake), ..recipe.clone() };
-            let fracture = self.fracture(gpu, source, &pattern, &recipe)?;
+            let fracture = self.fracture(source, &pattern, &recipe)?;
             solved.trials += 1;
             if search.tell(trial, fracture.pieces.len() as u32) {
                 (solved.seeds, solved.rng) = (trial.seeds, shaken(trial.shake));

@@ -31,6 +31,11 @@ pub enum GpuError {
         /// The driver's reason.
         reason: String,
     },
+    /// Something only compute passes do was asked for where there are none: a mistake in the program.
+    #[error(
+        "this needs compute passes and the stages run on the CPU; start with --compute gpu, and please report this"
+    )]
+    NoPasses,
     /// The device was lost (driver reset, unplugged, crashed).
     #[error(
         "the graphics device was lost ({0}); start again; what the window showed is kept: Ctrl+P, \"Reopen the last session\""

@@ -16,7 +16,7 @@ use crate::{
     fracture::{Seams, Volume},
     gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, StageTiming, Stopwatch, Uniform, bind},
     shape::Shape,
-    svo::Arena,
+    svo::{Arena, ArenaBuffers},
 };
 
 /// Towards the sun: over the left shoulder of the default view.
@@ -129,7 +129,7 @@ pub struct BodySeams<'a> {
     /// Cells to mark, on this body and on pieces that stay.
     pub marks: CellMarks,
 }
-/// First hit of one pixel, as [`Renderer::read_hits`] gives it.
+/// First hit of one pixel, as [`Renderer::read_hits`](super::Renderer::read_hits) gives it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PixelHit {
     /// Nothing.
@@ -147,8 +147,8 @@ pub enum PixelHit {
     },
 }
 
-/// Ray caster with its buffers.
-pub struct Renderer {
+/// The ray caster in compute passes, with its buffers.
+pub struct PassRenderer {
     pub(super) primary: Kernel,
     pub(super) light: Kernel,
     pub(super) compose: Kernel,
@@ -163,7 +163,7 @@ pub struct Renderer {
     refined: u32,
 }
 
-impl Renderer {
+impl PassRenderer {
     /// Compiles the passes.
     ///
     /// # Errors
@@ -214,10 +214,10 @@ impl Renderer {
         let frame = frame_data(input, size, self.refined, boxes.len().div_ceil(2) as u32);
         self.frame.write(gpu, &frame);
 
-        let Arena { nodes, normals, colors, cuts, .. } = input.arena;
+        let ArenaBuffers { nodes, normals, colors, cuts } = input.arena.buffers()?;
         let Targets { hits, looks, lights, history, view: picture, .. } = &*targets;
         let (frame_words, bodies, boxes) = (&self.frame, &self.bodies, &self.boxes);
-        let seams = input.seams.map_or(&self.no_seams, |s| &s.seams.words);
+        let seams = input.seams.map_or(Ok(&self.no_seams), |s| s.seams.words.device())?;
         let scene = bind![frame_words, nodes, normals, colors, cuts, bodies, boxes];
         let passes = if self.stopwatch.has_room() { 3 } else { 0 };
         let mut rec = Recorder::with_room(gpu, "render", passes);
@@ -261,6 +261,11 @@ impl Renderer {
             Some(targets) => targets.read(gpu),
             None => Ok(Vec::new()),
         }
+    }
+
+    /// The last picture.
+    pub fn view(&self) -> Option<&wgpu::TextureView> {
+        self.targets.as_ref().map(|targets| &targets.view)
     }
 
     /// First hits of the last frame, rows from the top. Waits for the GPU.

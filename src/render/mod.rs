@@ -6,6 +6,7 @@ mod frame;
 mod outline;
 mod overlay;
 mod picking;
+mod renderer;
 mod tables;
 mod targets;
 #[cfg(test)]
@@ -16,10 +17,9 @@ pub(crate) use tests::{layouts, run_every_kernel};
 
 pub use blit::Blit;
 pub use camera::{Camera, CameraAxes};
-pub use frame::{
-    BodySeams, CellMarks, ColorBy, FrameInput, PieceMark, PixelHit, RenderBody, RenderOptions, Renderer,
-};
+pub use frame::{BodySeams, CellMarks, ColorBy, FrameInput, PieceMark, PixelHit, RenderBody, RenderOptions};
 pub use outline::{project_circle, project_segment, project_sphere};
 pub use overlay::{Line, Overlay, Point, Triangle};
 pub use picking::{PickBody, PickHit, pick, pick_ray};
+pub use renderer::Renderer;
 pub use tables::piece_color;

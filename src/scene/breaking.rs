@@ -17,7 +17,7 @@ use crate::{
         Break, BreakContext, FractureCounts, FractureError, FractureParams, Impact, KeptCells, Part, Passes,
         Solved, Strike,
     },
-    gpu::{Gpu, StageTiming},
+    gpu::StageTiming,
     shape::Shape,
     svo::Arena,
 };
@@ -108,14 +108,13 @@ pub struct BreakJob {
 impl BreakJob {
     /// Starts on a thread. Seeds from a file are for `intact` bodies; what came of one breaks by the pattern.
     pub(super) fn start(
-        gpu: &Gpu,
         arena: &Arc<RwLock<Arena>>,
         passes: &Arc<Passes>,
         (body, intact): (&Body, bool),
         waiting: Waiting,
     ) -> Self {
         let (sender, receiver) = mpsc::channel();
-        let (gpu, arena, passes) = (gpu.clone(), Arc::clone(arena), Arc::clone(passes));
+        let (arena, passes) = (Arc::clone(arena), Arc::clone(passes));
         let Waiting { blow, params, kept: painted, cause, .. } = waiting;
         let (def, params_there) = (body.def.clone(), params.clone());
         let impact = Impact {
@@ -131,7 +130,7 @@ impl BreakJob {
                     ..Strike::new(impact, &params_there)
                 };
                 let arena = arena.read().unwrap_or_else(PoisonError::into_inner);
-                let context = BreakContext { gpu: &gpu, arena: &arena, passes: &passes };
+                let context = BreakContext { arena: &arena, passes: &passes };
                 params_there.method.breaker.fracture(&context, &def.shape, &strike)
             };
             // The receiver only disappears when the window has closed or the scene was replaced.

@@ -1,4 +1,5 @@
-//! All octrees of a scene in one set of GPU buffers, so that one kernel can walk any pair of bodies.
+//! All octrees of a scene in one set of GPU buffers, so that one kernel can walk any pair of bodies; on the CPU,
+//! the forests as they are.
 //!
 //! In: forests. Out: slots, i.e. where a forest's nodes and leaves begin. `child_base` in the buffers stays
 //! relative to the slot: the node of index i is `nodes[slot.node_base + i]`, the leaf of index i is
@@ -13,7 +14,10 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use crate::gpu::{Buffer, Gpu, GpuError};
+use crate::{
+    compute::Compute,
+    gpu::{Buffer, Gpu, GpuError},
+};
 
 use super::{Forest, Node};
 
@@ -30,9 +34,9 @@ pub struct Slot {
     pub leaves: u32,
 }
 
-/// Buffers that hold every forest of a scene. A clone has the same buffers: to read from while the original goes on.
+/// The device's buffers of an [`Arena`].
 #[derive(Clone)]
-pub struct Arena {
+pub struct ArenaBuffers {
     /// Parents.
     pub nodes: Buffer<Node>,
     /// Packed normals per leaf.
@@ -41,6 +45,15 @@ pub struct Arena {
     pub colors: Buffer<u32>,
     /// Packed second planes per leaf.
     pub cuts: Buffer<u32>,
+}
+
+/// Every forest of a scene, where stages run: in buffers of the device, or, on the CPU, as the forests are. A clone
+/// has the same buffers: to read from while the original goes on.
+#[derive(Clone)]
+pub struct Arena {
+    device: Option<(Gpu, ArenaBuffers)>,
+    /// Bytes of forests in memory, without a device.
+    held: u64,
     node_space: Space,
     leaf_space: Space,
     /// By address. The weak handle keeps the address from being used again, so an entry can only ever mean
@@ -49,22 +62,37 @@ pub struct Arena {
     epoch: u64,
 }
 
+/// Bytes of a forest in memory: nodes, and of every leaf key, normal, colour, cut and coverage.
+fn bytes_of(nodes: u32, leaves: u32) -> u64 {
+    8 * u64::from(nodes) + 20 * u64::from(leaves)
+}
+
 fn address(forest: &Arc<Forest>) -> usize {
     Arc::as_ptr(forest) as usize
 }
 
 impl Arena {
-    /// An empty arena.
+    /// An empty arena for stages that run there.
     ///
     /// # Errors
     /// [`GpuError`] when the device cannot hold even the first buffers.
-    pub fn new(gpu: &Gpu) -> Result<Self, GpuError> {
+    pub fn new(compute: impl Into<Compute>) -> Result<Self, GpuError> {
         let (nodes, leaves) = (1 << 14, 1 << 16);
+        let device = match compute.into() {
+            Compute::Cpu => None,
+            Compute::Gpu(gpu) => {
+                let buffers = ArenaBuffers {
+                    nodes: Buffer::zeroed(&gpu, "octree nodes", nodes)?,
+                    normals: Buffer::zeroed(&gpu, "leaf normals", leaves)?,
+                    colors: Buffer::zeroed(&gpu, "leaf colours", leaves)?,
+                    cuts: Buffer::zeroed(&gpu, "leaf cuts", leaves)?,
+                };
+                Some((gpu, buffers))
+            }
+        };
         Ok(Self {
-            nodes: Buffer::zeroed(gpu, "octree nodes", nodes)?,
-            normals: Buffer::zeroed(gpu, "leaf normals", leaves)?,
-            colors: Buffer::zeroed(gpu, "leaf colours", leaves)?,
-            cuts: Buffer::zeroed(gpu, "leaf cuts", leaves)?,
+            device,
+            held: 0,
             node_space: Space::new(nodes as u32),
             leaf_space: Space::new(leaves as u32),
             slots: HashMap::new(),
@@ -78,10 +106,26 @@ impl Arena {
         self.epoch
     }
 
-    /// Bytes held on the device.
+    /// Where its stages run.
+    #[must_use]
+    pub fn compute(&self) -> Compute {
+        self.device.as_ref().map_or(Compute::Cpu, |(gpu, _)| Compute::Gpu(gpu.clone()))
+    }
+
+    /// The device's buffers, for a pass.
+    ///
+    /// # Errors
+    /// [`GpuError::NoPasses`] on the CPU.
+    pub fn buffers(&self) -> Result<&ArenaBuffers, GpuError> {
+        self.device.as_ref().map(|(_, buffers)| buffers).ok_or(GpuError::NoPasses)
+    }
+
+    /// Bytes held: on the device those of the buffers, on the CPU those of the forests.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.nodes.bytes() + self.normals.bytes() + self.colors.bytes() + self.cuts.bytes()
+        self.device.as_ref().map_or(self.held, |(_, all)| {
+            all.nodes.bytes() + all.normals.bytes() + all.colors.bytes() + all.cuts.bytes()
+        })
     }
 
     /// Where a forest lies; `None` when it is not there.
@@ -90,32 +134,38 @@ impl Arena {
         self.slots.get(&address(forest)).map(|(_, slot)| *slot)
     }
 
-    /// Uploads a forest, unless it is there already. On error nothing has changed.
+    /// Takes a forest in, unless it is there already: uploads it where there is a device. On error nothing has
+    /// changed.
     ///
     /// # Errors
     /// [`GpuError::TooLarge`] when it does not fit the adapter's limits.
-    pub fn insert(&mut self, gpu: &Gpu, forest: &Arc<Forest>) -> Result<Slot, GpuError> {
+    pub fn insert(&mut self, forest: &Arc<Forest>) -> Result<Slot, GpuError> {
         if let Some(slot) = self.slot(forest) {
             return Ok(slot);
         }
-        let slot = self.upload(gpu, forest)?;
+        let slot = self.place(forest)?;
         self.slots.insert(address(forest), (Arc::downgrade(forest), slot));
         Ok(slot)
     }
 
-    fn upload(&mut self, gpu: &Gpu, forest: &Forest) -> Result<Slot, GpuError> {
+    fn place(&mut self, forest: &Forest) -> Result<Slot, GpuError> {
         let (nodes, leaves) = (forest.nodes.len() as u32, forest.leaves.len() as u32);
+        let Some((gpu, buffers)) = &mut self.device else {
+            self.held += bytes_of(nodes, leaves);
+            return Ok(Slot { node_base: 0, leaf_base: 0, nodes, leaves });
+        };
+        let gpu = &*gpu;
         let node_need = self.node_space.needed(nodes);
         let leaf_need = self.leaf_space.needed(leaves);
         if node_need > self.node_space.capacity || leaf_need > self.leaf_space.capacity {
-            let new_nodes = grown(gpu, &self.nodes, "octree nodes", node_need)?;
-            let new_normals = grown(gpu, &self.normals, "leaf normals", leaf_need)?;
-            let new_colors = grown(gpu, &self.colors, "leaf colours", leaf_need)?;
-            let new_cuts = grown(gpu, &self.cuts, "leaf cuts", leaf_need)?;
+            let new_nodes = grown(gpu, &buffers.nodes, "octree nodes", node_need)?;
+            let new_normals = grown(gpu, &buffers.normals, "leaf normals", leaf_need)?;
+            let new_colors = grown(gpu, &buffers.colors, "leaf colours", leaf_need)?;
+            let new_cuts = grown(gpu, &buffers.cuts, "leaf cuts", leaf_need)?;
             self.node_space.capacity = new_nodes.len() as u32;
             self.leaf_space.capacity = new_normals.len() as u32;
-            (self.nodes, self.normals) = (new_nodes, new_normals);
-            (self.colors, self.cuts) = (new_colors, new_cuts);
+            *buffers =
+                ArenaBuffers { nodes: new_nodes, normals: new_normals, colors: new_colors, cuts: new_cuts };
             self.epoch += 1;
         }
         let slot = Slot {
@@ -124,10 +174,10 @@ impl Arena {
             nodes,
             leaves,
         };
-        self.nodes.write(gpu, slot.node_base as usize, &forest.nodes);
-        self.normals.write(gpu, slot.leaf_base as usize, &forest.leaves.normals);
-        self.colors.write(gpu, slot.leaf_base as usize, bytemuck::cast_slice(&forest.leaves.colors));
-        self.cuts.write(gpu, slot.leaf_base as usize, &forest.leaves.cuts);
+        buffers.nodes.write(gpu, slot.node_base as usize, &forest.nodes);
+        buffers.normals.write(gpu, slot.leaf_base as usize, &forest.leaves.normals);
+        buffers.colors.write(gpu, slot.leaf_base as usize, bytemuck::cast_slice(&forest.leaves.colors));
+        buffers.cuts.write(gpu, slot.leaf_base as usize, &forest.leaves.cuts);
         Ok(slot)
     }
 
@@ -154,6 +204,10 @@ impl Arena {
     }
 
     fn give(&mut self, slot: Slot) {
+        if self.device.is_none() {
+            self.held -= bytes_of(slot.nodes, slot.leaves);
+            return;
+        }
         self.node_space.give(slot.node_base, slot.nodes);
         self.leaf_space.give(slot.leaf_base, slot.leaves);
     }

@@ -11,7 +11,7 @@ mod query;
 mod pick;
 mod validate;
 
-pub use arena::{Arena, Slot};
+pub use arena::{Arena, ArenaBuffers, Slot};
 pub use build::{Inside, build};
 pub use coarsen::coarsen;
 pub use format::{

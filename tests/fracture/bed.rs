@@ -42,10 +42,10 @@ impl Bench {
     ) -> Result<Fracture, FractureError> {
         let mut arena = Arena::new(&self.gpu)?;
         // Something in front, so that a slot's base that is forgotten shows.
-        arena.insert(&self.gpu, &super::shapes::Shape::Teeth { width: 2, gap: 2 }.octree(3))?;
-        let slot = arena.insert(&self.gpu, forest)?;
+        arena.insert(&super::shapes::Shape::Teeth { width: 2, gap: 2 }.octree(3))?;
+        let slot = arena.insert(forest)?;
         let source = Source { arena: &arena, slot, forest, tree };
-        self.fracturer.fracture(&self.gpu, &source, pattern, recipe)
+        self.fracturer.fracture(&source, pattern, recipe)
     }
 }
 

@@ -54,10 +54,10 @@ fn equal_seeds_give_equal_bytes_wherever_the_source_lies() {
             }
             // Behind something else in the arena.
             let mut arena = Arena::new(&bench.gpu).expect("an arena");
-            arena.insert(&bench.gpu, &Shape::Named("cup".into()).octree(5)).expect("it fits");
-            let slot = arena.insert(&bench.gpu, &forest).expect("it fits");
+            arena.insert(&Shape::Named("cup".into()).octree(5)).expect("it fits");
+            let slot = arena.insert(&forest).expect("it fits");
             let source = kintsugi::fracture::Source { arena: &arena, slot, forest: &forest, tree: 0 };
-            let moved = bench.fracturer.fracture(&bench.gpu, &source, &pattern, &recipe).expect("it breaks");
+            let moved = bench.fracturer.fracture(&source, &pattern, &recipe).expect("it breaks");
             assert_eq!(difference(&first, &moved), None, "{name} {surface:?}: elsewhere");
             let (pattern, recipe) = Case { rng: 8, ..case }.parts(&forest, 0);
             let different = bench.run(&forest, 0, &pattern, &recipe).expect("it breaks");

@@ -143,6 +143,6 @@ fn thousands_of_pieces_are_bodies_and_are_drawn() {
         options: RenderOptions::default(),
         size,
     };
-    Renderer::new(gpu).expect("it compiles").draw(gpu, &input).expect("a picture");
+    Renderer::new(gpu).expect("it compiles").draw(&input).expect("a picture");
     gpu.check().expect("the device is well");
 }

@@ -82,7 +82,7 @@ impl Session {
         if folder.as_os_str().is_empty() {
             return self.say(NoticeKind::Error, "name a folder to export to");
         }
-        let adapter = self.gpu.as_ref().map(crate::gpu::Gpu::describe).unwrap_or_default();
+        let adapter = sandbox.compute().describe();
         let plan = ExportPlan::new(sandbox, &order, adapter);
         self.exporting.last = None;
         self.exporting.job = Some(ExportJob::start(plan, folder));

@@ -158,14 +158,14 @@ impl Session {
         let (camera, overlay) = (self.camera, sandbox.inside_overlay());
         let input = FrameInput { arena: &arena, bodies: &bodies, camera, options, size, seams, overlay };
         let start = Instant::now();
-        let drawn = renderer.draw(gpu, &input);
+        let drawn = renderer.draw(&input).and_then(|()| renderer.view(gpu));
         drop(arena);
         match drawn {
             Ok(picture) => {
-                let ms = self.time_of_picture(gpu, start);
+                let ms = self.time_of_picture(start);
                 self.picture.resolution.measured(size, ms);
                 self.times.picture_took(ms);
-                (self.picture.size, self.picture.drawn, self.picture.view) = (size, Some(now), Some(picture));
+                (self.picture.size, self.picture.drawn, self.picture.view) = (size, Some(now), picture);
                 self.picture.refined += 1;
                 self.count_bodies();
                 true
@@ -181,10 +181,10 @@ impl Session {
 
     /// A software adapter works on this machine's processor: waiting for it measures it, and keeps its queue
     /// short.
-    fn time_of_picture(&self, gpu: &Gpu, start: Instant) -> f64 {
-        if gpu.is_software() {
+    fn time_of_picture(&self, start: Instant) -> f64 {
+        if let Some(compute) = self.sandbox.as_ref().map(Sandbox::compute).filter(|c| c.is_software()) {
             // A failed wait shows up as a lost device in the next frame.
-            let _ = gpu.device.poll(wgpu::PollType::wait_indefinitely());
+            let _ = compute.wait();
             return start.elapsed().as_secs_f64() * 1000.0;
         }
         let timed: f64 = self.renderer.as_ref().map_or(0.0, |r| r.timings().iter().map(|t| t.ms).sum());

@@ -4,6 +4,7 @@ use std::sync::mpsc;
 
 use super::Session;
 use crate::{
+    compute::{Choice, Compute},
     gpu::{Gpu, GpuError},
     render::Renderer,
     scene::{ReadScene, Sandbox, Scene},
@@ -53,12 +54,12 @@ impl Starting {
 
 impl Session {
     /// Starts engine and renderer on a worker and opens `scene` when they are there.
-    pub fn start(&mut self, gpu: &Gpu, scene: impl Into<ReadScene>) {
+    pub fn start(&mut self, gpu: &Gpu, choice: Choice, scene: impl Into<ReadScene>) {
         let (sender, receiver) = mpsc::channel();
         self.gpu = Some(gpu.clone());
-        let gpu = gpu.clone();
+        let compute = Compute::beside(choice, gpu);
         std::thread::spawn(move || {
-            let made = Sandbox::new(&gpu).and_then(|sandbox| Ok((sandbox, Renderer::new(&gpu)?)));
+            let made = Sandbox::new(&compute).and_then(|sandbox| Ok((sandbox, Renderer::new(&compute)?)));
             // The receiver only disappears when the window has closed.
             let _ = sender.send(made);
         });

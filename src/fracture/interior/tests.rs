@@ -30,13 +30,13 @@ impl Bench {
 
     fn run(&self, forest: &Arc<Forest>, tree: u32, recipe: &Recipe) -> Fracture {
         let mut arena = Arena::new(&self.gpu).unwrap();
-        let slot = arena.insert(&self.gpu, forest).unwrap();
+        let slot = arena.insert(forest).unwrap();
         let source = Source { arena: &arena, slot, forest, tree };
         let side = f64::from(1u32 << forest.level);
         let points = [[0.2, 0.3, 0.3], [0.7, 0.6, 0.5], [0.4, 0.8, 0.7], [0.5, 0.2, 0.8]];
         let points = points.map(|p| DVec3::from_array(p) * side);
         let pattern = Pattern::from_points(&points, forest.level).unwrap();
-        self.fracturer.fracture(&self.gpu, &source, &pattern, recipe).unwrap()
+        self.fracturer.fracture(&source, &pattern, recipe).unwrap()
     }
 }
 

@@ -80,17 +80,17 @@ impl Breaker for OctreeBreaker {
         strike: &Strike<'_>,
     ) -> Result<Break, FractureError> {
         let octree = shape.as_octree().ok_or_else(not_an_octree)?;
-        let passes = context.passes.compiled(context.gpu)?;
+        let passes = context.passes.compiled(context.arena.compute())?;
         let source = Source::new(context.arena, &octree.forest, octree.tree)?;
         let cells = cells_of(octree, strike);
         let mut recipe = recipe_of(strike, shape, octree.level())?;
         let (pattern, mut fracture) = if strike.preview {
             let pattern = cells.cells(strike.params)?.pattern;
-            let fracture = passes.fracture(context.gpu, &source, &pattern, &recipe)?;
+            let fracture = passes.fracture(&source, &pattern, &recipe)?;
             (pattern, fracture)
         } else {
             let draw = |params: &_| Ok(cells.draw(params)?.0);
-            passes.fracture_as(context.gpu, &source, strike.params, &recipe, &draw)?
+            passes.fracture_as(&source, strike.params, &recipe, &draw)?
         };
         recipe.rng = fracture.solved.map_or(recipe.rng, |solved| solved.rng);
 
@@ -146,17 +146,17 @@ impl Breaker for OctreeBreaker {
         strike: &Strike<'_>,
     ) -> Result<Option<Seams>, FractureError> {
         let octree = target.octree;
-        let passes: &Fracturer = context.passes.compiled(context.gpu)?;
+        let passes: &Fracturer = context.passes.compiled(context.arena.compute())?;
         let pattern = cells_of(octree, strike).cells(strike.params)?.pattern;
         if strike.params.surface == Surface::Planar {
-            return Ok(Some(passes.seams(context.gpu, target.voxels, octree.level(), &pattern)?));
+            return Ok(Some(passes.seams(target.voxels, octree.level(), &pattern)?));
         }
         let source = Source::new(context.arena, &octree.forest, octree.tree)?;
         let recipe =
             strike.params.recipe().coarsened(strike.full_level.unwrap_or(octree.level()), octree.level())?;
-        let fracture = passes.fracture(context.gpu, &source, &pattern, &recipe)?;
+        let fracture = passes.fracture(&source, &pattern, &recipe)?;
         let keys = &octree.forest.leaves.keys[octree.leaves()];
-        Ok(Some(Seams::of_fracture(context.gpu, keys, &fracture, &pattern)?))
+        Ok(Some(Seams::of_fracture(&context.arena.compute(), keys, &fracture, &pattern)?))
     }
 }
 

@@ -11,12 +11,15 @@ pub(in crate::fracture) mod descent;
 pub mod faces;
 pub mod hidden;
 pub mod islands;
+mod native;
 pub(in crate::fracture) mod octrees;
+mod passes;
 pub mod pattern;
 #[cfg(test)]
 mod recipe_tests;
 pub mod reference;
 pub mod seams;
+mod stages;
 pub mod surface;
 #[cfg(test)]
 pub(in crate::fracture) mod testing;
@@ -27,52 +30,54 @@ mod tests;
 pub(crate) use breaker::parts_of;
 pub use breaker::{METHOD, OctreeBreaker, VoronoiDetail, cells_of, recipe_of};
 
-use self::surface::{
-    boundary_set::BoundarySetPass,
-    planar::PlanarPass,
-    rough::{self, TransitionVoxel, cracking, pass::RoughPass},
+use self::{
+    native::NativeStages,
+    passes::{PassStages, Passes},
+    stages::OctreeStages,
+    surface::rough::TransitionVoxel,
 };
 use crate::{
-    fracture::{Fracture, FractureError, Labelling, Pattern, Recipe, Source, Surface, interior, small},
-    gpu::{Gpu, GpuError, StageTiming, Submissions, primitives::Scan},
+    compute::Compute,
+    fracture::{Fracture, FractureError, Pattern, Recipe, Source, Surface, interior, small},
+    gpu::{Gpu, GpuError, StageTiming},
 };
 
-/// The compiled fracture passes.
+/// Breaks octrees by Voronoi cells, where its stages run.
 pub struct Fracturer {
-    scan: Scan,
-    descent: descent::DescentPass,
-    boundary_set: BoundarySetPass,
-    planar: PlanarPass,
-    rough: RoughPass,
-    dusty: RoughPass,
-    prune: octrees::prune::PrunePass,
-    islands: islands::IslandsPass,
-    iterative: islands::labelling::IterativePass,
-    split: octrees::split::SplitPass,
-    seams: seams::SeamsPass,
+    compute: Compute,
+    /// Compiled, where the stages are compute passes.
+    passes: Option<Box<Passes>>,
 }
 
 impl Fracturer {
-    /// Compiles the passes.
+    /// Stages that run there; compiles them where they are compute passes.
     ///
     /// # Errors
     /// [`GpuError`] when the driver refuses one.
-    pub fn new(gpu: &Gpu) -> Result<Self, GpuError> {
-        let passes = Self {
-            scan: Scan::new(gpu),
-            descent: descent::DescentPass::new(gpu),
-            boundary_set: BoundarySetPass::new(gpu),
-            planar: PlanarPass::new(gpu),
-            rough: RoughPass::new(gpu),
-            dusty: RoughPass::dusty(gpu),
-            prune: octrees::prune::PrunePass::new(gpu),
-            islands: islands::IslandsPass::new(gpu),
-            iterative: islands::labelling::IterativePass::new(gpu),
-            split: octrees::split::SplitPass::new(gpu),
-            seams: seams::SeamsPass::new(gpu),
-        };
-        gpu.check()?;
-        Ok(passes)
+    pub fn new(compute: impl Into<Compute>) -> Result<Self, GpuError> {
+        let compute = compute.into();
+        let passes = compute.gpu().map(Passes::new).transpose()?;
+        Ok(Self { compute, passes: passes.map(Box::new) })
+    }
+
+    /// Where they run.
+    #[must_use]
+    pub fn compute(&self) -> &Compute {
+        &self.compute
+    }
+
+    /// The compute passes.
+    ///
+    /// # Errors
+    /// [`GpuError::NoPasses`] where the stages run on the CPU.
+    pub(in crate::fracture) fn passes(&self) -> Result<(&Gpu, &Passes), GpuError> {
+        Ok((self.compute.device()?, self.passes.as_deref().ok_or(GpuError::NoPasses)?))
+    }
+
+    /// The compute passes, to plant errors in.
+    #[cfg(test)]
+    pub(in crate::fracture) fn passes_mut(&mut self) -> Option<&mut Passes> {
+        self.passes.as_deref_mut()
     }
 
     /// Breaks `source` by `pattern` as `recipe` says. Reads the source and changes nothing, so a failure loses nothing.
@@ -81,65 +86,17 @@ impl Fracturer {
     /// [`FractureError::Params`] for an empty pattern or a level out of range, [`FractureError::Gpu`] for the device's.
     pub fn fracture(
         &self,
-        gpu: &Gpu,
         source: &Source<'_>,
         pattern: &Pattern,
         recipe: &Recipe,
     ) -> Result<Fracture, FractureError> {
-        let island_level = check(source, pattern, recipe)?;
-        let mut work = Submissions::new(gpu, &self.scan);
-        let surface = recipe.surface_color;
-        let surface = surface.unwrap_or_else(|| interior::surface_color(source.forest, source.tree));
-        let interior = recipe.interior.volume(surface);
-
-        let (layers, leaves) = match recipe.surface {
-            Surface::Planar => {
-                let passes = (&self.descent, &self.boundary_set);
-                self.planar.run(&mut work, passes, source, pattern)?
+        match &self.compute {
+            Compute::Gpu(_) => {
+                let (gpu, passes) = self.passes()?;
+                fracture_by(PassStages::new(gpu, passes), source, pattern, recipe)
             }
-            Surface::Rough => {
-                let crack = self.cracking(gpu, source, recipe)?;
-                self.rough.run(&mut work, &crack, &self.boundary_set, pattern)?
-            }
-            Surface::Dusty => {
-                let crack = self.cracking(gpu, source, recipe)?;
-                self.dusty.run(&mut work, &crack, &self.boundary_set, pattern)?
-            }
-        };
-        self.boundary_set.paint(&mut work, &leaves, source.forest.level, interior)?;
-        let (cells, survivors) = self.prune.run(&mut work, &layers, leaves)?;
-        drop(layers);
-        if cells.nodes.is_empty() {
-            return Err(FractureError::Params(
-                "the gap would leave nothing but dust; a narrower gap or a finer transition level leaves pieces".into(),
-            ));
+            Compute::Cpu => fracture_by(NativeStages::default(), source, pattern, recipe),
         }
-        let islands = match recipe.labelling {
-            Labelling::UnionFind => self.islands.run(&mut work, &cells, island_level)?,
-            Labelling::Iterative => self.iterative.islands(&mut work, &cells, island_level)?,
-        };
-        let has_voxels = |rank: u32| survivors[rank as usize] != survivors[rank as usize + 1];
-        let swallowed = match recipe.surface {
-            Surface::Planar => 0,
-            // What has no voxel would have had one if the planar descent finds it one.
-            _ => {
-                let crack = self.cracking(gpu, source, recipe)?;
-                cracking::planar_objects(&mut work, &crack, pattern, |rank| !has_voxels(rank))?
-            }
-        };
-        // One root for each object, by ascending id.
-        let tree_cells: Vec<u32> =
-            (0..).zip(pattern.object_ids()).filter(|(rank, _)| has_voxels(*rank)).map(|(_, id)| id).collect();
-        let mut fracture = if islands.components.len() == tree_cells.len() {
-            collect::collect(work, source, &cells, tree_cells, interior)?
-        } else {
-            let component_cells =
-                islands.components.iter().map(|[_, tree]| tree_cells[*tree as usize]).collect();
-            let split = self.split.run(&mut work, &self.prune, &cells, &islands)?;
-            collect::collect(work, source, &split, component_cells, interior)?
-        };
-        fracture.counts.swallowed = swallowed as u64;
-        Ok(finish(source, pattern, recipe, fracture))
     }
 
     /// The crossed voxels of the transition level with their separation points and triangles, in Morton order, to
@@ -149,34 +106,61 @@ impl Fracturer {
     /// As [`Fracturer::fracture`].
     pub fn transition_voxels(
         &self,
-        gpu: &Gpu,
         source: &Source<'_>,
         pattern: &Pattern,
         recipe: &Recipe,
     ) -> Result<Vec<TransitionVoxel>, FractureError> {
         check(source, pattern, recipe)?;
-        let mut work = Submissions::new(gpu, &self.scan);
-        let crack = self.cracking(gpu, source, recipe)?;
-        self.rough.voxels(&mut work, &crack, pattern)
+        let (gpu, passes) = self.passes()?;
+        passes.transition_voxels(gpu, source, pattern, recipe)
     }
 
     /// The passes of the published labelling, to watch it.
-    #[must_use]
-    pub fn labelling(&self) -> &islands::labelling::IterativePass {
-        &self.iterative
+    ///
+    /// # Errors
+    /// [`GpuError::NoPasses`] where the stages run on the CPU.
+    pub fn labelling(&self) -> Result<&islands::labelling::IterativePass, GpuError> {
+        Ok(&self.passes()?.1.iterative)
     }
+}
 
-    fn cracking<'a>(
-        &'a self,
-        gpu: &Gpu,
-        source: &'a Source<'a>,
-        recipe: &Recipe,
-    ) -> Result<cracking::Cracking<'a>, FractureError> {
-        let transition = recipe.crack.transition(source.forest.level, recipe.surface)?;
-        let words = rough::CrackUniform::new(&recipe.crack, recipe.rng, transition)
-            .with_gap(&recipe.crack, source.forest.level);
-        Ok(cracking::Cracking::new(gpu, &self.descent, source, words))
+/// The recipe, whoever runs its stages.
+fn fracture_by<S: OctreeStages>(
+    mut stages: S,
+    source: &Source<'_>,
+    pattern: &Pattern,
+    recipe: &Recipe,
+) -> Result<Fracture, FractureError> {
+    let island_level = check(source, pattern, recipe)?;
+    let surface = recipe.surface_color;
+    let surface = surface.unwrap_or_else(|| interior::surface_color(source.forest, source.tree));
+    let interior = recipe.interior.volume(surface);
+
+    let (cells, survived) = stages.cells(source, pattern, recipe, interior)?;
+    if S::is_empty(&cells) {
+        return Err(FractureError::Params(
+            "the gap would leave nothing but dust; a narrower gap or a finer transition level leaves pieces"
+                .into(),
+        ));
     }
+    let islands = stages.islands(&cells, recipe.labelling, island_level)?;
+    let swallowed = match recipe.surface {
+        Surface::Planar => 0,
+        Surface::Rough | Surface::Dusty => stages.swallowed(source, pattern, recipe, &survived)?,
+    };
+    // One root for each object, by ascending id.
+    let ids = pattern.object_ids().into_iter().zip(survived);
+    let mut tree_cells: Vec<u32> = ids.filter(|(_, survived)| *survived).map(|(id, _)| id).collect();
+    let components = S::components(&islands);
+    let octrees = if components.len() == tree_cells.len() {
+        cells
+    } else {
+        tree_cells = components.iter().map(|[_, tree]| tree_cells[*tree as usize]).collect();
+        stages.split(cells, &islands)?
+    };
+    let mut fracture = stages.collect(source, octrees, tree_cells, interior)?;
+    fracture.counts.swallowed = swallowed as u64;
+    Ok(finish(source, pattern, recipe, fracture))
 }
 
 /// What is left to do on the CPU.

@@ -30,10 +30,10 @@ fn object(name: &str, level: u32) -> Arc<Forest> {
 fn with_rule(forest: &Arc<Forest>, pattern: &Pattern, smallest: Option<Smallest>) -> Fracture {
     let bench = Bench::get();
     let mut arena = Arena::new(&bench.gpu).unwrap();
-    let slot = arena.insert(&bench.gpu, forest).unwrap();
+    let slot = arena.insert(forest).unwrap();
     let source = Source { arena: &arena, slot, forest, tree: 0 };
     let recipe = Recipe { smallest, ..Recipe::default() };
-    bench.fracturer.fracture(&bench.gpu, &source, pattern, &recipe).unwrap()
+    bench.fracturer.fracture(&source, pattern, &recipe).unwrap()
 }
 
 /// Every voxel of a tree and whether it is a boundary voxel.
@@ -346,7 +346,7 @@ fn a_number_of_pieces_is_reached() {
     for name in ["vase", "shell"] {
         let forest = object(name, 7);
         let mut arena = Arena::new(&bench.gpu).unwrap();
-        let slot = arena.insert(&bench.gpu, &forest).unwrap();
+        let slot = arena.insert(&forest).unwrap();
         let source = Source { arena: &arena, slot, forest: &forest, tree: 0 };
         let bounds = grid_mass(&forest, 0).bounds;
         let point = bounds.0 + DVec3::new(0.5, 0.6, 0.95) * (bounds.1 - bounds.0);
@@ -354,7 +354,7 @@ fn a_number_of_pieces_is_reached() {
         for wanted in [5u32, 20, 60] {
             let params = FractureParams { target_pieces: Some(wanted), ..Default::default() };
             let (pattern, fracture) =
-                bench.fracturer.fracture_as(&bench.gpu, &source, &params, &params.recipe(), &draw).unwrap();
+                bench.fracturer.fracture_as(&source, &params, &params.recipe(), &draw).unwrap();
             let solved = fracture.solved.unwrap();
             println!("{name}: {solved:?}");
             assert_eq!(solved.reached as usize, fracture.pieces.len());
@@ -364,8 +364,7 @@ fn a_number_of_pieces_is_reached() {
             assert!(off <= (wanted / 10).max(1), "{name}: {} for {wanted}", solved.reached);
             // What came out is what the found number of seeds gives.
             let again = FractureParams { seeds: solved.seeds, rng: solved.rng, ..Default::default() };
-            let plain =
-                bench.fracturer.fracture_as(&bench.gpu, &source, &again, &again.recipe(), &draw).unwrap().1;
+            let plain = bench.fracturer.fracture_as(&source, &again, &again.recipe(), &draw).unwrap().1;
             assert!(plain.solved.is_none() && *plain.forest == *fracture.forest);
         }
     }

@@ -6,6 +6,7 @@
 
 use super::Fracturer;
 use crate::{
+    compute::{Array, Compute},
     fracture::{Fracture, FractureError, Pattern},
     gpu::{Buffer, Gpu, GpuError, Recorder, bind, kernels, shared},
     svo::{morton::Key, unpack_cut},
@@ -21,7 +22,7 @@ const PLANES: u32 = 256;
 #[derive(Clone, Debug)]
 pub struct Seams {
     /// Seeds, then lists, as `shaders/shared/seams.wgsl` has them.
-    pub words: Buffer<u32>,
+    pub words: Array<u32>,
     /// Seeds.
     pub seeds: u32,
     /// Level of the voxels.
@@ -36,7 +37,7 @@ impl Seams {
     /// # Errors
     /// [`GpuError::TooLarge`].
     pub fn of_fracture(
-        gpu: &Gpu,
+        compute: impl Into<Compute>,
         keys: &[Key],
         fracture: &Fracture,
         pattern: &Pattern,
@@ -63,15 +64,15 @@ impl Seams {
             }
         }
         let seeds = pattern.seeds.len() as u32;
-        Ok(Self { words: Buffer::from_slice(gpu, "seams", &words)?, seeds, level: fracture.forest.level })
+        Ok(Self { words: Array::from_slice(compute, "seams", &words)?, seeds, level: fracture.forest.level })
     }
 
     /// The seeds without any list, for a picture that only tells cells apart.
     ///
     /// # Errors
     /// [`GpuError::TooLarge`].
-    pub fn of_seeds(gpu: &Gpu, pattern: &Pattern) -> Result<Self, GpuError> {
-        let words = Buffer::from_slice(gpu, "seeds", &head(pattern))?;
+    pub fn of_seeds(compute: impl Into<Compute>, pattern: &Pattern) -> Result<Self, GpuError> {
+        let words = Array::from_slice(compute, "seeds", &head(pattern))?;
         Ok(Self { words, seeds: pattern.seeds.len() as u32, level: 0 })
     }
 }
@@ -101,7 +102,7 @@ impl SeamsPass {
         let mut rec = Recorder::new(gpu, "seams");
         rec.run(&self.list, keys.len(), &params, bind![keys, seams: words])?;
         rec.submit();
-        Ok(Seams { words, seeds: seeds as u32, level })
+        Ok(Seams { words: Array::Device(words), seeds: seeds as u32, level })
     }
 }
 
@@ -111,17 +112,12 @@ impl Fracturer {
     /// # Errors
     /// [`FractureError::Params`] for an empty pattern, [`FractureError::Gpu`] where the lists are too large for the
     /// adapter.
-    pub fn seams(
-        &self,
-        gpu: &Gpu,
-        keys: &Buffer<Key>,
-        level: u32,
-        pattern: &Pattern,
-    ) -> Result<Seams, FractureError> {
+    pub fn seams(&self, keys: &Array<Key>, level: u32, pattern: &Pattern) -> Result<Seams, FractureError> {
         if pattern.seeds.is_empty() {
             return Err(FractureError::Params("a fracture needs at least one seed".into()));
         }
-        Ok(self.seams.run(gpu, keys, level, pattern)?)
+        let (gpu, passes) = self.passes()?;
+        Ok(passes.seams.run(gpu, keys.device()?, level, pattern)?)
     }
 }
 
@@ -205,9 +201,9 @@ mod tests {
         for (level, seeds, spread) in [(4, 1, 60.0), (5, 7, 60.0), (4, 3000, 70.0), (6, 40, 60.0)] {
             let keys = shell(level);
             let pattern = pattern(seeds, spread);
-            let on_gpu = Buffer::from_slice(&gpu, "keys", &keys).unwrap();
-            let seams = fracturer.seams(&gpu, &on_gpu, level, &pattern).unwrap();
-            let mut words = seams.words.read(&gpu).unwrap();
+            let on_gpu = Array::from_slice(&Compute::from(&gpu), "keys", &keys).unwrap();
+            let seams = fracturer.seams(&on_gpu, level, &pattern).unwrap();
+            let mut words = seams.words.read(&Compute::from(&gpu)).unwrap();
             let (wrong, cracked, full) = differing(&seams, &words, &keys, &pattern);
             println!("level {level}, {seeds} seeds: {cracked} of {} voxels cracked, {full} full", keys.len());
             assert_eq!(wrong, 0, "level {level}, {seeds} seeds");
@@ -226,11 +222,11 @@ mod tests {
         let Some(gpu) = Gpu::for_test() else { return };
         let fracturer = Fracturer::new(&gpu).unwrap();
         let keys = shell(5);
-        let on_gpu = Buffer::from_slice(&gpu, "keys", &keys).unwrap();
+        let on_gpu = Array::from_slice(&Compute::from(&gpu), "keys", &keys).unwrap();
         let mut merged = pattern(12, 60.0);
         let cracked = |pattern: &Pattern| {
-            let seams = fracturer.seams(&gpu, &on_gpu, 5, pattern).unwrap();
-            let words = seams.words.read(&gpu).unwrap();
+            let seams = fracturer.seams(&on_gpu, 5, pattern).unwrap();
+            let words = seams.words.read(&Compute::from(&gpu)).unwrap();
             let (wrong, cracked, _) = differing(&seams, &words, &keys, pattern);
             assert_eq!(wrong, 0);
             cracked
@@ -246,8 +242,8 @@ mod tests {
     fn a_pattern_without_seeds_is_refused() {
         let Some(gpu) = Gpu::for_test() else { return };
         let fracturer = Fracturer::new(&gpu).unwrap();
-        let keys = Buffer::from_slice(&gpu, "keys", &[0u32]).unwrap();
+        let keys = Array::from_slice(&Compute::from(&gpu), "keys", &[0u32]).unwrap();
         let empty = Pattern { seeds: Vec::new(), objects: Vec::new() };
-        assert!(matches!(fracturer.seams(&gpu, &keys, 1, &empty), Err(FractureError::Params(_))));
+        assert!(matches!(fracturer.seams(&keys, 1, &empty), Err(FractureError::Params(_))));
     }
 }

@@ -18,7 +18,7 @@ use crate::{
         Fracture, FractureParams, Fracturer, Interior, Labelling, Material, Pattern, Recipe, Source, Surface,
         crack::CrackShape,
     },
-    gpu::{Buffer, Gpu, Kernel, Layout, Shared, shaders},
+    gpu::{Gpu, Kernel, Layout, Shared, shaders},
     svo::{Arena, Forest, LeafColor, Leaves, build},
 };
 
@@ -67,16 +67,14 @@ impl Bench {
     }
 
     pub fn run_by(&self, forest: &Arc<Forest>, tree: u32, pattern: &Pattern, recipe: &Recipe) -> Fracture {
-        self.with_source(forest, tree, |source| {
-            self.fracturer.fracture(&self.gpu, source, pattern, recipe).unwrap()
-        })
+        self.with_source(forest, tree, |source| self.fracturer.fracture(source, pattern, recipe).unwrap())
     }
 
     pub fn with_source<T>(&self, forest: &Arc<Forest>, tree: u32, work: impl FnOnce(&Source<'_>) -> T) -> T {
         let mut arena = Arena::new(&self.gpu).unwrap();
         // Something in front, so that a slot's base that is forgotten shows.
-        arena.insert(&self.gpu, &Arc::new(ball(3))).unwrap();
-        arena.insert(&self.gpu, forest).unwrap();
+        arena.insert(&Arc::new(ball(3))).unwrap();
+        arena.insert(forest).unwrap();
         work(&Source::new(&arena, forest, tree).unwrap())
     }
 }
@@ -153,8 +151,7 @@ pub fn difference(
 ) -> Option<String> {
     let bench = Bench::get();
     let wanted = reference::fracture_by(forest, 0, pattern, recipe).expect("good parameters");
-    let fracture =
-        bench.with_source(forest, 0, |source| fracturer.fracture(&bench.gpu, source, pattern, recipe));
+    let fracture = bench.with_source(forest, 0, |source| fracturer.fracture(source, pattern, recipe));
     if wanted.copies.is_empty() && wanted.internal.is_empty() {
         return fracture.is_ok().then(|| "pieces made of nothing".into());
     }
@@ -197,12 +194,12 @@ pub fn assert_planar(forest: Forest, pattern: &Pattern, what: &str) {
 pub fn planted(
     from: &str,
     to: &str,
-    put: impl Fn(&mut Fracturer, &dyn Fn(&'static str) -> Kernel),
+    put: impl Fn(&mut super::Passes, &dyn Fn(&'static str) -> Kernel),
 ) -> Fracturer {
     let gpu = &Bench::get().gpu;
     let mut fracturer = Fracturer::new(gpu).unwrap();
     let hits = Cell::new(0);
-    put(&mut fracturer, &|path| {
+    put(fracturer.passes_mut().unwrap(), &|path| {
         let text = shaders::source(path);
         hits.set(hits.get() + usize::from(text.contains(from)));
         Kernel::from_text(gpu, path, text.replace(from, to))
@@ -284,10 +281,10 @@ pub(crate) fn run_every_kernel() {
     ];
     for pattern in [seeds(5, 12, 3), local] {
         for recipe in &recipes {
-            let broken = |source: &Source<'_>| bench.fracturer.fracture(&bench.gpu, source, &pattern, recipe);
+            let broken = |source: &Source<'_>| bench.fracturer.fracture(source, &pattern, recipe);
             bench.with_source(&source, 0, broken).expect("it breaks");
         }
-        let keys = Buffer::from_slice(&bench.gpu, "keys", &source.leaves.keys).expect("keys");
-        bench.fracturer.seams(&bench.gpu, &keys, 5, &pattern).expect("seams");
+        let keys = crate::compute::Array::from_slice(&bench.gpu, "keys", &source.leaves.keys).expect("keys");
+        bench.fracturer.seams(&keys, 5, &pattern).expect("seams");
     }
 }

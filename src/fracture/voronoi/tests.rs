@@ -168,12 +168,12 @@ fn bad_parameters_are_refused() {
     let bench = Bench::get();
     let forest = Arc::new(ball(4));
     let mut arena = Arena::new(&bench.gpu).unwrap();
-    let slot = arena.insert(&bench.gpu, &forest).unwrap();
+    let slot = arena.insert(&forest).unwrap();
     let source = Source { arena: &arena, slot, forest: &forest, tree: 0 };
     let empty = Pattern { seeds: Vec::new(), objects: Vec::new() };
     let too_fine = Recipe { island_level: Some(9), ..Recipe::default() };
-    assert!(bench.fracturer.fracture(&bench.gpu, &source, &empty, &Recipe::default()).is_err());
-    assert!(bench.fracturer.fracture(&bench.gpu, &source, &seeds(4, 3, 1), &too_fine).is_err());
+    assert!(bench.fracturer.fracture(&source, &empty, &Recipe::default()).is_err());
+    assert!(bench.fracturer.fracture(&source, &seeds(4, 3, 1), &too_fine).is_err());
 }
 
 proptest! {

@@ -9,7 +9,8 @@ use crate::{
     gpu::{Gpu, shaders},
     mesh::builtin,
     render::{
-        BodySeams, Camera, CellMarks, FrameInput, Overlay, RenderBody, RenderOptions, Renderer,
+        BodySeams, Camera, CellMarks, FrameInput, Overlay, RenderBody, RenderOptions,
+        frame::PassRenderer,
         frame::frame_data,
         tables::FrameData,
         targets::{HitData, read_texture},
@@ -110,7 +111,7 @@ fn body_seams(seams: Option<&(usize, Seams, u32)>, marks: CellMarks) -> Option<B
 pub struct Stage {
     pub gpu: Gpu,
     pub arena: Arena,
-    pub renderer: Renderer,
+    pub renderer: PassRenderer,
     pub bodies: Vec<RenderBody>,
     pub camera: Camera,
     pub options: RenderOptions,
@@ -144,7 +145,7 @@ impl Stage {
     pub fn open() -> Option<Self> {
         let gpu = Gpu::for_test()?;
         let arena = Arena::new(&gpu).expect("arena");
-        let renderer = Renderer::new(&gpu).expect("renderer");
+        let renderer = PassRenderer::new(&gpu).expect("renderer");
         Some(Self {
             gpu,
             arena,
@@ -162,7 +163,7 @@ impl Stage {
     /// Adds a body whose grid has an edge of `edge` metres and whose grid centre lies at `centre`.
     pub fn add(&mut self, forest: &Forest, edge: f32, rotation: Quat, centre: Vec3) -> usize {
         let forest = Arc::new(forest.clone());
-        self.arena.insert(&self.gpu, &forest).expect("insert");
+        self.arena.insert(&forest).expect("insert");
         let side = (1u32 << forest.level) as f32;
         let pose = Mat4::from_rotation_translation(rotation, centre)
             * Mat4::from_scale(Vec3::splat(edge / side))
@@ -193,12 +194,12 @@ impl Stage {
         let bounds = (low.as_dvec3(), high.as_dvec3());
         let front = DVec3::new(0.5, 0.55, 0.8) * side;
         let pattern = Pattern::near_object(&params, front, bounds, &whole, 0).expect("good parameters");
-        self.arena.insert(&self.gpu, &whole).expect("insert");
+        self.arena.insert(&whole).expect("insert");
         let source = Source::new(&self.arena, &whole, 0).expect("it is there");
         let fracturer = Fracturer::new(&self.gpu).expect("the passes compile");
-        let broken = fracturer.fracture(&self.gpu, &source, &pattern, &Recipe::default()).expect("it breaks");
+        let broken = fracturer.fracture(&source, &pattern, &Recipe::default()).expect("it breaks");
 
-        self.arena.insert(&self.gpu, &broken.forest).expect("insert");
+        self.arena.insert(&broken.forest).expect("insert");
         let scale = Mat4::from_scale(Vec3::splat(1.6 / side as f32));
         let to_axis = Mat4::from_translation(Vec3::new(-0.5 * side as f32, -low.y, -0.5 * side as f32));
         for (i, piece) in broken.pieces.iter().enumerate() {

@@ -10,8 +10,9 @@ use super::{
     reference::{Inputs, Texel, compose, light},
 };
 use crate::{
+    compute::Array,
     fracture::{Fracturer, Pattern},
-    gpu::{Buffer, Kernel},
+    gpu::Kernel,
     render::{Camera, ColorBy, Overlay, RenderBody, RenderOptions},
     svo::Forest,
 };
@@ -139,9 +140,9 @@ fn solids() -> Option<Scene> {
     // Gold on the ball, where two planes would cut it.
     let cells = [Vec3::new(20.0, 60.0, 60.0), Vec3::new(90.0, 40.0, 80.0), Vec3::new(70.0, 100.0, 50.0)];
     let pattern = Pattern::from_points(&cells.map(Vec3::as_dvec3), 7).expect("good seeds");
-    let keys = Buffer::from_slice(&stage.gpu, "keys", &forests[0].leaves.keys).expect("keys");
+    let keys = Array::from_slice(&stage.gpu, "keys", &forests[0].leaves.keys).expect("keys");
     let fracturer = Fracturer::new(&stage.gpu).expect("the passes compile");
-    let seams = fracturer.seams(&stage.gpu, &keys, 7, &pattern).expect("seams");
+    let seams = fracturer.seams(&keys, 7, &pattern).expect("seams");
     stage.seams = Some((0, seams, 0));
     // Something to lay over the picture, clear here and there.
     let mut overlay = Overlay { through: 0.5, ..Overlay::default() };

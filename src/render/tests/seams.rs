@@ -4,8 +4,8 @@ use glam::{DVec3, Vec3};
 
 use super::fixtures::{Stage, ball};
 use crate::{
+    compute::Array,
     fracture::{Fracturer, Pattern, Recipe, Seams, Source},
-    gpu::Buffer,
     render::{CellMarks, PieceMark, PixelHit},
     svo::{Forest, coarsen},
 };
@@ -28,8 +28,8 @@ fn lists(
     pattern: &Pattern,
 ) -> (Seams, u32) {
     let coarse = coarsen(forest, level);
-    let keys = Buffer::from_slice(&stage.gpu, "keys", &coarse.leaves.keys).expect("keys");
-    let seams = fracturer.seams(&stage.gpu, &keys, level, pattern).expect("seams");
+    let keys = Array::from_slice(&stage.gpu, "keys", &coarse.leaves.keys).expect("keys");
+    let seams = fracturer.seams(&keys, level, pattern).expect("seams");
     (seams, if level < LEVEL { forest.level_start[level as usize] } else { 0 })
 }
 
@@ -129,9 +129,9 @@ fn planes_of_a_coarse_fracture_draw_the_same_lines() {
     stage.still(1);
     let away = distances(&stage);
     let coarse = std::sync::Arc::new(coarsen(&forest, 5));
-    stage.arena.insert(&stage.gpu, &coarse).expect("slot");
+    stage.arena.insert(&coarse).expect("slot");
     let source = Source::new(&stage.arena, &coarse, 0).expect("it is there");
-    let fracture = fracturer.fracture(&stage.gpu, &source, &pattern, &Recipe::default()).expect("pieces");
+    let fracture = fracturer.fracture(&source, &pattern, &Recipe::default()).expect("pieces");
     let seams = Seams::of_fracture(&stage.gpu, &coarse.leaves.keys, &fracture, &pattern).expect("seams");
     stage.seams = Some((body, seams, forest.level_start[5]));
     let picture = stage.still(1);
@@ -220,9 +220,9 @@ fn cells_that_stay_are_glazed_and_the_one_under_the_pointer_is_lit() {
     // Two cells stay, one is lit: once inside what stays, once outside.
     pattern.objects[2] = 0;
     let coarse = std::sync::Arc::new(coarsen(&forest, 5));
-    stage.arena.insert(&stage.gpu, &coarse).expect("slot");
+    stage.arena.insert(&coarse).expect("slot");
     let source = Source::new(&stage.arena, &coarse, 0).expect("it is there");
-    let fracture = fracturer.fracture(&stage.gpu, &source, &pattern, &Recipe::default()).expect("pieces");
+    let fracture = fracturer.fracture(&source, &pattern, &Recipe::default()).expect("pieces");
     let of_planes = Seams::of_fracture(&stage.gpu, &coarse.leaves.keys, &fracture, &pattern).expect("seams");
     let mut every = vec![("planes", of_planes, forest.level_start[5])];
     for (name, level) in [("level 3", 3), ("level 6", LEVEL)] {

@@ -59,7 +59,7 @@ impl Breaking {
                 next.params.rng = document.tuning().fracture.rng;
             }
             let body = (body, info.is_intact());
-            self.job = Some(BreakJob::start(tools.gpu, tools.arena, tools.passes, body, next));
+            self.job = Some(BreakJob::start(tools.arena, tools.passes, body, next));
         }
     }
 
@@ -119,7 +119,7 @@ mod tests {
     fn a_full_scene_drops_collisions_and_what_is_gone_does_not_break() {
         let Some(gpu) = Gpu::for_test() else { return };
         let (stage, passes) = (Stage::new(&gpu).unwrap(), Arc::new(Passes::default()));
-        let tools = Workshop { gpu: &gpu, arena: stage.arena(), passes: &passes };
+        let tools = Workshop { compute: stage.compute(), arena: stage.arena(), passes: &passes };
         let mut document = Document::new(Tuning::default());
         document.open(Scene { break_pieces: 0, ..Scene::default() }, Vec::new());
         let mut breaking = Breaking::default();

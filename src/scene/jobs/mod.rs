@@ -15,13 +15,13 @@ pub(super) use collisions::Velocities;
 pub(super) use opening::{Opening, Ready};
 pub(super) use throwing::Throwing;
 
-use crate::{fracture::Passes, gpu::Gpu, svo::Arena};
+use crate::{compute::Compute, fracture::Passes, svo::Arena};
 
 /// What fractures are computed with.
 #[derive(Clone, Copy)]
 pub(super) struct Workshop<'a> {
     /// The device.
-    pub gpu: &'a Gpu,
+    pub compute: &'a Compute,
     /// The octrees on it.
     pub arena: &'a Arc<RwLock<Arena>>,
     /// The compiled passes, or where they will be.

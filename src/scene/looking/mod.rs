@@ -262,7 +262,7 @@ impl Looking {
         }
         let Some((forest, tree, by)) = self.to_break(context.stage, &wanted) else { return };
         let (sender, receiver) = mpsc::channel();
-        let (gpu, passes) = (tools.gpu.clone(), Arc::clone(tools.passes));
+        let passes = Arc::clone(tools.passes);
         let parts = match wanted.labels {
             Some(true) => vec![Part::Flood(None)],
             Some(false) => vec![Part::Labels(Some(u32::MAX))],
@@ -271,7 +271,7 @@ impl Looking {
         std::thread::spawn(move || {
             if let Some(fracturer) = passes.ready() {
                 // The receiver goes where nobody asks any more.
-                let _ = sender.send(read(&gpu, fracturer, &forest, tree, by, &parts));
+                let _ = sender.send(read(fracturer, &forest, tree, by, &parts));
             }
         });
         self.asked = None;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use crate::{
     bodies::BodyDef,
     fracture::{FractureError, FractureParams, Fracturer, Pattern, Recipe, Source},
-    gpu::Gpu,
     scene::{
         Aim, KeptCells,
         overlays::{Blueprint, Inside, Part},
@@ -52,7 +51,6 @@ pub(super) fn blueprint(
 /// Breaks tree `tree` of a copy of `forest`, no finer than what can be waited for, and reads back what
 /// `parts` need.
 pub(super) fn read(
-    gpu: &Gpu,
     fracturer: &Fracturer,
     forest: &Arc<Forest>,
     tree: u32,
@@ -73,8 +71,8 @@ pub(super) fn read(
     blueprint.spheres.iter_mut().chain(&mut blueprint.local).for_each(|radius| *radius /= ratio);
     // A copy, or it would keep octrees alive that no body has any more.
     let copy = Arc::new(coarsen(forest, level));
-    let mut arena = Arena::new(gpu)?;
-    arena.insert(gpu, &copy)?;
+    let mut arena = Arena::new(fracturer.compute())?;
+    arena.insert(&copy)?;
     let source = Source::new(&arena, &copy, tree)?;
-    Inside::read(gpu, fracturer, &source, blueprint, None, parts)
+    Inside::read(fracturer, &source, blueprint, None, parts)
 }

@@ -11,7 +11,6 @@ use crate::{
         crack::{CrackUniform, TransitionVoxel},
         dust::{DustVoxel, reference::split},
     },
-    gpu::Gpu,
     svo::Forest,
 };
 
@@ -57,7 +56,6 @@ impl Inside {
     /// # Errors
     /// As [`Fracturer::fracture`].
     pub fn read(
-        gpu: &Gpu,
         fracturer: &Fracturer,
         source: &Source<'_>,
         blueprint: Blueprint,
@@ -68,20 +66,20 @@ impl Inside {
         let level = source.forest.level;
         let fracture = match fracture {
             Some(fracture) => fracture,
-            None => fracturer.fracture(gpu, source, pattern, recipe)?,
+            None => fracturer.fracture(source, pattern, recipe)?,
         };
         let (mut transition, mut voxels, mut dusty) = (None, Vec::new(), Vec::new());
         if recipe.surface != Surface::Planar {
             let at = recipe.crack.transition(level, recipe.surface)?;
             transition = Some(at);
-            voxels = fracturer.transition_voxels(gpu, source, pattern, recipe)?;
+            voxels = fracturer.transition_voxels(source, pattern, recipe)?;
             if recipe.surface == Surface::Dusty {
                 let words = CrackUniform::new(&recipe.crack, recipe.rng, at).with_gap(&recipe.crack, level);
                 dusty = voxels.iter().map(|voxel| split(voxel, &words)).collect();
             }
         }
         let steps = match wanted_steps(parts) {
-            Some((flood, at)) => Some(LabelSteps::compute(gpu, fracturer, &fracture, flood, at)?),
+            Some((flood, at)) => Some(LabelSteps::compute(fracturer, &fracture, flood, at)?),
             None => None,
         };
         let (forest, tree) = (Arc::clone(source.forest), source.tree);

@@ -9,7 +9,7 @@ use crate::{
         Fracture, Fracturer,
         labelling::{Playback, Step, Voxel, Voxels},
     },
-    gpu::{Gpu, GpuError},
+    gpu::GpuError,
     render::{Overlay, Point},
     svo::{morton, unpack_normal},
 };
@@ -32,15 +32,15 @@ impl LabelSteps {
     /// # Errors
     /// [`GpuError`] when the device fails or cannot hold the voxels.
     pub fn compute(
-        gpu: &Gpu,
         fracturer: &Fracturer,
         fracture: &Fracture,
         flood: bool,
         at: Option<u32>,
     ) -> Result<Self, GpuError> {
         let voxels = Voxels::of_fracture(fracture, true);
+        let gpu = fracturer.compute().device()?;
         let mut theatre = Playback::new(gpu, &voxels, !flood)?;
-        while theatre.steps().len() < MOST_ITERATIONS && theatre.forward(gpu, fracturer.labelling())? {}
+        while theatre.steps().len() < MOST_ITERATIONS && theatre.forward(gpu, fracturer.labelling()?)? {}
         theatre.show(at.map_or(usize::MAX, |at| at as usize));
         Ok(Self { voxels, flood, theatre })
     }

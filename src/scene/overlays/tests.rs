@@ -53,9 +53,9 @@ impl Bench {
         let spheres = params.radii.iter().map(|r| r * side).collect();
         let blueprint = Blueprint { pattern, recipe, impact, spheres, local: None };
         let mut arena = Arena::new(&self.gpu).expect("arena");
-        let slot = arena.insert(&self.gpu, &self.forest).expect("insert");
+        let slot = arena.insert(&self.forest).expect("insert");
         let source = Source { arena: &arena, slot, forest: &self.forest, tree: 0 };
-        Inside::read(&self.gpu, &self.fracturer, &source, blueprint, None, parts).expect("it breaks")
+        Inside::read(&self.fracturer, &source, blueprint, None, parts).expect("it breaks")
     }
 }
 

@@ -11,8 +11,8 @@ use glam::{Mat4, Vec3};
 use super::{Preview, PreviewMode, Shown, Target, Wanted};
 use crate::{
     bodies::{Body, BodyId},
+    compute::Array,
     fracture::{BreakContext, FractureParams, Impact, PreviewTarget, Strike, voronoi},
-    gpu::Buffer,
     render::RenderBody,
     scene::{
         SandboxError,
@@ -102,12 +102,12 @@ fn shown_by_method(
     let impact = Impact { point: wanted.aim.point_in_grid, direction: wanted.aim.direction_in_grid };
     let strike = Strike { preview: true, ..Strike::new(impact, &wanted.params) };
     let breaker = wanted.params.method.breaker;
-    let context = BreakContext { gpu: tools.gpu, arena: &arena, passes: tools.passes };
+    let context = BreakContext { arena: &arena, passes: tools.passes };
     if wanted.mode == PreviewMode::Seams
         && let Some(octree) = shape.as_octree()
     {
         let keys = &octree.forest.leaves.keys[octree.leaves()];
-        let voxels = Buffer::from_slice(tools.gpu, "preview voxels", keys)?;
+        let voxels = Array::from_slice(tools.compute, "preview voxels", keys)?;
         let seams = breaker.seams(&context, &PreviewTarget { octree, voxels: &voxels }, &strike)?;
         if let (Some(seams), Some(first)) = (seams, octree.forest.tree_start.get(octree.tree as usize)) {
             return Ok(Some(Shown::Seams { body, seams, first: *first, kept: None }));
@@ -115,7 +115,7 @@ fn shown_by_method(
     }
     let broken = breaker.fracture(&context, shape, &strike)?;
     for octree in broken.parts.iter().filter_map(|part| part.shape.as_octree()) {
-        arena.insert(tools.gpu, &octree.forest)?;
+        arena.insert(&octree.forest)?;
     }
     let shapes = broken.parts.into_iter().map(|part| part.shape).collect();
     Ok(Some(Shown::Parts(ShownParts { body, shapes })))

@@ -6,7 +6,8 @@
 use std::sync::{Arc, Weak, mpsc};
 
 use crate::{
-    gpu::{Buffer, Gpu, GpuError},
+    compute::{Array, Compute},
+    gpu::GpuError,
     svo::{Forest, coarsen},
 };
 
@@ -17,7 +18,7 @@ pub(super) struct Coarse {
     pub forest: Arc<Forest>,
     pub tree: u32,
     /// Boundary voxels of the tree.
-    pub keys: Buffer<u32>,
+    pub keys: Array<u32>,
 }
 
 /// A coarse copy on its way.
@@ -53,16 +54,16 @@ impl CoarseJob {
 }
 
 impl Coarse {
-    fn new(gpu: &Gpu, of: &Arc<Forest>, forest: Arc<Forest>, tree: u32) -> Result<Self, GpuError> {
-        let keys = Buffer::zeroed(gpu, "preview voxels", 0)?;
+    fn new(compute: &Compute, of: &Arc<Forest>, forest: Arc<Forest>, tree: u32) -> Result<Self, GpuError> {
+        let keys = Array::from_slice(compute, "preview voxels", &[])?;
         let mut coarse = Self { of: Arc::downgrade(of), forest, tree, keys };
-        coarse.choose(gpu, tree)?;
+        coarse.choose(compute, tree)?;
         Ok(coarse)
     }
 
-    fn choose(&mut self, gpu: &Gpu, tree: u32) -> Result<(), GpuError> {
+    fn choose(&mut self, compute: &Compute, tree: u32) -> Result<(), GpuError> {
         self.tree = tree;
-        self.keys = Buffer::from_slice(gpu, "preview voxels", self.voxels())?;
+        self.keys = Array::from_slice(compute, "preview voxels", self.voxels())?;
         Ok(())
     }
 
@@ -124,7 +125,7 @@ impl CoarseCopy {
     /// [`GpuError`].
     pub fn refresh(
         &mut self,
-        gpu: &Gpu,
+        compute: &Compute,
         forest: &Arc<Forest>,
         tree: u32,
         level: u32,
@@ -145,14 +146,14 @@ impl CoarseCopy {
             }
             if let Some(made) = made {
                 self.job = None;
-                let new = Coarse::new(gpu, forest, made, tree)?;
+                let new = Coarse::new(compute, forest, made, tree)?;
                 self.dropped |= self.there.replace(new).is_some();
             }
         }
         match self.there.as_mut().filter(|c| c.is_of(forest)) {
             Some(coarse) => {
                 if coarse.tree != tree {
-                    coarse.choose(gpu, tree)?;
+                    coarse.choose(compute, tree)?;
                 }
                 Ok(Some(coarse.forest.level))
             }

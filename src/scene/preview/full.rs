@@ -11,8 +11,8 @@ use std::{
 use super::{Preview, PreviewMode, Shown, ShownPieces, Target, Wanted, level::GROWTH};
 use crate::{
     bodies::{Body, BodyDef},
+    compute::{Array, Compute},
     fracture::{Fracture, FractureError, Fracturer, Seams, Source, Surface},
-    gpu::{Buffer, Gpu, GpuError},
     scene::{Cells, jobs::Workshop},
     svo::Arena,
 };
@@ -77,11 +77,11 @@ impl Preview {
         // The handles of the buffers are enough: the lock stays free for whatever comes meanwhile.
         let (arena, def, intact) = (arena.clone(), target.body.def.clone(), target.intact);
         let (sender, receiver) = mpsc::channel();
-        let (gpu, passes, asked) = (tools.gpu.clone(), Arc::clone(tools.passes), wanted.clone());
+        let (compute, passes, asked) = (tools.compute.clone(), Arc::clone(tools.passes), wanted.clone());
         std::thread::spawn(move || {
             if let Some(fracturer) = passes.ready() {
                 // The receiver only disappears with the sandbox.
-                let _ = sender.send(compute(&gpu, fracturer, &arena, (&def, intact), &asked));
+                let _ = sender.send(computed(&compute, fracturer, &arena, (&def, intact), &asked));
             }
         });
         self.full.asked = Some(wanted.clone());
@@ -131,15 +131,15 @@ fn shown_from(tools: Workshop<'_>, body: &Body, computed: Computed) -> Option<Sh
             Some(Shown::Seams { body: body.id, seams, first, kept: cells.kept.first().copied() })
         }
         Computed::Pieces(fracture, cells) => {
-            let pieces = ShownPieces::new(tools.gpu, body, &fracture, &cells).ok()?;
-            tools.arena.try_write().ok()?.insert(tools.gpu, &fracture.forest).ok()?;
+            let pieces = ShownPieces::new(tools.compute, body, &fracture, &cells).ok()?;
+            tools.arena.try_write().ok()?.insert(&fracture.forest).ok()?;
             Some(Shown::Pieces(pieces))
         }
     }
 }
 
-fn compute(
-    gpu: &Gpu,
+fn computed(
+    compute: &Compute,
     fracturer: &Fracturer,
     arena: &Arena,
     (def, intact): (&BodyDef, bool),
@@ -150,16 +150,15 @@ fn compute(
     let octree = def.octree();
     let keys = &octree.forest.leaves.keys[octree.leaves()];
     if wanted.mode == PreviewMode::Seams && wanted.params.surface == Surface::Planar {
-        let on_gpu = Buffer::from_slice(gpu, "full preview voxels", keys)?;
-        let seams = fracturer.seams(gpu, &on_gpu, wanted.level, pattern)?;
-        let waited = gpu.device.poll(wgpu::PollType::wait_indefinitely());
-        waited.map_err(|error| GpuError::Driver(error.to_string()))?;
+        let on_gpu = Array::from_slice(compute, "full preview voxels", keys)?;
+        let seams = fracturer.seams(&on_gpu, wanted.level, pattern)?;
+        compute.wait()?;
         return Ok(Computed::Seams(seams, cells));
     }
     let source = Source::new(arena, &octree.forest, octree.tree)?;
-    let fracture = fracturer.fracture(gpu, &source, pattern, &wanted.params.recipe())?;
+    let fracture = fracturer.fracture(&source, pattern, &wanted.params.recipe())?;
     Ok(match wanted.mode {
-        PreviewMode::Seams => Computed::Seams(Seams::of_fracture(gpu, keys, &fracture, pattern)?, cells),
+        PreviewMode::Seams => Computed::Seams(Seams::of_fracture(compute, keys, &fracture, pattern)?, cells),
         PreviewMode::Exploded | PreviewMode::Off => Computed::Pieces(fracture, cells),
     })
 }

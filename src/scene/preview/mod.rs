@@ -208,7 +208,7 @@ impl Preview {
             return Ok(self.drop_shown(is_there));
         };
         let at_best = self.control.level(object_level);
-        let Some(level) = self.coarse.refresh(tools.gpu, &octree.forest, octree.tree, at_best)? else {
+        let Some(level) = self.coarse.refresh(tools.compute, &octree.forest, octree.tree, at_best)? else {
             return Ok(self.drop_shown(is_there));
         };
         let kept = request.pin.filter(|pin| pin.aim == aim).and_then(|pin| pin.kept.clone());
@@ -257,7 +257,7 @@ impl Preview {
             let level = self.control.level(octree.level());
             // An object that serves as its own copy has nothing to make ready.
             if level < octree.level() {
-                self.coarse.refresh(tools.gpu, &octree.forest, octree.tree, level)?;
+                self.coarse.refresh(tools.compute, &octree.forest, octree.tree, level)?;
                 return Ok(());
             }
         }
@@ -286,10 +286,9 @@ impl Preview {
                 let Some(coarse) = self.coarse.there() else {
                     return Ok(None);
                 };
-                let seams = fracturer.seams(tools.gpu, &coarse.keys, wanted.level, &cells.pattern)?;
+                let seams = fracturer.seams(&coarse.keys, wanted.level, &cells.pattern)?;
                 // Waited for, so that what is measured is the preview and not the picture after it.
-                let waited = tools.gpu.device.poll(wgpu::PollType::wait_indefinitely());
-                waited.map_err(|error| GpuError::Driver(error.to_string()))?;
+                tools.compute.wait()?;
                 seams_of(target.body, coarse, seams, &cells)
             }
             PreviewMode::Seams | PreviewMode::Exploded => {
@@ -329,12 +328,12 @@ impl Preview {
         let (Some(coarse), Ok(mut arena)) = (self.coarse.there(), tools.arena.try_write()) else {
             return Ok(None);
         };
-        arena.insert(tools.gpu, &coarse.forest)?;
+        arena.insert(&coarse.forest)?;
         let source = Source::new(&arena, &coarse.forest, coarse.tree)?;
         let recipe = wanted.recipe(body.def.octree().level())?;
-        let fracture = fracturer.fracture(tools.gpu, &source, &cells.pattern, &recipe)?;
+        let fracture = fracturer.fracture(&source, &cells.pattern, &recipe)?;
         if wanted.mode == PreviewMode::Seams {
-            let seams = Seams::of_fracture(tools.gpu, coarse.voxels(), &fracture, &cells.pattern)?;
+            let seams = Seams::of_fracture(tools.compute, coarse.voxels(), &fracture, &cells.pattern)?;
             return Ok(Some(seams_of(body, coarse, seams, cells)));
         }
         // The last preview's octrees go first, so that the arena does not grow.
@@ -342,8 +341,8 @@ impl Preview {
             drop(old);
             arena.collect();
         }
-        arena.insert(tools.gpu, &fracture.forest)?;
-        Ok(Some(Shown::Pieces(ShownPieces::new(tools.gpu, body, &fracture, cells)?)))
+        arena.insert(&fracture.forest)?;
+        Ok(Some(Shown::Pieces(ShownPieces::new(tools.compute, body, &fracture, cells)?)))
     }
 
     fn replace(&mut self, shown: Option<Shown>) {

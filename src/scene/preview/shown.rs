@@ -8,8 +8,9 @@ use glam::{Mat4, Vec3};
 use super::{Preview, by_method::ShownParts};
 use crate::{
     bodies::{Body, BodyId},
+    compute::Compute,
     fracture::{Fracture, Seams, middle_of},
-    gpu::{Gpu, GpuError},
+    gpu::GpuError,
     render::{BodySeams, CellMarks, PieceMark, RenderBody},
     scene::{
         Cells,
@@ -54,7 +55,7 @@ struct ShownPiece {
 }
 
 impl ShownPieces {
-    pub fn new(gpu: &Gpu, body: &Body, fracture: &Fracture, cells: &Cells) -> Result<Self, GpuError> {
+    pub fn new(compute: &Compute, body: &Body, fracture: &Fracture, cells: &Cells) -> Result<Self, GpuError> {
         let (forest, shape) = (&fracture.forest, &body.def.shape);
         let whole = body.def.octree();
         let grid = Grid { level: forest.level, h: whole.cell_size(forest.level), ..whole.grid };
@@ -67,7 +68,7 @@ impl ShownPieces {
             body: body.id,
             forest: Arc::clone(forest),
             pieces: fracture.pieces.iter().map(piece).collect(),
-            seeds: Seams::of_seeds(gpu, &cells.pattern)?,
+            seeds: Seams::of_seeds(compute, &cells.pattern)?,
             objects: cells.pattern.objects.clone(),
             kept: cells.kept.first().copied(),
         })

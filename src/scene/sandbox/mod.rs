@@ -31,8 +31,9 @@ use super::{
 };
 use crate::{
     bodies::{Body, BodyId, Contact, Overlap, StepReport, WorldSettings},
+    compute::Compute,
     fracture::Passes,
-    gpu::{Gpu, GpuError},
+    gpu::GpuError,
     render::Camera,
     svo::{Arena, Forest},
 };
@@ -65,7 +66,7 @@ pub enum Arrived {
 
 /// What fractures of a stage's bodies are computed with.
 fn workshop<'a>(stage: &'a Stage, passes: &'a Arc<Passes>) -> Workshop<'a> {
-    Workshop { gpu: stage.gpu(), arena: stage.arena(), passes }
+    Workshop { compute: stage.compute(), arena: stage.arena(), passes }
 }
 
 impl Sandbox {
@@ -73,16 +74,17 @@ impl Sandbox {
     ///
     /// # Errors
     /// [`GpuError`].
-    pub fn new(gpu: &Gpu) -> Result<Self, GpuError> {
+    pub fn new(compute: impl Into<Compute>) -> Result<Self, GpuError> {
+        let compute = compute.into();
         let mut tuning = Tuning::default();
-        if gpu.is_software() {
+        if compute.is_software() {
             // Smoother would be too coarse to see anything.
             tuning.view.target_fps = 15.0;
         }
         Ok(Self {
             passes: Arc::new(Passes::default()),
             document: Document::new(tuning),
-            stage: Stage::new(gpu)?,
+            stage: Stage::new(compute)?,
             jobs: Jobs::default(),
             history: History::default(),
             timeline: Timeline::default(),
@@ -96,11 +98,17 @@ impl Sandbox {
 
     /// Compiles the fracture passes on a thread of their own, so that the first blow need not wait for them.
     pub fn warm_up(&self) {
-        let (gpu, passes) = (self.stage.gpu().clone(), Arc::clone(&self.passes));
+        let (compute, passes) = (self.stage.compute().clone(), Arc::clone(&self.passes));
         std::thread::spawn(move || {
             // An error is told by the first blow.
-            let _ = passes.compiled(&gpu);
+            let _ = passes.compiled(&compute);
         });
+    }
+
+    /// Where its stages run.
+    #[must_use]
+    pub fn compute(&self) -> &Compute {
+        self.stage.compute()
     }
 
     /// Whether a worker thread is busy for this sandbox.

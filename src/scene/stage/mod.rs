@@ -25,7 +25,8 @@ pub(super) use drawing::Appearance;
 use super::Origin;
 use crate::{
     bodies::{Body, BodyDef, BodyId, BodyState, Contact, Overlap, StepReport, World, WorldSettings},
-    gpu::{Gpu, GpuError},
+    compute::Compute,
+    gpu::GpuError,
     svo::Arena,
 };
 
@@ -87,7 +88,7 @@ impl Standing {
 
 /// Bodies, and what belongs to them.
 pub(super) struct Stage {
-    gpu: Gpu,
+    compute: Compute,
     arena: Arc<RwLock<Arena>>,
     world: World,
     info: BTreeMap<BodyId, BodyInfo>,
@@ -103,11 +104,12 @@ impl Stage {
     ///
     /// # Errors
     /// [`GpuError`].
-    pub fn new(gpu: &Gpu) -> Result<Self, GpuError> {
+    pub fn new(compute: impl Into<Compute>) -> Result<Self, GpuError> {
+        let compute = compute.into();
         Ok(Self {
-            gpu: gpu.clone(),
-            arena: Arc::new(RwLock::new(Arena::new(gpu)?)),
-            world: World::new(gpu, WorldSettings::default())?,
+            arena: Arc::new(RwLock::new(Arena::new(&compute)?)),
+            world: World::new(compute.gpu(), WorldSettings::default())?,
+            compute,
             info: BTreeMap::new(),
             projectiles: Vec::new(),
             time: 0.0,
@@ -117,9 +119,9 @@ impl Stage {
         })
     }
 
-    /// The device that the octrees are on.
-    pub fn gpu(&self) -> &Gpu {
-        &self.gpu
+    /// Where stages run.
+    pub fn compute(&self) -> &Compute {
+        &self.compute
     }
 
     /// The octrees on the device.
@@ -309,7 +311,7 @@ impl Stage {
     /// [`GpuError`]; everything is then as before it.
     pub fn step(&mut self) -> Result<(), GpuError> {
         let arena = self.arena.read().unwrap_or_else(PoisonError::into_inner);
-        self.last_step = self.world.step(&self.gpu, &arena)?;
+        self.last_step = self.world.step(self.compute.gpu().map(|gpu| (gpu, &*arena)))?;
         drop(arena);
         self.time += self.world.settings.dt;
         self.revision += 1;
@@ -324,7 +326,7 @@ impl Stage {
     /// What each touching pair shares now, and each body with the floor and the walls.
     pub fn pair_data(&mut self) -> Vec<Overlap> {
         let arena = self.arena.read().unwrap_or_else(PoisonError::into_inner);
-        self.world.all_pair_data(Some((&self.gpu, &arena)))
+        self.world.all_pair_data(self.compute.gpu().map(|gpu| (gpu, &*arena)))
     }
 
     /// What stands there now.

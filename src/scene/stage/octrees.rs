@@ -28,7 +28,7 @@ impl Stage {
             if over && forget() {
                 arena.collect();
             }
-            match arena.insert(&self.gpu, forest) {
+            match arena.insert(forest) {
                 Err(GpuError::TooLarge { .. }) if forget() => arena.collect(),
                 result => return result.map(|_| ()),
             }

@@ -5,6 +5,7 @@ use glam::{DVec3, Vec3};
 use super::*;
 use crate::{
     fracture::Volume,
+    gpu::Gpu,
     scene::{Scene, SceneBody, import, placement::placed},
     voxelize::Progress,
 };

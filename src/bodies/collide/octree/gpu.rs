@@ -125,7 +125,7 @@ impl SearchPasses {
         self.counters.write(gpu, 0, &zero);
         self.nodes[0].write(gpu, 0, roots);
         let Self { pairs, candidates, counters, hits, .. } = self;
-        let (nodes, surfels) = (&arena.nodes, surfels.buffer());
+        let (nodes, surfels) = (&arena.buffers()?.nodes, surfels.buffer());
         let mut rec = Recorder::new(gpu, "collide");
         rec.stage("octree pairs");
         let candidates_capacity = candidates.len() as u32;

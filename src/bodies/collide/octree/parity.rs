@@ -55,9 +55,9 @@ fn all_pairs(w: &World) -> Vec<OctreePair> {
 }
 
 /// Puts the forests of all bodies on the GPU.
-fn insert(w: &World, gpu: &Gpu, arena: &mut Arena) {
+fn insert(w: &World, arena: &mut Arena) {
     for b in &w.bodies {
-        arena.insert(gpu, &b.def.octree().forest).expect("room");
+        arena.insert(&b.def.octree().forest).expect("room");
     }
 }
 
@@ -121,7 +121,7 @@ fn the_passes_find_what_brute_force_finds() {
     let mut arena = Arena::new(&gpu).expect("an arena");
     for (level, physics_level, parts, seconds, speed) in SMALL {
         let w = heap(level, physics_level, parts, seconds, speed);
-        insert(&w, &gpu, &mut arena);
+        insert(&w, &mut arena);
         let pairs = all_pairs(&w);
         let want = answers(&pairs, &w.bodies, 0.01);
         let mut passes = SearchPasses::new(&gpu).expect("kernels");
@@ -143,7 +143,7 @@ fn the_passes_find_what_brute_force_finds() {
         ("descend", "(0.867 * size + 0.5) * scale", "0.1 * size * scale"),
     ];
     let heaps = [heap(5, 5, 2, 0.1, 0.0), heap(5, 4, 2, 0.1, 60.0)];
-    heaps.iter().for_each(|w| insert(w, &gpu, &mut arena));
+    heaps.iter().for_each(|w| insert(w, &mut arena));
     let want = heaps.each_ref().map(|w| answers(&all_pairs(w), &w.bodies, 0.01));
     for (name, text, error) in planted {
         let path = match name {
@@ -182,7 +182,7 @@ fn the_passes_find_the_hits_of_the_cpu() {
         [(5, 5, 2, 0.0), (6, 4, 3, 0.4), (6, 6, 3, 0.7), (5, 3, 3, 0.2)]
     {
         let w = heap(level, physics_level, parts, seconds, 6.0);
-        insert(&w, &gpu, &mut arena);
+        insert(&w, &mut arena);
         let pairs = all_pairs(&w);
         let want = find_hits(&pairs, &w.bodies, &mut SurfelCache::default(), 0.01, None);
         let got = by_passes(&mut passes, &w, &gpu, &arena, &pairs);
@@ -211,11 +211,11 @@ fn a_gpu_world_moves_as_a_cpu_world_and_twice_the_same() {
     let run = || {
         let mut w = pile(5, 5, 3);
         let mut arena = Arena::new(&gpu).expect("an arena");
-        arena.insert(&gpu, &w.bodies[0].def.octree().forest).expect("room");
+        arena.insert(&w.bodies[0].def.octree().forest).expect("room");
         w.finders = Finders::new(w.settings.contacts, Some(&gpu)).expect("kernels");
         w.settings.narrow = Narrow::Gpu;
         for _ in 0..60 {
-            w.step(&gpu, &arena).expect("a step");
+            w.step(Some((&gpu, &arena))).expect("a step");
         }
         w
     };

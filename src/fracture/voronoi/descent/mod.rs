@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Submissions, bind, kernels};
 
 pub(in crate::fracture) mod candidates;
+pub(in crate::fracture) mod native;
 mod pairs;
 pub(in crate::fracture) mod polytope;
 
@@ -114,7 +115,8 @@ impl Descent {
         let Self { seeds, candidates, layer, .. } = self;
         let Layer { pairs, masks, offsets } = layer;
         let mut rec = work.record(stage);
-        let given = bind![nodes: source.arena.nodes, seeds, candidates, pairs, masks, counts: offsets];
+        let given =
+            bind![nodes: source.arena.buffers()?.nodes, seeds, candidates, pairs, masks, counts: offsets];
         rec.run(kernel, layer.len(), &layer.params(source, child_level), given)?;
         work.scan.run(&mut rec, offsets)?;
         work.submit(rec);
@@ -162,7 +164,7 @@ impl DescentPass {
             let next_candidates = Buffer::zeroed(gpu, "candidates", listed as usize)?;
             let mut rec = work.record("traverse");
             let params = layer.params(source, child_level);
-            let nodes = &source.arena.nodes;
+            let nodes = &source.arena.buffers()?.nodes;
             let given = bind![nodes, seeds, candidates, pairs, masks, offsets, next_pairs, next_candidates];
             rec.run(&kernels.emit, layer.len(), &params, given)?;
             work.submit(rec);

@@ -161,11 +161,11 @@ mod tests {
         let Some(gpu) = Gpu::for_test() else { return };
         let forest = std::sync::Arc::new(comb(5));
         let mut arena = Arena::new(&gpu).unwrap();
-        let slot = arena.insert(&gpu, &forest).unwrap();
+        let slot = arena.insert(&forest).unwrap();
         let source = Source { arena: &arena, slot, forest: &forest, tree: 0 };
         let mut fracturer = Fracturer::new(&gpu).unwrap();
         let mut run = |cut_short: &str, condition: &str| {
-            fracturer.islands = IslandsPass::with_kernels(&|path| {
+            fracturer.passes_mut().unwrap().islands = IslandsPass::with_kernels(&|path| {
                 let text = shaders::source(path);
                 if path != cut_short {
                     return Kernel::new(&gpu, path);
@@ -174,7 +174,7 @@ mod tests {
                 assert_eq!(text.matches(&long).count(), 1, "{path}: {long}");
                 Kernel::from_text(&gpu, path, text.replace(&long, "while false {"))
             });
-            fracturer.fracture(&gpu, &source, &seeds(5, 12, 3), &Recipe::default())
+            fracturer.fracture(&source, &seeds(5, 12, 3), &Recipe::default())
         };
         assert!(run("", "").is_ok());
         for (path, condition) in

@@ -6,6 +6,7 @@ use crate::{
     svo::Node,
 };
 
+pub(in crate::fracture) mod native;
 pub(in crate::fracture) mod prune;
 pub(in crate::fracture) mod split;
 

@@ -102,12 +102,12 @@ fn wrong_object_ids_are_refused() {
     let bench = Bench::get();
     let forest = Arc::new(ball(4));
     let mut arena = crate::svo::Arena::new(&bench.gpu).unwrap();
-    let slot = arena.insert(&bench.gpu, &forest).unwrap();
+    let slot = arena.insert(&forest).unwrap();
     let source = Source { arena: &arena, slot, forest: &forest, tree: 0 };
     let plain = seeds(4, 4, 1);
     for objects in [vec![0, 1, 2], vec![0, 2, 2, 3], vec![0, 0, 1, 3], vec![0, 1, 2, 9]] {
         let pattern = Pattern { objects, ..plain.clone() };
-        let result = bench.fracturer.fracture(&bench.gpu, &source, &pattern, &Recipe::default());
+        let result = bench.fracturer.fracture(&source, &pattern, &Recipe::default());
         assert!(result.is_err(), "{:?}", pattern.objects);
     }
 }

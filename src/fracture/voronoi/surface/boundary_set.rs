@@ -61,7 +61,7 @@ impl BoundarySetPass {
         let params = PlaceParams { pairs: layer.len() as u32 };
         rec.run(&self.place, layer.len(), &params, bind![pairs, masks, offsets, out_place: place])?;
 
-        let (arena, Slot { node_base, leaf_base, .. }) = (source.arena, source.slot);
+        let (arena, Slot { node_base, leaf_base, .. }) = (source.arena.buffers()?, source.slot);
         let params = CopyParams { copies: copies as u32, level: source.forest.level, node_base, leaf_base };
         let frame = bind![
             nodes: arena.nodes, pairs, source_normals: arena.normals, source_colors: arena.colors,

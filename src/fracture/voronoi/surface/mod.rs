@@ -4,6 +4,7 @@
 
 pub(in crate::fracture) mod boundary_set;
 pub mod dusty;
+pub(in crate::fracture) mod native;
 pub mod planar;
 pub mod plane;
 #[cfg(test)]

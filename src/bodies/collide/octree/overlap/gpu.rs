@@ -235,7 +235,7 @@ impl OverlapPasses {
             rec.encoder().clear_buffer(cleared.raw(), 0, None);
         }
         rec.stage("overlap descent");
-        let (nodes, surfels) = (&arena.nodes, surfels.buffer());
+        let (nodes, surfels) = (&arena.buffers()?.nodes, surfels.buffer());
         for round in 0..rounds {
             let (here, below) = (&frontier[round % 2], &frontier[1 - round % 2]);
             let given = bind![meetings, nodes, surfels, here, below, raws, counters];

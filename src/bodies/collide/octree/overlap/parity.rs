@@ -32,7 +32,7 @@ impl Stage {
     /// Puts the forests of all bodies in the arena.
     fn insert(&mut self, w: &World) {
         for b in &w.bodies {
-            self.arena.insert(&self.gpu, &b.def.octree().forest).expect("room");
+            self.arena.insert(&b.def.octree().forest).expect("room");
         }
     }
 
@@ -171,7 +171,7 @@ fn the_gpu_finds_what_pairs_share() {
 fn a_world_hands_over_the_same_either_way() {
     let Some(mut stage) = Stage::new() else { return };
     let settings = WorldSettings { narrow: Narrow::Gpu, ..WorldSettings::default() };
-    let mut w = World::new(&stage.gpu, settings).expect("kernels");
+    let mut w = World::new(Some(&stage.gpu), settings).expect("kernels");
     let forest = Arc::new(block(6, [4; 3], [60; 3]));
     // The last is so much smaller that its pairs are left to the CPU.
     for (metres, lift) in

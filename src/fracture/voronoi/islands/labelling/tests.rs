@@ -56,9 +56,9 @@ impl Bench {
         let forest = Arc::new(forest);
         let pattern = Pattern::from_points(seeds, forest.level).unwrap();
         let mut arena = Arena::new(&self.gpu).unwrap();
-        let slot = arena.insert(&self.gpu, &forest).unwrap();
+        let slot = arena.insert(&forest).unwrap();
         let source = Source { arena: &arena, slot, forest: &forest, tree: 0 };
-        self.fracturer.fracture(&self.gpu, &source, &pattern, recipe).unwrap()
+        self.fracturer.fracture(&source, &pattern, recipe).unwrap()
     }
 }
 

@@ -107,7 +107,7 @@ proptest! {
 
 /// Dusty passes whose kernels have `from` replaced by `to`.
 fn planted(from: &str, to: &str) -> Fracturer {
-    testing::planted(from, to, |fracturer, kernels| fracturer.dusty = RoughPass::dusty_with_kernels(kernels))
+    testing::planted(from, to, |passes, kernels| passes.dusty = RoughPass::dusty_with_kernels(kernels))
 }
 
 #[test]
@@ -267,7 +267,6 @@ fn an_object_that_would_all_be_dust_is_refused() {
     let recipe = recipe(CrackShape { noise, ..gap(2, 16.0, 0.0) });
     let wanted = reference::fracture_by(&crumb, 0, &pattern, &recipe).unwrap();
     assert!(wanted.copies.is_empty() && wanted.internal.is_empty());
-    let refused = bench
-        .with_source(&crumb, 0, |source| bench.fracturer.fracture(&bench.gpu, source, &pattern, &recipe));
+    let refused = bench.with_source(&crumb, 0, |source| bench.fracturer.fracture(source, &pattern, &recipe));
     assert!(refused.is_err_and(|e| e.to_string().contains("nothing but dust")));
 }

@@ -91,13 +91,13 @@ fn leaves_where_several_cracks_end_do_not_stand_out() {
     let fracturer = Fracturer::new(&gpu).unwrap();
     let forest = Arc::new(ball());
     let mut arena = Arena::new(&gpu).unwrap();
-    let slot = arena.insert(&gpu, &forest).unwrap();
+    let slot = arena.insert(&forest).unwrap();
     let params =
         FractureParams { seeds: 60, radii: vec![0.2, 0.4, 0.5], rng: 5, ..FractureParams::default() };
     let side = DVec3::splat(f64::from(1 << LEVEL));
     let pattern = Pattern::on_spheres(&params, side / 2.0, (DVec3::ZERO, side), LEVEL).unwrap();
     let source = Source { arena: &arena, slot, forest: &forest, tree: 0 };
-    let broken = fracturer.fracture(&gpu, &source, &pattern, &Recipe::default()).unwrap();
+    let broken = fracturer.fracture(&source, &pattern, &Recipe::default()).unwrap();
 
     let (mut now, mut with_one) = (Errors::default(), Errors::default());
     let leaves = &broken.forest.leaves;

@@ -41,7 +41,7 @@ impl<'a> Cracking<'a> {
         records: &Buffer<u32>,
     ) -> Result<usize, GpuError> {
         let Layer { pairs, masks, offsets } = layer;
-        let (nodes, shape) = (&self.source.arena.nodes, &self.shape);
+        let (nodes, shape) = (&self.source.arena.buffers()?.nodes, &self.shape);
         let mut rec = work.record("traverse");
         let params = layer.params(self.source, child_level);
         rec.run(kernel, layer.len(), &params, bind![nodes, shape, records, pairs, masks, counts: offsets])?;

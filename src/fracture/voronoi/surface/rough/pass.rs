@@ -124,7 +124,7 @@ impl RoughPass {
             let next_pairs = Buffer::zeroed(work.gpu, "pairs", children)?;
             let mut rec = work.record("traverse");
             let params = descent.layer.params(crack.source, child_level);
-            let (nodes, shape) = (&crack.source.arena.nodes, &crack.shape);
+            let (nodes, shape) = (&crack.source.arena.buffers()?.nodes, &crack.shape);
             let given = bind![nodes, shape, records, pairs, masks, offsets, next_pairs];
             rec.run(&self.emit, pairs.len(), &params, given)?;
             work.submit(rec);

@@ -116,7 +116,7 @@ fn separation_points_equal_the_reference() {
             let recipe = recipe(crack);
             let got = bench
                 .with_source(&forest, 0, |source| {
-                    bench.fracturer.transition_voxels(&bench.gpu, source, &pattern, &recipe)
+                    bench.fracturer.transition_voxels(source, &pattern, &recipe)
                 })
                 .unwrap();
             let wanted = wanted_voxels(&forest, &pattern, words(&recipe, 6));
@@ -137,7 +137,7 @@ fn separation_points_equal_the_reference() {
 
 /// Rough passes whose kernels have `from` replaced by `to`.
 fn planted(from: &str, to: &str) -> Fracturer {
-    testing::planted(from, to, |fracturer, kernels| fracturer.rough = RoughPass::with_kernels(kernels))
+    testing::planted(from, to, |passes, kernels| passes.rough = RoughPass::with_kernels(kernels))
 }
 
 #[test]
@@ -348,7 +348,7 @@ fn bad_shapes_are_refused() {
     let refused = |crack: CrackShape| {
         bench
             .with_source(&forest, 0, |source| {
-                bench.fracturer.fracture(&bench.gpu, source, &seeds(4, 3, 1), &recipe(crack))
+                bench.fracturer.fracture(source, &seeds(4, 3, 1), &recipe(crack))
             })
             .expect_err("out of range")
             .to_string()
