@@ -8,5 +8,7 @@ pub(in crate::fracture) mod native;
 pub mod planar;
 pub mod plane;
 #[cfg(test)]
+mod plane_parity;
+#[cfg(test)]
 pub(in crate::fracture) mod random;
 pub mod rough;
