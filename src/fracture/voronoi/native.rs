@@ -68,7 +68,7 @@ impl OctreeStages for NativeStages {
                 "rough and dusty surfaces do not run on the CPU yet; start with --compute gpu".into(),
             ));
         }
-        let cracks = PlanarCracks { source: source.forest, volume: interior };
+        let cracks = PlanarCracks::new(source.forest, interior);
         let objects = pattern.object_ids().len();
         Ok(cells(source.forest, source.tree, at_root(pattern), objects, &cracks, &mut self.watch))
     }
