@@ -199,3 +199,4 @@ fn check(source: &Source<'_>, pattern: &Pattern, recipe: &Recipe) -> Result<u32,
     Ok(island_level)
 }
 #[cfg(test)]
+#[cfg(test)]
