@@ -38,9 +38,9 @@ impl LabelSteps {
         at: Option<u32>,
     ) -> Result<Self, GpuError> {
         let voxels = Voxels::of_fracture(fracture, true);
-        let gpu = fracturer.compute().device()?;
-        let mut theatre = Playback::new(gpu, &voxels, !flood)?;
-        while theatre.steps().len() < MOST_ITERATIONS && theatre.forward(gpu, fracturer.labelling()?)? {}
+        let labeller = fracturer.labelling();
+        let mut theatre = Playback::new(labeller, &voxels, !flood)?;
+        while theatre.steps().len() < MOST_ITERATIONS && theatre.forward(labeller)? {}
         theatre.show(at.map_or(usize::MAX, |at| at as usize));
         Ok(Self { voxels, flood, theatre })
     }
