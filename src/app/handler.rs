@@ -219,6 +219,7 @@ impl Shown {
                 hint: session.hint,
                 export: session.export_view(),
                 adapter: &self.adapter,
+                compute: session.compute(),
             };
             // A second pass over one input must not repeat its commands.
             let again = ui::show(root, ui_state, &shown);

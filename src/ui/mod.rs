@@ -76,8 +76,10 @@ pub struct UiInput<'a> {
     pub hint: bool,
     /// The export panel, while it is open.
     pub export: Option<ExportView<'a>>,
-    /// Graphics adapter.
+    /// Graphics adapter that shows the window.
     pub adapter: &'a str,
+    /// Where stages are to run.
+    pub compute: crate::compute::Choice,
 }
 
 /// What the panels remember between frames.

@@ -36,7 +36,7 @@ fn fracture_writes_a_report_whose_checks_hold_and_repeats_its_bytes() {
     let source = report["source_mass"].as_f64().unwrap();
     assert!((mass / source - 1.0).abs() < 1e-6, "{mass} of {source}");
     assert_eq!((report["dust_mass"].as_f64(), report["dust_voxels"].as_u64()), (Some(0.0), Some(0)));
-    for field in ["version", "input", "health", "adapter", "parameters", "timings_ms"] {
+    for field in ["version", "input", "health", "compute", "adapter", "parameters", "timings_ms"] {
         assert!(!report[field].is_null(), "{field} is missing");
     }
     assert_eq!(report["parameters"]["rng"].as_u64(), Some(7));

@@ -172,6 +172,20 @@ impl Finders {
         Ok(changed)
     }
 
+    /// Makes all anew for another device, or none; they keep what they know.
+    ///
+    /// # Errors
+    /// [`GpuError`] where passes cannot be made; nothing has changed then.
+    pub fn run_on(&mut self, gpu: Option<&Gpu>) -> Result<(), GpuError> {
+        let made = self.made.iter().map(|made| {
+            let mut finder = (made.entry.make)(gpu)?;
+            finder.recall(&made.finder.memory());
+            Ok(Made { entry: made.entry, finder })
+        });
+        self.made = made.collect::<Result<_, GpuError>>()?;
+        Ok(())
+    }
+
     fn index(&self, entry: &'static FinderEntry) -> Option<usize> {
         self.made.iter().position(|made| made.entry.name == entry.name)
     }
