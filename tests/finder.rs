@@ -4,8 +4,8 @@
 mod spheres {
     use kintsugi::{
         bodies::{
-            Body, ContactQuery, Detail, FindContacts, FinderEntry, Manifold, NearPair, Point, StepContext,
-            find, inherit,
+            Body, ContactQuery, Detail, FindContacts, FinderEntry, Found, Manifold, NearPair, Point,
+            StepContext, find, inherit,
         },
         gpu::GpuError,
     };
@@ -38,11 +38,7 @@ mod spheres {
             }
         }
 
-        fn find(
-            &mut self,
-            _: &mut StepContext<'_>,
-            query: &ContactQuery<'_>,
-        ) -> Result<Vec<Manifold>, GpuError> {
+        fn find(&mut self, _: &mut StepContext<'_>, query: &ContactQuery<'_>) -> Result<Found, GpuError> {
             let mut out = Vec::new();
             for pair in query.pairs {
                 let [a, b] = pair.bodies.map(|k| &query.bodies[k]);
@@ -67,7 +63,7 @@ mod spheres {
                 });
                 out.push(manifold(query, body, None, near.collect()));
             }
-            Ok(out)
+            Ok(out.into())
         }
     }
 

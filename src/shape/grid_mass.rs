@@ -4,6 +4,7 @@
 //! Leaves count with their coverage (copies are not mass: docs/fracture.md), internal nodes with their cube. Sums
 //! run in Morton order in f64, so the same tree gives the same bytes.
 
+use super::box_thickness;
 use crate::svo::{Forest, morton};
 use glam::{DMat3, DVec3};
 
@@ -18,6 +19,8 @@ pub struct GridMass {
     pub inertia: DMat3,
     /// Bounds of all voxels, grid coordinates (low, high).
     pub bounds: (DVec3, DVec3),
+    /// Shortest edge of the box with the same moments, voxels.
+    pub thickness: f64,
     /// Leaves plus internal leaf cells.
     pub voxels: u64,
 }
@@ -96,6 +99,7 @@ pub fn grid_mass(forest: &Forest, tree: usize) -> GridMass {
         centre: reference + mean,
         inertia,
         bounds: (sum.low, sum.high),
+        thickness: box_thickness(sum.volume, &inertia),
         voxels: sum.voxels,
     }
 }
