@@ -119,9 +119,7 @@ impl Compute {
     /// # Errors
     /// [`GpuError::Driver`].
     pub fn wait(&self) -> Result<(), GpuError> {
-        let Some(gpu) = self.gpu() else { return Ok(()) };
-        let waited = gpu.device.poll(wgpu::PollType::wait_indefinitely());
-        waited.map(|_| ()).map_err(|error| GpuError::Driver(error.to_string()))
+        self.gpu().map_or(Ok(()), Gpu::wait)
     }
 }
 

@@ -429,7 +429,7 @@ fn bench_measures_and_writes_json() {
     let wall = stages.iter().find(|s| s["stage"] == "fracture, wall clock").unwrap();
     assert_eq!(wall["runs"], 2);
     assert!(wall["median_ms"].as_f64().unwrap() > 0.0);
-    assert_eq!(results["table_1"].as_array().unwrap().len(), 5);
+    assert_eq!(results["table_1"].as_array().unwrap().len(), 7);
 }
 
 #[test]
