@@ -43,6 +43,8 @@ use crate::{
 pub struct BenchArgs {
     #[command(flatten)]
     compute: super::ComputeArgs,
+    #[command(flatten)]
+    coarser: super::input::CoarserArgs,
     /// Measure on the graphics adapter and on the processor in turn
     #[arg(long, conflicts_with = "compute")]
     both: bool,

@@ -158,7 +158,8 @@ impl Bench<'_> {
                 let report = world.step(self.compute.gpu().map(|gpu| (gpu, &arena)))?;
                 if step > 0 {
                     let name = format!("physics at level {physics_level}");
-                    samples.add(&format!("physics step at level {physics_level}, wall clock"), ms_since(start));
+                    samples
+                        .add(&format!("physics step at level {physics_level}, wall clock"), ms_since(start));
                     samples.add_all(&format!("{name}: "), &report.timings);
                 }
                 let part = step as f32 / steps as f32;

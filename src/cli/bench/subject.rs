@@ -44,7 +44,7 @@ impl Subject {
             args.crack.apply(&mut params);
             return Ok(vec![Self { name, file: file.clone(), levels, params }]);
         }
-        let scene = load_scene(file).map_err(|e| about(file, e))?;
+        let scene = load_scene(file).map_err(|e| about(file, e))?.coarser(args.coarser.coarser);
         if scene.bodies.is_empty() {
             return Err(about(file, "the scene has no [[body]] to measure; add one with a file"));
         }
