@@ -10,26 +10,31 @@ use crate::{
 
 use super::{PatternError, Volume};
 
-/// The octree that is to break: one tree of a forest that is in the arena.
+/// The octree that is to break: one tree of a forest, which compute passes want in the arena.
 pub struct Source<'a> {
-    /// Octrees on the GPU.
+    /// Octrees where stages run.
     pub arena: &'a Arena,
-    /// Where the forest is.
+    /// Where the forest is on the device; without one it is all there is.
     pub slot: Slot,
-    /// The same on the CPU.
+    /// In memory.
     pub forest: &'a Arc<Forest>,
     /// Which tree.
     pub tree: u32,
 }
 
 impl<'a> Source<'a> {
-    /// Tree `tree` of a forest that is in the arena.
+    /// Tree `tree` of a forest, which must be in the arena where stages run on a device; on the CPU it need not.
     ///
     /// # Errors
     /// [`GpuError::Driver`] where it is not.
     pub fn new(arena: &'a Arena, forest: &'a Arc<Forest>, tree: u32) -> Result<Self, GpuError> {
         let missing = || GpuError::Driver("the octree that is to break is not on the device".into());
-        Ok(Self { arena, slot: arena.slot(forest).ok_or_else(missing)?, forest, tree })
+        let in_memory = || {
+            let (nodes, leaves) = (forest.nodes.len() as u32, forest.leaves.len() as u32);
+            arena.buffers().is_err().then_some(Slot { node_base: 0, leaf_base: 0, nodes, leaves })
+        };
+        let slot = arena.slot(forest).or_else(in_memory).ok_or_else(missing)?;
+        Ok(Self { arena, slot, forest, tree })
     }
 }
 

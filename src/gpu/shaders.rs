@@ -72,6 +72,7 @@ embed! {
     "fracture/voronoi/surface/place",
     "fracture/voronoi/surface/planar/chamfer",
     "fracture/voronoi/surface/planar/leaves_emit",
+    "fracture/voronoi/surface/plane",
     "fracture/voronoi/surface/rough/attributes",
     "fracture/voronoi/surface/rough/copying",
     "fracture/voronoi/surface/rough/copying_voxels",

@@ -6,15 +6,14 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use glam::{DVec3, Vec3};
+use glam::IVec3;
 
 use super::holders::{Holders, of_voxel};
 use crate::{
-    fracture::{Pattern, Piece, UNIT_BITS},
+    fracture::{Pattern, Piece, UNIT_BITS, voronoi::surface::plane::Plane},
     svo::{
         Forest, LeafColor, Leaves, Octant, build,
         morton::{self, Key},
-        pack_cut, pack_normal, unpack_cut,
     },
 };
 
@@ -150,22 +149,18 @@ fn facing(
     let (mine, others): (Vec<usize>, Vec<usize>) =
         owners.into_iter().partition(|seed| own_objects.contains(&work.pattern.objects[*seed]));
     let own_seed = mine.into_iter().min_by_key(|seed| (distance(centre, *seed), *seed))?;
-    let point = |seed: usize| DVec3::from_array(work.pattern.seeds[seed].map(f64::from));
-    let mut planes: Vec<(f64, usize, Vec3)> = others
-        .into_iter()
-        .map(|seed| {
-            let towards = point(seed) - point(own_seed);
-            let apart = towards.length().max(1.0);
-            let beyond = (distance(centre, seed) - distance(centre, own_seed)) as f64;
-            (beyond / (2.0 * apart * edge as f64), seed, (towards / apart).as_vec3())
-        })
-        .collect();
-    planes.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let &(offset, _, towards) = planes.first()?;
+    let point = |seed: usize| IVec3::from_array(work.pattern.seeds[seed]);
+    let own_distance2 = distance(centre, own_seed) as i32;
+    let middle = IVec3::from_array(centre.map(|v| v as i32));
+    let bisector =
+        |seed: usize| Plane::bisector(point(own_seed), own_distance2, point(seed), middle, edge as i32);
+    let mut planes: Vec<(Plane, usize)> = others.into_iter().map(|seed| (bisector(seed), seed)).collect();
+    planes.sort_by_key(|(plane, seed)| (plane.offset, *seed));
+    let (nearest, _) = planes.first()?;
     if let Some((normal, color, cut)) = of_source {
-        let farther = unpack_cut(cut).is_none_or(|(_, old)| offset < f64::from(old));
-        return Some((normal, color, if farther { pack_cut(towards, offset as f32) } else { cut }));
+        let farther = Plane::of_cut(cut).is_none_or(|old| nearest.offset < old.offset);
+        return Some((normal, color, if farther { nearest.cut_word() } else { cut }));
     }
-    let cut = planes.get(1).map_or(0, |(offset, _, towards)| pack_cut(*towards, *offset as f32));
-    Some((pack_normal(towards), LeafColor::new([0; 3], true, offset as f32), cut))
+    let cut = planes.get(1).map_or(0, |(plane, _)| plane.cut_word());
+    Some((nearest.normal_word(), LeafColor(nearest.crack_word()), cut))
 }

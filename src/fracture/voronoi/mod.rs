@@ -11,12 +11,17 @@ pub(in crate::fracture) mod descent;
 pub mod faces;
 pub mod hidden;
 pub mod islands;
+mod native;
 pub(in crate::fracture) mod octrees;
+#[cfg(test)]
+mod parity_tests;
+mod passes;
 pub mod pattern;
 #[cfg(test)]
 mod recipe_tests;
 pub mod reference;
 pub mod seams;
+mod stages;
 pub mod surface;
 #[cfg(test)]
 pub(in crate::fracture) mod testing;
@@ -27,74 +32,23 @@ mod tests;
 pub(crate) use breaker::parts_of;
 pub use breaker::{METHOD, OctreeBreaker, VoronoiDetail, cells_of, recipe_of};
 
-use self::surface::{
-    boundary_set::BoundarySetPass,
-    planar::PlanarPass,
-    rough::{self, TransitionVoxel, cracking, pass::RoughPass},
+use self::{
+    native::NativeStages,
+    passes::{PassStages, Passes},
+    stages::OctreeStages,
+    surface::rough::TransitionVoxel,
 };
 use crate::{
     compute::Compute,
-    fracture::{Fracture, FractureError, Labelling, Pattern, Recipe, Source, Surface, interior, small},
-    gpu::{Gpu, GpuError, StageTiming, Submissions, primitives::Scan},
+    fracture::{Fracture, FractureError, Pattern, Recipe, Source, Surface, interior, small},
+    gpu::{Gpu, GpuError, StageTiming},
 };
 
 /// Breaks octrees by Voronoi cells, where its stages run.
 pub struct Fracturer {
     compute: Compute,
-    stages: Stages,
-}
-
-/// How its stages run.
-enum Stages {
-    Passes(Box<PassStages>),
-    Native,
-}
-
-/// The compiled fracture passes.
-pub(in crate::fracture) struct PassStages {
-    scan: Scan,
-    descent: descent::DescentPass,
-    boundary_set: BoundarySetPass,
-    planar: PlanarPass,
-    rough: RoughPass,
-    dusty: RoughPass,
-    prune: octrees::prune::PrunePass,
-    pub islands: islands::IslandsPass,
-    iterative: islands::labelling::IterativePass,
-    split: octrees::split::SplitPass,
-    seams: seams::SeamsPass,
-}
-
-impl PassStages {
-    fn new(gpu: &Gpu) -> Result<Self, GpuError> {
-        let passes = Self {
-            scan: Scan::new(gpu),
-            descent: descent::DescentPass::new(gpu),
-            boundary_set: BoundarySetPass::new(gpu),
-            planar: PlanarPass::new(gpu),
-            rough: RoughPass::new(gpu),
-            dusty: RoughPass::dusty(gpu),
-            prune: octrees::prune::PrunePass::new(gpu),
-            islands: islands::IslandsPass::new(gpu),
-            iterative: islands::labelling::IterativePass::new(gpu),
-            split: octrees::split::SplitPass::new(gpu),
-            seams: seams::SeamsPass::new(gpu),
-        };
-        gpu.check()?;
-        Ok(passes)
-    }
-
-    fn cracking<'a>(
-        &'a self,
-        gpu: &Gpu,
-        source: &'a Source<'a>,
-        recipe: &Recipe,
-    ) -> Result<cracking::Cracking<'a>, FractureError> {
-        let transition = recipe.crack.transition(source.forest.level, recipe.surface)?;
-        let words = rough::CrackUniform::new(&recipe.crack, recipe.rng, transition)
-            .with_gap(&recipe.crack, source.forest.level);
-        Ok(cracking::Cracking::new(gpu, &self.descent, source, words))
-    }
+    /// Compiled, where the stages are compute passes.
+    passes: Option<Box<Passes>>,
 }
 
 impl Fracturer {
@@ -104,11 +58,8 @@ impl Fracturer {
     /// [`GpuError`] when the driver refuses one.
     pub fn new(compute: impl Into<Compute>) -> Result<Self, GpuError> {
         let compute = compute.into();
-        let stages = match &compute {
-            Compute::Gpu(gpu) => Stages::Passes(Box::new(PassStages::new(gpu)?)),
-            Compute::Cpu => Stages::Native,
-        };
-        Ok(Self { compute, stages })
+        let passes = compute.gpu().map(Passes::new).transpose()?;
+        Ok(Self { compute, passes: passes.map(Box::new) })
     }
 
     /// Where they run.
@@ -121,20 +72,14 @@ impl Fracturer {
     ///
     /// # Errors
     /// [`GpuError::NoPasses`] where the stages run on the CPU.
-    pub(in crate::fracture) fn passes(&self) -> Result<(&Gpu, &PassStages), GpuError> {
-        match (&self.compute, &self.stages) {
-            (Compute::Gpu(gpu), Stages::Passes(passes)) => Ok((gpu, passes)),
-            _ => Err(GpuError::NoPasses),
-        }
+    pub(in crate::fracture) fn passes(&self) -> Result<(&Gpu, &Passes), GpuError> {
+        Ok((self.compute.device()?, self.passes.as_deref().ok_or(GpuError::NoPasses)?))
     }
 
     /// The compute passes, to plant errors in.
     #[cfg(test)]
-    pub(in crate::fracture) fn passes_mut(&mut self) -> Option<&mut PassStages> {
-        match &mut self.stages {
-            Stages::Passes(passes) => Some(passes),
-            Stages::Native => None,
-        }
+    pub(in crate::fracture) fn passes_mut(&mut self) -> Option<&mut Passes> {
+        self.passes.as_deref_mut()
     }
 
     /// Breaks `source` by `pattern` as `recipe` says. Reads the source and changes nothing, so a failure loses nothing.
@@ -147,61 +92,13 @@ impl Fracturer {
         pattern: &Pattern,
         recipe: &Recipe,
     ) -> Result<Fracture, FractureError> {
-        let island_level = check(source, pattern, recipe)?;
-        let (gpu, passes) = self.passes()?;
-        let mut work = Submissions::new(gpu, &passes.scan);
-        let surface = recipe.surface_color;
-        let surface = surface.unwrap_or_else(|| interior::surface_color(source.forest, source.tree));
-        let interior = recipe.interior.volume(surface);
-
-        let (layers, leaves) = match recipe.surface {
-            Surface::Planar => {
-                let descent = (&passes.descent, &passes.boundary_set);
-                passes.planar.run(&mut work, descent, source, pattern)?
+        match &self.compute {
+            Compute::Gpu(_) => {
+                let (gpu, passes) = self.passes()?;
+                fracture_by(PassStages::new(gpu, passes), source, pattern, recipe)
             }
-            Surface::Rough => {
-                let crack = passes.cracking(gpu, source, recipe)?;
-                passes.rough.run(&mut work, &crack, &passes.boundary_set, pattern)?
-            }
-            Surface::Dusty => {
-                let crack = passes.cracking(gpu, source, recipe)?;
-                passes.dusty.run(&mut work, &crack, &passes.boundary_set, pattern)?
-            }
-        };
-        passes.boundary_set.paint(&mut work, &leaves, source.forest.level, interior)?;
-        let (cells, survivors) = passes.prune.run(&mut work, &layers, leaves)?;
-        drop(layers);
-        if cells.nodes.is_empty() {
-            return Err(FractureError::Params(
-                "the gap would leave nothing but dust; a narrower gap or a finer transition level leaves pieces".into(),
-            ));
+            Compute::Cpu => fracture_by(NativeStages::default(), source, pattern, recipe),
         }
-        let islands = match recipe.labelling {
-            Labelling::UnionFind => passes.islands.run(&mut work, &cells, island_level)?,
-            Labelling::Iterative => passes.iterative.islands(&mut work, &cells, island_level)?,
-        };
-        let has_voxels = |rank: u32| survivors[rank as usize] != survivors[rank as usize + 1];
-        let swallowed = match recipe.surface {
-            Surface::Planar => 0,
-            // What has no voxel would have had one if the planar descent finds it one.
-            _ => {
-                let crack = passes.cracking(gpu, source, recipe)?;
-                cracking::planar_objects(&mut work, &crack, pattern, |rank| !has_voxels(rank))?
-            }
-        };
-        // One root for each object, by ascending id.
-        let tree_cells: Vec<u32> =
-            (0..).zip(pattern.object_ids()).filter(|(rank, _)| has_voxels(*rank)).map(|(_, id)| id).collect();
-        let mut fracture = if islands.components.len() == tree_cells.len() {
-            collect::collect(work, source, &cells, tree_cells, interior)?
-        } else {
-            let component_cells =
-                islands.components.iter().map(|[_, tree]| tree_cells[*tree as usize]).collect();
-            let split = passes.split.run(&mut work, &passes.prune, &cells, &islands)?;
-            collect::collect(work, source, &split, component_cells, interior)?
-        };
-        fracture.counts.swallowed = swallowed as u64;
-        Ok(finish(source, pattern, recipe, fracture))
     }
 
     /// The crossed voxels of the transition level with their separation points and triangles, in Morton order, to
@@ -217,9 +114,7 @@ impl Fracturer {
     ) -> Result<Vec<TransitionVoxel>, FractureError> {
         check(source, pattern, recipe)?;
         let (gpu, passes) = self.passes()?;
-        let mut work = Submissions::new(gpu, &passes.scan);
-        let crack = passes.cracking(gpu, source, recipe)?;
-        passes.rough.voxels(&mut work, &crack, pattern)
+        passes.transition_voxels(gpu, source, pattern, recipe)
     }
 
     /// The passes of the published labelling, to watch it.
@@ -229,6 +124,45 @@ impl Fracturer {
     pub fn labelling(&self) -> Result<&islands::labelling::IterativePass, GpuError> {
         Ok(&self.passes()?.1.iterative)
     }
+}
+
+/// The recipe, whoever runs its stages.
+fn fracture_by<S: OctreeStages>(
+    mut stages: S,
+    source: &Source<'_>,
+    pattern: &Pattern,
+    recipe: &Recipe,
+) -> Result<Fracture, FractureError> {
+    let island_level = check(source, pattern, recipe)?;
+    let surface = recipe.surface_color;
+    let surface = surface.unwrap_or_else(|| interior::surface_color(source.forest, source.tree));
+    let interior = recipe.interior.volume(surface);
+
+    let (cells, survived) = stages.cells(source, pattern, recipe, interior)?;
+    if S::is_empty(&cells) {
+        return Err(FractureError::Params(
+            "the gap would leave nothing but dust; a narrower gap or a finer transition level leaves pieces"
+                .into(),
+        ));
+    }
+    let islands = stages.islands(&cells, recipe.labelling, island_level)?;
+    let swallowed = match recipe.surface {
+        Surface::Planar => 0,
+        Surface::Rough | Surface::Dusty => stages.swallowed(source, pattern, recipe, &survived)?,
+    };
+    // One root for each object, by ascending id.
+    let ids = pattern.object_ids().into_iter().zip(survived);
+    let mut tree_cells: Vec<u32> = ids.filter(|(_, survived)| *survived).map(|(id, _)| id).collect();
+    let components = S::components(&islands);
+    let octrees = if components.len() == tree_cells.len() {
+        cells
+    } else {
+        tree_cells = components.iter().map(|[_, tree]| tree_cells[*tree as usize]).collect();
+        stages.split(cells, &islands)?
+    };
+    let mut fracture = stages.collect(source, octrees, tree_cells, interior)?;
+    fracture.counts.swallowed = swallowed as u64;
+    Ok(finish(source, pattern, recipe, fracture))
 }
 
 /// What is left to do on the CPU.

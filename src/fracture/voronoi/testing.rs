@@ -194,7 +194,7 @@ pub fn assert_planar(forest: Forest, pattern: &Pattern, what: &str) {
 pub fn planted(
     from: &str,
     to: &str,
-    put: impl Fn(&mut super::PassStages, &dyn Fn(&'static str) -> Kernel),
+    put: impl Fn(&mut super::Passes, &dyn Fn(&'static str) -> Kernel),
 ) -> Fracturer {
     let gpu = &Bench::get().gpu;
     let mut fracturer = Fracturer::new(gpu).unwrap();

@@ -43,12 +43,6 @@ fn source_cut(leaf: u32) -> u32 {
     return source_cuts[params.leaf_base + leaf];
 }
 
-// The colour word of a crack voxel; fracture/voronoi/surface/paint puts the colour in.
-fn crack_word(offset_voxels: f32) -> u32 {
-    let o = i32(clamp(round(offset_voxels * 64.0), -64.0, 63.0));
-    return (1u << 24u) | ((bitcast<u32>(o) & 0x7fu) << 25u);
-}
-
 // `shares` as src/fracture/result.rs counts them.
 fn write_out(copy: Copy, shares: u32, surface: vec2<u32>, cut: u32) {
     out_place[copy.slot] = vec2<u32>(copy.key, copy.leaf | (shares << 28u));

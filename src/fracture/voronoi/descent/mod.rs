@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Submissions, bind, kernels};
 
 pub(in crate::fracture) mod candidates;
+pub(in crate::fracture) mod native;
 mod pairs;
 pub(in crate::fracture) mod polytope;
 

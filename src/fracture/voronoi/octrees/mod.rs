@@ -6,7 +6,6 @@ use crate::{
     svo::Node,
 };
 
-#[allow(dead_code, reason = "the stages that fill it in come next")]
 pub(in crate::fracture) mod native;
 pub(in crate::fracture) mod prune;
 pub(in crate::fracture) mod split;

@@ -6,23 +6,23 @@
 //#include fracture/voronoi/surface/dusty/shares
 //#include fracture/voronoi/surface/copy
 
-// The plane of the nearest triangle in `mask`: normal, and signed distance from the centre, leaf voxels.
-fn nearest_border(mask: u32, centre: vec3<i32>, leaf_edge: f32) -> vec4<f32> {
-    var plane = vec4<f32>(0.0, 0.0, 1.0, 0.0);
-    var nearest = 1e30;
+// The plane of the nearest triangle in `mask`, lowest bit first.
+fn nearest_border(mask: u32, centre: vec3<i32>, half: i32) -> Plane {
+    let bits = u32(firstTrailingBit(half)) + 1u;
+    var plane = plane_up();
+    var nearest = 0xffffffffu;
     var left = mask;
     while left != 0u {
         let t = firstTrailingBit(left);
         left &= left - 1u;
-        let a = vec3<f32>(dust_points[t] - centre);
-        let b = vec3<f32>(dust_points[dust_next(t)] - centre);
-        let c = vec3<f32>(dust_centre(t) - centre);
-        let normal = cross(b - a, c - a);
-        let size = length(normal);
-        let distance = triangle_distance2(vec3<f32>(0.0), a, b, c);
-        if size > 0.0 && distance < nearest {
+        let a = dust_points[t] - centre;
+        let b = dust_points[dust_next(t)] - centre;
+        let c = dust_centre(t) - centre;
+        let normal = whole_cross(b - a, c - a);
+        let distance = triangle_distance(a, b, c, bits);
+        if any(normal != vec3<i32>(0i)) && distance < nearest {
             nearest = distance;
-            plane = vec4<f32>(normal, dot(normal, a) / leaf_edge) / size;
+            plane = plane_through(normal, dot(normal, a), bits);
         }
     }
     return plane;
@@ -34,21 +34,20 @@ fn write_leaf(copy: Copy, is_crossed: bool, touched: u32, centre: vec3<i32>, hal
     let object = copy.pair.object;
     var code = 0u;
     var is_cut = false;
-    // Normal out of the object, distance in voxels.
-    var plane = vec4<f32>(0.0, 0.0, 1.0, 0.0);
+    var plane = plane_up();
     if is_crossed {
         code = dust_code(touched, centre);
         is_cut = dust_gets(object, touched, centre) == TAKES;
         let rank = rank_of(object);
         let own = touched & ranked_borders[rank];
         if own != 0u {
-            plane = nearest_border(own, centre, f32(2i * half));
+            plane = nearest_border(own, centre, half);
         } else if is_cut {
             var lower = 0u;
             for (var k = 0u; k < rank; k++) {
                 lower |= touched & ranked_borders[k];
             }
-            plane = -nearest_border(lower, centre, f32(2i * half));
+            plane = plane_turned(nearest_border(lower, centre, half));
         }
     }
     var surface: vec2<u32>;
@@ -56,11 +55,11 @@ fn write_leaf(copy: Copy, is_crossed: bool, touched: u32, centre: vec3<i32>, hal
     if copy.leaf != NO_LEAF {
         surface = source_surface(copy.leaf);
         cut = source_cut(copy.leaf);
-        if is_cut && !(cut_is_there(cut) && cut_offset(cut) <= plane.w) {
-            cut = cut_pack(plane.xyz, plane.w);
+        if is_cut && !(cut_is_there(cut) && plane_cut_offset(cut) <= plane.offset) {
+            cut = plane_cut_word(plane);
         }
     } else {
-        surface = vec2<u32>(normal_pack(plane.xyz), crack_word(plane.w));
+        surface = vec2<u32>(plane_normal_word(plane), plane_crack_word(plane));
     }
     write_out(copy, code, surface, cut);
 }

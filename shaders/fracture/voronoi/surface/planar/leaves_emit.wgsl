@@ -12,20 +12,6 @@
 @group(0) @binding(9) var<storage, read> seeds: array<vec4<i32>>;
 @group(0) @binding(10) var<storage, read> candidates: array<u32>;
 
-// The bisector plane of two seeds: normal towards the other, distance from the leaf's centre along it, in voxels.
-struct Face {
-    normal: vec3<f32>,
-    offset: f32,
-}
-
-// `own` and `other` are the seeds' places, `own_distance2` is that of the centre from `own`.
-fn face_between(own: vec3<i32>, own_distance2: i32, other: vec3<i32>, centre: vec3<i32>, edge: i32) -> Face {
-    let towards = vec3<f32>(other - own);
-    let apart = max(length(towards), 1.0);
-    let offset = f32(distance2(centre, other) - own_distance2) / (2.0 * apart * f32(edge));
-    return Face(towards / apart, offset);
-}
-
 // The corners that a seed owns, a bit each.
 fn corners_of(seed: u32) -> u32 {
     var mask = 0u;
@@ -68,17 +54,17 @@ fn thread(slot: u32) {
     // farthest shows. Two objects that meet so choose the same plane, unless both have several cells there.
     var s = seeds[pair.object].xyz;
     if merged && others != 0u {
-        var farthest = -1e9;
+        var farthest = -0x7fffffffi;
         var left = 0xffu & ~others;
         while left != 0u {
             let own = owners[firstTrailingBit(left)];
             left &= ~corners_of(own);
             let candidate = seeds[own].xyz;
             let candidate_d = distance2(centre, candidate);
-            var near_face = 1e9;
+            var near_face = 0x7fffffffi;
             for (var rest = others; rest != 0u; rest &= rest - 1u) {
                 let other = owners[firstTrailingBit(rest)];
-                near_face = min(near_face, face_between(candidate, candidate_d, seeds[other].xyz, centre, edge).offset);
+                near_face = min(near_face, bisector(candidate, candidate_d, seeds[other].xyz, centre, edge).offset);
             }
             if near_face > farthest {
                 farthest = near_face;
@@ -89,16 +75,16 @@ fn thread(slot: u32) {
     let d = distance2(centre, s);
     let is_boundary = copy.leaf != NO_LEAF;
     var surface = vec2<u32>(0u);
-    var plane = vec4<f32>(0.0, 0.0, 1.0, 0.0);
+    var plane = plane_up();
     var cut = 0u;
     var cuts: Cuts;
     cuts.count = 0u;
     if is_boundary {
         surface = source_surface(copy.leaf);
-        plane = vec4<f32>(normal_unpack(surface.x), leaf_offset(surface.y));
+        plane = plane_of_surface(surface);
         cut = source_cut(copy.leaf);
         if others != 0u && cut_is_there(cut) {
-            cuts_add(&cuts, cut_normal(cut), cut_offset(cut));
+            cuts_add(&cuts, plane_of_cut(cut));
         }
     }
     var other_objects = 0u;
@@ -112,8 +98,7 @@ fn thread(slot: u32) {
         if merged {
             uncounted &= ~corners_in(seeds[other].w);
         }
-        let face = face_between(s, d, seeds[other].xyz, centre, edge);
-        cuts_add(&cuts, face.normal, face.offset);
+        cuts_add(&cuts, bisector(s, d, seeds[other].xyz, centre, edge));
     }
     if !is_boundary {
         if others != 0u {
@@ -123,7 +108,7 @@ fn thread(slot: u32) {
             cuts.count -= 1u;
             cuts.planes[nearest] = cuts.planes[cuts.count];
         }
-        surface = vec2<u32>(normal_pack(plane.xyz), crack_word(plane.w));
+        surface = vec2<u32>(plane_normal_word(plane), plane_crack_word(plane));
     }
     if others != 0u {
         cut = cuts_word(&cuts, plane);

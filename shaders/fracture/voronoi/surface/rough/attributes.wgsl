@@ -5,11 +5,8 @@
 //#include fracture/voronoi/surface/copy
 
 // A triangle's plane as seen from an object on one of its sides.
-struct Plane {
-    // Out of the object, unit length.
-    normal: vec3<f32>,
-    // From the leaf's centre along it, voxels.
-    offset: f32,
+struct Facet {
+    plane: Plane,
     // The triangle; NO_TRIANGLE where there is none.
     bit: u32,
 }
@@ -47,29 +44,27 @@ fn is_ridge(bit: u32, other: u32, object: u32) -> bool {
 
 // The plane of the triangle in `mask` nearest to the centre, lowest bit first; of those that make a ridge with
 // `first` if that is a triangle.
-fn nearest_plane(mask: u32, object: u32, first: u32, centre: vec3<i32>, half: i32) -> Plane {
-    let p = vec3<f32>(centre);
-    let v = vec3<f32>(voxel_point());
+fn nearest_facet(mask: u32, object: u32, first: u32, centre: vec3<i32>, half: i32) -> Facet {
+    let bits = u32(firstTrailingBit(half)) + 1u;
+    let v = voxel_point() - centre;
     var found = NO_TRIANGLE;
-    var least = 1e30;
+    var least = 0xffffffffu;
     var left = mask;
     while left != 0u {
         let bit = firstTrailingBit(left);
         left &= left - 1u;
-        let e = vec3<f32>(edge_point(bit >> 1u));
-        let d = triangle_distance2(p, e, vec3<f32>(face_point(triangle_face(bit))), v);
+        let e = edge_point(bit >> 1u) - centre;
+        let d = triangle_distance(e, face_point(triangle_face(bit)) - centre, v, bits);
         if d < least && (first == NO_TRIANGLE || is_ridge(bit, first, object)) {
             least = d;
             found = bit;
         }
     }
     if found == NO_TRIANGLE {
-        return Plane(vec3<f32>(0.0, 0.0, 1.0), 0.0, found);
+        return Facet(plane_up(), found);
     }
-    let n = vec3<f32>(normal_out(found, object));
-    let unit = n / max(length(n), 1.0);
-    let to_plane = vec3<f32>(edge_point(found >> 1u) - centre);
-    return Plane(unit, dot(to_plane, unit) / f32(2i * half), found);
+    let n = normal_out(found, object);
+    return Facet(plane_through(n, dot(n, edge_point(found >> 1u) - centre), bits), found);
 }
 
 // Writes one copy. `touched` are the triangles of the voxel in `crack` that touch it; `centre` and `half` are the
@@ -77,26 +72,26 @@ fn nearest_plane(mask: u32, object: u32, first: u32, centre: vec3<i32>, half: i3
 fn write_leaf(copy: Copy, is_crossed: bool, touched: u32, centre: vec3<i32>, half: i32) {
     let object = copy.pair.object;
     var objects = 1u;
-    var plane = Plane(vec3<f32>(0.0, 0.0, 1.0), 0.0, NO_TRIANGLE);
+    var shown = Facet(plane_up(), NO_TRIANGLE);
     var mine = 0u;
     if touched != 0u {
         objects = side_count(touched);
         mine = touched & triangles_of(object);
-        plane = nearest_plane(mine, object, NO_TRIANGLE, centre, half);
+        shown = nearest_facet(mine, object, NO_TRIANGLE, centre, half);
     }
     var surface: vec2<u32>;
     var cut = 0u;
     if copy.leaf != NO_LEAF {
         surface = source_surface(copy.leaf);
         cut = source_cut(copy.leaf);
-        if mine != 0u && !(cut_is_there(cut) && cut_offset(cut) <= plane.offset) {
-            cut = cut_pack(plane.normal, plane.offset);
+        if mine != 0u && !(cut_is_there(cut) && plane_cut_offset(cut) <= shown.plane.offset) {
+            cut = plane_cut_word(shown.plane);
         }
     } else {
-        surface = vec2<u32>(normal_pack(plane.normal), crack_word(plane.offset));
-        let second = nearest_plane(mine, object, plane.bit, centre, half);
+        surface = vec2<u32>(plane_normal_word(shown.plane), plane_crack_word(shown.plane));
+        let second = nearest_facet(mine, object, shown.bit, centre, half);
         if second.bit != NO_TRIANGLE {
-            cut = cut_pack(second.normal, second.offset);
+            cut = plane_cut_word(second.plane);
         }
     }
     write_out(copy, objects - 1u, surface, cut);

@@ -4,8 +4,11 @@
 
 use std::sync::OnceLock;
 
+pub mod chamfer;
 #[cfg(test)]
 mod chamfer_tests;
+mod corners;
+pub(in crate::fracture) mod native;
 
 use super::boundary_set::{Attributes, BoundarySetPass};
 use crate::{

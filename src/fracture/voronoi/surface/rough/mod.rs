@@ -5,6 +5,7 @@
 //! file and [`reference`] decide every point alike. [`CrackShape`] is what the user tunes, [`TransitionVoxel`] one
 //! voxel's surface.
 
+pub mod nearest;
 pub mod reference;
 pub(in crate::fracture) mod cracking;
 pub(in crate::fracture) mod pass;

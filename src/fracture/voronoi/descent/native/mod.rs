@@ -1,0 +1,239 @@
+//! The descent on the processor's cores: what the passes of the folder above do, walked once for all objects. Cracks
+//! take over at a level of their own (`surface/`).
+//!
+//! In: one source octree, seeds, cracks. Out: one octree an object, the same as by the passes: whoever owns a corner
+//! at the end is exact, nodes that hold nothing or only inside are none, and order is object-major and Morton.
+//!
+//! Two rounds over the same tasks, each a node of an upper level: the first walks and decides ([`walk`], [`grown`]),
+//! which says how many nodes and leaves every object has there; the second writes them where they belong.
+
+mod grown;
+mod leaves;
+mod top;
+mod walk;
+
+use rayon::prelude::*;
+
+pub(in crate::fracture) use grown::{Grown, Step};
+pub(in crate::fracture) use leaves::{LeafRange, LeafWords};
+pub(in crate::fracture) use walk::{Candidate, INSIDE, WalkedNode, distance2};
+
+use self::{
+    top::{Task, Top},
+    walk::Walker,
+};
+use crate::{
+    fracture::{
+        Pattern,
+        voronoi::{
+            native::Stopwatch,
+            octrees::native::{NativeLeaves, NativeOctrees},
+        },
+    },
+    svo::{Forest, Node},
+};
+
+/// What decides below the level down to which cells do: a kind of crack surface.
+pub(in crate::fracture) trait Cracks: Sync {
+    /// What a task remembers of its nodes, for the second round.
+    type Records: Default + Send;
+    /// What a worker keeps from leaf to leaf.
+    type Memory: Default + Send;
+
+    /// The level whose nodes are handed over, at most the last parent level.
+    fn level(&self) -> u32;
+
+    /// First round: a node that several objects of `list` may have a part of. Grows what is below it for each.
+    fn node(&self, place: &WalkedNode, list: &[Candidate], grown: &mut Grown, records: &mut Self::Records);
+
+    /// Second round: writes the leaves of a record ([`Grown::block`]), `out` by slot.
+    fn leaves(
+        &self,
+        records: &Self::Records,
+        record: u32,
+        grown: &Grown,
+        memory: &mut Self::Memory,
+        out: &mut [LeafRange<'_>],
+    );
+}
+
+/// The seeds as candidates at the root: all of them, with the rank of their object as slot.
+pub(in crate::fracture) fn at_root(pattern: &Pattern) -> Vec<Candidate> {
+    let ids = pattern.object_ids();
+    let rank = |object: u32| ids.partition_point(|id| *id < object) as u32;
+    let seeds = (0..).zip(&pattern.seeds).zip(&pattern.objects);
+    seeds.map(|((index, at), object)| Candidate { at: *at, index, slot: rank(*object) }).collect()
+}
+
+/// Levels above the tasks. Enough tasks for all cores even where an object fills a small part of its grid.
+fn task_level(leaf_level: u32, cracks: u32) -> u32 {
+    let wanted = match leaf_level {
+        0..=3 => 0,
+        4..=5 => 1,
+        6..=8 => 2,
+        _ => 3,
+    };
+    wanted.min(cracks)
+}
+
+/// The octrees of all objects that get a voxel, and which do, by rank.
+pub(in crate::fracture) fn cells<C: Cracks>(
+    source: &Forest,
+    tree: u32,
+    list: Vec<Candidate>,
+    objects: usize,
+    cracks: &C,
+    watch: &mut Stopwatch,
+) -> (NativeOctrees, Vec<bool>) {
+    watch.start("traverse");
+    let task_level = task_level(source.level, cracks.level());
+    let (top, tasks) = Top::new(&source.nodes, tree, list, task_level);
+    let walked = |walker: &mut Walker<'_, C>, task: &Task| {
+        let mut grown = Grown::new(task_level, source.level, &task.list);
+        let mut records = C::Records::default();
+        walker.run(&task.place, &mut grown, &mut records);
+        (grown, records)
+    };
+    let (grown, records): (Vec<Grown>, Vec<C::Records>) =
+        tasks.par_iter().with_max_len(1).map_init(|| Walker::new(cracks, &source.nodes), walked).unzip();
+    watch.start("octrees");
+    let closed = top.close(&grown);
+    let order = Order::new(&grown, objects);
+    let mut level_start = vec![0u32];
+    let mut next = 0;
+    for nodes in &closed {
+        next += nodes.len() as u32;
+        level_start.push(next);
+    }
+    // Where every task's part of every object begins, by level and slot.
+    let mut bases: Vec<Vec<u32>> = grown.iter().map(|_| Vec::new()).collect();
+    for level in task_level..source.level {
+        order.place(&grown, level, &mut next, &mut bases);
+        level_start.push(next);
+    }
+    let mut leaf_count = 0;
+    order.place(&grown, source.level, &mut leaf_count, &mut bases);
+
+    let mut nodes = vec![Node::default(); next as usize];
+    for (level, closed) in closed.iter().enumerate() {
+        let first = level_start[level] as usize;
+        let mut child = level_start[level + 1];
+        for (slot, (_, node)) in nodes[first..].iter_mut().zip(closed) {
+            *slot = Node { child_base: child, ..*node };
+            child += node.valid().count_ones();
+        }
+    }
+    let mut survived = vec![false; objects];
+    if task_level == 0 {
+        let rooted = (0..).zip(&grown[0].ranks).filter(|(slot, _)| grown[0].count(0, *slot) > 0);
+        rooted.for_each(|(_, rank)| survived[*rank as usize] = true);
+    } else {
+        closed[0].iter().for_each(|(rank, _)| survived[*rank as usize] = true);
+    }
+
+    let count = leaf_count as usize;
+    let zeros = || vec![0u32; count];
+    let mut leaves =
+        NativeLeaves { keys: zeros(), origins: zeros(), normals: zeros(), colors: zeros(), cuts: zeros() };
+    // By task, then by level and slot.
+    let mut node_parts: Vec<Vec<&mut [Node]>> = grown.iter().map(|_| Vec::new()).collect();
+    let mut rest = &mut nodes[level_start[task_level as usize] as usize..];
+    for level in task_level..source.level {
+        order.share_nodes(&grown, level, &mut rest, &mut node_parts);
+    }
+    let mut leaf_parts: Vec<Vec<LeafRange<'_>>> = grown.iter().map(|_| Vec::new()).collect();
+    order.share_leaves(&grown, LeafRange::of(&mut leaves), &mut leaf_parts);
+
+    let parts = grown.par_iter().zip(&bases).zip(node_parts).with_max_len(1);
+    parts.for_each(|((grown, bases), parts)| {
+        let slots = grown.ranks.len();
+        for ((row, nodes), part) in grown.nodes.iter().enumerate().zip(parts) {
+            let base = bases[row + slots];
+            for (to, node) in part.iter_mut().zip(nodes) {
+                *to = Node { child_base: node.child_base + base, ..*node };
+            }
+        }
+    });
+    watch.start("boundary set");
+    let parts = grown.into_par_iter().zip(records).zip(leaf_parts).with_max_len(1);
+    parts.for_each_init(C::Memory::default, |memory, ((grown, records), mut out)| {
+        for step in &grown.steps {
+            if step.slot == Step::BLOCK {
+                cracks.leaves(&records, step.first, &grown, memory, &mut out);
+            } else {
+                out[step.slot as usize].copy(&source.leaves, step.first, step.count);
+            }
+        }
+    });
+    watch.stop();
+    (NativeOctrees { nodes, level_start, leaves }, survived)
+}
+
+/// The parts of the tasks in the order in which they stand in an octree's level: by object, then by task.
+struct Order {
+    /// (task, slot)
+    parts: Vec<(u32, u32)>,
+}
+
+impl Order {
+    fn new(grown: &[Grown], objects: usize) -> Self {
+        let mut firsts = vec![0usize; objects + 1];
+        for rank in grown.iter().flat_map(|grown| &grown.ranks) {
+            firsts[*rank as usize + 1] += 1;
+        }
+        for rank in 0..objects {
+            firsts[rank + 1] += firsts[rank];
+        }
+        let mut parts = vec![(0, 0); firsts[objects]];
+        for (task, grown) in (0..).zip(grown) {
+            for (slot, rank) in (0..).zip(&grown.ranks) {
+                let at = &mut firsts[*rank as usize];
+                parts[*at] = (task, slot);
+                *at += 1;
+            }
+        }
+        Self { parts }
+    }
+
+    /// Appends to every task's bases those of a level, by slot, and moves `next` on.
+    fn place(&self, grown: &[Grown], level: u32, next: &mut u32, bases: &mut [Vec<u32>]) {
+        let rows: Vec<usize> = bases.iter().map(Vec::len).collect();
+        for (bases, grown) in bases.iter_mut().zip(grown) {
+            bases.resize(bases.len() + grown.ranks.len(), 0);
+        }
+        for (task, slot) in &self.parts {
+            bases[*task as usize][rows[*task as usize] + *slot as usize] = *next;
+            *next += grown[*task as usize].count(level, *slot);
+        }
+    }
+
+    /// Appends to every task's parts those of a level, by slot.
+    fn share_nodes<'a>(
+        &self,
+        grown: &[Grown],
+        level: u32,
+        rest: &mut &'a mut [Node],
+        parts: &mut [Vec<&'a mut [Node]>],
+    ) {
+        let rows: Vec<usize> = parts.iter().map(Vec::len).collect();
+        for (parts, grown) in parts.iter_mut().zip(grown) {
+            parts.extend(grown.ranks.iter().map(|_| <&mut [Node]>::default()));
+        }
+        for (task, slot) in &self.parts {
+            let count = grown[*task as usize].count(level, *slot) as usize;
+            let (head, tail) = std::mem::take(rest).split_at_mut(count);
+            *rest = tail;
+            parts[*task as usize][rows[*task as usize] + *slot as usize] = head;
+        }
+    }
+
+    fn share_leaves<'a>(&self, grown: &[Grown], mut rest: LeafRange<'a>, parts: &mut [Vec<LeafRange<'a>>]) {
+        for (parts, grown) in parts.iter_mut().zip(grown) {
+            parts.extend(grown.ranks.iter().map(|_| LeafRange::default()));
+        }
+        for (task, slot) in &self.parts {
+            let count = grown[*task as usize].leaves[*slot as usize] as usize;
+            parts[*task as usize][*slot as usize] = rest.take(count);
+        }
+    }
+}

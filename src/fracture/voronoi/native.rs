@@ -1,0 +1,114 @@
+//! The stages of a fracture on the processor's cores, and their times.
+
+use std::time::Instant;
+
+use super::{
+    descent::native::{at_root, cells},
+    octrees::native::NativeOctrees,
+    stages::OctreeStages,
+    surface::planar::native::PlanarCracks,
+};
+use crate::{
+    fracture::{Fracture, FractureError, Labelling, Pattern, Recipe, Source, Surface, Volume},
+    gpu::StageTiming,
+};
+
+/// Times of stages by the clock.
+#[derive(Default)]
+pub(in crate::fracture) struct Stopwatch {
+    timings: Vec<StageTiming>,
+    running: Option<(&'static str, Instant)>,
+}
+
+impl Stopwatch {
+    /// Ends the stage that runs and starts another, which may have run before.
+    pub fn start(&mut self, stage: &'static str) {
+        self.stop();
+        self.running = Some((stage, Instant::now()));
+    }
+
+    /// Ends the stage that runs.
+    pub fn stop(&mut self) {
+        let Some((stage, started)) = self.running.take() else { return };
+        let ms = started.elapsed().as_secs_f64() * 1e3;
+        match self.timings.iter_mut().find(|timing| timing.stage == stage) {
+            Some(timing) => timing.ms += ms,
+            None => self.timings.push(StageTiming { stage: stage.into(), ms }),
+        }
+    }
+
+    /// In the order of first use.
+    pub fn read(mut self) -> Vec<StageTiming> {
+        self.stop();
+        self.timings
+    }
+}
+
+/// One fracture under way.
+#[derive(Default)]
+pub(in crate::fracture) struct NativeStages {
+    watch: Stopwatch,
+}
+
+impl OctreeStages for NativeStages {
+    type Cells = NativeOctrees;
+    type Islands = ();
+
+    fn cells(
+        &mut self,
+        source: &Source<'_>,
+        pattern: &Pattern,
+        recipe: &Recipe,
+        interior: Volume,
+    ) -> Result<(NativeOctrees, Vec<bool>), FractureError> {
+        if recipe.surface != Surface::Planar {
+            return Err(FractureError::Params(
+                "rough and dusty surfaces do not run on the CPU yet; start with --compute gpu".into(),
+            ));
+        }
+        let cracks = PlanarCracks { source: source.forest, volume: interior };
+        let objects = pattern.object_ids().len();
+        Ok(cells(source.forest, source.tree, at_root(pattern), objects, &cracks, &mut self.watch))
+    }
+
+    fn is_empty(cells: &NativeOctrees) -> bool {
+        cells.nodes.is_empty()
+    }
+
+    fn islands(
+        &mut self,
+        _cells: &NativeOctrees,
+        _labelling: Labelling,
+        _island_level: u32,
+    ) -> Result<(), FractureError> {
+        Err(FractureError::Params("islands do not run on the CPU yet; start with --compute gpu".into()))
+    }
+
+    fn components((): &()) -> &[[u32; 2]] {
+        &[]
+    }
+
+    fn swallowed(
+        &mut self,
+        _source: &Source<'_>,
+        _pattern: &Pattern,
+        _recipe: &Recipe,
+        _survived: &[bool],
+    ) -> Result<usize, FractureError> {
+        Ok(0)
+    }
+
+    fn split(&mut self, cells: NativeOctrees, (): &()) -> Result<NativeOctrees, FractureError> {
+        Ok(cells)
+    }
+
+    fn collect(
+        self,
+        _source: &Source<'_>,
+        _octrees: NativeOctrees,
+        _tree_cells: Vec<u32>,
+        _volume: Volume,
+    ) -> Result<Fracture, FractureError> {
+        Err(FractureError::Params("pieces are not collected on the CPU yet; start with --compute gpu".into()))
+    }
+}

@@ -1,0 +1,71 @@
+//! What a fracture asks of whoever runs its stages: compute passes (`passes.rs`) or the processor's cores
+//! (`native.rs`). Both give the same bytes.
+
+use crate::fracture::{Fracture, FractureError, Labelling, Pattern, Recipe, Source, Volume};
+
+/// The stages of one fracture, in the order of the recipe.
+pub(in crate::fracture) trait OctreeStages {
+    /// One octree an object, then one a component.
+    type Cells;
+    /// The components of the objects' octrees.
+    type Islands;
+
+    /// The octrees of all objects that get a voxel, and which do, by rank of the object.
+    ///
+    /// # Errors
+    /// [`FractureError`], also where the surface cannot be had there.
+    fn cells(
+        &mut self,
+        source: &Source<'_>,
+        pattern: &Pattern,
+        recipe: &Recipe,
+        interior: Volume,
+    ) -> Result<(Self::Cells, Vec<bool>), FractureError>;
+
+    /// Whether nothing is left.
+    fn is_empty(cells: &Self::Cells) -> bool;
+
+    /// What hangs together in every octree.
+    ///
+    /// # Errors
+    /// [`FractureError::Gpu`].
+    fn islands(
+        &mut self,
+        cells: &Self::Cells,
+        labelling: Labelling,
+        island_level: u32,
+    ) -> Result<Self::Islands, FractureError>;
+
+    /// (label, tree) of every component, by ascending label.
+    fn components(islands: &Self::Islands) -> &[[u32; 2]];
+
+    /// How many of the objects that got no voxel would have one with planar cracks.
+    ///
+    /// # Errors
+    /// [`FractureError::Gpu`].
+    fn swallowed(
+        &mut self,
+        source: &Source<'_>,
+        pattern: &Pattern,
+        recipe: &Recipe,
+        survived: &[bool],
+    ) -> Result<usize, FractureError>;
+
+    /// One octree a component.
+    ///
+    /// # Errors
+    /// [`FractureError::Gpu`].
+    fn split(&mut self, cells: Self::Cells, islands: &Self::Islands) -> Result<Self::Cells, FractureError>;
+
+    /// The pieces with their sums; `tree_cells` is the seed of each tree.
+    ///
+    /// # Errors
+    /// [`FractureError::Gpu`].
+    fn collect(
+        self,
+        source: &Source<'_>,
+        octrees: Self::Cells,
+        tree_cells: Vec<u32>,
+        volume: Volume,
+    ) -> Result<Fracture, FractureError>;
+}
