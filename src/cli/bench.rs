@@ -53,7 +53,8 @@ pub struct BenchArgs {
     #[arg(default_value = "builtin:statue")]
     file: PathBuf,
     /// Octree level: 2^N voxels along the longest side; several, as in 7,8,9, are measured in turn
-    #[arg(long, value_name = "N,...", default_values_t = [8u32], value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=10))]
+    #[arg(long, value_name = "N,...", default_values_t = [8u32], value_delimiter = ',')]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10))]
     level: Vec<u32>,
     /// Runs of each stage that the medians are taken over
     #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
