@@ -213,7 +213,7 @@ impl Shown {
                 tool: session.tool(),
                 pin: session.pin_view(),
                 over_cell: session.over_cell(),
-                hold: session.hold_view(),
+                drag: session.drag_view(),
                 speed: session.speed(),
                 starting: session.starting(),
                 hint: session.hint,

@@ -111,9 +111,10 @@ pub trait FindContacts: Send {
     fn begin(&mut self, bodies: &[Body], pairs: &mut [NearPair], detail: Detail<'_>);
 
     /// The manifolds of all pairs of the query that are near, and of the bodies that are near a plane (one
-    /// for each, whatever the number of planes), in any order, each made anew or carried along. A pair without points may have a manifold, to
-    /// be found again. Old points keep their impulses where they are still the same ([`inherit`]). Manifolds
-    /// of which nobody can move are not asked for: the world keeps them as they are.
+    /// for each, whatever the number of planes), in any order, each made anew or carried along. A pair without
+    /// points may have a manifold, to be found again. Old points keep their impulses where they are still the
+    /// same ([`inherit`]). Manifolds of which nobody can move are not asked for: the world keeps them as they
+    /// are.
     ///
     /// # Errors
     /// [`GpuError`]; the finder is then as before.

@@ -9,14 +9,13 @@ pub mod nearest;
 pub mod reference;
 pub(in crate::fracture) mod cracking;
 pub(in crate::fracture) mod pass;
-mod shape;
 #[cfg(test)]
 mod tests;
 pub(in crate::fracture) mod transition;
 mod uniform;
 mod voxel;
 
-pub use shape::{CrackNoise, CrackShape, Displacement, Dusty, Offset, Sides};
+pub use crate::fracture::params::{CrackNoise, CrackShape, Displacement, Dusty, Offset, Sides};
 pub use uniform::CrackUniform;
 pub use voxel::{CrackTriangle, TransitionVoxel};
 
