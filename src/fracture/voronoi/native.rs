@@ -47,7 +47,7 @@ impl Stopwatch {
 /// One fracture under way.
 #[derive(Default)]
 pub(in crate::fracture) struct NativeStages {
-    watch: Stopwatch,
+    pub watch: Stopwatch,
 }
 
 impl OctreeStages for NativeStages {
