@@ -6,7 +6,14 @@ use super::{
     descent::native::{at_root, cells},
     octrees::native::NativeOctrees,
     stages::OctreeStages,
-    surface::planar::native::PlanarCracks,
+    surface::{
+        dusty::native::{DustyCracks, DustyLeaves},
+        planar::native::PlanarCracks,
+        rough::{
+            CrackUniform,
+            native::{Cracking, RoughCracks, RoughLeaves},
+        },
+    },
 };
 use crate::{
     fracture::{Fracture, FractureError, Labelling, Pattern, Recipe, Source, Surface, Volume},
@@ -61,14 +68,23 @@ impl OctreeStages for NativeStages {
         recipe: &Recipe,
         interior: Volume,
     ) -> Result<(NativeOctrees, Vec<bool>), FractureError> {
-        if recipe.surface != Surface::Planar {
-            return Err(FractureError::Params(
-                "rough and dusty surfaces do not run on the CPU yet; start with --compute gpu".into(),
-            ));
-        }
-        let cracks = PlanarCracks { source: source.forest, volume: interior };
+        let (forest, tree, seeds) = (source.forest, source.tree, at_root(pattern));
         let objects = pattern.object_ids().len();
-        Ok(cells(source.forest, source.tree, at_root(pattern), objects, &cracks, &mut self.watch))
+        let watch = &mut self.watch;
+        if recipe.surface == Surface::Planar {
+            let cracks = PlanarCracks { source: forest, volume: interior };
+            return Ok(cells(forest, tree, seeds, objects, &cracks, watch));
+        }
+        let transition = recipe.crack.transition(forest.level, recipe.surface)?;
+        let words =
+            CrackUniform::new(&recipe.crack, recipe.rng, transition).with_gap(&recipe.crack, forest.level);
+        let crack = Cracking { source: forest, volume: interior, words };
+        Ok(match (recipe.surface, transition == forest.level) {
+            (Surface::Dusty, false) => cells(forest, tree, seeds, objects, &DustyCracks(crack), watch),
+            (Surface::Dusty, true) => cells(forest, tree, seeds, objects, &DustyLeaves::new(crack), watch),
+            (_, false) => cells(forest, tree, seeds, objects, &RoughCracks(crack), watch),
+            (_, true) => cells(forest, tree, seeds, objects, &RoughLeaves::new(crack), watch),
+        })
     }
 
     fn is_empty(cells: &NativeOctrees) -> bool {
