@@ -1,13 +1,25 @@
-//! The way of a fracture's octrees back to the CPU, and their sums.
+//! The octrees of a fracture become pieces: coverage, masses, counts.
 //!
-//! In: one octree a piece, on the GPU. Out: a [`Fracture`].
+//! In: one octree a piece. Out: a [`Fracture`].
 
-use std::sync::Arc;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::Instant,
+};
 
-use super::octrees::{NO_LEAF, Octrees};
+use rayon::prelude::*;
+
+use super::octrees::{
+    NO_LEAF, Octrees,
+    native::{NativeLeaves, NativeOctrees},
+    tree_ranges::TreeRanges,
+};
 use crate::{
     fracture::{Fracture, FractureCounts, FractureError, Piece, Source, Volume},
-    gpu::{StageTiming, Submissions, read_all},
+    gpu::{Gpu, GpuError, StageTiming, Submissions, read_all},
     shape::grid_mass,
     svo::{Forest, LeafColor, Leaves},
 };
@@ -22,62 +34,57 @@ pub(in crate::fracture) fn collect(
 ) -> Result<Fracture, FractureError> {
     let gpu = work.gpu;
     let mut timings = work.read()?;
-    let started = std::time::Instant::now();
-    let nodes = octrees.nodes.read(gpu)?;
-    let leaves = &octrees.leaves;
-    let pairs = [(&leaves.place, 0, leaves.place.len()), (&leaves.surface, 0, leaves.surface.len())];
-    let mut pairs = read_all(gpu, &pairs)?;
-    let surface = pairs.pop().unwrap_or_default();
-    let place = pairs.pop().unwrap_or_default();
-    let cuts = leaves.cuts.read(gpu)?;
+    let started = Instant::now();
+    let octrees = NativeOctrees::read(gpu, octrees)?;
     gpu.check()?;
+    let mut fracture = collect_native(source, octrees, tree_cells, volume);
+    let ms = started.elapsed().as_secs_f64() * 1e3;
+    timings.push(StageTiming { stage: "readback and masses (CPU)".into(), ms });
+    fracture.timings = timings;
+    Ok(fracture)
+}
 
-    // k cells share a leaf; 840 = lcm(1..=8) counts the shares of crack voxels exactly.
-    let mut crack_shares = 0u64;
-    let mut dust_volume = 0.0;
-    let source_leaves = source.forest.tree_start[source.tree as usize] as usize
-        ..source.forest.tree_start[source.tree as usize + 1] as usize;
-    let mut is_taken = vec![false; source_leaves.len()];
-    let mut leaves = Leaves { cuts, ..Leaves::default() };
-    leaves.keys.reserve_exact(place.len());
-    leaves.coverage.reserve_exact(place.len());
-    for [key, origin] in &place {
-        let Sharing { cells, parts } = Sharing::of(*origin);
-        let leaf = (origin & NO_LEAF) as usize;
-        let whole = if leaf == NO_LEAF as usize {
-            crack_shares += u64::from(840 / cells);
-            1.0
-        } else {
-            if let Some(taken) = leaf.checked_sub(source_leaves.start).and_then(|i| is_taken.get_mut(i)) {
-                *taken = true;
-            }
-            source.forest.leaves.coverage[leaf]
+impl NativeOctrees {
+    /// The octrees of a device in memory.
+    ///
+    /// # Errors
+    /// [`GpuError`] when the device fails.
+    pub fn read(gpu: &Gpu, octrees: &Octrees) -> Result<Self, GpuError> {
+        let nodes = octrees.nodes.read(gpu)?;
+        let leaves = &octrees.leaves;
+        let pairs = [(&leaves.place, 0, leaves.place.len()), (&leaves.surface, 0, leaves.surface.len())];
+        let mut pairs = read_all(gpu, &pairs)?;
+        let [surface, place] = [pairs.pop().unwrap_or_default(), pairs.pop().unwrap_or_default()];
+        let part = |pairs: &[[u32; 2]], at: usize| pairs.iter().map(|pair| pair[at]).collect();
+        let leaves = NativeLeaves {
+            keys: part(&place, 0),
+            origins: part(&place, 1),
+            normals: part(&surface, 0),
+            colors: part(&surface, 1),
+            cuts: leaves.cuts.read(gpu)?,
         };
-        if parts > cells {
-            // The dust's part, which all copies of the leaf account for together.
-            dust_volume += f64::from(whole) / f64::from(parts * cells);
-        }
-        leaves.keys.push(*key);
-        leaves.coverage.push(whole / parts as f32);
+        Ok(Self { nodes, level_start: octrees.level_start.clone(), leaves })
     }
-    let mut dust_voxels = 0u64;
-    for leaf in source_leaves.clone().filter(|leaf| !is_taken[leaf - source_leaves.start]) {
-        dust_voxels += 1;
-        dust_volume += f64::from(source.forest.leaves.coverage[leaf]);
-    }
-    leaves.normals = surface.iter().map(|[normal, _]| *normal).collect();
-    leaves.colors = surface.iter().map(|[_, color]| LeafColor(*color)).collect();
+}
 
-    let mut forest = Forest {
-        level: source.forest.level,
-        level_start: octrees.level_start.clone(),
-        nodes,
-        leaves,
-        tree_start: Vec::new(),
-    };
-    forest.tree_start = tree_starts(&forest, tree_cells.len());
+/// The pieces of octrees in memory, without any times. `tree_cells` is the seed of each tree.
+pub(in crate::fracture) fn collect_native(
+    source: &Source<'_>,
+    octrees: NativeOctrees,
+    tree_cells: Vec<u32>,
+    volume: Volume,
+) -> Fracture {
+    let NativeOctrees { nodes, level_start, leaves } = octrees;
+    let NativeLeaves { keys, mut origins, normals, colors, cuts } = leaves;
+    let fbs = keys.len() as u64;
+    let Shares { crack_voxels, dust_leaves, mut dust_volume } = share_out(source, &mut origins);
+    let tree_start = TreeRanges::of(&nodes, &level_start, keys.len()).tree_start().to_vec();
+    // In place: elements of one size.
+    let coverage = origins.into_iter().map(f32::from_bits).collect();
+    let colors = colors.into_iter().map(LeafColor).collect();
+    let leaves = Leaves { keys, normals, colors, coverage, cuts };
+    let forest = Forest { level: source.forest.level, level_start, nodes, leaves, tree_start };
 
-    use rayon::prelude::*;
     let mut pieces: Vec<Piece> = (0..tree_cells.len())
         .into_par_iter()
         .map(|tree| {
@@ -90,40 +97,107 @@ pub(in crate::fracture) fn collect(
     let mut cells = tree_cells;
     cells.sort_unstable();
     cells.dedup();
-    let crack_voxels = crack_shares / 840;
-    let mut inside = 0u64;
-    source.forest.visit_internal(source.tree as usize, &mut |_, _, size| inside += u64::from(size).pow(3));
-    let inside_pieces = pieces.iter().map(|piece| piece.voxels).sum::<u64>() - place.len() as u64;
-    let inside_dust = inside.saturating_sub(inside_pieces + crack_voxels);
+    let inside_pieces = pieces.iter().map(|piece| piece.voxels).sum::<u64>() - fbs;
+    let inside_dust = internal_voxels(source).saturating_sub(inside_pieces + crack_voxels);
+    let tree = source.tree as usize;
     let counts = FractureCounts {
-        source_leaves: source_leaves.len() as u64,
+        source_leaves: u64::from(source.forest.tree_start[tree + 1] - source.forest.tree_start[tree]),
         crack_voxels,
-        fbs: place.len() as u64,
+        fbs,
         cells: cells.len() as u64,
         islands: (pieces.len() - cells.len()) as u64,
         pieces: pieces.len() as u64,
         dropped: 0,
         merged: 0,
         hidden: None,
-        dust_voxels: dust_voxels + inside_dust,
+        dust_voxels: dust_leaves + inside_dust,
         swallowed: 0,
     };
     dust_volume += inside_dust as f64;
-    timings.push(StageTiming {
-        stage: "readback and masses (CPU)".into(),
-        ms: started.elapsed().as_secs_f64() * 1e3,
-    });
-    Ok(Fracture {
+    Fracture {
         forest: Arc::new(forest),
         pieces,
         counts,
         dust_volume,
         volume,
-        timings,
+        timings: Vec::new(),
         dropped: None,
         merges: Vec::new(),
         solved: None,
-    })
+    }
+}
+
+/// Leaves that are gone through at once, and those of one task.
+const BLOCK: usize = 1 << 20;
+const CHUNK: usize = 1 << 14;
+
+/// What is known of the source's voxels once every leaf has its share of one.
+struct Shares {
+    crack_voxels: u64,
+    /// Leaves of the source that no piece got any of.
+    dust_leaves: u64,
+    /// Volume of dust in the source's leaves, voxels: summed in the order of the pieces' leaves, then of the source's.
+    dust_volume: f64,
+}
+
+/// The origins of leaves become their coverages, as bits.
+fn share_out(source: &Source<'_>, origins: &mut [u32]) -> Shares {
+    let forest = &source.forest;
+    let of_tree = forest.tree_start[source.tree as usize] as usize
+        ..forest.tree_start[source.tree as usize + 1] as usize;
+    let is_taken: Vec<AtomicBool> = of_tree.clone().map(|_| AtomicBool::new(false)).collect();
+    let share_out = |origins: &mut [u32]| {
+        // k cells share a leaf; 840 = lcm(1..=8) counts the shares of crack voxels exactly.
+        let (mut crack_shares, mut dust) = (0u64, Vec::new());
+        for origin in origins {
+            let Sharing { cells, parts } = Sharing::of(*origin);
+            let leaf = (*origin & NO_LEAF) as usize;
+            let whole = if leaf == NO_LEAF as usize {
+                crack_shares += u64::from(840 / cells);
+                1.0
+            } else {
+                if let Some(taken) = leaf.checked_sub(of_tree.start).and_then(|i| is_taken.get(i)) {
+                    taken.store(true, Relaxed);
+                }
+                forest.leaves.coverage[leaf]
+            };
+            if parts > cells {
+                // The dust's part, which all copies of the leaf account for together.
+                dust.push(f64::from(whole) / f64::from(parts * cells));
+            }
+            *origin = (whole / parts as f32).to_bits();
+        }
+        (crack_shares, dust)
+    };
+    let (mut crack_shares, mut dust_volume) = (0u64, 0.0);
+    for block in origins.chunks_mut(BLOCK) {
+        let found: Vec<(u64, Vec<f64>)> = block.par_chunks_mut(CHUNK).map(share_out).collect();
+        for (shares, dust) in found {
+            crack_shares += shares;
+            dust.iter().for_each(|part| dust_volume += part);
+        }
+    }
+    let mut dust_leaves = 0;
+    for (taken, coverage) in is_taken.iter().zip(&forest.leaves.coverage[of_tree]) {
+        if !taken.load(Relaxed) {
+            dust_leaves += 1;
+            dust_volume += f64::from(*coverage);
+        }
+    }
+    Shares { crack_voxels: crack_shares / 840, dust_leaves, dust_volume }
+}
+
+/// Leaf cells inside the source.
+fn internal_voxels(source: &Source<'_>) -> u64 {
+    let forest = &source.forest;
+    let ranges = TreeRanges::of(&forest.nodes, &forest.level_start, forest.leaves.len());
+    (0..forest.level)
+        .map(|l| {
+            let nodes = &forest.nodes[ranges.nodes(source.tree as usize, l as usize)];
+            let octants: u64 = nodes.par_iter().map(|node| u64::from(node.internal().count_ones())).sum();
+            octants << (3 * (forest.level - l - 1))
+        })
+        .sum()
 }
 
 /// How a leaf is divided, from the high bits of its origin: below 8 the number of its cells less one, all of it
@@ -139,22 +213,4 @@ impl Sharing {
         let cells = code % 8 + 1;
         Self { cells, parts: cells + code / 8 }
     }
-}
-
-/// Leaf ranges per tree: a tree's nodes are contiguous on every level, so its children are too.
-fn tree_starts(forest: &Forest, trees: usize) -> Vec<u32> {
-    let mut ends: Vec<u32> = (0..=trees as u32).collect();
-    for l in 0..forest.level as usize {
-        let level = &forest.nodes[forest.level_start[l] as usize..forest.level_start[l + 1] as usize];
-        let mut children = 0;
-        let mut at = 0;
-        for end in &mut ends {
-            while at < *end as usize {
-                children += u32::from(level[at].valid()).count_ones();
-                at += 1;
-            }
-            *end = children;
-        }
-    }
-    ends
 }

@@ -3,8 +3,10 @@
 use std::time::Instant;
 
 use super::{
+    collect::collect_native,
     descent::native::{at_root, cells},
-    octrees::native::NativeOctrees,
+    islands::native::{NativeIslands, islands},
+    octrees::{native::NativeOctrees, split_native::split},
     stages::OctreeStages,
     surface::{
         dusty::native::{DustyCracks, DustyLeaves},
@@ -59,7 +61,7 @@ pub(in crate::fracture) struct NativeStages {
 
 impl OctreeStages for NativeStages {
     type Cells = NativeOctrees;
-    type Islands = ();
+    type Islands = NativeIslands;
 
     fn cells(
         &mut self,
@@ -91,17 +93,19 @@ impl OctreeStages for NativeStages {
         cells.nodes.is_empty()
     }
 
+    /// Both labellings give the same islands; the published one is for watching (`islands/labelling/`).
     fn islands(
         &mut self,
-        _cells: &NativeOctrees,
+        cells: &NativeOctrees,
         _labelling: Labelling,
-        _island_level: u32,
-    ) -> Result<(), FractureError> {
-        Err(FractureError::Params("islands do not run on the CPU yet; start with --compute gpu".into()))
+        island_level: u32,
+    ) -> Result<NativeIslands, FractureError> {
+        self.watch.start("islands");
+        Ok(islands(cells, island_level))
     }
 
-    fn components((): &()) -> &[[u32; 2]] {
-        &[]
+    fn components(islands: &NativeIslands) -> &[[u32; 2]] {
+        &islands.components
     }
 
     fn swallowed(
@@ -114,17 +118,25 @@ impl OctreeStages for NativeStages {
         Ok(0)
     }
 
-    fn split(&mut self, cells: NativeOctrees, (): &()) -> Result<NativeOctrees, FractureError> {
-        Ok(cells)
+    fn split(
+        &mut self,
+        cells: NativeOctrees,
+        islands: &NativeIslands,
+    ) -> Result<NativeOctrees, FractureError> {
+        self.watch.start("split");
+        Ok(split(cells, islands))
     }
 
     fn collect(
-        self,
-        _source: &Source<'_>,
-        _octrees: NativeOctrees,
-        _tree_cells: Vec<u32>,
-        _volume: Volume,
+        mut self,
+        source: &Source<'_>,
+        octrees: NativeOctrees,
+        tree_cells: Vec<u32>,
+        volume: Volume,
     ) -> Result<Fracture, FractureError> {
-        Err(FractureError::Params("pieces are not collected on the CPU yet; start with --compute gpu".into()))
+        self.watch.start("readback and masses (CPU)");
+        let mut fracture = collect_native(source, octrees, tree_cells, volume);
+        fracture.timings = self.watch.read();
+        Ok(fracture)
     }
 }

@@ -12,13 +12,16 @@ use std::{
 
 use glam::DVec3;
 
-use super::reference;
+use super::{
+    octrees::{LeafBuffers, Octrees},
+    reference,
+};
 use crate::{
     fracture::{
         Fracture, FractureParams, Fracturer, Interior, Labelling, Material, Pattern, Recipe, Source, Surface,
         crack::CrackShape,
     },
-    gpu::{Gpu, Kernel, Layout, Shared, shaders},
+    gpu::{Buffer, Gpu, Kernel, Layout, Shared, Submissions, shaders},
     svo::{Arena, Forest, LeafColor, Leaves, build},
 };
 
@@ -77,6 +80,42 @@ impl Bench {
         arena.insert(forest).unwrap();
         work(&Source::new(&arena, forest, tree).unwrap())
     }
+}
+
+/// A forest as the passes hold cells; a leaf's origin is its own number.
+pub fn octrees_of(gpu: &Gpu, forest: &Forest) -> Octrees {
+    let mut info: Vec<[u32; 2]> = (0..forest.nodes.len() as u32).map(|root| [root, 0]).collect();
+    for i in 0..forest.level_start[forest.level as usize - 1] as usize {
+        for c in (0..8).filter(|c| forest.nodes[i].valid() >> c & 1 == 1) {
+            info[forest.nodes[i].child(c) as usize] = [info[i][0], info[i][1] << 3 | c];
+        }
+    }
+    let leaves = &forest.leaves;
+    let place: Vec<[u32; 2]> = leaves.keys.iter().zip(0..).map(|(key, leaf)| [*key, leaf]).collect();
+    let surface: Vec<[u32; 2]> =
+        leaves.normals.iter().zip(&leaves.colors).map(|(normal, color)| [*normal, color.0]).collect();
+    Octrees {
+        nodes: Buffer::from_slice(gpu, "nodes", &forest.nodes).unwrap(),
+        info: Buffer::from_slice(gpu, "places", &info).unwrap(),
+        level_start: forest.level_start.clone(),
+        leaves: LeafBuffers {
+            place: Buffer::from_slice(gpu, "leaf places", &place).unwrap(),
+            surface: Buffer::from_slice(gpu, "leaf surfaces", &surface).unwrap(),
+            cuts: Buffer::from_slice(gpu, "leaf cuts", &leaves.cuts).unwrap(),
+        },
+    }
+}
+
+/// The cells of a planar fracture by the passes, before islands are told apart.
+pub fn unsplit_cells(forest: &Arc<Forest>, pattern: &Pattern) -> Octrees {
+    let bench = Bench::get();
+    bench.with_source(forest, 0, |source| {
+        let (gpu, passes) = bench.fracturer.passes().unwrap();
+        let mut work = Submissions::new(gpu, &passes.scan);
+        let descent = (&passes.descent, &passes.boundary_set);
+        let (layers, leaves) = passes.planar.run(&mut work, descent, source, pattern).unwrap();
+        passes.prune.run(&mut work, &layers, leaves).unwrap().0
+    })
 }
 
 /// A fracture as the reference writes it, but for its dust, which takes the source to see.

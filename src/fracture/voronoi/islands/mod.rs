@@ -11,7 +11,11 @@ use crate::{
     gpu::{Buffer, GpuError, Growing, Submissions, bind, kernels, shared},
 };
 
+mod bits;
 pub mod labelling;
+pub(in crate::fracture) mod native;
+#[cfg(test)]
+mod native_tests;
 
 kernels! {
     pub(in crate::fracture) struct IslandsPass {

@@ -9,6 +9,8 @@ use crate::{
 pub(in crate::fracture) mod native;
 pub(in crate::fracture) mod prune;
 pub(in crate::fracture) mod split;
+pub(in crate::fracture) mod split_native;
+pub(in crate::fracture) mod tree_ranges;
 
 /// The leaf of a copy's origin where the source has none: a new crack voxel.
 pub(in crate::fracture) const NO_LEAF: u32 = 0x0fff_ffff;

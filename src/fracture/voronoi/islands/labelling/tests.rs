@@ -15,11 +15,10 @@ use crate::{
         Fracture, FractureParams, Fracturer, Pattern, Recipe, Source,
         voronoi::{
             islands::{Islands, IslandsPass},
-            octrees::{LeafBuffers, Octrees},
-            testing::forest_of,
+            testing::{forest_of, octrees_of},
         },
     },
-    gpu::{Buffer, Gpu, Submissions, primitives::Scan},
+    gpu::{Gpu, Submissions, primitives::Scan},
     svo::{Arena, Forest, morton},
 };
 
@@ -59,22 +58,6 @@ impl Bench {
         let slot = arena.insert(&forest).unwrap();
         let source = Source { arena: &arena, slot, forest: &forest, tree: 0 };
         self.fracturer.fracture(&source, &pattern, recipe).unwrap()
-    }
-}
-
-/// A forest of one tree as the passes hold cells.
-fn octrees_of(gpu: &Gpu, forest: &Forest) -> Octrees {
-    let mut info = vec![[0u32; 2]; forest.nodes.len()];
-    for i in 0..forest.level_start[forest.level as usize - 1] as usize {
-        for c in (0..8).filter(|c| forest.nodes[i].valid() >> c & 1 == 1) {
-            info[forest.nodes[i].child(c) as usize] = [info[i][0], info[i][1] << 3 | c];
-        }
-    }
-    Octrees {
-        nodes: Buffer::from_slice(gpu, "nodes", &forest.nodes).unwrap(),
-        info: Buffer::from_slice(gpu, "places", &info).unwrap(),
-        level_start: forest.level_start.clone(),
-        leaves: LeafBuffers::new(gpu, 0).unwrap(),
     }
 }
 
