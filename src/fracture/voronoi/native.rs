@@ -3,10 +3,19 @@
 use std::time::Instant;
 
 use super::{
+    collect::collect_native,
     descent::native::{at_root, cells},
-    octrees::native::NativeOctrees,
+    islands::native::{NativeIslands, islands},
+    octrees::{native::NativeOctrees, split_native::split},
     stages::OctreeStages,
-    surface::planar::native::PlanarCracks,
+    surface::{
+        dusty::native::{DustyCracks, DustyLeaves},
+        planar::native::PlanarCracks,
+        rough::{
+            CrackUniform,
+            native::{Cracking, RoughCracks, RoughLeaves},
+        },
+    },
 };
 use crate::{
     fracture::{Fracture, FractureError, Labelling, Pattern, Recipe, Source, Surface, Volume},
@@ -47,12 +56,12 @@ impl Stopwatch {
 /// One fracture under way.
 #[derive(Default)]
 pub(in crate::fracture) struct NativeStages {
-    pub watch: Stopwatch,
+    watch: Stopwatch,
 }
 
 impl OctreeStages for NativeStages {
     type Cells = NativeOctrees;
-    type Islands = ();
+    type Islands = NativeIslands;
 
     fn cells(
         &mut self,
@@ -61,31 +70,42 @@ impl OctreeStages for NativeStages {
         recipe: &Recipe,
         interior: Volume,
     ) -> Result<(NativeOctrees, Vec<bool>), FractureError> {
-        if recipe.surface != Surface::Planar {
-            return Err(FractureError::Params(
-                "rough and dusty surfaces do not run on the CPU yet; start with --compute gpu".into(),
-            ));
-        }
-        let cracks = PlanarCracks { source: source.forest, volume: interior };
+        let (forest, tree, seeds) = (source.forest, source.tree, at_root(pattern));
         let objects = pattern.object_ids().len();
-        Ok(cells(source.forest, source.tree, at_root(pattern), objects, &cracks, &mut self.watch))
+        let watch = &mut self.watch;
+        if recipe.surface == Surface::Planar {
+            let cracks = PlanarCracks { source: forest, volume: interior };
+            return Ok(cells(forest, tree, seeds, objects, &cracks, watch));
+        }
+        let transition = recipe.crack.transition(forest.level, recipe.surface)?;
+        let words =
+            CrackUniform::new(&recipe.crack, recipe.rng, transition).with_gap(&recipe.crack, forest.level);
+        let crack = Cracking { source: forest, volume: interior, words };
+        Ok(match (recipe.surface, transition == forest.level) {
+            (Surface::Dusty, false) => cells(forest, tree, seeds, objects, &DustyCracks(crack), watch),
+            (Surface::Dusty, true) => cells(forest, tree, seeds, objects, &DustyLeaves::new(crack), watch),
+            (_, false) => cells(forest, tree, seeds, objects, &RoughCracks(crack), watch),
+            (_, true) => cells(forest, tree, seeds, objects, &RoughLeaves::new(crack), watch),
+        })
     }
 
     fn is_empty(cells: &NativeOctrees) -> bool {
         cells.nodes.is_empty()
     }
 
+    /// Both labellings give the same islands; the published one is for watching (`islands/labelling/`).
     fn islands(
         &mut self,
-        _cells: &NativeOctrees,
+        cells: &NativeOctrees,
         _labelling: Labelling,
-        _island_level: u32,
-    ) -> Result<(), FractureError> {
-        Err(FractureError::Params("islands do not run on the CPU yet; start with --compute gpu".into()))
+        island_level: u32,
+    ) -> Result<NativeIslands, FractureError> {
+        self.watch.start("islands");
+        Ok(islands(cells, island_level))
     }
 
-    fn components((): &()) -> &[[u32; 2]] {
-        &[]
+    fn components(islands: &NativeIslands) -> &[[u32; 2]] {
+        &islands.components
     }
 
     fn swallowed(
@@ -98,17 +118,25 @@ impl OctreeStages for NativeStages {
         Ok(0)
     }
 
-    fn split(&mut self, cells: NativeOctrees, (): &()) -> Result<NativeOctrees, FractureError> {
-        Ok(cells)
+    fn split(
+        &mut self,
+        cells: NativeOctrees,
+        islands: &NativeIslands,
+    ) -> Result<NativeOctrees, FractureError> {
+        self.watch.start("split");
+        Ok(split(cells, islands))
     }
 
     fn collect(
-        self,
-        _source: &Source<'_>,
-        _octrees: NativeOctrees,
-        _tree_cells: Vec<u32>,
-        _volume: Volume,
+        mut self,
+        source: &Source<'_>,
+        octrees: NativeOctrees,
+        tree_cells: Vec<u32>,
+        volume: Volume,
     ) -> Result<Fracture, FractureError> {
-        Err(FractureError::Params("pieces are not collected on the CPU yet; start with --compute gpu".into()))
+        self.watch.start("readback and masses (CPU)");
+        let mut fracture = collect_native(source, octrees, tree_cells, volume);
+        fracture.timings = self.watch.read();
+        Ok(fracture)
     }
 }
