@@ -5,8 +5,8 @@ use std::time::Instant;
 use super::{
     collect::collect_native,
     descent::native::{at_root, cells},
-    islands::native::{NativeIslands, islands},
-    octrees::{native::NativeOctrees, split_native::split},
+    islands::{self, native::NativeIslands},
+    octrees::{native::NativeOctrees, split_native},
     stages::OctreeStages,
     surface::{
         dusty::native::{DustyCracks, DustyLeaves},
@@ -97,11 +97,14 @@ impl OctreeStages for NativeStages {
     fn islands(
         &mut self,
         cells: &NativeOctrees,
-        _labelling: Labelling,
+        labelling: Labelling,
         island_level: u32,
     ) -> Result<NativeIslands, FractureError> {
         self.watch.start("islands");
-        Ok(islands(cells, island_level))
+        Ok(match labelling {
+            Labelling::UnionFind => islands::native::islands(cells, island_level),
+            Labelling::Iterative => islands::labelling::native::islands(cells, island_level),
+        })
     }
 
     fn components(islands: &NativeIslands) -> &[[u32; 2]] {
@@ -124,7 +127,7 @@ impl OctreeStages for NativeStages {
         islands: &NativeIslands,
     ) -> Result<NativeOctrees, FractureError> {
         self.watch.start("split");
-        Ok(split(cells, islands))
+        Ok(split_native::split(cells, islands))
     }
 
     fn collect(

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::{
     native::NativeStages,
-    octrees::native::{NativeLeaves, NativeOctrees},
+    octrees::native::NativeOctrees,
     passes::PassStages,
     stages::OctreeStages,
     testing::{Bench, SOLIDS, ball, comb, random_seeds, random_solid, seeds, shell},
@@ -31,19 +31,7 @@ pub(in crate::fracture) fn both(
         let (gpu, passes) = bench.fracturer.passes().unwrap();
         let (octrees, survived) =
             PassStages::new(gpu, passes).cells(source, pattern, recipe, volume).unwrap();
-        let place = octrees.leaves.place.read(gpu).unwrap();
-        let surface = octrees.leaves.surface.read(gpu).unwrap();
-        let by_passes = NativeOctrees {
-            nodes: octrees.nodes.read(gpu).unwrap(),
-            level_start: octrees.level_start,
-            leaves: NativeLeaves {
-                keys: place.iter().map(|[key, _]| *key).collect(),
-                origins: place.iter().map(|[_, origin]| *origin).collect(),
-                normals: surface.iter().map(|[normal, _]| *normal).collect(),
-                colors: surface.iter().map(|[_, color]| *color).collect(),
-                cuts: octrees.leaves.cuts.read(gpu).unwrap(),
-            },
-        };
+        let by_passes = NativeOctrees::read(gpu, &octrees).unwrap();
         let by_twins = NativeStages::default().cells(source, pattern, recipe, volume).unwrap();
         [(by_passes, survived), by_twins]
     })

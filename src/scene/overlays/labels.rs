@@ -38,9 +38,9 @@ impl LabelSteps {
         at: Option<u32>,
     ) -> Result<Self, GpuError> {
         let voxels = Voxels::of_fracture(fracture, true);
-        let gpu = fracturer.compute().device()?;
-        let mut playback = Playback::new(gpu, &voxels, !flood)?;
-        while playback.steps().len() < MOST_ITERATIONS && playback.forward(gpu, fracturer.labelling()?)? {}
+        let labeller = fracturer.labelling();
+        let mut playback = Playback::new(labeller, &voxels, !flood)?;
+        while playback.steps().len() < MOST_ITERATIONS && playback.forward(labeller)? {}
         playback.show(at.map_or(usize::MAX, |at| at as usize));
         Ok(Self { voxels, flood, playback })
     }
