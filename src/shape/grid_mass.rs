@@ -4,6 +4,7 @@
 //! Leaves count with their coverage (copies are not mass: docs/fracture.md), internal nodes with their cube. Sums
 //! run in Morton order in f64, so the same tree gives the same bytes.
 
+use super::box_thickness;
 use crate::svo::{
     Forest,
     morton::{self, Key},
@@ -21,6 +22,8 @@ pub struct GridMass {
     pub inertia: DMat3,
     /// Bounds of all voxels, grid coordinates (low, high).
     pub bounds: (DVec3, DVec3),
+    /// Shortest edge of the box with the same moments, voxels.
+    pub thickness: f64,
     /// Leaves plus internal leaf cells.
     pub voxels: u64,
 }
@@ -210,8 +213,14 @@ pub fn grid_mass(forest: &Forest, tree: usize) -> GridMass {
         DVec3::new(-mixed.z, square.z + square.x, -mixed.x),
         DVec3::new(-mixed.y, -mixed.x, square.x + square.y),
     );
-    let centre = DVec3::from(reference.map(f64::from)) + mean;
-    GridMass { volume: sum.volume, centre, inertia, bounds, voxels: sum.voxels }
+    GridMass {
+        volume: sum.volume,
+        centre: DVec3::from(reference.map(f64::from)) + mean,
+        inertia,
+        bounds,
+        thickness: box_thickness(sum.volume, &inertia),
+        voxels: sum.voxels,
+    }
 }
 
 #[cfg(test)]
@@ -308,7 +317,8 @@ mod tests {
             DVec3::new(-mixed.z, square.z + square.x, -mixed.x),
             DVec3::new(-mixed.y, -mixed.x, square.x + square.y),
         );
-        GridMass { volume, centre: reference + mean, inertia, bounds, voxels: count }
+        let thickness = box_thickness(volume, &inertia);
+        GridMass { volume, centre: reference + mean, inertia, bounds, thickness, voxels: count }
     }
 
     #[test]

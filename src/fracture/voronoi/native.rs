@@ -8,7 +8,14 @@ use super::{
     islands::{self, native::NativeIslands},
     octrees::{native::NativeOctrees, split_native},
     stages::OctreeStages,
-    surface::planar::native::PlanarCracks,
+    surface::{
+        dusty::native::{DustyCracks, DustyLeaves},
+        planar::native::PlanarCracks,
+        rough::{
+            CrackUniform,
+            native::{Cracking, RoughCracks, RoughLeaves},
+        },
+    },
 };
 use crate::{
     fracture::{Fracture, FractureError, Labelling, Pattern, Recipe, Source, Surface, Volume},
@@ -63,20 +70,30 @@ impl OctreeStages for NativeStages {
         recipe: &Recipe,
         interior: Volume,
     ) -> Result<(NativeOctrees, Vec<bool>), FractureError> {
-        if recipe.surface != Surface::Planar {
-            return Err(FractureError::Params(
-                "rough and dusty surfaces do not run on the CPU yet; start with --compute gpu".into(),
-            ));
-        }
-        let cracks = PlanarCracks { source: source.forest, volume: interior };
+        let (forest, tree, seeds) = (source.forest, source.tree, at_root(pattern));
         let objects = pattern.object_ids().len();
-        Ok(cells(source.forest, source.tree, at_root(pattern), objects, &cracks, &mut self.watch))
+        let watch = &mut self.watch;
+        if recipe.surface == Surface::Planar {
+            let cracks = PlanarCracks { source: forest, volume: interior };
+            return Ok(cells(forest, tree, seeds, objects, &cracks, watch));
+        }
+        let transition = recipe.crack.transition(forest.level, recipe.surface)?;
+        let words =
+            CrackUniform::new(&recipe.crack, recipe.rng, transition).with_gap(&recipe.crack, forest.level);
+        let crack = Cracking { source: forest, volume: interior, words };
+        Ok(match (recipe.surface, transition == forest.level) {
+            (Surface::Dusty, false) => cells(forest, tree, seeds, objects, &DustyCracks(crack), watch),
+            (Surface::Dusty, true) => cells(forest, tree, seeds, objects, &DustyLeaves::new(crack), watch),
+            (_, false) => cells(forest, tree, seeds, objects, &RoughCracks(crack), watch),
+            (_, true) => cells(forest, tree, seeds, objects, &RoughLeaves::new(crack), watch),
+        })
     }
 
     fn is_empty(cells: &NativeOctrees) -> bool {
         cells.nodes.is_empty()
     }
 
+    /// Both labellings give the same islands; the published one is for watching (`islands/labelling/`).
     fn islands(
         &mut self,
         cells: &NativeOctrees,
@@ -120,7 +137,7 @@ impl OctreeStages for NativeStages {
         tree_cells: Vec<u32>,
         volume: Volume,
     ) -> Result<Fracture, FractureError> {
-        self.watch.start("masses");
+        self.watch.start("readback and masses (CPU)");
         let mut fracture = collect_native(source, octrees, tree_cells, volume);
         fracture.timings = self.watch.read();
         Ok(fracture)

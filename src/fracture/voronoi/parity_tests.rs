@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Octrees of all objects and which have one, by the passes and by the twins.
-fn both(
+pub(in crate::fracture) fn both(
     forest: &Arc<Forest>,
     tree: u32,
     pattern: &Pattern,
@@ -38,7 +38,7 @@ fn both(
 }
 
 /// The first thing in which the two differ.
-fn difference([a, b]: &[(NativeOctrees, Vec<bool>); 2]) -> Option<String> {
+pub(in crate::fracture) fn difference([a, b]: &[(NativeOctrees, Vec<bool>); 2]) -> Option<String> {
     let words = |what: &str, a: &[u32], b: &[u32]| {
         if a.len() != b.len() {
             return Some(format!("{} {what} instead of {}", b.len(), a.len()));
@@ -60,7 +60,13 @@ fn difference([a, b]: &[(NativeOctrees, Vec<bool>); 2]) -> Option<String> {
         .or_else(|| words("cuts", &a.leaves.cuts, &b.leaves.cuts))
 }
 
-fn assert_same(forest: &Arc<Forest>, tree: u32, pattern: &Pattern, recipe: &Recipe, what: &str) {
+pub(in crate::fracture) fn assert_same(
+    forest: &Arc<Forest>,
+    tree: u32,
+    pattern: &Pattern,
+    recipe: &Recipe,
+    what: &str,
+) {
     if let Some(found) = difference(&both(forest, tree, pattern, recipe)) {
         panic!("{what}: {found}");
     }

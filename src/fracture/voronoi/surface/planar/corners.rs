@@ -41,7 +41,7 @@ pub(super) fn covered(corners: u32) -> u32 {
 }
 
 /// The corners of one octant: bit k for the one at (k & 1, k >> 1 & 1, k >> 2).
-pub(super) fn of_octant(corners: u32, octant: u32) -> u32 {
+pub(in crate::fracture) fn of_octant(corners: u32, octant: u32) -> u32 {
     let shift = (octant & 1) + 3 * (octant >> 1 & 1) + 9 * (octant >> 2);
     gather(corners >> shift & OCTANT)
 }

@@ -32,28 +32,28 @@ pub(in crate::fracture) struct PlanarCracks<'a> {
 }
 
 /// A node above leaves that several objects share.
-struct Block {
-    source: u32,
-    key: u32,
+pub(in crate::fracture) struct Block {
+    pub source: u32,
+    pub key: u32,
     /// Its claims begin here and end where those of the next one begin.
     first: u32,
 }
 
 /// Corners of a node's leaves that one candidate owns.
-struct Claim {
-    candidate: u32,
-    corners: u32,
+pub(in crate::fracture) struct Claim {
+    pub candidate: u32,
+    pub corners: u32,
 }
 
 /// The nodes of one task.
 #[derive(Default)]
 pub(in crate::fracture) struct PlanarRecords {
-    blocks: Vec<Block>,
+    pub blocks: Vec<Block>,
     claims: Vec<Claim>,
 }
 
 impl PlanarRecords {
-    fn claims_of(&self, record: u32) -> &[Claim] {
+    pub fn claims_of(&self, record: u32) -> &[Claim] {
         let end = self.blocks.get(record as usize + 1).map_or(self.claims.len(), |next| next.first as usize);
         &self.claims[self.blocks[record as usize].first as usize..end]
     }
