@@ -88,6 +88,12 @@ impl Compute {
         }
     }
 
+    /// Both, for reports.
+    #[must_use]
+    pub fn ran_on(&self) -> RanOn {
+        RanOn { compute: self.name(), adapter: self.describe() }
+    }
+
     /// The adapter, or the number of threads, for reports.
     #[must_use]
     pub fn describe(&self) -> String {
@@ -113,10 +119,17 @@ impl Compute {
     /// # Errors
     /// [`GpuError::Driver`].
     pub fn wait(&self) -> Result<(), GpuError> {
-        let Some(gpu) = self.gpu() else { return Ok(()) };
-        let waited = gpu.device.poll(wgpu::PollType::wait_indefinitely());
-        waited.map(|_| ()).map_err(|error| GpuError::Driver(error.to_string()))
+        self.gpu().map_or(Ok(()), Gpu::wait)
     }
+}
+
+/// Where stages ran, as reports say it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct RanOn {
+    /// `gpu` or `cpu`.
+    pub compute: &'static str,
+    /// The adapter, or the processor's threads.
+    pub adapter: String,
 }
 
 impl From<&Self> for Compute {

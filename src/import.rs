@@ -7,7 +7,7 @@
 
 use std::{
     path::Path,
-    sync::Arc,
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
@@ -18,7 +18,7 @@ use crate::{
     mesh::{self, HealthReport, Mesh, MeshError},
     shape::{GridMass, Look, Octree, Shape, grid_mass},
     svo::{Forest, Grid},
-    voxelize::{Progress, VoxelizeError, Voxelized, voxelize},
+    voxelize::{Prepared, Progress, VoxelizeError, Voxelized},
 };
 
 /// A mesh that was read and has triangles.
@@ -32,6 +32,8 @@ pub struct ReadMesh {
     pub warnings: Vec<String>,
     /// How long reading took.
     pub took: Duration,
+    /// The same looked over, once somebody wants voxels of it.
+    prepared: Arc<OnceLock<Prepared>>,
 }
 
 /// A voxelised mesh file.
@@ -113,6 +115,7 @@ pub fn read(file: &str) -> Result<ReadMesh, ImportError> {
         mesh: Arc::new(mesh),
         warnings: warnings.into_iter().map(|w| w.0).collect(),
         took: start.elapsed(),
+        prepared: Arc::default(),
     })
 }
 
@@ -131,11 +134,18 @@ impl ReadMesh {
     /// [`ImportError::Voxelize`], also when the user asked for it to stop.
     pub fn voxelise(&self, level: u32, progress: &Progress) -> Result<Imported, ImportError> {
         let start = Instant::now();
-        let voxelized = voxelize(&self.mesh, level, progress)
+        let voxelized = self
+            .prepared()
+            .voxelize(level, progress)
             .map_err(|cause| ImportError::Voxelize { file: self.file.clone(), cause })?;
         let imported = self.with_voxels(voxelized, start.elapsed());
         progress.set(1.0);
         Ok(imported)
+    }
+
+    /// The mesh looked over; the first call does it.
+    pub fn prepared(&self) -> &Prepared {
+        self.prepared.get_or_init(|| Prepared::new(&self.mesh))
     }
 
     /// The import of this mesh from voxels that were made of it, and in what time.

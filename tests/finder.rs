@@ -1,90 +1,7 @@
-//! A way to find contacts that the program does not have: every body is the sphere round it. It lives in this
-//! file alone and is added to the table at start-up; scenes name it like the others.
+//! A finder of contacts that the program does not have (`support/spheres.rs`), by world, scene, sandbox and command;
+//! `from_outside.rs` has it in the window.
 
-mod spheres {
-    use kintsugi::{
-        bodies::{
-            Body, ContactQuery, Detail, FindContacts, FinderEntry, Manifold, NearPair, Point, StepContext,
-            find, inherit,
-        },
-        gpu::GpuError,
-    };
-    use std::f64::consts::PI;
-
-    pub static ENTRY: FinderEntry = FinderEntry {
-        name: "spheres",
-        label: "Spheres",
-        about: "Every body is the sphere round it.",
-        accepts: |_| true,
-        make: |_| Ok(Box::new(Spheres)),
-    };
-
-    struct Spheres;
-
-    /// How finely two spheres are looked at, m: a share of the smaller radius.
-    fn fine(radius: f64) -> f64 {
-        0.1 * radius
-    }
-
-    impl FindContacts for Spheres {
-        fn reach(&self, bodies: &[Body], _: Detail<'_>) -> Vec<f64> {
-            bodies.iter().map(|body| body.def.radius()).collect()
-        }
-
-        fn begin(&mut self, bodies: &[Body], pairs: &mut [NearPair], _: Detail<'_>) {
-            for pair in pairs {
-                let [a, b] = pair.bodies.map(|k| bodies[k].def.radius());
-                pair.resolution_m = fine(a.min(b));
-            }
-        }
-
-        fn find(
-            &mut self,
-            _: &mut StepContext<'_>,
-            query: &ContactQuery<'_>,
-        ) -> Result<Vec<Manifold>, GpuError> {
-            let mut out = Vec::new();
-            for pair in query.pairs {
-                let [a, b] = pair.bodies.map(|k| &query.bodies[k]);
-                let (r, s) = (a.def.radius(), b.def.radius());
-                let apart = a.state.position - b.state.position;
-                let (normal, gap) = (apart.normalize_or(glam::DVec3::Y), apart.length() - r - s);
-                let area = PI * r.min(s).powi(2);
-                let at = b.state.position + normal * (s + 0.5 * gap);
-                let near = gap < pair.way + fine(r.min(s));
-                let point = || Point::new(0, [Some(a), Some(b)], at, normal, gap, area);
-                out.push(manifold(query, a, Some(b), near.then(point).into_iter().collect()));
-            }
-            for body in query.at_planes.iter().map(|&k| &query.bodies[k]) {
-                let (r, centre) = (body.def.radius(), body.state.position);
-                let near = query.planes.iter().enumerate().filter_map(|(k, plane)| {
-                    let gap = plane.distance(centre) - r;
-                    let way = body.state.linear_velocity.length() * query.dt;
-                    let at = centre - plane.normal * (r + gap);
-                    let point =
-                        || Point::new(k as u64, [Some(body), None], at, plane.normal, gap, PI * r * r);
-                    (gap < way + fine(r)).then(point)
-                });
-                out.push(manifold(query, body, None, near.collect()));
-            }
-            Ok(out)
-        }
-    }
-
-    fn manifold(query: &ContactQuery<'_>, a: &Body, b: Option<&Body>, mut points: Vec<Point>) -> Manifold {
-        let radius = b.map_or(f64::MAX, |b| b.def.radius()).min(a.def.radius());
-        let (first, second, resolution_m) = (a.id, b.map(|b| b.id), fine(radius));
-        let old = find(query.old, first, second).map(|k| &query.old[k]);
-        if let Some(old) = old {
-            inherit(&mut points, &old.points, resolution_m);
-        }
-        let rolling_impulse = old.map_or(glam::DVec3::ZERO, |m| m.rolling_impulse);
-        Manifold { first, second, points, rolling_impulse, resolution_m }
-    }
-}
-
-#[path = "support/skip.rs"]
-mod skip;
+mod support;
 
 use glam::DVec3;
 use kintsugi::{
@@ -97,7 +14,7 @@ use kintsugi::{
 use std::sync::Arc;
 
 fn spheres() -> ContactMethod {
-    register_finder(&spheres::ENTRY).unwrap();
+    register_finder(&support::spheres::ENTRY).unwrap();
     ContactMethod::named("spheres").unwrap()
 }
 
@@ -204,7 +121,9 @@ fn the_sandbox_and_the_command_go_by_it_through_undo_and_timeline() {
         scene::{Arrived, Sandbox},
     };
     let contacts = spheres();
-    let Some(gpu) = Gpu::headless().map_err(|error| skip::note(&error.to_string())).ok() else { return };
+    let Some(gpu) = Gpu::headless().map_err(|error| support::skip::note(&error.to_string())).ok() else {
+        return;
+    };
     let text = "contacts = \"spheres\"\n[[body]]\nfile = \"builtin:box\"\nlevel = 4\non_floor = false\n\
                 position = [0.0, 2.0, 0.0]\n[body.fracture]\nseeds = 6\n";
     let mut sandbox = Sandbox::new(&gpu).unwrap();

@@ -5,8 +5,8 @@
 //   then 8 words a voxel   word 0: cells in the list, SEAM_ALL where they do not fit and all seeds count; with SEAM_QUIET where they are
 //                          of one object, so that no crack is near
 //                          words 1..8: up to 14 cells, 16 bits each, the voxel's own first
-//                          or word 0: SEAM_PLANES + n (0 without any), words 1..8: up to 7 planes as a leaf's second plane is packed (shared/octree), where
-//                          cracks are no bisectors
+//                          or word 0: SEAM_PLANES + n (0 without any), words 1..8: up to 7 planes as a
+//                          leaf's second plane is packed (shared/octree), where cracks are no bisectors
 
 const SEAM_WORDS = 8u;
 const SEAM_CELLS = 14u;

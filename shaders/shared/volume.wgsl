@@ -103,7 +103,8 @@ fn volume_stone(q: vec3<u32>, base: vec3<i32>, second: vec3<i32>, salt: u32) -> 
         let o = vec3<u32>(k & 1u, (k >> 1u) & 1u, k >> 2u);
         let h = volume_hash(corner + o, salt + 3u);
         // A grain's middle keeps away from its cell's borders, so the eight cells round a point hold the nearest.
-        let middle = vec3<i32>(o * cell) + vec3<i32>((vec3<u32>(h & 0xffu, (h >> 8u) & 0xffu, (h >> 16u) & 0xffu) * 170u) >> vec3<u32>(8u)) - 85;
+        let drawn = vec3<u32>(h & 0xffu, (h >> 8u) & 0xffu, (h >> 16u) & 0xffu);
+        let middle = vec3<i32>(o * cell) + vec3<i32>((drawn * 170u) >> vec3<u32>(8u)) - 85;
         let d = inside - middle;
         let d2 = d.x * d.x + d.y * d.y + d.z * d.z;
         if d2 < nearest {
@@ -167,7 +168,9 @@ fn volume_wood(point: vec3<i32>, q: vec3<u32>, words: vec4<u32>, base: vec3<i32>
     let lean = vec2<i32>(i32((h >> 24u) & 0xfu) - 8, i32(h >> 28u) - 8);
     let d = clamp(point.xz - axis - (((point.y - 8192) * lean) >> vec2<u32>(7u)), vec2<i32>(-32000), vec2<i32>(32000));
     let r = volume_root(u32(d.x * d.x) + u32(d.y * d.y));
-    let wander = (volume_noise(q, vec3<u32>(2200u, 7000u, 2200u), salt) >> 6u) + (volume_noise(q, vec3<u32>(420u, 3600u, 420u), salt + 1u) >> 10u);
+    let wide = volume_noise(q, vec3<u32>(2200u, 7000u, 2200u), salt);
+    let narrow = volume_noise(q, vec3<u32>(420u, 3600u, 420u), salt + 1u);
+    let wander = (wide >> 6u) + (narrow >> 10u);
     let out = (r * 256u) / max(words.z, 1u) + u32(wander);
     let rings = out + u32(volume_noise(vec3<u32>(out, 0u, 0u), vec3<u32>(1300u), salt + 2u) >> 7u);
     let year = rings / 560u;

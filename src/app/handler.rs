@@ -213,12 +213,13 @@ impl Shown {
                 tool: session.tool(),
                 pin: session.pin_view(),
                 over_cell: session.over_cell(),
-                hold: session.hold_view(),
+                drag: session.drag_view(),
                 speed: session.speed(),
                 starting: session.starting(),
                 hint: session.hint,
                 export: session.export_view(),
                 adapter: &self.adapter,
+                compute: session.compute(),
             };
             // A second pass over one input must not repeat its commands.
             let again = ui::show(root, ui_state, &shown);

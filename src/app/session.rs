@@ -22,6 +22,7 @@ use self::{
 };
 use super::dialogs::Purpose;
 use crate::{
+    compute::Choice,
     gpu::Gpu,
     render::{Camera, Renderer},
     scene::{Arrived, Sandbox, SandboxError, Scene, load_scene},
@@ -41,6 +42,8 @@ pub struct Session {
     /// Width of the picture by its height.
     aspect: f32,
     gpu: Option<Gpu>,
+    /// Where stages are to run.
+    compute: Choice,
     starting: Starting,
     messages: Messages,
     playing: Playing,
@@ -62,6 +65,7 @@ impl Session {
             hint: true,
             aspect: 1.5,
             gpu: None,
+            compute: Choice::Auto,
             starting: Starting::default(),
             messages: Messages::default(),
             playing: Playing::default(),
@@ -218,6 +222,7 @@ impl Session {
             | Command::Unpin => self.use_tool(&command),
             Command::FrameSelection => self.frame(self.aiming.picked()),
             Command::FrameAll => self.frame(None),
+            Command::RunOn(choice) => self.run_on(choice),
             Command::Dismiss(id) => self.messages.dismiss(id),
             Command::TogglePalette => {}
             other => self.apply_to_sandbox(other),

@@ -86,7 +86,7 @@ fn describe(session: &Session, out: &UiOutput, window: &WindowState) -> Value {
     };
     let mut rects = serde_json::Map::new();
     for (name, rect) in &out.rects {
-        rects.entry(*name).or_insert_with(|| pixels(rect));
+        rects.entry(name.as_ref()).or_insert_with(|| pixels(rect));
     }
     let mut state = json!({
         "window": { "size": window.size, "scale": window.scale, "frames": window.frames },

@@ -130,10 +130,9 @@ fn round(
         boxes: &boxes,
         dt: settings.dt,
     };
-    let mut manifolds = finders.find(cx, &query)?;
+    let found = finders.find(cx, &query)?;
     let pressed: Vec<_> = old.iter().filter_map(sleep::Pressed::new).collect();
-    manifolds.extend(std::mem::take(old).into_iter().filter(|m| m.rests(bodies)));
-    manifolds.sort_by_key(Manifold::order);
+    let mut manifolds = found.with_old(std::mem::take(old), bodies);
     cx.lap("manifolds");
 
     sleep::wake_touched(bodies, &manifolds, &pressed, settings);

@@ -171,6 +171,14 @@ impl World {
         }
     }
 
+    /// Looks for contacts with the passes of another device from now on, or with none.
+    ///
+    /// # Errors
+    /// [`GpuError`] where passes cannot be made; nothing has changed then.
+    pub fn run_on(&mut self, gpu: Option<&Gpu>) -> Result<(), GpuError> {
+        self.finders.run_on(gpu)
+    }
+
     /// One step of `settings.dt`; compute passes take part where there is a device.
     ///
     /// # Errors

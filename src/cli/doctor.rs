@@ -1,28 +1,50 @@
-//! `kintsugi doctor`: the adapter, its limits, and what will be slow and why.
+//! `kintsugi doctor`: where stages run, the adapter, its limits, and what will be slow and why.
 
 use std::fmt::Write;
 
 use crate::{
+    compute::Compute,
     gpu::{Gpu, GpuError},
     svo::Node,
 };
 
 use super::CliError;
 
-/// Prints what there is, then opens the adapter that the program would use.
+/// Prints what there is, then tries the adapter, where there is one.
 ///
 /// # Errors
-/// [`GpuError::NoAdapter`] or [`GpuError::NoDevice`].
+/// [`GpuError`] of an adapter that opens and does not work.
 pub fn run() -> Result<(), CliError> {
     super::print(&format!("kintsugi {}\n", env!("CARGO_PKG_VERSION")));
     let opened = Gpu::headless();
     super::print(&display());
-    let gpu = opened?;
+    super::print(&stages(opened.as_ref().ok()));
+    let gpu = match opened {
+        Ok(gpu) => gpu,
+        Err(error) => {
+            super::print(&format!("adapter: none ({error})\n"));
+            return Ok(());
+        }
+    };
     super::print(&adapter(&gpu));
     super::print(&advice(&gpu));
     works(&gpu)?;
-    super::print("compute: a buffer went there and back\n");
+    super::print("passes: a buffer went there and back\n");
     Ok(())
+}
+
+/// Where stages run unless the user chooses, and why.
+fn stages(gpu: Option<&Gpu>) -> String {
+    let cpu = Compute::Cpu.describe();
+    match gpu {
+        Some(gpu) if !gpu.is_software() => {
+            format!("compute: {}; --compute cpu takes {cpu}\n", gpu.describe())
+        }
+        Some(_) => format!(
+            "compute: {cpu}, since the adapter is only a program that plays one on the same cores; --compute gpu takes it\n"
+        ),
+        None => format!("compute: {cpu}, since there is no adapter; all commands work, a window needs one\n"),
+    }
 }
 
 fn display() -> String {
@@ -65,8 +87,8 @@ fn advice(gpu: &Gpu) -> String {
     let mut text = String::new();
     if gpu.is_software() {
         text.push_str(
-            "slow: this adapter is a program on the CPU, so every stage runs on the CPU's cores; levels up to 8 are \
-             pleasant, the picture lowers its resolution while things move. A graphics card with a Vulkan driver helps.\n",
+            "slow: this adapter is a program on the CPU; stages run on the cores without it, levels up to 9 are pleasant, \
+             and the picture lowers its resolution while things move. A graphics card with a Vulkan driver helps.\n",
         );
     }
     if !gpu.has_timestamps {

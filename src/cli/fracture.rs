@@ -265,7 +265,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     };
     let read = (InputReport::of(&object), object.health.clone());
     let mut report =
-        FractureReport::new(&broken, object.mass.volume, read, compute.describe(), parameters, checks);
+        FractureReport::new(&broken, object.mass.volume, read, compute.ran_on(), parameters, checks);
     write(args, &broken, &reporter)?;
     report.write(&args.out.join("report.json"), &reporter.timings())?;
 

@@ -10,6 +10,14 @@ use crate::{
 
 use super::{CliError, progress::Reporter};
 
+/// How much coarser a scene is played than it was made.
+#[derive(clap::Args, Clone, Copy, Debug, Default)]
+pub struct CoarserArgs {
+    /// Play a scene this many octree levels coarser than it says
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=9))]
+    pub coarser: u32,
+}
+
 /// An object that can be broken.
 pub use crate::import::Imported as Object;
 
@@ -62,9 +70,14 @@ pub fn voxelise(mesh: &ReadMesh, level: u32, reporter: &Reporter) -> Result<Obje
 ///
 /// # Errors
 /// [`CliError::Input`].
-pub fn read_scene(file: &Path, level: u32, reporter: &Reporter) -> Result<ReadScene, CliError> {
+pub fn read_scene(
+    file: &Path,
+    level: u32,
+    coarser: &CoarserArgs,
+    reporter: &Reporter,
+) -> Result<ReadScene, CliError> {
     let scene = if is_scene(file) {
-        load_scene(file).map_err(|e| about(file, e))?
+        load_scene(file).map_err(|e| about(file, e))?.coarser(coarser.coarser)
     } else {
         Scene::of_mesh(&file.to_string_lossy(), level)
     };

@@ -27,6 +27,8 @@ use super::{
 pub struct RenderArgs {
     #[command(flatten)]
     compute: super::ComputeArgs,
+    #[command(flatten)]
+    coarser: super::input::CoarserArgs,
     /// Mesh file, scene file (.toml), or builtin:NAME
     file: PathBuf,
     /// Picture to write
@@ -193,7 +195,7 @@ fn broken(
 
 /// A scene as it starts, from its own camera unless one is given.
 fn scene(args: &RenderArgs, camera: Option<Camera>, reporter: &Reporter) -> Result<(), CliError> {
-    let opened = read_scene(&args.file, args.level, reporter)?;
+    let opened = read_scene(&args.file, args.level, &args.coarser, reporter)?;
     let scene = &opened.scene;
     let compute = args.compute.open(&reporter)?;
     let (own_camera, color_by) = (scene.camera, scene.view.color_by);

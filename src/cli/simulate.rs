@@ -23,6 +23,8 @@ const WAIT: Duration = Duration::from_millis(2);
 pub struct SimulateArgs {
     #[command(flatten)]
     compute: super::ComputeArgs,
+    #[command(flatten)]
+    coarser: super::input::CoarserArgs,
     /// Scene file (.toml), mesh file, or builtin:NAME
     scene: PathBuf,
     /// Simulated time
@@ -88,7 +90,7 @@ pub fn open(compute: &Compute, scene: ReadScene, reporter: &Reporter) -> Result<
 /// [`CliError`].
 pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     let reporter = Reporter::new(args.json_progress);
-    let mut opened = read_scene(&args.scene, 7, &reporter)?;
+    let mut opened = read_scene(&args.scene, 7, &args.coarser, &reporter)?;
     let scene = &mut opened.scene;
     scene.response = args.response.unwrap_or(scene.response);
     scene.contacts = args.contacts.unwrap_or(scene.contacts);

@@ -20,6 +20,8 @@ pub struct WindowArgs {
     size: Option<[u32; 2]>,
     #[command(flatten)]
     compute: super::ComputeArgs,
+    #[command(flatten)]
+    coarser: super::input::CoarserArgs,
     #[arg(long, hide = true)]
     state_file: Option<PathBuf>,
     #[arg(long, hide = true, value_parser = super::parse_positive)]
@@ -35,7 +37,7 @@ pub fn run(args: &WindowArgs) -> Result<(), CliError> {
     let file = named.unwrap_or_else(|| PathBuf::from("builtin:vase"));
     let reporter = Reporter::new(false);
     // Read before a window opens, so that a bad file is one line in the shell and not an empty window.
-    let opened = read_scene(&file, args.level, &reporter)?;
+    let opened = read_scene(&file, args.level, &args.coarser, &reporter)?;
     drop(reporter);
     let display = match Display::connect() {
         Ok(display) => display,

@@ -9,6 +9,7 @@ use glam::DVec3;
 use serde::Serialize;
 
 use crate::{
+    compute::RanOn,
     fracture::{
         BreakStep, Dropped, FractureCounts, FractureParams, Impact, Interior, Labelling, Method, Preset,
         Smallest, Solved, Surface, VoronoiDetail,
@@ -231,7 +232,8 @@ pub struct FractureReport {
     version: &'static str,
     input: InputReport,
     health: HealthReport,
-    adapter: String,
+    #[serde(flatten)]
+    ran_on: RanOn,
     parameters: ParameterReport,
     counts: FractureCounts,
     stayed_whole: bool,
@@ -253,7 +255,7 @@ impl FractureReport {
         broken: &BrokenObject,
         source_volume: f64,
         (input, health): (InputReport, HealthReport),
-        adapter: String,
+        ran_on: RanOn,
         parameters: ParameterReport,
         checks: Vec<Check>,
     ) -> Self {
@@ -263,7 +265,7 @@ impl FractureReport {
             version: env!("CARGO_PKG_VERSION"),
             input,
             health,
-            adapter,
+            ran_on,
             parameters,
             counts: counts(broken),
             stayed_whole: broken.stayed_whole(),

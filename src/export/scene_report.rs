@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::{
+    compute::RanOn,
     fracture::{FractureCounts, Solved},
     mesh::HealthReport,
 };
@@ -60,8 +61,9 @@ pub struct BreakReport {
 pub struct SceneReport {
     /// Of Kintsugi.
     pub version: &'static str,
-    /// Graphics adapter that broke them.
-    pub adapter: String,
+    /// Where they were broken.
+    #[serde(flatten)]
+    pub ran_on: RanOn,
     /// Where the pieces are.
     pub placed: Lying,
     /// Simulated time at which they lay so, s.
@@ -84,7 +86,7 @@ impl Default for SceneReport {
     fn default() -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION"),
-            adapter: String::new(),
+            ran_on: RanOn::default(),
             placed: Lying::default(),
             time: 0.0,
             objects: Vec::new(),

@@ -22,16 +22,17 @@ pub use breaker::{Break, BreakContext, Breaker, Kept, Lost, Part, Passes, Previe
 pub use broken_object::{BreakStep, BrokenObject, PieceRef};
 pub use interior::{Interior, Material, Volume};
 pub use methods::{Method, MethodEntry, MethodOption, UnknownMethod, methods, register};
-pub use params::{FractureParams, Impact, ParamProblem, Preset, Recipe, SmallRule, Smallest, Surface};
+pub use params::{
+    FractureParams, Impact, MAX_SEEDS, ParamProblem, PatternError, Preset, Recipe, SmallRule, Smallest,
+    Surface,
+};
 pub use result::{Dropped, Fracture, FractureCounts, FractureError, Merge, Piece, Solved, Source};
 pub use voronoi::{
     Fracturer, VoronoiDetail,
     faces::{VoronoiFace, voronoi_faces},
     hidden::{Hidden, hidden},
     islands::labelling::{self, Labelling},
-    pattern::{
-        CellSource, Cells, KeptCells, MAX_SEEDS, Pattern, PatternError, UNIT_BITS, middle_of, nearest_seed,
-    },
+    pattern::{CellSource, Cells, KeptCells, Pattern, UNIT_BITS, middle_of, nearest_seed},
     reference,
     seams::Seams,
     surface::{dusty as dust, rough as crack},

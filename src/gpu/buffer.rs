@@ -7,7 +7,7 @@ use std::{
 
 use bytemuck::Pod;
 
-use super::{Gpu, GpuError, context::Lease};
+use super::{Gpu, GpuError, Traffic, context::Lease};
 
 /// Usage of every storage buffer here: bound, filled, copied from and to.
 #[must_use]
@@ -64,6 +64,7 @@ impl<T: Pod> Buffer<T> {
         if !data.is_empty() {
             let offset = (first * size_of::<T>()) as u64;
             gpu.queue.write_buffer(&self.raw, offset, bytemuck::cast_slice(data));
+            gpu.ledger().add(Traffic { bytes_up: size_of_val(data) as u64, ..Traffic::default() });
         }
     }
 
@@ -148,10 +149,10 @@ pub(super) fn map_and_copy_all<T: Pod>(
             let _ = sender.send(result);
         });
     }
-    gpu.device
-        .poll(wgpu::PollType::wait_indefinitely())
-        .map_err(|error| GpuError::Driver(error.to_string()))?;
+    gpu.wait()?;
     gpu.check()?;
+    let bytes_down = staging.iter().map(|(_, count)| (count * size_of::<T>()) as u64).sum();
+    gpu.ledger().add(Traffic { bytes_down, ..Traffic::default() });
     for _ in staging {
         match receiver.recv() {
             Ok(Ok(())) => {}

@@ -7,6 +7,8 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
+use super::{Traffic, traffic::Ledger};
+
 /// What makes a buffer smaller: lists of candidates grow with the seeds, everything else with the voxels.
 fn smaller(what: &str) -> &'static str {
     if what == "candidates" { "fewer seeds" } else { "a lower level, fewer seeds, or a smaller object" }
@@ -86,6 +88,7 @@ pub struct Gpu {
     pub has_timestamps: bool,
     fault: Arc<Fault>,
     memory: Arc<Memory>,
+    ledger: Arc<Ledger>,
 }
 
 /// Bytes of storage buffers.
@@ -188,6 +191,7 @@ impl Gpu {
             limits,
             fault,
             memory: Arc::default(),
+            ledger: Arc::default(),
         })
     }
 
@@ -209,6 +213,29 @@ impl Gpu {
             return Err(slot.clone().unwrap_or(GpuError::Lost("no reason given".into())));
         }
         slot.take().map_or(Ok(()), Err)
+    }
+
+    /// Stands still until all that was submitted is done.
+    ///
+    /// # Errors
+    /// [`GpuError::Lost`] or [`GpuError::Driver`].
+    pub fn wait(&self) -> Result<(), GpuError> {
+        self.ledger.add(Traffic { waits: 1, ..Traffic::default() });
+        self.device
+            .poll(wgpu::PollType::wait_indefinitely())
+            .map(|_| ())
+            .map_err(|error| GpuError::Driver(error.to_string()))
+    }
+
+    /// Where traffic is counted.
+    pub(super) fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// What stages cost since the last call, in the order of first use.
+    #[must_use]
+    pub fn take_traffic(&self) -> Vec<(&'static str, Traffic)> {
+        self.ledger.take()
     }
 
     /// Whether the device is gone for good.

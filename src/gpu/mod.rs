@@ -15,6 +15,7 @@ pub mod shaders;
 mod shared;
 mod stopwatch;
 mod submissions;
+mod traffic;
 
 pub use buffer::{Buffer, read_all, storage_usage};
 pub use context::{Gpu, GpuError};
@@ -26,3 +27,4 @@ pub use shared::{Bindable, Field, Layout, Named, Shared, Uniform};
 pub(crate) use shared::{bind, layout, shared};
 pub use stopwatch::Stopwatch;
 pub use submissions::Submissions;
+pub use traffic::Traffic;

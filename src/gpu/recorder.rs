@@ -1,7 +1,7 @@
 //! Records kernels into one submission, each in its own labelled and timed pass.
 
 use super::{
-    Gpu, GpuError, Kernel, Named, Shared, Uniform,
+    Gpu, GpuError, Kernel, Named, Shared, Traffic, Uniform,
     buffer::map_and_copy_all,
     kernel::{groups_for, spread},
 };
@@ -117,6 +117,9 @@ impl<'a> Recorder<'a> {
 
     fn pass(&mut self, kernel: &Kernel, groups: [u32; 3], given: &[Named<'_>]) -> Result<(), GpuError> {
         let group = kernel.bind(self.gpu, given)?;
+        let bytes_bound = given.iter().map(Named::bytes).sum();
+        self.gpu.ledger().stage(self.stage);
+        self.gpu.ledger().add(Traffic { dispatches: 1, bytes_bound, ..Traffic::default() });
         let slot = self.timed.len() as u32;
         let timestamp_writes = match &self.queries {
             Some(set) if slot < self.room => {

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use bytemuck::Pod;
 
-use super::{Buffer, Gpu};
+use super::{Buffer, Gpu, Traffic};
 
 /// A struct that a shader declares too. A test compares each with what the shader compiler reads.
 pub trait Shared: Pod {
@@ -122,6 +122,7 @@ impl<T: Shared> Uniform<T> {
     /// Replaces the value.
     pub fn write(&self, gpu: &Gpu, value: &T) {
         gpu.queue.write_buffer(&self.raw, 0, bytemuck::bytes_of(value));
+        gpu.ledger().add(Traffic { bytes_up: size_of::<T>() as u64, ..Traffic::default() });
     }
 
     /// The wgpu buffer.
@@ -148,6 +149,14 @@ impl<'a> Named<'a> {
     #[must_use]
     pub fn new(name: &'static str, given: &'a (impl Bindable + ?Sized)) -> Self {
         given.named(name)
+    }
+
+    /// Bytes of the buffer that it is; 0 for a texture.
+    pub(super) fn bytes(&self) -> u64 {
+        match &self.resource {
+            wgpu::BindingResource::Buffer(bound) => bound.size.map_or(bound.buffer.size(), u64::from),
+            _ => 0,
+        }
     }
 
     /// Whether a shader may read it as an array with such a stride. Plain words, here or there, may be anything.

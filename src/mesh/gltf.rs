@@ -5,9 +5,9 @@
 
 use super::{
     Material, Texture,
-    draft::{Draft, MISSING, Problem, TEXTURE_FILE_LIMIT, byte},
     gltf_json::{Node, Primitive, Root, parse},
     load::Surroundings,
+    unchecked::{MISSING, Problem, TEXTURE_FILE_LIMIT, UncheckedMesh, byte},
 };
 use glam::{Mat4, Quat, Vec3};
 use std::borrow::Cow;
@@ -17,8 +17,12 @@ const BUFFER_LIMIT: u64 = 2 << 30;
 /// Triangles in all: a small file can place one mesh any number of times.
 const TRIANGLE_LIMIT: usize = 32 << 20;
 
-/// Reads a glTF or GLB file into `draft`.
-pub(super) fn read(bytes: &[u8], around: &Surroundings, draft: &mut Draft) -> Result<(), Problem> {
+/// Reads a glTF or GLB file into `unchecked`.
+pub(super) fn read(
+    bytes: &[u8],
+    around: &Surroundings,
+    unchecked: &mut UncheckedMesh,
+) -> Result<(), Problem> {
     let (root, binary) = parse(bytes)?;
     let mut buffers: Vec<Cow<[u8]>> = Vec::new();
     let mut left = BUFFER_LIMIT;
@@ -31,13 +35,13 @@ pub(super) fn read(bytes: &[u8], around: &Surroundings, draft: &mut Draft) -> Re
                     Cow::Owned(data)
                 }
                 Err(why) => {
-                    draft.warn(format!("buffer {}: {why}", shorten(uri)));
+                    unchecked.warn(format!("buffer {}: {why}", shorten(uri)));
                     Cow::Borrowed(&[])
                 }
             },
         });
     }
-    let mut reader = Reader::new(&root, &buffers, around, draft);
+    let mut reader = Reader::new(&root, &buffers, around, unchecked);
     let roots: Vec<usize> = match root.scenes.get(root.scene.unwrap_or(0)) {
         Some(scene) => scene.nodes.clone(),
         None => (0..root.nodes.len()).collect(),
@@ -75,8 +79,8 @@ struct Reader<'a> {
     root: &'a Root,
     buffers: &'a [Cow<'a, [u8]>],
     around: &'a Surroundings,
-    draft: &'a mut Draft,
-    /// glTF material number (None: the default one) of each of the draft's materials.
+    unchecked: &'a mut UncheckedMesh,
+    /// glTF material number (None: the default one) of each of the materials read so far.
     materials: Vec<Option<usize>>,
     /// Whether any primitive has colours, or texture coordinates that matter: then all vertices get them.
     colors: bool,
@@ -88,17 +92,17 @@ impl<'a> Reader<'a> {
         root: &'a Root,
         buffers: &'a [Cow<'a, [u8]>],
         around: &'a Surroundings,
-        draft: &'a mut Draft,
+        unchecked: &'a mut UncheckedMesh,
     ) -> Self {
         let primitives = || root.meshes.iter().flat_map(|mesh| &mesh.primitives);
         let colors = primitives().any(|p| p.attributes.contains_key("COLOR_0"));
         let uvs = root.materials.iter().any(|m| m.pbr_metallic_roughness.base_color_texture.is_some());
-        Self { root, buffers, around, draft, materials: Vec::new(), colors, uvs }
+        Self { root, buffers, around, unchecked, materials: Vec::new(), colors, uvs }
     }
 
     fn add(&mut self, primitive: &Primitive, to_scene: Mat4) {
         let Some(positions) = self.attribute::<3>(primitive, "POSITION") else {
-            self.draft.warn(
+            self.unchecked.warn(
                 "a part without readable positions left out (compressed or cut short): export it plain",
             );
             return;
@@ -109,7 +113,7 @@ impl<'a> Reader<'a> {
                 match self.indices(accessor) {
                     Some(indices) => indices,
                     None => {
-                        self.draft.warn("a part without readable indices left out (compressed or cut short): export it plain");
+                        self.unchecked.warn("a part without readable indices left out (compressed or cut short): export it plain");
                         return;
                     }
                 }
@@ -125,15 +129,16 @@ impl<'a> Reader<'a> {
             }
             6 => indices.get(1..).unwrap_or_default().windows(2).map(|t| [indices[0], t[0], t[1]]).collect(),
             _ => {
-                self.draft.warn("points or lines left out: only triangles can be broken");
+                self.unchecked.warn("points or lines left out: only triangles can be broken");
                 return;
             }
         };
-        let base = self.draft.mesh.positions.len();
-        if self.draft.mesh.triangles.len() + triangles.len() > TRIANGLE_LIMIT
+        let base = self.unchecked.mesh.positions.len();
+        if self.unchecked.mesh.triangles.len() + triangles.len() > TRIANGLE_LIMIT
             || base + positions.len() > 3 * TRIANGLE_LIMIT
         {
-            self.draft.warn(format!("parts beyond {TRIANGLE_LIMIT} triangles left out; decimate the scene"));
+            self.unchecked
+                .warn(format!("parts beyond {TRIANGLE_LIMIT} triangles left out; decimate the scene"));
             return;
         }
         let mirrored = to_scene.determinant() < 0.0;
@@ -146,7 +151,7 @@ impl<'a> Reader<'a> {
         if self.colors {
             let mut colors = self.attribute::<3>(primitive, "COLOR_0").unwrap_or_default();
             colors.resize(positions.len(), [1.0; 3]);
-            self.draft.mesh.colors.extend(colors.iter().map(|c| c.map(srgb)));
+            self.unchecked.mesh.colors.extend(colors.iter().map(|c| c.map(srgb)));
         }
         if self.uvs {
             let material = primitive.material.and_then(|m| self.root.materials.get(m));
@@ -155,16 +160,16 @@ impl<'a> Reader<'a> {
             let mut uvs = self.attribute::<2>(primitive, &name).unwrap_or_default();
             uvs.resize(positions.len(), [0.0, 1.0]);
             // glTF counts v from the top.
-            self.draft.mesh.uvs.extend(uvs.iter().map(|uv| [uv[0], 1.0 - uv[1]]));
+            self.unchecked.mesh.uvs.extend(uvs.iter().map(|uv| [uv[0], 1.0 - uv[1]]));
         }
         let place = |p: &[f32; 3]| to_scene.transform_point3(Vec3::from(*p)).to_array();
-        self.draft.mesh.positions.extend(positions.iter().map(place));
+        self.unchecked.mesh.positions.extend(positions.iter().map(place));
         let material = self.material(primitive.material);
-        self.draft.mesh.triangle_material.extend(std::iter::repeat_n(material, triangles.len()));
-        self.draft.mesh.triangles.extend(triangles);
+        self.unchecked.mesh.triangle_material.extend(std::iter::repeat_n(material, triangles.len()));
+        self.unchecked.mesh.triangles.extend(triangles);
     }
 
-    /// The number of a material in the draft, added on first use.
+    /// The number of a material among those read so far, added on first use.
     fn material(&mut self, wanted: Option<usize>) -> u32 {
         let wanted = wanted.filter(|&m| m < self.root.materials.len());
         if let Some(known) = self.materials.iter().position(|&m| m == wanted) {
@@ -174,7 +179,7 @@ impl<'a> Reader<'a> {
         let [r, g, b, _] = pbr.and_then(|pbr| pbr.base_color_factor).unwrap_or([1.0; 4]);
         let texture =
             pbr.and_then(|pbr| pbr.base_color_texture.as_ref()).and_then(|info| self.texture(info.index));
-        self.draft.mesh.materials.push(Material { color: [r, g, b].map(srgb), texture });
+        self.unchecked.mesh.materials.push(Material { color: [r, g, b].map(srgb), texture });
         self.materials.push(wanted);
         self.materials.len() as u32 - 1
     }
@@ -182,21 +187,21 @@ impl<'a> Reader<'a> {
     fn texture(&mut self, number: usize) -> Option<Texture> {
         let source = self.root.textures.get(number).and_then(|t| self.root.images.get(t.source?));
         let Some(image) = source else {
-            self.draft.warn("a texture without a picture that can be read is left out");
+            self.unchecked.warn("a texture without a picture that can be read is left out");
             return None;
         };
         if let Some(view) = image.buffer_view {
             let Some((data, _)) = self.view(view) else {
-                self.draft.warn("an embedded texture is cut short and left out");
+                self.unchecked.warn("an embedded texture is cut short and left out");
                 return None;
             };
-            return self.draft.decode_texture("inside the file", data);
+            return self.unchecked.decode_texture("inside the file", data);
         }
         let uri = image.uri.as_deref()?;
         match fetch(uri, self.around, TEXTURE_FILE_LIMIT) {
-            Ok(encoded) => self.draft.decode_texture(&shorten(uri), &encoded),
+            Ok(encoded) => self.unchecked.decode_texture(&shorten(uri), &encoded),
             Err(why) => {
-                self.draft.warn(format!("texture {}: {why}", shorten(uri)));
+                self.unchecked.warn(format!("texture {}: {why}", shorten(uri)));
                 None
             }
         }
@@ -217,7 +222,7 @@ impl<'a> Reader<'a> {
     ) -> Option<impl Iterator<Item = &'a [u8]> + use<'a>> {
         let accessor = self.root.accessors.get(number)?;
         if accessor.sparse.is_some() {
-            self.draft.warn("sparse data is read without its exceptions");
+            self.unchecked.warn("sparse data is read without its exceptions");
         }
         let (data, stride) = self.view(accessor.buffer_view?)?;
         let width = accessor.width().filter(|&w| w >= least_width)?;

@@ -3,7 +3,7 @@
 //!
 //! Written here because the gltf crate's validation indexes out of bounds on damaged files.
 
-use super::draft::Problem;
+use super::unchecked::Problem;
 use serde::Deserialize;
 
 #[derive(Debug, Default, Deserialize)]

@@ -4,9 +4,8 @@
 //! warnings about what was left out, or one line that says what is wrong.
 
 use super::{
-    BUILTIN_NAMES, Mesh, builtin,
-    draft::{Draft, Problem},
-    gltf, obj, off, ply, stl,
+    BUILTIN_NAMES, Mesh, builtin, gltf, obj, off, ply, stl,
+    unchecked::{Problem, UncheckedMesh},
 };
 use std::{
     io::Read,
@@ -208,23 +207,24 @@ fn parse(
     if bytes.trim_ascii().is_empty() {
         return Err(MeshError::new("the file is empty; export the mesh again"));
     }
-    let mut draft = Draft::default();
+    let mut unchecked = UncheckedMesh::default();
     let format = match Format::sniff(bytes) {
         Some(seen) if seen != named => {
             let (seen_name, name) = (seen.name(), named.name());
-            draft.warn(format!("the extension says {name}, the content {seen_name}: read as {seen_name}"));
+            unchecked
+                .warn(format!("the extension says {name}, the content {seen_name}: read as {seen_name}"));
             seen
         }
         _ => named,
     };
     let read: Result<(), Problem> = match format {
-        Format::Obj => obj::read(bytes, around, &mut draft),
-        Format::Ply => ply::read(bytes, &mut draft),
-        Format::Stl => stl::read(bytes, &mut draft),
-        Format::Off => off::read(bytes, &mut draft),
-        Format::Gltf => gltf::read(bytes, around, &mut draft),
+        Format::Obj => obj::read(bytes, around, &mut unchecked),
+        Format::Ply => ply::read(bytes, &mut unchecked),
+        Format::Stl => stl::read(bytes, &mut unchecked),
+        Format::Off => off::read(bytes, &mut unchecked),
+        Format::Gltf => gltf::read(bytes, around, &mut unchecked),
     };
-    read.and_then(|()| draft.finish())
+    read.and_then(|()| unchecked.finish())
         .map_err(|problem| MeshError::new(format!("{} file: {}", format.name(), problem.describe(bytes))))
 }
 

@@ -39,7 +39,7 @@ pub struct Mesh {
 }
 
 mod builtin;
-mod draft;
+mod unchecked;
 mod gltf;
 mod gltf_json;
 mod health;

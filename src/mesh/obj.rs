@@ -5,8 +5,8 @@
 
 use super::{
     Material,
-    draft::{Draft, MISSING, Problem, TEXTURE_FILE_LIMIT, byte, line_of, number, plain},
     load::Surroundings,
+    unchecked::{MISSING, Problem, TEXTURE_FILE_LIMIT, UncheckedMesh, byte, line_of, number, plain},
 };
 use std::{borrow::Cow, collections::HashMap};
 
@@ -28,25 +28,29 @@ struct Scan {
     first_odd_line: usize,
 }
 
-/// Reads an OBJ file into `draft`.
-pub(super) fn read(bytes: &[u8], around: &Surroundings, draft: &mut Draft) -> Result<(), Problem> {
+/// Reads an OBJ file into `unchecked`.
+pub(super) fn read(
+    bytes: &[u8],
+    around: &Surroundings,
+    unchecked: &mut UncheckedMesh,
+) -> Result<(), Problem> {
     let mut scan = Scan::default();
-    scan_lines(bytes, draft, &mut scan)?;
+    scan_lines(bytes, unchecked, &mut scan)?;
     if scan.odd_lines > 0 {
-        draft.warn(format!(
+        unchecked.warn(format!(
             "{} faces that are not lists of indices left out, the first in line {}",
             scan.odd_lines, scan.first_odd_line
         ));
     }
-    if scan.colored != draft.mesh.positions.len() {
+    if scan.colored != unchecked.mesh.positions.len() {
         if scan.colored > 0 {
-            draft.warn("only some vertices have colours: they are not used");
+            unchecked.warn("only some vertices have colours: they are not used");
         }
-        draft.mesh.colors.clear();
+        unchecked.mesh.colors.clear();
     }
-    split_by_uv(draft, &scan);
+    split_by_uv(unchecked, &scan);
     if !scan.names.is_empty() {
-        add_materials(around, draft, &scan);
+        add_materials(around, unchecked, &scan);
     }
     Ok(())
 }
@@ -75,7 +79,7 @@ fn logical_line(bytes: &[u8], start: usize) -> (Cow<'_, [u8]>, usize) {
     }
 }
 
-fn scan_lines(bytes: &[u8], draft: &mut Draft, scan: &mut Scan) -> Result<(), Problem> {
+fn scan_lines(bytes: &[u8], unchecked: &mut UncheckedMesh, scan: &mut Scan) -> Result<(), Problem> {
     let mut name_numbers: HashMap<String, u32> = HashMap::new();
     let mut material = NO_MATERIAL;
     let (mut corners, mut corner_uvs): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
@@ -95,11 +99,11 @@ fn scan_lines(bytes: &[u8], draft: &mut Draft, scan: &mut Scan) -> Result<(), Pr
                         "a vertex needs three numbers; repair or export it again",
                     ));
                 };
-                draft.mesh.positions.push([x, y, z]);
+                unchecked.mesh.positions.push([x, y, z]);
                 let color = [value(), value(), value()];
                 if let [Some(r), Some(g), Some(b)] = color {
                     scan.colored += 1;
-                    draft.mesh.colors.push([r, g, b].map(byte));
+                    unchecked.mesh.colors.push([r, g, b].map(byte));
                 }
             }
             Some(b"vt") => {
@@ -111,7 +115,7 @@ fn scan_lines(bytes: &[u8], draft: &mut Draft, scan: &mut Scan) -> Result<(), Pr
                 corner_uvs.clear();
                 for word in words {
                     let mut parts = word.split(|&b| b == b'/');
-                    corners.push(index(parts.next(), draft.mesh.positions.len()));
+                    corners.push(index(parts.next(), unchecked.mesh.positions.len()));
                     corner_uvs.push(index(parts.next(), scan.uvs.len()));
                 }
                 if corners.len() < 3 {
@@ -122,7 +126,7 @@ fn scan_lines(bytes: &[u8], draft: &mut Draft, scan: &mut Scan) -> Result<(), Pr
                     continue;
                 }
                 for k in 1..corners.len() - 1 {
-                    draft.mesh.triangles.push([corners[0], corners[k], corners[k + 1]]);
+                    unchecked.mesh.triangles.push([corners[0], corners[k], corners[k + 1]]);
                     scan.corner_uvs.push([corner_uvs[0], corner_uvs[k], corner_uvs[k + 1]]);
                     scan.material.push(material);
                 }
@@ -161,12 +165,12 @@ fn index(word: Option<&[u8]>, count: usize) -> u32 {
 }
 
 /// Gives each used pair of position and texture coordinate a vertex of its own.
-fn split_by_uv(draft: &mut Draft, scan: &Scan) {
+fn split_by_uv(unchecked: &mut UncheckedMesh, scan: &Scan) {
     let usable = |t: u32| (t as usize) < scan.uvs.len();
     if !scan.corner_uvs.iter().flatten().any(|&t| usable(t)) {
         return;
     }
-    let mesh = &mut draft.mesh;
+    let mesh = &mut unchecked.mesh;
     let count = mesh.positions.len();
     // Vertices 0..count keep their places and take their first texture coordinate; others are chained behind.
     const FREE: u32 = MISSING - 1;
@@ -203,13 +207,13 @@ fn split_by_uv(draft: &mut Draft, scan: &Scan) {
     mesh.uvs = uv_of.iter().map(|&t| scan.uvs.get(t as usize).copied().unwrap_or_default()).collect();
 }
 
-fn add_materials(around: &Surroundings, draft: &mut Draft, scan: &Scan) {
+fn add_materials(around: &Surroundings, unchecked: &mut UncheckedMesh, scan: &Scan) {
     let mut found: HashMap<String, (tobj::Material, usize)> = HashMap::new();
     for (number, library) in scan.libraries.iter().enumerate() {
         let text = match around.read(library, LIBRARY_LIMIT) {
             Ok(text) => text,
             Err(why) => {
-                draft.warn(format!("material library {library}: {why}"));
+                unchecked.warn(format!("material library {library}: {why}"));
                 continue;
             }
         };
@@ -219,10 +223,10 @@ fn add_materials(around: &Surroundings, draft: &mut Draft, scan: &Scan) {
                     found.entry(material.name.clone()).or_insert((material, number));
                 }
             }
-            Err(error) => draft.warn(format!("material library {library} cannot be understood: {error}")),
+            Err(error) => unchecked.warn(format!("material library {library} cannot be understood: {error}")),
         }
     }
-    let neutral = plain(if draft.mesh.colors.is_empty() { [204; 3] } else { [255; 3] });
+    let neutral = plain(if unchecked.mesh.colors.is_empty() { [204; 3] } else { [255; 3] });
     let mut materials: Vec<Material> = Vec::new();
     let mut absent = Vec::new();
     for name in &scan.names {
@@ -234,9 +238,9 @@ fn add_materials(around: &Surroundings, draft: &mut Draft, scan: &Scan) {
         let texture = material.diffuse_texture.as_ref().and_then(|reference| {
             let file = texture_file(reference);
             match around.of_file(&scan.libraries[*library]).read(file, TEXTURE_FILE_LIMIT) {
-                Ok(encoded) => draft.decode_texture(file, &encoded),
+                Ok(encoded) => unchecked.decode_texture(file, &encoded),
                 Err(why) => {
-                    draft.warn(format!("texture {file}: {why}"));
+                    unchecked.warn(format!("texture {file}: {why}"));
                     None
                 }
             }
@@ -248,15 +252,15 @@ fn add_materials(around: &Surroundings, draft: &mut Draft, scan: &Scan) {
     }
     if !absent.is_empty() && !found.is_empty() {
         absent.truncate(5);
-        draft.warn(format!("materials not found in any library: {}", absent.join(", ")));
+        unchecked.warn(format!("materials not found in any library: {}", absent.join(", ")));
     }
     let fallback = materials.len() as u32;
     if scan.material.contains(&NO_MATERIAL) {
         materials.push(neutral);
     }
-    draft.mesh.triangle_material =
+    unchecked.mesh.triangle_material =
         scan.material.iter().map(|&m| if m == NO_MATERIAL { fallback } else { m }).collect();
-    draft.mesh.materials = materials;
+    unchecked.mesh.materials = materials;
 }
 
 /// The file in a map statement, which may have options such as `-s 1 1 1` in front.
@@ -269,7 +273,12 @@ fn texture_file(reference: &str) -> &str {
 pub(super) mod tests {
     use super::super::load_bytes;
 
-    pub const MIXED: &str = "# a comment\r\no thing\r\nv 0 0 0 1 0 0\r\nv 1 0 0 0 1 0 # odd\r\nv 1 1 0 0 0 1\r\nv 0 1 0 1 1 1\r\nvt 0 0\r\nvt 1 0\r\nvt 1 1\r\nvn 0 0 1\r\nmtllib gone.mtl\r\ng left\r\nf 1/1/1 2/2/1 \\\r\n 3/3/1 4//1\r\nusemtl some name\r\ns off\r\nf -4/1 -3/2 -2/1 # again\r\nf 1 2 99\r\nf 1 2\r\n";
+    pub const MIXED: &str = concat!(
+        "# a comment\r\no thing\r\nv 0 0 0 1 0 0\r\nv 1 0 0 0 1 0 # odd\r\nv 1 1 0 0 0 1\r\n",
+        "v 0 1 0 1 1 1\r\nvt 0 0\r\nvt 1 0\r\nvt 1 1\r\nvn 0 0 1\r\nmtllib gone.mtl\r\ng left\r\n",
+        "f 1/1/1 2/2/1 \\\r\n 3/3/1 4//1\r\nusemtl some name\r\ns off\r\n",
+        "f -4/1 -3/2 -2/1 # again\r\nf 1 2 99\r\nf 1 2\r\n",
+    );
 
     #[test]
     fn polygons_negative_indices_and_odd_lines() {

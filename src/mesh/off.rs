@@ -1,6 +1,6 @@
 //! OFF with its prefixes (ST, C, N): polygons, vertex and face colours, comments. In: bytes. Out: triangles.
 
-use super::draft::{Draft, MISSING, Problem, byte, number, plain};
+use super::unchecked::{MISSING, Problem, UncheckedMesh, byte, number, plain};
 use std::collections::HashMap;
 
 /// Face colours that become materials of their own.
@@ -29,8 +29,8 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Reads an OFF file into `draft`.
-pub(super) fn read(bytes: &[u8], draft: &mut Draft) -> Result<(), Problem> {
+/// Reads an OFF file into `unchecked`.
+pub(super) fn read(bytes: &[u8], unchecked: &mut UncheckedMesh) -> Result<(), Problem> {
     let mut lines = Lines { bytes, at: 0 };
     let cut_short = || Problem::at_text(bytes.len(), "ends too early; export it again");
     let (at, mut words) = lines.next_words().ok_or_else(cut_short)?;
@@ -74,20 +74,28 @@ pub(super) fn read(bytes: &[u8], draft: &mut Draft) -> Result<(), Problem> {
         let [Some(x), Some(y), Some(z)] = [value(0), value(1), value(2)] else {
             return Err(Problem::at_text(at, "a vertex needs three numbers; repair or export it again"));
         };
-        draft.mesh.positions.push([x as f32, y as f32, z as f32]);
+        unchecked.mesh.positions.push([x as f32, y as f32, z as f32]);
         let after_normal = if normals { 6 } else { 3 };
         if colored {
-            draft.mesh.colors.push(color(words.get(after_normal..).unwrap_or_default()).unwrap_or([255; 3]));
+            unchecked
+                .mesh
+                .colors
+                .push(color(words.get(after_normal..).unwrap_or_default()).unwrap_or([255; 3]));
         }
         if textured && words.len() >= after_normal + 2 {
             let uv = [words.len() - 2, words.len() - 1].map(|k| value(k).unwrap_or(0.0) as f32);
-            draft.mesh.uvs.push(uv);
+            unchecked.mesh.uvs.push(uv);
         }
     }
-    read_faces(&mut lines, faces, draft, bytes)
+    read_faces(&mut lines, faces, unchecked, bytes)
 }
 
-fn read_faces(lines: &mut Lines, faces: usize, draft: &mut Draft, bytes: &[u8]) -> Result<(), Problem> {
+fn read_faces(
+    lines: &mut Lines,
+    faces: usize,
+    unchecked: &mut UncheckedMesh,
+    bytes: &[u8],
+) -> Result<(), Problem> {
     let mut palette: HashMap<Option<[u8; 3]>, u32> = HashMap::new();
     let mut corners = Vec::new();
     for face in 0..faces {
@@ -112,16 +120,16 @@ fn read_faces(lines: &mut Lines, faces: usize, draft: &mut Draft, bytes: &[u8]) 
         let next = palette.len() as u32;
         let material = if palette.len() < PALETTE_LIMIT {
             *palette.entry(painted).or_insert_with(|| {
-                draft.mesh.materials.push(plain(painted.unwrap_or([255; 3])));
+                unchecked.mesh.materials.push(plain(painted.unwrap_or([255; 3])));
                 next
             })
         } else {
             palette.get(&painted).copied().unwrap_or(0)
         };
-        draft.push_polygon(&corners, Some(material));
+        unchecked.push_polygon(&corners, Some(material));
     }
     if palette.len() == 1 && palette.contains_key(&None) {
-        draft.mesh.materials.clear();
+        unchecked.mesh.materials.clear();
     }
     Ok(())
 }
@@ -140,7 +148,10 @@ fn color(words: &[&[u8]]) -> Option<[u8; 3]> {
 pub(super) mod tests {
     use super::super::load_bytes;
 
-    pub const COLORED: &str = "COFF # with colours\n\n4 2 0\n0 0 0 255 0 0 255\r\n1 0 0 0 255 0 255\n# a comment\n1 1 0 0 0 255 255\n0 1 0 9 9 9 255\n4 0 1 2 3\n3 0 1 2 0.5 0.25 0.0\n";
+    pub const COLORED: &str = concat!(
+        "COFF # with colours\n\n4 2 0\n0 0 0 255 0 0 255\r\n1 0 0 0 255 0 255\n# a comment\n",
+        "1 1 0 0 0 255 255\n0 1 0 9 9 9 255\n4 0 1 2 3\n3 0 1 2 0.5 0.25 0.0\n",
+    );
 
     #[test]
     fn polygons_colours_and_comments() {

@@ -3,7 +3,7 @@
 //!
 //! The header's counts are believed only after a comparison with the bytes that follow.
 
-use super::draft::{Draft, MISSING, Problem, byte, number};
+use super::unchecked::{MISSING, Problem, UncheckedMesh, byte, number};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Type {
@@ -163,8 +163,8 @@ impl Body<'_> {
     }
 }
 
-/// Reads a PLY file into `draft`.
-pub(super) fn read(bytes: &[u8], draft: &mut Draft) -> Result<(), Problem> {
+/// Reads a PLY file into `unchecked`.
+pub(super) fn read(bytes: &[u8], unchecked: &mut UncheckedMesh) -> Result<(), Problem> {
     let (elements, encoding, at) = read_header(bytes)?;
     let mut body = Body { bytes, at, encoding };
     let faces: &[&str] = &["face", "tristrips", "tristrip"];
@@ -180,8 +180,8 @@ pub(super) fn read(bytes: &[u8], draft: &mut Draft) -> Result<(), Problem> {
         }
         body.expect(element.count, least, &format!("records of '{}'", element.name))?;
         match element.name.as_str() {
-            "vertex" => read_vertices(&mut body, element, draft)?,
-            name => read_faces(&mut body, element, name.starts_with("tristrip"), draft)?,
+            "vertex" => read_vertices(&mut body, element, unchecked)?,
+            name => read_faces(&mut body, element, name.starts_with("tristrip"), unchecked)?,
         }
     }
     Ok(())
@@ -250,7 +250,7 @@ fn read_header(bytes: &[u8]) -> Result<(Vec<Element>, Encoding, usize), Problem>
     Ok((elements, encoding, at))
 }
 
-fn read_vertices(body: &mut Body, element: &Element, draft: &mut Draft) -> Result<(), Problem> {
+fn read_vertices(body: &mut Body, element: &Element, unchecked: &mut UncheckedMesh) -> Result<(), Problem> {
     let place = |names: &[&str]| element.properties.iter().position(|p| names.contains(&p.name.as_str()));
     let [Some(x), Some(y), Some(z)] = [place(&["x"]), place(&["y"]), place(&["z"])] else {
         return Err(Problem::whole("its vertices lack x, y or z; export it as a mesh"));
@@ -268,16 +268,21 @@ fn read_vertices(body: &mut Body, element: &Element, draft: &mut Draft) -> Resul
                 None => *value = body.value(property.kind)?,
             }
         }
-        draft.mesh.positions.push([x, y, z].map(|k| values[k] as f32));
+        unchecked.mesh.positions.push([x, y, z].map(|k| values[k] as f32));
         if let Some(rgb) = colors {
             let full = |k: usize| element.properties[k].kind.full();
-            draft.mesh.colors.push(rgb.map(|k| byte((values[k] / full(k)) as f32)));
+            unchecked.mesh.colors.push(rgb.map(|k| byte((values[k] / full(k)) as f32)));
         }
     }
     Ok(())
 }
 
-fn read_faces(body: &mut Body, element: &Element, strips: bool, draft: &mut Draft) -> Result<(), Problem> {
+fn read_faces(
+    body: &mut Body,
+    element: &Element,
+    strips: bool,
+    unchecked: &mut UncheckedMesh,
+) -> Result<(), Problem> {
     let is_corners =
         |p: &Property| p.list.is_some() && ["vertex_indices", "vertex_index"].contains(&p.name.as_str());
     let corners_at = element.properties.iter().position(is_corners);
@@ -304,23 +309,23 @@ fn read_faces(body: &mut Body, element: &Element, strips: bool, draft: &mut Draf
                 // A negative index starts a new strip.
                 let mut start = 0;
                 for run in list.split(|&i| i < 0.0) {
-                    push_strip(&corners[start..start + run.len()], draft);
+                    push_strip(&corners[start..start + run.len()], unchecked);
                     start += run.len() + 1;
                 }
             } else {
-                draft.push_polygon(&corners, None);
+                unchecked.push_polygon(&corners, None);
             }
         }
     }
     Ok(())
 }
 
-fn push_strip(strip: &[u32], draft: &mut Draft) {
+fn push_strip(strip: &[u32], unchecked: &mut UncheckedMesh) {
     for (k, t) in strip.windows(3).enumerate() {
         let [a, b, c] = [t[0], t[1], t[2]];
         // Strips repeat a vertex to turn a corner.
         if a != b && b != c && c != a {
-            draft.mesh.triangles.push(if k % 2 == 0 { [a, b, c] } else { [b, a, c] });
+            unchecked.mesh.triangles.push(if k % 2 == 0 { [a, b, c] } else { [b, a, c] });
         }
     }
 }
@@ -329,12 +334,24 @@ fn push_strip(strip: &[u32], draft: &mut Draft) {
 pub(super) mod tests {
     use super::super::load_bytes;
 
-    pub const TEXT: &str = "ply\r\nformat ascii 1.0\r\ncomment made here\r\nelement material 1\r\nproperty int shine\r\nelement vertex 5\r\nproperty float x\r\nproperty float y\r\nproperty float z\r\nproperty uchar red\r\nproperty uchar green\r\nproperty uchar blue\r\nproperty list uchar float weights\r\nelement face 2\r\nproperty uchar flag\r\nproperty list uchar int vertex_indices\r\nelement edge 1\r\nproperty int v1\r\nend_header\r\n7\r\n0 0 0 255 0 0 0\r\n1 0 0 0 255 0 1 0.5\r\n1 1 0 0 0 255 0\r\n0 1 0 1 2 3 0\r\n0.5 2 0 4 5 6 2 1 2\r\n9 5 0 1 2 4 3\r\n9 3 0 2 1\r\nnonsense\r\n";
+    pub const TEXT: &str = concat!(
+        "ply\r\nformat ascii 1.0\r\ncomment made here\r\nelement material 1\r\n",
+        "property int shine\r\nelement vertex 5\r\nproperty float x\r\nproperty float y\r\n",
+        "property float z\r\nproperty uchar red\r\nproperty uchar green\r\n",
+        "property uchar blue\r\nproperty list uchar float weights\r\nelement face 2\r\n",
+        "property uchar flag\r\nproperty list uchar int vertex_indices\r\nelement edge 1\r\n",
+        "property int v1\r\nend_header\r\n7\r\n0 0 0 255 0 0 0\r\n1 0 0 0 255 0 1 0.5\r\n",
+        "1 1 0 0 0 255 0\r\n0 1 0 1 2 3 0\r\n0.5 2 0 4 5 6 2 1 2\r\n9 5 0 1 2 4 3\r\n",
+        "9 3 0 2 1\r\nnonsense\r\n",
+    );
 
     /// The same mesh, binary.
     pub fn binary(big: bool) -> Vec<u8> {
         let mut out = format!(
-            "ply\nformat binary_{}_endian 1.0\nelement vertex 5\nproperty double x\nproperty float y\nproperty float z\nproperty float red\nproperty float green\nproperty float blue\nelement face 2\nproperty list ushort uint vertex_index\nend_header\n",
+            "ply\nformat binary_{}_endian 1.0\nelement vertex 5\nproperty double x\n\
+             property float y\nproperty float z\nproperty float red\nproperty float green\n\
+             property float blue\nelement face 2\nproperty list ushort uint vertex_index\n\
+             end_header\n",
             if big { "big" } else { "little" }
         )
         .into_bytes();
@@ -360,7 +377,11 @@ pub(super) mod tests {
         out
     }
 
-    pub const STRIPS: &str = "ply\nformat ascii 1.0\nelement vertex 5\nproperty float x\nproperty float y\nproperty float z\nelement tristrips 1\nproperty list int int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 2 0\n9 0 1 2 3 -1 2 3 4 -1\n";
+    pub const STRIPS: &str = concat!(
+        "ply\nformat ascii 1.0\nelement vertex 5\nproperty float x\nproperty float y\n",
+        "property float z\nelement tristrips 1\nproperty list int int vertex_indices\n",
+        "end_header\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 2 0\n9 0 1 2 3 -1 2 3 4 -1\n",
+    );
 
     #[test]
     fn text_and_both_binaries_are_the_same_mesh() {

@@ -1,9 +1,8 @@
 //! STL, text and binary (also binary that starts with "solid"). In: bytes. Out: triangles with shared vertices.
 
 use super::{
-    Mesh,
-    draft::{Draft, Problem, number},
-    topology,
+    Mesh, topology,
+    unchecked::{Problem, UncheckedMesh, number},
 };
 
 const HEADER: usize = 84;
@@ -26,10 +25,10 @@ pub(super) fn is_text(bytes: &[u8]) -> bool {
     start.starts_with(b"solid") && start.windows(5).any(|w| w == b"facet") && !start.contains(&0)
 }
 
-/// Reads either kind into `draft`.
-pub(super) fn read(bytes: &[u8], draft: &mut Draft) -> Result<(), Problem> {
+/// Reads either kind into `unchecked`.
+pub(super) fn read(bytes: &[u8], unchecked: &mut UncheckedMesh) -> Result<(), Problem> {
     let binary = is_binary(bytes) || !(bytes.trim_ascii_start().starts_with(b"solid"));
-    let corners = if binary { read_binary(bytes, draft)? } else { read_text(bytes, draft)? };
+    let corners = if binary { read_binary(bytes, unchecked)? } else { read_text(bytes, unchecked)? };
     let whole = corners.len() - corners.len() % 3;
     let mut soup = Mesh { positions: corners, ..Mesh::default() };
     soup.positions.truncate(whole);
@@ -39,19 +38,20 @@ pub(super) fn read(bytes: &[u8], draft: &mut Draft) -> Result<(), Problem> {
     for (corner, &id) in weld.welded.iter().enumerate() {
         positions[id as usize] = soup.positions[corner];
     }
-    draft.mesh.positions = positions;
-    draft.mesh.triangles = weld.welded.chunks_exact(3).map(|t| [t[0], t[1], t[2]]).collect();
+    unchecked.mesh.positions = positions;
+    unchecked.mesh.triangles = weld.welded.chunks_exact(3).map(|t| [t[0], t[1], t[2]]).collect();
     Ok(())
 }
 
-fn read_binary(bytes: &[u8], draft: &mut Draft) -> Result<Vec<[f32; 3]>, Problem> {
+fn read_binary(bytes: &[u8], unchecked: &mut UncheckedMesh) -> Result<Vec<[f32; 3]>, Problem> {
     let Some(count) = promised(bytes) else {
         return Err(Problem::at_byte(bytes.len(), "ends inside the header; export it again"));
     };
     let records = &bytes[HEADER..];
     let there = records.len() / RECORD;
     if count > there {
-        draft.warn(format!("the header promises {count} triangles, the file holds {there}: those are read"));
+        unchecked
+            .warn(format!("the header promises {count} triangles, the file holds {there}: those are read"));
     }
     let float = |record: &[u8], k: usize| {
         record.get(k..k + 4).and_then(|b| b.try_into().ok()).map_or(f32::NAN, f32::from_le_bytes)
@@ -61,7 +61,7 @@ fn read_binary(bytes: &[u8], draft: &mut Draft) -> Result<Vec<[f32; 3]>, Problem
     Ok(triangles.flat_map(|r| [corner(r, 0), corner(r, 1), corner(r, 2)]).collect())
 }
 
-fn read_text(bytes: &[u8], draft: &mut Draft) -> Result<Vec<[f32; 3]>, Problem> {
+fn read_text(bytes: &[u8], unchecked: &mut UncheckedMesh) -> Result<Vec<[f32; 3]>, Problem> {
     let mut corners: Vec<[f32; 3]> = Vec::new();
     let mut loop_start = 0;
     let mut skipped = 0;
@@ -96,7 +96,7 @@ fn read_text(bytes: &[u8], draft: &mut Draft) -> Result<Vec<[f32; 3]>, Problem> 
         corners.truncate(loop_start);
     }
     if skipped > 0 {
-        draft.warn(format!("{skipped} facets without exactly three vertices left out"));
+        unchecked.warn(format!("{skipped} facets without exactly three vertices left out"));
     }
     Ok(corners)
 }
@@ -105,7 +105,12 @@ fn read_text(bytes: &[u8], draft: &mut Draft) -> Result<Vec<[f32; 3]>, Problem> 
 pub(super) mod tests {
     use super::super::load_bytes;
 
-    pub const TEXT: &str = "solid part one\n facet normal 0 0 1\n  outer loop\n   vertex 0 0 0\n   vertex 1 0 0\n   vertex 0 1e0 0\n  endloop\n endfacet\n facet normal 0 0 1\r\n outer loop\r\n vertex 1 0 0\r\n vertex 1 1 0\r\n vertex 0 1 0\r\n endloop\r\n endfacet\nendsolid part one\n";
+    pub const TEXT: &str = concat!(
+        "solid part one\n facet normal 0 0 1\n  outer loop\n   vertex 0 0 0\n   vertex 1 0 0\n",
+        "   vertex 0 1e0 0\n  endloop\n endfacet\n facet normal 0 0 1\r\n outer loop\r\n",
+        " vertex 1 0 0\r\n vertex 1 1 0\r\n vertex 0 1 0\r\n endloop\r\n endfacet\n",
+        "endsolid part one\n",
+    );
 
     /// A binary file whose header starts like a text file's.
     pub fn binary(count: u32) -> Vec<u8> {

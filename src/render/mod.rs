@@ -3,6 +3,7 @@
 mod blit;
 mod camera;
 mod frame;
+mod native;
 mod outline;
 mod overlay;
 mod picking;

@@ -2,7 +2,7 @@
 //!
 //! In: a frame's input. Out: a picture, in memory or as a texture of the device that shows the window.
 
-use super::{FrameInput, PixelHit, frame::PassRenderer};
+use super::{FrameInput, PixelHit, frame::PassRenderer, native::NativeRenderer};
 use crate::{
     compute::Compute,
     gpu::{Gpu, GpuError, StageTiming},
@@ -15,6 +15,7 @@ pub struct Renderer {
 
 enum Stages {
     Passes(Gpu, Box<PassRenderer>),
+    Native(Box<NativeRenderer>),
 }
 
 impl Renderer {
@@ -28,7 +29,7 @@ impl Renderer {
                 let passes = Box::new(PassRenderer::new(&gpu)?);
                 Stages::Passes(gpu, passes)
             }
-            Compute::Cpu => return Err(GpuError::NoPasses),
+            Compute::Cpu => Stages::Native(Box::default()),
         };
         Ok(Self { stages })
     }
@@ -40,6 +41,7 @@ impl Renderer {
     pub fn draw(&mut self, input: &FrameInput<'_>) -> Result<(), GpuError> {
         match &mut self.stages {
             Stages::Passes(gpu, passes) => passes.draw(gpu, input).map(|_| ()),
+            Stages::Native(native) => native.draw(input),
         }
     }
 
@@ -49,9 +51,9 @@ impl Renderer {
     /// # Errors
     /// [`GpuError`].
     pub fn view(&mut self, window: &Gpu) -> Result<Option<wgpu::TextureView>, GpuError> {
-        let _ = window;
-        match &self.stages {
+        match &mut self.stages {
             Stages::Passes(_, passes) => Ok(passes.view().cloned()),
+            Stages::Native(native) => Ok(native.view(window)),
         }
     }
 
@@ -62,6 +64,7 @@ impl Renderer {
     pub fn still(&mut self, input: &FrameInput<'_>, passes: u32) -> Result<Vec<u8>, GpuError> {
         match &mut self.stages {
             Stages::Passes(gpu, renderer) => renderer.still(gpu, input, passes),
+            Stages::Native(native) => native.still(input, passes),
         }
     }
 
@@ -72,6 +75,7 @@ impl Renderer {
     pub fn read_hits(&self) -> Result<Vec<PixelHit>, GpuError> {
         match &self.stages {
             Stages::Passes(gpu, passes) => passes.read_hits(gpu),
+            Stages::Native(native) => Ok(native.read_hits()),
         }
     }
 
@@ -80,6 +84,7 @@ impl Renderer {
     pub fn timings(&self) -> &[StageTiming] {
         match &self.stages {
             Stages::Passes(_, passes) => passes.timings(),
+            Stages::Native(native) => native.timings(),
         }
     }
 }

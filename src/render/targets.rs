@@ -23,6 +23,21 @@ const BODY_SKY: u32 = u32::MAX;
 const BODY_FLOOR: u32 = u32::MAX - 1;
 const NO_LEAF: u32 = u32::MAX;
 
+impl HitData {
+    /// What it says.
+    pub(super) fn decoded(&self) -> PixelHit {
+        match self.body {
+            BODY_SKY => PixelHit::Sky,
+            BODY_FLOOR => PixelHit::Floor(self.distance),
+            body => PixelHit::Body {
+                body: body as usize,
+                leaf: (self.leaf != NO_LEAF).then_some(self.leaf),
+                distance: self.distance,
+            },
+        }
+    }
+}
+
 /// Buffers of one picture size.
 pub(super) struct Targets {
     pub size: [u32; 2],
@@ -66,16 +81,7 @@ impl Targets {
     }
 
     pub(super) fn read_hits(&self, gpu: &Gpu) -> Result<Vec<PixelHit>, GpuError> {
-        let decode = |hit: HitData| match hit.body {
-            BODY_SKY => PixelHit::Sky,
-            BODY_FLOOR => PixelHit::Floor(hit.distance),
-            body => PixelHit::Body {
-                body: body as usize,
-                leaf: (hit.leaf != NO_LEAF).then_some(hit.leaf),
-                distance: hit.distance,
-            },
-        };
-        Ok(self.hits.read(gpu)?.into_iter().map(decode).collect())
+        Ok(self.hits.read(gpu)?.iter().map(HitData::decoded).collect())
     }
 }
 

@@ -15,6 +15,9 @@ pub enum SandboxError {
     /// The device failed.
     #[error(transparent)]
     Gpu(#[from] GpuError),
+    /// Workers are computing, and what was asked for must wait until they are done.
+    #[error("something is being computed; try again when it is done")]
+    Busy,
     /// The blow did not split anything.
     #[error("the blow made no crack here; use more seeds or larger radii, or hit elsewhere")]
     NoCrack,

@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     bodies::Body,
+    compute::RanOn,
     export::{
         self, Aside, Assembly, BreakArrays, ExportError, ExportPiece, Figures, Format, InputReport, Lying,
         ParameterReport, PieceReport, Placing, Watch, checks,
@@ -169,7 +170,7 @@ pub struct ExportPlan {
 impl ExportPlan {
     /// What `order` wants of `sandbox`, as it is now.
     #[must_use]
-    pub fn new(sandbox: &Sandbox, order: &ExportOrder, adapter: String) -> Self {
+    pub fn new(sandbox: &Sandbox, order: &ExportOrder, ran_on: RanOn) -> Self {
         let lines = Lines::of(order, sandbox);
         let bodies: Vec<&Body> = order.bodies(sandbox).collect();
         let (mut pieces, mut connected) = (Vec::with_capacity(bodies.len()), Vec::new());
@@ -198,7 +199,7 @@ impl ExportPlan {
         let what = Assembly::new(pieces, arrays);
         let (objects, volumes) = objects(sandbox, &lines, &what, order.lying);
         let report = SceneReport {
-            adapter,
+            ran_on,
             placed: order.lying,
             time: sandbox.time(),
             objects,

@@ -84,8 +84,11 @@ fn glb_bounds(path: &Path) -> BTreeMap<String, (DVec3, DVec3)> {
 #[test]
 fn pieces_lie_in_the_file_where_they_lie_in_the_world() {
     let Some(sandbox) = broken_twice() else { return };
-    let plan =
-        ExportPlan::new(&sandbox, &order(Lying::AsTheyLie, &[Format::Glb, Format::Npz]), "test".into());
+    let plan = ExportPlan::new(
+        &sandbox,
+        &order(Lying::AsTheyLie, &[Format::Glb, Format::Npz]),
+        crate::compute::RanOn::default(),
+    );
     let folder = folder("lying");
     let exported = plan.run(&folder, &Progress::default()).unwrap();
     assert_eq!(exported.pieces, sandbox.bodies().len());
@@ -117,7 +120,11 @@ fn pieces_lie_in_the_file_where_they_lie_in_the_world() {
 #[test]
 fn pieces_fit_together_in_the_objects_own_units_in_every_format() {
     let Some(sandbox) = broken_twice() else { return };
-    let plan = ExportPlan::new(&sandbox, &order(Lying::AsTheyFittedTogether, &Format::ALL), "test".into());
+    let plan = ExportPlan::new(
+        &sandbox,
+        &order(Lying::AsTheyFittedTogether, &Format::ALL),
+        crate::compute::RanOn::default(),
+    );
     let folder = folder("fitted");
     let exported = plan.run(&folder, &Progress::default()).unwrap();
     assert_eq!(exported.failed_checks, Vec::<String>::new());
@@ -162,13 +169,14 @@ fn what_is_cancelled_leaves_nothing() {
     let Some(sandbox) = broken_twice() else { return };
     let order = order(Lying::AsTheyFittedTogether, &Format::ALL);
     let folder = folder("cancelled");
-    let plan = ExportPlan::new(&sandbox, &order, "test".into());
+    let plan = ExportPlan::new(&sandbox, &order, crate::compute::RanOn::default());
     let progress = Progress::default();
     progress.cancel();
     let error = plan.run(&folder.join("pieces"), &progress).unwrap_err();
     assert!(matches!(error, ExportError::Cancelled), "{error}");
     assert!(!folder.exists(), "even the folder above it is gone");
-    let job = ExportJob::start(ExportPlan::new(&sandbox, &order, "test".into()), folder.clone());
+    let job =
+        ExportJob::start(ExportPlan::new(&sandbox, &order, crate::compute::RanOn::default()), folder.clone());
     let exported = loop {
         if let Some(result) = job.poll() {
             break result.unwrap();
@@ -208,7 +216,9 @@ fn what_was_undone_is_not_told() {
     sandbox.undo();
     let order = order(Lying::AsTheyFittedTogether, &[Format::Npz]);
     let folder = folder("undone");
-    ExportPlan::new(&sandbox, &order, "test".into()).run(&folder, &Progress::default()).unwrap();
+    ExportPlan::new(&sandbox, &order, crate::compute::RanOn::default())
+        .run(&folder, &Progress::default())
+        .unwrap();
     let report = read_report(&folder);
     assert_eq!(report["breaks"].as_array().unwrap().len(), 1);
     assert_eq!(report["broken_again"].as_array().unwrap().len(), 0);

@@ -5,6 +5,7 @@
 
 mod break_log;
 pub mod breaking;
+mod coarser;
 mod description;
 mod document;
 mod error;

@@ -94,7 +94,7 @@ impl Shape {
         let (mass, h) = (octree.mass_properties(density), octree.grid.h);
         let (low, high) = octree.mass.bounds;
         let radius = (low - octree.mass.centre).abs().max((high - octree.mass.centre).abs()).length() * h;
-        let thickness = box_thickness(octree.mass.volume, &octree.mass.inertia) * h;
+        let thickness = octree.mass.thickness * h;
         Self { geometry: Geometry::Octree(octree), density, mass, look, radius, thickness }
     }
 

@@ -100,6 +100,21 @@ impl Arena {
         })
     }
 
+    /// The same forests for stages that run there.
+    ///
+    /// # Errors
+    /// [`GpuError::TooLarge`] when they do not fit.
+    pub fn moved_to(&self, compute: &Compute) -> Result<Self, GpuError> {
+        let mut moved = Self::new(compute)?;
+        // In the order in which they lie, so that slots do not depend on the order of a hash map.
+        let mut all: Vec<_> = self.slots.values().filter_map(|(f, s)| Some((*s, f.upgrade()?))).collect();
+        all.sort_by_key(|(slot, forest)| (slot.node_base, slot.leaf_base, address(forest)));
+        all.iter().try_for_each(|(_, forest)| moved.insert(forest).map(|_| ()))?;
+        // What was bound before is stale.
+        moved.epoch = self.epoch + 1;
+        Ok(moved)
+    }
+
     /// Changes whenever the buffers were replaced, i.e. bind groups made before are stale.
     #[must_use]
     pub fn epoch(&self) -> u64 {

@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use super::Tool;
-use crate::scene::{ExportOrder, Tuning};
+use crate::{
+    compute::Choice,
+    scene::{ExportOrder, Tuning},
+};
 
 /// One wish of the user.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,6 +107,8 @@ pub enum Command {
     FrameSelection,
     /// Frame everything.
     FrameAll,
+    /// Run the stages there from now on.
+    RunOn(Choice),
     /// Remove a message.
     Dismiss(u64),
     /// Open or close the list of commands.

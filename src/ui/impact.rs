@@ -33,7 +33,7 @@ pub struct PinView {
 
 /// A point that the hand holds, world space, m.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HoldView {
+pub struct DragView {
     /// On the body.
     pub point: glam::Vec3,
     /// Where the hand is.
@@ -42,8 +42,8 @@ pub struct HoldView {
 
 /// The spring between the hand and what it holds.
 pub(super) fn held(painter: &egui::Painter, input: &UiInput<'_>, rect: Rect) {
-    let Some(hold) = input.hold else { return };
-    if let (Some(a), Some(b)) = (place(input, rect, hold.point), place(input, rect, hold.target)) {
+    let Some(drag) = input.drag else { return };
+    if let (Some(a), Some(b)) = (on_screen(input, rect, drag.point), on_screen(input, rect, drag.target)) {
         painter.line_segment([a.centre, b.centre], Stroke::new(2.0, theme::GOLD));
         painter.circle_filled(a.centre, 4.0, theme::GOLD);
         painter.circle_stroke(b.centre, 6.0, Stroke::new(1.6, theme::GOLD));
@@ -57,7 +57,7 @@ pub(super) fn walls(painter: &egui::Painter, input: &UiInput<'_>, rect: Rect) {
     };
     let corner = |c: u32| {
         let pick = |axis: usize| if c >> axis & 1 == 0 { walls.low[axis] } else { walls.high[axis] } as f32;
-        place(input, rect, glam::Vec3::new(pick(0), pick(1), pick(2))).map(|p| p.centre)
+        on_screen(input, rect, glam::Vec3::new(pick(0), pick(1), pick(2))).map(|p| p.centre)
     };
     for c in 0..8u32 {
         for axis in (0..3).filter(|axis| c >> axis & 1 == 0) {
@@ -80,15 +80,15 @@ const FIRST_ANGLE: f32 = -0.75;
 const NEXT_ANGLE: f32 = 0.42;
 
 /// Where the impact is in the window and how long a metre is there.
-struct Place {
+struct OnScreen {
     centre: Pos2,
     points_per_meter: f32,
 }
 
-fn place(input: &UiInput<'_>, rect: Rect, point: glam::Vec3) -> Option<Place> {
+fn on_screen(input: &UiInput<'_>, rect: Rect, point: glam::Vec3) -> Option<OnScreen> {
     let [x, y] = input.camera.project(point, rect.width() / rect.height())?;
     let depth = point.distance(input.camera.eye()).max(1e-6);
-    Some(Place {
+    Some(OnScreen {
         centre: rect.min + rect.size() * Vec2::new(x, y),
         points_per_meter: rect.height() / (2.0 * depth * (input.camera.fov_y / 2.0).tan()),
     })
@@ -99,7 +99,7 @@ pub(super) fn hovered(painter: &egui::Painter, input: &UiInput<'_>, rect: Rect) 
     let (Some(hover), Some(sandbox)) = (input.hover, input.sandbox) else {
         return;
     };
-    let Some(Place { centre, points_per_meter }) = place(input, rect, hover.point) else {
+    let Some(OnScreen { centre, points_per_meter }) = on_screen(input, rect, hover.point) else {
         return;
     };
     for (i, radius) in sandbox.tuning().fracture.radii.iter().enumerate() {
@@ -128,7 +128,7 @@ pub(super) fn pinned(ui: &egui::Ui, input: &UiInput<'_>, rect: Rect, out: &mut U
     let (Some(pin), Some(sandbox)) = (input.pin, input.sandbox) else {
         return;
     };
-    let Some(Place { centre, points_per_meter }) = place(input, rect, pin.point) else {
+    let Some(OnScreen { centre, points_per_meter }) = on_screen(input, rect, pin.point) else {
         return;
     };
     let painter = ui.painter_at(rect);

@@ -94,7 +94,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     });
     let report = sandbox.looking();
     if let Some(labels) = report.labels.as_ref().filter(|_| view.labels >= LabelView::Published) {
-        theatre(ui, view, labels, out);
+        playback(ui, view, labels, out);
     }
     let tip = "How strongly the object lets through what lies behind its surface";
     let response = slider(ui, "Through", tip, &mut view.through, 0.0..=1.0, &SliderLook::unit("", 2));
@@ -138,7 +138,7 @@ fn wireframe(ui: &mut egui::Ui, view: &mut InsideView, leaf: u32, out: &mut UiOu
 }
 
 /// The step slider, the plot of changes and the figures of the iteration that is shown.
-fn theatre(ui: &mut egui::Ui, view: &mut InsideView, labels: &LabelReport, out: &mut UiOutput) {
+fn playback(ui: &mut egui::Ui, view: &mut InsideView, labels: &LabelReport, out: &mut UiOutput) {
     let last = labels.changes.len() as u32;
     view.step = view.step.min(last);
     ui.horizontal(|ui| {

@@ -28,9 +28,11 @@ mod widgets;
 
 pub use command::Command;
 pub use export_panel::ExportView;
-pub use impact::{HoldView, PinView, Tool};
+pub use impact::{DragView, PinView, Tool};
 pub use notices::{Notice, NoticeKind};
 pub use viewport::Hover;
+
+use std::borrow::Cow;
 
 use crate::{
     gpu::StageTiming,
@@ -67,7 +69,7 @@ pub struct UiInput<'a> {
     /// Whether the cell under the pointer can be chosen to stay.
     pub over_cell: bool,
     /// What the hand holds.
-    pub hold: Option<HoldView>,
+    pub drag: Option<DragView>,
     /// Simulated seconds in a real one.
     pub speed: f64,
     /// Shown in the middle while there is nothing else.
@@ -76,8 +78,10 @@ pub struct UiInput<'a> {
     pub hint: bool,
     /// The export panel, while it is open.
     pub export: Option<ExportView<'a>>,
-    /// Graphics adapter.
+    /// Graphics adapter that shows the window.
     pub adapter: &'a str,
+    /// Where stages are to run.
+    pub compute: crate::compute::Choice,
 }
 
 /// What the panels remember between frames.
@@ -97,7 +101,7 @@ pub struct UiOutput {
     /// In order.
     pub commands: Vec<Command>,
     /// Named widgets, points.
-    pub rects: Vec<(&'static str, egui::Rect)>,
+    pub rects: Vec<(Cow<'static, str>, egui::Rect)>,
     /// Where the picture is, points.
     pub viewport: Option<egui::Rect>,
 }
@@ -107,8 +111,8 @@ impl UiOutput {
         self.commands.push(command);
     }
 
-    fn name(&mut self, name: &'static str, response: &egui::Response) {
-        self.rects.push((name, response.rect));
+    fn name(&mut self, name: impl Into<Cow<'static, str>>, response: &egui::Response) {
+        self.rects.push((name.into(), response.rect));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Every command by name: Ctrl+P, type, Enter.
 
 use super::{Command, Tool, UiOutput, UiState, theme};
+use crate::compute::Choice;
 
 fn entries() -> Vec<(&'static str, &'static str, Command)> {
     let mut all = vec![
@@ -25,6 +26,9 @@ fn entries() -> Vec<(&'static str, &'static str, Command)> {
         ("Throw: a click throws a ball or a box", "T", Command::Tool(Tool::Throw)),
         ("Break at the pinned impact", "Enter", Command::BreakPin),
         ("Remove the pinned impact", "Esc", Command::Unpin),
+        ("Run on the best there is", "", Command::RunOn(Choice::Auto)),
+        ("Run on the graphics adapter", "", Command::RunOn(Choice::Gpu)),
+        ("Run on the processor", "", Command::RunOn(Choice::Cpu)),
     ];
     let shapes = [
         ("Open vase", "builtin:vase"),

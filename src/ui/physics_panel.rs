@@ -62,12 +62,14 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
             (
                 Touching::Contacts,
                 "contacts",
-                "Points that hold things apart, with their normals: green where they just touch, red from half a cell deep, grey where they only are near",
+                "Points that hold things apart, with their normals: green where they just touch, red from half a \
+                 cell deep, grey where they only are near",
             ),
             (
                 Touching::Columns,
                 "columns",
-                "Collision points of both surfaces (blue, orange) and the columns between them along x, y, z, as the paper has them; slower",
+                "Collision points of both surfaces (blue, orange) and the columns between them along x, y, z, as \
+                 the paper has them; slower",
             ),
         ],
     );

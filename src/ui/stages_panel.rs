@@ -2,18 +2,31 @@
 //! badge.
 
 use super::{
-    UiInput, UiOutput, theme,
-    widgets::{figure, grouped, row},
+    Command, UiInput, UiOutput, theme,
+    widgets::{choice, figure, grouped, row},
 };
-use crate::{gpu::StageTiming, scene::BreakSummary};
+use crate::{compute::Choice, gpu::StageTiming, scene::BreakSummary};
 
 /// Relative difference of mass that still counts as equal (a test holds the engine to it).
 const SAME_MASS: f64 = 1e-6;
+
+const COMPUTE: [(Choice, &str, &str); 3] = [
+    (Choice::Auto, "best", "The graphics adapter where it is a real one, else the processor's cores"),
+    (Choice::Gpu, "graphics adapter", "Compute passes of the adapter, even if it is only software"),
+    (Choice::Cpu, "processor", "All cores of the processor"),
+];
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     let Some(sandbox) = input.sandbox else {
         return;
     };
+    let mut compute = input.compute;
+    let row =
+        ("compute", "Run on", "Where fractures, pictures and contacts are computed; results are the same");
+    choice(ui, out, row, &mut compute, &COMPUTE);
+    if compute != input.compute {
+        out.push(Command::RunOn(compute));
+    }
     if let Some(summary) = sandbox.last_break() {
         let ok = summary.mass_error.abs() <= SAME_MASS;
         let (text, color) = if ok {
@@ -87,7 +100,7 @@ fn table(ui: &mut egui::Ui, title: &str, stages: &[StageTiming], wall_ms: Option
         });
     }
     if !stages.is_empty() {
-        figure(ui, "GPU", format!("{total:.2} ms"));
+        figure(ui, "Stages", format!("{total:.2} ms"));
     }
     if let Some(wall) = wall_ms {
         figure(ui, "From click to pieces", format!("{wall:.0} ms"));

@@ -24,8 +24,10 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>) {
             ui.label(egui::RichText::new(item).small());
         }
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            let adapter = egui::RichText::new(input.adapter).small().color(theme::DIM);
-            ui.add(egui::Label::new(adapter).truncate()).on_hover_text(input.adapter);
+            let runs_on = input.sandbox.map_or(String::new(), |sandbox| sandbox.compute().describe());
+            let about = format!("Stages run on: {runs_on}\nThe window is shown by: {}", input.adapter);
+            let text = egui::RichText::new(runs_on).small().color(theme::DIM);
+            ui.add(egui::Label::new(text).truncate()).on_hover_text(about);
         });
     });
 }

@@ -54,9 +54,9 @@ fn mouse(ui: &egui::Ui, response: &egui::Response, rect: Rect, input: &UiInput<'
         || (shift && response.dragged_by(PointerButton::Primary));
     let over = input.hover.is_some() && !shift;
     let grabs = tool == Tool::Hand && response.drag_started_by(PointerButton::Primary) && over;
-    let holds = input.hold.is_some() && response.dragged_by(PointerButton::Primary);
+    let holds = input.drag.is_some() && response.dragged_by(PointerButton::Primary);
     let at = response.interact_pointer_pos().map(inside);
-    if input.hold.is_some() && !response.dragged_by(PointerButton::Primary) {
+    if input.drag.is_some() && !response.dragged_by(PointerButton::Primary) {
         out.push(Command::Release);
     }
     if grabs || holds {

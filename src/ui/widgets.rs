@@ -114,7 +114,8 @@ pub fn grouped(n: u64) -> String {
     out
 }
 
-/// A row with a list to choose from: name for tests, name, tip; then value, name and tip of each entry.
+/// A row with a list to choose from: name for tests, name, tip; then value, name and tip of each entry. For tests an
+/// entry that shows is called by the row's name and its own, as in `method: Voronoi cells`.
 pub fn choice<T: PartialEq + Copy>(
     ui: &mut egui::Ui,
     out: &mut super::UiOutput,
@@ -128,7 +129,8 @@ pub fn choice<T: PartialEq + Copy>(
         let combo = egui::ComboBox::from_id_salt(id).selected_text(chosen).width(150.0);
         let response = combo.show_ui(ui, |ui| {
             for (entry, name, tip) in entries {
-                ui.selectable_value(value, *entry, *name).on_hover_text(*tip);
+                let response = ui.selectable_value(value, *entry, *name).on_hover_text(*tip);
+                out.name(format!("{id}: {name}"), &response);
             }
         });
         out.name(id, &response.response);

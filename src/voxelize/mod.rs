@@ -22,7 +22,7 @@ use color::ColorSource;
 use inside::solve;
 use parity::{Parity, without_orientation};
 use rasterise::rasterise;
-use surface::{close_holes, faces_of, grid_of};
+use surface::{Holes, faces_of, grid_of};
 
 /// Why a mesh could not become an octree.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -52,24 +52,58 @@ pub struct Voxelized {
     pub health: HealthReport,
 }
 
-/// Voxelises `mesh` (as read; this calls [`crate::mesh::check`]) to leaf level `level`.
+/// A mesh that was looked over: what every level of its voxels begins with, made once.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// As [`crate::mesh::check`] repaired it.
+    mesh: Mesh,
+    /// Findings, before the inside test.
+    health: HealthReport,
+    /// Which triangles have no meaningful orientation; empty: none.
+    unsigned: Vec<bool>,
+    holes: Holes,
+}
+
+impl Prepared {
+    /// Looks `mesh` over, as read.
+    #[must_use]
+    pub fn new(mesh: &Mesh) -> Self {
+        let (mesh, health) = check(mesh);
+        let unsigned =
+            if health.unorientable_components > 0 { without_orientation(&mesh) } else { Vec::new() };
+        let is_whole = health.closed && !unsigned.contains(&true);
+        let holes = if is_whole { Holes::default() } else { Holes::of(&mesh, &unsigned) };
+        Self { mesh, health, unsigned, holes }
+    }
+
+    /// Voxelises to leaf level `level`.
+    ///
+    /// # Errors
+    /// [`VoxelizeError`].
+    pub fn voxelize(&self, level: u32, progress: &Progress) -> Result<Voxelized, VoxelizeError> {
+        if !(1..=MAX_LEVEL).contains(&level) {
+            return Err(VoxelizeError::Level(level));
+        }
+        let solid = solidify(&self.mesh, &self.unsigned, &self.holes, level, progress)?;
+        let (unsigned, mut health) = (&self.unsigned, self.health.clone());
+        health.inside_test = if unsigned.contains(&true) { "parity" } else { "winding number" }.into();
+        if unsigned.contains(&true) && unsigned.contains(&false) {
+            health
+                .notes
+                .push("Parity tells inside from outside for the parts without orientation only.".into());
+        }
+        health.closing_leaves = solid.closing_leaves;
+        health.capped_holes = if solid.closing_faces > 0 { health.boundary_loops.max(1) } else { 0 };
+        Ok(Voxelized { forest: solid.forest, grid: solid.grid, health })
+    }
+}
+
+/// Voxelises `mesh` (as read) to leaf level `level`. For several levels make a [`Prepared`] once.
 ///
 /// # Errors
 /// [`VoxelizeError`].
 pub fn voxelize(mesh: &Mesh, level: u32, progress: &Progress) -> Result<Voxelized, VoxelizeError> {
-    if !(1..=MAX_LEVEL).contains(&level) {
-        return Err(VoxelizeError::Level(level));
-    }
-    let (mesh, mut health) = check(mesh);
-    let unsigned = if health.unorientable_components > 0 { without_orientation(&mesh) } else { Vec::new() };
-    let solid = solidify(&mesh, &unsigned, health.closed, level, progress)?;
-    health.inside_test = if unsigned.contains(&true) { "parity" } else { "winding number" }.into();
-    if unsigned.contains(&true) && unsigned.contains(&false) {
-        health.notes.push("Parity tells inside from outside for the parts without orientation only.".into());
-    }
-    health.closing_leaves = solid.closing_leaves;
-    health.capped_holes = if solid.closing_faces > 0 { health.boundary_loops.max(1) } else { 0 };
-    Ok(Voxelized { forest: solid.forest, grid: solid.grid, health })
+    Prepared::new(mesh).voxelize(level, progress)
 }
 
 /// What [`solidify`] makes.
@@ -82,12 +116,11 @@ struct Solid {
     closing_faces: usize,
 }
 
-/// Voxelises a checked mesh. `unsigned` says which triangles have no meaningful orientation (empty: none),
-/// `closed` that there is no hole to look for.
+/// Voxelises a checked mesh. `unsigned` says which triangles have no meaningful orientation (empty: none).
 fn solidify(
     mesh: &Mesh,
     unsigned: &[bool],
-    closed: bool,
+    holes: &Holes,
     level: u32,
     progress: &Progress,
 ) -> Result<Solid, VoxelizeError> {
@@ -95,9 +128,7 @@ fn solidify(
     let mut faces = faces_of(mesh, unsigned, &grid);
     let mut colors = ColorSource::new(mesh);
     let of_mesh = faces.len();
-    if !closed || unsigned.contains(&true) {
-        close_holes(mesh, unsigned, &grid, &mut faces, &mut colors);
-    }
+    holes.close(&grid, &mut faces, &mut colors);
     let closing_faces = faces.len() - of_mesh;
     progress.set(0.1);
     let touched = rasterise(&faces, level, &colors, progress)?;

@@ -451,27 +451,33 @@ impl Touched {
         self.volume_x.push(cell.volume_x as f32);
     }
 
+    /// The parts behind each other. Most of the time goes into memory that nobody has touched yet, so the arrays are
+    /// filled side by side.
     fn join(parts: Vec<Self>) -> Self {
-        let total: usize = parts.iter().map(|part| part.keys.len()).sum();
         let mut all = Self::default();
-        all.keys.reserve_exact(total);
-        all.normals.reserve_exact(total);
-        all.colors.reserve_exact(total);
-        all.area_x.reserve_exact(total);
-        all.volume_x.reserve_exact(total);
-        for part in parts {
-            let base = all.keys.len() as u32;
+        let mut base = 0;
+        for part in &parts {
             all.closing.extend(part.closing.iter().map(|i| i + base));
             all.unsigned.extend(part.unsigned.iter().map(|i| i + base));
             all.brick_start.extend(part.brick_start.iter().map(|i| i + base));
-            all.bricks.extend(part.bricks);
-            all.keys.extend(part.keys);
-            all.normals.extend(part.normals);
-            all.colors.extend(part.colors);
-            all.area_x.extend(part.area_x);
-            all.volume_x.extend(part.volume_x);
+            all.bricks.extend_from_slice(&part.bricks);
+            base += part.keys.len() as u32;
         }
-        all.brick_start.push(all.keys.len() as u32);
+        all.brick_start.push(base);
+        let Self { keys, normals, colors, area_x, volume_x, .. } = &mut all;
+        rayon::scope(|scope| {
+            scope.spawn(|_| *keys = concatenated(&parts, |part| &part.keys));
+            scope.spawn(|_| *normals = concatenated(&parts, |part| &part.normals));
+            scope.spawn(|_| *colors = concatenated(&parts, |part| &part.colors));
+            scope.spawn(|_| *area_x = concatenated(&parts, |part| &part.area_x));
+            scope.spawn(|_| *volume_x = concatenated(&parts, |part| &part.volume_x));
+        });
         all
     }
+}
+
+fn concatenated<T: Copy>(parts: &[Touched], of: impl Fn(&Touched) -> &[T]) -> Vec<T> {
+    let mut all = Vec::with_capacity(parts.iter().map(|part| of(part).len()).sum());
+    parts.iter().for_each(|part| all.extend_from_slice(of(part)));
+    all
 }

@@ -73,45 +73,66 @@ pub(super) fn faces_of(mesh: &Mesh, unsigned: &[bool], grid: &Grid) -> Vec<Face>
         .collect()
 }
 
-/// Adds the triangles that close the holes, coloured like the mesh along the hole's edge. Parts with and
-/// without orientation are closed each for itself, as the inside test treats them.
-pub(super) fn close_holes(
-    mesh: &Mesh,
-    unsigned: &[bool],
-    grid: &Grid,
-    faces: &mut Vec<Face>,
-    colors: &mut ColorSource<'_>,
-) {
-    let mut cones: Vec<[[f32; 3]; 3]>;
-    let signed_cones;
-    if unsigned.contains(&true) {
-        let part = |of: bool| {
-            let triangles = mesh.triangles.iter().zip(unsigned).filter(|(_, u)| **u == of).map(|(t, _)| *t);
-            let part =
-                Mesh { positions: mesh.positions.clone(), triangles: triangles.collect(), ..Mesh::default() };
-            boundary_cones(&part, &topology(&part))
+/// The holes of a mesh, as triangles that close them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Holes {
+    /// An edge of a hole and an apex, mesh units; those of parts with a meaningful orientation first.
+    cones: Vec<[[f32; 3]; 3]>,
+    /// How many those are.
+    signed: usize,
+    /// Per cone, the mesh's triangles along its edge, ascending.
+    beside: Vec<Vec<u32>>,
+}
+
+impl Holes {
+    /// Those of a checked mesh. Parts with and without orientation are closed each for itself, as the inside test
+    /// treats them.
+    pub(super) fn of(mesh: &Mesh, unsigned: &[bool]) -> Self {
+        let mut cones: Vec<[[f32; 3]; 3]>;
+        let signed;
+        if unsigned.contains(&true) {
+            let part = |of: bool| {
+                let triangles =
+                    mesh.triangles.iter().zip(unsigned).filter(|(_, u)| **u == of).map(|(t, _)| *t);
+                let part = Mesh {
+                    positions: mesh.positions.clone(),
+                    triangles: triangles.collect(),
+                    ..Mesh::default()
+                };
+                boundary_cones(&part, &topology(&part))
+            };
+            cones = part(false);
+            signed = cones.len();
+            cones.extend(part(true));
+        } else {
+            cones = boundary_cones(mesh, &topology(mesh));
+            signed = cones.len();
+        }
+        let beside = triangles_beside(mesh, &cones);
+        Self { cones, signed, beside }
+    }
+
+    /// Adds faces that close the holes, coloured like the mesh along the hole's edge.
+    pub(super) fn close(&self, grid: &Grid, faces: &mut Vec<Face>, colors: &mut ColorSource<'_>) {
+        if self.cones.is_empty() {
+            return;
+        }
+        let to_grid = ToGrid::new(grid);
+        let wide = |p: [f32; 3]| DVec3::from_array(p.map(f64::from));
+        // Faces are in the order of the mesh's triangles; one that has no area at this level is not among them.
+        let face_of = |triangle: &u32| {
+            let at = faces.binary_search_by_key(triangle, |face| face.triangle).ok()?;
+            Some(faces[at].clone())
         };
-        cones = part(false);
-        signed_cones = cones.len();
-        cones.extend(part(true));
-    } else {
-        cones = boundary_cones(mesh, &topology(mesh));
-        signed_cones = cones.len();
-    }
-    if cones.is_empty() {
-        return;
-    }
-    let beside = faces_beside(mesh, &cones, faces);
-    let to_grid = ToGrid::new(grid);
-    let wide = |p: [f32; 3]| DVec3::from_array(p.map(f64::from));
-    colors.close(cones.iter().map(|[a, b, _]| {
-        let face = &faces[*beside.get(&edge(*a, *b))? as usize];
-        Some((face.clone(), to_grid.point((wide(*a) + wide(*b)) / 2.0)))
-    }));
-    for (i, cone) in cones.iter().enumerate() {
-        let corners = cone.map(|p| to_grid.point(wide(p)));
-        let face = Face::new(corners, || corners, i as u32, FaceKind::Closing);
-        faces.extend(face.map(|face| Face { signed: i < signed_cones, ..face }));
+        let meets = self.cones.iter().zip(&self.beside).map(|([a, b, _], beside)| {
+            Some((beside.iter().find_map(face_of)?, to_grid.point((wide(*a) + wide(*b)) / 2.0)))
+        });
+        colors.close(meets);
+        for (i, cone) in self.cones.iter().enumerate() {
+            let corners = cone.map(|p| to_grid.point(wide(p)));
+            let face = Face::new(corners, || corners, i as u32, FaceKind::Closing);
+            faces.extend(face.map(|face| Face { signed: i < self.signed, ..face }));
+        }
     }
 }
 
@@ -127,18 +148,17 @@ fn edge(a: [f32; 3], b: [f32; 3]) -> (Position, Position) {
     (a.min(b), a.max(b))
 }
 
-/// The first face along each cone's edge. A cone is an edge of a hole and an apex.
-fn faces_beside(mesh: &Mesh, cones: &[[[f32; 3]; 3]], faces: &[Face]) -> HashMap<(Position, Position), u32> {
+/// The triangles along each cone's edge. A cone is an edge of a hole and an apex.
+fn triangles_beside(mesh: &Mesh, cones: &[[[f32; 3]; 3]]) -> Vec<Vec<u32>> {
     let rim: HashSet<Position> = cones.iter().flat_map(|[a, b, _]| [bits(*a), bits(*b)]).collect();
     let on_rim: Vec<bool> = mesh.positions.par_iter().map(|p| rim.contains(&bits(*p))).collect();
-    let mut beside = HashMap::with_capacity(cones.len());
-    for (i, face) in faces.iter().enumerate() {
-        let Some(&[a, b, c]) = mesh.triangles.get(face.triangle as usize) else { continue };
+    let mut beside: HashMap<(Position, Position), Vec<u32>> = HashMap::with_capacity(cones.len());
+    for (t, &[a, b, c]) in mesh.triangles.iter().enumerate() {
         for (p, q) in [(a as usize, b as usize), (b as usize, c as usize), (c as usize, a as usize)] {
             if on_rim[p] && on_rim[q] {
-                beside.entry(edge(mesh.positions[p], mesh.positions[q])).or_insert(i as u32);
+                beside.entry(edge(mesh.positions[p], mesh.positions[q])).or_default().push(t as u32);
             }
         }
     }
-    beside
+    cones.iter().map(|[a, b, _]| beside.get(&edge(*a, *b)).cloned().unwrap_or_default()).collect()
 }

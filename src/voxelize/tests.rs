@@ -9,7 +9,8 @@ use crate::{
 };
 
 fn closed(mesh: &Mesh, level: u32) -> Solid {
-    let solid = solidify(mesh, &[], false, level, &Progress::default()).expect("a mesh with triangles");
+    let solid = solidify(mesh, &[], &Holes::of(mesh, &[]), level, &Progress::default())
+        .expect("a mesh with triangles");
     assert_eq!(validate(&solid.forest), Ok(()), "level {level}");
     if level <= 7 {
         assert!(inside_never_touches_outside(&solid.forest, 0), "level {level}");
@@ -248,9 +249,12 @@ fn refusals_say_why() {
     }
     let progress = Progress::default();
     progress.cancel();
-    assert_eq!(solidify(&mesh, &[], false, 5, &progress).err(), Some(VoxelizeError::Cancelled));
     assert_eq!(
-        solidify(&Mesh::default(), &[], false, 5, &Progress::default()).err(),
+        solidify(&mesh, &[], &Holes::of(&mesh, &[]), 5, &progress).err(),
+        Some(VoxelizeError::Cancelled)
+    );
+    assert_eq!(
+        solidify(&Mesh::default(), &[], &Holes::default(), 5, &Progress::default()).err(),
         Some(VoxelizeError::Empty)
     );
 }

@@ -3,7 +3,7 @@
 
 use glam::{DMat3, DVec3};
 use kintsugi::{
-    shape::GridMass,
+    shape::{GridMass, box_thickness},
     svo::morton::{self, Key},
 };
 
@@ -70,10 +70,12 @@ impl Sums {
         let outer = DMat3::from_cols(centre * centre.x, centre * centre.y, centre * centre.z);
         let about = self.second - outer * self.volume;
         let trace = about.x_axis.x + about.y_axis.y + about.z_axis.z;
+        let inertia = DMat3::IDENTITY * trace - about;
         GridMass {
             volume: self.volume,
             centre,
-            inertia: DMat3::IDENTITY * trace - about,
+            inertia,
+            thickness: box_thickness(self.volume, &inertia),
             bounds: self.bounds.unwrap_or_default(),
             voxels: self.voxels,
         }

@@ -7,12 +7,15 @@
 //! | `solids.rs` | solids made of voxels, for tests inside and outside the library |
 //! | `program.rs` | runs the built program; folders to write to |
 //! | `results.rs` | reads what the program wrote; a digest of bytes |
+//! | `window.rs` | the program in a window of a display of its own: mouse, keys, what it shows |
+//! | `plane_cut.rs`, `spheres.rs` | a method and a finder that the program does not have |
 //! | `skip.rs` | what happens where the machine lacks something: the one place that decides |
 //!
 //! Test programs: `fracture/` has what must be true of every fracture (F1 to F10, a file each), `physics/`
 //! what must be true of every motion (P1 to P15, a file each; P14 is tested beside the broad phase),
 //! `sandbox/` the engine behind the window, `cli/` the commands and their files, `window.rs` the window under
-//! a display of its own, `licences.rs` the crates. Tests of one module's insides stand beside it in `src/`.
+//! a display of its own, `method.rs` and `finder.rs` a method and a finder from outside, `from_outside.rs` the
+//! same two in the window, `licences.rs` the crates. Tests of one module's insides stand beside it in `src/`.
 //!
 //! A test is named by the sentence that it proves. A check stands in a file that begins with its number
 //! (`f4_pieces`, `p4_drift`); in `src/` the number begins its name. A test that compares two things has a
@@ -21,8 +24,11 @@
 #![allow(dead_code, reason = "each test program uses a part of this")]
 
 pub mod adapter;
+pub mod plane_cut;
 pub mod program;
 pub mod results;
 pub mod skip;
 pub mod solids;
+pub mod spheres;
 pub mod stage;
+pub mod window;

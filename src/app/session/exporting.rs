@@ -82,8 +82,8 @@ impl Session {
         if folder.as_os_str().is_empty() {
             return self.say(NoticeKind::Error, "name a folder to export to");
         }
-        let adapter = sandbox.compute().describe();
-        let plan = ExportPlan::new(sandbox, &order, adapter);
+        let ran_on = sandbox.compute().ran_on();
+        let plan = ExportPlan::new(sandbox, &order, ran_on);
         self.exporting.last = None;
         self.exporting.job = Some(ExportJob::start(plan, folder));
     }

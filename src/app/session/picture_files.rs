@@ -86,7 +86,7 @@ fn read_back(gpu: &Gpu, view: &wgpu::TextureView) -> Result<([u32; 2], Vec<u8>),
         // The receiver only disappears when the caller gave up.
         let _ = sender.send(result);
     });
-    gpu.device.poll(wgpu::PollType::wait_indefinitely()).map_err(|e| GpuError::Driver(e.to_string()))?;
+    gpu.wait()?;
     match receiver.recv() {
         Ok(Ok(())) => {}
         _ => return Err(GpuError::Driver("the picture could not be read back".into())),

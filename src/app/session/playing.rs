@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::Session;
 use crate::{
     app::clock::{Clock, Time},
-    ui::{Command, HoldView, NoticeKind},
+    ui::{Command, DragView, NoticeKind},
 };
 
 /// How time runs, and the hand.
@@ -170,8 +170,8 @@ impl Session {
     }
 
     /// The point held and where the hand is, as they are drawn.
-    pub fn hold_view(&self) -> Option<HoldView> {
+    pub fn drag_view(&self) -> Option<DragView> {
         let (point, target) = self.sandbox.as_ref()?.held()?;
-        Some(HoldView { point: point.as_vec3(), target: target.as_vec3() })
+        Some(DragView { point: point.as_vec3(), target: target.as_vec3() })
     }
 }

@@ -56,7 +56,7 @@ impl Session {
     /// Starts engine and renderer on a worker and opens `scene` when they are there.
     pub fn start(&mut self, gpu: &Gpu, choice: Choice, scene: impl Into<ReadScene>) {
         let (sender, receiver) = mpsc::channel();
-        self.gpu = Some(gpu.clone());
+        (self.gpu, self.compute) = (Some(gpu.clone()), choice);
         let compute = Compute::beside(choice, gpu);
         std::thread::spawn(move || {
             let made = Sandbox::new(&compute).and_then(|sandbox| Ok((sandbox, Renderer::new(&compute)?)));
@@ -67,6 +67,30 @@ impl Session {
         self.starting.open_then(scene);
         (self.sandbox, self.renderer) = (None, None);
         self.picture.forget();
+    }
+
+    /// Where stages are to run.
+    pub fn compute(&self) -> Choice {
+        self.compute
+    }
+
+    /// Runs the stages there from now on; what is open stays as it is.
+    pub(super) fn run_on(&mut self, choice: Choice) {
+        let (Some(gpu), Some(sandbox)) = (&self.gpu, &mut self.sandbox) else { return };
+        let compute = Compute::beside(choice, gpu);
+        if compute.name() != sandbox.compute().name() {
+            let renderer = match Renderer::new(&compute) {
+                Ok(renderer) => renderer,
+                Err(error) => return self.say(NoticeKind::Error, error.to_string()),
+            };
+            if let Err(error) = sandbox.run_on(&compute) {
+                return self.say(NoticeKind::Error, error.to_string());
+            }
+            self.renderer = Some(renderer);
+            self.picture.forget();
+        }
+        self.compute = choice;
+        self.say(NoticeKind::Remark, format!("Runs on: {}", compute.describe()));
     }
 
     /// The scene to open again after the device was lost.

@@ -1,7 +1,7 @@
 //! The table of finders, and which of them looks at a pair: by the setting, and by the kinds of the two
 //! shapes.
 
-use super::{ContactQuery, Detail, FindContacts, Manifold, Totals, octree};
+use super::{ContactQuery, Detail, FindContacts, Found, Manifold, Totals, octree};
 use crate::{
     bodies::{
         Body, BodyDef, BodyId,
@@ -172,6 +172,20 @@ impl Finders {
         Ok(changed)
     }
 
+    /// Makes all anew for another device, or none; they keep what they know.
+    ///
+    /// # Errors
+    /// [`GpuError`] where passes cannot be made; nothing has changed then.
+    pub fn run_on(&mut self, gpu: Option<&Gpu>) -> Result<(), GpuError> {
+        let made = self.made.iter().map(|made| {
+            let mut finder = (made.entry.make)(gpu)?;
+            finder.recall(&made.finder.memory());
+            Ok(Made { entry: made.entry, finder })
+        });
+        self.made = made.collect::<Result<_, GpuError>>()?;
+        Ok(())
+    }
+
     fn index(&self, entry: &'static FinderEntry) -> Option<usize> {
         self.made.iter().position(|made| made.entry.name == entry.name)
     }
@@ -213,24 +227,21 @@ impl Finders {
         out
     }
 
-    /// Manifolds of everything that is near, in order; as [`FindContacts::find`].
+    /// Manifolds of everything that is near, as [`FindContacts::find`].
     ///
     /// # Errors
     /// [`GpuError`].
-    pub fn find(
-        &mut self,
-        cx: &mut StepContext<'_>,
-        query: &ContactQuery<'_>,
-    ) -> Result<Vec<Manifold>, GpuError> {
+    pub fn find(&mut self, cx: &mut StepContext<'_>, query: &ContactQuery<'_>) -> Result<Found, GpuError> {
         let shares = self.shared_out(query.bodies, query.pairs);
-        let mut out = Vec::new();
+        let mut out = Found::default();
         for (k, pairs) in shares.into_iter().enumerate() {
             let own = |i: &usize| self.of([Partner::of(&query.bodies[*i].def), Partner::Plane]) == Some(k);
             let at_planes: Vec<usize> = query.at_planes.iter().copied().filter(own).collect();
             let share = ContactQuery { pairs: &pairs, at_planes: &at_planes, ..*query };
-            out.extend(self.made[k].finder.find(cx, &share)?);
+            let found = self.made[k].finder.find(cx, &share)?;
+            out.manifolds.extend(found.manifolds);
+            out.carried.extend(found.carried);
         }
-        out.sort_by_key(Manifold::order);
         Ok(out)
     }
 

@@ -6,6 +6,7 @@
 
 mod carry;
 mod finders;
+mod in_order;
 mod manifold;
 pub mod octree;
 mod overlap;
@@ -16,6 +17,7 @@ pub use finders::{
     ContactMethod, FinderEntry, FinderMemories, FinderMemory, Finders, MakeFinder, Partner, finders,
     register_finder,
 };
+use in_order::InOrder;
 pub use manifold::{Manifold, Point, Totals, find, tangents};
 pub use overlap::{CollisionPoint, Column, Overlap, OverlapQuery, Overlaps};
 pub use reduce::{inherit, reduce};
@@ -62,6 +64,43 @@ impl ContactQuery<'_> {
     }
 }
 
+/// What a finder found.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// Manifolds that were made anew.
+    pub manifolds: Vec<Manifold>,
+    /// Manifolds of the last search that still hold, by their numbers in [`ContactQuery::old`]: their points
+    /// are moved along with the bodies ([`carry`]).
+    pub carried: Vec<usize>,
+}
+
+impl From<Vec<Manifold>> for Found {
+    fn from(manifolds: Vec<Manifold>) -> Self {
+        Self { manifolds, carried: Vec::new() }
+    }
+}
+
+impl Found {
+    /// All manifolds after a search, in order. Of `old`, which is what the search was given, there stays what
+    /// is carried along and what rests.
+    #[must_use]
+    pub fn with_old(self, old: Vec<Manifold>, bodies: &[Body]) -> Vec<Manifold> {
+        let mut carried = vec![false; old.len()];
+        self.carried.iter().for_each(|&k| carried[k] = true);
+        let mut out = self.manifolds;
+        for (mut manifold, carried) in old.into_iter().zip(carried) {
+            if carried {
+                carry(&mut manifold, bodies);
+            } else if !manifold.rests(bodies) {
+                continue;
+            }
+            out.push(manifold);
+        }
+        out.sort_by_key(Manifold::order);
+        out
+    }
+}
+
 /// A way to find contacts. It keeps what it makes of the shapes, and what it knows of pairs.
 pub trait FindContacts: Send {
     /// By body: how far beyond the bounds of its shape the body's contacts may be found, m. Boxes grow by it.
@@ -72,14 +111,14 @@ pub trait FindContacts: Send {
     fn begin(&mut self, bodies: &[Body], pairs: &mut [NearPair], detail: Detail<'_>);
 
     /// The manifolds of all pairs of the query that are near, and of the bodies that are near a plane (one
-    /// for each, whatever the number of planes), in any order. A pair without points may have a manifold, to
-    /// be found again. Old points keep their impulses where they are still the same ([`inherit`]). Manifolds
-    /// of which nobody can move are not asked for: the world keeps them as they are.
+    /// for each, whatever the number of planes), in any order, each made anew or carried along. A pair without
+    /// points may have a manifold, to be found again. Old points keep their impulses where they are still the
+    /// same ([`inherit`]). Manifolds of which nobody can move are not asked for: the world keeps them as they
+    /// are.
     ///
     /// # Errors
     /// [`GpuError`]; the finder is then as before.
-    fn find(&mut self, cx: &mut StepContext<'_>, query: &ContactQuery<'_>)
-    -> Result<Vec<Manifold>, GpuError>;
+    fn find(&mut self, cx: &mut StepContext<'_>, query: &ContactQuery<'_>) -> Result<Found, GpuError>;
 
     /// What all collision points of a manifold added up to before they were reduced to a few; none where that
     /// is not known.

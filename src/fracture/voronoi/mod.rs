@@ -27,12 +27,15 @@ pub mod surface;
 pub(in crate::fracture) mod testing;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod whole_tests;
 
 #[cfg(test)]
 pub(crate) use breaker::parts_of;
 pub use breaker::{METHOD, OctreeBreaker, VoronoiDetail, cells_of, recipe_of};
 
 use self::{
+    islands::labelling::Labeller,
     native::NativeStages,
     passes::{PassStages, Passes},
     stages::OctreeStages,
@@ -117,12 +120,13 @@ impl Fracturer {
         passes.transition_voxels(gpu, source, pattern, recipe)
     }
 
-    /// The passes of the published labelling, to watch it.
-    ///
-    /// # Errors
-    /// [`GpuError::NoPasses`] where the stages run on the CPU.
-    pub fn labelling(&self) -> Result<&islands::labelling::IterativePass, GpuError> {
-        Ok(&self.passes()?.1.iterative)
+    /// Where the published labelling runs, to watch it.
+    #[must_use]
+    pub fn labelling(&self) -> Labeller<'_> {
+        match self.passes() {
+            Ok((gpu, passes)) => Labeller::Passes(gpu, &passes.iterative),
+            Err(_) => Labeller::Native,
+        }
     }
 }
 
@@ -198,5 +202,6 @@ fn check(source: &Source<'_>, pattern: &Pattern, recipe: &Recipe) -> Result<u32,
     }
     Ok(island_level)
 }
+#[cfg(test)]
 #[cfg(test)]
 #[cfg(test)]

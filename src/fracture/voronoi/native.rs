@@ -4,14 +4,23 @@ use std::time::Instant;
 
 use super::{
     collect::collect_native,
-    descent::native::{at_root, cells},
-    islands::native::{NativeIslands, islands},
-    octrees::{native::NativeOctrees, split_native::split},
+    descent::native::{at_root, cells, planar_objects},
+    islands::{self, native::NativeIslands},
+    octrees::{native::NativeOctrees, split_native},
     stages::OctreeStages,
-    surface::planar::native::PlanarCracks,
+    surface::{
+        dusty::native::{DustyCracks, DustyLeaves},
+        planar::native::PlanarCracks,
+        rough::{
+            CrackUniform,
+            native::{Cracking, RoughCracks, RoughLeaves},
+        },
+    },
 };
 use crate::{
-    fracture::{Fracture, FractureError, Labelling, Pattern, Recipe, Source, Surface, Volume},
+    fracture::{
+        Fracture, FractureError, Labelling, Pattern, Recipe, Source, Surface, Volume, interior::VolumeGrid,
+    },
     gpu::StageTiming,
 };
 
@@ -63,14 +72,24 @@ impl OctreeStages for NativeStages {
         recipe: &Recipe,
         interior: Volume,
     ) -> Result<(NativeOctrees, Vec<bool>), FractureError> {
-        if recipe.surface != Surface::Planar {
-            return Err(FractureError::Params(
-                "rough and dusty surfaces do not run on the CPU yet; start with --compute gpu".into(),
-            ));
-        }
-        let cracks = PlanarCracks::new(source.forest, interior);
+        let (forest, tree, seeds) = (source.forest, source.tree, at_root(pattern));
         let objects = pattern.object_ids().len();
-        Ok(cells(source.forest, source.tree, at_root(pattern), objects, &cracks, &mut self.watch))
+        let volume = &VolumeGrid::new(interior, forest.level);
+        let watch = &mut self.watch;
+        if recipe.surface == Surface::Planar {
+            let cracks = PlanarCracks { source: forest, volume };
+            return Ok(cells(forest, tree, seeds, objects, &cracks, watch));
+        }
+        let transition = recipe.crack.transition(forest.level, recipe.surface)?;
+        let words =
+            CrackUniform::new(&recipe.crack, recipe.rng, transition).with_gap(&recipe.crack, forest.level);
+        let crack = Cracking { source: forest, volume, words };
+        Ok(match (recipe.surface, transition == forest.level) {
+            (Surface::Dusty, false) => cells(forest, tree, seeds, objects, &DustyCracks(crack), watch),
+            (Surface::Dusty, true) => cells(forest, tree, seeds, objects, &DustyLeaves::new(crack), watch),
+            (_, false) => cells(forest, tree, seeds, objects, &RoughCracks(crack), watch),
+            (_, true) => cells(forest, tree, seeds, objects, &RoughLeaves::new(crack), watch),
+        })
     }
 
     fn is_empty(cells: &NativeOctrees) -> bool {
@@ -81,11 +100,14 @@ impl OctreeStages for NativeStages {
     fn islands(
         &mut self,
         cells: &NativeOctrees,
-        _labelling: Labelling,
+        labelling: Labelling,
         island_level: u32,
     ) -> Result<NativeIslands, FractureError> {
         self.watch.start("islands");
-        Ok(islands(cells, island_level))
+        Ok(match labelling {
+            Labelling::UnionFind => islands::native::islands(cells, island_level),
+            Labelling::Iterative => islands::labelling::native::islands(cells, island_level),
+        })
     }
 
     fn components(islands: &NativeIslands) -> &[[u32; 2]] {
@@ -94,12 +116,17 @@ impl OctreeStages for NativeStages {
 
     fn swallowed(
         &mut self,
-        _source: &Source<'_>,
-        _pattern: &Pattern,
+        source: &Source<'_>,
+        pattern: &Pattern,
         _recipe: &Recipe,
-        _survived: &[bool],
+        survived: &[bool],
     ) -> Result<usize, FractureError> {
-        Ok(0)
+        if survived.iter().all(|survived| *survived) {
+            return Ok(0);
+        }
+        self.watch.start("traverse");
+        let gone = survived.iter().map(|survived| !survived).collect();
+        Ok(planar_objects(source.forest, source.tree, &at_root(pattern), gone))
     }
 
     fn split(
@@ -108,7 +135,7 @@ impl OctreeStages for NativeStages {
         islands: &NativeIslands,
     ) -> Result<NativeOctrees, FractureError> {
         self.watch.start("split");
-        Ok(split(cells, islands))
+        Ok(split_native::split(cells, islands))
     }
 
     fn collect(

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::{
     native::NativeStages,
-    octrees::native::{NativeLeaves, NativeOctrees},
+    octrees::native::NativeOctrees,
     passes::PassStages,
     stages::OctreeStages,
     testing::{Bench, SOLIDS, ball, comb, random_seeds, random_solid, seeds, shell},
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Octrees of all objects and which have one, by the passes and by the twins.
-fn both(
+pub(in crate::fracture) fn both(
     forest: &Arc<Forest>,
     tree: u32,
     pattern: &Pattern,
@@ -31,26 +31,14 @@ fn both(
         let (gpu, passes) = bench.fracturer.passes().unwrap();
         let (octrees, survived) =
             PassStages::new(gpu, passes).cells(source, pattern, recipe, volume).unwrap();
-        let place = octrees.leaves.place.read(gpu).unwrap();
-        let surface = octrees.leaves.surface.read(gpu).unwrap();
-        let by_passes = NativeOctrees {
-            nodes: octrees.nodes.read(gpu).unwrap(),
-            level_start: octrees.level_start,
-            leaves: NativeLeaves {
-                keys: place.iter().map(|[key, _]| *key).collect(),
-                origins: place.iter().map(|[_, origin]| *origin).collect(),
-                normals: surface.iter().map(|[normal, _]| *normal).collect(),
-                colors: surface.iter().map(|[_, color]| *color).collect(),
-                cuts: octrees.leaves.cuts.read(gpu).unwrap(),
-            },
-        };
+        let by_passes = NativeOctrees::read(gpu, &octrees).unwrap();
         let by_twins = NativeStages::default().cells(source, pattern, recipe, volume).unwrap();
         [(by_passes, survived), by_twins]
     })
 }
 
 /// The first thing in which the two differ.
-fn difference([a, b]: &[(NativeOctrees, Vec<bool>); 2]) -> Option<String> {
+pub(in crate::fracture) fn difference([a, b]: &[(NativeOctrees, Vec<bool>); 2]) -> Option<String> {
     let words = |what: &str, a: &[u32], b: &[u32]| {
         if a.len() != b.len() {
             return Some(format!("{} {what} instead of {}", b.len(), a.len()));
@@ -72,7 +60,13 @@ fn difference([a, b]: &[(NativeOctrees, Vec<bool>); 2]) -> Option<String> {
         .or_else(|| words("cuts", &a.leaves.cuts, &b.leaves.cuts))
 }
 
-fn assert_same(forest: &Arc<Forest>, tree: u32, pattern: &Pattern, recipe: &Recipe, what: &str) {
+pub(in crate::fracture) fn assert_same(
+    forest: &Arc<Forest>,
+    tree: u32,
+    pattern: &Pattern,
+    recipe: &Recipe,
+    what: &str,
+) {
     if let Some(found) = difference(&both(forest, tree, pattern, recipe)) {
         panic!("{what}: {found}");
     }

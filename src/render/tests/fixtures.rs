@@ -5,13 +5,15 @@ use std::sync::Arc;
 use glam::{DVec3, Mat4, Quat, Vec3};
 
 use crate::{
+    compute::Array,
     fracture::{FractureParams, Fracturer, Pattern, Recipe, Seams, Source, Volume},
     gpu::{Gpu, shaders},
     mesh::builtin,
     render::{
-        BodySeams, Camera, CellMarks, FrameInput, Overlay, RenderBody, RenderOptions,
+        BodySeams, Camera, CellMarks, FrameInput, Overlay, PixelHit, RenderBody, RenderOptions,
         frame::PassRenderer,
         frame::frame_data,
+        native::NativeRenderer,
         tables::FrameData,
         targets::{HitData, read_texture},
     },
@@ -107,11 +109,20 @@ fn body_seams(seams: Option<&(usize, Seams, u32)>, marks: CellMarks) -> Option<B
     seams.map(|(body, seams, first)| BodySeams { body: *body, seams, first: *first, marks })
 }
 
+/// Who draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    Passes,
+    Native,
+}
+
 /// Octrees on a device with bodies that show them.
 pub struct Stage {
     pub gpu: Gpu,
     pub arena: Arena,
+    pub by: By,
     pub renderer: PassRenderer,
+    pub native: NativeRenderer,
     pub bodies: Vec<RenderBody>,
     pub camera: Camera,
     pub options: RenderOptions,
@@ -141,15 +152,22 @@ pub fn root(body: &RenderBody) -> u32 {
 }
 
 impl Stage {
-    /// An empty stage, or `None` where there is no adapter.
+    /// An empty stage that the passes draw, or `None` where there is no adapter.
     pub fn open() -> Option<Self> {
+        Self::drawn_by(By::Passes)
+    }
+
+    /// An empty stage, or `None` where there is no adapter: cracks are made in passes, whoever draws.
+    pub fn drawn_by(by: By) -> Option<Self> {
         let gpu = Gpu::for_test()?;
         let arena = Arena::new(&gpu).expect("arena");
         let renderer = PassRenderer::new(&gpu).expect("renderer");
         Some(Self {
             gpu,
             arena,
+            by,
             renderer,
+            native: NativeRenderer::default(),
             bodies: Vec::new(),
             camera: Camera { distance: 4.0, ..Camera::default() },
             options: RenderOptions { floor: None, ..RenderOptions::default() },
@@ -224,16 +242,38 @@ impl Stage {
 
     /// The picture after `passes`.
     pub fn still(&mut self, passes: u32) -> Vec<u8> {
+        let seams = self.seams_there();
         let input = FrameInput {
             arena: &self.arena,
             bodies: &self.bodies,
             camera: self.camera,
             options: self.options.clone(),
             size: self.size,
-            seams: body_seams(self.seams.as_ref(), self.marks),
+            seams: body_seams(seams.as_ref(), self.marks),
             overlay: self.overlay.as_ref(),
         };
-        self.renderer.still(&self.gpu, &input, passes).expect("still")
+        match self.by {
+            By::Passes => self.renderer.still(&self.gpu, &input, passes).expect("still"),
+            By::Native => self.native.still(&input, passes).expect("still"),
+        }
+    }
+
+    /// First hits of the last picture.
+    pub fn hits(&self) -> Vec<PixelHit> {
+        match self.by {
+            By::Passes => self.renderer.read_hits(&self.gpu).expect("hits"),
+            By::Native => self.native.read_hits(),
+        }
+    }
+
+    /// The seams where the stages run.
+    fn seams_there(&self) -> Option<(usize, Seams, u32)> {
+        let (body, seams, first) = self.seams.clone()?;
+        let words = match self.by {
+            By::Passes => seams.words.clone(),
+            By::Native => Array::Host(Arc::new(seams.words.read(&self.gpu).expect("seams"))),
+        };
+        Some((body, Seams { words, ..seams }, first))
     }
 
     fn overlay_pixels(&self) -> Option<Vec<[f32; 4]>> {
@@ -245,22 +285,39 @@ impl Stage {
 
     /// Draws frame number `accumulated` of a refinement and reads back everything that its passes read and wrote.
     pub fn frame(&mut self, accumulated: u32) -> Taken {
+        let seams = self.seams_there();
         let input = FrameInput {
             arena: &self.arena,
             bodies: &self.bodies,
             camera: self.camera,
             options: RenderOptions { accumulated, ..self.options.clone() },
             size: self.size,
-            seams: body_seams(self.seams.as_ref(), self.marks),
+            seams: body_seams(seams.as_ref(), self.marks),
             overlay: self.overlay.as_ref(),
         };
+        let frame = frame_data(&input, self.size, accumulated, self.bodies.len() as u32);
+        if self.by == By::Native {
+            let nothing = vec![[f32::NAN; 4]; (self.size[0] * self.size[1]) as usize];
+            let before = if accumulated > 0 { self.native.targets.history.clone() } else { nothing };
+            self.native.draw(&input).expect("draw");
+            let targets = &self.native.targets;
+            return Taken {
+                frame,
+                hits: targets.hits.clone(),
+                looks: targets.looks.clone(),
+                overlay: self.overlay.as_ref().map(|_| targets.overlay.clone()),
+                lights: targets.lights.clone(),
+                before,
+                history: targets.history.clone(),
+                picture: targets.picture.clone(),
+            };
+        }
         let before = match (&self.renderer.targets, accumulated) {
             (Some(targets), 1..) => targets.history.read(&self.gpu).expect("history"),
             _ => vec![[f32::NAN; 4]; (self.size[0] * self.size[1]) as usize],
         };
         self.renderer.draw(&self.gpu, &input).expect("draw");
         let targets = self.renderer.targets.as_ref().expect("something was drawn");
-        let frame = frame_data(&input, self.size, accumulated, self.bodies.len() as u32);
         let texels = (frame.light_size[0] * frame.light_size[1]) as usize;
         Taken {
             hits: targets.hits.read(&self.gpu).expect("hits"),
@@ -285,7 +342,7 @@ fn from_half(word: u16) -> f32 {
     if sign == 1 { -size } else { size }
 }
 
-/// A frame as the GPU drew it.
+/// A frame as it was drawn.
 pub struct Taken {
     pub frame: FrameData,
     pub hits: Vec<HitData>,

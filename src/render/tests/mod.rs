@@ -1,14 +1,28 @@
 //! Pictures of shapes that are made here: parity of every pass with a plain reference, and what must be seen where.
 
+/// Makes two tests of each function: one of what the passes draw, one of what the cores draw.
+macro_rules! on_both {
+    ($($name:ident),* $(,)?) => {
+        mod by_passes {
+            $(#[test] fn $name() { super::$name(super::By::Passes); })*
+        }
+        mod native {
+            $(#[test] fn $name() { super::$name(super::By::Native); })*
+        }
+    };
+}
+
 mod blit;
 mod fixtures;
 mod looks;
+mod native;
 mod overlay;
 mod parity;
 mod passes;
 mod pictures;
 mod reference;
 mod seams;
+mod speed;
 
 use crate::gpu::{Layout, Shared};
 

@@ -6,13 +6,19 @@ use std::sync::Arc;
 use glam::{DVec4, Quat, Vec3};
 
 use super::{
-    fixtures::{Stage, Taken, altered, ball, rounded_box},
+    fixtures::{By, Stage, Taken, altered, ball, rounded_box},
     reference,
 };
 use crate::render::{
     Camera, RenderOptions,
     overlay::{Line, Overlay, OverlayPass, Point, Triangle},
 };
+
+on_both!(
+    the_overlay_matches_the_reference,
+    what_is_behind_is_hidden_and_what_is_before_is_not,
+    a_refined_line_is_as_wide_as_it_says_and_a_disc_as_large
+);
 
 /// Colours agree to this: they are stored with eleven bits, and blended several times.
 const TOLERANCE: f64 = 0.006;
@@ -65,8 +71,8 @@ fn shapes() -> Overlay {
     overlay
 }
 
-fn stage() -> Option<Stage> {
-    let mut stage = Stage::open()?;
+fn stage(by: By) -> Option<Stage> {
+    let mut stage = Stage::drawn_by(by)?;
     stage.add(&ball(6), 1.2, Quat::from_rotation_x(0.6), Vec3::new(-0.3, 0.1, 0.0));
     stage.add(&rounded_box(6), 1.3, Quat::from_rotation_y(0.8), Vec3::new(0.5, -0.1, -0.2));
     stage.options = RenderOptions { floor: Some(-0.6), ..RenderOptions::default() };
@@ -104,9 +110,8 @@ fn worst(stage: &mut Stage) -> f64 {
     worst
 }
 
-#[test]
-fn the_overlay_matches_the_reference() {
-    let Some(mut stage) = stage() else { return };
+fn the_overlay_matches_the_reference(by: By) {
+    let Some(mut stage) = stage(by) else { return };
     let worst = worst(&mut stage);
     println!("at most {:.2} % of a frame's covered pixels differ", worst * 100.0);
     assert!(worst <= ODD_PIXELS, "{:.2} % differ", worst * 100.0);
@@ -114,7 +119,7 @@ fn the_overlay_matches_the_reference() {
 
 #[test]
 fn errors_planted_in_the_overlay_are_found() {
-    let Some(mut stage) = stage() else { return };
+    let Some(mut stage) = stage(By::Passes) else { return };
     let mut unnoticed = Vec::new();
     for (from, to) in ERRORS {
         let source = altered("render/overlay", from, to);
@@ -147,9 +152,8 @@ const ERRORS: [(&str, &str); 15] = [
     ("vec4<f32>(linear_from_srgb(color.xyz), color.w)", "color"),
 ];
 
-#[test]
-fn what_is_behind_is_hidden_and_what_is_before_is_not() {
-    let Some(mut stage) = Stage::open() else { return };
+fn what_is_behind_is_hidden_and_what_is_before_is_not(by: By) {
+    let Some(mut stage) = Stage::drawn_by(by) else { return };
     stage.add(&ball(6), 1.2, Quat::IDENTITY, Vec3::ZERO);
     let (plain, forward) = (stage.still(2), stage.camera.axes().forward);
     let at = |side: f32| Point {
@@ -172,9 +176,8 @@ fn what_is_behind_is_hidden_and_what_is_before_is_not() {
 }
 
 /// Alpha over nothing adds up to what lines and discs cover by their definition, and the refinement does not spread it.
-#[test]
-fn a_refined_line_is_as_wide_as_it_says_and_a_disc_as_large() {
-    let Some(mut stage) = Stage::open() else { return };
+fn a_refined_line_is_as_wide_as_it_says_and_a_disc_as_large(by: By) {
+    let Some(mut stage) = Stage::drawn_by(by) else { return };
     stage.options.transparent = true;
     stage.size = [96, 64];
     let axes = stage.camera.axes();

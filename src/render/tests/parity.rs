@@ -5,7 +5,7 @@ use std::sync::Arc;
 use glam::{EulerRot, Quat, Vec3};
 
 use super::{
-    fixtures::{Stage, ball, root, rounded_box, torus, with_cut},
+    fixtures::{By, Stage, ball, root, rounded_box, torus, with_cut},
     reference::first_hit,
 };
 use crate::{
@@ -13,6 +13,13 @@ use crate::{
     svo::Forest,
     svo::pick_forest,
 };
+
+on_both!(
+    first_hits_match_the_reference,
+    a_planted_error_is_found,
+    picking_agrees_with_the_picture,
+    clicking_agrees_with_the_picture
+);
 
 /// Distances agree to this share of a voxel: planes are met at grazing angles in f32 on one side of a rotation.
 const DISTANCE_TOLERANCE_VOXELS: f32 = 0.02;
@@ -57,8 +64,8 @@ fn reference_picture(stage: &Stage, forests: &[Forest]) -> Vec<PixelHit> {
     (0..width * height).map(at).collect()
 }
 
-fn three_bodies(rotation: Quat) -> Option<(Stage, Vec<Forest>)> {
-    let mut stage = Stage::open()?;
+fn three_bodies(by: By, rotation: Quat) -> Option<(Stage, Vec<Forest>)> {
+    let mut stage = Stage::drawn_by(by)?;
     let tilted = Vec3::new(0.5, 0.7, 0.3).normalize();
     let forests = vec![
         with_cut(ball(4), -tilted, Vec3::splat(8.3)),
@@ -73,12 +80,11 @@ fn three_bodies(rotation: Quat) -> Option<(Stage, Vec<Forest>)> {
     Some((stage, forests))
 }
 
-#[test]
-fn first_hits_match_the_reference() {
+fn first_hits_match_the_reference(by: By) {
     for rotation in rotations() {
-        let Some((mut stage, forests)) = three_bodies(rotation) else { return };
+        let Some((mut stage, forests)) = three_bodies(by, rotation) else { return };
         stage.still(1);
-        let hits = stage.renderer.read_hits(&stage.gpu).expect("hits");
+        let hits = stage.hits();
         let expected = reference_picture(&stage, &forests);
         let covered = expected.iter().filter(|h| **h != PixelHit::Sky).count();
         let odd = differing(&hits, &expected, 1.2 / 16.0);
@@ -88,9 +94,8 @@ fn first_hits_match_the_reference() {
     }
 }
 
-#[test]
-fn a_planted_error_is_found() {
-    let Some((mut stage, mut forests)) = three_bodies(rotations()[1]) else { return };
+fn a_planted_error_is_found(by: By) {
+    let Some((mut stage, mut forests)) = three_bodies(by, rotations()[1]) else { return };
     stage.still(1);
     let uncut: Vec<Forest> = forests
         .clone()
@@ -100,7 +105,7 @@ fn a_planted_error_is_found() {
             forest
         })
         .collect();
-    let hits = stage.renderer.read_hits(&stage.gpu).expect("hits");
+    let hits = stage.hits();
     // The reference sees a ball whose surface lies a quarter of a voxel deeper.
     for color in &mut forests[0].leaves.colors {
         *color = crate::svo::LeafColor::new(color.rgb(), color.crack(), color.offset() - 0.25);
@@ -112,12 +117,11 @@ fn a_planted_error_is_found() {
     assert!(odd > 30, "only {odd} pixels show a cut");
 }
 
-#[test]
-fn picking_agrees_with_the_picture() {
+fn picking_agrees_with_the_picture(by: By) {
     for rotation in rotations() {
-        let Some((mut stage, forests)) = three_bodies(rotation) else { return };
+        let Some((mut stage, forests)) = three_bodies(by, rotation) else { return };
         stage.still(1);
-        let hits = stage.renderer.read_hits(&stage.gpu).expect("hits");
+        let hits = stage.hits();
         let bodies: Vec<PickBody> = stage
             .bodies
             .iter()
@@ -152,12 +156,11 @@ fn picking_agrees_with_the_picture() {
 }
 
 /// The scene's own walk, which answers clicks.
-#[test]
-fn clicking_agrees_with_the_picture() {
+fn clicking_agrees_with_the_picture(by: By) {
     for rotation in rotations() {
-        let Some((mut stage, forests)) = three_bodies(rotation) else { return };
+        let Some((mut stage, forests)) = three_bodies(by, rotation) else { return };
         stage.still(1);
-        let hits = stage.renderer.read_hits(&stage.gpu).expect("hits");
+        let hits = stage.hits();
         let [width, height] = stage.size;
         let clicked = |forests: &[Forest]| -> Vec<PixelHit> {
             let at = |i: u32| {

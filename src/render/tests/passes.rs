@@ -6,7 +6,7 @@ use std::sync::Arc;
 use glam::{DVec4, EulerRot, Quat, Vec3};
 
 use super::{
-    fixtures::{Stage, Taken, altered, ball, rounded_box, torus, with_cut},
+    fixtures::{By, Stage, Taken, altered, ball, rounded_box, torus, with_cut},
     reference::{Inputs, Texel, compose, light},
 };
 use crate::{
@@ -16,6 +16,8 @@ use crate::{
     render::{Camera, ColorBy, Overlay, RenderBody, RenderOptions},
     svo::Forest,
 };
+
+on_both!(light_matches_the_reference, compose_matches_the_reference);
 
 /// Light agrees to this share, depth to this share of itself: f32 with the few digits that a driver owes for
 /// sine and cosine.
@@ -31,20 +33,20 @@ const BYTE_TOLERANCE: f64 = 0.75;
 const ODD_PIXELS: f64 = 0.001;
 
 /// One way of looking at a stage.
-struct View {
-    camera: Camera,
-    options: RenderOptions,
-    size: [u32; 2],
+pub(super) struct View {
+    pub camera: Camera,
+    pub options: RenderOptions,
+    pub size: [u32; 2],
     /// Of the refinement.
-    frames: u32,
+    pub frames: u32,
 }
 
 /// A stage with what its bodies show.
-struct Scene {
-    stage: Stage,
+pub(super) struct Scene {
+    pub stage: Stage,
     /// One for each body, or one for all.
     forests: Vec<Forest>,
-    views: Vec<View>,
+    pub views: Vec<View>,
 }
 
 impl Scene {
@@ -103,8 +105,8 @@ impl Scene {
 
 /// A broken vase, some pieces turned and drawn away, one selected: as the window draws it, from two sides,
 /// and as a still.
-fn vase() -> Option<Scene> {
-    let mut stage = Stage::open()?;
+pub(super) fn vase(by: By) -> Option<Scene> {
+    let mut stage = Stage::drawn_by(by)?;
     let forest = (*stage.add_broken_vase(6)).clone();
     let camera = Camera { target: Vec3::new(0.0, 0.75, 0.0), distance: 3.2, ..Camera::default() };
     let options = RenderOptions { floor: Some(0.0), ..RenderOptions::default() };
@@ -124,8 +126,8 @@ fn vase() -> Option<Scene> {
 }
 
 /// Fine solids without a floor, of which far octants count as blocks: clear behind in every colouring, and from below.
-fn solids() -> Option<Scene> {
-    let mut stage = Stage::open()?;
+pub(super) fn solids(by: By) -> Option<Scene> {
+    let mut stage = Stage::drawn_by(by)?;
     let tilted = Vec3::new(0.5, 0.7, 0.3).normalize();
     let forests = vec![
         ball(7),
@@ -180,20 +182,18 @@ fn solids() -> Option<Scene> {
     Some(Scene { stage, forests, views })
 }
 
-#[test]
-fn light_matches_the_reference() {
+fn light_matches_the_reference(by: By) {
     for open in [vase, solids] {
-        let Some(mut scene) = open() else { return };
+        let Some(mut scene) = open(by) else { return };
         let worst = scene.worst(Scene::odd_texels, f64::INFINITY);
         println!("at most {:.2} % of a frame's texels differ", worst * 100.0);
         assert!(worst <= ODD_TEXELS, "{:.2} % of a frame's texels differ", worst * 100.0);
     }
 }
 
-#[test]
-fn compose_matches_the_reference() {
+fn compose_matches_the_reference(by: By) {
     for open in [vase, solids] {
-        let Some(mut scene) = open() else { return };
+        let Some(mut scene) = open(by) else { return };
         let worst = scene.worst(Scene::odd_pixels, f64::INFINITY);
         println!("at most {:.2} % of a frame's pixels differ", worst * 100.0);
         assert!(worst <= ODD_PIXELS, "{:.2} % of a frame's pixels differ", worst * 100.0);
@@ -202,7 +202,7 @@ fn compose_matches_the_reference() {
 
 #[test]
 fn errors_planted_in_light_are_found() {
-    let (Some(mut vase), Some(mut solids)) = (vase(), solids()) else { return };
+    let (Some(mut vase), Some(mut solids)) = (vase(By::Passes), solids(By::Passes)) else { return };
     let mut unnoticed = Vec::new();
     for (from, to) in LIGHT_ERRORS {
         let mut share = 0.0_f64;
@@ -224,7 +224,7 @@ fn errors_planted_in_light_are_found() {
 
 #[test]
 fn errors_planted_in_compose_are_found() {
-    let (Some(mut vase), Some(mut solids)) = (vase(), solids()) else { return };
+    let (Some(mut vase), Some(mut solids)) = (vase(By::Passes), solids(By::Passes)) else { return };
     let mut unnoticed = Vec::new();
     for (from, to) in COMPOSE_ERRORS {
         let mut share = 0.0_f64;

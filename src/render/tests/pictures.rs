@@ -2,12 +2,22 @@
 
 use glam::{Quat, Vec3};
 
-use super::fixtures::{Stage, ball, rounded_box, torus};
+use super::fixtures::{By, Stage, ball, rounded_box, torus};
 use crate::render::{ColorBy, PixelHit};
+
+on_both!(
+    a_solid_ball_has_no_holes_and_looks_like_one,
+    a_turned_ball_keeps_its_silhouette,
+    moving_a_body_moves_its_pixels,
+    odd_inputs_draw_something_sane,
+    a_thousand_bodies_all_show,
+    colourings_and_transparency_differ_where_they_should,
+    refinement_smooths_edges_and_is_the_same_every_time
+);
 
 fn hits(stage: &mut Stage) -> Vec<PixelHit> {
     stage.still(1);
-    stage.renderer.read_hits(&stage.gpu).expect("hits")
+    stage.hits()
 }
 
 fn is_body(hit: &PixelHit) -> bool {
@@ -18,9 +28,8 @@ fn silhouette(stage: &mut Stage) -> usize {
     hits(stage).iter().filter(|hit| is_body(hit)).count()
 }
 
-#[test]
-fn a_solid_ball_has_no_holes_and_looks_like_one() {
-    let Some(mut stage) = Stage::open() else { return };
+fn a_solid_ball_has_no_holes_and_looks_like_one(by: By) {
+    let Some(mut stage) = Stage::drawn_by(by) else { return };
     stage.size = [160, 120];
     for (level, rotation) in
         [(5, Quat::IDENTITY), (6, Quat::from_rotation_y(0.5)), (7, Quat::from_rotation_x(1.0))]
@@ -30,7 +39,7 @@ fn a_solid_ball_has_no_holes_and_looks_like_one() {
         for distance in [1.4, 4.0, 40.0] {
             stage.camera.distance = distance;
             let picture = stage.still(1);
-            let hits = stage.renderer.read_hits(&stage.gpu).expect("hits");
+            let hits = stage.hits();
             // Tangent cone of the ball (radius 0.4 m) in the picture, in pixels.
             let tangent = (0.4_f32 / distance).asin().tan() / (0.5 * stage.camera.fov_y).tan() * 60.0;
             let (mut inner, mut outer) = (0, 0);
@@ -52,9 +61,8 @@ fn a_solid_ball_has_no_holes_and_looks_like_one() {
     }
 }
 
-#[test]
-fn a_turned_ball_keeps_its_silhouette() {
-    let Some(mut stage) = Stage::open() else { return };
+fn a_turned_ball_keeps_its_silhouette(by: By) {
+    let Some(mut stage) = Stage::drawn_by(by) else { return };
     stage.size = [200, 150];
     stage.camera.distance = 1.8;
     let forest = ball(6);
@@ -69,9 +77,8 @@ fn a_turned_ball_keeps_its_silhouette() {
     }
 }
 
-#[test]
-fn moving_a_body_moves_its_pixels() {
-    let Some(mut stage) = Stage::open() else { return };
+fn moving_a_body_moves_its_pixels(by: By) {
+    let Some(mut stage) = Stage::drawn_by(by) else { return };
     let forest = rounded_box(5);
     stage.add(&forest, 1.0, Quat::IDENTITY, Vec3::ZERO);
     let column_of = |stage: &mut Stage| {
@@ -95,9 +102,8 @@ fn moving_a_body_moves_its_pixels() {
     assert!(changed > 200, "{changed}");
 }
 
-#[test]
-fn odd_inputs_draw_something_sane() {
-    let Some(mut stage) = Stage::open() else { return };
+fn odd_inputs_draw_something_sane(by: By) {
+    let Some(mut stage) = Stage::drawn_by(by) else { return };
     // No body at all, one pixel, then growing and shrinking.
     for size in [[1, 1], [0, 0], [33, 7], [128, 96], [3, 200]] {
         stage.size = size;
@@ -126,9 +132,8 @@ fn odd_inputs_draw_something_sane() {
     assert!(whole > 60 && left.abs_diff(whole) < 10, "{whole} {left}");
 }
 
-#[test]
-fn a_thousand_bodies_all_show() {
-    let Some(mut stage) = Stage::open() else { return };
+fn a_thousand_bodies_all_show(by: By) {
+    let Some(mut stage) = Stage::drawn_by(by) else { return };
     stage.size = [320, 320];
     stage.camera = crate::render::Camera { yaw: 0.0, pitch: 0.0, distance: 80.0, fov_y: 0.8, ..stage.camera };
     let forest = ball(3);
@@ -153,9 +158,8 @@ fn a_thousand_bodies_all_show() {
     assert_eq!(missing, 0);
 }
 
-#[test]
-fn colourings_and_transparency_differ_where_they_should() {
-    let Some(mut stage) = Stage::open() else { return };
+fn colourings_and_transparency_differ_where_they_should(by: By) {
+    let Some(mut stage) = Stage::drawn_by(by) else { return };
     stage.add(&rounded_box(5), 1.4, Quat::IDENTITY, Vec3::ZERO);
     let mask: Vec<bool> = hits(&mut stage).iter().map(is_body).collect();
     let mut seen: Vec<Vec<u8>> = Vec::new();
@@ -184,9 +188,8 @@ fn colourings_and_transparency_differ_where_they_should() {
     assert_eq!(plain[..4], chosen[..4]);
 }
 
-#[test]
-fn refinement_smooths_edges_and_is_the_same_every_time() {
-    let Some(mut stage) = Stage::open() else { return };
+fn refinement_smooths_edges_and_is_the_same_every_time(by: By) {
+    let Some(mut stage) = Stage::drawn_by(by) else { return };
     stage.add(&torus(5), 1.4, Quat::from_rotation_x(0.7), Vec3::ZERO);
     stage.options.transparent = true;
     let partial = |p: &[u8]| p.chunks(4).filter(|p| (16..240).contains(&p[3])).count();

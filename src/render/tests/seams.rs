@@ -2,13 +2,21 @@
 
 use glam::{DVec3, Vec3};
 
-use super::fixtures::{Stage, ball};
+use super::fixtures::{By, Stage, ball};
 use crate::{
     compute::Array,
     fracture::{Fracturer, Pattern, Recipe, Seams, Source},
     render::{CellMarks, PieceMark, PixelHit},
     svo::{Forest, coarsen},
 };
+
+on_both!(
+    lines_lie_where_cells_meet_at_every_level_of_the_lists,
+    planes_of_a_coarse_fracture_draw_the_same_lines,
+    cells_of_one_object_show_no_line,
+    cells_that_stay_are_glazed_and_the_one_under_the_pointer_is_lit,
+    pieces_are_marked_and_what_stays_tells_its_cells_apart
+);
 
 const LEVEL: u32 = 6;
 const SIZE: [u32; 2] = [400, 300];
@@ -36,7 +44,7 @@ fn lists(
 /// Distance of every pixel's surface point from the nearest border of its cell, along the surface, grid
 /// sides; `None` beside the body.
 fn distances(stage: &Stage) -> Vec<Option<f32>> {
-    let hits = stage.renderer.read_hits(&stage.gpu).expect("hits");
+    let hits = stage.hits();
     let side = (1u32 << LEVEL) as f32;
     let grid_from_world = stage.bodies[0].world_from_local.inverse();
     let seeds = seeds().map(|s| s.as_vec3());
@@ -65,9 +73,8 @@ fn pixel(picture: &[u8], i: usize) -> [i32; 3] {
     [0, 1, 2].map(|c| i32::from(picture[4 * i + c]))
 }
 
-#[test]
-fn lines_lie_where_cells_meet_at_every_level_of_the_lists() {
-    let Some(mut stage) = Stage::open() else { return };
+fn lines_lie_where_cells_meet_at_every_level_of_the_lists(by: By) {
+    let Some(mut stage) = Stage::drawn_by(by) else { return };
     stage.size = SIZE;
     stage.camera.distance = 3.2;
     let forest = ball(LEVEL);
@@ -117,9 +124,8 @@ fn lines_lie_where_cells_meet_at_every_level_of_the_lists() {
     }
 }
 
-#[test]
-fn planes_of_a_coarse_fracture_draw_the_same_lines() {
-    let Some(mut stage) = Stage::open() else { return };
+fn planes_of_a_coarse_fracture_draw_the_same_lines(by: By) {
+    let Some(mut stage) = Stage::drawn_by(by) else { return };
     stage.size = SIZE;
     stage.camera.distance = 3.2;
     let forest = ball(LEVEL);
@@ -145,9 +151,8 @@ fn planes_of_a_coarse_fracture_draw_the_same_lines() {
     assert!(on > 100 && gold * 100 > on * 85, "{gold} of {on}");
 }
 
-#[test]
-fn cells_of_one_object_show_no_line() {
-    let Some(mut stage) = Stage::open() else { return };
+fn cells_of_one_object_show_no_line(by: By) {
+    let Some(mut stage) = Stage::drawn_by(by) else { return };
     stage.size = SIZE;
     let forest = ball(LEVEL);
     let body = stage.add(&forest, 2.0, glam::Quat::IDENTITY, Vec3::ZERO);
@@ -208,9 +213,8 @@ fn wrongly_glazed(stage: &mut Stage, pattern: &Pattern, plain: &[u32], all_kept:
     (wrong, kept)
 }
 
-#[test]
-fn cells_that_stay_are_glazed_and_the_one_under_the_pointer_is_lit() {
-    let Some(mut stage) = Stage::open() else { return };
+fn cells_that_stay_are_glazed_and_the_one_under_the_pointer_is_lit(by: By) {
+    let Some(mut stage) = Stage::drawn_by(by) else { return };
     stage.size = SIZE;
     stage.camera.distance = 3.2;
     let forest = ball(LEVEL);
@@ -249,9 +253,8 @@ fn cells_that_stay_are_glazed_and_the_one_under_the_pointer_is_lit() {
     }
 }
 
-#[test]
-fn pieces_are_marked_and_what_stays_tells_its_cells_apart() {
-    let Some(mut stage) = Stage::open() else { return };
+fn pieces_are_marked_and_what_stays_tells_its_cells_apart(by: By) {
+    let Some(mut stage) = Stage::drawn_by(by) else { return };
     stage.size = SIZE;
     stage.camera.distance = 3.2;
     let forest = ball(LEVEL);

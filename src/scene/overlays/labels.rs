@@ -23,7 +23,7 @@ pub struct LabelSteps {
     pub voxels: Voxels,
     /// Without flattening.
     pub flood: bool,
-    theatre: Playback,
+    playback: Playback,
 }
 
 impl LabelSteps {
@@ -38,34 +38,34 @@ impl LabelSteps {
         at: Option<u32>,
     ) -> Result<Self, GpuError> {
         let voxels = Voxels::of_fracture(fracture, true);
-        let gpu = fracturer.compute().device()?;
-        let mut theatre = Playback::new(gpu, &voxels, !flood)?;
-        while theatre.steps().len() < MOST_ITERATIONS && theatre.forward(gpu, fracturer.labelling()?)? {}
-        theatre.show(at.map_or(usize::MAX, |at| at as usize));
-        Ok(Self { voxels, flood, theatre })
+        let labeller = fracturer.labelling();
+        let mut playback = Playback::new(labeller, &voxels, !flood)?;
+        while playback.steps().len() < MOST_ITERATIONS && playback.forward(labeller)? {}
+        playback.show(at.map_or(usize::MAX, |at| at as usize));
+        Ok(Self { voxels, flood, playback })
     }
 
     /// Shows another iteration; 0 is before the first, what is beyond the last shows the last.
     pub fn show(&mut self, at: usize) {
-        self.theatre.show(at);
+        self.playback.show(at);
     }
 
     /// The iteration that is shown.
     #[must_use]
     pub fn at(&self) -> usize {
-        self.theatre.at()
+        self.playback.at()
     }
 
     /// Labels that are shown, one a voxel.
     #[must_use]
     pub fn labels(&self) -> &[u32] {
-        self.theatre.labels()
+        self.playback.labels()
     }
 
     /// What every iteration did.
     #[must_use]
     pub fn steps(&self) -> &[Step] {
-        self.theatre.steps()
+        self.playback.steps()
     }
 
     /// Different labels that are shown.

@@ -16,7 +16,7 @@ pub(super) const INTERNAL: [u8; 4] = [120, 220, 160, 120];
 pub(super) fn add(overlay: &mut Overlay, inside: &Inside, placing: &Placing, level: Option<u32>) {
     let leaf_level = inside.forest.level;
     let level = level.unwrap_or(leaf_level).clamp(1, leaf_level);
-    let Cells { boundary, internal } = cells_at(&inside.forest, inside.tree, level);
+    let LevelCells { boundary, internal } = cells_at(&inside.forest, inside.tree, level);
     let size = f64::from(1u32 << (leaf_level - level));
     wire_cells(overlay, placing, boundary.into_iter().map(|place| (place, 0)), size, (|_| BOUNDARY, 1.0));
     let axes = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| placing.world_from_grid.transform_vector3(axis));
@@ -27,7 +27,7 @@ pub(super) fn add(overlay: &mut Overlay, inside: &Inside, placing: &Placing, lev
 }
 
 /// Cells of an octree down to a level.
-pub(super) struct Cells {
+pub(super) struct LevelCells {
     /// Places of those with surface in them at that level, in cells.
     pub boundary: Vec<[u32; 3]>,
     /// Low corner and edge of internal ones that end there or above, voxels.
@@ -35,7 +35,7 @@ pub(super) struct Cells {
 }
 
 /// Cells of `tree` down to `level`.
-pub(super) fn cells_at(forest: &Forest, tree: u32, level: u32) -> Cells {
+pub(super) fn cells_at(forest: &Forest, tree: u32, level: u32) -> LevelCells {
     let (mut boundary, mut internal) = (Vec::new(), Vec::new());
     let mut stack = vec![(tree, 0, 0)];
     while let Some((index, depth, key)) = stack.pop() {
@@ -54,5 +54,5 @@ pub(super) fn cells_at(forest: &Forest, tree: u32, level: u32) -> Cells {
             }
         }
     }
-    Cells { boundary, internal }
+    LevelCells { boundary, internal }
 }

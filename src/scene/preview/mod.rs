@@ -366,6 +366,17 @@ impl Preview {
         was
     }
 
+    /// Whether a worker computes something for it.
+    pub fn is_busy(&self) -> bool {
+        self.coarse.is_on_its_way() || self.full.is_on_its_way()
+    }
+
+    /// Everything that was computed is for other stages than those to come.
+    pub fn forget(&mut self) {
+        self.drop_shown(true);
+        self.coarse = CoarseCopy::default();
+    }
+
     fn give_back(&mut self, tools: Workshop<'_>) {
         self.dropped |= self.coarse.take_dropped();
         if self.dropped

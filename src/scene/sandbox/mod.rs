@@ -111,6 +111,22 @@ impl Sandbox {
         self.stage.compute()
     }
 
+    /// Stages run there from now on. Bodies, motion, undo and timeline stay as they are; results are the same.
+    ///
+    /// # Errors
+    /// [`SandboxError::Busy`] while workers are computing; [`GpuError`] where octrees or passes cannot be had there.
+    /// Nothing has changed then.
+    pub fn run_on(&mut self, compute: &Compute) -> Result<(), SandboxError> {
+        if self.is_busy() || self.preview.is_busy() || self.looking.is_reading() {
+            return Err(SandboxError::Busy);
+        }
+        self.stage.run_on(compute)?;
+        self.passes = Arc::new(Passes::default());
+        self.preview.forget();
+        self.warm_up();
+        Ok(())
+    }
+
     /// Whether a worker thread is busy for this sandbox.
     #[must_use]
     pub fn is_busy(&self) -> bool {

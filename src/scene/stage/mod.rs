@@ -124,7 +124,21 @@ impl Stage {
         &self.compute
     }
 
-    /// The octrees on the device.
+    /// Stages run there from now on; its octrees and what is known of contacts go along.
+    ///
+    /// # Errors
+    /// [`GpuError`]; nothing has changed then.
+    pub fn run_on(&mut self, compute: &Compute) -> Result<(), GpuError> {
+        let mut arena = self.arena.write().unwrap_or_else(PoisonError::into_inner);
+        let moved = arena.moved_to(compute)?;
+        self.world.run_on(compute.gpu())?;
+        *arena = moved;
+        self.compute = compute.clone();
+        self.revision += 1;
+        Ok(())
+    }
+
+    /// The octrees where stages run.
     pub fn arena(&self) -> &Arc<RwLock<Arena>> {
         &self.arena
     }

@@ -9,7 +9,7 @@
 use super::cell_size;
 use crate::{
     bodies::{Body, Detail},
-    shape::{GridMass, box_thickness},
+    shape::GridMass,
 };
 
 /// A body has a shape at a level where its thickness is at least so many cells: thinner, a cell may hold both
@@ -77,9 +77,8 @@ impl<'a> Levels<'a> {
 /// where none has.
 #[must_use]
 pub fn shape_level(mass: &GridMass, leaf_level: u32) -> u32 {
-    let thickness = box_thickness(mass.volume, &mass.inertia);
     let mut level = leaf_level.max(1);
-    while level > 1 && thickness >= SHAPE_CELLS * f64::from(1u32 << (leaf_level + 1 - level).min(31)) {
+    while level > 1 && mass.thickness >= SHAPE_CELLS * f64::from(1u32 << (leaf_level + 1 - level).min(31)) {
         level -= 1;
     }
     level
@@ -93,7 +92,7 @@ mod tests {
         collide::octree::OctreePair,
         testing::{block, body, grid, join, world},
     };
-    use crate::shape::grid_mass;
+    use crate::shape::{box_thickness, grid_mass};
     use glam::{DMat3, DVec3};
     use std::sync::Arc;
 

@@ -36,8 +36,8 @@ pub(crate) fn layouts() -> Vec<crate::gpu::Layout> {
 }
 
 use super::{
-    Body, BodyId, ContactQuery, Detail, FindContacts, FinderEntry, FinderMemory, MARGIN_CELLS, Manifold,
-    Partner, Totals, carry, find, holds,
+    Body, BodyId, ContactQuery, Detail, FindContacts, FinderEntry, FinderMemory, Found, InOrder,
+    MARGIN_CELLS, Manifold, Partner, Totals, holds,
 };
 use crate::{
     bodies::{broad_phase::NearPair, context::StepContext},
@@ -50,7 +50,7 @@ use neighbour_lists::NeighbourLists;
 use pair::{Hit, OctreePair, cell_size};
 use planes::plane_manifolds;
 use points::pair_manifolds;
-use records::Records;
+use records::{Before, Records};
 use search::find_hits;
 use std::sync::Arc;
 use surfel_buffer::SurfelBuffer;
@@ -88,6 +88,17 @@ pub struct OctreeFinder {
     levels: Vec<([usize; 2], [u32; 2])>,
 }
 
+/// Pairs that are near, by what is to be done with them.
+#[derive(Default)]
+struct Sorted {
+    /// To be searched.
+    pairs: Vec<OctreePair>,
+    /// By pair to be searched: its manifold of the last search.
+    before: Vec<Option<usize>>,
+    /// Manifolds of the last search that still hold.
+    carried: Vec<usize>,
+}
+
 impl OctreeFinder {
     /// One that knows nothing yet.
     ///
@@ -101,29 +112,32 @@ impl OctreeFinder {
         Ok(Self { passes, ..Self::default() })
     }
 
-    /// Pairs to be looked at, and which manifolds of the last search (by number) are carried along: those of
-    /// pairs that have hardly moved. Pairs that come near each other only later in the step are left for
-    /// then.
-    fn sort_out(&self, query: &ContactQuery<'_>) -> (Vec<OctreePair>, Vec<usize>) {
-        let (bodies, old) = (query.bodies, query.old);
-        let (mut pairs, mut carried) = (Vec::new(), Vec::new());
+    /// Pairs to be looked at, and which manifolds of the last search are carried along: those of pairs that
+    /// have hardly moved. Pairs that come near each other only later in the step are left for then.
+    fn sort_out(&self, query: &ContactQuery<'_>, before: Before<'_>) -> Sorted {
+        let bodies = query.bodies;
+        let mut out = Sorted::default();
+        let mut levels_of = InOrder::new(&self.levels, |known| known.0);
+        let mut manifold_of = InOrder::new(query.old, Manifold::order);
         for near in query.pairs {
-            let Ok(at) = self.levels.binary_search_by_key(&near.bodies, |known| known.0) else { continue };
+            let Some(at) = levels_of.find(&near.bodies) else { continue };
             let levels = self.levels[at].1;
             let [a, b] = near.bodies.map(|k| &bodies[k]);
-            let known = find(old, a.id, Some(b.id)).filter(|&k| {
-                let record = self.records.get(a.id, Some(b.id)).filter(|record| record.levels == levels);
-                record.is_some_and(|r| holds(old[k].resolution_m, &r.pose, a, Some(b), query.dt))
+            let known = manifold_of.find(&(false, a.id, Some(b.id)));
+            let carried = known.filter(|&k| {
+                let record = before.record(k).filter(|record| record.levels == levels);
+                record.is_some_and(|r| holds(query.old[k].resolution_m, &r.pose, a, Some(b), query.dt))
             });
-            match known {
-                Some(k) => carried.push(k),
+            match carried {
+                Some(k) => out.carried.push(k),
                 None if query.may_meet(near.bodies) => {
-                    pairs.push(OctreePair::at(bodies, near.bodies, levels, query.dt));
+                    out.pairs.push(OctreePair::at(bodies, near.bodies, levels, query.dt));
+                    out.before.push(known);
                 }
                 None => {}
             }
         }
-        (pairs, carried)
+        out
     }
 
     /// Which surfels meet: by the compute passes where there are any and the settings allow, else on the CPU.
@@ -168,35 +182,30 @@ impl FindContacts for OctreeFinder {
         }
     }
 
-    fn find(
-        &mut self,
-        cx: &mut StepContext<'_>,
-        query: &ContactQuery<'_>,
-    ) -> Result<Vec<Manifold>, GpuError> {
-        let bodies = query.bodies;
-        let (pairs, carried) = self.sort_out(query);
+    fn find(&mut self, cx: &mut StepContext<'_>, query: &ContactQuery<'_>) -> Result<Found, GpuError> {
+        let (bodies, old) = (query.bodies, query.old);
+        let record_of = self.records.of(old);
+        let sorted = self.sort_out(query, Before::new(old, &self.records, &record_of));
         cx.lap("broad phase");
 
-        let hits = self.hits(cx, bodies, &pairs)?;
-        cx.report.pairs += pairs.len();
+        let hits = self.hits(cx, bodies, &sorted.pairs)?;
+        cx.report.pairs += sorted.pairs.len();
         cx.lap("narrow phase");
 
-        let mut found = pair_manifolds(&pairs, &hits, bodies, &mut self.cache, query.old, &self.records);
+        let before = Before::new(old, &self.records, &record_of);
+        let pairs = sorted.pairs.iter().zip(&sorted.before);
+        let mut found = pair_manifolds(pairs, &hits, bodies, &mut self.cache, before);
         let levels = Levels::new(bodies, cx.detail);
         let own: Vec<u32> = (0..bodies.len()).map(|i| levels.own(i)).collect();
-        found.extend(plane_manifolds(query, &own, &mut self.cache, &self.records));
-        let (mut manifolds, mut records): (Vec<_>, Vec<_>) = found.into_iter().unzip();
-        for k in carried {
-            let mut manifold = query.old[k].clone();
-            carry(&mut manifold, bodies);
-            records.extend(self.records.take(&manifold));
-            manifolds.push(manifold);
-        }
-        for rests in query.old.iter().filter(|m| m.rests(bodies)) {
-            records.extend(self.records.take(rests));
-        }
-        self.records = Records::new(records);
-        Ok(manifolds)
+        let at_planes = plane_manifolds(query, &own, &mut self.cache, before);
+        found.extend(at_planes.found);
+        let carried = [sorted.carried, at_planes.carried].concat();
+
+        let (manifolds, records) = found.into_iter().unzip();
+        let resting = (0..old.len()).filter(|&k| old[k].rests(bodies));
+        let known = carried.iter().copied().chain(resting).filter_map(|k| record_of[k]);
+        self.records.renew(known, records);
+        Ok(Found { manifolds, carried })
     }
 
     fn totals(&self, manifold: &Manifold) -> Option<Totals> {
@@ -267,7 +276,7 @@ mod tests {
         let (mut report, mut clock) = (StepReport::default(), StageClock::new());
         let mut cx =
             StepContext { gpu: None, settings: &w.settings, detail, report: &mut report, clock: &mut clock };
-        let found = finder.find(&mut cx, &query).expect("on the CPU nothing fails");
+        let found = finder.find(&mut cx, &query).expect("on the CPU nothing fails").manifolds;
         assert_eq!((found.len(), report.pairs, finder.cache.entries.len()), (1, 1, 1));
         assert_eq!(finder.totals(&found[0]).map(|t| t.points > 3), Some(true));
         finder.cleared();

@@ -7,14 +7,14 @@ use super::{
     MARGIN_CELLS,
     cells::first_of_level,
     pair::cell_size,
-    records::{Record, Records},
+    records::{Before, Record},
     surfel_cache::SurfelCache,
     surfels::{Surfels, leaf_sample},
 };
 use crate::{
     bodies::{
         Body, Plane,
-        collide::{ContactQuery, Manifold, Point, RelativePose, Totals, carry, find, holds, inherit, reduce},
+        collide::{ContactQuery, InOrder, Manifold, Point, RelativePose, Totals, holds, inherit, reduce},
     },
     svo::{morton, morton::Key},
 };
@@ -23,33 +23,42 @@ use glam::{DMat4, DVec3};
 /// Where the number of the plane begins in the name of a point.
 const PLANE_SHIFT: u32 = 48;
 
-/// Manifolds of the query's bodies near a plane, with their records; body `i` is looked at on `levels[i]`.
+/// What is found at the planes.
+#[derive(Default)]
+pub struct AtPlanes {
+    /// Manifolds made anew, with their records.
+    pub found: Vec<(Manifold, Record)>,
+    /// Numbers of those of the last search that still hold.
+    pub carried: Vec<usize>,
+}
+
+/// Manifolds of the query's bodies near a plane; body `i` is looked at on `levels[i]`.
 pub fn plane_manifolds(
     query: &ContactQuery<'_>,
     levels: &[u32],
     cache: &mut SurfelCache,
-    records: &Records,
-) -> Vec<(Manifold, Record)> {
-    let mut out = Vec::new();
+    before: Before<'_>,
+) -> AtPlanes {
+    let mut out = AtPlanes::default();
+    let mut manifold_of = InOrder::new(before.manifolds(), Manifold::order);
     for &k in query.at_planes {
         let (body, level) = (&query.bodies[k], levels[k]);
         let cell = cell_size(body, level);
         let speed =
             body.state.linear_velocity.length() + body.state.angular_velocity.length() * body.def.radius();
         let margin = plane_margin(cell, speed * query.dt);
-        let before = find(query.old, body.id, None).map(|k| &query.old[k]);
-        let record = before.and_then(|_| records.get(body.id, None)).filter(|r| r.levels == [level, 0]);
-        if let (Some(old), Some(record)) = (before, record)
+        let known = manifold_of.find(&(true, body.id, None));
+        let old = known.map(|k| &before.manifolds()[k]);
+        let record = known.and_then(|k| before.record(k)).filter(|record| record.levels == [level, 0]);
+        if let (Some(k), Some(old), Some(record)) = (known, old, record)
             && holds(old.resolution_m, &record.pose, body, None, query.dt)
             && is_of(old, query.planes)
         {
-            let mut kept = old.clone();
-            carry(&mut kept, query.bodies);
-            out.push((kept, record.clone()));
+            out.carried.push(k);
             continue;
         }
-        let rolling_impulse = before.map_or(DVec3::ZERO, |m| m.rolling_impulse);
-        let before = before.map_or(&[][..], |m| &m.points);
+        let rolling_impulse = old.map_or(DVec3::ZERO, |m| m.rolling_impulse);
+        let known = old.map_or(&[][..], |m| &m.points);
         let (mut points, mut totals, mut near) = (Vec::new(), Totals::default(), false);
         for (number, plane) in query.planes.iter().enumerate() {
             if plane.distance(body.state.position) - body.def.radius() > margin {
@@ -78,14 +87,14 @@ pub fn plane_manifolds(
             let found = Totals::of(&search.found);
             totals.points += found.points;
             totals.volume += found.volume;
-            points.extend(reduce(&search.found, before, cell));
+            points.extend(reduce(&search.found, known, cell));
         }
         if near {
-            inherit(&mut points, before, cell);
+            inherit(&mut points, known, cell);
             let (first, pose) = (body.id, RelativePose::new(body, None));
             let record = Record { first, second: None, levels: [level, 0], pose, totals, seen: Vec::new() };
             let manifold = Manifold { first, second: None, points, rolling_impulse, resolution_m: cell };
-            out.push((manifold, record));
+            out.found.push((manifold, record));
         }
     }
     out
@@ -193,6 +202,7 @@ fn point(body: &Body, key: u64, p: DVec3, plane: &Plane, area: f64) -> Point {
 
 #[cfg(test)]
 mod tests {
+    use super::super::records::Records;
     use super::*;
     use crate::bodies::WorldSettings;
     use crate::bodies::testing::{body, grid, scattered, shattered_block, world};
@@ -237,7 +247,9 @@ mod tests {
                             boxes: &[None],
                             dt: 0.01,
                         };
-                        let found = plane_manifolds(&query, &[level], &mut cache, &Records::default());
+                        let nothing = Records::default();
+                        let before = Before::new(&[], &nothing, &[]);
+                        let found = plane_manifolds(&query, &[level], &mut cache, before).found;
                         let points = found.iter().flat_map(|(m, _)| &m.points);
                         let deepest = points.map(|p| p.separation).fold(f64::MAX, f64::min);
                         // Points about as low may stand for it.

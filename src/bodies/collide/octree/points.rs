@@ -6,14 +6,14 @@
 
 use super::{
     pair::{Hit, OctreePair, are_siblings, cell_size, cells_to_world},
-    records::{Record, Records},
+    records::{Before, Record},
     search::OPPOSING,
     surfel_cache::SurfelCache,
     surfels::{Surfels, is_in_solid},
 };
 use crate::bodies::{
     Body,
-    collide::{Manifold, Point, RelativePose, Totals, find, inherit, moved, reduce},
+    collide::{Manifold, Point, RelativePose, Totals, inherit, moved, reduce},
 };
 use glam::{DMat4, DVec3};
 use rayon::prelude::*;
@@ -31,19 +31,18 @@ const ENTER_CELLS: f64 = 0.5;
 /// A point deeper than this, cells, must lie in the solid. Not zero: between two samples, edges cross.
 const BESIDE_CELLS: f64 = 0.25;
 
-/// Manifolds of all pairs, in order of pair; those that do not touch have no points. `old` is sorted by
-/// [`Manifold::order`].
-pub fn pair_manifolds(
-    pairs: &[OctreePair],
+/// Manifolds of all pairs, in order of pair; those that do not touch have no points. A pair comes with the
+/// number of its manifold among those of `before`.
+pub fn pair_manifolds<'a>(
+    pairs: impl ExactSizeIterator<Item = (&'a OctreePair, &'a Option<usize>)>,
     hits: &[Hit],
     bodies: &[Body],
     cache: &mut SurfelCache,
-    old: &[Manifold],
-    records: &Records,
+    before: Before<'_>,
 ) -> Vec<(Manifold, Record)> {
     let mut rest = hits;
     let mut tasks = Vec::with_capacity(pairs.len());
-    for (i, pair) in pairs.iter().enumerate() {
+    for (i, (pair, known)) in pairs.enumerate() {
         let count = rest.partition_point(|hit| hit.pair as usize / 2 <= i);
         let (own, later) = rest.split_at(count);
         rest = later;
@@ -51,26 +50,26 @@ pub fn pair_manifolds(
             let forest = &bodies[pair.bodies[s]].def.octree().forest;
             cache.get(forest, pair.levels[s]).surfels.clone()
         });
-        tasks.push((pair, own, surfels));
+        tasks.push((pair, *known, own, surfels));
     }
     tasks
         .par_iter()
-        .map(|(pair, hits, surfels)| {
+        .map(|(pair, known, hits, surfels)| {
             let [a, b] = pair.bodies.map(|k| &bodies[k]);
             let mut found = contact_points(pair, hits, bodies, surfels);
-            let before = find(old, a.id, Some(b.id)).map(|k| &old[k]);
-            let known: Vec<Point> =
-                before.map_or(Vec::new(), |m| m.points.iter().map(|p| moved(p, a, Some(b))).collect());
+            let old = known.map(|k| &before.manifolds()[k]);
+            let points = old.map_or(&[][..], |m| &m.points);
+            let known_points: Vec<Point> = points.iter().map(|p| moved(p, a, Some(b))).collect();
             let cell = cell_size(a, pair.levels[0]).max(cell_size(b, pair.levels[1]));
             // Also what somebody else moved: a body that was put somewhere has not come in by any way.
             let radius = a.def.radius().min(b.def.radius());
-            let record = before.and_then(|_| records.get(a.id, Some(b.id)));
+            let record = known.and_then(|k| before.record(k));
             let pose = RelativePose::new(a, Some(b));
             let since = record.map_or(0.0, |record| pose.way(&record.pose, radius));
             let comparable = record.filter(|record| record.levels == pair.levels);
             let seen = let_in(&mut found, comparable, pair.way.max(since), cell);
-            let mut points = reduce(&found, &known, cell);
-            inherit(&mut points, &known, cell);
+            let mut points = reduce(&found, &known_points, cell);
+            inherit(&mut points, &known_points, cell);
             let record = Record {
                 first: a.id,
                 second: Some(b.id),
@@ -83,7 +82,7 @@ pub fn pair_manifolds(
                 first: a.id,
                 second: Some(b.id),
                 points,
-                rolling_impulse: before.map_or(DVec3::ZERO, |m| m.rolling_impulse),
+                rolling_impulse: old.map_or(DVec3::ZERO, |m| m.rolling_impulse),
                 resolution_m: cell,
             };
             (manifold, record)

@@ -2,7 +2,7 @@
 
 use crate::bodies::{
     BodyId,
-    collide::{Manifold, RelativePose, Totals},
+    collide::{InOrder, Manifold, RelativePose, Totals},
 };
 
 /// What is known of one manifold.
@@ -33,34 +33,61 @@ impl Record {
 pub struct Records(Vec<Record>);
 
 impl Records {
-    /// Of these records, each of another manifold.
+    /// By manifold of a sorted list: the number of its record.
     #[must_use]
-    pub fn new(mut records: Vec<Record>) -> Self {
-        records.sort_by_key(Record::order);
-        Self(records)
-    }
-
-    fn index(&self, first: BodyId, second: Option<BodyId>) -> Option<usize> {
-        let order = (second.is_none(), first, second);
-        self.0.binary_search_by(|record| record.order().cmp(&order)).ok()
+    pub fn of(&self, manifolds: &[Manifold]) -> Vec<Option<usize>> {
+        let mut records = InOrder::new(&self.0, Record::order);
+        manifolds.iter().map(|m| records.find(&m.order())).collect()
     }
 
     /// What is known of a pair, or of a body at the planes.
     #[must_use]
     pub fn get(&self, first: BodyId, second: Option<BodyId>) -> Option<&Record> {
-        self.index(first, second).map(|k| &self.0[k])
+        let order = (second.is_none(), first, second);
+        let k = self.0.binary_search_by(|record| record.order().cmp(&order)).ok()?;
+        Some(&self.0[k])
     }
 
-    /// The same of a manifold, to be handed on: what was seen is gone from here.
-    #[must_use]
-    pub fn take(&mut self, manifold: &Manifold) -> Option<Record> {
-        let k = self.index(manifold.first, manifold.second)?;
-        let seen = std::mem::take(&mut self.0[k].seen);
-        Some(Record { seen, ..self.0[k].clone() })
+    /// Forgets all but the records with these numbers, and takes in those of other manifolds.
+    pub fn renew(&mut self, known: impl Iterator<Item = usize>, new: Vec<Record>) {
+        let mut stays = vec![false; self.0.len()];
+        known.for_each(|k| stays[k] = true);
+        let mut stays = stays.into_iter();
+        self.0.retain(|_| stays.next() == Some(true));
+        self.0.extend(new);
+        self.0.sort_by_key(Record::order);
     }
 
     /// Forgets a body.
     pub fn forget(&mut self, id: BodyId) {
         self.0.retain(|record| record.first != id && record.second != Some(id));
+    }
+}
+
+/// What was there before a search: manifolds, and what is known of them.
+#[derive(Clone, Copy)]
+pub struct Before<'a> {
+    manifolds: &'a [Manifold],
+    records: &'a Records,
+    record_of: &'a [Option<usize>],
+}
+
+impl<'a> Before<'a> {
+    /// `record_of` is [`Records::of`] these manifolds.
+    #[must_use]
+    pub fn new(manifolds: &'a [Manifold], records: &'a Records, record_of: &'a [Option<usize>]) -> Self {
+        Self { manifolds, records, record_of }
+    }
+
+    /// All manifolds, in order.
+    #[must_use]
+    pub fn manifolds(&self) -> &'a [Manifold] {
+        self.manifolds
+    }
+
+    /// What is known of manifold `k`.
+    #[must_use]
+    pub fn record(&self, k: usize) -> Option<&'a Record> {
+        self.record_of[k].map(|record| &self.records.0[record])
     }
 }

@@ -224,7 +224,7 @@ fn planted_differences_are_found() {
         compare(&forest, Some(&pattern), 5, spoil).expect_err("it is found")
     };
     assert!(compare(&forest, Some(&pattern), 5, |_, _| {}).is_ok());
-    assert!(spoiled(|islands, _| drop(islands.components.pop())).contains("components"));
+    assert!(spoiled(|islands, _| islands.components.truncate(1)).contains("components"));
     assert_eq!(spoiled(|_, pieces| pieces.nodes[7].masks ^= 1), "nodes");
     assert_eq!(spoiled(|_, pieces| pieces.nodes[0].child_base += 1), "nodes");
     assert_eq!(spoiled(|_, pieces| pieces.leaves.keys.swap(3, 4)), "keys");

@@ -7,7 +7,7 @@ use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 
 use self::presets::{Presets, drawn};
 use crate::{
-    fracture::{FractureParams, Impact},
+    fracture::{FractureParams, Impact, MAX_SEEDS, PatternError},
     svo::{Forest, Octant},
 };
 
@@ -22,11 +22,6 @@ pub use painted::{CellSource, Cells, KeptCells, middle_of, nearest_seed};
 /// Seeds fit 2^14 units a grid side; `shaders/fracture/voronoi/exact.wgsl` has the same number.
 pub const UNIT_BITS: u32 = 14;
 
-/// Most seeds of one pattern. Loops over a list of candidates, which may hold all of them, go round once a
-/// candidate and pass, so they stay far from the 65,535 rounds after which the software driver ends a thread's
-/// loops.
-pub const MAX_SEEDS: u32 = 8192;
-
 /// Voronoi seeds in fixed point: 2^14 units a grid side at every level, so that a preview at a coarse level and the
 /// full level have the same cells, and squared distances compare exactly.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,14 +31,6 @@ pub struct Pattern {
     /// Object id of every seed (2016, sec. 4.7): cells with the same id stay one body. Without a local part every
     /// seed has its own index; a shared id is the smallest seed index that has it.
     pub objects: Vec<u32>,
-}
-
-/// Why there is no pattern.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum PatternError {
-    /// Parameters out of range: what, and the range.
-    #[error("{0}")]
-    Bad(String),
 }
 
 impl Pattern {

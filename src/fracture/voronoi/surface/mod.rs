@@ -2,8 +2,10 @@
 //! two such surfaces with a gap of dust between them. [`boundary_set`] writes the voxels of all three, [`plane`] is
 //! the arithmetic of the planes that they show.
 
+pub(in crate::fracture) mod below;
 pub(in crate::fracture) mod boundary_set;
 pub mod dusty;
+pub(in crate::fracture) mod leaf_voxels;
 pub(in crate::fracture) mod native;
 pub mod planar;
 pub mod plane;

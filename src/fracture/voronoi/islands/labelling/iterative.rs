@@ -3,7 +3,7 @@
 //! In: voxels by cell. Out: labels and what an iteration did. The kernels say what is done; `plain.rs` is the same
 //! without them.
 
-use super::Voxels;
+use super::{Voxels, labels_of_nodes};
 use crate::{
     fracture::voronoi::{islands::Islands, octrees::Octrees},
     gpu::{Buffer, Gpu, GpuError, Recorder, Submissions, bind, kernels, shared},
@@ -92,17 +92,7 @@ impl IterativePass {
             run.finish_step(gpu)?;
         }
         let found = run.labels(gpu)?;
-
-        // By label of the iteration, which is the index of a voxel of the component.
-        let mut smallest = vec![u32::MAX; voxels.len()];
-        for (voxel, label) in voxels.list.iter().zip(&found) {
-            let known = &mut smallest[*label as usize];
-            *known = voxel.node.min(*known);
-        }
-        let mut labels: Vec<u32> = (0..nodes.len() as u32).collect();
-        for (voxel, label) in voxels.list.iter().zip(&found) {
-            labels[voxel.node as usize] = smallest[*label as usize];
-        }
+        let (mut labels, components) = labels_of_nodes(&voxels, &found, nodes.len());
         let last = island_level - 1;
         for i in octrees.level_start[last as usize]..octrees.level_start[leaf_level as usize - 1] {
             let node = nodes[i as usize];
@@ -110,13 +100,6 @@ impl IterativePass {
                 labels[child as usize] = labels[i as usize];
             }
         }
-        let mut components: Vec<[u32; 2]> = smallest
-            .iter()
-            .zip(&voxels.list)
-            .filter(|(label, _)| **label != u32::MAX)
-            .map(|(label, voxel)| [*label, voxel.tree])
-            .collect();
-        components.sort_unstable();
         Ok(Islands { labels: Buffer::from_slice(gpu, "labels", &labels)?, components, last })
     }
 }

@@ -2,13 +2,13 @@
 //!
 //! In: voxels by cell. Out: labels after any iteration so far; what changed in each is kept, 8 bytes a change.
 
-use crate::gpu::{Gpu, GpuError};
+use crate::gpu::GpuError;
 
-use super::{IterativePass, IterativeRun, Step, Voxels};
+use super::{IterativeRun, Labeller, NativeRun, Step, Voxels};
 
 /// A labelling with its past.
 pub struct Playback {
-    run: IterativeRun,
+    run: Run,
     labels: Vec<u32>,
     /// (voxel, its label on the other side of the iteration): before it for iterations in the past, after it for
     /// those to come.
@@ -17,16 +17,27 @@ pub struct Playback {
     at: usize,
 }
 
+enum Run {
+    Passes(IterativeRun),
+    Native(NativeRun),
+}
+
 impl Playback {
     /// Before the first iteration. `flatten` as published; without it labels flood from voxel to voxel, which shows
     /// more.
     ///
     /// # Errors
     /// [`GpuError::TooLarge`] when the device cannot hold the voxels.
-    pub fn new(gpu: &Gpu, voxels: &Voxels, flatten: bool) -> Result<Self, GpuError> {
-        let run = IterativeRun::new(gpu, voxels)?;
+    pub fn new(labeller: Labeller<'_>, voxels: &Voxels, flatten: bool) -> Result<Self, GpuError> {
+        let run = match labeller {
+            Labeller::Native => Run::Native(NativeRun::new(voxels, flatten)),
+            Labeller::Passes(gpu, _) => {
+                let run = IterativeRun::new(gpu, voxels)?;
+                Run::Passes(if flatten { run } else { run.without_flattening() })
+            }
+        };
         Ok(Self {
-            run: if flatten { run } else { run.without_flattening() },
+            run,
             labels: (0..voxels.len() as u32).collect(),
             turned: Vec::new(),
             steps: Vec::new(),
@@ -55,22 +66,34 @@ impl Playback {
     /// The iteration that is shown is the last one.
     #[must_use]
     pub fn at_end(&self) -> bool {
-        self.at == self.steps.len() && self.run.finished()
+        let finished = match &self.run {
+            Run::Passes(run) => run.finished(),
+            Run::Native(run) => run.finished(),
+        };
+        self.at == self.steps.len() && finished
     }
 
     /// Shows the next iteration, computing it if it is new. `false` at the end.
     ///
     /// # Errors
-    /// [`GpuError`] when the device fails; what was shown stays.
-    pub fn forward(&mut self, gpu: &Gpu, pass: &IterativePass) -> Result<bool, GpuError> {
+    /// [`GpuError`] when the device fails, or is not the one that it began on; what was shown stays.
+    pub fn forward(&mut self, labeller: Labeller<'_>) -> Result<bool, GpuError> {
         if self.at_end() {
             return Ok(false);
         }
         if self.at == self.steps.len() {
-            let step = self.run.step(gpu, pass)?;
-            let after = self.run.labels(gpu)?;
+            let read;
+            let (step, after) = match (&mut self.run, labeller) {
+                (Run::Native(run), _) => (run.step(), run.labels()),
+                (Run::Passes(run), Labeller::Passes(gpu, pass)) => {
+                    let step = run.step(gpu, pass)?;
+                    read = run.labels(gpu)?;
+                    (step, &read[..])
+                }
+                (Run::Passes(_), Labeller::Native) => return Err(GpuError::NoPasses),
+            };
             let changed = |(i, (old, new)): (usize, (&u32, &u32))| (old != new).then_some((i as u32, *new));
-            self.turned.push(self.labels.iter().zip(&after).enumerate().filter_map(changed).collect());
+            self.turned.push(self.labels.iter().zip(after).enumerate().filter_map(changed).collect());
             self.steps.push(step);
         }
         self.turn(self.at);

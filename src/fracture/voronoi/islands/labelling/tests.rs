@@ -9,7 +9,7 @@ use std::{
 use glam::{DVec3, IVec3};
 use proptest::prelude::*;
 
-use super::{IterativePass, IterativeRun, Labelling, Playback, Voxels, plain::Plain};
+use super::{IterativePass, IterativeRun, Labeller, Labelling, NativeRun, Playback, Voxels, plain::Plain};
 use crate::{
     fracture::{
         Fracture, FractureParams, Fracturer, Pattern, Recipe, Source,
@@ -249,6 +249,7 @@ fn assert_parity(voxels: &Voxels, flatten: bool, what: &str) -> usize {
     }
     let mut wanted = Plain::new(voxels);
     wanted.flatten = flatten;
+    let mut native = NativeRun::new(voxels, flatten);
     let mut done = vec![false; voxels.cells.len()];
     let mut iterations = 0;
     while !run.finished() {
@@ -258,6 +259,8 @@ fn assert_parity(voxels: &Voxels, flatten: bool, what: &str) -> usize {
         iterations += 1;
         assert_eq!(step.iteration as usize, iterations);
         assert_eq!(step.launched, launched, "{what}: groups at rest are not launched");
+        assert_eq!(native.step(), step, "{what}: iteration {iterations} on the cores");
+        assert!(native.labels() == run.labels(&bench.gpu).unwrap(), "{what}: labels on the cores");
         assert_eq!(step.changes, wanted.step(), "{what}: changes of iteration {iterations}");
         assert!(
             run.labels(&bench.gpu).unwrap() == wanted.labels,
@@ -265,6 +268,7 @@ fn assert_parity(voxels: &Voxels, flatten: bool, what: &str) -> usize {
         );
         done = step.done;
     }
+    assert!(native.finished(), "{what}: the cores have ended too");
     assert!(wanted.step().iter().all(|n| *n == 0), "{what}: the plain loops have ended too");
     iterations
 }
@@ -380,9 +384,16 @@ fn the_theatre_plays_backwards() {
     let bench = Bench::get();
     let (_, level, solid, _) = shapes().swap_remove(7);
     let voxels = Voxels::of(&forest_of(level, |p| solid.contains(&p)), &[0], true);
-    let mut theatre = Playback::new(&bench.gpu, &voxels, false).unwrap();
+    let labellers = [Labeller::Native, Labeller::Passes(&bench.gpu, &bench.iterative)];
+    let pasts = labellers.map(|labeller| play(&voxels, labeller));
+    assert!(pasts[0] == pasts[1], "the same on the cores and in passes");
+}
+
+/// Plays a labelling to the end, back, and to the end again; returns the labels after every iteration.
+fn play(voxels: &Voxels, labeller: Labeller<'_>) -> Vec<Vec<u32>> {
+    let mut theatre = Playback::new(labeller, voxels, false).unwrap();
     let mut past = vec![theatre.labels().to_vec()];
-    while theatre.forward(&bench.gpu, &bench.iterative).unwrap() {
+    while theatre.forward(labeller).unwrap() {
         past.push(theatre.labels().to_vec());
     }
     assert!(theatre.at_end() && past.len() > 3);
@@ -394,8 +405,9 @@ fn the_theatre_plays_backwards() {
     }
     assert!(!theatre.back() && theatre.at() == 0);
     for labels in &past[1..] {
-        assert!(theatre.forward(&bench.gpu, &bench.iterative).unwrap());
+        assert!(theatre.forward(labeller).unwrap());
         assert!(theatre.labels() == labels);
     }
-    assert!(!theatre.forward(&bench.gpu, &bench.iterative).unwrap());
+    assert!(!theatre.forward(labeller).unwrap());
+    past
 }

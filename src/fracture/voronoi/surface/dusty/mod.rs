@@ -3,7 +3,9 @@
 //! The edge separation points of a transition voxel are split and moved apart, and every object's side of it
 //! becomes a marching-cubes surface of its own. What no object gets is dust: it is taken away and accounted for.
 
+pub(in crate::fracture) mod fans;
 pub mod marching_cases;
+pub(in crate::fracture) mod native;
 pub mod reference;
 #[cfg(test)]
 mod tests;

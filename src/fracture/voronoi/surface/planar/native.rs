@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     fracture::{
-        UNIT_BITS, Volume,
+        UNIT_BITS,
         interior::{Painter, VolumeGrid},
         voronoi::{
             descent::native::{
@@ -28,40 +28,34 @@ use crate::{
 
 /// Bisectors of the cells.
 pub(in crate::fracture) struct PlanarCracks<'a> {
-    source: &'a Forest,
-    grid: VolumeGrid,
-}
-
-impl<'a> PlanarCracks<'a> {
-    /// Whose crack voxels show `volume`.
-    pub fn new(source: &'a Forest, volume: Volume) -> Self {
-        Self { source, grid: VolumeGrid::new(volume, source.level) }
-    }
+    pub source: &'a Forest,
+    /// What crack voxels show.
+    pub volume: &'a VolumeGrid,
 }
 
 /// A node above leaves that several objects share.
-struct Block {
-    source: u32,
-    key: u32,
+pub(in crate::fracture) struct Block {
+    pub source: u32,
+    pub key: u32,
     /// Its claims begin here and end where those of the next one begin.
     first: u32,
 }
 
 /// Corners of a node's leaves that one candidate owns.
-struct Claim {
-    candidate: u32,
-    corners: u32,
+pub(in crate::fracture) struct Claim {
+    pub candidate: u32,
+    pub corners: u32,
 }
 
 /// The nodes of one task.
 #[derive(Default)]
 pub(in crate::fracture) struct PlanarRecords {
-    blocks: Vec<Block>,
+    pub blocks: Vec<Block>,
     claims: Vec<Claim>,
 }
 
 impl PlanarRecords {
-    fn claims_of(&self, record: u32) -> &[Claim] {
+    pub fn claims_of(&self, record: u32) -> &[Claim] {
         let end = self.blocks.get(record as usize + 1).map_or(self.claims.len(), |next| next.first as usize);
         &self.claims[self.blocks[record as usize].first as usize..end]
     }
@@ -189,7 +183,7 @@ impl PlanarCracks<'_> {
             }
             return;
         }
-        let paint = if source == INSIDE { memory.painter.color(&self.grid, morton::decode(key)) } else { 0 };
+        let paint = if source == INSIDE { memory.painter.color(self.volume, morton::decode(key)) } else { 0 };
         if let ([a, b], INSIDE) = (&memory.owners[..], source) {
             let (a, b) = (a.candidate, b.candidate);
             let face = memory.face(a.at, b.at);

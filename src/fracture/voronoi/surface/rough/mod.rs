@@ -5,18 +5,25 @@
 //! file and [`reference`] decide every point alike. [`CrackShape`] is what the user tunes, [`TransitionVoxel`] one
 //! voxel's surface.
 
-pub mod nearest;
-pub mod reference;
 pub(in crate::fracture) mod cracking;
+mod facets;
+pub(in crate::fracture) mod native;
+#[cfg(test)]
+mod native_tests;
+pub mod nearest;
+pub(in crate::fracture) mod noise;
+pub(in crate::fracture) mod points;
+pub mod reference;
+mod sides;
 pub(in crate::fracture) mod pass;
-mod shape;
 #[cfg(test)]
 mod tests;
+pub(in crate::fracture) mod touch;
 pub(in crate::fracture) mod transition;
 mod uniform;
-mod voxel;
+pub(in crate::fracture) mod voxel;
 
-pub use shape::{CrackNoise, CrackShape, Displacement, Dusty, Offset, Sides};
+pub use crate::fracture::params::{CrackNoise, CrackShape, Displacement, Dusty, Offset, Sides};
 pub use uniform::CrackUniform;
 pub use voxel::{CrackTriangle, TransitionVoxel};
 

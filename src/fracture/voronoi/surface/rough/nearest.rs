@@ -7,7 +7,7 @@
 
 use glam::IVec3;
 
-use crate::fracture::voronoi::surface::plane::{Plane, Scaled, VOXEL_BITS, quotient};
+use crate::fracture::voronoi::surface::plane::{Scaled, VOXEL_BITS, quotient};
 
 /// Length of a vector.
 fn distance_to(p: IVec3, bits: u32) -> u32 {
@@ -40,9 +40,23 @@ fn segment_distance(a: IVec3, b: IVec3, bits: u32) -> u32 {
 #[must_use]
 pub fn triangle_distance([a, b, c]: [IVec3; 3], bits: u32) -> u32 {
     let normal = (b - a).cross(c - a);
-    let not_against = |v: IVec3| v.as_i64vec3().dot(normal.as_i64vec3()) >= 0;
-    if not_against(a.cross(b)) && not_against(b.cross(c)) && not_against(c.cross(a)) {
-        return Plane::through(normal, a.dot(normal), bits).offset.unsigned_abs();
+    triangle_distance_by([a, b, c], normal, &Scaled::new(normal), bits)
+}
+
+/// The same with a normal that is known already, either way round, and kept to 15 bits.
+#[must_use]
+pub fn triangle_distance_by([a, b, c]: [IVec3; 3], normal: IVec3, scaled: &Scaled, bits: u32) -> u32 {
+    let along = |v: IVec3| v.as_i64vec3().dot(normal.as_i64vec3());
+    let turns = [along(a.cross(b)), along(b.cross(c)), along(c.cross(a))];
+    // They add up to the normal's square, or to its negative.
+    let inside = if turns.iter().sum::<i64>() >= 0 {
+        turns.iter().all(|turn| *turn >= 0)
+    } else {
+        turns.iter().all(|turn| *turn <= 0)
+    };
+    if inside {
+        let height = a.dot(normal).unsigned_abs();
+        return quotient(height, VOXEL_BITS - bits as i32 - scaled.shift, scaled.length);
     }
     segment_distance(a, b, bits).min(segment_distance(b, c, bits)).min(segment_distance(c, a, bits))
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::fracture::{PatternError, Surface};
+use super::{PatternError, Surface};
 
 /// Where an edge separation point lies between the two corners that it separates: f(a, b) of 2018, eq. 3.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,7 +31,8 @@ pub enum Sides {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CrackNoise {
-    /// `plane`: the largest shift of an edge point, in transition voxel edges. `balance`: 0 keeps the middle, 1 is the balance point. 0 to 1.
+    /// `plane`: the largest shift of an edge point, in transition voxel edges. `balance`: 0 keeps the middle, 1 is
+    /// the balance point. 0 to 1.
     pub amplitude: f64,
     /// Lattice cells along the grid's side, 1 to 4096.
     pub frequency: u32,

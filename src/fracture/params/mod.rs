@@ -1,10 +1,28 @@
-//! What the user can tune about a fracture. The seeds that follow from it are made in `pattern.rs`.
+//! What the user can tune about a fracture. The seeds that follow from it are made in
+//! `voronoi/pattern/`; the files of this folder need nothing of any method.
 
 use std::collections::BTreeMap;
 
 use glam::DVec3;
 
-use super::{FractureError, Interior, Labelling, MAX_SEEDS, Method, crack::CrackShape};
+use super::{FractureError, Interior, Labelling, Method};
+
+mod crack;
+
+pub use crack::{CrackNoise, CrackShape, Displacement, Dusty, Offset, Sides};
+
+/// Most seeds of one pattern. Loops over a list of candidates, which may hold all of them, go round once a
+/// candidate and pass, so they stay far from the 65,535 rounds after which the software driver ends a thread's
+/// loops.
+pub const MAX_SEEDS: u32 = 8192;
+
+/// Why there is no pattern.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum PatternError {
+    /// Parameters out of range: what, and the range.
+    #[error("{0}")]
+    Bad(String),
+}
 
 /// How crack surfaces look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

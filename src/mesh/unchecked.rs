@@ -1,4 +1,4 @@
-//! A mesh while it is read: nothing is trusted yet.
+//! A mesh while it is read: what a file says, of which nothing is trusted yet.
 //!
 //! In: what a reader found, with any indices and positions. Out: a [`Mesh`] that keeps its promises, and what
 //! was left out.
@@ -20,12 +20,12 @@ const TEXTURE_SIDE_LIMIT: u32 = 16_384;
 #[derive(Debug)]
 pub(super) struct Problem {
     what: String,
-    place: Place,
+    place: PlaceInFile,
 }
 
 /// A place in a file.
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum PlaceInFile {
     Whole,
     Byte(usize),
     /// A byte of a text, shown as its line.
@@ -34,21 +34,21 @@ enum Place {
 
 impl Problem {
     pub fn whole(what: impl Into<String>) -> Self {
-        Self { what: what.into(), place: Place::Whole }
+        Self { what: what.into(), place: PlaceInFile::Whole }
     }
     pub fn at_byte(byte: usize, what: impl Into<String>) -> Self {
-        Self { what: what.into(), place: Place::Byte(byte) }
+        Self { what: what.into(), place: PlaceInFile::Byte(byte) }
     }
     pub fn at_text(byte: usize, what: impl Into<String>) -> Self {
-        Self { what: what.into(), place: Place::LineOf(byte) }
+        Self { what: what.into(), place: PlaceInFile::LineOf(byte) }
     }
 
     /// One line, with the place in `bytes`.
     pub fn describe(&self, bytes: &[u8]) -> String {
         match self.place {
-            Place::Whole => self.what.clone(),
-            Place::Byte(at) => format!("byte {at}: {}", self.what),
-            Place::LineOf(at) => format!("line {}: {}", line_of(bytes, at), self.what),
+            PlaceInFile::Whole => self.what.clone(),
+            PlaceInFile::Byte(at) => format!("byte {at}: {}", self.what),
+            PlaceInFile::LineOf(at) => format!("line {}: {}", line_of(bytes, at), self.what),
         }
     }
 }
@@ -60,7 +60,7 @@ pub(super) fn line_of(bytes: &[u8], at: usize) -> usize {
 
 /// What a reader has found so far.
 #[derive(Debug, Default)]
-pub(super) struct Draft {
+pub(super) struct UncheckedMesh {
     /// Anything: indices may be out of range and positions not finite. Colours and texture coordinates are
     /// per vertex or absent.
     pub mesh: Mesh,
@@ -69,7 +69,7 @@ pub(super) struct Draft {
     texture_bytes: usize,
 }
 
-impl Draft {
+impl UncheckedMesh {
     /// Notes something odd.
     pub fn warn(&mut self, text: impl Into<String>) {
         if self.warnings.len() < WARNING_LIMIT {
@@ -188,7 +188,8 @@ impl Draft {
                     "no usable triangle: {bad} with an index out of range, {nan} with a NaN or infinite vertex; export it again"
                 ),
                 (bad, nan, n) => format!(
-                    "no usable triangle: {bad} with an index out of range, {nan} with a NaN or infinite vertex, {n} without area; export it again"
+                    "no usable triangle: {bad} with an index out of range, {nan} with a NaN or infinite vertex, \
+                     {n} without area; export it again"
                 ),
             }));
         }

@@ -1,0 +1,280 @@
+//! `kintsugi bench`: every stage measured several times; medians, counts, and the columns of Table 1 of Domaradzki &
+//! Martyn 2016 beside them.
+//!
+//! In: a mesh, or a scene whose bodies are measured one by one. Out: tables on stdout, JSON and CSV where asked for.
+//! Times of compute passes come from the device's clock, others from the wall clock; a stage's first run, which also
+//! warms a driver up, is left out of the medians.
+
+mod paper;
+mod samples;
+mod stages;
+mod subject;
+mod tables;
+
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use clap::{Args, ValueEnum};
+
+use self::{
+    paper::{Column, table_1},
+    samples::{Row, Samples},
+    stages::{Bench, ms_since, primary_rays},
+    subject::Subject,
+};
+use super::{
+    CliError,
+    crack::CrackArgs,
+    input::{about, load_mesh},
+    progress::Reporter,
+};
+use crate::{
+    compute::{Choice, Compute, RanOn},
+    export::{ExportError, InputReport, report::write_json},
+    fracture::{FractureCounts, MAX_SEEDS},
+    gpu::{Gpu, Traffic},
+    import::ReadMesh,
+    voxelize::Progress,
+};
+
+#[derive(Args)]
+pub struct BenchArgs {
+    #[command(flatten)]
+    compute: super::ComputeArgs,
+    #[command(flatten)]
+    coarser: super::input::CoarserArgs,
+    /// Measure on the graphics adapter and on the processor in turn
+    #[arg(long, conflicts_with = "compute")]
+    both: bool,
+    /// Mesh file, builtin:NAME, or a scene, whose bodies are measured with their own parameters
+    #[arg(default_value = "builtin:statue")]
+    file: PathBuf,
+    /// Octree level: 2^N voxels along the longest side; several, as in 7,8,9, are measured in turn [default: 8; of a
+    /// scene, its own]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=10))]
+    level: Vec<u32>,
+    /// Runs of each stage that the medians are taken over
+    #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeat: u32,
+    /// Number of Voronoi seeds [default: 90, as the paper's bunny; of a scene, its own]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SEEDS)))]
+    seeds: Option<u32>,
+    /// Cells farther from the impact than this stay together; a fraction of the object's longest side
+    #[arg(long, value_name = "R", value_parser = super::parse_positive)]
+    local: Option<f64>,
+    /// Random seed of the pattern
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    rng: u64,
+    #[command(flatten)]
+    crack: CrackArgs,
+    /// What to measure beside voxelising; with `fracture` alone large levels take seconds, not minutes [default: all]
+    #[arg(long, value_name = "STAGE,...", value_delimiter = ',')]
+    only: Vec<Part>,
+    /// Also write the figures to this file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Also write the stages' times to this file, a line each
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Print progress as lines of JSON on stderr
+    #[arg(long)]
+    json_progress: bool,
+}
+
+/// Parts of the measurement. The others need the pieces, so the fracture is always among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Part {
+    Fracture,
+    Preview,
+    Picture,
+    Physics,
+}
+
+impl BenchArgs {
+    fn wants(&self, part: Part) -> bool {
+        self.only.is_empty() || self.only.contains(&part)
+    }
+
+    /// Where to measure, in turn.
+    fn computes(&self, reporter: &Reporter) -> Result<Vec<Compute>, CliError> {
+        if !self.both {
+            return Ok(vec![self.compute.open(reporter)?]);
+        }
+        let gpu = reporter.stage("open the graphics adapter", |_| Compute::open(Choice::Gpu))?;
+        Ok(vec![gpu, Compute::Cpu])
+    }
+}
+
+/// What a part of the measurement cost a device in one run.
+#[derive(serde::Serialize)]
+struct PartTraffic {
+    stage: String,
+    #[serde(flatten)]
+    traffic: Traffic,
+}
+
+#[derive(serde::Serialize)]
+struct Results {
+    version: &'static str,
+    #[serde(flatten)]
+    ran_on: RanOn,
+    cpu_threads: usize,
+    name: String,
+    input: InputReport,
+    level: u32,
+    seeds: u32,
+    rng: u64,
+    counts: FractureCounts,
+    source_nodes: usize,
+    piece_nodes: usize,
+    /// Most bytes of storage buffers at any moment of a fracture, the source's octree included; 0 on the CPU.
+    gpu_peak_bytes: u64,
+    /// Of a picture of all pieces.
+    primary_mrays_per_s: f64,
+    stages: Vec<Row>,
+    traffic: Vec<PartTraffic>,
+    table_1: Vec<Column>,
+}
+
+/// Measures and prints.
+///
+/// # Errors
+/// [`CliError`].
+pub fn run(args: &BenchArgs) -> Result<(), CliError> {
+    let subjects = Subject::all(args)?;
+    for level in subjects.iter().flat_map(|subject| &subject.levels) {
+        args.crack.check(*level)?;
+    }
+    let reporter = Reporter::new(args.json_progress);
+    let mut all = Vec::new();
+    let failure = measure_all(args, &subjects, &reporter, &mut all).err();
+    drop(reporter);
+    // What was measured before a failure is not lost.
+    for results in &all {
+        super::print(&format!("{}\n", tables::table(results)));
+    }
+    if all.len() > 1 {
+        super::print(&tables::side_by_side(&all));
+    }
+    match (&args.json, &all[..]) {
+        (None, _) | (_, []) => {}
+        (Some(path), [only]) if failure.is_none() => write_json(path, only)?,
+        (Some(path), _) => write_json(path, &all)?,
+    }
+    if let (Some(path), false) = (&args.csv, all.is_empty()) {
+        std::fs::write(path, tables::csv(&all)).map_err(|e| ExportError::write(path, e))?;
+    }
+    failure.map_or(Ok(()), Err)
+}
+
+fn measure_all(
+    args: &BenchArgs,
+    subjects: &[Subject],
+    reporter: &Reporter,
+    all: &mut Vec<Results>,
+) -> Result<(), CliError> {
+    let read: Vec<ReadMesh> =
+        subjects.iter().map(|subject| load_mesh(&subject.file, reporter)).collect::<Result<_, _>>()?;
+    let computes = args.computes(reporter)?;
+    for (subject, read) in subjects.iter().zip(&read) {
+        for level in &subject.levels {
+            for compute in &computes {
+                all.push(measure(args, subject, (read, *level), compute, reporter)?);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn measure(
+    args: &BenchArgs,
+    subject: &Subject,
+    (read, level): (&ReadMesh, u32),
+    compute: &Compute,
+    reporter: &Reporter,
+) -> Result<Results, CliError> {
+    let mut samples = Samples::default();
+    let mut last = None;
+    reporter.stage("voxelise", |progress| -> Result<(), CliError> {
+        let start = Instant::now();
+        read.prepared();
+        samples.add("check, once a mesh (CPU)", ms_since(start));
+        for run in 0..args.repeat {
+            drop(last.take());
+            let start = Instant::now();
+            let done = read.prepared().voxelize(level, &Progress::default());
+            let done = done.map_err(|e| about(&subject.file, e))?;
+            samples.add("voxelise (CPU)", ms_since(start));
+            progress.set((run + 1) as f32 / args.repeat as f32);
+            last = Some(done);
+        }
+        Ok(())
+    })?;
+    let voxelized = last.ok_or_else(|| CliError::Input("--repeat must be at least 1".into()))?;
+    let object = read.with_voxels(voxelized, Duration::ZERO);
+    let bench = Bench { args, subject, object: &object, compute };
+    let mut traffic = Traffics { compute, parts: Vec::new() };
+    traffic.begin();
+    let (fracture, gpu_peak_bytes) = reporter.stage("fracture", |p| bench.breaks(&mut samples, p))?;
+    traffic.end("fracture: ", args.repeat + 1);
+    if args.wants(Part::Preview) {
+        reporter.stage("preview", |p| bench.previews(&mut samples, p))?;
+    }
+    if args.wants(Part::Picture) {
+        traffic.begin();
+        reporter.stage("ray cast", |p| bench.pictures(&fracture, &mut samples, p))?;
+        traffic.end("picture: ", args.repeat + 1);
+    }
+    if args.wants(Part::Physics) {
+        reporter.stage("physics", |p| bench.physics(&fracture, &mut samples, p))?;
+    }
+    compute.check()?;
+    Ok(Results {
+        version: env!("CARGO_PKG_VERSION"),
+        ran_on: compute.ran_on(),
+        cpu_threads: std::thread::available_parallelism().map_or(1, usize::from),
+        name: subject.name.clone(),
+        level,
+        seeds: subject.params.seeds,
+        rng: subject.params.rng,
+        counts: fracture.counts,
+        source_nodes: object.forest.nodes.len(),
+        piece_nodes: fracture.forest.nodes.len(),
+        gpu_peak_bytes,
+        primary_mrays_per_s: primary_rays(&samples),
+        input: InputReport::of(&object),
+        table_1: table_1(&samples, &subject.name, level, subject.params.seeds),
+        traffic: traffic.parts,
+        stages: samples.rows(),
+    })
+}
+
+/// Collects a device's traffic part by part.
+struct Traffics<'a> {
+    compute: &'a Compute,
+    parts: Vec<PartTraffic>,
+}
+
+impl Traffics<'_> {
+    fn begin(&self) {
+        let _ = self.compute.gpu().map(Gpu::take_traffic);
+    }
+
+    /// Of one of `runs`, rounded up; what was done once, as putting octrees there, is spread over all.
+    fn end(&mut self, prefix: &str, runs: u32) {
+        let taken = self.compute.gpu().map(Gpu::take_traffic).unwrap_or_default();
+        let runs = u64::from(runs.max(1));
+        self.parts.extend(taken.into_iter().map(|(stage, all)| PartTraffic {
+            stage: format!("{prefix}{stage}"),
+            traffic: Traffic {
+                waits: all.waits.div_ceil(runs),
+                dispatches: all.dispatches.div_ceil(runs),
+                bytes_up: all.bytes_up / runs,
+                bytes_down: all.bytes_down / runs,
+                bytes_bound: all.bytes_bound / runs,
+            },
+        }));
+    }
+}

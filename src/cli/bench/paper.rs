@@ -1,0 +1,98 @@
+//! Table 1 of Domaradzki & Martyn 2016: its columns, the stages here that do their work, and its figures.
+
+use super::samples::Samples;
+
+/// A column of the paper's table.
+#[derive(serde::Serialize)]
+pub struct Column {
+    /// As the paper names it, or what it leaves out.
+    pub column: &'static str,
+    /// Measured here.
+    pub ms: f64,
+    /// The paper's own figure, where it has this object at this level with as many seeds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paper_ms: Option<f64>,
+    /// Which stages are counted.
+    pub how: &'static str,
+}
+
+/// One line of the paper's table: what was broken, its level and seeds, then the columns and their total, ms, on a
+/// GeForce GTX Titan Black.
+struct Line {
+    scene: &'static str,
+    level: u32,
+    seeds: u32,
+    ms: [f64; 6],
+}
+
+const LINES: [Line; 8] = [
+    Line { scene: "bunny", level: 8, seeds: 90, ms: [2.5, 1.1, 2.7, 4.1, 2.5, 12.9] },
+    Line { scene: "bunny", level: 9, seeds: 90, ms: [6.4, 2.5, 9.2, 5.9, 6.7, 30.7] },
+    Line { scene: "bunny", level: 10, seeds: 90, ms: [21.0, 10.4, 40.1, 13.8, 25.5, 110.8] },
+    Line { scene: "columns", level: 10, seeds: 70, ms: [17.5, 9.5, 38.8, 11.8, 22.2, 99.8] },
+    Line { scene: "buddha", level: 10, seeds: 40, ms: [5.1, 3.4, 12.9, 6.3, 17.6, 45.3] },
+    Line { scene: "dragons", level: 9, seeds: 15, ms: [2.1, 1.7, 6.8, 4.5, 7.0, 22.1] },
+    Line { scene: "dragons", level: 9, seeds: 35, ms: [2.5, 2.1, 7.3, 4.9, 7.7, 24.5] },
+    Line { scene: "dragons", level: 9, seeds: 50, ms: [2.7, 2.2, 8.5, 5.4, 8.8, 27.6] },
+];
+
+/// The table's columns as measured; `name` is that of the scene or mesh, which the paper's figures are found by.
+pub fn table_1(samples: &Samples, name: &str, level: u32, seeds: u32) -> Vec<Column> {
+    let name = name.to_lowercase();
+    let is_of = |line: &&Line| {
+        let one = line.scene.trim_end_matches('s');
+        name.contains(one) && line.level == level && line.seeds == seeds
+    };
+    let paper = LINES.iter().find(is_of);
+    let sum = |stages: &[&str]| stages.iter().map(|s| samples.median(&format!("fracture: {s}"))).sum();
+    let column = |at: usize, column, stages: &[&str], how| Column {
+        column,
+        ms: sum(stages),
+        paper_ms: paper.map(|line| line.ms[at]),
+        how,
+    };
+    vec![
+        column(0, "FBS extraction", &["traverse", "boundary set"], "traverse + boundary set"),
+        column(1, "voxels sorting", &[], "not needed: Morton order is kept throughout"),
+        column(2, "islands", &["islands"], "islands"),
+        column(3, "SVO building", &["octrees", "split"], "octrees + split"),
+        column(4, "internal nodes", &[], "inside FBS extraction: known from the source's masks"),
+        Column {
+            column: "readback",
+            ms: sum(&["readback and masses (CPU)"]),
+            paper_ms: None,
+            how: "to the CPU, with masses; the paper does not count it",
+        },
+        Column {
+            column: "Total",
+            ms: samples.median("fracture, wall clock"),
+            paper_ms: paper.map(|line| line.ms[5]),
+            how: "wall clock of the whole fracture, readback included",
+        },
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_papers_figures_stand_beside_ours() {
+        let paper = |name: &str, level, seeds| -> Vec<Option<f64>> {
+            table_1(&Samples::default(), name, level, seeds).iter().map(|column| column.paper_ms).collect()
+        };
+        let bunny = paper("Stanford-Bunny", 9, 90);
+        assert_eq!(bunny, [Some(6.4), Some(2.5), Some(9.2), Some(5.9), Some(6.7), None, Some(30.7)]);
+        assert_eq!(paper("dragon_vrip_res3", 9, 50)[6], Some(27.6));
+        assert!(paper("bunny", 9, 91).iter().chain(&paper("vase", 9, 90)).all(Option::is_none));
+    }
+
+    /// As printed, which a slip of the pen here would break.
+    #[test]
+    fn the_papers_columns_add_up() {
+        for Line { scene, level, ms, .. } in LINES {
+            let sum: f64 = ms[..5].iter().sum();
+            assert!((sum - ms[5]).abs() < 0.11, "{scene} {level}: {sum} and {}", ms[5]);
+        }
+    }
+}

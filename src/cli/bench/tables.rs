@@ -1,0 +1,208 @@
+//! Results as text: a table each, several side by side, and CSV.
+
+use std::fmt::Write as _;
+
+use super::Results;
+
+/// One object on one kind of stages.
+pub fn table(results: &Results) -> String {
+    let mut text = String::new();
+    let counts = &results.counts;
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{}, {} CPU threads", results.ran_on.adapter, results.cpu_threads);
+    let _ = writeln!(
+        text,
+        "{} ({}): {} triangles, level {}, {} seeds, random seed {}",
+        results.name, results.input.file, results.input.triangles, results.level, results.seeds, results.rng
+    );
+    let _ = writeln!(
+        text,
+        "source leaves {}, crack voxels {}, FBS with copies {}, cells {}, islands {}, pieces {}, nodes {} -> {}",
+        counts.source_leaves,
+        counts.crack_voxels,
+        counts.fbs,
+        counts.cells,
+        counts.islands,
+        counts.pieces,
+        results.source_nodes,
+        results.piece_nodes
+    );
+    if results.gpu_peak_bytes > 0 {
+        let _ = writeln!(
+            text,
+            "GPU buffers in a fracture: {:.0} MB at most, the source's octree included",
+            results.gpu_peak_bytes as f64 * 1e-6
+        );
+    }
+    if results.primary_mrays_per_s > 0.0 {
+        let _ = writeln!(text, "primary rays: {:.1} million a second", results.primary_mrays_per_s);
+    }
+    let _ =
+        writeln!(text, "\n{:<44} {:>10} {:>10} {:>10} {:>5}", "stage", "median ms", "least", "most", "runs");
+    for row in &results.stages {
+        let _ = writeln!(
+            text,
+            "{:<44} {:>10.3} {:>10.3} {:>10.3} {:>5}",
+            row.stage, row.median_ms, row.least_ms, row.most_ms, row.runs
+        );
+    }
+    if !results.traffic.is_empty() {
+        let _ = writeln!(
+            text,
+            "\n{:<44} {:>6} {:>10} {:>9} {:>9} {:>9}",
+            "a run on the device", "waits", "dispatches", "MB up", "MB down", "MB bound"
+        );
+        for part in &results.traffic {
+            let mb = |bytes: u64| bytes as f64 * 1e-6;
+            let t = &part.traffic;
+            let _ = writeln!(
+                text,
+                "{:<44} {:>6} {:>10} {:>9.2} {:>9.2} {:>9.1}",
+                part.stage,
+                t.waits,
+                t.dispatches,
+                mb(t.bytes_up),
+                mb(t.bytes_down),
+                mb(t.bytes_bound)
+            );
+        }
+    }
+    let _ = writeln!(text, "\n{:<44} {:>10} {:>10}", "as in Table 1 (2016)", "ms", "paper");
+    for column in &results.table_1 {
+        let paper = column.paper_ms.map_or_else(|| "-".to_owned(), |ms| format!("{ms:.1}"));
+        let _ = writeln!(text, "{:<44} {:>10.3} {paper:>10}  {}", column.column, column.ms, column.how);
+    }
+    text
+}
+
+/// Medians and counts of several results, a column each.
+pub fn side_by_side(all: &[Results]) -> String {
+    let mut text = String::new();
+    let mut row = |name: &str, cell: &dyn Fn(&Results) -> String| {
+        let cells: String = all.iter().map(|results| format!(" {:>12}", cell(results))).collect();
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{name:<44}{cells}");
+    };
+    row("object", &|r| r.name.chars().take(12).collect());
+    row("run on", &|r| r.ran_on.compute.to_owned());
+    row("level", &|r| r.level.to_string());
+    row("source leaves", &|r| r.counts.source_leaves.to_string());
+    row("crack voxels", &|r| r.counts.crack_voxels.to_string());
+    row("FBS with copies", &|r| r.counts.fbs.to_string());
+    row("pieces", &|r| r.counts.pieces.to_string());
+    row("nodes of all pieces", &|r| r.piece_nodes.to_string());
+    row("GPU buffers in a fracture, MB", &|r| format!("{:.0}", r.gpu_peak_bytes as f64 * 1e-6));
+    row("primary rays, million/s", &|r| format!("{:.1}", r.primary_mrays_per_s));
+    for stage in stage_names(all) {
+        row(&format!("{stage}, ms"), &|r| {
+            let found = r.stages.iter().find(|s| s.stage == stage);
+            found.map_or("-".into(), |s| format!("{:.1}", s.median_ms))
+        });
+    }
+    text
+}
+
+fn stage_names(all: &[Results]) -> Vec<&str> {
+    let mut stages: Vec<&str> = Vec::new();
+    for stage in all.iter().flat_map(|results| &results.stages) {
+        if !stages.contains(&stage.stage.as_str()) {
+            stages.push(&stage.stage);
+        }
+    }
+    stages
+}
+
+/// One line a stage of every result.
+pub fn csv(all: &[Results]) -> String {
+    let mut text =
+        String::from("object,file,level,seeds,rng,compute,adapter,stage,median_ms,least_ms,most_ms,runs\n");
+    // As in RFC 4180: a field with a comma, quote or line end stands between quotes.
+    let field = |value: &str| match value.contains([',', '"', '\n']) {
+        true => format!("\"{}\"", value.replace('"', "\"\"")),
+        false => value.to_owned(),
+    };
+    for results in all {
+        for row in &results.stages {
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                text,
+                "{},{},{},{},{},{},{},{},{},{},{},{}",
+                field(&results.name),
+                field(&results.input.file),
+                results.level,
+                results.seeds,
+                results.rng,
+                results.ran_on.compute,
+                field(&results.ran_on.adapter),
+                field(&row.stage),
+                row.median_ms,
+                row.least_ms,
+                row.most_ms,
+                row.runs
+            );
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{cli::bench::samples::Row, compute::RanOn, export::InputReport, fracture::FractureCounts};
+
+    fn results(level: u32, stages: &[(&str, f64)]) -> Results {
+        Results {
+            version: "",
+            ran_on: RanOn { compute: "cpu", adapter: "CPU, 2 threads".into() },
+            cpu_threads: 1,
+            name: "a \"box\"".into(),
+            input: InputReport { file: String::new(), vertices: 8, triangles: 12, warnings: Vec::new() },
+            level,
+            seeds: 9,
+            rng: 1,
+            counts: FractureCounts { fbs: u64::from(level) * 100, ..FractureCounts::default() },
+            source_nodes: 0,
+            piece_nodes: 0,
+            gpu_peak_bytes: 3_400_000,
+            primary_mrays_per_s: 0.0,
+            traffic: Vec::new(),
+            table_1: Vec::new(),
+            stages: stages
+                .iter()
+                .map(|(stage, ms)| Row {
+                    stage: (*stage).to_owned(),
+                    median_ms: *ms,
+                    least_ms: *ms,
+                    most_ms: *ms,
+                    runs: 1,
+                })
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn results_stand_side_by_side() {
+        let all = [results(4, &[("traverse", 1.5)]), results(5, &[("traverse", 2.25), ("split", 3.0)])];
+        let text = side_by_side(&all);
+        let cells = |name: &str| -> Vec<&str> {
+            let line = text.lines().find(|line| line.starts_with(name)).unwrap();
+            line[44..].split_whitespace().collect()
+        };
+        assert_eq!(cells("FBS with copies"), ["400", "500"]);
+        assert_eq!(cells("run on"), ["cpu", "cpu"]);
+        assert_eq!(cells("traverse, ms"), ["1.5", "2.2"]);
+        assert_eq!(cells("split, ms"), ["-", "3.0"]);
+        assert_eq!(cells("GPU buffers"), ["3", "3"]);
+    }
+
+    #[test]
+    fn csv_has_a_line_a_stage_and_quotes_what_must_be() {
+        let text = csv(&[results(4, &[("fracture, wall clock", 1.5)])]);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 2);
+        assert!(
+            lines[1]
+                .starts_with("\"a \"\"box\"\"\",,4,9,1,cpu,\"CPU, 2 threads\",\"fracture, wall clock\",1.5")
+        );
+    }
+}

@@ -1,0 +1,249 @@
+//! The descent below the transition level on the processor's cores: what `rough/counting.wgsl`, `writing.wgsl` and
+//! their kernels do, for all objects of a voxel at once.
+//!
+//! A node is taken with the triangles that touch it and the objects that have a part of it. An octant that no
+//! triangle touches is one object's, and ends; another goes on with fewer triangles. At the end leaves are noted by
+//! blocks, for the second round.
+
+use glam::IVec3;
+
+use super::rough::{
+    UNITS,
+    touch::{Slabs, touching},
+};
+use crate::{
+    fracture::voronoi::descent::native::{Grown, INSIDE, LeafRange, WalkedNode},
+    svo::{Forest, morton},
+};
+
+/// A crossed transition voxel. Its objects have ranks, ascending; a set of them is a bit each.
+pub(in crate::fracture) trait Crossed {
+    /// Objects by rank: slots of the task.
+    fn slots(&self) -> &[u32];
+
+    /// Corners of a triangle, units from the voxel's low corner.
+    fn corners(&self, bit: usize) -> [IVec3; 3];
+
+    /// All triangles, a bit each; below 2^24.
+    fn triangles(&self) -> u32;
+
+    /// Who gets what of a box with its middle at `centre`, touched by those triangles.
+    fn gets(&self, of: &Asked) -> Gets;
+}
+
+/// A box that is asked about.
+pub(in crate::fracture) struct Asked {
+    /// Objects that have a part of the node round it.
+    pub alive: u8,
+    pub touched: u32,
+    pub centre: IVec3,
+    /// Inside the solid throughout.
+    pub is_inside: bool,
+    pub is_leaf: bool,
+}
+
+/// Who gets what of a box.
+#[derive(Clone, Copy, Default)]
+pub(in crate::fracture) struct Gets {
+    /// Objects that get a part.
+    pub takes: u8,
+    /// The object that gets all of it; then nobody takes a part.
+    pub holds: u8,
+    /// How the shares of a leaf are counted, where objects take parts (see `collect.rs`).
+    pub code: u8,
+}
+
+/// The leaves below a node, ending where those of the next one begin.
+struct Block {
+    voxel: u32,
+    key: u32,
+    first: u32,
+}
+
+/// A leaf that gets copies.
+#[derive(Clone, Copy)]
+pub(in crate::fracture) struct BelowLeaf {
+    /// Of the source, or [`INSIDE`].
+    pub source: u32,
+    /// Triangles that touch it.
+    pub touched: u32,
+    pub octant: u8,
+    pub gets: Gets,
+}
+
+/// The crossed voxels of one task, and their leaves.
+pub(in crate::fracture) struct BelowRecords<V> {
+    pub voxels: Vec<V>,
+    blocks: Vec<Block>,
+    leaves: Vec<BelowLeaf>,
+    slabs: Box<[Slabs; 24]>,
+}
+
+impl<V> Default for BelowRecords<V> {
+    fn default() -> Self {
+        Self {
+            voxels: Vec::new(),
+            blocks: Vec::new(),
+            leaves: Vec::new(),
+            slabs: Box::new([Slabs::default(); 24]),
+        }
+    }
+}
+
+/// A node below a transition voxel.
+struct BelowNode {
+    place: WalkedNode,
+    /// Units from the voxel's low corner, and its edge.
+    low: IVec3,
+    edge: i32,
+    touched: u32,
+    alive: u8,
+}
+
+impl<V: Crossed> BelowRecords<V> {
+    /// First round: notes a crossed voxel at `place`, and grows all below it.
+    pub fn add(&mut self, source: &Forest, place: &WalkedNode, voxel: V, grown: &mut Grown) {
+        let mut left = voxel.triangles();
+        while left != 0 {
+            let bit = left.trailing_zeros() as usize;
+            left &= left - 1;
+            self.slabs[bit] = Slabs::new(voxel.corners(bit));
+        }
+        let alive = ((1u32 << voxel.slots().len()) - 1) as u8;
+        let touched = voxel.triangles();
+        let node = BelowNode { place: *place, low: IVec3::ZERO, edge: UNITS, touched, alive };
+        self.node(source, &voxel, &node, grown);
+        self.voxels.push(voxel);
+    }
+
+    fn node(&mut self, source: &Forest, voxel: &V, node: &BelowNode, grown: &mut Grown) {
+        let BelowNode { place, low, edge, touched, alive } = node;
+        let half = edge / 2;
+        let touching = touching(&self.slabs, *touched, low + half, half / 2);
+        if place.level + 1 == source.level {
+            self.leaves(source, voxel, node, &touching, grown);
+            return;
+        }
+        for slot in slots_of(voxel, *alive) {
+            grown.begin(place.level, slot);
+        }
+        let (valid, internal) = place.octants(&source.nodes);
+        let mut rest = valid | internal;
+        while rest != 0 {
+            let octant = rest.trailing_zeros();
+            rest &= rest - 1;
+            let child = place.child(&source.nodes, octant);
+            let low = low + half * corner(octant);
+            let touched = touching[octant as usize];
+            let is_inside = child.source == INSIDE;
+            let asked = Asked { alive: *alive, touched, centre: low + half / 2, is_inside, is_leaf: false };
+            let gets = voxel.gets(&asked);
+            for slot in slots_of(voxel, gets.holds & alive) {
+                grown.copy(&source.nodes, slot, &child);
+            }
+            let alive = gets.takes & alive;
+            if alive != 0 {
+                let node = BelowNode { place: child, low, edge: half, touched, alive };
+                self.node(source, voxel, &node, grown);
+            }
+        }
+        for slot in slots_of(voxel, *alive) {
+            grown.end(place.level, slot, place.octant());
+        }
+    }
+
+    /// The leaves of a node of the last parent level.
+    fn leaves(
+        &mut self,
+        source: &Forest,
+        voxel: &V,
+        node: &BelowNode,
+        touching: &[u32; 8],
+        grown: &mut Grown,
+    ) {
+        let BelowNode { place, low, edge, alive, .. } = node;
+        let half = edge / 2;
+        let first = self.leaves.len();
+        let (mut copies, mut wholes) = ([0u8; 8], [0u8; 8]);
+        let (valid, internal) = place.octants(&source.nodes);
+        let mut rest = valid | internal;
+        while rest != 0 {
+            let octant = rest.trailing_zeros();
+            rest &= rest - 1;
+            let leaf = place.child(&source.nodes, octant).source;
+            let touched = touching[octant as usize];
+            let centre = low + half * corner(octant) + half / 2;
+            let asked = Asked { alive: *alive, touched, centre, is_inside: leaf == INSIDE, is_leaf: true };
+            let mut gets = voxel.gets(&asked);
+            gets.takes &= alive;
+            gets.holds &= alive;
+            if gets.holds != 0 && leaf == INSIDE {
+                wholes[gets.holds.trailing_zeros() as usize] |= 1 << octant;
+                continue;
+            }
+            let mut getting = gets.takes | gets.holds;
+            if getting != 0 {
+                self.leaves.push(BelowLeaf { source: leaf, touched, octant: octant as u8, gets });
+            }
+            while getting != 0 {
+                copies[getting.trailing_zeros() as usize] |= 1 << octant;
+                getting &= getting - 1;
+            }
+        }
+        for (rank, slot) in voxel.slots().iter().enumerate() {
+            if copies[rank] | wholes[rank] != 0 {
+                grown.parent_of_leaves(*slot, place.octant(), copies[rank], wholes[rank]);
+            }
+        }
+        if self.leaves.len() > first {
+            grown.block(self.blocks.len() as u32);
+            let voxel = self.voxels.len() as u32;
+            self.blocks.push(Block { voxel, key: place.key, first: first as u32 });
+        }
+    }
+
+    /// Second round: calls `write` for every leaf of a record that objects share, with the number of its voxel, its
+    /// Morton code and its middle; leaves that one object holds are copied as they are. `below` is the number of
+    /// levels from the voxel to the leaves.
+    pub fn write(
+        &self,
+        source: &Forest,
+        record: u32,
+        below: u32,
+        out: &mut [LeafRange<'_>],
+        mut write: impl FnMut(u32, &BelowLeaf, u32, IVec3, &mut [LeafRange<'_>]),
+    ) {
+        let Block { voxel, key, first } = self.blocks[record as usize];
+        let end = self.blocks.get(record as usize + 1).map_or(self.leaves.len(), |next| next.first as usize);
+        let slots = self.voxels[voxel as usize].slots();
+        for leaf in &self.leaves[first as usize..end] {
+            if leaf.gets.holds != 0 {
+                let slot = slots[leaf.gets.holds.trailing_zeros() as usize];
+                out[slot as usize].copy(&source.leaves, leaf.source, 1);
+                continue;
+            }
+            let key = key << 3 | u32::from(leaf.octant);
+            let low = morton::decode(key & ((1 << (3 * below)) - 1)).map(|v| (v as i32) * (UNITS >> below));
+            let centre = IVec3::from_array(low) + (UNITS >> (below + 1));
+            write(voxel, leaf, key, centre, out);
+        }
+    }
+}
+
+/// The slots of a set of objects.
+fn slots_of<V: Crossed>(voxel: &V, set: u8) -> impl Iterator<Item = u32> + '_ {
+    (0..).zip(voxel.slots()).filter(move |(rank, _)| set >> rank & 1 == 1).map(|(_, slot)| *slot)
+}
+
+fn corner(octant: u32) -> IVec3 {
+    IVec3::new((octant & 1) as i32, (octant >> 1 & 1) as i32, (octant >> 2) as i32)
+}
+
+/// The distinct objects of eight corners, ascending, and the rank of each corner's.
+pub(in crate::fracture) fn ranks_of(objects: &[u32; 8]) -> (Vec<u32>, [u8; 8]) {
+    let mut slots = objects.to_vec();
+    slots.sort_unstable();
+    slots.dedup();
+    let ranks = objects.map(|object| slots.partition_point(|known| *known < object) as u8);
+    (slots, ranks)
+}

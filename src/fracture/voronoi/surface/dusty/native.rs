@@ -1,0 +1,215 @@
+//! Dusty surfaces on the processor's cores: what the passes of `rough/pass.rs` do with the kernels of `dusty/`.
+
+use glam::IVec3;
+
+use super::fans::Fans;
+use crate::{
+    fracture::{
+        interior::Painter,
+        voronoi::{
+            descent::native::{Candidate, Cracks, Grown, INSIDE, LeafRange, LeafWords, WalkedNode},
+            octrees::NO_LEAF,
+            surface::{
+                below::{BelowRecords, Gets},
+                leaf_voxels::{LeafVoxel, LeafVoxels},
+                plane::{Plane, Scaled, VOXEL_BITS, cut_offset, quotient},
+                rough::{UNITS, native::Cracking, nearest::triangle_distance_by, points::Corners},
+            },
+        },
+    },
+    svo::morton,
+};
+
+/// Borders through the voxels of a level above the leaves.
+pub(in crate::fracture) struct DustyCracks<'a>(pub Cracking<'a>);
+
+/// A triangle as its leaves need it.
+#[derive(Clone, Copy)]
+struct BorderFacet {
+    points: [IVec3; 3],
+    /// Out of its object.
+    normal: IVec3,
+    scaled: Scaled,
+}
+
+/// The triangles of one voxel.
+pub(in crate::fracture) struct Borders {
+    facets: [BorderFacet; 24],
+    /// Where the voxel lies whose triangles these are; all voxels are there until the last leaf is written.
+    known: Option<usize>,
+    painter: Painter,
+}
+
+impl Default for Borders {
+    fn default() -> Self {
+        let scaled = Scaled { vector: IVec3::ZERO, length: 1, shift: 0 };
+        let none = BorderFacet { points: [IVec3::ZERO; 3], normal: IVec3::ZERO, scaled };
+        Self { facets: [none; 24], known: None, painter: Painter::default() }
+    }
+}
+
+/// A leaf whose copies are written.
+struct DustyLeaf {
+    source: Option<usize>,
+    touched: u32,
+    gets: Gets,
+    centre: IVec3,
+    /// Bits of its edge.
+    bits: u32,
+    paint: u32,
+}
+
+impl Borders {
+    fn fill(&mut self, fans: &Fans) {
+        let mut left = fans.all;
+        while left != 0 {
+            let t = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let points = fans.triangle(t);
+            let normal = (points[1] - points[0]).cross(points[2] - points[0]);
+            self.facets[t] = BorderFacet { points, normal, scaled: Scaled::new(normal) };
+        }
+    }
+
+    /// The plane of the nearest triangle of a set, the first of equally near ones.
+    fn nearest(&self, mut set: u32, centre: IVec3, bits: u32) -> Plane {
+        let mut found = Plane::UP;
+        let mut nearest = u32::MAX;
+        while set != 0 {
+            let BorderFacet { points, normal, scaled } = &self.facets[set.trailing_zeros() as usize];
+            set &= set - 1;
+            let points = points.map(|p| p - centre);
+            let distance = triangle_distance_by(points, *normal, scaled, bits);
+            if *normal != IVec3::ZERO && distance < nearest {
+                nearest = distance;
+                let height = points[0].dot(*normal);
+                let Scaled { vector, length, shift } = *scaled;
+                let size = quotient(height.unsigned_abs(), VOXEL_BITS - bits as i32 - shift, length) as i32;
+                found = Plane { normal: vector, length, offset: size * height.signum() };
+            }
+        }
+        found
+    }
+
+    /// The copies of a leaf that is not one object's alone.
+    fn copies(
+        &self,
+        crack: &Cracking<'_>,
+        fans: &Fans,
+        leaf: &DustyLeaf,
+        put: &mut dyn FnMut(u32, LeafWords),
+    ) {
+        let DustyLeaf { source, touched, gets, centre, bits, paint } = *leaf;
+        let leaves = &crack.source.leaves;
+        let code = u32::from(gets.code) << 28;
+        let mut lower = 0;
+        for (rank, slot) in fans.slots.iter().enumerate() {
+            let own = touched & fans.borders[rank];
+            if gets.takes >> rank & 1 == 1 {
+                // Where the object only fills up what others leave, it shows their border from the other side.
+                let plane = match own {
+                    0 => self.nearest(lower, centre, bits).turned(),
+                    own => self.nearest(own, centre, bits),
+                };
+                let words = match source {
+                    Some(leaf) => {
+                        let old = leaves.cuts[leaf];
+                        let stays = old >> 24 != 0 && cut_offset(old) <= plane.offset;
+                        LeafWords {
+                            key: 0,
+                            origin: leaf as u32 | code,
+                            normal: leaves.normals[leaf],
+                            color: leaves.colors[leaf].0,
+                            cut: if stays { old } else { plane.cut_word() },
+                        }
+                    }
+                    None => LeafWords {
+                        key: 0,
+                        origin: NO_LEAF | code,
+                        normal: plane.normal_word(),
+                        color: plane.crack_word() | paint,
+                        cut: 0,
+                    },
+                };
+                put(*slot, words);
+            }
+            lower |= own;
+        }
+    }
+}
+
+impl Cracks for DustyCracks<'_> {
+    type Records = BelowRecords<Fans>;
+    type Memory = Borders;
+
+    fn level(&self) -> u32 {
+        self.0.words.transition
+    }
+
+    fn node(&self, place: &WalkedNode, list: &[Candidate], grown: &mut Grown, records: &mut Self::Records) {
+        let Self(crack) = self;
+        match crack.corners(place, list) {
+            Err(object) => grown.copy(&crack.source.nodes, object, place),
+            Ok(corners) => records.add(crack.source, place, Fans::new(&corners, &crack.words), grown),
+        }
+    }
+
+    fn leaves(
+        &self,
+        records: &Self::Records,
+        record: u32,
+        _grown: &Grown,
+        memory: &mut Borders,
+        out: &mut [LeafRange<'_>],
+    ) {
+        let Self(crack) = self;
+        let below = crack.below();
+        records.write(crack.source, record, below, out, |number, leaf, key, centre, out| {
+            let fans = &records.voxels[number as usize];
+            let address = std::ptr::from_ref(fans).addr();
+            if memory.known != Some(address) {
+                memory.fill(fans);
+                memory.known = Some(address);
+            }
+            let source = (leaf.source != INSIDE).then_some(leaf.source as usize);
+            let paint = match source {
+                Some(_) => 0,
+                None => memory.painter.color(crack.volume, morton::decode(key)),
+            };
+            let bits = UNITS.trailing_zeros() - below;
+            let (touched, gets) = (leaf.touched, leaf.gets);
+            let leaf = DustyLeaf { source, touched, gets, centre, bits, paint };
+            memory.copies(crack, fans, &leaf, &mut |slot, words| {
+                out[slot as usize].put(LeafWords { key, ..words });
+            });
+        });
+    }
+}
+
+/// Borders through the leaves.
+pub(in crate::fracture) type DustyLeaves<'a> = LeafVoxels<'a, BordersOfLeaf>;
+
+/// One leaf as a transition voxel.
+#[derive(Default)]
+pub(in crate::fracture) struct BordersOfLeaf(Borders);
+
+impl LeafVoxel for BordersOfLeaf {
+    fn write(
+        &mut self,
+        crack: &Cracking<'_>,
+        corners: &Corners,
+        source: Option<usize>,
+        paint: u32,
+        put: &mut dyn FnMut(u32, LeafWords),
+    ) {
+        let Self(borders) = self;
+        let fans = Fans::new(corners, &crack.words);
+        borders.fill(&fans);
+        // Every object with a corner has a border here.
+        let objects = fans.slots.len();
+        let gets = Gets { takes: ((1u32 << objects) - 1) as u8, holds: 0, code: objects as u8 + 7 };
+        let (centre, bits) = (IVec3::splat(UNITS / 2), UNITS.trailing_zeros());
+        let leaf = DustyLeaf { source, touched: fans.all, gets, centre, bits, paint };
+        borders.copies(crack, &fans, &leaf, put);
+    }
+}

@@ -1,0 +1,111 @@
+//! Cracks where the leaves themselves are the transition voxels (`rough/copying_voxels.wgsl`): who gets a leaf, its
+//! corners say, as where cracks are planar; what it shows, the crack surface inside it.
+
+use super::{
+    planar::native::{PlanarCracks, PlanarRecords},
+    rough::{native::Cracking, points::Corners},
+};
+use crate::{
+    fracture::{
+        UNIT_BITS,
+        interior::Painter,
+        voronoi::{
+            descent::native::{Candidate, Cracks, Grown, INSIDE, LeafRange, LeafWords, WalkedNode},
+            surface::planar::corners::of_octant,
+        },
+    },
+    svo::morton,
+};
+
+/// What is made of a crossed leaf.
+pub(in crate::fracture) trait LeafVoxel: Default + Send {
+    /// Calls `put` with the words of every object's copy, without a key; objects ascending.
+    fn write(
+        &mut self,
+        crack: &Cracking<'_>,
+        corners: &Corners,
+        source: Option<usize>,
+        paint: u32,
+        put: &mut dyn FnMut(u32, LeafWords),
+    );
+}
+
+/// Leaves as transition voxels.
+pub(in crate::fracture) struct LeafVoxels<'a, V> {
+    crack: Cracking<'a>,
+    planar: PlanarCracks<'a>,
+    made: std::marker::PhantomData<fn() -> V>,
+}
+
+impl<'a, V: LeafVoxel> LeafVoxels<'a, V> {
+    pub fn new(crack: Cracking<'a>) -> Self {
+        let planar = PlanarCracks { source: crack.source, volume: crack.volume };
+        Self { crack, planar, made: std::marker::PhantomData }
+    }
+}
+
+/// What a worker keeps from leaf to leaf.
+#[derive(Default)]
+pub(in crate::fracture) struct LeafVoxelMemory<V> {
+    voxel: V,
+    painter: Painter,
+}
+
+impl<V: LeafVoxel> Cracks for LeafVoxels<'_, V> {
+    type Records = PlanarRecords;
+    type Memory = LeafVoxelMemory<V>;
+
+    fn level(&self) -> u32 {
+        self.planar.level()
+    }
+
+    fn node(&self, place: &WalkedNode, list: &[Candidate], grown: &mut Grown, records: &mut PlanarRecords) {
+        self.planar.node(place, list, grown, records);
+    }
+
+    fn leaves(
+        &self,
+        records: &PlanarRecords,
+        record: u32,
+        grown: &Grown,
+        memory: &mut Self::Memory,
+        out: &mut [LeafRange<'_>],
+    ) {
+        let Self { crack, .. } = self;
+        let level = crack.source.level;
+        let block = &records.blocks[record as usize];
+        let place = WalkedNode { source: block.source, level: level - 1, key: block.key };
+        let (valid, internal) = place.octants(&crack.source.nodes);
+        let mut rest = valid | internal;
+        while rest != 0 {
+            let octant = rest.trailing_zeros();
+            rest &= rest - 1;
+            let child = place.child(&crack.source.nodes, octant);
+            let (low, size) = (child.low(), 1 << (UNIT_BITS - level));
+            let mut corners = Corners { low, size, seeds: [[0; 3]; 8], objects: [0; 8] };
+            for claim in records.claims_of(record) {
+                let candidate = grown.candidates[claim.candidate as usize];
+                let mut own = of_octant(claim.corners, octant);
+                while own != 0 {
+                    let corner = own.trailing_zeros() as usize;
+                    own &= own - 1;
+                    (corners.seeds[corner], corners.objects[corner]) = (candidate.at, candidate.slot);
+                }
+            }
+            let source = (child.source != INSIDE).then_some(child.source as usize);
+            if !corners.crossed() {
+                if source.is_some() {
+                    out[corners.objects[0] as usize].copy(&crack.source.leaves, child.source, 1);
+                }
+                continue;
+            }
+            let paint = match source {
+                Some(_) => 0,
+                None => memory.painter.color(crack.volume, morton::decode(child.key)),
+            };
+            memory.voxel.write(crack, &corners, source, paint, &mut |slot, words| {
+                out[slot as usize].put(LeafWords { key: child.key, ..words });
+            });
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Rough surfaces on the processor's cores: what the passes of `rough/pass.rs` do below the transition level.
+//! [`RoughCracks`] follows the triangles of coarser voxels; where the leaves are the transition voxels,
+//! [`RoughLeaves`] makes one voxel a leaf.
+
+use super::{
+    CrackUniform, TransitionVoxel,
+    facets::{Facets, ShownLeaf},
+    points::Corners,
+    sides::{cone_object, elected_object},
+};
+use crate::{
+    fracture::{
+        UNIT_BITS,
+        interior::{Painter, VolumeGrid},
+        voronoi::{
+            descent::native::{Candidate, Cracks, Grown, INSIDE, LeafRange, LeafWords, WalkedNode},
+            surface::{
+                below::{Asked, BelowRecords, Crossed, Gets, ranks_of},
+                leaf_voxels::{LeafVoxel, LeafVoxels},
+            },
+        },
+    },
+    svo::{Forest, morton},
+};
+use glam::IVec3;
+
+/// What rough and dusty surfaces are made from.
+#[derive(Clone, Copy)]
+pub(in crate::fracture) struct Cracking<'a> {
+    pub source: &'a Forest,
+    pub volume: &'a VolumeGrid,
+    pub words: CrackUniform,
+}
+
+impl Cracking<'_> {
+    /// Levels from the transition voxels to the leaves.
+    pub fn below(&self) -> u32 {
+        self.source.level - self.words.transition
+    }
+
+    /// The corners of a transition voxel; none where it is one object's.
+    pub fn corners(&self, place: &WalkedNode, list: &[Candidate]) -> Result<Corners, u32> {
+        let corners = Corners::new(list, place.low(), 1 << (UNIT_BITS - place.level));
+        if corners.crossed() { Ok(corners) } else { Err(corners.objects[0]) }
+    }
+}
+
+/// Triangles through the voxels of a level above the leaves.
+pub(in crate::fracture) struct RoughCracks<'a>(pub Cracking<'a>);
+
+/// A crossed voxel and its objects.
+pub(in crate::fracture) struct RoughVoxel {
+    voxel: TransitionVoxel,
+    slots: Vec<u32>,
+    /// Of every triangle the ranks of its sides, a bit each.
+    sides: [u8; 24],
+    triangles: u32,
+    votes: bool,
+}
+
+impl RoughVoxel {
+    fn new(voxel: TransitionVoxel, votes: bool) -> Self {
+        let (slots, ranks) = ranks_of(&voxel.objects);
+        let mut sides = [0; 24];
+        let mut triangles = 0;
+        for bit in 0..24 {
+            if voxel.edge_points[bit / 2].is_some() {
+                let ends = super::voxel::edge_corners(bit / 2);
+                sides[bit] = ends.iter().fold(0, |set, corner| set | 1 << ranks[*corner]);
+                triangles |= 1 << bit;
+            }
+        }
+        Self { voxel, slots, sides, triangles, votes }
+    }
+
+    fn rank_bit(&self, object: u32) -> u8 {
+        1 << self.slots.partition_point(|known| *known < object)
+    }
+}
+
+impl Crossed for RoughVoxel {
+    fn slots(&self) -> &[u32] {
+        &self.slots
+    }
+
+    fn corners(&self, bit: usize) -> [IVec3; 3] {
+        let face = super::voxel::edge_faces(bit / 2)[bit % 2];
+        let point = |point: Option<[i32; 3]>| IVec3::from_array(point.unwrap_or_default());
+        [
+            point(self.voxel.edge_points[bit / 2]),
+            point(self.voxel.face_points[face]),
+            self.voxel.voxel_point.into(),
+        ]
+    }
+
+    fn triangles(&self) -> u32 {
+        self.triangles
+    }
+
+    fn gets(&self, of: &Asked) -> Gets {
+        let is_boundary = !of.is_inside;
+        if self.votes && is_boundary && !of.is_leaf {
+            return Gets { takes: of.alive, ..Gets::default() };
+        }
+        if of.touched != 0 {
+            let mut takes = 0;
+            let mut left = of.touched;
+            while left != 0 {
+                takes |= self.sides[left.trailing_zeros() as usize];
+                left &= left - 1;
+            }
+            return Gets { takes, ..Gets::default() };
+        }
+        let object = if self.votes && is_boundary {
+            elected_object(&self.voxel, of.centre)
+        } else {
+            cone_object(&self.voxel, of.centre)
+        };
+        Gets { holds: self.rank_bit(object), ..Gets::default() }
+    }
+}
+
+/// What a worker keeps from leaf to leaf.
+#[derive(Default)]
+pub(in crate::fracture) struct RoughMemory {
+    /// Where the voxel lies whose facets these are; all voxels are there until the last leaf is written.
+    known: Option<usize>,
+    facets: Facets,
+    painter: Painter,
+}
+
+impl Cracks for RoughCracks<'_> {
+    type Records = BelowRecords<RoughVoxel>;
+    type Memory = RoughMemory;
+
+    fn level(&self) -> u32 {
+        self.0.words.transition
+    }
+
+    fn node(&self, place: &WalkedNode, list: &[Candidate], grown: &mut Grown, records: &mut Self::Records) {
+        let Self(crack) = self;
+        match crack.corners(place, list) {
+            Err(object) => grown.copy(&crack.source.nodes, object, place),
+            Ok(corners) => {
+                let voxel = RoughVoxel::new(corners.separate(&crack.words), crack.words.votes != 0);
+                records.add(crack.source, place, voxel, grown);
+            }
+        }
+    }
+
+    fn leaves(
+        &self,
+        records: &Self::Records,
+        record: u32,
+        _grown: &Grown,
+        memory: &mut RoughMemory,
+        out: &mut [LeafRange<'_>],
+    ) {
+        let Self(crack) = self;
+        let below = crack.below();
+        records.write(crack.source, record, below, out, |number, leaf, key, centre, out| {
+            let RoughMemory { known, facets, painter } = memory;
+            let voxel = &records.voxels[number as usize];
+            let address = std::ptr::from_ref(voxel).addr();
+            if *known != Some(address) {
+                facets.fill(&voxel.voxel);
+                *known = Some(address);
+            }
+            let source = (leaf.source != INSIDE).then_some(leaf.source as usize);
+            let paint = match source {
+                Some(_) => 0,
+                None => painter.color(crack.volume, morton::decode(key)),
+            };
+            let bits = super::UNITS.trailing_zeros() - below;
+            let leaves = &crack.source.leaves;
+            let shown = ShownLeaf { leaves, source, touched: leaf.touched, centre, bits, paint };
+            let taking = (0..).zip(&voxel.slots).filter(|(rank, _)| leaf.gets.takes >> rank & 1 == 1);
+            facets.copies(&shown, taking.map(|(_, slot)| *slot), |slot, words| {
+                out[slot as usize].put(LeafWords { key, ..words });
+            });
+        });
+    }
+}
+
+/// Triangles through the leaves.
+pub(in crate::fracture) type RoughLeaves<'a> = LeafVoxels<'a, FacetsOfLeaf>;
+
+/// One leaf as a transition voxel.
+#[derive(Default)]
+pub(in crate::fracture) struct FacetsOfLeaf(Facets);
+
+impl LeafVoxel for FacetsOfLeaf {
+    fn write(
+        &mut self,
+        crack: &Cracking<'_>,
+        corners: &Corners,
+        source: Option<usize>,
+        paint: u32,
+        put: &mut dyn FnMut(u32, LeafWords),
+    ) {
+        let Self(facets) = self;
+        facets.fill(&corners.separate(&crack.words));
+        let shown = ShownLeaf {
+            leaves: &crack.source.leaves,
+            source,
+            touched: facets.all,
+            centre: IVec3::splat(super::UNITS / 2),
+            bits: super::UNITS.trailing_zeros(),
+            paint,
+        };
+        let (slots, _) = ranks_of(&corners.objects);
+        facets.copies(&shown, slots.into_iter(), put);
+    }
+}

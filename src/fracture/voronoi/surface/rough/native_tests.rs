@@ -1,0 +1,143 @@
+//! Rough and dusty surfaces on the processor's cores against the passes: the same bytes.
+
+use std::sync::Arc;
+
+use glam::{DVec3, IVec3};
+use proptest::prelude::*;
+
+use super::{CrackNoise, CrackShape, Displacement, Dusty, Offset, Sides};
+use crate::{
+    fracture::{
+        Pattern, Recipe, Surface,
+        voronoi::{
+            parity_tests::{assert_same, both, difference},
+            testing::{Bench, SOLIDS, ball, random_seeds, random_solid, seeds, shell},
+        },
+    },
+    svo::Forest,
+};
+
+const SURFACES: [Surface; 2] = [Surface::Rough, Surface::Dusty];
+
+fn recipe(surface: Surface, crack: CrackShape) -> Recipe {
+    Recipe { surface, crack, rng: 77, ..Recipe::default() }
+}
+
+fn at_level(transition: u32) -> CrackShape {
+    CrackShape { transition_level: Some(transition), ..CrackShape::default() }
+}
+
+#[test]
+fn octrees_are_the_same_on_every_shape() {
+    for (name, shape) in SOLIDS {
+        for level in [3, 5, 6] {
+            let forest = Arc::new(shape(level));
+            for transition in 2..=level {
+                for (count, offset, sides, width) in [
+                    (3, Offset::Plane, Sides::Cone, 0.0),
+                    (25, Offset::Balance, Sides::Votes, 1.5),
+                    (60, Offset::Plane, Sides::Votes, 6.0),
+                ] {
+                    let dusty = Dusty { width, ..Dusty::default() };
+                    let crack = CrackShape { offset, sides, dusty, ..at_level(transition) };
+                    let pattern = seeds(level, count, 3 + count as u64);
+                    for surface in SURFACES {
+                        let what =
+                            format!("{surface:?} {name} level {level} transition {transition} seeds {count}");
+                        assert_same(&forest, 0, &pattern, &recipe(surface, crack), &what);
+                    }
+                }
+            }
+        }
+    }
+    for surface in SURFACES {
+        for level in [1, 2] {
+            let crack = CrackShape::default();
+            assert_same(&Arc::new(ball(level)), 0, &seeds(level, 5, 5), &recipe(surface, crack), "small");
+        }
+    }
+}
+
+#[test]
+fn octrees_are_the_same_at_finer_levels() {
+    let forest = Arc::new(shell(7));
+    let pattern = seeds(7, 90, 5);
+    for surface in SURFACES {
+        for (transition, sides) in
+            [(2, Sides::Cone), (4, Sides::Votes), (5, Sides::Cone), (6, Sides::Votes), (7, Sides::Cone)]
+        {
+            let crack = CrackShape { sides, ..at_level(transition) };
+            let what = format!("{surface:?}, transition {transition}");
+            assert_same(&forest, 0, &pattern, &recipe(surface, crack), &what);
+        }
+    }
+}
+
+#[test]
+fn ties_coincident_seeds_and_merged_cells_are_the_same() {
+    let points: Vec<DVec3> = [[8, 8, 8], [24, 8, 8], [8, 24, 8], [24, 24, 24], [24, 24, 24], [8, 8, 24]]
+        .map(|p: [i32; 3]| IVec3::from_array(p).as_dvec3())
+        .to_vec();
+    let mut pattern = Pattern::from_points(&points, 5).unwrap();
+    let forest = Arc::new(ball(5));
+    for merged in [[0, 1, 2, 3, 4, 5], [0, 1, 0, 3, 3, 1], [0, 0, 0, 0, 4, 5], [0; 6]] {
+        pattern.objects = merged.to_vec();
+        for surface in SURFACES {
+            for transition in 2..=5 {
+                for offset in [Offset::Plane, Offset::Balance] {
+                    let crack = CrackShape { offset, ..at_level(transition) };
+                    let what = format!("{surface:?}, {merged:?}, transition {transition}");
+                    assert_same(&forest, 0, &pattern, &recipe(surface, crack), &what);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn generations_are_the_same() {
+    let bench = Bench::get();
+    let mut forest: Arc<Forest> = Arc::new(shell(6));
+    let mut tree = 0;
+    for generation in 0..5u64 {
+        let pattern = seeds(6, 14, 40 + generation);
+        for surface in SURFACES {
+            for transition in [3, 5, 6] {
+                let what = format!("generation {generation}, {surface:?}, transition {transition}");
+                assert_same(&forest, tree, &pattern, &recipe(surface, at_level(transition)), &what);
+            }
+        }
+        let surface = [Surface::Planar, Surface::Rough, Surface::Dusty][generation as usize % 3];
+        let result = bench.run_by(&forest, tree, &pattern, &recipe(surface, at_level(3)));
+        tree = result.pieces[0].tree;
+        forest = result.forest;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn octrees_are_the_same_on_random_solids(
+        rng in 0u64..1_000_000, fill in 5u32..60, level in 3u32..7, step in 0u32..5, count in 1usize..80,
+        spread in 0.05f64..1.5, flags in 0u32..8, strength in 0f64..=1.0, amplitude in 0f64..=1.0,
+        frequency in 1u32..200, octaves in 1u32..=5, stray in 0f64..=0.5, width in 0f64..8.0,
+        irregularity in 0f64..=1.0,
+    ) {
+        let pattern = random_seeds(level, count, rng, spread);
+        let forest = Arc::new(random_solid(level, rng, fill));
+        prop_assume!(!forest.leaves.is_empty());
+        let crack = CrackShape {
+            transition_level: Some((2 + step).min(level)),
+            offset: if flags & 1 == 0 { Offset::Plane } else { Offset::Balance },
+            strength,
+            noise: CrackNoise { amplitude, frequency, octaves },
+            displacement: Displacement { face: stray, voxel: stray },
+            sides: if flags & 2 == 0 { Sides::Cone } else { Sides::Votes },
+            dusty: Dusty { width, irregularity },
+        };
+        let recipe = Recipe { rng, ..recipe(SURFACES[flags as usize >> 2], crack) };
+        let found = difference(&both(&forest, 0, &pattern, &recipe));
+        prop_assert_eq!(found, None);
+    }
+}

@@ -1,0 +1,187 @@
+//! Rows of light texels laid out for the filter: one entry a pixel, so that a tap of all pixels of a row is a shifted
+//! run of entries.
+
+use super::{
+    light::{Texel, turn},
+    scene::Scene,
+    wide::{exp2, max, normal_of, unit},
+};
+
+/// Pixels that are worked on together.
+pub(super) const RUN: usize = 32;
+/// Entries before the first pixel: taps reach two texels of two pixels to either side.
+const MARGIN: usize = 8;
+
+/// A row of light texels, spread over pixels: the texel at or left of each pixel.
+#[derive(Default)]
+struct Row {
+    sun: Vec<f32>,
+    sky: Vec<f32>,
+    /// Depth: 0 where there is no texel or no surface.
+    depth: Vec<f32>,
+    normal: [Vec<f32>; 3],
+}
+
+/// The rows round a band of pixels.
+#[derive(Default)]
+pub(super) struct Rows {
+    rows: Vec<Row>,
+    first: i32,
+}
+
+/// What the filter knows of a run of pixels.
+pub(super) struct Surfaces {
+    pub distance: [f32; RUN],
+    /// Negative for the floor, whose texels count below zero.
+    pub kind: [f32; RUN],
+    pub direction: [[f32; RUN]; 3],
+    pub normal: [[f32; RUN]; 3],
+}
+
+/// Shares of sun and sky.
+pub(super) struct Lit {
+    pub sun: [f32; RUN],
+    pub sky: [f32; RUN],
+}
+
+impl Rows {
+    /// The rows that pixel rows `from..to` need.
+    #[inline(always)]
+    pub fn fill(&mut self, scene: &Scene<'_>, lights: &[Texel], from: u32, to: u32) {
+        let frame = &scene.frame;
+        let (step, radius) = (frame.light_step as i32, frame.filter_radius as i32);
+        let [turn_x, turn_y] = turn(scene).map(|v| v as i32);
+        self.first = (from as i32 - turn_y).div_euclid(step) + 1 - radius.max(1);
+        let last = (to as i32 - 1 - turn_y).div_euclid(step) + radius.max(1);
+        let [width, height] = frame.light_size.map(|v| v as i32);
+        let entries = (frame.size[0] as usize).next_multiple_of(RUN) + 2 * MARGIN;
+        self.rows.resize_with((last - self.first + 1).max(0) as usize, Row::default);
+        for (row, y) in self.rows.iter_mut().zip(self.first..) {
+            let Row { sun, sky, depth, normal: [nx, ny, nz] } = row;
+            for list in [&mut *sun, sky, depth, nx, ny, nz] {
+                list.clear();
+                list.resize(entries, 0.0);
+            }
+            if y < 0 || y >= height {
+                continue;
+            }
+            let texels = &lights[(y * width) as usize..][..width as usize];
+            // Entry e is pixel e - MARGIN; its texel begins at pixel turn_x + step * t.
+            for (t, texel) in texels.iter().enumerate() {
+                let at = (t as i32 * step + turn_x) as usize + MARGIN;
+                let [s, k, z] = [0, 1, 2].map(|word| f32::from_bits(texel[word]));
+                let n = normal_of(texel[3]);
+                for e in at..(at + step as usize).min(entries) {
+                    (sun[e], sky[e], depth[e]) = (s, k, z);
+                    (nx[e], ny[e], nz[e]) = (n[0], n[1], n[2]);
+                }
+            }
+        }
+    }
+
+    /// Weighs light texels by distance from the pixel's tangent plane, by normal and by kind. Radius 2 averages a
+    /// whole tile of strata; radius 1 interpolates; radius 0 takes the pixel's own.
+    #[inline(always)]
+    pub fn filtered(
+        &self,
+        scene: &Scene<'_>,
+        own: &Lit,
+        surfaces: &Surfaces,
+        x: usize,
+        y: u32,
+        lit: &mut Lit,
+    ) {
+        let frame = &scene.frame;
+        (lit.sun, lit.sky) = (own.sun, own.sky);
+        if frame.filter_radius == 0 {
+            return;
+        }
+        let radius = frame.filter_radius as i32;
+        let step = frame.light_step as i32;
+        let [turn_x, turn_y] = turn(scene).map(|v| v as i32);
+        let pixel = [2.0 / frame.size[0] as f32, 2.0 / frame.size[1] as f32];
+        let across_of = frame.right * (pixel[0] * step as f32);
+        let down_of = -frame.up * (pixel[1] * step as f32);
+        let offset = [0, 1].map(|k| ([turn_x, turn_y][k] as f32 + 0.5 + frame.jitter[k]) * pixel[k] - 1.0);
+        let corner_of = frame.forward + frame.right * offset[0] - frame.up * offset[1];
+        let mut plane = [0.0f32; RUN];
+        let mut sharp = [0.0f32; RUN];
+        let mut across = [0.0f32; RUN];
+        let mut down = [0.0f32; RUN];
+        let mut corner = [0.0f32; RUN];
+        let mut base = [0.0f32; RUN];
+        let mut part = [0.0f32; RUN];
+        let Surfaces { distance, kind, direction: [dx, dy, dz], normal: [nx, ny, nz] } = surfaces;
+        let width = 3.0 * frame.pixel_cone * step as f32;
+        let least = 0.004 * frame.ao_reach;
+        let forward = frame.forward;
+        for i in 0..RUN {
+            let along = dx[i] * forward.x + dy[i] * forward.y + dz[i] * forward.z;
+            plane[i] = distance[i] * (dx[i] * nx[i] + dy[i] * ny[i] + dz[i] * nz[i]);
+            sharp[i] = 4.0 / (width * distance[i] * along + least);
+            // Height over the pixel's tangent plane of a texel at depth z: z * (corner + x * across + y * down) - plane.
+            across[i] = across_of.x * nx[i] + across_of.y * ny[i] + across_of.z * nz[i];
+            down[i] = down_of.x * nx[i] + down_of.y * ny[i] + down_of.z * nz[i];
+            corner[i] = corner_of.x * nx[i] + corner_of.y * ny[i] + corner_of.z * nz[i];
+        }
+        for i in 0..RUN {
+            let place = (x + i) as i32 - turn_x;
+            let texel = place.div_euclid(step);
+            base[i] = texel as f32;
+            part[i] = (place - texel * step) as f32 / step as f32;
+        }
+        let place_y = y as i32 - turn_y;
+        let base_y = place_y.div_euclid(step);
+        let part_y = (place_y - base_y * step) as f32 / step as f32;
+        let mut sum = Lit { sun: own.sun.map(|v| v * 1e-6), sky: own.sky.map(|v| v * 1e-6) };
+        let mut total = [1e-6f32; RUN];
+        for tap_y in 1 - radius..=radius {
+            let tent_y = unit(radius as f32 - (part_y - tap_y as f32).abs());
+            let Some(row) = self.rows.get((base_y + tap_y - self.first) as usize) else { continue };
+            let rise = (base_y + tap_y) as f32;
+            for tap_x in 1 - radius..=radius {
+                let at = (x as i32 + tap_x * step) as usize + MARGIN;
+                let run =
+                    |list: &'_ [f32]| list.get(at..).and_then(|rest| rest.first_chunk::<RUN>()).copied();
+                let (Some(sun), Some(sky), Some(depth)) = (run(&row.sun), run(&row.sky), run(&row.depth))
+                else {
+                    continue;
+                };
+                let [Some(mx), Some(my), Some(mz)] = [0, 1, 2].map(|k| run(&row.normal[k])) else { continue };
+                let tap = tap_x as f32;
+                for i in 0..RUN {
+                    let z = depth[i] * kind[i];
+                    let off =
+                        (z * (corner[i] + (base[i] + tap) * across[i] + rise * down[i]) - plane[i]).abs();
+                    let alike = max(mx[i] * nx[i] + my[i] * ny[i] + mz[i] * nz[i], 0.0);
+                    let tent = unit(radius as f32 - (part[i] - tap).abs()) * tent_y;
+                    let alike = alike * alike;
+                    let weight = tent * exp2(-sharp[i] * off) * alike * alike;
+                    let weight = if z > 0.0 { weight } else { 0.0 };
+                    sum.sun[i] += sun[i] * weight;
+                    sum.sky[i] += sky[i] * weight;
+                    total[i] += weight;
+                }
+            }
+        }
+        for i in 0..RUN {
+            lit.sun[i] = sum.sun[i] / total[i];
+            lit.sky[i] = sum.sky[i] / total[i];
+        }
+    }
+}
+
+/// The texel that a pixel lies in, whoever's turn it is.
+#[inline(always)]
+pub(super) fn own(scene: &Scene<'_>, lights: &[Texel], x: usize, y: u32) -> Lit {
+    let frame = &scene.frame;
+    let [width, height] = frame.light_size;
+    let row = (y / frame.light_step).min(height - 1) * width;
+    let mut own = Lit { sun: [0.0; RUN], sky: [0.0; RUN] };
+    for i in 0..RUN {
+        let column = ((x + i) as u32 / frame.light_step).min(width - 1);
+        let texel = &lights[(row + column) as usize];
+        (own.sun[i], own.sky[i]) = (f32::from_bits(texel[0]), f32::from_bits(texel[1]));
+    }
+    own
+}

@@ -1,0 +1,154 @@
+//! Normal and colour blended over the eight leaves round a grid point, and what a body is made of inside: the native
+//! twin of `blended` and `inside_color` in `shaders/render/primary.wgsl`.
+
+use glam::{IVec3, Vec3};
+
+use super::scene::{Tree, smoothstep};
+use crate::{
+    render::tables::BodyData,
+    svo::{LeafColor, unpack_cut, unpack_normal},
+};
+
+/// Where a body has no inside of its own and no crack leaf is near.
+const UNKNOWN_INSIDE: Vec3 = Vec3::new(0.36, 0.33, 0.29);
+
+/// A normal (grid space) and a colour (linear, nearly).
+#[derive(Clone, Copy)]
+pub(super) struct Surface {
+    pub normal: Vec3,
+    pub color: Vec3,
+}
+
+/// Colours are stored with a square root.
+#[inline(always)]
+pub(super) fn color_of(leaf: LeafColor) -> Vec3 {
+    let [r, g, b] = leaf.rgb();
+    let c = Vec3::new(f32::from(r), f32::from(g), f32::from(b)) / 255.0;
+    c * c
+}
+
+/// What the body is made of at a grid point, as [`color_of`] gives it.
+pub(super) fn inside_color(body: &BodyData, point: Vec3) -> Vec3 {
+    if body.interior.0[0] >> 24 == 0 {
+        return UNKNOWN_INSIDE;
+    }
+    let scale = (1u32 << (14 - body.level)) as f32;
+    let [r, g, b] = body.interior.color_at((point * scale).to_array().map(|v| v as i32));
+    color_of(LeafColor::new([r, g, b], false, 0.0))
+}
+
+/// A leaf beside a grid point, unpacked.
+#[derive(Clone, Copy)]
+struct Near {
+    normal: Vec3,
+    color: Vec3,
+    cut: Option<Vec3>,
+    is_crack: bool,
+}
+
+/// The leaves round a grid point that were looked up last: neighbouring pixels ask for the same ones.
+pub(super) struct Blends {
+    kept: Vec<Kept>,
+}
+
+#[derive(Clone, Copy)]
+struct Kept {
+    body: u32,
+    base: [i32; 3],
+    near: [Option<Near>; 8],
+}
+
+/// A power of two.
+const KEPT: usize = 64;
+
+impl Blends {
+    pub fn new() -> Self {
+        Self { kept: vec![Kept { body: u32::MAX, base: [-1; 3], near: [None; 8] }; KEPT] }
+    }
+
+    /// Leaves that face away or lie on the other kind of surface (crack or original) take no part, so edges stay
+    /// edges.
+    pub fn blended(
+        &mut self,
+        of: (u32, &BodyData, &Tree<'_>),
+        own: Surface,
+        own_is_crack: bool,
+        point: Vec3,
+    ) -> Surface {
+        let last = (1i32 << of.1.level) - 2;
+        let from = point - 0.5;
+        let base = from.floor().as_ivec3().clamp(IVec3::ZERO, IVec3::splat(last));
+        let part = (from - base.as_vec3()).clamp(Vec3::ZERO, Vec3::ONE);
+        let rest = Vec3::ONE - part;
+        let mut sum = Surface { normal: own.normal * 0.02, color: own.color * 0.02 };
+        let mut total = 0.02;
+        for (k, near) in self.around(of, base.to_array()).iter().enumerate() {
+            let Some(near) = near else { continue };
+            let (mut n, mut c) = (near.normal, near.color);
+            let mut same_kind = near.is_crack == own_is_crack;
+            if let (true, Some(cut)) = (own_is_crack, near.cut) {
+                // A crack goes on in the second plane of the leaves at its rim.
+                if !same_kind {
+                    (n, c) = (cut, own.color);
+                } else if cut.dot(own.normal) > n.dot(own.normal) {
+                    n = cut;
+                }
+                same_kind = true;
+            }
+            if same_kind {
+                let weight = |axis: usize| if k >> axis & 1 == 1 { part[axis] } else { rest[axis] };
+                let w = weight(0) * weight(1) * weight(2) * smoothstep(0.1, 0.8, n.dot(own.normal));
+                sum.normal += n * w;
+                sum.color += c * w;
+                total += w;
+            }
+        }
+        Surface { normal: sum.normal / total, color: sum.color / total }
+    }
+
+    /// The leaves in the eight cells from `base` on.
+    fn around(
+        &mut self,
+        (index, body, tree): (u32, &BodyData, &Tree<'_>),
+        base: [i32; 3],
+    ) -> &[Option<Near>; 8] {
+        let [x, y, z] = base.map(|v| v as usize);
+        let slot = (x ^ y << 2 ^ z << 4 ^ (index as usize) << 1 ^ z >> 2) & (KEPT - 1);
+        let kept = &mut self.kept[slot];
+        if kept.body != index || kept.base != base {
+            *kept = Kept { body: index, base, near: look_up(body, tree, base.map(|v| v as u32)) };
+        }
+        &kept.near
+    }
+}
+
+/// One descent to the smallest node that holds all eight cells, then one from there for each.
+fn look_up(body: &BodyData, tree: &Tree<'_>, base: [u32; 3]) -> [Option<Near>; 8] {
+    let mut near = [None; 8];
+    let differing = base.iter().fold(0, |bits, v| bits | (v ^ (v + 1)));
+    let split = 31 - differing.leading_zeros();
+    let down = |index: u32, cell: [u32; 3], bit: u32| {
+        let node = tree.nodes[index as usize];
+        let octant = (cell[0] >> bit & 1) | (cell[1] >> bit & 1) << 1 | (cell[2] >> bit & 1) << 2;
+        (node.masks >> octant & 1 == 1).then(|| node.child(octant))
+    };
+    let Some(top) = (split + 1..body.level).rev().try_fold(body.root, |index, bit| down(index, base, bit))
+    else {
+        return near;
+    };
+    for (k, near) in near.iter_mut().enumerate() {
+        let cell = std::array::from_fn(|axis| base[axis] + (k as u32 >> axis & 1));
+        let leaf = (0..=split).rev().try_fold(top, |index, bit| down(index, cell, bit));
+        *near = leaf.map(|leaf| {
+            let leaf = leaf as usize;
+            let color = tree.colors[leaf];
+            Near {
+                normal: unpack_normal(tree.normals[leaf]),
+                color: color_of(color),
+                cut: unpack_cut(tree.cuts[leaf]).map(|(normal, _)| normal),
+                is_crack: color.crack(),
+            }
+        });
+    }
+    near
+}

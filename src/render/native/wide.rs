@@ -1,0 +1,163 @@
+//! Loops over arrays compiled for the widest vectors that the processor has, and the functions that such loops need.
+//!
+//! The compiler turns plain loops over arrays of a fixed length into vector code where nothing in them calls or
+//! branches. So powers and exponentials are polynomials here. Nothing is fused: the result is the same at every
+//! width.
+
+/// What a band of a picture takes to draw. `run` is always inlined, so that it is compiled anew for every width.
+pub(super) trait Work {
+    /// Does it.
+    fn run(self);
+}
+
+/// Does it with the widest vectors that the processor has.
+#[inline]
+pub(super) fn wide(work: impl Work) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        fn avx2(work: impl Work) {
+            work.run();
+        }
+        use std::arch::is_x86_feature_detected as has;
+        if has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt") {
+            // SAFETY: the processor has every feature that `avx2` is compiled for: it was asked just now.
+            #[allow(unsafe_code, reason = "the compiler cannot see what the processor was asked")]
+            unsafe {
+                avx2(work);
+            };
+            return;
+        }
+    }
+    work.run();
+}
+
+/// Without the care for what is not a number that `f32::max` takes: one instruction.
+#[inline(always)]
+pub(super) fn max(a: f32, b: f32) -> f32 {
+    if a > b { a } else { b }
+}
+
+#[inline(always)]
+pub(super) fn min(a: f32, b: f32) -> f32 {
+    if a < b { a } else { b }
+}
+
+#[inline(always)]
+pub(super) fn unit(x: f32) -> f32 {
+    min(max(x, 0.0), 1.0)
+}
+
+/// `t = 0` at `low`, 1 at `high`, a cubic between.
+#[inline(always)]
+pub(super) fn smooth(low: f32, high: f32, x: f32) -> f32 {
+    let t = unit((x - low) * (1.0 / (high - low)));
+    t * t * (3.0 - 2.0 * t)
+}
+
+#[inline(always)]
+pub(super) fn mix(a: f32, b: f32, share: f32) -> f32 {
+    a * (1.0 - share) + b * share
+}
+
+/// 1.5 * 2^23: added to a small number it leaves the number rounded to a whole one in the low bits.
+const ROUND: f32 = 12_582_912.0;
+
+/// 2 to the power of `x`, `x` between -126 and 126 (cut off there), to a few parts in 10^7.
+#[inline(always)]
+pub(super) fn exp2(x: f32) -> f32 {
+    let x = min(max(x, -126.0), 126.0);
+    let shifted = x + ROUND;
+    let f = x - (shifted - ROUND);
+    // Taylor's series with its last terms bent to fit [-1/2, 1/2].
+    let p = 1.535_336_2e-4;
+    let p = p * f + 1.339_887_4e-3;
+    let p = p * f + 9.618_437e-3;
+    let p = p * f + 5.550_332_5e-2;
+    let p = p * f + 2.402_264_8e-1;
+    let p = p * f + 6.931_472e-1;
+    let p = p * f + 1.0;
+    f32::from_bits(p.to_bits().wrapping_add(shifted.to_bits() << 23))
+}
+
+/// The logarithm to base 2 of a normal number above zero, to a few parts in 10^7.
+#[inline(always)]
+pub(super) fn log2(x: f32) -> f32 {
+    // Mantissa between sqrt(1/2) and sqrt(2).
+    let bits = x.to_bits() as i32;
+    let exponent = bits.wrapping_sub(0x3f35_04f3) >> 23;
+    let m = f32::from_bits(bits.wrapping_sub(exponent << 23) as u32);
+    let s = (m - 1.0) / (m + 1.0);
+    let s2 = s * s;
+    let p = 2.0 / 9.0 * s2 + 2.0 / 7.0;
+    let p = p * s2 + 2.0 / 5.0;
+    let p = p * s2 + 2.0 / 3.0;
+    let p = p * s2 + 2.0;
+    exponent as f32 + s * p * std::f32::consts::LOG2_E
+}
+
+/// `x` to the power of `a`, `x` above zero.
+#[inline(always)]
+pub(super) fn power(x: f32, a: f32) -> f32 {
+    exp2(a * log2(x))
+}
+
+/// One over the square root, to the last bits.
+#[inline(always)]
+pub(super) fn over_root(x: f32) -> f32 {
+    1.0 / x.sqrt()
+}
+
+/// sRGB of a linear colour.
+#[inline(always)]
+pub(super) fn srgb_from_linear(c: f32) -> f32 {
+    let curve = 1.055 * power(max(c, 1e-8), 1.0 / 2.4) - 0.055;
+    if c <= 0.003_130_8 { 12.92 * c } else { curve }
+}
+
+/// A byte of a number between 0 and 1.
+#[inline(always)]
+pub(super) fn byte(x: f32) -> u8 {
+    (x * 255.0 + ROUND).to_bits() as u8
+}
+
+/// The unit vector of two snorm halves of a word: `normal_unpack` in `shaders/shared/octree.wgsl`.
+#[inline(always)]
+pub(super) fn normal_of(word: u32) -> [f32; 3] {
+    let x = max(((word << 16) as i32 >> 16) as f32 / 32767.0, -1.0);
+    let y = max((word as i32 >> 16) as f32 / 32767.0, -1.0);
+    let z = 1.0 - x.abs() - y.abs();
+    let t = max(-z, 0.0);
+    let x = x - if x >= 0.0 { t } else { -t };
+    let y = y - if y >= 0.0 { t } else { -t };
+    let scale = over_root(x * x + y * y + z * z);
+    [x * scale, y * scale, z * scale]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn powers_are_near_the_library_s() {
+        for i in 0..4000 {
+            let x = -20.0 + i as f32 * 0.01;
+            assert!((exp2(x) / x.exp2() - 1.0).abs() < 1e-6, "2^{x}: {} {}", exp2(x), x.exp2());
+            let x = (i as f32 * 0.004 + 1e-7) * 1.7;
+            assert!((log2(x) - x.log2()).abs() < 2e-6 * x.log2().abs().max(0.2), "log2 {x}: {}", log2(x));
+            assert!((power(x, 1.22) - x.powf(1.22)).abs() <= 4e-6 * x.powf(1.22), "{x}");
+        }
+        assert!(exp2(-1e9) < 1e-37 && exp2(-1e9) >= 0.0);
+        assert_eq!((0..=255u8).find(|b| byte(f32::from(*b) / 255.0) != *b), None);
+    }
+
+    #[test]
+    fn normals_are_unpacked_as_the_format_says() {
+        for word in (0..100_000u32).map(|i| i.wrapping_mul(0x9e37_79b1)) {
+            let [x, y, z] = normal_of(word);
+            let wanted = crate::svo::unpack_normal(word);
+            // -32768 is not cut off there.
+            assert!((glam::Vec3::new(x, y, z) - wanted).length() < 1e-4, "{word:x}: {x} {y} {z}, {wanted}");
+        }
+    }
+}

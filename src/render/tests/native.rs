@@ -1,0 +1,85 @@
+//! Whole pictures by the passes and on the cores, frame by frame of a refinement: two ways to one picture.
+//!
+//! Each stage agrees with its reference by itself (the other tests here); this is what their differences add up to.
+
+use super::{
+    fixtures::{By, Taken, altered},
+    passes::{Scene, solids, vase},
+};
+use crate::gpu::Kernel;
+
+/// Bytes of a pixel that count as equal.
+const BYTE_TOLERANCE: u8 = 2;
+/// Share of a frame's pixels that may differ more: rays that graze an edge meet it here and miss it there, and the
+/// light filter spreads that over its neighbours.
+const ODD_PIXELS: f64 = 0.01;
+/// Mean difference of a frame's bytes.
+const MEAN: f64 = 0.05;
+
+/// Share of the pixels that differ, and the mean difference of the bytes.
+fn apart(a: &[u8], b: &[u8]) -> (f64, f64) {
+    assert_eq!(a.len(), b.len());
+    let odd = a.chunks(4).zip(b.chunks(4)).filter(|(a, b)| {
+        let differs = |(a, b): (&u8, &u8)| a.abs_diff(*b) > BYTE_TOLERANCE;
+        a.iter().zip(b.iter()).any(differs)
+    });
+    let sum: u64 = a.iter().zip(b).map(|(a, b)| u64::from(a.abs_diff(*b))).sum();
+    (odd.count() as f64 / (a.len() / 4) as f64, sum as f64 / a.len() as f64)
+}
+
+/// The largest of both over all views and frames; every frame is drawn by both.
+fn worst(scene: &mut Scene) -> (f64, f64) {
+    let mut worst = (0.0_f64, 0.0_f64);
+    for view in std::mem::take(&mut scene.views) {
+        let stage = &mut scene.stage;
+        (stage.camera, stage.options, stage.size) = (view.camera, view.options.clone(), view.size);
+        for k in 0..view.frames {
+            let [Taken { picture: a, .. }, Taken { picture: b, .. }] = [By::Passes, By::Native].map(|by| {
+                stage.by = by;
+                stage.frame(k)
+            });
+            let (odd, mean) = apart(&a, &b);
+            worst = (worst.0.max(odd), worst.1.max(mean));
+        }
+        scene.views.push(view);
+    }
+    worst
+}
+
+#[test]
+fn whole_pictures_are_those_of_the_passes() {
+    for open in [vase, solids] {
+        let Some(mut scene) = open(By::Passes) else { return };
+        let (odd, mean) = worst(&mut scene);
+        println!("at most {:.2} % of a frame's pixels differ, {mean:.3} bytes on average", odd * 100.0);
+        assert!(odd <= ODD_PIXELS && mean <= MEAN, "{:.2} % differ, {mean:.3} bytes", odd * 100.0);
+    }
+}
+
+#[test]
+fn planted_errors_are_found() {
+    let Some(mut scene) = vase(By::Passes) else { return };
+    for (shader, from, to) in [
+        ("render/primary", "smoothstep(0.1, 0.8, dot(n, own.normal))", "1.0"),
+        ("render/light", "max(1.25 * voxel, ", "max(0.9 * voxel, "),
+        ("render/compose", "mix(0.06, 1.0, occluded)", "mix(0.08, 1.0, occluded)"),
+    ] {
+        let kernel = Kernel::from_text(&scene.stage.gpu, shader, altered(shader, from, to));
+        let passes = &mut scene.stage.renderer;
+        let place = match shader {
+            "render/primary" => &mut passes.primary,
+            "render/light" => &mut passes.light,
+            _ => &mut passes.compose,
+        };
+        let right = std::mem::replace(place, kernel);
+        let (odd, mean) = worst(&mut scene);
+        println!("`{to}` for `{from}`: {:.2} % differ, {mean:.3} bytes on average", odd * 100.0);
+        assert!(odd > 2.0 * ODD_PIXELS || mean > 2.0 * MEAN, "`{to}` for `{from}` goes unnoticed");
+        let passes = &mut scene.stage.renderer;
+        match shader {
+            "render/primary" => passes.primary = right,
+            "render/light" => passes.light = right,
+            _ => passes.compose = right,
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! A scene played coarser than it was made: what a fast machine shows at level 10 a slower one plays at level 8.
+//!
+//! In: a scene. Out: the same, every octree so many levels coarser, and with it everything that counts levels or
+//! voxels. Where pieces break off, how fast and how heavy they are stays as it was.
+
+use super::{Event, Scene, SceneBody};
+use crate::fracture::FractureParams;
+
+/// Levels below which nothing is coarsened: there is too little left to look at.
+const COARSEST: u32 = 4;
+
+impl Scene {
+    /// The scene with every leaf level `levels` lower, but no lower than 4.
+    #[must_use]
+    pub fn coarser(mut self, levels: u32) -> Self {
+        self.bodies.iter_mut().for_each(|body| coarsen(body, levels));
+        for event in &mut self.events {
+            match event {
+                Event::Projectile { body, .. } => coarsen(body, levels),
+                Event::Impact { fracture, .. } => {
+                    fracture.iter_mut().for_each(|params| coarsen_params(params, levels));
+                }
+            }
+        }
+        for pair in &mut self.pairs {
+            pair.physics_level = lower(pair.physics_level, levels);
+        }
+        self
+    }
+}
+
+fn lower(level: u32, by: u32) -> u32 {
+    level.saturating_sub(by).max(COARSEST.min(level))
+}
+
+fn coarsen(body: &mut SceneBody, levels: u32) {
+    let level = lower(body.level, levels);
+    let by = body.level - level;
+    body.physics_level = body.physics_level.map(|physics| physics.saturating_sub(by).max(1));
+    coarsen_params(&mut body.fracture, by);
+    body.level = level;
+}
+
+fn coarsen_params(params: &mut FractureParams, by: u32) {
+    params.island_level = params.island_level.map(|level| level.saturating_sub(by).max(1));
+    let transition = &mut params.crack.transition_level;
+    *transition = transition.map(|level| level.saturating_sub(by).max(2));
+    params.crack.dusty.width /= f64::from(1u32 << by);
+    if let Some(smallest) = &mut params.smallest {
+        // As many of the larger voxels fill the same space.
+        smallest.voxels = smallest.voxels.div_ceil(1 << (3 * by));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{fracture::Smallest, scene::load_scene};
+    use std::path::Path;
+
+    #[test]
+    fn levels_and_what_counts_voxels_shrink_together() {
+        let mut body = SceneBody { physics_level: Some(8), ..SceneBody::standing("builtin:box", 10) };
+        body.fracture.island_level = Some(9);
+        body.fracture.crack.transition_level = Some(7);
+        body.fracture.crack.dusty.width = 4.0;
+        body.fracture.smallest = Some(Smallest { voxels: 130, ..Smallest::default() });
+        let small = SceneBody { physics_level: None, ..SceneBody::standing("builtin:box", 5) };
+        let scene = Scene { bodies: vec![body, small], ..Scene::default() }.coarser(2);
+        let [large, small] = &scene.bodies[..] else { panic!("two bodies") };
+        assert_eq!((large.level, large.physics_level), (8, Some(6)));
+        assert_eq!(large.fracture.island_level, Some(7));
+        assert_eq!(large.fracture.crack.transition_level, Some(5));
+        assert_eq!(large.fracture.crack.dusty.width, 1.0);
+        assert_eq!(large.fracture.smallest.map(|rule| rule.voxels), Some(3));
+        assert_eq!((small.level, small.collision_level()), (4, 3));
+        assert_eq!(scene.clone().coarser(0), scene);
+    }
+
+    /// The four scenes of Domaradzki & Martyn 2016 have its numbers (Table 1, figures 4 to 7).
+    #[test]
+    fn the_papers_scenes_have_its_numbers() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/scenes");
+        let numbers = |name: &str| -> Vec<(u32, u32, u32)> {
+            let scene = load_scene(&folder.join(name).with_extension("toml")).unwrap();
+            scene.bodies.iter().map(|b| (b.level, b.fracture.seeds, b.collision_level())).collect()
+        };
+        assert_eq!(numbers("bunny"), [(10, 90, 8)]);
+        assert_eq!(numbers("columns"), [(10, 70, 7); 3]);
+        assert_eq!(numbers("buddha"), [(10, 40, 9)]);
+        assert_eq!(numbers("dragons"), [(9, 15, 8), (9, 35, 8), (9, 50, 8)]);
+    }
+}

@@ -1,0 +1,237 @@
+//! Whether the values of a scene are in range, and where in its file one that is not stands.
+
+use super::{Event, Scene, SceneBody};
+use crate::{
+    fracture::{FractureParams, interior::SCALES},
+    svo::MAX_LEVEL,
+};
+
+/// A value out of range, and where.
+pub(super) struct Problem {
+    table: Option<(&'static str, usize)>,
+    name: &'static str,
+    /// What is wrong with it.
+    pub what: String,
+}
+
+impl Problem {
+    /// The field, with its table.
+    pub fn field(&self) -> String {
+        match self.table {
+            Some((table, index)) => format!("{table} {}: {}", index + 1, self.name),
+            None => self.name.to_owned(),
+        }
+    }
+}
+
+/// The line (from 1) on which a field stands, or its table, or the first.
+pub(super) fn line_of(text: &str, problem: &Problem) -> usize {
+    let header = problem.table.map(|(table, _)| format!("[[{table}]]"));
+    let mut tables_left = problem.table.map_or(0, |(_, index)| index + 1);
+    let mut found = 1;
+    for (i, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if header.as_deref() == Some(line) {
+            if tables_left == 0 {
+                break;
+            }
+            tables_left -= 1;
+            found = if tables_left == 0 { i + 1 } else { found };
+        } else if tables_left == 0 && line.split('=').next().map(str::trim) == Some(problem.name) {
+            return i + 1;
+        }
+    }
+    found
+}
+
+type Checked = Result<(), Problem>;
+
+/// A part of a scene file, which every check of its fields names: a table, by its name and number, or the top.
+struct Section(Option<(&'static str, usize)>);
+
+impl Section {
+    fn fail(&self, name: &'static str, what: impl Into<String>) -> Checked {
+        Err(Problem { table: self.0, name, what: what.into() })
+    }
+
+    fn number(&self, name: &'static str, value: f64, low: f64, high: f64) -> Checked {
+        if value.is_finite() && (low..=high).contains(&value) {
+            return Ok(());
+        }
+        self.fail(name, format!("is {value}; it must be a number from {low} to {high}"))
+    }
+
+    fn vector(&self, name: &'static str, values: impl IntoIterator<Item = f64>, most: f64) -> Checked {
+        values.into_iter().try_for_each(|v| self.number(name, v, -most, most))
+    }
+
+    /// `level` is that of the leaves, where it is known.
+    fn fracture(&self, params: &FractureParams, level: Option<u32>) -> Checked {
+        if params.rng > i64::MAX as u64 {
+            return self.fail("rng", "is too large; it must be below 2^63");
+        }
+        if let Some((name, what)) = params.problem() {
+            return self.fail(name, what);
+        }
+        if let Some(radius) = params.local {
+            self.number("local", radius, 1e-6, 100.0)?;
+        }
+        // How many seeds a file has, or a number of pieces needs, turns out when it breaks.
+        let known = params.seeds_file.is_none() && params.target_pieces.is_none();
+        if let Some(missing) = params.keep.iter().find(|s| known && **s >= params.seed_count()) {
+            let last = params.seed_count() - 1;
+            return self.fail("keep", format!("names seed {missing}; seeds are numbered 0 to {last}"));
+        }
+        self.number("scale", params.interior.scale, *SCALES.start(), *SCALES.end())?;
+        if let Some(leaf) = level {
+            if let Some(island) = params.island_level.filter(|island| !(1..=leaf).contains(island)) {
+                return self
+                    .fail("island_level", format!("is {island}; it must be from 1 to the level, {leaf}"));
+            }
+            params
+                .crack
+                .transition(leaf, params.surface)
+                .or_else(|e| self.fail("transition_level", format!("is out of range: {e}")).map(|()| 0))?;
+        }
+        params.crack.check().or_else(|e| self.fail("crack", format!("is out of range: {e}")))
+    }
+
+    fn body(&self, body: &SceneBody) -> Checked {
+        if body.file.is_empty() {
+            return self.fail("file", "is missing; name a mesh file or builtin:vase");
+        }
+        if !(1..=MAX_LEVEL).contains(&body.level) {
+            return self.fail("level", format!("is {}; it must be from 1 to {MAX_LEVEL}", body.level));
+        }
+        if body.fallback.as_ref().is_some_and(String::is_empty) {
+            return self.fail("fallback", "is empty; name a mesh file or builtin:statue");
+        }
+        if let Some(level) = body.physics_level
+            && !(1..=body.level).contains(&level)
+        {
+            return self.fail(
+                "physics_level",
+                format!("is {level}; it must be from 1 to the level, {}", body.level),
+            );
+        }
+        if let Some(size) = body.size {
+            self.number("size", size, 1e-4, 1e4)?;
+        }
+        self.vector("position", body.position.to_array(), 1e6)?;
+        self.vector("rotation", body.rotation.to_array(), 1e3)?;
+        if body.rotation.length() < 1e-6 {
+            return self.fail("rotation", "is zero; no turn is [0, 0, 0, 1]");
+        }
+        self.vector("linear_velocity", body.linear_velocity.to_array(), 1e4)?;
+        self.vector("angular_velocity", body.angular_velocity.to_array(), 1e4)?;
+        self.number("density", body.density, 1e-3, 1e6)?;
+        self.number("friction", body.friction, 0.0, 10.0)?;
+        self.number("restitution", body.restitution, 0.0, 1.0)?;
+        if let Some(threshold) = body.break_threshold {
+            self.number("break_threshold", threshold, 0.0, 1e9)?;
+        }
+        self.fracture(&body.fracture, Some(body.level))
+    }
+}
+
+/// The first value of a scene that is out of range.
+pub(super) fn check(scene: &Scene) -> Checked {
+    let top = Section(None);
+    top.number("meters_per_unit", scene.meters_per_unit, 1e-9, 1e9)?;
+    top.vector("gravity", scene.gravity.to_array(), 1e4)?;
+    top.number("dt", scene.dt, 1e-5, 0.1)?;
+    if !(1..=64).contains(&scene.substeps) {
+        return top.fail("substeps", format!("is {}; it must be from 1 to 64", scene.substeps));
+    }
+    top.number("floor_height", scene.floor_height, -1e6, 1e6)?;
+    top.number("stiffness", scene.penalty.stiffness, 0.0, 1e15)?;
+    top.number("friction", scene.penalty.friction, 0.0, 1e15)?;
+    if let Some(walls) = &scene.walls {
+        top.vector("walls", walls.low.to_array().into_iter().chain(walls.high.to_array()), 1e6)?;
+        if !walls.is_sound() {
+            return top.fail("walls", "has no room inside; `low` must be below `high` on all three axes");
+        }
+    }
+    if let Some(adaptive) = &scene.adaptive_level {
+        top.number("near", adaptive.near, 1e-3, 1e6)?;
+        if adaptive.most > MAX_LEVEL {
+            return top.fail("most", format!("is {}; it must be from 0 to {MAX_LEVEL}", adaptive.most));
+        }
+    }
+    if scene.break_pieces > 100_000 {
+        return top.fail("break_pieces", format!("is {}; it must be from 0 to 100000", scene.break_pieces));
+    }
+    top.number("explode", scene.view.explode, 0.0, 1.0)?;
+    if let Some(camera) = &scene.camera {
+        top.vector("target", camera.target.to_array().map(f64::from), 1e6)?;
+        top.number("distance", f64::from(camera.distance), 1e-6, 1e7)?;
+        top.number("yaw", f64::from(camera.yaw), -1e4, 1e4)?;
+        top.number("pitch", f64::from(camera.pitch), -1.6, 1.6)?;
+        top.number("fov_y", f64::from(camera.fov_y), 0.01, 3.0)?;
+    }
+    for (i, body) in scene.bodies.iter().enumerate() {
+        Section(Some(("body", i))).body(body)?;
+    }
+    if let Some(pinned) = &scene.pinned {
+        if pinned.body as usize >= scene.bodies.len() {
+            let bodies = scene.bodies.len();
+            return top.fail(
+                "pinned",
+                format!("names body {}; bodies are counted from 0, and there are {bodies}", pinned.body),
+            );
+        }
+        if !pinned.point.is_finite() || pinned.point.abs().max_element() > 1e6 {
+            return top.fail("pinned", "has a point that is not finite or beyond 1000000");
+        }
+        if !pinned.direction.is_finite() || pinned.direction.length() < 1e-9 {
+            return top.fail("pinned", "has no direction; say which way the blow goes");
+        }
+    }
+    for (i, event) in scene.events.iter().enumerate() {
+        let section = Section(Some(("event", i)));
+        section.number("time", event.time(), 0.0, 1e6)?;
+        match event {
+            Event::Impact { point, direction, speed, fracture, .. } => {
+                section.vector("point", point.to_array(), 1e6)?;
+                section.vector("direction", direction.to_array(), 1e6)?;
+                if direction.length() < 1e-9 {
+                    return section.fail("direction", "is zero; say which way the blow goes");
+                }
+                section.number("speed", *speed, 0.0, 1e4)?;
+                fracture.iter().try_for_each(|params| section.fracture(params, None))?;
+            }
+            Event::Projectile { body, .. } => section.body(body)?,
+        }
+    }
+    pairs(scene)
+}
+
+/// Names that pairs use are there once, and levels in range.
+fn pairs(scene: &Scene) -> Checked {
+    let thrown = scene.events.iter().filter_map(|event| match event {
+        Event::Projectile { body, .. } => Some(&**body),
+        Event::Impact { .. } => None,
+    });
+    let names: Vec<&str> = scene.bodies.iter().chain(thrown).filter_map(|b| b.name.as_deref()).collect();
+    for (i, pair) in scene.pairs.iter().enumerate() {
+        let section = Section(Some(("pair", i)));
+        for name in &pair.bodies {
+            match names.iter().filter(|n| *n == name).count() {
+                0 => {
+                    return section
+                        .fail("bodies", format!("names \"{name}\", but no [[body]] has that `name`"));
+                }
+                1 => {}
+                n => {
+                    return section
+                        .fail("bodies", format!("names \"{name}\", but {n} bodies have that `name`"));
+                }
+            }
+        }
+        if !(1..=MAX_LEVEL).contains(&pair.physics_level) {
+            let level = pair.physics_level;
+            return section.fail("physics_level", format!("is {level}; it must be from 1 to {MAX_LEVEL}"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! Scene files: TOML to [`Scene`] and back, with errors that name file, line and field.
+//!
+//! In: a path. Out: a checked scene whose mesh paths are resolved. Writing goes through a temporary file, a
+//! flush and a rename, so that a crash leaves either the old file or the new one.
+
+mod check;
+mod safely;
+#[cfg(test)]
+mod tests;
+
+pub use safely::{autosave_path, earlier_path, write_atomically};
+
+use std::{fs, path::Path};
+
+use super::{Event, Scene, SceneBody};
+use crate::fracture::FractureParams;
+use check::{check, line_of};
+
+/// Largest scene file that is read, bytes.
+const LARGEST_SCENE: u64 = 4 << 20;
+
+/// Why a scene could not be read or written: one line that says what, where and what to do.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct SceneError {
+    /// The line.
+    pub message: String,
+}
+
+fn error(message: impl Into<String>) -> SceneError {
+    SceneError { message: message.into() }
+}
+
+/// Reads a scene file. Relative mesh paths become relative to the scene file's folder; where a mesh is
+/// missing, its fallback takes its place.
+///
+/// # Errors
+/// [`SceneError`] for files that cannot be read, are not TOML, have unknown fields, or hold values out of
+/// range.
+pub fn load_scene(path: &Path) -> Result<Scene, SceneError> {
+    let shown = path.display();
+    let meta = fs::metadata(path)
+        .map_err(|e| error(format!("cannot open {shown}: {e}; check the path and its permissions")))?;
+    if meta.is_dir() {
+        return Err(error(format!("{shown} is a directory; name a scene file (.toml) inside it")));
+    }
+    if meta.len() > LARGEST_SCENE {
+        return Err(error(format!(
+            "{shown} is {} MiB large; a scene is text of at most {} MiB",
+            meta.len() >> 20,
+            LARGEST_SCENE >> 20
+        )));
+    }
+    let bytes = fs::read(path).map_err(|e| error(format!("cannot read {shown}: {e}")))?;
+    let text = String::from_utf8(bytes).map_err(|e| {
+        error(format!("{shown} is not text (byte {}); is it a mesh file?", e.utf8_error().valid_up_to()))
+    })?;
+    let mut scene = parse_scene(&text, &shown.to_string())?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let in_folder = |file: &str| {
+        if file.starts_with("builtin:") || Path::new(file).is_absolute() {
+            return file.to_owned();
+        }
+        folder.join(file).to_string_lossy().into_owned()
+    };
+    let seeds_in_folder = |params: &mut FractureParams| {
+        params.seeds_file = params.seeds_file.as_deref().map(in_folder);
+    };
+    let resolve = |body: &mut SceneBody| {
+        seeds_in_folder(&mut body.fracture);
+        body.file = in_folder(&body.file);
+        body.fallback = body.fallback.as_deref().map(in_folder);
+        let missing = !body.file.starts_with("builtin:") && !Path::new(&body.file).exists();
+        if let Some(fallback) = body.fallback.take_if(|_| missing) {
+            body.file = fallback;
+        }
+    };
+    scene.bodies.iter_mut().for_each(resolve);
+    for event in &mut scene.events {
+        match event {
+            Event::Projectile { body, .. } => resolve(body),
+            Event::Impact { fracture, .. } => fracture.iter_mut().for_each(seeds_in_folder),
+        }
+    }
+    // They happen in order of time; where that is the same, as they are written.
+    scene.events.sort_by(|a, b| a.time().total_cmp(&b.time()));
+    if scene.name.is_empty() {
+        scene.name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+    }
+    Ok(scene)
+}
+
+/// Reads a scene from text; `shown` names it in errors. Mesh paths stay as they are written.
+///
+/// # Errors
+/// [`SceneError`].
+pub fn parse_scene(text: &str, shown: &str) -> Result<Scene, SceneError> {
+    let scene: Scene = toml::from_str(text).map_err(|e| {
+        let line = e.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+        error(format!("{shown}, line {line}: {}", e.message().replace('\n', " ")))
+    })?;
+    check(&scene).map_err(|problem| {
+        error(format!("{shown}, line {}: {} {}", line_of(text, &problem), problem.field(), problem.what))
+    })?;
+    Ok(scene)
+}
+
+/// Writes a scene; mesh paths inside the scene file's folder are written relative to it.
+///
+/// # Errors
+/// [`SceneError`].
+pub fn save_scene(path: &Path, scene: &Scene) -> Result<(), SceneError> {
+    let mut scene = scene.clone();
+    check(&scene).map_err(|problem| error(format!("cannot save: {} {}", problem.field(), problem.what)))?;
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
+    let relative = |file: &mut String| {
+        if !file.starts_with("builtin:")
+            && let Ok(full) = Path::new(file.as_str()).canonicalize()
+        {
+            *file = full.strip_prefix(&folder).unwrap_or(&full).to_string_lossy().into_owned();
+        }
+    };
+    let unresolve = |body: &mut SceneBody| {
+        relative(&mut body.file);
+        body.fracture.seeds_file.iter_mut().for_each(relative);
+    };
+    scene.bodies.iter_mut().for_each(unresolve);
+    for event in &mut scene.events {
+        match event {
+            Event::Projectile { body, .. } => unresolve(body),
+            Event::Impact { fracture, .. } => {
+                let files = fracture.iter_mut().filter_map(|params| params.seeds_file.as_mut());
+                files.for_each(relative);
+            }
+        }
+    }
+    let text =
+        toml::to_string_pretty(&scene).map_err(|e| error(format!("cannot save {}: {e}", path.display())))?;
+    write_atomically(path, text.as_bytes()).map_err(|e| error(format!("cannot save {}: {e}", path.display())))
+}

@@ -1,0 +1,45 @@
+//! Files that are written whole or not at all, and where the window keeps its own.
+
+use std::{
+    fs,
+    io::Write as _,
+    path::{Path, PathBuf},
+};
+
+/// Writes `bytes` beside `path`, flushes them to the disk, and renames.
+///
+/// # Errors
+/// The file system's.
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut name = path.file_name().map(std::ffi::OsStr::to_os_string).unwrap_or_default();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let temporary = path.with_file_name(name);
+    let written = fs::File::create(&temporary).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    let renamed = written.and_then(|()| fs::rename(&temporary, path));
+    if renamed.is_err() {
+        // Nothing more can be done about a temporary file that will not go away.
+        let _ = fs::remove_file(&temporary);
+    }
+    renamed
+}
+
+/// Where the window saves what is open: the user's state folder, else the temporary folder.
+#[must_use]
+pub fn autosave_path() -> PathBuf {
+    let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/state"));
+    let folder = std::env::var_os("XDG_STATE_HOME")
+        .map(PathBuf::from)
+        .filter(|p| p.is_absolute())
+        .or(home)
+        .unwrap_or_else(std::env::temp_dir);
+    folder.join("kintsugi").join("autosave.toml")
+}
+
+/// What the last window saved by itself, once another has started.
+#[must_use]
+pub fn earlier_path() -> PathBuf {
+    autosave_path().with_file_name("earlier.toml")
+}

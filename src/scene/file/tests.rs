@@ -1,0 +1,193 @@
+use super::*;
+use glam::DVec3;
+use std::path::PathBuf;
+
+fn sample() -> Scene {
+    let mut body = SceneBody::standing("builtin:vase", 8);
+    body.break_threshold = Some(3.0);
+    body.linear_velocity = DVec3::new(0.0, -1.5, 0.25);
+    let impact = Event::Impact {
+        time: 0.5,
+        point: DVec3::new(0.1, 0.2, 0.3),
+        direction: DVec3::NEG_Z,
+        speed: 1.0,
+        fracture: Some(FractureParams {
+            seeds: 12,
+            local: Some(0.3),
+            keep: vec![1, 5],
+            ..FractureParams::default()
+        }),
+    };
+    let ball = Event::Projectile { time: 1.0, body: Box::new(SceneBody::standing("builtin:sphere", 6)) };
+    Scene { name: "try".into(), bodies: vec![body], events: vec![impact, ball], ..Scene::default() }
+}
+
+#[test]
+fn a_saved_scene_loads_as_it_was() {
+    let folder = std::env::temp_dir().join(format!("kintsugi-scene-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("mesh.obj"), "v 0 0 0\n").unwrap();
+    let mut scene = sample();
+    scene.bodies.push(SceneBody {
+        file: folder.join("mesh.obj").to_string_lossy().into_owned(),
+        ..SceneBody::default()
+    });
+    let path = folder.join("a.toml");
+    save_scene(&path, &scene).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.contains("file = \"mesh.obj\""), "the path is relative to the scene: {text}");
+    let loaded = load_scene(&path).unwrap();
+    assert_eq!(loaded.bodies[0], scene.bodies[0]);
+    assert_eq!(loaded.events, scene.events);
+    assert!(Path::new(&loaded.bodies[1].file).is_file());
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn errors_name_line_and_field() {
+    let bad = |text: &str, wanted: &[&str]| {
+        let message = parse_scene(text, "s.toml").unwrap_err().message;
+        assert!(!message.contains('\n'), "{message}");
+        for part in wanted {
+            assert!(message.contains(part), "{part} in {message}");
+        }
+    };
+    bad("dt = nan\n", &["line 1", "dt", "NaN"]);
+    bad("gravity = [0, -9.81, inf]\n", &["line 1", "gravity"]);
+    let pinned = "[pinned]\npoint = [0, 1, 0]\ndirection = [0, 0, 0]\n[[body]]\nfile = \"a\"\n";
+    bad(pinned, &["line 1", "pinned", "direction"]);
+    bad(&format!("[pinned]\nbody = 1\n{}", &pinned[9..]), &["pinned", "body 1", "there are 1"]);
+    bad("\ngravitty = [0, 0, 0]\n", &["line 2", "gravitty"]);
+    bad("name = 3\n", &["line 1"]);
+    bad("[[body]]\nfile = \"a\"\n\n[[body]]\nfile = \"b\"\nlevel = 11\n", &["line 6", "body 2", "level"]);
+    let fracture = "[[body]]\nfile = \"a\"\n[body.fracture]\n";
+    bad(&format!("{fracture}seeds = 9000\n"), &["line 4", "body 1", "seeds", "8192"]);
+    bad(&format!("{fracture}preset = \"grain\"\ngrain_ratio = 0.2\n"), &["line 5", "grain_ratio", "0.2"]);
+    bad(&format!("{fracture}preset = \"marble\"\n"), &["line 4", "marble"]);
+    bad(&format!("{fracture}counts = [1, 2]\n"), &["line 4", "counts", "4 radii"]);
+    bad(&format!("{fracture}smallest = {{ fraction = 2.0 }}\n"), &["body 1", "fraction"]);
+    bad("[[body]]\nlevel = 4\n", &["line 1", "body 1", "file"]);
+    bad("[[body]]\nfile = \"a\"\nrotation = [0.0, 0.0, 0.0, 0.0]\n", &["line 3", "rotation"]);
+    bad("[[body]]\nfile = \"a\"\n[body.fracture.interior]\nscale = 0.0\n", &["line 4", "scale"]);
+    bad("[[body]]\nfile = \"a\"\n[body.fracture.interior]\ncolor = \"red\"\n", &["line 4", "red"]);
+    bad("[walls]\nlow = [0, 0, 0]\nhigh = [1, nan, 1]\n", &["line 1", "walls", "NaN"]);
+    bad("[walls]\nlow = [0, 2, 0]\nhigh = [1, 1, 1]\n", &["walls", "room"]);
+    bad("[penalty]\nstiffness = inf\n", &["line 2", "stiffness"]);
+    bad("response = \"hard\"\n", &["line 1", "hard"]);
+    bad("[adaptive_level]\nnear = 0.0\n", &["line 2", "near"]);
+    let two = "[[body]]\nname = \"a\"\nfile = \"a\"\n[[body]]\nname = \"a\"\nfile = \"b\"\n";
+    let pair = |names: &str, level: u32| format!("[[pair]]\nbodies = {names}\nphysics_level = {level}\n");
+    bad(&(two.to_owned() + &pair("[\"b\", \"a\"]", 4)), &["line 8", "pair 1", "\"b\"", "no [[body]]"]);
+    bad(&(two.to_owned() + &pair("[\"a\", \"a\"]", 4)), &["line 8", "2 bodies"]);
+    bad(&(two.to_owned() + &pair("[\"a\"]", 4)), &["line 8"]);
+    let one = two.replacen("name = \"a\"\n", "", 1);
+    bad(&(one + &pair("[\"a\", \"a\"]", 11)), &["physics_level", "11"]);
+    bad(
+        "[[event]]\nkind = \"impact\"\ntime = -1.0\npoint = [0.0, 0.0, 0.0]\ndirection = [0.0, 0.0, 1.0]\n",
+        &["line 3", "event 1", "time"],
+    );
+}
+
+#[test]
+fn no_number_of_a_scene_may_be_nan() {
+    let mut scene = sample();
+    scene.walls = Some(crate::bodies::Walls { low: DVec3::ZERO, high: DVec3::ONE });
+    scene.adaptive_level = Some(crate::bodies::Adaptive::default());
+    scene.camera = Some(crate::render::Camera::default());
+    let text = toml::to_string(&scene).unwrap();
+    parse_scene(&text, "s.toml").unwrap();
+    let (mut tried, mut refused) = (0, 0);
+    // Every number in turn, in lists as well.
+    let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | 'e');
+    for (i, line) in text.lines().enumerate() {
+        let Some((name, value)) = line.split_once(" = ").filter(|(_, v)| !v.contains('"')) else {
+            continue;
+        };
+        for (from, _) in value.match_indices(|c: char| c.is_ascii_digit() || c == '-') {
+            if value[..from].ends_with(is_number) {
+                continue;
+            }
+            let end = value[from..].find(|c| !is_number(c)).map_or(value.len(), |n| from + n);
+            let bad = format!("{name} = {}nan{}", &value[..from], &value[end..]);
+            let changed: Vec<&str> =
+                text.lines().enumerate().map(|(k, l)| if k == i { bad.as_str() } else { l }).collect();
+            tried += 1;
+            match parse_scene(&changed.join("\n"), "s.toml") {
+                Err(error) => {
+                    assert!(error.message.contains("line"), "{}", error.message);
+                    refused += 1;
+                }
+                Ok(_) => println!("taken: {bad}"),
+            }
+        }
+    }
+    println!("{refused} of {tried} refused");
+    assert!(tried > 60 && refused == tried);
+}
+
+#[test]
+fn a_directory_and_a_missing_file_are_one_line() {
+    for path in [std::env::temp_dir(), PathBuf::from("no-such-scene.toml")] {
+        let message = load_scene(&path).unwrap_err().message;
+        assert!(!message.is_empty() && !message.contains('\n'));
+    }
+}
+
+#[test]
+fn shipped_scenes_load_and_name_shapes_that_are_there() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/scenes");
+    let mut count = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        // Meshes that scenes name lie beside them.
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
+        let scene = load_scene(&path).unwrap_or_else(|e| panic!("{e}"));
+        assert!(!scene.bodies.is_empty(), "{}", path.display());
+        for body in &scene.bodies {
+            let name = body.file.strip_prefix("builtin:");
+            let known = name.is_some_and(|n| crate::mesh::BUILTIN_NAMES.contains(&n));
+            assert!(known || Path::new(&body.file).is_file(), "{}: {}", path.display(), body.file);
+        }
+        count += 1;
+    }
+    assert!(count >= 8, "{count} scenes");
+}
+
+#[test]
+fn every_field_is_documented() {
+    let text = include_str!("../../../docs/scenes.md");
+    let mut scene = sample();
+    scene.camera = Some(crate::render::Camera::default());
+    scene.pinned = Some(crate::scene::Pinned { body: 0, point: DVec3::Y, direction: DVec3::NEG_Z });
+    scene.walls = Some(crate::bodies::Walls { low: DVec3::ZERO, high: DVec3::ONE });
+    scene.adaptive_level = Some(crate::bodies::Adaptive::default());
+    scene.bodies[0].name = Some("vase".into());
+    let bodies = ["vase".to_owned(), "vase".to_owned()];
+    scene.pairs = vec![crate::scene::ScenePair { bodies, physics_level: 5 }];
+    scene.bodies[0].physics_level = Some(5);
+    scene.bodies[0].fallback = Some("builtin:statue".into());
+    let fracture = &mut scene.bodies[0].fracture;
+    fracture.island_level = Some(7);
+    fracture.counts = vec![10, 10, 10, 10];
+    fracture.seeds_file = Some("seeds.txt".into());
+    fracture.smallest = Some(crate::fracture::Smallest::default());
+    scene.bodies.push(SceneBody::standing("builtin:box", 6));
+    scene.bodies[1].fracture.target_pieces = Some(30);
+    scene.bodies[0].fracture.interior.color = Some([1, 2, 3]);
+    let value = toml::Value::try_from(&scene).unwrap();
+    fn walk(value: &toml::Value, text: &str) {
+        match value {
+            toml::Value::Table(table) => {
+                for (key, value) in table {
+                    assert!(text.contains(&format!("`{key}`")), "docs/scenes.md lacks `{key}`");
+                    walk(value, text);
+                }
+            }
+            toml::Value::Array(items) => items.iter().for_each(|v| walk(v, text)),
+            _ => {}
+        }
+    }
+    walk(&value, text);
+}
