@@ -156,7 +156,7 @@ impl Breaker for OctreeBreaker {
             strike.params.recipe().coarsened(strike.full_level.unwrap_or(octree.level()), octree.level())?;
         let fracture = passes.fracture(&source, &pattern, &recipe)?;
         let keys = &octree.forest.leaves.keys[octree.leaves()];
-        Ok(Some(Seams::of_fracture(&context.arena.compute(), keys, &fracture, &pattern)?))
+        Ok(Some(Seams::of_fracture(context.arena.compute(), keys, &fracture, &pattern)?))
     }
 }
 

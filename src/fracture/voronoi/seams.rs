@@ -214,9 +214,9 @@ mod tests {
         for (level, seeds, spread) in [(4, 1, 60.0), (5, 7, 60.0), (4, 3000, 70.0), (6, 40, 60.0)] {
             let keys = shell(level);
             let pattern = pattern(seeds, spread);
-            let on_gpu = Array::from_slice(&Compute::from(&gpu), "keys", &keys).unwrap();
+            let on_gpu = Array::from_slice(Compute::from(&gpu), "keys", &keys).unwrap();
             let seams = fracturer.seams(&on_gpu, level, &pattern).unwrap();
-            let mut words = seams.words.read(&Compute::from(&gpu)).unwrap();
+            let mut words = seams.words.read(Compute::from(&gpu)).unwrap();
             let (wrong, cracked, full) = differing(&seams, &words, &keys, &pattern);
             println!("level {level}, {seeds} seeds: {cracked} of {} voxels cracked, {full} full", keys.len());
             assert_eq!(wrong, 0, "level {level}, {seeds} seeds");
@@ -272,11 +272,11 @@ mod tests {
         let Some(gpu) = Gpu::for_test() else { return };
         let fracturer = Fracturer::new(&gpu).unwrap();
         let keys = shell(5);
-        let on_gpu = Array::from_slice(&Compute::from(&gpu), "keys", &keys).unwrap();
+        let on_gpu = Array::from_slice(Compute::from(&gpu), "keys", &keys).unwrap();
         let mut merged = pattern(12, 60.0);
         let cracked = |pattern: &Pattern| {
             let seams = fracturer.seams(&on_gpu, 5, pattern).unwrap();
-            let words = seams.words.read(&Compute::from(&gpu)).unwrap();
+            let words = seams.words.read(Compute::from(&gpu)).unwrap();
             let (wrong, cracked, _) = differing(&seams, &words, &keys, pattern);
             assert_eq!(wrong, 0);
             cracked
@@ -292,7 +292,7 @@ mod tests {
     fn a_pattern_without_seeds_is_refused() {
         let Some(gpu) = Gpu::for_test() else { return };
         let fracturer = Fracturer::new(&gpu).unwrap();
-        let keys = Array::from_slice(&Compute::from(&gpu), "keys", &[0u32]).unwrap();
+        let keys = Array::from_slice(Compute::from(&gpu), "keys", &[0u32]).unwrap();
         let empty = Pattern { seeds: Vec::new(), objects: Vec::new() };
         assert!(matches!(fracturer.seams(&keys, 1, &empty), Err(FractureError::Params(_))));
     }

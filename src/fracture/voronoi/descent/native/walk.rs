@@ -104,8 +104,8 @@ pub(super) fn narrow(place: &WalkedNode, list: &[Candidate], leads: &mut Vec<[i3
             let nearer = lead[o] < best[o];
             best[o] = if nearer { lead[o] } else { best[o] };
             judge[o] = if nearer { k } else { judge[o] };
-            for a in 0..3 {
-                judge_at[a][o] = if nearer { rival.at[a] } else { judge_at[a][o] };
+            for (judge_at, at) in judge_at.iter_mut().zip(rival.at) {
+                judge_at[o] = if nearer { at } else { judge_at[o] };
             }
         }
         leads.push(lead);
