@@ -5,7 +5,10 @@
 
 #[cfg(test)]
 mod tests;
+mod paint;
 mod volume;
+
+pub(in crate::fracture) use paint::{Painter, VolumeGrid};
 
 use crate::svo::Forest;
 

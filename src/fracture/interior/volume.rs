@@ -15,10 +15,17 @@ impl Volume {
     /// The colour at a point of the grid, fixed-point units.
     #[must_use]
     pub fn color_at(&self, point: [i32; 3]) -> [u8; 3] {
+        let [_, _, size, seed] = self.0;
+        let q = point.map(|v| scaled(v, size));
+        self.color_in(point, &mut Anywhere { q, salt: seed.wrapping_mul(64) })
+    }
+
+    /// The same with another way to look noise up: `at` is where `point` is.
+    #[inline]
+    pub(super) fn color_in(&self, point: [i32; 3], at: &mut impl Lattice) -> [u8; 3] {
         let [x, y, size, seed] = self.0;
-        let size = size.max(1);
-        let q = point.map(|v| v.saturating_add(16_384).max(0) as u32).map(|v| v.wrapping_mul(256) / size);
-        let look = Look { q, base: color_of(x), second: color_of(y), salt: seed.wrapping_mul(64) };
+        let (q, size) = (at.place(), size.max(1));
+        let mut look = Look { q, base: color_of(x), second: color_of(y), salt: seed.wrapping_mul(64), at };
         let color = match x >> 24 {
             2 => look.clay(),
             3 => look.stone(),
@@ -31,23 +38,64 @@ impl Volume {
     }
 }
 
-struct Look {
+/// A coordinate in the material's units.
+pub(super) fn scaled(coordinate: i32, size: u32) -> u32 {
+    (coordinate.saturating_add(16_384).max(0) as u32).wrapping_mul(256) / size.max(1)
+}
+
+/// How the noise round one point is found.
+pub(super) trait Lattice {
+    /// The point, in the material's units.
+    fn place(&self) -> Point;
+
+    /// Smooth noise there; `cell` is as large along x as along z, and `salt` names a noise of the material.
+    fn noise(&mut self, cell: Point, salt: u32) -> i32;
+
+    /// In which cell of an even lattice the point lies, and where in it.
+    fn cell(&mut self, cell: u32, salt: u32) -> (Point, Point);
+}
+
+/// A point anywhere.
+struct Anywhere {
+    q: Point,
+    salt: u32,
+}
+
+impl Lattice for Anywhere {
+    fn place(&self) -> Point {
+        self.q
+    }
+
+    fn noise(&mut self, cell: Point, salt: u32) -> i32 {
+        noise(self.q, cell, self.salt.wrapping_add(salt))
+    }
+
+    fn cell(&mut self, cell: u32, _salt: u32) -> (Point, Point) {
+        (self.q.map(|v| v / cell), self.q.map(|v| v % cell))
+    }
+}
+
+struct Look<'a, L> {
     q: Point,
     base: Color,
     second: Color,
     salt: u32,
+    at: &'a mut L,
 }
 
-impl Look {
-    fn even(&self, cell: u32, salt: u32) -> i32 {
-        noise(self.q, [cell; 3], self.salt.wrapping_add(salt))
+impl<L: Lattice> Look<'_, L> {
+    #[inline]
+    fn even(&mut self, cell: u32, salt: u32) -> i32 {
+        self.at.noise([cell; 3], salt)
     }
 
-    fn long(&self, across: u32, along: u32, salt: u32) -> i32 {
-        noise(self.q, [across, along, across], self.salt.wrapping_add(salt))
+    #[inline]
+    fn long(&mut self, across: u32, along: u32, salt: u32) -> i32 {
+        self.at.noise([across, along, across], salt)
     }
 
-    fn clay(&self) -> Color {
+    #[inline]
+    fn clay(&mut self) -> Color {
         let mut c = mix(self.base, self.second, (self.even(2100, 0) - 22_000).max(0) >> 1);
         for (cell, salt, percent) in [(620, 1, 8), (150, 2, 9), (61, 3, 5)] {
             c = shade(c, self.even(cell, salt), percent);
@@ -63,7 +111,7 @@ impl Look {
         mix(c, [0; 3], pore * 3 / 8)
     }
 
-    fn stone(&self) -> Color {
+    fn stone(&mut self) -> Color {
         const CELL: u32 = 250;
         let p: Point = std::array::from_fn(|k| self.q[k] + (self.even(140, k as u32) >> 9) as u32 + CELL / 2);
         let corner = p.map(|v| v / CELL);
@@ -97,12 +145,13 @@ impl Look {
         shade(c, self.even(1700, 6), 6)
     }
 
-    fn marble(&self) -> Color {
+    fn marble(&mut self) -> Color {
         let p: Point = std::array::from_fn(|k| {
             let bend = self.even(1500, k as u32) + (self.even(430, 3 + k as u32) >> 2);
             self.q[k] + (bend >> 5) as u32
         });
-        let bent = |cell: u32, salt: u32| noise(p, [cell; 3], self.salt.wrapping_add(salt));
+        let all = self.salt;
+        let bent = |cell: u32, salt: u32| noise(p, [cell; 3], all.wrapping_add(salt));
         let mut c = mix(self.base, self.second, bent(2600, 6) / 5);
         let along = (p[0] * 5 + p[1] * 7 + p[2] * 3) >> 3;
         let fold = ((along % 2700) as i32 - 1350).abs();
@@ -115,7 +164,7 @@ impl Look {
         shade(c, self.even(75, 10), 3)
     }
 
-    fn wood(&self, point: [i32; 3], size: u32) -> Color {
+    fn wood(&mut self, point: [i32; 3], size: u32) -> Color {
         let h = hash([1, 2, 3], self.salt);
         let axis = [6000 + (h & 0xfff) as i32, 6000 + (h >> 12 & 0xfff) as i32];
         let lean = [(h >> 24 & 0xf) as i32 - 8, (h >> 28) as i32 - 8];
@@ -143,15 +192,16 @@ impl Look {
         mix(c, mix(self.base, WHITE, 14_000), (ray - 45_000).max(0) * 2)
     }
 
-    fn porcelain(&self) -> Color {
+    fn porcelain(&mut self) -> Color {
         let c = mix(self.base, self.second, self.even(2600, 0) >> 2);
         let c = shade(c, self.even(90, 1), 2);
         mix(c, self.second, self.speck(520, 2, 30, 18, 36).0 >> 1)
     }
 
     /// Weight of a round speck in some of the cells, and the cell's own number.
-    fn speck(&self, cell: u32, salt: u32, chance: u32, least: u32, most: u32) -> (i32, i32) {
-        let at = self.q.map(|v| v / cell);
+    #[inline]
+    fn speck(&mut self, cell: u32, salt: u32, chance: u32, least: u32, most: u32) -> (i32, i32) {
+        let (at, within) = self.at.cell(cell, salt);
         let salt = self.salt.wrapping_add(salt);
         let h = hash(at, salt);
         if h & 0xff >= chance {
@@ -163,7 +213,7 @@ impl Look {
         let d2 = (0..3)
             .map(|k| {
                 let centre = radius + ((parts[k] * (cell - 2 * radius)) >> 10);
-                ((self.q[k] % cell) as i32 - centre as i32).pow(2)
+                (within[k] as i32 - centre as i32).pow(2)
             })
             .sum::<i32>();
         let r2 = (radius * radius) as i32;
@@ -190,12 +240,23 @@ fn hash([x, y, z]: Point, salt: u32) -> u32 {
 
 /// Smooth noise, 0..65536, one knot a cell.
 fn noise(q: Point, cell: Point, salt: u32) -> i32 {
-    let smooth: [i32; 3] = std::array::from_fn(|k| {
-        let t = (((q[k] % cell[k]) << 12) / cell[k]) as i32;
-        (((t * t) >> 12) * (12_288 - 2 * t)) >> 12
-    });
-    let mut knots =
-        CORNERS.map(|o| (hash(std::array::from_fn(|k| q[k] / cell[k] + o[k]), salt) >> 16) as i32);
+    let smooth = std::array::from_fn(|k| smooth(q[k] % cell[k], cell[k]));
+    between(knots(std::array::from_fn(|k| q[k] / cell[k]), salt), smooth)
+}
+
+/// The weight of a knot's neighbour, 0..=4096, `within` a cell.
+pub(super) fn smooth(within: u32, cell: u32) -> i32 {
+    let t = ((within << 12) / cell) as i32;
+    (((t * t) >> 12) * (12_288 - 2 * t)) >> 12
+}
+
+/// The numbers at the corners of a cell.
+pub(super) fn knots(cell: Point, salt: u32) -> [i32; 8] {
+    CORNERS.map(|o| (hash(std::array::from_fn(|k| cell[k] + o[k]), salt) >> 16) as i32)
+}
+
+/// What lies between them.
+pub(super) fn between(mut knots: [i32; 8], smooth: [i32; 3]) -> i32 {
     let mut count = 8;
     for s in smooth {
         count /= 2;

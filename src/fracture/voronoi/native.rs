@@ -18,7 +18,9 @@ use super::{
     },
 };
 use crate::{
-    fracture::{Fracture, FractureError, Labelling, Pattern, Recipe, Source, Surface, Volume},
+    fracture::{
+        Fracture, FractureError, Labelling, Pattern, Recipe, Source, Surface, Volume, interior::VolumeGrid,
+    },
     gpu::StageTiming,
 };
 
@@ -74,13 +76,14 @@ impl OctreeStages for NativeStages {
         let objects = pattern.object_ids().len();
         let watch = &mut self.watch;
         if recipe.surface == Surface::Planar {
-            let cracks = PlanarCracks { source: forest, volume: interior };
+            let cracks = PlanarCracks::new(forest, interior);
             return Ok(cells(forest, tree, seeds, objects, &cracks, watch));
         }
         let transition = recipe.crack.transition(forest.level, recipe.surface)?;
         let words =
             CrackUniform::new(&recipe.crack, recipe.rng, transition).with_gap(&recipe.crack, forest.level);
-        let crack = Cracking { source: forest, volume: interior, words };
+        let grid = VolumeGrid::new(interior, forest.level);
+        let crack = Cracking { source: forest, grid: &grid, words };
         Ok(match (recipe.surface, transition == forest.level) {
             (Surface::Dusty, false) => cells(forest, tree, seeds, objects, &DustyCracks(crack), watch),
             (Surface::Dusty, true) => cells(forest, tree, seeds, objects, &DustyLeaves::new(crack), watch),

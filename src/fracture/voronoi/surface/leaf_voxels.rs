@@ -2,17 +2,18 @@
 //! corners say, as where cracks are planar; what it shows, the crack surface inside it.
 
 use super::{
-    native::{Painter, leaf_centre},
     planar::native::{PlanarCracks, PlanarRecords},
     rough::{native::Cracking, points::Corners},
 };
 use crate::fracture::{
     UNIT_BITS,
+    interior::Painter,
     voronoi::{
         descent::native::{Candidate, Cracks, Grown, INSIDE, LeafRange, LeafWords, WalkedNode},
         surface::planar::corners::of_octant,
     },
 };
+use crate::svo::morton;
 
 /// What is made of a crossed leaf.
 pub(in crate::fracture) trait LeafVoxel: Default + Send {
@@ -36,7 +37,7 @@ pub(in crate::fracture) struct LeafVoxels<'a, V> {
 
 impl<'a, V: LeafVoxel> LeafVoxels<'a, V> {
     pub fn new(crack: Cracking<'a>) -> Self {
-        let planar = PlanarCracks { source: crack.source, volume: crack.volume };
+        let planar = PlanarCracks::new(crack.source, crack.grid.volume());
         Self { crack, planar, made: std::marker::PhantomData }
     }
 }
@@ -98,7 +99,7 @@ impl<V: LeafVoxel> Cracks for LeafVoxels<'_, V> {
             }
             let paint = match source {
                 Some(_) => 0,
-                None => memory.painter.color(crack.volume, leaf_centre(child.key, level)),
+                None => memory.painter.color(crack.grid, morton::decode(child.key)),
             };
             memory.voxel.write(crack, &corners, source, paint, &mut |slot, words| {
                 out[slot as usize].put(LeafWords { key: child.key, ..words });

@@ -9,11 +9,11 @@ use crate::fracture::voronoi::{
     surface::{
         below::{BelowRecords, Gets},
         leaf_voxels::{LeafVoxel, LeafVoxels},
-        native::{Painter, leaf_centre},
         plane::{Plane, Scaled, VOXEL_BITS, cut_offset, quotient},
         rough::{UNITS, native::Cracking, nearest::triangle_distance_by, points::Corners},
     },
 };
+use crate::{fracture::interior::Painter, svo::morton};
 
 /// Borders through the voxels of a level above the leaves.
 pub(in crate::fracture) struct DustyCracks<'a>(pub Cracking<'a>);
@@ -169,7 +169,7 @@ impl Cracks for DustyCracks<'_> {
             let source = (leaf.source != INSIDE).then_some(leaf.source as usize);
             let paint = match source {
                 Some(_) => 0,
-                None => memory.painter.color(crack.volume, leaf_centre(key, crack.source.level)),
+                None => memory.painter.color(crack.grid, morton::decode(key)),
             };
             let bits = UNITS.trailing_zeros() - below;
             let (touched, gets) = (leaf.touched, leaf.gets);

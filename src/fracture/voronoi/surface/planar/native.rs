@@ -11,24 +11,32 @@ use super::{
 use crate::{
     fracture::{
         UNIT_BITS, Volume,
+        interior::{Painter, VolumeGrid},
         voronoi::{
             descent::native::{
                 Candidate, Cracks, Grown, INSIDE, LeafRange, LeafWords, WalkedNode, distance2,
             },
             octrees::NO_LEAF,
             surface::{
-                native::{Painter, leaf_centre},
+                native::leaf_centre,
                 plane::{Plane, Scaled, VOXEL_BITS, quotient},
             },
         },
     },
-    svo::Forest,
+    svo::{Forest, morton},
 };
 
 /// Bisectors of the cells.
 pub(in crate::fracture) struct PlanarCracks<'a> {
-    pub source: &'a Forest,
-    pub volume: Volume,
+    source: &'a Forest,
+    grid: VolumeGrid,
+}
+
+impl<'a> PlanarCracks<'a> {
+    /// Whose crack voxels show `volume`.
+    pub fn new(source: &'a Forest, volume: Volume) -> Self {
+        Self { source, grid: VolumeGrid::new(volume, source.level) }
+    }
 }
 
 /// A node above leaves that several objects share.
@@ -181,7 +189,7 @@ impl PlanarCracks<'_> {
             }
             return;
         }
-        let paint = if source == INSIDE { memory.painter.color(self.volume, centre) } else { 0 };
+        let paint = if source == INSIDE { memory.painter.color(&self.grid, morton::decode(key)) } else { 0 };
         if let ([a, b], INSIDE) = (&memory.owners[..], source) {
             let (a, b) = (a.candidate, b.candidate);
             let face = memory.face(a.at, b.at);

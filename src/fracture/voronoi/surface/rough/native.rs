@@ -10,17 +10,17 @@ use super::{
 };
 use crate::{
     fracture::{
-        UNIT_BITS, Volume,
+        UNIT_BITS,
+        interior::{Painter, VolumeGrid},
         voronoi::{
             descent::native::{Candidate, Cracks, Grown, INSIDE, LeafRange, LeafWords, WalkedNode},
             surface::{
                 below::{Asked, BelowRecords, Crossed, Gets, ranks_of},
                 leaf_voxels::{LeafVoxel, LeafVoxels},
-                native::{Painter, leaf_centre},
             },
         },
     },
-    svo::Forest,
+    svo::{Forest, morton},
 };
 use glam::IVec3;
 
@@ -28,7 +28,7 @@ use glam::IVec3;
 #[derive(Clone, Copy)]
 pub(in crate::fracture) struct Cracking<'a> {
     pub source: &'a Forest,
-    pub volume: Volume,
+    pub grid: &'a VolumeGrid,
     pub words: CrackUniform,
 }
 
@@ -169,7 +169,7 @@ impl Cracks for RoughCracks<'_> {
             let source = (leaf.source != INSIDE).then_some(leaf.source as usize);
             let paint = match source {
                 Some(_) => 0,
-                None => painter.color(crack.volume, leaf_centre(key, crack.source.level)),
+                None => painter.color(crack.grid, morton::decode(key)),
             };
             let bits = super::UNITS.trailing_zeros() - below;
             let leaves = &crack.source.leaves;
