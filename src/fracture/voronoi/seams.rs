@@ -1,8 +1,13 @@
 //! Where the cracks of a blow would come out at the surface (2016, sec. 4.4, on boundary voxels only).
 //!
 //! In: the cells of an octree's boundary voxels at any level, and the seeds. Out: for every voxel the cells that
-//! come near it, on the GPU. Seeds are fixed point, so every level lists the same cracks, and a picture that
-//! measures its distance to the bisectors of the listed cells draws them exactly. Nothing is read back.
+//! come near it, where stages run: in a compute pass, or on the cores ([`native`]). Seeds are fixed point, so every
+//! level lists the same cracks, and a picture that measures its distance to the bisectors of the listed cells draws
+//! them exactly. Nothing is read back.
+
+mod native;
+
+use std::sync::Arc;
 
 use super::Fracturer;
 use crate::{
@@ -116,8 +121,16 @@ impl Fracturer {
         if pattern.seeds.is_empty() {
             return Err(FractureError::Params("a fracture needs at least one seed".into()));
         }
-        let (gpu, passes) = self.passes()?;
-        Ok(passes.seams.run(gpu, keys.device()?, level, pattern)?)
+        match self.compute() {
+            Compute::Gpu(_) => {
+                let (gpu, passes) = self.passes()?;
+                Ok(passes.seams.run(gpu, keys.device()?, level, pattern)?)
+            }
+            Compute::Cpu => {
+                let words = Array::Host(Arc::new(native::words(keys.host()?, level, pattern)));
+                Ok(Seams { words, seeds: pattern.seeds.len() as u32, level })
+            }
+        }
     }
 }
 
@@ -214,6 +227,43 @@ mod tests {
             words[at] ^= 1;
             words[at - 1] ^= 1;
             assert_eq!(differing(&seams, &words, &keys, &pattern).0, 1);
+        }
+    }
+
+    /// Word by word what the pass writes, also where codes are in no order.
+    #[test]
+    fn cores_write_the_same_words() {
+        let Some(gpu) = Gpu::for_test() else { return };
+        let passes = Fracturer::new(&gpu).unwrap();
+        let cores = Fracturer::new(Compute::Cpu).unwrap();
+        let cases = [
+            (1, 3, 60.0),
+            (4, 1, 60.0),
+            (5, 7, 60.0),
+            (4, 3000, 70.0),
+            (6, 40, 60.0),
+            (7, 90, 50.0),
+            (6, 300, 9.0),
+        ];
+        for (level, seeds, spread) in cases {
+            let mut keys = shell(level);
+            let mut pattern = pattern(seeds, spread);
+            if seeds == 40 {
+                keys.sort_by_key(|key| key.wrapping_mul(0x9e37_79b1));
+                pattern.objects.iter_mut().filter(|object| **object % 3 == 0).for_each(|object| *object = 0);
+            }
+            // Two seeds in one place.
+            let last = pattern.seeds[seeds - 1];
+            pattern.seeds[seeds / 2] = last;
+            let words = |fracturer: &Fracturer, compute: &Compute| {
+                let keys = Array::from_slice(compute, "keys", &keys).unwrap();
+                fracturer.seams(&keys, level, &pattern).unwrap().words.read(compute).unwrap()
+            };
+            let wanted = words(&passes, &Compute::from(&gpu));
+            let mut got = words(&cores, &Compute::Cpu);
+            assert!(got == wanted, "level {level}, {seeds} seeds");
+            got[4 * seeds + 1] ^= 1;
+            assert!(got != wanted, "the comparison can fail");
         }
     }
 
