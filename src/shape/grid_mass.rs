@@ -5,7 +5,10 @@
 //! run in Morton order in f64, so the same tree gives the same bytes.
 
 use super::box_thickness;
-use crate::svo::{Forest, morton};
+use crate::svo::{
+    Forest,
+    morton::{self, Key},
+};
 use glam::{DMat3, DVec3};
 
 /// At density 1, in grid units (voxels); scale by h^3 for volume, h^5 for inertia.
@@ -28,35 +31,166 @@ pub struct GridMass {
 /// A leaf whose coverage is missing, zero or no number still weighs this much, so that a body always has mass.
 const LEAST_COVERAGE: f64 = 1e-6;
 
-/// Sums about a reference point near the body, so that nothing cancels far from the grid's origin.
+/// Trees of more leaves are summed by two threads, each of which keeps other sums.
+const LARGE: usize = 1 << 18;
+
+/// What is summed, about a reference point near the body, so that nothing cancels far from the grid's origin.
+struct Voxels<'a> {
+    forest: &'a Forest,
+    tree: usize,
+    keys: &'a [Key],
+    /// Missing ones at the end count as whole.
+    coverage: &'a [f32],
+    reference: [u32; 3],
+}
+
+/// Volume and first moments, where `FIRST` says so, and second moments, where `SECOND` does.
 #[derive(Default)]
-struct Moments {
+struct Moments<const FIRST: bool, const SECOND: bool> {
     volume: f64,
     first: DVec3,
     /// xx, yy, zz.
     square: DVec3,
     /// yz, zx, xy.
     mixed: DVec3,
-    low: DVec3,
-    high: DVec3,
     voxels: u64,
+    /// Of internal nodes: low and high corner.
+    inside: Option<([u32; 3], [u32; 3])>,
 }
 
-impl Moments {
-    /// Adds a cube of edge `size` whose low corner is `low`, of which `weight` voxels are solid, spread evenly.
-    fn add(&mut self, low: [u32; 3], size: u32, weight: f64, reference: DVec3) {
-        let low = DVec3::from(low.map(f64::from));
+impl<const FIRST: bool, const SECOND: bool> Moments<FIRST, SECOND> {
+    /// Adds a cube of edge `size`, of which `weight` voxels are solid, spread evenly; its low corner lies `low` from the
+    /// reference point.
+    #[inline(always)]
+    fn add(&mut self, low: [i32; 3], size: u32, weight: f64) {
         let edge = f64::from(size);
-        let high = low + DVec3::splat(edge);
-        (self.low, self.high) =
-            if self.voxels == 0 { (low, high) } else { (self.low.min(low), self.high.max(high)) };
-        let r = (low + high) * 0.5 - reference;
-        self.volume += weight;
-        self.first += weight * r;
-        self.square += weight * (r * r + DVec3::splat(edge * edge / 12.0));
-        self.mixed += weight * DVec3::new(r.y * r.z, r.z * r.x, r.x * r.y);
-        self.voxels += u64::from(size).pow(3);
+        let r = DVec3::from(low.map(f64::from)) + DVec3::splat(0.5 * edge);
+        if FIRST {
+            self.volume += weight;
+            self.first += weight * r;
+            self.voxels += u64::from(size).pow(3);
+        }
+        if SECOND {
+            self.square += weight * (r * r + DVec3::splat(edge * edge / 12.0));
+            self.mixed += weight * DVec3::new(r.y * r.z, r.z * r.x, r.x * r.y);
+        }
     }
+
+    /// Sums in Morton order: leaves, then internal nodes.
+    fn of(voxels: &Voxels<'_>) -> Self {
+        let mut sum = Self::default();
+        let reference = voxels.reference;
+        let from_reference = |low: [u32; 3]| -> [i32; 3] {
+            std::array::from_fn(|axis| low[axis].wrapping_sub(reference[axis]) as i32)
+        };
+        // Sixty-four cells at a time have all but their last bits in common.
+        let (mut block, mut corner) = (Key::MAX, [0; 3]);
+        let mut add_leaf = |key: Key, coverage: f32| {
+            if key >> 6 != block {
+                block = key >> 6;
+                corner = from_reference(morton::decode(block << 6));
+            }
+            let within = WITHIN[(key & 63) as usize];
+            let low = std::array::from_fn(|axis| corner[axis] + i32::from(within[axis]));
+            let coverage = f64::from(coverage);
+            let weight =
+                if coverage.is_finite() { coverage.clamp(LEAST_COVERAGE, 1.0) } else { LEAST_COVERAGE };
+            sum.add(low, 1, weight);
+        };
+        for (key, coverage) in voxels.keys.iter().zip(voxels.coverage) {
+            add_leaf(*key, *coverage);
+        }
+        for key in voxels.keys.get(voxels.coverage.len()..).unwrap_or_default() {
+            add_leaf(*key, 1.0);
+        }
+        visit(voxels.forest, voxels.tree as u32, 0, [0; 3], &mut |low: [u32; 3], size| {
+            if FIRST {
+                let (least, most) = sum.inside.get_or_insert((low, low));
+                for axis in 0..3 {
+                    least[axis] = least[axis].min(low[axis]);
+                    most[axis] = most[axis].max(low[axis] + size);
+                }
+            }
+            sum.add(from_reference(low), size, f64::from(size).powi(3));
+        });
+        sum
+    }
+}
+
+/// Cells of a cube of edge 4, by Morton code.
+const WITHIN: [[u8; 3]; 64] = {
+    let mut within = [[0; 3]; 64];
+    let mut key = 0;
+    while key < 64 {
+        let mut axis = 0;
+        while axis < 3 {
+            within[key][axis] = ((key >> axis & 1) | (key >> (axis + 3) & 1) << 1) as u8;
+            axis += 1;
+        }
+        key += 1;
+    }
+    within
+};
+
+/// As [`Forest::visit_internal`], without a list of what is still to be seen.
+fn visit(forest: &Forest, index: u32, level: u32, low: [u32; 3], found: &mut impl FnMut([u32; 3], u32)) {
+    let node = forest.nodes[index as usize];
+    let size = 1 << (forest.level - level - 1);
+    let corner = |low: [u32; 3], size: u32, c: u32| -> [u32; 3] {
+        std::array::from_fn(|axis| low[axis] + size * (c >> axis & 1))
+    };
+    let (internal, mut child) = (u32::from(node.internal()), node.child_base);
+    // Below the last parents lie leaves.
+    let mut octants = internal | if size > 1 { u32::from(node.valid()) } else { 0 };
+    while octants != 0 {
+        let c = octants.trailing_zeros();
+        octants &= octants - 1;
+        if internal >> c & 1 == 1 {
+            found(corner(low, size, c), size);
+            continue;
+        }
+        if size > 2 {
+            visit(forest, child, level + 1, corner(low, size, c), found);
+        } else {
+            let mut cells = forest.nodes[child as usize].internal();
+            while cells != 0 {
+                found(corner(corner(low, size, c), 1, cells.trailing_zeros()), 1);
+                cells &= cells - 1;
+            }
+        }
+        child += 1;
+    }
+}
+
+/// Low and high corner of all voxels.
+fn bounds(keys: &[Key], inside: Option<([u32; 3], [u32; 3])>) -> (DVec3, DVec3) {
+    // The bits of one coordinate order as it does.
+    const AXES: [Key; 3] = {
+        let (mut x, mut bit) = (0, 0);
+        while bit < Key::BITS - 2 {
+            x |= 1 << bit;
+            bit += 3;
+        }
+        [x, x << 1, x << 2]
+    };
+    let (mut least, mut most) = ([Key::MAX; 3], [0; 3]);
+    for key in keys {
+        for axis in 0..3 {
+            least[axis] = least[axis].min(key & AXES[axis]);
+            most[axis] = most[axis].max(key & AXES[axis]);
+        }
+    }
+    let corner = |bits: [Key; 3]| morton::decode(bits[0] | bits[1] | bits[2]);
+    let leaves = (!keys.is_empty()).then(|| (corner(least), corner(most).map(|v| v + 1)));
+    let (low, high) = match (leaves, inside) {
+        (Some((low, high)), Some((inner_low, inner_high))) => (
+            std::array::from_fn(|axis| low[axis].min(inner_low[axis])),
+            std::array::from_fn(|axis| high[axis].max(inner_high[axis])),
+        ),
+        (Some(bounds), None) | (None, Some(bounds)) => bounds,
+        (None, None) => ([0; 3], [0; 3]),
+    };
+    (DVec3::from(low.map(f64::from)), DVec3::from(high.map(f64::from)))
 }
 
 /// Sums over `tree`'s leaves (weighted by coverage) and internal nodes. An empty or missing tree gives all zeros.
@@ -71,17 +205,26 @@ pub fn grid_mass(forest: &Forest, tree: usize) -> GridMass {
     let Some(keys) = forest.leaves.keys.get(range.clone()) else {
         return GridMass::default();
     };
-    let reference =
-        keys.get(keys.len() / 2).map_or(DVec3::ZERO, |&key| DVec3::from(morton::decode(key).map(f64::from)));
-    let mut sum = Moments::default();
-    for (i, &key) in range.zip(keys) {
-        let coverage = forest.leaves.coverage.get(i).map_or(1.0, |&c| f64::from(c));
-        let weight = if coverage.is_finite() { coverage.clamp(LEAST_COVERAGE, 1.0) } else { LEAST_COVERAGE };
-        sum.add(morton::decode(key), 1, weight, reference);
-    }
-    forest.visit_internal(tree, &mut |_, low, size| {
-        sum.add(low, size, f64::from(size).powi(3), reference);
-    });
+    let with_coverage = range.start..range.end.min(forest.leaves.coverage.len());
+    let coverage = forest.leaves.coverage.get(with_coverage).unwrap_or_default();
+    let reference = keys.get(keys.len() / 2).map_or([0; 3], |&key| morton::decode(key));
+    let voxels = Voxels { forest, tree, keys, coverage, reference };
+    let (sum, bounds): (Moments<true, true>, _) = if keys.len() > LARGE {
+        let ((sum, bounds), second) = rayon::join(
+            || {
+                let sum = Moments::<true, false>::of(&voxels);
+                let bounds = bounds(keys, sum.inside);
+                (sum, bounds)
+            },
+            || Moments::<false, true>::of(&voxels),
+        );
+        let Moments { volume, first, voxels, inside, .. } = sum;
+        (Moments { volume, first, square: second.square, mixed: second.mixed, voxels, inside }, bounds)
+    } else {
+        let sum = Moments::of(&voxels);
+        let bounds = bounds(keys, sum.inside);
+        (sum, bounds)
+    };
     if sum.volume <= 0.0 {
         return GridMass::default();
     }
@@ -96,9 +239,9 @@ pub fn grid_mass(forest: &Forest, tree: usize) -> GridMass {
     );
     GridMass {
         volume: sum.volume,
-        centre: reference + mean,
+        centre: DVec3::from(reference.map(f64::from)) + mean,
         inertia,
-        bounds: (sum.low, sum.high),
+        bounds,
         thickness: box_thickness(sum.volume, &inertia),
         voxels: sum.voxels,
     }
@@ -165,5 +308,69 @@ mod tests {
         let bad = build(4, leaves(vec![5, 9, 100], f32::NAN), &|_: u32, _: u32| false);
         let m = grid_mass(&bad, 0);
         assert!(m.volume > 0.0 && m.centre.is_finite() && m.inertia.determinant() > 0.0);
+    }
+
+    /// The sums as they are defined, one voxel after the other.
+    fn plain(forest: &Forest, tree: usize) -> GridMass {
+        let range = forest.tree_start[tree] as usize..forest.tree_start[tree + 1] as usize;
+        let mut voxels: Vec<([u32; 3], u32, f64)> = range
+            .clone()
+            .map(|i| (morton::decode(forest.leaves.keys[i]), 1, f64::from(forest.leaves.coverage[i])))
+            .collect();
+        let reference = DVec3::from(voxels[voxels.len() / 2].0.map(f64::from));
+        forest.visit_internal(tree, &mut |_, low, size| voxels.push((low, size, f64::from(size).powi(3))));
+        let (mut volume, mut first, mut square, mut mixed) = (0.0, DVec3::ZERO, DVec3::ZERO, DVec3::ZERO);
+        let mut bounds = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+        let mut count = 0;
+        for (low, size, weight) in voxels {
+            let (low, edge) = (DVec3::from(low.map(f64::from)), f64::from(size));
+            let high = low + DVec3::splat(edge);
+            bounds = (bounds.0.min(low), bounds.1.max(high));
+            let r = (low + high) * 0.5 - reference;
+            volume += weight;
+            first += weight * r;
+            square += weight * (r * r + DVec3::splat(edge * edge / 12.0));
+            mixed += weight * DVec3::new(r.y * r.z, r.z * r.x, r.x * r.y);
+            count += u64::from(size).pow(3);
+        }
+        let mean = first / volume;
+        let square = square - volume * mean * mean;
+        let mixed = mixed - volume * DVec3::new(mean.y * mean.z, mean.z * mean.x, mean.x * mean.y);
+        let inertia = DMat3::from_cols(
+            DVec3::new(square.y + square.z, -mixed.z, -mixed.y),
+            DVec3::new(-mixed.z, square.z + square.x, -mixed.x),
+            DVec3::new(-mixed.y, -mixed.x, square.x + square.y),
+        );
+        let thickness = box_thickness(volume, &inertia);
+        GridMass { volume, centre: reference + mean, inertia, bounds, thickness, voxels: count }
+    }
+
+    #[test]
+    fn sums_are_those_of_one_voxel_after_the_other() {
+        let hollow = |level: u32, thick: f64| {
+            let middle = DVec3::splat(f64::from(1u32 << level) * 0.45);
+            let from_middle = move |key: u32| {
+                let cell = DVec3::from(morton::decode(key).map(f64::from)) + 0.5;
+                (cell - middle).length() / middle.x - 0.7
+            };
+            let keys: Vec<u32> =
+                (0..1u32 << (3 * level)).filter(|key| from_middle(*key).abs() < thick).collect();
+            let mut leaves = leaves(keys, 1.0);
+            // No two sums of these are the same in another order.
+            leaves.coverage.iter_mut().enumerate().for_each(|(i, c)| *c = 1.0 / (1.0 + (i % 97) as f32));
+            build(level, leaves, &|key: u32, l: u32| {
+                let corner = key << (3 * (level - l));
+                from_middle(corner) < -thick
+            })
+        };
+        for (level, thick) in [(3, 0.3), (5, 0.1), (6, 0.02), (7, 0.6)] {
+            let forest = hollow(level, thick);
+            println!("level {level}: {} leaves", forest.leaves.len());
+            assert_eq!(forest.leaves.len() > LARGE, level == 7);
+            assert_eq!(grid_mass(&forest, 0), plain(&forest, 0));
+            let mut backwards = forest.clone();
+            backwards.leaves.coverage.reverse();
+            assert_ne!(grid_mass(&backwards, 0), plain(&forest, 0));
+        }
     }
 }

@@ -27,6 +27,8 @@ pub mod surface;
 pub(in crate::fracture) mod testing;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod whole_tests;
 
 #[cfg(test)]
 pub(crate) use breaker::parts_of;
