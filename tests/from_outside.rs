@@ -6,7 +6,7 @@
 
 mod support;
 
-use std::{ffi::OsStr, process::Command, time::Duration};
+use std::{ffi::OsStr, process::Command};
 
 use kintsugi::{bodies::register_finder, fracture::register};
 use libtest_mimic::{Arguments, Trial};
@@ -62,8 +62,8 @@ fn chosen_in_the_panel() {
     let state = program.until("the list of methods", |s| s["rects"]["method"].is_array());
     assert_ne!(state["tuning"]["fracture"]["method"], "plane-cut");
     program.press("method");
-    program.until("its entries", |s| s["rects"]["method: In two"].is_array());
-    program.press("method: In two");
+    program.until("its entries", |s| s["rects"]["method: in two"].is_array());
+    program.press("method: in two");
     program.until("the method", |s| s["tuning"]["fracture"]["method"] == "plane-cut");
     let report = breaks_and_exports(&mut program);
     assert_eq!(report["parameters"]["method"], "plane-cut");
@@ -101,18 +101,21 @@ fn breaks_and_exports(program: &mut Program<'_>) -> Value {
     assert_eq!(broken["errors"], Value::Array(Vec::new()));
     program.until("time to pass", |s| s["recorded"].as_u64() > broken["recorded"].as_u64().map(|n| n + 10));
 
+    program.keys("space");
+    let still = program.until("time standing still", |s| s["playing"] == false);
+    let [x, y, w, h] = support::window::rect(&still, "timeline");
+    for (place, bodies) in [(x + 1.0, 1), (x + w - 1.0, 2)] {
+        program.point(place, y + h / 2.0);
+        // A slider moves while the button is held.
+        program.xdotool(&["mousedown", "1"]);
+        program.until("the recorded past", |s| s["bodies"] == bodies);
+        program.xdotool(&["mouseup", "1"]);
+    }
+
     program.keys("ctrl+z");
     program.until("the whole", |s| s["bodies"] == 1 && s["pieces"] == 0);
     program.keys("ctrl+shift+z");
     program.until("the parts again", parts);
-    let again = program.until("time to pass", |s| s["recorded"].as_u64() > Some(20));
-    let [x, y, w, h] = support::window::rect(&again, "timeline");
-    for (share, bodies) in [(0.02, 1), (0.98, 2)] {
-        program.point(x + w * share, y + h / 2.0);
-        program.xdotool(&["click", "1"]);
-        std::thread::sleep(Duration::from_millis(300));
-        program.until("the recorded past", |s| s["bodies"] == bodies);
-    }
 
     let (folder, done) = program.export("parts to take away");
     assert_eq!(
