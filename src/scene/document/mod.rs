@@ -7,11 +7,12 @@
 mod physics;
 mod values;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use super::{Event, Pin, Scene, SceneBody, Tuning};
 use crate::{
     bodies::BodyId,
+    import::ReadMesh,
     mesh::{HealthReport, Mesh},
     render::Camera,
 };
@@ -41,6 +42,18 @@ pub struct ObjectInfo {
     pub surface_color: [u8; 3],
     /// The mesh as it was imported, in its own units.
     pub mesh: Arc<Mesh>,
+}
+
+impl ObjectInfo {
+    /// Its mesh as if it had just been read.
+    pub(super) fn read_mesh(&self) -> ReadMesh {
+        ReadMesh {
+            file: self.scene.file.clone(),
+            mesh: Arc::clone(&self.mesh),
+            warnings: self.warnings.clone(),
+            took: Duration::ZERO,
+        }
+    }
 }
 
 /// What is open: the part of a document that breaking and playing change, and that undo puts back.
