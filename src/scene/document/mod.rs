@@ -7,12 +7,12 @@
 mod physics;
 mod values;
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use super::{Event, Pin, Scene, SceneBody, Tuning};
 use crate::{
     bodies::BodyId,
-    import::ReadMesh,
+    import::{KnownMesh, ReadMesh},
     mesh::{HealthReport, Mesh},
     render::Camera,
 };
@@ -42,17 +42,15 @@ pub struct ObjectInfo {
     pub surface_color: [u8; 3],
     /// The mesh as it was imported, in its own units.
     pub mesh: Arc<Mesh>,
+    /// The same looked over.
+    pub known: KnownMesh,
 }
 
 impl ObjectInfo {
     /// Its mesh as if it had just been read.
     pub(super) fn read_mesh(&self) -> ReadMesh {
-        ReadMesh {
-            file: self.scene.file.clone(),
-            mesh: Arc::clone(&self.mesh),
-            warnings: self.warnings.clone(),
-            took: Duration::ZERO,
-        }
+        let (mesh, known) = (Arc::clone(&self.mesh), Arc::clone(&self.known));
+        ReadMesh::again(self.scene.file.clone(), mesh, known, self.warnings.clone())
     }
 }
 
