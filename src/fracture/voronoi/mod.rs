@@ -202,3 +202,6 @@ fn check(source: &Source<'_>, pattern: &Pattern, recipe: &Recipe) -> Result<u32,
     }
     Ok(island_level)
 }
+#[cfg(test)]
+#[cfg(test)]
+#[cfg(test)]

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::{
     collect::collect_native,
-    descent::native::{at_root, cells},
+    descent::native::{at_root, cells, planar_objects},
     islands::{self, native::NativeIslands},
     octrees::{native::NativeOctrees, split_native},
     stages::OctreeStages,
@@ -74,16 +74,16 @@ impl OctreeStages for NativeStages {
     ) -> Result<(NativeOctrees, Vec<bool>), FractureError> {
         let (forest, tree, seeds) = (source.forest, source.tree, at_root(pattern));
         let objects = pattern.object_ids().len();
+        let volume = &VolumeGrid::new(interior, forest.level);
         let watch = &mut self.watch;
         if recipe.surface == Surface::Planar {
-            let cracks = PlanarCracks::new(forest, interior);
+            let cracks = PlanarCracks { source: forest, volume };
             return Ok(cells(forest, tree, seeds, objects, &cracks, watch));
         }
         let transition = recipe.crack.transition(forest.level, recipe.surface)?;
         let words =
             CrackUniform::new(&recipe.crack, recipe.rng, transition).with_gap(&recipe.crack, forest.level);
-        let grid = VolumeGrid::new(interior, forest.level);
-        let crack = Cracking { source: forest, grid: &grid, words };
+        let crack = Cracking { source: forest, volume, words };
         Ok(match (recipe.surface, transition == forest.level) {
             (Surface::Dusty, false) => cells(forest, tree, seeds, objects, &DustyCracks(crack), watch),
             (Surface::Dusty, true) => cells(forest, tree, seeds, objects, &DustyLeaves::new(crack), watch),
@@ -116,12 +116,17 @@ impl OctreeStages for NativeStages {
 
     fn swallowed(
         &mut self,
-        _source: &Source<'_>,
-        _pattern: &Pattern,
+        source: &Source<'_>,
+        pattern: &Pattern,
         _recipe: &Recipe,
-        _survived: &[bool],
+        survived: &[bool],
     ) -> Result<usize, FractureError> {
-        Ok(0)
+        if survived.iter().all(|survived| *survived) {
+            return Ok(0);
+        }
+        self.watch.start("traverse");
+        let gone = survived.iter().map(|survived| !survived).collect();
+        Ok(planar_objects(source.forest, source.tree, &at_root(pattern), gone))
     }
 
     fn split(

@@ -5,15 +5,17 @@ use super::{
     planar::native::{PlanarCracks, PlanarRecords},
     rough::{native::Cracking, points::Corners},
 };
-use crate::fracture::{
-    UNIT_BITS,
-    interior::Painter,
-    voronoi::{
-        descent::native::{Candidate, Cracks, Grown, INSIDE, LeafRange, LeafWords, WalkedNode},
-        surface::planar::corners::of_octant,
+use crate::{
+    fracture::{
+        UNIT_BITS,
+        interior::Painter,
+        voronoi::{
+            descent::native::{Candidate, Cracks, Grown, INSIDE, LeafRange, LeafWords, WalkedNode},
+            surface::planar::corners::of_octant,
+        },
     },
+    svo::morton,
 };
-use crate::svo::morton;
 
 /// What is made of a crossed leaf.
 pub(in crate::fracture) trait LeafVoxel: Default + Send {
@@ -37,7 +39,7 @@ pub(in crate::fracture) struct LeafVoxels<'a, V> {
 
 impl<'a, V: LeafVoxel> LeafVoxels<'a, V> {
     pub fn new(crack: Cracking<'a>) -> Self {
-        let planar = PlanarCracks::new(crack.source, crack.grid.volume());
+        let planar = PlanarCracks { source: crack.source, volume: crack.volume };
         Self { crack, planar, made: std::marker::PhantomData }
     }
 }
@@ -99,7 +101,7 @@ impl<V: LeafVoxel> Cracks for LeafVoxels<'_, V> {
             }
             let paint = match source {
                 Some(_) => 0,
-                None => memory.painter.color(crack.grid, morton::decode(child.key)),
+                None => memory.painter.color(crack.volume, morton::decode(child.key)),
             };
             memory.voxel.write(crack, &corners, source, paint, &mut |slot, words| {
                 out[slot as usize].put(LeafWords { key: child.key, ..words });

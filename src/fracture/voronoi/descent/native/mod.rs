@@ -9,6 +9,7 @@
 
 mod grown;
 mod leaves;
+mod swallowed;
 mod top;
 mod walk;
 
@@ -16,6 +17,7 @@ use rayon::prelude::*;
 
 pub(in crate::fracture) use grown::{Grown, Step};
 pub(in crate::fracture) use leaves::{LeafRange, LeafWords};
+pub(in crate::fracture) use swallowed::planar_objects;
 pub(in crate::fracture) use walk::{Candidate, INSIDE, WalkedNode, distance2};
 
 use self::{

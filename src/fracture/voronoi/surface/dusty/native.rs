@@ -3,17 +3,22 @@
 use glam::IVec3;
 
 use super::fans::Fans;
-use crate::fracture::voronoi::{
-    descent::native::{Candidate, Cracks, Grown, INSIDE, LeafRange, LeafWords, WalkedNode},
-    octrees::NO_LEAF,
-    surface::{
-        below::{BelowRecords, Gets},
-        leaf_voxels::{LeafVoxel, LeafVoxels},
-        plane::{Plane, Scaled, VOXEL_BITS, cut_offset, quotient},
-        rough::{UNITS, native::Cracking, nearest::triangle_distance_by, points::Corners},
+use crate::{
+    fracture::{
+        interior::Painter,
+        voronoi::{
+            descent::native::{Candidate, Cracks, Grown, INSIDE, LeafRange, LeafWords, WalkedNode},
+            octrees::NO_LEAF,
+            surface::{
+                below::{BelowRecords, Gets},
+                leaf_voxels::{LeafVoxel, LeafVoxels},
+                plane::{Plane, Scaled, VOXEL_BITS, cut_offset, quotient},
+                rough::{UNITS, native::Cracking, nearest::triangle_distance_by, points::Corners},
+            },
+        },
     },
+    svo::morton,
 };
-use crate::{fracture::interior::Painter, svo::morton};
 
 /// Borders through the voxels of a level above the leaves.
 pub(in crate::fracture) struct DustyCracks<'a>(pub Cracking<'a>);
@@ -169,7 +174,7 @@ impl Cracks for DustyCracks<'_> {
             let source = (leaf.source != INSIDE).then_some(leaf.source as usize);
             let paint = match source {
                 Some(_) => 0,
-                None => memory.painter.color(crack.grid, morton::decode(key)),
+                None => memory.painter.color(crack.volume, morton::decode(key)),
             };
             let bits = UNITS.trailing_zeros() - below;
             let (touched, gets) = (leaf.touched, leaf.gets);

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 pub mod chamfer;
 #[cfg(test)]
 mod chamfer_tests;
-pub(super) mod corners;
+pub(in crate::fracture) mod corners;
 pub(in crate::fracture) mod native;
 
 use super::boundary_set::{Attributes, BoundarySetPass};

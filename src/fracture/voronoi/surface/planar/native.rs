@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     fracture::{
-        UNIT_BITS, Volume,
+        UNIT_BITS,
         interior::{Painter, VolumeGrid},
         voronoi::{
             descent::native::{
@@ -28,15 +28,9 @@ use crate::{
 
 /// Bisectors of the cells.
 pub(in crate::fracture) struct PlanarCracks<'a> {
-    source: &'a Forest,
-    grid: VolumeGrid,
-}
-
-impl<'a> PlanarCracks<'a> {
-    /// Whose crack voxels show `volume`.
-    pub fn new(source: &'a Forest, volume: Volume) -> Self {
-        Self { source, grid: VolumeGrid::new(volume, source.level) }
-    }
+    pub source: &'a Forest,
+    /// What crack voxels show.
+    pub volume: &'a VolumeGrid,
 }
 
 /// A node above leaves that several objects share.
@@ -189,7 +183,7 @@ impl PlanarCracks<'_> {
             }
             return;
         }
-        let paint = if source == INSIDE { memory.painter.color(&self.grid, morton::decode(key)) } else { 0 };
+        let paint = if source == INSIDE { memory.painter.color(self.volume, morton::decode(key)) } else { 0 };
         if let ([a, b], INSIDE) = (&memory.owners[..], source) {
             let (a, b) = (a.candidate, b.candidate);
             let face = memory.face(a.at, b.at);

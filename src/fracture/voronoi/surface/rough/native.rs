@@ -28,7 +28,7 @@ use glam::IVec3;
 #[derive(Clone, Copy)]
 pub(in crate::fracture) struct Cracking<'a> {
     pub source: &'a Forest,
-    pub grid: &'a VolumeGrid,
+    pub volume: &'a VolumeGrid,
     pub words: CrackUniform,
 }
 
@@ -169,7 +169,7 @@ impl Cracks for RoughCracks<'_> {
             let source = (leaf.source != INSIDE).then_some(leaf.source as usize);
             let paint = match source {
                 Some(_) => 0,
-                None => painter.color(crack.grid, morton::decode(key)),
+                None => painter.color(crack.volume, morton::decode(key)),
             };
             let bits = super::UNITS.trailing_zeros() - below;
             let leaves = &crack.source.leaves;
