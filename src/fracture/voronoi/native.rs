@@ -14,6 +14,7 @@ use super::{
         rough::{
             CrackUniform,
             native::{Cracking, RoughCracks, RoughLeaves},
+            swallowed::swallowed,
         },
     },
 };
@@ -110,12 +111,13 @@ impl OctreeStages for NativeStages {
 
     fn swallowed(
         &mut self,
-        _source: &Source<'_>,
-        _pattern: &Pattern,
+        source: &Source<'_>,
+        pattern: &Pattern,
         _recipe: &Recipe,
-        _survived: &[bool],
+        survived: &[bool],
     ) -> Result<usize, FractureError> {
-        Ok(0)
+        self.watch.start("traverse");
+        Ok(swallowed(source.forest, source.tree, &at_root(pattern), survived))
     }
 
     fn split(

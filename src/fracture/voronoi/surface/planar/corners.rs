@@ -27,7 +27,7 @@ fn gather(bits: u32) -> u32 {
 }
 
 /// Octants of which a corner is among `corners`.
-pub(super) fn touched(corners: u32) -> u32 {
+pub(in crate::fracture) fn touched(corners: u32) -> u32 {
     let x = corners | corners >> 1;
     let xy = x | x >> 3;
     gather(xy | xy >> 9)
@@ -65,7 +65,7 @@ fn leads(low: [i32; 3], edge_bits: u32, from: [i32; 3], from_distance2: i32, to:
 
 /// Calls `claim` for every candidate that owns a corner, in order, with those corners; the first of equally near ones
 /// owns. `edge_bits` is that of a leaf.
-pub(super) fn find_owners(
+pub(in crate::fracture) fn find_owners(
     list: &[Candidate],
     low: [i32; 3],
     edge_bits: u32,

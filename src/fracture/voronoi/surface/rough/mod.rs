@@ -17,6 +17,7 @@ pub mod reference;
 mod sides;
 pub(in crate::fracture) mod pass;
 mod shape;
+pub(in crate::fracture) mod swallowed;
 #[cfg(test)]
 mod tests;
 pub(in crate::fracture) mod touch;
