@@ -202,6 +202,3 @@ fn check(source: &Source<'_>, pattern: &Pattern, recipe: &Recipe) -> Result<u32,
     }
     Ok(island_level)
 }
-#[cfg(test)]
-#[cfg(test)]
-#[cfg(test)]
