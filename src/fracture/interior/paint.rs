@@ -43,11 +43,6 @@ impl VolumeGrid {
         Self { volume, level, scaled, places: Default::default() }
     }
 
-    /// What it shows.
-    pub fn volume(&self) -> Volume {
-        self.volume
-    }
-
     /// Of all coordinates in a lattice.
     fn places(&self, salt: u32, along_y: bool, cell: u32) -> &[Place] {
         let place = |q: &u32| Place {
