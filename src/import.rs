@@ -33,8 +33,11 @@ pub struct ReadMesh {
     /// How long reading took.
     pub took: Duration,
     /// The same looked over, once somebody wants voxels of it.
-    prepared: Arc<OnceLock<Prepared>>,
+    prepared: KnownMesh,
 }
+
+/// What is known of a mesh once it was looked over; a clone knows the same.
+pub type KnownMesh = Arc<OnceLock<Prepared>>;
 
 /// A voxelised mesh file.
 #[derive(Clone, Debug)]
@@ -45,6 +48,8 @@ pub struct Imported {
     pub forest: Arc<Forest>,
     /// The mesh that it was made of.
     pub mesh: Arc<Mesh>,
+    /// The same looked over, for another level.
+    pub known: KnownMesh,
     /// Mean colour of its surface, sRGB.
     pub surface_color: [u8; 3],
     /// The same as a shape in the mesh's own units, at density 1.
@@ -128,6 +133,12 @@ pub fn import(file: &str, level: u32, progress: &Progress) -> Result<Imported, I
 }
 
 impl ReadMesh {
+    /// A mesh that was read before, and what is known of it.
+    #[must_use]
+    pub fn again(file: String, mesh: Arc<Mesh>, known: KnownMesh, warnings: Vec<String>) -> Self {
+        Self { file, mesh, warnings, took: Duration::ZERO, prepared: known }
+    }
+
     /// The octree of `level` and what is known about it.
     ///
     /// # Errors
@@ -163,6 +174,7 @@ impl ReadMesh {
             shape: Arc::new(Shape::octree(octree, 1.0, look)),
             forest,
             mesh: Arc::clone(&self.mesh),
+            known: Arc::clone(&self.prepared),
             grid,
             bounds: (corner(health.bounds_low), corner(health.bounds_high)),
             mass,

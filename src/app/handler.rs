@@ -304,7 +304,9 @@ impl Shown {
                 && place.is_positive()
             {
                 pass.set_viewport(place.left(), place.top(), place.width(), place.height(), 0.0, 1.0);
-                self.blit.draw(&mut pass, picture, true);
+                if let Err(error) = self.blit.draw(&self.gpu, &mut pass, picture, true) {
+                    tracing::error!("the picture is not shown: {error}");
+                }
             }
             self.painter.render(&mut pass, jobs, &screen);
         }

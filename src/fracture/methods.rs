@@ -34,6 +34,9 @@ pub struct MethodEntry {
     pub help: &'static str,
     /// The paper that it is from.
     pub source: &'static str,
+    /// Whether it breaks along cells of seeds. Where it does not, the panel leaves out what is said of seeds, crack
+    /// surfaces and islands.
+    pub by_seeds: bool,
     /// Its own parameters.
     pub options: &'static [MethodOption],
     /// The method itself.

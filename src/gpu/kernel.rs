@@ -4,7 +4,11 @@
 //! shader's variables. A dispatch therefore says by name what it gives ([`bind!`](crate::gpu::bind)): in any order,
 //! all that there are and nothing else. Every binding a file declares must be used by its entry point.
 
-use super::{Gpu, GpuError, Named, shaders};
+use super::{
+    Gpu, GpuError, Named,
+    bindings::{Bindings, Variables},
+    shaders,
+};
 
 /// Threads a workgroup in every one-dimensional kernel; the WGSL files write the same number (checked by a test).
 pub const WORKGROUP: u32 = 256;
@@ -25,32 +29,8 @@ pub fn spread(groups: usize) -> [u32; 3] {
 
 /// A compiled compute pipeline.
 pub struct Kernel {
-    label: &'static str,
     pipeline: wgpu::ComputePipeline,
-    layout: wgpu::BindGroupLayout,
-    variables: Vec<Variable>,
-    #[cfg(test)]
-    strides: std::collections::HashMap<u32, usize>,
-}
-
-/// A bound variable of a shader.
-struct Variable {
-    binding: u32,
-    name: String,
-    ty: String,
-}
-
-/// The bound variables of a shader's text: one a line, as `@group(0) @binding(1) var<storage, read> nodes:
-/// array<Node>;`.
-fn variables(source: &str) -> Vec<Variable> {
-    let variable = |line: &str| {
-        let (binding, rest) = line.strip_prefix("@group(0) @binding(")?.split_once(") var")?;
-        let (head, ty) = rest.split_once(": ")?;
-        let name = head.rsplit(' ').next()?;
-        let ty = ty.trim_end().trim_end_matches(';');
-        Some(Variable { binding: binding.parse().ok()?, name: name.to_owned(), ty: ty.to_owned() })
-    };
-    source.lines().filter_map(variable).collect()
+    bindings: Bindings,
 }
 
 impl Kernel {
@@ -79,9 +59,7 @@ impl Kernel {
     }
 
     fn compile(gpu: &Gpu, path: &'static str, source: String, constants: &[(&str, f64)]) -> Self {
-        let variables = variables(&source);
-        #[cfg(test)]
-        let strides = super::layout_tests::strides(&source);
+        let variables = Variables::of(&source);
         let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some(path),
             source: wgpu::ShaderSource::Wgsl(source.into()),
@@ -94,60 +72,22 @@ impl Kernel {
             compilation_options: wgpu::PipelineCompilationOptions { constants, ..Default::default() },
             cache: None,
         });
-        Self {
-            label: path,
-            layout: pipeline.get_bind_group_layout(0),
-            pipeline,
-            variables,
-            #[cfg(test)]
-            strides,
-        }
+        let bindings = Bindings::new(path, pipeline.get_bind_group_layout(0), variables);
+        Self { pipeline, bindings }
     }
 
     /// Binds what is `given` to the variables of the same names.
     ///
     /// # Errors
-    /// [`GpuError::Binding`] where a variable gets nothing, where there is no variable of a name, and where
-    /// parameters are of another struct than the shader's.
+    /// As [`Bindings::group`].
     pub(super) fn bind(&self, gpu: &Gpu, given: &[Named<'_>]) -> Result<wgpu::BindGroup, GpuError> {
-        let refused = |what: String| GpuError::Binding { kernel: self.label, what };
-        let mut entries = Vec::with_capacity(self.variables.len());
-        for variable in &self.variables {
-            let mut named = given.iter().filter(|named| named.name == variable.name);
-            let Some(found) = named.next() else {
-                return Err(refused(format!("nothing is bound to `{}`", variable.name)));
-            };
-            if let Some(ty) = found.ty.filter(|ty| *ty != variable.ty) {
-                return Err(refused(format!("`{}` is a {}, not a {ty}", variable.name, variable.ty)));
-            }
-            if named.next().is_some() {
-                return Err(refused(format!("`{}` is bound twice", variable.name)));
-            }
-            #[cfg(test)]
-            if let Some(stride) = self.strides.get(&variable.binding).filter(|s| !found.fits(**s)) {
-                let elements = format!("elements of {stride} bytes, not {}", found.stride);
-                return Err(refused(format!("`{}` has {elements}", variable.name)));
-            }
-            entries
-                .push(wgpu::BindGroupEntry { binding: variable.binding, resource: found.resource.clone() });
-        }
-        let known = |named: &&Named<'_>| !self.variables.iter().any(|v| v.name == named.name);
-        if let Some(stranger) = given.iter().find(known) {
-            return Err(refused(format!("the shader has no variable `{}`", stranger.name)));
-        }
-        #[cfg(test)]
-        super::layout_tests::note_bound(self.label);
-        Ok(gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some(self.label),
-            layout: &self.layout,
-            entries: &entries,
-        }))
+        self.bindings.group(gpu, given)
     }
 
     /// Path of the shader, which is also the label of timer and debug group.
     #[must_use]
     pub fn label(&self) -> &'static str {
-        self.label
+        self.bindings.label()
     }
 
     pub(super) fn pipeline(&self) -> &wgpu::ComputePipeline {

@@ -1,10 +1,12 @@
-//! Everything that knows wgpu and nothing of voxels: the device, compute kernels, buffers that grow, readback, timings,
+//! Everything that knows wgpu and nothing of voxels: the device, compute kernels and drawings, buffers that grow, readback, timings,
 //! shader sources and the parallel primitives (scan).
 //!
 //! A dispatch in one breath: `rec.run(&self.count, n, &CountParams { .. }, bind![nodes: arena.nodes, pairs, masks])?`.
 
+mod bindings;
 mod buffer;
 mod context;
+mod drawing;
 mod growing;
 mod kernel;
 #[cfg(test)]
@@ -19,6 +21,7 @@ mod traffic;
 
 pub use buffer::{Buffer, read_all, storage_usage};
 pub use context::{Gpu, GpuError};
+pub use drawing::{Drawing, DrawingForm};
 pub use growing::Growing;
 pub(crate) use kernel::kernels;
 pub use kernel::{Kernel, WORKGROUP};

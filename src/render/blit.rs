@@ -3,7 +3,7 @@
 //! In: a view of the ray caster's Rgba8Unorm picture (already sRGB-encoded). Out: the same colours on a
 //! surface of any format.
 
-use crate::gpu::{Gpu, Uniform, shaders, shared};
+use crate::gpu::{Drawing, DrawingForm, Gpu, GpuError, Uniform, bind, shaders, shared};
 
 shared! {
     /// How the picture is put on a surface.
@@ -18,96 +18,75 @@ shared! {
 
 /// Draws a picture over a whole render target, stretching it to fit.
 pub struct Blit {
-    pipeline: wgpu::RenderPipeline,
-    layout: wgpu::BindGroupLayout,
+    drawing: Drawing,
     linear: wgpu::Sampler,
     nearest: wgpu::Sampler,
     options: Uniform<BlitOptions>,
-    device: wgpu::Device,
 }
 
 impl Blit {
     /// Compiles for render targets of `target_format`.
     #[must_use]
     pub fn new(gpu: &Gpu, target_format: wgpu::TextureFormat) -> Self {
-        Self::from_source(gpu, target_format, shaders::source("render/blit"))
+        Self::from_source(gpu, target_format, &shaders::source("render/blit"))
     }
 
     /// As [`Blit::new`], from the shader's text.
-    pub(super) fn from_source(gpu: &Gpu, target_format: wgpu::TextureFormat, source: String) -> Self {
-        let label = Some("render/blit");
-        let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label,
-            source: wgpu::ShaderSource::Wgsl(source.into()),
-        });
-        let pipeline = gpu.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-            label,
-            layout: None,
-            vertex: wgpu::VertexState {
-                module: &module,
-                entry_point: Some("corner"),
-                compilation_options: wgpu::PipelineCompilationOptions::default(),
-                buffers: &[],
-            },
-            primitive: wgpu::PrimitiveState::default(),
-            depth_stencil: None,
-            multisample: wgpu::MultisampleState::default(),
-            fragment: Some(wgpu::FragmentState {
-                module: &module,
-                entry_point: Some("pixel"),
-                compilation_options: wgpu::PipelineCompilationOptions::default(),
-                targets: &[Some(target_format.into())],
-            }),
-            multiview_mask: None,
-            cache: None,
-        });
+    pub(super) fn from_source(gpu: &Gpu, target_format: wgpu::TextureFormat, source: &str) -> Self {
+        let form = DrawingForm {
+            corners: "corner",
+            instance: None,
+            topology: wgpu::PrimitiveTopology::TriangleList,
+            depth: None,
+            samples: 1,
+            target: target_format.into(),
+        };
         let sampler = |filter| {
             gpu.device.create_sampler(&wgpu::SamplerDescriptor {
-                label,
+                label: Some("render/blit"),
                 mag_filter: filter,
                 min_filter: filter,
                 ..Default::default()
             })
         };
+        let decode = u32::from(target_format.is_srgb());
         Self {
-            layout: pipeline.get_bind_group_layout(0),
-            pipeline,
+            drawing: Drawing::new(gpu, "render/blit", source, form),
             linear: sampler(wgpu::FilterMode::Linear),
             nearest: sampler(wgpu::FilterMode::Nearest),
-            options: Uniform::new(
-                gpu,
-                &BlitOptions { decode: u32::from(target_format.is_srgb()), pad0: 0, pad1: 0, pad2: 0 },
-            ),
-            device: gpu.device.clone(),
+            options: Uniform::new(gpu, &BlitOptions { decode, pad0: 0, pad1: 0, pad2: 0 }),
         }
     }
 
     /// Draws `picture` over the pass's whole viewport; `smooth` filters bilinearly. The pass may go on (with
     /// egui, say).
-    pub fn draw(&self, pass: &mut wgpu::RenderPass<'_>, picture: &wgpu::TextureView, smooth: bool) {
-        let sampler = if smooth { &self.linear } else { &self.nearest };
-        let group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("render/blit"),
-            layout: &self.layout,
-            entries: &[
-                wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::TextureView(picture) },
-                wgpu::BindGroupEntry { binding: 1, resource: wgpu::BindingResource::Sampler(sampler) },
-                wgpu::BindGroupEntry { binding: 2, resource: self.options.raw().as_entire_binding() },
-            ],
-        });
-        pass.set_pipeline(&self.pipeline);
-        pass.set_bind_group(0, &group, &[]);
+    ///
+    /// # Errors
+    /// [`GpuError::Binding`], as a kernel's.
+    pub fn draw(
+        &self,
+        gpu: &Gpu,
+        pass: &mut wgpu::RenderPass<'_>,
+        picture: &wgpu::TextureView,
+        smooth: bool,
+    ) -> Result<(), GpuError> {
+        let picture_sampler = if smooth { &self.linear } else { &self.nearest };
+        self.drawing.begin(gpu, pass, bind![picture, picture_sampler, options: self.options])?;
         pass.draw(0..3, 0..1);
+        Ok(())
     }
 
     /// As [`Blit::draw`], in a pass of its own that fills `target`.
+    ///
+    /// # Errors
+    /// As [`Blit::draw`].
     pub fn encode(
         &self,
+        gpu: &Gpu,
         encoder: &mut wgpu::CommandEncoder,
         target: &wgpu::TextureView,
-        picture: &wgpu::TextureView,
-        smooth: bool,
-    ) {
+        (picture, smooth): (&wgpu::TextureView, bool),
+    ) -> Result<(), GpuError> {
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("render/blit"),
             color_attachments: &[Some(wgpu::RenderPassColorAttachment {
@@ -121,6 +100,6 @@ impl Blit {
             })],
             ..Default::default()
         });
-        self.draw(&mut pass, picture, smooth);
+        self.draw(gpu, &mut pass, picture, smooth)
     }
 }

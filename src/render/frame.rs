@@ -228,9 +228,7 @@ impl PassRenderer {
         // Between the first hits, which hide what lies behind them, and the composition, which lays it over
         // the toned picture.
         let overlay = match input.overlay.filter(|overlay| !overlay.is_empty()) {
-            Some(drawn) => {
-                self.overlay.record(gpu, rec.encoder(), drawn, (&frame, self.frame.raw()), hits)?
-            }
+            Some(drawn) => self.overlay.record(gpu, rec.encoder(), drawn, (&frame, &self.frame), hits)?,
             None => self.overlay.nothing(),
         };
         rec.stage("compose");

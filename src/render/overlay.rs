@@ -14,7 +14,7 @@ use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
 use super::{tables::FrameData, targets::HitData};
-use crate::gpu::{Buffer, Gpu, GpuError, Uniform, layout, shaders};
+use crate::gpu::{Buffer, Drawing, DrawingForm, Gpu, GpuError, Uniform, bind, layout, shaders};
 
 /// Samples a pixel.
 const SAMPLES: u32 = 4;
@@ -138,10 +138,9 @@ layout!(LayerData as "Layer" { near, lift, through, pad });
 
 /// The compiled passes with what they drew last.
 pub(super) struct OverlayPass {
-    layout: wgpu::BindGroupLayout,
-    lines: wgpu::RenderPipeline,
-    points: wgpu::RenderPipeline,
-    triangles: wgpu::RenderPipeline,
+    lines: Drawing,
+    points: Drawing,
+    triangles: Drawing,
     layer: Uniform<LayerData>,
     loaded: Option<Loaded>,
     targets: Option<Targets>,
@@ -173,75 +172,32 @@ impl OverlayPass {
 
     /// As [`OverlayPass::new`], from the shader's text: tests plant errors.
     pub fn from_source(gpu: &Gpu, source: String) -> Self {
-        let label = Some("render/overlay");
-        let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label,
-            source: wgpu::ShaderSource::Wgsl(source.into()),
-        });
-        let entry = |binding, ty, visibility| wgpu::BindGroupLayoutEntry {
-            binding,
-            visibility,
-            ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
-            count: None,
-        };
-        let uniform = wgpu::BufferBindingType::Uniform;
-        let layout = gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label,
-            entries: &[
-                entry(0, uniform, wgpu::ShaderStages::VERTEX_FRAGMENT),
-                entry(1, wgpu::BufferBindingType::Storage { read_only: true }, wgpu::ShaderStages::FRAGMENT),
-                entry(2, uniform, wgpu::ShaderStages::VERTEX_FRAGMENT),
-            ],
-        });
-        let pipeline_layout = gpu.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label,
-            bind_group_layouts: &[Some(&layout)],
-            immediate_size: 0,
-        });
-        let make =
-            |name: &str, stride: usize, attributes: &[wgpu::VertexAttribute], strip: bool, solid: bool| {
-                gpu.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-                    label,
-                    layout: Some(&pipeline_layout),
-                    vertex: wgpu::VertexState {
-                        module: &module,
-                        entry_point: Some(name),
-                        compilation_options: wgpu::PipelineCompilationOptions::default(),
-                        buffers: &[Some(wgpu::VertexBufferLayout {
-                            array_stride: stride as u64,
-                            step_mode: wgpu::VertexStepMode::Instance,
-                            attributes,
-                        })],
-                    },
-                    primitive: wgpu::PrimitiveState {
-                        topology: match strip {
-                            true => wgpu::PrimitiveTopology::TriangleStrip,
-                            false => wgpu::PrimitiveTopology::TriangleList,
-                        },
-                        ..Default::default()
-                    },
-                    depth_stencil: Some(wgpu::DepthStencilState {
-                        format: DEPTH,
-                        depth_write_enabled: Some(solid),
-                        depth_compare: Some(wgpu::CompareFunction::Greater),
-                        stencil: wgpu::StencilState::default(),
-                        bias: wgpu::DepthBiasState::default(),
-                    }),
-                    multisample: wgpu::MultisampleState { count: SAMPLES, ..Default::default() },
-                    fragment: Some(wgpu::FragmentState {
-                        module: &module,
-                        entry_point: Some("pixel"),
-                        compilation_options: wgpu::PipelineCompilationOptions::default(),
-                        targets: &[Some(wgpu::ColorTargetState {
-                            format: COLOR,
-                            blend: Some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING),
-                            write_mask: wgpu::ColorWrites::ALL,
-                        })],
-                    }),
-                    multiview_mask: None,
-                    cache: None,
-                })
+        use wgpu::PrimitiveTopology::{TriangleList, TriangleStrip};
+        let make = |corners, array_stride: usize, attributes: &[wgpu::VertexAttribute], topology, solid| {
+            let form = DrawingForm {
+                corners,
+                instance: Some(wgpu::VertexBufferLayout {
+                    array_stride: array_stride as u64,
+                    step_mode: wgpu::VertexStepMode::Instance,
+                    attributes,
+                }),
+                topology,
+                depth: Some(wgpu::DepthStencilState {
+                    format: DEPTH,
+                    depth_write_enabled: Some(solid),
+                    depth_compare: Some(wgpu::CompareFunction::Greater),
+                    stencil: wgpu::StencilState::default(),
+                    bias: wgpu::DepthBiasState::default(),
+                }),
+                samples: SAMPLES,
+                target: wgpu::ColorTargetState {
+                    format: COLOR,
+                    blend: Some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING),
+                    write_mask: wgpu::ColorWrites::ALL,
+                },
             };
+            Drawing::new(gpu, "render/overlay", &source, form)
+        };
         const LINE: [wgpu::VertexAttribute; 4] =
             wgpu::vertex_attr_array![0 => Float32x3, 1 => Unorm8x4, 2 => Float32x3, 3 => Float32];
         const POINT: [wgpu::VertexAttribute; 3] =
@@ -250,10 +206,9 @@ impl OverlayPass {
             wgpu::vertex_attr_array![0 => Float32x3, 1 => Unorm8x4, 2 => Float32x3, 3 => Float32x3];
         let usage = wgpu::TextureUsages::TEXTURE_BINDING;
         Self {
-            lines: make("line", size_of::<Line>(), &LINE, true, true),
-            points: make("point", size_of::<Point>(), &POINT, true, true),
-            triangles: make("triangle", size_of::<Triangle>(), &TRIANGLE, false, false),
-            layout,
+            lines: make("line", size_of::<Line>(), &LINE, TriangleStrip, true),
+            points: make("point", size_of::<Point>(), &POINT, TriangleStrip, true),
+            triangles: make("triangle", size_of::<Triangle>(), &TRIANGLE, TriangleList, false),
             layer: Uniform::new(gpu, &LayerData::zeroed()),
             loaded: None,
             targets: None,
@@ -266,7 +221,7 @@ impl OverlayPass {
         self.nothing.clone()
     }
 
-    /// Records the pass; `frame` is in `frame_buffer`, `hits` are this frame's. Returns what it draws into.
+    /// Records the pass; `frame` is in `uniform`, `hits` are this frame's. Returns what it draws into.
     ///
     /// # Errors
     /// [`GpuError::TooLarge`] when the adapter cannot hold the overlay.
@@ -275,7 +230,7 @@ impl OverlayPass {
         gpu: &Gpu,
         encoder: &mut wgpu::CommandEncoder,
         overlay: &Arc<Overlay>,
-        (frame, frame_buffer): (&FrameData, &wgpu::Buffer),
+        (frame, uniform): (&FrameData, &Uniform<FrameData>),
         hits: &Buffer<HitData>,
     ) -> Result<wgpu::TextureView, GpuError> {
         let loaded = match self.loaded.take() {
@@ -293,15 +248,6 @@ impl OverlayPass {
         let through = overlay.through.clamp(0.0, 1.0);
         let layer = LayerData { near, lift: overlay.lift.max(0.0), through, pad: 0.0 };
         self.layer.write(gpu, &layer);
-        let group = gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("render/overlay"),
-            layout: &self.layout,
-            entries: &[
-                wgpu::BindGroupEntry { binding: 0, resource: frame_buffer.as_entire_binding() },
-                wgpu::BindGroupEntry { binding: 1, resource: hits.raw().as_entire_binding() },
-                wgpu::BindGroupEntry { binding: 2, resource: self.layer.raw().as_entire_binding() },
-            ],
-        });
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("render/overlay"),
             color_attachments: &[Some(wgpu::RenderPassColorAttachment {
@@ -323,15 +269,15 @@ impl OverlayPass {
             }),
             ..Default::default()
         });
-        pass.set_bind_group(0, &group, &[]);
+        let given = bind![frame: uniform, hits, layer: self.layer];
         let draws = [
             (&self.lines, &loaded.lines, 4, overlay.lines.len()),
             (&self.points, &loaded.points, DISC_CORNERS, overlay.points.len()),
             (&self.triangles, &loaded.triangles, 3, overlay.triangles.len()),
         ];
-        for (pipeline, buffer, corners, count) in draws {
+        for (drawing, buffer, corners, count) in draws {
             if let Some(buffer) = buffer {
-                pass.set_pipeline(pipeline);
+                drawing.begin(gpu, &mut pass, given)?;
                 pass.set_vertex_buffer(0, buffer.slice(..));
                 pass.draw(0..corners, 0..count as u32);
             }

@@ -33,6 +33,7 @@ pub(super) fn object_info(one: &Imported, body: &SceneBody, meters_per_unit: f64
         warnings: one.warnings.clone(),
         surface_color: one.surface_color,
         mesh: Arc::clone(&one.mesh),
+        known: Arc::clone(&one.known),
     }
 }
 

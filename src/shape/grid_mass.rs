@@ -54,6 +54,8 @@ struct Moments<const FIRST: bool, const SECOND: bool> {
     /// yz, zx, xy.
     mixed: DVec3,
     voxels: u64,
+    /// Of internal nodes: low and high corner.
+    inside: Option<([u32; 3], [u32; 3])>,
 }
 
 impl<const FIRST: bool, const SECOND: bool> Moments<FIRST, SECOND> {
@@ -101,9 +103,16 @@ impl<const FIRST: bool, const SECOND: bool> Moments<FIRST, SECOND> {
         for key in voxels.keys.get(voxels.coverage.len()..).unwrap_or_default() {
             add_leaf(*key, 1.0);
         }
-        let mut add_internal =
-            |low: [u32; 3], size: u32| sum.add(from_reference(low), size, f64::from(size).powi(3));
-        visit(voxels.forest, voxels.tree as u32, 0, [0; 3], &mut add_internal);
+        visit(voxels.forest, voxels.tree as u32, 0, [0; 3], &mut |low: [u32; 3], size| {
+            if FIRST {
+                let (least, most) = sum.inside.get_or_insert((low, low));
+                for axis in 0..3 {
+                    least[axis] = least[axis].min(low[axis]);
+                    most[axis] = most[axis].max(low[axis] + size);
+                }
+            }
+            sum.add(from_reference(low), size, f64::from(size).powi(3));
+        });
         sum
     }
 }
@@ -126,30 +135,35 @@ const WITHIN: [[u8; 3]; 64] = {
 /// As [`Forest::visit_internal`], without a list of what is still to be seen.
 fn visit(forest: &Forest, index: u32, level: u32, low: [u32; 3], found: &mut impl FnMut([u32; 3], u32)) {
     let node = forest.nodes[index as usize];
-    let below = level + 1 < forest.level;
-    let mut octants = u32::from(node.internal()) | if below { u32::from(node.valid()) } else { 0 };
     let size = 1 << (forest.level - level - 1);
+    let corner = |low: [u32; 3], size: u32, c: u32| -> [u32; 3] {
+        std::array::from_fn(|axis| low[axis] + size * (c >> axis & 1))
+    };
+    let (internal, mut child) = (u32::from(node.internal()), node.child_base);
+    // Below the last parents lie leaves.
+    let mut octants = internal | if size > 1 { u32::from(node.valid()) } else { 0 };
     while octants != 0 {
         let c = octants.trailing_zeros();
         octants &= octants - 1;
-        let corner = [low[0] + size * (c & 1), low[1] + size * (c >> 1 & 1), low[2] + size * (c >> 2)];
-        if node.internal() >> c & 1 == 1 {
-            found(corner, size);
-        } else {
-            visit(forest, node.child(c), level + 1, corner, found);
+        if internal >> c & 1 == 1 {
+            found(corner(low, size, c), size);
+            continue;
         }
+        if size > 2 {
+            visit(forest, child, level + 1, corner(low, size, c), found);
+        } else {
+            let mut cells = forest.nodes[child as usize].internal();
+            while cells != 0 {
+                found(corner(corner(low, size, c), 1, cells.trailing_zeros()), 1);
+                cells &= cells - 1;
+            }
+        }
+        child += 1;
     }
 }
 
 /// Low and high corner of all voxels.
-fn bounds(voxels: &Voxels<'_>) -> (DVec3, DVec3) {
-    let (mut low, mut high) = ([u32::MAX; 3], [0; 3]);
-    let mut add = |corner: [u32; 3], size: u32| {
-        for axis in 0..3 {
-            low[axis] = low[axis].min(corner[axis]);
-            high[axis] = high[axis].max(corner[axis] + size);
-        }
-    };
+fn bounds(keys: &[Key], inside: Option<([u32; 3], [u32; 3])>) -> (DVec3, DVec3) {
     // The bits of one coordinate order as it does.
     const AXES: [Key; 3] = {
         let (mut x, mut bit) = (0, 0);
@@ -160,18 +174,22 @@ fn bounds(voxels: &Voxels<'_>) -> (DVec3, DVec3) {
         [x, x << 1, x << 2]
     };
     let (mut least, mut most) = ([Key::MAX; 3], [0; 3]);
-    for key in voxels.keys {
+    for key in keys {
         for axis in 0..3 {
             least[axis] = least[axis].min(key & AXES[axis]);
             most[axis] = most[axis].max(key & AXES[axis]);
         }
     }
-    if !voxels.keys.is_empty() {
-        let corner = |bits: [Key; 3]| morton::decode(bits[0] | bits[1] | bits[2]);
-        add(corner(least), 1);
-        add(corner(most), 1);
-    }
-    visit(voxels.forest, voxels.tree as u32, 0, [0; 3], &mut add);
+    let corner = |bits: [Key; 3]| morton::decode(bits[0] | bits[1] | bits[2]);
+    let leaves = (!keys.is_empty()).then(|| (corner(least), corner(most).map(|v| v + 1)));
+    let (low, high) = match (leaves, inside) {
+        (Some((low, high)), Some((inner_low, inner_high))) => (
+            std::array::from_fn(|axis| low[axis].min(inner_low[axis])),
+            std::array::from_fn(|axis| high[axis].max(inner_high[axis])),
+        ),
+        (Some(bounds), None) | (None, Some(bounds)) => bounds,
+        (None, None) => ([0; 3], [0; 3]),
+    };
     (DVec3::from(low.map(f64::from)), DVec3::from(high.map(f64::from)))
 }
 
@@ -193,13 +211,19 @@ pub fn grid_mass(forest: &Forest, tree: usize) -> GridMass {
     let voxels = Voxels { forest, tree, keys, coverage, reference };
     let (sum, bounds): (Moments<true, true>, _) = if keys.len() > LARGE {
         let ((sum, bounds), second) = rayon::join(
-            || (Moments::<true, false>::of(&voxels), bounds(&voxels)),
+            || {
+                let sum = Moments::<true, false>::of(&voxels);
+                let bounds = bounds(keys, sum.inside);
+                (sum, bounds)
+            },
             || Moments::<false, true>::of(&voxels),
         );
-        let Moments { volume, first, voxels, .. } = sum;
-        (Moments { volume, first, square: second.square, mixed: second.mixed, voxels }, bounds)
+        let Moments { volume, first, voxels, inside, .. } = sum;
+        (Moments { volume, first, square: second.square, mixed: second.mixed, voxels, inside }, bounds)
     } else {
-        (Moments::of(&voxels), bounds(&voxels))
+        let sum = Moments::of(&voxels);
+        let bounds = bounds(keys, sum.inside);
+        (sum, bounds)
     };
     if sum.volume <= 0.0 {
         return GridMass::default();

@@ -20,6 +20,27 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     preview(ui, input, &mut new, out);
     let params = &mut new.fracture;
     method_panel::show(ui, params, out);
+    if params.method.by_seeds {
+        by_seeds(ui, input, params, out);
+    }
+    random_seed(ui, &mut new, out);
+    if new.fracture.method.by_seeds {
+        surface(ui, input, &mut new.fracture, out);
+    }
+
+    let tip = "Speed that the pieces at the hit point get; 0 only cracks";
+    let response = slider(ui, "Blow", tip, &mut new.blow_speed, 0.0..=10.0, &SliderLook::unit(" m/s", 1));
+    out.name("blow", &response);
+
+    inside(ui, input, &mut new.fracture.interior, out);
+
+    if new != *tuning {
+        tune(out, "fracture", new);
+    }
+}
+
+/// Where the seeds lie, and which of their cells break off.
+fn by_seeds(ui: &mut egui::Ui, input: &UiInput<'_>, params: &mut FractureParams, out: &mut UiOutput) {
     seeds_file(ui, params);
     how_many(ui, params, out);
     pattern(ui, params, out);
@@ -48,7 +69,10 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
         out.name("local radius", &response);
     }
     super::kept_panel::show(ui, input, out);
+}
 
+fn random_seed(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
+    let params = &mut new.fracture;
     ui.horizontal(|ui| {
         label(ui, "Random seed", "The same number gives the same cracks");
         let field = ui.add(
@@ -65,7 +89,10 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
         }
         ui.checkbox(&mut new.lock_rng, "lock").on_hover_text("Keep this number for every blow");
     });
+}
 
+/// How crack faces look, which parts are one piece, and what becomes of small ones.
+fn surface(ui: &mut egui::Ui, input: &UiInput<'_>, params: &mut FractureParams, out: &mut UiOutput) {
     ui.horizontal(|ui| {
         label(ui, "Surface", "How the crack faces look");
         ui.spacing_mut().item_spacing.x = 3.0;
@@ -75,38 +102,28 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
             (Surface::Rough, "rough", "Broken faces, made at the transition level"),
             (Surface::Dusty, "dusty", "Broken faces with a gap between them: what lay there is dust"),
         ] {
-            let chosen = new.fracture.surface == surface;
+            let chosen = params.surface == surface;
             let button = ui.add(egui::Button::selectable(chosen, name)).on_hover_text(tip);
             out.name(name, &button);
             if button.clicked() {
-                new.fracture.surface = surface;
+                params.surface = surface;
             }
         }
     });
 
     let leaf = input.sandbox.and_then(|s| s.objects().first()).map_or(7, |o| o.scene.level);
-    if new.fracture.surface != Surface::Planar {
-        crack_panel::show(ui, leaf, &mut new.fracture, out);
+    if params.surface != Surface::Planar {
+        crack_panel::show(ui, leaf, params, out);
     }
-    let mut island = new.fracture.island_level.unwrap_or(leaf).min(leaf);
+    let mut island = params.island_level.unwrap_or(leaf).min(leaf);
     let tip = "Parts that touch only finer than this count as one piece; the full detail keeps every loose part apart";
     let response = slider(ui, "Island level", tip, &mut island, 2..=leaf.max(3), &SliderLook::WHOLE);
     out.name("island", &response);
     if response.changed() {
-        new.fracture.island_level = (island < leaf).then_some(island);
+        params.island_level = (island < leaf).then_some(island);
     }
 
-    smallest(ui, &mut new.fracture, out);
-
-    let tip = "Speed that the pieces at the hit point get; 0 only cracks";
-    let response = slider(ui, "Blow", tip, &mut new.blow_speed, 0.0..=10.0, &SliderLook::unit(" m/s", 1));
-    out.name("blow", &response);
-
-    inside(ui, input, &mut new.fracture.interior, out);
-
-    if new != *tuning {
-        tune(out, "fracture", new);
-    }
+    smallest(ui, params, out);
 }
 
 /// Seeds that came with the scene, until they are put aside.

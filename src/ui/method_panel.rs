@@ -17,7 +17,8 @@ pub(super) fn show(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiO
         let mut value = params.option(option.name);
         let (least, most) = option.range;
         let look = SliderLook::unit("", 3);
-        let response = slider(ui, option.name, option.help, &mut value, least..=most, &look);
+        let response = slider(ui, &shown(option.name), option.help, &mut value, least..=most, &look);
+        out.name(option.name, &response);
         if response.changed() {
             params.options.insert(option.name.to_owned(), value);
         }
@@ -25,6 +26,13 @@ pub(super) fn show(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiO
     // Those of another method would be refused.
     let known = params.method.options;
     params.options.retain(|name, _| known.iter().any(|option| option.name == name));
+}
+
+/// The name of a parameter as panels write names: `cell-size` is "Cell size".
+fn shown(name: &str) -> String {
+    let mut letters = name.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    first + &letters.as_str().replace(['-', '_'], " ")
 }
 
 #[cfg(test)]

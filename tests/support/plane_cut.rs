@@ -11,9 +11,10 @@ use std::sync::Arc;
 
 pub static ENTRY: MethodEntry = MethodEntry {
     name: "plane-cut",
-    label: "In two",
+    label: "in two",
     help: "Cuts an octree in two by a plane across its longest side.",
     source: "this test",
+    by_seeds: false,
     options: &[MethodOption {
         name: "share",
         help: "Where the plane lies along that side.",

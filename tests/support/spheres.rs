@@ -12,7 +12,7 @@ use std::f64::consts::PI;
 
 pub static ENTRY: FinderEntry = FinderEntry {
     name: "spheres",
-    label: "Spheres",
+    label: "spheres",
     about: "Every body is the sphere round it.",
     accepts: |_| true,
     make: |_| Ok(Box::new(Spheres)),

@@ -195,17 +195,30 @@ impl Program<'_> {
         self.xdotool(&["click", "1"]);
     }
 
+    /// Writes `text` into a named field, until the state says that it is there: on a busy machine keys come before
+    /// the frame in which the field gets them, and go elsewhere.
+    fn write(&mut self, name: &str, text: &str, written: impl Fn(&Value) -> &Value) {
+        const TRIES: u32 = 5;
+        for _ in 0..TRIES {
+            self.press(name);
+            std::thread::sleep(Duration::from_secs(1));
+            self.keys("ctrl+a");
+            self.xdotool(&["type", "--delay", "40", text]);
+            std::thread::sleep(Duration::from_secs(2));
+            if self.state().is_some_and(|state| written(&state) == text) {
+                return;
+            }
+        }
+        panic!("{name} does not hold {text} after {TRIES} tries");
+    }
+
     /// Exports what is shown to a folder of this name, as GLB and PLY, by the export panel. Gives the folder and the
     /// state when that is done.
     pub fn export(&mut self, name: &str) -> (PathBuf, Value) {
         self.keys("ctrl+e");
         self.until("the export panel", |s| s["rects"]["export_folder"].is_array());
         let folder = self.display.folder.join(name);
-        self.press("export_folder");
-        self.keys("ctrl+a");
-        self.xdotool(&["type", "--delay", "15", &folder.to_string_lossy()]);
-        let wanted = folder.to_string_lossy().into_owned();
-        self.until("the folder's name", |s| s["export"]["folder"] == wanted.as_str());
+        self.write("export_folder", &folder.to_string_lossy(), |s| &s["export"]["folder"]);
         self.press("export_ply");
         self.until("a second format", |s| s["export"]["formats"] == serde_json::json!(["glb", "ply"]));
         self.press("export_go");

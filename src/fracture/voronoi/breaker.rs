@@ -18,9 +18,10 @@ use crate::{
 /// The line in the table of methods.
 pub const METHOD: MethodEntry = MethodEntry {
     name: "octree",
-    label: "voxels",
+    label: "Voronoi cells",
     help: "Breaks an octree along the faces of Voronoi cells, flat, rough or with a gap of dust.",
     source: "Domaradzki & Martyn 2016, sec. 4, and 2018, sec. 5",
+    by_seeds: true,
     options: &[],
     breaker: &OctreeBreaker,
 };

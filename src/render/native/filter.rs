@@ -6,6 +6,7 @@ use super::{
     scene::Scene,
     wide::{exp2, max, normal_of, unit},
 };
+use crate::render::tables::FrameData;
 
 /// Pixels that are worked on together.
 pub(super) const RUN: usize = 32;
@@ -29,6 +30,18 @@ pub(super) struct Rows {
     first: i32,
 }
 
+/// A run of entries.
+#[inline(always)]
+fn run(list: &[f32], at: usize) -> Option<&[f32; RUN]> {
+    list.get(at..)?.first_chunk()
+}
+
+/// A light texel's edge is this power of two, pixels.
+#[inline(always)]
+fn shift(frame: &FrameData) -> u32 {
+    frame.light_step.trailing_zeros()
+}
+
 /// What the filter knows of a run of pixels.
 pub(super) struct Surfaces {
     pub distance: [f32; RUN],
@@ -50,9 +63,10 @@ impl Rows {
     pub fn fill(&mut self, scene: &Scene<'_>, lights: &[Texel], from: u32, to: u32) {
         let frame = &scene.frame;
         let (step, radius) = (frame.light_step as i32, frame.filter_radius as i32);
+        let shift = shift(frame);
         let [turn_x, turn_y] = turn(scene).map(|v| v as i32);
-        self.first = (from as i32 - turn_y).div_euclid(step) + 1 - radius.max(1);
-        let last = (to as i32 - 1 - turn_y).div_euclid(step) + radius.max(1);
+        self.first = ((from as i32 - turn_y) >> shift) + 1 - radius.max(1);
+        let last = ((to as i32 - 1 - turn_y) >> shift) + radius.max(1);
         let [width, height] = frame.light_size.map(|v| v as i32);
         let entries = (frame.size[0] as usize).next_multiple_of(RUN) + 2 * MARGIN;
         self.rows.resize_with((last - self.first + 1).max(0) as usize, Row::default);
@@ -98,6 +112,7 @@ impl Rows {
         }
         let radius = frame.filter_radius as i32;
         let step = frame.light_step as i32;
+        let shift = shift(frame);
         let [turn_x, turn_y] = turn(scene).map(|v| v as i32);
         let pixel = [2.0 / frame.size[0] as f32, 2.0 / frame.size[1] as f32];
         let across_of = frame.right * (pixel[0] * step as f32);
@@ -126,12 +141,12 @@ impl Rows {
         }
         for i in 0..RUN {
             let place = (x + i) as i32 - turn_x;
-            let texel = place.div_euclid(step);
+            let texel = place >> shift;
             base[i] = texel as f32;
             part[i] = (place - texel * step) as f32 / step as f32;
         }
         let place_y = y as i32 - turn_y;
-        let base_y = place_y.div_euclid(step);
+        let base_y = place_y >> shift;
         let part_y = (place_y - base_y * step) as f32 / step as f32;
         let mut sum = Lit { sun: own.sun.map(|v| v * 1e-6), sky: own.sky.map(|v| v * 1e-6) };
         let mut total = [1e-6f32; RUN];
@@ -141,13 +156,14 @@ impl Rows {
             let rise = (base_y + tap_y) as f32;
             for tap_x in 1 - radius..=radius {
                 let at = (x as i32 + tap_x * step) as usize + MARGIN;
-                let run =
-                    |list: &'_ [f32]| list.get(at..).and_then(|rest| rest.first_chunk::<RUN>()).copied();
-                let (Some(sun), Some(sky), Some(depth)) = (run(&row.sun), run(&row.sky), run(&row.depth))
+                let (Some(sun), Some(sky), Some(depth)) =
+                    (run(&row.sun, at), run(&row.sky, at), run(&row.depth, at))
                 else {
                     continue;
                 };
-                let [Some(mx), Some(my), Some(mz)] = [0, 1, 2].map(|k| run(&row.normal[k])) else { continue };
+                let [Some(mx), Some(my), Some(mz)] = [0, 1, 2].map(|k| run(&row.normal[k], at)) else {
+                    continue;
+                };
                 let tap = tap_x as f32;
                 for i in 0..RUN {
                     let z = depth[i] * kind[i];
@@ -176,10 +192,11 @@ impl Rows {
 pub(super) fn own(scene: &Scene<'_>, lights: &[Texel], x: usize, y: u32) -> Lit {
     let frame = &scene.frame;
     let [width, height] = frame.light_size;
-    let row = (y / frame.light_step).min(height - 1) * width;
+    let shift = shift(frame);
+    let row = (y >> shift).min(height - 1) * width;
     let mut own = Lit { sun: [0.0; RUN], sky: [0.0; RUN] };
     for i in 0..RUN {
-        let column = ((x + i) as u32 / frame.light_step).min(width - 1);
+        let column = ((x + i) as u32 >> shift).min(width - 1);
         let texel = &lights[(row + column) as usize];
         (own.sun[i], own.sky[i]) = (f32::from_bits(texel[0]), f32::from_bits(texel[1]));
     }

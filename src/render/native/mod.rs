@@ -6,15 +6,19 @@
 
 mod compose;
 mod filter;
+mod first_hits;
+mod lanes;
 mod light;
+mod near_bodies;
 mod overlay;
+mod packet;
 mod primary;
 mod scene;
 mod seams;
 mod shade;
+mod silhouettes;
 mod surface;
 mod targets;
-mod trace;
 mod walk;
 mod wide;
 mod window;
@@ -28,19 +32,19 @@ pub(super) use targets::Targets;
 use self::{
     compose::Inputs,
     filter::Rows,
-    light::Texel,
+    first_hits::{FirstHits, Scratch},
+    lanes::Lanes,
+    light::Lights,
     overlay::Rasteriser,
     scene::Scene,
-    surface::Blends,
-    trace::trace,
-    walk::Ray,
+    silhouettes::silhouettes,
     wide::{Work, wide},
     window::Shown,
 };
-use super::{FrameInput, PixelHit, targets::HitData};
+use super::{FrameInput, PixelHit};
 use crate::gpu::{Gpu, GpuError, StageTiming};
 
-/// Rows that one core draws at a time; of light texels as many as lie under them.
+/// Rows that one core draws at a time.
 const BAND: u32 = 8;
 
 /// The ray caster on the cores, with its pictures.
@@ -91,19 +95,20 @@ impl NativeRenderer {
     fn primary(&mut self, scene: &Scene<'_>) {
         let band = (BAND * scene.frame.size[0]) as usize;
         let Targets { hits, looks, .. } = &mut self.targets;
+        let silhouettes = &silhouettes(scene);
         let bands = hits.par_chunks_mut(band).zip(looks.par_chunks_mut(band)).enumerate();
-        bands.for_each_init(Blends::new, |blends, (band, (hits, looks))| {
-            wide(FirstHits { scene, band: band as u32, blends, hits, looks });
+        bands.for_each_init(Scratch::default, |scratch, (band, (hits, looks))| {
+            let first = band as u32 * BAND;
+            wide(FirstHits { scene, silhouettes, first, scratch, hits, looks });
         });
     }
 
     fn light(&mut self, scene: &Scene<'_>) {
-        let step = scene.frame.light_step;
-        let rows = BAND / step;
         let Targets { hits, lights, .. } = &mut self.targets;
-        let bands = lights.par_chunks_mut((rows * scene.frame.light_size[0]) as usize).enumerate();
-        bands.for_each(|(band, lights)| {
-            wide(Lights { scene, first: band as u32 * rows, hits, lights });
+        let band = (light::ROWS * scene.frame.light_size[0]) as usize;
+        let bands = lights.par_chunks_mut(band).enumerate();
+        bands.for_each_init(light::Scratch::default, |scratch, (band, lights)| {
+            wide(Lights { scene, first: band as u32 * light::ROWS, hits, scratch, lights });
         });
     }
 
@@ -151,73 +156,6 @@ impl NativeRenderer {
     }
 }
 
-/// First hits of a band of rows.
-struct FirstHits<'a> {
-    scene: &'a Scene<'a>,
-    band: u32,
-    blends: &'a mut Blends,
-    hits: &'a mut [HitData],
-    looks: &'a mut [u32],
-}
-
-impl Work for FirstHits<'_> {
-    #[inline(always)]
-    fn run(self) {
-        let frame = &self.scene.frame;
-        let width = frame.size[0] as usize;
-        let rows = self.hits.len() / width;
-        for left in (0..width).step_by(8) {
-            for row in 0..rows {
-                for x in left..(left + 8).min(width) {
-                    let y = self.band * BAND + row as u32;
-                    let direction = self.scene.ray(x as f32 + 0.5, y as f32 + 0.5);
-                    let last = primary::reach(self.scene, direction);
-                    let ray = Ray {
-                        origin: frame.eye,
-                        direction,
-                        cut_base: 0.0,
-                        cut_slope: frame.pixel_cone,
-                        first: 0.0,
-                        last,
-                    };
-                    let hit = trace(self.scene, &ray, false);
-                    let at = row * width + x;
-                    (self.hits[at], self.looks[at]) = if hit.body == scene::BODY_SKY {
-                        (primary::beyond(last), 0)
-                    } else {
-                        primary::appearance(self.scene, &hit, direction, self.blends)
-                    };
-                }
-            }
-        }
-    }
-}
-
-/// Light of a band of rows of texels.
-struct Lights<'a> {
-    scene: &'a Scene<'a>,
-    /// First row.
-    first: u32,
-    hits: &'a [HitData],
-    lights: &'a mut [Texel],
-}
-
-impl Work for Lights<'_> {
-    #[inline(always)]
-    fn run(self) {
-        let frame = &self.scene.frame;
-        let turn = light::turn(self.scene);
-        for (i, texel) in self.lights.iter_mut().enumerate() {
-            let width = frame.light_size[0];
-            let of = [i as u32 % width, self.first + i as u32 / width];
-            let at: [u32; 2] =
-                std::array::from_fn(|k| (of[k] * frame.light_step + turn[k]).min(frame.size[k] - 1));
-            let hit = &self.hits[(at[1] * frame.size[0] + at[0]) as usize];
-            *texel = light::light(self.scene, of, at, hit);
-        }
-    }
-}
-
 /// Composition of a band of rows.
 struct Composition<'a> {
     inputs: &'a Inputs<'a>,
@@ -230,7 +168,7 @@ struct Composition<'a> {
 
 impl Work for Composition<'_> {
     #[inline(always)]
-    fn run(self) {
+    fn run<L: Lanes>(self) {
         self.inputs.band(self.first, self.rows, self.history, self.picture);
     }
 }

@@ -61,11 +61,13 @@ struct Kept {
 /// A power of two.
 const KEPT: usize = 64;
 
-impl Blends {
-    pub fn new() -> Self {
+impl Default for Blends {
+    fn default() -> Self {
         Self { kept: vec![Kept { body: u32::MAX, base: [-1; 3], near: [None; 8] }; KEPT] }
     }
+}
 
+impl Blends {
     /// Leaves that face away or lie on the other kind of surface (crack or original) take no part, so edges stay
     /// edges.
     pub fn blended(

@@ -4,10 +4,12 @@
 //! branches. So powers and exponentials are polynomials here. Nothing is fused: the result is the same at every
 //! width.
 
+use super::lanes::{Lanes, Plain};
+
 /// What a band of a picture takes to draw. `run` is always inlined, so that it is compiled anew for every width.
 pub(super) trait Work {
     /// Does it.
-    fn run(self);
+    fn run<L: Lanes>(self);
 }
 
 /// Does it with the widest vectors that the processor has.
@@ -17,19 +19,18 @@ pub(super) fn wide(work: impl Work) {
     {
         #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
         fn avx2(work: impl Work) {
-            work.run();
+            work.run::<super::lanes::avx::Avx>();
         }
         use std::arch::is_x86_feature_detected as has;
         if has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt") {
             // SAFETY: the processor has every feature that `avx2` is compiled for: it was asked just now.
-            #[allow(unsafe_code, reason = "the compiler cannot see what the processor was asked")]
             unsafe {
                 avx2(work);
             };
             return;
         }
     }
-    work.run();
+    work.run::<Plain>();
 }
 
 /// Without the care for what is not a number that `f32::max` takes: one instruction.

@@ -11,9 +11,11 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    /// A view of the texture, into which `picture` (RGBA8 rows from the top) is copied where it is new.
+    /// A view of the texture, into which `picture` (RGBA8 rows from the top) is copied where it is new; `None`
+    /// without a picture, or for one that is larger than the device's textures.
     pub fn view(&mut self, gpu: &Gpu, size: [u32; 2], picture: &[u8]) -> Option<wgpu::TextureView> {
-        if picture.is_empty() {
+        let limit = gpu.limits.max_texture_dimension_2d;
+        if picture.is_empty() || size.iter().any(|side| *side > limit) {
             return None;
         }
         let fits = |texture: &wgpu::Texture| [texture.width(), texture.height()] == size;

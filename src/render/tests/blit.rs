@@ -68,7 +68,7 @@ fn worst(gpu: &Gpu, blit: &Blit, size: [u32; 2], format: TextureFormat, smooth: 
     let target = texture(gpu, size, format, TextureUsages::RENDER_ATTACHMENT | TextureUsages::COPY_SRC);
     let view = |texture: &wgpu::Texture| texture.create_view(&wgpu::TextureViewDescriptor::default());
     let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-    blit.encode(&mut encoder, &view(&target), &view(&shown), smooth);
+    blit.encode(gpu, &mut encoder, &view(&target), (&view(&shown), smooth)).expect("the shader's names");
     gpu.queue.submit([encoder.finish()]);
     let bytes = read_texture(gpu, &target).expect("the target");
     let blue_first = matches!(format, TextureFormat::Bgra8Unorm | TextureFormat::Bgra8UnormSrgb);
@@ -110,7 +110,7 @@ fn planted_errors_are_found() {
     ];
     let (format, size) = (TextureFormat::Rgba8UnormSrgb, [40, 31]);
     for (from, to) in errors {
-        let blit = Blit::from_source(&gpu, format, altered("render/blit", from, to));
+        let blit = Blit::from_source(&gpu, format, &altered("render/blit", from, to));
         let apart = worst(&gpu, &blit, size, format, true);
         println!("`{to}` for `{from}`: {apart:.1}");
         assert!(apart > 2.0 * TOLERANCE, "`{to}` for `{from}` goes unnoticed: {apart:.1}");

@@ -31,7 +31,7 @@ fn broken(by: By, apart: f32) -> Option<Stage> {
     let side = f64::from(1u32 << level);
     let (low, high) = super::fixtures::bounds(&whole);
     let bounds = (low.as_dvec3(), high.as_dvec3());
-    let params = FractureParams { seeds: 90, radii: vec![], rng: 3, ..Default::default() };
+    let params = FractureParams { seeds: 90, rng: 3, ..Default::default() };
     let pattern =
         Pattern::near_object(&params, DVec3::splat(0.5 * side), bounds, &whole, 0).expect("parameters");
     stage.arena.insert(&whole).expect("insert");

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use super::{Event, Pin, Scene, SceneBody, Tuning};
 use crate::{
     bodies::BodyId,
+    import::{KnownMesh, ReadMesh},
     mesh::{HealthReport, Mesh},
     render::Camera,
 };
@@ -41,6 +42,16 @@ pub struct ObjectInfo {
     pub surface_color: [u8; 3],
     /// The mesh as it was imported, in its own units.
     pub mesh: Arc<Mesh>,
+    /// The same looked over.
+    pub known: KnownMesh,
+}
+
+impl ObjectInfo {
+    /// Its mesh as if it had just been read.
+    pub(super) fn read_mesh(&self) -> ReadMesh {
+        let (mesh, known) = (Arc::clone(&self.mesh), Arc::clone(&self.known));
+        ReadMesh::again(self.scene.file.clone(), mesh, known, self.warnings.clone())
+    }
 }
 
 /// What is open: the part of a document that breaking and playing change, and that undo puts back.

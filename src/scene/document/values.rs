@@ -165,6 +165,7 @@ mod tests {
             warnings: Vec::new(),
             surface_color: [10; 3],
             mesh: Arc::new(Mesh::default()),
+            known: Arc::default(),
         }
     }
 

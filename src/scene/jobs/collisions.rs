@@ -145,20 +145,7 @@ impl Recoil {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        bodies::BodyDef,
-        gpu::Gpu,
-        scene::{Scene, SceneBody, import, placement::placed},
-        voxelize::Progress,
-    };
-
-    fn cube(middle: DVec3) -> BodyDef {
-        let one = import("builtin:box", 4, &Progress::default()).unwrap();
-        let body = SceneBody { size: Some(1.0), ..SceneBody::standing("builtin:box", 4) };
-        let mut def = placed(&one, &SceneBody { on_floor: false, ..body }, &Scene::default());
-        def.state.position = middle;
-        def
-    }
+    use crate::{gpu::Gpu, scene::stage::tests::cube};
 
     #[test]
     fn who_was_stopped_harder_than_it_bears_is_struck_where_the_push_came_in() {

@@ -216,6 +216,7 @@ fn a_method_without_cells_shows_its_parts() {
         label: "Twice",
         help: "Makes two of one.",
         source: "a test",
+        by_seeds: false,
         options: &[],
         breaker: &Twice,
     });

@@ -8,7 +8,7 @@ use super::{Sandbox, SandboxError};
 use crate::{
     render::Camera,
     scene::{
-        Event, ReadScene, Scene,
+        Event, ObjectInfo, ReadScene, Scene,
         history::Step,
         jobs::Ready,
         pinned::{Carried, pin_of, write_pin},
@@ -115,7 +115,8 @@ impl Sandbox {
         scene
     }
 
-    /// Imports the open objects again at another leaf level; the eye stays where it is.
+    /// Voxelises the open objects again at another leaf level, from the meshes that stayed with them; the eye stays
+    /// where it is.
     pub fn set_level(&mut self, level: u32, camera: Camera) {
         let mut scene = self.scene(camera);
         // Blows were made on the old voxels; they would not fall the same way again.
@@ -128,7 +129,9 @@ impl Sandbox {
         if !scene.bodies.is_empty() {
             // By where they lie, not by number: another level may draw other seeds.
             let carried = self.document.tuning().pin.as_ref().and_then(|pin| Carried::of(pin, &self.stage));
-            self.jobs.opening.start(scene.into(), carried);
+            let meshes = self.document.objects().iter().map(ObjectInfo::read_mesh);
+            let meshes = meshes.map(|mesh| (mesh.file.clone(), mesh)).collect();
+            self.jobs.opening.start(ReadScene { scene, meshes }, carried);
         }
     }
 
@@ -171,7 +174,11 @@ impl Sandbox {
 #[cfg(test)]
 mod tests {
     use super::super::testing;
-    use crate::{gpu::Gpu, scene::load_scene};
+    use crate::{
+        gpu::Gpu,
+        render::Camera,
+        scene::{Arrived, Scene, load_scene},
+    };
     use std::path::Path;
 
     fn shipped() -> Vec<std::path::PathBuf> {
@@ -206,6 +213,25 @@ mod tests {
             println!("{}: {} bodies of {bodies}", path.display(), sandbox.bodies().len());
             assert!(sandbox.bodies().iter().all(|b| b.state.is_finite() && !b.frozen));
             assert_eq!(families.len(), bodies);
+        }
+    }
+
+    #[test]
+    fn another_level_is_made_of_the_mesh_that_is_there() {
+        let Some(gpu) = Gpu::for_test() else { return };
+        let folder = std::env::temp_dir().join(format!("kintsugi-another-level-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("a.obj");
+        let tetrahedron = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+        std::fs::write(&file, tetrahedron).unwrap();
+        let mut sandbox = testing::shown(&gpu, Scene::of_mesh(&file.to_string_lossy(), 4));
+        std::fs::remove_dir_all(folder).unwrap();
+        for level in [5, 3] {
+            sandbox.set_level(level, Camera::default());
+            testing::until(&mut sandbox, Arrived::Opened);
+            assert_eq!(sandbox.objects()[0].scene.level, level);
+            assert_eq!(sandbox.bodies()[0].def.collision_level().max(level), level);
+            assert_eq!(sandbox.objects()[0].triangles, 4);
         }
     }
 

@@ -10,7 +10,7 @@ mod drawing;
 mod hand;
 mod octrees;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use std::{
     collections::BTreeMap,

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// A box with an edge of 1 m whose middle is at `middle`.
-fn cube(middle: DVec3) -> BodyDef {
+pub(in crate::scene) fn cube(middle: DVec3) -> BodyDef {
     let one = import("builtin:box", 4, &Progress::default()).unwrap();
     let body = SceneBody { size: Some(1.0), ..SceneBody::standing("builtin:box", 4) };
     let mut def = placed(&one, &SceneBody { on_floor: false, ..body }, &Scene::default());

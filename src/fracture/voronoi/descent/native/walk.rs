@@ -84,7 +84,12 @@ fn corners(at: i32, step: [i32; 3]) -> [i32; 8] {
 
 /// For every candidate of a list the octants of `place` of which it can own a point: those in which the seed that is
 /// nearest to the octant's centre does not beat it at every corner.
-pub(super) fn narrow(place: &WalkedNode, list: &[Candidate], leads: &mut Vec<[i32; 8]>, masks: &mut Vec<u8>) {
+pub(in crate::fracture) fn narrow(
+    place: &WalkedNode,
+    list: &[Candidate],
+    leads: &mut Vec<[i32; 8]>,
+    masks: &mut Vec<u8>,
+) {
     let Some(first) = list.first() else { return };
     // Of an octant.
     let edge_bits = UNIT_BITS - place.level - 1;
@@ -125,7 +130,7 @@ pub(super) fn narrow(place: &WalkedNode, list: &[Candidate], leads: &mut Vec<[i3
 }
 
 /// Whether all candidates are of one object.
-pub(super) fn is_single(list: &[Candidate]) -> bool {
+pub(in crate::fracture) fn is_single(list: &[Candidate]) -> bool {
     list.iter().all(|candidate| candidate.slot == list[0].slot)
 }
 

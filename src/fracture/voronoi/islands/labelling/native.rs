@@ -123,13 +123,12 @@ impl NativeRun {
         let launched = under_way().map(|([begin, end], _)| u64::from(end - begin)).sum();
         let flattens = self.flattens;
         let flattened = |voxel: usize| {
-            let mut x = next[voxel].load(Relaxed);
-            while flattens {
-                let above = next[x as usize].load(Relaxed);
-                if above == x {
-                    break;
-                }
+            let next = |x: u32| next[x as usize].load(Relaxed);
+            let mut x = next(voxel as u32);
+            let mut above = if flattens { next(x) } else { x };
+            while above != x {
                 x = above;
+                above = next(x);
             }
             x
         };

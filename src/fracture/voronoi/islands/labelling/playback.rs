@@ -18,7 +18,7 @@ pub struct Playback {
 }
 
 enum Run {
-    Passes(IterativeRun),
+    Passes(Box<IterativeRun>),
     Native(NativeRun),
 }
 
@@ -33,7 +33,7 @@ impl Playback {
             Labeller::Native => Run::Native(NativeRun::new(voxels, flatten)),
             Labeller::Passes(gpu, _) => {
                 let run = IterativeRun::new(gpu, voxels)?;
-                Run::Passes(if flatten { run } else { run.without_flattening() })
+                Run::Passes(Box::new(if flatten { run } else { run.without_flattening() }))
             }
         };
         Ok(Self {

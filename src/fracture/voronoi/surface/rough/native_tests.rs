@@ -5,13 +5,14 @@ use std::sync::Arc;
 use glam::{DVec3, IVec3};
 use proptest::prelude::*;
 
-use super::{CrackNoise, CrackShape, Displacement, Dusty, Offset, Sides};
+use super::{CrackNoise, CrackShape, Displacement, Dusty, Offset, Sides, pass::RoughPass};
 use crate::{
+    compute::Compute,
     fracture::{
-        Pattern, Recipe, Surface,
+        Fracturer, Pattern, Recipe, Surface,
         voronoi::{
             parity_tests::{assert_same, both, difference},
-            testing::{Bench, SOLIDS, ball, random_seeds, random_solid, seeds, shell},
+            testing::{self, Bench, SOLIDS, ball, random_seeds, random_solid, seeds, shell},
         },
     },
     svo::Forest,
@@ -111,6 +112,69 @@ fn generations_are_the_same() {
         let result = bench.run_by(&forest, tree, &pattern, &recipe(surface, at_level(3)));
         tree = result.pieces[0].tree;
         forest = result.forest;
+    }
+}
+
+fn on_cores() -> Fracturer {
+    Fracturer::new(Compute::Cpu).unwrap()
+}
+
+#[test]
+fn the_same_cells_are_swallowed() {
+    let bench = Bench::get();
+    let mut most = 0;
+    for (name, shape) in SOLIDS {
+        let forest = Arc::new(shape(6));
+        for (count, merged) in [(60, false), (200, false), (200, true)] {
+            let mut pattern = seeds(6, count, 12);
+            if merged {
+                pattern.objects.iter_mut().filter(|object| **object % 3 == 0).for_each(|object| *object = 0);
+            }
+            for transition in [2, 3, 6] {
+                let recipe = recipe(Surface::Rough, at_level(transition));
+                let [a, b] = [&bench.fracturer, &on_cores()].map(|fracturer| {
+                    bench.with_source(&forest, 0, |source| fracturer.fracture(source, &pattern, &recipe))
+                });
+                let (a, b) = (a.unwrap(), b.unwrap());
+                let what = format!("{name}, {count} seeds, merged {merged}, transition {transition}");
+                assert_eq!(b.counts, a.counts, "{what}");
+                most = most.max(a.counts.swallowed);
+            }
+        }
+    }
+    println!("up to {most} cells are swallowed");
+    assert!(most > 20);
+}
+
+#[test]
+fn errors_planted_in_the_passes_are_found() {
+    let bench = Bench::get();
+    let forest = Arc::new(shell(6));
+    let pattern = seeds(6, 40, 9);
+    let cores = on_cores();
+    let same = |fracturer: &Fracturer, recipe: &Recipe| {
+        let run = |fracturer: &Fracturer| {
+            bench.with_source(&forest, 0, |source| fracturer.fracture(source, &pattern, recipe)).unwrap()
+        };
+        let (a, b) = (run(fracturer), run(&cores));
+        *a.forest == *b.forest && a.counts == b.counts
+    };
+    let dusty = CrackShape { dusty: Dusty { width: 1.5, irregularity: 0.5 }, ..at_level(3) };
+    let recipes = [recipe(Surface::Rough, at_level(3)), recipe(Surface::Dusty, dusty)];
+    for (surface, what, from, to) in [
+        (0, "nothing", "if d < least", "if d < least"),
+        (0, "the last of equal triangles", "if d < least", "if d <= least"),
+        (0, "a second plane that makes no ridge", "b.x <= 0i", "b.x <= 1000000i"),
+        (1, "nothing", "distance < nearest", "distance < nearest"),
+        (1, "the last of equal borders", "distance < nearest", "distance <= nearest"),
+        (1, "a border at half its distance", "dot(normal, a), bits);", "dot(normal, a), bits + 1u);"),
+        (1, "a share too few", "return objects + 7u;", "return objects + 6u;"),
+    ] {
+        let planted = testing::planted(from, to, |passes, kernels| match surface {
+            0 => passes.rough = RoughPass::with_kernels(kernels),
+            _ => passes.dusty = RoughPass::dusty_with_kernels(kernels),
+        });
+        assert_eq!(same(&planted, &recipes[surface]), what == "nothing", "{what}");
     }
 }
 

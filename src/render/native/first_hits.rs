@@ -1,0 +1,125 @@
+//! First hits of a band of rows, tile by tile, eight rays at a time.
+
+use super::{
+    BAND,
+    lanes::{LANES, Lanes},
+    packet::{Packet, Stack},
+    primary,
+    scene::{BODY_SKY, Scene},
+    silhouettes::Silhouette,
+    surface::Blends,
+    walk::Hit,
+    wide::Work,
+};
+use crate::render::targets::HitData;
+
+/// Pixels of a tile each way.
+const TILE: usize = 8;
+/// Pixels of a packet: four side by side in two rows.
+const PACKET: [usize; 2] = [4, 2];
+
+/// What a thread keeps from band to band.
+#[derive(Default)]
+pub(super) struct Scratch {
+    blends: Blends,
+    stack: Stack,
+    /// Bodies that the band's rows may show, and a tile.
+    band: Vec<Silhouette>,
+    tile: Vec<Silhouette>,
+}
+
+/// First hits of a band of rows.
+pub(super) struct FirstHits<'a> {
+    pub scene: &'a Scene<'a>,
+    /// Of all bodies, nearest first.
+    pub silhouettes: &'a [Silhouette],
+    /// First row.
+    pub first: u32,
+    pub scratch: &'a mut Scratch,
+    pub hits: &'a mut [HitData],
+    pub looks: &'a mut [u32],
+}
+
+impl Work for FirstHits<'_> {
+    #[inline(always)]
+    fn run<L: Lanes>(mut self) {
+        let width = self.scene.frame.size[0] as usize;
+        let rows = self.hits.len() / width;
+        let (top, bottom) = (self.first as f32, (self.first + BAND) as f32);
+        let Scratch { band, .. } = self.scratch;
+        band.clear();
+        let met = self.silhouettes.iter().filter(|of| of.meets([0.0, top], [width as f32, bottom]));
+        band.extend(met);
+        for left in (0..width).step_by(TILE) {
+            let Scratch { band, tile, .. } = self.scratch;
+            tile.clear();
+            let right = (left + TILE) as f32;
+            tile.extend(band.iter().filter(|of| of.meets([left as f32, top], [right, bottom])));
+            for row in (0..rows).step_by(PACKET[1]) {
+                for x in (left..(left + TILE).min(width)).step_by(PACKET[0]) {
+                    self.packet::<L>(x, row);
+                }
+            }
+        }
+    }
+}
+
+impl FirstHits<'_> {
+    #[inline(always)]
+    fn packet<L: Lanes>(&mut self, x: usize, row: usize) {
+        let frame = &self.scene.frame;
+        let width = frame.size[0] as usize;
+        let rows = self.hits.len() / width;
+        let columns = L::of(std::array::from_fn(|i| (x + i % PACKET[0]) as f32 + 0.5));
+        let lines = L::of(std::array::from_fn(|i| self.first as f32 + (row + i / PACKET[0]) as f32 + 0.5));
+        let direction = directions(self.scene, columns, lines);
+        let each = direction.map(L::array);
+        let along = |i: usize| glam::Vec3::new(each[0][i], each[1][i], each[2][i]);
+        let reach: [f32; LANES] = std::array::from_fn(|i| primary::reach(self.scene, along(i)));
+        let Scratch { blends, stack, tile, .. } = self.scratch;
+        let eye = frame.eye.to_array().map(L::splat);
+        let mut packet = Packet {
+            origin: eye,
+            direction,
+            cut_slope: frame.pixel_cone,
+            first: L::splat(0.0),
+            hits: reach.map(Hit::none),
+            open: (1 << LANES) - 1,
+        };
+        for of in tile.iter() {
+            let farthest = packet.hits.iter().fold(0.0f32, |far, hit| far.max(hit.distance));
+            if of.near > farthest {
+                break;
+            }
+            packet.walk(self.scene, of.body, stack);
+        }
+        for (i, hit) in packet.hits.iter().enumerate() {
+            let (x, row) = (x + i % PACKET[0], row + i / PACKET[0]);
+            if x >= width || row >= rows {
+                continue;
+            }
+            let at = row * width + x;
+            (self.hits[at], self.looks[at]) = if hit.body == BODY_SKY {
+                (primary::beyond(hit.distance), 0)
+            } else {
+                primary::appearance(self.scene, hit, along(i), blends)
+            };
+        }
+    }
+}
+
+/// The unit rays through places in the picture: [`Scene::ray`] of eight.
+#[inline(always)]
+fn directions<L: Lanes>(scene: &Scene<'_>, x: L, y: L) -> [L; 3] {
+    let frame = &scene.frame;
+    let place = |v: L, k: usize| v.add(L::splat(frame.jitter[k])).div(L::splat(frame.size[k] as f32));
+    let across = L::splat(2.0).mul(place(x, 0)).sub(L::splat(1.0));
+    let down = L::splat(1.0).sub(L::splat(2.0).mul(place(y, 1)));
+    let along = [0, 1, 2].map(|k| {
+        let right = L::splat(frame.right[k]).mul(across);
+        L::splat(frame.forward[k]).add(right).add(L::splat(frame.up[k]).mul(down))
+    });
+    let square = along[0].mul(along[0]).add(along[1].mul(along[1])).add(along[2].mul(along[2]));
+    let scale = L::splat(1.0).div(square.sqrt());
+    along.map(|axis| axis.mul(scale))
+}

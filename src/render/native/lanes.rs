@@ -1,0 +1,165 @@
+//! Eight numbers that are worked on at once.
+
+/// Eight numbers; the same results whatever they are made of.
+pub(super) trait Lanes: Copy {
+    fn of(values: [f32; LANES]) -> Self;
+    fn array(self) -> [f32; LANES];
+    fn splat(value: f32) -> Self;
+    fn add(self, other: Self) -> Self;
+    fn sub(self, other: Self) -> Self;
+    fn mul(self, other: Self) -> Self;
+    fn div(self, other: Self) -> Self;
+    fn min(self, other: Self) -> Self;
+    fn max(self, other: Self) -> Self;
+    fn abs(self) -> Self;
+    fn sqrt(self) -> Self;
+    /// Bit i says whether lane i is less than the other's.
+    fn less(self, other: Self) -> u32;
+    /// Bit i says whether lane i has its sign bit set.
+    fn signs(self) -> u32;
+}
+
+pub(super) const LANES: usize = 8;
+
+/// For every processor.
+#[derive(Clone, Copy)]
+pub(super) struct Plain([f32; LANES]);
+
+impl Plain {
+    #[inline(always)]
+    fn with(self, other: Self, of: impl Fn(f32, f32) -> f32) -> Self {
+        Self(std::array::from_fn(|i| of(self.0[i], other.0[i])))
+    }
+}
+
+impl Lanes for Plain {
+    #[inline(always)]
+    fn of(values: [f32; LANES]) -> Self {
+        Self(values)
+    }
+    #[inline(always)]
+    fn array(self) -> [f32; LANES] {
+        self.0
+    }
+    #[inline(always)]
+    fn splat(value: f32) -> Self {
+        Self([value; LANES])
+    }
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        self.with(other, |a, b| a + b)
+    }
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        self.with(other, |a, b| a - b)
+    }
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        self.with(other, |a, b| a * b)
+    }
+    #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        self.with(other, |a, b| a / b)
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        self.with(other, super::wide::min)
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        self.with(other, super::wide::max)
+    }
+    #[inline(always)]
+    fn abs(self) -> Self {
+        Self(self.0.map(f32::abs))
+    }
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        Self(self.0.map(f32::sqrt))
+    }
+    #[inline(always)]
+    fn less(self, other: Self) -> u32 {
+        (0..LANES).fold(0, |mask, i| mask | u32::from(self.0[i] < other.0[i]) << i)
+    }
+    #[inline(always)]
+    fn signs(self) -> u32 {
+        (0..LANES).fold(0, |mask, i| mask | (self.0[i].to_bits() >> 31) << i)
+    }
+}
+
+/// For processors with 256-bit vectors. Only made and used by work that [`super::wide`] has compiled for them.
+#[cfg(target_arch = "x86_64")]
+pub(super) mod avx {
+    use std::arch::x86_64::{
+        __m256, _CMP_LT_OQ, _mm256_add_ps, _mm256_andnot_ps, _mm256_cmp_ps, _mm256_div_ps, _mm256_max_ps,
+        _mm256_min_ps, _mm256_movemask_ps, _mm256_mul_ps, _mm256_set1_ps, _mm256_sqrt_ps, _mm256_sub_ps,
+    };
+
+    use super::{LANES, Lanes};
+
+    #[derive(Clone, Copy)]
+    pub struct Avx(__m256);
+
+    /// Calls an intrinsic.
+    macro_rules! call {
+        ($($what:tt)*) => {
+            // SAFETY: the work was handed to `wide`, which asked the processor for AVX2.
+            unsafe { $($what)* }
+        };
+    }
+
+    impl Lanes for Avx {
+        #[inline(always)]
+        fn of(values: [f32; LANES]) -> Self {
+            Self(bytemuck::cast(values))
+        }
+        #[inline(always)]
+        fn array(self) -> [f32; LANES] {
+            bytemuck::cast(self.0)
+        }
+        #[inline(always)]
+        fn splat(value: f32) -> Self {
+            Self(call!(_mm256_set1_ps(value)))
+        }
+        #[inline(always)]
+        fn add(self, other: Self) -> Self {
+            Self(call!(_mm256_add_ps(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn sub(self, other: Self) -> Self {
+            Self(call!(_mm256_sub_ps(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn mul(self, other: Self) -> Self {
+            Self(call!(_mm256_mul_ps(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn div(self, other: Self) -> Self {
+            Self(call!(_mm256_div_ps(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn min(self, other: Self) -> Self {
+            Self(call!(_mm256_min_ps(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn max(self, other: Self) -> Self {
+            Self(call!(_mm256_max_ps(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn abs(self) -> Self {
+            Self(call!(_mm256_andnot_ps(_mm256_set1_ps(-0.0), self.0)))
+        }
+        #[inline(always)]
+        fn sqrt(self) -> Self {
+            Self(call!(_mm256_sqrt_ps(self.0)))
+        }
+        #[inline(always)]
+        fn less(self, other: Self) -> u32 {
+            call!(_mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(self.0, other.0))) as u32
+        }
+        #[inline(always)]
+        fn signs(self) -> u32 {
+            call!(_mm256_movemask_ps(self.0)) as u32
+        }
+    }
+}
