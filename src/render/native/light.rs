@@ -8,7 +8,7 @@
 use glam::{Vec2, Vec3};
 
 use super::{
-    lanes::{LANES, Lanes},
+    lanes::{LANES, Lanes, each_axis},
     near_bodies::NearBodies,
     packet::{Packet, Stack},
     scene::{BODY_FLOOR, BODY_SKY, FLAG_FLOOR, Scene, hash, smoothstep},
@@ -293,13 +293,20 @@ impl Group {
     /// Rays by origin, direction, begin and end.
     #[inline(always)]
     fn packet<L: Lanes>(&self, rays: &[(Vec3, Vec3, f32, f32); LANES], cut_slope: f32) -> Packet<L> {
-        let of = |v: &dyn Fn(usize) -> f32| L::of(std::array::from_fn(v));
+        let (mut origin, mut direction) = ([[0.0f32; LANES]; 3], [[0.0f32; LANES]; 3]);
+        let (mut first, mut hits) = ([0.0f32; LANES], [Hit::none(0.0); LANES]);
+        for (i, (from, along, begin, end)) in rays.iter().enumerate() {
+            for k in 0..3 {
+                (origin[k][i], direction[k][i]) = (from[k], along[k]);
+            }
+            (first[i], hits[i]) = (*begin, Hit::none(*end));
+        }
         Packet {
-            origin: [0, 1, 2].map(|k| of(&|i| rays[i].0[k])),
-            direction: [0, 1, 2].map(|k| of(&|i| rays[i].1[k])),
+            origin: each_axis!(k: L::of(origin[k])),
+            direction: each_axis!(k: L::of(direction[k])),
             cut_slope,
-            first: of(&|i| rays[i].2),
-            hits: std::array::from_fn(|i| Hit::none(rays[i].3)),
+            first: L::of(first),
+            hits,
             open: (1 << self.count) - 1,
         }
     }
