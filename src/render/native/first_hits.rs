@@ -3,12 +3,12 @@
 use super::{
     BAND,
     lanes::{LANES, Lanes, each_axis},
+    leaf::Hit,
     packet::{Packet, Stack},
     primary,
     scene::{BODY_SKY, Scene},
     silhouettes::Silhouette,
     surface::Blends,
-    walk::Hit,
     wide::Work,
 };
 use crate::render::targets::HitData;

@@ -9,10 +9,10 @@ use glam::{Vec2, Vec3};
 
 use super::{
     lanes::{LANES, Lanes, each_axis},
+    leaf::Hit,
     near_bodies::NearBodies,
     packet::{Packet, Stack},
     scene::{BODY_FLOOR, BODY_SKY, FLAG_FLOOR, Scene, hash, smoothstep},
-    walk::Hit,
     wide::Work,
 };
 use crate::{render::targets::HitData, svo::unpack_normal};
@@ -193,11 +193,11 @@ impl Tile<'_> {
             }
             group.add(i);
             if group.count == LANES {
-                self.to_sun::<L>(&group, &samples);
+                self.ask_sun::<L>(&group, &samples);
                 group.count = 0;
             }
         }
-        self.to_sun::<L>(&group, &samples);
+        self.ask_sun::<L>(&group, &samples);
         for (stratum, sample) in samples.iter().enumerate() {
             let mut group = Group::default();
             for (i, texel) in self.texels.iter().enumerate() {
@@ -205,12 +205,12 @@ impl Tile<'_> {
                     group.add(i);
                 }
             }
-            self.to_sky::<L>(&group, *sample);
+            self.ask_sky::<L>(&group, *sample);
         }
     }
 
     #[inline(always)]
-    fn to_sun<L: Lanes>(&mut self, group: &Group, samples: &[(Vec2, f32); STRATA]) {
+    fn ask_sun<L: Lanes>(&mut self, group: &Group, samples: &[(Vec2, f32); STRATA]) {
         let frame = &self.scene.frame;
         let [u, v] = beside(frame.sun);
         let mut rays = [(Vec3::ZERO, Vec3::Y, 0.0, 1e9); LANES];
@@ -241,7 +241,7 @@ impl Tile<'_> {
     }
 
     #[inline(always)]
-    fn to_sky<L: Lanes>(&mut self, group: &Group, (ring, along): (Vec2, f32)) {
+    fn ask_sky<L: Lanes>(&mut self, group: &Group, (ring, along): (Vec2, f32)) {
         let frame = &self.scene.frame;
         let reach = frame.ao_reach;
         let mut rays = [(Vec3::ZERO, Vec3::Y, 0.0, reach); LANES];

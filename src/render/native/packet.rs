@@ -9,8 +9,8 @@ use glam::{BVec3, Vec3};
 
 use super::{
     lanes::{LANES, Lanes, each_axis},
+    leaf::{Hit, Leaf, leaf_below},
     scene::{NO_LEAF, Scene, Tree},
-    walk::{Hit, Leaf, leaf_below},
 };
 use crate::svo::unpack_normal;
 
