@@ -14,7 +14,7 @@ pub struct Renderer {
 }
 
 enum Stages {
-    Passes(Gpu, Box<PassRenderer>),
+    Passes(Box<Gpu>, Box<PassRenderer>),
     Native(Box<NativeRenderer>),
 }
 
@@ -27,7 +27,7 @@ impl Renderer {
         let stages = match compute.into() {
             Compute::Gpu(gpu) => {
                 let passes = Box::new(PassRenderer::new(&gpu)?);
-                Stages::Passes(gpu, passes)
+                Stages::Passes(Box::new(gpu), passes)
             }
             Compute::Cpu => Stages::Native(Box::default()),
         };

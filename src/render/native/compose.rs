@@ -1,4 +1,8 @@
 //! Hits and light to colour: the native twin of `shaders/render/compose.wgsl`, a run of pixels at a time.
+#![allow(
+    clippy::needless_range_loop,
+    reason = "one index walks many arrays, so that the loop becomes vector code"
+)]
 
 use super::{
     filter::{Lit, RUN, Rows, Surfaces, own},
@@ -140,6 +144,7 @@ impl Inputs<'_> {
 
     /// Vignette, tone curve, overlay, mean over the refinement's frames, sRGB and half a byte's worth of noise.
     #[inline(always)]
+    #[allow(clippy::too_many_arguments, reason = "the last part of `run`, which has them at hand")]
     fn film(
         &self,
         at: usize,

@@ -1,5 +1,9 @@
 //! Rows of light texels laid out for the filter: one entry a pixel, so that a tap of all pixels of a row is a shifted
 //! run of entries.
+#![allow(
+    clippy::needless_range_loop,
+    reason = "one index walks many arrays, so that the loop becomes vector code"
+)]
 
 use super::{
     light::{Texel, turn},

@@ -2,13 +2,13 @@
 
 use super::{
     BAND,
-    lanes::{LANES, Lanes},
+    lanes::{LANES, Lanes, each_axis},
+    leaf::Hit,
     packet::{Packet, Stack},
     primary,
     scene::{BODY_SKY, Scene},
     silhouettes::Silhouette,
     surface::Blends,
-    walk::Hit,
     wide::Work,
 };
 use crate::render::targets::HitData;
@@ -73,11 +73,11 @@ impl FirstHits<'_> {
         let columns = L::of(std::array::from_fn(|i| (x + i % PACKET[0]) as f32 + 0.5));
         let lines = L::of(std::array::from_fn(|i| self.first as f32 + (row + i / PACKET[0]) as f32 + 0.5));
         let direction = directions(self.scene, columns, lines);
-        let each = direction.map(L::array);
+        let each = each_axis!(k: direction[k].array());
         let along = |i: usize| glam::Vec3::new(each[0][i], each[1][i], each[2][i]);
         let reach: [f32; LANES] = std::array::from_fn(|i| primary::reach(self.scene, along(i)));
         let Scratch { blends, stack, tile, .. } = self.scratch;
-        let eye = frame.eye.to_array().map(L::splat);
+        let eye = each_axis!(k: L::splat(frame.eye[k]));
         let mut packet = Packet {
             origin: eye,
             direction,
@@ -112,14 +112,14 @@ impl FirstHits<'_> {
 #[inline(always)]
 fn directions<L: Lanes>(scene: &Scene<'_>, x: L, y: L) -> [L; 3] {
     let frame = &scene.frame;
-    let place = |v: L, k: usize| v.add(L::splat(frame.jitter[k])).div(L::splat(frame.size[k] as f32));
-    let across = L::splat(2.0).mul(place(x, 0)).sub(L::splat(1.0));
-    let down = L::splat(1.0).sub(L::splat(2.0).mul(place(y, 1)));
-    let along = [0, 1, 2].map(|k| {
-        let right = L::splat(frame.right[k]).mul(across);
-        L::splat(frame.forward[k]).add(right).add(L::splat(frame.up[k]).mul(down))
-    });
+    let (width, height) = (L::splat(frame.size[0] as f32), L::splat(frame.size[1] as f32));
+    let place = [x.add(L::splat(frame.jitter[0])).div(width), y.add(L::splat(frame.jitter[1])).div(height)];
+    let across = L::splat(2.0).mul(place[0]).sub(L::splat(1.0));
+    let down = L::splat(1.0).sub(L::splat(2.0).mul(place[1]));
+    let along = each_axis!(k: L::splat(frame.forward[k])
+        .add(L::splat(frame.right[k]).mul(across))
+        .add(L::splat(frame.up[k]).mul(down)));
     let square = along[0].mul(along[0]).add(along[1].mul(along[1])).add(along[2].mul(along[2]));
     let scale = L::splat(1.0).div(square.sqrt());
-    along.map(|axis| axis.mul(scale))
+    each_axis!(k: along[k].mul(scale))
 }

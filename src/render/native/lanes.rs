@@ -21,6 +21,27 @@ pub(super) trait Lanes: Copy {
 
 pub(super) const LANES: usize = 8;
 
+/// What an expression is for each axis, written out: a closure would not be compiled for wide vectors.
+macro_rules! each_axis {
+    ($axis:ident: $value:expr) => {
+        [
+            {
+                let $axis = 0usize;
+                $value
+            },
+            {
+                let $axis = 1usize;
+                $value
+            },
+            {
+                let $axis = 2usize;
+                $value
+            },
+        ]
+    };
+}
+pub(super) use each_axis;
+
 /// For every processor.
 #[derive(Clone, Copy)]
 pub(super) struct Plain([f32; LANES]);

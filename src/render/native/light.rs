@@ -8,11 +8,11 @@
 use glam::{Vec2, Vec3};
 
 use super::{
-    lanes::{LANES, Lanes},
+    lanes::{LANES, Lanes, each_axis},
+    leaf::Hit,
     near_bodies::NearBodies,
     packet::{Packet, Stack},
     scene::{BODY_FLOOR, BODY_SKY, FLAG_FLOOR, Scene, hash, smoothstep},
-    walk::Hit,
     wide::Work,
 };
 use crate::{render::targets::HitData, svo::unpack_normal};
@@ -193,11 +193,11 @@ impl Tile<'_> {
             }
             group.add(i);
             if group.count == LANES {
-                self.to_sun::<L>(&group, &samples);
+                self.ask_sun::<L>(&group, &samples);
                 group.count = 0;
             }
         }
-        self.to_sun::<L>(&group, &samples);
+        self.ask_sun::<L>(&group, &samples);
         for (stratum, sample) in samples.iter().enumerate() {
             let mut group = Group::default();
             for (i, texel) in self.texels.iter().enumerate() {
@@ -205,12 +205,12 @@ impl Tile<'_> {
                     group.add(i);
                 }
             }
-            self.to_sky::<L>(&group, *sample);
+            self.ask_sky::<L>(&group, *sample);
         }
     }
 
     #[inline(always)]
-    fn to_sun<L: Lanes>(&mut self, group: &Group, samples: &[(Vec2, f32); STRATA]) {
+    fn ask_sun<L: Lanes>(&mut self, group: &Group, samples: &[(Vec2, f32); STRATA]) {
         let frame = &self.scene.frame;
         let [u, v] = beside(frame.sun);
         let mut rays = [(Vec3::ZERO, Vec3::Y, 0.0, 1e9); LANES];
@@ -241,7 +241,7 @@ impl Tile<'_> {
     }
 
     #[inline(always)]
-    fn to_sky<L: Lanes>(&mut self, group: &Group, (ring, along): (Vec2, f32)) {
+    fn ask_sky<L: Lanes>(&mut self, group: &Group, (ring, along): (Vec2, f32)) {
         let frame = &self.scene.frame;
         let reach = frame.ao_reach;
         let mut rays = [(Vec3::ZERO, Vec3::Y, 0.0, reach); LANES];
@@ -293,13 +293,20 @@ impl Group {
     /// Rays by origin, direction, begin and end.
     #[inline(always)]
     fn packet<L: Lanes>(&self, rays: &[(Vec3, Vec3, f32, f32); LANES], cut_slope: f32) -> Packet<L> {
-        let of = |v: &dyn Fn(usize) -> f32| L::of(std::array::from_fn(v));
+        let (mut origin, mut direction) = ([[0.0f32; LANES]; 3], [[0.0f32; LANES]; 3]);
+        let (mut first, mut hits) = ([0.0f32; LANES], [Hit::none(0.0); LANES]);
+        for (i, (from, along, begin, end)) in rays.iter().enumerate() {
+            for k in 0..3 {
+                (origin[k][i], direction[k][i]) = (from[k], along[k]);
+            }
+            (first[i], hits[i]) = (*begin, Hit::none(*end));
+        }
         Packet {
-            origin: [0, 1, 2].map(|k| of(&|i| rays[i].0[k])),
-            direction: [0, 1, 2].map(|k| of(&|i| rays[i].1[k])),
+            origin: each_axis!(k: L::of(origin[k])),
+            direction: each_axis!(k: L::of(direction[k])),
             cut_slope,
-            first: of(&|i| rays[i].2),
-            hits: std::array::from_fn(|i| Hit::none(rays[i].3)),
+            first: L::of(first),
+            hits,
             open: (1 << self.count) - 1,
         }
     }

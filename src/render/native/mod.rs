@@ -8,6 +8,7 @@ mod compose;
 mod filter;
 mod first_hits;
 mod lanes;
+mod leaf;
 mod light;
 mod near_bodies;
 mod overlay;
@@ -19,7 +20,7 @@ mod shade;
 mod silhouettes;
 mod surface;
 mod targets;
-mod walk;
+
 mod wide;
 mod window;
 

@@ -8,9 +8,9 @@
 use glam::{BVec3, Vec3};
 
 use super::{
-    lanes::{LANES, Lanes},
+    lanes::{LANES, Lanes, each_axis},
+    leaf::{Hit, Leaf, leaf_below},
     scene::{NO_LEAF, Scene, Tree},
-    walk::{Hit, Leaf, leaf_below},
 };
 use crate::svo::unpack_normal;
 
@@ -82,21 +82,30 @@ fn mirrored(octants: u32, mirror: u32) -> u32 {
     m
 }
 
+/// Row of an affine map without its last number, of directions.
+#[inline(always)]
+fn through<L: Lanes>(v: [L; 3], row: [f32; 4]) -> L {
+    along(v, [row[0], row[1], row[2]])
+}
+
+/// Dot product with one vector.
+#[inline(always)]
+fn along<L: Lanes>(v: [L; 3], n: [f32; 3]) -> L {
+    v[0].mul(L::splat(n[0])).add(v[1].mul(L::splat(n[1]))).add(v[2].mul(L::splat(n[2])))
+}
+
 impl<L: Lanes> Packet<L> {
     /// Walks one body's octree; hits nearer than those so far replace them.
     #[inline(always)]
     pub fn walk(&mut self, scene: &Scene<'_>, index: u32, stack: &mut Stack) {
         let rows = &scene.bodies[index as usize].grid_from_world;
-        let through = |[x, y, z]: [L; 3], row: [f32; 4]| {
-            x.mul(L::splat(row[0])).add(y.mul(L::splat(row[1]))).add(z.mul(L::splat(row[2])))
-        };
-        let origin = rows.map(|row| through(self.origin, row).add(L::splat(row[3])));
-        let direction = rows.map(|row| through(self.direction, row));
-        let signs = direction.map(L::signs);
-        let step = direction.map(L::abs);
+        let origin = each_axis!(k: through(self.origin, rows[k]).add(L::splat(rows[k][3])));
+        let direction = each_axis!(k: through(self.direction, rows[k]));
+        let signs = each_axis!(k: direction[k].signs());
+        let step = each_axis!(k: direction[k].abs());
         let longest = step[0].max(step[1]).max(step[2]).max(L::splat(1e-20));
         let least = longest.mul(L::splat(1e-7));
-        let inverse = step.map(|step| L::splat(1.0).div(step.max(least)));
+        let inverse = each_axis!(k: L::splat(1.0).div(step[k].max(least)));
         let mut waiting = self.open;
         while waiting != 0 {
             let first = waiting.trailing_zeros();
@@ -144,14 +153,13 @@ impl<L: Lanes> Rays<'_, L> {
         let tree = &self.scene.trees[self.index as usize];
         let side = (1u32 << body.level) as f32;
         let backward = BVec3::new(self.mirror & 1 != 0, self.mirror & 2 != 0, self.mirror & 4 != 0);
-        let origin: [L; 3] = std::array::from_fn(|k| match backward.test(k) {
-            true => L::splat(side).sub(self.origin[k]),
-            false => self.origin[k],
-        });
+        let far = L::splat(side);
+        let origin: [L; 3] =
+            each_axis!(k: if self.mirror >> k & 1 == 1 { far.sub(self.origin[k]) } else { self.origin[k] });
         let low = Vec3::select(backward, side - body.high, body.low);
         let high = Vec3::select(backward, side - body.low, body.high);
-        let faces: [L; 3] = std::array::from_fn(|k| L::splat(low[k]).sub(origin[k]).mul(self.inverse[k]));
-        let backs: [L; 3] = std::array::from_fn(|k| L::splat(high[k]).sub(origin[k]).mul(self.inverse[k]));
+        let faces: [L; 3] = each_axis!(k: L::splat(low[k]).sub(origin[k]).mul(self.inverse[k]));
+        let backs: [L; 3] = each_axis!(k: L::splat(high[k]).sub(origin[k]).mul(self.inverse[k]));
         let start = faces[0].max(faces[1]).max(faces[2]).max(self.first);
         let best = L::of(hits.map(|hit| hit.distance));
         let end = backs[0].min(backs[1]).min(backs[2]).min(best).sub(start);
@@ -159,8 +167,8 @@ impl<L: Lanes> Rays<'_, L> {
         if alive == 0 {
             return;
         }
-        let at = std::array::from_fn(|k| origin[k].add(self.step[k].mul(start)));
-        let entry = Entry { start, at, end, faces: faces.map(L::array) };
+        let at = each_axis!(k: origin[k].add(self.step[k].mul(start)));
+        let entry = Entry { start, at, end, faces: each_axis!(k: faces[k].array()) };
         let mut passed = [(NO_LEAF, false); LANES];
         stack.clear();
         let root = Waiting { node: body.root, p: [0; 3], size: side as u32, lanes: alive, kind: Kind::Node };
@@ -210,8 +218,8 @@ impl<L: Lanes> Rays<'_, L> {
     /// Where the rays enter and leave an octant.
     #[inline(always)]
     fn slab(&self, of: &Waiting, entry: &Entry<L>) -> (L, L) {
-        let low = [0, 1, 2].map(|k| self.planes(entry, k, of.p[k]));
-        let high = [0, 1, 2].map(|k| self.planes(entry, k, of.p[k] + of.size));
+        let low = each_axis!(k: self.planes(entry, k, of.p[k]));
+        let high = each_axis!(k: self.planes(entry, k, of.p[k] + of.size));
         let enter = low[0].max(low[1]).max(low[2]).max(L::splat(0.0));
         (enter, high[0].min(high[1]).min(high[2]).min(entry.end))
     }
@@ -220,7 +228,7 @@ impl<L: Lanes> Rays<'_, L> {
     #[inline(always)]
     fn grid(&self, node: &Waiting, entry: &Entry<L>) -> [[L; 3]; 3] {
         let half = node.size / 2;
-        [0, 1, 2].map(|k| [0, 1, 2].map(|i| self.planes(entry, k, node.p[k] + i * half)))
+        each_axis!(k: each_axis!(i: self.planes(entry, k, node.p[k] + i as u32 * half)))
     }
 
     /// Puts the octants of a node that rays pass through on the stack, the nearest on top.
@@ -238,14 +246,14 @@ impl<L: Lanes> Rays<'_, L> {
         while there != 0 {
             let octant = 31 - there.leading_zeros();
             there &= !(1 << octant);
-            let high = [octant & 1, octant >> 1 & 1, octant >> 2].map(|bit| bit as usize);
+            let high = each_axis!(k: (octant >> k & 1) as usize);
             let enter = x[high[0]].max(y[high[1]]).max(z[high[2]]).max(L::splat(0.0));
             let exit = x[high[0] + 1].min(y[high[1] + 1]).min(z[high[2] + 1]).min(entry.end);
             let mut lanes = enter.less(exit) & node.lanes;
             if lanes == 0 {
                 continue;
             }
-            let p = [0, 1, 2].map(|k| node.p[k] + high[k] as u32 * half);
+            let p = each_axis!(k: node.p[k] + high[k] as u32 * half);
             let of = octant ^ self.mirror;
             if internal >> of & 1 == 1 {
                 stack.push(Waiting { node: 0, p, size: half, lanes, kind: Kind::Inside });
@@ -282,14 +290,14 @@ impl<L: Lanes> Rays<'_, L> {
         while there != 0 && open != 0 {
             let octant = there.trailing_zeros();
             there &= there - 1;
-            let high = [octant & 1, octant >> 1 & 1, octant >> 2].map(|bit| bit as usize);
+            let high = each_axis!(k: (octant >> k & 1) as usize);
             let enter = x[high[0]].max(y[high[1]]).max(z[high[2]]).max(L::splat(0.0));
             let leave = x[high[0] + 1].min(y[high[1] + 1]).min(z[high[2] + 1]);
             let lanes = enter.less(leave.min(entry.end)) & open;
             if lanes == 0 {
                 continue;
             }
-            let p = [0, 1, 2].map(|k| node.p[k] + high[k] as u32);
+            let p = each_axis!(k: node.p[k] + high[k] as u32);
             let of = octant ^ self.mirror;
             if internal >> of & 1 == 1 {
                 let distance = enter.add(entry.start).array();
@@ -325,13 +333,11 @@ impl<L: Lanes> Rays<'_, L> {
         let n = Vec3::select(backward, -plane, plane);
         let offset = tree.colors[child as usize].offset();
         let has_cut = tree.cuts[child as usize] >> 24 != 0;
-        let from_centre: [L; 3] = std::array::from_fn(|k| {
-            entry.at[k].add(self.step[k].mul(enter)).sub(L::splat(p[k] as f32 + 0.5))
-        });
-        let along =
-            |v: &[L; 3]| v[0].mul(L::splat(n.x)).add(v[1].mul(L::splat(n.y))).add(v[2].mul(L::splat(n.z)));
-        let height = along(&from_centre).sub(L::splat(offset));
-        let slope = along(&self.step);
+        let from_centre =
+            each_axis!(k: entry.at[k].add(self.step[k].mul(enter)).sub(L::splat(p[k] as f32 + 0.5)));
+        let n = n.to_array();
+        let height = along(from_centre, n).sub(L::splat(offset));
+        let slope = along(self.step, n);
         let down = enter.sub(height.div(slope));
         let above = L::splat(0.0).less(height);
         let towards = slope.less(L::splat(0.0));
@@ -389,7 +395,7 @@ impl<L: Lanes> Rays<'_, L> {
         if low[0].max(low[1]).max(low[2]) > 0.0 {
             return of(low[0], low[1], low[2]);
         }
-        let [x, y, z] = [0, 1, 2].map(|k| entry.faces[k][lane]);
+        let [x, y, z] = each_axis!(k: entry.faces[k][lane]);
         of(x, y, z)
     }
 }

@@ -3,13 +3,13 @@
 use glam::Vec3;
 
 use super::{
+    leaf::Hit,
     scene::{
         BODY_FLOOR, BODY_SKY, FLAG_FLOOR, GOLD_MOST, GOLD_SHIFT, MARK_CRACK, MARK_SELECTED, NO_LEAF, Scene,
         point_through, smoothstep, vector_through,
     },
     seams::{CELL_NONE, nearest_cell, seam_at},
     surface::{Blends, Surface, color_of, inside_color},
-    walk::Hit,
 };
 use crate::{
     render::{tables::BodyData, targets::HitData},

@@ -1,4 +1,8 @@
 //! Colours of a run of pixels from their hits and their light: sky, floor, bodies, gold.
+#![allow(
+    clippy::needless_range_loop,
+    reason = "one index walks many arrays, so that the loop becomes vector code"
+)]
 
 use std::sync::LazyLock;
 
