@@ -27,19 +27,72 @@ pub(in crate::fracture) trait Crossed {
     /// All triangles, a bit each; below 2^24.
     fn triangles(&self) -> u32;
 
-    /// Who gets what of a box with its middle at `centre`, touched by those triangles.
-    fn gets(&self, of: &Asked) -> Gets;
+    /// Who gets what of a node's octants.
+    fn gets(&self, of: &Asked) -> [Gets; 8];
 }
 
-/// A box that is asked about.
+/// A node whose octants are asked about.
 pub(in crate::fracture) struct Asked {
-    /// Objects that have a part of the node round it.
+    /// Objects that have a part of the node.
     pub alive: u8,
-    pub touched: u32,
-    pub centre: IVec3,
-    /// Inside the solid throughout.
-    pub is_inside: bool,
-    pub is_leaf: bool,
+    /// Triangles that touch each octant.
+    pub touching: [u32; 8],
+    /// Low corner of the node, and an octant's edge.
+    pub low: IVec3,
+    pub edge: i32,
+    /// Octants that hold something of the solid, and those inside it.
+    pub solid: u32,
+    pub internal: u32,
+    /// Whether they are leaves.
+    pub are_leaves: bool,
+}
+
+impl Asked {
+    /// The middle of an octant.
+    pub fn centre(&self, octant: u32) -> IVec3 {
+        self.low + self.edge * corner(octant) + self.edge / 2
+    }
+
+    /// Octants touched by a triangle of a set.
+    pub fn touched_by(&self, set: u32) -> u32 {
+        (0..8).fold(0, |octants, o| octants | u32::from(self.touching[o as usize] & set != 0) << o)
+    }
+
+    /// Calls `decide` for one octant of every part of `open`, and says for which parts it is true. Closed octants
+    /// with a common face that nothing passes through lie on one side, so one answers for all that hang together.
+    pub fn by_parts(&self, open: u32, mut decide: impl FnMut(u32) -> bool) -> u32 {
+        let mut found = 0;
+        self.each_part(open, |part, octant| {
+            if decide(octant) {
+                found |= part;
+            }
+        });
+        found
+    }
+
+    /// Calls with every part of `open` that holds something of the solid, and one octant of it.
+    pub fn each_part(&self, open: u32, mut call: impl FnMut(u32, u32)) {
+        let mut left = open;
+        while left & self.solid != 0 {
+            let octant = (left & self.solid).trailing_zeros();
+            let mut part = 1 << octant;
+            loop {
+                let beside = (part & 0x55) << 1
+                    | (part & 0xaa) >> 1
+                    | (part & 0x33) << 2
+                    | (part & 0xcc) >> 2
+                    | (part & 0x0f) << 4
+                    | (part & 0xf0) >> 4;
+                let grown = part | beside & left;
+                if grown == part {
+                    break;
+                }
+                part = grown;
+            }
+            call(part, octant);
+            left &= !part;
+        }
+    }
 }
 
 /// Who gets what of a box.
@@ -129,15 +182,23 @@ impl<V: Crossed> BelowRecords<V> {
         }
         let (valid, internal) = place.octants(&source.nodes);
         let mut rest = valid | internal;
+        let asked = Asked {
+            alive: *alive,
+            touching,
+            low: *low,
+            edge: half,
+            solid: rest,
+            internal,
+            are_leaves: false,
+        };
+        let all = voxel.gets(&asked);
         while rest != 0 {
             let octant = rest.trailing_zeros();
             rest &= rest - 1;
             let child = place.child(&source.nodes, octant);
             let low = low + half * corner(octant);
             let touched = touching[octant as usize];
-            let is_inside = child.source == INSIDE;
-            let asked = Asked { alive: *alive, touched, centre: low + half / 2, is_inside, is_leaf: false };
-            let gets = voxel.gets(&asked);
+            let gets = all[octant as usize];
             for slot in slots_of(voxel, gets.holds & alive) {
                 grown.copy(&source.nodes, slot, &child);
             }
@@ -167,14 +228,22 @@ impl<V: Crossed> BelowRecords<V> {
         let (mut copies, mut wholes) = ([0u8; 8], [0u8; 8]);
         let (valid, internal) = place.octants(&source.nodes);
         let mut rest = valid | internal;
+        let asked = Asked {
+            alive: *alive,
+            touching: *touching,
+            low: *low,
+            edge: half,
+            solid: rest,
+            internal,
+            are_leaves: true,
+        };
+        let all = voxel.gets(&asked);
         while rest != 0 {
             let octant = rest.trailing_zeros();
             rest &= rest - 1;
             let leaf = place.child(&source.nodes, octant).source;
             let touched = touching[octant as usize];
-            let centre = low + half * corner(octant) + half / 2;
-            let asked = Asked { alive: *alive, touched, centre, is_inside: leaf == INSIDE, is_leaf: true };
-            let mut gets = voxel.gets(&asked);
+            let mut gets = all[octant as usize];
             gets.takes &= alive;
             gets.holds &= alive;
             if gets.holds != 0 && leaf == INSIDE {

@@ -122,7 +122,13 @@ impl Plane {
     /// (1 to 14) of x's units. The normal's components are at most 2^19.
     #[must_use]
     pub fn through(normal: IVec3, height: i32, bits: u32) -> Self {
-        let Scaled { vector, length, shift } = Scaled::new(normal);
+        Self::by_scaled(&Scaled::new(normal), height, bits)
+    }
+
+    /// The same with a normal that is kept to 15 bits already.
+    #[must_use]
+    pub fn by_scaled(normal: &Scaled, height: i32, bits: u32) -> Self {
+        let Scaled { vector, length, shift } = *normal;
         let size = quotient(height.unsigned_abs(), VOXEL_BITS - bits as i32 - shift, length);
         Self { normal: vector, length, offset: size as i32 * height.signum() }
     }

@@ -180,20 +180,39 @@ impl Crossed for Fans {
         self.all
     }
 
-    /// Objects are asked in ascending order, and the first that has the whole box leaves nothing to those after it.
-    fn gets(&self, of: &Asked) -> Gets {
-        let mut takes = 0u8;
-        for rank in 0..self.slots.len() {
-            if of.touched & self.borders[rank] != 0 {
-                takes |= 1 << rank;
-            } else if self.holds(rank, of.centre) {
-                let code = takes.count_ones() as u8;
-                return match takes {
-                    0 => Gets { takes: 0, holds: 1 << rank, code },
-                    _ => Gets { takes: takes | 1 << rank, holds: 0, code },
-                };
+    /// Objects are asked in ascending order, and the first that has a whole octant leaves nothing to those after it.
+    /// One that has no part of the node has none of its octants, or comes after one that has all of it.
+    fn gets(&self, of: &Asked) -> [Gets; 8] {
+        let mut all = [Gets::default(); 8];
+        // Octants that nobody has wholly.
+        let mut open = of.solid;
+        let ranks = (0..self.slots.len()).filter(|rank| of.alive >> rank & 1 == 1);
+        for rank in ranks {
+            let touched = of.touched_by(self.borders[rank]);
+            let held = of.by_parts(!touched & 0xff, |octant| self.holds(rank, of.centre(octant)));
+            for octant in 0..8 {
+                let gets = &mut all[octant];
+                if open >> octant & 1 == 0 {
+                    continue;
+                }
+                if touched >> octant & 1 == 1 {
+                    gets.takes |= 1 << rank;
+                } else if held >> octant & 1 == 1 {
+                    gets.code = gets.takes.count_ones() as u8;
+                    if gets.takes == 0 {
+                        gets.holds = 1 << rank;
+                    } else {
+                        gets.takes |= 1 << rank;
+                    }
+                    open &= !(1 << octant);
+                }
             }
         }
-        Gets { takes, holds: 0, code: takes.count_ones() as u8 + 7 }
+        for (octant, gets) in all.iter_mut().enumerate() {
+            if open >> octant & 1 == 1 {
+                gets.code = gets.takes.count_ones() as u8 + 7;
+            }
+        }
+        all
     }
 }

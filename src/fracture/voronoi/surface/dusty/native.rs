@@ -12,8 +12,13 @@ use crate::{
             surface::{
                 below::{BelowRecords, Gets},
                 leaf_voxels::{LeafVoxel, LeafVoxels},
-                plane::{Plane, Scaled, VOXEL_BITS, cut_offset, quotient},
-                rough::{UNITS, native::Cracking, nearest::triangle_distance_by, points::Corners},
+                plane::{Plane, cut_offset},
+                rough::{
+                    UNITS,
+                    native::Cracking,
+                    nearest::{NearTriangle, ROUNDING},
+                    points::Corners,
+                },
             },
         },
     },
@@ -23,18 +28,9 @@ use crate::{
 /// Borders through the voxels of a level above the leaves.
 pub(in crate::fracture) struct DustyCracks<'a>(pub Cracking<'a>);
 
-/// A triangle as its leaves need it.
-#[derive(Clone, Copy)]
-struct BorderFacet {
-    points: [IVec3; 3],
-    /// Out of its object.
-    normal: IVec3,
-    scaled: Scaled,
-}
-
 /// The triangles of one voxel.
 pub(in crate::fracture) struct Borders {
-    facets: [BorderFacet; 24],
+    triangles: [NearTriangle; 24],
     /// Where the voxel lies whose triangles these are; all voxels are there until the last leaf is written.
     known: Option<usize>,
     painter: Painter,
@@ -42,9 +38,7 @@ pub(in crate::fracture) struct Borders {
 
 impl Default for Borders {
     fn default() -> Self {
-        let scaled = Scaled { vector: IVec3::ZERO, length: 1, shift: 0 };
-        let none = BorderFacet { points: [IVec3::ZERO; 3], normal: IVec3::ZERO, scaled };
-        Self { facets: [none; 24], known: None, painter: Painter::default() }
+        Self { triangles: [NearTriangle::NONE; 24], known: None, painter: Painter::default() }
     }
 }
 
@@ -65,9 +59,7 @@ impl Borders {
         while left != 0 {
             let t = left.trailing_zeros() as usize;
             left &= left - 1;
-            let points = fans.triangle(t);
-            let normal = (points[1] - points[0]).cross(points[2] - points[0]);
-            self.facets[t] = BorderFacet { points, normal, scaled: Scaled::new(normal) };
+            self.triangles[t] = NearTriangle::new(fans.triangle(t));
         }
     }
 
@@ -75,17 +67,25 @@ impl Borders {
     fn nearest(&self, mut set: u32, centre: IVec3, bits: u32) -> Plane {
         let mut found = Plane::UP;
         let mut nearest = u32::MAX;
+        let is_single = set.is_power_of_two();
         while set != 0 {
-            let BorderFacet { points, normal, scaled } = &self.facets[set.trailing_zeros() as usize];
+            let triangle = &self.triangles[set.trailing_zeros() as usize];
             set &= set - 1;
-            let points = points.map(|p| p - centre);
-            let distance = triangle_distance_by(points, *normal, scaled, bits);
-            if *normal != IVec3::ZERO && distance < nearest {
+            if triangle.normal == IVec3::ZERO {
+                continue;
+            }
+            let plane = triangle.plane(centre, bits);
+            if is_single {
+                return plane;
+            }
+            // A triangle is no nearer than its plane, but for the rounding of either.
+            if plane.offset.unsigned_abs() > nearest.saturating_add(ROUNDING) {
+                continue;
+            }
+            let distance = triangle.distance(centre, bits);
+            if distance < nearest {
                 nearest = distance;
-                let height = points[0].dot(*normal);
-                let Scaled { vector, length, shift } = *scaled;
-                let size = quotient(height.unsigned_abs(), VOXEL_BITS - bits as i32 - shift, length) as i32;
-                found = Plane { normal: vector, length, offset: size * height.signum() };
+                found = plane;
             }
         }
         found

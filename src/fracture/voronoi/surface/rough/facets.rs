@@ -2,12 +2,12 @@
 
 use glam::IVec3;
 
-use super::{TransitionVoxel, nearest::triangle_distance_by, voxel::edge_corners};
+use super::{TransitionVoxel, nearest::NearTriangle, voxel::edge_corners};
 use crate::{
     fracture::voronoi::{
         descent::native::LeafWords,
         octrees::NO_LEAF,
-        surface::plane::{Plane, Scaled, VOXEL_BITS, cut_offset, quotient},
+        surface::plane::{Plane, cut_offset},
     },
     svo::Leaves,
 };
@@ -15,32 +15,25 @@ use crate::{
 /// A triangle as its leaves need it.
 #[derive(Clone, Copy)]
 struct Facet {
-    points: [IVec3; 3],
-    /// Out of the object at the low end of its edge.
-    out: IVec3,
-    scaled: Scaled,
-    /// Of the plane, along `out`, from the voxel's low corner.
-    height: i32,
+    triangle: NearTriangle,
+    /// Whether its normal points out of the object at the high end of its edge.
+    out_of_high: bool,
     /// Objects at the low and the high end of its edge.
     sides: [u32; 2],
 }
 
 impl Facet {
-    const NONE: Self = Self {
-        points: [IVec3::ZERO; 3],
-        out: IVec3::ZERO,
-        scaled: Scaled { vector: IVec3::ZERO, length: 1, shift: 0 },
-        height: 0,
-        sides: [0; 2],
-    };
+    const NONE: Self = Self { triangle: NearTriangle::NONE, out_of_high: false, sides: [0; 2] };
 
-    /// The plane as the object on a side sees it.
-    fn plane(&self, side: usize, centre: IVec3, bits: u32) -> Plane {
-        let height = self.height - self.out.dot(centre);
-        let Scaled { vector, length, shift } = self.scaled;
-        let size = quotient(height.unsigned_abs(), VOXEL_BITS - bits as i32 - shift, length) as i32;
-        let plane = Plane { normal: vector, length, offset: size * height.signum() };
-        if side == 0 { plane } else { plane.turned() }
+    /// Whether the object sees it from where its normal points to.
+    fn is_turned(&self, object: u32) -> bool {
+        self.out_of_high != (self.sides[1] == object)
+    }
+
+    /// The plane as the object sees it.
+    fn plane(&self, object: u32, centre: IVec3, bits: u32) -> Plane {
+        let plane = self.triangle.plane(centre, bits);
+        if self.is_turned(object) { plane.turned() } else { plane }
     }
 }
 
@@ -75,14 +68,11 @@ impl Facets {
     pub fn fill(&mut self, voxel: &TransitionVoxel) {
         self.all = 0;
         for triangle in voxel.triangles() {
-            let points = triangle.points.map(IVec3::from_array);
-            let normal = (points[1] - points[0]).cross(points[2] - points[0]);
-            let out = normal * normal[triangle.axis].signum();
+            let near = NearTriangle::new(triangle.points.map(IVec3::from_array));
             let edge = triangle.bit as usize / 2;
             let sides = edge_corners(edge).map(|corner| voxel.objects[corner]);
-            let height = out.dot(points[0]);
-            self.facets[triangle.bit as usize] =
-                Facet { points, out, scaled: Scaled::new(out), height, sides };
+            let out_of_high = near.normal[triangle.axis] <= 0;
+            self.facets[triangle.bit as usize] = Facet { triangle: near, out_of_high, sides };
             self.all |= 1 << triangle.bit;
         }
     }
@@ -95,26 +85,22 @@ impl Facets {
         }
     }
 
-    /// How far the points of one triangle stand out before the plane of another, seen from the object on a side of
-    /// that: the most and the least, times the normal's length.
-    fn before(&self, bit: usize, other: usize, side: usize) -> [i32; 2] {
-        let Facet { out, height, .. } = self.facets[other];
-        let heights = self.facets[bit].points.map(|p| {
-            let above = out.dot(p) - height;
-            if side == 0 { above } else { -above }
-        });
-        let [a, b, c] = heights;
+    /// How far the points of one triangle stand out before the plane of another, as an object sees that: the most and
+    /// the least, times the normal's length.
+    fn before(&self, bit: usize, other: usize, object: u32) -> [i32; 2] {
+        let NearTriangle { points, normal, .. } = self.facets[other].triangle;
+        let normal = if self.facets[other].is_turned(object) { -normal } else { normal };
+        let [a, b, c] = self.facets[bit].triangle.points.map(|p| normal.dot(p - points[0]));
         [a.max(b).max(c), a.min(b).min(c)]
     }
 
     /// Whether an object is what lies behind both triangles.
     fn is_ridge(&self, bit: usize, other: usize, object: u32) -> bool {
-        let side = |bit: usize| usize::from(self.facets[bit].sides[1] == object);
-        let a = self.before(bit, other, side(other));
+        let a = self.before(bit, other, object);
         if a[0] > 0 {
             return false;
         }
-        let b = self.before(other, bit, side(bit));
+        let b = self.before(other, bit, object);
         b[0] <= 0 && a[1].min(b[1]) < 0
     }
 
@@ -143,11 +129,8 @@ impl Facets {
         let ShownLeaf { leaves, source, touched, centre, bits, paint } = *leaf;
         let code = (self.side_count(touched) - 1) << 28;
         let mut distances = [0u32; 24];
-        Self::each(touched, |bit| {
-            let Facet { points, out, scaled, .. } = &self.facets[bit];
-            // The distance is the same, whichever way the normal points, if the corners go round it the same way.
-            distances[bit] = triangle_distance_by(points.map(|p| p - centre), *out, scaled, bits);
-        });
+        let measured = if touched.is_power_of_two() { 0 } else { touched };
+        Self::each(measured, |bit| distances[bit] = self.facets[bit].triangle.distance(centre, bits));
         for object in slots {
             let mut mine = 0;
             let mut first: Option<usize> = None;
@@ -159,8 +142,7 @@ impl Facets {
                     }
                 }
             });
-            let side = |bit: usize| usize::from(self.facets[bit].sides[1] == object);
-            let seen = |bit: usize| self.facets[bit].plane(side(bit), centre, bits);
+            let seen = |bit: usize| self.facets[bit].plane(object, centre, bits);
             let shown = first.map_or(Plane::UP, seen);
             let words = if let Some(leaf) = source {
                 let old = leaves.cuts[leaf];

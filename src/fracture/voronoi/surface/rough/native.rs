@@ -73,8 +73,8 @@ impl RoughVoxel {
         Self { voxel, slots, sides, triangles, votes }
     }
 
-    fn rank_bit(&self, object: u32) -> u8 {
-        1 << self.slots.partition_point(|known| *known < object)
+    fn rank_of(&self, object: u32) -> usize {
+        self.slots.partition_point(|known| *known < object)
     }
 }
 
@@ -97,26 +97,32 @@ impl Crossed for RoughVoxel {
         self.triangles
     }
 
-    fn gets(&self, of: &Asked) -> Gets {
-        let is_boundary = !of.is_inside;
-        if self.votes && is_boundary && !of.is_leaf {
-            return Gets { takes: of.alive, ..Gets::default() };
-        }
-        if of.touched != 0 {
-            let mut takes = 0;
-            let mut left = of.touched;
-            while left != 0 {
-                takes |= self.sides[left.trailing_zeros() as usize];
-                left &= left - 1;
+    fn gets(&self, of: &Asked) -> [Gets; 8] {
+        let untouched = !of.touched_by(u32::MAX) & 0xff;
+        let voting = if self.votes { of.solid & !of.internal } else { 0 };
+        let mut all = [Gets::default(); 8];
+        of.each_part(untouched, |part, octant| {
+            let held = 1 << self.rank_of(cone_object(&self.voxel, of.centre(octant)));
+            for octant in (0..8).filter(|octant| part >> octant & 1 == 1) {
+                all[octant as usize].holds = held;
             }
-            return Gets { takes, ..Gets::default() };
+        });
+        for octant in 0..8 {
+            let gets = &mut all[octant as usize];
+            let votes = voting >> octant & 1 == 1;
+            let mut left = of.touching[octant as usize];
+            if votes && !of.are_leaves {
+                *gets = Gets { takes: of.alive, ..Gets::default() };
+            } else if votes && left == 0 {
+                gets.holds = 1 << self.rank_of(elected_object(&self.voxel, of.centre(octant)));
+            } else {
+                while left != 0 {
+                    gets.takes |= self.sides[left.trailing_zeros() as usize];
+                    left &= left - 1;
+                }
+            }
         }
-        let object = if self.votes && is_boundary {
-            elected_object(&self.voxel, of.centre)
-        } else {
-            cone_object(&self.voxel, of.centre)
-        };
-        Gets { holds: self.rank_bit(object), ..Gets::default() }
+        all
     }
 }
 

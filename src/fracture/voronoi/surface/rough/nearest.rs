@@ -7,7 +7,10 @@
 
 use glam::IVec3;
 
-use crate::fracture::voronoi::surface::plane::{Scaled, VOXEL_BITS, quotient};
+use crate::fracture::voronoi::surface::plane::{Plane, Scaled, VOXEL_BITS, quotient};
+
+/// More than the roundings of two distances can differ by, together.
+pub const ROUNDING: u32 = 8;
 
 /// Length of a vector.
 fn distance_to(p: IVec3, bits: u32) -> u32 {
@@ -18,7 +21,8 @@ fn distance_to(p: IVec3, bits: u32) -> u32 {
     quotient(length, VOXEL_BITS - bits as i32 + shift, 1)
 }
 
-fn segment_distance(a: IVec3, b: IVec3, bits: u32) -> u32 {
+/// Distance from a segment; `base` is b - a, kept to 15 bits.
+fn segment_distance(a: IVec3, b: IVec3, base: &Scaled, bits: u32) -> u32 {
     let along = b - a;
     let foot = -a.dot(along);
     if foot <= 0 {
@@ -32,33 +36,62 @@ fn segment_distance(a: IVec3, b: IVec3, bits: u32) -> u32 {
     if area == IVec3::ZERO {
         return 0;
     }
-    let (over, base) = (Scaled::new(area), Scaled::new(along));
+    let over = Scaled::new(area);
     quotient(over.length, VOXEL_BITS - bits as i32 + over.shift - base.shift, base.length)
 }
 
-/// Distance of the leaf's centre from a triangle.
-#[must_use]
-pub fn triangle_distance([a, b, c]: [IVec3; 3], bits: u32) -> u32 {
-    let normal = (b - a).cross(c - a);
-    triangle_distance_by([a, b, c], normal, &Scaled::new(normal), bits)
+/// A triangle, with what is the same for all leaves.
+#[derive(Clone, Copy, Debug)]
+pub struct NearTriangle {
+    /// Units from the voxel's low corner.
+    pub points: [IVec3; 3],
+    /// (second - first) x (third - first).
+    pub normal: IVec3,
+    scaled: Scaled,
+    edges: [Scaled; 3],
 }
 
-/// The same with a normal that is known already, either way round, and kept to 15 bits.
-#[must_use]
-pub fn triangle_distance_by([a, b, c]: [IVec3; 3], normal: IVec3, scaled: &Scaled, bits: u32) -> u32 {
-    let along = |v: IVec3| v.as_i64vec3().dot(normal.as_i64vec3());
-    let turns = [along(a.cross(b)), along(b.cross(c)), along(c.cross(a))];
-    // They add up to the normal's square, or to its negative.
-    let inside = if turns.iter().sum::<i64>() >= 0 {
-        turns.iter().all(|turn| *turn >= 0)
-    } else {
-        turns.iter().all(|turn| *turn <= 0)
+impl NearTriangle {
+    /// Without extent.
+    pub const NONE: Self = {
+        let none = Scaled { vector: IVec3::ZERO, length: 1, shift: 0 };
+        Self { points: [IVec3::ZERO; 3], normal: IVec3::ZERO, scaled: none, edges: [none; 3] }
     };
-    if inside {
-        let height = a.dot(normal).unsigned_abs();
-        return quotient(height, VOXEL_BITS - bits as i32 - scaled.shift, scaled.length);
+
+    /// With its corners in units of the transition voxel.
+    #[must_use]
+    pub fn new(points: [IVec3; 3]) -> Self {
+        let [a, b, c] = points;
+        let normal = (b - a).cross(c - a);
+        let edges = [b - a, c - b, a - c].map(Scaled::new);
+        Self { points, normal, scaled: Scaled::new(normal), edges }
     }
-    segment_distance(a, b, bits).min(segment_distance(b, c, bits)).min(segment_distance(c, a, bits))
+
+    /// Its plane, seen from where its corners run counter-clockwise, for a leaf with its middle at `centre` and an edge
+    /// of 2^bits.
+    #[must_use]
+    pub fn plane(&self, centre: IVec3, bits: u32) -> Plane {
+        Plane::by_scaled(&self.scaled, self.normal.dot(self.points[0] - centre), bits)
+    }
+
+    /// Its distance from a leaf's middle.
+    #[must_use]
+    pub fn distance(&self, centre: IVec3, bits: u32) -> u32 {
+        let [a, b, c] = self.points.map(|p| p - centre);
+        let not_against = |v: IVec3| v.as_i64vec3().dot(self.normal.as_i64vec3()) >= 0;
+        if not_against(a.cross(b)) && not_against(b.cross(c)) && not_against(c.cross(a)) {
+            return Plane::by_scaled(&self.scaled, self.normal.dot(a), bits).offset.unsigned_abs();
+        }
+        let [ab, bc, ca] = &self.edges;
+        let sides = [(a, b, ab), (b, c, bc), (c, a, ca)];
+        sides.map(|(a, b, base)| segment_distance(a, b, base, bits)).into_iter().fold(u32::MAX, u32::min)
+    }
+}
+
+/// Distance of the leaf's centre from a triangle, its corners counted from there.
+#[must_use]
+pub fn triangle_distance(corners: [IVec3; 3], bits: u32) -> u32 {
+    NearTriangle::new(corners).distance(IVec3::ZERO, bits)
 }
 
 #[cfg(test)]
