@@ -25,6 +25,7 @@ pub enum Choice {
 
 /// Where stages run.
 #[derive(Clone)]
+#[allow(clippy::large_enum_variant, reason = "there are few, and they are handed on by reference")]
 pub enum Compute {
     /// In compute passes of this device.
     Gpu(Gpu),

@@ -170,7 +170,7 @@ fn broken(
     explode: f64,
     reporter: &Reporter,
 ) -> Result<(), CliError> {
-    let compute = args.compute.open(&reporter)?;
+    let compute = args.compute.open(reporter)?;
     let broken = break_object(&compute, object, plan, reporter)?;
     let mut arena = Arena::new(&compute)?;
     let bodies = pieces(&mut arena, object, &broken, explode)?;
@@ -197,7 +197,7 @@ fn broken(
 fn scene(args: &RenderArgs, camera: Option<Camera>, reporter: &Reporter) -> Result<(), CliError> {
     let opened = read_scene(&args.file, args.level, &args.coarser, reporter)?;
     let scene = &opened.scene;
-    let compute = args.compute.open(&reporter)?;
+    let compute = args.compute.open(reporter)?;
     let (own_camera, color_by) = (scene.camera, scene.view.color_by);
     let floor = scene.floor.then_some(scene.floor_height as f32);
     let sandbox = open(&compute, opened, reporter)?;

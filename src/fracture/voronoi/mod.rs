@@ -116,8 +116,10 @@ impl Fracturer {
         recipe: &Recipe,
     ) -> Result<Vec<TransitionVoxel>, FractureError> {
         check(source, pattern, recipe)?;
-        let (gpu, passes) = self.passes()?;
-        passes.transition_voxels(gpu, source, pattern, recipe)
+        if let Ok((gpu, passes)) = self.passes() {
+            return passes.transition_voxels(gpu, source, pattern, recipe);
+        }
+        native::transition_voxels(source, pattern, recipe)
     }
 
     /// Where the published labelling runs, to watch it.

@@ -12,7 +12,8 @@ use super::{
         dusty::native::{DustyCracks, DustyLeaves},
         planar::native::PlanarCracks,
         rough::{
-            CrackUniform,
+            CrackUniform, TransitionVoxel,
+            crossed::crossed_voxels,
             native::{Cracking, RoughCracks, RoughLeaves},
         },
     },
@@ -55,6 +56,28 @@ impl Stopwatch {
     }
 }
 
+fn words(recipe: &Recipe, level: u32) -> Result<CrackUniform, FractureError> {
+    let transition = recipe.crack.transition(level, recipe.surface)?;
+    Ok(CrackUniform::new(&recipe.crack, recipe.rng, transition).with_gap(&recipe.crack, level))
+}
+
+/// The crossed voxels of the transition level, to look at; none where the leaves are such voxels.
+///
+/// # Errors
+/// [`FractureError::Params`] for a transition level that cannot be.
+pub(in crate::fracture) fn transition_voxels(
+    source: &Source<'_>,
+    pattern: &Pattern,
+    recipe: &Recipe,
+) -> Result<Vec<TransitionVoxel>, FractureError> {
+    let words = words(recipe, source.forest.level)?;
+    if words.transition == source.forest.level {
+        return Ok(Vec::new());
+    }
+    let ids = pattern.object_ids();
+    Ok(crossed_voxels(source.forest, source.tree, &at_root(pattern), &words, &ids))
+}
+
 /// One fracture under way.
 #[derive(Default)]
 pub(in crate::fracture) struct NativeStages {
@@ -80,9 +103,8 @@ impl OctreeStages for NativeStages {
             let cracks = PlanarCracks { source: forest, volume };
             return Ok(cells(forest, tree, seeds, objects, &cracks, watch));
         }
-        let transition = recipe.crack.transition(forest.level, recipe.surface)?;
-        let words =
-            CrackUniform::new(&recipe.crack, recipe.rng, transition).with_gap(&recipe.crack, forest.level);
+        let words = words(recipe, forest.level)?;
+        let transition = words.transition;
         let crack = Cracking { source: forest, volume, words };
         Ok(match (recipe.surface, transition == forest.level) {
             (Surface::Dusty, false) => cells(forest, tree, seeds, objects, &DustyCracks(crack), watch),

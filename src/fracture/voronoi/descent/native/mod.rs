@@ -18,7 +18,7 @@ use rayon::prelude::*;
 pub(in crate::fracture) use grown::{Grown, Step};
 pub(in crate::fracture) use leaves::{LeafRange, LeafWords};
 pub(in crate::fracture) use swallowed::planar_objects;
-pub(in crate::fracture) use walk::{Candidate, INSIDE, WalkedNode, distance2};
+pub(in crate::fracture) use walk::{Candidate, INSIDE, WalkedNode, distance2, is_single, narrow};
 
 use self::{
     top::{Task, Top},

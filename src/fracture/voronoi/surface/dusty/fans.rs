@@ -94,7 +94,7 @@ impl Fans {
     fn following(&self, t: usize) -> usize {
         let axis = t / 8;
         let [low, high] = edge_corners(t / 2);
-        let a = if t % 2 == 0 { low } else { high };
+        let a = if t.is_multiple_of(2) { low } else { high };
         let object = self.ranks[a];
         let turn = (axis + 1 + (a.count_ones() as usize & 1)) % 3;
         let second = a ^ 1 << turn;
@@ -190,8 +190,7 @@ impl Crossed for Fans {
         for rank in ranks {
             let touched = of.touched_by(self.borders[rank]);
             let held = of.by_parts(!touched & 0xff, |octant| self.holds(rank, of.centre(octant)));
-            for octant in 0..8 {
-                let gets = &mut all[octant];
+            for (octant, gets) in all.iter_mut().enumerate() {
                 if open >> octant & 1 == 0 {
                     continue;
                 }

@@ -12,6 +12,7 @@ pub(in crate::fracture) mod native;
 mod native_tests;
 pub mod nearest;
 pub(in crate::fracture) mod noise;
+pub(in crate::fracture) mod crossed;
 pub(in crate::fracture) mod points;
 pub mod reference;
 mod sides;

@@ -63,10 +63,10 @@ impl RoughVoxel {
         let (slots, ranks) = ranks_of(&voxel.objects);
         let mut sides = [0; 24];
         let mut triangles = 0;
-        for bit in 0..24 {
+        for (bit, side) in sides.iter_mut().enumerate() {
             if voxel.edge_points[bit / 2].is_some() {
                 let ends = super::voxel::edge_corners(bit / 2);
-                sides[bit] = ends.iter().fold(0, |set, corner| set | 1 << ranks[*corner]);
+                *side = ends.iter().fold(0, |set, corner| set | 1 << ranks[*corner]);
                 triangles |= 1 << bit;
             }
         }

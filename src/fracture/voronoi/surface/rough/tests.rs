@@ -121,6 +121,11 @@ fn separation_points_equal_the_reference() {
                 .unwrap();
             let wanted = wanted_voxels(&forest, &pattern, words(&recipe, 6));
             println!("transition {transition}: {} crossed voxels", got.len());
+            let on_cores = Fracturer::new(crate::compute::Compute::Cpu).unwrap();
+            let native = bench
+                .with_source(&forest, 0, |source| on_cores.transition_voxels(source, &pattern, &recipe))
+                .unwrap();
+            assert!(native == got, "transition {transition}, {offset:?} on the cores");
             assert!(got.len() > 10 && got == wanted, "transition {transition}, {offset:?}");
             for voxel in &got {
                 // 3 to 12 crossed edges; every separation point strictly inside its edge, face or voxel.
