@@ -14,8 +14,8 @@ const STEP_SHARE: f64 = 0.6;
 const PREVIEWS_A_SECOND: f64 = 10.0;
 /// What a coarse picture takes, ms.
 const PREVIEW_PICTURE_MS: f64 = 15.0;
-/// Previews a second that pictures make room for while a value moves: somewhat more than the ten that are
-/// wanted.
+/// Previews a second that pictures make room for while a value moves, at the least: somewhat more than the ten that
+/// are wanted. Where more pictures a second are aimed at, previews keep up with them.
 const TUNED_A_SECOND: f64 = 14.0;
 /// A hand that rested this long no longer tunes.
 const TUNING_FOR: Duration = Duration::from_millis(250);
@@ -88,7 +88,7 @@ impl FrameTimes {
         if self.tuned.is_none_or(|(at, _)| at.elapsed() >= TUNING_FOR) {
             return (false, target_fps);
         }
-        let room_ms = (1000.0 / TUNED_A_SECOND - self.rest_ms).max(LEAST_PICTURE_MS);
+        let room_ms = (1000.0 / TUNED_A_SECOND.max(target_fps) - self.rest_ms).max(LEAST_PICTURE_MS);
         (true, target_fps.max(BUDGET_SHARE * 1000.0 / room_ms))
     }
 }

@@ -243,7 +243,12 @@ fn measure(
         source_nodes: object.forest.nodes.len(),
         piece_nodes: fracture.forest.nodes.len(),
         gpu_peak_bytes,
-        primary_mrays_per_s: primary_rays(&samples),
+        // The clock of a software driver says nothing about a picture's passes.
+        primary_mrays_per_s: if compute.gpu().is_some_and(Gpu::is_software) {
+            0.0
+        } else {
+            primary_rays(&samples)
+        },
         input: InputReport::of(&object),
         table_1: table_1(&samples, &subject.name, level, subject.params.seeds),
         traffic: traffic.parts,

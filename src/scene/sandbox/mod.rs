@@ -77,9 +77,9 @@ impl Sandbox {
     pub fn new(compute: impl Into<Compute>) -> Result<Self, GpuError> {
         let compute = compute.into();
         let mut tuning = Tuning::default();
+        // Smoother would be too coarse to see anything.
         if compute.is_software() {
-            // Smoother would be too coarse to see anything.
-            tuning.view.target_fps = 15.0;
+            tuning.view.target_fps = if compute.gpu().is_some() { 15.0 } else { 20.0 };
         }
         Ok(Self {
             passes: Arc::new(Passes::default()),
