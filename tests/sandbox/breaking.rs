@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use glam::DVec3;
 use kintsugi::{
+    compute::Compute,
     fracture::{FractureParams, Preset, SmallRule, Smallest},
     render::{Camera, FrameInput, RenderOptions, Renderer},
     scene::{Arrived, Sandbox, SandboxError, Scene, SceneBody},
@@ -145,4 +146,27 @@ fn thousands_of_pieces_are_bodies_and_are_drawn() {
     };
     Renderer::new(gpu).expect("it compiles").draw(&input).expect("a picture");
     gpu.check().expect("the device is well");
+}
+
+#[test]
+fn stages_move_to_the_cores_and_back_while_a_scene_is_open() {
+    let Some(gpu) = adapter::gpu() else { return };
+    let Some(mut sandbox) = open(FractureParams { seeds: 6, ..FractureParams::default() }) else { return };
+    assert_eq!(stage::hit(&mut sandbox, DVec3::Z * 0.5).expect("it breaks"), Arrived::Broke);
+    let positions = stage::positions(&sandbox);
+    sandbox.run_on(&Compute::Cpu).expect("nothing is computing");
+    assert_eq!(sandbox.compute().name(), "cpu");
+    assert_eq!(stage::positions(&sandbox), positions, "bodies stay where they are");
+    stage::steps(&mut sandbox, 3);
+    sandbox.undo().expect("the break is taken back");
+    assert_eq!(sandbox.bodies().len(), 1);
+    assert_eq!(stage::hit(&mut sandbox, DVec3::Z * 0.5).expect("it breaks there, too"), Arrived::Broke);
+    let pieces = |sandbox: &Sandbox| -> Vec<u64> {
+        sandbox.bodies().iter().map(|body| body.def.shape.mass().volume_m3.to_bits()).collect()
+    };
+    let on_cores = pieces(&sandbox);
+    sandbox.undo().expect("taken back again");
+    sandbox.run_on(&Compute::from(gpu)).expect("nothing is computing");
+    assert_eq!(stage::hit(&mut sandbox, DVec3::Z * 0.5).expect("and here"), Arrived::Broke);
+    assert_eq!(pieces(&sandbox), on_cores, "the same pieces from passes and from the cores");
 }
