@@ -314,7 +314,9 @@ impl Walk<'_> {
             if higher == parent {
                 return parent;
             }
-            self.words[x as usize].store(higher | word & SEVERAL, Relaxed);
+            // Another thread may have listed this node meanwhile: its word is then a label, and stays one.
+            let shorter = higher | word & SEVERAL;
+            let _ = self.words[x as usize].compare_exchange(word, shorter, Relaxed, Relaxed);
             x = higher;
         }
     }
