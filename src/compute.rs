@@ -6,7 +6,10 @@
 
 use std::sync::Arc;
 
-use crate::gpu::{Buffer, Gpu, GpuError};
+use crate::{
+    gpu::{Buffer, Gpu, GpuError},
+    svo::{MAX_LEVEL, MAX_PASSES_LEVEL},
+};
 
 /// Who computes, as people ask for it.
 #[derive(
@@ -78,6 +81,22 @@ impl Compute {
     #[must_use]
     pub fn is_software(&self) -> bool {
         self.gpu().is_none_or(Gpu::is_software)
+    }
+
+    /// The finest leaf level of octrees there.
+    #[must_use]
+    pub fn finest_level(&self) -> u32 {
+        if self.gpu().is_some() { MAX_PASSES_LEVEL } else { MAX_LEVEL }
+    }
+
+    /// Whether octrees of a leaf level can be there, to be asked before one is made.
+    ///
+    /// # Errors
+    /// [`GpuError::TooFine`].
+    pub fn takes(&self, level: u32) -> Result<(), GpuError> {
+        let most = self.finest_level();
+        // Beyond what any backend takes, whoever makes the octree says so.
+        if level > most && level <= MAX_LEVEL { Err(GpuError::TooFine { level, most }) } else { Ok(()) }
     }
 
     /// `gpu` or `cpu`, as reports name it.

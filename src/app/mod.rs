@@ -20,7 +20,7 @@ use crate::{compute::Choice, gpu::GpuError, scene::ReadScene};
 /// What the command line asks of the window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AppOptions {
-    /// Leaf level of meshes that are opened while nothing else is open, 1..=10.
+    /// Leaf level of meshes that are opened while nothing else is open, 1..=12.
     pub level: u32,
     /// Where to publish the state as JSON, for tests.
     pub state_file: Option<PathBuf>,

@@ -2,7 +2,7 @@
 
 use crate::{
     shape::{Octree, Shape},
-    svo::{Grid, Leaves, MAX_LEVEL, build},
+    svo::{Grid, Key, Leaves, MAX_LEVEL, build},
 };
 use glam::{DMat3, DMat4, DQuat, DVec3};
 use std::sync::{
@@ -171,7 +171,7 @@ impl BodyDef {
 fn nothing() -> &'static Octree {
     static NOTHING: OnceLock<Octree> = OnceLock::new();
     NOTHING.get_or_init(|| {
-        let forest = Arc::new(build(1, Leaves::default(), &|_: u32, _: u32| false));
+        let forest = Arc::new(build(1, Leaves::default(), &|_: Key, _: u32| false));
         Octree::new(&forest, 0, Grid { level: 1, origin: DVec3::ZERO, h: 1.0 })
     })
 }

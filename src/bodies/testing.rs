@@ -42,7 +42,7 @@ pub fn block(level: u32, low: [u32; 3], high: [u32; 3]) -> Forest {
         leaves.colors.push(LeafColor::new([200; 3], false, 0.5 * faces.sqrt()));
         leaves.coverage.push(1.0);
     }
-    build(level, leaves, &move |key: u32, l: u32| within(morton::decode(key << (3 * (level - l))), 1))
+    build(level, leaves, &move |key: morton::Key, l: u32| within(morton::decode(key << (3 * (level - l))), 1))
 }
 
 /// A ball whose leaves carry the exact tangent plane.
@@ -62,7 +62,7 @@ pub fn ball(level: u32, centre: Vec3, radius: f32) -> Forest {
             })
     };
     let mut leaves = Leaves::default();
-    for key in 0..1u32 << (3 * level) {
+    for key in 0..1 << (3 * level) {
         let p = morton::decode(key);
         if solid(p) && !inner(p) {
             let r = Vec3::from(p.map(|v| v as f32 + 0.5)) - centre;
@@ -72,7 +72,7 @@ pub fn ball(level: u32, centre: Vec3, radius: f32) -> Forest {
             leaves.coverage.push(1.0);
         }
     }
-    build(level, leaves, &move |key: u32, l: u32| inner(morton::decode(key << (3 * (level - l)))))
+    build(level, leaves, &move |key: morton::Key, l: u32| inner(morton::decode(key << (3 * (level - l)))))
 }
 
 /// Many trees of one level as one forest.
@@ -172,7 +172,7 @@ pub fn shattered_block(level: u32, low: [u32; 3], high: [u32; 3], seeds: &[Vec3]
     let in_block = |p: [u32; 3]| (0..3).all(|i| p[i] >= low[i] && p[i] < high[i]);
     let on_face = |p: [u32; 3]| (0..3).any(|i| p[i] == low[i] || p[i] + 1 == high[i]);
     let mut leaves = vec![Leaves::default(); seeds.len()];
-    for key in 0..1u32 << (3 * level) {
+    for key in 0..1 << (3 * level) {
         let p = morton::decode(key);
         if !in_block(p) {
             continue;
@@ -208,12 +208,12 @@ pub fn shattered_block(level: u32, low: [u32; 3], high: [u32; 3], seeds: &[Vec3]
         .filter(|(_, l)| !l.is_empty())
         .map(|(cell, l)| {
             let keys = l.keys.clone();
-            build(level, l, &|key: u32, at: u32| {
+            build(level, l, &|key: morton::Key, at: u32| {
                 // An empty octant is wholly on one side: ask its low voxel.
                 let shift = 3 * (level - at);
                 let p = morton::decode(key << shift);
-                let first = keys.partition_point(|&k| k < key << shift);
-                let clear = keys.get(first).is_none_or(|&k| k >> shift != key);
+                let first = keys.as_slice().partition_point(|k| k < key << shift);
+                let clear = keys.iter().nth(first).is_none_or(|k| k >> shift != key);
                 clear && in_block(p) && !on_face(p) && owners[corner(p)] == cell as u16
             })
         })

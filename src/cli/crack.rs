@@ -16,8 +16,8 @@ pub struct CrackArgs {
     /// solid is lost)
     #[arg(long, value_name = "NAME", default_value = "planar", hide_possible_values = true)]
     surface: SurfaceName,
-    /// Rough: octree level whose voxels carry the crack surfaces, 2 to the leaf level [default: 4; dusty:
-    /// three above the leaves]
+    /// Rough: octree level whose voxels carry the crack surfaces, 2 (at level 12: 3) to the leaf level [default: 4;
+    /// dusty: three above the leaves]
     #[arg(long, value_name = "N")]
     transition_level: Option<u32>,
     /// Rough: where edges are cut: plane (the Voronoi face, moved by noise) or balance (by noise alone)

@@ -34,8 +34,8 @@ pub struct FractureArgs {
     /// Folder for report.json, voxels.npz and the meshes; made if it is not there
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Octree level: 2^N voxels along the longest side
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10))]
+    /// Octree level: 2^N voxels along the longest side; 11 and 12 on the cores alone
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(super::LEVELS))]
     level: u32,
     #[command(flatten)]
     pattern: PatternArgs,
@@ -112,7 +112,7 @@ pub struct PatternArgs {
     #[arg(long, value_name = "N,N,..", value_delimiter = ',')]
     keep: Vec<u32>,
     /// Octree level at which islands are told apart [default: the leaf level]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(super::LEVELS))]
     island_level: Option<u32>,
     /// How islands are told apart: union-find, or iterative as published (2016, sec. 4.5); the same pieces,
     /// much more slowly
@@ -236,6 +236,7 @@ impl PatternArgs {
 /// # Errors
 /// [`CliError`].
 pub fn run(args: &FractureArgs) -> Result<(), CliError> {
+    args.compute.takes(args.level)?;
     let seeds = args.pattern.check(args.level)?;
     let reporter = Reporter::new(args.json_progress);
     let object = load_object(&args.file, args.level, &reporter)?;

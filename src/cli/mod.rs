@@ -24,6 +24,7 @@ use crate::{
     export::ExportError,
     fracture::{FractureError, PatternError},
     gpu::GpuError,
+    svo::{MAX_LEVEL, MAX_PASSES_LEVEL},
 };
 
 /// Why a command ended early: one line, and the exit code that goes with it.
@@ -49,7 +50,9 @@ impl CliError {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Text(_) => 0,
-            Self::Input(_) | Self::Export(_) | Self::Gpu(GpuError::TooLarge { .. }) => 2,
+            Self::Input(_)
+            | Self::Export(_)
+            | Self::Gpu(GpuError::TooLarge { .. } | GpuError::TooFine { .. }) => 2,
             Self::Gpu(_) => 3,
         }
     }
@@ -79,7 +82,18 @@ struct ComputeArgs {
     compute: Choice,
 }
 
+/// Octree levels that an argument may name; the finest are for the processor's cores alone.
+const LEVELS: std::ops::RangeInclusive<i64> = 1..=MAX_LEVEL as i64;
+
 impl ComputeArgs {
+    /// Refuses a level that compute passes do not go to, where these were asked for: before anything is read.
+    fn takes(&self, level: u32) -> Result<(), CliError> {
+        if self.compute == Choice::Gpu && level > MAX_PASSES_LEVEL {
+            return Err(GpuError::TooFine { level, most: MAX_PASSES_LEVEL }.into());
+        }
+        Ok(())
+    }
+
     /// Opens it; on the processor's cores no graphics driver is touched.
     fn open(&self, reporter: &progress::Reporter) -> Result<Compute, CliError> {
         let stage = if self.compute == Choice::Cpu { "count the cores" } else { "open the graphics adapter" };

@@ -5,11 +5,11 @@ use std::{path::PathBuf, sync::PoisonError};
 use clap::{Args, ValueEnum};
 
 use crate::{
-    compute::{Array, Compute},
+    compute::Compute,
     export::write_png,
     fracture::{Fracturer, Method, Seams, Source, Surface},
     render::{BodySeams, Camera, CellMarks, ColorBy, Renderer},
-    svo::{Arena, coarsen},
+    svo::{Arena, KeyArray, coarsen},
 };
 
 use super::{
@@ -47,8 +47,8 @@ pub struct RenderArgs {
     /// Leave background and floor out (alpha 0)
     #[arg(long)]
     transparent: bool,
-    /// Octree level of a mesh: 2^N voxels along the longest side
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10))]
+    /// Octree level of a mesh: 2^N voxels along the longest side; 11 and 12 on the cores alone
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(super::LEVELS))]
     level: u32,
     /// Break a mesh as `kintsugi fracture` does and draw the pieces, moved apart by X times their distance
     /// from the middle
@@ -121,6 +121,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         }
         return scene(args, camera, &reporter);
     }
+    args.compute.takes(args.level)?;
     let seeds = args.pattern.check(args.level)?;
     args.show.check(args.level, &args.pattern.params())?;
     let object = load_object(&args.file, args.level, &reporter)?;
@@ -235,13 +236,13 @@ fn cracks(
         if recipe.surface == Surface::Planar {
             let level = SEAM_LEVEL.min(forest.level);
             let coarse = coarsen(forest, level);
-            let keys = Array::from_slice(compute, "boundary voxels", &coarse.leaves.keys)?;
+            let keys = KeyArray::new(compute, "boundary voxels", coarse.leaves.keys.as_slice(), level)?;
             let first = if level < forest.level { forest.level_start[level as usize] } else { 0 };
             return Ok((fracturer.seams(&keys, level, &pattern)?, first));
         }
         let source = Source::new(&stage.arena, forest, 0)?;
         let fracture = fracturer.fracture(&source, &pattern, &recipe)?;
-        Ok((Seams::of_fracture(compute, &forest.leaves.keys, &fracture, &pattern)?, 0))
+        Ok((Seams::of_fracture(compute, forest.leaves.keys.as_slice(), &fracture, &pattern)?, 0))
     })
 }
 

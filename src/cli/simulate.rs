@@ -73,6 +73,8 @@ impl From<SandboxError> for CliError {
 /// # Errors
 /// [`CliError`].
 pub fn open(compute: &Compute, scene: ReadScene, reporter: &Reporter) -> Result<Sandbox, CliError> {
+    // Before an import that would come to nothing.
+    scene.scene.objects().try_for_each(|body| compute.takes(body.level))?;
     reporter.stage("voxelise", |progress| {
         let mut sandbox = Sandbox::new(compute)?;
         sandbox.open_scene(scene);

@@ -12,8 +12,8 @@ use super::{CliError, input::read_scene, progress::Reporter, tour};
 pub struct WindowArgs {
     /// Mesh file, scene file (.toml), or builtin:NAME
     file: Option<PathBuf>,
-    /// Octree level of a mesh: 2^N voxels along the longest side
-    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=10))]
+    /// Octree level of a mesh: 2^N voxels along the longest side; 11 and 12 on the cores alone
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(super::LEVELS))]
     level: u32,
     /// Window size in pixels
     #[arg(long, value_name = "WxH", value_parser = super::parse_size)]

@@ -5,7 +5,7 @@
 //! telling islands apart with code that is plain enough to check the passes against.
 
 use crate::svo::{
-    Forest,
+    Forest, Keys,
     morton::{Key, decode, encode},
 };
 
@@ -15,7 +15,7 @@ pub struct Cells {
     /// Leaf level of the grid.
     pub level: u32,
     /// Morton code of each cube's first voxel.
-    pub starts: Vec<Key>,
+    pub starts: Keys,
     /// log2 of each cube's edge in voxels.
     pub log_sizes: Vec<u8>,
     /// Index of the leaf in the forest, or `u32::MAX` for an internal node.
@@ -49,21 +49,35 @@ impl Cells {
     #[must_use]
     pub fn of(forest: &Forest, tree: usize) -> Self {
         let range = forest.tree_start[tree] as usize..forest.tree_start[tree + 1] as usize;
-        let mut all: Vec<(Key, u8, u32)> = range.map(|i| (forest.leaves.keys[i], 0, i as u32)).collect();
+        // Both come in Morton order, and no two overlap.
+        let mut out = Self { level: forest.level, ..Self::default() };
+        let mut next = range.start;
+        let mut leaves_before = |out: &mut Self, end: Key| {
+            while next < range.end && forest.leaves.keys.at(next) < end {
+                out.push((forest.leaves.keys.at(next), 0, next as u32));
+                next += 1;
+            }
+        };
         forest.visit_internal(tree, &mut |_, low, size| {
-            all.push((encode(low), size.trailing_zeros() as u8, u32::MAX));
+            let start = encode(low);
+            leaves_before(&mut out, start);
+            out.push((start, size.trailing_zeros() as u8, u32::MAX));
         });
-        Self::from_cubes(forest.level, all)
+        leaves_before(&mut out, Key::MAX);
+        out
+    }
+
+    fn push(&mut self, (start, log_size, leaf): (Key, u8, u32)) {
+        self.starts.push(start);
+        self.log_sizes.push(log_size);
+        self.leaves.push(leaf);
     }
 
     fn from_cubes(level: u32, mut all: Vec<(Key, u8, u32)>) -> Self {
         all.sort_unstable();
-        Self {
-            level,
-            starts: all.iter().map(|c| c.0).collect(),
-            log_sizes: all.iter().map(|c| c.1).collect(),
-            leaves: all.iter().map(|c| c.2).collect(),
-        }
+        let mut out = Self { level, ..Self::default() };
+        all.into_iter().for_each(|cube| out.push(cube));
+        out
     }
 
     /// Number of cubes.
@@ -87,14 +101,14 @@ impl Cells {
     /// One past the last voxel of cube `i`, as a Morton code.
     #[must_use]
     pub fn end(&self, i: usize) -> u64 {
-        u64::from(self.starts[i]) + (1 << (3 * self.log_sizes[i]))
+        self.starts.at(i) + (1 << (3 * self.log_sizes[i]))
     }
 
     /// The cube that holds a voxel.
     #[must_use]
     pub fn find(&self, key: Key) -> Option<usize> {
-        let i = self.starts.partition_point(|s| *s <= key).checked_sub(1)?;
-        (u64::from(key) < self.end(i)).then_some(i)
+        let i = self.starts.as_slice().partition_point(|s| s <= key).checked_sub(1)?;
+        (key < self.end(i)).then_some(i)
     }
 
     /// The cube that holds the voxel at signed coordinates; `None` outside the grid too.
@@ -114,7 +128,7 @@ impl Cells {
         let mut all: Vec<(Key, u8, u32)> = (0..self.len())
             .map(|i| {
                 let size = self.log_sizes[i].saturating_sub(drop as u8);
-                (self.starts[i] >> (3 * drop), size, u32::MAX)
+                (self.starts.at(i) >> (3 * drop), size, u32::MAX)
             })
             .collect();
         all.dedup();
@@ -134,7 +148,7 @@ impl Cells {
             }
             for i in 0..self.len() {
                 let size = 1i32 << self.log_sizes[i];
-                let low = decode(self.starts[i]);
+                let low = decode(self.starts.at(i));
                 let at = std::array::from_fn(|k| low[k] as i32 + offset[k] * size);
                 let Some(j) = self.find_at(at) else { continue };
                 if self.log_sizes[j] >= self.log_sizes[i] && unite(&mut parent, i as u32, j as u32) {

@@ -79,12 +79,30 @@ pub fn check(broken: &BrokenObject) -> Vec<Check> {
     all
 }
 
+/// A part's copy of a voxel, in one word: there are tens of millions. Morton codes have 36 bits, parts 28.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct VoxelCopy(u64);
+
+impl VoxelCopy {
+    fn new(key: Key, part: u32) -> Self {
+        Self(key << 28 | u64::from(part))
+    }
+
+    fn key(self) -> Key {
+        self.0 >> 28
+    }
+
+    fn part(self) -> usize {
+        (self.0 & 0xfff_ffff) as usize
+    }
+}
+
 /// The boundary voxels of all parts of a step: its pieces, then what was taken away.
 struct Copies {
-    /// (voxel, part), sorted.
-    list: Vec<(Key, u32)>,
+    /// By voxel, then by part.
+    list: Vec<VoxelCopy>,
     /// How many parts are pieces.
-    kept: u32,
+    kept: usize,
     /// Cells of each part, ascending: its own, and those of small pieces that joined it.
     cells: Vec<Vec<u32>>,
     /// Whether any joined.
@@ -101,21 +119,22 @@ impl Copies {
                 own.clone_from(&merge.cells);
             }
         }
-        let leaves = |(part, of): (u32, &Cells)| -> Vec<(Key, u32)> {
-            (0..of.len()).filter(|i| of.leaves[*i] != u32::MAX).map(|i| (of.starts[i], part)).collect()
+        let leaves = |(part, of): (u32, &Cells)| -> Vec<VoxelCopy> {
+            let leaves = of.starts.iter().zip(&of.leaves).filter(|(_, leaf)| **leaf != u32::MAX);
+            leaves.map(|(key, _)| VoxelCopy::new(key, part)).collect()
         };
-        let mut list: Vec<(Key, u32)> = (0..).zip(parts).flat_map(leaves).collect();
+        let mut list: Vec<VoxelCopy> = (0..).zip(parts).flat_map(leaves).collect();
         list.par_sort_unstable();
         let merged = !fracture.merges.is_empty();
-        Self { list, kept: fracture.pieces.len() as u32, cells, merged }
+        Self { list, kept: fracture.pieces.len(), cells, merged }
     }
 
     /// Whether a voxel's copies are those of the wanted objects: one for each, or at least one where small
     /// pieces joined others.
-    fn are_those_of(&self, own: &[(Key, u32)], wanted: &[u32]) -> bool {
-        let held = |cell: &u32| own.iter().filter(|c| self.cells[c.1 as usize].contains(cell)).count();
+    fn are_those_of(&self, own: &[VoxelCopy], wanted: &[u32]) -> bool {
+        let held = |cell: &u32| own.iter().filter(|c| self.cells[c.part()].contains(cell)).count();
         wanted.iter().all(|cell| if self.merged { held(cell) > 0 } else { held(cell) == 1 })
-            && own.iter().all(|c| self.cells[c.1 as usize].iter().any(|cell| wanted.contains(cell)))
+            && own.iter().all(|c| self.cells[c.part()].iter().any(|cell| wanted.contains(cell)))
     }
 }
 
@@ -173,14 +192,19 @@ fn check_voronoi(broken: &BrokenObject, step: &BreakStep, detail: &VoronoiDetail
 /// Without copies, the boundary voxels of the pieces and of what was taken away are those of the source, but
 /// for dust, plus voxels that lay inside it. Cracks that were closed again are neither.
 fn boundary(source: &Cells, copies: &Copies, step: &VoronoiDetail) -> Check {
-    let mut unique: Vec<Key> = copies.list.iter().map(|c| c.0).collect();
+    let mut unique: Vec<Key> = copies.list.iter().map(|c| c.key()).collect();
     unique.dedup();
-    let leaves: Vec<Key> =
-        (0..source.len()).filter(|i| source.leaves[*i] != u32::MAX).map(|i| source.starts[i]).collect();
+    let leaves: Vec<Key> = source
+        .starts
+        .iter()
+        .zip(&source.leaves)
+        .filter(|(_, leaf)| **leaf != u32::MAX)
+        .map(|c| c.0)
+        .collect();
     let missing = leaves.iter().filter(|key| unique.binary_search(key).is_err()).count();
     let is_inside = |key: Key| source.find(key).map(|i| source.leaves[i] == u32::MAX);
     let outside = unique.iter().filter(|key| is_inside(**key).is_none()).count();
-    let mut kept: Vec<Key> = copies.list.iter().filter(|c| c.1 < copies.kept).map(|c| c.0).collect();
+    let mut kept: Vec<Key> = copies.list.iter().filter(|c| c.part() < copies.kept).map(|c| c.key()).collect();
     let with_copies = kept.len() as u64;
     kept.dedup();
     let from_inside = kept.iter().filter(|key| is_inside(**key) == Some(true)).count() as u64;
@@ -203,18 +227,18 @@ fn boundary(source: &Cells, copies: &Copies, step: &VoronoiDetail) -> Check {
 
 /// Boundary voxels without copies and the pieces' internal nodes tile the space of the source, all of it but
 /// for the voxels counted as dust.
-fn space(source: &Cells, pieces: &[Cells], copies: &[(Key, u32)], step: &VoronoiDetail) -> Check {
-    let mut spans: Vec<(u64, u64)> = copies.iter().map(|c| (u64::from(c.0), u64::from(c.0) + 1)).collect();
+fn space(source: &Cells, pieces: &[Cells], copies: &[VoxelCopy], step: &VoronoiDetail) -> Check {
+    let mut spans: Vec<(u64, u64)> = copies.iter().map(|c| (c.key(), c.key() + 1)).collect();
     spans.dedup();
     for cells in pieces {
         let internal = (0..cells.len()).filter(|i| cells.leaves[*i] == u32::MAX);
-        spans.extend(internal.map(|i| (u64::from(cells.starts[i]), cells.end(i))));
+        spans.extend(internal.map(|i| (cells.starts.at(i), cells.end(i))));
     }
     spans.par_sort_unstable();
     let overlaps = spans.windows(2).filter(|w| w[1].0 < w[0].1).count();
     let after: u64 = spans.iter().map(|s| s.1 - s.0).sum();
     let before = source.volume();
-    let whole = joined((0..source.len()).map(|i| (u64::from(source.starts[i]), source.end(i))));
+    let whole = joined((0..source.len()).map(|i| (source.starts.at(i), source.end(i))));
     let left = joined(spans);
     let dust = step.fracture.counts.dust_voxels;
     let outside = left.iter().filter(|span| !within(span, &whole)).count();
@@ -258,18 +282,19 @@ fn joined(spans: impl IntoIterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
 fn corners(source: &Cells, copies: &Copies, step: &VoronoiDetail, level: u32) -> Check {
     let seeds = &step.pattern.seeds;
     let list = &copies.list;
-    let mut starts: Vec<usize> = (0..list.len()).filter(|&i| i == 0 || list[i - 1].0 != list[i].0).collect();
+    let mut starts: Vec<usize> =
+        (0..list.len()).filter(|&i| i == 0 || list[i - 1].key() != list[i].key()).collect();
     starts.push(list.len());
     let voxels = starts.len() - 1;
     let distances = voxels as u64 * 8 * seeds.len() as u64;
     let stride = distances.div_ceil(DISTANCE_BUDGET).max(1) as usize;
     let checked = (0..voxels).into_par_iter().step_by(stride).map(|v| {
         let own = &list[starts[v]..starts[v + 1]];
-        let owners = corner_cells(own[0].0, seeds, level);
+        let owners = corner_cells(own[0].key(), seeds, level);
         let mut wanted = owners.map(|s| step.pattern.objects[s as usize]).to_vec();
         wanted.sort_unstable();
         wanted.dedup();
-        let was_inside = source.find(own[0].0).is_some_and(|i| source.leaves[i] == u32::MAX);
+        let was_inside = source.find(own[0].key()).is_some_and(|i| source.leaves[i] == u32::MAX);
         let inner = was_inside && (own.len() == 1 || wanted.len() == 1);
         (usize::from(!copies.are_those_of(own, &wanted)), usize::from(inner))
     });
@@ -292,7 +317,8 @@ const CRACK_BUDGET: usize = 1_000_000;
 /// the one cell that it lies in (2018, sec. 5.3).
 fn sides(source: &Cells, copies: &Copies, step: &VoronoiDetail, level: u32) -> Check {
     let list = &copies.list;
-    let mut starts: Vec<usize> = (0..list.len()).filter(|&i| i == 0 || list[i - 1].0 != list[i].0).collect();
+    let mut starts: Vec<usize> =
+        (0..list.len()).filter(|&i| i == 0 || list[i - 1].key() != list[i].key()).collect();
     starts.push(list.len());
     let voxels = starts.len() - 1;
     let stride = voxels.div_ceil(CRACK_BUDGET).max(1);
@@ -309,7 +335,7 @@ fn sides(source: &Cells, copies: &Copies, step: &VoronoiDetail, level: u32) -> C
                 },
                 |(rough, dusty), v| {
                     let own = &list[starts[v]..starts[v + 1]];
-                    let key = own[0].0;
+                    let key = own[0].key();
                     let internal = source.find(key).is_some_and(|i| source.leaves[i] == u32::MAX);
                     let (objects, touched) = if step.recipe.surface == Surface::Dusty {
                         let shares = dusty.leaf(decode(key));
@@ -340,10 +366,10 @@ fn hidden(copies: &Copies, step: &VoronoiDetail) -> Check {
     let mut voxels: Vec<Key> = parts.iter().map(|part| part.0).collect();
     voxels.dedup();
     let with_copy = |key: &Key, cell: &u32| {
-        let first = copies.list.partition_point(|c| c.0 < *key);
-        let own = copies.list[first..].iter().take_while(|c| c.0 == *key);
+        let first = copies.list.partition_point(|c| c.key() < *key);
+        let own = copies.list[first..].iter().take_while(|c| c.key() == *key);
         // A joined piece is there for its other cells too.
-        own.map(|c| &copies.cells[c.1 as usize]).any(|cells| cells.as_slice() == [*cell])
+        own.map(|c| &copies.cells[c.part()]).any(|cells| cells.as_slice() == [*cell])
     };
     let copied = parts.iter().filter(|(key, cell)| with_copy(key, cell)).count();
     let with_piece: BTreeSet<u32> = copies.cells.iter().flatten().copied().collect();
@@ -416,8 +442,8 @@ fn dust(
         let coverage = &dropped.map_or(&detail.fracture.forest, |dropped| &dropped.forest).leaves.coverage;
         for i in 0..cells.len() {
             match cells.leaves[i] {
-                u32::MAX => inside.push((cells.starts[i], (1u64 << (3 * cells.log_sizes[i])) as f64)),
-                leaf => shares.push((cells.starts[i], f64::from(coverage[leaf as usize]))),
+                u32::MAX => inside.push((cells.starts.at(i), (1u64 << (3 * cells.log_sizes[i])) as f64)),
+                leaf => shares.push((cells.starts.at(i), f64::from(coverage[leaf as usize]))),
             }
         }
     }
@@ -425,7 +451,7 @@ fn dust(
     inside.par_sort_unstable_by_key(|cube| cube.0);
     let range = |list: &[(Key, f64)], i: usize| {
         let end = source.end(i);
-        list.partition_point(|s| s.0 < source.starts[i])..list.partition_point(|s| u64::from(s.0) < end)
+        list.partition_point(|s| s.0 < source.starts.at(i))..list.partition_point(|s| s.0 < end)
     };
     let (voxels, volume, worst) = (0..source.len())
         .into_par_iter()
@@ -441,7 +467,7 @@ fn dust(
                 touched += 1.0;
                 worst = worst.max(sum / each - 1.0);
             }
-            let size = (source.end(i) - u64::from(source.starts[i])) as f64;
+            let size = (source.end(i) - source.starts.at(i)) as f64;
             (size - touched - cubes, size * each - given, worst)
         })
         .reduce(|| (0.0, 0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1, a.2.max(b.2)));
@@ -529,7 +555,7 @@ fn crack_flags(broken: &BrokenObject) -> Check {
         let own = &broken.forest(at).leaves;
         for i in broken.leaves(at) {
             leaves += 1;
-            wrong += usize::from(own.colors[i].crack() == source.binary_search(&own.keys[i]).is_ok());
+            wrong += usize::from(own.colors[i].crack() == source.binary_search(own.keys.at(i)).is_ok());
         }
     }
     Check::new("crack_flags", wrong == 0, &[("leaves", leaves as f64), ("wrong", wrong as f64)])

@@ -348,7 +348,7 @@ fn counts(broken: &BrokenObject) -> FractureCounts {
         let leaves = &broken.forest(at).leaves;
         let range = broken.leaves(at);
         fbs += range.len() as u64;
-        crack.extend(range.filter(|i| leaves.colors[*i].crack()).map(|i| leaves.keys[i]));
+        crack.extend(range.filter(|i| leaves.colors[*i].crack()).map(|i| leaves.keys.at(i)));
     }
     crack.sort_unstable();
     crack.dedup();
@@ -384,7 +384,7 @@ fn dust_voxels(broken: &BrokenObject) -> u64 {
     let mut spans: Vec<(u64, u64)> = Vec::new();
     for (forest, tree) in pieces.chain(dropped) {
         let cells = Cells::of(forest, tree as usize);
-        spans.extend((0..cells.len()).map(|i| (u64::from(cells.starts[i]), cells.end(i))));
+        spans.extend((0..cells.len()).map(|i| (cells.starts.at(i), cells.end(i))));
     }
     spans.sort_unstable();
     let (mut held, mut reached) = (0, 0);

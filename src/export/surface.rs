@@ -124,7 +124,7 @@ fn surface(cells: &Cells, leaf: &(impl Fn(u32) -> Leaf + Sync)) -> PieceMesh {
         .into_par_iter()
         .filter(|i| cells.leaves[*i] != u32::MAX)
         .flat_map_iter(|i| {
-            let low = decode(cells.starts[i]);
+            let low = decode(cells.starts.at(i));
             FACES.iter().filter_map(move |(side, corners)| {
                 let beside = std::array::from_fn(|k| low[k] as i32 + side[k]);
                 let open = cells.find_at(beside).is_none();
@@ -207,7 +207,7 @@ mod tests {
         let side = 1u32 << level;
         let middle = DVec3::splat(f64::from(side) / 2.0);
         let mut leaves = Leaves::default();
-        for key in 0..side.pow(3) {
+        for key in 0..morton::Key::from(side).pow(3) {
             let centre = DVec3::from_array(morton::decode(key).map(|v| f64::from(v) + 0.5));
             let out = centre - middle;
             let reach = 0.5 * (out.x.abs() + out.y.abs() + out.z.abs()) / out.length();

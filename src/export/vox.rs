@@ -52,7 +52,7 @@ pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<S
                 u32::MAX => continue,
                 leaf => palette.index(forest.leaves.colors[leaf as usize].rgb()),
             };
-            let (low, size) = (decode(cells.starts[i]), 1 << cells.log_sizes[i]);
+            let (low, size) = (decode(cells.starts.at(i)), 1 << cells.log_sizes[i]);
             for n in 0..size * size * size {
                 let [x, y, z] = [low[0] + n % size, low[1] + n / size % size, low[2] + n / size / size];
                 let at = [x, side - 1 - z, y];

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use glam::Vec3;
 
-use crate::svo::{Forest, Leaves, morton::decode, unpack_cut, unpack_normal};
+use crate::svo::{Forest, KeySlice, Leaves, morton::decode, unpack_cut, unpack_normal};
 
 use super::{Assembly, BreakArrays, ExportError, Npz, Watch};
 
@@ -19,7 +19,7 @@ pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<S
         return Err(ExportError::Format { path: path.to_owned(), reason });
     };
     let mut npz = Npz::create(path)?;
-    let of_source = coordinates(&source.leaves.keys);
+    let of_source = coordinates(source.leaves.keys.as_slice());
     npz.array("source", &[of_source.len() / 3, 3], &of_source)?;
     let inside = internal_rows(source, 0, None);
     npz.array("source_inside", &[inside.len() / 4, 4], &inside)?;
@@ -32,7 +32,7 @@ pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<S
         // What is not made of voxels has no rows.
         let Some((octree, cell_of)) = one.octree().zip(one.cell) else { continue };
         let (leaves, range) = (&octree.forest.leaves, octree.leaves());
-        coords.extend(coordinates(&leaves.keys[range.clone()]));
+        coords.extend(coordinates(leaves.keys.slice(range.clone())));
         piece.extend(std::iter::repeat_n(id as i32, range.len()));
         cell.extend(std::iter::repeat_n(cell_of as i32, range.len()));
         crack.extend(leaves.colors[range.clone()].iter().map(|c| u8::from(c.crack())));
@@ -56,8 +56,8 @@ pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<S
     Ok(Vec::new())
 }
 
-fn coordinates(keys: &[crate::svo::morton::Key]) -> Vec<i32> {
-    keys.iter().flat_map(|key| decode(*key).map(|v| v as i32)).collect()
+fn coordinates(keys: KeySlice<'_>) -> Vec<i32> {
+    keys.iter().flat_map(|key| decode(key).map(|v| v as i32)).collect()
 }
 
 /// Rows x, y, z, size of a tree's internal nodes, and the piece where one is given.

@@ -16,10 +16,10 @@ use super::{
     voronoi::pattern::KeptCells,
 };
 use crate::{
-    compute::{Array, Compute},
+    compute::Compute,
     gpu::{GpuError, StageTiming},
     shape::{Geometry, Octree, Shape},
-    svo::{Arena, Key},
+    svo::{Arena, KeyArray},
 };
 
 /// The stages of the octree methods, made ready when a break first asks for them.
@@ -196,7 +196,7 @@ pub struct PreviewTarget<'a> {
     /// The octree.
     pub octree: &'a Octree,
     /// Morton codes of its boundary voxels, ascending, where stages run.
-    pub voxels: &'a Array<Key>,
+    pub voxels: &'a KeyArray,
 }
 
 /// A method of breaking.

@@ -55,7 +55,7 @@ pub fn default_impact(shape: &Shape, bounds: (DVec3, DVec3)) -> Impact {
         .keys
         .iter()
         .enumerate()
-        .map(|(i, key)| (i, morton::decode(*key)))
+        .map(|(i, key)| (i, morton::decode(key)))
         .filter(|(_, cell)| [cell[0], cell[1]] == column)
         .max_by_key(|(_, cell)| cell[2]);
     if let Some((i, cell)) = front {
@@ -71,7 +71,7 @@ pub fn default_impact(shape: &Shape, bounds: (DVec3, DVec3)) -> Impact {
     let (point, direction) = nearest.map_or((centre, DVec3::NEG_Z), |i| {
         let normal = unpack_normal(leaves.normals[i]).as_dvec3();
         (
-            voxel_centre(morton::decode(leaves.keys[i])) + normal * f64::from(leaves.colors[i].offset()),
+            voxel_centre(morton::decode(leaves.keys.at(i))) + normal * f64::from(leaves.colors[i].offset()),
             -normal,
         )
     });
@@ -84,7 +84,7 @@ fn voxel_centre(cell: [u32; 3]) -> DVec3 {
 
 fn nearest_leaf(octree: &Octree, leaves: std::ops::Range<usize>, point: DVec3) -> Option<usize> {
     let distance =
-        |i: &usize| voxel_centre(morton::decode(octree.forest.leaves.keys[*i])).distance_squared(point);
+        |i: &usize| voxel_centre(morton::decode(octree.forest.leaves.keys.at(*i))).distance_squared(point);
     leaves.min_by(|a, b| distance(a).total_cmp(&distance(b)))
 }
 
@@ -208,7 +208,9 @@ impl Generations<'_> {
         let blow = self.plan.impact.point;
         let point = match shape.as_octree() {
             Some(octree) => nearest_leaf(octree, octree.leaves(), octree.grid.from_mesh(blow))
-                .map_or(octree.mass.centre, |i| voxel_centre(morton::decode(octree.forest.leaves.keys[i]))),
+                .map_or(octree.mass.centre, |i| {
+                    voxel_centre(morton::decode(octree.forest.leaves.keys.at(i)))
+                }),
             None => {
                 let (low, high) = shape.bounds();
                 blow.clamp(low, high)

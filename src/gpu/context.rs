@@ -56,6 +56,17 @@ pub enum GpuError {
         /// Bytes that the adapter allows.
         allowed: u64,
     },
+    /// An octree is finer than the Morton codes of the passes tell cells apart.
+    #[error(
+        "octrees of level {level} are for the processor's cores: compute passes go to level {most}; run on the cores \
+         (--compute cpu, or Run on: cores in the window), or take level {most} or lower"
+    )]
+    TooFine {
+        /// Its leaf level.
+        level: u32,
+        /// The finest that passes go to.
+        most: u32,
+    },
     /// A kernel was given other buffers than its shader declares: a mistake in the program.
     #[error("the kernel {kernel} cannot run: {what}; please report this")]
     Binding {

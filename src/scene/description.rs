@@ -155,7 +155,7 @@ pub struct SceneBody {
     /// Opened instead where `file` does not exist; `builtin:NAME`, or another mesh file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback: Option<String>,
-    /// Leaf level of the octree, 1..=10.
+    /// Leaf level of the octree, 1..=12; 11 and 12 on the processor's cores alone.
     pub level: u32,
     /// Octree level at which it collides; absent: one below `level`.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -6,7 +6,7 @@
 
 use super::box_thickness;
 use crate::svo::{
-    Forest,
+    Forest, KeySlice,
     morton::{self, Key},
 };
 use glam::{DMat3, DVec3};
@@ -38,7 +38,7 @@ const LARGE: usize = 1 << 18;
 struct Voxels<'a> {
     forest: &'a Forest,
     tree: usize,
-    keys: &'a [Key],
+    keys: KeySlice<'a>,
     /// Missing ones at the end count as whole.
     coverage: &'a [f32],
     reference: [u32; 3],
@@ -98,10 +98,10 @@ impl<const FIRST: bool, const SECOND: bool> Moments<FIRST, SECOND> {
             sum.add(low, 1, weight);
         };
         for (key, coverage) in voxels.keys.iter().zip(voxels.coverage) {
-            add_leaf(*key, *coverage);
+            add_leaf(key, *coverage);
         }
-        for key in voxels.keys.get(voxels.coverage.len()..).unwrap_or_default() {
-            add_leaf(*key, 1.0);
+        for key in voxels.keys.iter().skip(voxels.coverage.len()) {
+            add_leaf(key, 1.0);
         }
         visit(voxels.forest, voxels.tree as u32, 0, [0; 3], &mut |low: [u32; 3], size| {
             if FIRST {
@@ -163,8 +163,8 @@ fn visit(forest: &Forest, index: u32, level: u32, low: [u32; 3], found: &mut imp
 }
 
 /// Low and high corner of all voxels.
-fn bounds(keys: &[Key], inside: Option<([u32; 3], [u32; 3])>) -> (DVec3, DVec3) {
-    // The bits of one coordinate order as it does.
+fn bounds(keys: KeySlice<'_>, inside: Option<([u32; 3], [u32; 3])>) -> (DVec3, DVec3) {
+    // The bits of one coordinate order as it does. Many leaves have words for keys: half the work.
     const AXES: [Key; 3] = {
         let (mut x, mut bit) = (0, 0);
         while bit < Key::BITS - 2 {
@@ -174,10 +174,22 @@ fn bounds(keys: &[Key], inside: Option<([u32; 3], [u32; 3])>) -> (DVec3, DVec3) 
         [x, x << 1, x << 2]
     };
     let (mut least, mut most) = ([Key::MAX; 3], [0; 3]);
-    for key in keys {
-        for axis in 0..3 {
-            least[axis] = least[axis].min(key & AXES[axis]);
-            most[axis] = most[axis].max(key & AXES[axis]);
+    if let Some(words) = keys.words() {
+        let axes = AXES.map(|axis| axis as u32);
+        let (mut low, mut high) = ([u32::MAX; 3], [0; 3]);
+        for word in words {
+            for axis in 0..3 {
+                low[axis] = low[axis].min(word & axes[axis]);
+                high[axis] = high[axis].max(word & axes[axis]);
+            }
+        }
+        (least, most) = (low.map(Key::from), high.map(Key::from));
+    } else {
+        for key in keys {
+            for axis in 0..3 {
+                least[axis] = least[axis].min(key & AXES[axis]);
+                most[axis] = most[axis].max(key & AXES[axis]);
+            }
         }
     }
     let corner = |bits: [Key; 3]| morton::decode(bits[0] | bits[1] | bits[2]);
@@ -202,12 +214,13 @@ pub fn grid_mass(forest: &Forest, tree: usize) -> GridMass {
         return GridMass::default();
     };
     let range = first as usize..(end as usize).min(forest.leaves.len());
-    let Some(keys) = forest.leaves.keys.get(range.clone()) else {
+    if range.start > range.end {
         return GridMass::default();
-    };
+    }
+    let keys = forest.leaves.keys.slice(range.clone());
     let with_coverage = range.start..range.end.min(forest.leaves.coverage.len());
     let coverage = forest.leaves.coverage.get(with_coverage).unwrap_or_default();
-    let reference = keys.get(keys.len() / 2).map_or([0; 3], |&key| morton::decode(key));
+    let reference = keys.iter().nth(keys.len() / 2).map_or([0; 3], morton::decode);
     let voxels = Voxels { forest, tree, keys, coverage, reference };
     let (sum, bounds): (Moments<true, true>, _) = if keys.len() > LARGE {
         let ((sum, bounds), second) = rayon::join(
@@ -252,10 +265,10 @@ mod tests {
     use super::*;
     use crate::svo::{LeafColor, Leaves, build, pack_normal};
 
-    fn leaves(keys: Vec<u32>, coverage: f32) -> Leaves {
+    fn leaves(keys: Vec<Key>, coverage: f32) -> Leaves {
         let n = keys.len();
         Leaves {
-            keys,
+            keys: keys.into(),
             normals: vec![pack_normal(glam::Vec3::Z); n],
             colors: vec![LeafColor::default(); n],
             coverage: vec![coverage; n],
@@ -266,10 +279,10 @@ mod tests {
     /// A block `low..high` whose outer voxels are leaves and whose inside is internal.
     fn block(level: u32, low: [u32; 3], high: [u32; 3]) -> Forest {
         let within = |p: [u32; 3], m: u32| (0..3).all(|i| p[i] >= low[i] + m && p[i] + m < high[i]);
-        let keys: Vec<u32> = (0..1u32 << (3 * level))
+        let keys: Vec<Key> = (0..1 << (3 * level))
             .filter(|&k| within(morton::decode(k), 0) && !within(morton::decode(k), 1))
             .collect();
-        build(level, leaves(keys, 1.0), &|key: u32, l: u32| {
+        build(level, leaves(keys, 1.0), &|key: Key, l: u32| {
             within(morton::decode(key << (3 * (level - l))), 1)
         })
     }
@@ -293,19 +306,19 @@ mod tests {
 
     #[test]
     fn one_voxel_and_an_empty_tree_are_sane() {
-        let one = build(10, leaves(vec![morton::encode([1000, 3, 77])], 0.25), &|_: u32, _: u32| false);
+        let one = build(10, leaves(vec![morton::encode([1000, 3, 77])], 0.25), &|_: Key, _: u32| false);
         let m = grid_mass(&one, 0);
         assert!((m.volume - 0.25).abs() < 1e-12);
         assert!((m.centre - DVec3::new(1000.5, 3.5, 77.5)).length() < 1e-9);
         assert!((m.inertia.determinant() - (0.25f64 / 6.0).powi(3)).abs() < 1e-12);
-        let none = build(4, leaves(vec![], 1.0), &|_: u32, _: u32| false);
+        let none = build(4, leaves(vec![], 1.0), &|_: Key, _: u32| false);
         assert_eq!(grid_mass(&none, 0), GridMass::default());
         assert_eq!(grid_mass(&none, 7), GridMass::default());
     }
 
     #[test]
     fn a_coverage_that_is_no_number_still_weighs() {
-        let bad = build(4, leaves(vec![5, 9, 100], f32::NAN), &|_: u32, _: u32| false);
+        let bad = build(4, leaves(vec![5, 9, 100], f32::NAN), &|_: Key, _: u32| false);
         let m = grid_mass(&bad, 0);
         assert!(m.volume > 0.0 && m.centre.is_finite() && m.inertia.determinant() > 0.0);
     }
@@ -315,7 +328,7 @@ mod tests {
         let range = forest.tree_start[tree] as usize..forest.tree_start[tree + 1] as usize;
         let mut voxels: Vec<([u32; 3], u32, f64)> = range
             .clone()
-            .map(|i| (morton::decode(forest.leaves.keys[i]), 1, f64::from(forest.leaves.coverage[i])))
+            .map(|i| (morton::decode(forest.leaves.keys.at(i)), 1, f64::from(forest.leaves.coverage[i])))
             .collect();
         let reference = DVec3::from(voxels[voxels.len() / 2].0.map(f64::from));
         forest.visit_internal(tree, &mut |_, low, size| voxels.push((low, size, f64::from(size).powi(3))));
@@ -349,16 +362,16 @@ mod tests {
     fn sums_are_those_of_one_voxel_after_the_other() {
         let hollow = |level: u32, thick: f64| {
             let middle = DVec3::splat(f64::from(1u32 << level) * 0.45);
-            let from_middle = move |key: u32| {
+            let from_middle = move |key: Key| {
                 let cell = DVec3::from(morton::decode(key).map(f64::from)) + 0.5;
                 (cell - middle).length() / middle.x - 0.7
             };
-            let keys: Vec<u32> =
-                (0..1u32 << (3 * level)).filter(|key| from_middle(*key).abs() < thick).collect();
+            let keys: Vec<Key> =
+                (0..1 << (3 * level)).filter(|key| from_middle(*key).abs() < thick).collect();
             let mut leaves = leaves(keys, 1.0);
             // No two sums of these are the same in another order.
             leaves.coverage.iter_mut().enumerate().for_each(|(i, c)| *c = 1.0 / (1.0 + (i % 97) as f32));
-            build(level, leaves, &|key: u32, l: u32| {
+            build(level, leaves, &|key: Key, l: u32| {
                 let corner = key << (3 * (level - l));
                 from_middle(corner) < -thick
             })

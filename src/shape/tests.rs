@@ -35,19 +35,19 @@ fn as_mesh() -> Shape {
 fn as_octree() -> Shape {
     let size = [16u32, 8, 24];
     let inside = |p: [u32; 3], margin: u32| (0..3).all(|i| p[i] > margin && p[i] < size[i] + 1 - margin);
-    let keys: Vec<u32> = (0..1u32 << 15)
+    let keys: Vec<morton::Key> = (0..1 << 15)
         .filter(|&key| inside(morton::decode(key), 0) && !inside(morton::decode(key), 1))
         .collect();
     let n = keys.len();
     let leaves = Leaves {
-        keys,
+        keys: keys.into(),
         normals: vec![pack_normal(glam::Vec3::Z); n],
         colors: vec![LeafColor::default(); n],
         coverage: vec![1.0; n],
         cuts: Vec::new(),
     };
     let forest =
-        build(5, leaves, &|key: u32, level: u32| inside(morton::decode(key << (3 * (5 - level))), 1));
+        build(5, leaves, &|key: morton::Key, level: u32| inside(morton::decode(key << (3 * (5 - level))), 1));
     let h = 1.0 / 32.0;
     let grid = Grid { level: 5, origin: LOW - DVec3::splat(h), h };
     Shape::octree(Octree::new(&Arc::new(forest), 0, grid), 800.0, Look::default())

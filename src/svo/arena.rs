@@ -62,7 +62,8 @@ pub struct Arena {
     epoch: u64,
 }
 
-/// Bytes of a forest in memory: nodes, and of every leaf key, normal, colour, cut and coverage.
+/// Bytes of a forest in memory: nodes, and of every leaf key, normal, colour, cut and coverage. (The fifth byte that
+/// keys have at levels 11 and 12 is left out.)
 fn bytes_of(nodes: u32, leaves: u32) -> u64 {
     8 * u64::from(nodes) + 20 * u64::from(leaves)
 }
@@ -103,7 +104,7 @@ impl Arena {
     /// The same forests for stages that run there.
     ///
     /// # Errors
-    /// [`GpuError::TooLarge`] when they do not fit.
+    /// [`GpuError::TooLarge`] when they do not fit, [`GpuError::TooFine`] when one is finer than passes go.
     pub fn moved_to(&self, compute: &Compute) -> Result<Self, GpuError> {
         let mut moved = Self::new(compute)?;
         // In the order in which they lie, so that slots do not depend on the order of a hash map.
@@ -153,7 +154,8 @@ impl Arena {
     /// changed.
     ///
     /// # Errors
-    /// [`GpuError::TooLarge`] when it does not fit the adapter's limits.
+    /// [`GpuError::TooLarge`] when it does not fit the adapter's limits, [`GpuError::TooFine`] when it is finer than
+    /// passes go.
     pub fn insert(&mut self, forest: &Arc<Forest>) -> Result<Slot, GpuError> {
         if let Some(slot) = self.slot(forest) {
             return Ok(slot);
@@ -164,6 +166,7 @@ impl Arena {
     }
 
     fn place(&mut self, forest: &Forest) -> Result<Slot, GpuError> {
+        self.compute().takes(forest.level)?;
         let (nodes, leaves) = (forest.nodes.len() as u32, forest.leaves.len() as u32);
         let Some((gpu, buffers)) = &mut self.device else {
             self.held += bytes_of(nodes, leaves);

@@ -21,26 +21,18 @@ impl<F: Fn(Key, u32) -> bool + Sync> Inside for F {
 /// If the keys are not strictly ascending (a caller's error, not a user's).
 #[must_use]
 pub fn build(level: u32, mut leaves: Leaves, inside: &impl Inside) -> Forest {
-    assert!(leaves.keys.is_sorted_by(|a, b| a < b), "leaf keys must be strictly ascending");
+    assert!(leaves.keys.iter().is_sorted_by(|a, b| a < b), "leaf keys must be strictly ascending");
     leaves.cuts.resize(leaves.keys.len(), 0);
     let mut levels: Vec<Vec<(Key, Node)>> = Vec::with_capacity(level as usize);
-    let mut keys: Vec<Key> = leaves.keys.clone();
     for l in (0..level).rev() {
-        let mut parents: Vec<(Key, Node)> = Vec::new();
-        for (i, &key) in keys.iter().enumerate() {
-            let parent = key >> 3;
-            if parents.last().is_none_or(|(last, _)| *last != parent) {
-                parents.push((parent, Node::new(i as u32, 0, 0)));
-            }
-            if let Some((_, node)) = parents.last_mut() {
-                node.masks |= 1 << (key & 7);
-            }
-        }
+        let mut parents = match levels.last() {
+            None => parents_of(leaves.keys.iter()),
+            Some(below) => parents_of(below.iter().map(|(key, _)| *key)),
+        };
         if l == 0 && parents.is_empty() {
             parents.push((0, Node::default()));
         }
         mark_inside(&mut parents, l + 1, inside);
-        keys = parents.iter().map(|(key, _)| *key).collect();
         levels.push(parents);
     }
     levels.reverse();
@@ -57,6 +49,21 @@ pub fn build(level: u32, mut leaves: Leaves, inside: &impl Inside) -> Forest {
     }
     let tree_start = vec![0, leaves.len() as u32];
     Forest { level, level_start, nodes, leaves, tree_start }
+}
+
+/// The parents of ascending keys, with their children counted from 0.
+fn parents_of(keys: impl Iterator<Item = Key>) -> Vec<(Key, Node)> {
+    let mut parents: Vec<(Key, Node)> = Vec::new();
+    for (i, key) in (0..).zip(keys) {
+        let parent = key >> 3;
+        if parents.last().is_none_or(|(last, _)| *last != parent) {
+            parents.push((parent, Node::new(i, 0, 0)));
+        }
+        if let Some((_, node)) = parents.last_mut() {
+            node.masks |= 1 << (key & 7);
+        }
+    }
+    parents
 }
 
 fn mark_inside(parents: &mut [(Key, Node)], child_level: u32, inside: &impl Inside) {

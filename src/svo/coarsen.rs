@@ -42,7 +42,7 @@ impl Below {
 
     fn of_leaf(leaves: &Leaves, i: usize) -> Self {
         let normal = unpack_normal(leaves.normals[i]);
-        let centre = DVec3::from_array(morton::decode(leaves.keys[i]).map(|v| f64::from(v) + 0.5));
+        let centre = DVec3::from_array(morton::decode(leaves.keys.at(i)).map(|v| f64::from(v) + 0.5));
         Self {
             first: i as u32,
             leaves: 1,
@@ -115,7 +115,7 @@ fn leaves_of(forest: &Forest, below: &[Below], up: u32, cells: f64) -> Leaves {
     let mut leaves = Leaves { cuts: vec![0; below.len()], ..Leaves::default() };
     for b in below {
         let n = b.leaves.max(1);
-        let key = forest.leaves.keys[b.first as usize] >> (3 * up);
+        let key = forest.leaves.keys.at(b.first as usize) >> (3 * up);
         let normal = b.normal.normalize_or(Vec3::Y);
         let centre = (DVec3::from_array(morton::decode(key).map(f64::from)) + 0.5) * size;
         let height = (b.point / f64::from(n) - centre).dot(normal.as_dvec3()) / size;
@@ -175,7 +175,7 @@ mod tests {
         let fine = statue(6);
         let coarse = coarsen(&fine, 4);
         for key in &fine.leaves.keys {
-            let cell = morton::decode(*key);
+            let cell = morton::decode(key);
             assert!(matches!(coarse.octant_at(0, cell.map(|v| v >> 2)), Octant::Leaf(_)), "{cell:?}");
         }
         // Twice at once is the same as one after the other, but for the rounding of what is packed.
@@ -199,7 +199,7 @@ mod tests {
         assert!((180.0..196.0).contains(&mean), "{mean}");
         let (mut off, mut n) = (0.0, 0.0);
         for (i, key) in fine.leaves.keys.iter().enumerate() {
-            let cell = morton::decode(*key);
+            let cell = morton::decode(key);
             let at = glam::Vec3::from_array(cell.map(|v| v as f32 + 0.5))
                 + unpack_normal(fine.leaves.normals[i]) * fine.leaves.colors[i].offset();
             let Octant::Leaf(leaf) = coarse.octant_at(0, cell.map(|v| v >> 1)) else { panic!("{cell:?}") };

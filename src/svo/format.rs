@@ -26,10 +26,14 @@
 //! After Domaradzki & Martyn 2016, sec. 3: their descriptor spends 8 bytes on every node and leaf, this one
 //! on parents only.
 
-use super::morton::Key;
+use super::{Key, Keys};
 
-/// Finest leaf level: 2^10 cells a side.
-pub const MAX_LEVEL: u32 = 10;
+/// Finest leaf level: 2^12 cells a side.
+pub const MAX_LEVEL: u32 = 12;
+
+/// Finest leaf level of octrees in compute passes, whose Morton codes have 32 bits: 2^10 cells a side. Live
+/// previews go no finer either, wherever they run.
+pub const MAX_PASSES_LEVEL: u32 = 10;
 
 /// A parent node; see the drawing above.
 #[repr(C)]
@@ -162,7 +166,7 @@ pub fn unpack_cut(word: u32) -> Option<(glam::Vec3, f32)> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Leaves {
     /// Morton code of the cell at the leaf level.
-    pub keys: Vec<Key>,
+    pub keys: Keys,
     /// Outward normal, see [`pack_normal`].
     pub normals: Vec<u32>,
     /// Colour, crack flag, surface offset.
@@ -230,7 +234,7 @@ impl Forest {
             }
             let node = self.nodes[index as usize];
             for c in (0..8).rev() {
-                let child_key = key << 3 | c;
+                let child_key = key << 3 | Key::from(c);
                 if node.internal() >> c & 1 == 1 {
                     stack.push((u32::MAX, level + 1, child_key));
                 } else if node.valid() >> c & 1 == 1 && level + 1 < self.level {

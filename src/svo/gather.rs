@@ -39,7 +39,7 @@ pub fn gather(level: u32, picks: &[(&Forest, usize)]) -> Forest {
 }
 
 fn append(to: &mut Leaves, from: &Leaves, range: Range<usize>) {
-    to.keys.extend_from_slice(&from.keys[range.clone()]);
+    to.keys.extend_from_slice(from.keys.slice(range.clone()));
     to.normals.extend_from_slice(&from.normals[range.clone()]);
     to.colors.extend_from_slice(&from.colors[range.clone()]);
     to.coverage.extend_from_slice(&from.coverage[range.clone()]);
@@ -49,31 +49,31 @@ fn append(to: &mut Leaves, from: &Leaves, range: Range<usize>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::svo::{LeafColor, build, morton, validate};
+    use crate::svo::{Key, LeafColor, build, morton, validate};
 
     fn ball(centre: [f64; 3], radius: f64) -> Forest {
         let inside = |cell: [u32; 3]| {
             let d: f64 = (0..3).map(|k| (f64::from(cell[k]) + 0.5 - centre[k]).powi(2)).sum();
             d < radius * radius
         };
-        let solid = |key: u32| inside(morton::decode(key));
-        let skin = |key: u32| {
+        let solid = |key: Key| inside(morton::decode(key));
+        let skin = |key: Key| {
             let cell = morton::decode(key);
             (0..27).any(|n| {
                 let at = [n % 3, n / 3 % 3, n / 9];
                 !inside(std::array::from_fn(|k| cell[k].saturating_add(at[k]).saturating_sub(1)))
             })
         };
-        let keys: Vec<u32> = (0..4096).filter(|key| solid(*key) && skin(*key)).collect();
+        let keys: Vec<Key> = (0..4096).filter(|key| solid(*key) && skin(*key)).collect();
         let n = keys.len();
         let leaves = Leaves {
-            normals: keys.iter().map(|k| k * 7).collect(),
-            colors: keys.iter().map(|k| LeafColor(k * 3)).collect(),
+            normals: keys.iter().map(|k| *k as u32 * 7).collect(),
+            colors: keys.iter().map(|k| LeafColor(*k as u32 * 3)).collect(),
             coverage: vec![0.5; n],
-            cuts: keys.clone(),
-            keys,
+            cuts: keys.iter().map(|k| *k as u32).collect(),
+            keys: keys.into(),
         };
-        build(4, leaves, &|key: u32, level: u32| solid(key << (3 * (4 - level))))
+        build(4, leaves, &|key: Key, level: u32| solid(key << (3 * (4 - level))))
     }
 
     #[test]

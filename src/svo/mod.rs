@@ -6,6 +6,8 @@ mod coarsen;
 mod format;
 mod gather;
 mod grid;
+mod key_array;
+mod keys;
 pub mod morton;
 mod query;
 mod pick;
@@ -15,10 +17,13 @@ pub use arena::{Arena, ArenaBuffers, Slot};
 pub use build::{Inside, build};
 pub use coarsen::coarsen;
 pub use format::{
-    Forest, LeafColor, Leaves, MAX_LEVEL, Node, pack_cut, pack_normal, unpack_cut, unpack_normal,
+    Forest, LeafColor, Leaves, MAX_LEVEL, MAX_PASSES_LEVEL, Node, pack_cut, pack_normal, unpack_cut,
+    unpack_normal,
 };
 pub use gather::gather;
 pub use grid::Grid;
+pub use key_array::KeyArray;
+pub use keys::{KeyIter, KeySlice, KeySliceMut, Keys};
 pub use morton::Key;
 pub use pick::{VoxelHit, distance_to_forest, pick_forest};
 pub use query::{NO_LEAF, Octant, RayHit, ray_cast};

@@ -137,7 +137,7 @@ mod tests {
         keys.sort_unstable();
         let n = keys.len();
         let leaves = Leaves {
-            keys,
+            keys: keys.into(),
             normals: vec![0; n],
             colors: vec![LeafColor::new([0; 3], false, 0.98); n],
             coverage: vec![1.0; n],

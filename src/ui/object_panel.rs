@@ -4,7 +4,7 @@ use super::{
     Command, UiInput, UiOutput, UiState, theme,
     widgets::{SliderLook, figure, grouped, slider},
 };
-use crate::{mesh::BUILTIN_NAMES, svo::MAX_LEVEL};
+use crate::{mesh::BUILTIN_NAMES, svo::MAX_PASSES_LEVEL};
 
 pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, out: &mut UiOutput) {
     let objects = input.sandbox.map_or(&[][..], |s| s.objects());
@@ -37,8 +37,11 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
         return;
     };
     let mut level = object.scene.level;
-    let tip = "Detail of the voxels: each level halves their edge and makes about four times as many";
-    let response = slider(ui, "Detail", tip, &mut level, 1..=MAX_LEVEL, &SliderLook::WHOLE);
+    let tip = "Detail of the voxels: each level halves their edge and makes about four times as many; 11 and 12 only where \
+               stages run on the cores";
+    // The cores take finer octrees than compute passes.
+    let finest = input.sandbox.map_or(MAX_PASSES_LEVEL, |s| s.compute().finest_level());
+    let response = slider(ui, "Detail", tip, &mut level, 1..=finest, &SliderLook::WHOLE);
     out.name("level", &response);
     let id = egui::Id::unique("wanted level");
     if response.changed() {

@@ -113,7 +113,7 @@ fn carry_rows(touched: &Touched, level: u32, parity: Option<&Parity>) -> (Vec<u3
         .map(|range| {
             let mut total = [0f32; ROWS];
             for i in range[0] as usize..range[1] as usize {
-                total[row_and_x(touched.keys[i] as usize % BRICK_CELLS).0] += touched.area_x[i];
+                total[row_and_x(touched.keys.at(i) as usize % BRICK_CELLS).0] += touched.area_x[i];
             }
             total
         })
@@ -157,8 +157,8 @@ fn solve_brick(
 ) -> [u64; BRICK_CELLS / 64] {
     let start = touched.brick_start[brick] as usize;
     let mut leaf_at = [u16::MAX; BRICK_CELLS];
-    for (i, key) in touched.keys[start..start + coverage.len()].iter().enumerate() {
-        let (row, x) = row_and_x(*key as usize % BRICK_CELLS);
+    for (i, key) in touched.keys.slice(start..start + coverage.len()).iter().enumerate() {
+        let (row, x) = row_and_x(key as usize % BRICK_CELLS);
         leaf_at[row << BRICK_SHIFT | x] = i as u16;
     }
     let mut solid = [0u64; BRICK_CELLS / 64];
@@ -191,11 +191,11 @@ fn choose_closing(touched: &Touched, coverage: &[f32], insides: &mut Insides) ->
     for &i in &touched.closing {
         let solid = coverage[i as usize];
         keep.push(solid > CLOSING_TOLERANCE && solid < 1.0 - CLOSING_TOLERANCE);
-        insides.set(touched.keys[i as usize], solid > 0.5);
+        insides.set(touched.keys.at(i as usize), solid > 0.5);
     }
     // Closing faces with opposite signs in one cell can hide from its mean that solid and empty neighbours meet there.
     let is_leaf = |cell: [u32; 3]| {
-        touched.keys.binary_search(&morton::encode(cell)).is_ok_and(|found| {
+        touched.keys.binary_search(morton::encode(cell)).is_ok_and(|found| {
             touched.closing.binary_search(&(found as u32)).map_or(true, |closing| keep[closing])
         })
     };
@@ -203,7 +203,7 @@ fn choose_closing(touched: &Touched, coverage: &[f32], insides: &mut Insides) ->
     let between: Vec<usize> = (0..keep.len())
         .into_par_iter()
         .filter(|&c| {
-            let key = touched.keys[touched.closing[c] as usize];
+            let key = touched.keys.at(touched.closing[c] as usize);
             let here = insides.cell(key);
             !keep[c]
                 && (0..6).any(|face| {
@@ -222,7 +222,7 @@ fn choose_closing(touched: &Touched, coverage: &[f32], insides: &mut Insides) ->
     }
     for (c, &i) in touched.closing.iter().enumerate() {
         if keep[c] {
-            insides.set(touched.keys[i as usize], false);
+            insides.set(touched.keys.at(i as usize), false);
         }
     }
     keep
@@ -234,7 +234,7 @@ fn turn_outward(touched: &mut Touched, parity: &Parity) {
         let i = i as usize;
         let normal = unpack_normal(touched.normals[i]);
         let solid_at = |side: f32| {
-            let middle = glam::Vec3::from_array(morton::decode(touched.keys[i]).map(|v| v as f32 + 0.5));
+            let middle = glam::Vec3::from_array(morton::decode(touched.keys.at(i)).map(|v| v as f32 + 0.5));
             // A negative coordinate becomes 0: one free voxel lies there.
             parity.fraction((middle + normal * side).to_array().map(|v| v as u32))
         };
@@ -254,7 +254,7 @@ fn finish(touched: Touched, mut coverage: Vec<f32>, keep: &[bool]) -> Leaves {
         for (&i, keep) in closing.iter().zip(keep) {
             dropped[i as usize] = !keep;
         }
-        retain(&mut keys, &dropped);
+        keys.retain(|i| !dropped[i]);
         retain(&mut normals, &dropped);
         retain(&mut colors, &dropped);
         retain(&mut coverage, &dropped);

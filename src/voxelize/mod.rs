@@ -30,8 +30,8 @@ pub enum VoxelizeError {
     /// No triangle of non-zero area.
     #[error("the mesh has no triangle of non-zero area; nothing can be voxelised")]
     Empty,
-    /// Level outside 1..=10.
-    #[error("level {0} is outside 1 to 10")]
+    /// Level outside 1..=[`MAX_LEVEL`].
+    #[error("level {0} is outside 1 to {MAX_LEVEL}")]
     Level(u32),
     /// More than 67 million boundary voxels.
     #[error("the mesh fills more voxels than fit in memory at this level; choose a lower level")]

@@ -16,7 +16,7 @@ use super::{
     polygon::{Polygon, Slabs, cells_of},
 };
 use crate::svo::{
-    LeafColor,
+    Keys, LeafColor,
     morton::{self, Key},
     pack_normal,
 };
@@ -90,7 +90,7 @@ pub(super) fn unit_normal(corners: &[[f64; 3]; 3]) -> Option<([f64; 3], f64)> {
 #[derive(Default)]
 pub(super) struct Touched {
     /// Morton codes, ascending.
-    pub(super) keys: Vec<Key>,
+    pub(super) keys: Keys,
     pub(super) normals: Vec<u32>,
     pub(super) colors: Vec<LeafColor>,
     /// Signed area projected on the yz plane.
@@ -180,7 +180,8 @@ fn pair_with_bricks(faces: &[Face], last_cell: i32, progress: &Progress) -> Resu
                 }
                 let (index, before) = ((chunk * 4096 + i) as u64, pairs.len());
                 bricks_of(face, last_cell, |brick| {
-                    pairs.push(u64::from(morton::encode(brick)) << 32 | index);
+                    // Bricks have 27 bits at the finest level.
+                    pairs.push(morton::encode(brick) << 32 | index);
                 });
                 total.fetch_add(pairs.len() - before, Ordering::Relaxed);
             }
@@ -466,7 +467,10 @@ impl Touched {
         all.brick_start.push(base);
         let Self { keys, normals, colors, area_x, volume_x, .. } = &mut all;
         rayon::scope(|scope| {
-            scope.spawn(|_| *keys = concatenated(&parts, |part| &part.keys));
+            scope.spawn(|_| {
+                keys.reserve(base as usize);
+                parts.iter().for_each(|part| keys.extend_from_slice(part.keys.as_slice()));
+            });
             scope.spawn(|_| *normals = concatenated(&parts, |part| &part.normals));
             scope.spawn(|_| *colors = concatenated(&parts, |part| &part.colors));
             scope.spawn(|_| *area_x = concatenated(&parts, |part| &part.area_x));

@@ -180,10 +180,70 @@ fn leaves_are_the_cells_that_triangles_reach_into() {
             }
         }
         let missed =
-            expected.iter().filter(|key| solid.forest.leaves.keys.binary_search(key).is_err()).count();
+            expected.iter().filter(|key| solid.forest.leaves.keys.binary_search(**key).is_err()).count();
         assert_eq!(missed, 0, "level {level}: of {}", expected.len());
         let surplus = solid.forest.leaves.len() - expected.len();
         assert!(surplus <= expected.len() / 200, "level {level}: {surplus} beyond {}", expected.len());
+    }
+}
+
+/// A rod from one corner of the grid to the other: few voxels, and every bit of the coordinates.
+fn rod(thickness: f32) -> Mesh {
+    let [along, u, v] = [Vec3::new(1.0, 0.93, 0.97), Vec3::new(0.02, 1.0, -1.0), Vec3::new(1.0, -0.4, -0.6)];
+    let corner = |i: usize| {
+        let side = |bit: usize| if i >> bit & 1 == 1 { 0.5 } else { -0.5 };
+        along * side(0) + (u.normalize() * side(1) + v.normalize() * side(2)) * thickness
+    };
+    let quads = [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
+    let triangles = quads.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect();
+    let mut mesh =
+        Mesh { positions: (0..8).map(|i| corner(i).to_array()).collect(), triangles, ..Mesh::default() };
+    if enclosed(&mesh) < 0.0 {
+        mesh.triangles.iter_mut().for_each(|t| t.swap(1, 2));
+    }
+    mesh
+}
+
+#[test]
+fn the_finest_levels_hold_the_cells_that_triangles_reach_into() {
+    let mesh = rod(0.002);
+    for level in [10, 11, 12] {
+        let solid = closed(&mesh, level);
+        let keys = &solid.forest.leaves.keys;
+        let triangles: Vec<[DVec3; 3]> = (mesh.triangles.iter())
+            .map(|t| {
+                t.map(|v| solid.grid.from_mesh(DVec3::from_array(mesh.positions[v as usize].map(f64::from))))
+            })
+            .collect();
+        let touched = |cell: [u32; 3]| triangles.iter().any(|corners| overlaps(*corners, cell));
+        // Leaves at random places of the order, and whatever lies round them.
+        let (mut missed, mut surplus, mut asked) = (0, 0, 0);
+        for i in (0..keys.len()).step_by(keys.len() / 400) {
+            for n in 0..27u32 {
+                let cell = morton::decode(keys.at(i));
+                let cell =
+                    [cell[0] + n % 3, cell[1] + n / 3 % 3, cell[2] + n / 9].map(|v| v.saturating_sub(1));
+                let (leaf, wanted) = (keys.binary_search(morton::encode(cell)).is_ok(), touched(cell));
+                missed += usize::from(wanted && !leaf);
+                surplus += usize::from(leaf && !wanted);
+                asked += usize::from(leaf);
+            }
+        }
+        println!("level {level}: {} leaves, {surplus} of {asked} asked beyond", keys.len());
+        assert_eq!(missed, 0, "level {level}");
+        assert!(surplus <= asked / 200, "level {level}: {surplus} of {asked}");
+        let reach = |pick: fn(u32, u32) -> u32| {
+            keys.iter().fold(morton::decode(keys.at(0)), |sum, key| {
+                let cell = morton::decode(key);
+                std::array::from_fn(|k| pick(sum[k], cell[k]))
+            })
+        };
+        assert!(
+            reach(u32::max).iter().all(|v| *v > (15 << level) / 16)
+                && reach(u32::min).iter().all(|v| *v < 16)
+        );
+        let error = volume(&solid) / enclosed(&mesh) - 1.0;
+        assert!(error.abs() < 1e-3, "level {level}: {error}");
     }
 }
 
@@ -195,7 +255,7 @@ fn normals_and_offsets_lie_on_the_sphere() {
     let radius = (enclosed(&mesh) * 3.0 / (4.0 * std::f64::consts::PI)).cbrt() / solid.grid.h;
     let leaves = &solid.forest.leaves;
     for (i, key) in leaves.keys.iter().enumerate() {
-        let out = DVec3::from_array(morton::decode(*key).map(|v| f64::from(v) + 0.5)) - centre;
+        let out = DVec3::from_array(morton::decode(key).map(|v| f64::from(v) + 0.5)) - centre;
         let normal = unpack_normal(leaves.normals[i]).as_dvec3();
         assert!(normal.dot(out.normalize()) > 0.98, "{normal} at {out}");
         let surface = out + normal * f64::from(leaves.colors[i].offset());
@@ -300,7 +360,7 @@ fn parity_decides_where_there_is_no_orientation() {
     // Outward normals: stepping against one leads to something solid more often than stepping along it.
     let leaves = &made.forest.leaves;
     let inward = (0..leaves.len()).filter(|&i| {
-        let middle = Vec3::from_array(morton::decode(leaves.keys[i]).map(|v| v as f32 + 0.5));
+        let middle = Vec3::from_array(morton::decode(leaves.keys.at(i)).map(|v| v as f32 + 0.5));
         let ahead = (middle + unpack_normal(leaves.normals[i]) * 2.0).to_array().map(|v| v as u32);
         made.forest.is_internal(0, ahead)
     });

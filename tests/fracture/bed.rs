@@ -94,7 +94,8 @@ impl Bed {
     pub fn new(forest: &Forest, tree: u32, pattern: &Pattern, recipe: &Recipe) -> Self {
         let wanted = reference::fracture_by(forest, tree as usize, pattern, recipe).expect("good parameters");
         let range = forest.tree_start[tree as usize] as usize..forest.tree_start[tree as usize + 1] as usize;
-        let leaves: Vec<(Key, Leaf)> = range.map(|i| (forest.leaves.keys[i], Leaf::of(forest, i))).collect();
+        let leaves: Vec<(Key, Leaf)> =
+            range.map(|i| (forest.leaves.keys.at(i), Leaf::of(forest, i))).collect();
         let mut cells = vec![Cell::Empty; 1 << (3 * forest.level)];
         leaves.iter().for_each(|(key, _)| cells[*key as usize] = Cell::Leaf);
         forest.visit_internal(tree as usize, &mut |_, low, size| {
@@ -170,7 +171,7 @@ impl Outcome {
             let tree = of.tree as usize;
             for i in forest.tree_start[tree] as usize..forest.tree_start[tree + 1] as usize {
                 let leaf = Leaf::of(forest, i);
-                copies.push(Copy { key: forest.leaves.keys[i], piece, cell: of.cell, leaf });
+                copies.push(Copy { key: forest.leaves.keys.at(i), piece, cell: of.cell, leaf });
             }
             forest.visit_internal(tree, &mut |_, low, size| {
                 inside.extend(cells_of(low, size).map(|key| Held { key, piece, cell: of.cell }));

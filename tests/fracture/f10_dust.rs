@@ -32,7 +32,7 @@ pub fn lost<'a>(bed: &'a Bed, got: &'a Outcome) -> impl Iterator<Item = (Key, f6
     let mut given = vec![0.0f64; bed.cells.len()];
     got.copies.iter().for_each(|copy| given[copy.key as usize] += f64::from(copy.leaf.coverage));
     got.inside.iter().for_each(|held| given[held.key as usize] += 1.0);
-    let solid = (0u32..).zip(&bed.cells).filter(|(_, cell)| **cell != Cell::Empty).map(|(key, _)| key);
+    let solid = (0..).zip(&bed.cells).filter(|(_, cell)| **cell != Cell::Empty).map(|(key, _)| key);
     solid.map(move |key| (key, bed.coverage(key) - given[key as usize])).filter(|(_, volume)| *volume > 1e-6)
 }
 
@@ -52,7 +52,7 @@ pub fn dusty_voxels(bed: &Bed, got: &Outcome) -> Result<Vec<(Key, u32)>, String>
             _ => return Err(format!("voxel {key} has {} copies and {parts} parts", copies.len())),
         }
     }
-    let gone = (0u32..).zip(bed.cells.iter().zip(&held));
+    let gone = (0..).zip(bed.cells.iter().zip(&held));
     dust.extend(gone.filter(|(_, (cell, held))| **cell != Cell::Empty && !**held).map(|(key, _)| (key, 1)));
     dust.sort_unstable();
     Ok(dust)
@@ -104,7 +104,7 @@ fn a_flat_gap_takes_the_voxels_between_its_two_planes() {
             let got = Outcome::of(&fracture);
             let (low, high) = (29.5 - width / 2.0, 29.5 + width / 2.0);
             let mut wanted = Vec::new();
-            for (key, cell) in (0u32..).zip(&bed.cells) {
+            for (key, cell) in (0..).zip(&bed.cells) {
                 let x = f64::from(morton::decode(key)[axis]);
                 // The borders of the two halves, in closed voxels.
                 let borders = [low, high].iter().filter(|border| (x..=x + 1.0).contains(border)).count();

@@ -71,7 +71,7 @@ pub fn motion(bed: &Bed, got: &Outcome) -> Result<(), String> {
     };
     let mut whole = Sums::default();
     bed.leaves.iter().for_each(|(key, leaf)| whole.add(*key, f64::from(leaf.coverage)));
-    let inside = (0u32..).zip(&bed.cells).filter(|(_, cell)| **cell == Cell::Inside);
+    let inside = (0..).zip(&bed.cells).filter(|(_, cell)| **cell == Cell::Inside);
     inside.for_each(|(key, _)| whole.add(key, 1.0));
     let whole = whole.properties();
     let mut before = Motion::default();

@@ -147,7 +147,7 @@ impl Parts {
 /// All solid cells of a tree.
 pub fn solid(forest: &Forest, tree: usize) -> Vec<Key> {
     let leaves = forest.tree_start[tree] as usize..forest.tree_start[tree + 1] as usize;
-    forest.leaves.keys[leaves].iter().copied().chain(inside_of(forest, tree)).collect()
+    forest.leaves.keys.slice(leaves).iter().chain(inside_of(forest, tree)).collect()
 }
 
 /// Random shapes and patterns, local ones among them: the count equals the brute force, and no hidden part has a copy.

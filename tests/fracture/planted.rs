@@ -113,7 +113,7 @@ fn common<'a>(bed: &'a Bed, got: &'a Outcome) -> Vec<Plant<'a>> {
             "F1 boundary set",
             Box::new(|got| {
                 let empty = bed.cells.iter().position(|cell| *cell == Cell::Empty).unwrap();
-                got.copies[0].key = empty as u32;
+                got.copies[0].key = empty as kintsugi::svo::Key;
             }),
         ),
         ("a crack voxel too many in the counts", "F1 counts", Box::new(|got| got.counts.crack_voxels += 1)),

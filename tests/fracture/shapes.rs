@@ -90,8 +90,8 @@ impl Shape {
 fn made(level: u32, solid: impl Fn(IVec3) -> bool + Sync) -> Arc<Forest> {
     let middle = (1 << level) / 2;
     let core = IVec3::splat(middle);
-    let look = |key: u32, leaves: &mut Leaves| {
-        let h = (key ^ 0x5bd1_e995).wrapping_mul(0x9e37_79b1);
+    let look = |key: kintsugi::svo::Key, leaves: &mut Leaves| {
+        let h = (key as u32 ^ 0x5bd1_e995).wrapping_mul(0x9e37_79b1);
         let part = |shift: u32| (h >> shift & 0x3ff) as f32 / 511.5 - 1.0;
         leaves.normals.push(pack_normal(Vec3::new(part(0), part(11), part(22))));
         let rgb = [h as u8, (h >> 8) as u8, (h >> 16) as u8];

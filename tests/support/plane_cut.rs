@@ -32,10 +32,10 @@ fn side(whole: &Octree, axis: usize, at: u32, upper: bool) -> Forest {
     let here = |cell: [u32; 3]| (cell[axis] >= at) == upper;
     let layer = if upper { at } else { at - 1 };
     let normal = DVec3::AXES[axis].as_vec3() * if upper { -1.0 } else { 1.0 };
-    let mut found: Vec<(u32, u32, LeafColor, f32)> = Vec::new();
-    for i in whole.leaves().filter(|i| here(morton::decode(forest.leaves.keys[*i]))) {
+    let mut found: Vec<(morton::Key, u32, LeafColor, f32)> = Vec::new();
+    for i in whole.leaves().filter(|i| here(morton::decode(forest.leaves.keys.at(*i)))) {
         let leaves = &forest.leaves;
-        found.push((leaves.keys[i], leaves.normals[i], leaves.colors[i], leaves.coverage[i]));
+        found.push((leaves.keys.at(i), leaves.normals[i], leaves.colors[i], leaves.coverage[i]));
     }
     forest.visit_internal(whole.tree as usize, &mut |_, low, size| {
         if (low[axis]..low[axis] + size).contains(&layer) {
@@ -57,7 +57,7 @@ fn side(whole: &Octree, axis: usize, at: u32, upper: bool) -> Forest {
         coverage: found.iter().map(|leaf| leaf.3).collect(),
         cuts: Vec::new(),
     };
-    let inside = |key: u32, level: u32| {
+    let inside = |key: morton::Key, level: u32| {
         let low = morton::decode(key << (3 * (forest.level - level)));
         here(low) && forest.is_internal(whole.tree as usize, low)
     };

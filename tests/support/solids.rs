@@ -19,31 +19,31 @@ pub fn forest_of(level: u32, solid: impl Fn(IVec3) -> bool + Sync) -> Forest {
 pub fn forest_with(
     level: u32,
     solid: impl Fn(IVec3) -> bool + Sync,
-    look: &dyn Fn(u32, &mut Leaves),
+    look: &dyn Fn(morton::Key, &mut Leaves),
 ) -> Forest {
     use rayon::prelude::*;
     let side = 1i32 << level;
-    let cell = |key: u32| IVec3::from_array(morton::decode(key).map(|v| v as i32));
-    let filled: Vec<bool> = (0..1u32 << (3 * level)).into_par_iter().map(|key| solid(cell(key))).collect();
+    let cell = |key: morton::Key| IVec3::from_array(morton::decode(key).map(|v| v as i32));
+    let filled: Vec<bool> = (0..1u64 << (3 * level)).into_par_iter().map(|key| solid(cell(key))).collect();
     let is_filled = |p: IVec3| {
         p.min_element() >= 0
             && p.max_element() < side
             && filled[morton::encode(p.as_uvec3().to_array()) as usize]
     };
-    let buried: Vec<bool> = (0..filled.len() as u32)
+    let buried: Vec<bool> = (0..filled.len() as morton::Key)
         .into_par_iter()
         .map(|key| {
             let p = cell(key);
             (0..27).all(|n| is_filled(p + IVec3::new(n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1)))
         })
         .collect();
-    let on_surface = |key: &u32| filled[*key as usize] && !buried[*key as usize];
-    let keys: Vec<u32> = (0..filled.len() as u32).filter(on_surface).collect();
+    let on_surface = |key: &morton::Key| filled[*key as usize] && !buried[*key as usize];
+    let keys: Vec<morton::Key> = (0..filled.len() as morton::Key).filter(on_surface).collect();
     let coverage = (0..keys.len()).map(|i| 0.25 + 0.5 * (i % 7) as f32 / 7.0).collect();
     let mut leaves = Leaves { coverage, ..Leaves::default() };
     keys.iter().for_each(|key| look(*key, &mut leaves));
-    leaves.keys = keys;
-    build(level, leaves, &|key: u32, l: u32| buried[(key << (3 * (level - l))) as usize])
+    leaves.keys = keys.into();
+    build(level, leaves, &|key: morton::Key, l: u32| buried[(key << (3 * (level - l))) as usize])
 }
 
 pub fn ball(level: u32) -> Forest {
@@ -109,15 +109,15 @@ pub fn random_cells(rng: u64, fill: u32) -> impl Fn(IVec3) -> bool + Sync {
 }
 
 /// The cells that lie inside one tree, by Morton code.
-pub fn inside_of(forest: &Forest, tree: usize) -> HashSet<u32> {
+pub fn inside_of(forest: &Forest, tree: usize) -> HashSet<morton::Key> {
     let mut inside = HashSet::new();
     forest.visit_internal(tree, &mut |_, low, size| inside.extend(cells_of(low, size)));
     inside
 }
 
 /// Morton codes of the cells of a cube.
-pub fn cells_of(low: [u32; 3], size: u32) -> impl Iterator<Item = u32> {
+pub fn cells_of(low: [u32; 3], size: u32) -> impl Iterator<Item = morton::Key> {
     // A node's cells follow each other in Morton order.
     let first = morton::encode(low);
-    first..first + size.pow(3)
+    first..first + morton::Key::from(size).pow(3)
 }

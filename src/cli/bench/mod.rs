@@ -25,7 +25,7 @@ use self::{
     subject::Subject,
 };
 use super::{
-    CliError,
+    CliError, LEVELS,
     crack::CrackArgs,
     input::{about, load_mesh},
     progress::Reporter,
@@ -53,7 +53,7 @@ pub struct BenchArgs {
     file: PathBuf,
     /// Octree level: 2^N voxels along the longest side; several, as in 7,8,9, are measured in turn [default: 8; of a
     /// scene, its own]
-    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=10))]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(LEVELS))]
     level: Vec<u32>,
     /// Runs of each stage that the medians are taken over
     #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -145,6 +145,7 @@ struct Results {
 pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     let subjects = Subject::all(args)?;
     for level in subjects.iter().flat_map(|subject| &subject.levels) {
+        args.compute.takes(*level)?;
         args.crack.check(*level)?;
     }
     let reporter = Reporter::new(args.json_progress);
@@ -195,6 +196,7 @@ fn measure(
     compute: &Compute,
     reporter: &Reporter,
 ) -> Result<Results, CliError> {
+    compute.takes(level)?;
     let mut samples = Samples::default();
     let mut last = None;
     reporter.stage("voxelise", |progress| -> Result<(), CliError> {

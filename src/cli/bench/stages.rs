@@ -13,11 +13,11 @@ use crate::{
         input::Object,
         stills::{Place, View, world_bounds},
     },
-    compute::{Array, Compute},
+    compute::Compute,
     fracture::{Fracture, Fracturer, Source},
     gpu::Gpu,
     render::{FrameInput, RenderOptions, Renderer},
-    svo::{Arena, coarsen},
+    svo::{Arena, KeyArray, coarsen},
     voxelize::Progress,
 };
 
@@ -76,7 +76,7 @@ impl Bench<'_> {
         let levels = PREVIEW_LEVELS.into_iter().filter(|preview| *preview <= level);
         for (done, level) in levels.enumerate() {
             let coarse = Arc::new(coarsen(&self.object.forest, level));
-            let keys = Array::from_slice(self.compute, "boundary voxels", &coarse.leaves.keys)?;
+            let keys = KeyArray::new(self.compute, "boundary voxels", coarse.leaves.keys.as_slice(), level)?;
             let recipe = plan.params.recipe().coarsened(self.object.forest.level, level)?;
             let mut arena = Arena::new(self.compute)?;
             arena.insert(&coarse)?;

@@ -44,7 +44,7 @@ fn halves(source: &Forest) -> Forest {
     let mut halves = [Leaves::default(), Leaves::default()];
     for key in 0..512 {
         let cell = decode(key);
-        let leaf = source.leaves.keys.binary_search(&key).is_ok();
+        let leaf = source.leaves.keys.binary_search(key).is_ok();
         let solid = cell.iter().all(|v| (1..=6).contains(v));
         let split = cell[0] == 3;
         if !solid || !(leaf || split) {
@@ -91,7 +91,7 @@ fn join([a, b]: [Forest; 2]) -> Forest {
     }
     out.tree_start = vec![0, a.leaves.len() as u32, (a.leaves.len() + b.leaves.len()) as u32];
     out.leaves = a.leaves;
-    out.leaves.keys.extend(b.leaves.keys);
+    out.leaves.keys.extend(&b.leaves.keys);
     out.leaves.normals.extend(b.leaves.normals);
     out.leaves.colors.extend(b.leaves.colors);
     out.leaves.coverage.extend(b.leaves.coverage);
@@ -293,7 +293,7 @@ fn a_face_inside_a_joined_piece_is_seen() {
         if inner {
             let mut leaves = Leaves::default();
             for key in 0..512 {
-                let leaf = source.leaves.keys.binary_search(&key).is_ok();
+                let leaf = source.leaves.keys.binary_search(key).is_ok();
                 let crack = decode(key)[0] == 3 && source.is_internal(0, decode(key));
                 if leaf || crack {
                     push(&mut leaves, key, crack, 1.0);

@@ -46,7 +46,7 @@ fn compared(fracture: &Fracture, volume: &Volume) -> (usize, usize) {
     let edge = 1i32 << (14 - level);
     let cracks = leaves.keys.iter().zip(&leaves.colors).filter(|(_, color)| color.crack());
     cracks.fold((0, 0), |(count, wrong), (key, color)| {
-        let centre = morton::decode(*key).map(|v| v as i32 * edge + edge / 2);
+        let centre = morton::decode(key).map(|v| v as i32 * edge + edge / 2);
         (count + 1, wrong + usize::from(volume.color_at(centre) != color.rgb()))
     })
 }

@@ -82,6 +82,9 @@ impl Default for Dusty {
 /// pottery breaks (2018, fig. 7). The same at every leaf level, so more detail shows the same cracks more finely.
 const ROUGH_TRANSITION: u32 = 4;
 
+/// A transition voxel has 1024 units a side, and a leaf at least two of them: it has a middle.
+const MOST_BELOW: u32 = 9;
+
 /// Parameters of rough and dusty surfaces.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -156,9 +159,9 @@ impl CrackShape {
     /// a transition voxel wide.
     ///
     /// # Errors
-    /// [`PatternError::Bad`] for a level that is not 2 to the leaf level.
+    /// [`PatternError::Bad`] for a level that is not 2 to the leaf level, or more than nine above the leaves.
     pub fn transition(&self, leaf_level: u32, surface: Surface) -> Result<u32, PatternError> {
-        let lowest = leaf_level.min(2);
+        let lowest = leaf_level.min(2).max(leaf_level.saturating_sub(MOST_BELOW));
         let level = self.transition_level.unwrap_or(match surface {
             Surface::Dusty => leaf_level.saturating_sub(3).max(lowest),
             Surface::Planar | Surface::Rough => ROUGH_TRANSITION.min(leaf_level),

@@ -20,15 +20,15 @@ pub(in crate::fracture) fn holders(fracture: &Fracture, small: &[u32]) -> Holder
     let forest = &fracture.forest;
     let keys: HashSet<Key> = small
         .iter()
-        .flat_map(|p| forest.leaves.keys[leaves_of(forest, &fracture.pieces[*p as usize])].iter().copied())
+        .flat_map(|p| forest.leaves.keys.slice(leaves_of(forest, &fracture.pieces[*p as usize])).iter())
         .collect();
     let mut found: Holders = fracture
         .pieces
         .par_iter()
         .enumerate()
         .flat_map_iter(|(p, piece)| {
-            let own = &forest.leaves.keys[leaves_of(forest, piece)];
-            own.iter().filter(|key| keys.contains(key)).map(move |key| (*key, p as u32)).collect::<Vec<_>>()
+            let own = forest.leaves.keys.slice(leaves_of(forest, piece));
+            own.iter().filter(|key| keys.contains(key)).map(move |key| (key, p as u32)).collect::<Vec<_>>()
         })
         .collect();
     found.par_sort_unstable();

@@ -42,7 +42,7 @@ pub(in crate::fracture) fn join(work: &Joining<'_>, ids: &[u32], members: &[&Pie
             let tree = piece.tree as usize;
             work.forest.tree_start[tree] as usize..work.forest.tree_start[tree + 1] as usize
         })
-        .map(|leaf| (leaves.keys[leaf], leaf))
+        .map(|leaf| (leaves.keys.at(leaf), leaf))
         .collect();
     copies.sort_unstable();
 

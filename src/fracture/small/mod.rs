@@ -181,9 +181,9 @@ fn grouped(
             .members
             .iter()
             .flat_map(|p| {
-                fracture.forest.leaves.keys[leaves_of(&fracture.forest, &fracture.pieces[*p as usize])].iter()
+                let leaves = leaves_of(&fracture.forest, &fracture.pieces[*p as usize]);
+                fracture.forest.leaves.keys.slice(leaves).iter()
             })
-            .copied()
             .collect();
         keys.sort_unstable();
         keys.dedup();

@@ -156,7 +156,7 @@ impl Breaker for OctreeBreaker {
         let recipe =
             strike.params.recipe().coarsened(strike.full_level.unwrap_or(octree.level()), octree.level())?;
         let fracture = passes.fracture(&source, &pattern, &recipe)?;
-        let keys = &octree.forest.leaves.keys[octree.leaves()];
+        let keys = octree.forest.leaves.keys.slice(octree.leaves());
         Ok(Some(Seams::of_fracture(context.arena.compute(), keys, &fracture, &pattern)?))
     }
 }

@@ -21,7 +21,7 @@ use crate::{
     fracture::{Fracture, FractureCounts, FractureError, Piece, Source, Volume},
     gpu::{Gpu, GpuError, StageTiming, Submissions, read_all},
     shape::grid_mass,
-    svo::{Forest, LeafColor, Leaves},
+    svo::{Forest, Keys, LeafColor, Leaves},
 };
 
 /// Reads the octrees back and sums the pieces. `tree_cells` is the seed of each tree.
@@ -57,7 +57,7 @@ impl NativeOctrees {
         let [surface, place] = [pairs.pop().unwrap_or_default(), pairs.pop().unwrap_or_default()];
         let part = |pairs: &[[u32; 2]], at: usize| pairs.iter().map(|pair| pair[at]).collect();
         let leaves = NativeLeaves {
-            keys: part(&place, 0),
+            keys: Keys::narrow(part(&place, 0)),
             origins: part(&place, 1),
             normals: part(&surface, 0),
             colors: part(&surface, 1),

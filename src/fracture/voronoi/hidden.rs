@@ -78,7 +78,7 @@ impl Search<'_> {
             if (valid | internal) >> c & 1 == 0 {
                 continue;
             }
-            let (key, level) = (at.key << 3 | c, at.level + 1);
+            let (key, level) = (at.key << 3 | Key::from(c), at.level + 1);
             let edge = 1i64 << (UNIT_BITS - level);
             let low = morton::decode(key).map(|v| i64::from(v) * edge);
             let Some(contested) = self.contested(low, edge, rivals) else { continue };

@@ -6,7 +6,7 @@ use super::{
     collect::collect_native,
     descent::native::{at_root, cells, planar_objects},
     islands::{self, native::NativeIslands},
-    octrees::{native::NativeOctrees, split_native},
+    octrees::{NO_LEAF, native::NativeOctrees, split_native},
     stages::OctreeStages,
     surface::{
         dusty::native::{DustyCracks, DustyLeaves},
@@ -95,23 +95,30 @@ impl OctreeStages for NativeStages {
         recipe: &Recipe,
         interior: Volume,
     ) -> Result<(NativeOctrees, Vec<bool>), FractureError> {
+        // Beside a leaf's index stands how it is shared.
+        if source.forest.leaves.len() >= NO_LEAF as usize {
+            return Err(FractureError::Params(format!(
+                "the octree has {} boundary voxels, and {NO_LEAF} are the most that can be broken; take a lower level",
+                source.forest.leaves.len()
+            )));
+        }
         let (forest, tree, seeds) = (source.forest, source.tree, at_root(pattern));
         let objects = pattern.object_ids().len();
         let volume = &VolumeGrid::new(interior, forest.level);
         let watch = &mut self.watch;
         if recipe.surface == Surface::Planar {
             let cracks = PlanarCracks { source: forest, volume };
-            return Ok(cells(forest, tree, seeds, objects, &cracks, watch));
+            return cells(forest, tree, seeds, objects, &cracks, watch);
         }
         let words = words(recipe, forest.level)?;
         let transition = words.transition;
         let crack = Cracking { source: forest, volume, words };
-        Ok(match (recipe.surface, transition == forest.level) {
+        match (recipe.surface, transition == forest.level) {
             (Surface::Dusty, false) => cells(forest, tree, seeds, objects, &DustyCracks(crack), watch),
             (Surface::Dusty, true) => cells(forest, tree, seeds, objects, &DustyLeaves::new(crack), watch),
             (_, false) => cells(forest, tree, seeds, objects, &RoughCracks(crack), watch),
             (_, true) => cells(forest, tree, seeds, objects, &RoughLeaves::new(crack), watch),
-        })
+        }
     }
 
     fn is_empty(cells: &NativeOctrees) -> bool {

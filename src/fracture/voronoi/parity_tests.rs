@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     fracture::{Interior, Material, Pattern, Recipe, interior},
-    svo::Forest,
+    svo::{Forest, Keys},
 };
 
 /// Octrees of all objects and which have one, by the passes and by the twins.
@@ -37,6 +37,11 @@ pub(in crate::fracture) fn both(
     })
 }
 
+/// Keys as the passes have them, all of each.
+fn low_words(keys: &Keys) -> Vec<u32> {
+    keys.as_slice().words().expect("a level that passes go to").to_vec()
+}
+
 /// The first thing in which the two differ.
 pub(in crate::fracture) fn difference([a, b]: &[(NativeOctrees, Vec<bool>); 2]) -> Option<String> {
     let words = |what: &str, a: &[u32], b: &[u32]| {
@@ -53,7 +58,7 @@ pub(in crate::fracture) fn difference([a, b]: &[(NativeOctrees, Vec<bool>); 2]) 
     let (a, b) = (&a.0, &b.0);
     words("level starts", &a.level_start, &b.level_start)
         .or_else(|| words("nodes", bytemuck::cast_slice(&a.nodes), bytemuck::cast_slice(&b.nodes)))
-        .or_else(|| words("keys", &a.leaves.keys, &b.leaves.keys))
+        .or_else(|| words("keys", &low_words(&a.leaves.keys), &low_words(&b.leaves.keys)))
         .or_else(|| words("origins", &a.leaves.origins, &b.leaves.origins))
         .or_else(|| words("colours", &a.leaves.colors, &b.leaves.colors))
         .or_else(|| words("normals", &a.leaves.normals, &b.leaves.normals))

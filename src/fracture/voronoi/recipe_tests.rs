@@ -39,7 +39,8 @@ fn with_rule(forest: &Arc<Forest>, pattern: &Pattern, smallest: Option<Smallest>
 /// Every voxel of a tree and whether it is a boundary voxel.
 fn voxels(forest: &Forest, tree: usize) -> BTreeMap<Key, bool> {
     let leaves = forest.tree_start[tree] as usize..forest.tree_start[tree + 1] as usize;
-    let mut all: BTreeMap<Key, bool> = forest.leaves.keys[leaves].iter().map(|key| (*key, true)).collect();
+    let mut all: BTreeMap<Key, bool> =
+        forest.leaves.keys.slice(leaves).iter().map(|key| (key, true)).collect();
     forest.visit_internal(tree, &mut |_, low, size| {
         for i in 0..size.pow(3) {
             let at = [low[0] + i % size, low[1] + i / size % size, low[2] + i / size / size];
@@ -147,7 +148,7 @@ fn small_pieces_merge_and_drop_as_the_brute_force_says() {
             assert_eq!(got.counts.merged + got.counts.dropped, gone, "{name} {rule:?}");
             let cracks: BTreeSet<Key> = (0..got.forest.leaves.len())
                 .filter(|i| got.forest.leaves.colors[*i].crack())
-                .map(|i| got.forest.leaves.keys[i])
+                .map(|i| got.forest.leaves.keys.at(i))
                 .collect();
             assert_eq!(cracks.len() as u64, got.counts.crack_voxels, "{name} {rule:?}");
             println!(
@@ -196,7 +197,7 @@ fn a_merged_piece_faces_what_is_outside_it() {
     for i in 0..got.forest.leaves.len() {
         let leaves = &got.forest.leaves;
         if leaves.colors[i].crack() {
-            let x = f64::from(morton::decode(leaves.keys[i])[0]) + 0.5;
+            let x = f64::from(morton::decode(leaves.keys.at(i))[0]) + 0.5;
             let normal = crate::svo::unpack_normal(leaves.normals[i]).as_dvec3();
             let surface = x + normal.x * f64::from(leaves.colors[i].offset());
             assert!(normal.x.abs() > 0.9999 && (surface - plane).abs() < 0.02, "{normal} at {surface}");

@@ -20,16 +20,16 @@ use crate::fracture::{Pattern, PatternError, Recipe, Surface, UNIT_BITS};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reference {
     /// (cell, Morton code, is crack) of every copy, sorted.
-    pub copies: Vec<(u32, u32, bool)>,
+    pub copies: Vec<(u32, Key, bool)>,
     /// (cell, Morton code) of every leaf cell that stays internal, sorted.
-    pub internal: Vec<(u32, u32)>,
+    pub internal: Vec<(u32, Key)>,
     /// Per piece the sorted (cell, Morton code) of all its solid voxels; pieces sorted.
-    pub pieces: Vec<Vec<(u32, u32)>>,
+    pub pieces: Vec<Vec<(u32, Key)>>,
     /// Internal voxels that became crack voxels, without copies.
     pub crack_voxels: usize,
     /// (Morton code, parts) of every leaf of which one of so many equal parts is dust, sorted; 1 where no object
     /// gets any of it.
-    pub dust: Vec<(u32, u32)>,
+    pub dust: Vec<(Key, u32)>,
     /// Cells that would get a voxel with planar surfaces and get none with these.
     pub swallowed: usize,
 }
@@ -121,7 +121,7 @@ impl Reference {
     fn finish(&mut self, level: u32) {
         self.copies.sort_unstable();
         self.internal.sort_unstable();
-        let voxels: Vec<(u32, u32)> = self
+        let voxels: Vec<(u32, Key)> = self
             .copies
             .iter()
             .map(|&(cell, key, _)| (cell, key))
@@ -133,8 +133,10 @@ impl Reference {
 
 /// Calls `visit` for every solid leaf cell: its place, and whether it is internal.
 fn for_each_solid(forest: &Forest, tree: usize, visit: &mut impl FnMut([u32; 3], bool)) {
-    for key in &forest.leaves.keys[forest.tree_start[tree] as usize..forest.tree_start[tree + 1] as usize] {
-        visit(morton::decode(*key), false);
+    for key in
+        forest.leaves.keys.slice(forest.tree_start[tree] as usize..forest.tree_start[tree + 1] as usize)
+    {
+        visit(morton::decode(key), false);
     }
     forest.visit_internal(tree, &mut |_, low, size| {
         for i in 0..size.pow(3) {
@@ -189,7 +191,7 @@ fn corner_owners(side: usize, unit: i64, pattern: &Pattern) -> Vec<u32> {
 /// 26-connected components of voxels of the same cell, by flood fill. `voxels` are (cell, Morton code), `side` the
 /// grid's.
 #[must_use]
-pub fn components(voxels: &[(u32, u32)], side: i64) -> Vec<Vec<(u32, u32)>> {
+pub fn components(voxels: &[(u32, Key)], side: i64) -> Vec<Vec<(u32, Key)>> {
     let mut sorted = voxels.to_vec();
     sorted.sort_unstable();
     // Which voxels of the cell at hand are still to be reached, for the whole grid: all false again when a cell is

@@ -14,7 +14,7 @@ use crate::{
     compute::{Array, Compute},
     fracture::{Fracture, FractureError, Pattern},
     gpu::{Buffer, Gpu, GpuError, Recorder, bind, kernels, shared},
-    svo::{morton::Key, unpack_cut},
+    svo::{KeyArray, KeySlice, unpack_cut},
 };
 
 /// Words of one voxel's list; `shaders/shared/seams.wgsl` draws them.
@@ -43,7 +43,7 @@ impl Seams {
     /// [`GpuError::TooLarge`].
     pub fn of_fracture(
         compute: impl Into<Compute>,
-        keys: &[Key],
+        keys: KeySlice<'_>,
         fracture: &Fracture,
         pattern: &Pattern,
     ) -> Result<Self, GpuError> {
@@ -99,7 +99,7 @@ shared! {
 }
 
 impl SeamsPass {
-    fn run(&self, gpu: &Gpu, keys: &Buffer<Key>, level: u32, pattern: &Pattern) -> Result<Seams, GpuError> {
+    fn run(&self, gpu: &Gpu, keys: &Buffer<u32>, level: u32, pattern: &Pattern) -> Result<Seams, GpuError> {
         let seeds = pattern.seeds.len();
         let words = Buffer::zeroed(gpu, "seams", 4 * seeds + WORDS * keys.len())?;
         words.write(gpu, 0, &head(pattern));
@@ -117,7 +117,7 @@ impl Fracturer {
     /// # Errors
     /// [`FractureError::Params`] for an empty pattern, [`FractureError::Gpu`] where the lists are too large for the
     /// adapter.
-    pub fn seams(&self, keys: &Array<Key>, level: u32, pattern: &Pattern) -> Result<Seams, FractureError> {
+    pub fn seams(&self, keys: &KeyArray, level: u32, pattern: &Pattern) -> Result<Seams, FractureError> {
         if pattern.seeds.is_empty() {
             return Err(FractureError::Params("a fracture needs at least one seed".into()));
         }
@@ -137,13 +137,17 @@ impl Fracturer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::svo::morton;
+    use crate::svo::{Key, Keys, morton};
     use glam::{DVec3, I64Vec3};
 
     /// As in `shaders/shared/seams.wgsl`.
     const REACH: i64 = 128;
     const MOST: usize = 14;
     const QUIET: u32 = 512;
+
+    fn on_device(gpu: &Gpu, keys: &[Key]) -> Result<KeyArray, GpuError> {
+        KeyArray::new(gpu, "keys", Keys::from(keys.to_vec()).as_slice(), 9)
+    }
 
     /// The list of one voxel in 64 bits: the nearest seed, then whoever is at least as near as it somewhere in the
     /// widened voxel. The difference of two squared distances is linear, so its least value over a box is at a
@@ -214,7 +218,7 @@ mod tests {
         for (level, seeds, spread) in [(4, 1, 60.0), (5, 7, 60.0), (4, 3000, 70.0), (6, 40, 60.0)] {
             let keys = shell(level);
             let pattern = pattern(seeds, spread);
-            let on_gpu = Array::from_slice(Compute::from(&gpu), "keys", &keys).unwrap();
+            let on_gpu = on_device(&gpu, &keys).unwrap();
             let seams = fracturer.seams(&on_gpu, level, &pattern).unwrap();
             let mut words = seams.words.read(Compute::from(&gpu)).unwrap();
             let (wrong, cracked, full) = differing(&seams, &words, &keys, &pattern);
@@ -249,14 +253,15 @@ mod tests {
             let mut keys = shell(level);
             let mut pattern = pattern(seeds, spread);
             if seeds == 40 {
-                keys.sort_by_key(|key| key.wrapping_mul(0x9e37_79b1));
+                keys.sort_by_key(|key| (*key as u32).wrapping_mul(0x9e37_79b1));
                 pattern.objects.iter_mut().filter(|object| **object % 3 == 0).for_each(|object| *object = 0);
             }
             // Two seeds in one place.
             let last = pattern.seeds[seeds - 1];
             pattern.seeds[seeds / 2] = last;
             let words = |fracturer: &Fracturer, compute: &Compute| {
-                let keys = Array::from_slice(compute, "keys", &keys).unwrap();
+                let keys =
+                    KeyArray::new(compute, "keys", Keys::from(keys.clone()).as_slice(), level).unwrap();
                 fracturer.seams(&keys, level, &pattern).unwrap().words.read(compute).unwrap()
             };
             let wanted = words(&passes, &Compute::from(&gpu));
@@ -272,7 +277,7 @@ mod tests {
         let Some(gpu) = Gpu::for_test() else { return };
         let fracturer = Fracturer::new(&gpu).unwrap();
         let keys = shell(5);
-        let on_gpu = Array::from_slice(Compute::from(&gpu), "keys", &keys).unwrap();
+        let on_gpu = on_device(&gpu, &keys).unwrap();
         let mut merged = pattern(12, 60.0);
         let cracked = |pattern: &Pattern| {
             let seams = fracturer.seams(&on_gpu, 5, pattern).unwrap();
@@ -292,7 +297,7 @@ mod tests {
     fn a_pattern_without_seeds_is_refused() {
         let Some(gpu) = Gpu::for_test() else { return };
         let fracturer = Fracturer::new(&gpu).unwrap();
-        let keys = Array::from_slice(Compute::from(&gpu), "keys", &[0u32]).unwrap();
+        let keys = on_device(&gpu, &[0]).unwrap();
         let empty = Pattern { seeds: Vec::new(), objects: Vec::new() };
         assert!(matches!(fracturer.seams(&keys, 1, &empty), Err(FractureError::Params(_))));
     }

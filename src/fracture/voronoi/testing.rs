@@ -22,7 +22,7 @@ use crate::{
         crack::CrackShape,
     },
     gpu::{Buffer, Gpu, Kernel, Layout, Shared, Submissions, shaders},
-    svo::{Arena, Forest, LeafColor, Leaves, build},
+    svo::{Arena, Forest, LeafColor, Leaves, build, morton},
 };
 
 pub use solids::{SOLIDS, ball, cavity, cells_of, comb, forest_of, inside_of, random_solid, sheet, shell};
@@ -91,7 +91,7 @@ pub fn octrees_of(gpu: &Gpu, forest: &Forest) -> Octrees {
         }
     }
     let leaves = &forest.leaves;
-    let place: Vec<[u32; 2]> = leaves.keys.iter().zip(0..).map(|(key, leaf)| [*key, leaf]).collect();
+    let place: Vec<[u32; 2]> = leaves.keys.iter().zip(0..).map(|(key, leaf)| [key as u32, leaf]).collect();
     let surface: Vec<[u32; 2]> =
         leaves.normals.iter().zip(&leaves.colors).map(|(normal, color)| [*normal, color.0]).collect();
     Octrees {
@@ -127,7 +127,7 @@ pub fn listed(fracture: &Fracture) -> reference::Reference {
     for tree in 0..forest.trees() {
         let cell = cell_of[&(tree as u32)];
         for i in forest.tree_start[tree] as usize..forest.tree_start[tree + 1] as usize {
-            let key = forest.leaves.keys[i];
+            let key = forest.leaves.keys.at(i);
             out.copies.push((cell, key, forest.leaves.colors[i].crack()));
             pieces[tree].push((cell, key));
         }
@@ -150,18 +150,18 @@ pub fn listed(fracture: &Fracture) -> reference::Reference {
 }
 
 /// Coverage of every solid leaf cell.
-pub fn solid(forest: &Forest, tree: u32) -> BTreeMap<u32, f32> {
+pub fn solid(forest: &Forest, tree: u32) -> BTreeMap<morton::Key, f32> {
     let range = forest.tree_start[tree as usize] as usize..forest.tree_start[tree as usize + 1] as usize;
-    let leaves = range.map(|i| (forest.leaves.keys[i], forest.leaves.coverage[i]));
+    let leaves = range.map(|i| (forest.leaves.keys.at(i), forest.leaves.coverage[i]));
     leaves.chain(inside_of(forest, tree as usize).into_iter().map(|key| (key, 1.0))).collect()
 }
 
 /// As [`reference::Reference::dust`], read off the coverages of a result.
-pub fn dust(source: &BTreeMap<u32, f32>, fracture: &Fracture) -> Vec<(u32, u32)> {
-    let mut shares: HashMap<u32, Vec<f32>> = HashMap::new();
+pub fn dust(source: &BTreeMap<morton::Key, f32>, fracture: &Fracture) -> Vec<(morton::Key, u32)> {
+    let mut shares: HashMap<morton::Key, Vec<f32>> = HashMap::new();
     let leaves = &fracture.forest.leaves;
     for (key, coverage) in leaves.keys.iter().zip(&leaves.coverage) {
-        shares.entry(*key).or_default().push(*coverage);
+        shares.entry(key).or_default().push(*coverage);
     }
     let inside: Vec<_> = (0..fracture.forest.trees()).map(|tree| inside_of(&fracture.forest, tree)).collect();
     let mut dust = Vec::new();
@@ -252,14 +252,16 @@ pub fn planted(
 pub fn alone(forest: &Forest, tree: u32) -> Forest {
     let range = forest.tree_start[tree as usize] as usize..forest.tree_start[tree as usize + 1] as usize;
     let leaves = Leaves {
-        keys: forest.leaves.keys[range.clone()].to_vec(),
+        keys: forest.leaves.keys.slice(range.clone()).iter().collect(),
         normals: forest.leaves.normals[range.clone()].to_vec(),
         colors: forest.leaves.colors[range.clone()].iter().map(|c| LeafColor(c.0 & !(1 << 24))).collect(),
         coverage: forest.leaves.coverage[range.clone()].to_vec(),
         cuts: forest.leaves.cuts[range].to_vec(),
     };
     let inside = inside_of(forest, tree as usize);
-    build(forest.level, leaves, &|key: u32, l: u32| inside.contains(&(key << (3 * (forest.level - l)))))
+    build(forest.level, leaves, &|key: morton::Key, l: u32| {
+        inside.contains(&(key << (3 * (forest.level - l))))
+    })
 }
 
 /// All that the kernels share with Rust.
@@ -323,7 +325,8 @@ pub(crate) fn run_every_kernel() {
             let broken = |source: &Source<'_>| bench.fracturer.fracture(source, &pattern, recipe);
             bench.with_source(&source, 0, broken).expect("it breaks");
         }
-        let keys = crate::compute::Array::from_slice(&bench.gpu, "keys", &source.leaves.keys).expect("keys");
+        let keys =
+            crate::svo::KeyArray::new(&bench.gpu, "keys", source.leaves.keys.as_slice(), 5).expect("keys");
         bench.fracturer.seams(&keys, 5, &pattern).expect("seams");
     }
 }

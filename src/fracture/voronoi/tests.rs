@@ -103,13 +103,13 @@ fn crack_copies_have_partners_with_opposite_normals() {
     let forest = Arc::new(ball(6));
     let points = [DVec3::new(12.0, 30.0, 20.0), DVec3::new(50.0, 41.0, 37.0)];
     let result = bench.run(&forest, 0, &Pattern::from_points(&points, 6).unwrap(), None);
-    let mut faces: std::collections::BTreeMap<u32, Vec<(glam::Vec3, f32)>> =
+    let mut faces: std::collections::BTreeMap<crate::svo::Key, Vec<(glam::Vec3, f32)>> =
         std::collections::BTreeMap::new();
     for i in 0..result.forest.leaves.len() {
         let leaves = &result.forest.leaves;
         if leaves.colors[i].crack() {
             let surface = (crate::svo::unpack_normal(leaves.normals[i]), leaves.colors[i].offset());
-            faces.entry(leaves.keys[i]).or_default().push(surface);
+            faces.entry(leaves.keys.at(i)).or_default().push(surface);
         }
     }
     assert!(faces.len() > 1000);
@@ -133,7 +133,7 @@ fn boundary_leaves_that_a_crack_crosses_are_cut_along_it() {
         let towards = (other - own).normalize();
         let tree = piece.tree as usize;
         for i in result.forest.tree_start[tree] as usize..result.forest.tree_start[tree + 1] as usize {
-            let centre = glam::UVec3::from_array(morton::decode(leaves.keys[i])).as_dvec3() + 0.5;
+            let centre = glam::UVec3::from_array(morton::decode(leaves.keys.at(i))).as_dvec3() + 0.5;
             let distance = ((own + other) / 2.0 - centre).dot(towards);
             match crate::svo::unpack_cut(leaves.cuts[i]) {
                 Some((normal, offset)) => {

@@ -29,7 +29,7 @@ pub fn solid(
     look: impl Fn(Vec3) -> ([u8; 3], bool),
 ) -> Forest {
     let mut leaves = Leaves::default();
-    for key in 0..1u32 << (3 * level) {
+    for key in 0..1 << (3 * level) {
         let centre = Vec3::from(morton::decode(key).map(|v| v as f32 + 0.5));
         let d = distance(centre);
         if d.abs() > 0.9 {
@@ -46,7 +46,7 @@ pub fn solid(
             leaves.coverage.push(1.0);
         }
     }
-    build(level, leaves, &|key: u32, at: u32| {
+    build(level, leaves, &|key: morton::Key, at: u32| {
         let size = (1u32 << (level - at)) as f32;
         let corner = Vec3::from(morton::decode(key).map(|v| v as f32 * size));
         distance(corner + Vec3::splat(0.5 * size)) < 0.0
@@ -56,7 +56,7 @@ pub fn solid(
 /// Bounds of a forest's leaves, grid.
 pub fn bounds(forest: &Forest) -> (Vec3, Vec3) {
     let mut out = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    for &key in &forest.leaves.keys {
+    for key in &forest.leaves.keys {
         let low = Vec3::from(morton::decode(key).map(|v| v as f32));
         out = (out.0.min(low), out.1.max(low + 1.0));
     }
@@ -96,7 +96,7 @@ pub fn rounded_box(level: u32) -> Forest {
 /// `normal` points from.
 pub fn with_cut(mut forest: Forest, normal: Vec3, point: Vec3) -> Forest {
     for (key, cut) in forest.leaves.keys.iter().zip(&mut forest.leaves.cuts) {
-        let centre = Vec3::from(morton::decode(*key).map(|v| v as f32 + 0.5));
+        let centre = Vec3::from(morton::decode(key).map(|v| v as f32 + 0.5));
         let offset = (point - centre).dot(normal);
         if offset.abs() < 0.5 * normal.abs().element_sum() {
             *cut = pack_cut(normal, offset);

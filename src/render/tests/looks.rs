@@ -29,7 +29,7 @@ const COLORINGS: [ColorBy; 3] = [ColorBy::Material, ColorBy::Normal, ColorBy::Cr
 struct Scene {
     stage: Stage,
     forest: Forest,
-    leaves: Vec<HashMap<u32, usize>>,
+    leaves: Vec<HashMap<crate::svo::Key, usize>>,
 }
 
 /// A broken vase, some pieces turned, without gold.

@@ -10,11 +10,10 @@ use super::{
     reference::{Inputs, Texel, compose, light},
 };
 use crate::{
-    compute::Array,
     fracture::{Fracturer, Pattern},
     gpu::Kernel,
     render::{Camera, ColorBy, Overlay, RenderBody, RenderOptions},
-    svo::Forest,
+    svo::{Forest, KeyArray},
 };
 
 on_both!(light_matches_the_reference, compose_matches_the_reference);
@@ -142,7 +141,7 @@ pub(super) fn solids(by: By) -> Option<Scene> {
     // Gold on the ball, where two planes would cut it.
     let cells = [Vec3::new(20.0, 60.0, 60.0), Vec3::new(90.0, 40.0, 80.0), Vec3::new(70.0, 100.0, 50.0)];
     let pattern = Pattern::from_points(&cells.map(Vec3::as_dvec3), 7).expect("good seeds");
-    let keys = Array::from_slice(&stage.gpu, "keys", &forests[0].leaves.keys).expect("keys");
+    let keys = KeyArray::new(&stage.gpu, "keys", forests[0].leaves.keys.as_slice(), 7).expect("keys");
     let fracturer = Fracturer::new(&stage.gpu).expect("the passes compile");
     let seams = fracturer.seams(&keys, 7, &pattern).expect("seams");
     stage.seams = Some((0, seams, 0));

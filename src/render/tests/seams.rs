@@ -4,10 +4,9 @@ use glam::{DVec3, Vec3};
 
 use super::fixtures::{By, Stage, ball};
 use crate::{
-    compute::Array,
     fracture::{Fracturer, Pattern, Recipe, Seams, Source},
     render::{CellMarks, PieceMark, PixelHit},
-    svo::{Forest, coarsen},
+    svo::{Forest, KeyArray, coarsen},
 };
 
 on_both!(
@@ -36,7 +35,7 @@ fn lists(
     pattern: &Pattern,
 ) -> (Seams, u32) {
     let coarse = coarsen(forest, level);
-    let keys = Array::from_slice(&stage.gpu, "keys", &coarse.leaves.keys).expect("keys");
+    let keys = KeyArray::new(&stage.gpu, "keys", coarse.leaves.keys.as_slice(), level).expect("keys");
     let seams = fracturer.seams(&keys, level, pattern).expect("seams");
     (seams, if level < LEVEL { forest.level_start[level as usize] } else { 0 })
 }
@@ -138,7 +137,8 @@ fn planes_of_a_coarse_fracture_draw_the_same_lines(by: By) {
     stage.arena.insert(&coarse).expect("slot");
     let source = Source::new(&stage.arena, &coarse, 0).expect("it is there");
     let fracture = fracturer.fracture(&source, &pattern, &Recipe::default()).expect("pieces");
-    let seams = Seams::of_fracture(&stage.gpu, &coarse.leaves.keys, &fracture, &pattern).expect("seams");
+    let seams =
+        Seams::of_fracture(&stage.gpu, coarse.leaves.keys.as_slice(), &fracture, &pattern).expect("seams");
     stage.seams = Some((body, seams, forest.level_start[5]));
     let picture = stage.still(1);
     let (mut on, mut gold) = (0, 0);
@@ -227,7 +227,8 @@ fn cells_that_stay_are_glazed_and_the_one_under_the_pointer_is_lit(by: By) {
     stage.arena.insert(&coarse).expect("slot");
     let source = Source::new(&stage.arena, &coarse, 0).expect("it is there");
     let fracture = fracturer.fracture(&source, &pattern, &Recipe::default()).expect("pieces");
-    let of_planes = Seams::of_fracture(&stage.gpu, &coarse.leaves.keys, &fracture, &pattern).expect("seams");
+    let of_planes =
+        Seams::of_fracture(&stage.gpu, coarse.leaves.keys.as_slice(), &fracture, &pattern).expect("seams");
     let mut every = vec![("planes", of_planes, forest.level_start[5])];
     for (name, level) in [("level 3", 3), ("level 6", LEVEL)] {
         let (seams, first) = lists(&stage, &fracturer, &forest, level, &pattern);

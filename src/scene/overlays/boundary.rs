@@ -28,7 +28,7 @@ pub(super) fn add(overlay: &mut Overlay, inside: &Inside, placing: &Placing) {
         };
         let color = color_of(piece.cell, 255);
         for i in *first as usize..*end as usize {
-            let centre = DVec3::from(morton::decode(leaves.keys[i]).map(|v| f64::from(v) + 0.5));
+            let centre = DVec3::from(morton::decode(leaves.keys.at(i)).map(|v| f64::from(v) + 0.5));
             let (at, normal) = (placing.with_piece(centre, p), unpack_normal(leaves.normals[i]));
             let shown = placing.world_from_grid.transform_vector3(normal).normalize_or(Vec3::Y);
             let radius_m = RADIUS * voxel;

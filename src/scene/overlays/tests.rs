@@ -79,7 +79,7 @@ fn words(inside: &Inside) -> CrackUniform {
 fn solid_places(forest: &Forest) -> BTreeSet<[u32; 3]> {
     let shift = forest.level - 4;
     let mut places: BTreeSet<[u32; 3]> =
-        forest.leaves.keys.iter().map(|key| morton::decode(*key).map(|v| v >> shift)).collect();
+        forest.leaves.keys.iter().map(|key| morton::decode(key).map(|v| v >> shift)).collect();
     forest.for_each_internal(|_, low, size| {
         for i in 0..size.pow(3) {
             let p = [low[0] + i % size, low[1] + i / size % size, low[2] + i / size / size];
@@ -199,7 +199,7 @@ fn the_boundary_set_is_every_copy_in_its_cells_colour_with_its_normal() {
         let Blueprint { pattern, recipe, .. } = &inside.blueprint;
         let Reference { copies, .. } = fracture_by(&bench.forest, 0, pattern, recipe).expect("it breaks");
         let shown = drawn(&inside, Part::Fbs);
-        let centre = |key: u32| Vec3::from(morton::decode(key).map(|v| v as f32 + 0.5));
+        let centre = |key: morton::Key| Vec3::from(morton::decode(key).map(|v| v as f32 + 0.5));
         let mut wanted: Vec<_> = copies.iter().map(|(_, key, _)| bits(centre(*key))).collect();
         let mut got: Vec<_> = shown.points.iter().map(|p| bits(p.at)).collect();
         got.sort_unstable();
@@ -308,7 +308,7 @@ fn the_wireframe_has_every_cell_of_its_level() {
         let cells = wireframe::cells_at(&bench.forest, 0, level);
         let shift = LEVEL - level;
         let mut wanted: Vec<[u32; 3]> =
-            bench.forest.leaves.keys.iter().map(|key| morton::decode(*key).map(|v| v >> shift)).collect();
+            bench.forest.leaves.keys.iter().map(|key| morton::decode(key).map(|v| v >> shift)).collect();
         wanted.sort_unstable();
         wanted.dedup();
         let mut got = cells.boundary;

@@ -6,7 +6,7 @@ use glam::{DVec3, Vec3};
 use super::{Inside, Placing, wire_cells};
 use crate::{
     render::Overlay,
-    svo::{Forest, morton},
+    svo::{Forest, Key, morton},
 };
 
 /// Cells with surface in them, and internal ones.
@@ -41,7 +41,7 @@ pub(super) fn cells_at(forest: &Forest, tree: u32, level: u32) -> LevelCells {
     while let Some((index, depth, key)) = stack.pop() {
         let Some(node) = forest.nodes.get(index as usize) else { continue };
         for c in 0..8 {
-            let (depth, key) = (depth + 1, key << 3 | c);
+            let (depth, key) = (depth + 1, key << 3 | Key::from(c));
             let below = forest.level - depth;
             if node.internal() >> c & 1 == 1 {
                 internal.push((morton::decode(key).map(|v| v << below), 1 << below));

@@ -11,7 +11,6 @@ use glam::{Mat4, Vec3};
 use super::{Preview, PreviewMode, Shown, Target, Wanted};
 use crate::{
     bodies::{Body, BodyId},
-    compute::Array,
     fracture::{BreakContext, FractureParams, Impact, PreviewTarget, Strike, voronoi},
     render::RenderBody,
     scene::{
@@ -20,6 +19,7 @@ use crate::{
         jobs::Workshop,
     },
     shape::Shape,
+    svo::KeyArray,
 };
 
 /// Whether a blow breaks by Voronoi cells, which can be shown coarser, painted and looked into.
@@ -106,8 +106,8 @@ fn shown_by_method(
     if wanted.mode == PreviewMode::Seams
         && let Some(octree) = shape.as_octree()
     {
-        let keys = &octree.forest.leaves.keys[octree.leaves()];
-        let voxels = Array::from_slice(tools.compute, "preview voxels", keys)?;
+        let keys = octree.forest.leaves.keys.slice(octree.leaves());
+        let voxels = KeyArray::new(tools.compute, "preview voxels", keys, octree.level())?;
         let seams = breaker.seams(&context, &PreviewTarget { octree, voxels: &voxels }, &strike)?;
         if let (Some(seams), Some(first)) = (seams, octree.forest.tree_start.get(octree.tree as usize)) {
             return Ok(Some(Shown::Seams { body, seams, first: *first, kept: None }));

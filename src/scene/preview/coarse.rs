@@ -6,9 +6,9 @@
 use std::sync::{Arc, Weak, mpsc};
 
 use crate::{
-    compute::{Array, Compute},
+    compute::Compute,
     gpu::GpuError,
-    svo::{Forest, coarsen},
+    svo::{Forest, KeyArray, KeySlice, coarsen},
 };
 
 /// A body's forest with its leaves at the preview's level.
@@ -18,7 +18,7 @@ pub(super) struct Coarse {
     pub forest: Arc<Forest>,
     pub tree: u32,
     /// Boundary voxels of the tree.
-    pub keys: Array<u32>,
+    pub keys: KeyArray,
 }
 
 /// A coarse copy on its way.
@@ -55,7 +55,7 @@ impl CoarseJob {
 
 impl Coarse {
     fn new(compute: &Compute, of: &Arc<Forest>, forest: Arc<Forest>, tree: u32) -> Result<Self, GpuError> {
-        let keys = Array::from_slice(compute, "preview voxels", &[])?;
+        let keys = KeyArray::new(compute, "preview voxels", KeySlice::default(), forest.level)?;
         let mut coarse = Self { of: Arc::downgrade(of), forest, tree, keys };
         coarse.choose(compute, tree)?;
         Ok(coarse)
@@ -63,7 +63,7 @@ impl Coarse {
 
     fn choose(&mut self, compute: &Compute, tree: u32) -> Result<(), GpuError> {
         self.tree = tree;
-        self.keys = Array::from_slice(compute, "preview voxels", self.voxels())?;
+        self.keys = KeyArray::new(compute, "preview voxels", self.voxels(), self.forest.level)?;
         Ok(())
     }
 
@@ -78,9 +78,9 @@ impl Coarse {
     }
 
     /// Boundary voxels of the tree, Morton codes.
-    pub fn voxels(&self) -> &[u32] {
+    pub fn voxels(&self) -> KeySlice<'_> {
         let starts = &self.forest.tree_start[self.tree as usize..];
-        &self.forest.leaves.keys[starts[0] as usize..starts[1] as usize]
+        self.forest.leaves.keys.slice(starts[0] as usize..starts[1] as usize)
     }
 
     /// Index of the tree's first voxel in the slot of the forest that this was made of: a node's, or a leaf's

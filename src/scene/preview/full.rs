@@ -11,10 +11,10 @@ use std::{
 use super::{Preview, PreviewMode, Shown, ShownPieces, Target, Wanted, level::GROWTH};
 use crate::{
     bodies::{Body, BodyDef},
-    compute::{Array, Compute},
+    compute::Compute,
     fracture::{Fracture, FractureError, Fracturer, Seams, Source, Surface},
     scene::{Cells, jobs::Workshop},
-    svo::Arena,
+    svo::{Arena, KeyArray},
 };
 
 /// A hand that rests this long has let go.
@@ -148,10 +148,10 @@ fn computed(
     let cells = wanted.cells(def, intact)?;
     let pattern = &cells.pattern;
     let octree = def.octree();
-    let keys = &octree.forest.leaves.keys[octree.leaves()];
+    let keys = octree.forest.leaves.keys.slice(octree.leaves());
     if wanted.mode == PreviewMode::Seams && wanted.params.surface == Surface::Planar {
-        let on_gpu = Array::from_slice(compute, "full preview voxels", keys)?;
-        let seams = fracturer.seams(&on_gpu, wanted.level, pattern)?;
+        let voxels = KeyArray::new(compute, "full preview voxels", keys, octree.level())?;
+        let seams = fracturer.seams(&voxels, wanted.level, pattern)?;
         compute.wait()?;
         return Ok(Computed::Seams(seams, cells));
     }

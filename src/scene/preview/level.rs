@@ -28,7 +28,12 @@ pub struct LevelControl {
 
 impl Default for LevelControl {
     fn default() -> Self {
-        Self { level: FIRST_LEVEL, most: crate::svo::MAX_LEVEL, room_ms: MOST_MS, times_ms: Vec::new() }
+        Self {
+            level: FIRST_LEVEL,
+            most: crate::svo::MAX_PASSES_LEVEL,
+            room_ms: MOST_MS,
+            times_ms: Vec::new(),
+        }
     }
 }
 

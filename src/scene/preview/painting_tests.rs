@@ -56,7 +56,7 @@ fn seeds(sandbox: &mut Sandbox) -> Vec<[i32; 3]> {
 }
 
 /// Whether a voxel of the grid of level 6 has a corner in one of the cells, by plain arithmetic.
-fn touches(key: u32, seeds: &[[i32; 3]], cells: &[u32], any: bool) -> bool {
+fn touches(key: morton::Key, seeds: &[[i32; 3]], cells: &[u32], any: bool) -> bool {
     let low = morton::decode(key);
     let corner_in = |c: u32| {
         let corner = [0, 1, 2].map(|a| f64::from((low[a] + (c >> a & 1)) * 256));
@@ -67,9 +67,9 @@ fn touches(key: u32, seeds: &[[i32; 3]], cells: &[u32], any: bool) -> bool {
     (0..8).any(|c| corner_in(c) == any)
 }
 
-fn voxels(body: &Body) -> BTreeSet<u32> {
+fn voxels(body: &Body) -> BTreeSet<morton::Key> {
     let starts = &body.def.octree().forest.tree_start[body.def.octree().tree as usize..];
-    body.def.octree().forest.leaves.keys[starts[0] as usize..starts[1] as usize].iter().copied().collect()
+    body.def.octree().forest.leaves.keys.slice(starts[0] as usize..starts[1] as usize).iter().collect()
 }
 
 #[test]

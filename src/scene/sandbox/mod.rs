@@ -144,6 +144,12 @@ impl Sandbox {
     /// # Errors
     /// [`SandboxError`]; the world is then as before.
     pub fn poll(&mut self) -> Result<Option<Arrived>, SandboxError> {
+        // Before an import that would come to nothing.
+        let finest = self.jobs.opening.scene().and_then(|scene| scene.objects().map(|body| body.level).max());
+        if let Some(Err(error)) = finest.map(|level| self.stage.compute().takes(level)) {
+            self.jobs.opening.cancel();
+            return Err(error.into());
+        }
         self.jobs.opening.poll()?;
         // A fracture holds the arena for reading; what arrives meanwhile waits for a later frame instead of
         // for the lock.

@@ -60,7 +60,7 @@ impl Solid {
             if !leaves.contains(&(surfels.leaf_start[i] as usize)) {
                 continue;
             }
-            let key = forest.leaves.keys[surfels.leaf_start[i] as usize] >> (3 * (forest.level - level));
+            let key = forest.leaves.keys.at(surfels.leaf_start[i] as usize) >> (3 * (forest.level - level));
             let cell = IVec3::from(morton::decode(key).map(|v| v as i32));
             let side = |s: u32| {
                 let (p, n) = surfel.side(s);

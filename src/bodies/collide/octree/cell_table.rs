@@ -5,7 +5,7 @@
 //! table. Trees whose table would be large have none and are descended.
 
 use super::cells::{Cell, cell_at, first_of_level};
-use crate::svo::{Forest, morton};
+use crate::svo::{Forest, Key, morton};
 use glam::{DVec3, IVec3, Vec3};
 
 /// Larger tables are not made, cells.
@@ -51,13 +51,13 @@ impl CellTable {
         Some(table)
     }
 
-    fn fill(&mut self, forest: &Forest, level: u32, node: u32, at: u32, key: u32) {
+    fn fill(&mut self, forest: &Forest, level: u32, node: u32, at: u32, key: Key) {
         let Some(&parent) = forest.nodes.get(node as usize) else {
             return;
         };
         let cells = 1i32 << (level - at - 1);
         for c in 0..8 {
-            let child_key = key << 3 | c;
+            let child_key = key << 3 | Key::from(c);
             let low = IVec3::from(morton::decode(child_key).map(|v| v as i32)) * cells;
             if parent.internal() >> c & 1 == 1 {
                 for i in 0..cells.pow(3) {

@@ -10,11 +10,11 @@ use super::{
 };
 use crate::{
     gpu::{Buffer, Gpu, GpuError, Growing, Kernel, Recorder, StageTiming, bind, shared},
-    svo::{Arena, MAX_LEVEL},
+    svo::{Arena, MAX_PASSES_LEVEL},
 };
 
 /// Counters: nodes at each level, then candidates, then hits.
-const CANDIDATES: usize = MAX_LEVEL as usize + 1;
+const CANDIDATES: usize = MAX_PASSES_LEVEL as usize + 1;
 const HITS: usize = CANDIDATES + 1;
 const COUNTERS: usize = HITS + 1;
 /// The hits list begins with the counters, so that one readback fetches both.

@@ -134,7 +134,7 @@ impl PlaneSearch<'_> {
             if parent.valid() >> c & 1 == 0 {
                 continue;
             }
-            let (child, child_key) = (parent.child(c), key << 3 | c);
+            let (child, child_key) = (parent.child(c), key << 3 | Key::from(c));
             let size = f64::from(1u32 << (forest.level - level - 1));
             let low = DVec3::from(morton::decode(child_key).map(f64::from));
             let centre = self.to_world.transform_point3((low + 0.5) * size);
@@ -158,7 +158,7 @@ impl PlaneSearch<'_> {
         let range = |t: usize| forest.tree_start.get(t).map_or(0, |&i| i as usize);
         let area = 0.25 * self.body.def.octree().grid.h.powi(2);
         for leaf in range(tree)..range(tree + 1) {
-            let low = DVec3::from(morton::decode(forest.leaves.keys[leaf]).map(f64::from));
+            let low = DVec3::from(morton::decode(forest.leaves.keys.at(leaf)).map(f64::from));
             for c in 0..8u32 {
                 let corner = low + DVec3::from([c & 1, c >> 1 & 1, c >> 2].map(f64::from));
                 let p = self.to_world.transform_point3(corner);

@@ -158,7 +158,7 @@ impl SurfelSearch<'_> {
             if parent.valid() >> c & 1 == 0 {
                 continue;
             }
-            let (child, child_key) = (parent.child(c), key << 3 | c);
+            let (child, child_key) = (parent.child(c), key << 3 | Key::from(c));
             // At the last level, asking a table is as quick as finding out whether to ask.
             let last = level + 1 == self.a.level;
             if !(last && self.b.table.is_some() || self.is_near(child_key, level + 1, reach)) {

@@ -81,8 +81,8 @@ impl Surfels {
             let mut first = tree[0] as usize;
             let end = tree[1] as usize;
             while first < end {
-                let cell = leaves.keys[first] >> (3 * shift);
-                let run = leaves.keys[first..end].partition_point(|key| key >> (3 * shift) <= cell);
+                let cell = leaves.keys.at(first) >> (3 * shift);
+                let run = leaves.keys.slice(first..end).partition_point(|key| key >> (3 * shift) <= cell);
                 out.push(forest, first..first + run, 1.0 / (1u32 << shift) as f32);
                 first += run;
             }
@@ -111,7 +111,7 @@ impl Surfels {
                 let leaf = starts[i] as usize;
                 let tree = forest.tree_start.partition_point(|&s| s as usize <= leaf) - 1;
                 let cell =
-                    IVec3::from(morton::decode(forest.leaves.keys[leaf] >> (3 * shift)).map(|v| v as i32));
+                    IVec3::from(morton::decode(forest.leaves.keys.at(leaf) >> (3 * shift)).map(|v| v as i32));
                 let n = normals[i];
                 let bends = |way: IVec3| match look_up(forest, tree as u32, level, cell + way) {
                     Cell::Surface(node) => normals[(node - first) as usize].dot(n) < FLAT,
@@ -168,7 +168,7 @@ impl Surfels {
 #[must_use]
 pub fn leaf_plane(forest: &Forest, leaf: usize) -> (Vec3, Vec3) {
     let n = unpack_normal(forest.leaves.normals[leaf]);
-    let corner = Vec3::from(morton::decode(forest.leaves.keys[leaf]).map(|v| v as f32));
+    let corner = Vec3::from(morton::decode(forest.leaves.keys.at(leaf)).map(|v| v as f32));
     (corner + Vec3::splat(0.5) + n * forest.leaves.colors[leaf].offset(), n)
 }
 
@@ -227,7 +227,7 @@ mod tests {
             let first = first_of_level(&forest, level);
             let mut seen = 0;
             for tree in 0..forest.trees() as u32 {
-                for key in 0..1u32 << (3 * level) {
+                for key in 0..1 << (3 * level) {
                     let cell = IVec3::from(morton::decode(key).map(|v| v as i32));
                     if let Cell::Surface(node) = look_up(&forest, tree, level, cell) {
                         let p = Vec3::from(surfels.items[(node - first) as usize].centre);

@@ -1,12 +1,12 @@
 //! The octrees that come out of a fracture on the processor's cores: what [`Octrees`](super::Octrees) is on a device.
 
-use crate::svo::{Node, morton::Key};
+use crate::svo::{Keys, Node};
 
 /// Leaves in order, tree-major and in Morton order inside a tree; arrays of one length.
 #[derive(Default)]
 pub(in crate::fracture) struct NativeLeaves {
     /// Morton code of the cell at the leaf level.
-    pub keys: Vec<Key>,
+    pub keys: Keys,
     /// Leaf of the source's forest, [`NO_LEAF`](super::NO_LEAF) for a new crack voxel; how the leaf's shares are
     /// counted in the four high bits (see `collect.rs`).
     pub origins: Vec<u32>,

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     fracture::voronoi::islands::native::{NativeIslands, SEVERAL},
-    svo::Node,
+    svo::{Keys, Node},
 };
 
 /// Elements that one task copies at most.
@@ -43,7 +43,7 @@ pub(in crate::fracture) fn split(cells: NativeOctrees, islands: &NativeIslands) 
     let NativeLeaves { keys, origins, normals, colors, cuts } = leaves;
     let runs = &runs[levels];
     let leaves = NativeLeaves {
-        keys: gather(keys, runs),
+        keys: gather_keys(keys, runs),
         origins: gather(origins, runs),
         normals: gather(normals, runs),
         colors: gather(colors, runs),
@@ -223,6 +223,12 @@ fn split_nodes(source: &[Node], runs: &[Vec<Run>], level_start: &[u32]) -> Vec<N
         });
     });
     nodes
+}
+
+fn gather_keys(source: Keys, runs: &[Run]) -> Keys {
+    let (low, high) = source.into_parts();
+    let high = if high.is_empty() { high } else { gather(high, runs) };
+    Keys::from_parts(gather(low, runs), high)
 }
 
 /// The elements of runs, one run after the other.

@@ -113,12 +113,12 @@ fn wrong_object_ids_are_refused() {
 }
 
 /// Leaf index in the source by Morton code.
-fn source_leaves(forest: &Forest) -> HashMap<u32, usize> {
-    forest.leaves.keys.iter().enumerate().map(|(i, key)| (*key, i)).collect()
+fn source_leaves(forest: &Forest) -> HashMap<morton::Key, usize> {
+    forest.leaves.keys.iter().enumerate().map(|(i, key)| (key, i)).collect()
 }
 
 /// Objects of a voxel's eight corners: the nearest seed's, of equal ones the lowest's.
-fn corner_objects(key: u32, pattern: &Pattern, level: u32) -> BTreeSet<u32> {
+fn corner_objects(key: morton::Key, pattern: &Pattern, level: u32) -> BTreeSet<u32> {
     let low = morton::decode(key);
     (0..8u32)
         .map(|c| {
@@ -139,7 +139,7 @@ fn audit(source: &Forest, result: &Fracture, pattern: &Pattern, kept: u32) -> [u
     for piece in result.pieces.iter().filter(|p| p.cell == kept) {
         let tree = piece.tree as usize;
         for i in result.forest.tree_start[tree] as usize..result.forest.tree_start[tree + 1] as usize {
-            let key = leaves.keys[i];
+            let key = leaves.keys.at(i);
             let alone = corner_objects(key, pattern, source.level).len() == 1;
             match index.get(&key) {
                 Some(&s) if alone => {
@@ -215,11 +215,11 @@ fn a_kept_body_and_its_neighbour_share_the_plane_between_them() {
     let pattern = local(seeds(6, 40, 9), 0.35);
     let result = bench.run(&forest, 0, &pattern, None);
     let leaves = &result.forest.leaves;
-    let mut faces: HashMap<u32, Vec<(Vec3, f32)>> = HashMap::new();
+    let mut faces: HashMap<morton::Key, Vec<(Vec3, f32)>> = HashMap::new();
     for i in 0..leaves.len() {
         if leaves.colors[i].crack() {
             faces
-                .entry(leaves.keys[i])
+                .entry(leaves.keys.at(i))
                 .or_default()
                 .push((unpack_normal(leaves.normals[i]), leaves.colors[i].offset()));
         }

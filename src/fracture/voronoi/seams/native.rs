@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::{WORDS, head};
 use crate::{
     fracture::{Pattern, UNIT_BITS, voronoi::descent::native::distance2},
-    svo::morton::{self, Key},
+    svo::{Key, KeySlice, morton},
 };
 
 /// As in `shaders/shared/seams.wgsl`.
@@ -26,15 +26,17 @@ const REACH: i32 = 128;
 const CHUNK: usize = 1024;
 
 /// All words: the seeds, then a list for every voxel.
-pub(super) fn words(keys: &[Key], level: u32, pattern: &Pattern) -> Vec<u32> {
+pub(super) fn words(keys: KeySlice<'_>, level: u32, pattern: &Pattern) -> Vec<u32> {
     let mut words = head(pattern);
     let first = words.len();
     words.resize(first + WORDS * keys.len(), 0);
     let records = words[first..].par_chunks_mut(WORDS * CHUNK);
-    records.zip(keys.par_chunks(CHUNK)).for_each(|(records, keys)| {
+    records.enumerate().for_each(|(chunk, records)| {
+        let first = chunk * CHUNK;
+        let keys = keys.slice(first..(first + CHUNK).min(keys.len()));
         let mut lists = Lists::new(level, pattern);
         for (key, record) in keys.iter().zip(records.chunks_exact_mut(WORDS)) {
-            lists.write(*key, record);
+            lists.write(key, record);
         }
     });
     words

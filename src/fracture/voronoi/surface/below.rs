@@ -13,7 +13,7 @@ use super::rough::{
 };
 use crate::{
     fracture::voronoi::descent::native::{Grown, INSIDE, LeafRange, WalkedNode},
-    svo::{Forest, morton},
+    svo::{Forest, Key, morton},
 };
 
 /// A crossed transition voxel. Its objects have ranks, ascending; a set of them is a bit each.
@@ -109,7 +109,7 @@ pub(in crate::fracture) struct Gets {
 /// The leaves below a node, ending where those of the next one begin.
 struct Block {
     voxel: u32,
-    key: u32,
+    key: Key,
     first: u32,
 }
 
@@ -280,7 +280,7 @@ impl<V: Crossed> BelowRecords<V> {
         record: u32,
         below: u32,
         out: &mut [LeafRange<'_>],
-        mut write: impl FnMut(u32, &BelowLeaf, u32, IVec3, &mut [LeafRange<'_>]),
+        mut write: impl FnMut(u32, &BelowLeaf, Key, IVec3, &mut [LeafRange<'_>]),
     ) {
         let Block { voxel, key, first } = self.blocks[record as usize];
         let end = self.blocks.get(record as usize + 1).map_or(self.leaves.len(), |next| next.first as usize);
@@ -291,7 +291,7 @@ impl<V: Crossed> BelowRecords<V> {
                 out[slot as usize].copy(&source.leaves, leaf.source, 1);
                 continue;
             }
-            let key = key << 3 | u32::from(leaf.octant);
+            let key = key << 3 | Key::from(leaf.octant);
             let low = morton::decode(key & ((1 << (3 * below)) - 1)).map(|v| (v as i32) * (UNITS >> below));
             let centre = IVec3::from_array(low) + (UNITS >> (below + 1));
             write(voxel, leaf, key, centre, out);

@@ -89,7 +89,7 @@ fn bisectors_equal_those_of_floats() {
     let mut rng = Random::new(11);
     let (mut off, mut turned_by, mut near) = (0f64, 0f64, 0);
     for i in 0..200_000 {
-        let level = 1 + rng.below(10) as u32;
+        let level = 1 + rng.below(12) as u32;
         let edge = 1i32 << (14 - level);
         let centre =
             IVec3::from_array(std::array::from_fn(|_| rng.below(1 << level) as i32 * edge + edge / 2));
@@ -122,6 +122,37 @@ fn bisectors_equal_those_of_floats() {
     }
     println!("{near} near ones; offsets {off:.3} / 4096 off, normals {turned_by:.3} steps");
     assert!(near > 50_000 && off < 0.9 && turned_by < 1.1);
+}
+
+/// Leaves at the corners of the grid and seeds at the ends of where they may lie, at every level: what is squared and
+/// subtracted on the way stays within 32 bits, and the plane is that of 128 bits.
+#[test]
+fn the_farthest_seeds_and_the_finest_leaves_stay_within_32_bits() {
+    let ends = [-8192, 0, 8191, 8192, 16384, 24575, 24576];
+    let seeds = || (0..7 * 7 * 7).map(|i| IVec3::new(ends[i % 7], ends[i / 7 % 7], ends[i / 49]));
+    let squared = |v: IVec3| v.to_array().iter().map(|c| i128::from(*c).pow(2)).sum::<i128>();
+    for level in [1, 9, 10, 11, 12] {
+        let edge = 1i32 << (14 - level);
+        let (low, high) = (edge / 2, 16384 - edge / 2);
+        for corner in 0..8 {
+            let centre = IVec3::from_array([0, 1, 2].map(|k| if corner >> k & 1 == 1 { high } else { low }));
+            for (own, other) in seeds().flat_map(|own| seeds().step_by(5).map(move |other| (own, other))) {
+                let [near, far] = [squared(centre - own), squared(centre - other)];
+                assert!(near <= i128::from(i32::MAX) && far <= i128::from(i32::MAX));
+                if own == other {
+                    continue;
+                }
+                let plane = Plane::bisector(own, near as i32, other, centre, edge);
+                let exact =
+                    (far - near) as f64 / (2.0 * (squared(other - own) as f64).sqrt() * f64::from(edge));
+                let exact = (exact * 4096.0).clamp(-f64::from(FARTHEST), f64::from(FARTHEST));
+                assert!(
+                    (f64::from(plane.offset) - exact).abs() < 0.9,
+                    "{level} {own} {other}: {plane:?} {exact}"
+                );
+            }
+        }
+    }
 }
 
 #[test]

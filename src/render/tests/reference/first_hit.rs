@@ -18,7 +18,7 @@ pub fn first_hit(origin: Vec3, direction: Vec3, bodies: &[(RenderBody, &Forest)]
                 best = (t, PixelHit::Body { body: index, leaf, distance: t });
             }
         };
-        for (leaf, &key) in forest.leaves.keys.iter().enumerate() {
+        for (leaf, key) in forest.leaves.keys.iter().enumerate() {
             let low = Vec3::from(morton::decode(key).map(|v| v as f32));
             let Some((enter, leave)) = slab(o, d, low, low + 1.0) else { continue };
             let own = (unpack_normal(forest.leaves.normals[leaf]), forest.leaves.colors[leaf].offset());

@@ -32,9 +32,9 @@ const OWN: f64 = 0.02;
 const INSIDE: DVec3 = DVec3::new(0.36, 0.33, 0.29);
 
 /// Leaf indices of one tree by Morton code.
-pub fn leaves_of(forest: &Forest, tree: u32) -> HashMap<u32, usize> {
+pub fn leaves_of(forest: &Forest, tree: u32) -> HashMap<morton::Key, usize> {
     let ends = &forest.tree_start[tree as usize..];
-    (ends[0] as usize..ends[1] as usize).map(|leaf| (forest.leaves.keys[leaf], leaf)).collect()
+    (ends[0] as usize..ends[1] as usize).map(|leaf| (forest.leaves.keys.at(leaf), leaf)).collect()
 }
 
 /// `place` is the pixel's middle; `leaves` are those of the body's tree. `None` where the ray met no leaf.
@@ -44,9 +44,9 @@ pub fn look(
     hit: &HitData,
     place: DVec2,
     (body, forest): &(RenderBody, &Forest),
-    leaves: &HashMap<u32, usize>,
+    leaves: &HashMap<morton::Key, usize>,
 ) -> Option<Look> {
-    let key = *forest.leaves.keys.get(hit.leaf as usize)?;
+    let key = forest.leaves.keys.iter().nth(hit.leaf as usize)?;
     let view = through(frame, place).normalize();
     let world = frame.eye.as_dvec3() + view * f64::from(hit.distance);
     let to_world = body.world_from_local.as_dmat4();

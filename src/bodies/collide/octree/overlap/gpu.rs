@@ -17,7 +17,7 @@ use super::{
 use crate::{
     bodies::Body,
     gpu::{Buffer, Gpu, GpuError, Growing, Kernel, Recorder, StageTiming, bind, layout, shared},
-    svo::{Arena, MAX_LEVEL, morton},
+    svo::{Arena, Key, MAX_PASSES_LEVEL, morton},
 };
 use glam::{DMat4, DVec3, IVec3};
 
@@ -63,7 +63,7 @@ const COLUMN_WORDS: usize = 9;
 const SUM_WORDS: usize = 14;
 
 // A round opens a level of one of the two octrees.
-const _: () = assert!(2 * MAX_LEVEL as usize + 1 < RAWS);
+const _: () = assert!(2 * MAX_PASSES_LEVEL as usize + 1 < RAWS);
 
 /// The compiled passes and their lists.
 pub struct OverlapPasses {
@@ -266,7 +266,7 @@ impl OverlapPasses {
         let columns = read(&self.lists.columns, COLUMN_WORDS * counts[COLUMNS] as usize)?;
         let vector = |w: &[u32]| DVec3::from([w[0], w[1], w[2]].map(|v| f64::from(f32::from_bits(v))));
         let mean = |w: &[u32]| {
-            let cell = IVec3::from(morton::decode(w[1] & 0x3fff_ffff).map(|v| v as i32));
+            let cell = IVec3::from(morton::decode(Key::from(w[1] & 0x3fff_ffff)).map(|v| v as i32));
             let (owner, back) = (w[1] >> 30 & 1, w[1] >> 31 == 1);
             (w[0], Mean { cell, owner, back, p: vector(&w[2..]), n: vector(&w[5..]) })
         };

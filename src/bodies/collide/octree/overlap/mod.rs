@@ -124,9 +124,9 @@ struct Mean {
 
 impl Mean {
     /// Names it, and orders points of a column that are equally far along.
-    fn place(&self) -> u32 {
+    fn place(&self) -> u64 {
         let key = morton::encode(self.cell.to_array().map(|v| v.max(0) as u32));
-        key | self.owner << 30 | u32::from(self.back) << 31
+        key | u64::from(self.owner) << 62 | u64::from(self.back) << 63
     }
 
     /// The order in which they are handed over.
@@ -161,7 +161,7 @@ struct At {
 }
 
 fn octant(c: u32) -> IVec3 {
-    IVec3::from(morton::decode(c).map(|v| v as i32))
+    IVec3::from(morton::decode(c.into()).map(|v| v as i32))
 }
 
 impl<'a> LevelTree<'a> {

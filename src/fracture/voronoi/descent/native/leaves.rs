@@ -1,11 +1,14 @@
 //! Where the leaves of one task go: a part of the final arrays for every object.
 
-use crate::{fracture::voronoi::octrees::native::NativeLeaves, svo::Leaves};
+use crate::{
+    fracture::voronoi::octrees::native::NativeLeaves,
+    svo::{Key, KeySliceMut, Leaves},
+};
 
 /// A leaf as [`NativeLeaves`] has it.
 #[derive(Clone, Copy)]
 pub(in crate::fracture) struct LeafWords {
-    pub key: u32,
+    pub key: Key,
     pub origin: u32,
     pub normal: u32,
     pub color: u32,
@@ -15,7 +18,7 @@ pub(in crate::fracture) struct LeafWords {
 /// A stretch of the arrays.
 #[derive(Default)]
 pub(in crate::fracture) struct LeafRange<'a> {
-    keys: &'a mut [u32],
+    keys: KeySliceMut<'a>,
     origins: &'a mut [u32],
     normals: &'a mut [u32],
     colors: &'a mut [u32],
@@ -34,14 +37,14 @@ impl<'a> LeafRange<'a> {
     /// All of them.
     pub fn of(leaves: &'a mut NativeLeaves) -> Self {
         let NativeLeaves { keys, origins, normals, colors, cuts } = leaves;
-        Self { keys, origins, normals, colors, cuts, at: 0 }
+        Self { keys: keys.as_mut(), origins, normals, colors, cuts, at: 0 }
     }
 
     /// Cuts `count` leaves off its front.
     pub fn take(&mut self, count: usize) -> Self {
         let Self { keys, origins, normals, colors, cuts, .. } = self;
         Self {
-            keys: take(keys, count),
+            keys: keys.take(count),
             origins: take(origins, count),
             normals: take(normals, count),
             colors: take(colors, count),
@@ -53,7 +56,7 @@ impl<'a> LeafRange<'a> {
     /// Writes the next one.
     pub fn put(&mut self, leaf: LeafWords) {
         let at = self.at;
-        self.keys[at] = leaf.key;
+        self.keys.set(at, leaf.key);
         self.origins[at] = leaf.origin;
         self.normals[at] = leaf.normal;
         self.colors[at] = leaf.color;
@@ -66,7 +69,7 @@ impl<'a> LeafRange<'a> {
         let from = first as usize..(first + count) as usize;
         let to = self.at..self.at + count as usize;
         self.at = to.end;
-        self.keys[to.clone()].copy_from_slice(&source.keys[from.clone()]);
+        self.keys.copy_from(to.start, source.keys.slice(from.clone()));
         self.normals[to.clone()].copy_from_slice(&source.normals[from.clone()]);
         self.cuts[to.clone()].copy_from_slice(&source.cuts[from.clone()]);
         self.colors[to.clone()].copy_from_slice(bytemuck::cast_slice(&source.colors[from]));

@@ -26,13 +26,13 @@ use self::{
 };
 use crate::{
     fracture::{
-        Pattern,
+        FractureError, Pattern,
         voronoi::{
             native::Stopwatch,
             octrees::native::{NativeLeaves, NativeOctrees},
         },
     },
-    svo::{Forest, Node},
+    svo::{Forest, Keys, Node},
 };
 
 /// What decides below the level down to which cells do: a kind of crack surface.
@@ -86,7 +86,7 @@ pub(in crate::fracture) fn cells<C: Cracks>(
     objects: usize,
     cracks: &C,
     watch: &mut Stopwatch,
-) -> (NativeOctrees, Vec<bool>) {
+) -> Result<(NativeOctrees, Vec<bool>), FractureError> {
     watch.start("traverse");
     let task_level = task_level(source.level, cracks.level());
     let (top, tasks) = Top::new(&source.nodes, tree, list, task_level);
@@ -100,6 +100,7 @@ pub(in crate::fracture) fn cells<C: Cracks>(
         tasks.par_iter().with_max_len(1).map_init(|| Walker::new(cracks, &source.nodes), walked).unzip();
     watch.start("octrees");
     let closed = top.close(&grown);
+    check_counts(&closed, &grown)?;
     let order = Order::new(&grown, objects);
     let mut level_start = vec![0u32];
     let mut next = 0;
@@ -135,8 +136,13 @@ pub(in crate::fracture) fn cells<C: Cracks>(
 
     let count = leaf_count as usize;
     let zeros = || vec![0u32; count];
-    let mut leaves =
-        NativeLeaves { keys: zeros(), origins: zeros(), normals: zeros(), colors: zeros(), cuts: zeros() };
+    let mut leaves = NativeLeaves {
+        keys: Keys::zeroed(source.level, count),
+        origins: zeros(),
+        normals: zeros(),
+        colors: zeros(),
+        cuts: zeros(),
+    };
     // By task, then by level and slot.
     let mut node_parts: Vec<Vec<&mut [Node]>> = grown.iter().map(|_| Vec::new()).collect();
     let mut rest = &mut nodes[level_start[task_level as usize] as usize..];
@@ -168,7 +174,23 @@ pub(in crate::fracture) fn cells<C: Cracks>(
         }
     });
     watch.stop();
-    (NativeOctrees { nodes, level_start, leaves }, survived)
+    Ok((NativeOctrees { nodes, level_start, leaves }, survived))
+}
+
+/// Most nodes, and leaves, of all pieces: the islands keep a bit of a node's index for themselves.
+const MOST: u64 = 1 << 31;
+
+/// Whether indices have room for everything. Memory ends sooner on most machines.
+fn check_counts(closed: &[Vec<(u32, Node)>], grown: &[Grown]) -> Result<(), FractureError> {
+    let leaves: u64 = grown.iter().flat_map(|grown| &grown.leaves).map(|count| u64::from(*count)).sum();
+    let below: usize = grown.iter().flat_map(|grown| &grown.nodes).map(Vec::len).sum();
+    let nodes = closed.iter().map(Vec::len).sum::<usize>() + below;
+    if leaves >= MOST || nodes as u64 >= MOST {
+        return Err(FractureError::Params(format!(
+            "the pieces would have {leaves} boundary voxels, and {MOST} are the most; take a lower level or fewer seeds"
+        )));
+    }
+    Ok(())
 }
 
 /// The parts of the tasks in the order in which they stand in an octree's level: by object, then by task.

@@ -7,7 +7,7 @@
 use super::{Cracks, Grown};
 use crate::{
     fracture::UNIT_BITS,
-    svo::{Node, morton},
+    svo::{Key, Node, morton},
 };
 
 /// A node that is wholly inside the solid and not stored.
@@ -32,13 +32,13 @@ pub(in crate::fracture) struct WalkedNode {
     /// Level; the root has 0.
     pub level: u32,
     /// Morton code at that level.
-    pub key: u32,
+    pub key: Key,
 }
 
 impl WalkedNode {
     /// Which octant of its parent it is.
     pub fn octant(&self) -> u32 {
-        self.key & 7
+        (self.key & 7) as u32
     }
 
     /// Octants with surface, and octants that are inside.
@@ -59,7 +59,7 @@ impl WalkedNode {
                 source = node.child(octant);
             }
         }
-        Self { source, level: self.level + 1, key: self.key << 3 | octant }
+        Self { source, level: self.level + 1, key: self.key << 3 | Key::from(octant) }
     }
 
     /// Its low corner, fixed point.

@@ -7,6 +7,7 @@ use super::{Voxels, labels_of_nodes};
 use crate::{
     fracture::voronoi::{islands::Islands, octrees::Octrees},
     gpu::{Buffer, Gpu, GpuError, Recorder, Submissions, bind, kernels, shared},
+    svo::MAX_PASSES_LEVEL,
 };
 
 kernels! {
@@ -108,9 +109,12 @@ impl IterativeRun {
     /// Before the first iteration: every voxel bears its index in `voxels`.
     ///
     /// # Errors
-    /// [`GpuError::TooLarge`] when the device cannot hold them.
+    /// [`GpuError::TooLarge`] when the device cannot hold them, [`GpuError::TooFine`] at levels that passes do not go to.
     pub fn new(gpu: &Gpu, voxels: &Voxels) -> Result<Self, GpuError> {
-        let words: Vec<[u32; 2]> = voxels.list.iter().map(|v| [v.key, v.size_log2]).collect();
+        if voxels.level > MAX_PASSES_LEVEL {
+            return Err(GpuError::TooFine { level: voxels.level, most: MAX_PASSES_LEVEL });
+        }
+        let words: Vec<[u32; 2]> = voxels.list.iter().map(|v| [v.key as u32, v.size_log2]).collect();
         let numbers: Vec<u32> = (0..words.len() as u32).collect();
         Ok(Self {
             level: voxels.level,

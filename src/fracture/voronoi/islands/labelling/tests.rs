@@ -19,7 +19,7 @@ use crate::{
         },
     },
     gpu::{Gpu, Submissions, primitives::Scan},
-    svo::{Arena, Forest, morton},
+    svo::{Arena, Forest, Key, morton},
 };
 
 struct Bench {
@@ -62,8 +62,8 @@ impl Bench {
 }
 
 /// Sets of cells (leaf level), sorted, by what `label` says of a (node, Morton code).
-fn sets(forest: &Forest, label: impl Fn(u32, u32) -> u32) -> Vec<Vec<u32>> {
-    let mut sets: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+fn sets(forest: &Forest, label: impl Fn(u32, Key) -> u32) -> Vec<Vec<Key>> {
+    let mut sets: BTreeMap<u32, Vec<Key>> = BTreeMap::new();
     for voxel in Voxels::of(forest, &vec![0; forest.trees()], true).list {
         for key in voxel.key..voxel.key + (1 << (3 * voxel.size_log2)) {
             sets.entry(label(voxel.node, key)).or_default().push(key);
@@ -76,7 +76,7 @@ fn sets(forest: &Forest, label: impl Fn(u32, u32) -> u32) -> Vec<Vec<u32>> {
 }
 
 /// Plain union-find over the cells of a solid, 26 neighbours each.
-fn united(level: u32, solid: &HashSet<IVec3>) -> Vec<Vec<u32>> {
+fn united(level: u32, solid: &HashSet<IVec3>) -> Vec<Vec<Key>> {
     let cells: Vec<IVec3> = solid.iter().copied().collect();
     let number: HashMap<IVec3, usize> = cells.iter().enumerate().map(|(i, p)| (*p, i)).collect();
     let mut parent: Vec<usize> = (0..cells.len()).collect();
@@ -95,7 +95,7 @@ fn united(level: u32, solid: &HashSet<IVec3>) -> Vec<Vec<u32>> {
             }
         }
     }
-    let mut sets: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+    let mut sets: BTreeMap<usize, Vec<Key>> = BTreeMap::new();
     for (i, p) in cells.iter().enumerate() {
         assert!(p.max_element() < 1 << level);
         sets.entry(root(&mut parent, i)).or_default().push(morton::encode(p.as_uvec3().to_array()));
@@ -169,7 +169,7 @@ fn shapes() -> Vec<(&'static str, u32, HashSet<IVec3>, usize)> {
 }
 
 /// Whether labels of a method split the forest as `wanted` does, and its list of components has their number.
-fn agrees(forest: &Forest, islands: &Islands, labels: &[u32], wanted: &[Vec<u32>]) -> bool {
+fn agrees(forest: &Forest, islands: &Islands, labels: &[u32], wanted: &[Vec<Key>]) -> bool {
     sets(forest, |node, _| labels[node as usize]) == wanted && islands.components.len() == wanted.len()
 }
 

@@ -77,7 +77,7 @@ impl Voxels {
                     let size_log2 = level - depth - 1;
                     let voxel = Voxel {
                         group,
-                        key: (key << 3 | c) << (3 * size_log2),
+                        key: (key << 3 | Key::from(c)) << (3 * size_log2),
                         size_log2,
                         tree: tree as u32,
                         node: index,
@@ -90,7 +90,7 @@ impl Voxels {
                             let leaf = (level == leaf_level).then(|| node.child(c));
                             list.push(Voxel { leaf, ..voxel });
                         } else {
-                            stack.push((node.child(c), depth + 1, key << 3 | c));
+                            stack.push((node.child(c), depth + 1, key << 3 | Key::from(c)));
                         }
                     }
                 }

@@ -188,7 +188,7 @@ fn f10_dust_is_what_lies_in_no_object() {
             let recipe = recipe(crack);
             let fracture = bench.run_by(&forest, 0, &pattern, &recipe);
             assert_eq!(validate(&fracture.forest), Ok(()));
-            let gone: HashSet<u32> =
+            let gone: HashSet<morton::Key> =
                 dust(&solid(&forest, 0), &fracture).iter().filter(|d| d.1 == 1).map(|d| d.0).collect();
             let words = CrackUniform::new(&crack, recipe.rng, 3).with_gap(&crack, 6);
             let mut voxels = DustReference::new(&pattern, words, 6);

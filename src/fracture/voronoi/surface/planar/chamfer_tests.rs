@@ -20,7 +20,7 @@ fn ball() -> Forest {
     let mut forest = forest_of(LEVEL, |p: IVec3| (p.as_dvec3() + 0.5 - centre).length() < radius);
     let leaves = &mut forest.leaves;
     for ((key, normal), color) in leaves.keys.iter().zip(&mut leaves.normals).zip(&mut leaves.colors) {
-        let out = DVec3::from_array(morton::decode(*key).map(|v| f64::from(v) + 0.5)) - centre;
+        let out = DVec3::from_array(morton::decode(key).map(|v| f64::from(v) + 0.5)) - centre;
         *normal = pack_normal(out.normalize().as_vec3());
         *color = LeafColor::new([90, 120, 110], false, (radius - out.length()).min(0.98) as f32);
     }
@@ -104,7 +104,7 @@ fn leaves_where_several_cracks_end_do_not_stand_out() {
     for piece in &broken.pieces {
         let tree = piece.tree as usize;
         for i in broken.forest.tree_start[tree] as usize..broken.forest.tree_start[tree + 1] as usize {
-            let mut cracks = cracks(morton::decode(leaves.keys[i]), piece.cell, &pattern.seeds);
+            let mut cracks = cracks(morton::decode(leaves.keys.at(i)), piece.cell, &pattern.seeds);
             cracks.sort_by(|a, b| a.1.total_cmp(&b.1));
             let own = (unpack_normal(leaves.normals[i]), leaves.colors[i].offset());
             // A crack voxel's own plane is the nearest crack; the second plane stands for the others.

@@ -23,7 +23,7 @@ use crate::{
             },
         },
     },
-    svo::{Forest, morton},
+    svo::{Forest, Key, morton},
 };
 
 /// Bisectors of the cells.
@@ -36,7 +36,7 @@ pub(in crate::fracture) struct PlanarCracks<'a> {
 /// A node above leaves that several objects share.
 pub(in crate::fracture) struct Block {
     pub source: u32,
-    pub key: u32,
+    pub key: Key,
     /// Its claims begin here and end where those of the next one begin.
     first: u32,
 }
@@ -124,7 +124,7 @@ impl Cracks for PlanarCracks<'_> {
                 }
             }
             let source = place.child(&self.source.nodes, octant).source;
-            self.leaf(source, block.key << 3 | octant, memory, out);
+            self.leaf(source, block.key << 3 | Key::from(octant), memory, out);
         }
     }
 }
@@ -174,7 +174,7 @@ impl PlanarMemory {
 
 impl PlanarCracks<'_> {
     /// `source` is the source's leaf, or [`INSIDE`].
-    fn leaf(&self, source: u32, key: u32, memory: &mut PlanarMemory, out: &mut [LeafRange<'_>]) {
+    fn leaf(&self, source: u32, key: Key, memory: &mut PlanarMemory, out: &mut [LeafRange<'_>]) {
         let centre = leaf_centre(key, self.source.level);
         let single = memory.owners[0].candidate.slot;
         if memory.owners.iter().all(|owner| owner.candidate.slot == single) {

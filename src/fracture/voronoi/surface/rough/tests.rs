@@ -90,7 +90,7 @@ fn ties_coincident_seeds_and_merged_cells_are_the_same_on_both_sides() {
 /// All transition voxels with a solid leaf and corners in several objects, by brute force.
 fn wanted_voxels(forest: &Forest, pattern: &Pattern, words: CrackUniform) -> Vec<TransitionVoxel> {
     let shift = 3 * (forest.level - words.transition);
-    let mut keys: Vec<u32> = forest.leaves.keys.iter().map(|key| key >> shift).collect();
+    let mut keys: Vec<morton::Key> = forest.leaves.keys.iter().map(|key| key >> shift).collect();
     forest.for_each_internal(|_, low, size| {
         for i in 0..size.pow(3) {
             let p = [low[0] + i % size, low[1] + i / size % size, low[2] + i / size / size];
@@ -194,7 +194,8 @@ fn assert_closed(forest: &Forest, pattern: &Pattern, recipe: &Recipe) {
     let fracture = bench.run_by(&forest, 0, pattern, recipe);
     assert_eq!(validate(&fracture.forest), Ok(()));
     let list = listed(&fracture);
-    let inside: HashMap<u32, u32> = list.internal.iter().map(|(object, key)| (*key, *object)).collect();
+    let inside: HashMap<morton::Key, u32> =
+        list.internal.iter().map(|(object, key)| (*key, *object)).collect();
     assert_eq!(inside.len(), list.internal.len(), "an internal voxel belongs to one object");
     let side = 1i64 << forest.level;
     for (key, object) in &inside {
@@ -211,7 +212,7 @@ fn assert_closed(forest: &Forest, pattern: &Pattern, recipe: &Recipe) {
     let pieces = &fracture.forest;
     // Object, normal, offset, cut.
     type Shown = (u32, DVec3, f64, Option<(DVec3, f64)>);
-    let mut faces: BTreeMap<u32, Vec<Shown>> = BTreeMap::new();
+    let mut faces: BTreeMap<morton::Key, Vec<Shown>> = BTreeMap::new();
     for tree in 0..pieces.trees() {
         for i in pieces.tree_start[tree] as usize..pieces.tree_start[tree + 1] as usize {
             if pieces.leaves.colors[i].crack() {
@@ -219,7 +220,7 @@ fn assert_closed(forest: &Forest, pattern: &Pattern, recipe: &Recipe) {
                 let cut = unpack_cut(pieces.leaves.cuts[i]);
                 let cut = cut.map(|(normal, offset)| (normal.as_dvec3(), f64::from(offset)));
                 let plane = (object_of[&tree], normal, f64::from(pieces.leaves.colors[i].offset()), cut);
-                faces.entry(pieces.leaves.keys[i]).or_default().push(plane);
+                faces.entry(pieces.leaves.keys.at(i)).or_default().push(plane);
             }
         }
     }
@@ -329,7 +330,7 @@ fn votes_equal_the_reference_and_miss_some_leaves() {
             let mut cracks = CrackReference::new(&pattern, words(&cone, 6), 6);
             let mut elect = CrackReference::new(&pattern, words(&votes, 6), 6);
             for key in &forest.leaves.keys {
-                let place = morton::decode(*key);
+                let place = morton::decode(key);
                 let fate = cracks.leaf(place, false);
                 if !fate.touched && cracks.voxel(place.map(|v| v >> (6 - transition))).is_ok() {
                     untouched += 1;

@@ -10,7 +10,7 @@ use crate::{
         voronoi::descent::{Descent, totals},
     },
     gpu::{Buffer, Gpu, GpuError, Kernel, Submissions, bind, shared},
-    svo::morton,
+    svo::{Key, morton},
 };
 
 use super::{TransitionVoxel, cracking::Cracking, voxel};
@@ -95,7 +95,7 @@ pub(in crate::fracture) fn read_voxels(
     let voxels = places.iter().map(|(key, record)| {
         let at = *record as usize * WORDS;
         let record = words.get(at..at + WORDS)?;
-        unpack(morton::decode(*key), record, ids)
+        unpack(morton::decode(Key::from(*key)), record, ids)
     });
     voxels
         .collect::<Option<Vec<_>>>()
