@@ -2,6 +2,7 @@
 
 mod commands;
 mod files;
+mod fine;
 mod golden;
 mod shaping;
 #[path = "../support/mod.rs"]

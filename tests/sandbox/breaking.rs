@@ -1,6 +1,6 @@
 //! Every way to shape pieces goes through a blow, undo takes it back, and thousands of bodies fit.
 
-use std::time::Instant;
+use std::{path::Path, time::Instant};
 
 use glam::DVec3;
 use kintsugi::{
@@ -169,4 +169,41 @@ fn stages_move_to_the_cores_and_back_while_a_scene_is_open() {
     sandbox.run_on(&Compute::from(gpu)).expect("nothing is computing");
     assert_eq!(stage::hit(&mut sandbox, DVec3::Z * 0.5).expect("and here"), Arrived::Broke);
     assert_eq!(pieces(&sandbox), on_cores, "the same pieces from passes and from the cores");
+}
+
+/// A square in the middle of the grid and a rod along it: few voxels at any level.
+fn thin() -> String {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("thin.off");
+    let mut text = String::from("OFF 8 6 0\n");
+    for i in 0..8 {
+        let side = |bit: usize, edge: f64| if i >> bit & 1 == 1 { edge } else { 0.0 };
+        text += &format!("{} {} {}\n", side(0, 1.0), side(1, 0.004), side(2, 0.003));
+    }
+    text += "4 0 4 6 2\n4 1 3 7 5\n4 0 1 5 4\n4 2 6 7 3\n4 0 2 3 1\n4 4 5 7 6\n";
+    std::fs::write(&path, text).expect("a file");
+    path.to_string_lossy().into_owned()
+}
+
+#[test]
+fn octrees_too_fine_for_passes_stay_on_the_cores() {
+    let Some(gpu) = adapter::gpu() else { return };
+    let fine = || stage::floating(SceneBody { level: 11, ..SceneBody::standing(&thin(), 11) });
+    let mut sandbox = Sandbox::new(Compute::Cpu).expect("an empty sandbox");
+    stage::open_in(&mut sandbox, fine());
+    assert_eq!(sandbox.objects()[0].scene.level, 11);
+    let refused = sandbox.run_on(&Compute::from(gpu)).expect_err("too fine").to_string();
+    assert!(refused.contains("level 11") && refused.contains("--compute cpu"), "{refused}");
+    assert_eq!((sandbox.compute().name(), sandbox.bodies().len()), ("cpu", 1), "nothing has changed");
+    stage::steps(&mut sandbox, 2);
+    // Coarse enough, it goes over; and no finer octree comes in there.
+    sandbox.set_level(10, Camera::default());
+    assert_eq!(stage::next(&mut sandbox).expect("it is imported"), Arrived::Opened);
+    sandbox.run_on(&Compute::from(gpu)).expect("level 10 fits");
+    sandbox.set_level(12, Camera::default());
+    let refused = stage::next(&mut sandbox).expect_err("too fine").to_string();
+    assert!(refused.contains("level 12"), "{refused}");
+    assert_eq!(sandbox.objects()[0].scene.level, 10, "what is open stays");
+    sandbox.open_scene(fine());
+    assert!(stage::next(&mut sandbox).is_err());
+    assert!(sandbox.opening().is_none());
 }
