@@ -44,9 +44,12 @@ impl Compute {
     pub fn open(choice: Choice) -> Result<Self, GpuError> {
         match choice {
             Choice::Cpu => Ok(Self::Cpu),
-            Choice::Gpu => Ok(Self::Gpu(Gpu::headless()?)),
+            Choice::Gpu => Ok(Self::Gpu(Gpu::headless()?.keeping_pipelines())),
             // A driver that is missing, broken or software is none.
-            Choice::Auto => Ok(Gpu::headless().map_or(Self::Cpu, |gpu| Self::beside(choice, &gpu))),
+            Choice::Auto => Ok(match Gpu::headless() {
+                Ok(gpu) if !gpu.is_software() => Self::Gpu(gpu.keeping_pipelines()),
+                _ => Self::Cpu,
+            }),
         }
     }
 

@@ -31,7 +31,7 @@ impl WindowSurface {
     pub fn open(instance: wgpu::Instance, window: &Arc<Window>) -> Result<(Gpu, Self), AppError> {
         let surface =
             instance.create_surface(Arc::clone(window)).map_err(|e| AppError::Window(e.to_string()))?;
-        let gpu = Gpu::open(instance, Some(&surface))?;
+        let gpu = Gpu::open(instance, Some(&surface))?.keeping_pipelines();
         let capabilities = surface.get_capabilities(&gpu.adapter);
         // egui blends in sRGB bytes, so the surface must take them as they are.
         let format = capabilities

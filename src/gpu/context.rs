@@ -2,12 +2,19 @@
 //!
 //! In: optionally a window surface to be compatible with. Out: [`Gpu`], cheap to clone, shared by every stage.
 
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicBool, AtomicU64, Ordering},
+use std::{
+    path::Path,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
 };
 
-use super::{Traffic, traffic::Ledger};
+use super::{
+    Traffic,
+    pipeline_store::{self, PipelineStore},
+    traffic::Ledger,
+};
 
 /// What makes a buffer smaller: lists of candidates grow with the seeds, everything else with the voxels.
 fn smaller(what: &str) -> &'static str {
@@ -100,6 +107,7 @@ pub struct Gpu {
     fault: Arc<Fault>,
     memory: Arc<Memory>,
     ledger: Arc<Ledger>,
+    pub(super) pipelines: Option<Arc<PipelineStore>>,
 }
 
 /// Bytes of storage buffers.
@@ -166,7 +174,7 @@ impl Gpu {
         }))
         .map_err(|_| GpuError::NoAdapter)?;
         let info = adapter.get_info();
-        let wanted = wgpu::Features::TIMESTAMP_QUERY;
+        let wanted = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::PIPELINE_CACHE;
         let features = adapter.features() & wanted;
         let limits = adapter.limits();
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
@@ -203,7 +211,30 @@ impl Gpu {
             fault,
             memory: Arc::default(),
             ledger: Arc::default(),
+            pipelines: None,
         })
+    }
+
+    /// Compiled pipelines of earlier starts are taken from the user's cache folder, and new ones put there when the
+    /// last handle of the device goes.
+    #[must_use]
+    pub fn keeping_pipelines(self) -> Self {
+        match pipeline_store::cache_folder() {
+            Some(folder) => self.keeping_pipelines_in(&folder),
+            None => self,
+        }
+    }
+
+    pub(super) fn keeping_pipelines_in(mut self, folder: &Path) -> Self {
+        if self.device.features().contains(wgpu::Features::PIPELINE_CACHE) {
+            self.pipelines = PipelineStore::open(&self.device, &self.info, folder).map(Arc::new);
+        }
+        self
+    }
+
+    /// For descriptors of pipelines.
+    pub(super) fn pipeline_cache(&self) -> Option<&wgpu::PipelineCache> {
+        self.pipelines.as_deref().map(PipelineStore::cache)
     }
 
     /// A device for a test; `None`, where that is allowed, without an adapter.

@@ -55,7 +55,7 @@ impl Drawing {
                 targets: &[Some(form.target)],
             }),
             multiview_mask: None,
-            cache: None,
+            cache: gpu.pipeline_cache(),
         });
         let bindings = Bindings::new(path, pipeline.get_bind_group_layout(0), Variables::of(source));
         Self { pipeline, bindings }

@@ -70,7 +70,7 @@ impl Kernel {
             module: &module,
             entry_point: Some("main"),
             compilation_options: wgpu::PipelineCompilationOptions { constants, ..Default::default() },
-            cache: None,
+            cache: gpu.pipeline_cache(),
         });
         let bindings = Bindings::new(path, pipeline.get_bind_group_layout(0), variables);
         Self { pipeline, bindings }

@@ -9,6 +9,7 @@ mod context;
 mod drawing;
 mod growing;
 mod kernel;
+mod pipeline_store;
 #[cfg(test)]
 pub(crate) mod layout_tests;
 pub mod primitives;
