@@ -15,6 +15,7 @@ use winit::{
 
 use super::{
     AppError, AppOptions,
+    frame_log::FrameLog,
     session::Session,
     state_file::{StateFile, WindowState},
     surface::{Next, WindowSurface},
@@ -41,6 +42,7 @@ pub struct Handler {
     session: Session,
     shown: Option<Shown>,
     state_file: Option<StateFile>,
+    frame_log: Option<FrameLog>,
     ui_state: UiState,
     started: Instant,
     lost_at: Option<Instant>,
@@ -63,10 +65,11 @@ struct Shown {
 
 impl Handler {
     /// Nothing is open yet.
-    pub fn new(options: AppOptions, first: ReadScene) -> Self {
+    pub fn new(options: AppOptions, first: ReadScene, frame_log: Option<FrameLog>) -> Self {
         Self {
             first,
             state_file: options.state_file.as_deref().map(StateFile::new),
+            frame_log,
             options,
             session: Session::new(),
             shown: None,
@@ -123,6 +126,9 @@ impl Handler {
     }
 
     fn frame(&mut self, events: &ActiveEventLoop) {
+        if let Some(log) = &mut self.frame_log {
+            log.begin();
+        }
         self.session.poll();
         self.session.advance();
         let Some(shown) = &mut self.shown else {
@@ -141,6 +147,9 @@ impl Handler {
         let out = shown.draw(&mut self.session, &mut self.ui_state, &mut self.frames, &mut self.repaint_at);
         if let Some(out) = out {
             self.last_out = out;
+            if let Some(log) = &mut self.frame_log {
+                log.presented(&self.session);
+            }
         }
         self.publish();
     }
@@ -235,6 +244,7 @@ impl Shown {
         }
         let delay = full.viewport_output.get(&egui::ViewportId::ROOT).map(|v| v.repaint_delay);
         *repaint_at = delay.and_then(|delay| Instant::now().checked_add(delay));
+        let panels_ms = ms_since(start);
 
         let scale = full.pixels_per_point;
         if let Some(viewport) = out.viewport {
@@ -246,6 +256,7 @@ impl Shown {
                 self.window.request_redraw();
             }
         }
+        let presenting = Instant::now();
         for (id, deltas) in &full.textures_delta.set {
             for delta in deltas {
                 self.painter.update_texture(&self.gpu.device, &self.gpu.queue, *id, delta);
@@ -260,7 +271,7 @@ impl Shown {
         if presented {
             *frames += 1;
         }
-        session.frame_took(start.elapsed().as_secs_f64() * 1e3);
+        session.frame_took(ms_since(start), panels_ms, ms_since(presenting));
         Some(out)
     }
 
@@ -316,6 +327,10 @@ impl Shown {
         self.gpu.queue.present(texture);
         true
     }
+}
+
+fn ms_since(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e3
 }
 
 /// [`ui::theme::CLEAR`] as a surface of `format` takes it.

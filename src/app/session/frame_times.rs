@@ -24,13 +24,30 @@ const LEAST_PICTURE_MS: f64 = 12.0;
 /// Share of a new measurement in a mean.
 const NEW: f64 = 0.2;
 
+/// What the parts of a frame took on the window's thread.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FrameParts {
+    /// Steps of simulated time.
+    pub steps: u32,
+    /// They took, ms.
+    pub steps_ms: f64,
+    /// What the pointer is over, and the preview there, ms.
+    pub aim_ms: f64,
+    /// The picture in the middle, ms; 0 where the last one stayed.
+    pub picture_ms: f64,
+    /// Layout of the panels, ms.
+    pub panels_ms: f64,
+    /// Drawing all of it onto the window, and waiting for that, ms.
+    pub present_ms: f64,
+}
+
 /// Times of the last frames.
 #[derive(Default)]
 pub(super) struct FrameTimes {
+    /// Of the frame that is being made.
+    pub parts: FrameParts,
     /// One picture, a mean, ms.
     frame_ms: f64,
-    /// The last frame's picture, ms; 0 where there was none.
-    picture_ms: f64,
     /// What frames take beside their pictures (preview, panels, presenting), a mean, ms.
     rest_ms: f64,
     /// The same without the preview, in frames that had one, a mean, ms.
@@ -49,32 +66,32 @@ impl FrameTimes {
 
     /// Longest time for the steps of a frame, s.
     pub fn step_budget(&self) -> f64 {
-        STEP_BUDGET.max(STEP_SHARE * 1e-3 * (self.picture_ms + self.rest_ms))
+        STEP_BUDGET.max(STEP_SHARE * 1e-3 * (self.parts.picture_ms + self.rest_ms))
     }
 
     /// A frame begins, which may have no picture.
     pub fn begin(&mut self) {
-        self.picture_ms = 0.0;
+        self.parts.picture_ms = 0.0;
     }
 
     /// Its picture took so long, ms.
     pub fn picture_took(&mut self, ms: f64) {
-        self.picture_ms = ms;
+        self.parts.picture_ms = ms;
         self.frame_ms += NEW * (ms - self.frame_ms);
     }
 
     /// All the work for it took so long, ms; the time that this leaves to a preview, ms, where one was
     /// computed in it.
     pub fn frame_took(&mut self, ms: f64, preview: Option<PreviewReport>) -> Option<f64> {
-        if self.picture_ms <= 0.0 {
+        if self.parts.picture_ms <= 0.0 {
             return None;
         }
-        self.rest_ms += NEW * ((ms - self.picture_ms).max(0.0) - self.rest_ms);
+        self.rest_ms += NEW * ((ms - self.parts.picture_ms).max(0.0) - self.rest_ms);
         let preview = preview?;
         if std::mem::replace(&mut self.previewed, preview.recomputed) == preview.recomputed {
             return None;
         }
-        let others_ms = (ms - self.picture_ms - preview.ms).max(0.0);
+        let others_ms = (ms - self.parts.picture_ms - preview.ms).max(0.0);
         self.panels_ms += NEW * (others_ms - self.panels_ms);
         Some(1000.0 / PREVIEWS_A_SECOND - self.panels_ms - PREVIEW_PICTURE_MS)
     }

@@ -100,7 +100,9 @@ impl Session {
     /// one.
     pub fn draw(&mut self, gpu: &Gpu, full: [u32; 2]) -> bool {
         self.aspect = full[0].max(1) as f32 / full[1].max(1) as f32;
+        let aiming = Instant::now();
         self.update_aim();
+        self.times.parts.aim_ms = aiming.elapsed().as_secs_f64() * 1e3;
         self.times.begin();
         let playing = self.playing();
         let view = self.sandbox.as_ref().map_or_else(ViewTuning::default, |s| s.tuning().view);

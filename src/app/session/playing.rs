@@ -58,6 +58,7 @@ impl Session {
     pub fn advance(&mut self) {
         let passed =
             self.playing.last_advance.replace(Instant::now()).map_or(0.0, |t| t.elapsed().as_secs_f64());
+        (self.times.parts.steps, self.times.parts.steps_ms) = (0, 0.0);
         let eye = self.camera.eye().as_dvec3();
         let Some(sandbox) = self.sandbox.as_mut().filter(|s| s.has_motion()) else {
             self.playing.clock.forget();
@@ -91,6 +92,7 @@ impl Session {
                 break;
             }
         }
+        (self.times.parts.steps, self.times.parts.steps_ms) = (done, start.elapsed().as_secs_f64() * 1e3);
         if passed > 0.0 && self.playing() {
             self.playing.pace +=
                 0.15 * (f64::from(done) * dt / (passed * self.playing.clock.speed) - self.playing.pace);
