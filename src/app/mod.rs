@@ -5,10 +5,10 @@ mod clock;
 mod dialogs;
 mod frame_log;
 mod handler;
+mod present;
 mod resolution;
 mod session;
 mod state_file;
-mod surface;
 
 use std::path::PathBuf;
 
