@@ -15,13 +15,13 @@ use winit::{
 
 use super::{
     AppError, AppOptions,
+    frame_log::FrameLog,
+    present::{Panels, Presenter},
     session::Session,
     state_file::{StateFile, WindowState},
-    surface::{Next, WindowSurface},
 };
 use crate::{
     gpu::{Gpu, GpuError},
-    render::Blit,
     scene::ReadScene,
     ui::{self, Command, NoticeKind, UiInput, UiOutput, UiState},
 };
@@ -30,6 +30,9 @@ use crate::{
 const FIRST_SIZE: [u32; 2] = [1280, 800];
 /// How often worker threads are asked.
 const ASK_WORKERS: Duration = Duration::from_millis(33);
+/// Shortest time from one frame to the next that nobody's hand asks for: where the cores draw the window, no display
+/// holds a frame back.
+const BETWEEN_FRAMES: Duration = Duration::from_millis(16);
 /// A second loss of the device within this time is final.
 const LOST_AGAIN: Duration = Duration::from_secs(20);
 
@@ -41,10 +44,13 @@ pub struct Handler {
     session: Session,
     shown: Option<Shown>,
     state_file: Option<StateFile>,
+    frame_log: Option<FrameLog>,
     ui_state: UiState,
     started: Instant,
     lost_at: Option<Instant>,
     frames: u64,
+    /// When the last frame began.
+    frame_at: Instant,
     last_out: UiOutput,
     repaint_at: Option<Instant>,
     result: Result<(), AppError>,
@@ -54,19 +60,20 @@ pub struct Handler {
 struct Shown {
     window: Arc<Window>,
     gpu: Gpu,
-    surface: WindowSurface,
+    presenter: Presenter,
     egui: egui_winit::State,
-    painter: egui_wgpu::Renderer,
-    blit: Blit,
     adapter: String,
+    /// Whether the next frame was asked for here, and not by the window system.
+    has_asked: bool,
 }
 
 impl Handler {
     /// Nothing is open yet.
-    pub fn new(options: AppOptions, first: ReadScene) -> Self {
+    pub fn new(options: AppOptions, first: ReadScene, frame_log: Option<FrameLog>) -> Self {
         Self {
             first,
             state_file: options.state_file.as_deref().map(StateFile::new),
+            frame_log,
             options,
             session: Session::new(),
             shown: None,
@@ -74,6 +81,7 @@ impl Handler {
             started: Instant::now(),
             lost_at: None,
             frames: 0,
+            frame_at: Instant::now(),
             last_out: UiOutput::default(),
             repaint_at: None,
             result: Ok(()),
@@ -98,11 +106,11 @@ impl Handler {
         let window = Arc::new(window);
         let display = Box::new(events.owned_display_handle());
         let descriptor = wgpu::InstanceDescriptor::new_with_display_handle_from_env(display);
-        let (gpu, surface) = WindowSurface::open(wgpu::Instance::new(descriptor), &window)?;
-        Ok(Self::dress(window, gpu, surface))
+        let (gpu, presenter) = Presenter::open(wgpu::Instance::new(descriptor), &window)?;
+        Ok(Self::dress(window, gpu, presenter))
     }
 
-    fn dress(window: Arc<Window>, gpu: Gpu, surface: WindowSurface) -> Shown {
+    fn dress(window: Arc<Window>, gpu: Gpu, presenter: Presenter) -> Shown {
         let context = egui::Context::default();
         ui::theme::apply(&context);
         let egui = egui_winit::State::new(
@@ -113,16 +121,15 @@ impl Handler {
             Some(winit::window::Theme::Dark),
             Some(gpu.limits.max_texture_dimension_2d as usize),
         );
-        // The panels are flat colours: nothing there that noise could smooth, and a software adapter pays for
-        // it at every pixel.
-        let options = egui_wgpu::RendererOptions { dithering: false, ..Default::default() };
-        let painter = egui_wgpu::Renderer::new(&gpu.device, surface.format(), options);
-        let blit = Blit::new(&gpu, surface.format());
         let adapter = gpu.describe();
-        Shown { window, gpu, surface, egui, painter, blit, adapter }
+        Shown { window, gpu, presenter, egui, adapter, has_asked: false }
     }
 
     fn frame(&mut self, events: &ActiveEventLoop) {
+        if let Some(log) = &mut self.frame_log {
+            log.begin();
+        }
+        self.frame_at = Instant::now();
         self.session.poll();
         self.session.advance();
         let Some(shown) = &mut self.shown else {
@@ -135,12 +142,15 @@ impl Handler {
             }
             self.session.say(NoticeKind::Error, error.to_string());
         }
-        if !shown.surface.is_drawable() {
+        if !shown.presenter.is_drawable() {
             return;
         }
         let out = shown.draw(&mut self.session, &mut self.ui_state, &mut self.frames, &mut self.repaint_at);
         if let Some(out) = out {
             self.last_out = out;
+            if let Some(log) = &mut self.frame_log {
+                log.presented(&self.session);
+            }
         }
         self.publish();
     }
@@ -148,7 +158,7 @@ impl Handler {
     fn publish(&mut self) {
         if let (Some(file), Some(shown)) = (&mut self.state_file, &self.shown) {
             let window = WindowState {
-                size: shown.surface.size(),
+                size: shown.presenter.size(),
                 scale: shown.egui.egui_ctx().pixels_per_point(),
                 frames: self.frames,
             };
@@ -170,11 +180,11 @@ impl Handler {
         };
         let display = Box::new(events.owned_display_handle());
         let descriptor = wgpu::InstanceDescriptor::new_with_display_handle_from_env(display);
-        match WindowSurface::open(wgpu::Instance::new(descriptor), &window) {
-            Ok((gpu, surface)) => {
+        match Presenter::open(wgpu::Instance::new(descriptor), &window) {
+            Ok((gpu, presenter)) => {
                 self.session.say(NoticeKind::Error, format!("{error}; the scene was opened again"));
                 self.session.start(&gpu, self.options.compute, scene);
-                self.shown = Some(Self::dress(window, gpu, surface));
+                self.shown = Some(Self::dress(window, gpu, presenter));
             }
             Err(error) => {
                 self.result = Err(error);
@@ -185,6 +195,12 @@ impl Handler {
 }
 
 impl Shown {
+    /// Asks for a frame.
+    fn ask(&mut self) {
+        self.has_asked = true;
+        self.window.request_redraw();
+    }
+
     /// One frame: panels, picture, present. `None` when there was nothing to draw into.
     fn draw(
         &mut self,
@@ -235,97 +251,32 @@ impl Shown {
         }
         let delay = full.viewport_output.get(&egui::ViewportId::ROOT).map(|v| v.repaint_delay);
         *repaint_at = delay.and_then(|delay| Instant::now().checked_add(delay));
+        let panels_ms = ms_since(start);
 
         let scale = full.pixels_per_point;
         if let Some(viewport) = out.viewport {
             let side = |points: f32| (points * scale).round().max(0.0) as u32;
             let pixels = [side(viewport.width()), side(viewport.height())];
             let first = session.view().is_none();
-            if pixels[0] > 0 && pixels[1] > 0 && session.draw(&self.gpu, pixels) && first {
+            let gpu = (!self.presenter.takes_pixels()).then_some(&self.gpu);
+            if pixels[0] > 0 && pixels[1] > 0 && session.draw(gpu, pixels) && first {
                 // The panels of this frame did not know it yet.
-                self.window.request_redraw();
+                self.ask();
             }
         }
-        for (id, deltas) in &full.textures_delta.set {
-            for delta in deltas {
-                self.painter.update_texture(&self.gpu.device, &self.gpu.queue, *id, delta);
-            }
-        }
-        let jobs = context.tessellate(full.shapes, scale);
+        let presenting = Instant::now();
+        let panels = Panels { context: &context, shapes: full.shapes, textures: full.textures_delta, scale };
         let place = out.viewport.map(|rect| rect * scale);
-        let presented = self.present(&jobs, scale, session.view().zip(place));
-        for id in &full.textures_delta.free {
-            self.painter.free_texture(id);
-        }
-        if presented {
+        if self.presenter.present(&self.gpu, &self.window, panels, session.view().zip(place)) {
             *frames += 1;
         }
-        session.frame_took(start.elapsed().as_secs_f64() * 1e3);
+        session.frame_took(ms_since(start), panels_ms, ms_since(presenting));
         Some(out)
-    }
-
-    /// Puts the picture where it belongs, in pixels, and the panels over it.
-    fn present(
-        &mut self,
-        jobs: &[egui::ClippedPrimitive],
-        scale: f32,
-        picture: Option<(&wgpu::TextureView, egui::Rect)>,
-    ) -> bool {
-        let Next::Draw(texture) = self.surface.next(&self.gpu, &self.window) else {
-            return false;
-        };
-        let view = texture.texture.create_view(&wgpu::TextureViewDescriptor::default());
-        let screen =
-            egui_wgpu::ScreenDescriptor { size_in_pixels: self.surface.size(), pixels_per_point: scale };
-        let descriptor = wgpu::CommandEncoderDescriptor { label: Some("window") };
-        let mut encoder = self.gpu.device.create_command_encoder(&descriptor);
-        let mut buffers =
-            self.painter.update_buffers(&self.gpu.device, &self.gpu.queue, &mut encoder, jobs, &screen);
-        {
-            let mut pass = encoder
-                .begin_render_pass(&wgpu::RenderPassDescriptor {
-                    label: Some("window"),
-                    color_attachments: &[Some(wgpu::RenderPassColorAttachment {
-                        view: &view,
-                        depth_slice: None,
-                        resolve_target: None,
-                        ops: wgpu::Operations {
-                            load: wgpu::LoadOp::Clear(clear_color(self.surface.format())),
-                            store: wgpu::StoreOp::Store,
-                        },
-                    })],
-                    ..wgpu::RenderPassDescriptor::default()
-                })
-                .forget_lifetime();
-            let [width, height] = self.surface.size().map(|side| side as f32);
-            let window = egui::Rect::from_min_max(egui::Pos2::ZERO, egui::pos2(width, height));
-            if let Some((picture, place)) = picture
-                && let place = place.round().intersect(window)
-                && place.is_positive()
-            {
-                pass.set_viewport(place.left(), place.top(), place.width(), place.height(), 0.0, 1.0);
-                if let Err(error) = self.blit.draw(&self.gpu, &mut pass, picture, true) {
-                    tracing::error!("the picture is not shown: {error}");
-                }
-            }
-            self.painter.render(&mut pass, jobs, &screen);
-        }
-        buffers.push(encoder.finish());
-        self.gpu.queue.submit(buffers);
-        self.window.pre_present_notify();
-        self.gpu.queue.present(texture);
-        true
     }
 }
 
-/// [`ui::theme::CLEAR`] as a surface of `format` takes it.
-fn clear_color(format: wgpu::TextureFormat) -> wgpu::Color {
-    let channel = |byte: u8| {
-        let c = f64::from(byte) / 255.0;
-        if format.is_srgb() { ((c + 0.055) / 1.055).powf(2.4) } else { c }
-    };
-    let [r, g, b] = ui::theme::CLEAR.map(channel);
-    wgpu::Color { r, g, b, a: 1.0 }
+fn ms_since(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e3
 }
 
 impl ApplicationHandler for Handler {
@@ -337,8 +288,7 @@ impl ApplicationHandler for Handler {
             Ok(shown) => {
                 self.session.set_earlier_aside();
                 self.session.start(&shown.gpu, self.options.compute, std::mem::take(&mut self.first));
-                shown.window.request_redraw();
-                self.shown = Some(shown);
+                self.shown.insert(shown).ask();
             }
             Err(error) => {
                 self.result = Err(error);
@@ -353,7 +303,7 @@ impl ApplicationHandler for Handler {
         };
         let response = shown.egui.on_window_event(&shown.window, &event);
         if response.repaint {
-            shown.window.request_redraw();
+            shown.ask();
         }
         match event {
             WindowEvent::CloseRequested => {
@@ -361,20 +311,28 @@ impl ApplicationHandler for Handler {
                 events.exit();
             }
             WindowEvent::Resized(size) => {
-                shown.surface.resize(&shown.gpu, size.width, size.height);
-                shown.window.request_redraw();
+                shown.presenter.resize(&shown.gpu, [size.width, size.height]);
+                shown.ask();
             }
             WindowEvent::ScaleFactorChanged { .. } => {
                 let size = shown.window.inner_size();
-                shown.surface.resize(&shown.gpu, size.width, size.height);
-                shown.window.request_redraw();
+                shown.presenter.resize(&shown.gpu, [size.width, size.height]);
+                shown.ask();
             }
-            WindowEvent::Occluded(false) => shown.window.request_redraw(),
+            WindowEvent::Occluded(false) => {
+                shown.presenter.expose();
+                shown.ask();
+            }
             WindowEvent::DroppedFile(path) => {
                 self.session.apply(Command::Open(path));
-                shown.window.request_redraw();
+                shown.ask();
             }
-            WindowEvent::RedrawRequested => self.frame(events),
+            WindowEvent::RedrawRequested => {
+                if !std::mem::take(&mut shown.has_asked) {
+                    shown.presenter.expose();
+                }
+                self.frame(events);
+            }
             _ => {}
         }
     }
@@ -387,27 +345,29 @@ impl ApplicationHandler for Handler {
         }
         self.session.autosave(false);
         let now = Instant::now();
-        let Some(shown) = &self.shown else {
+        let Some(shown) = &mut self.shown else {
             return;
         };
-        let drawable = shown.surface.is_drawable() && shown.window.is_minimized() != Some(true);
+        let drawable = shown.presenter.is_drawable() && shown.window.is_minimized() != Some(true);
         let mut wake: Option<Instant> = None;
         let mut wish = |at: Instant| wake = Some(wake.map_or(at, |w: Instant| w.min(at)));
-        if drawable && (self.session.wants_frames() || self.repaint_at.is_some_and(|t| t <= now)) {
-            shown.window.request_redraw();
+        let paces_itself = shown.presenter.takes_pixels();
+        let soonest = if paces_itself { self.frame_at + BETWEEN_FRAMES } else { now };
+        let wants = drawable && (self.session.wants_frames() || self.repaint_at.is_some_and(|t| t <= now));
+        if wants || self.session.is_waiting() {
+            if soonest <= now {
+                shown.ask();
+            }
+            wish(if soonest <= now { now + ASK_WORKERS } else { soonest });
         }
         if let Some(at) = self.repaint_at.filter(|t| *t > now && *t < now + Duration::from_secs(3600)) {
             wish(at);
         }
         if let Some(at) = self.session.next_wish() {
             if at <= now {
-                shown.window.request_redraw();
+                shown.ask();
             }
             wish(at.max(now + ASK_WORKERS));
-        }
-        if self.session.is_waiting() {
-            shown.window.request_redraw();
-            wish(now + ASK_WORKERS);
         }
         if let Some(secs) = self.options.exit_after {
             wish(self.started + Duration::from_secs_f64(secs.clamp(0.0, 1e6)));

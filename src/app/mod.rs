@@ -3,15 +3,17 @@
 
 mod clock;
 mod dialogs;
+mod frame_log;
 mod handler;
+mod present;
 mod resolution;
 mod session;
 mod state_file;
-mod surface;
 
 use std::path::PathBuf;
 
 pub use clock::{Clock, Time};
+use frame_log::FrameLog;
 
 use winit::event_loop::EventLoop;
 
@@ -24,6 +26,8 @@ pub struct AppOptions {
     pub level: u32,
     /// Where to publish the state as JSON, for tests.
     pub state_file: Option<PathBuf>,
+    /// Where to write what every frame took, as CSV.
+    pub frame_log: Option<PathBuf>,
     /// Window size, pixels.
     pub size: Option<[u32; 2]>,
     /// Closes the window by itself, s.
@@ -34,7 +38,14 @@ pub struct AppOptions {
 
 impl Default for AppOptions {
     fn default() -> Self {
-        Self { level: 7, state_file: None, size: None, exit_after: None, compute: Choice::Auto }
+        Self {
+            level: 7,
+            state_file: None,
+            frame_log: None,
+            size: None,
+            exit_after: None,
+            compute: Choice::Auto,
+        }
     }
 }
 
@@ -46,6 +57,9 @@ pub enum AppError {
         "there is no display to open a window on ({0}); set DISPLAY, or use the commands that need no window"
     )]
     NoDisplay(String),
+    /// The frames' log cannot be written.
+    #[error("cannot write {0}: {1}")]
+    FrameLog(PathBuf, std::io::Error),
     /// The window system refused.
     #[error("the window system reported an error: {0}")]
     Window(String),
@@ -72,7 +86,10 @@ impl Display {
 /// # Errors
 /// [`AppError`].
 pub fn run(display: Display, opened: ReadScene, options: AppOptions) -> Result<(), AppError> {
-    let mut handler = handler::Handler::new(options, opened);
+    let begin =
+        |path: &PathBuf| FrameLog::create(path).map_err(|error| AppError::FrameLog(path.clone(), error));
+    let log = options.frame_log.as_ref().map(begin).transpose()?;
+    let mut handler = handler::Handler::new(options, opened, log);
     display.0.run_app(&mut handler).map_err(|e| AppError::Window(e.to_string()))?;
     handler.into_result()
 }

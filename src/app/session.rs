@@ -16,6 +16,7 @@ mod starting;
 
 use std::{path::Path, time::Instant};
 
+pub use self::frame_times::FrameParts;
 use self::{
     aiming::Aiming, frame_times::FrameTimes, messages::Messages, picture::Picture,
     picture_files::PictureFiles, playing::Playing, saving::Saving, starting::Starting,
@@ -273,8 +274,14 @@ impl Session {
         self.times.frame_ms()
     }
 
-    /// Tells how long all the work for a frame took.
-    pub fn frame_took(&mut self, ms: f64) {
+    /// What the parts of the last frame took.
+    pub fn frame_parts(&self) -> FrameParts {
+        self.times.parts
+    }
+
+    /// Tells how long all the work for a frame took, and of that the panels' layout and drawing the window.
+    pub fn frame_took(&mut self, ms: f64, panels_ms: f64, present_ms: f64) {
+        (self.times.parts.panels_ms, self.times.parts.present_ms) = (panels_ms, present_ms);
         let room_ms = self.times.frame_took(ms, self.sandbox.as_ref().map(Sandbox::preview));
         if let (Some(room_ms), Some(sandbox)) = (room_ms, &mut self.sandbox) {
             sandbox.leave_room_for_preview(room_ms);

@@ -22,6 +22,9 @@ pub struct WindowArgs {
     compute: super::ComputeArgs,
     #[command(flatten)]
     coarser: super::input::CoarserArgs,
+    /// Write what every frame took as CSV, for measuring
+    #[arg(long, value_name = "FILE")]
+    frame_log: Option<PathBuf>,
     #[arg(long, hide = true)]
     state_file: Option<PathBuf>,
     #[arg(long, hide = true, value_parser = super::parse_positive)]
@@ -47,12 +50,15 @@ pub fn run(args: &WindowArgs) -> Result<(), CliError> {
     let options = AppOptions {
         level: args.level,
         state_file: args.state_file.clone(),
+        frame_log: args.frame_log.clone(),
         size: args.size,
         compute: args.compute.compute,
         exit_after: args.exit_after,
     };
     app::run(display, opened, options).map_err(|error| match error {
         AppError::Gpu(error) => error.into(),
-        AppError::NoDisplay(_) | AppError::Window(_) => CliError::Input(error.to_string()),
+        AppError::NoDisplay(_) | AppError::Window(_) | AppError::FrameLog(..) => {
+            CliError::Input(error.to_string())
+        }
     })
 }

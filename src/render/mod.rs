@@ -22,5 +22,5 @@ pub use frame::{BodySeams, CellMarks, ColorBy, FrameInput, PieceMark, PixelHit, 
 pub use outline::{project_circle, project_segment, project_sphere};
 pub use overlay::{Line, Overlay, Point, Triangle};
 pub use picking::{PickBody, PickHit, pick, pick_ray};
-pub use renderer::Renderer;
+pub use renderer::{Pixels, Renderer, View};
 pub use tables::piece_color;

@@ -2,11 +2,66 @@
 //!
 //! In: a frame's input. Out: a picture, in memory or as a texture of the device that shows the window.
 
-use super::{FrameInput, PixelHit, frame::PassRenderer, native::NativeRenderer};
+use std::sync::Arc;
+
+use super::{FrameInput, PixelHit, frame::PassRenderer, native::NativeRenderer, targets::read_texture};
 use crate::{
     compute::Compute,
     gpu::{Gpu, GpuError, StageTiming},
 };
+
+/// The last picture, as what shows the window takes it.
+#[derive(Clone, Debug)]
+pub enum View {
+    /// On the device that shows the window (Rgba8Unorm, tone-mapped and sRGB-encoded).
+    Texture(wgpu::TextureView),
+    /// In memory.
+    Pixels(Arc<Pixels>),
+}
+
+/// A picture in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pixels {
+    /// Across and down.
+    pub size: [u32; 2],
+    /// Rows from the top, sRGB.
+    pub rgba: Vec<u8>,
+}
+
+impl View {
+    /// On the device, where it is there.
+    #[must_use]
+    pub fn texture(&self) -> Option<&wgpu::TextureView> {
+        match self {
+            Self::Texture(texture) => Some(texture),
+            Self::Pixels(_) => None,
+        }
+    }
+
+    /// In memory, where it is there.
+    #[must_use]
+    pub fn pixels(&self) -> Option<&Arc<Pixels>> {
+        match self {
+            Self::Pixels(pixels) => Some(pixels),
+            Self::Texture(_) => None,
+        }
+    }
+
+    /// Its pixels, read back where they are on the device.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn read(&self, window: &Gpu) -> Result<Arc<Pixels>, GpuError> {
+        match self {
+            Self::Pixels(pixels) => Ok(Arc::clone(pixels)),
+            Self::Texture(view) => {
+                let texture = view.texture();
+                let size = [texture.width(), texture.height()];
+                Ok(Arc::new(Pixels { size, rgba: read_texture(window, texture)? }))
+            }
+        }
+    }
+}
 
 /// Draws pictures where its stages run.
 pub struct Renderer {
@@ -45,15 +100,20 @@ impl Renderer {
         }
     }
 
-    /// The last picture as a texture (Rgba8Unorm, tone-mapped and sRGB-encoded) of the device that shows the window;
-    /// `None` where there is none yet.
+    /// The last picture on the device that shows the `window`, or in memory where none does; `None` where there is no
+    /// picture yet.
     ///
     /// # Errors
     /// [`GpuError`].
-    pub fn view(&mut self, window: &Gpu) -> Result<Option<wgpu::TextureView>, GpuError> {
-        match &mut self.stages {
-            Stages::Passes(_, passes) => Ok(passes.view().cloned()),
-            Stages::Native(native) => Ok(native.view(window)),
+    pub fn view(&mut self, window: Option<&Gpu>) -> Result<Option<View>, GpuError> {
+        match (&mut self.stages, window) {
+            (Stages::Passes(gpu, passes), None) => {
+                let view = passes.view().map(|view| View::Texture(view.clone()).read(gpu));
+                Ok(view.transpose()?.map(View::Pixels))
+            }
+            (Stages::Native(native), None) => Ok(native.pixels().map(|p| View::Pixels(Arc::new(p)))),
+            (Stages::Passes(_, passes), Some(_)) => Ok(passes.view().cloned().map(View::Texture)),
+            (Stages::Native(native), Some(window)) => Ok(native.view(window).map(View::Texture)),
         }
     }
 

@@ -7,7 +7,7 @@ use super::Session;
 use crate::{
     app::resolution::{Pace, REFINEMENTS, Resolution},
     gpu::Gpu,
-    render::{Camera, FrameInput, RenderOptions},
+    render::{Camera, FrameInput, RenderOptions, View},
     scene::{Sandbox, ViewTuning},
     ui::NoticeKind,
 };
@@ -17,7 +17,7 @@ const STILL_AFTER: Duration = Duration::from_millis(220);
 
 /// The last picture, and how the next one is made.
 pub(super) struct Picture {
-    view: Option<wgpu::TextureView>,
+    view: Option<View>,
     drawn: Option<Drawn>,
     /// Rays, pixels.
     size: [u32; 2],
@@ -53,7 +53,7 @@ impl Default for Picture {
 
 impl Picture {
     /// The last picture.
-    pub fn view(&self) -> Option<&wgpu::TextureView> {
+    pub fn view(&self) -> Option<&View> {
         self.view.as_ref()
     }
 
@@ -75,7 +75,7 @@ impl Picture {
 
 impl Session {
     /// The last picture.
-    pub fn view(&self) -> Option<&wgpu::TextureView> {
+    pub fn view(&self) -> Option<&View> {
         self.picture.view()
     }
 
@@ -97,15 +97,17 @@ impl Session {
     }
 
     /// Draws the picture for a viewport of `full` pixels where anything changed; `true` when there is a new
-    /// one.
-    pub fn draw(&mut self, gpu: &Gpu, full: [u32; 2]) -> bool {
+    /// one. It goes to the device that shows the window, where one does.
+    pub fn draw(&mut self, gpu: Option<&Gpu>, full: [u32; 2]) -> bool {
         self.aspect = full[0].max(1) as f32 / full[1].max(1) as f32;
+        let aiming = Instant::now();
         self.update_aim();
+        self.times.parts.aim_ms = aiming.elapsed().as_secs_f64() * 1e3;
         self.times.begin();
         let playing = self.playing();
         let view = self.sandbox.as_ref().map_or_else(ViewTuning::default, |s| s.tuning().view);
         let recomputed = self.sandbox.as_ref().map_or(0, |s| s.preview().recomputed);
-        let (tuned, target_fps) = self.times.wanted_fps(recomputed, view.target_fps);
+        let (tuned, mut target_fps) = self.times.wanted_fps(recomputed, view.target_fps);
         let (Some(sandbox), Some(renderer)) = (&self.sandbox, &mut self.renderer) else {
             return false;
         };
@@ -123,6 +125,10 @@ impl Session {
         }
         let moved = self.picture.drawn != Some(now);
         let moving = playing && sandbox.has_motion();
+        if moving {
+            let dt = sandbox.settings().dt / self.playing.speed();
+            target_fps = target_fps.max(self.times.fps_beside_steps(dt, view.target_fps));
+        }
         if moved {
             self.picture.moved_at = Instant::now();
         }

@@ -32,6 +32,11 @@ impl Playing {
         self.last_advance = None;
     }
 
+    /// Simulated seconds in a real one that are wanted.
+    pub fn speed(&self) -> f64 {
+        self.clock.speed
+    }
+
     /// Something else took long: real time that passed meanwhile does not count.
     pub fn take_a_breath(&mut self) {
         self.last_advance = None;
@@ -51,13 +56,14 @@ impl Session {
 
     /// Simulated seconds in a real one.
     pub fn speed(&self) -> f64 {
-        self.playing.clock.speed
+        self.playing.speed()
     }
 
     /// Lets time pass.
     pub fn advance(&mut self) {
         let passed =
             self.playing.last_advance.replace(Instant::now()).map_or(0.0, |t| t.elapsed().as_secs_f64());
+        self.times.steps_took(0, 0.0);
         let eye = self.camera.eye().as_dvec3();
         let Some(sandbox) = self.sandbox.as_mut().filter(|s| s.has_motion()) else {
             self.playing.clock.forget();
@@ -91,6 +97,7 @@ impl Session {
                 break;
             }
         }
+        self.times.steps_took(done, start.elapsed().as_secs_f64() * 1e3);
         if passed > 0.0 && self.playing() {
             self.playing.pace +=
                 0.15 * (f64::from(done) * dt / (passed * self.playing.clock.speed) - self.playing.pace);

@@ -42,7 +42,7 @@ use self::{
     wide::{Work, wide},
     window::Shown,
 };
-use super::{FrameInput, PixelHit};
+use super::{FrameInput, PixelHit, Pixels};
 use crate::gpu::{Gpu, GpuError, StageTiming};
 
 /// Rows that one core draws at a time.
@@ -142,6 +142,13 @@ impl NativeRenderer {
     /// The last picture as a texture of `window`; `None` where there is none yet. Uploads it once.
     pub fn view(&mut self, window: &Gpu) -> Option<wgpu::TextureView> {
         self.window.view(window, self.targets.size, &self.targets.picture)
+    }
+
+    /// The last picture; `None` where there is none yet.
+    #[must_use]
+    pub fn pixels(&self) -> Option<Pixels> {
+        let Targets { size, picture, .. } = &self.targets;
+        (!picture.is_empty()).then(|| Pixels { size: *size, rgba: picture.clone() })
     }
 
     /// First hits of the last frame, rows from the top.

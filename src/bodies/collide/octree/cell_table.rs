@@ -21,8 +21,8 @@ pub struct CellTable {
     low: IVec3,
     size: IVec3,
     cells: Vec<u32>,
-    /// Whether any of the eight cells from this one upwards is not empty.
-    near: Vec<bool>,
+    /// Which of the eight cells from this one upwards are not empty; bit x + 2 y + 4 z.
+    near: Vec<u8>,
     /// How many cells away, along the farthest axis, the nearest cell is that is not empty.
     distance: Vec<u8>,
 }
@@ -44,7 +44,8 @@ impl CellTable {
         let solid = |cell: IVec3| table.at(cell).is_some_and(|i| table.cells[i] != EMPTY);
         let near = (0..count as usize).map(|i| {
             let cell = table.cell(i);
-            (0..8).any(|c| solid(cell + IVec3::new(c & 1, c >> 1 & 1, c >> 2)))
+            let bit = |c: i32| u8::from(solid(cell + IVec3::new(c & 1, c >> 1 & 1, c >> 2))) << c;
+            (0..8).map(bit).fold(0, |mask, bit| mask | bit)
         });
         table.near = near.collect();
         table.distance = table.distances();
@@ -138,7 +139,19 @@ impl CellTable {
     /// Whether any of the eight cells from `cell` upwards is not empty.
     #[must_use]
     pub fn is_near(&self, cell: IVec3) -> bool {
-        self.at(cell).is_some_and(|i| self.near[i])
+        self.at(cell).is_some_and(|i| self.near[i] != 0)
+    }
+
+    /// The surfaces among the eight cells from `cell` upwards, x first, then y.
+    pub fn surfaces_near(&self, cell: IVec3) -> impl Iterator<Item = u32> {
+        let at = self.at(cell);
+        let mask = at.map_or(0, |i| self.near[i]);
+        // A cell that is not empty is in the table.
+        let [down, back] = [self.size.x, self.size.x * self.size.y].map(|step| step as usize);
+        let cells = (0..8).filter(move |c| mask >> c & 1 == 1);
+        let entry =
+            move |c: usize| self.cells[at.unwrap_or(0) + (c & 1) + (c >> 1 & 1) * down + (c >> 2) * back];
+        cells.map(entry).filter(|&entry| entry != INSIDE)
     }
 }
 
@@ -177,6 +190,19 @@ mod tests {
                         look_up(&forest, tree, level, corner) != Cell::Empty
                     });
                     assert_eq!(table.is_near(cell), near);
+                    let surfaces = (0..8).filter_map(|c| {
+                        let corner = cell + IVec3::new(c & 1, c >> 1 & 1, c >> 2);
+                        match look_up(&forest, tree, level, corner) {
+                            Cell::Surface(node) => Some(node - first),
+                            Cell::Empty | Cell::Inside => None,
+                        }
+                    });
+                    // Below the table there is nothing to ask from: nothing is near there.
+                    if table.at(cell).is_some() {
+                        assert!(table.surfaces_near(cell).eq(surfaces));
+                    } else {
+                        assert_eq!(table.surfaces_near(cell).count(), 0);
+                    }
                 }
             }
             println!("level {level}: {surfaces} surface cells, {insides} inside");

@@ -272,20 +272,26 @@ impl SurfelSearch<'_> {
     /// The nearest opposing surfel in the eight cells round `p`.
     fn beside(&self, probe: Probe) -> Option<u32> {
         let at = cell_at(probe.p - 0.5);
-        if self.b.table.is_some_and(|table| !table.is_near(at)) {
-            return None;
-        }
         let mut best = (f32::MAX, None);
-        for c in 0..8 {
-            let cell = at + IVec3::new(c & 1, c >> 1 & 1, c >> 2);
-            if let Cell::Surface(b) = self.cell_of_b(cell)
-                && let Some((gap, beside)) = facing(self.b.surfels, b, probe)
+        let mut ask = |b: u32| {
+            if let Some((gap, beside)) = facing(self.b.surfels, b, probe)
                 && beside < BESIDE
                 && gap < self.record.margin
             {
                 let distance = gap * gap + beside * beside;
                 if distance < best.0 {
                     best = (distance, Some(b));
+                }
+            }
+        };
+        match self.b.table {
+            Some(table) => table.surfaces_near(at).for_each(ask),
+            None => {
+                for c in 0..8 {
+                    let cell = at + IVec3::new(c & 1, c >> 1 & 1, c >> 2);
+                    if let Cell::Surface(b) = self.cell_of_b(cell) {
+                        ask(b);
+                    }
                 }
             }
         }

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use winit::window::Window;
 
-use super::AppError;
-use crate::gpu::Gpu;
+use crate::{app::AppError, gpu::Gpu};
 
 /// A surface and how it is configured.
 pub struct WindowSurface {
@@ -24,7 +23,7 @@ pub enum Next {
 }
 
 impl WindowSurface {
-    /// Opens a device for the window and configures its surface.
+    /// Opens a device for the window. The surface has no size yet.
     ///
     /// # Errors
     /// [`AppError`].
@@ -48,13 +47,11 @@ impl WindowSurface {
         config.format = format;
         config.present_mode = wgpu::PresentMode::AutoVsync;
         config.desired_maximum_frame_latency = 1;
-        let mut shown = Self { surface, config, configured: false };
-        shown.resize(&gpu, size.width, size.height);
-        Ok((gpu, shown))
+        Ok((gpu, Self { surface, config, configured: false }))
     }
 
     /// Follows the window; a size of zero unconfigures until the window is back.
-    pub fn resize(&mut self, gpu: &Gpu, width: u32, height: u32) {
+    pub fn resize(&mut self, gpu: &Gpu, [width, height]: [u32; 2]) {
         let most = gpu.limits.max_texture_dimension_2d;
         self.configured = width > 0 && height > 0;
         if self.configured {

@@ -1,0 +1,148 @@
+//! The window drawn by its adapter: the picture, and egui's painter over it, in one pass.
+
+use std::sync::Arc;
+
+use winit::window::Window;
+
+use super::{
+    Panels, Place,
+    surface::{Next, WindowSurface},
+};
+use crate::{
+    gpu::Gpu,
+    render::{Blit, View},
+    ui::theme::CLEAR,
+};
+
+/// A surface and what draws on it.
+pub struct DeviceSurface {
+    /// The window's surface.
+    pub surface: WindowSurface,
+    painter: Painter,
+}
+
+impl DeviceSurface {
+    /// Compiles what draws on a surface.
+    pub fn new(gpu: &Gpu, surface: WindowSurface) -> Self {
+        let painter = Painter::new(gpu, surface.format());
+        Self { surface, painter }
+    }
+
+    /// Puts the picture where it belongs and the panels over it; `false` when there was nothing to draw into.
+    pub fn present(
+        &mut self,
+        gpu: &Gpu,
+        window: &Arc<Window>,
+        panels: Panels<'_>,
+        picture: Option<(&View, Place)>,
+    ) -> bool {
+        let picture = picture.and_then(|(view, place)| Some((view.texture()?, place)));
+        let next = match self.surface.next(gpu, window) {
+            Next::Draw(texture) => Some(texture),
+            Next::Skip => None,
+        };
+        let target = next.as_ref().map(|t| t.texture.create_view(&wgpu::TextureViewDescriptor::default()));
+        // Textures are taken in even where there is nothing to draw into: egui tells of each only once.
+        self.painter.draw(gpu, target.as_ref(), self.surface.size(), panels, picture);
+        let Some(texture) = next else { return false };
+        window.pre_present_notify();
+        gpu.queue.present(texture);
+        true
+    }
+}
+
+/// Picture and panels into a texture.
+pub struct Painter {
+    egui: egui_wgpu::Renderer,
+    blit: Blit,
+    format: wgpu::TextureFormat,
+}
+
+impl Painter {
+    /// Compiles for targets of `format`.
+    pub fn new(gpu: &Gpu, format: wgpu::TextureFormat) -> Self {
+        // The panels are flat colours: nothing there that noise could smooth, and a software adapter pays for
+        // it at every pixel.
+        let options = egui_wgpu::RendererOptions { dithering: false, ..Default::default() };
+        let egui = egui_wgpu::Renderer::new(&gpu.device, format, options);
+        Self { egui, blit: Blit::new(gpu, format), format }
+    }
+
+    /// Takes textures in and out, and draws on `target`, which is `size` pixels large.
+    pub fn draw(
+        &mut self,
+        gpu: &Gpu,
+        target: Option<&wgpu::TextureView>,
+        size: [u32; 2],
+        panels: Panels<'_>,
+        picture: Option<(&wgpu::TextureView, Place)>,
+    ) {
+        let Panels { context, shapes, textures, scale } = panels;
+        for (id, deltas) in &textures.set {
+            for delta in deltas {
+                self.egui.update_texture(&gpu.device, &gpu.queue, *id, delta);
+            }
+        }
+        if let Some(target) = target {
+            let jobs = context.tessellate(shapes, scale);
+            let screen = egui_wgpu::ScreenDescriptor { size_in_pixels: size, pixels_per_point: scale };
+            self.encode(gpu, target, (&jobs, &screen), picture);
+        }
+        for id in &textures.free {
+            self.egui.free_texture(id);
+        }
+    }
+
+    fn encode(
+        &mut self,
+        gpu: &Gpu,
+        target: &wgpu::TextureView,
+        (jobs, screen): (&[egui::ClippedPrimitive], &egui_wgpu::ScreenDescriptor),
+        picture: Option<(&wgpu::TextureView, Place)>,
+    ) {
+        let descriptor = wgpu::CommandEncoderDescriptor { label: Some("window") };
+        let mut encoder = gpu.device.create_command_encoder(&descriptor);
+        let mut buffers = self.egui.update_buffers(&gpu.device, &gpu.queue, &mut encoder, jobs, screen);
+        {
+            let mut pass = encoder
+                .begin_render_pass(&wgpu::RenderPassDescriptor {
+                    label: Some("window"),
+                    color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+                        view: target,
+                        depth_slice: None,
+                        resolve_target: None,
+                        ops: wgpu::Operations {
+                            load: wgpu::LoadOp::Clear(clear_color(self.format)),
+                            store: wgpu::StoreOp::Store,
+                        },
+                    })],
+                    ..wgpu::RenderPassDescriptor::default()
+                })
+                .forget_lifetime();
+            let [width, height] = screen.size_in_pixels.map(|side| side as f32);
+            let whole = egui::Rect::from_min_max(egui::Pos2::ZERO, egui::pos2(width, height));
+            if let Some((picture, place)) = picture
+                && let place = place.round().intersect(whole)
+                && place.is_positive()
+            {
+                pass.set_viewport(place.left(), place.top(), place.width(), place.height(), 0.0, 1.0);
+                if let Err(error) = self.blit.draw(gpu, &mut pass, picture, true) {
+                    tracing::error!("the picture is not shown: {error}");
+                }
+            }
+            self.egui.render(&mut pass, jobs, screen);
+        }
+        buffers.push(encoder.finish());
+        gpu.queue.submit(buffers);
+    }
+}
+
+/// [`CLEAR`] as a surface of `format` takes it.
+fn clear_color(format: wgpu::TextureFormat) -> wgpu::Color {
+    let channel = |byte: u8| {
+        let c = f64::from(byte) / 255.0;
+        if format.is_srgb() { ((c + 0.055) / 1.055).powf(2.4) } else { c }
+    };
+    let [r, g, b] = CLEAR.map(channel);
+    wgpu::Color { r, g, b, a: 1.0 }
+}

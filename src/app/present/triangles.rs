@@ -1,0 +1,259 @@
+//! egui's triangles on the cores: the twin of egui-wgpu's shader.
+//!
+//! In: primitives in points, egui's textures. Out: pixels of the window, 0RGB. Colours are premultiplied and blended as
+//! bytes in sRGB, as egui means them. A pixel belongs to the triangle that its middle lies in, on an edge to the one
+//! on the right or below; edges that two triangles share are computed alike for both, so no pixel is blended twice.
+
+use std::collections::HashMap;
+
+use egui::{
+    ClippedPrimitive, Color32, ColorImage, ImageData, TextureId,
+    epaint::{ImageDelta, Mesh, Primitive, Vertex},
+};
+
+use super::area::Area;
+
+/// A middle this near to that of a texel shows it as it is, texels.
+const NEAR: f32 = 1.0 / 64.0;
+
+/// egui's textures in memory.
+#[derive(Default)]
+pub struct Textures(HashMap<TextureId, ColorImage>);
+
+impl Textures {
+    /// Takes in a texture, or a part of one.
+    pub fn set(&mut self, id: TextureId, delta: &ImageDelta) {
+        let ImageData::Color(image) = &delta.image;
+        match (delta.pos, self.0.get_mut(&id)) {
+            (Some([left, top]), Some(whole)) => {
+                let ([width, height], [across, down]) = (image.size, whole.size);
+                if left + width > across || top + height > down {
+                    return;
+                }
+                for (y, row) in image.pixels.chunks_exact(width.max(1)).enumerate() {
+                    let at = (top + y) * across + left;
+                    whole.pixels[at..at + width].copy_from_slice(row);
+                }
+            }
+            (None, _) => {
+                self.0.insert(id, ColorImage::clone(image));
+            }
+            (Some(_), None) => {}
+        }
+    }
+
+    /// Forgets a texture.
+    pub fn free(&mut self, id: TextureId) {
+        self.0.remove(&id);
+    }
+}
+
+/// Rows of a window: `first` is the number of the first.
+pub struct Rows<'a> {
+    /// Pixels across.
+    pub width: usize,
+    /// The first row.
+    pub first: i32,
+    /// Whole rows, 0RGB.
+    pub pixels: &'a mut [u32],
+}
+
+impl Rows<'_> {
+    /// Columns `from..to` of a row that is here.
+    pub fn row(&mut self, y: i32, from: i32, to: i32) -> &mut [u32] {
+        let start = (y - self.first) as usize * self.width;
+        &mut self.pixels[start + from as usize..start + to as usize]
+    }
+}
+
+/// Paints primitives at `scale` pixels a point, inside of `area`, which is inside of the rows.
+pub fn paint(
+    rows: &mut Rows<'_>,
+    area: Area,
+    primitives: &[ClippedPrimitive],
+    textures: &Textures,
+    scale: f32,
+) {
+    for ClippedPrimitive { clip_rect, primitive } in primitives {
+        let clip = Area::rounded(*clip_rect * scale).and(area);
+        let Primitive::Mesh(mesh) = primitive else { continue };
+        let Some(texture) = textures.0.get(&mesh.texture_id).filter(|_| !clip.is_empty()) else { continue };
+        paint_mesh(rows, clip, mesh, texture, scale);
+    }
+}
+
+fn paint_mesh(rows: &mut Rows<'_>, clip: Area, mesh: &Mesh, texture: &ColorImage, scale: f32) {
+    for corners in mesh.indices.as_chunks::<3>().0 {
+        let at = corners.map(|k| mesh.vertices.get(k as usize).copied().unwrap_or_default());
+        if let Some(triangle) = Triangle::new(at, texture, scale) {
+            triangle.paint(rows, clip);
+        }
+    }
+}
+
+/// A corner in pixels, texels and channels of 0..=255.
+#[derive(Clone, Copy)]
+struct Corner {
+    at: [f32; 2],
+    /// Where in the texture, texels; red, green, blue, alpha.
+    values: [f32; 6],
+}
+
+impl Corner {
+    fn new(vertex: Vertex, texture: &ColorImage, scale: f32) -> Self {
+        let [r, g, b, a] = vertex.color.to_array().map(f32::from);
+        let [u, v] = [0, 1].map(|k| vertex.uv[k] * texture.size[k] as f32 - 0.5);
+        Self { at: [vertex.pos.x * scale, vertex.pos.y * scale], values: [u, v, r, g, b, a] }
+    }
+}
+
+struct Triangle<'a> {
+    /// By ascending y, and x where that is the same.
+    corners: [Corner; 3],
+    /// What the values change by for a pixel to the right, and for one down.
+    slopes: [[f32; 6]; 2],
+    texture: &'a ColorImage,
+    /// What the texture shows, where that is the same all over.
+    texel: Option<Color32>,
+    /// Its colour, where it is one colour all over.
+    flat: Option<Color32>,
+}
+
+impl<'a> Triangle<'a> {
+    /// `None` where it has no area.
+    fn new(vertices: [Vertex; 3], texture: &'a ColorImage, scale: f32) -> Option<Self> {
+        let mut corners = vertices.map(|vertex| Corner::new(vertex, texture, scale));
+        corners.sort_by(|a, b| a.at[1].total_cmp(&b.at[1]).then(a.at[0].total_cmp(&b.at[0])));
+        let [a, b, c] = corners;
+        let [ab, ac] = [b, c].map(|to| [to.at[0] - a.at[0], to.at[1] - a.at[1]]);
+        let double_area = ab[0] * ac[1] - ab[1] * ac[0];
+        if !double_area.is_finite() || double_area == 0.0 {
+            return None;
+        }
+        let mut slopes = [[0.0; 6]; 2];
+        for k in 0..6 {
+            let [to_b, to_c] = [b.values[k] - a.values[k], c.values[k] - a.values[k]];
+            slopes[0][k] = (to_b * ac[1] - to_c * ab[1]) / double_area;
+            slopes[1][k] = (to_c * ab[0] - to_b * ac[0]) / double_area;
+        }
+        let [first, second, third] = vertices;
+        let one_colour = first.color == second.color && second.color == third.color;
+        let one_texel = first.uv == second.uv && second.uv == third.uv;
+        let texel = one_texel.then(|| sample(texture, a.values[0], a.values[1]));
+        let flat = texel.filter(|_| one_colour).map(|texel| multiply(first.color, texel));
+        Some(Self { corners, slopes, texture, texel, flat })
+    }
+
+    fn paint(&self, rows: &mut Rows<'_>, clip: Area) {
+        let [a, b, c] = &self.corners;
+        let [top, bottom] = [a, c].map(|corner| first_middle(corner.at[1]));
+        let low_x = a.at[0].min(b.at[0]).min(c.at[0]);
+        let high_x = a.at[0].max(b.at[0]).max(c.at[0]);
+        if first_middle(high_x) <= clip.min[0] || first_middle(low_x) >= clip.max[0] {
+            return;
+        }
+        for y in top.max(clip.min[1])..bottom.min(clip.max[1]) {
+            let middle = y as f32 + 0.5;
+            let long = crossing(a, c, middle);
+            let short =
+                if first_middle(b.at[1]) > y { crossing(a, b, middle) } else { crossing(b, c, middle) };
+            let [from, to] = [long.min(short), long.max(short)].map(first_middle);
+            let (from, to) = (from.max(clip.min[0]), to.min(clip.max[0]));
+            if from < to {
+                self.span(rows.row(y, from, to), from, y);
+            }
+        }
+    }
+
+    /// Pixels of a row from column `x` on.
+    fn span(&self, out: &mut [u32], x: i32, y: i32) {
+        if let Some(color) = self.flat {
+            if color.is_opaque() {
+                out.fill(packed(color));
+            } else if color != Color32::TRANSPARENT {
+                out.iter_mut().for_each(|pixel| *pixel = over(color, *pixel));
+            }
+            return;
+        }
+        let corner = &self.corners[0];
+        let [right, down] = [x as f32 + 0.5 - corner.at[0], y as f32 + 0.5 - corner.at[1]];
+        let value = |k: usize| corner.values[k] + right * self.slopes[0][k] + down * self.slopes[1][k];
+        let start: [f32; 6] = [0, 1, 2, 3, 4, 5].map(value);
+        for (i, pixel) in (0u16..).zip(out) {
+            let values: [f32; 6] = std::array::from_fn(|k| start[k] + f32::from(i) * self.slopes[0][k]);
+            let [u, v, r, g, b, a] = values;
+            let texel = self.texel.unwrap_or_else(|| sample(self.texture, u, v));
+            if texel != Color32::TRANSPARENT {
+                let [r, g, b, a] = [r, g, b, a].map(|channel| (channel + 0.5) as u8);
+                *pixel = over(multiply(Color32::from_rgba_premultiplied(r, g, b, a), texel), *pixel);
+            }
+        }
+    }
+}
+
+/// The first pixel whose middle is not before `x`.
+fn first_middle(x: f32) -> i32 {
+    (x - 0.5).ceil() as i32
+}
+
+/// Where an edge crosses the height `y`; its corners by ascending y.
+fn crossing(from: &Corner, to: &Corner, y: f32) -> f32 {
+    let height = to.at[1] - from.at[1];
+    if height <= 0.0 {
+        return from.at[0];
+    }
+    from.at[0] + (to.at[0] - from.at[0]) * ((y - from.at[1]) / height)
+}
+
+/// The texture at a place in texels, from the middle of the first; between middles bilinearly.
+fn sample(texture: &ColorImage, u: f32, v: f32) -> Color32 {
+    let most = texture.size.map(|side| side.saturating_sub(1));
+    let texel = |x: f32, y: f32| {
+        let at = [(x.max(0.0) as usize).min(most[0]), (y.max(0.0) as usize).min(most[1])];
+        texture.pixels.get(at[1] * texture.size[0] + at[0]).copied().unwrap_or_default()
+    };
+    let nearest = [u.round(), v.round()];
+    if (u - nearest[0]).abs() < NEAR && (v - nearest[1]).abs() < NEAR {
+        return texel(nearest[0], nearest[1]);
+    }
+    let (left, top) = (u.floor(), v.floor());
+    let (across, down) = (u - left, v - top);
+    let four =
+        [texel(left, top), texel(left + 1.0, top), texel(left, top + 1.0), texel(left + 1.0, top + 1.0)];
+    let [a, b, c, d] = four.map(|color| color.to_array().map(f32::from));
+    let mixed: [u8; 4] = std::array::from_fn(|k| {
+        let (upper, lower) = (a[k] + (b[k] - a[k]) * across, c[k] + (d[k] - c[k]) * across);
+        (upper + (lower - upper) * down + 0.5) as u8
+    });
+    let [r, g, b, a] = mixed;
+    Color32::from_rgba_premultiplied(r, g, b, a)
+}
+
+/// A 255th of a product of two bytes, rounded.
+fn of_255(product: u32) -> u32 {
+    (product * 257 + 32768) >> 16
+}
+
+fn multiply(a: Color32, b: Color32) -> Color32 {
+    if b == Color32::WHITE {
+        return a;
+    }
+    let (a, b) = (a.to_array(), b.to_array());
+    let [r, g, b, a] = std::array::from_fn(|k| of_255(u32::from(a[k]) * u32::from(b[k])) as u8);
+    Color32::from_rgba_premultiplied(r, g, b, a)
+}
+
+/// A colour as windows have it: 0RGB.
+pub fn packed(color: Color32) -> u32 {
+    u32::from_be_bytes([0, color.r(), color.g(), color.b()])
+}
+
+/// A premultiplied colour over a pixel.
+fn over(color: Color32, pixel: u32) -> u32 {
+    let left = 255 - u32::from(color.a());
+    let channel = |shift: u32, own: u8| {
+        // egui has colours that only add light, too.
+        (u32::from(own) + of_255(((pixel >> shift) & 255) * left)).min(255) << shift
+    };
+    channel(16, color.r()) | channel(8, color.g()) | channel(0, color.b())
+}
