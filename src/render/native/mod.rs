@@ -118,7 +118,7 @@ impl NativeRenderer {
         let Targets { hits, looks, lights, overlay, history, picture, .. } = &mut self.targets;
         let inputs = &Inputs { scene, hits, looks, lights, overlay };
         let band = BAND as usize * width;
-        let bands = history.par_chunks_mut(band).zip(picture.par_chunks_mut(4 * band)).enumerate();
+        let bands = history.par_chunks_mut(4 * band).zip(picture.par_chunks_mut(4 * band)).enumerate();
         bands.for_each_init(Rows::default, |rows, (band, (history, picture))| {
             wide(Composition { inputs, first: band as u32 * BAND, rows, history, picture });
         });
@@ -163,7 +163,7 @@ struct Composition<'a> {
     /// First row.
     first: u32,
     rows: &'a mut Rows,
-    history: &'a mut [[f32; 4]],
+    history: &'a mut [f32],
     picture: &'a mut [u8],
 }
 
