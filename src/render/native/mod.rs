@@ -4,6 +4,7 @@
 //! `render/tests` state. A picture is drawn in bands of rows, which the cores take as they come; every band is the
 //! same whoever draws it, so the same input gives the same bytes with any number of threads.
 
+mod beam;
 mod compose;
 mod filter;
 mod first_hits;
@@ -14,6 +15,7 @@ mod near_bodies;
 mod overlay;
 mod packet;
 mod primary;
+mod rays;
 mod scene;
 mod seams;
 mod shade;
