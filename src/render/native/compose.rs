@@ -32,30 +32,30 @@ pub(super) struct Inputs<'a> {
 impl Inputs<'_> {
     /// Composes the rows `from..to`; `history` and `picture` are those rows.
     #[inline(always)]
-    pub fn band(&self, from: u32, rows: &mut Rows, history: &mut [[f32; 4]], picture: &mut [u8]) {
+    pub fn band(&self, from: u32, rows: &mut Rows, history: &mut [f32], picture: &mut [u8]) {
         let width = self.scene.frame.size[0] as usize;
-        let to = from + (history.len() / width) as u32;
+        let to = from + (picture.len() / (4 * width)) as u32;
         rows.fill(self.scene, self.lights, from, to);
-        let lines = history.chunks_exact_mut(width).zip(picture.chunks_exact_mut(4 * width));
+        let lines = history.chunks_exact_mut(4 * width).zip(picture.chunks_exact_mut(4 * width));
         for (y, (history, picture)) in (from..to).zip(lines) {
             for x in (0..width).step_by(RUN) {
                 let end = (x + RUN).min(width);
-                self.run(x, y, rows, &mut history[x..end], &mut picture[4 * x..4 * end]);
+                self.run((x, y), rows, history, &mut picture[4 * x..4 * end]);
             }
         }
     }
 
     #[inline(always)]
-    fn run(&self, x: usize, y: u32, rows: &Rows, history: &mut [[f32; 4]], picture: &mut [u8]) {
+    fn run(&self, (x, y): (usize, u32), rows: &Rows, history: &mut [f32], picture: &mut [u8]) {
         let frame = &self.scene.frame;
+        let count = picture.len() / 4;
         let at = y as usize * frame.size[0] as usize + x;
         let mut run = Run::new();
         let (mut bodies, mut floors, mut skies, mut gold) = (false, false, false, false);
-        for i in 0..history.len() {
-            let (hit, look) = (&self.hits[at + i], self.looks[at + i]);
+        for (i, (hit, look)) in self.hits[at..at + count].iter().zip(&self.looks[at..]).enumerate() {
             run.distance[i] = hit.distance;
             run.body[i] = hit.body;
-            run.look[i] = look;
+            run.look[i] = *look;
             run.packed[i] = hit.normal;
             skies |= hit.body == BODY_SKY;
             floors |= hit.body == BODY_FLOOR;
@@ -82,7 +82,7 @@ impl Inputs<'_> {
         let kind = std::array::from_fn(|i| if run.body[i] == BODY_FLOOR { -1.0 } else { 1.0 });
         let surfaces = Surfaces { distance: run.distance, kind, direction, normal };
         let mut lit = Lit { sun: [1.0; RUN], sky: [1.0; RUN] };
-        if bodies || floors {
+        if (bodies || floors) && !rows.are_bright(self.scene, x, y) {
             let own = own(self.scene, self.lights, x, y);
             rows.filtered(self.scene, &own, &surfaces, x, y, &mut lit);
         }
@@ -103,10 +103,10 @@ impl Inputs<'_> {
         let mut alpha: [f32; RUN] =
             std::array::from_fn(|i| if is_transparent && run.body[i] == BODY_SKY { 0.0 } else { 1.0 });
         if frame.flags & FLAG_SELECTION != 0 {
-            self.outline(x, y, &mut run, &mut alpha, history.len());
+            self.outline(x, y, &mut run, &mut alpha, count);
         }
-        let overlay = self.overlay.get(at..at + history.len()).unwrap_or_default();
-        self.film(at, &run, &alpha, &off, overlay, history, picture);
+        let overlay = self.overlay.get(at..at + count).unwrap_or_default();
+        self.film((x, y), &run, &alpha, &off, overlay, history, picture);
     }
 
     /// The outline outside a selected body.
@@ -147,15 +147,18 @@ impl Inputs<'_> {
     #[allow(clippy::too_many_arguments, reason = "the last part of `run`, which has them at hand")]
     fn film(
         &self,
-        at: usize,
+        (x, y): (usize, u32),
         run: &Run,
         alpha: &[f32; RUN],
         off: &[f32; RUN],
         overlay: &[[f32; 4]],
-        history: &mut [[f32; 4]],
+        history: &mut [f32],
         picture: &mut [u8],
     ) {
         let accumulated = self.scene.frame.accumulated;
+        let width = self.scene.frame.size[0] as usize;
+        let at = y as usize * width + x;
+        let count = picture.len() / 4;
         let mut display = [[0.0f32; RUN]; 4];
         for i in 0..RUN {
             // A touch of vignette pulls the eye inwards.
@@ -178,27 +181,25 @@ impl Inputs<'_> {
         }
         if accumulated > 0 {
             let share = 1.0 / (accumulated + 1) as f32;
-            for (i, before) in history.iter().enumerate() {
-                for k in 0..4 {
-                    display[k][i] = mix(before[k], display[k][i], share);
+            for (before, display) in history.chunks_exact(width).zip(&mut display) {
+                for (before, display) in before[x..x + count].iter().zip(display) {
+                    *display = mix(*before, *display, share);
                 }
             }
         }
-        for (i, mean) in history.iter_mut().enumerate() {
-            *mean = [display[0][i], display[1][i], display[2][i], display[3][i]];
+        for (mean, display) in history.chunks_exact_mut(width).zip(&display) {
+            mean[x..x + count].copy_from_slice(&display[..count]);
         }
-        let mut bytes = [[0u8; 4]; RUN];
+        let mut words = [0u32; RUN];
         for i in 0..RUN {
             let seed = (at + i) as u32 * 2;
             let noise = (unit_from_hash(seed) + unit_from_hash(seed + 1) - 1.0) * (1.0 / 255.0);
             let straight = 1.0 / max(display[3][i], 1e-4);
-            for k in 0..3 {
-                bytes[i][k] = byte(unit(srgb_from_linear(unit(display[k][i] * straight)) + noise));
-            }
-            bytes[i][3] = byte(unit(display[3][i]));
+            let shown = |k: usize| byte(unit(srgb_from_linear(unit(display[k][i] * straight)) + noise));
+            words[i] = shown(0) | shown(1) << 8 | shown(2) << 16 | byte(unit(display[3][i])) << 24;
         }
-        for (shown, bytes) in picture.chunks_exact_mut(4).zip(&bytes) {
-            shown.copy_from_slice(bytes);
+        for (shown, word) in picture.chunks_exact_mut(4).zip(&words) {
+            shown.copy_from_slice(&word.to_le_bytes());
         }
     }
 }

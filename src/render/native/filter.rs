@@ -8,12 +8,14 @@
 use super::{
     light::{Texel, turn},
     scene::Scene,
-    wide::{exp2, max, normal_of, unit},
+    wide::{max, normal_of, short_exp2, unit},
 };
 use crate::render::tables::FrameData;
 
 /// Pixels that are worked on together.
 pub(super) const RUN: usize = 32;
+/// Taps along a row at the largest radius.
+const TAPS: usize = 4;
 /// Entries before the first pixel: taps reach two texels of two pixels to either side.
 const MARGIN: usize = 8;
 
@@ -25,6 +27,50 @@ struct Row {
     /// Depth: 0 where there is no texel or no surface.
     depth: Vec<f32>,
     normal: [Vec<f32>; 3],
+    /// Of every run of pixels, whether a tap of theirs may find less than all light here.
+    dims: Vec<bool>,
+}
+
+impl Row {
+    /// Spreads up to a run of texels over their pixels, the first of which is `pixel`.
+    #[inline(always)]
+    fn spread(&mut self, texels: &[Texel], pixel: i32, (step, radius): (usize, usize)) {
+        let mut packed = [0u32; RUN];
+        for (packed, texel) in packed.iter_mut().zip(texels) {
+            *packed = texel[3];
+        }
+        let mut normals = [[0.0f32; RUN]; 3];
+        for i in 0..RUN {
+            let n = normal_of(packed[i]);
+            (normals[0][i], normals[1][i], normals[2][i]) = (n[0], n[1], n[2]);
+        }
+        let first = (pixel + MARGIN as i32) as usize;
+        for (t, texel) in texels.iter().enumerate() {
+            let at = first + t * step;
+            let [s, k, z] = [0, 1, 2].map(|word| f32::from_bits(texel[word]));
+            if s != 1.0 || k != 1.0 {
+                self.dim(at, (radius + 1) * step);
+            }
+            let end = (at + step).min(self.sun.len());
+            for (list, value) in [(&mut self.sun, s), (&mut self.sky, k), (&mut self.depth, z)] {
+                list[at..end].fill(value);
+            }
+            for (list, values) in self.normal.iter_mut().zip(&normals) {
+                list[at..end].fill(values[t]);
+            }
+        }
+    }
+
+    /// Notes that the entries from `at` on are not in full light.
+    #[inline(always)]
+    fn dim(&mut self, at: usize, reach: usize) {
+        let pixel = (at as isize - MARGIN as isize).max(0) as usize;
+        for run in [pixel.saturating_sub(reach) / RUN, (pixel + reach) / RUN] {
+            if let Some(is_dim) = self.dims.get_mut(run) {
+                *is_dim = true;
+            }
+        }
+    }
 }
 
 /// The rows round a band of pixels.
@@ -74,8 +120,11 @@ impl Rows {
         let [width, height] = frame.light_size.map(|v| v as i32);
         let entries = (frame.size[0] as usize).next_multiple_of(RUN) + 2 * MARGIN;
         self.rows.resize_with((last - self.first + 1).max(0) as usize, Row::default);
+        let runs = (frame.size[0] as usize).div_ceil(RUN);
         for (row, y) in self.rows.iter_mut().zip(self.first..) {
-            let Row { sun, sky, depth, normal: [nx, ny, nz] } = row;
+            let Row { sun, sky, depth, normal: [nx, ny, nz], dims } = &mut *row;
+            dims.clear();
+            dims.resize(runs, false);
             for list in [&mut *sun, sky, depth, nx, ny, nz] {
                 list.clear();
                 list.resize(entries, 0.0);
@@ -84,17 +133,23 @@ impl Rows {
                 continue;
             }
             let texels = &lights[(y * width) as usize..][..width as usize];
-            // Entry e is pixel e - MARGIN; its texel begins at pixel turn_x + step * t.
-            for (t, texel) in texels.iter().enumerate() {
-                let at = (t as i32 * step + turn_x) as usize + MARGIN;
-                let [s, k, z] = [0, 1, 2].map(|word| f32::from_bits(texel[word]));
-                let n = normal_of(texel[3]);
-                for e in at..(at + step as usize).min(entries) {
-                    (sun[e], sky[e], depth[e]) = (s, k, z);
-                    (nx[e], ny[e], nz[e]) = (n[0], n[1], n[2]);
-                }
+            for (t, texels) in texels.chunks(RUN).enumerate() {
+                // Entry e is pixel e - MARGIN; its texel begins at pixel turn_x + step * t.
+                row.spread(texels, (t * RUN) as i32 * step + turn_x, (step as usize, radius as usize));
             }
         }
+    }
+
+    /// Whether taps of a run of pixels find nothing but full light.
+    pub fn are_bright(&self, scene: &Scene<'_>, x: usize, y: u32) -> bool {
+        let frame = &scene.frame;
+        let radius = frame.filter_radius as i32;
+        let base = (y as i32 - turn(scene)[1] as i32) >> shift(frame);
+        radius > 0
+            && (base + 1 - radius..=base + radius).all(|row| {
+                let row = self.rows.get((row - self.first) as usize);
+                row.is_none_or(|row| !row.dims[x / RUN])
+            })
     }
 
     /// Weighs light texels by distance from the pixel's tangent plane, by normal and by kind. Radius 2 averages a
@@ -137,7 +192,7 @@ impl Rows {
         for i in 0..RUN {
             let along = dx[i] * forward.x + dy[i] * forward.y + dz[i] * forward.z;
             plane[i] = distance[i] * (dx[i] * nx[i] + dy[i] * ny[i] + dz[i] * nz[i]);
-            sharp[i] = 4.0 / (width * distance[i] * along + least);
+            sharp[i] = -4.0 / (width * distance[i] * along + least);
             // Height over the pixel's tangent plane of a texel at depth z: z * (corner + x * across + y * down) - plane.
             across[i] = across_of.x * nx[i] + across_of.y * ny[i] + across_of.z * nz[i];
             down[i] = down_of.x * nx[i] + down_of.y * ny[i] + down_of.z * nz[i];
@@ -152,13 +207,23 @@ impl Rows {
         let place_y = y as i32 - turn_y;
         let base_y = place_y >> shift;
         let part_y = (place_y - base_y * step) as f32 / step as f32;
+        let mut tents = [[0.0f32; RUN]; TAPS];
+        for (tap, tents) in (1 - radius..=radius).zip(&mut tents) {
+            for i in 0..RUN {
+                tents[i] = unit(radius as f32 - (part[i] - tap as f32).abs());
+            }
+        }
         let mut sum = Lit { sun: own.sun.map(|v| v * 1e-6), sky: own.sky.map(|v| v * 1e-6) };
         let mut total = [1e-6f32; RUN];
         for tap_y in 1 - radius..=radius {
             let tent_y = unit(radius as f32 - (part_y - tap_y as f32).abs());
             let Some(row) = self.rows.get((base_y + tap_y - self.first) as usize) else { continue };
             let rise = (base_y + tap_y) as f32;
-            for tap_x in 1 - radius..=radius {
+            let mut left = [0.0f32; RUN];
+            for i in 0..RUN {
+                left[i] = corner[i] + base[i] * across[i] + rise * down[i];
+            }
+            for (tap_x, tents) in (1 - radius..=radius).zip(&tents) {
                 let at = (x as i32 + tap_x * step) as usize + MARGIN;
                 let (Some(sun), Some(sky), Some(depth)) =
                     (run(&row.sun, at), run(&row.sky, at), run(&row.depth, at))
@@ -171,12 +236,11 @@ impl Rows {
                 let tap = tap_x as f32;
                 for i in 0..RUN {
                     let z = depth[i] * kind[i];
-                    let off =
-                        (z * (corner[i] + (base[i] + tap) * across[i] + rise * down[i]) - plane[i]).abs();
+                    let off = (z * (left[i] + tap * across[i]) - plane[i]).abs();
                     let alike = max(mx[i] * nx[i] + my[i] * ny[i] + mz[i] * nz[i], 0.0);
-                    let tent = unit(radius as f32 - (part[i] - tap).abs()) * tent_y;
                     let alike = alike * alike;
-                    let weight = tent * exp2(-sharp[i] * off) * alike * alike;
+                    let near = short_exp2(sharp[i] * off) * (tents[i] * tent_y);
+                    let weight = near * alike * alike;
                     let weight = if z > 0.0 { weight } else { 0.0 };
                     sum.sun[i] += sun[i] * weight;
                     sum.sky[i] += sky[i] * weight;

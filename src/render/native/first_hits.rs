@@ -3,10 +3,9 @@
 use super::{
     BAND,
     lanes::{LANES, Lanes, each_axis},
-    leaf::Hit,
-    packet::{Packet, Stack},
+    packet::{Hits, Packet, Stack, walk},
     primary,
-    scene::{BODY_SKY, Scene},
+    scene::{BODY_SKY, FLAG_FLOOR, Scene},
     silhouettes::Silhouette,
     surface::Blends,
     wide::Work,
@@ -17,6 +16,7 @@ use crate::render::targets::HitData;
 const TILE: usize = 8;
 /// Pixels of a packet: four side by side in two rows.
 const PACKET: [usize; 2] = [4, 2];
+const PACKETS: usize = TILE * TILE / LANES;
 
 /// What a thread keeps from band to band.
 #[derive(Default)]
@@ -55,57 +55,96 @@ impl Work for FirstHits<'_> {
             tile.clear();
             let right = (left + TILE) as f32;
             tile.extend(band.iter().filter(|of| of.meets([left as f32, top], [right, bottom])));
-            for row in (0..rows).step_by(PACKET[1]) {
-                for x in (left..(left + TILE).min(width)).step_by(PACKET[0]) {
-                    self.packet::<L>(x, row);
-                }
-            }
+            self.tile::<L>(left, rows);
         }
     }
 }
 
 impl FirstHits<'_> {
+    /// A tile of the band; it has `rows` rows.
     #[inline(always)]
-    fn packet<L: Lanes>(&mut self, x: usize, row: usize) {
+    fn tile<L: Lanes>(&mut self, left: usize, rows: usize) {
         let frame = &self.scene.frame;
         let width = frame.size[0] as usize;
-        let rows = self.hits.len() / width;
-        let columns = L::of(std::array::from_fn(|i| (x + i % PACKET[0]) as f32 + 0.5));
-        let lines = L::of(std::array::from_fn(|i| self.first as f32 + (row + i / PACKET[0]) as f32 + 0.5));
-        let direction = directions(self.scene, columns, lines);
-        let each = each_axis!(k: direction[k].array());
-        let along = |i: usize| glam::Vec3::new(each[0][i], each[1][i], each[2][i]);
-        let reach: [f32; LANES] = std::array::from_fn(|i| primary::reach(self.scene, along(i)));
+        let mut packets = [self.packet::<L>(left, 0); PACKETS];
+        for (i, packet) in packets.iter_mut().enumerate().skip(1) {
+            *packet = self.packet::<L>(left, i);
+        }
         let Scratch { blends, stack, tile, .. } = self.scratch;
-        let eye = each_axis!(k: L::splat(frame.eye[k]));
-        let mut packet = Packet {
-            origin: eye,
+        for of in tile.iter() {
+            let farthest = packets.iter().fold(L::splat(0.0), |far, packet| far.max(packet.hits.distance));
+            if of.near > farthest.greatest() {
+                break;
+            }
+            let edge = (TILE / 2) as f32 * frame.pixel_cone * of.near;
+            let voxel = self.scene.bodies[of.body as usize].voxel;
+            let fine = ((edge / voxel).min(1024.0) as u32).next_power_of_two().max(2);
+            walk(&mut packets, self.scene, of.body, fine, stack);
+        }
+        for (k, packet) in packets.iter().enumerate() {
+            let each = each_axis!(k: packet.direction[k].array());
+            let hits = packet.hits.each(self.scene);
+            let [from_x, from_row] = place(k);
+            for (i, hit) in hits.iter().enumerate() {
+                let (x, row) = (left + from_x + i % PACKET[0], from_row + i / PACKET[0]);
+                if x >= width || row >= rows {
+                    continue;
+                }
+                let at = row * width + x;
+                // Word by word: a whole hit would be put together in memory and read again at once, which stalls.
+                let (stored, look) = (&mut self.hits[at], &mut self.looks[at]);
+                if hit.body == BODY_SKY {
+                    let HitData { body, leaf, distance, normal } = primary::beyond(hit.distance);
+                    (stored.body, stored.leaf) = (body, leaf);
+                    (stored.distance, stored.normal) = (distance, normal);
+                    *look = 0;
+                } else {
+                    let along = glam::Vec3::new(each[0][i], each[1][i], each[2][i]);
+                    (stored.body, stored.leaf, stored.distance) = (hit.body, hit.leaf, hit.distance);
+                    (stored.normal, *look) = primary::appearance(self.scene, hit, along, blends);
+                }
+            }
+        }
+    }
+
+    /// Packet `k` of a tile.
+    #[inline(always)]
+    fn packet<L: Lanes>(&self, left: usize, k: usize) -> Packet<L> {
+        let frame = &self.scene.frame;
+        let [x, row] = place(k);
+        let (x, row) = (left + x, self.first as usize + row);
+        let columns = L::of(std::array::from_fn(|i| (x + i % PACKET[0]) as f32 + 0.5));
+        let lines = L::of(std::array::from_fn(|i| (row + i / PACKET[0]) as f32 + 0.5));
+        let direction = directions(self.scene, columns, lines);
+        Packet {
+            origin: each_axis!(k: L::splat(frame.eye[k])),
             direction,
             cut_slope: frame.pixel_cone,
             first: L::splat(0.0),
-            hits: reach.map(Hit::none),
             open: (1 << LANES) - 1,
-        };
-        for of in tile.iter() {
-            let farthest = packet.hits.iter().fold(0.0f32, |far, hit| far.max(hit.distance));
-            if of.near > farthest {
-                break;
-            }
-            packet.walk(self.scene, of.body, stack);
-        }
-        for (i, hit) in packet.hits.iter().enumerate() {
-            let (x, row) = (x + i % PACKET[0], row + i / PACKET[0]);
-            if x >= width || row >= rows {
-                continue;
-            }
-            let at = row * width + x;
-            (self.hits[at], self.looks[at]) = if hit.body == BODY_SKY {
-                (primary::beyond(hit.distance), 0)
-            } else {
-                primary::appearance(self.scene, hit, along(i), blends)
-            };
+            hits: Hits::none(reach(self.scene, direction[1])),
         }
     }
+}
+
+/// Left upper pixel of a packet in its tile.
+#[inline(always)]
+fn place(packet: usize) -> [usize; 2] {
+    const ACROSS: usize = TILE / PACKET[0];
+    [packet % ACROSS * PACKET[0], packet / ACROSS * PACKET[1]]
+}
+
+/// How far rays may go before they meet the floor, m, by how far they go up; 1e9 without.
+#[inline(always)]
+fn reach<L: Lanes>(scene: &Scene<'_>, up: L) -> L {
+    let frame = &scene.frame;
+    let never = L::splat(1e9);
+    if frame.flags & FLAG_FLOOR == 0 {
+        return never;
+    }
+    let t = L::splat(frame.floor_y - frame.eye.y).div(up);
+    let meets = up.less(L::splat(-1e-6)) & L::splat(0.0).less(t);
+    L::mask(meets).select(t.min(never), never)
 }
 
 /// The unit rays through places in the picture: [`Scene::ray`] of eight.

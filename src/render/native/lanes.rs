@@ -5,6 +5,14 @@ pub(super) trait Lanes: Copy {
     fn of(values: [f32; LANES]) -> Self;
     fn array(self) -> [f32; LANES];
     fn splat(value: f32) -> Self;
+    /// A word on every lane; only to be selected and taken out again.
+    fn word(word: u32) -> Self;
+    /// Lanes for [`Lanes::select`]: those whose bit is set.
+    fn mask(bits: u32) -> Self;
+    /// Where this mask is set one, elsewhere the other.
+    fn select(self, one: Self, other: Self) -> Self;
+    /// The mask of lanes that are less than the other's.
+    fn below(self, other: Self) -> Self;
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
@@ -15,8 +23,25 @@ pub(super) trait Lanes: Copy {
     fn sqrt(self) -> Self;
     /// Bit i says whether lane i is less than the other's.
     fn less(self, other: Self) -> u32;
+    /// Bit i says whether lane i is no more than the other's.
+    fn at_most(self, other: Self) -> u32;
     /// Bit i says whether lane i has its sign bit set.
     fn signs(self) -> u32;
+
+    /// The least of the lanes.
+    #[inline(always)]
+    fn least(self) -> f32 {
+        let [a, b, c, d, e, f, g, h] = self.array();
+        let min = super::wide::min;
+        min(min(min(a, e), min(b, f)), min(min(c, g), min(d, h)))
+    }
+    /// The greatest of the lanes.
+    #[inline(always)]
+    fn greatest(self) -> f32 {
+        let [a, b, c, d, e, f, g, h] = self.array();
+        let max = super::wide::max;
+        max(max(max(a, e), max(b, f)), max(max(c, g), max(d, h)))
+    }
 }
 
 pub(super) const LANES: usize = 8;
@@ -67,6 +92,22 @@ impl Lanes for Plain {
         Self([value; LANES])
     }
     #[inline(always)]
+    fn word(word: u32) -> Self {
+        Self([f32::from_bits(word); LANES])
+    }
+    #[inline(always)]
+    fn mask(bits: u32) -> Self {
+        Self(std::array::from_fn(|i| f32::from_bits(if bits >> i & 1 == 1 { u32::MAX } else { 0 })))
+    }
+    #[inline(always)]
+    fn select(self, one: Self, other: Self) -> Self {
+        Self(std::array::from_fn(|i| if self.0[i].to_bits() >> 31 == 1 { one.0[i] } else { other.0[i] }))
+    }
+    #[inline(always)]
+    fn below(self, other: Self) -> Self {
+        Self::mask(self.less(other))
+    }
+    #[inline(always)]
     fn add(self, other: Self) -> Self {
         self.with(other, |a, b| a + b)
     }
@@ -103,6 +144,10 @@ impl Lanes for Plain {
         (0..LANES).fold(0, |mask, i| mask | u32::from(self.0[i] < other.0[i]) << i)
     }
     #[inline(always)]
+    fn at_most(self, other: Self) -> u32 {
+        (0..LANES).fold(0, |mask, i| mask | u32::from(self.0[i] <= other.0[i]) << i)
+    }
+    #[inline(always)]
     fn signs(self) -> u32 {
         (0..LANES).fold(0, |mask, i| mask | (self.0[i].to_bits() >> 31) << i)
     }
@@ -112,8 +157,10 @@ impl Lanes for Plain {
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx {
     use std::arch::x86_64::{
-        __m256, _CMP_LT_OQ, _mm256_add_ps, _mm256_andnot_ps, _mm256_cmp_ps, _mm256_div_ps, _mm256_max_ps,
-        _mm256_min_ps, _mm256_movemask_ps, _mm256_mul_ps, _mm256_set1_ps, _mm256_sqrt_ps, _mm256_sub_ps,
+        __m256, _CMP_LE_OQ, _CMP_LT_OQ, _mm256_add_ps, _mm256_and_si256, _mm256_andnot_ps, _mm256_blendv_ps,
+        _mm256_castsi256_ps, _mm256_cmp_ps, _mm256_cmpeq_epi32, _mm256_div_ps, _mm256_max_ps, _mm256_min_ps,
+        _mm256_movemask_ps, _mm256_mul_ps, _mm256_set1_epi32, _mm256_set1_ps, _mm256_setr_epi32,
+        _mm256_sqrt_ps, _mm256_sub_ps,
     };
 
     use super::{LANES, Lanes};
@@ -141,6 +188,26 @@ pub(super) mod avx {
         #[inline(always)]
         fn splat(value: f32) -> Self {
             Self(call!(_mm256_set1_ps(value)))
+        }
+        #[inline(always)]
+        fn word(word: u32) -> Self {
+            Self::splat(f32::from_bits(word))
+        }
+        #[inline(always)]
+        fn mask(bits: u32) -> Self {
+            Self(call!({
+                let own = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+                let set = _mm256_and_si256(_mm256_set1_epi32(bits as i32), own);
+                _mm256_castsi256_ps(_mm256_cmpeq_epi32(set, own))
+            }))
+        }
+        #[inline(always)]
+        fn select(self, one: Self, other: Self) -> Self {
+            Self(call!(_mm256_blendv_ps(other.0, one.0, self.0)))
+        }
+        #[inline(always)]
+        fn below(self, other: Self) -> Self {
+            Self(call!(_mm256_cmp_ps::<_CMP_LT_OQ>(self.0, other.0)))
         }
         #[inline(always)]
         fn add(self, other: Self) -> Self {
@@ -177,6 +244,10 @@ pub(super) mod avx {
         #[inline(always)]
         fn less(self, other: Self) -> u32 {
             call!(_mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(self.0, other.0))) as u32
+        }
+        #[inline(always)]
+        fn at_most(self, other: Self) -> u32 {
+            call!(_mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(self.0, other.0))) as u32
         }
         #[inline(always)]
         fn signs(self) -> u32 {

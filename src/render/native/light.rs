@@ -9,9 +9,8 @@ use glam::{Vec2, Vec3};
 
 use super::{
     lanes::{LANES, Lanes, each_axis},
-    leaf::Hit,
     near_bodies::NearBodies,
-    packet::{Packet, Stack},
+    packet::{Hits, Packet, Stack, walk},
     scene::{BODY_FLOOR, BODY_SKY, FLAG_FLOOR, Scene, hash, smoothstep},
     wide::Work,
 };
@@ -226,15 +225,11 @@ impl Tile<'_> {
             if packet.open == 0 {
                 break;
             }
-            packet.walk(self.scene, near.body, self.stack);
-            for (lane, hit) in packet.hits.iter().enumerate() {
-                if hit.body != BODY_SKY {
-                    packet.open &= !(1 << lane);
-                }
-            }
+            walk(std::array::from_mut(&mut packet), self.scene, near.body, 0, self.stack);
+            packet.open &= !packet.hits.met;
         }
         for (lane, i) in group.texels().enumerate() {
-            if packet.hits[lane].body == BODY_SKY {
+            if packet.hits.met >> lane & 1 == 0 {
                 self.texels[i].sun += 1.0;
             }
         }
@@ -252,16 +247,16 @@ impl Tile<'_> {
         let mut packet = group.packet::<L>(&rays, 0.06);
         if packet.open != 0 {
             for near in &self.near.around {
-                let farthest = packet.hits.iter().fold(0.0f32, |far, hit| far.max(hit.distance));
-                if near.distance > farthest {
+                if near.distance > packet.hits.distance.greatest() {
                     break;
                 }
-                packet.walk(self.scene, near.body, self.stack);
+                walk(std::array::from_mut(&mut packet), self.scene, near.body, 0, self.stack);
             }
         }
+        let distances = packet.hits.distance.array();
         for (lane, i) in group.texels().enumerate() {
-            let (hit, (origin, up, ..)) = (&packet.hits[lane], rays[lane]);
-            let mut distance = if hit.body == BODY_SKY { 1e30 } else { hit.distance };
+            let (origin, up, ..) = rays[lane];
+            let mut distance = if packet.hits.met >> lane & 1 == 0 { 1e30 } else { distances[lane] };
             if frame.flags & FLAG_FLOOR != 0 && up.y < 0.0 {
                 distance = distance.min(((frame.floor_y - origin.y) / up.y).max(0.0));
             }
@@ -294,19 +289,19 @@ impl Group {
     #[inline(always)]
     fn packet<L: Lanes>(&self, rays: &[(Vec3, Vec3, f32, f32); LANES], cut_slope: f32) -> Packet<L> {
         let (mut origin, mut direction) = ([[0.0f32; LANES]; 3], [[0.0f32; LANES]; 3]);
-        let (mut first, mut hits) = ([0.0f32; LANES], [Hit::none(0.0); LANES]);
+        let (mut first, mut last) = ([0.0f32; LANES], [0.0f32; LANES]);
         for (i, (from, along, begin, end)) in rays.iter().enumerate() {
             for k in 0..3 {
                 (origin[k][i], direction[k][i]) = (from[k], along[k]);
             }
-            (first[i], hits[i]) = (*begin, Hit::none(*end));
+            (first[i], last[i]) = (*begin, *end);
         }
         Packet {
             origin: each_axis!(k: L::of(origin[k])),
             direction: each_axis!(k: L::of(direction[k])),
             cut_slope,
             first: L::of(first),
-            hits,
+            hits: Hits::none(L::of(last)),
             open: (1 << self.count) - 1,
         }
     }

@@ -4,6 +4,7 @@
 //! `render/tests` state. A picture is drawn in bands of rows, which the cores take as they come; every band is the
 //! same whoever draws it, so the same input gives the same bytes with any number of threads.
 
+mod beam;
 mod compose;
 mod filter;
 mod first_hits;
@@ -14,6 +15,7 @@ mod near_bodies;
 mod overlay;
 mod packet;
 mod primary;
+mod rays;
 mod scene;
 mod seams;
 mod shade;
@@ -118,7 +120,7 @@ impl NativeRenderer {
         let Targets { hits, looks, lights, overlay, history, picture, .. } = &mut self.targets;
         let inputs = &Inputs { scene, hits, looks, lights, overlay };
         let band = BAND as usize * width;
-        let bands = history.par_chunks_mut(band).zip(picture.par_chunks_mut(4 * band)).enumerate();
+        let bands = history.par_chunks_mut(4 * band).zip(picture.par_chunks_mut(4 * band)).enumerate();
         bands.for_each_init(Rows::default, |rows, (band, (history, picture))| {
             wide(Composition { inputs, first: band as u32 * BAND, rows, history, picture });
         });
@@ -170,7 +172,7 @@ struct Composition<'a> {
     /// First row.
     first: u32,
     rows: &'a mut Rows,
-    history: &'a mut [[f32; 4]],
+    history: &'a mut [f32],
     picture: &'a mut [u8],
 }
 

@@ -5,7 +5,7 @@ use glam::Vec3;
 use super::{
     leaf::Hit,
     scene::{
-        BODY_FLOOR, BODY_SKY, FLAG_FLOOR, GOLD_MOST, GOLD_SHIFT, MARK_CRACK, MARK_SELECTED, NO_LEAF, Scene,
+        BODY_FLOOR, BODY_SKY, GOLD_MOST, GOLD_SHIFT, MARK_CRACK, MARK_SELECTED, NO_LEAF, Scene,
         point_through, smoothstep, vector_through,
     },
     seams::{CELL_NONE, nearest_cell, seam_at},
@@ -25,19 +25,6 @@ const BODY_HOVERED: u32 = 1 << 27;
 const KEPT: (Vec3, f32) = (Vec3::new(0.16, 0.50, 0.56), 0.62);
 const HOVER: (Vec3, f32) = (Vec3::new(1.0, 0.97, 0.88), 0.34);
 
-/// How far a ray may go before it meets the floor, m; 1e9 without.
-#[inline(always)]
-pub(super) fn reach(scene: &Scene<'_>, direction: Vec3) -> f32 {
-    let frame = &scene.frame;
-    if frame.flags & FLAG_FLOOR != 0 && direction.y < -1e-6 {
-        let t = (frame.floor_y - frame.eye.y) / direction.y;
-        if t > 0.0 {
-            return t.min(1e9);
-        }
-    }
-    1e9
-}
-
 /// What is stored of a pixel whose ray met no body as far as `last`.
 #[inline(always)]
 pub(super) fn beyond(last: f32) -> HitData {
@@ -51,13 +38,9 @@ pub(super) fn beyond(last: f32) -> HitData {
     }
 }
 
-/// What is stored of a pixel whose ray met a body: the hit, and the word beside it.
-pub(super) fn appearance(
-    scene: &Scene<'_>,
-    hit: &Hit,
-    direction: Vec3,
-    blends: &mut Blends,
-) -> (HitData, u32) {
+/// What is stored of a pixel whose ray met a body beside the hit: the packed normal, and the word beside it.
+#[inline(always)]
+pub(super) fn appearance(scene: &Scene<'_>, hit: &Hit, direction: Vec3, blends: &mut Blends) -> (u32, u32) {
     let frame = &scene.frame;
     let body = &scene.bodies[hit.body as usize];
     let tree = &scene.trees[hit.body as usize];
@@ -129,12 +112,11 @@ pub(super) fn appearance(
         | if is_crack { MARK_CRACK } else { 0 }
         | (body.hue_and_marks & MARK_SELECTED)
         | ((gold * GOLD_MOST + 0.5) as u32) << GOLD_SHIFT;
-    let stored =
-        HitData { body: hit.body, leaf: hit.leaf, distance: hit.distance, normal: pack_normal(normal) };
-    (stored, look)
+    (pack_normal(normal), look)
 }
 
 /// The display colour that the chosen colouring gives a place.
+#[inline(always)]
 fn colored(
     scene: &Scene<'_>,
     (hit, body): (&Hit, &BodyData),
@@ -158,6 +140,7 @@ fn colored(
     }
 }
 
+#[inline(always)]
 fn glazed(rgb: Vec3, stays: bool, pointed: bool) -> Vec3 {
     let kept = if stays { rgb.lerp(KEPT.0, KEPT.1) } else { rgb };
     if pointed { kept.lerp(HOVER.0, HOVER.1) } else { kept }

@@ -3,10 +3,13 @@
 
 use glam::{IVec3, Vec3};
 
-use super::scene::{Tree, smoothstep};
+use super::{
+    scene::{Tree, smoothstep},
+    wide::normal_of,
+};
 use crate::{
     render::tables::BodyData,
-    svo::{LeafColor, unpack_cut, unpack_normal},
+    svo::{LeafColor, unpack_cut},
 };
 
 /// Where a body has no inside of its own and no crack leaf is near.
@@ -70,6 +73,7 @@ impl Default for Blends {
 impl Blends {
     /// Leaves that face away or lie on the other kind of surface (crack or original) take no part, so edges stay
     /// edges.
+    #[inline(always)]
     pub fn blended(
         &mut self,
         of: (u32, &BodyData, &Tree<'_>),
@@ -109,6 +113,7 @@ impl Blends {
     }
 
     /// The leaves in the eight cells from `base` on.
+    #[inline(always)]
     fn around(
         &mut self,
         (index, body, tree): (u32, &BodyData, &Tree<'_>),
@@ -125,32 +130,47 @@ impl Blends {
 }
 
 /// One descent to the smallest node that holds all eight cells, then one from there for each.
+#[inline(always)]
 fn look_up(body: &BodyData, tree: &Tree<'_>, base: [u32; 3]) -> [Option<Near>; 8] {
     let mut near = [None; 8];
     let differing = base.iter().fold(0, |bits, v| bits | (v ^ (v + 1)));
     let split = 31 - differing.leading_zeros();
-    let down = |index: u32, cell: [u32; 3], bit: u32| {
-        let node = tree.nodes[index as usize];
-        let octant = (cell[0] >> bit & 1) | (cell[1] >> bit & 1) << 1 | (cell[2] >> bit & 1) << 2;
-        (node.masks >> octant & 1 == 1).then(|| node.child(octant))
-    };
-    let Some(top) = (split + 1..body.level).rev().try_fold(body.root, |index, bit| down(index, base, bit))
-    else {
-        return near;
-    };
+    // Loops without closures, which would not be compiled for what the processor has.
+    let mut top = Some(body.root);
+    let mut bit = body.level;
+    while let (Some(index), true) = (top, bit > split + 1) {
+        bit -= 1;
+        top = down(tree, index, base, bit);
+    }
+    let Some(top) = top else { return near };
     for (k, near) in near.iter_mut().enumerate() {
-        let cell = std::array::from_fn(|axis| base[axis] + (k as u32 >> axis & 1));
-        let leaf = (0..=split).rev().try_fold(top, |index, bit| down(index, cell, bit));
-        *near = leaf.map(|leaf| {
+        let k = k as u32;
+        let cell = [base[0] + (k & 1), base[1] + (k >> 1 & 1), base[2] + (k >> 2)];
+        let mut leaf = Some(top);
+        let mut bit = split + 1;
+        while let (Some(index), true) = (leaf, bit > 0) {
+            bit -= 1;
+            leaf = down(tree, index, cell, bit);
+        }
+        if let Some(leaf) = leaf {
             let leaf = leaf as usize;
             let color = tree.colors[leaf];
-            Near {
-                normal: unpack_normal(tree.normals[leaf]),
+            let cut = tree.cuts[leaf];
+            *near = Some(Near {
+                normal: Vec3::from(normal_of(tree.normals[leaf])),
                 color: color_of(color),
-                cut: unpack_cut(tree.cuts[leaf]).map(|(normal, _)| normal),
+                cut: if cut >> 24 == 0 { None } else { unpack_cut(cut).map(|(normal, _)| normal) },
                 is_crack: color.crack(),
-            }
-        });
+            });
+        }
     }
     near
+}
+
+/// The child of a node that holds a cell, where there is one.
+#[inline(always)]
+fn down(tree: &Tree<'_>, index: u32, cell: [u32; 3], bit: u32) -> Option<u32> {
+    let node = tree.nodes[index as usize];
+    let octant = (cell[0] >> bit & 1) | (cell[1] >> bit & 1) << 1 | (cell[2] >> bit & 1) << 2;
+    if node.masks >> octant & 1 == 1 { Some(node.child(octant)) } else { None }
 }

@@ -81,6 +81,19 @@ pub(super) fn exp2(x: f32) -> f32 {
     f32::from_bits(p.to_bits().wrapping_add(shifted.to_bits() << 23))
 }
 
+/// 2 to the power of `x`, `x` no more than 126 (cut off at -126), to one part in 10^4: enough for a weight.
+#[inline(always)]
+pub(super) fn short_exp2(x: f32) -> f32 {
+    let x = max(x, -126.0);
+    let shifted = x + ROUND;
+    let f = x - (shifted - ROUND);
+    let p = 5.517_167e-2;
+    let p = p * f + 2.426_111_3e-1;
+    let p = p * f + 6.932_61e-1;
+    let p = p * f + 9.999_281e-1;
+    f32::from_bits(p.to_bits().wrapping_add(shifted.to_bits() << 23))
+}
+
 /// The logarithm to base 2 of a normal number above zero, to a few parts in 10^7.
 #[inline(always)]
 pub(super) fn log2(x: f32) -> f32 {
@@ -118,8 +131,8 @@ pub(super) fn srgb_from_linear(c: f32) -> f32 {
 
 /// A byte of a number between 0 and 1.
 #[inline(always)]
-pub(super) fn byte(x: f32) -> u8 {
-    (x * 255.0 + ROUND).to_bits() as u8
+pub(super) fn byte(x: f32) -> u32 {
+    (x * 255.0 + ROUND).to_bits() & 0xff
 }
 
 /// The unit vector of two snorm halves of a word: `normal_unpack` in `shaders/shared/octree.wgsl`.
@@ -144,12 +157,13 @@ mod tests {
         for i in 0..4000 {
             let x = -20.0 + i as f32 * 0.01;
             assert!((exp2(x) / x.exp2() - 1.0).abs() < 1e-6, "2^{x}: {} {}", exp2(x), x.exp2());
+            assert!((short_exp2(x) / x.exp2() - 1.0).abs() < 1.2e-4, "2^{x}: {}", short_exp2(x));
             let x = (i as f32 * 0.004 + 1e-7) * 1.7;
             assert!((log2(x) - x.log2()).abs() < 2e-6 * x.log2().abs().max(0.2), "log2 {x}: {}", log2(x));
             assert!((power(x, 1.22) - x.powf(1.22)).abs() <= 4e-6 * x.powf(1.22), "{x}");
         }
         assert!(exp2(-1e9) < 1e-37 && exp2(-1e9) >= 0.0);
-        assert_eq!((0..=255u8).find(|b| byte(f32::from(*b) / 255.0) != *b), None);
+        assert_eq!((0..=255u8).find(|b| byte(f32::from(*b) / 255.0) != u32::from(*b)), None);
     }
 
     #[test]

@@ -298,7 +298,7 @@ impl Stage {
         let frame = frame_data(&input, self.size, accumulated, self.bodies.len() as u32);
         if self.by == By::Native {
             let nothing = vec![[f32::NAN; 4]; (self.size[0] * self.size[1]) as usize];
-            let before = if accumulated > 0 { self.native.targets.history.clone() } else { nothing };
+            let before = if accumulated > 0 { self.native.targets.history_pixels() } else { nothing };
             self.native.draw(&input).expect("draw");
             let targets = &self.native.targets;
             return Taken {
@@ -308,7 +308,7 @@ impl Stage {
                 overlay: self.overlay.as_ref().map(|_| targets.overlay.clone()),
                 lights: targets.lights.clone(),
                 before,
-                history: targets.history.clone(),
+                history: targets.history_pixels(),
                 picture: targets.picture.clone(),
             };
         }
