@@ -12,8 +12,11 @@ use super::rough::{
     touch::{Slabs, touching},
 };
 use crate::{
-    fracture::voronoi::descent::native::{Grown, INSIDE, LeafRange, WalkedNode},
-    svo::{Forest, morton},
+    fracture::{
+        interior::{Painter, VolumeGrid},
+        voronoi::descent::native::{Grown, INSIDE, LeafRange, WalkedNode},
+    },
+    svo::{Forest, Key, morton},
 };
 
 /// A crossed transition voxel. Its objects have ranks, ascending; a set of them is a bit each.
@@ -109,7 +112,7 @@ pub(in crate::fracture) struct Gets {
 /// The leaves below a node, ending where those of the next one begin.
 struct Block {
     voxel: u32,
-    key: u32,
+    key: Key,
     first: u32,
 }
 
@@ -122,6 +125,13 @@ pub(in crate::fracture) struct BelowLeaf {
     pub touched: u32,
     pub octant: u8,
     pub gets: Gets,
+}
+
+impl BelowLeaf {
+    /// Whether it is inside the source and objects share it.
+    fn is_crack_voxel(&self) -> bool {
+        self.gets.holds == 0 && self.source == INSIDE
+    }
 }
 
 /// The crossed voxels of one task, and their leaves.
@@ -271,6 +281,20 @@ impl<V: Crossed> BelowRecords<V> {
         }
     }
 
+    /// The crack voxels of a record have colours ready.
+    pub fn paint(&self, record: u32, volume: &VolumeGrid, painter: &mut Painter) {
+        painter.reach(volume, record, self.blocks.len() as u32, |record, keys| {
+            let key = self.blocks[record as usize].key;
+            let cracks = self.leaves_of(record).iter().filter(|leaf| leaf.is_crack_voxel());
+            keys.extend(cracks.map(|leaf| key << 3 | Key::from(leaf.octant)));
+        });
+    }
+
+    fn leaves_of(&self, record: u32) -> &[BelowLeaf] {
+        let end = self.blocks.get(record as usize + 1).map_or(self.leaves.len(), |next| next.first as usize);
+        &self.leaves[self.blocks[record as usize].first as usize..end]
+    }
+
     /// Second round: calls `write` for every leaf of a record that objects share, with the number of its voxel, its
     /// Morton code and its middle; leaves that one object holds are copied as they are. `below` is the number of
     /// levels from the voxel to the leaves.
@@ -280,18 +304,17 @@ impl<V: Crossed> BelowRecords<V> {
         record: u32,
         below: u32,
         out: &mut [LeafRange<'_>],
-        mut write: impl FnMut(u32, &BelowLeaf, u32, IVec3, &mut [LeafRange<'_>]),
+        mut write: impl FnMut(u32, &BelowLeaf, Key, IVec3, &mut [LeafRange<'_>]),
     ) {
-        let Block { voxel, key, first } = self.blocks[record as usize];
-        let end = self.blocks.get(record as usize + 1).map_or(self.leaves.len(), |next| next.first as usize);
+        let Block { voxel, key, .. } = self.blocks[record as usize];
         let slots = self.voxels[voxel as usize].slots();
-        for leaf in &self.leaves[first as usize..end] {
+        for leaf in self.leaves_of(record) {
             if leaf.gets.holds != 0 {
                 let slot = slots[leaf.gets.holds.trailing_zeros() as usize];
                 out[slot as usize].copy(&source.leaves, leaf.source, 1);
                 continue;
             }
-            let key = key << 3 | u32::from(leaf.octant);
+            let key = key << 3 | Key::from(leaf.octant);
             let low = morton::decode(key & ((1 << (3 * below)) - 1)).map(|v| (v as i32) * (UNITS >> below));
             let centre = IVec3::from_array(low) + (UNITS >> (below + 1));
             write(voxel, leaf, key, centre, out);
