@@ -6,7 +6,7 @@
 
 use super::box_thickness;
 use crate::svo::{
-    Forest, KeySlice,
+    Forest, KeySlice, Node,
     morton::{self, Key},
 };
 use glam::{DMat3, DVec3};
@@ -44,123 +44,165 @@ struct Voxels<'a> {
     reference: [u32; 3],
 }
 
+/// Four numbers that are added to at once; of their sums each is what it would be alone.
+type Four = [f64; 4];
+
 /// Volume and first moments, where `FIRST` says so, and second moments, where `SECOND` does.
 #[derive(Default)]
 struct Moments<const FIRST: bool, const SECOND: bool> {
-    volume: f64,
-    first: DVec3,
-    /// xx, yy, zz.
-    square: DVec3,
-    /// yz, zx, xy.
-    mixed: DVec3,
+    /// Volume, x, y, z.
+    first: Four,
+    /// Nothing, xx, yy, zz.
+    square: Four,
+    /// Nothing, yz, zx, xy.
+    mixed: Four,
     voxels: u64,
     /// Of internal nodes: low and high corner.
     inside: Option<([u32; 3], [u32; 3])>,
 }
 
 impl<const FIRST: bool, const SECOND: bool> Moments<FIRST, SECOND> {
-    /// Adds a cube of edge `size`, of which `weight` voxels are solid, spread evenly; its low corner lies `low` from the
-    /// reference point.
+    /// Adds a cube, of which `weight` voxels are solid, spread evenly; `r` is 1 and its centre, from the reference
+    /// point, and `spread` the twelfth of its edge squared.
     #[inline(always)]
-    fn add(&mut self, low: [i32; 3], size: u32, weight: f64) {
-        let edge = f64::from(size);
-        let r = DVec3::from(low.map(f64::from)) + DVec3::splat(0.5 * edge);
+    fn add(&mut self, r: Four, spread: f64, weight: f64) {
         if FIRST {
-            self.volume += weight;
-            self.first += weight * r;
-            self.voxels += u64::from(size).pow(3);
+            for k in 0..4 {
+                self.first[k] += weight * r[k];
+            }
         }
         if SECOND {
-            self.square += weight * (r * r + DVec3::splat(edge * edge / 12.0));
-            self.mixed += weight * DVec3::new(r.y * r.z, r.z * r.x, r.x * r.y);
+            let (next, after) = ([0.0, r[2], r[3], r[1]], [0.0, r[3], r[1], r[2]]);
+            for k in 0..4 {
+                self.square[k] += weight * (r[k] * r[k] + spread);
+                self.mixed[k] += weight * (next[k] * after[k]);
+            }
         }
     }
 
     /// Sums in Morton order: leaves, then internal nodes.
     fn of(voxels: &Voxels<'_>) -> Self {
         let mut sum = Self::default();
-        let reference = voxels.reference;
-        let from_reference = |low: [u32; 3]| -> [i32; 3] {
-            std::array::from_fn(|axis| low[axis].wrapping_sub(reference[axis]) as i32)
-        };
-        // Sixty-four cells at a time have all but their last bits in common.
-        let (mut block, mut corner) = (Key::MAX, [0; 3]);
-        let mut add_leaf = |key: Key, coverage: f32| {
+        sum.leaves(voxels, voxels.keys, voxels.coverage);
+        let without = voxels.keys.slice(voxels.coverage.len().min(voxels.keys.len())..voxels.keys.len());
+        sum.leaves(voxels, without, &vec![1.0; without.len()]);
+        if let Some(root) = voxels.forest.nodes.get(voxels.tree) {
+            sum.insides(voxels, *root, 0, [0; 3]);
+        }
+        sum
+    }
+
+    /// 1, and a corner from the reference point.
+    #[inline(always)]
+    fn from_reference(voxels: &Voxels<'_>, low: [u32; 3]) -> Four {
+        let [x, y, z] =
+            std::array::from_fn(|axis| f64::from(low[axis].wrapping_sub(voxels.reference[axis]) as i32));
+        [1.0, x, y, z]
+    }
+
+    fn leaves(&mut self, voxels: &Voxels<'_>, keys: KeySlice<'_>, coverage: &[f32]) {
+        // Sixty-four cells at a time have all but their last bits in common. Sums stay out of memory.
+        let mut sum = Self { inside: None, voxels: 0, ..*self };
+        let (mut block, mut corner) = (Key::MAX, [0.0; 4]);
+        for (key, coverage) in keys.iter().zip(coverage) {
             if key >> 6 != block {
                 block = key >> 6;
-                corner = from_reference(morton::decode(block << 6));
+                corner = Self::from_reference(voxels, morton::decode(block << 6));
             }
-            let within = WITHIN[(key & 63) as usize];
-            let low = std::array::from_fn(|axis| corner[axis] + i32::from(within[axis]));
-            let coverage = f64::from(coverage);
+            let within = &MIDDLES[(key & 63) as usize];
+            let r = [corner[0], corner[1] + within[1], corner[2] + within[2], corner[3] + within[3]];
+            let coverage = f64::from(*coverage);
             let weight =
                 if coverage.is_finite() { coverage.clamp(LEAST_COVERAGE, 1.0) } else { LEAST_COVERAGE };
-            sum.add(low, 1, weight);
-        };
-        for (key, coverage) in voxels.keys.iter().zip(voxels.coverage) {
-            add_leaf(key, *coverage);
+            sum.add(r, 1.0 / 12.0, weight);
         }
-        for key in voxels.keys.iter().skip(voxels.coverage.len()) {
-            add_leaf(key, 1.0);
+        (self.first, self.square, self.mixed) = (sum.first, sum.square, sum.mixed);
+        if FIRST {
+            self.voxels += keys.len().min(coverage.len()) as u64;
         }
-        visit(voxels.forest, voxels.tree as u32, 0, [0; 3], &mut |low: [u32; 3], size| {
-            if FIRST {
-                let (least, most) = sum.inside.get_or_insert((low, low));
-                for axis in 0..3 {
-                    least[axis] = least[axis].min(low[axis]);
-                    most[axis] = most[axis].max(low[axis] + size);
-                }
+    }
+
+    /// Adds an internal node of edge `size` with its low corner at `low`.
+    #[inline(always)]
+    fn inside(&mut self, voxels: &Voxels<'_>, low: [u32; 3], size: u32) {
+        if FIRST {
+            self.span(low, low.map(|v| v + size));
+            self.voxels += u64::from(size).pow(3);
+        }
+        let edge = f64::from(size);
+        let [one, x, y, z] = Self::from_reference(voxels, low);
+        let half = 0.5 * edge;
+        self.add([one, x + half, y + half, z + half], edge * edge / 12.0, edge.powi(3));
+    }
+
+    fn span(&mut self, low: [u32; 3], high: [u32; 3]) {
+        let (least, most) = self.inside.get_or_insert((low, high));
+        for axis in 0..3 {
+            least[axis] = least[axis].min(low[axis]);
+            most[axis] = most[axis].max(high[axis]);
+        }
+    }
+
+    /// All internal nodes below a node, in Morton order: as [`Forest::visit_internal`], without a list of what is still
+    /// to be seen.
+    fn insides(&mut self, voxels: &Voxels<'_>, node: Node, level: u32, low: [u32; 3]) {
+        let size = 1 << (voxels.forest.level - level - 1);
+        let (internal, mut child) = (u32::from(node.internal()), node.child_base as usize);
+        if size == 1 {
+            self.cells(voxels, internal, low);
+            return;
+        }
+        let mut octants = internal | u32::from(node.valid());
+        while octants != 0 {
+            let c = octants.trailing_zeros();
+            octants &= octants - 1;
+            let low = std::array::from_fn(|axis| low[axis] + size * (c >> axis & 1));
+            if internal >> c & 1 == 1 {
+                self.inside(voxels, low, size);
+            } else {
+                self.insides(voxels, voxels.forest.nodes[child], level + 1, low);
+                child += 1;
             }
-            sum.add(from_reference(low), size, f64::from(size).powi(3));
-        });
-        sum
+        }
+    }
+
+    /// Internal cells of the leaf level among the eight at `low`.
+    fn cells(&mut self, voxels: &Voxels<'_>, mut cells: u32, low: [u32; 3]) {
+        if cells == 0 {
+            return;
+        }
+        if FIRST {
+            self.voxels += u64::from(cells.count_ones());
+            // Which of the lower and of the upper four, by axis.
+            const LOWER: [u32; 3] = [0x55, 0x33, 0x0f];
+            let first = std::array::from_fn(|axis| low[axis] + u32::from(cells & LOWER[axis] == 0));
+            let end = std::array::from_fn(|axis| low[axis] + 1 + u32::from(cells & !LOWER[axis] != 0));
+            self.span(first, end);
+        }
+        let corner = Self::from_reference(voxels, low);
+        while cells != 0 {
+            let within = &MIDDLES[cells.trailing_zeros() as usize];
+            cells &= cells - 1;
+            let r = [corner[0], corner[1] + within[1], corner[2] + within[2], corner[3] + within[3]];
+            self.add(r, 1.0 / 12.0, 1.0);
+        }
     }
 }
 
-/// Cells of a cube of edge 4, by Morton code.
-const WITHIN: [[u8; 3]; 64] = {
-    let mut within = [[0; 3]; 64];
+/// Middles of the cells of a cube of edge 4, by Morton code; the first number is none.
+const MIDDLES: [Four; 64] = {
+    let mut middles = [[0.0; 4]; 64];
     let mut key = 0;
     while key < 64 {
         let mut axis = 0;
         while axis < 3 {
-            within[key][axis] = ((key >> axis & 1) | (key >> (axis + 3) & 1) << 1) as u8;
+            middles[key][axis + 1] = ((key >> axis & 1) | (key >> (axis + 3) & 1) << 1) as f64 + 0.5;
             axis += 1;
         }
         key += 1;
     }
-    within
+    middles
 };
-
-/// As [`Forest::visit_internal`], without a list of what is still to be seen.
-fn visit(forest: &Forest, index: u32, level: u32, low: [u32; 3], found: &mut impl FnMut([u32; 3], u32)) {
-    let node = forest.nodes[index as usize];
-    let size = 1 << (forest.level - level - 1);
-    let corner = |low: [u32; 3], size: u32, c: u32| -> [u32; 3] {
-        std::array::from_fn(|axis| low[axis] + size * (c >> axis & 1))
-    };
-    let (internal, mut child) = (u32::from(node.internal()), node.child_base);
-    // Below the last parents lie leaves.
-    let mut octants = internal | if size > 1 { u32::from(node.valid()) } else { 0 };
-    while octants != 0 {
-        let c = octants.trailing_zeros();
-        octants &= octants - 1;
-        if internal >> c & 1 == 1 {
-            found(corner(low, size, c), size);
-            continue;
-        }
-        if size > 2 {
-            visit(forest, child, level + 1, corner(low, size, c), found);
-        } else {
-            let mut cells = forest.nodes[child as usize].internal();
-            while cells != 0 {
-                found(corner(corner(low, size, c), 1, cells.trailing_zeros()), 1);
-                cells &= cells - 1;
-            }
-        }
-        child += 1;
-    }
-}
 
 /// Low and high corner of all voxels.
 fn bounds(keys: KeySlice<'_>, inside: Option<([u32; 3], [u32; 3])>) -> (DVec3, DVec3) {
@@ -231,31 +273,33 @@ pub fn grid_mass(forest: &Forest, tree: usize) -> GridMass {
             },
             || Moments::<false, true>::of(&voxels),
         );
-        let Moments { volume, first, voxels, inside, .. } = sum;
-        (Moments { volume, first, square: second.square, mixed: second.mixed, voxels, inside }, bounds)
+        let Moments { first, voxels, inside, .. } = sum;
+        (Moments { first, square: second.square, mixed: second.mixed, voxels, inside }, bounds)
     } else {
         let sum = Moments::of(&voxels);
         let bounds = bounds(keys, sum.inside);
         (sum, bounds)
     };
-    if sum.volume <= 0.0 {
+    let [volume, first @ ..] = sum.first;
+    if volume <= 0.0 {
         return GridMass::default();
     }
     // Parallel-axis shift of the second moments to the centre.
-    let mean = sum.first / sum.volume;
-    let square = sum.square - sum.volume * mean * mean;
-    let mixed = sum.mixed - sum.volume * DVec3::new(mean.y * mean.z, mean.z * mean.x, mean.x * mean.y);
+    let three = |[_, x, y, z]: Four| DVec3::new(x, y, z);
+    let mean = DVec3::from(first) / volume;
+    let square = three(sum.square) - volume * mean * mean;
+    let mixed = three(sum.mixed) - volume * DVec3::new(mean.y * mean.z, mean.z * mean.x, mean.x * mean.y);
     let inertia = DMat3::from_cols(
         DVec3::new(square.y + square.z, -mixed.z, -mixed.y),
         DVec3::new(-mixed.z, square.z + square.x, -mixed.x),
         DVec3::new(-mixed.y, -mixed.x, square.x + square.y),
     );
     GridMass {
-        volume: sum.volume,
+        volume,
         centre: DVec3::from(reference.map(f64::from)) + mean,
         inertia,
         bounds,
-        thickness: box_thickness(sum.volume, &inertia),
+        thickness: box_thickness(volume, &inertia),
         voxels: sum.voxels,
     }
 }

@@ -3,10 +3,12 @@
 //! In: a choice of material and the object's own colours. Out: a [`Volume`], four words that kernels and the
 //! reference in [`volume`] turn into a colour at every point of the grid.
 
+mod clay;
+mod paint;
 #[cfg(test)]
 mod tests;
-mod paint;
 mod volume;
+mod whole;
 
 pub(in crate::fracture) use paint::{Painter, VolumeGrid};
 

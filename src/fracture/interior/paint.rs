@@ -1,32 +1,37 @@
 //! The colours of many voxels of one grid, to the bit those of [`Volume::color_at`].
 //!
 //! Voxel centres have as many coordinates as the grid has cells along a side. Where each lies in the cells of a noise
-//! is found once for all ([`VolumeGrid`]); the numbers at a cell's corners are kept as long as one stays in it
-//! ([`Painter`]), which in Morton order is long.
+//! is found once for all ([`VolumeGrid`]). Clay is painted eight voxels at a time ([`super::clay`]); of other materials
+//! the numbers at a cell's corners are kept as long as one stays in it ([`Painter`]), which in Morton order is long.
 
 use std::sync::OnceLock;
 
 use super::{
-    Volume,
+    Material, Volume,
+    clay::ClayOf,
     volume::{Lattice, between, knots, scaled, smooth},
+    whole::wide,
 };
-use crate::fracture::UNIT_BITS;
+use crate::{
+    fracture::UNIT_BITS,
+    svo::morton::{self, Key},
+};
 
 /// Salts of one material are below this.
 const SALTS: usize = 16;
 
 /// Where a coordinate lies in the cells of one lattice.
 #[derive(Clone, Copy)]
-struct Place {
-    cell: u32,
-    within: u16,
+pub(super) struct Place {
+    pub cell: u32,
+    pub within: u16,
     /// Weight of the next knot, 0..=4096.
-    smooth: u16,
+    pub smooth: u16,
 }
 
 /// A volume at the centres of a grid's voxels.
 pub(in crate::fracture) struct VolumeGrid {
-    volume: Volume,
+    pub(super) volume: Volume,
     level: u32,
     /// Coordinates in the material's units.
     scaled: Vec<u32>,
@@ -44,7 +49,7 @@ impl VolumeGrid {
     }
 
     /// Of all coordinates in a lattice.
-    fn places(&self, salt: u32, along_y: bool, cell: u32) -> &[Place] {
+    pub(super) fn places(&self, salt: u32, along_y: bool, cell: u32) -> &[Place] {
         let place = |q: &u32| Place {
             cell: q / cell,
             within: (q % cell) as u16,
@@ -62,35 +67,79 @@ struct Corners {
     knots: [i32; 8],
 }
 
-/// Paints voxel after voxel of one [`VolumeGrid`].
+/// Records whose voxels are painted together.
+const AHEAD: u32 = 64;
+
+/// Paints the voxels of one [`VolumeGrid`] that records of the cracks ask for, many at a time.
 pub(in crate::fracture) struct Painter {
     corners: [Corners; SALTS],
+    keys: Vec<Key>,
+    /// Painted and not yet taken, from `next` on.
+    colors: Vec<u32>,
+    next: usize,
+    /// The first record whose voxels are not painted.
+    end: u32,
 }
 
 impl Default for Painter {
     fn default() -> Self {
-        Self { corners: [Corners { cell: [u32::MAX; 3], knots: [0; 8] }; SALTS] }
+        let corners = [Corners { cell: [u32::MAX; 3], knots: [0; 8] }; SALTS];
+        Self { corners, keys: Vec::new(), colors: Vec::new(), next: 0, end: 0 }
     }
 }
 
 impl Painter {
-    /// The low bits of a leaf's colour word, for the voxel at `cell`; a volume of no material has none.
-    pub fn color(&mut self, grid: &VolumeGrid, cell: [u32; 3]) -> u32 {
-        if grid.volume.material() == 0 {
-            return 0;
+    /// To be called for every record of a task, from number 0 on to the last of `records`, before colours of its
+    /// voxels are taken. `voxels` appends the voxels of a record, in the order in which their colours will be taken.
+    pub fn reach(
+        &mut self,
+        grid: &VolumeGrid,
+        record: u32,
+        records: u32,
+        mut voxels: impl FnMut(u32, &mut Vec<Key>),
+    ) {
+        if record != 0 && record < self.end {
+            return;
         }
-        let bits = UNIT_BITS - grid.level;
-        let point = cell.map(|v| (v << bits) as i32 + ((1 << bits) >> 1));
-        let mut voxel = Voxel { grid, at: cell.map(|v| v as usize), painter: self };
-        let [r, g, b] = grid.volume.color_in(point, &mut voxel);
-        u32::from(r) | u32::from(g) << 8 | u32::from(b) << 16
+        self.end = records.min(record + AHEAD);
+        let mut keys = std::mem::take(&mut self.keys);
+        keys.clear();
+        (record..self.end).for_each(|record| voxels(record, &mut keys));
+        (self.next, self.keys) = (0, keys);
+        self.paint(grid);
     }
+
+    /// The low bits of the colour word of the next voxel.
+    pub fn take(&mut self) -> u32 {
+        let color = self.colors.get(self.next).copied().unwrap_or_default();
+        self.next += 1;
+        color
+    }
+
+    /// A volume of no material has no colours.
+    fn paint(&mut self, grid: &VolumeGrid) {
+        let Self { keys, colors, corners, .. } = self;
+        colors.clear();
+        if grid.volume.material() == Material::Clay as u32 {
+            wide(ClayOf { grid, keys, colors });
+        } else if grid.volume.material() != 0 {
+            colors.extend(keys.iter().map(|key| color(corners, grid, morton::decode(*key))));
+        }
+    }
+}
+
+fn color(corners: &mut [Corners; SALTS], grid: &VolumeGrid, cell: [u32; 3]) -> u32 {
+    let bits = UNIT_BITS - grid.level;
+    let point = cell.map(|v| (v << bits) as i32 + ((1 << bits) >> 1));
+    let mut voxel = Voxel { grid, at: cell.map(|v| v as usize), corners };
+    let [r, g, b] = grid.volume.color_in(point, &mut voxel);
+    u32::from(r) | u32::from(g) << 8 | u32::from(b) << 16
 }
 
 struct Voxel<'a> {
     grid: &'a VolumeGrid,
     at: [usize; 3],
-    painter: &'a mut Painter,
+    corners: &'a mut [Corners; SALTS],
 }
 
 impl Voxel<'_> {
@@ -110,7 +159,7 @@ impl Lattice for Voxel<'_> {
     #[inline]
     fn noise(&mut self, cell: [u32; 3], salt: u32) -> i32 {
         let places = self.places(cell, salt);
-        let corners = &mut self.painter.corners[salt as usize];
+        let corners = &mut self.corners[salt as usize];
         let at = places.map(|place| place.cell);
         if corners.cell != at {
             let [_, _, _, seed] = self.grid.volume.0;

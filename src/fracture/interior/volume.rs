@@ -228,11 +228,14 @@ fn color_of(word: u32) -> Color {
     [0, 8, 16].map(|shift| ((word >> shift & 0xff) << 8) as i32)
 }
 
+/// Of x, y, z and the salt in a hash.
+pub(super) const PRIMES: [u32; 4] = [0x8da6_b343, 0xd816_3841, 0xcb1a_b31f, 0x9e37_79b1];
+
 fn hash([x, y, z]: Point, salt: u32) -> u32 {
-    let mut h = x.wrapping_mul(0x8da6_b343)
-        ^ y.wrapping_mul(0xd816_3841)
-        ^ z.wrapping_mul(0xcb1a_b31f)
-        ^ salt.wrapping_mul(0x9e37_79b1);
+    let mut h = x.wrapping_mul(PRIMES[0])
+        ^ y.wrapping_mul(PRIMES[1])
+        ^ z.wrapping_mul(PRIMES[2])
+        ^ salt.wrapping_mul(PRIMES[3]);
     h = (h ^ h >> 15).wrapping_mul(0x2c1b_3c6d);
     h = (h ^ h >> 12).wrapping_mul(0x297a_2d39);
     h ^ h >> 15

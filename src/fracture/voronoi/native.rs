@@ -1,12 +1,12 @@
 //! The stages of a fracture on the processor's cores, and their times.
 
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
 use super::{
     collect::collect_native,
     descent::native::{at_root, cells, planar_objects},
     islands::{self, native::NativeIslands},
-    octrees::{NO_LEAF, native::NativeOctrees, split_native},
+    octrees::{NO_LEAF, native::NativeCells, split_native},
     stages::OctreeStages,
     surface::{
         dusty::native::{DustyCracks, DustyLeaves},
@@ -85,7 +85,7 @@ pub(in crate::fracture) struct NativeStages {
 }
 
 impl OctreeStages for NativeStages {
-    type Cells = NativeOctrees;
+    type Cells = NativeCells;
     type Islands = NativeIslands;
 
     fn cells(
@@ -94,7 +94,7 @@ impl OctreeStages for NativeStages {
         pattern: &Pattern,
         recipe: &Recipe,
         interior: Volume,
-    ) -> Result<(NativeOctrees, Vec<bool>), FractureError> {
+    ) -> Result<(NativeCells, Vec<bool>), FractureError> {
         // Beside a leaf's index stands how it is shared.
         if source.forest.leaves.len() >= NO_LEAF as usize {
             return Err(FractureError::Params(format!(
@@ -104,38 +104,38 @@ impl OctreeStages for NativeStages {
         }
         let (forest, tree, seeds) = (source.forest, source.tree, at_root(pattern));
         let objects = pattern.object_ids().len();
-        let volume = &VolumeGrid::new(interior, forest.level);
+        let volume = Arc::new(VolumeGrid::new(interior, forest.level));
         let watch = &mut self.watch;
         if recipe.surface == Surface::Planar {
-            let cracks = PlanarCracks { source: forest, volume };
-            return cells(forest, tree, seeds, objects, &cracks, watch);
+            let cracks = PlanarCracks { source: Arc::clone(forest), volume };
+            return cells(forest, tree, seeds, objects, cracks, watch);
         }
         let words = words(recipe, forest.level)?;
         let transition = words.transition;
-        let crack = Cracking { source: forest, volume, words };
+        let crack = Cracking { source: Arc::clone(forest), volume, words };
         match (recipe.surface, transition == forest.level) {
-            (Surface::Dusty, false) => cells(forest, tree, seeds, objects, &DustyCracks(crack), watch),
-            (Surface::Dusty, true) => cells(forest, tree, seeds, objects, &DustyLeaves::new(crack), watch),
-            (_, false) => cells(forest, tree, seeds, objects, &RoughCracks(crack), watch),
-            (_, true) => cells(forest, tree, seeds, objects, &RoughLeaves::new(crack), watch),
+            (Surface::Dusty, false) => cells(forest, tree, seeds, objects, DustyCracks(crack), watch),
+            (Surface::Dusty, true) => cells(forest, tree, seeds, objects, DustyLeaves::new(crack), watch),
+            (_, false) => cells(forest, tree, seeds, objects, RoughCracks(crack), watch),
+            (_, true) => cells(forest, tree, seeds, objects, RoughLeaves::new(crack), watch),
         }
     }
 
-    fn is_empty(cells: &NativeOctrees) -> bool {
+    fn is_empty(cells: &NativeCells) -> bool {
         cells.nodes.is_empty()
     }
 
     /// Both labellings give the same islands; the published one is for watching (`islands/labelling/`).
     fn islands(
         &mut self,
-        cells: &NativeOctrees,
+        cells: &NativeCells,
         labelling: Labelling,
         island_level: u32,
     ) -> Result<NativeIslands, FractureError> {
         self.watch.start("islands");
         Ok(match labelling {
-            Labelling::UnionFind => islands::native::islands(cells, island_level),
-            Labelling::Iterative => islands::labelling::native::islands(cells, island_level),
+            Labelling::UnionFind => islands::native::islands(cells.trees(), island_level),
+            Labelling::Iterative => islands::labelling::native::islands(cells.trees(), island_level),
         })
     }
 
@@ -158,11 +158,7 @@ impl OctreeStages for NativeStages {
         Ok(planar_objects(source.forest, source.tree, &at_root(pattern), gone))
     }
 
-    fn split(
-        &mut self,
-        cells: NativeOctrees,
-        islands: &NativeIslands,
-    ) -> Result<NativeOctrees, FractureError> {
+    fn split(&mut self, cells: NativeCells, islands: &NativeIslands) -> Result<NativeCells, FractureError> {
         self.watch.start("split");
         Ok(split_native::split(cells, islands))
     }
@@ -170,10 +166,12 @@ impl OctreeStages for NativeStages {
     fn collect(
         mut self,
         source: &Source<'_>,
-        octrees: NativeOctrees,
+        octrees: NativeCells,
         tree_cells: Vec<u32>,
         volume: Volume,
     ) -> Result<Fracture, FractureError> {
+        self.watch.start("boundary set");
+        let octrees = octrees.complete();
         self.watch.start("readback and masses (CPU)");
         let mut fracture = collect_native(source, octrees, tree_cells, volume);
         fracture.timings = self.watch.read();

@@ -32,8 +32,8 @@ pub(in crate::fracture) fn both(
         let (octrees, survived) =
             PassStages::new(gpu, passes).cells(source, pattern, recipe, volume).unwrap();
         let by_passes = NativeOctrees::read(gpu, &octrees).unwrap();
-        let by_twins = NativeStages::default().cells(source, pattern, recipe, volume).unwrap();
-        [(by_passes, survived), by_twins]
+        let (cells, by_twins) = NativeStages::default().cells(source, pattern, recipe, volume).unwrap();
+        [(by_passes, survived), (cells.complete(), by_twins)]
     })
 }
 

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use super::bits::{ACROSS, FACES_ACROSS, INSIDE, Touching, bricks_touch, first_part, is_face, octant};
 use crate::{
-    fracture::voronoi::octrees::{native::NativeOctrees, tree_ranges::TreeRanges},
+    fracture::voronoi::octrees::{native::Trees, tree_ranges::TreeRanges},
     svo::Node,
 };
 
@@ -37,13 +37,13 @@ const LARGE: usize = 4096;
 const FORKS: u32 = 3;
 
 /// `island_level` in 1..=leaf level. Fewer than 2^31 nodes.
-pub(in crate::fracture) fn islands(octrees: &NativeOctrees, island_level: u32) -> NativeIslands {
+pub(in crate::fracture) fn islands(octrees: Trees<'_>, island_level: u32) -> NativeIslands {
     islands_by(octrees, island_level, LARGE)
 }
 
 /// As [`islands`]; trees with more than `large` nodes at parent level `last` are walked by several threads.
-pub(super) fn islands_by(octrees: &NativeOctrees, island_level: u32, large: usize) -> NativeIslands {
-    let (nodes, start) = (&octrees.nodes, &octrees.level_start);
+pub(super) fn islands_by(octrees: Trees<'_>, island_level: u32, large: usize) -> NativeIslands {
+    let (nodes, start) = (octrees.nodes, octrees.level_start);
     let last = island_level - 1;
     let first_brick = start[last.saturating_sub(1) as usize];
     let walk = Walk {
@@ -53,7 +53,7 @@ pub(super) fn islands_by(octrees: &NativeOctrees, island_level: u32, large: usiz
         words: (0..start[island_level as usize]).map(|_| AtomicU32::new(0)).collect(),
         bricks: (first_brick..start[last as usize]).map(|_| AtomicU64::new(0)).collect(),
     };
-    let ranges = TreeRanges::of(nodes, start, octrees.leaves.keys.len());
+    let ranges = TreeRanges::of(nodes, start, octrees.leaves);
     let found: Vec<Vec<[u32; 2]>> = (0..start[1])
         .into_par_iter()
         .with_max_len(1)

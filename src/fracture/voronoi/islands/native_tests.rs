@@ -10,12 +10,15 @@ use crate::{
     fracture::{
         Pattern,
         voronoi::{
-            octrees::{native::NativeOctrees, split_native::split},
+            octrees::{
+                native::{LeafRun, LeavesToCome, NativeCells, NativeLeaves, NativeOctrees, Trees},
+                split_native::split,
+            },
             testing::{Bench, SOLIDS, forest_of, octrees_of, random_solid, seeds, unsplit_cells},
         },
     },
     gpu::Submissions,
-    svo::Forest,
+    svo::{Forest, Keys},
 };
 
 /// The label of every node, as the passes write them.
@@ -43,6 +46,34 @@ fn labels(octrees: &NativeOctrees, islands: &NativeIslands) -> Vec<u32> {
         }
     }
     labels
+}
+
+/// Leaves that the passes wrote, in another order.
+impl LeavesToCome for NativeLeaves {
+    fn write(self: Box<Self>, runs: &[LeafRun]) -> NativeLeaves {
+        let gathered = |words: &[u32]| -> Vec<u32> {
+            let of_run = |run: &LeafRun| &words[run.first as usize..(run.first + run.count) as usize];
+            runs.iter().flat_map(of_run).copied().collect()
+        };
+        NativeLeaves {
+            keys: Keys::narrow(gathered(self.keys.as_slice().words().expect("codes of 32 bits"))),
+            origins: gathered(&self.origins),
+            normals: gathered(&self.normals),
+            colors: gathered(&self.colors),
+            cuts: gathered(&self.cuts),
+        }
+    }
+}
+
+fn trees(octrees: &NativeOctrees) -> Trees<'_> {
+    let NativeOctrees { nodes, level_start, leaves } = octrees;
+    Trees { nodes, level_start, leaves: leaves.keys.len() }
+}
+
+fn cells_of(octrees: NativeOctrees) -> NativeCells {
+    let NativeOctrees { nodes, level_start, leaves } = octrees;
+    let runs = vec![LeafRun { first: 0, count: leaves.keys.len() as u32 }];
+    NativeCells { nodes, level_start, runs, leaves: Box::new(leaves) }
 }
 
 /// Words below a node that is one part mean nothing: how far their paths were shortened depends on the threads.
@@ -82,16 +113,16 @@ fn compare(
     let wanted = passes.islands.run(&mut work, &octrees, island_level).unwrap();
     let wanted_split =
         NativeOctrees::read(gpu, &passes.split.run(&mut work, &passes.prune, &octrees, &wanted).unwrap());
-    let serial = islands_by(&cells, island_level, usize::MAX);
-    let mut found = islands_by(&cells, island_level, 0);
+    let serial = islands_by(trees(&cells), island_level, usize::MAX);
+    let mut found = islands_by(trees(&cells), island_level, 0);
     let same = |other| mean_the_same(&cells, &found, other);
-    if !same(&serial) || !same(&islands(&cells, island_level)) {
+    if !same(&serial) || !same(&islands(trees(&cells), island_level)) {
         return Err("it depends on the number of threads".into());
     }
     let size = (cells.level_start[1] as usize, wanted.components.len());
     let labels_found = labels(&cells, &found);
     let parts = found.parts.clone();
-    let mut pieces = split(cells, &found);
+    let mut pieces = split(cells_of(cells), &found).complete();
     found.parts = parts;
     spoil(&mut found, &mut pieces);
     if found.components != wanted.components {
@@ -180,9 +211,9 @@ fn threads_leave_the_same_labels_every_time() {
     let pattern = seeds(6, 24, 3);
     for (name, solid) in SOLIDS {
         let cells = NativeOctrees::read(gpu, &unsplit_cells(&Arc::new(solid(6)), &pattern)).unwrap();
-        let serial = islands_by(&cells, 6, usize::MAX);
+        let serial = islands_by(trees(&cells), 6, usize::MAX);
         for walk in 0..400 {
-            assert!(mean_the_same(&cells, &islands_by(&cells, 6, 0), &serial), "{name}, walk {walk}");
+            assert!(mean_the_same(&cells, &islands_by(trees(&cells), 6, 0), &serial), "{name}, walk {walk}");
         }
     }
 }

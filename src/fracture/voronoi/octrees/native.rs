@@ -18,6 +18,14 @@ pub(in crate::fracture) struct NativeLeaves {
     pub cuts: Vec<u32>,
 }
 
+impl NativeLeaves {
+    /// So many of a level, all words zero.
+    pub fn zeroed(level: u32, count: usize) -> Self {
+        let zeros = || vec![0; count];
+        Self { keys: Keys::zeroed(level, count), origins: zeros(), normals: zeros(), colors: zeros(), cuts: zeros() }
+    }
+}
+
 /// Octrees breadth-first and tree-major, as in [`Forest`](crate::svo::Forest). A tree is its rank: root r is node r.
 pub(in crate::fracture) struct NativeOctrees {
     /// Nodes of all levels.
@@ -26,4 +34,57 @@ pub(in crate::fracture) struct NativeOctrees {
     pub level_start: Vec<u32>,
     /// What the nodes of the last level have below them.
     pub leaves: NativeLeaves,
+}
+
+/// The nodes of octrees; of leaves only how many there are.
+#[derive(Clone, Copy)]
+pub(in crate::fracture) struct Trees<'a> {
+    /// As [`NativeOctrees::nodes`].
+    pub nodes: &'a [Node],
+    /// As [`NativeOctrees::level_start`].
+    pub level_start: &'a [u32],
+    /// Number of leaves.
+    pub leaves: usize,
+}
+
+/// Octrees whose leaves are counted and not yet written. They are written once, where they belong in the end: islands
+/// and splitting ask nothing of them.
+pub(in crate::fracture) struct NativeCells {
+    /// As [`NativeOctrees::nodes`].
+    pub nodes: Vec<Node>,
+    /// As [`NativeOctrees::level_start`].
+    pub level_start: Vec<u32>,
+    /// In which order the leaves to come are wanted: all of them, run after run.
+    pub runs: Vec<LeafRun>,
+    /// Who writes them.
+    pub leaves: Box<dyn LeavesToCome>,
+}
+
+/// Leaves that follow each other both in the order in which they were counted and in that in which they are wanted.
+#[derive(Clone, Copy)]
+pub(in crate::fracture) struct LeafRun {
+    /// Place of the first one where they were counted.
+    pub first: u32,
+    /// How many.
+    pub count: u32,
+}
+
+/// Leaves that were counted.
+pub(in crate::fracture) trait LeavesToCome {
+    /// Writes them in the order of the runs.
+    fn write(self: Box<Self>, runs: &[LeafRun]) -> NativeLeaves;
+}
+
+impl NativeCells {
+    /// The nodes.
+    pub fn trees(&self) -> Trees<'_> {
+        let leaves = self.runs.iter().map(|run| run.count as usize).sum();
+        Trees { nodes: &self.nodes, level_start: &self.level_start, leaves }
+    }
+
+    /// With all leaves.
+    pub fn complete(self) -> NativeOctrees {
+        let Self { nodes, level_start, runs, leaves } = self;
+        NativeOctrees { nodes, level_start, leaves: leaves.write(&runs) }
+    }
 }

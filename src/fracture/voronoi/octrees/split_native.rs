@@ -1,6 +1,7 @@
 //! One octree per component on the processor's cores: the same octrees as `SplitPass` makes, copied by ranges.
 //!
-//! In: cells' octrees and their islands. Out: the components' octrees, in the order of the components.
+//! In: cells' octrees and their islands. Out: the components' octrees, in the order of the components. Leaves are not
+//! written yet; they only come in another order.
 //!
 //! A tree of one component is one run of nodes on every level, and so is all that lies below a node whose solid is of
 //! one component. Only nodes that several components share are made anew, one for each.
@@ -8,21 +9,21 @@
 use rayon::prelude::*;
 
 use super::{
-    native::{NativeLeaves, NativeOctrees},
+    native::{LeafRun, NativeCells, Trees},
     tree_ranges::TreeRanges,
 };
 use crate::{
     fracture::voronoi::islands::native::{NativeIslands, SEVERAL},
-    svo::{Keys, Node},
+    svo::Node,
 };
 
 /// Elements that one task copies at most.
 const CHUNK: usize = 1 << 15;
 
-/// Takes the cells' octrees apart, so that no more than one of their arrays is there twice.
-pub(in crate::fracture) fn split(cells: NativeOctrees, islands: &NativeIslands) -> NativeOctrees {
+/// Takes the cells' octrees apart.
+pub(in crate::fracture) fn split(cells: NativeCells, islands: &NativeIslands) -> NativeCells {
     let levels = cells.level_start.len() - 1;
-    let plans = plans(&cells, islands);
+    let plans = plans(cells.trees(), islands);
     // By level: the components' runs one after the other.
     let runs: Vec<Vec<Run>> = (0..=levels)
         .map(|l| {
@@ -38,18 +39,9 @@ pub(in crate::fracture) fn split(cells: NativeOctrees, islands: &NativeIslands) 
         let count: u32 = runs[l].iter().map(|run| run.count).sum();
         level_start.push(level_start[l] + count);
     }
-    let NativeOctrees { nodes, leaves, .. } = cells;
-    let nodes = split_nodes(&nodes, &runs[..levels], &level_start);
-    let NativeLeaves { keys, origins, normals, colors, cuts } = leaves;
-    let runs = &runs[levels];
-    let leaves = NativeLeaves {
-        keys: gather_keys(keys, runs),
-        origins: gather(origins, runs),
-        normals: gather(normals, runs),
-        colors: gather(colors, runs),
-        cuts: gather(cuts, runs),
-    };
-    NativeOctrees { nodes, level_start, leaves }
+    let nodes = split_nodes(&cells.nodes, &runs[..levels], &level_start);
+    let leaves = runs[levels].iter().map(|run| LeafRun { first: run.first, count: run.count });
+    NativeCells { nodes, level_start, runs: leaves.collect(), leaves: cells.leaves }
 }
 
 /// Nodes (or leaves) that follow each other in the cells' octrees and in the components'.
@@ -87,9 +79,9 @@ impl Plan {
 }
 
 /// One a component, in their order.
-fn plans(cells: &NativeOctrees, islands: &NativeIslands) -> Vec<Plan> {
+fn plans(cells: Trees<'_>, islands: &NativeIslands) -> Vec<Plan> {
     let levels = cells.level_start.len() - 1;
-    let ranges = TreeRanges::of(&cells.nodes, &cells.level_start, cells.leaves.keys.len());
+    let ranges = TreeRanges::of(cells.nodes, cells.level_start, cells.leaves);
     let mut by_tree: Vec<(u32, u32)> =
         (0..).zip(&islands.components).map(|(rank, [_, tree])| (*tree, rank)).collect();
     by_tree.sort_unstable();
@@ -121,7 +113,7 @@ fn plans(cells: &NativeOctrees, islands: &NativeIslands) -> Vec<Plan> {
 
 /// A tree of several components under way.
 struct Apart<'a> {
-    cells: &'a NativeOctrees,
+    cells: Trees<'a>,
     islands: &'a NativeIslands,
     /// Of its components, ascending.
     labels: Vec<u32>,
@@ -164,7 +156,7 @@ impl Apart<'_> {
 
     /// A node and all below it.
     fn copy(&mut self, component: usize, index: u32, level: usize) {
-        let nodes = &self.cells.nodes;
+        let nodes = self.cells.nodes;
         let levels = &mut self.plans[component].1.levels[level..];
         let at_leaves = levels.len() - 1;
         let mut run = Run { first: index, count: 1, children: 0, masks: 0 };
@@ -223,29 +215,4 @@ fn split_nodes(source: &[Node], runs: &[Vec<Run>], level_start: &[u32]) -> Vec<N
         });
     });
     nodes
-}
-
-fn gather_keys(source: Keys, runs: &[Run]) -> Keys {
-    let (low, high) = source.into_parts();
-    let high = if high.is_empty() { high } else { gather(high, runs) };
-    Keys::from_parts(gather(low, runs), high)
-}
-
-/// The elements of runs, one run after the other.
-fn gather<T: Copy + Default + Send + Sync>(source: Vec<T>, runs: &[Run]) -> Vec<T> {
-    let total: usize = runs.iter().map(|run| run.count as usize).sum();
-    let mut gathered = vec![T::default(); total];
-    let mut tasks: Vec<(&mut [T], &[T])> = Vec::new();
-    let mut rest = &mut gathered[..];
-    for run in runs {
-        let (own, after) = std::mem::take(&mut rest).split_at_mut(run.count as usize);
-        rest = after;
-        tasks.push((own, &source[run.first as usize..(run.first + run.count) as usize]));
-    }
-    tasks.par_iter_mut().for_each(|(own, from)| {
-        own.par_chunks_mut(CHUNK)
-            .zip(from.par_chunks(CHUNK))
-            .for_each(|(own, from)| own.copy_from_slice(from));
-    });
-    gathered
 }

@@ -12,7 +12,10 @@ use super::rough::{
     touch::{Slabs, touching},
 };
 use crate::{
-    fracture::voronoi::descent::native::{Grown, INSIDE, LeafRange, WalkedNode},
+    fracture::{
+        interior::{Painter, VolumeGrid},
+        voronoi::descent::native::{Grown, INSIDE, LeafRange, WalkedNode},
+    },
     svo::{Forest, Key, morton},
 };
 
@@ -122,6 +125,13 @@ pub(in crate::fracture) struct BelowLeaf {
     pub touched: u32,
     pub octant: u8,
     pub gets: Gets,
+}
+
+impl BelowLeaf {
+    /// Whether it is inside the source and objects share it.
+    fn is_crack_voxel(&self) -> bool {
+        self.gets.holds == 0 && self.source == INSIDE
+    }
 }
 
 /// The crossed voxels of one task, and their leaves.
@@ -271,6 +281,20 @@ impl<V: Crossed> BelowRecords<V> {
         }
     }
 
+    /// The crack voxels of a record have colours ready.
+    pub fn paint(&self, record: u32, volume: &VolumeGrid, painter: &mut Painter) {
+        painter.reach(volume, record, self.blocks.len() as u32, |record, keys| {
+            let key = self.blocks[record as usize].key;
+            let cracks = self.leaves_of(record).iter().filter(|leaf| leaf.is_crack_voxel());
+            keys.extend(cracks.map(|leaf| key << 3 | Key::from(leaf.octant)));
+        });
+    }
+
+    fn leaves_of(&self, record: u32) -> &[BelowLeaf] {
+        let end = self.blocks.get(record as usize + 1).map_or(self.leaves.len(), |next| next.first as usize);
+        &self.leaves[self.blocks[record as usize].first as usize..end]
+    }
+
     /// Second round: calls `write` for every leaf of a record that objects share, with the number of its voxel, its
     /// Morton code and its middle; leaves that one object holds are copied as they are. `below` is the number of
     /// levels from the voxel to the leaves.
@@ -282,10 +306,9 @@ impl<V: Crossed> BelowRecords<V> {
         out: &mut [LeafRange<'_>],
         mut write: impl FnMut(u32, &BelowLeaf, Key, IVec3, &mut [LeafRange<'_>]),
     ) {
-        let Block { voxel, key, first } = self.blocks[record as usize];
-        let end = self.blocks.get(record as usize + 1).map_or(self.leaves.len(), |next| next.first as usize);
+        let Block { voxel, key, .. } = self.blocks[record as usize];
         let slots = self.voxels[voxel as usize].slots();
-        for leaf in &self.leaves[first as usize..end] {
+        for leaf in self.leaves_of(record) {
             if leaf.gets.holds != 0 {
                 let slot = slots[leaf.gets.holds.trailing_zeros() as usize];
                 out[slot as usize].copy(&source.leaves, leaf.source, 1);

@@ -1,20 +1,19 @@
 //! Cracks where the leaves themselves are the transition voxels (`rough/copying_voxels.wgsl`): who gets a leaf, its
 //! corners say, as where cracks are planar; what it shows, the crack surface inside it.
 
+use std::sync::Arc;
+
 use super::{
     planar::native::{PlanarCracks, PlanarRecords},
     rough::{native::Cracking, points::Corners},
 };
-use crate::{
-    fracture::{
-        UNIT_BITS,
-        interior::Painter,
-        voronoi::{
-            descent::native::{Candidate, Cracks, Grown, INSIDE, LeafRange, LeafWords, WalkedNode},
-            surface::planar::corners::of_octant,
-        },
+use crate::fracture::{
+    UNIT_BITS,
+    interior::Painter,
+    voronoi::{
+        descent::native::{Candidate, Cracks, Grown, INSIDE, LeafRange, LeafWords, WalkedNode},
+        surface::planar::corners::of_octant,
     },
-    svo::morton,
 };
 
 /// What is made of a crossed leaf.
@@ -22,7 +21,7 @@ pub(in crate::fracture) trait LeafVoxel: Default + Send {
     /// Calls `put` with the words of every object's copy, without a key; objects ascending.
     fn write(
         &mut self,
-        crack: &Cracking<'_>,
+        crack: &Cracking,
         corners: &Corners,
         source: Option<usize>,
         paint: u32,
@@ -31,15 +30,15 @@ pub(in crate::fracture) trait LeafVoxel: Default + Send {
 }
 
 /// Leaves as transition voxels.
-pub(in crate::fracture) struct LeafVoxels<'a, V> {
-    crack: Cracking<'a>,
-    planar: PlanarCracks<'a>,
+pub(in crate::fracture) struct LeafVoxels<V> {
+    crack: Cracking,
+    planar: PlanarCracks,
     made: std::marker::PhantomData<fn() -> V>,
 }
 
-impl<'a, V: LeafVoxel> LeafVoxels<'a, V> {
-    pub fn new(crack: Cracking<'a>) -> Self {
-        let planar = PlanarCracks { source: crack.source, volume: crack.volume };
+impl<V: LeafVoxel> LeafVoxels<V> {
+    pub fn new(crack: Cracking) -> Self {
+        let planar = PlanarCracks { source: Arc::clone(&crack.source), volume: Arc::clone(&crack.volume) };
         Self { crack, planar, made: std::marker::PhantomData }
     }
 }
@@ -51,7 +50,7 @@ pub(in crate::fracture) struct LeafVoxelMemory<V> {
     painter: Painter,
 }
 
-impl<V: LeafVoxel> Cracks for LeafVoxels<'_, V> {
+impl<V: LeafVoxel + 'static> Cracks for LeafVoxels<V> {
     type Records = PlanarRecords;
     type Memory = LeafVoxelMemory<V>;
 
@@ -73,6 +72,7 @@ impl<V: LeafVoxel> Cracks for LeafVoxels<'_, V> {
     ) {
         let Self { crack, .. } = self;
         let level = crack.source.level;
+        records.paint(record, &crack.volume, &mut memory.painter);
         let block = &records.blocks[record as usize];
         let place = WalkedNode { source: block.source, level: level - 1, key: block.key };
         let (valid, internal) = place.octants(&crack.source.nodes);
@@ -101,7 +101,7 @@ impl<V: LeafVoxel> Cracks for LeafVoxels<'_, V> {
             }
             let paint = match source {
                 Some(_) => 0,
-                None => memory.painter.color(crack.volume, morton::decode(child.key)),
+                None => memory.painter.take(),
             };
             memory.voxel.write(crack, &corners, source, paint, &mut |slot, words| {
                 out[slot as usize].put(LeafWords { key: child.key, ..words });

@@ -89,6 +89,12 @@ impl Grown {
         }
     }
 
+    /// The nodes, which are written and no longer counted.
+    pub fn take_nodes(&mut self) -> Vec<Vec<Node>> {
+        self.open = Vec::new();
+        std::mem::take(&mut self.nodes)
+    }
+
     /// What became of the task's node for a slot: a stored node, inside throughout, or neither.
     pub fn outcome(&self, slot: u32) -> (bool, bool) {
         let Open { valid, internal, .. } = self.open[slot as usize];

@@ -5,13 +5,17 @@
 //! at the end is exact, nodes that hold nothing or only inside are none, and order is object-major and Morton.
 //!
 //! Two rounds over the same tasks, each a node of an upper level: the first walks and decides ([`walk`], [`grown`]),
-//! which says how many nodes and leaves every object has there; the second writes them where they belong.
+//! which gives the nodes and says how many leaves every object has there; the second ([`written`]) writes the leaves
+//! where they belong, once it is known which of them hang together.
 
 mod grown;
 mod leaves;
 mod swallowed;
 mod top;
 mod walk;
+mod written;
+
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -23,22 +27,23 @@ pub(in crate::fracture) use walk::{Candidate, INSIDE, WalkedNode, distance2, is_
 use self::{
     top::{Task, Top},
     walk::Walker,
+    written::{Order, Unwritten},
 };
 use crate::{
     fracture::{
         FractureError, Pattern,
         voronoi::{
             native::Stopwatch,
-            octrees::native::{NativeLeaves, NativeOctrees},
+            octrees::native::{LeafRun, NativeCells},
         },
     },
-    svo::{Forest, Keys, Node},
+    svo::{Forest, Node},
 };
 
 /// What decides below the level down to which cells do: a kind of crack surface.
-pub(in crate::fracture) trait Cracks: Sync {
+pub(in crate::fracture) trait Cracks: Sync + 'static {
     /// What a task remembers of its nodes, for the second round.
-    type Records: Default + Send;
+    type Records: Default + Send + 'static;
     /// What a worker keeps from leaf to leaf.
     type Memory: Default + Send;
 
@@ -80,13 +85,13 @@ fn task_level(leaf_level: u32, cracks: u32) -> u32 {
 
 /// The octrees of all objects that get a voxel, and which do, by rank.
 pub(in crate::fracture) fn cells<C: Cracks>(
-    source: &Forest,
+    source: &Arc<Forest>,
     tree: u32,
     list: Vec<Candidate>,
     objects: usize,
-    cracks: &C,
+    cracks: C,
     watch: &mut Stopwatch,
-) -> Result<(NativeOctrees, Vec<bool>), FractureError> {
+) -> Result<(NativeCells, Vec<bool>), FractureError> {
     watch.start("traverse");
     let task_level = task_level(source.level, cracks.level());
     let (top, tasks) = Top::new(&source.nodes, tree, list, task_level);
@@ -96,8 +101,8 @@ pub(in crate::fracture) fn cells<C: Cracks>(
         walker.run(&task.place, &mut grown, &mut records);
         (grown, records)
     };
-    let (grown, records): (Vec<Grown>, Vec<C::Records>) =
-        tasks.par_iter().with_max_len(1).map_init(|| Walker::new(cracks, &source.nodes), walked).unzip();
+    let (mut grown, records): (Vec<Grown>, Vec<C::Records>) =
+        tasks.par_iter().with_max_len(1).map_init(|| Walker::new(&cracks, &source.nodes), walked).unzip();
     watch.start("octrees");
     let closed = top.close(&grown);
     check_counts(&closed, &grown)?;
@@ -134,47 +139,27 @@ pub(in crate::fracture) fn cells<C: Cracks>(
         closed[0].iter().for_each(|(rank, _)| survived[*rank as usize] = true);
     }
 
-    let count = leaf_count as usize;
-    let zeros = || vec![0u32; count];
-    let mut leaves = NativeLeaves {
-        keys: Keys::zeroed(source.level, count),
-        origins: zeros(),
-        normals: zeros(),
-        colors: zeros(),
-        cuts: zeros(),
-    };
     // By task, then by level and slot.
     let mut node_parts: Vec<Vec<&mut [Node]>> = grown.iter().map(|_| Vec::new()).collect();
     let mut rest = &mut nodes[level_start[task_level as usize] as usize..];
     for level in task_level..source.level {
         order.share_nodes(&grown, level, &mut rest, &mut node_parts);
     }
-    let mut leaf_parts: Vec<Vec<LeafRange<'_>>> = grown.iter().map(|_| Vec::new()).collect();
-    order.share_leaves(&grown, LeafRange::of(&mut leaves), &mut leaf_parts);
-
-    let parts = grown.par_iter().zip(&bases).zip(node_parts).with_max_len(1);
+    let parts = grown.par_iter_mut().zip(&bases).zip(node_parts).with_max_len(1);
     parts.for_each(|((grown, bases), parts)| {
         let slots = grown.ranks.len();
-        for ((row, nodes), part) in grown.nodes.iter().enumerate().zip(parts) {
+        // Whatever is written is not kept.
+        for ((row, nodes), part) in grown.take_nodes().iter().enumerate().zip(parts) {
             let base = bases[row + slots];
             for (to, node) in part.iter_mut().zip(nodes) {
                 *to = Node { child_base: node.child_base + base, ..*node };
             }
         }
     });
-    watch.start("boundary set");
-    let parts = grown.into_par_iter().zip(records).zip(leaf_parts).with_max_len(1);
-    parts.for_each_init(C::Memory::default, |memory, ((grown, records), mut out)| {
-        for step in &grown.steps {
-            if step.slot == Step::BLOCK {
-                cracks.leaves(&records, step.first, &grown, memory, &mut out);
-            } else {
-                out[step.slot as usize].copy(&source.leaves, step.first, step.count);
-            }
-        }
-    });
     watch.stop();
-    Ok((NativeOctrees { nodes, level_start, leaves }, survived))
+    let runs = vec![LeafRun { first: 0, count: leaf_count }];
+    let leaves = Box::new(Unwritten { source: Arc::clone(source), cracks, grown, records, order });
+    Ok((NativeCells { nodes, level_start, runs, leaves }, survived))
 }
 
 /// Most nodes, and leaves, of all pieces: the islands keep a bit of a node's index for themselves.
@@ -191,73 +176,4 @@ fn check_counts(closed: &[Vec<(u32, Node)>], grown: &[Grown]) -> Result<(), Frac
         )));
     }
     Ok(())
-}
-
-/// The parts of the tasks in the order in which they stand in an octree's level: by object, then by task.
-struct Order {
-    /// (task, slot)
-    parts: Vec<(u32, u32)>,
-}
-
-impl Order {
-    fn new(grown: &[Grown], objects: usize) -> Self {
-        let mut firsts = vec![0usize; objects + 1];
-        for rank in grown.iter().flat_map(|grown| &grown.ranks) {
-            firsts[*rank as usize + 1] += 1;
-        }
-        for rank in 0..objects {
-            firsts[rank + 1] += firsts[rank];
-        }
-        let mut parts = vec![(0, 0); firsts[objects]];
-        for (task, grown) in (0..).zip(grown) {
-            for (slot, rank) in (0..).zip(&grown.ranks) {
-                let at = &mut firsts[*rank as usize];
-                parts[*at] = (task, slot);
-                *at += 1;
-            }
-        }
-        Self { parts }
-    }
-
-    /// Appends to every task's bases those of a level, by slot, and moves `next` on.
-    fn place(&self, grown: &[Grown], level: u32, next: &mut u32, bases: &mut [Vec<u32>]) {
-        let rows: Vec<usize> = bases.iter().map(Vec::len).collect();
-        for (bases, grown) in bases.iter_mut().zip(grown) {
-            bases.resize(bases.len() + grown.ranks.len(), 0);
-        }
-        for (task, slot) in &self.parts {
-            bases[*task as usize][rows[*task as usize] + *slot as usize] = *next;
-            *next += grown[*task as usize].count(level, *slot);
-        }
-    }
-
-    /// Appends to every task's parts those of a level, by slot.
-    fn share_nodes<'a>(
-        &self,
-        grown: &[Grown],
-        level: u32,
-        rest: &mut &'a mut [Node],
-        parts: &mut [Vec<&'a mut [Node]>],
-    ) {
-        let rows: Vec<usize> = parts.iter().map(Vec::len).collect();
-        for (parts, grown) in parts.iter_mut().zip(grown) {
-            parts.extend(grown.ranks.iter().map(|_| <&mut [Node]>::default()));
-        }
-        for (task, slot) in &self.parts {
-            let count = grown[*task as usize].count(level, *slot) as usize;
-            let (head, tail) = std::mem::take(rest).split_at_mut(count);
-            *rest = tail;
-            parts[*task as usize][rows[*task as usize] + *slot as usize] = head;
-        }
-    }
-
-    fn share_leaves<'a>(&self, grown: &[Grown], mut rest: LeafRange<'a>, parts: &mut [Vec<LeafRange<'a>>]) {
-        for (parts, grown) in parts.iter_mut().zip(grown) {
-            parts.extend(grown.ranks.iter().map(|_| LeafRange::default()));
-        }
-        for (task, slot) in &self.parts {
-            let count = grown[*task as usize].leaves[*slot as usize] as usize;
-            parts[*task as usize][*slot as usize] = rest.take(count);
-        }
-    }
 }

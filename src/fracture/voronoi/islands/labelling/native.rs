@@ -12,7 +12,7 @@ use super::{Step, Voxel, Voxels, labels_of_nodes};
 use crate::{
     fracture::voronoi::{
         islands::native::{NativeIslands, SEVERAL},
-        octrees::native::NativeOctrees,
+        octrees::native::Trees,
     },
     svo::morton,
 };
@@ -21,8 +21,8 @@ use crate::{
 const CHUNK: usize = 4096;
 
 /// The cells' islands, as the union-find on the cores gives them.
-pub(in crate::fracture) fn islands(octrees: &NativeOctrees, island_level: u32) -> NativeIslands {
-    let NativeOctrees { nodes, level_start, .. } = octrees;
+pub(in crate::fracture) fn islands(octrees: Trees<'_>, island_level: u32) -> NativeIslands {
+    let Trees { nodes, level_start, .. } = octrees;
     let trees: Vec<u32> = (0..level_start[1]).collect();
     let voxels = Voxels::of_nodes(nodes, level_start.len() as u32 - 1, island_level, &trees, true);
     let mut run = NativeRun::new(&voxels, true);

@@ -3,30 +3,27 @@
 use glam::IVec3;
 
 use super::fans::Fans;
-use crate::{
-    fracture::{
-        interior::Painter,
-        voronoi::{
-            descent::native::{Candidate, Cracks, Grown, INSIDE, LeafRange, LeafWords, WalkedNode},
-            octrees::NO_LEAF,
-            surface::{
-                below::{BelowRecords, Gets},
-                leaf_voxels::{LeafVoxel, LeafVoxels},
-                plane::{Plane, cut_offset},
-                rough::{
-                    UNITS,
-                    native::Cracking,
-                    nearest::{NearTriangle, ROUNDING},
-                    points::Corners,
-                },
+use crate::fracture::{
+    interior::Painter,
+    voronoi::{
+        descent::native::{Candidate, Cracks, Grown, INSIDE, LeafRange, LeafWords, WalkedNode},
+        octrees::NO_LEAF,
+        surface::{
+            below::{BelowRecords, Gets},
+            leaf_voxels::{LeafVoxel, LeafVoxels},
+            plane::{Plane, cut_offset},
+            rough::{
+                UNITS,
+                native::Cracking,
+                nearest::{NearTriangle, ROUNDING},
+                points::Corners,
             },
         },
     },
-    svo::morton,
 };
 
 /// Borders through the voxels of a level above the leaves.
-pub(in crate::fracture) struct DustyCracks<'a>(pub Cracking<'a>);
+pub(in crate::fracture) struct DustyCracks(pub Cracking);
 
 /// The triangles of one voxel.
 pub(in crate::fracture) struct Borders {
@@ -92,13 +89,7 @@ impl Borders {
     }
 
     /// The copies of a leaf that is not one object's alone.
-    fn copies(
-        &self,
-        crack: &Cracking<'_>,
-        fans: &Fans,
-        leaf: &DustyLeaf,
-        put: &mut dyn FnMut(u32, LeafWords),
-    ) {
+    fn copies(&self, crack: &Cracking, fans: &Fans, leaf: &DustyLeaf, put: &mut dyn FnMut(u32, LeafWords)) {
         let DustyLeaf { source, touched, gets, centre, bits, paint } = *leaf;
         let leaves = &crack.source.leaves;
         let code = u32::from(gets.code) << 28;
@@ -138,7 +129,7 @@ impl Borders {
     }
 }
 
-impl Cracks for DustyCracks<'_> {
+impl Cracks for DustyCracks {
     type Records = BelowRecords<Fans>;
     type Memory = Borders;
 
@@ -150,7 +141,7 @@ impl Cracks for DustyCracks<'_> {
         let Self(crack) = self;
         match crack.corners(place, list) {
             Err(object) => grown.copy(&crack.source.nodes, object, place),
-            Ok(corners) => records.add(crack.source, place, Fans::new(&corners, &crack.words), grown),
+            Ok(corners) => records.add(&crack.source, place, Fans::new(&corners, &crack.words), grown),
         }
     }
 
@@ -164,7 +155,8 @@ impl Cracks for DustyCracks<'_> {
     ) {
         let Self(crack) = self;
         let below = crack.below();
-        records.write(crack.source, record, below, out, |number, leaf, key, centre, out| {
+        records.paint(record, &crack.volume, &mut memory.painter);
+        records.write(&crack.source, record, below, out, |number, leaf, key, centre, out| {
             let fans = &records.voxels[number as usize];
             let address = std::ptr::from_ref(fans).addr();
             if memory.known != Some(address) {
@@ -174,7 +166,7 @@ impl Cracks for DustyCracks<'_> {
             let source = (leaf.source != INSIDE).then_some(leaf.source as usize);
             let paint = match source {
                 Some(_) => 0,
-                None => memory.painter.color(crack.volume, morton::decode(key)),
+                None => memory.painter.take(),
             };
             let bits = UNITS.trailing_zeros() - below;
             let (touched, gets) = (leaf.touched, leaf.gets);
@@ -187,7 +179,7 @@ impl Cracks for DustyCracks<'_> {
 }
 
 /// Borders through the leaves.
-pub(in crate::fracture) type DustyLeaves<'a> = LeafVoxels<'a, BordersOfLeaf>;
+pub(in crate::fracture) type DustyLeaves = LeafVoxels<BordersOfLeaf>;
 
 /// One leaf as a transition voxel.
 #[derive(Default)]
@@ -196,7 +188,7 @@ pub(in crate::fracture) struct BordersOfLeaf(Borders);
 impl LeafVoxel for BordersOfLeaf {
     fn write(
         &mut self,
-        crack: &Cracking<'_>,
+        crack: &Cracking,
         corners: &Corners,
         source: Option<usize>,
         paint: u32,

@@ -4,6 +4,8 @@
 //! leaves, from the same corners. Nearly all lie between two cells, where both sides show one plane; its normal is the
 //! same all along the face.
 
+use std::sync::Arc;
+
 use super::{
     chamfer::Cuts,
     corners::{covered, find_owners, of_octant, touched},
@@ -23,14 +25,14 @@ use crate::{
             },
         },
     },
-    svo::{Forest, Key, morton},
+    svo::{Forest, Key},
 };
 
 /// Bisectors of the cells.
-pub(in crate::fracture) struct PlanarCracks<'a> {
-    pub source: &'a Forest,
+pub(in crate::fracture) struct PlanarCracks {
+    pub source: Arc<Forest>,
     /// What crack voxels show.
-    pub volume: &'a VolumeGrid,
+    pub volume: Arc<VolumeGrid>,
 }
 
 /// A node above leaves that several objects share.
@@ -39,6 +41,8 @@ pub(in crate::fracture) struct Block {
     pub key: Key,
     /// Its claims begin here and end where those of the next one begin.
     first: u32,
+    /// Octants inside that several objects share: crack voxels.
+    cracks: u8,
 }
 
 /// Corners of a node's leaves that one candidate owns.
@@ -59,9 +63,17 @@ impl PlanarRecords {
         let end = self.blocks.get(record as usize + 1).map_or(self.claims.len(), |next| next.first as usize);
         &self.claims[self.blocks[record as usize].first as usize..end]
     }
+
+    /// The crack voxels of a record have colours ready.
+    pub fn paint(&self, record: u32, volume: &VolumeGrid, painter: &mut Painter) {
+        painter.reach(volume, record, self.blocks.len() as u32, |record, keys| {
+            let Block { key, cracks, .. } = &self.blocks[record as usize];
+            keys.extend((0..8).filter(|octant| cracks >> octant & 1 == 1).map(|octant| key << 3 | octant));
+        });
+    }
 }
 
-impl Cracks for PlanarCracks<'_> {
+impl Cracks for PlanarCracks {
     type Records = PlanarRecords;
     type Memory = PlanarMemory;
 
@@ -84,6 +96,7 @@ impl Cracks for PlanarCracks<'_> {
             grown.copy(&self.source.nodes, single, place);
             return;
         }
+        let (mut once, mut shared) = (0, 0);
         for k in 0..claims.len() {
             let slot = slot_of(grown, &claims[k]);
             if claims[..k].iter().any(|claim| slot_of(grown, claim) == slot) {
@@ -91,12 +104,15 @@ impl Cracks for PlanarCracks<'_> {
             }
             let same = claims[k..].iter().filter(|claim| slot_of(grown, claim) == slot);
             let corners = same.fold(0, |corners, claim| corners | claim.corners);
+            let touched = touched(corners);
+            (once, shared) = (once | touched, shared | once & touched);
             let whole = covered(corners) & internal;
-            let copies = touched(corners) & (valid | internal) & !whole;
+            let copies = touched & (valid | internal) & !whole;
             grown.parent_of_leaves(slot, place.octant(), copies as u8, whole as u8);
         }
         grown.block(records.blocks.len() as u32);
-        records.blocks.push(Block { source: place.source, key: place.key, first: first as u32 });
+        let cracks = (shared & internal) as u8;
+        records.blocks.push(Block { source: place.source, key: place.key, first: first as u32, cracks });
     }
 
     fn leaves(
@@ -109,6 +125,7 @@ impl Cracks for PlanarCracks<'_> {
     ) {
         let block = &records.blocks[record as usize];
         let claims = records.claims_of(record);
+        records.paint(record, &self.volume, &mut memory.painter);
         let place = WalkedNode { source: block.source, level: self.source.level - 1, key: block.key };
         let (valid, internal) = place.octants(&self.source.nodes);
         let mut rest = valid | internal;
@@ -172,7 +189,7 @@ impl PlanarMemory {
     }
 }
 
-impl PlanarCracks<'_> {
+impl PlanarCracks {
     /// `source` is the source's leaf, or [`INSIDE`].
     fn leaf(&self, source: u32, key: Key, memory: &mut PlanarMemory, out: &mut [LeafRange<'_>]) {
         let centre = leaf_centre(key, self.source.level);
@@ -183,7 +200,7 @@ impl PlanarCracks<'_> {
             }
             return;
         }
-        let paint = if source == INSIDE { memory.painter.color(self.volume, morton::decode(key)) } else { 0 };
+        let paint = if source == INSIDE { memory.painter.take() } else { 0 };
         if let ([a, b], INSIDE) = (&memory.owners[..], source) {
             let (a, b) = (a.candidate, b.candidate);
             let face = memory.face(a.at, b.at);

@@ -2,6 +2,8 @@
 //! [`RoughCracks`] follows the triangles of coarser voxels; where the leaves are the transition voxels,
 //! [`RoughLeaves`] makes one voxel a leaf.
 
+use std::sync::Arc;
+
 use super::{
     CrackUniform, TransitionVoxel,
     facets::{Facets, ShownLeaf},
@@ -20,19 +22,18 @@ use crate::{
             },
         },
     },
-    svo::{Forest, morton},
+    svo::Forest,
 };
 use glam::IVec3;
 
 /// What rough and dusty surfaces are made from.
-#[derive(Clone, Copy)]
-pub(in crate::fracture) struct Cracking<'a> {
-    pub source: &'a Forest,
-    pub volume: &'a VolumeGrid,
+pub(in crate::fracture) struct Cracking {
+    pub source: Arc<Forest>,
+    pub volume: Arc<VolumeGrid>,
     pub words: CrackUniform,
 }
 
-impl Cracking<'_> {
+impl Cracking {
     /// Levels from the transition voxels to the leaves.
     pub fn below(&self) -> u32 {
         self.source.level - self.words.transition
@@ -46,7 +47,7 @@ impl Cracking<'_> {
 }
 
 /// Triangles through the voxels of a level above the leaves.
-pub(in crate::fracture) struct RoughCracks<'a>(pub Cracking<'a>);
+pub(in crate::fracture) struct RoughCracks(pub Cracking);
 
 /// A crossed voxel and its objects.
 pub(in crate::fracture) struct RoughVoxel {
@@ -135,7 +136,7 @@ pub(in crate::fracture) struct RoughMemory {
     painter: Painter,
 }
 
-impl Cracks for RoughCracks<'_> {
+impl Cracks for RoughCracks {
     type Records = BelowRecords<RoughVoxel>;
     type Memory = RoughMemory;
 
@@ -149,7 +150,7 @@ impl Cracks for RoughCracks<'_> {
             Err(object) => grown.copy(&crack.source.nodes, object, place),
             Ok(corners) => {
                 let voxel = RoughVoxel::new(corners.separate(&crack.words), crack.words.votes != 0);
-                records.add(crack.source, place, voxel, grown);
+                records.add(&crack.source, place, voxel, grown);
             }
         }
     }
@@ -164,7 +165,8 @@ impl Cracks for RoughCracks<'_> {
     ) {
         let Self(crack) = self;
         let below = crack.below();
-        records.write(crack.source, record, below, out, |number, leaf, key, centre, out| {
+        records.paint(record, &crack.volume, &mut memory.painter);
+        records.write(&crack.source, record, below, out, |number, leaf, key, centre, out| {
             let RoughMemory { known, facets, painter } = memory;
             let voxel = &records.voxels[number as usize];
             let address = std::ptr::from_ref(voxel).addr();
@@ -175,7 +177,7 @@ impl Cracks for RoughCracks<'_> {
             let source = (leaf.source != INSIDE).then_some(leaf.source as usize);
             let paint = match source {
                 Some(_) => 0,
-                None => painter.color(crack.volume, morton::decode(key)),
+                None => painter.take(),
             };
             let bits = super::UNITS.trailing_zeros() - below;
             let leaves = &crack.source.leaves;
@@ -189,7 +191,7 @@ impl Cracks for RoughCracks<'_> {
 }
 
 /// Triangles through the leaves.
-pub(in crate::fracture) type RoughLeaves<'a> = LeafVoxels<'a, FacetsOfLeaf>;
+pub(in crate::fracture) type RoughLeaves = LeafVoxels<FacetsOfLeaf>;
 
 /// One leaf as a transition voxel.
 #[derive(Default)]
@@ -198,7 +200,7 @@ pub(in crate::fracture) struct FacetsOfLeaf(Facets);
 impl LeafVoxel for FacetsOfLeaf {
     fn write(
         &mut self,
-        crack: &Cracking<'_>,
+        crack: &Cracking,
         corners: &Corners,
         source: Option<usize>,
         paint: u32,

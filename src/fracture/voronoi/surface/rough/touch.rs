@@ -57,28 +57,36 @@ impl Slabs {
             let in_upper = high >= middle && low <= middle + 2 * half;
             found &= if in_lower { lower } else { 0 } | if in_upper { !lower } else { 0 };
         }
-        for slab in &self.slabs {
-            if found == 0 {
-                break;
-            }
-            let reach = half * slab.reach;
-            let at = slab.axis.dot(centre);
-            let (low, high) = (slab.low - reach - at, slab.high + reach - at);
-            // Octants' middles lie within one reach of the box's.
-            if low <= -reach && high >= reach {
-                continue;
-            }
-            let IVec3 { x, y, z } = half * slab.axis;
-            let middles =
-                [-x - y - z, x - y - z, y - x - z, x + y - z, z - x - y, x - y + z, y + z - x, x + y + z];
-            let mut apart = 0;
-            for (octant, middle) in middles.into_iter().enumerate() {
-                apart |= u32::from((middle < low) | (middle > high)) << octant;
-            }
-            found &= !apart;
+        if found == 0 {
+            return 0;
         }
-        found
+        // The triangle's own plane tells most octants apart.
+        let (plane, others) = self.slabs.split_at(1);
+        found &= !apart(plane, centre, half);
+        if found == 0 { 0 } else { found & !apart(others, centre, half) }
     }
+}
+
+/// The octants of a box that lie beside a slab, a bit each. Differences of heights stay below 2^31, so that signs are
+/// enough, which are gathered once for all slabs.
+fn apart(slabs: &[Slab], centre: IVec3, half: i32) -> u32 {
+    let mut signs = [0; 8];
+    for slab in slabs {
+        let reach = half * slab.reach;
+        let at = slab.axis.dot(centre);
+        let (low, high) = (slab.low - reach - at, slab.high + reach - at);
+        // Octants' middles lie within one reach of the box's.
+        if low <= -reach && high >= reach {
+            continue;
+        }
+        let IVec3 { x, y, z } = half * slab.axis;
+        let [a, b, c, d] = [-x - y, x - y, y - x, x + y];
+        let middles = [a - z, b - z, c - z, d - z, a + z, b + z, c + z, d + z];
+        for (sign, middle) in signs.iter_mut().zip(middles) {
+            *sign |= (middle - low) | (high - middle);
+        }
+    }
+    signs.iter().rev().fold(0, |octants, sign| octants << 1 | (*sign as u32) >> 31)
 }
 
 /// Of every octant of a box those of the triangles in `mask` that touch it.

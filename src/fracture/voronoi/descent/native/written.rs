@@ -1,0 +1,160 @@
+//! The second round: the leaves of all tasks are written where they belong.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::{Cracks, Grown, LeafRange, Step, leaves::LeafSlices};
+use crate::{
+    fracture::voronoi::octrees::native::{LeafRun, LeavesToCome, NativeLeaves},
+    svo::{Forest, Node},
+};
+
+/// What the first round says of the leaves.
+pub(super) struct Unwritten<C: Cracks> {
+    pub source: Arc<Forest>,
+    pub cracks: C,
+    pub grown: Vec<Grown>,
+    pub records: Vec<C::Records>,
+    pub order: Order,
+}
+
+impl<C: Cracks> LeavesToCome for Unwritten<C> {
+    fn write(self: Box<Self>, runs: &[LeafRun]) -> NativeLeaves {
+        let Self { source, cracks, grown, records, order } = *self;
+        let count = runs.iter().map(|run| run.count as usize).sum();
+        let mut leaves = NativeLeaves::zeroed(source.level, count);
+        let shares = order.share_leaves(&grown, runs, LeafSlices::of(&mut leaves));
+        let parts = grown.into_par_iter().zip(records).zip(shares).with_max_len(1);
+        parts.for_each_init(C::Memory::default, |memory, ((grown, records), mut out)| {
+            for step in &grown.steps {
+                if step.slot == Step::BLOCK {
+                    cracks.leaves(&records, step.first, &grown, memory, &mut out);
+                } else {
+                    out[step.slot as usize].copy(&source.leaves, step.first, step.count);
+                }
+            }
+        });
+        leaves
+    }
+}
+
+/// The parts of the tasks in the order in which they stand in an octree's level: by object, then by task.
+pub(super) struct Order {
+    /// (task, slot)
+    parts: Vec<(u32, u32)>,
+}
+
+/// Leaves of one part that stay together.
+struct Stretch {
+    task: u32,
+    slot: u32,
+    count: u32,
+    /// Place of the first one where they are written.
+    to: u32,
+}
+
+impl Order {
+    pub fn new(grown: &[Grown], objects: usize) -> Self {
+        let mut firsts = vec![0usize; objects + 1];
+        for rank in grown.iter().flat_map(|grown| &grown.ranks) {
+            firsts[*rank as usize + 1] += 1;
+        }
+        for rank in 0..objects {
+            firsts[rank + 1] += firsts[rank];
+        }
+        let mut parts = vec![(0, 0); firsts[objects]];
+        for (task, grown) in (0..).zip(grown) {
+            for (slot, rank) in (0..).zip(&grown.ranks) {
+                let at = &mut firsts[*rank as usize];
+                parts[*at] = (task, slot);
+                *at += 1;
+            }
+        }
+        Self { parts }
+    }
+
+    /// Appends to every task's bases those of a level, by slot, and moves `next` on.
+    pub fn place(&self, grown: &[Grown], level: u32, next: &mut u32, bases: &mut [Vec<u32>]) {
+        let rows: Vec<usize> = bases.iter().map(Vec::len).collect();
+        for (bases, grown) in bases.iter_mut().zip(grown) {
+            bases.resize(bases.len() + grown.ranks.len(), 0);
+        }
+        for (task, slot) in &self.parts {
+            bases[*task as usize][rows[*task as usize] + *slot as usize] = *next;
+            *next += grown[*task as usize].count(level, *slot);
+        }
+    }
+
+    /// Appends to every task's parts those of a level, by slot.
+    pub fn share_nodes<'a>(
+        &self,
+        grown: &[Grown],
+        level: u32,
+        rest: &mut &'a mut [Node],
+        parts: &mut [Vec<&'a mut [Node]>],
+    ) {
+        let rows: Vec<usize> = parts.iter().map(Vec::len).collect();
+        for (parts, grown) in parts.iter_mut().zip(grown) {
+            parts.extend(grown.ranks.iter().map(|_| <&mut [Node]>::default()));
+        }
+        for (task, slot) in &self.parts {
+            let count = grown[*task as usize].count(level, *slot) as usize;
+            let (head, tail) = std::mem::take(rest).split_at_mut(count);
+            *rest = tail;
+            parts[*task as usize][rows[*task as usize] + *slot as usize] = head;
+        }
+    }
+
+    /// By task and slot: where the leaves go, `all` of them being wanted in the order of the runs.
+    fn share_leaves<'a>(
+        &self,
+        grown: &[Grown],
+        runs: &[LeafRun],
+        mut all: LeafSlices<'a>,
+    ) -> Vec<Vec<LeafRange<'a>>> {
+        let stretches = self.stretches(grown, runs);
+        // Cut off in the order in which they lie, handed out in that in which they were counted.
+        let mut by_place: Vec<usize> = (0..stretches.len()).collect();
+        by_place.sort_unstable_by_key(|at| stretches[*at].to);
+        let mut slices: Vec<LeafSlices<'a>> = stretches.iter().map(|_| LeafSlices::default()).collect();
+        for at in by_place {
+            slices[at] = all.take(stretches[at].count as usize);
+        }
+        let empty = |grown: &Grown| grown.ranks.iter().map(|_| LeafRange::default()).collect();
+        let mut shares: Vec<Vec<LeafRange<'a>>> = grown.iter().map(empty).collect();
+        for (stretch, slices) in stretches.iter().zip(slices) {
+            shares[stretch.task as usize][stretch.slot as usize].then(slices);
+        }
+        shares
+    }
+
+    /// The parts cut where a run ends, in the order in which their leaves were counted.
+    fn stretches(&self, grown: &[Grown], runs: &[LeafRun]) -> Vec<Stretch> {
+        let mut to = 0;
+        let mut placed: Vec<(LeafRun, u32)> = Vec::with_capacity(runs.len());
+        for run in runs {
+            placed.push((*run, to));
+            to += run.count;
+        }
+        placed.sort_unstable_by_key(|(run, _)| run.first);
+        let mut placed = placed.into_iter();
+        let (mut run, mut to) = (LeafRun { first: 0, count: 0 }, 0);
+        let mut stretches = Vec::with_capacity(self.parts.len());
+        for (task, slot) in &self.parts {
+            let mut left = grown[*task as usize].leaves[*slot as usize];
+            while left > 0 {
+                if run.count == 0 {
+                    let Some(next) = placed.next() else { break };
+                    (run, to) = next;
+                }
+                let count = left.min(run.count);
+                stretches.push(Stretch { task: *task, slot: *slot, count, to });
+                left -= count;
+                run.count -= count;
+                to += count;
+            }
+        }
+        stretches
+    }
+}
