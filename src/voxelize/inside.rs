@@ -121,15 +121,11 @@ fn carry_rows(touched: &Touched, level: u32, parity: Option<&Parity>) -> (Vec<u3
     let brick_level = level.saturating_sub(BRICK_SHIFT);
     let side = 1u32 << brick_level;
     let mut bricks = vec![EMPTY; 1 << (3 * brick_level)];
-    // Along a row without surface all is empty; at fine levels these are most.
-    let mut has_surface = vec![false; 1 << (2 * brick_level)];
     for (i, &key) in touched.bricks.iter().enumerate() {
         bricks[key as usize] = i as u32;
-        let [_, y, z] = morton::decode(key);
-        has_surface[(z * side + y) as usize] = true;
     }
     for z in 0..side {
-        for y in (0..side).filter(|y| has_surface[(z * side + y) as usize]) {
+        for y in 0..side {
             let mut sum = [0f64; ROWS];
             for x in (0..side).rev() {
                 let state = &mut bricks[morton::encode([x, y, z]) as usize];
