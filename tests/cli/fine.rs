@@ -65,7 +65,7 @@ fn the_finest_levels_are_drawn_and_play() {
     let mesh = rod(&home);
     let picture = home.join("rod.png");
     for more in
-        [&["--explode", "0.2"][..], &["--seams"], &["--seams", "--surface", "rough"], &["--show", "boundary"]]
+        [&["--explode", "0.2"][..], &["--seams"], &["--seams", "--surface", "rough"], &["--show", "fbs"]]
     {
         let arguments = [
             "render",
