@@ -42,6 +42,11 @@ impl Canvas {
         }
     }
 
+    /// Nothing of what it shows is kept: all is drawn anew.
+    pub fn forget(&mut self) {
+        self.shown = None;
+    }
+
     /// Pixels across and down.
     pub fn size(&self) -> [u32; 2] {
         self.size

@@ -59,7 +59,11 @@ impl CoresSurface {
         picture: Option<(&Arc<Pixels>, Place)>,
     ) -> Result<(), softbuffer::SoftBufferError> {
         let areas = self.canvas.draw(panels, picture);
-        self.hand_over(areas)
+        let handed_over = self.hand_over(areas);
+        if handed_over.is_err() {
+            self.canvas.forget();
+        }
+        handed_over
     }
 
     fn hand_over(&mut self, mut areas: Vec<Area>) -> Result<(), softbuffer::SoftBufferError> {

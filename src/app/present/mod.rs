@@ -50,9 +50,11 @@ impl Presenter {
     /// [`AppError`].
     pub fn open(instance: wgpu::Instance, window: &Arc<Window>) -> Result<(Gpu, Self), AppError> {
         let (gpu, surface) = WindowSurface::open(instance, window)?;
-        let mut presenter = match CoresSurface::open(window) {
-            Ok(cores) if gpu.is_software() => Self::Cores(Box::new(cores)),
-            _ => Self::Device(Box::new(DeviceSurface::new(&gpu, surface))),
+        let cores = gpu.is_software().then(|| CoresSurface::open(window));
+        let mut presenter = match cores {
+            Some(Ok(cores)) => Self::Cores(Box::new(cores)),
+            // What a window system does not take as pixels, its software driver may still draw.
+            Some(Err(_)) | None => Self::Device(Box::new(DeviceSurface::new(&gpu, surface))),
         };
         let size = window.inner_size();
         presenter.resize(&gpu, [size.width, size.height]);
