@@ -6,7 +6,7 @@
 //! [`render`] draws them;
 //! [`scene`] is the document that all of this can be rebuilt from; [`ui`] and [`app`] are the window;
 //! [`export`] writes results; [`cli`] is the commands. [`gpu`] knows wgpu and nothing of voxels,
-//! [`compute`] says whether stages run there or on the processor's cores.
+//! [`compute`] says whether stages run there or on the processor's cores. `files` reads what a user names.
 
 #![deny(missing_docs)]
 #![cfg_attr(
@@ -16,6 +16,7 @@
 
 pub mod gpu;
 pub mod compute;
+mod files;
 pub mod mesh;
 pub mod svo;
 pub mod voxelize;

@@ -1,12 +1,16 @@
 //! `kintsugi render`: one picture of a mesh or scene, without a window.
 
-use std::{path::PathBuf, sync::PoisonError};
+use std::{
+    path::{Path, PathBuf},
+    sync::PoisonError,
+};
 
 use clap::{Args, ValueEnum};
 
 use crate::{
     compute::{Array, Compute},
     export::write_png,
+    files,
     fracture::{Fracturer, Method, Seams, Source, Surface},
     render::{BodySeams, Camera, CellMarks, ColorBy, Renderer},
     svo::{Arena, coarsen},
@@ -257,17 +261,20 @@ fn picture(
     Ok(())
 }
 
+/// Largest file with a camera that is read, bytes.
+const LARGEST_CAMERA: u64 = 64 << 10;
+
 /// JSON itself, or the name of a file that holds it.
 pub fn parse_camera(text: &str) -> Result<Camera, CliError> {
     let inline = text.trim_start().starts_with('{');
     let json = if inline {
         text.to_owned()
     } else {
-        std::fs::read_to_string(text).map_err(|e| {
-            CliError::Input(format!(
-                "{text}: the camera cannot be read: {e}; give --camera JSON or a file with it"
-            ))
-        })?
+        let unread = |why: String| {
+            CliError::Input(format!("{text}: the camera {why}; give --camera JSON or a file with it"))
+        };
+        let bytes = files::read(Path::new(text), LARGEST_CAMERA).map_err(|why| unread(why.to_string()))?;
+        String::from_utf8(bytes).map_err(|_| unread("is not text".into()))?
     };
     let camera: Camera = serde_json::from_str(&json).map_err(|e| {
         CliError::Input(format!("--camera: {e}; wanted are target, distance, yaw, pitch and fov_y"))
@@ -292,5 +299,7 @@ mod tests {
         assert!(parse_camera(&good.replace("2,", "-2,")).is_err());
         assert!(parse_camera("{}").is_err_and(|e| e.exit_code() == 2));
         assert!(parse_camera("no-such-camera.json").is_err());
+        #[cfg(unix)]
+        assert!(parse_camera("/dev/zero").is_err_and(|e| e.to_string().contains("not a regular file")));
     }
 }

@@ -7,10 +7,8 @@ use super::{
     BUILTIN_NAMES, Mesh, builtin, gltf, obj, off, ply, stl,
     unchecked::{Problem, UncheckedMesh},
 };
-use std::{
-    io::Read,
-    path::{Path, PathBuf},
-};
+use crate::files::{self, Unread};
+use std::path::{Path, PathBuf};
 
 /// Largest file that is read, bytes. Larger ones are more likely mistakes than meshes.
 const FILE_LIMIT: u64 = 2 << 30;
@@ -130,36 +128,12 @@ impl Surroundings {
     }
 }
 
-/// The whole of a regular file of at most `limit` bytes, or why not (without the path).
+/// The whole of a mesh or of what belongs to it, or why not (without the path).
 fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
-    let explain = |error: std::io::Error| match error.kind() {
-        std::io::ErrorKind::NotFound => "not found; check the name".to_string(),
-        std::io::ErrorKind::PermissionDenied => {
-            "no permission to read it; change its permissions".to_string()
-        }
-        _ => format!("cannot be read ({error})"),
-    };
-    // Asked before opening, for opening a pipe would wait for a writer.
-    let about = std::fs::metadata(path).map_err(explain)?;
-    if about.is_dir() {
-        return Err("is a folder; name a file in it".into());
-    }
-    if !about.is_file() {
-        return Err("is not a regular file; copy its contents to one".into());
-    }
-    if about.len() > limit {
-        let mib = |bytes: u64| bytes.div_ceil(1 << 20);
-        return Err(format!(
-            "is {} MiB, more than the {} MiB that are read; decimate or split it",
-            mib(about.len()),
-            mib(limit)
-        ));
-    }
-    let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).map_err(explain)?;
-    // The file may have grown since; the limit holds all the same.
-    file.take(limit).read_to_end(&mut bytes).map_err(explain)?;
-    Ok(bytes)
+    files::read(path, limit).map_err(|why| match why {
+        Unread::TooLarge { .. } => format!("{why}; decimate or split it"),
+        _ => why.to_string(),
+    })
 }
 
 /// Reads a mesh file or `builtin:NAME`. Materials, textures and buffers that it refers to are looked up beside it.

@@ -155,6 +155,9 @@ pub struct SceneBody {
     /// Opened instead where `file` does not exist; `builtin:NAME`, or another mesh file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback: Option<String>,
+    /// What the scene file names, where that does not exist and `file` is its fallback: a saved scene names it again.
+    #[serde(skip)]
+    pub missing: Option<String>,
     /// Leaf level of the octree, 1..=10.
     pub level: u32,
     /// Octree level at which it collides; absent: one below `level`.
@@ -194,6 +197,7 @@ impl Default for SceneBody {
             name: None,
             file: String::new(),
             fallback: None,
+            missing: None,
             level: 7,
             physics_level: None,
             size: None,

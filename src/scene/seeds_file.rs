@@ -7,7 +7,7 @@ use std::path::Path;
 use glam::DVec3;
 
 use super::SceneError;
-use crate::{export, fracture::MAX_SEEDS};
+use crate::{export, files, fracture::MAX_SEEDS};
 
 /// Largest file that is read, bytes: 8192 lines of three long numbers.
 const LARGEST: u64 = 2 << 20;
@@ -18,13 +18,9 @@ const LARGEST: u64 = 2 << 20;
 /// [`SceneError`] for a file that cannot be read, holds no or too many points, or something else.
 pub fn read_seeds(file: &Path) -> Result<Vec<DVec3>, SceneError> {
     let fail = |what: String| SceneError { message: format!("{}: {what}", file.display()) };
-    let unread =
-        |e: std::io::Error| fail(format!("the seeds cannot be read: {e}; check the path of the seeds file"));
-    let size = std::fs::metadata(file).map_err(unread)?.len();
-    if size > LARGEST {
-        return Err(fail(format!("it has {size} bytes; a file of seeds has at most {LARGEST}")));
-    }
-    let bytes = std::fs::read(file).map_err(unread)?;
+    let bytes = files::read(file, LARGEST).map_err(|why| {
+        fail(format!("the seeds cannot be read: {why}; a seeds file has 1 to {MAX_SEEDS} points"))
+    })?;
     let is_npy = file.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy"));
     let points = if is_npy { export::read_points(&bytes) } else { parse_seeds(&bytes) };
     let points = points.map_err(fail)?;
@@ -75,5 +71,7 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         assert!(message.contains("8193 seeds") && message.contains("8192"), "{message}");
         assert!(read_seeds(&path).unwrap_err().message.contains("cannot be read"));
+        #[cfg(unix)]
+        assert!(read_seeds(Path::new("/dev/zero")).unwrap_err().message.contains("not a regular file"));
     }
 }

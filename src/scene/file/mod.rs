@@ -10,14 +10,17 @@ mod tests;
 
 pub use safely::{autosave_path, earlier_path, write_atomically};
 
-use std::{fs, path::Path};
+use std::path::{Path, PathBuf};
 
 use super::{Event, Scene, SceneBody};
-use crate::fracture::FractureParams;
+use crate::{
+    files::{self, Unread},
+    fracture::FractureParams,
+};
 use check::{check, line_of};
 
 /// Largest scene file that is read, bytes.
-const LARGEST_SCENE: u64 = 4 << 20;
+const LARGEST_SCENE: u64 = 32 << 20;
 
 /// Why a scene could not be read or written: one line that says what, where and what to do.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -39,19 +42,11 @@ fn error(message: impl Into<String>) -> SceneError {
 /// range.
 pub fn load_scene(path: &Path) -> Result<Scene, SceneError> {
     let shown = path.display();
-    let meta = fs::metadata(path)
-        .map_err(|e| error(format!("cannot open {shown}: {e}; check the path and its permissions")))?;
-    if meta.is_dir() {
-        return Err(error(format!("{shown} is a directory; name a scene file (.toml) inside it")));
-    }
-    if meta.len() > LARGEST_SCENE {
-        return Err(error(format!(
-            "{shown} is {} MiB large; a scene is text of at most {} MiB",
-            meta.len() >> 20,
-            LARGEST_SCENE >> 20
-        )));
-    }
-    let bytes = fs::read(path).map_err(|e| error(format!("cannot read {shown}: {e}")))?;
+    let bytes = files::read(path, LARGEST_SCENE).map_err(|why| match why {
+        Unread::TooLarge { .. } => error(format!("{shown} {why}; a scene is text")),
+        Unread::Folder | Unread::NotRegular | Unread::Other(_) => error(format!("{shown} {why}")),
+        Unread::NotFound | Unread::Forbidden => error(format!("{shown}: {why}")),
+    })?;
     let text = String::from_utf8(bytes).map_err(|e| {
         error(format!("{shown} is not text (byte {}); is it a mesh file?", e.utf8_error().valid_up_to()))
     })?;
@@ -71,8 +66,8 @@ pub fn load_scene(path: &Path) -> Result<Scene, SceneError> {
         body.file = in_folder(&body.file);
         body.fallback = body.fallback.as_deref().map(in_folder);
         let missing = !body.file.starts_with("builtin:") && !Path::new(&body.file).exists();
-        if let Some(fallback) = body.fallback.take_if(|_| missing) {
-            body.file = fallback;
+        if let Some(fallback) = body.fallback.clone().filter(|_| missing) {
+            body.missing = Some(std::mem::replace(&mut body.file, fallback));
         }
     };
     scene.bodies.iter_mut().for_each(resolve);
@@ -116,13 +111,17 @@ pub fn save_scene(path: &Path, scene: &Scene) -> Result<(), SceneError> {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
     let relative = |file: &mut String| {
         if !file.starts_with("builtin:")
-            && let Ok(full) = Path::new(file.as_str()).canonicalize()
+            && let Some(full) = canonical(Path::new(file.as_str()))
         {
             *file = full.strip_prefix(&folder).unwrap_or(&full).to_string_lossy().into_owned();
         }
     };
     let unresolve = |body: &mut SceneBody| {
+        if let Some(missing) = body.missing.take() {
+            body.file = missing;
+        }
         relative(&mut body.file);
+        body.fallback.iter_mut().for_each(relative);
         body.fracture.seeds_file.iter_mut().for_each(relative);
     };
     scene.bodies.iter_mut().for_each(unresolve);
@@ -137,5 +136,24 @@ pub fn save_scene(path: &Path, scene: &Scene) -> Result<(), SceneError> {
     }
     let text =
         toml::to_string_pretty(&scene).map_err(|e| error(format!("cannot save {}: {e}", path.display())))?;
+    // What could not be opened again is not worth having; the earlier file stays.
+    if text.len() as u64 > LARGEST_SCENE {
+        let [size, most] = [text.len() as u64, LARGEST_SCENE].map(|bytes| bytes.div_ceil(1 << 20));
+        return Err(error(format!(
+            "cannot save {}: it would be {size} MiB, and a scene is read up to {most}; take bodies or events away",
+            path.display()
+        )));
+    }
+    parse_scene(&text, &path.display().to_string()).map_err(|e| error(format!("cannot save: {e}")))?;
     write_atomically(path, text.as_bytes()).map_err(|e| error(format!("cannot save {}: {e}", path.display())))
+}
+
+/// The full path of a file, or of one that is not there in a folder that is.
+fn canonical(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    path.canonicalize()
+        .or_else(|_| {
+            Ok::<_, std::io::Error>(folder.canonicalize()?.join(path.file_name().unwrap_or_default()))
+        })
+        .ok()
 }

@@ -1,6 +1,7 @@
+use std::{fs, path::PathBuf};
+
 use super::*;
 use glam::DVec3;
-use std::path::PathBuf;
 
 fn sample() -> Scene {
     let mut body = SceneBody::standing("builtin:vase", 8);
@@ -153,6 +154,23 @@ fn shipped_scenes_load_and_name_shapes_that_are_there() {
         count += 1;
     }
     assert!(count >= 8, "{count} scenes");
+}
+
+/// The reader's limit is the writer's, too.
+#[test]
+fn what_is_saved_opens_again() {
+    let path = std::env::temp_dir().join(format!("kintsugi-large-scene-{}.toml", std::process::id()));
+    let mut scene = sample();
+    scene.name = "n".repeat(5 << 20);
+    save_scene(&path, &scene).unwrap();
+    assert_eq!(load_scene(&path).unwrap().name, scene.name);
+    let before = fs::read(&path).unwrap();
+    scene.name = "n".repeat(32 << 20);
+    let refused = save_scene(&path, &scene).unwrap_err().message;
+    assert!(refused.contains("32") && refused.contains("MiB"), "{refused}");
+    assert_eq!(fs::read(&path).unwrap(), before, "the earlier file stays");
+    fs::remove_file(&path).unwrap();
+    assert!(load_scene(Path::new("/dev/zero")).unwrap_err().message.contains("not a regular file"));
 }
 
 #[test]

@@ -241,7 +241,16 @@ mod tests {
         std::fs::create_dir_all(&folder).unwrap();
         let file = folder.join("a.toml");
         std::fs::write(&file, "[[body]]\nfile = \"a.obj\"\nfallback = \"builtin:statue\"\n").unwrap();
-        assert_eq!(load_scene(&file).unwrap().bodies[0].file, "builtin:statue");
+        let without = load_scene(&file).unwrap();
+        assert_eq!(without.bodies[0].file, "builtin:statue");
+        // Saving keeps what the user wrote, so that the mesh is found once it is there.
+        let copy = folder.join("b.toml");
+        crate::scene::file::save_scene(&copy, &without).unwrap();
+        let saved = std::fs::read_to_string(&copy).unwrap();
+        assert!(
+            saved.contains("file = \"a.obj\"") && saved.contains("fallback = \"builtin:statue\""),
+            "{saved}"
+        );
         std::fs::write(folder.join("a.obj"), "v 0 0 0\n").unwrap();
         let there = load_scene(&file).unwrap();
         assert!(there.bodies[0].file.ends_with("a.obj"));

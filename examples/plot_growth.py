@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""Measures how time and memory grow with the octree level, the seeds and the bodies, and draws it.
+
+    python3 examples/plot_growth.py target/release/kintsugi stanford-bunny.obj growth.svg --levels 6-10
+
+Runs `kintsugi bench` once a point, the least costly first, and writes the figures as CSV beside the plot (growth.csv).
+With `--again FILE.csv` nothing is run: the plot is drawn from an earlier file. The number at each curve's end is the
+exponent b of time = a n^b, a least squares fit of logarithms over the upper half of the curve; n is the number of
+voxels along the longest side, of seeds, or of pieces. Needs nothing but Python, on Linux or macOS.
+"""
+
+import argparse
+import csv
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from xml.sax.saxutils import escape
+
+WIDTH, HEIGHT, LEFT, GAP = 560, 260, 64, 70
+COLOURS = ["#1f5f99", "#c8791b", "#3b8b4b", "#a03a5a", "#6b5b95", "#5b5b5b"]
+FIELDS = ["sweep", "n", "curve", "value", "unit"]
+
+
+def run(program, mesh, *options):
+    """Figures of one bench, and the most memory that it held, in MB."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "bench.json")
+        command = [program, "bench", mesh, "--json", path, *map(str, options)]
+        print(" ".join(command), file=sys.stderr)
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        said = process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            sys.exit(f"bench failed: {said.strip().splitlines()[-1] if said.strip() else process.returncode}")
+        with open(path, encoding="utf-8") as file:
+            figures = json.load(file)
+    # Linux counts in kilobytes, macOS in bytes.
+    figures["memory"] = usage.ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
+    return figures
+
+
+def stage(figures, name):
+    return next((s["median_ms"] for s in figures["stages"] if s["stage"] == name), None)
+
+
+def measure(args):
+    rows = []
+
+    def add(sweep, n, curve, value, unit):
+        if value is not None:
+            rows.append({"sweep": sweep, "n": n, "curve": curve, "value": value, "unit": unit})
+
+    first, last = (int(part) for part in args.levels.split("-"))
+    for level in range(first, last + 1):
+        repeat = 5 if level < 9 else 3 if level < 11 else 1
+        for surface in ("planar", "rough", "dusty"):
+            if surface != "planar" and level > 9:
+                continue
+            figures = run(args.kintsugi, args.mesh, "--level", level, "--surface", surface, "--only", "fracture",
+                          "--compute", args.compute, "--repeat", repeat)
+            add("voxels along a side", 2**level, f"{surface} fracture", stage(figures, "fracture, wall clock"), "ms")
+            if surface == "planar":
+                add("voxels along a side", 2**level, "voxelise", stage(figures, "voxelise (CPU)"), "ms")
+                add("voxels along a side", 2**level, "islands", stage(figures, "fracture: islands"), "ms")
+                add("voxels along a side", 2**level, "planar, most memory held", figures["memory"], "MB")
+    for seeds in args.seeds:
+        for surface in ("planar", "rough"):
+            figures = run(args.kintsugi, args.mesh, "--level", 8, "--seeds", seeds, "--surface", surface,
+                          "--only", "fracture", "--compute", args.compute, "--repeat", 5)
+            add("seeds, level 8", seeds, f"{surface} fracture", stage(figures, "fracture, wall clock"), "ms")
+            if surface == "planar":
+                add("seeds, level 8", seeds, "planar, most memory held", figures["memory"], "MB")
+    for seeds in args.bodies:
+        figures = run(args.kintsugi, args.mesh, "--level", 7, "--seeds", seeds, "--only", "physics",
+                      "--compute", args.compute, "--repeat", 3)
+        pieces = figures["counts"]["pieces"]
+        for name in ("", "broad phase", "narrow phase", "manifolds", "solver"):
+            whole = next((s["stage"] for s in figures["stages"] if s["stage"].startswith("physics step at level 5")), "")
+            value = stage(figures, whole if not name else f"physics at level 5: {name}")
+            add("pieces that touch, physics level 5", pieces, name or "step", value, "ms")
+        add("pieces that touch, physics level 5", pieces, "most memory held", figures["memory"], "MB")
+    return rows
+
+
+def exponent(points):
+    """Slope of the logarithms over the upper half of a curve."""
+    points = [p for p in points if p[1] > 0][-max(2, (len(points) + 1) // 2):]
+    if len(points) < 2:
+        return None
+    xs, ys = [math.log(n) for n, _ in points], [math.log(v) for _, v in points]
+    mx, my = sum(xs) / len(xs), sum(ys) / len(ys)
+    spread = sum((x - mx) ** 2 for x in xs)
+    return sum((x - mx) * (y - my) for x, y in zip(xs, ys)) / spread if spread else None
+
+
+def ticks(low, high):
+    return [10.0**e for e in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
+
+
+def panel(top, sweep, rows):
+    curves = {}
+    for row in rows:
+        curves.setdefault((row["curve"], row["unit"]), []).append((row["n"], max(row["value"], 1e-3)))
+    ns = [row["n"] for row in rows]
+    marks = ticks(min(v for c in curves.values() for _, v in c), max(v for c in curves.values() for _, v in c))
+    width = WIDTH - LEFT
+    span = math.log(max(ns) / min(ns)) or 1.0
+    x = lambda n: LEFT + width * math.log(n / min(ns)) / span
+    y = lambda v: top + HEIGHT * (1 - math.log(v / marks[0]) / math.log(marks[-1] / marks[0]))
+    parts = [f'<rect x="{LEFT}" y="{top}" width="{width}" height="{HEIGHT}" fill="none" stroke="#999"/>',
+             f'<text x="{LEFT}" y="{top - 10}" font-weight="bold">against {escape(sweep)}</text>']
+    for mark in marks:
+        parts.append(f'<line x1="{LEFT}" x2="{WIDTH}" y1="{y(mark):.1f}" y2="{y(mark):.1f}" stroke="#ddd"/>')
+        parts.append(f'<text x="{LEFT - 6}" y="{y(mark) + 4:.1f}" text-anchor="end">{mark:g}</text>')
+    for n in sorted(set(ns)):
+        parts.append(f'<text x="{x(n):.1f}" y="{top + HEIGHT + 16}" text-anchor="middle">{n}</text>')
+    labels = []
+    for ((name, unit), points), colour in zip(curves.items(), COLOURS):
+        points.sort()
+        line = " ".join(f"{x(n):.1f},{y(v):.1f}" for n, v in points)
+        dash = ' stroke-dasharray="5 4"' if unit == "MB" else ""
+        parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="1.6"{dash}/>')
+        parts += [f'<circle cx="{x(n):.1f}" cy="{y(v):.1f}" r="2.4" fill="{colour}"/>' for n, v in points]
+        b = exponent(points)
+        labels.append([y(points[-1][1]), f"{name}, {unit}" + (f", n^{b:.2f}" if b is not None else ""), colour])
+    # Names stand beside the ends of their curves, moved apart where they would meet.
+    labels.sort(key=lambda label: label[0])
+    for i in range(1, len(labels)):
+        labels[i][0] = max(labels[i][0], labels[i - 1][0] + 15)
+    for height, text, colour in labels:
+        parts.append(f'<text x="{WIDTH + 8}" y="{height + 4:.1f}" fill="{colour}">{escape(text)}</text>')
+    return parts
+
+
+def draw(rows, path):
+    sweeps = list(dict.fromkeys(row["sweep"] for row in rows))
+    height = GAP + len(sweeps) * (HEIGHT + GAP)
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH + 290} {height - GAP + 30}" '
+             'font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="white"/>']
+    for i, sweep in enumerate(sweeps):
+        parts += panel(40 + i * (HEIGHT + GAP), sweep, [row for row in rows if row["sweep"] == sweep])
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join(parts) + "\n</svg>\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kintsugi", help="the program")
+    parser.add_argument("mesh", help="mesh file, or builtin:NAME")
+    parser.add_argument("plot", help="SVG file to write")
+    parser.add_argument("--levels", default="6-10")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[10, 30, 100, 300, 1000, 4000])
+    parser.add_argument("--bodies", type=int, nargs="+", default=[10, 30, 100, 300, 1000, 2000], help="seeds, about one a piece")
+    parser.add_argument("--compute", default="cpu")
+    parser.add_argument("--again", help="draw this CSV file instead of measuring")
+    args = parser.parse_args()
+    table = os.path.splitext(args.plot)[0] + ".csv"
+    if args.again:
+        with open(args.again, newline="", encoding="utf-8") as file:
+            rows = [{**row, "n": int(row["n"]), "value": float(row["value"])} for row in csv.DictReader(file)]
+    else:
+        rows = measure(args)
+        with open(table, "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, FIELDS)
+            writer.writeheader()
+            writer.writerows({**row, "value": f"{row['value']:.4g}"} for row in rows)
+    draw(rows, args.plot)
+    by_curve = {}
+    for row in rows:
+        by_curve.setdefault((row["sweep"], row["curve"], row["unit"]), []).append((row["n"], max(row["value"], 1e-3)))
+    for (sweep, curve, unit), points in by_curve.items():
+        b = exponent(sorted(points))
+        print(f"{sweep}: {curve} ({unit}): " + ", ".join(f"{n} {v:.3g}" for n, v in sorted(points))
+              + (f"; exponent {b:.2f}" if b is not None else ""))
+
+
+if __name__ == "__main__":
+    main()
