@@ -2,15 +2,11 @@
 
 use std::{io::Write, process::ExitCode};
 
+use tracing_subscriber::{filter::Targets, prelude::*};
+
 fn main() -> ExitCode {
     quiet_drivers();
-    tracing_subscriber::fmt()
-        .with_env_filter(
-            tracing_subscriber::EnvFilter::try_from_env("KINTSUGI_LOG")
-                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("off")),
-        )
-        .with_writer(std::io::stderr)
-        .init();
+    log_to_stderr();
     match kintsugi::cli::run(std::env::args_os()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.exit_code() == 0 => {
@@ -24,6 +20,14 @@ fn main() -> ExitCode {
             ExitCode::from(error.exit_code())
         }
     }
+}
+
+/// What `KINTSUGI_LOG` asks for, as in `KINTSUGI_LOG=kintsugi=debug,wgpu=warn`; nothing without it.
+fn log_to_stderr() {
+    let wanted = std::env::var("KINTSUGI_LOG").ok();
+    let targets = wanted.and_then(|wanted| wanted.parse::<Targets>().ok()).unwrap_or_default();
+    let to_stderr = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_filter(targets);
+    tracing_subscriber::registry().with(to_stderr).init();
 }
 
 /// Mesa's Vulkan layers look for a Wayland display and complain on stderr where there is no runtime folder,

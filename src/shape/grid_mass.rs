@@ -65,6 +65,7 @@ impl<const FIRST: bool, const SECOND: bool> Moments<FIRST, SECOND> {
     /// Adds a cube, of which `weight` voxels are solid, spread evenly; `r` is 1 and its centre, from the reference
     /// point, and `spread` the twelfth of its edge squared.
     #[inline(always)]
+    #[expect(clippy::needless_range_loop, reason = "four sums side by side, of several arrays")]
     fn add(&mut self, r: Four, spread: f64, weight: f64) {
         if FIRST {
             for k in 0..4 {

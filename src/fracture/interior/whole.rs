@@ -226,7 +226,7 @@ mod tests {
             let mut word = 1u32;
             let mut next = || {
                 word = word.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
-                (word >> (word >> 28) / 2) as i32
+                (word >> ((word >> 28) / 2)) as i32
             };
             for _ in 0..2000 {
                 let (a, b) = (W::of(std::array::from_fn(|_| next())), W::of(std::array::from_fn(|_| next())));

@@ -22,7 +22,13 @@ impl NativeLeaves {
     /// So many of a level, all words zero.
     pub fn zeroed(level: u32, count: usize) -> Self {
         let zeros = || vec![0; count];
-        Self { keys: Keys::zeroed(level, count), origins: zeros(), normals: zeros(), colors: zeros(), cuts: zeros() }
+        Self {
+            keys: Keys::zeroed(level, count),
+            origins: zeros(),
+            normals: zeros(),
+            colors: zeros(),
+            cuts: zeros(),
+        }
     }
 }
 
