@@ -96,8 +96,7 @@ mod tests {
     fn pipelines_are_kept_and_a_spoilt_file_is_survived() {
         let folder = std::env::temp_dir().join(format!("kintsugi-pipelines-{}", std::process::id()));
         let compile = || {
-            let Some(gpu) = Gpu::for_test() else { return None };
-            let gpu = gpu.keeping_pipelines_in(&folder);
+            let gpu = Gpu::for_test()?.keeping_pipelines_in(&folder);
             drop(Kernel::new(&gpu, "fracture/voronoi/islands/inherit"));
             gpu.check().unwrap();
             Some(gpu.pipelines.is_some())

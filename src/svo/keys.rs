@@ -353,7 +353,7 @@ mod tests {
         assert!(codes[10] >> 32 == 0 && codes[59] >> 32 > 1);
         let keys = Keys::from(codes.clone());
         assert_eq!(keys.iter().collect::<Vec<_>>(), codes);
-        assert_eq!(keys.iter().rev().step_by(7).last(), codes.iter().copied().rev().step_by(7).last());
+        assert!(keys.iter().rev().step_by(7).eq(codes.iter().copied().rev().step_by(7)));
         let (before, after) = (Keys::from(codes[..10].to_vec()), Keys::from(codes[10..].to_vec()));
         assert!(before.as_slice().words().is_some() && after.as_slice().words().is_none());
         for order in [[&before, &after], [&after, &before]] {

@@ -130,12 +130,12 @@ impl<'a> Triangle<'a> {
         if !double_area.is_finite() || double_area == 0.0 {
             return None;
         }
-        let mut slopes = [[0.0; 6]; 2];
-        for k in 0..6 {
-            let [to_b, to_c] = [b.values[k] - a.values[k], c.values[k] - a.values[k]];
-            slopes[0][k] = (to_b * ac[1] - to_c * ab[1]) / double_area;
-            slopes[1][k] = (to_c * ab[0] - to_b * ac[0]) / double_area;
-        }
+        let rise = |k: usize| [b.values[k] - a.values[k], c.values[k] - a.values[k]];
+        let slope = |k: usize, [to_b, to_c]: [f32; 2]| match k {
+            0 => (to_b * ac[1] - to_c * ab[1]) / double_area,
+            _ => (to_c * ab[0] - to_b * ac[0]) / double_area,
+        };
+        let slopes: [[f32; 6]; 2] = std::array::from_fn(|axis| std::array::from_fn(|k| slope(axis, rise(k))));
         let [first, second, third] = vertices;
         let one_colour = first.color == second.color && second.color == third.color;
         let one_texel = first.uv == second.uv && second.uv == third.uv;
