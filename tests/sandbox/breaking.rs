@@ -187,7 +187,7 @@ fn thin() -> String {
 #[test]
 fn octrees_too_fine_for_passes_stay_on_the_cores() {
     let Some(gpu) = adapter::gpu() else { return };
-    let fine = || stage::floating(SceneBody { level: 11, ..SceneBody::standing(&thin(), 11) });
+    let fine = || stage::floating(SceneBody { level: 11, ..SceneBody::standing(thin(), 11) });
     let mut sandbox = Sandbox::new(Compute::Cpu).expect("an empty sandbox");
     stage::open_in(&mut sandbox, fine());
     assert_eq!(sandbox.objects()[0].scene.level, 11);
