@@ -226,7 +226,7 @@ mod tests {
     fn argument_errors_are_one_line_with_code_2() {
         for arguments in [
             &["fracture"][..],
-            &["fracture", "builtin:box", "--out", "x", "--level", "11"],
+            &["fracture", "builtin:box", "--out", "x", "--level", "13"],
             &["fracture", "builtin:box", "--out", "x", "--seeds", "0"],
             &["fracture", "builtin:box", "--out", "x", "--seeds", "65536"],
             &["fracture", "builtin:box", "--out", "x", "--radii", "0.1,-2"],

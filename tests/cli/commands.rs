@@ -254,7 +254,7 @@ fn bad_arguments_end_with_2_and_one_line() {
     let line = |words: &[&str]| -> Vec<String> { words.iter().map(|s| (*s).to_owned()).collect() };
     for arguments in [
         fracture(&["--level", "0"]),
-        fracture(&["--level", "11"]),
+        fracture(&["--level", "13"]),
         fracture(&["--level", "six"]),
         fracture(&["--seeds", "0"]),
         fracture(&["--seeds", "70000"]),

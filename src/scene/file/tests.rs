@@ -60,7 +60,7 @@ fn errors_name_line_and_field() {
     bad(&format!("[pinned]\nbody = 1\n{}", &pinned[9..]), &["pinned", "body 1", "there are 1"]);
     bad("\ngravitty = [0, 0, 0]\n", &["line 2", "gravitty"]);
     bad("name = 3\n", &["line 1"]);
-    bad("[[body]]\nfile = \"a\"\n\n[[body]]\nfile = \"b\"\nlevel = 11\n", &["line 6", "body 2", "level"]);
+    bad("[[body]]\nfile = \"a\"\n\n[[body]]\nfile = \"b\"\nlevel = 13\n", &["line 6", "body 2", "level"]);
     let fracture = "[[body]]\nfile = \"a\"\n[body.fracture]\n";
     bad(&format!("{fracture}seeds = 9000\n"), &["line 4", "body 1", "seeds", "8192"]);
     bad(&format!("{fracture}preset = \"grain\"\ngrain_ratio = 0.2\n"), &["line 5", "grain_ratio", "0.2"]);
@@ -82,7 +82,7 @@ fn errors_name_line_and_field() {
     bad(&(two.to_owned() + &pair("[\"a\", \"a\"]", 4)), &["line 8", "2 bodies"]);
     bad(&(two.to_owned() + &pair("[\"a\"]", 4)), &["line 8"]);
     let one = two.replacen("name = \"a\"\n", "", 1);
-    bad(&(one + &pair("[\"a\", \"a\"]", 11)), &["physics_level", "11"]);
+    bad(&(one + &pair("[\"a\", \"a\"]", 13)), &["physics_level", "13"]);
     bad(
         "[[event]]\nkind = \"impact\"\ntime = -1.0\npoint = [0.0, 0.0, 0.0]\ndirection = [0.0, 0.0, 1.0]\n",
         &["line 3", "event 1", "time"],
