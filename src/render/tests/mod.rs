@@ -22,7 +22,6 @@ mod passes;
 mod pictures;
 mod reference;
 mod seams;
-mod speed;
 
 use crate::gpu::{Layout, Shared};
 

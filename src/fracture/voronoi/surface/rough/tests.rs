@@ -160,8 +160,10 @@ fn planted_errors_are_caught() {
         ),
         (
             "a triangle dropped",
-            "while left != 0u {\n        let bit = firstTrailingBit(left);\n        left &= left - 1u;\n        let e = edge_point(bit >> 1u) - centre",
-            "left &= ~(1u << 9u);\n    while left != 0u {\n        let bit = firstTrailingBit(left);\n        left &= left - 1u;\n        let e = edge_point(bit >> 1u) - centre",
+            "while left != 0u {\n        let bit = firstTrailingBit(left);\n        left &= left - 1u;\n        \
+             let e = edge_point(bit >> 1u) - centre",
+            "left &= ~(1u << 9u);\n    while left != 0u {\n        let bit = firstTrailingBit(left);\n        \
+             left &= left - 1u;\n        let e = edge_point(bit >> 1u) - centre",
         ),
         ("a box that is too small", "> reach ||", "> reach - 2000i ||"),
         ("the wrong corner", "runs * reach > 0i", "runs * reach < 0i"),
