@@ -27,7 +27,7 @@ impl Adaptive {
     /// Levels to take off at `distance` m; none where a number is not usable.
     #[must_use]
     pub fn coarser(&self, distance: f64) -> u32 {
-        let doublings = (distance / self.near).log2();
+        let doublings = libm::log2(distance / self.near);
         if self.near > 0.0 && doublings > 0.0 { (doublings as u32).min(self.most) } else { 0 }
     }
 }

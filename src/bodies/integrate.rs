@@ -1,6 +1,6 @@
 //! Moving bodies through one substep: semi-implicit in the velocity, midpoint in the rotation.
 
-use super::{Body, BodyState};
+use super::{Body, BodyState, turning::turned_by};
 use glam::{DMat3, DQuat, DVec3};
 
 /// Speeds above this are clamped, m/s.
@@ -45,9 +45,9 @@ fn turn(state: &mut BodyState, inertia: &DMat3, inverse_inertia: &DMat3, h: f64)
     let world = |q: DQuat, m: &DMat3, v: DVec3| q * (*m * (q.inverse() * v));
     let momentum = world(state.rotation, inertia, omega);
     let energy = omega.dot(momentum);
-    let half = (DQuat::from_scaled_axis(omega * (0.5 * h)) * state.rotation).normalize();
+    let half = (turned_by(omega * (0.5 * h)) * state.rotation).normalize();
     let omega_half = world(half, inverse_inertia, momentum);
-    state.rotation = (DQuat::from_scaled_axis(omega_half * h) * state.rotation).normalize();
+    state.rotation = (turned_by(omega_half * h) * state.rotation).normalize();
     let turned = world(state.rotation, inverse_inertia, momentum);
     let energy_after = turned.dot(momentum);
     let scale =

@@ -28,6 +28,7 @@ mod step;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod turning;
 mod world;
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 use super::{
     Body, BodyId, WorldSettings,
     collide::{Manifold, find},
+    turning::angle_between,
 };
 use glam::DVec3;
 
@@ -151,7 +152,7 @@ pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], dt: f64) {
     for body in bodies.iter_mut().filter(|b| b.moves()) {
         let (position, rotation) = body.rest_pose;
         let radius = body.def.radius();
-        let turned = body.state.rotation.angle_between(rotation);
+        let turned = angle_between(body.state.rotation, rotation);
         let way = (body.state.position - position).length() + turned * radius;
         let crumb = if body.def.is_crumb() { STILL_VOXELS * body.def.grain_m() } else { 0.0 };
         if way < STILL_WAY.min((STILL_SHARE * radius).max(crumb)) {

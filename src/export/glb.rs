@@ -5,7 +5,7 @@
 //! buffer. A piece that is turned keeps its axes, and its node turns it. Mass, volume, cell and generation
 //! are in each node's `extras`.
 
-use std::path::Path;
+use std::{path::Path, sync::LazyLock};
 
 use serde_json::{Value, json};
 
@@ -30,8 +30,9 @@ pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<S
         let positions: Vec<[f32; 3]> =
             mesh.positions.iter().map(|p| ((*p - pivot) * scale).as_vec3().to_array()).collect();
         let normals: Vec<[f32; 3]> = mesh.normals.iter().map(|n| n.to_array()).collect();
+        let linear = |byte: u8| LINEAR[usize::from(byte)];
         let colors: Vec<[u16; 4]> =
-            mesh.colors.iter().map(|[r, g, b]| [linear(*r), linear(*g), linear(*b), u16::MAX]).collect();
+            mesh.colors.iter().map(|&[r, g, b]| [linear(r), linear(g), linear(b), u16::MAX]).collect();
         let indices: Vec<u32> = mesh.triangles().flatten().collect();
         let mut extras = json!({
             "generation": piece.generation,
@@ -163,8 +164,10 @@ impl Buffer {
 }
 
 /// sRGB byte to linear 16 bits.
-fn linear(srgb: u8) -> u16 {
-    let v = f32::from(srgb) / 255.0;
-    let v = if v <= 0.04045 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) };
-    (v * 65535.0).round() as u16
-}
+static LINEAR: LazyLock<[u16; 256]> = LazyLock::new(|| {
+    std::array::from_fn(|byte| {
+        let v = byte as f32 / 255.0;
+        let v = if v <= 0.04045 { v / 12.92 } else { libm::powf((v + 0.055) / 1.055, 2.4) };
+        (v * 65535.0).round() as u16
+    })
+});

@@ -78,8 +78,9 @@ fn cube(n: u32, place: impl Fn(Vec3) -> Vec3, color: impl Fn(Vec3) -> [u8; 3], i
 fn ball(radius: f32, color: impl Fn(Vec3) -> [u8; 3], inward: bool) -> Mesh {
     let to_sphere = |p: Vec3| {
         // Equal angles instead of equal steps along the face: corners and centres get equally fine cells.
-        let q =
-            Vec3::from((p * 2.0).to_array().map(|x| if x.abs() == 1.0 { x } else { (x * PI / 4.0).tan() }));
+        let q = Vec3::from(
+            (p * 2.0).to_array().map(|x| if x.abs() == 1.0 { x } else { libm::tanf(x * PI / 4.0) }),
+        );
         q / q.length() * radius
     };
     cube(48, to_sphere, color, inward)

@@ -255,7 +255,7 @@ impl<'a> Reader<'a> {
 /// A linear fraction as an sRGB byte.
 fn srgb(linear: f32) -> u8 {
     let x = linear.clamp(0.0, 1.0);
-    byte(if x <= 0.003_130_8 { 12.92 * x } else { 1.055 * x.powf(1.0 / 2.4) - 0.055 })
+    byte(if x <= 0.003_130_8 { 12.92 * x } else { 1.055 * libm::powf(x, 1.0 / 2.4) - 0.055 })
 }
 
 /// What a reference holds: a data URI's bytes or a file beside the scene.

@@ -135,7 +135,7 @@ impl Parts {
             let [a, b, c] = triangles[t as usize].map(|v| points[v as usize] - point);
             let (la, lb, lc) = (a.length(), b.length(), c.length());
             let below = la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb;
-            2.0 * a.dot(b.cross(c)).atan2(below)
+            2.0 * libm::atan2(a.dot(b.cross(c)), below)
         };
         (self.triangles(part).iter().map(solid_angle).sum::<f64>() / (4.0 * std::f64::consts::PI)).abs()
     }

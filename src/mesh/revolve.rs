@@ -121,11 +121,11 @@ pub(super) fn vase() -> Mesh {
     let (middle, half) = ((lip_out + lip_in) / 2.0, (lip_out - lip_in) / 2.0);
     let up = Vec2::new(-half.y, half.x);
     let lip = (1..8).map(|k| {
-        let (s, c) = (k as f32 / 8.0 * TAU / 2.0).sin_cos();
+        let (s, c) = libm::sincosf(k as f32 / 8.0 * TAU / 2.0);
         middle + half * c + up * s
     });
     let bowl = (1..8).map(|k| {
-        let (s, c) = (k as f32 / 8.0 * TAU / 4.0).sin_cos();
+        let (s, c) = libm::sincosf(k as f32 / 8.0 * TAU / 4.0);
         Vec2::new(bottom.x * c, bottom.y + (floor - bottom.y) * s)
     });
     let outside_rows = outer.len();
@@ -142,7 +142,10 @@ pub(super) fn vase() -> Mesh {
         profile.len(),
         VASE_RING,
         [Vec3::ZERO, Vec3::new(0.0, floor, 0.0)],
-        |row, angle| Vec3::new(profile[row].x * angle.cos(), profile[row].y, profile[row].x * angle.sin()),
+        |row, angle| {
+            let (s, c) = libm::sincosf(angle);
+            Vec3::new(profile[row].x * c, profile[row].y, profile[row].x * s)
+        },
         |row, p| vase_color(p, row >= first_inside),
     )
 }
@@ -155,7 +158,7 @@ fn vase_color(p: Vec3, inside: bool) -> [u8; 3] {
         return mix(shade(clay, 0.86), slip, smoothstep(0.86, 0.88, p.y));
     }
     let within = |low: f32, high: f32| p.y >= low && p.y < high;
-    let turn = (p.z.atan2(p.x) / TAU).rem_euclid(1.0);
+    let turn = (libm::atan2f(p.z, p.x) / TAU).rem_euclid(1.0);
     if within(FRIEZE[0], FRIEZE[1]) {
         let row = ((FRIEZE[1] - p.y) / (FRIEZE[1] - FRIEZE[0]) * 9.0) as usize;
         let column = (turn * 128.0 + 0.25) as usize % 8;
@@ -212,7 +215,7 @@ pub(super) fn column() -> Mesh {
     let bead = |rings: &mut Vec<Ring>, inner: f32, low: f32, high: f32| {
         let half = (high - low) / 2.0;
         rings.extend((0..=10).map(|k| {
-            let (s, c) = (k as f32 / 10.0 * TAU / 2.0).sin_cos();
+            let (s, c) = libm::sincosf(k as f32 / 10.0 * TAU / 2.0);
             round(inner + half * s, low + half * (1.0 - c))
         }));
     };
@@ -223,15 +226,16 @@ pub(super) fn column() -> Mesh {
     let (shaft_low, shaft_high, steps) = (0.132, 0.862, 120);
     for k in 0..=steps {
         let t = k as f32 / steps as f32;
-        let flare = 0.010 * ((-t * 40.0).exp() + (-(1.0 - t) * 50.0).exp() * 0.7);
-        let radius = 0.118 - 0.022 * t.powf(1.6) + flare;
+        let flare = 0.010 * (libm::expf(-t * 40.0) + libm::expf(-(1.0 - t) * 50.0) * 0.7);
+        let radius = 0.118 - 0.022 * libm::powf(t, 1.6) + flare;
         let flute = 0.115 * smoothstep(0.01, 0.035, t) * (1.0 - smoothstep(0.965, 0.99, t));
         rings.push(Ring { radius, y: shaft_low + (shaft_high - shaft_low) * t, square: 0.0, flute });
     }
     bead(&mut rings, 0.103, 0.870, 0.888);
     rings.extend((0..=14).map(|k| {
         let t = k as f32 / 14.0;
-        round(0.106 + 0.042 * (t * TAU / 4.0).sin(), 0.892 + 0.048 * (1.0 - (t * TAU / 4.0).cos()))
+        let (s, c) = libm::sincosf(t * TAU / 4.0);
+        round(0.106 + 0.042 * s, 0.892 + 0.048 * (1.0 - c))
     }));
     slab(&mut rings, 0.162, 0.9405, 1.0);
     rings.extend([block(0.1, 1.0), block(0.05, 1.0)]);
@@ -241,16 +245,16 @@ pub(super) fn column() -> Mesh {
         [Vec3::ZERO, Vec3::Y],
         |row, angle| {
             let Ring { radius, y, square, flute } = rings[row];
-            let (s, c) = angle.sin_cos();
+            let (s, c) = libm::sincosf(angle);
             let to_square = 1.0 / s.abs().max(c.abs());
-            let hollow = (angle * FLUTES as f32 / 2.0).sin().abs();
+            let hollow = libm::sinf(angle * FLUTES as f32 / 2.0).abs();
             let r = radius * (1.0 + (to_square - 1.0) * square) * (1.0 - flute * hollow);
             Vec3::new(r * c, y, r * s)
         },
         |row, p| {
             let marble = stone(p * 1.4, [236, 231, 220], [190, 184, 178]);
-            let hollow = (p.z.atan2(p.x) * FLUTES as f32 / 2.0).sin().abs();
-            let dust = 1.0 - rings[row].flute * hollow * 1.6 - 0.16 * (-p.y * 14.0).exp();
+            let hollow = libm::sinf(libm::atan2f(p.z, p.x) * FLUTES as f32 / 2.0).abs();
+            let dust = 1.0 - rings[row].flute * hollow * 1.6 - 0.16 * libm::expf(-p.y * 14.0);
             mix(shade(marble, dust), [176, 148, 112], 0.22 * smoothstep(0.45, 0.75, fractal(p * 9.0)))
         },
     )

@@ -125,9 +125,9 @@ fn carving(p: Vec3) -> f32 {
     let wing = in_wing(p);
     if in_tail(p).z < -0.005 && p.y < 0.30 && p.x < 0.085 {
         let tail = in_tail(p);
-        return 0.4 + 0.6 * (1.0 - (tail.x / 0.036 * std::f32::consts::PI).cos().powi(8)) * 0.9;
+        return 0.4 + 0.6 * (1.0 - libm::cosf(tail.x / 0.036 * std::f32::consts::PI).powi(8)) * 0.9;
     }
-    let around = p.x.atan2(p.z);
+    let around = libm::atan2f(p.x, p.z);
     if p.y > 0.61 {
         let bare = smoothstep(0.095, 0.12, (p - EYE).length());
         let carved = feathers(around * 5.2, (0.95 - p.y) / 0.034);
@@ -239,7 +239,7 @@ fn color(p: Vec3) -> [u8; 3] {
     let brown = mix([134, 92, 60], [96, 64, 44], mottle * 1.3 - 0.1);
     let cream = mix([222, 198, 158], [196, 164, 122], mottle * 1.3 - 0.1);
     let face = 1.0 - smoothstep(0.082, 0.094, (q - EYE - GAZE * 0.012).length());
-    let around = q.x.atan2(q.z);
+    let around = libm::atan2f(q.x, q.z);
     let breast = (1.0 - smoothstep(0.85, 1.15, around)) * (1.0 - smoothstep(0.58, 0.62, p.y));
     let wing = smoothstep(0.0, 0.012, in_wing(q).x);
     let depth = carving(q);

@@ -59,7 +59,7 @@ impl Camera {
     #[must_use]
     pub fn axes(&self) -> CameraAxes {
         let camera = self.sane();
-        let ((sy, cy), (sp, cp)) = (camera.yaw.sin_cos(), camera.pitch.sin_cos());
+        let ((sy, cy), (sp, cp)) = (libm::sincosf(camera.yaw), libm::sincosf(camera.pitch));
         let forward = Vec3::new(-sy * cp, -sp, -cy * cp);
         // Straight from the yaw, not from a cross product with +y: it stays defined at any pitch.
         let right = Vec3::new(cy, 0.0, -sy);
@@ -150,7 +150,7 @@ impl Camera {
     /// Tangents of half the horizontal and vertical field of view.
     #[must_use]
     pub fn tangents(&self, aspect: f32) -> (f32, f32) {
-        let tan_y = (self.sane().fov_y * 0.5).tan();
+        let tan_y = libm::tanf(self.sane().fov_y * 0.5);
         let aspect = if aspect.is_finite() && aspect > 0.0 { aspect.clamp(1e-3, 1e3) } else { 1.0 };
         (tan_y * aspect, tan_y)
     }

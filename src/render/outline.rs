@@ -45,7 +45,7 @@ pub fn project_circle(
     let v = axis.cross(u);
     let count = points.max(3);
     let on_circle = |i: usize| {
-        let (s, c) = (i as f32 * std::f32::consts::TAU / count as f32).sin_cos();
+        let (s, c) = libm::sincosf(i as f32 * std::f32::consts::TAU / count as f32);
         camera.project(centre + (u * c + v * s) * radius, aspect)
     };
     (0..=count).map(|i| on_circle(i % count)).collect::<Option<Vec<_>>>().unwrap_or_default()

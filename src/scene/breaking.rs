@@ -231,8 +231,8 @@ pub(super) fn part_states(
 #[must_use]
 pub fn push(blow: &Blow, position: DVec3, centre: DVec3, reach: f64) -> DVec3 {
     let distance = position.distance(blow.point) / reach.max(1e-9);
-    let near = (-distance * distance).exp();
-    let far = (1.0 - near) * (-distance * distance / 9.0).exp();
+    let near = libm::exp(-distance * distance);
+    let far = (1.0 - near) * libm::exp(-distance * distance / 9.0);
     let outward = (position - centre).normalize_or_zero();
     (blow.direction * near + outward * (BURST * far)) * blow.speed
 }

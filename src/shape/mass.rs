@@ -79,5 +79,5 @@ fn largest_eigenvalue(m: &DMat3) -> f64 {
         return mean;
     }
     let r = ((rest * (1.0 / p)).determinant() * 0.5).clamp(-1.0, 1.0);
-    mean + 2.0 * p * (r.acos() / 3.0).cos()
+    mean + 2.0 * p * libm::cos(libm::acos(r) / 3.0)
 }

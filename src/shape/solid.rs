@@ -107,7 +107,7 @@ fn winding_number(triangles: impl Iterator<Item = [DVec3; 3]>, point: DVec3) -> 
         let [a, b, c] = corners.map(|p| p - point);
         let (la, lb, lc) = (a.length(), b.length(), c.length());
         let below = la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb;
-        2.0 * a.dot(b.cross(c)).atan2(below)
+        2.0 * libm::atan2(a.dot(b.cross(c)), below)
     };
     triangles.map(angle).sum::<f64>() / (4.0 * std::f64::consts::PI)
 }

@@ -132,12 +132,12 @@ fn leaves_of(forest: &Forest, below: &[Below], up: u32, cells: f64) -> Leaves {
 static LINEAR: LazyLock<[f32; 256]> = LazyLock::new(|| {
     std::array::from_fn(|byte| {
         let c = byte as f32 / 255.0;
-        if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+        if c <= 0.04045 { c / 12.92 } else { libm::powf((c + 0.055) / 1.055, 2.4) }
     })
 });
 
 fn srgb_from_linear(v: f32) -> u8 {
-    let c = if v <= 0.003_130_8 { 12.92 * v } else { 1.055 * v.powf(1.0 / 2.4) - 0.055 };
+    let c = if v <= 0.003_130_8 { 12.92 * v } else { 1.055 * libm::powf(v, 1.0 / 2.4) - 0.055 };
     (c * 255.0).round().clamp(0.0, 255.0) as u8
 }
 

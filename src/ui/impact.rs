@@ -90,7 +90,7 @@ fn on_screen(input: &UiInput<'_>, rect: Rect, point: glam::Vec3) -> Option<OnScr
     let depth = point.distance(input.camera.eye()).max(1e-6);
     Some(OnScreen {
         centre: rect.min + rect.size() * Vec2::new(x, y),
-        points_per_meter: rect.height() / (2.0 * depth * (input.camera.fov_y / 2.0).tan()),
+        points_per_meter: rect.height() / (2.0 * depth * libm::tanf(input.camera.fov_y / 2.0)),
     })
 }
 

@@ -178,7 +178,8 @@ fn plot(ui: &mut egui::Ui, view: &mut InsideView, labels: &LabelReport, out: &mu
     let most = labels.changes.iter().copied().max().unwrap_or(0) as f32;
     for (i, changes) in labels.changes.iter().enumerate() {
         // One change is still a bar that can be seen.
-        let height = if *changes == 0 { 0.0 } else { (*changes as f32 + 1.0).ln() / (most + 1.0).ln() };
+        let height =
+            if *changes == 0 { 0.0 } else { libm::logf(*changes as f32 + 1.0) / libm::logf(most + 1.0) };
         let left = rect.left() + i as f32 * step;
         let bar = egui::Rect::from_min_max(
             egui::pos2(left, rect.bottom() - height * (PLOT - 4.0)),

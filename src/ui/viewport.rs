@@ -69,7 +69,7 @@ fn mouse(ui: &egui::Ui, response: &egui::Response, rect: Rect, input: &UiInput<'
     if response.contains_pointer() {
         let (scroll, zoom) = ui.input(|i| (i.smooth_scroll_delta().y, i.zoom_delta()));
         if scroll != 0.0 {
-            out.push(Command::Zoom((-scroll * 0.0025).exp()));
+            out.push(Command::Zoom(libm::expf(-scroll * 0.0025)));
         } else if zoom != 1.0 {
             out.push(Command::Zoom(zoom.recip()));
         }

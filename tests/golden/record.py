@@ -14,8 +14,9 @@ A file of hashes holds one entry a command: its arguments, and SHA-256 of
   - the pixels of every picture.
 --only TEXT records the commands whose name contains TEXT. All of it takes some four minutes on two cores.
 
-Comparing and recording end with code 1 where something differs or a command fails. Pictures and files of two machines, or of two graphics
-drivers, need not be the same: a driver may round floats otherwise. What must be the same everywhere is a test (tests/golden.rs).
+Comparing and recording end with code 1 where something differs or a command fails. Pictures and files of two graphics drivers need not
+be the same: a driver may round floats otherwise. On the processor's cores they are: systems.py compares them between systems, and what
+is small and must be the same everywhere is a test (tests/cli/golden.rs).
 """
 
 import argparse
@@ -169,22 +170,22 @@ def hashes(folder):
     return found
 
 
-def record(binary, only):
+def record(program, chosen, hashes_of=hashes):
+    """Runs the chosen commands (name -> arguments) by a program, given as the words before the arguments: hashes by command, and
+    whether one failed."""
     results, failed = {}, False
     env = {**os.environ, "XDG_RUNTIME_DIR": os.environ.get("XDG_RUNTIME_DIR", "/tmp")}
-    for name, arguments in commands().items():
-        if only not in name:
-            continue
+    for name, arguments in chosen.items():
         start = time.monotonic()
         with tempfile.TemporaryDirectory() as out:
-            words = [binary, *(word.replace("{out}", out) for word in arguments)]
+            words = [*program, *(word.replace("{out}", out) for word in arguments)]
             done = subprocess.run(words, capture_output=True, text=True, env=env, check=False)
             if done.returncode:
                 print(f"{name}: ended with {done.returncode}: {done.stderr.strip()}", file=sys.stderr)
                 failed = True
                 continue
             shown = [word.replace(str(SCENES), "assets/scenes") for word in arguments]
-            results[name] = {"command": " ".join(shown), "sha256": hashes(Path(out))}
+            results[name] = {"command": " ".join(shown), "sha256": hashes_of(Path(out))}
         print(f"{name}: {len(results[name]['sha256'])} hashes, {time.monotonic() - start:.1f} s", flush=True)
     return results, failed
 
@@ -219,7 +220,8 @@ def main():
     if given.compare:
         before, after = (json.loads(Path(path).read_text()) for path in (given.first, given.second))
         sys.exit(1 if compare(before, after) else 0)
-    results, failed = record(os.path.abspath(given.first), given.only)
+    chosen = {name: words for name, words in commands().items() if given.only in name}
+    results, failed = record([os.path.abspath(given.first)], chosen)
     Path(given.second).write_text(json.dumps(results, indent=1) + "\n")
     sys.exit(1 if failed or not results else 0)
 

@@ -141,7 +141,7 @@ impl Painter {
 fn clear_color(format: wgpu::TextureFormat) -> wgpu::Color {
     let channel = |byte: u8| {
         let c = f64::from(byte) / 255.0;
-        if format.is_srgb() { ((c + 0.055) / 1.055).powf(2.4) } else { c }
+        if format.is_srgb() { libm::pow((c + 0.055) / 1.055, 2.4) } else { c }
     };
     let [r, g, b] = CLEAR.map(channel);
     wgpu::Color { r, g, b, a: 1.0 }

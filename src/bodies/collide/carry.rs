@@ -8,7 +8,7 @@
 //! pair stays or goes.)
 
 use super::{Manifold, Point};
-use crate::bodies::{Body, BodyState};
+use crate::bodies::{Body, BodyState, turning::angle_between};
 use glam::{DQuat, DVec3};
 
 /// A pair is looked at again once a point has moved this far against the other body, cells, or would in the
@@ -42,7 +42,7 @@ impl RelativePose {
     #[must_use]
     pub fn way(&self, then: &Self, radius: f64) -> f64 {
         // Of either sign, a quaternion is one rotation.
-        let turned = self.rotation.angle_between(then.rotation);
+        let turned = angle_between(self.rotation, then.rotation);
         let turned = turned.min(std::f64::consts::TAU - turned);
         (self.position - then.position).length() + turned * radius
     }

@@ -43,7 +43,8 @@ pub fn reduce(points: &[Point], known: &[Point], cell: f64) -> Vec<Point> {
         for d in 0..SPREAD {
             // Off the axes, so that a box has no ties but corners.
             let angle = std::f64::consts::TAU * (d as f64 + 0.5) / SPREAD as f64;
-            let way = t * angle.cos() + u * angle.sin();
+            let (s, c) = libm::sincos(angle);
+            let way = t * c + u * s;
             // Points that are apart count for less than those that touch.
             let reach = |&i: &usize| {
                 let apart = (points[i].separation - touching).max(0.0);

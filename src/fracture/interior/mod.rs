@@ -154,7 +154,7 @@ fn follow(material: Material, surface: [u8; 3]) -> [u8; 3] {
     let (own, surface) = (own.map(linear_from_srgb), surface.map(linear_from_srgb));
     let (own_light, light) = (luminance(own), luminance(surface).max(1e-4));
     // Of a like lightness first, so that the pull changes the hue and `lightness` alone says how pale it gets.
-    let wanted = own_light * (light / own_light).powf(lightness);
+    let wanted = own_light * libm::pow(light / own_light, lightness);
     std::array::from_fn(|k| {
         let mixed = own[k] / own_light * pull + surface[k] / light * (1.0 - pull);
         srgb_from_linear(mixed * wanted)
@@ -181,12 +181,12 @@ fn luminance([r, g, b]: [f64; 3]) -> f64 {
 
 fn linear_from_srgb(value: u8) -> f64 {
     let c = f64::from(value) / 255.0;
-    if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+    if c <= 0.040_45 { c / 12.92 } else { libm::pow((c + 0.055) / 1.055, 2.4) }
 }
 
 fn srgb_from_linear(c: f64) -> u8 {
     let c = c.clamp(0.0, 1.0);
-    let encoded = if c <= 0.003_130_8 { 12.92 * c } else { 1.055 * c.powf(1.0 / 2.4) - 0.055 };
+    let encoded = if c <= 0.003_130_8 { 12.92 * c } else { 1.055 * libm::pow(c, 1.0 / 2.4) - 0.055 };
     (encoded * 255.0).round() as u8
 }
 

@@ -182,7 +182,7 @@ impl Tile<'_> {
             let mirrored = (k.reverse_bits() >> 28) as f32;
             let place = Vec2::new((k as f32 + 0.5) / 16.0, mirrored / 16.0 + 0.03125);
             let u = (place + shift).fract();
-            let (sin, cos) = (std::f32::consts::TAU * u.y).sin_cos();
+            let (sin, cos) = libm::sincosf(std::f32::consts::TAU * u.y);
             (Vec2::new(cos, sin) * u.x.sqrt(), (1.0 - u.x).max(0.0).sqrt())
         });
         let mut group = Group::default();

@@ -3,7 +3,10 @@
 
 use glam::Vec3;
 
-use super::scene::{Scene, smoothstep, unit_from_hash};
+use super::{
+    scene::{Scene, smoothstep, unit_from_hash},
+    wide::exp2,
+};
 use crate::svo::unpack_cut;
 
 pub(super) const CELL_NONE: u32 = u32::MAX;
@@ -196,7 +199,7 @@ fn drawn(border: &Border, p: Vec3, thin: f32) -> Seam {
     let rim = (0.6 * thin).min(0.28 * SEAM_REACH);
     let line = 1.0 - smoothstep(half_width - rim, half_width + rim, border.distance);
     let beyond = (border.distance - half_width).max(0.0) / SEAM_GLOW;
-    let halo = SEAM_HALO * (-beyond * beyond * 1.4).exp2();
+    let halo = SEAM_HALO * exp2(-beyond * beyond * 1.4);
     let edge = (border.distance / half_width).clamp(0.0, 1.0);
     let halo = if halo > 0.03 { halo } else { 0.0 };
     Seam { gold: line.max(halo), lean: border.away * edge * line, cell: CELL_NONE }

@@ -28,7 +28,8 @@ pub(super) fn add(overlay: &mut Overlay, inside: &Inside, placing: &Placing) {
     for (radius, color, width) in spheres.chain(blueprint.local.map(|r| (r, LOCAL, 2.0))) {
         for axis in 0..3 {
             let on_circle = |k: u32| {
-                let (s, c) = (f64::from(k % CORNERS) * std::f64::consts::TAU / f64::from(CORNERS)).sin_cos();
+                let (s, c) =
+                    libm::sincos(f64::from(k % CORNERS) * std::f64::consts::TAU / f64::from(CORNERS));
                 let mut p = blueprint.impact;
                 p[(axis + 1) % 3] += c * radius;
                 p[(axis + 2) % 3] += s * radius;

@@ -181,7 +181,7 @@ fn answer(b: &Solid, probe: Sample, sharp: bool, again: bool, motion: DVec3, mar
         .filter(|&k| (b.samples[k].1.as_dvec3() + 0.5 - probe.p).abs().max_element() < 1.0)
         .filter_map(|k| face(k).map(|(gap, beside)| (gap, beside, k)))
         .filter(|(gap, beside, _)| *beside < BESIDE && *gap < margin)
-        .map(|(gap, beside, k)| (gap.hypot(beside), k))
+        .map(|(gap, beside, k)| (libm::hypot(gap, beside), k))
         .collect();
     if !round.is_empty() {
         return nearest(round);
@@ -193,7 +193,7 @@ fn answer(b: &Solid, probe: Sample, sharp: bool, again: bool, motion: DVec3, mar
             if let Some(At::Surface(k)) = cells.find(|at| !matches!(at, At::Inside))
                 && let Some((gap, beside)) = face(k).filter(|(gap, _)| *gap < 0.0)
             {
-                out.push((gap.hypot(beside), k));
+                out.push((libm::hypot(gap, beside), k));
             }
         }
         return nearest(out);

@@ -67,7 +67,7 @@ impl<'a> Levels<'a> {
         let finest = sides.map(|k| size(k, leaf(k)));
         let cell = wanted[0].max(wanted[1]).min(shape[0]).min(shape[1]).max(finest[0]).max(finest[1]);
         sides.map(|k| {
-            let up = (cell / size(k, leaf(k))).log2().round().clamp(0.0, 31.0);
+            let up = libm::log2(cell / size(k, leaf(k))).round().clamp(0.0, 31.0);
             leaf(k).saturating_sub(up as u32).max(1)
         })
     }

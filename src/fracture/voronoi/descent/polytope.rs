@@ -77,7 +77,7 @@ fn sort_round(ring: &mut [DVec3], normal: DVec3) {
     let v = normal.cross(u);
     let angle = |p: &DVec3| {
         let d = *p - middle;
-        (d.dot(v)).atan2(d.dot(u) * normal.length())
+        libm::atan2(d.dot(v), d.dot(u) * normal.length())
     };
     ring.sort_by(|a, b| angle(a).total_cmp(&angle(b)));
 }

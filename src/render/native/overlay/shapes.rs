@@ -271,7 +271,7 @@ fn polygon(
 fn linear([r, g, b, a]: [u8; 4]) -> [f32; 4] {
     let channel = |byte: u8| {
         let c = f32::from(byte) / 255.0;
-        if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+        if c <= 0.04045 { c / 12.92 } else { libm::powf((c + 0.055) / 1.055, 2.4) }
     };
     [channel(r), channel(g), channel(b), f32::from(a) / 255.0]
 }
