@@ -100,6 +100,11 @@ pub fn parse_scene(text: &str, shown: &str) -> Result<Scene, SceneError> {
     Ok(scene)
 }
 
+/// A relative path as every system reads it: Windows takes slashes as well as its own backslashes.
+fn with_slashes(path: &Path) -> String {
+    path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+}
+
 /// Writes a scene; mesh paths inside the scene file's folder are written relative to it.
 ///
 /// # Errors
@@ -113,7 +118,10 @@ pub fn save_scene(path: &Path, scene: &Scene) -> Result<(), SceneError> {
         if !file.starts_with("builtin:")
             && let Some(full) = canonical(Path::new(file.as_str()))
         {
-            *file = full.strip_prefix(&folder).unwrap_or(&full).to_string_lossy().into_owned();
+            *file = match full.strip_prefix(&folder) {
+                Ok(below) => with_slashes(below),
+                Err(_) => full.to_string_lossy().into_owned(),
+            };
         }
     };
     let unresolve = |body: &mut SceneBody| {

@@ -26,17 +26,20 @@ fn sample() -> Scene {
 #[test]
 fn a_saved_scene_loads_as_it_was() {
     let folder = std::env::temp_dir().join(format!("kintsugi-scene-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join("mesh.obj"), "v 0 0 0\n").unwrap();
+    fs::create_dir_all(folder.join("meshes")).unwrap();
+    fs::write(folder.join("meshes").join("mesh.obj"), "v 0 0 0\n").unwrap();
     let mut scene = sample();
     scene.bodies.push(SceneBody {
-        file: folder.join("mesh.obj").to_string_lossy().into_owned(),
+        file: folder.join("meshes").join("mesh.obj").to_string_lossy().into_owned(),
         ..SceneBody::default()
     });
     let path = folder.join("a.toml");
     save_scene(&path, &scene).unwrap();
     let text = fs::read_to_string(&path).unwrap();
-    assert!(text.contains("file = \"mesh.obj\""), "the path is relative to the scene: {text}");
+    assert!(
+        text.contains("file = \"meshes/mesh.obj\""),
+        "the path is relative to the scene, on every system: {text}"
+    );
     let loaded = load_scene(&path).unwrap();
     assert_eq!(loaded.bodies[0], scene.bodies[0]);
     assert_eq!(loaded.events, scene.events);
