@@ -26,13 +26,25 @@ const ROUNDING: f64 = 1e-9;
 
 impl Obb {
     /// Low and high corner of the box along the world's axes that it does not leave.
-    fn aabb(&self) -> (DVec3, DVec3) {
+    #[must_use]
+    pub fn aabb(&self) -> (DVec3, DVec3) {
         let a = &self.axes;
         let reach = a.x_axis.abs() * self.half.x
             + a.y_axis.abs() * self.half.y
             + a.z_axis.abs() * self.half.z
             + self.way;
         (self.centre - reach, self.centre + reach)
+    }
+
+    /// Whether two bodies may meet that come so much `closer` (m) in the step: the boxes that they do not leave
+    /// overlap, and their own ones are not farther apart.
+    #[must_use]
+    pub fn may_meet(&self, other: &Self, closer: f64) -> bool {
+        let ((low, high), (other_low, other_high)) = (self.aabb(), other.aabb());
+        // As the sweep asks: who begins first along x is grown.
+        let turned =
+            if other_low.x < low.x { other.overlaps(self, closer) } else { self.overlaps(other, closer) };
+        turned && low.cmple(other_high).all() && other_low.cmple(high).all()
     }
 
     /// Whether no plane parallel to two of their edges keeps the two boxes `apart` (m) from each other. So

@@ -54,6 +54,11 @@ impl PairLevels {
         self.0.get(&(a.min(b), a.max(b))).copied()
     }
 
+    /// All levels given to pairs.
+    pub fn all(&self) -> impl Iterator<Item = (Family, Family, u32)> {
+        self.0.iter().map(|((a, b), level)| (*a, *b, *level))
+    }
+
     /// All levels given to pairs of which one belongs to `family`.
     pub fn of(&self, family: Family) -> impl Iterator<Item = u32> {
         let given = self.0.iter().filter(move |((a, b), _)| *a == family || *b == family);

@@ -1,14 +1,14 @@
 //! Gravity, time step, planes, and which methods find and answer contacts.
 
 use super::{Adaptive, ContactMethod, Penalty, Response, Walls};
-use crate::gpu::Gpu;
+use crate::{compute::Choice, gpu::Gpu};
 use glam::DVec3;
 
-/// Which implementation looks for contacts. Both give the same ones.
+/// Which implementation looks for contacts. Both give the same ones, but for what rounding decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Narrow {
-    /// Compute passes, but the CPU where the adapter is only software (a third of the time there).
+    /// Compute passes, but the CPU where the adapter is only software.
     #[default]
     Auto,
     /// Compute passes.
@@ -25,6 +25,16 @@ impl Narrow {
             Self::Auto => !gpu.is_software(),
             Self::Gpu => true,
             Self::Cpu => false,
+        }
+    }
+}
+
+impl From<Choice> for Narrow {
+    fn from(choice: Choice) -> Self {
+        match choice {
+            Choice::Auto => Self::Auto,
+            Choice::Gpu => Self::Gpu,
+            Choice::Cpu => Self::Cpu,
         }
     }
 }

@@ -30,7 +30,17 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
     let good: Vec<BodyState> = world.bodies.iter().map(|b| b.state).collect();
     world.drag = world.drag.filter(|hand| drag::pull(&mut world.bodies, hand, settings.gravity, settings.dt));
 
-    let mut near = near(world, settings.dt);
+    let good_again = |world: &mut World| {
+        world.bodies.iter_mut().zip(&good).for_each(|(body, good)| body.state = *good);
+    };
+
+    let mut near = match near(world, gpu, &settings, None, &mut report, &mut clock) {
+        Ok(near) => near,
+        Err(error) => {
+            good_again(world);
+            return Err(error);
+        }
+    };
     let rounds = rounds(&near, &settings);
     let part = WorldSettings {
         dt: settings.dt / f64::from(rounds),
@@ -41,7 +51,7 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
         let awake = |world: &World| world.bodies.iter().filter(|b| !b.asleep).count();
         let before = awake(world);
         if let Err(error) = round(world, gpu, &near, &part, &mut report, &mut clock) {
-            world.bodies.iter_mut().zip(&good).for_each(|(body, good)| body.state = *good);
+            good_again(world);
             return Err(error);
         }
         for (body, good) in world.bodies.iter_mut().zip(&good) {
@@ -49,7 +59,13 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
         }
         // Who has been woken may meet sleepers, which nobody asked about before.
         if k + 1 < rounds && awake(world) != before {
-            near = self::near(world, settings.dt);
+            near = match self::near(world, gpu, &settings, Some(rounds), &mut report, &mut clock) {
+                Ok(near) => near,
+                Err(error) => {
+                    good_again(world);
+                    return Err(error);
+                }
+            };
         }
     }
 
@@ -73,12 +89,28 @@ fn choose(world: &mut World, gpu: OnGpu<'_>) -> Result<(), GpuError> {
     Ok(())
 }
 
-/// Pairs that may meet in a step.
-fn near(world: &mut World, dt: f64) -> Vec<NearPair> {
-    let boxes = boxes(world, dt);
+/// Pairs that may meet in a step of `settings.dt`; `rounds` is how often contacts are looked for in it, where that is
+/// settled.
+fn near(
+    world: &mut World,
+    gpu: OnGpu<'_>,
+    settings: &WorldSettings,
+    rounds: Option<u32>,
+    report: &mut StepReport,
+    clock: &mut StageClock,
+) -> Result<Vec<NearPair>, GpuError> {
+    let dt = settings.dt;
+    let (boxes, planes) = (boxes(world, dt), planes(settings));
     let far = world.far();
-    let World { bodies, finders, pair_levels, .. } = world;
+    let World { bodies, finders, pair_levels, manifolds: old, .. } = world;
     let detail = Detail { pairs: pair_levels, far };
+    let at_planes: Vec<usize> = (0..bodies.len()).filter(|&k| bodies[k].moves()).collect();
+    let query =
+        ContactQuery { bodies, pairs: &[], at_planes: &at_planes, planes: &planes, old, boxes: &boxes, dt };
+    let cx = &mut StepContext { gpu, settings, detail, report, clock };
+    if let Some(near) = finders.look_ahead(cx, &query, rounds)? {
+        return Ok(near);
+    }
     let moves: Vec<_> = bodies.iter().map(Body::moves).collect();
     let closer = |i, j| broad_phase::closer(&bodies[i], &bodies[j], dt);
     let pairs = broad_phase::pairs(&boxes, &moves, closer)
@@ -86,7 +118,7 @@ fn near(world: &mut World, dt: f64) -> Vec<NearPair> {
         .map(|(i, j)| [i as usize, j as usize])
         .map(|[i, j]| NearPair { bodies: [i, j], way: closer(i, j), resolution_m: f64::MAX })
         .collect();
-    finders.begin(bodies, pairs, detail)
+    Ok(finders.begin(bodies, pairs, detail))
 }
 
 fn boxes(world: &World, dt: f64) -> Vec<Option<Obb>> {
@@ -96,7 +128,7 @@ fn boxes(world: &World, dt: f64) -> Vec<Option<Obb>> {
 
 /// How often contacts are looked for in a step: once, or more often while bodies near each other move fast
 /// for their resolution.
-fn rounds(near: &[NearPair], settings: &WorldSettings) -> u32 {
+pub(super) fn rounds(near: &[NearPair], settings: &WorldSettings) -> u32 {
     let fastest = near.iter().map(|pair| pair.way / pair.resolution_m).fold(0.0, f64::max);
     let wanted = (fastest / ROUND_SHARE).ceil().clamp(1.0, f64::from(MOST_ROUNDS)) as u32;
     wanted.next_power_of_two().min(settings.substeps)

@@ -104,6 +104,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     super::make_folder(&args.out)?;
     let compute = args.compute.open(&reporter)?;
     let mut sandbox = open(&compute, opened, &reporter)?;
+    sandbox.look_for_contacts(args.compute.compute.into());
     let mut log = Trajectory::default();
     log.record(sandbox.bodies(), sandbox.last_step());
     let mut film = film.map(|film| args.film.open(&compute, film, &args.out, &sandbox)).transpose()?;

@@ -59,7 +59,10 @@ impl Session {
         (self.gpu, self.compute) = (Some(gpu.clone()), choice);
         let compute = Compute::beside(choice, gpu);
         std::thread::spawn(move || {
-            let made = Sandbox::new(&compute).and_then(|sandbox| Ok((sandbox, Renderer::new(&compute)?)));
+            let made = Sandbox::new(&compute).and_then(|mut sandbox| {
+                sandbox.look_for_contacts(choice.into());
+                Ok((sandbox, Renderer::new(&compute)?))
+            });
             // The receiver only disappears when the window has closed.
             let _ = sender.send(made);
         });
@@ -89,6 +92,7 @@ impl Session {
             self.renderer = Some(renderer);
             self.picture.forget();
         }
+        sandbox.look_for_contacts(choice.into());
         self.compute = choice;
         self.say(NoticeKind::Remark, format!("Runs on: {}", compute.describe()));
     }

@@ -49,7 +49,8 @@ impl RelativePose {
 }
 
 /// Speed at which points of the smaller body may move against the larger, at most, m/s.
-fn speed(a: &Body, b: Option<&Body>) -> f64 {
+#[must_use]
+pub fn speed_between(a: &Body, b: Option<&Body>) -> f64 {
     let still = BodyState::at(DVec3::ZERO);
     let other = b.map_or(&still, |b| &b.state);
     let (small, large) = match b {
@@ -66,13 +67,19 @@ fn speed(a: &Body, b: Option<&Body>) -> f64 {
     v.length() + turn.length() * small.def.radius()
 }
 
+/// How far the bodies of a manifold of this resolution may move against each other before it is looked for again, m.
+#[must_use]
+pub fn carry_way(resolution_m: f64) -> f64 {
+    CARRY_CELLS * resolution_m
+}
+
 /// Whether a manifold that was found when the bodies lay as in `then` still holds in the coming `dt`;
 /// `resolution_m` is its own.
 #[must_use]
 pub fn holds(resolution_m: f64, then: &RelativePose, a: &Body, b: Option<&Body>, dt: f64) -> bool {
     let radius = b.map_or(f64::MAX, |b| b.def.radius()).min(a.def.radius());
-    let near = CARRY_CELLS * resolution_m;
-    speed(a, b) * dt <= near && RelativePose::new(a, b).way(then, radius) <= near
+    let near = carry_way(resolution_m);
+    speed_between(a, b) * dt <= near && RelativePose::new(a, b).way(then, radius) <= near
 }
 
 /// The same points where the bodies now are.

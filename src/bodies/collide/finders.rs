@@ -217,6 +217,27 @@ impl Finders {
         out
     }
 
+    /// As [`FindContacts::look_ahead`]: where one finder looks at all pairs.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn look_ahead(
+        &mut self,
+        cx: &mut StepContext<'_>,
+        query: &ContactQuery<'_>,
+        rounds: Option<u32>,
+    ) -> Result<Option<Vec<NearPair>>, GpuError> {
+        match &mut self.made[..] {
+            [only] if query.bodies.iter().all(|b| b.def.shape.kind() == Kind::Octree) => {
+                let partners = [OCTREE, OCTREE];
+                let alone =
+                    self.chosen.finder_of(partners).is_some_and(|entry| entry.name == only.entry.name);
+                if alone { only.finder.look_ahead(cx, query, rounds) } else { Ok(None) }
+            }
+            _ => Ok(None),
+        }
+    }
+
     fn shared_out(&self, bodies: &[Body], pairs: &[NearPair]) -> Vec<Vec<NearPair>> {
         let mut out = vec![Vec::new(); self.made.len()];
         for pair in pairs {
@@ -271,6 +292,12 @@ impl Finders {
     #[must_use]
     pub fn memories(&self) -> FinderMemories {
         FinderMemories(self.made.iter().map(|made| (made.entry.name, made.finder.memory())).collect())
+    }
+
+    /// What the finder of this name knows now.
+    #[cfg(test)]
+    pub fn memory_of(&self, name: &str) -> FinderMemory {
+        self.made.iter().find(|made| made.entry.name == name).and_then(|made| made.finder.memory())
     }
 
     /// Gives back what they knew.

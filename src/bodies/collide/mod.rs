@@ -12,7 +12,7 @@ pub mod octree;
 mod overlap;
 mod reduce;
 
-pub use carry::{RelativePose, carry, holds, moved};
+pub use carry::{RelativePose, carry, carry_way, holds, moved, speed_between};
 pub use finders::{
     ContactMethod, FinderEntry, FinderMemories, FinderMemory, Finders, MakeFinder, Partner, finders,
     register_finder,
@@ -109,6 +109,23 @@ pub trait FindContacts: Send {
     /// As a step begins: writes into each pair how finely it is looked at, m ([`NearPair::resolution_m`]).
     /// Contacts are looked for again before two bodies come half as far towards each other.
     fn begin(&mut self, bodies: &[Body], pairs: &mut [NearPair], detail: Detail<'_>);
+
+    /// As a step begins: the pairs that may meet in it, found by the finder itself along with the contacts that the
+    /// following [`Self::find`] is asked for. `query` has no pairs and the `dt` of the whole step; `rounds` is how often
+    /// contacts are looked for in it, where that is settled. None: the world finds the pairs, and says so by
+    /// [`Self::begin`].
+    ///
+    /// # Errors
+    /// [`GpuError`]; the finder is then as before.
+    fn look_ahead(
+        &mut self,
+        cx: &mut StepContext<'_>,
+        query: &ContactQuery<'_>,
+        rounds: Option<u32>,
+    ) -> Result<Option<Vec<NearPair>>, GpuError> {
+        let _ = (cx, query, rounds);
+        Ok(None)
+    }
 
     /// The manifolds of all pairs of the query that are near, and of the bodies that are near a plane (one
     /// for each, whatever the number of planes), in any order, each made anew or carried along. A pair without

@@ -30,7 +30,7 @@ use super::{
     touching::Touched,
 };
 use crate::{
-    bodies::{Body, BodyId, Contact, Overlap, StepReport, WorldSettings},
+    bodies::{Body, BodyId, Contact, Narrow, Overlap, StepReport, WorldSettings},
     compute::Compute,
     fracture::Passes,
     gpu::GpuError,
@@ -125,6 +125,11 @@ impl Sandbox {
         self.preview.forget();
         self.warm_up();
         Ok(())
+    }
+
+    /// Who looks for contacts from now on: a software adapter only where it is told to.
+    pub fn look_for_contacts(&mut self, narrow: Narrow) {
+        self.stage.look_for_contacts(narrow);
     }
 
     /// Whether a worker thread is busy for this sandbox.

@@ -24,7 +24,7 @@ pub(super) use drawing::Appearance;
 
 use super::Origin;
 use crate::{
-    bodies::{Body, BodyDef, BodyId, BodyState, Contact, Overlap, StepReport, World, WorldSettings},
+    bodies::{Body, BodyDef, BodyId, BodyState, Contact, Narrow, Overlap, StepReport, World, WorldSettings},
     compute::Compute,
     gpu::GpuError,
     svo::Arena,
@@ -89,6 +89,7 @@ impl Standing {
 /// Bodies, and what belongs to them.
 pub(super) struct Stage {
     compute: Compute,
+    narrow: Narrow,
     arena: Arc<RwLock<Arena>>,
     world: World,
     info: BTreeMap<BodyId, BodyInfo>,
@@ -110,6 +111,7 @@ impl Stage {
             arena: Arc::new(RwLock::new(Arena::new(&compute)?)),
             world: World::new(compute.gpu(), WorldSettings::default())?,
             compute,
+            narrow: Narrow::default(),
             info: BTreeMap::new(),
             projectiles: Vec::new(),
             time: 0.0,
@@ -136,6 +138,12 @@ impl Stage {
         self.compute = compute.clone();
         self.revision += 1;
         Ok(())
+    }
+
+    /// Who looks for contacts from now on.
+    pub fn look_for_contacts(&mut self, narrow: Narrow) {
+        self.narrow = narrow;
+        self.world.settings.narrow = narrow;
     }
 
     /// The octrees where stages run.
@@ -296,7 +304,7 @@ impl Stage {
 
     /// Settings for the world from now on, and for the bodies of each object what they are like to touch.
     pub fn go_by(&mut self, settings: WorldSettings, touches: &[Touch]) {
-        self.world.settings = settings;
+        self.world.settings = WorldSettings { narrow: self.narrow, ..settings };
         for body in &mut self.world.bodies {
             let object = self.info.get(&body.id).map_or(0, |info| info.object);
             let Some(touch) = touches.get(object) else { continue };

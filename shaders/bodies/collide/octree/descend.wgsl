@@ -21,7 +21,7 @@ struct DescendParams {
 @group(0) @binding(5) var<storage, read_write> candidates: array<u32>;
 @group(0) @binding(6) var<storage, read_write> counters: array<atomic<u32>>;
 
-//#include bodies/collide/octree/cell
+//#include bodies/collide/octree/pair_cell
 
 // Whether b has anything near the cell `key` of a, which is at `level`.
 fn is_near(pair: Directed, key: u32, level: u32) -> bool {

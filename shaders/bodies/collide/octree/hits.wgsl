@@ -31,7 +31,7 @@ struct HitParams {
 // 16 words of header, then (pair, node of a and side, node of b)
 @group(0) @binding(6) var<storage, read_write> hits: array<u32>;
 
-//#include bodies/collide/octree/cell
+//#include bodies/collide/octree/pair_cell
 
 const OPPOSING: f32 = -0.1;
 const BESIDE: f32 = 1.0;

@@ -29,8 +29,3 @@ fn to_b(pair: Directed, p: vec3<f32>) -> vec3<f32> {
 fn turn_to_b(pair: Directed, n: vec3<f32>) -> vec3<f32> {
     return normalize(vec3<f32>(dot(pair.row_x.xyz, n), dot(pair.row_y.xyz, n), dot(pair.row_z.xyz, n)));
 }
-
-// A cell of b, see look_up_in.
-fn look_up(pair: Directed, level: u32, cell: vec3<i32>) -> u32 {
-    return look_up_in(pair.b, level, cell);
-}

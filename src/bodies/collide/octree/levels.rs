@@ -41,6 +41,18 @@ impl<'a> Levels<'a> {
         }
     }
 
+    /// As the body says, coarser far from the eye.
+    #[must_use]
+    pub fn chosen(&self, i: usize) -> u32 {
+        self.own[i]
+    }
+
+    /// The coarsest at which body `i` has a shape.
+    #[must_use]
+    pub fn shape(&self, i: usize) -> u32 {
+        self.shape[i]
+    }
+
     /// At which body `i` meets planes.
     #[must_use]
     pub fn own(&self, i: usize) -> u32 {

@@ -2,9 +2,10 @@
 //!
 //! One octree of a pair is descended to the pair's level, and what lies there is looked up in the other;
 //! every surfel of one body that comes near the other asks it for the opposing surface. In: pairs that are
-//! near. Out: [`Hit`]s, pairs of surfel numbers, the same from the compute passes (`gpu.rs`) and from the
-//! search on the CPU (`search.rs`); then manifolds. Geometry is worked out again from the numbers in f64, so
-//! what the passes decide is only which surfels meet.
+//! near. Out: manifolds. On the CPU the search (`search.rs`) gives hits, pairs of surfel numbers, of which
+//! `points.rs` and `planes.rs` make manifolds; in compute passes (`passes/`) the whole of it, with the broad phase, is
+//! one submission. What the passes choose is worked out again from its numbers in f64, so what they decide is only
+//! which surfels meet, and which of them hold a pair.
 
 #[cfg(test)]
 mod brute;
@@ -17,6 +18,7 @@ mod overlap;
 mod pair;
 #[cfg(test)]
 mod parity;
+mod passes;
 mod planes;
 mod points;
 mod records;
@@ -32,7 +34,7 @@ pub(crate) use overlap::run_every_kernel;
 /// All that the kernels share with Rust.
 #[cfg(test)]
 pub(crate) fn layouts() -> Vec<crate::gpu::Layout> {
-    [gpu::layouts(), overlap::layouts()].concat()
+    [gpu::layouts(), overlap::layouts(), passes::layouts()].concat()
 }
 
 use super::{
@@ -40,21 +42,22 @@ use super::{
     MARGIN_CELLS, Manifold, Partner, Totals, holds,
 };
 use crate::{
-    bodies::{broad_phase::NearPair, context::StepContext},
+    bodies::{Plane, broad_phase::NearPair, context::StepContext},
     gpu::{Gpu, GpuError},
     shape::Kind,
+    svo::Arena,
 };
-use gpu::SearchPasses;
 use levels::Levels;
 use neighbour_lists::NeighbourLists;
-use pair::{Hit, OctreePair, cell_size};
-use planes::plane_manifolds;
+use pair::{OctreePair, cell_size};
+use passes::{ContactSearch, OfPairs};
+use planes::{AtPlanes, PlaneAsk, descend_to, plane_manifolds};
 use points::pair_manifolds;
 use records::{Before, Records};
 use search::find_hits;
 use std::sync::Arc;
-use surfel_buffer::SurfelBuffer;
 use surfel_cache::SurfelCache;
+use surfels::Surfels;
 
 /// What has an octree.
 const OCTREE: Partner = Partner::Shape(Kind::Octree);
@@ -80,7 +83,7 @@ pub fn reach(bodies: &[Body], detail: Detail<'_>) -> Vec<f64> {
 #[derive(Default)]
 pub struct OctreeFinder {
     cache: SurfelCache,
-    passes: Option<(SearchPasses, SurfelBuffer)>,
+    passes: Option<ContactSearch>,
     lists: NeighbourLists,
     /// What is known of the manifolds of the last search.
     records: Records,
@@ -105,8 +108,9 @@ impl OctreeFinder {
     /// # Errors
     /// [`GpuError`] where the passes cannot be made.
     pub fn new(gpu: Option<&Gpu>) -> Result<Self, GpuError> {
-        let passes = match gpu {
-            Some(gpu) => Some((SearchPasses::new(gpu)?, SurfelBuffer::new(gpu)?)),
+        // By the default settings a software adapter does not search; where it is asked to, its passes are made then.
+        let passes = match gpu.filter(|gpu| !gpu.is_software()) {
+            Some(gpu) => Some(ContactSearch::new(gpu)?),
             None => None,
         };
         Ok(Self { passes, ..Self::default() })
@@ -140,29 +144,42 @@ impl OctreeFinder {
         out
     }
 
-    /// Which surfels meet: by the compute passes where there are any and the settings allow, else on the CPU.
-    fn hits(
+    /// The passes, where the settings want them.
+    fn passes<'p, 'g>(
+        passes: &'p mut Option<ContactSearch>,
+        cx: &StepContext<'g>,
+    ) -> Result<Option<(&'p mut ContactSearch, (&'g Gpu, &'g Arena))>, GpuError> {
+        let Some((gpu, arena)) = cx.gpu.filter(|(gpu, _)| cx.settings.narrow.wants(gpu)) else {
+            return Ok(None);
+        };
+        let search = match passes.take() {
+            Some(search) => search,
+            None => ContactSearch::new(gpu)?,
+        };
+        Ok(Some((passes.insert(search), (gpu, arena))))
+    }
+
+    /// Manifolds of pairs, on the CPU.
+    fn search(
         &mut self,
         cx: &mut StepContext<'_>,
-        bodies: &[Body],
-        pairs: &[OctreePair],
-    ) -> Result<Vec<Hit>, GpuError> {
-        if pairs.is_empty() {
-            return Ok(Vec::new());
-        }
-        let (cache, dt) = (&mut self.cache, cx.settings.dt);
-        let chosen = cx.gpu.filter(|(gpu, arena)| {
-            cx.settings.narrow.wants(gpu) && pairs.iter().all(|pair| pair.is_resident(bodies, arena))
-        });
-        if let (Some((gpu, arena)), Some((passes, surfels))) = (chosen, &mut self.passes) {
-            surfels.prepare(gpu, pairs, bodies, cache)?;
-            let directed: Vec<_> = pairs.iter().flat_map(|p| p.directed(bodies, arena, cache, dt)).collect();
-            let firsts: Vec<_> = pairs.iter().flat_map(|p| p.firsts(bodies)).collect();
-            let (hits, timings) = passes.find_hits(gpu, arena, surfels, &directed, &firsts)?;
-            cx.report.timings.extend(timings);
-            return Ok(hits);
-        }
-        Ok(find_hits(pairs, bodies, cache, dt, Some(&mut self.lists)))
+        query: &ContactQuery<'_>,
+        record_of: &[Option<usize>],
+    ) -> OfPairs {
+        let before = Before::new(query.old, &self.records, record_of);
+        let sorted = self.sort_out(query, before);
+        cx.lap("broad phase");
+        let hits = match sorted.pairs.is_empty() {
+            true => Vec::new(),
+            false => {
+                find_hits(&sorted.pairs, query.bodies, &mut self.cache, cx.settings.dt, Some(&mut self.lists))
+            }
+        };
+        cx.lap("narrow phase");
+        let before = Before::new(query.old, &self.records, record_of);
+        let pairs = sorted.pairs.iter().zip(&sorted.before);
+        let found = pair_manifolds(pairs, &hits, query.bodies, &mut self.cache, before);
+        OfPairs { found, carried: sorted.carried, searched: sorted.pairs.len() }
     }
 }
 
@@ -182,24 +199,54 @@ impl FindContacts for OctreeFinder {
         }
     }
 
+    fn look_ahead(
+        &mut self,
+        cx: &mut StepContext<'_>,
+        query: &ContactQuery<'_>,
+        rounds: Option<u32>,
+    ) -> Result<Option<Vec<NearPair>>, GpuError> {
+        let Some((search, on)) = Self::passes(&mut self.passes, cx)? else { return Ok(None) };
+        let record_of = self.records.of(query.old);
+        let before = Before::new(query.old, &self.records, &record_of);
+        let given = (before, cx.detail, &mut self.cache);
+        let near = search.look_ahead(on, query, given, (rounds, cx.settings.substeps))?;
+        cx.lap("narrow phase");
+        Ok(near.map(|(pairs, levels)| {
+            self.levels = levels;
+            pairs
+        }))
+    }
+
     fn find(&mut self, cx: &mut StepContext<'_>, query: &ContactQuery<'_>) -> Result<Found, GpuError> {
         let (bodies, old) = (query.bodies, query.old);
         let record_of = self.records.of(old);
-        let sorted = self.sort_out(query, Before::new(old, &self.records, &record_of));
-        cx.lap("broad phase");
-
-        let hits = self.hits(cx, bodies, &sorted.pairs)?;
-        cx.report.pairs += sorted.pairs.len();
-        cx.lap("narrow phase");
-
         let before = Before::new(old, &self.records, &record_of);
-        let pairs = sorted.pairs.iter().zip(&sorted.before);
-        let mut found = pair_manifolds(pairs, &hits, bodies, &mut self.cache, before);
+        let answer = match Self::passes(&mut self.passes, cx)? {
+            Some((search, on)) => search.find(on, query, (before, cx.detail, &mut self.cache))?,
+            None => None,
+        };
         let levels = Levels::new(bodies, cx.detail);
         let own: Vec<u32> = (0..bodies.len()).map(|i| levels.own(i)).collect();
-        let at_planes = plane_manifolds(query, &own, &mut self.cache, before);
-        found.extend(at_planes.found);
-        let carried = [sorted.carried, at_planes.carried].concat();
+        let (of_pairs, at_planes) = match &answer {
+            Some(answer) => {
+                cx.lap("narrow phase");
+                let of_pairs = answer.of_pairs(query, &self.cache, before);
+                let look = &mut |ask: &PlaneAsk<'_>, number: usize, plane: &Plane, surfels: &Surfels| {
+                    answer.at_plane(ask, number, plane, surfels)
+                };
+                (of_pairs, plane_manifolds(query, &own, &mut self.cache, before, look))
+            }
+            None => {
+                let of_pairs = self.search(cx, query, &record_of);
+                let before = Before::new(old, &self.records, &record_of);
+                (of_pairs, plane_manifolds(query, &own, &mut self.cache, before, &mut descend_to))
+            }
+        };
+        cx.report.pairs += of_pairs.searched;
+        let OfPairs { mut found, carried, .. } = of_pairs;
+        let AtPlanes { found: more, carried: still } = at_planes;
+        found.extend(more);
+        let carried = [carried, still].concat();
 
         let (manifolds, records) = found.into_iter().unzip();
         let resting = (0..old.len()).filter(|&k| old[k].rests(bodies));

@@ -80,6 +80,7 @@ impl OctreePair {
     }
 
     /// First nodes of the levels of a and b, for both directions.
+    #[cfg(test)]
     #[must_use]
     pub fn firsts(&self, bodies: &[Body]) -> [[u32; 2]; 2] {
         let first = |s: usize| first_of_level(&bodies[self.bodies[s]].def.octree().forest, self.levels[s]);
@@ -92,7 +93,8 @@ impl OctreePair {
         self.bodies.iter().all(|k| arena.slot(&bodies[*k].def.octree().forest).is_some())
     }
 
-    /// Both directions, first a = lower body, as the compute passes need them; the octrees are in the arena.
+    /// Both directions, first a = lower body, as `meet.wgsl` makes them; the octrees are in the arena.
+    #[cfg(test)]
     #[must_use]
     pub fn directed(
         &self,

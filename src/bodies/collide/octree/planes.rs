@@ -32,72 +32,151 @@ pub struct AtPlanes {
     pub carried: Vec<usize>,
 }
 
+/// A body that may be near planes, and what is known of it.
+pub struct PlaneAsk<'a> {
+    /// Its index.
+    pub index: usize,
+    /// The body.
+    pub body: &'a Body,
+    /// On which it is looked at.
+    pub level: u32,
+    /// Distance within which contacts are made, m.
+    pub margin: f64,
+    /// Its manifold of the last search: number, and the manifold.
+    known: Option<(usize, &'a Manifold)>,
+    /// Whether that still holds.
+    pub is_carried: bool,
+}
+
+impl PlaneAsk<'_> {
+    /// How fast its points move, at most, m/s.
+    #[must_use]
+    pub fn speed(body: &Body) -> f64 {
+        body.state.linear_velocity.length() + body.state.angular_velocity.length() * body.def.radius()
+    }
+
+    /// The planes that it is near, with their numbers.
+    pub fn planes<'p>(&self, planes: &'p [Plane]) -> impl Iterator<Item = (usize, &'p Plane)> {
+        let (middle, reach) = (self.body.state.position, self.body.def.radius() + self.margin);
+        planes.iter().enumerate().filter(move |(_, plane)| plane.distance(middle) <= reach)
+    }
+
+    /// The points that held it.
+    fn known(&self) -> &[Point] {
+        self.known.map_or(&[], |(_, manifold)| &manifold.points)
+    }
+
+    /// Those of them at a plane.
+    pub fn known_at(&self, number: usize) -> impl Iterator<Item = &Point> {
+        self.known().iter().filter(move |p| (p.key >> PLANE_SHIFT) as usize == number)
+    }
+}
+
+/// The bodies of the query that are asked about, in order; body `i` is looked at on `level(i)`.
+pub fn plane_asks<'a>(
+    query: &ContactQuery<'a>,
+    level: &dyn Fn(usize) -> u32,
+    before: Before<'a>,
+) -> Vec<PlaneAsk<'a>> {
+    let mut manifold_of = InOrder::new(before.manifolds(), Manifold::order);
+    let ask = |&k: &usize| {
+        let (body, level) = (&query.bodies[k], level(k));
+        let margin = plane_margin(cell_size(body, level), PlaneAsk::speed(body) * query.dt);
+        let known = manifold_of.find(&(true, body.id, None)).map(|k| (k, &before.manifolds()[k]));
+        let record = known.and_then(|(k, _)| before.record(k)).filter(|record| record.levels == [level, 0]);
+        let is_carried = known.zip(record).is_some_and(|((_, old), record)| {
+            holds(old.resolution_m, &record.pose, body, None, query.dt) && is_of(old, query.planes)
+        });
+        PlaneAsk { index: k, body, level, margin, known, is_carried }
+    };
+    query.at_planes.iter().map(ask).collect()
+}
+
+/// Finds the contacts of a body at a plane that hold it, with what all of them add up to; given the number of the plane
+/// and the surfels of the body.
+pub type AtPlane<'a> = dyn FnMut(&PlaneAsk<'_>, usize, &Plane, &Surfels) -> (Vec<Point>, Totals) + 'a;
+
 /// Manifolds of the query's bodies near a plane; body `i` is looked at on `levels[i]`.
 pub fn plane_manifolds(
     query: &ContactQuery<'_>,
     levels: &[u32],
     cache: &mut SurfelCache,
     before: Before<'_>,
+    look: &mut AtPlane<'_>,
 ) -> AtPlanes {
     let mut out = AtPlanes::default();
-    let mut manifold_of = InOrder::new(before.manifolds(), Manifold::order);
-    for &k in query.at_planes {
-        let (body, level) = (&query.bodies[k], levels[k]);
-        let cell = cell_size(body, level);
-        let speed =
-            body.state.linear_velocity.length() + body.state.angular_velocity.length() * body.def.radius();
-        let margin = plane_margin(cell, speed * query.dt);
-        let known = manifold_of.find(&(true, body.id, None));
-        let old = known.map(|k| &before.manifolds()[k]);
-        let record = known.and_then(|k| before.record(k)).filter(|record| record.levels == [level, 0]);
-        if let (Some(k), Some(old), Some(record)) = (known, old, record)
-            && holds(old.resolution_m, &record.pose, body, None, query.dt)
-            && is_of(old, query.planes)
-        {
+    for ask in plane_asks(query, &|k| levels[k], before) {
+        let (body, level) = (ask.body, ask.level);
+        if let Some((k, _)) = ask.known.filter(|_| ask.is_carried) {
             out.carried.push(k);
             continue;
         }
-        let rolling_impulse = old.map_or(DVec3::ZERO, |m| m.rolling_impulse);
-        let known = old.map_or(&[][..], |m| &m.points);
         let (mut points, mut totals, mut near) = (Vec::new(), Totals::default(), false);
-        for (number, plane) in query.planes.iter().enumerate() {
-            if plane.distance(body.state.position) - body.def.radius() > margin {
-                continue;
-            }
+        for (number, plane) in ask.planes(query.planes) {
             near = true;
             let surfels = cache.get(&body.def.octree().forest, level).surfels.clone();
-            let to_world = body.world_from_grid();
-            let first_key = (number as u64) << PLANE_SHIFT;
-            let mut search = PlaneSearch {
-                body,
-                level,
-                to_world,
-                surfels: &surfels,
-                margin,
-                plane,
-                first_key,
-                found: Vec::new(),
-            };
-            // Crumbs stand on the corners of their voxels.
-            if body.def.is_crumb() {
-                search.corners();
-            } else {
-                search.descend(body.def.octree().tree, 0, 0);
-            }
-            let found = Totals::of(&search.found);
-            totals.points += found.points;
-            totals.volume += found.volume;
-            points.extend(reduce(&search.found, known, cell));
+            let (found, sum) = look(&ask, number, plane, &surfels);
+            totals.points += sum.points;
+            totals.volume += sum.volume;
+            points.extend(found);
         }
         if near {
-            inherit(&mut points, known, cell);
+            let resolution_m = cell_size(body, level);
+            inherit(&mut points, ask.known(), resolution_m);
             let (first, pose) = (body.id, RelativePose::new(body, None));
             let record = Record { first, second: None, levels: [level, 0], pose, totals, seen: Vec::new() };
-            let manifold = Manifold { first, second: None, points, rolling_impulse, resolution_m: cell };
+            let rolling_impulse = ask.known.map_or(DVec3::ZERO, |(_, old)| old.rolling_impulse);
+            let manifold = Manifold { first, second: None, points, rolling_impulse, resolution_m };
             out.found.push((manifold, record));
         }
     }
     out
+}
+
+/// The contacts of a body at a plane, by a descent of its octree.
+#[must_use]
+pub fn descend_to(
+    ask: &PlaneAsk<'_>,
+    number: usize,
+    plane: &Plane,
+    surfels: &Surfels,
+) -> (Vec<Point>, Totals) {
+    let mut search = PlaneSearch::new(ask, number, plane, surfels);
+    // Crumbs stand on the corners of their voxels.
+    if ask.body.def.is_crumb() {
+        search.corners();
+    } else {
+        search.descend(ask.body.def.octree().tree, 0, 0);
+    }
+    let cell = cell_size(ask.body, ask.level);
+    (reduce(&search.found, ask.known(), cell), Totals::of(&search.found))
+}
+
+/// The contacts with these names, the lower half of their keys, as far as they are near.
+#[must_use]
+pub fn named(
+    ask: &PlaneAsk<'_>,
+    number: usize,
+    plane: &Plane,
+    surfels: &Surfels,
+    names: impl Iterator<Item = u32>,
+) -> Vec<Point> {
+    let mut search = PlaneSearch::new(ask, number, plane, surfels);
+    for name in names {
+        if ask.body.def.is_crumb() {
+            search.corner((name / 8) as usize, name % 8);
+        } else {
+            search.sample(name);
+        }
+    }
+    search.found
+}
+
+/// Surface that the contact of this name stands for, m^2.
+#[must_use]
+pub fn area_of(ask: &PlaneAsk<'_>, plane: &Plane, surfels: &Surfels, name: u32) -> f64 {
+    let search = PlaneSearch::new(ask, 0, plane, surfels);
+    if ask.body.def.is_crumb() { search.corner_area() } else { search.area(name) }
 }
 
 /// Distance of a plane within which contacts are made, m, of a body that may move so far.
@@ -124,7 +203,20 @@ struct PlaneSearch<'a> {
     found: Vec<Point>,
 }
 
-impl PlaneSearch<'_> {
+impl<'a> PlaneSearch<'a> {
+    fn new(ask: &PlaneAsk<'a>, number: usize, plane: &'a Plane, surfels: &'a Surfels) -> Self {
+        Self {
+            body: ask.body,
+            level: ask.level,
+            to_world: ask.body.world_from_grid(),
+            surfels,
+            margin: ask.margin,
+            plane,
+            first_key: (number as u64) << PLANE_SHIFT,
+            found: Vec::new(),
+        }
+    }
+
     fn descend(&mut self, node: u32, level: u32, key: Key) {
         let forest = &self.body.def.octree().forest;
         let Some(&parent) = forest.nodes.get(node as usize) else {
@@ -156,17 +248,26 @@ impl PlaneSearch<'_> {
         let forest = &self.body.def.octree().forest;
         let tree = self.body.def.octree().tree as usize;
         let range = |t: usize| forest.tree_start.get(t).map_or(0, |&i| i as usize);
-        let area = 0.25 * self.body.def.octree().grid.h.powi(2);
         for leaf in range(tree)..range(tree + 1) {
-            let low = DVec3::from(morton::decode(forest.leaves.keys.at(leaf)).map(f64::from));
-            for c in 0..8u32 {
-                let corner = low + DVec3::from([c & 1, c >> 1 & 1, c >> 2].map(f64::from));
-                let p = self.to_world.transform_point3(corner);
-                if self.plane.distance(p) < self.margin {
-                    let key = self.first_key | (leaf as u64 * 8 + u64::from(c));
-                    self.found.push(point(self.body, key, p, self.plane, area));
-                }
-            }
+            (0..8).for_each(|c| self.corner(leaf, c));
+        }
+    }
+
+    fn corner_area(&self) -> f64 {
+        0.25 * self.body.def.octree().grid.h.powi(2)
+    }
+
+    fn corner(&mut self, leaf: usize, c: u32) {
+        let keys = &self.body.def.octree().forest.leaves.keys;
+        if leaf >= keys.len() {
+            return;
+        }
+        let low = DVec3::from(morton::decode(keys.at(leaf)).map(f64::from));
+        let corner = low + DVec3::from([c & 1, c >> 1 & 1, c >> 2].map(f64::from));
+        let p = self.to_world.transform_point3(corner);
+        if self.plane.distance(p) < self.margin {
+            let key = self.first_key | (leaf as u64 * 8 + u64::from(c));
+            self.found.push(point(self.body, key, p, self.plane, self.corner_area()));
         }
     }
 
@@ -176,7 +277,10 @@ impl PlaneSearch<'_> {
     fn sample(&mut self, index: u32) {
         let (body, plane) = (self.body, self.plane);
         let starts = &self.surfels.leaf_start;
-        let (first, end) = (starts[index as usize] as usize, starts[index as usize + 1] as usize);
+        let (Some(first), Some(end)) = (starts.get(index as usize), starts.get(index as usize + 1)) else {
+            return;
+        };
+        let (first, end) = (*first as usize, *end as usize);
         // Of leaves equally low, the outermost, so that a box stands on its corners at every level.
         let beside = |p: &DVec3| (*p - body.state.position).reject_from_normalized(plane.normal).length();
         let rank = |p: &DVec3| plane.distance(*p) - 1e-3 * beside(p);
@@ -188,11 +292,20 @@ impl PlaneSearch<'_> {
         let Some(p) = lowest.filter(|p| plane.distance(*p) < self.margin) else {
             return;
         };
-        let area = f64::from(self.surfels.areas[index as usize]) * body.def.octree().grid.h.powi(2);
-        let surfel = &self.surfels.items[index as usize];
+        let area = self.area(index);
+        self.found.push(point(body, self.first_key | u64::from(index), p, plane, area));
+    }
+
+    /// Surface of a cell, as the plane sees it.
+    fn area(&self, index: u32) -> f64 {
+        let (Some(area), Some(surfel)) =
+            (self.surfels.areas.get(index as usize), self.surfels.items.get(index as usize))
+        else {
+            return 0.0;
+        };
         let normal = self.to_world.transform_vector3(surfel.side(0).1.as_dvec3()).normalize_or_zero();
-        let facing = normal.dot(plane.normal).abs();
-        self.found.push(point(body, self.first_key | u64::from(index), p, plane, area * facing));
+        let facing = normal.dot(self.plane.normal).abs();
+        f64::from(*area) * self.body.def.octree().grid.h.powi(2) * facing
     }
 }
 
@@ -249,7 +362,8 @@ mod tests {
                         };
                         let nothing = Records::default();
                         let before = Before::new(&[], &nothing, &[]);
-                        let found = plane_manifolds(&query, &[level], &mut cache, before).found;
+                        let look = &mut descend_to;
+                        let found = plane_manifolds(&query, &[level], &mut cache, before, look).found;
                         let points = found.iter().flat_map(|(m, _)| &m.points);
                         let deepest = points.map(|p| p.separation).fold(f64::MAX, f64::min);
                         // Points about as low may stand for it.

@@ -56,38 +56,49 @@ pub fn pair_manifolds<'a>(
         .par_iter()
         .map(|(pair, known, hits, surfels)| {
             let [a, b] = pair.bodies.map(|k| &bodies[k]);
-            let mut found = contact_points(pair, hits, bodies, surfels);
             let old = known.map(|k| &before.manifolds()[k]);
-            let points = old.map_or(&[][..], |m| &m.points);
-            let known_points: Vec<Point> = points.iter().map(|p| moved(p, a, Some(b))).collect();
-            let cell = cell_size(a, pair.levels[0]).max(cell_size(b, pair.levels[1]));
             // Also what somebody else moved: a body that was put somewhere has not come in by any way.
             let radius = a.def.radius().min(b.def.radius());
             let record = known.and_then(|k| before.record(k));
-            let pose = RelativePose::new(a, Some(b));
-            let since = record.map_or(0.0, |record| pose.way(&record.pose, radius));
-            let comparable = record.filter(|record| record.levels == pair.levels);
-            let seen = let_in(&mut found, comparable, pair.way.max(since), cell);
-            let mut points = reduce(&found, &known_points, cell);
-            inherit(&mut points, &known_points, cell);
-            let record = Record {
-                first: a.id,
-                second: Some(b.id),
-                levels: pair.levels,
-                pose,
-                totals: Totals::of(&found),
-                seen,
-            };
-            let manifold = Manifold {
-                first: a.id,
-                second: Some(b.id),
-                points,
-                rolling_impulse: old.map_or(DVec3::ZERO, |m| m.rolling_impulse),
-                resolution_m: cell,
-            };
-            (manifold, record)
+            let since = record.map_or(0.0, |record| RelativePose::new(a, Some(b)).way(&record.pose, radius));
+            manifold_of(pair, old, bodies, |known_points| {
+                let mut found = contact_points(pair, hits, bodies, surfels);
+                let comparable = record.filter(|record| record.levels == pair.levels);
+                let seen = let_in(&mut found, comparable, pair.way.max(since), pair.cell);
+                Made { points: reduce(&found, known_points, pair.cell), totals: Totals::of(&found), seen }
+            })
         })
         .collect()
+}
+
+/// What is found of a pair.
+pub struct Made {
+    /// The few points that hold it.
+    pub points: Vec<Point>,
+    /// What all points add up to.
+    pub totals: Totals,
+    /// All that were let in, by key, with their separations, m.
+    pub seen: Vec<(u64, f64)>,
+}
+
+/// The manifold of a pair with its record. `make` finds its points; it is given those of the `old` one where they are
+/// now.
+pub fn manifold_of(
+    pair: &OctreePair,
+    old: Option<&Manifold>,
+    bodies: &[Body],
+    make: impl FnOnce(&[Point]) -> Made,
+) -> (Manifold, Record) {
+    let [a, b] = pair.bodies.map(|k| &bodies[k]);
+    let known = old.map_or(&[][..], |m| &m.points);
+    let known: Vec<Point> = known.iter().map(|p| moved(p, a, Some(b))).collect();
+    let Made { mut points, totals, seen } = make(&known);
+    inherit(&mut points, &known, pair.cell);
+    let (first, second) = (a.id, Some(b.id));
+    let pose = RelativePose::new(a, Some(b));
+    let record = Record { first, second, levels: pair.levels, pose, totals, seen };
+    let rolling_impulse = old.map_or(DVec3::ZERO, |m| m.rolling_impulse);
+    (Manifold { first, second, points, rolling_impulse, resolution_m: pair.cell }, record)
 }
 
 /// Keeps the points that came in through the surface they are said to have passed; gives their keys,
@@ -110,8 +121,9 @@ fn let_in(points: &mut Vec<Point>, before: Option<&Record>, way: f64, cell: f64)
     seen
 }
 
-/// The geometry of each hit, in f64.
-fn contact_points(
+/// The geometry of each hit, in f64. Of the number of a hit's pair only the direction counts.
+#[must_use]
+pub fn contact_points(
     pair: &OctreePair,
     hits: &[Hit],
     bodies: &[Body],

@@ -39,6 +39,14 @@ impl SurfelBuffer {
                 cache.get(&bodies[body].def.octree().forest, level);
             }
         }
+        self.upload(gpu, cache)
+    }
+
+    /// Brings all surfels of the cache to the GPU that are not there yet.
+    ///
+    /// # Errors
+    /// [`GpuError::TooLarge`].
+    pub fn upload(&mut self, gpu: &Gpu, cache: &mut SurfelCache) -> Result<(), GpuError> {
         if !cache.stale && self.uploaded {
             return Ok(());
         }

@@ -43,10 +43,16 @@ impl SurfelCache {
         })
     }
 
+    /// What is kept of `forest` at `level`, if it was asked for before.
+    #[must_use]
+    pub fn entry(&self, forest: &Arc<Forest>, level: u32) -> Option<&CachedSurfels> {
+        self.entries.get(&(Arc::as_ptr(forest) as usize, level))
+    }
+
     /// The surfels of `forest` at `level`, if they were asked for before.
     #[must_use]
     pub fn known(&self, forest: &Arc<Forest>, level: u32) -> Option<&Surfels> {
-        self.entries.get(&(Arc::as_ptr(forest) as usize, level)).map(|cached| &*cached.surfels)
+        self.entry(forest, level).map(|cached| &*cached.surfels)
     }
 
     /// Makes the flat tables that are not there yet, on all cores.

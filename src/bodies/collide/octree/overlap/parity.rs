@@ -1,7 +1,7 @@
 //! The compute passes against the CPU, with errors planted in the shaders.
 
 use super::{
-    super::{OctreePair, SurfelBuffer, SurfelCache},
+    super::{OctreePair, SurfelCache, surfel_buffer::SurfelBuffer},
     Overlap,
     gpu::OverlapPasses,
     of_bodies,
@@ -135,13 +135,7 @@ pub(crate) fn run_every_kernel() {
     let pairs = all_pairs(&w);
     let mut passes = OverlapPasses::new(&stage.gpu).expect("kernels");
     stage.find(&mut passes, &mut w, &pairs);
-    super::super::parity::by_passes(
-        &mut super::super::SearchPasses::new(&stage.gpu).expect("kernels"),
-        &w,
-        &stage.gpu,
-        &stage.arena,
-        &pairs,
-    );
+    super::super::passes::run_every_kernel();
 }
 
 /// Rounding may turn a cell or a column over at its edge; more than this is an error.

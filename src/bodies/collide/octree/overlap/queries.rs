@@ -4,7 +4,7 @@
 //! queries.
 
 use super::{
-    super::{Levels, OctreePair, SurfelBuffer, SurfelCache, cell_size},
+    super::{Levels, OctreePair, SurfelCache, cell_size, surfel_buffer::SurfelBuffer},
     gpu::OverlapPasses,
     of_bodies, of_plane,
 };

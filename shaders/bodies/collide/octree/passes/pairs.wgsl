@@ -1,0 +1,76 @@
+// Near pairs: every leaf asks the hierarchy for the boxes that meet its own, then for those that meet as they are turned.
+// One thread: one leaf; each pair is found by the leaf that comes first in the order.
+//#include shared/thread
+//#include bodies/collide/octree/passes/params
+//#include bodies/collide/octree/passes/branch
+
+@group(0) @binding(0) var<uniform> params: ContactParams;
+@group(0) @binding(1) var<storage, read> solids: array<Solid>;
+@group(0) @binding(2) var<storage, read> keys: array<vec2<u32>>;
+@group(0) @binding(3) var<storage, read> branches: array<vec4<u32>>;
+@group(0) @binding(4) var<storage, read> bounds: array<i32>;
+@group(0) @binding(5) var<storage, read> tables: array<u32>;
+// (first, second, what meet makes of them, 0)
+@group(0) @binding(6) var<storage, read_write> near: array<vec4<u32>>;
+@group(0) @binding(7) var<storage, read_write> counters: array<atomic<u32>>;
+
+//#include bodies/collide/octree/passes/boxed
+//#include bodies/collide/octree/passes/levels
+
+fn keep(i: u32, j: u32) {
+    let a = solids[i];
+    let b = solids[j];
+    if (a.moves | b.moves) == 0u || any(a.low > b.high) || any(b.low > a.high) {
+        return;
+    }
+    let way = params.dt * closing(a, b);
+    // One of the two boxes is grown by the way: of the sweep on the CPU the one that begins first.
+    let meet = (a.low.x <= b.low.x && boxes_meet(a, b, way + params.slack))
+        || (b.low.x <= a.low.x && boxes_meet(b, a, way + params.slack));
+    if !meet {
+        return;
+    }
+    let levels = meeting_levels(a, b);
+    let cell = max(cell_of(a, levels.x), cell_of(b, levels.y));
+    atomicMax(&counters[FASTEST], bitcast<u32>(way / cell));
+    let slot = atomicAdd(&counters[NEAR], 1u);
+    if slot < params.near_room {
+        near[slot] = vec4<u32>(i, j, 0u, 0u);
+    }
+}
+
+fn meets(node: u32, low: vec3<i32>, high: vec3<i32>) -> bool {
+    let at = BOX_WORDS * node;
+    let node_low = vec3<i32>(bounds[at], bounds[at + 1u], bounds[at + 2u]);
+    let node_high = vec3<i32>(bounds[at + 3u], bounds[at + 4u], bounds[at + 5u]);
+    return all(node_low <= high) && all(low <= node_high);
+}
+
+fn thread(id: u32) {
+    if id >= params.solids || params.solids < 2u {
+        return;
+    }
+    let own = keys[id].y;
+    let low = solids[own].low;
+    let high = solids[own].high;
+    // A node has one child on it while the other is below: as deep as there are bits in a key and its place.
+    var stack: array<u32, 66>;
+    var depth = 1u;
+    stack[0] = 0u;
+    while depth > 0u {
+        depth -= 1u;
+        let node = branches[stack[depth]];
+        for (var c = 0u; c < 2u; c++) {
+            let child = node[c] & ~LEAF;
+            if (node[c] & LEAF) != 0u {
+                if child > id {
+                    let other = keys[child].y;
+                    keep(min(own, other), max(own, other));
+                }
+            } else if branches[child].w > id && meets(child, low, high) {
+                stack[depth] = child;
+                depth += 1u;
+            }
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Manifolds from what the contact passes chose.
+//!
+//! In: a question and its [`Raw`] answer. Out: near pairs, manifolds, records. Points that were chosen are worked out
+//! again in double precision, as the CPU works out all; what was let in is kept as the passes saw it.
+
+use super::{
+    super::{
+        pair::{Hit, OctreePair, cell_size},
+        planes::{self, PlaneAsk},
+        points::{Made, contact_points, manifold_of},
+        records::{Before, Record},
+        surfel_cache::SurfelCache,
+        surfels::Surfels,
+    },
+    ask::{Question, unpacked},
+    search::Raw,
+    shared::{CARRIED, SEARCHED},
+};
+use crate::bodies::{
+    Body, Obb, Plane,
+    broad_phase::{NearPair, closer},
+    collide::{ContactQuery, InOrder, Manifold, Point, Totals},
+};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// What the passes said of a near pair of bodies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Near {
+    bodies: [usize; 2],
+    levels: [u32; 2],
+    flags: u32,
+    /// Where its contacts are.
+    slot: usize,
+}
+
+/// An answer, sorted.
+pub struct Answer {
+    near: Vec<Near>,
+    /// By slot: its contacts in `chosen` and in `seen`.
+    chosen_of: Vec<Range<usize>>,
+    seen_of: Vec<Range<usize>>,
+    raw: Raw,
+    /// By task: body and plane.
+    tasks: Vec<[usize; 2]>,
+}
+
+/// What is made of the pairs of a query.
+#[derive(Default)]
+pub struct OfPairs {
+    /// Manifolds made anew.
+    pub found: Vec<(Manifold, Record)>,
+    /// Numbers of those that still hold.
+    pub carried: Vec<usize>,
+    /// Pairs that were searched.
+    pub searched: usize,
+}
+
+impl Answer {
+    /// Sorts what came in no order.
+    #[must_use]
+    pub fn new(question: &Question, mut raw: Raw) -> Self {
+        let tasks = question.tasks.len();
+        let near = |(k, pair): (usize, &[u32; 4])| Near {
+            bodies: [pair[0], pair[1]].map(|solid| question.solids.bodies[solid as usize]),
+            levels: [pair[2] & 15, pair[2] >> 4 & 15],
+            flags: pair[2],
+            slot: tasks + k,
+        };
+        let mut pairs: Vec<Near> = raw.near.iter().enumerate().map(near).collect();
+        pairs.sort_unstable_by_key(|near| near.bodies);
+        // A slot's chosen contacts stay in their order.
+        raw.chosen.sort_by_key(|c| c[0]);
+        raw.seen.par_sort_unstable_by_key(|s| (s[0], s[1]));
+        let slots = tasks + raw.near.len();
+        let (chosen_of, seen_of) = (ranges(&raw.chosen, slots), ranges(&raw.seen, slots));
+        Self { near: pairs, chosen_of, seen_of, raw, tasks: question.tasks.clone() }
+    }
+
+    /// Pairs that may meet in `dt`, ascending, and the levels at which they do. The passes say a few more than there
+    /// are.
+    #[must_use]
+    pub fn near(
+        &self,
+        bodies: &[Body],
+        boxes: &[Option<Obb>],
+        dt: f64,
+    ) -> (Vec<NearPair>, Vec<([usize; 2], [u32; 2])>) {
+        let meets = |near: &&Near| {
+            let [i, j] = near.bodies;
+            let way = closer(&bodies[i], &bodies[j], dt);
+            matches!([&boxes[i], &boxes[j]], [Some(a), Some(b)] if a.may_meet(b, way))
+        };
+        let pair = |near: &Near| {
+            let [i, j] = near.bodies;
+            let cells = [cell_size(&bodies[i], near.levels[0]), cell_size(&bodies[j], near.levels[1])];
+            let way = closer(&bodies[i], &bodies[j], dt);
+            (NearPair { bodies: [i, j], way, resolution_m: cells[0].max(cells[1]) }, ([i, j], near.levels))
+        };
+        self.near.iter().filter(meets).map(pair).unzip()
+    }
+
+    /// How fast the fastest pair is, cells a step.
+    #[must_use]
+    pub fn fastest(&self) -> f32 {
+        self.raw.fastest
+    }
+
+    /// The manifolds of the pairs of `query`.
+    #[must_use]
+    pub fn of_pairs(&self, query: &ContactQuery<'_>, cache: &SurfelCache, before: Before<'_>) -> OfPairs {
+        let bodies = query.bodies;
+        let mut out = OfPairs::default();
+        let mut near_of = InOrder::new(&self.near, |near| near.bodies);
+        let mut manifold_of = InOrder::new(before.manifolds(), Manifold::order);
+        let mut tasks = Vec::new();
+        for pair in query.pairs {
+            let Some(near) = near_of.find(&pair.bodies).map(|at| &self.near[at]) else { continue };
+            let [a, b] = near.bodies.map(|k| &bodies[k]);
+            let known = manifold_of.find(&(false, a.id, Some(b.id)));
+            if near.flags & CARRIED != 0 {
+                out.carried.extend(known);
+            } else if near.flags & SEARCHED != 0 && query.may_meet(near.bodies) {
+                let known_surfels =
+                    |s: usize| cache.entry(&bodies[near.bodies[s]].def.octree().forest, near.levels[s]);
+                let (Some(a), Some(b)) = (known_surfels(0), known_surfels(1)) else { continue };
+                tasks.push((
+                    OctreePair::at(bodies, near.bodies, near.levels, query.dt),
+                    known,
+                    near.slot,
+                    [a, b],
+                ));
+            }
+        }
+        out.searched = tasks.len();
+        let make = |(pair, known, slot, cached): &(
+            OctreePair,
+            Option<usize>,
+            usize,
+            [&super::super::surfel_cache::CachedSurfels; 2],
+        )| {
+            let surfels = cached.map(|cached| cached.surfels.clone());
+            let hits: Vec<Hit> = self.chosen(*slot).map(|(key, b)| hit(key, b)).collect();
+            let seen: Vec<(u64, f64)> = self.seen(*slot).map(|(key, depth)| (unpacked(key), depth)).collect();
+            let made = Made {
+                totals: totals_of_pair(pair, bodies, &seen, surfels.each_ref().map(|s| &**s)),
+                points: contact_points(pair, &hits, bodies, &surfels),
+                seen,
+            };
+            manifold_of_pair(pair, *known, made, bodies, before)
+        };
+        out.found = tasks.par_iter().map(make).collect();
+        out
+    }
+
+    /// Contacts of a body at a plane.
+    #[must_use]
+    pub fn at_plane(
+        &self,
+        ask: &PlaneAsk<'_>,
+        number: usize,
+        plane: &Plane,
+        surfels: &Surfels,
+    ) -> (Vec<Point>, Totals) {
+        let Ok(slot) = self.tasks.binary_search(&[ask.index, number]) else {
+            return (Vec::new(), Totals::default());
+        };
+        let names = self.chosen(slot).map(|(key, _)| key);
+        let points = planes::named(ask, number, plane, surfels, names);
+        let volume =
+            |(name, depth): (u32, f64)| (-depth).max(0.0) * planes::area_of(ask, plane, surfels, name);
+        let totals = Totals { points: self.seen(slot).count(), volume: self.seen(slot).map(volume).sum() };
+        (points, totals)
+    }
+
+    fn chosen(&self, slot: usize) -> impl Iterator<Item = (u32, u32)> {
+        self.raw.chosen[self.chosen_of[slot].clone()].iter().map(|c| (c[1], c[2]))
+    }
+
+    /// Names, ascending, and separations, m.
+    fn seen(&self, slot: usize) -> impl Iterator<Item = (u32, f64)> {
+        self.raw.seen[self.seen_of[slot].clone()].iter().map(|s| (s[1], f64::from(f32::from_bits(s[2]))))
+    }
+}
+
+/// A chosen contact as a hit; of the pair's number only the direction counts.
+fn hit(key: u32, b: u32) -> Hit {
+    Hit { pair: key >> 31, a: key & 0x7fff_ffff, b }
+}
+
+fn manifold_of_pair(
+    pair: &OctreePair,
+    known: Option<usize>,
+    made: Made,
+    bodies: &[Body],
+    before: Before<'_>,
+) -> (Manifold, Record) {
+    manifold_of(pair, known.map(|k| &before.manifolds()[k]), bodies, |_| made)
+}
+
+fn totals_of_pair(pair: &OctreePair, bodies: &[Body], seen: &[(u64, f64)], surfels: [&Surfels; 2]) -> Totals {
+    let volume = |(key, depth): &(u64, f64)| {
+        let side = (key >> 32 & 1) as usize;
+        let area = surfels[side].areas.get((*key as u32 >> 1) as usize).copied().unwrap_or(0.0);
+        (-depth).max(0.0) * f64::from(area) * bodies[pair.bodies[side]].def.octree().grid.h.powi(2)
+    };
+    Totals { points: seen.len(), volume: seen.iter().map(volume).sum() }
+}
+
+/// By slot: its part of a list that is sorted by slot.
+fn ranges(list: &[[u32; 3]], slots: usize) -> Vec<Range<usize>> {
+    let mut at = 0;
+    let part = |slot: usize| {
+        let first = at;
+        while list.get(at).is_some_and(|item| item[0] as usize == slot) {
+            at += 1;
+        }
+        first..at
+    };
+    (0..slots).map(part).collect()
+}
