@@ -4,6 +4,8 @@
 //! In: one tree of a forest. Out: cubes in Morton order, for looking up neighbours, comparing solids and
 //! telling islands apart with code that is plain enough to check the passes against.
 
+use std::{borrow::Cow, ops::Range};
+
 use crate::svo::{
     Forest, Keys,
     morton::{Key, decode, encode},
@@ -49,6 +51,37 @@ impl Cells {
     #[must_use]
     pub fn of(forest: &Forest, tree: usize) -> Self {
         let range = forest.tree_start[tree] as usize..forest.tree_start[tree + 1] as usize;
+        Self::below(forest, (tree as u32, 0, 0), range)
+    }
+
+    /// What of the solid of `tree` lies in one node of the grid: `key` is its Morton code at `level`, which is no
+    /// leaf's. A cube that is larger than the node is cut to it.
+    #[must_use]
+    pub fn within(forest: &Forest, tree: usize, (key, level): (Key, u32)) -> Self {
+        let start = key << (3 * (forest.level - level));
+        let end = (key + 1) << (3 * (forest.level - level));
+        let mut index = tree as u32;
+        for l in 1..=level {
+            let octant = (key >> (3 * (level - l)) & 7) as u32;
+            let node = forest.nodes[index as usize];
+            if node.internal() >> octant & 1 == 1 {
+                let mut whole = Self { level: forest.level, ..Self::default() };
+                whole.push((start, (forest.level - level) as u8, u32::MAX));
+                return whole;
+            }
+            if node.valid() >> octant & 1 == 0 {
+                return Self { level: forest.level, ..Self::default() };
+            }
+            index = node.child(octant);
+        }
+        let first = forest.tree_start[tree] as usize;
+        let keys = forest.leaves.keys.slice(first..forest.tree_start[tree + 1] as usize);
+        let leaves = keys.partition_point(|k| k < start)..keys.partition_point(|k| k < end);
+        Self::below(forest, (index, level, key), first + leaves.start..first + leaves.end)
+    }
+
+    /// What lies below a node (index, level, Morton code), whose leaves these are.
+    fn below(forest: &Forest, node: (u32, u32, Key), range: Range<usize>) -> Self {
         // Both come in Morton order, and no two overlap.
         let mut out = Self { level: forest.level, ..Self::default() };
         let mut next = range.start;
@@ -58,13 +91,21 @@ impl Cells {
                 next += 1;
             }
         };
-        forest.visit_internal(tree, &mut |_, low, size| {
+        forest.visit_internal_below(node, &mut |low, size| {
             let start = encode(low);
             leaves_before(&mut out, start);
             out.push((start, size.trailing_zeros() as u8, u32::MAX));
         });
         leaves_before(&mut out, Key::MAX);
         out
+    }
+
+    /// Leaf voxels in the solid of `tree`, without a list of them.
+    #[must_use]
+    pub fn volume_of(forest: &Forest, tree: usize) -> u64 {
+        let mut volume = u64::from(forest.tree_start[tree + 1] - forest.tree_start[tree]);
+        forest.visit_internal(tree, &mut |_, _, size| volume += u64::from(size).pow(3));
+        volume
     }
 
     fn push(&mut self, (start, log_size, leaf): (Key, u8, u32)) {
@@ -123,8 +164,11 @@ impl Cells {
 
     /// The same solid on the grid of a coarser level: every coarse cell that holds any of it.
     #[must_use]
-    pub fn coarsened(&self, level: u32) -> Self {
+    pub fn coarsened(&self, level: u32) -> Cow<'_, Self> {
         let drop = self.level.saturating_sub(level);
+        if drop == 0 {
+            return Cow::Borrowed(self);
+        }
         let mut all: Vec<(Key, u8, u32)> = (0..self.len())
             .map(|i| {
                 let size = self.log_sizes[i].saturating_sub(drop as u8);
@@ -132,7 +176,7 @@ impl Cells {
             })
             .collect();
         all.dedup();
-        Self::from_cubes(self.level - drop, all)
+        Cow::Owned(Self::from_cubes(self.level - drop, all))
     }
 
     /// Number of 26-connected components, by union-find. Whatever touches it, the smaller of two neighbouring
@@ -181,6 +225,7 @@ fn unite(parent: &mut [u32], a: u32, b: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::svo::{LeafColor, Leaves, build};
 
     fn cells(level: u32, cubes: &[([u32; 3], u8)]) -> Cells {
         Cells::from_cubes(level, cubes.iter().map(|(at, s)| (encode(*at), *s, u32::MAX)).collect())
@@ -202,6 +247,37 @@ mod tests {
         // The sides of the grid do not wrap round.
         assert_eq!(cells(3, &[([0, 0, 0], 0), ([7, 0, 0], 0)]).components(), 2);
         assert_eq!(Cells::default().components(), 0);
+    }
+
+    #[test]
+    fn what_lies_in_the_nodes_of_a_level_is_the_whole() {
+        let mut leaves = Leaves::default();
+        for key in (0..240).filter(|key| key % 7 < 3).chain([511]) {
+            leaves.keys.push(key);
+            leaves.normals.push(0);
+            leaves.colors.push(LeafColor::default());
+            leaves.coverage.push(1.0);
+        }
+        let count = leaves.len() as u64;
+        // Inside: an octant of the root, one of the next level, and a voxel.
+        let inside = [(5, 1), (61, 2), (510, 3)];
+        let forest = build(3, leaves, &|key, level| inside.contains(&(key, level)));
+        let whole = Cells::of(&forest, 0);
+        assert_eq!(whole.volume(), count + 64 + 8 + 1);
+        assert_eq!(Cells::volume_of(&forest, 0), whole.volume());
+        for level in 0..3 {
+            let parts: Vec<Cells> =
+                (0..1 << (3 * level)).map(|key| Cells::within(&forest, 0, (key, level))).collect();
+            assert_eq!(parts.iter().map(Cells::volume).sum::<u64>(), whole.volume());
+            let spans = |cells: &Cells| -> Vec<Key> {
+                (0..cells.len()).flat_map(|i| cells.starts.at(i)..cells.end(i)).collect()
+            };
+            assert_eq!(parts.iter().flat_map(spans).collect::<Vec<_>>(), spans(&whole));
+            let leaves = |cells: &Cells| -> Vec<u32> {
+                cells.leaves.iter().copied().filter(|leaf| *leaf != u32::MAX).collect()
+            };
+            assert_eq!(parts.iter().flat_map(leaves).collect::<Vec<_>>(), leaves(&whole));
+        }
     }
 
     #[test]

@@ -19,6 +19,7 @@ use crate::{
     gpu::StageTiming,
     import::Imported,
     mesh::HealthReport,
+    svo::morton::Key,
 };
 
 use super::{Assembly, BrokenObject, Cells, ExportError, ExportPiece, Figures, checks::Check};
@@ -342,21 +343,12 @@ pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), ExportError
 }
 
 fn counts(broken: &BrokenObject) -> FractureCounts {
-    let mut crack = Vec::new();
-    let mut fbs = 0;
-    for &at in &broken.pieces {
-        let leaves = &broken.forest(at).leaves;
-        let range = broken.leaves(at);
-        fbs += range.len() as u64;
-        crack.extend(range.filter(|i| leaves.colors[*i].crack()).map(|i| leaves.keys.at(i)));
-    }
-    crack.sort_unstable();
-    crack.dedup();
+    let fbs = broken.pieces.iter().map(|at| broken.leaves(*at).len() as u64).sum();
     let cells = broken.pieces.iter().map(|at| broken.cell(*at)).collect::<BTreeSet<_>>().len() as u64;
     let pieces = broken.pieces.len() as u64;
     FractureCounts {
         source_leaves: broken.source_octree().forest.leaves.len() as u64,
-        crack_voxels: crack.len() as u64,
+        crack_voxels: crack_voxels(broken),
         fbs,
         cells,
         islands: pieces - cells,
@@ -367,6 +359,26 @@ fn counts(broken: &BrokenObject) -> FractureCounts {
         dust_voxels: dust_voxels(broken),
         swallowed: broken.steps.iter().map(|step| step.result.counts.swallowed).sum(),
     }
+}
+
+/// Crack voxels without copies. An octant of the grid at a time, and of that one: copies are many.
+fn crack_voxels(broken: &BrokenObject) -> u64 {
+    let shift = 3 * broken.grid().level.saturating_sub(2);
+    let in_octant = |octant: Key| {
+        let mut cracks: Vec<Key> = Vec::new();
+        for &at in &broken.pieces {
+            let (leaves, range) = (&broken.forest(at).leaves, broken.leaves(at));
+            let keys = leaves.keys.slice(range.clone());
+            let from = keys.partition_point(|key| key >> shift < octant);
+            let to = keys.partition_point(|key| key >> shift <= octant);
+            let cracked = (from..to).filter(|i| leaves.colors[range.start + i].crack());
+            cracks.extend(cracked.map(|i| keys.at(i)));
+        }
+        cracks.sort_unstable();
+        cracks.dedup();
+        cracks.len() as u64
+    };
+    (0..64).map(in_octant).sum()
 }
 
 /// Solid voxels of the source that neither a piece nor what was dropped has any of. Not the sum over the
@@ -392,7 +404,7 @@ fn dust_voxels(broken: &BrokenObject) -> u64 {
         held += end.saturating_sub(reached.max(start));
         reached = reached.max(end);
     }
-    Cells::of(&broken.source_octree().forest, 0).volume() - held
+    Cells::volume_of(&broken.source_octree().forest, 0) - held
 }
 
 /// What the breaks by Voronoi cells know of themselves.

@@ -223,13 +223,19 @@ impl Forest {
 
     /// As [`Forest::for_each_internal`], for one tree.
     pub fn visit_internal(&self, tree: usize, visit: &mut impl FnMut(usize, [u32; 3], u32)) {
-        let mut stack = vec![(tree as u32, 0u32, 0 as Key)];
+        self.visit_internal_below((tree as u32, 0, 0), &mut |low, size| visit(tree, low, size));
+    }
+
+    /// As [`Forest::for_each_internal`], for what lies below a stored node: its index, its level, and its Morton
+    /// code at that level.
+    pub fn visit_internal_below(&self, node: (u32, u32, Key), visit: &mut impl FnMut([u32; 3], u32)) {
+        let mut stack = vec![node];
         while let Some((index, level, key)) = stack.pop() {
             // A stack entry at the leaf level marks an internal octant whose turn has come.
             if index == u32::MAX {
                 let shift = self.level - level;
                 let low = super::morton::decode(key << (3 * shift));
-                visit(tree, low, 1 << shift);
+                visit(low, 1 << shift);
                 continue;
             }
             let node = self.nodes[index as usize];

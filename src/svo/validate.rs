@@ -93,7 +93,9 @@ fn check_nodes(forest: &Forest, findings: &mut Vec<String>) {
         let children_end =
             if at_leaves { forest.leaves.len() } else { forest.level_start[level as usize + 2] as usize };
         let mut next = if at_leaves { 0 } else { end };
-        let mut child_keys = Vec::with_capacity(children_end - next);
+        // Of leaves, which are most of all, only the first that lies where its key does not say.
+        let mut child_keys = Vec::with_capacity(if at_leaves { 0 } else { children_end - next });
+        let mut misplaced = None;
         for (index, key) in (start..end).zip(&keys) {
             let node = forest.nodes[index];
             if node.valid() & node.internal() != 0 {
@@ -111,18 +113,24 @@ fn check_nodes(forest: &Forest, findings: &mut Vec<String>) {
                     format!("node {index} has its children at {}, not at {next}", node.child_base)
                 });
             }
+            let children = (0..8).filter(|c| node.valid() >> c & 1 == 1).map(|c| key << 3 | c);
+            if at_leaves && misplaced.is_none() {
+                let mut placed = (next..children_end).zip(children);
+                misplaced = placed.find(|(i, found)| *found != forest.leaves.keys.at(*i));
+            } else if !at_leaves {
+                child_keys.extend(children);
+            }
             next += count;
-            child_keys.extend((0..8).filter(|c| node.valid() >> c & 1 == 1).map(|c| key << 3 | c));
         }
         if next != children_end {
             report(findings, || format!("level {level} names children up to {next}, not to {children_end}"));
             return;
         }
+        if let Some((i, found)) = misplaced {
+            let kept = forest.leaves.keys.at(i);
+            report(findings, || format!("leaf {i} has key {kept} but lies at {found}"));
+        }
         keys = child_keys;
-    }
-    if let Some(i) = keys.iter().zip(&forest.leaves.keys).position(|(found, kept)| *found != kept) {
-        let (found, kept) = (keys[i], forest.leaves.keys.at(i));
-        report(findings, || format!("leaf {i} has key {kept} but lies at {found}"));
     }
     if findings.len() > before {
         // Following child pointers is safe only when they are right.

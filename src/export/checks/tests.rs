@@ -5,11 +5,17 @@ use glam::DVec3;
 
 use super::*;
 use crate::{
+    compute::Compute,
     fracture::{
-        Break, Fracture, FractureCounts, FractureParams, Pattern, Piece, Recipe, Volume, voronoi::parts_of,
+        Break, Dropped, Fracture, FractureCounts, FractureParams, Fracturer, Hidden, Merge, Pattern, Piece,
+        Recipe, Source, Volume, crack::CrackShape, voronoi::parts_of,
     },
     shape::{Look, Octree, Shape, grid_mass},
-    svo::{Forest, Grid, LeafColor, Leaves, build, morton::encode},
+    svo::{
+        Arena, Forest, Grid, LeafColor, Leaves, Node, build, gather,
+        morton::{Key, decode, encode},
+        pack_normal,
+    },
 };
 
 const LEVEL: u32 = 3;
@@ -33,7 +39,7 @@ fn solid() -> Forest {
 
 fn push(leaves: &mut Leaves, key: Key, crack: bool, coverage: f32) {
     leaves.keys.push(key);
-    leaves.normals.push(crate::svo::pack_normal(glam::Vec3::Y));
+    leaves.normals.push(pack_normal(glam::Vec3::Y));
     leaves.colors.push(LeafColor::new([100; 3], crack, 0.0));
     leaves.coverage.push(coverage);
     leaves.cuts.push(0);
@@ -81,10 +87,9 @@ fn join([a, b]: [Forest; 2]) -> Forest {
             let old = if l + 1 < level { forest.level_start[l + 1] } else { 0 };
             let new = if l + 1 < level { here as u32 } else { 0 };
             out.nodes.extend(
-                nodes.into_iter().map(|n| crate::svo::Node {
-                    child_base: n.child_base - old + new + shift,
-                    masks: n.masks,
-                }),
+                nodes
+                    .into_iter()
+                    .map(|n| Node { child_base: n.child_base - old + new + shift, masks: n.masks }),
             );
         }
         out.level_start.push(out.nodes.len() as u32);
@@ -135,7 +140,7 @@ fn broken() -> BrokenObject {
         pattern,
         island_level: LEVEL,
         recipe: Recipe::default(),
-        hidden: crate::fracture::Hidden::default(),
+        hidden: Hidden::default(),
         fracture,
     };
     of_detail(source, detail)
@@ -237,8 +242,8 @@ fn a_piece_in_two_parts_is_seen() {
     let mut leaves = Leaves::default();
     push(&mut leaves, encode([1, 1, 1]), false, 1.0);
     push(&mut leaves, encode([6, 6, 6]), false, 1.0);
-    let two = Cells::of(&build(LEVEL, leaves, &|_: Key, _: u32| false), 0);
-    assert!(!connected(&[two], LEVEL).ok);
+    let two = build(LEVEL, leaves, &|_: Key, _: u32| false);
+    assert!(!connected(&[(&two, 0)], LEVEL).ok);
 }
 
 #[test]
@@ -267,13 +272,13 @@ fn what_was_dropped_counts_and_what_was_lost_is_seen() {
     let broken = altered(&broken(), |detail| {
         let fracture = &mut detail.fracture;
         let pick = |piece: &Piece| {
-            let forest = Arc::new(crate::svo::gather(LEVEL, &[(&fracture.forest, piece.tree as usize)]));
+            let forest = Arc::new(gather(LEVEL, &[(&fracture.forest, piece.tree as usize)]));
             (forest, vec![Piece { tree: 0, ..piece.clone() }])
         };
         let (kept, dropped) = (pick(&fracture.pieces[0]), pick(&fracture.pieces[1]));
         fracture.counts.fbs = kept.0.leaves.len() as u64;
         (fracture.forest, fracture.pieces) = kept;
-        fracture.dropped = Some(crate::fracture::Dropped { forest: dropped.0, pieces: dropped.1 });
+        fracture.dropped = Some(Dropped { forest: dropped.0, pieces: dropped.1 });
     });
     assert_eq!(failing(&broken), Vec::<String>::new());
     let lost = |checks: &[Check]| checks.iter().find_map(|c| c.figures.get("dropped").copied());
@@ -311,11 +316,92 @@ fn a_face_inside_a_joined_piece_is_seen() {
             fracture.counts.crack_voxels = if inner { 16 } else { 0 };
             fracture.pieces = vec![Piece { tree: 0, cell: 0, voxels: mass.voxels, mass }];
             fracture.forest = Arc::new(forest);
-            fracture.merges = vec![crate::fracture::Merge { piece: 0, cells: vec![0, 1] }];
+            fracture.merges = vec![Merge { piece: 0, cells: vec![0, 1] }];
         })
     };
     assert_eq!(failing(&joined(false)), Vec::<String>::new());
     assert_eq!(failing(&joined(true)), ["copies_are_the_corner_cells"]);
     let unsaid = altered(&joined(false), |detail| detail.fracture.merges.clear());
     assert_eq!(failing(&unsaid), ["copies_are_the_corner_cells"]);
+}
+
+#[test]
+fn voxels_that_were_not_counted_are_seen() {
+    let changes: [fn(&mut FractureCounts); 3] =
+        [|counts| counts.crack_voxels -= 1, |counts| counts.fbs += 1, |counts| counts.source_leaves += 1];
+    for change in changes {
+        let broken = altered(&broken(), |detail| change(&mut detail.fracture.counts));
+        assert_eq!(failing(&broken), ["boundary_is_source_plus_crack"]);
+    }
+}
+
+#[test]
+fn a_voxel_that_is_elsewhere_is_seen() {
+    // The last leaf of either half, which lies in another block then.
+    for half in [1, 2] {
+        let broken = with_forest(|forest| {
+            let last = forest.tree_start[half] as usize - 1;
+            let keys: Vec<Key> = forest.leaves.keys.iter().collect();
+            let moved = |(i, key)| if i == last { encode([7, 7, 7]) } else { key };
+            forest.leaves.keys = keys.into_iter().enumerate().map(moved).collect();
+        });
+        let failed = failing(&broken);
+        assert!(failed.contains(&"boundary_is_source_plus_crack".to_owned()), "{failed:?}");
+        // Of the low half no node leads there.
+        let outside = check(&broken).iter().find_map(|c| c.figures.get("outside").copied());
+        assert_eq!(outside, Some(if half == 1 { 0.0 } else { 1.0 }));
+    }
+}
+
+#[test]
+fn a_share_that_is_too_small_or_too_large_is_seen() {
+    for factor in [0.5, 1.5] {
+        let broken = with_forest(|forest| {
+            let shared = forest.leaves.coverage.iter().position(|coverage| *coverage < 1.0).unwrap();
+            forest.leaves.coverage[shared] *= factor;
+        });
+        assert_eq!(failing(&broken), ["dust_is_what_is_gone"]);
+    }
+}
+
+#[test]
+fn a_damaged_octree_is_seen() {
+    let broken = with_forest(|forest| forest.nodes[0].masks |= 1 << 16);
+    assert_eq!(failing(&broken), ["octrees_are_valid"]);
+}
+
+/// A break on the cores.
+fn broken_on_cores(surface: Surface) -> BrokenObject {
+    let source = Arc::new(solid());
+    let middle = |x: f64| DVec3::new(x, 4.0, 4.0);
+    let pattern = Pattern::from_points(&[middle(1.5), middle(5.5)], LEVEL).unwrap();
+    let crack = CrackShape { transition_level: Some(2), ..Default::default() };
+    let recipe = Recipe { surface, crack, ..Recipe::default() };
+    let mut arena = Arena::new(Compute::Cpu).unwrap();
+    arena.insert(&source).unwrap();
+    let fracturer = Fracturer::new(Compute::Cpu).unwrap();
+    let from = Source::new(&arena, &source, 0).unwrap();
+    let fracture = fracturer.fracture(&from, &pattern, &recipe).unwrap();
+    let hidden = Hidden::default();
+    of_detail((*source).clone(), VoronoiDetail { pattern, island_level: LEVEL, recipe, hidden, fracture })
+}
+
+#[test]
+fn another_crack_surface_than_the_seeds_is_seen() {
+    for surface in [Surface::Rough, Surface::Dusty] {
+        let broken = broken_on_cores(surface);
+        assert_eq!(failing(&broken), Vec::<String>::new(), "{surface:?}");
+        let seeds = [DVec3::new(1.5, 4.0, 4.0), DVec3::new(6.5, 4.0, 4.0)];
+        let broken = altered(&broken, |detail| detail.pattern = Pattern::from_points(&seeds, LEVEL).unwrap());
+        assert_eq!(failing(&broken), ["copies_are_the_sides_of_the_crack"], "{surface:?}");
+    }
+}
+
+#[test]
+fn dust_that_was_not_counted_is_seen() {
+    let broken = broken_on_cores(Surface::Dusty);
+    let more = altered(&broken, |detail| detail.fracture.counts.dust_voxels += 1);
+    assert_eq!(failing(&more), ["voxels_before_are_voxels_after", "dust_is_what_is_gone"]);
+    let more = altered(&broken, |detail| detail.fracture.dust_volume += 0.1);
+    assert_eq!(failing(&more), ["mass_before_is_mass_after", "dust_is_what_is_gone"]);
 }

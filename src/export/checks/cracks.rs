@@ -1,0 +1,128 @@
+//! Whose copies the boundary voxels are, worked out again from the seeds and the crack surfaces: the costliest
+//! checks, which look at a part of the voxels where there are very many.
+//!
+//! In: [`Solids`]. Out: a check.
+
+use super::{
+    Check, VoronoiDetail,
+    blocks::{Block, Solids, VoxelCopy},
+};
+use crate::{
+    fracture::{
+        Surface,
+        crack::{CrackUniform, reference::CrackReference},
+        dust::reference::DustReference,
+    },
+    svo::morton::{Key, decode},
+};
+
+/// Distances computed at most for the corner check; above it, voxels are sampled evenly.
+const DISTANCE_BUDGET: u64 = 4_000_000_000;
+
+/// Leaves compared at most with their crack surfaces; above it, voxels are sampled evenly.
+const CRACK_BUDGET: usize = 1_000_000;
+
+/// Which voxels are looked at: every so-manieth of all blocks together.
+struct Sample {
+    /// Number of the first voxel of every block.
+    firsts: Vec<usize>,
+    voxels: usize,
+    stride: usize,
+}
+
+impl Sample {
+    fn new(voxels: &[usize], stride: impl FnOnce(usize) -> usize) -> Self {
+        let mut firsts = Vec::with_capacity(voxels.len());
+        let mut all = 0;
+        for count in voxels {
+            firsts.push(all);
+            all += count;
+        }
+        Self { firsts, voxels: all, stride: stride(all).max(1) }
+    }
+
+    fn of_block<'b>(&self, at: usize, block: &'b Block<'_>) -> impl Iterator<Item = &'b [VoxelCopy]> {
+        let before = self.firsts[at].next_multiple_of(self.stride) - self.firsts[at];
+        block.voxels().skip(before).step_by(self.stride)
+    }
+
+    fn checked(&self) -> f64 {
+        self.voxels.div_ceil(self.stride) as f64
+    }
+}
+
+/// The copies of a voxel are exactly the objects that own one of its corners (2016, sec. 4.3), and what lay
+/// inside the source has become boundary only where there are several: no face between two cells of one
+/// object (sec. 4.7). Where small pieces joined others, a piece stands for all of its parts.
+pub(super) fn corners(solids: &Solids<'_>, voxels: &[usize], step: &VoronoiDetail, level: u32) -> Check {
+    let seeds = &step.pattern.seeds;
+    let distances = |voxels: usize| voxels as u64 * 8 * seeds.len() as u64;
+    let sample = Sample::new(voxels, |all| distances(all).div_ceil(DISTANCE_BUDGET) as usize);
+    let found = solids.in_blocks(|at, block| {
+        let (mut wrong, mut inner) = (0, 0);
+        for own in sample.of_block(at, block) {
+            let key = own[0].key();
+            let owners = corner_cells(key, seeds, level);
+            let mut wanted = owners.map(|s| step.pattern.objects[s as usize]).to_vec();
+            wanted.sort_unstable();
+            wanted.dedup();
+            let was_inside = block.was_inside(key) == Some(true);
+            wrong += usize::from(!solids.are_those_of(own, &wanted));
+            inner += usize::from(was_inside && (own.len() == 1 || wanted.len() == 1));
+        }
+        (wrong, inner)
+    });
+    let (wrong, inner) = found.into_iter().fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+    Check::new(
+        "copies_are_the_corner_cells",
+        wrong == 0 && inner == 0,
+        &[("voxels_checked", sample.checked()), ("wrong", wrong as f64), ("inner_faces", inner as f64)],
+    )
+}
+
+/// The copies of a voxel are exactly the cells on the sides of the crack surface that passes through it, or
+/// the one cell that it lies in (2018, sec. 5.3).
+pub(super) fn sides(solids: &Solids<'_>, voxels: &[usize], step: &VoronoiDetail, level: u32) -> Check {
+    let sample = Sample::new(voxels, |all| all.div_ceil(CRACK_BUDGET));
+    let crack = &step.recipe.crack;
+    let wrong = crack.transition(level, step.recipe.surface).map_or(sample.voxels, |transition| {
+        let words = CrackUniform::new(crack, step.recipe.rng, transition);
+        let found = solids.in_blocks(|at, block| {
+            let mut rough = CrackReference::new(&step.pattern, words, level);
+            let mut dusty = DustReference::new(&step.pattern, words.with_gap(crack, level), level);
+            let is_wrong = |own: &&[VoxelCopy]| {
+                let key = own[0].key();
+                let internal = block.was_inside(key) == Some(true);
+                let (objects, touched) = if step.recipe.surface == Surface::Dusty {
+                    let shares = dusty.leaf(decode(key));
+                    (shares.objects, shares.touched)
+                } else {
+                    let fate = rough.leaf(decode(key), internal);
+                    (fate.objects, fate.touched)
+                };
+                let objects: Vec<u32> = objects.into_iter().collect();
+                !solids.are_those_of(own, &objects) || (internal && !touched)
+            };
+            sample.of_block(at, block).filter(is_wrong).count()
+        });
+        found.into_iter().sum()
+    });
+    Check::new(
+        "copies_are_the_sides_of_the_crack",
+        wrong == 0,
+        &[("voxels_checked", sample.checked()), ("wrong", wrong as f64)],
+    )
+}
+
+/// The cell that owns each corner of a voxel: the nearest seed, of equal ones the lowest. Exact, in 1/2^14 of
+/// the grid's side.
+fn corner_cells(key: Key, seeds: &[[i32; 3]], level: u32) -> [u32; 8] {
+    let low = decode(key);
+    std::array::from_fn(|c| {
+        let at: [i64; 3] =
+            std::array::from_fn(|k| i64::from(low[k] + (c as u32 >> k & 1)) << 14u32.saturating_sub(level));
+        let distance = |seed: &[i32; 3]| (0..3).map(|k| (i64::from(seed[k]) - at[k]).pow(2)).sum::<i64>();
+        // `min_by_key` keeps the first of equal ones.
+        seeds.iter().enumerate().min_by_key(|(_, seed)| distance(seed)).map_or(u32::MAX, |(i, _)| i as u32)
+    })
+}

@@ -1,0 +1,268 @@
+//! What is asked of every voxel of a break: whose it was, whose it is, and that nothing came or went.
+//!
+//! In: [`Solids`]. Out: checks. Each is summed over the blocks of the grid ([`blocks`](super::blocks)).
+
+use std::collections::BTreeSet;
+
+use super::{
+    BrokenObject, Check, VoronoiDetail,
+    blocks::{Block, Solids},
+};
+use crate::{fracture::Surface, svo::morton::Key};
+
+/// What was counted in the blocks, each number over all of them.
+#[derive(Default)]
+struct Sums {
+    source_leaves: u64,
+    crack_voxels: u64,
+    with_copies: u64,
+    missing: u64,
+    outside: u64,
+    before: u64,
+    after: u64,
+    overlaps: u64,
+    spans_outside: u64,
+    hidden_copied: u64,
+    voxels_gone: f64,
+    volume_gone: f64,
+    given_twice: f64,
+}
+
+/// What the checks of this file say, and the voxels of every block.
+pub(super) struct Found {
+    pub boundary: Check,
+    pub space: Check,
+    pub hidden: Check,
+    pub dust: Check,
+    pub voxels: Vec<usize>,
+}
+
+impl Found {
+    /// Looks at every voxel. `before` is the volume of what was broken.
+    pub fn of(broken: &BrokenObject, solids: &Solids<'_>, step: &VoronoiDetail, before: f64) -> Self {
+        let found = solids.in_blocks(|_, block| {
+            let mut sums = Sums::default();
+            let voxels = boundary(block, solids.kept, &mut sums);
+            space(block, &mut sums);
+            hidden(block, solids, step, &mut sums);
+            dust(block, solids, &mut sums);
+            (sums, voxels)
+        });
+        let mut sums = Sums::default();
+        found.iter().for_each(|(block, _)| sums.add(block));
+        Self {
+            boundary: sums.boundary(step),
+            space: sums.space(step),
+            hidden: sums.hidden(solids, step),
+            dust: sums.dust(step, before, broken.grid().h.powi(3)),
+            voxels: found.into_iter().map(|(_, voxels)| voxels).collect(),
+        }
+    }
+}
+
+/// Counts voxels with and without copies, and those that are not where they were; returns those without copies.
+fn boundary(block: &Block<'_>, kept: usize, sums: &mut Sums) -> usize {
+    let mut unique: Vec<Key> = block.copies.iter().map(|c| c.key()).collect();
+    unique.dedup();
+    let leaves =
+        || block.source.starts.iter().zip(&block.source.leaves).filter(|(_, leaf)| **leaf != u32::MAX);
+    sums.source_leaves = leaves().count() as u64;
+    sums.missing = leaves().filter(|(key, _)| unique.binary_search(key).is_err()).count() as u64;
+    sums.outside = unique.iter().filter(|key| block.was_inside(**key).is_none()).count() as u64;
+    let mut of_pieces: Vec<Key> = block.copies.iter().filter(|c| c.part() < kept).map(|c| c.key()).collect();
+    sums.with_copies = of_pieces.len() as u64;
+    of_pieces.dedup();
+    sums.crack_voxels = of_pieces.iter().filter(|key| block.was_inside(**key) == Some(true)).count() as u64;
+    unique.len()
+}
+
+/// Adds up the spans of Morton codes that boundary voxels without copies and internal nodes take.
+fn space(block: &Block<'_>, sums: &mut Sums) {
+    let mut spans: Vec<(u64, u64)> = block.voxels().map(|v| (v[0].key(), v[0].key() + 1)).collect();
+    for (_, cells) in &block.parts {
+        let internal = (0..cells.len()).filter(|i| cells.leaves[*i] == u32::MAX);
+        spans.extend(internal.map(|i| (cells.starts.at(i), cells.end(i))));
+    }
+    spans.sort_unstable();
+    let source = &block.source;
+    sums.overlaps = spans.windows(2).filter(|w| w[1].0 < w[0].1).count() as u64;
+    sums.after = spans.iter().map(|s| s.1 - s.0).sum();
+    sums.before = source.volume();
+    let whole = joined((0..source.len()).map(|i| (source.starts.at(i), source.end(i))));
+    sums.spans_outside = joined(spans).iter().filter(|span| !within(span, &whole)).count() as u64;
+}
+
+/// Whether a span lies in one of sorted, joined spans.
+fn within(span: &(u64, u64), whole: &[(u64, u64)]) -> bool {
+    let after = whole.partition_point(|w| w.0 <= span.0);
+    after > 0 && span.1 <= whole[after - 1].1
+}
+
+/// Sorted spans with touching neighbours joined.
+fn joined(spans: impl IntoIterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
+    let mut out: Vec<(u64, u64)> = Vec::new();
+    for (start, end) in spans {
+        match out.last_mut() {
+            Some(last) if last.1 == start => last.1 = end,
+            _ => out.push((start, end)),
+        }
+    }
+    out
+}
+
+/// Counts parts that were said to be hidden and have a copy nevertheless.
+fn hidden(block: &Block<'_>, solids: &Solids<'_>, step: &VoronoiDetail, sums: &mut Sums) {
+    let (Some(first), Some(last)) = (block.copies.first(), block.copies.last()) else { return };
+    let parts = step.hidden.parts.as_slice();
+    let from = parts.partition_point(|part| part.0 < first.key());
+    let here = parts[from..].iter().take_while(|part| part.0 <= last.key());
+    let with_copy = |key: Key, cell: u32| {
+        let first = block.copies.partition_point(|c| c.key() < key);
+        let own = block.copies[first..].iter().take_while(|c| c.key() == key);
+        // A joined piece is there for its other cells too.
+        own.map(|c| &solids.cells[c.part()]).any(|cells| cells.as_slice() == [cell])
+    };
+    sums.hidden_copied = here.filter(|(key, cell)| with_copy(*key, *cell)).count() as u64;
+}
+
+/// Compares what the parts have of every voxel with what was there.
+fn dust(block: &Block<'_>, solids: &Solids<'_>, sums: &mut Sums) {
+    let mut shares: Vec<(Key, f64)> = Vec::new();
+    let mut inside: Vec<(Key, f64)> = Vec::new();
+    for (forest, cells) in &block.parts {
+        for i in 0..cells.len() {
+            match cells.leaves[i] {
+                u32::MAX => inside.push((cells.starts.at(i), (1u64 << (3 * cells.log_sizes[i])) as f64)),
+                leaf => {
+                    shares.push((cells.starts.at(i), f64::from(forest.leaves.coverage[leaf as usize])));
+                }
+            }
+        }
+    }
+    // Stable: shares are summed in the order of the parts.
+    shares.sort_by_key(|share| share.0);
+    inside.sort_by_key(|cube| cube.0);
+    let source = &block.source;
+    let range = |list: &[(Key, f64)], i: usize| {
+        let (start, end) = (source.starts.at(i), source.end(i));
+        list.partition_point(|s| s.0 < start)..list.partition_point(|s| s.0 < end)
+    };
+    for i in 0..source.len() {
+        let coverage = &solids.source.0.leaves.coverage;
+        let leaf = source.leaves[i];
+        let each = if leaf == u32::MAX { 1.0 } else { f64::from(coverage[leaf as usize]) };
+        let cubes: f64 = inside[range(&inside, i)].iter().map(|cube| cube.1).sum();
+        let (mut given, mut touched) = (cubes, 0.0);
+        for same in shares[range(&shares, i)].chunk_by(|a, b| a.0 == b.0) {
+            let sum: f64 = same.iter().map(|share| share.1).sum();
+            given += sum;
+            touched += 1.0;
+            sums.given_twice = sums.given_twice.max(sum / each - 1.0);
+        }
+        let size = (source.end(i) - source.starts.at(i)) as f64;
+        sums.voxels_gone += size - touched - cubes;
+        sums.volume_gone += size * each - given;
+    }
+}
+
+impl Sums {
+    fn add(&mut self, other: &Self) {
+        self.source_leaves += other.source_leaves;
+        self.crack_voxels += other.crack_voxels;
+        self.with_copies += other.with_copies;
+        self.missing += other.missing;
+        self.outside += other.outside;
+        self.before += other.before;
+        self.after += other.after;
+        self.overlaps += other.overlaps;
+        self.spans_outside += other.spans_outside;
+        self.hidden_copied += other.hidden_copied;
+        self.voxels_gone += other.voxels_gone;
+        self.volume_gone += other.volume_gone;
+        self.given_twice = self.given_twice.max(other.given_twice);
+    }
+
+    /// Without copies, the boundary voxels of the pieces and of what was taken away are those of the source, but
+    /// for dust, plus voxels that lay inside it. Cracks that were closed again are neither.
+    fn boundary(&self, step: &VoronoiDetail) -> Check {
+        let counts = &step.fracture.counts;
+        let counted = counts.source_leaves == self.source_leaves
+            && counts.crack_voxels == self.crack_voxels
+            && counts.fbs == self.with_copies;
+        let is_whole = self.missing == 0 || step.recipe.surface == Surface::Dusty;
+        Check::new(
+            "boundary_is_source_plus_crack",
+            is_whole && self.outside == 0 && counted,
+            &[
+                ("source_leaves", self.source_leaves as f64),
+                ("crack_voxels", self.crack_voxels as f64),
+                ("with_copies", self.with_copies as f64),
+                ("missing", self.missing as f64),
+                ("outside", self.outside as f64),
+            ],
+        )
+    }
+
+    /// Boundary voxels without copies and the pieces' internal nodes tile the space of the source, all of it but
+    /// for the voxels counted as dust.
+    fn space(&self, step: &VoronoiDetail) -> Check {
+        let dust = step.fracture.counts.dust_voxels;
+        Check::new(
+            "voxels_before_are_voxels_after",
+            self.spans_outside == 0
+                && self.overlaps == 0
+                && self.before == self.after + dust
+                && (dust == 0 || step.recipe.surface == Surface::Dusty),
+            &[
+                ("before", self.before as f64),
+                ("after", self.after as f64),
+                ("dust", dust as f64),
+                ("overlaps", self.overlaps as f64),
+                ("outside", self.spans_outside as f64),
+            ],
+        )
+    }
+
+    /// Cells that own a part of a voxel's inside but none of its corners get nothing there: they were counted,
+    /// and no piece has a copy.
+    fn hidden(&self, solids: &Solids<'_>, step: &VoronoiDetail) -> Check {
+        let planar = step.recipe.surface == Surface::Planar;
+        let parts = step.hidden.parts.as_slice();
+        let mut voxels: Vec<Key> = parts.iter().map(|part| part.0).collect();
+        voxels.dedup();
+        let with_piece: BTreeSet<u32> = solids.cells.iter().flatten().copied().collect();
+        let cells: BTreeSet<u32> = parts.iter().map(|part| part.1).collect();
+        Check::new(
+            "hidden_parts_are_counted",
+            self.hidden_copied == 0 && step.fracture.counts.hidden == planar.then_some(parts.len() as u64),
+            &[
+                ("hidden", parts.len() as f64),
+                ("voxels", voxels.len() as f64),
+                ("cells", cells.len() as f64),
+                ("cells_without_a_piece", cells.difference(&with_piece).count() as f64),
+                ("copied", self.hidden_copied as f64),
+            ],
+        )
+    }
+
+    /// What the pieces do not have of the source, voxel by voxel, is what was counted as dust; no voxel is given
+    /// away more than once; and only dusty surfaces make any.
+    fn dust(&self, step: &VoronoiDetail, before: f64, cube: f64) -> Check {
+        let counted = step.fracture.counts.dust_voxels as f64;
+        let error = (self.volume_gone - step.fracture.dust_volume).abs() / before.max(f64::MIN_POSITIVE);
+        let is_dusty = step.recipe.surface == Surface::Dusty;
+        let is_counted = self.voxels_gone == counted && (is_dusty || self.voxels_gone == 0.0);
+        Check::new(
+            "dust_is_what_is_gone",
+            is_counted && error <= 1e-6 && self.given_twice <= 1e-6,
+            &[
+                ("voxels_gone", self.voxels_gone),
+                ("voxels_counted", counted),
+                ("mass_gone", self.volume_gone * cube),
+                ("mass_counted", step.fracture.dust_volume * cube),
+                ("worst_relative_error", error),
+                ("worst_given_twice", self.given_twice),
+            ],
+        )
+    }
+}
