@@ -1,6 +1,6 @@
 //! NumPy archives: a zip of arrays, each with NumPy's own header (format 1.0).
 //!
-//! In: slices of numbers. Out: bytes that depend on nothing but the data: time stamps are fixed, order is the
+//! In: slices of numbers, or arrays part by part. Out: bytes that depend on nothing but the data: time stamps are fixed, order is the
 //! caller's.
 
 use std::{
@@ -48,25 +48,57 @@ impl Npz {
     /// # Errors
     /// [`ExportError::Write`]; [`ExportError::Format`] when `data` does not fill the shape.
     pub fn array<T: Element>(&mut self, name: &str, shape: &[usize], data: &[T]) -> Result<(), ExportError> {
-        if shape.iter().product::<usize>() != data.len() {
-            return Err(ExportError::Format {
-                path: self.path.clone(),
-                reason: format!("array {name} has {} elements for the shape {shape:?}", data.len()),
-            });
+        self.check_count(name, shape, data.len())?;
+        self.start::<T>(name, shape)?;
+        self.put(data)
+    }
+
+    /// As [`Npz::array`] of an array that is made while it is written, part by part, and is never held whole.
+    ///
+    /// # Errors
+    /// As [`Npz::array`], and the first one of the parts.
+    pub fn array_of_parts<T: Element>(
+        &mut self,
+        name: &str,
+        shape: &[usize],
+        parts: impl Iterator<Item = Result<Vec<T>, ExportError>>,
+    ) -> Result<(), ExportError> {
+        self.start::<T>(name, shape)?;
+        let mut count = 0;
+        for part in parts {
+            let part = part?;
+            count += part.len();
+            self.put(&part)?;
         }
-        let bytes: &[u8] = bytemuck::cast_slice(data);
+        self.check_count(name, shape, count)
+    }
+
+    fn check_count(&self, name: &str, shape: &[usize], count: usize) -> Result<(), ExportError> {
+        if shape.iter().product::<usize>() == count {
+            return Ok(());
+        }
+        Err(ExportError::Format {
+            path: self.path.clone(),
+            reason: format!("array {name} has {count} elements for the shape {shape:?}"),
+        })
+    }
+
+    fn start<T: Element>(&mut self, name: &str, shape: &[usize]) -> Result<(), ExportError> {
+        let bytes = shape.iter().product::<usize>() as u64 * size_of::<T>() as u64;
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Deflated)
             .compression_level(Some(1))
             .last_modified_time(zip::DateTime::default())
-            .large_file(bytes.len() as u64 > u64::from(u32::MAX) / 2)
+            .large_file(bytes > u64::from(u32::MAX) / 2)
             .unix_permissions(0o644);
         let path = &self.path;
         self.zip.start_file(format!("{name}.npy"), options).map_err(|e| ExportError::write(path, e))?;
-        self.zip
-            .write_all(&header(T::DESCR, shape))
-            .and_then(|()| self.zip.write_all(bytes))
-            .map_err(|e| ExportError::write(path, e))
+        self.put(&header(T::DESCR, shape))
+    }
+
+    fn put<T: Element>(&mut self, data: &[T]) -> Result<(), ExportError> {
+        let bytes: &[u8] = bytemuck::cast_slice(data);
+        self.zip.write_all(bytes).map_err(|e| ExportError::write(&self.path, e))
     }
 
     /// Writes the directory and everything that is still in memory.
@@ -155,6 +187,38 @@ mod tests {
             assert!(dict.ends_with('\n'));
             assert_eq!(u16::from_le_bytes([h[8], h[9]]) as usize, h.len() - 10);
         }
+    }
+
+    #[test]
+    fn an_array_in_parts_is_the_same_archive_and_a_missing_part_is_seen() {
+        let folder = std::env::temp_dir().join(format!("kintsugi-npy-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let data: Vec<i32> = (0..3000).map(|i| i * i).collect();
+        let written = |name: &str, parts: Option<&[usize]>| {
+            let path = folder.join(name);
+            let mut npz = Npz::create(&path).unwrap();
+            let done = match parts {
+                None => npz.array("a", &[1000, 3], &data),
+                Some(ends) => {
+                    let spans = [0].iter().chain(ends).zip(ends);
+                    npz.array_of_parts("a", &[1000, 3], spans.map(|(from, to)| Ok(data[*from..*to].to_vec())))
+                }
+            };
+            npz.finish().unwrap();
+            (done, zip::ZipArchive::new(File::open(&path).unwrap()).unwrap())
+        };
+        let content = |mut archive: zip::ZipArchive<File>| {
+            let mut bytes = Vec::new();
+            std::io::copy(&mut archive.by_name("a.npy").unwrap(), &mut bytes).unwrap();
+            bytes
+        };
+        let (done, whole) = written("whole.npz", None);
+        assert!(done.is_ok());
+        let (done, parts) = written("parts.npz", Some(&[1, 1, 1700, 3000]));
+        assert!(done.is_ok());
+        assert_eq!(content(whole), content(parts));
+        assert!(written("short.npz", Some(&[1, 1700])).0.is_err_and(|e| e.to_string().contains("1700")));
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! `voxels.npz`: everything about a break, as arrays. The names, shapes and types are described in
 //! `docs/files.md`.
 
-use std::path::Path;
+use std::{ops::Range, path::Path};
 
 use glam::Vec3;
 
 use crate::svo::{Forest, KeySlice, Leaves, morton::decode, unpack_cut, unpack_normal};
 
-use super::{Assembly, BreakArrays, ExportError, Npz, Watch};
+use super::{Assembly, BreakArrays, ExportError, Npz, Watch, npy::Element};
 
 /// Writes the arrays. The same pieces give the same bytes.
 ///
@@ -19,33 +19,30 @@ pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<S
         return Err(ExportError::Format { path: path.to_owned(), reason });
     };
     let mut npz = Npz::create(path)?;
-    let of_source = coordinates(source.leaves.keys.as_slice());
-    npz.array("source", &[of_source.len() / 3, 3], &of_source)?;
+    let keys = source.leaves.keys.as_slice();
+    let parts = chunks(0..keys.len()).map(|range| Ok(coordinates(keys.slice(range))));
+    npz.array_of_parts("source", &[keys.len(), 3], parts)?;
     let inside = internal_rows(source, 0, None);
     npz.array("source_inside", &[inside.len() / 4, 4], &inside)?;
+    drop(inside);
 
-    let mut coords = Vec::new();
-    let (mut piece, mut cell, mut crack) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut normal, mut piece_inside) = (Vec::new(), Vec::new());
-    for (id, one) in what.pieces.iter().enumerate() {
-        watch.at(id, what.pieces.len())?;
-        // What is not made of voxels has no rows.
-        let Some((octree, cell_of)) = one.octree().zip(one.cell) else { continue };
-        let (leaves, range) = (&octree.forest.leaves, octree.leaves());
-        coords.extend(coordinates(leaves.keys.slice(range.clone())));
-        piece.extend(std::iter::repeat_n(id as i32, range.len()));
-        cell.extend(std::iter::repeat_n(cell_of as i32, range.len()));
-        crack.extend(leaves.colors[range.clone()].iter().map(|c| u8::from(c.crack())));
-        normal.extend(range.flat_map(|i| mean_normal(leaves, i).to_array()));
-        piece_inside.extend(internal_rows(&octree.forest, octree.tree as usize, Some(id)));
-    }
-    let n = piece.len();
-    npz.array("coords", &[n, 3], &coords)?;
-    npz.array("piece", &[n], &piece)?;
-    npz.array("cell", &[n], &cell)?;
-    npz.array("crack", &[n], &crack)?;
-    npz.array("normal", &[n, 3], &normal)?;
-    npz.array("piece_inside", &[piece_inside.len() / 5, 5], &piece_inside)?;
+    // What is not made of voxels has no rows.
+    let rows = (0..).zip(&what.pieces).filter_map(|(id, piece)| {
+        let (octree, cell) = piece.octree().zip(piece.cell)?;
+        Some(Rows { id, cell: cell as i32, forest: &octree.forest, tree: octree.tree as usize })
+    });
+    let pieces: Vec<Rows<'_>> = rows.collect();
+    let mut writing = Writing { npz, pieces, watch, done: 0 };
+    writing.leaves("coords", 3, |rows, range| coordinates(rows.forest.leaves.keys.slice(range)))?;
+    writing.leaves("piece", 1, |rows, range| vec![rows.id; range.len()])?;
+    writing.leaves("cell", 1, |rows, range| vec![rows.cell; range.len()])?;
+    writing.leaves("crack", 1, |rows, range| {
+        rows.forest.leaves.colors[range].iter().map(|c| u8::from(c.crack())).collect()
+    })?;
+    writing.leaves("normal", 3, |rows, range| {
+        range.flat_map(|i| mean_normal(&rows.forest.leaves, i).to_array()).collect()
+    })?;
+    let mut npz = writing.inside()?;
 
     let objects: Vec<i32> = seed_object.iter().map(|object| *object as i32).collect();
     npz.array("seeds", &[objects.len(), 3], seeds.as_flattened())?;
@@ -56,17 +53,95 @@ pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<S
     Ok(Vec::new())
 }
 
+/// Leaves of which the rows are made at once: arrays of tens of millions are never held.
+const CHUNK: usize = 1 << 16;
+
+/// A range in pieces of at most [`CHUNK`].
+fn chunks(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let end = range.end;
+    range.step_by(CHUNK).map(move |from| from..end.min(from + CHUNK))
+}
+
+/// A piece that has rows in the arrays.
+struct Rows<'a> {
+    id: i32,
+    cell: i32,
+    forest: &'a Forest,
+    tree: usize,
+}
+
+impl Rows<'_> {
+    fn leaves(&self) -> Range<usize> {
+        self.forest.tree_start[self.tree] as usize..self.forest.tree_start[self.tree + 1] as usize
+    }
+}
+
+/// Arrays of six kinds, each of all pieces.
+struct Writing<'a> {
+    npz: Npz,
+    pieces: Vec<Rows<'a>>,
+    watch: &'a Watch,
+    /// Pieces of all arrays so far.
+    done: usize,
+}
+
+impl<'a> Writing<'a> {
+    /// An array with a row of `width` numbers a leaf, which `rows` makes for some leaves of a piece.
+    fn leaves<T: Element>(
+        &mut self,
+        name: &str,
+        width: usize,
+        rows: impl Fn(&Rows<'a>, Range<usize>) -> Vec<T>,
+    ) -> Result<(), ExportError> {
+        let Self { npz, pieces, watch, done } = self;
+        let count = pieces.iter().map(|piece| piece.leaves().len()).sum();
+        let shape = [count, width];
+        let all = ARRAYS * pieces.len();
+        let parts = pieces.iter().flat_map(|piece| {
+            let here = watch.at(*done, all);
+            *done += 1;
+            let rows = &rows;
+            let parts = chunks(piece.leaves()).map(move |range| Ok(rows(piece, range)));
+            here.err().map(Err).into_iter().chain(parts)
+        });
+        npz.array_of_parts(name, if width == 1 { &shape[..1] } else { &shape }, parts)
+    }
+
+    /// The last array: internal nodes of all pieces.
+    fn inside(self) -> Result<Npz, ExportError> {
+        let Self { mut npz, pieces, watch, done } = self;
+        let count = pieces.iter().map(|piece| internal_nodes(piece.forest, piece.tree)).sum();
+        let all = ARRAYS * pieces.len();
+        let parts = (done..).zip(&pieces).map(|(done, piece)| {
+            watch.at(done, all)?;
+            Ok(internal_rows(piece.forest, piece.tree, Some(piece.id)))
+        });
+        npz.array_of_parts("piece_inside", &[count, 5], parts)?;
+        Ok(npz)
+    }
+}
+
+/// Of all pieces: coords, piece, cell, crack, normal, piece_inside.
+const ARRAYS: usize = 6;
+
 fn coordinates(keys: KeySlice<'_>) -> Vec<i32> {
     keys.iter().flat_map(|key| decode(key).map(|v| v as i32)).collect()
 }
 
+fn internal_nodes(forest: &Forest, tree: usize) -> usize {
+    let mut count = 0;
+    forest.visit_internal(tree, &mut |_, _, _| count += 1);
+    count
+}
+
 /// Rows x, y, z, size of a tree's internal nodes, and the piece where one is given.
-fn internal_rows(forest: &Forest, tree: usize, piece: Option<usize>) -> Vec<i32> {
-    let mut rows = Vec::new();
+fn internal_rows(forest: &Forest, tree: usize, piece: Option<i32>) -> Vec<i32> {
+    let width = if piece.is_some() { 5 } else { 4 };
+    let mut rows = Vec::with_capacity(width * internal_nodes(forest, tree));
     forest.visit_internal(tree, &mut |_, low, size| {
         rows.extend(low.map(|v| v as i32));
         rows.push(size as i32);
-        rows.extend(piece.map(|id| id as i32));
+        rows.extend(piece);
     });
     rows
 }
