@@ -161,13 +161,20 @@ impl<const FIRST: bool, const SECOND: bool> Moments<FIRST, SECOND> {
             if internal >> c & 1 == 1 {
                 self.inside(voxels, low, size);
             } else {
-                self.insides(voxels, voxels.forest.nodes[child], level + 1, low);
+                let below = voxels.forest.nodes[child];
                 child += 1;
+                // Most nodes are parents of leaves: no call for those.
+                if size == 2 {
+                    self.cells(voxels, u32::from(below.internal()), low);
+                } else {
+                    self.insides(voxels, below, level + 1, low);
+                }
             }
         }
     }
 
     /// Internal cells of the leaf level among the eight at `low`.
+    #[inline(always)]
     fn cells(&mut self, voxels: &Voxels<'_>, mut cells: u32, low: [u32; 3]) {
         if cells == 0 {
             return;

@@ -72,7 +72,22 @@ impl<'a, W: Whole> Clay<'a, W> {
         for (noise, percent) in &self.shades {
             c = shade(c, noise.noise(at), *percent);
         }
+        // Most voxels are in no speck.
         let (grit, kind) = self.grit.speck(at);
+        if !grit.is_zero() {
+            c = self.with_grit(c, grit, kind);
+        }
+        let (pore, _) = self.pores.speck(at);
+        if !pore.is_zero() {
+            // Three eighths; never below zero.
+            c = mix(c, [W::splat(0); 3], pore.mul(W::splat(3)).down::<3>());
+        }
+        let [r, g, b] = [byte(c[0]), byte(c[1]), byte(c[2])];
+        r.add(g.mul(W::splat(1 << 8))).add(b.mul(W::splat(1 << 16)))
+    }
+
+    #[inline(always)]
+    fn with_grit(&self, c: Color<W>, grit: W, kind: W) -> Color<W> {
         let pale = mix(c, [W::splat(62_000), W::splat(58_500), W::splat(52_500)], W::splat(17_000));
         let dark = mix(c, self.second, W::splat(44_000));
         let is_pale = W::splat(36_000).less(kind);
@@ -80,13 +95,7 @@ impl<'a, W: Whole> Clay<'a, W> {
         for k in 0..3 {
             other[k] = dark[k].xor(dark[k].xor(pale[k]).and(is_pale));
         }
-        c = mix(c, other, grit);
-        let (pore, _) = self.pores.speck(at);
-        // Three eighths; never below zero.
-        let pore = pore.mul(W::splat(3)).down::<3>();
-        c = mix(c, [W::splat(0); 3], pore);
-        let [r, g, b] = [byte(c[0]), byte(c[1]), byte(c[2])];
-        r.add(g.mul(W::splat(1 << 8))).add(b.mul(W::splat(1 << 16)))
+        mix(c, other, grit)
     }
 }
 
@@ -149,20 +158,28 @@ impl<'a, W: Whole> Noise<'a, W> {
 
     #[inline(always)]
     fn noise(&self, at: &[[u32; LANES]; 3]) -> W {
-        let mut near = [self.salt; 3];
-        let mut far = near;
-        let mut smooth = near;
+        let mut cells = [[0; LANES]; 3];
+        let mut smooth = [self.salt; 3];
+        let mut apart = 0;
         for axis in 0..3 {
-            let (mut cells, mut weights) = ([0; LANES], [0; LANES]);
+            let mut weights = [0; LANES];
             for lane in 0..LANES {
                 let place = self.places[at[axis][lane] as usize];
-                cells[lane] = place.cell as i32;
+                cells[axis][lane] = place.cell as i32;
                 weights[lane] = i32::from(place.smooth);
+                apart |= cells[axis][lane] ^ cells[axis][0];
             }
-            let prime = W::splat(PRIMES[axis] as i32);
-            near[axis] = W::of(cells).mul(prime);
-            far[axis] = near[axis].add(prime);
             smooth[axis] = W::of(weights);
+        }
+        if apart == 0 {
+            return self.in_one_cell(cells.map(|cells| cells[0]), smooth);
+        }
+        let mut near = [self.salt; 3];
+        let mut far = near;
+        for axis in 0..3 {
+            let prime = W::splat(PRIMES[axis] as i32);
+            near[axis] = W::of(cells[axis]).mul(prime);
+            far[axis] = near[axis].add(prime);
         }
         let [low, high] = [near[2].xor(self.salt), far[2].xor(self.salt)];
         let along_x = [
@@ -173,6 +190,22 @@ impl<'a, W: Whole> Noise<'a, W> {
         ];
         let [low, high] =
             [between(along_x[0], along_x[1], smooth[1]), between(along_x[2], along_x[3], smooth[1])];
+        between(low, high, smooth[2])
+    }
+
+    /// Where all voxels lie in one cell: its eight knots are the lanes of one hash.
+    #[inline(always)]
+    fn in_one_cell(&self, cell: [i32; 3], smooth: [W; 3]) -> W {
+        const { assert!(LANES == 8) };
+        let mut hashed = self.salt;
+        for axis in 0..3 {
+            let corners = std::array::from_fn(|lane| cell[axis] + (lane as i32 >> axis & 1));
+            hashed = hashed.xor(W::of(corners).mul(W::splat(PRIMES[axis] as i32)));
+        }
+        let knots = stirred(hashed).down_unsigned::<16>().array();
+        let along_x = |k: usize| between(W::splat(knots[k]), W::splat(knots[k + 1]), smooth[0]);
+        let low = between(along_x(0), along_x(2), smooth[1]);
+        let high = between(along_x(4), along_x(6), smooth[1]);
         between(low, high, smooth[2])
     }
 }
@@ -223,6 +256,9 @@ impl<'a, W: Whole> Specks<'a, W> {
         let [least, most] = self.radii;
         let h = stirred(hashed.xor(self.salts[0]));
         let there = h.and(byte).less(W::splat(self.chance));
+        if there.is_zero() {
+            return (there, there);
+        }
         let size = h.down_unsigned::<8>().and(byte).mul(W::splat(most - least)).down::<8>();
         let radius = W::splat(least).add(size);
         let place = stirred(hashed.xor(self.salts[1]));

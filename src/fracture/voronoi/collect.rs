@@ -131,6 +131,9 @@ pub(in crate::fracture) fn collect_native(
 const BLOCK: usize = 1 << 20;
 const CHUNK: usize = 1 << 14;
 
+/// 840 by the number of cells that share a leaf, less one.
+const SHARES: [u64; 8] = [840, 420, 280, 210, 168, 140, 120, 105];
+
 /// What is known of the source's voxels once every leaf has its share of one.
 struct Shares {
     crack_voxels: u64,
@@ -153,7 +156,7 @@ fn share_out(source: &Source<'_>, origins: &mut [u32]) -> Shares {
             let Sharing { cells, parts } = Sharing::of(*origin);
             let leaf = (*origin & NO_LEAF) as usize;
             let whole = if leaf == NO_LEAF as usize {
-                crack_shares += u64::from(840 / cells);
+                crack_shares += SHARES[cells as usize - 1];
                 1.0
             } else {
                 if let Some(taken) = leaf.checked_sub(of_tree.start).and_then(|i| is_taken.get(i)) {

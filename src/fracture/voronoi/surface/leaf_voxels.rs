@@ -74,7 +74,7 @@ impl<V: LeafVoxel + 'static> Cracks for LeafVoxels<V> {
         let level = crack.source.level;
         records.paint(record, &crack.volume, &mut memory.painter);
         let block = &records.blocks[record as usize];
-        let place = WalkedNode { source: block.source, level: level - 1, key: block.key };
+        let place = WalkedNode { source: block.source, level: level - 1, key: block.key() };
         let (valid, internal) = place.octants(&crack.source.nodes);
         let mut rest = valid | internal;
         while rest != 0 {

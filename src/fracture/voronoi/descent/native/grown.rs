@@ -13,14 +13,14 @@ use crate::svo::Node;
 pub(in crate::fracture) struct Step {
     /// Slot of the object whose leaves these are, or [`Step::BLOCK`].
     pub slot: u32,
-    /// First leaf of the source, or the number of the record.
+    /// First leaf of the source, or number of the first record.
     pub first: u32,
-    /// Leaves of the source.
+    /// Leaves of the source, or records.
     pub count: u32,
 }
 
 impl Step {
-    /// As a slot: what a record of the cracks makes.
+    /// As a slot: what records of the cracks make.
     pub const BLOCK: u32 = u32::MAX;
 }
 
@@ -156,7 +156,7 @@ impl Grown {
 
     /// A record of the cracks makes the next leaves.
     pub fn block(&mut self, record: u32) {
-        self.steps.push(Step { slot: Step::BLOCK, first: record, count: 0 });
+        self.run(Step::BLOCK, record, 1);
     }
 
     /// The next leaves of a slot are leaves of the source as they are.

@@ -29,7 +29,9 @@ impl<C: Cracks> LeavesToCome for Unwritten<C> {
         parts.for_each_init(C::Memory::default, |memory, ((grown, records), mut out)| {
             for step in &grown.steps {
                 if step.slot == Step::BLOCK {
-                    cracks.leaves(&records, step.first, &grown, memory, &mut out);
+                    for record in step.first..step.first + step.count {
+                        cracks.leaves(&records, record, &grown, memory, &mut out);
+                    }
                 } else {
                     out[step.slot as usize].copy(&source.leaves, step.first, step.count);
                 }

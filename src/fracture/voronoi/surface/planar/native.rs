@@ -35,14 +35,19 @@ pub(in crate::fracture) struct PlanarCracks {
     pub volume: Arc<VolumeGrid>,
 }
 
-/// A node above leaves that several objects share.
+/// A node above leaves that several objects share. There are millions.
 pub(in crate::fracture) struct Block {
+    /// The low byte has the octants inside that several objects share, crack voxels; the rest is the Morton code.
+    key_and_cracks: Key,
     pub source: u32,
-    pub key: Key,
     /// Its claims begin here and end where those of the next one begin.
     first: u32,
-    /// Octants inside that several objects share: crack voxels.
-    cracks: u8,
+}
+
+impl Block {
+    pub fn key(&self) -> Key {
+        self.key_and_cracks >> 8
+    }
 }
 
 /// Corners of a node's leaves that one candidate owns.
@@ -67,8 +72,12 @@ impl PlanarRecords {
     /// The crack voxels of a record have colours ready.
     pub fn paint(&self, record: u32, volume: &VolumeGrid, painter: &mut Painter) {
         painter.reach(volume, record, self.blocks.len() as u32, |record, keys| {
-            let Block { key, cracks, .. } = &self.blocks[record as usize];
-            keys.extend((0..8).filter(|octant| cracks >> octant & 1 == 1).map(|octant| key << 3 | octant));
+            let block = &self.blocks[record as usize];
+            let mut cracks = block.key_and_cracks & 0xff;
+            while cracks != 0 {
+                keys.push(block.key() << 3 | Key::from(cracks.trailing_zeros()));
+                cracks &= cracks - 1;
+            }
         });
     }
 }
@@ -111,8 +120,8 @@ impl Cracks for PlanarCracks {
             grown.parent_of_leaves(slot, place.octant(), copies as u8, whole as u8);
         }
         grown.block(records.blocks.len() as u32);
-        let cracks = (shared & internal) as u8;
-        records.blocks.push(Block { source: place.source, key: place.key, first: first as u32, cracks });
+        let key_and_cracks = place.key << 8 | Key::from(shared & internal);
+        records.blocks.push(Block { key_and_cracks, source: place.source, first: first as u32 });
     }
 
     fn leaves(
@@ -126,22 +135,42 @@ impl Cracks for PlanarCracks {
         let block = &records.blocks[record as usize];
         let claims = records.claims_of(record);
         records.paint(record, &self.volume, &mut memory.painter);
-        let place = WalkedNode { source: block.source, level: self.source.level - 1, key: block.key };
+        if record == 0 {
+            // Candidates are those of another task.
+            memory.face = None;
+        }
+        let place = WalkedNode { source: block.source, level: self.source.level - 1, key: block.key() };
+        let owner = |claim: &Claim, corners: u32| Owner {
+            candidate: grown.candidates[claim.candidate as usize],
+            corners,
+        };
         let (valid, internal) = place.octants(&self.source.nodes);
+        // Nearly all nodes lie between two cells, and so do most of their crack voxels.
+        let between = match claims {
+            [a, b] => Some(self.between(&place, [a, b].map(|claim| owner(claim, 0).candidate), memory)),
+            _ => None,
+        };
         let mut rest = valid | internal;
         while rest != 0 {
             let octant = rest.trailing_zeros();
             rest &= rest - 1;
+            let key = place.key << 3 | Key::from(octant);
+            if let Some(between) = &between
+                && valid >> octant & 1 == 0
+                && claims.iter().all(|claim| of_octant(claim.corners, octant) != 0)
+            {
+                self.crack(between, octant, key, memory.painter.take(), out);
+                continue;
+            }
             memory.owners.clear();
             for claim in claims {
                 let corners = of_octant(claim.corners, octant);
                 if corners != 0 {
-                    let candidate = grown.candidates[claim.candidate as usize];
-                    memory.owners.push(Owner { candidate, corners });
+                    memory.owners.push(owner(claim, corners));
                 }
             }
             let source = place.child(&self.source.nodes, octant).source;
-            self.leaf(source, block.key << 3 | Key::from(octant), memory, out);
+            self.leaf(source, key, memory, out);
         }
     }
 }
@@ -156,43 +185,84 @@ struct Owner {
 /// The bisector between two seeds, as far as it is the same for all leaves.
 #[derive(Clone, Copy)]
 struct Face {
-    seeds: [[i32; 3]; 2],
+    /// Places of the two candidates in the task's list.
+    between: [u32; 2],
     scaled: Scaled,
     /// Of the first one's side and of the second one's.
     normals: [u32; 2],
+}
+
+/// A node between two cells.
+struct Between {
+    face: Face,
+    slots: [u32; 2],
+    /// How much farther than from the first one's seed the middle of octant 0 is from the second one's, squares.
+    ahead: i32,
+    /// What a step to the next octant along an axis adds.
+    step: [i32; 3],
 }
 
 /// What a worker knows from the leaves before.
 #[derive(Default)]
 pub(in crate::fracture) struct PlanarMemory {
     owners: Vec<Owner>,
+    /// Of the task that is being written.
     face: Option<Face>,
     painter: Painter,
 }
 
 impl PlanarMemory {
-    fn face(&mut self, own: [i32; 3], other: [i32; 3]) -> Face {
+    fn face(&mut self, own: &Candidate, other: &Candidate) -> Face {
         if let Some(face) = self.face
-            && face.seeds == [own, other]
+            && face.between[0] == own.index
+            && face.between[1] == other.index
         {
             return face;
         }
-        let between =
-            |a: [i32; 3], b: [i32; 3]| Scaled::new(glam::IVec3::from_array(b) - glam::IVec3::from_array(a));
+        let between = |a: &Candidate, b: &Candidate| {
+            Scaled::new(glam::IVec3::from_array(b.at) - glam::IVec3::from_array(a.at))
+        };
         let word =
             |scaled: Scaled| Plane { normal: scaled.vector, length: scaled.length, offset: 0 }.normal_word();
         let scaled = between(own, other);
         let normals = [word(scaled), word(between(other, own))];
-        let face = Face { seeds: [own, other], scaled, normals };
+        let face = Face { between: [own.index, other.index], scaled, normals };
         self.face = Some(face);
         face
     }
 }
 
 impl PlanarCracks {
+    fn between(&self, place: &WalkedNode, [a, b]: [Candidate; 2], memory: &mut PlanarMemory) -> Between {
+        let edge_bits = UNIT_BITS - self.source.level;
+        let centre = place.low().map(|v| v + ((1 << edge_bits) >> 1));
+        Between {
+            face: memory.face(&a, &b),
+            slots: [a.slot, b.slot],
+            ahead: distance2(centre, b.at) - distance2(centre, a.at),
+            step: [0, 1, 2].map(|axis| (a.at[axis] - b.at[axis]) << (edge_bits + 1)),
+        }
+    }
+
+    /// The two copies of a voxel from inside, in an octant of a node between two cells.
+    fn crack(&self, between: &Between, octant: u32, key: Key, paint: u32, out: &mut [LeafRange<'_>]) {
+        let Between { face, slots, ahead, step } = between;
+        // Sums of products of which each may wrap; what they make up fits.
+        let ahead = (0..3).fold(*ahead, |ahead, axis| {
+            ahead.wrapping_add(if octant >> axis & 1 == 1 { step[axis] } else { 0 })
+        });
+        let Scaled { vector: normal, length, shift } = face.scaled;
+        let bits = VOXEL_BITS - (UNIT_BITS - self.source.level) as i32 - 1;
+        let size = quotient(ahead.unsigned_abs(), bits - shift, length) as i32 * ahead.signum();
+        let origin = NO_LEAF | 1 << 28;
+        for ((slot, offset), word) in slots.iter().zip([size, -size]).zip(face.normals) {
+            let color = Plane { normal, length, offset }.crack_word() | paint;
+            out[*slot as usize].put(LeafWords { key, origin, normal: word, color, cut: 0 });
+        }
+    }
+
     /// `source` is the source's leaf, or [`INSIDE`].
     fn leaf(&self, source: u32, key: Key, memory: &mut PlanarMemory, out: &mut [LeafRange<'_>]) {
-        let centre = leaf_centre(key, self.source.level);
         let single = memory.owners[0].candidate.slot;
         if memory.owners.iter().all(|owner| owner.candidate.slot == single) {
             if source != INSIDE {
@@ -202,21 +272,12 @@ impl PlanarCracks {
         }
         let paint = if source == INSIDE { memory.painter.take() } else { 0 };
         if let ([a, b], INSIDE) = (&memory.owners[..], source) {
-            let (a, b) = (a.candidate, b.candidate);
-            let face = memory.face(a.at, b.at);
-            let ahead = distance2(centre, b.at) - distance2(centre, a.at);
-            let bits = VOXEL_BITS - (UNIT_BITS - self.source.level) as i32 - 1;
-            let size = quotient(ahead.unsigned_abs(), bits - face.scaled.shift, face.scaled.length) as i32;
-            let plane =
-                |offset: i32| Plane { normal: face.scaled.vector, length: face.scaled.length, offset };
-            let sides = [(a, size * ahead.signum()), (b, -size * ahead.signum())];
-            for ((side, offset), normal) in sides.into_iter().zip(face.normals) {
-                let color = plane(offset).crack_word() | paint;
-                let origin = NO_LEAF | 1 << 28;
-                out[side.slot as usize].put(LeafWords { key, origin, normal, color, cut: 0 });
-            }
+            let place = WalkedNode { source, level: self.source.level, key };
+            let between = self.between(&place, [a.candidate, b.candidate], memory);
+            self.crack(&between, 0, key, paint, out);
             return;
         }
+        let centre = leaf_centre(key, self.source.level);
         memory.owners.sort_unstable_by_key(|owner| owner.corners.trailing_zeros());
         let owners = &memory.owners[..];
         for k in 0..owners.len() {
