@@ -6,7 +6,8 @@
 //! [`render`] draws them;
 //! [`scene`] is the document that all of this can be rebuilt from; [`ui`] and [`app`] are the window;
 //! [`export`] writes results; [`cli`] is the commands. [`gpu`] knows wgpu and nothing of voxels,
-//! [`compute`] says whether stages run there or on the processor's cores. `files` reads what a user names.
+//! [`compute`] says whether stages run there or on the processor's cores. `files` reads what a user names,
+//! `memory` gives back what was freed.
 
 #![deny(missing_docs)]
 #![cfg_attr(
@@ -17,6 +18,7 @@
 pub mod gpu;
 pub mod compute;
 mod files;
+mod memory;
 pub mod mesh;
 pub mod svo;
 pub mod voxelize;

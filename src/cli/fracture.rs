@@ -254,6 +254,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     let compute = args.compute.open(&reporter)?;
     let broken = break_object(&compute, &object, &plan, &reporter)?;
     compute.check()?;
+    crate::memory::give_back();
     let checks = reporter.stage("check", |_| checks::check(&broken));
     let parameters = ParameterReport {
         impact: plan.impact,
