@@ -4,9 +4,11 @@
     python3 examples/plot_growth.py target/release/kintsugi stanford-bunny.obj growth.svg --levels 6-10
 
 Runs `kintsugi bench` once a point, the least costly first, and writes the figures as CSV beside the plot (growth.csv).
-With `--again FILE.csv` nothing is run: the plot is drawn from an earlier file. The number at each curve's end is the
-exponent b of time = a n^b, a least squares fit of logarithms over the upper half of the curve; n is the number of
-voxels along the longest side, of seeds, or of pieces. Needs nothing but Python, on Linux or macOS.
+`--sweeps` measures some of levels, seeds, bodies only and keeps what the CSV file has of the others. With `--again
+FILE.csv` nothing is run: the plot is drawn from an earlier file. The number at each curve's end is the exponent b of
+value = a n^b, a least squares fit of logarithms over the upper half of the curve; n is the number of voxels along the
+longest side, of seeds, or of pieces. Memory is the most that the whole program held, import included. Needs nothing but
+Python, on Linux or macOS.
 """
 
 import argparse
@@ -19,7 +21,8 @@ import sys
 import tempfile
 from xml.sax.saxutils import escape
 
-WIDTH, HEIGHT, LEFT, GAP = 560, 260, 64, 70
+# Of a panel's frame; beside it room for numbers and for the names of the curves.
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, GAP = 300, 210, 62, 190, 44, 72
 COLOURS = ["#1f5f99", "#c8791b", "#3b8b4b", "#a03a5a", "#6b5b95", "#5b5b5b"]
 FIELDS = ["sweep", "n", "curve", "value", "unit"]
 
@@ -47,43 +50,62 @@ def stage(figures, name):
     return next((s["median_ms"] for s in figures["stages"] if s["stage"] == name), None)
 
 
-def measure(args):
-    rows = []
+LEVELS, SEEDS, BODIES = "voxels along a side", "seeds, level 8", "pieces that touch, physics level 5"
 
-    def add(sweep, n, curve, value, unit):
-        if value is not None:
-            rows.append({"sweep": sweep, "n": n, "curve": curve, "value": value, "unit": unit})
 
+def bench(args, *options):
+    return run(args.kintsugi, args.mesh, "--compute", args.compute, *options)
+
+
+def by_level(args, add):
     first, last = (int(part) for part in args.levels.split("-"))
     for level in range(first, last + 1):
         repeat = 5 if level < 9 else 3 if level < 11 else 1
         for surface in ("planar", "rough", "dusty"):
-            if surface != "planar" and level > 9:
+            if surface != "planar" and level > 10:
                 continue
-            figures = run(args.kintsugi, args.mesh, "--level", level, "--surface", surface, "--only", "fracture",
-                          "--compute", args.compute, "--repeat", repeat)
-            add("voxels along a side", 2**level, f"{surface} fracture", stage(figures, "fracture, wall clock"), "ms")
+            figures = bench(args, "--level", level, "--surface", surface, "--only", "fracture", "--repeat", repeat)
+            add(2**level, f"{surface} fracture", stage(figures, "fracture, wall clock"), "ms")
             if surface == "planar":
-                add("voxels along a side", 2**level, "voxelise", stage(figures, "voxelise (CPU)"), "ms")
-                add("voxels along a side", 2**level, "islands", stage(figures, "fracture: islands"), "ms")
-                add("voxels along a side", 2**level, "planar, most memory held", figures["memory"], "MB")
+                add(2**level, "voxelise", stage(figures, "voxelise (CPU)"), "ms")
+                add(2**level, "islands", stage(figures, "fracture: islands"), "ms")
+            add(2**level, f"{surface} fracture", figures["memory"], "MB")
+
+
+def by_seeds(args, add):
     for seeds in args.seeds:
         for surface in ("planar", "rough"):
-            figures = run(args.kintsugi, args.mesh, "--level", 8, "--seeds", seeds, "--surface", surface,
-                          "--only", "fracture", "--compute", args.compute, "--repeat", 5)
-            add("seeds, level 8", seeds, f"{surface} fracture", stage(figures, "fracture, wall clock"), "ms")
-            if surface == "planar":
-                add("seeds, level 8", seeds, "planar, most memory held", figures["memory"], "MB")
+            figures = bench(args, "--level", 8, "--seeds", seeds, "--surface", surface, "--only", "fracture",
+                            "--repeat", 5)
+            add(seeds, f"{surface} fracture", stage(figures, "fracture, wall clock"), "ms")
+            add(seeds, f"{surface} fracture", figures["memory"], "MB")
+
+
+def by_bodies(args, add):
     for seeds in args.bodies:
-        figures = run(args.kintsugi, args.mesh, "--level", 7, "--seeds", seeds, "--only", "physics",
-                      "--compute", args.compute, "--repeat", 3)
+        figures = bench(args, "--level", 7, "--seeds", seeds, "--only", "physics", "--repeat", 3 if seeds < 500 else 1)
         pieces = figures["counts"]["pieces"]
-        for name in ("", "broad phase", "narrow phase", "manifolds", "solver"):
-            whole = next((s["stage"] for s in figures["stages"] if s["stage"].startswith("physics step at level 5")), "")
-            value = stage(figures, whole if not name else f"physics at level 5: {name}")
-            add("pieces that touch, physics level 5", pieces, name or "step", value, "ms")
-        add("pieces that touch, physics level 5", pieces, "most memory held", figures["memory"], "MB")
-    return rows
+        add(pieces, "step", stage(figures, "physics step at level 5, wall clock"), "ms")
+        for name in ("broad phase", "narrow phase", "manifolds", "solver"):
+            of = [s["median_ms"] for s in figures["stages"] if s["stage"].startswith(f"physics at level 5: {name}")]
+            add(pieces, name, sum(of) if of else None, "ms")
+        add(pieces, "whole program", figures["memory"], "MB")
+
+
+def measure(args, rows):
+    """Replaces what was known of the sweeps that are asked for."""
+    sweeps = {"levels": (LEVELS, by_level), "seeds": (SEEDS, by_seeds), "bodies": (BODIES, by_bodies)}
+    for name in args.sweeps:
+        sweep, work = sweeps[name]
+        rows = [row for row in rows if row["sweep"] != sweep]
+
+        def add(n, curve, value, unit):
+            if value is not None:
+                rows.append({"sweep": sweep, "n": n, "curve": curve, "value": value, "unit": unit})
+
+        work(args, add)
+    order = [sweep for sweep, _ in sweeps.values()]
+    return sorted(rows, key=lambda row: order.index(row["sweep"]))
 
 
 def exponent(points):
@@ -98,53 +120,78 @@ def exponent(points):
 
 
 def ticks(low, high):
-    return [10.0**e for e in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
+    """Powers of ten round the values, with 2 and 5 between them where they span little."""
+    steps = (1, 2, 5) if high / low < 50 else (1,)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    marks = [step * 10.0**e for e in powers for step in steps]
+    first = max([i for i, mark in enumerate(marks) if mark <= low], default=0)
+    last = min([i for i, mark in enumerate(marks) if mark >= high], default=len(marks) - 1)
+    return marks[first:max(last, first + 1) + 1]
 
 
-def panel(top, sweep, rows):
+def panel(left, top, title, rows, colours):
     curves = {}
     for row in rows:
-        curves.setdefault((row["curve"], row["unit"]), []).append((row["n"], max(row["value"], 1e-3)))
-    ns = [row["n"] for row in rows]
+        curves.setdefault(row["curve"], []).append((row["n"], max(row["value"], 1e-3)))
+    ns = sorted({row["n"] for row in rows})
     marks = ticks(min(v for c in curves.values() for _, v in c), max(v for c in curves.values() for _, v in c))
-    width = WIDTH - LEFT
-    span = math.log(max(ns) / min(ns)) or 1.0
-    x = lambda n: LEFT + width * math.log(n / min(ns)) / span
+    span = math.log(ns[-1] / ns[0]) or 1.0
+    x = lambda n: left + WIDTH * math.log(n / ns[0]) / span
     y = lambda v: top + HEIGHT * (1 - math.log(v / marks[0]) / math.log(marks[-1] / marks[0]))
-    parts = [f'<rect x="{LEFT}" y="{top}" width="{width}" height="{HEIGHT}" fill="none" stroke="#999"/>',
-             f'<text x="{LEFT}" y="{top - 10}" font-weight="bold">against {escape(sweep)}</text>']
+    parts = [f'<rect x="{left}" y="{top}" width="{WIDTH}" height="{HEIGHT}" fill="none" stroke="#999"/>',
+             f'<text x="{left}" y="{top - 10}" font-weight="bold">{escape(title)}</text>']
     for mark in marks:
-        parts.append(f'<line x1="{LEFT}" x2="{WIDTH}" y1="{y(mark):.1f}" y2="{y(mark):.1f}" stroke="#ddd"/>')
-        parts.append(f'<text x="{LEFT - 6}" y="{y(mark) + 4:.1f}" text-anchor="end">{mark:g}</text>')
-    for n in sorted(set(ns)):
-        parts.append(f'<text x="{x(n):.1f}" y="{top + HEIGHT + 16}" text-anchor="middle">{n}</text>')
+        parts.append(f'<line x1="{left}" x2="{left + WIDTH}" y1="{y(mark):.1f}" y2="{y(mark):.1f}" stroke="#ddd"/>')
+        parts.append(f'<text x="{left - 6}" y="{y(mark) + 4:.1f}" text-anchor="end">{mark:,g}</text>')
+    end = -math.inf
+    for n in ns:
+        # Numbers that would touch are left out.
+        if x(n) - end > 6 + 7 * len(str(n)):
+            parts.append(f'<text x="{x(n):.1f}" y="{top + HEIGHT + 16}" text-anchor="middle">{n}</text>')
+            end = x(n)
     labels = []
-    for ((name, unit), points), colour in zip(curves.items(), COLOURS):
+    for name, points in curves.items():
         points.sort()
+        colour = colours[name]
         line = " ".join(f"{x(n):.1f},{y(v):.1f}" for n, v in points)
-        dash = ' stroke-dasharray="5 4"' if unit == "MB" else ""
-        parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="1.6"{dash}/>')
+        parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="1.6"/>')
         parts += [f'<circle cx="{x(n):.1f}" cy="{y(v):.1f}" r="2.4" fill="{colour}"/>' for n, v in points]
         b = exponent(points)
-        labels.append([y(points[-1][1]), f"{name}, {unit}" + (f", n^{b:.2f}" if b is not None else ""), colour])
+        labels.append([y(points[-1][1]), name + (f", n^{b:.2f}" if b is not None else ""), colour])
     # Names stand beside the ends of their curves, moved apart where they would meet.
     labels.sort(key=lambda label: label[0])
     for i in range(1, len(labels)):
         labels[i][0] = max(labels[i][0], labels[i - 1][0] + 15)
     for height, text, colour in labels:
-        parts.append(f'<text x="{WIDTH + 8}" y="{height + 4:.1f}" fill="{colour}">{escape(text)}</text>')
+        parts.append(f'<text x="{left + WIDTH + 8}" y="{height + 4:.1f}" fill="{colour}">{escape(text)}</text>')
     return parts
 
 
+UNITS = {"ms": "milliseconds", "MB": "most memory held, MB"}
+
+
 def draw(rows, path):
+    """A row of panels a sweep: times, then memory."""
     sweeps = list(dict.fromkeys(row["sweep"] for row in rows))
-    height = GAP + len(sweeps) * (HEIGHT + GAP)
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH + 290} {height - GAP + 30}" '
-             'font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="white"/>']
+    width, height = 2 * (LEFT + WIDTH + RIGHT), TOP + len(sweeps) * (HEIGHT + GAP) - 30
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
+             f'height="{height}" font-family="sans-serif" font-size="12">',
+             '<rect width="100%" height="100%" fill="white"/>']
     for i, sweep in enumerate(sweeps):
-        parts += panel(40 + i * (HEIGHT + GAP), sweep, [row for row in rows if row["sweep"] == sweep])
+        names = dict.fromkeys(row["curve"] for row in rows if row["sweep"] == sweep)
+        colours = {name: COLOURS[k % len(COLOURS)] for k, name in enumerate(names)}
+        for j, (unit, name) in enumerate(UNITS.items()):
+            own = [row for row in rows if row["sweep"] == sweep and row["unit"] == unit]
+            if own:
+                left = LEFT + j * (LEFT + WIDTH + RIGHT)
+                parts += panel(left, TOP + i * (HEIGHT + GAP), f"{name}, by {sweep}", own, colours)
     with open(path, "w", encoding="utf-8") as file:
         file.write("\n".join(parts) + "\n</svg>\n")
+
+
+def read(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return [{**row, "n": int(row["n"]), "value": float(row["value"])} for row in csv.DictReader(file)]
 
 
 def main():
@@ -154,18 +201,20 @@ def main():
     parser.add_argument("plot", help="SVG file to write")
     parser.add_argument("--levels", default="6-10")
     parser.add_argument("--seeds", type=int, nargs="+", default=[10, 30, 100, 300, 1000, 4000])
-    parser.add_argument("--bodies", type=int, nargs="+", default=[10, 30, 100, 300, 1000, 2000], help="seeds, about one a piece")
+    parser.add_argument("--bodies", type=int, nargs="+", default=[10, 30, 100, 300, 1000, 2000],
+                        help="seeds, about one a piece")
     parser.add_argument("--compute", default="cpu")
+    names = ["levels", "seeds", "bodies"]
+    parser.add_argument("--sweeps", nargs="+", choices=names, default=names)
     parser.add_argument("--again", help="draw this CSV file instead of measuring")
     args = parser.parse_args()
     table = os.path.splitext(args.plot)[0] + ".csv"
     if args.again:
-        with open(args.again, newline="", encoding="utf-8") as file:
-            rows = [{**row, "n": int(row["n"]), "value": float(row["value"])} for row in csv.DictReader(file)]
+        rows = read(args.again)
     else:
-        rows = measure(args)
+        rows = measure(args, read(table) if os.path.exists(table) else [])
         with open(table, "w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, FIELDS)
+            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
             writer.writeheader()
             writer.writerows({**row, "value": f"{row['value']:.4g}"} for row in rows)
     draw(rows, args.plot)
