@@ -153,6 +153,10 @@ impl<const FIRST: bool, const SECOND: bool> Moments<FIRST, SECOND> {
             self.cells(voxels, internal, low);
             return;
         }
+        if size == 2 {
+            self.parents(voxels, node, low);
+            return;
+        }
         let mut octants = internal | u32::from(node.valid());
         while octants != 0 {
             let c = octants.trailing_zeros();
@@ -161,15 +165,32 @@ impl<const FIRST: bool, const SECOND: bool> Moments<FIRST, SECOND> {
             if internal >> c & 1 == 1 {
                 self.inside(voxels, low, size);
             } else {
-                let below = voxels.forest.nodes[child];
+                self.insides(voxels, voxels.forest.nodes[child], level + 1, low);
                 child += 1;
-                // Most nodes are parents of leaves: no call for those.
-                if size == 2 {
-                    self.cells(voxels, u32::from(below.internal()), low);
-                } else {
-                    self.insides(voxels, below, level + 1, low);
-                }
             }
+        }
+    }
+
+    /// The same of a node whose children are parents of leaves, as most nodes are: sums stay out of memory.
+    fn parents(&mut self, voxels: &Voxels<'_>, node: Node, low: [u32; 3]) {
+        let mut sum = Self { inside: None, voxels: 0, ..*self };
+        let (internal, mut child) = (u32::from(node.internal()), node.child_base as usize);
+        let mut octants = internal | u32::from(node.valid());
+        while octants != 0 {
+            let c = octants.trailing_zeros();
+            octants &= octants - 1;
+            let low = std::array::from_fn(|axis| low[axis] + 2 * (c >> axis & 1));
+            if internal >> c & 1 == 1 {
+                sum.inside(voxels, low, 2);
+            } else {
+                sum.cells(voxels, u32::from(voxels.forest.nodes[child].internal()), low);
+                child += 1;
+            }
+        }
+        (self.first, self.square, self.mixed) = (sum.first, sum.square, sum.mixed);
+        self.voxels += sum.voxels;
+        if let Some((low, high)) = sum.inside {
+            self.span(low, high);
         }
     }
 
