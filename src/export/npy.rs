@@ -90,7 +90,9 @@ impl Npz {
             .compression_level(Some(1))
             .last_modified_time(zip::DateTime::default())
             .large_file(bytes > u64::from(u32::MAX) / 2)
-            .unix_permissions(0o644);
+            .unix_permissions(0o644)
+            // Else the system that wrote it, and archives of two systems differ by that byte.
+            .system(zip::System::Unix);
         let path = &self.path;
         self.zip.start_file(format!("{name}.npy"), options).map_err(|e| ExportError::write(path, e))?;
         self.put(&header(T::DESCR, shape))
