@@ -100,6 +100,18 @@ impl Renderer {
         }
     }
 
+    /// Finds a picture's first hits alone, without how they look and are lit; whether it did: compute passes do both
+    /// in one. [`Renderer::read_hits`] has them, without normals.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn cast(&mut self, input: &FrameInput<'_>) -> Result<bool, GpuError> {
+        match &mut self.stages {
+            Stages::Passes(..) => Ok(false),
+            Stages::Native(native) => native.cast(input).map(|()| true),
+        }
+    }
+
     /// The last picture on the device that shows the `window`, or in memory where none does; `None` where there is no
     /// picture yet.
     ///

@@ -6,6 +6,7 @@
 //! warms a driver up, is left out of the medians.
 
 mod paper;
+mod rays;
 mod samples;
 mod stages;
 mod subject;
@@ -20,6 +21,7 @@ use clap::{Args, ValueEnum};
 
 use self::{
     paper::{Column, table_1},
+    rays::RayRate,
     samples::{Row, Samples},
     stages::{Bench, ms_since, primary_rays},
     subject::Subject,
@@ -89,6 +91,8 @@ enum Part {
     Fracture,
     Preview,
     Picture,
+    /// First hits alone, on the processor
+    Rays,
     Physics,
 }
 
@@ -133,6 +137,8 @@ struct Results {
     gpu_peak_bytes: u64,
     /// Of a picture of all pieces.
     primary_mrays_per_s: f64,
+    /// First hits alone, of the pieces moved apart; on the processor only.
+    rays: Vec<RayRate>,
     stages: Vec<Row>,
     traffic: Vec<PartTraffic>,
     table_1: Vec<Column>,
@@ -229,6 +235,10 @@ fn measure(
         reporter.stage("ray cast", |p| bench.pictures(&fracture, &mut samples, p))?;
         traffic.end("picture: ", args.repeat + 1);
     }
+    let mut rays = Vec::new();
+    if args.wants(Part::Rays) {
+        rays = reporter.stage("cast rays", |p| bench.rays(&fracture, &mut samples, p))?;
+    }
     if args.wants(Part::Physics) {
         reporter.stage("physics", |p| bench.physics(&fracture, &mut samples, p))?;
     }
@@ -251,6 +261,7 @@ fn measure(
         } else {
             primary_rays(&samples)
         },
+        rays,
         input: InputReport::of(&object),
         table_1: table_1(&samples, &subject.name, level, subject.params.seeds),
         traffic: traffic.parts,

@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Size of the ray-cast picture, as the project's targets have it.
-const PICTURE: [u32; 2] = [1280, 720];
+pub const PICTURE: [u32; 2] = [1280, 720];
 /// Steps of time for every run that was asked for: single steps differ more than single breaks.
 const STEPS_A_RUN: u32 = 10;
 /// Levels that the live preview is measured at, and previews for every run.

@@ -37,6 +37,15 @@ pub fn table(results: &Results) -> String {
     if results.primary_mrays_per_s > 0.0 {
         let _ = writeln!(text, "primary rays: {:.1} million a second", results.primary_mrays_per_s);
     }
+    for rays in &results.rays {
+        let _ = writeln!(
+            text,
+            "first hits at a field of view of {} degrees: {:.1} million rays a second, {:.0} % hit",
+            rays.field_of_view,
+            rays.mrays_per_s,
+            100.0 * rays.hits
+        );
+    }
     let _ =
         writeln!(text, "\n{:<44} {:>10} {:>10} {:>10} {:>5}", "stage", "median ms", "least", "most", "runs");
     for row in &results.stages {
@@ -165,6 +174,7 @@ mod tests {
             piece_nodes: 0,
             gpu_peak_bytes: 3_400_000,
             primary_mrays_per_s: 0.0,
+            rays: Vec::new(),
             traffic: Vec::new(),
             table_1: Vec::new(),
             stages: stages

@@ -34,7 +34,7 @@ struct Row {
 impl Row {
     /// Spreads up to a run of texels over their pixels, the first of which is `pixel`.
     #[inline(always)]
-    fn spread(&mut self, texels: &[Texel], pixel: i32, (step, radius): (usize, usize)) {
+    fn spread(&mut self, texels: &[Texel], pixel: i32, step: usize) {
         let mut packed = [0u32; RUN];
         for (packed, texel) in packed.iter_mut().zip(texels) {
             *packed = texel[3];
@@ -47,17 +47,28 @@ impl Row {
         let first = (pixel + MARGIN as i32) as usize;
         for (t, texel) in texels.iter().enumerate() {
             let at = first + t * step;
-            let [s, k, z] = [0, 1, 2].map(|word| f32::from_bits(texel[word]));
-            if s != 1.0 || k != 1.0 {
-                self.dim(at, (radius + 1) * step);
-            }
             let end = (at + step).min(self.sun.len());
+            let [s, k, z] = [0, 1, 2].map(|word| f32::from_bits(texel[word]));
             for (list, value) in [(&mut self.sun, s), (&mut self.sky, k), (&mut self.depth, z)] {
                 list[at..end].fill(value);
             }
             for (list, values) in self.normal.iter_mut().zip(&normals) {
                 list[at..end].fill(values[t]);
             }
+        }
+    }
+
+    /// Notes which of up to a run of texels are not in full light.
+    #[inline(always)]
+    fn look_over(&mut self, texels: &[Texel], pixel: i32, (step, radius): (usize, usize)) {
+        const FULL: u32 = 1.0f32.to_bits();
+        let is_dim = |texel: &Texel| (texel[0] != FULL) | (texel[1] != FULL);
+        if !texels.iter().fold(false, |any, texel| any | is_dim(texel)) {
+            return;
+        }
+        let first = (pixel + MARGIN as i32) as usize;
+        for (t, _) in texels.iter().enumerate().filter(|(_, texel)| is_dim(texel)) {
+            self.dim(first + t * step, (radius + 1) * step);
         }
     }
 
@@ -78,6 +89,8 @@ impl Row {
 pub(super) struct Rows {
     rows: Vec<Row>,
     first: i32,
+    /// Of every run of pixels, whether any row may find less than all light there.
+    dims: Vec<bool>,
 }
 
 /// A run of entries.
@@ -121,21 +134,41 @@ impl Rows {
         let entries = (frame.size[0] as usize).next_multiple_of(RUN) + 2 * MARGIN;
         self.rows.resize_with((last - self.first + 1).max(0) as usize, Row::default);
         let runs = (frame.size[0] as usize).div_ceil(RUN);
+        self.dims.clear();
+        self.dims.resize(runs, false);
+        // Entry e is pixel e - MARGIN; the texel t of a row begins at pixel turn_x + step * t.
+        let pixel = |chunk: usize| (chunk * RUN) as i32 * step + turn_x;
+        let texels_of = |y: i32| {
+            let row = (0..height).contains(&y).then(|| &lights[(y * width) as usize..][..width as usize]);
+            row.unwrap_or_default().chunks(RUN).enumerate()
+        };
         for (row, y) in self.rows.iter_mut().zip(self.first..) {
-            let Row { sun, sky, depth, normal: [nx, ny, nz], dims } = &mut *row;
-            dims.clear();
-            dims.resize(runs, false);
+            row.dims.clear();
+            row.dims.resize(runs, false);
+            for (chunk, texels) in texels_of(y) {
+                row.look_over(texels, pixel(chunk), (step as usize, radius as usize));
+            }
+            for (any, is_dim) in self.dims.iter_mut().zip(&row.dims) {
+                *any |= is_dim;
+            }
+        }
+        if !self.dims.contains(&true) {
+            return;
+        }
+        let covered = RUN * step as usize + 2 * MARGIN;
+        for (row, y) in self.rows.iter_mut().zip(self.first..) {
+            let Row { sun, sky, depth, normal: [nx, ny, nz], .. } = &mut *row;
+            // Nothing is taken where there is no depth.
+            depth.clear();
             for list in [&mut *sun, sky, depth, nx, ny, nz] {
-                list.clear();
                 list.resize(entries, 0.0);
             }
-            if y < 0 || y >= height {
-                continue;
-            }
-            let texels = &lights[(y * width) as usize..][..width as usize];
-            for (t, texels) in texels.chunks(RUN).enumerate() {
-                // Entry e is pixel e - MARGIN; its texel begins at pixel turn_x + step * t.
-                row.spread(texels, (t * RUN) as i32 * step + turn_x, (step as usize, radius as usize));
+            for (chunk, texels) in texels_of(y) {
+                let from = pixel(chunk).max(MARGIN as i32) as usize - MARGIN;
+                let asked = self.dims.get(from / RUN..((from + covered).div_ceil(RUN)).min(runs));
+                if asked.is_some_and(|runs| runs.contains(&true)) {
+                    row.spread(texels, pixel(chunk), step as usize);
+                }
             }
         }
     }

@@ -38,6 +38,8 @@ pub(super) struct FirstHits<'a> {
     pub scratch: &'a mut Scratch,
     pub hits: &'a mut [HitData],
     pub looks: &'a mut [u32],
+    /// Whether to find out what hits look like.
+    pub looks_too: bool,
 }
 
 impl Work for FirstHits<'_> {
@@ -70,7 +72,7 @@ impl FirstHits<'_> {
         for (i, packet) in packets.iter_mut().enumerate().skip(1) {
             *packet = self.packet::<L>(left, i);
         }
-        let Scratch { blends, stack, tile, .. } = self.scratch;
+        let Scratch { stack, tile, .. } = &mut *self.scratch;
         for of in tile.iter() {
             let farthest = packets.iter().fold(L::splat(0.0), |far, packet| far.max(packet.hits.distance));
             if of.near > farthest.greatest() {
@@ -82,6 +84,10 @@ impl FirstHits<'_> {
             walk(&mut packets, self.scene, of.body, fine, stack);
         }
         for (k, packet) in packets.iter().enumerate() {
+            if packet.hits.met == 0 {
+                self.store_beyond(left, k, packet.hits.distance.array());
+                continue;
+            }
             let each = each_axis!(k: packet.direction[k].array());
             let hits = packet.hits.each(self.scene);
             let [from_x, from_row] = place(k);
@@ -101,9 +107,32 @@ impl FirstHits<'_> {
                 } else {
                     let along = glam::Vec3::new(each[0][i], each[1][i], each[2][i]);
                     (stored.body, stored.leaf, stored.distance) = (hit.body, hit.leaf, hit.distance);
-                    (stored.normal, *look) = primary::appearance(self.scene, hit, along, blends);
+                    if !self.looks_too {
+                        continue;
+                    }
+                    (stored.normal, *look) =
+                        primary::appearance::<L>(self.scene, hit, along, &mut self.scratch.blends);
                 }
             }
+        }
+    }
+
+    /// Stores floor and sky for a packet that met no body.
+    #[inline(always)]
+    fn store_beyond(&mut self, left: usize, k: usize, distance: [f32; LANES]) {
+        let width = self.scene.frame.size[0] as usize;
+        let [from_x, from_row] = place(k);
+        for line in 0..PACKET[1] {
+            let x = left + from_x;
+            let from = (from_row + line) * width + x;
+            let count = PACKET[0].min(width.saturating_sub(x));
+            let hits = self.hits.get_mut(from..from + count).unwrap_or_default();
+            for (stored, last) in hits.iter_mut().zip(&distance[line * PACKET[0]..]) {
+                let HitData { body, leaf, distance, normal } = primary::beyond(*last);
+                (stored.body, stored.leaf) = (body, leaf);
+                (stored.distance, stored.normal) = (distance, normal);
+            }
+            self.looks.get_mut(from..from + count).unwrap_or_default().fill(0);
         }
     }
 
@@ -115,7 +144,7 @@ impl FirstHits<'_> {
         let (x, row) = (left + x, self.first as usize + row);
         let columns = L::of(std::array::from_fn(|i| (x + i % PACKET[0]) as f32 + 0.5));
         let lines = L::of(std::array::from_fn(|i| (row + i / PACKET[0]) as f32 + 0.5));
-        let direction = directions(self.scene, columns, lines);
+        let direction = self.scene.rays(columns, lines);
         Packet {
             origin: each_axis!(k: L::splat(frame.eye[k])),
             direction,
@@ -145,20 +174,4 @@ fn reach<L: Lanes>(scene: &Scene<'_>, up: L) -> L {
     let t = L::splat(frame.floor_y - frame.eye.y).div(up);
     let meets = up.less(L::splat(-1e-6)) & L::splat(0.0).less(t);
     L::mask(meets).select(t.min(never), never)
-}
-
-/// The unit rays through places in the picture: [`Scene::ray`] of eight.
-#[inline(always)]
-fn directions<L: Lanes>(scene: &Scene<'_>, x: L, y: L) -> [L; 3] {
-    let frame = &scene.frame;
-    let (width, height) = (L::splat(frame.size[0] as f32), L::splat(frame.size[1] as f32));
-    let place = [x.add(L::splat(frame.jitter[0])).div(width), y.add(L::splat(frame.jitter[1])).div(height)];
-    let across = L::splat(2.0).mul(place[0]).sub(L::splat(1.0));
-    let down = L::splat(1.0).sub(L::splat(2.0).mul(place[1]));
-    let along = each_axis!(k: L::splat(frame.forward[k])
-        .add(L::splat(frame.right[k]).mul(across))
-        .add(L::splat(frame.up[k]).mul(down)));
-    let square = along[0].mul(along[0]).add(along[1].mul(along[1])).add(along[2].mul(along[2]));
-    let scale = L::splat(1.0).div(square.sqrt());
-    each_axis!(k: along[k].mul(scale))
 }

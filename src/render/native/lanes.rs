@@ -28,6 +28,13 @@ pub(super) trait Lanes: Copy {
     /// Bit i says whether lane i has its sign bit set.
     fn signs(self) -> u32;
 
+    /// The sum of the lanes, halves first.
+    #[inline(always)]
+    fn sum(self) -> f32 {
+        let [a, b, c, d, e, f, g, h] = self.array();
+        ((a + e) + (c + g)) + ((b + f) + (d + h))
+    }
+
     /// The least of the lanes.
     #[inline(always)]
     fn least(self) -> f32 {
@@ -157,10 +164,11 @@ impl Lanes for Plain {
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx {
     use std::arch::x86_64::{
-        __m256, _CMP_LE_OQ, _CMP_LT_OQ, _mm256_add_ps, _mm256_and_si256, _mm256_andnot_ps, _mm256_blendv_ps,
-        _mm256_castsi256_ps, _mm256_cmp_ps, _mm256_cmpeq_epi32, _mm256_div_ps, _mm256_max_ps, _mm256_min_ps,
-        _mm256_movemask_ps, _mm256_mul_ps, _mm256_set1_epi32, _mm256_set1_ps, _mm256_setr_epi32,
-        _mm256_sqrt_ps, _mm256_sub_ps,
+        __m256, _CMP_LE_OQ, _CMP_LT_OQ, _mm_add_ps, _mm_add_ss, _mm_cvtss_f32, _mm_movehdup_ps,
+        _mm_movehl_ps, _mm256_add_ps, _mm256_and_si256, _mm256_andnot_ps, _mm256_blendv_ps,
+        _mm256_castps256_ps128, _mm256_castsi256_ps, _mm256_cmp_ps, _mm256_cmpeq_epi32, _mm256_div_ps,
+        _mm256_extractf128_ps, _mm256_max_ps, _mm256_min_ps, _mm256_movemask_ps, _mm256_mul_ps,
+        _mm256_set1_epi32, _mm256_set1_ps, _mm256_setr_epi32, _mm256_sqrt_ps, _mm256_sub_ps,
     };
 
     use super::{LANES, Lanes};
@@ -204,6 +212,14 @@ pub(super) mod avx {
         #[inline(always)]
         fn select(self, one: Self, other: Self) -> Self {
             Self(call!(_mm256_blendv_ps(other.0, one.0, self.0)))
+        }
+        #[inline(always)]
+        fn sum(self) -> f32 {
+            call!({
+                let halves = _mm_add_ps(_mm256_castps256_ps128(self.0), _mm256_extractf128_ps::<1>(self.0));
+                let quarters = _mm_add_ps(halves, _mm_movehl_ps(halves, halves));
+                _mm_cvtss_f32(_mm_add_ss(quarters, _mm_movehdup_ps(quarters)))
+            })
         }
         #[inline(always)]
         fn below(self, other: Self) -> Self {

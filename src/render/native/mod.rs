@@ -22,7 +22,7 @@ mod shade;
 mod silhouettes;
 mod surface;
 mod targets;
-
+mod texels;
 mod wide;
 mod window;
 
@@ -74,7 +74,7 @@ impl NativeRenderer {
         let scene = Scene::new(input, size, self.refined)?;
         self.targets.light_for(scene.frame.light_size);
         self.timings.clear();
-        self.timed("primary", |this| this.primary(&scene));
+        self.timed("primary", |this| this.primary(&scene, true));
         self.timed("light", |this| this.light(&scene));
         match input.overlay.filter(|overlay| !overlay.is_empty()) {
             Some(overlay) => self.timed("overlay", |this| {
@@ -95,23 +95,38 @@ impl NativeRenderer {
         self.timings.push(StageTiming { stage: stage.to_owned(), ms: start.elapsed().as_secs_f64() * 1e3 });
     }
 
-    fn primary(&mut self, scene: &Scene<'_>) {
+    /// Finds the first hits of a picture without how they look.
+    ///
+    /// # Errors
+    /// As [`NativeRenderer::draw`].
+    pub fn cast(&mut self, input: &FrameInput<'_>) -> Result<(), GpuError> {
+        let size = input.size.map(|side| side.max(1));
+        self.targets.resize(size);
+        // What the picture shows is another one.
+        self.refined = 0;
+        let scene = Scene::new(input, size, 0)?;
+        self.primary(&scene, false);
+        Ok(())
+    }
+
+    fn primary(&mut self, scene: &Scene<'_>, looks_too: bool) {
         let band = (BAND * scene.frame.size[0]) as usize;
         let Targets { hits, looks, .. } = &mut self.targets;
         let silhouettes = &silhouettes(scene);
         let bands = hits.par_chunks_mut(band).zip(looks.par_chunks_mut(band)).enumerate();
         bands.for_each_init(Scratch::default, |scratch, (band, (hits, looks))| {
             let first = band as u32 * BAND;
-            wide(FirstHits { scene, silhouettes, first, scratch, hits, looks });
+            wide(FirstHits { scene, silhouettes, first, scratch, hits, looks, looks_too });
         });
     }
 
     fn light(&mut self, scene: &Scene<'_>) {
         let Targets { hits, lights, .. } = &mut self.targets;
         let band = (light::ROWS * scene.frame.light_size[0]) as usize;
+        let samples = &light::samples(scene);
         let bands = lights.par_chunks_mut(band).enumerate();
         bands.for_each_init(light::Scratch::default, |scratch, (band, lights)| {
-            wide(Lights { scene, first: band as u32 * light::ROWS, hits, scratch, lights });
+            wide(Lights { scene, samples, first: band as u32 * light::ROWS, hits, scratch, lights });
         });
     }
 

@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::scene::Scene;
+use super::{scene::Scene, texels::Bounds};
 use crate::render::tables::{BOX_LEAF, BoxData};
 
 /// A body that rays may meet.
@@ -21,18 +21,11 @@ pub(super) struct NearBodies {
 }
 
 impl NearBodies {
-    /// Finds them for rays that begin at these points, to the sun where that is said.
-    pub fn find(&mut self, scene: &Scene<'_>, points: impl Iterator<Item = (Vec3, bool)>) {
+    /// Finds them for rays that begin within bounds, those to the sun within others, which are empty where there are
+    /// none.
+    pub fn find(&mut self, scene: &Scene<'_>, all: Bounds, facing: Bounds) {
         self.around.clear();
         self.towards_sun.clear();
-        let none = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-        let (mut all, mut facing) = (none, none);
-        for (p, is_facing) in points {
-            all = (all.0.min(p), all.1.max(p));
-            if is_facing {
-                facing = (facing.0.min(p), facing.1.max(p));
-            }
-        }
         let reach = scene.frame.ao_reach;
         // Down the hierarchy, past boxes that no ray can meet.
         let mut stack = [0u32; 64];

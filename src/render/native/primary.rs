@@ -3,6 +3,7 @@
 use glam::Vec3;
 
 use super::{
+    lanes::Lanes,
     leaf::Hit,
     scene::{
         BODY_FLOOR, BODY_SKY, GOLD_MOST, GOLD_SHIFT, MARK_CRACK, MARK_SELECTED, NO_LEAF, Scene,
@@ -40,7 +41,12 @@ pub(super) fn beyond(last: f32) -> HitData {
 
 /// What is stored of a pixel whose ray met a body beside the hit: the packed normal, and the word beside it.
 #[inline(always)]
-pub(super) fn appearance(scene: &Scene<'_>, hit: &Hit, direction: Vec3, blends: &mut Blends) -> (u32, u32) {
+pub(super) fn appearance<L: Lanes>(
+    scene: &Scene<'_>,
+    hit: &Hit,
+    direction: Vec3,
+    blends: &mut Blends,
+) -> (u32, u32) {
     let frame = &scene.frame;
     let body = &scene.bodies[hit.body as usize];
     let tree = &scene.trees[hit.body as usize];
@@ -72,7 +78,7 @@ pub(super) fn appearance(scene: &Scene<'_>, hit: &Hit, direction: Vec3, blends: 
             surface.color = color_of(own);
         }
         if body.voxel > 0.7 * pixel {
-            surface = blends.blended((hit.body, body, tree), surface, is_crack, point);
+            surface = blends.blended::<L>((hit.body, body, tree), surface, is_crack, point);
         }
     }
     if is_crack && has_inside {

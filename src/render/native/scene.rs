@@ -2,6 +2,7 @@
 
 use glam::Vec3;
 
+use super::lanes::{Lanes, each_axis};
 use crate::{
     compute::Array,
     gpu::GpuError,
@@ -73,13 +74,21 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// The unit ray through a place in the picture, pixels from the top left corner.
-    pub fn ray(&self, x: f32, y: f32) -> Vec3 {
+    /// The unit rays through eight places in the picture, pixels from the top left corner.
+    #[inline(always)]
+    pub fn rays<L: Lanes>(&self, x: L, y: L) -> [L; 3] {
         let frame = &self.frame;
-        let across = 2.0 * ((x + frame.jitter[0]) / frame.size[0] as f32) - 1.0;
-        let down = 1.0 - 2.0 * ((y + frame.jitter[1]) / frame.size[1] as f32);
-        let along = frame.forward + frame.right * across + frame.up * down;
-        along * along.length_recip()
+        let (width, height) = (L::splat(frame.size[0] as f32), L::splat(frame.size[1] as f32));
+        let place =
+            [x.add(L::splat(frame.jitter[0])).div(width), y.add(L::splat(frame.jitter[1])).div(height)];
+        let across = L::splat(2.0).mul(place[0]).sub(L::splat(1.0));
+        let down = L::splat(1.0).sub(L::splat(2.0).mul(place[1]));
+        let along = each_axis!(k: L::splat(frame.forward[k])
+            .add(L::splat(frame.right[k]).mul(across))
+            .add(L::splat(frame.up[k]).mul(down)));
+        let square = along[0].mul(along[0]).add(along[1].mul(along[1])).add(along[2].mul(along[2]));
+        let scale = L::splat(1.0).div(square.sqrt());
+        each_axis!(k: along[k].mul(scale))
     }
 
     /// Whether there is anything but floor and sky.

@@ -4,12 +4,14 @@
 use glam::{IVec3, Vec3};
 
 use super::{
-    scene::{Tree, smoothstep},
+    lanes::{LANES, Lanes, each_axis},
+    packet::along,
+    scene::Tree,
     wide::normal_of,
 };
 use crate::{
     render::tables::BodyData,
-    svo::{LeafColor, unpack_cut},
+    svo::{LeafColor, MAX_LEVEL, unpack_cut},
 };
 
 /// Where a body has no inside of its own and no crack leaf is near.
@@ -40,33 +42,53 @@ pub(super) fn inside_color(body: &BodyData, point: Vec3) -> Vec3 {
     color_of(LeafColor::new([r, g, b], false, 0.0))
 }
 
-/// A leaf beside a grid point, unpacked.
-#[derive(Clone, Copy)]
+/// The leaves in eight cells round a grid point, unpacked: the cell in octant i on lane i.
+#[derive(Clone, Copy, Default)]
 struct Near {
-    normal: Vec3,
-    color: Vec3,
-    cut: Option<Vec3>,
-    is_crack: bool,
+    normal: [[f32; LANES]; 3],
+    color: [[f32; LANES]; 3],
+    /// Normal of the second plane.
+    cut: [[f32; LANES]; 3],
+    /// Cells that have a leaf, those of a crack among them, and those with a second plane.
+    there: u32,
+    cracks: u32,
+    cuts: u32,
 }
 
 /// The leaves round a grid point that were looked up last: neighbouring pixels ask for the same ones.
 pub(super) struct Blends {
     kept: Vec<Kept>,
+    path: Path,
 }
 
 #[derive(Clone, Copy)]
 struct Kept {
     body: u32,
     base: [i32; 3],
-    near: [Option<Near>; 8],
+    near: Near,
 }
 
 /// A power of two.
 const KEPT: usize = 64;
+const _: () = assert!(MAX_LEVEL < 16, "a path has room for every level");
+
+/// The nodes that the last descent went through, so that the next one begins where the two ways part.
+struct Path {
+    body: u32,
+    base: [u32; 3],
+    /// By the logarithm of a node's edge.
+    nodes: [u32; 16],
+    /// The last one.
+    reached: u32,
+}
 
 impl Default for Blends {
     fn default() -> Self {
-        Self { kept: vec![Kept { body: u32::MAX, base: [-1; 3], near: [None; 8] }; KEPT] }
+        let near = Near::default();
+        Self {
+            kept: vec![Kept { body: u32::MAX, base: [-1; 3], near }; KEPT],
+            path: Path { body: u32::MAX, base: [0; 3], nodes: [0; 16], reached: MAX_LEVEL },
+        }
     }
 }
 
@@ -74,7 +96,7 @@ impl Blends {
     /// Leaves that face away or lie on the other kind of surface (crack or original) take no part, so edges stay
     /// edges.
     #[inline(always)]
-    pub fn blended(
+    pub fn blended<L: Lanes>(
         &mut self,
         of: (u32, &BodyData, &Tree<'_>),
         own: Surface,
@@ -85,86 +107,124 @@ impl Blends {
         let from = point - 0.5;
         let base = from.floor().as_ivec3().clamp(IVec3::ZERO, IVec3::splat(last));
         let part = (from - base.as_vec3()).clamp(Vec3::ZERO, Vec3::ONE);
-        let rest = Vec3::ONE - part;
-        let mut sum = Surface { normal: own.normal * 0.02, color: own.color * 0.02 };
-        let mut total = 0.02;
-        for (k, near) in self.around(of, base.to_array()).iter().enumerate() {
-            let Some(near) = near else { continue };
-            let (mut n, mut c) = (near.normal, near.color);
-            let mut same_kind = near.is_crack == own_is_crack;
-            if let (true, Some(cut)) = (own_is_crack, near.cut) {
-                // A crack goes on in the second plane of the leaves at its rim.
-                if !same_kind {
-                    (n, c) = (cut, own.color);
-                } else if cut.dot(own.normal) > n.dot(own.normal) {
-                    n = cut;
-                }
-                same_kind = true;
-            }
-            if same_kind {
-                let weight = |axis: usize| if k >> axis & 1 == 1 { part[axis] } else { rest[axis] };
-                let w = weight(0) * weight(1) * weight(2) * smoothstep(0.1, 0.8, n.dot(own.normal));
-                sum.normal += n * w;
-                sum.color += c * w;
-                total += w;
-            }
+        let near = self.around(of, base.to_array());
+        let facing = each_axis!(k: own.normal[k]);
+        let mut normal = each_axis!(k: L::of(near.normal[k]));
+        let mut color = each_axis!(k: L::of(near.color[k]));
+        let mut takes = near.there & if own_is_crack { near.cracks } else { !near.cracks };
+        let mut alike = along(normal, facing);
+        if own_is_crack && near.cuts != 0 {
+            // A crack goes on in the second plane of the leaves at its rim.
+            let cut = each_axis!(k: L::of(near.cut[k]));
+            let cut_alike = along(cut, facing);
+            let rim = near.cuts & !takes;
+            let second = L::mask(near.cuts & takes & alike.less(cut_alike) | rim);
+            alike = second.select(cut_alike, alike);
+            normal = each_axis!(k: second.select(cut[k], normal[k]));
+            let rim = L::mask(rim);
+            color = each_axis!(k: rim.select(L::splat(own.color[k]), color[k]));
+            takes |= near.cuts;
         }
-        Surface { normal: sum.normal / total, color: sum.color / total }
+        // Octants with the upper half of axis k.
+        const UPPER: [u32; 3] = [0b1010_1010, 0b1100_1100, 0b1111_0000];
+        let shares = each_axis!(k: L::mask(UPPER[k]).select(L::splat(part[k]), L::splat(1.0 - part[k])));
+        let (zero, one) = (L::splat(0.0), L::splat(1.0));
+        let t = alike.sub(L::splat(0.1)).div(L::splat(0.8 - 0.1)).max(zero).min(one);
+        let open = t.mul(t).mul(L::splat(3.0).sub(L::splat(2.0).mul(t)));
+        let weight = shares[0].mul(shares[1]).mul(shares[2]).mul(open);
+        let weight = L::mask(takes).select(weight, zero);
+        let total = 0.02 + weight.sum();
+        let blend = |own: f32, of: L| (own * 0.02 + of.mul(weight).sum()) / total;
+        Surface {
+            normal: Vec3::from(each_axis!(k: blend(facing[k], normal[k]))),
+            color: Vec3::from(each_axis!(k: blend(own.color[k], color[k]))),
+        }
     }
 
     /// The leaves in the eight cells from `base` on.
     #[inline(always)]
-    fn around(
-        &mut self,
-        (index, body, tree): (u32, &BodyData, &Tree<'_>),
-        base: [i32; 3],
-    ) -> &[Option<Near>; 8] {
+    fn around(&mut self, (index, body, tree): (u32, &BodyData, &Tree<'_>), base: [i32; 3]) -> &Near {
         let [x, y, z] = base.map(|v| v as usize);
         let slot = (x ^ y << 2 ^ z << 4 ^ (index as usize) << 1 ^ z >> 2) & (KEPT - 1);
         let kept = &mut self.kept[slot];
         if kept.body != index || kept.base != base {
-            *kept = Kept { body: index, base, near: look_up(body, tree, base.map(|v| v as u32)) };
+            (kept.body, kept.base) = (index, base);
+            let base = base.map(|v| v as u32);
+            match self.path.down_to(index, body, tree, base) {
+                Some((top, size)) => look_up(tree, top, size, base, &mut kept.near),
+                None => (kept.near.there, kept.near.cracks, kept.near.cuts) = (0, 0, 0),
+            }
         }
         &kept.near
     }
 }
 
-/// One descent to the smallest node that holds all eight cells, then one from there for each.
-#[inline(always)]
-fn look_up(body: &BodyData, tree: &Tree<'_>, base: [u32; 3]) -> [Option<Near>; 8] {
-    let mut near = [None; 8];
-    let differing = base.iter().fold(0, |bits, v| bits | (v ^ (v + 1)));
-    let split = 31 - differing.leading_zeros();
-    // Loops without closures, which would not be compiled for what the processor has.
-    let mut top = Some(body.root);
-    let mut bit = body.level;
-    while let (Some(index), true) = (top, bit > split + 1) {
-        bit -= 1;
-        top = down(tree, index, base, bit);
+impl Path {
+    /// The smallest node that holds all eight cells from `base` on, and the logarithm of its edge.
+    #[inline(always)]
+    fn down_to(
+        &mut self,
+        index: u32,
+        body: &BodyData,
+        tree: &Tree<'_>,
+        base: [u32; 3],
+    ) -> Option<(u32, u32)> {
+        let spread = (base[0] ^ (base[0] + 1)) | (base[1] ^ (base[1] + 1)) | (base[2] ^ (base[2] + 1));
+        let wanted = 32 - spread.leading_zeros();
+        let mut size = body.level;
+        if self.body == index {
+            let apart = (base[0] ^ self.base[0]) | (base[1] ^ self.base[1]) | (base[2] ^ self.base[2]);
+            self.reached = (32 - apart.leading_zeros()).max(self.reached);
+            size = self.reached.max(wanted);
+        } else {
+            (self.body, self.reached) = (index, size);
+            self.nodes[size as usize & 15] = body.root;
+        }
+        self.base = base;
+        let mut node = self.nodes[size as usize & 15];
+        while size > wanted {
+            size -= 1;
+            node = down(tree, node, base, size)?;
+            self.nodes[size as usize & 15] = node;
+            self.reached = size;
+        }
+        Some((node, size))
     }
-    let Some(top) = top else { return near };
-    for (k, near) in near.iter_mut().enumerate() {
-        let k = k as u32;
-        let cell = [base[0] + (k & 1), base[1] + (k >> 1 & 1), base[2] + (k >> 2)];
+}
+
+/// Looks the eight cells from `base` on up, below a node with edge 2^`size` that holds them all.
+#[inline(always)]
+fn look_up(tree: &Tree<'_>, top: u32, size: u32, base: [u32; 3], near: &mut Near) {
+    (near.there, near.cracks, near.cuts) = (0, 0, 0);
+    let mut normals = [0u32; LANES];
+    for k in 0..LANES {
+        let octant = k as u32;
+        let cell = [base[0] + (octant & 1), base[1] + (octant >> 1 & 1), base[2] + (octant >> 2)];
         let mut leaf = Some(top);
-        let mut bit = split + 1;
+        let mut bit = size;
         while let (Some(index), true) = (leaf, bit > 0) {
             bit -= 1;
             leaf = down(tree, index, cell, bit);
         }
-        if let Some(leaf) = leaf {
-            let leaf = leaf as usize;
-            let color = tree.colors[leaf];
-            let cut = tree.cuts[leaf];
-            *near = Some(Near {
-                normal: Vec3::from(normal_of(tree.normals[leaf])),
-                color: color_of(color),
-                cut: if cut >> 24 == 0 { None } else { unpack_cut(cut).map(|(normal, _)| normal) },
-                is_crack: color.crack(),
-            });
+        let Some(leaf) = leaf else { continue };
+        let leaf = leaf as usize;
+        let (color, cut) = (tree.colors[leaf], tree.cuts[leaf]);
+        normals[k] = tree.normals[leaf];
+        near.there |= 1 << k;
+        near.cracks |= u32::from(color.crack()) << k;
+        let rgb = color_of(color);
+        (near.color[0][k], near.color[1][k], near.color[2][k]) = (rgb.x, rgb.y, rgb.z);
+        if cut >> 24 != 0
+            && let Some((normal, _)) = unpack_cut(cut)
+        {
+            near.cuts |= 1 << k;
+            (near.cut[0][k], near.cut[1][k], near.cut[2][k]) = (normal.x, normal.y, normal.z);
         }
     }
-    near
+    for k in 0..LANES {
+        let n = normal_of(normals[k]);
+        (near.normal[0][k], near.normal[1][k], near.normal[2][k]) = (n[0], n[1], n[2]);
+    }
 }
 
 /// The child of a node that holds a cell, where there is one.
