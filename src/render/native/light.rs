@@ -175,7 +175,7 @@ impl Tile<'_> {
                 continue;
             }
             places[count & (PACKETS * LANES - 1)] = [stratum, lane];
-            let (rays, i) = (&mut rays[count / LANES & (PACKETS - 1)], count % LANES);
+            let (rays, i) = (&mut rays[(count / LANES) & (PACKETS - 1)], count % LANES);
             let (lane, sun) =
                 (usize::from(lane) & (LANES - 1), samples[usize::from(stratum) & (STRATA - 1)].sun);
             for k in 0..3 {
@@ -186,7 +186,7 @@ impl Tile<'_> {
         }
         // Beams go round all lanes of a packet: those without a ray repeat the last one.
         if let Some(last) = count.checked_sub(1) {
-            let (rays, i) = (&mut rays[last / LANES & (PACKETS - 1)], last % LANES);
+            let (rays, i) = (&mut rays[(last / LANES) & (PACKETS - 1)], last % LANES);
             for empty in i + 1..LANES {
                 for k in 0..3 {
                     (rays.origin[k][empty], rays.direction[k][empty]) =
