@@ -1,5 +1,9 @@
 //! Normal and colour blended over the eight leaves round a grid point, and what a body is made of inside: the native
 //! twin of `blended` and `inside_color` in `shaders/render/primary.wgsl`.
+#![allow(
+    clippy::needless_range_loop,
+    reason = "one index walks many arrays, so that the loop becomes vector code"
+)]
 
 use glam::{IVec3, Vec3};
 
