@@ -326,10 +326,13 @@ fn play(bench: &Bench, w: &mut World, steps: usize) {
 #[test]
 fn a_search_waits_once() {
     let Some(mut bench) = Bench::new() else { return };
-    let mut w = boxful(0.5);
-    // So slow that contacts are looked for once a step.
+    // Pieces that drift apart, so slowly that contacts are looked for once a step.
+    let mut w = pile(5, 4, 3);
     w.settings.gravity = DVec3::NEG_Y * 0.3;
-    w.bodies.iter_mut().for_each(|b| b.state.linear_velocity *= 0.1);
+    for (k, b) in w.bodies.iter_mut().enumerate() {
+        let angle = 2.4 * k as f64;
+        b.state.linear_velocity = DVec3::new(angle.cos(), angle.sin(), (1.3 * angle).sin()) * 0.05;
+    }
     insert(&w, &mut bench.arena);
     let waits =
         |bench: &Bench| -> u64 { bench.gpu.take_traffic().iter().map(|(_, traffic)| traffic.waits).sum() };

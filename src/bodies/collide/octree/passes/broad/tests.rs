@@ -203,7 +203,6 @@ fn errors_planted_in_the_hierarchy_are_found() {
         ("pairs", "(a.moves | b.moves) == 0u", "(a.moves & b.moves) == 0u"),
         ("pairs", "any(b.low > a.high)", "b.low.x > a.high.x"),
         ("pairs", "way + params.slack", "params.slack - way"),
-        ("pairs", "abs(dot(t, columns[j])) > half_b[j] + dot(far[j], half_a)", "false"),
         ("pairs", "turned(b, middle_b) - turned(a, middle_a)", "turned(b, middle_b)"),
     ];
     for (name, text, error) in planted {
