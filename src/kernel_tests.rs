@@ -5,15 +5,17 @@
 use crate::{
     bodies, fracture,
     gpu::{
-        Buffer, Gpu, GpuError, Kernel, Layout, Recorder, Shared, WORKGROUP, bind, layout_tests,
-        primitives::{Scan, ScanParams},
+        Buffer, Count, Gpu, GpuError, Kernel, Layout, Recorder, Shared, WORKGROUP, bind,
+        count::Counted,
+        layout_tests,
+        primitives::{PlanParams, Scan, ScanParams},
         shaders,
     },
     render, svo,
 };
 
 fn layouts() -> Vec<Layout> {
-    let own = vec![ScanParams::LAYOUT, svo::Node::LAYOUT];
+    let own = vec![Counted::LAYOUT, PlanParams::LAYOUT, ScanParams::LAYOUT, svo::Node::LAYOUT];
     [own, fracture::layouts(), bodies::layouts(), render::layouts()].concat()
 }
 
@@ -37,11 +39,11 @@ fn errors_planted_in_layouts_are_found() {
         assert!(text.contains(from), "{from}");
         layout_tests::difference(&text.replacen(from, to, 1), &known)
     };
-    assert_eq!(found("pairs: u32, last", "pairs: u32, last"), None);
+    assert_eq!(found("last: u32, node_base", "last: u32, node_base"), None);
     for (from, to) in [
         ("node_base: u32, child_base: u32", "child_base: u32, node_base: u32"),
         (", child_base: u32", ""),
-        ("child_base: u32 }", "child_base: u32, more: u32 }"),
+        ("moved: u32 }", "moved: u32, more: u32 }"),
         ("last: u32, node_base", "last: vec2<u32>, node_base"),
         ("struct PruneWriteParams", "alias PruneWriteParams = Other; struct Other"),
         ("list_first: u32,\n    list_count: u32,", "list_count: u32,\n    list_first: u32,"),
@@ -55,7 +57,7 @@ fn every_kernel_is_dispatched_with_its_variables() {
     let Some(gpu) = Gpu::for_test() else { return };
     let mut rec = Recorder::new(&gpu, "test");
     let items = Buffer::from_slice(&gpu, "items", &[[1, 1]; 3000]).unwrap();
-    Scan::new(&gpu).run(&mut rec, &items).unwrap();
+    Scan::new(&gpu).run(&mut rec, &items, &Count::known(&gpu, 2999)).unwrap();
     fracture::run_every_kernel();
     bodies::run_every_kernel();
     render::run_every_kernel();
@@ -74,20 +76,21 @@ fn what_is_bound_must_be_what_the_shader_declares() {
         Buffer::<[u32; 2]>::zeroed(&gpu, "sums", 4).unwrap(),
     );
     let triples = Buffer::<[u32; 3]>::zeroed(&gpu, "sums", 4).unwrap();
-    let params = ScanParams { count: 4 };
+    let params = ScanParams { depth: 0, second_only: 0 };
+    let size = Count::known(&gpu, 3);
     let run = |source: String, given: &[crate::gpu::Named<'_>]| {
         Recorder::new(&gpu, "test").run(&Kernel::from_text(&gpu, path, source), 4, &params, given)
     };
     let text = || shaders::source(path);
-    assert!(run(text(), bind![items, sums]).is_ok());
-    assert!(run(text(), bind![sums, items]).is_ok(), "the order does not matter");
+    assert!(run(text(), bind![size, items, sums]).is_ok());
+    assert!(run(text(), bind![size, sums, items]).is_ok(), "the order does not matter");
     let renamed = || text().replace("ScanParams", "OtherParams");
     for (source, given, said) in [
-        (text(), bind![items], "nothing is bound to `sums`"),
-        (text(), bind![items, sums, more: sums], "no variable `more`"),
-        (text(), bind![items, sums, sums: items], "`sums` is bound twice"),
-        (text(), bind![items, sums: triples], "elements of 8 bytes, not 12"),
-        (renamed(), bind![items, sums], "`params` is a OtherParams, not a ScanParams"),
+        (text(), bind![size, items], "nothing is bound to `sums`"),
+        (text(), bind![size, items, sums, more: sums], "no variable `more`"),
+        (text(), bind![size, items, sums, sums: items], "`sums` is bound twice"),
+        (text(), bind![size, items, sums: triples], "elements of 8 bytes, not 12"),
+        (renamed(), bind![size, items, sums], "`params` is a OtherParams, not a ScanParams"),
     ] {
         let refused = run(source, given).unwrap_err();
         assert!(matches!(refused, GpuError::Binding { .. }), "{refused}");

@@ -1,13 +1,10 @@
 //! Typed storage buffers: upload, read back, and the size check that turns "too large" into an answer.
 
-use std::{
-    marker::PhantomData,
-    sync::{Arc, mpsc},
-};
+use std::{marker::PhantomData, sync::Arc};
 
 use bytemuck::Pod;
 
-use super::{Gpu, GpuError, Traffic, context::Lease};
+use super::{Gpu, GpuError, Staged, Traffic, context::Lease, staged};
 
 /// Usage of every storage buffer here: bound, filled, copied from and to.
 #[must_use]
@@ -25,14 +22,18 @@ pub struct Buffer<T> {
     marker: PhantomData<T>,
 }
 
+/// Bytes of a buffer of so many. An empty one still binds to an array of at least one element.
+pub(super) fn bytes_of<T>(len: usize) -> u64 {
+    ((len.max(1) * size_of::<T>()) as u64).max(16).next_multiple_of(4)
+}
+
 impl<T: Pod> Buffer<T> {
     /// A zero-filled buffer.
     ///
     /// # Errors
     /// [`GpuError::TooLarge`] when one binding cannot cover it.
     pub fn zeroed(gpu: &Gpu, label: &str, len: usize) -> Result<Self, GpuError> {
-        // An empty one still binds to an array of at least one element.
-        let bytes = ((len.max(1) * size_of::<T>()) as u64).max(16).next_multiple_of(4);
+        let bytes = bytes_of::<T>(len);
         if bytes > gpu.max_binding() {
             return Err(GpuError::TooLarge {
                 what: label.to_owned(),
@@ -66,6 +67,24 @@ impl<T: Pod> Buffer<T> {
             gpu.queue.write_buffer(&self.raw, offset, bytemuck::cast_slice(data));
             gpu.ledger().add(Traffic { bytes_up: size_of_val(data) as u64, ..Traffic::default() });
         }
+    }
+
+    /// The same memory for something else, of which it must hold `len`; what is in it stays.
+    pub(super) fn reused<U: Pod>(self, len: usize) -> Result<Buffer<U>, Self> {
+        if self.bytes() < bytes_of::<U>(len) {
+            return Err(self);
+        }
+        Ok(Buffer { raw: self.raw, len, lease: self.lease, marker: PhantomData })
+    }
+
+    /// Whether no other handle of it is left.
+    pub(super) fn is_last(&self) -> bool {
+        Arc::strong_count(&self.lease) == 1
+    }
+
+    /// Bytes of the elements, as kernels are bound to them.
+    pub(super) fn bound_bytes(&self) -> u64 {
+        bytes_of::<T>(self.len)
     }
 
     /// Elements.
@@ -117,61 +136,14 @@ impl<T: Pod> Buffer<T> {
 pub fn read_all<T: Pod>(gpu: &Gpu, buffers: &[(&Buffer<T>, usize, usize)]) -> Result<Vec<Vec<T>>, GpuError> {
     let mut encoder =
         gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("readback") });
-    let mut staging = Vec::with_capacity(buffers.len());
-    for (buffer, first, count) in buffers {
-        let bytes = (count * size_of::<T>()) as u64;
-        let readable = gpu.device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("readback"),
-            size: bytes.next_multiple_of(4).max(16),
-            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
-        if bytes > 0 {
+    let copies: Vec<Staged<T>> = buffers
+        .iter()
+        .map(|(buffer, first, count)| {
             let offset = (first * size_of::<T>()) as u64;
-            encoder.copy_buffer_to_buffer(buffer.raw(), offset, &readable, 0, bytes);
-        }
-        staging.push((readable, *count));
-    }
+            Staged::copy_raw(gpu, &mut encoder, buffer.raw(), offset, *count)
+        })
+        .collect();
     gpu.queue.submit([encoder.finish()]);
-    map_and_copy_all(gpu, &staging)
-}
-
-/// Maps buffers and copies that many elements out of each, waiting once.
-pub(super) fn map_and_copy_all<T: Pod>(
-    gpu: &Gpu,
-    staging: &[(wgpu::Buffer, usize)],
-) -> Result<Vec<Vec<T>>, GpuError> {
-    let (sender, receiver) = mpsc::channel();
-    for (buffer, _) in staging {
-        let sender = sender.clone();
-        buffer.slice(..).map_async(wgpu::MapMode::Read, move |result| {
-            // The receiver only disappears when the caller already gave up.
-            let _ = sender.send(result);
-        });
-    }
-    gpu.wait()?;
-    gpu.check()?;
-    let bytes_down = staging.iter().map(|(_, count)| (count * size_of::<T>()) as u64).sum();
-    gpu.ledger().add(Traffic { bytes_down, ..Traffic::default() });
-    for _ in staging {
-        match receiver.recv() {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => return Err(GpuError::Driver(error.to_string())),
-            Err(_) => return Err(GpuError::Driver("a readback was dropped".into())),
-        }
-    }
-    let mut out = Vec::with_capacity(staging.len());
-    for (buffer, count) in staging {
-        let mut elements = vec![T::zeroed(); *count];
-        {
-            let view =
-                buffer.slice(..).get_mapped_range().map_err(|error| GpuError::Driver(error.to_string()))?;
-            let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut elements);
-            let wanted = bytes.len();
-            bytes.copy_from_slice(&view[..wanted]);
-        }
-        buffer.unmap();
-        out.push(elements);
-    }
-    Ok(out)
+    staged::wait_for(gpu, &copies.iter().map(|copy| copy as &dyn staged::Copied).collect::<Vec<_>>())?;
+    copies.iter().map(Staged::to_vec).collect()
 }

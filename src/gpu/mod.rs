@@ -3,9 +3,11 @@
 //!
 //! A dispatch in one breath: `rec.run(&self.count, n, &CountParams { .. }, bind![nodes: arena.nodes, pairs, masks])?`.
 
+mod bandwidth;
 mod bindings;
 mod buffer;
 mod context;
+pub(crate) mod count;
 mod drawing;
 mod growing;
 mod kernel;
@@ -16,12 +18,14 @@ pub mod primitives;
 mod recorder;
 pub mod shaders;
 mod shared;
+mod staged;
 mod stopwatch;
 mod submissions;
 mod traffic;
 
 pub use buffer::{Buffer, read_all, storage_usage};
 pub use context::{Gpu, GpuError};
+pub use count::Count;
 pub use drawing::{Drawing, DrawingForm};
 pub use growing::Growing;
 pub(crate) use kernel::kernels;
@@ -29,6 +33,7 @@ pub use kernel::{Kernel, WORKGROUP};
 pub use recorder::{PendingTimings, Recorder, StageTiming};
 pub use shared::{Bindable, Field, Layout, Named, Shared, Uniform};
 pub(crate) use shared::{bind, layout, shared};
+pub use staged::{Copied, Staged, StagedView};
 pub use stopwatch::Stopwatch;
 pub use submissions::Submissions;
 pub use traffic::Traffic;

@@ -1,9 +1,10 @@
 //! Records kernels into one submission, each in its own labelled and timed pass.
 
 use super::{
-    Gpu, GpuError, Kernel, Named, Shared, Traffic, Uniform,
-    buffer::map_and_copy_all,
+    Count, Gpu, GpuError, Kernel, Named, Shared, Staged, Traffic, Uniform,
+    count::{BLOCKS, GROUPS},
     kernel::{groups_for, spread},
+    staged,
 };
 
 /// GPU time of one stage (all passes that were recorded under its name).
@@ -16,6 +17,12 @@ pub struct StageTiming {
 }
 
 const MAX_PASSES: u32 = 1024;
+
+/// How many workgroups: the host knows it, or a word of a count says it.
+enum Groups<'a> {
+    Known([u32; 3]),
+    Counted(&'a Count, u64),
+}
 
 /// A command encoder that times its passes.
 pub struct Recorder<'a> {
@@ -71,7 +78,40 @@ impl<'a> Recorder<'a> {
         params: &P,
         given: &[Named<'_>],
     ) -> Result<(), GpuError> {
-        self.dispatch(kernel, groups_for(threads), params, given)
+        self.dispatch(kernel, &Groups::Known(groups_for(threads)), params, given)
+    }
+
+    /// As [`Recorder::run`], a thread for each of so many elements as the device counted.
+    ///
+    /// # Errors
+    /// As [`Recorder::run`].
+    pub fn run_counted<P: Shared>(
+        &mut self,
+        kernel: &Kernel,
+        count: &Count,
+        params: &P,
+        given: &[Named<'_>],
+    ) -> Result<(), GpuError> {
+        self.dispatch(kernel, &Groups::Counted(count, GROUPS), params, given)
+    }
+
+    /// As [`Recorder::run_counted`], of a kernel without `params`.
+    ///
+    /// # Errors
+    /// As [`Recorder::run`].
+    pub fn run_bare(&mut self, kernel: &Kernel, count: &Count, given: &[Named<'_>]) -> Result<(), GpuError> {
+        self.pass(kernel, &Groups::Counted(count, GROUPS), given)
+    }
+
+    /// As [`Recorder::run_counted`], a workgroup for every block of a prefix sum over them.
+    pub(super) fn run_blocks<P: Shared>(
+        &mut self,
+        kernel: &Kernel,
+        count: &Count,
+        params: &P,
+        given: &[Named<'_>],
+    ) -> Result<(), GpuError> {
+        self.dispatch(kernel, &Groups::Counted(count, BLOCKS), params, given)
     }
 
     /// As [`Recorder::run`], of so many workgroups.
@@ -85,13 +125,13 @@ impl<'a> Recorder<'a> {
         params: &P,
         given: &[Named<'_>],
     ) -> Result<(), GpuError> {
-        self.dispatch(kernel, spread(groups), params, given)
+        self.dispatch(kernel, &Groups::Known(spread(groups)), params, given)
     }
 
     fn dispatch<P: Shared>(
         &mut self,
         kernel: &Kernel,
-        groups: [u32; 3],
+        groups: &Groups<'_>,
         params: &P,
         given: &[Named<'_>],
     ) -> Result<(), GpuError> {
@@ -112,10 +152,10 @@ impl<'a> Recorder<'a> {
         size: [u32; 2],
         given: &[Named<'_>],
     ) -> Result<(), GpuError> {
-        self.pass(kernel, [size[0].div_ceil(8), size[1].div_ceil(8), 1], given)
+        self.pass(kernel, &Groups::Known([size[0].div_ceil(8), size[1].div_ceil(8), 1]), given)
     }
 
-    fn pass(&mut self, kernel: &Kernel, groups: [u32; 3], given: &[Named<'_>]) -> Result<(), GpuError> {
+    fn pass(&mut self, kernel: &Kernel, groups: &Groups<'_>, given: &[Named<'_>]) -> Result<(), GpuError> {
         let group = kernel.bind(self.gpu, given)?;
         let bytes_bound = given.iter().map(Named::bytes).sum();
         self.gpu.ledger().stage(self.stage);
@@ -138,7 +178,10 @@ impl<'a> Recorder<'a> {
         });
         pass.set_pipeline(kernel.pipeline());
         pass.set_bind_group(0, &group, &[]);
-        pass.dispatch_workgroups(groups[0], groups[1], groups[2]);
+        match groups {
+            Groups::Known([x, y, z]) => pass.dispatch_workgroups(*x, *y, *z),
+            Groups::Counted(count, offset) => pass.dispatch_workgroups_indirect(count.raw(), *offset),
+        }
         Ok(())
     }
 
@@ -165,15 +208,8 @@ impl<'a> Recorder<'a> {
                 usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
                 mapped_at_creation: false,
             });
-            let readable = self.gpu.device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("timestamps readback"),
-                size: bytes,
-                usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-                mapped_at_creation: false,
-            });
             self.encoder.resolve_query_set(set, 0..count as u32, &resolve, 0);
-            self.encoder.copy_buffer_to_buffer(&resolve, 0, &readable, 0, bytes);
-            staging = Some(readable);
+            staging = Some(Staged::copy_raw(self.gpu, &mut self.encoder, &resolve, 0, count));
         }
         self.gpu.queue.submit([self.encoder.finish()]);
         PendingTimings { staging, timed: self.timed }
@@ -192,7 +228,7 @@ impl<'a> Recorder<'a> {
 
 /// Timestamps of one submission that have not been read yet.
 pub struct PendingTimings {
-    pub(super) staging: Option<wgpu::Buffer>,
+    pub(super) staging: Option<Staged<u64>>,
     timed: Vec<&'static str>,
 }
 
@@ -202,13 +238,25 @@ impl PendingTimings {
     /// # Errors
     /// [`GpuError::Lost`] or [`GpuError::Driver`].
     pub fn collect(gpu: &Gpu, pending: Vec<Self>) -> Result<Vec<StageTiming>, GpuError> {
-        let staging: Vec<_> =
-            pending.iter().filter_map(|p| Some((p.staging.clone()?, p.timed.len() * 2))).collect();
-        let mut read = map_and_copy_all::<u64>(gpu, &staging)?.into_iter();
+        Self::collect_with(gpu, pending, &[])
+    }
+
+    /// As [`PendingTimings::collect`]; what was copied for reading can be read after the same wait.
+    ///
+    /// # Errors
+    /// As [`PendingTimings::collect`].
+    pub fn collect_with(
+        gpu: &Gpu,
+        pending: Vec<Self>,
+        copies: &[&dyn staged::Copied],
+    ) -> Result<Vec<StageTiming>, GpuError> {
+        let own = pending.iter().filter_map(|p| p.staging.as_ref()).map(|ticks| ticks as &dyn staged::Copied);
+        staged::wait_for(gpu, &own.chain(copies.iter().copied()).collect::<Vec<_>>())?;
         let mut stages: Vec<StageTiming> = Vec::new();
-        for submission in pending.iter().filter(|p| p.staging.is_some()) {
-            let ticks = read.next().unwrap_or_default();
-            submission.add_to(&mut stages, &ticks, gpu);
+        for submission in &pending {
+            if let Some(ticks) = &submission.staging {
+                submission.add_to(&mut stages, &ticks.to_vec()?, gpu);
+            }
         }
         Ok(stages)
     }

@@ -180,7 +180,10 @@ impl<T: Bindable> Bindable for &T {
 
 impl<T: Pod> Bindable for Buffer<T> {
     fn named(&self, name: &'static str) -> Named<'_> {
-        Named { name, resource: self.raw().as_entire_binding(), ty: None, stride: size_of::<T>() }
+        let size = std::num::NonZeroU64::new(self.bound_bytes());
+        let resource =
+            wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: self.raw(), offset: 0, size });
+        Named { name, resource, ty: None, stride: size_of::<T>() }
     }
 }
 

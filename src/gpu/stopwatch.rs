@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
-use super::{Gpu, PendingTimings, StageTiming};
+use super::{Gpu, PendingTimings, StageTiming, Staged};
 
 const ASKED: u32 = 0;
 const MAPPED: u32 = 1;
@@ -33,7 +33,7 @@ impl Stopwatch {
         let Some(staging) = &frame.staging else { return };
         let state = Arc::new(AtomicU32::new(ASKED));
         let answer = Arc::clone(&state);
-        staging.slice(..).map_async(wgpu::MapMode::Read, move |result| {
+        staging.raw().slice(..).map_async(wgpu::MapMode::Read, move |result| {
             answer.store(if result.is_ok() { MAPPED } else { FAILED }, Ordering::Release);
         });
         self.under_way.push((frame, state));
@@ -50,10 +50,9 @@ impl Stopwatch {
             if state.load(Ordering::Acquire) != MAPPED {
                 continue;
             }
-            let Some(view) = frame.staging.as_ref().and_then(|b| b.slice(..).get_mapped_range().ok()) else {
+            let Some(Ok(ticks)) = frame.staging.as_ref().map(Staged::to_vec) else {
                 continue;
             };
-            let ticks: Vec<u64> = view.chunks_exact(8).map(bytemuck::pod_read_unaligned).collect();
             self.latest.clear();
             frame.add_to(&mut self.latest, &ticks, gpu);
         }

@@ -176,10 +176,12 @@ impl Arena {
         let node_need = self.node_space.needed(nodes);
         let leaf_need = self.leaf_space.needed(leaves);
         if node_need > self.node_space.capacity || leaf_need > self.leaf_space.capacity {
-            let new_nodes = grown(gpu, &buffers.nodes, "octree nodes", node_need)?;
-            let new_normals = grown(gpu, &buffers.normals, "leaf normals", leaf_need)?;
-            let new_colors = grown(gpu, &buffers.colors, "leaf colours", leaf_need)?;
-            let new_cuts = grown(gpu, &buffers.cuts, "leaf cuts", leaf_need)?;
+            // The first forest gets what it needs: what comes later is most often its pieces, or nothing.
+            let is_first = self.node_space.end == 0 && self.leaf_space.end == 0;
+            let new_nodes = grown(gpu, &buffers.nodes, "octree nodes", (node_need, is_first))?;
+            let new_normals = grown(gpu, &buffers.normals, "leaf normals", (leaf_need, is_first))?;
+            let new_colors = grown(gpu, &buffers.colors, "leaf colours", (leaf_need, is_first))?;
+            let new_cuts = grown(gpu, &buffers.cuts, "leaf cuts", (leaf_need, is_first))?;
             self.node_space.capacity = new_nodes.len() as u32;
             self.leaf_space.capacity = new_normals.len() as u32;
             *buffers =
@@ -231,18 +233,20 @@ impl Arena {
     }
 }
 
-/// `old` if it is large enough, else a copy of twice the need or as much as one binding allows.
+/// `old` if it is large enough, else a copy of exactly the need, or of half as much again or as much as one binding
+/// allows.
 fn grown<T: bytemuck::Pod>(
     gpu: &Gpu,
     old: &Buffer<T>,
     label: &str,
-    need: u32,
+    (need, exactly): (u32, bool),
 ) -> Result<Buffer<T>, GpuError> {
     if need as usize <= old.len() {
         return Ok(old.clone());
     }
     let most = gpu.max_binding() as usize / size_of::<T>();
-    let len = (need as usize * 3 / 2).min(most).max(need as usize);
+    let ample = if exactly { need as usize } else { need as usize * 3 / 2 };
+    let len = ample.min(most).max(need as usize);
     let new = Buffer::zeroed(gpu, label, len)?;
     let mut encoder =
         gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) });

@@ -1,10 +1,7 @@
-// Second half of an exclusive prefix sum: every item becomes the sum of all items before it, in place.
-// One workgroup does one block of 1024; `sums` holds the scanned block sums.
-//#include shared/linear_id
+// Second half of an exclusive prefix sum: every item becomes the sum of all items before it, in place, and the item after
+// the last one the total. One workgroup does one block of 1024; `sums` holds the scanned block sums.
+//#include gpu/primitives/scanned
 
-struct ScanParams { count: u32 }
-
-@group(0) @binding(0) var<uniform> params: ScanParams;
 @group(0) @binding(1) var<storage, read_write> items: array<vec2<u32>>;
 @group(0) @binding(2) var<storage, read> sums: array<vec2<u32>>;
 
@@ -18,12 +15,14 @@ fn main(
 ) {
     let block = workgroup.y * groups.x + workgroup.x;
     let first = (block * WORKGROUP + local) * 4u;
+    let end = readable();
+    let past = writable();
     var own: array<vec2<u32>, 4>;
     var sum = vec2<u32>(0u);
     for (var i = 0u; i < 4u; i++) {
         own[i] = sum;
-        if first + i < params.count {
-            sum += items[first + i];
+        if first + i < end {
+            sum += summed(items[first + i]);
         }
     }
     running[local] = sum;
@@ -37,13 +36,14 @@ fn main(
         running[local] += before;
         workgroupBarrier();
     }
-    if block * WORKGROUP * 4u >= params.count {
+    if block * SCAN_BLOCK >= past {
         return;
     }
     let base = sums[block] + running[local] - sum;
     for (var i = 0u; i < 4u; i++) {
-        if first + i < params.count {
-            items[first + i] = base + own[i];
+        if first + i < past {
+            let scanned = base + own[i];
+            items[first + i] = vec2<u32>(select(scanned.x, items[first + i].x, params.second_only != 0u), scanned.y);
         }
     }
 }

@@ -1,10 +1,7 @@
 // First half of an exclusive prefix sum: the sum of every block of 1024 pairs of counters.
 // One workgroup sums one block; one thread sums four neighbours.
-//#include shared/linear_id
+//#include gpu/primitives/scanned
 
-struct ScanParams { count: u32 }
-
-@group(0) @binding(0) var<uniform> params: ScanParams;
 @group(0) @binding(1) var<storage, read> items: array<vec2<u32>>;
 @group(0) @binding(2) var<storage, read_write> sums: array<vec2<u32>>;
 
@@ -18,10 +15,11 @@ fn main(
 ) {
     let block = workgroup.y * groups.x + workgroup.x;
     let first = (block * WORKGROUP + local) * 4u;
+    let end = readable();
     var sum = vec2<u32>(0u);
     for (var i = 0u; i < 4u; i++) {
-        if first + i < params.count {
-            sum += items[first + i];
+        if first + i < end {
+            sum += summed(items[first + i]);
         }
     }
     partial[local] = sum;
@@ -32,7 +30,7 @@ fn main(
         }
         workgroupBarrier();
     }
-    if local == 0u && block * WORKGROUP * 4u < params.count {
+    if local == 0u && block * SCAN_BLOCK < writable() {
         sums[block] = partial[0];
     }
 }

@@ -117,6 +117,8 @@ struct PartTraffic {
     stage: String,
     #[serde(flatten)]
     traffic: Traffic,
+    /// Milliseconds that the device's memory takes to move as many bytes in a copy.
+    memory_ms: f64,
 }
 
 #[derive(serde::Serialize)]
@@ -140,6 +142,8 @@ struct Results {
     /// First hits alone, of the pieces moved apart; on the processor only.
     rays: Vec<RayRate>,
     stages: Vec<Row>,
+    /// Bytes a second that a copy on the device reads and writes, measured in the same run; 0 on the CPU.
+    copy_bytes_per_s: f64,
     traffic: Vec<PartTraffic>,
     table_1: Vec<Column>,
 }
@@ -223,7 +227,8 @@ fn measure(
     let voxelized = last.ok_or_else(|| CliError::Input("--repeat must be at least 1".into()))?;
     let object = read.with_voxels(voxelized, Duration::ZERO);
     let bench = Bench { args, subject, object: &object, compute };
-    let mut traffic = Traffics { compute, parts: Vec::new() };
+    let copy_bytes_per_s = compute.gpu().map(Gpu::copy_rate).transpose()?.unwrap_or(0.0);
+    let mut traffic = Traffics { compute, copy_bytes_per_s, parts: Vec::new() };
     traffic.begin();
     let (fracture, gpu_peak_bytes) = reporter.stage("fracture", |p| bench.breaks(&mut samples, p))?;
     traffic.end("fracture: ", args.repeat + 1);
@@ -264,6 +269,7 @@ fn measure(
         rays,
         input: InputReport::of(&object),
         table_1: table_1(&samples, &subject.name, level, subject.params.seeds),
+        copy_bytes_per_s,
         traffic: traffic.parts,
         stages: samples.rows(),
     })
@@ -272,6 +278,7 @@ fn measure(
 /// Collects a device's traffic part by part.
 struct Traffics<'a> {
     compute: &'a Compute,
+    copy_bytes_per_s: f64,
     parts: Vec<PartTraffic>,
 }
 
@@ -284,6 +291,7 @@ impl Traffics<'_> {
     fn end(&mut self, prefix: &str, runs: u32) {
         let taken = self.compute.gpu().map(Gpu::take_traffic).unwrap_or_default();
         let runs = u64::from(runs.max(1));
+        let rate = self.copy_bytes_per_s;
         self.parts.extend(taken.into_iter().map(|(stage, all)| PartTraffic {
             stage: format!("{prefix}{stage}"),
             traffic: Traffic {
@@ -293,6 +301,7 @@ impl Traffics<'_> {
                 bytes_down: all.bytes_down / runs,
                 bytes_bound: all.bytes_bound / runs,
             },
+            memory_ms: if rate > 0.0 { all.bytes_bound as f64 / runs as f64 / rate * 1e3 } else { 0.0 },
         }));
     }
 }

@@ -58,21 +58,29 @@ pub fn table(results: &Results) -> String {
     if !results.traffic.is_empty() {
         let _ = writeln!(
             text,
-            "\n{:<44} {:>6} {:>10} {:>9} {:>9} {:>9}",
-            "a run on the device", "waits", "dispatches", "MB up", "MB down", "MB bound"
+            "\nthe device copies {:.1} GB a second, read and written\n{:<44} {:>6} {:>10} {:>9} {:>9} {:>9} {:>9}",
+            results.copy_bytes_per_s * 1e-9,
+            "a run on the device",
+            "waits",
+            "dispatches",
+            "MB up",
+            "MB down",
+            "MB moved",
+            "memory ms"
         );
         for part in &results.traffic {
             let mb = |bytes: u64| bytes as f64 * 1e-6;
             let t = &part.traffic;
             let _ = writeln!(
                 text,
-                "{:<44} {:>6} {:>10} {:>9.2} {:>9.2} {:>9.1}",
+                "{:<44} {:>6} {:>10} {:>9.2} {:>9.2} {:>9.1} {:>9.3}",
                 part.stage,
                 t.waits,
                 t.dispatches,
                 mb(t.bytes_up),
                 mb(t.bytes_down),
-                mb(t.bytes_bound)
+                mb(t.bytes_bound),
+                part.memory_ms
             );
         }
     }
@@ -175,6 +183,7 @@ mod tests {
             gpu_peak_bytes: 3_400_000,
             primary_mrays_per_s: 0.0,
             rays: Vec::new(),
+            copy_bytes_per_s: 0.0,
             traffic: Vec::new(),
             table_1: Vec::new(),
             stages: stages

@@ -2,70 +2,23 @@
 //!
 //! In: one octree a piece. Out: a [`Fracture`].
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering::Relaxed},
-    },
-    time::Instant,
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering::Relaxed},
 };
 
 use rayon::prelude::*;
 
 use super::octrees::{
-    NO_LEAF, Octrees,
+    NO_LEAF,
     native::{NativeLeaves, NativeOctrees},
     tree_ranges::TreeRanges,
 };
 use crate::{
-    fracture::{Fracture, FractureCounts, FractureError, Piece, Source, Volume},
-    gpu::{Gpu, GpuError, StageTiming, Submissions, read_all},
+    fracture::{Fracture, FractureCounts, Piece, Source, Volume},
     shape::grid_mass,
-    svo::{Forest, Keys, LeafColor, Leaves},
+    svo::{Forest, LeafColor, Leaves},
 };
-
-/// Reads the octrees back and sums the pieces. `tree_cells` is the seed of each tree.
-pub(in crate::fracture) fn collect(
-    work: Submissions<'_>,
-    source: &Source<'_>,
-    octrees: &Octrees,
-    tree_cells: Vec<u32>,
-    volume: Volume,
-) -> Result<Fracture, FractureError> {
-    let gpu = work.gpu;
-    let mut timings = work.read()?;
-    let started = Instant::now();
-    let octrees = NativeOctrees::read(gpu, octrees)?;
-    gpu.check()?;
-    let mut fracture = collect_native(source, octrees, tree_cells, volume);
-    let ms = started.elapsed().as_secs_f64() * 1e3;
-    timings.push(StageTiming { stage: "readback and masses (CPU)".into(), ms });
-    fracture.timings = timings;
-    Ok(fracture)
-}
-
-impl NativeOctrees {
-    /// The octrees of a device in memory.
-    ///
-    /// # Errors
-    /// [`GpuError`] when the device fails.
-    pub fn read(gpu: &Gpu, octrees: &Octrees) -> Result<Self, GpuError> {
-        let nodes = octrees.nodes.read(gpu)?;
-        let leaves = &octrees.leaves;
-        let pairs = [(&leaves.place, 0, leaves.place.len()), (&leaves.surface, 0, leaves.surface.len())];
-        let mut pairs = read_all(gpu, &pairs)?;
-        let [surface, place] = [pairs.pop().unwrap_or_default(), pairs.pop().unwrap_or_default()];
-        let part = |pairs: &[[u32; 2]], at: usize| pairs.iter().map(|pair| pair[at]).collect();
-        let leaves = NativeLeaves {
-            keys: Keys::narrow(part(&place, 0)),
-            origins: part(&place, 1),
-            normals: part(&surface, 0),
-            colors: part(&surface, 1),
-            cuts: leaves.cuts.read(gpu)?,
-        };
-        Ok(Self { nodes, level_start: octrees.level_start.clone(), leaves })
-    }
-}
 
 /// The pieces of octrees in memory, without any times. `tree_cells` is the seed of each tree.
 pub(in crate::fracture) fn collect_native(

@@ -28,6 +28,8 @@ pub(in crate::fracture) mod testing;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod waits_tests;
+#[cfg(test)]
 mod whole_tests;
 
 #[cfg(test)]

@@ -8,9 +8,9 @@ use proptest::prelude::*;
 use super::{
     native::NativeStages,
     octrees::native::NativeOctrees,
-    passes::PassStages,
+    passes::{Broken, PassStages},
     stages::OctreeStages,
-    testing::{Bench, SOLIDS, ball, comb, random_seeds, random_solid, seeds, shell},
+    testing::{Bench, SOLIDS, ball, comb, random_seeds, random_solid, read, seeds, shell},
 };
 use crate::{
     fracture::{Interior, Material, Pattern, Recipe, interior},
@@ -29,9 +29,9 @@ pub(in crate::fracture) fn both(
         let surface = interior::surface_color(forest, tree);
         let volume = recipe.interior.volume(surface);
         let (gpu, passes) = bench.fracturer.passes().unwrap();
-        let (octrees, survived) =
-            PassStages::new(gpu, passes).cells(source, pattern, recipe, volume).unwrap();
-        let by_passes = NativeOctrees::read(gpu, &octrees).unwrap();
+        let (cells, survived) = PassStages::new(gpu, passes).cells(source, pattern, recipe, volume).unwrap();
+        let Broken::Cells(octrees) = cells else { panic!("nothing was split") };
+        let by_passes = read(&octrees);
         let (cells, by_twins) = NativeStages::default().cells(source, pattern, recipe, volume).unwrap();
         [(by_passes, survived), (cells.complete(), by_twins)]
     })

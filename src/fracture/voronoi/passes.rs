@@ -1,24 +1,38 @@
 //! The stages of a fracture in compute passes.
 
+use std::time::Instant;
+
 use super::{
-    collect, descent, islands,
-    octrees::{self, Octrees},
+    collect::collect_native,
+    descent::{self, Descent, Report, Rooms},
+    islands,
+    octrees::{self, Octrees, StagedLeaves, native::NativeOctrees, prune::Numbering, split::Labelled},
     seams,
     stages::OctreeStages,
     surface::{
-        boundary_set::BoundarySetPass,
+        boundary_set::{Attributes, BoundarySetPass},
         planar::PlanarPass,
-        rough::{self, TransitionVoxel, cracking, pass::RoughPass},
+        rough::{
+            self, TransitionVoxel,
+            cracking::{Cracking, PlanarObjects},
+            pass::{ROUGHER, RoughPass},
+        },
     },
 };
 use crate::{
     fracture::{Fracture, FractureError, Labelling, Pattern, Recipe, Source, Surface, Volume},
-    gpu::{Gpu, GpuError, Submissions, primitives::Scan},
+    gpu::{
+        Buffer, Gpu, GpuError, Kernel, Named, StageTiming, Staged, Submissions, bind,
+        primitives::{Plan, Scan},
+    },
 };
 
 /// The compiled fracture passes.
 pub(in crate::fracture) struct Passes {
     pub scan: Scan,
+    pub plan: Plan,
+    /// Rooms that lists begin with instead of those that are estimated: tests make them too small.
+    pub rooms: Option<Rooms>,
     pub descent: descent::DescentPass,
     pub boundary_set: BoundarySetPass,
     pub planar: PlanarPass,
@@ -39,6 +53,8 @@ impl Passes {
     pub fn new(gpu: &Gpu) -> Result<Self, GpuError> {
         let passes = Self {
             scan: Scan::new(gpu),
+            plan: Plan::new(gpu),
+            rooms: None,
             descent: descent::DescentPass::new(gpu),
             boundary_set: BoundarySetPass::new(gpu),
             planar: PlanarPass::new(gpu),
@@ -59,11 +75,11 @@ impl Passes {
         gpu: &Gpu,
         source: &'a Source<'a>,
         recipe: &Recipe,
-    ) -> Result<cracking::Cracking<'a>, FractureError> {
+    ) -> Result<Cracking<'a>, FractureError> {
         let transition = recipe.crack.transition(source.forest.level, recipe.surface)?;
         let words = rough::CrackUniform::new(&recipe.crack, recipe.rng, transition)
             .with_gap(&recipe.crack, source.forest.level);
-        Ok(cracking::Cracking::new(gpu, &self.descent, source, words))
+        Ok(Cracking::new(gpu, &self.descent, source, words))
     }
 
     /// The crossed voxels of the transition level, to look at.
@@ -77,28 +93,131 @@ impl Passes {
         pattern: &Pattern,
         recipe: &Recipe,
     ) -> Result<Vec<TransitionVoxel>, FractureError> {
-        let mut work = Submissions::new(gpu, &self.scan);
+        let mut work = Submissions::new(gpu, &self.scan, &self.plan);
         let crack = self.cracking(gpu, source, recipe)?;
         self.rough.voxels(&mut work, &crack, pattern)
     }
 }
 
-/// One fracture under way.
+/// One fracture under way. It waits three times: for what the descent found, for the islands, and for the pieces; and
+/// once more wherever a list was too short for what it had to hold.
 pub(in crate::fracture) struct PassStages<'a> {
     gpu: &'a Gpu,
     passes: &'a Passes,
     work: Submissions<'a>,
+    /// Asked for along with the cells, as nobody waits for it alone.
+    swallowed: Option<PlanarObjects>,
+}
+
+/// Octrees of objects on the device, or of components in memory.
+pub(in crate::fracture) enum Broken {
+    Cells(Octrees),
+    Pieces(NativeOctrees),
+}
+
+/// What a descent found.
+struct Found {
+    descent: Descent,
+    records: Option<Buffer<u32>>,
+    report: Report,
+    /// By rank of the object.
+    survived: Vec<bool>,
 }
 
 impl<'a> PassStages<'a> {
     /// Nothing submitted yet.
     pub fn new(gpu: &'a Gpu, passes: &'a Passes) -> Self {
-        Self { gpu, passes, work: Submissions::new(gpu, &passes.scan) }
+        let work = Submissions::new(gpu, &passes.scan, &passes.plan);
+        Self { gpu, passes, work, swallowed: None }
+    }
+
+    /// Walks down to the leaves, counts, and drops what holds nothing; waits for what was counted, and begins anew where
+    /// lists were too short.
+    fn descend(
+        &mut self,
+        source: &Source<'_>,
+        pattern: &Pattern,
+        crack: Option<(&RoughPass, &Cracking<'_>)>,
+    ) -> Result<Found, FractureError> {
+        let Self { passes, work, .. } = self;
+        let mut rooms: Option<Rooms> = passes.rooms.clone();
+        loop {
+            let mut descent = match crack {
+                None => Descent::planar(work, source, pattern)?,
+                Some(_) => Descent::new(work, source, pattern, |_| true)?,
+            };
+            let rougher = if crack.is_some() { ROUGHER } else { 0 };
+            let estimated = || Rooms::new(source, pattern, descent.size(), rougher).within(work.gpu);
+            let rooms = rooms.get_or_insert_with(estimated);
+            let records = match crack {
+                None => {
+                    passes.planar.descend(work, &passes.descent, source, (&mut descent, rooms))?;
+                    None
+                }
+                Some((pass, crack)) => pass.descend(work, crack, (&mut descent, rooms))?,
+            };
+            passes.prune.keep(work, &descent.layers, &descent.needs)?;
+            let mut rec = work.record("octrees");
+            let report = descent.needs.staged(&mut rec);
+            let roots = Staged::copy(&mut rec, &descent.layers[0].offsets, 0, descent.begun + 1);
+            work.submit(rec);
+            work.wait(&[&report, &roots])?;
+            let report = Report::of(&report)?;
+            let held_records = match crack {
+                None => true,
+                Some((pass, _)) => rooms.held_records(work.gpu, report.records(), pass.record_words())?,
+            };
+            if rooms.held(work.gpu, report.levels())? && held_records {
+                let survived = roots.view()?.windows(2).map(|pair| pair[0][1] != pair[1][1]).collect();
+                return Ok(Found { descent, records, report, survived });
+            }
+            descent.give(work);
+            records.into_iter().for_each(|records| work.give(records));
+        }
+    }
+
+    /// The leaves of all objects with their attributes.
+    fn leaves(
+        &mut self,
+        source: &Source<'_>,
+        found: &Found,
+        crack: Option<(&RoughPass, &Cracking<'_>)>,
+        interior: Volume,
+    ) -> Result<StagedLeaves, GpuError> {
+        let Self { gpu, passes, work, .. } = self;
+        let Found { descent, records, report, .. } = found;
+        let Descent { seeds, candidates, .. } = descent;
+        let (layer, copies) = (descent.layer(), report.copies() as usize);
+        let mut emit = |kernel: &Kernel, surfaces: &[Named<'_>]| {
+            let attributes = Attributes { kernel, surfaces };
+            passes.boundary_set.emit(work, source, layer, copies, (&attributes, interior))
+        };
+        match (crack, records) {
+            (None, _) => emit(passes.planar.kernel(gpu, descent), bind![seeds, candidates]),
+            (Some((pass, crack)), Some(records)) => emit(pass.kernel(), bind![shape: crack.shape, records]),
+            (Some((pass, crack)), None) => {
+                emit(pass.leaf_voxel_kernel(), bind![shape: crack.shape, seeds, candidates])
+            }
+        }
+    }
+
+    /// The octrees of what a descent found, which is needed no more.
+    fn octrees(&mut self, found: Found, leaves: StagedLeaves) -> Result<Octrees, GpuError> {
+        let Self { passes, work, .. } = self;
+        let Found { mut descent, records, report, .. } = found;
+        records.into_iter().for_each(|records| work.give(records));
+        work.give(std::mem::replace(&mut descent.candidates, Buffer::zeroed(work.gpu, "none", 0)?));
+        let level_start = report.level_start();
+        let numbering =
+            Numbering { node_base: &level_start, children_from_start: true, moved: false, with_info: true };
+        let (nodes, info) = passes.prune.write(work, &descent.layers, &numbering)?;
+        descent.give(work);
+        Ok(Octrees { nodes, info, level_start, leaves })
     }
 }
 
 impl OctreeStages for PassStages<'_> {
-    type Cells = Octrees;
+    type Cells = Broken;
     type Islands = islands::Islands;
 
     fn cells(
@@ -107,40 +226,51 @@ impl OctreeStages for PassStages<'_> {
         pattern: &Pattern,
         recipe: &Recipe,
         interior: Volume,
-    ) -> Result<(Octrees, Vec<bool>), FractureError> {
-        let Self { gpu, passes, work } = self;
-        let (layers, leaves) = match recipe.surface {
-            Surface::Planar => {
-                let descent = (&passes.descent, &passes.boundary_set);
-                passes.planar.run(work, descent, source, pattern)?
-            }
-            Surface::Rough => {
-                let crack = passes.cracking(gpu, source, recipe)?;
-                passes.rough.run(work, &crack, &passes.boundary_set, pattern)?
-            }
-            Surface::Dusty => {
-                let crack = passes.cracking(gpu, source, recipe)?;
-                passes.dusty.run(work, &crack, &passes.boundary_set, pattern)?
-            }
+    ) -> Result<(Broken, Vec<bool>), FractureError> {
+        let pass = match recipe.surface {
+            Surface::Planar => None,
+            Surface::Rough => Some(&self.passes.rough),
+            Surface::Dusty => Some(&self.passes.dusty),
         };
-        passes.boundary_set.paint(work, &leaves, source.forest.level, interior)?;
-        let (cells, survivors) = passes.prune.run(work, &layers, leaves)?;
-        Ok((cells, survivors.windows(2).map(|pair| pair[0] != pair[1]).collect()))
+        let crack = pass.map(|_| self.passes.cracking(self.gpu, source, recipe)).transpose()?;
+        let crack = pass.zip(crack.as_ref());
+        let found = self.descend(source, pattern, crack)?;
+        let leaves = self.leaves(source, &found, crack, interior)?;
+        let survived = found.survived.clone();
+        let octrees = self.octrees(found, leaves)?;
+        if let Some((_, crack)) = crack
+            && survived.contains(&false)
+        {
+            // What has no voxel would have had one if the planar descent finds it one.
+            let gone = (0u32..).zip(&survived).filter(|(_, survived)| !**survived).map(|(rank, _)| rank);
+            let rooms = self.passes.rooms.clone();
+            let asked = PlanarObjects::submit(&mut self.work, crack, pattern, (gone.collect(), rooms))?;
+            self.swallowed = Some(asked);
+        }
+        Ok((Broken::Cells(octrees), survived))
     }
 
-    fn is_empty(cells: &Octrees) -> bool {
-        cells.nodes.is_empty()
+    fn is_empty(cells: &Broken) -> bool {
+        match cells {
+            Broken::Cells(octrees) => octrees.nodes.is_empty(),
+            Broken::Pieces(octrees) => octrees.nodes.is_empty(),
+        }
     }
 
     fn islands(
         &mut self,
-        cells: &Octrees,
+        cells: &Broken,
         labelling: Labelling,
         island_level: u32,
     ) -> Result<islands::Islands, FractureError> {
+        let Self { passes, work, swallowed, .. } = self;
+        let Broken::Cells(cells) = cells else { return Err(out_of_order().into()) };
+        let also = swallowed.as_ref().map(PlanarObjects::copies);
         let islands = match labelling {
-            Labelling::UnionFind => self.passes.islands.run(&mut self.work, cells, island_level)?,
-            Labelling::Iterative => self.passes.iterative.islands(&mut self.work, cells, island_level)?,
+            Labelling::UnionFind => {
+                passes.islands.run(work, cells, island_level, also.as_ref().map_or(&[], |also| also))?
+            }
+            Labelling::Iterative => passes.iterative.islands(work, cells, island_level)?,
         };
         Ok(islands)
     }
@@ -154,25 +284,45 @@ impl OctreeStages for PassStages<'_> {
         source: &Source<'_>,
         pattern: &Pattern,
         recipe: &Recipe,
-        survived: &[bool],
+        _survived: &[bool],
     ) -> Result<usize, FractureError> {
+        let Some(asked) = self.swallowed.take() else { return Ok(0) };
         let crack = self.passes.cracking(self.gpu, source, recipe)?;
-        // What has no voxel would have had one if the planar descent finds it one.
-        let gone = |rank: u32| !survived[rank as usize];
-        Ok(cracking::planar_objects(&mut self.work, &crack, pattern, gone)?)
+        if recipe.labelling == Labelling::Iterative {
+            self.work.wait(&asked.copies())?;
+        }
+        Ok(asked.found(&mut self.work, &crack, pattern)?)
     }
 
-    fn split(&mut self, cells: Octrees, islands: &islands::Islands) -> Result<Octrees, FractureError> {
-        Ok(self.passes.split.run(&mut self.work, &self.passes.prune, &cells, islands)?)
+    fn split(&mut self, cells: Broken, islands: &islands::Islands) -> Result<Broken, FractureError> {
+        let Broken::Cells(cells) = cells else { return Err(out_of_order().into()) };
+        let Self { passes, work, .. } = self;
+        let (cells, info) = Labelled::of(cells);
+        work.give(info);
+        Ok(Broken::Pieces(passes.split.run(work, &passes.prune, &cells, islands, passes.rooms.clone())?))
     }
 
     fn collect(
-        self,
+        mut self,
         source: &Source<'_>,
-        octrees: Octrees,
+        octrees: Broken,
         tree_cells: Vec<u32>,
         volume: Volume,
     ) -> Result<Fracture, FractureError> {
-        collect::collect(self.work, source, &octrees, tree_cells, volume)
+        let octrees = match octrees {
+            Broken::Pieces(octrees) => octrees,
+            Broken::Cells(octrees) => NativeOctrees::read(&mut self.work, &octrees)?,
+        };
+        let started = Instant::now();
+        let mut fracture = collect_native(source, octrees, tree_cells, volume);
+        let ms = started.elapsed().as_secs_f64() * 1e3;
+        fracture.timings = self.work.timings();
+        fracture.timings.push(StageTiming { stage: "readback and masses (CPU)".into(), ms });
+        Ok(fracture)
     }
+}
+
+/// The stages were asked for in another order than that of the recipe: a mistake in the program.
+fn out_of_order() -> GpuError {
+    GpuError::Driver("pieces were to be told apart again; please report this".into())
 }

@@ -13,15 +13,17 @@ use std::{
 use glam::DVec3;
 
 use super::{
-    octrees::{LeafBuffers, Octrees},
+    octrees::{LeafPart, Octrees, StagedLeaves, native::NativeOctrees},
+    passes::{Broken, PassStages},
     reference,
+    stages::OctreeStages,
 };
 use crate::{
     fracture::{
         Fracture, FractureParams, Fracturer, Interior, Labelling, Material, Pattern, Recipe, Source, Surface,
-        crack::CrackShape,
+        crack::CrackShape, interior,
     },
-    gpu::{Buffer, Gpu, Kernel, Layout, Shared, Submissions, shaders},
+    gpu::{Buffer, Gpu, Kernel, Layout, Recorder, Shared, Staged, Submissions, shaders},
     svo::{Arena, Forest, LeafColor, Leaves, build, morton},
 };
 
@@ -98,12 +100,26 @@ pub fn octrees_of(gpu: &Gpu, forest: &Forest) -> Octrees {
         nodes: Buffer::from_slice(gpu, "nodes", &forest.nodes).unwrap(),
         info: Buffer::from_slice(gpu, "places", &info).unwrap(),
         level_start: forest.level_start.clone(),
-        leaves: LeafBuffers {
-            place: Buffer::from_slice(gpu, "leaf places", &place).unwrap(),
-            surface: Buffer::from_slice(gpu, "leaf surfaces", &surface).unwrap(),
-            cuts: Buffer::from_slice(gpu, "leaf cuts", &leaves.cuts).unwrap(),
-        },
+        leaves: staged(gpu, &place, &surface, &leaves.cuts),
     }
+}
+
+/// Leaves on their way to the host.
+fn staged(gpu: &Gpu, place: &[[u32; 2]], surface: &[[u32; 2]], cuts: &[u32]) -> StagedLeaves {
+    let mut rec = Recorder::new(gpu, "leaves");
+    let pairs = |rec: &mut Recorder<'_>, words: &[[u32; 2]]| {
+        Staged::copy(rec, &Buffer::from_slice(gpu, "leaves", words).unwrap(), 0, words.len())
+    };
+    let (place, surface) = (pairs(&mut rec, place), pairs(&mut rec, surface));
+    let cuts = Staged::copy(&mut rec, &Buffer::from_slice(gpu, "leaves", cuts).unwrap(), 0, cuts.len());
+    rec.submit();
+    StagedLeaves(vec![LeafPart { place, surface, cuts }])
+}
+
+/// Octrees of the device in memory.
+pub fn read(octrees: &Octrees) -> NativeOctrees {
+    let (gpu, passes) = Bench::get().fracturer.passes().unwrap();
+    NativeOctrees::read(&mut Submissions::new(gpu, &passes.scan, &passes.plan), octrees).unwrap()
 }
 
 /// The cells of a planar fracture by the passes, before islands are told apart.
@@ -111,10 +127,12 @@ pub fn unsplit_cells(forest: &Arc<Forest>, pattern: &Pattern) -> Octrees {
     let bench = Bench::get();
     bench.with_source(forest, 0, |source| {
         let (gpu, passes) = bench.fracturer.passes().unwrap();
-        let mut work = Submissions::new(gpu, &passes.scan);
-        let descent = (&passes.descent, &passes.boundary_set);
-        let (layers, leaves) = passes.planar.run(&mut work, descent, source, pattern).unwrap();
-        passes.prune.run(&mut work, &layers, leaves).unwrap().0
+        let recipe = Recipe::default();
+        let volume = recipe.interior.volume(interior::surface_color(forest, 0));
+        match PassStages::new(gpu, passes).cells(source, pattern, &recipe, volume).unwrap().0 {
+            Broken::Cells(octrees) => octrees,
+            Broken::Pieces(_) => unreachable!("nothing was split"),
+        }
     })
 }
 
@@ -267,22 +285,22 @@ pub fn alone(forest: &Forest, tree: u32) -> Forest {
 /// All that the kernels share with Rust.
 pub(crate) fn layouts() -> Vec<Layout> {
     use super::{
-        descent::{DescentParams, Pair},
+        descent::{DescentParams, HoldersParams, Pair},
         islands::{self, BricksParams, FlattenParams, HookParams, InheritParams, labelling::iterative},
         octrees::{prune, split},
         seams::SeamParams,
         surface::{
             boundary_set::{CopyParams, PaintParams, PlaceParams},
-            rough::{CrackUniform, transition::TransitionParams},
+            rough::CrackUniform,
         },
     };
     vec![
         DescentParams::LAYOUT,
+        HoldersParams::LAYOUT,
         Pair::LAYOUT,
         PlaceParams::LAYOUT,
         CopyParams::LAYOUT,
         PaintParams::LAYOUT,
-        TransitionParams::LAYOUT,
         CrackUniform::LAYOUT,
         prune::PruneKeepParams::LAYOUT,
         prune::PruneWriteParams::LAYOUT,

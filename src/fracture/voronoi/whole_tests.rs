@@ -7,9 +7,9 @@ use proptest::prelude::*;
 use super::{
     collect::collect_native,
     octrees::{NO_LEAF, native::NativeOctrees},
-    passes::PassStages,
+    passes::{Broken, PassStages},
     stages::OctreeStages,
-    testing::{Bench, SOLIDS, comb, random_seeds, random_solid, seeds},
+    testing::{Bench, SOLIDS, comb, random_seeds, random_solid, read, seeds},
 };
 use crate::{
     compute::Compute,
@@ -154,7 +154,8 @@ fn what_is_collected_is_what_plain_loops_find() {
             bench.with_source(&forest, 0, |source| {
                 let mut stages = PassStages::new(gpu, passes);
                 let (cells, _) = stages.cells(source, &seeds(6, 12, 3), &recipe, volume).unwrap();
-                let octrees = NativeOctrees::read(gpu, &cells).unwrap();
+                let Broken::Cells(cells) = cells else { panic!("nothing was split") };
+                let octrees = read(&cells);
                 let (counts, dust_volume, coverage) = plain(source, &octrees);
                 let trees: Vec<u32> = (0..octrees.level_start[1]).collect();
                 let fracture = collect_native(source, octrees, trees, volume);

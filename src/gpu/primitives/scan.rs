@@ -1,17 +1,14 @@
-//! Exclusive prefix sums of pairs of counters, reduce-then-scan.
+//! Exclusive prefix sums of pairs of counters, reduce-then-scan, of lists whose length the device knows.
 //!
-//! In: a buffer of n pairs. Out: the same buffer, each pair replaced by the sum of those before it. No decoupled
-//! look-back: WebGPU promises no forward progress between workgroups. Callers append one zero so that the last
-//! element becomes the total.
+//! In: a buffer of n pairs with room for one more. Out: the same buffer, each pair replaced by the sum of those before
+//! it, and behind the last one the total. No decoupled look-back: WebGPU promises no forward progress between
+//! workgroups.
 
-use crate::gpu::{Buffer, GpuError, Recorder, bind, kernels, shared};
-
-/// Items of one block: 256 threads of four.
-const BLOCK: usize = 1024;
+use crate::gpu::{Buffer, Count, GpuError, Kernel, Recorder, bind, count::SCAN_BLOCK, kernels, shared};
 
 shared! {
     /// What both kernels take as numbers.
-    pub(crate) struct ScanParams { count: u32 }
+    pub(crate) struct ScanParams { depth: u32, second_only: u32 }
 }
 
 kernels! {
@@ -23,19 +20,64 @@ kernels! {
 }
 
 impl Scan {
-    /// Scans `items` in place.
+    /// Scans `count` items in place; `items` has room for at least one more.
     ///
     /// # Errors
     /// [`GpuError::TooLarge`].
-    pub fn run(&self, rec: &mut Recorder<'_>, items: &Buffer<[u32; 2]>) -> Result<(), GpuError> {
-        let blocks = items.len().div_ceil(BLOCK).max(1);
+    pub fn run(
+        &self,
+        rec: &mut Recorder<'_>,
+        items: &Buffer<[u32; 2]>,
+        count: &Count,
+    ) -> Result<(), GpuError> {
+        self.level(rec, items, count, ScanParams { depth: 0, second_only: 0 })
+    }
+
+    /// As [`Scan::run`], of the second counters alone; the first stay as they are, the total's too.
+    ///
+    /// # Errors
+    /// [`GpuError::TooLarge`].
+    pub fn run_second(
+        &self,
+        rec: &mut Recorder<'_>,
+        items: &Buffer<[u32; 2]>,
+        count: &Count,
+    ) -> Result<(), GpuError> {
+        self.level(rec, items, count, ScanParams { depth: 0, second_only: 1 })
+    }
+
+    fn level(
+        &self,
+        rec: &mut Recorder<'_>,
+        items: &Buffer<[u32; 2]>,
+        size: &Count,
+        params: ScanParams,
+    ) -> Result<(), GpuError> {
+        // As many as there is room for; what of them is there, the kernels see by the count.
+        let blocks = items.len().div_ceil(SCAN_BLOCK).max(1);
         let sums = Buffer::<[u32; 2]>::zeroed(rec.gpu(), "scan sums", blocks)?;
-        let params = ScanParams { count: items.len() as u32 };
         if blocks > 1 {
-            rec.run_groups(&self.reduce, blocks, &params, bind![items, sums])?;
-            self.run(rec, &sums)?;
+            self.dispatch(rec, &self.reduce, (items, &sums), size, params, blocks)?;
+            self.level(rec, &sums, size, ScanParams { depth: params.depth + 1, ..params })?;
         }
-        rec.run_groups(&self.apply, blocks, &params, bind![items, sums])
+        self.dispatch(rec, &self.apply, (items, &sums), size, params, blocks)
+    }
+
+    fn dispatch(
+        &self,
+        rec: &mut Recorder<'_>,
+        kernel: &Kernel,
+        (items, sums): (&Buffer<[u32; 2]>, &Buffer<[u32; 2]>),
+        size: &Count,
+        params: ScanParams,
+        blocks: usize,
+    ) -> Result<(), GpuError> {
+        let given = bind![size, items, sums];
+        if params.depth == 0 {
+            rec.run_blocks(kernel, size, &params, given)
+        } else {
+            rec.run_groups(kernel, blocks, &params, given)
+        }
     }
 }
 
@@ -46,23 +88,32 @@ mod tests {
 
     /// The plain reference.
     fn scan_cpu(items: &[[u32; 2]]) -> Vec<[u32; 2]> {
-        let mut sum = [0u32; 2];
-        items
-            .iter()
-            .map(|item| {
-                let before = sum;
-                sum = [sum[0].wrapping_add(item[0]), sum[1].wrapping_add(item[1])];
-                before
-            })
-            .collect()
+        let mut sums = vec![[0u32; 2]];
+        for item in items {
+            let last = sums[sums.len() - 1];
+            sums.push([last[0].wrapping_add(item[0]), last[1].wrapping_add(item[1])]);
+        }
+        sums
     }
 
     fn scan_gpu(gpu: &Gpu, items: &[[u32; 2]]) -> Vec<[u32; 2]> {
-        let buffer = Buffer::from_slice(gpu, "test", items).unwrap();
+        scan_in(gpu, items, items.len() + 1, false)
+    }
+
+    /// With room for so many; what lies behind the items is no part of the sum.
+    fn scan_in(gpu: &Gpu, items: &[[u32; 2]], room: usize, second: bool) -> Vec<[u32; 2]> {
+        let mut all = items.to_vec();
+        all.resize(room, [7, 70]);
+        let buffer = Buffer::from_slice(gpu, "test", &all).unwrap();
+        let count = Count::known(gpu, items.len());
         let mut rec = Recorder::new(gpu, "test");
-        Scan::new(gpu).run(&mut rec, &buffer).unwrap();
+        let scan = Scan::new(gpu);
+        match second {
+            false => scan.run(&mut rec, &buffer, &count).unwrap(),
+            true => scan.run_second(&mut rec, &buffer, &count).unwrap(),
+        }
         rec.submit();
-        buffer.read(gpu).unwrap()
+        buffer.read_range(gpu, 0, items.len() + 1).unwrap()
     }
 
     fn random(n: usize) -> Vec<[u32; 2]> {
@@ -82,6 +133,27 @@ mod tests {
         for n in [0, 1, 3, 255, 256, 257, 1023, 1024, 1025, 4097, 1_048_575, 1_048_577, 1_300_001] {
             let items = random(n);
             assert!(scan_gpu(&gpu, &items) == scan_cpu(&items), "{n} items");
+        }
+    }
+
+    #[test]
+    fn room_beyond_the_items_changes_nothing() {
+        let Some(gpu) = Gpu::for_test() else { return };
+        for (n, room) in [(0, 5000), (1, 1025), (1023, 2_000_000), (1024, 1025), (5000, 1_100_000)] {
+            let items = random(n);
+            assert!(scan_in(&gpu, &items, room, false) == scan_cpu(&items), "{n} of {room}");
+        }
+    }
+
+    #[test]
+    fn the_first_counters_can_stay() {
+        let Some(gpu) = Gpu::for_test() else { return };
+        for n in [0, 1, 1024, 3000, 1_100_000] {
+            let items = random(n);
+            let wanted = scan_cpu(&items);
+            let found = scan_in(&gpu, &items, n + 1, true);
+            assert!(found.iter().zip(&wanted).all(|(f, w)| f[1] == w[1]), "{n}");
+            assert!(found.iter().zip(&items).all(|(f, i)| f[0] == i[0]), "{n}");
         }
     }
 

@@ -11,7 +11,7 @@ fn sum(v: vec4<u32>) -> u32 {
 }
 
 fn thread(i: u32) {
-    if i >= params.pairs {
+    if i >= size.count {
         return;
     }
     let pair = pairs[i];

@@ -16,7 +16,7 @@ fn put(at: u32, r: u32, stays: bool) -> u32 {
 }
 
 fn thread(i: u32) {
-    if i >= params.pairs {
+    if i >= size.count {
         return;
     }
     let pair = pairs[i];

@@ -55,7 +55,7 @@ fn owned_in(row: u32) -> u32 {
 }
 
 fn thread(i: u32) {
-    if i >= params.pairs {
+    if i >= size.count {
         return;
     }
     let pair = pairs[i];

@@ -1,11 +1,13 @@
 // One level of copying each component's octree out of its cell's octree, counting.
 // One thread takes one (component, node) pair. `object` of a pair is the component's rank.
 //#include shared/thread
+//#include shared/counted
 //#include fracture/voronoi/exact
 
-struct SplitParams { pairs: u32, last: u32 }
+struct SplitParams { last: u32 }
 
 @group(0) @binding(0) var<uniform> params: SplitParams;
+@group(0) @binding(20) var<uniform> size: Counted;
 @group(0) @binding(1) var<storage, read> nodes: array<Node>;
 @group(0) @binding(2) var<storage, read> labels: array<u32>;
 @group(0) @binding(3) var<storage, read> ranges: array<vec2<u32>>;
@@ -15,7 +17,7 @@ struct SplitParams { pairs: u32, last: u32 }
 @group(0) @binding(7) var<storage, read_write> counts: array<vec2<u32>>;
 
 fn thread(i: u32) {
-    if i >= params.pairs {
+    if i >= size.count {
         return;
     }
     let pair = pairs[i];

@@ -4,19 +4,26 @@
 //! In: one source octree and the seeds. Out: the pairs of every parent level and the fracture boundary set, both
 //! object-major and in Morton order inside an object. The order follows from stable expansion, so neither of the
 //! paper's sorts is needed.
+//!
+//! Nobody waits for a count: each level's goes from kernel to kernel on the device, and lists get room beforehand
+//! ([`Rooms`]). What they would have needed is written to a report, which is read once at the end.
 
 use std::sync::OnceLock;
 
-use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Submissions, bind, kernels};
+use crate::gpu::{Buffer, Count, Gpu, GpuError, Kernel, Recorder, Submissions, bind, kernels, shared};
 
 pub(in crate::fracture) mod candidates;
 pub(in crate::fracture) mod native;
 mod pairs;
+mod report;
+mod rooms;
 pub(in crate::fracture) mod polytope;
 
 #[cfg(test)]
 pub(in crate::fracture) use pairs::DescentParams;
-pub(in crate::fracture) use pairs::{Layer, Pair, totals};
+pub(in crate::fracture) use pairs::{Layer, Pair};
+pub(in crate::fracture) use report::{Needs, Report};
+pub(in crate::fracture) use rooms::{Rooms, most_records};
 
 use crate::fracture::{Pattern, Source};
 
@@ -25,6 +32,7 @@ pub(in crate::fracture) struct DescentPass {
     cells: Kernels,
     /// For objects of several cells; made by the first local fracture.
     merged: OnceLock<Kernels>,
+    holders: Kernel,
 }
 
 kernels! {
@@ -42,24 +50,32 @@ impl Kernels {
     }
 }
 
+shared! {
+    pub(in crate::fracture) struct HoldersParams { octants: u32 }
+}
+
 /// A descent under way.
 pub(in crate::fracture) struct Descent {
     /// Fixed point, and the rank of the object.
     pub seeds: Buffer<[i32; 4]>,
-    /// Seeds that can own a point of a pair's node.
+    /// Seeds that can own a point of a pair's node, at the last of the levels.
     pub candidates: Buffer<u32>,
-    /// Levels that are done.
+    /// The pairs of all levels so far.
     pub layers: Vec<Layer>,
-    /// The pairs of the next parent level, which is `layers.len()`.
-    pub layer: Layer,
     /// Some object has several cells.
     pub merged: bool,
+    /// What lists needed.
+    pub needs: Needs,
+    /// Objects, and candidates that they begin with.
+    size: (usize, usize),
+    /// Pairs that it began with.
+    pub begun: usize,
 }
 
 impl Descent {
     /// At the root: one pair for each object whose rank passes `wanted`.
     pub fn new(
-        gpu: &Gpu,
+        work: &mut Submissions<'_>,
         source: &Source<'_>,
         pattern: &Pattern,
         wanted: impl Fn(u32) -> bool,
@@ -67,21 +83,41 @@ impl Descent {
         let (seeds, lists, mut roots) = root_pairs(pattern, source.tree);
         let merged = roots.len() != seeds.len();
         roots.retain(|root| wanted(root.object));
+        Self::begin(work, source.forest.level, &seeds, &lists, &roots, merged)
+    }
+
+    fn begin(
+        work: &mut Submissions<'_>,
+        level: u32,
+        seeds: &[[i32; 4]],
+        lists: &[u32],
+        roots: &[Pair],
+        merged: bool,
+    ) -> Result<Self, GpuError> {
+        let mut layers = Vec::with_capacity(level as usize);
+        layers.push(Layer::roots(work, roots)?);
+        let listed = roots.iter().map(|root| root.list_count as usize).sum();
         Ok(Self {
-            seeds: Buffer::from_slice(gpu, "seeds", &seeds)?,
-            candidates: Buffer::from_slice(gpu, "candidates", &lists)?,
-            layers: Vec::with_capacity(source.forest.level as usize),
-            layer: Layer::new(gpu, Buffer::from_slice(gpu, "pairs", &roots)?)?,
+            seeds: Buffer::from_slice(work.gpu, "seeds", seeds)?,
+            candidates: Buffer::from_slice(work.gpu, "candidates", lists)?,
+            layers,
             merged,
+            needs: Needs::new(work, level as usize)?,
+            size: (seeds.len(), listed),
+            begun: roots.len(),
         })
     }
 
     /// As [`Descent::new`] for all objects. Where there are many seeds, lists are short from the start: only for
     /// surfaces that lie between the seeds, since others reach farther.
-    pub fn planar(gpu: &Gpu, source: &Source<'_>, pattern: &Pattern) -> Result<Self, GpuError> {
+    pub fn planar(
+        work: &mut Submissions<'_>,
+        source: &Source<'_>,
+        pattern: &Pattern,
+    ) -> Result<Self, GpuError> {
         let single = (0u32..).zip(&pattern.objects).all(|(s, object)| s == *object);
         if !single || pattern.seeds.len() < candidates::MANY {
-            return Self::new(gpu, source, pattern, |_| true);
+            return Self::new(work, source, pattern, |_| true);
         }
         let short = candidates::at_root(pattern, source.forest.level);
         let mut lists: Vec<u32> = Vec::with_capacity(short.list.len() + pattern.seeds.len());
@@ -94,52 +130,84 @@ impl Descent {
         }
         let seeds: Vec<[i32; 4]> =
             (0i32..).zip(&pattern.seeds).map(|(rank, s)| [s[0], s[1], s[2], rank]).collect();
-        Ok(Self {
-            seeds: Buffer::from_slice(gpu, "seeds", &seeds)?,
-            candidates: Buffer::from_slice(gpu, "candidates", &lists)?,
-            layers: Vec::with_capacity(source.forest.level as usize),
-            layer: Layer::new(gpu, Buffer::from_slice(gpu, "pairs", &roots)?)?,
-            merged: false,
-        })
+        Self::begin(work, source.forest.level, &seeds, &lists, &roots, false)
     }
 
-    /// Which octants of its pairs go on, and where each one's begin; returns the totals.
+    /// Objects, and candidates that they begin with: what rooms depend on.
+    pub fn size(&self) -> (usize, usize) {
+        self.size
+    }
+
+    /// The level that comes next.
+    pub fn layer(&self) -> &Layer {
+        &self.layers[self.layers.len() - 1]
+    }
+
+    /// Which octants of its pairs go on, and where each one's begin.
     fn count(
         &self,
-        work: &mut Submissions<'_>,
+        rec: &mut Recorder<'_>,
+        work: &Submissions<'_>,
         kernel: &Kernel,
         source: &Source<'_>,
         child_level: u32,
-        stage: &'static str,
-    ) -> Result<[u32; 2], GpuError> {
-        let Self { seeds, candidates, layer, .. } = self;
-        let Layer { pairs, masks, offsets } = layer;
-        let mut rec = work.record(stage);
-        let given =
-            bind![nodes: source.arena.buffers()?.nodes, seeds, candidates, pairs, masks, counts: offsets];
-        rec.run(kernel, layer.len(), &layer.params(source, child_level), given)?;
-        work.scan.run(&mut rec, offsets)?;
-        work.submit(rec);
-        layer.totals(work.gpu)
+    ) -> Result<(), GpuError> {
+        let Self { seeds, candidates, .. } = self;
+        let Layer { pairs, masks, offsets, count } = self.layer();
+        let nodes = &source.arena.buffers()?.nodes;
+        let given = bind![size: count, nodes, seeds, candidates, pairs, masks, counts: offsets];
+        rec.run_counted(kernel, count, &Layer::params(source, child_level), given)?;
+        work.scan.run(rec, offsets, count)
     }
 
-    /// All levels, the last parent level among them.
-    pub fn into_layers(self) -> Vec<Layer> {
-        let Self { mut layers, layer, .. } = self;
-        layers.push(layer);
-        layers
+    /// The next level has as many pairs as the counted one asks for, if there is room for them and their candidates.
+    pub fn plan(
+        &self,
+        rec: &mut Recorder<'_>,
+        work: &Submissions<'_>,
+        next: &Count,
+        room: [u32; 2],
+    ) -> Result<(), GpuError> {
+        let Layer { offsets, count, .. } = self.layer();
+        work.plan.run(rec, (offsets, count), (next, room), (&self.needs.words, self.layers.len()))
     }
 
-    /// The layer is done; `next` are the pairs below.
-    pub fn push(&mut self, gpu: &Gpu, next: Buffer<Pair>) -> Result<(), GpuError> {
-        self.layers.push(std::mem::replace(&mut self.layer, Layer::new(gpu, next)?));
-        Ok(())
+    /// The copies that the counted leaves ask for are reported.
+    pub fn plan_copies(&self, rec: &mut Recorder<'_>, work: &Submissions<'_>) -> Result<(), GpuError> {
+        let scratch = Count::unknown(work.gpu);
+        let Layer { offsets, count, .. } = self.layer();
+        work.plan.run(
+            rec,
+            (offsets, count),
+            (&scratch, [u32::MAX; 2]),
+            (&self.needs.words, self.needs.copies()),
+        )
+    }
+
+    /// As many crossed voxels as `counts` says, if there is room for them.
+    pub fn plan_records(
+        &self,
+        rec: &mut Recorder<'_>,
+        work: &Submissions<'_>,
+        counts: &Buffer<[u32; 2]>,
+        room: u32,
+    ) -> Result<(), GpuError> {
+        let scratch = Count::unknown(work.gpu);
+        let here = (counts, &self.layer().count);
+        work.plan.run(rec, here, (&scratch, [room, u32::MAX]), (&self.needs.words, self.needs.records()))
+    }
+
+    /// Nobody needs it any more.
+    pub fn give(self, work: &mut Submissions<'_>) {
+        work.give(self.candidates);
+        self.layers.into_iter().for_each(|layer| layer.give(work));
     }
 }
 
 impl DescentPass {
     pub fn new(gpu: &Gpu) -> Self {
-        Self { cells: Kernels::of(gpu, false), merged: OnceLock::new() }
+        let holders = Kernel::new(gpu, "fracture/voronoi/descent/holders");
+        Self { cells: Kernels::of(gpu, false), merged: OnceLock::new(), holders }
     }
 
     fn kernels(&self, gpu: &Gpu, descent: &Descent) -> &Kernels {
@@ -151,25 +219,28 @@ impl DescentPass {
         &self,
         work: &mut Submissions<'_>,
         source: &Source<'_>,
-        descent: &mut Descent,
+        (descent, rooms): (&mut Descent, &Rooms),
         level: u32,
     ) -> Result<(), GpuError> {
-        let gpu = work.gpu;
-        let kernels = self.kernels(gpu, descent);
-        for child_level in descent.layers.len() as u32 + 1..=level {
-            let [children, listed] = descent.count(work, &kernels.count, source, child_level, "traverse")?;
-            let Descent { seeds, candidates, layer, .. } = &*descent;
-            let Layer { pairs, masks, offsets } = layer;
-            let next_pairs = Buffer::zeroed(gpu, "pairs", children as usize)?;
-            let next_candidates = Buffer::zeroed(gpu, "candidates", listed as usize)?;
+        let kernels = self.kernels(work.gpu, descent);
+        for child_level in descent.layers.len() as u32..=level {
             let mut rec = work.record("traverse");
-            let params = layer.params(source, child_level);
+            descent.count(&mut rec, work, &kernels.count, source, child_level)?;
+            let room = [rooms.pairs[child_level as usize], rooms.candidates[child_level as usize]];
+            let next = Layer::new(work, room[0])?;
+            let next_candidates: Buffer<u32> = work.room("candidates", room[1] as usize)?;
+            descent.plan(&mut rec, work, &next.count, room)?;
+            let Descent { seeds, candidates, .. } = &*descent;
+            let Layer { pairs, masks, offsets, count } = descent.layer();
             let nodes = &source.arena.buffers()?.nodes;
-            let given = bind![nodes, seeds, candidates, pairs, masks, offsets, next_pairs, next_candidates];
-            rec.run(&kernels.emit, layer.len(), &params, given)?;
+            let given = bind![
+                size: count, nodes, seeds, candidates, pairs, masks, offsets,
+                next_pairs: next.pairs, next_candidates,
+            ];
+            rec.run_counted(&kernels.emit, count, &Layer::params(source, child_level), given)?;
             work.submit(rec);
-            descent.push(gpu, next_pairs)?;
-            descent.candidates = next_candidates;
+            descent.layers.push(next);
+            work.give(std::mem::replace(&mut descent.candidates, next_candidates));
         }
         Ok(())
     }
@@ -180,9 +251,32 @@ impl DescentPass {
         work: &mut Submissions<'_>,
         source: &Source<'_>,
         descent: &Descent,
-    ) -> Result<usize, GpuError> {
+    ) -> Result<(), GpuError> {
         let kernel = &self.kernels(work.gpu, descent).leaves_count;
-        Ok(descent.count(work, kernel, source, source.forest.level, "boundary set")?[0] as usize)
+        let mut rec = work.record("boundary set");
+        descent.count(&mut rec, work, kernel, source, source.forest.level)?;
+        descent.plan_copies(&mut rec, work)?;
+        work.submit(rec);
+        Ok(())
+    }
+
+    /// Marks the objects that have a voxel, of a descent that went down to counted leaves.
+    pub fn holders(
+        &self,
+        work: &mut Submissions<'_>,
+        descent: &Descent,
+        objects: usize,
+    ) -> Result<Buffer<u32>, GpuError> {
+        let holders = Buffer::zeroed(work.gpu, "holders", objects)?;
+        let mut rec = work.record("traverse");
+        for (level, Layer { pairs, masks, count, .. }) in descent.layers.iter().enumerate() {
+            // A stored octant counts at the leaves only: above, it may turn out to hold nothing.
+            let octants = if level + 1 == descent.layers.len() { 0xffff } else { 0xff00 };
+            let given = bind![size: count, pairs, masks, holders];
+            rec.run_counted(&self.holders, count, &HoldersParams { octants }, given)?;
+        }
+        work.submit(rec);
+        Ok(holders)
     }
 }
 

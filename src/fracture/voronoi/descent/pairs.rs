@@ -3,12 +3,12 @@
 
 use crate::{
     fracture::Source,
-    gpu::{Buffer, Gpu, GpuError, read_all, shared},
+    gpu::{Buffer, Count, GpuError, Submissions, shared},
 };
 
 shared! {
-    /// What the kernels of every descent take as numbers: pairs, and the level of their octants.
-    pub(in crate::fracture) struct DescentParams { pairs: u32, child_level: u32, node_base: u32 }
+    /// What the kernels of every descent take as numbers: the level of their octants, and where the source begins.
+    pub(in crate::fracture) struct DescentParams { child_level: u32, node_base: u32 }
 
     /// One object (or component) meeting one octree node.
     #[derive(Debug, Default)]
@@ -16,42 +16,53 @@ shared! {
 }
 
 /// The pairs of one parent level in order, their octant masks (low byte stored children, next byte internal), and
-/// where each pair's children begin in the level below (one element more than pairs; the last is the total).
+/// where each pair's children begin in the level below (one element more than pairs; the last is the total). How
+/// many there are, the device knows; the buffers have room for as many or more.
 pub(in crate::fracture) struct Layer {
     pub pairs: Buffer<Pair>,
     pub masks: Buffer<u32>,
     pub offsets: Buffer<[u32; 2]>,
+    pub count: Count,
 }
 
 impl Layer {
-    pub fn new(gpu: &Gpu, pairs: Buffer<Pair>) -> Result<Self, GpuError> {
+    /// Pairs that the host knows: the roots.
+    pub fn roots(work: &mut Submissions<'_>, roots: &[Pair]) -> Result<Self, GpuError> {
+        let pairs = Buffer::from_slice(work.gpu, "pairs", roots)?;
+        let count = Count::known(work.gpu, roots.len());
+        Self::of(work, pairs, count)
+    }
+
+    /// Room for `most` pairs.
+    pub fn new(work: &mut Submissions<'_>, most: u32) -> Result<Self, GpuError> {
+        let pairs = work.room("pairs", most as usize)?;
+        let count = Count::unknown(work.gpu);
+        Self::of(work, pairs, count)
+    }
+
+    fn of(work: &mut Submissions<'_>, pairs: Buffer<Pair>, count: Count) -> Result<Self, GpuError> {
         Ok(Self {
-            masks: Buffer::zeroed(gpu, "octant masks", pairs.len())?,
-            offsets: Buffer::zeroed(gpu, "child offsets", pairs.len() + 1)?,
+            masks: work.room("octant masks", pairs.len())?,
+            offsets: work.room("child offsets", pairs.len() + 1)?,
             pairs,
+            count,
         })
     }
 
-    pub fn len(&self) -> usize {
+    /// Pairs that there is room for.
+    pub fn room(&self) -> usize {
         self.pairs.len()
     }
 
     /// For a descent of its pairs, whose octants are of `child_level`.
-    pub fn params(&self, source: &Source<'_>, child_level: u32) -> DescentParams {
-        DescentParams { pairs: self.len() as u32, child_level, node_base: source.slot.node_base }
+    pub fn params(source: &Source<'_>, child_level: u32) -> DescentParams {
+        DescentParams { child_level, node_base: source.slot.node_base }
     }
 
-    /// Reads the scanned totals.
-    pub fn totals(&self, gpu: &Gpu) -> Result<[u32; 2], GpuError> {
-        Ok(totals(gpu, &[&self.offsets])?[0])
+    /// Nobody needs it any more.
+    pub fn give(self, work: &mut Submissions<'_>) {
+        work.give(self.pairs);
+        work.give(self.masks);
+        work.give(self.offsets);
     }
-}
-
-/// Last elements of scanned buffers, with one wait.
-pub(in crate::fracture) fn totals(
-    gpu: &Gpu,
-    scanned: &[&Buffer<[u32; 2]>],
-) -> Result<Vec<[u32; 2]>, GpuError> {
-    let ranges: Vec<_> = scanned.iter().map(|buffer| (*buffer, buffer.len() - 1, 1)).collect();
-    Ok(read_all(gpu, &ranges)?.into_iter().map(|last| last[0]).collect())
 }

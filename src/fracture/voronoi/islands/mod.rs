@@ -8,7 +8,7 @@
 
 use crate::{
     fracture::voronoi::octrees::Octrees,
-    gpu::{Buffer, GpuError, Growing, Submissions, bind, kernels, shared},
+    gpu::{Buffer, Copied, GpuError, Growing, Staged, Submissions, bind, kernels, shared},
 };
 
 mod bits;
@@ -63,19 +63,21 @@ pub(in crate::fracture) const BRICK: usize = 3;
 const ROOM: u32 = 4096;
 
 impl IslandsPass {
-    /// `island_level` in 1..=leaf level.
+    /// `island_level` in 1..=leaf level. Waits once, for `also` as well, and once more where there were more components
+    /// than room for them.
     pub fn run(
         &self,
         work: &mut Submissions<'_>,
         octrees: &Octrees,
         island_level: u32,
+        also: &[&dyn Copied],
     ) -> Result<Islands, GpuError> {
         let (gpu, last) = (work.gpu, island_level - 1);
         let hooked = self.unite(work, octrees, last as usize)?;
 
         let Octrees { nodes, info, level_start, .. } = octrees;
         let elements = level_start[island_level as usize];
-        let labels = Buffer::zeroed(gpu, "labels", nodes.len())?;
+        let labels = work.room("labels", nodes.len())?;
         let [last_first, _] = octrees.level(last as usize);
         let params = FlattenParams { nodes: elements, last_first, broken_off: hooked.len() as u32 - 1 };
         let mut components = Growing::new([ROOM], |needed, _| needed).run(|[room]| {
@@ -87,8 +89,10 @@ impl IslandsPass {
                 let params = InheritParams { first, count };
                 rec.run(&self.inherit, count as usize, &params, bind![nodes, labels])?;
             }
+            let components = Staged::copy(&mut rec, &found, 0, found.len());
             work.submit(rec);
-            let components = found.read(gpu)?;
+            work.wait(&[&[&components as &dyn Copied], also].concat())?;
+            let components = components.to_vec()?;
             match components[0] {
                 [count, 0] => Ok(([count], components)),
                 _ => Err(GpuError::Driver(
@@ -97,6 +101,7 @@ impl IslandsPass {
                 )),
             }
         })?;
+        work.give(hooked);
         components.truncate(1 + components[0][0] as usize);
         components.remove(0);
         components.sort_unstable();
@@ -114,11 +119,12 @@ impl IslandsPass {
         let (gpu, Octrees { nodes, info, level_start: start, .. }) = (work.gpu, octrees);
         let (trees, parents) = (start[1], start[last]);
         let finest = start[last.saturating_sub(1)];
-        let labels = Buffer::zeroed(gpu, "hooked labels", start[last + 1] as usize + 1)?;
+        let labels: Buffer<u32> = work.room("hooked labels", start[last + 1] as usize + 1)?;
         let broken_off = start[last + 1];
-        let bricks = Buffer::<u32>::zeroed(gpu, "bricks", parents as usize * BRICK)?;
-        let parent_of = Buffer::<u32>::zeroed(gpu, "parents", parents as usize)?;
+        let bricks: Buffer<u32> = work.room("bricks", parents as usize * BRICK)?;
+        let parent_of: Buffer<u32> = work.room("parents", parents as usize)?;
         let mut rec = work.record("islands");
+        rec.encoder().clear_buffer(labels.raw(), u64::from(broken_off) * 4, Some(4));
         let params = BricksParams { parents, trees, finest };
         let given = bind![nodes, bricks, parent_of, labels];
         rec.run(&self.bricks, parents.max(trees) as usize, &params, given)?;
@@ -137,12 +143,15 @@ impl IslandsPass {
             if l + 1 == last {
                 break;
             }
-            let around = Buffer::zeroed(gpu, "places round nodes", count as usize * PLACES)?;
+            let around = work.room("places round nodes", count as usize * PLACES)?;
             let given = bind![nodes, info, parent_of, above, around];
             rec.run(&self.around, around.len(), &params, given)?;
-            above = around;
+            work.give(std::mem::replace(&mut above, around));
         }
         work.submit(rec);
+        work.give(above);
+        work.give(bricks);
+        work.give(parent_of);
         Ok(labels)
     }
 }

@@ -12,9 +12,10 @@ use crate::{
         voronoi::{
             octrees::{
                 native::{LeafRun, LeavesToCome, NativeCells, NativeLeaves, NativeOctrees, Trees},
-                split_native::split,
+                split::Labelled,
+                split_native,
             },
-            testing::{Bench, SOLIDS, forest_of, octrees_of, random_solid, seeds, unsplit_cells},
+            testing::{Bench, SOLIDS, forest_of, octrees_of, random_solid, read, seeds, unsplit_cells},
         },
     },
     gpu::Submissions,
@@ -108,11 +109,11 @@ fn compare(
         Some(pattern) => unsplit_cells(forest, pattern),
         None => octrees_of(gpu, forest),
     };
-    let cells = NativeOctrees::read(gpu, &octrees).unwrap();
-    let mut work = Submissions::new(gpu, &passes.scan);
-    let wanted = passes.islands.run(&mut work, &octrees, island_level).unwrap();
-    let wanted_split =
-        NativeOctrees::read(gpu, &passes.split.run(&mut work, &passes.prune, &octrees, &wanted).unwrap());
+    let cells = read(&octrees);
+    let mut work = Submissions::new(gpu, &passes.scan, &passes.plan);
+    let wanted = passes.islands.run(&mut work, &octrees, island_level, &[]).unwrap();
+    let labelled = Labelled::of(octrees).0;
+    let wanted_split = passes.split.run(&mut work, &passes.prune, &labelled, &wanted, None);
     let serial = islands_by(trees(&cells), island_level, usize::MAX);
     let mut found = islands_by(trees(&cells), island_level, 0);
     let same = |other| mean_the_same(&cells, &found, other);
@@ -122,7 +123,7 @@ fn compare(
     let size = (cells.level_start[1] as usize, wanted.components.len());
     let labels_found = labels(&cells, &found);
     let parts = found.parts.clone();
-    let mut pieces = split(cells_of(cells), &found).complete();
+    let mut pieces = split_native::split(cells_of(cells), &found).complete();
     found.parts = parts;
     spoil(&mut found, &mut pieces);
     if found.components != wanted.components {
@@ -207,10 +208,9 @@ fn hard_solids_fall_into_the_same_components() {
 /// must not depend on who was first.
 #[test]
 fn threads_leave_the_same_labels_every_time() {
-    let (gpu, _) = Bench::get().fracturer.passes().unwrap();
     let pattern = seeds(6, 24, 3);
     for (name, solid) in SOLIDS {
-        let cells = NativeOctrees::read(gpu, &unsplit_cells(&Arc::new(solid(6)), &pattern)).unwrap();
+        let cells = read(&unsplit_cells(&Arc::new(solid(6)), &pattern));
         let serial = islands_by(trees(&cells), 6, usize::MAX);
         for walk in 0..400 {
             assert!(mean_the_same(&cells, &islands_by(trees(&cells), 6, 0), &serial), "{name}, walk {walk}");

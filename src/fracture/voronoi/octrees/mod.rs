@@ -1,11 +1,15 @@
 //! The octrees that come out of a fracture, on the GPU: [`prune`] makes them from the pairs of all levels,
 //! [`split`] makes one for each connected component.
+//!
+//! Leaves are not kept on the device: nothing asks for them there until pieces are drawn. They are written some at a
+//! time, in the order of the cells, and copied to the host, which puts them in the order of the pieces.
 
 use crate::{
-    gpu::{Buffer, Gpu, GpuError},
+    gpu::{Buffer, Copied, Staged},
     svo::Node,
 };
 
+mod gathered;
 pub(in crate::fracture) mod native;
 pub(in crate::fracture) mod prune;
 pub(in crate::fracture) mod split;
@@ -15,20 +19,25 @@ pub(in crate::fracture) mod tree_ranges;
 /// The leaf of a copy's origin where the source has none: a new crack voxel.
 pub(in crate::fracture) const NO_LEAF: u32 = 0x0fff_ffff;
 
-/// Leaves in order: (Morton code, origin), (normal, colour word), second plane.
-pub(in crate::fracture) struct LeafBuffers {
-    pub place: Buffer<[u32; 2]>,
-    pub surface: Buffer<[u32; 2]>,
-    pub cuts: Buffer<u32>,
+/// Leaves that are on the device at once: a part. Parts are full but for the last.
+pub(in crate::fracture) const PART: usize = 1 << PART_BITS;
+const PART_BITS: u32 = 21;
+
+/// Some leaves in order, on their way to the host: (Morton code, origin), (normal, colour word), second plane.
+pub(in crate::fracture) struct LeafPart {
+    pub place: Staged<[u32; 2]>,
+    pub surface: Staged<[u32; 2]>,
+    pub cuts: Staged<u32>,
 }
 
-impl LeafBuffers {
-    pub fn new(gpu: &Gpu, leaves: usize) -> Result<Self, GpuError> {
-        Ok(Self {
-            place: Buffer::zeroed(gpu, "leaf places", leaves)?,
-            surface: Buffer::zeroed(gpu, "leaf surfaces", leaves)?,
-            cuts: Buffer::zeroed(gpu, "leaf cuts", leaves)?,
-        })
+/// All leaves, in the order in which the cells' octrees have them.
+#[derive(Default)]
+pub(in crate::fracture) struct StagedLeaves(pub Vec<LeafPart>);
+
+impl StagedLeaves {
+    /// What must be waited for.
+    pub fn copies(&self) -> impl Iterator<Item = &dyn Copied> {
+        self.0.iter().flat_map(|part| [&part.place as &dyn Copied, &part.surface, &part.cuts])
     }
 }
 
@@ -37,7 +46,7 @@ pub(in crate::fracture) struct Octrees {
     pub nodes: Buffer<Node>,
     pub info: Buffer<[u32; 2]>,
     pub level_start: Vec<u32>,
-    pub leaves: LeafBuffers,
+    pub leaves: StagedLeaves,
 }
 
 impl Octrees {

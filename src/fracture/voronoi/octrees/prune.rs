@@ -3,83 +3,98 @@
 //!
 //! In: layers. Out: octrees, breadth-first and tree-major.
 
-use super::{LeafBuffers, Octrees};
 use crate::{
-    fracture::voronoi::descent::Layer,
-    gpu::{Buffer, GpuError, Submissions, bind, kernels, read_all, shared},
+    fracture::voronoi::descent::{Layer, Needs},
+    gpu::{Buffer, Count, Gpu, GpuError, Kernel, Submissions, bind, shared},
     svo::Node,
 };
 
-kernels! {
-    pub(in crate::fracture) struct PrunePass {
-        keep: "fracture/voronoi/octrees/prune_keep",
-        write: "fracture/voronoi/octrees/prune_write",
-    }
+pub(in crate::fracture) struct PrunePass {
+    keep: Kernel,
+    write: Kernel,
+    /// Nodes alone.
+    write_nodes: Kernel,
 }
 
 shared! {
-    pub(in crate::fracture) struct PruneKeepParams { pairs: u32, last: u32, root: u32 }
+    pub(in crate::fracture) struct PruneKeepParams { last: u32, root: u32 }
 
-    pub(in crate::fracture) struct PruneWriteParams { pairs: u32, last: u32, node_base: u32, child_base: u32 }
+    pub(in crate::fracture) struct PruneWriteParams { last: u32, node_base: u32, child_base: u32, moved: u32 }
+}
+
+/// Where the nodes of every level go, and how their children are numbered.
+pub(in crate::fracture) struct Numbering<'a> {
+    /// First place of every level, and the number of places.
+    pub node_base: &'a [u32],
+    /// Children are numbered from there; otherwise from their level's first.
+    pub children_from_start: bool,
+    /// Leaves stay where the source of a pair has them.
+    pub moved: bool,
+    /// Whether places are asked for.
+    pub with_info: bool,
 }
 
 impl PrunePass {
-    /// The second result is the scanned survivors of level 0: element i + 1 differs from element i where pair i of
-    /// the first layer survived.
-    pub fn run(
-        &self,
-        work: &mut Submissions<'_>,
-        layers: &[Layer],
-        leaves: LeafBuffers,
-    ) -> Result<(Octrees, Vec<[u32; 2]>), GpuError> {
-        // Bottom level first; reversed below.
+    pub fn new(gpu: &Gpu) -> Self {
+        let write = "fracture/voronoi/octrees/prune_write";
+        Self {
+            keep: Kernel::new(gpu, "fracture/voronoi/octrees/prune_keep"),
+            write: Kernel::new(gpu, write),
+            write_nodes: Kernel::with_constants(gpu, write, &[("with_info", 0.0)]),
+        }
+    }
+
+    /// Which pairs stay, in the second word of their offsets, scanned; how many of each level, in the report.
+    pub fn keep(&self, work: &mut Submissions<'_>, layers: &[Layer], needs: &Needs) -> Result<(), GpuError> {
         let gpu = work.gpu;
-        let mut keeps: Vec<Buffer<[u32; 2]>> = Vec::with_capacity(layers.len());
         let mut rec = work.record("octrees");
         let none = Buffer::<[u32; 2]>::zeroed(gpu, "nothing below", 1)?;
         let nothing = Buffer::<u32>::zeroed(gpu, "no masks below", 1)?;
+        let scratch = Count::unknown(gpu);
         for (l, layer) in layers.iter().enumerate().rev() {
-            let Layer { offsets, masks, .. } = layer;
-            let keep = Buffer::zeroed(gpu, "survivors", layer.len() + 1)?;
-            let kept_below = keeps.last().unwrap_or(&none);
-            let masks_below = layers.get(l + 1).map_or(&nothing, |below| &below.masks);
+            let Layer { offsets, masks, count, .. } = layer;
+            let (below, masks_below) =
+                layers.get(l + 1).map_or((&none, &nothing), |below| (&below.offsets, &below.masks));
             let last = u32::from(l + 1 == layers.len());
-            let params = PruneKeepParams { pairs: layer.len() as u32, last, root: u32::from(l == 0) };
-            let given = bind![offsets, kept_below, masks_below, masks, keep];
-            rec.run(&self.keep, layer.len(), &params, given)?;
-            work.scan.run(&mut rec, &keep)?;
-            keeps.push(keep);
+            let params = PruneKeepParams { last, root: u32::from(l == 0) };
+            let given = bind![size: count, offsets, below, masks_below, masks];
+            rec.run_counted(&self.keep, count, &params, given)?;
+            work.scan.run_second(&mut rec, offsets, count)?;
+            let report = (&needs.words, needs.kept(l));
+            work.plan.run(&mut rec, (offsets, count), (&scratch, [u32::MAX; 2]), report)?;
         }
-        keeps.reverse();
         work.submit(rec);
+        Ok(())
+    }
 
-        // The survivors of level 0 in full, of the others the total.
-        let ranges: Vec<_> = keeps
-            .iter()
-            .enumerate()
-            .map(|(l, keep)| if l == 0 { (keep, 0, keep.len()) } else { (keep, keep.len() - 1, 1) })
-            .collect();
-        let mut kept = read_all(gpu, &ranges)?;
-        let mut level_start = vec![0u32];
-        for survivors in &kept {
-            let total = survivors.last().map_or(0, |scanned| scanned[0]);
-            level_start.push(level_start[level_start.len() - 1] + total);
-        }
-        let roots = kept.swap_remove(0);
-        let count = level_start[layers.len()] as usize;
-        let out_nodes: Buffer<Node> = Buffer::zeroed(gpu, "piece nodes", count)?;
-        let out_info = Buffer::zeroed(gpu, "node places", count)?;
+    /// What stays as nodes, with (tree, Morton code) of each where that is asked for.
+    pub fn write(
+        &self,
+        work: &mut Submissions<'_>,
+        layers: &[Layer],
+        numbering: &Numbering<'_>,
+    ) -> Result<(Buffer<Node>, Buffer<[u32; 2]>), GpuError> {
+        let Numbering { node_base, children_from_start, moved, with_info } = numbering;
+        let count = node_base[layers.len()] as usize;
+        let out_nodes: Buffer<Node> = work.room("piece nodes", count)?;
+        let out_info = work.room("node places", if *with_info { count } else { 0 })?;
+        let kernel = if *with_info { &self.write } else { &self.write_nodes };
+        let none = Buffer::<[u32; 2]>::zeroed(work.gpu, "nothing below", 1)?;
         let mut rec = work.record("octrees");
         for (l, layer) in layers.iter().enumerate() {
-            let Layer { pairs, masks, offsets } = layer;
-            let (node_base, child_base) = (level_start[l], level_start[l + 1]);
-            let last = u32::from(l + 1 == layers.len());
-            let params = PruneWriteParams { pairs: layer.len() as u32, last, node_base, child_base };
-            let (keep, kept_roots, kept_below) = (&keeps[l], &keeps[0], keeps.get(l + 1).unwrap_or(&none));
-            let given = bind![pairs, masks, offsets, keep, kept_below, kept_roots, out_nodes, out_info];
-            rec.run(&self.write, layer.len(), &params, given)?;
+            let Layer { pairs, masks, offsets, count, .. } = layer;
+            let params = PruneWriteParams {
+                last: u32::from(l + 1 == layers.len()),
+                node_base: node_base[l],
+                child_base: if *children_from_start { node_base[l + 1] } else { 0 },
+                moved: u32::from(*moved),
+            };
+            let (roots, below) =
+                (&layers[0].offsets, layers.get(l + 1).map_or(&none, |below| &below.offsets));
+            let given = bind![size: count, pairs, masks, offsets, below, roots, out_nodes, out_info];
+            rec.run_counted(kernel, count, &params, given)?;
         }
         work.submit(rec);
-        Ok((Octrees { nodes: out_nodes, info: out_info, level_start, leaves }, roots))
+        Ok((out_nodes, out_info))
     }
 }

@@ -1,14 +1,19 @@
 //! One octree per component, copied out of the cells' octrees by the same expand-and-prune as the descent.
 //!
-//! In: cells' octrees and their islands. Out: the components' octrees, in the order of the components.
+//! In: cells' octrees and their islands. Out: the components' octrees, in the order of the components, on the host.
 
-use super::{LeafBuffers, Octrees, prune::PrunePass};
+use super::{
+    Octrees, StagedLeaves,
+    native::NativeOctrees,
+    prune::{Numbering, PrunePass},
+};
 use crate::{
     fracture::voronoi::{
-        descent::{Layer, Pair},
+        descent::{Layer, Needs, Pair, Report, Rooms},
         islands::Islands,
     },
-    gpu::{Buffer, GpuError, Submissions, bind, kernels, shared},
+    gpu::{Buffer, Copied, GpuError, Staged, Submissions, bind, kernels, shared},
+    svo::Node,
 };
 
 kernels! {
@@ -16,74 +21,129 @@ kernels! {
         range: "fracture/voronoi/octrees/split_range",
         count: "fracture/voronoi/octrees/split_count",
         emit: "fracture/voronoi/octrees/split_emit",
-        leaves: "fracture/voronoi/octrees/split_leaves",
     }
 }
 
 shared! {
     pub(in crate::fracture) struct SplitRangeParams { first: u32, count: u32, level: u32, last: u32, island_last: u32 }
 
-    pub(in crate::fracture) struct SplitParams { pairs: u32, last: u32 }
+    pub(in crate::fracture) struct SplitParams { last: u32 }
+}
+
+/// Octrees of which islands are known.
+pub(in crate::fracture) struct Labelled {
+    pub nodes: Buffer<Node>,
+    pub level_start: Vec<u32>,
+    pub leaves: StagedLeaves,
+}
+
+impl Labelled {
+    /// Of octrees; the second result is what is needed no more.
+    pub fn of(octrees: Octrees) -> (Self, Buffer<[u32; 2]>) {
+        let Octrees { nodes, info, level_start, leaves } = octrees;
+        (Self { nodes, level_start, leaves }, info)
+    }
 }
 
 impl SplitPass {
+    /// In the rooms that are given, or that are estimated. Waits once, and once more whenever the room for what several components share was too little.
     pub fn run(
         &self,
         work: &mut Submissions<'_>,
         prune: &PrunePass,
-        cells: &Octrees,
+        cells: &Labelled,
         islands: &Islands,
-    ) -> Result<Octrees, GpuError> {
-        let (gpu, nodes, labels) = (work.gpu, &cells.nodes, &islands.labels);
+        rooms: Option<Rooms>,
+    ) -> Result<NativeOctrees, GpuError> {
         let levels = cells.level_start.len() - 1;
-        let ranges: Buffer<[u32; 2]> = Buffer::zeroed(gpu, "label ranges", nodes.len())?;
+        let estimated = || Rooms::of_parts(&cells.level_start, islands.components.len());
+        let mut rooms = rooms.unwrap_or_else(estimated).within(work.gpu);
+        loop {
+            let (layers, needs) = self.copy(work, cells, islands, &rooms)?;
+            prune.keep(work, &layers, &needs)?;
+            // Each level has its own stretch of memory: how many nodes stay is not known here.
+            let mut stretch = vec![0];
+            for layer in &layers {
+                stretch.push(stretch[stretch.len() - 1].saturating_add(layer.room() as u32));
+            }
+            let numbering =
+                Numbering { node_base: &stretch, children_from_start: false, moved: true, with_info: false };
+            let (nodes, _) = prune.write(work, &layers, &numbering)?;
+            let mut rec = work.record("split");
+            let report = needs.staged(&mut rec);
+            let copied = Staged::copy(&mut rec, &nodes, 0, nodes.len());
+            work.submit(rec);
+            layers.into_iter().for_each(|layer| layer.give(work));
+            work.give(nodes);
+            let copies = cells.leaves.copies().chain([&report as &dyn Copied, &copied]);
+            work.wait(&copies.collect::<Vec<_>>())?;
+            let report = Report::of(&report)?;
+            if rooms.held(work.gpu, report.levels())? {
+                let level_start = report.level_start();
+                let stretches = &copied.view()?;
+                let mut nodes: Vec<Node> = Vec::with_capacity(level_start[levels] as usize);
+                for l in 0..levels {
+                    let count = level_start[l + 1] - level_start[l];
+                    let own = stretches.get(stretch[l] as usize..(stretch[l] + count) as usize);
+                    let children = if l + 1 < levels { level_start[l + 1] } else { 0 };
+                    let numbered = |n: &Node| Node { child_base: n.child_base + children, ..*n };
+                    nodes.extend(own.unwrap_or_default().iter().map(numbered));
+                }
+                return NativeOctrees::gathered(nodes, level_start, &cells.leaves);
+            }
+        }
+    }
+
+    /// The pairs of all levels, and what they needed.
+    fn copy(
+        &self,
+        work: &mut Submissions<'_>,
+        cells: &Labelled,
+        islands: &Islands,
+        rooms: &Rooms,
+    ) -> Result<(Vec<Layer>, Needs), GpuError> {
+        let (nodes, labels) = (&cells.nodes, &islands.labels);
+        let levels = cells.level_start.len() - 1;
+        let ranges: Buffer<[u32; 2]> = work.room("label ranges", nodes.len())?;
         let mut rec = work.record("split");
         for l in (0..levels).rev() {
-            let [first, count] = cells.level(l);
+            let (first, count) = (cells.level_start[l], cells.level_start[l + 1] - cells.level_start[l]);
             let (level, last, island_last) = (l as u32, levels as u32 - 1, islands.last);
             let params = SplitRangeParams { first, count, level, last, island_last };
             rec.run(&self.range, count as usize, &params, bind![nodes, labels, ranges])?;
         }
-        work.submit(rec);
-
-        let components = Buffer::from_slice(gpu, "components", &islands.components)?;
+        let needs = Needs::new(work, levels)?;
+        let components = Buffer::from_slice(work.gpu, "components", &islands.components)?;
         let roots: Vec<Pair> = islands
             .components
             .iter()
             .enumerate()
             .map(|(rank, [_, tree])| Pair { source: *tree, object: rank as u32, ..Pair::default() })
             .collect();
-        let mut layer = Layer::new(gpu, Buffer::from_slice(gpu, "pairs", &roots)?)?;
-        let mut layers = Vec::with_capacity(levels);
+        let mut layers: Vec<Layer> = Vec::with_capacity(levels);
+        layers.push(Layer::roots(work, &roots)?);
         for l in 0..levels {
-            let Layer { pairs, masks, offsets } = &layer;
-            let last = l + 1 == levels;
-            let params = SplitParams { pairs: pairs.len() as u32, last: u32::from(last) };
-            let mut rec = work.record("split");
-            let given = bind![nodes, labels, ranges, components, pairs, masks, counts: offsets];
-            rec.run(&self.count, pairs.len(), &params, given)?;
-            work.scan.run(&mut rec, offsets)?;
-            work.submit(rec);
-            let children = layer.totals(gpu)?[0] as usize;
-
-            let mut rec = work.record("split");
-            if last {
-                let leaves = LeafBuffers::new(gpu, children)?;
-                let LeafBuffers { place, surface, cuts } = &cells.leaves;
-                let given = bind![
-                    nodes, pairs, masks, offsets, place, surface, cuts,
-                    out_place: leaves.place, out_surface: leaves.surface, out_cuts: leaves.cuts,
-                ];
-                rec.run(&self.leaves, pairs.len(), &params, given)?;
-                work.submit(rec);
-                layers.push(layer);
-                return Ok(prune.run(work, &layers, leaves)?.0);
+            let Layer { pairs, masks, offsets, count } = &layers[l];
+            let params = SplitParams { last: u32::from(l + 1 == levels) };
+            let given = bind![
+                size: count, nodes, labels, ranges, components, pairs, masks, counts: offsets
+            ];
+            rec.run_counted(&self.count, count, &params, given)?;
+            if l + 1 == levels {
+                break;
             }
-            let next_pairs = Buffer::zeroed(gpu, "pairs", children)?;
-            rec.run(&self.emit, pairs.len(), &params, bind![nodes, pairs, masks, offsets, next_pairs])?;
-            work.submit(rec);
-            layers.push(std::mem::replace(&mut layer, Layer::new(gpu, next_pairs)?));
+            work.scan.run(&mut rec, offsets, count)?;
+            let room = rooms.pairs[l + 1];
+            let next = Layer::new(work, room)?;
+            let report = (&needs.words, l + 1);
+            work.plan.run(&mut rec, (offsets, count), (&next.count, [room, u32::MAX]), report)?;
+            let params = SplitParams { last: u32::from(l + 2 == levels) };
+            let given = bind![size: count, nodes, pairs, masks, offsets, next_pairs: next.pairs];
+            rec.run_counted(&self.emit, count, &params, given)?;
+            layers.push(next);
         }
-        Err(GpuError::Driver("an octree without levels cannot be split".into()))
+        work.submit(rec);
+        work.give(ranges);
+        Ok((layers, needs))
     }
 }

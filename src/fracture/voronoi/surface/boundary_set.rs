@@ -11,9 +11,12 @@ use std::sync::OnceLock;
 use crate::{
     fracture::{
         Material, Source, Volume,
-        voronoi::{descent::Layer, octrees::LeafBuffers},
+        voronoi::{
+            descent::Layer,
+            octrees::{LeafPart, PART, StagedLeaves},
+        },
     },
-    gpu::{GpuError, Kernel, Named, Submissions, bind, shared},
+    gpu::{Buffer, Gpu, GpuError, Kernel, Named, Staged, Submissions, bind, shared},
     svo::Slot,
 };
 
@@ -33,64 +36,83 @@ pub(in crate::fracture) struct Attributes<'a> {
 }
 
 shared! {
-    pub(in crate::fracture) struct PlaceParams { pairs: u32 }
+    pub(in crate::fracture) struct PlaceParams { first: u32, end: u32 }
 
     pub(in crate::fracture) struct CopyParams { copies: u32, level: u32, node_base: u32, leaf_base: u32 }
 
     pub(in crate::fracture) struct PaintParams { copies: u32, level: u32, pad: [u32; 2], interior: Volume }
 }
 
+/// Where copies are written, some at a time.
+struct Part {
+    place: Buffer<[u32; 2]>,
+    surface: Buffer<[u32; 2]>,
+    cuts: Buffer<u32>,
+}
+
 impl BoundarySetPass {
-    pub fn new(gpu: &crate::gpu::Gpu) -> Self {
+    pub fn new(gpu: &Gpu) -> Self {
         Self { place: Kernel::new(gpu, "fracture/voronoi/surface/place"), paint: Default::default() }
     }
 
-    /// The `copies` leaves of a counted layer with their attributes. Crack voxels are still without colour.
+    /// The `copies` leaves of a counted layer with their attributes, crack voxels painted: part by part through one
+    /// part's memory, on their way to the host.
     pub fn emit(
         &self,
         work: &mut Submissions<'_>,
         source: &Source<'_>,
         layer: &Layer,
         copies: usize,
-        attributes: &Attributes<'_>,
-    ) -> Result<LeafBuffers, GpuError> {
-        let leaves = LeafBuffers::new(work.gpu, copies)?;
-        let LeafBuffers { place, surface, cuts } = &leaves;
-        let Layer { pairs, masks, offsets } = layer;
-        let mut rec = work.record(STAGE);
-        let params = PlaceParams { pairs: layer.len() as u32 };
-        rec.run(&self.place, layer.len(), &params, bind![pairs, masks, offsets, out_place: place])?;
-
+        (attributes, interior): (&Attributes<'_>, Volume),
+    ) -> Result<StagedLeaves, GpuError> {
+        let room = copies.min(PART);
+        let part = Part {
+            place: work.room("leaf places", room)?,
+            surface: work.room("leaf surfaces", room)?,
+            cuts: work.room("leaf cuts", room)?,
+        };
+        let Layer { pairs, masks, offsets, count, .. } = layer;
+        let Part { place, surface, cuts } = &part;
         let (arena, Slot { node_base, leaf_base, .. }) = (source.arena.buffers()?, source.slot);
-        let params = CopyParams { copies: copies as u32, level: source.forest.level, node_base, leaf_base };
-        let frame = bind![
-            nodes: arena.nodes, pairs, source_normals: arena.normals, source_colors: arena.colors,
-            source_cuts: arena.cuts, out_place: place, out_surface: surface, out_cuts: cuts,
-        ];
-        rec.run(attributes.kernel, copies, &params, &[frame, attributes.surfaces].concat())?;
-        work.submit(rec);
+        let level = source.forest.level;
+        let mut leaves = StagedLeaves::default();
+        for first in (0..copies).step_by(PART) {
+            let own = (copies - first).min(PART);
+            let mut rec = work.record(STAGE);
+            let params = PlaceParams { first: first as u32, end: (first + own) as u32 };
+            let given = bind![size: count, pairs, masks, offsets, out_place: place];
+            rec.run_counted(&self.place, count, &params, given)?;
+
+            let params = CopyParams { copies: own as u32, level, node_base, leaf_base };
+            let frame = bind![
+                nodes: arena.nodes, pairs, source_normals: arena.normals, source_colors: arena.colors,
+                source_cuts: arena.cuts, out_place: place, out_surface: surface, out_cuts: cuts,
+            ];
+            rec.run(attributes.kernel, own, &params, &[frame, attributes.surfaces].concat())?;
+            if let Some(kernel) = self.paint(work.gpu, interior) {
+                let params = PaintParams { copies: own as u32, level, pad: [0; 2], interior };
+                rec.run(kernel, own, &params, bind![place, surface])?;
+            }
+            leaves.0.push(LeafPart {
+                place: Staged::copy(&mut rec, place, 0, own),
+                surface: Staged::copy(&mut rec, surface, 0, own),
+                cuts: Staged::copy(&mut rec, cuts, 0, own),
+            });
+            work.submit(rec);
+        }
+        work.give(part.place);
+        work.give(part.surface);
+        work.give(part.cuts);
         Ok(leaves)
     }
 
-    /// Colours the crack voxels on a grid of `level`.
-    pub fn paint(
-        &self,
-        work: &mut Submissions<'_>,
-        leaves: &LeafBuffers,
-        level: u32,
-        interior: Volume,
-    ) -> Result<(), GpuError> {
+    /// What colours crack voxels; none where the material is one colour.
+    fn paint(&self, gpu: &Gpu, interior: Volume) -> Option<&Kernel> {
         let material = interior.material();
-        let Some(kernel) = self.paint.get((material as usize).wrapping_sub(1)) else { return Ok(()) };
-        let kernel = kernel.get_or_init(|| {
+        let kernel = self.paint.get((material as usize).wrapping_sub(1))?;
+        Some(kernel.get_or_init(|| {
             let constants = [("material", f64::from(material))];
-            Kernel::with_constants(work.gpu, "fracture/voronoi/surface/paint", &constants)
-        });
-        let LeafBuffers { place, surface, .. } = leaves;
-        let params = PaintParams { copies: place.len() as u32, level, pad: [0; 2], interior };
-        let mut rec = work.record(STAGE);
-        rec.run(kernel, place.len(), &params, bind![place, surface])?;
-        work.submit(rec);
-        Ok(())
+            Kernel::with_constants(gpu, "fracture/voronoi/surface/paint", &constants)
+        }))
     }
 }

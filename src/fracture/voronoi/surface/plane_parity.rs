@@ -19,13 +19,13 @@ const GIVEN: usize = 31;
 const GOT: usize = 20;
 
 const FRAME: &str = "
-struct PlaceParams { pairs: u32 }
+struct PlaceParams { first: u32, end: u32 }
 @group(0) @binding(0) var<uniform> params: PlaceParams;
 @group(0) @binding(1) var<storage, read> given: array<i32>;
 @group(0) @binding(2) var<storage, read_write> got: array<u32>;
 
 fn number(i: u32, k: u32) -> i32 {
-    return given[31u * (i % params.pairs) + k];
+    return given[31u * (i % params.end) + k];
 }
 
 fn point(i: u32, k: u32) -> vec3<i32> {
@@ -35,7 +35,7 @@ fn point(i: u32, k: u32) -> vec3<i32> {
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let i = (workgroup.y * groups.x + workgroup.x) * 256u + local;
-    if i >= params.pairs {
+    if i >= params.end {
         return;
     }
     let bits = u32(number(i, 4u));
@@ -194,7 +194,7 @@ fn difference(text: String, cases: &[Vec<i32>]) -> Option<(usize, usize)> {
     let given = Buffer::from_slice(gpu, "given", &cases.concat()).unwrap();
     let got = Buffer::<u32>::zeroed(gpu, "got", GOT * cases.len()).unwrap();
     let mut rec = Recorder::new(gpu, "test");
-    let params = PlaceParams { pairs: cases.len() as u32 };
+    let params = PlaceParams { first: 0, end: cases.len() as u32 };
     rec.run(&kernel, cases.len(), &params, bind![given, got]).unwrap();
     rec.submit();
     let got = got.read(gpu).unwrap();

@@ -6,7 +6,7 @@
 //#include fracture/voronoi/surface/rough/descent
 
 fn thread(i: u32) {
-    if i >= params.pairs {
+    if i >= size.count {
         return;
     }
     let pair = pairs[i];

@@ -10,18 +10,18 @@
 @group(0) @binding(6) var<storage, read_write> records: array<u32>;
 
 fn thread(i: u32) {
-    if i >= params.pairs || pairs[i].list_count == 0u {
+    if i >= size.count || pairs[i].list_count == 0u {
         return;
     }
     var pair = pairs[i];
     let low = node_low(pair.key, shape.transition);
-    let size = node_edge(shape.transition);
-    let crossed = pair_crossed(pair, low, size);
+    let edge = node_edge(shape.transition);
+    let crossed = pair_crossed(pair, low, edge);
     let record = counts[i].x;
     pair.list_first = record;
     pair.list_count = select(DEAD, 0u, !crossed && crack_object(0u) == pair.object);
     if counts[i + 1u].x != record {
-        pair.list_count = CROSSED | keep_record(record, low, size);
+        pair.list_count = CROSSED | keep_record(record, low, edge);
     }
     pairs[i] = pair;
 }

@@ -7,12 +7,12 @@
 @group(0) @binding(5) var<storage, read_write> counts: array<vec2<u32>>;
 
 fn thread(i: u32) {
-    if i >= params.pairs {
+    if i >= size.count {
         return;
     }
     let pair = pairs[i];
     let low = node_low(pair.key, shape.transition);
-    let size = node_edge(shape.transition);
-    let crossed = pair.list_count > 0u && pair_crossed(pair, low, size) && crack_has(pair.object);
+    let edge = node_edge(shape.transition);
+    let crossed = pair.list_count > 0u && pair_crossed(pair, low, edge) && crack_has(pair.object);
     counts[i] = vec2<u32>(u32(crossed), 0u);
 }

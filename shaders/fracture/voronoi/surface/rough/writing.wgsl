@@ -5,7 +5,7 @@
 //#include fracture/voronoi/surface/rough/descent
 
 fn thread(i: u32) {
-    if i >= params.pairs || (masks[i] & 0xffu) == 0u {
+    if i >= size.count || (masks[i] & 0xffu) == 0u {
         return;
     }
     let pair = pairs[i];

@@ -18,13 +18,17 @@ use crate::{
             testing::{forest_of, octrees_of},
         },
     },
-    gpu::{Gpu, Submissions, primitives::Scan},
+    gpu::{
+        Gpu, Submissions,
+        primitives::{Plan, Scan},
+    },
     svo::{Arena, Forest, Key, morton},
 };
 
 struct Bench {
     gpu: Gpu,
     scan: Scan,
+    plan: Plan,
     union_find: IslandsPass,
     iterative: IterativePass,
     fracturer: Fracturer,
@@ -37,15 +41,15 @@ impl Bench {
             let gpu = Gpu::headless().expect("the tests need a Vulkan adapter, a software one will do");
             let (union_find, iterative) = (IslandsPass::new(&gpu), IterativePass::new(&gpu));
             let fracturer = Fracturer::new(&gpu).unwrap();
-            Self { scan: Scan::new(&gpu), gpu, union_find, iterative, fracturer }
+            Self { scan: Scan::new(&gpu), plan: Plan::new(&gpu), gpu, union_find, iterative, fracturer }
         })
     }
 
     fn islands(&self, forest: &Forest, labelling: Labelling) -> Islands {
         let octrees = octrees_of(&self.gpu, forest);
-        let mut work = Submissions::new(&self.gpu, &self.scan);
+        let mut work = Submissions::new(&self.gpu, &self.scan, &self.plan);
         match labelling {
-            Labelling::UnionFind => self.union_find.run(&mut work, &octrees, forest.level),
+            Labelling::UnionFind => self.union_find.run(&mut work, &octrees, forest.level, &[]),
             Labelling::Iterative => self.iterative.islands(&mut work, &octrees, forest.level),
         }
         .unwrap()

@@ -1,6 +1,6 @@
 //! Planar surfaces (2016, sec. 4.4): a crack is the bisector plane of two seeds.
 //!
-//! In: one source octree and the seeds. Out: the pairs of every parent level and the leaves of all objects.
+//! In: one source octree and the seeds. Out: the pairs of every parent level and which leaves each gets.
 
 use std::sync::OnceLock;
 
@@ -10,16 +10,12 @@ mod chamfer_tests;
 pub(in crate::fracture) mod corners;
 pub(in crate::fracture) mod native;
 
-use super::boundary_set::{Attributes, BoundarySetPass};
 use crate::{
     fracture::{
-        Pattern, Source,
-        voronoi::{
-            descent::{Descent, DescentPass, Layer},
-            octrees::LeafBuffers,
-        },
+        Source,
+        voronoi::descent::{Descent, DescentPass, Rooms},
     },
-    gpu::{Gpu, GpuError, Kernel, Submissions, bind},
+    gpu::{Gpu, GpuError, Kernel, Submissions},
 };
 
 pub(in crate::fracture) struct PlanarPass {
@@ -39,22 +35,20 @@ impl PlanarPass {
         Self { cells: kernel(gpu, false), merged: OnceLock::new() }
     }
 
-    /// Walks from the root to the leaves, whose colours are still missing.
-    pub fn run(
+    /// Walks from the root to the leaves and counts the copies.
+    pub fn descend(
         &self,
         work: &mut Submissions<'_>,
-        (passes, boundary_set): (&DescentPass, &BoundarySetPass),
+        passes: &DescentPass,
         source: &Source<'_>,
-        pattern: &Pattern,
-    ) -> Result<(Vec<Layer>, LeafBuffers), GpuError> {
-        let gpu = work.gpu;
-        let mut descent = Descent::planar(gpu, source, pattern)?;
-        passes.descend(work, source, &mut descent, source.forest.level - 1)?;
-        let count = passes.count_leaves(work, source, &descent)?;
-        let kernel = if descent.merged { self.merged.get_or_init(|| kernel(gpu, true)) } else { &self.cells };
-        let surfaces = bind![seeds: descent.seeds, candidates: descent.candidates];
-        let attributes = Attributes { kernel, surfaces };
-        let leaves = boundary_set.emit(work, source, &descent.layer, count, &attributes)?;
-        Ok((descent.into_layers(), leaves))
+        (descent, rooms): (&mut Descent, &Rooms),
+    ) -> Result<(), GpuError> {
+        passes.descend(work, source, (descent, rooms), source.forest.level - 1)?;
+        passes.count_leaves(work, source, descent)
+    }
+
+    /// What gives the copies their attributes.
+    pub fn kernel(&self, gpu: &Gpu, descent: &Descent) -> &Kernel {
+        if descent.merged { self.merged.get_or_init(|| kernel(gpu, true)) } else { &self.cells }
     }
 }

@@ -4,9 +4,9 @@ use super::CrackUniform;
 use crate::{
     fracture::{
         Pattern, Source,
-        voronoi::descent::{Descent, DescentPass, Layer},
+        voronoi::descent::{Descent, DescentPass, Layer, Report, Rooms},
     },
-    gpu::{Buffer, Gpu, GpuError, Kernel, Submissions, Uniform, bind},
+    gpu::{Buffer, Copied, Gpu, GpuError, Kernel, Recorder, Staged, Submissions, Uniform, bind},
 };
 
 /// What the steps of one descent share.
@@ -25,58 +25,83 @@ impl<'a> Cracking<'a> {
     pub fn planar(
         &self,
         work: &mut Submissions<'_>,
-        descent: &mut Descent,
+        descent: (&mut Descent, &Rooms),
         level: u32,
     ) -> Result<(), GpuError> {
         self.passes.descend(work, self.source, descent, level)
     }
 
-    /// Counts the children of the next pairs and where each one's begin; returns how many there are.
+    /// Counts the children of the next pairs and where each one's begin.
     pub fn count(
         &self,
-        work: &mut Submissions<'_>,
+        rec: &mut Recorder<'_>,
+        work: &Submissions<'_>,
         kernel: &Kernel,
         child_level: u32,
         layer: &Layer,
         records: &Buffer<u32>,
-    ) -> Result<usize, GpuError> {
-        let Layer { pairs, masks, offsets } = layer;
+    ) -> Result<(), GpuError> {
+        let Layer { pairs, masks, offsets, count } = layer;
         let (nodes, shape) = (&self.source.arena.buffers()?.nodes, &self.shape);
-        let mut rec = work.record("traverse");
-        let params = layer.params(self.source, child_level);
-        rec.run(kernel, layer.len(), &params, bind![nodes, shape, records, pairs, masks, counts: offsets])?;
-        work.scan.run(&mut rec, offsets)?;
-        work.submit(rec);
-        Ok(layer.totals(work.gpu)?[0] as usize)
+        let given = bind![size: count, nodes, shape, records, pairs, masks, counts: offsets];
+        rec.run_counted(kernel, count, &Layer::params(self.source, child_level), given)?;
+        work.scan.run(rec, offsets, count)
     }
 }
 
-/// Objects (by rank) of `wanted` that get a voxel when the surfaces are planar.
-pub(in crate::fracture) fn planar_objects(
-    work: &mut Submissions<'_>,
-    crack: &Cracking<'_>,
-    pattern: &Pattern,
-    wanted: impl Fn(u32) -> bool,
-) -> Result<usize, GpuError> {
-    let mut descent = Descent::new(work.gpu, crack.source, pattern, wanted)?;
-    let leaf_level = crack.source.forest.level;
-    for level in 1..leaf_level {
-        // Most of what is asked for comes to an end soon.
-        if descent.layer.len() > 0 {
-            crack.planar(work, &mut descent, level)?;
+/// Objects (by rank) of those that a descent began with that get a voxel when the surfaces are planar: under way.
+pub(in crate::fracture) struct PlanarObjects {
+    gone: Vec<u32>,
+    rooms: Rooms,
+    holders: Staged<u32>,
+    report: Staged<[u32; 2]>,
+}
+
+impl PlanarObjects {
+    /// Asks for the objects in `gone`, in the room that there is. What they need is little, as most come to an end soon.
+    pub fn submit(
+        work: &mut Submissions<'_>,
+        crack: &Cracking<'_>,
+        pattern: &Pattern,
+        (gone, rooms): (Vec<u32>, Option<Rooms>),
+    ) -> Result<Self, GpuError> {
+        let wanted = |rank: u32| gone.binary_search(&rank).is_ok();
+        let mut descent = Descent::new(work, crack.source, pattern, wanted)?;
+        let leaf_level = crack.source.forest.level;
+        let few = || Rooms::few(leaf_level, (descent.begun, descent.size().1));
+        let rooms = rooms.unwrap_or_else(few).within(work.gpu);
+        crack.planar(work, (&mut descent, &rooms), leaf_level - 1)?;
+        crack.passes.count_leaves(work, crack.source, &descent)?;
+        let objects = descent.size().0;
+        let holders = crack.passes.holders(work, &descent, objects)?;
+        let mut rec = work.record("traverse");
+        let holders = Staged::copy(&mut rec, &holders, 0, objects);
+        let report = descent.needs.staged(&mut rec);
+        work.submit(rec);
+        descent.give(work);
+        Ok(Self { gone, rooms, holders, report })
+    }
+
+    /// What must be waited for.
+    pub fn copies(&self) -> [&dyn Copied; 2] {
+        [&self.holders, &self.report]
+    }
+
+    /// How many objects hold something; asks again, and waits, while there was no room to tell.
+    pub fn found(
+        self,
+        work: &mut Submissions<'_>,
+        crack: &Cracking<'_>,
+        pattern: &Pattern,
+    ) -> Result<usize, GpuError> {
+        let mut asked = self;
+        loop {
+            let report = Report::of(&asked.report)?;
+            if asked.rooms.held(work.gpu, report.levels())? {
+                return Ok(asked.holders.view()?.iter().filter(|mark| **mark != 0).count());
+            }
+            asked = Self::submit(work, crack, pattern, (asked.gone, Some(asked.rooms)))?;
+            work.wait(&asked.copies())?;
         }
     }
-    if descent.layer.len() > 0 {
-        crack.passes.count_leaves(work, crack.source, &descent)?;
-    }
-    let mut objects = std::collections::BTreeSet::new();
-    let last = leaf_level as usize - 1;
-    for (level, layer) in descent.layers.iter().chain([&descent.layer]).enumerate() {
-        // A stored octant counts at the leaves only: above, it may turn out to hold nothing.
-        let octants = if level == last { 0xffff } else { 0xff00 };
-        let (pairs, masks) = (layer.pairs.read(work.gpu)?, layer.masks.read(work.gpu)?);
-        let holding = pairs.iter().zip(masks).filter(|(_, mask)| mask & octants != 0);
-        objects.extend(holding.map(|(pair, _)| pair.object));
-    }
-    Ok(objects.len())
 }

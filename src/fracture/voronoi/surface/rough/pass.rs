@@ -1,16 +1,12 @@
 //! Rough surfaces (2018, sec. 5.3): the planar descent down to the transition level, crack surfaces there, and from
 //! there on a descent that follows them to the leaves.
 //!
-//! In: one source octree and the seeds. Out: as the planar descent.
+//! In: one source octree and the seeds. Out: as the planar descent, and the crossed voxels.
 
 use crate::{
     fracture::{
         FractureError, Pattern,
-        voronoi::{
-            descent::{Descent, Layer},
-            octrees::LeafBuffers,
-            surface::boundary_set::{Attributes, BoundarySetPass},
-        },
+        voronoi::descent::{Descent, Layer, Report, Rooms},
     },
     gpu::{Buffer, Gpu, GpuError, Kernel, Submissions, bind},
 };
@@ -20,6 +16,9 @@ use super::{
     cracking::Cracking,
     transition::{TransitionPass, read_voxels},
 };
+
+/// How much larger crack surfaces are than planes, in quarters, for the room that lists get.
+pub(in crate::fracture) const ROUGHER: u64 = 1;
 
 pub(in crate::fracture) struct RoughPass {
     transition: TransitionPass,
@@ -64,33 +63,56 @@ impl RoughPass {
         }
     }
 
-    /// Walks from the root to the leaves, whose colours are still missing.
-    pub fn run(
+    /// Walks from the root to the leaves and counts the copies. Out: the crossed voxels of the transition level; none
+    /// where the leaves are the transition voxels.
+    pub fn descend(
         &self,
         work: &mut Submissions<'_>,
         crack: &Cracking<'_>,
-        boundary_set: &BoundarySetPass,
-        pattern: &Pattern,
-    ) -> Result<(Vec<Layer>, LeafBuffers), GpuError> {
-        let source = crack.source;
-        let mut descent = Descent::new(work.gpu, source, pattern, |_| true)?;
-        let leaves = if crack.words.transition == source.forest.level {
-            crack.planar(work, &mut descent, crack.words.transition - 1)?;
-            let count = crack.passes.count_leaves(work, source, &descent)?;
-            let surfaces = bind![shape: crack.shape, seeds: descent.seeds, candidates: descent.candidates];
-            let attributes = Attributes { kernel: &self.leaf_voxels_emit, surfaces };
-            boundary_set.emit(work, source, &descent.layer, count, &attributes)?
-        } else {
-            crack.planar(work, &mut descent, crack.words.transition)?;
-            let records = self.transition.run(work, crack, &descent)?;
-            self.descend(work, crack, &mut descent, &records)?;
-            let count =
-                crack.count(work, &self.leaves_count, source.forest.level, &descent.layer, &records)?;
-            let surfaces = bind![shape: crack.shape, records];
-            let attributes = Attributes { kernel: &self.leaves_emit, surfaces };
-            boundary_set.emit(work, source, &descent.layer, count, &attributes)?
-        };
-        Ok((descent.into_layers(), leaves))
+        (descent, rooms): (&mut Descent, &Rooms),
+    ) -> Result<Option<Buffer<u32>>, GpuError> {
+        let (source, transition) = (crack.source, crack.words.transition);
+        if transition == source.forest.level {
+            crack.planar(work, (descent, rooms), transition - 1)?;
+            crack.passes.count_leaves(work, source, descent)?;
+            return Ok(None);
+        }
+        crack.planar(work, (descent, rooms), transition)?;
+        let records = self.transition.run(work, crack, descent, rooms.records)?;
+        for child_level in transition + 1..source.forest.level {
+            let mut rec = work.record("traverse");
+            crack.count(&mut rec, work, &self.count, child_level, descent.layer(), &records)?;
+            let room = rooms.pairs[child_level as usize];
+            let next = Layer::new(work, room)?;
+            descent.plan(&mut rec, work, &next.count, [room, u32::MAX])?;
+            let Layer { pairs, masks, offsets, count } = descent.layer();
+            let (nodes, shape) = (&source.arena.buffers()?.nodes, &crack.shape);
+            let given =
+                bind![size: count, nodes, shape, records, pairs, masks, offsets, next_pairs: next.pairs];
+            rec.run_counted(&self.emit, count, &Layer::params(source, child_level), given)?;
+            work.submit(rec);
+            descent.layers.push(next);
+        }
+        let mut rec = work.record("traverse");
+        crack.count(&mut rec, work, &self.leaves_count, source.forest.level, descent.layer(), &records)?;
+        descent.plan_copies(&mut rec, work)?;
+        work.submit(rec);
+        Ok(Some(records))
+    }
+
+    /// Words of a crossed voxel.
+    pub fn record_words(&self) -> usize {
+        self.transition.words()
+    }
+
+    /// What gives the copies their attributes below crossed voxels of the transition level.
+    pub fn kernel(&self) -> &Kernel {
+        &self.leaves_emit
+    }
+
+    /// What gives them to copies where the leaves are the transition voxels.
+    pub fn leaf_voxel_kernel(&self) -> &Kernel {
+        &self.leaf_voxels_emit
     }
 
     /// The crossed transition voxels. Where the leaves are the transition voxels they are made one by one and not
@@ -101,35 +123,30 @@ impl RoughPass {
         crack: &Cracking<'_>,
         pattern: &Pattern,
     ) -> Result<Vec<TransitionVoxel>, FractureError> {
-        if crack.words.transition == crack.source.forest.level {
+        let transition = crack.words.transition;
+        if transition == crack.source.forest.level {
             return Ok(Vec::new());
         }
-        let mut descent = Descent::new(work.gpu, crack.source, pattern, |_| true)?;
-        crack.planar(work, &mut descent, crack.words.transition)?;
-        let records = self.transition.run(work, crack, &descent)?;
-        read_voxels(work.gpu, &descent, &records, &pattern.object_ids())
-    }
-
-    /// From the transition level to the last parent level.
-    fn descend(
-        &self,
-        work: &mut Submissions<'_>,
-        crack: &Cracking<'_>,
-        descent: &mut Descent,
-        records: &Buffer<u32>,
-    ) -> Result<(), GpuError> {
-        for child_level in crack.words.transition + 1..crack.source.forest.level {
-            let children = crack.count(work, &self.count, child_level, &descent.layer, records)?;
-            let Layer { pairs, masks, offsets } = &descent.layer;
-            let next_pairs = Buffer::zeroed(work.gpu, "pairs", children)?;
-            let mut rec = work.record("traverse");
-            let params = descent.layer.params(crack.source, child_level);
-            let (nodes, shape) = (&crack.source.arena.buffers()?.nodes, &crack.shape);
-            let given = bind![nodes, shape, records, pairs, masks, offsets, next_pairs];
-            rec.run(&self.emit, pairs.len(), &params, given)?;
+        let mut rooms: Option<Rooms> = None;
+        loop {
+            let mut descent = Descent::new(work, crack.source, pattern, |_| true)?;
+            let estimated = || Rooms::new(crack.source, pattern, descent.size(), ROUGHER).within(work.gpu);
+            let rooms = rooms.get_or_insert_with(estimated);
+            crack.planar(work, (&mut descent, rooms), transition)?;
+            let records = self.transition.run(work, crack, &descent, rooms.records)?;
+            let mut rec = work.record("transition");
+            let report = descent.needs.staged(&mut rec);
             work.submit(rec);
-            descent.push(work.gpu, next_pairs)?;
+            work.wait(&[&report])?;
+            let report = Report::of(&report)?;
+            if rooms.held(work.gpu, report.levels())?
+                & rooms.held_records(work.gpu, report.records(), self.record_words())?
+            {
+                let pairs = report.levels()[transition as usize][0];
+                return read_voxels(work.gpu, (&descent, pairs as usize), &records, &pattern.object_ids());
+            }
+            descent.give(work);
+            work.give(records);
         }
-        Ok(())
     }
 }

@@ -7,9 +7,9 @@
 use crate::{
     fracture::{
         FractureError,
-        voronoi::descent::{Descent, totals},
+        voronoi::descent::{Descent, Layer, most_records},
     },
-    gpu::{Buffer, Gpu, GpuError, Kernel, Submissions, bind, shared},
+    gpu::{Buffer, Gpu, GpuError, Kernel, Submissions, bind},
     svo::{Key, morton},
 };
 
@@ -19,10 +19,6 @@ use super::{TransitionVoxel, cracking::Cracking, voxel};
 const WORDS: usize = 17;
 /// Words of one with gaps, as `shaders/fracture/voronoi/surface/dusty/voxel.wgsl` draws them.
 const DUST_WORDS: usize = 30;
-
-shared! {
-    pub(in crate::fracture) struct TransitionParams { pairs: u32 }
-}
 
 pub(in crate::fracture) struct TransitionPass {
     count: Kernel,
@@ -48,44 +44,51 @@ impl TransitionPass {
         }
     }
 
-    /// Returns the records, [`WORDS`] or [`DUST_WORDS`] each, one for every pair with a crossed voxel.
+    /// Words of a crossed voxel.
+    pub fn words(&self) -> usize {
+        self.words
+    }
+
+    /// Returns the records, [`WORDS`] or [`DUST_WORDS`] each, one for every pair with a crossed voxel: none where there
+    /// are more than `room`, and what was needed is in the descent's report.
     pub fn run(
         &self,
         work: &mut Submissions<'_>,
         crack: &Cracking<'_>,
         descent: &Descent,
+        room: u32,
     ) -> Result<Buffer<u32>, GpuError> {
         let (Descent { seeds, candidates, .. }, shape) = (descent, &crack.shape);
-        let pairs = &descent.layer.pairs;
-        let params = TransitionParams { pairs: pairs.len() as u32 };
-        let counts: Buffer<[u32; 2]> = Buffer::zeroed(work.gpu, "crossed voxels", pairs.len() + 1)?;
+        let Layer { pairs, count, .. } = descent.layer();
+        let counts: Buffer<[u32; 2]> = work.room("crossed voxels", pairs.len() + 1)?;
+        let room = room.min(pairs.len() as u32).min(most_records(work.gpu, self.words));
+        let records = work.room("crack surfaces", room as usize * self.words)?;
         let mut rec = work.record("transition");
-        rec.run(&self.count, pairs.len(), &params, bind![shape, seeds, candidates, pairs, counts])?;
-        work.scan.run(&mut rec, &counts)?;
+        let given = bind![size: count, shape, seeds, candidates, pairs, counts];
+        rec.run_bare(&self.count, count, given)?;
+        work.scan.run(&mut rec, &counts, count)?;
+        descent.plan_records(&mut rec, work, &counts, room)?;
+        let given = bind![size: count, shape, seeds, candidates, counts, pairs, records];
+        rec.run_bare(&self.write, count, given)?;
         work.submit(rec);
-
-        let crossed = totals(work.gpu, &[&counts])?[0][0] as usize;
-        let records = Buffer::zeroed(work.gpu, "crack surfaces", crossed * self.words)?;
-        let mut rec = work.record("transition");
-        rec.run(&self.write, pairs.len(), &params, bind![shape, seeds, candidates, counts, pairs, records])?;
-        work.submit(rec);
+        work.give(counts);
         Ok(records)
     }
 }
 
-/// The crossed voxels of a descent that has been through the pass, each once, in Morton order. `ids` are the object
-/// ids by rank.
+/// The crossed voxels of a descent that has been through the pass and ended with so many pairs, each once, in Morton
+/// order. `ids` are the object ids by rank.
 pub(in crate::fracture) fn read_voxels(
     gpu: &Gpu,
-    descent: &Descent,
+    (descent, pairs): (&Descent, usize),
     records: &Buffer<u32>,
     ids: &[u32],
 ) -> Result<Vec<TransitionVoxel>, FractureError> {
     let words = records.read(gpu)?;
     let mut places: Vec<(u32, u32)> = descent
-        .layer
+        .layer()
         .pairs
-        .read(gpu)?
+        .read_range(gpu, 0, pairs)?
         .iter()
         .filter(|pair| pair.list_count & CROSSED != 0)
         .map(|pair| (pair.key, pair.list_first))
