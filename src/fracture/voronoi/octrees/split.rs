@@ -46,7 +46,8 @@ impl Labelled {
 }
 
 impl SplitPass {
-    /// In the rooms that are given, or that are estimated. Waits once, and once more whenever the room for what several components share was too little.
+    /// In the rooms that are given, or that are estimated. Waits once, and once more whenever the room for what several
+    /// components share was too little.
     pub fn run(
         &self,
         work: &mut Submissions<'_>,
