@@ -17,7 +17,7 @@ use crate::{
         pair::Directed,
         surfel_buffer::SurfelBuffer,
     },
-    gpu::{Buffer, Gpu, GpuError, Growing, Recorder, bind, kernels, primitives::Scan, read_all},
+    gpu::{Buffer, Count, Gpu, GpuError, Growing, Recorder, bind, kernels, primitives::Scan, read_all},
     svo::{Arena, MAX_PASSES_LEVEL},
 };
 
@@ -298,7 +298,7 @@ impl ContactPasses {
         let of_contacts = room[CONTACTS] as usize;
         let given = bind![slots, before: input.before, contacts, seen, tally, counters];
         rec.run(&self.narrow.enter, of_contacts, &params, given)?;
-        self.scan.run(&mut rec, &tally)?;
+        self.scan.run(&mut rec, &tally, &Count::known(gpu, tally.len() - 1))?;
         rec.run(&self.narrow.gather, of_contacts, &params, bind![contacts, tally, filled, order, counters])?;
         let given = bind![slots, tally, order, contacts, chosen, counters];
         rec.run_groups(&self.narrow.reduce, slots_room, &params, given)?;
