@@ -102,6 +102,9 @@ struct Sorted {
     carried: Vec<usize>,
 }
 
+/// The search in passes with the device and the octrees on it.
+type OnDevice<'p, 'g> = (&'p mut ContactSearch, (&'g Gpu, &'g Arena));
+
 impl OctreeFinder {
     /// One that knows nothing yet.
     ///
@@ -148,7 +151,7 @@ impl OctreeFinder {
     fn passes<'p, 'g>(
         passes: &'p mut Option<ContactSearch>,
         cx: &StepContext<'g>,
-    ) -> Result<Option<(&'p mut ContactSearch, (&'g Gpu, &'g Arena))>, GpuError> {
+    ) -> Result<Option<OnDevice<'p, 'g>>, GpuError> {
         let Some((gpu, arena)) = cx.gpu.filter(|(gpu, _)| cx.settings.narrow.wants(gpu)) else {
             return Ok(None);
         };

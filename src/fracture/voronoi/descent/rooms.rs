@@ -10,7 +10,6 @@ use super::Pair;
 use crate::{
     fracture::{Pattern, Source, UNIT_BITS, voronoi::octrees::tree_ranges::TreeRanges},
     gpu::{Gpu, GpuError},
-    svo::Node,
 };
 
 /// Distances that are computed at most, for all places together, and places at most and at least.
@@ -172,7 +171,7 @@ fn blocks(source: &Source<'_>) -> Vec<([i32; 3], i32)> {
     let mut open: Vec<(u32, [i32; 3], u32)> = vec![(source.tree, [0; 3], 0)];
     while let Some((at, low, level)) = open.pop() {
         let edge = 1 << (UNIT_BITS - level - 1);
-        let Some(node) = forest.nodes.get(at as usize).map(|node: &Node| *node) else { continue };
+        let Some(node) = forest.nodes.get(at as usize).copied() else { continue };
         for octant in 0..8u32 {
             let low: [i32; 3] = std::array::from_fn(|a| low[a] + edge * (octant >> a & 1) as i32);
             if node.internal() >> octant & 1 == 1 || (level == last && node.valid() >> octant & 1 == 1) {
@@ -202,7 +201,7 @@ fn cut_nodes(source: &Source<'_>, pattern: &Pattern) -> f64 {
         nearest.map(|(_, object)| *object)
     };
     // Short beside a cell, or a step crosses several cracks and counts one.
-    let step = (f64::from(1 << UNIT_BITS) / (12.0 * (seeds.len() as f64).cbrt())).max(1.0) as i32;
+    let step = (f64::from(1 << UNIT_BITS) / (12.0 * libm::cbrt(seeds.len() as f64))).max(1.0) as i32;
     let (mut stream, mut crossings) = (Stream(0x9e37_79b9_7f4a_7c15), 0u32);
     for _ in 0..places {
         let at = stream.below(total);

@@ -63,7 +63,7 @@ impl SplitPass {
             let (layers, needs) = self.copy(work, cells, islands, &rooms)?;
             prune.keep(work, &layers, &needs)?;
             // Each level has its own stretch of memory: how many nodes stay is not known here.
-            let mut stretch = vec![0];
+            let mut stretch = vec![0u32];
             for layer in &layers {
                 stretch.push(stretch[stretch.len() - 1].saturating_add(layer.room() as u32));
             }

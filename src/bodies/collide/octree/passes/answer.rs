@@ -34,6 +34,9 @@ struct Near {
     slot: usize,
 }
 
+/// Two bodies and the levels at which they meet.
+pub type MeetAt = ([usize; 2], [u32; 2]);
+
 /// An answer, sorted.
 pub struct Answer {
     near: Vec<Near>,
@@ -80,12 +83,7 @@ impl Answer {
     /// Pairs that may meet in `dt`, ascending, and the levels at which they do. The passes say a few more than there
     /// are.
     #[must_use]
-    pub fn near(
-        &self,
-        bodies: &[Body],
-        boxes: &[Option<Obb>],
-        dt: f64,
-    ) -> (Vec<NearPair>, Vec<([usize; 2], [u32; 2])>) {
+    pub fn near(&self, bodies: &[Body], boxes: &[Option<Obb>], dt: f64) -> (Vec<NearPair>, Vec<MeetAt>) {
         let meets = |near: &&Near| {
             let [i, j] = near.bodies;
             let way = closer(&bodies[i], &bodies[j], dt);
