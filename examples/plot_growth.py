@@ -46,8 +46,8 @@ def run(program, mesh, *options):
     return figures
 
 
-def stage(figures, name):
-    return next((s["median_ms"] for s in figures["stages"] if s["stage"] == name), None)
+def stage(args, figures, name):
+    return next((s[f"{args.take}_ms"] for s in figures["stages"] if s["stage"] == name), None)
 
 
 LEVELS, SEEDS, BODIES = "voxels along a side", "seeds, level 8", "pieces that touch, physics level 5"
@@ -65,10 +65,10 @@ def by_level(args, add):
             if surface != "planar" and level > 10:
                 continue
             figures = bench(args, "--level", level, "--surface", surface, "--only", "fracture", "--repeat", repeat)
-            add(2**level, f"{surface} fracture", stage(figures, "fracture, wall clock"), "ms")
+            add(2**level, f"{surface} fracture", stage(args, figures, "fracture, wall clock"), "ms")
             if surface == "planar":
-                add(2**level, "voxelise", stage(figures, "voxelise (CPU)"), "ms")
-                add(2**level, "islands", stage(figures, "fracture: islands"), "ms")
+                add(2**level, "voxelise", stage(args, figures, "voxelise (CPU)"), "ms")
+                add(2**level, "islands", stage(args, figures, "fracture: islands"), "ms")
             add(2**level, f"{surface} fracture", figures["memory"], "MB")
 
 
@@ -77,7 +77,7 @@ def by_seeds(args, add):
         for surface in ("planar", "rough"):
             figures = bench(args, "--level", 8, "--seeds", seeds, "--surface", surface, "--only", "fracture",
                             "--repeat", 5)
-            add(seeds, f"{surface} fracture", stage(figures, "fracture, wall clock"), "ms")
+            add(seeds, f"{surface} fracture", stage(args, figures, "fracture, wall clock"), "ms")
             add(seeds, f"{surface} fracture", figures["memory"], "MB")
 
 
@@ -85,10 +85,9 @@ def by_bodies(args, add):
     for seeds in args.bodies:
         figures = bench(args, "--level", 7, "--seeds", seeds, "--only", "physics", "--repeat", 3 if seeds < 500 else 1)
         pieces = figures["counts"]["pieces"]
-        add(pieces, "step", stage(figures, "physics step at level 5, wall clock"), "ms")
+        add(pieces, "step", stage(args, figures, "physics step at level 5, wall clock"), "ms")
         for name in ("broad phase", "narrow phase", "manifolds", "solver"):
-            of = [s["median_ms"] for s in figures["stages"] if s["stage"].startswith(f"physics at level 5: {name}")]
-            add(pieces, name, sum(of) if of else None, "ms")
+            add(pieces, name, stage(args, figures, f"physics at level 5: {name}"), "ms")
         add(pieces, "whole program", figures["memory"], "MB")
 
 
@@ -206,6 +205,8 @@ def main():
     parser.add_argument("--compute", default="cpu")
     names = ["levels", "seeds", "bodies"]
     parser.add_argument("--sweeps", nargs="+", choices=names, default=names)
+    parser.add_argument("--take", choices=["median", "least"], default="median",
+                        help="which of a point's runs; least where others use the machine")
     parser.add_argument("--again", help="draw this CSV file instead of measuring")
     args = parser.parse_args()
     table = os.path.splitext(args.plot)[0] + ".csv"
