@@ -172,18 +172,19 @@ UNITS = {"ms": "milliseconds", "MB": "most memory held, MB"}
 def draw(rows, path):
     """A row of panels a sweep: times, then memory."""
     sweeps = list(dict.fromkeys(row["sweep"] for row in rows))
-    width, height = 2 * (LEFT + WIDTH + RIGHT), TOP + len(sweeps) * (HEIGHT + GAP) - 30
+    units = [unit for unit in UNITS if any(row["unit"] == unit for row in rows)]
+    width, height = len(units) * (LEFT + WIDTH + RIGHT), TOP + len(sweeps) * (HEIGHT + GAP) - 30
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
              f'height="{height}" font-family="sans-serif" font-size="12">',
              '<rect width="100%" height="100%" fill="white"/>']
     for i, sweep in enumerate(sweeps):
         names = dict.fromkeys(row["curve"] for row in rows if row["sweep"] == sweep)
         colours = {name: COLOURS[k % len(COLOURS)] for k, name in enumerate(names)}
-        for j, (unit, name) in enumerate(UNITS.items()):
+        for j, unit in enumerate(units):
             own = [row for row in rows if row["sweep"] == sweep and row["unit"] == unit]
             if own:
                 left = LEFT + j * (LEFT + WIDTH + RIGHT)
-                parts += panel(left, TOP + i * (HEIGHT + GAP), f"{name}, by {sweep}", own, colours)
+                parts += panel(left, TOP + i * (HEIGHT + GAP), f"{UNITS[unit]}, by {sweep}", own, colours)
     with open(path, "w", encoding="utf-8") as file:
         file.write("\n".join(parts) + "\n</svg>\n")
 
