@@ -53,7 +53,25 @@ fn breaks_and_takes_back(display: &Display) {
     assert_eq!(whole["redo"], "break");
     program.keys("ctrl+shift+z");
     program.until("the pieces again", |s| s["pieces"] == broken["pieces"]);
+    rests(&program);
     program.close();
+}
+
+/// Once the picture is as fine as it gets and nothing moves, the window draws nothing.
+fn rests(program: &Running) {
+    let frames = || program.state().unwrap()["window"]["frames"].as_u64().unwrap();
+    let second = Duration::from_secs(1);
+    let mut last = frames();
+    for _ in 0..60 {
+        std::thread::sleep(second);
+        let now = frames();
+        // A remark that goes and an autosave are a frame each.
+        if now <= last + 3 {
+            return;
+        }
+        last = now;
+    }
+    panic!("{last} frames, and the window still draws");
 }
 
 /// A drag on the seeds' slider changes the number of seeds and is one step of undo.

@@ -302,7 +302,8 @@ impl ApplicationHandler for Handler {
             return;
         };
         let response = shown.egui.on_window_event(&shown.window, &event);
-        if response.repaint {
+        // A frame is no reason for another one: egui-winit answers every event that it does not know with a repaint.
+        if response.repaint && !matches!(event, WindowEvent::RedrawRequested) {
             shown.ask();
         }
         match event {
