@@ -8,7 +8,7 @@ mod support;
 use std::{path::Path, time::Duration};
 
 use serde_json::Value;
-use support::window::{Display, changed, pair, rect, want_of_tools};
+use support::window::{Display, Program, changed, pair, rect, want_of_tools};
 
 #[test]
 fn the_window_does_what_a_person_asks() {
@@ -58,7 +58,7 @@ fn breaks_and_takes_back(display: &Display) {
 }
 
 /// Once the picture is as fine as it gets and nothing moves, the window draws nothing.
-fn rests(program: &Running) {
+fn rests(program: &Program<'_>) {
     let frames = || program.state().unwrap()["window"]["frames"].as_u64().unwrap();
     let second = Duration::from_secs(1);
     let mut last = frames();
@@ -229,6 +229,54 @@ fn keeps_a_cell_and_breaks(display: &Display) {
     program.until("the impact and its cells", |s| {
         s["pieces"] == 0 && s["pinned"] == true && s["kept"] == Value::from(chosen.clone())
     });
+    repeats_by_command(program, centre);
+}
+
+/// What was pinned, tuned, kept and broken twice leaves by the export panel, and the command that the panel shows then
+/// writes the same bytes.
+fn repeats_by_command(mut program: Program<'_>, centre: [f64; 2]) {
+    let state = program.until("the slider", |s| s["rects"]["seeds"].is_array());
+    let first = state["tuning"]["fracture"]["seeds"].as_u64().unwrap();
+    let [x, y, w, h] = rect(&state, "seeds");
+    program.point(x + w * 0.3, y + h / 2.0);
+    program.xdotool(&["mousedown", "1"]);
+    program.point(x + w * 0.5, y + h / 2.0);
+    program.point(x + w * 0.45, y + h / 2.0);
+    program.xdotool(&["mouseup", "1"]);
+    program.until("another number of seeds", |s| s["tuning"]["fracture"]["seeds"].as_u64() != Some(first));
+    program.press("break");
+    let broken = program.until("pieces", |s| s["pieces"].as_u64() > Some(1) && s["busy"] == false);
+    assert!(broken["kept_body"]["cells"].as_array().is_some_and(|cells| !cells.is_empty()));
+    program.keys("h");
+    program.point(centre[0], centre[1]);
+    program.until("a piece under the pointer", |s| s["hover"] == true);
+    program.xdotool(&["click", "1"]);
+    let twice = program.until("a piece of a piece", |s| {
+        s["bodies"].as_u64() > broken["bodies"].as_u64() && s["busy"] == false
+    });
+    program.keys("space");
+    program.until("time standing still", |s| s["playing"] == false && s["busy"] == false);
+
+    let (folder, done) = program.export("twice broken");
+    assert_eq!(done["errors"], Value::Array(Vec::new()));
+    let command = done["export"]["done"]["command"].as_str().unwrap().to_owned();
+    let shown = command.strip_prefix("kintsugi ").unwrap();
+    let shell = format!("{} {shown}", env!("CARGO_BIN_EXE_kintsugi"));
+    let output = std::process::Command::new("sh").args(["-c", &shell]).output().unwrap();
+    assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+    let again = folder.with_file_name("twice broken-again");
+    let mut files: Vec<std::path::PathBuf> =
+        std::fs::read_dir(folder.join("ply")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.push(folder.join("pieces.glb"));
+    for file in &files {
+        let other = again.join(file.strip_prefix(&folder).unwrap());
+        assert!(
+            std::fs::read(file).unwrap() == std::fs::read(&other).unwrap(),
+            "{} differs",
+            other.display()
+        );
+    }
+    println!("{} bodies, {} files: the same by {command}", twice["bodies"], files.len());
     program.close();
 }
 

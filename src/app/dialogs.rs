@@ -13,6 +13,8 @@ pub enum Purpose {
     Open,
     /// Where to save the scene.
     Save,
+    /// Where to save it as it stands, broken, with everything where it lies.
+    SaveStanding,
     /// The folder to export to.
     ExportFolder,
 }
@@ -52,7 +54,7 @@ impl Dialog {
                     .add_filter("Meshes and scenes", &["obj", "ply", "stl", "off", "gltf", "glb", "toml"])
                     .add_filter("All files", &["*"])
                     .pick_file(),
-                Purpose::Save => dialog
+                Purpose::Save | Purpose::SaveStanding => dialog
                     .set_title("Save the scene")
                     .add_filter("Scenes", &["toml"])
                     .set_file_name(name)

@@ -187,6 +187,7 @@ impl Session {
             }
             Command::OpenDialog => self.ask(Purpose::Open),
             Command::SaveDialog => self.ask(Purpose::Save),
+            Command::SaveStandingDialog => self.ask(Purpose::SaveStanding),
             Command::ReopenLast => self.reopen_earlier(),
             Command::Picture => {
                 if let (Some(gpu), Some(view)) = (&self.gpu, self.picture.view())

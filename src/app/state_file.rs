@@ -75,7 +75,9 @@ fn export_state(session: &Session) -> Value {
         "placed": exporting.order.lying,
         "formats": exporting.order.formats,
         "running": exporting.job.as_ref().map(|job| job.progress.get()),
-        "done": exporting.last.as_ref().map(|last| json!({ "folder": last.folder, "pieces": last.pieces })),
+        "done": exporting.last.as_ref().map(|last| {
+            json!({ "folder": last.folder, "pieces": last.pieces, "command": last.command })
+        }),
     })
 }
 

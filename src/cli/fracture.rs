@@ -12,6 +12,7 @@ use crate::{
     },
     fracture::{
         FractureParams, Interior, Labelling, MAX_SEEDS, Method, Preset, SmallRule, Smallest, UnknownMethod,
+        interior::SCALES,
     },
     scene::read_seeds,
     voxelize::Progress,
@@ -21,27 +22,31 @@ use super::{
     CliError,
     breaking::{Plan, break_object, default_impact, first_pattern, kept_count},
     crack::CrackArgs,
-    input::{Object, about, load_object},
+    input::{Object, about, is_scene, load_object},
     progress::Reporter,
+    scene_pieces::{self, SceneArgs},
 };
 
 #[derive(Args)]
 pub struct FractureArgs {
     #[command(flatten)]
-    compute: super::ComputeArgs,
-    /// Mesh file, or builtin:NAME
-    file: PathBuf,
+    pub compute: super::ComputeArgs,
+    /// Mesh file, builtin:NAME, or scene file (.toml), which is played and broken as it says
+    pub file: PathBuf,
     /// Folder for report.json, voxels.npz and the meshes; made if it is not there
     #[arg(long, value_name = "DIR")]
-    out: PathBuf,
+    pub out: PathBuf,
     /// Octree level: 2^N voxels along the longest side; 11 and 12 on the cores alone
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(super::LEVELS))]
+    #[arg(long, value_name = "N", default_value_t = LEVEL, value_parser = clap::value_parser!(u32).range(super::LEVELS))]
     level: u32,
     #[command(flatten)]
     pattern: PatternArgs,
-    /// Meshes to write beside the arrays; a list of glb, obj, ply, vox, npz (npz is always written)
+    #[command(flatten)]
+    pub scene: SceneArgs,
+    /// Meshes to write beside the arrays; a list of glb, obj, ply, vox, npz (npz is always written; of a scene what is
+    /// listed, glb where nothing is)
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum, hide_possible_values = true)]
-    format: Vec<Format>,
+    pub format: Vec<Format>,
     /// Print progress as lines of JSON on stderr
     #[arg(long)]
     json_progress: bool,
@@ -53,6 +58,9 @@ pub struct PatternArgs {
     /// Where the object is hit, in the mesh's units [default: where the -Z axis through the centre meets it]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = super::parse_point)]
     impact: Option<DVec3>,
+    /// Which way the blow goes, axes of the mesh, any length but zero [default: to the middle of the object]
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_direction)]
+    direction: Option<DVec3>,
     /// How the object is broken: octree, or a method that was added to the table of methods
     #[arg(long, value_name = "NAME", default_value = "octree", value_parser = parse_method)]
     method: Method,
@@ -122,6 +130,12 @@ pub struct PatternArgs {
     /// otherwise follows the object's
     #[arg(long, value_name = "NAME[:#RRGGBB]", default_value = "clay")]
     interior: Interior,
+    /// Size of that material's grains, veins and rings, 0.1 to 10
+    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = parse_scale)]
+    interior_scale: f64,
+    /// Another number is another block of that material
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    interior_seed: u32,
     /// How many times the largest eighth of the pieces breaks again, the first break included
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     generations: u32,
@@ -160,6 +174,19 @@ impl PatternName {
             Self::Radial => Preset::Radial,
             Self::Grain => Preset::Grain,
         }
+    }
+}
+
+/// Leaf level of a mesh where none is given.
+const LEVEL: u32 = 8;
+
+impl FractureArgs {
+    /// Whether nothing was said of how to break.
+    pub fn breaks_by_default(&self) -> bool {
+        let pattern = &self.pattern;
+        let by_default = FractureParams::default();
+        let told = pattern.impact.is_some() || pattern.direction.is_some() || pattern.seeds_file.is_some();
+        !told && self.level == LEVEL && pattern.generations == 1 && pattern.params() == by_default
     }
 }
 
@@ -207,6 +234,7 @@ impl PatternArgs {
             local: self.local,
             keep: self.keep.clone(),
             smallest: self.smallest,
+            interior: Interior { scale: self.interior_scale, seed: self.interior_seed, ..self.interior },
             ..FractureParams::default()
         };
         self.crack.apply(&mut params);
@@ -221,6 +249,7 @@ impl PatternArgs {
             let centre = (object.bounds.0 + object.bounds.1) * 0.5;
             impact.direction = (centre - point).normalize_or(impact.direction);
         }
+        impact.direction = self.direction.unwrap_or(impact.direction);
         Plan {
             impact,
             params: self.params(),
@@ -236,9 +265,15 @@ impl PatternArgs {
 /// # Errors
 /// [`CliError`].
 pub fn run(args: &FractureArgs) -> Result<(), CliError> {
+    let reporter = Reporter::new(args.json_progress);
+    if is_scene(&args.file) {
+        return scene_pieces::run(args, &reporter);
+    }
+    if let Some(option) = args.scene.given() {
+        return Err(CliError::Input(format!("{option} is for scenes; leave it out, or give a .toml file")));
+    }
     args.compute.takes(args.level)?;
     let seeds = args.pattern.check(args.level)?;
-    let reporter = Reporter::new(args.json_progress);
     let object = load_object(&args.file, args.level, &reporter)?;
     let plan = args.pattern.plan(&object, seeds);
     // Refuses a pattern that cannot be, while that costs nothing.
@@ -316,6 +351,16 @@ fn write(args: &FractureArgs, broken: &BrokenObject, reporter: &Reporter) -> Res
         }
     }
     Ok(())
+}
+
+fn parse_direction(text: &str) -> Result<DVec3, String> {
+    super::parse_point(text)?.try_normalize().ok_or_else(|| "it is zero; say which way the blow goes".into())
+}
+
+fn parse_scale(text: &str) -> Result<f64, String> {
+    let value = super::parse_positive(text)?;
+    let (low, high) = (SCALES.start(), SCALES.end());
+    if SCALES.contains(&value) { Ok(value) } else { Err(format!("it must be from {low} to {high}")) }
 }
 
 fn parse_method(name: &str) -> Result<Method, String> {

@@ -9,8 +9,10 @@ mod doctor;
 mod fracture;
 mod frames;
 mod input;
+mod playing;
 mod progress;
 mod render;
+mod scene_pieces;
 mod showing;
 mod simulate;
 mod stills;
@@ -117,7 +119,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Voxelises and breaks a mesh without a window, and writes what came of it
+    /// Breaks a mesh or scene without a window, and writes what came of it
     Fracture(fracture::FractureArgs),
     /// Plays a scene without a window and logs it
     Simulate(simulate::SimulateArgs),
@@ -193,6 +195,13 @@ fn parse_positive(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
         _ => Err("a finite number above 0 is wanted".into()),
+    }
+}
+
+fn parse_not_negative(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if (0.0..=1e6).contains(&value) => Ok(value),
+        _ => Err("a number from 0 to 1000000 is wanted".into()),
     }
 }
 

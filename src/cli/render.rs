@@ -21,9 +21,9 @@ use super::{
     breaking::{Plan, break_object, first_pattern},
     fracture::PatternArgs,
     input::{Object, about, is_scene, load_object, read_scene},
+    playing::{break_the_rest, open, play_until},
     progress::Reporter,
     showing::{ShowArgs, about_labels},
-    simulate::open,
     stills::{Stage, Still, View, draw, pieces, surface_points},
 };
 
@@ -65,6 +65,9 @@ pub struct RenderArgs {
     pattern: PatternArgs,
     #[command(flatten)]
     show: ShowArgs,
+    /// A scene: play it so long, and let its pinned impact fall [default: draw it as it starts]
+    #[arg(long, value_name = "S", value_parser = super::parse_not_negative)]
+    seconds: Option<f64>,
     /// What colours show
     #[arg(long, value_name = "NAME", default_value = "material")]
     color_by: ColorName,
@@ -124,6 +127,9 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
             return Err(about(&args.file, "--show looks into one mesh; give it a mesh or builtin:NAME"));
         }
         return scene(args, camera, &reporter);
+    }
+    if args.seconds.is_some() {
+        return Err(about(&args.file, "--seconds plays a scene; give it a .toml file"));
     }
     args.compute.takes(args.level)?;
     let seeds = args.pattern.check(args.level)?;
@@ -198,14 +204,19 @@ fn broken(
     Ok(())
 }
 
-/// A scene as it starts, from its own camera unless one is given.
+/// A scene as it starts, or after `--seconds`, from its own camera unless one is given.
 fn scene(args: &RenderArgs, camera: Option<Camera>, reporter: &Reporter) -> Result<(), CliError> {
     let opened = read_scene(&args.file, args.level, &args.coarser, reporter)?;
     let scene = &opened.scene;
     let compute = args.compute.open(reporter)?;
     let (own_camera, color_by) = (scene.camera, scene.view.color_by);
     let floor = scene.floor.then_some(scene.floor_height as f32);
-    let sandbox = open(&compute, opened, reporter)?;
+    let mut sandbox = open(&compute, opened, reporter)?;
+    if args.seconds.is_some() {
+        sandbox.look_for_contacts(args.compute.compute.into());
+        play_until(&mut sandbox, args.seconds, &compute, reporter)?;
+        break_the_rest(&mut sandbox, reporter)?;
+    }
     let bodies = sandbox.render_bodies(None);
     let arena = sandbox.arena().read().unwrap_or_else(PoisonError::into_inner);
     let whole = || args.view.camera_on(&sandbox.surface_points(None), args.size);

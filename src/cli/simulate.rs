@@ -3,21 +3,22 @@
 //! In: a scene file, or a mesh that then stands on the floor. Out: `trajectory.npz` and `steps.csv`, and what
 //! pairs share. Fractures are waited for before time goes on, so the same scene gives the same log.
 
-use std::{path::PathBuf, time::Duration};
+use std::path::PathBuf;
 
 use clap::Args;
 
 use crate::{
     bodies::{ContactMethod, Response},
-    compute::Compute,
     export::{PairLog, Trajectory},
-    scene::{Arrived, ReadScene, Sandbox, SandboxError},
 };
 
-use super::{CliError, frames::FrameArgs, input::read_scene, progress::Reporter};
-
-/// How long to sleep between two looks at a worker.
-const WAIT: Duration = Duration::from_millis(2);
+use super::{
+    CliError,
+    frames::FrameArgs,
+    input::read_scene,
+    playing::{open, play},
+    progress::Reporter,
+};
 
 #[derive(Args)]
 pub struct SimulateArgs {
@@ -56,34 +57,6 @@ pub struct SimulateArgs {
 /// What a table has under a name; clap prints the error.
 fn by_name<T: std::str::FromStr<Err: std::fmt::Display>>(name: &str) -> Result<T, String> {
     name.parse().map_err(|error: T::Err| error.to_string())
-}
-
-impl From<SandboxError> for CliError {
-    fn from(error: SandboxError) -> Self {
-        match error {
-            SandboxError::Gpu(gpu) => Self::Gpu(gpu),
-            SandboxError::Fracture(fracture) => fracture.into(),
-            other => Self::Input(other.to_string()),
-        }
-    }
-}
-
-/// Opens `scene` and waits until its octrees are on the GPU.
-///
-/// # Errors
-/// [`CliError`].
-pub fn open(compute: &Compute, scene: ReadScene, reporter: &Reporter) -> Result<Sandbox, CliError> {
-    // Before an import that would come to nothing.
-    scene.scene.objects().try_for_each(|body| compute.takes(body.level))?;
-    reporter.stage("voxelise", |progress| {
-        let mut sandbox = Sandbox::new(compute)?;
-        sandbox.open_scene(scene);
-        while sandbox.poll()? != Some(Arrived::Opened) {
-            progress.set(sandbox.opening().map_or(1.0, |(_, fraction)| fraction));
-            std::thread::sleep(WAIT);
-        }
-        Ok(sandbox)
-    })
 }
 
 /// Plays and logs.
@@ -155,22 +128,5 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
         film.map_or(String::new(), |film| format!(", {} frames", film.written())),
         args.out.display()
     ));
-    Ok(())
-}
-
-/// One step of time, and the fractures that it started.
-///
-/// # Errors
-/// [`CliError`].
-pub fn play(sandbox: &mut Sandbox, reporter: &Reporter) -> Result<(), CliError> {
-    sandbox.step().map_err(CliError::Gpu)?;
-    while sandbox.is_breaking() {
-        match sandbox.poll() {
-            Ok(Some(_)) => {}
-            Ok(None) => std::thread::sleep(WAIT),
-            Err(SandboxError::NoCrack) => reporter.warn(&SandboxError::NoCrack.to_string()),
-            Err(error) => return Err(error.into()),
-        }
-    }
     Ok(())
 }

@@ -22,8 +22,8 @@ use super::{
     CliError, ComputeArgs,
     breaking::{Plan, break_object, default_impact},
     input::{about, is_scene, voxelise},
+    playing::{open, play},
     progress::Reporter,
-    simulate::{open, play},
     stills::{Stage, Still, View, draw, pieces, surface_points},
 };
 

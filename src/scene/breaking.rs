@@ -74,6 +74,8 @@ pub(super) enum Cause {
     Event,
     /// What it ran into: happens again by itself.
     Collision,
+    /// The scene, before time began: no step of undo, and nothing that happens.
+    Opening,
 }
 
 /// A blow that waits for its turn.
@@ -85,6 +87,8 @@ pub(super) struct Waiting {
     pub kept: Option<Arc<KeptCells>>,
     /// The user's own lets the random seed go on when it has fallen, unless it is locked.
     pub cause: Cause,
+    /// The blow in the body's local space, where that is known better than the blow in the world.
+    pub impact: Option<Impact>,
 }
 
 /// A fracture on its way.
@@ -115,12 +119,12 @@ impl BreakJob {
     ) -> Self {
         let (sender, receiver) = mpsc::channel();
         let (arena, passes) = (Arc::clone(arena), Arc::clone(passes));
-        let Waiting { blow, params, kept: painted, cause, .. } = waiting;
+        let Waiting { blow, params, kept: painted, cause, impact, .. } = waiting;
         let (def, params_there) = (body.def.clone(), params.clone());
-        let impact = Impact {
+        let impact = impact.unwrap_or_else(|| Impact {
             point: local_from_world(&body.state, &def.shape, blow.point),
             direction: body.state.rotation.inverse() * blow.direction,
-        };
+        });
         std::thread::spawn(move || {
             let run = || {
                 let points = if intact { seeds_in_local(&params_there, &def)? } else { None };

@@ -22,6 +22,12 @@ impl Scene {
                 }
             }
         }
+        if levels > 0 {
+            // Parts are numbered by size, and coarser ones have other sizes.
+            self.breaks.retain(|one| one.of.is_none());
+            self.breaks.iter_mut().for_each(|one| coarsen_params(&mut one.fracture, levels));
+            self.poses.clear();
+        }
         for pair in &mut self.pairs {
             pair.physics_level = lower(pair.physics_level, levels);
         }

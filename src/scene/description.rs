@@ -63,6 +63,93 @@ pub struct Scene {
     /// Levels at which certain bodies meet.
     #[serde(rename = "pair", skip_serializing_if = "Vec::is_empty")]
     pub pairs: Vec<ScenePair>,
+    /// Breaks that were made before time begins, in their order.
+    #[serde(rename = "break", skip_serializing_if = "Vec::is_empty")]
+    pub breaks: Vec<SceneBreak>,
+    /// Where bodies and their parts are once those breaks were made; what is not named lies where it came to be.
+    #[serde(rename = "pose", skip_serializing_if = "Vec::is_empty")]
+    pub poses: Vec<ScenePose>,
+}
+
+/// Names a body, or a part that one of [`Scene::breaks`] broke off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PartName {
+    /// Index of the body.
+    pub body: u32,
+    /// Index of the break that it is a part of; `None`: the whole body.
+    pub of: Option<u32>,
+    /// Which of its parts.
+    pub part: u32,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// A break that was made before time begins, told in the body's own axes: it comes out the same wherever the body is.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SceneBreak {
+    /// Index of the body, from 0.
+    #[serde(default)]
+    pub body: u32,
+    /// Index of the earlier break one of whose parts broke, from 0; absent: the whole body broke.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<u32>,
+    /// Which of its parts, by descending size, from 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub part: u32,
+    /// Where it was hit: the body's own axes and origin, m.
+    pub point: DVec3,
+    /// Which way the blow went: the body's own axes, any length but zero.
+    pub direction: DVec3,
+    /// How it broke.
+    pub fracture: FractureParams,
+}
+
+impl SceneBreak {
+    /// What broke.
+    #[must_use]
+    pub fn what(&self) -> PartName {
+        PartName { body: self.body, of: self.of, part: self.part }
+    }
+}
+
+/// Where a body or a part of one is, and how it moves.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScenePose {
+    /// Index of the body, from 0.
+    #[serde(default)]
+    pub body: u32,
+    /// Index of the break that it is a part of, from 0; absent: the whole body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<u32>,
+    /// Which of its parts, by descending size, from 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub part: u32,
+    /// World position of its centre of mass, m.
+    pub position: DVec3,
+    /// Turn of its axes, quaternion x, y, z, w.
+    #[serde(default)]
+    pub rotation: DQuat,
+    /// m/s.
+    #[serde(default)]
+    pub linear_velocity: DVec3,
+    /// rad/s.
+    #[serde(default)]
+    pub angular_velocity: DVec3,
+    /// Whether it sleeps until something wakes it.
+    #[serde(default)]
+    pub asleep: bool,
+}
+
+impl ScenePose {
+    /// Which one.
+    #[must_use]
+    pub fn what(&self) -> PartName {
+        PartName { body: self.body, of: self.of, part: self.part }
+    }
 }
 
 /// The level at which two bodies, and whatever they break into, meet.
@@ -99,6 +186,8 @@ impl Default for Scene {
             pinned: None,
             events: Vec::new(),
             pairs: Vec::new(),
+            breaks: Vec::new(),
+            poses: Vec::new(),
         }
     }
 }

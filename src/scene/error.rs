@@ -21,4 +21,7 @@ pub enum SandboxError {
     /// The blow did not split anything.
     #[error("the blow made no crack here; use more seeds or larger radii, or hit elsewhere")]
     NoCrack,
+    /// A break that the scene says was made cannot be made: it names a part that is not there.
+    #[error("{0}")]
+    NoSuchPart(String),
 }

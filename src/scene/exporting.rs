@@ -11,8 +11,9 @@ use std::{
 };
 
 use super::{
-    Sandbox,
+    Sandbox, Scene,
     break_log::{BreakRecord, Origin},
+    save_scene,
 };
 use crate::{
     bodies::Body,
@@ -24,6 +25,7 @@ use crate::{
         scene_report::{BreakReport, ObjectReport, SceneReport},
     },
     fracture::Impact,
+    render::Camera,
     shape::Shape,
     svo::{Forest, Grid},
     voxelize::Progress,
@@ -165,12 +167,15 @@ pub struct ExportPlan {
     connected: Vec<(Arc<Shape>, u32)>,
     /// Of each object that broke: volume of the whole, the pieces, the dust, and what was dropped; m^3.
     volumes: Vec<[f64; 4]>,
+    /// The scene as it stands, which the export takes along.
+    scene: Scene,
+    repeat: Repeat,
 }
 
 impl ExportPlan {
-    /// What `order` wants of `sandbox`, as it is now.
+    /// What `order` wants of `sandbox`, as it is now, and the scene as it stands, seen from `camera`.
     #[must_use]
-    pub fn new(sandbox: &Sandbox, order: &ExportOrder, ran_on: RanOn) -> Self {
+    pub fn new(sandbox: &Sandbox, order: &ExportOrder, camera: Camera, ran_on: RanOn) -> Self {
         let lines = Lines::of(order, sandbox);
         let bodies: Vec<&Body> = order.bodies(sandbox).collect();
         let (mut pieces, mut connected) = (Vec::with_capacity(bodies.len()), Vec::new());
@@ -210,7 +215,10 @@ impl ExportPlan {
             checks: Vec::new(),
             ..SceneReport::default()
         };
-        Self { what, report, formats, connected, volumes }
+        let scene = sandbox.as_it_stands(camera);
+        let repeated = order.object.map(|object| sandbox.number_as_it_stands(object));
+        let repeat = Repeat { formats: formats.clone(), lying: order.lying, object: repeated };
+        Self { what, report, formats, connected, volumes, scene, repeat }
     }
 
     /// How many pieces it has.
@@ -239,6 +247,9 @@ impl ExportPlan {
         self.report.checks =
             vec![checks::volumes_agree(&self.volumes), checks::pieces_are_connected(&self.connected)];
         write_json(&aside.path().join("report.json"), &self.report).map_err(told)?;
+        // What cannot be saved for its size or its numbers is no reason to lose the pieces.
+        let saved = save_scene(&aside.path().join(SCENE_FILE), &self.scene);
+        notes.extend(saved.as_ref().err().map(|error| format!("{SCENE_FILE} was left out: {error}")));
         last.at(2, 2)?;
         aside.finish()?;
         let failed = self.report.checks.iter().filter(|check| !check.ok).map(|check| check.name.clone());
@@ -247,8 +258,52 @@ impl ExportPlan {
             pieces: self.what.pieces.len(),
             files: self.formats.iter().map(|format| format.file()).collect(),
             failed_checks: failed.collect(),
+            command: saved.is_ok().then(|| self.repeat.command(folder)),
             notes,
         })
+    }
+}
+
+/// The scene as it stood, beside the pieces.
+pub const SCENE_FILE: &str = "scene.toml";
+
+/// What the command that repeats an export needs to know beside the scene.
+struct Repeat {
+    formats: Vec<Format>,
+    lying: Lying,
+    object: Option<usize>,
+}
+
+impl Repeat {
+    /// The command, for a shell; it writes beside `folder`.
+    fn command(&self, folder: &Path) -> String {
+        let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        let again = format!("{}-again", folder.display());
+        let formats: Vec<&str> = self.formats.iter().map(|format| format.name()).collect();
+        let placed = match self.lying {
+            Lying::AsTheyLie => "as-they-lie",
+            Lying::AsTheyFittedTogether => "fitted",
+        };
+        let mut command = format!(
+            "kintsugi fracture {} --out {} --format {} --placed {placed}",
+            quoted(&folder.join(SCENE_FILE).display().to_string()),
+            quoted(&again),
+            formats.join(",")
+        );
+        if let Some(object) = self.object {
+            command += &format!(" --object {object}");
+        }
+        command
+    }
+}
+
+/// As a POSIX shell reads it back.
+fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
     }
 }
 
@@ -263,6 +318,8 @@ pub struct Exported {
     pub files: Vec<&'static str>,
     /// Checks that do not hold.
     pub failed_checks: Vec<String>,
+    /// The command that writes the same again, from the scene beside the pieces.
+    pub command: Option<String>,
     /// What else the user should know.
     pub notes: Vec<String>,
 }
@@ -274,7 +331,8 @@ impl Exported {
         let Self { folder, pieces, files, failed_checks, .. } = self;
         let noun = if *pieces == 1 { "piece" } else { "pieces" };
         let mut line = format!("Exported {pieces} {noun} to {}", folder.display());
-        let names: Vec<&str> = files.iter().copied().chain(["report.json"]).collect();
+        let scene = self.command.as_ref().map(|_| SCENE_FILE);
+        let names: Vec<&str> = files.iter().copied().chain(["report.json"]).chain(scene).collect();
         line += &format!(": {}", names.join(", "));
         if !failed_checks.is_empty() {
             line += &format!("; checks FAILED, see the report: {}", failed_checks.join(", "));

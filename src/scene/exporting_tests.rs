@@ -87,12 +87,13 @@ fn pieces_lie_in_the_file_where_they_lie_in_the_world() {
     let plan = ExportPlan::new(
         &sandbox,
         &order(Lying::AsTheyLie, &[Format::Glb, Format::Npz]),
+        Camera::default(),
         crate::compute::RanOn::default(),
     );
     let folder = folder("lying");
     let exported = plan.run(&folder, &Progress::default()).unwrap();
     assert_eq!(exported.pieces, sandbox.bodies().len());
-    assert_eq!(names(&folder), ["pieces.glb", "report.json"], "arrays cannot be turned");
+    assert_eq!(names(&folder), ["pieces.glb", "report.json", "scene.toml"], "arrays cannot be turned");
     let report = read_report(&folder);
     let pieces = report["pieces"].as_array().unwrap();
     let found = glb_bounds(&folder.join("pieces.glb"));
@@ -123,6 +124,7 @@ fn pieces_fit_together_in_the_objects_own_units_in_every_format() {
     let plan = ExportPlan::new(
         &sandbox,
         &order(Lying::AsTheyFittedTogether, &Format::ALL),
+        Camera::default(),
         crate::compute::RanOn::default(),
     );
     let folder = folder("fitted");
@@ -130,7 +132,7 @@ fn pieces_fit_together_in_the_objects_own_units_in_every_format() {
     assert_eq!(exported.failed_checks, Vec::<String>::new());
     assert_eq!(
         names(&folder),
-        ["pieces.glb", "pieces.obj", "pieces.vox", "ply", "report.json", "voxels.npz"]
+        ["pieces.glb", "pieces.obj", "pieces.vox", "ply", "report.json", "scene.toml", "voxels.npz"]
     );
     let count = sandbox.bodies().len();
     assert_eq!(names(&folder.join("ply")).len(), count);
@@ -169,14 +171,16 @@ fn what_is_cancelled_leaves_nothing() {
     let Some(sandbox) = broken_twice() else { return };
     let order = order(Lying::AsTheyFittedTogether, &Format::ALL);
     let folder = folder("cancelled");
-    let plan = ExportPlan::new(&sandbox, &order, crate::compute::RanOn::default());
+    let plan = ExportPlan::new(&sandbox, &order, Camera::default(), crate::compute::RanOn::default());
     let progress = Progress::default();
     progress.cancel();
     let error = plan.run(&folder.join("pieces"), &progress).unwrap_err();
     assert!(matches!(error, ExportError::Cancelled), "{error}");
     assert!(!folder.exists(), "even the folder above it is gone");
-    let job =
-        ExportJob::start(ExportPlan::new(&sandbox, &order, crate::compute::RanOn::default()), folder.clone());
+    let job = ExportJob::start(
+        ExportPlan::new(&sandbox, &order, Camera::default(), crate::compute::RanOn::default()),
+        folder.clone(),
+    );
     let exported = loop {
         if let Some(result) = job.poll() {
             break result.unwrap();
@@ -216,7 +220,7 @@ fn what_was_undone_is_not_told() {
     sandbox.undo();
     let order = order(Lying::AsTheyFittedTogether, &[Format::Npz]);
     let folder = folder("undone");
-    ExportPlan::new(&sandbox, &order, crate::compute::RanOn::default())
+    ExportPlan::new(&sandbox, &order, Camera::default(), crate::compute::RanOn::default())
         .run(&folder, &Progress::default())
         .unwrap();
     let report = read_report(&folder);
@@ -228,4 +232,81 @@ fn what_was_undone_is_not_told() {
         report["checks"]
     );
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Everything that a folder holds but the report, by name.
+fn files_of(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let there = names(folder).into_iter().filter(|name| name.contains("pieces.") || name.contains("voxels"));
+    there.map(|name| (name.clone(), std::fs::read(folder.join(name)).unwrap())).collect()
+}
+
+/// Exports `sandbox` into `name`, opens the scene that went along, exports that too; both folders.
+fn exported_and_repeated(sandbox: &Sandbox, order: &ExportOrder, name: &str) -> [PathBuf; 2] {
+    let [first, again] = [folder(name), folder(&format!("{name}-again"))];
+    let plan = |sandbox: &Sandbox| {
+        ExportPlan::new(sandbox, order, Camera::default(), crate::compute::RanOn::default())
+    };
+    plan(sandbox).run(&first, &Progress::default()).unwrap();
+    let mut other = Sandbox::new(sandbox.compute().clone()).unwrap();
+    other.open_scene(crate::scene::load_scene(&first.join(SCENE_FILE)).unwrap());
+    assert_eq!(settle(&mut other), Arrived::Opened);
+    while other.is_breaking() {
+        other.poll().unwrap();
+    }
+    assert_eq!(other.time(), 0.0);
+    plan(&other).run(&again, &Progress::default()).unwrap();
+    [first, again]
+}
+
+#[test]
+fn the_scene_beside_the_pieces_gives_the_same_bytes() {
+    let Some(mut sandbox) = broken_twice() else { return };
+    // A body that the user threw is one of the scene's when that opens again.
+    sandbox.throw(DVec3::new(1.0, 3.0, 6.0), DVec3::NEG_Z);
+    while settle(&mut sandbox) != Arrived::Thrown {}
+    for _ in 0..3 {
+        sandbox.step().unwrap();
+    }
+    for (name, order) in [
+        ("repeat-lying", order(Lying::AsTheyLie, &[Format::Glb, Format::Ply])),
+        (
+            "repeat-fitted",
+            ExportOrder { object: Some(0), ..order(Lying::AsTheyFittedTogether, &Format::ALL) },
+        ),
+        ("repeat-thrown", ExportOrder { object: Some(1), ..order(Lying::AsTheyLie, &[Format::Obj]) }),
+    ] {
+        let folders = exported_and_repeated(&sandbox, &order, name);
+        let [first, again] = folders.each_ref().map(|folder| files_of(folder));
+        assert!(!first.is_empty() && first.keys().eq(again.keys()), "{:?}", first.keys());
+        for (file, bytes) in &first {
+            assert!(bytes == &again[file], "{name}: {file} differs");
+        }
+        folders.iter().for_each(|folder| std::fs::remove_dir_all(folder).unwrap());
+    }
+}
+
+#[test]
+fn a_break_that_is_not_there_is_an_error_and_nothing_hangs() {
+    let Some(sandbox) = broken_twice() else { return };
+    let mut scene = sandbox.as_it_stands(Camera::default());
+    assert_eq!((scene.breaks.len(), scene.poses.len()), (2, sandbox.bodies().len()));
+    scene.breaks[1].part = 9999;
+    let mut other = Sandbox::new(sandbox.compute().clone()).unwrap();
+    other.open_scene(scene);
+    assert_eq!(settle(&mut other), Arrived::Opened);
+    let error = loop {
+        match other.poll() {
+            Err(error) => break error.to_string(),
+            Ok(_) => std::thread::sleep(std::time::Duration::from_millis(1)),
+        }
+    };
+    assert!(error.contains("part 9999 of break 0"), "{error}");
+    assert!(!other.is_busy() && other.bodies().len() > 1);
+}
+
+#[test]
+fn a_command_is_quoted_for_the_shell() {
+    assert_eq!(quoted("/a/b-c_1.toml"), "/a/b-c_1.toml");
+    assert_eq!(quoted("/it's here"), r"'/it'\''s here'");
+    assert_eq!(quoted(""), "''");
 }

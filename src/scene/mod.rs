@@ -33,7 +33,9 @@ pub use crate::{
 };
 pub use break_log::{BreakLog, BreakRecord, Origin};
 pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
-pub use description::{Event, Pinned, Scene, SceneBody, ScenePair, SceneView};
+pub use description::{
+    Event, PartName, Pinned, Scene, SceneBody, SceneBreak, ScenePair, ScenePose, SceneView,
+};
 pub use document::ObjectInfo;
 pub use error::SandboxError;
 pub use exporting::{ExportJob, ExportOrder, ExportPlan, Exported};

@@ -17,6 +17,8 @@ pub enum Command {
     OpenDialog,
     /// Ask where to save the scene.
     SaveDialog,
+    /// Ask where to save the scene as it stands.
+    SaveStandingDialog,
     /// Open what the last session saved by itself.
     ReopenLast,
     /// Write a picture.

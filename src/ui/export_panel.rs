@@ -205,5 +205,25 @@ fn foot(ui: &mut egui::Ui, view: &ExportView<'_>, formats: usize, out: &mut UiOu
     if let Some(last) = view.last {
         let text = egui::RichText::new(last.line()).small().color(theme::GOOD);
         ui.add(egui::Label::new(text).wrap());
+        if let Some(command) = &last.command {
+            repeat(ui, command, out);
+        }
     }
+}
+
+/// The command that writes the same again, to be copied.
+fn repeat(ui: &mut egui::Ui, command: &str, out: &mut UiOutput) {
+    ui.add_space(4.0);
+    ui.horizontal(|ui| {
+        ui.label(egui::RichText::new("The same without a window:").small().color(theme::DIM));
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            let copy = ui.small_button("Copy").on_hover_text("Put the command on the clipboard");
+            out.name("export_copy", &copy);
+            if copy.clicked() {
+                ui.ctx().copy_text(command.to_owned());
+            }
+        });
+    });
+    let text = egui::RichText::new(command).small().monospace();
+    ui.add(egui::Label::new(text).wrap());
 }

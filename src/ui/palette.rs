@@ -7,6 +7,7 @@ fn entries() -> Vec<(&'static str, &'static str, Command)> {
     let mut all = vec![
         ("Open a file", "Ctrl+O", Command::OpenDialog),
         ("Save the scene", "Ctrl+S", Command::SaveDialog),
+        ("Save the scene as it stands, broken", "", Command::SaveStandingDialog),
         ("Reopen the last session", "", Command::ReopenLast),
         ("Write a picture", "F12", Command::Picture),
         ("Export the pieces", "Ctrl+E", Command::ToggleExport),

@@ -70,7 +70,7 @@ impl Session {
     pub(super) fn answered(&mut self, purpose: Purpose, answer: Answer) {
         match (purpose, answer) {
             (Purpose::Open, Answer::Chosen(path)) => self.open(&path, self.level()),
-            (Purpose::Save, Answer::Chosen(path)) => self.save(&path),
+            (Purpose::Save | Purpose::SaveStanding, Answer::Chosen(path)) => self.save(&path, purpose),
             (Purpose::ExportFolder, Answer::Chosen(path)) => self.chose_export_folder(&path),
             (_, Answer::Cancelled) => {}
             (Purpose::ExportFolder, Answer::Missing) => self.say(
@@ -81,12 +81,12 @@ impl Session {
                 NoticeKind::Error,
                 "this desktop offers no file dialog; drop a file on the window or type its path under Object",
             ),
-            (Purpose::Save, Answer::Missing) => {
+            (Purpose::Save | Purpose::SaveStanding, Answer::Missing) => {
                 let name = self.scene_name();
                 let folder = std::env::current_dir().unwrap_or_default();
                 // Nobody was asked, so nothing that is there may go.
                 match free_scene(&folder, &name) {
-                    Some(path) => self.save(&path),
+                    Some(path) => self.save(&path, purpose),
                     None => self.say(NoticeKind::Error, "no free file name for the scene in this folder"),
                 }
             }
@@ -98,14 +98,18 @@ impl Session {
         name.filter(|n| !n.is_empty()).unwrap_or_else(|| "scene".into())
     }
 
-    fn save(&mut self, path: &Path) {
+    fn save(&mut self, path: &Path, purpose: Purpose) {
         let Some(sandbox) = &self.sandbox else {
             return;
         };
         // By its name a scene is told from a mesh when it is opened.
         let named = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
         let path = &if named { path.to_path_buf() } else { appended(path, ".toml") };
-        match save_scene(path, &sandbox.scene(self.camera)) {
+        let scene = match purpose {
+            Purpose::SaveStanding => sandbox.as_it_stands(self.camera),
+            _ => sandbox.scene(self.camera),
+        };
+        match save_scene(path, &scene) {
             Ok(()) => {
                 self.saving.unsaved = false;
                 // Else the next window would say that nobody saved it. There may be none.

@@ -1,6 +1,7 @@
 //! Whether the values of a scene are in range, and where in its file one that is not stands.
 
 use super::{Event, Scene, SceneBody};
+use crate::scene::PartName;
 use crate::{
     fracture::{FractureParams, interior::SCALES},
     svo::MAX_LEVEL,
@@ -203,7 +204,54 @@ pub(super) fn check(scene: &Scene) -> Checked {
             Event::Projectile { body, .. } => section.body(body)?,
         }
     }
-    pairs(scene)
+    pairs(scene)?;
+    breaks(scene)
+}
+
+/// Breaks and poses name bodies that are there and breaks that came before.
+fn breaks(scene: &Scene) -> Checked {
+    let named = |section: &Section, what: &PartName, before: usize| {
+        let bodies = scene.bodies.len();
+        if what.body as usize >= bodies {
+            let text = format!("is {}; bodies are counted from 0, and there are {bodies}", what.body);
+            return section.fail("body", text);
+        }
+        let Some(of) = what.of else {
+            return match what.part {
+                0 => Ok(()),
+                _ => section.fail("part", "is a part of a break; say `of` which, counted from 0"),
+            };
+        };
+        let Some(earlier) = scene.breaks[..before].get(of as usize) else {
+            return section.fail("of", format!("is {of}; only breaks that come before have parts, from 0"));
+        };
+        if earlier.body != what.body {
+            return section.fail("of", format!("names break {of}, which is another body's"));
+        }
+        Ok(())
+    };
+    for (i, one) in scene.breaks.iter().enumerate() {
+        let section = Section(Some(("break", i)));
+        named(&section, &one.what(), i)?;
+        section.vector("point", one.point.to_array(), 1e6)?;
+        section.vector("direction", one.direction.to_array(), 1e6)?;
+        if one.direction.length() < 1e-9 {
+            return section.fail("direction", "is zero; say which way the blow goes");
+        }
+        section.fracture(&one.fracture, scene.bodies.get(one.body as usize).map(|body| body.level))?;
+    }
+    for (i, pose) in scene.poses.iter().enumerate() {
+        let section = Section(Some(("pose", i)));
+        named(&section, &pose.what(), scene.breaks.len())?;
+        section.vector("position", pose.position.to_array(), 1e6)?;
+        section.vector("rotation", pose.rotation.to_array(), 1e3)?;
+        if pose.rotation.length() < 1e-6 {
+            return section.fail("rotation", "is zero; no turn is [0, 0, 0, 1]");
+        }
+        section.vector("linear_velocity", pose.linear_velocity.to_array(), 1e4)?;
+        section.vector("angular_velocity", pose.angular_velocity.to_array(), 1e4)?;
+    }
+    Ok(())
 }
 
 /// Names that pairs use are there once, and levels in range.

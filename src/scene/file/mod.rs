@@ -77,6 +77,7 @@ pub fn load_scene(path: &Path) -> Result<Scene, SceneError> {
             Event::Impact { fracture, .. } => fracture.iter_mut().for_each(seeds_in_folder),
         }
     }
+    scene.breaks.iter_mut().for_each(|one| seeds_in_folder(&mut one.fracture));
     // They happen in order of time; where that is the same, as they are written.
     scene.events.sort_by(|a, b| a.time().total_cmp(&b.time()));
     if scene.name.is_empty() {
@@ -142,6 +143,8 @@ pub fn save_scene(path: &Path, scene: &Scene) -> Result<(), SceneError> {
             }
         }
     }
+    let files = scene.breaks.iter_mut().filter_map(|one| one.fracture.seeds_file.as_mut());
+    files.for_each(relative);
     let text =
         toml::to_string_pretty(&scene).map_err(|e| error(format!("cannot save {}: {e}", path.display())))?;
     // What could not be opened again is not worth having; the earlier file stays.

@@ -197,6 +197,27 @@ fn every_field_is_documented() {
     scene.bodies.push(SceneBody::standing("builtin:box", 6));
     scene.bodies[1].fracture.target_pieces = Some(30);
     scene.bodies[0].fracture.interior.color = Some([1, 2, 3]);
+    let (point, fracture) = (DVec3::ZERO, crate::fracture::FractureParams::default());
+    let direction = DVec3::NEG_Y;
+    scene.breaks = vec![
+        crate::scene::SceneBreak { body: 0, of: None, part: 0, point, direction, fracture: fracture.clone() },
+        crate::scene::SceneBreak { body: 0, of: Some(0), part: 2, point, direction, fracture },
+    ];
+    let rotation = glam::DQuat::IDENTITY;
+    let (linear_velocity, angular_velocity) = (DVec3::X, DVec3::Y);
+    let [body, part] = [0, 3];
+    scene.poses = vec![crate::scene::ScenePose {
+        body,
+        of: Some(1),
+        part,
+        position: point,
+        rotation,
+        linear_velocity,
+        angular_velocity,
+        asleep: true,
+    }];
+    let again: Scene = toml::from_str(&toml::to_string_pretty(&scene).unwrap()).unwrap();
+    assert_eq!(again, scene);
     let value = toml::Value::try_from(&scene).unwrap();
     fn walk(value: &toml::Value, text: &str) {
         match value {
@@ -211,4 +232,29 @@ fn every_field_is_documented() {
         }
     }
     walk(&value, text);
+}
+
+#[test]
+fn breaks_and_poses_name_what_is_there() {
+    let body = "[[body]]\nfile = \"builtin:box\"\n";
+    let one =
+        |of: &str| format!("[[break]]\n{of}\npoint = [0,0,0]\ndirection = [0,-1,0]\n[break.fracture]\n");
+    let good = format!(
+        "{body}{}{}[[pose]]\nof = 1\npart = 4\nposition = [0,1,0]\n",
+        one(""),
+        one("of = 0\npart = 3")
+    );
+    assert!(parse_scene(&good, "a").is_ok_and(|scene| scene.breaks.len() == 2 && scene.poses[0].part == 4));
+    for (bad, why) in [
+        (one("body = 1"), "there are 1"),
+        (one("part = 1"), "say `of`"),
+        (one("of = 0"), "come before"),
+        (one("off = 0"), "unknown field"),
+        (one("").replace("0,-1,0", "0,0,0"), "is zero"),
+        ("[[pose]]\nof = 0\nposition = [0,0,0]\n".into(), "come before"),
+        ("[[pose]]\nposition = [0,0,0]\nrotation = [0,0,0,0]\n".into(), "no turn"),
+    ] {
+        let error = parse_scene(&format!("{body}{bad}"), "a").unwrap_err().message;
+        assert!(error.contains(why), "{bad}: {error}");
+    }
 }

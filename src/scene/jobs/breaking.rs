@@ -85,6 +85,7 @@ impl Breaking {
                 params,
                 kept: None,
                 cause: Cause::Collision,
+                impact: None,
             });
         }
     }
@@ -112,7 +113,7 @@ mod tests {
 
     fn waiting(cause: Cause) -> Waiting {
         let blow = Blow { point: DVec3::ZERO, direction: DVec3::X, speed: 0.0 };
-        Waiting { body: BodyId(7), blow, params: FractureParams::default(), kept: None, cause }
+        Waiting { body: BodyId(7), blow, params: FractureParams::default(), kept: None, cause, impact: None }
     }
 
     #[test]

@@ -11,6 +11,7 @@
 
 mod opening;
 mod past;
+mod remaking;
 mod showing;
 mod striking;
 #[cfg(test)]
@@ -20,8 +21,10 @@ use std::sync::{Arc, RwLock};
 
 use glam::DVec3;
 
+use remaking::Remaking;
+
 use super::{
-    BodyInfo, BreakSummary, History, ObjectInfo, SandboxError, ScenePick, Timeline, Tuning,
+    BodyInfo, BreakSummary, Event, History, ObjectInfo, SandboxError, ScenePick, Timeline, Tuning,
     document::Document,
     jobs::{Jobs, Velocities, Workshop},
     looking::Looking,
@@ -51,6 +54,7 @@ pub struct Sandbox {
     touched: Touched,
     last_break: Option<BreakSummary>,
     breaks: super::BreakLog,
+    remaking: Option<Remaking>,
 }
 
 /// What [`Sandbox::poll`] took in.
@@ -93,6 +97,7 @@ impl Sandbox {
             touched: Touched::default(),
             last_break: None,
             breaks: super::BreakLog::default(),
+            remaking: None,
         })
     }
 
@@ -135,13 +140,13 @@ impl Sandbox {
     /// Whether a worker thread is busy for this sandbox.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        self.jobs.is_busy()
+        self.jobs.is_busy() || self.remaking.is_some()
     }
 
     /// Whether a fracture is being computed or about to be taken in.
     #[must_use]
     pub fn is_breaking(&self) -> bool {
-        self.jobs.breaking.is_busy()
+        self.jobs.breaking.is_busy() || self.remaking.is_some()
     }
 
     /// Takes in what the workers finished.
@@ -167,13 +172,21 @@ impl Sandbox {
             return Ok(Some(Arrived::Opened));
         }
         if let Some((job, result)) = self.jobs.breaking.poll() {
-            self.take_in_pieces(&mut arena, &job, result?)?;
+            let taken = result
+                .map_err(SandboxError::from)
+                .and_then(|broken| self.take_in_pieces(&mut arena, &job, broken));
+            if taken.is_err() {
+                // The breaks after it have nothing to break.
+                self.remaking = None;
+            }
+            taken?;
             return Ok(Some(Arrived::Broke));
         }
         if self.take_in_thrown(&mut arena)? {
             return Ok(Some(Arrived::Thrown));
         }
         drop(arena);
+        self.remake()?;
         self.start_breaking();
         Ok(None)
     }
@@ -188,6 +201,9 @@ impl Sandbox {
     /// # Errors
     /// [`GpuError`].
     pub fn step(&mut self) -> Result<(), GpuError> {
+        if self.remaking.is_some() {
+            return Ok(());
+        }
         self.record_first();
         while let Some((event, thrown)) = self.document.next_due(self.stage.time()) {
             self.play_event(event, thrown);
@@ -288,6 +304,13 @@ impl Sandbox {
     #[must_use]
     pub fn has_motion(&self) -> bool {
         self.stage.has_motion() || self.document.has_events_left()
+    }
+
+    /// When the last event of the open scene happens, s; `None` where it has none left.
+    #[must_use]
+    pub fn last_event(&self) -> Option<f64> {
+        let left = self.document.scene().events.iter().skip(self.document.events_over());
+        left.map(Event::time).max_by(f64::total_cmp)
     }
 
     /// The camera that the open scene asks for.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
-use super::{Sandbox, SandboxError};
+use super::{Sandbox, SandboxError, remaking::Remaking};
 use crate::{
     render::Camera,
     scene::{
@@ -90,6 +90,7 @@ impl Sandbox {
         self.stage.go_by(self.document.settings(), &self.document.touches());
         let first = super::past::moment(&self.document, &self.stage, None);
         self.history.set_first(Arc::new(first));
+        self.remaking = Remaking::of(self.document.scene());
         arena.collect();
         Ok(())
     }
@@ -121,6 +122,7 @@ impl Sandbox {
         let mut scene = self.scene(camera);
         // Blows were made on the old voxels; they would not fall the same way again.
         scene.events.retain(|event| matches!(event, Event::Projectile { .. }));
+        (scene.breaks, scene.poses) = (Vec::new(), Vec::new());
         for body in &mut scene.bodies {
             body.physics_level = Some(body.collision_level().clamp(1, level));
             body.level = level;

@@ -30,6 +30,7 @@ impl Sandbox {
     /// As it was then. The tuned values stay.
     fn put_back(&mut self, moment: &Moment) {
         self.jobs.breaking.forget();
+        self.remaking = None;
         self.looking.forget();
         self.last_break = None;
         self.stage.put_back(&moment.stage);

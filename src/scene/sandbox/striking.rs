@@ -9,13 +9,23 @@ use glam::DVec3;
 use super::{Sandbox, SandboxError};
 use crate::{
     bodies::{BodyDef, BodyId},
-    fracture::{Break, FractureParams},
+    fracture::{Break, FractureParams, Impact, generations::default_impact},
     scene::{
         Blow, BreakJob, BreakRecord, BreakSummary, Event, KeptCells, KeptSummary,
-        breaking::{Cause, Waiting, part_states},
+        breaking::{Cause, Waiting, part_states, world_from_local},
     },
+    shape::Shape,
     svo::Arena,
 };
+
+/// A blow from the front, local space of `shape`.
+fn front(shape: &Shape) -> Impact {
+    let (low, high) = shape.bounds();
+    let in_metres = |p: DVec3| shape.as_octree().map_or(p, |octree| octree.grid.origin + octree.grid.h * p);
+    let impact = default_impact(shape, (in_metres(low), in_metres(high)));
+    let point = shape.as_octree().map_or(impact.point, |octree| octree.grid.from_mesh(impact.point));
+    Impact { point, ..impact }
+}
 
 impl Sandbox {
     /// Breaks a body with the tuned parameters; the pieces arrive through [`Sandbox::poll`].
@@ -37,6 +47,27 @@ impl Sandbox {
         true
     }
 
+    /// Breaks every whole body by its own parameters, where a blow from the front meets it.
+    pub fn break_all(&mut self) {
+        let whole = self.stage.bodies().iter().filter(|body| self.stage.info_or_whole(body.id).is_intact());
+        let blows: Vec<Waiting> = whole
+            .map(|body| {
+                let shape = &body.def.shape;
+                let impact = front(shape);
+                let blow = Blow {
+                    point: world_from_local(&body.state, shape, impact.point),
+                    direction: body.state.rotation * impact.direction,
+                    speed: 0.0,
+                };
+                let params = self.document.own_params(&self.stage.info_or_whole(body.id));
+                let (kept, impact) = (None, Some(impact));
+                Waiting { body: body.id, blow, params, kept, cause: Cause::Event, impact }
+            })
+            .collect();
+        blows.into_iter().for_each(|blow| self.jobs.breaking.push(blow));
+        self.start_breaking();
+    }
+
     fn strike(
         &mut self,
         body: BodyId,
@@ -46,7 +77,7 @@ impl Sandbox {
     ) {
         let speed = self.document.tuning().blow_speed;
         let blow = Blow { point, direction: direction.normalize_or(DVec3::NEG_Y), speed };
-        self.jobs.breaking.push(Waiting { body, blow, params, kept, cause: Cause::User });
+        self.jobs.breaking.push(Waiting { body, blow, params, kept, cause: Cause::User, impact: None });
         self.start_breaking();
     }
 
@@ -59,7 +90,14 @@ impl Sandbox {
                 let own = || self.document.own_params(&self.stage.info_or_whole(body));
                 let params = fracture.unwrap_or_else(own);
                 let blow = Blow { point, direction: direction.normalize_or(DVec3::NEG_Y), speed };
-                self.jobs.breaking.push(Waiting { body, blow, params, kept: None, cause: Cause::Event });
+                self.jobs.breaking.push(Waiting {
+                    body,
+                    blow,
+                    params,
+                    kept: None,
+                    cause: Cause::Event,
+                    impact: None,
+                });
                 self.start_breaking();
             }
         }
@@ -90,7 +128,9 @@ impl Sandbox {
                 self.take_in(arena, &octree.forest)?;
             }
         }
-        self.keep_step("break");
+        if job.cause != Cause::Opening {
+            self.keep_step("break");
+        }
         // Only now: what failed is tried again with the same number, and undo goes back to the one that
         // broke.
         self.document.broke(job.body, job.cause == Cause::User);
@@ -111,6 +151,9 @@ impl Sandbox {
         });
         let info = self.stage.info_or_whole(body.id);
         let record = self.breaks.push(BreakRecord::new(&body, &info, job, &broken, self.stage.time()));
+        if let (Some(remaking), Cause::Opening) = (&mut self.remaking, job.cause) {
+            remaking.made(record);
+        }
         self.stage.break_up(body.id, parts.collect(), record);
         if job.cause == Cause::User {
             self.document.happened(Event::Impact {
@@ -121,7 +164,9 @@ impl Sandbox {
                 fracture: Some(broken.params.clone()),
             });
         }
-        self.record_change(job.cause != Cause::User);
+        if job.cause != Cause::Opening {
+            self.record_change(job.cause != Cause::User);
+        }
         let whole = job.source_volume.max(f64::MIN_POSITIVE);
         let dropped = broken.lost.dropped.iter().map(|part| part.shape.mass().volume_m3).sum::<f64>();
         self.last_break = Some(BreakSummary {

@@ -1,0 +1,196 @@
+//! A scene as it stands: every break told in the axes of what broke, and where everything lies. And the way back:
+//! the same breaks made again before time begins.
+//!
+//! In: bodies and the breaks that led to them. Out: a scene that opens as this one stands. Points of blows are in the
+//! bodies' own axes, so cracks do not depend on where anything was when it broke, or on how long that took.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use glam::DVec3;
+
+use super::{Sandbox, SandboxError};
+use crate::{
+    bodies::{Body, BodyId, BodyState},
+    fracture::Impact,
+    render::Camera,
+    scene::{
+        Blow, Event, Origin, PartName, Scene, SceneBreak, ScenePose,
+        breaking::{Cause, Waiting, world_from_local},
+    },
+};
+
+/// Breaks of a scene that are being made again.
+pub(super) struct Remaking {
+    breaks: std::vec::IntoIter<SceneBreak>,
+    poses: Vec<ScenePose>,
+    /// The record of each break that was made.
+    records: Vec<usize>,
+}
+
+impl Remaking {
+    /// Of a scene that has just opened; `None` where it has nothing to make.
+    pub fn of(scene: &Scene) -> Option<Self> {
+        let nothing = scene.breaks.is_empty() && scene.poses.is_empty();
+        (!nothing).then(|| Self {
+            breaks: scene.breaks.clone().into_iter(),
+            poses: scene.poses.clone(),
+            records: Vec::new(),
+        })
+    }
+
+    /// The break on its way became that record.
+    pub fn made(&mut self, record: usize) {
+        self.records.push(record);
+    }
+
+    /// Where a part comes from; `None` for a whole body.
+    fn origin(&self, what: &PartName) -> Option<Origin> {
+        let record = *self.records.get(what.of? as usize)?;
+        Some(Origin { record, part: what.part as usize })
+    }
+}
+
+impl Sandbox {
+    /// Makes the next of the scene's breaks, or puts everything where the scene says once all are made. The first moment,
+    /// to which a reset goes, stays that of the whole bodies.
+    pub(super) fn remake(&mut self) -> Result<(), SandboxError> {
+        let Some(mut remaking) = self.remaking.take() else { return Ok(()) };
+        if self.jobs.breaking.is_busy() {
+            self.remaking = Some(remaking);
+            return Ok(());
+        }
+        let Some(one) = remaking.breaks.next() else {
+            for pose in &remaking.poses {
+                let Some(id) = self.named(&pose.what(), &remaking) else {
+                    return Err(no_such_part("pose", &pose.what()));
+                };
+                self.put(id, pose);
+            }
+            return Ok(());
+        };
+        let Some(body) = self.named(&one.what(), &remaking).and_then(|id| self.stage.body(id)) else {
+            return Err(no_such_part("break", &one.what()));
+        };
+        let shape = &body.def.shape;
+        let local = shape.as_octree().map_or(one.point, |octree| octree.grid.from_mesh(one.point));
+        let impact = Impact { point: local, direction: one.direction.normalize_or(DVec3::NEG_Y) };
+        let blow = Blow {
+            point: world_from_local(&body.state, shape, local),
+            direction: body.state.rotation * impact.direction,
+            speed: 0.0,
+        };
+        let waiting = Waiting {
+            body: body.id,
+            blow,
+            params: one.fracture,
+            kept: None,
+            cause: Cause::Opening,
+            impact: Some(impact),
+        };
+        self.remaking = Some(remaking);
+        self.jobs.breaking.push(waiting);
+        Ok(())
+    }
+
+    /// The body that a scene names.
+    fn named(&self, what: &PartName, remaking: &Remaking) -> Option<BodyId> {
+        let origin = remaking.origin(what);
+        if origin.is_some() != what.of.is_some() {
+            return None;
+        }
+        let is_it = |body: &&Body| {
+            let info = self.stage.info_or_whole(body.id);
+            info.object == what.body as usize && info.origin == origin
+        };
+        self.stage.bodies().iter().find(is_it).map(|body| body.id)
+    }
+
+    fn put(&mut self, id: BodyId, pose: &ScenePose) {
+        let Some(body) = self.stage.body_mut(id) else { return };
+        // To the bit where it is a turn already.
+        let rotation = pose.rotation;
+        body.state = BodyState {
+            position: pose.position,
+            rotation: if rotation.is_normalized() { rotation } else { rotation.normalize() },
+            linear_velocity: pose.linear_velocity,
+            angular_velocity: pose.angular_velocity,
+        };
+        body.wake();
+        body.asleep = pose.asleep;
+    }
+
+    /// Objects that were thrown and are there, ascending.
+    fn thrown_and_there(&self) -> BTreeSet<usize> {
+        let own = self.document.scene().bodies.len();
+        let objects = self.stage.bodies().iter().map(|body| self.stage.info_or_whole(body.id).object);
+        objects.filter(|object| *object >= own).collect()
+    }
+
+    /// The number that an object has in [`Sandbox::as_it_stands`].
+    #[must_use]
+    pub fn number_as_it_stands(&self, object: usize) -> usize {
+        let own = self.document.scene().bodies.len();
+        if object < own { object } else { own + self.thrown_and_there().range(..object).count() }
+    }
+
+    /// The scene as it stands now: it opens broken as it is, with everything where it lies. What has happened is no
+    /// event any more; what is still to happen, is, and time begins anew.
+    #[must_use]
+    pub fn as_it_stands(&self, camera: Camera) -> Scene {
+        let mut scene = self.scene(camera);
+        let over = self.document.events_over();
+        let time = self.stage.time();
+        // Bodies that were thrown are bodies now; a scene counts its bodies first.
+        let bodies = || self.stage.bodies().iter().map(|body| (body, self.stage.info_or_whole(body.id)));
+        let thrown = self.thrown_and_there();
+        let objects = self.document.objects();
+        scene.bodies.extend(thrown.iter().filter_map(|object| Some(objects.get(*object)?.scene.clone())));
+        scene.events.drain(..over.min(scene.events.len()));
+        for event in &mut scene.events {
+            let (Event::Impact { time: at, .. } | Event::Projectile { time: at, .. }) = event;
+            *at = (*at - time).max(0.0);
+        }
+        let records: BTreeMap<usize, _> =
+            bodies().flat_map(|(_, info)| self.breaks.line(info.origin)).collect();
+        let number: BTreeMap<usize, u32> = records.keys().copied().zip(0..).collect();
+        let name = |object: usize, origin: Option<Origin>| PartName {
+            body: self.number_as_it_stands(object) as u32,
+            of: origin.and_then(|origin| number.get(&origin.record).copied()),
+            part: origin.map_or(0, |origin| origin.part as u32),
+        };
+        scene.breaks = records
+            .values()
+            .map(|record| {
+                let PartName { body, of, part } = name(record.object, record.broken);
+                let Impact { point, direction } = record.impact;
+                SceneBreak { body, of, part, point, direction, fracture: record.params.clone() }
+            })
+            .collect();
+        scene.poses = bodies()
+            .map(|(body, info)| {
+                let PartName { body: object, of, part } = name(info.object, info.origin);
+                let BodyState { position, rotation, linear_velocity, angular_velocity } = body.state;
+                let asleep = body.asleep;
+                ScenePose {
+                    body: object,
+                    of,
+                    part,
+                    position,
+                    rotation,
+                    linear_velocity,
+                    angular_velocity,
+                    asleep,
+                }
+            })
+            .collect();
+        scene
+    }
+}
+
+fn no_such_part(table: &str, what: &PartName) -> SandboxError {
+    let of = what.of.map_or(String::new(), |of| format!(", part {} of break {of}", what.part));
+    SandboxError::NoSuchPart(format!(
+        "a [[{table}]] of the scene names body {}{of}, which is not there; was the mesh or its level changed since?",
+        what.body
+    ))
+}
