@@ -15,7 +15,7 @@ use glam::DVec3;
 
 use crate::{
     fracture::interior::surface_color,
-    mesh::{self, HealthReport, Mesh, MeshError},
+    mesh::{self, HealthReport, Mesh, MeshError, Up},
     shape::{GridMass, Look, Octree, Shape, grid_mass},
     svo::{Forest, Grid},
     voxelize::{Prepared, Progress, VoxelizeError, Voxelized},
@@ -30,6 +30,8 @@ pub struct ReadMesh {
     pub mesh: Arc<Mesh>,
     /// Odd things that the reader met.
     pub warnings: Vec<String>,
+    /// The axis of the file that points up: the mesh is turned by it.
+    pub up: Up,
     /// How long reading took.
     pub took: Duration,
     /// The same looked over, once somebody wants voxels of it.
@@ -119,6 +121,7 @@ pub fn read(file: &str) -> Result<ReadMesh, ImportError> {
         file: file.to_owned(),
         mesh: Arc::new(mesh),
         warnings: warnings.into_iter().map(|w| w.0).collect(),
+        up: Up::Y,
         took: start.elapsed(),
         prepared: Arc::default(),
     })
@@ -135,8 +138,18 @@ pub fn import(file: &str, level: u32, progress: &Progress) -> Result<Imported, I
 impl ReadMesh {
     /// A mesh that was read before, and what is known of it.
     #[must_use]
-    pub fn again(file: String, mesh: Arc<Mesh>, known: KnownMesh, warnings: Vec<String>) -> Self {
-        Self { file, mesh, warnings, took: Duration::ZERO, prepared: known }
+    pub fn again(file: String, mesh: Arc<Mesh>, known: KnownMesh, up: Up, warnings: Vec<String>) -> Self {
+        Self { file, mesh, warnings, up, took: Duration::ZERO, prepared: known }
+    }
+
+    /// The same with this axis of the file pointing up.
+    #[must_use]
+    pub fn stood_up(&self, up: Up) -> Self {
+        if up == self.up {
+            return self.clone();
+        }
+        let mesh = Arc::new(Mesh::clone(&self.mesh).turned(self.up.back()).turned(up));
+        Self { mesh, up, prepared: Arc::default(), ..self.clone() }
     }
 
     /// The octree of `level` and what is known about it.

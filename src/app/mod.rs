@@ -5,6 +5,7 @@ mod clock;
 mod dialogs;
 mod frame_log;
 mod handler;
+pub mod imports;
 mod present;
 mod resolution;
 mod session;

@@ -21,7 +21,7 @@ use self::{
     aiming::Aiming, frame_times::FrameTimes, messages::Messages, picture::Picture,
     picture_files::PictureFiles, playing::Playing, saving::Saving, starting::Starting,
 };
-use super::dialogs::Purpose;
+use super::{dialogs::Purpose, imports};
 use crate::{
     compute::Choice,
     gpu::Gpu,
@@ -237,7 +237,12 @@ impl Session {
         };
         let changes = matches!(
             command,
-            Command::Undo | Command::Redo | Command::Reset | Command::Tune { .. } | Command::SetLevel(_)
+            Command::Undo
+                | Command::Redo
+                | Command::Reset
+                | Command::Tune { .. }
+                | Command::SetLevel(_)
+                | Command::SetImport { .. }
         );
         if changes {
             self.saving.changed();
@@ -258,6 +263,13 @@ impl Session {
             Command::EndGesture => sandbox.end_gesture(),
             Command::Tune { gesture, tuning } => sandbox.tune(gesture, *tuning),
             Command::SetLevel(level) => sandbox.set_level(level, self.camera),
+            Command::SetImport { up, size } => {
+                sandbox.set_import(up, size, self.camera);
+                let file = sandbox.objects().first().map(|object| object.scene.file.clone());
+                if let Some(Err(error)) = file.map(|file| imports::remember(&file, up, size)) {
+                    self.say(NoticeKind::Remark, format!("the way up could not be remembered: {error}"));
+                }
+            }
             _ => {}
         }
     }
@@ -296,5 +308,7 @@ pub fn scene_of(path: &Path, level: u32) -> Result<Scene, String> {
     if is_scene {
         return load_scene(path).map_err(|e| e.to_string());
     }
-    Ok(Scene::of_mesh(&path.to_string_lossy(), level))
+    let mut scene = Scene::of_mesh(&path.to_string_lossy(), level);
+    imports::apply(&mut scene);
+    Ok(scene)
 }

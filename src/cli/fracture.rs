@@ -14,6 +14,7 @@ use crate::{
         FractureParams, Interior, Labelling, MAX_SEEDS, Method, Preset, SmallRule, Smallest, UnknownMethod,
         interior::SCALES,
     },
+    mesh::Up,
     scene::read_seeds,
     voxelize::Progress,
 };
@@ -55,6 +56,10 @@ pub struct FractureArgs {
 /// Options that decide how an object breaks.
 #[derive(Args)]
 pub struct PatternArgs {
+    /// Which axis of a mesh file points up: y, z, x, minus-y, minus-z, minus-x; it is turned so that y does, and
+    /// other options mean the turned mesh
+    #[arg(long, value_name = "AXIS", value_enum, default_value = "y", hide_possible_values = true)]
+    pub up: Up,
     /// Where the object is hit, in the mesh's units [default: where the -Z axis through the centre meets it]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = super::parse_point)]
     impact: Option<DVec3>,
@@ -186,6 +191,7 @@ impl FractureArgs {
         let pattern = &self.pattern;
         let by_default = FractureParams::default();
         let told = pattern.impact.is_some() || pattern.direction.is_some() || pattern.seeds_file.is_some();
+        let told = told || !pattern.up.is_y();
         !told && self.level == LEVEL && pattern.generations == 1 && pattern.params() == by_default
     }
 }
@@ -274,7 +280,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     }
     args.compute.takes(args.level)?;
     let seeds = args.pattern.check(args.level)?;
-    let object = load_object(&args.file, args.level, &reporter)?;
+    let object = load_object(&args.file, args.pattern.up, args.level, &reporter)?;
     let plan = args.pattern.plan(&object, seeds);
     // Refuses a pattern that cannot be, while that costs nothing.
     if plan.params.method == Method::default() {

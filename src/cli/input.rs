@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::{
     import::{ReadMesh, read},
+    mesh::Up,
     scene::{ReadScene, Scene, load_scene},
 };
 
@@ -48,12 +49,12 @@ pub fn load_mesh(file: &Path, reporter: &Reporter) -> Result<ReadMesh, CliError>
     Ok(mesh)
 }
 
-/// Reads and voxelises a mesh.
+/// Reads a mesh, stands it up, and voxelises it.
 ///
 /// # Errors
 /// [`CliError::Input`].
-pub fn load_object(file: &Path, level: u32, reporter: &Reporter) -> Result<Object, CliError> {
-    voxelise(&load_mesh(file, reporter)?, level, reporter)
+pub fn load_object(file: &Path, up: Up, level: u32, reporter: &Reporter) -> Result<Object, CliError> {
+    voxelise(&load_mesh(file, reporter)?.stood_up(up), level, reporter)
 }
 
 /// Voxelises a mesh that was read.

@@ -134,7 +134,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     args.compute.takes(args.level)?;
     let seeds = args.pattern.check(args.level)?;
     args.show.check(args.level, &args.pattern.params())?;
-    let object = load_object(&args.file, args.level, &reporter)?;
+    let object = load_object(&args.file, args.pattern.up, args.level, &reporter)?;
     if let Some(explode) = args.explode {
         let plan = args.pattern.plan(&object, seeds);
         if plan.params.method == Method::default() {

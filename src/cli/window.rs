@@ -4,9 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::app::{self, AppError, AppOptions, Display};
+use crate::app::{self, AppError, AppOptions, Display, imports};
 
-use super::{CliError, input::read_scene, progress::Reporter, tour};
+use super::{
+    CliError,
+    input::{is_scene, read_scene},
+    progress::Reporter,
+    tour,
+};
 
 #[derive(Args)]
 pub struct WindowArgs {
@@ -40,7 +45,10 @@ pub fn run(args: &WindowArgs) -> Result<(), CliError> {
     let file = named.unwrap_or_else(|| PathBuf::from("builtin:vase"));
     let reporter = Reporter::new(false);
     // Read before a window opens, so that a bad file is one line in the shell and not an empty window.
-    let opened = read_scene(&file, args.level, &args.coarser, &reporter)?;
+    let mut opened = read_scene(&file, args.level, &args.coarser, &reporter)?;
+    if !is_scene(&file) {
+        imports::apply(&mut opened.scene);
+    }
     drop(reporter);
     let display = match Display::connect() {
         Ok(display) => display,

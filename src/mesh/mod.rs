@@ -56,8 +56,10 @@ mod revolve;
 mod statue;
 mod stl;
 mod topology;
+mod up;
 
 pub use builtin::{BUILTIN_NAMES, builtin};
 pub use health::{HealthReport, check};
 pub use load::{Format, LoadWarning, MeshError, format_of, load, load_bytes};
 pub use topology::{Topology, boundary_cones, topology};
+pub use up::Up;

@@ -6,6 +6,7 @@ use glam::{DQuat, DVec3};
 use crate::{
     bodies::{Adaptive, ContactMethod, Penalty, Response, Walls},
     fracture::FractureParams,
+    mesh::Up,
     render::{Camera, ColorBy},
 };
 
@@ -247,6 +248,9 @@ pub struct SceneBody {
     /// What the scene file names, where that does not exist and `file` is its fallback: a saved scene names it again.
     #[serde(skip)]
     pub missing: Option<String>,
+    /// Which axis of the file points up.
+    #[serde(skip_serializing_if = "Up::is_y")]
+    pub up: Up,
     /// Leaf level of the octree, 1..=12; 11 and 12 on the processor's cores alone.
     pub level: u32,
     /// Octree level at which it collides; absent: one below `level`.
@@ -287,6 +291,7 @@ impl Default for SceneBody {
             file: String::new(),
             fallback: None,
             missing: None,
+            up: Up::Y,
             level: 7,
             physics_level: None,
             size: None,

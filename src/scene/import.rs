@@ -1,7 +1,7 @@
 //! The meshes of a scene to octrees, on a worker thread with progress and cancel.
 //!
 //! In: the bodies of a scene, and what was read of their meshes before. Out: one [`Imported`] a body. A file
-//! is read once, and voxelised once a level.
+//! is read once, and voxelised once a level and way up.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,6 +11,7 @@ use std::{
 use super::{Scene, SceneBody};
 use crate::{
     import::{ImportError, Imported, ReadMesh, display_name, read},
+    mesh::Up,
     voxelize::Progress,
 };
 
@@ -69,7 +70,7 @@ impl ImportJob {
             [one] => format!("Importing {}", display_name(&one.file)),
             many => format!("Importing {} objects", many.len()),
         };
-        let wanted: Vec<(String, u32)> = bodies.iter().map(|b| (b.file.clone(), b.level)).collect();
+        let wanted: Vec<Wanted> = bodies.iter().map(|b| (b.file.clone(), b.up, b.level)).collect();
         let shared = progress.clone();
         std::thread::spawn(move || {
             // The receiver only disappears when the window has closed or opened something else.
@@ -88,21 +89,24 @@ impl ImportJob {
     }
 }
 
+/// A file, which of its axes points up, and a leaf level.
+type Wanted = (String, Up, u32);
+
 fn import_all(
-    wanted: &[(String, u32)],
+    wanted: &[Wanted],
     mut meshes: ReadMeshes,
     progress: &Progress,
 ) -> Result<Vec<Imported>, ImportError> {
     let mut done: Vec<Imported> = Vec::with_capacity(wanted.len());
-    for (i, (file, level)) in wanted.iter().enumerate() {
+    for (i, (file, up, level)) in wanted.iter().enumerate() {
         let known = wanted[..i].iter().position(|earlier| earlier == &wanted[i]);
         let imported = match (known, meshes.get(file)) {
             (Some(earlier), _) => done[earlier].clone(),
-            (None, Some(mesh)) => mesh.voxelise(*level, progress)?,
+            (None, Some(mesh)) => mesh.stood_up(*up).voxelise(*level, progress)?,
             (None, None) => {
                 let mesh = read(file)?;
                 progress.set(0.05);
-                let imported = mesh.voxelise(*level, progress)?;
+                let imported = mesh.stood_up(*up).voxelise(*level, progress)?;
                 meshes.insert(file.clone(), mesh);
                 imported
             }
@@ -126,7 +130,7 @@ mod tests {
         let scene = Scene::of_mesh(&file.to_string_lossy(), 4);
         let opened = ReadScene::read(scene.clone(), |_, _| {}).unwrap();
         std::fs::remove_dir_all(folder).unwrap();
-        let wanted: Vec<_> = scene.bodies.iter().map(|b| (b.file.clone(), b.level)).collect();
+        let wanted: Vec<_> = scene.bodies.iter().map(|b| (b.file.clone(), b.up, b.level)).collect();
         let all = import_all(&wanted, opened.meshes, &Progress::default()).unwrap();
         assert_eq!((all.len(), all[0].triangles), (1, 4));
         assert!(import_all(&wanted, ReadMeshes::new(), &Progress::default()).is_err(), "the file is gone");

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::Tool;
 use crate::{
     compute::Choice,
+    mesh::Up,
     scene::{ExportOrder, Tuning},
 };
 
@@ -35,6 +36,13 @@ pub enum Command {
     CancelExport,
     /// Import the open object again at another leaf level.
     SetLevel(u32),
+    /// Import the first open object again, turned and sized otherwise.
+    SetImport {
+        /// The axis of its file that points up.
+        up: Up,
+        /// Length of its longest side, m.
+        size: f64,
+    },
     /// Stop the import.
     CancelImport,
     /// Take back.

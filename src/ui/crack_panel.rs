@@ -6,7 +6,7 @@ use super::{
 };
 use crate::fracture::{
     FractureParams, Surface,
-    crack::{CrackShape, Offset},
+    crack::{CrackShape, Offset, Sides},
 };
 
 pub(super) fn show(ui: &mut egui::Ui, leaf: u32, params: &mut FractureParams, out: &mut UiOutput) {
@@ -45,13 +45,28 @@ pub(super) fn show(ui: &mut egui::Ui, leaf: u32, params: &mut FractureParams, ou
     out.name("octaves", &response);
     // Borders with a gap have no face and voxel points of their own.
     if !is_dusty {
-        let tip = "How far the facets' corners stray from smooth";
-        let mut stray = shape.displacement.face.max(shape.displacement.voxel);
-        let response = slider(ui, "Jaggedness", tip, &mut stray, 0.0..=0.5, &unit);
-        out.name("jaggedness", &response);
-        if response.changed() {
-            (shape.displacement.face, shape.displacement.voxel) = (stray, stray);
-        }
+        let jags = &mut shape.displacement;
+        let tip = "How far facets' corners stray on the walls between the crack's voxels";
+        let response = slider(ui, "Jagged edges", tip, &mut jags.face, 0.0..=0.5, &unit);
+        out.name("jagged_edges", &response);
+        let tip = "How far facets' corners stray in the middle of the crack's voxels";
+        let response = slider(ui, "Jagged peaks", tip, &mut jags.voxel, 0.0..=0.5, &unit);
+        out.name("jagged_peaks", &response);
+        ui.horizontal(|ui| {
+            label(ui, "Sides", "Who decides to which piece a voxel beside the crack belongs");
+            ui.spacing_mut().item_spacing.x = 3.0;
+            for (sides, name, tip) in [
+                (Sides::Cone, "exact", "The region that it lies in"),
+                (Sides::Votes, "votes", "As published in 2018, to compare: it leaves holes"),
+            ] {
+                let button = egui::Button::selectable(shape.sides == sides, name).frame_when_inactive(true);
+                let button = ui.add(button).on_hover_text(tip);
+                out.name(name, &button);
+                if button.clicked() {
+                    shape.sides = sides;
+                }
+            }
+        });
     }
 
     ui.horizontal(|ui| {

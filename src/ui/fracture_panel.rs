@@ -5,7 +5,7 @@ use super::{
     widgets::{SliderLook, figure, label, slider},
 };
 use crate::{
-    fracture::{FractureParams, Interior, Material, Preset, SmallRule, Smallest, Surface},
+    fracture::{FractureParams, Interior, Material, Preset, SmallRule, Smallest, Surface, interior::SCALES},
     scene::{PreviewMode, Tuning},
 };
 
@@ -31,6 +31,10 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     let tip = "Speed that the pieces at the hit point get; 0 only cracks";
     let response = slider(ui, "Blow", tip, &mut new.blow_speed, 0.0..=10.0, &SliderLook::unit(" m/s", 1));
     out.name("blow", &response);
+
+    if let Some(pin) = &mut new.pin {
+        direction(ui, &mut pin.aim.direction_in_grid, out);
+    }
 
     inside(ui, input, &mut new.fracture.interior, out);
 
@@ -300,7 +304,26 @@ fn smallest(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) 
     params.smallest = (rule != Smallest::default()).then_some(rule);
 }
 
-/// What crack faces show: material and colour.
+/// Which way the pinned blow goes.
+fn direction(ui: &mut egui::Ui, direction: &mut glam::DVec3, out: &mut UiOutput) {
+    let tip = "Which way the pinned blow goes, in the object's own axes";
+    ui.horizontal(|ui| {
+        label(ui, "Direction", tip);
+        ui.spacing_mut().item_spacing.x = 3.0;
+        let mut new = *direction;
+        for (k, name) in [(0, "direction_x"), (1, "direction_y"), (2, "direction_z")] {
+            let value = egui::DragValue::new(&mut new[k]).range(-1.0..=1.0).speed(0.01).max_decimals(2);
+            let field = ui.add(value.update_while_editing(false)).on_hover_text(tip);
+            out.name(name, &field);
+        }
+        if new != *direction {
+            // All zero is no way to go: it stays as it was.
+            *direction = new.normalize_or(*direction);
+        }
+    });
+}
+
+/// What crack faces show: material, colour, size of its features, which block of it.
 fn inside(ui: &mut egui::Ui, input: &UiInput<'_>, interior: &mut Interior, out: &mut UiOutput) {
     ui.horizontal(|ui| {
         label(
@@ -331,6 +354,20 @@ fn inside(ui: &mut egui::Ui, input: &UiInput<'_>, interior: &mut Interior, out: 
                 interior.color = None;
             }
         }
+    });
+    if interior.material == Material::Plain {
+        return;
+    }
+    let tip = "Size of grains, veins and rings";
+    let look = SliderLook { logarithmic: true, ..SliderLook::unit("", 2) };
+    let response = slider(ui, "Grain size", tip, &mut interior.scale, SCALES, &look);
+    out.name("inside_scale", &response);
+    ui.horizontal(|ui| {
+        let tip = "Another number is another block of the material";
+        label(ui, "Block", tip);
+        let number = egui::DragValue::new(&mut interior.seed).range(0..=999_999_u32);
+        let field = ui.add(number.clamp_existing_to_range(false).speed(0.1)).on_hover_text(tip);
+        out.name("inside_seed", &field);
     });
 }
 

@@ -2,9 +2,12 @@
 
 use super::{
     Command, UiInput, UiOutput, UiState, theme,
-    widgets::{SliderLook, figure, grouped, slider},
+    widgets::{SliderLook, figure, grouped, label, slider},
 };
-use crate::{mesh::BUILTIN_NAMES, svo::MAX_PASSES_LEVEL};
+use crate::{
+    mesh::{BUILTIN_NAMES, Up},
+    svo::MAX_PASSES_LEVEL,
+};
 
 pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, out: &mut UiOutput) {
     let objects = input.sandbox.map_or(&[][..], |s| s.objects());
@@ -52,6 +55,7 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
     if released && let Some(wanted) = ui.data_mut(|d| d.remove_temp::<u32>(id)) {
         out.push(Command::SetLevel(wanted));
     }
+    way_up(ui, object, out);
     figure(ui, "Name", object.name.clone());
     if objects.len() > 1 {
         figure(ui, "Objects", objects.len().to_string());
@@ -61,6 +65,39 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
     figure(ui, "Voxel edge", format!("{:.2} mm", object.voxel_m * 1000.0));
     figure(ui, "Import", format!("{:.2} s", object.seconds));
     health(ui, object);
+}
+
+/// Which axis of the file is up, and how long the object is.
+fn way_up(ui: &mut egui::Ui, object: &crate::scene::ObjectInfo, out: &mut UiOutput) {
+    let side = f64::from(1u32 << object.scene.level.min(31)) - 2.0;
+    let now = (object.scene.up, object.scene.size.unwrap_or(object.voxel_m * side));
+    let (mut up, mut size) = now;
+    let id = egui::Id::unique("wanted size");
+    ui.horizontal(|ui| {
+        label(ui, "Up", "The axis of the file that points up; it is remembered with the file");
+        ui.spacing_mut().item_spacing.x = 3.0;
+        let combo = egui::ComboBox::from_id_salt("up").selected_text(up.name()).width(48.0);
+        let response = combo.show_ui(ui, |ui| {
+            for axis in Up::ALL {
+                ui.selectable_value(&mut up, axis, axis.name());
+            }
+        });
+        out.name("up", &response.response);
+        let tip = "Length of its longest side; it is remembered with the file";
+        let number = egui::DragValue::new(&mut size).range(0.001..=1000.0).suffix(" m").max_decimals(3);
+        let number = number.clamp_existing_to_range(false).speed(0.01 * now.1.max(0.01));
+        let field = ui.add(number.update_while_editing(false)).on_hover_text(tip);
+        out.name("size", &field);
+    });
+    // An import starts when the number is let go, not at every value on the way.
+    if size != now.1 {
+        ui.data_mut(|d| d.insert_temp(id, size));
+    }
+    let released = !ui.input(|i| i.pointer.any_down());
+    let wanted = if released { ui.data_mut(|d| d.remove_temp::<f64>(id)) } else { None };
+    if up != now.0 || wanted.is_some() {
+        out.push(Command::SetImport { up, size: wanted.unwrap_or(now.1) });
+    }
 }
 
 fn health(ui: &mut egui::Ui, object: &crate::scene::ObjectInfo) {

@@ -50,7 +50,7 @@ impl ObjectInfo {
     /// Its mesh as if it had just been read.
     pub(super) fn read_mesh(&self) -> ReadMesh {
         let (mesh, known) = (Arc::clone(&self.mesh), Arc::clone(&self.known));
-        ReadMesh::again(self.scene.file.clone(), mesh, known, self.warnings.clone())
+        ReadMesh::again(self.scene.file.clone(), mesh, known, self.scene.up, self.warnings.clone())
     }
 }
 

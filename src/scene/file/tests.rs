@@ -188,6 +188,7 @@ fn every_field_is_documented() {
     let bodies = ["vase".to_owned(), "vase".to_owned()];
     scene.pairs = vec![crate::scene::ScenePair { bodies, physics_level: 5 }];
     scene.bodies[0].physics_level = Some(5);
+    scene.bodies[0].up = crate::mesh::Up::MinusZ;
     scene.bodies[0].fallback = Some("builtin:statue".into());
     let fracture = &mut scene.bodies[0].fracture;
     fracture.island_level = Some(7);

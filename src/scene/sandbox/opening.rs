@@ -6,6 +6,7 @@ use glam::DVec3;
 
 use super::{Sandbox, SandboxError, remaking::Remaking};
 use crate::{
+    mesh::Up,
     render::Camera,
     scene::{
         Event, ObjectInfo, ReadScene, Scene,
@@ -120,14 +121,32 @@ impl Sandbox {
     /// where it is.
     pub fn set_level(&mut self, level: u32, camera: Camera) {
         let mut scene = self.scene(camera);
-        // Blows were made on the old voxels; they would not fall the same way again.
-        scene.events.retain(|event| matches!(event, Event::Projectile { .. }));
-        (scene.breaks, scene.poses) = (Vec::new(), Vec::new());
         for body in &mut scene.bodies {
             body.physics_level = Some(body.collision_level().clamp(1, level));
             body.level = level;
             body.fracture.fit(level);
         }
+        self.open_again(scene);
+    }
+
+    /// Imports the first of the open objects again with this axis of its file pointing up and its longest side so
+    /// long (m), from the mesh that stayed with it.
+    pub fn set_import(&mut self, up: Up, size: f64, camera: Camera) {
+        let mut scene = self.scene(camera);
+        let Some(body) = scene.bodies.first_mut() else { return };
+        // Its impact was aimed at what it was.
+        scene.pinned = None;
+        // The eye looked at another size.
+        scene.camera = None;
+        (body.up, body.size) = (up, Some(size));
+        self.open_again(scene);
+    }
+
+    /// Opens a scene of the objects that are open, imported in another way.
+    fn open_again(&mut self, mut scene: Scene) {
+        // Blows were made on the old voxels; they would not fall the same way again.
+        scene.events.retain(|event| matches!(event, Event::Projectile { .. }));
+        (scene.breaks, scene.poses) = (Vec::new(), Vec::new());
         if !scene.bodies.is_empty() {
             // By where they lie, not by number: another level may draw other seeds.
             let carried = self.document.tuning().pin.as_ref().and_then(|pin| Carried::of(pin, &self.stage));

@@ -1,0 +1,115 @@
+//! How meshes were turned and sized when they were open last, by file: a bust that lay on its back is put upright once.
+//!
+//! In: a mesh file. Out: which of its axes is up, and how long it is. Only the window remembers; commands do what they
+//! are told and nothing else.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    files,
+    mesh::Up,
+    scene::{Scene, autosave_path, write_atomically},
+};
+
+/// Files that are remembered, at most.
+const MOST: usize = 1000;
+/// Largest file of them that is read, bytes.
+const LARGEST: u64 = 1 << 20;
+
+/// How one file was imported.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+struct Import {
+    /// The axis that is up.
+    up: Up,
+    /// Length of its longest side, m.
+    size: f64,
+}
+
+fn path() -> PathBuf {
+    autosave_path().with_file_name("imports.toml")
+}
+
+fn read(path: &Path) -> BTreeMap<String, Import> {
+    // What cannot be read was never remembered.
+    let text = files::read(path, LARGEST).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    text.and_then(|text| toml::from_str(&text).ok()).unwrap_or_default()
+}
+
+/// The name under which a file is remembered; `None` for what is none.
+fn name(file: &str) -> Option<String> {
+    if file.starts_with("builtin:") {
+        return None;
+    }
+    Some(Path::new(file).canonicalize().ok()?.to_string_lossy().into_owned())
+}
+
+/// Opens the mesh of `scene` as it was open last.
+pub fn apply(scene: &mut Scene) {
+    apply_from(&path(), scene);
+}
+
+fn apply_from(path: &Path, scene: &mut Scene) {
+    let [body] = &mut scene.bodies[..] else { return };
+    let Some(import) = name(&body.file).and_then(|name| read(path).remove(&name)) else { return };
+    body.up = import.up;
+    if (1e-4..=1e4).contains(&import.size) {
+        body.size = Some(import.size);
+    }
+}
+
+/// Remembers how a mesh is imported from now on.
+///
+/// # Errors
+/// The file system's.
+pub fn remember(file: &str, up: Up, size: f64) -> std::io::Result<()> {
+    remember_in(&path(), file, up, size)
+}
+
+fn remember_in(path: &Path, file: &str, up: Up, size: f64) -> std::io::Result<()> {
+    let Some(name) = name(file) else { return Ok(()) };
+    let mut all = read(path);
+    all.insert(name.clone(), Import { up, size });
+    if all.len() > MOST {
+        // Files that are gone first, then any.
+        all.retain(|file, _| Path::new(file).exists());
+        while all.len() > MOST
+            && let Some(other) = all.keys().find(|file| **file != name).cloned()
+        {
+            all.remove(&other);
+        }
+    }
+    let text = toml::to_string(&all).map_err(std::io::Error::other)?;
+    path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+    write_atomically(path, text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_opened_as_it_was_and_others_are_not() {
+        let folder = std::env::temp_dir().join(format!("kintsugi-imports-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (memory, mesh, other) = (folder.join("imports.toml"), folder.join("a.obj"), folder.join("b.obj"));
+        std::fs::write(&mesh, "v 0 0 0\n").unwrap();
+        std::fs::write(&other, "v 0 0 0\n").unwrap();
+        let opened = |file: &Path| {
+            let mut scene = Scene::of_mesh(&file.to_string_lossy(), 5);
+            apply_from(&memory, &mut scene);
+            (scene.bodies[0].up, scene.bodies[0].size)
+        };
+        assert_eq!(opened(&mesh), (Up::Y, Some(1.0)));
+        remember_in(&memory, &mesh.to_string_lossy(), Up::Z, 2.5).unwrap();
+        assert_eq!((opened(&mesh), opened(&other)), ((Up::Z, Some(2.5)), (Up::Y, Some(1.0))));
+        remember_in(&memory, "builtin:vase", Up::X, 2.0).unwrap();
+        assert_eq!(read(&memory).len(), 1);
+        // A file that was spoilt is no reason not to open a mesh.
+        std::fs::write(&memory, "nonsense").unwrap();
+        assert_eq!(opened(&mesh), (Up::Y, Some(1.0)));
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}
