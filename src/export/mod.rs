@@ -7,6 +7,7 @@ mod aside;
 mod cells;
 pub mod checks;
 mod glb;
+pub mod mesh;
 mod npy;
 mod obj;
 mod pair_log;

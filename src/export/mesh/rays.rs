@@ -1,0 +1,182 @@
+//! Whether a point lies inside a closed mesh: parity of crossings on a ray along an axis.
+//!
+//! In: positions and triangles. Out: answers that no edge or corner spoils, since the two triangles at an edge decide
+//! with the same numbers. A table over the other two axes holds the triangles of each column.
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+/// Crossings of a closed mesh by rays along an axis, exactly: neighbours decide alike on the edge that they share.
+pub struct Rays<'a> {
+    positions: &'a [DVec3],
+    triangles: &'a [[u32; 3]],
+    /// Along which axis; the other two span the table.
+    axis: usize,
+    low: [f64; 2],
+    scale: f64,
+    size: [usize; 2],
+    starts: Vec<u32>,
+    items: Vec<u32>,
+}
+
+impl<'a> Rays<'a> {
+    /// Rays along `axis`.
+    #[must_use]
+    pub fn new(positions: &'a [DVec3], triangles: &'a [[u32; 3]], axis: usize) -> Self {
+        let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+        let mut low = [f64::INFINITY; 2];
+        let mut high = [f64::NEG_INFINITY; 2];
+        let (mut extent, mut count) = (0.0, 0.0);
+        let span = |t: &[u32; 3], k: usize| {
+            let p = t.map(|i| positions[i as usize][k]);
+            (p[0].min(p[1]).min(p[2]), p[0].max(p[1]).max(p[2]))
+        };
+        for t in triangles {
+            for (i, k) in [u, v].into_iter().enumerate() {
+                let (a, b) = span(t, k);
+                low[i] = low[i].min(a);
+                high[i] = high[i].max(b);
+                extent += b - a;
+                count += 1.0;
+            }
+        }
+        let longest = f64::max(high[0] - low[0], high[1] - low[1]).max(1e-300);
+        let most = (triangles.len() as f64).sqrt().clamp(1.0, 4096.0);
+        let cell = f64::max(extent / f64::max(count, 1.0), longest / most);
+        let scale = 1.0 / cell;
+        let size = [0, 1].map(|i| (((high[i] - low[i]).max(0.0) * scale) as usize + 1).min(8192));
+        let mut rays =
+            Self { positions, triangles, axis, low, scale, size, starts: Vec::new(), items: Vec::new() };
+        let range = |t: &[u32; 3]| {
+            let cells = [u, v].map(|k| span(t, k));
+            let at = |i: usize, x: f64| (((x - low[i]) * scale) as usize).min(size[i] - 1);
+            [(at(0, cells[0].0), at(0, cells[0].1)), (at(1, cells[1].0), at(1, cells[1].1))]
+        };
+        let mut starts = vec![0u32; size[0] * size[1] + 1];
+        for t in triangles {
+            let [a, b] = range(t);
+            for y in b.0..=b.1 {
+                for x in a.0..=a.1 {
+                    starts[y * size[0] + x + 1] += 1;
+                }
+            }
+        }
+        (0..size[0] * size[1]).for_each(|i| starts[i + 1] += starts[i]);
+        let mut next = starts.clone();
+        let mut items = vec![0u32; starts[size[0] * size[1]] as usize];
+        for (i, t) in triangles.iter().enumerate() {
+            let [a, b] = range(t);
+            for y in b.0..=b.1 {
+                for x in a.0..=a.1 {
+                    let place = &mut next[y * size[0] + x];
+                    items[*place as usize] = i as u32;
+                    *place += 1;
+                }
+            }
+        }
+        (rays.starts, rays.items) = (starts, items);
+        rays
+    }
+
+    /// Whether the ray from `from` along the axis leaves the solid: an odd number of crossings.
+    #[must_use]
+    pub fn is_inside(&self, from: DVec3) -> bool {
+        let (u, v) = ((self.axis + 1) % 3, (self.axis + 2) % 3);
+        let q = [from[u], from[v]];
+        let cell = [0, 1].map(|i| (q[i] - self.low[i]) * self.scale);
+        if cell.iter().zip(self.size).any(|(c, size)| *c < 0.0 || *c >= size as f64) {
+            return false;
+        }
+        let cell = cell[1] as usize * self.size[0] + cell[0] as usize;
+        let mut odd = false;
+        for item in &self.items[self.starts[cell] as usize..self.starts[cell + 1] as usize] {
+            odd ^= self.crosses(self.triangles[*item as usize], from, q, (u, v));
+        }
+        odd
+    }
+
+    fn crosses(&self, t: [u32; 3], from: DVec3, q: [f64; 2], (u, v): (usize, usize)) -> bool {
+        // Where the line at height q[1] meets the triangle's edges: (place along u, depth).
+        let mut meets = [(0.0, 0.0); 3];
+        let mut count = 0;
+        for i in 0..3 {
+            // Both triangles at an edge go along it the same way, so they compute the same numbers.
+            let (a, b) = (t[i].min(t[(i + 1) % 3]), t[i].max(t[(i + 1) % 3]));
+            let (a, b) = (self.positions[a as usize], self.positions[b as usize]);
+            if (a[v] > q[1]) != (b[v] > q[1]) {
+                let share = (q[1] - a[v]) / (b[v] - a[v]);
+                meets[count] =
+                    (a[u] + share * (b[u] - a[u]), a[self.axis] + share * (b[self.axis] - a[self.axis]));
+                count += 1;
+            }
+        }
+        if count != 2 || (meets[0].0 > q[0]) == (meets[1].0 > q[0]) {
+            return false;
+        }
+        let [(u0, d0), (u1, d1), _] = meets;
+        d0 + (q[0] - u0) / (u1 - u0) * (d1 - d0) > from[self.axis]
+    }
+}
+
+/// Which triangles face inward: above them, one is inside where one should be outside.
+#[derive(Clone, Copy, Debug)]
+pub struct Inward<'a> {
+    /// How far above a triangle is asked, units of the positions; at any of these.
+    pub steps: &'a [f64],
+    /// Triangles that are nowhere wider than this count, too: they face nowhere.
+    pub flat: f64,
+    /// So many of four points above a triangle are enough. A ray that grazes may be wrong once.
+    pub points: usize,
+}
+
+/// How a triangle is asked which way it faces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// Not at all.
+    Not,
+    /// At its middle, the first of the steps above it.
+    Once,
+    /// At all points and steps.
+    Well,
+}
+
+/// Points of a triangle, its middle first.
+const POINTS: [[f64; 3]; 4] = [[1.0 / 3.0; 3], [0.7, 0.2, 0.1], [0.1, 0.7, 0.2], [0.2, 0.1, 0.7]];
+
+impl Inward<'_> {
+    /// Their indices, ascending; `ask` says how each is asked.
+    #[must_use]
+    pub fn find(
+        &self,
+        positions: &[DVec3],
+        triangles: &[[u32; 3]],
+        ask: &(impl Fn(usize) -> Ask + Sync),
+    ) -> Vec<u32> {
+        let rays = Rays::new(positions, triangles, 0);
+        let faces_inward = |i: &u32| {
+            let p = triangles[*i as usize].map(|v| positions[v as usize]);
+            let sides = [p[1] - p[0], p[2] - p[1], p[0] - p[2]];
+            let cross = sides[0].cross(sides[1]);
+            let longest = sides.iter().map(|side| side.length_squared()).fold(0.0, f64::max).sqrt();
+            let length = cross.length();
+            if length <= self.flat * longest {
+                return true;
+            }
+            let normal = cross / length;
+            if ask(*i as usize) == Ask::Once {
+                return self
+                    .steps
+                    .first()
+                    .is_some_and(|step| rays.is_inside((p[0] + p[1] + p[2]) / 3.0 + normal * *step));
+            }
+            self.steps.iter().any(|step| {
+                let inside = POINTS
+                    .iter()
+                    .filter(|at| rays.is_inside(p[0] * at[0] + p[1] * at[1] + p[2] * at[2] + normal * *step));
+                inside.take(self.points).count() == self.points
+            })
+        };
+        let all = (0..triangles.len() as u32).into_par_iter();
+        all.filter(|i| ask(*i as usize) != Ask::Not && faces_inward(i)).collect()
+    }
+}

@@ -1,0 +1,65 @@
+//! What the triangles of a surface show.
+//!
+//! Normals come from the planes of the faces round a vertex, those of one side and of one smooth part of it; colours
+//! from their leaves. The octree knows no texture coordinates of the object; those of cracks are metres on the plane
+//! that a face lies along most.
+
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+
+use super::{
+    super::{Corner, Face, PieceMesh, Side, world_uv::world_uv},
+    place::Crossing,
+    surface::Surface,
+};
+use crate::svo::Grid;
+
+/// Faces whose planes differ by less than 37 degrees (cosine) are shaded as one.
+const CREASE: f32 = 0.8;
+
+/// Colour of what has none of its own, sRGB.
+const CLAY: [u8; 3] = [176, 160, 140];
+
+/// The mesh in shape space, of a surface on `grid`.
+pub fn dress(surface: &Surface, grid: &Grid) -> PieceMesh {
+    let positions: Vec<DVec3> = surface.mesh.positions.iter().map(|p| grid.origin + grid.h * *p).collect();
+    let triangles = surface.mesh.triangles.clone();
+    let of_face = &surface.mesh.of_face;
+    let side =
+        |crossing: &Crossing| if crossing.crack { Side::Inside } else { Side::Outside { material: 0 } };
+    let faces = of_face.iter().map(|f| Face { side: side(&surface.crossings[*f as usize]), beyond: None });
+    let corners = triangles
+        .par_iter()
+        .zip(of_face)
+        .map(|(triangle, face)| {
+            let crossing = &surface.crossings[*face as usize];
+            triangle.map(|v| {
+                let (normal, color) = shown(surface, v as usize, crossing);
+                let uv =
+                    if crossing.crack { world_uv(positions[v as usize], crossing.normal) } else { [0.0; 2] };
+                Corner { normal, color, uv }
+            })
+        })
+        .collect();
+    PieceMesh { faces: faces.collect(), corners, positions, triangles }
+}
+
+/// Normal and colour at a vertex of a face.
+fn shown(surface: &Surface, vertex: usize, own: &Crossing) -> (Vec3, [u8; 3]) {
+    let (mut normal, mut sum, mut count) = (Vec3::ZERO, [0u32; 3], 0);
+    for face in surface.faces.round(vertex) {
+        let crossing = &surface.crossings[*face as usize];
+        if crossing.crack != own.crack {
+            continue;
+        }
+        if crossing.normal.dot(own.normal) > CREASE {
+            normal += crossing.normal;
+        }
+        if let Some(leaf) = surface.leaves.get(crossing.leaf as usize) {
+            sum.iter_mut().zip(leaf.rgb).for_each(|(sum, part)| *sum += u32::from(part));
+            count += 1;
+        }
+    }
+    let color = if count == 0 { CLAY } else { sum.map(|part| ((part + count / 2) / count) as u8) };
+    (normal.normalize_or(own.normal), color)
+}

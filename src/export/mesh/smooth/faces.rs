@@ -1,0 +1,210 @@
+//! The faces between solid and empty voxels, and where they share vertices.
+//!
+//! In: the solid voxels. Out: polygons of four corners and more that close by themselves: every edge belongs to two of
+//! them, every vertex to one sheet.
+
+use glam::IVec3;
+use rayon::prelude::*;
+
+use super::{around::cycles_of, bricks::Bricks};
+
+/// Corners of the face that looks along each of -x, +x, -y, +y, -z, +z, counter-clockwise from outside.
+const CORNERS: [[[i32; 3]; 4]; 6] = [
+    [[0, 0, 0], [0, 0, 1], [0, 1, 1], [0, 1, 0]],
+    [[1, 0, 0], [1, 1, 0], [1, 1, 1], [1, 0, 1]],
+    [[0, 0, 0], [1, 0, 0], [1, 0, 1], [0, 0, 1]],
+    [[0, 1, 0], [0, 1, 1], [1, 1, 1], [1, 1, 0]],
+    [[0, 0, 0], [0, 1, 0], [1, 1, 0], [1, 0, 0]],
+    [[0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]],
+];
+
+/// A vertex by what it is: the cycle of a corner, or a sheet in the middle of an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place(u64);
+
+impl Place {
+    fn of_corner(at: IVec3, cycle: u8) -> Self {
+        Self(code(at) << 4 | u64::from(cycle))
+    }
+
+    /// Of the edge from `at` along `axis`; `empty` is which of the four voxels round it the sheet is at.
+    fn of_edge(at: IVec3, axis: usize, empty: usize) -> Self {
+        Self(1 << 60 | code(at) << 4 | (axis << 2 | empty) as u64)
+    }
+
+    /// Indices of the vertices of a corner in sorted places.
+    pub fn all_of_corner(places: &[Self], at: IVec3) -> std::ops::Range<usize> {
+        let first = code(at) << 4;
+        places.partition_point(|p| p.0 < first)..places.partition_point(|p| p.0 < first + 16)
+    }
+
+    /// The corner that it belongs to, the lower one of an edge.
+    pub fn corner(self) -> IVec3 {
+        let part = |shift: u32| (self.0 >> shift & 0xffff) as i32;
+        IVec3::new(part(4), part(20), part(36))
+    }
+
+    /// Which cycle, where it is a corner's.
+    pub fn cycle(self) -> Option<u8> {
+        (self.0 >> 60 == 0).then_some(self.0 as u8 & 15)
+    }
+}
+
+fn code(at: IVec3) -> u64 {
+    at.x as u64 | (at.y as u64) << 16 | (at.z as u64) << 32
+}
+
+/// The face of a solid voxel towards an empty one.
+#[derive(Clone, Debug)]
+pub struct Quad {
+    pub solid: IVec3,
+    /// Of -x, +x, -y, +y, -z, +z.
+    pub side: u8,
+    /// Vertices of its corners.
+    pub corners: [u32; 4],
+    /// Vertex in the middle of the edge that follows each corner, or `u32::MAX`.
+    pub middles: [u32; 4],
+}
+
+impl Quad {
+    pub fn direction(&self) -> IVec3 {
+        let mut out = IVec3::ZERO;
+        out[usize::from(self.side >> 1)] = if self.side & 1 == 1 { 1 } else { -1 };
+        out
+    }
+}
+
+/// All faces and the vertices that they share.
+pub struct Faces {
+    pub quads: Vec<Quad>,
+    pub places: Vec<Place>,
+    /// Places + 1 offsets into `of_vertex`.
+    starts: Vec<u32>,
+    of_vertex: Vec<u32>,
+}
+
+struct Raw {
+    solid: IVec3,
+    side: u8,
+    corners: [Place; 4],
+    middles: [Option<Place>; 4],
+}
+
+impl Faces {
+    /// Of the solid voxels.
+    pub fn new(bricks: &Bricks) -> Self {
+        let voxels: Vec<IVec3> = bricks.each_near_leaves().collect();
+        let raw: Vec<Raw> = voxels.par_iter().flat_map_iter(|at| faces_of(bricks, *at)).collect();
+        let mut places: Vec<Place> = raw
+            .iter()
+            .flat_map(|quad| quad.corners.into_iter().chain(quad.middles.into_iter().flatten()))
+            .collect();
+        places.par_sort_unstable();
+        places.dedup();
+        let find = |place: Place| places.binary_search(&place).unwrap_or_default() as u32;
+        let quads: Vec<Quad> = raw
+            .par_iter()
+            .map(|quad| Quad {
+                solid: quad.solid,
+                side: quad.side,
+                corners: quad.corners.map(find),
+                middles: quad.middles.map(|middle| middle.map_or(u32::MAX, find)),
+            })
+            .collect();
+        let (starts, of_vertex) = by_vertex(&quads, places.len());
+        Self { quads, places, starts, of_vertex }
+    }
+
+    /// The faces round a vertex.
+    pub fn round(&self, vertex: usize) -> &[u32] {
+        &self.of_vertex[self.starts[vertex] as usize..self.starts[vertex + 1] as usize]
+    }
+}
+
+fn by_vertex(quads: &[Quad], vertices: usize) -> (Vec<u32>, Vec<u32>) {
+    let all = |quad: &Quad| quad.corners.into_iter().chain(quad.middles).filter(|v| *v != u32::MAX);
+    let mut starts = vec![0u32; vertices + 1];
+    quads.iter().flat_map(all).for_each(|v| starts[v as usize + 1] += 1);
+    (0..vertices).for_each(|v| starts[v + 1] += starts[v]);
+    let mut next = starts.clone();
+    let mut of_vertex = vec![0; starts[vertices] as usize];
+    for (i, quad) in quads.iter().enumerate() {
+        for v in all(quad) {
+            of_vertex[next[v as usize] as usize] = i as u32;
+            next[v as usize] += 1;
+        }
+    }
+    (starts, of_vertex)
+}
+
+/// Bits of the eight voxels round a corner of the middle one of 27.
+fn round_corner(around: u32, corner: IVec3) -> u8 {
+    let mut bits = 0;
+    for octant in 0..8 {
+        let at = corner + IVec3::new(octant & 1, octant >> 1 & 1, octant >> 2);
+        bits |= ((around >> (at.x + 3 * at.y + 9 * at.z) & 1) as u8) << octant;
+    }
+    bits
+}
+
+fn faces_of(bricks: &Bricks, at: IVec3) -> impl Iterator<Item = Raw> + use<> {
+    const BESIDE: [u32; 6] = [12, 14, 10, 16, 4, 22];
+    let around = bricks.around(at);
+    let open = (0..6u8).filter(move |side| around >> BESIDE[usize::from(*side)] & 1 == 0);
+    open.map(move |side| {
+        let axis = usize::from(side >> 1);
+        let corners = CORNERS[usize::from(side)].map(IVec3::from_array);
+        // Which of the voxels round a corner is the lower one of this face.
+        let cycle = |corner: IVec3| {
+            let mut octant = 0;
+            for k in 0..3 {
+                // This voxel lies on the low side of its upper corners.
+                octant |= usize::from(corner[k] == 0) << k;
+            }
+            cycles_of(round_corner(around, corner)).of(axis, octant & !(1 << axis))
+        };
+        let middle = |i: usize| {
+            let (a, b) = (corners[i].min(corners[(i + 1) % 4]), corners[i].max(corners[(i + 1) % 4]));
+            let along = (0..3).find(|k| a[*k] != b[*k]).unwrap_or_default();
+            crossing_sheets(around, a, along, axis, side & 1 == 1)
+                .map(|empty| Place::of_edge(at + a, along, empty))
+        };
+        Raw {
+            solid: at,
+            side,
+            corners: corners.map(|corner| Place::of_corner(at + corner, cycle(corner))),
+            middles: std::array::from_fn(middle),
+        }
+    })
+}
+
+/// Where two sheets that are one at both ends pass an edge of the grid, which of the voxels round it the sheet of the
+/// face across `axis` is at. Without a vertex between, four faces would share the edge.
+fn crossing_sheets(around: u32, low: IVec3, along: usize, axis: usize, upper: bool) -> Option<usize> {
+    let (u, v) = ((along + 1) % 3, (along + 2) % 3);
+    let mut ends = [0; 2];
+    for (end, bits) in ends.iter_mut().enumerate() {
+        let mut corner = low;
+        corner[along] += end as i32;
+        *bits = round_corner(around, corner);
+    }
+    // The four voxels round the edge, as those of its lower end that lie above it.
+    let voxels = [0, 1 << u, 1 << v, 1 << u | 1 << v].map(|octant: usize| octant | 1 << along);
+    let solid = voxels.map(|octant| ends[0] >> octant & 1 == 1);
+    if solid[0] != solid[3] || solid[1] != solid[2] || solid[0] == solid[1] {
+        return None;
+    }
+    let one = |end: usize, drop: usize| {
+        let cycles = cycles_of(ends[end]);
+        let octant = |i: usize| voxels[i] & !(drop << along);
+        // Faces across u, between voxels 0 and 1 and between 2 and 3: one of each sheet.
+        cycles.of(u, octant(0)) == cycles.of(u, octant(2))
+    };
+    if !(one(0, 0) && one(1, 1)) {
+        return None;
+    }
+    // The middle one of 27 is at the place 1 - low round the edge; the empty one of the face is beside it.
+    let mut place = IVec3::ONE - low;
+    place[axis] += if upper { 1 } else { -1 };
+    Some((place[u] | place[v] << 1) as usize)
+}

@@ -1,0 +1,186 @@
+//! Where vertices lie: least squares on the planes of the faces round them (Ju, Losasso, Schaefer & Warren 2002).
+
+use glam::{DMat3, DVec3, IVec3, Vec3};
+use rayon::prelude::*;
+
+use super::{
+    around::cycles_of,
+    bricks::{Bricks, Cell},
+    faces::{Faces, Quad},
+    leaves::Leaf,
+};
+
+/// Where the surface passes a face, between the middles of its solid and its empty voxel.
+#[derive(Clone, Copy, Debug)]
+pub struct Crossing {
+    /// On the line between the two, grid coordinates.
+    pub point: DVec3,
+    /// Of the plane of the surface there, and a point of it.
+    pub normal: Vec3,
+    pub foot: DVec3,
+    /// How much of the plane lies in the face; 0 where no plane is known.
+    pub weight: f64,
+    pub crack: bool,
+    /// The leaf that says so, or `u32::MAX`.
+    pub leaf: u32,
+}
+
+impl Crossing {
+    fn shifted(mut self, shift: f64) -> Self {
+        if self.crack {
+            let by = self.normal.as_dvec3() * shift;
+            self.point += by;
+            self.foot += by;
+        }
+        self
+    }
+}
+
+/// Directions of less than this share of the largest eigenvalue are left to the mean of the crossings.
+const FLAT: f64 = 0.04;
+/// Sheets that share a corner or an edge of the grid stay so far from it, voxels.
+const APART: f64 = 0.15;
+
+/// Where the surface passes each face.
+pub fn crossings(bricks: &Bricks, leaves: &[Leaf], quads: &[Quad]) -> Vec<Crossing> {
+    quads.par_iter().map(|quad| crossing(bricks, leaves, quad)).collect()
+}
+
+fn crossing(bricks: &Bricks, leaves: &[Leaf], quad: &Quad) -> Crossing {
+    let direction = quad.direction().as_vec3();
+    let middle = quad.solid.as_dvec3() + 0.5;
+    let at = |t: f32| middle + direction.as_dvec3() * f64::from(t);
+    let voxels = [quad.solid, quad.solid + quad.direction()];
+    // By how far a crossing lies in another voxel than the leaf that says it.
+    let mut best: Option<(f32, Crossing)> = None;
+    for (i, voxel) in voxels.into_iter().enumerate() {
+        let Cell::Leaf(index) = bricks.cell(voxel) else { continue };
+        let Some((t, plane)) = leaves[index as usize].exit(direction) else { continue };
+        let (t, low) = (t + i as f32, 0.5 * i as f32);
+        let off = (low - t).max(t - low - 0.5).max(0.0);
+        if best.as_ref().is_none_or(|best| off < best.0) {
+            let weight = f64::from(plane.normal.dot(direction));
+            let point = at(t.clamp(-0.5, 1.5));
+            let foot = plane.foot(voxel);
+            best = Some((
+                off,
+                Crossing { point, normal: plane.normal, foot, weight, crack: plane.crack, leaf: index },
+            ));
+        }
+    }
+    best.map_or_else(
+        || {
+            let known = voxels.into_iter().find_map(|voxel| match bricks.cell(voxel) {
+                Cell::Leaf(leaf) => Some(leaf),
+                _ => None,
+            });
+            let crack = known.is_some_and(|leaf| leaves[leaf as usize].outermost().crack);
+            let leaf = known.unwrap_or(u32::MAX);
+            Crossing { point: at(0.5), normal: direction, foot: at(0.5), weight: 0.0, crack, leaf }
+        },
+        |best| best.1,
+    )
+}
+
+/// Positions of all vertices, grid coordinates, and where they are safe: there no faces meet that should not.
+///
+/// Cracks are taken to lie `shift` voxels further out than they do.
+pub fn place(bricks: &Bricks, faces: &Faces, crossings: &[Crossing], shift: f64) -> (Vec<DVec3>, Vec<DVec3>) {
+    let both: Vec<(DVec3, DVec3)> = (0..faces.places.len())
+        .into_par_iter()
+        .map(|vertex| {
+            let (corner, round) = (faces.places[vertex].corner(), faces.round(vertex));
+            let Some(cycle) = faces.places[vertex].cycle() else {
+                return (DVec3::ZERO, DVec3::ZERO);
+            };
+            let aside = cycles_of(voxels_round(bricks, corner)).aside(cycle);
+            let target = solve(round.iter().map(|quad| crossings[*quad as usize].shifted(shift)));
+            let at = corner.as_dvec3();
+            (target.clamp(at - 1.0, at + 1.0), at + APART * aside)
+        })
+        .collect();
+    both.into_iter().unzip()
+}
+
+/// Vertices inside edges lie between their ends, drawn apart.
+pub fn between_ends(faces: &Faces, positions: &mut [DVec3]) {
+    for vertex in 0..positions.len() {
+        if faces.places[vertex].cycle().is_some() {
+            continue;
+        }
+        let mut aside = DVec3::ZERO;
+        let mut between = DVec3::ZERO;
+        for quad in faces.round(vertex) {
+            let quad = &faces.quads[*quad as usize];
+            let Some(i) = quad.middles.iter().position(|v| *v as usize == vertex) else { continue };
+            let ends = [quad.corners[i], quad.corners[(i + 1) % 4]].map(|v| positions[v as usize]);
+            between = (ends[0] + ends[1]) * 0.5;
+            aside += quad.direction().as_dvec3();
+        }
+        positions[vertex] = between + APART * aside.normalize_or_zero();
+    }
+}
+
+fn voxels_round(bricks: &Bricks, corner: IVec3) -> u8 {
+    (0..8).fold(0, |bits, octant| {
+        let at = corner - 1 + IVec3::new(octant & 1, octant >> 1 & 1, octant >> 2);
+        bits | u8::from(bricks.is_solid(at)) << octant
+    })
+}
+
+/// The point nearest to all planes; where they leave a direction open, the mean of the crossings.
+fn solve(crossings: impl Iterator<Item = Crossing> + Clone) -> DVec3 {
+    let (mut mean, mut sum) = (DVec3::ZERO, 0.0);
+    for crossing in crossings.clone() {
+        // Where no plane is known at all, the mean of the lines' middles.
+        let weight = crossing.weight.max(1e-6);
+        mean += crossing.point * weight;
+        sum += weight;
+    }
+    mean /= f64::max(sum, 1e-6);
+    let (mut matrix, mut right) = (DMat3::ZERO, DVec3::ZERO);
+    for crossing in crossings {
+        let n = crossing.normal.as_dvec3();
+        matrix += DMat3::from_cols(n * n.x, n * n.y, n * n.z) * crossing.weight;
+        right += n * (crossing.weight * n.dot(crossing.foot - mean));
+    }
+    mean + pseudo_inverse_times(matrix, right)
+}
+
+/// The least x of all with matrix * x nearest to `right`, where small eigenvalues count as zero.
+fn pseudo_inverse_times(mut matrix: DMat3, right: DVec3) -> DVec3 {
+    // Jacobi rotations until the rest is diagonal.
+    let mut vectors = DMat3::IDENTITY;
+    for _ in 0..12 {
+        let off = [matrix.col(1)[0].abs(), matrix.col(2)[0].abs(), matrix.col(2)[1].abs()];
+        let largest = if off[0] >= off[1] && off[0] >= off[2] {
+            (0, 1)
+        } else if off[1] >= off[2] {
+            (0, 2)
+        } else {
+            (1, 2)
+        };
+        let (p, q) = largest;
+        let apq = matrix.col(q)[p];
+        if apq.abs() < 1e-14 {
+            break;
+        }
+        let theta = (matrix.col(q)[q] - matrix.col(p)[p]) / (2.0 * apq);
+        let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
+        let c = 1.0 / (t * t + 1.0).sqrt();
+        let s = t * c;
+        let mut turn = DMat3::IDENTITY;
+        turn.col_mut(p)[p] = c;
+        turn.col_mut(q)[q] = c;
+        turn.col_mut(q)[p] = s;
+        turn.col_mut(p)[q] = -s;
+        matrix = turn.transpose() * matrix * turn;
+        vectors *= turn;
+    }
+    let values = DVec3::new(matrix.col(0)[0], matrix.col(1)[1], matrix.col(2)[2]);
+    let least = FLAT * values.max_element();
+    (0..3).filter(|k| values[*k] > least && values[*k] > 1e-12).fold(DVec3::ZERO, |x, k| {
+        let v = vectors.col(k);
+        x + v * (v.dot(right) / values[k])
+    })
+}

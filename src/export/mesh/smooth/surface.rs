@@ -1,0 +1,81 @@
+//! The recipe: from leaves and internal nodes to a closed surface, grid coordinates.
+
+use glam::IVec3;
+
+use super::{
+    bricks::Bricks,
+    faces::Faces,
+    leaves::Leaf,
+    place::{Crossing, crossings, place},
+    sharpen::sharpen,
+    thin::thin,
+    unfold::{Unfolded, triangulated, unfold},
+    walls::find_walls,
+};
+
+/// Cracks are moved at most so far to meet a piece's volume, voxels.
+const MOST_SHIFT: f64 = 0.1;
+/// Steps towards it, before vertices are kept from folding.
+const STEPS: usize = 2;
+/// Where folds took more than this share of the volume, cracks are moved again, so often.
+const LOST: f64 = 2e-4;
+const AGAIN: usize = 3;
+
+/// A closed surface.
+pub struct Surface {
+    /// The leaves, with planes at sharp edges.
+    pub leaves: Vec<Leaf>,
+    pub faces: Faces,
+    /// By face.
+    pub crossings: Vec<Crossing>,
+    pub mesh: Unfolded,
+    /// How far cracks were moved outward so that the volume is that of the octree, voxels.
+    pub crack_shift: f64,
+}
+
+impl Surface {
+    /// Of these leaves and internal nodes (low corner and edge); `volume` (voxels) is what it should hold, where cracks
+    /// may be moved for that.
+    pub fn new(mut leaves: Vec<Leaf>, inside: &[(IVec3, i32)], volume: Option<f64>) -> Self {
+        let at: Vec<IVec3> = leaves.iter().map(|leaf| leaf.at).collect();
+        let mut bricks = Bricks::new(&at, inside);
+        sharpen(&bricks, &mut leaves);
+        find_walls(&bricks, &mut leaves);
+        thin(&mut bricks, &leaves);
+        let faces = Faces::new(&bricks);
+        let crossings = crossings(&bricks, &leaves, &faces.quads);
+
+        let (mut targets, safe) = place(&bricks, &faces, &crossings, 0.0);
+        let mut crack_shift = 0.0;
+        let mut shifted = |mesh: &Unfolded, least: f64| {
+            let shift = shift_for(volume?, mesh, &crossings, crack_shift, least)?;
+            crack_shift = shift;
+            Some(place(&bricks, &faces, &crossings, shift).0)
+        };
+        for _ in 0..STEPS {
+            let Some(moved) = shifted(&triangulated(&faces, &crossings, targets.clone()), 0.0) else { break };
+            targets = moved;
+        }
+        let mut shares = vec![1.0; targets.len()];
+        let mut mesh = unfold(&faces, &crossings, &targets, &safe, &mut shares);
+        for _ in 0..AGAIN {
+            let Some(moved) = shifted(&mesh, LOST) else { break };
+            mesh = unfold(&faces, &crossings, &moved, &safe, &mut shares);
+        }
+        Self { leaves, faces, crossings, mesh, crack_shift }
+    }
+}
+
+/// How far cracks should lie outward, if `mesh` was made with `before` and differs from `volume` by more than a share.
+fn shift_for(volume: f64, mesh: &Unfolded, crossings: &[Crossing], before: f64, least: f64) -> Option<f64> {
+    let (mut held, mut cracks) = (0.0, 0.0);
+    for (t, face) in mesh.triangles.iter().zip(&mesh.of_face) {
+        let [a, b, c] = t.map(|v| mesh.positions[v as usize]);
+        held += a.dot(b.cross(c)) / 6.0;
+        if crossings[*face as usize].crack {
+            cracks += 0.5 * (b - a).cross(c - a).length();
+        }
+    }
+    let shift = (before + (volume - held) / cracks).clamp(-MOST_SHIFT, MOST_SHIFT);
+    ((volume - held).abs() > least * volume && shift.is_finite() && shift != before).then_some(shift)
+}

@@ -1,0 +1,122 @@
+//! Which voxels of a piece count as solid.
+//!
+//! An octree holds every voxel that its surface touches, so its boundary lies up to a voxel outside of the surface.
+//! Leaves whose middle lies outside of their planes are taken away again, outermost first, but only where that
+//! changes nothing about what hangs together (simple points: Bertrand & Malandain 1994, 26-connected solid in
+//! 6-connected empty space), and only where solid lies behind them: a sheet thinner than a voxel keeps its voxels.
+
+use glam::IVec3;
+
+use super::{bricks::Bricks, leaves::Leaf};
+
+/// Rounds over what could not be taken away at first.
+const ROUNDS: usize = 4;
+
+/// Axes that count as the direction of a normal: components of this much of its largest.
+const MAIN: f32 = 0.5;
+
+/// Takes away what lies outside.
+pub fn thin(bricks: &mut Bricks, leaves: &[Leaf]) {
+    let mut outside: Vec<(i32, u32)> = leaves
+        .iter()
+        .enumerate()
+        .filter_map(|(i, leaf)| {
+            let depth = leaf.depth_of_middle();
+            // In steps that are finer than those of the planes.
+            (depth < 0.0).then_some(((depth * 256.0) as i32, i as u32))
+        })
+        .collect();
+    outside.sort_unstable();
+    for _ in 0..ROUNDS {
+        let before = outside.len();
+        outside.retain(|(_, i)| {
+            let leaf = &leaves[*i as usize];
+            let around = bricks.around(leaf.at);
+            let goes = has_solid_behind(around, leaf) && is_simple(around);
+            if goes {
+                bricks.take(leaf.at);
+            }
+            !goes
+        });
+        if outside.len() == before {
+            break;
+        }
+    }
+}
+
+fn bit(at: IVec3) -> u32 {
+    1 << (at.x + 1 + 3 * (at.y + 1) + 9 * (at.z + 1))
+}
+
+fn has_solid_behind(around: u32, leaf: &Leaf) -> bool {
+    let normal = leaf.outermost().normal;
+    let most = normal.abs().max_element();
+    (0..3).any(|axis| {
+        let mut step = IVec3::ZERO;
+        step[axis] = if normal[axis] > 0.0 { -1 } else { 1 };
+        normal[axis].abs() >= MAIN * most && around & bit(step) != 0
+    })
+}
+
+const MIDDLE: u32 = 1 << 13;
+
+/// Of each of the 27 places, those that touch it by a face, and those that touch it at all.
+const TOUCHING: [(u32, u32); 27] = {
+    let mut table = [(0, 0); 27];
+    let mut i = 0;
+    while i < 27 {
+        let mut j = 0;
+        while j < 27 {
+            let (dx, dy, dz) = (i % 3 - j % 3, i / 3 % 3 - j / 3 % 3, i / 9 - j / 9);
+            let (x, y, z) = (dx * dx, dy * dy, dz * dz);
+            if x <= 1 && y <= 1 && z <= 1 && i != j {
+                table[i as usize].1 |= 1 << j;
+                if x + y + z == 1 {
+                    table[i as usize].0 |= 1 << j;
+                }
+            }
+            j += 1;
+        }
+        i += 1;
+    }
+    table
+};
+
+/// The places that touch the middle by a face, and those that touch it by a face or an edge.
+const FACES: u32 = TOUCHING[13].0;
+const FACES_AND_EDGES: u32 = {
+    let mut bits = 0;
+    let mut i = 0i32;
+    while i < 27 {
+        let (x, y, z) = (i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1);
+        let squares = x * x + y * y + z * z;
+        if squares == 1 || squares == 2 {
+            bits |= 1 << i;
+        }
+        i += 1;
+    }
+    bits
+};
+
+/// Whether the middle of 27 voxels, `around` of which are solid, may be taken away: what is left round it is one part,
+/// and so is what was empty.
+fn is_simple(around: u32) -> bool {
+    let solid = around & !MIDDLE;
+    if solid == 0 || flood(solid & solid.wrapping_neg(), solid, |i| TOUCHING[i].1) != solid {
+        return false;
+    }
+    let empty = !around & FACES_AND_EDGES;
+    let beside = empty & FACES;
+    beside != 0 && flood(beside & beside.wrapping_neg(), empty, |i| TOUCHING[i].0) & beside == beside
+}
+
+fn flood(start: u32, within: u32, touching: impl Fn(usize) -> u32) -> u32 {
+    let (mut found, mut fresh) = (start, start);
+    while fresh != 0 {
+        let i = fresh.trailing_zeros() as usize;
+        let next = touching(i) & within & !found;
+        found |= next;
+        fresh = fresh & (fresh - 1) | next;
+    }
+    found
+}
