@@ -1,6 +1,7 @@
 //! Meshes of pieces, of three kinds, and what must hold of them.
 
 pub mod check;
+pub mod original;
 mod rays;
 mod smooth;
 mod world_uv;

@@ -1,0 +1,236 @@
+//! The original mesh in pieces: the imported object's own triangles cut along the cracks, and the cracks
+//! themselves.
+//!
+//! In: the imported mesh and the breaks that were made, in order. Out: a closed mesh for every piece that is
+//! left. Cracks are what the octree broke along: bisector planes between Voronoi cells, the triangles of
+//! crossed voxels (2018, sec. 5.2), or every object's own border where there is dust between (sec. 5.3).
+//!
+//! A cut is an arrangement of two surfaces, the solid and the cracks, made once for all cells ([`arrange`]):
+//! both sides of a crack share its triangles, so volumes add up to the whole's, and what stays together
+//! leaves out what lies between. Signs are exact, and polygons are traced by what they belong to, so a mesh
+//! is closed whatever rounding does. A piece that breaks again is cut again.
+
+mod arrange;
+mod assign;
+mod body;
+mod boxes;
+mod cracks;
+mod exact;
+mod meet;
+mod parts;
+mod planar;
+mod solid;
+mod source;
+mod triangulate;
+mod voxels;
+#[cfg(test)]
+mod tests;
+
+use glam::DVec3;
+
+use self::{
+    arrange::Arrangement,
+    assign::{Claim, assign},
+    body::{Body, Inside, bodies},
+    cracks::Cracks,
+    exact::UNIT_BITS,
+    meet::Tangle,
+    parts::{Parts, parts},
+    solid::{OpenEdges, Prepared, Solid},
+    voxels::DUST,
+};
+use super::PieceMesh;
+use crate::{
+    fracture::{
+        BrokenObject, Pattern, Surface, Volume,
+        crack::{CrackShape, CrackUniform},
+    },
+    mesh::Mesh,
+    shape::Octree,
+    svo::Grid,
+};
+
+/// Why a mesh cannot be cut as it is; its pieces can still be had as *smooth* meshes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotOriginal {
+    /// Edges without two triangles.
+    #[error("the mesh is not closed ({0} edges); fill its holes, or take smooth meshes")]
+    Open(usize),
+    /// Parts that have no outside.
+    #[error("the mesh has a part without inside and outside; take smooth meshes")]
+    Unoriented,
+    /// The cracks and the mesh could not be told apart.
+    #[error("{0}; take smooth meshes")]
+    Tangled(String),
+    /// A break that was not by Voronoi cells of an octree.
+    #[error("a break was not by Voronoi cells; take smooth meshes")]
+    OtherMethod,
+}
+
+/// One break, as a cut needs it.
+#[derive(Clone)]
+pub struct CutStep<'a> {
+    /// What broke: index of a step and of one of its pieces; `None` for the whole object.
+    pub broken: Option<(usize, usize)>,
+    /// Seeds and objects.
+    pub pattern: &'a Pattern,
+    /// Kind of crack.
+    pub surface: Surface,
+    /// Shape of it.
+    pub crack: &'a CrackShape,
+    /// Random seed that was used in the end.
+    pub rng: u64,
+    /// What crack faces show.
+    pub volume: Volume,
+    /// Number of its first cell over all breaks.
+    pub first_cell: u32,
+    /// Its pieces, by descending size.
+    pub pieces: Vec<CutPiece>,
+    /// Pieces that were taken away because they were too small.
+    pub dropped: Vec<CutPiece>,
+}
+
+/// A piece of a break, as the octree has it.
+#[derive(Clone, Debug, Default)]
+pub struct CutPiece {
+    /// Its cells' objects: one, or several where small pieces joined it.
+    pub objects: Vec<u32>,
+    /// Its octree; of what was broken again those of all that is left of it. None: nobody holds it any more.
+    pub octrees: Vec<Octree>,
+}
+
+/// The meshes of one cut object.
+#[derive(Clone, Debug, Default)]
+pub struct Originals {
+    /// For every step its pieces' meshes; `None` for what was broken again, and for a piece of which the mesh
+    /// has no part of its own (it lies within voxels that another piece's mesh fills).
+    pub steps: Vec<Vec<Option<PieceMesh>>>,
+}
+
+/// How often cracks are moved by another hair before giving up.
+const TRIES: u64 = 6;
+
+/// Cuts `mesh` (with `scale` units of shape space for one of its own) by `steps`, on `grid` (shape space).
+///
+/// # Errors
+/// [`NotOriginal`].
+pub fn meshes(mesh: &Mesh, scale: f64, grid: &Grid, steps: &[CutStep<'_>]) -> Result<Originals, NotOriginal> {
+    let whole = source::body(mesh, scale, grid)?;
+    let mut left: Vec<Vec<Option<Body>>> = Vec::with_capacity(steps.len());
+    let mut whole = Some(whole);
+    for step in steps {
+        let body = match step.broken {
+            None => whole.take(),
+            Some((of, piece)) => left.get_mut(of).and_then(|all| all.get_mut(piece)).and_then(Option::take),
+        };
+        left.push(match body {
+            Some(body) => cut(&body, grid, step)?,
+            None => step.pieces.iter().map(|_| None).collect(),
+        });
+    }
+    let meshes = |all: Vec<Option<Body>>| all.into_iter().map(|body| body.map(Body::into_mesh)).collect();
+    Ok(Originals { steps: left.into_iter().map(meshes).collect() })
+}
+
+/// The bodies of a step's pieces.
+fn cut(body: &Body, grid: &Grid, step: &CutStep<'_>) -> Result<Vec<Option<Body>>, NotOriginal> {
+    let prepared = Prepared::new(&body.solid).map_err(|OpenEdges(open)| NotOriginal::Open(open))?;
+    let mut last = Tangle::Level;
+    let parts = (0..TRIES).find_map(|salt| match cut_parts(&body.solid, &prepared, grid, step, salt) {
+        Ok(parts) => Some(parts),
+        Err(tangle) => {
+            last = tangle;
+            None
+        }
+    });
+    let parts = parts.ok_or_else(|| NotOriginal::Tangled(last.to_string()))?;
+    let claims: Vec<Claim> = step
+        .pieces
+        .iter()
+        .chain(&step.dropped)
+        .map(|piece| Claim { objects: piece.objects.clone(), octrees: piece.octrees.clone() })
+        .collect();
+    let group = assign(&parts, &claims);
+    let unit = (1u64 << (UNIT_BITS - crate::fracture::UNIT_BITS)) as f64;
+    let inside = Inside {
+        beyond: &|object| step.first_cell + object,
+        color: &|p| step.volume.color_at((p / unit).round().as_ivec3().to_array()),
+    };
+    let mut all = bodies(body, &parts, &group, claims.len(), &inside);
+    all.truncate(step.pieces.len());
+    Ok(all.into_iter().map(|body| (!body.solid.triangles.is_empty()).then_some(body)).collect())
+}
+
+fn cut_parts(
+    solid: &Solid,
+    prepared: &Prepared,
+    grid: &Grid,
+    step: &CutStep<'_>,
+    salt: u64,
+) -> Result<Parts, Tangle> {
+    let unit = (1u64 << (UNIT_BITS - grid.level)) as f64;
+    let place = |p: DVec3| grid.origin + p / unit * grid.h;
+    let between = |cracks: &Cracks| {
+        let arrangement = Arrangement::new(solid, prepared, cracks)?;
+        parts(&arrangement, solid, cracks, place, |region| region == DUST)
+    };
+    let bounds = boxes::bounds_of(&solid.points);
+    let level = grid.level;
+    if step.surface == Surface::Planar {
+        let shift = UNIT_BITS - crate::fracture::UNIT_BITS;
+        // A voxel more on every side.
+        let margin = 1 << (crate::fracture::UNIT_BITS - level);
+        let low = bounds[0].map(|v| (v >> shift) as i32 - margin);
+        let high = bounds[1].map(|v| (v >> shift) as i32 + 1 + margin);
+        return between(&planar::cracks(&step.pattern.seeds, &step.pattern.objects, [low, high], salt));
+    }
+    let transition = step.crack.transition(level, step.surface).map_err(|_| Tangle::Open)?;
+    let words = CrackUniform::new(step.crack, step.rng, transition).with_gap(step.crack, level);
+    let side = 1 << transition;
+    let at = |v: i64| (v >> (UNIT_BITS - transition)).clamp(0, side - 1) as u32;
+    let low = bounds[0].map(|v| at(v).saturating_sub(1));
+    let high = bounds[1].map(|v| (at(v) + 2).min(side as u32));
+    if step.surface == Surface::Rough {
+        return between(&voxels::rough(step.pattern, &words, level, [low, high], salt));
+    }
+    let mut all = Parts::default();
+    for (_, cracks) in voxels::dusty(step.pattern, &words, level, [low, high], salt) {
+        all.append(between(&cracks)?);
+    }
+    Ok(all)
+}
+
+/// The breaks of a command's object, as cuts.
+///
+/// # Errors
+/// [`NotOriginal::OtherMethod`].
+pub fn steps_of(broken: &BrokenObject) -> Result<Vec<CutStep<'_>>, NotOriginal> {
+    let mut steps: Vec<CutStep<'_>> = Vec::new();
+    for step in &broken.steps {
+        let detail = step.voronoi().ok_or(NotOriginal::OtherMethod)?;
+        let (fracture, recipe) = (&detail.fracture, &detail.recipe);
+        let merged = |piece: usize| fracture.merges.iter().find(|merge| merge.piece == piece);
+        let object = |cell: &u32| detail.pattern.objects.get(*cell as usize).copied().unwrap_or(*cell);
+        let pieces = step.result.parts.iter().enumerate().map(|(k, part)| CutPiece {
+            objects: merged(k)
+                .map_or_else(|| vec![part.cell], |merge| merge.cells.iter().map(object).collect()),
+            octrees: part.shape.as_octree().cloned().into_iter().collect(),
+        });
+        let dropped = step.result.lost.dropped.iter().map(|part| CutPiece {
+            objects: vec![part.cell],
+            octrees: part.shape.as_octree().cloned().into_iter().collect(),
+        });
+        steps.push(CutStep {
+            broken: step.parent.map(|at| (at.step, at.piece)),
+            pattern: &detail.pattern,
+            surface: recipe.surface,
+            crack: &recipe.crack,
+            rng: recipe.rng,
+            volume: fracture.volume,
+            first_cell: step.first_cell,
+            pieces: pieces.collect(),
+            dropped: dropped.collect(),
+        });
+    }
+    Ok(steps)
+}

@@ -1,0 +1,220 @@
+//! Polygons with holes to triangles whose outline is the polygon's own, edge for edge, whatever rounding did
+//! to it.
+//!
+//! In: loops of node numbers and where nodes lie in the plane. Out: triangles, counter-clockwise; without
+//! exception as many as the loops have edges less two, plus two for each hole, so that what the polygon
+//! closed stays closed. Ears are cut off (Meisters 1975) once holes are joined to the outline by bridges
+//! (Eberly).
+
+use glam::DVec2;
+
+#[derive(Clone, Copy)]
+struct Vertex {
+    node: u32,
+    at: DVec2,
+}
+
+/// Twice the signed area of (a, b, c).
+fn area(a: DVec2, b: DVec2, c: DVec2) -> f64 {
+    (b - a).perp_dot(c - a)
+}
+
+/// Twice the signed area of a loop.
+#[must_use]
+pub fn loop_area(around: &[DVec2]) -> f64 {
+    let Some(first) = around.first() else { return 0.0 };
+    around.windows(2).map(|edge| (edge[0] - first).perp_dot(edge[1] - first)).sum()
+}
+
+/// Whether a point lies in a loop, by parity.
+#[must_use]
+pub fn holds(around: &[DVec2], p: DVec2) -> bool {
+    let mut inside = false;
+    for (k, a) in around.iter().enumerate() {
+        let b = around[(k + 1) % around.len()];
+        if (a.y > p.y) != (b.y > p.y) {
+            let (low, high) = if a.y < b.y { (*a, b) } else { (b, *a) };
+            inside ^= area(low, high, p) > 0.0;
+        }
+    }
+    inside
+}
+
+/// Triangles of the polygon inside `outer` (counter-clockwise) and outside `holes` (clockwise).
+#[must_use]
+pub fn triangulate(outer: &[u32], holes: &[Vec<u32>], place: &dyn Fn(u32) -> DVec2) -> Vec<[u32; 3]> {
+    let vertex = |node: &u32| Vertex { node: *node, at: place(*node) };
+    let mut ring: Vec<Vertex> = outer.iter().map(vertex).collect();
+    let mut inner: Vec<Vec<Vertex>> = holes.iter().map(|hole| hole.iter().map(vertex).collect()).collect();
+    // From the right to the left, so that a bridge meets only what is joined already.
+    let right_end =
+        |hole: &[Vertex]| (0..hole.len()).max_by(|a, b| hole[*a].at.x.total_cmp(&hole[*b].at.x)).unwrap_or(0);
+    let key = |hole: &[Vertex]| hole.get(right_end(hole)).map_or(0.0, |v| v.at.x);
+    inner.sort_by(|a, b| key(b).total_cmp(&key(a)));
+    for hole in inner.iter().filter(|hole| !hole.is_empty()) {
+        let start = right_end(hole);
+        let bridge = visible_from(&ring, hole[start].at);
+        let around = (0..=hole.len()).map(|k| hole[(start + k) % hole.len()]);
+        let mut joined = ring[..=bridge].to_vec();
+        joined.extend(around);
+        joined.extend_from_slice(&ring[bridge..]);
+        ring = joined;
+    }
+    cut_ears(&ring)
+}
+
+/// A vertex of the ring that p sees: of the nearest edge to the right the end, or what lies before it.
+fn visible_from(ring: &[Vertex], p: DVec2) -> usize {
+    let n = ring.len();
+    let mut best: Option<(f64, usize)> = None;
+    for k in 0..n {
+        let (a, b) = (ring[k].at, ring[(k + 1) % n].at);
+        // The outline passes upwards to the right of what lies inside.
+        if a.y <= p.y && b.y >= p.y && a.y < b.y {
+            let x = a.x + (b.x - a.x) * (p.y - a.y) / (b.y - a.y);
+            if x >= p.x && best.is_none_or(|(known, _)| x < known) {
+                best = Some((x, k));
+            }
+        }
+    }
+    let Some((x, k)) = best else {
+        let nearest = |i: &usize, j: &usize| {
+            ring[*i].at.distance_squared(p).total_cmp(&ring[*j].at.distance_squared(p))
+        };
+        return (0..n).min_by(nearest).unwrap_or(0);
+    };
+    let (hit, next) = (DVec2::new(x, p.y), (k + 1) % n);
+    let end = if ring[k].at.x > ring[next].at.x { k } else { next };
+    let corner = ring[end].at;
+    if corner == hit {
+        return end;
+    }
+    // Reflex vertices in the triangle (p, hit, corner) hide the corner; the one least off the ray is seen.
+    let (a, b) = if corner.y > p.y { (hit, corner) } else { (corner, hit) };
+    let mut seen = (f64::INFINITY, f64::INFINITY, end);
+    for i in 0..n {
+        let (before, at, after) = (ring[(i + n - 1) % n].at, ring[i].at, ring[(i + 1) % n].at);
+        if i == end || at == corner || area(before, at, after) > 0.0 {
+            continue;
+        }
+        if area(p, a, at) >= 0.0 && area(a, b, at) >= 0.0 && area(b, p, at) >= 0.0 && at.x >= p.x {
+            let slope = (at.y - p.y).abs() / (at.x - p.x).max(f64::MIN_POSITIVE);
+            let far = at.distance_squared(p);
+            if (slope, far) < (seen.0, seen.1) && inside_corner(before, at, after, p) {
+                seen = (slope, far, i);
+            }
+        }
+    }
+    if seen.2 == end {
+        // Where bridges began there are several vertices at one place; the one whose corner opens towards p
+        // serves.
+        let opens = |i: &usize| {
+            ring[*i].at == corner
+                && inside_corner(ring[(*i + n - 1) % n].at, corner, ring[(*i + 1) % n].at, p)
+        };
+        return (0..n).find(opens).unwrap_or(end);
+    }
+    seen.2
+}
+
+/// Whether p lies in the corner (before, at, after) of a counter-clockwise outline.
+fn inside_corner(before: DVec2, at: DVec2, after: DVec2, p: DVec2) -> bool {
+    if area(before, at, after) >= 0.0 {
+        area(before, at, p) >= 0.0 && area(at, after, p) >= 0.0
+    } else {
+        !(area(before, at, p) < 0.0 && area(at, after, p) < 0.0)
+    }
+}
+
+struct Ring<'a> {
+    ring: &'a [Vertex],
+    next: Vec<u32>,
+    before: Vec<u32>,
+    reflex: Vec<bool>,
+    /// Areas below are nothing.
+    tiny: f64,
+}
+
+impl Ring<'_> {
+    fn corner(&self, i: usize) -> [usize; 3] {
+        [self.before[i] as usize, i, self.next[i] as usize]
+    }
+
+    fn corner_area(&self, i: usize) -> f64 {
+        let [a, b, c] = self.corner(i).map(|k| self.ring[k].at);
+        area(a, b, c)
+    }
+
+    /// Whether nothing of the outline lies in the ear or on it.
+    fn is_free(&self, i: usize) -> bool {
+        let corner = self.corner(i);
+        let [a, b, c] = corner.map(|k| self.ring[k].at);
+        let (low, high) = (a.min(b).min(c), a.max(b).max(c));
+        let slack = DVec2::splat(1e-9) * (high - low).max_element();
+        let (low, high) = (low - slack, high + slack);
+        let mut at = self.next[corner[2]] as usize;
+        while at != corner[0] {
+            let p = self.ring[at].at;
+            if p.cmpge(low).all()
+                && p.cmple(high).all()
+                && area(a, b, p) >= -self.tiny
+                && area(b, c, p) >= -self.tiny
+                && area(c, a, p) >= -self.tiny
+                && !corner.iter().any(|k| self.ring[*k].node == self.ring[at].node)
+            {
+                return false;
+            }
+            at = self.next[at] as usize;
+        }
+        true
+    }
+}
+
+fn cut_ears(ring: &[Vertex]) -> Vec<[u32; 3]> {
+    let n = ring.len();
+    let mut out = Vec::with_capacity(n.saturating_sub(2));
+    if n < 3 {
+        return out;
+    }
+    let (low, high) = ring.iter().fold((ring[0].at, ring[0].at), |(l, h), v| (l.min(v.at), h.max(v.at)));
+    let mut work = Ring {
+        ring,
+        next: (0..n as u32).map(|k| (k + 1) % n as u32).collect(),
+        before: (0..n as u32).map(|k| (k + n as u32 - 1) % n as u32).collect(),
+        reflex: vec![false; n],
+        tiny: (high - low).length_squared() * 1e-13,
+    };
+    for i in 0..n {
+        work.reflex[i] = work.corner_area(i) <= work.tiny;
+    }
+    let (mut at, mut left, mut tried) = (0, n, 0);
+    // What must hold of an ear: 0 all, 1 its area alone, 2 nothing.
+    let mut lax = 0;
+    while left > 3 {
+        let fits = match lax {
+            0 => work.corner_area(at) > work.tiny && work.is_free(at),
+            1 => work.is_free(at) && work.corner_area(at) > -work.tiny,
+            2 => work.corner_area(at) > 0.0,
+            _ => true,
+        };
+        if fits {
+            let [a, b, c] = work.corner(at);
+            out.push([a, b, c].map(|k| ring[k].node));
+            (work.next[a], work.before[c]) = (c as u32, a as u32);
+            for k in [a, c] {
+                work.reflex[k] = work.corner_area(k) <= work.tiny;
+            }
+            (left, tried, lax) = (left - 1, 0, 0);
+            at = work.next[c] as usize;
+        } else {
+            (tried, at) = (tried + 1, work.next[at] as usize);
+            if tried > left {
+                (tried, lax) = (0, lax + 1);
+            }
+        }
+    }
+    out.push(work.corner(at).map(|k| ring[k].node));
+    // A bridge that is cut off along itself is no triangle, and its two sides are one edge.
+    out.retain(|[a, b, c]| a != b && b != c && c != a);
+    out
+}
