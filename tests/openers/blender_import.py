@@ -45,12 +45,13 @@ def import_file(path):
         bpy.ops.import_scene.gltf(filepath=str(path))
     else:
         bpy.ops.wm.usd_import(filepath=str(path), set_frame_range=True, read_mesh_colors=True)
+    bpy.context.scene.frame_set(0)  # the first key; a factory scene stands at 1
     bpy.context.view_layer.update()
     return [o for o in bpy.data.objects if o.type == "MESH"]
 
 
 def piece_name(thing):
-    """A piece's name: the object's, or of a mesh prim below a transform its parent's, as readers.py has it."""
+    """A piece's name: the object's, or of a mesh prim below a transform its parent's."""
     while thing is not None:
         if readers.number_of(thing.name.split(".")[0]) is not None:
             return thing.name
@@ -74,7 +75,7 @@ def turned_box(box):
 
 
 def expected_boxes(folder, path):
-    """Box of each piece in Blender's axes: the file's points for GLB, the report's boxes (to two voxels) for USD."""
+    """Box of each piece in Blender's axes, and how near: a GLB's points; for USD the report's, to two voxels."""
     report = folder / "report.json"
     if path.suffix == ".glb":
         pieces = readers.read_glb(path)
@@ -183,7 +184,7 @@ def check_motion(path, things, trajectory):
 
 
 def draw(path, name, out, size, samples, aim=None):
-    """One piece, flat and grey, seen from before and above at its crack faces' side; every picture of it alike."""
+    """One piece, flat and grey, seen from before and above unless `aim` says where from."""
     things = import_file(path)
     chosen = [t for t in things if piece_name(t).split(".")[0] == name]
     if not chosen:
@@ -273,7 +274,7 @@ if __name__ == "__main__":
     except SystemExit as leaving:
         print(leaving.code if isinstance(leaving.code, str) else "", file=sys.stderr)
         status = leaving.code if isinstance(leaving.code, int) else 2
-    except Exception:
+    except Exception:  # noqa: BLE001: whatever it is, it is printed
         import traceback
 
         traceback.print_exc()

@@ -138,7 +138,7 @@ def outside_of(pieces):
 
 
 def hausdorff(pieces, mesh, voxel, count):
-    """Greatest distances over samples, in voxels: outside to input, input to outside. None without a material inside."""
+    """Greatest distances over samples, in voxels, both ways. None where no material is the inside's."""
     if all(p.inside is None for p in pieces):
         return None
     outside, source = outside_of(pieces), (np.asarray(mesh.vertices), np.asarray(mesh.faces))

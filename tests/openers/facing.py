@@ -5,10 +5,10 @@ import numpy as np
 
 
 def crossings(corners, origins, axes):
-    """How often a ray from each origin along axes[2] meets the triangles: (k, 2), behind and before the origin.
+    """How often a line from each origin along axes[2] meets the triangles: (k, 2), behind and before the origin.
 
-    `corners` (m, 3, 3), `origins` (k, 3), `axes` (3, 3) orthonormal rows. A triangle through the origin itself, within
-    1e-9 of the surface's size, counts on neither side. Plain: boxes in the plane across the ray choose the triangles.
+    `corners` (m, 3, 3), `origins` (k, 3), `axes` (3, 3) orthonormal rows. A triangle through the origin itself,
+    within 1e-9 of the surface's size, counts on neither side. Boxes across the line choose the triangles.
     """
     flat, depth = corners @ axes[:2].T, corners @ axes[2]
     at, height = origins @ axes[:2].T, origins @ axes[2]
@@ -33,8 +33,8 @@ def crossings(corners, origins, axes):
 def inward(points, triangles, samples, seed=0):
     """How many of `samples` triangles (all, where there are fewer) face inward, and how many were asked.
 
-    A ray leaves a triangle at a random place; in front of it stands an even number of surfaces. Asked along three
-    directions, the majority answers. Triangles of no area are not drawn.
+    A ray leaves a triangle at a random place; in front of it stands an even number of surfaces. Asked along
+    three directions, the majority answers. Triangles of no area are not drawn.
     """
     corners = points[triangles]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

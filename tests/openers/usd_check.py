@@ -24,7 +24,7 @@ import readers
 
 
 def compliance(path):
-    """(errors, warnings) by UsdUtils.ComplianceChecker, which `usdchecker` was up to 25; None where it is no longer there."""
+    """(errors, warnings) by UsdUtils.ComplianceChecker; None where the library has it no more."""
     if not hasattr(UsdUtils, "ComplianceChecker"):
         return None
     checker = UsdUtils.ComplianceChecker(arkit=False, skipARKitRootLayerCheck=True)
@@ -42,7 +42,8 @@ def validation(stage):
     context = UsdValidation.ValidationContext(registry.GetOrLoadAllValidators())
     errors, warnings = [], []
     for found in context.Validate(stage):
-        text = f"{found.GetName()}: {found.GetMessage()} {[str(s.GetPrim().GetPath()) for s in found.GetSites() if s.IsPrim()][:1]}"
+        where = [str(s.GetPrim().GetPath()) for s in found.GetSites() if s.IsPrim()][:1]
+        text = f"{found.GetName()}: {found.GetMessage()} {where}"
         (errors if found.GetType() == UsdValidation.ValidationErrorType.Error else warnings).append(text)
     return errors, warnings
 

@@ -30,7 +30,8 @@ if (words.length === 0) {
 }
 const results = [];
 for (const file of words) {
-  const report = await validator.validateBytes(new Uint8Array(readFileSync(file)), { uri: basename(file), maxIssues: 0 });
+  const bytes = new Uint8Array(readFileSync(file));
+  const report = await validator.validateBytes(bytes, { uri: basename(file), maxIssues: 0 });
   const codes = {};
   for (const message of report.issues.messages) {
     const key = `${["error", "warning", "info", "hint"][message.severity]} ${message.code}`;
@@ -38,12 +39,14 @@ for (const file of words) {
     codes[key].count += 1;
   }
   const { numErrors, numWarnings, numInfos, numHints } = report.issues;
-  results.push({ file, errors: numErrors, warnings: numWarnings, infos: numInfos, hints: numHints, codes, info: report.info });
+  const counts = { errors: numErrors, warnings: numWarnings, infos: numInfos, hints: numHints };
+  results.push({ file, ...counts, codes, info: report.info });
   const list = Object.entries(codes).map(([k, v]) => `${k} x ${v.count} (${v.first})`);
   console.log(`${file}: ${numErrors} errors, ${numWarnings} warnings, ${numInfos} infos, ${numHints} hints`
     + (list.length ? `; ${list.join("; ")}` : ""));
 }
 const sum = (key) => results.reduce((total, r) => total + r[key], 0);
-console.log(`${results.length} files, ${sum("errors")} errors, ${sum("warnings")} warnings (gltf-validator ${validator.version()})`);
+const version = validator.version();
+console.log(`${results.length} files, ${sum("errors")} errors, ${sum("warnings")} warnings (gltf-validator ${version})`);
 if (out) writeFileSync(out, JSON.stringify(results, null, 1));
 process.exit(sum("errors") + sum("warnings") ? 1 : 0);
