@@ -8,7 +8,8 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::{
-    super::{Corner, Face, PieceMesh, Side},
+    super::{Corner, Face, PieceMesh, Side, world_uv},
+    collapse::collapse_short,
     parts::{NOTHING, PartFace, Parts, root},
     solid::{Edges, Solid},
 };
@@ -50,20 +51,6 @@ fn mixed(corners: &[Corner; 3], shares: [f64; 3]) -> Corner {
         color: [0, 1, 2].map(|k| sum(&|c| f64::from(c.color[k])).round().clamp(0.0, 255.0) as u8),
         uv: [0, 1].map(|k| sum(&|c| f64::from(c.uv[k])) as f32),
     }
-}
-
-/// Texture coordinates of a crack face: its place seen along the axis that it faces most, in world size.
-fn world_uv(normal: DVec3, p: DVec3) -> [f32; 2] {
-    let size = normal.abs();
-    let axis = if size.x >= size.y && size.x >= size.z {
-        0
-    } else if size.y >= size.z {
-        1
-    } else {
-        2
-    };
-    let (u, v) = (p[(axis + 1) % 3], p[(axis + 2) % 3]);
-    [(if normal[axis] < 0.0 { -u } else { u }) as f32, v as f32]
 }
 
 /// Every group of parts as a mesh of its own. `group` names each part's, below `count`; what is in none is
@@ -117,7 +104,7 @@ fn body(source: &Body, parts: &Parts, list: &[(u32, bool)], inside: &Inside<'_>)
             out.corners.push([0, 1, 2].map(|k| Corner {
                 normal: normal.as_vec3(),
                 color: (inside.color)(parts.in_grid[nodes[k] as usize]),
-                uv: world_uv(normal, places[k]),
+                uv: world_uv(places[k], normal.as_vec3()),
             }));
         } else {
             let t = face.source as usize;
@@ -131,6 +118,7 @@ fn body(source: &Body, parts: &Parts, list: &[(u32, bool)], inside: &Inside<'_>)
         }
     }
     split_fans(&mut out.solid);
+    collapse_short(&mut out);
     out
 }
 

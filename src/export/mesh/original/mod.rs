@@ -14,6 +14,7 @@ mod arrange;
 mod assign;
 mod body;
 mod boxes;
+mod collapse;
 mod cracks;
 mod exact;
 mod meet;
