@@ -7,8 +7,8 @@ use glam::DVec3;
 
 use crate::{
     export::{
-        self, Assembly, BrokenObject, Format, FractureReport, InputReport, InteriorReport, ParameterReport,
-        Watch, checks,
+        self, Assembly, BrokenObject, Format, FractureReport, InputReport, InteriorReport, MeshKind,
+        MeshReport, Meshes, ParameterReport, Watch, checks,
     },
     fracture::{
         FractureParams, Interior, Labelling, MAX_SEEDS, Method, Preset, SmallRule, Smallest, UnknownMethod,
@@ -48,6 +48,11 @@ pub struct FractureArgs {
     /// listed, glb where nothing is)
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum, hide_possible_values = true)]
     pub format: Vec<Format>,
+    /// Which mesh of a piece glb, obj and ply hold: original, the mesh's own triangles cut along the cracks; smooth, with
+    /// the edges and corners of the octree's planes; voxels, cubes [default: original where the mesh is closed, else
+    /// smooth]
+    #[arg(long, value_name = "KIND", value_enum, hide_possible_values = true)]
+    pub mesh: Option<MeshKind>,
     /// Print progress as lines of JSON on stderr
     #[arg(long)]
     json_progress: bool,
@@ -109,7 +114,8 @@ pub struct PatternArgs {
     /// Seeds from a file instead: x y z a line in the mesh's units, or a .npy array of shape (n, 3)
     #[arg(long, value_name = "FILE")]
     seeds_file: Option<PathBuf>,
-    /// Smallest piece: voxels, or percent of the volume (0.1%); smaller ones join a neighbour, or go (,drop)
+    /// Smallest piece: voxels, or percent of the volume (0.1%); smaller ones join a neighbour, or go (,drop) [default:
+    /// none; 8 where meshes other than voxels are written]
     #[arg(long, value_name = "VOXELS[,merge|drop]", value_parser = parse_smallest)]
     smallest: Option<Smallest>,
     /// Random seed; the same one gives the same bytes
@@ -182,10 +188,18 @@ impl PatternName {
     }
 }
 
+/// Pieces of fewer voxels join a neighbour where meshes are written and nothing else is said.
+const SMALLEST_MESH: u64 = 8;
+
 /// Leaf level of a mesh where none is given.
 const LEVEL: u32 = 8;
 
 impl FractureArgs {
+    /// Whether meshes are written.
+    fn writes_meshes(&self) -> bool {
+        self.format.iter().any(|format| format.has_meshes())
+    }
+
     /// Whether nothing was said of how to break.
     pub fn breaks_by_default(&self) -> bool {
         let pattern = &self.pattern;
@@ -281,7 +295,11 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     args.compute.takes(args.level)?;
     let seeds = args.pattern.check(args.level)?;
     let object = load_object(&args.file, args.pattern.up, args.level, &reporter)?;
-    let plan = args.pattern.plan(&object, seeds);
+    let mut plan = args.pattern.plan(&object, seeds);
+    if args.writes_meshes() && args.mesh != Some(MeshKind::Voxels) && plan.params.smallest.is_none() {
+        // A mesh of a few voxels is a splinter that nobody can use; --smallest 0 keeps them.
+        plan.params.smallest = Some(Smallest { voxels: SMALLEST_MESH, ..Smallest::default() });
+    }
     // Refuses a pattern that cannot be, while that costs nothing.
     if plan.params.method == Method::default() {
         let pattern = first_pattern(&object, &plan)?;
@@ -309,7 +327,14 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     let read = (InputReport::of(&object), object.health.clone());
     let mut report =
         FractureReport::new(&broken, object.mass.volume, read, compute.ran_on(), parameters, checks);
-    write(args, &broken, &reporter)?;
+    let mut pieces = Assembly::of_break(&broken);
+    let kind =
+        if args.writes_meshes() { meshes(args, &object, &broken, &mut pieces, &reporter)? } else { None };
+    write(args, &pieces, &reporter)?;
+    if let Some(kind) = kind {
+        let told = |p: &Progress| MeshReport::of(&pieces, kind, &Watch::whole(p));
+        report.meshes = Some(reporter.stage("check meshes", told)?);
+    }
     report.write(&args.out.join("report.json"), &reporter.timings())?;
 
     let counts = report.counts();
@@ -344,14 +369,36 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     Ok(())
 }
 
+/// Cuts the imported mesh where that is wanted and can be; the kind that it came to.
+fn meshes(
+    args: &FractureArgs,
+    object: &Object,
+    broken: &BrokenObject,
+    pieces: &mut Assembly,
+    reporter: &Reporter,
+) -> Result<Option<MeshKind>, CliError> {
+    if !matches!(args.mesh, None | Some(MeshKind::Original)) {
+        pieces.meshes = args.mesh.map(Meshes::Asked).unwrap_or_default();
+        return Ok(args.mesh);
+    }
+    let cut = reporter.stage("cut the mesh", |_| pieces.cut_original(&object.mesh, 1.0, broken));
+    match (cut, args.mesh) {
+        (Ok(()), _) => Ok(Some(MeshKind::Original)),
+        (Err(error), Some(_)) => Err(about(&args.file, format!("--mesh original: {error}"))),
+        (Err(error), None) => {
+            reporter.warn(&format!("the pieces' meshes are smooth ones: {error}"));
+            Ok(Some(MeshKind::Smooth))
+        }
+    }
+}
+
 /// The arrays, then what was asked for beside them.
-fn write(args: &FractureArgs, broken: &BrokenObject, reporter: &Reporter) -> Result<(), CliError> {
-    let pieces = Assembly::of_break(broken);
+fn write(args: &FractureArgs, pieces: &Assembly, reporter: &Reporter) -> Result<(), CliError> {
     let asked = args.format.iter().filter(|format| **format != Format::Npz);
     for format in std::iter::once(&Format::Npz).chain(asked) {
         let what = if *format == Format::Npz { "voxels.npz" } else { format.name() };
         let stage = format!("write {what}");
-        let written = |p: &Progress| export::write(&pieces, *format, &args.out, &Watch::whole(p));
+        let written = |p: &Progress| export::write(pieces, *format, &args.out, &Watch::whole(p));
         for note in reporter.stage(&stage, written)? {
             reporter.warn(&note);
         }

@@ -93,6 +93,7 @@ pub fn run(args: &FractureArgs, reporter: &Reporter) -> Result<(), CliError> {
         formats,
         lying: args.scene.lying(),
         object: args.scene.object,
+        mesh: args.mesh.unwrap_or_default(),
     };
     for format in &order.formats {
         if let Some(why) = order.why_not(&sandbox, *format) {

@@ -3,16 +3,20 @@
 //! In: the result of a command, or the bodies of a scene. Out: an [`Assembly`], which every format takes.
 //! Ids, order and names are decided here and nowhere else.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use glam::{DQuat, DVec3};
 
 use crate::{
+    mesh::{Material, Mesh},
     shape::{Octree, Shape},
     svo::{Forest, Grid},
 };
 
-use super::{BrokenObject, PieceRef};
+use super::{
+    BrokenObject, MeshKind, PieceMesh, PieceRef,
+    mesh::original::{self, NotOriginal},
+};
 
 /// Where exported pieces are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -172,11 +176,38 @@ pub struct BreakArrays {
     pub seed_object: Vec<u32>,
 }
 
+/// What the outside of pieces shows: the materials that [`super::mesh::Side::Outside`] names.
+#[derive(Clone, Debug, Default)]
+pub struct Skin {
+    /// Of the imported object; empty where vertex colours say everything.
+    pub materials: Vec<Material>,
+}
+
+/// Where the meshes of pieces come from.
+#[derive(Clone, Debug)]
+pub enum Meshes {
+    /// They are made when a format asks for them, as there may be more than fit into memory.
+    Asked(MeshKind),
+    /// They are there, in the order of the pieces; `None` of one that has no part of the original, whose smooth mesh is
+    /// taken.
+    Made(Vec<Option<Arc<PieceMesh>>>),
+}
+
+impl Default for Meshes {
+    fn default() -> Self {
+        Self::Asked(MeshKind::default())
+    }
+}
+
 /// Everything that one export writes.
 #[derive(Clone, Debug, Default)]
 pub struct Assembly {
     /// By descending voxels; ids 0, 1, ...
     pub pieces: Vec<ExportPiece>,
+    /// Their meshes.
+    pub meshes: Meshes,
+    /// What they show, by [`ExportPiece::object`]; an object that is missing shows vertex colours alone.
+    pub skins: BTreeMap<Option<usize>, Skin>,
     /// What arrays need, where there is a single object whose breaks are known.
     pub arrays: Option<BreakArrays>,
 }
@@ -194,7 +225,7 @@ impl Assembly {
             voxels.cmp(&other_voxels).then(volume.total_cmp(&other_volume))
         });
         pieces.iter_mut().enumerate().for_each(|(id, piece)| piece.id = id);
-        Self { pieces, arrays }
+        Self { pieces, arrays, ..Self::default() }
     }
 
     /// The pieces that a command is left with, in the mesh's units at density 1. They are numbered already.
@@ -213,7 +244,54 @@ impl Assembly {
                 seeds: seeds.collect(),
                 seed_object: numbers.collect(),
             }),
+            ..Self::default()
         }
+    }
+
+    /// The mesh of a piece, by its number in the list, shape space.
+    #[must_use]
+    pub fn mesh(&self, piece: usize) -> Arc<PieceMesh> {
+        match &self.meshes {
+            Meshes::Asked(kind) => Arc::new(kind.of(&self.pieces[piece].shape)),
+            Meshes::Made(meshes) => {
+                let smooth = || Arc::new(MeshKind::Smooth.of(&self.pieces[piece].shape));
+                meshes.get(piece).cloned().flatten().unwrap_or_else(smooth)
+            }
+        }
+    }
+
+    /// Gives the pieces of [`Assembly::of_break`] the meshes that `mesh`, which was broken, is cut into, and its
+    /// materials. `scale` units of shape space are one of its own.
+    ///
+    /// # Errors
+    /// [`NotOriginal`]; nothing has changed then.
+    pub fn cut_original(
+        &mut self,
+        mesh: &Mesh,
+        scale: f64,
+        broken: &BrokenObject,
+    ) -> Result<(), NotOriginal> {
+        let steps = original::steps_of(broken)?;
+        let mut cut = original::meshes(mesh, scale, &broken.grid(), &steps)?;
+        let mut taken = |at: &PieceRef| cut.steps.get_mut(at.step)?.get_mut(at.piece)?.take().map(Arc::new);
+        self.meshes = Meshes::Made(broken.pieces.iter().map(&mut taken).collect());
+        self.skins.insert(None, Skin { materials: mesh.materials.clone() });
+        Ok(())
+    }
+
+    /// How many pieces have a smooth mesh where the others have the original's.
+    #[must_use]
+    pub fn without_original(&self) -> usize {
+        match &self.meshes {
+            Meshes::Asked(_) => 0,
+            Meshes::Made(meshes) => meshes.iter().filter(|mesh| mesh.is_none()).count(),
+        }
+    }
+
+    /// A material of the outside of an object's pieces.
+    #[must_use]
+    pub fn material(&self, object: Option<usize>, material: u32) -> Option<&Material> {
+        self.skins.get(&object)?.materials.get(material as usize)
     }
 
     /// The pieces of a command that were broken again; their ids follow those of [`Assembly::of_break`].

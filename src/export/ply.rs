@@ -1,10 +1,13 @@
-//! Pieces as binary PLY, a file each (the format has no objects): positions, normals, colours, triangles.
+//! Pieces as binary PLY, a file each (the format has no objects): points with normals and colours that all triangles
+//! round them share, so that files are closed as they are; texture coordinates and whether a crack made it a triangle.
 
 use std::{fs::File, io::BufWriter, io::Write, path::Path};
 
+use glam::Vec3;
+
 use super::{
     Assembly, ExportError, Placing, Watch,
-    surface::{PieceMesh, piece_mesh},
+    mesh::{PieceMesh, Side},
 };
 
 /// Writes `folder/piece_000.ply` and so on. Returns notes for the user.
@@ -17,11 +20,29 @@ pub(super) fn write(folder: &Path, what: &Assembly, watch: &Watch) -> Result<Vec
         watch.at(done, what.pieces.len())?;
         let path = folder.join(format!("{}.ply", piece.name()));
         let file = File::create(&path).map_err(|e| ExportError::write(&path, e))?;
-        let mesh = piece_mesh(&piece.shape);
-        write_mesh(&mut BufWriter::new(file), &mesh, &piece.placing)
+        write_mesh(&mut BufWriter::new(file), &what.mesh(done), &piece.placing)
             .map_err(|e| ExportError::write(&path, e))?;
     }
     Ok(Vec::new())
+}
+
+/// What the triangles round each point show there, together: unit normals, and the mean of the colours.
+fn shown_by_points(mesh: &PieceMesh) -> (Vec<Vec3>, Vec<[u8; 3]>) {
+    let count = mesh.positions.len();
+    let (mut normals, mut sums) = (vec![Vec3::ZERO; count], vec![([0u32; 3], 0u32); count]);
+    for (triangle, corners) in mesh.triangles.iter().zip(&mesh.corners) {
+        let [a, b, c] = triangle.map(|i| mesh.positions[i as usize]);
+        let area = (b - a).cross(c - a).length() as f32;
+        for (i, corner) in triangle.iter().zip(corners) {
+            normals[*i as usize] += corner.normal * area;
+            let (sum, count) = &mut sums[*i as usize];
+            sum.iter_mut().zip(corner.color).for_each(|(sum, part)| *sum += u32::from(part));
+            *count += 1;
+        }
+    }
+    let normals = normals.into_iter().map(|n| n.normalize_or(Vec3::Y)).collect();
+    let mean = |(sum, count): ([u32; 3], u32)| sum.map(|part| (part / count.max(1)) as u8);
+    (normals, sums.into_iter().map(mean).collect())
 }
 
 fn write_mesh(out: &mut impl Write, mesh: &PieceMesh, placing: &Placing) -> std::io::Result<()> {
@@ -31,23 +52,30 @@ fn write_mesh(out: &mut impl Write, mesh: &PieceMesh, placing: &Placing) -> std:
          property float x\nproperty float y\nproperty float z\n\
          property float nx\nproperty float ny\nproperty float nz\n\
          property uchar red\nproperty uchar green\nproperty uchar blue\n\
-         element face {}\nproperty list uchar uint vertex_indices\nend_header\n",
+         element face {}\nproperty list uchar uint vertex_indices\nproperty list uchar float texcoord\n\
+         property uchar inside\nend_header\n",
         env!("CARGO_PKG_VERSION"),
         mesh.positions.len(),
-        mesh.quads.len() * 2 + mesh.loose.len()
+        mesh.triangles.len()
     )?;
-    for ((p, n), color) in mesh.positions.iter().zip(&mesh.normals).zip(&mesh.colors) {
+    let (normals, colors) = shown_by_points(mesh);
+    for ((p, n), color) in mesh.positions.iter().zip(&normals).zip(&colors) {
         let (p, n) = (placing.point(*p).as_vec3(), placing.direction(*n));
         for v in p.to_array().into_iter().chain(n.to_array()) {
             out.write_all(&v.to_le_bytes())?;
         }
         out.write_all(color)?;
     }
-    for triangle in mesh.triangles() {
+    for ((triangle, face), corners) in mesh.triangles.iter().zip(&mesh.faces).zip(&mesh.corners) {
         out.write_all(&[3])?;
         for i in triangle {
             out.write_all(&i.to_le_bytes())?;
         }
+        out.write_all(&[6])?;
+        for v in corners.iter().flat_map(|corner| corner.uv) {
+            out.write_all(&v.to_le_bytes())?;
+        }
+        out.write_all(&[u8::from(face.side == Side::Inside)])?;
     }
     out.flush()
 }

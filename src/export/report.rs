@@ -22,7 +22,7 @@ use crate::{
     svo::morton::Key,
 };
 
-use super::{Assembly, BrokenObject, Cells, ExportError, ExportPiece, Figures, checks::Check};
+use super::{Assembly, BrokenObject, Cells, ExportError, ExportPiece, Figures, MeshReport, checks::Check};
 
 /// What was read.
 #[derive(Clone, Debug, Serialize)]
@@ -245,6 +245,9 @@ pub struct FractureReport {
     dust_mass: f64,
     dust_voxels: u64,
     dropped_mass: f64,
+    /// What was found out about the meshes, where some were written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub meshes: Option<MeshReport>,
     timings_ms: serde_json::Map<String, serde_json::Value>,
     checks: Vec<Check>,
 }
@@ -282,6 +285,7 @@ impl FractureReport {
                     .filter_map(|detail| detail.fracture.dropped.as_ref())
                     .map(Dropped::volume)
                     .sum::<f64>(),
+            meshes: None,
             timings_ms: serde_json::Map::new(),
             checks,
         }

@@ -8,7 +8,7 @@ use crate::{
     mesh::HealthReport,
 };
 
-use super::{InputReport, Lying, ParameterReport, PieceReport, checks::Check};
+use super::{InputReport, Lying, MeshReport, ParameterReport, PieceReport, checks::Check};
 
 /// An object whose pieces were written. Lengths in units of the files beside it.
 #[derive(Clone, Debug, Serialize)]
@@ -78,6 +78,9 @@ pub struct SceneReport {
     pub broken_again: Vec<PieceReport>,
     /// Formats that were written.
     pub formats: Vec<String>,
+    /// What was found out about the meshes, where some were written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub meshes: Option<MeshReport>,
     /// What was checked.
     pub checks: Vec<Check>,
 }
@@ -94,6 +97,7 @@ impl Default for SceneReport {
             pieces: Vec::new(),
             broken_again: Vec::new(),
             formats: Vec::new(),
+            meshes: None,
             checks: Vec::new(),
         }
     }

@@ -41,6 +41,12 @@ impl Format {
         }
     }
 
+    /// Whether it holds meshes of the pieces.
+    #[must_use]
+    pub fn has_meshes(self) -> bool {
+        matches!(self, Self::Glb | Self::Obj | Self::Ply)
+    }
+
     /// The file, or the folder of files, that it writes.
     #[must_use]
     pub fn file(self) -> &'static str {

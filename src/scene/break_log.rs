@@ -12,7 +12,7 @@ use super::{BodyInfo, breaking::BreakJob};
 use crate::{
     bodies::Body,
     export::{Figures, InteriorReport, Placing},
-    fracture::{Break, FractureCounts, FractureParams, Impact, Pattern, Solved, VoronoiDetail},
+    fracture::{Break, FractureCounts, FractureParams, Impact, Pattern, Solved, Volume, VoronoiDetail},
     svo::{Forest, Grid},
 };
 
@@ -46,6 +46,10 @@ pub struct BreakRecord {
     pub cell_count: u32,
     /// Cell of each part, below that number.
     pub cells: Vec<u32>,
+    /// Of each part its cells' objects: one, or several where small parts joined it.
+    pub objects: Vec<Vec<u32>>,
+    /// What its crack faces show, where they show a volume.
+    pub volume: Option<Volume>,
     /// Level at which islands were told apart, where that is known.
     pub island_level: Option<u32>,
     /// Counts.
@@ -84,6 +88,8 @@ impl BreakRecord {
             cell_count: pattern.as_ref().map_or(named, |pattern| pattern.seeds.len() as u32),
             pattern,
             cells: broken.parts.iter().map(|part| part.cell).collect(),
+            objects: detail.map_or_else(Vec::new, |detail| detail.objects_of_parts(&broken.parts)),
+            volume: detail.map(|detail| detail.fracture.volume),
             island_level: detail.map(|detail| detail.island_level),
             counts: broken.counts,
             solved: broken.solved,

@@ -13,6 +13,7 @@ use std::{
 use super::{
     Sandbox, Scene,
     break_log::{BreakRecord, Origin},
+    cutting::Cuts,
     save_scene,
 };
 use crate::{
@@ -20,7 +21,7 @@ use crate::{
     compute::RanOn,
     export::{
         self, Aside, Assembly, BreakArrays, ExportError, ExportPiece, Figures, Format, InputReport, Lying,
-        ParameterReport, PieceReport, Placing, Watch, checks,
+        MeshKind, MeshReport, Meshes, ParameterReport, PieceReport, Placing, Watch, checks,
         report::write_json,
         scene_report::{BreakReport, ObjectReport, SceneReport},
     },
@@ -42,12 +43,15 @@ pub struct ExportOrder {
     pub lying: Lying,
     /// The object whose pieces are wanted; `None` for everything.
     pub object: Option<usize>,
+    /// Which meshes.
+    pub mesh: MeshKind,
 }
 
 impl Default for ExportOrder {
     fn default() -> Self {
         let formats = BTreeSet::from([Format::Glb]);
-        Self { folder: String::new(), formats, lying: Lying::default(), object: None }
+        let (lying, mesh) = (Lying::default(), MeshKind::default());
+        Self { folder: String::new(), formats, lying, object: None, mesh }
     }
 }
 
@@ -170,6 +174,8 @@ pub struct ExportPlan {
     /// The scene as it stands, which the export takes along.
     scene: Scene,
     repeat: Repeat,
+    /// How the imported meshes are cut, where that is wanted.
+    cuts: Option<Cuts>,
 }
 
 impl ExportPlan {
@@ -201,7 +207,11 @@ impl ExportPlan {
         }
         let formats = order.possible(sandbox);
         let arrays = formats.contains(&Format::Npz).then(|| order.arrays(sandbox, &lines)).flatten();
-        let what = Assembly::new(pieces, arrays);
+        let what = Assembly { meshes: Meshes::Asked(order.mesh), ..Assembly::new(pieces, arrays) };
+        let wants_cuts = order.mesh == MeshKind::Original && formats.iter().any(|format| format.has_meshes());
+        let known =
+            || lines.breaks.iter().map(|(at, record)| (*at, (*record, lines.first_cell[at]))).collect();
+        let cuts = wants_cuts.then(|| Cuts::of(sandbox, &bodies, &known()));
         let (objects, volumes) = objects(sandbox, &lines, &what, order.lying);
         let report = SceneReport {
             ran_on,
@@ -217,8 +227,9 @@ impl ExportPlan {
         };
         let scene = sandbox.as_it_stands(camera);
         let repeated = order.object.map(|object| sandbox.number_as_it_stands(object));
-        let repeat = Repeat { formats: formats.clone(), lying: order.lying, object: repeated };
-        Self { what, report, formats, connected, volumes, scene, repeat }
+        let (formats_again, mesh) = (formats.clone(), order.mesh);
+        let repeat = Repeat { formats: formats_again, lying: order.lying, object: repeated, mesh };
+        Self { what, report, formats, connected, volumes, scene, repeat, cuts }
     }
 
     /// How many pieces it has.
@@ -234,13 +245,21 @@ impl ExportPlan {
     pub fn run(mut self, folder: &Path, progress: &Progress) -> Result<Exported, ExportError> {
         let aside = Aside::begin(folder)?;
         let told = |error: ExportError| error.moved(aside.path(), folder);
-        let parts = self.formats.len() + 1;
+        let meshes = self.formats.iter().any(|format| format.has_meshes());
+        let parts = self.formats.len() + 1 + usize::from(meshes);
         let mut notes = Vec::new();
+        if let Some(cuts) = &self.cuts {
+            notes.extend(cuts.cut(&mut self.what));
+        }
         for (i, format) in self.formats.iter().enumerate() {
             let watch = Watch::part(progress, i, parts);
             let said = export::write(&self.what, *format, aside.path(), &watch).map_err(told)?;
             let staging = aside.path().display().to_string();
             notes.extend(said.into_iter().map(|n| n.replace(&staging, &folder.display().to_string())));
+        }
+        if meshes {
+            let watch = Watch::part(progress, self.formats.len(), parts);
+            self.report.meshes = Some(MeshReport::of(&self.what, self.repeat.mesh, &watch).map_err(told)?);
         }
         let last = Watch::part(progress, parts - 1, parts);
         last.at(0, 2)?;
@@ -272,6 +291,7 @@ struct Repeat {
     formats: Vec<Format>,
     lying: Lying,
     object: Option<usize>,
+    mesh: MeshKind,
 }
 
 impl Repeat {
@@ -290,6 +310,9 @@ impl Repeat {
             quoted(&again),
             formats.join(",")
         );
+        if self.mesh != MeshKind::default() {
+            command += &format!(" --mesh {}", self.mesh.name());
+        }
         if let Some(object) = self.object {
             command += &format!(" --object {object}");
         }

@@ -69,12 +69,13 @@ fn glb_bounds(path: &Path) -> BTreeMap<String, (DVec3, DVec3)> {
     let bounds = |node: gltf::Node<'_>| {
         let matrix = glam::Mat4::from_cols_array_2d(&node.transform().matrix()).as_dmat4();
         let mesh = node.mesh().unwrap();
-        let primitive = mesh.primitives().next().unwrap();
-        let reader = primitive.reader(|buffer| buffers.get(buffer.index()).map(|data| &data.0[..]));
         let nowhere = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-        let bounds = reader.read_positions().unwrap().fold(nowhere, |(low, high), p| {
-            let p = matrix.transform_point3(glam::Vec3::from_array(p).as_dvec3());
-            (low.min(p), high.max(p))
+        let bounds = mesh.primitives().fold(nowhere, |bounds, primitive| {
+            let reader = primitive.reader(|buffer| buffers.get(buffer.index()).map(|data| &data.0[..]));
+            reader.read_positions().unwrap().fold(bounds, |(low, high), p| {
+                let p = matrix.transform_point3(glam::Vec3::from_array(p).as_dvec3());
+                (low.min(p), high.max(p))
+            })
         });
         (node.name().unwrap().to_owned(), bounds)
     };
@@ -132,7 +133,16 @@ fn pieces_fit_together_in_the_objects_own_units_in_every_format() {
     assert_eq!(exported.failed_checks, Vec::<String>::new());
     assert_eq!(
         names(&folder),
-        ["pieces.glb", "pieces.obj", "pieces.vox", "ply", "report.json", "scene.toml", "voxels.npz"]
+        [
+            "pieces.glb",
+            "pieces.mtl",
+            "pieces.obj",
+            "pieces.vox",
+            "ply",
+            "report.json",
+            "scene.toml",
+            "voxels.npz"
+        ]
     );
     let count = sandbox.bodies().len();
     assert_eq!(names(&folder.join("ply")).len(), count);

@@ -6,6 +6,7 @@
 mod break_log;
 pub mod breaking;
 mod coarser;
+mod cutting;
 mod description;
 mod document;
 mod error;

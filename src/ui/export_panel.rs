@@ -2,7 +2,7 @@
 
 use super::{Command, UiInput, UiOutput, theme, widgets::label};
 use crate::{
-    export::{Format, Lying},
+    export::{Format, Lying, MeshKind},
     scene::{ExportOrder, Exported},
 };
 
@@ -74,6 +74,7 @@ pub(super) fn show(ctx: &egui::Context, input: &UiInput<'_>, out: &mut UiOutput)
                     places(ui, &mut new, out);
                     objects(ui, sandbox, &mut new);
                     formats(ui, sandbox, &mut new, out);
+                    meshes(ui, &mut new, out);
                     folder(ui, view, &mut new, out);
                 });
                 ui.add_space(6.0);
@@ -153,6 +154,39 @@ fn formats(ui: &mut egui::Ui, sandbox: &crate::scene::Sandbox, order: &mut Expor
         let names: Vec<&str> = same.iter().map(|(name, _)| *name).collect();
         note(ui, &format!("{}: {}.", names.join(", "), same[0].1));
     }
+}
+
+const MESHES: [(MeshKind, &str, &str, &str); 3] = [
+    (
+        MeshKind::Original,
+        "export_original",
+        "original",
+        "The imported triangles with their materials, cut along the cracks; where the mesh is closed",
+    ),
+    (
+        MeshKind::Smooth,
+        "export_smooth",
+        "smooth",
+        "A closed surface with the edges and corners of the cracks",
+    ),
+    (MeshKind::Voxels, "export_voxels", "voxels", "Cubes"),
+];
+
+fn meshes(ui: &mut egui::Ui, order: &mut ExportOrder, out: &mut UiOutput) {
+    if !order.formats.iter().any(|format| format.has_meshes()) {
+        return;
+    }
+    ui.horizontal(|ui| {
+        label(ui, "Meshes", "What the pieces look like in GLB, OBJ and PLY");
+        for (kind, name, text, tip) in MESHES {
+            let button = egui::Button::selectable(order.mesh == kind, text).frame_when_inactive(true);
+            let response = ui.add(button).on_hover_text(tip);
+            out.name(name, &response);
+            if response.clicked() {
+                order.mesh = kind;
+            }
+        }
+    });
 }
 
 fn folder(ui: &mut egui::Ui, view: &ExportView<'_>, order: &mut ExportOrder, out: &mut UiOutput) {

@@ -166,24 +166,43 @@ fn glb_has_a_closed_named_outward_mesh_a_piece() {
     let mut total = 0.0;
     for (i, node) in nodes.iter().enumerate() {
         assert_eq!(node["name"], format!("piece_{i:03}"));
-        let primitive = &json["meshes"][node["mesh"].as_u64().unwrap() as usize]["primitives"][0];
-        let (count, data) = accessor(&primitive["attributes"]["POSITION"]);
-        let floats: Vec<f32> =
-            data.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect();
-        let positions: Vec<[f32; 3]> = floats.chunks_exact(3).map(|p| [p[0], p[1], p[2]]).collect();
-        assert_eq!(positions.len(), count);
-        assert_eq!(accessor(&primitive["attributes"]["NORMAL"]).0, count);
-        let (colors, data) = accessor(&primitive["attributes"]["COLOR_0"]);
-        assert_eq!((colors, data.len()), (count, count * 8));
-        let (_, data) = accessor(&primitive["indices"]);
-        let indices: Vec<u32> =
-            data.chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().unwrap())).collect();
+        let primitives = &json["meshes"][node["mesh"].as_u64().unwrap() as usize]["primitives"];
+        // Inside and outside share no vertex; points at the same place are one.
+        let (mut positions, mut known) = (Vec::new(), std::collections::HashMap::new());
+        let (mut indices, mut materials) = (Vec::new(), Vec::new());
+        for primitive in primitives.as_array().unwrap() {
+            let attributes = &primitive["attributes"];
+            let (count, data) = accessor(&attributes["POSITION"]);
+            let floats: Vec<f32> =
+                data.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect();
+            let points: Vec<[f32; 3]> = floats.chunks_exact(3).map(|p| [p[0], p[1], p[2]]).collect();
+            assert_eq!(points.len(), count);
+            for name in ["NORMAL", "TEXCOORD_0", "_PIECE", "_CELL", "_CRACK_DISTANCE"] {
+                assert_eq!(accessor(&attributes[name]).0, count, "{name}");
+            }
+            let (colors, data) = accessor(&attributes["COLOR_0"]);
+            assert_eq!((colors, data.len()), (count, count * 8));
+            let (_, data) = accessor(&primitive["indices"]);
+            for index in data.chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().unwrap())) {
+                let point = points[index as usize];
+                indices.push(*known.entry(point.map(f32::to_bits)).or_insert_with(|| {
+                    positions.push(point);
+                    positions.len() as u32 - 1
+                }));
+            }
+            let material = primitive["material"].as_u64().unwrap() as usize;
+            materials.push(json["materials"][material]["name"].as_str().unwrap());
+        }
+        assert_eq!(materials.last(), Some(&"inside"), "{materials:?}");
         assert!(is_closed(triples(&indices)), "{} is open", node["name"]);
         total += volume(&positions, triples(&indices));
     }
     let mass = read_report(out)["source_mass"].as_f64().unwrap();
     println!("volume of the meshes {total}, of the voxels {mass}");
-    assert!((total / mass - 1.0).abs() < 0.05, "{total} of {mass}");
+    assert!((total / mass - 1.0).abs() < 0.002, "{total} of {mass}");
+    let meshes = &read_report(out)["meshes"];
+    assert_eq!((&meshes["kind"], &meshes["manifold"]), (&"original".into(), &pieces(out).into()), "{meshes}");
+    assert_eq!((&meshes["inward_triangles"], &meshes["crowded_edges"]), (&0.into(), &0.into()), "{meshes}");
     // Our own reader, which is written to distrust, agrees.
     let (mesh, _) = kintsugi::mesh::load(&out.join("pieces.glb")).unwrap();
     assert!(!mesh.triangles.is_empty());
@@ -192,14 +211,25 @@ fn glb_has_a_closed_named_outward_mesh_a_piece() {
 #[test]
 fn obj_has_an_object_a_piece() {
     let Some(out) = broken() else { return };
-    let options = tobj::LoadOptions { triangulate: true, single_index: true, ..Default::default() };
-    let (models, _) = tobj::load_obj(out.join("pieces.obj"), &options).unwrap();
-    assert_eq!(models.len(), pieces(out));
-    for (i, model) in models.iter().enumerate() {
-        assert_eq!(model.name, format!("piece_{i:03}"));
-        assert_eq!(model.mesh.vertex_color.len(), model.mesh.positions.len());
-        assert!(is_closed(triples(&model.mesh.indices)), "{} is open", model.name);
+    let text = std::fs::read_to_string(out.join("pieces.obj")).unwrap();
+    let objects: Vec<&str> = text.split("\no ").skip(1).collect();
+    assert_eq!(objects.len(), pieces(out));
+    for (i, object) in objects.iter().enumerate() {
+        assert!(object.starts_with(&format!("piece_{i:03}\n")));
+        let points = |line: &str| -> Vec<usize> {
+            let corners = line.split_whitespace().skip(1).map(|corner| corner.split('/').next().unwrap());
+            corners.map(|v| v.parse().unwrap()).collect()
+        };
+        let faces: Vec<Vec<usize>> = object.lines().filter(|l| l.starts_with("f ")).map(points).collect();
+        assert!(is_closed(faces.iter().map(|f| [f[0], f[1], f[2]])), "piece {i} is open");
+        assert!(object.contains("usemtl inside") && object.contains("\nvn ") && object.contains("\nvt "));
     }
+    let options = tobj::LoadOptions { triangulate: true, single_index: true, ..Default::default() };
+    let (models, materials) = tobj::load_obj(out.join("pieces.obj"), &options).unwrap();
+    let names: Vec<String> = materials.unwrap().into_iter().map(|material| material.name).collect();
+    assert!(names.iter().any(|name| name == "inside"), "{names:?}");
+    assert!(names.iter().any(|name| name.starts_with("outside")), "{names:?}");
+    assert!(models.iter().all(|model| !model.mesh.normals.is_empty() && !model.mesh.texcoords.is_empty()));
 }
 
 #[test]

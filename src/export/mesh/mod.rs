@@ -1,13 +1,21 @@
 //! Meshes of pieces, of three kinds, and what must hold of them.
 
 pub mod check;
+mod crack_distance;
+mod kind;
 pub mod original;
 mod rays;
+mod report;
 mod smooth;
+mod vertices;
+mod voxels;
 mod world_uv;
 
 pub use check::MeshCheck;
+pub use kind::MeshKind;
+pub use report::MeshReport;
 pub use smooth::{smooth, smooth_with};
+pub use vertices::{Primitive, primitives};
 pub use world_uv::world_uv;
 
 use glam::{DVec3, Vec3};

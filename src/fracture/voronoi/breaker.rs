@@ -44,6 +44,19 @@ pub struct VoronoiDetail {
     pub fracture: Fracture,
 }
 
+impl VoronoiDetail {
+    /// Of each of the break's `parts` its cells' objects: one, or several where small parts joined it.
+    #[must_use]
+    pub fn objects_of_parts(&self, parts: &[Part]) -> Vec<Vec<u32>> {
+        let merged = |part: usize| self.fracture.merges.iter().find(|merge| merge.piece == part);
+        let object = |cell: &u32| self.pattern.objects.get(*cell as usize).copied().unwrap_or(*cell);
+        let of = |(i, part): (usize, &Part)| {
+            merged(i).map_or_else(|| vec![part.cell], |merge| merge.cells.iter().map(object).collect())
+        };
+        parts.iter().enumerate().map(of).collect()
+    }
+}
+
 fn not_an_octree() -> FractureError {
     FractureError::Params("the method octree breaks octrees; this body is none".into())
 }

@@ -210,11 +210,9 @@ pub fn steps_of(broken: &BrokenObject) -> Result<Vec<CutStep<'_>>, NotOriginal> 
     for step in &broken.steps {
         let detail = step.voronoi().ok_or(NotOriginal::OtherMethod)?;
         let (fracture, recipe) = (&detail.fracture, &detail.recipe);
-        let merged = |piece: usize| fracture.merges.iter().find(|merge| merge.piece == piece);
-        let object = |cell: &u32| detail.pattern.objects.get(*cell as usize).copied().unwrap_or(*cell);
-        let pieces = step.result.parts.iter().enumerate().map(|(k, part)| CutPiece {
-            objects: merged(k)
-                .map_or_else(|| vec![part.cell], |merge| merge.cells.iter().map(object).collect()),
+        let objects = detail.objects_of_parts(&step.result.parts);
+        let pieces = step.result.parts.iter().zip(objects).map(|(part, objects)| CutPiece {
+            objects,
             octrees: part.shape.as_octree().cloned().into_iter().collect(),
         });
         let dropped = step.result.lost.dropped.iter().map(|part| CutPiece {

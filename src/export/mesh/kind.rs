@@ -1,0 +1,119 @@
+//! Which mesh of a piece is written, and the meshes of shapes that are none of voxels.
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+use super::{Corner, Face, PieceMesh, Side, smooth, voxels};
+use crate::shape::{Convex, Geometry, Shape, SolidMesh};
+
+/// Kinds of meshes that pieces of voxels are written as.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    serde::Serialize,
+    serde::Deserialize,
+    clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum MeshKind {
+    /// The imported triangles, cut along the cracks
+    Original,
+    /// A surface through the octree's planes, with its edges and corners
+    #[default]
+    Smooth,
+    /// The voxels' own faces
+    Voxels,
+}
+
+impl MeshKind {
+    /// As options and reports name it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Original => "original",
+            Self::Smooth => "smooth",
+            Self::Voxels => "voxels",
+        }
+    }
+
+    /// The mesh of a shape, shape space. What is a mesh already is taken as it is; of an octree alone the original is
+    /// not known, so that gives the smooth one.
+    #[must_use]
+    pub fn of(self, shape: &Shape) -> PieceMesh {
+        let color = shape.look().surface_color.unwrap_or(CLAY);
+        match (shape.geometry(), self) {
+            (Geometry::Octree(octree), Self::Original | Self::Smooth) => smooth(octree),
+            (Geometry::Octree(octree), Self::Voxels) => voxels::voxels(octree),
+            (Geometry::Mesh(solid), _) => of_mesh(solid, color),
+            (Geometry::Convex(convex), _) => of_convex(convex, color),
+        }
+    }
+}
+
+/// Colour of what has none of its own.
+const CLAY: [u8; 3] = [176, 160, 140];
+
+/// A solid as it was imported: its own triangles, each shaded flat.
+fn of_mesh(solid: &SolidMesh, color: [u8; 3]) -> PieceMesh {
+    let (mesh, positions) = (solid.mesh(), solid.vertices().collect::<Vec<_>>());
+    let own = mesh.colors.len() == positions.len();
+    let there = |t: &&[u32; 3]| t.iter().all(|i| (*i as usize) < positions.len());
+    let triangles = mesh.triangles.iter().filter(there).copied().collect();
+    of_triangles(positions, triangles, |i| if own { mesh.colors[i as usize] } else { color })
+}
+
+fn of_convex(convex: &Convex, color: [u8; 3]) -> PieceMesh {
+    let fan = |face: &Vec<u32>| -> Vec<[u32; 3]> {
+        let first = face.first().copied().unwrap_or_default();
+        face.windows(2).skip(1).map(|edge| [first, edge[0], edge[1]]).collect()
+    };
+    let triangles = convex.faces().iter().flat_map(fan).collect();
+    of_triangles(convex.vertices().to_vec(), triangles, |_| color)
+}
+
+fn of_triangles(
+    positions: Vec<DVec3>,
+    triangles: Vec<[u32; 3]>,
+    color: impl Fn(u32) -> [u8; 3] + Sync,
+) -> PieceMesh {
+    let corners = triangles
+        .par_iter()
+        .map(|triangle| {
+            let [a, b, c] = triangle.map(|i| positions[i as usize]);
+            let normal = (b - a).cross(c - a).normalize_or(DVec3::Y).as_vec3();
+            triangle.map(|i| Corner { normal, color: color(i), uv: [0.0; 2] })
+        })
+        .collect();
+    let face = Face { side: Side::Outside { material: 0 }, beyond: None };
+    PieceMesh { faces: vec![face; triangles.len()], positions, triangles, corners }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{export::mesh::MeshCheck, shape::Look};
+    use std::sync::Arc;
+
+    #[test]
+    fn other_geometries_are_closed_outward_and_have_their_volumes() {
+        let look = Look { surface_color: Some([1, 2, 3]) };
+        let mesh = Arc::new(crate::mesh::builtin("box").unwrap());
+        let solid = Shape::mesh(&mesh, 0.5, 1.0, look);
+        let check = MeshCheck::of(&MeshKind::Smooth.of(&solid));
+        assert!(check.holds(), "{check:?}");
+        assert!((check.volume / solid.mass().volume_m3 - 1.0).abs() < 1e-6, "{check:?}");
+        let corners = (0..8).map(|c| DVec3::new(f64::from(c & 1), f64::from(c >> 1 & 1), f64::from(c >> 2)));
+        let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+        let cube = Convex::new(corners.collect(), faces.map(|f| f.to_vec()).to_vec()).unwrap();
+        let mesh = MeshKind::Voxels.of(&Shape::convex(cube, 1.0, look));
+        let check = MeshCheck::of(&mesh);
+        assert!(check.holds() && (check.volume - 1.0).abs() < 1e-12, "{check:?}");
+        assert_eq!((mesh.triangles.len(), mesh.corners[7][0].color), (12, [1, 2, 3]));
+    }
+}

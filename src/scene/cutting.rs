@@ -1,0 +1,161 @@
+//! The imported meshes of a scene in pieces: what `export::mesh::original` needs to know of its bodies.
+//!
+//! In: bodies and the breaks that led to them. Out: for each object its cuts, which a worker makes. Cheap to gather:
+//! shapes and meshes are shared.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{
+    Sandbox,
+    break_log::{BreakRecord, Origin},
+};
+use crate::{
+    bodies::Body,
+    export::{
+        Assembly, MeshKind, Meshes, PieceMesh, Skin,
+        mesh::original::{self, CutPiece, CutStep, NotOriginal},
+    },
+    fracture::{FractureParams, Pattern, Volume},
+    mesh::Mesh,
+    shape::{Octree, Shape},
+    svo::Grid,
+};
+
+/// One break, to be cut again.
+struct Cut {
+    broken: Option<(usize, usize)>,
+    pattern: Pattern,
+    params: FractureParams,
+    volume: Volume,
+    first_cell: u32,
+    pieces: Vec<CutPiece>,
+}
+
+/// The cuts of one object.
+struct CutObject {
+    object: usize,
+    mesh: Arc<Mesh>,
+    meters_per_unit: f64,
+    grid: Grid,
+    cuts: Vec<Cut>,
+    /// Of each body its shape, and which piece of which cut it is.
+    bodies: Vec<(Arc<Shape>, usize, usize)>,
+}
+
+/// The cuts of everything that is exported.
+#[derive(Default)]
+pub(super) struct Cuts(Vec<CutObject>);
+
+impl Cuts {
+    /// Of `bodies`. `breaks` are those that led to them, by number, with the number of each one's first cell.
+    pub fn of(sandbox: &Sandbox, bodies: &[&Body], breaks: &BTreeMap<usize, (&BreakRecord, u32)>) -> Self {
+        let info = |body: &&Body| sandbox.info(body.id).copied().unwrap_or_default();
+        let cut_object = |(object, known): (usize, &super::ObjectInfo)| {
+            let own: Vec<&Body> = bodies.iter().copied().filter(|b| info(b).object == object).collect();
+            let records: Vec<(usize, &BreakRecord, u32)> = breaks
+                .iter()
+                .filter(|(_, (record, _))| record.object == object)
+                .map(|(at, (record, first))| (*at, *record, *first))
+                .collect();
+            let number = |record: usize| records.iter().position(|(at, ..)| *at == record);
+            let octrees = |origin: Origin| {
+                let comes_of = |body: &&&Body| {
+                    let mut line = std::iter::successors(info(body).origin, |at| {
+                        sandbox.breaks().get(at.record)?.broken
+                    });
+                    line.any(|at| at == origin)
+                };
+                own.iter().filter(comes_of).filter_map(|b| b.def.shape.as_octree().cloned()).collect()
+            };
+            let cut = |(at, record, first): &(usize, &BreakRecord, u32)| {
+                Some(Cut {
+                    broken: match record.broken {
+                        Some(origin) => Some((number(origin.record)?, origin.part)),
+                        None => None,
+                    },
+                    pattern: record.pattern.clone()?,
+                    params: record.params.clone(),
+                    volume: record.volume?,
+                    first_cell: *first,
+                    pieces: record
+                        .objects
+                        .iter()
+                        .enumerate()
+                        .map(|(part, objects)| CutPiece {
+                            objects: objects.clone(),
+                            octrees: octrees(Origin { record: *at, part }),
+                        })
+                        .collect(),
+                })
+            };
+            let first = own.first()?;
+            Some(CutObject {
+                object,
+                mesh: Arc::clone(&known.mesh),
+                meters_per_unit: first.def.meters_per_unit,
+                grid: first.def.shape.as_octree().map(|octree: &Octree| octree.grid)?,
+                cuts: records.iter().map(cut).collect::<Option<_>>()?,
+                bodies: own
+                    .iter()
+                    .filter_map(|body| {
+                        let origin = info(body).origin?;
+                        Some((Arc::clone(&body.def.shape), number(origin.record)?, origin.part))
+                    })
+                    .collect(),
+            })
+        };
+        Self(sandbox.objects().iter().enumerate().filter_map(cut_object).collect())
+    }
+
+    /// Gives `what` the meshes that its objects are cut into. What cannot be cut gets smooth meshes; a note for the user
+    /// says why.
+    pub fn cut(&self, what: &mut Assembly) -> Vec<String> {
+        let mut notes = Vec::new();
+        let mut known: Vec<(Arc<Shape>, Arc<PieceMesh>)> = Vec::new();
+        for object in &self.0 {
+            match object.cut() {
+                Ok(meshes) => {
+                    known.extend(meshes);
+                    let materials = object.mesh.materials.clone();
+                    what.skins.insert(Some(object.object), Skin { materials });
+                }
+                Err(error) => notes.push(format!("object {}: {error}", object.object + 1)),
+            }
+        }
+        let of = |shape: &Arc<Shape>| known.iter().find(|(own, _)| Arc::ptr_eq(own, shape));
+        let meshes: Vec<Option<Arc<PieceMesh>>> =
+            what.pieces.iter().map(|piece| of(&piece.shape).map(|(_, mesh)| Arc::clone(mesh))).collect();
+        what.meshes = if meshes.iter().all(Option::is_none) {
+            Meshes::Asked(MeshKind::Smooth)
+        } else {
+            Meshes::Made(meshes)
+        };
+        notes
+    }
+}
+
+impl CutObject {
+    fn cut(&self) -> Result<Vec<(Arc<Shape>, Arc<PieceMesh>)>, NotOriginal> {
+        let steps: Vec<CutStep<'_>> = self
+            .cuts
+            .iter()
+            .map(|cut| CutStep {
+                broken: cut.broken,
+                pattern: &cut.pattern,
+                surface: cut.params.surface,
+                crack: &cut.params.crack,
+                rng: cut.params.rng,
+                volume: cut.volume,
+                first_cell: cut.first_cell,
+                pieces: cut.pieces.clone(),
+                dropped: Vec::new(),
+            })
+            .collect();
+        let mut cut = original::meshes(&self.mesh, self.meters_per_unit, &self.grid, &steps)?;
+        let mesh = |(shape, step, piece): &(Arc<Shape>, usize, usize)| {
+            let mesh = cut.steps.get_mut(*step)?.get_mut(*piece)?.take()?;
+            Some((Arc::clone(shape), Arc::new(mesh)))
+        };
+        Ok(self.bodies.iter().filter_map(mesh).collect())
+    }
+}
