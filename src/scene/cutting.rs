@@ -21,6 +21,9 @@ use crate::{
     svo::Grid,
 };
 
+/// A body's shape and its mesh.
+type Meshed = (Arc<Shape>, Arc<PieceMesh>);
+
 /// One break, to be cut again.
 struct Cut {
     broken: Option<(usize, usize)>,
@@ -111,7 +114,7 @@ impl Cuts {
     /// says why.
     pub fn cut(&self, what: &mut Assembly) -> Vec<String> {
         let mut notes = Vec::new();
-        let mut known: Vec<(Arc<Shape>, Arc<PieceMesh>)> = Vec::new();
+        let mut known: Vec<Meshed> = Vec::new();
         for object in &self.0 {
             match object.cut() {
                 Ok(meshes) => {
@@ -135,7 +138,7 @@ impl Cuts {
 }
 
 impl CutObject {
-    fn cut(&self) -> Result<Vec<(Arc<Shape>, Arc<PieceMesh>)>, NotOriginal> {
+    fn cut(&self) -> Result<Vec<Meshed>, NotOriginal> {
         let steps: Vec<CutStep<'_>> = self
             .cuts
             .iter()

@@ -130,7 +130,7 @@ mod tests {
         let triangles: Vec<[u32; 3]> =
             (0..count).map(|i| [i, (i * 3 + 1) % count, (i * 5 + 2) % count]).collect();
         let face = |i: usize| Face {
-            side: if i % 3 == 0 { Side::Outside { material: 0 } } else { Side::Inside },
+            side: if i.is_multiple_of(3) { Side::Outside { material: 0 } } else { Side::Inside },
             beyond: None,
         };
         let corner = Corner { normal: Vec3::Y, color: [0; 3], uv: [0.0; 2] };

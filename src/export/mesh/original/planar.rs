@@ -253,7 +253,7 @@ pub fn cracks(seeds: &[[i32; 3]], objects: &[u32], bounds: [[i32; 3]; 2], salt: 
         })
         .collect();
     let mut keys: Vec<([u32; 4], [f64; 3])> = faces.iter().flat_map(|face| face.2.iter().copied()).collect();
-    keys.sort_by(|a, b| a.0.cmp(&b.0));
+    keys.sort_by_key(|key| key.0);
     keys.dedup_by_key(|key| key.0);
     let unit = (1u64 << (UNIT_BITS - SEED_BITS)) as f64;
     let name = |key: &[u32; 4]| key.iter().fold(0, |sum, k| mix(sum ^ u64::from(*k)));
