@@ -154,7 +154,8 @@ fn pieces_fit_together_in_the_objects_own_units_in_every_format() {
     let whole = bounds(&mut mesh.positions.iter().map(|p| DVec3::from_array(p.map(f64::from))));
     let found = glb_bounds(&folder.join("pieces.glb"));
     let pieces = bounds(&mut found.values().flat_map(|(low, high)| [*low, *high]));
-    let slack = (whole.1 - whole.0).max_element() / 14.0;
+    // Of a crumb of one voxel nothing but the voxel is known; and the file has 32 bits.
+    let slack = 1.001 * (whole.1 - whole.0).max_element() / 14.0;
     assert!((pieces.0 - whole.0).abs().max_element() < slack, "{pieces:?} {whole:?}");
     assert!((pieces.1 - whole.1).abs().max_element() < slack, "{pieces:?} {whole:?}");
 
