@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::{
     super::{Corner, Face, PieceMesh, Side, world_uv},
-    collapse::collapse_short,
+    collapse::{collapse_short, part_crowded},
     parts::{NOTHING, PartFace, Parts, root},
     solid::{Edges, Solid},
 };
@@ -43,7 +43,7 @@ fn shares([a, b, c]: [DVec3; 3], p: DVec3) -> [f64; 3] {
     if sum > 0.0 { all.map(|v| v / sum) } else { [1.0, 0.0, 0.0] }
 }
 
-fn mixed(corners: &[Corner; 3], shares: [f64; 3]) -> Corner {
+pub(super) fn mixed(corners: &[Corner; 3], shares: [f64; 3]) -> Corner {
     let sum = |of: &dyn Fn(&Corner) -> f64| corners.iter().zip(shares).map(|(c, w)| of(c) * w).sum::<f64>();
     let normal = Vec3::from_array([0, 1, 2].map(|k| sum(&|c| f64::from(c.normal[k])) as f32));
     Corner {
@@ -119,6 +119,7 @@ fn body(source: &Body, parts: &Parts, list: &[(u32, bool)], inside: &Inside<'_>)
     }
     split_fans(&mut out.solid);
     collapse_short(&mut out);
+    part_crowded(&mut out);
     out
 }
 

@@ -123,3 +123,49 @@ fn keep<T>(list: &mut Vec<T>, stays: impl Fn(usize) -> bool) {
         stays(at - 1)
     });
 }
+
+/// Where four triangles or more meet in an edge, as two diagonals in one line can make it, gives every pair beyond the
+/// first a corner in its middle, so that each edge has two triangles.
+pub fn part_crowded(body: &mut Body) {
+    loop {
+        let Ok(edges) = Edges::of(&body.solid.triangles) else { return };
+        let mut touched = vec![false; body.solid.triangles.len()];
+        let mut changed = false;
+        for pair in edges.list.windows(2) {
+            let [first, second] = [pair[0], pair[1]];
+            let same = |a: [u32; 2], b: [u32; 2]| a == b || a == [b[1], b[0]];
+            // One split a triangle and round: its edges have other numbers after it.
+            if !same(first.ends, second.ends) || second.triangles.iter().any(|t| touched[*t as usize]) {
+                continue;
+            }
+            second.triangles.iter().for_each(|t| touched[*t as usize] = true);
+            split_edge(body, second.ends, second.triangles);
+            changed = true;
+        }
+        if !changed {
+            return;
+        }
+    }
+}
+
+/// Puts a corner in the middle of an edge of two triangles.
+fn split_edge(body: &mut Body, [a, b]: [u32; 2], triangles: [u32; 2]) {
+    let solid = &mut body.solid;
+    let middle = solid.points.len() as u32;
+    let [p, q] = [a, b].map(|v| solid.points[v as usize]);
+    solid.points.push([0, 1, 2].map(|k| (p[k] + q[k]) / 4 * 2));
+    solid.places.push((solid.places[a as usize] + solid.places[b as usize]) * 0.5);
+    for t in triangles.map(|t| t as usize) {
+        let (own, shown) = (solid.triangles[t], body.corners[t]);
+        let Some(k) = (0..3).find(|k| own[*k] != a && own[*k] != b) else { continue };
+        let (from, to) = ((k + 1) % 3, (k + 2) % 3);
+        let between = super::body::mixed(&shown, [0, 1, 2].map(|c| if c == k { 0.0 } else { 0.5 }));
+        solid.triangles[t][to] = middle;
+        body.corners[t][to] = between;
+        let (mut second, mut second_shown) = (own, shown);
+        (second[from], second_shown[from]) = (middle, between);
+        solid.triangles.push(second);
+        body.corners.push(second_shown);
+        body.faces.push(body.faces[t]);
+    }
+}
