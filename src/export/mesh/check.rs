@@ -109,6 +109,41 @@ impl MeshCheck {
         self.is_manifold() && self.flat_triangles + self.inward_triangles == 0 && self.volume > 0.0
     }
 
+    /// Triangles at which something does not hold, ascending: those at edges that are open or crowded, at vertices of
+    /// several fans, without area, and those that face inward.
+    #[must_use]
+    pub fn where_wrong(positions: &[DVec3], triangles: &[[u32; 3]]) -> Vec<u32> {
+        let mut wrong = vec![false; triangles.len()];
+        let mut edges: Vec<(u32, u32, bool, u32)> = Vec::with_capacity(3 * triangles.len());
+        let mut links: Vec<(u32, u32, u32, u32)> = Vec::with_capacity(3 * triangles.len());
+        for (i, t) in triangles.iter().enumerate() {
+            for k in 0..3 {
+                let (a, b, c) = (t[k], t[(k + 1) % 3], t[(k + 2) % 3]);
+                edges.push((a.min(b), a.max(b), a < b, i as u32));
+                links.push((a, b, c, i as u32));
+            }
+        }
+        edges.sort_unstable();
+        for round in edges.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            if !matches!(round, [a, b] if a.2 != b.2) {
+                round.iter().for_each(|edge| wrong[edge.3 as usize] = true);
+            }
+        }
+        links.sort_unstable();
+        for fan in links.chunk_by(|a, b| a.0 == b.0) {
+            let ends: Vec<(u32, u32)> = fan.iter().map(|link| (link.1, link.2)).collect();
+            if fan_length(&ends) != fan.len() {
+                fan.iter().for_each(|link| wrong[link.3 as usize] = true);
+            }
+        }
+        let diagonal = diagonal_of(positions);
+        let inward = Inward { steps: &[STEP * diagonal], flat: FLAT * diagonal, points: 1 };
+        for t in inward.find(positions, triangles, &|_| Ask::Well) {
+            wrong[t as usize] = true;
+        }
+        (0..triangles.len() as u32).filter(|t| wrong[*t as usize]).collect()
+    }
+
     fn edges(&mut self, triangles: &[[u32; 3]]) {
         // (low, high, whether it is gone along from low to high)
         let mut edges: Vec<(u32, u32, bool)> = triangles
@@ -135,18 +170,29 @@ impl MeshCheck {
         links.sort_unstable();
         debug_assert!(links.iter().all(|link| (link.0 as usize) < count));
         for fan in links.chunk_by(|a, b| a.0 == b.0) {
-            let mut at = 0;
-            let mut length = 1;
-            while let Ok(next) = fan.binary_search_by_key(&fan[at].2, |link| link.1) {
-                if next == 0 || length > fan.len() {
-                    break;
-                }
-                at = next;
-                length += 1;
-            }
-            self.split_vertices += u64::from(length != fan.len());
+            let ends: Vec<(u32, u32)> = fan.iter().map(|link| (link.1, link.2)).collect();
+            self.split_vertices += u64::from(fan_length(&ends) != fan.len());
         }
     }
+}
+
+/// How many edges across from a vertex follow each other from the first one on; sorted by where they begin.
+fn fan_length(ends: &[(u32, u32)]) -> usize {
+    let (mut at, mut length) = (0, 1);
+    while let Ok(next) = ends.binary_search_by_key(&ends[at].1, |end| end.0) {
+        if next == 0 || length > ends.len() {
+            break;
+        }
+        at = next;
+        length += 1;
+    }
+    length
+}
+
+fn diagonal_of(positions: &[DVec3]) -> f64 {
+    let nowhere = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+    let (low, high) = positions.iter().fold(nowhere, |(low, high), p| (low.min(*p), high.max(*p)));
+    if positions.is_empty() { 0.0 } else { (high - low).length() }
 }
 
 #[cfg(test)]
