@@ -44,8 +44,8 @@ pub struct FractureArgs {
     pattern: PatternArgs,
     #[command(flatten)]
     pub scene: SceneArgs,
-    /// Meshes to write beside the arrays; a list of glb, obj, ply, vox, npz (npz is always written; of a scene what is
-    /// listed, glb where nothing is)
+    /// Meshes to write beside the arrays; a list of glb, obj, ply, usda, vox, npz (npz is always written; of a
+    /// scene what is listed, glb where nothing is)
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum, hide_possible_values = true)]
     pub format: Vec<Format>,
     /// Which mesh of a piece glb, obj and ply hold: original, the mesh's own triangles cut along the cracks; smooth, with

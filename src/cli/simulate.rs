@@ -9,7 +9,7 @@ use clap::Args;
 
 use crate::{
     bodies::{ContactMethod, Response},
-    export::{PairLog, Trajectory},
+    export::{self, Format, PairLog, Trajectory, Watch},
 };
 
 use super::{
@@ -49,9 +49,24 @@ pub struct SimulateArgs {
     collision_points: Option<u64>,
     #[command(flatten)]
     film: FrameArgs,
+    /// Write what was played as animation.glb or animation.usda, a node a body; a list of glb, usda
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = animated)]
+    format: Vec<Format>,
+    /// Frames a second of --format, between which programs interpolate
+    #[arg(long, value_name = "FPS", value_parser = super::parse_positive, default_value_t = 30.0)]
+    fps: f64,
     /// Print progress as lines of JSON on stderr
     #[arg(long)]
     json_progress: bool,
+}
+
+/// A format that holds motion.
+fn animated(name: &str) -> Result<Format, String> {
+    match name {
+        "glb" => Ok(Format::Glb),
+        "usda" => Ok(Format::Usda),
+        _ => Err("motion is written as glb or usda".into()),
+    }
 }
 
 /// What a table has under a name; clap prints the error.
@@ -118,6 +133,15 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
         pairs.finish()?;
         Ok(())
     })?;
+    let moving = if args.format.is_empty() { None } else { Some(log.assembly(args.fps)) };
+    for (format, what) in args.format.iter().zip(std::iter::repeat(&moving)) {
+        let Some(what) = what else { continue };
+        let name = format!("animation.{}", format.name());
+        let path = args.out.join(&name);
+        let written = reporter
+            .stage(&format!("write {name}"), |p| export::write_to(&path, what, *format, &Watch::whole(p)))?;
+        written.iter().for_each(|note| reporter.warn(note));
+    }
     played?;
     drop(reporter);
     super::print(&format!(

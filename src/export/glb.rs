@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::{
     Assembly, ExportError, ExportPiece, Watch,
     mesh::{Primitive, Side, primitives},
+    motion::Motion,
 };
 use crate::mesh::Texture;
 
@@ -41,6 +42,10 @@ pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<S
     }
     let all: Vec<usize> = (0..nodes.len()).collect();
     watch.at(1, 1)?;
+    let animations = match &what.motion {
+        Some(motion) => animation(&mut file.buffer, motion),
+        None => Vec::new(),
+    };
     let File { buffer, looks, .. } = file;
     let mut document = json!({
         "asset": { "version": "2.0", "generator": concat!("kintsugi ", env!("CARGO_PKG_VERSION")) },
@@ -50,6 +55,7 @@ pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<S
     });
     // glTF knows no empty lists.
     for (name, list) in [
+        ("animations", animations),
         ("meshes", meshes),
         ("materials", looks.materials),
         ("textures", looks.textures),
@@ -94,6 +100,40 @@ fn node(piece: &ExportPiece) -> Value {
         node["rotation"] = json!(piece.placing.rotation.normalize().as_quat().normalize().to_array());
     }
     node
+}
+
+/// What moves, as one animation. What is not there yet or no longer has no size.
+fn animation(buffer: &mut Buffer, motion: &Motion) -> Vec<Value> {
+    let (mut samplers, mut channels) = (Vec::new(), Vec::new());
+    for (node, track) in motion.tracks.iter().enumerate() {
+        let times: Vec<f32> = track.keys.iter().map(|key| key.time as f32).collect();
+        let mut add = |input: usize, output: usize, path: &str, how: &str| {
+            channels.push(json!({ "sampler": samplers.len(), "target": { "node": node, "path": path } }));
+            samplers.push(json!({ "input": input, "output": output, "interpolation": how }));
+        };
+        if times.len() > 1 {
+            let places: Vec<[f32; 3]> = track.keys.iter().map(|k| k.position.as_vec3().to_array()).collect();
+            let turns: Vec<[f32; 4]> =
+                track.keys.iter().map(|k| k.rotation.normalize().as_quat().normalize().to_array()).collect();
+            let input = buffer.times(&times);
+            add(input, buffer.keys(&places, "VEC3"), "translation", "LINEAR");
+            add(input, buffer.keys(&turns, "VEC4"), "rotation", "LINEAR");
+        }
+        let mut there = vec![(0.0, track.born.is_none())];
+        there.extend(track.born.map(|time| (time as f32, true)));
+        there.extend(track.died.map(|time| (time as f32, false)));
+        if there.len() > 1 {
+            let times: Vec<f32> = there.iter().map(|(time, _)| *time).collect();
+            let sizes: Vec<[f32; 3]> =
+                there.iter().map(|(_, there)| [f32::from(u8::from(*there)); 3]).collect();
+            let input = buffer.times(&times);
+            add(input, buffer.keys(&sizes, "VEC3"), "scale", "STEP");
+        }
+    }
+    if channels.is_empty() {
+        return Vec::new();
+    }
+    vec![json!({ "name": "recorded", "samplers": samplers, "channels": channels })]
 }
 
 /// Materials and their pictures, each once.
@@ -270,6 +310,22 @@ impl Buffer {
         }
         self.accessors.push(accessor);
         self.accessors.len() - 1
+    }
+
+    /// Values of an animation, which name no use of theirs.
+    fn keys<T: bytemuck::Pod>(&mut self, data: &[T], kind: &str) -> usize {
+        let view = self.view(bytemuck::cast_slice(data), None);
+        self.accessors
+            .push(json!({ "bufferView": view, "componentType": FLOAT, "count": data.len(), "type": kind }));
+        self.accessors.len() - 1
+    }
+
+    /// Ascending times of an animation.
+    fn times(&mut self, times: &[f32]) -> usize {
+        let accessor = self.keys(times, "SCALAR");
+        self.accessors[accessor]["min"] = json!([times.first()]);
+        self.accessors[accessor]["max"] = json!([times.last()]);
+        accessor
     }
 
     /// Bytes of the buffer, beginning where any number may.

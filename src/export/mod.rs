@@ -8,6 +8,7 @@ mod cells;
 pub mod checks;
 mod glb;
 pub mod mesh;
+pub mod motion;
 mod npy;
 mod obj;
 mod pair_log;
@@ -17,6 +18,7 @@ mod ply;
 pub mod report;
 pub mod scene_report;
 mod trajectory;
+mod usd;
 mod vox;
 mod voxels;
 mod write;
@@ -31,7 +33,7 @@ pub use picture::write_png;
 pub use pieces::{Assembly, BreakArrays, ExportPiece, Figures, Lying, Meshes, Placing, Skin};
 pub use report::{FractureReport, InputReport, InteriorReport, ParameterReport, PieceReport};
 pub use trajectory::Trajectory;
-pub use write::{Format, Watch, write};
+pub use write::{Format, Watch, write, write_to};
 
 use std::path::{Path, PathBuf};
 

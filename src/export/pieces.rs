@@ -16,6 +16,7 @@ use crate::{
 use super::{
     BrokenObject, MeshKind, PieceMesh, PieceRef,
     mesh::original::{self, NotOriginal},
+    motion::Motion,
 };
 
 /// Where exported pieces are.
@@ -208,6 +209,8 @@ pub struct Assembly {
     pub meshes: Meshes,
     /// What they show, by [`ExportPiece::object`]; an object that is missing shows vertex colours alone.
     pub skins: BTreeMap<Option<usize>, Skin>,
+    /// How they move, where that is recorded.
+    pub motion: Option<Motion>,
     /// What arrays need, where there is a single object whose breaks are known.
     pub arrays: Option<BreakArrays>,
 }

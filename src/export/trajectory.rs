@@ -3,13 +3,19 @@
 //! In: the bodies after every step. Out: arrays over time and bodies, in the order in which bodies first
 //! appeared, and one line of figures a step. The columns are described in `docs/files.md`.
 
-use std::{collections::BTreeMap, fmt::Write as _, path::Path};
+use std::{collections::BTreeMap, fmt::Write as _, path::Path, sync::Arc};
 
 use glam::{DQuat, DVec3};
 
-use crate::bodies::{Body, BodyId, StepReport};
+use crate::{
+    bodies::{Body, BodyId, StepReport},
+    shape::Shape,
+};
 
-use super::{ExportError, Npz};
+use super::{
+    Assembly, ExportError, ExportPiece, Npz, Placing,
+    motion::{Motion, MotionKey, MotionTrack},
+};
 
 #[derive(Clone, Copy)]
 struct Sample {
@@ -20,6 +26,7 @@ struct Sample {
 }
 
 struct Track {
+    shape: Arc<Shape>,
     mass: f64,
     first: usize,
     samples: Vec<Sample>,
@@ -42,7 +49,7 @@ impl Trajectory {
         for body in bodies {
             let track = self.tracks.entry(body.id).or_insert_with(|| {
                 let mass = body.def.shape.mass().kg;
-                Track { mass, first: row, samples: Vec::new() }
+                Track { shape: Arc::clone(&body.def.shape), mass, first: row, samples: Vec::new() }
             });
             let state = &body.state;
             track.samples.push(Sample {
@@ -95,6 +102,37 @@ impl Trajectory {
         let died = |t: &Track| self.times.get(t.first + t.samples.len()).copied().unwrap_or(f64::INFINITY);
         npz.array("died", &[bodies], &per_body(&died))?;
         npz.finish()
+    }
+
+    /// Everything that ever lived, where it was last, and how it came there: a piece a body, in the order of the
+    /// arrays, with keys at `fps` frames a second.
+    #[must_use]
+    pub fn assembly(&self, fps: f64) -> Assembly {
+        let start = self.times.first().copied().unwrap_or_default();
+        let mut motion =
+            Motion { fps, end: self.times.last().map_or(0.0, |t| t - start), tracks: Vec::new() };
+        let mut pieces = Vec::with_capacity(self.tracks.len());
+        for (id, track) in self.tracks.values().enumerate() {
+            let Some(last) = track.samples.last() else { continue };
+            let times = self.times[track.first..].iter().map(|t| t - start);
+            let key =
+                |(time, s): (f64, &Sample)| MotionKey { time, position: s.position, rotation: s.rotation };
+            let states: Vec<MotionKey> = times.zip(&track.samples).map(key).collect();
+            let mut moves = MotionTrack::of_states(&states, fps);
+            moves.born = (track.first > 0).then(|| self.times[track.first] - start);
+            moves.died = self.times.get(track.first + track.samples.len()).map(|t| t - start);
+            motion.tracks.push(moves);
+            pieces.push(ExportPiece {
+                id,
+                shape: Arc::clone(&track.shape),
+                placing: Placing::of_body(track.shape.mass().centre, last.position, last.rotation),
+                object: None,
+                cell: None,
+                parent: None,
+                generation: 0,
+            });
+        }
+        Assembly { pieces, motion: Some(motion), ..Assembly::default() }
     }
 
     fn table<const N: usize>(&self, value: impl Fn(&Sample) -> [f64; N]) -> Vec<f64> {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::voxelize::Progress;
 
-use super::{Assembly, ExportError, glb, obj, ply, vox, voxels};
+use super::{Assembly, ExportError, glb, obj, ply, usd, vox, voxels};
 
 /// Formats of pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum, serde::Serialize)]
@@ -19,6 +19,8 @@ pub enum Format {
     Obj,
     /// Binary PLY: a file a piece
     Ply,
+    /// OpenUSD text: a rigid body a piece
+    Usda,
     /// MagicaVoxel: a model a piece
     Vox,
     /// NumPy arrays of the voxels
@@ -27,7 +29,7 @@ pub enum Format {
 
 impl Format {
     /// All of them, in the order in which they are offered.
-    pub const ALL: [Self; 5] = [Self::Glb, Self::Obj, Self::Ply, Self::Vox, Self::Npz];
+    pub const ALL: [Self; 6] = [Self::Glb, Self::Obj, Self::Ply, Self::Usda, Self::Vox, Self::Npz];
 
     /// As options and reports name it.
     #[must_use]
@@ -36,6 +38,7 @@ impl Format {
             Self::Glb => "glb",
             Self::Obj => "obj",
             Self::Ply => "ply",
+            Self::Usda => "usda",
             Self::Vox => "vox",
             Self::Npz => "npz",
         }
@@ -44,7 +47,7 @@ impl Format {
     /// Whether it holds meshes of the pieces.
     #[must_use]
     pub fn has_meshes(self) -> bool {
-        matches!(self, Self::Glb | Self::Obj | Self::Ply)
+        matches!(self, Self::Glb | Self::Obj | Self::Ply | Self::Usda)
     }
 
     /// The file, or the folder of files, that it writes.
@@ -54,6 +57,7 @@ impl Format {
             Self::Glb => "pieces.glb",
             Self::Obj => "pieces.obj",
             Self::Ply => "ply",
+            Self::Usda => "pieces.usda",
             Self::Vox => "pieces.vox",
             Self::Npz => "voxels.npz",
         }
@@ -105,12 +109,25 @@ pub fn write(
     folder: &Path,
     watch: &Watch,
 ) -> Result<Vec<String>, ExportError> {
-    let path = folder.join(format.file());
+    write_to(&folder.join(format.file()), what, format, watch)
+}
+
+/// The same at a place of the caller's own.
+///
+/// # Errors
+/// [`ExportError`].
+pub fn write_to(
+    path: &Path,
+    what: &Assembly,
+    format: Format,
+    watch: &Watch,
+) -> Result<Vec<String>, ExportError> {
     match format {
-        Format::Glb => glb::write(&path, what, watch),
-        Format::Obj => obj::write(&path, what, watch),
-        Format::Ply => ply::write(&path, what, watch),
-        Format::Vox => vox::write(&path, what, watch),
-        Format::Npz => voxels::write(&path, what, watch),
+        Format::Glb => glb::write(path, what, watch),
+        Format::Obj => obj::write(path, what, watch),
+        Format::Ply => ply::write(path, what, watch),
+        Format::Usda => usd::write(path, what, watch),
+        Format::Vox => vox::write(path, what, watch),
+        Format::Npz => voxels::write(path, what, watch),
     }
 }

@@ -38,10 +38,11 @@ const PLACES: [(Lying, &str, &str, &str); 2] = [
 ];
 
 /// Name for tests, text and explanation of each format.
-const FORMATS: [(Format, &str, &str, &str); 5] = [
+const FORMATS: [(Format, &str, &str, &str); 6] = [
     (Format::Glb, "export_glb", "GLB", "Binary glTF: a node a piece, pivot at its centre of mass"),
     (Format::Obj, "export_obj", "OBJ", "Wavefront: an object a piece, quads"),
     (Format::Ply, "export_ply", "PLY", "A file a piece, with normals and colours"),
+    (Format::Usda, "export_usda", "USD", "OpenUSD text: a rigid body a piece, with its mass"),
     (Format::Vox, "export_vox", "VOX", "MagicaVoxel: a model a piece, solid"),
     (Format::Npz, "export_npz", "NPZ", "NumPy arrays of voxels, cells and seeds"),
 ];

@@ -13,6 +13,7 @@ mod voxels;
 mod world_uv;
 
 pub use check::MeshCheck;
+pub use crack_distance::CrackDistance;
 pub use kind::MeshKind;
 pub use report::MeshReport;
 pub use simplify::simplify;
