@@ -9,8 +9,8 @@ use rayon::prelude::*;
 
 use super::{
     super::{Corner, Face, PieceMesh, Side, world_uv},
-    collapse::{collapse_short, part_crowded},
     parts::{NOTHING, PartFace, Parts, root},
+    slivers::{collapse_short, flip_caps, part_crowded},
     solid::{Edges, Solid},
 };
 
@@ -119,6 +119,7 @@ fn body(source: &Body, parts: &Parts, list: &[(u32, bool)], inside: &Inside<'_>)
     }
     split_fans(&mut out.solid);
     collapse_short(&mut out);
+    flip_caps(&mut out);
     part_crowded(&mut out);
     out
 }
