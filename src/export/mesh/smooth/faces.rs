@@ -72,6 +72,11 @@ impl Quad {
         out[usize::from(self.side >> 1)] = if self.side & 1 == 1 { 1 } else { -1 };
         out
     }
+
+    /// Whether two sheets pass one of its edges.
+    pub fn has_middles(&self) -> bool {
+        self.middles.iter().any(|middle| *middle != u32::MAX)
+    }
 }
 
 /// All faces and the vertices that they share.
@@ -113,6 +118,14 @@ impl Faces {
             .collect();
         let (starts, of_vertex) = by_vertex(&quads, places.len());
         Self { quads, places, starts, of_vertex }
+    }
+
+    /// Whether no other vertex belongs to the same corner, nor to an edge.
+    pub fn is_alone(&self, vertex: usize) -> bool {
+        let own = self.places[vertex];
+        let beside = [vertex.checked_sub(1), Some(vertex + 1)].into_iter().flatten();
+        let is_other = |v: usize| self.places.get(v).is_none_or(|place| place.0 >> 4 != own.0 >> 4);
+        own.cycle().is_some() && beside.into_iter().all(is_other)
     }
 
     /// The faces round a vertex.

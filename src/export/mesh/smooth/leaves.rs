@@ -38,6 +38,11 @@ impl Leaf {
         &self.own[..usize::from(self.count)]
     }
 
+    /// Whether a crack passes through the voxel.
+    pub fn is_cracked(&self) -> bool {
+        self.cut.is_some() || self.own[0].crack
+    }
+
     /// Two or three planes that meet in the voxel take the place of their mean.
     pub fn sharpen(&mut self, planes: &[Plane], hollow: bool) {
         self.count = planes.len().min(3) as u8;

@@ -12,14 +12,14 @@
 //! 3. `faces`, `around`: faces between solid and empty voxels are dual to the edges that the surface crosses; they share
 //!    a vertex where they belong to one sheet round a corner.
 //! 4. `place`: vertices lie nearest to the planes of the faces round them.
-//! 5. `unfold`: where faces turned over or met, vertices go back towards their corners.
+//! 5. `unfold`, `touching`: where faces turned over or met, vertices go back towards their corners.
 //! 6. `dress`: sides, normals, colours, texture coordinates.
 //!
 //! A shell thinner than a voxel keeps its voxels, so it keeps its connections and gets two sides. The two pieces at a
 //! crack hold opposite planes in the same voxels, so they sample the crack alike and meet in the same vertices.
 //!
-//! Measured at level 8 (60 seeds; planar, rough; 8 shapes): no open edge, no edge of four faces, nothing that faces
-//! inward, whole objects within 0.03 % of their volume.
+//! Measured at level 8 (60 seeds; planar, rough) on merged 32-bit points: no open edge, no edge of four faces, no two
+//! triangles that pass through each other, nothing that faces inward, whole objects within 0.03 % of their volume.
 
 mod around;
 mod bricks;
@@ -32,6 +32,7 @@ mod surface;
 #[cfg(test)]
 mod tests;
 mod thin;
+mod touching;
 mod unfold;
 mod walls;
 

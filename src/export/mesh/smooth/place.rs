@@ -21,6 +21,8 @@ pub struct Crossing {
     /// How much of the plane lies in the face; 0 where no plane is known.
     pub weight: f64,
     pub crack: bool,
+    /// A plane crosses between the two middles, and not along the line between them: no doubt whose side it is.
+    pub is_sure: bool,
     /// The leaf that says so, or `u32::MAX`.
     pub leaf: u32,
 }
@@ -39,11 +41,41 @@ impl Crossing {
 /// Directions of less than this share of the largest eigenvalue are left to the mean of the crossings.
 const FLAT: f64 = 0.04;
 /// Sheets that share a corner or an edge of the grid stay so far from it, voxels.
-const APART: f64 = 0.15;
+pub const APART: f64 = 0.15;
+
+/// A plane that is this near to the line between two middles (sine), or crosses it so far from where it should, may
+/// not be what parts them.
+const ALONG: f64 = 0.2;
+const BESIDE: f32 = 0.5;
 
 /// Where the surface passes each face.
-pub fn crossings(bricks: &Bricks, leaves: &[Leaf], quads: &[Quad]) -> Vec<Crossing> {
-    quads.par_iter().map(|quad| crossing(bricks, leaves, quad)).collect()
+pub fn crossings(bricks: &Bricks, leaves: &[Leaf], faces: &Faces) -> Vec<Crossing> {
+    let mut found: Vec<Crossing> =
+        faces.quads.par_iter().map(|quad| crossing(bricks, leaves, quad)).collect();
+    // A voxel knows two planes at most; a crack that is neither of them is known by what lies round it.
+    let is_cracked = |face: usize| {
+        let quad = &faces.quads[face];
+        let by_leaf = [quad.solid, quad.solid + quad.direction()].into_iter().any(
+            |voxel| matches!(bricks.cell(voxel), Cell::Leaf(leaf) if leaves[leaf as usize].is_cracked()),
+        );
+        by_leaf || is_in_crack(faces, &found, face)
+    };
+    let cracked: Vec<bool> = (0..found.len())
+        .into_par_iter()
+        .map(|face| found[face].crack || !found[face].is_sure && is_cracked(face))
+        .collect();
+    found.iter_mut().zip(cracked).for_each(|(crossing, cracked)| crossing.crack = cracked);
+    found
+}
+
+/// Whether most of what is sure round a face is crack.
+fn is_in_crack(faces: &Faces, crossings: &[Crossing], face: usize) -> bool {
+    let mut more = 0;
+    for corner in faces.quads[face].corners {
+        let sure = faces.round(corner as usize).iter().map(|other| &crossings[*other as usize]);
+        more += sure.filter(|other| other.is_sure).map(|other| if other.crack { 1 } else { -1 }).sum::<i32>();
+    }
+    more > 0
 }
 
 fn crossing(bricks: &Bricks, leaves: &[Leaf], quad: &Quad) -> Crossing {
@@ -64,19 +96,36 @@ fn crossing(bricks: &Bricks, leaves: &[Leaf], quad: &Quad) -> Crossing {
             let foot = plane.foot(voxel);
             best = Some((
                 off,
-                Crossing { point, normal: plane.normal, foot, weight, crack: plane.crack, leaf: index },
+                Crossing {
+                    point,
+                    normal: plane.normal,
+                    foot,
+                    weight,
+                    crack: plane.crack,
+                    is_sure: off < BESIDE && weight > ALONG,
+                    leaf: index,
+                },
             ));
         }
     }
     best.map_or_else(
         || {
-            let known = voxels.into_iter().find_map(|voxel| match bricks.cell(voxel) {
+            let leaf_of = |voxel: IVec3| match bricks.cell(voxel) {
                 Cell::Leaf(leaf) => Some(leaf),
                 _ => None,
-            });
-            let crack = known.is_some_and(|leaf| leaves[leaf as usize].outermost().crack);
-            let leaf = known.unwrap_or(u32::MAX);
-            Crossing { point: at(0.5), normal: direction, foot: at(0.5), weight: 0.0, crack, leaf }
+            };
+            let [solid, empty] = voxels.map(leaf_of);
+            let crack = empty.or(solid).is_some_and(|leaf| leaves[leaf as usize].outermost().crack);
+            let leaf = solid.or(empty).unwrap_or(u32::MAX);
+            Crossing {
+                point: at(0.5),
+                normal: direction,
+                foot: at(0.5),
+                weight: 0.0,
+                crack,
+                is_sure: false,
+                leaf,
+            }
         },
         |best| best.1,
     )
@@ -102,23 +151,18 @@ pub fn place(bricks: &Bricks, faces: &Faces, crossings: &[Crossing], shift: f64)
     both.into_iter().unzip()
 }
 
-/// Vertices inside edges lie between their ends, drawn apart.
-pub fn between_ends(faces: &Faces, positions: &mut [DVec3]) {
-    for vertex in 0..positions.len() {
-        if faces.places[vertex].cycle().is_some() {
-            continue;
-        }
-        let mut aside = DVec3::ZERO;
-        let mut between = DVec3::ZERO;
-        for quad in faces.round(vertex) {
-            let quad = &faces.quads[*quad as usize];
-            let Some(i) = quad.middles.iter().position(|v| *v as usize == vertex) else { continue };
-            let ends = [quad.corners[i], quad.corners[(i + 1) % 4]].map(|v| positions[v as usize]);
-            between = (ends[0] + ends[1]) * 0.5;
-            aside += quad.direction().as_dvec3();
-        }
-        positions[vertex] = between + APART * aside.normalize_or_zero();
+/// Where a vertex inside an edge lies: between its ends, to the side of its sheet.
+pub fn between_ends(faces: &Faces, positions: &[DVec3], vertex: usize) -> DVec3 {
+    let mut aside = DVec3::ZERO;
+    let mut between = DVec3::ZERO;
+    for quad in faces.round(vertex) {
+        let quad = &faces.quads[*quad as usize];
+        let Some(i) = quad.middles.iter().position(|v| *v as usize == vertex) else { continue };
+        let ends = [quad.corners[i], quad.corners[(i + 1) % 4]].map(|v| positions[v as usize]);
+        between = (ends[0] + ends[1]) * 0.5;
+        aside += quad.direction().as_dvec3();
     }
+    between + APART * aside.normalize_or_zero()
 }
 
 fn voxels_round(bricks: &Bricks, corner: IVec3) -> u8 {

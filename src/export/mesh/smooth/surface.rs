@@ -43,7 +43,7 @@ impl Surface {
         find_walls(&bricks, &mut leaves);
         thin(&mut bricks, &leaves);
         let faces = Faces::new(&bricks);
-        let crossings = crossings(&bricks, &leaves, &faces.quads);
+        let crossings = crossings(&bricks, &leaves, &faces);
 
         let (mut targets, safe) = place(&bricks, &faces, &crossings, 0.0);
         let mut crack_shift = 0.0;
@@ -57,11 +57,13 @@ impl Surface {
             targets = moved;
         }
         let mut shares = vec![1.0; targets.len()];
-        let mut mesh = unfold(&faces, &crossings, &targets, &safe, &mut shares);
+        let mut mesh = unfold(&faces, &crossings, &targets, &safe, &mut shares, false);
         for _ in 0..AGAIN {
             let Some(moved) = shifted(&mesh, LOST) else { break };
-            mesh = unfold(&faces, &crossings, &moved, &safe, &mut shares);
+            mesh = unfold(&faces, &crossings, &moved, &safe, &mut shares, false);
+            targets = moved;
         }
+        let mesh = unfold(&faces, &crossings, &targets, &safe, &mut shares, true);
         Self { leaves, faces, crossings, mesh, crack_shift }
     }
 }

@@ -1,4 +1,4 @@
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use glam::{DVec3, IVec3, Vec3};
 use proptest::prelude::*;
@@ -8,6 +8,7 @@ use super::{
     leaves::{Leaf, Plane},
     smooth, smooth_with,
     surface::Surface,
+    touching::touch,
 };
 use crate::{
     compute::Compute,
@@ -289,6 +290,111 @@ fn nothing_and_one_voxel_are_sane() {
     let one = Surface::new(vec![leaf([0, 0, 0], plane(Vec3::NEG_Y, 0.2), f32::NAN)], &[], Some(f64::NAN));
     assert!(checked(&one).is_manifold());
     assert_eq!(one.mesh.triangles.len(), 12);
+}
+
+fn touches(positions: &[DVec3], a: [u32; 3], b: [u32; 3]) -> bool {
+    assert_eq!(touch(positions, a, b, 1e-4), touch(positions, b, a, 1e-4));
+    touch(positions, a, b, 1e-4)
+}
+
+#[test]
+fn triangles_touch_where_they_meet_elsewhere_than_at_what_they_share() {
+    let flat = [DVec3::ZERO, DVec3::X, DVec3::Y];
+    let with = |more: &[DVec3]| [&flat[..], more].concat();
+    let at = DVec3::new;
+    // Through the middle, at a slant of four degrees; beside it; on it; above it.
+    let slant = with(&[at(0.1, 0.2, -0.01), at(0.4, 0.2, 0.01), at(0.1, 0.5, -0.01)]);
+    assert!(touches(&slant, [0, 1, 2], [3, 4, 5]));
+    let beside = with(&[at(1.1, 0.2, -0.5), at(1.4, 0.2, 0.5), at(1.1, 0.5, -0.5)]);
+    assert!(!touches(&beside, [0, 1, 2], [3, 4, 5]));
+    let on = with(&[at(0.2, 0.2, 5e-5), at(0.2, 0.2, 1.0), at(0.2, 0.5, 1.0)]);
+    assert!(touches(&on, [0, 1, 2], [3, 4, 5]));
+    let above = with(&[at(0.2, 0.2, 5e-3), at(0.2, 0.2, 1.0), at(0.2, 0.5, 1.0)]);
+    assert!(!touches(&above, [0, 1, 2], [3, 4, 5]));
+    // One shared corner: flat beside each other, folded onto each other, through each other.
+    let fan = with(&[at(-1.0, 0.2, 0.0), at(-1.0, -0.5, 0.0), at(1.0, 0.1, 0.0), at(0.3, -1.0, 0.0)]);
+    assert!(!touches(&fan, [0, 1, 2], [0, 3, 4]));
+    assert!(touches(&fan, [0, 1, 2], [0, 5, 6]));
+    let through = with(&[at(0.5, 0.2, -0.5), at(0.4, 0.3, 0.5)]);
+    assert!(touches(&through, [0, 1, 2], [0, 3, 4]));
+    // One shared edge: a fold, and a crease.
+    let fold = with(&[at(0.2, 0.3, 0.0), at(0.2, 0.3, 0.1)]);
+    assert!(touches(&fold, [0, 1, 2], [1, 0, 3]));
+    assert!(!touches(&fold, [0, 1, 2], [1, 0, 4]));
+    // Two corners at one place.
+    let twice = with(&[DVec3::X, at(2.0, 0.0, 0.5), at(2.0, 1.0, 0.5)]);
+    assert!(touches(&twice, [0, 1, 2], [3, 4, 5]));
+}
+
+/// What a reader of 32 bits gets: points relative to the middle, equal ones merged.
+fn as_read(surface: &Surface) -> (Vec<DVec3>, Vec<[u32; 3]>) {
+    let positions = &surface.mesh.positions;
+    let middle = positions.iter().sum::<DVec3>() / positions.len() as f64;
+    let rounded: Vec<DVec3> = positions.iter().map(|p| (*p - middle).as_vec3().as_dvec3()).collect();
+    let mut names = HashMap::new();
+    let named = |p: &DVec3| p.to_array().map(|x| (x + 0.0).to_bits());
+    for (i, p) in rounded.iter().enumerate() {
+        names.entry(named(p)).or_insert(i as u32);
+    }
+    let triangles = surface.mesh.triangles.iter().map(|t| t.map(|v| names[&named(&rounded[v as usize])]));
+    let triangles = triangles.collect();
+    (rounded, triangles)
+}
+
+/// Slivers between an outside and a crack that cross, in two layers of voxels: least squares alone puts each side of
+/// them behind the other.
+#[test]
+fn no_two_triangles_pass_through_each_other() {
+    use rand::{RngExt, SeedableRng};
+    let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(7);
+    for round in 0..12 {
+        let mut leaves = Vec::new();
+        for i in 0..14 * 14 * 2 {
+            let mut any = || random.random::<f32>() - 0.5;
+            let at = [5 + i % 14, 5 + i / 14 % 14, 5 + i / 196];
+            let up = plane(Vec3::new(any(), any(), 1.0), any());
+            let cut = Plane { crack: true, ..plane(Vec3::new(any(), any(), -1.0), any()) };
+            leaves.push(Leaf::new(IVec3::from_array(at), up, Some(cut), [9; 3], 0.5));
+        }
+        let surface = Surface::new(leaves, &[], None);
+        let (positions, triangles) = as_read(&surface);
+        let check = MeshCheck::of_triangles(&positions, &triangles);
+        assert!(check.holds(), "{round}: {check:?}");
+        for (i, a) in triangles.iter().enumerate() {
+            for b in &triangles[..i] {
+                assert!(!touch(&positions, *a, *b, 2e-5), "{round}: {a:?} and {b:?}");
+            }
+        }
+    }
+}
+
+/// A third piece begins beyond the side of a voxel that knows its outside and one crack: that side is crack, too.
+#[test]
+fn what_no_plane_explains_beside_a_crack_is_crack() {
+    let mut leaves = Vec::new();
+    for i in 0..6 * 6 * 6 {
+        let at = [4 + i % 6, 4 + i / 6 % 6, 4 + i / 36];
+        let cut = Plane { crack: true, ..plane(Vec3::NEG_Z, 0.3) };
+        let up = plane(Vec3::Z, 0.3);
+        let (top, bottom) = (at[2] == 9, at[2] == 4);
+        if top || bottom {
+            let own = if top { up } else { cut };
+            // At one side the crack goes up, but only the voxels below know.
+            leaves.push(Leaf::new(
+                IVec3::from_array(at),
+                own,
+                (top && at[0] == 9).then_some(cut),
+                [9; 3],
+                0.8,
+            ));
+        } else {
+            leaves.push(leaf(at, Plane { crack: true, ..plane(Vec3::X, 0.4) }, 0.9));
+        }
+    }
+    let surface = Surface::new(leaves, &[], None);
+    let sideways = surface.faces.quads.iter().zip(&surface.crossings);
+    let mut sideways = sideways.filter(|(quad, _)| quad.side == 1 && quad.solid.z == 9);
+    assert!(sideways.clone().count() > 0 && sideways.all(|(_, crossing)| crossing.crack));
 }
 
 proptest! {

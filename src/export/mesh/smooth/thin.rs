@@ -12,6 +12,12 @@ use super::{bricks::Bricks, leaves::Leaf};
 /// Rounds over what could not be taken away at first.
 const ROUNDS: usize = 4;
 
+/// A voxel whose middle lies so far outside holds but a corner of the solid, no part of a sheet; voxels. It would stand
+/// out from the surface by more than a voxel.
+const FAR: f32 = -0.5;
+/// It goes where more voxels than this are solid round it, itself counted: a crumb stays.
+const ENOUGH: u32 = 5;
+
 /// Axes that count as the direction of a normal: components of this much of its largest.
 const MAIN: f32 = 0.5;
 
@@ -32,7 +38,8 @@ pub fn thin(bricks: &mut Bricks, leaves: &[Leaf]) {
         outside.retain(|(_, i)| {
             let leaf = &leaves[*i as usize];
             let around = bricks.around(leaf.at);
-            let goes = has_solid_behind(around, leaf) && is_simple(around);
+            let is_corner = leaf.depth_of_middle() < FAR && around.count_ones() > ENOUGH;
+            let goes = (is_corner || has_solid_behind(around, leaf)) && is_simple(around);
             if goes {
                 bricks.take(leaf.at);
             }
