@@ -51,7 +51,10 @@ impl Dialog {
             let chosen = match purpose {
                 Purpose::Open => dialog
                     .set_title("Open a mesh or a scene")
-                    .add_filter("Meshes and scenes", &["obj", "ply", "stl", "off", "gltf", "glb", "toml"])
+                    .add_filter(
+                        "Meshes and scenes",
+                        &["obj", "ply", "stl", "off", "gltf", "glb", "vox", "toml"],
+                    )
                     .add_filter("All files", &["*"])
                     .pick_file(),
                 Purpose::Save | Purpose::SaveStanding => dialog

@@ -1,7 +1,7 @@
 //! Thousands of damaged files through every reader: each must give a mesh that keeps its promises, or a
 //! refusal of one line.
 
-use super::{Mesh, check, gltf, load_bytes, obj, off, ply, stl};
+use super::{Mesh, check, gltf, load_bytes, obj, off, ply, stl, vox};
 
 struct Dice(u64);
 
@@ -26,6 +26,7 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
         ("off", off::tests::COLORED.into()),
         ("gltf", gltf::tests::embedded()),
         ("glb", gltf::tests::binary()),
+        ("vox", vox::tests::scene()),
     ]
 }
 

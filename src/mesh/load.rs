@@ -6,6 +6,7 @@
 use super::{
     BUILTIN_NAMES, Mesh, builtin, gltf, obj, off, ply, stl,
     unchecked::{Problem, UncheckedMesh},
+    vox,
 };
 use crate::files::{self, Unread};
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Largest file that is read, bytes. Larger ones are more likely mistakes than meshes.
 const FILE_LIMIT: u64 = 2 << 30;
 /// Formats, for messages.
-const FORMATS: &str = "OBJ, PLY, STL, OFF, glTF and GLB";
+const FORMATS: &str = "OBJ, PLY, STL, OFF, glTF, GLB and VOX";
 
 /// Why a file was refused: what, where, what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -48,6 +49,8 @@ pub enum Format {
     Off,
     /// glTF 2.0, JSON or binary.
     Gltf,
+    /// MagicaVoxel: the voxels' faces.
+    Vox,
 }
 
 impl Format {
@@ -60,12 +63,16 @@ impl Format {
             "stl" => Self::Stl,
             "off" | "coff" | "noff" => Self::Off,
             "gltf" | "glb" => Self::Gltf,
+            "vox" => Self::Vox,
             _ => return None,
         })
     }
 
     /// The format that the first bytes show, where they do.
     fn sniff(bytes: &[u8]) -> Option<Self> {
+        if vox::is_start(bytes) {
+            return Some(Self::Vox);
+        }
         let text = bytes.trim_ascii_start();
         let first_word = text.split(u8::is_ascii_whitespace).next().unwrap_or_default();
         match first_word {
@@ -85,6 +92,7 @@ impl Format {
             Self::Stl => "STL",
             Self::Off => "OFF",
             Self::Gltf => "glTF",
+            Self::Vox => "VOX",
         }
     }
 }
@@ -197,6 +205,7 @@ fn parse(
         Format::Stl => stl::read(bytes, &mut unchecked),
         Format::Off => off::read(bytes, &mut unchecked),
         Format::Gltf => gltf::read(bytes, around, &mut unchecked),
+        Format::Vox => vox::read(bytes, &mut unchecked),
     };
     read.and_then(|()| unchecked.finish())
         .map_err(|problem| MeshError::new(format!("{} file: {}", format.name(), problem.describe(bytes))))
@@ -233,7 +242,9 @@ mod tests {
         assert!(refusal(&folder.join("absent.obj")).contains("not found"));
         assert!(refusal(&write("nothing.ply", b"")).contains("empty"));
         assert!(refusal(&write("blank.obj", b" \r\n\n")).contains("empty"));
-        assert!(refusal(&write("model.fbx", b"Kaydara FBX")).contains("OBJ, PLY, STL, OFF, glTF and GLB"));
+        assert!(
+            refusal(&write("model.fbx", b"Kaydara FBX")).contains("OBJ, PLY, STL, OFF, glTF, GLB and VOX")
+        );
         assert!(refusal(&write("model", b"v 0 0 0")).contains("no extension"));
         assert!(refusal(&write("two\nlines.obj", b"hello")).contains("no triangle"));
         assert!(refusal(Path::new("builtin:teapot")).contains("vase, column, box"));

@@ -57,6 +57,7 @@ mod statue;
 mod stl;
 mod topology;
 mod up;
+mod vox;
 
 pub use builtin::{BUILTIN_NAMES, builtin};
 pub use health::{HealthReport, check};

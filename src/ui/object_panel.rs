@@ -28,7 +28,7 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
             .hint_text("path of a mesh or scene")
             .desired_width(width);
         let field =
-            ui.add(field).on_hover_text("OBJ, PLY, STL, OFF, glTF or a scene (.toml); Enter opens it");
+            ui.add(field).on_hover_text("OBJ, PLY, STL, OFF, glTF, VOX or a scene (.toml); Enter opens it");
         out.name("path", &field);
         let entered = field.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter));
         let go = ui.add_enabled(!state.path.trim().is_empty(), egui::Button::new("Open"));

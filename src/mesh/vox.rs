@@ -1,0 +1,368 @@
+//! MagicaVoxel files: the faces of all voxels that nothing lies against. In: bytes. Out: triangles in the palette's
+//! colours, one unit a voxel, z up turned to y up.
+//!
+//! Models are placed by the file's scene graph; of animated ones the first frame is taken, what is hidden is left out,
+//! and where models overlap the later one is seen.
+
+use std::collections::HashMap;
+
+use dot_vox::{Dict, DotVoxData, SceneNode};
+
+use super::unchecked::{Problem, UncheckedMesh};
+
+/// More voxels than this, over all placed models, are refused: 5 times what fills a model of the largest size.
+const MOST_VOXELS: usize = 80 << 20;
+/// Nodes under nodes.
+const MOST_DEPTH: usize = 64;
+/// Nodes that are visited: a graph may name the same one from many places.
+const MOST_VISITS: usize = 1 << 16;
+/// Farthest voxel from the origin along any axis: 32-bit floats hold its corners exactly.
+const FARTHEST: i64 = 1 << 22;
+
+type Cell = [i32; 3];
+
+/// Whether this is the start of a file.
+pub(super) fn is_start(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"VOX ")
+}
+
+/// Reads a file into `unchecked`.
+pub(super) fn read(bytes: &[u8], unchecked: &mut UncheckedMesh) -> Result<(), Problem> {
+    check_chunks(bytes)?;
+    let data = dot_vox::load_bytes(bytes).map_err(|_| Problem::whole("is damaged; export it again"))?;
+    if data.models.iter().all(|model| model.voxels.is_empty()) {
+        return Err(Problem::whole("holds no voxels; export a model that has some"));
+    }
+    let voxels = placed(&data, unchecked)?;
+    if voxels.is_empty() {
+        return Err(Problem::whole("shows no voxels: every model is hidden; show one and export it again"));
+    }
+    build(&voxels, &data, unchecked);
+    Ok(())
+}
+
+/// The crate that parses goes into chunks within chunks as deep as a file has them; only the outermost may have any.
+fn check_chunks(bytes: &[u8]) -> Result<(), Problem> {
+    let word = |at: usize| {
+        let word = bytes.get(at..at + 4)?.try_into().ok()?;
+        Some(u32::from_le_bytes(word) as usize)
+    };
+    let short = || Problem::at_byte(bytes.len(), "ends too early; export it again");
+    let contents = word(12).ok_or_else(short)?;
+    let mut at = contents.checked_add(20).ok_or_else(short)?;
+    while at + 12 <= bytes.len() {
+        let (Some(contents), Some(children)) = (word(at + 4), word(at + 8)) else { return Err(short()) };
+        if children > 0 {
+            return Err(Problem::at_byte(at, "a chunk has chunks of its own; export it again"));
+        }
+        at = at.saturating_add(12).saturating_add(contents);
+    }
+    Ok(())
+}
+
+/// A turn by right angles, then a shift: cells of a model to cells of the file.
+#[derive(Clone, Copy)]
+struct Place {
+    /// For each axis of the result, the axis that it comes from, and its sign.
+    rows: [(usize, i64); 3],
+    shift: [i64; 3],
+}
+
+impl Place {
+    const HERE: Self = Self { rows: [(0, 1), (1, 1), (2, 1)], shift: [0; 3] };
+
+    /// Of a node's first frame: `_r` holds the first two rows' axes and all signs in a byte, `_t` three numbers.
+    fn of_frame(attributes: &Dict) -> Option<Self> {
+        let mut place = Self::HERE;
+        if let Some(byte) = attributes.get("_r") {
+            let byte: u8 = byte.trim().parse().ok()?;
+            let (first, second) = (usize::from(byte & 3), usize::from(byte >> 2 & 3));
+            if first > 2 || second > 2 || first == second {
+                return None;
+            }
+            let sign = |bit: u8| if byte >> bit & 1 == 1 { -1 } else { 1 };
+            place.rows = [(first, sign(4)), (second, sign(5)), (3 - first - second, sign(6))];
+        }
+        if let Some(text) = attributes.get("_t") {
+            let mut words = text.split_whitespace().map(|word| word.parse::<i32>().ok());
+            for shift in &mut place.shift {
+                *shift = i64::from(words.next()??);
+            }
+        }
+        Some(place)
+    }
+
+    fn turned(&self, v: [i64; 3]) -> [i64; 3] {
+        self.rows.map(|(axis, sign)| v[axis] * sign)
+    }
+
+    /// First `inner`, then this.
+    fn after(&self, inner: &Self) -> Self {
+        let turned = self.turned(inner.shift);
+        Self {
+            rows: self.rows.map(|(axis, sign)| (inner.rows[axis].0, inner.rows[axis].1 * sign)),
+            shift: [0, 1, 2].map(|k| turned[k].saturating_add(self.shift[k])),
+        }
+    }
+
+    /// The cell that a model's voxel goes to; models turn about their middle, rounded down.
+    fn cell(&self, voxel: [u8; 3], size: [u32; 3]) -> Option<Cell> {
+        // Middles of cells in halves, so that a turn leaves cells cells.
+        let middle = [0, 1, 2].map(|k| 2 * (i64::from(voxel[k]) - i64::from(size[k] / 2)) + 1);
+        let turned = self.turned(middle);
+        let at = [0, 1, 2].map(|k| (turned[k] - 1) / 2 + self.shift[k]);
+        at.iter().all(|v| v.abs() < FARTHEST).then(|| at.map(|v| v as i32))
+    }
+}
+
+/// Every voxel's palette index by its cell.
+fn placed(data: &DotVoxData, unchecked: &mut UncheckedMesh) -> Result<HashMap<Cell, u8>, Problem> {
+    let mut voxels = HashMap::new();
+    let mut count = 0usize;
+    let mut add = |model: usize, place: &Place| -> Result<bool, Problem> {
+        let Some(model) = data.models.get(model) else { return Ok(false) };
+        count += model.voxels.len();
+        if count > MOST_VOXELS {
+            return Err(Problem::whole(format!(
+                "places more than {MOST_VOXELS} voxels; export fewer models"
+            )));
+        }
+        let size = [model.size.x, model.size.y, model.size.z].map(|v| v.min(256));
+        for v in &model.voxels {
+            let Some(cell) = place.cell([v.x, v.y, v.z], size) else {
+                return Err(Problem::whole("a model lies too far away; move it to the origin"));
+            };
+            voxels.insert(cell, v.i);
+        }
+        Ok(true)
+    };
+    if data.scenes.is_empty() {
+        for model in 0..data.models.len() {
+            add(model, &Place::HERE)?;
+        }
+        return Ok(voxels);
+    }
+    let (mut missing, mut visits) = (0usize, 0usize);
+    let hidden_layer = |layer: u32| data.layers.get(layer as usize).is_some_and(dot_vox::Layer::hidden);
+    let mut open = vec![(0u32, Place::HERE, 0usize)];
+    while let Some((node, place, depth)) = open.pop() {
+        visits += 1;
+        if depth > MOST_DEPTH || visits > MOST_VISITS {
+            return Err(Problem::whole("its scene goes in circles; export it again"));
+        }
+        match data.scenes.get(node as usize) {
+            None => missing += 1,
+            Some(SceneNode::Transform { attributes, frames, child, layer_id }) => {
+                let hidden = attributes.get("_hidden").is_some_and(|v| v == "1") || hidden_layer(*layer_id);
+                let frame = frames.first().map_or(Some(Place::HERE), |f| Place::of_frame(&f.attributes));
+                let own = frame.unwrap_or_else(|| {
+                    unchecked.warn("a node's place could not be read; it stays where it is");
+                    Place::HERE
+                });
+                if !hidden {
+                    open.push((*child, place.after(&own), depth + 1));
+                }
+            }
+            // The last goes first, so that they come off in the file's order.
+            Some(SceneNode::Group { children, .. }) => {
+                open.extend(children.iter().rev().map(|child| (*child, place, depth + 1)));
+            }
+            Some(SceneNode::Shape { models, .. }) => {
+                let there = models.first().map(|model| add(model.model_id as usize, &place)).transpose()?;
+                missing += usize::from(there != Some(true));
+            }
+        }
+    }
+    if missing > 0 {
+        unchecked.warn(format!("{missing} parts of its scene are missing from the file; they are left out"));
+    }
+    Ok(voxels)
+}
+
+/// Faces between a voxel and none, as two triangles each; corners of one colour are shared.
+fn build(voxels: &HashMap<Cell, u8>, data: &DotVoxData, unchecked: &mut UncheckedMesh) {
+    let mut cells: Vec<(Cell, u8)> = voxels.iter().map(|(cell, color)| (*cell, *color)).collect();
+    // The map's own order differs from run to run.
+    cells.sort_unstable();
+    let mut known: HashMap<(Cell, u8), u32> = HashMap::new();
+    let mesh = &mut unchecked.mesh;
+    let mut transparent = false;
+    for (cell, color) in cells {
+        for axis in 0..3 {
+            for (step, turn) in [(1, false), (-1, true)] {
+                let mut beyond = cell;
+                beyond[axis] += step;
+                if voxels.contains_key(&beyond) {
+                    continue;
+                }
+                let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+                let mut quad = [[0, 0], [1, 0], [1, 1], [0, 1]].map(|[a, b]| {
+                    let mut corner = cell;
+                    corner[axis] += i32::from(!turn);
+                    corner[u] += a;
+                    corner[v] += b;
+                    *known.entry((corner, color)).or_insert_with(|| {
+                        let [x, y, z] = corner.map(|c| c as f32);
+                        let shown = data.palette.get(usize::from(color)).copied();
+                        mesh.positions.push([x, z, -y]);
+                        mesh.colors.push(shown.map_or([255; 3], |c| [c.r, c.g, c.b]));
+                        transparent |= shown.is_some_and(|c| c.a < 255);
+                        mesh.positions.len() as u32 - 1
+                    })
+                });
+                if turn {
+                    quad.reverse();
+                }
+                mesh.triangles.extend([[quad[0], quad[1], quad[2]], [quad[0], quad[2], quad[3]]]);
+            }
+        }
+    }
+    if transparent {
+        unchecked.warn("transparent colours are read as opaque ones");
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::{
+        super::{check, load_bytes},
+        *,
+    };
+    use dot_vox::{Color, Frame, Model, ShapeModel, Size, Voxel};
+
+    fn model(size: [u32; 3], voxels: &[[u8; 4]]) -> Model {
+        let voxels = voxels.iter().map(|[x, y, z, i]| Voxel { x: *x, y: *y, z: *z, i: *i }).collect();
+        Model { size: Size { x: size[0], y: size[1], z: size[2] }, voxels }
+    }
+
+    fn transform(child: u32, attributes: &[(&str, &str)], frame: &[(&str, &str)]) -> SceneNode {
+        let dict =
+            |all: &[(&str, &str)]| all.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        SceneNode::Transform {
+            attributes: dict(attributes),
+            frames: vec![Frame::new(dict(frame))],
+            child,
+            layer_id: 0,
+        }
+    }
+
+    fn shape(model_id: u32) -> SceneNode {
+        let models = vec![ShapeModel { model_id, attributes: Dict::default() }];
+        SceneNode::Shape { attributes: Dict::default(), models }
+    }
+
+    fn file(models: Vec<Model>, scenes: Vec<SceneNode>) -> Vec<u8> {
+        let mut palette = vec![Color { r: 0, g: 0, b: 0, a: 255 }; 256];
+        palette[1] = Color { r: 200, g: 10, b: 20, a: 255 };
+        palette[2] = Color { r: 30, g: 220, b: 40, a: 128 };
+        let data = DotVoxData {
+            version: 150,
+            index_map: Vec::new(),
+            models,
+            palette,
+            materials: Vec::new(),
+            scenes,
+            layers: Vec::new(),
+        };
+        let mut bytes = Vec::new();
+        data.write_vox(&mut bytes).unwrap();
+        bytes
+    }
+
+    /// Two models, one of them turned, in a group; for the tests of damaged files.
+    pub fn scene() -> Vec<u8> {
+        let group = SceneNode::Group { attributes: Dict::default(), children: vec![2, 4] };
+        file(
+            vec![model([2, 1, 1], &[[0, 0, 0, 1], [1, 0, 0, 1]]), model([1, 1, 3], &[[0, 0, 2, 2]])],
+            vec![
+                transform(1, &[], &[]),
+                group,
+                // x to y, y to -x.
+                transform(3, &[], &[("_r", "17"), ("_t", "10 0 0")]),
+                shape(0),
+                transform(5, &[], &[("_t", "0 0 5")]),
+                shape(1),
+            ],
+        )
+    }
+
+    fn bounds(mesh: &super::super::Mesh) -> ([f32; 3], [f32; 3]) {
+        let of = |pick: fn(f32, f32) -> f32, from: f32| {
+            mesh.positions.iter().fold([from; 3], |all, p| [0, 1, 2].map(|k| pick(all[k], p[k])))
+        };
+        (of(f32::min, f32::INFINITY), of(f32::max, f32::NEG_INFINITY))
+    }
+
+    #[test]
+    fn voxels_are_closed_solids_in_their_colours() {
+        let bytes = file(vec![model([2, 3, 4], &[[0, 0, 0, 1], [1, 0, 0, 2], [1, 2, 3, 1]])], Vec::new());
+        let (mesh, warnings) = load_bytes(&bytes, "vox").unwrap();
+        let health = check(&mesh).1;
+        assert!(
+            health.closed && health.flipped_triangles == 0 && (health.volume - 3.0).abs() < 1e-6,
+            "{health:?}"
+        );
+        assert_eq!(mesh.triangles.len(), 2 * (10 + 6));
+        assert!(warnings.iter().any(|w| w.0.contains("transparent")));
+        assert!(mesh.colors.contains(&[200, 10, 20]) && mesh.colors.contains(&[30, 220, 40]));
+        // z of the file is up: the voxel at its top is at the top.
+        assert_eq!(bounds(&mesh), ([-1.0, -2.0, -2.0], [1.0, 2.0, 1.0]));
+    }
+
+    #[test]
+    fn models_lie_where_the_scene_puts_them() {
+        let (mesh, _) = load_bytes(&scene(), "vox").unwrap();
+        // The first: 2 along x, turned to lie along y, about x = 10. The second: one voxel at z = 6.
+        let first: Vec<[f32; 3]> =
+            mesh.positions.iter().zip(&mesh.colors).filter(|(_, c)| c[0] == 200).map(|(p, _)| *p).collect();
+        let low = [0, 1, 2].map(|k| first.iter().map(|p| p[k]).fold(f32::INFINITY, f32::min));
+        let high = [0, 1, 2].map(|k| first.iter().map(|p| p[k]).fold(f32::NEG_INFINITY, f32::max));
+        assert_eq!([high[0] - low[0], high[1] - low[1], high[2] - low[2]], [1.0, 1.0, 2.0]);
+        assert!((9.0..=10.0).contains(&low[0]));
+        assert_eq!(bounds(&mesh).1[1], 7.0);
+        assert!((check(&mesh).1.volume - 3.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn what_is_hidden_or_lies_under_another_is_left_out() {
+        let one = || model([1, 1, 1], &[[0, 0, 0, 1]]);
+        let other = || model([1, 1, 1], &[[0, 0, 0, 2]]);
+        let group = || SceneNode::Group { attributes: Dict::default(), children: vec![2, 4] };
+        let scenes = |hidden: &[(&str, &str)]| {
+            vec![
+                transform(1, &[], &[]),
+                group(),
+                transform(3, hidden, &[]),
+                shape(0),
+                transform(5, &[], &[]),
+                shape(1),
+            ]
+        };
+        for hidden in [&[][..], &[("_hidden", "1")]] {
+            let (mesh, _) = load_bytes(&file(vec![one(), other()], scenes(hidden)), "vox").unwrap();
+            assert!(mesh.triangles.len() == 12 && mesh.colors.iter().all(|c| *c == [30, 220, 40]));
+        }
+    }
+
+    #[test]
+    fn damage_is_refused_in_one_line() {
+        let one = || model([1, 1, 1], &[[0, 0, 0, 1]]);
+        let circle = vec![transform(0, &[], &[])];
+        let far = vec![transform(1, &[], &[("_t", "2147483647 0 0")]), shape(0)];
+        let mut nested = b"VOX \x96\0\0\0MAIN\0\0\0\0\x18\0\0\0".to_vec();
+        nested.extend(b"PACK\0\0\0\0\x0c\0\0\0PACK\0\0\0\0\0\0\0\0");
+        for (bytes, wanted) in [
+            (file(vec![one()], circle), "circles"),
+            (file(vec![one()], far), "too far"),
+            (file(vec![model([1, 1, 1], &[])], Vec::new()), "no voxels"),
+            (file(vec![one()], vec![transform(1, &[("_hidden", "1")], &[]), shape(0)]), "hidden"),
+            (nested, "chunks of its own"),
+            (b"VOX \x96\0\0\0".to_vec(), "too early"),
+        ] {
+            let message = load_bytes(&bytes, "vox").unwrap_err().message;
+            assert!(message.contains(wanted) && !message.contains('\n'), "{message}");
+        }
+        let absent = file(vec![one()], vec![transform(1, &[], &[]), shape(7)]);
+        assert!(load_bytes(&absent, "vox").is_err());
+    }
+}
