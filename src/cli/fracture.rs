@@ -7,8 +7,8 @@ use glam::DVec3;
 
 use crate::{
     export::{
-        self, Assembly, BrokenObject, Format, FractureReport, InputReport, InteriorReport, MeshKind,
-        MeshReport, Meshes, ParameterReport, Watch, checks,
+        self, Assembly, BrokenObject, Format, FractureReport, InputReport, InteriorReport, MeshKind, Meshes,
+        ParameterReport, Watch, checks,
     },
     fracture::{
         FractureParams, Interior, Labelling, MAX_SEEDS, Method, Preset, SmallRule, Smallest, UnknownMethod,
@@ -23,6 +23,7 @@ use super::{
     CliError,
     breaking::{Plan, break_object, default_impact, first_pattern, kept_count},
     crack::CrackArgs,
+    handing_over::HandoverArgs,
     input::{Object, about, is_scene, load_object},
     progress::Reporter,
     scene_pieces::{self, SceneArgs},
@@ -53,6 +54,8 @@ pub struct FractureArgs {
     /// smooth]
     #[arg(long, value_name = "KIND", value_enum, hide_possible_values = true)]
     pub mesh: Option<MeshKind>,
+    #[command(flatten)]
+    pub handover: HandoverArgs,
     /// Print progress as lines of JSON on stderr
     #[arg(long)]
     json_progress: bool,
@@ -195,9 +198,9 @@ const SMALLEST_MESH: u64 = 8;
 const LEVEL: u32 = 8;
 
 impl FractureArgs {
-    /// Whether meshes are written.
-    fn writes_meshes(&self) -> bool {
-        self.format.iter().any(|format| format.has_meshes())
+    /// Whether meshes are made.
+    fn needs_meshes(&self) -> bool {
+        self.format.iter().any(|format| format.has_meshes()) || self.handover.handover().needs_meshes()
     }
 
     /// Whether nothing was said of how to break.
@@ -296,7 +299,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     let seeds = args.pattern.check(args.level)?;
     let object = load_object(&args.file, args.pattern.up, args.level, &reporter)?;
     let mut plan = args.pattern.plan(&object, seeds);
-    if args.writes_meshes() && args.mesh != Some(MeshKind::Voxels) && plan.params.smallest.is_none() {
+    if args.needs_meshes() && args.mesh != Some(MeshKind::Voxels) && plan.params.smallest.is_none() {
         // A mesh of a few voxels is a splinter that nobody can use; --smallest 0 keeps them.
         plan.params.smallest = Some(Smallest { voxels: SMALLEST_MESH, ..Smallest::default() });
     }
@@ -328,13 +331,16 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     let mut report =
         FractureReport::new(&broken, object.mass.volume, read, compute.ran_on(), parameters, checks);
     let mut pieces = Assembly::of_break(&broken);
-    let kind =
-        if args.writes_meshes() { meshes(args, &object, &broken, &mut pieces, &reporter)? } else { None };
-    write(args, &pieces, &reporter)?;
-    if let Some(kind) = kind {
-        let told = |p: &Progress| MeshReport::of(&pieces, kind, &Watch::whole(p));
-        report.meshes = Some(reporter.stage("check meshes", told)?);
+    pieces.handover = args.handover.handover();
+    if args.needs_meshes() {
+        meshes(args, &object, &broken, &mut pieces, &reporter)?;
+        let told = reporter.stage("look meshes over", |p| pieces.prepare(&Watch::whole(p)))?;
+        if let Some(note) = told.note() {
+            reporter.warn(&note);
+        }
+        report.tell_of_meshes(&pieces, told);
     }
+    write(args, &pieces, &reporter)?;
     report.write(&args.out.join("report.json"), &reporter.timings())?;
 
     let counts = report.counts();
@@ -369,25 +375,25 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Cuts the imported mesh where that is wanted and can be; the kind that it came to.
+/// Cuts the imported mesh where that is wanted and can be.
 fn meshes(
     args: &FractureArgs,
     object: &Object,
     broken: &BrokenObject,
     pieces: &mut Assembly,
     reporter: &Reporter,
-) -> Result<Option<MeshKind>, CliError> {
-    if !matches!(args.mesh, None | Some(MeshKind::Original)) {
-        pieces.meshes = args.mesh.map(Meshes::Asked).unwrap_or_default();
-        return Ok(args.mesh);
+) -> Result<(), CliError> {
+    if let Some(kind) = args.mesh.filter(|kind| *kind != MeshKind::Original) {
+        pieces.meshes = Meshes::asked(kind);
+        return Ok(());
     }
     let cut = reporter.stage("cut the mesh", |_| pieces.cut_original(&object.mesh, 1.0, broken));
     match (cut, args.mesh) {
-        (Ok(()), _) => Ok(Some(MeshKind::Original)),
+        (Ok(()), _) => Ok(()),
         (Err(error), Some(_)) => Err(about(&args.file, format!("--mesh original: {error}"))),
         (Err(error), None) => {
             reporter.warn(&format!("the pieces' meshes are smooth ones: {error}"));
-            Ok(Some(MeshKind::Smooth))
+            Ok(())
         }
     }
 }
@@ -402,6 +408,10 @@ fn write(args: &FractureArgs, pieces: &Assembly, reporter: &Reporter) -> Result<
         for note in reporter.stage(&stage, written)? {
             reporter.warn(&note);
         }
+    }
+    let beside = |p: &Progress| export::write_beside(pieces, &args.out, &Watch::whole(p));
+    if pieces.handover.needs_meshes() {
+        reporter.stage("write what goes beside", beside)?;
     }
     Ok(())
 }

@@ -94,6 +94,7 @@ pub fn run(args: &FractureArgs, reporter: &Reporter) -> Result<(), CliError> {
         lying: args.scene.lying(),
         object: args.scene.object,
         mesh: args.mesh.unwrap_or_default(),
+        handover: args.handover.handover(),
     };
     for format in &order.formats {
         if let Some(why) = order.why_not(&sandbox, *format) {

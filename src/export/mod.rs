@@ -4,9 +4,15 @@
 //! Pieces leave through [`write()`], whichever window or command they come from and in whichever format.
 
 mod aside;
+mod assembly;
+mod bonds;
 mod cells;
 pub mod checks;
 mod glb;
+mod handover;
+#[cfg(test)]
+mod handover_tests;
+mod hulls;
 pub mod mesh;
 pub mod motion;
 mod npy;
@@ -25,15 +31,19 @@ mod write;
 
 pub use crate::fracture::{BreakStep, BrokenObject, PieceRef};
 pub use aside::Aside;
+pub use assembly::{Assembly, BreakArrays, Generation, MeshFigures, Meshes, Skin, widest_gap};
+pub use bonds::{Bond, bonds};
 pub use cells::Cells;
-pub use mesh::{MeshKind, MeshReport, PieceMesh};
+pub use handover::{Axes, Collision, FileSpace, Handover, Pivot, Target};
+pub use hulls::Hull;
+pub use mesh::{MeshCheck, MeshKind, MeshReport, PieceMesh};
 pub use npy::{Npz, read_points};
 pub use pair_log::PairLog;
 pub use picture::write_png;
-pub use pieces::{Assembly, BreakArrays, ExportPiece, Figures, Lying, Meshes, Placing, Skin};
+pub use pieces::{ExportPiece, Figures, Lying, Placing};
 pub use report::{FractureReport, InputReport, InteriorReport, ParameterReport, PieceReport};
 pub use trajectory::Trajectory;
-pub use write::{Format, Watch, write, write_to};
+pub use write::{BONDS_FILE, COLLISION_FILE, Format, Watch, write, write_beside, write_to};
 
 use std::path::{Path, PathBuf};
 

@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{
-    Assembly, ExportError, ExportPiece, Watch,
+    Assembly, ExportError, ExportPiece, Format, Watch,
     mesh::{PieceMesh, Side},
 };
 use crate::mesh::Material;
@@ -76,9 +76,10 @@ fn write_piece<'a>(
     used: &mut Used<'a>,
 ) -> std::io::Result<[u64; 3]> {
     let (piece, mesh) = (&what.pieces[number], what.mesh(number));
+    let space = what.handover.space(Format::Obj);
     writeln!(out, "o {}", piece.name())?;
     for (p, color) in mesh.positions.iter().zip(point_colors(&mesh)) {
-        let (p, [r, g, b]) = (piece.placing.point(*p), color.map(|v| f32::from(v) / 255.0));
+        let (p, [r, g, b]) = (space.point(piece.placing.point(*p)), color.map(|v| f32::from(v) / 255.0));
         writeln!(out, "v {} {} {} {r:.4} {g:.4} {b:.4}", p.x as f32, p.y as f32, p.z as f32)?;
     }
     let (mut uvs, mut normals) = (Rows::default(), Rows::default());
@@ -91,7 +92,7 @@ fn write_piece<'a>(
             if new {
                 writeln!(out, "vt {u} {v}")?;
             }
-            let n = piece.placing.direction(corner.normal);
+            let n = space.direction(piece.placing.direction(corner.normal).as_dvec3()).as_vec3();
             let (normal, new) = normals.number(n.to_array(), first[2]);
             if new {
                 writeln!(out, "vn {} {} {}", n.x, n.y, n.z)?;

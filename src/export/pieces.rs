@@ -1,23 +1,11 @@
-//! What is written: a list of pieces, wherever they come from.
-//!
-//! In: the result of a command, or the bodies of a scene. Out: an [`Assembly`], which every format takes.
-//! Ids, order and names are decided here and nowhere else.
+//! A piece that is written: what it is, where it goes, and what it weighs.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 
-use crate::{
-    mesh::{Material, Mesh},
-    shape::{Octree, Shape},
-    svo::{Forest, Grid},
-};
-
-use super::{
-    BrokenObject, MeshKind, PieceMesh, PieceRef,
-    mesh::original::{self, NotOriginal},
-    motion::Motion,
-};
+use super::handover::Pivot;
+use crate::shape::{Octree, Shape};
 
 /// Where exported pieces are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -162,159 +150,24 @@ impl ExportPiece {
     pub fn octree(&self) -> Option<&Octree> {
         self.shape.as_octree()
     }
-}
 
-/// What `voxels.npz` holds beside the pieces: the object before it broke, and its Voronoi seeds.
-#[derive(Clone, Debug)]
-pub struct BreakArrays {
-    /// One tree: the object before its first break.
-    pub source: Arc<Forest>,
-    /// Its place in the file's units.
-    pub grid: Grid,
-    /// Seeds over all breaks, in voxels.
-    pub seeds: Vec<[f64; 3]>,
-    /// Object id of each.
-    pub seed_object: Vec<u32>,
-}
-
-/// What the outside of pieces shows: the materials that [`super::mesh::Side::Outside`] names.
-#[derive(Clone, Debug, Default)]
-pub struct Skin {
-    /// Of the imported object; empty where vertex colours say everything.
-    pub materials: Vec<Material>,
-}
-
-/// Where the meshes of pieces come from.
-#[derive(Clone, Debug)]
-pub enum Meshes {
-    /// They are made when a format asks for them, as there may be more than fit into memory.
-    Asked(MeshKind),
-    /// They are there, in the order of the pieces; `None` of one that has no part of the original, whose smooth mesh is
-    /// taken.
-    Made(Vec<Option<Arc<PieceMesh>>>),
-}
-
-impl Default for Meshes {
-    fn default() -> Self {
-        Self::Asked(MeshKind::default())
-    }
-}
-
-/// Everything that one export writes.
-#[derive(Clone, Debug, Default)]
-pub struct Assembly {
-    /// By descending voxels; ids 0, 1, ...
-    pub pieces: Vec<ExportPiece>,
-    /// Their meshes.
-    pub meshes: Meshes,
-    /// What they show, by [`ExportPiece::object`]; an object that is missing shows vertex colours alone.
-    pub skins: BTreeMap<Option<usize>, Skin>,
-    /// How they move, where that is recorded.
-    pub motion: Option<Motion>,
-    /// What arrays need, where there is a single object whose breaks are known.
-    pub arrays: Option<BreakArrays>,
-}
-
-impl Assembly {
-    /// Of these pieces: sorts them by descending voxels, then volume, equal ones in the order given, and
-    /// numbers them.
+    /// Edge of its voxels, m of shape space; of what has none, 1/256 of its longest side.
     #[must_use]
-    pub fn new(mut pieces: Vec<ExportPiece>, arrays: Option<BreakArrays>) -> Self {
-        let size = |piece: &ExportPiece| {
-            (piece.octree().map_or(0, |octree| octree.mass.voxels), piece.shape.mass().volume_m3)
+    pub fn voxel(&self) -> f64 {
+        let by_size = || {
+            let (low, high) = bounds_in_shape_space(&self.shape);
+            (high - low).max_element() / 256.0
         };
-        pieces.sort_by(|a, b| {
-            let ((voxels, volume), (other_voxels, other_volume)) = (size(b), size(a));
-            voxels.cmp(&other_voxels).then(volume.total_cmp(&other_volume))
-        });
-        pieces.iter_mut().enumerate().for_each(|(id, piece)| piece.id = id);
-        Self { pieces, arrays, ..Self::default() }
+        self.octree().map_or_else(by_size, |octree| octree.grid.h)
     }
 
-    /// The pieces that a command is left with, in the mesh's units at density 1. They are numbered already.
+    /// The origin of its node, shape space.
     #[must_use]
-    pub fn of_break(broken: &BrokenObject) -> Self {
-        let numbered = broken.pieces.iter().enumerate();
-        let patterns =
-            || broken.steps.iter().filter_map(|step| Some((step.first_cell, &step.voronoi()?.pattern)));
-        let numbers = patterns().flat_map(|(first, pattern)| pattern.objects.iter().map(move |o| first + o));
-        let seeds = patterns().flat_map(|(_, pattern)| pattern.seeds_in_voxels(broken.grid().level));
-        Self {
-            pieces: numbered.map(|(id, at)| piece_of(broken, *at, id)).collect(),
-            arrays: Some(BreakArrays {
-                source: Arc::clone(&broken.source_octree().forest),
-                grid: broken.grid(),
-                seeds: seeds.collect(),
-                seed_object: numbers.collect(),
-            }),
-            ..Self::default()
+    pub fn pivot(&self, pivot: Pivot) -> DVec3 {
+        match pivot {
+            Pivot::Mass => self.shape.mass().centre,
+            Pivot::Origin => DVec3::ZERO,
         }
-    }
-
-    /// The mesh of a piece, by its number in the list, shape space.
-    #[must_use]
-    pub fn mesh(&self, piece: usize) -> Arc<PieceMesh> {
-        match &self.meshes {
-            Meshes::Asked(kind) => Arc::new(kind.of(&self.pieces[piece].shape)),
-            Meshes::Made(meshes) => {
-                let smooth = || Arc::new(MeshKind::Smooth.of(&self.pieces[piece].shape));
-                meshes.get(piece).cloned().flatten().unwrap_or_else(smooth)
-            }
-        }
-    }
-
-    /// Gives the pieces of [`Assembly::of_break`] the meshes that `mesh`, which was broken, is cut into, and its
-    /// materials. `scale` units of shape space are one of its own.
-    ///
-    /// # Errors
-    /// [`NotOriginal`]; nothing has changed then.
-    pub fn cut_original(
-        &mut self,
-        mesh: &Mesh,
-        scale: f64,
-        broken: &BrokenObject,
-    ) -> Result<(), NotOriginal> {
-        let steps = original::steps_of(broken)?;
-        let mut cut = original::meshes(mesh, scale, &broken.grid(), &steps)?;
-        let mut taken = |at: &PieceRef| cut.steps.get_mut(at.step)?.get_mut(at.piece)?.take().map(Arc::new);
-        self.meshes = Meshes::Made(broken.pieces.iter().map(&mut taken).collect());
-        self.skins.insert(None, Skin { materials: mesh.materials.clone() });
-        Ok(())
-    }
-
-    /// How many pieces have a smooth mesh where the others have the original's.
-    #[must_use]
-    pub fn without_original(&self) -> usize {
-        match &self.meshes {
-            Meshes::Asked(_) => 0,
-            Meshes::Made(meshes) => meshes.iter().filter(|mesh| mesh.is_none()).count(),
-        }
-    }
-
-    /// A material of the outside of an object's pieces.
-    #[must_use]
-    pub fn material(&self, object: Option<usize>, material: u32) -> Option<&Material> {
-        self.skins.get(&object)?.materials.get(material as usize)
-    }
-
-    /// The pieces of a command that were broken again; their ids follow those of [`Assembly::of_break`].
-    #[must_use]
-    pub fn broken_again(broken: &BrokenObject) -> Vec<ExportPiece> {
-        let first = broken.pieces.len();
-        let again = broken.broken_again.iter().enumerate();
-        again.map(|(i, at)| piece_of(broken, *at, first + i)).collect()
-    }
-}
-
-fn piece_of(broken: &BrokenObject, at: PieceRef, id: usize) -> ExportPiece {
-    ExportPiece {
-        id,
-        shape: Arc::clone(&broken.part(at).shape),
-        placing: Placing::UNMOVED,
-        object: None,
-        cell: Some(broken.cell(at)),
-        parent: broken.parent_id(at),
-        generation: broken.steps[at.step].generation,
     }
 }
 

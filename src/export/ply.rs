@@ -6,7 +6,7 @@ use std::{fs::File, io::BufWriter, io::Write, path::Path};
 use glam::Vec3;
 
 use super::{
-    Assembly, ExportError, Placing, Watch,
+    Assembly, ExportError, FileSpace, Format, Placing, Watch,
     mesh::{PieceMesh, Side},
 };
 
@@ -20,7 +20,8 @@ pub(super) fn write(folder: &Path, what: &Assembly, watch: &Watch) -> Result<Vec
         watch.at(done, what.pieces.len())?;
         let path = folder.join(format!("{}.ply", piece.name()));
         let file = File::create(&path).map_err(|e| ExportError::write(&path, e))?;
-        write_mesh(&mut BufWriter::new(file), &what.mesh(done), &piece.placing)
+        let space = what.handover.space(Format::Ply);
+        write_mesh(&mut BufWriter::new(file), &what.mesh(done), (&piece.placing, &space))
             .map_err(|e| ExportError::write(&path, e))?;
     }
     Ok(Vec::new())
@@ -45,7 +46,11 @@ fn shown_by_points(mesh: &PieceMesh) -> (Vec<Vec3>, Vec<[u8; 3]>) {
     (normals, sums.into_iter().map(mean).collect())
 }
 
-fn write_mesh(out: &mut impl Write, mesh: &PieceMesh, placing: &Placing) -> std::io::Result<()> {
+fn write_mesh(
+    out: &mut impl Write,
+    mesh: &PieceMesh,
+    (placing, space): (&Placing, &FileSpace),
+) -> std::io::Result<()> {
     write!(
         out,
         "ply\nformat binary_little_endian 1.0\ncomment kintsugi {}\nelement vertex {}\n\
@@ -60,7 +65,8 @@ fn write_mesh(out: &mut impl Write, mesh: &PieceMesh, placing: &Placing) -> std:
     )?;
     let (normals, colors) = shown_by_points(mesh);
     for ((p, n), color) in mesh.positions.iter().zip(&normals).zip(&colors) {
-        let (p, n) = (placing.point(*p).as_vec3(), placing.direction(*n));
+        let p = space.point(placing.point(*p)).as_vec3();
+        let n = space.direction(placing.direction(*n).as_dvec3()).as_vec3();
         for v in p.to_array().into_iter().chain(n.to_array()) {
             out.write_all(&v.to_le_bytes())?;
         }

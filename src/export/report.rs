@@ -22,7 +22,9 @@ use crate::{
     svo::morton::Key,
 };
 
-use super::{Assembly, BrokenObject, Cells, ExportError, ExportPiece, Figures, MeshReport, checks::Check};
+use super::{
+    Assembly, BrokenObject, Cells, ExportError, ExportPiece, Figures, MeshFigures, MeshReport, checks::Check,
+};
 
 /// What was read.
 #[derive(Clone, Debug, Serialize)]
@@ -199,6 +201,31 @@ pub struct PieceReport {
     mass: f64,
     centre: Option<DVec3>,
     bounds: Option<[DVec3; 2]>,
+    /// Of the mesh that it is written as, where one is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mesh: Option<PieceMeshReport>,
+}
+
+/// What the solid weighs that a piece's mesh bounds; units as the piece's.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct PieceMeshReport {
+    triangles: u64,
+    volume: f64,
+    mass: f64,
+    centre: DVec3,
+}
+
+impl PieceMeshReport {
+    /// Of every piece, where meshes were looked over.
+    pub fn of_all(what: &Assembly) -> impl Iterator<Item = Self> + '_ {
+        let of = |(piece, figures): (&ExportPiece, &MeshFigures)| Self {
+            triangles: figures.triangles,
+            volume: figures.mass.volume_m3 * piece.placing.scale.powi(3),
+            mass: figures.mass.kg,
+            centre: piece.placing.point(figures.mass.centre),
+        };
+        what.pieces.iter().zip(&what.figures).map(of)
+    }
 }
 
 impl PieceReport {
@@ -217,7 +244,7 @@ impl PieceReport {
     ) -> Self {
         let Figures { voxels, volume, mass, centre, bounds: (low, high) } = *figures;
         let (centre, bounds) = (Some(centre), Some([low, high]));
-        Self { id, object, cell, parent, generation, voxels, volume, mass, centre, bounds }
+        Self { id, object, cell, parent, generation, voxels, volume, mass, centre, bounds, mesh: None }
     }
 
     /// The same of a piece that is nowhere any more.
@@ -247,12 +274,20 @@ pub struct FractureReport {
     dropped_mass: f64,
     /// What was found out about the meshes, where some were written.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub meshes: Option<MeshReport>,
+    meshes: Option<MeshReport>,
     timings_ms: serde_json::Map<String, serde_json::Value>,
     checks: Vec<Check>,
 }
 
 impl FractureReport {
+    /// Says what was found out about the meshes of `what`.
+    pub fn tell_of_meshes(&mut self, what: &Assembly, meshes: MeshReport) {
+        self.meshes = Some(meshes);
+        for (piece, mesh) in self.pieces.iter_mut().zip(PieceMeshReport::of_all(what)) {
+            piece.mesh = Some(mesh);
+        }
+    }
+
     /// Gathers the report. `source_volume` in voxels.
     #[must_use]
     pub fn new(

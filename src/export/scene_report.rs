@@ -8,7 +8,10 @@ use crate::{
     mesh::HealthReport,
 };
 
-use super::{InputReport, Lying, MeshReport, ParameterReport, PieceReport, checks::Check};
+use super::{
+    Assembly, InputReport, Lying, MeshReport, ParameterReport, PieceReport, checks::Check,
+    report::PieceMeshReport,
+};
 
 /// An object whose pieces were written. Lengths in units of the files beside it.
 #[derive(Clone, Debug, Serialize)]
@@ -83,6 +86,16 @@ pub struct SceneReport {
     pub meshes: Option<MeshReport>,
     /// What was checked.
     pub checks: Vec<Check>,
+}
+
+impl SceneReport {
+    /// Says what was found out about the meshes of `what`.
+    pub fn tell_of_meshes(&mut self, what: &Assembly, meshes: MeshReport) {
+        self.meshes = Some(meshes);
+        for (piece, mesh) in self.pieces.iter_mut().zip(PieceMeshReport::of_all(what)) {
+            piece.mesh = Some(mesh);
+        }
+    }
 }
 
 impl Default for SceneReport {

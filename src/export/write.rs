@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::voxelize::Progress;
 
-use super::{Assembly, ExportError, glb, obj, ply, usd, vox, voxels};
+use super::{Assembly, ExportError, bonds, glb, obj, ply, usd, vox, voxels};
 
 /// Formats of pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum, serde::Serialize)]
@@ -112,7 +112,29 @@ pub fn write(
     write_to(&folder.join(format.file()), what, format, watch)
 }
 
-/// The same at a place of the caller's own.
+/// Collision shapes of all pieces, under nodes of the same names and places as in the GLB.
+pub const COLLISION_FILE: &str = "collision.glb";
+/// Neighbours and the crack that they share.
+pub const BONDS_FILE: &str = "bonds.csv";
+
+/// Writes what `what` asks for beside formats into `folder`, after [`Assembly::prepare`]; names of the files.
+///
+/// # Errors
+/// [`ExportError`]; files may then be there in part.
+pub fn write_beside(what: &Assembly, folder: &Path, watch: &Watch) -> Result<Vec<&'static str>, ExportError> {
+    let mut files = Vec::new();
+    if !what.hulls.is_empty() {
+        glb::write_hulls(&folder.join(COLLISION_FILE), what, watch)?;
+        files.push(COLLISION_FILE);
+    }
+    if what.handover.bonds {
+        bonds::write(&folder.join(BONDS_FILE), what, watch)?;
+        files.push(BONDS_FILE);
+    }
+    Ok(files)
+}
+
+/// The same as [`write()`] at a place of the caller's own.
 ///
 /// # Errors
 /// [`ExportError`].

@@ -129,9 +129,9 @@ impl Cuts {
         let meshes: Vec<Option<Arc<PieceMesh>>> =
             what.pieces.iter().map(|piece| of(&piece.shape).map(|(_, mesh)| Arc::clone(mesh))).collect();
         what.meshes = if meshes.iter().all(Option::is_none) {
-            Meshes::Asked(MeshKind::Smooth)
+            Meshes::asked(MeshKind::Smooth)
         } else {
-            Meshes::Made(meshes)
+            Meshes::originals(meshes)
         };
         notes
     }

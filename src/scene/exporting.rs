@@ -20,8 +20,8 @@ use crate::{
     bodies::Body,
     compute::RanOn,
     export::{
-        self, Aside, Assembly, BreakArrays, ExportError, ExportPiece, Figures, Format, InputReport, Lying,
-        MeshKind, MeshReport, Meshes, ParameterReport, PieceReport, Placing, Watch, checks,
+        self, Aside, Assembly, BreakArrays, ExportError, ExportPiece, Figures, Format, Generation, Handover,
+        InputReport, Lying, MeshKind, Meshes, ParameterReport, PieceReport, Placing, Watch, checks,
         report::write_json,
         scene_report::{BreakReport, ObjectReport, SceneReport},
     },
@@ -45,13 +45,16 @@ pub struct ExportOrder {
     pub object: Option<usize>,
     /// Which meshes.
     pub mesh: MeshKind,
+    /// What else is asked for.
+    pub handover: Handover,
 }
 
 impl Default for ExportOrder {
     fn default() -> Self {
         let formats = BTreeSet::from([Format::Glb]);
         let (lying, mesh) = (Lying::default(), MeshKind::default());
-        Self { folder: String::new(), formats, lying, object: None, mesh }
+        let handover = Handover::default();
+        Self { folder: String::new(), formats, lying, object: None, mesh, handover }
     }
 }
 
@@ -156,6 +159,24 @@ impl<'a> Lines<'a> {
         Some(self.first_cell.get(&origin.record)? + cell)
     }
 
+    /// The pieces that broke again, where `pieces` are left.
+    fn generations(&self, pieces: usize) -> Vec<Generation> {
+        let again = self.again.iter().filter_map(|(at, i)| {
+            let parent = self.parent(self.breaks.get(at)?.broken?, pieces);
+            Some(Generation { id: pieces + i, parent })
+        });
+        again.collect()
+    }
+
+    /// How wide dust may lie between neighbours, m.
+    fn widest_gap(&self) -> f64 {
+        let of = |record: &&BreakRecord| {
+            let params = &record.params;
+            Some(export::widest_gap(&params.crack, params.surface, &record.grid?))
+        };
+        self.breaks.values().filter_map(of).fold(0.0, f64::max)
+    }
+
     /// Id of the piece that broke into what `origin` names, where `pieces` are left.
     fn parent(&self, origin: Origin, pieces: usize) -> Option<usize> {
         self.again.get(&origin.record).map(|i| pieces + i)
@@ -207,8 +228,15 @@ impl ExportPlan {
         }
         let formats = order.possible(sandbox);
         let arrays = formats.contains(&Format::Npz).then(|| order.arrays(sandbox, &lines)).flatten();
-        let what = Assembly { meshes: Meshes::Asked(order.mesh), ..Assembly::new(pieces, arrays) };
-        let wants_cuts = order.mesh == MeshKind::Original && formats.iter().any(|format| format.has_meshes());
+        let what = Assembly {
+            meshes: Meshes::asked(order.mesh),
+            handover: order.handover,
+            generations: lines.generations(bodies.len()),
+            gap: lines.widest_gap(),
+            ..Assembly::new(pieces, arrays)
+        };
+        let wants_meshes = order.handover.needs_meshes() || formats.iter().any(|format| format.has_meshes());
+        let wants_cuts = order.mesh == MeshKind::Original && wants_meshes;
         let known =
             || lines.breaks.iter().map(|(at, record)| (*at, (*record, lines.first_cell[at]))).collect();
         let cuts = wants_cuts.then(|| Cuts::of(sandbox, &bodies, &known()));
@@ -227,8 +255,8 @@ impl ExportPlan {
         };
         let scene = sandbox.as_it_stands(camera);
         let repeated = order.object.map(|object| sandbox.number_as_it_stands(object));
-        let (formats_again, mesh) = (formats.clone(), order.mesh);
-        let repeat = Repeat { formats: formats_again, lying: order.lying, object: repeated, mesh };
+        let (formats_again, mesh, handover) = (formats.clone(), order.mesh, order.handover);
+        let repeat = Repeat { formats: formats_again, lying: order.lying, object: repeated, mesh, handover };
         Self { what, report, formats, connected, volumes, scene, repeat, cuts }
     }
 
@@ -245,21 +273,30 @@ impl ExportPlan {
     pub fn run(mut self, folder: &Path, progress: &Progress) -> Result<Exported, ExportError> {
         let aside = Aside::begin(folder)?;
         let told = |error: ExportError| error.moved(aside.path(), folder);
-        let meshes = self.formats.iter().any(|format| format.has_meshes());
-        let parts = self.formats.len() + 1 + usize::from(meshes);
+        let beside = self.what.handover.needs_meshes();
+        let meshes = beside || self.formats.iter().any(|format| format.has_meshes());
+        // Meshes are looked over first, then formats are written, then what goes beside them, then the report.
+        let first = usize::from(meshes);
+        let parts = first + self.formats.len() + 2;
         let mut notes = Vec::new();
         if let Some(cuts) = &self.cuts {
             notes.extend(cuts.cut(&mut self.what));
         }
+        if meshes {
+            let told_of = self.what.prepare(&Watch::part(progress, 0, parts)).map_err(told)?;
+            notes.extend(told_of.note());
+            self.report.tell_of_meshes(&self.what, told_of);
+        }
         for (i, format) in self.formats.iter().enumerate() {
-            let watch = Watch::part(progress, i, parts);
+            let watch = Watch::part(progress, first + i, parts);
             let said = export::write(&self.what, *format, aside.path(), &watch).map_err(told)?;
             let staging = aside.path().display().to_string();
             notes.extend(said.into_iter().map(|n| n.replace(&staging, &folder.display().to_string())));
         }
-        if meshes {
-            let watch = Watch::part(progress, self.formats.len(), parts);
-            self.report.meshes = Some(MeshReport::of(&self.what, self.repeat.mesh, &watch).map_err(told)?);
+        let mut files: Vec<&'static str> = self.formats.iter().map(|format| format.file()).collect();
+        if beside {
+            let watch = Watch::part(progress, parts - 2, parts);
+            files.extend(export::write_beside(&self.what, aside.path(), &watch).map_err(told)?);
         }
         let last = Watch::part(progress, parts - 1, parts);
         last.at(0, 2)?;
@@ -275,7 +312,7 @@ impl ExportPlan {
         Ok(Exported {
             folder: folder.to_owned(),
             pieces: self.what.pieces.len(),
-            files: self.formats.iter().map(|format| format.file()).collect(),
+            files,
             failed_checks: failed.collect(),
             command: saved.is_ok().then(|| self.repeat.command(folder)),
             notes,
@@ -292,6 +329,7 @@ struct Repeat {
     lying: Lying,
     object: Option<usize>,
     mesh: MeshKind,
+    handover: Handover,
 }
 
 impl Repeat {
@@ -313,6 +351,7 @@ impl Repeat {
         if self.mesh != MeshKind::default() {
             command += &format!(" --mesh {}", self.mesh.name());
         }
+        command += &self.handover.options();
         if let Some(object) = self.object {
             command += &format!(" --object {object}");
         }

@@ -5,7 +5,7 @@ use crate::{
     gpu::Gpu,
     scene::{Arrived, Scene},
 };
-use glam::{DQuat, DVec3};
+use glam::{DMat4, DQuat, DVec3, Mat4, Vec3};
 
 fn settle(sandbox: &mut Sandbox) -> Arrived {
     loop {
@@ -66,20 +66,26 @@ fn names(folder: &Path) -> Vec<String> {
 fn glb_bounds(path: &Path) -> BTreeMap<String, (DVec3, DVec3)> {
     let (document, buffers, _) = gltf::import(path).unwrap();
     let scene = document.default_scene().unwrap();
-    let bounds = |node: gltf::Node<'_>| {
-        let matrix = glam::Mat4::from_cols_array_2d(&node.transform().matrix()).as_dmat4();
-        let mesh = node.mesh().unwrap();
+    // What broke again is a node without a mesh, over its parts.
+    let mut nodes = Vec::new();
+    let mut open: Vec<_> = scene.nodes().map(|node| (node, DMat4::IDENTITY)).collect();
+    while let Some((node, above)) = open.pop() {
+        let matrix = above * Mat4::from_cols_array_2d(&node.transform().matrix()).as_dmat4();
+        open.extend(node.children().map(|child| (child, matrix)));
+        nodes.extend(node.mesh().map(|mesh| (node.name().unwrap().to_owned(), mesh, matrix)));
+    }
+    let bounds = |(name, mesh, matrix): (String, gltf::Mesh<'_>, DMat4)| {
         let nowhere = (DVec3::INFINITY, DVec3::NEG_INFINITY);
         let bounds = mesh.primitives().fold(nowhere, |bounds, primitive| {
             let reader = primitive.reader(|buffer| buffers.get(buffer.index()).map(|data| &data.0[..]));
             reader.read_positions().unwrap().fold(bounds, |(low, high), p| {
-                let p = matrix.transform_point3(glam::Vec3::from_array(p).as_dvec3());
+                let p = matrix.transform_point3(Vec3::from_array(p).as_dvec3());
                 (low.min(p), high.max(p))
             })
         });
-        (node.name().unwrap().to_owned(), bounds)
+        (name, bounds)
     };
-    scene.nodes().map(bounds).collect()
+    nodes.into_iter().map(bounds).collect()
 }
 
 #[test]
@@ -137,6 +143,7 @@ fn pieces_fit_together_in_the_objects_own_units_in_every_format() {
             "pieces.glb",
             "pieces.mtl",
             "pieces.obj",
+            "pieces.usda",
             "pieces.vox",
             "ply",
             "report.json",

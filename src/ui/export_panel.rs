@@ -1,6 +1,6 @@
 //! The export panel: which pieces, where they lie, in which formats, and where to.
 
-use super::{Command, UiInput, UiOutput, theme, widgets::label};
+use super::{Command, UiInput, UiOutput, handover_rows, theme, widgets::label};
 use crate::{
     export::{Format, Lying, MeshKind},
     scene::{ExportOrder, Exported},
@@ -39,8 +39,8 @@ const PLACES: [(Lying, &str, &str, &str); 2] = [
 
 /// Name for tests, text and explanation of each format.
 const FORMATS: [(Format, &str, &str, &str); 6] = [
-    (Format::Glb, "export_glb", "GLB", "Binary glTF: a node a piece, pivot at its centre of mass"),
-    (Format::Obj, "export_obj", "OBJ", "Wavefront: an object a piece, quads"),
+    (Format::Glb, "export_glb", "GLB", "Binary glTF: a node a piece, inside and outside apart"),
+    (Format::Obj, "export_obj", "OBJ", "Wavefront: an object a piece, with materials"),
     (Format::Ply, "export_ply", "PLY", "A file a piece, with normals and colours"),
     (Format::Usda, "export_usda", "USD", "OpenUSD text: a rigid body a piece, with its mass"),
     (Format::Vox, "export_vox", "VOX", "MagicaVoxel: a model a piece, solid"),
@@ -76,6 +76,8 @@ pub(super) fn show(ctx: &egui::Context, input: &UiInput<'_>, out: &mut UiOutput)
                     objects(ui, sandbox, &mut new);
                     formats(ui, sandbox, &mut new, out);
                     meshes(ui, &mut new, out);
+                    let has_meshes = new.formats.iter().any(|format| format.has_meshes());
+                    handover_rows::show(ui, &mut new.handover, has_meshes, out);
                     folder(ui, view, &mut new, out);
                 });
                 ui.add_space(6.0);
@@ -178,7 +180,7 @@ fn meshes(ui: &mut egui::Ui, order: &mut ExportOrder, out: &mut UiOutput) {
         return;
     }
     ui.horizontal(|ui| {
-        label(ui, "Meshes", "What the pieces look like in GLB, OBJ and PLY");
+        label(ui, "Meshes", "What the pieces look like in GLB, OBJ, PLY and USD");
         for (kind, name, text, tip) in MESHES {
             let button = egui::Button::selectable(order.mesh == kind, text).frame_when_inactive(true);
             let response = ui.add(button).on_hover_text(tip);

@@ -8,6 +8,7 @@ mod command;
 mod crack_panel;
 mod export_panel;
 mod fracture_panel;
+mod handover_rows;
 mod impact;
 mod inside_panel;
 mod kept_panel;

@@ -3,8 +3,8 @@
 
     python3 tests/openers/ten_meshes.py target/release/kintsugi out/ten --meshes /folder/of/meshes
 
-Ten closed meshes (those in the folder that trimesh finds watertight once points are merged, then built-in
-shapes until there are ten; without a folder the built-in shapes alone) x planar, rough, dusty x original,
+Ten solids (those in the folder that trimesh finds watertight once points are merged and that do not pass
+through themselves, then built-in shapes until there are ten; without a folder the built-in shapes alone) x planar, rough, dusty x original,
 smooth; level 8, 60 seeds. Each is written as GLB and checked by check_meshes.py; sums of volumes to 1e-4
 (original) and 0.2 % (smooth), the smooth outside at most one voxel from the input. What is done stays done:
 each result lies in its folder as result.json, and only what is missing, or was made by another program, is
@@ -21,21 +21,27 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import trimesh
 
 sys.path.insert(0, str(Path(__file__).parent))
 import check_meshes
+import facing
 
 BUILTIN = ("statue", "vase", "column", "cavity", "shell", "sphere", "box")
 ENDINGS = (".obj", ".ply", ".stl", ".off", ".glb")
 SUMS = {"original": 1e-4, "smooth": 2e-3, "voxels": 2e-3}
 
 
-def is_closed(path):
-    """Whether a file is one closed surface, or several, once points that coincide are one."""
+def why_not(path):
+    """Why a file bounds no solid; None where it does: closed once points that coincide are one, and nowhere passing
+    through itself, where its own triangles face inward."""
     mesh = trimesh.load(path, force="mesh", process=False)
     mesh.merge_vertices(merge_tex=True, merge_norm=True)
-    return bool(mesh.is_watertight)
+    if not mesh.is_watertight:
+        return "open"
+    inward, _ = facing.inward(np.asarray(mesh.vertices), np.asarray(mesh.faces), 1 << 40)
+    return f"{inward} of its own triangles face inward, as it passes through itself" if inward else None
 
 
 def ten(folder, log):
@@ -43,9 +49,9 @@ def ten(folder, log):
     found = []
     for path in sorted(Path(folder).iterdir()) if folder else []:
         if path.suffix.lower() in ENDINGS:
-            closed = is_closed(path)
-            log(f"{path.name}: {'closed' if closed else 'open, left out'}")
-            if closed:
+            why = why_not(path)
+            log(f"{path.name}: {why + '; left out' if why else 'closed'}")
+            if not why:
                 found.append((path.stem, str(path), path))
     names = {f[0] for f in found}
     shapes = [(f"builtin-{n}", f"builtin:{n}", None) for n in BUILTIN if n not in names]

@@ -8,6 +8,7 @@ mod rays;
 mod report;
 mod simplify;
 mod smooth;
+mod tree;
 mod vertices;
 mod voxels;
 mod world_uv;
@@ -18,6 +19,7 @@ pub use kind::MeshKind;
 pub use report::MeshReport;
 pub use simplify::simplify;
 pub use smooth::{smooth, smooth_with};
+pub use tree::{Tagged, TriangleTree};
 pub use vertices::{Primitive, primitives};
 pub use world_uv::world_uv;
 

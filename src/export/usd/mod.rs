@@ -9,10 +9,10 @@ mod materials;
 
 use std::{collections::BTreeMap, fs::File, io::BufWriter, io::Write, path::Path};
 
-use glam::{DQuat, DVec3};
+use glam::{DQuat, DVec3, Vec3};
 
 use super::{
-    Assembly, ExportError, ExportPiece, Watch,
+    Assembly, ExportError, ExportPiece, FileSpace, Format, Watch,
     mesh::{CrackDistance, PieceMesh},
     motion::{Motion, MotionTrack},
 };
@@ -29,12 +29,34 @@ pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<S
     let failed = |e: std::io::Error| ExportError::write(path, e);
     let mut out = BufWriter::new(File::create(path).map_err(failed)?);
     let motion = what.motion.as_ref();
-    begin(&mut out, motion).map_err(failed)?;
+    begin(&mut out, what).map_err(failed)?;
     let mut used = Used::default();
-    for (done, piece) in what.pieces.iter().enumerate() {
-        watch.at(done, what.pieces.len())?;
-        let track = motion.and_then(|m| Some((m, m.tracks.get(done)?)));
-        write_piece(&mut out, what, (piece, &what.mesh(done)), track, &mut used).map_err(failed)?;
+    // Which pieces, and which that broke again, stand under each that broke again.
+    let mut under: BTreeMap<Option<usize>, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+    let known = |id: &usize| what.generations.iter().any(|group| group.id == *id);
+    for piece in &what.pieces {
+        under.entry(piece.parent.filter(known)).or_default().0.push(piece.id);
+    }
+    for group in &what.generations {
+        under.entry(group.parent.filter(known)).or_default().1.push(group.id);
+    }
+    let mut open = vec![(None, false)];
+    while let Some((parent, ends)) = open.pop() {
+        if ends {
+            writeln!(out, "    }}\n").map_err(failed)?;
+            continue;
+        }
+        let (pieces, groups) = under.remove(&parent).unwrap_or_default();
+        if let Some(id) = parent {
+            writeln!(out, "    def Xform \"piece_{id:03}\"\n    {{").map_err(failed)?;
+            open.push((None, true));
+        }
+        for id in pieces {
+            watch.at(id, what.pieces.len())?;
+            let track = motion.and_then(|m| Some((m, m.tracks.get(id)?)));
+            write_piece(&mut out, what, (id, &what.mesh(id)), track, &mut used).map_err(failed)?;
+        }
+        open.extend(groups.into_iter().rev().map(|id| (Some(id), false)));
     }
     materials::write(&mut out, &used).and_then(|()| writeln!(out, "}}")).map_err(failed)?;
     out.flush().map_err(failed)?;
@@ -42,14 +64,17 @@ pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<S
     Ok(Vec::new())
 }
 
-fn begin(out: &mut impl Write, motion: Option<&Motion>) -> std::io::Result<()> {
+fn begin(out: &mut impl Write, what: &Assembly) -> std::io::Result<()> {
+    let space = what.handover.space(Format::Usda);
     write!(
         out,
         "#usda 1.0\n(\n    defaultPrim = \"{ROOT}\"\n    doc = \"kintsugi {}\"\n    kilogramsPerUnit = 1\n    \
-         metersPerUnit = 1\n    upAxis = \"Y\"\n",
-        env!("CARGO_PKG_VERSION")
+         metersPerUnit = {}\n    upAxis = \"{}\"\n",
+        env!("CARGO_PKG_VERSION"),
+        space.per_metre.recip(),
+        if space.is_z_up() { "Z" } else { "Y" }
     )?;
-    if let Some(Motion { fps, end, .. }) = motion {
+    if let Some(Motion { fps, end, .. }) = &what.motion {
         write!(
             out,
             "    startTimeCode = 0\n    endTimeCode = {}\n    timeCodesPerSecond = {fps}\n    framesPerSecond = {fps}\n",
@@ -62,38 +87,98 @@ fn begin(out: &mut impl Write, motion: Option<&Motion>) -> std::io::Result<()> {
 fn write_piece<'a>(
     out: &mut impl Write,
     what: &'a Assembly,
-    (piece, mesh): (&ExportPiece, &PieceMesh),
+    (id, mesh): (usize, &PieceMesh),
     track: Option<(&Motion, &MotionTrack)>,
     used: &mut Used<'a>,
 ) -> std::io::Result<()> {
-    let (name, figures) = (piece.name(), piece.figures());
-    let scale = piece.placing.scale;
-    let (moments, axes) = inertia::principal(piece.shape.inertia() * (scale * scale));
-    let solid = figures.mass > 0.0;
+    let (piece, space) = (&what.pieces[id], what.handover.space(Format::Usda));
+    let (name, mass) = (piece.name(), what.mass(id));
+    let (pivot, scale) = (piece.pivot(what.handover.pivot), piece.placing.scale * space.per_metre);
+    let solid = mass.kg > 0.0;
     let apis = if solid { "\"PhysicsRigidBodyAPI\", \"PhysicsMassAPI\"" } else { "" };
     writeln!(out, "    def Xform \"{name}\" (\n        prepend apiSchemas = [{apis}]\n    )\n    {{")?;
     if solid {
+        let (moments, axes) = inertia::principal(mass.inertia * (scale * scale));
         let (m, [x, y, z, w]) = (moments.max(DVec3::ZERO).as_vec3(), unit(axes));
-        writeln!(out, "        float physics:mass = {}", figures.mass as f32)?;
-        writeln!(out, "        point3f physics:centerOfMass = (0, 0, 0)")?;
+        let centre = ((mass.centre - pivot) * scale).as_vec3();
+        writeln!(out, "        float physics:mass = {}", mass.kg as f32)?;
+        writeln!(out, "        point3f physics:centerOfMass = ({}, {}, {})", centre.x, centre.y, centre.z)?;
         writeln!(out, "        float3 physics:diagonalInertia = ({}, {}, {})", m.x, m.y, m.z)?;
         writeln!(out, "        quatf physics:principalAxes = ({w}, {x}, {y}, {z})")?;
         // Else a solver would move what the samples move.
         writeln!(out, "        bool physics:kinematicEnabled = {}", u8::from(track.is_some()))?;
     }
     match track {
-        Some((motion, track)) => write_samples(out, motion, track)?,
+        Some((motion, track)) => write_samples(out, motion, track, &space)?,
         None => {
-            let (c, [x, y, z, w]) = (figures.centre, unit(piece.placing.rotation));
-            writeln!(out, "        double3 xformOp:translate = ({}, {}, {})", c.x, c.y, c.z)?;
+            let p = space.point(piece.placing.point(pivot));
+            let [x, y, z, w] = unit(space.turn() * piece.placing.rotation);
+            writeln!(out, "        double3 xformOp:translate = ({}, {}, {})", p.x, p.y, p.z)?;
             writeln!(out, "        quatf xformOp:orient = ({w}, {x}, {y}, {z})")?;
         }
     }
     writeln!(out, "        uniform token[] xformOpOrder = [\"xformOp:translate\", \"xformOp:orient\"]\n")?;
+    let in_file = |p: &DVec3| ((*p - pivot) * scale).as_vec3();
+    let hulls = what.hulls.get(id).map_or(&[][..], Vec::as_slice);
     if !mesh.triangles.is_empty() {
-        write_mesh(out, what, (piece, mesh), used)?;
+        let points: Vec<Vec3> = mesh.positions.iter().map(in_file).collect();
+        write_mesh(out, what, (piece, mesh, &points), hulls.is_empty(), used)?;
+    }
+    for (number, hull) in hulls.iter().enumerate() {
+        let points: Vec<Vec3> = hull.points.iter().map(in_file).collect();
+        write_hull(out, number, &points, &hull.triangles)?;
     }
     writeln!(out, "    }}\n")
+}
+
+/// A convex shape that physics meets and nobody sees.
+fn write_hull(
+    out: &mut impl Write,
+    number: usize,
+    points: &[Vec3],
+    triangles: &[[u32; 3]],
+) -> std::io::Result<()> {
+    begin_mesh(out, &format!("collision_{number:02}"), points, true, "")?;
+    writeln!(out, "            uniform token purpose = \"guide\"")?;
+    write_triangles(out, points, triangles)?;
+    writeln!(out, "        }}\n")
+}
+
+/// A mesh up to what it consists of; `other` schemas are named, too.
+fn begin_mesh(
+    out: &mut impl Write,
+    name: &str,
+    points: &[Vec3],
+    collides: bool,
+    other: &str,
+) -> std::io::Result<()> {
+    let nowhere = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    let (low, high) = points.iter().fold(nowhere, |(low, high), p| (low.min(*p), high.max(*p)));
+    let physics = if collides { "\"PhysicsCollisionAPI\", \"PhysicsMeshCollisionAPI\"" } else { "" };
+    let between = if collides && !other.is_empty() { ", " } else { "" };
+    writeln!(
+        out,
+        "        def Mesh \"{name}\" (\n            prepend apiSchemas = [{physics}{between}{other}]\n        )\n        {{"
+    )?;
+    if collides {
+        writeln!(out, "            uniform token physics:approximation = \"convexHull\"")?;
+    }
+    writeln!(
+        out,
+        "            uniform token subdivisionScheme = \"none\"\n            \
+         uniform token orientation = \"rightHanded\"\n            \
+         float3[] extent = [({}, {}, {}), ({}, {}, {})]",
+        low.x, low.y, low.z, high.x, high.y, high.z
+    )
+}
+
+fn write_triangles(out: &mut impl Write, points: &[Vec3], triangles: &[[u32; 3]]) -> std::io::Result<()> {
+    array(out, "point3f[] points", points.iter(), |o, p| write!(o, "({}, {}, {})", p.x, p.y, p.z))?;
+    out.write_all(b"\n")?;
+    array(out, "int[] faceVertexCounts", triangles.iter(), |o, _| o.write_all(b"3"))?;
+    out.write_all(b"\n")?;
+    array(out, "int[] faceVertexIndices", triangles.iter().flatten(), |o, i| write!(o, "{i}"))?;
+    out.write_all(b"\n")
 }
 
 /// A quaternion of f32 of length 1: x, y, z, w.
@@ -101,15 +186,20 @@ fn unit(rotation: DQuat) -> [f32; 4] {
     rotation.normalize().as_quat().normalize().to_array()
 }
 
-fn write_samples(out: &mut impl Write, motion: &Motion, track: &MotionTrack) -> std::io::Result<()> {
+fn write_samples(
+    out: &mut impl Write,
+    motion: &Motion,
+    track: &MotionTrack,
+    space: &FileSpace,
+) -> std::io::Result<()> {
     writeln!(out, "        double3 xformOp:translate.timeSamples = {{")?;
     for key in &track.keys {
-        let p = key.position;
+        let p = space.point(key.position);
         writeln!(out, "            {}: ({}, {}, {}),", key.time * motion.fps, p.x, p.y, p.z)?;
     }
     writeln!(out, "        }}\n        quatf xformOp:orient.timeSamples = {{")?;
     for key in &track.keys {
-        let [x, y, z, w] = unit(key.rotation);
+        let [x, y, z, w] = unit(space.turn() * key.rotation);
         writeln!(out, "            {}: ({w}, {x}, {y}, {z}),", key.time * motion.fps)?;
     }
     writeln!(out, "        }}")?;
@@ -152,30 +242,15 @@ fn array<T>(
 fn write_mesh<'a>(
     out: &mut impl Write,
     what: &'a Assembly,
-    (piece, mesh): (&ExportPiece, &PieceMesh),
+    (piece, mesh, points): (&ExportPiece, &PieceMesh, &[Vec3]),
+    collides: bool,
     used: &mut Used<'a>,
 ) -> std::io::Result<()> {
-    let (pivot, scale, name) = (piece.shape.mass().centre, piece.placing.scale, piece.name());
-    let points: Vec<_> = mesh.positions.iter().map(|p| ((*p - pivot) * scale).as_vec3()).collect();
-    let nowhere = (glam::Vec3::INFINITY, glam::Vec3::NEG_INFINITY);
-    let (low, high) = points.iter().fold(nowhere, |(low, high), p| (low.min(*p), high.max(*p)));
-    writeln!(
-        out,
-        "        def Mesh \"{name}_mesh\" (\n            prepend apiSchemas = [\"PhysicsCollisionAPI\", \
-         \"PhysicsMeshCollisionAPI\", \"MaterialBindingAPI\"]\n        )\n        {{\n            \
-         uniform token physics:approximation = \"convexHull\"\n            \
-         uniform token subdivisionScheme = \"none\"\n            uniform token orientation = \"rightHanded\"\n            \
-         float3[] extent = [({}, {}, {}), ({}, {}, {})]",
-        low.x, low.y, low.z, high.x, high.y, high.z
-    )?;
+    // Importers that drop the node above it still give it the piece's name.
+    begin_mesh(out, &piece.name(), points, collides, "\"MaterialBindingAPI\"")?;
+    write_triangles(out, points, &mesh.triangles)?;
     let corners = || mesh.corners.iter().flatten();
     let varying = " (\n                interpolation = \"faceVarying\"\n            )\n";
-    array(out, "point3f[] points", points.iter(), |o, p| write!(o, "({}, {}, {})", p.x, p.y, p.z))?;
-    out.write_all(b"\n")?;
-    array(out, "int[] faceVertexCounts", mesh.triangles.iter(), |o, _| o.write_all(b"3"))?;
-    out.write_all(b"\n")?;
-    array(out, "int[] faceVertexIndices", mesh.triangles.iter().flatten(), |o, i| write!(o, "{i}"))?;
-    out.write_all(b"\n")?;
     array(out, "normal3f[] normals", corners(), |o, c| {
         write!(o, "({}, {}, {})", c.normal.x, c.normal.y, c.normal.z)
     })?;
@@ -192,6 +267,7 @@ fn write_mesh<'a>(
     out.write_all(varying.as_bytes())?;
     array(out, "int[] primvars:displayColor:indices", corners(), |o, c| write!(o, "{}", colors[&c.color]))?;
     out.write_all(b"\n")?;
+    let scale = piece.placing.scale * what.handover.space(Format::Usda).per_metre;
     let distances = CrackDistance::of(mesh).of_points(&mesh.positions);
     let in_file = |d: f32| if d < 0.0 { -1.0 } else { d * scale as f32 };
     array(out, "float[] primvars:crackDistance", distances.into_iter(), |o, d| write!(o, "{}", in_file(d)))?;
@@ -266,7 +342,7 @@ mod tests {
             "#usda 1.0",
             "defaultPrim = \"kintsugi\"",
             &format!("float physics:mass = {mass}\n"),
-            "def Mesh \"piece_000_mesh\"",
+            "def Mesh \"piece_000\"",
             "@./outside_0.png@",
             "int primvars:cell = 4",
         ] {

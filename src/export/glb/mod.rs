@@ -1,5 +1,5 @@
-//! Pieces as binary glTF: one node and one mesh a piece, pivot at its centre of mass, named `piece_000`,
-//! `piece_001`, ...
+//! Pieces as binary glTF: one node and one mesh a piece, named `piece_000`, `piece_001`, ... Those that came of a piece
+//! which broke again stand under a node of its own name.
 //!
 //! In: pieces. Out: a primitive for each material of the outside and one for the inside, in one buffer: positions,
 //! normals, texture coordinates, vertex colours (linear, as glTF wants them) and, for masks, the piece's number, its
@@ -7,99 +7,63 @@
 //! `_CRACK_DISTANCE`). A piece that is turned keeps its axes, and its node turns it. Mass, volume, cell and generation
 //! are in each node's `extras`.
 
+mod buffer;
+mod tree;
+
 use std::{collections::BTreeMap, io::Cursor, path::Path, sync::LazyLock};
 
 use serde_json::{Value, json};
 
+use self::{
+    buffer::{Buffer, FLOAT, U16},
+    tree::Tree,
+};
 use super::{
-    Assembly, ExportError, ExportPiece, Watch,
+    Assembly, ExportError, ExportPiece, Hull, Target, Watch,
     mesh::{Primitive, Side, primitives},
     motion::Motion,
 };
 use crate::mesh::Texture;
-
-const FLOAT: u32 = 5126;
-const U16: u32 = 5123;
-const U32: u32 = 5125;
 
 /// Writes all pieces into one file. Returns notes for the user.
 ///
 /// # Errors
 /// [`ExportError`].
 pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
-    let mut file = File { what, path, buffer: Buffer::default(), looks: Looks::default() };
-    let (mut nodes, mut meshes) = (Vec::new(), Vec::new());
-    for (done, piece) in what.pieces.iter().enumerate() {
-        watch.at(done, what.pieces.len())?;
-        let parts = primitives(&what.mesh(done));
-        let mut node = node(piece);
-        if !parts.is_empty() {
-            let parts: Result<Vec<Value>, _> = parts.iter().map(|part| file.primitive(piece, part)).collect();
-            node["mesh"] = meshes.len().into();
-            meshes.push(json!({ "name": piece.name(), "primitives": parts? }));
+    let mut file =
+        File { what, path, buffer: Buffer::default(), looks: Looks::default(), meshes: Vec::new() };
+    let mut tree = Tree::of(what, watch, &mut |id| {
+        let piece = &what.pieces[id];
+        let parts: Result<Vec<Value>, ExportError> =
+            primitives(&what.mesh(id)).iter().map(|part| file.primitive(piece, part)).collect();
+        Ok(file.mesh(&piece.name(), parts?))
+    })?;
+    if what.handover.target == Some(Target::Unreal) {
+        // Its importer takes shapes by their names, from the file that holds the piece.
+        for (id, hulls) in what.hulls.iter().enumerate() {
+            tree.add_children(id, file.hulls(id, hulls, "UCX_"));
         }
-        nodes.push(node);
     }
-    let all: Vec<usize> = (0..nodes.len()).collect();
     watch.at(1, 1)?;
     let animations = match &what.motion {
         Some(motion) => animation(&mut file.buffer, motion),
         None => Vec::new(),
     };
-    let File { buffer, looks, .. } = file;
-    let mut document = json!({
-        "asset": { "version": "2.0", "generator": concat!("kintsugi ", env!("CARGO_PKG_VERSION")) },
-        "scene": 0,
-        "scenes": [{ "nodes": all }],
-        "nodes": nodes,
-    });
-    // glTF knows no empty lists.
-    for (name, list) in [
-        ("animations", animations),
-        ("meshes", meshes),
-        ("materials", looks.materials),
-        ("textures", looks.textures),
-        ("images", looks.images),
-        ("accessors", buffer.accessors),
-        ("bufferViews", buffer.views),
-    ] {
-        if !list.is_empty() {
-            document[name] = list.into();
-        }
-    }
-    if document.get("textures").is_some() {
-        const REPEAT: u32 = 10497;
-        document["samplers"] = json!([{ "wrapS": REPEAT, "wrapT": REPEAT }]);
-    }
-    if !buffer.bytes.is_empty() {
-        document["buffers"] = json!([{ "byteLength": buffer.bytes.len() }]);
-    }
-    write_chunks(path, &document, buffer.bytes)
+    file.finish(tree, animations)
 }
 
-/// A piece's node, without its mesh.
-fn node(piece: &ExportPiece) -> Value {
-    let figures = piece.figures();
-    let mut extras = json!({
-        "generation": piece.generation,
-        "mass": figures.mass,
-        "volume": figures.volume,
-    });
-    for (name, number) in [("cell", piece.cell.map(u64::from)), ("object", piece.object.map(|o| o as u64))] {
-        if let Some(number) = number {
-            extras[name] = number.into();
-        }
+/// Writes the collision shapes of all pieces, under nodes of the same names and places. Returns notes for the user.
+///
+/// # Errors
+/// [`ExportError`].
+pub(super) fn write_hulls(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
+    let mut file =
+        File { what, path, buffer: Buffer::default(), looks: Looks::default(), meshes: Vec::new() };
+    let mut tree = Tree::of(what, watch, &mut |_| Ok(None))?;
+    for (id, hulls) in what.hulls.iter().enumerate() {
+        tree.add_children(id, file.hulls(id, hulls, ""));
     }
-    let mut node = json!({
-        "name": piece.name(),
-        "translation": figures.centre.to_array(),
-        "extras": extras,
-    });
-    if piece.placing.is_turned() {
-        // A quaternion of f32 that readers find to be of length 1.
-        node["rotation"] = json!(piece.placing.rotation.normalize().as_quat().normalize().to_array());
-    }
-    node
+    file.finish(tree, Vec::new())
 }
 
 /// What moves, as one animation. What is not there yet or no longer has no size.
@@ -151,12 +115,70 @@ struct File<'a> {
     path: &'a Path,
     buffer: Buffer,
     looks: Looks,
+    meshes: Vec<Value>,
 }
 
 impl File<'_> {
+    /// Keeps a mesh; its number, where there is anything in it.
+    fn mesh(&mut self, name: &str, primitives: Vec<Value>) -> Option<usize> {
+        if primitives.is_empty() {
+            return None;
+        }
+        self.meshes.push(json!({ "name": name, "primitives": primitives }));
+        Some(self.meshes.len() - 1)
+    }
+
+    /// Nodes of a piece's collision shapes.
+    fn hulls(&mut self, id: usize, hulls: &[Hull], before: &str) -> Vec<Value> {
+        let piece = &self.what.pieces[id];
+        let (pivot, scale) = (piece.pivot(self.what.handover.pivot), piece.placing.scale);
+        let node = |(number, hull): (usize, &Hull)| {
+            let name = format!("{before}{}_{number:02}", piece.name());
+            let points: Vec<[f32; 3]> =
+                hull.points.iter().map(|p| ((*p - pivot) * scale).as_vec3().to_array()).collect();
+            let position = self.buffer.points(&points);
+            let indices = self.buffer.add_flat(hull.triangles.as_flattened());
+            let primitive = json!({ "attributes": { "POSITION": position }, "indices": indices });
+            json!({ "name": name, "mesh": self.mesh(&name, vec![primitive]) })
+        };
+        hulls.iter().enumerate().map(node).collect()
+    }
+
+    fn finish(self, tree: Tree, animations: Vec<Value>) -> Result<Vec<String>, ExportError> {
+        let Self { buffer, looks, path, meshes, .. } = self;
+        let mut document = json!({
+            "asset": { "version": "2.0", "generator": concat!("kintsugi ", env!("CARGO_PKG_VERSION")) },
+            "scene": 0,
+            "scenes": [{ "nodes": tree.roots }],
+            "nodes": tree.nodes,
+        });
+        // glTF knows no empty lists.
+        for (name, list) in [
+            ("animations", animations),
+            ("meshes", meshes),
+            ("materials", looks.materials),
+            ("textures", looks.textures),
+            ("images", looks.images),
+            ("accessors", buffer.accessors),
+            ("bufferViews", buffer.views),
+        ] {
+            if !list.is_empty() {
+                document[name] = list.into();
+            }
+        }
+        if document.get("textures").is_some() {
+            const REPEAT: u32 = 10497;
+            document["samplers"] = json!([{ "wrapS": REPEAT, "wrapT": REPEAT }]);
+        }
+        if !buffer.bytes.is_empty() {
+            document["buffers"] = json!([{ "byteLength": buffer.bytes.len() }]);
+        }
+        write_chunks(path, &document, buffer.bytes)
+    }
+
     /// One part of a piece.
     fn primitive(&mut self, piece: &ExportPiece, part: &Primitive) -> Result<Value, ExportError> {
-        let (pivot, scale) = (piece.shape.mass().centre, piece.placing.scale);
+        let (pivot, scale) = (piece.pivot(self.what.handover.pivot), piece.placing.scale);
         let positions: Vec<[f32; 3]> =
             part.positions.iter().map(|p| ((*p - pivot) * scale).as_vec3().to_array()).collect();
         let normals: Vec<[f32; 3]> = part.normals.iter().map(|n| n.to_array()).collect();
@@ -168,16 +190,8 @@ impl File<'_> {
         let count = positions.len();
         let distance = |d: &f32| if *d < 0.0 { -1.0 } else { *d * scale as f32 };
         let distances: Vec<f32> = part.crack_distance.iter().map(distance).collect();
-        let mut low = [f32::INFINITY; 3];
-        let mut high = [f32::NEG_INFINITY; 3];
-        for p in &positions {
-            low = std::array::from_fn(|k| low[k].min(p[k]));
-            high = std::array::from_fn(|k| high[k].max(p[k]));
-        }
         let buffer = &mut self.buffer;
-        let position = buffer.add(&positions, FLOAT, "VEC3", false);
-        buffer.accessors[position]["min"] = json!(low);
-        buffer.accessors[position]["max"] = json!(high);
+        let position = buffer.points(&positions);
         let mut attributes = json!({
             "POSITION": position,
             "NORMAL": buffer.add(&normals, FLOAT, "VEC3", false),
@@ -192,7 +206,7 @@ impl File<'_> {
         if part.beyond.iter().any(|cell| *cell >= 0.0) {
             attributes["_BEYOND"] = buffer.add(&part.beyond, FLOAT, "SCALAR", false).into();
         }
-        let indices = buffer.add_flat(&part.indices, U32);
+        let indices = buffer.add_flat(&part.indices);
         let material = self.material(piece.object, part.side)?;
         Ok(json!({ "attributes": attributes, "indices": indices, "material": material }))
     }
@@ -272,73 +286,6 @@ fn write_chunks(path: &Path, document: &Value, mut binary: Vec<u8>) -> Result<Ve
     out.extend(binary);
     std::fs::write(path, out).map_err(|e| ExportError::write(path, e))?;
     Ok(Vec::new())
-}
-
-/// The one binary buffer with its views and accessors.
-#[derive(Default)]
-struct Buffer {
-    bytes: Vec<u8>,
-    views: Vec<Value>,
-    accessors: Vec<Value>,
-}
-
-impl Buffer {
-    fn add<T: bytemuck::Pod>(&mut self, data: &[T], component: u32, kind: &str, normalized: bool) -> usize {
-        const VERTICES: u32 = 34962;
-        self.push(bytemuck::cast_slice(data), data.len(), component, kind, normalized, VERTICES)
-    }
-
-    fn add_flat(&mut self, data: &[u32], component: u32) -> usize {
-        const INDICES: u32 = 34963;
-        self.push(bytemuck::cast_slice(data), data.len(), component, "SCALAR", false, INDICES)
-    }
-
-    fn push(
-        &mut self,
-        bytes: &[u8],
-        count: usize,
-        component: u32,
-        kind: &str,
-        normalized: bool,
-        target: u32,
-    ) -> usize {
-        let view = self.view(bytes, Some(target));
-        let mut accessor =
-            json!({ "bufferView": view, "componentType": component, "count": count, "type": kind });
-        if normalized {
-            accessor["normalized"] = true.into();
-        }
-        self.accessors.push(accessor);
-        self.accessors.len() - 1
-    }
-
-    /// Values of an animation, which name no use of theirs.
-    fn keys<T: bytemuck::Pod>(&mut self, data: &[T], kind: &str) -> usize {
-        let view = self.view(bytemuck::cast_slice(data), None);
-        self.accessors
-            .push(json!({ "bufferView": view, "componentType": FLOAT, "count": data.len(), "type": kind }));
-        self.accessors.len() - 1
-    }
-
-    /// Ascending times of an animation.
-    fn times(&mut self, times: &[f32]) -> usize {
-        let accessor = self.keys(times, "SCALAR");
-        self.accessors[accessor]["min"] = json!([times.first()]);
-        self.accessors[accessor]["max"] = json!([times.last()]);
-        accessor
-    }
-
-    /// Bytes of the buffer, beginning where any number may.
-    fn view(&mut self, bytes: &[u8], target: Option<u32>) -> usize {
-        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
-        let mut view = json!({ "buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len() });
-        if let Some(target) = target {
-            view["target"] = target.into();
-        }
-        self.views.push(view);
-        self.bytes.extend(bytes);
-        self.views.len() - 1
-    }
 }
 
 /// sRGB byte to linear 16 bits.

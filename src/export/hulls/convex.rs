@@ -1,0 +1,125 @@
+//! The convex hull of whole points, exactly.
+//!
+//! A tetrahedron grows by the point that sticks out farthest, until none does or there are enough (as Quickhull: Barber,
+//! Dobkin & Huhdanpaa 1996, ACM TOMS 22). Every face keeps the points outside it.
+
+/// A point of the grid: 20 bits.
+type Point = [i64; 3];
+
+/// A face, with the points that lie outside it and that no face before it has.
+struct Face {
+    corners: [u32; 3],
+    normal: [i64; 3],
+    level: i64,
+    outside: Vec<u32>,
+    gone: bool,
+}
+
+fn minus(a: Point, b: Point) -> Point {
+    [0, 1, 2].map(|k| a[k] - b[k])
+}
+
+/// Fits: differences have 20 bits and a sign, so a product of two has 41.
+fn cross(a: Point, b: Point) -> Point {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+fn dot(a: Point, b: Point) -> i64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+impl Face {
+    fn new(points: &[Point], corners: [u32; 3]) -> Self {
+        let [a, b, c] = corners.map(|v| points[v as usize]);
+        let normal = cross(minus(b, a), minus(c, a));
+        Self { corners, normal, level: dot(normal, a), outside: Vec::new(), gone: false }
+    }
+
+    /// Positive outside.
+    fn above(&self, p: Point) -> i64 {
+        dot(self.normal, p) - self.level
+    }
+
+    /// How far a point is from it, cells.
+    fn height(&self, p: Point) -> f64 {
+        let length = self.normal.map(|v| v as f64).iter().map(|v| v * v).sum::<f64>().sqrt();
+        self.above(p) as f64 / length
+    }
+
+    /// The farthest of its points outside, and how far.
+    fn farthest(&self, points: &[Point]) -> Option<(f64, u32)> {
+        let heights = self.outside.iter().map(|v| (self.height(points[*v as usize]), *v));
+        heights.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))
+    }
+}
+
+/// Four points with a volume, outward.
+fn first_tetrahedron(points: &[Point]) -> Option<[[u32; 3]; 4]> {
+    let farthest = |far: &dyn Fn(Point) -> f64| -> Option<u32> {
+        let all = points.iter().zip(0u32..).map(|(p, i)| (far(*p), i));
+        let (most, i) = all.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))?;
+        (most > 0.0).then_some(i)
+    };
+    let length = |p: Point| p.map(|v| v as f64).iter().map(|v| v * v).sum::<f64>();
+    let first = *points.first()?;
+    let a = farthest(&|p| length(minus(p, first)))?;
+    let at_a = points[a as usize];
+    let b = farthest(&|p| length(minus(p, at_a)))?;
+    let ab = minus(points[b as usize], at_a);
+    let c = farthest(&|p| length(cross(ab, minus(p, at_a))))?;
+    let normal = cross(ab, minus(points[c as usize], at_a));
+    let d = farthest(&|p| dot(normal, minus(p, at_a)).unsigned_abs() as f64)?;
+    let [b, c] = if dot(normal, minus(points[d as usize], at_a)) < 0 { [b, c] } else { [c, b] };
+    Some([[a, b, c], [a, c, d], [c, b, d], [b, a, d]])
+}
+
+/// Corners and triangles, counter-clockwise from outside; at most `most` corners. Points are those of a grid of 2^19
+/// cells, each once. `None` where all lie in a plane.
+pub fn convex_hull(points: &[Point], most: usize) -> Option<(Vec<Point>, Vec<[u32; 3]>)> {
+    let mut faces: Vec<Face> = first_tetrahedron(points)?.map(|corners| Face::new(points, corners)).into();
+    let all: Vec<u32> = (0..points.len() as u32).collect();
+    share_out(points, &all, &mut faces);
+    for _ in 4..most.max(4) {
+        let farthest = faces.iter().filter(|face| !face.gone).filter_map(|face| face.farthest(points));
+        let Some((_, tip)) = farthest.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))) else { break };
+        grow(points, tip, &mut faces);
+    }
+    let left: Vec<[u32; 3]> = faces.iter().filter(|face| !face.gone).map(|face| face.corners).collect();
+    let mut used: Vec<u32> = left.iter().flatten().copied().collect();
+    used.sort_unstable();
+    used.dedup();
+    let number = |v: u32| used.binary_search(&v).unwrap_or_default() as u32;
+    let triangles = left.iter().map(|t| t.map(number)).collect();
+    Some((used.iter().map(|v| points[*v as usize]).collect(), triangles))
+}
+
+/// Gives every point to the first of `faces` that it is outside of.
+fn share_out(points: &[Point], some: &[u32], faces: &mut [Face]) {
+    for v in some {
+        if let Some(face) = faces.iter_mut().find(|face| face.above(points[*v as usize]) > 0) {
+            face.outside.push(*v);
+        }
+    }
+}
+
+/// Puts a corner where `tip` is: the faces that it sees make way for those between it and their border.
+fn grow(points: &[Point], tip: u32, faces: &mut Vec<Face>) {
+    let (mut sides, mut freed): (Vec<[u32; 2]>, Vec<u32>) = (Vec::new(), Vec::new());
+    // A face in whose plane the tip lies goes, too, so that no corner stays inside a side.
+    let seen = |face: &Face| !face.gone && face.above(points[tip as usize]) >= 0;
+    for face in faces.iter_mut().filter(|face| seen(face)) {
+        face.gone = true;
+        let [a, b, c] = face.corners;
+        sides.extend([[a, b], [b, c], [c, a]]);
+        freed.append(&mut face.outside);
+    }
+    sides.sort_unstable();
+    let border = sides.iter().filter(|[a, b]| sides.binary_search(&[*b, *a]).is_err());
+    let mut new: Vec<Face> = border.map(|[a, b]| Face::new(points, [*a, *b, tip])).collect();
+    freed.sort_unstable();
+    share_out(points, &freed, &mut new);
+    faces.append(&mut new);
+    if faces.len() > 512 {
+        faces.retain(|face| !face.gone);
+    }
+}

@@ -1,0 +1,84 @@
+//! Rows of the export panel that say how other programs want the pieces.
+
+use super::{
+    UiOutput,
+    widgets::{SliderLook, choice, label, slider},
+};
+use crate::export::{Collision, Handover, Pivot, Target};
+
+/// Text and explanation of each target.
+const TARGETS: [(Option<Target>, &str, &str); 5] = [
+    (None, "any program", "y up, metres, as glTF has it for all of them"),
+    (Some(Target::Blender), "Blender", "z up in PLY and USD; GLB and OBJ its importers turn themselves"),
+    (Some(Target::Houdini), "Houdini", "y up, metres"),
+    (Some(Target::Unreal), "Unreal", "z up, centimetres; collision shapes in the GLB, named UCX_"),
+    (Some(Target::Unity), "Unity", "y up, metres; tables left-handed"),
+];
+
+const PIVOTS: [(Pivot, &str, &str, &str); 2] = [
+    (Pivot::Mass, "export_pivot_mass", "centre of mass", "Each piece turns about its own centre of mass"),
+    (Pivot::Origin, "export_pivot_origin", "origin", "All pieces have the origin of the whole object"),
+];
+
+const COLLISIONS: [(Collision, &str, &str, &str); 3] = [
+    (Collision::None, "export_collision_none", "none", "No shapes for physics"),
+    (
+        Collision::Hull,
+        "export_collision_hull",
+        "hull",
+        "The convex hull of each piece, in collision.glb and in USD",
+    ),
+    (
+        Collision::Parts,
+        "export_collision_parts",
+        "convex parts",
+        "Several convex shapes where a piece is hollow or bent",
+    ),
+];
+
+/// The rows; `meshes` says whether a format has meshes.
+pub(super) fn show(ui: &mut egui::Ui, handover: &mut Handover, meshes: bool, out: &mut UiOutput) {
+    let header = egui::CollapsingHeader::new("For other programs").id_salt("handover");
+    let section = header.show(ui, |ui| {
+        let tip = "Axes and units of the program that reads the files";
+        choice(ui, out, ("export_target", "Target", tip), &mut handover.target, &TARGETS);
+        buttons(ui, "Pivots", "Origins of nodes in GLB and USD", &PIVOTS, &mut handover.pivot, out);
+        let tip = "Convex shapes that other programs' physics meets";
+        buttons(ui, "Collision", tip, &COLLISIONS, &mut handover.collision, out);
+        if meshes {
+            let look = SliderLook::unit(" voxels", 2);
+            let tip = "Fewer triangles: meshes may move by so much. 0.1 leaves about a tenth of them, 0 all";
+            let response = slider(ui, "Simplify", tip, &mut handover.simplify, 0.0..=2.0, &look);
+            out.name("export_simplify", &response);
+        }
+        ui.horizontal(|ui| {
+            label(ui, "Bonds", "Which pieces are neighbours");
+            let tip = "A table of neighbours with the crack area that they share";
+            let field = ui.checkbox(&mut handover.bonds, "bonds.csv").on_hover_text(tip);
+            out.name("export_bonds", &field);
+        });
+    });
+    out.name("export_handover", &section.header_response);
+}
+
+/// A row of buttons of which one is chosen.
+fn buttons<T: PartialEq + Copy>(
+    ui: &mut egui::Ui,
+    name: &str,
+    tip: &str,
+    all: &[(T, &'static str, &str, &str)],
+    chosen: &mut T,
+    out: &mut UiOutput,
+) {
+    ui.horizontal(|ui| {
+        label(ui, name, tip);
+        for (value, name, text, tip) in all {
+            let button = egui::Button::selectable(*chosen == *value, *text).frame_when_inactive(true);
+            let response = ui.add(button).on_hover_text(*tip);
+            out.name(*name, &response);
+            if response.clicked() {
+                *chosen = *value;
+            }
+        }
+    });
+}
