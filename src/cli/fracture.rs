@@ -8,7 +8,7 @@ use glam::DVec3;
 use crate::{
     export::{
         self, Assembly, BrokenObject, Format, FractureReport, InputReport, InteriorReport, MeshKind, Meshes,
-        ParameterReport, Watch, checks,
+        ParameterReport, SMALLEST_MESH, Watch, checks,
     },
     fracture::{
         FractureParams, Interior, Labelling, MAX_SEEDS, Method, Preset, SmallRule, Smallest, UnknownMethod,
@@ -191,9 +191,6 @@ impl PatternName {
     }
 }
 
-/// Pieces of fewer voxels join a neighbour where meshes are written and nothing else is said.
-const SMALLEST_MESH: u64 = 8;
-
 /// Leaf level of a mesh where none is given.
 const LEVEL: u32 = 8;
 
@@ -300,7 +297,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     let object = load_object(&args.file, args.pattern.up, args.level, &reporter)?;
     let mut plan = args.pattern.plan(&object, seeds);
     if args.needs_meshes() && args.mesh != Some(MeshKind::Voxels) && plan.params.smallest.is_none() {
-        // A mesh of a few voxels is a splinter that nobody can use; --smallest 0 keeps them.
+        // --smallest 0 keeps them.
         plan.params.smallest = Some(Smallest { voxels: SMALLEST_MESH, ..Smallest::default() });
     }
     // Refuses a pattern that cannot be, while that costs nothing.

@@ -21,7 +21,8 @@ use crate::{
     compute::RanOn,
     export::{
         self, Aside, Assembly, BreakArrays, ExportError, ExportPiece, Figures, Format, Generation, Handover,
-        InputReport, Lying, MeshKind, Meshes, ParameterReport, PieceReport, Placing, Watch, checks,
+        InputReport, Lying, MeshKind, Meshes, ParameterReport, PieceReport, Placing, SMALLEST_MESH, Watch,
+        checks,
         report::write_json,
         scene_report::{BreakReport, ObjectReport, SceneReport},
     },
@@ -285,6 +286,7 @@ impl ExportPlan {
         if meshes {
             let told_of = self.what.prepare(&Watch::part(progress, 0, parts)).map_err(told)?;
             notes.extend(told_of.note());
+            notes.extend(self.crumbs());
             self.report.tell_of_meshes(&self.what, told_of);
         }
         for (i, format) in self.formats.iter().enumerate() {
@@ -316,6 +318,20 @@ impl ExportPlan {
             failed_checks: failed.collect(),
             command: saved.is_ok().then(|| self.repeat.command(folder)),
             notes,
+        })
+    }
+}
+
+impl ExportPlan {
+    /// That some pieces are too small to be of use as meshes, and what to do about it.
+    fn crumbs(&self) -> Option<String> {
+        let octrees = self.what.pieces.iter().filter_map(|piece| piece.octree());
+        let count = octrees.filter(|octree| octree.mass.voxels < SMALLEST_MESH).count();
+        (count > 0).then(|| {
+            format!(
+                "pieces of fewer than {SMALLEST_MESH} voxels: {count}; Smallest {SMALLEST_MESH} under Fracture joins \
+                 them to their neighbours when the object breaks"
+            )
         })
     }
 }

@@ -16,7 +16,7 @@ mod world_uv;
 pub use check::MeshCheck;
 pub use crack_distance::CrackDistance;
 pub use kind::MeshKind;
-pub use report::MeshReport;
+pub use report::{MeshReport, SMALLEST_MESH};
 pub use simplify::simplify;
 pub use smooth::{smooth, smooth_with};
 pub use tree::{Tagged, TriangleTree};

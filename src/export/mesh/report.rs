@@ -3,6 +3,9 @@
 use super::{MeshCheck, MeshKind};
 use crate::export::ExportPiece;
 
+/// A mesh of fewer voxels is a splinter that nobody can use.
+pub const SMALLEST_MESH: u64 = 8;
+
 /// Of all meshes of an export.
 #[derive(Clone, Debug, Default, serde::Serialize)]
 pub struct MeshReport {
@@ -35,7 +38,7 @@ impl MeshReport {
         self.manifold += usize::from(check.is_manifold());
         let (voxels, volume) =
             (piece.octree().map(|octree| octree.mass.voxels), piece.shape.mass().volume_m3);
-        if voxels.is_none_or(|voxels| voxels >= 8) && volume > 0.0 {
+        if voxels.is_none_or(|voxels| voxels >= SMALLEST_MESH) && volume > 0.0 {
             self.volume_error = self.volume_error.max((check.volume / volume - 1.0).abs());
         }
         self.counts += check;

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::{
     super::{Corner, Face, PieceMesh, Side, world_uv},
     parts::{NOTHING, PartFace, Parts, root},
-    slivers::{collapse_short, flip_caps, part_crowded},
+    slivers::{part_crowded, take_out},
     solid::{Edges, Solid},
 };
 
@@ -118,8 +118,7 @@ fn body(source: &Body, parts: &Parts, list: &[(u32, bool)], inside: &Inside<'_>)
         }
     }
     split_fans(&mut out.solid);
-    collapse_short(&mut out);
-    flip_caps(&mut out);
+    take_out(&mut out);
     part_crowded(&mut out);
     out
 }

@@ -3,7 +3,8 @@
 //! In: a closed mesh. Out: the same without edges that 32-bit coordinates would make a point of, after which
 //! other programs find edges of four faces, and without triangles that they would make a line of or turn over. An
 //! edge goes only where its ends have no more than two neighbours in common, so the mesh stays closed and of one
-//! sheet. A corner that lies on the side opposite to it becomes one of the triangle beyond that side.
+//! sheet. A corner that lies on the side opposite to it becomes one of the triangle beyond that side. Where a crack
+//! leaves the surface at next to no angle, shavings are left that are folded back on themselves; they go too.
 
 use glam::DVec3;
 
@@ -17,6 +18,15 @@ const SHORTEST: f64 = (1u64 << (super::exact::UNIT_BITS - 18)) as f64;
 
 /// Shorter edges go even where a triangle is turned over by it: 2^-21 of a grid's side, a few steps of a file's floats.
 const POINT: f64 = (1u64 << (super::exact::UNIT_BITS - 21)) as f64;
+
+/// Shavings thinner than this go, whole units: 2^-14 of a grid's side, a sixty-fourth of a voxel at level 8.
+const SHAVING: f64 = (1u64 << (super::exact::UNIT_BITS - 14)) as f64;
+
+/// Two triangles are folded on each other where the cosine between their fronts is below this.
+const FOLDED: f64 = -0.999;
+
+/// So often all of it is looked for: under one shaving there may lie another.
+const LAYERS: usize = 8;
 
 struct Work<'a> {
     body: &'a mut Body,
@@ -47,21 +57,12 @@ impl Work<'_> {
         all
     }
 
-    fn distance(&self, a: u32, b: u32) -> f64 {
-        let [p, q] = [a, b].map(|v| self.body.solid.points[v as usize]);
-        [0, 1, 2].map(|k| ((p[k] - q[k]) as f64).powi(2)).iter().sum::<f64>().sqrt()
-    }
-
-    /// Whether a triangle that is no line would face another way with `b` where `a` is.
-    fn turns_over(&self, a: u32, b: u32) -> bool {
+    /// Whether a triangle that is no thinner than `thinnest` would face another way with `b` where `a` is.
+    fn turns_over(&self, a: u32, b: u32, thinnest: f64) -> bool {
         self.left(b).map(|t| self.body.solid.triangles[t as usize]).filter(|t| !t.contains(&a)).any(|t| {
             let moved = t.map(|v| if v == b { a } else { v });
-            let normal = |t: [u32; 3]| {
-                let [p, q, r] =
-                    t.map(|v| DVec3::from_array(self.body.solid.points[v as usize].map(|x| x as f64)));
-                (q - p).cross(r - p)
-            };
-            height(&self.body.solid, moved).high >= SHORTEST && normal(t).dot(normal(moved)) <= 0.0
+            let solid = &self.body.solid;
+            height(solid, moved).high >= thinnest && front(solid, t).dot(front(solid, moved)) <= 0.0
         })
     }
 
@@ -72,7 +73,7 @@ impl Work<'_> {
         let (near, other) = (self.neighbours(a), self.neighbours(b));
         let common = near.iter().filter(|v| other.binary_search(v).is_ok()).count();
         // A tetrahedron has nothing to give.
-        if of_both.len() != 2 || common != 2 || near.len() + other.len() < 8 {
+        if of_both.len() != 2 || common != 2 || near.len() + other.len() < 7 {
             return;
         }
         for t in of_both {
@@ -91,10 +92,53 @@ impl Work<'_> {
     }
 }
 
-/// Takes short edges out of a body, the shortest first. Of two corners the one that comes first stays, which
-/// is one of the imported mesh where there is any.
-pub fn collapse_short(body: &mut Body) {
-    let Ok(edges) = Edges::of(&body.solid.triangles) else { return };
+/// Takes out of a body what is too short, too thin, or folded on itself, until nothing of it is left: a flip may fold a
+/// triangle on its neighbour, and a collapse leave one that is thin.
+pub fn take_out(body: &mut Body) {
+    for _ in 0..LAYERS {
+        let short = collapse_short(body);
+        let flipped = flip_caps(body);
+        let flattened = flatten_shavings(body);
+        if !(short || flipped || flattened) {
+            return;
+        }
+    }
+}
+
+/// Takes short edges out of a body. Whether there were any, as of the following.
+fn collapse_short(body: &mut Body) -> bool {
+    let Ok(edges) = Edges::of(&body.solid.triangles) else { return false };
+    let all = edges.list.iter().map(|edge| (distance(&body.solid, edge.ends), edge.ends));
+    let short = all.filter(|(d, _)| *d < SHORTEST).collect();
+    collapse(body, short, SHORTEST)
+}
+
+/// Takes shavings out of a body: of two triangles that are folded on each other the short side of what is thin goes.
+fn flatten_shavings(body: &mut Body) -> bool {
+    let Ok(edges) = Edges::of(&body.solid.triangles) else { return false };
+    let of = |t: u32| body.solid.triangles[t as usize];
+    let mut short = Vec::new();
+    for edge in &edges.list {
+        let [a, b] = edge.triangles.map(|t| front(&body.solid, of(t)));
+        if a.dot(b) > FOLDED * a.length() * b.length() {
+            continue;
+        }
+        for triangle in edge.triangles.map(of) {
+            let sides = [0, 1, 2].map(|k| [triangle[k], triangle[(k + 1) % 3]]);
+            let all = sides.map(|ends| (distance(&body.solid, ends), ends));
+            let least = all.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
+            short.extend(least.filter(|(d, _)| *d < SHAVING));
+        }
+    }
+    collapse(body, short, SHAVING)
+}
+
+/// Takes edges out of a body, the shortest first, if they are shorter than `limit` when it is their turn. Of two corners
+/// the one that comes first stays, which is one of the imported mesh where there is any.
+fn collapse(body: &mut Body, mut short: Vec<(f64, [u32; 2])>, limit: f64) -> bool {
+    if short.is_empty() {
+        return false;
+    }
     let count = body.solid.points.len();
     let mut work = Work {
         around: Vec::new(),
@@ -102,14 +146,7 @@ pub fn collapse_short(body: &mut Body) {
         became: (0..count as u32).collect(),
         body,
     };
-    let ends = edges.list.iter().map(|edge| edge.ends);
-    let mut short: Vec<(f64, [u32; 2])> = ends
-        .map(|[a, b]| (work.distance(a, b), [a.min(b), a.max(b)]))
-        .filter(|(d, _)| *d < SHORTEST)
-        .collect();
-    if short.is_empty() {
-        return;
-    }
+    short.iter_mut().for_each(|(_, ends)| ends.sort_unstable());
     short.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     work.around = vec![Vec::new(); count];
     for (t, corners) in work.body.solid.triangles.iter().enumerate() {
@@ -117,19 +154,23 @@ pub fn collapse_short(body: &mut Body) {
     }
     for (_, [a, b]) in short {
         let (a, b) = (work.now(a), work.now(b));
-        if a == b || work.distance(a, b) >= SHORTEST {
+        let apart = distance(&work.body.solid, [a, b]);
+        if a == b || apart >= limit {
             continue;
         }
         let (first, second) = (a.min(b), a.max(b));
-        if !work.turns_over(first, second) {
+        if !work.turns_over(first, second, limit) {
             work.join(first, second);
-        } else if !work.turns_over(second, first) {
+        } else if !work.turns_over(second, first, limit) {
             work.join(second, first);
-        } else if work.distance(a, b) < POINT {
+        } else if apart < POINT {
             work.join(first, second);
         }
     }
     let gone = work.gone;
+    if !gone.contains(&true) {
+        return false;
+    }
     keep(&mut body.solid.triangles, |t| !gone[t]);
     keep(&mut body.faces, |t| !gone[t]);
     keep(&mut body.corners, |t| !gone[t]);
@@ -144,6 +185,18 @@ pub fn collapse_short(body: &mut Body) {
     keep(&mut body.solid.points, |v| used[v]);
     keep(&mut body.solid.places, |v| used[v]);
     body.solid.triangles.iter_mut().flatten().for_each(|v| *v = number[*v as usize]);
+    true
+}
+
+fn distance(solid: &Solid, ends: [u32; 2]) -> f64 {
+    let [p, q] = ends.map(|v| solid.points[v as usize]);
+    [0, 1, 2].map(|k| ((p[k] - q[k]) as f64).powi(2)).iter().sum::<f64>().sqrt()
+}
+
+/// Normal to a triangle, as long as twice its area, whole units.
+fn front(solid: &Solid, triangle: [u32; 3]) -> DVec3 {
+    let [a, b, c] = triangle.map(|v| DVec3::from_array(solid.points[v as usize].map(|x| x as f64)));
+    (b - a).cross(c - a)
 }
 
 /// Rounds of [`flip_caps`]: a flip may make another cap, thicker than the one that it took away.
@@ -151,7 +204,8 @@ const ROUNDS: usize = 32;
 
 /// Takes out triangles whose apex lies on their longest side, nearer than floats can tell: the side is turned to go from
 /// the apex to the corner beyond. The surface moves by less than the shortest edge.
-pub fn flip_caps(body: &mut Body) {
+fn flip_caps(body: &mut Body) -> bool {
+    let mut flipped = false;
     let mut around: Vec<Vec<u32>> = Vec::new();
     for _ in 0..ROUNDS {
         let heights = body.solid.triangles.iter().map(|t| height(&body.solid, *t));
@@ -161,7 +215,7 @@ pub fn flip_caps(body: &mut Body) {
             .map(|(shape, t)| (shape.longest, t))
             .collect();
         if caps.is_empty() {
-            return;
+            break;
         }
         if around.is_empty() {
             around = vec![Vec::new(); body.solid.points.len()];
@@ -176,9 +230,11 @@ pub fn flip_caps(body: &mut Body) {
             changed |= flip_cap(body, &mut around, t as usize);
         }
         if !changed {
-            return;
+            break;
         }
+        flipped = true;
     }
+    flipped
 }
 
 /// How thin a triangle is, whole units.
@@ -305,10 +361,14 @@ mod tests {
     fn thin_wedge() -> Body {
         let unit = (1i64 << super::super::exact::UNIT_BITS) / 4;
         let base = [[0, 0, 0], [2 * unit, 0, 0], [unit, 2, 0], [unit, 0, 2 * unit], [unit, -2 * unit, 0]];
-        let points = base.to_vec();
-        let places = points.iter().map(|p| DVec3::from_array(p.map(|v| v as f64 / unit as f64))).collect();
         // A tetrahedron (0, 1, 4, 3) whose side 0-1 has a cap with the apex 2 on the face 0, 1, 3.
-        let triangles = vec![[0, 3, 2], [2, 3, 1], [0, 2, 1], [0, 1, 4], [0, 4, 3], [1, 3, 4]];
+        body(base.to_vec(), vec![[0, 3, 2], [2, 3, 1], [0, 2, 1], [0, 1, 4], [0, 4, 3], [1, 3, 4]])
+    }
+
+    /// Triangle 3 is inside; u is a corner's number.
+    fn body(points: Vec<[i64; 3]>, triangles: Vec<[u32; 3]>) -> Body {
+        let unit = (1i64 << super::super::exact::UNIT_BITS) / 4;
+        let places = points.iter().map(|p| DVec3::from_array(p.map(|v| v as f64 / unit as f64))).collect();
         let face = |t: usize| Face {
             side: if t == 3 { Side::Inside } else { Side::Outside { material: 7 } },
             beyond: None,
@@ -327,7 +387,7 @@ mod tests {
         let check = |body: &Body| MeshCheck::of_triangles(&body.solid.places, &body.solid.triangles);
         let before = check(&body);
         assert!(before.is_manifold(), "{before:?}");
-        flip_caps(&mut body);
+        take_out(&mut body);
         let after = check(&body);
         assert!(after.holds() && (after.volume / before.volume - 1.0).abs() < 1e-9, "{after:?}");
         assert!(body.solid.triangles.iter().all(|t| height(&body.solid, *t).high > SHORTEST));
@@ -337,5 +397,33 @@ mod tests {
             let expected = if *t == 2 { 0.5 } else { *t as f32 };
             assert!((shown.uv[0] - expected).abs() < 1e-6, "{t} {shown:?}");
         }
+    }
+
+    #[test]
+    fn what_is_folded_back_on_itself_goes() {
+        let unit = (1i64 << super::super::exact::UNIT_BITS) / 4;
+        let s = SHAVING as i64 / 8;
+        assert!(4 * s > SHORTEST as i64);
+        // On the face 0, 1, 2 of a tetrahedron the corner 4 lies beyond 5 and under it: the surface goes there, back and
+        // there again.
+        let points = vec![
+            [0, 0, 0],
+            [2 * unit, 0, 0],
+            [unit, 0, 2 * unit],
+            [unit, -2 * unit, 0],
+            [unit, 0, unit / 2 + 2 * s],
+            [unit, s / 2, unit / 2 - 2 * s],
+        ];
+        let face = [[0, 4, 1], [1, 4, 5], [1, 5, 2], [2, 5, 0], [0, 5, 4]];
+        let triangles: Vec<[u32; 3]> = face.into_iter().chain([[0, 1, 3], [1, 2, 3], [2, 0, 3]]).collect();
+        let mut body = body(points, triangles);
+        let check = |body: &Body| MeshCheck::of_triangles(&body.solid.places, &body.solid.triangles);
+        let before = check(&body);
+        assert!(before.holds() && before.triangles == 8, "{before:?}");
+        assert!(!collapse_short(&mut body) && !flip_caps(&mut body), "neither short nor flat");
+        take_out(&mut body);
+        let after = check(&body);
+        assert!(after.holds() && after.triangles == 6, "{after:?}");
+        assert!((after.volume / before.volume - 1.0).abs() < 1e-4, "{after:?}");
     }
 }
