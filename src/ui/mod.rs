@@ -120,7 +120,9 @@ impl UiOutput {
 /// Lays out the whole window.
 pub fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>) -> UiOutput {
     let mut out = UiOutput::default();
-    shortcuts::read(ui.ctx(), input, &mut out.commands);
+    if !palette::has_keyboard(ui.ctx(), state) {
+        shortcuts::read(ui.ctx(), input, &mut out.commands);
+    }
     egui::Panel::top("toolbar").frame(theme::bar_frame()).show(ui, |ui| toolbar::show(ui, input, &mut out));
     egui::Panel::bottom("status").frame(theme::bar_frame()).show(ui, |ui| status_bar::show(ui, input));
     egui::Panel::bottom("timeline")

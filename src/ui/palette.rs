@@ -3,6 +3,11 @@
 use super::{Command, Tool, UiOutput, UiState, theme};
 use crate::compute::Choice;
 
+/// Room above the palette, and below it, points.
+const TOP: f32 = 90.0;
+/// Height of its text field with what is round it, points.
+const FIELD: f32 = 44.0;
+
 fn entries() -> Vec<(&'static str, &'static str, Command)> {
     let mut all = vec![
         ("Open a file", "Ctrl+O", Command::OpenDialog),
@@ -53,10 +58,24 @@ fn matching(text: &str) -> Vec<(&'static str, &'static str, Command)> {
         .collect()
 }
 
+/// Whether the palette has the keyboard. It closes on Escape and Ctrl+P, which mean nothing else then: a text field has
+/// lost the keyboard already when Escape is asked for.
+pub(super) fn has_keyboard(ctx: &egui::Context, state: &mut UiState) -> bool {
+    if state.palette.is_none() {
+        return false;
+    }
+    let closing = ctx.input_mut(|i| {
+        let escape = i.consume_key(egui::Modifiers::NONE, egui::Key::Escape);
+        escape || i.consume_key(egui::Modifiers::COMMAND, egui::Key::P)
+    });
+    if closing {
+        state.palette = None;
+    }
+    true
+}
+
 pub(super) fn show(ctx: &egui::Context, state: &mut UiState, out: &mut UiOutput) {
-    let closing =
-        state.palette.is_some() && ctx.input_mut(|i| i.consume_key(egui::Modifiers::COMMAND, egui::Key::P));
-    let toggled = out.commands.contains(&Command::TogglePalette) || closing;
+    let toggled = out.commands.contains(&Command::TogglePalette);
     out.commands.retain(|c| *c != Command::TogglePalette);
     let opened = toggled && state.palette.is_none();
     if toggled {
@@ -67,10 +86,10 @@ pub(super) fn show(ctx: &egui::Context, state: &mut UiState, out: &mut UiOutput)
         return;
     };
     let mut chosen = None;
-    let mut close = ctx.input(|i| i.key_pressed(egui::Key::Escape));
+    let highest = ctx.content_rect().height() - 2.0 * TOP - FIELD;
     egui::Area::new(egui::Id::unique("palette"))
         .order(egui::Order::Foreground)
-        .anchor(egui::Align2::CENTER_TOP, egui::vec2(0.0, 90.0))
+        .anchor(egui::Align2::CENTER_TOP, egui::vec2(0.0, TOP))
         .show(ctx, |ui| {
             theme::float_frame(theme::GOLD).show(ui, |ui| {
                 ui.set_width(380.0);
@@ -95,21 +114,25 @@ pub(super) fn show(ctx: &egui::Context, state: &mut UiState, out: &mut UiOutput)
                     state.palette_index = state.palette_index.saturating_sub(1);
                 }
                 state.palette_index = state.palette_index.min(found.len().saturating_sub(1));
-                for (i, (name, keys, command)) in found.into_iter().enumerate() {
-                    let button = egui::Button::selectable(i == state.palette_index, name)
-                        .right_text(egui::RichText::new(keys).color(theme::DIM))
-                        .min_size(egui::vec2(ui.available_width(), 22.0));
-                    if ui.add(button).clicked() || (enter && i == state.palette_index) {
-                        chosen = Some(command);
+                egui::ScrollArea::vertical().max_height(highest).show(ui, |ui| {
+                    for (i, (name, keys, command)) in found.into_iter().enumerate() {
+                        let here = i == state.palette_index;
+                        let button = egui::Button::selectable(here, name)
+                            .right_text(egui::RichText::new(keys).color(theme::DIM))
+                            .min_size(egui::vec2(ui.available_width(), 22.0));
+                        let button = ui.add(button);
+                        if here && (up || down) {
+                            button.scroll_to_me(None);
+                        }
+                        if button.clicked() || (enter && here) {
+                            chosen = Some(command);
+                        }
                     }
-                }
+                });
             });
         });
     if let Some(command) = chosen {
         out.push(command);
-        close = true;
-    }
-    if close {
         state.palette = None;
     }
 }
@@ -129,6 +152,27 @@ mod tests {
     fn every_shape_is_listed() {
         for name in crate::mesh::BUILTIN_NAMES {
             assert!(matching(&format!("open {name}")).len() == 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn escape_closes_it_and_means_nothing_else() {
+        let (context, mut state) = (egui::Context::default(), UiState::default());
+        let pressed = egui::Event::Key {
+            key: egui::Key::Escape,
+            physical_key: None,
+            pressed: true,
+            repeat: false,
+            modifiers: egui::Modifiers::NONE,
+        };
+        let input = egui::RawInput { events: vec![pressed], ..egui::RawInput::default() };
+        for (text, has, left) in [(None, false, true), (Some("vase".to_owned()), true, false)] {
+            state.palette = text;
+            let _ = context.run_ui(input.clone(), |ui| {
+                assert_eq!(has_keyboard(ui.ctx(), &mut state), has);
+                assert_eq!(ui.input(|i| i.key_pressed(egui::Key::Escape)), left);
+            });
+            assert_eq!(state.palette, None);
         }
     }
 }
