@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 
 use dot_vox::{Dict, DotVoxData, SceneNode};
+use rayon::prelude::*;
 
 use super::unchecked::{Problem, UncheckedMesh};
 
@@ -16,10 +17,22 @@ const MOST_VOXELS: usize = 80 << 20;
 const MOST_DEPTH: usize = 64;
 /// Nodes that are visited: a graph may name the same one from many places.
 const MOST_VISITS: usize = 1 << 16;
-/// Farthest voxel from the origin along any axis: 32-bit floats hold its corners exactly.
-const FARTHEST: i64 = 1 << 22;
+/// Farthest voxel from the origin along any axis: three of these fit into a [`key`], and 32-bit floats hold its corners.
+const FARTHEST: i64 = 1 << 20;
+/// Bits of a [`key`] for each axis.
+const BITS: u32 = 21;
 
 type Cell = [i32; 3];
+
+/// A cell as a number; neighbours along an axis are a constant apart.
+fn key(cell: Cell) -> u64 {
+    cell.iter().fold(0, |key, v| key << BITS | (i64::from(*v) + FARTHEST) as u64)
+}
+
+/// The cell of a [`key`].
+fn cell_of(key: u64) -> Cell {
+    [2, 1, 0].map(|k| ((key >> (k * BITS) & ((1 << BITS) - 1)) as i64 - FARTHEST) as i32)
+}
 
 /// Whether this is the start of a file.
 pub(super) fn is_start(bytes: &[u8]) -> bool {
@@ -111,13 +124,13 @@ impl Place {
         let middle = [0, 1, 2].map(|k| 2 * (i64::from(voxel[k]) - i64::from(size[k] / 2)) + 1);
         let turned = self.turned(middle);
         let at = [0, 1, 2].map(|k| (turned[k] - 1) / 2 + self.shift[k]);
-        at.iter().all(|v| v.abs() < FARTHEST).then(|| at.map(|v| v as i32))
+        at.iter().all(|v| v.abs() < FARTHEST - 1).then(|| at.map(|v| v as i32))
     }
 }
 
-/// Every voxel's palette index by its cell.
-fn placed(data: &DotVoxData, unchecked: &mut UncheckedMesh) -> Result<HashMap<Cell, u8>, Problem> {
-    let mut voxels = HashMap::new();
+/// Every voxel's [`key`], ascending, and palette index.
+fn placed(data: &DotVoxData, unchecked: &mut UncheckedMesh) -> Result<Vec<(u64, u8)>, Problem> {
+    let mut voxels = Vec::new();
     let mut count = 0usize;
     let mut add = |model: usize, place: &Place| -> Result<bool, Problem> {
         let Some(model) = data.models.get(model) else { return Ok(false) };
@@ -132,7 +145,7 @@ fn placed(data: &DotVoxData, unchecked: &mut UncheckedMesh) -> Result<HashMap<Ce
             let Some(cell) = place.cell([v.x, v.y, v.z], size) else {
                 return Err(Problem::whole("a model lies too far away; move it to the origin"));
             };
-            voxels.insert(cell, v.i);
+            voxels.push((key(cell), v.i));
         }
         Ok(true)
     };
@@ -140,7 +153,7 @@ fn placed(data: &DotVoxData, unchecked: &mut UncheckedMesh) -> Result<HashMap<Ce
         for model in 0..data.models.len() {
             add(model, &Place::HERE)?;
         }
-        return Ok(voxels);
+        return Ok(once(voxels));
     }
     let (mut missing, mut visits) = (0usize, 0usize);
     let hidden_layer = |layer: u32| data.layers.get(layer as usize).is_some_and(dot_vox::Layer::hidden);
@@ -176,23 +189,40 @@ fn placed(data: &DotVoxData, unchecked: &mut UncheckedMesh) -> Result<HashMap<Ce
     if missing > 0 {
         unchecked.warn(format!("{missing} parts of its scene are missing from the file; they are left out"));
     }
-    Ok(voxels)
+    Ok(once(voxels))
+}
+
+/// In order, of several in one cell the last.
+fn once(mut voxels: Vec<(u64, u8)>) -> Vec<(u64, u8)> {
+    voxels.par_sort_by_key(|(key, _)| *key);
+    voxels.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            *kept = *next;
+        }
+        same
+    });
+    voxels
 }
 
 /// Faces between a voxel and none, as two triangles each; corners of one colour are shared.
-fn build(voxels: &HashMap<Cell, u8>, data: &DotVoxData, unchecked: &mut UncheckedMesh) {
-    let mut cells: Vec<(Cell, u8)> = voxels.iter().map(|(cell, color)| (*cell, *color)).collect();
-    // The map's own order differs from run to run.
-    cells.sort_unstable();
+fn build(voxels: &[(u64, u8)], data: &DotVoxData, unchecked: &mut UncheckedMesh) {
     let mut known: HashMap<(Cell, u8), u32> = HashMap::new();
     let mesh = &mut unchecked.mesh;
     let mut transparent = false;
-    for (cell, color) in cells {
+    // The first voxel that is not before the neighbour on each side: all of them only ever go on.
+    let mut beside = [0usize; 6];
+    for (own, color) in voxels.iter().copied() {
+        let cell = cell_of(own);
         for axis in 0..3 {
-            for (step, turn) in [(1, false), (-1, true)] {
-                let mut beyond = cell;
-                beyond[axis] += step;
-                if voxels.contains_key(&beyond) {
+            for (side, turn) in [(0, false), (1, true)] {
+                let step = 1u64 << ((2 - axis as u32) * BITS);
+                let beyond = if turn { own - step } else { own + step };
+                let at = &mut beside[2 * axis + side];
+                while voxels.get(*at).is_some_and(|(key, _)| *key < beyond) {
+                    *at += 1;
+                }
+                if voxels.get(*at).is_some_and(|(key, _)| *key == beyond) {
                     continue;
                 }
                 let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
@@ -307,6 +337,30 @@ pub(super) mod tests {
         assert!(mesh.colors.contains(&[200, 10, 20]) && mesh.colors.contains(&[30, 220, 40]));
         // z of the file is up: the voxel at its top is at the top.
         assert_eq!(bounds(&mesh), ([-1.0, -2.0, -2.0], [1.0, 2.0, 1.0]));
+    }
+
+    #[test]
+    fn faces_are_those_that_no_voxel_lies_against() {
+        let mut random = 1u32;
+        let mut next = || {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (random >> 24) as u8 % 13
+        };
+        let voxels: Vec<[u8; 4]> = (0..900).map(|_| [next(), next(), next(), 1]).collect();
+        let (mesh, _) = load_bytes(&file(vec![model([13; 3], &voxels)], Vec::new()), "vox").unwrap();
+        let there: std::collections::HashSet<[i16; 3]> =
+            voxels.iter().map(|v| [0, 1, 2].map(|k| i16::from(v[k]))).collect();
+        let bare = |v: &[i16; 3]| {
+            let beside = |(axis, step): &(usize, i16)| {
+                let mut at = *v;
+                at[*axis] += step;
+                !there.contains(&at)
+            };
+            (0..3).flat_map(|axis| [(axis, 1), (axis, -1)]).filter(beside).count()
+        };
+        assert!(there.len() > 500);
+        assert_eq!(mesh.triangles.len(), 2 * there.iter().map(bare).sum::<usize>());
+        assert!((check(&mesh).1.volume - there.len() as f64).abs() < 1e-3);
     }
 
     #[test]

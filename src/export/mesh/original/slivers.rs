@@ -412,7 +412,7 @@ mod tests {
             [unit, 0, 2 * unit],
             [unit, -2 * unit, 0],
             [unit, 0, unit / 2 + 2 * s],
-            [unit, s / 2, unit / 2 - 2 * s],
+            [unit, s / 8, unit / 2 - 2 * s],
         ];
         let face = [[0, 4, 1], [1, 4, 5], [1, 5, 2], [2, 5, 0], [0, 5, 4]];
         let triangles: Vec<[u32; 3]> = face.into_iter().chain([[0, 1, 3], [1, 2, 3], [2, 0, 3]]).collect();
