@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, path::PathBuf};
 use clap::{Args, ValueEnum};
 
 use crate::{
-    export::{Format, Lying},
+    export::{Format, Lying, MeshKind},
     scene::{ExportOrder, ExportPlan},
 };
 
@@ -93,7 +93,7 @@ pub fn run(args: &FractureArgs, reporter: &Reporter) -> Result<(), CliError> {
         formats,
         lying: args.scene.lying(),
         object: args.scene.object,
-        mesh: args.mesh.unwrap_or_default(),
+        mesh: args.mesh.unwrap_or(MeshKind::Original),
         handover: args.handover.handover(),
     };
     for format in &order.formats {

@@ -12,7 +12,8 @@ use super::{BodyInfo, breaking::BreakJob};
 use crate::{
     bodies::Body,
     export::{Figures, InteriorReport, Placing},
-    fracture::{Break, FractureCounts, FractureParams, Impact, Pattern, Solved, Volume, VoronoiDetail},
+    fracture::{Break, FractureCounts, FractureParams, Impact, Part, Pattern, Solved, Volume, VoronoiDetail},
+    shape::{GridMass, Octree},
     svo::{Forest, Grid},
 };
 
@@ -62,6 +63,8 @@ pub struct BreakRecord {
     pub dust: f64,
     /// Volume that the rule for small pieces took away, m^3.
     pub dropped: f64,
+    /// What that rule took away.
+    pub dropped_parts: Vec<DroppedPart>,
     /// What broke: shape space, m.
     pub whole: Figures,
     /// Its grid, shape space, where it is an octree.
@@ -100,6 +103,7 @@ impl BreakRecord {
             dust: broken.lost.dust_m3,
             // An empty sum is -0.
             dropped: 0.0 + broken.lost.dropped.iter().map(|part| part.shape.mass().volume_m3).sum::<f64>(),
+            dropped_parts: broken.lost.dropped.iter().map(DroppedPart::of).collect(),
             whole: Figures::of(shape, &Placing::UNMOVED),
             grid: octree.map(|octree| octree.grid),
             forest: octree.map_or_else(Weak::new, |octree| Arc::downgrade(&octree.forest)),
@@ -110,6 +114,29 @@ impl BreakRecord {
     #[must_use]
     pub fn forest(&self) -> Option<Arc<Forest>> {
         self.forest.upgrade()
+    }
+}
+
+/// A part that was too small to stay.
+#[derive(Clone, Debug)]
+pub struct DroppedPart {
+    /// Its cell.
+    pub cell: u32,
+    octree: Option<(Weak<Forest>, u32, Grid, GridMass)>,
+}
+
+impl DroppedPart {
+    fn of(part: &Part) -> Self {
+        let octree = part.shape.as_octree();
+        let weak = |o: &Octree| (Arc::downgrade(&o.forest), o.tree, o.grid, o.mass);
+        Self { cell: part.cell, octree: octree.map(weak) }
+    }
+
+    /// Its octree, as long as the parts that stayed, undo or the timeline hold those of its break.
+    #[must_use]
+    pub fn octree(&self) -> Option<Octree> {
+        let (forest, tree, grid, mass) = self.octree.as_ref()?;
+        Some(Octree { forest: forest.upgrade()?, tree: *tree, grid: *grid, mass: *mass })
     }
 }
 

@@ -32,6 +32,7 @@ struct Cut {
     volume: Volume,
     first_cell: u32,
     pieces: Vec<CutPiece>,
+    dropped: Vec<CutPiece>,
 }
 
 /// The cuts of one object.
@@ -41,8 +42,8 @@ struct CutObject {
     meters_per_unit: f64,
     grid: Grid,
     cuts: Vec<Cut>,
-    /// Of each body its shape, and which piece of which cut it is.
-    bodies: Vec<(Arc<Shape>, usize, usize)>,
+    /// Of each body its shape, and which piece of which cut it is; `None` of the whole object.
+    bodies: Vec<(Arc<Shape>, Option<(usize, usize)>)>,
 }
 
 /// The cuts of everything that is exported.
@@ -89,6 +90,14 @@ impl Cuts {
                             octrees: octrees(Origin { record: *at, part }),
                         })
                         .collect(),
+                    dropped: record
+                        .dropped_parts
+                        .iter()
+                        .map(|part| CutPiece {
+                            objects: vec![part.cell],
+                            octrees: part.octree().into_iter().collect(),
+                        })
+                        .collect(),
                 })
             };
             let first = own.first()?;
@@ -101,8 +110,11 @@ impl Cuts {
                 bodies: own
                     .iter()
                     .filter_map(|body| {
-                        let origin = info(body).origin?;
-                        Some((Arc::clone(&body.def.shape), number(origin.record)?, origin.part))
+                        let at = match info(body).origin {
+                            Some(origin) => Some((number(origin.record)?, origin.part)),
+                            None => None,
+                        };
+                        Some((Arc::clone(&body.def.shape), at))
                     })
                     .collect(),
             })
@@ -151,12 +163,15 @@ impl CutObject {
                 volume: cut.volume,
                 first_cell: cut.first_cell,
                 pieces: cut.pieces.clone(),
-                dropped: Vec::new(),
+                dropped: cut.dropped.clone(),
             })
             .collect();
         let mut cut = original::meshes(&self.mesh, self.meters_per_unit, &self.grid, &steps)?;
-        let mesh = |(shape, step, piece): &(Arc<Shape>, usize, usize)| {
-            let mesh = cut.steps.get_mut(*step)?.get_mut(*piece)?.take()?;
+        let mesh = |(shape, at): &(Arc<Shape>, Option<(usize, usize)>)| {
+            let mesh = match at {
+                Some((step, piece)) => cut.steps.get_mut(*step)?.get_mut(*piece)?.take()?,
+                None => cut.whole.take()?,
+            };
             Some((Arc::clone(shape), Arc::new(mesh)))
         };
         Ok(self.bodies.iter().filter_map(mesh).collect())

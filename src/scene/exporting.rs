@@ -53,7 +53,8 @@ pub struct ExportOrder {
 impl Default for ExportOrder {
     fn default() -> Self {
         let formats = BTreeSet::from([Format::Glb]);
-        let (lying, mesh) = (Lying::default(), MeshKind::default());
+        // What is not closed gets smooth ones instead.
+        let (lying, mesh) = (Lying::default(), MeshKind::Original);
         let handover = Handover::default();
         Self { folder: String::new(), formats, lying, object: None, mesh, handover }
     }
@@ -364,7 +365,7 @@ impl Repeat {
             quoted(&again),
             formats.join(",")
         );
-        if self.mesh != MeshKind::default() {
+        if self.mesh != MeshKind::Original {
             command += &format!(" --mesh {}", self.mesh.name());
         }
         command += &self.handover.options();

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{
+    fracture::{FractureParams, SmallRule, Smallest},
     gpu::Gpu,
     scene::{Arrived, Scene},
 };
@@ -16,23 +17,34 @@ fn settle(sandbox: &mut Sandbox) -> Arrived {
     }
 }
 
-/// A box of 0.5 m at 30 degrees that was broken, one of its pieces once more, and then fell for a moment.
-fn broken_twice() -> Option<Sandbox> {
+/// A box of 0.5 m at 30 degrees that breaks as `tuned` says.
+fn whole(tuned: impl FnOnce(&mut FractureParams)) -> Option<Sandbox> {
     let gpu = Gpu::for_test()?;
     let mut scene = Scene::of_mesh("builtin:box", 4);
     scene.bodies[0].size = Some(0.5);
     scene.bodies[0].rotation = DQuat::from_rotation_y(0.5);
     scene.bodies[0].on_floor = false;
     scene.bodies[0].position = DVec3::new(1.0, 2.0, 3.0);
+    tuned(&mut scene.bodies[0].fracture);
     let mut sandbox = Sandbox::new(&gpu).unwrap();
     sandbox.open_scene(scene);
     assert_eq!(settle(&mut sandbox), Arrived::Opened);
-    for _ in 0..2 {
-        let largest = sandbox.bodies().iter().max_by(|a, b| a.def.mass_kg().total_cmp(&b.def.mass_kg()));
-        let (id, point) = largest.map(|body| (body.id, body.state.position)).unwrap();
-        sandbox.break_at(id, point, DVec3::NEG_Y);
-        assert_eq!(settle(&mut sandbox), Arrived::Broke);
-    }
+    Some(sandbox)
+}
+
+/// Breaks the heaviest body in its middle.
+fn break_largest(sandbox: &mut Sandbox) {
+    let largest = sandbox.bodies().iter().max_by(|a, b| a.def.mass_kg().total_cmp(&b.def.mass_kg()));
+    let (id, point) = largest.map(|body| (body.id, body.state.position)).unwrap();
+    sandbox.break_at(id, point, DVec3::NEG_Y);
+    assert_eq!(settle(sandbox), Arrived::Broke);
+}
+
+/// The box, broken, one of its pieces once more, which then fell for a moment.
+fn broken_twice() -> Option<Sandbox> {
+    let mut sandbox = whole(|_| ())?;
+    break_largest(&mut sandbox);
+    break_largest(&mut sandbox);
     for _ in 0..5 {
         sandbox.step().unwrap();
     }
@@ -182,6 +194,34 @@ fn pieces_fit_together_in_the_objects_own_units_in_every_format() {
     let seeds = report["breaks"][0]["parameters"]["seeds"].as_u64().unwrap();
     assert!(all.iter().all(|p| (p["cell"].as_u64().unwrap() >= seeds) == (p["generation"] == 2)));
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn originals_are_whole_objects_too_and_lack_what_was_dropped() {
+    let drop = Smallest { fraction: 0.02, rule: SmallRule::Drop, ..Smallest::default() };
+    let Some(mut sandbox) = whole(|params| params.smallest = Some(drop)) else { return };
+    let exported = |sandbox: &Sandbox, name: &str| {
+        let order = order(Lying::AsTheyFittedTogether, &[Format::Glb]);
+        let plan = ExportPlan::new(sandbox, &order, Camera::default(), crate::compute::RanOn::default());
+        let folder = folder(name);
+        plan.run(&folder, &Progress::default()).unwrap();
+        let report = read_report(&folder);
+        std::fs::remove_dir_all(folder).unwrap();
+        let volumes =
+            report["pieces"].as_array().unwrap().iter().map(|p| p["mesh"]["volume"].as_f64().unwrap());
+        assert_eq!(report["meshes"]["kind"], "original");
+        assert_eq!(report["meshes"]["without_original"], 0);
+        (report["meshes"]["triangles"].as_u64().unwrap(), volumes.sum::<f64>())
+    };
+    let (triangles, before) = exported(&sandbox, "whole");
+    assert_eq!(triangles as usize, sandbox.objects()[0].mesh.triangles.len());
+    break_largest(&mut sandbox);
+    let record = sandbox.breaks().get(0).unwrap();
+    let dropped = record.dropped / record.whole.volume;
+    assert!(record.dropped_parts.len() > 3 && dropped > 0.01, "{dropped}");
+    let (_, left) = exported(&sandbox, "dropped");
+    // A dropped part's voxels and its mesh differ by some of the voxels that it shares with others.
+    assert!(((1.0 - left / before) / dropped - 1.0).abs() < 0.2, "{} of {dropped}", 1.0 - left / before);
 }
 
 #[test]

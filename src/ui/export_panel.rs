@@ -164,7 +164,7 @@ const MESHES: [(MeshKind, &str, &str, &str); 3] = [
         MeshKind::Original,
         "export_original",
         "original",
-        "The imported triangles with their materials, cut along the cracks; where the mesh is closed",
+        "The imported triangles with their materials, cut along the cracks; smooth where the mesh is not closed",
     ),
     (
         MeshKind::Smooth,

@@ -106,6 +106,8 @@ pub struct Originals {
     /// For every step its pieces' meshes; `None` for what was broken again, and for a piece of which the mesh
     /// has no part of its own (it lies within voxels that another piece's mesh fills).
     pub steps: Vec<Vec<Option<PieceMesh>>>,
+    /// The whole object, where no step broke it.
+    pub whole: Option<PieceMesh>,
 }
 
 /// How often cracks are moved by another hair before giving up.
@@ -130,7 +132,8 @@ pub fn meshes(mesh: &Mesh, scale: f64, grid: &Grid, steps: &[CutStep<'_>]) -> Re
         });
     }
     let meshes = |all: Vec<Option<Body>>| all.into_iter().map(|body| body.map(Body::into_mesh)).collect();
-    Ok(Originals { steps: left.into_iter().map(meshes).collect() })
+    let whole = whole.map(Body::into_mesh);
+    Ok(Originals { steps: left.into_iter().map(meshes).collect(), whole })
 }
 
 /// The bodies of a step's pieces.
