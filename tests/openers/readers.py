@@ -277,11 +277,11 @@ def read_usd(path):
 
 
 def find(folder):
-    """Format and file (PLY: folder) of everything that `kintsugi fracture` wrote into a folder."""
+    """Format and file (PLY: folder) of the pieces that `kintsugi fracture` wrote into a folder."""
     folder = Path(folder)
     found = {}
     for kind, pattern in (("glb", "*.glb"), ("obj", "*.obj"), ("usd", "*.usd*")):
-        files = sorted(folder.glob(pattern))
+        files = [f for f in sorted(folder.glob(pattern)) if not f.name.startswith("collision")]
         if files:
             found[kind] = files[0]
     if (folder / "ply").is_dir():

@@ -6,8 +6,8 @@
 
 Runs UsdUtils.ComplianceChecker (what `usdchecker` was) and UsdValidation (what it is), whichever the library
 has: both up to 25.x, the newer alone after. Errors, failed checks and warnings count. Then reads what an
-importer reads: default prim, up axis, metres a unit, mesh prims and rigid bodies, masses (against the
-report's `mass`, or the trajectory's), time samples and the pose at the last of them against the last state of
+importer reads: default prim, up axis, metres a unit, mesh prims and rigid bodies, masses (against those
+of the report's meshes, or the trajectory's), time samples and the pose at the last of them against the last state of
 the simulation. Ends with 1 if anything fails.
 """
 
@@ -58,7 +58,9 @@ def masses(stage, wrong, report, trajectory):
     """Masses by piece, compared with what is known."""
     known = {}
     if report:
-        known = {p["id"]: p["mass"] for p in json.loads(Path(report).read_text())["pieces"]}
+        pieces = json.loads(Path(report).read_text())["pieces"]
+        # Files have the masses of the solids that the meshes bound, where there are any.
+        known = {p["id"]: p.get("mesh", p)["mass"] for p in pieces}
     elif trajectory is not None:
         known = dict(enumerate(trajectory["mass"].tolist()))
     found, centres = {}, 0
@@ -104,7 +106,8 @@ def motion(stage, wrong, trajectory):
         if trajectory is not None:
             wrong.append("nothing moves")
         return out
-    if (samples[0], samples[-1]) != (out["from"], out["to"]):
+    # What lies still at the end has no keys there, so the last one may lie before it.
+    if samples[0] < out["from"] or samples[-1] > out["to"]:
         wrong.append(
             f"samples from {samples[0]} to {samples[-1]}, the stage says {out['from']} to {out['to']}"
         )
