@@ -137,7 +137,7 @@ fn messages(ui: &egui::Ui, input: &UiInput<'_>, rect: Rect, out: &mut UiOutput) 
                 });
             });
         });
-    } else if input.hint || input.pin.is_some() {
+    } else if input.export.is_none() && (input.hint || input.pin.is_some()) {
         let (title, more) = match (input.pin.is_some(), input.tool) {
             (true, Tool::Keep) => (
                 "Click the cells that stay with the body",

@@ -43,6 +43,10 @@ const FLAT: f64 = 0.04;
 /// Sheets that share a corner or an edge of the grid stay so far from it, voxels.
 pub const APART: f64 = 0.15;
 
+/// Where the outside meets cracks at a slant, least squares go far; a vertex stays this near to a crossing of the
+/// outside, voxels.
+const FROM_OUTSIDE: f64 = 0.6;
+
 /// A plane that is this near to the line between two middles (sine), or crosses it so far from where it should, may
 /// not be what parts them.
 const ALONG: f64 = 0.2;
@@ -145,6 +149,14 @@ pub fn place(bricks: &Bricks, faces: &Faces, crossings: &[Crossing], shift: f64)
             let aside = cycles_of(voxels_round(bricks, corner)).aside(cycle);
             let target = solve(round.iter().map(|quad| crossings[*quad as usize].shifted(shift)));
             let at = corner.as_dvec3();
+            let outside =
+                round.iter().map(|quad| &crossings[*quad as usize]).filter(|crossing| !crossing.crack);
+            let by_distance =
+                |p: &DVec3, q: &DVec3| p.distance_squared(target).total_cmp(&q.distance_squared(target));
+            let target = match outside.map(|crossing| crossing.point).min_by(by_distance) {
+                Some(near) => near + (target - near).clamp_length_max(FROM_OUTSIDE),
+                None => target,
+            };
             (target.clamp(at - 1.0, at + 1.0), at + APART * aside)
         })
         .collect();
