@@ -35,6 +35,9 @@ struct Cut {
     dropped: Vec<CutPiece>,
 }
 
+/// Number of a cut and of a piece in it; `None` of a whole object.
+type PieceOfCut = Option<(usize, usize)>;
+
 /// The cuts of one object.
 struct CutObject {
     object: usize,
@@ -42,8 +45,7 @@ struct CutObject {
     meters_per_unit: f64,
     grid: Grid,
     cuts: Vec<Cut>,
-    /// Of each body its shape, and which piece of which cut it is; `None` of the whole object.
-    bodies: Vec<(Arc<Shape>, Option<(usize, usize)>)>,
+    bodies: Vec<(Arc<Shape>, PieceOfCut)>,
 }
 
 /// The cuts of everything that is exported.

@@ -9,7 +9,7 @@ pub fn principal(inertia: DMat3) -> (DVec3, DQuat) {
     for _ in 0..32 {
         let off = [(0, 1), (0, 2), (1, 2)].map(|(p, q)| (a.col(q)[p].abs(), p, q));
         let Some(&(worst, p, q)) = off.iter().max_by(|x, y| x.0.total_cmp(&y.0)) else { break };
-        if !(worst > 1e-14 * size) {
+        if worst <= 1e-14 * size || worst.is_nan() {
             break;
         }
         let theta = (a.col(q)[q] - a.col(p)[p]) / (2.0 * a.col(q)[p]);
