@@ -149,13 +149,15 @@ pub fn place(bricks: &Bricks, faces: &Faces, crossings: &[Crossing], shift: f64)
             let aside = cycles_of(voxels_round(bricks, corner)).aside(cycle);
             let target = solve(round.iter().map(|quad| crossings[*quad as usize].shifted(shift)));
             let at = corner.as_dvec3();
-            let outside =
-                round.iter().map(|quad| &crossings[*quad as usize]).filter(|crossing| !crossing.crack);
+            let all = || round.iter().map(|quad| &crossings[*quad as usize]);
             let by_distance =
                 |p: &DVec3, q: &DVec3| p.distance_squared(target).total_cmp(&q.distance_squared(target));
-            let target = match outside.map(|crossing| crossing.point).min_by(by_distance) {
-                Some(near) => near + (target - near).clamp_length_max(FROM_OUTSIDE),
-                None => target,
+            let of_outside = all().filter(|crossing| !crossing.crack).map(|crossing| crossing.point);
+            let target = match of_outside.min_by(by_distance) {
+                Some(near) if all().any(|crossing| crossing.crack) => {
+                    near + (target - near).clamp_length_max(FROM_OUTSIDE)
+                }
+                _ => target,
             };
             (target.clamp(at - 1.0, at + 1.0), at + APART * aside)
         })
