@@ -9,7 +9,7 @@ use super::{
     load::Surroundings,
     unchecked::{MISSING, Problem, TEXTURE_FILE_LIMIT, UncheckedMesh, byte},
 };
-use glam::{Mat4, Quat, Vec3};
+use glam::{Mat3, Mat4, Quat, Vec3};
 use std::borrow::Cow;
 
 /// Largest external buffer, bytes, and all of them.
@@ -82,9 +82,10 @@ struct Reader<'a> {
     unchecked: &'a mut UncheckedMesh,
     /// glTF material number (None: the default one) of each of the materials read so far.
     materials: Vec<Option<usize>>,
-    /// Whether any primitive has colours, or texture coordinates that matter: then all vertices get them.
+    /// Whether any primitive has colours, normals, or texture coordinates that matter: then all vertices get them.
     colors: bool,
     uvs: bool,
+    normals: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -97,7 +98,8 @@ impl<'a> Reader<'a> {
         let primitives = || root.meshes.iter().flat_map(|mesh| &mesh.primitives);
         let colors = primitives().any(|p| p.attributes.contains_key("COLOR_0"));
         let uvs = root.materials.iter().any(|m| m.pbr_metallic_roughness.base_color_texture.is_some());
-        Self { root, buffers, around, unchecked, materials: Vec::new(), colors, uvs }
+        let normals = primitives().any(|p| p.attributes.contains_key("NORMAL"));
+        Self { root, buffers, around, unchecked, materials: Vec::new(), colors, uvs, normals }
     }
 
     fn add(&mut self, primitive: &Primitive, to_scene: Mat4) {
@@ -161,6 +163,13 @@ impl<'a> Reader<'a> {
             uvs.resize(positions.len(), [0.0, 1.0]);
             // glTF counts v from the top.
             self.unchecked.mesh.uvs.extend(uvs.iter().map(|uv| [uv[0], 1.0 - uv[1]]));
+        }
+        if self.normals {
+            let mut normals = self.attribute::<3>(primitive, "NORMAL").unwrap_or_default();
+            normals.resize(positions.len(), [0.0; 3]);
+            // Planes turn by the inverse transpose, whatever the node's scales are.
+            let turn = Mat3::from_mat4(to_scene).inverse().transpose();
+            self.unchecked.mesh.normals.extend(normals.iter().map(|n| (turn * Vec3::from(*n)).to_array()));
         }
         let place = |p: &[f32; 3]| to_scene.transform_point3(Vec3::from(*p)).to_array();
         self.unchecked.mesh.positions.extend(positions.iter().map(place));
@@ -350,6 +359,9 @@ pub(super) mod tests {
         for x in [0.0, 0.0, 1.0, 0.25, 0.0, 1.0f32] {
             data.extend(x.to_le_bytes()); // 68: uvs
         }
+        for x in [[0.6, 0.0, 0.8f32]; 3].concat() {
+            data.extend(x.to_le_bytes()); // 92: normals
+        }
         let mut png = Vec::new();
         image_bytes(&mut png);
         let png_at = data.len();
@@ -357,8 +369,8 @@ pub(super) mod tests {
         let uri = buffer_uri.map(|uri| format!("\"uri\":\"{uri}\",")).unwrap_or_default();
         let text = format!(
             r#"{{"asset":{{"version":"2.0"}},"scene":0,"scenes":[{{"nodes":[0]}}],
-            "nodes":[{{"mesh":0,"translation":[10,0,0],"scale":[-2,2,2],"children":[1]}},{{"mesh":1,"translation":[0,0,5]}}],
-            "meshes":[{{"primitives":[{{"attributes":{{"POSITION":0,"COLOR_0":2,"TEXCOORD_0":3}},"indices":1,"material":0}}]}},
+            "nodes":[{{"mesh":0,"translation":[10,0,0],"scale":[-2,2,4],"children":[1]}},{{"mesh":1,"translation":[0,0,5]}}],
+            "meshes":[{{"primitives":[{{"attributes":{{"POSITION":0,"COLOR_0":2,"TEXCOORD_0":3,"NORMAL":5}},"indices":1,"material":0}}]}},
             {{"primitives":[{{"attributes":{{"POSITION":4}},"mode":5}}]}}],
             "materials":[{{"pbrMetallicRoughness":{{"baseColorFactor":[1,0.5,0,1],"baseColorTexture":{{"index":0}}}}}}],
             "textures":[{{"source":0}}],"images":[{{"bufferView":3,"mimeType":"image/png"}}],
@@ -366,10 +378,11 @@ pub(super) mod tests {
             {{"bufferView":1,"componentType":5123,"count":3,"type":"SCALAR"}},
             {{"bufferView":2,"componentType":5121,"normalized":true,"count":3,"type":"VEC3"}},
             {{"bufferView":4,"componentType":5126,"count":3,"type":"VEC2"}},
-            {{"bufferView":0,"componentType":5126,"count":4,"type":"VEC3","min":[0,0,0],"max":[1,1,0]}}],
+            {{"bufferView":0,"componentType":5126,"count":4,"type":"VEC3","min":[0,0,0],"max":[1,1,0]}},
+            {{"bufferView":5,"componentType":5126,"count":3,"type":"VEC3"}}],
             "bufferViews":[{{"buffer":0,"byteLength":48}},{{"buffer":0,"byteOffset":48,"byteLength":6}},
             {{"buffer":0,"byteOffset":56,"byteLength":12,"byteStride":4}},{{"buffer":0,"byteOffset":{png_at},"byteLength":{}}},
-            {{"buffer":0,"byteOffset":68,"byteLength":24}}],
+            {{"buffer":0,"byteOffset":68,"byteLength":24}},{{"buffer":0,"byteOffset":92,"byteLength":36}}],
             "buffers":[{{{uri}"byteLength":{}}}]}}"#,
             png.len(),
             data.len()
@@ -412,9 +425,12 @@ pub(super) mod tests {
             // Mirrored in x, so the triangle is turned to keep its front.
             assert_eq!(mesh.triangles, [[0, 2, 1], [3, 5, 4], [5, 6, 4]]);
             assert_eq!(mesh.positions[1], [8.0, 0.0, 0.0]);
-            assert_eq!(mesh.positions[6], [8.0, 2.0, 10.0]);
+            assert_eq!(mesh.positions[6], [8.0, 2.0, 20.0]);
             assert_eq!((mesh.triangles.len(), mesh.colors[1], mesh.colors[5]), (3, [0, 255, 0], [255; 3]));
             assert_eq!(mesh.uvs[1], [1.0, 0.75]);
+            // Planes of the node's scales: x over -2, z over 4.
+            let normal = Vec3::new(-0.3, 0.0, 0.2).normalize();
+            assert!(Vec3::from(mesh.normals[2]).distance(normal) < 1e-6 && mesh.normals[3] == [0.0; 3]);
             assert_eq!(mesh.triangle_material, [0, 1, 1]);
             assert_eq!((mesh.materials[0].color, mesh.materials[1].color), ([255, 188, 0], [255; 3]));
             assert_eq!(mesh.materials[0].texture.as_ref().unwrap().rgba[..4], [1, 2, 3, 255]);

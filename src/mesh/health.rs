@@ -272,6 +272,7 @@ fn take_used_vertices(mesh: &Mesh, out: &mut Mesh) {
         out.positions.push(mesh.positions[vertex]);
         out.colors.extend(mesh.colors.get(vertex));
         out.uvs.extend(mesh.uvs.get(vertex));
+        out.normals.extend(mesh.normals.get(vertex));
     }
     for t in &mut out.triangles {
         *t = t.map(|i| number[i as usize]);
@@ -471,11 +472,13 @@ mod tests {
     fn useless_triangles_go_and_attributes_stay_with_their_vertices() {
         let mut mesh = shape("box");
         mesh.uvs = mesh.positions.iter().map(|p| [p[0], p[1]]).collect();
+        mesh.normals = mesh.positions.clone();
         mesh.triangle_material = vec![0; mesh.triangles.len()];
         let n = mesh.positions.len() as u32;
         mesh.positions.extend([[f32::NAN; 3], [9.0, 9.0, 9.0], [10.0, 10.0, 10.0], [11.0, 11.0, 11.0]]);
         mesh.colors.extend([[1, 2, 3]; 4]);
         mesh.uvs.extend([[7.0; 2]; 4]);
+        mesh.normals.extend([[7.0; 3]; 4]);
         let bad = [[0, 1, n], [0, 1, n + 99], [0, 0, 1], [n + 1, n + 2, n + 3]];
         mesh.triangles.splice(0..0, bad);
         mesh.triangle_material.splice(0..0, [5; 4]);
@@ -488,6 +491,7 @@ mod tests {
                 && out.triangle_material.len() == out.triangles.len()
         );
         assert!(out.positions.iter().zip(&out.uvs).all(|(p, uv)| *uv == [p[0], p[1]]));
+        assert_eq!(out.normals, out.positions);
         assert_eq!((out.colors.len(), report.notes.len() >= 2), (n as usize, true));
     }
 

@@ -1,6 +1,8 @@
 //! Thousands of damaged files through every reader: each must give a mesh that keeps its promises, or a
 //! refusal of one line.
 
+use glam::Vec3;
+
 use super::{Mesh, check, gltf, load_bytes, obj, off, ply, stl, vox};
 
 struct Dice(u64);
@@ -85,6 +87,8 @@ fn keeps_its_promises(mesh: &Mesh) -> bool {
         && [0, count].contains(&mesh.colors.len())
         && [0, count].contains(&mesh.uvs.len())
         && mesh.uvs.iter().flatten().all(|x| x.is_finite())
+        && [0, count].contains(&mesh.normals.len())
+        && mesh.normals.iter().all(|n| *n == [0.0; 3] || (Vec3::from(*n).length() - 1.0).abs() < 1e-5)
         && [0, mesh.triangles.len()].contains(&mesh.triangle_material.len())
         && mesh.triangle_material.iter().all(|&m| (m as usize) < mesh.materials.len())
 }
@@ -139,11 +143,12 @@ fn every_cut_of_every_sample_is_survived() {
 fn the_promise_check_sees_a_broken_promise() {
     let sound = || load_bytes(off::tests::COLORED.as_bytes(), "off").unwrap().0;
     assert!(keeps_its_promises(&sound()));
-    let breaks: [fn(&mut Mesh); 4] = [
+    let breaks: [fn(&mut Mesh); 5] = [
         |m| m.positions[0][1] = f32::NAN,
         |m| m.triangles[0][1] = 4,
         |m| m.colors.truncate(1),
         |m| m.triangle_material[0] = 9,
+        |m| m.normals = vec![[0.0, 2.0, 0.0]; m.positions.len()],
     ];
     for damage in breaks {
         let mut mesh = sound();

@@ -32,6 +32,8 @@ pub struct Mesh {
     pub colors: Vec<[u8; 3]>,
     /// Texture coordinates per vertex, v up; empty when the file has none.
     pub uvs: Vec<[f32; 2]>,
+    /// Unit normal per vertex, as the file shades it; zero where it says none, empty when it has none at all.
+    pub normals: Vec<[f32; 3]>,
     /// Material per triangle; empty when there are no materials.
     pub triangle_material: Vec<u32>,
     /// Materials.

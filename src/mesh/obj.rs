@@ -17,8 +17,9 @@ const NO_MATERIAL: u32 = u32::MAX;
 #[derive(Default)]
 struct Scan {
     uvs: Vec<[f32; 2]>,
-    /// Texture coordinate of each triangle corner, or [`MISSING`].
-    corner_uvs: Vec<[u32; 3]>,
+    normals: Vec<[f32; 3]>,
+    /// Texture coordinate and normal of each triangle corner, or [`MISSING`].
+    corners: Vec<[[u32; 2]; 3]>,
     /// Material of each triangle, a number in `names`.
     material: Vec<u32>,
     names: Vec<String>,
@@ -48,7 +49,7 @@ pub(super) fn read(
         }
         unchecked.mesh.colors.clear();
     }
-    split_by_uv(unchecked, &scan);
+    split_vertices(unchecked, &scan);
     if !scan.names.is_empty() {
         add_materials(around, unchecked, &scan);
     }
@@ -82,7 +83,7 @@ fn logical_line(bytes: &[u8], start: usize) -> (Cow<'_, [u8]>, usize) {
 fn scan_lines(bytes: &[u8], unchecked: &mut UncheckedMesh, scan: &mut Scan) -> Result<(), Problem> {
     let mut name_numbers: HashMap<String, u32> = HashMap::new();
     let mut material = NO_MATERIAL;
-    let (mut corners, mut corner_uvs): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
+    let (mut corners, mut shown): (Vec<u32>, Vec<[u32; 2]>) = (Vec::new(), Vec::new());
     let mut at = 0;
     while at < bytes.len() {
         let start = at;
@@ -110,13 +111,18 @@ fn scan_lines(bytes: &[u8], unchecked: &mut UncheckedMesh, scan: &mut Scan) -> R
                 let mut value = || words.next().and_then(number).map_or(0.0, |x| x as f32);
                 scan.uvs.push([value(), value()]);
             }
+            Some(b"vn") => {
+                let mut value = || words.next().and_then(number).map_or(0.0, |x| x as f32);
+                scan.normals.push([value(), value(), value()]);
+            }
             Some(b"f") => {
                 corners.clear();
-                corner_uvs.clear();
+                shown.clear();
                 for word in words {
                     let mut parts = word.split(|&b| b == b'/');
                     corners.push(index(parts.next(), unchecked.mesh.positions.len()));
-                    corner_uvs.push(index(parts.next(), scan.uvs.len()));
+                    let uv = index(parts.next(), scan.uvs.len());
+                    shown.push([uv, index(parts.next(), scan.normals.len())]);
                 }
                 if corners.len() < 3 {
                     scan.odd_lines += 1;
@@ -127,7 +133,7 @@ fn scan_lines(bytes: &[u8], unchecked: &mut UncheckedMesh, scan: &mut Scan) -> R
                 }
                 for k in 1..corners.len() - 1 {
                     unchecked.mesh.triangles.push([corners[0], corners[k], corners[k + 1]]);
-                    scan.corner_uvs.push([corner_uvs[0], corner_uvs[k], corner_uvs[k + 1]]);
+                    scan.corners.push([shown[0], shown[k], shown[k + 1]]);
                     scan.material.push(material);
                 }
             }
@@ -164,30 +170,34 @@ fn index(word: Option<&[u8]>, count: usize) -> u32 {
     u32::try_from(zero_based).unwrap_or(MISSING)
 }
 
-/// Gives each used pair of position and texture coordinate a vertex of its own.
-fn split_by_uv(unchecked: &mut UncheckedMesh, scan: &Scan) {
-    let usable = |t: u32| (t as usize) < scan.uvs.len();
-    if !scan.corner_uvs.iter().flatten().any(|&t| usable(t)) {
+/// Gives each position with another texture coordinate or normal a vertex of its own.
+fn split_vertices(unchecked: &mut UncheckedMesh, scan: &Scan) {
+    let counts = [scan.uvs.len(), scan.normals.len()];
+    let usable =
+        |shown: [u32; 2]| [0, 1].map(|k| if (shown[k] as usize) < counts[k] { shown[k] } else { MISSING });
+    let used = |k: usize| scan.corners.iter().flatten().any(|shown| usable(*shown)[k] != MISSING);
+    let [has_uvs, has_normals] = [0, 1].map(used);
+    if !has_uvs && !has_normals {
         return;
     }
     let mesh = &mut unchecked.mesh;
     let count = mesh.positions.len();
-    // Vertices 0..count keep their places and take their first texture coordinate; others are chained behind.
-    const FREE: u32 = MISSING - 1;
-    let mut uv_of: Vec<u32> = vec![FREE; count];
+    // Vertices 0..count keep their places and show what their first corner does; others are chained behind.
+    const FREE: [u32; 2] = [MISSING - 1; 2];
+    let mut shown_at: Vec<[u32; 2]> = vec![FREE; count];
     let mut next: Vec<u32> = vec![MISSING; count];
-    for (triangle, uvs) in mesh.triangles.iter_mut().zip(&scan.corner_uvs) {
-        for (corner, &uv) in triangle.iter_mut().zip(uvs) {
-            let uv = if usable(uv) { uv } else { MISSING };
+    for (triangle, corners) in mesh.triangles.iter_mut().zip(&scan.corners) {
+        for (corner, &shown) in triangle.iter_mut().zip(corners) {
+            let shown = usable(shown);
             let mut vertex = *corner as usize;
             if vertex >= count {
                 continue;
             }
             loop {
-                if uv_of[vertex] == FREE {
-                    uv_of[vertex] = uv;
+                if shown_at[vertex] == FREE {
+                    shown_at[vertex] = shown;
                 }
-                if uv_of[vertex] == uv {
+                if shown_at[vertex] == shown {
                     *corner = vertex as u32;
                     break;
                 }
@@ -197,14 +207,21 @@ fn split_by_uv(unchecked: &mut UncheckedMesh, scan: &Scan) {
                     if let Some(&color) = mesh.colors.get(*corner as usize) {
                         mesh.colors.push(color);
                     }
-                    uv_of.push(FREE);
+                    shown_at.push(FREE);
                     next.push(MISSING);
                 }
                 vertex = next[vertex] as usize;
             }
         }
     }
-    mesh.uvs = uv_of.iter().map(|&t| scan.uvs.get(t as usize).copied().unwrap_or_default()).collect();
+    if has_uvs {
+        let uv = |shown: &[u32; 2]| scan.uvs.get(shown[0] as usize).copied().unwrap_or_default();
+        mesh.uvs = shown_at.iter().map(uv).collect();
+    }
+    if has_normals {
+        let normal = |shown: &[u32; 2]| scan.normals.get(shown[1] as usize).copied().unwrap_or_default();
+        mesh.normals = shown_at.iter().map(normal).collect();
+    }
 }
 
 fn add_materials(around: &Surroundings, unchecked: &mut UncheckedMesh, scan: &Scan) {
@@ -277,7 +294,7 @@ pub(super) mod tests {
         "# a comment\r\no thing\r\nv 0 0 0 1 0 0\r\nv 1 0 0 0 1 0 # odd\r\nv 1 1 0 0 0 1\r\n",
         "v 0 1 0 1 1 1\r\nvt 0 0\r\nvt 1 0\r\nvt 1 1\r\nvn 0 0 1\r\nmtllib gone.mtl\r\ng left\r\n",
         "f 1/1/1 2/2/1 \\\r\n 3/3/1 4//1\r\nusemtl some name\r\ns off\r\n",
-        "f -4/1 -3/2 -2/1 # again\r\nf 1 2 99\r\nf 1 2\r\n",
+        "f -4/1/1 -3/2/1 -2/1/1 # again\r\nf 1 2 99\r\nf 1 2\r\n",
     );
 
     #[test]
@@ -290,11 +307,25 @@ pub(super) mod tests {
         assert_eq!((a, b), (0, 1));
         assert_eq!(mesh.positions[c as usize], [1.0, 1.0, 0.0]);
         assert_eq!((mesh.uvs[c as usize], mesh.uvs[2]), ([0.0, 0.0], [1.0, 1.0]));
+        assert!(mesh.normals.iter().all(|n| [[0.0, 0.0, 1.0], [0.0; 3]].contains(n)));
         assert_eq!((mesh.colors[c as usize], mesh.colors.len()), ([0, 0, 255], mesh.positions.len()));
         assert_eq!(mesh.triangle_material, [1, 1, 0]);
         let all = warnings.iter().map(|w| w.0.as_str()).collect::<Vec<_>>().join("|");
         println!("{all}");
         assert!(all.contains("gone.mtl") && all.contains("1 triangle dropped") && all.contains("line 19"));
+    }
+
+    /// Two triangles that meet at an edge without a shared normal: its ends are there twice. Lengths do not count.
+    #[test]
+    fn normals_part_vertices() {
+        let text =
+            "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvn 0 0 -2\nvn 0 -1 0\nf 1//1 3//1 2//1\nf 1//2 2//2 4//9\n";
+        let (mesh, _) = load_bytes(text.as_bytes(), "obj").unwrap();
+        assert_eq!(mesh.triangles, [[0, 2, 1], [4, 5, 3]]);
+        assert_eq!(mesh.positions[4..], [mesh.positions[0], mesh.positions[1]]);
+        let [down, front, none] = [[0.0, 0.0, -1.0], [0.0, -1.0, 0.0], [0.0; 3]];
+        assert_eq!(mesh.normals, [down, down, down, none, front, front]);
+        assert!(mesh.uvs.is_empty());
     }
 
     #[test]

@@ -75,6 +75,9 @@ pub(super) fn read(bytes: &[u8], unchecked: &mut UncheckedMesh) -> Result<(), Pr
             return Err(Problem::at_text(at, "a vertex needs three numbers; repair or export it again"));
         };
         unchecked.mesh.positions.push([x as f32, y as f32, z as f32]);
+        if normals {
+            unchecked.mesh.normals.push([3, 4, 5].map(|k| value(k).unwrap_or(0.0) as f32));
+        }
         let after_normal = if normals { 6 } else { 3 };
         if colored {
             unchecked
@@ -152,6 +155,15 @@ pub(super) mod tests {
         "COFF # with colours\n\n4 2 0\n0 0 0 255 0 0 255\r\n1 0 0 0 255 0 255\n# a comment\n",
         "1 1 0 0 0 255 255\n0 1 0 9 9 9 255\n4 0 1 2 3\n3 0 1 2 0.5 0.25 0.0\n",
     );
+
+    #[test]
+    fn normals_come_before_colours() {
+        let text = "CNOFF\n3 1 0\n0 0 0 0 0 3 255 0 0\n1 0 0 0 0 0 0 255 0\n0 1 0 1 0 1 0 0 255\n3 0 1 2\n";
+        let (mesh, _) = load_bytes(text.as_bytes(), "off").unwrap();
+        let half = 0.5_f32.sqrt();
+        assert_eq!(mesh.normals, [[0.0, 0.0, 1.0], [0.0; 3], [half, 0.0, half]]);
+        assert_eq!(mesh.colors, [[255, 0, 0], [0, 255, 0], [0, 0, 255]]);
+    }
 
     #[test]
     fn polygons_colours_and_comments() {

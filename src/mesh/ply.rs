@@ -259,6 +259,11 @@ fn read_vertices(body: &mut Body, element: &Element, unchecked: &mut UncheckedMe
         [["red", "r", "diffuse_red"], ["green", "g", "diffuse_green"], ["blue", "b", "diffuse_blue"]];
     let [r, g, b] = channels.map(|names| place(&names));
     let colors = if let (Some(r), Some(g), Some(b)) = (r, g, b) { Some([r, g, b]) } else { None };
+    let normal = if let [Some(x), Some(y), Some(z)] = ["nx", "ny", "nz"].map(|name| place(&[name])) {
+        Some([x, y, z])
+    } else {
+        None
+    };
     let mut values = vec![0.0; element.properties.len()];
     let mut scratch = Vec::new();
     for _ in 0..element.count {
@@ -269,6 +274,7 @@ fn read_vertices(body: &mut Body, element: &Element, unchecked: &mut UncheckedMe
             }
         }
         unchecked.mesh.positions.push([x, y, z].map(|k| values[k] as f32));
+        unchecked.mesh.normals.extend(normal.map(|normal| normal.map(|k| values[k] as f32)));
         if let Some(rgb) = colors {
             let full = |k: usize| element.properties[k].kind.full();
             unchecked.mesh.colors.push(rgb.map(|k| byte((values[k] / full(k)) as f32)));
@@ -382,6 +388,18 @@ pub(super) mod tests {
         "property float z\nelement tristrips 1\nproperty list int int vertex_indices\n",
         "end_header\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 2 0\n9 0 1 2 3 -1 2 3 4 -1\n",
     );
+
+    #[test]
+    fn normals_are_read_and_have_length_1() {
+        let text = concat!(
+            "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n",
+            "property float nx\nproperty float ny\nproperty float nz\nelement face 1\n",
+            "property list uchar int vertex_indices\nend_header\n",
+            "0 0 0 0 0 5\n1 0 0 nan 0 0\n0 1 0 0 -1 0\n3 0 1 2\n",
+        );
+        let (mesh, _) = load_bytes(text.as_bytes(), "ply").unwrap();
+        assert_eq!(mesh.normals, [[0.0, 0.0, 1.0], [0.0; 3], [0.0, -1.0, 0.0]]);
+    }
 
     #[test]
     fn text_and_both_binaries_are_the_same_mesh() {

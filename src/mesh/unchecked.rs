@@ -58,11 +58,17 @@ pub(super) fn line_of(bytes: &[u8], at: usize) -> usize {
     1 + bytes[..at.min(bytes.len())].iter().filter(|&&b| b == b'\n').count()
 }
 
+/// A direction of length 1; zero where it is none.
+fn unit(direction: [f32; 3]) -> [f32; 3] {
+    let direction = glam::DVec3::from_array(direction.map(f64::from));
+    direction.normalize_or_zero().as_vec3().to_array()
+}
+
 /// What a reader has found so far.
 #[derive(Debug, Default)]
 pub(super) struct UncheckedMesh {
-    /// Anything: indices may be out of range and positions not finite. Colours and texture coordinates are
-    /// per vertex or absent.
+    /// Anything: indices may be out of range, positions not finite, normals of any length. Colours, texture
+    /// coordinates and normals are per vertex or absent.
     pub mesh: Mesh,
     warnings: Vec<LoadWarning>,
     suppressed: usize,
@@ -141,6 +147,15 @@ impl UncheckedMesh {
         }
         if mesh.uvs.len() != count {
             mesh.uvs.clear();
+        }
+        if mesh.normals.len() != count {
+            mesh.normals.clear();
+        }
+        for normal in &mut mesh.normals {
+            *normal = unit(*normal);
+        }
+        if mesh.normals.iter().all(|normal| *normal == [0.0; 3]) {
+            mesh.normals.clear();
         }
         if mesh.triangle_material.len() != mesh.triangles.len() || mesh.materials.is_empty() {
             mesh.triangle_material.clear();

@@ -79,7 +79,7 @@ impl Mesh {
     #[must_use]
     pub fn turned(mut self, up: Up) -> Self {
         if !up.is_y() {
-            self.positions.iter_mut().for_each(|p| *p = up.turn(*p));
+            self.positions.iter_mut().chain(&mut self.normals).for_each(|p| *p = up.turn(*p));
         }
         self
     }
@@ -104,6 +104,13 @@ mod tests {
                 Up::MinusX => -x,
             };
             assert_eq!(axis, glam::Vec3::Y, "{up:?}");
+            let mesh =
+                Mesh { positions: vec![[1.0, 2.0, 3.0]], normals: vec![[0.6, 0.0, 0.8]], ..Mesh::default() };
+            let turned = mesh.turned(up);
+            assert_eq!(
+                (turned.positions[0], turned.normals[0]),
+                (up.turn([1.0, 2.0, 3.0]), up.turn([0.6, 0.0, 0.8]))
+            );
             let p = [1.0, 2.0, 3.0];
             assert_eq!(up.back().turn(up.turn(p)), p, "{up:?}");
         }

@@ -135,6 +135,7 @@ mod tests {
             triangles: vec![[0, 1, 2]],
             colors: vec![[255, 255, 255], [255, 255, 255], [255, 255, 255]],
             uvs: vec![[0.25, 0.5]; 3],
+            normals: Vec::new(),
             triangle_material: vec![0],
             materials: vec![Material { color: [100, 50, 20], texture: Some(texture) }],
         };

@@ -1,8 +1,8 @@
 //! The imported mesh as a body to be cut.
 //!
 //! In: a mesh as read, its scale to shape space, the grid. Out: a [`Body`] with welded corners, what every
-//! corner of its triangles shows, and normals that keep edges sharp where triangles meet at more than about
-//! 40 degrees.
+//! corner of its triangles shows: its own normal, and where it has none one that keeps edges sharp where triangles
+//! meet at more than about 40 degrees.
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
@@ -23,6 +23,9 @@ use crate::{
 const PLAIN: [u8; 3] = [200, 190, 175];
 /// Cosine of 40 degrees: triangles that meet at more keep their own normals.
 const CREASE: f64 = 0.766_044;
+
+/// Sine of the least angle between a file's normal and the surface.
+const ALONG: f32 = 0.1;
 
 /// `mesh` with `scale` units of shape space for one of its own, on `grid` (shape space).
 ///
@@ -61,11 +64,20 @@ pub fn body(mesh: &Mesh, scale: f64, grid: &Grid) -> Result<Body, NotOriginal> {
             [0, 1, 2].map(|k| {
                 let i = own[k] as usize;
                 let uv = mesh.uvs.get(i).copied().unwrap_or_default();
-                Corner { normal: normals[t][k], color: color(&mesh, t, i, uv), uv }
+                let normal = mesh.normals.get(i).map_or(normals[t][k], |own| own_normal(*own, normals[t][k]));
+                Corner { normal, color: color(&mesh, t, i, uv), uv }
             })
         })
         .collect();
     Ok(Body { solid, faces, corners })
+}
+
+/// A file's normal at a corner, facing as the triangle does, which may have been turned round; `reckoned` where there is
+/// none, or where it says nothing about the side.
+fn own_normal(own: [f32; 3], reckoned: Vec3) -> Vec3 {
+    let own = Vec3::from_array(own);
+    let side = own.dot(reckoned);
+    if side.abs() < ALONG { reckoned } else { own * side.signum() }
 }
 
 /// Normals of the corners of every triangle: the mean, by area, of those triangles round the corner that this

@@ -207,6 +207,38 @@ fn the_outside_shows_what_it_showed() {
     assert!(outside > 100 && inside > 100, "{outside} and {inside}");
 }
 
+/// Normals as a sculptor smoothed them, and one that was turned round: the outside keeps the first, and has the other
+/// on the side of its triangle. What a cut made between two corners has what is between their normals.
+#[test]
+fn the_outside_keeps_its_own_normals() {
+    let (mut object, broken) = broken("builtin:box", 6, &params(Surface::Planar, 20), 1);
+    let mut mesh = crate::mesh::Mesh::clone(&object.mesh);
+    let middle = DVec3::new(0.0, 0.5, 0.0);
+    let normal = |p: DVec3| (p - middle).normalize().as_vec3();
+    let at = |p: &[f32; 3]| DVec3::from_array(p.map(f64::from));
+    mesh.normals = mesh.positions.iter().map(|p| normal(at(p)).to_array()).collect();
+    mesh.normals[0] = (-normal(at(&mesh.positions[0]))).to_array();
+    let corners: Vec<DVec3> = mesh.positions.iter().map(at).collect();
+    object.mesh = std::sync::Arc::new(mesh);
+    let made = cut_all(&object, &broken);
+    let (mut own, mut between) = (0, 0);
+    for mesh in made.steps[0].iter().flatten() {
+        for (t, _) in mesh.faces.iter().enumerate().filter(|(_, face)| face.side != Side::Inside) {
+            for k in 0..3 {
+                let (p, corner) = (mesh.positions[mesh.triangles[t][k] as usize], mesh.corners[t][k]);
+                let is_own = corners.iter().any(|c| c.distance(p) < 1e-6);
+                own += usize::from(is_own);
+                between += usize::from(!is_own);
+                // A box's normals are far from the axes at its corners, and never further from the radius than these.
+                let limit = if is_own { 0.9999 } else { 0.8 };
+                assert!(corner.normal.dot(normal(p)) > limit, "{corner:?} at {p}");
+                assert!((corner.normal.length() - 1.0).abs() < 1e-4, "{corner:?}");
+            }
+        }
+    }
+    assert!(own >= 8 && between > 100, "{own} and {between}");
+}
+
 #[test]
 fn an_open_mesh_is_refused() {
     let (object, broken) = broken("builtin:box", 4, &params(Surface::Planar, 4), 1);
