@@ -45,7 +45,7 @@ pub const APART: f64 = 0.15;
 
 /// Where the outside meets cracks at a slant, least squares go far; a vertex stays this near to a crossing of the
 /// outside, voxels.
-const FROM_OUTSIDE: f64 = 0.6;
+const FROM_OUTSIDE: f64 = 0.5;
 
 /// A plane that is this near to the line between two middles (sine), or crosses it so far from where it should, may
 /// not be what parts them.

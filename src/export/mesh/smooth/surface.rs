@@ -21,6 +21,9 @@ const STEPS: usize = 2;
 const LOST: f64 = 2e-4;
 const AGAIN: usize = 3;
 
+/// Further from its plane a face of the outside does not lie on it, voxels.
+const OFF: f64 = 0.6;
+
 /// A closed surface.
 pub struct Surface {
     /// The leaves, with planes at sharp edges.
@@ -43,7 +46,7 @@ impl Surface {
         find_walls(&bricks, &mut leaves);
         thin(&mut bricks, &leaves);
         let faces = Faces::new(&bricks);
-        let crossings = crossings(&bricks, &leaves, &faces);
+        let mut crossings = crossings(&bricks, &leaves, &faces);
 
         let (mut targets, safe) = place(&bricks, &faces, &crossings, 0.0);
         let mut crack_shift = 0.0;
@@ -57,14 +60,27 @@ impl Surface {
             targets = moved;
         }
         let mut shares = vec![1.0; targets.len()];
-        let mut mesh = unfold(&faces, &crossings, &targets, &safe, &mut shares, false);
+        let mut mesh = unfold(&faces, &crossings, &mut targets, &safe, &mut shares, false);
         for _ in 0..AGAIN {
-            let Some(moved) = shifted(&mesh, LOST) else { break };
-            mesh = unfold(&faces, &crossings, &moved, &safe, &mut shares, false);
+            let Some(mut moved) = shifted(&mesh, LOST) else { break };
+            mesh = unfold(&faces, &crossings, &mut moved, &safe, &mut shares, false);
             targets = moved;
         }
-        let mesh = unfold(&faces, &crossings, &targets, &safe, &mut shares, true);
+        let mesh = unfold(&faces, &crossings, &mut targets, &safe, &mut shares, true);
+        give_to_cracks(&faces, &mut crossings, &mesh);
         Self { leaves, faces, crossings, mesh, crack_shift }
+    }
+}
+
+/// Makes cracks of faces of the outside that do not lie on it: of slivers beside cracks, where vertices had to give way.
+fn give_to_cracks(faces: &Faces, crossings: &mut [Crossing], mesh: &Unfolded) {
+    let is_beside: Vec<bool> = (0..faces.places.len())
+        .map(|vertex| faces.round(vertex).iter().any(|face| crossings[*face as usize].crack))
+        .collect();
+    for (triangle, face) in mesh.triangles.iter().zip(&mesh.of_face) {
+        let crossing = &mut crossings[*face as usize];
+        let off = |v: u32| (mesh.positions[v as usize] - crossing.foot).dot(crossing.normal.as_dvec3()).abs();
+        crossing.crack |= triangle.iter().any(|v| is_beside[*v as usize] && off(*v) > OFF);
     }
 }
 

@@ -347,6 +347,7 @@ fn as_read(surface: &Surface) -> (Vec<DVec3>, Vec<[u32; 3]>) {
 fn no_two_triangles_pass_through_each_other() {
     use rand::{RngExt, SeedableRng};
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(7);
+    let mut far = 0;
     for round in 0..12 {
         let mut leaves = Vec::new();
         for i in 0..14 * 14 * 2 {
@@ -365,7 +366,23 @@ fn no_two_triangles_pass_through_each_other() {
                 assert!(!touch(&positions, *a, *b, 2e-5), "{round}: {a:?} and {b:?}");
             }
         }
+        // Where vertices had to give way beside a crack, what shows the outside lies on it all the same.
+        for (triangle, face) in surface.mesh.triangles.iter().zip(&surface.mesh.of_face) {
+            let crossing = &surface.crossings[*face as usize];
+            let off = |v: &u32| surface.mesh.positions[*v as usize] - crossing.foot;
+            let furthest = triangle.iter().map(|v| off(v).dot(crossing.normal.as_dvec3()).abs());
+            far += u32::from(!crossing.crack && furthest.fold(0.0, f64::max) > 0.61);
+        }
     }
+    // Without that 119 of 18,700 do not, with it 16: random planes far from cracks, where nothing is given away.
+    assert!(far < 30, "{far} triangles of the outside lie off it");
+}
+
+#[test]
+fn what_is_not_broken_has_no_crack() {
+    let object = import("builtin:statue", 6, &Progress::default()).unwrap();
+    let mesh = smooth(object.shape.as_octree().unwrap());
+    assert!(mesh.faces.iter().all(|face| face.side != Side::Inside));
 }
 
 /// A third piece begins beyond the side of a voxel that knows its outside and one crack: that side is crack, too.

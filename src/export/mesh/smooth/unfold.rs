@@ -22,6 +22,10 @@ const KEPT: [f64; 12] = [0.95, 0.92, 0.9, 0.85, 0.8, 0.7, 0.6, 0.6, 0.6, 0.6, 0.
 const REACH: [i32; 12] = [0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2];
 /// Shares that vertices try which keep less than the first.
 const ADVANCED: [f64; 4] = [0.8, 0.65, 0.5, 0.3];
+/// Further from where the outside passes vertices look for another place, voxels.
+const FAR: f64 = 0.65;
+/// Of the way there, what they may keep.
+const NEARER: [f64; 6] = [0.1, 0.25, 0.4, 0.55, 0.7, 0.85];
 /// Rounds after which all vertices stay at their corners.
 const ROUNDS: usize = 40;
 /// Above a face rays begin, where nothing else comes so near as the whole.
@@ -45,7 +49,7 @@ pub struct Unfolded {
 pub fn unfold(
     faces: &Faces,
     crossings: &[Crossing],
-    targets: &[DVec3],
+    targets: &mut [DVec3],
     safe: &[DVec3],
     shares: &mut [f64],
     ask_rays: bool,
@@ -64,6 +68,7 @@ pub fn unfold(
     }
     if !ask_rays {
         folding.advance();
+        folding.draw_near();
     }
     folding.mesh
 }
@@ -72,7 +77,7 @@ pub fn unfold(
 struct Folding<'a> {
     faces: &'a Faces,
     crossings: &'a [Crossing],
-    targets: &'a [DVec3],
+    targets: &'a mut [DVec3],
     safe: &'a [DVec3],
     shares: &'a mut [f64],
     /// How often each vertex was one of a bad face.
@@ -88,7 +93,7 @@ impl<'a> Folding<'a> {
     fn new(
         faces: &'a Faces,
         crossings: &'a [Crossing],
-        targets: &'a [DVec3],
+        targets: &'a mut [DVec3],
         safe: &'a [DVec3],
         shares: &'a mut [f64],
     ) -> Self {
@@ -102,7 +107,10 @@ impl<'a> Folding<'a> {
             .par_iter()
             .map(|quad| {
                 let ways = quad.corners.map(|v| v as usize).into_iter();
-                let (low, high) = span_of(ways.flat_map(|v| [targets[v], safe[v], mesh.positions[v]]));
+                let (low, high) = span_of(ways.flat_map(|v| {
+                    let near = on_outside(faces, crossings, v);
+                    near.chain([targets[v], safe[v], mesh.positions[v]])
+                }));
                 // Vertices inside edges stand aside.
                 let aside = if quad.has_middles() { APART } else { 0.0 } + least;
                 (low - aside, high + aside)
@@ -204,6 +212,36 @@ impl<'a> Folding<'a> {
         }
     }
 
+    /// Where outside and cracks meet, vertices that had to go far back from the outside go to another place near it.
+    fn draw_near(&mut self) {
+        for v in 0..self.shares.len() {
+            let from_outside =
+                |p: DVec3| on_outside(self.faces, self.crossings, v).map(|q| p.distance(q)).reduce(f64::min);
+            let (share, target) = (self.shares[v], self.targets[v]);
+            let Some(before) = from_outside(self.mesh.positions[v]).filter(|d| *d > FAR) else { continue };
+            let back = self.mesh.positions[v];
+            let mut others: Vec<DVec3> = on_outside(self.faces, self.crossings, v)
+                .flat_map(|q| NEARER.map(|kept| q + kept * (back - q)))
+                .collect();
+            let distance = |p: &DVec3| from_outside(*p).unwrap_or(before);
+            others.retain(|p| distance(p) < before - 0.02);
+            others.sort_by(|p, q| distance(p).total_cmp(&distance(q)));
+            let mut found = false;
+            for other in others {
+                (self.shares[v], self.targets[v]) = (1.0, other);
+                let changed = self.update(&[v]);
+                found = self.touching(&changed).is_empty();
+                if found {
+                    break;
+                }
+            }
+            if !found {
+                (self.shares[v], self.targets[v]) = (share, target);
+                self.update(&[v]);
+            }
+        }
+    }
+
     /// Puts vertices where their shares say. Out: the faces that changed.
     fn update(&mut self, moved: &[usize]) -> Vec<u32> {
         for v in moved {
@@ -227,6 +265,18 @@ impl<'a> Folding<'a> {
         }
         changed
     }
+}
+
+/// Where the outside passes the faces round a vertex, if a crack does, too.
+fn on_outside<'a>(
+    faces: &'a Faces,
+    crossings: &'a [Crossing],
+    vertex: usize,
+) -> impl Iterator<Item = DVec3> + use<'a> {
+    let round = faces.round(vertex);
+    let is_mixed = round.iter().any(|face| crossings[*face as usize].crack);
+    let all = if is_mixed { round } else { &[] };
+    all.iter().map(|face| &crossings[*face as usize]).filter(|crossing| !crossing.crack).map(|c| c.point)
 }
 
 /// Whether a triangle is nowhere wider than `least`.
