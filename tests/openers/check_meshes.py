@@ -8,7 +8,8 @@ For every piece in every format: whether trimesh calls it watertight, consistent
 points are merged where they coincide; edges of one face and of more than two; triangles that face inward,
 asked by rays from a sample; triangles of no area; its volume against report.json's; names and number. With
 `--input MESH` also how far the outside lies from the input and the input from the outside (greatest distance
-over a sample), in voxels.
+over a sample), in voxels; and of *original* meshes, by Manifold's booleans, what pieces hold twice, what sticks
+out of the input, and what no piece holds, which is the dust.
 
 Writes one table (one row a folder and format), names the pieces that fail on stderr, and ends with 1 if any
 does. Pieces below `--least` voxels are counted and not judged.
@@ -158,6 +159,31 @@ def hausdorff(pieces, mesh, voxel, count):
     }
 
 
+def by_booleans(pieces, mesh):
+    """Shares of a solid, by Manifold: what pieces hold twice, what sticks out, and what none of them holds."""
+    import manifold3d
+
+    def solid(points, triangles):
+        merged = trimesh.Trimesh(points, triangles, process=False)
+        merged.merge_vertices(merge_tex=True, merge_norm=True)
+        points = np.ascontiguousarray(merged.vertices, dtype=np.float64)
+        return manifold3d.Manifold(
+            manifold3d.Mesh64(points, np.ascontiguousarray(merged.faces, dtype=np.uint64))
+        )
+
+    source = solid(mesh.vertices, mesh.faces)
+    solids = [solid(piece.placed, piece.triangles) for piece in pieces]
+    if any(s.status() != manifold3d.Error.NoError for s in [source, *solids]):
+        return None
+    union = manifold3d.Manifold.batch_boolean(solids, manifold3d.OpType.Add)
+    whole = source.volume()
+    return {
+        "twice": (sum(s.volume() for s in solids) - union.volume()) / whole,
+        "beyond": (union - source).volume() / whole,
+        "rest": (source - union).volume() / whole,
+    }
+
+
 def check_folder(folder, limits):
     """One result per format in a folder of `kintsugi fracture`."""
     folder = Path(folder)
@@ -193,9 +219,23 @@ def check_folder(folder, limits):
                 if health.get("closed")
                 else source
             )
+        mesh_kind = (report.get("meshes") or {}).get("kind", "voxels")
+        is_original = mesh_kind == "original"
+        booleans = by_booleans(pieces, mesh) if is_original and limits.input and health.get("closed") else None
+        if is_original and limits.input and health.get("closed"):
+            if booleans is None:
+                wrong.append("Manifold finds a piece or the input that is no solid")
+            elif doubled(booleans) > limits.sum:
+                wrong.append(f"pieces overlap or stick out: {booleans}")
         sum_error = total / (source - lost) - 1
-        # What became dust is known by voxels alone, which share out what a gap's border goes through evenly.
-        if abs(sum_error) > (max(limits.sum, limits.dust) if report.get("dust_mass") else limits.sum):
+        dust_error = None
+        if booleans and report.get("dust_mass"):
+            # The report knows dust by voxels alone, which share out what a gap's border goes through evenly: what
+            # no piece holds is the dust, and how far the report's is from it stands apart.
+            dust_error = report["dust_mass"] / source - booleans["rest"]
+            sum_error = total / source + booleans["rest"] - 1
+        most = limits.sum if booleans or not report.get("dust_mass") else max(limits.sum, limits.dust)
+        if abs(sum_error) > most or abs(dust_error or 0.0) > limits.dust:
             wrong.append(f"volumes sum to {total:.7g} of {source - lost:.7g} ({sum_error:+.2e})")
         judged = [r for r in rows if r.get("voxels", limits.least) >= limits.least]
         errors = np.abs([r["volume_error"] for r in judged if "volume_error" in r] or [np.inf])
@@ -205,7 +245,7 @@ def check_folder(folder, limits):
             "file": report["input"]["file"],
             "format": kind,
             "voxel": voxel,
-            "mesh": report["parameters"].get("mesh", "voxels"),
+            "mesh": mesh_kind,
             "surface": report["parameters"]["surface"],
             "level": report["parameters"]["level"],
             "pieces": len(parts),
@@ -225,6 +265,8 @@ def check_folder(folder, limits):
             "off_voxels_max": float(off.max()),
             "off_voxels_median": float(np.median(off)),
             "sum_error": float(sum_error),
+            "dust_error": dust_error,
+            "booleans": booleans,
             "lost_share": float(lost / source),
             "materials": sorted({r["materials"] for r in rows}),
             "attributes": sorted({a for p in pieces for a in p.attributes}),
@@ -246,6 +288,10 @@ def check_folder(folder, limits):
     return results
 
 
+def doubled(booleans):
+    return max(booleans["twice"], booleans["beyond"])
+
+
 COLUMNS = (
     ("format", lambda r: r["format"]),
     ("pieces", lambda r: r["pieces"]),
@@ -262,6 +308,8 @@ COLUMNS = (
     ("volume off, max", lambda r: f"{r['volume_error_max']:.1e}"),
     ("off voxels, median", lambda r: f"{r['off_voxels_median']:.1e}"),
     ("sum off", lambda r: f"{r['sum_error']:+.1e}"),
+    ("twice or beyond", lambda r: f"{doubled(r['booleans']):.0e}" if r.get("booleans") else ""),
+    ("dust off", lambda r: f"{r['dust_error']:+.1e}" if r.get("dust_error") else ""),
     ("far out", lambda r: f"{r['hausdorff']['outside_to_input']:.2f}" if r.get("hausdorff") else ""),
     ("far in", lambda r: f"{r['hausdorff']['input_to_outside']:.2f}" if r.get("hausdorff") else ""),
     ("holds", lambda r: "yes" if r["ok"] else "NO"),
@@ -294,7 +342,7 @@ def arguments(parser):
         "--sum", type=float, default=2e-3, help="all volumes against the source, relative [2e-3]"
     )
     parser.add_argument(
-        "--dust", type=float, default=1e-2, help="the same where some became dust [1e-2]"
+        "--dust", type=float, default=1e-2, help="what became dust by the report against what no piece holds [1e-2]"
     )
     parser.add_argument(
         "--hausdorff", type=float, default=0.0, help="most voxels between outside and input [no limit]"

@@ -84,6 +84,22 @@ def main():
     if not 0.0095 < off < 0.0125:
         raise SystemExit(f"a ball 0.01 larger lies {off} off")
     print(f"a ball 0.01 larger: {off:.4f} off")
+
+    source = trimesh.creation.box(bounds=[[-1, -1, -1], [1, 1, 1]])
+    halves = [trimesh.creation.box(bounds=[[-1, -1, low], [1, 1, low + 1]]) for low in (0, -1)]
+    pieces = [readers.Piece(f"piece_{i:03}", np.array(h.vertices), np.array(h.faces)) for i, h in enumerate(halves)]
+    sound = check_meshes.by_booleans(pieces, source)
+    if max(map(abs, sound.values())) > 1e-9:
+        raise SystemExit(f"two halves make a box, but: {sound}")
+    pieces[0].points += [0, 0, -0.01]
+    moved = check_meshes.by_booleans(pieces, source)
+    if not all(v > 1e-3 for v in (moved["twice"], moved["rest"])):
+        raise SystemExit(f"a half that was pushed into the other was not seen: {moved}")
+    print(f"a half pushed into the other: {moved}")
+    pieces[0].points += [0, 0, 0.02]
+    if not check_meshes.by_booleans(pieces, source)["beyond"] > 1e-3:
+        raise SystemExit("a half that sticks out was not seen")
+    print("a half that sticks out: seen")
     print("all found")
 
 
