@@ -215,6 +215,7 @@ impl Shown {
         let mut out = UiOutput::default();
         let timings: Vec<_> = session.renderer.as_ref().map(|r| r.timings().to_vec()).unwrap_or_default();
         let full = context.run_ui(input, |root| {
+            let earlier = session.earlier_sessions();
             let shown = UiInput {
                 sandbox: session.sandbox.as_ref(),
                 camera: session.camera,
@@ -233,6 +234,7 @@ impl Shown {
                 speed: session.speed(),
                 starting: session.starting(),
                 hint: session.hint,
+                earlier_sessions: &earlier,
                 export: session.export_view(),
                 adapter: &self.adapter,
                 compute: session.compute(),
@@ -286,7 +288,7 @@ impl ApplicationHandler for Handler {
         }
         match self.open_window(events) {
             Ok(shown) => {
-                self.session.set_earlier_aside();
+                self.session.tell_of_earlier();
                 self.session.start(&shown.gpu, self.options.compute, std::mem::take(&mut self.first));
                 self.shown.insert(shown).ask();
             }
@@ -308,8 +310,11 @@ impl ApplicationHandler for Handler {
         }
         match event {
             WindowEvent::CloseRequested => {
-                self.session.autosave(true);
-                events.exit();
+                if self.session.may_close() {
+                    events.exit();
+                } else {
+                    shown.ask();
+                }
             }
             WindowEvent::Resized(size) => {
                 shown.presenter.resize(&shown.gpu, [size.width, size.height]);

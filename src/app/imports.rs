@@ -11,7 +11,7 @@ use std::{
 use crate::{
     files,
     mesh::Up,
-    scene::{Scene, autosave_path, write_atomically},
+    scene::{Scene, state_folder, write_atomically},
 };
 
 /// Files that are remembered, at most.
@@ -29,7 +29,7 @@ struct Import {
 }
 
 fn path() -> PathBuf {
-    autosave_path().with_file_name("imports.toml")
+    state_folder().join("imports.toml")
 }
 
 fn read(path: &Path) -> BTreeMap<String, Import> {

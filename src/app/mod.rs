@@ -1,6 +1,7 @@
 //! The window: winit's events, the surface, the frame loop. The engine is [`crate::scene::Sandbox`], the
 //! panels [`crate::ui`].
 
+mod autosaves;
 mod clock;
 mod dialogs;
 mod frame_log;

@@ -82,10 +82,13 @@ impl Session {
     /// Opens a mesh, a scene or a built-in shape.
     pub fn open(&mut self, path: &Path, level: u32) {
         match scene_of(path, level) {
-            Ok(scene) => match &mut self.sandbox {
-                Some(sandbox) => sandbox.open_scene(scene),
-                None => self.starting.open_then(scene),
-            },
+            Ok(scene) => {
+                self.leave_scene();
+                match &mut self.sandbox {
+                    Some(sandbox) => sandbox.open_scene(scene),
+                    None => self.starting.open_then(scene),
+                }
+            }
             Err(message) => self.say(NoticeKind::Error, message),
         }
     }
@@ -188,7 +191,7 @@ impl Session {
             Command::OpenDialog => self.ask(Purpose::Open),
             Command::SaveDialog => self.ask(Purpose::Save),
             Command::SaveStandingDialog => self.ask(Purpose::SaveStanding),
-            Command::ReopenLast => self.reopen_earlier(),
+            Command::Reopen(earlier) => self.reopen(earlier),
             Command::Picture => {
                 if let (Some(gpu), Some(view)) = (&self.gpu, self.picture.view())
                     && let Err(text) = self.picture_files.write(gpu, view)
@@ -221,7 +224,12 @@ impl Session {
             | Command::KeepNone
             | Command::InvertKept
             | Command::BreakPin
-            | Command::Unpin => self.use_tool(&command),
+            | Command::Unpin => {
+                if !matches!(command, Command::Tool(_)) {
+                    self.saving.changed();
+                }
+                self.use_tool(&command);
+            }
             Command::FrameSelection => self.frame(self.aiming.picked()),
             Command::FrameAll => self.frame(None),
             Command::RunOn(choice) => self.run_on(choice),

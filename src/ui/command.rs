@@ -20,8 +20,8 @@ pub enum Command {
     SaveDialog,
     /// Ask where to save the scene as it stands.
     SaveStandingDialog,
-    /// Open what the last session saved by itself.
-    ReopenLast,
+    /// Opens what an earlier window left unsaved; 0 is the newest.
+    Reopen(usize),
     /// Write a picture.
     Picture,
     /// Open or close the export panel.

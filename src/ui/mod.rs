@@ -77,6 +77,8 @@ pub struct UiInput<'a> {
     pub starting: Option<&'a str>,
     /// Whether to say how to begin.
     pub hint: bool,
+    /// When earlier sessions that can be reopened were saved, the newest first.
+    pub earlier_sessions: &'a [String],
     /// The export panel, while it is open.
     pub export: Option<ExportView<'a>>,
     /// Graphics adapter that shows the window.
@@ -142,7 +144,7 @@ pub fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>) -> UiOu
     egui::CentralPanel::no_frame().show(ui, |ui| viewport::show(ui, input, &mut out));
     export_panel::show(ui.ctx(), input, &mut out);
     notices::show(ui.ctx(), input, out.viewport, &mut out.commands);
-    palette::show(ui.ctx(), state, &mut out);
+    palette::show(ui.ctx(), state, input.earlier_sessions, &mut out);
     out
 }
 

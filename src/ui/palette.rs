@@ -1,5 +1,7 @@
 //! Every command by name: Ctrl+P, type, Enter.
 
+use std::borrow::Cow;
+
 use super::{Command, Tool, UiOutput, UiState, theme};
 use crate::compute::Choice;
 
@@ -8,12 +10,15 @@ const TOP: f32 = 90.0;
 /// Height of its text field with what is round it, points.
 const FIELD: f32 = 44.0;
 
-fn entries() -> Vec<(&'static str, &'static str, Command)> {
+type Entry = (Cow<'static, str>, &'static str, Command);
+
+/// `earlier` are sessions that can be reopened, the newest first.
+fn entries(earlier: &[String]) -> Vec<Entry> {
     let mut all = vec![
         ("Open a file", "Ctrl+O", Command::OpenDialog),
         ("Save the scene", "Ctrl+S", Command::SaveDialog),
         ("Save the scene as it stands, broken", "", Command::SaveStandingDialog),
-        ("Reopen the last session", "", Command::ReopenLast),
+        ("Reopen the last session", "", Command::Reopen(0)),
         ("Write a picture", "F12", Command::Picture),
         ("Export the pieces", "Ctrl+E", Command::ToggleExport),
         ("Undo", "Ctrl+Z", Command::Undo),
@@ -46,13 +51,18 @@ fn entries() -> Vec<(&'static str, &'static str, Command)> {
         ("Open statue", "builtin:statue"),
     ];
     all.extend(shapes.map(|(name, file)| (name, "", Command::Open(file.into()))));
+    let mut all: Vec<Entry> = all.into_iter().map(|(name, keys, does)| (name.into(), keys, does)).collect();
+    let reopen = |(i, when): (usize, &String)| {
+        (format!("Reopen the session of {when}").into(), "", Command::Reopen(i))
+    };
+    all.extend(earlier.iter().enumerate().map(reopen));
     all
 }
 
 /// Entries whose names hold all words of `text`.
-fn matching(text: &str) -> Vec<(&'static str, &'static str, Command)> {
+fn matching(text: &str, earlier: &[String]) -> Vec<Entry> {
     let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
-    entries()
+    entries(earlier)
         .into_iter()
         .filter(|(name, ..)| words.iter().all(|w| name.to_lowercase().contains(w.as_str())))
         .collect()
@@ -74,7 +84,7 @@ pub(super) fn has_keyboard(ctx: &egui::Context, state: &mut UiState) -> bool {
     true
 }
 
-pub(super) fn show(ctx: &egui::Context, state: &mut UiState, out: &mut UiOutput) {
+pub(super) fn show(ctx: &egui::Context, state: &mut UiState, earlier: &[String], out: &mut UiOutput) {
     let toggled = out.commands.contains(&Command::TogglePalette);
     out.commands.retain(|c| *c != Command::TogglePalette);
     let opened = toggled && state.palette.is_none();
@@ -102,7 +112,7 @@ pub(super) fn show(ctx: &egui::Context, state: &mut UiState, out: &mut UiOutput)
                 if field.changed() {
                     state.palette_index = 0;
                 }
-                let found = matching(text);
+                let found = matching(text, earlier);
                 let (down, up, enter) = ui.input(|i| {
                     let key = |k| i.key_pressed(k);
                     (key(egui::Key::ArrowDown), key(egui::Key::ArrowUp), key(egui::Key::Enter))
@@ -117,7 +127,7 @@ pub(super) fn show(ctx: &egui::Context, state: &mut UiState, out: &mut UiOutput)
                 egui::ScrollArea::vertical().max_height(highest).show(ui, |ui| {
                     for (i, (name, keys, command)) in found.into_iter().enumerate() {
                         let here = i == state.palette_index;
-                        let button = egui::Button::selectable(here, name)
+                        let button = egui::Button::selectable(here, name.as_ref())
                             .right_text(egui::RichText::new(keys).color(theme::DIM))
                             .min_size(egui::vec2(ui.available_width(), 22.0));
                         let button = ui.add(button);
@@ -143,15 +153,24 @@ mod tests {
 
     #[test]
     fn words_narrow_the_list() {
-        assert_eq!(matching("").len(), entries().len());
-        assert_eq!(matching("vase open")[0].2, Command::Open("builtin:vase".into()));
-        assert!(matching("no such thing").is_empty());
+        assert_eq!(matching("", &[]).len(), entries(&[]).len());
+        assert_eq!(matching("vase open", &[])[0].2, Command::Open("builtin:vase".into()));
+        assert!(matching("no such thing", &[]).is_empty());
+    }
+
+    #[test]
+    fn every_earlier_session_can_be_reopened() {
+        let earlier = ["3 minutes ago".to_owned(), "2 days ago".to_owned()];
+        let found = matching("reopen", &earlier);
+        let does: Vec<Command> = found.into_iter().map(|(_, _, does)| does).collect();
+        assert_eq!(does, [Command::Reopen(0), Command::Reopen(0), Command::Reopen(1)]);
+        assert_eq!(matching("reopen 2 days", &earlier)[0].2, Command::Reopen(1));
     }
 
     #[test]
     fn every_shape_is_listed() {
         for name in crate::mesh::BUILTIN_NAMES {
-            assert!(matching(&format!("open {name}")).len() == 1, "{name}");
+            assert!(matching(&format!("open {name}"), &[]).len() == 1, "{name}");
         }
     }
 
@@ -168,10 +187,11 @@ mod tests {
         let input = egui::RawInput { events: vec![pressed], ..egui::RawInput::default() };
         for (text, has, left) in [(None, false, true), (Some("vase".to_owned()), true, false)] {
             state.palette = text;
-            let _ = context.run_ui(input.clone(), |ui| {
+            let mut full = context.run_ui(input.clone(), |ui| {
                 assert_eq!(has_keyboard(ui.ctx(), &mut state), has);
                 assert_eq!(ui.input(|i| i.key_pressed(egui::Key::Escape)), left);
             });
+            full.textures_delta.clear();
             assert_eq!(state.palette, None);
         }
     }

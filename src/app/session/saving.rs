@@ -7,8 +7,11 @@ use std::{
 
 use super::Session;
 use crate::{
-    app::dialogs::{Answer, Dialog, Purpose},
-    scene::{autosave_path, earlier_path, save_scene},
+    app::{
+        autosaves::{Autosaves, Earlier},
+        dialogs::{Answer, Dialog, Purpose},
+    },
+    scene::{save_scene, state_folder},
     ui::NoticeKind,
 };
 
@@ -18,22 +21,33 @@ const AUTOSAVE_EVERY: Duration = Duration::from_secs(30);
 /// What is still to be saved, and the dialog that asks for a file.
 pub(super) struct Saving {
     dialog: Option<Dialog>,
+    files: Autosaves,
     autosaved: Instant,
     unsaved: bool,
     /// Whether the last attempt to save by itself failed, so that it is said once.
     failed: bool,
+    /// Whether closing was asked for although nothing could be saved.
+    asked_to_close: bool,
 }
 
 impl Default for Saving {
     fn default() -> Self {
-        Self { dialog: None, autosaved: Instant::now(), unsaved: false, failed: false }
+        let files = Autosaves::new(state_folder());
+        Self {
+            dialog: None,
+            files,
+            autosaved: Instant::now(),
+            unsaved: false,
+            failed: false,
+            asked_to_close: false,
+        }
     }
 }
 
 impl Saving {
     /// The scene has changed.
     pub fn changed(&mut self) {
-        self.unsaved = true;
+        (self.unsaved, self.asked_to_close) = (true, false);
     }
 
     /// Whether a dialog is open.
@@ -52,6 +66,11 @@ impl Saving {
         let answered = (dialog.purpose, dialog.poll()?);
         self.dialog = None;
         Some(answered)
+    }
+
+    /// Sessions that earlier windows left unsaved, the newest first.
+    pub fn earlier(&self) -> &[Earlier] {
+        self.files.earlier()
     }
 
     /// When to save by itself next.
@@ -112,36 +131,51 @@ impl Session {
         match save_scene(path, &scene) {
             Ok(()) => {
                 self.saving.unsaved = false;
-                // Else the next window would say that nobody saved it. There may be none.
-                let _ = std::fs::remove_file(autosave_path());
+                // Else the next window would say that nobody saved it.
+                self.saving.files.forget();
                 self.say(NoticeKind::Remark, format!("Saved {}", path.display()));
             }
             Err(error) => self.say(NoticeKind::Error, error.to_string()),
         }
     }
 
-    /// Saves what has changed to the autosave file, when it is time or `now`.
-    pub fn autosave(&mut self, now: bool) {
+    /// Saves what has changed to this window's own file, when it is time or `now`. Out: whether nothing is unsaved.
+    pub fn autosave(&mut self, now: bool) -> bool {
         let wanted = self.saving.unsaved && (now || self.saving.autosaved.elapsed() > AUTOSAVE_EVERY);
         let Some(sandbox) = self.sandbox.as_ref().filter(|s| !s.objects().is_empty() && wanted) else {
-            return;
+            return true;
         };
         self.saving.autosaved = Instant::now();
-        let (path, scene) = (autosave_path(), sandbox.scene(self.camera));
-        let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-        let written = std::fs::create_dir_all(folder)
-            .map_err(|e| e.to_string())
-            .and_then(|()| save_scene(&path, &scene).map_err(|e| e.to_string()));
-        match written {
-            Ok(()) => (self.saving.unsaved, self.saving.failed) = (false, false),
+        match self.saving.files.save(&sandbox.scene(self.camera)) {
+            Ok(()) => {
+                (self.saving.unsaved, self.saving.failed) = (false, false);
+                true
+            }
             Err(error) => {
                 if !std::mem::replace(&mut self.saving.failed, true) {
                     let text =
                         format!("the scene could not be saved by itself: {error}; save it with Ctrl+S");
                     self.say(NoticeKind::Error, text);
                 }
+                false
             }
         }
+    }
+
+    /// Another scene is opened: what is unsaved of this one can be reopened.
+    pub(super) fn leave_scene(&mut self) {
+        self.autosave(true);
+        self.saving.files.begin_anew();
+    }
+
+    /// Before the window closes: whether it may. Where what is unsaved cannot be kept it may not, but when asked again.
+    pub fn may_close(&mut self) -> bool {
+        if self.autosave(true) || std::mem::replace(&mut self.saving.asked_to_close, true) {
+            return true;
+        }
+        let text = "what is open is saved nowhere, and could not be kept: save it with Ctrl+S, or close once more to lose it";
+        self.say(NoticeKind::Error, text);
+        false
     }
 
     /// Saves what is open at once, whether or not it has changed.
@@ -150,23 +184,41 @@ impl Session {
         self.autosave(true);
     }
 
-    /// Puts what an earlier window saved by itself where this one does not write, and says that it is there.
-    pub fn set_earlier_aside(&mut self) {
-        let (from, to) = (autosave_path(), earlier_path());
-        // Without a file there is nothing to keep.
-        if std::fs::rename(&from, &to).is_ok() {
+    /// Says that an earlier window left something that nobody saved.
+    pub fn tell_of_earlier(&mut self) {
+        if self.saving.files.has_news() {
             let text = "The last session had changes that nobody saved; Ctrl+P, \"Reopen the last session\" brings them back";
             self.say(NoticeKind::Remark, text);
         }
     }
 
-    pub(super) fn reopen_earlier(&mut self) {
-        let path = earlier_path();
-        if path.exists() {
-            self.open(&path, self.level());
-        } else {
-            self.say(NoticeKind::Error, "no earlier session is kept; what is not saved is kept from now on");
+    pub(super) fn reopen(&mut self, earlier: usize) {
+        let path = self.saving.earlier().get(earlier).map(|earlier| earlier.path.clone());
+        match path.filter(|path| path.exists()) {
+            Some(path) => {
+                self.open(&path, self.level());
+                self.saving.files.reopened(path);
+            }
+            None => {
+                self.say(
+                    NoticeKind::Error,
+                    "no earlier session is kept; what is not saved is kept from now on",
+                );
+            }
         }
+    }
+
+    /// Earlier sessions for the palette, the newest first, by how long ago they were saved.
+    pub fn earlier_sessions(&self) -> Vec<String> {
+        let ago = |earlier: &Earlier| {
+            let minutes = earlier.when.elapsed().unwrap_or_default().as_secs() / 60;
+            match minutes {
+                0..120 => format!("{minutes} minutes ago"),
+                120..2880 => format!("{} hours ago", minutes / 60),
+                _ => format!("{} days ago", minutes / 1440),
+            }
+        };
+        self.saving.earlier().iter().map(ago).collect()
     }
 }
 

@@ -8,7 +8,7 @@ mod safely;
 #[cfg(test)]
 mod tests;
 
-pub use safely::{autosave_path, earlier_path, write_atomically};
+pub use safely::{state_folder, write_atomically};
 
 use std::path::{Path, PathBuf};
 

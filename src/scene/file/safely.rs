@@ -18,7 +18,7 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         file.write_all(bytes)?;
         file.sync_all()
     });
-    let renamed = written.and_then(|()| fs::rename(&temporary, path));
+    let renamed = written.and_then(|()| fs::rename(&temporary, path)).and_then(|()| sync_folder(path));
     if renamed.is_err() {
         // Nothing more can be done about a temporary file that will not go away.
         let _ = fs::remove_file(&temporary);
@@ -26,20 +26,26 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     renamed
 }
 
-/// Where the window saves what is open: the user's state folder, else the temporary folder.
+/// Without this the new name may be lost with the power, and the old file with it.
+fn sync_folder(of: &Path) -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        let folder = of.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        fs::File::open(folder)?.sync_all()?;
+    }
+    #[cfg(not(unix))]
+    let _ = of;
+    Ok(())
+}
+
+/// Where the window keeps what it saves by itself: in the user's state folder, else the temporary folder.
 #[must_use]
-pub fn autosave_path() -> PathBuf {
+pub fn state_folder() -> PathBuf {
     let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/state"));
     let folder = std::env::var_os("XDG_STATE_HOME")
         .map(PathBuf::from)
         .filter(|p| p.is_absolute())
         .or(home)
         .unwrap_or_else(std::env::temp_dir);
-    folder.join("kintsugi").join("autosave.toml")
-}
-
-/// What the last window saved by itself, once another has started.
-#[must_use]
-pub fn earlier_path() -> PathBuf {
-    autosave_path().with_file_name("earlier.toml")
+    folder.join("kintsugi")
 }

@@ -1,0 +1,355 @@
+//! What windows save by themselves: one file a window, so that two never touch each other's, and what earlier windows
+//! left.
+//!
+//! A window's file is `session-TIME-PROCESS.toml` in the state folder, with a lock file of the same name that is held
+//! while the window lives. The system lets go of it however the window ends, so a file whose lock is free was left by
+//! a window that is gone: that is an earlier session, kept until there are [`KEPT`] newer ones.
+
+use std::{
+    fs::{self, File, TryLockError},
+    io,
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+use crate::scene::{Scene, SceneError, save_scene};
+
+/// So many earlier sessions are kept.
+const KEPT: usize = 12;
+/// Files without an owner that are younger may be of a window that is about to lock them.
+const YOUNG: Duration = Duration::from_secs(20);
+
+/// The files that one window and those before it saved by themselves.
+pub struct Autosaves {
+    folder: PathBuf,
+    own: Option<Own>,
+    earlier: Vec<Earlier>,
+    /// The earlier session that this window shows.
+    reopened: Option<PathBuf>,
+}
+
+/// This window's file; locked while it lives.
+struct Own {
+    path: PathBuf,
+    _lock: File,
+}
+
+/// A session that an earlier window left unsaved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Earlier {
+    /// Where it is.
+    pub path: PathBuf,
+    /// When it was saved.
+    pub when: SystemTime,
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        // Left behind it does no harm: the next window takes it away.
+        let _ = fs::remove_file(self.path.with_extension("lock"));
+    }
+}
+
+impl Autosaves {
+    /// Of a folder, which is tidied: what no window owns and no session needs goes away.
+    pub fn new(folder: PathBuf) -> Self {
+        let mut autosaves = Self { folder, own: None, earlier: Vec::new(), reopened: None };
+        autosaves.take_over();
+        autosaves.look();
+        autosaves.tidy();
+        autosaves
+    }
+
+    /// Earlier sessions, the newest first.
+    pub fn earlier(&self) -> &[Earlier] {
+        &self.earlier
+    }
+
+    /// Saves to this window's file.
+    ///
+    /// # Errors
+    /// [`SceneError`]; the file before stays.
+    pub fn save(&mut self, scene: &Scene) -> Result<(), SceneError> {
+        let own = match self.own.take() {
+            Some(own) => own,
+            None => claim(&self.folder).map_err(|why| SceneError {
+                message: format!("no file could be made in {}: {why}", self.folder.display()),
+            })?,
+        };
+        let saved = save_scene(&own.path, scene);
+        self.own = Some(own);
+        saved
+    }
+
+    /// Whether a session was left since this was asked last, by any window.
+    pub fn has_news(&self) -> bool {
+        let told = self.folder.join("told");
+        let when = fs::metadata(&told).and_then(|about| about.modified()).ok();
+        let has = self.earlier.first().is_some_and(|newest| when.is_none_or(|when| newest.when > when));
+        if has {
+            // Where it cannot be written it is told again.
+            let _ = fs::write(told, "");
+        }
+        has
+    }
+
+    /// What comes is another session; what was saved of the one before is an earlier one.
+    pub fn begin_anew(&mut self) {
+        (self.own, self.reopened) = (None, None);
+        self.look();
+        self.tidy();
+    }
+
+    /// This window shows an earlier session now.
+    pub fn reopened(&mut self, session: PathBuf) {
+        self.reopened = Some(session);
+    }
+
+    /// What this window shows stands in a file of the user's: its own copy goes away, and that of the session it came
+    /// from.
+    pub fn forget(&mut self) {
+        for copy in self.own.iter().map(|own| own.path.clone()).chain(self.reopened.take()) {
+            // There may be none.
+            let _ = fs::remove_file(copy);
+        }
+    }
+
+    /// Looks for sessions of windows that are gone.
+    fn look(&mut self) {
+        let mut found: Vec<Earlier> = sessions(&self.folder, "toml")
+            .filter(|path| self.own.as_ref().is_none_or(|own| own.path != *path) && is_free(path))
+            .filter_map(|path| Some(Earlier { when: fs::metadata(&path).ok()?.modified().ok()?, path }))
+            .collect();
+        found.sort_by(|a, b| (b.when, &b.path).cmp(&(a.when, &a.path)));
+        self.earlier = found;
+    }
+
+    /// Sessions of the time when all windows had one file become ones like any other.
+    fn take_over(&self) {
+        for (i, name) in ["autosave.toml", "earlier.toml"].into_iter().enumerate() {
+            let from = self.folder.join(name);
+            let Ok(about) = fs::metadata(&from) else { continue };
+            let when = about.modified().map_or(0, millis);
+            // Where it cannot be renamed it stays.
+            let _ = fs::rename(from, self.folder.join(format!("session-{when}-{i}.toml")));
+        }
+    }
+
+    fn tidy(&mut self) {
+        for gone in self.earlier.drain(KEPT.min(self.earlier.len())..) {
+            let _ = fs::remove_file(gone.path);
+        }
+        let is_old = |path: &PathBuf| {
+            let changed = fs::metadata(path).and_then(|about| about.modified());
+            changed.is_ok_and(|when| when.elapsed().is_ok_and(|age| age > YOUNG))
+        };
+        let locks = sessions(&self.folder, "lock");
+        // A window that was killed while it saved leaves its temporary file.
+        for path in locks.chain(sessions(&self.folder, "tmp")).filter(is_old) {
+            let session = self.folder.join(session_of(&path)).with_extension("toml");
+            if is_free(&session) {
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
+}
+
+/// Files of sessions with this ending.
+fn sessions(folder: &Path, ending: &'static str) -> impl Iterator<Item = PathBuf> + use<> {
+    let all = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    all.filter(move |path| path.extension().is_some_and(|e| e == ending) && !session_of(path).is_empty())
+}
+
+/// `session-TIME-PROCESS` of a file's name, or nothing.
+fn session_of(path: &Path) -> &str {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    if name.starts_with("session-") { name.split('.').next().unwrap_or_default() } else { "" }
+}
+
+/// Whether no window holds the lock of a session.
+fn is_free(session: &Path) -> bool {
+    match File::open(session.with_extension("lock")) {
+        // Taken for as long as `file` lives.
+        Ok(file) => !matches!(file.try_lock(), Err(TryLockError::WouldBlock)),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    }
+}
+
+/// A file that no window has, and its lock.
+fn claim(folder: &Path) -> io::Result<Own> {
+    fs::create_dir_all(folder)?;
+    let process = std::process::id();
+    let mut when = millis(SystemTime::now());
+    loop {
+        let path = folder.join(format!("session-{when}-{process}.toml"));
+        match File::create_new(path.with_extension("lock")) {
+            Ok(lock) => {
+                // A file system without locks keeps sessions all the same, and offers those of windows that live, too.
+                let _ = lock.try_lock();
+                return Ok(Own { path, _lock: lock });
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => when += 1,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn millis(when: SystemTime) -> u128 {
+    when.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io::{BufRead as _, BufReader},
+        process::{Command, Stdio},
+    };
+
+    use rand::{RngExt as _, SeedableRng as _};
+
+    use super::*;
+    use crate::scene::{load_scene, parse_scene};
+
+    /// Set for the process that saves until it is killed.
+    const FOLDER: &str = "KINTSUGI_TEST_AUTOSAVES";
+
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("kintsugi-autosaves-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        folder
+    }
+
+    fn scene(number: f64) -> Scene {
+        let text = format!("[[body]]\nfile = \"builtin:box\"\nlevel = 3\nposition = [{number}, 0.0, 0.0]\n");
+        parse_scene(&text, "test").unwrap()
+    }
+
+    fn number(path: &Path) -> f64 {
+        load_scene(path).unwrap().bodies[0].position[0]
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut all: Vec<String> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        all.sort();
+        all
+    }
+
+    #[test]
+    fn two_windows_keep_to_their_own() {
+        let folder = folder("two");
+        let (mut a, mut b) = (Autosaves::new(folder.clone()), Autosaves::new(folder.clone()));
+        a.save(&scene(1.0)).unwrap();
+        b.save(&scene(2.0)).unwrap();
+        // A third sees two windows that live, hence no earlier session.
+        assert_eq!(Autosaves::new(folder.clone()).earlier(), []);
+        assert_eq!((b.has_news(), b.earlier().len()), (false, 0));
+        a.forget();
+        drop(a);
+        b.save(&scene(3.0)).unwrap();
+        drop(b);
+        let mut third = Autosaves::new(folder.clone());
+        assert_eq!((third.has_news(), third.has_news()), (true, false));
+        assert_eq!(third.earlier().iter().map(|e| number(&e.path)).collect::<Vec<_>>(), [3.0]);
+        // What is opened next is saved beside it.
+        third.save(&scene(4.0)).unwrap();
+        third.begin_anew();
+        third.save(&scene(5.0)).unwrap();
+        assert_eq!(third.earlier().iter().map(|e| number(&e.path)).collect::<Vec<_>>(), [4.0, 3.0]);
+        third.forget();
+        fs::remove_file(&third.earlier()[0].path).unwrap();
+        third.begin_anew();
+        // Reopened and saved by hand, it is needed no more.
+        third.reopened(third.earlier()[0].path.clone());
+        third.forget();
+        assert_eq!(names(&folder), ["told"]);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn the_newest_sessions_stay_by_time_and_those_of_one_file_for_all_windows_too() {
+        let folder = folder("many");
+        fs::create_dir_all(&folder).unwrap();
+        for i in 0..KEPT + 3 {
+            let mut one = Autosaves::new(folder.clone());
+            one.save(&scene(i as f64)).unwrap();
+            let file = File::options().write(true).open(&one.own.as_ref().unwrap().path).unwrap();
+            file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(i as u64)).unwrap();
+        }
+        save_scene(&folder.join("autosave.toml"), &scene(99.0)).unwrap();
+        let last = Autosaves::new(folder.clone());
+        let kept: Vec<f64> = last.earlier().iter().map(|e| number(&e.path)).collect();
+        let wanted: Vec<f64> = (4..KEPT + 3).rev().map(|i| i as f64).collect();
+        assert_eq!((kept[0], &kept[1..]), (99.0, wanted.as_slice()));
+        assert_eq!(names(&folder).len(), KEPT);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_is_said() {
+        let file = folder("file");
+        fs::write(&file, "no folder").unwrap();
+        let refused = Autosaves::new(file.clone()).save(&scene(1.0)).unwrap_err().to_string();
+        assert!(refused.contains("no file could be made"), "{refused}");
+        fs::remove_file(file).unwrap();
+    }
+
+    /// What the killed process does; alone it does nothing.
+    #[test]
+    fn saves_until_it_is_killed() {
+        let Some(folder) = std::env::var_os(FOLDER) else { return };
+        let mut autosaves = Autosaves::new(folder.into());
+        for i in 1.. {
+            autosaves.save(&scene(f64::from(i))).unwrap();
+            // One line a save, past what the test harness captures.
+            std::io::Write::write_all(&mut std::io::stderr(), format!("saved {i}\n").as_bytes()).unwrap();
+        }
+    }
+
+    /// Killed 200 times at random moments: the last save that was told is there, or the one after it.
+    #[cfg(unix)]
+    #[test]
+    fn what_was_saved_survives_kill_9() {
+        let folder = folder("killed");
+        let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(9);
+        for round in 0..200 {
+            let mut child = Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", "app::autosaves::tests::saves_until_it_is_killed", "--nocapture"])
+                .env(FOLDER, &folder)
+                .stderr(Stdio::piped())
+                .stdout(Stdio::null())
+                .spawn()
+                .unwrap();
+            let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+            let mut told = 0.0;
+            for _ in 0..random.random_range(1..4) {
+                let line = lines.find(|line| line.starts_with("saved ")).unwrap();
+                told = line["saved ".len()..].parse().unwrap();
+            }
+            std::thread::sleep(Duration::from_micros(random.random_range(0..3000)));
+            child.kill().unwrap();
+            child.wait().unwrap();
+            let more = lines.filter_map(|line| line.strip_prefix("saved ")?.parse::<f64>().ok());
+            told = more.fold(told, f64::max);
+            let left = Autosaves::new(folder.clone());
+            let found = number(&left.earlier()[0].path);
+            assert!(found == told || found == told + 1.0, "round {round}: {found} is there, {told} was told");
+        }
+        assert!(sessions(&folder, "toml").count() <= KEPT);
+        // Temporary files and locks go with the next window, once they are not young any more.
+        for path in sessions(&folder, "tmp").chain(sessions(&folder, "lock")) {
+            let old = SystemTime::now() - 2 * YOUNG;
+            File::options().write(true).open(path).unwrap().set_modified(old).unwrap();
+        }
+        Autosaves::new(folder.clone());
+        assert_eq!(
+            sessions(&folder, "tmp").chain(sessions(&folder, "lock")).count(),
+            0,
+            "{:?}",
+            names(&folder)
+        );
+        fs::remove_dir_all(folder).unwrap();
+    }
+}
