@@ -334,7 +334,8 @@ mod tests {
             let more = lines.filter_map(|line| line.strip_prefix("saved ")?.parse::<f64>().ok());
             told = more.fold(told, f64::max);
             let left = Autosaves::new(folder.clone());
-            let found = number(&left.earlier()[0].path);
+            let Some(newest) = left.earlier().first() else { panic!("round {round}: {:?}", names(&folder)) };
+            let found = number(&newest.path);
             assert!(found == told || found == told + 1.0, "round {round}: {found} is there, {told} was told");
         }
         assert!(sessions(&folder, "toml").count() <= KEPT);
