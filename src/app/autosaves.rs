@@ -182,7 +182,13 @@ fn claim(folder: &Path) -> io::Result<Own> {
     let mut when = millis(SystemTime::now());
     loop {
         let path = folder.join(format!("session-{when}-{process}.toml"));
-        match File::create_new(path.with_extension("lock")) {
+        let lock_path = path.with_extension("lock");
+        match File::create_new(&lock_path) {
+            // A session that this process left within the same millisecond keeps its name.
+            Ok(_) if path.exists() => {
+                fs::remove_file(lock_path)?;
+                when += 1;
+            }
             Ok(lock) => {
                 // A file system without locks keeps sessions all the same, and offers those of windows that live, too.
                 let _ = lock.try_lock();
@@ -265,6 +271,18 @@ mod tests {
         third.reopened(third.earlier()[0].path.clone());
         third.forget();
         assert_eq!(names(&folder), ["told"]);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn sessions_of_one_millisecond_have_names_of_their_own() {
+        let folder = folder("quick");
+        fs::create_dir_all(&folder).unwrap();
+        for _ in 0..200 {
+            let own = claim(&folder).unwrap();
+            fs::write(&own.path, "").unwrap();
+        }
+        assert_eq!(names(&folder).len(), 200);
         fs::remove_dir_all(folder).unwrap();
     }
 
