@@ -3,7 +3,7 @@
 //!
 //! A window's file is `session-TIME-PROCESS.toml` in the state folder, with a lock file of the same name that is held
 //! while the window lives. The system lets go of it however the window ends, so a file whose lock is free was left by
-//! a window that is gone: that is an earlier session, kept until there are [`KEPT`] newer ones.
+//! a window that is gone: that is an earlier session. A window that starts takes away those with [`KEPT`] newer ones.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -24,8 +24,6 @@ pub struct Autosaves {
     folder: PathBuf,
     own: Option<Own>,
     earlier: Vec<Earlier>,
-    /// The earlier session that this window shows.
-    reopened: Option<PathBuf>,
 }
 
 /// This window's file; locked while it lives.
@@ -53,7 +51,7 @@ impl Drop for Own {
 impl Autosaves {
     /// Of a folder, which is tidied: what no window owns and no session needs goes away.
     pub fn new(folder: PathBuf) -> Self {
-        let mut autosaves = Self { folder, own: None, earlier: Vec::new(), reopened: None };
+        let mut autosaves = Self { folder, own: None, earlier: Vec::new() };
         autosaves.take_over();
         autosaves.look();
         autosaves.tidy();
@@ -93,24 +91,18 @@ impl Autosaves {
         has
     }
 
-    /// What comes is another session; what was saved of the one before is an earlier one.
+    /// What comes is another session; what was saved of the one before is an earlier one. None goes away: it may be the
+    /// one that is about to be opened.
     pub fn begin_anew(&mut self) {
-        (self.own, self.reopened) = (None, None);
+        self.own = None;
         self.look();
-        self.tidy();
     }
 
-    /// This window shows an earlier session now.
-    pub fn reopened(&mut self, session: PathBuf) {
-        self.reopened = Some(session);
-    }
-
-    /// What this window shows stands in a file of the user's: its own copy goes away, and that of the session it came
-    /// from.
-    pub fn forget(&mut self) {
-        for copy in self.own.iter().map(|own| own.path.clone()).chain(self.reopened.take()) {
+    /// What this window shows stands in a file of the user's: its own copy goes away.
+    pub fn forget_own(&mut self) {
+        if let Some(own) = &self.own {
             // There may be none.
-            let _ = fs::remove_file(copy);
+            let _ = fs::remove_file(&own.path);
         }
     }
 
@@ -252,7 +244,7 @@ mod tests {
         // A third sees two windows that live, hence no earlier session.
         assert_eq!(Autosaves::new(folder.clone()).earlier(), []);
         assert_eq!((b.has_news(), b.earlier().len()), (false, 0));
-        a.forget();
+        a.forget_own();
         drop(a);
         b.save(&scene(3.0)).unwrap();
         drop(b);
@@ -264,13 +256,12 @@ mod tests {
         third.begin_anew();
         third.save(&scene(5.0)).unwrap();
         assert_eq!(third.earlier().iter().map(|e| number(&e.path)).collect::<Vec<_>>(), [4.0, 3.0]);
-        third.forget();
-        fs::remove_file(&third.earlier()[0].path).unwrap();
-        third.begin_anew();
-        // Reopened and saved by hand, it is needed no more.
-        third.reopened(third.earlier()[0].path.clone());
-        third.forget();
-        assert_eq!(names(&folder), ["told"]);
+        // What the user saved needs no copy; earlier sessions stay.
+        third.forget_own();
+        drop(third);
+        let fourth = Autosaves::new(folder.clone());
+        assert_eq!(fourth.earlier().iter().map(|e| number(&e.path)).collect::<Vec<_>>(), [4.0, 3.0]);
+        assert_eq!(names(&folder).len(), 3, "{:?}", names(&folder));
         fs::remove_dir_all(folder).unwrap();
     }
 
@@ -297,11 +288,16 @@ mod tests {
             file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(i as u64)).unwrap();
         }
         save_scene(&folder.join("autosave.toml"), &scene(99.0)).unwrap();
-        let last = Autosaves::new(folder.clone());
+        let mut last = Autosaves::new(folder.clone());
         let kept: Vec<f64> = last.earlier().iter().map(|e| number(&e.path)).collect();
         let wanted: Vec<f64> = (4..KEPT + 3).rev().map(|i| i as f64).collect();
         assert_eq!((kept[0], &kept[1..]), (99.0, wanted.as_slice()));
         assert_eq!(names(&folder).len(), KEPT);
+        // The oldest is still there when it is chosen to be opened, which leaves one session more.
+        let oldest = last.earlier()[KEPT - 1].path.clone();
+        last.save(&scene(100.0)).unwrap();
+        last.begin_anew();
+        assert!(oldest.exists() && last.earlier().len() == KEPT + 1);
         fs::remove_dir_all(folder).unwrap();
     }
 

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// How often an open scene is saved by itself.
-const AUTOSAVE_EVERY: Duration = Duration::from_secs(30);
+const AUTOSAVE_EVERY: Duration = Duration::from_secs(10);
 
 /// What is still to be saved, and the dialog that asks for a file.
 pub(super) struct Saving {
@@ -132,7 +132,7 @@ impl Session {
             Ok(()) => {
                 self.saving.unsaved = false;
                 // Else the next window would say that nobody saved it.
-                self.saving.files.forget();
+                self.saving.files.forget_own();
                 self.say(NoticeKind::Remark, format!("Saved {}", path.display()));
             }
             Err(error) => self.say(NoticeKind::Error, error.to_string()),
@@ -195,10 +195,7 @@ impl Session {
     pub(super) fn reopen(&mut self, earlier: usize) {
         let path = self.saving.earlier().get(earlier).map(|earlier| earlier.path.clone());
         match path.filter(|path| path.exists()) {
-            Some(path) => {
-                self.open(&path, self.level());
-                self.saving.files.reopened(path);
-            }
+            Some(path) => self.open(&path, self.level()),
             None => {
                 self.say(
                     NoticeKind::Error,
@@ -213,8 +210,8 @@ impl Session {
         let ago = |earlier: &Earlier| {
             let minutes = earlier.when.elapsed().unwrap_or_default().as_secs() / 60;
             match minutes {
-                0..120 => format!("{minutes} minutes ago"),
-                120..2880 => format!("{} hours ago", minutes / 60),
+                0..120 => format!("{minutes} min ago"),
+                120..2880 => format!("{} h ago", minutes / 60),
                 _ => format!("{} days ago", minutes / 1440),
             }
         };
