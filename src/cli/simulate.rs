@@ -1,15 +1,19 @@
 //! `kintsugi simulate`: plays a scene without a window and logs it.
 //!
 //! In: a scene file, or a mesh that then stands on the floor. Out: `trajectory.npz` and `steps.csv`, and what
-//! pairs share. Fractures are waited for before time goes on, so the same scene gives the same log.
+//! pairs share, all written as the run goes. Fractures are waited for before time goes on, so the same scene gives the same log.
 
-use std::path::PathBuf;
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
 
 use clap::Args;
 
 use crate::{
-    bodies::{ContactMethod, Response},
-    export::{self, Format, PairLog, Trajectory, Watch},
+    bodies::{ContactMethod, Response, StepReport},
+    export::{self, ExportError, Format, PairLog, StepLog, Trajectory, Watch},
+    scene::Sandbox,
 };
 
 use super::{
@@ -74,6 +78,39 @@ fn by_name<T: std::str::FromStr<Err: std::fmt::Display>>(name: &str) -> Result<T
     name.parse().map_err(|error: T::Err| error.to_string())
 }
 
+/// What a run leaves behind, whenever it ends: `steps.csv` line by line, `trajectory.npz` again and again.
+struct Log {
+    trajectory: Trajectory,
+    path: PathBuf,
+    steps: StepLog,
+    saved: Instant,
+    /// How long to wait until the arrays are written again.
+    pause: Duration,
+}
+
+/// Shortest time between two writings of the arrays, and how many times as long as one takes.
+const PAUSE: Duration = Duration::from_secs(1);
+const PAUSES: u32 = 10;
+
+impl Log {
+    fn create(folder: &Path) -> Result<Self, ExportError> {
+        let steps = StepLog::create(&folder.join("steps.csv"))?;
+        let path = folder.join("trajectory.npz");
+        Ok(Self { trajectory: Trajectory::default(), path, steps, saved: Instant::now(), pause: PAUSE })
+    }
+
+    fn record(&mut self, sandbox: &Sandbox, report: &StepReport) -> Result<(), ExportError> {
+        self.trajectory.record(sandbox.bodies(), report.time);
+        self.steps.record(report, sandbox.bodies().len())?;
+        if self.saved.elapsed() > self.pause {
+            let start = Instant::now();
+            self.trajectory.write_npz(&self.path)?;
+            (self.saved, self.pause) = (Instant::now(), PAUSE.max(start.elapsed() * PAUSES));
+        }
+        Ok(())
+    }
+}
+
 /// Plays and logs.
 ///
 /// # Errors
@@ -93,8 +130,8 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     let compute = args.compute.open(&reporter)?;
     let mut sandbox = open(&compute, opened, &reporter)?;
     sandbox.look_for_contacts(args.compute.compute.into());
-    let mut log = Trajectory::default();
-    log.record(sandbox.bodies(), sandbox.last_step());
+    let mut log = Log::create(&args.out)?;
+    log.trajectory.record(sandbox.bodies(), sandbox.last_step().time);
     let mut film = film.map(|film| args.film.open(&compute, film, &args.out, &sandbox)).transpose()?;
     if let Some(film) = &mut film {
         film.after(&compute, &sandbox, 0)?;
@@ -107,7 +144,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
             play(&mut sandbox, &reporter)?;
             let mut report = sandbox.last_step().clone();
             report.time = step as f64 * dt;
-            log.record(sandbox.bodies(), &report);
+            log.record(&sandbox, &report)?;
             if pairs.wants(step) {
                 pairs.record(step, report.time, &sandbox.pair_data())?;
             }
@@ -120,19 +157,19 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     });
     if played.is_err() {
         // Hours may lie behind it.
-        let until = (log.len() - 1) as f64 * sandbox.settings().dt;
+        let until = (log.trajectory.len() - 1) as f64 * sandbox.settings().dt;
         reporter.warn(&format!("stopped after {until:.2} s; what was logged until then is written"));
     }
     if sandbox.frozen() > 0 {
         let n = sandbox.frozen();
         reporter.warn(&format!("{n} bodies went too far or had numbers that ran away; they were frozen"));
     }
-    reporter.stage("write", |_| -> Result<(), CliError> {
-        log.write_npz(&args.out.join("trajectory.npz"))?;
-        log.write_csv(&args.out.join("steps.csv"))?;
-        pairs.finish()?;
-        Ok(())
-    })?;
+    let written = reporter.stage("write", |_| log.trajectory.write_npz(&log.path));
+    // What ended the run is the cause, where there is one.
+    if played.is_ok() {
+        written?;
+    }
+    let log = log.trajectory;
     let moving = if args.format.is_empty() { None } else { Some(log.assembly(args.fps)) };
     for (format, what) in args.format.iter().zip(std::iter::repeat(&moving)) {
         let Some(what) = what else { continue };

@@ -23,6 +23,8 @@ mod pieces;
 mod ply;
 pub mod report;
 pub mod scene_report;
+mod sheet;
+mod step_log;
 mod trajectory;
 mod usd;
 mod vox;
@@ -42,6 +44,7 @@ pub use pair_log::PairLog;
 pub use picture::write_png;
 pub use pieces::{ExportPiece, Figures, Lying, Placing};
 pub use report::{FractureReport, InputReport, InteriorReport, ParameterReport, PieceReport};
+pub use step_log::StepLog;
 pub use trajectory::Trajectory;
 pub use write::{BONDS_FILE, COLLISION_FILE, Format, Watch, write, write_beside, write_to};
 

@@ -3,39 +3,13 @@
 //! In: overlaps after a step. Out: one line a pair, and one a collision point, written as they come: a long
 //! run does not fit into memory. The columns are described in `docs/files.md`.
 
-use std::{
-    fs::File,
-    io::{BufWriter, Write as _},
-    path::{Path, PathBuf},
-};
+use std::path::Path;
 
 use glam::DVec3;
 
 use crate::bodies::Overlap;
 
-use super::ExportError;
-
-struct Sheet {
-    path: PathBuf,
-    file: BufWriter<File>,
-}
-
-impl Sheet {
-    fn create(path: PathBuf, header: &str) -> Result<Self, ExportError> {
-        let file = File::create(&path).map_err(|e| ExportError::write(&path, e))?;
-        let mut sheet = Self { path, file: BufWriter::new(file) };
-        sheet.line(header)?;
-        Ok(sheet)
-    }
-
-    fn line(&mut self, line: &str) -> Result<(), ExportError> {
-        writeln!(self.file, "{line}").map_err(|e| ExportError::write(&self.path, e))
-    }
-
-    fn finish(mut self) -> Result<(), ExportError> {
-        self.file.flush().map_err(|e| ExportError::write(&self.path, e))
-    }
-}
+use super::{ExportError, sheet::Sheet};
 
 /// The two files, each only where it was asked for.
 pub struct PairLog {
@@ -49,7 +23,7 @@ impl PairLog {
     /// # Errors
     /// [`ExportError::Write`].
     pub fn create(folder: &Path, pairs: bool, every: Option<u64>) -> Result<Self, ExportError> {
-        let sheet = |name: &str, header: &str| Sheet::create(folder.join(name), header);
+        let sheet = |name: &str, header: &str| Sheet::create(&folder.join(name), header);
         let head = "time,first,second,level_first,level_second,cell,points,columns,volume,volume_x,volume_y,volume_z,\
                     gradient_x,gradient_y,gradient_z";
         Ok(Self {
@@ -87,25 +61,17 @@ impl PairLog {
                 sheet.line(&format!(
                     "{pair},{a},{b},{},{points},{columns},{},{volumes},{gradient}",
                     o.cell, o.volume
-                ))?;
+                ));
             }
             if let Some((sheet, every)) = &mut self.points
                 && step.is_multiple_of(*every)
             {
                 for p in &o.points {
-                    sheet.line(&format!("{pair},{},{},{}", p.owner, list(p.position), list(p.normal)))?;
+                    sheet.line(&format!("{pair},{},{},{}", p.owner, list(p.position), list(p.normal)));
                 }
             }
         }
-        Ok(())
-    }
-
-    /// Writes what is left.
-    ///
-    /// # Errors
-    /// [`ExportError::Write`].
-    pub fn finish(self) -> Result<(), ExportError> {
-        self.pairs.map_or(Ok(()), Sheet::finish)?;
-        self.points.map_or(Ok(()), |(sheet, _)| sheet.finish())
+        self.pairs.as_mut().map_or(Ok(()), Sheet::flush)?;
+        self.points.as_mut().map_or(Ok(()), |(sheet, _)| sheet.flush())
     }
 }

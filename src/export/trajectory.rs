@@ -1,14 +1,14 @@
-//! The log of a simulation: `trajectory.npz` and `steps.csv`.
+//! Where everything was in a simulation: `trajectory.npz`.
 //!
 //! In: the bodies after every step. Out: arrays over time and bodies, in the order in which bodies first
-//! appeared, and one line of figures a step. The columns are described in `docs/files.md`.
+//! appeared. They are described in `docs/files.md`.
 
-use std::{collections::BTreeMap, fmt::Write as _, path::Path, sync::Arc};
+use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
 use glam::{DQuat, DVec3};
 
 use crate::{
-    bodies::{Body, BodyId, StepReport},
+    bodies::{Body, BodyId},
     shape::Shape,
 };
 
@@ -38,14 +38,13 @@ pub struct Trajectory {
     times: Vec<f64>,
     /// In the order of their ids, which is that of their birth.
     tracks: BTreeMap<BodyId, Track>,
-    lines: Vec<(StepReport, usize)>,
 }
 
 impl Trajectory {
-    /// Keeps the state at `report.time`.
-    pub fn record(&mut self, bodies: &[Body], report: &StepReport) {
+    /// Keeps the state at `time`, s.
+    pub fn record(&mut self, bodies: &[Body], time: f64) {
         let row = self.times.len();
-        self.times.push(report.time);
+        self.times.push(time);
         for body in bodies {
             let track = self.tracks.entry(body.id).or_insert_with(|| {
                 let mass = body.def.shape.mass().kg;
@@ -58,10 +57,6 @@ impl Trajectory {
                 linear_velocity: state.linear_velocity,
                 angular_velocity: state.angular_velocity,
             });
-        }
-        // The state before the first step has no figures.
-        if row > 0 {
-            self.lines.push((report.clone(), bodies.len()));
         }
     }
 
@@ -83,11 +78,23 @@ impl Trajectory {
         self.tracks.len()
     }
 
-    /// Writes `trajectory.npz`. Where a body does not live its values are NaN.
+    /// Writes `trajectory.npz` beside itself, and renames it. Where a body does not live its values are NaN.
     ///
     /// # Errors
-    /// [`ExportError`].
+    /// [`ExportError`]; what was there before is still there.
     pub fn write_npz(&self, path: &Path) -> Result<(), ExportError> {
+        let beside = path.with_extension("part");
+        let written = self
+            .fill(&beside)
+            .and_then(|()| fs::rename(&beside, path).map_err(|e| ExportError::write(path, e)));
+        if written.is_err() {
+            // The first error is the one to tell.
+            let _ = fs::remove_file(&beside);
+        }
+        written
+    }
+
+    fn fill(&self, path: &Path) -> Result<(), ExportError> {
         let (rows, bodies) = (self.times.len(), self.tracks.len());
         let mut npz = Npz::create(path)?;
         npz.array("time", &[rows], &self.times)?;
@@ -144,42 +151,5 @@ impl Trajectory {
             }
         }
         out
-    }
-
-    /// Writes `steps.csv`.
-    ///
-    /// # Errors
-    /// [`ExportError::Write`].
-    pub fn write_csv(&self, path: &Path) -> Result<(), ExportError> {
-        let mut stages: Vec<&str> = Vec::new();
-        for timing in self.lines.iter().flat_map(|(report, _)| &report.timings) {
-            if !stages.contains(&timing.stage.as_str()) {
-                stages.push(&timing.stage);
-            }
-        }
-        let mut text = String::from(
-            "time,bodies,awake,frozen,pairs,contact_points,intersection_volume,deepest_penetration,kinetic_energy,\
-             potential_energy,momentum_x,momentum_y,momentum_z,angular_momentum_x,angular_momentum_y,angular_momentum_z",
-        );
-        for stage in &stages {
-            // Writing to a string cannot fail, here and below.
-            let _ = write!(text, ",ms {}", stage.replace([',', '"'], " "));
-        }
-        text.push('\n');
-        for (report, bodies) in &self.lines {
-            let r = report;
-            let _ = write!(text, "{},{bodies},{},{},{},{}", r.time, r.awake, r.frozen, r.pairs, r.contacts);
-            let _ = write!(text, ",{},{},{},{}", r.intersection_volume, r.deepest, r.kinetic, r.potential);
-            for v in r.momentum.to_array().into_iter().chain(r.angular_momentum.to_array()) {
-                let _ = write!(text, ",{v}");
-            }
-            for stage in &stages {
-                let ms: f64 =
-                    r.timings.iter().filter(|t| t.stage == *stage).map(|t| t.ms).fold(0.0, |a, b| a + b);
-                let _ = write!(text, ",{ms:.4}");
-            }
-            text.push('\n');
-        }
-        std::fs::write(path, text).map_err(|e| ExportError::write(path, e))
     }
 }

@@ -4,6 +4,7 @@ mod commands;
 mod files;
 mod fine;
 mod golden;
+mod interrupted;
 mod shaping;
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,0 +1,53 @@
+//! One line of figures a step: `steps.csv`, written as the steps come. The columns are described in `docs/files.md`.
+
+use std::{fmt::Write as _, path::Path};
+
+use super::{ExportError, sheet::Sheet};
+use crate::bodies::StepReport;
+
+const COLUMNS: &str = "time,bodies,awake,frozen,pairs,contact_points,intersection_volume,deepest_penetration,kinetic_energy,\
+                       potential_energy,momentum_x,momentum_y,momentum_z,angular_momentum_x,angular_momentum_y,\
+                       angular_momentum_z";
+
+/// The file that is being written.
+#[derive(Debug)]
+pub struct StepLog {
+    sheet: Sheet,
+    /// Stages that have a column, in the order of first use.
+    stages: Vec<String>,
+}
+
+impl StepLog {
+    /// Creates the file.
+    ///
+    /// # Errors
+    /// [`ExportError::Write`].
+    pub fn create(path: &Path) -> Result<Self, ExportError> {
+        Ok(Self { sheet: Sheet::create(path, COLUMNS)?, stages: Vec::new() })
+    }
+
+    /// Writes the figures of a step after which there are so many bodies.
+    ///
+    /// # Errors
+    /// [`ExportError::Write`]; the file holds the steps before it.
+    pub fn record(&mut self, r: &StepReport, bodies: usize) -> Result<(), ExportError> {
+        for timing in &r.timings {
+            if !self.stages.contains(&timing.stage) {
+                self.sheet.add_column(&format!("ms {}", timing.stage.replace([',', '"'], " ")), "0.0000")?;
+                self.stages.push(timing.stage.clone());
+            }
+        }
+        let mut line = format!("{},{bodies},{},{},{},{}", r.time, r.awake, r.frozen, r.pairs, r.contacts);
+        // Writing to a string cannot fail, here and below.
+        let _ = write!(line, ",{},{},{},{}", r.intersection_volume, r.deepest, r.kinetic, r.potential);
+        for v in r.momentum.to_array().into_iter().chain(r.angular_momentum.to_array()) {
+            let _ = write!(line, ",{v}");
+        }
+        for stage in &self.stages {
+            let ms = r.timings.iter().filter(|t| t.stage == *stage).map(|t| t.ms).fold(0.0, |a, b| a + b);
+            let _ = write!(line, ",{ms:.4}");
+        }
+        self.sheet.line(&line);
+        self.sheet.flush()
+    }
+}
