@@ -354,6 +354,11 @@ pub enum Event {
 }
 
 impl Event {
+    /// Memory of it, bytes.
+    pub(super) fn bytes(&self) -> usize {
+        size_of::<Self>() + if matches!(self, Self::Projectile { .. }) { size_of::<SceneBody>() } else { 0 }
+    }
+
     /// When it happens, s.
     #[must_use]
     pub fn time(&self) -> f64 {

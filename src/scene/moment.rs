@@ -17,3 +17,16 @@ pub struct Moment {
     /// The first moment of the scene that was open; the first moment itself has none.
     pub(super) first: Option<Arc<Moment>>,
 }
+
+impl Moment {
+    /// Memory that no other moment shares, bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.stage.bytes() + self.document.bytes()
+    }
+
+    /// One that takes at least so much.
+    #[cfg(test)]
+    pub(super) fn of_size(bytes: usize) -> Self {
+        Self { document: Opened::of_size(bytes), ..Self::default() }
+    }
+}

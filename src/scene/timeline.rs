@@ -2,13 +2,14 @@
 //!
 //! In: the bodies after each step. Out: any recorded state. Poses and velocities are kept for each recorded
 //! step; what the bodies are is kept once for as long as the same ones live. When the memory is full every
-//! second state goes and half as many are recorded from then on, so that the whole past stays, less finely.
+//! second state goes and half as many are recorded from then on, so that the whole past stays, less finely. What bodies
+//! are counts, too, and goes with the last state that needs it.
 
 use crate::bodies::{Body, BodyId, BodyState};
 
 use super::Moment;
 
-/// Bytes of states above which they are thinned out.
+/// Bytes of states, and of what the bodies are, above which they are thinned out.
 const BUDGET: usize = 64 << 20;
 
 /// As long as the same bodies live.
@@ -16,6 +17,12 @@ struct Epoch {
     moment: Moment,
     /// What the bodies are called now; showing another epoch renames them.
     ids: Vec<BodyId>,
+}
+
+impl Epoch {
+    fn bytes(&self) -> usize {
+        self.moment.bytes() + size_of_val(&*self.ids)
+    }
 }
 
 struct Frame {
@@ -80,7 +87,7 @@ impl Timeline {
         self.frames.get(frame).map(|f| f.time)
     }
 
-    /// Memory of the states, bytes.
+    /// Memory of the states and of what the bodies are, bytes; octrees and meshes are counted elsewhere.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
@@ -108,7 +115,9 @@ impl Timeline {
         }
         if changed {
             let ids = bodies.iter().map(|b| b.id).collect();
-            self.epochs.push(Epoch { moment: moment(), ids });
+            let epoch = Epoch { moment: moment(), ids };
+            self.bytes += epoch.bytes();
+            self.epochs.push(epoch);
         }
         let states = bodies.iter().map(|b| (b.state, b.asleep)).collect();
         let frame = Frame { time, next_event, epoch: self.epochs.len() - 1, states };
@@ -140,7 +149,8 @@ impl Timeline {
     }
 
     fn count(&mut self) {
-        self.bytes = self.frames.iter().map(Frame::bytes).sum();
+        self.bytes = self.frames.iter().map(Frame::bytes).sum::<usize>()
+            + self.epochs.iter().map(Epoch::bytes).sum::<usize>();
     }
 
     /// Every second state goes; the first of an epoch and the last of all stay.
@@ -156,7 +166,25 @@ impl Timeline {
             }
         }
         self.stride_log += 1;
+        self.forget_unused();
         self.count();
+    }
+
+    /// Forgets what bodies were of which no state is left.
+    fn forget_unused(&mut self) {
+        let mut used = vec![false; self.epochs.len()];
+        self.frames.iter().for_each(|frame| used[frame.epoch] = true);
+        let place: Vec<usize> = used
+            .iter()
+            .scan(0, |next, used| {
+                let place = *next;
+                *next += usize::from(*used);
+                Some(place)
+            })
+            .collect();
+        let mut used = used.into_iter();
+        self.epochs.retain(|_| used.next().unwrap_or_default());
+        self.frames.iter_mut().for_each(|frame| frame.epoch = place[frame.epoch]);
     }
 
     /// Forgets the older half, with the octrees that only it holds; false when there was nothing to forget.
@@ -251,6 +279,25 @@ mod tests {
         for i in 0..timeline.len() {
             let wanted = timeline.wanted(i, &world.bodies).unwrap();
             assert_eq!(wanted.states[0].0.position.x, wanted.time);
+        }
+    }
+
+    #[test]
+    fn what_the_bodies_were_is_bounded_too() {
+        let mut timeline = Timeline::default();
+        let one = Epoch { moment: Moment::of_size(1 << 20), ids: Vec::new() }.bytes();
+        assert!(one >= 1 << 20);
+        let worlds = [world(1), world(2)];
+        for step in 0..1000_u32 {
+            let bodies = &worlds[step as usize % 2].bodies;
+            timeline.record((f64::from(step), 0), bodies, || Moment::of_size(1 << 20));
+            assert!(timeline.bytes() <= BUDGET && timeline.epochs.len() * one <= BUDGET);
+        }
+        // What is left is whole.
+        assert!(timeline.len() > 10 && timeline.time(0) == Some(0.0));
+        for frame in &timeline.frames {
+            assert_eq!(timeline.epochs[frame.epoch].ids.len(), frame.states.len());
+            assert_eq!(frame.states.len(), 1 + frame.time as usize % 2);
         }
     }
 

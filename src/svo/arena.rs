@@ -52,7 +52,7 @@ pub struct ArenaBuffers {
 #[derive(Clone)]
 pub struct Arena {
     device: Option<(Gpu, ArenaBuffers)>,
-    /// Bytes of forests in memory, without a device.
+    /// Bytes of its forests.
     held: u64,
     node_space: Space,
     leaf_space: Space,
@@ -61,6 +61,12 @@ pub struct Arena {
     slots: HashMap<usize, (Weak<Forest>, Slot)>,
     epoch: u64,
 }
+
+/// Buffers that are so many times as large as what is in them shrink.
+const ROOMY: u64 = 4;
+
+/// Bytes that are not worth moving anything for.
+const SMALLEST: u64 = 4 << 20;
 
 /// Bytes of a forest in memory: nodes, and of every leaf key, normal, colour, cut and coverage. (The fifth byte that
 /// keys have at levels 11 and 12 is left out.)
@@ -144,6 +150,12 @@ impl Arena {
         })
     }
 
+    /// Bytes of the forests that are there.
+    #[must_use]
+    pub fn used_bytes(&self) -> u64 {
+        self.held
+    }
+
     /// Where a forest lies; `None` when it is not there.
     #[must_use]
     pub fn slot(&self, forest: &Arc<Forest>) -> Option<Slot> {
@@ -198,6 +210,7 @@ impl Arena {
         buffers.normals.write(gpu, slot.leaf_base as usize, &forest.leaves.normals);
         buffers.colors.write(gpu, slot.leaf_base as usize, bytemuck::cast_slice(&forest.leaves.colors));
         buffers.cuts.write(gpu, slot.leaf_base as usize, &forest.leaves.cuts);
+        self.held += bytes_of(nodes, leaves);
         Ok(slot)
     }
 
@@ -221,11 +234,17 @@ impl Arena {
         // In the order in which they lie: which place is taken next must not depend on the order of a hash map.
         gone.sort_by_key(|slot| (slot.node_base, slot.leaf_base));
         gone.into_iter().for_each(|slot| self.give(slot));
+        // Where little is left of much, the rest moves together; where there is no room to move, it stays.
+        if self.bytes() > self.held.saturating_mul(ROOMY).max(ROOMY * SMALLEST)
+            && let Ok(moved) = self.moved_to(&self.compute())
+        {
+            *self = moved;
+        }
     }
 
     fn give(&mut self, slot: Slot) {
+        self.held -= bytes_of(slot.nodes, slot.leaves);
         if self.device.is_none() {
-            self.held -= bytes_of(slot.nodes, slot.leaves);
             return;
         }
         self.node_space.give(slot.node_base, slot.nodes);
@@ -313,7 +332,13 @@ impl Space {
 
 #[cfg(test)]
 mod tests {
-    use super::Space;
+    use std::sync::Arc;
+
+    use super::{Arena, Space};
+    use crate::{
+        gpu::Gpu,
+        svo::{Forest, Leaves, Node},
+    };
 
     #[test]
     fn ranges_come_back_and_join() {
@@ -330,5 +355,43 @@ mod tests {
         space.give(0, 25);
         space.give(c, 5);
         assert_eq!((space.end, space.free.len()), (0, 0));
+    }
+
+    /// A forest of nothing but nodes with a number of its own.
+    fn numbered(nodes: u32, number: u32) -> Arc<Forest> {
+        let node = Node { masks: number, child_base: number };
+        Arc::new(Forest {
+            level: 5,
+            nodes: vec![node; nodes as usize],
+            leaves: Leaves::default(),
+            ..Forest::default()
+        })
+    }
+
+    #[test]
+    fn buffers_shrink_when_little_is_left_in_them() {
+        let Some(gpu) = Gpu::for_test() else { return };
+        let mut arena = Arena::new(&gpu).unwrap();
+        let begun = gpu.buffer_bytes();
+        let large = numbered(6 << 20, 1);
+        let small = [numbered(100, 2), numbered(50, 3)];
+        arena.insert(&small[0]).unwrap();
+        arena.insert(&large).unwrap();
+        arena.insert(&small[1]).unwrap();
+        let epoch = arena.epoch();
+        assert!(gpu.buffer_bytes() > 48 << 20);
+        drop(large);
+        arena.collect();
+        assert!(arena.epoch() > epoch && arena.used_bytes() == 8 * 150);
+        assert_eq!((gpu.buffer_bytes(), arena.bytes()), (begun, begun));
+        for forest in &small {
+            let slot = arena.slot(forest).unwrap();
+            let nodes = &arena.buffers().unwrap().nodes;
+            let there = nodes.read_range(&gpu, slot.node_base as usize, slot.nodes as usize).unwrap();
+            assert!(there == forest.nodes && there[0].masks == forest.nodes[0].masks);
+        }
+        let epoch = arena.epoch();
+        arena.collect();
+        assert_eq!(arena.epoch(), epoch, "nothing moves twice");
     }
 }

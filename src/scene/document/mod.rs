@@ -64,6 +64,22 @@ pub(super) struct Opened {
     objects: Vec<ObjectInfo>,
 }
 
+impl Opened {
+    /// Memory of it, meshes not counted, bytes.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.objects)
+            + size_of_val(&*self.scene.bodies)
+            + self.scene.events.iter().map(Event::bytes).sum::<usize>()
+    }
+
+    #[cfg(test)]
+    pub fn of_size(bytes: usize) -> Self {
+        let body = SceneBody::default();
+        let bodies = vec![body; bytes.div_ceil(size_of::<SceneBody>())];
+        Self { scene: Scene { bodies, ..Scene::default() }, ..Self::default() }
+    }
+}
+
 /// The open scene and the tuned values.
 pub(super) struct Document {
     opened: Opened,

@@ -24,12 +24,12 @@ impl Stage {
         mut forget: impl FnMut() -> bool,
     ) -> Result<(), GpuError> {
         loop {
-            let over = arena.bytes() > BUDGET;
+            let over = arena.used_bytes() > BUDGET;
             if over && forget() {
                 arena.collect();
             }
             match arena.insert(forest) {
-                Err(GpuError::TooLarge { .. }) if forget() => arena.collect(),
+                Err(error) if error.is_about_memory() && forget() => arena.collect(),
                 result => return result.map(|_| ()),
             }
         }
