@@ -136,7 +136,7 @@ impl Handler {
             return;
         };
         if let Err(error) = shown.gpu.check() {
-            if shown.gpu.is_lost() {
+            if error.is_loss() {
                 self.recover(events, error);
                 return;
             }
@@ -166,12 +166,11 @@ impl Handler {
         }
     }
 
-    /// The device is gone: once, everything is made anew and the scene opened again; twice, the scene is
-    /// saved and that is it.
+    /// The device is gone: once, the window goes on with another; twice within a short time, what it shows is saved and
+    /// that is it.
     fn recover(&mut self, events: &ActiveEventLoop, error: GpuError) {
         self.session.save_now();
         let again = self.lost_at.replace(Instant::now()).is_some_and(|t| t.elapsed() < LOST_AGAIN);
-        let scene = self.session.scene_to_keep();
         let window = self.shown.take().map(|shown| shown.window);
         let (false, Some(window)) = (again, window) else {
             self.result = Err(error.into());
@@ -182,8 +181,7 @@ impl Handler {
         let descriptor = wgpu::InstanceDescriptor::new_with_display_handle_from_env(display);
         match Presenter::open(wgpu::Instance::new(descriptor), &window) {
             Ok((gpu, presenter)) => {
-                self.session.say(NoticeKind::Error, format!("{error}; the scene was opened again"));
-                self.session.start(&gpu, self.options.compute, scene);
+                self.session.recover(&gpu, &error);
                 self.shown = Some(Self::dress(window, gpu, presenter));
             }
             Err(error) => {

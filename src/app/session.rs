@@ -98,6 +98,14 @@ impl Session {
         self.messages.say(kind, text);
     }
 
+    /// Tells of an error; the loss of a device is told by the window, which recovers from it.
+    fn tell_of(&mut self, error: impl Into<SandboxError>) {
+        let error = error.into();
+        if !error.is_loss() {
+            self.say(NoticeKind::Error, error.to_string());
+        }
+    }
+
     /// Messages to show.
     pub fn notices(&self) -> &[Notice] {
         self.messages.shown()
@@ -137,7 +145,7 @@ impl Session {
                 self.playing.take_a_breath();
             }
             Some(Err(SandboxError::Import(error))) if error.is_cancelled() => {}
-            Some(Err(error)) => self.say(NoticeKind::Error, error.to_string()),
+            Some(Err(error)) => self.tell_of(error),
             Some(Ok(None)) | None => {}
         }
         if let Some((purpose, answer)) = self.saving.poll_dialog() {

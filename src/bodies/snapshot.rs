@@ -22,6 +22,7 @@ struct BodySnapshot {
     asleep: bool,
     frozen: bool,
     still_secs: f64,
+    slow_secs: f64,
     rest_pose: (DVec3, DQuat),
 }
 
@@ -35,6 +36,7 @@ impl World {
             asleep: b.asleep,
             frozen: b.frozen,
             still_secs: b.still_secs,
+            slow_secs: b.slow_secs,
             rest_pose: b.rest_pose,
         };
         WorldSnapshot {
@@ -54,7 +56,7 @@ impl World {
             if let Some(body) = self.body_mut(then.id) {
                 (body.state, body.asleep, body.frozen) = (then.state, then.asleep, then.frozen);
                 body.still_secs = then.still_secs;
-                body.slow_secs = 0.0;
+                body.slow_secs = then.slow_secs;
                 body.rest_pose = then.rest_pose;
             }
         }

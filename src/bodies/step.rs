@@ -20,7 +20,7 @@ const MOST_ROUNDS: u32 = 4;
 /// One step of `world.settings.dt`.
 ///
 /// # Errors
-/// [`GpuError`]; the bodies are then as before the step.
+/// [`GpuError`]; the world is then somewhere within the step, and its caller puts it back.
 pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
     let settings = world.settings.sane();
     let mut report = StepReport::default();
@@ -30,17 +30,7 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
     let good: Vec<BodyState> = world.bodies.iter().map(|b| b.state).collect();
     world.drag = world.drag.filter(|hand| drag::pull(&mut world.bodies, hand, settings.gravity, settings.dt));
 
-    let good_again = |world: &mut World| {
-        world.bodies.iter_mut().zip(&good).for_each(|(body, good)| body.state = *good);
-    };
-
-    let mut near = match near(world, gpu, &settings, None, &mut report, &mut clock) {
-        Ok(near) => near,
-        Err(error) => {
-            good_again(world);
-            return Err(error);
-        }
-    };
+    let mut near = near(world, gpu, &settings, None, &mut report, &mut clock)?;
     let rounds = rounds(&near, &settings);
     let part = WorldSettings {
         dt: settings.dt / f64::from(rounds),
@@ -50,22 +40,13 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
     for k in 0..rounds {
         let awake = |world: &World| world.bodies.iter().filter(|b| !b.asleep).count();
         let before = awake(world);
-        if let Err(error) = round(world, gpu, &near, &part, &mut report, &mut clock) {
-            good_again(world);
-            return Err(error);
-        }
+        round(world, gpu, &near, &part, &mut report, &mut clock)?;
         for (body, good) in world.bodies.iter_mut().zip(&good) {
             integrate::freeze_if_lost(body, good);
         }
         // Who has been woken may meet sleepers, which nobody asked about before.
         if k + 1 < rounds && awake(world) != before {
-            near = match self::near(world, gpu, &settings, Some(rounds), &mut report, &mut clock) {
-                Ok(near) => near,
-                Err(error) => {
-                    good_again(world);
-                    return Err(error);
-                }
-            };
+            near = self::near(world, gpu, &settings, Some(rounds), &mut report, &mut clock)?;
         }
     }
 
@@ -169,13 +150,7 @@ fn round(
 
     sleep::wake_touched(bodies, &manifolds, &pressed, settings);
     let live: Vec<bool> = manifolds.iter().map(|m| !m.rests(bodies)).collect();
-    let answer = match responder.advance(cx, bodies, &mut manifolds) {
-        Ok(answer) => answer,
-        Err(error) => {
-            *old = manifolds;
-            return Err(error);
-        }
-    };
+    let answer = responder.advance(cx, bodies, &mut manifolds)?;
     cx.lap("solver");
 
     let solved: Vec<_> = manifolds.iter().zip(live).filter_map(|(m, live)| live.then_some(m)).collect();

@@ -184,7 +184,14 @@ impl World {
     /// # Errors
     /// [`GpuError`]; the bodies are then as before the step.
     pub fn step(&mut self, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
-        step::step(self, gpu)
+        // Only a device can fail.
+        let before = gpu.is_some().then(|| (self.snapshot(), self.drag));
+        let stepped = step::step(self, gpu);
+        if let (Err(_), Some((snapshot, drag))) = (&stepped, before) {
+            self.restore(&snapshot);
+            self.drag = drag;
+        }
+        stepped
     }
 
     /// As [`World::step`], with no GPU.

@@ -55,8 +55,11 @@ impl CliError {
             Self::Text(_) => 0,
             Self::Input(_)
             | Self::Export(_)
-            | Self::Gpu(GpuError::TooLarge { .. } | GpuError::TooFine { .. }) => 2,
-            Self::Gpu(_) => 3,
+            | Self::Gpu(
+                GpuError::TooLarge { .. } | GpuError::OutOfMemory { .. } | GpuError::TooFine { .. },
+            ) => 2,
+            Self::Gpu(GpuError::NoAdapter | GpuError::NoDevice { .. } | GpuError::Lost(_)) => 3,
+            Self::Gpu(GpuError::NoPasses | GpuError::Binding { .. } | GpuError::Driver(_)) => 1,
         }
     }
 }

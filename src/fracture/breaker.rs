@@ -6,7 +6,10 @@
 
 use std::{
     any::Any,
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use glam::DVec3;
@@ -24,27 +27,38 @@ use crate::{
 
 /// The stages of the octree methods, made ready when a break first asks for them.
 #[derive(Default)]
-pub struct Passes(OnceLock<Result<Fracturer, GpuError>>);
+pub struct Passes {
+    stages: OnceLock<Fracturer>,
+    /// Held by who compiles them.
+    compiling: Mutex<()>,
+    tried: AtomicBool,
+}
 
 impl Passes {
     /// The stages, to run there; the first call compiles the compute passes where they are such, which takes a while.
     ///
     /// # Errors
-    /// [`GpuError`] when the driver refused one.
+    /// [`GpuError`] when the driver refused one; the next call tries again.
     pub fn compiled(&self, compute: impl Into<Compute>) -> Result<&Fracturer, GpuError> {
-        self.0.get_or_init(|| Fracturer::new(compute)).as_ref().map_err(GpuError::clone)
+        let _alone = self.compiling.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(ready) = self.stages.get() {
+            return Ok(ready);
+        }
+        let made = Fracturer::new(compute);
+        self.tried.store(true, Ordering::Release);
+        made.map(|made| self.stages.get_or_init(|| made))
     }
 
     /// The passes, where they are compiled already.
     #[must_use]
     pub fn ready(&self) -> Option<&Fracturer> {
-        self.0.get()?.as_ref().ok()
+        self.stages.get()
     }
 
-    /// Whether compiling them has ended, well or not.
+    /// Whether compiling them has ended once, well or not.
     #[must_use]
     pub fn is_settled(&self) -> bool {
-        self.0.get().is_some()
+        self.tried.load(Ordering::Acquire)
     }
 }
 

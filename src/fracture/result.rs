@@ -170,6 +170,14 @@ pub enum FractureError {
     Gpu(#[from] GpuError),
 }
 
+impl FractureError {
+    /// Whether the graphics device is gone.
+    #[must_use]
+    pub fn is_loss(&self) -> bool {
+        matches!(self, Self::Gpu(error) if error.is_loss())
+    }
+}
+
 impl From<PatternError> for FractureError {
     fn from(error: PatternError) -> Self {
         Self::Params(error.to_string())

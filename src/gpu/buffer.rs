@@ -31,7 +31,7 @@ impl<T: Pod> Buffer<T> {
     /// A zero-filled buffer.
     ///
     /// # Errors
-    /// [`GpuError::TooLarge`] when one binding cannot cover it.
+    /// [`GpuError::TooLarge`] when one binding cannot cover it, [`GpuError::OutOfMemory`] when the adapter's is full.
     pub fn zeroed(gpu: &Gpu, label: &str, len: usize) -> Result<Self, GpuError> {
         let bytes = bytes_of::<T>(len);
         if bytes > gpu.max_binding() {
@@ -41,19 +41,21 @@ impl<T: Pod> Buffer<T> {
                 allowed: gpu.max_binding(),
             });
         }
-        let raw = gpu.device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some(label),
-            size: bytes,
-            usage: storage_usage(),
-            mapped_at_creation: false,
-        });
+        let raw = gpu.allocate(label, bytes, |device| {
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some(label),
+                size: bytes,
+                usage: storage_usage(),
+                mapped_at_creation: false,
+            })
+        })?;
         Ok(Self { raw, len, lease: Arc::new(gpu.lease(bytes)), marker: PhantomData })
     }
 
     /// A buffer holding `data`.
     ///
     /// # Errors
-    /// [`GpuError::TooLarge`] when one binding cannot cover it.
+    /// [`GpuError::TooLarge`] when one binding cannot cover it, [`GpuError::OutOfMemory`] when the adapter's is full.
     pub fn from_slice(gpu: &Gpu, label: &str, data: &[T]) -> Result<Self, GpuError> {
         let buffer = Self::zeroed(gpu, label, data.len())?;
         buffer.write(gpu, 0, data);

@@ -5,87 +5,17 @@
 use std::{
     path::Path,
     sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        Arc,
+        atomic::{AtomicU64, Ordering},
     },
 };
 
 use super::{
-    Traffic,
+    GpuError, Mishaps, Traffic,
+    faults::{Faults, guarded},
     pipeline_store::{self, PipelineStore},
     traffic::Ledger,
 };
-
-/// What makes a buffer smaller: lists of candidates grow with the seeds, everything else with the voxels.
-fn smaller(what: &str) -> &'static str {
-    if what == "candidates" { "fewer seeds" } else { "a lower level, fewer seeds, or a smaller object" }
-}
-
-/// What can go wrong between the program and the graphics driver.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum GpuError {
-    /// The system offers no adapter that can run compute shaders.
-    #[error(
-        "no usable graphics adapter was found; install a Vulkan driver (on Debian or Ubuntu `apt-get install \
-         mesa-vulkan-drivers libvulkan1` gives a software one), then run `kintsugi doctor`"
-    )]
-    NoAdapter,
-    /// The adapter refused to open a device.
-    #[error(
-        "the graphics adapter {adapter} refused to open a device: {reason}; run `kintsugi doctor` for its limits"
-    )]
-    NoDevice {
-        /// Adapter name as the driver reports it.
-        adapter: String,
-        /// The driver's reason.
-        reason: String,
-    },
-    /// Something only compute passes do was asked for where there are none: a mistake in the program.
-    #[error(
-        "this needs compute passes and the stages run on the CPU; start with --compute gpu, and please report this"
-    )]
-    NoPasses,
-    /// The device was lost (driver reset, unplugged, crashed).
-    #[error(
-        "the graphics device was lost ({0}); start again; what the window showed is kept: Ctrl+P, \"Reopen the last session\""
-    )]
-    Lost(String),
-    /// A buffer would exceed what the adapter can bind or allocate.
-    #[error(
-        "{what} would take {needed} bytes of graphics memory and one buffer of this adapter holds {allowed}; use {}",
-        smaller(.what)
-    )]
-    TooLarge {
-        /// What was to be stored.
-        what: String,
-        /// Bytes that it needs.
-        needed: u64,
-        /// Bytes that the adapter allows.
-        allowed: u64,
-    },
-    /// An octree is finer than the Morton codes of the passes tell cells apart.
-    #[error(
-        "octrees of level {level} are for the processor's cores: compute passes go to level {most}; run on the cores \
-         (--compute cpu, or Run on: cores in the window), or take level {most} or lower"
-    )]
-    TooFine {
-        /// Its leaf level.
-        level: u32,
-        /// The finest that passes go to.
-        most: u32,
-    },
-    /// A kernel was given other buffers than its shader declares: a mistake in the program.
-    #[error("the kernel {kernel} cannot run: {what}; please report this")]
-    Binding {
-        /// Path of the shader.
-        kernel: &'static str,
-        /// What does not fit.
-        what: String,
-    },
-    /// The driver reported an error in work that was submitted.
-    #[error("the graphics driver reported an error: {0}")]
-    Driver(String),
-}
 
 /// An open device: the handle every GPU stage takes.
 #[derive(Clone)]
@@ -104,7 +34,8 @@ pub struct Gpu {
     pub limits: wgpu::Limits,
     /// Whether passes can be timed.
     pub has_timestamps: bool,
-    fault: Arc<Fault>,
+    faults: Arc<Faults>,
+    mishaps: Arc<Mishaps>,
     memory: Arc<Memory>,
     ledger: Arc<Ledger>,
     pub(super) pipelines: Option<Arc<PipelineStore>>,
@@ -133,21 +64,6 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         self.memory.now.fetch_sub(self.bytes, Ordering::Relaxed);
-    }
-}
-
-#[derive(Default)]
-struct Fault {
-    lost: AtomicBool,
-    message: Mutex<Option<GpuError>>,
-}
-
-impl Fault {
-    fn set(&self, error: GpuError) {
-        if let Ok(mut slot) = self.message.lock() {
-            // The first error is the cause; later ones follow from it.
-            slot.get_or_insert(error);
-        }
     }
 }
 
@@ -186,19 +102,23 @@ impl Gpu {
         }))
         .map_err(|error| GpuError::NoDevice { adapter: info.name.clone(), reason: error.to_string() })?;
 
-        let fault = Arc::new(Fault::default());
-        let on_lost = Arc::clone(&fault);
+        let faults = Arc::new(Faults::default());
+        let on_lost = Arc::clone(&faults);
         device.set_device_lost_callback(move |reason, message| {
-            // `Destroyed` is our own doing at exit.
+            // `Destroyed` is our own doing.
             if reason != wgpu::DeviceLostReason::Destroyed {
-                on_lost.lost.store(true, Ordering::SeqCst);
-                on_lost.set(GpuError::Lost(message));
+                on_lost.lose(message);
             }
         });
-        let on_error = Arc::clone(&fault);
+        let on_error = Arc::clone(&faults);
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             tracing::error!("{error}");
-            on_error.set(GpuError::Driver(error.to_string()));
+            on_error.tell(match error {
+                wgpu::Error::OutOfMemory { .. } => {
+                    GpuError::OutOfMemory { what: "a small buffer".into(), needed: 0 }
+                }
+                other => GpuError::Driver(other.to_string()),
+            });
         }));
         Ok(Self {
             has_timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
@@ -208,7 +128,8 @@ impl Gpu {
             queue,
             info,
             limits,
-            fault,
+            faults,
+            mishaps: Arc::new(Mishaps::from_environment()),
             memory: Arc::default(),
             ledger: Arc::default(),
             pipelines: None,
@@ -243,30 +164,107 @@ impl Gpu {
         Self::headless().map_err(|error| crate::skip::note(&error.to_string())).ok()
     }
 
-    /// The first error the driver reported since the last call, if any.
+    /// The first error that the driver reported of this thread's work since the last call, if any: errors belong to
+    /// whoever caused them.
     ///
     /// # Errors
-    /// The error, which is then forgotten unless the device is lost.
+    /// The error, which is then forgotten; [`GpuError::Lost`] for ever once the device is lost.
     pub fn check(&self) -> Result<(), GpuError> {
-        let Ok(mut slot) = self.fault.message.lock() else {
-            return Ok(());
-        };
-        if self.fault.lost.load(Ordering::SeqCst) {
-            return Err(slot.clone().unwrap_or(GpuError::Lost("no reason given".into())));
-        }
-        slot.take().map_or(Ok(()), Err)
+        self.faults.take()
     }
 
     /// Stands still until all that was submitted is done.
     ///
     /// # Errors
-    /// [`GpuError::Lost`] or [`GpuError::Driver`].
+    /// [`GpuError::Lost`], or what the driver reported of this thread's work.
     pub fn wait(&self) -> Result<(), GpuError> {
         self.ledger.add(Traffic { waits: 1, ..Traffic::default() });
-        self.device
-            .poll(wgpu::PollType::wait_indefinitely())
-            .map(|_| ())
-            .map_err(|error| GpuError::Driver(error.to_string()))
+        if let Some(lost) = self.faults.lost() {
+            return Err(lost);
+        }
+        self.poll(wgpu::PollType::wait_indefinitely(), self.mishaps.is_the_wait_to_lose())?;
+        self.check()
+    }
+
+    /// Lets the driver tell what is done, without standing still.
+    ///
+    /// # Errors
+    /// As [`Gpu::wait`].
+    pub fn look(&self) -> Result<(), GpuError> {
+        match self.faults.lost() {
+            Some(lost) => Err(lost),
+            None => self.poll(wgpu::PollType::Poll, false),
+        }
+    }
+
+    fn poll(&self, how: wgpu::PollType, loses: bool) -> Result<(), GpuError> {
+        let polled = guarded(|| {
+            if loses {
+                self.device.destroy();
+                // As wgpu does when the driver says that the device is gone.
+                std::panic::panic_any("a loss that a test asked for");
+            }
+            self.device.poll(how)
+        });
+        match polled {
+            Ok(done) => done.map(|_| ()).map_err(|error| GpuError::Driver(error.to_string())),
+            Err(message) => {
+                self.faults.lose(message);
+                self.check()
+            }
+        }
+    }
+
+    /// Runs calls of others that know no lost device and panic.
+    ///
+    /// # Errors
+    /// [`GpuError::Lost`].
+    pub fn guarded<R>(&self, calls: impl FnOnce() -> R) -> Result<R, GpuError> {
+        guarded(calls).map_err(|message| {
+            self.faults.lose(message.clone());
+            GpuError::Lost(message)
+        })
+    }
+
+    /// Memory on the device for `what`, of so many bytes, as `make` asks for it.
+    ///
+    /// # Errors
+    /// [`GpuError::OutOfMemory`]; [`GpuError::Driver`] where the driver refuses for another reason.
+    pub(crate) fn allocate<R>(
+        &self,
+        what: &str,
+        needed: u64,
+        make: impl FnOnce(&wgpu::Device) -> R,
+    ) -> Result<R, GpuError> {
+        let full = || GpuError::OutOfMemory { what: what.to_owned(), needed };
+        if self.mishaps.is_the_allocation_to_refuse() {
+            return Err(full());
+        }
+        let invalid = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let made = make(&self.device);
+        let is_full = pollster::block_on(memory.pop()).is_some();
+        match pollster::block_on(invalid.pop()) {
+            _ if is_full => Err(full()),
+            Some(error) => Err(GpuError::Driver(error.to_string())),
+            None => Ok(made),
+        }
+    }
+
+    /// A small buffer, of which nobody asks whether there is memory for it: where there is none, the next wait of this
+    /// thread says so.
+    pub(crate) fn small_buffer(&self, descriptor: &wgpu::BufferDescriptor<'_>) -> wgpu::Buffer {
+        if self.mishaps.is_the_allocation_to_refuse() {
+            let what = descriptor.label.unwrap_or("a small buffer").to_owned();
+            self.faults.tell(GpuError::OutOfMemory { what, needed: descriptor.size });
+        }
+        self.device.create_buffer(descriptor)
+    }
+
+    /// Mishaps on order, for tests.
+    #[must_use]
+    pub fn mishaps(&self) -> &Mishaps {
+        &self.mishaps
     }
 
     /// Where traffic is counted.
@@ -283,7 +281,7 @@ impl Gpu {
     /// Whether the device is gone for good.
     #[must_use]
     pub fn is_lost(&self) -> bool {
-        self.fault.lost.load(Ordering::SeqCst)
+        self.faults.lost().is_some()
     }
 
     /// Counts a storage buffer for as long as the lease lives.

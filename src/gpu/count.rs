@@ -41,7 +41,7 @@ impl Count {
     #[must_use]
     pub fn unknown(gpu: &Gpu) -> Self {
         use wgpu::BufferUsages as Usage;
-        let raw = gpu.device.create_buffer(&wgpu::BufferDescriptor {
+        let raw = gpu.small_buffer(&wgpu::BufferDescriptor {
             label: Some("count"),
             size: size_of::<Counted>() as u64,
             usage: Usage::UNIFORM | Usage::STORAGE | Usage::INDIRECT | Usage::COPY_DST,

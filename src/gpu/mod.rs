@@ -9,8 +9,11 @@ mod buffer;
 mod context;
 pub(crate) mod count;
 mod drawing;
+mod error;
+mod faults;
 mod growing;
 mod kernel;
+mod mishaps;
 mod pipeline_store;
 #[cfg(test)]
 pub(crate) mod layout_tests;
@@ -24,12 +27,15 @@ mod submissions;
 mod traffic;
 
 pub use buffer::{Buffer, read_all, storage_usage};
-pub use context::{Gpu, GpuError};
+pub use context::Gpu;
 pub use count::Count;
 pub use drawing::{Drawing, DrawingForm};
+pub use error::GpuError;
+pub(crate) use error::PICTURE;
 pub use growing::Growing;
 pub(crate) use kernel::kernels;
 pub use kernel::{Kernel, WORKGROUP};
+pub use mishaps::Mishaps;
 pub use recorder::{PendingTimings, Recorder, StageTiming};
 pub use shared::{Bindable, Field, Layout, Named, Shared, Uniform};
 pub(crate) use shared::{bind, layout, shared};

@@ -202,7 +202,7 @@ impl<'a> Recorder<'a> {
         let mut staging = None;
         if let Some(set) = self.queries.as_ref().filter(|_| count > 0) {
             let bytes = (count * 8) as u64;
-            let resolve = self.gpu.device.create_buffer(&wgpu::BufferDescriptor {
+            let resolve = self.gpu.small_buffer(&wgpu::BufferDescriptor {
                 label: Some("timestamps"),
                 size: bytes,
                 usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,

@@ -108,7 +108,7 @@ impl<T: Shared> Uniform<T> {
     /// A buffer holding `value`.
     #[must_use]
     pub fn new(gpu: &Gpu, value: &T) -> Self {
-        let raw = gpu.device.create_buffer(&wgpu::BufferDescriptor {
+        let raw = gpu.small_buffer(&wgpu::BufferDescriptor {
             label: Some(T::LAYOUT.name),
             size: (size_of::<T>() as u64).next_multiple_of(16),
             usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,

@@ -50,7 +50,7 @@ impl<T: Pod> Staged<T> {
         count: usize,
     ) -> Self {
         let bytes = (count * size_of::<T>()) as u64;
-        let raw = gpu.device.create_buffer(&wgpu::BufferDescriptor {
+        let raw = gpu.small_buffer(&wgpu::BufferDescriptor {
             label: Some("readback"),
             size: bytes.next_multiple_of(4).max(16),
             usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
@@ -138,7 +138,6 @@ pub fn wait_for(gpu: &Gpu, copies: &[&dyn Copied]) -> Result<(), GpuError> {
         });
     }
     gpu.wait()?;
-    gpu.check()?;
     gpu.ledger().add(Traffic { bytes_down, ..Traffic::default() });
     for _ in asked {
         match receiver.recv() {

@@ -41,8 +41,8 @@ impl Stopwatch {
 
     /// Takes in what has arrived.
     pub fn collect(&mut self, gpu: &Gpu) {
-        // An error here is a lost device, which the next submission reports.
-        let _ = gpu.device.poll(wgpu::PollType::Poll);
+        // A lost device is told by the next frame.
+        let _ = gpu.look();
         let (arrived, under_way): (Vec<_>, Vec<_>) =
             self.under_way.drain(..).partition(|(_, state)| state.load(Ordering::Acquire) != ASKED);
         self.under_way = under_way;

@@ -173,7 +173,7 @@ impl PassRenderer {
             primary: Kernel::new(gpu, "render/primary"),
             light: Kernel::new(gpu, "render/light"),
             compose: Kernel::new(gpu, "render/compose"),
-            overlay: OverlayPass::new(gpu),
+            overlay: OverlayPass::new(gpu)?,
             stopwatch: Stopwatch::default(),
             frame: Uniform::new(gpu, &bytemuck::Zeroable::zeroed()),
             bodies: Buffer::zeroed(gpu, "body table", 64)?,
@@ -235,6 +235,7 @@ impl PassRenderer {
         let given = bind![frame_words, hits, looks, lights, history, picture, overlay];
         rec.run_pixels(&self.compose, size, given)?;
         self.stopwatch.submitted(rec.submit_pending());
+        gpu.check()?;
         self.refined = self.refined.saturating_add(1);
         Ok(targets.view.clone())
     }
@@ -249,9 +250,7 @@ impl PassRenderer {
             options.accumulated = pass;
             self.draw(gpu, &FrameInput { options, ..*input })?;
             // One pass at a time, or a slow adapter's driver would see one enormous submission.
-            gpu.device
-                .poll(wgpu::PollType::wait_indefinitely())
-                .map_err(|error| GpuError::Driver(error.to_string()))?;
+            gpu.wait()?;
         }
         // The window's own refinement starts over: its history has just been overwritten.
         self.refined = 0;

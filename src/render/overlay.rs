@@ -14,7 +14,7 @@ use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
 use super::{tables::FrameData, targets::HitData};
-use crate::gpu::{Buffer, Drawing, DrawingForm, Gpu, GpuError, Uniform, bind, layout, shaders};
+use crate::gpu::{Buffer, Drawing, DrawingForm, Gpu, GpuError, PICTURE, Uniform, bind, layout, shaders};
 
 /// Samples a pixel.
 const SAMPLES: u32 = 4;
@@ -166,12 +166,12 @@ struct Targets {
 }
 
 impl OverlayPass {
-    pub fn new(gpu: &Gpu) -> Self {
+    pub fn new(gpu: &Gpu) -> Result<Self, GpuError> {
         Self::from_source(gpu, shaders::source("render/overlay"))
     }
 
     /// As [`OverlayPass::new`], from the shader's text: tests plant errors.
-    pub fn from_source(gpu: &Gpu, source: String) -> Self {
+    pub fn from_source(gpu: &Gpu, source: String) -> Result<Self, GpuError> {
         use wgpu::PrimitiveTopology::{TriangleList, TriangleStrip};
         let make = |corners, array_stride: usize, attributes: &[wgpu::VertexAttribute], topology, solid| {
             let form = DrawingForm {
@@ -205,15 +205,15 @@ impl OverlayPass {
         const TRIANGLE: [wgpu::VertexAttribute; 4] =
             wgpu::vertex_attr_array![0 => Float32x3, 1 => Unorm8x4, 2 => Float32x3, 3 => Float32x3];
         let usage = wgpu::TextureUsages::TEXTURE_BINDING;
-        Self {
+        Ok(Self {
             lines: make("line", size_of::<Line>(), &LINE, TriangleStrip, true),
             points: make("point", size_of::<Point>(), &POINT, TriangleStrip, true),
             triangles: make("triangle", size_of::<Triangle>(), &TRIANGLE, TriangleList, false),
             layer: Uniform::new(gpu, &LayerData::zeroed()),
             loaded: None,
             targets: None,
-            nothing: texture(gpu, [1, 1], 1, COLOR, usage),
-        }
+            nothing: texture(gpu, [1, 1], 1, COLOR, usage)?,
+        })
     }
 
     /// What the compose pass reads where there is nothing to draw.
@@ -241,7 +241,7 @@ impl OverlayPass {
         loaded.sort(gpu, frame.eye, frame.forward);
         let targets = match self.targets.take() {
             Some(targets) if targets.size == frame.size => targets,
-            _ => Targets::new(gpu, frame.size),
+            _ => Targets::new(gpu, frame.size)?,
         };
         let targets = self.targets.insert(targets);
         let near = NEAR * (frame.target - frame.eye).length().max(1e-6);
@@ -324,26 +324,28 @@ fn upload<T: Pod>(gpu: &Gpu, data: &[T]) -> Result<Option<wgpu::Buffer>, GpuErro
         let allowed = gpu.limits.max_buffer_size;
         return Err(GpuError::TooLarge { what: "the overlay".into(), needed, allowed });
     }
-    let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {
-        label: Some("overlay"),
-        size: needed,
-        usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST,
-        mapped_at_creation: false,
-    });
+    let buffer = gpu.allocate("the overlay", needed, |device| {
+        device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("overlay"),
+            size: needed,
+            usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        })
+    })?;
     gpu.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(data));
     Ok(Some(buffer))
 }
 
 impl Targets {
-    fn new(gpu: &Gpu, size: [u32; 2]) -> Self {
+    fn new(gpu: &Gpu, size: [u32; 2]) -> Result<Self, GpuError> {
         let attachment = wgpu::TextureUsages::RENDER_ATTACHMENT;
         let read = attachment | wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_SRC;
-        Self {
+        Ok(Self {
             size,
-            samples: texture(gpu, size, SAMPLES, COLOR, attachment),
-            depth: texture(gpu, size, SAMPLES, DEPTH, attachment),
-            picture: texture(gpu, size, 1, COLOR, read),
-        }
+            samples: texture(gpu, size, SAMPLES, COLOR, attachment)?,
+            depth: texture(gpu, size, SAMPLES, DEPTH, attachment)?,
+            picture: texture(gpu, size, 1, COLOR, read)?,
+        })
     }
 }
 
@@ -353,18 +355,21 @@ fn texture(
     sample_count: u32,
     format: wgpu::TextureFormat,
     usage: wgpu::TextureUsages,
-) -> wgpu::TextureView {
-    let texture = gpu.device.create_texture(&wgpu::TextureDescriptor {
-        label: Some("overlay"),
-        size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
-        mip_level_count: 1,
-        sample_count,
-        dimension: wgpu::TextureDimension::D2,
-        format,
-        usage,
-        view_formats: &[],
-    });
-    texture.create_view(&wgpu::TextureViewDescriptor::default())
+) -> Result<wgpu::TextureView, GpuError> {
+    let bytes = 4 * u64::from(sample_count) * u64::from(width) * u64::from(height);
+    let texture = gpu.allocate(PICTURE, bytes, |device| {
+        device.create_texture(&wgpu::TextureDescriptor {
+            label: Some("overlay"),
+            size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
+            mip_level_count: 1,
+            sample_count,
+            dimension: wgpu::TextureDimension::D2,
+            format,
+            usage,
+            view_formats: &[],
+        })
+    })?;
+    Ok(texture.create_view(&wgpu::TextureViewDescriptor::default()))
 }
 
 #[cfg(test)]

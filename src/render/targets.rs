@@ -5,7 +5,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::PixelHit;
-use crate::gpu::{Buffer, Gpu, GpuError, layout};
+use crate::gpu::{Buffer, Gpu, GpuError, PICTURE, layout};
 
 /// `PixelHit` in `shaders/render/frame.wgsl`.
 #[repr(C)]
@@ -52,24 +52,26 @@ pub(super) struct Targets {
 impl Targets {
     pub(super) fn new(gpu: &Gpu, size: [u32; 2]) -> Result<Self, GpuError> {
         let pixels = size[0] as usize * size[1] as usize;
-        let picture = gpu.device.create_texture(&wgpu::TextureDescriptor {
-            label: Some("picture"),
-            size: extent(size),
-            mip_level_count: 1,
-            sample_count: 1,
-            dimension: wgpu::TextureDimension::D2,
-            format: wgpu::TextureFormat::Rgba8Unorm,
-            usage: wgpu::TextureUsages::STORAGE_BINDING
-                | wgpu::TextureUsages::TEXTURE_BINDING
-                | wgpu::TextureUsages::COPY_SRC,
-            view_formats: &[],
-        });
+        let picture = gpu.allocate(PICTURE, 4 * pixels as u64, |device| {
+            device.create_texture(&wgpu::TextureDescriptor {
+                label: Some("picture"),
+                size: extent(size),
+                mip_level_count: 1,
+                sample_count: 1,
+                dimension: wgpu::TextureDimension::D2,
+                format: wgpu::TextureFormat::Rgba8Unorm,
+                usage: wgpu::TextureUsages::STORAGE_BINDING
+                    | wgpu::TextureUsages::TEXTURE_BINDING
+                    | wgpu::TextureUsages::COPY_SRC,
+                view_formats: &[],
+            })
+        })?;
         Ok(Self {
             size,
-            hits: Buffer::zeroed(gpu, "picture of this size", pixels)?,
-            looks: Buffer::zeroed(gpu, "looks", pixels)?,
-            lights: Buffer::zeroed(gpu, "lights", pixels)?,
-            history: Buffer::zeroed(gpu, "history", pixels)?,
+            hits: Buffer::zeroed(gpu, PICTURE, pixels)?,
+            looks: Buffer::zeroed(gpu, PICTURE, pixels)?,
+            lights: Buffer::zeroed(gpu, PICTURE, pixels)?,
+            history: Buffer::zeroed(gpu, PICTURE, pixels)?,
             view: picture.create_view(&wgpu::TextureViewDescriptor::default()),
             picture,
         })
@@ -94,8 +96,7 @@ pub(super) fn read_texture(gpu: &Gpu, texture: &wgpu::Texture) -> Result<Vec<u8>
     let (width, height) = (texture.width(), texture.height());
     let row = width * texture.format().block_copy_size(None).unwrap_or(4);
     let padded = row.next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
-    let staging: Buffer<u32> =
-        Buffer::zeroed(gpu, "picture readback", (padded / 4) as usize * height as usize)?;
+    let staging: Buffer<u32> = Buffer::zeroed(gpu, PICTURE, (padded / 4) as usize * height as usize)?;
     let mut encoder = gpu
         .device
         .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("picture readback") });

@@ -103,6 +103,7 @@ pub struct BreakJob {
     pub(super) impact: Impact,
     /// Whether it is the user's own.
     pub(super) cause: Cause,
+    kept: Option<Arc<KeptCells>>,
     /// The body's volume when it was hit, m^3.
     pub(super) source_volume: f64,
     pub(super) started: Instant,
@@ -119,7 +120,8 @@ impl BreakJob {
     ) -> Self {
         let (sender, receiver) = mpsc::channel();
         let (arena, passes) = (Arc::clone(arena), Arc::clone(passes));
-        let Waiting { blow, params, kept: painted, cause, impact, .. } = waiting;
+        let Waiting { blow, params, kept, cause, impact, .. } = waiting;
+        let painted = kept.clone();
         let (def, params_there) = (body.def.clone(), params.clone());
         let impact = impact.unwrap_or_else(|| Impact {
             point: local_from_world(&body.state, &def.shape, blow.point),
@@ -146,10 +148,17 @@ impl BreakJob {
             params,
             impact,
             cause,
+            kept,
             source_volume: body.def.shape.mass().volume_m3,
             started: Instant::now(),
             receiver,
         }
+    }
+
+    /// The same blow, to fall again.
+    pub(super) fn again(self) -> Waiting {
+        let Self { body, blow, params, impact, cause, kept, .. } = self;
+        Waiting { body, blow, params, kept, cause, impact: Some(impact) }
     }
 
     pub(super) fn poll(&self) -> Option<Result<Break, FractureError>> {

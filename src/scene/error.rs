@@ -25,3 +25,15 @@ pub enum SandboxError {
     #[error("{0}")]
     NoSuchPart(String),
 }
+
+impl SandboxError {
+    /// Whether the graphics device is gone.
+    #[must_use]
+    pub fn is_loss(&self) -> bool {
+        match self {
+            Self::Gpu(error) => error.is_loss(),
+            Self::Fracture(error) => error.is_loss(),
+            _ => false,
+        }
+    }
+}

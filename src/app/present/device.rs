@@ -102,7 +102,10 @@ impl Painter {
     ) {
         let descriptor = wgpu::CommandEncoderDescriptor { label: Some("window") };
         let mut encoder = gpu.device.create_command_encoder(&descriptor);
-        let mut buffers = self.egui.update_buffers(&gpu.device, &gpu.queue, &mut encoder, jobs, screen);
+        // It panics where a lost device gives it no memory; the next frame finds the loss.
+        let updated =
+            gpu.guarded(|| self.egui.update_buffers(&gpu.device, &gpu.queue, &mut encoder, jobs, screen));
+        let Ok(mut buffers) = updated else { return };
         {
             let mut pass = encoder
                 .begin_render_pass(&wgpu::RenderPassDescriptor {

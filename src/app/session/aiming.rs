@@ -204,7 +204,7 @@ impl Session {
         let cell = ray.and_then(|(origin, direction)| sandbox.cell_at(origin, direction));
         sandbox.hover_cell(cell);
         if let Err(error) = updated {
-            self.say(NoticeKind::Error, error.to_string());
+            self.tell_of(error);
         }
         if let Some(sandbox) = &mut self.sandbox {
             sandbox.update_looking();

@@ -9,7 +9,6 @@ use crate::{
     gpu::Gpu,
     render::{Camera, FrameInput, RenderOptions, View},
     scene::{Sandbox, ViewTuning},
-    ui::NoticeKind,
 };
 
 /// After this long without motion the picture is refined.
@@ -179,7 +178,7 @@ impl Session {
             Err(error) => {
                 self.picture.refined = REFINEMENTS;
                 self.picture.drawn = Some(now);
-                self.say(NoticeKind::Error, error.to_string());
+                self.tell_of(error);
                 false
             }
         }

@@ -82,8 +82,10 @@ impl Session {
         let mut done = 0;
         for _ in 0..wanted {
             if let Err(error) = sandbox.step() {
-                self.playing.clock.time = Time::Paused;
-                self.say(NoticeKind::Error, error.to_string());
+                if !error.is_loss() {
+                    self.playing.clock.time = Time::Paused;
+                }
+                self.tell_of(error);
                 break;
             }
             done += 1;
@@ -131,7 +133,7 @@ impl Session {
                 let Some(sandbox) = self.sandbox.as_mut().filter(|s| !s.is_breaking()) else { return };
                 let frozen = sandbox.frozen();
                 if let Err(error) = sandbox.step() {
-                    self.say(NoticeKind::Error, error.to_string());
+                    self.tell_of(error);
                 }
                 self.tell_frozen(frozen);
             }

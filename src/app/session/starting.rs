@@ -97,8 +97,44 @@ impl Session {
         self.say(NoticeKind::Remark, format!("Runs on: {}", compute.describe()));
     }
 
+    /// The device was lost, and there is another. Everything stays as it is, and stages that ran on the old one run on
+    /// the new one, or on the cores where it cannot take them.
+    pub fn recover(&mut self, gpu: &Gpu, lost: &GpuError) {
+        self.gpu = Some(gpu.clone());
+        self.picture.forget();
+        let Some(sandbox) = self.sandbox.as_mut() else {
+            let scene = self.scene_to_keep();
+            return self.start(gpu, self.compute, scene);
+        };
+        let mut choice = self.compute;
+        let mut begin = |choice| {
+            let compute = Compute::beside(choice, gpu);
+            let renderer = Renderer::new(&compute)?;
+            // What runs on the cores has lost nothing.
+            if sandbox.compute().gpu().is_some() {
+                sandbox.recover_on(&compute)?;
+                sandbox.warm_up();
+            }
+            sandbox.look_for_contacts(choice.into());
+            Ok::<_, GpuError>(renderer)
+        };
+        let begun = begin(choice).or_else(|error| {
+            tracing::error!("the new device cannot take the stages: {error}");
+            choice = Choice::Cpu;
+            begin(choice)
+        });
+        match begun {
+            Ok(renderer) => {
+                (self.renderer, self.compute) = (Some(renderer), choice);
+                let on = if choice == Choice::Cpu { "on the cores" } else { "on a new one" };
+                self.say(NoticeKind::Remark, format!("{}; everything goes on {on}", lost.what_was_lost()));
+            }
+            Err(error) => self.say(NoticeKind::Error, error.to_string()),
+        }
+    }
+
     /// The scene to open again after the device was lost.
-    pub fn scene_to_keep(&mut self) -> Scene {
+    fn scene_to_keep(&mut self) -> Scene {
         self.starting.keep_camera = true;
         match (&self.sandbox, self.starting.pending.take()) {
             // What was on its way in is what the user wants to see.

@@ -1,6 +1,6 @@
 //! The picture as a texture of the device that shows the window.
 
-use crate::gpu::Gpu;
+use crate::gpu::{Gpu, GpuError, PICTURE};
 
 /// The texture that was uploaded last.
 #[derive(Default)]
@@ -12,7 +12,7 @@ pub(super) struct Shown {
 
 impl Shown {
     /// A view of the texture, into which `picture` (RGBA8 rows from the top) is copied where it is new; `None`
-    /// without a picture, or for one that is larger than the device's textures.
+    /// without a picture, or for one that the device has no room for.
     pub fn view(&mut self, gpu: &Gpu, size: [u32; 2], picture: &[u8]) -> Option<wgpu::TextureView> {
         let limit = gpu.limits.max_texture_dimension_2d;
         if picture.is_empty() || size.iter().any(|side| *side > limit) {
@@ -23,7 +23,7 @@ impl Shown {
             Some(texture) => texture,
             None => {
                 self.is_stale = true;
-                texture(gpu, size)
+                texture(gpu, size).ok()?
             }
         };
         if self.is_stale {
@@ -41,18 +41,20 @@ impl Shown {
     }
 }
 
-fn texture(gpu: &Gpu, [width, height]: [u32; 2]) -> wgpu::Texture {
-    gpu.device.create_texture(&wgpu::TextureDescriptor {
-        label: Some("picture"),
-        size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
-        mip_level_count: 1,
-        sample_count: 1,
-        dimension: wgpu::TextureDimension::D2,
-        format: wgpu::TextureFormat::Rgba8Unorm,
-        // It is drawn over the window, and read back for picture files.
-        usage: wgpu::TextureUsages::TEXTURE_BINDING
-            | wgpu::TextureUsages::COPY_DST
-            | wgpu::TextureUsages::COPY_SRC,
-        view_formats: &[],
+fn texture(gpu: &Gpu, [width, height]: [u32; 2]) -> Result<wgpu::Texture, GpuError> {
+    gpu.allocate(PICTURE, 4 * u64::from(width) * u64::from(height), |device| {
+        device.create_texture(&wgpu::TextureDescriptor {
+            label: Some("picture"),
+            size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format: wgpu::TextureFormat::Rgba8Unorm,
+            // It is drawn over the window, and read back for picture files.
+            usage: wgpu::TextureUsages::TEXTURE_BINDING
+                | wgpu::TextureUsages::COPY_DST
+                | wgpu::TextureUsages::COPY_SRC,
+            view_formats: &[],
+        })
     })
 }

@@ -123,7 +123,7 @@ fn errors_planted_in_the_overlay_are_found() {
     let mut unnoticed = Vec::new();
     for (from, to) in ERRORS {
         let source = altered("render/overlay", from, to);
-        stage.renderer.overlay = OverlayPass::from_source(&stage.gpu, source);
+        stage.renderer.overlay = OverlayPass::from_source(&stage.gpu, source).unwrap();
         let share = worst(&mut stage);
         println!("`{to}` for `{from}`: {share:.3} of the covered pixels differ");
         if share <= 2.0 * ODD_PIXELS {

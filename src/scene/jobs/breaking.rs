@@ -63,10 +63,24 @@ impl Breaking {
         }
     }
 
-    /// The fracture, once it is computed.
-    pub fn poll(&mut self) -> Option<(BreakJob, Result<Break, FractureError>)> {
-        let result = self.job.as_ref()?.poll()?;
-        Some((self.job.take()?, result))
+    /// The fracture, once it is computed. One that a lost device took along waits for its turn again.
+    ///
+    /// # Errors
+    /// [`FractureError`].
+    pub fn poll(&mut self) -> Result<Option<(BreakJob, Break)>, FractureError> {
+        let Some(result) = self.job.as_ref().and_then(BreakJob::poll) else { return Ok(None) };
+        if result.as_ref().is_err_and(FractureError::is_loss) {
+            self.begin_again();
+        }
+        let job = self.job.take();
+        Ok(job.zip(result.map(Some)?))
+    }
+
+    /// What is being computed is given up, and waits for its turn again.
+    pub fn begin_again(&mut self) {
+        if let Some(job) = self.job.take() {
+            self.waiting.insert(0, job.again());
+        }
     }
 
     /// Lets those bodies break that were stopped or struck in the last step harder than they bear: where the
@@ -128,7 +142,7 @@ mod tests {
         breaking.push(waiting(Cause::Collision));
         assert!(breaking.is_busy());
         breaking.start_next(tools, &stage, &document);
-        assert!(!breaking.is_busy() && breaking.poll().is_none());
+        assert!(!breaking.is_busy() && breaking.poll().unwrap().is_none());
         breaking.push(waiting(Cause::User));
         breaking.push(waiting(Cause::Event));
         breaking.start_next(tools, &stage, &document);

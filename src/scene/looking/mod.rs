@@ -124,6 +124,11 @@ impl Looking {
         self.job.is_some() || self.asked.is_some()
     }
 
+    /// What is being read comes to nothing; it is asked for again.
+    pub fn read_again(&mut self) {
+        (self.job, self.failed) = (None, None);
+    }
+
     /// What is drawn of it.
     pub fn overlay(&self) -> Option<&Arc<Overlay>> {
         self.overlay.as_ref()

@@ -229,10 +229,9 @@ impl Preview {
                 Ok(true)
             }
             Ok(None) => Ok(false),
-            Err(
-                SandboxError::Gpu(GpuError::TooLarge { .. })
-                | SandboxError::Fracture(FractureError::Gpu(GpuError::TooLarge { .. })),
-            ) if level > 5 => {
+            Err(SandboxError::Gpu(error) | SandboxError::Fracture(FractureError::Gpu(error)))
+                if error.is_about_memory() && level > 5 =>
+            {
                 self.control.refused(level);
                 Ok(false)
             }

@@ -9,6 +9,8 @@
 //! and knows no scene file, `Jobs` changes neither, and what is shown (preview, looking, touched) reads both.
 //! The sandbox is the recipe that hands one what it needs of the others.
 
+#[cfg(test)]
+mod mishap_tests;
 mod opening;
 mod past;
 mod remaking;
@@ -125,10 +127,26 @@ impl Sandbox {
         if self.is_busy() || self.preview.is_busy() || self.looking.is_reading() {
             return Err(SandboxError::Busy);
         }
+        self.begin_on(compute)?;
+        self.warm_up();
+        Ok(())
+    }
+
+    /// The device was lost, and stages run there from now on. Document, bodies in motion, undo and timeline stay as they
+    /// are; fractures on their way begin again.
+    ///
+    /// # Errors
+    /// [`GpuError`] where octrees or passes cannot be had there; another place can be tried then.
+    pub fn recover_on(&mut self, compute: &Compute) -> Result<(), GpuError> {
+        self.jobs.breaking.begin_again();
+        self.looking.read_again();
+        self.begin_on(compute)
+    }
+
+    fn begin_on(&mut self, compute: &Compute) -> Result<(), GpuError> {
         self.stage.run_on(compute)?;
         self.passes = Arc::new(Passes::default());
         self.preview.forget();
-        self.warm_up();
         Ok(())
     }
 
@@ -171,16 +189,22 @@ impl Sandbox {
             self.take_in_scene(&mut arena, ready)?;
             return Ok(Some(Arrived::Opened));
         }
-        if let Some((job, result)) = self.jobs.breaking.poll() {
-            let taken = result
-                .map_err(SandboxError::from)
-                .and_then(|broken| self.take_in_pieces(&mut arena, &job, broken));
-            if taken.is_err() {
-                // The breaks after it have nothing to break.
-                self.remaking = None;
+        match self.take_in_break(&mut arena) {
+            Ok(false) => {}
+            Ok(true) => {
+                // The step of undo that it is may have pushed out an old one, with its pieces.
+                arena.collect();
+                return Ok(Some(Arrived::Broke));
             }
-            taken?;
-            return Ok(Some(Arrived::Broke));
+            Err(error) => {
+                if !error.is_loss() {
+                    // The breaks after it have nothing to break.
+                    self.remaking = None;
+                }
+                // Pieces that have no body.
+                arena.collect();
+                return Err(error);
+            }
         }
         if self.take_in_thrown(&mut arena)? {
             return Ok(Some(Arrived::Thrown));
@@ -189,6 +213,13 @@ impl Sandbox {
         self.remake()?;
         self.start_breaking();
         Ok(None)
+    }
+
+    /// Takes in the fracture that was computed, if one was.
+    fn take_in_break(&mut self, arena: &mut Arena) -> Result<bool, SandboxError> {
+        let Some((job, broken)) = self.jobs.breaking.poll()? else { return Ok(false) };
+        self.take_in_pieces(arena, &job, broken)?;
+        Ok(true)
     }
 
     /// Takes in an octree, for which old undo steps, then old recorded states may be forgotten.

@@ -80,6 +80,11 @@ pub(super) struct Standing {
 }
 
 impl Standing {
+    /// Memory of it, octrees not counted, bytes.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.bodies) + size_of_val(&*self.projectiles)
+    }
+
     /// The first body of an object.
     pub fn body_of(&self, object: usize) -> Option<&Body> {
         self.bodies.iter().find(|(_, info)| info.object == object).map(|(body, _)| body)
@@ -126,15 +131,15 @@ impl Stage {
         &self.compute
     }
 
-    /// Stages run there from now on; its octrees and what is known of contacts go along.
+    /// Stages run there from now on; its octrees and what is known of contacts go along. Workers that read the octrees
+    /// keep them where they were.
     ///
     /// # Errors
     /// [`GpuError`]; nothing has changed then.
     pub fn run_on(&mut self, compute: &Compute) -> Result<(), GpuError> {
-        let mut arena = self.arena.write().unwrap_or_else(PoisonError::into_inner);
-        let moved = arena.moved_to(compute)?;
+        let moved = self.arena.read().unwrap_or_else(PoisonError::into_inner).moved_to(compute)?;
         self.world.run_on(compute.gpu())?;
-        *arena = moved;
+        self.arena = Arc::new(RwLock::new(moved));
         self.compute = compute.clone();
         self.revision += 1;
         Ok(())
