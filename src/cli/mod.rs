@@ -69,6 +69,7 @@ impl From<FractureError> for CliError {
         match error {
             FractureError::Gpu(gpu) => Self::Gpu(gpu),
             FractureError::Params(message) => Self::Input(message),
+            FractureError::Cancelled => Self::Input(error.to_string()),
         }
     }
 }

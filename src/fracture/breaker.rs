@@ -20,6 +20,7 @@ use super::{
 };
 use crate::{
     compute::Compute,
+    fracture::Cancel,
     gpu::{GpuError, StageTiming},
     shape::{Geometry, Octree, Shape},
     svo::{Arena, KeyArray},
@@ -69,6 +70,8 @@ pub struct BreakContext<'a> {
     pub arena: &'a Arena,
     /// Their stages.
     pub passes: &'a Passes,
+    /// Asked whether anybody still waits.
+    pub cancel: &'a Cancel,
 }
 
 /// A blow as the struck shape sees it. All places are in the shape's local space.

@@ -15,6 +15,7 @@ use super::{
     Strike,
 };
 use crate::{
+    fracture::Cancel,
     gpu::StageTiming,
     shape::{Octree, Shape},
     svo::{Arena, morton, unpack_normal},
@@ -161,7 +162,7 @@ impl Generations<'_> {
     ) -> Result<(), FractureError> {
         let object = &mut self.object;
         let shape = parent.map_or(&object.source, |at| &object.part(at).shape);
-        let context = BreakContext { arena, passes: self.passes };
+        let context = BreakContext { arena, passes: self.passes, cancel: Cancel::never() };
         let result: Break = strike.params.method.breaker.fracture(&context, shape, strike)?;
         (self.watch)(progress, &result.timings);
         let step = object.steps.len();

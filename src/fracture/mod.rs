@@ -6,6 +6,7 @@
 
 mod breaker;
 mod broken_object;
+mod cancel;
 pub mod generations;
 pub mod interior;
 mod methods;
@@ -20,6 +21,7 @@ pub(crate) use voronoi::testing::{layouts, run_every_kernel};
 
 pub use breaker::{Break, BreakContext, Breaker, Kept, Lost, Part, Passes, PreviewTarget, Strike};
 pub use broken_object::{BreakStep, BrokenObject, PieceRef};
+pub use cancel::{Cancel, CancelOnDrop};
 pub use interior::{Interior, Material, Volume};
 pub use methods::{Method, MethodEntry, MethodOption, UnknownMethod, methods, register};
 pub use params::{

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
+    fracture::Cancel,
     gpu::{GpuError, StageTiming},
     shape::GridMass,
     svo::{Arena, Forest, Slot},
@@ -20,9 +21,17 @@ pub struct Source<'a> {
     pub forest: &'a Arc<Forest>,
     /// Which tree.
     pub tree: u32,
+    /// Asked whether anybody still waits.
+    pub cancel: &'a Cancel,
 }
 
 impl<'a> Source<'a> {
+    /// The same for a fracture that can be cancelled.
+    #[must_use]
+    pub fn unless(self, cancel: &'a Cancel) -> Self {
+        Self { cancel, ..self }
+    }
+
     /// Tree `tree` of a forest, which must be in the arena where stages run on a device; on the CPU it need not.
     ///
     /// # Errors
@@ -34,7 +43,7 @@ impl<'a> Source<'a> {
             arena.buffers().is_err().then_some(Slot { node_base: 0, leaf_base: 0, nodes, leaves })
         };
         let slot = arena.slot(forest).or_else(in_memory).ok_or_else(missing)?;
-        Ok(Self { arena, slot, forest, tree })
+        Ok(Self { arena, slot, forest, tree, cancel: Cancel::never() })
     }
 }
 
@@ -168,6 +177,9 @@ pub enum FractureError {
     /// The device failed.
     #[error(transparent)]
     Gpu(#[from] GpuError),
+    /// Nobody waits for it any more.
+    #[error("the fracture was cancelled")]
+    Cancelled,
 }
 
 impl FractureError {

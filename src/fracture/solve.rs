@@ -66,7 +66,8 @@ impl Fracturer {
             let preview = Arc::new(coarsen(source.forest, solved.preview_level));
             let mut arena = Arena::new(self.compute())?;
             let slot = arena.insert(&preview)?;
-            let coarse = Source { arena: &arena, slot, forest: &preview, tree: source.tree };
+            let coarse =
+                Source { arena: &arena, slot, forest: &preview, tree: source.tree, cancel: source.cancel };
             let recipe = preview_recipe(recipe, solved.preview_level);
             let mut search = Search::new(wanted, start);
             while let Some(trial) = search.propose().filter(|_| solved.preview_trials < PREVIEW_TRIALS) {

@@ -14,8 +14,8 @@ use glam::{DVec3, Vec3};
 use crate::{
     bodies::{Body, BodyDef, BodyId, BodyState},
     fracture::{
-        Break, BreakContext, FractureCounts, FractureError, FractureParams, Impact, KeptCells, Part, Passes,
-        Solved, Strike,
+        Break, BreakContext, Cancel, CancelOnDrop, FractureCounts, FractureError, FractureParams, Impact,
+        KeptCells, Part, Passes, Solved, Strike,
     },
     gpu::StageTiming,
     shape::Shape,
@@ -104,6 +104,9 @@ pub struct BreakJob {
     /// Whether it is the user's own.
     pub(super) cause: Cause,
     kept: Option<Arc<KeptCells>>,
+    /// With it goes whoever waits.
+    #[cfg_attr(not(test), expect(dead_code, reason = "it does its work when it is dropped"))]
+    pub(super) waits: CancelOnDrop,
     /// The body's volume when it was hit, m^3.
     pub(super) source_volume: f64,
     pub(super) started: Instant,
@@ -120,6 +123,8 @@ impl BreakJob {
     ) -> Self {
         let (sender, receiver) = mpsc::channel();
         let (arena, passes) = (Arc::clone(arena), Arc::clone(passes));
+        let cancel = Cancel::possible();
+        let waits = CancelOnDrop(cancel.clone());
         let Waiting { blow, params, kept, cause, impact, .. } = waiting;
         let painted = kept.clone();
         let (def, params_there) = (body.def.clone(), params.clone());
@@ -135,8 +140,9 @@ impl BreakJob {
                     points: points.as_deref(),
                     ..Strike::new(impact, &params_there)
                 };
-                let arena = arena.read().unwrap_or_else(PoisonError::into_inner);
-                let context = BreakContext { arena: &arena, passes: &passes };
+                // The handles of the buffers are enough: the lock stays free for whatever comes meanwhile.
+                let arena = arena.read().unwrap_or_else(PoisonError::into_inner).clone();
+                let context = BreakContext { arena: &arena, passes: &passes, cancel: &cancel };
                 params_there.method.breaker.fracture(&context, &def.shape, &strike)
             };
             // The receiver only disappears when the window has closed or the scene was replaced.
@@ -149,6 +155,7 @@ impl BreakJob {
             impact,
             cause,
             kept,
+            waits,
             source_volume: body.def.shape.mass().volume_m3,
             started: Instant::now(),
             receiver,

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use kintsugi::{
     fracture::{
-        Fracture, FractureCounts, FractureError, Fracturer, Pattern, Piece, Recipe, Source, Surface,
+        Cancel, Fracture, FractureCounts, FractureError, Fracturer, Pattern, Piece, Recipe, Source, Surface,
         reference::{self, Reference},
     },
     gpu::Gpu,
@@ -44,7 +44,7 @@ impl Bench {
         // Something in front, so that a slot's base that is forgotten shows.
         arena.insert(&super::shapes::Shape::Teeth { width: 2, gap: 2 }.octree(3))?;
         let slot = arena.insert(forest)?;
-        let source = Source { arena: &arena, slot, forest, tree };
+        let source = Source { arena: &arena, slot, forest, tree, cancel: Cancel::never() };
         self.fracturer.fracture(&source, pattern, recipe)
     }
 }

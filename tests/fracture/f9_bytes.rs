@@ -2,7 +2,7 @@
 //! and the files of the command.
 
 use kintsugi::{
-    fracture::{Fracture, Surface},
+    fracture::{Cancel, Fracture, Surface},
     svo::Arena,
 };
 
@@ -56,7 +56,13 @@ fn equal_seeds_give_equal_bytes_wherever_the_source_lies() {
             let mut arena = Arena::new(&bench.gpu).expect("an arena");
             arena.insert(&Shape::Named("cup".into()).octree(5)).expect("it fits");
             let slot = arena.insert(&forest).expect("it fits");
-            let source = kintsugi::fracture::Source { arena: &arena, slot, forest: &forest, tree: 0 };
+            let source = kintsugi::fracture::Source {
+                arena: &arena,
+                slot,
+                forest: &forest,
+                tree: 0,
+                cancel: Cancel::never(),
+            };
             let moved = bench.fracturer.fracture(&source, &pattern, &recipe).expect("it breaks");
             assert_eq!(difference(&first, &moved), None, "{name} {surface:?}: elsewhere");
             let (pattern, recipe) = Case { rng: 8, ..case }.parts(&forest, 0);

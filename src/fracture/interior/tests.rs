@@ -6,7 +6,7 @@ use glam::{DVec3, IVec3};
 
 use super::{Interior, Material, Volume, follow, linear_from_srgb, luminance, surface_color};
 use crate::{
-    fracture::{Fracture, Fracturer, Pattern, Recipe, Source, voronoi::testing::forest_of},
+    fracture::{Cancel, Fracture, Fracturer, Pattern, Recipe, Source, voronoi::testing::forest_of},
     gpu::Gpu,
     svo::{Arena, Forest, LeafColor, morton},
 };
@@ -31,7 +31,7 @@ impl Bench {
     fn run(&self, forest: &Arc<Forest>, tree: u32, recipe: &Recipe) -> Fracture {
         let mut arena = Arena::new(&self.gpu).unwrap();
         let slot = arena.insert(forest).unwrap();
-        let source = Source { arena: &arena, slot, forest, tree };
+        let source = Source { arena: &arena, slot, forest, tree, cancel: Cancel::never() };
         let side = f64::from(1u32 << forest.level);
         let points = [[0.2, 0.3, 0.3], [0.7, 0.6, 0.5], [0.4, 0.8, 0.7], [0.5, 0.2, 0.8]];
         let points = points.map(|p| DVec3::from_array(p) * side);

@@ -95,7 +95,7 @@ impl Breaker for OctreeBreaker {
     ) -> Result<Break, FractureError> {
         let octree = shape.as_octree().ok_or_else(not_an_octree)?;
         let passes = context.passes.compiled(context.arena.compute())?;
-        let source = Source::new(context.arena, &octree.forest, octree.tree)?;
+        let source = Source::new(context.arena, &octree.forest, octree.tree)?.unless(context.cancel);
         let cells = cells_of(octree, strike);
         let mut recipe = recipe_of(strike, shape, octree.level())?;
         let (pattern, mut fracture) = if strike.preview {
@@ -165,7 +165,7 @@ impl Breaker for OctreeBreaker {
         if strike.params.surface == Surface::Planar {
             return Ok(Some(passes.seams(target.voxels, octree.level(), &pattern)?));
         }
-        let source = Source::new(context.arena, &octree.forest, octree.tree)?;
+        let source = Source::new(context.arena, &octree.forest, octree.tree)?.unless(context.cancel);
         let recipe =
             strike.params.recipe().coarsened(strike.full_level.unwrap_or(octree.level()), octree.level())?;
         let fracture = passes.fracture(&source, &pattern, &recipe)?;

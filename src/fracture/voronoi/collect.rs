@@ -41,6 +41,7 @@ pub(in crate::fracture) fn collect_native(
     let mut pieces: Vec<Piece> = (0..tree_cells.len())
         .into_par_iter()
         .map(|tree| {
+            source.cancel.ask();
             let mass = grid_mass(&forest, tree);
             Piece { tree: tree as u32, cell: tree_cells[tree], voxels: mass.voxels, mass }
         })
@@ -103,6 +104,7 @@ fn share_out(source: &Source<'_>, origins: &mut [u32]) -> Shares {
         ..forest.tree_start[source.tree as usize + 1] as usize;
     let is_taken: Vec<AtomicBool> = of_tree.clone().map(|_| AtomicBool::new(false)).collect();
     let share_out = |origins: &mut [u32]| {
+        source.cancel.ask();
         // k cells share a leaf; 840 = lcm(1..=8) counts the shares of crack voxels exactly.
         let (mut crack_shares, mut dust) = (0u64, Vec::new());
         for origin in origins {

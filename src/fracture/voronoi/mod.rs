@@ -14,6 +14,8 @@ pub mod islands;
 mod native;
 pub(in crate::fracture) mod octrees;
 #[cfg(test)]
+mod cancel_tests;
+#[cfg(test)]
 mod parity_tests;
 mod passes;
 pub mod pattern;
@@ -45,7 +47,7 @@ use self::{
 };
 use crate::{
     compute::Compute,
-    fracture::{Fracture, FractureError, Pattern, Recipe, Source, Surface, interior, small},
+    fracture::{Cancel, Fracture, FractureError, Pattern, Recipe, Source, Surface, interior, small},
     gpu::{Gpu, GpuError, StageTiming},
 };
 
@@ -97,13 +99,13 @@ impl Fracturer {
         pattern: &Pattern,
         recipe: &Recipe,
     ) -> Result<Fracture, FractureError> {
-        match &self.compute {
+        Cancel::catch(|| match &self.compute {
             Compute::Gpu(_) => {
                 let (gpu, passes) = self.passes()?;
                 fracture_by(PassStages::new(gpu, passes), source, pattern, recipe)
             }
             Compute::Cpu => fracture_by(NativeStages::default(), source, pattern, recipe),
-        }
+        })
     }
 
     /// The crossed voxels of the transition level with their separation points and triangles, in Morton order, to
@@ -146,6 +148,8 @@ fn fracture_by<S: OctreeStages>(
     let surface = surface.unwrap_or_else(|| interior::surface_color(source.forest, source.tree));
     let interior = recipe.interior.volume(surface);
 
+    let cancel = source.cancel;
+    cancel.ask();
     let (cells, survived) = stages.cells(source, pattern, recipe, interior)?;
     if S::is_empty(&cells) {
         return Err(FractureError::Params(
@@ -153,7 +157,8 @@ fn fracture_by<S: OctreeStages>(
                 .into(),
         ));
     }
-    let islands = stages.islands(&cells, recipe.labelling, island_level)?;
+    cancel.ask();
+    let islands = stages.islands(source, &cells, (recipe.labelling, island_level))?;
     let swallowed = match recipe.surface {
         Surface::Planar => 0,
         Surface::Rough | Surface::Dusty => stages.swallowed(source, pattern, recipe, &survived)?,
@@ -166,8 +171,10 @@ fn fracture_by<S: OctreeStages>(
         cells
     } else {
         tree_cells = components.iter().map(|[_, tree]| tree_cells[*tree as usize]).collect();
-        stages.split(cells, &islands)?
+        cancel.ask();
+        stages.split(source, cells, &islands)?
     };
+    cancel.ask();
     let mut fracture = stages.collect(source, octrees, tree_cells, interior)?;
     fracture.counts.swallowed = swallowed as u64;
     Ok(finish(source, pattern, recipe, fracture))
@@ -177,6 +184,7 @@ fn fracture_by<S: OctreeStages>(
 fn finish(source: &Source<'_>, pattern: &Pattern, recipe: &Recipe, mut fracture: Fracture) -> Fracture {
     let Some(rule) = &recipe.smallest else { return fracture };
     let started = std::time::Instant::now();
+    source.cancel.ask();
     fracture = small::apply((source.forest, source.tree), pattern, fracture, rule);
     let ms = started.elapsed().as_secs_f64() * 1e3;
     fracture.timings.push(StageTiming { stage: "smallest pieces (CPU)".into(), ms });

@@ -102,22 +102,23 @@ impl OctreeStages for NativeStages {
                 source.forest.leaves.len()
             )));
         }
-        let (forest, tree, seeds) = (source.forest, source.tree, at_root(pattern));
+        let seeds = at_root(pattern);
         let objects = pattern.object_ids().len();
+        let forest = source.forest;
         let volume = Arc::new(VolumeGrid::new(interior, forest.level));
         let watch = &mut self.watch;
         if recipe.surface == Surface::Planar {
             let cracks = PlanarCracks { source: Arc::clone(forest), volume };
-            return cells(forest, tree, seeds, objects, cracks, watch);
+            return cells(source, seeds, objects, cracks, watch);
         }
         let words = words(recipe, forest.level)?;
         let transition = words.transition;
         let crack = Cracking { source: Arc::clone(forest), volume, words };
         match (recipe.surface, transition == forest.level) {
-            (Surface::Dusty, false) => cells(forest, tree, seeds, objects, DustyCracks(crack), watch),
-            (Surface::Dusty, true) => cells(forest, tree, seeds, objects, DustyLeaves::new(crack), watch),
-            (_, false) => cells(forest, tree, seeds, objects, RoughCracks(crack), watch),
-            (_, true) => cells(forest, tree, seeds, objects, RoughLeaves::new(crack), watch),
+            (Surface::Dusty, false) => cells(source, seeds, objects, DustyCracks(crack), watch),
+            (Surface::Dusty, true) => cells(source, seeds, objects, DustyLeaves::new(crack), watch),
+            (_, false) => cells(source, seeds, objects, RoughCracks(crack), watch),
+            (_, true) => cells(source, seeds, objects, RoughLeaves::new(crack), watch),
         }
     }
 
@@ -128,13 +129,13 @@ impl OctreeStages for NativeStages {
     /// Both labellings give the same islands; the published one is for watching (`islands/labelling/`).
     fn islands(
         &mut self,
+        source: &Source<'_>,
         cells: &NativeCells,
-        labelling: Labelling,
-        island_level: u32,
+        (labelling, island_level): (Labelling, u32),
     ) -> Result<NativeIslands, FractureError> {
         self.watch.start("islands");
         Ok(match labelling {
-            Labelling::UnionFind => islands::native::islands(cells.trees(), island_level),
+            Labelling::UnionFind => islands::native::islands(cells.trees(), island_level, source.cancel),
             Labelling::Iterative => islands::labelling::native::islands(cells.trees(), island_level),
         })
     }
@@ -158,9 +159,14 @@ impl OctreeStages for NativeStages {
         Ok(planar_objects(source.forest, source.tree, &at_root(pattern), gone))
     }
 
-    fn split(&mut self, cells: NativeCells, islands: &NativeIslands) -> Result<NativeCells, FractureError> {
+    fn split(
+        &mut self,
+        source: &Source<'_>,
+        cells: NativeCells,
+        islands: &NativeIslands,
+    ) -> Result<NativeCells, FractureError> {
         self.watch.start("split");
-        Ok(split_native::split(cells, islands))
+        Ok(split_native::split(cells, islands, source.cancel))
     }
 
     fn collect(
@@ -171,7 +177,7 @@ impl OctreeStages for NativeStages {
         volume: Volume,
     ) -> Result<Fracture, FractureError> {
         self.watch.start("boundary set");
-        let octrees = octrees.complete();
+        let octrees = octrees.complete(source.cancel);
         self.watch.start("readback and masses (CPU)");
         let mut fracture = collect_native(source, octrees, tree_cells, volume);
         fracture.timings = self.watch.read();

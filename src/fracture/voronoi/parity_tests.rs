@@ -13,7 +13,7 @@ use super::{
     testing::{Bench, SOLIDS, ball, comb, random_seeds, random_solid, read, seeds, shell},
 };
 use crate::{
-    fracture::{Interior, Material, Pattern, Recipe, interior},
+    fracture::{Cancel, Interior, Material, Pattern, Recipe, interior},
     svo::{Forest, Keys},
 };
 
@@ -33,7 +33,7 @@ pub(in crate::fracture) fn both(
         let Broken::Cells(octrees) = cells else { panic!("nothing was split") };
         let by_passes = read(&octrees);
         let (cells, by_twins) = NativeStages::default().cells(source, pattern, recipe, volume).unwrap();
-        [(by_passes, survived), (cells.complete(), by_twins)]
+        [(by_passes, survived), (cells.complete(Cancel::never()), by_twins)]
     })
 }
 

@@ -142,6 +142,7 @@ impl<'a> PassStages<'a> {
         let Self { passes, work, .. } = self;
         let mut rooms: Option<Rooms> = passes.rooms.clone();
         loop {
+            source.cancel.ask();
             let mut descent = match crack {
                 None => Descent::planar(work, source, pattern)?,
                 Some(_) => Descent::new(work, source, pattern, |_| true)?,
@@ -259,9 +260,9 @@ impl OctreeStages for PassStages<'_> {
 
     fn islands(
         &mut self,
+        _source: &Source<'_>,
         cells: &Broken,
-        labelling: Labelling,
-        island_level: u32,
+        (labelling, island_level): (Labelling, u32),
     ) -> Result<islands::Islands, FractureError> {
         let Self { passes, work, swallowed, .. } = self;
         let Broken::Cells(cells) = cells else { return Err(out_of_order().into()) };
@@ -294,7 +295,12 @@ impl OctreeStages for PassStages<'_> {
         Ok(asked.found(&mut self.work, &crack, pattern)?)
     }
 
-    fn split(&mut self, cells: Broken, islands: &islands::Islands) -> Result<Broken, FractureError> {
+    fn split(
+        &mut self,
+        _source: &Source<'_>,
+        cells: Broken,
+        islands: &islands::Islands,
+    ) -> Result<Broken, FractureError> {
         let Broken::Cells(cells) = cells else { return Err(out_of_order().into()) };
         let Self { passes, work, .. } = self;
         let (cells, info) = Labelled::of(cells);

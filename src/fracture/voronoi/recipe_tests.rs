@@ -9,7 +9,7 @@ use std::{
 use glam::DVec3;
 
 use crate::fracture::{
-    Fracture, FractureParams, Hidden, Pattern, Preset, Recipe, SmallRule, Smallest, Source, hidden,
+    Cancel, Fracture, FractureParams, Hidden, Pattern, Preset, Recipe, SmallRule, Smallest, Source, hidden,
     voronoi::testing::{Bench, assert_planar, ball, comb, forest_of, seeds, shell},
 };
 use crate::{
@@ -31,7 +31,7 @@ fn with_rule(forest: &Arc<Forest>, pattern: &Pattern, smallest: Option<Smallest>
     let bench = Bench::get();
     let mut arena = Arena::new(&bench.gpu).unwrap();
     let slot = arena.insert(forest).unwrap();
-    let source = Source { arena: &arena, slot, forest, tree: 0 };
+    let source = Source { arena: &arena, slot, forest, tree: 0, cancel: Cancel::never() };
     let recipe = Recipe { smallest, ..Recipe::default() };
     bench.fracturer.fracture(&source, pattern, &recipe).unwrap()
 }
@@ -348,7 +348,7 @@ fn a_number_of_pieces_is_reached() {
         let forest = object(name, 7);
         let mut arena = Arena::new(&bench.gpu).unwrap();
         let slot = arena.insert(&forest).unwrap();
-        let source = Source { arena: &arena, slot, forest: &forest, tree: 0 };
+        let source = Source { arena: &arena, slot, forest: &forest, tree: 0, cancel: Cancel::never() };
         let bounds = grid_mass(&forest, 0).bounds;
         let point = bounds.0 + DVec3::new(0.5, 0.6, 0.95) * (bounds.1 - bounds.0);
         let draw = |params: &FractureParams| Pattern::near_object(params, point, bounds, &forest, 0);

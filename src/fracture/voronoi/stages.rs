@@ -25,15 +25,15 @@ pub(in crate::fracture) trait OctreeStages {
     /// Whether nothing is left.
     fn is_empty(cells: &Self::Cells) -> bool;
 
-    /// What hangs together in every octree.
+    /// What hangs together in every octree, by a labelling, at an island level.
     ///
     /// # Errors
     /// [`FractureError::Gpu`].
     fn islands(
         &mut self,
+        source: &Source<'_>,
         cells: &Self::Cells,
-        labelling: Labelling,
-        island_level: u32,
+        how: (Labelling, u32),
     ) -> Result<Self::Islands, FractureError>;
 
     /// (label, tree) of every component, by ascending label.
@@ -55,7 +55,12 @@ pub(in crate::fracture) trait OctreeStages {
     ///
     /// # Errors
     /// [`FractureError::Gpu`].
-    fn split(&mut self, cells: Self::Cells, islands: &Self::Islands) -> Result<Self::Cells, FractureError>;
+    fn split(
+        &mut self,
+        source: &Source<'_>,
+        cells: Self::Cells,
+        islands: &Self::Islands,
+    ) -> Result<Self::Cells, FractureError>;
 
     /// The pieces with their sums; `tree_cells` is the seed of each tree.
     ///

@@ -13,7 +13,7 @@ use super::{
     },
 };
 use crate::{
-    fracture::{FractureParams, Pattern, Recipe, Source},
+    fracture::{Cancel, FractureParams, Pattern, Recipe, Source},
     svo::{Arena, morton},
 };
 
@@ -169,7 +169,7 @@ fn bad_parameters_are_refused() {
     let forest = Arc::new(ball(4));
     let mut arena = Arena::new(&bench.gpu).unwrap();
     let slot = arena.insert(&forest).unwrap();
-    let source = Source { arena: &arena, slot, forest: &forest, tree: 0 };
+    let source = Source { arena: &arena, slot, forest: &forest, tree: 0, cancel: Cancel::never() };
     let empty = Pattern { seeds: Vec::new(), objects: Vec::new() };
     let too_fine = Recipe { island_level: Some(9), ..Recipe::default() };
     assert!(bench.fracturer.fracture(&source, &empty, &Recipe::default()).is_err());

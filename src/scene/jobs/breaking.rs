@@ -76,6 +76,12 @@ impl Breaking {
         Ok(job.zip(result.map(Some)?))
     }
 
+    /// What cancels the fracture on its way.
+    #[cfg(test)]
+    pub fn cancel(&self) -> Option<&crate::fracture::Cancel> {
+        self.job.as_ref().map(|job| &job.waits.0)
+    }
+
     /// What is being computed is given up, and waits for its turn again.
     pub fn begin_again(&mut self) {
         if let Some(job) = self.job.take() {

@@ -11,7 +11,7 @@ use glam::{DVec3, Mat4, Vec3};
 use super::{Blueprint, Inside, Part, Placing, boundary, color_of, crack, overlay, transition, wireframe};
 use crate::{
     fracture::{
-        FractureParams, Fracturer, Pattern, Recipe, Source, Surface,
+        Cancel, FractureParams, Fracturer, Pattern, Recipe, Source, Surface,
         crack::{CrackShape, CrackUniform, TransitionVoxel, reference::CrackReference},
         dust::reference::DustReference,
         labelling::plain::Plain,
@@ -54,7 +54,7 @@ impl Bench {
         let blueprint = Blueprint { pattern, recipe, impact, spheres, local: None };
         let mut arena = Arena::new(&self.gpu).expect("arena");
         let slot = arena.insert(&self.forest).expect("insert");
-        let source = Source { arena: &arena, slot, forest: &self.forest, tree: 0 };
+        let source = Source { arena: &arena, slot, forest: &self.forest, tree: 0, cancel: Cancel::never() };
         Inside::read(&self.fracturer, &source, blueprint, None, parts).expect("it breaks")
     }
 }

@@ -11,7 +11,7 @@ use glam::{Mat4, Vec3};
 use super::{Preview, PreviewMode, Shown, Target, Wanted};
 use crate::{
     bodies::{Body, BodyId},
-    fracture::{BreakContext, FractureParams, Impact, PreviewTarget, Strike, voronoi},
+    fracture::{BreakContext, Cancel, FractureParams, Impact, PreviewTarget, Strike, voronoi},
     render::RenderBody,
     scene::{
         SandboxError,
@@ -102,7 +102,7 @@ fn shown_by_method(
     let impact = Impact { point: wanted.aim.point_in_grid, direction: wanted.aim.direction_in_grid };
     let strike = Strike { preview: true, ..Strike::new(impact, &wanted.params) };
     let breaker = wanted.params.method.breaker;
-    let context = BreakContext { arena: &arena, passes: tools.passes };
+    let context = BreakContext { arena: &arena, passes: tools.passes, cancel: Cancel::never() };
     if wanted.mode == PreviewMode::Seams
         && let Some(octree) = shape.as_octree()
     {

@@ -12,7 +12,7 @@ use super::{Preview, PreviewMode, Shown, ShownPieces, Target, Wanted, level::GRO
 use crate::{
     bodies::{Body, BodyDef},
     compute::Compute,
-    fracture::{Fracture, FractureError, Fracturer, Seams, Source, Surface},
+    fracture::{Cancel, CancelOnDrop, Fracture, FractureError, Fracturer, Seams, Source, Surface},
     scene::{Cells, jobs::Workshop},
     svo::{Arena, KeyArray},
 };
@@ -36,6 +36,7 @@ struct FullJob {
     wanted: Wanted,
     started: Instant,
     receiver: mpsc::Receiver<Result<Computed, FractureError>>,
+    _waits: CancelOnDrop,
 }
 
 #[allow(clippy::large_enum_variant, reason = "there is one at a time")]
@@ -77,15 +78,17 @@ impl Preview {
         // The handles of the buffers are enough: the lock stays free for whatever comes meanwhile.
         let (arena, def, intact) = (arena.clone(), target.body.def.clone(), target.intact);
         let (sender, receiver) = mpsc::channel();
+        let cancel = Cancel::possible();
+        let waits = CancelOnDrop(cancel.clone());
         let (compute, passes, asked) = (tools.compute.clone(), Arc::clone(tools.passes), wanted.clone());
         std::thread::spawn(move || {
             if let Some(fracturer) = passes.ready() {
                 // The receiver only disappears with the sandbox.
-                let _ = sender.send(computed(&compute, fracturer, &arena, (&def, intact), &asked));
+                let _ = sender.send(computed(&compute, fracturer, (&arena, &cancel), (&def, intact), &asked));
             }
         });
         self.full.asked = Some(wanted.clone());
-        self.full.job = Some(FullJob { wanted, started: Instant::now(), receiver });
+        self.full.job = Some(FullJob { wanted, started: Instant::now(), receiver, _waits: waits });
     }
 
     /// Shows what the worker has finished, if it still answers `now`, a blow on `body`; `true` when it does.
@@ -141,7 +144,7 @@ fn shown_from(tools: Workshop<'_>, body: &Body, computed: Computed) -> Option<Sh
 fn computed(
     compute: &Compute,
     fracturer: &Fracturer,
-    arena: &Arena,
+    (arena, cancel): (&Arena, &Cancel),
     (def, intact): (&BodyDef, bool),
     wanted: &Wanted,
 ) -> Result<Computed, FractureError> {
@@ -155,7 +158,7 @@ fn computed(
         compute.wait()?;
         return Ok(Computed::Seams(seams, cells));
     }
-    let source = Source::new(arena, &octree.forest, octree.tree)?;
+    let source = Source::new(arena, &octree.forest, octree.tree)?.unless(cancel);
     let fracture = fracturer.fracture(&source, pattern, &wanted.params.recipe())?;
     Ok(match wanted.mode {
         PreviewMode::Seams => Computed::Seams(Seams::of_fracture(compute, keys, &fracture, pattern)?, cells),

@@ -5,6 +5,7 @@ use glam::{DVec3, Vec3};
 use super::{Arrived, Sandbox, SandboxError, testing};
 use crate::{
     bodies::{BodyState, Narrow},
+    compute::Compute,
     fracture::FractureParams,
     gpu::Gpu,
     render::{Camera, FrameInput, RenderOptions, Renderer},
@@ -257,4 +258,40 @@ fn a_hundred_fractures_and_resets_end_with_the_memory_they_began_with() {
     let ([before, after], room) = ([&before, &after].map(|of| most(of).unwrap()), 1.05);
     assert!(after.0 as f64 <= room * before.0 as f64 && after.1 as f64 <= room * before.1 as f64);
     assert_eq!(after.2, before.2);
+}
+
+/// Handles of the passes, of which every worker has one.
+fn workers(sandbox: &Sandbox) -> usize {
+    std::sync::Arc::strong_count(&sandbox.passes) - 1
+}
+
+#[test]
+fn ten_clicks_and_resets_leave_one_fracture_running() {
+    let mut sandbox = Sandbox::new(Compute::Cpu).unwrap();
+    sandbox.passes.compiled(Compute::Cpu).unwrap();
+    let body = SceneBody {
+        fracture: FractureParams { seeds: 200, ..FractureParams::default() },
+        ..SceneBody::standing("builtin:vase".to_owned(), 9)
+    };
+    sandbox.open_scene(Scene { bodies: vec![body], ..Scene::default() });
+    testing::until(&mut sandbox, Arrived::Opened);
+    let mut tokens = Vec::new();
+    for _ in 0..10 {
+        let id = sandbox.bodies()[0].id;
+        sandbox.break_at(id, DVec3::new(0.0, 0.6, 0.2), DVec3::NEG_Z);
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        tokens.extend(sandbox.jobs.breaking.cancel().cloned());
+        sandbox.reset();
+    }
+    assert!(tokens.len() == 10 && tokens.iter().all(|token| token.questions_left() <= 0));
+    // An import does not wait for any of them.
+    sandbox.open_scene(scene());
+    testing::until(&mut sandbox, Arrived::Opened);
+    let reset = std::time::Instant::now();
+    while workers(&sandbox) > 0 {
+        assert!(reset.elapsed() < std::time::Duration::from_secs(60));
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    assert_eq!(sandbox.bodies().len(), 2);
+    assert!(sandbox.poll().unwrap().is_none() && !sandbox.is_busy(), "nothing arrives that nobody waits for");
 }

@@ -179,7 +179,7 @@ impl Sandbox {
             return Err(error.into());
         }
         self.jobs.opening.poll()?;
-        // A fracture holds the arena for reading; what arrives meanwhile waits for a later frame instead of
+        // Whoever draws holds the arena for reading; what arrives meanwhile waits for a later frame instead of
         // for the lock.
         let arena = Arc::clone(self.stage.arena());
         let Ok(mut arena) = arena.try_write() else {

@@ -161,7 +161,7 @@ mod tests {
     use super::*;
     use crate::{
         fracture::{
-            FractureError, Fracturer, Recipe, Source,
+            Cancel, FractureError, Fracturer, Recipe, Source,
             voronoi::testing::{comb, seeds},
         },
         gpu::{Gpu, Kernel, shaders},
@@ -175,7 +175,7 @@ mod tests {
         let forest = std::sync::Arc::new(comb(5));
         let mut arena = Arena::new(&gpu).unwrap();
         let slot = arena.insert(&forest).unwrap();
-        let source = Source { arena: &arena, slot, forest: &forest, tree: 0 };
+        let source = Source { arena: &arena, slot, forest: &forest, tree: 0, cancel: Cancel::never() };
         let mut fracturer = Fracturer::new(&gpu).unwrap();
         let mut run = |cut_short: &str, condition: &str| {
             fracturer.passes_mut().unwrap().islands = IslandsPass::with_kernels(&|path| {

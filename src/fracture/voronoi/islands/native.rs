@@ -13,6 +13,7 @@ use rayon::prelude::*;
 
 use super::bits::{ACROSS, FACES_ACROSS, INSIDE, Touching, bricks_touch, first_part, is_face, octant};
 use crate::{
+    fracture::Cancel,
     fracture::voronoi::octrees::{native::Trees, tree_ranges::TreeRanges},
     svo::Node,
 };
@@ -36,17 +37,26 @@ pub(in crate::fracture) const SEVERAL: u32 = 1 << 31;
 const LARGE: usize = 4096;
 const FORKS: u32 = 3;
 
+/// Down to this level it is asked whether anybody still waits.
+const ASKED: u32 = 4;
+
 /// `island_level` in 1..=leaf level. Fewer than 2^31 nodes.
-pub(in crate::fracture) fn islands(octrees: Trees<'_>, island_level: u32) -> NativeIslands {
-    islands_by(octrees, island_level, LARGE)
+pub(in crate::fracture) fn islands(octrees: Trees<'_>, island_level: u32, cancel: &Cancel) -> NativeIslands {
+    islands_by(octrees, island_level, LARGE, cancel)
 }
 
 /// As [`islands`]; trees with more than `large` nodes at parent level `last` are walked by several threads.
-pub(super) fn islands_by(octrees: Trees<'_>, island_level: u32, large: usize) -> NativeIslands {
+pub(super) fn islands_by(
+    octrees: Trees<'_>,
+    island_level: u32,
+    large: usize,
+    cancel: &Cancel,
+) -> NativeIslands {
     let (nodes, start) = (octrees.nodes, octrees.level_start);
     let last = island_level - 1;
     let first_brick = start[last.saturating_sub(1) as usize];
     let walk = Walk {
+        cancel,
         nodes,
         last,
         first_brick,
@@ -73,6 +83,7 @@ pub(super) fn islands_by(octrees: Trees<'_>, island_level: u32, large: usize) ->
 }
 
 struct Walk<'a> {
+    cancel: &'a Cancel,
     nodes: &'a [Node],
     last: u32,
     /// First node of the level of bricks: the one above `last`.
@@ -107,6 +118,9 @@ impl Walk<'_> {
         }
         if level + 1 == self.last {
             return self.settle_brick(index, node);
+        }
+        if level <= ASKED {
+            self.cancel.ask();
         }
         let (valid, internal) = (node.valid(), node.internal());
         let mut names = [None; 8];

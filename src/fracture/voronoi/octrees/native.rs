@@ -1,5 +1,6 @@
 //! The octrees that come out of a fracture on the processor's cores: what [`Octrees`](super::Octrees) is on a device.
 
+use crate::fracture::Cancel;
 use crate::svo::{Keys, Node};
 
 /// Leaves in order, tree-major and in Morton order inside a tree; arrays of one length.
@@ -78,7 +79,7 @@ pub(in crate::fracture) struct LeafRun {
 /// Leaves that were counted.
 pub(in crate::fracture) trait LeavesToCome {
     /// Writes them in the order of the runs.
-    fn write(self: Box<Self>, runs: &[LeafRun]) -> NativeLeaves;
+    fn write(self: Box<Self>, runs: &[LeafRun], cancel: &Cancel) -> NativeLeaves;
 }
 
 impl NativeCells {
@@ -89,8 +90,8 @@ impl NativeCells {
     }
 
     /// With all leaves.
-    pub fn complete(self) -> NativeOctrees {
+    pub fn complete(self, cancel: &Cancel) -> NativeOctrees {
         let Self { nodes, level_start, runs, leaves } = self;
-        NativeOctrees { nodes, level_start, leaves: leaves.write(&runs) }
+        NativeOctrees { nodes, level_start, leaves: leaves.write(&runs, cancel) }
     }
 }

@@ -13,6 +13,7 @@ use super::{
     tree_ranges::TreeRanges,
 };
 use crate::{
+    fracture::Cancel,
     fracture::voronoi::islands::native::{NativeIslands, SEVERAL},
     svo::Node,
 };
@@ -21,9 +22,13 @@ use crate::{
 const CHUNK: usize = 1 << 15;
 
 /// Takes the cells' octrees apart.
-pub(in crate::fracture) fn split(cells: NativeCells, islands: &NativeIslands) -> NativeCells {
+pub(in crate::fracture) fn split(
+    cells: NativeCells,
+    islands: &NativeIslands,
+    cancel: &Cancel,
+) -> NativeCells {
     let levels = cells.level_start.len() - 1;
-    let plans = plans(cells.trees(), islands);
+    let plans = plans(cells.trees(), islands, cancel);
     // By level: the components' runs one after the other.
     let runs: Vec<Vec<Run>> = (0..=levels)
         .map(|l| {
@@ -39,7 +44,7 @@ pub(in crate::fracture) fn split(cells: NativeCells, islands: &NativeIslands) ->
         let count: u32 = runs[l].iter().map(|run| run.count).sum();
         level_start.push(level_start[l] + count);
     }
-    let nodes = split_nodes(&cells.nodes, &runs[..levels], &level_start);
+    let nodes = split_nodes(&cells.nodes, &runs[..levels], &level_start, cancel);
     let leaves = runs[levels].iter().map(|run| LeafRun { first: run.first, count: run.count });
     NativeCells { nodes, level_start, runs: leaves.collect(), leaves: cells.leaves }
 }
@@ -79,7 +84,7 @@ impl Plan {
 }
 
 /// One a component, in their order.
-fn plans(cells: Trees<'_>, islands: &NativeIslands) -> Vec<Plan> {
+fn plans(cells: Trees<'_>, islands: &NativeIslands, cancel: &Cancel) -> Vec<Plan> {
     let levels = cells.level_start.len() - 1;
     let ranges = TreeRanges::of(cells.nodes, cells.level_start, cells.leaves);
     let mut by_tree: Vec<(u32, u32)> =
@@ -89,6 +94,7 @@ fn plans(cells: Trees<'_>, islands: &NativeIslands) -> Vec<Plan> {
     let found: Vec<Vec<(u32, Plan)>> = trees
         .into_par_iter()
         .map(|ranks| {
+            cancel.ask();
             let tree = ranks[0].0;
             let mut plans: Vec<(u32, Plan)> =
                 ranks.iter().map(|(_, rank)| (*rank, Plan::new(levels))).collect();
@@ -183,7 +189,7 @@ impl Apart<'_> {
 }
 
 /// Nodes of all levels with their children in place.
-fn split_nodes(source: &[Node], runs: &[Vec<Run>], level_start: &[u32]) -> Vec<Node> {
+fn split_nodes(source: &[Node], runs: &[Vec<Run>], level_start: &[u32], cancel: &Cancel) -> Vec<Node> {
     let total = level_start[level_start.len() - 1] as usize;
     let mut nodes = vec![Node::default(); total];
     // (where they go, the run's part that goes there, where its children begin)
@@ -200,6 +206,7 @@ fn split_nodes(source: &[Node], runs: &[Vec<Run>], level_start: &[u32]) -> Vec<N
         }
     }
     tasks.par_iter_mut().for_each(|(own, run, child)| {
+        cancel.ask();
         if run.masks != 0 {
             own[0] = Node { child_base: *child, masks: run.masks };
             return;

@@ -9,7 +9,7 @@ use glam::{DVec3, Vec3};
 use proptest::prelude::*;
 
 use crate::fracture::{
-    Fracture, Pattern, Recipe, Source, UNIT_BITS,
+    Cancel, Fracture, Pattern, Recipe, Source, UNIT_BITS,
     voronoi::reference,
     voronoi::testing::{Bench, SOLIDS, assert_planar, ball, cavity, listed, random_solid, seeds, shell},
 };
@@ -103,7 +103,7 @@ fn wrong_object_ids_are_refused() {
     let forest = Arc::new(ball(4));
     let mut arena = crate::svo::Arena::new(&bench.gpu).unwrap();
     let slot = arena.insert(&forest).unwrap();
-    let source = Source { arena: &arena, slot, forest: &forest, tree: 0 };
+    let source = Source { arena: &arena, slot, forest: &forest, tree: 0, cancel: Cancel::never() };
     let plain = seeds(4, 4, 1);
     for objects in [vec![0, 1, 2], vec![0, 2, 2, 3], vec![0, 0, 1, 3], vec![0, 1, 2, 9]] {
         let pattern = Pattern { objects, ..plain.clone() };

@@ -31,13 +31,13 @@ use self::{
 };
 use crate::{
     fracture::{
-        FractureError, Pattern,
+        FractureError, Pattern, Source,
         voronoi::{
             native::Stopwatch,
             octrees::native::{LeafRun, NativeCells},
         },
     },
-    svo::{Forest, Node},
+    svo::Node,
 };
 
 /// What decides below the level down to which cells do: a kind of crack surface.
@@ -85,17 +85,18 @@ fn task_level(leaf_level: u32, cracks: u32) -> u32 {
 
 /// The octrees of all objects that get a voxel, and which do, by rank.
 pub(in crate::fracture) fn cells<C: Cracks>(
-    source: &Arc<Forest>,
-    tree: u32,
+    broken: &Source<'_>,
     list: Vec<Candidate>,
     objects: usize,
     cracks: C,
     watch: &mut Stopwatch,
 ) -> Result<(NativeCells, Vec<bool>), FractureError> {
+    let Source { forest: source, tree, cancel, .. } = *broken;
     watch.start("traverse");
     let task_level = task_level(source.level, cracks.level());
     let (top, tasks) = Top::new(&source.nodes, tree, list, task_level);
     let walked = |walker: &mut Walker<'_, C>, task: &Task| {
+        cancel.ask();
         let mut grown = Grown::new(task_level, source.level, &task.list);
         let mut records = C::Records::default();
         walker.run(&task.place, &mut grown, &mut records);
@@ -147,6 +148,7 @@ pub(in crate::fracture) fn cells<C: Cracks>(
     }
     let parts = grown.par_iter_mut().zip(&bases).zip(node_parts).with_max_len(1);
     parts.for_each(|((grown, bases), parts)| {
+        cancel.ask();
         let slots = grown.ranks.len();
         // Whatever is written is not kept.
         for ((row, nodes), part) in grown.take_nodes().iter().enumerate().zip(parts) {

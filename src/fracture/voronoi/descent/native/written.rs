@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::{Cracks, Grown, LeafRange, Step, leaves::LeafSlices};
 use crate::{
+    fracture::Cancel,
     fracture::voronoi::octrees::native::{LeafRun, LeavesToCome, NativeLeaves},
     svo::{Forest, Node},
 };
@@ -20,13 +21,14 @@ pub(super) struct Unwritten<C: Cracks> {
 }
 
 impl<C: Cracks> LeavesToCome for Unwritten<C> {
-    fn write(self: Box<Self>, runs: &[LeafRun]) -> NativeLeaves {
+    fn write(self: Box<Self>, runs: &[LeafRun], cancel: &Cancel) -> NativeLeaves {
         let Self { source, cracks, grown, records, order } = *self;
         let count = runs.iter().map(|run| run.count as usize).sum();
         let mut leaves = NativeLeaves::zeroed(source.level, count);
         let shares = order.share_leaves(&grown, runs, LeafSlices::of(&mut leaves));
         let parts = grown.into_par_iter().zip(records).zip(shares).with_max_len(1);
         parts.for_each_init(C::Memory::default, |memory, ((grown, records), mut out)| {
+            cancel.ask();
             for step in &grown.steps {
                 if step.slot == Step::BLOCK {
                     for record in step.first..step.first + step.count {

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use super::{IterativePass, IterativeRun, Labeller, Labelling, NativeRun, Playback, Voxels, plain::Plain};
 use crate::{
     fracture::{
-        Fracture, FractureParams, Fracturer, Pattern, Recipe, Source,
+        Cancel, Fracture, FractureParams, Fracturer, Pattern, Recipe, Source,
         voronoi::{
             islands::{Islands, IslandsPass},
             testing::{forest_of, octrees_of},
@@ -60,7 +60,7 @@ impl Bench {
         let pattern = Pattern::from_points(seeds, forest.level).unwrap();
         let mut arena = Arena::new(&self.gpu).unwrap();
         let slot = arena.insert(&forest).unwrap();
-        let source = Source { arena: &arena, slot, forest: &forest, tree: 0 };
+        let source = Source { arena: &arena, slot, forest: &forest, tree: 0, cancel: Cancel::never() };
         self.fracturer.fracture(&source, &pattern, recipe).unwrap()
     }
 }
