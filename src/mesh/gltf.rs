@@ -14,8 +14,8 @@ use std::borrow::Cow;
 
 /// Largest external buffer, bytes, and all of them.
 const BUFFER_LIMIT: u64 = 2 << 30;
-/// Triangles in all: a small file can place one mesh any number of times.
-const TRIANGLE_LIMIT: usize = 32 << 20;
+/// Corners of triangles in all: a small file can place one mesh any number of times.
+const CORNER_LIMIT: usize = 48 << 20;
 
 /// Reads a glTF or GLB file into `unchecked`.
 pub(super) fn read(
@@ -41,7 +41,24 @@ pub(super) fn read(
             },
         });
     }
+    let parts = placed_parts(&root);
+    // Counted before anything is decoded.
+    let corners = parts.iter().fold(0usize, |sum, (part, _)| sum.saturating_add(root.corners(part)));
+    if corners > CORNER_LIMIT {
+        return Err(Problem::whole(format!(
+            "its nodes place {corners} corners of triangles, and {CORNER_LIMIT} are the most; decimate it or place fewer"
+        )));
+    }
     let mut reader = Reader::new(&root, &buffers, around, unchecked);
+    for (part, to_scene) in parts {
+        reader.add(part, to_scene);
+    }
+    Ok(())
+}
+
+/// All parts of all meshes that nodes place, in the order of the nodes, each with its place.
+fn placed_parts(root: &Root) -> Vec<(&Primitive, Mat4)> {
+    let mut parts = Vec::new();
     let roots: Vec<usize> = match root.scenes.get(root.scene.unwrap_or(0)) {
         Some(scene) => scene.nodes.clone(),
         None => (0..root.nodes.len()).collect(),
@@ -58,11 +75,11 @@ pub(super) fn read(
         for primitive in
             node.mesh.and_then(|mesh| root.meshes.get(mesh)).iter().flat_map(|mesh| &mesh.primitives)
         {
-            reader.add(primitive, to_scene);
+            parts.push((primitive, to_scene));
         }
         stack.extend(node.children.iter().rev().map(|&child| (child, to_scene)));
     }
-    Ok(())
+    parts
 }
 
 fn placement(node: &Node) -> Mat4 {
@@ -136,13 +153,6 @@ impl<'a> Reader<'a> {
             }
         };
         let base = self.unchecked.mesh.positions.len();
-        if self.unchecked.mesh.triangles.len() + triangles.len() > TRIANGLE_LIMIT
-            || base + positions.len() > 3 * TRIANGLE_LIMIT
-        {
-            self.unchecked
-                .warn(format!("parts beyond {TRIANGLE_LIMIT} triangles left out; decimate the scene"));
-            return;
-        }
         let mirrored = to_scene.determinant() < 0.0;
         for t in &mut triangles {
             *t = t.map(|i| if (i as usize) < positions.len() { i + base as u32 } else { MISSING });

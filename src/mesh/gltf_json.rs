@@ -22,6 +22,19 @@ pub(super) struct Root {
     pub buffers: Vec<Buffer>,
 }
 
+impl Root {
+    /// Corners that a part has at most, as its accessors say; no more than they have bytes.
+    pub fn corners(&self, part: &Primitive) -> usize {
+        let count = |number: usize| {
+            let accessor = self.accessors.get(number)?;
+            let view = self.buffer_views.get(accessor.buffer_view?)?;
+            Some(accessor.count.min(view.byte_length))
+        };
+        let numbers = [part.indices, part.attributes.get("POSITION").copied()];
+        numbers.into_iter().flatten().filter_map(count).max().unwrap_or(0)
+    }
+}
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Asset {

@@ -156,3 +156,62 @@ fn the_promise_check_sees_a_broken_promise() {
         assert!(!keeps_its_promises(&mesh));
     }
 }
+
+#[test]
+fn nodes_that_repeat_one_mesh_are_counted_before_anything_is_decoded() {
+    let positions: Vec<u8> =
+        (0..90_000).flat_map(|k: u32| ((k * 7919 % 1013) as f32).to_le_bytes()).collect();
+    let of = |nodes: usize| {
+        let each = vec![r#"{"mesh":0}"#; nodes].join(",");
+        let numbers: Vec<String> = (0..nodes).map(|n| n.to_string()).collect();
+        let data = base64(&positions);
+        format!(
+            r#"{{"asset":{{"version":"2.0"}},"scene":0,"scenes":[{{"nodes":[{}]}}],"nodes":[{1}],
+            "meshes":[{{"primitives":[{{"attributes":{{"POSITION":0}}}}]}}],
+            "accessors":[{{"bufferView":0,"componentType":5126,"count":30000,"type":"VEC3"}}],
+            "bufferViews":[{{"buffer":0,"byteLength":{2}}}],
+            "buffers":[{{"byteLength":{2},"uri":"data:application/octet-stream;base64,{data}"}}]}}"#,
+            numbers.join(","),
+            each,
+            positions.len()
+        )
+    };
+    let (mesh, _) = load_bytes(of(2).as_bytes(), "gltf").unwrap();
+    assert_eq!(mesh.triangles.len(), 20_000);
+    let start = std::time::Instant::now();
+    let refused = load_bytes(of(20_000).as_bytes(), "gltf").unwrap_err();
+    assert!(
+        refused.message.contains("600000000 corners") && refused.message.contains("decimate"),
+        "{}",
+        refused.message
+    );
+    println!("refused after {:.2} s", start.elapsed().as_secs_f64());
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let digits = |three: &[u8]| {
+        let word = three.iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte));
+        [18, 12, 6, 0].map(|shift| char::from(DIGITS[(word >> shift & 63) as usize]))
+    };
+    assert!(bytes.len().is_multiple_of(3));
+    bytes.chunks_exact(3).flat_map(digits).collect()
+}
+
+#[test]
+fn a_point_with_very_many_texture_coordinates_takes_no_time() {
+    use std::fmt::Write as _;
+    let mut text = String::from("v 0 0 0\nv 1 0 0\nv 0 1 0\n");
+    let faces = 300_000;
+    for k in 0..faces {
+        writeln!(text, "vt {} 0.5", f64::from(k) / f64::from(faces)).unwrap();
+    }
+    for k in 1..=faces {
+        writeln!(text, "f 1/{k} 2/{k} 3/{k}").unwrap();
+    }
+    let start = std::time::Instant::now();
+    let (mesh, _) = load_bytes(text.as_bytes(), "obj").unwrap();
+    println!("read after {:.2} s", start.elapsed().as_secs_f64());
+    // A chain of a vertex's others took minutes: 45 thousand million steps.
+    assert!(mesh.positions.len() == mesh.uvs.len() && mesh.uvs.len() >= faces as usize);
+}

@@ -182,35 +182,30 @@ fn split_vertices(unchecked: &mut UncheckedMesh, scan: &Scan) {
     }
     let mesh = &mut unchecked.mesh;
     let count = mesh.positions.len();
-    // Vertices 0..count keep their places and show what their first corner does; others are chained behind.
+    // Vertices 0..count keep their places and show what their first corner does; others are found by both.
     const FREE: [u32; 2] = [MISSING - 1; 2];
     let mut shown_at: Vec<[u32; 2]> = vec![FREE; count];
-    let mut next: Vec<u32> = vec![MISSING; count];
+    let mut others: HashMap<(u32, [u32; 2]), u32> = HashMap::new();
     for (triangle, corners) in mesh.triangles.iter_mut().zip(&scan.corners) {
         for (corner, &shown) in triangle.iter_mut().zip(corners) {
             let shown = usable(shown);
-            let mut vertex = *corner as usize;
-            if vertex >= count {
+            let Some(first) = shown_at.get_mut(*corner as usize).filter(|_| (*corner as usize) < count)
+            else {
                 continue;
+            };
+            if *first == FREE {
+                *first = shown;
             }
-            loop {
-                if shown_at[vertex] == FREE {
-                    shown_at[vertex] = shown;
-                }
-                if shown_at[vertex] == shown {
-                    *corner = vertex as u32;
-                    break;
-                }
-                if next[vertex] == MISSING {
-                    next[vertex] = mesh.positions.len() as u32;
-                    mesh.positions.push(mesh.positions[*corner as usize]);
-                    if let Some(&color) = mesh.colors.get(*corner as usize) {
+            if *first != shown {
+                *corner = *others.entry((*corner, shown)).or_insert_with(|| {
+                    let place = *corner as usize;
+                    mesh.positions.push(mesh.positions[place]);
+                    if let Some(&color) = mesh.colors.get(place) {
                         mesh.colors.push(color);
                     }
-                    shown_at.push(FREE);
-                    next.push(MISSING);
-                }
-                vertex = next[vertex] as usize;
+                    shown_at.push(shown);
+                    mesh.positions.len() as u32 - 1
+                });
             }
         }
     }

@@ -257,7 +257,7 @@ impl Rows {
                 left[i] = corner[i] + base[i] * across[i] + rise * down[i];
             }
             for (tap_x, tents) in (1 - radius..=radius).zip(&tents) {
-                let at = (x as i32 + tap_x * step) as usize + MARGIN;
+                let at = (x as i32 + tap_x * step + MARGIN as i32) as usize;
                 let (Some(sun), Some(sky), Some(depth)) =
                     (run(&row.sun, at), run(&row.sky, at), run(&row.depth, at))
                 else {
