@@ -255,8 +255,8 @@ impl Gpu {
     /// thread says so.
     pub(crate) fn small_buffer(&self, descriptor: &wgpu::BufferDescriptor<'_>) -> wgpu::Buffer {
         if self.mishaps.is_the_allocation_to_refuse() {
-            let what = descriptor.label.unwrap_or("a small buffer").to_owned();
-            self.faults.tell(GpuError::OutOfMemory { what, needed: descriptor.size });
+            self.faults
+                .tell(GpuError::OutOfMemory { what: "a small buffer".into(), needed: descriptor.size });
         }
         self.device.create_buffer(descriptor)
     }
@@ -346,6 +346,11 @@ mod tests {
         let most = gpu.max_binding() as usize / 4;
         let refused = |label: &str| Buffer::<u32>::zeroed(&gpu, label, most + 1).unwrap_err().to_string();
         assert!(refused("candidates").ends_with("use fewer seeds"), "{}", refused("candidates"));
+        assert!(
+            refused(crate::gpu::PICTURE).ends_with("use a smaller picture"),
+            "{}",
+            refused(crate::gpu::PICTURE)
+        );
         assert!(refused("pairs").contains("a lower level"), "{}", refused("pairs"));
         assert!(refused("pairs").contains(&gpu.max_binding().to_string()), "{}", refused("pairs"));
     }
