@@ -33,8 +33,9 @@ const ASK_WORKERS: Duration = Duration::from_millis(33);
 /// Shortest time from one frame to the next that nobody's hand asks for: where the cores draw the window, no display
 /// holds a frame back.
 const BETWEEN_FRAMES: Duration = Duration::from_millis(16);
-/// A second loss of the device within this time is final.
+/// A second loss of the device within this time moves the stages to the cores; so many are final.
 const LOST_AGAIN: Duration = Duration::from_secs(20);
+const MOST_LOSSES: usize = 5;
 
 /// The program while its window is open.
 pub struct Handler {
@@ -47,7 +48,7 @@ pub struct Handler {
     frame_log: Option<FrameLog>,
     ui_state: UiState,
     started: Instant,
-    lost_at: Option<Instant>,
+    lost_at: Vec<Instant>,
     frames: u64,
     /// When the last frame began.
     frame_at: Instant,
@@ -79,7 +80,7 @@ impl Handler {
             shown: None,
             ui_state: UiState::default(),
             started: Instant::now(),
-            lost_at: None,
+            lost_at: Vec::new(),
             frames: 0,
             frame_at: Instant::now(),
             last_out: UiOutput::default(),
@@ -166,13 +167,15 @@ impl Handler {
         }
     }
 
-    /// The device is gone: once, the window goes on with another; twice within a short time, what it shows is saved and
-    /// that is it.
+    /// The device is gone: the window goes on with another, and with the cores where that one does not last. Where none
+    /// lasts, what the window shows is saved and that is it.
     fn recover(&mut self, events: &ActiveEventLoop, error: GpuError) {
         self.session.save_now();
-        let again = self.lost_at.replace(Instant::now()).is_some_and(|t| t.elapsed() < LOST_AGAIN);
+        self.lost_at.retain(|at| at.elapsed() < LOST_AGAIN);
+        self.lost_at.push(Instant::now());
+        let losses = self.lost_at.len();
         let window = self.shown.take().map(|shown| shown.window);
-        let (false, Some(window)) = (again, window) else {
+        let (true, Some(window)) = (losses < MOST_LOSSES, window) else {
             self.result = Err(error.into());
             events.exit();
             return;
@@ -181,7 +184,7 @@ impl Handler {
         let descriptor = wgpu::InstanceDescriptor::new_with_display_handle_from_env(display);
         match Presenter::open(wgpu::Instance::new(descriptor), &window) {
             Ok((gpu, presenter)) => {
-                self.session.recover(&gpu, &error);
+                self.session.recover(&gpu, &error, losses > 1);
                 self.shown = Some(Self::dress(window, gpu, presenter));
             }
             Err(error) => {

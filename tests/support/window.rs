@@ -143,6 +143,19 @@ impl Program<'_> {
         serde_json::from_str(&std::fs::read_to_string(&self.state_path).ok()?).ok()
     }
 
+    /// Whether it has not ended.
+    pub fn is_running(&mut self) -> bool {
+        self.child.0.try_wait().unwrap().is_none()
+    }
+
+    /// Resident memory, KiB; 0 where the system does not tell.
+    pub fn resident_kib(&self) -> u64 {
+        let status =
+            std::fs::read_to_string(format!("/proc/{}/status", self.child.0.id())).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        line.and_then(|line| line.trim().trim_end_matches(" kB").trim().parse().ok()).unwrap_or(0)
+    }
+
     /// Waits until it says something.
     pub fn until(&mut self, what: &str, mut good: impl FnMut(&Value) -> bool) -> Value {
         let start = Instant::now();

@@ -98,8 +98,11 @@ impl Session {
     }
 
     /// The device was lost, and there is another. Everything stays as it is, and stages that ran on the old one run on
-    /// the new one, or on the cores where it cannot take them.
-    pub fn recover(&mut self, gpu: &Gpu, lost: &GpuError) {
+    /// the new one, or on the cores where it cannot take them or is not to.
+    pub fn recover(&mut self, gpu: &Gpu, lost: &GpuError, to_cores: bool) {
+        if to_cores {
+            self.compute = Choice::Cpu;
+        }
         self.gpu = Some(gpu.clone());
         self.picture.forget();
         let Some(sandbox) = self.sandbox.as_mut() else {
