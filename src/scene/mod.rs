@@ -21,6 +21,7 @@ pub mod overlays;
 mod pinned;
 mod placement;
 mod preview;
+mod resting;
 mod sandbox;
 mod seeds_file;
 mod stage;

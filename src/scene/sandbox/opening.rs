@@ -63,6 +63,7 @@ impl Sandbox {
         self.timeline.clear();
         self.last_break = None;
         self.stage.clear();
+        let mut placed_on_floor = Vec::new();
         let bodies = scene.objects().zip(&imported).enumerate();
         for (object, (body, one)) in bodies {
             let def = placed(one, body, &scene);
@@ -70,10 +71,9 @@ impl Sandbox {
                 self.stage.prepare_throw(object - scene.bodies.len(), Projectile { def, object });
                 continue;
             }
-            let at_rest = body.on_floor && !body.fixed && def.state.linear_velocity == DVec3::ZERO;
             let id = self.stage.add(def, object, 0);
-            if at_rest {
-                self.stage.lull(id);
+            if body.on_floor {
+                placed_on_floor.push(id);
             }
         }
         let number =
@@ -89,6 +89,7 @@ impl Sandbox {
         self.pin_what_is_pinned(carried.as_ref());
         self.stage.set_eye(self.document.scene().camera.map(|camera| camera.eye().as_dvec3()));
         self.stage.go_by(self.document.settings(), &self.document.touches());
+        self.stage.lull_what_stands(&placed_on_floor);
         let first = super::past::moment(&self.document, &self.stage, None);
         self.history.set_first(Arc::new(first));
         self.remaking = Remaking::of(self.document.scene());

@@ -22,7 +22,7 @@ use glam::DVec3;
 pub use aim::{Aim, ScenePick};
 pub(super) use drawing::Appearance;
 
-use super::Origin;
+use super::{Origin, resting};
 use crate::{
     bodies::{Body, BodyDef, BodyId, BodyState, Contact, Narrow, Overlap, StepReport, World, WorldSettings},
     compute::Compute,
@@ -261,9 +261,19 @@ impl Stage {
         self.world.wake_all();
     }
 
-    /// Lets a body sleep.
-    pub fn lull(&mut self, id: BodyId) {
-        if let Some(body) = self.world.body_mut(id) {
+    /// Lets those bodies sleep that stand on the floor, touch no other, and would not move.
+    pub fn lull_what_stands(&mut self, placed: &[BodyId]) {
+        let bodies = &self.world.bodies;
+        let boxes: Vec<_> = bodies.iter().map(|body| resting::bounds(&body.def)).collect();
+        let alone = |at: usize| {
+            let others = boxes.iter().enumerate().filter(|(other, _)| *other != at);
+            others.into_iter().all(|(_, other)| resting::are_apart(boxes[at], *other))
+        };
+        let stands = |(at, body): &(usize, &Body)| {
+            placed.contains(&body.id) && alone(*at) && resting::stands_still(&body.def, &self.world.settings)
+        };
+        let still: Vec<BodyId> = bodies.iter().enumerate().filter(stands).map(|(_, body)| body.id).collect();
+        for body in self.world.bodies.iter_mut().filter(|body| still.contains(&body.id)) {
             body.asleep = true;
         }
     }

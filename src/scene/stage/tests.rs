@@ -28,7 +28,7 @@ fn stage(middles: &[DVec3]) -> Option<(Stage, Vec<BodyId>)> {
 #[test]
 fn what_stood_there_comes_back_under_its_names() {
     let Some((mut stage, ids)) = stage(&[DVec3::Y, DVec3::Y * 3.0]) else { return };
-    stage.lull(ids[1]);
+    stage.body_mut(ids[1]).unwrap().asleep = true;
     let then = stage.standing();
     let (color, revision) = (stage.info(ids[0]).unwrap().color_id, stage.revision());
     stage.break_up(ids[0], vec![cube(DVec3::X), cube(DVec3::NEG_X)], 0);

@@ -1,0 +1,176 @@
+//! Whether a body that was just placed is at rest: what sleeps from the beginning must not move when it is woken.
+
+use glam::{DVec2, DVec3};
+
+use crate::{
+    bodies::{BodyDef, WorldSettings},
+    shape::Octree,
+    svo::morton,
+};
+
+/// How far inside its footprint a body's centre of mass must be, voxels and share of its longest side: nobody can stand on
+/// a tip.
+const MARGIN_VOXELS: f64 = 2.0;
+const MARGIN_SHARE: f64 = 0.02;
+
+/// Voxels this far above the lowest one bear, voxels; and the lowest one touches the floor when it is this near.
+const BEARING: f64 = 0.75;
+
+/// Whether the body stands on the floor and stays there: nothing moves it, gravity is straight down, and its centre of mass
+/// is above the middle of what it stands on. Other bodies are not asked.
+pub(super) fn stands_still(def: &BodyDef, settings: &WorldSettings) -> bool {
+    let (Some(floor), Some(octree)) = (settings.floor, def.shape.as_octree()) else { return false };
+    let down = settings.gravity;
+    let straight = down.y < 0.0 && libm::hypot(down.x, down.z) <= 1e-9 * -down.y;
+    let moves = def.state.linear_velocity != DVec3::ZERO || def.state.angular_velocity != DVec3::ZERO;
+    if def.fixed || !settings.sleeping || !straight || moves {
+        return false;
+    }
+    let foot = footprint(def, octree);
+    let (low, high) = def.shape.bounds();
+    let margin = octree.grid.h * MARGIN_VOXELS.max(MARGIN_SHARE * (high - low).max_element());
+    let centre = DVec2::new(def.state.position.x, def.state.position.z);
+    (foot.lowest - floor).abs() <= (0.5 + BEARING) * octree.grid.h
+        && is_inside(centre, &hull(foot.bearing), margin)
+}
+
+/// The box along the axes (low, high) that holds a body, m, half a voxel wider.
+pub(super) fn bounds(def: &BodyDef) -> (DVec3, DVec3) {
+    let (low, high) = def.shape.bounds();
+    let corner = |c: u32| {
+        let side = |bit: u32, low: f64, high: f64| if c & bit == 0 { low } else { high };
+        let corner = DVec3::new(side(1, low.x, high.x), side(2, low.y, high.y), side(4, low.z, high.z));
+        def.shape.to_world(def.state.position, def.state.rotation, corner)
+    };
+    let corners: [DVec3; 8] = std::array::from_fn(|c| corner(c as u32));
+    let wider = DVec3::splat(0.5 * def.shape.unit_m());
+    let low = corners.into_iter().reduce(DVec3::min).unwrap_or_default();
+    (low - wider, corners.into_iter().reduce(DVec3::max).unwrap_or_default() + wider)
+}
+
+/// Whether two such boxes have nothing in common.
+pub(super) fn are_apart(a: (DVec3, DVec3), b: (DVec3, DVec3)) -> bool {
+    a.1.cmplt(b.0).any() || b.1.cmplt(a.0).any()
+}
+
+/// What of a body is lowest.
+struct Footprint {
+    /// The lowest middle of a voxel, m.
+    lowest: f64,
+    /// Middles of the voxels about as low, x and z, m.
+    bearing: Vec<DVec2>,
+}
+
+fn footprint(def: &BodyDef, octree: &Octree) -> Footprint {
+    let keys = octree.forest.leaves.keys.slice(octree.leaves());
+    let middle = |key| DVec3::from(morton::decode(key).map(|c| f64::from(c) + 0.5));
+    // Only heights of all of them.
+    let up = def.state.rotation.inverse() * DVec3::Y;
+    let lowest = keys.iter().map(|key| up.dot(middle(key))).fold(f64::INFINITY, f64::min);
+    let world = |p| def.shape.to_world(def.state.position, def.state.rotation, p);
+    let low = keys.iter().map(middle).filter(|p| up.dot(*p) <= lowest + BEARING);
+    let bearing: Vec<DVec3> = low.map(world).collect();
+    Footprint {
+        lowest: bearing.iter().map(|p| p.y).fold(f64::INFINITY, f64::min),
+        bearing: bearing.iter().map(|p| DVec2::new(p.x, p.z)).collect(),
+    }
+}
+
+/// Corners of the convex hull, counter-clockwise (Andrew's chains).
+fn hull(mut points: Vec<DVec2>) -> Vec<DVec2> {
+    points.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
+    points.dedup();
+    let chain = |points: &mut dyn Iterator<Item = DVec2>| {
+        let mut chain: Vec<DVec2> = Vec::new();
+        for p in points {
+            while let [.., a, b] = chain[..]
+                && (b - a).perp_dot(p - b) <= 0.0
+            {
+                chain.pop();
+            }
+            chain.push(p);
+        }
+        chain.pop();
+        chain
+    };
+    let mut corners = chain(&mut points.iter().copied());
+    corners.extend(chain(&mut points.iter().rev().copied()));
+    corners
+}
+
+/// Whether a point is inside a convex polygon, so far from every side.
+fn is_inside(point: DVec2, polygon: &[DVec2], margin: f64) -> bool {
+    let sides = polygon.iter().zip(polygon.iter().cycle().skip(1));
+    polygon.len() > 2
+        && sides.into_iter().all(|(a, b)| (*b - *a).normalize_or_zero().perp_dot(point - *a) >= margin)
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::DQuat;
+
+    use super::*;
+    use crate::{
+        compute::Compute,
+        scene::{Sandbox, Scene, SceneBody, sandbox::testing},
+    };
+
+    fn scene(file: &str, change: impl FnOnce(&mut SceneBody)) -> Scene {
+        let mut body = SceneBody::standing(file.to_owned(), 6);
+        change(&mut body);
+        Scene { bodies: vec![body], ..Scene::default() }
+    }
+
+    /// Whether it sleeps at birth, and how far it gets in half a second when it does not, m.
+    fn born(scene: Scene) -> (bool, f64) {
+        let mut sandbox = Sandbox::new(Compute::Cpu).unwrap();
+        sandbox.open_scene(scene);
+        testing::until(&mut sandbox, crate::scene::Arrived::Opened);
+        let body = &sandbox.bodies()[0];
+        let (asleep, place) = (body.asleep, body.state.position);
+        for _ in 0..50 {
+            sandbox.step().unwrap();
+        }
+        (asleep, sandbox.bodies()[0].state.position.distance(place))
+    }
+
+    #[test]
+    fn what_stands_sleeps_and_what_would_move_does_not() {
+        for file in ["vase", "column", "box", "sphere", "statue"] {
+            assert_eq!(born(scene(&format!("builtin:{file}"), |_| {})), (true, 0.0), "{file}");
+        }
+        let vase = "builtin:vase";
+        let slope = Scene {
+            gravity: DVec3::new(5.63, -8.03, 0.0),
+            ..scene("builtin:box", |body| body.friction = 0.1)
+        };
+        let (asleep, way) = born(slope);
+        assert!(!asleep && way > 0.3, "a slope of 35 degrees: {way}");
+        let sleepless = Scene { sleeping: false, ..scene(vase, |_| {}) };
+        assert!(!born(sleepless).0, "sleeping = false");
+        let (asleep, way) = born(scene("builtin:box", |body| body.angular_velocity = DVec3::Z * 6.0));
+        assert!(!asleep && way > 0.01, "an angular velocity: {way}");
+        let (asleep, way) = born(scene("builtin:box", |body| body.rotation = DQuat::from_rotation_z(0.4)));
+        assert!(!asleep && way > 0.05, "on an edge: {way}");
+        let on_its_corner = DQuat::from_rotation_arc(DVec3::ONE.normalize(), DVec3::Y);
+        assert!(!born(scene("builtin:box", |body| body.rotation = on_its_corner)).0, "on its tip");
+    }
+
+    #[test]
+    fn hulls_and_what_is_inside() {
+        let square = [[0.0, 0.0], [2.0, 0.0], [2.0, 2.0], [0.0, 2.0], [1.0, 1.0], [1.0, 0.0], [0.0, 0.0]];
+        let corners = hull(square.map(DVec2::from).to_vec());
+        assert_eq!(corners, [[0.0, 0.0], [2.0, 0.0], [2.0, 2.0], [0.0, 2.0]].map(DVec2::from));
+        assert!(
+            is_inside(DVec2::new(1.0, 0.5), &corners, 0.5) && !is_inside(DVec2::new(1.0, 0.4), &corners, 0.5)
+        );
+        for few in [
+            vec![],
+            vec![DVec2::ZERO],
+            vec![DVec2::ZERO, DVec2::X],
+            vec![DVec2::ZERO, DVec2::X, DVec2::X * 2.0],
+        ] {
+            assert!(!is_inside(DVec2::new(0.5, 0.0), &hull(few), 0.0));
+        }
+    }
+}
