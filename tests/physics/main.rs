@@ -21,6 +21,7 @@ mod p11_slab;
 mod p12_pile;
 mod p13_bytes;
 mod p15_birth;
+mod p18_unequal_stack;
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -8,3 +8,8 @@ struct Surfel {
     normal: u32,
     sharp: u32,
 }
+
+// Of `sharp`; 0 where the surface is flat.
+const ON_EDGE: u32 = 1u;
+// On a face just beside an edge.
+const ON_FACE: u32 = 2u;

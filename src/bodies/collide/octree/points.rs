@@ -9,7 +9,7 @@ use super::{
     records::{Before, Record},
     search::OPPOSING,
     surfel_cache::SurfelCache,
-    surfels::{Surfels, is_in_solid},
+    surfels::{Surfel, Surfels, is_in_solid},
 };
 use crate::bodies::{
     Body,
@@ -121,6 +121,26 @@ fn let_in(points: &mut Vec<Point>, before: Option<&Record>, way: f64, cell: f64)
     seen
 }
 
+/// What a sample and the surfel that it met touch each other with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meets {
+    /// The sample meets the surfel's plane.
+    Plane,
+    /// Both lie at edges.
+    Edge,
+    /// The surfel's edge meets the sample's plane.
+    Face,
+}
+
+/// Of two surfels at or beside edges that face each other the one on a face has the plane.
+fn meets(sample: &Surfel, plane: &Surfel, opposing: bool) -> Meets {
+    match (plane.is_sharp() && sample.is_sharp() && opposing, sample.is_face(), plane.is_face()) {
+        (true, true, false) => Meets::Face,
+        (true, false, false) | (true, true, true) => Meets::Edge,
+        _ => Meets::Plane,
+    }
+}
+
 /// The geometry of each hit, in f64. Of the number of a hit's pair only the direction counts.
 #[must_use]
 pub fn contact_points(
@@ -136,6 +156,7 @@ pub fn contact_points(
     let from_to = [to_world[1].inverse() * to_world[0], to_world[0].inverse() * to_world[1]];
     let from_voxels = body.map(|b| b.world_from_grid().inverse());
     let in_voxels = |k: usize, p: DVec3| from_voxels[k].transform_point3(p).as_vec3();
+    let is_in = |body: &Body, p| is_in_solid(&body.def.octree().forest, body.def.octree().tree, p);
     let mut out = Vec::with_capacity(hits.len());
     for hit in hits {
         let (a, b) = ((hit.pair & 1) as usize, 1 - (hit.pair & 1) as usize);
@@ -154,28 +175,34 @@ pub fn contact_points(
             (centre, normal) = plane.side(1);
         }
         let mut n = turned(normal);
-        let edges = plane.is_sharp() && sample.is_sharp() && n.dot(n_a) <= f64::from(OPPOSING) * cell[a];
-        if edges {
-            // Two edges: neither plane is right, the mean of both is.
-            n = (n - n_a / cell[a]).normalize_or(n);
-        }
-        let gap = (point - to_world[b].transform_point3(centre.as_dvec3())).dot(n);
+        let opposing = n.dot(n_a) <= f64::from(OPPOSING) * cell[a];
+        let met = meets(sample, plane, opposing);
+        let way_out = match met {
+            Meets::Plane => normal.as_dvec3(),
+            // Neither plane is right, the mean of both is.
+            Meets::Edge => {
+                n = (n - n_a / cell[a]).normalize_or(n);
+                (normal - n_in_a).as_dvec3().normalize_or(normal.as_dvec3())
+            }
+            // It is the other's edge that meets the plane here.
+            Meets::Face => {
+                n = -n_a / cell[a];
+                -n_in_a.as_dvec3()
+            }
+        };
+        let on_b = to_world[b].transform_point3(centre.as_dvec3());
+        let gap = (point - on_b).dot(n);
         // Round an edge the planes of coarse cells reach beyond the solid; the leaves know. Such a point is
         // not behind any surface, and would hold the pair in a wedge that is not there.
-        if gap < -BESIDE_CELLS * cell[b]
-            && !is_in_solid(&body[b].def.octree().forest, body[b].def.octree().tree, in_voxels(b, point))
-        {
+        let (behind, tip) = if met == Meets::Face { (a, on_b) } else { (b, point) };
+        if gap < -BESIDE_CELLS * cell[b] && !is_in(body[behind], in_voxels(behind, tip)) {
             continue;
         }
         // Where two pieces of one object overlapped when they were made, that is their zero.
         let at_birth = p.as_dvec3() - centre.as_dvec3();
         let zero = if siblings && at_birth.length() < BIRTH_CELLS {
-            let mut normal = normal.as_dvec3();
-            if edges {
-                normal = (normal - n_in_a.as_dvec3()).normalize_or(normal);
-            }
             let moved = (from_to[a].transform_point3(p.as_dvec3()) - p.as_dvec3()).length();
-            at_birth.dot(normal).min(0.0) * cell[b] * (BIRTH_WAY - moved).clamp(0.0, 1.0)
+            at_birth.dot(way_out).min(0.0) * cell[b] * (BIRTH_WAY - moved).clamp(0.0, 1.0)
         } else {
             0.0
         };
@@ -187,7 +214,7 @@ pub fn contact_points(
         out.push(Point::new(
             u64::from(hit.pair & 1) << 32 | u64::from(hit.a),
             body.map(Some),
-            point - n * (0.5 * gap),
+            if behind == a { on_b + n * (0.5 * gap) } else { point - n * (0.5 * gap) },
             normal,
             separation,
             f64::from(surfels[a].areas[(hit.a >> 1) as usize]) * body[a].def.octree().grid.h.powi(2),

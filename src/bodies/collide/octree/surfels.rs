@@ -21,17 +21,24 @@ pub struct Surfel {
     pub thickness: f32,
     /// Outward normal, see [`crate::svo::pack_normal`].
     pub normal: u32,
-    /// 1 at an edge or corner, where the plane says little about the surface beside it; 0 where it is flat.
+    /// 0 where the surface is flat, [`ON_EDGE`] at an edge or corner, where the plane says little about the
+    /// surface beside it, [`ON_FACE`] on a face just beside one.
     pub sharp: u32,
 }
 
 crate::gpu::layout!(Surfel as "Surfel" { centre: [x, y, z], thickness, normal, sharp });
 
 impl Surfel {
-    /// See the field.
+    /// At an edge, or beside one.
     #[must_use]
     pub fn is_sharp(&self) -> bool {
         self.sharp != 0
+    }
+
+    /// Beside an edge, on a face that goes on: its plane is exact.
+    #[must_use]
+    pub fn is_face(&self) -> bool {
+        self.sharp == ON_FACE
     }
 
     /// Point and outward normal of one side: 0, or 1 for the back of a thin part.
@@ -56,6 +63,11 @@ pub struct Surfels {
     /// First leaf below each, and the number of leaves at the end.
     pub leaf_start: Vec<u32>,
 }
+
+/// Of [`Surfel::sharp`]: an edge or corner.
+pub const ON_EDGE: u32 = 1;
+/// The same: a face beside an edge.
+pub const ON_FACE: u32 = 2;
 
 /// Below this ratio of summed normal to summed weight a cell holds two opposite faces.
 const ONE_SIDED: f32 = 0.35;
@@ -100,7 +112,8 @@ impl Surfels {
         (Vec3::from(self.items[i].centre) + n * self.items[i].thickness, n)
     }
 
-    /// Compares each normal with those of the cells that share a face with it.
+    /// Compares each normal with those of the cells that share a face with it. Where a face ends the surface bends on one
+    /// side of the cell and goes on on the other; at the edge itself it bends on the only side that it has.
     fn mark_sharp(&mut self, forest: &Forest) {
         let (level, shift) = (self.level, forest.level - self.level);
         let first = first_of_level(forest, level);
@@ -113,17 +126,28 @@ impl Surfels {
                 let cell =
                     IVec3::from(morton::decode(forest.leaves.keys.at(leaf) >> (3 * shift)).map(|v| v as i32));
                 let n = normals[i];
-                let bends = |way: IVec3| match look_up(forest, tree as u32, level, cell + way) {
-                    Cell::Surface(node) => normals[(node - first) as usize].dot(n) < FLAT,
-                    _ => false,
+                let agrees = |way: IVec3| match look_up(forest, tree as u32, level, cell + way) {
+                    Cell::Surface(node) => Some(normals[(node - first) as usize].dot(n) >= FLAT),
+                    _ => None,
                 };
-                let axes = [IVec3::X, IVec3::Y, IVec3::Z];
-                u32::from(axes.into_iter().any(|way| bends(way) || bends(-way)))
+                let (mut bends, mut goes_on) = (false, true);
+                for way in [IVec3::X, IVec3::Y, IVec3::Z] {
+                    let sides = [agrees(way), agrees(-way)];
+                    if sides.contains(&Some(false)) {
+                        bends = true;
+                        goes_on &= sides.contains(&Some(true));
+                    }
+                }
+                match (bends, goes_on) {
+                    (false, _) => 0,
+                    (true, false) => ON_EDGE,
+                    (true, true) => ON_FACE,
+                }
             })
             .collect();
         let lonely = self.items.len() == forest.trees();
         for (item, sharp) in self.items.iter_mut().zip(sharp) {
-            item.sharp = if lonely { 1 } else { sharp };
+            item.sharp = if lonely { ON_EDGE } else { sharp };
         }
     }
 

@@ -53,16 +53,22 @@ fn thread(id: u32) {
         normal = -normal;
     }
     let centre = vec3<f32>(plane.x, plane.y, plane.z) + normal * plane.thickness;
-    let edges = plane.sharp != 0u && sample.sharp != 0u && dot(normal, against) <= OPPOSING;
+    let sharp = plane.sharp != 0u && sample.sharp != 0u && dot(normal, against) <= OPPOSING;
+    // The other's edge meets the plane here; or both lie at edges, where neither plane is right but the mean of both is.
+    let face = sharp && sample.sharp == ON_FACE && plane.sharp == ON_EDGE;
+    let edges = sharp && !face && (sample.sharp == ON_FACE) == (plane.sharp == ON_FACE);
     // Where two pieces of one object overlapped when they were made, that is their zero.
     let at_birth = p - centre;
     var zero = 0.0;
     if a.sibling == b.sibling && pair.a.z == pair.b.z && length(at_birth) < BIRTH_CELLS {
-        let way_out = select(normal, normalized_or(normal - own, normal), edges);
+        let way_out = select(select(normal, normalized_or(normal - own, normal), edges), -own, face);
         zero = min(dot(at_birth, way_out), 0.0) * clamp(BIRTH_WAY - length(q - p), 0.0, 1.0);
     }
     if edges {
         normal = normalized_or(normal - against, normal);
+    }
+    if face {
+        normal = -against;
     }
     let gap = dot(q - centre, normal);
     let size = cell_of(b, pair.b.z);
@@ -71,10 +77,13 @@ fn thread(id: u32) {
         return;
     }
     // Against the origin of the first body, whichever was sampled.
-    var position = turned(b, (q - normal * (0.5 * gap)) * size);
+    let between_both = select(q - normal * (0.5 * gap), centre + normal * (0.5 * gap), face);
+    var position = turned(b, between_both * size);
     if d == 0u {
         position += between(a, b);
     }
+    // Behind the surface of a, where it is a's.
+    let on_a = to_b(pairs[hits[at] ^ 1u], centre);
     let slot = atomicAdd(&counters[CONTACTS], 1u);
     if slot < params.contacts_room {
         let surfel = (hits[at + 1u] >> 1u) + pair.a.w - sample_of(a.forest, pair.a.z).x;
@@ -88,8 +97,8 @@ fn thread(id: u32) {
             separation,
             turned(b, normal) * select(1.0, -1.0, d == 1u),
             gap,
-            q * f32(1u << (b.leaf - pair.b.z)),
-            select(solid.y, solid.x, d == 1u),
+            select(q * f32(1u << (b.leaf - pair.b.z)), on_a * f32(1u << (a.leaf - pair.a.z)), face),
+            select(solid.y, solid.x, (d == 1u) != face),
         );
     }
 }
