@@ -1,7 +1,8 @@
 //! The contacts of the last step, to look at.
 
-use super::{BodyId, World};
+use super::{BodyId, World, collide::Manifold};
 use glam::DVec3;
+use std::collections::BTreeMap;
 
 /// A point that holds two bodies, or one and a plane, apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,7 +22,53 @@ pub struct Contact {
     pub impulse: f64,
 }
 
+/// What two bodies, or a body and floor or walls, gave each other in the whole of the last step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Push {
+    /// The bodies; the second is absent for the floor and the walls.
+    pub bodies: (BodyId, Option<BodyId>),
+    /// On the first body, by the normals of its contacts alone, N s.
+    pub impulse: DVec3,
+    /// Where it acted: the mean of its contacts by impulse, world, m.
+    pub position: DVec3,
+}
+
+/// Sums up pushes over the rounds of a step.
+#[derive(Debug, Default)]
+pub(super) struct Pushes(BTreeMap<(BodyId, Option<BodyId>), [f64; 7]>);
+
+impl Pushes {
+    /// Adds what the manifolds of a round carried.
+    pub fn add(&mut self, manifolds: &[Manifold]) {
+        for m in manifolds.iter().filter(|m| m.presses()) {
+            let sum = self.0.entry((m.first, m.second)).or_default();
+            for p in &m.points {
+                let (push, place) = (p.normal * p.total_impulse, p.position * p.total_impulse);
+                let all = [p.total_impulse, push.x, push.y, push.z, place.x, place.y, place.z];
+                sum.iter_mut().zip(all).for_each(|(sum, more)| *sum += more);
+            }
+        }
+    }
+
+    /// In order of pair.
+    pub fn list(self) -> Vec<Push> {
+        let push = |(bodies, [weight, a, b, c, x, y, z]): ((BodyId, Option<BodyId>), [f64; 7])| Push {
+            bodies,
+            impulse: DVec3::new(a, b, c),
+            position: DVec3::new(x, y, z) / weight,
+        };
+        self.0.into_iter().map(push).collect()
+    }
+}
+
 impl World {
+    /// Who pushed whom in the last step, all its searches for contacts together, in order of pair. A response
+    /// without impulses at points tells of none.
+    #[must_use]
+    pub fn pushes(&self) -> &[Push] {
+        &self.pushes
+    }
+
     /// All contacts of the last step, those between sleepers too, in order of pair. Points that are near and
     /// do not press are among them.
     #[must_use]

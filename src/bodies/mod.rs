@@ -40,7 +40,7 @@ pub use collide::{
     CollisionPoint, Column, ContactMethod, ContactQuery, FindContacts, FinderEntry, FinderMemory, Found,
     MakeFinder, Manifold, Overlap, Partner, Point, Totals, find, finders, inherit, reduce, register_finder,
 };
-pub use contacts::Contact;
+pub use contacts::{Contact, Push};
 pub use context::{OnGpu, StageClock, StepContext};
 pub use detail::{Adaptive, Detail, PairLevels};
 pub use drag::Drag;

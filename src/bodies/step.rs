@@ -4,6 +4,7 @@ use super::{
     Body, BodyState, Detail, StepReport, World, WorldSettings,
     broad_phase::{self, NearPair, Obb},
     collide::{ContactQuery, Finders, Manifold, Point, Totals},
+    contacts::Pushes,
     context::{OnGpu, StageClock, StepContext},
     drag, integrate,
     planes::planes,
@@ -37,10 +38,12 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
         substeps: settings.substeps.div_ceil(rounds),
         ..settings
     };
+    let mut pushes = Pushes::default();
     for k in 0..rounds {
         let awake = |world: &World| world.bodies.iter().filter(|b| !b.asleep).count();
         let before = awake(world);
         round(world, gpu, &near, &part, &mut report, &mut clock)?;
+        pushes.add(&world.manifolds);
         for (body, good) in world.bodies.iter_mut().zip(&good) {
             integrate::freeze_if_lost(body, good);
         }
@@ -49,6 +52,8 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
             near = self::near(world, gpu, &settings, Some(rounds), &mut report, &mut clock)?;
         }
     }
+
+    world.pushes = pushes.list();
 
     if settings.sleeping {
         sleep::fall_asleep(&mut world.bodies, &world.manifolds, settings.dt);

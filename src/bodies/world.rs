@@ -3,6 +3,7 @@
 use super::{
     Body, BodyDef, BodyId, BodyState, Detail, Drag, OnGpu, PairLevels, StepReport, WorldSettings,
     collide::{Finders, Manifold, Overlaps},
+    contacts::Push,
     integrate,
     respond::Responder,
     step,
@@ -25,6 +26,8 @@ pub struct World {
     pub(super) time: f64,
     /// Contacts of the last step, for warm starting.
     pub(super) manifolds: Vec<Manifold>,
+    /// Of the last step.
+    pub(super) pushes: Vec<Push>,
     pub(super) finders: Finders,
     pub(super) responder: Responder,
     pub(super) overlaps: Overlaps,
@@ -52,6 +55,7 @@ impl World {
             drag: None,
             time: 0.0,
             manifolds: Vec::new(),
+            pushes: Vec::new(),
             finders: Finders::default(),
             responder: Responder::default(),
             overlaps: Overlaps::default(),

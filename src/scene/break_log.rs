@@ -153,6 +153,12 @@ impl BreakLog {
         self.records.len() - 1
     }
 
+    /// All of them.
+    #[must_use]
+    pub fn records(&self) -> &[BreakRecord] {
+        &self.records
+    }
+
     /// A break.
     #[must_use]
     pub fn get(&self, record: usize) -> Option<&BreakRecord> {

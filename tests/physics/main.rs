@@ -22,6 +22,7 @@ mod p12_pile;
 mod p13_bytes;
 mod p15_birth;
 mod p18_unequal_stack;
+mod p20_breaking;
 #[path = "../support/mod.rs"]
 mod support;
 

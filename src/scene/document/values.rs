@@ -80,6 +80,12 @@ impl Document {
         for_body(params, body)
     }
 
+    /// Whether an earlier object of the scene has the same random numbers.
+    pub fn shares_random_numbers(&self, object: usize) -> bool {
+        let rng = |k: usize| self.opened.objects.get(k).map(|o| self.fracture_of(&o.scene).rng);
+        (0..object).any(|k| rng(k) == rng(object))
+    }
+
     /// The tuned values for a blow on a body, whose list of kept seeds goes by the same rule.
     pub fn tuned_params(&self, body: &BodyInfo) -> FractureParams {
         for_body(self.tuning.fracture.clone(), body)

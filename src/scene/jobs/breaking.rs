@@ -10,7 +10,7 @@ use crate::{
     bodies::{Body, BodyId},
     fracture::{Break, FractureError},
     scene::{
-        BreakJob,
+        BodyInfo, BreakJob, BreakLog,
         breaking::{Blow, Cause, Waiting},
         document::Document,
         stage::Stage,
@@ -91,12 +91,20 @@ impl Breaking {
 
     /// Lets those bodies break that were stopped or struck in the last step harder than they bear: where the
     /// push on them came in.
-    pub fn push_collisions(&mut self, before: &Velocities, stage: &Stage, document: &Document) {
+    pub fn push_collisions(
+        &mut self,
+        before: &Velocities,
+        stage: &Stage,
+        document: &Document,
+        breaks: &BreakLog,
+    ) {
         if !self.is_busy() {
             self.recoils.clear();
         }
         for struck in before.struck(stage, |body| document.threshold(&stage.info_or_whole(body.id))) {
-            let params = document.own_params(&stage.info_or_whole(struck.body));
+            let info = stage.info_or_whole(struck.body);
+            let mut params = document.own_params(&info);
+            params.rng = random_number_of(params.rng, &info, document, breaks);
             let blow = Blow { point: struck.point, direction: struck.way, speed: 0.0 };
             self.recoils.insert(struck.body, struck.recoil);
             self.waiting.push(Waiting {
@@ -116,6 +124,29 @@ impl Breaking {
             recoil.take_back(body, stage);
         }
     }
+}
+
+/// The random number of a body that breaks by itself, so that every pattern is unique: what its scene says, but one of
+/// its own where an earlier object has the same, and for every piece of a break. It goes by where the piece came from,
+/// so that what is played again breaks the same way.
+fn random_number_of(own: u64, info: &BodyInfo, document: &Document, breaks: &BreakLog) -> u64 {
+    let before = info.origin.and_then(|from| Some((from, breaks.get(from.record)?)));
+    match before {
+        Some((from, record)) => mixed(own, record.params.rng, from.part as u64 + 1),
+        None if document.shares_random_numbers(info.object) => mixed(own, info.object as u64, 0),
+        None => own,
+    }
+}
+
+/// Three numbers as one of 31 bits, which every scene file can hold (after SplitMix64's finalizer).
+fn mixed(a: u64, b: u64, c: u64) -> u64 {
+    let stir = |h: u64, v: u64| {
+        let h = (h ^ v).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let h = (h ^ (h >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let h = (h ^ (h >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        h ^ (h >> 31)
+    };
+    stir(stir(stir(0, a), b), c) >> 33
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use glam::DVec3;
 
 use crate::{
-    bodies::{Body, BodyId},
+    bodies::{Body, BodyId, Push},
     scene::{breaking::local_from_world, stage::Stage},
 };
 
@@ -61,13 +61,7 @@ impl Velocities {
                 continue;
             }
             let way = kick.normalize_or(DVec3::Y);
-            let (octree, shape) = (body.def.octree(), &body.def.shape);
-            let h = octree.grid.h;
-            let start = body.state.position - way * (h * f64::from(octree.grid.side()) * 2.0);
-            let from = local_from_world(&body.state, shape, start);
-            let along = body.state.rotation.inverse() * way / h;
-            let reach = shape.pick(from, along).map_or(0.0, |hit| hit.t);
-            let point = if reach > 0.0 { start + way * reach } else { body.state.position };
+            let point = entry(body, way, pushed_at(stage, body, way).unwrap_or(body.state.position));
             all.push(Struck { body: id, point, way, recoil: self.recoil(stage, body, kick, threshold) });
         }
         all
@@ -120,6 +114,27 @@ impl Velocities {
             partners: partners.into_iter().filter_map(back).collect(),
         }
     }
+}
+
+/// Where the strongest push on a body along `way` (unit) acted, world, m.
+fn pushed_at(stage: &Stage, body: &Body, way: DVec3) -> Option<DVec3> {
+    let along = |push: &Push| match push.bodies {
+        (a, _) if a == body.id => push.impulse.dot(way),
+        (_, Some(b)) if b == body.id => -push.impulse.dot(way),
+        _ => 0.0,
+    };
+    let pushes = stage.pushes().iter().map(|push| (along(push), push.position)).filter(|push| push.0 > 0.0);
+    pushes.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, position)| position)
+}
+
+/// Where a line along `way` (unit) through `at` (world, m) enters the body; `at` itself where it passes by.
+fn entry(body: &Body, way: DVec3, at: DVec3) -> DVec3 {
+    let (octree, shape) = (body.def.octree(), &body.def.shape);
+    let h = octree.grid.h;
+    let start = at - way * (h * f64::from(octree.grid.side()) * 2.0);
+    let from = local_from_world(&body.state, shape, start);
+    let along = body.state.rotation.inverse() * way / h;
+    shape.pick(from, along).filter(|hit| hit.t > 0.0).map_or(at, |hit| start + way * hit.t)
 }
 
 impl Recoil {

@@ -247,7 +247,7 @@ impl Sandbox {
         let before = Velocities::of(&self.stage, self.document.is_fragile());
         self.stage.step()?;
         self.record();
-        self.jobs.breaking.push_collisions(&before, &self.stage, &self.document);
+        self.jobs.breaking.push_collisions(&before, &self.stage, &self.document, &self.breaks);
         self.start_breaking();
         Ok(())
     }

@@ -24,7 +24,9 @@ pub(super) use drawing::Appearance;
 
 use super::{Origin, resting};
 use crate::{
-    bodies::{Body, BodyDef, BodyId, BodyState, Contact, Narrow, Overlap, StepReport, World, WorldSettings},
+    bodies::{
+        Body, BodyDef, BodyId, BodyState, Contact, Narrow, Overlap, Push, StepReport, World, WorldSettings,
+    },
     compute::Compute,
     gpu::GpuError,
     svo::Arena,
@@ -358,6 +360,11 @@ impl Stage {
     /// All contacts of the last step, those between sleepers too.
     pub fn contacts(&self) -> Vec<Contact> {
         self.world.contacts()
+    }
+
+    /// See [`World::pushes`].
+    pub fn pushes(&self) -> &[Push] {
+        self.world.pushes()
     }
 
     /// What each touching pair shares now, and each body with the floor and the walls.
