@@ -172,6 +172,18 @@ impl Program<'_> {
         }
     }
 
+    /// Whether it says something within a second and a half.
+    pub fn soon(&mut self, mut good: impl FnMut(&Value) -> bool) -> bool {
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_millis(1500) {
+            if self.state().is_some_and(|state| good(&state)) {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(40));
+        }
+        false
+    }
+
     pub fn xdotool(&self, arguments: &[&str]) {
         self.display.tool("xdotool", arguments);
     }
