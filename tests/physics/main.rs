@@ -1,4 +1,5 @@
-//! The physics checks P1 to P15 on the scenes that are shipped, played as `kintsugi simulate` plays them.
+//! The physics checks P1 to P20, as far as they are there, most on the scenes that are shipped, played as `kintsugi
+//! simulate` plays them.
 //! Figures are printed. P14 (the broad phase finds what brute force finds) is tested beside its code; shapes
 //! made in code are tested in `src/bodies/tests.rs`.
 
@@ -21,6 +22,7 @@ mod p11_slab;
 mod p12_pile;
 mod p13_bytes;
 mod p15_birth;
+mod p17_balls;
 mod p18_unequal_stack;
 mod p20_breaking;
 #[path = "../support/mod.rs"]

@@ -23,6 +23,7 @@ mod planes;
 mod points;
 mod records;
 mod search;
+mod smooth;
 mod surfel_buffer;
 mod surfel_cache;
 mod surfels;

@@ -8,6 +8,7 @@ use super::{
     pair::{Hit, OctreePair, are_siblings, cell_size, cells_to_world},
     records::{Before, Record},
     search::OPPOSING,
+    smooth::{Side, Touch, nearest},
     surfel_cache::SurfelCache,
     surfels::{Surfel, Surfels, is_in_solid},
 };
@@ -30,6 +31,12 @@ const ENTER_CELLS: f64 = 0.5;
 
 /// A point deeper than this, cells, must lie in the solid. Not zero: between two samples, edges cross.
 const BESIDE_CELLS: f64 = 0.25;
+
+/// Points farther apart than this, cells, and the way of the step, do not press, and stay where they are.
+const NEAREST_CELLS: f64 = 0.5;
+/// Two places on smooth surfaces are one within so many cells, with normals that agree so well.
+const SAME_CELLS: f64 = 0.5;
+const SAME_NORMAL: f64 = 0.99;
 
 /// Manifolds of all pairs, in order of pair; those that do not touch have no points. A pair comes with the
 /// number of its manifold among those of `before`.
@@ -65,7 +72,9 @@ pub fn pair_manifolds<'a>(
                 let mut found = contact_points(pair, hits, bodies, surfels);
                 let comparable = record.filter(|record| record.levels == pair.levels);
                 let seen = let_in(&mut found, comparable, pair.way.max(since), pair.cell);
-                Made { points: reduce(&found, known_points, pair.cell), totals: Totals::of(&found), seen }
+                let totals = Totals::of(&found);
+                let points = reduce(&found, known_points, pair.cell);
+                Made { points: at_nearest(points, pair, hits, bodies, surfels), totals, seen }
             })
         })
         .collect()
@@ -139,6 +148,64 @@ fn meets(sample: &Surfel, plane: &Surfel, opposing: bool) -> Meets {
         (true, false, false) | (true, true, true) => Meets::Edge,
         _ => Meets::Plane,
     }
+}
+
+/// Of the points that hold a pair those on smooth surfaces, where these are nearest: what met a few cells from there has
+/// not come nearer than that. Pieces of one object are left alone, since what overlaps at birth counts at the samples.
+pub fn at_nearest(
+    points: Vec<Point>,
+    pair: &OctreePair,
+    hits: &[Hit],
+    bodies: &[Body],
+    surfels: &[Arc<Surfels>; 2],
+) -> Vec<Point> {
+    let body = pair.bodies.map(|k| &bodies[k]);
+    if are_siblings(body[0], body[1]) {
+        return points;
+    }
+    let sides = [0, 1].map(|s| Side {
+        body: body[s],
+        level: pair.levels[s],
+        surfels: &surfels[s],
+        to_world: cells_to_world(body[s], pair.levels[s]),
+    });
+    let mut out: Vec<Point> = Vec::with_capacity(points.len());
+    let mut moved = Vec::new();
+    for p in points {
+        let (d, name) = ((p.key >> 32) as u32, p.key as u32);
+        let smooth = |s: usize, i: u32| {
+            surfels[s].items.get(i as usize).is_some_and(|item| !item.is_sharp() && item.thickness == 0.0)
+        };
+        let near = p.separation < NEAREST_CELLS * pair.cell + pair.way && smooth(d as usize, name >> 1);
+        let hit = near.then(|| hits.iter().find(|hit| hit.pair & 1 == d && hit.a == name)).flatten();
+        let touch = hit.filter(|hit| smooth(1 - d as usize, hit.b)).and_then(|hit| {
+            let at = if d == 0 { [hit.a >> 1, hit.b] } else { [hit.b, hit.a >> 1] };
+            let touch = Touch { position: p.position, normal: p.normal, separation: p.separation };
+            nearest([&sides[0], &sides[1]], at.map(|i| i as usize), touch, pair.cell, pair.way)
+        });
+        match touch {
+            None => out.push(p),
+            Some(touch) => {
+                let known = |q: &Point| {
+                    q.normal.dot(touch.normal) > SAME_NORMAL
+                        && (q.position - touch.position).length() < SAME_CELLS * pair.cell
+                };
+                if touch.separation < pair.margin && !moved.iter().any(known) {
+                    let both = body.map(Some);
+                    moved.push(Point::new(
+                        p.key,
+                        both,
+                        touch.position,
+                        touch.normal,
+                        touch.separation,
+                        p.area,
+                    ));
+                }
+            }
+        }
+    }
+    out.extend(moved);
+    out
 }
 
 /// The geometry of each hit, in f64. Of the number of a hit's pair only the direction counts.

@@ -7,7 +7,7 @@ use super::{
     super::{
         pair::{Hit, OctreePair, cell_size},
         planes::{self, PlaneAsk},
-        points::{Made, contact_points, manifold_of},
+        points::{Made, at_nearest, contact_points, manifold_of},
         records::{Before, Record},
         surfel_cache::SurfelCache,
         surfels::Surfels,
@@ -142,7 +142,13 @@ impl Answer {
             let seen: Vec<(u64, f64)> = self.seen(*slot).map(|(key, depth)| (unpacked(key), depth)).collect();
             let made = Made {
                 totals: totals_of_pair(pair, bodies, &seen, surfels.each_ref().map(|s| &**s)),
-                points: contact_points(pair, &hits, bodies, &surfels),
+                points: at_nearest(
+                    contact_points(pair, &hits, bodies, &surfels),
+                    pair,
+                    &hits,
+                    bodies,
+                    &surfels,
+                ),
                 seen,
             };
             manifold_of_pair(pair, *known, made, bodies, before)
