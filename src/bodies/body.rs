@@ -71,6 +71,9 @@ pub struct BodyDef {
     pub shape: Arc<Shape>,
     /// Metres for one unit of the mesh that the object was imported from.
     pub meters_per_unit: f64,
+    /// Longest side of the unbroken object that it is or was a part of, m: what is slow, shallow and soon for it goes by
+    /// that, not by the size of a crumb.
+    pub object_size_m: f64,
     /// Bodies of one family with equal grids are pieces of one object: what overlaps where their grids
     /// coincide pushes nobody.
     pub family: Family,
@@ -78,6 +81,9 @@ pub struct BodyDef {
     pub friction: f64,
     /// Restitution.
     pub restitution: f64,
+    /// Resistance to rolling: the torque for a newton of load, as a share of half the thickness (m). Two bodies have the
+    /// geometric mean, as of friction; where they meet, at most a cell counts.
+    pub rolling_resistance: f64,
     /// Never moves.
     pub fixed: bool,
     /// Octree level at which it collides; clamped to the forest's.

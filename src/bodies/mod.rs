@@ -20,6 +20,7 @@ mod pair_data;
 mod planes;
 mod report;
 mod respond;
+mod scale;
 mod settings;
 mod sleep;
 mod snapshot;

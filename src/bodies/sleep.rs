@@ -6,9 +6,13 @@
 use super::{
     Body, BodyId, WorldSettings,
     collide::{Manifold, find},
+    scale::Scale,
     turning::angle_between,
 };
 use glam::DVec3;
+
+// Lengths, times and speeds are those of objects of a metre on the Earth ([`Scale`]); where two bodies meet, the sleeper's
+// size counts.
 
 /// No point of a still body moves farther than this, m, or than this share of its radius; for a crumb, than
 /// this share of a voxel. Way is measured and not speed: a piece that trembles on the spot is at rest.
@@ -49,8 +53,9 @@ fn speed(body: &Body) -> f64 {
 
 /// Whether the body gets anywhere faster than `least` m/s. One that trembles between its neighbours has been
 /// still for a while by way, whatever its speed, and must not keep them awake.
-fn travels(body: &Body, least: f64) -> bool {
-    !body.asleep && body.still_secs < TREMBLE_SECS && speed(body) > least
+fn travels(body: &Body, least: f64, gravity: DVec3) -> bool {
+    let tremble = TREMBLE_SECS * Scale::of(&body.def, gravity).time;
+    !body.asleep && body.still_secs < tremble && speed(body) > least
 }
 
 fn index(bodies: &[Body], id: BodyId) -> Option<usize> {
@@ -87,6 +92,7 @@ pub fn wake_touched(
     let mut woken = vec![false; bodies.len()];
     let fall = settings.gravity.length() * settings.dt;
     let leans = |body: &Body, p: &Pressed| p.impulse > LEAN_SHARE * body.def.mass_kg() * fall;
+    let scale = |body: &Body| Scale::of(&body.def, settings.gravity);
     let both = |bodies: &[Body], p: &Pressed| Some((index(bodies, p.first)?, index(bodies, p.second)?));
     for p in pressed {
         let Some((a, b)) = both(&*bodies, p) else { continue };
@@ -96,7 +102,9 @@ pub fn wake_touched(
         let (sleeper, mover) = if bodies[a].asleep { (a, b) } else { (b, a) };
         let parted =
             || find(manifolds, p.first, Some(p.second)).is_none_or(|k| manifolds[k].points.is_empty());
-        woken[sleeper] |= travels(&bodies[mover], LEAVE_SPEED) && leans(&bodies[sleeper], p) && parted();
+        let least = LEAVE_SPEED * scale(&bodies[sleeper]).speed;
+        woken[sleeper] |=
+            travels(&bodies[mover], least, settings.gravity) && leans(&bodies[sleeper], p) && parted();
     }
     for m in manifolds.iter().filter(|m| !m.points.is_empty()) {
         let (Some(a), Some(b)) = (index(bodies, m.first), m.second.and_then(|id| index(bodies, id))) else {
@@ -105,11 +113,12 @@ pub fn wake_touched(
         for (sleeper, mover) in [(a, b), (b, a)] {
             let (sleeper_kg, mover_kg) = (bodies[sleeper].def.mass_kg(), bodies[mover].def.mass_kg());
             // A crumb does not move a slab.
-            let least = WAKE_SPEED * (1.0 + sleeper_kg / mover_kg);
-            woken[sleeper] |= bodies[sleeper].asleep && travels(&bodies[mover], least);
+            let unit = scale(&bodies[sleeper]).speed;
+            let least = WAKE_SPEED * unit * (1.0 + sleeper_kg / mover_kg);
+            woken[sleeper] |= bodies[sleeper].asleep && travels(&bodies[mover], least, settings.gravity);
             let way = if sleeper == a { 1.0 } else { -1.0 };
             woken[sleeper] |= bodies[sleeper].asleep
-                && drops(&bodies[mover], m, way, settings)
+                && drops(&bodies[mover], m, way, LEAVE_SPEED * unit, settings)
                 && cells_apart(m) > APART_CELLS;
         }
     }
@@ -124,21 +133,22 @@ pub fn wake_touched(
         body.wake();
         // Until it has got somewhere it only trembles, and wakes nobody; and if it stays slow it soon sleeps
         // again.
-        body.still_secs = TREMBLE_SECS;
-        body.slow_secs = SLOW_SECS - AGAIN_SECS;
+        let unit = Scale::of(&body.def, settings.gravity).time;
+        body.still_secs = TREMBLE_SECS * unit;
+        body.slow_secs = (SLOW_SECS - AGAIN_SECS) * unit;
     }
 }
 
-/// Whether `mover` falls away from beneath a sleeper, which is the first body of `m` where `way` is 1, else
+/// Whether `mover` falls away from beneath a sleeper, faster than `least` m/s; the sleeper is the first body of `m` where `way` is 1, else
 /// the second.
-fn drops(mover: &Body, m: &Manifold, way: f64, settings: &WorldSettings) -> bool {
+fn drops(mover: &Body, m: &Manifold, way: f64, least: f64, settings: &WorldSettings) -> bool {
     let up = -settings.gravity.normalize_or_zero();
     !mover.asleep
         && m.points.iter().all(|p| {
             let to_sleeper = p.normal * way;
             let arm = p.position - mover.state.position;
             let speed = mover.state.linear_velocity + mover.state.angular_velocity.cross(arm);
-            to_sleeper.dot(up) > UPWARD && speed.dot(to_sleeper) < -LEAVE_SPEED
+            to_sleeper.dot(up) > UPWARD && speed.dot(to_sleeper) < -least
         })
 }
 
@@ -148,14 +158,16 @@ fn cells_apart(m: &Manifold) -> f64 {
 }
 
 /// Puts islands to sleep all of whose bodies have been still for long enough.
-pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], dt: f64) {
-    for body in bodies.iter_mut().filter(|b| b.moves()) {
+pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], settings: &WorldSettings) {
+    let dt = settings.dt;
+    let scales: Vec<Scale> = bodies.iter().map(|body| Scale::of(&body.def, settings.gravity)).collect();
+    for (body, scale) in bodies.iter_mut().zip(&scales).filter(|(b, _)| b.moves()) {
         let (position, rotation) = body.rest_pose;
         let radius = body.def.radius();
         let turned = angle_between(body.state.rotation, rotation);
         let way = (body.state.position - position).length() + turned * radius;
         let crumb = if body.def.is_crumb() { STILL_VOXELS * body.def.grain_m() } else { 0.0 };
-        if way < STILL_WAY.min((STILL_SHARE * radius).max(crumb)) {
+        if way < (STILL_WAY * scale.length).min((STILL_SHARE * radius).max(crumb)) {
             body.still_secs += dt;
         } else {
             body.still_secs = 0.0;
@@ -168,20 +180,22 @@ pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], dt: f64) {
             touches[i] = true;
         }
     }
-    for (body, touches) in bodies.iter_mut().zip(touches).filter(|(b, _)| b.moves()) {
-        let slow = touches && speed(body) < SLOW_SPEED;
+    let touching = bodies.iter_mut().zip(touches).zip(&scales);
+    for ((body, touches), scale) in touching.filter(|((b, _), _)| b.moves()) {
+        let slow = touches && speed(body) < SLOW_SPEED * scale.speed;
         // A start now and then does not count.
         let change = if slow { dt } else { -4.0 * dt };
         body.slow_secs = (body.slow_secs + change).max(0.0);
     }
     let awake = Body::moves;
+    let still = |bodies: &[Body], i: usize| bodies[i].still_secs / scales[i].time;
     let mut parent: Vec<usize> = (0..bodies.len()).collect();
     for m in manifolds.iter().filter(|m| !m.points.is_empty()) {
         let Some(second) = m.second else { continue };
         if let (Some(a), Some(b)) = (index(bodies, m.first), index(bodies, second))
             && awake(&bodies[a])
             && awake(&bodies[b])
-            && bodies[a].still_secs.min(bodies[b].still_secs) < ALONE_SECS
+            && (still(bodies, a) < ALONE_SECS || still(bodies, b) < ALONE_SECS)
         {
             let (a, b) = (root(&mut parent, a), root(&mut parent, b));
             parent[a.max(b)] = a.min(b);
@@ -198,13 +212,14 @@ pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], dt: f64) {
     }
     let mut ready = vec![true; bodies.len()];
     for i in 0..bodies.len() {
-        if awake(&bodies[i]) && bodies[i].still_secs < STILL_SECS + more[i] {
+        if awake(&bodies[i]) && still(bodies, i) < STILL_SECS + more[i] {
             ready[root(&mut parent, i)] = false;
         }
     }
     for (i, body) in bodies.iter_mut().enumerate() {
         let island = root(&mut parent, i);
-        let alone = body.still_secs >= ALONE_SECS + more[i] || body.slow_secs >= SLOW_SECS;
+        let unit = scales[i].time;
+        let alone = body.still_secs >= (ALONE_SECS + more[i]) * unit || body.slow_secs >= SLOW_SECS * unit;
         if awake(body) && (ready[island] || alone) {
             body.asleep = true;
             (body.state.linear_velocity, body.state.angular_velocity) = (DVec3::ZERO, DVec3::ZERO);

@@ -56,7 +56,7 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
     world.pushes = pushes.list();
 
     if settings.sleeping {
-        sleep::fall_asleep(&mut world.bodies, &world.manifolds, settings.dt);
+        sleep::fall_asleep(&mut world.bodies, &world.manifolds, &settings);
     }
     world.time += settings.dt;
     fill(&mut report, world, &settings);

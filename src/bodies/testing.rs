@@ -130,10 +130,12 @@ pub fn body(forest: &Arc<Forest>, tree: u32, grid: Grid, physics_level: u32, lif
     let mut def = BodyDef {
         shape: Arc::new(Shape::octree(octree, 1000.0, Look::default())),
         meters_per_unit: 1.0,
+        object_size_m: grid.h * f64::from(1u32 << grid.level),
         // The trees of one forest are the pieces of one object.
         family: Family(Arc::as_ptr(forest) as u64),
         friction: 0.6,
         restitution: 0.0,
+        rolling_resistance: 0.3,
         fixed: false,
         physics_level,
         state: BodyState::at(DVec3::ZERO),

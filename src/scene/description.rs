@@ -275,6 +275,8 @@ pub struct SceneBody {
     pub friction: f64,
     /// Restitution, 0..=1.
     pub restitution: f64,
+    /// Resistance to rolling, 0..=1: the torque for a newton of load, as a share of half the thickness.
+    pub rolling_resistance: f64,
     /// Never moves.
     pub fixed: bool,
     /// Impact speed at which it breaks by itself, m/s; absent: only when told to.
@@ -303,6 +305,7 @@ impl Default for SceneBody {
             density: 2000.0,
             friction: 0.6,
             restitution: 0.1,
+            rolling_resistance: 0.3,
             fixed: false,
             break_threshold: None,
             fracture: FractureParams::default(),

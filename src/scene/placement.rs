@@ -13,10 +13,15 @@ use crate::bodies::{BodyDef, BodyState, Family};
 /// Metres for one mesh unit of a body.
 fn scale_of(one: &Imported, body: &SceneBody, meters_per_unit: f64) -> f64 {
     match body.size {
-        // The grid has one free voxel all round: the longest side is two cells short of the whole.
-        Some(size) => size / (one.grid.h * f64::from(one.grid.side().saturating_sub(2).max(1))),
+        Some(size) => size / longest_side(one),
         None => meters_per_unit,
     }
+}
+
+/// Longest side of its mesh, in the mesh's units.
+fn longest_side(one: &Imported) -> f64 {
+    // The grid has one free voxel all round: the longest side is two cells short of the whole.
+    one.grid.h * f64::from(one.grid.side().saturating_sub(2).max(1))
 }
 
 /// An imported object as the panels show it.
@@ -63,9 +68,11 @@ pub(super) fn placed(one: &Imported, body: &SceneBody, scene: &Scene) -> BodyDef
     BodyDef {
         shape: Arc::new(one.shape_at(grid, body.density)),
         meters_per_unit: scale,
+        object_size_m: body.size.unwrap_or_else(|| scale * longest_side(one)),
         family: Family::unique(),
         friction: body.friction,
         restitution: body.restitution,
+        rolling_resistance: body.rolling_resistance,
         fixed: body.fixed,
         physics_level: body.collision_level(),
         state: BodyState {

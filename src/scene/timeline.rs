@@ -248,9 +248,11 @@ mod tests {
             world.add(BodyDef {
                 shape: Arc::clone(&shape),
                 meters_per_unit: 1.0,
+                object_size_m: 1.0,
                 family: Family::unique(),
                 friction: 0.0,
                 restitution: 0.0,
+                rolling_resistance: 0.3,
                 fixed: false,
                 physics_level: 1,
                 state: BodyState::at(DVec3::ZERO),

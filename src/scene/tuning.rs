@@ -9,6 +9,7 @@ use crate::{
 
 /// Everything that a slider changes without changing the objects.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
 pub struct Tuning {
     /// How the next blow breaks.
     pub fracture: FractureParams,
@@ -22,6 +23,10 @@ pub struct Tuning {
     pub friction: f64,
     /// Restitution of every body.
     pub restitution: f64,
+    /// Resistance to rolling of every body.
+    pub rolling_resistance: f64,
+    /// Change of speed in a step at which bodies of the scene break by themselves, m/s; none: never.
+    pub break_threshold: Option<f64>,
     /// Octree level at which bodies collide.
     pub physics_level: u32,
     /// Levels that bodies far from the eye may lose; 0: none.
@@ -229,6 +234,8 @@ impl Default for Tuning {
             gravity: 9.81,
             friction: 0.6,
             restitution: 0.1,
+            rolling_resistance: 0.3,
+            break_threshold: None,
             physics_level: 6,
             far_levels: 0,
             response: Response::SOFT,

@@ -9,6 +9,9 @@ use crate::{
     scene::{Missile, Touching, Tuning},
 };
 
+/// What breaks by itself bears this where nobody says otherwise, m/s: a fall from 20 cm.
+const USUAL_THRESHOLD: f64 = 2.0;
+
 /// A line of a table, as lists in panels want it.
 fn named<T: std::str::FromStr>(
     name: &str,
@@ -16,6 +19,24 @@ fn named<T: std::str::FromStr>(
     about: &'static str,
 ) -> Option<(T, &'static str, &'static str)> {
     Some((name.parse().ok()?, label, about))
+}
+
+/// Whether and when bodies break where they strike something.
+fn breaking(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
+    let mut breaks = new.break_threshold.is_some();
+    let tip =
+        "Bodies of the scene break by themselves where they are struck hard; what is thrown stays whole";
+    let response = ui.checkbox(&mut breaks, "Breaks when struck").on_hover_text(tip);
+    out.name("breaks_when_struck", &response);
+    if response.changed() {
+        new.break_threshold = breaks.then_some(USUAL_THRESHOLD);
+    }
+    if let Some(threshold) = &mut new.break_threshold {
+        let tip = "Change of speed in a step that a body bears: a fall from 1 m ends with 4.4 m/s";
+        let look = SliderLook { unit: " m/s", decimals: 1, logarithmic: true };
+        let response = slider(ui, "Bears", tip, threshold, 0.1..=100.0, &look);
+        out.name("break_threshold", &response);
+    }
 }
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out: &mut UiOutput) {
@@ -41,6 +62,10 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     let response =
         slider(ui, "Bounce", "Share of the speed that comes back", &mut new.restitution, 0.0..=0.95, &look);
     out.name("restitution", &response);
+    let tip = "0 rolls on like a billiard ball, 1 stops soon: torque, as a share of half the thickness times the load";
+    let response = slider(ui, "Rolling", tip, &mut new.rolling_resistance, 0.0..=1.0, &look);
+    out.name("rolling_resistance", &response);
+    breaking(ui, &mut new, out);
     let tip = "Levels that bodies far from the eye may lose; 0: all are as exact as near ones";
     let response = slider(ui, "Far away", tip, &mut new.far_levels, 0..=4, &SliderLook::WHOLE);
     out.name("far_levels", &response);

@@ -24,7 +24,9 @@ mod p13_bytes;
 mod p15_birth;
 mod p17_balls;
 mod p18_unequal_stack;
+mod p19_any_size;
 mod p20_breaking;
+mod p21_rolling;
 #[path = "../support/mod.rs"]
 mod support;
 

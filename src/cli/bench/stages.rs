@@ -179,9 +179,11 @@ impl Bench<'_> {
             world.add(BodyDef {
                 shape: place.piece(&fracture.forest, (piece.tree, piece.mass), 2000.0),
                 meters_per_unit: 1.0,
+                object_size_m: 1.0,
                 family,
                 friction: 0.6,
                 restitution: 0.1,
+                rolling_resistance: 0.3,
                 fixed: false,
                 physics_level,
                 state: BodyState {

@@ -103,6 +103,8 @@ impl Document {
             self.tuning.fracture = body.fracture.clone();
             self.tuning.friction = body.friction;
             self.tuning.restitution = body.restitution;
+            self.tuning.rolling_resistance = body.rolling_resistance;
+            self.tuning.break_threshold = body.break_threshold;
             self.tuning.physics_level = body.collision_level();
         }
         self.opened = Opened { scene, next_event: 0, objects };

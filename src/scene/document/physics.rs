@@ -34,6 +34,7 @@ impl Tuning {
     pub(super) fn moves_unlike(&self, other: &Self) -> bool {
         self.gravity != other.gravity
             || tuned_touch(self) != tuned_touch(other)
+            || self.break_threshold != other.break_threshold
             || self.far_levels != other.far_levels
             || self.response != other.response
             || self.contacts != other.contacts

@@ -14,12 +14,22 @@ use crate::{
 
 /// What a body of a scene has of its own.
 fn own_touch(body: &SceneBody) -> Touch {
-    Touch { friction: body.friction, restitution: body.restitution, physics_level: body.collision_level() }
+    Touch {
+        friction: body.friction,
+        restitution: body.restitution,
+        rolling_resistance: body.rolling_resistance,
+        physics_level: body.collision_level(),
+    }
 }
 
 /// What the panels say.
 pub(super) fn tuned_touch(tuning: &Tuning) -> Touch {
-    Touch { friction: tuning.friction, restitution: tuning.restitution, physics_level: tuning.physics_level }
+    Touch {
+        friction: tuning.friction,
+        restitution: tuning.restitution,
+        rolling_resistance: tuning.rolling_resistance,
+        physics_level: tuning.physics_level,
+    }
 }
 
 /// Whether two lists of parameters break alike but for their random numbers.
@@ -51,6 +61,11 @@ impl Document {
         Touch {
             friction: chosen(tuned.friction, &first.friction, own.friction),
             restitution: chosen(tuned.restitution, &first.restitution, own.restitution),
+            rolling_resistance: chosen(
+                tuned.rolling_resistance,
+                &first.rolling_resistance,
+                own.rolling_resistance,
+            ),
             physics_level: chosen(tuned.physics_level, &first.physics_level, own.physics_level),
         }
     }
@@ -112,7 +127,7 @@ impl Document {
 
     /// Whether any body breaks by itself.
     pub fn is_fragile(&self) -> bool {
-        self.opened.objects.iter().any(|object| object.scene.break_threshold.is_some())
+        (0..self.opened.objects.len()).any(|object| self.threshold_of(object).is_some())
     }
 
     /// What a body bears, m/s; `None` where it does not break by itself. Sleepers do, too: what strikes one
@@ -121,14 +136,31 @@ impl Document {
         if body.generation >= self.opened.scene.break_generations {
             return None;
         }
-        self.opened.objects.get(body.object)?.scene.break_threshold
+        self.threshold_of(body.object)
+    }
+
+    /// The same of an object. What was thrown later stays whole: it is the hammer.
+    fn threshold_of(&self, object: usize) -> Option<f64> {
+        let own = self.opened.objects.get(object)?.scene.break_threshold;
+        if object >= self.opened.scene.bodies.len() {
+            return own;
+        }
+        let tuned = self.tuning.break_threshold;
+        let first = self.first_object().map_or(tuned, |first| first.break_threshold);
+        chosen(tuned, &first, own)
     }
 
     /// Writes what the bodies of a scene have now into it.
     pub(super) fn write_values(&self, scene: &mut Scene) {
+        let thresholds: Vec<_> =
+            (0..self.opened.objects.len()).map(|object| self.threshold_of(object)).collect();
         for (object, body) in scene.bodies.iter_mut().enumerate() {
             let touch = self.touch_of(body);
             (body.friction, body.restitution) = (touch.friction, touch.restitution);
+            body.rolling_resistance = touch.rolling_resistance;
+            if let Some(threshold) = thresholds.get(object) {
+                body.break_threshold = *threshold;
+            }
             if touch.physics_level != body.collision_level() {
                 body.physics_level = Some(touch.physics_level.clamp(1, body.level));
             }

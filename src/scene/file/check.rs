@@ -128,6 +128,7 @@ impl Section {
         self.number("density", body.density, 1e-3, 1e6)?;
         self.number("friction", body.friction, 0.0, 10.0)?;
         self.number("restitution", body.restitution, 0.0, 1.0)?;
+        self.number("rolling_resistance", body.rolling_resistance, 0.0, 1.0)?;
         if let Some(threshold) = body.break_threshold {
             self.number("break_threshold", threshold, 0.0, 1e9)?;
         }

@@ -44,6 +44,7 @@ impl Throwing {
             density: throw.density.clamp(1e-3, 1e6),
             friction: tuning.friction,
             restitution: tuning.restitution,
+            rolling_resistance: tuning.rolling_resistance,
             linear_velocity: direction.normalize_or(DVec3::NEG_Z) * throw.speed.clamp(0.0, 200.0),
             ..SceneBody::default()
         };

@@ -60,6 +60,8 @@ pub(super) struct Touch {
     pub friction: f64,
     /// 0 to 1.
     pub restitution: f64,
+    /// Share of half the thickness.
+    pub rolling_resistance: f64,
     /// Octree level; not limited to the levels that the body has.
     pub physics_level: u32,
 }
@@ -327,6 +329,7 @@ impl Stage {
             let Some(touch) = touches.get(object) else { continue };
             body.def.friction = touch.friction;
             body.def.restitution = touch.restitution;
+            body.def.rolling_resistance = touch.rolling_resistance;
             body.def.physics_level = touch.physics_level.clamp(1, body.def.octree().level().max(1));
         }
         self.revision += 1;

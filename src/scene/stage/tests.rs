@@ -72,7 +72,12 @@ fn rays_meet_bodies_where_they_are_drawn() {
 fn each_object_has_its_values_and_no_finer_level_than_its_voxels() {
     let Some((mut stage, ids)) = stage(&[DVec3::ZERO]) else { return };
     let other = stage.add(cube(DVec3::X * 4.0), 1, 0);
-    let touch = |friction, physics_level| Touch { friction, restitution: 0.5, physics_level };
+    let touch = |friction, physics_level| Touch {
+        friction,
+        restitution: 0.5,
+        rolling_resistance: 0.1,
+        physics_level,
+    };
     let settings = WorldSettings { dt: 0.25, ..WorldSettings::default() };
     stage.go_by(settings, &[touch(0.3, 2), touch(0.9, 7)]);
     let of = |id: BodyId| stage.body(id).map(|b| (b.def.friction, b.def.physics_level));

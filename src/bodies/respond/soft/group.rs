@@ -5,6 +5,16 @@ use super::{
     rolling::Roll,
     row::{Row, Soft},
 };
+use crate::bodies::scale::Scale;
+
+/// The two passes of a substep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pass {
+    /// With springs, which undo overlap and draw back what has slipped.
+    Springs,
+    /// Without: takes out the velocity that the springs put in.
+    Rigid,
+}
 
 /// One manifold being solved.
 pub(super) struct Group<'a> {
@@ -13,6 +23,10 @@ pub(super) struct Group<'a> {
     /// Its points.
     pub rows: &'a mut [Row],
     pub roll: Roll,
+    /// Of the smaller object of the two.
+    scale: Scale,
+    /// Its springs.
+    soft: Soft,
     /// Longest arms of its points, m.
     reach: [f64; 2],
     /// It has nothing to do before its bodies are stirred by more than this, m/s.
@@ -27,8 +41,24 @@ pub(super) struct Group<'a> {
 
 impl<'a> Group<'a> {
     /// Of these rows, all of one manifold.
-    pub fn new(manifold: usize, rows: &'a mut [Row], roll: Roll) -> Self {
-        Self { manifold, rows, roll, reach: [0.0; 2], until: f64::MIN, rests: false, load: 0.0, worked: true }
+    pub fn new(manifold: usize, rows: &'a mut [Row], roll: Roll, scale: Scale, soft: Soft) -> Self {
+        Self {
+            manifold,
+            rows,
+            roll,
+            scale,
+            soft,
+            reach: [0.0; 2],
+            until: f64::MIN,
+            rests: false,
+            load: 0.0,
+            worked: true,
+        }
+    }
+
+    /// Its springs where a pass has them.
+    fn soft(&self, pass: Pass) -> Option<Soft> {
+        (pass == Pass::Springs).then_some(self.soft)
     }
 
     /// Whether it pushes nobody: there is nothing to begin a substep with.
@@ -39,7 +69,8 @@ impl<'a> Group<'a> {
     /// Before a substep.
     pub fn prepare(&mut self, movers: &Movers, h: f64) {
         if std::mem::take(&mut self.worked) {
-            self.rows.iter_mut().for_each(|row| row.prepare(movers, h));
+            let unit = self.scale.speed;
+            self.rows.iter_mut().for_each(|row| row.prepare(movers, unit, h));
         }
     }
 
@@ -65,7 +96,8 @@ impl<'a> Group<'a> {
     }
 
     /// Before a pass, when no body has been stirred yet.
-    pub fn foresee(&mut self, movers: &Movers, soft: Option<Soft>, h: f64) {
+    pub fn foresee(&mut self, movers: &Movers, pass: Pass, h: f64) {
+        let soft = self.soft(pass);
         let mut reach = [0.0f64; 2];
         self.until = if self.roll.is_idle() { f64::MAX } else { f64::MIN };
         for row in &mut *self.rows {
@@ -80,8 +112,9 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Holds its bodies apart. Gives how much it changed a speed, at most, m/s.
-    pub fn press(&mut self, share: &mut Share<'_>, soft: Option<Soft>, h: f64) -> f64 {
+    /// Holds its bodies apart. Gives how much it changed a speed, at most, m/s for objects of a metre.
+    pub fn press(&mut self, share: &mut Share<'_>, pass: Pass, h: f64) -> f64 {
+        let soft = self.soft(pass);
         self.rests = share.stirred(self.roll.movers, self.reach) < self.until;
         if self.rests {
             return 0.0;
@@ -95,10 +128,11 @@ impl<'a> Group<'a> {
             load += row.normal_impulse;
         }
         self.load = load;
-        change
+        change / self.scale.speed
     }
 
-    /// Resists rolling and sliding. Gives how much it changed a speed, at most, m/s.
+    /// Resists rolling and sliding; what has slipped is drawn back at `stick`, 1/s for objects of a metre. Gives how much
+    /// it changed a speed, at most, m/s for such.
     pub fn drag(&mut self, share: &mut Share<'_>, stick: f64) -> f64 {
         if self.rests {
             return 0.0;
@@ -106,14 +140,16 @@ impl<'a> Group<'a> {
         // Friction comes last, or it would answer turns that rolling resistance then takes out, and small
         // pieces would creep.
         let mut change = self.roll.resist(share, self.load);
+        let stick = stick / self.scale.time;
         for row in &mut *self.rows {
             change = change.max(row.rub(share, stick));
         }
-        change
+        change / self.scale.speed
     }
 
-    /// After the last substep: gives back what was more than a bounce's threshold.
+    /// After the last substep: gives back what was more than a bounce's threshold, m/s for objects of a metre.
     pub fn bounce(&mut self, share: &mut Share<'_>, threshold: f64) {
+        let threshold = threshold * self.scale.speed;
         self.rows.iter_mut().for_each(|row| row.bounce(share, threshold));
     }
 

@@ -13,10 +13,12 @@ mod rolling;
 mod row;
 
 use super::{Respond, ResponseEntry, ResponseReport};
-use crate::bodies::{Body, BodyId, WorldSettings, collide::Manifold, context::StepContext, integrate};
+use crate::bodies::{
+    Body, BodyId, WorldSettings, collide::Manifold, context::StepContext, integrate, scale::Scale,
+};
 use crate::gpu::GpuError;
 use glam::DVec3;
-use group::Group;
+use group::{Group, Pass};
 use helpers::with_helpers;
 use mover::{Movers, Share};
 use parts::{Part, Touch, divide};
@@ -35,18 +37,18 @@ pub const ENTRY: ResponseEntry = ResponseEntry {
 /// Frequency and damping of contacts, and the limits of what they do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SoftStep {
-    /// Hz; at most a quarter of the substep rate is used.
+    /// Hz, for objects of `stiff_size` or more; smaller ones have more of it, or their own weight would press them in by
+    /// a greater share of their size. At most a quarter of the substep rate is used.
     pub hertz: f64,
+    /// m.
+    pub stiff_size: f64,
     /// 1 is critical.
     pub damping_ratio: f64,
-    /// Overlap is undone at most this fast, m/s.
+    /// Overlap is undone at most this fast, m/s. This and the following speeds and times are those of objects of a metre
+    /// on the Earth ([`Scale`]).
     pub push_out: f64,
     /// Slower impacts do not bounce, m/s.
     pub bounce_threshold: f64,
-    /// Torque that resists rolling, as a share of the normal force times half the thickness of the thinner
-    /// body; at most one cell of the pair times that force: it stands for what voxels round off, and must not
-    /// hold up what leans.
-    pub rolling: f64,
     /// How fast what has slipped while friction held is drawn back, 1/s: else heaps creep.
     pub stick: f64,
     /// How fast the motion of a leaning piece that turns a little dies, 1/s.
@@ -62,10 +64,10 @@ impl Default for SoftStep {
     fn default() -> Self {
         Self {
             hertz: 40.0,
+            stiff_size: 0.2,
             damping_ratio: 3.0,
             push_out: 3.0,
             bounce_threshold: 0.5,
-            rolling: 0.3,
             stick: 5.0,
             wobble_damping: 15.0,
             iterations: 24,
@@ -77,11 +79,12 @@ impl Default for SoftStep {
 /// Rounds of the bounce: a box that lands flat has to agree among its corners.
 const BOUNCE_ROUNDS: usize = 8;
 
-/// What sinks faster than this tips over and does not wobble, m/s.
+/// What sinks faster than this tips over and does not wobble, m/s for objects of a metre.
 const TIP_SPEED: f64 = 0.002;
 
-/// Turning slower than this, at the rim, is a wobble, m/s.
+/// Turning slower than this, at the rim, is a wobble, m/s for objects of a metre; slower than the other, it is none.
 const WOBBLE_SPEED: f64 = 0.25;
+const LEAST_WOBBLE: f64 = 1e-4;
 
 /// Shorter lists of manifolds are not worth a second thread.
 const FEW: usize = 256;
@@ -130,10 +133,15 @@ fn each(
 }
 
 impl SoftStep {
-    fn soft(&self, h: f64) -> Soft {
-        let omega = std::f64::consts::TAU * self.hertz.min(0.25 / h);
+    fn soft(&self, scale: Scale, h: f64) -> Soft {
+        let hertz = self.hertz * (self.stiff_size / scale.length).sqrt().max(1.0);
+        let omega = std::f64::consts::TAU * hertz.min(0.25 / h);
         let a1 = 2.0 * self.damping_ratio + h * omega;
-        Soft { bias_rate: omega / a1, softness: 1.0 / (h * omega * a1), push_out: self.push_out }
+        Soft {
+            bias_rate: omega / a1,
+            softness: 1.0 / (h * omega * a1),
+            push_out: self.push_out * scale.speed,
+        }
     }
 }
 
@@ -155,13 +163,13 @@ impl SoftStep {
         let h = settings.dt / f64::from(settings.substeps.clamp(1, 64));
         let (fixed, points) = (&*bodies, &*manifolds);
         let prepare = || {
-            let movers = Movers::new(fixed, &moving, h);
+            let movers = Movers::new(fixed, &moving, settings.gravity, h);
             let rows = rows(fixed, points, &touches, &movers);
             (movers, rows)
         };
         let mut solved = None;
         with_helpers(whole.leaves() - 1, prepare, |(mut movers, mut rows)| {
-            let mut groups = self.groups(&mut rows, fixed, points, &movers);
+            let mut groups = self.groups(&mut rows, fixed, points, &movers, h);
             self.solve(&whole, &mut groups, &mut movers, settings);
             let impulses: Vec<_> = groups.iter().map(|group| (group.manifold, group.roll.impulse)).collect();
             solved = Some((movers, rows, impulses));
@@ -189,21 +197,20 @@ impl SoftStep {
     fn solve(&self, whole: &Part, groups: &mut [Group<'_>], movers: &mut Movers, settings: &WorldSettings) {
         let substeps = settings.substeps.clamp(1, 64);
         let h = settings.dt / f64::from(substeps);
-        let soft = self.soft(h);
         for _ in 0..substeps {
             movers.accelerate(settings.gravity, h);
             for_all(groups, |group| group.prepare(movers, h));
             let all = &mut movers.share();
             each(whole, groups, all, |group, share| group.warm_start(share));
             each(whole, groups, all, |group, share| group.warm_roll(share));
-            for_all(groups, |group| group.foresee(movers, Some(soft), h));
-            self.rounds(whole, groups, movers, Some(soft), h);
+            for_all(groups, |group| group.foresee(movers, Pass::Springs, h));
+            self.rounds(whole, groups, movers, Pass::Springs, h);
             movers.advance(h);
             for_all(groups, |group| {
                 group.aim(movers);
-                group.foresee(movers, None, h);
+                group.foresee(movers, Pass::Rigid, h);
             });
-            self.rounds(whole, groups, movers, None, h);
+            self.rounds(whole, groups, movers, Pass::Rigid, h);
             for_all(groups, Group::sum_up);
         }
         for _ in 0..BOUNCE_ROUNDS {
@@ -219,19 +226,12 @@ impl SoftStep {
 
 impl SoftStep {
     /// One pass over all contacts, until what they still change is little.
-    fn rounds(
-        &self,
-        whole: &Part,
-        groups: &mut [Group<'_>],
-        movers: &mut Movers,
-        soft: Option<Soft>,
-        h: f64,
-    ) {
-        let stick = if soft.is_some() { self.stick } else { 0.0 };
+    fn rounds(&self, whole: &Part, groups: &mut [Group<'_>], movers: &mut Movers, pass: Pass, h: f64) {
+        let stick = if pass == Pass::Springs { self.stick } else { 0.0 };
         movers.motions.iter_mut().for_each(|motion| motion.stir = [0.0; 2]);
         let all = &mut movers.share();
         for _ in 0..self.iterations {
-            let pressed = sweep(whole, groups, all, &|group, share| group.press(share, soft, h));
+            let pressed = sweep(whole, groups, all, &|group, share| group.press(share, pass, h));
             // Rolling and friction, once all normal impulses of a round are known: what they do would be
             // undone before.
             let dragged = sweep(whole, groups, all, &|group, share| group.drag(share, stick));
@@ -252,12 +252,15 @@ impl SoftStep {
                 leans[k] = row.size.min(leans[k]);
             }
         }
-        for (motion, arm) in movers.motions.iter_mut().zip(leans).filter(|(m, _)| m.moves()) {
+        let moving = movers.motions.iter_mut().zip(&movers.frames).zip(leans).filter(|((m, _), _)| m.moves());
+        for ((motion, frame), arm) in moving {
+            let Scale { speed, time, .. } = frame.scale;
             let wobble = motion.angular.length() * arm;
-            if wobble > 1e-4 && wobble < WOBBLE_SPEED && motion.linear.dot(down) < TIP_SPEED {
-                let keep = 1.0 / (1.0 + self.wobble_damping * settings.dt);
+            let wobbles = wobble > LEAST_WOBBLE * speed && wobble < WOBBLE_SPEED * speed;
+            if wobbles && motion.linear.dot(down) < TIP_SPEED * speed {
+                let keep = 1.0 / (1.0 + self.wobble_damping / time * settings.dt);
                 motion.angular *= keep;
-                if motion.linear.length() < WOBBLE_SPEED {
+                if motion.linear.length() < WOBBLE_SPEED * speed {
                     motion.linear *= keep;
                 }
             }
@@ -271,21 +274,27 @@ impl SoftStep {
         bodies: &[Body],
         manifolds: &[Manifold],
         movers: &Movers,
+        h: f64,
     ) -> Vec<Group<'a>> {
+        let body = |mover: usize| bodies.get(movers.frames[mover].body);
         // The floor has no end.
-        let half = |mover: usize| match bodies.get(movers.frames[mover].body) {
-            Some(body) => body.def.thickness() * 0.5,
-            None => f64::MAX,
-        };
+        let half = |mover| body(mover).map_or(f64::MAX, |body: &Body| body.def.thickness() * 0.5);
         let half: Vec<f64> = (0..movers.frames.len()).map(half).collect();
+        // Half the thickness of the thinner body, at most a cell of the pair: it stands for what voxels round off, and
+        // must not hold up what leans.
+        let arm = |pair: [usize; 2], cell: f64| {
+            let [a, b] = pair.map(|k| body(k).map(|body| body.def.rolling_resistance.max(0.0)));
+            let share = (a.or(b).unwrap_or(0.0) * b.or(a).unwrap_or(0.0)).sqrt();
+            (share * half[pair[0]].min(half[pair[1]])).min(cell)
+        };
         let mut groups = Vec::new();
         while let Some(first) = rest.first() {
             let (pair, m) = (first.pair(), first.manifold as usize);
             let (rows, later) = rest.split_at_mut(manifolds[m].points.len());
             rest = later;
-            let half = half[pair[0]].min(half[pair[1]]);
-            let arm = (self.rolling * half).min(manifolds[m].resolution_m);
-            groups.push(Group::new(m, rows, Roll::new(pair, arm, manifolds[m].rolling_impulse)));
+            let roll = Roll::new(pair, arm(pair, manifolds[m].resolution_m), manifolds[m].rolling_impulse);
+            let scale = movers.frames[pair[0]].scale.smaller(movers.frames[pair[1]].scale);
+            groups.push(Group::new(m, rows, roll, scale, self.soft(scale, h)));
         }
         groups
     }

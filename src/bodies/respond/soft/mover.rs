@@ -1,7 +1,7 @@
 //! Bodies as the solver sees them. What contacts read and write all the time lies together: some hundred
 //! bodies fit the first cache.
 
-use crate::bodies::{Body, BodyState, integrate, integrate::inverse};
+use crate::bodies::{Body, BodyState, integrate, integrate::inverse, scale::Scale};
 use glam::{DMat3, DVec3};
 
 /// How a body moves, world.
@@ -58,13 +58,15 @@ pub(super) struct Frame {
     pub inverse_inertia: DMat3,
     /// Which body it is; as many as there are stands for the floor.
     pub body: usize,
+    /// Of the object; of what cannot move, none is smaller.
+    pub scale: Scale,
     state: BodyState,
     inertia_in_body: DMat3,
     inverse_in_body: DMat3,
 }
 
 impl Frame {
-    fn new(body: usize, state: BodyState, inverse_mass: f64, inertia_in_body: DMat3) -> Self {
+    fn new(body: usize, scale: Scale, state: BodyState, inverse_mass: f64, inertia_in_body: DMat3) -> Self {
         let inverse_in_body = if inverse_mass > 0.0 { inverse(inertia_in_body) } else { DMat3::ZERO };
         let mut frame = Self {
             position: state.position,
@@ -72,6 +74,7 @@ impl Frame {
             inverse_mass,
             inverse_inertia: DMat3::ZERO,
             body,
+            scale,
             state,
             inertia_in_body,
             inverse_in_body,
@@ -102,7 +105,7 @@ pub(super) struct Movers {
 impl Movers {
     /// Of `bodies`, with those that move first, in the order `moving`; none faster than substeps of `h`
     /// seconds allow, or contacts would answer to a speed that no body ever has.
-    pub fn new(bodies: &[Body], moving: &[usize], h: f64) -> Self {
+    pub fn new(bodies: &[Body], moving: &[usize], gravity: DVec3, h: f64) -> Self {
         let mut places = vec![usize::MAX; bodies.len() + 1];
         moving.iter().enumerate().for_each(|(place, &k)| places[k] = place);
         let rest: Vec<usize> = (0..places.len()).filter(|&k| places[k] == usize::MAX).collect();
@@ -110,13 +113,13 @@ impl Movers {
         let of_moving = moving.iter().map(|&k| {
             let (mut state, def) = (bodies[k].state, &bodies[k].def);
             integrate::velocity(&mut state, DVec3::ZERO, h);
-            let frame = Frame::new(k, state, 1.0 / def.mass_kg(), def.inertia());
+            let frame = Frame::new(k, Scale::of(def, gravity), state, 1.0 / def.mass_kg(), def.inertia());
             let (linear, angular) = (state.linear_velocity, state.angular_velocity);
             (Motion { linear, angular, inverse_mass: frame.inverse_mass, stir: [0.0; 2] }, frame)
         });
         let of_rest = rest.iter().map(|&k| {
             let state = bodies.get(k).map_or(BodyState::at(DVec3::ZERO), |body| body.state);
-            (Motion::still(), Frame::new(k, state, 0.0, DMat3::ZERO))
+            (Motion::still(), Frame::new(k, Scale::BOUNDLESS, state, 0.0, DMat3::ZERO))
         });
         let (motions, frames) = of_moving.chain(of_rest).unzip();
         Self { motions, frames, places, moving: moving.len() }

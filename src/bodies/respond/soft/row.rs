@@ -8,8 +8,8 @@ use super::mover::{Frame, Motion, Movers, Share};
 use crate::bodies::collide::{Point, tangents};
 use glam::DVec3;
 
-/// Contacts begin a substep with at most the impulse that changes the speed there by this much, m/s: the load
-/// of two hundred equal bodies.
+/// Contacts begin a substep with at most the impulse that changes the speed there by this much, m/s for objects of a
+/// metre: the load of two hundred equal bodies.
 const WARM_SPEED: f64 = 5.0;
 
 /// What turns a load into a mass, m/s^2. Any other number of that size would do.
@@ -189,14 +189,14 @@ impl Row {
     }
 
     /// Before the first pass of a substep: its impulses are those of the last one, up to a limit: what a
-    /// heavy piece pressed on a crumb would shoot it away once it slips out.
-    pub fn prepare(&mut self, movers: &Movers, h: f64) {
+    /// heavy piece pressed on a crumb would shoot it away once it slips out. Speeds count `unit` m/s.
+    pub fn prepare(&mut self, movers: &Movers, unit: f64, h: f64) {
         self.spring_mass = self.linear_mass;
         if !self.is_idle() {
             self.look(&movers.frames);
             self.look_across(&movers.frames);
             self.spring_mass = self.linear_mass.max(self.normal_impulse / (WEIGHT * h));
-            self.normal_impulse = self.normal_impulse.min(self.normal.mass * WARM_SPEED);
+            self.normal_impulse = self.normal_impulse.min(self.normal.mass * WARM_SPEED * unit);
             self.friction_impulse =
                 self.friction_impulse.clamp_length_max(self.friction * self.normal_impulse);
         }
