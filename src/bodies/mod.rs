@@ -38,8 +38,9 @@ pub(crate) use collide::octree::{layouts, run_every_kernel};
 pub use body::{Body, BodyDef, BodyId, BodyState, Family};
 pub use broad_phase::{NearPair, Obb};
 pub use collide::{
-    CollisionPoint, Column, ContactMethod, ContactQuery, FindContacts, FinderEntry, FinderMemory, Found,
-    MakeFinder, Manifold, Overlap, Partner, Point, Totals, find, finders, inherit, reduce, register_finder,
+    Ball, CollisionPoint, Column, ContactMethod, ContactQuery, FindContacts, FinderEntry, FinderMemory,
+    Found, MakeFinder, Manifold, Overlap, Partner, Point, Totals, find, finders, inherit, reduce,
+    register_finder,
 };
 pub use contacts::{Contact, Push};
 pub use context::{OnGpu, StageClock, StepContext};

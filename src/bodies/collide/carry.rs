@@ -101,9 +101,10 @@ pub fn moved(p: &Point, a: &Body, b: Option<&Body>) -> Point {
         None => (p.anchors[1], p.plane),
     };
     let apart = on_a - on_b;
-    let along = apart.dot(normal);
-    let slip = apart - along * normal;
-    let position = if b.is_some() { (on_a + on_b) * 0.5 } else { on_a };
+    let lowest = p.ball.map(|ball| ball.lowest(a.state.position, a.state.rotation, normal));
+    let along = (lowest.unwrap_or(on_a) - on_b).dot(normal);
+    let slip = apart.reject_from_normalized(normal);
+    let position = if b.is_some() { (on_a + on_b) * 0.5 } else { lowest.unwrap_or(on_a) };
     let mut out = Point { position, normal, separation: p.found + along, slip, ..*p };
     if p.slid {
         // It sticks again where it is now.

@@ -3,6 +3,29 @@
 use crate::bodies::{Body, BodyId};
 use glam::DVec3;
 
+/// What the surface round a contact is part of, in the axes of the body, from its centre of mass, m: the lowest point over
+/// a plane stays beneath its middle as the body turns, where a point of the body would rise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ball {
+    /// Its middle.
+    pub centre: DVec3,
+    /// Its radius.
+    pub radius: f64,
+}
+
+impl Ball {
+    /// Where it is lowest along the unit vector `up`, world, of a body that lies so.
+    #[must_use]
+    pub fn lowest(
+        &self,
+        position: DVec3,
+        rotation: impl std::ops::Mul<DVec3, Output = DVec3>,
+        up: DVec3,
+    ) -> DVec3 {
+        position + rotation * self.centre - up * self.radius
+    }
+}
+
 /// One point of contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
@@ -34,6 +57,8 @@ pub struct Point {
     pub slip: DVec3,
     /// Whether friction gave way in the last step.
     pub slid: bool,
+    /// At a plane, where the first body's surface is part of a ball there.
+    pub ball: Option<Ball>,
 }
 
 impl Point {
@@ -64,6 +89,7 @@ impl Point {
             total_impulse: 0.0,
             slip: DVec3::ZERO,
             slid: false,
+            ball: None,
         }
     }
 }

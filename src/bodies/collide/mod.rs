@@ -18,7 +18,7 @@ pub use finders::{
     register_finder,
 };
 use in_order::InOrder;
-pub use manifold::{Manifold, Point, Totals, find, tangents};
+pub use manifold::{Ball, Manifold, Point, Totals, find, tangents};
 pub use overlap::{CollisionPoint, Column, Overlap, OverlapQuery, Overlaps};
 pub use reduce::{inherit, reduce};
 

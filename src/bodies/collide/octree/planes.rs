@@ -6,8 +6,9 @@
 use super::{
     MARGIN_CELLS,
     cells::first_of_level,
-    pair::cell_size,
+    pair::{cell_size, cells_to_world},
     records::{Before, Record},
+    smooth::{Side, ball_over},
     surfel_cache::SurfelCache,
     surfels::{Surfels, leaf_sample},
 };
@@ -22,6 +23,10 @@ use glam::{DMat4, DVec3};
 
 /// Where the number of the plane begins in the name of a point.
 const PLANE_SHIFT: u32 = 48;
+
+/// Points on a ball are no farther off it than this, cells, and not above this height, radii below its middle.
+const ON_BALL_CELLS: f64 = 0.5;
+const BENEATH: f64 = 0.5;
 
 /// What is found at the planes.
 #[derive(Default)]
@@ -149,7 +154,35 @@ pub fn descend_to(
         search.descend(ask.body.def.octree().tree, 0, 0);
     }
     let cell = cell_size(ask.body, ask.level);
-    (reduce(&search.found, ask.known(), cell), Totals::of(&search.found))
+    let points = reduce(&search.found, ask.known(), cell);
+    (on_balls(points, ask, plane, surfels), Totals::of(&search.found))
+}
+
+/// Where a body lies on a part of a ball, that alone holds it there: a ball rolls on it, and not over the corners of a
+/// polygon.
+#[must_use]
+pub fn on_balls(mut points: Vec<Point>, ask: &PlaneAsk<'_>, plane: &Plane, surfels: &Surfels) -> Vec<Point> {
+    let body = ask.body;
+    // The lowest alone is looked at: it costs as much as the search.
+    let lowest = points.iter().min_by(|a, b| a.separation.total_cmp(&b.separation));
+    let Some(&p) = lowest.filter(|_| !body.def.is_crumb()) else { return points };
+    let index = (p.key & u64::from(u32::MAX)) as usize;
+    let smooth = surfels.items.get(index).is_some_and(|item| !item.is_sharp() && item.thickness == 0.0);
+    let cell = cell_size(body, ask.level);
+    let side = Side { body, level: ask.level, surfels, to_world: cells_to_world(body, ask.level) };
+    let found = smooth.then(|| ball_over(&side, index, plane, p.position, cell)).flatten();
+    let Some((place, ball)) = found else { return points };
+    let (state, up) = (&body.state, plane.normal);
+    let centre = state.position + state.rotation * ball.centre;
+    points.retain(|p| {
+        let from = p.position - centre;
+        let beneath = -from.dot(up) > BENEATH * ball.radius;
+        !beneath || (from.length() - ball.radius).abs() > ON_BALL_CELLS * cell
+    });
+    if plane.distance(place) < ask.margin {
+        points.push(Point { ball: Some(ball), ..point(body, p.key, place, plane, p.area) });
+    }
+    points
 }
 
 /// The contacts with these names, the lower half of their keys, as far as they are near.

@@ -9,7 +9,10 @@ use super::{
     cells::{Cell, first_of_level, look_up},
     surfels::Surfels,
 };
-use crate::{bodies::Body, svo::morton};
+use crate::{
+    bodies::{Body, Plane, collide::Ball},
+    svo::morton,
+};
 use glam::{DMat4, DVec2, DVec3, IVec3, Vec3};
 
 /// Samples within so many cells of the surfel, across its normal, make the quadric: `docs/lab/contact-geometry.md` says
@@ -19,6 +22,8 @@ const PATCH_CELLS: i32 = 4;
 const SMOOTH_CELLS: f64 = 0.06;
 /// Surfaces part along a direction in which their gap bends by at least this, 1 over cells.
 const PARTS: f64 = 0.015;
+/// And of a ball where its bends in different directions differ by no more than this share, up and down from their mean.
+const UNLIKE: f64 = 0.15;
 /// The nearest place is no farther from the contact than this, cells.
 const WAY_CELLS: f64 = 3.0;
 /// Surfaces whose normals agree this well at the ends of the patch are flat.
@@ -76,6 +81,27 @@ pub fn nearest(sides: [&Side<'_>; 2], at: [usize; 2], touch: Touch, cell: f64, w
     Some(Touch { position, separation: touch.separation - ahead.dot(touch.normal), ..touch })
 }
 
+/// The ball that the surface round surfel `at` of a body, at `place`, is part of, and where it is lowest over the plane;
+/// `cell` is the edge of a cell; world, m. None where the surface is no part of a ball, or is lowest elsewhere.
+#[must_use]
+pub fn ball_over(
+    side: &Side<'_>,
+    at: usize,
+    plane: &Plane,
+    place: DVec3,
+    cell: f64,
+) -> Option<(DVec3, Ball)> {
+    if side.is_flat(at) {
+        return None;
+    }
+    let up = plane.normal;
+    let (first, _) = side.lowest_of_patch(at, up, place, cell)?;
+    let (lowest, radius) = side.lowest_of_patch(side.at(at, first)?, up, first, cell)?;
+    let state = &side.body.state;
+    let centre = state.rotation.inverse() * (lowest + up * radius - state.position);
+    Some((lowest, Ball { centre, radius }))
+}
+
 /// The same by the patches round these surfels, were the first side `ahead`.
 fn nearest_to(sides: [&Side<'_>; 2], at: [usize; 2], touch: Touch, ahead: DVec3, cell: f64) -> Option<Touch> {
     let (t, u) = touch.normal.any_orthonormal_pair();
@@ -103,6 +129,19 @@ impl Side<'_> {
     fn speed(&self, place: DVec3) -> DVec3 {
         let state = &self.body.state;
         state.linear_velocity + state.angular_velocity.cross(place - state.position)
+    }
+
+    /// The lowest place along `up` of the quadric round surfel `i`, near `place`, and its radius; world, m.
+    fn lowest_of_patch(&self, i: usize, up: DVec3, place: DVec3, cell: f64) -> Option<(DVec3, f64)> {
+        let (t, u) = up.any_orthonormal_pair();
+        let samples = self.patch(i)?;
+        let quadric = Quadric::fit(samples.iter().map(|p| {
+            let r = *p - place;
+            (DVec2::new(r.dot(t), r.dot(u)) / cell, r.dot(up) / cell)
+        }))?;
+        let (lowest, radius) = (quadric.lowest()?, quadric.radius()?);
+        let lowest = place + (t * lowest.x + u * lowest.y + up * quadric.at(lowest)) * cell;
+        Some((lowest, radius * cell))
     }
 
     /// The surfel at `place` (world, m) of the surface round surfel `i`.
@@ -206,6 +245,13 @@ impl Quadric {
         Self(std::array::from_fn(|k| self.0[k] - other.0[k]))
     }
 
+    /// Of the ball that it is part of, where it bends the same in all directions.
+    fn radius(&self) -> Option<f64> {
+        let (a, b, c) = (self.0[3], self.0[4], self.0[5]);
+        let (middle, half) = (0.5 * (a + c), (0.25 * (a - c).powi(2) + b * b).sqrt());
+        (half <= UNLIKE * middle).then(|| middle.recip())
+    }
+
     /// Where it is least, along the directions in which it bends enough. None where there is none, or it is far.
     fn lowest(&self) -> Option<DVec2> {
         let (a, b, c) = (self.0[3], self.0[4], self.0[5]);
@@ -262,6 +308,8 @@ mod tests {
         // A valley is followed across and not along; what bends down has no lowest place; steps are no quadric.
         let valley = Quadric([0.0, 0.02, 0.5, 0.04, 0.0, 0.0]).lowest().expect("across");
         assert!((valley - DVec2::new(-0.5, 0.0)).length() < 1e-9, "{valley}");
+        assert_eq!(Quadric([0.0, 0.0, 0.0, 0.05, 0.0, 0.05]).radius(), Some(20.0));
+        assert_eq!(Quadric([0.0, 0.0, 0.0, 0.05, 0.0, 0.0]).radius(), None, "a rod");
         assert_eq!(Quadric([0.0, 0.0, 0.0, -0.1, 0.0, -0.1]).lowest(), None);
         assert_eq!(Quadric([0.0, 0.5, 0.0, 0.1, 0.0, 0.1]).lowest(), None, "five cells away");
         assert_eq!(Quadric::fit(disc().map(|p| (p, f64::from(p.x > 0.0)))), None);

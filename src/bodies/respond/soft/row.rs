@@ -5,7 +5,7 @@
 //! stirred before it has anything to do, and costs a comparison until then; nothing changes by that.
 
 use super::mover::{Frame, Motion, Movers, Share};
-use crate::bodies::collide::{Point, tangents};
+use crate::bodies::collide::{Ball, Point, tangents};
 use glam::DVec3;
 
 /// Contacts begin a substep with at most the impulse that changes the speed there by this much, m/s for objects of a
@@ -106,6 +106,7 @@ pub(super) struct Row {
     pub point: u32,
     /// In body axes.
     anchors: [DVec3; 2],
+    ball: Option<Ball>,
     /// Separation when the anchors were in one place.
     adjusted: f64,
     restitution: f64,
@@ -143,6 +144,7 @@ impl Row {
             manifold: manifold as u32,
             point: point as u32,
             anchors: [0, 1].map(|s| frames[s].rotation.transpose() * arms[s]),
+            ball: p.ball,
             arms,
             normal: Axis::along(p.normal),
             tangents: [Axis::along(t), Axis::along(u)],
@@ -179,9 +181,16 @@ impl Row {
     /// Both arms end in one point, or angular momentum would leak as the bodies move apart.
     pub fn aim(&mut self, movers: &Movers) {
         let [a, b] = [self.place(movers, 0), self.place(movers, 1)];
-        let middle = (a + b) * 0.5;
-        self.gap = self.adjusted + (a - b).dot(self.normal.way);
         self.drift = self.slip + a - b;
+        let (nearest, middle) = match self.ball {
+            Some(ball) => {
+                let frame = &movers.frames[self.pair()[0]];
+                let lowest = ball.lowest(frame.position, frame.rotation, self.normal.way);
+                (lowest, lowest)
+            }
+            None => (a, (a + b) * 0.5),
+        };
+        self.gap = self.adjusted + (nearest - b).dot(self.normal.way);
         self.arms = self.pair().map(|k| middle - movers.frames[k].position);
         // Arms of crumbs change a lot in a substep; with the masses of the old ones the impulses would grow
         // without bound.

@@ -170,7 +170,7 @@ impl Answer {
             return (Vec::new(), Totals::default());
         };
         let names = self.chosen(slot).map(|(key, _)| key);
-        let points = planes::named(ask, number, plane, surfels, names);
+        let points = planes::on_balls(planes::named(ask, number, plane, surfels, names), ask, plane, surfels);
         let volume =
             |(name, depth): (u32, f64)| (-depth).max(0.0) * planes::area_of(ask, plane, surfels, name);
         let totals = Totals { points: self.seen(slot).count(), volume: self.seen(slot).map(volume).sum() };
