@@ -27,6 +27,7 @@ mod p18_unequal_stack;
 mod p19_any_size;
 mod p20_breaking;
 mod p21_rolling;
+mod p22_tunnelling;
 #[path = "../support/mod.rs"]
 mod support;
 

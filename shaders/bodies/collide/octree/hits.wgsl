@@ -42,6 +42,8 @@ const OUTSIDE: u32 = 0u;
 const BEHIND: u32 = 1u;
 const EDGE: u32 = 2u;
 const MARCH: u32 = 6u;
+// How far ahead a fast one looks, cells.
+const AHEAD: u32 = 128u;
 const NO_FACE: vec2<f32> = vec2<f32>(3.0e38, 3.0e38);
 
 // Signed gap from b's surfel (of its side that faces the probe) to the probe, and the distance beside its centre.
@@ -143,7 +145,7 @@ fn ahead(pair: Directed, probe: Probe) -> u32 {
     if reach < 0.5 || cell_of_b(pair, probe.p) == INSIDE {
         return EMPTY;
     }
-    let steps = min(u32(ceil(reach)), MARCH);
+    let steps = min(u32(ceil(reach)), AHEAD);
     for (var k = 1u; k <= steps; k++) {
         let b = cell_of_b(pair, probe.p + pair.motion * (f32(k) / reach));
         if b < INSIDE {

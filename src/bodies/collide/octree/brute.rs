@@ -11,13 +11,14 @@ use glam::{DVec3, IVec3};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The rules, as docs/physics.md has them: cosine below which normals oppose each other; how far planes of
-/// neighbouring cells agree, how far beside a sample its plane holds, how far the way out is looked for, and
-/// what counts as fast, all in cells.
+/// neighbouring cells agree, how far beside a sample its plane holds, how far the way out is looked for, what counts
+/// as fast and how far that looks ahead, all in cells.
 const OPPOSING: f64 = -0.1;
 const ROUNDING: f64 = 0.2;
 const BESIDE: f64 = 1.0;
 const MARCH: u32 = 6;
 const FAST: f64 = 0.5;
+const AHEAD: u32 = 128;
 
 /// Distances that are closer than this are alike, cells: of two samples equally near either may be the
 /// answer.
@@ -201,7 +202,7 @@ fn answer(b: &Solid, probe: Sample, sharp: bool, again: bool, motion: DVec3, mar
     if motion.length() < FAST {
         return Vec::new();
     }
-    let steps = (motion.length().ceil() as u32).min(MARCH);
+    let steps = (motion.length().ceil() as u32).min(AHEAD);
     let ahead = (1..=steps).map(|k| b.at(probe.p + motion.normalize() * f64::from(k)));
     let first = ahead.filter_map(|at| if let At::Surface(k) = at { Some(k) } else { None }).next();
     let hit = first.filter(|&k| face(k).is_some_and(|(gap, _)| gap > 0.0 && gap < margin));

@@ -139,6 +139,7 @@ fn the_passes_find_what_brute_force_finds() {
         ("hits", "const BESIDE: f32 = 1.0;", "const BESIDE: f32 = 0.5;"),
         ("hits", "const OPPOSING: f32 = -0.1;", "const OPPOSING: f32 = 0.9;"),
         ("hits", "const MARCH: u32 = 6u;", "const MARCH: u32 = 0u;"),
+        ("hits", "const AHEAD: u32 = 128u;", "const AHEAD: u32 = 1u;"),
         ("hits", "floor(probe.p - 0.5)", "floor(probe.p)"),
         ("hits", "normalize(normal - probe.n)", "normal"),
         ("hits", "(pair_index & 1u) == 1u && s.sharp == 0u", "s.sharp == 0u"),
