@@ -9,8 +9,8 @@ use crate::{
     scene::{Missile, Touching, Tuning},
 };
 
-/// What breaks by itself bears this where nobody says otherwise, m/s: a fall from 20 cm.
-const USUAL_THRESHOLD: f64 = 2.0;
+/// What breaks by itself bears this where nobody says otherwise, m/s: a fall from 5 cm.
+const USUAL_THRESHOLD: f64 = 1.0;
 
 /// A line of a table, as lists in panels want it.
 fn named<T: std::str::FromStr>(
