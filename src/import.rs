@@ -103,7 +103,11 @@ impl ImportError {
     /// Whether the user asked for it to stop.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        matches!(self, Self::Voxelize { cause: VoxelizeError::Cancelled, .. })
+        match self {
+            Self::Voxelize { cause: VoxelizeError::Cancelled, .. } => true,
+            Self::Mesh(error) => error.is_cancelled,
+            _ => false,
+        }
     }
 }
 
@@ -112,8 +116,16 @@ impl ImportError {
 /// # Errors
 /// [`ImportError::Mesh`] and [`ImportError::Empty`].
 pub fn read(file: &str) -> Result<ReadMesh, ImportError> {
+    read_while(file, &Progress::default())
+}
+
+/// The same, as long as `progress` is not cancelled.
+///
+/// # Errors
+/// The same, and one that says so.
+pub fn read_while(file: &str, progress: &Progress) -> Result<ReadMesh, ImportError> {
     let start = Instant::now();
-    let (mesh, warnings) = mesh::load(Path::new(file))?;
+    let (mesh, warnings) = mesh::load_while(Path::new(file), progress)?;
     if mesh.triangles.is_empty() {
         return Err(ImportError::Empty { file: file.to_owned() });
     }
@@ -132,7 +144,7 @@ pub fn read(file: &str) -> Result<ReadMesh, ImportError> {
 /// # Errors
 /// [`ImportError`].
 pub fn import(file: &str, level: u32, progress: &Progress) -> Result<Imported, ImportError> {
-    read(file)?.voxelise(level, progress)
+    read_while(file, progress)?.voxelise(level, progress)
 }
 
 impl ReadMesh {

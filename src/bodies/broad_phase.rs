@@ -6,7 +6,22 @@
 //! 5).
 
 use super::Body;
+use crate::gpu::GpuError;
 use glam::{DMat3, DVec3};
+
+/// Pairs that are looked at in a step, at most: a heap of a thousand pieces has some ten thousand, and bodies that all lie in
+/// one place would fill any memory.
+pub const MOST_PAIRS: usize = 1 << 22;
+
+/// More than [`MOST_PAIRS`] bodies are near each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crowded;
+
+impl From<Crowded> for GpuError {
+    fn from(_: Crowded) -> Self {
+        Self::Crowded { most: MOST_PAIRS }
+    }
+}
 
 /// An oriented box in world space.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,8 +90,14 @@ impl Obb {
 
 /// All pairs that may overlap in the coming step and of which at least one moves; `closer` says how much
 /// closer two bodies may come, m: often much less than the sum of their ways, as they fall side by side.
-#[must_use]
-pub fn pairs(boxes: &[Option<Obb>], moves: &[bool], closer: impl Fn(usize, usize) -> f64) -> Vec<(u32, u32)> {
+///
+/// # Errors
+/// [`Crowded`] where there are more than [`MOST_PAIRS`].
+pub fn pairs(
+    boxes: &[Option<Obb>],
+    moves: &[bool],
+    closer: impl Fn(usize, usize) -> f64,
+) -> Result<Vec<(u32, u32)>, Crowded> {
     let some = boxes.iter().enumerate().filter_map(|(i, b)| b.as_ref().map(|b| (i as u32, b)));
     let mut order: Vec<(u32, (DVec3, DVec3), &Obb)> = some.map(|(i, b)| (i, b.aabb(), b)).collect();
     order.sort_by(|a, b| a.1.0.x.total_cmp(&b.1.0.x).then(a.0.cmp(&b.0)));
@@ -91,12 +112,15 @@ pub fn pairs(boxes: &[Option<Obb>], moves: &[bool], closer: impl Fn(usize, usize
                 && other_low.cmple(high).all()
                 && a.overlaps(b, closer(i as usize, j as usize))
             {
+                if found.len() == MOST_PAIRS {
+                    return Err(Crowded);
+                }
                 found.push((i.min(j), i.max(j)));
             }
         }
     }
     found.sort_unstable();
-    found
+    Ok(found)
 }
 
 /// Two bodies that may meet in a step.
@@ -169,7 +193,7 @@ mod tests {
                 }
             }
             println!("{n} boxes, {} pairs", brute.len());
-            assert_eq!(pairs(&boxes, &moves, |_, _| 0.0), brute);
+            assert_eq!(pairs(&boxes, &moves, |_, _| 0.0), Ok(brute));
         }
     }
 
@@ -227,5 +251,19 @@ mod tests {
         }
         println!("{meet} meet, {apart} apart, {by_edges} of them only by a pair of edges");
         assert!(meet > 100 && apart > 100 && by_edges > 3);
+    }
+
+    /// Thirty thousand in one place: refused while the list is short, and not after it has filled the memory.
+    #[test]
+    fn what_lies_all_in_one_place_is_refused() {
+        let one = Obb { centre: DVec3::ZERO, axes: DMat3::IDENTITY, half: DVec3::ONE, way: 0.0 };
+        let asked = std::cell::Cell::new(0usize);
+        let count = |_, _| {
+            asked.set(asked.get() + 1);
+            0.0
+        };
+        assert_eq!(pairs(&vec![Some(one); 30_000], &[true; 30_000], count), Err(Crowded));
+        assert_eq!(asked.get(), MOST_PAIRS + 1);
+        assert_eq!(pairs(&vec![Some(one); 1000], &[true; 1000], count).map(|found| found.len()), Ok(499_500));
     }
 }

@@ -99,7 +99,7 @@ fn near(
     }
     let moves: Vec<_> = bodies.iter().map(Body::moves).collect();
     let closer = |i, j| broad_phase::closer(&bodies[i], &bodies[j], dt);
-    let pairs = broad_phase::pairs(&boxes, &moves, closer)
+    let pairs = broad_phase::pairs(&boxes, &moves, closer)?
         .into_iter()
         .map(|(i, j)| [i as usize, j as usize])
         .map(|[i, j]| NearPair { bodies: [i, j], way: closer(i, j), resolution_m: f64::MAX })

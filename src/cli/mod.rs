@@ -56,7 +56,10 @@ impl CliError {
             Self::Input(_)
             | Self::Export(_)
             | Self::Gpu(
-                GpuError::TooLarge { .. } | GpuError::OutOfMemory { .. } | GpuError::TooFine { .. },
+                GpuError::TooLarge { .. }
+                | GpuError::OutOfMemory { .. }
+                | GpuError::TooFine { .. }
+                | GpuError::Crowded { .. },
             ) => 2,
             Self::Gpu(GpuError::NoAdapter | GpuError::NoDevice { .. } | GpuError::Lost(_)) => 3,
             Self::Gpu(GpuError::NoPasses | GpuError::Binding { .. } | GpuError::Driver(_)) => 1,
@@ -118,6 +121,9 @@ impl ComputeArgs {
 struct Cli {
     #[command(flatten)]
     window: window::WindowArgs,
+    /// Lets meshes refer to materials, textures and buffers outside their own folder
+    #[arg(long, global = true)]
+    outside_references: bool,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -142,6 +148,9 @@ enum Command {
 /// [`CliError`], for `main` to print.
 pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> Result<(), CliError> {
     let cli = Cli::try_parse_from(arguments).map_err(|error| one_line(&error))?;
+    if cli.outside_references {
+        crate::mesh::allow_references_outside();
+    }
     match cli.command {
         None => window::run(&cli.window),
         Some(Command::Fracture(args)) => fracture::run(&args),

@@ -4,6 +4,7 @@
 fn smaller(what: &str) -> &'static str {
     match what {
         "candidates" => "fewer seeds",
+        "near pairs" => "fewer bodies, or put them farther apart",
         PICTURE => "a smaller picture",
         _ => "a lower level, fewer seeds, or a smaller object",
     }
@@ -77,6 +78,15 @@ pub enum GpuError {
         level: u32,
         /// The finest that passes go to.
         most: u32,
+    },
+    /// Too many bodies lie in one place, whoever looks for their contacts.
+    #[error(
+        "more than {most} pairs of bodies are near each other; move them apart, or take fewer: pieces of one object in \
+         its place are fine, thousands of whole ones are not"
+    )]
+    Crowded {
+        /// Most pairs that are looked at.
+        most: usize,
     },
     /// A kernel was given other buffers than its shader declares: a mistake in the program.
     #[error("the kernel {kernel} cannot run: {what}; please report this")]

@@ -51,7 +51,7 @@ pub(super) fn read(
     }
     let mut reader = Reader::new(&root, &buffers, around, unchecked);
     for (part, to_scene) in parts {
-        reader.add(part, to_scene);
+        reader.add(part, to_scene)?;
     }
     Ok(())
 }
@@ -119,12 +119,13 @@ impl<'a> Reader<'a> {
         Self { root, buffers, around, unchecked, materials: Vec::new(), colors, uvs, normals }
     }
 
-    fn add(&mut self, primitive: &Primitive, to_scene: Mat4) {
+    fn add(&mut self, primitive: &Primitive, to_scene: Mat4) -> Result<(), Problem> {
+        self.unchecked.pace.go_on_now()?;
         let Some(positions) = self.attribute::<3>(primitive, "POSITION") else {
             self.unchecked.warn(
                 "a part without readable positions left out (compressed or cut short): export it plain",
             );
-            return;
+            return Ok(());
         };
         let indices: Vec<u32> = match primitive.indices {
             None => (0..positions.len() as u32).collect(),
@@ -133,7 +134,7 @@ impl<'a> Reader<'a> {
                     Some(indices) => indices,
                     None => {
                         self.unchecked.warn("a part without readable indices left out (compressed or cut short): export it plain");
-                        return;
+                        return Ok(());
                     }
                 }
             }
@@ -149,7 +150,7 @@ impl<'a> Reader<'a> {
             6 => indices.get(1..).unwrap_or_default().windows(2).map(|t| [indices[0], t[0], t[1]]).collect(),
             _ => {
                 self.unchecked.warn("points or lines left out: only triangles can be broken");
-                return;
+                return Ok(());
             }
         };
         let base = self.unchecked.mesh.positions.len();
@@ -186,6 +187,8 @@ impl<'a> Reader<'a> {
         let material = self.material(primitive.material);
         self.unchecked.mesh.triangle_material.extend(std::iter::repeat_n(material, triangles.len()));
         self.unchecked.mesh.triangles.extend(triangles);
+        // What was cut short because nobody wants it any more looks damaged.
+        self.unchecked.pace.go_on_now()
     }
 
     /// The number of a material among those read so far, added on first use.
@@ -261,13 +264,15 @@ impl<'a> Reader<'a> {
         let size = accessor.component_size()?;
         let element =
             |e: &[u8]| std::array::from_fn(|c| accessor.component(e.get(c * size..).unwrap_or_default()));
-        Some(self.elements(number, N)?.map(element).collect())
+        let mut pace = self.unchecked.pace.clone();
+        Some(self.elements(number, N)?.take_while(|_| pace.go_on().is_ok()).map(element).collect())
     }
 
     fn indices(&mut self, number: usize) -> Option<Vec<u32>> {
         let size = self.root.accessors.get(number)?.component_size()?;
         let index = |e: &[u8]| e[..size].iter().rev().fold(0, |value, &b| value << 8 | u32::from(b));
-        Some(self.elements(number, 1)?.map(index).collect())
+        let mut pace = self.unchecked.pace.clone();
+        Some(self.elements(number, 1)?.take_while(|_| pace.go_on().is_ok()).map(index).collect())
     }
 }
 

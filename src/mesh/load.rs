@@ -8,8 +8,14 @@ use super::{
     unchecked::{Problem, UncheckedMesh},
     vox,
 };
-use crate::files::{self, Unread};
-use std::path::{Path, PathBuf};
+use crate::{
+    files::{self, Unread},
+    voxelize::Progress,
+};
+use std::{
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 /// Largest file that is read, bytes. Larger ones are more likely mistakes than meshes.
 const FILE_LIMIT: u64 = 2 << 30;
@@ -22,13 +28,15 @@ const FORMATS: &str = "OBJ, PLY, STL, OFF, glTF, GLB and VOX";
 pub struct MeshError {
     /// One line.
     pub message: String,
+    /// Nobody wanted the mesh any more.
+    pub is_cancelled: bool,
 }
 
 impl MeshError {
     /// An error with this text; line breaks and control characters (they may come from a file's name) become spaces.
     pub fn new(message: impl AsRef<str>) -> Self {
         let message = message.as_ref().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        Self { message }
+        Self { message, is_cancelled: false }
     }
 }
 
@@ -107,6 +115,17 @@ pub fn format_of(path: &Path) -> Option<Format> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Surroundings {
     folder: Option<PathBuf>,
+    /// The folder of the file that was named: what it refers to lies in there.
+    root: Option<PathBuf>,
+}
+
+/// Whether references may lead out of the folder of the file that has them.
+static OUTSIDE: AtomicBool = AtomicBool::new(false);
+
+/// Lets meshes refer to files anywhere, from now on and in the whole program. Without it a mesh from elsewhere would say
+/// which of the user's files are opened.
+pub fn allow_references_outside() {
+    OUTSIDE.store(true, Ordering::Relaxed);
 }
 
 impl Surroundings {
@@ -116,13 +135,34 @@ impl Surroundings {
         let Some(folder) = &self.folder else { return Err("no folder to look in".into()) };
         let reference = reference.trim().replace('\\', "/");
         let bare = reference.rsplit('/').next().unwrap_or_default();
-        read_file(&folder.join(&reference), limit).or_else(|error| {
-            if bare == reference {
+        let named = folder.join(&reference);
+        let found = if self.is_inside(&named) {
+            read_file(&named, limit)
+        } else {
+            Err("lies outside the folder of the mesh; copy it there, or start with --outside-references"
+                .into())
+        };
+        found.or_else(|error| {
+            let beside = folder.join(bare);
+            if bare == reference || !self.is_inside(&beside) {
                 Err(error)
             } else {
-                read_file(&folder.join(bare), limit).map_err(|_| error)
+                read_file(&beside, limit).map_err(|_| error)
             }
         })
+    }
+
+    /// Whether a file that is there lies in the folder of the mesh, links followed; what is not there does no harm.
+    fn is_inside(&self, path: &Path) -> bool {
+        if OUTSIDE.load(Ordering::Relaxed) {
+            return true;
+        }
+        let real = |path: &Path| std::fs::canonicalize(path);
+        match (real(path), self.root.as_deref().map(real)) {
+            (Ok(path), Some(Ok(root))) => path.starts_with(root),
+            (Err(_), _) => true,
+            _ => false,
+        }
     }
 
     /// The surroundings of a file that lies at `reference` from here.
@@ -132,7 +172,7 @@ impl Surroundings {
             Some(parent) if folder.join(parent).is_dir() => folder.join(parent),
             _ => folder.clone(),
         });
-        Self { folder }
+        Self { folder, root: self.root.clone() }
     }
 }
 
@@ -149,6 +189,14 @@ fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
 /// # Errors
 /// [`MeshError`], one clear line that starts with the path.
 pub fn load(path: &Path) -> Result<(Mesh, Vec<LoadWarning>), MeshError> {
+    load_while(path, &Progress::default())
+}
+
+/// The same, as long as `progress` is not cancelled.
+///
+/// # Errors
+/// [`MeshError`].
+pub fn load_while(path: &Path, progress: &Progress) -> Result<(Mesh, Vec<LoadWarning>), MeshError> {
     let shown = path.display();
     if let Some(name) = path.to_str().and_then(|p| p.strip_prefix("builtin:")) {
         return builtin(name).map(|mesh| (mesh, Vec::new())).ok_or_else(|| {
@@ -158,8 +206,12 @@ pub fn load(path: &Path) -> Result<(Mesh, Vec<LoadWarning>), MeshError> {
     let bytes = read_file(path, FILE_LIMIT).map_err(|why| MeshError::new(format!("{shown}: {why}")))?;
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     let folder = path.parent().map(|p| if p.as_os_str().is_empty() { Path::new(".") } else { p });
-    let around = Surroundings { folder: folder.map(Path::to_path_buf) };
-    parse(&bytes, extension, &around).map_err(|error| MeshError::new(format!("{shown}: {}", error.message)))
+    let folder = folder.map(Path::to_path_buf);
+    let around = Surroundings { root: folder.clone(), folder };
+    parse(&bytes, extension, &around, progress).map_err(|error| MeshError {
+        is_cancelled: error.is_cancelled,
+        ..MeshError::new(format!("{shown}: {}", error.message))
+    })
 }
 
 /// Reads bytes in the format that `extension` names (lower case, no dot); for tests and fuzzing. References
@@ -168,13 +220,26 @@ pub fn load(path: &Path) -> Result<(Mesh, Vec<LoadWarning>), MeshError> {
 /// # Errors
 /// [`MeshError`].
 pub fn load_bytes(bytes: &[u8], extension: &str) -> Result<(Mesh, Vec<LoadWarning>), MeshError> {
-    parse(bytes, extension, &Surroundings::default())
+    load_bytes_while(bytes, extension, &Progress::default())
+}
+
+/// The same, as long as `progress` is not cancelled.
+///
+/// # Errors
+/// [`MeshError`].
+pub fn load_bytes_while(
+    bytes: &[u8],
+    extension: &str,
+    progress: &Progress,
+) -> Result<(Mesh, Vec<LoadWarning>), MeshError> {
+    parse(bytes, extension, &Surroundings::default(), progress)
 }
 
 fn parse(
     bytes: &[u8],
     extension: &str,
     around: &Surroundings,
+    progress: &Progress,
 ) -> Result<(Mesh, Vec<LoadWarning>), MeshError> {
     let Some(named) = Format::of_extension(extension) else {
         let what = if extension.is_empty() {
@@ -189,7 +254,7 @@ fn parse(
     if bytes.trim_ascii().is_empty() {
         return Err(MeshError::new("the file is empty; export the mesh again"));
     }
-    let mut unchecked = UncheckedMesh::default();
+    let mut unchecked = UncheckedMesh::while_wanted(progress);
     let format = match Format::sniff(bytes) {
         Some(seen) if seen != named => {
             let (seen_name, name) = (seen.name(), named.name());
@@ -207,8 +272,10 @@ fn parse(
         Format::Gltf => gltf::read(bytes, around, &mut unchecked),
         Format::Vox => vox::read(bytes, &mut unchecked),
     };
-    read.and_then(|()| unchecked.finish())
-        .map_err(|problem| MeshError::new(format!("{} file: {}", format.name(), problem.describe(bytes))))
+    read.and_then(|()| unchecked.pace.go_on_now()).and_then(|()| unchecked.finish()).map_err(|problem| {
+        let message = format!("{} file: {}", format.name(), problem.describe(bytes));
+        MeshError { is_cancelled: problem.is_cancelled, ..MeshError::new(message) }
+    })
 }
 
 #[cfg(test)]
@@ -294,5 +361,68 @@ mod tests {
         assert_eq!((mesh.materials[0].color, mesh.materials[0].texture.is_none()), ([255, 0, 0], true));
         assert!(warnings.iter().any(|w| w.0.contains("t.png")), "{warnings:?}");
         std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn references_stay_in_the_folder_of_the_mesh() {
+        let outer = folder("outside");
+        let inner = outer.join("inner");
+        std::fs::create_dir_all(&inner).unwrap();
+        std::fs::write(outer.join("secret.mtl"), "newmtl red\nKd 1 0 0\n").unwrap();
+        let mut references =
+            vec!["../secret.mtl".to_owned(), outer.join("secret.mtl").to_string_lossy().into_owned()];
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(outer.join("secret.mtl"), inner.join("link.mtl")).unwrap();
+            references.push("link.mtl".into());
+        }
+        for reference in references {
+            let text = format!("mtllib {reference}\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl red\nf 1 2 3\n");
+            std::fs::write(inner.join("a.obj"), text).unwrap();
+            let (mesh, warnings) = load(&inner.join("a.obj")).unwrap();
+            assert!(warnings.iter().any(|w| w.0.contains("outside the folder")), "{reference}: {warnings:?}");
+            assert!(mesh.materials.iter().all(|material| material.color != [255, 0, 0]), "{reference}");
+        }
+        std::fs::remove_dir_all(&outer).unwrap();
+    }
+
+    /// What is cancelled stops early in a file, wherever its time goes.
+    #[test]
+    fn reading_stops_when_nobody_wants_it() {
+        const COUNT: usize = 400_000;
+        let vertices =
+            |word: &str| (0..COUNT).map(|k| format!("{word}{k} {} 1\n", k % 7)).collect::<String>();
+        let faces = |word: &str| (2..COUNT).map(|k| format!("{word}0 {} {k}\n", k - 1)).collect::<String>();
+        let obj_faces: String = (3..COUNT).map(|k| format!("f 1 {} {k}\n", k - 1)).collect();
+        let of_ply = format!(
+            "ply\nformat ascii 1.0\nelement vertex {COUNT}\nproperty float x\nproperty float y\nproperty float z\n\
+             element face {}\nproperty list uchar int vertex_indices\nend_header\n",
+            COUNT - 2
+        );
+        let facet =
+            "facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n";
+        let files = [
+            ("obj", vertices("v ") + &obj_faces),
+            ("ply", of_ply + &vertices("") + &faces("3 ")),
+            ("off", format!("OFF\n{COUNT} {} 0\n", COUNT - 2) + &vertices("") + &faces("3 ")),
+            ("stl", format!("solid x\n{}endsolid x\n", facet.repeat(COUNT / 4))),
+        ];
+        for (extension, text) in files {
+            let clock = std::time::Instant::now();
+            load_bytes(text.as_bytes(), extension).unwrap();
+            let whole = clock.elapsed();
+            let cancelled = Progress::default();
+            cancelled.cancel();
+            let clock = std::time::Instant::now();
+            let error = load_bytes_while(text.as_bytes(), extension, &cancelled).unwrap_err();
+            let stopped = clock.elapsed();
+            println!("{extension}: {whole:.1?} whole, {stopped:.1?} until it stopped");
+            assert!(error.is_cancelled && 4 * stopped < whole, "{extension}: {error}");
+        }
+        for (extension, bytes) in [("glb", gltf::tests::binary()), ("vox", vox::tests::scene())] {
+            let cancelled = Progress::default();
+            cancelled.cancel();
+            assert!(load_bytes_while(&bytes, extension, &cancelled).unwrap_err().is_cancelled, "{extension}");
+        }
     }
 }

@@ -49,7 +49,7 @@ pub(super) fn read(
         }
         unchecked.mesh.colors.clear();
     }
-    split_vertices(unchecked, &scan);
+    split_vertices(unchecked, &scan)?;
     if !scan.names.is_empty() {
         add_materials(around, unchecked, &scan);
     }
@@ -86,6 +86,7 @@ fn scan_lines(bytes: &[u8], unchecked: &mut UncheckedMesh, scan: &mut Scan) -> R
     let (mut corners, mut shown): (Vec<u32>, Vec<[u32; 2]>) = (Vec::new(), Vec::new());
     let mut at = 0;
     while at < bytes.len() {
+        unchecked.pace.go_on()?;
         let start = at;
         let (line, next) = logical_line(bytes, start);
         at = next;
@@ -119,6 +120,7 @@ fn scan_lines(bytes: &[u8], unchecked: &mut UncheckedMesh, scan: &mut Scan) -> R
                 corners.clear();
                 shown.clear();
                 for word in words {
+                    unchecked.pace.go_on()?;
                     let mut parts = word.split(|&b| b == b'/');
                     corners.push(index(parts.next(), unchecked.mesh.positions.len()));
                     let uv = index(parts.next(), scan.uvs.len());
@@ -171,22 +173,23 @@ fn index(word: Option<&[u8]>, count: usize) -> u32 {
 }
 
 /// Gives each position with another texture coordinate or normal a vertex of its own.
-fn split_vertices(unchecked: &mut UncheckedMesh, scan: &Scan) {
+fn split_vertices(unchecked: &mut UncheckedMesh, scan: &Scan) -> Result<(), Problem> {
     let counts = [scan.uvs.len(), scan.normals.len()];
     let usable =
         |shown: [u32; 2]| [0, 1].map(|k| if (shown[k] as usize) < counts[k] { shown[k] } else { MISSING });
     let used = |k: usize| scan.corners.iter().flatten().any(|shown| usable(*shown)[k] != MISSING);
     let [has_uvs, has_normals] = [0, 1].map(used);
     if !has_uvs && !has_normals {
-        return;
+        return Ok(());
     }
-    let mesh = &mut unchecked.mesh;
+    let UncheckedMesh { mesh, pace, .. } = unchecked;
     let count = mesh.positions.len();
     // Vertices 0..count keep their places and show what their first corner does; others are found by both.
     const FREE: [u32; 2] = [MISSING - 1; 2];
     let mut shown_at: Vec<[u32; 2]> = vec![FREE; count];
     let mut others: HashMap<(u32, [u32; 2]), u32> = HashMap::new();
     for (triangle, corners) in mesh.triangles.iter_mut().zip(&scan.corners) {
+        pace.go_on()?;
         for (corner, &shown) in triangle.iter_mut().zip(corners) {
             let shown = usable(shown);
             let Some(first) = shown_at.get_mut(*corner as usize).filter(|_| (*corner as usize) < count)
@@ -217,6 +220,7 @@ fn split_vertices(unchecked: &mut UncheckedMesh, scan: &Scan) {
         let normal = |shown: &[u32; 2]| scan.normals.get(shown[1] as usize).copied().unwrap_or_default();
         mesh.normals = shown_at.iter().map(normal).collect();
     }
+    Ok(())
 }
 
 fn add_materials(around: &Surroundings, unchecked: &mut UncheckedMesh, scan: &Scan) {

@@ -69,6 +69,7 @@ pub(super) fn read(bytes: &[u8], unchecked: &mut UncheckedMesh) -> Result<(), Pr
         return Err(Problem::at_text(at, what));
     }
     for _ in 0..vertices {
+        unchecked.pace.go_on()?;
         let (at, words) = lines.next_words().ok_or_else(cut_short)?;
         let value = |k: usize| words.get(k).copied().and_then(number);
         let [Some(x), Some(y), Some(z)] = [value(0), value(1), value(2)] else {
@@ -102,6 +103,7 @@ fn read_faces(
     let mut palette: HashMap<Option<[u8; 3]>, u32> = HashMap::new();
     let mut corners = Vec::new();
     for face in 0..faces {
+        unchecked.pace.go_on()?;
         let Some((at, words)) = lines.next_words() else {
             let what = format!("ends after {face} of {faces} faces; export it again");
             return Err(Problem::at_text(bytes.len(), what));

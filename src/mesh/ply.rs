@@ -3,7 +3,7 @@
 //!
 //! The header's counts are believed only after a comparison with the bytes that follow.
 
-use super::unchecked::{MISSING, Problem, UncheckedMesh, byte, number};
+use super::unchecked::{MISSING, Pace, Problem, UncheckedMesh, byte, number};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Type {
@@ -78,6 +78,7 @@ struct Body<'a> {
     bytes: &'a [u8],
     at: usize,
     encoding: Encoding,
+    pace: Pace,
 }
 
 impl Body<'_> {
@@ -157,6 +158,7 @@ impl Body<'_> {
         let count = count as usize;
         self.expect(count, self.least(kind), "list entries")?;
         for _ in 0..count {
+            self.pace.go_on()?;
             out.push(self.value(kind)?);
         }
         Ok(())
@@ -166,7 +168,7 @@ impl Body<'_> {
 /// Reads a PLY file into `unchecked`.
 pub(super) fn read(bytes: &[u8], unchecked: &mut UncheckedMesh) -> Result<(), Problem> {
     let (elements, encoding, at) = read_header(bytes)?;
-    let mut body = Body { bytes, at, encoding };
+    let mut body = Body { bytes, at, encoding, pace: unchecked.pace.clone() };
     let faces: &[&str] = &["face", "tristrips", "tristrip"];
     let Some(last) = elements.iter().rposition(|e| e.name == "vertex" || faces.contains(&e.name.as_str()))
     else {
@@ -267,6 +269,7 @@ fn read_vertices(body: &mut Body, element: &Element, unchecked: &mut UncheckedMe
     let mut values = vec![0.0; element.properties.len()];
     let mut scratch = Vec::new();
     for _ in 0..element.count {
+        body.pace.go_on()?;
         for (value, property) in values.iter_mut().zip(&element.properties) {
             match property.list {
                 Some(length) => body.list(length, property.kind, &mut scratch)?,
@@ -298,6 +301,7 @@ fn read_faces(
     }
     let (mut list, mut corners) = (Vec::new(), Vec::new());
     for _ in 0..element.count {
+        body.pace.go_on()?;
         for (k, property) in element.properties.iter().enumerate() {
             let Some(length) = property.list else {
                 body.value(property.kind)?;

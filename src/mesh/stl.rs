@@ -32,8 +32,10 @@ pub(super) fn read(bytes: &[u8], unchecked: &mut UncheckedMesh) -> Result<(), Pr
     let whole = corners.len() - corners.len() % 3;
     let mut soup = Mesh { positions: corners, ..Mesh::default() };
     soup.positions.truncate(whole);
+    unchecked.pace.go_on_now()?;
     // Corners of neighbours are repeated bit by bit, so equal positions are one vertex.
     let weld = topology(&soup);
+    unchecked.pace.go_on_now()?;
     let mut positions = vec![[0.0; 3]; weld.welded_count as usize];
     for (corner, &id) in weld.welded.iter().enumerate() {
         positions[id as usize] = soup.positions[corner];
@@ -58,7 +60,12 @@ fn read_binary(bytes: &[u8], unchecked: &mut UncheckedMesh) -> Result<Vec<[f32; 
     };
     let corner = |record: &[u8], k: usize| std::array::from_fn(|axis| float(record, 12 + 12 * k + 4 * axis));
     let triangles = records.chunks_exact(RECORD).take(count);
-    Ok(triangles.flat_map(|r| [corner(r, 0), corner(r, 1), corner(r, 2)]).collect())
+    let mut corners = Vec::with_capacity(3 * count.min(there));
+    for r in triangles {
+        unchecked.pace.go_on()?;
+        corners.extend([corner(r, 0), corner(r, 1), corner(r, 2)]);
+    }
+    Ok(corners)
 }
 
 fn read_text(bytes: &[u8], unchecked: &mut UncheckedMesh) -> Result<Vec<[f32; 3]>, Problem> {
@@ -67,6 +74,7 @@ fn read_text(bytes: &[u8], unchecked: &mut UncheckedMesh) -> Result<Vec<[f32; 3]
     let mut skipped = 0;
     let mut offset = 0;
     for line in bytes.split(|&b| b == b'\n' || b == b'\r') {
+        unchecked.pace.go_on()?;
         let mut words = line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty());
         // A line may hold several keywords; "vertex" is the only one with numbers that matter.
         while let Some(word) = words.next() {

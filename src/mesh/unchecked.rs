@@ -4,23 +4,28 @@
 //! was left out.
 
 use super::{LoadWarning, Material, Mesh, Texture};
+use crate::voxelize::Progress;
 use std::io::Cursor;
 
 /// An index that no vertex has.
 pub(super) const MISSING: u32 = u32::MAX;
 /// Warnings kept; a hostile file could give one a line.
 const WARNING_LIMIT: usize = 40;
-/// Bytes of decoded textures in all.
-const TEXTURE_BUDGET: usize = 1 << 30;
+/// Pixels of all textures in sum: half a gigabyte once they are decoded, whatever a few bytes of a file promise.
+const TEXTURE_PIXELS: u64 = 1 << 27;
 /// Largest encoded texture, bytes.
 pub(super) const TEXTURE_FILE_LIMIT: u64 = 256 << 20;
 const TEXTURE_SIDE_LIMIT: u32 = 16_384;
+/// How many lines, vertices or faces are read before somebody is asked whether to go on.
+const PACE: u32 = 1024;
 
 /// Why a reader gave up, and where.
 #[derive(Debug)]
 pub(super) struct Problem {
     what: String,
     place: PlaceInFile,
+    /// Nobody wants the mesh any more.
+    pub is_cancelled: bool,
 }
 
 /// A place in a file.
@@ -34,13 +39,16 @@ enum PlaceInFile {
 
 impl Problem {
     pub fn whole(what: impl Into<String>) -> Self {
-        Self { what: what.into(), place: PlaceInFile::Whole }
+        Self { what: what.into(), place: PlaceInFile::Whole, is_cancelled: false }
     }
     pub fn at_byte(byte: usize, what: impl Into<String>) -> Self {
-        Self { what: what.into(), place: PlaceInFile::Byte(byte) }
+        Self { what: what.into(), place: PlaceInFile::Byte(byte), is_cancelled: false }
     }
     pub fn at_text(byte: usize, what: impl Into<String>) -> Self {
-        Self { what: what.into(), place: PlaceInFile::LineOf(byte) }
+        Self { what: what.into(), place: PlaceInFile::LineOf(byte), is_cancelled: false }
+    }
+    pub fn cancelled() -> Self {
+        Self { is_cancelled: true, ..Self::whole("reading was cancelled") }
     }
 
     /// One line, with the place in `bytes`.
@@ -64,18 +72,49 @@ fn unit(direction: [f32; 3]) -> [f32; 3] {
     direction.normalize_or_zero().as_vec3().to_array()
 }
 
+/// Asked by readers for each thing that they read: files have millions of them, and somebody may want none any more.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pace {
+    progress: Progress,
+    asked: u32,
+}
+
+impl Pace {
+    fn new(progress: &Progress) -> Self {
+        Self { progress: progress.clone(), asked: 0 }
+    }
+
+    /// An error where the work should stop.
+    #[inline]
+    pub fn go_on(&mut self) -> Result<(), Problem> {
+        self.asked = self.asked.wrapping_add(1);
+        if self.asked.is_multiple_of(PACE) { self.go_on_now() } else { Ok(()) }
+    }
+
+    /// The same before something that takes long.
+    pub fn go_on_now(&self) -> Result<(), Problem> {
+        if self.progress.is_cancelled() { Err(Problem::cancelled()) } else { Ok(()) }
+    }
+}
+
 /// What a reader has found so far.
 #[derive(Debug, Default)]
 pub(super) struct UncheckedMesh {
     /// Anything: indices may be out of range, positions not finite, normals of any length. Colours, texture
     /// coordinates and normals are per vertex or absent.
     pub mesh: Mesh,
+    pub pace: Pace,
     warnings: Vec<LoadWarning>,
     suppressed: usize,
-    texture_bytes: usize,
+    texture_pixels: u64,
 }
 
 impl UncheckedMesh {
+    /// Nothing yet, of a file that is read as long as `progress` is not cancelled.
+    pub fn while_wanted(progress: &Progress) -> Self {
+        Self { pace: Pace::new(progress), ..Self::default() }
+    }
+
     /// Notes something odd.
     pub fn warn(&mut self, text: impl Into<String>) {
         if self.warnings.len() < WARNING_LIMIT {
@@ -97,10 +136,7 @@ impl UncheckedMesh {
 
     /// Decodes a texture within bounds; what fails becomes a warning.
     pub fn decode_texture(&mut self, name: &str, encoded: &[u8]) -> Option<Texture> {
-        if self.texture_bytes > TEXTURE_BUDGET {
-            return None;
-        }
-        let decode = || {
+        let open = || {
             let mut reader = image::ImageReader::new(Cursor::new(encoded)).with_guessed_format()?;
             if reader.format().is_none() && name.to_ascii_lowercase().ends_with(".tga") {
                 reader.set_format(image::ImageFormat::Tga);
@@ -108,19 +144,31 @@ impl UncheckedMesh {
             let mut limits = image::Limits::default();
             limits.max_image_width = Some(TEXTURE_SIDE_LIMIT);
             limits.max_image_height = Some(TEXTURE_SIDE_LIMIT);
-            limits.max_alloc = Some(TEXTURE_BUDGET as u64);
+            limits.max_alloc = Some(4 * TEXTURE_PIXELS);
             reader.limits(limits);
-            reader.decode()
+            Ok::<_, image::ImageError>(reader)
         };
-        match decode() {
+        // Asked before anything is decoded.
+        let (width, height) = match open().and_then(image::ImageReader::into_dimensions) {
+            Ok(size) => size,
+            Err(error) => {
+                self.warn(format!("texture {name} left out: {error}"));
+                return None;
+            }
+        };
+        let pixels = u64::from(width) * u64::from(height);
+        if self.texture_pixels.saturating_add(pixels) > TEXTURE_PIXELS {
+            self.warn(format!(
+                "texture {name} left out: {width} x {height} pixels, and all textures may have {} million; scale it down",
+                TEXTURE_PIXELS / 1_000_000
+            ));
+            return None;
+        }
+        match open().and_then(image::ImageReader::decode) {
             Ok(picture) => {
                 let picture = picture.into_rgba8();
                 let (width, height) = picture.dimensions();
-                self.texture_bytes = self.texture_bytes.saturating_add(picture.len());
-                if self.texture_bytes > TEXTURE_BUDGET {
-                    self.warn(format!("texture {name} left out: more than 1 GiB of textures"));
-                    return None;
-                }
+                self.texture_pixels += pixels;
                 Some(Texture { width, height, rgba: picture.into_raw() })
             }
             Err(error) => {
@@ -235,4 +283,35 @@ pub(super) fn byte(x: f32) -> u8 {
 /// A number from ASCII digits, without a detour over `String`.
 pub(super) fn number(token: &[u8]) -> Option<f64> {
     std::str::from_utf8(token).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A picture's checksum of a part (PNG, annex D).
+    fn crc(bytes: &[u8]) -> u32 {
+        let bit = |c: u32| if c & 1 == 1 { 0xedb8_8320 ^ (c >> 1) } else { c >> 1 };
+        !bytes.iter().fold(!0, |c, &b| (0..8).fold(c ^ u32::from(b), |c, _| bit(c)))
+    }
+
+    #[test]
+    fn textures_are_counted_before_they_are_decoded() {
+        let mut small = Vec::new();
+        let picture = image::RgbaImage::from_pixel(2, 2, image::Rgba([1, 2, 3, 255]));
+        picture.write_to(&mut Cursor::new(&mut small), image::ImageFormat::Png).unwrap();
+        // A few bytes that say 16384 x 16384.
+        let mut huge = small.clone();
+        huge[16..24].copy_from_slice(&[0, 0, 0x40, 0, 0, 0, 0x40, 0]);
+        let sum = crc(&huge[12..29]);
+        huge[29..33].copy_from_slice(&sum.to_be_bytes());
+        let mut mesh = UncheckedMesh::default();
+        assert!(mesh.decode_texture("a.png", &huge).is_none());
+        let said = &mesh.warnings[0].0;
+        assert!(said.contains("16384 x 16384 pixels") && said.contains("scale it down"), "{said}");
+        assert!(mesh.decode_texture("b.png", &small).is_some(), "one that fits still does");
+        mesh.texture_pixels = TEXTURE_PIXELS - 3;
+        assert!(mesh.decode_texture("c.png", &small).is_none(), "all of them count");
+        assert!(mesh.warnings[1].0.contains("134 million"), "{}", mesh.warnings[1].0);
+    }
 }

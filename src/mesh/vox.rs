@@ -50,8 +50,7 @@ pub(super) fn read(bytes: &[u8], unchecked: &mut UncheckedMesh) -> Result<(), Pr
     if voxels.is_empty() {
         return Err(Problem::whole("shows no voxels: every model is hidden; show one and export it again"));
     }
-    build(&voxels, &data, unchecked);
-    Ok(())
+    build(&voxels, &data, unchecked)
 }
 
 /// The crate that parses goes into chunks within chunks as deep as a file has them; only the outermost may have any.
@@ -206,13 +205,14 @@ fn once(mut voxels: Vec<(u64, u8)>) -> Vec<(u64, u8)> {
 }
 
 /// Faces between a voxel and none, as two triangles each; corners of one colour are shared.
-fn build(voxels: &[(u64, u8)], data: &DotVoxData, unchecked: &mut UncheckedMesh) {
+fn build(voxels: &[(u64, u8)], data: &DotVoxData, unchecked: &mut UncheckedMesh) -> Result<(), Problem> {
     let mut known: HashMap<(Cell, u8), u32> = HashMap::new();
-    let mesh = &mut unchecked.mesh;
+    let UncheckedMesh { mesh, pace, .. } = unchecked;
     let mut transparent = false;
     // The first voxel that is not before the neighbour on each side: all of them only ever go on.
     let mut beside = [0usize; 6];
     for (own, color) in voxels.iter().copied() {
+        pace.go_on()?;
         let cell = cell_of(own);
         for axis in 0..3 {
             for (side, turn) in [(0, false), (1, true)] {
@@ -250,6 +250,7 @@ fn build(voxels: &[(u64, u8)], data: &DotVoxData, unchecked: &mut UncheckedMesh)
     if transparent {
         unchecked.warn("transparent colours are read as opaque ones");
     }
+    Ok(())
 }
 
 #[cfg(test)]

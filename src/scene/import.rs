@@ -10,7 +10,7 @@ use std::{
 
 use super::{Scene, SceneBody};
 use crate::{
-    import::{ImportError, Imported, ReadMesh, display_name, read},
+    import::{ImportError, Imported, ReadMesh, display_name, read, read_while},
     mesh::Up,
     voxelize::Progress,
 };
@@ -104,7 +104,7 @@ fn import_all(
             (Some(earlier), _) => done[earlier].clone(),
             (None, Some(mesh)) => mesh.stood_up(*up).voxelise(*level, progress)?,
             (None, None) => {
-                let mesh = read(file)?;
+                let mesh = read_while(file, progress)?;
                 progress.set(0.05);
                 let imported = mesh.stood_up(*up).voxelise(*level, progress)?;
                 meshes.insert(file.clone(), mesh);

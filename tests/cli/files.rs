@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::support::{
-    program::{folder, run, text},
+    program::{folder, kintsugi, outcome, run, text},
     results::{checked_report, read_npz, read_report},
 };
 
@@ -303,4 +303,61 @@ fn a_simulation_is_logged_and_repeats() {
     assert!(csv.lines().all(|line| line.split(',').count() == columns.len()));
     let bytes = |out: &Path| std::fs::read(out.join("trajectory.npz")).unwrap();
     assert!(bytes(&a) == bytes(&b), "the same scene moved otherwise");
+}
+
+#[test]
+fn references_leave_the_folder_of_a_mesh_only_where_the_user_says_so() {
+    let outer = folder("outside-references");
+    let inner = outer.join("inner");
+    std::fs::create_dir_all(&inner).unwrap();
+    std::fs::write(outer.join("red.mtl"), "newmtl red\nKd 1 0 0\n").unwrap();
+    let tetrahedron = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nusemtl red\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+    let mesh = inner.join("a.obj");
+    std::fs::write(&mesh, format!("mtllib ../red.mtl\n{tetrahedron}")).unwrap();
+    for (allowed, more) in [(false, None), (true, Some("--outside-references"))] {
+        let out = inner.join("out");
+        let arguments = [
+            "fracture",
+            &text(&mesh),
+            "--level",
+            "4",
+            "--seeds",
+            "3",
+            "--compute",
+            "cpu",
+            "--out",
+            &text(&out),
+        ]
+        .map(str::to_owned);
+        let output = kintsugi(arguments.into_iter().chain(more.map(str::to_owned))).output().unwrap();
+        let (code, _, err) = outcome(&output);
+        assert_eq!(code, 0, "{err}");
+        let warnings = read_report(&out)["input"]["warnings"].to_string();
+        assert_eq!(warnings.contains("outside the folder"), !allowed, "{warnings}");
+    }
+}
+
+/// A small file that would have filled any memory.
+#[test]
+fn thirty_thousand_bodies_in_one_place_are_refused() {
+    let folder = folder("crowd");
+    let scene = folder.join("crowd.toml");
+    let body = "[[body]]\nfile = \"builtin:box\"\nlevel = 3\n";
+    std::fs::write(&scene, body.repeat(30_000)).unwrap();
+    let start = std::time::Instant::now();
+    let arguments = [
+        "simulate",
+        &text(&scene),
+        "--seconds",
+        "1",
+        "--compute",
+        "cpu",
+        "--out",
+        &text(&folder.join("out")),
+    ]
+    .map(str::to_owned);
+    let output = kintsugi(arguments).output().unwrap();
+    let (code, _, err) = outcome(&output);
+    println!("refused after {:.1?}: {err}", start.elapsed());
+    assert!(code == 2 && err.contains("move them apart"), "{code}: {err}");
 }
