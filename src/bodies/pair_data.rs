@@ -3,6 +3,7 @@
 use super::{
     BodyId, Detail, Overlap, World, broad_phase, collide::OverlapQuery, context::OnGpu, planes::planes,
 };
+use crate::gpu::GpuError;
 
 impl World {
     /// What bodies `a` and `b` share now, at the level at which they meet, on the lattice of `a`; nothing
@@ -17,15 +18,18 @@ impl World {
 
     /// What each overlapping pair shares now, and what each body shares with the floor and the walls;
     /// sleepers, too. By the compute passes where `gpu` is given and the settings allow.
-    pub fn all_pair_data(&mut self, gpu: OnGpu<'_>) -> Vec<Overlap> {
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn all_pair_data(&mut self, gpu: OnGpu<'_>) -> Result<Vec<Overlap>, GpuError> {
         let detail = Detail { pairs: &self.pair_levels, far: self.far() };
         let (bodies, settings) = (&self.bodies, &self.settings);
         let reach = self.overlaps.reach(bodies, detail);
         let boxes: Vec<_> =
             bodies.iter().zip(reach).map(|(b, reach)| broad_phase::bounds(b, reach, 0.0)).collect();
         let moves: Vec<bool> = bodies.iter().map(|b| !b.is_static()).collect();
-        let pairs =
-            broad_phase::pairs(&boxes, &moves, |_, _| 0.0).into_iter().map(|(i, j)| [i as usize, j as usize]);
+        let pairs = broad_phase::pairs(&boxes, &moves, |_, _| 0.0)?;
+        let pairs = pairs.into_iter().map(|(i, j)| [i as usize, j as usize]);
         let mut queries: Vec<OverlapQuery> = pairs.map(OverlapQuery::Pair).collect();
         let planes = planes(settings).len();
         for i in (0..bodies.len()).filter(|&i| moves[i] && boxes[i].is_some()) {

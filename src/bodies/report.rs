@@ -32,6 +32,7 @@ pub struct StepReport {
     pub momentum: DVec3,
     /// kg m^2/s about the origin.
     pub angular_momentum: DVec3,
-    /// GPU (and CPU solver) time per stage.
+    /// Wall-clock time of the stages, one after the other: what compute passes do is counted while the step waits for
+    /// them, and nothing twice.
     pub timings: Vec<StageTiming>,
 }

@@ -535,3 +535,32 @@ fn far_and_resting_bodies_are_not_looked_at() {
     let touched = w.manifolds.iter().any(|m| m.touches(far));
     assert!(!touched);
 }
+
+/// Stages come one after the other: together they take no longer than the step, and hardly less.
+#[test]
+fn timings_count_nothing_twice() {
+    let forest = Arc::new(block(5, [8; 3], [24; 3]));
+    let mut w = world(WorldSettings::default());
+    for k in 0..24 {
+        w.add(body(
+            &forest,
+            0,
+            grid(5, 1.0),
+            4,
+            DVec3::new(f64::from(k % 5) * 0.45, f64::from(k / 5) * 0.5, 0.0),
+        ));
+    }
+    let (mut stages, mut whole) = (0.0, 0.0);
+    for _ in 0..20 {
+        let clock = std::time::Instant::now();
+        let report = w.step_on_cpu();
+        whole += clock.elapsed().as_secs_f64() * 1e3;
+        stages += report.timings.iter().map(|t| t.ms).sum::<f64>();
+        let mut names: Vec<&str> = report.timings.iter().map(|t| t.stage.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), report.timings.len(), "a stage is there twice");
+    }
+    println!("stages {stages:.2} ms of {whole:.2} ms");
+    assert!(stages <= whole && stages > 0.8 * whole);
+}

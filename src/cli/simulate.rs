@@ -146,7 +146,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
             report.time = step as f64 * dt;
             log.record(&sandbox, &report)?;
             if pairs.wants(step) {
-                pairs.record(step, report.time, &sandbox.pair_data())?;
+                pairs.record(step, report.time, &sandbox.pair_data()?)?;
             }
             if let Some(film) = &mut film {
                 film.after(&compute, &sandbox, step)?;

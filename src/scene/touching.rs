@@ -11,6 +11,7 @@ use glam::{DVec3, Vec3};
 use super::{Touching, stage::Stage};
 use crate::{
     bodies::{Contact, Overlap},
+    gpu::GpuError,
     render::{Line, Overlay, Point},
 };
 
@@ -46,19 +47,29 @@ impl Touched {
 
     /// Brings what is drawn of contacts up to date, on top of what is shown of the `inside`, which has a
     /// revision too.
-    pub fn update(&mut self, mode: Touching, stage: &mut Stage, inside: (Option<&Overlay>, u64)) {
+    ///
+    /// # Errors
+    /// [`GpuError`]; what was drawn stays.
+    pub fn update(
+        &mut self,
+        mode: Touching,
+        stage: &mut Stage,
+        inside: (Option<&Overlay>, u64),
+    ) -> Result<(), GpuError> {
         if mode == Touching::Off {
             self.made_of = None;
             self.revision += u64::from(self.overlay.take().is_some());
-            return;
+            return Ok(());
         }
         let (inside, inside_revision) = inside;
         let wanted = (mode, stage.revision(), inside_revision);
         if self.made_of == Some(wanted) {
-            return;
+            return Ok(());
         }
+        // Also where it fails: not again and again in each frame.
+        self.made_of = Some(wanted);
         let mut made = match mode {
-            Touching::Columns => shared(&stage.pair_data()),
+            Touching::Columns => shared(&stage.pair_data()?),
             Touching::Off | Touching::Contacts => pressing(&stage.contacts()),
         };
         if let Some(inside) = inside {
@@ -68,8 +79,8 @@ impl Touched {
             (made.lift, made.through) = (inside.lift.max(made.lift), inside.through);
         }
         self.overlay = Some(Arc::new(made));
-        self.made_of = Some(wanted);
         self.revision += 1;
+        Ok(())
     }
 }
 
@@ -157,24 +168,24 @@ mod tests {
         for _ in 0..30 {
             sandbox.step().unwrap();
         }
-        sandbox.update_touching();
+        sandbox.update_touching().unwrap();
         assert!(sandbox.inside_overlay().is_none(), "nobody asked");
 
         let mut tuning = sandbox.tuning().clone();
         tuning.view.touching = Touching::Contacts;
         sandbox.tune("touching", tuning.clone());
-        sandbox.update_touching();
+        sandbox.update_touching().unwrap();
         let (shown, first) = (Arc::clone(sandbox.inside_overlay().unwrap()), sandbox.looking_revision());
         assert!(shown.points.len() >= 4 && shown.lines.len() >= 4, "{shown:?}");
         assert!(shown.points.iter().all(|p| p.at.y.abs() < 0.01 && p.at.x.abs() < 0.3));
         assert!(shown.lines.iter().all(|l| l.end.y > l.start.y), "normals point up");
-        sandbox.update_touching();
+        sandbox.update_touching().unwrap();
         assert_eq!(sandbox.looking_revision(), first, "nothing has moved");
 
         tuning.view.touching = Touching::Columns;
         sandbox.tune("touching", tuning.clone());
-        sandbox.update_touching();
-        let pairs = sandbox.pair_data();
+        sandbox.update_touching().unwrap();
+        let pairs = sandbox.pair_data().unwrap();
         let columns: usize = pairs.iter().map(|p| p.columns.len()).sum();
         let points: usize = pairs.iter().map(|p| p.points.len()).sum();
         let shown = sandbox.inside_overlay().unwrap();
@@ -183,7 +194,7 @@ mod tests {
 
         tuning.view.explode = 0.3;
         sandbox.tune("explode", tuning);
-        sandbox.update_touching();
+        sandbox.update_touching().unwrap();
         assert!(sandbox.inside_overlay().is_none(), "pieces are not where their contacts are");
     }
 }

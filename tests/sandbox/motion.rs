@@ -214,7 +214,7 @@ fn a_scene_says_pairs_walls_and_the_response() {
     let shared = (0..100)
         .find_map(|_| {
             step(&mut sandbox);
-            Some(sandbox.pair_data()).filter(|shared| both(shared))
+            Some(sandbox.pair_data().unwrap()).filter(|shared| both(shared))
         })
         .expect("one stands on the floor, the other on it");
     let pair = shared.iter().find(|o| o.second.is_some()).expect("the boxes touch");

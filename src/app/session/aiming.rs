@@ -208,7 +208,9 @@ impl Session {
         }
         if let Some(sandbox) = &mut self.sandbox {
             sandbox.update_looking();
-            sandbox.update_touching();
+            if let Err(error) = sandbox.update_touching() {
+                self.tell_of(error);
+            }
         }
     }
 

@@ -5,6 +5,7 @@
 use super::octree::{self, OctreeOverlaps};
 use crate::{
     bodies::{Body, BodyId, Detail, WorldSettings, context::OnGpu},
+    gpu::GpuError,
     shape::Kind,
 };
 use glam::DVec3;
@@ -108,6 +109,9 @@ impl Overlaps {
 
     /// One [`Overlap`] for each of `queries` that has any columns, in their order. By compute passes where
     /// there is a device and the settings allow.
+    ///
+    /// # Errors
+    /// [`GpuError`].
     pub fn find(
         &mut self,
         gpu: OnGpu<'_>,
@@ -115,7 +119,7 @@ impl Overlaps {
         bodies: &[Body],
         detail: Detail<'_>,
         queries: &[OverlapQuery],
-    ) -> Vec<Overlap> {
+    ) -> Result<Vec<Overlap>, GpuError> {
         let queries: Vec<OverlapQuery> =
             queries.iter().copied().filter(|query| query.is_of_octrees(bodies)).collect();
         self.octrees.find(gpu, settings, bodies, detail, &queries)

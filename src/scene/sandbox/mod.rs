@@ -364,7 +364,10 @@ impl Sandbox {
 
     /// What each touching pair shares now, and each body with the floor and the walls: collision points,
     /// columns, volume and gradient (Domaradzki & Martyn 2016, sec. 5.1).
-    pub fn pair_data(&mut self) -> Vec<Overlap> {
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn pair_data(&mut self) -> Result<Vec<Overlap>, GpuError> {
         self.stage.pair_data()
     }
 

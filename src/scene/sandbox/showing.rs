@@ -7,6 +7,7 @@ use glam::{DVec3, Vec3};
 use super::{Sandbox, SandboxError, workshop};
 use crate::{
     bodies::BodyId,
+    gpu::GpuError,
     render::{BodySeams, Overlay, RenderBody},
     scene::{
         Aim, LookingReport, Pin, PreviewReport, ScenePick, Touching, Tuning,
@@ -261,11 +262,14 @@ impl Sandbox {
 
     /// Brings what is drawn of contacts up to date. While pieces are drawn apart nothing is, since it would
     /// not lie where they are.
-    pub fn update_touching(&mut self) {
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn update_touching(&mut self) -> Result<(), GpuError> {
         let view = &self.document.tuning().view;
         let mode = if view.explode > 0.0 { Touching::Off } else { view.touching };
         let inside = (self.looking.overlay().map(|overlay| &**overlay), self.looking.revision());
-        self.touched.update(mode, &mut self.stage, inside);
+        self.touched.update(mode, &mut self.stage, inside)
     }
 
     /// What is drawn over the picture: of the inside, and of contacts.

@@ -371,7 +371,10 @@ impl Stage {
     }
 
     /// What each touching pair shares now, and each body with the floor and the walls.
-    pub fn pair_data(&mut self) -> Vec<Overlap> {
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn pair_data(&mut self) -> Result<Vec<Overlap>, GpuError> {
         let arena = self.arena.read().unwrap_or_else(PoisonError::into_inner);
         self.world.all_pair_data(self.compute.gpu().map(|gpu| (gpu, &*arena)))
     }

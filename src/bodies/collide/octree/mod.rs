@@ -80,6 +80,9 @@ pub fn reach(bodies: &[Body], detail: Detail<'_>) -> Vec<f64> {
     bodies.iter().enumerate().map(|(i, body)| 0.5 * cell_size(body, levels.coarsest(i))).collect()
 }
 
+/// What the time is called in which a step waits for compute passes: broad phase, search and choice in one.
+const PASSES: &str = "contact passes (device)";
+
 /// Finds contacts of octrees with each other and with planes.
 #[derive(Default)]
 pub struct OctreeFinder {
@@ -214,7 +217,7 @@ impl FindContacts for OctreeFinder {
         let before = Before::new(query.old, &self.records, &record_of);
         let given = (before, cx.detail, &mut self.cache);
         let near = search.look_ahead(on, query, given, (rounds, cx.settings.substeps))?;
-        cx.lap("narrow phase");
+        cx.lap(PASSES);
         Ok(near.map(|(pairs, levels)| {
             self.levels = levels;
             pairs
@@ -233,7 +236,7 @@ impl FindContacts for OctreeFinder {
         let own: Vec<u32> = (0..bodies.len()).map(|i| levels.own(i)).collect();
         let (of_pairs, at_planes) = match &answer {
             Some(answer) => {
-                cx.lap("narrow phase");
+                cx.lap(PASSES);
                 let of_pairs = answer.of_pairs(query, &self.cache, before);
                 let look = &mut |ask: &PlaneAsk<'_>, number: usize, plane: &Plane, surfels: &Surfels| {
                     answer.at_plane(ask, number, plane, surfels)

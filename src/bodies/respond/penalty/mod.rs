@@ -242,7 +242,7 @@ impl Respond for PenaltyStep {
             bodies,
             cx.detail,
             &queries(bodies, manifolds, cx.settings),
-        );
+        )?;
         push(&overlaps, bodies, manifolds, cx.settings);
         let volume = overlaps.iter().map(|o| o.volume).sum();
         Ok(ResponseReport { intersection_volume: Some(volume) })

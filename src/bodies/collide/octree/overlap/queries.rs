@@ -15,7 +15,7 @@ use crate::{
         context::OnGpu,
         planes::planes,
     },
-    gpu::Gpu,
+    gpu::{Gpu, GpuError},
     svo::Arena,
 };
 use rayon::prelude::*;
@@ -40,6 +40,9 @@ pub struct OctreeOverlaps {
 
 impl OctreeOverlaps {
     /// One [`Overlap`] for each query that has any columns.
+    ///
+    /// # Errors
+    /// [`GpuError`] of the passes, but where something does not fit: then the CPU does it.
     pub fn find(
         &mut self,
         gpu: OnGpu<'_>,
@@ -47,7 +50,7 @@ impl OctreeOverlaps {
         bodies: &[Body],
         detail: Detail<'_>,
         queries: &[OverlapQuery],
-    ) -> Vec<Overlap> {
+    ) -> Result<Vec<Overlap>, GpuError> {
         let (levels, planes) = (Levels::new(bodies, detail), planes(settings));
         let task = |query: &OverlapQuery| match *query {
             OverlapQuery::Pair([a, b]) => Task::Pair([a, b], levels.pair(a, b)),
@@ -71,7 +74,7 @@ impl OctreeOverlaps {
         self.cache.keep(|forest| left.iter().any(|b| Arc::ptr_eq(&b.def.octree().forest, forest)));
     }
 
-    /// Pairs by the passes where there are any, else, and where they fail, on the CPU, which gives the same;
+    /// Pairs by the passes where there are any, else, and where they do not fit, on the CPU, which gives the same;
     /// planes on the CPU, since they are few.
     fn work_out(
         &mut self,
@@ -79,11 +82,13 @@ impl OctreeOverlaps {
         bodies: &[Body],
         planes: &[Plane],
         tasks: &[Task],
-    ) -> Vec<Overlap> {
-        let mut by_passes = gpu
-            .and_then(|(gpu, arena)| self.on_gpu(gpu, arena, bodies, tasks))
-            .unwrap_or_default()
-            .into_iter();
+    ) -> Result<Vec<Overlap>, GpuError> {
+        let by_passes = match gpu.map(|(gpu, arena)| self.on_gpu(gpu, arena, bodies, tasks)) {
+            Some(Ok(found)) => found,
+            None | Some(Err(GpuError::TooLarge { .. } | GpuError::OutOfMemory { .. })) => None,
+            Some(Err(error)) => return Err(error),
+        };
+        let mut by_passes = by_passes.unwrap_or_default().into_iter();
         let known: Vec<Option<Overlap>> =
             tasks.iter().map(|task| if suits(bodies, task) { by_passes.next() } else { None }).collect();
         for task in tasks {
@@ -109,11 +114,17 @@ impl OctreeOverlaps {
                 Task::Plane(a, at, k) => Some(of_plane(&bodies[*a], *at, surfels(*a, *at)?, planes.get(*k)?)),
             })
             .collect();
-        found.into_iter().flatten().filter(|o| !o.columns.is_empty()).collect()
+        Ok(found.into_iter().flatten().filter(|o| !o.columns.is_empty()).collect())
     }
 
-    /// All pairs that suit, in order; none where something fails.
-    fn on_gpu(&mut self, gpu: &Gpu, arena: &Arena, bodies: &[Body], tasks: &[Task]) -> Option<Vec<Overlap>> {
+    /// All pairs that suit, in order; none where the device does not have them all.
+    fn on_gpu(
+        &mut self,
+        gpu: &Gpu,
+        arena: &Arena,
+        bodies: &[Body],
+        tasks: &[Task],
+    ) -> Result<Option<Vec<Overlap>>, GpuError> {
         let pair = |task: &Task| match task {
             Task::Pair(pair, at) => Some(OctreePair::at(bodies, *pair, *at, 0.0)),
             Task::Plane(..) => None,
@@ -121,13 +132,14 @@ impl OctreeOverlaps {
         let pairs: Vec<OctreePair> =
             tasks.iter().filter(|task| suits(bodies, task)).filter_map(pair).collect();
         if !pairs.iter().all(|pair| pair.is_resident(bodies, arena)) {
-            return None;
+            return Ok(None);
         }
-        if self.passes.is_none() {
-            self.passes = Some((OverlapPasses::new(gpu).ok()?, SurfelBuffer::new(gpu).ok()?));
-        }
-        let (passes, surfels) = self.passes.as_mut()?;
-        passes.find(gpu, arena, surfels, (&pairs, bodies, &mut self.cache)).ok().map(|(found, _)| found)
+        let (passes, surfels) = match &mut self.passes {
+            Some(known) => known,
+            none => none.insert((OverlapPasses::new(gpu)?, SurfelBuffer::new(gpu)?)),
+        };
+        let (found, _) = passes.find(gpu, arena, surfels, (&pairs, bodies, &mut self.cache))?;
+        Ok(Some(found))
     }
 }
 

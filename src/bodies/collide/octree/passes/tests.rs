@@ -105,7 +105,8 @@ impl Moment {
                 let bodies = [i as usize, j as usize];
                 NearPair { bodies, way: way(bodies[0], bodies[1]), resolution_m: f64::MAX }
             };
-            let mut near: Vec<_> = broad_phase::pairs(&boxes, &moves, way).into_iter().map(pair).collect();
+            let mut near: Vec<_> =
+                broad_phase::pairs(&boxes, &moves, way).unwrap().into_iter().map(pair).collect();
             finder.begin(bodies, &mut near, detail);
             near
         });

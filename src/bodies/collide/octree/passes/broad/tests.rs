@@ -138,7 +138,7 @@ fn brute_force(solids: &Solids) -> Vec<(u32, u32)> {
 fn both(w: &World, solids: &Solids, pairs: &[(u32, u32)]) -> [Vec<(u32, u32)>; 2] {
     let (boxes, bodies) = (boxes(&w.bodies), &w.bodies);
     let moves: Vec<bool> = bodies.iter().map(Body::moves).collect();
-    let want = broad_phase::pairs(&boxes, &moves, |i, j| closer(&bodies[i], &bodies[j], DT));
+    let want = broad_phase::pairs(&boxes, &moves, |i, j| closer(&bodies[i], &bodies[j], DT)).unwrap();
     let body = |solid: u32| solids.bodies[solid as usize];
     let near = |(a, b): &(u32, u32)| {
         let [i, j] = [body(*a), body(*b)];
