@@ -35,6 +35,9 @@ pub mod cli;
 #[cfg(test)]
 mod kernel_tests;
 #[cfg(test)]
+#[path = "../tests/support/injure.rs"]
+mod injure;
+#[cfg(test)]
 #[path = "../tests/support/skip.rs"]
 mod skip;
 

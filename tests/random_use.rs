@@ -13,23 +13,10 @@ use std::{
 };
 
 use serde_json::Value;
-use support::window::{Display, Program, want_of_tools};
-
-/// Numbers from a seed: xorshift, as Marsaglia has it.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % sides
-    }
-
-    fn among<'a, T>(&mut self, all: &'a [T]) -> &'a T {
-        &all[self.roll(all.len())]
-    }
-}
+use support::{
+    injure::Dice,
+    window::{Display, Program, want_of_tools},
+};
 
 /// What hands do, by how often.
 #[derive(Clone, Copy, Debug)]

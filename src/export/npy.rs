@@ -145,9 +145,8 @@ pub fn read_points(bytes: &[u8]) -> Result<Vec<[f64; 3]>, String> {
         Some(2 | 3) => (bytes.get(8..12).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]) as usize), 12),
         _ => return Err(not_npy()),
     };
-    let text = len.and_then(|len| bytes.get(start..start + len)).ok_or_else(not_npy)?;
+    let (text, data) = len.and_then(|len| bytes.get(start..)?.split_at_checked(len)).ok_or_else(not_npy)?;
     let text = String::from_utf8_lossy(text);
-    let data = &bytes[start + text.len().min(bytes.len() - start)..];
     if !text.contains("'fortran_order': False") {
         return Err("its array is in Fortran order; save numpy.ascontiguousarray of it".into());
     }

@@ -49,7 +49,7 @@ pub use moment::Moment;
 pub use pinned::Pin;
 pub use preview::{LevelControl, PreviewMode, PreviewReport};
 pub use sandbox::{Arrived, Sandbox};
-pub use seeds_file::read_seeds;
+pub use seeds_file::{parse_seeds, read_seeds};
 pub use stage::{Aim, BodyInfo, ScenePick};
 pub use timeline::Timeline;
 pub use tuning::{InsideView, LabelView, Missile, Throw, Touching, Tuning, ViewTuning};

@@ -22,18 +22,25 @@ pub fn read_seeds(file: &Path) -> Result<Vec<DVec3>, SceneError> {
         fail(format!("the seeds cannot be read: {why}; a seeds file has 1 to {MAX_SEEDS} points"))
     })?;
     let is_npy = file.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy"));
-    let points = if is_npy { export::read_points(&bytes) } else { parse_seeds(&bytes) };
-    let points = points.map_err(fail)?;
+    parse_seeds(&bytes, is_npy).map_err(fail)
+}
+
+/// Reads seeds from what a file holds, a NumPy array or text.
+///
+/// # Errors
+/// One line that says what is wrong.
+pub fn parse_seeds(bytes: &[u8], is_npy: bool) -> Result<Vec<DVec3>, String> {
+    let points = if is_npy { export::read_points(bytes) } else { numbers_of_lines(bytes) }?;
     if points.is_empty() || points.len() > MAX_SEEDS as usize {
-        return Err(fail(format!("it holds {} seeds; 1 to {MAX_SEEDS} are wanted", points.len())));
+        return Err(format!("it holds {} seeds; 1 to {MAX_SEEDS} are wanted", points.len()));
     }
     if let Some(i) = points.iter().position(|p| p.iter().any(|v| !v.is_finite())) {
-        return Err(fail(format!("seed {} is not finite; remove it", i + 1)));
+        return Err(format!("seed {} is not finite; remove it", i + 1));
     }
     Ok(points.into_iter().map(DVec3::from_array).collect())
 }
 
-fn parse_seeds(bytes: &[u8]) -> Result<Vec<[f64; 3]>, String> {
+fn numbers_of_lines(bytes: &[u8]) -> Result<Vec<[f64; 3]>, String> {
     let text = String::from_utf8_lossy(bytes);
     let mut points = Vec::new();
     for (number, line) in text.lines().enumerate() {
@@ -58,9 +65,9 @@ mod tests {
     #[test]
     fn seeds_are_read_from_text() {
         let text = b"# x y z\n1 2 3\n\n-1.5, 0, 2e1  # the last\n";
-        assert_eq!(parse_seeds(text), Ok(vec![[1.0, 2.0, 3.0], [-1.5, 0.0, 20.0]]));
-        assert!(parse_seeds(b"1 2 3\n4 5\n").is_err_and(|e| e.contains("line 2")));
-        assert!(parse_seeds(b"1 2 x\n").is_err());
+        assert_eq!(numbers_of_lines(text), Ok(vec![[1.0, 2.0, 3.0], [-1.5, 0.0, 20.0]]));
+        assert!(numbers_of_lines(b"1 2 3\n4 5\n").is_err_and(|e| e.contains("line 2")));
+        assert!(numbers_of_lines(b"1 2 x\n").is_err());
     }
 
     #[test]

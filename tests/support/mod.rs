@@ -6,6 +6,7 @@
 //! | `stage.rs` | a scene behind the window: open it, wait for what it does, step, break |
 //! | `solids.rs` | solids made of voxels, for tests inside and outside the library |
 //! | `program.rs` | runs the built program; folders to write to |
+//! | `injure.rs` | damages files |
 //! | `results.rs` | reads what the program wrote; a digest of bytes |
 //! | `window.rs` | the program in a window of a display of its own: mouse, keys, what it shows |
 //! | `plane_cut.rs`, `spheres.rs` | a method and a finder that the program does not have |
@@ -15,7 +16,8 @@
 //! must be true of every motion (P1 to P20, a file each; P14 is tested beside the broad phase), `sandbox/` the
 //! engine behind the window, `cli/` the commands and their files, `window.rs` the window under a display of its
 //! own, `random_use.rs` anything at all done to it, `method.rs` and `finder.rs` a method and a finder from
-//! outside, `from_outside.rs` the same two in the window, `licences.rs` the crates. Tests of one module's
+//! outside, `from_outside.rs` the same two in the window, `corpus.rs` small files of every
+//! kind and damaged ones through every reader, `licences.rs` the crates. Tests of one module's
 //! insides stand beside it in `src/`.
 //!
 //! A test is named by the sentence that it proves. A check stands in a file that begins with its number
@@ -25,6 +27,7 @@
 #![allow(dead_code, reason = "each test program uses a part of this")]
 
 pub mod adapter;
+pub mod injure;
 pub mod plane_cut;
 pub mod program;
 pub mod results;
