@@ -16,7 +16,7 @@ fn cube(lift: DVec3) -> BodyDef {
 }
 
 fn settings(response: Response) -> WorldSettings {
-    WorldSettings { response, ..WorldSettings::default() }
+    WorldSettings { response, measure_volume: true, ..WorldSettings::default() }
 }
 
 /// Steps, and checks after each that every number is one and that it took no longer than it may.
@@ -26,7 +26,8 @@ fn run(w: &mut World, steps: usize) -> StepReport {
     for _ in 0..steps {
         last = w.step_on_cpu();
         assert!(w.bodies.iter().all(|b| b.state.is_finite()), "a body has a number that is none");
-        let sums = [last.kinetic, last.potential, last.intersection_volume, last.deepest];
+        let volume = last.intersection_volume.expect("it is measured");
+        let sums = [last.kinetic, last.potential, volume, last.deepest];
         assert!(sums.iter().all(|v| v.is_finite()) && last.momentum.is_finite(), "{last:?}");
     }
     assert!(start.elapsed().as_secs_f64() < 30.0, "it hangs");

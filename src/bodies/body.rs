@@ -93,6 +93,28 @@ pub struct BodyDef {
 }
 
 impl BodyDef {
+    /// Whether all but where it starts is the same: the same shape, not an equal one.
+    #[must_use]
+    pub fn is_like(&self, other: &Self) -> bool {
+        let Self {
+            shape,
+            meters_per_unit,
+            object_size_m,
+            family,
+            friction,
+            restitution,
+            rolling_resistance,
+            fixed,
+            physics_level,
+            state: _,
+        } = other;
+        Arc::ptr_eq(&self.shape, shape)
+            && (self.meters_per_unit, self.object_size_m) == (*meters_per_unit, *object_size_m)
+            && (self.friction, self.restitution) == (*friction, *restitution)
+            && self.rolling_resistance == *rolling_resistance
+            && (self.family, self.fixed, self.physics_level) == (*family, *fixed, *physics_level)
+    }
+
     /// Its octree; of what is none, an octree without voxels, which touches nothing.
     #[must_use]
     pub fn octree(&self) -> &Octree {

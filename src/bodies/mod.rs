@@ -39,8 +39,7 @@ pub use body::{Body, BodyDef, BodyId, BodyState, Family};
 pub use broad_phase::{NearPair, Obb};
 pub use collide::{
     Ball, CollisionPoint, Column, ContactMethod, ContactQuery, FindContacts, FinderEntry, FinderMemory,
-    Found, MakeFinder, Manifold, Overlap, Partner, Point, Totals, find, finders, inherit, reduce,
-    register_finder,
+    Found, MakeFinder, Manifold, Overlap, Partner, Point, find, finders, inherit, reduce, register_finder,
 };
 pub use contacts::{Contact, Push};
 pub use context::{OnGpu, StageClock, StepContext};
@@ -49,7 +48,7 @@ pub use drag::Drag;
 pub use methods::{NameTaken, UnknownMethod};
 pub use planes::{Plane, Walls};
 pub use report::StepReport;
-pub use respond::{Penalty, Respond, Response, ResponseEntry, ResponseReport, register_response, responses};
+pub use respond::{Penalty, Respond, Response, ResponseEntry, register_response, responses};
 pub use settings::{Narrow, WorldSettings};
 pub use snapshot::WorldSnapshot;
 pub use world::World;

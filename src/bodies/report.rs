@@ -18,8 +18,11 @@ pub struct StepReport {
     pub collision_points: usize,
     /// Contact points that were solved.
     pub contacts: usize,
-    /// Summed intersection volume, m^3.
-    pub intersection_volume: f64,
+    /// What bodies share with each other, the floor and the walls as the step ends, of all [`Overlap`]s by their columns
+    /// (Domaradzki & Martyn 2016, sec. 5.1.3), m^3; where the settings ask for it.
+    ///
+    /// [`Overlap`]: super::Overlap
+    pub intersection_volume: Option<f64>,
     /// Deepest penetration among the contacts that pressed, as the step began, m.
     pub deepest: f64,
     /// Mean force of the floor during the step, N.

@@ -65,6 +65,8 @@ pub struct WorldSettings {
     pub sleeping: bool,
     /// Who looks for contacts.
     pub narrow: Narrow,
+    /// Whether each step measures the volume that bodies share, which takes about as long as looking for contacts.
+    pub measure_volume: bool,
 }
 
 impl Default for WorldSettings {
@@ -81,6 +83,7 @@ impl Default for WorldSettings {
             adaptive: None,
             sleeping: true,
             narrow: Narrow::Auto,
+            measure_volume: false,
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::{
     Body, BodyState, Detail, StepReport, World, WorldSettings,
     broad_phase::{self, NearPair, Obb},
-    collide::{ContactQuery, Finders, Manifold, Point, Totals},
+    collide::{ContactQuery, Finders, Manifold, Point},
     contacts::Pushes,
     context::{OnGpu, StageClock, StepContext},
     drag, integrate,
@@ -61,7 +61,22 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
     world.time += settings.dt;
     fill(&mut report, world, &settings);
     clock.lap(&mut report, "sleep and report");
+    if settings.measure_volume {
+        report.intersection_volume = Some(shared_volume(world, gpu)?);
+        clock.lap(&mut report, "intersection volume");
+    }
     Ok(report)
+}
+
+/// What all bodies share, m^3; what was measured before while nothing moves.
+fn shared_volume(world: &mut World, gpu: OnGpu<'_>) -> Result<f64, GpuError> {
+    let moving = world.bodies.iter().any(Body::moves);
+    if let Some(known) = world.shared_volume.filter(|_| !moving) {
+        return Ok(known);
+    }
+    let volume = world.all_pair_data(gpu)?.iter().map(|shared| shared.volume).sum();
+    world.shared_volume = (!moving).then_some(volume);
+    Ok(volume)
 }
 
 /// Makes whoever finds and answers contacts, as the settings name them. What another finder found holds
@@ -155,11 +170,11 @@ fn round(
 
     sleep::wake_touched(bodies, &manifolds, &pressed, settings);
     let live: Vec<bool> = manifolds.iter().map(|m| !m.rests(bodies)).collect();
-    let answer = responder.advance(cx, bodies, &mut manifolds)?;
+    responder.advance(cx, bodies, &mut manifolds)?;
     cx.lap("solver");
 
     let solved: Vec<_> = manifolds.iter().zip(live).filter_map(|(m, live)| live.then_some(m)).collect();
-    sum_up(cx.report, finders, &solved, answer.intersection_volume);
+    sum_up(cx.report, finders, &solved);
     // Of those that rest, too.
     let presses = manifolds.iter().flat_map(|m| &m.points).filter(|p| p.total_impulse > 0.0);
     cx.report.deepest = presses.map(|p| -p.separation).fold(cx.report.deepest, f64::max);
@@ -168,10 +183,8 @@ fn round(
 }
 
 /// Figures of a round: what was found, and what the floor carried.
-fn sum_up(report: &mut StepReport, finders: &Finders, solved: &[&Manifold], volume: Option<f64>) {
-    let totals: Vec<Totals> = solved.iter().map(|m| finders.totals(m)).collect();
-    report.collision_points = totals.iter().map(|t| t.points).sum();
-    report.intersection_volume = volume.unwrap_or_else(|| totals.iter().map(|t| t.volume).sum());
+fn sum_up(report: &mut StepReport, finders: &Finders, solved: &[&Manifold]) {
+    report.collision_points = solved.iter().map(|m| finders.collision_points(m)).sum();
     report.contacts = solved.iter().map(|m| m.points.len()).sum();
     let upright = |p: &&Point| p.normal == DVec3::Y;
     for p in solved.iter().filter(|m| m.second.is_none()).flat_map(|m| &m.points).filter(upright) {

@@ -1,6 +1,7 @@
 //! The checks P1 to P15 (docs/checks.md) on shapes made in code; figures are printed.
 //! printed.
 
+mod shared_volume;
 mod waking;
 
 use super::{

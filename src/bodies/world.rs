@@ -31,6 +31,8 @@ pub struct World {
     pub(super) finders: Finders,
     pub(super) responder: Responder,
     pub(super) overlaps: Overlaps,
+    /// What bodies share that have not moved since it was measured, m^3.
+    pub(super) shared_volume: Option<f64>,
     next_id: u32,
 }
 
@@ -59,6 +61,7 @@ impl World {
             finders: Finders::default(),
             responder: Responder::default(),
             overlaps: Overlaps::default(),
+            shared_volume: None,
             next_id: 0,
         }
     }
@@ -76,6 +79,7 @@ impl World {
         let rest_pose = (state.position, state.rotation);
         let body = Body { id, def, state, asleep: false, frozen, still_secs: 0.0, slow_secs: 0.0, rest_pose };
         self.bodies.push(body);
+        self.shared_volume = None;
         id
     }
 
@@ -110,6 +114,7 @@ impl World {
         self.finders.removed(id, &self.bodies);
         self.responder.removed(id, &self.bodies);
         self.overlaps.removed(&self.bodies);
+        self.shared_volume = None;
         Some(body)
     }
 
@@ -136,6 +141,7 @@ impl World {
         self.finders.cleared();
         self.responder.cleared();
         self.overlaps.removed(&[]);
+        self.shared_volume = None;
     }
 
     /// A body by name.
@@ -151,6 +157,7 @@ impl World {
 
     /// A body by name; call [`Body::wake`] after changing it.
     pub fn body_mut(&mut self, id: BodyId) -> Option<&mut Body> {
+        self.shared_volume = None;
         self.index(id).map(|k| &mut self.bodies[k])
     }
 

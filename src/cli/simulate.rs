@@ -130,6 +130,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     let compute = args.compute.open(&reporter)?;
     let mut sandbox = open(&compute, opened, &reporter)?;
     sandbox.look_for_contacts(args.compute.compute.into());
+    sandbox.measure_volume(true);
     let mut log = Log::create(&args.out)?;
     log.trajectory.record(sandbox.bodies(), sandbox.last_step().time);
     let mut film = film.map(|film| args.film.open(&compute, film, &args.out, &sandbox)).transpose()?;

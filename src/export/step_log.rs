@@ -39,7 +39,8 @@ impl StepLog {
         }
         let mut line = format!("{},{bodies},{},{},{},{}", r.time, r.awake, r.frozen, r.pairs, r.contacts);
         // Writing to a string cannot fail, here and below.
-        let _ = write!(line, ",{},{},{},{}", r.intersection_volume, r.deepest, r.kinetic, r.potential);
+        let volume = r.intersection_volume.map_or_else(String::new, |volume| volume.to_string());
+        let _ = write!(line, ",{volume},{},{},{}", r.deepest, r.kinetic, r.potential);
         for v in r.momentum.to_array().into_iter().chain(r.angular_momentum.to_array()) {
             let _ = write!(line, ",{v}");
         }

@@ -56,7 +56,7 @@ impl Cuts {
     /// Of `bodies`. `breaks` are those that led to them, by number, with the number of each one's first cell.
     pub fn of(sandbox: &Sandbox, bodies: &[&Body], breaks: &BTreeMap<usize, (&BreakRecord, u32)>) -> Self {
         let info = |body: &&Body| sandbox.info(body.id).copied().unwrap_or_default();
-        let cut_object = |(object, known): (usize, &super::ObjectInfo)| {
+        let cut_object = |(object, known): (usize, &Arc<super::ObjectInfo>)| {
             let own: Vec<&Body> = bodies.iter().copied().filter(|b| info(b).object == object).collect();
             let records: Vec<(usize, &BreakRecord, u32)> = breaks
                 .iter()

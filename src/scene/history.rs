@@ -37,6 +37,11 @@ impl History {
         self.first.as_ref()
     }
 
+    /// The last moment that undo would put back.
+    pub(super) fn last(&self) -> Option<&Moment> {
+        self.done.iter().rev().find_map(|step| step.world.as_ref())
+    }
+
     /// Another scene is open.
     pub(super) fn set_first(&mut self, first: Arc<Moment>) {
         self.first = Some(first);

@@ -1,11 +1,11 @@
 //! Everything of a scene at one moment, to go back to: what undo, the timeline and "reset" keep.
 //!
-//! Octrees and meshes are shared with the bodies that live now, so a moment costs little beside what the
-//! bodies are.
+//! Octrees and meshes are shared with the bodies that live now, and with other moments whatever is the same in them: in a
+//! heap of any size a throw costs a constant.
 
 use std::sync::Arc;
 
-use super::{document::Opened, stage::Standing};
+use super::{document::WasOpen, stage::Standing};
 
 /// All bodies and the document at one moment.
 #[derive(Clone, Default)]
@@ -13,20 +13,28 @@ pub struct Moment {
     /// Bodies, what was still to be thrown, and simulated time.
     pub(super) stage: Standing,
     /// What was open.
-    pub(super) document: Opened,
+    pub(super) document: WasOpen,
     /// The first moment of the scene that was open; the first moment itself has none.
     pub(super) first: Option<Arc<Moment>>,
 }
 
 impl Moment {
-    /// Memory that no other moment shares, bytes.
-    pub(super) fn bytes(&self) -> usize {
-        self.stage.bytes() + self.document.bytes()
+    /// Memory of it that `other` does not share, bytes; octrees and meshes are not counted.
+    pub(super) fn bytes_beside(&self, other: Option<&Self>) -> usize {
+        size_of::<Self>()
+            + self.stage.bytes_beside(other.map(|other| &other.stage))
+            + self.document.bytes_beside(other.map(|other| &other.document))
     }
 
-    /// One that takes at least so much.
+    /// One of those bodies.
     #[cfg(test)]
-    pub(super) fn of_size(bytes: usize) -> Self {
-        Self { document: Opened::of_size(bytes), ..Self::default() }
+    pub(super) fn of(bodies: &[crate::bodies::Body]) -> Self {
+        Self { stage: Standing::of(bodies), ..Self::default() }
+    }
+
+    /// The same, which takes at least so much more.
+    #[cfg(test)]
+    pub(super) fn and_bytes(self, bytes: usize) -> Self {
+        Self { document: WasOpen::of_size(bytes), ..self }
     }
 }

@@ -109,11 +109,11 @@ pub(super) fn write_pin(scene: &mut Scene, document: &Document, stage: &Stage, s
     };
     let params = document.tuned_params(info);
     file.fracture.keep = match &pin.kept {
-        Some(kept) => cells(&pin.aim, &params, None, (&start.def, true))
+        Some(kept) => cells(&pin.aim, &params, None, (&start, true))
             .map(|cells| kept.among(&cells.pattern.seeds))
             .unwrap_or_default(),
         None => params.keep,
     };
-    let (point, direction) = pin.aim.in_world(start);
+    let (point, direction) = pin.aim.in_world(&start.shape, &start.state);
     scene.pinned = Some(Pinned { body: info.object as u32, point, direction });
 }

@@ -1,41 +1,34 @@
 //! The past of a scene: states at recorded steps, in bounded memory, to be shown again.
 //!
 //! In: the bodies after each step. Out: any recorded state. Poses and velocities are kept for each recorded
-//! step; what the bodies are is kept once for as long as the same ones live. When the memory is full every
+//! step, of bodies that sleep but once; what the bodies are is kept for as long as the same ones live, and shared by those
+//! that live on when others come or go. When the memory is full every
 //! second state goes and half as many are recorded from then on, so that the whole past stays, less finely. What bodies
 //! are counts, too, and goes with the last state that needs it.
 
-use crate::bodies::{Body, BodyId, BodyState};
+use crate::bodies::Body;
 
-use super::Moment;
+use super::{
+    Moment,
+    stage::{Motion, Runs, motions},
+};
 
 /// Bytes of states, and of what the bodies are, above which they are thinned out.
 const BUDGET: usize = 64 << 20;
-
-/// As long as the same bodies live.
-struct Epoch {
-    moment: Moment,
-    /// What the bodies are called now; showing another epoch renames them.
-    ids: Vec<BodyId>,
-}
-
-impl Epoch {
-    fn bytes(&self) -> usize {
-        self.moment.bytes() + size_of_val(&*self.ids)
-    }
-}
 
 struct Frame {
     time: f64,
     /// How many events of the scene were over.
     next_event: usize,
+    /// Index into the epochs.
     epoch: usize,
-    states: Box<[(BodyState, bool)]>,
+    motions: Runs<Motion>,
 }
 
 impl Frame {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + size_of_val(&*self.states)
+    /// Memory of it that the one before it does not share.
+    fn bytes_beside(&self, before: Option<&Self>) -> usize {
+        size_of::<Self>() + self.motions.bytes_beside(before.map(|before| &before.motions))
     }
 }
 
@@ -43,8 +36,8 @@ impl Frame {
 pub(super) struct Wanted<'a> {
     /// Other bodies than live now.
     pub moment: Option<&'a Moment>,
-    /// Their states, and who sleeps.
-    pub states: &'a [(BodyState, bool)],
+    /// Of the bodies in their order.
+    pub motions: &'a Runs<Motion>,
     pub time: f64,
     pub next_event: usize,
 }
@@ -52,7 +45,8 @@ pub(super) struct Wanted<'a> {
 /// Recorded states.
 #[derive(Default)]
 pub struct Timeline {
-    epochs: Vec<Epoch>,
+    /// A moment for as long as the same bodies live.
+    epochs: Vec<Moment>,
     frames: Vec<Frame>,
     bytes: usize,
     /// Every how many steps a state is kept, as a power of two.
@@ -93,35 +87,39 @@ impl Timeline {
         self.bytes
     }
 
+    /// The last moment that it keeps.
+    pub(super) fn last(&self) -> Option<&Moment> {
+        self.epochs.last()
+    }
+
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// Keeps the state of `bodies`; `moment` is asked for where other bodies live than before. What was
-    /// recorded after the state that is shown is forgotten: time goes on from there.
+    /// Keeps the state of `bodies`; `moment` is asked for where other bodies live than before, and told what it may
+    /// share. What was recorded after the state that is shown is forgotten: time goes on from there.
     pub(super) fn record(
         &mut self,
         (time, next_event): (f64, usize),
         bodies: &[Body],
-        moment: impl FnOnce() -> Moment,
+        moment: impl FnOnce(Option<&Moment>) -> Moment,
     ) {
         self.cut();
         let step = self.steps;
         self.steps += 1;
-        let same = |epoch: &Epoch| epoch.ids.iter().copied().eq(bodies.iter().map(|b| b.id));
-        let changed = !self.epochs.last().is_some_and(same);
+        let changed = !self.epochs.last().is_some_and(|epoch| is_of(epoch, bodies));
         if !changed && step & ((1 << self.stride_log) - 1) != 0 {
             return;
         }
         if changed {
-            let ids = bodies.iter().map(|b| b.id).collect();
-            let epoch = Epoch { moment: moment(), ids };
-            self.bytes += epoch.bytes();
+            let epoch = moment(self.epochs.last());
+            self.bytes += epoch.bytes_beside(self.epochs.last());
             self.epochs.push(epoch);
         }
-        let states = bodies.iter().map(|b| (b.state, b.asleep)).collect();
-        let frame = Frame { time, next_event, epoch: self.epochs.len() - 1, states };
-        self.bytes += frame.bytes();
+        let before = self.frames.last();
+        let motions = Runs::of(motions(bodies), before.map(|before| &before.motions));
+        let frame = Frame { time, next_event, epoch: self.epochs.len() - 1, motions };
+        self.bytes += frame.bytes_beside(before);
         self.frames.push(frame);
         while self.bytes > BUDGET && self.frames.len() > 2 {
             self.thin();
@@ -149,8 +147,12 @@ impl Timeline {
     }
 
     fn count(&mut self) {
-        self.bytes = self.frames.iter().map(Frame::bytes).sum::<usize>()
-            + self.epochs.iter().map(Epoch::bytes).sum::<usize>();
+        let frames =
+            self.frames.iter().scan(None, |before, frame| Some(frame.bytes_beside(before.replace(frame))));
+        let epochs = self.epochs.iter().scan(None, |before: &mut Option<&Moment>, epoch| {
+            Some(epoch.bytes_beside(before.replace(epoch)))
+        });
+        self.bytes = frames.sum::<usize>() + epochs.sum::<usize>();
     }
 
     /// Every second state goes; the first of an epoch and the last of all stay.
@@ -208,31 +210,30 @@ impl Timeline {
     pub(super) fn wanted(&self, frame: usize, now: &[Body]) -> Option<Wanted<'_>> {
         let frame = self.frames.get(frame)?;
         let epoch = self.epochs.get(frame.epoch)?;
-        let same = epoch.ids.iter().copied().eq(now.iter().map(|b| b.id));
         Some(Wanted {
-            moment: (!same).then_some(&epoch.moment),
-            states: &frame.states,
+            moment: (!is_of(epoch, now)).then_some(epoch),
+            motions: &frame.motions,
             time: frame.time,
             next_event: frame.next_event,
         })
     }
 
-    /// `frame` is shown now by `bodies`.
-    pub(super) fn shown(&mut self, frame: usize, bodies: &[Body]) {
+    /// `frame` is shown now.
+    pub(super) fn shown(&mut self, frame: usize) {
         self.cursor = (frame + 1 < self.frames.len()).then_some(frame);
-        if let Some(epoch) = self.frames.get(frame).map(|f| f.epoch)
-            && let Some(epoch) = self.epochs.get_mut(epoch)
-        {
-            epoch.ids = bodies.iter().map(|b| b.id).collect();
-        }
     }
+}
+
+/// Whether those bodies live in it.
+fn is_of(moment: &Moment, bodies: &[Body]) -> bool {
+    moment.stage.ids().eq(bodies.iter().map(|body| body.id))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        bodies::{BodyDef, Family, World, WorldSettings},
+        bodies::{BodyDef, BodyState, Family, World, WorldSettings},
         shape::{Look, Octree, Shape},
         svo::{Forest, Grid},
     };
@@ -266,8 +267,8 @@ mod tests {
         let mut world = world(2000);
         let mut timeline = Timeline::default();
         for step in 0..3000 {
-            world.bodies[0].state.position.x = f64::from(step);
-            timeline.record((f64::from(step), 0), &world.bodies, Moment::default);
+            world.bodies.iter_mut().for_each(|body| body.state.position.x = f64::from(step));
+            timeline.record((f64::from(step), 0), &world.bodies, |_| Moment::of(&world.bodies));
             assert!(timeline.bytes() <= BUDGET);
         }
         println!("{} of 3000 states, {} MiB", timeline.len(), timeline.bytes() >> 20);
@@ -280,26 +281,26 @@ mod tests {
         assert!(widest <= 40.0 && times.is_sorted(), "{widest}");
         for i in 0..timeline.len() {
             let wanted = timeline.wanted(i, &world.bodies).unwrap();
-            assert_eq!(wanted.states[0].0.position.x, wanted.time);
+            assert!(wanted.motions.iter().all(|motion| motion.0.position.x == wanted.time));
         }
     }
 
     #[test]
     fn what_the_bodies_were_is_bounded_too() {
         let mut timeline = Timeline::default();
-        let one = Epoch { moment: Moment::of_size(1 << 20), ids: Vec::new() }.bytes();
+        let one = Moment::default().and_bytes(1 << 20).bytes_beside(None);
         assert!(one >= 1 << 20);
         let worlds = [world(1), world(2)];
         for step in 0..1000_u32 {
             let bodies = &worlds[step as usize % 2].bodies;
-            timeline.record((f64::from(step), 0), bodies, || Moment::of_size(1 << 20));
+            timeline.record((f64::from(step), 0), bodies, |_| Moment::of(bodies).and_bytes(1 << 20));
             assert!(timeline.bytes() <= BUDGET && timeline.epochs.len() * one <= BUDGET);
         }
         // What is left is whole.
         assert!(timeline.len() > 10 && timeline.time(0) == Some(0.0));
         for frame in &timeline.frames {
-            assert_eq!(timeline.epochs[frame.epoch].ids.len(), frame.states.len());
-            assert_eq!(frame.states.len(), 1 + frame.time as usize % 2);
+            assert_eq!(timeline.epochs[frame.epoch].stage.ids().count(), frame.motions.len());
+            assert_eq!(frame.motions.len(), 1 + frame.time as usize % 2);
         }
     }
 
@@ -308,12 +309,12 @@ mod tests {
         let world = world(3);
         let mut timeline = Timeline::default();
         for step in 0..10 {
-            timeline.record((f64::from(step), 0), &world.bodies, Moment::default);
+            timeline.record((f64::from(step), 0), &world.bodies, |_| Moment::of(&world.bodies));
         }
         assert!(timeline.wanted(10, &world.bodies).is_none());
-        timeline.shown(4, &world.bodies);
+        timeline.shown(4);
         assert_eq!((timeline.cursor(), timeline.len()), (4, 10));
-        timeline.record((4.5, 0), &world.bodies, Moment::default);
+        timeline.record((4.5, 0), &world.bodies, |_| Moment::of(&world.bodies));
         assert_eq!((timeline.cursor(), timeline.len(), timeline.time(5)), (5, 6, Some(4.5)));
     }
 
@@ -321,13 +322,13 @@ mod tests {
     fn other_bodies_need_their_moment() {
         let (few, many) = (world(2), world(5));
         let mut timeline = Timeline::default();
-        timeline.record((0.0, 0), &few.bodies, Moment::default);
-        timeline.record((1.0, 1), &few.bodies, || panic!("the same bodies need no moment"));
-        timeline.record((2.0, 2), &many.bodies, Moment::default);
+        timeline.record((0.0, 0), &few.bodies, |_| Moment::of(&few.bodies));
+        timeline.record((1.0, 1), &few.bodies, |_| panic!("the same bodies need no moment"));
+        timeline.record((2.0, 2), &many.bodies, |_| Moment::of(&many.bodies));
         assert!(timeline.wanted(1, &few.bodies).unwrap().moment.is_none());
         assert!(timeline.wanted(1, &many.bodies).unwrap().moment.is_some());
         let last = timeline.wanted(2, &many.bodies).unwrap();
-        assert_eq!((last.states.len(), last.next_event), (5, 2));
+        assert_eq!((last.motions.len(), last.next_event), (5, 2));
         assert!(timeline.shrink() && !timeline.shrink());
         assert_eq!((timeline.len(), timeline.time(0)), (1, Some(2.0)));
     }

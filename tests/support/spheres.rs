@@ -8,7 +8,6 @@ use kintsugi::{
     },
     gpu::GpuError,
 };
-use std::f64::consts::PI;
 
 pub static ENTRY: FinderEntry = FinderEntry {
     name: "spheres",
@@ -44,10 +43,9 @@ impl FindContacts for Spheres {
             let (r, s) = (a.def.radius(), b.def.radius());
             let apart = a.state.position - b.state.position;
             let (normal, gap) = (apart.normalize_or(glam::DVec3::Y), apart.length() - r - s);
-            let area = PI * r.min(s).powi(2);
             let at = b.state.position + normal * (s + 0.5 * gap);
             let near = gap < pair.way + fine(r.min(s));
-            let point = || Point::new(0, [Some(a), Some(b)], at, normal, gap, area);
+            let point = || Point::new(0, [Some(a), Some(b)], at, normal, gap);
             out.push(manifold(query, a, Some(b), near.then(point).into_iter().collect()));
         }
         for body in query.at_planes.iter().map(|&k| &query.bodies[k]) {
@@ -56,7 +54,7 @@ impl FindContacts for Spheres {
                 let gap = plane.distance(centre) - r;
                 let way = body.state.linear_velocity.length() * query.dt;
                 let at = centre - plane.normal * (r + gap);
-                let point = || Point::new(k as u64, [Some(body), None], at, plane.normal, gap, PI * r * r);
+                let point = || Point::new(k as u64, [Some(body), None], at, plane.normal, gap);
                 (gap < way + fine(r)).then(point)
             });
             out.push(manifold(query, body, None, near.collect()));

@@ -1,7 +1,7 @@
 //! The table of finders, and which of them looks at a pair: by the setting, and by the kinds of the two
 //! shapes.
 
-use super::{ContactQuery, Detail, FindContacts, Found, Manifold, Totals, octree};
+use super::{ContactQuery, Detail, FindContacts, Found, Manifold, octree};
 use crate::{
     bodies::{
         Body, BodyDef, BodyId,
@@ -266,11 +266,11 @@ impl Finders {
         Ok(out)
     }
 
-    /// What the collision points of a manifold add up to.
+    /// How many collision points a manifold had before they were reduced to a few.
     #[must_use]
-    pub fn totals(&self, manifold: &Manifold) -> Totals {
-        let known = self.made.iter().find_map(|made| made.finder.totals(manifold));
-        known.unwrap_or_else(|| Totals::of(&manifold.points))
+    pub fn collision_points(&self, manifold: &Manifold) -> usize {
+        let known = self.made.iter().find_map(|made| made.finder.collision_points(manifold));
+        known.unwrap_or(manifold.points.len())
     }
 
     /// Tells all that a body has broken.

@@ -44,8 +44,6 @@ pub struct Point {
     pub found: f64,
     /// Gap beyond the gap at birth, m; negative when they overlap.
     pub separation: f64,
-    /// Surface that it stands for, m^2.
-    pub area: f64,
     /// Normal impulse of the last substep, N s.
     pub normal_impulse: f64,
     /// Friction impulse of the last substep, world, N s.
@@ -62,8 +60,8 @@ pub struct Point {
 }
 
 impl Point {
-    /// A point at `position` (world, m) with the normal from `b`, or from a plane, to `a`; `separation` and
-    /// `area` as the fields. It has pressed nobody yet.
+    /// A point at `position` (world, m) with the normal from `b`, or from a plane, to `a`; `separation` as the field. It
+    /// has pressed nobody yet.
     #[must_use]
     pub fn new(
         key: u64,
@@ -71,7 +69,6 @@ impl Point {
         position: DVec3,
         normal: DVec3,
         separation: f64,
-        area: f64,
     ) -> Self {
         let in_body = |body: Option<&Body>, v: DVec3| body.map_or(v, |b| b.state.rotation.inverse() * v);
         let arm = |body: Option<&Body>| position - body.map_or(DVec3::ZERO, |b| b.state.position);
@@ -83,7 +80,6 @@ impl Point {
             plane: in_body(b, normal),
             found: separation,
             separation,
-            area,
             normal_impulse: 0.0,
             friction_impulse: DVec3::ZERO,
             total_impulse: 0.0,
@@ -138,24 +134,6 @@ impl Manifold {
     #[must_use]
     pub fn order(&self) -> (bool, BodyId, Option<BodyId>) {
         (self.second.is_none(), self.first, self.second)
-    }
-}
-
-/// What all collision points of a step add up to.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Totals {
-    /// Collision points.
-    pub points: usize,
-    /// m^3.
-    pub volume: f64,
-}
-
-impl Totals {
-    /// Of these points.
-    #[must_use]
-    pub fn of(points: &[Point]) -> Self {
-        let volume = points.iter().map(|p| (-p.separation).max(0.0) * p.area).sum();
-        Self { points: points.len(), volume }
     }
 }
 

@@ -18,7 +18,7 @@ pub use finders::{
     register_finder,
 };
 use in_order::InOrder;
-pub use manifold::{Ball, Manifold, Point, Totals, find, tangents};
+pub use manifold::{Ball, Manifold, Point, find, tangents};
 pub use overlap::{CollisionPoint, Column, Overlap, OverlapQuery, Overlaps};
 pub use reduce::{inherit, reduce};
 
@@ -137,9 +137,8 @@ pub trait FindContacts: Send {
     /// [`GpuError`]; the finder is then as before.
     fn find(&mut self, cx: &mut StepContext<'_>, query: &ContactQuery<'_>) -> Result<Found, GpuError>;
 
-    /// What all collision points of a manifold added up to before they were reduced to a few; none where that
-    /// is not known.
-    fn totals(&self, manifold: &Manifold) -> Option<Totals> {
+    /// How many collision points a manifold had before they were reduced to a few; none where that is not known.
+    fn collision_points(&self, manifold: &Manifold) -> Option<usize> {
         let _ = manifold;
         None
     }

@@ -19,13 +19,6 @@ use super::{
 };
 use crate::gpu::GpuError;
 
-/// What a response has to say of a step.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ResponseReport {
-    /// Summed intersection volume, m^3, where the method works it out.
-    pub intersection_volume: Option<f64>,
-}
-
 /// A way to answer contacts. It keeps what it makes of bodies.
 pub trait Respond: Send {
     /// Moves all awake bodies through `cx.settings.dt`, and writes into the manifolds what their points
@@ -38,7 +31,7 @@ pub trait Respond: Send {
         cx: &mut StepContext<'_>,
         bodies: &mut [Body],
         manifolds: &mut [Manifold],
-    ) -> Result<ResponseReport, GpuError>;
+    ) -> Result<(), GpuError>;
 
     /// `parent` has broken into `parts`, which are in the world now; it is removed afterwards.
     fn broke(&mut self, parent: &Body, parts: &[Body]) {
@@ -131,10 +124,10 @@ impl Responder {
         cx: &mut StepContext<'_>,
         bodies: &mut [Body],
         manifolds: &mut [Manifold],
-    ) -> Result<ResponseReport, GpuError> {
+    ) -> Result<(), GpuError> {
         match &mut self.0 {
             Some((_, response)) => response.advance(cx, bodies, manifolds),
-            None => Ok(ResponseReport::default()),
+            None => Ok(()),
         }
     }
 

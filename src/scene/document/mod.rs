@@ -9,7 +9,7 @@ mod values;
 
 use std::sync::Arc;
 
-use super::{Event, Pin, Scene, SceneBody, Tuning};
+use super::{Event, Pin, Scene, SceneBody, Tuning, stage::Runs};
 use crate::{
     bodies::BodyId,
     import::{KnownMesh, ReadMesh},
@@ -54,29 +54,52 @@ impl ObjectInfo {
     }
 }
 
-/// What is open: the part of a document that breaking and playing change, and that undo puts back.
-#[derive(Clone, Default)]
-pub(super) struct Opened {
-    scene: Scene,
-    /// How many of the scene's events are over.
+/// What is open: the part of a document that breaking and playing change.
+#[derive(Default)]
+struct Opened {
+    /// Without its events.
+    scene: Arc<Scene>,
+    events: Vec<Arc<Event>>,
+    /// How many of the events are over.
     next_event: usize,
     /// In the order of import: the scene's bodies, then what is thrown.
-    objects: Vec<ObjectInfo>,
+    objects: Vec<Arc<ObjectInfo>>,
 }
 
 impl Opened {
-    /// Memory of it, meshes not counted, bytes.
-    pub fn bytes(&self) -> usize {
-        size_of_val(&*self.objects)
-            + size_of_val(&*self.scene.bodies)
-            + self.scene.events.iter().map(Event::bytes).sum::<usize>()
+    fn of(mut scene: Scene, objects: Vec<ObjectInfo>) -> Self {
+        let events = std::mem::take(&mut scene.events).into_iter().map(Arc::new).collect();
+        let objects = objects.into_iter().map(Arc::new).collect();
+        Self { scene: Arc::new(scene), events, next_event: 0, objects }
+    }
+}
+
+/// The same at one moment, for undo to put back. What has not changed since an earlier one is shared with it.
+#[derive(Clone, Default)]
+pub(super) struct WasOpen {
+    scene: Arc<Scene>,
+    events: Runs<Arc<Event>>,
+    next_event: usize,
+    objects: Runs<Arc<ObjectInfo>>,
+}
+
+impl WasOpen {
+    /// Memory of it that `other` does not share, meshes not counted, bytes.
+    pub fn bytes_beside(&self, other: Option<&Self>) -> usize {
+        let is_shared = other.is_some_and(|other| Arc::ptr_eq(&self.scene, &other.scene));
+        let scene = if is_shared { 0 } else { size_of::<Scene>() + size_of_val(&*self.scene.bodies) };
+        let (events, objects) = (other.map(|other| &other.events), other.map(|other| &other.objects));
+        scene
+            + self.events.bytes_beside(events)
+            + self.events.beside(events, Arc::ptr_eq).map(|event| event.bytes()).sum::<usize>()
+            + self.objects.bytes_beside(objects)
+            + self.objects.beside(objects, Arc::ptr_eq).count() * size_of::<ObjectInfo>()
     }
 
     #[cfg(test)]
     pub fn of_size(bytes: usize) -> Self {
-        let body = SceneBody::default();
-        let bodies = vec![body; bytes.div_ceil(size_of::<SceneBody>())];
-        Self { scene: Scene { bodies, ..Scene::default() }, ..Self::default() }
+        let bodies = vec![SceneBody::default(); bytes.div_ceil(size_of::<SceneBody>())];
+        Self { scene: Arc::new(Scene { bodies, ..Scene::default() }), ..Self::default() }
     }
 }
 
@@ -107,7 +130,7 @@ impl Document {
             self.tuning.break_threshold = body.break_threshold;
             self.tuning.physics_level = body.collision_level();
         }
-        self.opened = Opened { scene, next_event: 0, objects };
+        self.opened = Opened::of(scene, objects);
     }
 
     /// Whether there is nothing.
@@ -115,13 +138,13 @@ impl Document {
         self.opened.objects.is_empty()
     }
 
-    /// The scene as it was opened, with what the user did since.
+    /// The scene as it was opened, without its events.
     pub fn scene(&self) -> &Scene {
         &self.opened.scene
     }
 
     /// Imported objects.
-    pub fn objects(&self) -> &[ObjectInfo] {
+    pub fn objects(&self) -> &[Arc<ObjectInfo>] {
         &self.opened.objects
     }
 
@@ -158,14 +181,24 @@ impl Document {
         }
     }
 
-    /// What undo puts back.
-    pub fn opened(&self) -> &Opened {
-        &self.opened
+    /// What undo puts back; what was so in `like` is shared with it.
+    pub fn was_open(&self, like: Option<&WasOpen>) -> WasOpen {
+        WasOpen {
+            scene: Arc::clone(&self.opened.scene),
+            events: Runs::of_same(&self.opened.events, like.map(|like| &like.events)),
+            next_event: self.opened.next_event,
+            objects: Runs::of_same(&self.opened.objects, like.map(|like| &like.objects)),
+        }
     }
 
     /// Puts it back; the tuned values stay.
-    pub fn put_back(&mut self, opened: &Opened) {
-        self.opened = opened.clone();
+    pub fn put_back(&mut self, was: &WasOpen) {
+        self.opened = Opened {
+            scene: Arc::clone(&was.scene),
+            events: was.events.iter().cloned().collect(),
+            next_event: was.next_event,
+            objects: was.objects.iter().cloned().collect(),
+        };
     }
 
     /// How many events are over.
@@ -175,19 +208,24 @@ impl Document {
 
     /// Goes back, or forward, to when so many events were over.
     pub fn go_to_event(&mut self, over: usize) {
-        self.opened.next_event = over.min(self.opened.scene.events.len());
+        self.opened.next_event = over.min(self.opened.events.len());
+    }
+
+    /// What is still to happen.
+    pub fn events_left(&self) -> impl Iterator<Item = &Event> {
+        self.opened.events.iter().skip(self.opened.next_event).map(|event| &**event)
     }
 
     /// Whether something is still to happen.
     pub fn has_events_left(&self) -> bool {
-        !self.is_empty() && self.opened.next_event < self.opened.scene.events.len()
+        !self.is_empty() && self.opened.next_event < self.opened.events.len()
     }
 
     /// The next event, where it is due at `time` (s), and how many bodies were thrown before it. It is over
     /// then.
     pub fn next_due(&mut self, time: f64) -> Option<(Event, usize)> {
-        let event = self.opened.scene.events.get(self.opened.next_event)?;
-        let event = (event.time() <= time).then(|| event.clone())?;
+        let event = self.opened.events.get(self.opened.next_event)?;
+        let event = (event.time() <= time).then(|| Event::clone(event))?;
         let thrown = self.thrown();
         self.opened.next_event += 1;
         Some((event, thrown))
@@ -195,27 +233,27 @@ impl Document {
 
     /// How many bodies were thrown so far.
     pub fn thrown(&self) -> usize {
-        let over = self.opened.next_event.min(self.opened.scene.events.len());
-        let is_thrown = |e: &&Event| matches!(e, Event::Projectile { .. });
-        self.opened.scene.events[..over].iter().filter(is_thrown).count()
+        let over = self.opened.events.iter().take(self.opened.next_event);
+        over.filter(|event| matches!(***event, Event::Projectile { .. })).count()
     }
 
     /// Keeps what the user did in the scene, before what has not happened yet.
     pub fn happened(&mut self, event: Event) {
-        let at = self.opened.next_event.min(self.opened.scene.events.len());
-        self.opened.scene.events.insert(at, event);
+        let at = self.opened.next_event.min(self.opened.events.len());
+        self.opened.events.insert(at, Arc::new(event));
         self.opened.next_event = at + 1;
     }
 
     /// One more object, thrown by the user; its number.
     pub fn add_object(&mut self, object: ObjectInfo) -> usize {
-        self.opened.objects.push(object);
+        self.opened.objects.push(Arc::new(object));
         self.opened.objects.len() - 1
     }
 
     /// The scene with its tuned values, to save; without the pinned impact, which needs the bodies.
     pub fn to_save(&self, camera: Camera) -> Scene {
-        let mut scene = self.opened.scene.clone();
+        let mut scene = Scene::clone(&self.opened.scene);
+        scene.events = self.opened.events.iter().map(|event| Event::clone(event)).collect();
         self.tuning.put_physics(&mut scene);
         scene.camera = Some(camera);
         scene.view.color_by = self.tuning.view.color_by;
@@ -251,7 +289,7 @@ mod tests {
         document.happened(throw(0.25));
         assert_eq!((document.events_over(), document.thrown()), (3, 2));
         assert_eq!(document.next_due(1.0), Some((throw(0.3), 2)));
-        let then = document.opened().clone();
+        let then = document.was_open(None);
         document.go_to_event(99);
         assert_eq!(document.events_over(), 4);
         document.go_to_event(1);

@@ -44,7 +44,7 @@ impl Tuning {
 impl Document {
     /// What the world goes by.
     pub fn settings(&self) -> WorldSettings {
-        let mut scene = self.opened.scene.clone();
+        let mut scene = Scene::clone(&self.opened.scene);
         self.tuning.put_physics(&mut scene);
         WorldSettings {
             gravity: scene.gravity,

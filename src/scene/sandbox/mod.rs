@@ -155,6 +155,11 @@ impl Sandbox {
         self.stage.look_for_contacts(narrow);
     }
 
+    /// Whether steps measure what bodies share, from now on: see [`StepReport::intersection_volume`].
+    pub fn measure_volume(&mut self, measured: bool) {
+        self.stage.measure_volume(measured);
+    }
+
     /// Whether a worker thread is busy for this sandbox.
     #[must_use]
     pub fn is_busy(&self) -> bool {
@@ -279,7 +284,7 @@ impl Sandbox {
 
     /// Imported objects.
     #[must_use]
-    pub fn objects(&self) -> &[ObjectInfo] {
+    pub fn objects(&self) -> &[Arc<ObjectInfo>] {
         self.document.objects()
     }
 
@@ -340,8 +345,7 @@ impl Sandbox {
     /// When the last event of the open scene happens, s; `None` where it has none left.
     #[must_use]
     pub fn last_event(&self) -> Option<f64> {
-        let left = self.document.scene().events.iter().skip(self.document.events_over());
-        left.map(Event::time).max_by(f64::total_cmp)
+        self.document.events_left().map(Event::time).max_by(f64::total_cmp)
     }
 
     /// The camera that the open scene asks for.

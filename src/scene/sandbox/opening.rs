@@ -9,7 +9,7 @@ use crate::{
     mesh::Up,
     render::Camera,
     scene::{
-        Event, ObjectInfo, ReadScene, Scene,
+        Event, ReadScene, Scene,
         history::Step,
         jobs::Ready,
         pinned::{Carried, pin_of, write_pin},
@@ -90,7 +90,7 @@ impl Sandbox {
         self.stage.set_eye(self.document.scene().camera.map(|camera| camera.eye().as_dvec3()));
         self.stage.go_by(self.document.settings(), &self.document.touches());
         self.stage.lull_what_stands(&placed_on_floor);
-        let first = super::past::moment(&self.document, &self.stage, None);
+        let first = super::past::moment(&self.document, &self.stage, None, None);
         self.history.set_first(Arc::new(first));
         self.remaking = Remaking::of(self.document.scene());
         arena.collect();
@@ -151,7 +151,7 @@ impl Sandbox {
         if !scene.bodies.is_empty() {
             // By where they lie, not by number: another level may draw other seeds.
             let carried = self.document.tuning().pin.as_ref().and_then(|pin| Carried::of(pin, &self.stage));
-            let meshes = self.document.objects().iter().map(ObjectInfo::read_mesh);
+            let meshes = self.document.objects().iter().map(|object| object.read_mesh());
             let meshes = meshes.map(|mesh| (mesh.file.clone(), mesh)).collect();
             self.jobs.opening.start(ReadScene { scene, meshes }, carried);
         }
@@ -195,11 +195,13 @@ impl Sandbox {
 
 #[cfg(test)]
 mod tests {
+    use glam::DVec3;
+
     use super::super::testing;
     use crate::{
         gpu::Gpu,
         render::Camera,
-        scene::{Arrived, Scene, load_scene},
+        scene::{Arrived, Scene, SceneBody, load_scene},
     };
     use std::path::Path;
 
@@ -210,6 +212,49 @@ mod tests {
         scenes.retain(|path| path.extension().is_some_and(|e| e == "toml"));
         scenes.sort();
         scenes
+    }
+
+    #[test]
+    fn a_throw_costs_the_timeline_the_same_however_much_lies_there() {
+        let Some(gpu) = Gpu::for_test() else { return };
+        let of = |lying: usize| {
+            let body = |at: usize| SceneBody {
+                position: DVec3::new(at as f64 * 0.2, 0.0, 3.0),
+                size: Some(0.1),
+                ..SceneBody::standing("builtin:box", 2)
+            };
+            let scene = Scene { bodies: (0..lying).map(body).collect(), ..Scene::default() };
+            let mut sandbox = testing::shown(&gpu, scene);
+            sandbox.step().unwrap();
+            let throw = |sandbox: &mut super::Sandbox| {
+                let before = sandbox.timeline().bytes();
+                sandbox.throw(DVec3::Y, DVec3::Z);
+                testing::until(sandbox, Arrived::Thrown);
+                sandbox.timeline().bytes() - before
+            };
+            // One run of a list and another later: what it takes on average.
+            let mut mean = |throws: usize| (0..throws).map(|_| throw(&mut sandbox)).sum::<usize>() / throws;
+            let means = [mean(32), mean(32), mean(32)];
+            (means, sandbox)
+        };
+        let (few, _) = of(1);
+        let (many, mut sandbox) = of(1001);
+        println!("a throw takes {few:?} bytes beside one body, {many:?} beside a thousand");
+        // What grows is a pointer for 32 entries of each of five lists.
+        for mean in few.into_iter().chain(many) {
+            assert!((4_000..18_000).contains(&mean), "{mean}");
+        }
+        assert!(many[2] < few[2] + 5 * 16 * 1001 / 32);
+        // And everything is there.
+        let (bodies, frames) = (sandbox.bodies().len(), sandbox.timeline().len());
+        assert_eq!(bodies, 1001 + 96);
+        assert!(sandbox.show_recorded(frames - 50));
+        assert_eq!((sandbox.bodies().len(), sandbox.objects().len()), (bodies - 49, bodies - 49));
+        assert!(sandbox.show_recorded(frames - 1) && sandbox.bodies().len() == bodies);
+        for _ in 0..96 {
+            sandbox.undo().unwrap();
+        }
+        assert_eq!((sandbox.bodies().len(), sandbox.objects().len()), (1001, 1001));
     }
 
     #[test]

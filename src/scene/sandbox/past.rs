@@ -5,9 +5,16 @@ use std::sync::Arc;
 use super::Sandbox;
 use crate::scene::{History, Moment, Timeline, Tuning, document::Document, history::Step, stage::Stage};
 
-/// Everything that there is, to go back to.
-pub(super) fn moment(document: &Document, stage: &Stage, first: Option<&Arc<Moment>>) -> Moment {
-    Moment { stage: stage.standing(), document: document.opened().clone(), first: first.cloned() }
+/// Everything that there is, to go back to; what was so in `like` is shared with it.
+pub(super) fn moment(
+    document: &Document,
+    stage: &Stage,
+    first: Option<&Arc<Moment>>,
+    like: Option<&Moment>,
+) -> Moment {
+    let stage = stage.standing(like.map(|like| &like.stage));
+    let document = document.was_open(like.map(|like| &like.document));
+    Moment { stage, document, first: first.cloned() }
 }
 
 impl Sandbox {
@@ -24,7 +31,9 @@ impl Sandbox {
     }
 
     pub(super) fn moment(&self) -> Moment {
-        moment(&self.document, &self.stage, self.history.first())
+        let first = self.history.first();
+        let like = self.history.last().or(self.timeline.last()).or(first.map(|first| &**first));
+        moment(&self.document, &self.stage, first, like)
     }
 
     /// As it was then. The tuned values stay.
@@ -112,7 +121,7 @@ impl Sandbox {
             return;
         }
         let now = (self.stage.time(), self.document.events_over());
-        let moment = || moment(&self.document, &self.stage, self.history.first());
+        let moment = |like: Option<&Moment>| moment(&self.document, &self.stage, self.history.first(), like);
         self.timeline.record(now, self.stage.bodies(), moment);
     }
 
@@ -132,8 +141,8 @@ impl Sandbox {
     /// on from there; then what came after it is forgotten. False where there is no such state.
     pub fn show_recorded(&mut self, frame: usize) -> bool {
         let wanted = self.timeline.wanted(frame, self.stage.bodies());
-        let owned = wanted.map(|w| (w.moment.cloned(), w.states.to_vec(), w.time, w.next_event));
-        let Some((moment, states, time, next_event)) = owned else {
+        let owned = wanted.map(|w| (w.moment.cloned(), w.motions.clone(), w.time, w.next_event));
+        let Some((moment, motions, time, next_event)) = owned else {
             return false;
         };
         // Fractures on their way belong to the state that is left.
@@ -141,9 +150,9 @@ impl Sandbox {
         if let Some(moment) = moment {
             self.put_back(&moment);
         }
-        self.stage.go_to(time, &states);
+        self.stage.go_to(time, &motions);
         self.document.go_to_event(next_event);
-        self.timeline.shown(frame, self.stage.bodies());
+        self.timeline.shown(frame);
         true
     }
 }

@@ -4,8 +4,9 @@ use glam::{DVec3, Vec3};
 
 use super::Stage;
 use crate::{
-    bodies::{Body, BodyId},
+    bodies::{Body, BodyId, BodyState},
     scene::breaking::{local_from_world, world_from_local},
+    shape::Shape,
 };
 
 /// What a ray through the picture met.
@@ -39,10 +40,10 @@ impl Aim {
         Self { body: body.id, point_in_grid, direction_in_grid: body.state.rotation.inverse() * direction }
     }
 
-    /// Where it falls and where to, m in the world, as `body` stands.
-    pub(in crate::scene) fn in_world(&self, body: &Body) -> (DVec3, DVec3) {
-        let point = world_from_local(&body.state, &body.def.shape, self.point_in_grid);
-        (point, body.state.rotation * self.direction_in_grid)
+    /// Where it falls and where to, m in the world, on a body of that shape in that state.
+    pub(in crate::scene) fn in_world(&self, shape: &Shape, state: &BodyState) -> (DVec3, DVec3) {
+        let point = world_from_local(state, shape, self.point_in_grid);
+        (point, state.rotation * self.direction_in_grid)
     }
 }
 
@@ -103,7 +104,8 @@ impl Stage {
 
     /// Where an aimed blow falls and where to, m in the world; `None` when its body is gone.
     pub fn aimed(&self, aim: &Aim) -> Option<(DVec3, DVec3)> {
-        Some(aim.in_world(self.body(aim.body)?))
+        let body = self.body(aim.body)?;
+        Some(aim.in_world(&body.def.shape, &body.state))
     }
 
     /// Where an aimed blow is drawn, m; `None` when its body is gone.

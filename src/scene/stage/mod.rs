@@ -9,6 +9,7 @@ mod aim;
 mod drawing;
 mod hand;
 mod octrees;
+mod runs;
 #[cfg(test)]
 pub(super) mod tests;
 
@@ -21,6 +22,7 @@ use glam::DVec3;
 
 pub use aim::{Aim, ScenePick};
 pub(super) use drawing::Appearance;
+pub(super) use runs::Runs;
 
 use super::{Origin, resting};
 use crate::{
@@ -75,24 +77,71 @@ pub(super) struct Projectile {
     pub object: usize,
 }
 
-/// What stood there at one moment.
+/// Where a body was and how it moved, and whether it slept.
+pub(super) type Motion = (BodyState, bool);
+
+/// What a body is, whatever it does.
+#[derive(Clone)]
+struct Known {
+    id: BodyId,
+    /// Its start is any.
+    def: BodyDef,
+    info: BodyInfo,
+}
+
+impl PartialEq for Known {
+    fn eq(&self, other: &Self) -> bool {
+        (self.id, self.info) == (other.id, other.info) && self.def.is_like(&other.def)
+    }
+}
+
+/// What stood there at one moment. What has not changed since an earlier one is shared with it.
 #[derive(Clone, Default)]
 pub(super) struct Standing {
-    bodies: Vec<(Body, BodyInfo)>,
-    projectiles: Vec<Projectile>,
+    bodies: Runs<Known>,
+    /// As many as bodies, in the same order.
+    motions: Runs<Motion>,
+    projectiles: Runs<Arc<Projectile>>,
     time: f64,
 }
 
 impl Standing {
-    /// Memory of it, octrees not counted, bytes.
-    pub fn bytes(&self) -> usize {
-        size_of_val(&*self.bodies) + size_of_val(&*self.projectiles)
+    /// Memory of it that `other` does not share, bytes; octrees are not counted.
+    pub fn bytes_beside(&self, other: Option<&Self>) -> usize {
+        let projectiles = other.map(|other| &other.projectiles);
+        self.bodies.bytes_beside(other.map(|other| &other.bodies))
+            + self.motions.bytes_beside(other.map(|other| &other.motions))
+            + self.projectiles.bytes_beside(projectiles)
+            + self.projectiles.beside(projectiles, Arc::ptr_eq).count() * size_of::<Projectile>()
     }
 
-    /// The first body of an object.
-    pub fn body_of(&self, object: usize) -> Option<&Body> {
-        self.bodies.iter().find(|(_, info)| info.object == object).map(|(body, _)| body)
+    /// The names of its bodies, ascending.
+    pub fn ids(&self) -> impl Iterator<Item = BodyId> {
+        self.bodies.iter().map(|body| body.id)
     }
+
+    /// The first body of an object: what it was, and where.
+    pub fn body_of(&self, object: usize) -> Option<BodyDef> {
+        let mut all = self.bodies.iter().zip(self.motions.iter());
+        let (body, (state, _)) = all.find(|(body, _)| body.info.object == object)?;
+        Some(BodyDef { state: *state, ..body.def.clone() })
+    }
+
+    /// Of bodies that nothing else is known of.
+    #[cfg(test)]
+    pub fn of(bodies: &[Body]) -> Self {
+        let known = |b: &Body| Known { id: b.id, def: b.def.clone(), info: BodyInfo::default() };
+        Self {
+            bodies: Runs::of(bodies.iter().map(known), None),
+            motions: Runs::of(motions(bodies), None),
+            ..Self::default()
+        }
+    }
+}
+
+/// How bodies move, in their order.
+pub(super) fn motions(bodies: &[Body]) -> impl Iterator<Item = Motion> {
+    bodies.iter().map(|body| (body.state, body.asleep))
 }
 
 /// Bodies, and what belongs to them.
@@ -102,7 +151,7 @@ pub(super) struct Stage {
     arena: Arc<RwLock<Arena>>,
     world: World,
     info: BTreeMap<BodyId, BodyInfo>,
-    projectiles: Vec<Projectile>,
+    projectiles: Vec<Arc<Projectile>>,
     time: f64,
     next_color: u32,
     revision: u64,
@@ -153,6 +202,11 @@ impl Stage {
     pub fn look_for_contacts(&mut self, narrow: Narrow) {
         self.narrow = narrow;
         self.world.settings.narrow = narrow;
+    }
+
+    /// Whether steps measure what bodies share, from now on.
+    pub fn measure_volume(&mut self, measured: bool) {
+        self.world.settings.measure_volume = measured;
     }
 
     /// The octrees where stages run.
@@ -299,13 +353,13 @@ impl Stage {
 
     /// Keeps a body ready that is the `at`th to be thrown.
     pub fn prepare_throw(&mut self, at: usize, projectile: Projectile) {
-        self.projectiles.insert(at.min(self.projectiles.len()), projectile);
+        self.projectiles.insert(at.min(self.projectiles.len()), Arc::new(projectile));
     }
 
     /// Throws the body that is the `at`th, where there is one.
     pub fn throw(&mut self, at: usize) {
-        if let Some(Projectile { def, object }) = self.projectiles.get(at).cloned() {
-            self.add(def, object, 0);
+        if let Some(thrown) = self.projectiles.get(at).cloned() {
+            self.add(thrown.def.clone(), thrown.object, 0);
         }
     }
 
@@ -323,7 +377,8 @@ impl Stage {
 
     /// Settings for the world from now on, and for the bodies of each object what they are like to touch.
     pub fn go_by(&mut self, settings: WorldSettings, touches: &[Touch]) {
-        self.world.settings = WorldSettings { narrow: self.narrow, ..settings };
+        let measure_volume = self.world.settings.measure_volume;
+        self.world.settings = WorldSettings { narrow: self.narrow, measure_volume, ..settings };
         for body in &mut self.world.bodies {
             let object = self.info.get(&body.id).map_or(0, |info| info.object);
             let Some(touch) = touches.get(object) else { continue };
@@ -379,12 +434,14 @@ impl Stage {
         self.world.all_pair_data(self.compute.gpu().map(|gpu| (gpu, &*arena)))
     }
 
-    /// What stands there now.
-    pub fn standing(&self) -> Standing {
-        let known = |b: &Body| Some((b.clone(), *self.info.get(&b.id)?));
+    /// What stands there now; what stood so in `like` is shared with it.
+    pub fn standing(&self, like: Option<&Standing>) -> Standing {
+        let known = |b: &Body| Some(Known { id: b.id, def: b.def.clone(), info: *self.info.get(&b.id)? });
+        let bodies = &self.world.bodies;
         Standing {
-            bodies: self.world.bodies.iter().filter_map(known).collect(),
-            projectiles: self.projectiles.clone(),
+            bodies: Runs::of(bodies.iter().filter_map(known), like.map(|like| &like.bodies)),
+            motions: Runs::of(motions(bodies), like.map(|like| &like.motions)),
+            projectiles: Runs::of_same(&self.projectiles, like.map(|like| &like.projectiles)),
             time: self.time,
         }
     }
@@ -394,23 +451,23 @@ impl Stage {
     pub fn put_back(&mut self, standing: &Standing) {
         self.world.drag = None;
         self.clear_bodies();
-        for (body, info) in &standing.bodies {
-            let id = self.world.add_as(body.id, BodyDef { state: body.state, ..body.def.clone() });
+        for (body, (state, asleep)) in standing.bodies.iter().zip(standing.motions.iter()) {
+            let id = self.world.add_as(body.id, BodyDef { state: *state, ..body.def.clone() });
             if let Some(new) = self.world.body_mut(id) {
-                new.asleep = body.asleep;
+                new.asleep = *asleep;
             }
-            self.info.insert(id, *info);
+            self.info.insert(id, body.info);
         }
-        self.projectiles = standing.projectiles.clone();
+        self.projectiles = standing.projectiles.iter().cloned().collect();
         self.time = standing.time;
         self.last_step = StepReport::default();
         self.revision += 1;
     }
 
     /// Moves the bodies, in their order, to where they were at `time` (s), asleep or not. Nothing is held.
-    pub fn go_to(&mut self, time: f64, states: &[(BodyState, bool)]) {
+    pub fn go_to(&mut self, time: f64, motions: &Runs<Motion>) {
         self.world.drag = None;
-        for (body, (state, asleep)) in self.world.bodies.iter_mut().zip(states) {
+        for (body, (state, asleep)) in self.world.bodies.iter_mut().zip(motions.iter()) {
             (body.state, body.asleep) = (*state, *asleep);
             (body.still_secs, body.slow_secs) = (0.0, 0.0);
         }

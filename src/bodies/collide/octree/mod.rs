@@ -40,7 +40,7 @@ pub(crate) fn layouts() -> Vec<crate::gpu::Layout> {
 
 use super::{
     Body, BodyId, ContactQuery, Detail, FindContacts, FinderEntry, FinderMemory, Found, InOrder,
-    MARGIN_CELLS, Manifold, Partner, Totals, holds,
+    MARGIN_CELLS, Manifold, Partner, holds,
 };
 use crate::{
     bodies::{Plane, broad_phase::NearPair, context::StepContext},
@@ -262,8 +262,8 @@ impl FindContacts for OctreeFinder {
         Ok(Found { manifolds, carried })
     }
 
-    fn totals(&self, manifold: &Manifold) -> Option<Totals> {
-        self.records.get(manifold.first, manifold.second).map(|record| record.totals)
+    fn collision_points(&self, manifold: &Manifold) -> Option<usize> {
+        self.records.get(manifold.first, manifold.second).map(|record| record.collision_points)
     }
 
     fn removed(&mut self, id: BodyId, left: &[Body]) {
@@ -332,8 +332,8 @@ mod tests {
             StepContext { gpu: None, settings: &w.settings, detail, report: &mut report, clock: &mut clock };
         let found = finder.find(&mut cx, &query).expect("on the CPU nothing fails").manifolds;
         assert_eq!((found.len(), report.pairs, finder.cache.entries.len()), (1, 1, 1));
-        assert_eq!(finder.totals(&found[0]).map(|t| t.points > 3), Some(true));
+        assert_eq!(finder.collision_points(&found[0]).map(|points| points > 3), Some(true));
         finder.cleared();
-        assert!(finder.cache.entries.is_empty() && finder.totals(&found[0]).is_none());
+        assert!(finder.cache.entries.is_empty() && finder.collision_points(&found[0]).is_none());
     }
 }

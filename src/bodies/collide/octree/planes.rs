@@ -15,7 +15,7 @@ use super::{
 use crate::{
     bodies::{
         Body, Plane,
-        collide::{ContactQuery, InOrder, Manifold, Point, RelativePose, Totals, holds, inherit, reduce},
+        collide::{ContactQuery, InOrder, Manifold, Point, RelativePose, holds, inherit, reduce},
     },
     svo::{morton, morton::Key},
 };
@@ -97,9 +97,9 @@ pub fn plane_asks<'a>(
     query.at_planes.iter().map(ask).collect()
 }
 
-/// Finds the contacts of a body at a plane that hold it, with what all of them add up to; given the number of the plane
+/// Finds the contacts of a body at a plane that hold it, with how many there are; given the number of the plane
 /// and the surfels of the body.
-pub type AtPlane<'a> = dyn FnMut(&PlaneAsk<'_>, usize, &Plane, &Surfels) -> (Vec<Point>, Totals) + 'a;
+pub type AtPlane<'a> = dyn FnMut(&PlaneAsk<'_>, usize, &Plane, &Surfels) -> (Vec<Point>, usize) + 'a;
 
 /// Manifolds of the query's bodies near a plane; body `i` is looked at on `levels[i]`.
 pub fn plane_manifolds(
@@ -116,20 +116,20 @@ pub fn plane_manifolds(
             out.carried.push(k);
             continue;
         }
-        let (mut points, mut totals, mut near) = (Vec::new(), Totals::default(), false);
+        let (mut points, mut collision_points, mut near) = (Vec::new(), 0, false);
         for (number, plane) in ask.planes(query.planes) {
             near = true;
             let surfels = cache.get(&body.def.octree().forest, level).surfels.clone();
-            let (found, sum) = look(&ask, number, plane, &surfels);
-            totals.points += sum.points;
-            totals.volume += sum.volume;
+            let (found, count) = look(&ask, number, plane, &surfels);
+            collision_points += count;
             points.extend(found);
         }
         if near {
             let resolution_m = cell_size(body, level);
             inherit(&mut points, ask.known(), resolution_m);
             let (first, pose) = (body.id, RelativePose::new(body, None));
-            let record = Record { first, second: None, levels: [level, 0], pose, totals, seen: Vec::new() };
+            let levels = [level, 0];
+            let record = Record { first, second: None, levels, pose, collision_points, seen: Vec::new() };
             let rolling_impulse = ask.known.map_or(DVec3::ZERO, |(_, old)| old.rolling_impulse);
             let manifold = Manifold { first, second: None, points, rolling_impulse, resolution_m };
             out.found.push((manifold, record));
@@ -145,7 +145,7 @@ pub fn descend_to(
     number: usize,
     plane: &Plane,
     surfels: &Surfels,
-) -> (Vec<Point>, Totals) {
+) -> (Vec<Point>, usize) {
     let mut search = PlaneSearch::new(ask, number, plane, surfels);
     // Crumbs stand on the corners of their voxels.
     if ask.body.def.is_crumb() {
@@ -155,7 +155,7 @@ pub fn descend_to(
     }
     let cell = cell_size(ask.body, ask.level);
     let points = reduce(&search.found, ask.known(), cell);
-    (on_balls(points, ask, plane, surfels), Totals::of(&search.found))
+    (on_balls(points, ask, plane, surfels), search.found.len())
 }
 
 /// Where a body lies on a part of a ball, that alone holds it there: a ball rolls on it, and not over the corners of a
@@ -180,7 +180,7 @@ pub fn on_balls(mut points: Vec<Point>, ask: &PlaneAsk<'_>, plane: &Plane, surfe
         !beneath || (from.length() - ball.radius).abs() > ON_BALL_CELLS * cell
     });
     if plane.distance(place) < ask.margin {
-        points.push(Point { ball: Some(ball), ..point(body, p.key, place, plane, p.area) });
+        points.push(Point { ball: Some(ball), ..point(body, p.key, place, plane) });
     }
     points
 }
@@ -203,13 +203,6 @@ pub fn named(
         }
     }
     search.found
-}
-
-/// Surface that the contact of this name stands for, m^2.
-#[must_use]
-pub fn area_of(ask: &PlaneAsk<'_>, plane: &Plane, surfels: &Surfels, name: u32) -> f64 {
-    let search = PlaneSearch::new(ask, 0, plane, surfels);
-    if ask.body.def.is_crumb() { search.corner_area() } else { search.area(name) }
 }
 
 /// Distance of a plane within which contacts are made, m, of a body that may move so far.
@@ -286,10 +279,6 @@ impl<'a> PlaneSearch<'a> {
         }
     }
 
-    fn corner_area(&self) -> f64 {
-        0.25 * self.body.def.octree().grid.h.powi(2)
-    }
-
     fn corner(&mut self, leaf: usize, c: u32) {
         let keys = &self.body.def.octree().forest.leaves.keys;
         if leaf >= keys.len() {
@@ -300,7 +289,7 @@ impl<'a> PlaneSearch<'a> {
         let p = self.to_world.transform_point3(corner);
         if self.plane.distance(p) < self.margin {
             let key = self.first_key | (leaf as u64 * 8 + u64::from(c));
-            self.found.push(point(self.body, key, p, self.plane, self.corner_area()));
+            self.found.push(point(self.body, key, p, self.plane));
         }
     }
 
@@ -325,25 +314,12 @@ impl<'a> PlaneSearch<'a> {
         let Some(p) = lowest.filter(|p| plane.distance(*p) < self.margin) else {
             return;
         };
-        let area = self.area(index);
-        self.found.push(point(body, self.first_key | u64::from(index), p, plane, area));
-    }
-
-    /// Surface of a cell, as the plane sees it.
-    fn area(&self, index: u32) -> f64 {
-        let (Some(area), Some(surfel)) =
-            (self.surfels.areas.get(index as usize), self.surfels.items.get(index as usize))
-        else {
-            return 0.0;
-        };
-        let normal = self.to_world.transform_vector3(surfel.side(0).1.as_dvec3()).normalize_or_zero();
-        let facing = normal.dot(self.plane.normal).abs();
-        f64::from(*area) * self.body.def.octree().grid.h.powi(2) * facing
+        self.found.push(point(body, self.first_key | u64::from(index), p, plane));
     }
 }
 
-fn point(body: &Body, key: u64, p: DVec3, plane: &Plane, area: f64) -> Point {
-    Point::new(key, [Some(body), None], p, plane.normal, plane.distance(p), area)
+fn point(body: &Body, key: u64, p: DVec3, plane: &Plane) -> Point {
+    Point::new(key, [Some(body), None], p, plane.normal, plane.distance(p))
 }
 
 #[cfg(test)]

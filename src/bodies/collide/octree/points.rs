@@ -14,7 +14,7 @@ use super::{
 };
 use crate::bodies::{
     Body,
-    collide::{Manifold, Point, RelativePose, Totals, inherit, moved, reduce},
+    collide::{Manifold, Point, RelativePose, inherit, moved, reduce},
 };
 use glam::{DMat4, DVec3};
 use rayon::prelude::*;
@@ -72,9 +72,8 @@ pub fn pair_manifolds<'a>(
                 let mut found = contact_points(pair, hits, bodies, surfels);
                 let comparable = record.filter(|record| record.levels == pair.levels);
                 let seen = let_in(&mut found, comparable, pair.way.max(since), pair.cell);
-                let totals = Totals::of(&found);
                 let points = reduce(&found, known_points, pair.cell);
-                Made { points: at_nearest(points, pair, hits, bodies, surfels), totals, seen }
+                Made { points: at_nearest(points, pair, hits, bodies, surfels), seen }
             })
         })
         .collect()
@@ -84,8 +83,6 @@ pub fn pair_manifolds<'a>(
 pub struct Made {
     /// The few points that hold it.
     pub points: Vec<Point>,
-    /// What all points add up to.
-    pub totals: Totals,
     /// All that were let in, by key, with their separations, m.
     pub seen: Vec<(u64, f64)>,
 }
@@ -101,11 +98,11 @@ pub fn manifold_of(
     let [a, b] = pair.bodies.map(|k| &bodies[k]);
     let known = old.map_or(&[][..], |m| &m.points);
     let known: Vec<Point> = known.iter().map(|p| moved(p, a, Some(b))).collect();
-    let Made { mut points, totals, seen } = make(&known);
+    let Made { mut points, seen } = make(&known);
     inherit(&mut points, &known, pair.cell);
     let (first, second) = (a.id, Some(b.id));
     let pose = RelativePose::new(a, Some(b));
-    let record = Record { first, second, levels: pair.levels, pose, totals, seen };
+    let record = Record { first, second, levels: pair.levels, pose, collision_points: seen.len(), seen };
     let rolling_impulse = old.map_or(DVec3::ZERO, |m| m.rolling_impulse);
     (Manifold { first, second, points, rolling_impulse, resolution_m: pair.cell }, record)
 }
@@ -192,14 +189,7 @@ pub fn at_nearest(
                 };
                 if touch.separation < pair.margin && !moved.iter().any(known) {
                     let both = body.map(Some);
-                    moved.push(Point::new(
-                        p.key,
-                        both,
-                        touch.position,
-                        touch.normal,
-                        touch.separation,
-                        p.area,
-                    ));
+                    moved.push(Point::new(p.key, both, touch.position, touch.normal, touch.separation));
                 }
             }
         }
@@ -284,7 +274,6 @@ pub fn contact_points(
             if behind == a { on_b + n * (0.5 * gap) } else { point - n * (0.5 * gap) },
             normal,
             separation,
-            f64::from(surfels[a].areas[(hit.a >> 1) as usize]) * body[a].def.octree().grid.h.powi(2),
         ));
     }
     out

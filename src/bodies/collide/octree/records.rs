@@ -2,7 +2,7 @@
 
 use crate::bodies::{
     BodyId,
-    collide::{InOrder, Manifold, RelativePose, Totals},
+    collide::{InOrder, Manifold, RelativePose},
 };
 
 /// What is known of one manifold.
@@ -16,8 +16,8 @@ pub struct Record {
     pub levels: [u32; 2],
     /// How the bodies lay when they were looked for.
     pub pose: RelativePose,
-    /// What all collision points added up to then.
-    pub totals: Totals,
+    /// Collision points then.
+    pub collision_points: usize,
     /// All collision points that were let in then, by key, with their separation, m.
     pub seen: Vec<(u64, f64)>,
 }

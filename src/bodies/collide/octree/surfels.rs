@@ -58,8 +58,6 @@ pub struct Surfels {
     pub items: Vec<Surfel>,
     /// Their normals, unpacked.
     pub normals: Vec<Vec3>,
-    /// Surface area that each stands for, square leaf voxels.
-    pub areas: Vec<f32>,
     /// First leaf below each, and the number of leaves at the end.
     pub leaf_start: Vec<u32>,
 }
@@ -165,11 +163,10 @@ impl Surfels {
         let mut centre = point / weight.max(1e-6);
         let one_sided = normal.length() >= ONE_SIDED * weight;
         let n = if one_sided { normal } else { folded }.normalize_or(lead);
-        let (mut thickness, mut area, mut bulge) = (0.0, 0.0, 0.0);
+        let (mut thickness, mut bulge) = (0.0, 0.0);
         for (p, leaf_normal) in samples() {
             let w = area_of(leaf_normal);
             thickness += w * (p - centre).dot(n).abs();
-            area += w * leaf_normal.dot(n).abs();
             bulge += w * (p - centre).dot(leaf_normal);
         }
         // The middle of an edge or a corner lies behind it; it is the tip that touches first.
@@ -183,7 +180,6 @@ impl Surfels {
             normal: crate::svo::pack_normal(n),
             sharp: 0,
         });
-        self.areas.push(area);
         self.leaf_start.push(range.start as u32);
     }
 }

@@ -7,7 +7,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Respond, ResponseEntry, ResponseReport};
+use super::{Respond, ResponseEntry};
 use crate::{
     bodies::{
         Body, BodyId, WorldSettings,
@@ -235,7 +235,7 @@ impl Respond for PenaltyStep {
         cx: &mut StepContext<'_>,
         bodies: &mut [Body],
         manifolds: &mut [Manifold],
-    ) -> Result<ResponseReport, GpuError> {
+    ) -> Result<(), GpuError> {
         let overlaps = self.overlaps.find(
             cx.gpu,
             cx.settings,
@@ -244,8 +244,7 @@ impl Respond for PenaltyStep {
             &queries(bodies, manifolds, cx.settings),
         )?;
         push(&overlaps, bodies, manifolds, cx.settings);
-        let volume = overlaps.iter().map(|o| o.volume).sum();
-        Ok(ResponseReport { intersection_volume: Some(volume) })
+        Ok(())
     }
 
     fn removed(&mut self, _id: BodyId, left: &[Body]) {

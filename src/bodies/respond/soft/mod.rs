@@ -12,7 +12,7 @@ mod parts;
 mod rolling;
 mod row;
 
-use super::{Respond, ResponseEntry, ResponseReport};
+use super::{Respond, ResponseEntry};
 use crate::bodies::{
     Body, BodyId, WorldSettings, collide::Manifold, context::StepContext, integrate, scale::Scale,
 };
@@ -151,9 +151,9 @@ impl Respond for SoftStep {
         cx: &mut StepContext<'_>,
         bodies: &mut [Body],
         manifolds: &mut [Manifold],
-    ) -> Result<ResponseReport, GpuError> {
+    ) -> Result<(), GpuError> {
         self.step(bodies, manifolds, cx.settings);
-        Ok(ResponseReport::default())
+        Ok(())
     }
 }
 

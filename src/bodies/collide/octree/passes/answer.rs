@@ -19,7 +19,7 @@ use super::{
 use crate::bodies::{
     Body, Obb, Plane,
     broad_phase::{NearPair, closer},
-    collide::{ContactQuery, InOrder, Manifold, Point, Totals},
+    collide::{ContactQuery, InOrder, Manifold, Point},
 };
 use rayon::prelude::*;
 use std::ops::Range;
@@ -141,7 +141,6 @@ impl Answer {
             let hits: Vec<Hit> = self.chosen(*slot).map(|(key, b)| hit(key, b)).collect();
             let seen: Vec<(u64, f64)> = self.seen(*slot).map(|(key, depth)| (unpacked(key), depth)).collect();
             let made = Made {
-                totals: totals_of_pair(pair, bodies, &seen, surfels.each_ref().map(|s| &**s)),
                 points: at_nearest(
                     contact_points(pair, &hits, bodies, &surfels),
                     pair,
@@ -165,16 +164,13 @@ impl Answer {
         number: usize,
         plane: &Plane,
         surfels: &Surfels,
-    ) -> (Vec<Point>, Totals) {
+    ) -> (Vec<Point>, usize) {
         let Ok(slot) = self.tasks.binary_search(&[ask.index, number]) else {
-            return (Vec::new(), Totals::default());
+            return (Vec::new(), 0);
         };
         let names = self.chosen(slot).map(|(key, _)| key);
         let points = planes::on_balls(planes::named(ask, number, plane, surfels, names), ask, plane, surfels);
-        let volume =
-            |(name, depth): (u32, f64)| (-depth).max(0.0) * planes::area_of(ask, plane, surfels, name);
-        let totals = Totals { points: self.seen(slot).count(), volume: self.seen(slot).map(volume).sum() };
-        (points, totals)
+        (points, self.seen(slot).count())
     }
 
     fn chosen(&self, slot: usize) -> impl Iterator<Item = (u32, u32)> {
@@ -200,15 +196,6 @@ fn manifold_of_pair(
     before: Before<'_>,
 ) -> (Manifold, Record) {
     manifold_of(pair, known.map(|k| &before.manifolds()[k]), bodies, |_| made)
-}
-
-fn totals_of_pair(pair: &OctreePair, bodies: &[Body], seen: &[(u64, f64)], surfels: [&Surfels; 2]) -> Totals {
-    let volume = |(key, depth): &(u64, f64)| {
-        let side = (key >> 32 & 1) as usize;
-        let area = surfels[side].areas.get((*key as u32 >> 1) as usize).copied().unwrap_or(0.0);
-        (-depth).max(0.0) * f64::from(area) * bodies[pair.bodies[side]].def.octree().grid.h.powi(2)
-    };
-    Totals { points: seen.len(), volume: seen.iter().map(volume).sum() }
 }
 
 /// By slot: its part of a list that is sorted by slot.

@@ -143,9 +143,6 @@ struct Apart {
     /// what it inherits.
     points: usize,
     lone: usize,
-    /// All volumes, and how far they are apart in sum, m^3.
-    volume: f64,
-    off: f64,
 }
 
 impl Apart {
@@ -157,8 +154,6 @@ impl Apart {
             depth: self.depth.max(other.depth),
             points: self.points + other.points,
             lone: self.lone + other.lone,
-            volume: self.volume + other.volume,
-            off: self.off + other.off,
         }
     }
 
@@ -168,7 +163,6 @@ impl Apart {
         self.pairs > 0
             || self.odd as f64 > 0.002 * self.seen as f64
             || self.lone as f64 > lone * self.points as f64
-            || self.off > 0.02 * self.volume + 1e-9
     }
 }
 
@@ -185,8 +179,8 @@ fn apart(want: &Seen, got: &Seen) -> Apart {
         // At planes only their number is kept.
         let by_name = |r: &Record| -> BTreeMap<u64, f64> { r.seen.iter().copied().collect() };
         let (a, b) = (by_name(r), by_name(s));
-        out.seen += r.totals.points + s.totals.points;
-        out.odd += if m.second.is_none() { r.totals.points.abs_diff(s.totals.points) } else { 0 };
+        out.seen += r.collision_points + s.collision_points;
+        out.odd += if m.second.is_none() { r.collision_points.abs_diff(s.collision_points) } else { 0 };
         out.odd += a.keys().filter(|key| !b.contains_key(key)).count();
         out.odd += b.keys().filter(|key| !a.contains_key(key)).count();
         for (key, depth) in &a {
@@ -197,8 +191,6 @@ fn apart(want: &Seen, got: &Seen) -> Apart {
                 out.depth = out.depth.max(apart);
             }
         }
-        out.volume += r.totals.volume.max(s.totals.volume);
-        out.off += (r.totals.volume - s.totals.volume).abs();
         out.points += m.points.len() + n.points.len();
         let is = |p: &Point, q: &Point| {
             (p.key, p.position, p.normal, p.separation) == (q.key, q.position, q.normal, q.separation)

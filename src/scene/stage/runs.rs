@@ -1,0 +1,115 @@
+//! Lists that are kept again and again while little of them changes.
+
+use std::sync::Arc;
+
+/// How many entries are shared or not as one. A pointer to a run takes 16 B, a run of bodies' states 4 KB, of bodies 7 KB.
+const RUN: usize = 32;
+
+/// A list in runs of entries. A run that an earlier list has in the same place, entry for entry, is that list's.
+#[derive(Clone)]
+pub(in crate::scene) struct Runs<T> {
+    runs: Vec<Arc<[T]>>,
+}
+
+impl<T> Default for Runs<T> {
+    fn default() -> Self {
+        Self { runs: Vec::new() }
+    }
+}
+
+impl<T: PartialEq> Runs<T> {
+    /// The list of `entries`, which shares with `like` what is equal there.
+    pub fn of(entries: impl IntoIterator<Item = T>, like: Option<&Self>) -> Self {
+        Self::shared(entries, like, T::eq)
+    }
+}
+
+impl<T> Runs<Arc<T>> {
+    /// The same of entries that are equal where they are one and the same.
+    pub fn of_same(entries: &[Arc<T>], like: Option<&Self>) -> Self {
+        Self::shared(entries.iter().cloned(), like, Arc::ptr_eq)
+    }
+}
+
+impl<T> Runs<T> {
+    fn shared(
+        entries: impl IntoIterator<Item = T>,
+        like: Option<&Self>,
+        same: impl Fn(&T, &T) -> bool,
+    ) -> Self {
+        let mut entries = entries.into_iter();
+        let mut runs = Vec::new();
+        loop {
+            let run: Vec<T> = entries.by_ref().take(RUN).collect();
+            if run.is_empty() {
+                return Self { runs };
+            }
+            let all_same = |there: &&Arc<[T]>| {
+                there.len() == run.len() && there.iter().zip(&run).all(|(a, b)| same(a, b))
+            };
+            let there = like.and_then(|like| like.runs.get(runs.len())).filter(all_same);
+            runs.push(there.map_or_else(|| run.into(), Arc::clone));
+        }
+    }
+
+    /// In their order.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.runs.iter().flat_map(|run| run.iter())
+    }
+
+    /// Entries.
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        let whole = self.runs.len().saturating_sub(1) * RUN;
+        self.runs.last().map_or(0, |last| whole + last.len())
+    }
+
+    /// Memory of it that `other` does not share, bytes.
+    pub fn bytes_beside(&self, other: Option<&Self>) -> usize {
+        let is_shared = |at: usize, run: &Arc<[T]>| {
+            other.and_then(|other| other.runs.get(at)).is_some_and(|same| Arc::ptr_eq(same, run))
+        };
+        let own = self.runs.iter().enumerate().filter(|(at, run)| !is_shared(*at, run));
+        size_of_val(&*self.runs) + own.map(|(_, run)| size_of_val(&**run)).sum::<usize>()
+    }
+
+    /// Entries that `other` does not have in the same place.
+    pub fn beside<'a>(
+        &'a self,
+        other: Option<&'a Self>,
+        same: fn(&T, &T) -> bool,
+    ) -> impl Iterator<Item = &'a T> {
+        let mut others = other.into_iter().flat_map(Self::iter);
+        self.iter().filter(move |entry| others.next().is_none_or(|there| !same(there, entry)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_the_same_is_shared_and_nothing_else() {
+        let all = |runs: &Runs<u64>| runs.iter().copied().collect::<Vec<_>>();
+        let mut entries: Vec<u64> = (0..1000).collect();
+        let first = Runs::of(entries.clone(), None);
+        assert_eq!((all(&first), first.len()), (entries.clone(), 1000));
+        let pointers = 16 * 32;
+        assert_eq!(first.bytes_beside(None), 8000 + pointers);
+        assert_eq!(Runs::of(entries.clone(), Some(&first)).bytes_beside(Some(&first)), pointers);
+        // One that is changed and one that comes: a run each.
+        entries[100] = 7;
+        entries.push(1000);
+        let second = Runs::of(entries.clone(), Some(&first));
+        assert_eq!((all(&second), second.len()), (entries.clone(), 1001));
+        assert_eq!(second.bytes_beside(Some(&first)), 8 * (32 + 9) + pointers);
+        // One goes: what follows has another place.
+        entries.remove(500);
+        let third = Runs::of(entries.clone(), Some(&second));
+        assert_eq!((all(&third), third.len()), (entries, 1000));
+        assert_eq!(third.bytes_beside(Some(&second)), 8 * (1000 - 15 * 32) + pointers);
+        assert_eq!(third.beside(Some(&second), u64::eq).copied().collect::<Vec<_>>(), all(&third)[500..]);
+        let nothing = Runs::<u64>::of([], Some(&third));
+        assert_eq!((nothing.len(), nothing.bytes_beside(Some(&third))), (0, 0));
+    }
+}
