@@ -169,8 +169,10 @@ fn p6_sliding_obeys_coulomb() {
         let state = w.body(id).expect("there").state;
         let way = (state.position - start).with_y(0.0).length();
         let want = 20.0 - 0.5 * 0.5 * 9.81;
-        println!("P6: heading {heading}: {way:.3} m, Coulomb {want:.3} m");
-        assert!((way / want - 1.0).abs() < 0.01);
+        // Of 20 m/s 4.9 are lost: the distance alone would let friction be 7 % off.
+        let slowed = (20.0 - state.linear_velocity.with_y(0.0).length()) / (0.5 * 9.81);
+        println!("P6: heading {heading}: {way:.3} m, Coulomb {want:.3} m; slowed by {slowed:.4} of mu g");
+        assert!((way / want - 1.0).abs() < 0.01 && (slowed - 1.0).abs() < 0.01);
     }
 }
 

@@ -150,7 +150,51 @@ pub fn source(path: &str) -> String {
     let mut out = String::new();
     let mut seen = Vec::new();
     expand(path, &mut seen, &mut out);
+    #[cfg(test)]
+    let out = planting::spoil(path, out);
     out
+}
+
+/// Errors that tests plant in kernels, where the stages that use them are made as the program makes them.
+#[cfg(test)]
+pub(crate) mod planting {
+    use std::cell::RefCell;
+
+    struct Error {
+        path: &'static str,
+        from: &'static str,
+        to: &'static str,
+        planted: bool,
+    }
+
+    thread_local! {
+        static PLANTED: RefCell<Option<Error>> = const { RefCell::new(None) };
+    }
+
+    /// Works with kernel `path`, compiled meanwhile by this thread, in whose text, includes and all, `to` stands for `from`.
+    /// That it was compiled, and had such a text, is checked.
+    pub fn with_error<T>(
+        path: &'static str,
+        (from, to): (&'static str, &'static str),
+        work: impl FnOnce() -> T,
+    ) -> T {
+        PLANTED.set(Some(Error { path, from, to, planted: false }));
+        let done = work();
+        let error = PLANTED.take();
+        assert!(error.is_some_and(|error| error.planted), "{path} was not compiled");
+        done
+    }
+
+    pub(super) fn spoil(path: &str, text: String) -> String {
+        PLANTED.with_borrow_mut(|error| match error {
+            Some(error) if error.path == path => {
+                assert!(text.contains(error.from), "{path} has no '{}'", error.from);
+                error.planted = true;
+                text.replace(error.from, error.to)
+            }
+            _ => text,
+        })
+    }
 }
 
 fn expand(path: &str, seen: &mut Vec<String>, out: &mut String) {

@@ -17,6 +17,8 @@ pub(in crate::fracture) mod octrees;
 mod cancel_tests;
 #[cfg(test)]
 mod parity_tests;
+#[cfg(test)]
+mod planted_tests;
 mod passes;
 pub mod pattern;
 #[cfg(test)]

@@ -174,8 +174,8 @@ pub fn solid(forest: &Forest, tree: u32) -> BTreeMap<morton::Key, f32> {
     leaves.chain(inside_of(forest, tree as usize).into_iter().map(|key| (key, 1.0))).collect()
 }
 
-/// As [`reference::Reference::dust`], read off the coverages of a result.
-pub fn dust(source: &BTreeMap<morton::Key, f32>, fracture: &Fracture) -> Vec<(morton::Key, u32)> {
+/// As [`reference::Reference::dust`], read off the coverages of a result; none where the shares of a voxel are not equal.
+pub fn dust(source: &BTreeMap<morton::Key, f32>, fracture: &Fracture) -> Option<Vec<(morton::Key, u32)>> {
     let mut shares: HashMap<morton::Key, Vec<f32>> = HashMap::new();
     let leaves = &fracture.forest.leaves;
     for (key, coverage) in leaves.keys.iter().zip(&leaves.coverage) {
@@ -189,14 +189,16 @@ pub fn dust(source: &BTreeMap<morton::Key, f32>, fracture: &Fracture) -> Vec<(mo
             None => dust.push((*key, 1)),
             Some(shares) => {
                 let parts = (whole / shares[0]).round();
-                assert!(shares.iter().all(|share| (share * parts / whole - 1.0).abs() < 1e-6));
+                if shares.iter().any(|share| (share * parts / whole - 1.0).abs() >= 1e-6) {
+                    return None;
+                }
                 if parts as usize != shares.len() {
                     dust.push((*key, parts as u32));
                 }
             }
         }
     }
-    dust
+    Some(dust)
 }
 
 /// The first thing in which a fracture on the device differs from the reference.
@@ -212,9 +214,15 @@ pub fn difference(
     if wanted.copies.is_empty() && wanted.internal.is_empty() {
         return fracture.is_ok().then(|| "pieces made of nothing".into());
     }
-    let fracture = fracture.expect("it breaks");
+    let fracture = match fracture {
+        Ok(fracture) => fracture,
+        Err(error) => return Some(format!("it does not break: {error}")),
+    };
     let mut got = listed(&fracture);
-    got.dust = dust(&solid(forest, 0), &fracture);
+    let Some(dust) = dust(&solid(forest, 0), &fracture) else {
+        return Some("a voxel has unequal shares".into());
+    };
+    got.dust = dust;
     let sizes = |r: &reference::Reference| {
         (r.copies.len(), r.internal.len(), r.crack_voxels, r.pieces.len(), r.swallowed, r.dust.len())
     };

@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// The first thing in which two fractures differ. Times may.
-fn difference(a: &Fracture, b: &Fracture) -> Option<String> {
+pub fn difference(a: &Fracture, b: &Fracture) -> Option<String> {
     let parts = [
         ("level starts", a.forest.level_start == b.forest.level_start),
         ("nodes", a.forest.nodes == b.forest.nodes),
@@ -38,7 +38,7 @@ fn difference(a: &Fracture, b: &Fracture) -> Option<String> {
     parts.iter().find(|(_, same)| !same).map(|(what, _)| format!("{what} differ"))
 }
 
-fn on_cores() -> Fracturer {
+pub fn on_cores() -> Fracturer {
     Fracturer::new(Compute::Cpu).unwrap()
 }
 

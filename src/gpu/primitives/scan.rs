@@ -84,7 +84,7 @@ impl Scan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::Gpu;
+    use crate::gpu::{Gpu, shaders};
 
     /// The plain reference.
     fn scan_cpu(items: &[[u32; 2]]) -> Vec<[u32; 2]> {
@@ -158,11 +158,39 @@ mod tests {
     }
 
     #[test]
-    fn a_planted_error_is_caught() {
+    fn errors_planted_in_the_kernels_are_found() {
         let Some(gpu) = Gpu::for_test() else { return };
-        let items = random(5000);
-        let mut planted = items.clone();
-        planted[2047][1] += 1;
-        assert!(scan_gpu(&gpu, &planted) != scan_cpu(&items));
+        // Three levels of sums.
+        let items = random(1_100_000);
+        let wanted = scan_cpu(&items);
+        let room = items.len() + 1;
+        for (name, from, to) in [
+            ("scan_reduce", "half > 0u", "half > 1u"),
+            ("scan_reduce", "var sum = vec2<u32>(0u)", "var sum = vec2<u32>(u32(first == 4092u))"),
+            ("scan_apply", "sums[block] + running[local] - sum", "0u * sums[block] + running[local] - sum"),
+            (
+                "scan_apply",
+                "running[local] - sum;",
+                "running[local] - sum + vec2<u32>(0u, u32(first == 0u));",
+            ),
+            ("scan_apply", "reach < WORKGROUP", "reach < WORKGROUP / 2u"),
+            ("scan_apply", "own[i] = sum;", "own[i] = summed(items[min(first + i, end - 1u)]);"),
+            ("scan_apply", "size.count + 1u", "size.count"),
+        ] {
+            let path: &'static str = format!("gpu/primitives/{name}").leak();
+            let found =
+                shaders::planting::with_error(path, (from, to), || scan_in(&gpu, &items, room, false));
+            assert!(found != wanted, "{name} with '{to}' goes unnoticed");
+        }
+        let summed = "select(item, vec2<u32>(0u, item.y), params.second_only != 0u)";
+        let kept = "select(scanned.x, items[first + i].x, params.second_only != 0u)";
+        for (from, to) in [(summed, "vec2<u32>(item.x, 0u)"), (kept, "scanned.x + 1u")] {
+            let found = shaders::planting::with_error("gpu/primitives/scan_apply", (from, to), || {
+                scan_in(&gpu, &items, room, true)
+            });
+            let same = |f: &[u32; 2], w: &[u32; 2], i: &[u32; 2]| f[1] == w[1] && f[0] == i[0];
+            let all = found.iter().zip(&wanted).zip(&items).all(|((f, w), i)| same(f, w, i));
+            assert!(!all, "'{to}' goes unnoticed");
+        }
     }
 }

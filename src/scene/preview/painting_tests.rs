@@ -344,9 +344,12 @@ fn the_coarse_copy_is_made_elsewhere_and_another_level_serves_meanwhile() {
     let mut sandbox = opened(&gpu, 7);
     let aim = aim(&sandbox);
     sandbox.set_aim(Some(aim));
-    assert!(!sandbox.update_preview().unwrap() && sandbox.is_preparing_preview());
-    assert!(sandbox.preview().preparing && sandbox.preview().showing.is_none());
-    assert!(update(&mut sandbox));
+    // On a busy machine the worker may be there before this thread goes on.
+    if !sandbox.update_preview().unwrap() {
+        assert!(sandbox.is_preparing_preview());
+        assert!(sandbox.preview().preparing && sandbox.preview().showing.is_none());
+        assert!(update(&mut sandbox));
+    }
     assert_eq!((sandbox.preview().level, sandbox.is_preparing_preview()), (6, false));
     // The control asks for a coarser level: until that is there, level 6 shows what is new.
     for _ in 0..9 {
