@@ -16,7 +16,7 @@ use glam::DVec3;
 use crate::{
     fracture::interior::surface_color,
     mesh::{self, HealthReport, Mesh, MeshError, Up},
-    shape::{GridMass, Look, Octree, Shape, grid_mass},
+    shape::{GridMass, Look, Octree, Original, Shape, grid_mass},
     svo::{Forest, Grid},
     voxelize::{Prepared, Progress, VoxelizeError, Voxelized},
 };
@@ -193,10 +193,11 @@ impl ReadMesh {
         let (mass, surface_color) = (grid_mass(&forest, 0), surface_color(&forest, 0));
         let (forest, look) = (Arc::new(forest), Look { surface_color: Some(surface_color) });
         let octree = Octree { forest: Arc::clone(&forest), tree: 0, grid, mass };
+        let original = Original { mesh: Arc::clone(&self.mesh), meters_per_unit: 1.0 };
         Imported {
             file: self.file.clone(),
             surface_color,
-            shape: Arc::new(Shape::octree(octree, 1.0, look)),
+            shape: Arc::new(Shape::octree(octree, 1.0, look).with_original(original)),
             forest,
             mesh: Arc::clone(&self.mesh),
             known: Arc::clone(&self.prepared),
@@ -224,7 +225,8 @@ impl Imported {
     #[must_use]
     pub fn shape_at(&self, grid: Grid, density: f64) -> Shape {
         let octree = Octree { forest: Arc::clone(&self.forest), tree: 0, grid, mass: self.mass };
-        Shape::octree(octree, density, *self.shape.look())
+        let original = Original { mesh: Arc::clone(&self.mesh), meters_per_unit: grid.h / self.grid.h };
+        Shape::octree(octree, density, *self.shape.look()).with_original(original)
     }
 }
 

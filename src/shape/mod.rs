@@ -13,12 +13,14 @@ mod convex;
 mod grid_mass;
 mod mass;
 mod octree;
+mod piece_mesh;
 mod solid;
 
 pub use convex::{Convex, ConvexError};
 pub use grid_mass::{GridMass, grid_mass};
 pub use mass::{MassProperties, box_thickness};
 pub use octree::Octree;
+pub use piece_mesh::{Corner, Face, Original, PieceMesh, Side};
 pub use solid::SolidMesh;
 
 use crate::mesh::Mesh;
@@ -76,6 +78,7 @@ pub struct Shape {
     look: Look,
     radius: f64,
     thickness: f64,
+    original: Option<Original>,
 }
 
 /// Where a ray meets a shape.
@@ -95,16 +98,36 @@ impl Shape {
         let (low, high) = octree.mass.bounds;
         let radius = (low - octree.mass.centre).abs().max((high - octree.mass.centre).abs()).length() * h;
         let thickness = octree.mass.thickness * h;
-        Self { geometry: Geometry::Octree(octree), density, mass, look, radius, thickness }
+        let geometry = Geometry::Octree(octree);
+        Self { geometry, density, mass, look, radius, thickness, original: None }
     }
 
     /// The shape of a closed mesh of `density`, kg/m^3, with `meters_per_unit`. What a mesh that is open or
     /// turned inside out weighs is what the signed volume of its triangles says, at least nothing.
     #[must_use]
     pub fn mesh(mesh: &Arc<Mesh>, meters_per_unit: f64, density: f64, look: Look) -> Self {
-        let solid = SolidMesh::new(mesh, meters_per_unit);
+        let color = look.surface_color.unwrap_or(CLAY);
+        let surface = Arc::new(PieceMesh::of_mesh(mesh, meters_per_unit, color));
+        Self::solid(SolidMesh::new(surface, mesh.materials.as_slice().into()), density, look)
+    }
+
+    /// The shape of a closed surface of `density`, kg/m^3.
+    #[must_use]
+    pub fn solid(solid: SolidMesh, density: f64, look: Look) -> Self {
         let mass = solid.mass_properties(density);
         Self::of_metres(Geometry::Mesh(solid), mass, density, look)
+    }
+
+    /// The same, which knows the mesh that it was imported as.
+    #[must_use]
+    pub fn with_original(self, original: Original) -> Self {
+        Self { original: Some(original), ..self }
+    }
+
+    /// The mesh that it was imported as: of whole objects only.
+    #[must_use]
+    pub fn original(&self) -> Option<&Original> {
+        self.original.as_ref()
     }
 
     /// The shape of a convex polyhedron of `density`, kg/m^3.
@@ -117,25 +140,23 @@ impl Shape {
     fn of_metres(geometry: Geometry, mass: MassProperties, density: f64, look: Look) -> Self {
         let (low, high) = match &geometry {
             Geometry::Octree(_) => (DVec3::ZERO, DVec3::ZERO),
-            Geometry::Mesh(solid) => solid.bounds(),
+            Geometry::Mesh(solid) => solid.bounds_m(),
             Geometry::Convex(convex) => convex.bounds(),
         };
         let radius = (low - mass.centre).abs().max((high - mass.centre).abs()).length();
         let thickness = box_thickness(mass.kg, &mass.inertia);
-        Self { geometry, density, mass, look, radius, thickness }
+        Self { geometry, density, mass, look, radius, thickness, original: None }
     }
 
     /// The same with another density, kg/m^3.
     #[must_use]
     pub fn with_density(&self, density: f64) -> Self {
-        match &self.geometry {
+        let same = match &self.geometry {
             Geometry::Octree(octree) => Self::octree(octree.clone(), density, self.look),
-            Geometry::Mesh(solid) => {
-                let mass = solid.mass_properties(density);
-                Self::of_metres(self.geometry.clone(), mass, density, self.look)
-            }
+            Geometry::Mesh(solid) => Self::solid(solid.clone(), density, self.look),
             Geometry::Convex(convex) => Self::convex(convex.clone(), density, self.look),
-        }
+        };
+        Self { original: self.original.clone(), ..same }
     }
 
     /// The geometry.
@@ -150,12 +171,22 @@ impl Shape {
         self.geometry.kind()
     }
 
-    /// Its octree, where it is one.
+    /// Its octree: what it is, or what stands in for its surface.
     #[must_use]
     pub fn as_octree(&self) -> Option<&Octree> {
         match &self.geometry {
             Geometry::Octree(octree) => Some(octree),
-            Geometry::Mesh(_) | Geometry::Convex(_) => None,
+            Geometry::Mesh(solid) => solid.voxels(),
+            Geometry::Convex(_) => None,
+        }
+    }
+
+    /// Its surface, where it is a mesh.
+    #[must_use]
+    pub fn as_mesh(&self) -> Option<&SolidMesh> {
+        match &self.geometry {
+            Geometry::Mesh(solid) => Some(solid),
+            Geometry::Octree(_) | Geometry::Convex(_) => None,
         }
     }
 
@@ -207,7 +238,7 @@ impl Shape {
     pub fn is_empty(&self) -> bool {
         match &self.geometry {
             Geometry::Octree(octree) => octree.mass.voxels == 0,
-            Geometry::Mesh(solid) => solid.mesh().triangles.is_empty(),
+            Geometry::Mesh(solid) => solid.surface().triangles.is_empty(),
             Geometry::Convex(_) => false,
         }
     }
@@ -221,7 +252,11 @@ impl Shape {
     /// Centre of mass, local space.
     #[must_use]
     pub fn centre(&self) -> DVec3 {
-        self.as_octree().map_or(self.mass.centre, |octree| octree.mass.centre)
+        match &self.geometry {
+            Geometry::Octree(octree) => octree.mass.centre,
+            Geometry::Mesh(solid) => solid.to_local(self.mass.centre),
+            Geometry::Convex(_) => self.mass.centre,
+        }
     }
 
     /// Bounds (low, high), local space.
@@ -239,6 +274,18 @@ impl Shape {
     pub fn longest_side_m(&self) -> f64 {
         let (low, high) = self.bounds();
         (high - low).max_element() * self.unit_m()
+    }
+
+    /// Point of shape space to local space.
+    #[must_use]
+    pub fn local_from_shape(&self, p: DVec3) -> DVec3 {
+        self.as_octree().map_or(p, |octree| octree.grid.from_mesh(p))
+    }
+
+    /// Point of local space to shape space.
+    #[must_use]
+    pub fn shape_from_local(&self, p: DVec3) -> DVec3 {
+        self.as_octree().map_or(p, |octree| octree.grid.origin + octree.grid.h * p)
     }
 
     /// Local space to world metres, for a body whose centre of mass is at `position`.
@@ -265,7 +312,9 @@ impl Shape {
     #[must_use]
     pub fn centre_of_part(&self, part: &Self) -> DVec3 {
         match (self.as_octree(), part.as_octree()) {
-            (Some(whole), Some(part)) if whole.grid == part.grid => part.mass.centre,
+            (Some(whole), Some(grid)) if whole.grid == grid.grid && part.kind() == Kind::Octree => {
+                grid.mass.centre
+            }
             (Some(whole), _) => whole.grid.from_mesh(part.mass.centre),
             (None, _) => part.mass.centre,
         }
@@ -301,6 +350,9 @@ impl Shape {
         }
     }
 }
+
+/// Colour of what has none of its own.
+pub(crate) const CLAY: [u8; 3] = [176, 160, 140];
 
 /// Every n-th of `points`, so that about `most` are left.
 fn thinned(points: impl ExactSizeIterator<Item = DVec3>, most: usize) -> Vec<glam::Vec3> {

@@ -1,80 +1,112 @@
 //! A body that is a closed triangle mesh.
 
-use super::MassProperties;
-use crate::mesh::Mesh;
+use super::{MassProperties, Octree, PieceMesh};
+use crate::mesh::Material;
 use glam::DVec3;
 use std::sync::Arc;
 
-/// A mesh in its own units, and how long those are. Local space is the mesh's, in metres.
+/// A closed surface, what it shows, and the voxels that stand in for it where somebody asks for an octree.
+///
+/// The surface is in shape space. Where there are voxels, local space is theirs, so that whatever works on octrees
+/// finds the body where it is; else it is shape space.
 #[derive(Clone, Debug)]
 pub struct SolidMesh {
-    mesh: Arc<Mesh>,
-    meters_per_unit: f64,
+    surface: Arc<PieceMesh>,
+    materials: Arc<[Material]>,
+    voxels: Option<Octree>,
     bounds: (DVec3, DVec3),
 }
 
 impl SolidMesh {
-    /// `mesh` with `meters_per_unit`.
+    /// Of a surface, whose outside shows `materials`.
     #[must_use]
-    pub fn new(mesh: &Arc<Mesh>, meters_per_unit: f64) -> Self {
-        let mut solid = Self { mesh: Arc::clone(mesh), meters_per_unit, bounds: Default::default() };
+    pub fn new(surface: Arc<PieceMesh>, materials: Arc<[Material]>) -> Self {
         let whole = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-        let (low, high) = solid.vertices().fold(whole, |(low, high), p| (low.min(p), high.max(p)));
-        if low.cmple(high).all() {
-            solid.bounds = (low, high);
-        }
-        solid
+        let (low, high) = surface.positions.iter().fold(whole, |(low, high), p| (low.min(*p), high.max(*p)));
+        let bounds = if low.cmple(high).all() { (low, high) } else { Default::default() };
+        Self { surface, materials, voxels: None, bounds }
     }
 
-    /// The mesh, in its own units.
+    /// The same, with an octree of its voxels in shape space.
     #[must_use]
-    pub fn mesh(&self) -> &Arc<Mesh> {
-        &self.mesh
+    pub fn with_voxels(self, voxels: Octree) -> Self {
+        Self { voxels: Some(voxels), ..self }
     }
 
-    /// Metres for one unit of the mesh.
+    /// Its surface, shape space.
     #[must_use]
-    pub fn meters_per_unit(&self) -> f64 {
-        self.meters_per_unit
+    pub fn surface(&self) -> &Arc<PieceMesh> {
+        &self.surface
     }
 
-    /// Bounds (low, high), m.
+    /// What the outside shows.
+    #[must_use]
+    pub fn materials(&self) -> &Arc<[Material]> {
+        &self.materials
+    }
+
+    /// The octree of its voxels, where it has one. Its sums are those of the voxels, not of the surface.
+    #[must_use]
+    pub fn voxels(&self) -> Option<&Octree> {
+        self.voxels.as_ref()
+    }
+
+    /// Point of shape space to local space.
+    #[must_use]
+    pub fn to_local(&self, p: DVec3) -> DVec3 {
+        self.voxels.as_ref().map_or(p, |octree| octree.grid.from_mesh(p))
+    }
+
+    /// Edge of a unit of local space, m.
+    #[must_use]
+    pub fn unit_m(&self) -> f64 {
+        self.voxels.as_ref().map_or(1.0, |octree| octree.grid.h)
+    }
+
+    fn to_shape(&self, p: DVec3) -> DVec3 {
+        self.voxels.as_ref().map_or(p, |octree| octree.grid.origin + octree.grid.h * p)
+    }
+
+    /// Bounds (low, high), local space.
     #[must_use]
     pub fn bounds(&self) -> (DVec3, DVec3) {
+        (self.to_local(self.bounds.0), self.to_local(self.bounds.1))
+    }
+
+    /// Bounds (low, high), shape space, m.
+    #[must_use]
+    pub fn bounds_m(&self) -> (DVec3, DVec3) {
         self.bounds
     }
 
-    /// Vertices, m.
+    /// Vertices, local space.
     pub fn vertices(&self) -> impl ExactSizeIterator<Item = DVec3> {
-        self.mesh.positions.iter().map(|p| self.in_metres(*p))
-    }
-
-    /// Corners of the triangles, m.
-    pub fn triangles(&self) -> impl Iterator<Item = [DVec3; 3]> {
-        let corner = |v: u32| self.mesh.positions.get(v as usize).map(|p| self.in_metres(*p));
-        self.mesh.triangles.iter().filter_map(move |&[a, b, c]| Some([corner(a)?, corner(b)?, corner(c)?]))
-    }
-
-    fn in_metres(&self, p: [f32; 3]) -> DVec3 {
-        DVec3::from_array(p.map(f64::from)) * self.meters_per_unit
+        self.surface.positions.iter().map(|p| self.to_local(*p))
     }
 
     pub(super) fn mass_properties(&self, density: f64) -> MassProperties {
-        MassProperties::of_triangles(self.triangles(), density)
+        MassProperties::of_triangles(self.surface.corners_of_triangles(), density)
     }
 
-    /// The smallest ray parameter, not below 0, at which a ray meets a triangle from either side.
+    /// The smallest ray parameter, not below 0, at which a ray (local space) meets a triangle from either side.
     #[must_use]
     pub fn pick(&self, origin: DVec3, direction: DVec3) -> Option<f64> {
-        nearest_hit(self.triangles(), origin, direction)
+        let along = direction * self.unit_m();
+        nearest_hit(self.surface.corners_of_triangles(), self.to_shape(origin), along)
     }
 
-    /// Distance of a point from the solid, m: 0 inside (by the solid angle of all triangles), infinite for a
-    /// mesh without any.
+    /// Distance of a point (local space) from the solid, local units: 0 inside (by the solid angle of all triangles),
+    /// infinite for a mesh without any.
     #[must_use]
     pub fn distance(&self, point: DVec3) -> f64 {
-        let nearest = self.triangles().map(|t| distance_to_triangle(t, point)).fold(f64::INFINITY, f64::min);
-        if nearest.is_finite() && winding_number(self.triangles(), point) > 0.5 { 0.0 } else { nearest }
+        let point = self.to_shape(point);
+        let triangles = || self.surface.corners_of_triangles();
+        let nearest = triangles().map(|t| distance_to_triangle(t, point)).fold(f64::INFINITY, f64::min);
+        if nearest.is_finite() && winding_number(triangles(), point) > 0.5 {
+            0.0
+        } else {
+            nearest / self.unit_m()
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{
     gpu::{Gpu, GpuError},
     shape::Kind,
 };
-use std::{any::Any, sync::Arc};
+use std::{any::Any, collections::BTreeSet, sync::Arc};
 
 /// What may touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,6 +32,7 @@ impl Partner {
 }
 
 const OCTREE: Partner = Partner::Shape(Kind::Octree);
+const MESH: Partner = Partner::Shape(Kind::Mesh);
 
 /// Makes a finder, with its passes where there is a device.
 pub type MakeFinder = fn(Option<&Gpu>) -> Result<Box<dyn FindContacts>, GpuError>;
@@ -61,8 +62,13 @@ const BUILT_IN: &[FinderEntry] = &[octree::ENTRY];
 
 /// Who looks at a pair of kinds where the finder that was chosen does not. Pairs that are not here, and that
 /// the chosen finder does not accept, pass through each other.
-const BY_KINDS: &[([Partner; 2], &str)] =
-    &[([OCTREE, OCTREE], "octree"), ([OCTREE, Partner::Plane], "octree")];
+const BY_KINDS: &[([Partner; 2], &str)] = &[
+    ([OCTREE, OCTREE], "octree"),
+    ([OCTREE, MESH], "octree"),
+    ([MESH, MESH], "octree"),
+    ([OCTREE, Partner::Plane], "octree"),
+    ([MESH, Partner::Plane], "octree"),
+];
 
 static FINDERS: Table<FinderEntry> = Table::new("contact finder", BUILT_IN);
 
@@ -228,11 +234,13 @@ impl Finders {
         rounds: Option<u32>,
     ) -> Result<Option<Vec<NearPair>>, GpuError> {
         match &mut self.made[..] {
-            [only] if query.bodies.iter().all(|b| b.def.shape.kind() == Kind::Octree) => {
-                let partners = [OCTREE, OCTREE];
-                let alone =
-                    self.chosen.finder_of(partners).is_some_and(|entry| entry.name == only.entry.name);
-                if alone { only.finder.look_ahead(cx, query, rounds) } else { Ok(None) }
+            [only] => {
+                let kinds: BTreeSet<Partner> = query.bodies.iter().map(|b| Partner::of(&b.def)).collect();
+                let looks = |a: Partner, b: Partner| {
+                    self.chosen.finder_of([a, b]).is_some_and(|entry| entry.name == only.entry.name)
+                };
+                let all = kinds.iter().all(|a| kinds.iter().all(|b| looks(*a, *b)));
+                if all { only.finder.look_ahead(cx, query, rounds) } else { Ok(None) }
             }
             _ => Ok(None),
         }

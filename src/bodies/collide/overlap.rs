@@ -6,7 +6,6 @@ use super::octree::{self, OctreeOverlaps};
 use crate::{
     bodies::{Body, BodyId, Detail, WorldSettings, context::OnGpu},
     gpu::GpuError,
-    shape::Kind,
 };
 use glam::DVec3;
 
@@ -85,7 +84,7 @@ pub enum OverlapQuery {
 impl OverlapQuery {
     /// Whether only octrees and planes have a part in it.
     fn is_of_octrees(self, bodies: &[Body]) -> bool {
-        let is_octree = |k: usize| bodies[k].def.shape.kind() == Kind::Octree;
+        let is_octree = |k: usize| bodies[k].def.shape.as_octree().is_some();
         match self {
             Self::Pair([a, b]) => is_octree(a) && is_octree(b),
             Self::Plane(a, _) => is_octree(a),

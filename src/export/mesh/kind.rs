@@ -1,10 +1,7 @@
 //! Which mesh of a piece is written, and the meshes of shapes that are none of voxels.
 
-use glam::DVec3;
-use rayon::prelude::*;
-
-use super::{Corner, Face, PieceMesh, Side, smooth, voxels};
-use crate::shape::{Convex, Geometry, Shape, SolidMesh};
+use super::{PieceMesh, smooth, voxels};
+use crate::shape::{CLAY, Convex, Geometry, Shape};
 
 /// Kinds of meshes that pieces of voxels are written as.
 #[derive(
@@ -50,22 +47,10 @@ impl MeshKind {
         match (shape.geometry(), self) {
             (Geometry::Octree(octree), Self::Original | Self::Smooth) => smooth(octree),
             (Geometry::Octree(octree), Self::Voxels) => voxels::voxels(octree),
-            (Geometry::Mesh(solid), _) => of_mesh(solid, color),
+            (Geometry::Mesh(solid), _) => PieceMesh::clone(solid.surface()),
             (Geometry::Convex(convex), _) => of_convex(convex, color),
         }
     }
-}
-
-/// Colour of what has none of its own.
-const CLAY: [u8; 3] = [176, 160, 140];
-
-/// A solid as it was imported: its own triangles, each shaded flat.
-fn of_mesh(solid: &SolidMesh, color: [u8; 3]) -> PieceMesh {
-    let (mesh, positions) = (solid.mesh(), solid.vertices().collect::<Vec<_>>());
-    let own = mesh.colors.len() == positions.len();
-    let there = |t: &&[u32; 3]| t.iter().all(|i| (*i as usize) < positions.len());
-    let triangles = mesh.triangles.iter().filter(there).copied().collect();
-    of_triangles(positions, triangles, |i| if own { mesh.colors[i as usize] } else { color })
 }
 
 fn of_convex(convex: &Convex, color: [u8; 3]) -> PieceMesh {
@@ -74,30 +59,14 @@ fn of_convex(convex: &Convex, color: [u8; 3]) -> PieceMesh {
         face.windows(2).skip(1).map(|edge| [first, edge[0], edge[1]]).collect()
     };
     let triangles = convex.faces().iter().flat_map(fan).collect();
-    of_triangles(convex.vertices().to_vec(), triangles, |_| color)
-}
-
-fn of_triangles(
-    positions: Vec<DVec3>,
-    triangles: Vec<[u32; 3]>,
-    color: impl Fn(u32) -> [u8; 3] + Sync,
-) -> PieceMesh {
-    let corners = triangles
-        .par_iter()
-        .map(|triangle| {
-            let [a, b, c] = triangle.map(|i| positions[i as usize]);
-            let normal = (b - a).cross(c - a).normalize_or(DVec3::Y).as_vec3();
-            triangle.map(|i| Corner { normal, color: color(i), uv: [0.0; 2] })
-        })
-        .collect();
-    let face = Face { side: Side::Outside { material: 0 }, beyond: None };
-    PieceMesh { faces: vec![face; triangles.len()], positions, triangles, corners }
+    PieceMesh::flat(convex.vertices().to_vec(), triangles, |_| color)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{export::mesh::MeshCheck, shape::Look};
+    use glam::DVec3;
     use std::sync::Arc;
 
     #[test]

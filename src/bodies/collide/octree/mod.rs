@@ -60,15 +60,17 @@ use std::sync::Arc;
 use surfel_cache::SurfelCache;
 use surfels::Surfels;
 
-/// What has an octree.
-const OCTREE: Partner = Partner::Shape(Kind::Octree);
+/// Whether it has an octree, or voxels that stand in for its surface.
+fn has_voxels(partner: Partner) -> bool {
+    matches!(partner, Partner::Shape(Kind::Octree | Kind::Mesh))
+}
 
 /// How the table has it.
 pub const ENTRY: FinderEntry = FinderEntry {
     name: "octree",
     label: "octrees",
     about: "Samples of one octree's surface are looked up in the other, at the level that the scene gives the pair.",
-    accepts: |partners| matches!(partners, [OCTREE, OCTREE | Partner::Plane]),
+    accepts: |[a, b]| has_voxels(a) && (has_voxels(b) || b == Partner::Plane),
     make: |gpu| Ok(Box::new(OctreeFinder::new(gpu)?)),
 };
 

@@ -1,0 +1,103 @@
+//! A closed surface with what it shows: how pieces are drawn, weighed and written.
+//!
+//! In: whoever makes a mesh of a piece. Out: one list of points that triangles share, and beside it what every
+//! triangle is part of and what each of its corners shows.
+
+use std::sync::Arc;
+
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+
+use crate::mesh::Mesh;
+
+/// A closed mesh that faces outward, shape space.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PieceMesh {
+    /// Points of the surface. Triangles that meet share them, whatever they look like: closedness is a question of
+    /// these alone.
+    pub positions: Vec<DVec3>,
+    /// Counter-clockwise from outside.
+    pub triangles: Vec<[u32; 3]>,
+    /// What each triangle is part of.
+    pub faces: Vec<Face>,
+    /// What each corner of each triangle shows.
+    pub corners: Vec<[Corner; 3]>,
+}
+
+/// What a triangle is part of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Face {
+    /// Of the imported object, or of a crack.
+    pub side: Side,
+    /// Crack faces: the cell beyond, as a number over all breaks of its object, where known.
+    pub beyond: Option<u32>,
+}
+
+/// Where a face comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The surface of the imported object.
+    Outside {
+        /// Index of its material.
+        material: u32,
+    },
+    /// A crack made it.
+    Inside,
+}
+
+/// What a corner of a triangle shows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Corner {
+    /// Unit.
+    pub normal: Vec3,
+    /// sRGB.
+    pub color: [u8; 3],
+    /// Outside: the object's own; inside: world size, 1 = 1 m of shape space.
+    pub uv: [f32; 2],
+}
+
+impl PieceMesh {
+    /// These triangles, each shaded flat, all of them outside.
+    #[must_use]
+    pub fn flat(
+        positions: Vec<DVec3>,
+        triangles: Vec<[u32; 3]>,
+        color: impl Fn(u32) -> [u8; 3] + Sync,
+    ) -> Self {
+        let corners = triangles
+            .par_iter()
+            .map(|triangle| {
+                let [a, b, c] = triangle.map(|i| positions[i as usize]);
+                let normal = (b - a).cross(c - a).normalize_or(DVec3::Y).as_vec3();
+                triangle.map(|i| Corner { normal, color: color(i), uv: [0.0; 2] })
+            })
+            .collect();
+        let face = Face { side: Side::Outside { material: 0 }, beyond: None };
+        Self { faces: vec![face; triangles.len()], positions, triangles, corners }
+    }
+
+    /// The triangles of `mesh` as they are, each shaded flat, with `meters_per_unit`; `color` where it has none.
+    #[must_use]
+    pub fn of_mesh(mesh: &Mesh, meters_per_unit: f64, color: [u8; 3]) -> Self {
+        let place = |p: &[f32; 3]| DVec3::from_array(p.map(f64::from)) * meters_per_unit;
+        let positions: Vec<DVec3> = mesh.positions.iter().map(place).collect();
+        let own = mesh.colors.len() == positions.len();
+        let there = |t: &&[u32; 3]| t.iter().all(|i| (*i as usize) < positions.len());
+        let triangles = mesh.triangles.iter().filter(there).copied().collect();
+        Self::flat(positions, triangles, |i| if own { mesh.colors[i as usize] } else { color })
+    }
+
+    /// Corners of the triangles, shape space.
+    pub fn corners_of_triangles(&self) -> impl Iterator<Item = [DVec3; 3]> {
+        self.triangles.iter().map(|t| t.map(|i| self.positions[i as usize]))
+    }
+}
+
+/// The mesh that an object was imported as, in its own units, and how long those are.
+#[derive(Clone, Debug)]
+pub struct Original {
+    /// As it was read.
+    pub mesh: Arc<Mesh>,
+    /// Metres of shape space for one of its units.
+    pub meters_per_unit: f64,
+}
