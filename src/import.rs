@@ -193,7 +193,7 @@ impl ReadMesh {
         let (mass, surface_color) = (grid_mass(&forest, 0), surface_color(&forest, 0));
         let (forest, look) = (Arc::new(forest), Look { surface_color: Some(surface_color) });
         let octree = Octree { forest: Arc::clone(&forest), tree: 0, grid, mass };
-        let original = Original { mesh: Arc::clone(&self.mesh), meters_per_unit: 1.0 };
+        let original = Original::new(Arc::clone(&self.mesh), 1.0);
         Imported {
             file: self.file.clone(),
             surface_color,
@@ -225,7 +225,7 @@ impl Imported {
     #[must_use]
     pub fn shape_at(&self, grid: Grid, density: f64) -> Shape {
         let octree = Octree { forest: Arc::clone(&self.forest), tree: 0, grid, mass: self.mass };
-        let original = Original { mesh: Arc::clone(&self.mesh), meters_per_unit: grid.h / self.grid.h };
+        let original = Original::new(Arc::clone(&self.mesh), grid.h / self.grid.h);
         Shape::octree(octree, density, *self.shape.look()).with_original(original)
     }
 }

@@ -151,8 +151,7 @@ impl Assembly {
     #[must_use]
     pub fn of_break(broken: &BrokenObject) -> Self {
         let numbered = broken.pieces.iter().enumerate();
-        let patterns =
-            || broken.steps.iter().filter_map(|step| Some((step.first_cell, &step.voronoi()?.pattern)));
+        let patterns = || broken.steps.iter().filter_map(|step| Some((step.first_cell, step.pattern()?)));
         let numbers = patterns().flat_map(|(first, pattern)| pattern.objects.iter().map(move |o| first + o));
         let seeds = patterns().flat_map(|(_, pattern)| pattern.seeds_in_voxels(broken.grid().level));
         Self {
@@ -245,12 +244,25 @@ impl Assembly {
         scale: f64,
         broken: &BrokenObject,
     ) -> Result<(), NotOriginal> {
+        if self.own_surfaces(mesh.materials.clone()) {
+            return Ok(());
+        }
         let steps = original::steps_of(broken)?;
         let mut cut = original::meshes(mesh, scale, &broken.grid(), &steps)?;
         let mut taken = |at: &PieceRef| cut.steps.get_mut(at.step)?.get_mut(at.piece)?.take().map(Arc::new);
         self.meshes = Meshes::originals(broken.pieces.iter().map(&mut taken).collect());
         self.skins.insert(None, Skin { materials: mesh.materials.clone() });
         Ok(())
+    }
+
+    /// Where every piece is a mesh already, as methods that cut meshes give them, that is its original, and its outside
+    /// shows `materials`. Whether it is so.
+    pub fn own_surfaces(&mut self, materials: Vec<Material>) -> bool {
+        let own = |piece: &ExportPiece| piece.shape.as_mesh().map(|solid| Arc::clone(solid.surface()));
+        let Some(surfaces) = self.pieces.iter().map(own).collect::<Option<Vec<_>>>() else { return false };
+        self.meshes = Meshes::originals(surfaces.into_iter().map(Some).collect());
+        self.skins.insert(None, Skin { materials });
+        true
     }
 
     /// A material of the outside of an object's pieces.

@@ -13,10 +13,10 @@ use std::{collections::BTreeMap, sync::Arc};
 use rayon::prelude::*;
 
 use self::{blocks::Solids, voxels::Found};
-use super::{BreakStep, BrokenObject, Cells};
+use super::{BreakStep, BrokenObject, Cells, MeshCheck, made_of_voxels};
 use crate::{
     fracture::{Surface, VoronoiDetail},
-    shape::Shape,
+    shape::{Shape, SolidMesh},
     svo::Forest,
 };
 
@@ -81,8 +81,10 @@ fn check_parts(broken: &BrokenObject, step: &BreakStep) -> Vec<Check> {
         error <= 1e-6,
         &[("before", before), ("after", after), ("dust", dust), ("worst_relative_error", error)],
     );
-    let octrees: Vec<_> = step.result.parts.iter().filter_map(|part| part.shape.as_octree()).collect();
-    let Some(level) = octrees.first().map(|octree| octree.level()) else { return vec![volumes] };
+    let octrees: Vec<_> = step.result.parts.iter().filter_map(|part| made_of_voxels(&part.shape)).collect();
+    let Some(level) = octrees.first().map(|octree| octree.level()) else {
+        return vec![volumes, closed(step)];
+    };
     let trees: Vec<(&Forest, usize)> =
         octrees.iter().map(|octree| (&*octree.forest, octree.tree as usize)).collect();
     let mut forests: Vec<&Arc<Forest>> = octrees.iter().map(|octree| &octree.forest).collect();
@@ -90,6 +92,15 @@ fn check_parts(broken: &BrokenObject, step: &BreakStep) -> Vec<Check> {
     let mut sound = valid(forests[0]);
     forests[1..].iter().for_each(|forest| sound.join(&valid(forest)));
     vec![volumes, connected(&trees, level), sound]
+}
+
+/// Every part that is a mesh is closed, faces outward and is a 2-manifold.
+fn closed(step: &BreakStep) -> Check {
+    let solids: Vec<_> = step.result.parts.iter().filter_map(|part| part.shape.as_mesh()).collect();
+    let holds = |solid: &&SolidMesh| MeshCheck::of(solid.surface()).holds();
+    let open = solids.par_iter().filter(|solid| !holds(solid)).count();
+    let figures = [("meshes", solids.len() as f64), ("not_closed", open as f64)];
+    Check::new("each_mesh_is_closed", open == 0, &figures)
 }
 
 /// What holds of a break by Voronoi cells.
@@ -154,7 +165,7 @@ fn connected(pieces: &[(&Forest, usize)], island_level: u32) -> Check {
 #[must_use]
 pub fn pieces_are_connected(pieces: &[(Arc<Shape>, u32)]) -> Check {
     let parts = |(shape, level): &(Arc<Shape>, u32)| {
-        let octree = shape.as_octree()?;
+        let octree = made_of_voxels(shape)?;
         Some(Cells::of(&octree.forest, octree.tree as usize).coarsened(*level).components())
     };
     let counts: Vec<usize> = pieces.par_iter().filter_map(parts).collect();
@@ -215,6 +226,7 @@ fn numbering(broken: &BrokenObject) -> Check {
     let miscounted = broken
         .pieces
         .par_iter()
+        .filter(|at| made_of_voxels(&broken.part(**at).shape).is_some())
         .filter(|at| {
             let piece = broken.piece(**at);
             Cells::volume_of(broken.forest(**at), piece.tree as usize) != piece.voxels

@@ -42,7 +42,7 @@ pub use mesh::{MeshCheck, MeshKind, MeshReport, PieceMesh, SMALLEST_MESH};
 pub use npy::{Npz, read_points};
 pub use pair_log::PairLog;
 pub use picture::write_png;
-pub use pieces::{ExportPiece, Figures, Lying, Placing};
+pub use pieces::{ExportPiece, Figures, Lying, Placing, made_of_voxels};
 pub use report::{FractureReport, InputReport, InteriorReport, ParameterReport, PieceReport};
 pub use step_log::StepLog;
 pub use trajectory::Trajectory;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use glam::{DQuat, DVec3};
 
 use super::handover::Pivot;
-use crate::shape::{Octree, Shape};
+use crate::shape::{Geometry, Octree, Shape};
 
 /// Where exported pieces are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -96,12 +96,21 @@ impl Figures {
             (placing.point(low), placing.point(high))
         };
         Self {
-            voxels: shape.as_octree().map_or(0, |octree| octree.mass.voxels),
+            voxels: made_of_voxels(shape).map_or(0, |octree| octree.mass.voxels),
             volume: mass.volume_m3 * placing.scale.powi(3),
             mass: mass.kg,
             centre: placing.point(mass.centre),
             bounds,
         }
+    }
+}
+
+/// The octree of a shape that is one.
+#[must_use]
+pub fn made_of_voxels(shape: &Shape) -> Option<&Octree> {
+    match shape.geometry() {
+        Geometry::Octree(octree) => Some(octree),
+        Geometry::Mesh(_) | Geometry::Convex(_) => None,
     }
 }
 
@@ -145,10 +154,10 @@ impl ExportPiece {
         Figures::of(&self.shape, &self.placing)
     }
 
-    /// Its octree, where it is one.
+    /// Its octree, where it is one; voxels that stand in for a mesh are nobody's business outside.
     #[must_use]
     pub fn octree(&self) -> Option<&Octree> {
-        self.shape.as_octree()
+        made_of_voxels(&self.shape)
     }
 
     /// Edge of its voxels, m of shape space; of what has none, 1/256 of its longest side.

@@ -5,9 +5,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::{Break, Part, Piece, VoronoiDetail};
+use super::{Break, Part, Pattern, Piece, VoronoiDetail, box_cut::BoxCutDetail};
 use crate::{
-    shape::{Octree, Shape},
+    shape::{Geometry, Octree, Shape},
     svo::{Forest, Grid},
 };
 
@@ -31,11 +31,18 @@ impl BreakStep {
         self.result.detail_as()
     }
 
+    /// The seeds that it was broken by, whatever the method; `None` for one without.
+    #[must_use]
+    pub fn pattern(&self) -> Option<&Pattern> {
+        let by_boxes = || self.result.detail_as::<BoxCutDetail>().map(|detail| &detail.pattern);
+        self.voronoi().map(|detail| &detail.pattern).or_else(by_boxes)
+    }
+
     /// Cells that the break drew: seeds of a pattern, or as many as its parts name.
     #[must_use]
     pub fn cells(&self) -> u32 {
         let named = || self.result.parts.iter().map(|part| part.cell + 1).max().unwrap_or(0);
-        self.voronoi().map_or_else(named, |detail| detail.pattern.seeds.len() as u32)
+        self.pattern().map_or_else(named, |pattern| pattern.seeds.len() as u32)
     }
 }
 
@@ -89,10 +96,13 @@ impl BrokenObject {
         &self.steps[at.step].result.parts[at.piece]
     }
 
-    /// Its octree; one without voxels where it is none.
+    /// Its octree; one without voxels where it is none, even if voxels stand in for it.
     #[must_use]
     pub fn octree(&self, at: PieceRef) -> &Octree {
-        self.part(at).shape.as_octree().unwrap_or_else(|| no_octree())
+        match self.part(at).shape.geometry() {
+            Geometry::Octree(octree) => octree,
+            Geometry::Mesh(_) | Geometry::Convex(_) => no_octree(),
+        }
     }
 
     /// The piece as the octree methods describe pieces.

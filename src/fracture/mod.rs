@@ -1,9 +1,11 @@
-//! Breaking an octree into pieces.
+//! Breaking an object into pieces.
 //!
-//! [`voronoi`] is how: cells of seeds, walked down the octree (Domaradzki & Martyn 2016, sec. 4). What every
+//! [`voronoi`] breaks octrees: cells of seeds, walked down the octree (Domaradzki & Martyn 2016, sec. 4). [`box_cut`] cuts
+//! meshes along cells of the same seeds (Chlubna); what methods that cut meshes share is in [`solid`]. What every
 //! way of breaking shares is here: what is asked for ([`FractureParams`], [`Recipe`]), what comes out
 //! ([`Fracture`]), what shows inside ([`interior`]), small pieces, and solving for a number of pieces.
 
+pub mod box_cut;
 mod breaker;
 mod broken_object;
 mod cancel;
@@ -13,6 +15,7 @@ mod methods;
 mod params;
 mod result;
 mod small;
+pub mod solid;
 mod solve;
 pub mod voronoi;
 

@@ -39,11 +39,7 @@ impl Fracturer {
         recipe: &Recipe,
         draw: &dyn Fn(&FractureParams) -> Result<Pattern, PatternError>,
     ) -> Result<(Pattern, Fracture), FractureError> {
-        // An odd constant of the golden ratio spreads consecutive numbers over all bits.
-        let shaken = |shake: u32| {
-            params.rng.wrapping_add(u64::from(shake).wrapping_mul(0x9e37_79b9_7f4a_7c15))
-                >> u32::from(shake > 0)
-        };
+        let shaken = |shake: u32| shaken(params.rng, shake);
         let draw = |trial: Option<Trial>| {
             let with = trial.map(|trial| FractureParams {
                 seeds: trial.seeds,
@@ -96,6 +92,41 @@ impl Fracturer {
         fracture.solved = Some(solved);
         Ok((pattern, fracture))
     }
+}
+
+/// Breaks by `params`, or where they name a number of pieces by as many seeds as come nearest to it, in at most six
+/// trials. `trial` breaks by parameters without such a number, and says how many pieces came of it.
+///
+/// # Errors
+/// What a trial says.
+pub(super) fn seeds_for<T>(
+    params: &FractureParams,
+    trial: &mut dyn FnMut(&FractureParams) -> Result<(T, u32), FractureError>,
+) -> Result<(T, Option<Solved>), FractureError> {
+    let Some(wanted) = params.target_pieces else {
+        return Ok((trial(params)?.0, None));
+    };
+    let mut solved = Solved { wanted, ..Solved::default() };
+    let mut search = Search::new(wanted, Trial { seeds: wanted, shake: 0 });
+    let mut best = None;
+    while let Some(next) = search.propose().filter(|_| solved.trials < FULL_TRIALS) {
+        let rng = shaken(params.rng, next.shake);
+        let with = FractureParams { seeds: next.seeds, rng, target_pieces: None, ..params.clone() };
+        let (broken, pieces) = trial(&with)?;
+        solved.trials += 1;
+        if search.tell(next, pieces) {
+            (solved.seeds, solved.rng, solved.reached) = (next.seeds, rng, pieces);
+            best = Some(broken);
+        }
+    }
+    let best = best.ok_or_else(|| FractureError::Params("no number of seeds was tried".into()))?;
+    Ok((best, Some(solved)))
+}
+
+/// Another random seed for every time that it was shaken: an odd constant of the golden ratio spreads consecutive
+/// numbers over all bits.
+fn shaken(rng: u64, shake: u32) -> u64 {
+    rng.wrapping_add(u64::from(shake).wrapping_mul(0x9e37_79b9_7f4a_7c15)) >> u32::from(shake > 0)
 }
 
 /// The smallest piece in the preview's larger voxels; surfaces do not matter to the number of pieces.

@@ -139,6 +139,14 @@ impl Cuts {
                 Err(error) => notes.push(format!("object {}: {error}", object.object + 1)),
             }
         }
+        for piece in &what.pieces {
+            if let Some(solid) = piece.shape.as_mesh() {
+                known.push((Arc::clone(&piece.shape), Arc::clone(solid.surface())));
+                what.skins
+                    .entry(piece.object)
+                    .or_insert_with(|| Skin { materials: solid.materials().to_vec() });
+            }
+        }
         let of = |shape: &Arc<Shape>| known.iter().find(|(own, _)| Arc::ptr_eq(own, shape));
         let meshes: Vec<Option<Arc<PieceMesh>>> =
             what.pieces.iter().map(|piece| of(&piece.shape).map(|(_, mesh)| Arc::clone(mesh))).collect();

@@ -22,7 +22,7 @@ use crate::{
     export::{
         self, Aside, Assembly, BreakArrays, ExportError, ExportPiece, Figures, Format, Generation, Handover,
         InputReport, Lying, MeshKind, Meshes, ParameterReport, PieceReport, Placing, SMALLEST_MESH, Watch,
-        checks,
+        checks, made_of_voxels,
         report::write_json,
         scene_report::{BreakReport, ObjectReport, SceneReport},
     },
@@ -82,7 +82,7 @@ impl ExportOrder {
         for body in self.bodies(sandbox) {
             let info = sandbox.info(body.id);
             objects.extend(info.map(|info| info.object));
-            octrees &= body.def.shape.as_octree().is_some();
+            octrees &= made_of_voxels(&body.def.shape).is_some();
             broken &= info.is_some_and(|info| info.origin.is_some());
         }
         if objects.len() != 1 {

@@ -100,6 +100,16 @@ impl Convex {
         (sum.normalize_or_zero(), at(0))
     }
 
+    /// Vertices, m, and each face as a fan of indices.
+    #[must_use]
+    pub fn indexed_triangles(&self) -> (Vec<DVec3>, Vec<[u32; 3]>) {
+        let fan = |face: &Vec<u32>| -> Vec<[u32; 3]> {
+            let first = face.first().copied().unwrap_or_default();
+            face.windows(2).skip(1).map(|edge| [first, edge[0], edge[1]]).collect()
+        };
+        (self.vertices.clone(), self.faces.iter().flat_map(fan).collect())
+    }
+
     /// Each face as a fan.
     pub fn triangles(&self) -> impl Iterator<Item = [DVec3; 3]> {
         self.faces.iter().flat_map(move |face| {

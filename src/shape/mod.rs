@@ -11,17 +11,21 @@
 
 mod convex;
 mod grid_mass;
+mod imported;
 mod mass;
 mod octree;
 mod piece_mesh;
 mod solid;
+mod world_uv;
 
 pub use convex::{Convex, ConvexError};
 pub use grid_mass::{GridMass, grid_mass};
+pub use imported::{NoSurface, Original};
 pub use mass::{MassProperties, box_thickness};
 pub use octree::Octree;
-pub use piece_mesh::{Corner, Face, Original, PieceMesh, Side};
+pub use piece_mesh::{Corner, Face, PieceMesh, Side};
 pub use solid::SolidMesh;
+pub use world_uv::world_uv;
 
 use crate::mesh::Mesh;
 use glam::{DMat3, DMat4, DQuat, DVec3};

@@ -3,8 +3,6 @@
 //! In: whoever makes a mesh of a piece. Out: one list of points that triangles share, and beside it what every
 //! triangle is part of and what each of its corners shows.
 
-use std::sync::Arc;
-
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
@@ -91,13 +89,4 @@ impl PieceMesh {
     pub fn corners_of_triangles(&self) -> impl Iterator<Item = [DVec3; 3]> {
         self.triangles.iter().map(|t| t.map(|i| self.positions[i as usize]))
     }
-}
-
-/// The mesh that an object was imported as, in its own units, and how long those are.
-#[derive(Clone, Debug)]
-pub struct Original {
-    /// As it was read.
-    pub mesh: Arc<Mesh>,
-    /// Metres of shape space for one of its units.
-    pub meters_per_unit: f64,
 }

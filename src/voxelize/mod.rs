@@ -16,6 +16,7 @@ pub use progress::Progress;
 
 use crate::{
     mesh::{HealthReport, Mesh, check},
+    shape::PieceMesh,
     svo::{Forest, Grid, MAX_LEVEL, build},
 };
 use color::ColorSource;
@@ -106,6 +107,29 @@ pub fn voxelize(mesh: &Mesh, level: u32, progress: &Progress) -> Result<Voxelize
     Prepared::new(mesh).voxelize(level, progress)
 }
 
+/// Voxelises a closed surface on `grid`, both in shape space: the voxels that stand in for a piece, on the grid of
+/// what it came of. Whatever lies outside the grid's cells is moved to their edge.
+///
+/// # Errors
+/// [`VoxelizeError`].
+pub fn voxels_of(surface: &PieceMesh, grid: Grid) -> Result<Forest, VoxelizeError> {
+    if !(1..=MAX_LEVEL).contains(&grid.level) {
+        return Err(VoxelizeError::Level(grid.level));
+    }
+    // In voxels, where 32 bits are fine enough wherever shape space lies; every corner keeps its own colour.
+    let corners = surface.triangles.iter().flatten();
+    let mesh = Mesh {
+        positions: corners
+            .map(|i| grid.from_mesh(surface.positions[*i as usize]).as_vec3().to_array())
+            .collect(),
+        triangles: (0..surface.triangles.len() as u32).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect(),
+        colors: surface.corners.iter().flatten().map(|corner| corner.color).collect(),
+        ..Mesh::default()
+    };
+    let own = Grid { level: grid.level, origin: glam::DVec3::ZERO, h: 1.0 };
+    Ok(solidify_on(own, &mesh, &[], &Holes::default(), &Progress::default())?.forest)
+}
+
 /// What [`solidify`] makes.
 struct Solid {
     forest: Forest,
@@ -124,7 +148,18 @@ fn solidify(
     level: u32,
     progress: &Progress,
 ) -> Result<Solid, VoxelizeError> {
-    let grid = grid_of(mesh, level)?;
+    solidify_on(grid_of(mesh, level)?, mesh, unsigned, holes, progress)
+}
+
+/// The same on a grid that is given; what lies outside its cells is moved to their edge.
+fn solidify_on(
+    grid: Grid,
+    mesh: &Mesh,
+    unsigned: &[bool],
+    holes: &Holes,
+    progress: &Progress,
+) -> Result<Solid, VoxelizeError> {
+    let level = grid.level;
     let mut faces = faces_of(mesh, unsigned, &grid);
     let mut colors = ColorSource::new(mesh);
     let of_mesh = faces.len();

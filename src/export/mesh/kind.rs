@@ -54,12 +54,8 @@ impl MeshKind {
 }
 
 fn of_convex(convex: &Convex, color: [u8; 3]) -> PieceMesh {
-    let fan = |face: &Vec<u32>| -> Vec<[u32; 3]> {
-        let first = face.first().copied().unwrap_or_default();
-        face.windows(2).skip(1).map(|edge| [first, edge[0], edge[1]]).collect()
-    };
-    let triangles = convex.faces().iter().flat_map(fan).collect();
-    PieceMesh::flat(convex.vertices().to_vec(), triangles, |_| color)
+    let (positions, triangles) = convex.indexed_triangles();
+    PieceMesh::flat(positions, triangles, |_| color)
 }
 
 #[cfg(test)]

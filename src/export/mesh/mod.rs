@@ -11,7 +11,6 @@ mod smooth;
 mod tree;
 mod vertices;
 mod voxels;
-mod world_uv;
 
 pub use check::MeshCheck;
 pub use crack_distance::CrackDistance;
@@ -21,6 +20,5 @@ pub use simplify::simplify;
 pub use smooth::{smooth, smooth_with};
 pub use tree::{Tagged, TriangleTree};
 pub use vertices::{Primitive, primitives};
-pub use world_uv::world_uv;
 
-pub use crate::shape::{Corner, Face, PieceMesh, Side};
+pub use crate::shape::{Corner, Face, PieceMesh, Side, world_uv};

@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 use glam::DVec3;
 use meshopt::{SimplifyOptions, VertexDataAdapter};
 
-use super::{Corner, Face, MeshCheck, PieceMesh, Side, world_uv::world_uv};
+use super::{Corner, Face, MeshCheck, PieceMesh, Side, world_uv};
 
 /// Where something went wrong, everything near it is kept; tried so often, then with half the error.
 const TRIES: usize = 6;

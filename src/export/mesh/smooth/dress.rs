@@ -8,7 +8,7 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::{
-    super::{Corner, Face, PieceMesh, Side, world_uv::world_uv},
+    super::{Corner, Face, PieceMesh, Side, world_uv},
     place::Crossing,
     surface::Surface,
 };

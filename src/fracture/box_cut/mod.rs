@@ -1,0 +1,31 @@
+//! Breaking meshes by Voronoi cells that are cut out of a box (Chlubna, "Brittle Body Simulation on GPU").
+//!
+//! In: a closed mesh, seeds. Out: closed pieces with the mesh's own triangles, texture coordinates and materials, and
+//! caps on the cracks. The files stand in the order of the data: `sites` is the paper's pattern, `complex` has all cells
+//! (`cell` cuts one, `nearest` and `sphere_tree` say by whom), `split` cuts the mesh along them, [`pieces`] says what every
+//! triangle shows. [`breaker`] is the recipe.
+
+mod breaker;
+mod cell;
+#[cfg(test)]
+mod cell_tests;
+pub mod complex;
+#[cfg(test)]
+mod complex_tests;
+mod cut;
+mod exact;
+mod nearest;
+pub mod pieces;
+#[cfg(test)]
+mod planted_tests;
+pub mod sites;
+mod sphere_tree;
+pub mod split;
+#[cfg(test)]
+mod testing;
+
+pub use breaker::{BoxCutDetail, METHOD};
+pub use cell::{Cell, CellVertex, Edge, cells, cells_by};
+pub use complex::{Beyond, Complex, Facet, Plane, Point, Vertex};
+pub use exact::{CellPlane, Homogeneous};
+pub use nearest::NearestBy;

@@ -1,0 +1,293 @@
+//! A tree of spheres over sites, which finds the neighbours of a point (Chlubna sec. 4, fig. 7).
+//!
+//! In: sites, of which no two are equal. Out: for a point, the next few sites in order of (squared distance, index).
+//!
+//! A node has two sites: the initial one, which its parent had before, and the inserted one. A site belongs to the side
+//! of that site of the node which is nearer to it (the initial one where both are as near), and goes down until it is
+//! inserted itself. Around its initial site a node has a sphere that holds all that lies below.
+//!
+//! All sites go down in parallel, one level a round. Of those that arrive at one side of a node, one is inserted into a
+//! new child. The paper takes the one of minimal number or any. Here it is the one of minimal *hash* of the number: the
+//! tree is then the same whatever the order in which threads arrive, and sites that come sorted do not make a list
+//! instead of a tree.
+
+use std::{
+    collections::BinaryHeap,
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+};
+
+use rayon::prelude::*;
+
+use super::{
+    complex::Point,
+    nearest::{between, distance_squared, key},
+};
+
+/// No child, and nobody who arrived.
+const NONE: u32 = u32::MAX;
+
+struct Node {
+    initial: Point,
+    inserted: Point,
+    inserted_site: u32,
+    /// Of the initial and of the inserted site.
+    children: [u32; 2],
+    /// From the initial site to the farthest one below, rounded up.
+    radius: f64,
+    /// One over twice the distance between the two sites.
+    per_apart: f64,
+}
+
+/// See the file.
+pub(super) struct SphereTree {
+    nodes: Vec<Node>,
+    /// The root's initial site, which no node has inserted.
+    first: u32,
+}
+
+/// What arrives at the nodes of one level, from all threads.
+struct Arrivals {
+    /// For either side, the smallest word (hash, place in the list of sites) of those who arrived; `u64::MAX`: nobody.
+    sides: [AtomicU64; 2],
+    /// The largest squared distance from the initial site.
+    farthest: AtomicU64,
+}
+
+impl SphereTree {
+    /// Of the sites with the indices `distinct`; nothing where these are fewer than two.
+    pub fn new(sites: &[Point], distinct: &[u32]) -> Option<Self> {
+        let mut by_hash: Vec<u64> =
+            distinct.par_iter().map(|s| u64::from(hash(*s)) << 32 | u64::from(*s)).collect();
+        by_hash.par_sort_unstable();
+        let [first, second, rest @ ..] = by_hash.as_slice() else { return None };
+        let (first, second) = (*first as u32, *second as u32);
+        let node = |initial: Point, inserted: u32| Node {
+            initial,
+            inserted: sites[inserted as usize],
+            inserted_site: inserted,
+            children: [NONE; 2],
+            radius: 0.0,
+            per_apart: 0.5 / (between(initial, sites[inserted as usize]) as f64).sqrt(),
+        };
+        let mut nodes = vec![node(sites[first as usize], second)];
+        // The paper's path buffer: who still goes down, and at which node he is.
+        let mut on_the_way: Vec<(u32, u32)> = rest.iter().map(|word| (*word as u32, 0)).collect();
+        let mut level = 0..1;
+        while !level.is_empty() {
+            let arrivals: Vec<Arrivals> = level.clone().map(|_| Arrivals::new()).collect();
+            let here = &nodes[level.clone()];
+            let sides: Vec<u8> = on_the_way
+                .par_iter()
+                .with_min_len(1024)
+                .map(|&(site, at)| {
+                    let at = at as usize - level.start;
+                    arrivals[at].add(&here[at], site, sites[site as usize])
+                })
+                .collect();
+            let next = nodes.len();
+            for (n, arrived) in level.clone().zip(&arrivals) {
+                let own = between(nodes[n].initial, nodes[n].inserted);
+                nodes[n].radius = rounded_up(own.max(arrived.farthest.load(Relaxed)));
+                for side in 0..2 {
+                    let word = arrived.sides[side].load(Relaxed);
+                    if word != u64::MAX {
+                        nodes[n].children[side] = nodes.len() as u32;
+                        let initial = if side == 0 { nodes[n].initial } else { nodes[n].inserted };
+                        nodes.push(node(initial, word as u32));
+                    }
+                }
+            }
+            on_the_way = on_the_way
+                .into_par_iter()
+                .zip(sides)
+                .with_min_len(1024)
+                .map(|((site, at), side)| (site, nodes[at as usize].children[usize::from(side)]))
+                .filter(|(site, at)| nodes[*at as usize].inserted_site != *site)
+                .collect();
+            level = next..nodes.len();
+        }
+        Some(Self { nodes, first })
+    }
+
+    /// Writes to `found` the first `most` words after `after` and up to `farthest`, ascending, that the sites have as
+    /// neighbours of `point`.
+    ///
+    /// The search ball starts with `farthest` and shrinks to the last of `most` found ones; within the sphere of
+    /// `after` nothing is looked for. Where the paper searches once for every neighbour, this finds a batch at once.
+    pub fn search(
+        &self,
+        point: Point,
+        after: u64,
+        farthest: u64,
+        most: usize,
+        stack: &mut Vec<(f64, u32, u64)>,
+        found: &mut Vec<u64>,
+    ) {
+        found.clear();
+        stack.clear();
+        let mut ball =
+            Ball { heap: BinaryHeap::from(std::mem::take(found)), most, after, last: farthest, radius: 0.0 };
+        ball.radius = outer(farthest);
+        let inner = (distance_squared(after) as f64).sqrt() * (1.0 - SLACK);
+        let root = between(point, self.nodes[0].initial);
+        ball.meet(key(root, self.first));
+        stack.push((0.0, 0, root));
+        while let Some((nearest, n, to_initial)) = stack.pop() {
+            if nearest > ball.radius {
+                continue;
+            }
+            let node = &self.nodes[n as usize];
+            let to_inserted = between(point, node.inserted);
+            ball.meet(key(to_inserted, node.inserted_site));
+            // How far the plane between the two sites is: nothing of the other side is nearer.
+            let to_plane = (to_initial as f64 - to_inserted as f64) * node.per_apart;
+            let mut sides =
+                [(to_initial, node.children[0], to_plane), (to_inserted, node.children[1], -to_plane)];
+            if to_plane < 0.0 {
+                sides.swap(0, 1);
+            }
+            // The nearer side last, so that it is looked at first.
+            for (to, child, to_plane) in sides {
+                if child != NONE {
+                    let (distance, radius) = ((to as f64).sqrt(), self.nodes[child as usize].radius);
+                    let nearest = (distance - radius).max(to_plane).max(nearest) * (1.0 - SLACK);
+                    if nearest <= ball.radius && distance + radius >= inner {
+                        stack.push((nearest, child, to));
+                    }
+                }
+            }
+        }
+        *found = ball.heap.into_sorted_vec();
+    }
+}
+
+/// The ball that shrinks while sites are found in it.
+struct Ball {
+    /// The nearest that were found, the farthest of them on top.
+    heap: BinaryHeap<u64>,
+    most: usize,
+    /// Words must be above this one and not above that one.
+    after: u64,
+    last: u64,
+    /// Nothing farther away has such a word.
+    radius: f64,
+}
+
+impl Ball {
+    fn meet(&mut self, word: u64) {
+        if word <= self.after || word > self.last {
+            return;
+        }
+        if self.heap.len() == self.most {
+            self.heap.pop();
+        }
+        self.heap.push(word);
+        if let Some(farthest) = self.heap.peek().filter(|_| self.heap.len() == self.most) {
+            self.last = farthest - 1;
+            self.radius = outer(self.last);
+        }
+    }
+}
+
+/// Roots and sums of distances are off by a few 2^-53 of the largest of them, all below 2^18; this is more.
+const SLACK: f64 = 1e-9;
+
+/// The radius of a ball that holds all sites with words up to `word`.
+fn outer(word: u64) -> f64 {
+    rounded_up(distance_squared(word))
+}
+
+fn rounded_up(squared: u64) -> f64 {
+    (squared as f64).sqrt() * (1.0 + SLACK) + SLACK
+}
+
+/// A permutation of the 32-bit numbers without a pattern that a grid of sites could have.
+fn hash(index: u32) -> u32 {
+    let mut h = index.wrapping_add(0x9e37_79b9);
+    h = (h ^ (h >> 16)).wrapping_mul(0x21f0_aaad);
+    h = (h ^ (h >> 15)).wrapping_mul(0x735a_2d97);
+    h ^ (h >> 15)
+}
+
+impl Arrivals {
+    fn new() -> Self {
+        Self { sides: [AtomicU64::new(u64::MAX), AtomicU64::new(u64::MAX)], farthest: AtomicU64::new(0) }
+    }
+
+    /// `site` arrives at `node`; says at which side. Minima and maxima are the same in whatever order they are taken.
+    fn add(&self, node: &Node, site: u32, at: Point) -> u8 {
+        let to_initial = between(at, node.initial);
+        let side = u8::from(between(at, node.inserted) < to_initial);
+        let word = u64::from(hash(site)) << 32 | u64::from(site);
+        self.sides[usize::from(side)].fetch_min(word, Relaxed);
+        self.farthest.fetch_max(to_initial, Relaxed);
+        side
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::{Random, shapes};
+    use super::*;
+
+    /// Everything below `n` must lie in its sphere; says how many there are and how deep it goes.
+    fn check(tree: &SphereTree) -> (usize, usize) {
+        let mut met = 0;
+        let mut deepest = 0;
+        let mut ways: Vec<Vec<u32>> = vec![vec![0]];
+        while let Some(way) = ways.pop() {
+            met += 1;
+            deepest = deepest.max(way.len());
+            let node = &tree.nodes[*way.last().unwrap() as usize];
+            for n in &way {
+                let above = &tree.nodes[*n as usize];
+                let apart = (between(above.initial, node.inserted) as f64).sqrt();
+                assert!(apart <= above.radius, "{apart} from the middle of a sphere of {}", above.radius);
+            }
+            for (side, initial) in [(0, node.initial), (1, node.inserted)] {
+                if node.children[side] != NONE {
+                    let child = &tree.nodes[node.children[side] as usize];
+                    assert_eq!(child.initial, initial);
+                    let nearer =
+                        between(child.inserted, node.inserted) < between(child.inserted, node.initial);
+                    assert_eq!(nearer, side == 1);
+                    ways.push([way.as_slice(), &[node.children[side]]].concat());
+                }
+            }
+        }
+        (met, deepest)
+    }
+
+    #[test]
+    fn spheres_hold_what_is_below_and_every_site_is_there_once() {
+        for (name, sites) in shapes() {
+            let distinct = super::cell::distinct(&sites);
+            let Some(tree) = SphereTree::new(&sites, &distinct) else {
+                assert!(distinct.len() < 2, "{name}");
+                continue;
+            };
+            let (met, deepest) = check(&tree);
+            assert_eq!(met + 1, distinct.len(), "{name}");
+            let mut inserted: Vec<u32> = tree.nodes.iter().map(|n| n.inserted_site).collect();
+            inserted.push(tree.first);
+            inserted.sort_unstable();
+            assert_eq!(inserted, distinct, "{name}");
+            assert!(deepest <= 12 + 6 * distinct.len().ilog2() as usize, "{name}: {deepest} levels");
+        }
+    }
+
+    #[test]
+    fn the_tree_does_not_depend_on_threads_or_on_the_order_of_the_list() {
+        let mut random = Random::new(9);
+        let sites: Vec<Point> = (0..5000).map(|_| random.point([0; 3], [9999; 3])).collect();
+        let forward = super::cell::distinct(&sites);
+        let backward: Vec<u32> = forward.iter().rev().copied().collect();
+        let shape = |threads: usize, list: &[u32]| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let tree = pool.install(|| SphereTree::new(&sites, list)).unwrap();
+            tree.nodes.iter().map(|n| (n.inserted_site, n.children, n.radius.to_bits())).collect::<Vec<_>>()
+        };
+        assert_eq!(shape(1, &forward), shape(2, &forward));
+        assert_eq!(shape(1, &forward), shape(2, &backward));
+    }
+}

@@ -1,0 +1,116 @@
+//! Pieces of no thickness, glued to their neighbours.
+//!
+//! In: components. Out: sets of them, each of which becomes one piece. Where a face of the mesh lies in the plane of a
+//! facet, as in a box cut by a regular grid of sites, the moved mesh (see `exact`) has that face on one side of the plane
+//! by an infinitely small step; the cell there then holds a sheet of no volume, the face on the one side and a cap on the
+//! other. Such a sheet is glued to what is behind its largest cap, and that cap is left out, so that the neighbour keeps
+//! its outside face. What is glued stays closed: both sides of a cap have the same rim.
+
+use super::components::{Component, RegionName, Surface, join, root};
+use glam::DVec3;
+
+/// Volume over surface below which a piece has no thickness, units: rounding makes 1e-11, a sheet one fine unit thick 2e-3.
+const SHEET: f64 = 1e-6;
+
+/// What becomes one piece.
+#[derive(Clone, Debug)]
+pub struct Glued {
+    /// The cell of its largest component.
+    pub cell: u32,
+    /// Indices of components, ascending.
+    pub components: Vec<u32>,
+    /// Regions within it, ascending, that are no longer its surface.
+    pub left_out: Vec<RegionName>,
+}
+
+/// Glues sheets; all other components stay alone. In the order of components.
+pub fn glue(surface: &Surface, components: &[Component]) -> Vec<Glued> {
+    use rayon::prelude::*;
+    let volumes: Vec<(f64, bool)> =
+        components.par_iter().map(|component| measure(surface, component)).collect();
+    let alone = |(index, component): (usize, &Component)| Glued {
+        cell: component.cell,
+        components: vec![index as u32],
+        left_out: Vec::new(),
+    };
+    if volumes.iter().all(|&(_, sheet)| !sheet) {
+        return components.iter().enumerate().map(alone).collect();
+    }
+    // Both sides of each region, in the order of their names.
+    let mut sides: Vec<(RegionName, u32)> = Vec::new();
+    for (index, component) in components.iter().enumerate() {
+        sides.extend(component.regions.iter().map(|&region| (region, index as u32)));
+    }
+    sides.sort_unstable();
+    let owners = |region: RegionName| {
+        let first = sides.partition_point(|side| side.0 < region);
+        sides[first..].iter().take_while(move |side| side.0 == region).map(|side| side.1)
+    };
+    let mut joined: Vec<u32> = (0..components.len() as u32).collect();
+    for (index, component) in components.iter().enumerate().filter(|&(index, _)| volumes[index].1) {
+        let mut largest: Option<(f64, RegionName)> = None;
+        for &region in &component.regions {
+            let area = area(surface, region, component.cell);
+            if largest.is_none_or(|(best, _)| area > best) {
+                largest = Some((area, region));
+            }
+        }
+        for owner in largest.into_iter().flat_map(|(_, region)| owners(region)) {
+            join(&mut joined, index as u32, owner);
+        }
+    }
+    let mut glued: Vec<Option<Glued>> = components.iter().enumerate().map(alone).map(Some).collect();
+    for index in 0..components.len() {
+        let root = root(&mut joined, index as u32) as usize;
+        if root != index
+            && let Some(part) = glued[index].take()
+            && let Some(whole) = &mut glued[root]
+        {
+            whole.components.extend(part.components);
+        }
+    }
+    for pair in sides.chunk_by(|a, b| a.0 == b.0) {
+        let roots: Vec<u32> = pair.iter().map(|side| root(&mut joined, side.1)).collect();
+        if let [one, other] = roots[..]
+            && one == other
+            && let Some(whole) = &mut glued[one as usize]
+        {
+            whole.left_out.push(pair[0].0);
+        }
+    }
+    let mut glued: Vec<Glued> = glued.into_iter().flatten().collect();
+    for whole in &mut glued {
+        let largest = whole.components.iter().copied().max_by(|&a, &b| {
+            let volume = |index: u32| volumes[index as usize].0;
+            volume(a).total_cmp(&volume(b)).then(b.cmp(&a))
+        });
+        whole.cell = largest.map_or(whole.cell, |index| components[index as usize].cell);
+    }
+    glued.sort_by_key(|whole| whole.cell);
+    glued
+}
+
+/// Six times the volume, and whether that is that of a sheet.
+fn measure(surface: &Surface, component: &Component) -> (f64, bool) {
+    let mut origin = None;
+    let (mut volume, mut doubled_area) = (0.0, 0.0);
+    for triangle in surface.triangles(component) {
+        let [a, b, c] = triangle.map(|made| surface.makers.fine_position(made));
+        let origin = *origin.get_or_insert(a);
+        let normal = (b - a).cross(c - a);
+        volume += normal.dot(a - origin);
+        doubled_area += normal.length();
+    }
+    (volume, volume <= 3.0 * SHEET * doubled_area)
+}
+
+fn area(surface: &Surface, region: RegionName, cell: u32) -> f64 {
+    let doubled: DVec3 = surface
+        .region(region, cell)
+        .map(|t| {
+            let [a, b, c] = t.map(|made| surface.makers.fine_position(made));
+            (b - a).cross(c - a)
+        })
+        .sum();
+    doubled.length()
+}

@@ -1,0 +1,194 @@
+//! What methods that cut meshes share: the surface of what breaks, and the parts that come of what was cut out.
+//!
+//! In: a shape; later the closed surfaces that a method cut out of its surface. Out: the surface to cut; later the parts
+//! of a [`Break`](super::Break): what stays together is one of them, what is too small has gone or joined a neighbour, and
+//! each has voxels that stand in for it.
+
+mod join;
+mod stand_in;
+mod touching;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use glam::DVec3;
+
+use self::join::{Grouping, Joined, joined};
+pub use self::stand_in::stand_in_grid;
+use self::touching::Touching;
+use super::{FractureError, FractureParams, Lost, Part, Pattern, SmallRule, UNIT_BITS};
+use crate::{
+    mesh::Material,
+    shape::{Geometry, MassProperties, PieceMesh, Shape, SolidMesh},
+    svo::Grid,
+};
+
+/// The number that a volume has as the size of a part: millionths of the source's.
+pub const SIZE_OF_WHOLE: f64 = 1e6;
+
+/// What a method cuts, shape space.
+pub struct SourceMesh {
+    /// Closed, outward.
+    pub surface: Arc<PieceMesh>,
+    /// What its outside shows.
+    pub materials: Arc<[Material]>,
+    /// Whether it is the whole object, not a piece of it.
+    pub is_whole: bool,
+    /// Volume, m^3.
+    pub volume: f64,
+}
+
+impl SourceMesh {
+    /// The surface of `shape`: a mesh's own, or the mesh that an octree was imported as.
+    ///
+    /// # Errors
+    /// [`FractureError::Params`] where there is no closed one; it says what to do.
+    pub fn of(shape: &Shape) -> Result<Self, FractureError> {
+        let refuse = |text: &str| Err(FractureError::Params(text.to_owned()));
+        let (surface, materials, is_whole) = match (shape.geometry(), shape.original()) {
+            (Geometry::Mesh(solid), _) => (Arc::clone(solid.surface()), Arc::clone(solid.materials()), false),
+            (Geometry::Convex(convex), _) => {
+                let (positions, triangles) = convex.indexed_triangles();
+                let color = shape.look().surface_color.unwrap_or(crate::shape::CLAY);
+                (Arc::new(PieceMesh::flat(positions, triangles, |_| color)), Arc::default(), false)
+            }
+            (Geometry::Octree(_), Some(original)) => match original.surface() {
+                Ok(surface) => (surface, original.mesh.materials.as_slice().into(), true),
+                Err(error) => {
+                    return refuse(&format!(
+                        "{error}, so it has no inside to cut; take the method octree, which closes holes"
+                    ));
+                }
+            },
+            (Geometry::Octree(_), None) => {
+                return refuse(
+                    "this body is a piece of voxels, which has no mesh of its own; take the method octree for it, or \
+                     break the whole object by this method",
+                );
+            }
+        };
+        let volume = MassProperties::of_triangles(surface.corners_of_triangles(), 1.0).volume_m3;
+        if volume <= 0.0 {
+            return refuse(
+                "the mesh bounds no volume: it is flat or turned inside out; take the method octree",
+            );
+        }
+        Ok(Self { surface, materials, is_whole, volume })
+    }
+
+    /// Bounds (low, high), m.
+    #[must_use]
+    pub fn bounds(&self) -> (DVec3, DVec3) {
+        let whole = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+        self.surface.positions.iter().fold(whole, |(low, high), p| (low.min(*p), high.max(*p)))
+    }
+}
+
+/// Units of a pattern (2^14 a grid side) to shape space and back.
+#[derive(Clone, Copy, Debug)]
+pub struct Units {
+    origin: DVec3,
+    /// Metres of a unit.
+    size: f64,
+}
+
+impl Units {
+    /// Those of a grid in shape space.
+    #[must_use]
+    pub fn of(grid: &Grid) -> Self {
+        Self { origin: grid.origin, size: grid.h / f64::from(1u32 << (UNIT_BITS - grid.level)) }
+    }
+
+    /// Point of shape space in units.
+    #[must_use]
+    pub fn from_shape(&self, p: DVec3) -> DVec3 {
+        (p - self.origin) / self.size
+    }
+
+    /// Point in units, shape space.
+    #[must_use]
+    pub fn to_shape(&self, p: DVec3) -> DVec3 {
+        self.origin + p * self.size
+    }
+}
+
+/// One connected piece that was cut out.
+#[derive(Clone, Debug)]
+pub struct CutPiece {
+    /// The cell that it lies in: a seed of the pattern.
+    pub cell: u32,
+    /// Closed, outward, shape space. Where it touches another, both have the same triangles, turned round.
+    pub surface: PieceMesh,
+}
+
+/// How pieces become parts.
+pub struct Assembling<'a> {
+    /// What was cut.
+    pub source: &'a SourceMesh,
+    /// The shape of the same.
+    pub shape: &'a Shape,
+    /// Cells with one object stay together.
+    pub pattern: &'a Pattern,
+    /// What was asked for.
+    pub params: &'a FractureParams,
+    /// The grid that small pieces' voxels are counted on, shape space.
+    pub grid: &'a Grid,
+    /// Where the parts' voxels lie; `None`: they get none.
+    pub stand_in: Option<Grid>,
+}
+
+/// What became of the pieces.
+pub struct Assembled {
+    /// By descending size.
+    pub parts: Vec<Part>,
+    /// Cells' objects of each part, ascending: several where small pieces joined it.
+    pub objects: Vec<Vec<u32>>,
+    /// What was taken away.
+    pub lost: Lost,
+    /// Cells that own some of the solid.
+    pub cells: usize,
+    /// Small pieces that joined another.
+    pub merged: usize,
+}
+
+impl Assembling<'_> {
+    /// The parts of `pieces`.
+    ///
+    /// # Errors
+    /// [`FractureError::Params`] where a part has more voxels than fit.
+    pub fn parts(&self, pieces: Vec<CutPiece>) -> Result<Assembled, FractureError> {
+        let cells: std::collections::BTreeSet<u32> = pieces.iter().map(|piece| piece.cell).collect();
+        let touching = Touching::of(&pieces);
+        let rule = self.params.smallest.unwrap_or_default();
+        let voxel = self.grid.h.powi(3);
+        let least = (rule.voxels as f64 * voxel).max(rule.fraction * self.source.volume);
+        let grouping =
+            Grouping { pieces: &pieces, touching: &touching, objects: &self.pattern.objects, least };
+        let groups = grouping.groups(self.params.smallest.is_some(), rule.rule == SmallRule::Merge);
+        let merged = groups.merged;
+        let Joined { kept, dropped } = joined(&pieces, &touching, groups, &self.pattern.objects);
+        let parts = |all: Vec<join::Group>| -> Result<Vec<(Part, Vec<u32>)>, FractureError> {
+            use rayon::prelude::*;
+            all.into_par_iter().map(|group| self.part(group)).collect()
+        };
+        let mut kept = parts(kept)?;
+        let dropped = parts(dropped)?.into_iter().map(|(part, _)| part).collect();
+        kept.sort_by_key(|(part, _)| std::cmp::Reverse(part.size));
+        let (parts, objects) = kept.into_iter().unzip();
+        Ok(Assembled { parts, objects, lost: Lost { dust_m3: 0.0, dropped }, cells: cells.len(), merged })
+    }
+
+    fn part(&self, group: join::Group) -> Result<(Part, Vec<u32>), FractureError> {
+        let surface = Arc::new(group.surface);
+        let solid = SolidMesh::new(Arc::clone(&surface), Arc::clone(&self.source.materials));
+        let solid = match &self.stand_in {
+            Some(grid) => solid.with_voxels(stand_in::voxels(&surface, *grid)?),
+            None => solid,
+        };
+        let shape = Shape::solid(solid, self.shape.density(), *self.shape.look());
+        let share = shape.mass().volume_m3 / self.source.volume;
+        let size = (share * SIZE_OF_WHOLE).round().max(1.0) as u64;
+        Ok((Part { shape: Arc::new(shape), cell: group.cell, size }, group.objects))
+    }
+}

@@ -1,0 +1,176 @@
+//! The surface of an imported mesh: welded, closed, and with what every corner of its triangles shows.
+//!
+//! In: a mesh as read, and its scale to shape space. Out: a [`PieceMesh`]. A corner has the file's own normal, and where
+//! there is none one that keeps edges sharp where triangles meet at more than about 40 degrees.
+
+use std::sync::{Arc, OnceLock};
+
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+
+use super::{Corner, Face, PieceMesh, Side};
+use crate::mesh::{Mesh, Texture, check, topology};
+
+/// Why a mesh bounds no solid that could be cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoSurface {
+    /// Edges without two triangles that run along them in opposite directions.
+    #[error("the mesh is not closed ({0} edges)")]
+    Open(usize),
+    /// Parts that have no outside.
+    #[error("the mesh has a part without inside and outside")]
+    Unoriented,
+}
+
+/// What a surface without any colour looks like, as voxels have it.
+const PLAIN: [u8; 3] = [200, 190, 175];
+/// Cosine of 40 degrees: triangles that meet at more keep their own normals.
+const CREASE: f64 = 0.766_044;
+
+/// Sine of the least angle between a file's normal and the surface.
+const ALONG: f32 = 0.1;
+
+/// The mesh that an object was imported as, in its own units, and how long those are. A clone shares what is known.
+#[derive(Clone, Debug)]
+pub struct Original {
+    /// As it was read.
+    pub mesh: Arc<Mesh>,
+    /// Metres of shape space for one of its units.
+    pub meters_per_unit: f64,
+    surface: Arc<OnceLock<Result<Arc<PieceMesh>, NoSurface>>>,
+}
+
+impl Original {
+    /// A mesh with `meters_per_unit`.
+    #[must_use]
+    pub fn new(mesh: Arc<Mesh>, meters_per_unit: f64) -> Self {
+        Self { mesh, meters_per_unit, surface: Arc::default() }
+    }
+
+    /// The surface of the object, shape space; the first call makes it.
+    ///
+    /// # Errors
+    /// [`NoSurface`] where it is not closed.
+    pub fn surface(&self) -> Result<Arc<PieceMesh>, NoSurface> {
+        self.surface
+            .get_or_init(|| PieceMesh::imported(&self.mesh, self.meters_per_unit).map(Arc::new))
+            .clone()
+    }
+}
+
+impl PieceMesh {
+    /// The surface of `mesh`, with `scale` units of shape space for one of its own.
+    ///
+    /// # Errors
+    /// [`NoSurface`] where it is not closed.
+    pub fn imported(mesh: &Mesh, scale: f64) -> Result<Self, NoSurface> {
+        let (mesh, health) = check(mesh);
+        if health.unorientable_components > 0 {
+            return Err(NoSurface::Unoriented);
+        }
+        let topology = topology(&mesh);
+        let triangles = topology.triangles(&mesh);
+        let open = open_edges(&triangles);
+        if open > 0 || triangles.is_empty() {
+            return Err(NoSurface::Open(open));
+        }
+        let mut positions = vec![DVec3::ZERO; topology.welded_count as usize];
+        for (p, welded) in mesh.positions.iter().zip(&topology.welded) {
+            positions[*welded as usize] = DVec3::from_array(p.map(f64::from)) * scale;
+        }
+        let normals = normals(&positions, &triangles);
+        let material = |t: usize| mesh.triangle_material.get(t).copied().unwrap_or(0);
+        let faces = (0..triangles.len())
+            .map(|t| Face { side: Side::Outside { material: material(t) }, beyond: None })
+            .collect();
+        let corners = mesh
+            .triangles
+            .par_iter()
+            .enumerate()
+            .map(|(t, own)| {
+                [0, 1, 2].map(|k| {
+                    let i = own[k] as usize;
+                    let uv = mesh.uvs.get(i).copied().unwrap_or_default();
+                    let normal =
+                        mesh.normals.get(i).map_or(normals[t][k], |own| own_normal(*own, normals[t][k]));
+                    Corner { normal, color: color(&mesh, t, i, uv), uv }
+                })
+            })
+            .collect();
+        Ok(Self { positions, triangles, faces, corners })
+    }
+}
+
+/// Edges along which not as many triangles run one way as the other.
+fn open_edges(triangles: &[[u32; 3]]) -> usize {
+    let side = |a: u32, b: u32| (u64::from(a.min(b)) << 32 | u64::from(a.max(b)), a < b);
+    let mut sides: Vec<(u64, bool)> =
+        triangles.par_iter().flat_map_iter(|&[a, b, c]| [side(a, b), side(b, c), side(c, a)]).collect();
+    sides.par_sort_unstable();
+    let odd = |edge: &&[(u64, bool)]| {
+        edge[0].0 >> 32 == edge[0].0 & 0xffff_ffff
+            || 2 * edge.iter().filter(|side| side.1).count() != edge.len()
+    };
+    sides.chunk_by(|a, b| a.0 == b.0).filter(odd).count()
+}
+
+/// A file's normal at a corner, facing as the triangle does, which may have been turned round; `reckoned` where there is
+/// none, or where it says nothing about the side.
+fn own_normal(own: [f32; 3], reckoned: Vec3) -> Vec3 {
+    let own = Vec3::from_array(own);
+    let side = own.dot(reckoned);
+    if side.abs() < ALONG { reckoned } else { own * side.signum() }
+}
+
+/// Normals of the corners of every triangle: the mean, by area, of those triangles round the corner that this
+/// one meets smoothly.
+fn normals(positions: &[DVec3], triangles: &[[u32; 3]]) -> Vec<[Vec3; 3]> {
+    let flat: Vec<DVec3> = triangles
+        .par_iter()
+        .map(|t| {
+            let [a, b, c] = t.map(|i| positions[i as usize]);
+            (b - a).cross(c - a)
+        })
+        .collect();
+    let mut around: Vec<(u32, u32)> =
+        triangles.iter().enumerate().flat_map(|(t, corners)| corners.map(|i| (i, t as u32))).collect();
+    around.sort_unstable();
+    let mut first = vec![0u32; positions.len() + 1];
+    around.iter().for_each(|(i, _)| first[*i as usize + 1] += 1);
+    (0..positions.len()).for_each(|i| first[i + 1] += first[i]);
+    let unit = |n: DVec3| n.normalize_or(DVec3::ZERO);
+    triangles
+        .par_iter()
+        .enumerate()
+        .map(|(t, corners)| {
+            let own = unit(flat[t]);
+            corners.map(|i| {
+                let near = &around[first[i as usize] as usize..first[i as usize + 1] as usize];
+                let smooth =
+                    near.iter().map(|(_, o)| flat[*o as usize]).filter(|n| unit(*n).dot(own) >= CREASE);
+                smooth.sum::<DVec3>().normalize_or(own.normalize_or(DVec3::Y)).as_vec3()
+            })
+        })
+        .collect()
+}
+
+/// What a vertex of a triangle shows: vertex colour times material colour times texture.
+fn color(mesh: &Mesh, triangle: usize, vertex: usize, uv: [f32; 2]) -> [u8; 3] {
+    let material = mesh.triangle_material.get(triangle).and_then(|m| mesh.materials.get(*m as usize));
+    let own = mesh.colors.get(vertex).copied();
+    let base = material.map(|m| m.color).or_else(|| own.map(|_| [255; 3])).unwrap_or(PLAIN);
+    let texel = material.and_then(|m| m.texture.as_ref()).filter(|_| !mesh.uvs.is_empty());
+    let factors = [own, texel.and_then(|texture| sample(texture, uv))];
+    factors.into_iter().flatten().fold(base, |color, factor| {
+        [0, 1, 2].map(|k| (u32::from(color[k]) * u32::from(factor[k]) / 255) as u8)
+    })
+}
+
+/// The nearest texel; textures repeat.
+fn sample(texture: &Texture, [u, v]: [f32; 2]) -> Option<[u8; 3]> {
+    let at = |x: f32, size: u32| (((x - x.floor()) * size as f32) as u32).min(size.saturating_sub(1));
+    let (x, y) = (at(u, texture.width), at(1.0 - v, texture.height));
+    let start = 4 * (y as usize * texture.width as usize + x as usize);
+    let rgb = texture.rgba.get(start..start + 3)?;
+    Some([rgb[0], rgb[1], rgb[2]])
+}
