@@ -153,6 +153,9 @@ pub struct Break {
     pub parts: Vec<Part>,
     /// What is in no part.
     pub lost: Lost,
+    /// Volume of what broke as the method measures it, m^3: of a mesh that is cut the mesh's, although the shape is that of
+    /// its voxels. `None`: that of the shape.
+    pub before_m3: Option<f64>,
     /// Counts, as report.json names them.
     pub counts: FractureCounts,
     /// Time per stage.
@@ -177,6 +180,7 @@ impl Break {
         let cells = cells.len() as u64;
         Self {
             lost: Lost::default(),
+            before_m3: None,
             counts: FractureCounts { cells, islands: pieces - cells, pieces, ..FractureCounts::default() },
             timings: Vec::new(),
             solved: None,

@@ -24,8 +24,11 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
         by_seeds(ui, input, params, out);
     }
     random_seed(ui, &mut new, out);
-    if new.fracture.method.by_seeds {
+    if new.fracture.method.of_voxels {
         surface(ui, input, &mut new.fracture, out);
+    }
+    if new.fracture.method.by_seeds {
+        smallest(ui, &mut new.fracture, out);
     }
 
     let tip = "Speed that the pieces at the hit point get; 0 only cracks";
@@ -126,8 +129,6 @@ fn surface(ui: &mut egui::Ui, input: &UiInput<'_>, params: &mut FractureParams, 
     if response.changed() {
         params.island_level = (island < leaf).then_some(island);
     }
-
-    smallest(ui, params, out);
 }
 
 /// Seeds that came with the scene, until they are put aside.

@@ -26,11 +26,13 @@ pub const METHOD: MethodEntry = MethodEntry {
     help: "Cuts the mesh itself along Voronoi cells: crisp pieces with its texture coordinates, and flat caps.",
     source: "Chlubna, Brittle Body Simulation on GPU",
     by_seeds: true,
+    of_voxels: false,
     options: &[MethodOption {
         name: "voxel_level",
         help: "Octree level of the voxels that pieces meet and are felt by.",
         default: 6.0,
         range: (3.0, 9.0),
+        whole: true,
     }],
     breaker: &BoxCutBreaker,
 };
@@ -103,7 +105,8 @@ impl Work<'_> {
             pattern: &pattern,
             params,
             grid: &self.octree.grid,
-            stand_in: Some(stand_in_grid(self.shape, self.source.bounds(), level)),
+            // What is only looked at meets nobody.
+            stand_in: (!self.strike.preview).then(|| stand_in_grid(self.shape, self.source.bounds(), level)),
         };
         let assembled = assembling.parts(pieces)?;
         lap("voxels of the pieces");
@@ -159,6 +162,7 @@ fn fracture(context: &BreakContext<'_>, shape: &Shape, strike: &Strike<'_>) -> R
     let positions: Vec<_> = source.surface.positions.iter().map(|p| units.from_shape(*p)).collect();
     let mesh = FineMesh::new(positions, source.surface.triangles.clone())
         .map_err(|error| FractureError::Params(error.to_string()))?;
+    let volume = source.volume;
     let mut timings = vec![StageTiming { stage: "mesh".into(), ms: started.elapsed().as_secs_f64() * 1e3 }];
     let work = Work { shape, octree, source, mesh, strike, units, cancel: context.cancel };
     let cells = cells_of(octree, strike);
@@ -205,6 +209,7 @@ fn fracture(context: &BreakContext<'_>, shape: &Shape, strike: &Strike<'_>) -> R
         },
         parts,
         lost,
+        before_m3: Some(volume),
         timings,
         solved,
         params,

@@ -1,16 +1,17 @@
 //! Where the sites of a break lie (Chlubna sec. 3, fig. 2).
 //!
-//! In: the triangles of the object, its box, where the blow hits and how strong it is. Out: sites in whole units, no two
-//! of them equal.
+//! In: the triangles of the object, its box, where the blow hits and how strong it is. Out: sites in whole units, no
+//! two of them equal.
 //!
 //! A candidate is drawn from one random triangle `a b c` by three steps: a point on `a b`, from there one on the way to
 //! `c`, from there one on the way to the middle of the box. Every triangle is as likely as any other, so that sites
 //! gather where the mesh is fine, and near the middle of the box. Eight candidates are drawn for every site; with a
 //! probability that is the strength of the blow, the one nearest to it is taken, otherwise the first.
 //!
-//! A site lies inside the object if the whole way from its triangle to the middle of the box does. That holds for convex
-//! objects, and for those that one can see all of from the middle of their box. In others (a bowl, a ring, two bodies
-//! side by side) some sites lie in the open: their cells still share out the object, but may hold nothing of it.
+//! A site lies inside the object if the whole way from its triangle to the middle of the box does. That holds for
+//! convex objects, and for those that one can see all of from the middle of their box. In others (a bowl, a ring, two
+//! bodies side by side) some sites lie in the open: their cells still share out the object, but may hold nothing of it
+//! (the paper's fig. 10).
 //!
 //! The paper draws numbers by the fraction of a large sine, whose last bits no two devices agree on; here it is a hash
 //! of whole numbers.

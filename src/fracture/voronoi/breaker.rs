@@ -22,6 +22,7 @@ pub const METHOD: MethodEntry = MethodEntry {
     help: "Breaks an octree along the faces of Voronoi cells, flat, rough or with a gap of dust.",
     source: "Domaradzki & Martyn 2016, sec. 4, and 2018, sec. 5",
     by_seeds: true,
+    of_voxels: true,
     options: &[],
     breaker: &OctreeBreaker,
 };
@@ -137,6 +138,7 @@ impl Breaker for OctreeBreaker {
                 dust_m3: fracture.dust_volume * octree.grid.h.powi(3),
                 dropped: dropped.map_or(Vec::new(), |all| parts_of(shape, octree, &all.forest, &all.pieces)),
             },
+            before_m3: None,
             counts: fracture.counts,
             timings: fracture.timings.clone(),
             solved: fracture.solved,

@@ -11,12 +11,19 @@
 //! whatever the positions were rounded to.
 
 use super::crossings::Crossings;
-use super::made::{Made, Makers};
-use super::triangulate::regions;
+use super::made::{By, Made, Makers};
+use super::triangulate::{NO_LINE, Points, regions};
 use super::walk::{MESH, Shards};
 use super::{Fault, SplitError};
 use glam::{DVec2, DVec3};
 use rayon::prelude::*;
+use std::ops::Range;
+
+/// By how many fine units (and their square and cube) the mesh is moved while a cap is triangulated: not at all, if that
+/// does. But where edges of the moved mesh (see `exact`) lie on each other but for the infinitely small step, as round a
+/// wall of no thickness, their order is seen only when the step is made visible. A loop that stays thin is thin in truth;
+/// the last attempts take it for a border, and should it be a hole, `thin` finds a piece without volume.
+const ATTEMPTS: [(f64, bool); 5] = [(0.0, false), (0.03, false), (0.3, false), (0.0, true), (0.03, true)];
 
 /// A connected part of a cap, as seen from beyond its facet (outside of the cell of the facet's `site`).
 #[derive(Clone, Debug)]
@@ -100,16 +107,28 @@ fn cap(
         loops.pop();
     }
     let flat = Flat::new(makers.skeleton.planes[facet as usize].normal);
-    let mut names = Vec::with_capacity(border.len());
-    let mut points = Vec::with_capacity(border.len());
+    let names: Vec<Made> = loops.iter().flatten().copied().collect();
     let mut rings = Vec::with_capacity(loops.len());
     for ring in &loops {
-        let start = names.len() as u32;
-        names.extend(ring);
-        points.extend(ring.iter().map(|&made| flat.project(makers.fine_position(made))));
-        rings.push(start..names.len() as u32);
+        let start = rings.last().map_or(0, |last: &Range<u32>| last.end);
+        rings.push(start..start + ring.len() as u32);
     }
-    let regions = regions(&points, &rings).ok_or(SplitError::CrossedLoops { facet })?;
+    let ribs = makers.skeleton.ribs_of(facet);
+    let lines_of = |made: &Made| match made.by() {
+        By::Pierce { rib, .. } => [rib, NO_LINE],
+        By::Vertex(vertex) => ring
+            .iter()
+            .position(|&v| v == vertex)
+            .map_or([NO_LINE; 2], |k| [ribs[k], ribs[(k + ribs.len() - 1) % ribs.len()]]),
+        By::Corner(_) | By::Crossing { .. } => [NO_LINE; 2],
+    };
+    let lines: Vec<[u32; 2]> = names.iter().map(lines_of).collect();
+    let attempt = |&(step, thin_alone): &(f64, bool)| {
+        let step = DVec3::new(step, step * step, step * step * step);
+        let at = names.iter().map(|&made| flat.project(makers.moved_position(made, step))).collect();
+        regions(&Points { at, lines: lines.clone() }, &rings, thin_alone)
+    };
+    let regions = ATTEMPTS.iter().find_map(attempt).ok_or(SplitError::CrossedLoops { facet })?;
     let named = regions.into_iter().map(|region| Region {
         triangles: region.triangles.into_iter().map(|t| t.map(|i| names[i as usize])).collect(),
         rim: region

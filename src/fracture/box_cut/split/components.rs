@@ -7,7 +7,7 @@
 use super::caps::Region;
 use super::made::{Made, Makers};
 use super::shells::join_shells;
-use super::walk::{MESH, Shards};
+use super::walk::Shards;
 use super::{Fault, SplitError};
 use rayon::prelude::*;
 
@@ -51,11 +51,6 @@ impl Surface<'_> {
     pub fn triangles(&self, component: &Component) -> impl Iterator<Item = [Made; 3]> {
         let shards = component.shards.iter().flat_map(|&shard| self.shard(shard).1);
         shards.chain(component.regions.iter().flat_map(|&region| self.region(region, component.cell)))
-    }
-
-    /// Whether a shard is a whole triangle.
-    pub fn is_whole(&self, shard: u32) -> bool {
-        self.shards.sides(&self.shards.shards[shard as usize]).iter().all(|side| side.facet == MESH)
     }
 }
 

@@ -16,6 +16,7 @@
 //! Places along an edge of the complex are fractions of 106 and 85 bits, and are compared through products of 256.
 
 use crate::fracture::box_cut::complex::Point;
+use glam::DVec3;
 use std::cmp::Ordering;
 
 /// A unit has 2^7 fine units. With 8 a determinant of three distances would no longer fit 128 bits.
@@ -48,6 +49,12 @@ impl FinePlane {
     /// How far outside a point is, times the normal's length. Moving the mesh adds `normal . e`.
     pub fn at(&self, x: Fine) -> i64 {
         self.normal[0] * x[0] + self.normal[1] * x[1] + self.normal[2] * x[2] - self.limit
+    }
+
+    /// How deep inside a point is, units, rounded.
+    pub fn depth(&self, point: DVec3) -> f64 {
+        let normal = DVec3::from_array(self.normal.map(|n| n as f64));
+        (self.limit as f64 / f64::from(1 << FINE_BITS) - normal.dot(point)) / normal.length()
     }
 
     /// Whether the moved point is outside.
@@ -142,6 +149,11 @@ fn minor_factors(s: &Distances, q: &Distances, i: usize, j: usize) -> [i128; 3] 
 /// sum, which is (n x m) . (normal of the triangle) and does not change as the mesh moves.
 pub fn minors(s: &Distances, q: &Distances) -> [i128; 3] {
     [minor(s, q, 1, 2), minor(s, q, 2, 0), minor(s, q, 0, 1)]
+}
+
+/// What moving the mesh by one fine unit along each axis adds to each of the minors.
+pub fn minors_factors(s: &Distances, q: &Distances) -> [[i128; 3]; 3] {
+    [minor_factors(s, q, 1, 2), minor_factors(s, q, 2, 0), minor_factors(s, q, 0, 1)]
 }
 
 /// Where a triangle pierces the line in which two planes meet, as a place along that line's greatest axis.

@@ -30,6 +30,7 @@ mod components;
 mod shells;
 mod thin;
 mod pieces;
+mod published;
 #[cfg(test)]
 mod tests;
 
@@ -43,6 +44,7 @@ use skeleton::Skeleton;
 pub use error::SplitError;
 pub use exact::{FINE_BITS, Fine};
 pub use mesh::{FineMesh, fine};
+pub use published::{PublishedCaps, published_caps};
 
 /// A connected part of the solid in a cell, closed.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,6 +59,23 @@ pub struct SplitPiece {
     pub faces: Vec<SplitFace>,
     /// Of each corner of each triangle: barycentric weights in the source triangle; zero for caps.
     pub weights: Vec<[[f32; 3]; 3]>,
+}
+
+impl SplitPiece {
+    /// Cubic units.
+    pub fn volume(&self) -> f64 {
+        // From a corner of its own, so that far pieces lose no digits.
+        let origin = self.positions.first().copied().unwrap_or_default();
+        let six: f64 = self
+            .triangles
+            .iter()
+            .map(|t| {
+                let [a, b, c] = t.map(|index| self.positions[index as usize] - origin);
+                a.dot(b.cross(c))
+            })
+            .sum();
+        six / 6.0
+    }
 }
 
 /// Where a triangle of a piece comes from.
@@ -84,6 +103,6 @@ fn run(mesh: &FineMesh, complex: &Complex, fault: Fault) -> Result<Vec<SplitPiec
     let caps = caps::caps(makers, &shards, &crossings, fault)?;
     let surface = components::Surface { makers, shards: &shards, caps: &caps };
     let components = components::components(&surface, fault)?;
-    let glued = thin::glue(&surface, &components);
+    let glued = thin::glue(&surface, &components)?;
     Ok(pieces::pieces(&surface, &components, &glued, fault))
 }

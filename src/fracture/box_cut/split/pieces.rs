@@ -4,6 +4,7 @@
 
 use super::components::{Component, RegionName, Surface};
 use super::made::Made;
+use super::mesh::{pair_edges, part_fans};
 use super::thin::Glued;
 use super::{Fault, SplitFace, SplitPiece};
 use rayon::prelude::*;
@@ -32,6 +33,13 @@ fn piece(surface: &Surface, components: &[Component], whole: &Glued, fault: Faul
     vertices.dedup();
     let index = |made: Made| vertices.partition_point(|&other| other < made) as u32;
     let mut triangles: Vec<[u32; 3]> = named.iter().map(|t| t.map(index)).collect();
+    let mut positions = vertices.iter().map(|&made| surface.makers.position(made)).collect();
+    if whole.components.len() > 1
+        && let Ok(pairs) = pair_edges(&triangles)
+    {
+        // Only parts of different cells can have a vertex in common without an edge.
+        part_fans(&pairs, &mut positions, &mut triangles);
+    }
     if fault.flips_triangle(whole.cell) {
         triangles[0].swap(1, 2);
     }
@@ -41,11 +49,5 @@ fn piece(surface: &Surface, components: &[Component], whole: &Glued, fault: Faul
         }
         SplitFace::Cap(_) => [[0.0; 3]; 3],
     });
-    SplitPiece {
-        cell: whole.cell,
-        positions: vertices.iter().map(|&made| surface.makers.position(made)).collect(),
-        weights: weights.collect(),
-        triangles,
-        faces,
-    }
+    SplitPiece { cell: whole.cell, positions, weights: weights.collect(), triangles, faces }
 }

@@ -6,8 +6,11 @@
 //! other. Such a sheet is glued to what is behind its largest cap, and that cap is left out, so that the neighbour keeps
 //! its outside face. What is glued stays closed: both sides of a cap have the same rim.
 
+use super::SplitError;
 use super::components::{Component, RegionName, Surface, join, root};
+use super::shells::first_triangle;
 use glam::DVec3;
+use rayon::prelude::*;
 
 /// Volume over surface below which a piece has no thickness, units: rounding makes 1e-11, a sheet one fine unit thick 2e-3.
 const SHEET: f64 = 1e-6;
@@ -24,17 +27,20 @@ pub struct Glued {
 }
 
 /// Glues sheets; all other components stay alone. In the order of components.
-pub fn glue(surface: &Surface, components: &[Component]) -> Vec<Glued> {
-    use rayon::prelude::*;
+pub fn glue(surface: &Surface, components: &[Component]) -> Result<Vec<Glued>, SplitError> {
     let volumes: Vec<(f64, bool)> =
         components.par_iter().map(|component| measure(surface, component)).collect();
+    // A void that was taken for a component of its own.
+    if let Some(index) = volumes.iter().position(|&(volume, sheet)| volume < 0.0 && !sheet) {
+        return Err(SplitError::Nesting { triangle: first_triangle(surface, &components[index]) });
+    }
     let alone = |(index, component): (usize, &Component)| Glued {
         cell: component.cell,
         components: vec![index as u32],
         left_out: Vec::new(),
     };
     if volumes.iter().all(|&(_, sheet)| !sheet) {
-        return components.iter().enumerate().map(alone).collect();
+        return Ok(components.iter().enumerate().map(alone).collect());
     }
     // Both sides of each region, in the order of their names.
     let mut sides: Vec<(RegionName, u32)> = Vec::new();
@@ -47,17 +53,36 @@ pub fn glue(surface: &Surface, components: &[Component]) -> Vec<Glued> {
         sides[first..].iter().take_while(move |side| side.0 == region).map(|side| side.1)
     };
     let mut joined: Vec<u32> = (0..components.len() as u32).collect();
-    for (index, component) in components.iter().enumerate().filter(|&(index, _)| volumes[index].1) {
-        let mut largest: Option<(f64, RegionName)> = None;
-        for &region in &component.regions {
-            let area = area(surface, region, component.cell);
-            if largest.is_none_or(|(best, _)| area > best) {
-                largest = Some((area, region));
+    // Of each root: whether there is something in its set that is no sheet.
+    let mut has_thickness: Vec<bool> = volumes.iter().map(|&(_, sheet)| !sheet).collect();
+    // A sheet's neighbour may be a sheet itself, as along the edges of a box in planes; each round joins some to others.
+    let mut is_growing = true;
+    while std::mem::take(&mut is_growing) {
+        for (index, component) in components.iter().enumerate() {
+            let own = root(&mut joined, index as u32);
+            if has_thickness[own as usize] {
+                continue;
+            }
+            let mut largest: Option<(f64, u32)> = None;
+            for &region in &component.regions {
+                let area = area(surface, region, component.cell);
+                for owner in owners(region) {
+                    let other = root(&mut joined, owner);
+                    if other != own && largest.is_none_or(|(best, _)| area > best) {
+                        largest = Some((area, other));
+                    }
+                }
+            }
+            if let Some((_, other)) = largest {
+                join(&mut joined, own, other);
+                has_thickness[own.min(other) as usize] = has_thickness[other as usize];
+                is_growing = true;
             }
         }
-        for owner in largest.into_iter().flat_map(|(_, region)| owners(region)) {
-            join(&mut joined, index as u32, owner);
-        }
+    }
+    let flat = (0..components.len()).find(|&index| !has_thickness[root(&mut joined, index as u32) as usize]);
+    if let Some(index) = flat {
+        return Err(SplitError::Flat { triangle: first_triangle(surface, &components[index]) });
     }
     let mut glued: Vec<Option<Glued>> = components.iter().enumerate().map(alone).map(Some).collect();
     for index in 0..components.len() {
@@ -87,7 +112,7 @@ pub fn glue(surface: &Surface, components: &[Component]) -> Vec<Glued> {
         whole.cell = largest.map_or(whole.cell, |index| components[index as usize].cell);
     }
     glued.sort_by_key(|whole| whole.cell);
-    glued
+    Ok(glued)
 }
 
 /// Six times the volume, and whether that is that of a sheet.
@@ -101,7 +126,7 @@ fn measure(surface: &Surface, component: &Component) -> (f64, bool) {
         volume += normal.dot(a - origin);
         doubled_area += normal.length();
     }
-    (volume, volume <= 3.0 * SHEET * doubled_area)
+    (volume, volume.abs() <= 3.0 * SHEET * doubled_area)
 }
 
 fn area(surface: &Surface, region: RegionName, cell: u32) -> f64 {
