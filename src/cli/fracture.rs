@@ -423,7 +423,7 @@ fn parse_scale(text: &str) -> Result<f64, String> {
     if SCALES.contains(&value) { Ok(value) } else { Err(format!("it must be from {low} to {high}")) }
 }
 
-fn parse_method(name: &str) -> Result<Method, String> {
+pub fn parse_method(name: &str) -> Result<Method, String> {
     name.parse().map_err(|error: UnknownMethod| error.to_string())
 }
 

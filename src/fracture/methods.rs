@@ -9,7 +9,7 @@ use std::{
     sync::{PoisonError, RwLock},
 };
 
-use super::{Breaker, box_cut, voronoi};
+use super::{Breaker, box_cut, planes, voronoi};
 
 /// A number that a method lets its user choose, beyond the parameters that all share.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,7 +49,7 @@ pub struct MethodEntry {
 }
 
 /// The methods that the program has of itself; the first is the default.
-const BUILT_IN: &[&MethodEntry] = &[&voronoi::METHOD, &box_cut::METHOD];
+const BUILT_IN: &[&MethodEntry] = &[&voronoi::METHOD, &box_cut::METHOD, &planes::METHOD];
 
 static REGISTERED: RwLock<Vec<&'static MethodEntry>> = RwLock::new(Vec::new());
 

@@ -15,6 +15,9 @@ use rayon::prelude::*;
 /// Volume over surface below which a piece has no thickness, units: rounding makes 1e-11, a sheet one fine unit thick 2e-3.
 const SHEET: f64 = 1e-6;
 
+/// Six times the volume, in cubic units, below which a piece is nothing whatever its surface: of a needle both are rounding.
+const NEEDLE: f64 = 1e-9;
+
 /// What becomes one piece.
 #[derive(Clone, Debug)]
 pub struct Glued {
@@ -126,7 +129,7 @@ fn measure(surface: &Surface, component: &Component) -> (f64, bool) {
         volume += normal.dot(a - origin);
         doubled_area += normal.length();
     }
-    (volume, volume.abs() <= 3.0 * SHEET * doubled_area)
+    (volume, volume.abs() <= (3.0 * SHEET * doubled_area).max(NEEDLE))
 }
 
 fn area(surface: &Surface, region: RegionName, cell: u32) -> f64 {

@@ -1,7 +1,7 @@
 //! What must hold of pieces, checked without knowledge of how they were made.
 
 use super::shapes::Random;
-use crate::fracture::box_cut::complex::{Beyond, Complex};
+use crate::fracture::box_cut::complex::Complex;
 use crate::fracture::box_cut::split::{FineMesh, SplitFace, SplitPiece};
 use glam::DVec3;
 use std::collections::HashMap;
@@ -54,7 +54,7 @@ pub fn is_closed(piece: &SplitPiece) -> Result<(), String> {
         return Err(format!("edge {a} {b} is open"));
     }
     let mut start = HashMap::new();
-    for (&(a, b), _) in &next {
+    for &(a, b) in next.keys() {
         start.entry(a).or_insert(b);
     }
     for (vertex, &count) in corners_at.iter().enumerate() {
@@ -188,9 +188,4 @@ pub fn sample(mesh: &FineMesh, complex: &Complex, pieces: &[SplitPiece], count: 
         }
     }
     Ok(())
-}
-
-/// The number of facets between two cells, so that tests can tell that something was cut at all.
-pub fn cracks(complex: &Complex) -> usize {
-    complex.facets.iter().filter(|f| matches!(f.beyond, Beyond::Site(_))).count()
 }
