@@ -68,6 +68,8 @@ pub struct ParameterReport {
     pub grain_axis: DVec3,
     /// Length of a splinter divided by its width.
     pub grain_ratio: f64,
+    /// Strength of the blow, 0 to 1.
+    pub strength: f64,
     /// Pieces that were aimed at.
     pub pieces: Option<u32>,
     /// File of the first break's seeds, if they were given.
@@ -170,6 +172,7 @@ impl ParameterReport {
             spread: params.spread,
             grain_axis: params.grain_axis,
             grain_ratio: params.grain_ratio,
+            strength: params.strength,
             pieces: params.target_pieces,
             seeds_file: params.seeds_file.clone(),
             rng: params.rng,

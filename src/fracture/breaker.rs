@@ -214,6 +214,8 @@ impl Break {
 /// What a preview draws its seams on: an octree of the body, perhaps coarser than the body's own.
 #[derive(Clone, Copy)]
 pub struct PreviewTarget<'a> {
+    /// The body's shape.
+    pub shape: &'a Shape,
     /// The octree.
     pub octree: &'a Octree,
     /// Morton codes of its boundary voxels, ascending, where stages run.

@@ -56,6 +56,12 @@ fn by_seeds(ui: &mut egui::Ui, input: &UiInput<'_>, params: &mut FractureParams,
         Preset::Uniform => {}
         Preset::Clustered => clusters(ui, params, out),
         Preset::Grain => grain(ui, params, out),
+        Preset::Inward => {
+            let tip = "How many of the seeds lie near the blow: 0 anywhere, 1 as near as chance allows";
+            let response =
+                slider(ui, "Strength", tip, &mut params.strength, 0.0..=1.0, &SliderLook::unit("", 2));
+            out.name("strength", &response);
+        }
     }
 
     ui.horizontal(|ui| {
@@ -192,6 +198,7 @@ fn pattern(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
                 Preset::Clustered => "Crumbs here and there between large pieces",
                 Preset::Radial => "Spokes and rings round the blow, as a pane of glass breaks",
                 Preset::Grain => "Long splinters along an axis, as wood breaks",
+                Preset::Inward => "Between the surface and the middle, more of them near a strong blow",
             };
             let text = egui::RichText::new(preset.name()).small();
             let button = ui.add(egui::Button::selectable(params.preset == preset, text)).on_hover_text(tip);

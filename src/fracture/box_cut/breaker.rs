@@ -149,7 +149,7 @@ impl Breaker for BoxCutBreaker {
         strike: &Strike<'_>,
     ) -> Result<Option<Seams>, FractureError> {
         let passes = context.passes.compiled(context.arena.compute())?;
-        let pattern = cells_of(target.octree, strike).cells(strike.params)?.pattern;
+        let pattern = cells_of(target.shape, target.octree, strike).cells(strike.params)?.pattern;
         Ok(Some(passes.seams(target.voxels, target.octree.level(), &pattern)?))
     }
 }
@@ -165,7 +165,7 @@ fn fracture(context: &BreakContext<'_>, shape: &Shape, strike: &Strike<'_>) -> R
     let volume = source.volume;
     let mut timings = vec![StageTiming { stage: "mesh".into(), ms: started.elapsed().as_secs_f64() * 1e3 }];
     let work = Work { shape, octree, source, mesh, strike, units, cancel: context.cancel };
-    let cells = cells_of(octree, strike);
+    let cells = cells_of(shape, octree, strike);
 
     let mut solved = None;
     let cut = if strike.preview {

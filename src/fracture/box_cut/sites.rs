@@ -28,13 +28,22 @@ pub const CANDIDATES: u32 = 8;
 /// How often a site is drawn again that is equal to an earlier one; then the nearest free point is taken.
 const DRAWS: u32 = 16;
 
+/// Triangles that are looked up where they are, however many there are.
+#[derive(Clone, Copy)]
+pub struct Triangles<'a> {
+    /// How many.
+    pub count: usize,
+    /// Corners of each, units.
+    pub corners: &'a dyn Fn(usize) -> [DVec3; 3],
+}
+
 /// `count` sites in an object of `triangles` with the box `low` to `high` (all in units), for a `blow` at a point and
 /// its `strength` from 0 (sites anywhere) to 1 (all near the blow). The same input gives the same sites.
 ///
 /// Fewer than `count` where the box has no more whole points, none where there are no triangles.
 #[must_use]
 pub fn sites(
-    triangles: &[[DVec3; 3]],
+    triangles: Triangles<'_>,
     low: DVec3,
     high: DVec3,
     blow: DVec3,
@@ -42,7 +51,7 @@ pub fn sites(
     count: usize,
     seed: u64,
 ) -> Vec<Point> {
-    if triangles.is_empty() {
+    if triangles.count == 0 {
         return Vec::new();
     }
     let room = Room::between(low, high);
@@ -68,9 +77,9 @@ pub fn sites(
 }
 
 /// One draw of one site.
-fn chosen(triangles: &[[DVec3; 3]], middle: DVec3, blow: DVec3, strength: f64, random: Random) -> DVec3 {
+fn chosen(triangles: Triangles<'_>, middle: DVec3, blow: DVec3, strength: f64, random: Random) -> DVec3 {
     let candidate = |number: u32| {
-        let [a, b, c] = triangles[random.index(number, triangles.len())];
+        let [a, b, c] = (triangles.corners)(random.index(number, triangles.count));
         let on_edge = a + random.fraction(number, 1) * (b - a);
         let on_triangle = c + random.fraction(number, 2) * (on_edge - c);
         middle + random.fraction(number, 3) * (on_triangle - middle)
@@ -172,6 +181,21 @@ impl Room {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Sites of a list of triangles.
+    fn sites(
+        triangles: &[[DVec3; 3]],
+        low: DVec3,
+        high: DVec3,
+        blow: DVec3,
+        strength: f64,
+        count: usize,
+        seed: u64,
+    ) -> Vec<Point> {
+        let corners = |t: usize| triangles[t];
+        let triangles = Triangles { count: triangles.len(), corners: &corners };
+        super::sites(triangles, low, high, blow, strength, count, seed)
+    }
 
     /// A box as twelve triangles.
     fn brick(low: DVec3, high: DVec3) -> Vec<[DVec3; 3]> {

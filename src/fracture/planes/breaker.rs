@@ -90,7 +90,7 @@ impl Breaker for PlanesBreaker {
         strike: &Strike<'_>,
     ) -> Result<Option<Seams>, FractureError> {
         let passes = context.passes.compiled(context.arena.compute())?;
-        let pattern = cells_of(target.octree, strike).cells(strike.params)?.pattern;
+        let pattern = cells_of(target.shape, target.octree, strike).cells(strike.params)?.pattern;
         Ok(Some(passes.seams(target.voxels, target.octree.level(), &pattern)?))
     }
 }
@@ -123,7 +123,7 @@ fn fracture(context: &BreakContext<'_>, shape: &Shape, strike: &Strike<'_>) -> R
         source.volume = whole.iter().map(|shard| shard.volume).sum();
     }
     let units = Units::of(&octree.grid);
-    let cells = cells_of(octree, strike);
+    let cells = cells_of(shape, octree, strike);
     let mut run = |pattern: Pattern| -> Result<Shattered, FractureError> {
         let mut clock = Instant::now();
         let mut lap = |stage: &str, timings: &mut Vec<StageTiming>| {

@@ -114,7 +114,7 @@ fn shown_by_method(
     {
         let keys = octree.forest.leaves.keys.slice(octree.leaves());
         let voxels = KeyArray::new(tools.compute, "preview voxels", keys, octree.level())?;
-        let seams = breaker.seams(&context, &PreviewTarget { octree, voxels: &voxels }, &strike)?;
+        let seams = breaker.seams(&context, &PreviewTarget { shape, octree, voxels: &voxels }, &strike)?;
         if let (Some(seams), Some(first)) = (seams, octree.forest.tree_start.get(octree.tree as usize)) {
             return Ok(Some(Shown::Seams { body, seams, first: *first, kept: None }));
         }
