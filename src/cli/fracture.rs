@@ -116,7 +116,7 @@ pub struct PatternArgs {
     grain_ratio: f64,
     /// How strong the blow is, 0 to 1: how many of the seeds gather near it (--pattern inward)
     #[arg(long, value_name = "S", default_value_t = 0.5)]
-    strength: f64,
+    blow_strength: f64,
     /// Seeds from a file instead: x y z a line in the mesh's units, or a .npy array of shape (n, 3)
     #[arg(long, value_name = "FILE")]
     seeds_file: Option<PathBuf>,
@@ -251,7 +251,7 @@ impl PatternArgs {
             spread: self.spread,
             grain_axis: self.grain_axis,
             grain_ratio: self.grain_ratio,
-            strength: self.strength,
+            blow_strength: self.blow_strength,
             seeds_file: None,
             target_pieces: self.pieces,
             rng: self.rng,

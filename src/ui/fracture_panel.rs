@@ -59,8 +59,8 @@ fn by_seeds(ui: &mut egui::Ui, input: &UiInput<'_>, params: &mut FractureParams,
         Preset::Inward => {
             let tip = "How many of the seeds lie near the blow: 0 anywhere, 1 as near as chance allows";
             let response =
-                slider(ui, "Strength", tip, &mut params.strength, 0.0..=1.0, &SliderLook::unit("", 2));
-            out.name("strength", &response);
+                slider(ui, "Strength", tip, &mut params.blow_strength, 0.0..=1.0, &SliderLook::unit("", 2));
+            out.name("blow strength", &response);
         }
     }
 

@@ -104,7 +104,7 @@ fn the_same_seed_gives_the_same_bytes_and_generations_go_on() {
 
 #[test]
 fn what_is_kept_is_one_part_and_a_number_of_pieces_is_solved_for() {
-    let object = object("column");
+    let object = object("vase");
     let local = FractureParams { local: Some(0.3), ..params(40) };
     let out = broken(&object.shape, &local).unwrap();
     let kept = out.kept.unwrap();

@@ -142,7 +142,7 @@ pub struct FractureParams {
     pub grain_ratio: f64,
     /// Strength of the blow, 0 to 1, for [`Preset::Inward`]: how likely of several places for a seed the nearest one to the
     /// blow is taken.
-    pub strength: f64,
+    pub blow_strength: f64,
     /// File of seeds in mesh units that replaces the pattern when an intact object breaks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seeds_file: Option<String>,
@@ -344,7 +344,7 @@ impl FractureParams {
         radii
             .or(number("spread", self.spread, 1e-6, 100.0))
             .or(number("grain_ratio", self.grain_ratio, 1.0, 1000.0))
-            .or(number("strength", self.strength, 0.0, 1.0))
+            .or(number("blow_strength", self.blow_strength, 0.0, 1.0))
             .or(number("fraction", smallest.fraction, 0.0, 1.0))
     }
 }
@@ -362,7 +362,7 @@ impl Default for FractureParams {
             spread: 0.12,
             grain_axis: DVec3::Y,
             grain_ratio: 5.0,
-            strength: 0.5,
+            blow_strength: 0.5,
             seeds_file: None,
             target_pieces: None,
             rng: 1,

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 use glam::DVec3;
 
-use super::{Beyond, Planes, Shard};
+use super::{Beyond, Planes, Shard, ShatterError};
 use crate::{
     fracture::{
         Break, BreakContext, Breaker, Cancel, FractureCounts, FractureError, FractureParams, MethodEntry,
@@ -43,6 +43,9 @@ pub const METHOD: MethodEntry = MethodEntry {
     ],
     breaker: &PlanesBreaker,
 };
+
+/// What is convex but for so much of its size breaks as its hull.
+const NEARLY_CONVEX: f64 = 1e-4;
 
 /// Breaks convex meshes plane by plane.
 pub struct PlanesBreaker;
@@ -112,9 +115,19 @@ fn fracture(context: &BreakContext<'_>, shape: &Shape, strike: &Strike<'_>) -> R
         .ok_or_else(|| bad("this body has no voxels that a pattern of seeds could be drawn in"))?;
     let started = Instant::now();
     let mut source = SourceMesh::of(shape)?;
-    let hull = strike.params.option("hull") >= 0.5;
+    let mut hull = strike.params.option("hull") >= 0.5;
     let triangles: Vec<[DVec3; 3]> = source.surface.corners_of_triangles().collect();
-    let planes = Planes::new(&triangles, hull).map_err(bad)?;
+    let (low, high) = source.bounds();
+    let slight = NEARLY_CONVEX * (high - low).max_element();
+    let planes = match Planes::new(&triangles, hull) {
+        // Rounding in a file, or an even mesh of what is round.
+        Err(ShatterError::NotConvex { outside, .. }) if outside <= slight => {
+            hull = true;
+            Planes::new(&triangles, hull)
+        }
+        planes => planes,
+    };
+    let planes = planes.map_err(bad)?;
     let mut timings =
         vec![StageTiming { stage: "planes of the mesh".into(), ms: started.elapsed().as_secs_f64() * 1e3 }];
     if hull {

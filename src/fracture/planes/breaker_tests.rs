@@ -34,6 +34,8 @@ fn shards_are_those_of_box_cutting() {
         let (planes, boxes) =
             (broken(&object, "planes", &[]).unwrap(), broken(&object, "box-cut", &[]).unwrap());
         let before = planes.before_m3.unwrap();
+        // The sphere is convex but for 2e-6, so its hull breaks.
+        assert!((before / boxes.before_m3.unwrap() - 1.0).abs() < 1e-5, "{name}");
         assert!((planes.volume_m3() / before - 1.0).abs() < 1e-9, "{name}: {}", planes.volume_m3() / before);
         assert_eq!(planes.parts.len(), boxes.parts.len(), "{name}");
         for shard in &planes.parts {

@@ -1,14 +1,14 @@
 //! Caps: the part of each facet that is inside the solid, made once for the two cells that it parts.
 //!
 //! In: shards, whose sides on a facet are the cuts through the surface, and crossings, which know the parts of the
-//! facet's border that are inside. Out: regions, each a triangulated polygon, perhaps with holes, whose rim is exactly
-//! those cuts and parts. The paper (section 5) instead cuts the cell by the planes of its triangles, which is right only
-//! where the surface in the cell is convex, and triangulates a convex polygon.
+//! facet's border that are inside. Out: regions, each a triangulated polygon, perhaps with holes, whose rim is
+//! exactly those cuts and parts. The paper (section 5) instead cuts the cell by the planes of its triangles, which is
+//! right only where the surface in the cell is convex, and triangulates a convex polygon.
 //!
-//! Every vertex of the border must be the end of one edge and the start of one other: at the crossing of a mesh edge the
-//! two triangles of that edge meet, at a piercing triangle its cut and a part of a rib, at a vertex of the complex two
-//! ribs. So the edges are loops, and since the triangulation neither drops nor invents an edge of them, pieces are closed
-//! whatever the positions were rounded to.
+//! Every vertex of the border must be the end of one edge and the start of one other: at the crossing of a mesh edge
+//! the two triangles of that edge meet, at a piercing triangle its cut and a part of a rib, at a vertex of the
+//! complex two ribs. So the edges are loops, and since the triangulation neither drops nor invents an edge of them,
+//! pieces are closed whatever the positions were rounded to.
 
 use super::crossings::Crossings;
 use super::made::{By, Made, Makers};
@@ -19,10 +19,11 @@ use glam::{DVec2, DVec3};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// By how many fine units (and their square and cube) the mesh is moved while a cap is triangulated: not at all, if that
-/// does. But where edges of the moved mesh (see `exact`) lie on each other but for the infinitely small step, as round a
-/// wall of no thickness, their order is seen only when the step is made visible. A loop that stays thin is thin in truth;
-/// the last attempts take it for a border, and should it be a hole, `thin` finds a piece without volume.
+/// By how many fine units (and their square and cube) the mesh is moved while a cap is triangulated: not at all, if
+/// that does. But where edges of the moved mesh (see `exact`) lie on each other but for the infinitely small step, as
+/// round a wall of no thickness, their order is seen only when the step is made visible. A loop that stays thin is
+/// thin in truth; the last attempts take it for a border, and should it be a hole, `thin` finds a piece without
+/// volume.
 const ATTEMPTS: [(f64, bool); 5] = [(0.0, false), (0.03, false), (0.3, false), (0.0, true), (0.03, true)];
 
 /// A connected part of a cap, as seen from beyond its facet (outside of the cell of the facet's `site`).

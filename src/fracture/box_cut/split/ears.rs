@@ -1,9 +1,9 @@
 //! One ring of points into triangles, by clipping ears.
 //!
-//! In: a ring, counter-clockwise, which may pass a point twice where holes were joined to it. Out: as many triangles as it
-//! has points, less two. An ear is a convex corner whose triangle holds no other point of the ring; only points at reflex
-//! corners need be asked. Where rounding or collinear points leave no such corner, demands are lowered one by one, down to
-//! none, so the clipping always ends with a closed surface.
+//! In: a ring, counter-clockwise, which may pass a point twice where holes were joined to it. Out: as many triangles
+//! as it has points, less two. An ear is a convex corner whose triangle holds no other point of the ring; only points
+//! at reflex corners need be asked. Where rounding or collinear points leave no such corner, demands are lowered one
+//! by one, down to none, so the clipping always ends with a closed surface.
 
 use super::triangulate::{Points, turn};
 use glam::DVec2;

@@ -1,7 +1,7 @@
 //! The mesh to be split, on the fine grid, with its edges; refused unless it is closed.
 //!
-//! In: corners in units and triangles, counter-clockwise seen from outside. Out: the same with whole fine coordinates, by
-//! which everything is decided, and the original ones, from which everything is written.
+//! In: corners in units and triangles, counter-clockwise seen from outside. Out: the same with whole fine
+//! coordinates, by which everything is decided, and the original ones, from which everything is written.
 
 use super::SplitError;
 use super::components::{join, root};
@@ -17,11 +17,11 @@ const REACH: f64 = 32_768.0;
 #[derive(Clone, Debug)]
 pub struct FineMesh {
     /// Original corners, units.
-    pub corners: Vec<DVec3>,
+    pub(super) corners: Vec<DVec3>,
     /// The same on the fine grid.
-    pub fine: Vec<Fine>,
+    pub(super) fine: Vec<Fine>,
     /// Counter-clockwise from outside.
-    pub triangles: Vec<[u32; 3]>,
+    pub(super) triangles: Vec<[u32; 3]>,
     /// Lower corner first.
     pub(super) edges: Vec<[u32; 2]>,
     /// Of each triangle: the edge from corner k to k + 1.
@@ -65,6 +65,17 @@ impl FineMesh {
         }
         let fine = corners.iter().map(|&c| fine(c)).collect();
         Ok(Self { corners, fine, triangles, edges, edges_of })
+    }
+
+    /// Corners in units, with the bits that they came with. Behind those that came are more where parts of the
+    /// surface touched in one corner.
+    pub fn corners(&self) -> &[DVec3] {
+        &self.corners
+    }
+
+    /// Triangles, in the order in which they came.
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        &self.triangles
     }
 
     /// Whether all corners are strictly inside the box, where no wall is ever crossed.
@@ -129,8 +140,8 @@ fn corner_of(triangles: &[[u32; 3]], side: Side, k: usize) -> u32 {
     triangles[side as usize / 3][(side as usize % 3 + k) % 3]
 }
 
-/// Where two parts of the surface touch in a corner, each gets a corner of its own, so that round every corner there is
-/// one fan of triangles, in the mesh and in the pieces.
+/// Where two parts of the surface touch in a corner, each gets a corner of its own, so that round every corner there
+/// is one fan of triangles, in the mesh and in the pieces.
 pub(super) fn part_fans(pairs: &[[Side; 2]], corners: &mut Vec<DVec3>, triangles: &mut [[u32; 3]]) {
     // Corners of triangles, named as the sides that start there, joined across edges.
     let mut joined: Vec<u32> = (0..3 * triangles.len() as u32).collect();

@@ -1,19 +1,20 @@
 //! Splitting a closed mesh by the cells of a Voronoi complex, exactly, with caps closed from the cut (paper: Chlubna,
 //! section 5, "Model geometry splitting").
 //!
-//! In: the complex of the cells, and a mesh, both in units. Out: for every connected part of the solid in a cell, a closed
-//! piece: parts of the mesh's triangles, and caps on the facets of the complex, which the two pieces at a crack share,
-//! mirrored.
+//! In: the complex of the cells, and a mesh, both in units. Out: for every connected part of the solid in a cell, a
+//! closed piece: parts of the mesh's triangles, and caps on the facets of the complex, which the two pieces at a
+//! crack share, mirrored.
 //!
-//! Where this differs from the paper: there, a cell's caps are what the planes of the cell's triangles leave of it, as
-//! half-spaces; that is right only where the surface in the cell is convex. Here a cap is the part of a facet inside the
-//! solid, closed from the cuts through the surface, and right for any closed mesh; `published` counts the cells for which
-//! the paper's caps are wrong. And the paper uses a tolerance for rounding; here all that decides how things hang together
-//! is decided exactly (`exact`), and positions are rounded only when they are written.
+//! Where this differs from the paper: there, a cell's caps are what the planes of the cell's triangles leave of it,
+//! as half-spaces; that is right only where the surface in the cell is convex. Here a cap is the part of a facet
+//! inside the solid, closed from the cuts through the surface, and right for any closed mesh; `published` counts the
+//! cells for which the paper's caps are wrong. And the paper uses a tolerance for rounding; here all that decides how
+//! things hang together is decided exactly (`exact`), and positions are rounded only when they are written.
 //!
-//! The steps, each a file: `walk` cuts triangles into shards, `crossings` finds where the complex's edges are inside the
-//! solid, `caps` closes and triangulates the cuts, `components` joins shards and caps into surfaces, `shells` puts voids
-//! into the pieces round them, `thin` glues sheets of no thickness to their neighbours, `pieces` writes the meshes.
+//! The steps, each a file: `walk` cuts triangles into shards, `crossings` finds where the complex's edges are inside
+//! the solid, `caps` closes the cuts and triangulates them (`simple`, `triangulate`, `ears`), `components` joins
+//! shards and caps into surfaces, `shells` puts voids into the pieces round them, `thin` glues sheets of no thickness
+//! to their neighbours, `pieces` writes the meshes. Vertices are known by what made them (`made`).
 
 mod error;
 mod exact;
@@ -25,6 +26,7 @@ mod walk;
 mod crossings;
 mod caps;
 mod ears;
+mod simple;
 mod triangulate;
 mod components;
 mod shells;
@@ -51,7 +53,8 @@ pub use published::{PublishedCaps, published_caps};
 pub struct SplitPiece {
     /// Whose part it is.
     pub cell: u32,
-    /// Units. Corners of the mesh have the bits that they came with; a vertex that several pieces have, the same in all.
+    /// Units. Corners of the mesh have the bits that they came with; a vertex that several pieces have, the same in
+    /// all.
     pub positions: Vec<DVec3>,
     /// Counter-clockwise from outside.
     pub triangles: Vec<[u32; 3]>,

@@ -62,8 +62,8 @@ fn piece(surface: &Surface, components: &[Component], whole: &Glued, fault: Faul
     SplitPiece { cell: whole.cell, positions, weights: weights.collect(), triangles, faces }
 }
 
-/// The vertices that parts have in common: those round the caps that they are glued at. Elsewhere they may touch in an
-/// edge of the complex, where four triangles would meet.
+/// The vertices that parts have in common: those round the caps that they are glued at. Elsewhere they may touch in
+/// an edge of the complex, where four triangles would meet.
 fn rims(surface: &Surface, components: &[Component], whole: &Glued) -> Vec<(Made, [u32; 2])> {
     let mut glue = Vec::new();
     for region in &whole.left_out {

@@ -1,9 +1,9 @@
 //! How often the published caps are wrong.
 //!
-//! The paper (section 5, listing 3 and figure 9) makes a piece by cutting the cell by the planes of the triangles that lie
-//! in it. What comes out is convex, so it is the piece only where the surface in the cell is convex, and where the planes
-//! leave the cell at all. In: a mesh and a complex. Out: the cells whose piece that would not be. Here nothing hangs
-//! together by names: polygons of f64 are enough to compare volumes to one part in a million.
+//! The paper (section 5, listing 3 and figure 9) makes a piece by cutting the cell by the planes of the triangles
+//! that lie in it. What comes out is convex, so it is the piece only where the surface in the cell is convex, and
+//! where the planes leave the cell at all. In: a mesh and a complex. Out: the cells whose piece that would not be.
+//! Here nothing hangs together by names: polygons of f64 are enough to compare volumes to one part in a million.
 
 use super::exact::FINE_BITS;
 use super::walk;
@@ -12,9 +12,12 @@ use crate::fracture::box_cut::complex::Complex;
 use glam::DVec3;
 use rayon::prelude::*;
 
-/// Relative difference of volumes from which a cell counts as wrong, beside that of a fine unit on the whole surface: a
-/// crack is rounded by that much where it meets the mesh, which is not the caps' fault.
+/// Relative difference of volumes from which a cell counts as wrong, beside that of a fine unit on the whole surface:
+/// a crack is rounded by that much where it meets the mesh, which is not the caps' fault.
 const DIFFERENCE: f64 = 1e-6;
+
+/// This near to a plane, a point is on it, units: faces of several triangles cut by one plane several times.
+const ON_PLANE: f64 = 1e-6;
 
 /// What the published caps would make of each cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +30,8 @@ pub struct PublishedCaps {
     pub with_surface: usize,
 }
 
-/// Compares the published caps with the exact pieces of a mesh.
+/// Compares the published caps with the exact pieces of a mesh. For reports: it splits the mesh first, and cuts each
+/// cell by all its triangles, which takes time with the square of their number.
 pub fn published_caps(mesh: &FineMesh, complex: &Complex) -> Result<PublishedCaps, SplitError> {
     let pieces = split(mesh, complex)?;
     let mut exact = vec![0.0; complex.sites.len()];
@@ -86,7 +90,8 @@ impl Polytope {
     /// Keeps normal . x <= limit, and closes the cut: its points, in the order of their angle.
     fn clip(&mut self, normal: DVec3, limit: f64) {
         let beyond = |p: DVec3| normal.dot(p) - limit;
-        if self.faces.iter().flatten().all(|&p| beyond(p) <= 0.0) {
+        let is_inside = |at: f64| at <= ON_PLANE;
+        if self.faces.iter().flatten().all(|&p| is_inside(beyond(p))) {
             return;
         }
         let mut cut: Vec<DVec3> = Vec::new();
@@ -95,11 +100,11 @@ impl Polytope {
             for (k, &a) in face.iter().enumerate() {
                 let b = face[(k + 1) % face.len()];
                 let (at_a, at_b) = (beyond(a), beyond(b));
-                if at_a <= 0.0 {
+                if is_inside(at_a) {
                     kept.push(a);
                 }
-                if (at_a <= 0.0) != (at_b <= 0.0) {
-                    let crossing = a + (b - a) * (at_a / (at_a - at_b));
+                if is_inside(at_a) != is_inside(at_b) {
+                    let crossing = a + (b - a) * (at_a / (at_a - at_b)).clamp(0.0, 1.0);
                     kept.push(crossing);
                     cut.push(crossing);
                 }

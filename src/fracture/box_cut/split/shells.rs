@@ -1,9 +1,10 @@
 //! Closed parts of the mesh that lie in one cell: solids of their own, or voids in a piece.
 //!
-//! In: the connected surfaces of a cell. Out: the same with each void added to the piece round it. A void that touches the
-//! border of its cell is open there to the next cell and shares caps with the piece, so it is connected already; only
-//! surfaces without caps are looked at, and these are whole parts of the mesh. Their volume's sign is exact. What lies
-//! round them is asked by winding numbers (sums of solid angles), which differ by one and are wrong by rounding only.
+//! In: the connected surfaces of a cell. Out: the same with each void added to the piece round it. A void that
+//! touches the border of its cell is open there to the next cell and shares caps with the piece, so it is connected
+//! already; only surfaces without caps are looked at, and these are whole parts of the mesh. Their volume's sign is
+//! exact. What lies round them is asked by winding numbers (sums of solid angles), which differ by one and are wrong
+//! by rounding only.
 
 use super::SplitError;
 use super::components::{Component, Surface};
@@ -103,9 +104,9 @@ impl Soup {
         Self { triangles, volume }
     }
 
-    /// Of the middles of its triangles, the one deepest in the cell. A shell may touch caps, as a cavity whose side lies in
-    /// a crack does, and the winding number of a point on a surface means nothing; but no shell has all its triangles in
-    /// planes of its cell.
+    /// Of the middles of its triangles, the one deepest in the cell. A shell may touch caps, as a cavity whose side
+    /// lies in a crack does, and the winding number of a point on a surface means nothing; but no shell has all its
+    /// triangles in planes of its cell.
     fn point_off(&self, surface: &Surface, cell: u32) -> DVec3 {
         let Makers { complex, skeleton, .. } = surface.makers;
         let facets =

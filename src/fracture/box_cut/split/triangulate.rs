@@ -1,17 +1,18 @@
 //! Polygons with holes into triangles.
 //!
-//! In: loops of points in a plane, the inside on their left: borders counter-clockwise, holes clockwise, none crossing.
-//! Out: regions, each a border with its holes, cut into triangles by clipping ears. Every edge of every loop is an edge of
-//! exactly one triangle, and every other edge of two, because an ear is clipped off a ring whatever its shape: rounding can
-//! make a triangle thin, or turn one of no area round, but cannot open a region. Loops that do cross show by triangles
-//! that cover more than the loops enclose, and are refused.
+//! In: loops of points in a plane, the inside on their left: borders counter-clockwise, holes clockwise, none
+//! crossing. Out: regions, each a border with its holes, cut into triangles by clipping ears. Every edge of every
+//! loop is an edge of exactly one triangle, and every other edge of two, because an ear is clipped off a ring
+//! whatever its shape: rounding can make a triangle thin, or turn one of no area round, but cannot open a region.
+//! Loops that cross are refused; so are those whose triangles cover more than they enclose.
 
 use super::ears::clip_ears;
+use super::simple::loops_cross;
 use glam::DVec2;
 use std::ops::Range;
 
-/// A loop narrower than this does not show by its area whether it is a border or a hole, units; rounding moves points by
-/// less than a tenth of it, and a fine unit is 2^-7.
+/// A loop narrower than this does not show by its area whether it is a border or a hole, units; rounding moves points
+/// by less than a tenth of it, and a fine unit is 2^-7.
 const THIN: f64 = 1e-9;
 
 /// Points this near to each other are one point, units.
@@ -33,14 +34,16 @@ pub const NO_LINE: u32 = u32::MAX;
 
 /// Corners of loops.
 pub struct Points {
+    /// Where they are.
     pub at: Vec<DVec2>,
-    /// Lines that the border of the plane's polygon consists of and the point lies on, or `NO_LINE`. Two points of one line
-    /// are not joined, but where a loop does: no polygon needs it, and the polygon on the line's other side might do the
-    /// same, so that four triangles would meet there.
+    /// Lines that the border of the plane's polygon consists of and the point lies on, or `NO_LINE`. Two points of
+    /// one line are not joined, but where a loop does: no polygon needs it, and the polygon on the line's other side
+    /// might do the same, so that four triangles would meet there.
     pub lines: Vec<[u32; 2]>,
 }
 
 impl Points {
+    /// Whether an edge that no loop has may lead from one to the other.
     pub fn may_join(&self, a: u32, b: u32) -> bool {
         let of_b = self.lines[b as usize];
         !self.lines[a as usize].iter().any(|&line| line != NO_LINE && of_b.contains(&line))
@@ -113,9 +116,12 @@ impl Ring {
     }
 }
 
-/// All regions, or None where the loops cross or are nested in a way that no solid's are. Thin loops beside others are
-/// refused too, or, if `thin_alone`, become regions of their own.
+/// All regions, or None where the loops cross or are nested in a way that no solid's are. Thin loops beside others
+/// are refused too, or, if `thin_alone`, become regions of their own.
 pub fn regions(points: &Points, loops: &[Range<u32>], thin_alone: bool) -> Option<Vec<Region>> {
+    if loops_cross(points, loops) {
+        return None;
+    }
     let rings: Vec<Ring> = loops.iter().map(|range| Ring::new(points, range)).collect();
     if !thin_alone && rings.len() > 1 && rings.iter().any(Ring::is_thin) {
         return None;
@@ -154,8 +160,8 @@ pub fn regions(points: &Points, loops: &[Range<u32>], thin_alone: bool) -> Optio
     Some(regions)
 }
 
-/// A loop without points that stand on the one before, which are cut off as triangles without area: the moved mesh (see
-/// `exact`) has vertices an infinitely small step apart, and edges of no length have no left side.
+/// A loop without points that stand on the one before, which are cut off as triangles without area: the moved mesh
+/// (see `exact`) has vertices an infinitely small step apart, and edges of no length have no left side.
 fn distinct(points: &Points, ring: &Ring, triangles: &mut Vec<[u32; 3]>) -> Vec<u32> {
     let coincide =
         |a: u32, b: u32| points.at[a as usize].distance_squared(points.at[b as usize]) <= COINCIDE * COINCIDE;
@@ -233,8 +239,8 @@ fn bridge(points: &Points, ring: &mut Vec<u32>, holes: &[Vec<u32>]) {
             && !blocked(ring)
             && !holes.iter().any(|hole| blocked(hole))
     };
-    // Where it sees none, as where loops touch, the nearest is taken; if that matters, the triangles overlap, which is
-    // seen by their area.
+    // Where it sees none, as where loops touch, the nearest is taken; if that matters, the triangles overlap, which
+    // is seen by their area.
     let to = nearest.iter().map(|n| n.1).find(|&k| sees(k)).unwrap_or(nearest[0].1);
     let there_and_back = (0..=hole.len()).map(|k| hole[(start + k) % hole.len()]).chain([ring[to]]);
     let inserted: Vec<u32> = there_and_back.collect();

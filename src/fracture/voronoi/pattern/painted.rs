@@ -207,7 +207,7 @@ impl CellSource<'_> {
             low * unit,
             high * unit,
             self.impact.point * unit,
-            params.strength,
+            params.blow_strength,
             params.seed_count() as usize,
             params.rng,
         );

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// A random solid of cubes, sheared by whole steps so that faces and edges lie in diagonal planes as well; None where it
-/// has edges with four faces.
+/// A random solid of cubes, sheared by whole steps so that faces and edges lie in diagonal planes as well; None where
+/// it has edges with four faces.
 fn solid(random: &mut Random, step: f64) -> Option<FineMesh> {
     let fill = 0.3 + 0.6 * random.unit();
     let size = 2 + (random.next() % if step > 1024.0 { 2 } else { 3 }) as i32;

@@ -34,6 +34,7 @@ fn all_shapes() -> Vec<(&'static str, Soup)> {
     ]
 }
 
+/// Runs all checks.
 fn passes(name: &str, mesh: &FineMesh, complex: &Complex, points: usize) -> Vec<SplitPiece> {
     let pieces = split(mesh, complex).unwrap_or_else(|e| panic!("{name}: {e}"));
     check(mesh, complex, &pieces).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -41,15 +42,29 @@ fn passes(name: &str, mesh: &FineMesh, complex: &Complex, points: usize) -> Vec<
     pieces
 }
 
-#[test]
-fn every_shape_by_few_and_many_sites() {
+fn every_shape(seed: u64) {
     for count in [1, 2, 3, 7, 30, 120, 300] {
-        let complex = naive::complex(&random_sites(count, 5 + count as u64), LOW, HIGH);
+        let complex = naive::complex(&random_sites(count, seed + count as u64), LOW, HIGH);
         for (name, soup) in all_shapes() {
             let points = if count > 100 { 20 } else { 100 };
-            let pieces = passes(&format!("{name} by {count}"), &mesh(soup), &complex, points);
-            assert!(count < 30 || pieces.len() * 8 > count, "{name} by {count}: {} pieces", pieces.len());
+            let name = format!("{name} by {count}, seed {seed}");
+            let pieces = passes(&name, &mesh(soup), &complex, points);
+            assert!(count < 30 || pieces.len() * 8 > count, "{name}: {} pieces", pieces.len());
         }
+    }
+}
+
+#[test]
+fn every_shape_by_few_and_many_sites() {
+    every_shape(5);
+}
+
+/// Longer: `cargo test --release -- --ignored`.
+#[test]
+#[ignore = "half a minute"]
+fn every_shape_by_many_seeds() {
+    for seed in 0..40 {
+        every_shape(1000 * seed);
     }
 }
 
@@ -112,6 +127,48 @@ fn a_box_in_planes_has_the_pieces_one_would_draw() {
     }
 }
 
+#[test]
+fn any_number_of_threads_makes_the_same_bytes() {
+    let mesh = mesh(together([ball(7000.0), inverted(ball(5000.0)), ball(3000.0)]));
+    let complex = naive::complex(&random_sites(100, 9), LOW, HIGH);
+    let with = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| split(&mesh, &complex).unwrap())
+    };
+    let one = with(1);
+    assert!([2, 3, 8].into_iter().all(|threads| with(threads) == one));
+}
+
+#[test]
+fn corners_come_out_with_the_bits_that_they_had() {
+    let soup = torus(5000.1, 2000.7, 24, 12, DVec3::splat(8192.3));
+    let complex = naive::complex(&random_sites(40, 11), LOW, HIGH);
+    let bits = |p: &DVec3| p.to_array().map(f64::to_bits);
+    let pieces = split(&mesh(soup.clone()), &complex).unwrap();
+    let written: std::collections::HashSet<_> = pieces.iter().flat_map(|p| &p.positions).map(bits).collect();
+    assert!(soup.0.iter().all(|corner| written.contains(&bits(corner))));
+}
+
+/// The published caps are right where the surface in each cell is convex.
+#[test]
+fn published_caps_are_wrong_where_the_surface_is_not_convex() {
+    for count in [2, 20, 100] {
+        let complex = naive::complex(&random_sites(count, 6), LOW, HIGH);
+        let of = |soup| published_caps(&mesh(soup), &complex).unwrap();
+        assert!(of(ball(7000.3)).wrong.is_empty());
+        assert!(of(cube(10_000.0, DVec3::splat(3000.3))).wrong.is_empty());
+        let hollow = of(together([ball(7000.0), inverted(ball(5000.0))]));
+        assert!(hollow.wrong.len() * 3 > hollow.total, "{hollow:?}");
+        let comb = of(comb());
+        assert!(
+            !comb.wrong.is_empty()
+                && comb.wrong.len() <= comb.with_surface
+                && comb.with_surface <= comb.total
+        );
+    }
+}
+
 mod degenerate;
+mod exact;
 mod planted;
 mod refused;

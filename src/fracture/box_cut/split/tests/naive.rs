@@ -1,7 +1,7 @@
 //! Voronoi cells by brute force, exact: every site's cell is the box, cut by the plane to every other site.
 //!
-//! A vertex is kept with all planes that it lies on, so that edges and facets follow from sets: two vertices share an edge
-//! if no third one lies on all planes that both lie on.
+//! A vertex is kept with all planes that it lies on, so that edges and facets follow from sets: two vertices share an
+//! edge if no third one lies on all planes that both lie on.
 
 use super::complex::{Beyond, Complex, Facet, Plane, Point, Vertex};
 use glam::DVec3;

@@ -1,5 +1,5 @@
-//! One step of the splitting goes wrong, and a check must see it: either the splitting's own, which refuses, or those of
-//! `checks`.
+//! One step of the splitting goes wrong, and a check must see it: either the splitting's own, which refuses, or those
+//! of `checks`.
 
 use super::*;
 use crate::fracture::box_cut::complex::Beyond;
