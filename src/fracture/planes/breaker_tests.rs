@@ -34,8 +34,10 @@ fn shards_are_those_of_box_cutting() {
         let (planes, boxes) =
             (broken(&object, "planes", &[]).unwrap(), broken(&object, "box-cut", &[]).unwrap());
         let before = planes.before_m3.unwrap();
-        // The sphere is convex but for 2e-6, so its hull breaks.
-        assert!((before / boxes.before_m3.unwrap() - 1.0).abs() < 1e-5, "{name}");
+        // The sphere is convex but for 2e-6 of its size, so its hull breaks, which is a little larger.
+        let larger = before / boxes.before_m3.unwrap() - 1.0;
+        println!("{name}: the hull is larger by {larger:.1e}");
+        assert!((-1e-9..1e-4).contains(&larger), "{name}");
         assert!((planes.volume_m3() / before - 1.0).abs() < 1e-9, "{name}: {}", planes.volume_m3() / before);
         assert_eq!(planes.parts.len(), boxes.parts.len(), "{name}");
         for shard in &planes.parts {

@@ -19,12 +19,38 @@ use glam::{DVec2, DVec3};
 use rayon::prelude::*;
 use std::ops::Range;
 
+/// How far the mesh may fold over itself and still be cut, units: about six fine ones. Pieces that are broken again have
+/// slivers along their cracks whose corners were rounded to the fine grid, which turns some of them over. What folds
+/// farther crosses itself, and is refused.
+const FOLD: f64 = 0.05;
+
+/// How a cap is triangulated.
+#[derive(Clone, Copy)]
+struct Attempt {
+    /// By how many fine units the mesh is moved.
+    step: f64,
+    thin_alone: bool,
+    /// How far loops may fold, units.
+    fold: f64,
+}
+
+const fn attempt(step: f64, thin_alone: bool, fold: f64) -> Attempt {
+    Attempt { step, thin_alone, fold }
+}
+
 /// By how many fine units (and their square and cube) the mesh is moved while a cap is triangulated: not at all, if
 /// that does. But where edges of the moved mesh (see `exact`) lie on each other but for the infinitely small step, as
 /// round a wall of no thickness, their order is seen only when the step is made visible. A loop that stays thin is
 /// thin in truth; the last attempts take it for a border, and should it be a hole, `thin` finds a piece without
 /// volume.
-const ATTEMPTS: [(f64, bool); 5] = [(0.0, false), (0.03, false), (0.3, false), (0.0, true), (0.03, true)];
+const ATTEMPTS: [Attempt; 6] = [
+    attempt(0.0, false, 0.0),
+    attempt(0.03, false, 0.0),
+    attempt(0.3, false, 0.0),
+    attempt(0.0, true, 0.0),
+    attempt(0.03, true, 0.0),
+    attempt(0.0, true, FOLD),
+];
 
 /// A connected part of a cap, as seen from beyond its facet (outside of the cell of the facet's `site`).
 #[derive(Clone, Debug)]
@@ -124,10 +150,10 @@ fn cap(
         By::Corner(_) | By::Crossing { .. } => [NO_LINE; 2],
     };
     let lines: Vec<[u32; 2]> = names.iter().map(lines_of).collect();
-    let attempt = |&(step, thin_alone): &(f64, bool)| {
+    let attempt = |&Attempt { step, thin_alone, fold }: &Attempt| {
         let step = DVec3::new(step, step * step, step * step * step);
         let at = names.iter().map(|&made| flat.project(makers.moved_position(made, step))).collect();
-        regions(&Points { at, lines: lines.clone() }, &rings, thin_alone)
+        regions(&Points { at, lines: lines.clone(), fold }, &rings, thin_alone)
     };
     let regions = ATTEMPTS.iter().find_map(attempt).ok_or(SplitError::CrossedLoops { facet })?;
     let named = regions.into_iter().map(|region| Region {

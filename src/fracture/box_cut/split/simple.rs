@@ -34,7 +34,7 @@ pub fn loops_cross(points: &Points, loops: &[Range<u32>]) -> bool {
     let mut reaching: Vec<Edge> = Vec::new();
     for edge in edges {
         reaching.retain(|other| other.high.x >= edge.low.x);
-        if reaching.iter().any(|other| edges_cross(&edge, other)) {
+        if reaching.iter().any(|other| edges_cross(&edge, other, DEPTH.max(points.fold))) {
             return true;
         }
         reaching.push(edge);
@@ -42,12 +42,12 @@ pub fn loops_cross(points: &Points, loops: &[Range<u32>]) -> bool {
     false
 }
 
-fn edges_cross(a: &Edge, b: &Edge) -> bool {
+fn edges_cross(a: &Edge, b: &Edge, depth: f64) -> bool {
     if a.high.y < b.low.y || b.high.y < a.low.y {
         return false;
     }
     let parts = |line: &Edge, p: DVec2, q: DVec2| {
-        let depth = DEPTH * line.from.distance(line.to);
+        let depth = depth * line.from.distance(line.to);
         let (x, y) = (turn(line.from, line.to, p), turn(line.from, line.to, q));
         (x > depth && y < -depth) || (x < -depth && y > depth)
     };

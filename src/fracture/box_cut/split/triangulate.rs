@@ -40,6 +40,8 @@ pub struct Points {
     /// one line are not joined, but where a loop does: no polygon needs it, and the polygon on the line's other side
     /// might do the same, so that four triangles would meet there.
     pub lines: Vec<[u32; 2]>,
+    /// How far loops may fold over themselves and each other, units.
+    pub fold: f64,
 }
 
 impl Points {
@@ -82,8 +84,8 @@ impl Ring {
         Self { points: range.clone(), area, length, low, high }
     }
 
-    fn is_thin(&self) -> bool {
-        self.area.abs() <= THIN * self.length
+    fn is_thin(&self, points: &Points) -> bool {
+        self.area.abs() <= THIN.max(points.fold) * self.length
     }
 
     fn contains(&self, points: &Points, p: DVec2) -> bool {
@@ -123,16 +125,16 @@ pub fn regions(points: &Points, loops: &[Range<u32>], thin_alone: bool) -> Optio
         return None;
     }
     let rings: Vec<Ring> = loops.iter().map(|range| Ring::new(points, range)).collect();
-    if !thin_alone && rings.len() > 1 && rings.iter().any(Ring::is_thin) {
+    if !thin_alone && rings.len() > 1 && rings.iter().any(|ring| ring.is_thin(points)) {
         return None;
     }
     let mut holes_of: Vec<Vec<u32>> = vec![Vec::new(); rings.len()];
     let mut is_hole = vec![false; rings.len()];
-    for (index, ring) in rings.iter().enumerate().filter(|(_, ring)| !ring.is_thin()) {
+    for (index, ring) in rings.iter().enumerate().filter(|(_, ring)| !ring.is_thin(points)) {
         let round = rings
             .iter()
             .enumerate()
-            .filter(|&(k, other)| k != index && !other.is_thin() && other.surrounds(points, ring));
+            .filter(|&(k, other)| k != index && !other.is_thin(points) && other.surrounds(points, ring));
         // Winding number of the loops round this one, and the nearest of those that are borders.
         let (mut winding, mut nearest) = (0, None);
         for (k, other) in round {
@@ -209,7 +211,7 @@ fn region(points: &Points, rings: &[Ring], border: usize, holes: &[u32]) -> Opti
             0.5 * turn(a, b, c).abs()
         })
         .sum();
-    (covered - area <= OVERLAP * length).then_some(triangles)
+    (covered - area <= OVERLAP.max(points.fold) * length).then_some(triangles)
 }
 
 /// Joins the first hole to the ring by an edge that is walked there and back: from a point of the hole to the nearest
