@@ -11,6 +11,7 @@
 
 mod convex;
 mod grid_mass;
+mod hull;
 mod mass;
 mod octree;
 mod piece_mesh;
@@ -18,6 +19,7 @@ mod solid;
 
 pub use convex::{Convex, ConvexError};
 pub use grid_mass::{GridMass, grid_mass};
+pub use hull::Hull;
 pub use mass::{MassProperties, box_thickness};
 pub use octree::Octree;
 pub use piece_mesh::{Corner, Face, Original, PieceMesh, Side};
