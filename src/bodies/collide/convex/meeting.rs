@@ -107,7 +107,16 @@ impl Meeting<'_> {
                 return Axis { normal, separation, feature };
             }
         }
-        pair.axis(enough, known.map(|(_, feature)| feature), LOYALTY_CELLS * cell)
+        // What is forgiven is measured along the very best axis, or it would jump as another is taken.
+        let forgives = self.are_siblings() && self.record.is_none_or(|record| record.forgiven > 0.0);
+        let loyalty = if forgives { 0.0 } else { LOYALTY_CELLS * cell };
+        pair.axis(enough, known.map(|(_, feature)| feature), loyalty)
+    }
+
+    /// Whether both are pieces of one object.
+    fn are_siblings(&self) -> bool {
+        let [a, b] = self.bodies.map(|body| body.def.family);
+        a == b
     }
 
     /// How far pieces of one object overlap without being pushed: as far as their hulls did when they were made, and from
@@ -116,7 +125,7 @@ impl Meeting<'_> {
     fn forgiven(&self, separation: f64) -> f64 {
         let overlap = (-separation).max(0.0);
         let [a, b] = self.bodies;
-        if overlap == 0.0 || a.def.family != b.def.family {
+        if overlap == 0.0 || !self.are_siblings() {
             return 0.0;
         }
         let at_most = match self.record {

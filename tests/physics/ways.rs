@@ -1,0 +1,81 @@
+//! The checks by other finders of contacts and other responses than those that scenes have where nobody chooses. Which
+//! hold for which, and why not the others, is in docs/physics.md.
+
+use kintsugi::{
+    bodies::{ContactMethod, Response},
+    scene::Scene,
+};
+
+use super::{
+    p1_free_fall, p2_weight, p4_drift, p5_stack, p6_slide, p7_incline, p8_rebound, p9_collision, p10_spin,
+    p11_slab, p12_pile, p13_bytes, p15_birth, p18_unequal_stack, p22_tunnelling,
+};
+
+/// How contacts are found and answered.
+#[derive(Clone, Copy)]
+pub struct Ways {
+    pub contacts: &'static str,
+    pub response: &'static str,
+}
+
+impl Default for Ways {
+    fn default() -> Self {
+        Self { contacts: "octree", response: "soft" }
+    }
+}
+
+impl Ways {
+    /// The scene played so.
+    pub fn of(self, scene: Scene) -> Scene {
+        let contacts = ContactMethod::named(self.contacts).expect("a finder");
+        let response = Response::named(self.response).expect("a response");
+        Scene { contacts, response, ..scene }
+    }
+}
+
+/// A check by its number.
+type Check = (&'static str, fn(Ways));
+
+/// What holds however contacts are found and answered.
+const ALWAYS: [Check; 11] = [
+    ("P1", p1_free_fall::holds),
+    ("P2", p2_weight::holds),
+    ("P4", p4_drift::holds),
+    ("P6", p6_slide::holds),
+    ("P7", p7_incline::holds),
+    ("P9", p9_collision::holds),
+    ("P10", p10_spin::holds),
+    ("P11", p11_slab::holds),
+    ("P13", p13_bytes::holds),
+    ("P15", p15_birth::holds),
+    ("P22", p22_tunnelling::holds),
+];
+
+/// What needs balls: hulls have corners, on which they bounce askew.
+const OF_BALLS: [Check; 1] = [("P8", p8_rebound::holds)];
+
+/// What needs heaps to come to rest.
+const AT_REST: [Check; 3] =
+    [("P5", p5_stack::holds), ("P12", p12_pile::holds), ("P18", p18_unequal_stack::holds)];
+
+fn hold(ways: Ways, checks: impl IntoIterator<Item = Check>) {
+    for (name, check) in checks {
+        println!("{name} by {} and {}:", ways.contacts, ways.response);
+        check(ways);
+    }
+}
+
+#[test]
+fn hulls_answered_by_soft_constraints() {
+    hold(Ways { contacts: "hull", response: "soft" }, ALWAYS.into_iter().chain(AT_REST));
+}
+
+#[test]
+fn hulls_answered_by_impulses() {
+    hold(Ways { contacts: "hull", response: "impulse" }, ALWAYS.into_iter().chain(AT_REST));
+}
+
+#[test]
+fn octrees_answered_by_impulses() {
+    hold(Ways { contacts: "octree", response: "impulse" }, ALWAYS.into_iter().chain(OF_BALLS).chain(AT_REST));
+}
