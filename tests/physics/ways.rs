@@ -1,14 +1,17 @@
 //! The checks by other finders of contacts and other responses than those that scenes have where nobody chooses. Which
 //! hold for which, and why not the others, is in docs/physics.md.
 
+use std::time::Instant;
+
 use kintsugi::{
-    bodies::{ContactMethod, Response},
+    bodies::{ContactMethod, Response, StepReport},
     scene::Scene,
 };
 
 use super::{
     p1_free_fall, p2_weight, p4_drift, p5_stack, p6_slide, p7_incline, p8_rebound, p9_collision, p10_spin,
     p11_slab, p12_pile, p13_bytes, p15_birth, p18_unequal_stack, p22_tunnelling,
+    support::stage::{open, shipped, step},
 };
 
 /// How contacts are found and answered.
@@ -78,4 +81,44 @@ fn hulls_answered_by_impulses() {
 #[test]
 fn octrees_answered_by_impulses() {
     hold(Ways { contacts: "octree", response: "impulse" }, ALWAYS.into_iter().chain(OF_BALLS).chain(AT_REST));
+}
+
+/// What docs/lab/hull-contacts.md has: heaps of a hundred and four hundred pieces, by all finders and responses that let
+/// them come to rest.
+#[test]
+#[ignore = "takes minutes and asserts nothing"]
+fn heaps_are_measured() {
+    for (seeds, contacts, response) in [100, 400]
+        .into_iter()
+        .flat_map(|seeds| ["octree", "hull"].map(|contacts| (seeds, contacts)))
+        .flat_map(|(seeds, contacts)| ["soft", "impulse"].map(|response| (seeds, contacts, response)))
+    {
+        let mut scene = Ways { contacts, response }.of(shipped("p12-pile"));
+        scene.bodies[0].fracture.seeds = seeds;
+        let Some(mut sandbox) = open(scene) else { return };
+        let clock = Instant::now();
+        let (mut steps, mut points, mut deepest, mut r) = (0, 0, 0.0f64, StepReport::default());
+        let mut stages: Vec<(String, f64)> = Vec::new();
+        while sandbox.time() < 9.995 && (steps == 0 || r.awake > 0) {
+            r = step(&mut sandbox);
+            (steps, points, deepest) = (steps + 1, points.max(r.contacts), deepest.max(r.deepest));
+            for timing in &r.timings {
+                match stages.iter_mut().find(|(stage, _)| *stage == timing.stage) {
+                    Some((_, ms)) => *ms += timing.ms,
+                    None => stages.push((timing.stage.clone(), timing.ms)),
+                }
+            }
+        }
+        let ms = clock.elapsed().as_secs_f64() * 1e3 / f64::from(steps);
+        stages.iter_mut().for_each(|(_, ms)| *ms /= f64::from(steps));
+        println!(
+            "{} pieces, {contacts}, {response}: {} awake at {:.2} s, {ms:.1} ms a step, at most {points} points, {:.2} mm \
+             deep, at rest {:.2} mm; {stages:.1?}",
+            sandbox.bodies().len(),
+            r.awake,
+            sandbox.time(),
+            deepest * 1e3,
+            r.deepest * 1e3
+        );
+    }
 }

@@ -54,7 +54,7 @@ fn with_one_round_a_stack_does_not_carry_its_weight() {
     let weight_error = |iterations: u32| {
         let mut w = cubes(12, -0.25);
         w.settings.sleeping = false;
-        let step = ImpulseStep { iterations, partings: 1, ..ImpulseStep::default() };
+        let step = ImpulseStep { iterations, settled: 0.0, partings: 1, ..ImpulseStep::default() };
         let mut bodies = std::mem::take(&mut w.bodies);
         let mut manifolds = Vec::new();
         for k in 0..12usize {
