@@ -75,6 +75,8 @@ pub struct Pair<'a> {
     pub corners: [Vec<DVec3>; 2],
     /// Normals of the second's faces, axes of the first.
     normals: Vec<DVec3>,
+    /// Places in both, axes of the first.
+    middles: [DVec3; 2],
     /// How the second lies.
     pub relative: Relative,
 }
@@ -85,7 +87,8 @@ impl<'a> Pair<'a> {
     pub fn new(solids: [&'a Solid; 2], relative: Relative) -> Self {
         let second = solids[1].corners.iter().map(|p| relative.place(*p)).collect();
         let normals = solids[1].faces.iter().map(|face| relative.rotation * face.normal).collect();
-        Self { solids, corners: [solids[0].corners.clone(), second], normals, relative }
+        let middles = [solids[0].middle, relative.place(solids[1].middle)];
+        Self { solids, corners: [solids[0].corners.clone(), second], normals, middles, relative }
     }
 
     /// Outward normal of a face of either, axes of the first.
@@ -112,22 +115,17 @@ impl<'a> Pair<'a> {
     #[must_use]
     pub fn axis(&self, enough: f64, known: Option<Feature>, loyalty: f64) -> Axis {
         let mut best: Option<(f64, Axis)> = None;
-        let mut better = |axis: Axis, bonus: f64| {
-            let score = axis.separation + bonus;
-            if best.is_none_or(|(most, _)| score > most) {
-                best = Some((score, axis));
-            }
-        };
         for of in 0..2 {
-            let axis = self.of_faces(of, enough);
-            let bonus = match known {
-                Some(Feature::Face { of: was, .. }) if was == of => loyalty,
-                _ => 0.0,
-            };
+            let least = best.map_or(f64::MIN, |(score, _)| score - loyalty);
+            let axis = self.of_faces(of, least, enough);
             if axis.separation > enough {
                 return axis;
             }
-            better(axis, bonus);
+            let served = matches!(known, Some(Feature::Face { of: was, .. }) if was == of);
+            let score = axis.separation + if served { loyalty } else { 0.0 };
+            if best.is_none_or(|(most, _)| score > most) {
+                best = Some((score, axis));
+            }
         }
         let bonus = if matches!(known, Some(Feature::Edges(_))) { 0.0 } else { -loyalty };
         // An edge must do better than both.
@@ -139,13 +137,23 @@ impl<'a> Pair<'a> {
         best.map_or(Axis { normal: DVec3::Y, separation: f64::MAX, feature: nothing }, |(_, axis)| axis)
     }
 
-    /// The best of the faces of one hull.
-    fn of_faces(&self, of: usize, enough: f64) -> Axis {
+    /// The most that the hulls can be apart along a direction out of hull `of` that no point of that hull passes by more
+    /// than `at`: the ball in the other is nearer than its corners.
+    #[inline]
+    fn most(&self, of: usize, way: DVec3, at: f64) -> f64 {
+        way.dot(self.middles[1 - of]) - self.solids[1 - of].inner - at
+    }
+
+    /// The best of the faces of one hull; which one does not matter where none has them farther apart than `least`.
+    fn of_faces(&self, of: usize, least: f64, enough: f64) -> Axis {
         let none = Feature::Face { of, face: 0 };
         let mut best = Axis { normal: DVec3::Y, separation: f64::MIN, feature: none };
         for face in 0..self.solids[of].faces.len() {
-            let normal = self.normal(of, face);
-            let separation = -Solid::support(&self.corners[1 - of], -normal).1 - self.reach(of, face);
+            let (normal, reach) = (self.normal(of, face), self.reach(of, face));
+            if self.most(of, normal, reach) <= best.separation.max(least) {
+                continue;
+            }
+            let separation = -Solid::support(&self.corners[1 - of], -normal).1 - reach;
             if separation > best.separation {
                 let normal = if of == 0 { -normal } else { normal };
                 best = Axis { normal, separation, feature: Feature::Face { of, face } };
@@ -161,10 +169,17 @@ impl<'a> Pair<'a> {
     fn of_edges(&self, least: f64, enough: f64) -> Option<Axis> {
         let [a, b] = self.solids;
         let mut best: Option<Axis> = None;
-        let second: Vec<Arc> = b.edges.iter().map(|edge| self.arc(1, edge)).collect();
+        let matters = |of: usize, arc: &Arc, least: f64| {
+            arc.most(self.middles[1 - of], of) > least + self.solids[1 - of].inner
+        };
+        let second = b.edges.iter().enumerate().map(|(j, edge)| (j, self.arc(1, edge)));
+        let second: Vec<(usize, Arc)> = second.filter(|(_, arc)| matters(1, arc, least)).collect();
         for (i, edge) in a.edges.iter().enumerate() {
             let first = self.arc(0, edge);
-            for (j, other) in second.iter().enumerate() {
+            if !matters(0, &first, best.map_or(least, |axis| axis.separation)) {
+                continue;
+            }
+            for (j, other) in &second {
                 if !first.crosses(other) {
                     continue;
                 }
@@ -180,7 +195,7 @@ impl<'a> Pair<'a> {
                 if (first.at - other.at).dot(normal) > most {
                     let separation = self.along(normal);
                     if separation > most {
-                        best = Some(Axis { normal, separation, feature: Feature::Edges([i, j]) });
+                        best = Some(Axis { normal, separation, feature: Feature::Edges([i, *j]) });
                         if separation > enough {
                             return best;
                         }
@@ -213,6 +228,17 @@ struct Arc {
 }
 
 impl Arc {
+    /// The farthest that `p` can lie out of its hull, which is number `of`, along any normal of the arc.
+    #[inline]
+    fn most(&self, p: DVec3, of: usize) -> f64 {
+        let sign = if of == 0 { 1.0 } else { -1.0 };
+        let way = (p - self.at) * sign;
+        let most = self.normals[0].dot(way).max(self.normals[1].dot(way));
+        // Normals between both are sums of them, made longer.
+        let shortest = 0.5 * (self.normals[0] + self.normals[1]).length();
+        if most > 0.0 { most / shortest.max(1e-9) } else { most }
+    }
+
     /// Whether two arcs cross.
     #[inline]
     fn crosses(&self, other: &Self) -> bool {

@@ -41,6 +41,10 @@ pub struct Solid {
     pub faces: Vec<Face>,
     /// Where two faces meet.
     pub edges: Vec<Edge>,
+    /// A place in it.
+    pub middle: DVec3,
+    /// Radius of a ball round that place that it holds, m.
+    pub inner: f64,
 }
 
 impl Solid {
@@ -69,7 +73,11 @@ impl Solid {
             (ends[0] < ends[1]).then_some(Edge { ends: *ends, faces: [*face, *other] })
         };
         let edges = faces_of_side.iter().filter_map(both).collect();
-        Self { corners: hull.points.clone(), faces, edges }
+        let corners = hull.points.clone();
+        let middle = corners.iter().sum::<DVec3>() / corners.len().max(1) as f64;
+        let below = |face: &Face| face.reach - face.normal.dot(middle);
+        let inner = faces.iter().map(below).fold(f64::MAX, f64::min);
+        Self { corners, faces, edges, middle, inner }
     }
 
     /// The corner that lies farthest along a direction, and how far.
