@@ -83,8 +83,8 @@ fn octrees_answered_by_impulses() {
     hold(Ways { contacts: "octree", response: "impulse" }, ALWAYS.into_iter().chain(OF_BALLS).chain(AT_REST));
 }
 
-/// What docs/lab/hull-contacts.md has: heaps of a hundred and four hundred pieces, by all finders and responses that let
-/// them come to rest.
+/// What docs/lab/hull-contacts.md has: heaps of a hundred and four hundred pieces, by all finders and responses that
+/// let them come to rest.
 #[test]
 #[ignore = "takes minutes and asserts nothing"]
 fn heaps_are_measured() {

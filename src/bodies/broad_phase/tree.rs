@@ -2,8 +2,8 @@
 //! `collide/octree/passes/broad`, which does the same in compute passes.
 //!
 //! In and out as the sweep, the same pairs in the same order. The middles of the boxes get Morton codes, a radix sort
-//! orders them; each inner node of the binary radix tree finds its range and its split by itself; boxes are gathered from
-//! the leaves up; then every leaf goes down the tree for what comes after it and meets its own box.
+//! orders them; each inner node of the binary radix tree finds its range and its split by itself; boxes are gathered
+//! from the leaves up; then every leaf goes down the tree for what comes after it and meets its own box.
 
 use super::{Crowded, MOST_PAIRS, Obb};
 use glam::DVec3;

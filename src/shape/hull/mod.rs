@@ -1,7 +1,7 @@
 //! The convex hull of points.
 //!
-//! In: points. Out: corners and triangles. Corners are whole numbers of a grid over the points and every test is exact, so
-//! that a hull is convex whatever its points are, and the same everywhere.
+//! In: points. Out: corners and triangles. Corners are whole numbers of a grid over the points and every test is exact,
+//! so that a hull is convex whatever its points are, and the same everywhere.
 
 mod quick;
 

@@ -1,7 +1,7 @@
 //! The convex hull of whole points, exactly.
 //!
-//! A tetrahedron grows by the point that sticks out farthest, until none does or there are enough (as Quickhull: Barber,
-//! Dobkin & Huhdanpaa 1996, ACM TOMS 22). Every face keeps the points outside it.
+//! A tetrahedron grows by the point that sticks out farthest, until none does or there are enough (as Quickhull:
+//! Barber, Dobkin & Huhdanpaa 1996, ACM TOMS 22). Every face keeps the points outside it.
 
 /// A point of the grid: 20 bits.
 type Point = [i64; 3];
@@ -82,8 +82,8 @@ fn first_tetrahedron(points: &[Point]) -> Option<[[u32; 3]; 4]> {
 pub type Corners = Vec<u32>;
 
 /// Corners, and triangles of these, counter-clockwise from outside; at most `most` corners, and none more once no point
-/// sticks out by more than `least` cells. Points are those of a grid of 2^19 cells, each once. `None` where all lie in a
-/// plane.
+/// sticks out by more than `least` cells. Points are those of a grid of 2^19 cells, each once. `None` where all lie in
+/// a plane.
 pub fn convex_hull(points: &[Point], most: usize, least: f64) -> Option<(Corners, Vec<[u32; 3]>)> {
     let mut faces: Vec<Face> = first_tetrahedron(points)?.map(|corners| Face::new(points, corners)).into();
     let all: Vec<u32> = (0..points.len() as u32).collect();

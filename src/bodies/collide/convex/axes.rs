@@ -1,8 +1,8 @@
 //! Whether two hulls are apart, and along which axis: separating axes (Chlubna, sec. 6; Eberly 2001).
 //!
-//! In: two hulls, the second as it lies in the axes of the first. Out: the axis along which they are farthest apart, or,
-//! where they overlap, along which the least would part them (the minimum translation). The axes are the normals of both
-//! hulls and the cross products of their edges. Of the edges only those pairs can matter that make a face of the
+//! In: two hulls, the second as it lies in the axes of the first. Out: the axis along which they are farthest apart,
+//! or, where they overlap, along which the least would part them (the minimum translation). The axes are the normals of
+//! both hulls and the cross products of their edges. Of the edges only those pairs can matter that make a face of the
 //! Minkowski difference, whose arcs on the Gauss map cross (Gregorius 2013, The Separating Axis Test between Convex
 //! Polyhedra); what the arcs say is asked again of all corners, so an axis never claims a gap that is not there.
 
@@ -137,8 +137,8 @@ impl<'a> Pair<'a> {
         best.map_or(Axis { normal: DVec3::Y, separation: f64::MAX, feature: nothing }, |(_, axis)| axis)
     }
 
-    /// The most that the hulls can be apart along a direction out of hull `of` that no point of that hull passes by more
-    /// than `at`: the ball in the other is nearer than its corners.
+    /// The most that the hulls can be apart along a direction out of hull `of` that no point of that hull passes by
+    /// more than `at`: the ball in the other is nearer than its corners.
     #[inline]
     fn most(&self, of: usize, way: DVec3, at: f64) -> f64 {
         way.dot(self.middles[1 - of]) - self.solids[1 - of].inner - at

@@ -1,9 +1,9 @@
 //! How two hulls meet: now, or later in the step.
 //!
 //! In: two bodies with their hulls, and what is known of the pair. Out: their manifold and its record. Hulls that are
-//! near touch where they lie. What is farther apart but may meet within the step is moved on, by no more than it takes to
-//! close the gap along the axis (conservative advancement; Mirtich 1996), and touches where it then lies: so what is fast
-//! meets a thin wall, and nobody meets the plane of a face beside the face.
+//! near touch where they lie. What is farther apart but may meet within the step is moved on, by no more than it takes
+//! to close the gap along the axis (conservative advancement; Mirtich 1996), and touches where it then lies: so what is
+//! fast meets a thin wall, and nobody meets the plane of a face beside the face.
 
 use super::{
     axes::{Axis, Pair, Relative},
@@ -119,9 +119,9 @@ impl Meeting<'_> {
         a == b
     }
 
-    /// How far pieces of one object overlap without being pushed: as far as their hulls did when they were made, and from
-    /// then on no farther than they have ever since. So nobody is pushed out of where it was made, however deep; and what
-    /// has come out does not go in again.
+    /// How far pieces of one object overlap without being pushed: as far as their hulls did when they were made, and
+    /// from then on no farther than they have ever since. So nobody is pushed out of where it was made, however deep;
+    /// and what has come out does not go in again.
     fn forgiven(&self, separation: f64) -> f64 {
         let overlap = (-separation).max(0.0);
         let [a, b] = self.bodies;
@@ -171,8 +171,8 @@ impl Meeting<'_> {
         Some((self.pair(time), axis))
     }
 
-    /// The manifold of hulls that lie as in `pair` when they touch, its points where the bodies are now; and of how many
-    /// places it was made.
+    /// The manifold of hulls that lie as in `pair` when they touch, its points where the bodies are now; and of how
+    /// many places it was made.
     fn manifold(&self, pair: &Pair<'_>, axis: &Axis, forgiven: f64, cell: f64) -> (Manifold, usize) {
         let [a, b] = self.bodies;
         let near = margin(cell).max(axis.separation + MET * margin(cell)) - forgiven;

@@ -2,11 +2,12 @@
 //!
 //! In: pairs that are near. Out: manifolds. `points.rs` makes the hull of a shape
 //! (`solid.rs`), once; `axes.rs` finds along which axis
-//! two hulls are apart, `clip.rs` where they touch, `meeting.rs` whether they do so now or later in the step, `planes.rs`
-//! the same with the floor and the walls. It knows nothing of levels: a hull has as many corners as it needs, 64 at most.
+//! two hulls are apart, `clip.rs` where they touch, `meeting.rs` whether they do so now or later in the step,
+//! `planes.rs` the same with the floor and the walls. It knows nothing of levels: a hull has as many corners as it
+//! needs, 64 at most.
 //!
-//! What is hollow is filled by its hull. Pieces of one object whose hulls overlap where they were made are forgiven that
-//! overlap (`Meeting::forgiven`).
+//! What is hollow is filled by its hull. Pieces of one object whose hulls overlap where they were made are forgiven
+//! that overlap (`Meeting::forgiven`).
 
 mod axes;
 mod cache;

@@ -11,7 +11,8 @@ use crate::{
 };
 use glam::DVec3;
 
-/// Of octrees: corners that would stick out by less than this are left out, voxels. Planes of leaves are stored to 1/64.
+/// Of octrees: corners that would stick out by less than this are left out, voxels. Planes of leaves are stored to
+/// 1/64.
 const ROUNDED_VOXELS: f64 = 1.0 / 32.0;
 /// Of everything else, as a share of the diameter.
 const ROUNDED_SHARE: f64 = 1e-4;

@@ -1,7 +1,7 @@
 //! A convex hull, with what separating axes need of it.
 //!
-//! In: points in body axes from the centre of mass, m. Out: corners, faces and edges. Triangles that lie in one plane are
-//! one face, so that a wall has six of them and not twelve.
+//! In: points in body axes from the centre of mass, m. Out: corners, faces and edges. Triangles that lie in one plane
+//! are one face, so that a wall has six of them and not twelve.
 
 use crate::shape::Hull;
 use glam::DVec3;

@@ -131,8 +131,8 @@ impl<'a> Group<'a> {
         change / self.scale.speed
     }
 
-    /// Resists rolling and sliding; what has slipped is drawn back at `stick`, 1/s for objects of a metre. Gives how much
-    /// it changed a speed, at most, m/s for such.
+    /// Resists rolling and sliding; what has slipped is drawn back at `stick`, 1/s for objects of a metre. Gives how
+    /// much it changed a speed, at most, m/s for such.
     pub fn drag(&mut self, share: &mut Share<'_>, stick: f64) -> f64 {
         if self.rests {
             return 0.0;
@@ -147,13 +147,15 @@ impl<'a> Group<'a> {
         change / self.scale.speed
     }
 
-    /// Whether its bodies overlap by more than may stay; after they have moved. `parting` is that of objects of a metre.
+    /// Whether its bodies overlap by more than may stay; after they have moved. `parting` is that of objects of a
+    /// metre.
     pub fn parts(&mut self, parting: Parting) -> bool {
         let parting = self.parting(parting);
         self.rows.iter_mut().fold(false, |any, row| row.parts(parting) || any)
     }
 
-    /// Parts its bodies, whose motions are ways here. Gives how far it moved a point, at most, m for objects of a metre.
+    /// Parts its bodies, whose motions are ways here. Gives how far it moved a point, at most, m for objects of a
+    /// metre.
     pub fn part(&mut self, share: &mut Share<'_>, parting: Parting) -> f64 {
         let parting = self.parting(parting);
         let moved = self.rows.iter_mut().fold(0.0, |most, row| f64::max(most, row.part(share, parting)));

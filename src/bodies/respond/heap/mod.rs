@@ -1,8 +1,8 @@
-//! What every response that solves contacts one by one shares: the bodies and the points of a heap as a solver sees them,
-//! in parts that several threads may go through at once, and a pass over all of them.
+//! What every response that solves contacts one by one shares: the bodies and the points of a heap as a solver sees
+//! them, in parts that several threads may go through at once, and a pass over all of them.
 //!
-//! In: bodies and manifolds at the start of a step. Out: bodies at its end, and the impulses in the manifolds. What is done
-//! in between is the response's own.
+//! In: bodies and manifolds at the start of a step. Out: bodies at its end, and the impulses in the manifolds. What is
+//! done in between is the response's own.
 
 mod group;
 mod helpers;
@@ -74,8 +74,8 @@ pub(super) fn substep_secs(settings: &WorldSettings) -> f64 {
     settings.dt / f64::from(settings.substeps.clamp(1, 64))
 }
 
-/// Moves what moves of a heap through a step: `solve` is given its parts, its contacts and its bodies. `springs` are those
-/// of contacts between objects of a size.
+/// Moves what moves of a heap through a step: `solve` is given its parts, its contacts and its bodies. `springs` are
+/// those of contacts between objects of a size.
 pub(super) fn solved(
     bodies: &mut [Body],
     manifolds: &mut [Manifold],

@@ -159,7 +159,8 @@ impl Movers {
         }
     }
 
-    /// Lets `work` say by how much to move and turn all that moves, as motions of a second, and does so: no speed changes.
+    /// Lets `work` say by how much to move and turn all that moves, as motions of a second, and does so: no speed
+    /// changes.
     pub fn displace(&mut self, work: impl FnOnce(&mut Self)) {
         let still = |motion: &mut Motion| {
             let speeds = (motion.linear, motion.angular);

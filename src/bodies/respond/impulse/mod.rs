@@ -1,9 +1,10 @@
 //! Sequential impulses: contacts that neither give way nor push.
 //!
-//! In every substep all contacts are gone over again and again, each with the impulse that stops its two bodies where they
-//! touch; what it gave in sum never pulls, and begins the next substep (projected Gauss-Seidel; Catto 2005, Iterative
-//! Dynamics with Temporal Coherence). Friction is a Coulomb cone across two tangents. Speeds know nothing of overlap: it is
-//! undone by moving the bodies afterwards, in a pass of its own that gives nobody a speed ("split impulses").
+//! In every substep all contacts are gone over again and again, each with the impulse that stops its two bodies where
+//! they touch; what it gave in sum never pulls, and begins the next substep (projected Gauss-Seidel; Catto 2005,
+//! Iterative Dynamics with Temporal Coherence). Friction is a Coulomb cone across two tangents. Speeds know nothing of
+//! overlap: it is undone by moving the bodies afterwards, in a pass of its own that gives nobody a speed ("split
+//! impulses").
 //!
 //! The soft response (`respond/soft/`) differs in that its contacts are springs, which share a load among many and hold
 //! heaps more evenly; here a contact is as hard as the number of rounds makes it.

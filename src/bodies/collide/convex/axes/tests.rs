@@ -1,5 +1,5 @@
-//! Against every axis that there is: the normal of every triangle and the cross product of every two edges, none left out
-//! and all asked of all corners.
+//! Against every axis that there is: the normal of every triangle and the cross product of every two edges, none left
+//! out and all asked of all corners.
 
 use super::*;
 use crate::shape::Hull;
@@ -87,7 +87,8 @@ fn separating_axes_find_what_all_axes_find() {
         if wanted < 0.0 {
             assert!((axis.separation - wanted).abs() < 1e-6, "{axis:?}, {wanted} wanted");
         } else {
-            // Pairs of edges that make no face of the Minkowski difference can tell of a wider gap, never of the only one.
+            // Pairs of edges that make no face of the Minkowski difference can tell of a wider gap, never of the only
+            // one.
             assert!(axis.separation > -1e-9 && axis.separation < wanted + 1e-9, "{axis:?}, {wanted} wanted");
         }
         assert!((pair.along(axis.normal) - axis.separation).abs() < 1e-9, "the normal is that of the gap");
