@@ -8,6 +8,7 @@ use super::{
     axes::{Axis, Feature, Pair},
     solid::Solid,
 };
+use crate::bodies::collide::tangents;
 use glam::DVec3;
 
 /// Where two hulls touch, axes of the first.
@@ -23,6 +24,9 @@ pub struct Touch {
 
 /// Of the numbers of sides in names.
 const SIDE: u32 = 1 << 10;
+/// How far aside corners are looked for that come next, for 1 along the normal.
+const TURNED: [(f64, f64); 8] =
+    [(1.0, 0.0), (0.7, 0.7), (0.0, 1.0), (-0.7, 0.7), (-1.0, 0.0), (-0.7, -0.7), (0.0, -1.0), (0.7, -0.7)];
 /// A corner that no clipped place stands for.
 const LONE: u64 = 1 << 31;
 
@@ -43,6 +47,30 @@ pub fn touches(pair: &Pair<'_>, axis: &Axis, margin: f64, slack: f64) -> Vec<Tou
         Feature::Edges(edges) => vec![at_edges(pair, axis, edges)],
         Feature::Face { of, face } => at_face(pair, axis, (of, face), margin, slack),
     }
+}
+
+/// The corners of hull `of` that come next if it turns where it touches, as far as they are from the plane of the
+/// contact: what is fast turns by much before it is looked at again, and on one corner alone it would turn into the
+/// other.
+#[must_use]
+pub fn turned_corners(pair: &Pair<'_>, axis: &Axis, of: usize) -> Vec<Touch> {
+    // Out of the hull, towards the other.
+    let out = if of == 0 { -axis.normal } else { axis.normal };
+    let (t, u) = tangents(out);
+    let corners = &pair.corners[of];
+    let reach = -Solid::support(&pair.corners[1 - of], -out).1;
+    let mut found: Vec<Touch> = Vec::with_capacity(TURNED.len());
+    for (along, across) in TURNED {
+        let (corner, _) = Solid::support(corners, out + t * along + u * across);
+        let key = 3u64 << 48 | (of as u64) << 32 | corner as u64;
+        if found.iter().all(|touch| touch.key != key) {
+            let p = corners[corner];
+            let separation = reach - p.dot(out);
+            let foot = p + out * separation;
+            found.push(Touch { key, on: if of == 0 { [p, foot] } else { [foot, p] }, separation });
+        }
+    }
+    found
 }
 
 fn at_face(pair: &Pair<'_>, axis: &Axis, (of, face): (usize, usize), margin: f64, slack: f64) -> Vec<Touch> {

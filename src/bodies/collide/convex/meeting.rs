@@ -7,7 +7,7 @@
 
 use super::{
     axes::{Axis, Pair, Relative},
-    clip::touches,
+    clip::{Touch, touches, turned_corners},
     records::Record,
     solid::Solid,
 };
@@ -24,6 +24,8 @@ const LOYALTY_CELLS: f64 = 0.02;
 const BESIDE: f64 = 0.1;
 /// How often two hulls are moved on in a step, at most; they count as met then.
 const MOST_MOVES: usize = 16;
+/// What comes closer in a step than this share of its radius is fast.
+const FAST: f64 = 0.2;
 /// Two hulls have met within this, shares of the margin.
 const MET: f64 = 0.25;
 
@@ -177,20 +179,23 @@ impl Meeting<'_> {
         let [a, b] = self.bodies;
         let near = margin(cell).max(axis.separation + MET * margin(cell)) - forgiven;
         let normal = b.state.rotation * (pair.relative.rotation.inverse() * axis.normal);
-        let small = if a.def.radius() <= b.def.radius() { 0.0 } else { 1.0 };
-        let touches = touches(pair, axis, near, BESIDE * margin(cell));
-        let points = touches.iter().map(|touch| {
+        let small = usize::from(b.def.radius() < a.def.radius());
+        let point = |touch: &Touch| {
             let on_a = a.state.position + a.state.rotation * touch.on[0];
             let on_b = b.state.position + b.state.rotation * pair.relative.back(touch.on[1]);
             let gap = (on_a - on_b).dot(normal);
             // Those that meet later are far apart now: the smaller one's place is where it will be pushed.
-            let at = if gap > near { on_a.lerp(on_b, small) } else { (on_a + on_b) * 0.5 };
+            let at = if gap > near { [on_a, on_b][small] } else { (on_a + on_b) * 0.5 };
             Point::new(touch.key, [Some(a), Some(b)], at, normal, gap + forgiven)
-        });
-        let points: Vec<Point> = points.collect();
+        };
+        let touches = touches(pair, axis, near, BESIDE * margin(cell));
+        let points: Vec<Point> = touches.iter().map(point).collect();
         let known: Vec<Point> =
             self.old.map_or(&[][..], |m| &m.points).iter().map(|p| moved(p, a, Some(b))).collect();
         let mut kept = reduce(&points, &known, cell);
+        if broad_phase::closer(a, b, self.dt) > FAST * self.bodies[small].def.radius() {
+            kept.extend(turned_corners(pair, axis, small).iter().map(point));
+        }
         inherit(&mut kept, &known, cell);
         let rolling_impulse = self.old.map_or(DVec3::ZERO, |m| m.rolling_impulse);
         let manifold =
