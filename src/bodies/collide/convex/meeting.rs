@@ -152,6 +152,7 @@ impl Meeting<'_> {
             let turned = turned_by(state_a.angular_velocity * time) * state_a.rotation;
             (state_b.linear_velocity - state_a.linear_velocity).dot(turned * normal) + spin
         };
+        let most = broad_phase::closer(a, b, self.dt);
         let met = MET * margin(cell);
         let (mut time, mut apart, mut axis) = (0.0, apart, axis);
         for _ in 0..MOST_MOVES {
@@ -164,8 +165,13 @@ impl Meeting<'_> {
                 return None;
             }
             let pair = self.pair(time);
-            axis = pair.axis(f64::MAX, Some(axis.feature), LOYALTY_CELLS * cell);
+            // Farther apart than they can still come is far enough.
+            let enough = (most * (1.0 - time / self.dt)).max(met);
+            axis = pair.axis(enough, Some(axis.feature), LOYALTY_CELLS * cell);
             apart = axis.separation;
+            if apart > enough {
+                return None;
+            }
             if apart <= met {
                 return Some((pair, axis));
             }
