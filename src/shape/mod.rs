@@ -12,6 +12,7 @@
 mod convex;
 mod grid_mass;
 mod imported;
+mod hull;
 mod mass;
 mod octree;
 mod piece_mesh;
@@ -20,6 +21,7 @@ mod world_uv;
 
 pub use convex::{Convex, ConvexError};
 pub use grid_mass::{GridMass, grid_mass};
+pub use hull::Hull;
 pub use imported::{NoSurface, Original};
 pub use mass::{MassProperties, box_thickness};
 pub use octree::Octree;
