@@ -6,6 +6,7 @@ use super::{
     complex::{Complex, Point},
     pieces,
     split::{FineMesh, split},
+    stage,
 };
 use crate::{
     fracture::{
@@ -64,7 +65,7 @@ struct Work<'a> {
     mesh: FineMesh,
     strike: &'a Strike<'a>,
     units: Units,
-    cancel: &'a Cancel,
+    context: &'a BreakContext<'a>,
 }
 
 impl Work<'_> {
@@ -79,13 +80,15 @@ impl Work<'_> {
         let (low, high) = self.source.bounds();
         let (low, high) = (self.units.from_shape(low), self.units.from_shape(high));
         let whole = |v: glam::DVec3| -> Point { v.as_ivec3().to_array() };
-        self.cancel.ask();
-        let complex = Complex::new(&pattern.seeds, whole(low.floor() - 1.0), whole(high.ceil() + 1.0));
+        self.context.cancel.ask();
+        let BreakContext { arena, passes, .. } = self.context;
+        let (low, high) = (whole(low.floor() - 1.0), whole(high.ceil() + 1.0));
+        let complex = stage::cells(&arena.compute(), passes, &pattern.seeds, low, high)?;
         lap("cells");
-        self.cancel.ask();
+        self.context.cancel.ask();
         let pieces = split(&self.mesh, &complex).map_err(|error| FractureError::Params(error.to_string()))?;
         lap("split");
-        self.cancel.ask();
+        self.context.cancel.ask();
         let dress = pieces::Dress {
             source: &self.source,
             complex: &complex,
@@ -95,7 +98,7 @@ impl Work<'_> {
         };
         let pieces = pieces.into_iter().map(|piece| dress.piece(piece)).collect();
         lap("surfaces");
-        self.cancel.ask();
+        self.context.cancel.ask();
         let level = params.option("voxel_level") as u32;
         let assembling = Assembling {
             source: &self.source,
@@ -160,7 +163,7 @@ fn fracture(context: &BreakContext<'_>, shape: &Shape, strike: &Strike<'_>) -> R
     let mesh = FineMesh::new(positions, source.surface.triangles.clone())
         .map_err(|error| FractureError::Params(error.to_string()))?;
     let mut timings = vec![StageTiming { stage: "mesh".into(), ms: started.elapsed().as_secs_f64() * 1e3 }];
-    let work = Work { shape, octree, source, mesh, strike, units, cancel: context.cancel };
+    let work = Work { shape, octree, source, mesh, strike, units, context };
     let cells = cells_of(octree, strike);
 
     let mut solved = None;

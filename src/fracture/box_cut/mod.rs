@@ -2,7 +2,7 @@
 //!
 //! In: a closed mesh, seeds. Out: closed pieces with the mesh's own triangles, texture coordinates and materials, and
 //! caps on the cracks. The files stand in the order of the data: `sites` is the paper's pattern, `complex` has all cells
-//! (`cell` cuts one, `nearest` and `sphere_tree` say by whom), `split` cuts the mesh along them, [`pieces`] says what every
+//! (`cell` cuts one, `nearest` and `sphere_tree` say by whom; `pass` cuts all on a device, `stage` knows where), `split` cuts the mesh along them, [`pieces`] says what every
 //! triangle shows. [`breaker`] is the recipe.
 
 mod breaker;
@@ -15,12 +15,14 @@ mod complex_tests;
 mod cut;
 mod exact;
 mod nearest;
+pub(in crate::fracture) mod pass;
 pub mod pieces;
 #[cfg(test)]
 mod planted_tests;
 pub mod sites;
 mod sphere_tree;
 pub mod split;
+mod stage;
 #[cfg(test)]
 mod testing;
 
@@ -29,3 +31,6 @@ pub use cell::{Cell, CellVertex, Edge, cells, cells_by};
 pub use complex::{Beyond, Complex, Facet, Plane, Point, Vertex};
 pub use exact::{CellPlane, Homogeneous};
 pub use nearest::NearestBy;
+pub(in crate::fracture) use pass::CellPasses;
+#[cfg(test)]
+pub(crate) use pass::THREADS as CELL_THREADS;
