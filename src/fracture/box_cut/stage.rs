@@ -27,6 +27,9 @@ pub fn cells(
         Compute::Cpu => Ok(Complex::new(sites, low, high)),
         Compute::Gpu(gpu) => {
             let made = passes.cells(gpu)?.run(gpu, sites, low, high)?;
+            if made.by_twin > 0 {
+                tracing::debug!("{} of {} cells had no room on the device", made.by_twin, sites.len());
+            }
             Ok(Complex::of_cells(sites, low, high, &made.cells))
         }
     }

@@ -25,15 +25,15 @@ const RECORD: u32 = PLANES - 6u + VERTICES + EDGES;
 // The software driver ends loops after 65,535 rounds of all loops of a thread together. A cell that may come near that is
 // cut elsewhere: what is added up below is never less than the rounds that a thread makes.
 const MOST_ROUNDS: u32 = 50000u;
-const ROUNDS_A_NEIGHBOUR: u32 = 4u;
-const ROUNDS_A_CUT: u32 = 120u;
+const ROUNDS_A_CUT: u32 = 300u;
 
 fn write_out(local: u32, cell_at: u32, cell: Cell, state: u32) {
     let vertices = alive_count();
-    for (var v = local; v < VERTICES; v += THREADS) {
+    let end = alive_end();
+    for (var v = local; v < end; v += THREADS) {
         // Vertices are written in the order in which they were made.
         var rank = 0u;
-        for (var other = 0u; other < VERTICES; other++) {
+        for (var other = 0u; other < end; other++) {
             rank += u32(is_alive(other) && births[other] < births[v]);
         }
         names[v] = rank;
@@ -46,7 +46,7 @@ fn write_out(local: u32, cell_at: u32, cell: Cell, state: u32) {
         for (var p = local; p < bisectors; p += THREADS) {
             records[first + p] = beyond[p + 6u];
         }
-        for (var v = local; v < VERTICES; v += THREADS) {
+        for (var v = local; v < end; v += THREADS) {
             if is_alive(v) {
                 records[first + bisectors + names[v]] = threes[v];
             }
@@ -99,30 +99,32 @@ fn main(
             continue;
         }
         sort_batch(local, count);
-        spent += 2u * count + 2u;
-        for (var k = 0u; k < count; k++) {
-            let word = sorted[k];
-            if is_beyond(word, reach) {
-                state = DONE;
+        spent += (count + THREADS) / THREADS * count + 2u;
+        var k = 0u;
+        loop {
+            spent += ROUNDS_A_CUT + (count - k) / THREADS * (alive_end() + 1u);
+            let at = next_in_doubt(local, k, count, site, reach);
+            if at == NONE {
                 break;
             }
-            spent += ROUNDS_A_NEIGHBOUR;
-            let other = sites[sorted_places[k]].xyz;
-            let normal = other - site;
-            let limit = vec2<u32>((word.y << 2u) | (word.x >> 30u), word.y >> 30u);
+            let word = sorted[at];
+            let normal = sites[sorted_places[at]].xyz - site;
+            let limit = limit_of(word);
             ask_vertices(local, cell.sets, normal, limit);
             let met = workgroupUniformLoad(&verdict);
-            if met == 0u {
-                continue;
+            if local == 0u {
+                atomicStore(&verdict, 0u);
+                atomicStore(&next, NONE);
             }
-            spent += ROUNDS_A_CUT;
-            if cell.planes == PLANES {
-                state = NO_ROOM;
-                break;
+            if met != 0u {
+                if cell.planes == PLANES || spent > MOST_ROUNDS {
+                    state = NO_ROOM;
+                    break;
+                }
+                push_plane(local, cell.planes, normal, limit, index_of(word));
+                cell.planes += 1u;
+                cell.touched |= (met & ON) != 0u;
             }
-            push_plane(local, cell.planes, normal, limit, index_of(word));
-            cell.planes += 1u;
-            cell.touched |= (met & ON) != 0u;
             if (met & OUT) != 0u {
                 if !is_anything_inside(cell.sets) {
                     state = EMPTY;
@@ -137,12 +139,11 @@ fn main(
                 join_ends(local, cell.sets, cell);
                 cell.edges = count_below(cell.sets + STAYS, EDGES) + count_below(cell.sets + ORDER, 2u * EDGES);
                 cell.list = 1u - cell.list;
-            } else if local == 0u {
-                atomicStore(&verdict, 0u);
             }
             cell.sets = SET_WORDS - cell.sets;
             empty_sets(local, cell.sets);
             reach = bitcast<f32>(workgroupUniformLoad(&farthest));
+            k = at + 1u;
         }
         if state == CUTTING && (all(bound == ALL) || is_beyond(bound, reach)) {
             state = DONE;

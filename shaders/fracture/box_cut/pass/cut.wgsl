@@ -22,10 +22,10 @@ const NO_ROOM: u32 = 3u;
 
 // On which side every vertex lies.
 fn ask_vertices(local: u32, sets: u32, normal: vec3<i32>, limit: vec2<u32>) {
-    let limit_rounded = rounded2(limit);
-    for (var v = local; v < VERTICES; v += THREADS) {
+    let end = alive_end();
+    for (var v = local; v < end; v += THREADS) {
         if is_alive(v) {
-            let side = side_of(v, normal, limit, limit_rounded);
+            let side = side_of(v, normal, limit);
             if side > 0i {
                 put(sets + OUTSIDE, v);
                 atomicOr(&verdict, OUT);
@@ -85,15 +85,15 @@ fn sort_out(local: u32, sets: u32, cell: Cell) {
     }
     for (var e = local; e < cell.edges; e += THREADS) {
         let edge = edges[cell.list * EDGES + e];
-        let from = side_in(sets, edge & 0xffu);
-        let to = side_in(sets, (edge >> 8u) & 0xffu);
-        if (from <= 0i && to <= 0i) || from * to < 0i {
+        let begins = side_in(sets, edge & 0xffu);
+        let ends = side_in(sets, (edge >> 8u) & 0xffu);
+        if (begins <= 0i && ends <= 0i) || begins * ends < 0i {
             put(sets + STAYS, e);
         }
-        if from * to < 0i {
+        if begins * ends < 0i {
             put(sets + SPLITS, e);
         }
-        if min(from, to) < 0i {
+        if min(begins, ends) < 0i {
             put(sets + INSIDE, (edge >> 16u) & 0xffu);
             put(sets + INSIDE, edge >> 24u);
         }
@@ -115,27 +115,28 @@ fn handle_edges(local: u32, sets: u32, cell: Cell) {
         let second = (edge >> 8u) & 0xffu;
         let left = (edge >> 16u) & 0xffu;
         let right = edge >> 24u;
-        let from = side_in(sets, first);
-        let to = side_in(sets, second);
-        if from == 0i && to == 0i {
+        let begins = side_in(sets, first);
+        let ends = side_in(sets, second);
+        if begins == 0i && ends == 0i {
             // One of its faces is inside, the other one is gone.
             let is_left = has(sets + INSIDE, left);
             edge = select(insertBits(edge, new_plane, 16u, 8u), insertBits(edge, new_plane, 24u, 8u), is_left);
-        } else if from * to < 0i {
+        } else if begins * ends < 0i {
             let rank = count_below(sets + SPLITS, e);
             let vertex = names[rank];
-            make_vertex(vertex, (edge >> 16u) | (new_plane << 16u), (new_plane << 8u) | rank);
+            threes[vertex] = (edge >> 16u) | (new_plane << 16u);
+            births[vertex] = (new_plane << 8u) | rank;
             put(sets + FRESH, vertex);
-            if from < 0i {
+            if begins < 0i {
                 edge = insertBits(edge, vertex, 8u, 8u);
                 report(e, left, right, vertex);
             } else {
                 edge = insertBits(edge, vertex, 0u, 8u);
                 report(e, right, left, vertex);
             }
-        } else if from == 0i && to > 0i {
+        } else if begins == 0i && ends > 0i {
             report(e, left, right, first);
-        } else if from > 0i && to == 0i {
+        } else if begins > 0i && ends == 0i {
             report(e, right, left, second);
         }
         if has(sets + STAYS, e) {
@@ -151,7 +152,17 @@ fn first_report(sets: u32, plane: u32) -> u32 {
     return select(NONE, min(exits[plane] >> 16u, entries[plane] >> 16u), is_whole);
 }
 
+// Places of the new vertices, and the order of the new edges.
 fn order_ends(local: u32, sets: u32, cell: Cell) {
+    let splits = count_below(sets + SPLITS, EDGES);
+    for (var made = local; made < splits; made += THREADS) {
+        place_vertex(names[made]);
+    }
+    for (var v = local; v < VERTICES; v += THREADS) {
+        if has(sets + OUTSIDE, v) && !has(sets + FRESH, v) {
+            places[v] = vec4<f32>(0.0);
+        }
+    }
     for (var p = local; p < cell.planes; p += THREADS) {
         let first = first_report(sets, p);
         if first != NONE {
@@ -163,7 +174,6 @@ fn order_ends(local: u32, sets: u32, cell: Cell) {
         alive[local] = (alive[local] & ~outside) | atomicLoad(&masks[sets + FRESH + local]);
     }
     if local == 0u {
-        atomicStore(&verdict, 0u);
         atomicStore(&farthest, 0u);
     }
 }
@@ -174,12 +184,13 @@ fn join_ends(local: u32, sets: u32, cell: Cell) {
     for (var p = local; p < cell.planes; p += THREADS) {
         let first = first_report(sets, p);
         if first != NONE {
-            let ends = (exits[p] & 0xffu) | ((entries[p] & 0xffu) << 8u);
+            let joined = (exits[p] & 0xffu) | ((entries[p] & 0xffu) << 8u);
             let at = stayed + count_below(sets + ORDER, first);
-            edges[(1u - cell.list) * EDGES + at] = ends | (p << 16u) | ((cell.planes - 1u) << 24u);
+            edges[(1u - cell.list) * EDGES + at] = joined | (p << 16u) | ((cell.planes - 1u) << 24u);
         }
     }
-    for (var v = local; v < VERTICES; v += THREADS) {
+    let end = alive_end();
+    for (var v = local; v < end; v += THREADS) {
         if is_alive(v) {
             atomicMax(&farthest, bitcast<u32>(places[v].w));
         }

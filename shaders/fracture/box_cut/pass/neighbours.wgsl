@@ -38,7 +38,7 @@ var<workgroup> sorted: array<vec2<u32>, BATCH>;
 var<workgroup> batch_places: array<u32, BATCH>;
 var<workgroup> sorted_places: array<u32, BATCH>;
 var<workgroup> found: atomic<u32>;
-// How often threads went round the loops over sites.
+// How often a thread went round the loop over sites, at most.
 var<workgroup> rounds: atomic<u32>;
 
 fn is_less(a: vec2<u32>, b: vec2<u32>) -> bool {
@@ -59,8 +59,8 @@ fn squared(a: i32) -> vec2<u32> {
     return multiplied(u32(abs(a)), u32(abs(a)));
 }
 
-fn word_of(site: vec4<i32>, from: vec3<i32>) -> vec2<u32> {
-    let apart = site.xyz - from;
+fn word_of(site: vec4<i32>, centre: vec3<i32>) -> vec2<u32> {
+    let apart = site.xyz - centre;
     let d = sum2(sum2(squared(apart.x), squared(apart.y)), squared(apart.z));
     return vec2<u32>((d.x << 30u) | u32(site.w), (d.y << 30u) | (d.x >> 2u));
 }
@@ -112,14 +112,21 @@ fn collect(local: u32, site: vec3<i32>, last: vec2<u32>, bound: vec2<u32>) -> u3
     let rows = u32(size.y * size.z);
     let lanes = max(THREADS / rows, 1u);
     let teams = THREADS / lanes;
+    // One loop over rows and sites, so that threads that are done with a row need not wait for others.
     var gone_round = 0u;
-    for (var row = local / lanes; row < rows && local < teams * lanes; row += teams) {
-        let y = low.y + i32(row) % size.y;
-        let z = low.z + i32(row) / size.y;
-        let begin = bin_number(vec3<i32>(low.x, y, z));
-        let end = bins[begin + u32(size.x)];
-        gone_round += 1u;
-        for (var s = bins[begin] + local % lanes; s < end; s += lanes) {
+    var row = select(rows, local / lanes, local < teams * lanes);
+    var s = 0u;
+    var end = 0u;
+    while s < end || row < rows {
+        if s >= end {
+            let y = low.y + i32(row) % size.y;
+            let z = low.z + i32(row) / size.y;
+            let begin = bin_number(vec3<i32>(low.x, y, z));
+            s = bins[begin] + local % lanes;
+            end = bins[begin + u32(size.x)];
+            row += teams;
+        }
+        if s < end {
             let word = word_of(sites[s], site);
             if is_less(last, word) && !is_less(bound, word) {
                 let at = atomicAdd(&found, 1u);
@@ -128,13 +135,11 @@ fn collect(local: u32, site: vec3<i32>, last: vec2<u32>, bound: vec2<u32>) -> u3
                     batch_places[at] = s;
                 }
             }
-            gone_round += 1u;
+            s += lanes;
         }
+        gone_round += 1u;
     }
-    // Threads of a team go round as often as each other.
-    if local % lanes == 0u {
-        atomicAdd(&rounds, gone_round);
-    }
+    atomicMax(&rounds, gone_round);
     return workgroupUniformLoad(&found);
 }
 
@@ -149,4 +154,34 @@ fn sort_batch(local: u32, count: u32) {
         sorted_places[rank] = batch_places[k];
     }
     workgroupBarrier();
+}
+
+// The plane between the site and a neighbour: its limit is the squared distance.
+fn limit_of(word: vec2<u32>) -> vec2<u32> {
+    return vec2<u32>((word.y << 2u) | (word.x >> 30u), word.y >> 30u);
+}
+
+// The first neighbour from `first` on of which floats do not tell that the whole cell is inside of its plane; `NONE` if there is
+// none within reach. One thread looks at one neighbour. What is inside once stays so, since the cell only shrinks: so the
+// many neighbours that do not cut are passed over at once, and nothing waits for each of them.
+fn next_in_doubt(local: u32, first: u32, count: u32, site: vec3<i32>, reach: f32) -> u32 {
+    let end = alive_end();
+    for (var k = first + local; k < count; k += THREADS) {
+        let word = sorted[k];
+        if is_beyond(word, reach) {
+            break;
+        }
+        let normal = vec3<f32>(sites[sorted_places[k]].xyz - site);
+        let limit = rounded2(limit_of(word));
+        var is_inside = true;
+        for (var v = 0u; v < end; v++) {
+            let by = outside_by(v, normal, limit);
+            is_inside &= by.x < -by.y;
+        }
+        if !is_inside {
+            atomicMin(&next, k);
+            break;
+        }
+    }
+    return workgroupUniformLoad(&next);
 }

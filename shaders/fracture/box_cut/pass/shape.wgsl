@@ -5,7 +5,7 @@
 //#include fracture/box_cut/pass/wide
 
 // Threads a cell: a cell has some 26 vertices and 40 edges, so 256 would mostly wait. Once in Rust: pass/mod.rs.
-const THREADS: u32 = 64u;
+const THREADS: u32 = 32u;
 
 // Room of a cell, with at most twice as many vertices and three times as many edges as planes (Euler). Planes without a
 // face stay. Random sites need about half of it; what finds no room is cut by the twin.
@@ -21,7 +21,7 @@ var<workgroup> limits: array<vec2<u32>, PLANES>;
 var<workgroup> beyond: array<u32, PLANES>;
 
 // Three planes of a vertex, a byte each, the first one lowest; its rounded place and its squared distance from the site,
-// rounded up; when it was made, as a number that ascends.
+// rounded up (all zero of those that are gone); when it was made, as a number that ascends.
 var<workgroup> threes: array<u32, VERTICES>;
 var<workgroup> places: array<vec4<f32>, VERTICES>;
 var<workgroup> births: array<u32, VERTICES>;
@@ -46,6 +46,8 @@ const INSIDE: u32 = 24u;
 // Of reports, two an edge: the first one to a plane that gets a new edge.
 const ORDER: u32 = 26u;
 
+// The first neighbour of a batch that may cut.
+var<workgroup> next: atomic<u32>;
 // Whether any vertex is outside of the plane that is asked about (1), or on it (2).
 var<workgroup> verdict: atomic<u32>;
 // The farthest vertex: squared distance rounded up, as bits of a float.
@@ -78,6 +80,15 @@ fn count_below(mask: u32, i: u32) -> u32 {
 
 fn is_alive(v: u32) -> bool {
     return ((alive[v >> 5u] >> (v & 31u)) & 1u) != 0u;
+}
+
+// One beyond the last vertex that is there.
+fn alive_end() -> u32 {
+    var end = 0u;
+    for (var w = 0u; w < 4u; w++) {
+        end = select(end, 32u * w + 32u - countLeadingZeros(alive[w]), alive[w] != 0u);
+    }
+    return end;
 }
 
 fn alive_count() -> u32 {
@@ -136,27 +147,33 @@ fn exact_side(three: u32, normal: vec3<i32>, limit: vec2<u32>) -> i32 {
     return sign3(sum3(dot, negated3(product3(at.denominator, limit))));
 }
 
-// Makes the vertex `v` where three planes meet. Its rounded coordinates are off by less than 2^-19 of themselves: 2^-21 for
+// Rounds the vertex `v`, whose three planes are known. Its rounded coordinates are off by less than 2^-19 of themselves: 2^-21 for
 // either whole number and 2.5 units in the last place for the division. The squared distance is raised by 2^-16, more than
 // twice that and the roundings of its own.
-fn make_vertex(v: u32, three: u32, birth: u32) {
-    let at = exact_vertex(three);
+fn place_vertex(v: u32) {
+    let at = exact_vertex(threes[v]);
     let place = vec3<f32>(rounded3(at.x), rounded3(at.y), rounded3(at.z)) / rounded2(at.denominator);
-    threes[v] = three;
     places[v] = vec4<f32>(place, dot(place, place) * 1.0000153);
-    births[v] = birth;
 }
 
-// On which side of a plane the vertex `v` lies: by floats where these cannot err, else by whole numbers. Each of the three
-// products is off by 2^-19 of itself for the place; 2^-21 of the limit is lost in rounding it; two more units in the last
-// place for each of the products and sums, in whatever order, fused or not, are 2^-20 of all of them. That is less than
-// 2^-18 of the sum of all sizes; the bound is twice that, which pays for its own roundings.
-fn side_of(v: u32, normal: vec3<i32>, limit: vec2<u32>, limit_rounded: f32) -> i32 {
-    let terms = vec3<f32>(normal) * places[v].xyz;
-    let value = terms.x + terms.y + terms.z - limit_rounded;
-    let doubt = 0.00000762939453125 * (abs(terms.x) + abs(terms.y) + abs(terms.z) + abs(limit_rounded));
-    if abs(value) > doubt {
-        return select(-1i, 1i, value > 0.0);
+// How far outside of a plane the vertex `v` lies, and by how much that may be off. Each of the three products is off by 2^-19
+// of itself for the place; 2^-21 of the limit is lost in rounding it; two units in the last place for each of the products
+// and sums, in whatever order, fused or not, are 2^-20 of all of them. That is less than 2^-18 of the sum of all sizes; the
+// bound is twice that, which pays for its own roundings. A vertex that is gone lies in the site, inside of every bisector.
+fn outside_by(v: u32, normal: vec3<f32>, limit: f32) -> vec2<f32> {
+    let terms = normal * places[v].xyz;
+    let sizes = abs(terms);
+    return vec2<f32>(
+        terms.x + terms.y + terms.z - limit,
+        0.00000762939453125 * (sizes.x + sizes.y + sizes.z + abs(limit)),
+    );
+}
+
+// -1 inside of a plane, 0 on it, 1 outside: by floats where these cannot err, else by whole numbers.
+fn side_of(v: u32, normal: vec3<i32>, limit: vec2<u32>) -> i32 {
+    let by = outside_by(v, vec3<f32>(normal), rounded2(limit));
+    if abs(by.x) > by.y {
+        return select(-1i, 1i, by.x > 0.0);
     }
     return exact_side(threes[v], normal, limit);
 }
@@ -180,12 +197,15 @@ fn start_as_box(local: u32, site: vec3<i32>, low: vec3<i32>, high: vec3<i32>) {
     }
     if local == 0u {
         atomicStore(&verdict, 0u);
+        atomicStore(&next, NONE);
         atomicStore(&farthest, 0u);
     }
     workgroupBarrier();
     if local < 8u {
         let three = (local & 1u) | ((2u + ((local >> 1u) & 1u)) << 8u) | ((4u + (local >> 2u)) << 16u);
-        make_vertex(local, three, local);
+        threes[local] = three;
+        births[local] = local;
+        place_vertex(local);
         atomicMax(&farthest, bitcast<u32>(places[local].w));
     }
     if local < 12u {

@@ -7,13 +7,13 @@
 //! proves by how much these may be off, however a driver rounds) and which neighbours are surely too far away to cut. So the
 //! cells have the planes, vertices and edges of the twin, in its order.
 //!
-//! A cell has room for 64 planes in the memory of its workgroup (10 KB), of which random sites need half. One that needs more,
+//! A cell has room for 64 planes in the memory of its workgroup (9 KB), of which random sites need half. One that needs more,
 //! or so many neighbours that a software driver would end its loops, says so, and the twin cuts it. Records are brought
 //! together by prefix sums and read back at once.
 //!
 //! Neighbours come from bins of a uniform grid, two sites a bin; up to [`SINGLE_BIN`] sites there is a single bin and that is
 //! the linear scan. The twin's tree of spheres would need a stack and a heap a thread and go down by one thread what a
-//! workgroup has 64 for; bins are looked at by all of them, side by side.
+//! workgroup has 32 for; bins are looked at by all of them, side by side.
 
 use rayon::prelude::*;
 
@@ -24,8 +24,8 @@ use super::{
     nearest::{Finder, NearestBy},
 };
 use crate::gpu::{
-    Buffer, Copied, Count, Gpu, GpuError, Growing, PendingTimings, Recorder, StageTiming, Staged, bind,
-    kernels, primitives::Scan, shared,
+    Buffer, Copied, Count, Gpu, GpuError, Growing, PendingTimings, Recorder, Staged, bind, kernels,
+    primitives::Scan, shared,
 };
 
 mod bins;
@@ -39,7 +39,7 @@ pub(crate) use tests::{layouts, run_every_kernel};
 
 /// Threads a cell, as `shaders/fracture/box_cut/pass/shape.wgsl` has it.
 #[cfg(test)]
-pub(crate) const THREADS: u32 = 64;
+pub(crate) const THREADS: u32 = 32;
 
 /// Up to so many sites are looked at one after the other: a workgroup sorts them at once.
 const SINGLE_BIN: usize = 128;
@@ -96,8 +96,6 @@ pub(super) struct Cells {
     pub cells: Vec<Cell>,
     /// How many of them the twin cut, since they had no room on the device.
     pub by_twin: usize,
-    /// Time of the passes, where the adapter can tell.
-    pub timings: Vec<StageTiming>,
 }
 
 /// What some cells left on the device, on its way.
@@ -126,10 +124,10 @@ impl CellPasses {
         let mut cells: Vec<Cell> = (0..sites.len() as u32).map(Cell::empty).collect();
         let distinct = distinct(sites);
         if distinct.is_empty() || (0..3).any(|k| low[k] >= high[k]) {
-            return Ok(Cells { cells, by_twin: 0, timings: Vec::new() });
+            return Ok(Cells { cells, by_twin: 0 });
         }
         let bins = Bins::new(sites, &distinct, SINGLE_BIN);
-        let (batches, timings) = self.batches(gpu, &bins, low, high)?;
+        let batches = self.batches(gpu, &bins, low, high)?;
         let mut made: Vec<(u32, Option<Cell>)> = Vec::with_capacity(distinct.len());
         for (batch, placed) in batches.iter().zip(bins.placed.chunks(MOST_CELLS)) {
             let (heads, words) = (batch.heads.view()?, batch.words.view()?);
@@ -169,17 +167,11 @@ impl CellPasses {
                 cells[site] = cell;
             });
         }
-        Ok(Cells { cells, by_twin: unmade.len(), timings })
+        Ok(Cells { cells, by_twin: unmade.len() })
     }
 
     /// Cuts all cells that begin in `bins`, and brings their records to the host.
-    fn batches(
-        &self,
-        gpu: &Gpu,
-        bins: &Bins,
-        low: Point,
-        high: Point,
-    ) -> Result<(Vec<Batch>, Vec<StageTiming>), GpuError> {
+    fn batches(&self, gpu: &Gpu, bins: &Bins, low: Point, high: Point) -> Result<Vec<Batch>, GpuError> {
         let count = bins.placed.len();
         let most = count.min(MOST_CELLS);
         let sites = Buffer::from_slice(gpu, "sites", &bins.placed)?;
@@ -194,7 +186,7 @@ impl CellPasses {
             let mut batches = Vec::new();
             for first in (0..count).step_by(MOST_CELLS) {
                 let cells = (count - first).min(MOST_CELLS);
-                let mut rec = Recorder::with_room(gpu, "cells", 16);
+                let mut rec = Recorder::with_room(gpu, "cells", 0);
                 let params = bins.params(first, cells, low, high);
                 let given = bind![sites, bins: starts, records, heads, sizes];
                 rec.run_groups(&self.pass.cells, cells, &params, given)?;
@@ -213,12 +205,12 @@ impl CellPasses {
                 .iter()
                 .flat_map(|batch| [&batch.heads as &dyn Copied, &batch.words, &batch.total])
                 .collect();
-            let timings = PendingTimings::collect_with(gpu, pending, &copies)?;
+            PendingTimings::collect_with(gpu, pending, &copies)?;
             let mut needed = 0;
             for batch in &batches {
                 needed = needed.max(batch.total.to_vec()?.first().map_or(0, |total| total[0]));
             }
-            Ok(([needed], (batches, timings)))
+            Ok(([needed], batches))
         })
     }
 }
