@@ -153,6 +153,11 @@ fn main(
         }
         last = bound;
         bound = wider(bound, reach);
+        if !is_less(last, bound) {
+            // All within reach have cut.
+            state = DONE;
+            break;
+        }
     }
     write_out(local, cell_at, cell, state);
 }

@@ -73,7 +73,7 @@ fn middle(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
 
 // Up to twice as far as `bound`, and no farther than `reach` (rounded up).
 fn wider(bound: vec2<u32>, reach: f32) -> vec2<u32> {
-    let most = u32(min(reach * 0.25 * 1.000002, 4294967040.0));
+    let most = u32(min(reach * 0.25 * 1.000002, 4294966784.0)) + 1u;
     let twice = select(4u * bound.y + 4u, 0xffffffffu, bound.y > 0x3ffffff0u);
     return vec2<u32>(0xffffffffu, min(twice, most));
 }
