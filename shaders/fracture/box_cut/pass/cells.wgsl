@@ -1,11 +1,12 @@
-// Voronoi cells, cut out of a box by the bisectors with their neighbours, nearest first (Chlubna sec. 3, algorithm 1). One
-// workgroup cuts one cell; a thread does what there is to do of a vertex, an edge, a plane or a site at a time.
+// Voronoi cells, cut out of a box by the bisectors with their neighbours, nearest first (Chlubna sec. 3, algorithm 1).
+// One workgroup cuts one cell; a thread does what there is to do of a vertex, an edge, a plane or a site at a time.
 //
-// In: sites, no two of them equal, in the order of bins. Out: for each cell of the dispatch a record of its own room, its
-// lengths, and whether it has to be cut elsewhere.
+// In: sites, no two of them equal, in the order of bins. Out: for each cell of the dispatch a record of its own room,
+// its lengths, and whether it has to be cut elsewhere.
 //
 // The cell is done when the next neighbour is farther away than twice the farthest vertex (the paper stops at once the
-// distance). Floats may only take that for too far: who is beyond it cuts nothing.
+// distance). Floats measure that, and err towards more neighbours, here and in the twin each in its own way: whoever is
+// beyond the exact distance cuts and touches nothing, so it makes no difference how many of them are asked.
 //#include fracture/box_cut/pass/neighbours
 //#include fracture/box_cut/pass/cut
 
@@ -22,8 +23,8 @@
 
 const RECORD: u32 = PLANES - 6u + VERTICES + EDGES;
 
-// The software driver ends loops after 65,535 rounds of all loops of a thread together. A cell that may come near that is
-// cut elsewhere: what is added up below is never less than the rounds that a thread makes.
+// The software driver ends loops after 65,535 rounds of all loops of a thread together. A cell that may come near that
+// is cut elsewhere: what is added up below is never less than the rounds that a thread makes.
 const MOST_ROUNDS: u32 = 50000u;
 const ROUNDS_A_CUT: u32 = 300u;
 
@@ -99,10 +100,10 @@ fn main(
             continue;
         }
         sort_batch(local, count);
-        spent += (count + THREADS) / THREADS * count + 2u;
+        spent += (count + THREADS) / THREADS * (count + 1u);
         var k = 0u;
         loop {
-            spent += ROUNDS_A_CUT + (count - k) / THREADS * (alive_end() + 1u);
+            spent += ROUNDS_A_CUT + (count - k + THREADS) / THREADS * (alive_end() + 1u);
             let at = next_in_doubt(local, k, count, site, reach);
             if at == NONE {
                 break;

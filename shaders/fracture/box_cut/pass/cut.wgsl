@@ -145,8 +145,8 @@ fn handle_edges(local: u32, sets: u32, cell: Cell) {
     }
 }
 
-// The report that comes first of the two to a plane that gets a new edge; `NONE` to others. A face with vertices on the plane
-// and all others outside is gone.
+// The report that comes first of the two to a plane that gets a new edge; `NONE` to others. A face with vertices on the
+// plane and all others outside is gone.
 fn first_report(sets: u32, plane: u32) -> u32 {
     let is_whole = exits[plane] != NONE && entries[plane] != NONE && has(sets + INSIDE, plane);
     return select(NONE, min(exits[plane] >> 16u, entries[plane] >> 16u), is_whole);

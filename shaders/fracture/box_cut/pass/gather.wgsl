@@ -1,5 +1,5 @@
-// Brings the records of cells together, in the order of the cells: `sizes` says after the prefix sum where each begins. 64
-// threads take one cell, each some of its words.
+// Brings the records of cells together, in the order of the cells: `sizes` says after the prefix sum where each begins.
+// 64 threads take one cell, each some of its words.
 //#include shared/thread
 
 // `record`: words of room that every record had. `room`: words that there is room for.

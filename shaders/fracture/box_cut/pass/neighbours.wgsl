@@ -1,13 +1,14 @@
-// The neighbours of a site, nearest first, batch by batch (Chlubna sec. 4; the twin is src/fracture/box_cut/nearest.rs).
+// The neighbours of a site, nearest first, batch by batch (Chlubna sec. 4; the twin is
+// src/fracture/box_cut/nearest.rs).
 //
-// A neighbour is one word of 64 bits, the lower half first: the squared distance in the upper 34 bits, the index of the site
-// in the lower 30. A batch is all words above `last` and up to `bound`, found among the bins that a ball of that size
-// meets, then sorted by counting for each how many are below it. Where there are more than a batch holds, the bound is
-// halved. Which sites come first does not depend on bins or bounds, these only say how many are looked at.
+// A neighbour is one word of 64 bits, the lower half first: the squared distance in the upper 34 bits, the index of the
+// site in the lower 30. A batch is all words above `last` and up to `bound`, found among the bins that a ball of that
+// size meets, then sorted by counting for each how many are below it. Where there are more than a batch holds, the
+// bound is halved. Which sites come first does not depend on bins or bounds, these only say how many are looked at.
 //#include fracture/box_cut/pass/shape
 
-// Sites are in the order of their bins, x fastest; bin b holds those from bins[b] on. `first`, `count`: the cells of this
-// dispatch, in the order of the sites.
+// Sites are in the order of their bins, x fastest; bin b holds those from bins[b] on. `first`, `count`: the cells of
+// this dispatch, in the order of the sites.
 struct CellParams {
     first: u32,
     count: u32,
@@ -49,8 +50,8 @@ fn index_of(word: vec2<u32>) -> u32 {
     return word.x & 0x3fffffffu;
 }
 
-// Whether the squared distance of a word is surely above `reach`, a squared distance that was rounded up. What is beyond by
-// less than the slack is cut by in vain, which changes nothing: its plane is outside of all vertices.
+// Whether the squared distance of a word is surely above `reach`, a squared distance that was rounded up. What is
+// beyond by less than the slack is cut by in vain, which changes nothing: all vertices are inside of its plane.
 fn is_beyond(word: vec2<u32>, reach: f32) -> bool {
     return (f32(word.y) * 4.0 + f32(word.x >> 30u)) * 0.99999905 > reach;
 }
@@ -98,7 +99,8 @@ fn first_bound(site: vec3<i32>) -> vec2<u32> {
     return vec2<u32>(0xffffffffu, u32(min(0.25 * radius * radius, 4294967040.0)));
 }
 
-// Collects the words above `last` and up to `bound`, in any order, as far as there is room, and says how many there are.
+// Collects the words above `last` and up to `bound`, in any order, as far as there is room, and says how many there
+// are.
 fn collect(local: u32, site: vec3<i32>, last: vec2<u32>, bound: vec2<u32>) -> u32 {
     if local == 0u {
         atomicStore(&found, 0u);
@@ -161,9 +163,9 @@ fn limit_of(word: vec2<u32>) -> vec2<u32> {
     return vec2<u32>((word.y << 2u) | (word.x >> 30u), word.y >> 30u);
 }
 
-// The first neighbour from `first` on of which floats do not tell that the whole cell is inside of its plane; `NONE` if there is
-// none within reach. One thread looks at one neighbour. What is inside once stays so, since the cell only shrinks: so the
-// many neighbours that do not cut are passed over at once, and nothing waits for each of them.
+// The first neighbour from `first` on of which floats do not tell that the whole cell is inside of its plane; `NONE` if
+// there is none within reach. One thread looks at one neighbour. What is inside once stays so, since the cell only
+// shrinks: so the many neighbours that do not cut are passed over at once, and nothing waits for each of them.
 fn next_in_doubt(local: u32, first: u32, count: u32, site: vec3<i32>, reach: f32) -> u32 {
     let end = alive_end();
     for (var k = first + local; k < count; k += THREADS) {

@@ -1,5 +1,5 @@
-// The cell that a workgroup cuts, in its memory: planes, vertices, edges, and sets of them as masks of bits; on which side
-// of a plane a vertex lies. The native twin is src/fracture/box_cut/cut.rs; what is exact is in exact.rs there.
+// The cell that a workgroup cuts, in its memory: planes, vertices, edges, and sets of them as masks of bits; on which
+// side of a plane a vertex lies. The native twin is src/fracture/box_cut/cut.rs; what is exact is in exact.rs there.
 //
 // A place in an order is a count of the bits below, so that nothing depends on which thread comes first.
 //#include fracture/box_cut/pass/wide
@@ -14,21 +14,22 @@ const VERTICES: u32 = 128u;
 const EDGES: u32 = 192u;
 const NONE: u32 = 0xffffffffu;
 
-// A half-space `normal . y <= limit` in the coordinates of the cell, y = 2 (x - site). The six walls of the box come first.
+// A half-space `normal . y <= limit` in the coordinates of the cell, y = 2 (x - site). The six walls of the box come
+// first.
 var<workgroup> normals: array<vec3<i32>, PLANES>;
 var<workgroup> limits: array<vec2<u32>, PLANES>;
 // What lies beyond: a site; nothing of walls.
 var<workgroup> beyond: array<u32, PLANES>;
 
-// Three planes of a vertex, a byte each, the first one lowest; its rounded place and its squared distance from the site,
-// rounded up (all zero of those that are gone); when it was made, as a number that ascends.
+// Three planes of a vertex, a byte each, the first one lowest; its rounded place and its squared distance from the
+// site, rounded up (all zero of those that are gone); when it was made, as a number that ascends.
 var<workgroup> threes: array<u32, VERTICES>;
 var<workgroup> places: array<vec4<f32>, VERTICES>;
 var<workgroup> births: array<u32, VERTICES>;
 var<workgroup> alive: array<u32, 4>;
 
-// Two lists of edges: one is read while the other is written. A byte each, from the lowest: two vertices, then two planes.
-// Seen from outside, the ring of the first plane goes from the first vertex to the second counter-clockwise.
+// Two lists of edges: one is read while the other is written. A byte each, from the lowest: two vertices, then two
+// planes. Seen from outside, the ring of the first plane goes from the first vertex to the second counter-clockwise.
 var<workgroup> edges: array<u32, 384>;
 
 // Sets, each twice: those of one cut are emptied during the next one.
@@ -52,8 +53,8 @@ var<workgroup> next: atomic<u32>;
 var<workgroup> verdict: atomic<u32>;
 // The farthest vertex: squared distance rounded up, as bits of a float.
 var<workgroup> farthest: atomic<u32>;
-// Of every plane, where the new one leaves its face and where it enters it: a vertex, and in the upper half the number of
-// the report.
+// Of every plane, where the new one leaves its face and where it enters it: a vertex, and in the upper half the number
+// of the report.
 var<workgroup> exits: array<u32, PLANES>;
 var<workgroup> entries: array<u32, PLANES>;
 // Places for new vertices; at the end the number of every vertex.
@@ -147,19 +148,20 @@ fn exact_side(three: u32, normal: vec3<i32>, limit: vec2<u32>) -> i32 {
     return sign3(sum3(dot, negated3(product3(at.denominator, limit))));
 }
 
-// Rounds the vertex `v`, whose three planes are known. Its rounded coordinates are off by less than 2^-19 of themselves: 2^-21 for
-// either whole number and 2.5 units in the last place for the division. The squared distance is raised by 2^-16, more than
-// twice that and the roundings of its own.
+// Rounds the vertex `v`, whose three planes are known. Its rounded coordinates are off by less than 2^-19 of
+// themselves: 2^-21 for either whole number and 2.5 units in the last place for the division. The squared distance is
+// raised by 2^-16, more than twice that and the roundings of its own.
 fn place_vertex(v: u32) {
     let at = exact_vertex(threes[v]);
     let place = vec3<f32>(rounded3(at.x), rounded3(at.y), rounded3(at.z)) / rounded2(at.denominator);
     places[v] = vec4<f32>(place, dot(place, place) * 1.0000153);
 }
 
-// How far outside of a plane the vertex `v` lies, and by how much that may be off. Each of the three products is off by 2^-19
-// of itself for the place; 2^-21 of the limit is lost in rounding it; two units in the last place for each of the products
-// and sums, in whatever order, fused or not, are 2^-20 of all of them. That is less than 2^-18 of the sum of all sizes; the
-// bound is twice that, which pays for its own roundings. A vertex that is gone lies in the site, inside of every bisector.
+// How far outside of a plane the vertex `v` lies, and by how much that may be off. Each of the three products is off by
+// 2^-19 of itself for the place; 2^-21 of the limit is lost in rounding it; two units in the last place for each of the
+// products and sums, in whatever order, fused or not, are 2^-20 of all of them. That is less than 2^-18 of the sum of
+// all sizes; the bound is twice that, which pays for its own roundings. A vertex that is gone lies in the site, inside
+// of every bisector.
 fn outside_by(v: u32, normal: vec3<f32>, limit: f32) -> vec2<f32> {
     let terms = normal * places[v].xyz;
     let sizes = abs(terms);

@@ -1,7 +1,7 @@
 //! Sites in the bins of a uniform grid, by which a workgroup finds the neighbours of a site.
 //!
-//! In: sites, of which no two are equal. Out: the sites in the order of their bins, and where each bin begins. Made on the
-//! host, where the sites are: they have to be sorted out and sent in some order anyway.
+//! In: sites, of which no two are equal. Out: the sites in the order of their bins, and where each bin begins. Made on
+//! the host, where the sites are: they have to be sorted out and sent in some order anyway.
 
 use super::{CellParams, Point};
 
@@ -22,8 +22,8 @@ pub(super) struct Bins {
 }
 
 impl Bins {
-    /// Of the sites with the indices `distinct`, ascending, which are not none; in a single bin where there are no more than
-    /// `single`.
+    /// Of the sites with the indices `distinct`, ascending, which are not none; in a single bin where there are no more
+    /// than `single`.
     pub fn new(sites: &[Point], distinct: &[u32], single: usize) -> Self {
         let all = || distinct.iter().map(|s| sites[*s as usize]);
         let low: Point = std::array::from_fn(|k| all().map(|p| p[k]).min().unwrap_or(0));

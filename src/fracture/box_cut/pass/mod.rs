@@ -1,19 +1,20 @@
-//! Box cutting in compute passes (Chlubna sec. 3 and 4): one workgroup a cell, for many cells at once. The native twin is
-//! [`cut`](super::cut).
+//! Box cutting in compute passes (Chlubna sec. 3 and 4): one workgroup a cell, for many cells at once. The native twin
+//! is [`cut`](super::cut).
 //!
 //! In: sites and a box. Out: the same cells to the byte, in the order of the sites, and how many of them the twin cut.
 //!
-//! Whole numbers decide everything; floats only say where they need not be asked (`shaders/fracture/box_cut/pass/shape.wgsl`
-//! proves by how much these may be off, however a driver rounds) and which neighbours are surely too far away to cut. So the
-//! cells have the planes, vertices and edges of the twin, in its order.
+//! Whole numbers decide everything; floats only say where they need not be asked
+//! (`shaders/fracture/box_cut/pass/shape.wgsl` proves by how much these may be off, however a driver rounds) and which
+//! neighbours are surely too far away to cut. So the cells have the planes, vertices and edges of the twin, in its
+//! order.
 //!
-//! A cell has room for 64 planes in the memory of its workgroup (9 KB), of which random sites need half. One that needs more,
-//! or so many neighbours that a software driver would end its loops, says so, and the twin cuts it. Records are brought
-//! together by prefix sums and read back at once.
+//! A cell has room for 64 planes in the memory of its workgroup (9 KB), of which random sites need half. One that needs
+//! more, or so many neighbours that a software driver would end its loops, says so, and the twin cuts it. Records are
+//! brought together by prefix sums and read back at once.
 //!
-//! Neighbours come from bins of a uniform grid, two sites a bin; up to [`SINGLE_BIN`] sites there is a single bin and that is
-//! the linear scan. The twin's tree of spheres would need a stack and a heap a thread and go down by one thread what a
-//! workgroup has 32 for; bins are looked at by all of them, side by side.
+//! Neighbours come from bins of a uniform grid, two sites a bin; up to [`SINGLE_BIN`] sites there is a single bin and
+//! that is the linear scan. The twin's tree of spheres would need a stack and a heap a thread and go down by one thread
+//! what a workgroup has 32 for; bins are looked at by all of them, side by side.
 
 use rayon::prelude::*;
 
@@ -88,6 +89,8 @@ pub(in crate::fracture) struct CellPasses {
     pass: CellsPass,
     /// Words of a record that there is room for at first; tests make it too small.
     words_a_cell: usize,
+    /// Sites that are looked at one after the other instead of by bins, at most; tests try either way.
+    pub(super) single_bin: usize,
 }
 
 /// What came of some sites.
@@ -112,7 +115,8 @@ impl CellPasses {
     /// # Errors
     /// [`GpuError`] when the driver refuses one.
     pub fn new(gpu: &Gpu) -> Result<Self, GpuError> {
-        let passes = Self { scan: Scan::new(gpu), pass: CellsPass::new(gpu), words_a_cell: WORDS_A_CELL };
+        let (scan, pass) = (Scan::new(gpu), CellsPass::new(gpu));
+        let passes = Self { scan, pass, words_a_cell: WORDS_A_CELL, single_bin: SINGLE_BIN };
         gpu.check()?;
         Ok(passes)
     }
@@ -126,7 +130,7 @@ impl CellPasses {
         if distinct.is_empty() || (0..3).any(|k| low[k] >= high[k]) {
             return Ok(Cells { cells, by_twin: 0 });
         }
-        let bins = Bins::new(sites, &distinct, SINGLE_BIN);
+        let bins = Bins::new(sites, &distinct, self.single_bin);
         let batches = self.batches(gpu, &bins, low, high)?;
         let mut made: Vec<(u32, Option<Cell>)> = Vec::with_capacity(distinct.len());
         for (batch, placed) in batches.iter().zip(bins.placed.chunks(MOST_CELLS)) {

@@ -1,8 +1,8 @@
 //! What a workgroup left of its cell, read as a [`Cell`].
 //!
-//! In: the head of a record (numbers of planes, vertices and edges, a byte each; whether a plane went through a vertex; in
-//! the upper four bits what became of it) and its words, as `shaders/fracture/box_cut/pass/cells.wgsl` writes them. Out:
-//! the cell, or nothing where it has to be cut elsewhere.
+//! In: the head of a record (numbers of planes, vertices and edges, a byte each; whether a plane went through a vertex;
+//! in the upper four bits what became of it) and its words, as `shaders/fracture/box_cut/pass/cells.wgsl` writes them.
+//! Out: the cell, or nothing where it has to be cut elsewhere.
 
 use std::collections::BTreeSet;
 

@@ -55,8 +55,8 @@ fn in_the_box(name: impl Into<String>, sites: Vec<Point>) -> Case {
 
 const WIDE: i32 = 1 << 15;
 
-/// What is hard: everything that the tests of the cells have, sizes around those of a workgroup and of the single bin, far-off
-/// boxes, and walls and planes so close to each other that floats cannot tell.
+/// What is hard: everything that the tests of the cells have, sizes around those of a workgroup and of the single bin,
+/// far-off boxes, and walls and planes so close to each other that floats cannot tell.
 fn cases() -> Vec<Case> {
     let mut random = Random::new(8);
     let mut cases: Vec<Case> = shapes().into_iter().map(|(name, sites)| in_the_box(name, sites)).collect();
@@ -75,7 +75,8 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// A plane that goes by a corner of the box, 2^16 units away, on it or a fraction of a unit beside it: floats cannot tell.
+/// A plane that goes by a corner of the box, 2^16 units away, on it or a fraction of a unit beside it: floats cannot
+/// tell.
 fn close_to_a_corner() -> [Case; 3] {
     [-WIDE, 1 - WIDE, 2 - WIDE].map(|low| {
         let sites = vec![[-WIDE, 0, 0], [WIDE - 1, 1, 0]];
@@ -116,6 +117,19 @@ fn difference(gpu: &Gpu, passes: &CellPasses, cases: &[Case]) -> Option<String> 
 fn cells_are_those_of_the_twin() {
     let Some(Bench { gpu, passes }) = Bench::get() else { return };
     assert_eq!(difference(gpu, passes, &cases()), None);
+}
+
+#[test]
+fn bins_and_scan_find_the_same_neighbours() {
+    let Some(gpu) = Gpu::for_test() else { return };
+    let mut passes = CellPasses::new(&gpu).unwrap();
+    let mut random = Random::new(7);
+    let kinds = [random.points(400, LOW, HIGH), grid(5), random.points(9, LOW, HIGH), grid(2)];
+    let cases: Vec<Case> = kinds.into_iter().map(|sites| in_the_box("", sites)).collect();
+    for single_bin in [0, usize::MAX] {
+        passes.single_bin = single_bin;
+        assert_eq!(difference(&gpu, &passes, &cases), None, "{single_bin}");
+    }
 }
 
 #[test]
