@@ -89,9 +89,9 @@ fn bin_number(bin: vec3<i32>) -> u32 {
     return u32((bin.z * params.across_y + bin.y) * params.across_x + bin.x);
 }
 
-// All, where they are few; else a ball that would hold some sites, were all bins as full as that of the site.
+// All, where a batch holds them; else a ball that would hold some sites, were all bins as full as that of the site.
 fn first_bound(site: vec3<i32>) -> vec2<u32> {
-    if params.across_x * params.across_y * params.across_z == 1i {
+    if bins[params.across_x * params.across_y * params.across_z] <= BATCH {
         return ALL;
     }
     let b = bin_number(bin_of(site));
