@@ -148,13 +148,18 @@ fn exact_side(three: u32, normal: vec3<i32>, limit: vec2<u32>) -> i32 {
     return sign3(sum3(dot, negated3(product3(at.denominator, limit))));
 }
 
-// Rounds the vertex `v`, whose three planes are known. Its rounded coordinates are off by less than 2^-19 of
-// themselves: 2^-21 for either whole number and 2.5 units in the last place for the division. The squared distance is
-// raised by 2^-16, more than twice that and the roundings of its own.
+// A squared distance that is surely not too small: raised by 2^-16, more than twice what the coordinates may be off by
+// and the roundings of its own.
+fn raised(squared_distance: f32) -> f32 {
+    return squared_distance * 1.0000153;
+}
+
+// Rounds the vertex `v`, whose three planes are known. Its coordinates are off by less than 2^-19 of themselves: 2^-21
+// for either whole number and 2.5 units in the last place for the division.
 fn place_vertex(v: u32) {
     let at = exact_vertex(threes[v]);
     let place = vec3<f32>(rounded3(at.x), rounded3(at.y), rounded3(at.z)) / rounded2(at.denominator);
-    places[v] = vec4<f32>(place, dot(place, place) * 1.0000153);
+    places[v] = vec4<f32>(place, raised(dot(place, place)));
 }
 
 // How far outside of a plane the vertex `v` lies, and by how much that may be off. Each of the three products is off by
@@ -204,10 +209,12 @@ fn start_as_box(local: u32, site: vec3<i32>, low: vec3<i32>, high: vec3<i32>) {
     }
     workgroupBarrier();
     if local < 8u {
-        let three = (local & 1u) | ((2u + ((local >> 1u) & 1u)) << 8u) | ((4u + (local >> 2u)) << 16u);
-        threes[local] = three;
+        let side = vec3<u32>(local & 1u, (local >> 1u) & 1u, local >> 2u);
+        threes[local] = side.x | ((2u + side.y) << 8u) | ((4u + side.z) << 16u);
         births[local] = local;
-        place_vertex(local);
+        // Whole numbers below 2^18, so exact.
+        let corner = vec3<f32>(2i * (select(low, high, side == vec3<u32>(1u)) - site));
+        places[local] = vec4<f32>(corner, raised(dot(corner, corner)));
         atomicMax(&farthest, bitcast<u32>(places[local].w));
     }
     if local < 12u {
