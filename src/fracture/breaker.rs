@@ -16,20 +16,22 @@ use glam::DVec3;
 
 use super::{
     FractureCounts, FractureError, FractureParams, Fracturer, Impact, ParamProblem, Seams, Solved,
-    voronoi::pattern::KeptCells,
+    box_cut::CellPasses, voronoi::pattern::KeptCells,
 };
 use crate::{
     compute::Compute,
     fracture::Cancel,
-    gpu::{GpuError, StageTiming},
+    gpu::{Gpu, GpuError, StageTiming},
     shape::{Geometry, Octree, Shape},
     svo::{Arena, KeyArray},
 };
 
-/// The stages of the octree methods, made ready when a break first asks for them.
+/// The stages of the methods, made ready when a break first asks for them.
 #[derive(Default)]
 pub struct Passes {
     stages: OnceLock<Fracturer>,
+    /// Those of box cutting, on a device.
+    cells: OnceLock<CellPasses>,
     /// Held by who compiles them.
     compiling: Mutex<()>,
     tried: AtomicBool,
@@ -48,6 +50,19 @@ impl Passes {
         let made = Fracturer::new(compute);
         self.tried.store(true, Ordering::Release);
         made.map(|made| self.stages.get_or_init(|| made))
+    }
+
+    /// The passes of box cutting; the first call compiles them.
+    ///
+    /// # Errors
+    /// [`GpuError`] when the driver refused one; the next call tries again.
+    pub(in crate::fracture) fn cells(&self, gpu: &Gpu) -> Result<&CellPasses, GpuError> {
+        let _alone = self.compiling.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(ready) = self.cells.get() {
+            return Ok(ready);
+        }
+        let made = CellPasses::new(gpu)?;
+        Ok(self.cells.get_or_init(|| made))
     }
 
     /// The passes, where they are compiled already.

@@ -21,8 +21,18 @@ pub mod solid;
 mod solve;
 pub mod voronoi;
 
+/// All that the kernels of all methods share with Rust.
 #[cfg(test)]
-pub(crate) use voronoi::testing::{layouts, run_every_kernel};
+pub(crate) fn layouts() -> Vec<crate::gpu::Layout> {
+    [voronoi::testing::layouts(), box_cut::pass::layouts()].concat()
+}
+
+/// Dispatches every kernel of all methods.
+#[cfg(test)]
+pub(crate) fn run_every_kernel() {
+    voronoi::testing::run_every_kernel();
+    box_cut::pass::run_every_kernel();
+}
 
 pub use breaker::{Break, BreakContext, Breaker, Kept, Lost, Part, Passes, PreviewTarget, Strike};
 pub use broken_object::{BreakStep, BrokenObject, PieceRef};

@@ -6,6 +6,7 @@ use super::{
     complex::{Complex, Point},
     pieces,
     split::{FineMesh, split},
+    stage,
 };
 use crate::{
     fracture::{
@@ -66,7 +67,7 @@ struct Work<'a> {
     mesh: FineMesh,
     strike: &'a Strike<'a>,
     units: Units,
-    cancel: &'a Cancel,
+    context: &'a BreakContext<'a>,
 }
 
 impl Work<'_> {
@@ -82,13 +83,14 @@ impl Work<'_> {
         let (low, high) = (self.units.from_shape(low), self.units.from_shape(high));
         let whole = |v: glam::DVec3| -> Point { v.as_ivec3().to_array() };
         let box_of = [whole(low.floor() - 1.0), whole(high.ceil() + 1.0)];
+        let BreakContext { arena, passes, cancel } = self.context;
         let mut tries = 0;
         let (complex, pieces) = loop {
-            self.cancel.ask();
+            cancel.ask();
             let sites: Vec<Point> = pattern.seeds.iter().map(|seed| moved(*seed, tries)).collect();
-            let complex = Complex::new(&sites, box_of[0], box_of[1]);
+            let complex = stage::cells(&arena.compute(), passes, &sites, box_of[0], box_of[1])?;
             lap("cells");
-            self.cancel.ask();
+            cancel.ask();
             match split(&self.mesh, &complex) {
                 Ok(pieces) => break (complex, pieces),
                 Err(_) if tries < TRIES => tries += 1,
@@ -96,7 +98,7 @@ impl Work<'_> {
             }
         };
         lap("split");
-        self.cancel.ask();
+        self.context.cancel.ask();
         let dress = pieces::Dress {
             source: &self.source,
             complex: &complex,
@@ -106,7 +108,7 @@ impl Work<'_> {
         };
         let pieces = pieces.into_iter().map(|piece| dress.piece(piece)).collect();
         lap("surfaces");
-        self.cancel.ask();
+        self.context.cancel.ask();
         let level = params.option("voxel_level") as u32;
         let assembling = Assembling {
             source: &self.source,
@@ -184,7 +186,7 @@ fn fracture(context: &BreakContext<'_>, shape: &Shape, strike: &Strike<'_>) -> R
         .map_err(|error| FractureError::Params(error.to_string()))?;
     let volume = source.volume;
     let mut timings = vec![StageTiming { stage: "mesh".into(), ms: started.elapsed().as_secs_f64() * 1e3 }];
-    let work = Work { shape, octree, source, mesh, strike, units, cancel: context.cancel };
+    let work = Work { shape, octree, source, mesh, strike, units, context };
     let cells = cells_of(shape, octree, strike);
 
     let mut solved = None;

@@ -3,8 +3,9 @@
 //! In: a closed mesh, seeds. Out: closed pieces with the mesh's own triangles, texture coordinates and materials, and
 //! caps on the cracks. The files stand in the order of the data: [`sites`] is the paper's own pattern of seeds; `nearest`
 //! and `sphere_tree` give the neighbours of a site in the order of their distance, `exact` decides on which side of a
-//! plane a vertex lies, `cut` cuts one cell out of the box, `cell` is what comes out, [`complex`] puts the cells together;
-//! [`split`] cuts the mesh along them, [`pieces`] says what every triangle shows. `breaker` is the recipe.
+//! plane a vertex lies, `cut` cuts one cell out of the box, `cell` is what comes out, `pass` cuts all of them on a device
+//! and `stage` knows where, [`complex`] puts them together; [`split`] cuts the mesh along them, [`pieces`] says what every
+//! triangle shows. `breaker` is the recipe.
 
 mod breaker;
 #[cfg(test)]
@@ -18,12 +19,14 @@ mod complex_tests;
 mod cut;
 mod exact;
 mod nearest;
+pub(in crate::fracture) mod pass;
 pub mod pieces;
 #[cfg(test)]
 mod planted_tests;
 pub mod sites;
 mod sphere_tree;
 pub mod split;
+mod stage;
 #[cfg(test)]
 mod testing;
 
@@ -32,3 +35,6 @@ pub use cell::{Cell, CellVertex, Edge, cells, cells_by};
 pub use complex::{Beyond, Complex, Facet, Plane, Point, Vertex};
 pub use exact::{CellPlane, Homogeneous};
 pub use nearest::NearestBy;
+pub(in crate::fracture) use pass::CellPasses;
+#[cfg(test)]
+pub(crate) use pass::THREADS as CELL_THREADS;
