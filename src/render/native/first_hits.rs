@@ -110,7 +110,7 @@ impl FirstHits<'_> {
                     if !self.looks_too {
                         continue;
                     }
-                    (stored.normal, *look) =
+                    (stored.leaf, stored.normal, *look) =
                         primary::appearance::<L>(self.scene, hit, along, &mut self.scratch.blends);
                 }
             }
@@ -151,6 +151,7 @@ impl FirstHits<'_> {
             cut_slope: frame.pixel_cone,
             first: L::splat(0.0),
             open: (1 << LANES) - 1,
+            any: false,
             hits: Hits::none(reach(self.scene, direction[1])),
         }
     }

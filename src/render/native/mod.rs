@@ -11,6 +11,8 @@ mod first_hits;
 mod lanes;
 mod leaf;
 mod light;
+mod mesh;
+mod mesh_look;
 mod near_bodies;
 mod overlay;
 mod packet;

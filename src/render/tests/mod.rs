@@ -15,6 +15,7 @@ macro_rules! on_both {
 mod blit;
 mod fixtures;
 mod looks;
+mod meshes;
 mod native;
 mod overlay;
 mod parity;
@@ -22,6 +23,7 @@ mod passes;
 mod pictures;
 mod reference;
 mod seams;
+mod surfaces;
 
 use crate::gpu::{Layout, Shared};
 
