@@ -82,7 +82,7 @@ fn walk_mesh(index: u32, ray: Ray, any: bool, best: ptr<function, Hit>) {
     let size = abs(direction);
     let axis = select(select(2u, 1u, size.y >= size.z), 0u, size.x >= size.y && size.x >= size.z);
     let along = turned(direction, axis);
-    let cast = MeshRay(at, axis, vec3<f32>(along.xy / along.z, 1.0 / along.z));
+    let shot = MeshRay(at, axis, vec3<f32>(along.xy / along.z, 1.0 / along.z));
     let nodes_at = base + 1u;
     if node_entry(nodes_at, at, inverse, first, end) > 1e29 {
         return;
@@ -96,7 +96,7 @@ fn walk_mesh(index: u32, ray: Ray, any: bool, best: ptr<function, Hit>) {
     var waiting = false;
     // As in `trace`: first every ray looks for its next leaf, then they try triangles together.
     loop {
-        var from = 0u;
+        var lead = 0u;
         var count = 0u;
         loop {
             if waiting {
@@ -113,7 +113,7 @@ fn walk_mesh(index: u32, ray: Ray, any: bool, best: ptr<function, Hit>) {
             let child = mesh_words[nodes_at + 2u * current].w;
             count = mesh_words[nodes_at + 2u * current + 1u].w & 0xffu;
             if count != 0u {
-                from = child;
+                lead = child;
                 break;
             }
             let t0 = node_entry(nodes_at + 2u * child, at, inverse, first, end);
@@ -132,8 +132,8 @@ fn walk_mesh(index: u32, ray: Ray, any: bool, best: ptr<function, Hit>) {
         if count == 0u {
             break;
         }
-        for (var k = from; k < from + count; k++) {
-            let t = triangle_at(cast, triangles_at + 3u * k);
+        for (var k = lead; k < lead + count; k++) {
+            let t = triangle_at(shot, triangles_at + 3u * k);
             if t >= first && t < end {
                 end = t;
                 found = k;

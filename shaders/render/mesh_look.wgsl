@@ -27,8 +27,9 @@ fn mesh_texture(material: vec4<u32>, uv: vec2<f32>) -> vec3<f32> {
     // From -1 to the size itself, at either end.
     let a = vec2<u32>(low + size) % material.yz;
     let b = vec2<u32>(low + size + 1.0) % material.yz;
-    let top = mix(mesh_texel(material.w, a.y * material.y + a.x), mesh_texel(material.w, a.y * material.y + b.x), part.x);
-    let bottom = mix(mesh_texel(material.w, b.y * material.y + a.x), mesh_texel(material.w, b.y * material.y + b.x), part.x);
+    let rows = vec2<u32>(a.y, b.y) * material.y;
+    let top = mix(mesh_texel(material.w, rows.x + a.x), mesh_texel(material.w, rows.x + b.x), part.x);
+    let bottom = mix(mesh_texel(material.w, rows.y + a.x), mesh_texel(material.w, rows.y + b.x), part.x);
     return mix(top, bottom, part.y);
 }
 

@@ -1,8 +1,8 @@
 //#include shared/octree
 //#include render/frame
 //#include render/mesh
-// Rays against all bodies: a bounding volume hierarchy over their world boxes, then each body's octree, front to back, or
-// its surface. The grid of a body is what its rays are cast in: voxels of an octree, the tree space of a surface.
+// Rays against all bodies: a bounding volume hierarchy over their world boxes, then each body's octree, front to back,
+// or its surface. The grid of a body is what its rays are cast in: voxels of an octree, the tree space of a surface.
 //
 // A body's octree is walked in mirrored coordinates in which the ray only ever moves up (an octant's number is
 // xored with the mirror mask to find it in memory). A step either descends into the octant that holds the ray, or

@@ -46,7 +46,6 @@ type Key = (usize, usize);
 struct Held {
     _solid: SolidMesh,
     first: usize,
-    quads: usize,
 }
 
 impl Surfaces {
@@ -86,11 +85,8 @@ impl Surfaces {
         }
         let is_new = |solid: &&&SolidMesh| !self.surfaces.contains_key(&solid.key());
         let new: Vec<&SolidMesh> = shown.iter().filter(is_new).copied().collect();
-        let needed: usize =
-            new.iter().map(|solid| quads_of(solid) + quads_of_materials(solid.materials())).sum();
-        let still: usize =
-            shown.iter().filter_map(|s| self.surfaces.get(&s.key())).map(|held| held.quads).sum();
-        let is_waste = self.used > SMALL.max(4 * (still + needed));
+        let needed = quads_of_all(&new, self.materials.keys().copied().collect());
+        let is_waste = self.used > SMALL.max(4 * quads_of_all(&shown, HashSet::new()));
         if self.used + needed <= self.words.len() && !is_waste {
             let most = self.words.len() - self.used;
             let mut packed = Packed { first: self.used, quads: Vec::new(), most };
@@ -134,7 +130,7 @@ impl Surfaces {
         });
         let first = packed.end();
         packed.surface(solid, first_material);
-        let held = Held { _solid: solid.clone(), first, quads: packed.end() - first };
+        let held = Held { _solid: solid.clone(), first };
         self.surfaces.insert(solid.key(), held);
     }
 }
@@ -143,6 +139,15 @@ impl Surfaces {
 fn quads_of(solid: &SolidMesh) -> usize {
     let tree = solid.tree();
     1 + 2 * tree.nodes.len() + 6 * tree.triangles.len()
+}
+
+/// Quads that surfaces take with their materials, each once, beside those that are there.
+fn quads_of_all(solids: &[&SolidMesh], mut there: HashSet<usize>) -> usize {
+    let mut of = |solid: &&SolidMesh| {
+        let is_new = there.insert(solid.key().1);
+        quads_of(solid) + if is_new { quads_of_materials(solid.materials()) } else { 0 }
+    };
+    solids.iter().map(&mut of).sum()
 }
 
 fn quads_of_materials(materials: &[Material]) -> usize {
@@ -192,7 +197,8 @@ impl Packed {
         }
     }
 
-    /// A head that says where triangles, corners and materials begin and how many materials there are; nodes, triangles, corners.
+    /// A head that says where triangles, corners and materials begin and how many materials there are; nodes,
+    /// triangles, corners.
     fn surface(&mut self, solid: &SolidMesh, materials: usize) {
         let (tree, surface) = (solid.tree(), solid.surface());
         let first = self.end();

@@ -108,6 +108,7 @@ impl FirstHits<'_> {
                     let along = glam::Vec3::new(each[0][i], each[1][i], each[2][i]);
                     (stored.body, stored.leaf, stored.distance) = (hit.body, hit.leaf, hit.distance);
                     if !self.looks_too {
+                        stored.leaf = self.scene.leaf_of(hit);
                         continue;
                     }
                     (stored.leaf, stored.normal, *look) =

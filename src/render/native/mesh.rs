@@ -28,7 +28,8 @@ pub(super) fn walk<L: Lanes, const N: usize>(
             continue;
         }
         let direction = each_axis!(k: along(packet.direction, [rows[k][0], rows[k][1], rows[k][2]]));
-        let origin = each_axis!(k: along(packet.origin, [rows[k][0], rows[k][1], rows[k][2]]).add(L::splat(rows[k][3])));
+        let turned = each_axis!(k: along(packet.origin, [rows[k][0], rows[k][1], rows[k][2]]));
+        let origin = each_axis!(k: turned[k].add(L::splat(rows[k][3])));
         let size = each_axis!(k: direction[k].abs());
         let least = size[0].max(size[1]).max(size[2]).max(L::splat(1e-20)).mul(L::splat(1e-7));
         let zero = L::splat(0.0);

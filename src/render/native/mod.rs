@@ -13,6 +13,8 @@ mod leaf;
 mod light;
 mod mesh;
 mod mesh_look;
+#[cfg(test)]
+mod mesh_tests;
 mod near_bodies;
 mod overlay;
 mod packet;

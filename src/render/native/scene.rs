@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use glam::Vec3;
 
-use super::lanes::{Lanes, each_axis};
+use super::{
+    lanes::{Lanes, each_axis},
+    leaf::Hit,
+};
 use crate::{
     compute::Array,
     gpu::GpuError,
@@ -107,6 +110,13 @@ impl<'a> Scene<'a> {
         let square = along[0].mul(along[0]).add(along[1].mul(along[1])).add(along[2].mul(along[2]));
         let scale = L::splat(1.0).div(square.sqrt());
         each_axis!(k: along[k].mul(scale))
+    }
+
+    /// What callers know the place of a hit by: the leaf, or which of the surface's triangles it is.
+    #[inline(always)]
+    pub fn leaf_of(&self, hit: &Hit) -> u32 {
+        let triangle = |of: &Surface<'_>| of.tree.triangles[hit.leaf as usize].index;
+        self.surfaces[hit.body as usize].as_ref().map_or(hit.leaf, triangle)
     }
 
     /// Whether there is anything but floor and sky.

@@ -23,7 +23,9 @@ mod passes;
 mod pictures;
 mod reference;
 mod seams;
-mod surfaces;
+pub(super) mod surfaces;
+
+pub(super) use reference::{nearest_triangle as nearest_of, triangles as triangles_of};
 
 use crate::gpu::{Layout, Shared};
 

@@ -133,7 +133,7 @@ pub fn body(shape: Shape, rotation: Quat, to: Vec3, id: u32) -> RenderBody {
 
 /// An octree ball beside a sphere, a ring, a cube and a convex polyhedron in one picture, on a floor and without one,
 /// in every colouring.
-pub fn surfaces(by: By) -> Option<Scene> {
+pub(super) fn surfaces(by: By) -> Option<Scene> {
     let mut stage = Stage::drawn_by(by)?;
     let octree = ball(6);
     stage.add(&octree, 1.2, Quat::from_rotation_x(0.5), Vec3::new(-0.62, 0.5, 0.0));

@@ -33,8 +33,9 @@ impl TreeNode {
     /// Triangles of a leaf; none elsewhere.
     #[inline(always)]
     pub fn triangles(&self) -> std::ops::Range<usize> {
-        let first = self.first as usize;
-        first..first + (self.count_and_axis & 0xff) as usize
+        let count = (self.count_and_axis & 0xff) as usize;
+        let first = if count == 0 { 0 } else { self.first as usize };
+        first..first + count
     }
 
     /// Whether it holds triangles.
@@ -87,7 +88,7 @@ impl MeshTree {
     }
 
     /// Point of shape space to tree space.
-    pub fn from_shape(&self, p: DVec3) -> DVec3 {
+    pub fn placed(&self, p: DVec3) -> DVec3 {
         (p - self.centre) * self.scale
     }
 
@@ -104,7 +105,7 @@ impl MeshTree {
         direction: DVec3,
         meets: impl Fn(u32) -> Option<f64>,
     ) -> Option<(f64, u32)> {
-        let (origin, along) = (self.from_shape(origin), direction * self.scale);
+        let (origin, along) = (self.placed(origin), direction * self.scale);
         let entry = |node: &TreeNode, end: f64| {
             let to = |p: [f32; 3]| (Vec3::from(p).as_dvec3() - origin) / along;
             let (a, b) = (to(node.low), to(node.high));
@@ -149,7 +150,7 @@ impl MeshTree {
     /// The least of what `distance` (m) answers for triangles, which are no nearer than their boxes are to `point`
     /// (shape space); infinite where there is none.
     pub fn nearest(&self, point: DVec3, distance: impl Fn(u32) -> f64) -> f64 {
-        let point = self.from_shape(point);
+        let point = self.placed(point);
         let away = |at: u32| {
             let node = &self.nodes[at as usize];
             let (low, high) = (Vec3::from(node.low).as_dvec3(), Vec3::from(node.high).as_dvec3());
