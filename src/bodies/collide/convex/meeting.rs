@@ -191,8 +191,10 @@ impl Meeting<'_> {
             let on_b = b.state.position + b.state.rotation * pair.relative.back(touch.on[1]);
             let gap = (on_a - on_b).dot(normal);
             // Those that meet later are far apart now: the smaller one's place is where it will be pushed.
-            let at = if gap > near { [on_a, on_b][small] } else { (on_a + on_b) * 0.5 };
-            Point::new(touch.key, [Some(a), Some(b)], at, normal, gap + forgiven)
+            let later = gap > near;
+            let at = if later { [on_a, on_b][small] } else { (on_a + on_b) * 0.5 };
+            let point = Point::new(touch.key, [Some(a), Some(b)], at, normal, gap + forgiven);
+            Point { follows: later.then_some(small as u8), ..point }
         };
         let touches = touches(pair, axis, near, BESIDE * margin(cell));
         let points: Vec<Point> = touches.iter().map(point).collect();

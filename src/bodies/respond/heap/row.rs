@@ -120,6 +120,7 @@ pub(in crate::bodies::respond) struct Row {
     /// In body axes.
     anchors: [DVec3; 2],
     ball: Option<Ball>,
+    follows: Option<u8>,
     /// Separation when the anchors were in one place.
     adjusted: f64,
     restitution: f64,
@@ -158,6 +159,7 @@ impl Row {
             point: point as u32,
             anchors: [0, 1].map(|s| frames[s].rotation.transpose() * arms[s]),
             ball: p.ball,
+            follows: p.follows,
             arms,
             normal: Axis::along(p.normal),
             tangents: [Axis::along(t), Axis::along(u)],
@@ -202,7 +204,12 @@ impl Row {
                 let lowest = ball.lowest(frame.position, frame.rotation, self.normal.way);
                 (lowest, lowest)
             }
-            None => (a, (a + b) * 0.5),
+            // Halfway to a wall that a body is shot at would be far beside that body, and it would turn instead of stop.
+            None => match self.follows {
+                None => (a, (a + b) * 0.5),
+                Some(0) => (a, a),
+                Some(_) => (a, b),
+            },
         };
         self.gap = self.adjusted + (nearest - b).dot(self.normal.way);
         self.arms = self.pair().map(|k| middle - movers.frames[k].position);
