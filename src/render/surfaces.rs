@@ -143,11 +143,11 @@ fn quads_of(solid: &SolidMesh) -> usize {
 
 /// Quads that surfaces take with their materials, each once, beside those that are there.
 fn quads_of_all(solids: &[&SolidMesh], mut there: HashSet<usize>) -> usize {
-    let mut of = |solid: &&SolidMesh| {
+    let of = |solid: &&SolidMesh| {
         let is_new = there.insert(solid.key().1);
         quads_of(solid) + if is_new { quads_of_materials(solid.materials()) } else { 0 }
     };
-    solids.iter().map(&mut of).sum()
+    solids.iter().map(of).sum()
 }
 
 fn quads_of_materials(materials: &[Material]) -> usize {
