@@ -292,10 +292,15 @@ fn picture(
             body
         }));
     }
+    // From the front, so that none looks larger than another, and a little from above.
+    let points = surface_points(&bodies);
+    let mut camera = View::Front.camera_on(&points, args.size);
+    camera.pitch = 0.2;
+    camera.frame_points(&points, args.size[0] as f32 / args.size[1].max(1) as f32);
     let still = Still {
         arena: &arena,
         bodies: &bodies,
-        camera: View::ThreeQuarter.camera_on(&surface_points(&bodies), args.size),
+        camera,
         color_by: ColorBy::Material,
         floor: Some(0.0),
         transparent: false,

@@ -94,14 +94,17 @@ impl Fracturer {
     }
 }
 
+/// Breaks by parameters that name no number of pieces, and says how many pieces came of it.
+pub(super) type BreakTrial<'a, T> = &'a mut dyn FnMut(&FractureParams) -> Result<(T, u32), FractureError>;
+
 /// Breaks by `params`, or where they name a number of pieces by as many seeds as come nearest to it, in at most six
-/// trials. `trial` breaks by parameters without such a number, and says how many pieces came of it.
+/// trials.
 ///
 /// # Errors
 /// What a trial says.
 pub(super) fn seeds_for<T>(
     params: &FractureParams,
-    trial: &mut dyn FnMut(&FractureParams) -> Result<(T, u32), FractureError>,
+    trial: BreakTrial<'_, T>,
 ) -> Result<(T, Option<Solved>), FractureError> {
     let Some(wanted) = params.target_pieces else {
         return Ok((trial(params)?.0, None));

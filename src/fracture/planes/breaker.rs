@@ -47,6 +47,12 @@ pub const METHOD: MethodEntry = MethodEntry {
 /// What is convex but for so much of its size breaks as its hull.
 const NEARLY_CONVEX: f64 = 1e-4;
 
+/// Of so many triangles the hull is taken at once, and whether they are convex is seen by how much larger it is: to hold
+/// every corner against every plane takes seconds.
+const MANY: usize = 4096;
+/// Share by which the hull of what is convex may be larger.
+const NEARLY_FULL: f64 = 3e-4;
+
 /// Breaks convex meshes plane by plane.
 pub struct PlanesBreaker;
 
@@ -117,23 +123,34 @@ fn fracture(context: &BreakContext<'_>, shape: &Shape, strike: &Strike<'_>) -> R
     let mut source = SourceMesh::of(shape)?;
     let mut hull = strike.params.option("hull") >= 0.5;
     let triangles: Vec<[DVec3; 3]> = source.surface.corners_of_triangles().collect();
+    let many = triangles.len() > MANY;
+    let mut planes = Planes::new(&triangles, hull || many);
     let (low, high) = source.bounds();
     let slight = NEARLY_CONVEX * (high - low).max_element();
-    let planes = match Planes::new(&triangles, hull) {
+    if let Err(ShatterError::NotConvex { outside, .. }) = &planes
+        && *outside <= slight
+    {
         // Rounding in a file, or an even mesh of what is round.
-        Err(ShatterError::NotConvex { outside, .. }) if outside <= slight => {
-            hull = true;
-            Planes::new(&triangles, hull)
-        }
-        planes => planes,
-    };
+        hull = true;
+        planes = Planes::new(&triangles, hull);
+    }
     let planes = planes.map_err(bad)?;
     let mut timings =
         vec![StageTiming { stage: "planes of the mesh".into(), ms: started.elapsed().as_secs_f64() * 1e3 }];
-    if hull {
+    if hull || many {
         // What breaks is the hull, of which the mesh may fill only a part.
         let whole = planes.shatter(&[source.surface.positions[0]]).map_err(bad)?;
-        source.volume = whole.iter().map(|shard| shard.volume).sum();
+        let volume: f64 = whole.iter().map(|shard| shard.volume).sum();
+        let larger = volume / source.volume - 1.0;
+        if !hull && larger > NEARLY_FULL {
+            let text = format!(
+                "the object is not convex (its convex hull is larger by {:.1} %): take the octree or the box-cut method, \
+                 or ask for its convex hull",
+                100.0 * larger
+            );
+            return Err(bad(text));
+        }
+        source.volume = volume;
     }
     let units = Units::of(&octree.grid);
     let cells = cells_of(shape, octree, strike);

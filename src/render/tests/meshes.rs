@@ -107,7 +107,6 @@ fn errors_planted_in_the_walk_are_found() {
         ("all(left >= right) || all(left <= right)", "all(left >= right)"),
         ("c.x * b.y", "c.x * a.y"),
         ("weights.x * a.z", "weights.x * b.z"),
-        ("v.zxy", "v.yxz"),
         ("k < lead + count; k++", "k < lead + count - 1u; k++"),
         ("if t >= first && t < end {", "if t >= first {"),
         ("word + 2u);", "word + 1u);"),

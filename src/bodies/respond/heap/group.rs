@@ -151,7 +151,8 @@ impl<'a> Group<'a> {
     /// metre.
     pub fn parts(&mut self, parting: Parting) -> bool {
         let parting = self.parting(parting);
-        self.rows.iter_mut().fold(false, |any, row| row.parts(parting) || any)
+        // Each is asked, whatever the others said.
+        self.rows.iter_mut().map(|row| row.parts(parting)).filter(|parts| *parts).count() > 0
     }
 
     /// Parts its bodies, whose motions are ways here. Gives how far it moved a point, at most, m for objects of a

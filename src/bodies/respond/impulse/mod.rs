@@ -118,7 +118,8 @@ impl ImpulseStep {
     /// Undoes overlap: moves the bodies and leaves their speeds.
     fn part(&self, whole: &Part, groups: &mut [Group<'_>], movers: &mut Movers, h: f64) {
         let parting = Parting { slop: self.slop, share: self.share, most: self.push_out * h };
-        let any = groups.iter_mut().fold(false, |any, group| group.parts(parting) || any);
+        // Each is asked, whatever the others said.
+        let any = groups.iter_mut().map(|group| group.parts(parting)).filter(|parts| *parts).count() > 0;
         if !any {
             return;
         }

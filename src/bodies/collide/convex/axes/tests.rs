@@ -41,8 +41,8 @@ fn brute(points: [&[DVec3]; 2], relative: Relative, edges: bool) -> f64 {
         all.map(|[a, b]| place(k, b) - place(k, a)).collect()
     };
     let mut axes: Vec<DVec3> = Vec::new();
-    for k in 0..2 {
-        for t in &hulls[k].triangles {
+    for (k, hull) in hulls.iter().enumerate() {
+        for t in &hull.triangles {
             let [a, b, c] = t.map(|v| place(k, v));
             axes.push((b - a).cross(c - a).normalize());
         }
