@@ -58,10 +58,14 @@ fn step(world: &mut World, steps: u32) -> Vec<BodyState> {
 }
 
 #[test]
-fn bodies_of_a_kind_that_no_finder_knows_pass_through_all_and_as_spheres_they_touch() {
+fn bodies_of_a_kind_that_the_finder_does_not_know_are_met_as_hulls_and_as_spheres_where_those_are_chosen() {
     let radius = 0.1 * 3.0f64.sqrt();
     let mut w = world(ContactMethod::default());
-    assert!(step(&mut w, 100)[0].position.y < -3.0, "nobody finds contacts of convex polyhedra with planes");
+    step(&mut w, 200);
+    assert!(
+        w.bodies.iter().all(|body| (body.state.position.y - 0.1).abs() < 1e-3),
+        "as cubes they lie on a side"
+    );
 
     let mut w = world(spheres());
     let mut nearest = f64::MAX;
@@ -99,15 +103,16 @@ fn a_snapshot_restores_what_they_did_and_another_finder_begins_anew() {
 fn scenes_name_finders_and_responses() {
     let contacts = spheres();
     let names: Vec<_> = finders().iter().map(|entry| entry.name).collect();
-    assert_eq!(names, ["octree", "spheres"]);
+    assert_eq!(names, ["octree", "hull", "spheres"]);
     let scene = parse_scene("contacts = \"spheres\"\nresponse = \"penalty\"\n", "s.toml").unwrap();
     assert_eq!((scene.contacts, scene.response), (contacts, Response::PENALTY));
     let written = toml::to_string(&scene).unwrap();
     assert!(written.contains("contacts = \"spheres\""), "{written}");
     assert!(!toml::to_string(&Scene::default()).unwrap().contains("contacts"), "the default is not written");
-    for (line, known) in
-        [("contacts = \"cubes\"", "`octree`, `spheres`"), ("response = \"cubes\"", "`soft`, `penalty`")]
-    {
+    for (line, known) in [
+        ("contacts = \"cubes\"", "`octree`, `hull`, `spheres`"),
+        ("response = \"cubes\"", "`soft`, `penalty`, `impulse`"),
+    ] {
         let message = parse_scene(&format!("dt = 0.01\n{line}\n"), "s.toml").unwrap_err().message;
         assert!(
             message.contains("line 2") && message.contains("`cubes`") && message.contains(known),

@@ -21,6 +21,7 @@ fn the_window_does_what_a_person_asks() {
     previews_tunes_and_breaks(&display);
     keeps_a_cell_and_breaks(&display);
     exports_what_it_shows(&display);
+    breaks_the_mesh_itself(&display);
     opens_resizes_and_closes(&display);
 }
 
@@ -333,6 +334,39 @@ fn exports_what_it_shows(display: &Display) {
     println!("{bodies} pieces exported where they lie");
     let left: Vec<_> = std::fs::read_dir(&display.folder).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert!(!left.iter().any(|name| name.to_string_lossy().contains("being-written")), "{left:?}");
+    program.close();
+}
+
+/// The mesh's own triangles in pieces: chosen in the panel, with seams under the pointer; they fall, break again, are taken
+/// back and exported.
+fn breaks_the_mesh_itself(display: &Display) {
+    let mut program = display.start("mesh", &["builtin:vase", "--level", "6"]);
+    program.until("the list of methods", |s| s["rects"]["method"].is_array());
+    program.press("method");
+    program.until("its entries", |s| s["rects"]["method: Mesh, box cutting"].is_array());
+    program.press("method: Mesh, box cutting");
+    let state = program.until("the method", |s| s["tuning"]["fracture"]["method"] == "box-cut");
+    let centre = pair(&state["object_centre"]);
+    program.point(centre[0], centre[1]);
+    program.until("seams under the pointer", |s| s["preview"]["showing"] == "seams");
+    let before = program.pixels(centre, 60.0);
+    program.xdotool(&["click", "1"]);
+    let broken = program.until("pieces", |s| s["pieces"].as_u64() > Some(10) && s["busy"] == false);
+    assert!(broken["mass_error"].as_f64().unwrap().abs() < 1e-6);
+    assert_eq!(broken["errors"], Value::Array(Vec::new()));
+    program.until("them moving", |s| s["time"].as_f64() > broken["time"].as_f64().map(|t| t + 0.3));
+    let share = changed(&before, &program.pixels(centre, 60.0));
+    assert!(share > 0.05, "only {:.1} % of the picture changed where the vase was hit", share * 100.0);
+    program.keys("ctrl+z");
+    program.until("the whole vase", |s| s["bodies"] == 1 && s["pieces"] == 0);
+    program.keys("ctrl+shift+z");
+    program.until("the pieces again", |s| s["pieces"] == broken["pieces"]);
+    let (folder, done) = program.export("meshes to take away");
+    assert_eq!((&done["errors"], &done["export"]["done"]["pieces"]), (&broken["errors"], &broken["pieces"]));
+    let report = std::fs::read(folder.join("report.json")).unwrap();
+    let report: Value = serde_json::from_slice(&report).unwrap();
+    assert_eq!((&report["meshes"]["kind"], &report["meshes"]["open_edges"]), (&"original".into(), &0.into()));
+    assert!(report["checks"].as_array().unwrap().iter().all(|check| check["ok"] == true), "{report}");
     program.close();
 }
 

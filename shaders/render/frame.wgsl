@@ -61,12 +61,14 @@ const CELL_NONE = 0xffffffffu;
 // Marks of a body, beside MARK_SELECTED: it stays, it is under the pointer.
 const BODY_KEPT = 0x04000000u;
 const BODY_HOVERED = 0x08000000u;
+// A body that is a surface.
+const BODY_MESH = 0x10000000u;
 
 // First body of a pixel.
 struct PixelHit {
     // Index into the frame's bodies, BODY_SKY or BODY_FLOOR.
     body: u32,
-    // Leaf relative to the body's slot, NO_LEAF in an internal octant.
+    // Leaf relative to the body's slot, NO_LEAF in an internal octant; a surface's triangle.
     leaf: u32,
     // Distance from the eye along the unit ray, m.
     distance: f32,

@@ -1,4 +1,5 @@
 //#include render/seams
+//#include render/mesh_look
 //#include shared/volume
 // First hit of each pixel's ray: body, leaf, distance, smooth normal, and the colour that the chosen colouring
 // gives it. One thread is one pixel.
@@ -139,14 +140,25 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     }
     let body = bodies[hit.body];
     let world = frame.eye + direction * hit.distance;
-    let point = apply(body.grid_from_world, vec4<f32>(world, 1.0));
+    let in_grid = apply(body.grid_from_world, vec4<f32>(world, 1.0));
+    let point = in_grid * body.to_voxels.w + body.to_voxels.xyz;
     let d = apply(body.grid_from_world, vec4<f32>(direction, 0.0));
+    let is_mesh = (body.hue_and_marks & BODY_MESH) != 0u;
+    // Width of a pixel, voxels.
+    var pixel_voxels = frame.pixel_cone * hit.distance / body.voxel;
+    var leaf = hit.leaf;
     var face = vec3<f32>(0.0);
     face[hit.axis] = select(1.0, -1.0, d[hit.axis] > 0.0);
     var surface = Surface(face, vec3<f32>(0.0));
     var marks = MARK_CRACK;
     var word = 0u;
-    if hit.leaf != NO_LEAF {
+    var own = MeshLook(vec3<f32>(0.0), vec3<f32>(0.0), false, 0u);
+    if is_mesh {
+        own = mesh_look(body, hit.leaf, in_grid, d);
+        marks = select(0u, MARK_CRACK, own.inside);
+        leaf = own.triangle;
+        pixel_voxels = frame.pixel_cone * hit.distance * length(body.grid_from_world[0].xyz) * body.to_voxels.w;
+    } else if hit.leaf != NO_LEAF {
         word = colors[body.leaf_base + hit.leaf];
         marks = select(0u, MARK_CRACK, leaf_is_crack(word) || hit.cut);
     }
@@ -155,7 +167,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         inside = inside_color(body, point);
         surface.color = inside;
     }
-    if hit.leaf != NO_LEAF {
+    if is_mesh {
+        surface = Surface(own.normal, own.color);
+    } else if hit.leaf != NO_LEAF {
         if hit.cut {
             surface.normal = cut_normal(cuts[body.leaf_base + hit.leaf]);
         } else {
@@ -169,14 +183,14 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         }
     }
     if marks != 0u && (body.interior.x >> 24u) != 0u {
-        let covered = frame.pixel_cone * hit.distance / body.voxel * f32(1u << (14u - body.level));
+        let covered = pixel_voxels * f32(1u << (14u - body.level));
         surface.color = mix(inside, surface.color, smoothstep(0.4, 1.2, covered / GRAIN));
     }
     var gold = 0.0;
     var stays = (body.hue_and_marks & BODY_KEPT) != 0u;
     var pointed = (body.hue_and_marks & BODY_HOVERED) != 0u;
     if hit.body == frame.seam_body {
-        let seam = seam_at(body, point, normalize(d), surface.normal / max(length(surface.normal), 1e-20), frame.pixel_cone * hit.distance / body.voxel);
+        let seam = seam_at(body, point, normalize(d), surface.normal / max(length(surface.normal), 1e-20), pixel_voxels);
         gold = seam.gold;
         surface.normal += seam.lean * 0.55;
         if seam.cell != CELL_NONE {
@@ -203,7 +217,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         default: {}
     }
     rgb = glazed(rgb, stays, pointed);
-    hits[pixel] = PixelHit(hit.body, hit.leaf, hit.distance, normal_pack(normal));
+    hits[pixel] = PixelHit(hit.body, leaf, hit.distance, normal_pack(normal));
     looks[pixel] = (pack4x8unorm(vec4<f32>(rgb, 0.0)) & 0xffffffu) | marks | (body.hue_and_marks & MARK_SELECTED)
         | (u32(round(gold * GOLD_MOST)) << GOLD_SHIFT);
 }

@@ -1,6 +1,8 @@
 //#include shared/octree
 //#include render/frame
-// Rays against all bodies: a bounding volume hierarchy over their world boxes, then each body's octree, front to back.
+//#include render/mesh
+// Rays against all bodies: a bounding volume hierarchy over their world boxes, then each body's octree, front to back,
+// or its surface. The grid of a body is what its rays are cast in: voxels of an octree, the tree space of a surface.
 //
 // A body's octree is walked in mirrored coordinates in which the ray only ever moves up (an octant's number is
 // xored with the mirror mask to find it in memory). A step either descends into the octant that holds the ray, or
@@ -11,19 +13,22 @@ struct Body {
     // Rows of the affine map.
     grid_from_world: array<vec4<f32>, 3>,
     world_from_grid: array<vec4<f32>, 3>,
-    // Bounds of its voxels, grid.
+    // Bounds, grid.
     low: vec3<f32>,
     node_base: u32,
     high: vec3<f32>,
+    // Of a surface, where its words begin.
     leaf_base: u32,
     root: u32,
     level: u32,
     // Colour of ColorBy::Piece, sRGB, and marks.
     hue_and_marks: u32,
-    // World size of a voxel.
+    // World size of a voxel; of a surface, a small part of its own.
     voxel: f32,
     // What crack faces show: the words of shared/volume.
     interior: vec4<u32>,
+    // From the grid to the voxels that stand in for a surface, whose level is `level`: a shift and a scale.
+    to_voxels: vec4<f32>,
 }
 
 struct Box {
@@ -70,7 +75,7 @@ struct Ray {
 struct Hit {
     distance: f32,
     body: u32,
-    // Relative to the slot; NO_LEAF in an internal octant.
+    // Relative to the slot; NO_LEAF in an internal octant. Of a surface, the triangle in the order of its leaves.
     leaf: u32,
     // Octree level of the octant that was hit.
     level: u32,
@@ -333,7 +338,11 @@ fn trace(ray: Ray, any: bool) -> Hit {
         if body == NO_BODY {
             break;
         }
-        walk(body, ray, &best);
+        if (bodies[body].hue_and_marks & BODY_MESH) != 0u {
+            walk_mesh(body, ray, any, &best);
+        } else {
+            walk(body, ray, &best);
+        }
         if any && best.body != BODY_SKY {
             break;
         }

@@ -126,6 +126,7 @@ fn describe(session: &Session, out: &UiOutput, window: &WindowState) -> Value {
         "pieces": sandbox.bodies().iter().filter(|b| generations(b) > 0).count(),
         "awake": sandbox.awake(),
         "time": sandbox.time(),
+        "kept_bytes": sandbox.kept_bytes(),
         "recorded": sandbox.timeline().len(),
         "shown_record": sandbox.timeline().cursor(),
         "held": sandbox.held().is_some(),

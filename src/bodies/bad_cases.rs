@@ -8,7 +8,7 @@ use crate::svo::Forest;
 use glam::{DQuat, DVec3};
 use std::{sync::Arc, time::Instant};
 
-const BOTH: [Response; 2] = [Response::SOFT, Response::PENALTY];
+const ALL: [Response; 3] = [Response::SOFT, Response::PENALTY, Response::IMPULSE];
 
 fn cube(lift: DVec3) -> BodyDef {
     let forest = Arc::new(block(4, [4; 3], [12; 3]));
@@ -36,7 +36,7 @@ fn run(w: &mut World, steps: usize) -> StepReport {
 
 #[test]
 fn thrown_to_infinity_it_is_frozen_and_reported() {
-    for response in BOTH {
+    for response in ALL {
         let mut w = world(WorldSettings { floor: None, gravity: DVec3::ZERO, ..settings(response) });
         let far = w.add(cube(DVec3::ZERO));
         w.add(cube(DVec3::Y * 3.0));
@@ -58,7 +58,7 @@ fn thrown_to_infinity_it_is_frozen_and_reported() {
 
 #[test]
 fn without_a_floor_it_falls_for_ever_and_no_faster_than_the_limit() {
-    for response in BOTH {
+    for response in ALL {
         let mut w = world(WorldSettings { floor: None, ..settings(response) });
         w.add(cube(DVec3::ZERO));
         let report = run(&mut w, 3000);
@@ -88,7 +88,7 @@ fn smallest() -> Vec<BodyDef> {
 
 #[test]
 fn single_voxels_and_bodies_of_nothing_harm_nobody() {
-    for response in BOTH {
+    for response in ALL {
         let mut w = world(settings(response));
         for (i, mut def) in smallest().into_iter().enumerate() {
             if i == 2 {
@@ -126,7 +126,7 @@ fn low_y(body: &Body) -> f64 {
 
 #[test]
 fn bodies_inside_each_other_come_apart_or_stay_but_do_not_explode() {
-    for response in BOTH {
+    for response in ALL {
         for (shift, turn) in [
             (DVec3::ZERO, DQuat::IDENTITY),
             (DVec3::new(0.01, 0.02, 0.0), DQuat::IDENTITY),
@@ -161,7 +161,7 @@ fn bodies_inside_each_other_come_apart_or_stay_but_do_not_explode() {
 
 #[test]
 fn settings_that_are_no_numbers_are_ignored() {
-    for response in BOTH {
+    for response in ALL {
         let bad = f64::NAN;
         let mut w = world(WorldSettings {
             gravity: DVec3::new(bad, -9.81, 0.0),

@@ -30,7 +30,7 @@ pub fn first_pattern(object: &Object, plan: &Plan) -> Result<Pattern, CliError> 
     let Some(octree) = object.shape.as_octree() else {
         return Err(CliError::Input("only octrees have a pattern of seeds".into()));
     };
-    Ok(cells_of(octree, &first.strike(&plan.params)).draw(&plan.params)?.0)
+    Ok(cells_of(&object.shape, octree, &first.strike(&plan.params)).draw(&plan.params)?.0)
 }
 
 /// How many seeds of the first break stay together.
@@ -38,7 +38,8 @@ pub fn first_pattern(object: &Object, plan: &Plan) -> Result<Pattern, CliError> 
 pub fn kept_count(object: &Object, plan: &Plan, pattern: &Pattern) -> usize {
     let first = FirstStrike::new(&object.shape, plan);
     let octree = object.shape.as_octree();
-    octree.map_or(0, |octree| cells_of(octree, &first.strike(&plan.params)).kept(pattern, &plan.params).len())
+    let strike = first.strike(&plan.params);
+    octree.map_or(0, |octree| cells_of(&object.shape, octree, &strike).kept(pattern, &plan.params).len())
 }
 
 /// Breaks `object`; every break's times go to `reporter`.

@@ -81,7 +81,7 @@ pub struct PatternArgs {
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = parse_option)]
     options: Vec<(String, f64)>,
     /// Where the Voronoi seeds lie: on spheres round the impact; uniform; clustered; radial, as a pane of
-    /// glass breaks; grain, as wood
+    /// glass breaks; grain, as wood; inward, between the surface and the middle (Chlubna)
     #[arg(long, value_name = "NAME", value_enum, default_value = "spheres", hide_possible_values = true)]
     pattern: PatternName,
     /// Number of Voronoi seeds, shared out over the spheres
@@ -114,6 +114,9 @@ pub struct PatternArgs {
     /// Length of a splinter divided by its width (--pattern grain)
     #[arg(long, value_name = "R", value_parser = super::parse_positive, default_value_t = 5.0)]
     grain_ratio: f64,
+    /// How strong the blow is, 0 to 1: how many of the seeds gather near it (--pattern inward)
+    #[arg(long, value_name = "S", default_value_t = 0.5)]
+    blow_strength: f64,
     /// Seeds from a file instead: x y z a line in the mesh's units, or a .npy array of shape (n, 3)
     #[arg(long, value_name = "FILE")]
     seeds_file: Option<PathBuf>,
@@ -162,6 +165,7 @@ enum PatternName {
     Clustered,
     Radial,
     Grain,
+    Inward,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -187,6 +191,7 @@ impl PatternName {
             Self::Clustered => Preset::Clustered,
             Self::Radial => Preset::Radial,
             Self::Grain => Preset::Grain,
+            Self::Inward => Preset::Inward,
         }
     }
 }
@@ -246,6 +251,7 @@ impl PatternArgs {
             spread: self.spread,
             grain_axis: self.grain_axis,
             grain_ratio: self.grain_ratio,
+            blow_strength: self.blow_strength,
             seeds_file: None,
             target_pieces: self.pieces,
             rng: self.rng,
@@ -423,7 +429,7 @@ fn parse_scale(text: &str) -> Result<f64, String> {
     if SCALES.contains(&value) { Ok(value) } else { Err(format!("it must be from {low} to {high}")) }
 }
 
-fn parse_method(name: &str) -> Result<Method, String> {
+pub fn parse_method(name: &str) -> Result<Method, String> {
     name.parse().map_err(|error: UnknownMethod| error.to_string())
 }
 

@@ -4,6 +4,7 @@
 
 mod bench;
 mod breaking;
+mod compare;
 mod crack;
 mod doctor;
 mod fracture;
@@ -138,6 +139,8 @@ enum Command {
     Render(render::RenderArgs),
     /// Measures every stage: medians, counts, the columns of Table 1 of Domaradzki & Martyn 2016
     Bench(bench::BenchArgs),
+    /// Breaks a mesh by several methods with one blow, and shows them side by side: a table, a picture
+    Compare(compare::CompareArgs),
     /// Shows the graphics adapter, its limits, and what will be slow and why
     Doctor,
 }
@@ -157,6 +160,7 @@ pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> Result<()
         Some(Command::Simulate(args)) => simulate::run(&args),
         Some(Command::Render(args)) => render::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
+        Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Doctor) => doctor::run(),
     }
 }

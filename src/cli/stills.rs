@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use glam::{DVec3, Mat4, Vec3};
+use glam::{DMat4, DVec3, Mat4, Vec3};
 
 use crate::{
     compute::Compute,
@@ -13,7 +13,7 @@ use crate::{
     fracture::Volume,
     gpu::GpuError,
     render::{BodySeams, Camera, ColorBy, FrameInput, Overlay, RenderBody, RenderOptions, Renderer},
-    shape::{GridMass, Look, Octree, Shape},
+    shape::{Geometry, GridMass, Look, Octree, Shape},
     svo::{Arena, Forest, Grid},
 };
 
@@ -195,10 +195,26 @@ pub fn pieces(
     let color = object.shape.look().surface_color.unwrap_or_default();
     let interior = step.result.params.interior.volume(color);
     let mut bodies = Vec::with_capacity(step.result.parts.len());
-    for octree in step.result.parts.iter().filter_map(|part| part.shape.as_octree()) {
-        arena.insert(&octree.forest)?;
-        let shape = place.piece(&octree.forest, (octree.tree, octree.mass), 1.0);
-        let body = place.body(shape, octree.tree, offset(octree.mass.centre));
+    for (id, part) in step.result.parts.iter().enumerate() {
+        let body = match part.shape.geometry() {
+            Geometry::Octree(octree) => {
+                arena.insert(&octree.forest)?;
+                let shape = place.piece(&octree.forest, (octree.tree, octree.mass), 1.0);
+                place.body(shape, octree.tree, offset(octree.mass.centre))
+            }
+            Geometry::Mesh(_) | Geometry::Convex(_) => {
+                let centre = object.grid.from_mesh(part.shape.mass().centre);
+                let body = place.body(Arc::clone(&part.shape), id as u32, offset(centre));
+                let voxels_from_shape = object.grid.to_mesh().inverse();
+                let shape_from_local = DMat4::from_scale_rotation_translation(
+                    DVec3::splat(part.shape.unit_m()),
+                    glam::DQuat::IDENTITY,
+                    part.shape.shape_from_local(DVec3::ZERO),
+                );
+                let here = body.world_from_local.as_dmat4() * voxels_from_shape * shape_from_local;
+                RenderBody { world_from_local: here.as_mat4(), ..body }
+            }
+        };
         bodies.push(RenderBody { interior, ..body });
     }
     Ok(bodies)

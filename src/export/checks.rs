@@ -73,7 +73,7 @@ pub fn check(broken: &BrokenObject) -> Vec<Check> {
 /// What holds of a break by any method: volumes sum up, and an octree's parts hang together and are sound.
 fn check_parts(broken: &BrokenObject, step: &BreakStep) -> Vec<Check> {
     let source = step.parent.map_or(&broken.source, |at| &broken.part(at).shape);
-    let before = source.mass().volume_m3;
+    let before = step.result.before_m3.unwrap_or(source.mass().volume_m3);
     let (after, dust) = (step.result.volume_m3(), step.result.lost.dust_m3);
     let error = (after + dust - before).abs() / before.max(f64::MIN_POSITIVE);
     let volumes = Check::new(

@@ -68,6 +68,9 @@ pub struct ParameterReport {
     pub grain_axis: DVec3,
     /// Length of a splinter divided by its width.
     pub grain_ratio: f64,
+    /// Strength of the blow, 0 to 1, where the pattern goes by it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blow_strength: Option<f64>,
     /// Pieces that were aimed at.
     pub pieces: Option<u32>,
     /// File of the first break's seeds, if they were given.
@@ -170,6 +173,7 @@ impl ParameterReport {
             spread: params.spread,
             grain_axis: params.grain_axis,
             grain_ratio: params.grain_ratio,
+            blow_strength: (params.preset == Preset::Inward).then_some(params.blow_strength),
             pieces: params.target_pieces,
             seeds_file: params.seeds_file.clone(),
             rng: params.rng,

@@ -168,6 +168,9 @@ pub struct Break {
     pub parts: Vec<Part>,
     /// What is in no part.
     pub lost: Lost,
+    /// Volume of what broke as the method measures it, m^3: of a mesh that is cut the mesh's, although the shape is that of
+    /// its voxels. `None`: that of the shape.
+    pub before_m3: Option<f64>,
     /// Counts, as report.json names them.
     pub counts: FractureCounts,
     /// Time per stage.
@@ -192,6 +195,7 @@ impl Break {
         let cells = cells.len() as u64;
         Self {
             lost: Lost::default(),
+            before_m3: None,
             counts: FractureCounts { cells, islands: pieces - cells, pieces, ..FractureCounts::default() },
             timings: Vec::new(),
             solved: None,
@@ -225,6 +229,8 @@ impl Break {
 /// What a preview draws its seams on: an octree of the body, perhaps coarser than the body's own.
 #[derive(Clone, Copy)]
 pub struct PreviewTarget<'a> {
+    /// The body's shape.
+    pub shape: &'a Shape,
     /// The octree.
     pub octree: &'a Octree,
     /// Morton codes of its boundary voxels, ascending, where stages run.

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::{Break, Part, Pattern, Piece, VoronoiDetail, box_cut::BoxCutDetail};
+use super::{Break, Part, Pattern, Piece, VoronoiDetail, box_cut::BoxCutDetail, planes::PlanesDetail};
 use crate::{
     shape::{Geometry, Octree, Shape},
     svo::{Forest, Grid},
@@ -35,7 +35,8 @@ impl BreakStep {
     #[must_use]
     pub fn pattern(&self) -> Option<&Pattern> {
         let by_boxes = || self.result.detail_as::<BoxCutDetail>().map(|detail| &detail.pattern);
-        self.voronoi().map(|detail| &detail.pattern).or_else(by_boxes)
+        let by_planes = || self.result.detail_as::<PlanesDetail>().map(|detail| &detail.pattern);
+        self.voronoi().map(|detail| &detail.pattern).or_else(by_boxes).or_else(by_planes)
     }
 
     /// Cells that the break drew: seeds of a pattern, or as many as its parts name.

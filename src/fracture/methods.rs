@@ -9,7 +9,7 @@ use std::{
     sync::{PoisonError, RwLock},
 };
 
-use super::{Breaker, box_cut, voronoi};
+use super::{Breaker, box_cut, planes, voronoi};
 
 /// A number that a method lets its user choose, beyond the parameters that all share.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,6 +22,8 @@ pub struct MethodOption {
     pub default: f64,
     /// Least and greatest.
     pub range: (f64, f64),
+    /// Whether only whole numbers mean something.
+    pub whole: bool,
 }
 
 /// A line of the table.
@@ -34,9 +36,12 @@ pub struct MethodEntry {
     pub help: &'static str,
     /// The paper that it is from.
     pub source: &'static str,
-    /// Whether it breaks along cells of seeds. Where it does not, the panel leaves out what is said of seeds, crack
-    /// surfaces and islands.
+    /// Whether it breaks along Voronoi cells of the seeds that [`cells_of`](super::voronoi::cells_of) draws. Where it does
+    /// not, the panel leaves out what is said of seeds, and no cells can be chosen to stay.
     pub by_seeds: bool,
+    /// Whether it breaks voxels: cracks can be rough and dusty, and islands are told apart at a level. Where it does not,
+    /// the panel leaves that out.
+    pub of_voxels: bool,
     /// Its own parameters.
     pub options: &'static [MethodOption],
     /// The method itself.
@@ -44,7 +49,7 @@ pub struct MethodEntry {
 }
 
 /// The methods that the program has of itself; the first is the default.
-const BUILT_IN: &[&MethodEntry] = &[&voronoi::METHOD, &box_cut::METHOD];
+const BUILT_IN: &[&MethodEntry] = &[&voronoi::METHOD, &box_cut::METHOD, &planes::METHOD];
 
 static REGISTERED: RwLock<Vec<&'static MethodEntry>> = RwLock::new(Vec::new());
 

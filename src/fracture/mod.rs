@@ -1,7 +1,8 @@
 //! Breaking an object into pieces.
 //!
 //! [`voronoi`] breaks octrees: cells of seeds, walked down the octree (Domaradzki & Martyn 2016, sec. 4). [`box_cut`] cuts
-//! meshes along cells of the same seeds (Chlubna); what methods that cut meshes share is in [`solid`]. What every
+//! meshes along cells of the same seeds (Chlubna), [`planes`] convex ones plane by plane (Bullet's Voronoi shatter); what
+//! methods that cut meshes share is in [`solid`]. What every
 //! way of breaking shares is here: what is asked for ([`FractureParams`], [`Recipe`]), what comes out
 //! ([`Fracture`]), what shows inside ([`interior`]), small pieces, and solving for a number of pieces.
 
@@ -13,6 +14,7 @@ pub mod generations;
 pub mod interior;
 mod methods;
 mod params;
+pub mod planes;
 mod result;
 mod small;
 pub mod solid;

@@ -135,6 +135,8 @@ embed! {
     "render/compose",
     "render/frame",
     "render/light",
+    "render/mesh",
+    "render/mesh_look",
     "render/overlay",
     "render/primary",
     "render/seams",

@@ -1,6 +1,6 @@
 //! The recipe of a picture: first hits, light, overlay, composition.
 //!
-//! In: octrees in the arena, bodies, camera, options, an overlay. Out: an RGBA8 picture on the GPU or in memory.
+//! In: octrees in the arena, bodies with their surfaces, camera, options, an overlay. Out: an RGBA8 picture on the GPU or in memory.
 
 use std::sync::Arc;
 
@@ -9,13 +9,14 @@ use glam::{Mat4, Vec3};
 use super::{
     Camera, Overlay,
     overlay::OverlayPass,
+    surfaces::Surfaces,
     tables::{BodyData, BoxData, FrameData, tables},
     targets::Targets,
 };
 use crate::{
     fracture::{Seams, Volume},
     gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, StageTiming, Stopwatch, Uniform, bind},
-    shape::Shape,
+    shape::{Shape, SolidMesh},
     svo::{Arena, ArenaBuffers},
 };
 
@@ -41,7 +42,9 @@ pub enum ColorBy {
 /// One body to draw.
 #[derive(Clone, Debug)]
 pub struct RenderBody {
-    /// What it is made of. Its octree is drawn from the frame's arena; what is not there is not drawn.
+    /// What it is made of. An octree is drawn from the frame's arena; what is not there is not drawn. Of a mesh and of a
+    /// convex polyhedron the surface is drawn, whether voxels stand in for it or not; in compute passes, one that is too
+    /// large for the adapter's buffers (128 MiB on some: about a million triangles) is not.
     pub shape: Arc<Shape>,
     /// Affine with uniform scale: the shape's local space (voxels) to world metres.
     pub world_from_local: Mat4,
@@ -51,7 +54,8 @@ pub struct RenderBody {
     pub selected: bool,
     /// How it is marked in a preview.
     pub mark: Option<PieceMark>,
-    /// What crack faces show, finer than their voxels; all zero is the voxels' own colours.
+    /// What crack faces show, finer than their voxels; all zero is the voxels' own colours, or those of a surface's
+    /// corners. A volume counts in voxels: a surface for which none stand in shows its corners' colours.
     pub interior: Volume,
 }
 
@@ -140,7 +144,7 @@ pub enum PixelHit {
     Body {
         /// Index into the frame's bodies.
         body: usize,
-        /// Leaf relative to the body's slot; `None` in an internal octant.
+        /// Leaf relative to the body's slot, `None` in an internal octant; which triangle of a surface.
         leaf: Option<u32>,
         /// Distance from the eye, m.
         distance: f32,
@@ -157,6 +161,7 @@ pub struct PassRenderer {
     frame: Uniform<FrameData>,
     bodies: Buffer<BodyData>,
     boxes: Buffer<BoxData>,
+    surfaces: Surfaces,
     no_seams: Buffer<u32>,
     pub(super) targets: Option<Targets>,
     /// Frames in the history; the blend goes by this, so a resize cannot mix in stale pixels.
@@ -178,6 +183,7 @@ impl PassRenderer {
             frame: Uniform::new(gpu, &bytemuck::Zeroable::zeroed()),
             bodies: Buffer::zeroed(gpu, "body table", 64)?,
             boxes: Buffer::zeroed(gpu, "body boxes", 128)?,
+            surfaces: Surfaces::new(gpu)?,
             no_seams: Buffer::zeroed(gpu, "no seams", 1)?,
             targets: None,
             refined: 0,
@@ -208,7 +214,9 @@ impl PassRenderer {
             self.refined = 0;
         }
 
-        let (rows, boxes) = tables(input.bodies, |forest| input.arena.slot(forest));
+        self.surfaces.hold(gpu, input.bodies)?;
+        let place_of = |solid: &SolidMesh| self.surfaces.place(solid);
+        let (rows, boxes) = tables(input.bodies, |forest| input.arena.slot(forest), place_of);
         fill(gpu, &mut self.bodies, "body table", &rows)?;
         fill(gpu, &mut self.boxes, "body boxes", &boxes)?;
         let frame = frame_data(input, size, self.refined, boxes.len().div_ceil(2) as u32);
@@ -218,7 +226,8 @@ impl PassRenderer {
         let Targets { hits, looks, lights, history, view: picture, .. } = &*targets;
         let (frame_words, bodies, boxes) = (&self.frame, &self.bodies, &self.boxes);
         let seams = input.seams.map_or(Ok(&self.no_seams), |s| s.seams.words.device())?;
-        let scene = bind![frame_words, nodes, normals, colors, cuts, bodies, boxes];
+        let mesh_words = self.surfaces.words();
+        let scene = bind![frame_words, nodes, normals, colors, cuts, bodies, boxes, mesh_words];
         let passes = if self.stopwatch.has_room() { 3 } else { 0 };
         let mut rec = Recorder::with_room(gpu, "render", passes);
         rec.stage("primary");
@@ -341,7 +350,7 @@ pub(super) fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, b
         light_step,
         color_by: options.color_by as u32,
         filter_radius,
-        seam_body: input.seams.map_or(u32::MAX, |s| s.body as u32),
+        seam_body: input.seams.and_then(|s| seam_body(input, s.body)).unwrap_or(u32::MAX),
         seam_level: input.seams.map_or(0, |s| s.seams.level),
         seam_first: input.seams.map_or(0, |s| s.first),
         seam_seeds: input.seams.map_or(0, |s| s.seams.seeds),
@@ -349,6 +358,13 @@ pub(super) fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, b
         hovered_cell: input.seams.and_then(|s| s.marks.hovered).unwrap_or(u32::MAX),
         pad: [0; 2],
     }
+}
+
+/// The body that shows cracks, where its octree is there for their voxels to be found in.
+fn seam_body(input: &FrameInput<'_>, body: usize) -> Option<u32> {
+    let octree = input.bodies.get(body)?.shape.as_octree()?;
+    input.arena.slot(&octree.forest)?;
+    u32::try_from(body).ok()
 }
 
 /// Sub-pixel offsets: none in the first frame, so that motion does not shimmer, then an even cover of a

@@ -1,4 +1,4 @@
-//! Octrees to pictures.
+//! Octrees and surfaces to pictures.
 
 mod blit;
 mod camera;
@@ -8,6 +8,7 @@ mod outline;
 mod overlay;
 mod picking;
 mod renderer;
+mod surfaces;
 mod tables;
 mod targets;
 #[cfg(test)]

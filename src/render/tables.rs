@@ -2,16 +2,19 @@
 //! hierarchy over the bodies' world boxes.
 //!
 //! In: the bodies of a frame. Out: plain data in the layout of `shaders/render/frame.wgsl` and `trace.wgsl`.
+//!
+//! The *grid* of a body is what its rays are cast in: voxels of an octree; of a surface, the space of its hierarchy.
 
 use std::sync::Arc;
 
 use bytemuck::{Pod, Zeroable};
-use glam::{Mat4, Vec3};
+use glam::{DMat4, DVec3, Mat4, Vec3};
 
 use super::{PieceMark, RenderBody};
 use crate::{
     fracture::Volume,
     gpu::layout,
+    shape::SolidMesh,
     svo::{Forest, Slot},
 };
 
@@ -70,10 +73,12 @@ pub(super) struct BodyData {
     pub hue_and_marks: u32,
     pub voxel: f32,
     pub interior: Volume,
+    /// Of a surface, from its grid to the voxels that stand in for it: a shift, and a scale in the last number.
+    pub to_voxels: [f32; 4],
 }
 
 layout!(BodyData as "Body" {
-    grid_from_world, world_from_grid, low, node_base, high, leaf_base, root, level, hue_and_marks, voxel, interior
+    grid_from_world, world_from_grid, low, node_base, high, leaf_base, root, level, hue_and_marks, voxel, interior, to_voxels
 });
 
 /// A box of the hierarchy; `Box` in `shaders/render/trace.wgsl`.
@@ -94,21 +99,29 @@ pub(super) const BOX_LEAF: u32 = 1 << 31;
 const MARK_SELECTED: u32 = 1 << 25;
 const BODY_KEPT: u32 = 1 << 26;
 const BODY_HOVERED: u32 = 1 << 27;
+/// Marks a body that is a surface.
+pub(super) const BODY_MESH: u32 = 1 << 28;
+/// Light starts as far off a surface as off an octree with so many voxels along its longest side.
+const SURFACE_VOXELS: f32 = 512.0;
 /// The walk through the boxes keeps a stack of this many; median splits of n boxes need log2(n).
 const DEEPEST: u32 = 24;
 
-/// Body rows and boxes of a frame; `slot_of` says where a forest is on the GPU. A body that cannot be drawn
-/// (no octree there, not finite, flattened, no such level) is left out of the boxes but keeps its row, so
-/// that rows and the caller's bodies have the same indices.
+/// Body rows and boxes of a frame; `slot_of` says where a forest is on the GPU, `place_of` where a surface is. A body
+/// that cannot be drawn (no octree or surface there, not finite, flattened, no such level) is left out of the boxes but
+/// keeps its row, so that rows and the caller's bodies have the same indices.
 pub(super) fn tables(
     bodies: &[RenderBody],
     slot_of: impl Fn(&Arc<Forest>) -> Option<Slot>,
+    place_of: impl Fn(&SolidMesh) -> Option<u32>,
 ) -> (Vec<BodyData>, Vec<BoxData>) {
     let mut rows = Vec::with_capacity(bodies.len());
     let mut leaves = Vec::with_capacity(bodies.len());
     for (i, body) in bodies.iter().enumerate().take(1 << DEEPEST) {
         let slot = body.shape.as_octree().and_then(|octree| slot_of(&octree.forest));
-        let (row, bounds) = row(body, slot);
+        let (row, bounds) = match body.shape.drawn_surface() {
+            Some(solid) => surface_row(body, solid, slot, place_of(solid)),
+            None => row(body, slot),
+        };
         rows.push(row);
         if let Some((low, high)) = bounds {
             leaves.push(BoxData { low, first: BOX_LEAF | i as u32, high, pad: 0 });
@@ -125,12 +138,6 @@ fn row(body: &RenderBody, slot: Option<Slot>) -> (BodyData, Option<(Vec3, Vec3)>
     let grid_from_world = world_from_grid.inverse();
     let (low, high) = body.bounds();
     let voxel = world_from_grid.x_axis.truncate().length();
-    let mark = match body.mark {
-        None => 0,
-        Some(PieceMark::Kept) => BODY_KEPT,
-        Some(PieceMark::Hovered) => BODY_HOVERED,
-    };
-    let marks = mark | if body.selected { MARK_SELECTED } else { 0 };
     let data = BodyData {
         grid_from_world: rows_of(grid_from_world),
         world_from_grid: rows_of(world_from_grid),
@@ -140,9 +147,10 @@ fn row(body: &RenderBody, slot: Option<Slot>) -> (BodyData, Option<(Vec3, Vec3)>
         leaf_base: slot.map_or(0, |slot| slot.leaf_base),
         root,
         level,
-        hue_and_marks: hue(body.id) | marks,
+        hue_and_marks: hue(body.id) | marks(body),
         voxel,
         interior: body.interior,
+        to_voxels: [0.0, 0.0, 0.0, 1.0],
     };
     let drawable = world_from_grid.is_finite()
         && grid_from_world.is_finite()
@@ -153,6 +161,56 @@ fn row(body: &RenderBody, slot: Option<Slot>) -> (BodyData, Option<(Vec3, Vec3)>
         && (1..=crate::svo::MAX_LEVEL).contains(&level)
         && slot.is_some_and(|slot| root < slot.nodes);
     (data, drawable.then(|| transformed_box(world_from_grid, low, high)))
+}
+
+fn marks(body: &RenderBody) -> u32 {
+    let mark = match body.mark {
+        None => 0,
+        Some(PieceMark::Kept) => BODY_KEPT,
+        Some(PieceMark::Hovered) => BODY_HOVERED,
+    };
+    mark | if body.selected { MARK_SELECTED } else { 0 }
+}
+
+/// The row of a body with a surface, whose words begin at `place`; the octree that stands in for it lies at `slot`.
+fn surface_row(
+    body: &RenderBody,
+    solid: &SolidMesh,
+    slot: Option<Slot>,
+    place: Option<u32>,
+) -> (BodyData, Option<(Vec3, Vec3)>) {
+    let local_from_tree = solid.local_from_tree();
+    // In f64: the origin of local space may be far from the surface.
+    let world_from_tree = body.world_from_local.as_dmat4() * local_from_tree;
+    let (world_from_grid, grid_from_world) = (world_from_tree.as_mat4(), world_from_tree.inverse().as_mat4());
+    let bounds = solid.tree().bounds();
+    let (low, high) = bounds.unwrap_or_default();
+    let octree = solid.voxels();
+    let scale = world_from_grid.x_axis.truncate().length();
+    let voxel = scale * (high - low).max_element() / SURFACE_VOXELS;
+    let data = BodyData {
+        grid_from_world: rows_of(grid_from_world),
+        world_from_grid: rows_of(world_from_grid),
+        low,
+        node_base: slot.map_or(0, |slot| slot.node_base),
+        high,
+        leaf_base: place.unwrap_or(0),
+        root: octree.map_or(0, |octree| octree.tree),
+        level: octree.map_or(0, |octree| octree.level().min(crate::svo::MAX_LEVEL)),
+        hue_and_marks: hue(body.id) | marks(body) | BODY_MESH,
+        voxel,
+        // A volume counts in voxels; where there are none, crack faces show their corners' colours.
+        interior: if octree.is_some() { body.interior } else { Volume::default() },
+        to_voxels: to_voxels(local_from_tree),
+    };
+    let drawable =
+        world_from_grid.is_finite() && grid_from_world.is_finite() && voxel > 0.0 && place.is_some();
+    (data, bounds.filter(|_| drawable).map(|(low, high)| transformed_box(world_from_grid, low, high)))
+}
+
+fn to_voxels(local_from_tree: DMat4) -> [f32; 4] {
+    let shift = local_from_tree.transform_point3(DVec3::ZERO).as_vec3();
+    [shift.x, shift.y, shift.z, local_from_tree.x_axis.x as f32]
 }
 
 fn rows_of(m: Mat4) -> [[f32; 4]; 3] {
@@ -255,7 +313,7 @@ mod tests {
             let bodies: Vec<_> = (0..count)
                 .map(|i| body_at(Vec3::new((i * 37 % 101) as f32, (i * 11 % 17) as f32, i as f32)))
                 .collect();
-            let (rows, boxes) = tables(&bodies, |_| Some(SLOT));
+            let (rows, boxes) = tables(&bodies, |_| Some(SLOT), |_| None);
             assert_eq!((rows.len(), boxes.len()), (count, (2 * count).saturating_sub(1)));
             let mut seen = vec![0; count];
             let mut work: Vec<(usize, u32)> = if count > 0 { vec![(0, 0)] } else { vec![] };
@@ -280,9 +338,9 @@ mod tests {
         let mut flat = body_at(Vec3::ZERO);
         flat.world_from_local = Mat4::from_scale(Vec3::ZERO);
         let lost = body_at(Vec3::NAN);
-        let (rows, boxes) = tables(&[flat, body_at(Vec3::ONE), lost], |_| Some(SLOT));
+        let (rows, boxes) = tables(&[flat, body_at(Vec3::ONE), lost], |_| Some(SLOT), |_| None);
         assert_eq!((rows.len(), boxes.len()), (3, 1));
-        assert!(tables(&[body_at(Vec3::ONE)], |_| None).1.is_empty());
+        assert!(tables(&[body_at(Vec3::ONE)], |_| None, |_| None).1.is_empty());
         assert_eq!(boxes[0].first, BOX_LEAF | 1);
     }
 

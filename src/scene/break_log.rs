@@ -80,6 +80,7 @@ impl BreakRecord {
         let octree = shape.as_octree();
         let place = |p: DVec3| octree.map_or(p, |octree| octree.grid.origin + octree.grid.h * p);
         let pattern = detail.map(|detail| detail.pattern.clone());
+        let own = Figures::of(shape, &Placing::UNMOVED);
         let named = broken.parts.iter().map(|part| part.cell + 1).max().unwrap_or(0);
         Self {
             object: info.object,
@@ -104,7 +105,7 @@ impl BreakRecord {
             // An empty sum is -0.
             dropped: 0.0 + broken.lost.dropped.iter().map(|part| part.shape.mass().volume_m3).sum::<f64>(),
             dropped_parts: broken.lost.dropped.iter().map(DroppedPart::of).collect(),
-            whole: Figures::of(shape, &Placing::UNMOVED),
+            whole: broken.before_m3.map_or(own, |volume| Figures { volume, ..own }),
             grid: octree.map(|octree| octree.grid),
             forest: octree.map_or_else(Weak::new, |octree| Arc::downgrade(&octree.forest)),
         }

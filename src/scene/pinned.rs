@@ -46,7 +46,7 @@ pub(super) fn cells(
     let impact = Impact { point: aim.point_in_grid, direction: aim.direction_in_grid };
     let points = if intact { seeds_in_local(params, def)? } else { None };
     let strike = Strike { painted, points: points.as_deref(), ..Strike::new(impact, params) };
-    Ok(cells_of(def.octree(), &strike).cells(params)?)
+    Ok(cells_of(&def.shape, def.octree(), &strike).cells(params)?)
 }
 
 /// Painted cells on their way to another level's grid of the same object.

@@ -1,7 +1,7 @@
 //! A body that is a convex polyhedron.
 
 use super::{
-    MassProperties,
+    MassProperties, PieceMesh,
     solid::{distance_to_triangle, nearest_hit},
 };
 use glam::DVec3;
@@ -116,6 +116,15 @@ impl Convex {
             let at = move |k: usize| self.vertices[face[k] as usize];
             (1..face.len() - 1).map(move |k| [at(0), at(k), at(k + 1)])
         })
+    }
+
+    /// Its faces as triangles of one colour.
+    pub(super) fn surface(&self, color: [u8; 3]) -> PieceMesh {
+        let fan = |face: &Vec<u32>| {
+            let face = face.clone();
+            (1..face.len() - 1).map(move |k| [face[0], face[k], face[k + 1]])
+        };
+        PieceMesh::flat(self.vertices.clone(), self.faces.iter().flat_map(fan).collect(), |_| color)
     }
 
     pub(super) fn mass_properties(&self, density: f64) -> MassProperties {

@@ -12,7 +12,9 @@
 mod convex;
 mod grid_mass;
 mod imported;
+mod hull;
 mod mass;
+mod mesh_tree;
 mod octree;
 mod piece_mesh;
 mod solid;
@@ -20,8 +22,10 @@ mod world_uv;
 
 pub use convex::{Convex, ConvexError};
 pub use grid_mass::{GridMass, grid_mass};
+pub use hull::Hull;
 pub use imported::{NoSurface, Original};
 pub use mass::{MassProperties, box_thickness};
+pub(crate) use mesh_tree::{MeshTree, TreeNode};
 pub use octree::Octree;
 pub use piece_mesh::{Corner, Face, PieceMesh, Side};
 pub use solid::SolidMesh;
@@ -29,7 +33,7 @@ pub use world_uv::world_uv;
 
 use crate::mesh::Mesh;
 use glam::{DMat3, DMat4, DQuat, DVec3};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The kinds of geometry that a body can have.
 #[derive(Clone, Debug)]
@@ -83,6 +87,8 @@ pub struct Shape {
     radius: f64,
     thickness: f64,
     original: Option<Original>,
+    /// The surface of a convex polyhedron, once a picture has asked for it.
+    hull: OnceLock<SolidMesh>,
 }
 
 /// Where a ray meets a shape.
@@ -90,7 +96,8 @@ pub struct Shape {
 pub struct ShapeHit {
     /// Ray parameter: the point is origin + t * direction.
     pub t: f64,
-    /// Low corner of the voxel, leaf units; `None` where the geometry has no voxels.
+    /// Low corner of the voxel, leaf units: the one that was met, or where voxels stand in for a surface, the one
+    /// that the point lies in. `None` where there are no voxels.
     pub cell: Option<[u32; 3]>,
 }
 
@@ -103,7 +110,7 @@ impl Shape {
         let radius = (low - octree.mass.centre).abs().max((high - octree.mass.centre).abs()).length() * h;
         let thickness = octree.mass.thickness * h;
         let geometry = Geometry::Octree(octree);
-        Self { geometry, density, mass, look, radius, thickness, original: None }
+        Self { geometry, density, mass, look, radius, thickness, original: None, hull: OnceLock::new() }
     }
 
     /// The shape of a closed mesh of `density`, kg/m^3, with `meters_per_unit`. What a mesh that is open or
@@ -149,7 +156,7 @@ impl Shape {
         };
         let radius = (low - mass.centre).abs().max((high - mass.centre).abs()).length();
         let thickness = box_thickness(mass.kg, &mass.inertia);
-        Self { geometry, density, mass, look, radius, thickness, original: None }
+        Self { geometry, density, mass, look, radius, thickness, original: None, hull: OnceLock::new() }
     }
 
     /// The same with another density, kg/m^3.
@@ -191,6 +198,18 @@ impl Shape {
         match &self.geometry {
             Geometry::Mesh(solid) => Some(solid),
             Geometry::Octree(_) | Geometry::Convex(_) => None,
+        }
+    }
+
+    /// The triangles that pictures show of it: none of an octree.
+    pub(crate) fn drawn_surface(&self) -> Option<&SolidMesh> {
+        match &self.geometry {
+            Geometry::Octree(_) => None,
+            Geometry::Mesh(solid) => Some(solid),
+            Geometry::Convex(convex) => Some(self.hull.get_or_init(|| {
+                let color = self.look.surface_color.unwrap_or(CLAY);
+                SolidMesh::new(Arc::new(convex.surface(color)), Arc::new([]))
+            })),
         }
     }
 
@@ -329,7 +348,10 @@ impl Shape {
     pub fn pick(&self, origin: DVec3, direction: DVec3) -> Option<ShapeHit> {
         match &self.geometry {
             Geometry::Octree(octree) => octree.pick(origin, direction),
-            Geometry::Mesh(solid) => solid.pick(origin, direction).map(|t| ShapeHit { t, cell: None }),
+            Geometry::Mesh(solid) => {
+                let t = solid.pick(origin, direction)?;
+                Some(ShapeHit { t, cell: solid.voxel_at(origin + direction * t, direction) })
+            }
             Geometry::Convex(convex) => convex.pick(origin, direction).map(|t| ShapeHit { t, cell: None }),
         }
     }

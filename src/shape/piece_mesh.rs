@@ -74,15 +74,30 @@ impl PieceMesh {
         Self { faces: vec![face; triangles.len()], positions, triangles, corners }
     }
 
-    /// The triangles of `mesh` as they are, each shaded flat, with `meters_per_unit`; `color` where it has none.
+    /// The triangles of `mesh` as they are, each shaded flat, with `meters_per_unit`, its own colours, materials and
+    /// places in textures; `color` where it has none.
     #[must_use]
     pub fn of_mesh(mesh: &Mesh, meters_per_unit: f64, color: [u8; 3]) -> Self {
         let place = |p: &[f32; 3]| DVec3::from_array(p.map(f64::from)) * meters_per_unit;
         let positions: Vec<DVec3> = mesh.positions.iter().map(place).collect();
         let own = mesh.colors.len() == positions.len();
-        let there = |t: &&[u32; 3]| t.iter().all(|i| (*i as usize) < positions.len());
-        let triangles = mesh.triangles.iter().filter(there).copied().collect();
-        Self::flat(positions, triangles, |i| if own { mesh.colors[i as usize] } else { color })
+        let there = |(_, t): &(usize, &[u32; 3])| t.iter().all(|i| (*i as usize) < positions.len());
+        let (kept, triangles): (Vec<usize>, Vec<[u32; 3]>) =
+            mesh.triangles.iter().enumerate().filter(there).map(|(k, t)| (k, *t)).unzip();
+        let mut surface =
+            Self::flat(positions, triangles, |i| if own { mesh.colors[i as usize] } else { color });
+        for (at, k) in kept.into_iter().enumerate() {
+            let material = mesh.triangle_material.get(k).copied().unwrap_or(0);
+            surface.faces[at].side = Side::Outside { material };
+            let base = mesh.triangle_material.get(k).and_then(|m| mesh.materials.get(*m as usize));
+            for (corner, i) in surface.corners[at].iter_mut().zip(surface.triangles[at]) {
+                corner.uv = mesh.uvs.get(i as usize).copied().unwrap_or_default();
+                if let (false, Some(material)) = (own, base) {
+                    corner.color = material.color;
+                }
+            }
+        }
+        surface
     }
 
     /// Corners of the triangles, shape space.

@@ -24,8 +24,11 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
         by_seeds(ui, input, params, out);
     }
     random_seed(ui, &mut new, out);
-    if new.fracture.method.by_seeds {
+    if new.fracture.method.of_voxels {
         surface(ui, input, &mut new.fracture, out);
+    }
+    if new.fracture.method.by_seeds {
+        smallest(ui, &mut new.fracture, out);
     }
 
     let tip = "Speed that the pieces at the hit point get; 0 only cracks";
@@ -53,6 +56,12 @@ fn by_seeds(ui: &mut egui::Ui, input: &UiInput<'_>, params: &mut FractureParams,
         Preset::Uniform => {}
         Preset::Clustered => clusters(ui, params, out),
         Preset::Grain => grain(ui, params, out),
+        Preset::Inward => {
+            let tip = "How many of the seeds lie near the blow: 0 anywhere, 1 as near as chance allows";
+            let response =
+                slider(ui, "Strength", tip, &mut params.blow_strength, 0.0..=1.0, &SliderLook::unit("", 2));
+            out.name("blow strength", &response);
+        }
     }
 
     ui.horizontal(|ui| {
@@ -126,8 +135,6 @@ fn surface(ui: &mut egui::Ui, input: &UiInput<'_>, params: &mut FractureParams, 
     if response.changed() {
         params.island_level = (island < leaf).then_some(island);
     }
-
-    smallest(ui, params, out);
 }
 
 /// Seeds that came with the scene, until they are put aside.
@@ -191,6 +198,7 @@ fn pattern(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
                 Preset::Clustered => "Crumbs here and there between large pieces",
                 Preset::Radial => "Spokes and rings round the blow, as a pane of glass breaks",
                 Preset::Grain => "Long splinters along an axis, as wood breaks",
+                Preset::Inward => "Between the surface and the middle, more of them near a strong blow",
             };
             let text = egui::RichText::new(preset.name()).small();
             let button = ui.add(egui::Button::selectable(params.preset == preset, text)).on_hover_text(tip);

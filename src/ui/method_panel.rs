@@ -4,7 +4,7 @@ use super::{
     UiOutput,
     widgets::{SliderLook, choice, slider},
 };
-use crate::fracture::{FractureParams, methods};
+use crate::fracture::{FractureParams, Surface, methods};
 
 /// Nothing where there is no choice and no parameter.
 pub(super) fn show(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
@@ -16,12 +16,16 @@ pub(super) fn show(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiO
     for option in params.method.options {
         let mut value = params.option(option.name);
         let (least, most) = option.range;
-        let look = SliderLook::unit("", 3);
+        let look = if option.whole { SliderLook::WHOLE } else { SliderLook::unit("", 3) };
         let response = slider(ui, &shown(option.name), option.help, &mut value, least..=most, &look);
         out.name(option.name, &response);
         if response.changed() {
             params.options.insert(option.name.to_owned(), value);
         }
+    }
+    if !params.method.of_voxels {
+        // It would be refused.
+        params.surface = Surface::Planar;
     }
     // Those of another method would be refused.
     let known = params.method.options;

@@ -5,6 +5,7 @@ mod files;
 mod fine;
 mod golden;
 mod interrupted;
+mod methods;
 mod shaping;
 #[path = "../support/mod.rs"]
 mod support;

@@ -21,7 +21,7 @@ fn count(report: &Value, name: &str) -> u64 {
 
 #[test]
 fn every_pattern_breaks_and_is_reported() {
-    for pattern in ["spheres", "uniform", "clustered", "radial", "grain"] {
+    for pattern in ["spheres", "uniform", "clustered", "radial", "grain", "inward"] {
         let name = format!("pattern-{pattern}");
         let options = ["builtin:vase", "--level", "6", "--seeds", "30", "--pattern", pattern];
         let Some((report, _)) = fracture(&name, &options) else { return };

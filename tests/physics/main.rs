@@ -28,8 +28,11 @@ mod p19_any_size;
 mod p20_breaking;
 mod p21_rolling;
 mod p22_tunnelling;
+mod ways;
 #[path = "../support/mod.rs"]
 mod support;
+
+use ways::Ways;
 
 /// What pulls in the shipped scenes, m/s^2.
 const G: f64 = 9.81;

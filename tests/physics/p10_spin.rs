@@ -2,11 +2,18 @@
 
 use kintsugi::bodies::Body;
 
-use super::support::stage::{only, open, shipped, step};
+use super::{
+    Ways,
+    support::stage::{only, open, shipped, step},
+};
 
 #[test]
 fn a_spinning_body_keeps_its_spin() {
-    let Some(mut sandbox) = open(shipped("p10-spin")) else { return };
+    holds(Ways::default());
+}
+
+pub fn holds(ways: Ways) {
+    let Some(mut sandbox) = open(ways.of(shipped("p10-spin"))) else { return };
     let spin = |b: &Body| b.inertia_in_world() * b.state.angular_velocity;
     let of = |b: &Body| (spin(b), b.state.angular_velocity.dot(spin(b)));
     let (l, e) = of(only(&sandbox));

@@ -10,7 +10,10 @@ use kintsugi::{
     scene::{Event, Scene},
 };
 
-use super::support::stage::{fastest, open, play, shipped};
+use super::{
+    Ways,
+    support::stage::{fastest, open, play, shipped},
+};
 
 /// The scene without gravity and floor; its blow falls at once and has no strength.
 fn nothing_pushes(mut scene: Scene) -> Scene {
@@ -32,6 +35,15 @@ fn stays(what: &str, seconds: f64, least: usize, scene: Scene) -> bool {
     println!("P15: {what}: {pieces} pieces, {} points, fastest {speed:.1e} m/s (1e-6)", r.collision_points);
     assert!(pieces > 30 && r.collision_points >= least && speed < 1e-6);
     true
+}
+
+/// Where hulls meet, there are fewer points.
+pub fn holds(ways: Ways) {
+    for name in ["p12-pile", "vase"] {
+        let mut scene = ways.of(nothing_pushes(shipped(name)));
+        (scene.bodies[0].level, scene.bodies[0].physics_level) = (6, Some(5));
+        stays(name, 1.0, 100, scene);
+    }
 }
 
 #[test]

@@ -3,13 +3,17 @@
 use glam::DVec3;
 
 use super::{
-    G,
+    G, Ways,
     support::stage::{only, open, play, shipped},
 };
 
 #[test]
 fn free_fall() {
-    let Some(mut sandbox) = open(shipped("p01-free-fall")) else { return };
+    holds(Ways::default());
+}
+
+pub fn holds(ways: Ways) {
+    let Some(mut sandbox) = open(ways.of(shipped("p01-free-fall"))) else { return };
     let start = only(&sandbox).state.position;
     play(&mut sandbox, 1.0);
     let state = only(&sandbox).state;

@@ -3,9 +3,12 @@
 use glam::DVec3;
 use kintsugi::scene::{Scene, SceneBody};
 
-use super::support::{
-    program,
-    stage::{open, steps},
+use super::{
+    Ways,
+    support::{
+        program,
+        stage::{open, steps},
+    },
 };
 
 /// A wall of 0.1 x 2 x 2 m in the plane x = 0, as a mesh file.
@@ -38,13 +41,19 @@ fn shots(wall: &str, speed: f64, aside: f64) -> Scene {
 
 #[test]
 fn fast_balls_never_pass_a_wall() {
-    let folder = program::folder("p22-wall");
+    holds(Ways::default());
+}
+
+pub fn holds(ways: Ways) {
+    let folder = program::folder(&format!("p22-wall-{}-{}", ways.contacts, ways.response));
     let path = folder.join("wall.obj");
     std::fs::write(&path, WALL).unwrap();
     let (mut shot, mut passed) = (0, Vec::new());
     for speed in [20.0, 70.0, 130.0, 200.0] {
         for aside in [0.0, 0.3, 0.6, 1.0] {
-            let Some(mut sandbox) = open(shots(&path.to_string_lossy(), speed, aside)) else { return };
+            let Some(mut sandbox) = open(ways.of(shots(&path.to_string_lossy(), speed, aside))) else {
+                return;
+            };
             steps(&mut sandbox, (3.0 / (speed * 0.01)).ceil() as u32);
             for body in sandbox.bodies().iter().filter(|body| !body.def.fixed) {
                 shot += 1;

@@ -1,13 +1,17 @@
 //! P2: a box at rest presses on the floor with its weight.
 
 use super::{
-    G,
+    G, Ways,
     support::stage::{only, open, play, shipped},
 };
 
 #[test]
 fn a_box_at_rest_presses_with_its_weight() {
-    let Some(mut sandbox) = open(shipped("p02-rest")) else { return };
+    holds(Ways::default());
+}
+
+pub fn holds(ways: Ways) {
+    let Some(mut sandbox) = open(ways.of(shipped("p02-rest"))) else { return };
     let r = play(&mut sandbox, 2.0);
     let weight = only(&sandbox).def.mass_kg() * G;
     println!("P2: force over weight {:.6} (1 +- 0.01)", r.floor_force.y / weight);

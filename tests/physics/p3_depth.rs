@@ -1,13 +1,20 @@
 //! P3: how deep a box lies in the floor is the same at three levels and three sizes.
 
-use super::support::stage::{open, play, shipped};
+use super::{
+    Ways,
+    support::stage::{open, play, shipped},
+};
 
 #[test]
 fn its_depth_is_the_same_at_all_levels_and_sizes() {
+    holds(Ways::default());
+}
+
+pub fn holds(ways: Ways) {
     let mut depths = Vec::new();
     for size in [0.2, 1.0, 5.0] {
         for level in [5, 6, 7] {
-            let mut scene = shipped("p02-rest");
+            let mut scene = ways.of(shipped("p02-rest"));
             let body = &mut scene.bodies[0];
             (body.size, body.level, body.physics_level) = (Some(size), level, Some(level - 1));
             let Some(mut sandbox) = open(scene) else { return };

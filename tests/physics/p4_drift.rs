@@ -1,10 +1,17 @@
 //! P4: a box that lies for a minute, and may not sleep, stays where it is.
 
-use super::support::stage::{fastest, only, open, play, shipped, step};
+use super::{
+    Ways,
+    support::stage::{fastest, only, open, play, shipped, step},
+};
 
 #[test]
 fn a_box_at_rest_does_not_drift() {
-    let Some(mut sandbox) = open(shipped("p04-drift")) else { return };
+    holds(Ways::default());
+}
+
+pub fn holds(ways: Ways) {
+    let Some(mut sandbox) = open(ways.of(shipped("p04-drift"))) else { return };
     assert!(!sandbox.settings().sleeping);
     play(&mut sandbox, 1.0);
     let then = only(&sandbox).state;

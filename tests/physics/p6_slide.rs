@@ -4,15 +4,19 @@ use glam::DQuat;
 use kintsugi::scene::Sandbox;
 
 use super::{
-    G,
+    G, Ways,
     support::stage::{only, open, play, shipped},
 };
 
 #[test]
 fn sliding_obeys_coulomb() {
+    holds(Ways::default());
+}
+
+pub fn holds(ways: Ways) {
     let (mut worst, mut friction) = (0.0f64, 0.0f64);
     for heading in (0..360).step_by(30) {
-        let mut scene = shipped("p06-slide");
+        let mut scene = ways.of(shipped("p06-slide"));
         let turn = DQuat::from_rotation_y(f64::from(heading).to_radians());
         scene.bodies[0].linear_velocity = turn * scene.bodies[0].linear_velocity;
         let Some(mut sandbox) = open(scene) else { return };

@@ -3,14 +3,18 @@
 use glam::DVec3;
 
 use super::{
-    G,
+    G, Ways,
     support::stage::{only, open, play, shipped},
 };
 
 #[test]
 fn an_incline_holds_and_lets_go() {
+    holds(Ways::default());
+}
+
+pub fn holds(ways: Ways) {
     for (name, degrees) in [("p07-incline-hold", -2.0), ("p07-incline-slide", 2.0f64)] {
-        let scene = shipped(name);
+        let scene = ways.of(shipped(name));
         let angle = 0.5f64.atan() + degrees.to_radians();
         assert!((scene.gravity - G * DVec3::new(angle.sin(), -angle.cos(), 0.0)).length() < 1e-5);
         let Some(mut sandbox) = open(scene) else { return };

@@ -1,11 +1,18 @@
 //! P8: a ball comes back to the square of its restitution of the height that it fell from.
 
-use super::support::stage::{only, open, shipped, step};
+use super::{
+    Ways,
+    support::stage::{only, open, shipped, step},
+};
 
 #[test]
 fn rebound_height_is_restitution_squared() {
+    holds(Ways::default());
+}
+
+pub fn holds(ways: Ways) {
     for restitution in [0.0, 0.3, 0.5, 0.7, 0.9f64] {
-        let mut scene = shipped("p08-drop");
+        let mut scene = ways.of(shipped("p08-drop"));
         scene.bodies[0].restitution = restitution;
         let Some(mut sandbox) = open(scene) else { return };
         let (start, radius) = (only(&sandbox).state.position.y, 0.25);

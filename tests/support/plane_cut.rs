@@ -15,11 +15,13 @@ pub static ENTRY: MethodEntry = MethodEntry {
     help: "Cuts an octree in two by a plane across its longest side.",
     source: "this test",
     by_seeds: false,
+    of_voxels: false,
     options: &[MethodOption {
         name: "share",
         help: "Where the plane lies along that side.",
         default: 0.5,
         range: (0.1, 0.9),
+        whole: false,
     }],
     breaker: &PlaneCut,
 };

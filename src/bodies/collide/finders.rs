@@ -1,7 +1,7 @@
 //! The table of finders, and which of them looks at a pair: by the setting, and by the kinds of the two
 //! shapes.
 
-use super::{ContactQuery, Detail, FindContacts, Found, Manifold, octree};
+use super::{ContactQuery, Detail, FindContacts, Found, Manifold, convex, octree};
 use crate::{
     bodies::{
         Body, BodyDef, BodyId,
@@ -33,6 +33,7 @@ impl Partner {
 
 const OCTREE: Partner = Partner::Shape(Kind::Octree);
 const MESH: Partner = Partner::Shape(Kind::Mesh);
+const CONVEX: Partner = Partner::Shape(Kind::Convex);
 
 /// Makes a finder, with its passes where there is a device.
 pub type MakeFinder = fn(Option<&Gpu>) -> Result<Box<dyn FindContacts>, GpuError>;
@@ -58,7 +59,7 @@ impl Entry for FinderEntry {
 }
 
 /// What every build has.
-const BUILT_IN: &[FinderEntry] = &[octree::ENTRY];
+const BUILT_IN: &[FinderEntry] = &[octree::ENTRY, convex::ENTRY];
 
 /// Who looks at a pair of kinds where the finder that was chosen does not. Pairs that are not here, and that
 /// the chosen finder does not accept, pass through each other.
@@ -68,6 +69,10 @@ const BY_KINDS: &[([Partner; 2], &str)] = &[
     ([MESH, MESH], "octree"),
     ([OCTREE, Partner::Plane], "octree"),
     ([MESH, Partner::Plane], "octree"),
+    ([OCTREE, CONVEX], "hull"),
+    ([MESH, CONVEX], "hull"),
+    ([CONVEX, CONVEX], "hull"),
+    ([CONVEX, Partner::Plane], "hull"),
 ];
 
 static FINDERS: Table<FinderEntry> = Table::new("contact finder", BUILT_IN);

@@ -57,6 +57,9 @@ pub struct Point {
     pub slid: bool,
     /// At a plane, where the first body's surface is part of a ball there.
     pub ball: Option<Ball>,
+    /// Which of the two, 0 or 1, takes the place along as they come closer, where they meet only later in the step; none:
+    /// it stays halfway between both.
+    pub follows: Option<u8>,
 }
 
 impl Point {
@@ -86,6 +89,7 @@ impl Point {
             slip: DVec3::ZERO,
             slid: false,
             ball: None,
+            follows: None,
         }
     }
 }

@@ -5,6 +5,7 @@
 //! manifolds of the last step. Out: a [`Manifold`] of a few points for each pair that is near.
 
 mod carry;
+mod convex;
 mod finders;
 mod in_order;
 mod manifold;

@@ -4,12 +4,14 @@
 //! In: bodies and manifolds at the start of a step. Out: bodies at its end, and the impulses in the
 //! manifolds.
 
+mod heap;
+mod impulse;
 mod penalty;
 mod soft;
 
-pub use penalty::Penalty;
 #[cfg(test)]
-pub use soft::parts_of;
+pub use heap::parts_of;
+pub use penalty::Penalty;
 
 use super::{
     Body, BodyId,
@@ -66,7 +68,7 @@ impl Entry for ResponseEntry {
 }
 
 /// What every build has.
-const BUILT_IN: &[ResponseEntry] = &[soft::ENTRY, penalty::ENTRY];
+const BUILT_IN: &[ResponseEntry] = &[soft::ENTRY, penalty::ENTRY, impulse::ENTRY];
 
 static RESPONSES: Table<ResponseEntry> = Table::new("response", BUILT_IN);
 
@@ -95,6 +97,8 @@ impl Response {
     pub const SOFT: Self = Self(&BUILT_IN[0]);
     /// The paper's penalty on the intersection volume.
     pub const PENALTY: Self = Self(&BUILT_IN[1]);
+    /// Sequential impulses.
+    pub const IMPULSE: Self = Self(&BUILT_IN[2]);
 }
 
 impl Default for Response {

@@ -46,8 +46,8 @@ pub struct Facet {
     pub site: u32,
     /// What is on its other side.
     pub beyond: Beyond,
-    /// Indices of vertices, counter-clockwise seen from beyond (outside of `site`'s cell), the lowest index first. Three
-    /// or more, each once.
+    /// Indices of vertices, counter-clockwise seen from beyond (outside of `site`'s cell), the lowest index first.
+    /// Three or more, each once.
     pub ring: Vec<u32>,
 }
 
@@ -113,8 +113,8 @@ pub struct Complex {
     pub vertices: Vec<Vertex>,
     /// Each with an area: where cells meet in an edge or a point alone, there is none.
     pub facets: Vec<Facet>,
-    /// Facets of each site's cell, ascending; empty where the cell is (a site equal to an earlier one; a site whose cell
-    /// lies outside the box).
+    /// Facets of each site's cell, ascending; empty where the cell is (a site equal to an earlier one; a site whose
+    /// cell lies outside the box).
     pub facets_of: Vec<Vec<u32>>,
 }
 
@@ -274,12 +274,12 @@ fn facets_of_cell(cell: &Cell, own: &Corners, all: &[Corners], starts: &[u32]) -
         Beyond::Site(other) => other > cell.site,
         Beyond::Wall(_) => true,
     };
+    // A vertex is in three facets or more, but is looked up once.
+    let indices: Vec<u32> = (own.owner.iter().zip(&own.around))
+        .map(|(owner, around)| starts[*owner as usize] + all[*owner as usize].place_of(around))
+        .collect();
     cell.for_each_face(brings, |plane, ring| {
-        let index = |v: &u32| {
-            let (owner, around) = (own.owner[*v as usize] as usize, &own.around[*v as usize]);
-            starts[owner] + all[owner].place_of(around)
-        };
-        let mut ring: Vec<u32> = ring.iter().map(index).collect();
+        let mut ring: Vec<u32> = ring.iter().map(|v| indices[*v as usize]).collect();
         let lowest = (0..ring.len()).min_by_key(|k| ring[*k]).unwrap_or(0);
         ring.rotate_left(lowest);
         facets.push(Facet { site: cell.site, beyond: plane.beyond, ring });

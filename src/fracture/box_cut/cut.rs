@@ -3,14 +3,14 @@
 //! In: a site, its neighbours nearest first, the box. Out: the [`Cell`].
 //!
 //! Every plane goes over two lists. Of each vertex it is asked on which side it lies. Then each edge is handled by
-//! itself: dropped if nothing of it is inside, kept if nothing of it is outside, split otherwise. A split makes a vertex
-//! and reports it to the two planes of the edge, as the one end or the other of what the new plane cuts off their face.
-//! A plane that has both ends gets a new edge between them. So no thread of a kernel would need to know of more than
-//! its own edge, and no hull has to be sought.
+//! itself: dropped if nothing of it is inside, kept if nothing of it is outside, split otherwise. A split makes a
+//! vertex and reports it to the two planes of the edge, as the one end or the other of what the new plane cuts off
+//! their faces. A plane that has both ends gets a new edge between them. So no thread of a kernel would need to know of
+//! more than its own edge, and no hull has to be sought.
 //!
-//! Vertices exactly on the new plane are neither inside nor outside; the paper leaves them out. They stay, and are ends
-//! of new edges as new vertices are. A face that has nothing inside is gone even if an edge of it lies in the new plane;
-//! that edge then borders the new face.
+//! Vertices exactly on the new plane are neither inside nor outside; the paper leaves them out. They stay, and are
+//! ends of new edges as new vertices are. A face that has nothing inside is gone even if an edge of it lies in the new
+//! plane; that edge then borders the new face.
 //!
 //! The paper stops when a neighbour is farther away than the farthest vertex. But its bisector is only half as far: the
 //! cell is done when the neighbour is farther than *twice* that. Sites of equal distance are all taken, where the
@@ -61,6 +61,11 @@ pub(super) struct Cutter {
     threes: Vec<[u32; 3]>,
     edges: Vec<Edge>,
     touched: bool,
+    /// Of all vertices: coordinates by axis, the largest `size`, the largest squared distance from the site (rounded
+    /// up, in the coordinates of the cell).
+    columns: [Vec<f64>; 3],
+    largest_size: f64,
+    farthest_squared: f64,
     /// For one cut. Of every vertex: -1 inside, 0 on the plane, 1 outside; then its new index.
     sides: Vec<i8>,
     renamed: Vec<u32>,
@@ -91,10 +96,11 @@ impl Cutter {
     ) -> Cell {
         let at = sites[site as usize];
         self.start_as_box(at, low, high);
+        self.measure();
         self.neighbours.start(finder, site);
         // In the coordinates of the cell a vertex is twice as far away as it is, so that this is a factor of 1.
         let reach = (rules.reach / 2.0) * (rules.reach / 2.0);
-        let mut reach_squared = reach * self.farthest_squared();
+        let mut reach_squared = reach * self.farthest_squared;
         let mut rank = 0;
         let mut last = 0;
         while let Some((distance_squared, other)) = self.neighbours.next(finder, reach_squared) {
@@ -107,7 +113,7 @@ impl Cutter {
                 if self.edges.is_empty() {
                     return Cell::empty(site);
                 }
-                reach_squared = reach * self.farthest_squared();
+                reach_squared = reach * self.farthest_squared;
             }
         }
         self.finished(site, at)
@@ -141,6 +147,9 @@ impl Cutter {
 
     /// Cuts off what lies outside of `plane`; says whether anything did. Without edges nothing is left.
     fn cut(&mut self, plane: CellPlane) -> bool {
+        if self.is_all_inside(&plane) {
+            return false;
+        }
         let sides = self.ask_vertices(&plane);
         self.touched |= sides.on;
         if !sides.outside {
@@ -157,6 +166,7 @@ impl Cutter {
         self.handle_edges(sides.on);
         self.join_ends(sides.on);
         self.close_up();
+        self.measure();
         true
     }
 
@@ -239,7 +249,8 @@ impl Cutter {
         self.threes.len() as u32 - 1
     }
 
-    /// Going round the face of `leaving`, the new plane's outside begins at `vertex`; on that of `coming` it ends there.
+    /// Going round the face of `leaving`, the new plane's outside begins at `vertex`; on that of `coming` it
+    /// ends there.
     fn report(&mut self, leaving: u32, coming: u32, vertex: u32) {
         for (plane, is_exit) in [(leaving, true), (coming, false)] {
             let ends = &mut self.ends[plane as usize];
@@ -282,9 +293,38 @@ impl Cutter {
         }
     }
 
-    /// In the coordinates of the cell, rounded up.
-    fn farthest_squared(&self) -> f64 {
-        self.vertices.iter().map(Rounded::reach_squared).fold(0.0, f64::max)
+    /// Brings up to date what is kept of all vertices together.
+    fn measure(&mut self) {
+        self.columns.iter_mut().for_each(Vec::clear);
+        (self.largest_size, self.farthest_squared) = (0.0, 0.0);
+        for (k, column) in self.columns.iter_mut().enumerate() {
+            column.extend(self.vertices.iter().map(|vertex| vertex.position[k]));
+        }
+        for vertex in &self.vertices {
+            self.largest_size = self.largest_size.max(vertex.size);
+            self.farthest_squared = self.farthest_squared.max(vertex.reach_squared());
+        }
+    }
+
+    /// Whether all vertices are inside beyond doubt: true for most neighbours, so this has to be fast. It is a maximum
+    /// over columns in lanes of their own, which compilers turn into vector instructions.
+    fn is_all_inside(&self, plane: &CellPlane) -> bool {
+        let most = Rounded::largest_surely_inside(plane, self.largest_size);
+        let [x, y, z] = &self.columns;
+        let [nx, ny, nz] = plane.normal.to_array();
+        let mut largest = [f64::NEG_INFINITY; 4];
+        let (x, y, z) = (x.chunks_exact(4), y.chunks_exact(4), z.chunks_exact(4));
+        let rest = x.remainder().iter().zip(y.remainder()).zip(z.remainder());
+        for ((x, y), z) in rest {
+            largest[0] = largest[0].max(nx * x + ny * y + nz * z - plane.limit);
+        }
+        for ((x, y), z) in x.zip(y).zip(z) {
+            for k in 0..4 {
+                let value = nx * x[k] + ny * y[k] + nz * z[k] - plane.limit;
+                largest[k] = if value > largest[k] { value } else { largest[k] };
+            }
+        }
+        largest.iter().all(|value| *value < most)
     }
 
     fn finished(&self, site: u32, at: Point) -> Cell {

@@ -126,10 +126,22 @@ impl Rounded {
     /// the rest pays for rounding the bound itself.
     #[inline]
     pub fn side(&self, plane: &CellPlane) -> Option<i8> {
-        const DOUBT: f64 = 8.0 * f64::EPSILON;
         let value = plane.normal.dot(self.position) - plane.limit;
-        let doubt = DOUBT * (plane.normal.abs().element_sum() * self.size + plane.limit.abs());
+        let doubt = Self::doubt(plane, self.size);
         (value.abs() > doubt).then_some(if value > 0.0 { 1 } else { -1 })
+    }
+
+    /// Vertices up to this `size` are inside of `plane` if their `normal . y - limit`, as [`Rounded::side`] computes
+    /// it, is below this.
+    #[inline]
+    pub fn largest_surely_inside(plane: &CellPlane, size: f64) -> f64 {
+        -Self::doubt(plane, size)
+    }
+
+    #[inline]
+    fn doubt(plane: &CellPlane, size: f64) -> f64 {
+        const DOUBT: f64 = 8.0 * f64::EPSILON;
+        DOUBT * (plane.normal.abs().element_sum() * size + plane.limit.abs())
     }
 
     /// An upper bound of the squared distance from the site.
@@ -151,7 +163,7 @@ impl Rounded {
 
 #[cfg(test)]
 mod tests {
-    use super::testing::Random;
+    use super::super::testing::Random;
     use super::*;
 
     /// Three bisectors and a fourth, sometimes through the point where the three meet.

@@ -1,11 +1,15 @@
 //! Breaking meshes by Voronoi cells that are cut out of a box (Chlubna, "Brittle Body Simulation on GPU").
 //!
 //! In: a closed mesh, seeds. Out: closed pieces with the mesh's own triangles, texture coordinates and materials, and
-//! caps on the cracks. The files stand in the order of the data: `sites` is the paper's pattern, `complex` has all cells
-//! (`cell` cuts one, `nearest` and `sphere_tree` say by whom; `pass` cuts all on a device, `stage` knows where), `split` cuts the mesh along them, [`pieces`] says what every
-//! triangle shows. [`breaker`] is the recipe.
+//! caps on the cracks. The files stand in the order of the data: [`sites`] is the paper's own pattern of seeds; `nearest`
+//! and `sphere_tree` give the neighbours of a site in the order of their distance, `exact` decides on which side of a
+//! plane a vertex lies, `cut` cuts one cell out of the box, `cell` is what comes out, `pass` cuts all of them on a device
+//! and `stage` knows where, [`complex`] puts them together; [`split`] cuts the mesh along them, [`pieces`] says what every
+//! triangle shows. `breaker` is the recipe.
 
 mod breaker;
+#[cfg(test)]
+mod breaker_tests;
 mod cell;
 #[cfg(test)]
 mod cell_tests;

@@ -20,8 +20,9 @@ pub enum NearestBy {
 }
 
 impl NearestBy {
-    /// From this many sites on the tree was faster, on two threads (`examples/cells_bench.rs`).
-    pub const TREE_FROM: usize = 1000;
+    /// From about this many sites on the tree was faster, on two threads: at 1,500 the scan still won, at 3,000 the
+    /// tree did (`examples/cells_bench.rs`).
+    pub const TREE_FROM: usize = 2000;
 
     /// The one that was faster for this many sites.
     #[must_use]
@@ -78,22 +79,26 @@ pub(super) struct Neighbours {
     keys: Vec<u64>,
     sorted: usize,
     given: usize,
+    /// Tree: in all batches so far.
+    searched: usize,
     /// The last word that was given out.
     last: Option<u64>,
     stack: Vec<(f64, u32, u64)>,
 }
 
-/// Neighbours in the first batch; each batch is twice as large as the one before it.
+/// Neighbours that a scan sorts first; then each time as many as all before.
 const FIRST_BATCH: usize = 32;
-/// The tree's batches do not grow beyond this, since a ball of many is slow to shrink.
-const TREE_BATCH: usize = 80;
+/// Neighbours of the tree's first search; then each time as many as all before. With 48 every time, 3,000 sites in a
+/// plane, whose cells reach from wall to wall and try all of them, took 4.5 s instead of 1.4. On 10,000 random sites
+/// 32, 48 and 64 took the same time within a twentieth, 24 and 80 a tenth more.
+const TREE_BATCH: usize = 48;
 
 impl Neighbours {
     /// Starts with the neighbours of `site`.
     pub fn start(&mut self, finder: &Finder, site: u32) {
         self.site = site;
         self.keys.clear();
-        (self.sorted, self.given, self.last) = (0, 0, None);
+        (self.sorted, self.given, self.searched, self.last) = (0, 0, 0, None);
         if finder.tree.is_none() {
             let at = finder.sites[site as usize];
             let others = finder.distinct.iter().filter(|s| **s != site);
@@ -112,8 +117,10 @@ impl Neighbours {
                     let reach_whole = reach_squared.min(MOST_DISTANCE_SQUARED as f64) as u64;
                     let farthest = key(reach_whole, MOST_SITES as u32 - 1);
                     let after = self.last.unwrap_or(key(0, self.site));
-                    tree.search(at, after, farthest, TREE_BATCH, &mut self.stack, &mut self.keys);
+                    let most = TREE_BATCH.max(self.searched);
+                    tree.search(at, after, farthest, most, &mut self.stack, &mut self.keys);
                     self.sorted = self.keys.len();
+                    self.searched += self.sorted;
                 }
             }
         }
@@ -137,7 +144,7 @@ impl Neighbours {
 
 #[cfg(test)]
 mod tests {
-    use super::testing::{Random, shapes};
+    use super::super::testing::{Random, shapes};
     use super::*;
 
     fn all(finder: &Finder, site: u32, reach_squared: f64) -> Vec<(u64, u32)> {
@@ -149,7 +156,7 @@ mod tests {
     #[test]
     fn both_ways_give_what_sorting_gives() {
         for (name, sites) in shapes() {
-            let distinct = super::cell::distinct(&sites);
+            let distinct = super::super::cell::distinct(&sites);
             let scan = Finder::new(NearestBy::Scan, &sites, &distinct);
             let tree = Finder::new(NearestBy::SphereTree, &sites, &distinct);
             for &site in distinct.iter().step_by(1 + distinct.len() / 20) {
@@ -173,7 +180,7 @@ mod tests {
     fn a_reach_that_shrinks_ends_it() {
         let mut random = Random::new(5);
         let sites: Vec<Point> = (0..500).map(|_| random.point([0; 3], [9999; 3])).collect();
-        let distinct = super::cell::distinct(&sites);
+        let distinct = super::super::cell::distinct(&sites);
         for by in [NearestBy::Scan, NearestBy::SphereTree] {
             let finder = Finder::new(by, &sites, &distinct);
             let mut neighbours = Neighbours::default();

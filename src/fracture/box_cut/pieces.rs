@@ -4,7 +4,7 @@
 //! In: pieces of [`split`](super::split), in units. Out: surfaces in shape space. Corners of the mesh keep their places to
 //! the last bit.
 
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 
 use super::{
     complex::{Beyond, Complex},
@@ -13,9 +13,9 @@ use super::{
 use crate::{
     fracture::{
         Volume,
-        solid::{CutPiece, SourceMesh, Units},
+        solid::{CutPiece, SourceMesh, Units, crack_corner, mixed},
     },
-    shape::{Corner, Face, PieceMesh, Side, world_uv},
+    shape::{Face, PieceMesh, Side},
 };
 
 /// What is needed to dress a piece.
@@ -71,27 +71,12 @@ impl Dress<'_> {
                     faces.push(Face { side: Side::Inside, beyond });
                     corners.push(triangle.map(|i| {
                         let (units, place) = (piece.positions[i as usize], positions[i as usize]);
-                        let color = self.volume.color_at(units.round().as_ivec3().to_array());
-                        Corner { normal, color, uv: world_uv(place, normal) }
+                        crack_corner(&self.volume, units, place, normal)
                     }));
                 }
             }
         }
         let surface = PieceMesh { positions, triangles: piece.triangles, faces, corners };
         CutPiece { cell: piece.cell, surface }
-    }
-}
-
-/// What a point of a triangle shows, by its shares of the three corners.
-fn mixed(corners: &[Corner; 3], shares: [f32; 3]) -> Corner {
-    if let Some(k) = shares.iter().position(|share| *share == 1.0) {
-        return corners[k];
-    }
-    let sum = |of: &dyn Fn(&Corner) -> f32| corners.iter().zip(shares).map(|(c, w)| of(c) * w).sum::<f32>();
-    let normal = Vec3::new(sum(&|c| c.normal.x), sum(&|c| c.normal.y), sum(&|c| c.normal.z));
-    Corner {
-        normal: normal.normalize_or(corners[0].normal),
-        color: [0, 1, 2].map(|k| sum(&|c| f32::from(c.color[k])).round().clamp(0.0, 255.0) as u8),
-        uv: [0, 1].map(|k| sum(&|c| c.uv[k])),
     }
 }

@@ -1,16 +1,17 @@
 //! Where the sites of a break lie (Chlubna sec. 3, fig. 2).
 //!
-//! In: the triangles of the object, its box, where the blow hits and how strong it is. Out: sites in whole units, no two
-//! of them equal.
+//! In: the triangles of the object, its box, where the blow hits and how strong it is. Out: sites in whole units, no
+//! two of them equal.
 //!
 //! A candidate is drawn from one random triangle `a b c` by three steps: a point on `a b`, from there one on the way to
 //! `c`, from there one on the way to the middle of the box. Every triangle is as likely as any other, so that sites
 //! gather where the mesh is fine, and near the middle of the box. Eight candidates are drawn for every site; with a
 //! probability that is the strength of the blow, the one nearest to it is taken, otherwise the first.
 //!
-//! A site lies inside the object if the whole way from its triangle to the middle of the box does. That holds for convex
-//! objects, and for those that one can see all of from the middle of their box. In others (a bowl, a ring, two bodies
-//! side by side) some sites lie in the open: their cells still share out the object, but may hold nothing of it.
+//! A site lies inside the object if the whole way from its triangle to the middle of the box does. That holds for
+//! convex objects, and for those that one can see all of from the middle of their box. In others (a bowl, a ring, two
+//! bodies side by side) some sites lie in the open: their cells still share out the object, but may hold nothing of it
+//! (the paper's fig. 10).
 //!
 //! The paper draws numbers by the fraction of a large sine, whose last bits no two devices agree on; here it is a hash
 //! of whole numbers.
@@ -27,13 +28,22 @@ pub const CANDIDATES: u32 = 8;
 /// How often a site is drawn again that is equal to an earlier one; then the nearest free point is taken.
 const DRAWS: u32 = 16;
 
+/// Triangles that are looked up where they are, however many there are.
+#[derive(Clone, Copy)]
+pub struct Triangles<'a> {
+    /// How many.
+    pub count: usize,
+    /// Corners of each, units.
+    pub corners: &'a dyn Fn(usize) -> [DVec3; 3],
+}
+
 /// `count` sites in an object of `triangles` with the box `low` to `high` (all in units), for a `blow` at a point and
 /// its `strength` from 0 (sites anywhere) to 1 (all near the blow). The same input gives the same sites.
 ///
 /// Fewer than `count` where the box has no more whole points, none where there are no triangles.
 #[must_use]
 pub fn sites(
-    triangles: &[[DVec3; 3]],
+    triangles: Triangles<'_>,
     low: DVec3,
     high: DVec3,
     blow: DVec3,
@@ -41,7 +51,7 @@ pub fn sites(
     count: usize,
     seed: u64,
 ) -> Vec<Point> {
-    if triangles.is_empty() {
+    if triangles.count == 0 {
         return Vec::new();
     }
     let room = Room::between(low, high);
@@ -67,9 +77,9 @@ pub fn sites(
 }
 
 /// One draw of one site.
-fn chosen(triangles: &[[DVec3; 3]], middle: DVec3, blow: DVec3, strength: f64, random: Random) -> DVec3 {
+fn chosen(triangles: Triangles<'_>, middle: DVec3, blow: DVec3, strength: f64, random: Random) -> DVec3 {
     let candidate = |number: u32| {
-        let [a, b, c] = triangles[random.index(number, triangles.len())];
+        let [a, b, c] = (triangles.corners)(random.index(number, triangles.count));
         let on_edge = a + random.fraction(number, 1) * (b - a);
         let on_triangle = c + random.fraction(number, 2) * (on_edge - c);
         middle + random.fraction(number, 3) * (on_triangle - middle)
@@ -171,6 +181,21 @@ impl Room {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Sites of a list of triangles.
+    fn sites(
+        triangles: &[[DVec3; 3]],
+        low: DVec3,
+        high: DVec3,
+        blow: DVec3,
+        strength: f64,
+        count: usize,
+        seed: u64,
+    ) -> Vec<Point> {
+        let corners = |t: usize| triangles[t];
+        let triangles = Triangles { count: triangles.len(), corners: &corners };
+        super::sites(triangles, low, high, blow, strength, count, seed)
+    }
 
     /// A box as twelve triangles.
     fn brick(low: DVec3, high: DVec3) -> Vec<[DVec3; 3]> {

@@ -178,10 +178,11 @@ impl Ball {
         if word <= self.after || word > self.last {
             return;
         }
-        if self.heap.len() == self.most {
-            self.heap.pop();
+        if self.heap.len() < self.most {
+            self.heap.push(word);
+        } else if let Some(mut farthest) = self.heap.peek_mut() {
+            *farthest = word;
         }
-        self.heap.push(word);
         if let Some(farthest) = self.heap.peek().filter(|_| self.heap.len() == self.most) {
             self.last = farthest - 1;
             self.radius = outer(self.last);
@@ -227,7 +228,7 @@ impl Arrivals {
 
 #[cfg(test)]
 mod tests {
-    use super::testing::{Random, shapes};
+    use super::super::testing::{Random, shapes};
     use super::*;
 
     /// Everything below `n` must lie in its sphere; says how many there are and how deep it goes.
@@ -261,7 +262,7 @@ mod tests {
     #[test]
     fn spheres_hold_what_is_below_and_every_site_is_there_once() {
         for (name, sites) in shapes() {
-            let distinct = super::cell::distinct(&sites);
+            let distinct = super::super::cell::distinct(&sites);
             let Some(tree) = SphereTree::new(&sites, &distinct) else {
                 assert!(distinct.len() < 2, "{name}");
                 continue;
@@ -280,7 +281,7 @@ mod tests {
     fn the_tree_does_not_depend_on_threads_or_on_the_order_of_the_list() {
         let mut random = Random::new(9);
         let sites: Vec<Point> = (0..5000).map(|_| random.point([0; 3], [9999; 3])).collect();
-        let forward = super::cell::distinct(&sites);
+        let forward = super::super::cell::distinct(&sites);
         let backward: Vec<u32> = forward.iter().rev().copied().collect();
         let shape = |threads: usize, list: &[u32]| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

@@ -6,7 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::complex::{Beyond, Complex, Facet, Plane, Point, Vertex};
+use super::{
+    cell::{Cell, cells_with},
+    complex::{Beyond, Complex, Facet, Plane, Point, Vertex},
+    cut::Rules,
+    nearest::NearestBy,
+};
 
 /// Numbers that look random (SplitMix64).
 pub struct Random(u64);
@@ -118,9 +123,51 @@ pub fn shapes() -> Vec<(String, Vec<Point>)> {
     shapes
 }
 
+/// Few sites on few whole numbers, often equal, and a box that often ends at a bisector.
+pub fn full_of_ties(random: &mut Random) -> (Vec<Point>, Point) {
+    let side = random.between(1, 6);
+    let count = random.between(2, 30) as usize;
+    let step = random.between(1, 1000);
+    let points = random.points(count, [0; 3], [side; 3]);
+    let sites = points.iter().map(|p| std::array::from_fn(|k| LOW[k] + step * p[k])).collect();
+    (sites, std::array::from_fn(|k| LOW[k] + step * random.between(1, side)))
+}
+
 /// What a cell is, whoever made it: by what is beyond, the exact vertices of the facet, counter-clockwise, the smallest
 /// first.
 pub type Faces = BTreeMap<Beyond, Vec<Vertex>>;
+
+/// The cell in the words of the brute force.
+fn faces_of(cell: &Cell, sites: &[Point]) -> Faces {
+    let mut faces = Faces::new();
+    let exact: Vec<Vertex> =
+        cell.vertices.iter().map(|v| Vertex::of(cell, v, sites[cell.site as usize])).collect();
+    cell.for_each_face(
+        |_| true,
+        |plane, ring| {
+            let ring = smallest_first(ring.iter().map(|v| exact[*v as usize]).collect());
+            assert!(faces.insert(plane.beyond, ring).is_none(), "two planes of {:?}", plane.beyond);
+        },
+    );
+    faces
+}
+
+/// The first site whose cell by `rules` is not that of the brute force.
+pub fn difference(rules: Rules, by: NearestBy, sites: &[Point]) -> Option<u32> {
+    difference_in(rules, by, sites, LOW, HIGH)
+}
+
+/// As [`difference`], in a box of one's own.
+pub fn difference_in(rules: Rules, by: NearestBy, sites: &[Point], low: Point, high: Point) -> Option<u32> {
+    let cells = cells_with(rules, by, sites, low, high);
+    assert_eq!(cells.len(), sites.len());
+    (0u32..)
+        .zip(&cells)
+        .find(|(site, cell)| {
+            cell.site != *site || faces_of(cell, sites) != brute_force(sites, *site, low, high)
+        })
+        .map(|(site, _)| site)
+}
 
 /// Where three planes meet, in units.
 fn crossing([a, b, c]: [&Plane; 3]) -> Vertex {

@@ -61,11 +61,14 @@ pub enum Preset {
     Radial,
     /// Dense across an axis, sparse along it: splinters, as wood breaks.
     Grain,
+    /// Between the surface and the middle, more of them near the blow the stronger it is (Chlubna).
+    Inward,
 }
 
 impl Preset {
     /// All of them, as they are shown.
-    pub const ALL: [Self; 5] = [Self::Spheres, Self::Uniform, Self::Clustered, Self::Radial, Self::Grain];
+    pub const ALL: [Self; 6] =
+        [Self::Spheres, Self::Uniform, Self::Clustered, Self::Radial, Self::Grain, Self::Inward];
 
     /// As files and the command line spell it.
     #[must_use]
@@ -76,6 +79,7 @@ impl Preset {
             Self::Clustered => "clustered",
             Self::Radial => "radial",
             Self::Grain => "grain",
+            Self::Inward => "inward",
         }
     }
 
@@ -136,6 +140,9 @@ pub struct FractureParams {
     pub grain_axis: DVec3,
     /// Length of a splinter divided by its width, at least 1.
     pub grain_ratio: f64,
+    /// Strength of the blow, 0 to 1, for [`Preset::Inward`]: how likely of several places for a seed the nearest one to the
+    /// blow is taken.
+    pub blow_strength: f64,
     /// File of seeds in mesh units that replaces the pattern when an intact object breaks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seeds_file: Option<String>,
@@ -337,6 +344,7 @@ impl FractureParams {
         radii
             .or(number("spread", self.spread, 1e-6, 100.0))
             .or(number("grain_ratio", self.grain_ratio, 1.0, 1000.0))
+            .or(number("blow_strength", self.blow_strength, 0.0, 1.0))
             .or(number("fraction", smallest.fraction, 0.0, 1.0))
     }
 }
@@ -354,6 +362,7 @@ impl Default for FractureParams {
             spread: 0.12,
             grain_axis: DVec3::Y,
             grain_ratio: 5.0,
+            blow_strength: 0.5,
             seeds_file: None,
             target_pieces: None,
             rng: 1,

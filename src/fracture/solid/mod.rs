@@ -4,6 +4,7 @@
 //! of a [`Break`](super::Break): what stays together is one of them, what is too small has gone or joined a neighbour, and
 //! each has voxels that stand in for it.
 
+mod dress;
 mod join;
 mod stand_in;
 mod touching;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
+pub use self::dress::{crack_corner, mixed};
 use self::join::{Grouping, Joined, joined};
 pub use self::stand_in::stand_in_grid;
 use self::touching::Touching;

@@ -22,6 +22,7 @@ pub const METHOD: MethodEntry = MethodEntry {
     help: "Breaks an octree along the faces of Voronoi cells, flat, rough or with a gap of dust.",
     source: "Domaradzki & Martyn 2016, sec. 4, and 2018, sec. 5",
     by_seeds: true,
+    of_voxels: true,
     options: &[],
     breaker: &OctreeBreaker,
 };
@@ -61,10 +62,11 @@ fn not_an_octree() -> FractureError {
     FractureError::Params("the method octree breaks octrees; this body is none".into())
 }
 
-/// The cells of a blow on an octree.
+/// The cells of a blow on a shape, whose octree (or what stands in for it) is `octree`.
 #[must_use]
-pub fn cells_of<'a>(octree: &'a Octree, strike: &Strike<'a>) -> CellSource<'a> {
+pub fn cells_of<'a>(shape: &'a Shape, octree: &'a Octree, strike: &Strike<'a>) -> CellSource<'a> {
     CellSource {
+        shape,
         octree,
         bounds: strike.bounds.unwrap_or(octree.mass.bounds),
         impact: strike.impact,
@@ -96,7 +98,7 @@ impl Breaker for OctreeBreaker {
         let octree = shape.as_octree().ok_or_else(not_an_octree)?;
         let passes = context.passes.compiled(context.arena.compute())?;
         let source = Source::new(context.arena, &octree.forest, octree.tree)?.unless(context.cancel);
-        let cells = cells_of(octree, strike);
+        let cells = cells_of(shape, octree, strike);
         let mut recipe = recipe_of(strike, shape, octree.level())?;
         let (pattern, mut fracture) = if strike.preview {
             let pattern = cells.cells(strike.params)?.pattern;
@@ -137,6 +139,7 @@ impl Breaker for OctreeBreaker {
                 dust_m3: fracture.dust_volume * octree.grid.h.powi(3),
                 dropped: dropped.map_or(Vec::new(), |all| parts_of(shape, octree, &all.forest, &all.pieces)),
             },
+            before_m3: None,
             counts: fracture.counts,
             timings: fracture.timings.clone(),
             solved: fracture.solved,
@@ -161,7 +164,7 @@ impl Breaker for OctreeBreaker {
     ) -> Result<Option<Seams>, FractureError> {
         let octree = target.octree;
         let passes: &Fracturer = context.passes.compiled(context.arena.compute())?;
-        let pattern = cells_of(octree, strike).cells(strike.params)?.pattern;
+        let pattern = cells_of(target.shape, octree, strike).cells(strike.params)?.pattern;
         if strike.params.surface == Surface::Planar {
             return Ok(Some(passes.seams(target.voxels, octree.level(), &pattern)?));
         }

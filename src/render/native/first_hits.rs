@@ -108,9 +108,10 @@ impl FirstHits<'_> {
                     let along = glam::Vec3::new(each[0][i], each[1][i], each[2][i]);
                     (stored.body, stored.leaf, stored.distance) = (hit.body, hit.leaf, hit.distance);
                     if !self.looks_too {
+                        stored.leaf = self.scene.leaf_of(hit);
                         continue;
                     }
-                    (stored.normal, *look) =
+                    (stored.leaf, stored.normal, *look) =
                         primary::appearance::<L>(self.scene, hit, along, &mut self.scratch.blends);
                 }
             }
@@ -151,6 +152,7 @@ impl FirstHits<'_> {
             cut_slope: frame.pixel_cone,
             first: L::splat(0.0),
             open: (1 << LANES) - 1,
+            any: false,
             hits: Hits::none(reach(self.scene, direction[1])),
         }
     }

@@ -246,6 +246,7 @@ impl Tile<'_> {
             first: L::splat(0.0),
             hits: Hits::none(L::splat(reach)),
             open: of.lanes(),
+            any: false,
         };
         for near in &self.near.around {
             if near.distance > packet.hits.distance.greatest() {
@@ -280,6 +281,7 @@ impl Rays {
             first: L::of(self.first),
             hits: Hits::none(L::splat(1e9)),
             open: (1 << count) - 1,
+            any: true,
         }
     }
 }

@@ -11,6 +11,10 @@ mod first_hits;
 mod lanes;
 mod leaf;
 mod light;
+mod mesh;
+mod mesh_look;
+#[cfg(test)]
+mod mesh_tests;
 mod near_bodies;
 mod overlay;
 mod packet;

@@ -6,6 +6,7 @@ use super::{
     beam,
     lanes::{LANES, Lanes, each_axis},
     leaf::Hit,
+    mesh,
     rays::Rays,
     scene::{BODY_SKY, Scene},
 };
@@ -23,6 +24,8 @@ pub(super) struct Packet<L> {
     pub first: L,
     /// Rays that still look for something.
     pub open: u32,
+    /// Whether anything that they meet will do.
+    pub any: bool,
     pub hits: Hits<L>,
 }
 
@@ -33,7 +36,7 @@ pub(super) struct Hits<L> {
     pub distance: L,
     /// Rays that met something.
     pub met: u32,
-    /// Body and leaf as words.
+    /// Body and leaf as words; of a surface, the triangle in the order of its leaves.
     pub body: L,
     pub leaf: L,
     /// Rays that met a leaf's second plane.
@@ -114,6 +117,8 @@ pub(super) struct Stack {
     pub beam: Vec<Waiting>,
     /// For one of them.
     pub rays: Vec<Waiting>,
+    /// Nodes of a surface.
+    pub mesh: Vec<u32>,
 }
 
 /// A set of octants with each octant's number xored with `mirror`.
@@ -166,7 +171,7 @@ impl Target<'_> {
     }
 }
 
-/// Walks one body's octree with packets of rays that go about the same way; hits nearer than those so far replace
+/// Walks one body's surface or octree with packets of rays that go about the same way; hits nearer than those so far replace
 /// them. Octants with edges of up to `fine` are looked at packet by packet, larger ones for all packets together.
 #[inline(always)]
 pub(super) fn walk<L: Lanes, const N: usize>(
@@ -176,6 +181,10 @@ pub(super) fn walk<L: Lanes, const N: usize>(
     fine: u32,
     stack: &mut Stack,
 ) {
+    if let Some(surface) = &scene.surfaces[index as usize] {
+        mesh::walk(packets, scene, index, surface, &mut stack.mesh);
+        return;
+    }
     let body = &scene.bodies[index as usize];
     let rows = &body.grid_from_world;
     let side = L::splat((1u32 << body.level) as f32);

@@ -5,6 +5,7 @@ use glam::Vec3;
 use super::{
     lanes::Lanes,
     leaf::Hit,
+    mesh_look::mesh_look,
     scene::{
         BODY_FLOOR, BODY_SKY, GOLD_MOST, GOLD_SHIFT, MARK_CRACK, MARK_SELECTED, NO_LEAF, Scene,
         point_through, smoothstep, vector_through,
@@ -39,37 +40,51 @@ pub(super) fn beyond(last: f32) -> HitData {
     }
 }
 
-/// What is stored of a pixel whose ray met a body beside the hit: the packed normal, and the word beside it.
+/// What is stored of a pixel whose ray met a body beside where: the leaf, the packed normal, and the word beside the
+/// hit.
 #[inline(always)]
 pub(super) fn appearance<L: Lanes>(
     scene: &Scene<'_>,
     hit: &Hit,
     direction: Vec3,
     blends: &mut Blends,
-) -> (u32, u32) {
+) -> (u32, u32, u32) {
     let frame = &scene.frame;
     let body = &scene.bodies[hit.body as usize];
     let tree = &scene.trees[hit.body as usize];
     let world = frame.eye + direction * hit.distance;
-    let point = point_through(&body.grid_from_world, world);
+    let in_grid = point_through(&body.grid_from_world, world);
+    let [x, y, z, scale] = body.to_voxels;
+    let point = in_grid * scale + Vec3::new(x, y, z);
     let d = vector_through(&body.grid_from_world, direction);
+    let mesh = scene.surfaces[hit.body as usize].as_ref();
+    let mesh = mesh.map(|surface| mesh_look(surface, hit.leaf, in_grid, d));
     let axis = hit.axis as usize;
     let mut surface = Surface { normal: Vec3::ZERO, color: Vec3::ZERO };
     surface.normal[axis] = if d[axis] > 0.0 { -1.0 } else { 1.0 };
     let mut is_crack = true;
-    let leaf = (hit.leaf != NO_LEAF).then_some(hit.leaf as usize);
+    let leaf = (hit.leaf != NO_LEAF && mesh.is_none()).then_some(hit.leaf as usize);
     let own = leaf.map_or(crate::svo::LeafColor(0), |leaf| tree.colors[leaf]);
     if leaf.is_some() {
         is_crack = own.crack() || hit.cut;
     }
     let has_inside = body.interior.0[0] >> 24 != 0;
     let pixel = frame.pixel_cone * hit.distance;
+    // Width of a pixel, voxels.
+    let mut pixel_voxels = pixel / body.voxel;
+    if let Some(own) = &mesh {
+        is_crack = own.is_inside;
+        let [x, y, z, _] = body.grid_from_world[0];
+        pixel_voxels = pixel * Vec3::new(x, y, z).length() * scale;
+    }
     let mut inside = Vec3::ZERO;
     if is_crack {
         inside = inside_color(body, point);
         surface.color = inside;
     }
-    if let Some(leaf) = leaf {
+    if let Some(own) = &mesh {
+        surface = own.look;
+    } else if let Some(leaf) = leaf {
         surface.normal = match unpack_cut(tree.cuts[leaf]) {
             Some((normal, _)) if hit.cut => normal,
             _ => unpack_normal(tree.normals[leaf]),
@@ -82,7 +97,7 @@ pub(super) fn appearance<L: Lanes>(
         }
     }
     if is_crack && has_inside {
-        let covered = pixel / body.voxel * (1u32 << (14 - body.level)) as f32;
+        let covered = pixel_voxels * (1u32 << (14 - body.level)) as f32;
         surface.color = inside.lerp(surface.color, smoothstep(0.4, 1.2, covered / GRAIN));
     }
     let mut gold = 0.0;
@@ -90,7 +105,7 @@ pub(super) fn appearance<L: Lanes>(
     let mut pointed = body.hue_and_marks & BODY_HOVERED != 0;
     if hit.body == frame.seam_body {
         let normal = surface.normal / surface.normal.length().max(1e-20);
-        let seam = seam_at(scene, hit.body, point, d / d.length(), normal, pixel / body.voxel);
+        let seam = seam_at(scene, hit.body, point, d / d.length(), normal, pixel_voxels);
         gold = seam.gold;
         surface.normal += seam.lean * 0.55;
         if seam.cell != CELL_NONE {
@@ -118,7 +133,7 @@ pub(super) fn appearance<L: Lanes>(
         | if is_crack { MARK_CRACK } else { 0 }
         | (body.hue_and_marks & MARK_SELECTED)
         | ((gold * GOLD_MOST + 0.5) as u32) << GOLD_SHIFT;
-    (pack_normal(normal), look)
+    (mesh.map_or(hit.leaf, |own| own.triangle), pack_normal(normal), look)
 }
 
 /// The display colour that the chosen colouring gives a place.

@@ -1,8 +1,13 @@
 //! What the native stages of a picture read: the frame's constants, rows of bodies, their octrees in memory, boxes.
 
+use std::sync::Arc;
+
 use glam::Vec3;
 
-use super::lanes::{Lanes, each_axis};
+use super::{
+    lanes::{Lanes, each_axis},
+    leaf::Hit,
+};
 use crate::{
     compute::Array,
     gpu::GpuError,
@@ -11,7 +16,8 @@ use crate::{
         frame::frame_data,
         tables::{BodyData, BoxData, FrameData, tables},
     },
-    svo::{LeafColor, Node, Slot},
+    shape::{MeshTree, SolidMesh},
+    svo::{Forest, LeafColor, Node, Slot},
 };
 
 /// `BODY_SKY` and its neighbours of `shaders/render/frame.wgsl`.
@@ -36,12 +42,21 @@ pub(super) struct Tree<'a> {
     pub cuts: &'a [u32],
 }
 
+/// A body's surface in memory.
+#[derive(Clone, Copy)]
+pub(super) struct Surface<'a> {
+    pub solid: &'a SolidMesh,
+    pub tree: &'a MeshTree,
+}
+
 /// Everything that a frame's stages read beside what the stage before left.
 pub(super) struct Scene<'a> {
     pub frame: FrameData,
     pub bodies: Vec<BodyData>,
     /// Of each body; empty where it has none.
     pub trees: Vec<Tree<'a>>,
+    /// Of each body that is drawn as one.
+    pub surfaces: Vec<Option<Surface<'a>>>,
     pub boxes: Vec<BoxData>,
     /// Words of [`crate::fracture::Seams`]; empty without any.
     pub seams: &'a [u32],
@@ -54,9 +69,14 @@ impl<'a> Scene<'a> {
     /// [`GpuError::NoPasses`] where the seams lie on a device.
     pub fn new(input: &FrameInput<'a>, size: [u32; 2], refined: u32) -> Result<Self, GpuError> {
         // What the passes would draw is drawn: a forest that the arena does not know is not.
-        let (bodies, boxes) = tables(input.bodies, |forest| {
+        let slot_of = |forest: &Arc<Forest>| {
             input.arena.slot(forest).map(|slot| Slot { node_base: 0, leaf_base: 0, ..slot })
-        });
+        };
+        let (bodies, boxes) = tables(input.bodies, slot_of, |_| Some(0));
+        let surfaces = input
+            .bodies
+            .iter()
+            .map(|body| body.shape.drawn_surface().map(|solid| Surface { solid, tree: solid.tree() }));
         let trees = input.bodies.iter().map(|body| {
             body.shape.as_octree().map_or_else(Tree::default, |octree| Tree {
                 nodes: &octree.forest.nodes,
@@ -68,6 +88,7 @@ impl<'a> Scene<'a> {
         Ok(Self {
             frame: frame_data(input, size, refined, boxes.len().div_ceil(2) as u32),
             trees: trees.collect(),
+            surfaces: surfaces.collect(),
             bodies,
             boxes,
             seams: input.seams.map_or(Ok(&[][..]), |seams| host(&seams.seams.words))?,
@@ -89,6 +110,13 @@ impl<'a> Scene<'a> {
         let square = along[0].mul(along[0]).add(along[1].mul(along[1])).add(along[2].mul(along[2]));
         let scale = L::splat(1.0).div(square.sqrt());
         each_axis!(k: along[k].mul(scale))
+    }
+
+    /// What callers know the place of a hit by: the leaf, or which of the surface's triangles it is.
+    #[inline(always)]
+    pub fn leaf_of(&self, hit: &Hit) -> u32 {
+        let triangle = |of: &Surface<'_>| of.tree.triangles[hit.leaf as usize].index;
+        self.surfaces[hit.body as usize].as_ref().map_or(hit.leaf, triangle)
     }
 
     /// Whether there is anything but floor and sky.

@@ -15,6 +15,7 @@ macro_rules! on_both {
 mod blit;
 mod fixtures;
 mod looks;
+mod meshes;
 mod native;
 mod overlay;
 mod parity;
@@ -22,6 +23,9 @@ mod passes;
 mod pictures;
 mod reference;
 mod seams;
+pub(super) mod surfaces;
+
+pub(super) use reference::{nearest_triangle as nearest_of, triangles as triangles_of};
 
 use crate::gpu::{Layout, Shared};
 

@@ -7,6 +7,7 @@ use glam::{Quat, Vec3};
 use super::{
     fixtures::{By, Stage, Taken, altered, ball},
     passes::{Scene, solids, vase},
+    surfaces::surfaces,
 };
 use crate::{gpu::Kernel, render::targets::read_texture};
 
@@ -62,7 +63,7 @@ fn worst(scene: &mut Scene) -> (f64, f64) {
 
 #[test]
 fn whole_pictures_are_those_of_the_passes() {
-    for open in [vase, solids] {
+    for open in [vase, solids, surfaces] {
         let Some(mut scene) = open(By::Passes) else { return };
         let (odd, mean) = worst(&mut scene);
         println!("at most {:.2} % of a frame's pixels differ, {mean:.3} bytes on average", odd * 100.0);

@@ -8,6 +8,7 @@ use glam::{DVec4, EulerRot, Quat, Vec3};
 use super::{
     fixtures::{By, Stage, Taken, altered, ball, rounded_box, torus, with_cut},
     reference::{Inputs, Texel, compose, light},
+    surfaces::surfaces,
 };
 use crate::{
     fracture::{Fracturer, Pattern},
@@ -44,7 +45,7 @@ pub(super) struct View {
 pub(super) struct Scene {
     pub stage: Stage,
     /// One for each body, or one for all.
-    forests: Vec<Forest>,
+    pub forests: Vec<Forest>,
     pub views: Vec<View>,
 }
 
@@ -182,7 +183,7 @@ pub(super) fn solids(by: By) -> Option<Scene> {
 }
 
 fn light_matches_the_reference(by: By) {
-    for open in [vase, solids] {
+    for open in [vase, solids, surfaces] {
         let Some(mut scene) = open(by) else { return };
         let worst = scene.worst(Scene::odd_texels, f64::INFINITY);
         println!("at most {:.2} % of a frame's texels differ", worst * 100.0);
@@ -191,7 +192,7 @@ fn light_matches_the_reference(by: By) {
 }
 
 fn compose_matches_the_reference(by: By) {
-    for open in [vase, solids] {
+    for open in [vase, solids, surfaces] {
         let Some(mut scene) = open(by) else { return };
         let worst = scene.worst(Scene::odd_pixels, f64::INFINITY);
         println!("at most {:.2} % of a frame's pixels differ", worst * 100.0);

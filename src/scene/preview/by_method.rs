@@ -11,7 +11,7 @@ use glam::{Mat4, Vec3};
 use super::{Preview, PreviewMode, Shown, Target, Wanted};
 use crate::{
     bodies::{Body, BodyId},
-    fracture::{BreakContext, Cancel, FractureParams, Impact, PreviewTarget, Strike, voronoi},
+    fracture::{BreakContext, Cancel, FractureParams, Impact, PreviewTarget, Strike},
     render::RenderBody,
     scene::{
         SandboxError,
@@ -22,9 +22,14 @@ use crate::{
     svo::KeyArray,
 };
 
-/// Whether a blow breaks by Voronoi cells, which can be shown coarser, painted and looked into.
+/// Whether a blow breaks by Voronoi cells of seeds, which can be shown coarser and painted.
 pub(in crate::scene) fn has_cells(params: &FractureParams) -> bool {
-    params.method.name == voronoi::METHOD.name
+    params.method.by_seeds
+}
+
+/// Whether only the method itself can show what is wanted: other cells than Voronoi's, or pieces that are no voxels.
+pub(super) fn shows_itself(params: &FractureParams, mode: PreviewMode) -> bool {
+    !has_cells(params) || mode == PreviewMode::Exploded && !params.method.of_voxels
 }
 
 /// Parts in the place of a body that is still whole.
@@ -100,7 +105,8 @@ fn shown_by_method(
     let Ok(mut arena) = tools.arena.try_write() else { return Ok(None) };
     let (body, shape) = (target.body.id, &target.body.def.shape);
     let impact = Impact { point: wanted.aim.point_in_grid, direction: wanted.aim.direction_in_grid };
-    let strike = Strike { preview: true, ..Strike::new(impact, &wanted.params) };
+    let painted = wanted.kept.as_deref();
+    let strike = Strike { preview: true, painted, ..Strike::new(impact, &wanted.params) };
     let breaker = wanted.params.method.breaker;
     let context = BreakContext { arena: &arena, passes: tools.passes, cancel: Cancel::never() };
     if wanted.mode == PreviewMode::Seams
@@ -108,7 +114,7 @@ fn shown_by_method(
     {
         let keys = octree.forest.leaves.keys.slice(octree.leaves());
         let voxels = KeyArray::new(tools.compute, "preview voxels", keys, octree.level())?;
-        let seams = breaker.seams(&context, &PreviewTarget { octree, voxels: &voxels }, &strike)?;
+        let seams = breaker.seams(&context, &PreviewTarget { shape, octree, voxels: &voxels }, &strike)?;
         if let (Some(seams), Some(first)) = (seams, octree.forest.tree_start.get(octree.tree as usize)) {
             return Ok(Some(Shown::Seams { body, seams, first: *first, kept: None }));
         }

@@ -24,6 +24,7 @@ use std::{
 };
 
 use self::{
+    by_method::shows_itself,
     coarse::{Coarse, CoarseCopy},
     full::Full,
     painting::Painting,
@@ -198,9 +199,10 @@ impl Preview {
         };
         let octree = target.body.def.octree();
         let object_level = octree.level();
-        if !has_cells(&target.params) {
+        let kept = request.pin.filter(|pin| pin.aim == aim).and_then(|pin| pin.kept.clone());
+        if shows_itself(&target.params, request.mode) {
             let (params, mode) = (target.params.clone(), request.mode);
-            let wanted = Wanted { aim, params, kept: None, mode, level: object_level };
+            let wanted = Wanted { aim, params, kept, mode, level: object_level };
             return self.update_by_method(tools, &target, wanted);
         }
         // Not compiled yet: the next frame asks again.
@@ -211,7 +213,6 @@ impl Preview {
         let Some(level) = self.coarse.refresh(tools.compute, &octree.forest, octree.tree, at_best)? else {
             return Ok(self.drop_shown(is_there));
         };
-        let kept = request.pin.filter(|pin| pin.aim == aim).and_then(|pin| pin.kept.clone());
         let wanted = Wanted { aim, params: target.params.clone(), kept, mode: request.mode, level };
         let taken = self.take_full(tools, target.body, &wanted);
         if self.done.as_ref().is_some_and(|done| done.covers(&wanted)) {

@@ -217,6 +217,7 @@ fn a_method_without_cells_shows_its_parts() {
         help: "Makes two of one.",
         source: "a test",
         by_seeds: false,
+        of_voxels: false,
         options: &[],
         breaker: &Twice,
     });

@@ -24,6 +24,14 @@ impl Sandbox {
         &self.history
     }
 
+    /// Bytes of what is there and of what is kept to go back to: octrees and recorded motion, which have budgets. `None`
+    /// while somebody takes octrees in.
+    #[must_use]
+    pub fn kept_bytes(&self) -> Option<u64> {
+        let arena = self.stage.arena().try_read().ok()?;
+        Some(arena.used_bytes() + self.timeline.bytes() as u64)
+    }
+
     /// What was recorded.
     #[must_use]
     pub fn timeline(&self) -> &Timeline {

@@ -167,7 +167,7 @@ impl Sandbox {
         if job.cause != Cause::Opening {
             self.record_change(job.cause != Cause::User);
         }
-        let whole = job.source_volume.max(f64::MIN_POSITIVE);
+        let whole = broken.before_m3.unwrap_or(job.source_volume).max(f64::MIN_POSITIVE);
         let dropped = broken.lost.dropped.iter().map(|part| part.shape.mass().volume_m3).sum::<f64>();
         self.last_break = Some(BreakSummary {
             counts: broken.counts,

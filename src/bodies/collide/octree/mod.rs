@@ -31,6 +31,7 @@ mod surfels;
 pub use overlap::OctreeOverlaps;
 #[cfg(test)]
 pub(crate) use overlap::run_every_kernel;
+pub use surfels::leaf_sample;
 
 /// All that the kernels share with Rust.
 #[cfg(test)]

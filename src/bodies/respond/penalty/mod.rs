@@ -7,7 +7,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Respond, ResponseEntry};
+use super::{Respond, ResponseEntry, soft::SoftStep};
 use crate::{
     bodies::{
         Body, BodyId, WorldSettings,
@@ -55,6 +55,8 @@ const ITERATIONS: usize = 40;
 #[derive(Default)]
 pub struct PenaltyStep {
     overlaps: Overlaps,
+    /// Answers in its place where bodies touch that have no voxels, of which there are no volumes to push.
+    without_voxels: SoftStep,
 }
 
 /// Linear and angular part of one body.
@@ -236,6 +238,9 @@ impl Respond for PenaltyStep {
         bodies: &mut [Body],
         manifolds: &mut [Manifold],
     ) -> Result<(), GpuError> {
+        if touch_without_voxels(bodies, manifolds) {
+            return self.without_voxels.advance(cx, bodies, manifolds);
+        }
         let overlaps = self.overlaps.find(
             cx.gpu,
             cx.settings,
@@ -254,6 +259,16 @@ impl Respond for PenaltyStep {
     fn cleared(&mut self) {
         self.overlaps.removed(&[]);
     }
+}
+
+/// Whether a body that is no octree, and has none that stands in for it, touches anything.
+fn touch_without_voxels(bodies: &[Body], manifolds: &[Manifold]) -> bool {
+    let has_none = |id: BodyId| {
+        let body = bodies.binary_search_by(|b| b.id.cmp(&id)).ok().map(|k| &bodies[k]);
+        body.is_some_and(|body| body.def.shape.as_octree().is_none())
+    };
+    let live = manifolds.iter().filter(|m| !m.points.is_empty());
+    live.into_iter().any(|m| has_none(m.first) || m.second.is_some_and(has_none))
 }
 
 /// Everything that the manifolds say is near.

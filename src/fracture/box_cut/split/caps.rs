@@ -1,22 +1,56 @@
 //! Caps: the part of each facet that is inside the solid, made once for the two cells that it parts.
 //!
 //! In: shards, whose sides on a facet are the cuts through the surface, and crossings, which know the parts of the
-//! facet's border that are inside. Out: regions, each a triangulated polygon, perhaps with holes, whose rim is exactly
-//! those cuts and parts. The paper (section 5) instead cuts the cell by the planes of its triangles, which is right only
-//! where the surface in the cell is convex, and triangulates a convex polygon.
+//! facet's border that are inside. Out: regions, each a triangulated polygon, perhaps with holes, whose rim is
+//! exactly those cuts and parts. The paper (section 5) instead cuts the cell by the planes of its triangles, which is
+//! right only where the surface in the cell is convex, and triangulates a convex polygon.
 //!
-//! Every vertex of the border must be the end of one edge and the start of one other: at the crossing of a mesh edge the
-//! two triangles of that edge meet, at a piercing triangle its cut and a part of a rib, at a vertex of the complex two
-//! ribs. So the edges are loops, and since the triangulation neither drops nor invents an edge of them, pieces are closed
-//! whatever the positions were rounded to.
+//! Every vertex of the border must be the end of one edge and the start of one other: at the crossing of a mesh edge
+//! the two triangles of that edge meet, at a piercing triangle its cut and a part of a rib, at a vertex of the
+//! complex two ribs. So the edges are loops, and since the triangulation neither drops nor invents an edge of them,
+//! pieces are closed whatever the positions were rounded to.
 
 use super::crossings::Crossings;
-use super::made::{Made, Makers};
-use super::triangulate::regions;
+use super::made::{By, Made, Makers};
+use super::triangulate::{NO_LINE, Points, regions};
 use super::walk::{MESH, Shards};
 use super::{Fault, SplitError};
 use glam::{DVec2, DVec3};
 use rayon::prelude::*;
+use std::ops::Range;
+
+/// How far the mesh may fold over itself and still be cut, units: about six fine ones. Pieces that are broken again have
+/// slivers along their cracks whose corners were rounded to the fine grid, which turns some of them over. What folds
+/// farther crosses itself, and is refused.
+const FOLD: f64 = 0.05;
+
+/// How a cap is triangulated.
+#[derive(Clone, Copy)]
+struct Attempt {
+    /// By how many fine units the mesh is moved.
+    step: f64,
+    thin_alone: bool,
+    /// How far loops may fold, units.
+    fold: f64,
+}
+
+const fn attempt(step: f64, thin_alone: bool, fold: f64) -> Attempt {
+    Attempt { step, thin_alone, fold }
+}
+
+/// By how many fine units (and their square and cube) the mesh is moved while a cap is triangulated: not at all, if
+/// that does. But where edges of the moved mesh (see `exact`) lie on each other but for the infinitely small step, as
+/// round a wall of no thickness, their order is seen only when the step is made visible. A loop that stays thin is
+/// thin in truth; the last attempts take it for a border, and should it be a hole, `thin` finds a piece without
+/// volume.
+const ATTEMPTS: [Attempt; 6] = [
+    attempt(0.0, false, 0.0),
+    attempt(0.03, false, 0.0),
+    attempt(0.3, false, 0.0),
+    attempt(0.0, true, 0.0),
+    attempt(0.03, true, 0.0),
+    attempt(0.0, true, FOLD),
+];
 
 /// A connected part of a cap, as seen from beyond its facet (outside of the cell of the facet's `site`).
 #[derive(Clone, Debug)]
@@ -100,16 +134,28 @@ fn cap(
         loops.pop();
     }
     let flat = Flat::new(makers.skeleton.planes[facet as usize].normal);
-    let mut names = Vec::with_capacity(border.len());
-    let mut points = Vec::with_capacity(border.len());
+    let names: Vec<Made> = loops.iter().flatten().copied().collect();
     let mut rings = Vec::with_capacity(loops.len());
     for ring in &loops {
-        let start = names.len() as u32;
-        names.extend(ring);
-        points.extend(ring.iter().map(|&made| flat.project(makers.fine_position(made))));
-        rings.push(start..names.len() as u32);
+        let start = rings.last().map_or(0, |last: &Range<u32>| last.end);
+        rings.push(start..start + ring.len() as u32);
     }
-    let regions = regions(&points, &rings).ok_or(SplitError::CrossedLoops { facet })?;
+    let ribs = makers.skeleton.ribs_of(facet);
+    let lines_of = |made: &Made| match made.by() {
+        By::Pierce { rib, .. } => [rib, NO_LINE],
+        By::Vertex(vertex) => ring
+            .iter()
+            .position(|&v| v == vertex)
+            .map_or([NO_LINE; 2], |k| [ribs[k], ribs[(k + ribs.len() - 1) % ribs.len()]]),
+        By::Corner(_) | By::Crossing { .. } => [NO_LINE; 2],
+    };
+    let lines: Vec<[u32; 2]> = names.iter().map(lines_of).collect();
+    let attempt = |&Attempt { step, thin_alone, fold }: &Attempt| {
+        let step = DVec3::new(step, step * step, step * step * step);
+        let at = names.iter().map(|&made| flat.project(makers.moved_position(made, step))).collect();
+        regions(&Points { at, lines: lines.clone(), fold }, &rings, thin_alone)
+    };
+    let regions = ATTEMPTS.iter().find_map(attempt).ok_or(SplitError::CrossedLoops { facet })?;
     let named = regions.into_iter().map(|region| Region {
         triangles: region.triangles.into_iter().map(|t| t.map(|i| names[i as usize])).collect(),
         rim: region

@@ -1,13 +1,13 @@
 //! Shards and caps of each cell into connected surfaces.
 //!
-//! In: shards and caps. Out: components, closed surfaces that each bound one connected piece, voids within it included.
-//! Two parts are connected by a border edge that both have, walked in opposite directions; each edge must have exactly two
-//! sides, and that check guards all steps before this one.
+//! In: shards and caps. Out: components, closed surfaces that each bound one connected piece, voids within it
+//! included. Two parts are connected by a border edge that both have, walked in opposite directions; each edge must
+//! have exactly two sides, and that check guards all steps before this one.
 
 use super::caps::Region;
 use super::made::{Made, Makers};
 use super::shells::join_shells;
-use super::walk::{MESH, Shards};
+use super::walk::Shards;
 use super::{Fault, SplitError};
 use rayon::prelude::*;
 
@@ -17,6 +17,7 @@ pub type RegionName = (u32, u32);
 /// One connected part of the solid in one cell.
 #[derive(Clone, Debug)]
 pub struct Component {
+    /// Whose part it is.
     pub cell: u32,
     /// Indices of shards, ascending.
     pub shards: Vec<u32>,
@@ -26,8 +27,11 @@ pub struct Component {
 
 /// Triangles of a shard or region, by name.
 pub struct Surface<'a> {
+    /// What its vertices are made of.
     pub makers: Makers<'a>,
+    /// Parts of the mesh.
     pub shards: &'a Shards,
+    /// Regions of each facet.
     pub caps: &'a [Vec<Region>],
 }
 
@@ -51,11 +55,6 @@ impl Surface<'_> {
     pub fn triangles(&self, component: &Component) -> impl Iterator<Item = [Made; 3]> {
         let shards = component.shards.iter().flat_map(|&shard| self.shard(shard).1);
         shards.chain(component.regions.iter().flat_map(|&region| self.region(region, component.cell)))
-    }
-
-    /// Whether a shard is a whole triangle.
-    pub fn is_whole(&self, shard: u32) -> bool {
-        self.shards.sides(&self.shards.shards[shard as usize]).iter().all(|side| side.facet == MESH)
     }
 }
 

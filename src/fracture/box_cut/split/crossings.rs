@@ -1,9 +1,10 @@
 //! Where ribs, the edges of the complex, are inside the solid.
 //!
-//! In: the shards. Out: for each rib the triangles that pierce it, in order, and for each vertex of the complex whether it
-//! is inside. Both are found once, for all facets round a rib. A vertex on a wall of the box is outside, a rib changes
-//! sides as often as it is pierced, and ribs and walls hang together, so every vertex gets its answer by walking. Then the
-//! piercing triangles, in their exact order, must lead out and in by turns: where they do not, the mesh crosses itself.
+//! In: the shards. Out: for each rib the triangles that pierce it, in order, and for each vertex of the complex
+//! whether it is inside. Both are found once, for all facets round a rib. A vertex on a wall of the box is outside, a
+//! rib changes sides as often as it is pierced, and ribs and walls hang together, so every vertex gets its answer by
+//! walking. Then the piercing triangles, in their exact order, must lead out and in by turns: where they do not, the
+//! mesh crosses itself.
 
 use super::SplitError;
 use super::exact::{Distances, Place, minors};
@@ -30,6 +31,7 @@ pub struct Crossings {
 }
 
 impl Crossings {
+    /// Finds all crossings; refuses those that no solid has.
     pub fn new(makers: Makers, shards: &Shards) -> Result<Self, SplitError> {
         let Makers { mesh, complex, skeleton } = makers;
         let named = pierces_of(makers, shards)?;
@@ -60,6 +62,7 @@ impl Crossings {
         Ok(this)
     }
 
+    /// Whether a vertex of the complex is inside the solid.
     pub fn vertex_inside(&self, vertex: u32) -> bool {
         self.vertex_inside[vertex as usize]
     }
@@ -145,8 +148,8 @@ impl Crossings {
                 if greatest < 0 { order.reverse() } else { order }
             });
             for at in 0..pierces.len() {
-                // Two triangles that overlap in one plane, as where two solids touch, are pierced at the same place for
-                // every e. Then the order that is possible is taken.
+                // Two triangles that overlap in one plane, as where two solids touch, are pierced at the same place
+                // for every e. Then the order that is possible is taken.
                 let fits = (at..pierces.len())
                     .take_while(|&k| pierces[k].place.order(&pierces[at].place) == Ordering::Equal)
                     .find(|&k| pierces[k].enters != inside);

@@ -1,11 +1,11 @@
 //! One ring of points into triangles, by clipping ears.
 //!
-//! In: a ring, counter-clockwise, which may pass a point twice where holes were joined to it. Out: as many triangles as it
-//! has points, less two. An ear is a convex corner whose triangle holds no other point of the ring; only points at reflex
-//! corners need be asked. Where rounding or collinear points leave no such corner, demands are lowered one by one, down to
-//! none, so the clipping always ends with a closed surface.
+//! In: a ring, counter-clockwise, which may pass a point twice where holes were joined to it. Out: as many triangles
+//! as it has points, less two. An ear is a convex corner whose triangle holds no other point of the ring; only points
+//! at reflex corners need be asked. Where rounding or collinear points leave no such corner, demands are lowered one
+//! by one, down to none, so the clipping always ends with a closed surface.
 
-use super::triangulate::turn;
+use super::triangulate::{Points, turn};
 use glam::DVec2;
 
 /// A triangle this flat (height over length) is clipped only when there is no better one.
@@ -17,15 +17,17 @@ enum Demand {
     Clear,
     /// No point is inside.
     Open,
-    /// It does not turn the wrong way.
-    NotReflex,
+    /// It has no area, so nothing is lost or covered twice.
+    Flat,
+    /// It joins what may be joined.
+    Joined,
     Nothing,
 }
 
-const DEMANDS: [Demand; 4] = [Demand::Clear, Demand::Open, Demand::NotReflex, Demand::Nothing];
+const DEMANDS: [Demand; 5] = [Demand::Clear, Demand::Open, Demand::Flat, Demand::Joined, Demand::Nothing];
 
 struct Ring<'a> {
-    points: &'a [DVec2],
+    points: &'a Points,
     items: &'a [u32],
     next: Vec<u32>,
     before: Vec<u32>,
@@ -34,7 +36,7 @@ struct Ring<'a> {
 }
 
 /// Triangles of a ring of three points or more.
-pub fn clip_ears(points: &[DVec2], items: &[u32]) -> Vec<[u32; 3]> {
+pub fn clip_ears(points: &Points, items: &[u32]) -> Vec<[u32; 3]> {
     let count = items.len() as u32;
     let mut ring = Ring {
         points,
@@ -70,7 +72,7 @@ pub fn clip_ears(points: &[DVec2], items: &[u32]) -> Vec<[u32; 3]> {
 
 impl Ring<'_> {
     fn point(&self, place: u32) -> DVec2 {
-        self.points[self.items[place as usize] as usize]
+        self.points.at[self.items[place as usize] as usize]
     }
 
     fn corner(&self, place: u32) -> [u32; 3] {
@@ -88,7 +90,7 @@ impl Ring<'_> {
         if demand == Demand::Nothing {
             return true;
         }
-        if names[0] == names[2] {
+        if names[0] == names[2] || !self.points.may_join(names[0], names[2]) {
             return false;
         }
         let [a, b, c] = corner.map(|k| self.point(k));
@@ -96,7 +98,8 @@ impl Ring<'_> {
         let size = a.distance_squared(b).max(b.distance_squared(c)).max(c.distance_squared(a));
         let flat = FLAT * size;
         match demand {
-            Demand::NotReflex => return area >= -flat,
+            Demand::Joined => return true,
+            Demand::Flat => return area.abs() <= flat,
             Demand::Open if area <= 0.0 => return false,
             Demand::Clear if area <= flat => return false,
             _ => {}

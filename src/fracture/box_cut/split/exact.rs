@@ -1,21 +1,24 @@
-//! Which side? Every question about how the mesh lies in the Voronoi complex, answered exactly, and never with "on it".
+//! Which side? Every question about how the mesh lies in the Voronoi complex, answered exactly, and never with "on
+//! it".
 //!
-//! In come whole numbers: mesh corners in fine units and the planes between sites. Out go signs and orders, always -1 or
-//! 1.
+//! In come whole numbers: mesh corners in fine units and the planes between sites. Out go signs and orders, always -1
+//! or 1.
 //!
-//! **Ties.** The mesh is moved by an infinitely small e = (eps, eps^2, eps^3). Every question below is a polynomial in e
-//! of first degree (shown at each), so its sign is that of the first word that is not zero: the value unmoved, then the
-//! factors of eps, eps^2 and eps^3. All four are zero only where the question is not asked: the factor vectors are
-//! normals of planes, cross products of planes that meet, or normals of triangles that are pierced. A moved mesh has no
-//! corner on a plane, no edge through an edge of the complex and no triangle through a vertex of it, so its pieces are
-//! those of the general case, whatever the mesh was; and all answers come from one and the same moved mesh, so they never
-//! contradict each other.
+//! **Ties.** The mesh is moved by an infinitely small e = (eps, eps^2, eps^3). Every question below is a polynomial
+//! in e of first degree (shown at each), so its sign is that of the first word that is not zero: the value unmoved,
+//! then the factors of eps, eps^2 and eps^3. All four are zero only where the question is not asked: the factor
+//! vectors are normals of planes, cross products of planes that meet, or normals of triangles that are pierced. A
+//! moved mesh has no corner on a plane, no edge through an edge of the complex and no triangle through a vertex of
+//! it, so its pieces are those of the general case, whatever the mesh was; and all answers come from one and the same
+//! moved mesh, so they never contradict each other.
 //!
-//! **Room.** Corners and sites lie within 2^15 units and a fine unit is 2^-7 units, so a distance (`FinePlane::at`) is
-//! below 2^40.6, a `minor` below 2^82.2 and a determinant of three distances below 2^124.2 (Hadamard): all fit i128.
-//! Places along an edge of the complex are fractions of 106 and 85 bits, and are compared through products of 256.
+//! **Room.** Corners and sites lie within 2^15 units and a fine unit is 2^-7 units, so a distance (`FinePlane::at`)
+//! is below 2^40.6, a `minor` below 2^82.2 and a determinant of three distances below 2^124.2 (Hadamard): all fit
+//! i128. Places along an edge of the complex are fractions of 106 and 85 bits, and are compared through products of
+//! 256.
 
 use crate::fracture::box_cut::complex::Point;
+use glam::DVec3;
 use std::cmp::Ordering;
 
 /// A unit has 2^7 fine units. With 8 a determinant of three distances would no longer fit 128 bits.
@@ -27,8 +30,10 @@ pub type Fine = [i64; 3];
 /// The half-space nearer to one site than to another: `normal . x <= limit`, fine units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FinePlane {
+    /// Outward.
     pub normal: [i64; 3],
-    limit: i64,
+    /// Of `normal . x`.
+    pub limit: i64,
 }
 
 impl FinePlane {
@@ -48,6 +53,12 @@ impl FinePlane {
     /// How far outside a point is, times the normal's length. Moving the mesh adds `normal . e`.
     pub fn at(&self, x: Fine) -> i64 {
         self.normal[0] * x[0] + self.normal[1] * x[1] + self.normal[2] * x[2] - self.limit
+    }
+
+    /// How deep inside a point is, units, rounded.
+    pub fn depth(&self, point: DVec3) -> f64 {
+        let normal = DVec3::from_array(self.normal.map(|n| n as f64));
+        (self.limit as f64 / f64::from(1 << FINE_BITS) - normal.dot(point)) / normal.length()
     }
 
     /// Whether the moved point is outside.
@@ -72,11 +83,14 @@ fn first_sign<N: Ord + Default + Copy>(value: N, factors: [N; 3]) -> i32 {
 /// A plane with its distances at the three corners of a triangle.
 #[derive(Clone, Copy, Debug)]
 pub struct Distances {
+    /// Of the plane.
     pub normal: [i64; 3],
+    /// Of each corner.
     pub at: [i64; 3],
 }
 
 impl Distances {
+    /// Measures a triangle.
     pub fn new(plane: &FinePlane, corners: &[Fine; 3]) -> Self {
         Self { normal: plane.normal, at: corners.map(|c| plane.at(c)) }
     }
@@ -102,9 +116,9 @@ impl Distances {
 
     /// The sign where the triangle meets planes `s` and `q`.
     ///
-    /// The barycentric weights there are the minors of s and q over their sum, so r is det[r, s, q] / det[1, s, q]. Adding
-    /// n . e to all of s adds n . e det[1, q, r] to the determinant and nothing else (rows that are multiples of 1 fall
-    /// out), and so for q and r: it is of first degree in e.
+    /// The barycentric weights there are the minors of s and q over their sum, so r is det[r, s, q] / det[1, s, q].
+    /// Adding n . e to all of s adds n . e det[1, q, r] to the determinant and nothing else (rows that are multiples
+    /// of 1 fall out), and so for q and r: it is of first degree in e.
     pub fn on_line(&self, s: &Self, q: &Self) -> i32 {
         let weights = minors(s, q);
         let value: i128 = (0..3).map(|i| i128::from(self.at[i]) * weights[i]).sum();
@@ -138,10 +152,15 @@ fn minor_factors(s: &Distances, q: &Distances, i: usize, j: usize) -> [i128; 3] 
     [0, 1, 2].map(|k| by_s * i128::from(q.normal[k]) - by_q * i128::from(s.normal[k]))
 }
 
-/// Of the edges opposite to the three corners: barycentric weights of where the triangle meets two planes, but for their
-/// sum, which is (n x m) . (normal of the triangle) and does not change as the mesh moves.
+/// Of the edges opposite to the three corners: barycentric weights of where the triangle meets two planes, but for
+/// their sum, which is (n x m) . (normal of the triangle) and does not change as the mesh moves.
 pub fn minors(s: &Distances, q: &Distances) -> [i128; 3] {
     [minor(s, q, 1, 2), minor(s, q, 2, 0), minor(s, q, 0, 1)]
+}
+
+/// What moving the mesh by one fine unit along each axis adds to each of the minors.
+pub fn minors_factors(s: &Distances, q: &Distances) -> [[i128; 3]; 3] {
+    [minor_factors(s, q, 1, 2), minor_factors(s, q, 2, 0), minor_factors(s, q, 0, 1)]
 }
 
 /// Where a triangle pierces the line in which two planes meet, as a place along that line's greatest axis.
@@ -154,8 +173,9 @@ pub struct Place {
 }
 
 impl Place {
-    /// `axis` is one that the line is not square to. The coordinate x there is sum(x_i w_i) / sum(w_i) with the minors w;
-    /// x_i move by e_axis and w_i by `minor_factors`, which add up to zero, so this too is of first degree in e.
+    /// `axis` is one that the line is not square to. The coordinate x there is sum(x_i w_i) / sum(w_i) with the
+    /// minors w; x_i move by e_axis and w_i by `minor_factors`, which add up to zero, so this too is of first degree
+    /// in e.
     pub fn new(s: &Distances, q: &Distances, corners: &[Fine; 3], axis: usize) -> Self {
         let weights = minors(s, q);
         let below: i128 = weights.iter().sum();
@@ -181,7 +201,7 @@ impl Place {
 }
 
 /// a * b in 256 bits, two's complement: high and low words, in the order in which numbers compare.
-fn wide(a: i128, b: i128) -> (i128, u128) {
+pub fn wide(a: i128, b: i128) -> (i128, u128) {
     const LOW: u128 = u64::MAX as u128;
     let (x, y) = (a.unsigned_abs(), b.unsigned_abs());
     let (x1, x0, y1, y0) = (x >> 64, x & LOW, y >> 64, y & LOW);

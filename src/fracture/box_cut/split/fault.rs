@@ -1,5 +1,5 @@
-//! Planted errors: tests break one step of the splitting and must see that a check finds it. Outside of tests there is
-//! none.
+//! Planted errors: tests break one step of the splitting and must see that a check finds it. Outside of tests there
+//! is none.
 
 /// Which step goes wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,22 +25,27 @@ pub enum Fault {
 
 #[cfg(test)]
 impl Fault {
+    /// Whether a facet gets no cap.
     pub fn drops_cap(self, facet: u32) -> bool {
         self == Self::DropCap(facet)
     }
 
+    /// Whether a triangle of a cell's piece is turned round.
     pub fn flips_triangle(self, cell: u32) -> bool {
         self == Self::FlipTriangle(cell)
     }
 
+    /// Whether a loop is lost.
     pub fn loses_loop(self) -> bool {
         self == Self::LoseLoop
     }
 
+    /// Whether a triangle goes no further.
     pub fn skips_neighbour(self, triangle: u32) -> bool {
         self == Self::SkipNeighbour(triangle)
     }
 
+    /// Whether the cap of a facet is not mirrored.
     pub fn keeps_side(self, facet: u32) -> bool {
         self == Self::KeepSide(facet)
     }
@@ -48,22 +53,27 @@ impl Fault {
 
 #[cfg(not(test))]
 impl Fault {
+    /// Whether a facet gets no cap.
     pub fn drops_cap(self, _: u32) -> bool {
         false
     }
 
+    /// Whether a triangle of a cell's piece is turned round.
     pub fn flips_triangle(self, _: u32) -> bool {
         false
     }
 
+    /// Whether a loop is lost.
     pub fn loses_loop(self) -> bool {
         false
     }
 
+    /// Whether a triangle goes no further.
     pub fn skips_neighbour(self, _: u32) -> bool {
         false
     }
 
+    /// Whether the cap of a facet is not mirrored.
     pub fn keeps_side(self, _: u32) -> bool {
         false
     }

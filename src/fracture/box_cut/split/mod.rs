@@ -1,19 +1,20 @@
 //! Splitting a closed mesh by the cells of a Voronoi complex, exactly, with caps closed from the cut (paper: Chlubna,
 //! section 5, "Model geometry splitting").
 //!
-//! In: the complex of the cells, and a mesh, both in units. Out: for every connected part of the solid in a cell, a closed
-//! piece: parts of the mesh's triangles, and caps on the facets of the complex, which the two pieces at a crack share,
-//! mirrored.
+//! In: the complex of the cells, and a mesh, both in units. Out: for every connected part of the solid in a cell, a
+//! closed piece: parts of the mesh's triangles, and caps on the facets of the complex, which the two pieces at a
+//! crack share, mirrored.
 //!
-//! Where this differs from the paper: there, a cell's caps are what the planes of the cell's triangles leave of it, as
-//! half-spaces; that is right only where the surface in the cell is convex. Here a cap is the part of a facet inside the
-//! solid, closed from the cuts through the surface, and right for any closed mesh; `published` counts the cells for which
-//! the paper's caps are wrong. And the paper uses a tolerance for rounding; here all that decides how things hang together
-//! is decided exactly (`exact`), and positions are rounded only when they are written.
+//! Where this differs from the paper: there, a cell's caps are what the planes of the cell's triangles leave of it,
+//! as half-spaces; that is right only where the surface in the cell is convex. Here a cap is the part of a facet
+//! inside the solid, closed from the cuts through the surface, and right for any closed mesh; `published` counts the
+//! cells for which the paper's caps are wrong. And the paper uses a tolerance for rounding; here all that decides how
+//! things hang together is decided exactly (`exact`), and positions are rounded only when they are written.
 //!
-//! The steps, each a file: `walk` cuts triangles into shards, `crossings` finds where the complex's edges are inside the
-//! solid, `caps` closes and triangulates the cuts, `components` joins shards and caps into surfaces, `shells` puts voids
-//! into the pieces round them, `thin` glues sheets of no thickness to their neighbours, `pieces` writes the meshes.
+//! The steps, each a file: `walk` cuts triangles into shards, `crossings` finds where the complex's edges are inside
+//! the solid, `caps` closes the cuts and triangulates them (`simple`, `triangulate`, `ears`), `components` joins
+//! shards and caps into surfaces, `shells` puts voids into the pieces round them, `thin` glues sheets of no thickness
+//! to their neighbours, `pieces` writes the meshes. Vertices are known by what made them (`made`).
 
 mod error;
 mod exact;
@@ -25,11 +26,13 @@ mod walk;
 mod crossings;
 mod caps;
 mod ears;
+mod simple;
 mod triangulate;
 mod components;
 mod shells;
 mod thin;
 mod pieces;
+mod published;
 #[cfg(test)]
 mod tests;
 
@@ -43,13 +46,15 @@ use skeleton::Skeleton;
 pub use error::SplitError;
 pub use exact::{FINE_BITS, Fine};
 pub use mesh::{FineMesh, fine};
+pub use published::{PublishedCaps, published_caps};
 
 /// A connected part of the solid in a cell, closed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SplitPiece {
     /// Whose part it is.
     pub cell: u32,
-    /// Units. Corners of the mesh have the bits that they came with; a vertex that several pieces have, the same in all.
+    /// Units. Corners of the mesh have the bits that they came with; a vertex that several pieces have, the same in
+    /// all.
     pub positions: Vec<DVec3>,
     /// Counter-clockwise from outside.
     pub triangles: Vec<[u32; 3]>,
@@ -57,6 +62,23 @@ pub struct SplitPiece {
     pub faces: Vec<SplitFace>,
     /// Of each corner of each triangle: barycentric weights in the source triangle; zero for caps.
     pub weights: Vec<[[f32; 3]; 3]>,
+}
+
+impl SplitPiece {
+    /// Cubic units.
+    pub fn volume(&self) -> f64 {
+        // From a corner of its own, so that far pieces lose no digits.
+        let origin = self.positions.first().copied().unwrap_or_default();
+        let six: f64 = self
+            .triangles
+            .iter()
+            .map(|t| {
+                let [a, b, c] = t.map(|index| self.positions[index as usize] - origin);
+                a.dot(b.cross(c))
+            })
+            .sum();
+        six / 6.0
+    }
 }
 
 /// Where a triangle of a piece comes from.
@@ -84,6 +106,6 @@ fn run(mesh: &FineMesh, complex: &Complex, fault: Fault) -> Result<Vec<SplitPiec
     let caps = caps::caps(makers, &shards, &crossings, fault)?;
     let surface = components::Surface { makers, shards: &shards, caps: &caps };
     let components = components::components(&surface, fault)?;
-    let glued = thin::glue(&surface, &components);
+    let glued = thin::glue(&surface, &components)?;
     Ok(pieces::pieces(&surface, &components, &glued, fault))
 }

@@ -1,13 +1,15 @@
 //! Closed parts of the mesh that lie in one cell: solids of their own, or voids in a piece.
 //!
-//! In: the connected surfaces of a cell. Out: the same with each void added to the piece round it. A void that touches the
-//! border of its cell is open there to the next cell and shares caps with the piece, so it is connected already; only
-//! surfaces without caps are looked at, and these are whole parts of the mesh. Their volume's sign is exact. What lies
-//! round them is asked by winding numbers (sums of solid angles), which differ by one and are wrong by rounding only.
+//! In: the connected surfaces of a cell. Out: the same with each void added to the piece round it. A void that
+//! touches the border of its cell is open there to the next cell and shares caps with the piece, so it is connected
+//! already; only surfaces without caps are looked at, and these are whole parts of the mesh. Their volume's sign is
+//! exact. What lies round them is asked by winding numbers (sums of solid angles), which differ by one and are wrong
+//! by rounding only.
 
 use super::SplitError;
 use super::components::{Component, Surface};
 use super::exact::Fine;
+use super::made::Makers;
 use glam::DVec3;
 use std::f64::consts::TAU;
 
@@ -30,9 +32,10 @@ pub fn join_shells(surface: &Surface, found: Vec<Component>) -> Result<Vec<Compo
     let mut round: Vec<Option<usize>> = vec![None; found.len()];
     for (index, volume) in volumes.iter().enumerate() {
         let Some(volume) = volume else { continue };
+        let point = soups[index].point_off(surface, found[index].cell);
         let (mut winding, mut nearest) = (0, None);
         for (k, soup) in soups.iter().enumerate().filter(|&(k, _)| k != index) {
-            let turns = soup.winding(soups[index].point);
+            let turns = soup.winding(point);
             winding += turns;
             if turns > 0 && nearest.is_none_or(|n: usize| soup.volume < soups[n].volume) {
                 nearest = Some(k);
@@ -58,7 +61,8 @@ pub fn join_shells(surface: &Surface, found: Vec<Component>) -> Result<Vec<Compo
     Ok(joined.into_iter().flatten().collect())
 }
 
-fn first_triangle(surface: &Surface, component: &Component) -> u32 {
+/// For messages.
+pub fn first_triangle(surface: &Surface, component: &Component) -> u32 {
     component.shards.first().map_or(0, |&shard| surface.shards.shards[shard as usize].triangle)
 }
 
@@ -87,8 +91,6 @@ fn shell_volume(surface: &Surface, component: &Component) -> Result<i128, SplitE
 struct Soup {
     triangles: Vec<[DVec3; 3]>,
     volume: f64,
-    /// On its surface.
-    point: DVec3,
 }
 
 impl Soup {
@@ -96,9 +98,25 @@ impl Soup {
         let named = surface.triangles(component);
         let triangles: Vec<[DVec3; 3]> =
             named.map(|t| t.map(|made| surface.makers.fine_position(made))).collect();
-        let point = triangles.first().map_or(DVec3::ZERO, |t| t[0]);
-        let volume = triangles.iter().map(|t| (t[0] - point).dot((t[1] - point).cross(t[2] - point))).sum();
-        Self { triangles, volume, point }
+        let origin = triangles.first().map_or(DVec3::ZERO, |t| t[0]);
+        let volume =
+            triangles.iter().map(|t| (t[0] - origin).dot((t[1] - origin).cross(t[2] - origin))).sum();
+        Self { triangles, volume }
+    }
+
+    /// Of the middles of its triangles, the one deepest in the cell. A shell may touch caps, as a cavity whose side
+    /// lies in a crack does, and the winding number of a point on a surface means nothing; but no shell has all its
+    /// triangles in planes of its cell.
+    fn point_off(&self, surface: &Surface, cell: u32) -> DVec3 {
+        let Makers { complex, skeleton, .. } = surface.makers;
+        let facets =
+            complex.facets_of[cell as usize].iter().filter(|&&facet| !skeleton.walls[facet as usize]);
+        let planes: Vec<_> = facets.map(|&facet| skeleton.plane_from(complex, facet, cell)).collect();
+        let depth =
+            |point: DVec3| planes.iter().map(|plane| plane.depth(point)).fold(f64::INFINITY, f64::min);
+        let middles =
+            self.triangles.iter().map(|t| (t[0] + t[1] + t[2]) / 3.0).map(|point| (depth(point), point));
+        middles.max_by(|a, b| a.0.total_cmp(&b.0)).map_or(DVec3::ZERO, |(_, point)| point)
     }
 
     /// How often the surface goes round a point: 1 inside, -1 inside of a void.

@@ -1,19 +1,21 @@
-//! The complex as the splitting sees it: planes on the fine grid, and ribs, its edges, each known once with the facets
-//! round it.
+//! The complex as the splitting sees it: planes on the fine grid, and ribs, its edges, each known once with the
+//! facets round it.
 //!
 //! Walls of the box take no part. The mesh lies strictly inside the box (`split` refuses it otherwise), so no wall is
 //! ever crossed, and whatever is on a wall is outside the solid.
 
 use super::SplitError;
 use super::exact::FinePlane;
-use crate::fracture::box_cut::complex::{Beyond, Complex};
+use crate::fracture::box_cut::complex::{Beyond, Complex, Vertex};
+use glam::DVec3;
+use rayon::prelude::*;
 
 /// An edge of the complex.
 pub struct Rib {
     /// Its vertices, the lower index first.
     pub ends: [u32; 2],
-    /// Two planes that meet in it, such that the cross product of their normals leads from the first end to the second.
-    /// Meaningless where it lies on a wall.
+    /// Two planes that meet in it, such that the cross product of their normals leads from the first end to the
+    /// second. Meaningless where it lies on a wall.
     pub planes: [FinePlane; 2],
     /// On a wall of the box, hence outside.
     pub on_wall: bool,
@@ -23,7 +25,11 @@ pub struct Rib {
 pub struct Skeleton {
     /// Of each facet, outward from its `site`; meaningless for walls.
     pub planes: Vec<FinePlane>,
+    /// Of each facet, whether it is a wall of the box.
     pub walls: Vec<bool>,
+    /// Of the complex's vertices, units. Dividing numbers of 128 bits takes so long that it is done once.
+    pub positions: Vec<DVec3>,
+    /// In the order of their ends.
     pub ribs: Vec<Rib>,
     ribs_of_facets: Grouped,
     facets_at_ribs: Grouped,
@@ -58,7 +64,7 @@ impl Skeleton {
             first.push(walked.len() as u32);
         }
         let mut ribs_of_facets = Grouped { first, items: vec![0; walked.len()] };
-        walked.sort_unstable();
+        walked.par_sort_unstable();
 
         let planes: Vec<FinePlane> = facets
             .iter()
@@ -94,8 +100,8 @@ impl Skeleton {
                 if facets[other as usize].site != cell {
                     meeting = meeting.flipped();
                 }
-                // Round a facet that is seen from outside of its cell, counter-clockwise, the outward normals of the facet
-                // and of its neighbour across an edge have that edge's direction as their cross product.
+                // Round a facet that is seen from outside of its cell, counter-clockwise, the outward normals of the
+                // facet and of its neighbour across an edge have that edge's direction as their cross product.
                 let place = place - ribs_of_facets.first[facet as usize];
                 let forward = facets[facet as usize].ring[place as usize] == ends[0];
                 let own = planes[facet as usize];
@@ -103,7 +109,8 @@ impl Skeleton {
             }
             ribs.push(rib);
         }
-        Ok(Self { planes, walls, ribs, ribs_of_facets, facets_at_ribs })
+        let positions = complex.vertices.par_iter().map(Vertex::position).collect();
+        Ok(Self { planes, walls, positions, ribs, ribs_of_facets, facets_at_ribs })
     }
 
     /// The ribs round a facet, in the order of its ring: from vertex k to k + 1.

@@ -1,18 +1,22 @@
 //! Polygons with holes into triangles.
 //!
-//! In: loops of points in a plane, the inside on their left: borders counter-clockwise, holes clockwise, none crossing.
-//! Out: regions, each a border with its holes, cut into triangles by clipping ears. Every edge of every loop is an edge of
-//! exactly one triangle, and every other edge of two, because an ear is clipped off a ring whatever its shape: rounding can
-//! make a triangle thin, or turn one of no area round, but cannot open a region. Loops that do cross show by triangles
-//! that cover more than the loops enclose, and are refused.
+//! In: loops of points in a plane, the inside on their left: borders counter-clockwise, holes clockwise, none
+//! crossing. Out: regions, each a border with its holes, cut into triangles by clipping ears. Every edge of every
+//! loop is an edge of exactly one triangle, and every other edge of two, because an ear is clipped off a ring
+//! whatever its shape: rounding can make a triangle thin, or turn one of no area round, but cannot open a region.
+//! Loops that cross are refused; so are those whose triangles cover more than they enclose.
 
 use super::ears::clip_ears;
+use super::simple::loops_cross;
 use glam::DVec2;
 use std::ops::Range;
 
-/// A loop narrower than this is a region of its own, without being asked for its sense of rotation, units: rounding moves
-/// points by less than a hundredth of it, and a fine unit is 2^-7.
-const THIN: f64 = 1e-7;
+/// A loop narrower than this does not show by its area whether it is a border or a hole, units; rounding moves points
+/// by less than a tenth of it, and a fine unit is 2^-7.
+const THIN: f64 = 1e-9;
+
+/// Points this near to each other are one point, units.
+const COINCIDE: f64 = 1e-9;
 
 /// How much wider than a loop's line its triangles may overlap, units.
 const OVERLAP: f64 = 1e-6;
@@ -23,6 +27,33 @@ pub struct Region {
     pub triangles: Vec<[u32; 3]>,
     /// Which loops it is bordered by.
     pub loops: Vec<u32>,
+}
+
+/// No line.
+pub const NO_LINE: u32 = u32::MAX;
+
+/// Corners of loops.
+pub struct Points {
+    /// Where they are.
+    pub at: Vec<DVec2>,
+    /// Lines that the border of the plane's polygon consists of and the point lies on, or `NO_LINE`. Two points of
+    /// one line are not joined, but where a loop does: no polygon needs it, and the polygon on the line's other side
+    /// might do the same, so that four triangles would meet there.
+    pub lines: Vec<[u32; 2]>,
+    /// How far loops may fold over themselves and each other, units.
+    pub fold: f64,
+}
+
+impl Points {
+    /// Whether an edge that no loop has may lead from one to the other.
+    pub fn may_join(&self, a: u32, b: u32) -> bool {
+        let of_b = self.lines[b as usize];
+        !self.lines[a as usize].iter().any(|&line| line != NO_LINE && of_b.contains(&line))
+    }
+
+    fn range(&self, range: &Range<u32>) -> &[DVec2] {
+        &self.at[range.start as usize..range.end as usize]
+    }
 }
 
 /// Twice the area, positive where c is on the left of a to b.
@@ -40,8 +71,8 @@ struct Ring {
 }
 
 impl Ring {
-    fn new(points: &[DVec2], range: &Range<u32>) -> Self {
-        let ring = &points[range.start as usize..range.end as usize];
+    fn new(points: &Points, range: &Range<u32>) -> Self {
+        let ring = points.range(range);
         let origin = ring[0];
         let (mut area, mut length, mut low, mut high) = (0.0, 0.0, origin, origin);
         for (k, &a) in ring.iter().enumerate() {
@@ -53,15 +84,15 @@ impl Ring {
         Self { points: range.clone(), area, length, low, high }
     }
 
-    fn is_thin(&self) -> bool {
-        self.area.abs() <= THIN * self.length
+    fn is_thin(&self, points: &Points) -> bool {
+        self.area.abs() <= THIN.max(points.fold) * self.length
     }
 
-    fn contains(&self, points: &[DVec2], p: DVec2) -> bool {
+    fn contains(&self, points: &Points, p: DVec2) -> bool {
         if p.cmplt(self.low).any() || p.cmpgt(self.high).any() {
             return false;
         }
-        let ring = &points[self.points.start as usize..self.points.end as usize];
+        let ring = points.range(&self.points);
         let mut inside = false;
         for (k, &a) in ring.iter().enumerate() {
             let b = ring[(k + 1) % ring.len()];
@@ -73,7 +104,7 @@ impl Ring {
     }
 
     /// Whether most of some points of another loop are inside: loops do not cross, but may touch.
-    fn surrounds(&self, points: &[DVec2], other: &Self) -> bool {
+    fn surrounds(&self, points: &Points, other: &Self) -> bool {
         if other.low.cmplt(self.low).any() || other.high.cmpgt(self.high).any() {
             return false;
         }
@@ -81,22 +112,29 @@ impl Ring {
         let (mut inside, mut asked) = (0, 0);
         for p in other.points.clone().step_by(step) {
             asked += 1;
-            inside += usize::from(self.contains(points, points[p as usize]));
+            inside += usize::from(self.contains(points, points.at[p as usize]));
         }
         2 * inside > asked
     }
 }
 
-/// All regions, or None where the loops cross or are nested in a way that no solid's are.
-pub fn regions(points: &[DVec2], loops: &[Range<u32>]) -> Option<Vec<Region>> {
+/// All regions, or None where the loops cross or are nested in a way that no solid's are. Thin loops beside others
+/// are refused too, or, if `thin_alone`, become regions of their own.
+pub fn regions(points: &Points, loops: &[Range<u32>], thin_alone: bool) -> Option<Vec<Region>> {
+    if loops_cross(points, loops) {
+        return None;
+    }
     let rings: Vec<Ring> = loops.iter().map(|range| Ring::new(points, range)).collect();
+    if !thin_alone && rings.len() > 1 && rings.iter().any(|ring| ring.is_thin(points)) {
+        return None;
+    }
     let mut holes_of: Vec<Vec<u32>> = vec![Vec::new(); rings.len()];
     let mut is_hole = vec![false; rings.len()];
-    for (index, ring) in rings.iter().enumerate().filter(|(_, ring)| !ring.is_thin()) {
+    for (index, ring) in rings.iter().enumerate().filter(|(_, ring)| !ring.is_thin(points)) {
         let round = rings
             .iter()
             .enumerate()
-            .filter(|&(k, other)| k != index && !other.is_thin() && other.surrounds(points, ring));
+            .filter(|&(k, other)| k != index && !other.is_thin(points) && other.surrounds(points, ring));
         // Winding number of the loops round this one, and the nearest of those that are borders.
         let (mut winding, mut nearest) = (0, None);
         for (k, other) in round {
@@ -124,32 +162,63 @@ pub fn regions(points: &[DVec2], loops: &[Range<u32>]) -> Option<Vec<Region>> {
     Some(regions)
 }
 
-fn region(points: &[DVec2], rings: &[Ring], border: usize, holes: &[u32]) -> Option<Vec<[u32; 3]>> {
-    let mut ring: Vec<u32> = rings[border].points.clone().collect();
-    let mut waiting: Vec<&Ring> = holes.iter().map(|&h| &rings[h as usize]).collect();
+/// A loop without points that stand on the one before, which are cut off as triangles without area: the moved mesh
+/// (see `exact`) has vertices an infinitely small step apart, and edges of no length have no left side.
+fn distinct(points: &Points, ring: &Ring, triangles: &mut Vec<[u32; 3]>) -> Vec<u32> {
+    let coincide =
+        |a: u32, b: u32| points.at[a as usize].distance_squared(points.at[b as usize]) <= COINCIDE * COINCIDE;
+    let mut left = ring.points.len();
+    let mut kept: Vec<u32> = Vec::with_capacity(left);
+    for point in ring.points.clone() {
+        let next = if point + 1 == ring.points.end { ring.points.start } else { point + 1 };
+        match kept.last() {
+            Some(&last) if left > 3 && coincide(last, point) && points.may_join(last, next) => {
+                triangles.push([last, point, next]);
+                left -= 1;
+            }
+            _ => kept.push(point),
+        }
+    }
+    while let [first, .., before, last] = kept[..]
+        && kept.len() > 3
+        && coincide(first, last)
+        && points.may_join(before, first)
+    {
+        triangles.push([before, last, first]);
+        kept.pop();
+    }
+    kept
+}
+
+fn region(points: &Points, rings: &[Ring], border: usize, holes: &[u32]) -> Option<Vec<[u32; 3]>> {
+    let mut triangles = Vec::new();
+    let mut ring = distinct(points, &rings[border], &mut triangles);
     // The rightmost first: what is right of it can only be the border or holes that already belong to it.
-    waiting.sort_by(|a, b| b.high.x.total_cmp(&a.high.x));
+    let mut order = holes.to_vec();
+    order.sort_by(|&a, &b| rings[b as usize].high.x.total_cmp(&rings[a as usize].high.x));
+    let waiting: Vec<Vec<u32>> =
+        order.iter().map(|&h| distinct(points, &rings[h as usize], &mut triangles)).collect();
     for k in 0..waiting.len() {
         bridge(points, &mut ring, &waiting[k..]);
     }
-    let triangles = clip_ears(points, &ring);
+    triangles.extend(clip_ears(points, &ring));
     let all = holes.iter().map(|&h| &rings[h as usize]).chain([&rings[border]]);
     let (area, length) = all.fold((0.0, 0.0), |(area, length), r| (area + r.area, length + r.length));
     let covered: f64 = triangles
         .iter()
         .map(|t| {
-            let [a, b, c] = t.map(|i| points[i as usize]);
+            let [a, b, c] = t.map(|i| points.at[i as usize]);
             0.5 * turn(a, b, c).abs()
         })
         .sum();
-    (covered - area <= OVERLAP * length).then_some(triangles)
+    (covered - area <= OVERLAP.max(points.fold) * length).then_some(triangles)
 }
 
 /// Joins the first hole to the ring by an edge that is walked there and back: from a point of the hole to the nearest
 /// point of the ring that it sees.
-fn bridge(points: &[DVec2], ring: &mut Vec<u32>, holes: &[&Ring]) {
-    let at = |index: u32| points[index as usize];
-    let hole: Vec<u32> = holes[0].points.clone().collect();
+fn bridge(points: &Points, ring: &mut Vec<u32>, holes: &[Vec<u32>]) {
+    let at = |index: u32| points.at[index as usize];
+    let hole = &holes[0];
     let start = (0..hole.len()).fold(0, |best, k| if at(hole[k]).x > at(hole[best]).x { k } else { best });
     let from = at(hole[start]);
     let mut nearest: Vec<(f64, usize)> =
@@ -168,15 +237,12 @@ fn bridge(points: &[DVec2], ring: &mut Vec<u32>, holes: &[&Ring]) {
         };
         let blocked = |ring: &[u32]| (0..ring.len()).any(|j| blocks(ring[j], ring[(j + 1) % ring.len()]));
         opens(ring, k, from)
-            && opens(&hole, start, to)
+            && opens(hole, start, to)
             && !blocked(ring)
-            && holes.iter().all(|h| {
-                let last = h.points.end - 1;
-                !h.points.clone().any(|a| blocks(a, if a == last { h.points.start } else { a + 1 }))
-            })
+            && !holes.iter().any(|hole| blocked(hole))
     };
-    // Where it sees none, as where loops touch, the nearest is taken; if that matters, the triangles overlap, which is
-    // seen by their area.
+    // Where it sees none, as where loops touch, the nearest is taken; if that matters, the triangles overlap, which
+    // is seen by their area.
     let to = nearest.iter().map(|n| n.1).find(|&k| sees(k)).unwrap_or(nearest[0].1);
     let there_and_back = (0..=hole.len()).map(|k| hole[(start + k) % hole.len()]).chain([ring[to]]);
     let inserted: Vec<u32> = there_and_back.collect();

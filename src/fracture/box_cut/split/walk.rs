@@ -1,10 +1,11 @@
 //! Triangles into shards: the convex part of each triangle in each cell that it meets.
 //!
-//! In: the mesh and the complex. Out: shards, whose vertices are named by what made them. A triangle walks from the cell
-//! of a corner to the neighbours behind the facets that it crosses, so it never meets a cell in vain (paper: section 5,
-//! where each cell asks all triangles). In a cell it is clipped by one plane after another, as in the paper's figure 8, but
-//! as a ring of lines (its edges and planes) instead of points: a vertex is where two lines of the ring meet, and its side
-//! of the next plane is decided exactly from the three corners, however many planes came before.
+//! In: the mesh and the complex. Out: shards, whose vertices are named by what made them. A triangle walks from the
+//! cell of a corner to the neighbours behind the facets that it crosses, so it never meets a cell in vain (paper:
+//! section 5, where each cell asks all triangles). In a cell it is clipped by one plane after another, as in the
+//! paper's figure 8, but as a ring of lines (its edges and planes) instead of points: a vertex is where two lines of
+//! the ring meet, and its side of the next plane is decided exactly from the three corners, however many planes came
+//! before.
 
 use super::exact::Distances;
 use super::made::{By, Made, Makers};
@@ -18,6 +19,7 @@ pub const MESH: u32 = u32::MAX;
 /// A vertex of a shard and the side from there to the next one.
 #[derive(Clone, Copy, Debug)]
 pub struct Side {
+    /// The vertex.
     pub start: Made,
     /// The facet that the side lies on, or `MESH`.
     pub facet: u32,
@@ -26,7 +28,9 @@ pub struct Side {
 /// The part of a triangle that lies in a cell.
 #[derive(Clone, Copy, Debug)]
 pub struct Shard {
+    /// Of the mesh.
     pub triangle: u32,
+    /// Of the complex.
     pub cell: u32,
     first: u32,
     count: u32,
@@ -35,6 +39,7 @@ pub struct Shard {
 /// All shards, by ascending triangle.
 #[derive(Default)]
 pub struct Shards {
+    /// Those of one triangle stand together.
     pub shards: Vec<Shard>,
     sides: Vec<Side>,
 }
@@ -73,8 +78,8 @@ pub fn walk(makers: Makers, fault: Fault) -> Result<Shards, SplitError> {
     Ok(all)
 }
 
-/// The cell of each corner: a walk to ever nearer sites. It ends at the one nearest to the moved corner wherever it starts,
-/// so that neither the order nor the number of threads matters.
+/// The cell of each corner: a walk to ever nearer sites. It ends at the one nearest to the moved corner wherever it
+/// starts, so that neither the order nor the number of threads matters.
 fn cells_of_corners(makers: Makers) -> Result<Vec<u32>, SplitError> {
     let complex = makers.complex;
     let start = complex.facets_of.iter().position(|f| !f.is_empty()).ok_or(SplitError::NoCells)? as u32;
@@ -184,7 +189,8 @@ impl<'a> Walker<'a> {
         Ok(())
     }
 
-    /// Keeps what is inside of a plane. None where the ring is left and entered other than once, which no convex ring is.
+    /// Keeps what is inside of a plane. None where the ring is left and entered other than once, which no convex ring
+    /// is.
     fn clip(&mut self, facet: u32, plane: Distances) -> Option<()> {
         let count = self.ring.len();
         self.outside.clear();

@@ -8,8 +8,12 @@ use glam::{DVec3, I64Vec3};
 
 use super::{Pattern, PatternError, UNIT_BITS};
 use crate::{
-    fracture::{FractureParams, Impact},
-    shape::Octree,
+    fracture::{
+        FractureParams, Impact, Preset,
+        box_cut::sites::{Triangles, sites},
+    },
+    shape::{Octree, Original, PieceMesh, Shape},
+    svo::morton,
 };
 
 /// Cells that were painted to stay: the seeds that there were then, and those that were chosen. Other seeds find
@@ -91,6 +95,8 @@ pub struct Cells {
 /// Everything but the parameters that decides a blow's cells.
 pub struct CellSource<'a> {
     /// What is struck.
+    pub shape: &'a Shape,
+    /// Its octree, or the voxels that stand in for it.
     pub octree: &'a Octree,
     /// Bounds (low, high) of which radii are fractions, grid coordinates.
     pub bounds: (DVec3, DVec3),
@@ -140,14 +146,75 @@ impl CellSource<'_> {
             Some(points) => Pattern::from_points(points, self.octree.grid.level)?,
             None => {
                 let all = FractureParams { local: None, keep: Vec::new(), ..params.clone() };
+                if params.preset == Preset::Inward {
+                    return Ok((self.painted_over(self.inward(&all)?, &mut named), named));
+                }
                 let Octree { forest, tree, .. } = self.octree;
                 Pattern::at_impact(&all, self.impact, self.bounds, forest, *tree)?
             }
         };
+        Ok((self.painted_over(pattern, &mut named), named))
+    }
+
+    /// Names the cells that were painted to stay.
+    fn painted_over(&self, pattern: Pattern, named: &mut FractureParams) -> Pattern {
         if let Some(painted) = self.painted {
             named.keep = painted.among(&pattern.seeds);
         }
-        Ok((pattern, named))
+        pattern
+    }
+
+    /// Seeds between the surface and the middle (Chlubna, sec. 3), the same for every method: on the object's own
+    /// triangles where those are known, else in the middles of its voxels.
+    fn inward(&self, params: &FractureParams) -> Result<Pattern, PatternError> {
+        if let Some((field, what)) = params.problem() {
+            return Err(PatternError::Bad(format!("{field} {what}")));
+        }
+        let (low, high) = self.bounds;
+        if !(self.impact.point.is_finite() && low.is_finite() && high.is_finite()) {
+            return Err(PatternError::Bad("the impact point and the object's bounds must be finite".into()));
+        }
+        let grid = self.octree.grid;
+        let unit = f64::from(1u32 << (UNIT_BITS - grid.level));
+        let in_units = |p: DVec3| grid.from_mesh(p) * unit;
+        let leaves = self.octree.leaves();
+        let of_surface = |surface: &PieceMesh, t: usize| {
+            surface.triangles[t].map(|i| in_units(surface.positions[i as usize]))
+        };
+        let of_original = |original: &Original, t: usize| {
+            let corner = |i: u32| original.mesh.positions[i as usize].map(f64::from);
+            original.mesh.triangles[t]
+                .map(|i| in_units(DVec3::from_array(corner(i)) * original.meters_per_unit))
+        };
+        let of_leaf = |t: usize| {
+            let cell = morton::decode(self.octree.forest.leaves.keys.at(leaves.start + t));
+            [(DVec3::from_array(cell.map(f64::from)) + 0.5) * unit; 3]
+        };
+        let (count, corners): (usize, Box<dyn Fn(usize) -> [DVec3; 3] + '_>) =
+            match (self.shape.as_mesh(), self.shape.original()) {
+                (Some(solid), _) => {
+                    let surface = solid.surface();
+                    (surface.triangles.len(), Box::new(move |t| of_surface(surface, t)))
+                }
+                (None, Some(original)) => {
+                    (original.mesh.triangles.len(), Box::new(move |t| of_original(original, t)))
+                }
+                (None, None) => (leaves.len(), Box::new(of_leaf)),
+            };
+        let triangles = Triangles { count, corners: &corners };
+        let seeds = sites(
+            triangles,
+            low * unit,
+            high * unit,
+            self.impact.point * unit,
+            params.blow_strength,
+            params.seed_count() as usize,
+            params.rng,
+        );
+        if seeds.is_empty() {
+            return Err(PatternError::Bad("the object has no surface to draw seeds at".into()));
+        }
+        Ok(Pattern { objects: (0..seeds.len() as u32).collect(), seeds })
     }
 
     fn keep(&self, pattern: Pattern, named: &FractureParams) -> Result<Pattern, PatternError> {

@@ -73,7 +73,8 @@ impl<'a> Presets<'a> {
             Preset::Spheres => {
                 self.impact.point + self.params.radii[place] * self.longest * random_direction(rng)
             }
-            Preset::Uniform => self.in_box(rng),
+            // Without a surface to begin at it is anywhere.
+            Preset::Uniform | Preset::Inward => self.in_box(rng),
             Preset::Clustered => {
                 let reach = self.params.spread * self.longest * random_unit(rng);
                 self.centres[i % self.centres.len()] + reach * random_direction(rng)

@@ -7,6 +7,7 @@ mod light;
 mod look;
 mod overlay;
 mod rays;
+mod surface;
 
 use glam::{DVec2, DVec3};
 
@@ -17,6 +18,7 @@ pub use light::{Texel, light};
 pub use look::{leaves_of, look};
 pub use overlay::overlay;
 pub use rays::{Ray, nearest};
+pub use surface::{nearest_triangle, surface_look, triangles};
 
 use crate::render::tables::FrameData;
 

@@ -2,7 +2,7 @@
 
 use glam::{DVec3, Vec3};
 
-use super::super::fixtures::root;
+use super::{super::fixtures::root, nearest_triangle, triangles};
 use crate::{
     render::RenderBody,
     svo::{Forest, unpack_cut, unpack_normal},
@@ -26,6 +26,11 @@ pub struct Ray {
 /// Distance of the nearest solid, m.
 pub fn nearest(ray: &Ray, bodies: &[(RenderBody, &Forest)]) -> Option<f64> {
     let of_body = |(body, forest): &(RenderBody, &Forest)| {
+        if let Some(solid) = body.shape.drawn_surface() {
+            let all = triangles(body, solid);
+            let met = nearest_triangle(&all, ray.origin, ray.direction, (ray.first, ray.last));
+            return met.map(|(t, _)| t);
+        }
         let grid_from_world = body.world_from_local.as_dmat4().inverse();
         let walk = Walk {
             forest,

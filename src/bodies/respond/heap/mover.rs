@@ -1,11 +1,11 @@
 //! Bodies as the solver sees them. What contacts read and write all the time lies together: some hundred
 //! bodies fit the first cache.
 
-use crate::bodies::{Body, BodyState, integrate, integrate::inverse, scale::Scale};
+use crate::bodies::{Body, BodyState, integrate, integrate::inverse, scale::Scale, turning::turned_by};
 use glam::{DMat3, DVec3};
 
 /// How a body moves, world.
-pub(super) struct Motion {
+pub(in crate::bodies::respond) struct Motion {
     /// m/s.
     pub linear: DVec3,
     /// rad/s.
@@ -49,7 +49,7 @@ impl Motion {
 }
 
 /// How a body lies, and its inertia.
-pub(super) struct Frame {
+pub(in crate::bodies::respond) struct Frame {
     pub position: DVec3,
     pub rotation: DMat3,
     /// 1/kg, as of its [`Motion`].
@@ -93,7 +93,7 @@ impl Frame {
 }
 
 /// All bodies and the floor: what moves in the order of its parts, then the rest, which has no velocity.
-pub(super) struct Movers {
+pub(in crate::bodies::respond) struct Movers {
     pub motions: Vec<Motion>,
     pub frames: Vec<Frame>,
     /// Where each body is among them, the floor last.
@@ -159,6 +159,25 @@ impl Movers {
         }
     }
 
+    /// Lets `work` say by how much to move and turn all that moves, as motions of a second, and does so: no speed
+    /// changes.
+    pub fn displace(&mut self, work: impl FnOnce(&mut Self)) {
+        let still = |motion: &mut Motion| {
+            let speeds = (motion.linear, motion.angular);
+            (motion.linear, motion.angular) = (DVec3::ZERO, DVec3::ZERO);
+            speeds
+        };
+        let speeds: Vec<(DVec3, DVec3)> = self.motions.iter_mut().map(still).collect();
+        work(self);
+        for ((motion, frame), speeds) in self.motions.iter_mut().zip(&mut self.frames).zip(speeds) {
+            if motion.linear != DVec3::ZERO || motion.angular != DVec3::ZERO {
+                let rotation = (turned_by(motion.angular) * frame.state.rotation).normalize();
+                frame.put(BodyState { position: frame.position + motion.linear, rotation, ..frame.state });
+            }
+            (motion.linear, motion.angular) = speeds;
+        }
+    }
+
     fn moving(&mut self) -> impl Iterator<Item = (&mut Motion, &mut Frame)> {
         self.motions.iter_mut().zip(&mut self.frames).filter(|(motion, _)| motion.moves())
     }
@@ -171,7 +190,7 @@ impl Movers {
 }
 
 /// The bodies that one thread may change, and how all lie.
-pub(super) struct Share<'a> {
+pub(in crate::bodies::respond) struct Share<'a> {
     motions: &'a mut [Motion],
     /// Which mover the first of them is.
     first: usize,

@@ -1,7 +1,7 @@
 //! The convex hull of whole points, exactly.
 //!
-//! A tetrahedron grows by the point that sticks out farthest, until none does or there are enough (as Quickhull: Barber,
-//! Dobkin & Huhdanpaa 1996, ACM TOMS 22). Every face keeps the points outside it.
+//! A tetrahedron grows by the point that sticks out farthest, until none does or there are enough (as Quickhull:
+//! Barber, Dobkin & Huhdanpaa 1996, ACM TOMS 22). Every face keeps the points outside it.
 
 /// A point of the grid: 20 bits.
 type Point = [i64; 3];
@@ -12,6 +12,8 @@ struct Face {
     normal: [i64; 3],
     level: i64,
     outside: Vec<u32>,
+    /// The farthest of these, and how far.
+    tip: Option<(f64, u32)>,
     gone: bool,
 }
 
@@ -32,7 +34,7 @@ impl Face {
     fn new(points: &[Point], corners: [u32; 3]) -> Self {
         let [a, b, c] = corners.map(|v| points[v as usize]);
         let normal = cross(minus(b, a), minus(c, a));
-        Self { corners, normal, level: dot(normal, a), outside: Vec::new(), gone: false }
+        Self { corners, normal, level: dot(normal, a), outside: Vec::new(), tip: None, gone: false }
     }
 
     /// Positive outside.
@@ -46,10 +48,13 @@ impl Face {
         self.above(p) as f64 / length
     }
 
-    /// The farthest of its points outside, and how far.
-    fn farthest(&self, points: &[Point]) -> Option<(f64, u32)> {
-        let heights = self.outside.iter().map(|v| (self.height(points[*v as usize]), *v));
-        heights.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))
+    /// Takes a point that lies outside. Points come in ascending order.
+    fn take(&mut self, points: &[Point], v: u32) {
+        let height = self.height(points[v as usize]);
+        self.outside.push(v);
+        if self.tip.is_none_or(|(most, _)| height > most) {
+            self.tip = Some((height, v));
+        }
     }
 }
 
@@ -73,15 +78,24 @@ fn first_tetrahedron(points: &[Point]) -> Option<[[u32; 3]; 4]> {
     Some([[a, b, c], [a, c, d], [c, b, d], [b, a, d]])
 }
 
-/// Corners and triangles, counter-clockwise from outside; at most `most` corners. Points are those of a grid of 2^19
-/// cells, each once. `None` where all lie in a plane.
-pub fn convex_hull(points: &[Point], most: usize) -> Option<(Vec<Point>, Vec<[u32; 3]>)> {
+/// Corners, as numbers of points, ascending.
+pub type Corners = Vec<u32>;
+
+/// Corners, and triangles of these, counter-clockwise from outside; at most `most` corners, and none more once no point
+/// sticks out by more than `least` cells. Points are those of a grid of 2^19 cells, each once. `None` where all lie in
+/// a plane.
+pub fn convex_hull(points: &[Point], most: usize, least: f64) -> Option<(Corners, Vec<[u32; 3]>)> {
     let mut faces: Vec<Face> = first_tetrahedron(points)?.map(|corners| Face::new(points, corners)).into();
     let all: Vec<u32> = (0..points.len() as u32).collect();
     share_out(points, &all, &mut faces);
     for _ in 4..most.max(4) {
-        let farthest = faces.iter().filter(|face| !face.gone).filter_map(|face| face.farthest(points));
-        let Some((_, tip)) = farthest.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))) else { break };
+        let farthest = faces.iter().filter(|face| !face.gone).filter_map(|face| face.tip);
+        let Some((height, tip)) = farthest.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))) else {
+            break;
+        };
+        if height <= least {
+            break;
+        }
         grow(points, tip, &mut faces);
     }
     let left: Vec<[u32; 3]> = faces.iter().filter(|face| !face.gone).map(|face| face.corners).collect();
@@ -90,14 +104,14 @@ pub fn convex_hull(points: &[Point], most: usize) -> Option<(Vec<Point>, Vec<[u3
     used.dedup();
     let number = |v: u32| used.binary_search(&v).unwrap_or_default() as u32;
     let triangles = left.iter().map(|t| t.map(number)).collect();
-    Some((used.iter().map(|v| points[*v as usize]).collect(), triangles))
+    Some((used, triangles))
 }
 
 /// Gives every point to the first of `faces` that it is outside of.
 fn share_out(points: &[Point], some: &[u32], faces: &mut [Face]) {
     for v in some {
         if let Some(face) = faces.iter_mut().find(|face| face.above(points[*v as usize]) > 0) {
-            face.outside.push(*v);
+            face.take(points, *v);
         }
     }
 }

@@ -17,7 +17,7 @@ const MOST_CROSSING: f64 = 0.4;
 
 /// Two bodies that touch; those that cannot move have no say in where the cuts lie.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Touch {
+pub(in crate::bodies::respond) struct Touch {
     /// Which manifold.
     pub manifold: usize,
     /// The bodies of it that can move: one twice, or two.
@@ -28,7 +28,7 @@ pub(super) struct Touch {
 /// A part of a heap: first what is in its halves, one after the other, then what crosses from one to the
 /// other.
 #[derive(Debug, PartialEq)]
-pub(super) struct Part {
+pub(in crate::bodies::respond) struct Part {
     /// Its bodies, in the order that [`divide`] gives.
     pub bodies: Range<usize>,
     /// Its contacts, in that order too, with those of its halves.
@@ -45,7 +45,7 @@ impl Part {
 
 /// Halves a heap. Gives the whole, its bodies (indices into `positions`) in their order and its contacts in
 /// theirs. `bodies` and `touches` ascend, and within a part that is not halved they go on doing so.
-pub(super) fn divide(
+pub(in crate::bodies::respond) fn divide(
     positions: &[DVec3],
     mut bodies: Vec<usize>,
     mut touches: Vec<Touch>,

@@ -1,9 +1,11 @@
-//! Pairs of bodies whose boxes overlap: sort and sweep of world boxes along x, then the boxes as they are
-//! turned.
+//! Pairs of bodies whose boxes overlap: sort and sweep of world boxes along x, or, of many, a tree over Morton codes
+//! (`tree.rs`); then the boxes as they are turned.
 //!
 //! In: one box a body (or none: the body takes no part), and which bodies can move. Out: pairs (i, j), i < j,
 //! ascending. Turned boxes are told apart by separating axes (Gottschalk, Lin & Manocha 1996, OBBTree, sec.
 //! 5).
+
+mod tree;
 
 use super::Body;
 use crate::gpu::GpuError;
@@ -88,12 +90,24 @@ impl Obb {
     }
 }
 
+/// From so many boxes on a tree is as fast as a sweep or faster (docs/lab/hull-contacts.md).
+const MANY: usize = 1000;
+
 /// All pairs that may overlap in the coming step and of which at least one moves; `closer` says how much
 /// closer two bodies may come, m: often much less than the sum of their ways, as they fall side by side.
 ///
 /// # Errors
 /// [`Crowded`] where there are more than [`MOST_PAIRS`].
 pub fn pairs(
+    boxes: &[Option<Obb>],
+    moves: &[bool],
+    closer: impl Fn(usize, usize) -> f64,
+) -> Result<Vec<(u32, u32)>, Crowded> {
+    if boxes.len() < MANY { sweep(boxes, moves, closer) } else { tree::pairs(boxes, moves, closer) }
+}
+
+/// The same by sort and sweep.
+fn sweep(
     boxes: &[Option<Obb>],
     moves: &[bool],
     closer: impl Fn(usize, usize) -> f64,
@@ -166,9 +180,9 @@ mod tests {
 
     /// P14: boxes along the axes, against every pair of them.
     #[test]
-    fn the_sweep_finds_the_brute_force_pairs() {
+    fn sweep_and_tree_find_the_brute_force_pairs() {
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(3);
-        for n in [0usize, 1, 2, 40, 300] {
+        for n in [0usize, 1, 2, 3, 40, 64, 65, 300] {
             let mut boxes: Vec<Option<Obb>> = (0..n)
                 .map(|i| {
                     let mut v = || rng.random_range(0.0..4.0f64);
@@ -193,8 +207,48 @@ mod tests {
                 }
             }
             println!("{n} boxes, {} pairs", brute.len());
-            assert_eq!(pairs(&boxes, &moves, |_, _| 0.0), Ok(brute));
+            for (name, found) in [
+                ("sweep", sweep(&boxes, &moves, |_, _| 0.0)),
+                ("tree", tree::pairs(&boxes, &moves, |_, _| 0.0)),
+            ] {
+                assert_eq!(found.as_ref(), Ok(&brute), "{name}");
+            }
         }
+    }
+
+    /// Turned and on their way, in a heap and in a long row, some in one place; in the order that a step wants.
+    #[test]
+    fn the_tree_gives_what_the_sweep_gives() {
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(9);
+        for (n, size) in
+            [(30usize, DVec3::ONE), (700, DVec3::new(3.0, 1.0, 3.0)), (1500, DVec3::new(0.1, 0.1, 50.0))]
+        {
+            let boxes: Vec<Option<Obb>> = (0..n)
+                .map(|i| {
+                    let mut v = |low: f64| rng.random_range(low..1.0f64);
+                    let turn = glam::DQuat::from_xyzw(v(-1.0), v(-1.0), v(-1.0), v(-1.0)).normalize();
+                    let centre =
+                        if i % 9 == 4 { size * 0.5 } else { DVec3::new(v(0.0), v(0.0), v(0.0)) * size };
+                    let half = 0.02 + 0.1 * DVec3::new(v(0.0), v(0.0), v(0.0));
+                    (i % 17 != 5).then_some(Obb {
+                        centre,
+                        axes: DMat3::from_quat(turn),
+                        half,
+                        way: 0.01 * v(0.0),
+                    })
+                })
+                .collect();
+            let moves: Vec<bool> = (0..n).map(|i| i % 3 != 0).collect();
+            let closer = |i: usize, j: usize| ((i + j) % 7) as f64 * 0.002;
+            let found = tree::pairs(&boxes, &moves, closer);
+            assert!(found.as_ref().is_ok_and(|found| found.len() > n / 10));
+            assert_eq!(found, sweep(&boxes, &moves, closer));
+            assert_eq!(found, pairs(&boxes, &moves, closer), "whichever is taken");
+        }
+        // A box that reaches everywhere.
+        let near = Obb { centre: DVec3::ZERO, axes: DMat3::IDENTITY, half: DVec3::ONE, way: 0.0 };
+        let wide = Obb { half: DVec3::splat(1e9), ..near };
+        assert_eq!(tree::pairs(&[Some(near), None, Some(wide)], &[true; 3], |_, _| 0.0), Ok(vec![(0, 2)]));
     }
 
     /// The distance of two convex bodies by alternating projection: slow, and of another kind than separating

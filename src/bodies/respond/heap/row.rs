@@ -1,4 +1,4 @@
-//! One contact point as the solver of [`SoftStep`](super::SoftStep) sees it, and the bodies that it holds
+//! One contact point as a solver sees it, and the bodies that it holds
 //! apart.
 //!
 //! Most points of a heap are apart and stay so in a pass. Such a row knows how much its bodies may still be
@@ -62,7 +62,7 @@ impl Axis {
 
 /// Spring constants of one substep.
 #[derive(Clone, Copy)]
-pub(super) struct Soft {
+pub(in crate::bodies::respond) struct Soft {
     /// What turns a depth into a speed, 1/s.
     pub bias_rate: f64,
     /// Softness of a contact that holds one kilogram: speed for an impulse of 1 N s.
@@ -71,10 +71,21 @@ pub(super) struct Soft {
     pub push_out: f64,
 }
 
+/// How what overlaps is parted in a substep, without giving anybody a speed.
+#[derive(Clone, Copy)]
+pub(in crate::bodies::respond) struct Parting {
+    /// Overlap that stays, m: contacts that part altogether would be lost and found again.
+    pub slop: f64,
+    /// How much of the rest is undone.
+    pub share: f64,
+    /// At most, m.
+    pub most: f64,
+}
+
 /// One contact point being solved. What is read most comes first: a row with nothing to do costs one line of
 /// the cache.
 #[repr(C)]
-pub(super) struct Row {
+pub(in crate::bodies::respond) struct Row {
     /// It has nothing to do before its bodies are stirred by more than this, m/s.
     until: f64,
     pub normal_impulse: f64,
@@ -100,6 +111,8 @@ pub(super) struct Row {
     /// Slip now.
     drift: DVec3,
     most_impulse: f64,
+    /// What its bodies were parted by in this substep, as an impulse on motions that are ways, kg m.
+    parted: f64,
     pub total_impulse: f64,
     pub manifold: u32,
     /// Which of its manifold's.
@@ -107,6 +120,7 @@ pub(super) struct Row {
     /// In body axes.
     anchors: [DVec3; 2],
     ball: Option<Ball>,
+    follows: Option<u8>,
     /// Separation when the anchors were in one place.
     adjusted: f64,
     restitution: f64,
@@ -118,7 +132,7 @@ pub(super) struct Row {
 
 /// What both bodies' surfaces are like.
 #[derive(Clone, Copy)]
-pub(super) struct Surface {
+pub(in crate::bodies::respond) struct Surface {
     pub friction: f64,
     pub restitution: f64,
     /// Radius of the smaller, m.
@@ -145,6 +159,7 @@ impl Row {
             point: point as u32,
             anchors: [0, 1].map(|s| frames[s].rotation.transpose() * arms[s]),
             ball: p.ball,
+            follows: p.follows,
             arms,
             normal: Axis::along(p.normal),
             tangents: [Axis::along(t), Axis::along(u)],
@@ -160,6 +175,7 @@ impl Row {
             size: surface.size,
             normal_impulse: p.normal_impulse,
             most_impulse: 0.0,
+            parted: 0.0,
             total_impulse: 0.0,
             friction_impulse: p.friction_impulse - p.normal * p.friction_impulse.dot(p.normal),
             slip: p.slip,
@@ -188,7 +204,12 @@ impl Row {
                 let lowest = ball.lowest(frame.position, frame.rotation, self.normal.way);
                 (lowest, lowest)
             }
-            None => (a, (a + b) * 0.5),
+            // Halfway to a wall that a body is shot at would be far beside that body, and it would turn instead of stop.
+            None => match self.follows {
+                None => (a, (a + b) * 0.5),
+                Some(0) => (a, a),
+                Some(_) => (a, b),
+            },
         };
         self.gap = self.adjusted + (nearest - b).dot(self.normal.way);
         self.arms = self.pair().map(|k| middle - movers.frames[k].position);
@@ -352,6 +373,31 @@ impl Row {
         change.length() / self.normal.mass
     }
 
+    /// Whether it has anything to part, or to hold while others part theirs; said anew for every substep.
+    pub fn parts(&mut self, parting: Parting) -> bool {
+        self.parted = 0.0;
+        self.gap < -parting.slop
+    }
+
+    /// Parts its bodies, whose motions are ways (m) here. Gives how far it moved the point, m.
+    pub fn part(&mut self, share: &mut Share<'_>, parting: Parting) -> f64 {
+        let over = -self.gap - parting.slop;
+        if over <= 0.0 && self.normal_impulse == 0.0 {
+            return 0.0;
+        }
+        self.look(share.frames);
+        // What is not that deep may come so much closer.
+        let way = if over > 0.0 { (over * parting.share).min(parting.most) } else { over };
+        let axis = &self.normal;
+        let mut pair = share.pair(self.pair());
+        let new = (self.parted + axis.mass * (way - axis.speed(&pair))).max(0.0);
+        let change = new - self.parted;
+        axis.push(&mut pair, change);
+        self.parted = new;
+        change.abs() / axis.mass
+    }
+
+    /// After the last substep: gives back what came in faster than `threshold`, m/s.
     pub fn bounce(&mut self, share: &mut Share<'_>, threshold: f64) {
         if self.restitution == 0.0 || self.approach > -threshold || self.most_impulse == 0.0 {
             return;

@@ -8,7 +8,7 @@ use crate::bodies::integrate::inverse;
 use glam::{DMat3, DVec3};
 
 /// The torque between two bodies that touch.
-pub(super) struct Roll {
+pub(in crate::bodies::respond) struct Roll {
     pub movers: [usize; 2],
     /// Torque for a newton of load, N m.
     arm: f64,

@@ -58,7 +58,7 @@ impl Drop for Done<'_> {
 /// Does `work` in the pool while up to `count` of its other threads stand by for what it hands over: those
 /// that are idle when `prepare`, which hands over nothing, is done. Gives how many did. With a `count` of 0
 /// it is done where it is.
-pub(super) fn with_helpers<P: Send>(
+pub(in crate::bodies::respond) fn with_helpers<P: Send>(
     count: usize,
     prepare: impl FnOnce() -> P + Send,
     work: impl FnOnce(P) + Send,

@@ -3,13 +3,13 @@
 use super::{
     mover::{Movers, Share},
     rolling::Roll,
-    row::{Row, Soft},
+    row::{Parting, Row, Soft},
 };
 use crate::bodies::scale::Scale;
 
 /// The two passes of a substep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pass {
+pub(in crate::bodies::respond) enum Pass {
     /// With springs, which undo overlap and draw back what has slipped.
     Springs,
     /// Without: takes out the velocity that the springs put in.
@@ -17,7 +17,7 @@ pub(super) enum Pass {
 }
 
 /// One manifold being solved.
-pub(super) struct Group<'a> {
+pub(in crate::bodies::respond) struct Group<'a> {
     /// Which.
     pub manifold: usize,
     /// Its points.
@@ -131,8 +131,8 @@ impl<'a> Group<'a> {
         change / self.scale.speed
     }
 
-    /// Resists rolling and sliding; what has slipped is drawn back at `stick`, 1/s for objects of a metre. Gives how much
-    /// it changed a speed, at most, m/s for such.
+    /// Resists rolling and sliding; what has slipped is drawn back at `stick`, 1/s for objects of a metre. Gives how
+    /// much it changed a speed, at most, m/s for such.
     pub fn drag(&mut self, share: &mut Share<'_>, stick: f64) -> f64 {
         if self.rests {
             return 0.0;
@@ -145,6 +145,26 @@ impl<'a> Group<'a> {
             change = change.max(row.rub(share, stick));
         }
         change / self.scale.speed
+    }
+
+    /// Whether its bodies overlap by more than may stay; after they have moved. `parting` is that of objects of a
+    /// metre.
+    pub fn parts(&mut self, parting: Parting) -> bool {
+        let parting = self.parting(parting);
+        self.rows.iter_mut().fold(false, |any, row| row.parts(parting) || any)
+    }
+
+    /// Parts its bodies, whose motions are ways here. Gives how far it moved a point, at most, m for objects of a
+    /// metre.
+    pub fn part(&mut self, share: &mut Share<'_>, parting: Parting) -> f64 {
+        let parting = self.parting(parting);
+        let moved = self.rows.iter_mut().fold(0.0, |most, row| f64::max(most, row.part(share, parting)));
+        moved / self.scale.speed
+    }
+
+    fn parting(&self, parting: Parting) -> Parting {
+        let Scale { length, speed, .. } = self.scale;
+        Parting { slop: parting.slop * length.min(1.0), most: parting.most * speed, ..parting }
     }
 
     /// After the last substep: gives back what was more than a bounce's threshold, m/s for objects of a metre.

@@ -1,0 +1,190 @@
+//! Near pairs by a bounding volume hierarchy over Morton codes (Karras 2012; Chlubna, sec. 6): the native twin of
+//! `collide/octree/passes/broad`, which does the same in compute passes.
+//!
+//! In and out as the sweep, the same pairs in the same order. The middles of the boxes get Morton codes, a radix sort
+//! orders them; each inner node of the binary radix tree finds its range and its split by itself; boxes are gathered
+//! from the leaves up; then every leaf goes down the tree for what comes after it and meets its own box.
+
+use super::{Crowded, MOST_PAIRS, Obb};
+use glam::DVec3;
+
+/// Bits of a Morton code along an axis, and in one go of the sort.
+const BITS: u32 = 10;
+
+/// A subtree: an inner node, or a leaf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Child {
+    Inner(u32),
+    Leaf(u32),
+}
+
+/// An inner node.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    children: [Child; 2],
+    /// The last leaf in it.
+    last: u32,
+}
+
+/// A box along the world's axes.
+type Bounds = (DVec3, DVec3);
+
+fn meet(a: &Bounds, b: &Bounds) -> bool {
+    a.0.cmple(b.1).all() && b.0.cmple(a.1).all()
+}
+
+fn both(a: &Bounds, b: &Bounds) -> Bounds {
+    (a.0.min(b.0), a.1.max(b.1))
+}
+
+/// As [`pairs`](super::pairs).
+///
+/// # Errors
+/// [`Crowded`] where there are more than [`MOST_PAIRS`].
+pub fn pairs(
+    boxes: &[Option<Obb>],
+    moves: &[bool],
+    closer: impl Fn(usize, usize) -> f64,
+) -> Result<Vec<(u32, u32)>, Crowded> {
+    let some = boxes.iter().zip(0u32..).filter_map(|(b, i)| b.as_ref().map(|b| (i, b.aabb())));
+    let all: Vec<(u32, Bounds)> = some.collect();
+    let leaves = in_order(&all);
+    let Some(nodes) = (leaves.len() > 1).then(|| radix_tree(&leaves)) else { return Ok(Vec::new()) };
+    let leaves: Vec<(u32, Bounds)> = leaves.into_iter().map(|(_, k)| all[k as usize]).collect();
+    let bounds = gathered(&nodes, &leaves);
+    let near = |i: u32, j: u32| {
+        let (a, b) = (i.min(j) as usize, i.max(j) as usize);
+        let [Some(first), Some(second)] = [&boxes[a], &boxes[b]] else { return false };
+        (moves[a] || moves[b]) && first.may_meet(second, closer(a, b))
+    };
+    let (mut found, mut open) = (Vec::new(), Vec::new());
+    for (k, (i, own)) in leaves.iter().enumerate() {
+        open.push(Child::Inner(0));
+        while let Some(child) = open.pop() {
+            match child {
+                Child::Leaf(other) if other as usize > k => {
+                    let (j, there) = &leaves[other as usize];
+                    if meet(own, there) && near(*i, *j) {
+                        if found.len() == MOST_PAIRS {
+                            return Err(Crowded);
+                        }
+                        found.push((*i.min(j), *i.max(j)));
+                    }
+                }
+                Child::Inner(node)
+                    if nodes[node as usize].last as usize > k && meet(own, &bounds[node as usize]) =>
+                {
+                    open.extend(nodes[node as usize].children);
+                }
+                _ => {}
+            }
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// Morton codes of the boxes' middles with the numbers of the boxes, in order of code, equal ones in order of number.
+fn in_order(all: &[(u32, Bounds)]) -> Vec<(u32, u32)> {
+    let middle = |(_, (low, high)): &(u32, Bounds)| (*low + *high) * 0.5;
+    let nowhere = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+    let (low, high) = all.iter().map(middle).fold(nowhere, |(low, high), p| (low.min(p), high.max(p)));
+    let cells = f64::from((1u32 << BITS) - 1) / (high - low).max_element().max(f64::MIN_POSITIVE);
+    let code = |k: usize| {
+        // What is no number becomes 0.
+        let at = ((middle(&all[k]) - low) * cells).to_array().map(|v| spread(v as u32));
+        at[0] | at[1] << 1 | at[2] << 2
+    };
+    let mut order: Vec<(u32, u32)> = (0..all.len()).map(|k| (code(k), k as u32)).collect();
+    let mut sorted = order.clone();
+    for digit in 0..3 {
+        let of = |code: u32| (code >> (digit * BITS) & ((1 << BITS) - 1)) as usize;
+        let mut starts = [0u32; 1 << BITS];
+        order.iter().for_each(|(code, _)| starts[of(*code)] += 1);
+        let mut sum = 0;
+        for start in &mut starts {
+            (sum, *start) = (sum + *start, sum);
+        }
+        for item in &order {
+            let at = &mut starts[of(item.0)];
+            sorted[*at as usize] = *item;
+            *at += 1;
+        }
+        std::mem::swap(&mut order, &mut sorted);
+    }
+    order
+}
+
+/// Puts two empty bits after each of the ten lowest.
+fn spread(v: u32) -> u32 {
+    let v = v.min((1 << BITS) - 1);
+    let v = (v | v << 16) & 0x0300_00ff;
+    let v = (v | v << 8) & 0x0300_f00f;
+    let v = (v | v << 4) & 0x030c_30c3;
+    (v | v << 2) & 0x0924_9249
+}
+
+/// The inner nodes over two leaves or more; the first is the root.
+fn radix_tree(leaves: &[(u32, u32)]) -> Vec<Node> {
+    let count = leaves.len() as i64;
+    // Length of the prefix that two leaves share; equal codes go on with their places.
+    let prefix = |i: i64, j: i64| -> i32 {
+        if !(0..count).contains(&j) {
+            return -1;
+        }
+        let (a, b) = (leaves[i as usize].0, leaves[j as usize].0);
+        let same = if a == b { 32 + (i as u32 ^ j as u32).leading_zeros() } else { (a ^ b).leading_zeros() };
+        same as i32
+    };
+    let node = |i: i64| {
+        // The node's leaves lie on the side where the neighbour has more in common with it.
+        let way = if prefix(i, i + 1) > prefix(i, i - 1) { 1 } else { -1 };
+        let least = prefix(i, i - way);
+        let mut most = 2;
+        while prefix(i, i + most * way) > least {
+            most *= 2;
+        }
+        let (mut length, mut step) = (0, most / 2);
+        while step > 0 {
+            if prefix(i, i + (length + step) * way) > least {
+                length += step;
+            }
+            step /= 2;
+        }
+        let end = i + length * way;
+        let (own, mut split, mut step) = (prefix(i, end), 0, length);
+        while step > 1 {
+            step = (step + 1) / 2;
+            if split + step < length + 1 && prefix(i, i + (split + step) * way) > own {
+                split += step;
+            }
+        }
+        let at = i + split * way + way.min(0);
+        let (first, last) = (i.min(end), i.max(end));
+        let child = |k: i64, alone: bool| if alone { Child::Leaf(k as u32) } else { Child::Inner(k as u32) };
+        Node { children: [child(at, first == at), child(at + 1, last == at + 1)], last: last as u32 }
+    };
+    (0..count - 1).map(node).collect()
+}
+
+/// By inner node: the box round its leaves.
+fn gathered(nodes: &[Node], leaves: &[(u32, Bounds)]) -> Vec<Bounds> {
+    // Parents before their children.
+    let mut order = vec![0u32];
+    let mut next = 0;
+    while let Some(&node) = order.get(next) {
+        next += 1;
+        let inner = |child: Child| if let Child::Inner(k) = child { Some(k) } else { None };
+        order.extend(nodes[node as usize].children.into_iter().filter_map(inner));
+    }
+    let mut bounds = vec![(DVec3::ZERO, DVec3::ZERO); nodes.len()];
+    for node in order.into_iter().rev() {
+        let of = |child: Child| match child {
+            Child::Inner(k) => bounds[k as usize],
+            Child::Leaf(k) => leaves[k as usize].1,
+        };
+        let [a, b] = nodes[node as usize].children.map(of);
+        bounds[node as usize] = both(&a, &b);
+    }
+    bounds
+}

@@ -1,0 +1,195 @@
+//! What every response that solves contacts one by one shares: the bodies and the points of a heap as a solver sees
+//! them, in parts that several threads may go through at once, and a pass over all of them.
+//!
+//! In: bodies and manifolds at the start of a step. Out: bodies at its end, and the impulses in the manifolds. What is
+//! done in between is the response's own.
+
+mod group;
+mod helpers;
+mod mover;
+mod parts;
+mod rolling;
+mod row;
+
+use crate::bodies::{Body, BodyId, WorldSettings, collide::Manifold, integrate, scale::Scale};
+use glam::DVec3;
+pub(super) use group::{Group, Pass};
+use helpers::with_helpers;
+pub(super) use mover::{Movers, Share};
+pub(super) use parts::Part;
+use parts::{Touch, divide};
+use rayon::prelude::*;
+use rolling::Roll;
+pub(super) use row::{Parting, Soft};
+use row::{Row, Surface};
+
+/// Shorter lists of manifolds are not worth a second thread.
+const FEW: usize = 256;
+
+/// Does `work` to every item, on all cores where that pays.
+pub(super) fn for_all<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Send + Sync) {
+    if items.len() < FEW {
+        items.iter_mut().for_each(work);
+    } else {
+        items.par_iter_mut().with_min_len(FEW / 4).for_each(work);
+    }
+}
+
+/// Does `work` to every contact of a part, to those of its halves at the same time. Gives the greatest of
+/// what it gives.
+pub(super) fn sweep(
+    part: &Part,
+    groups: &mut [Group<'_>],
+    share: &mut Share<'_>,
+    work: &(impl Fn(&mut Group<'_>, &mut Share<'_>) -> f64 + Sync),
+) -> f64 {
+    let (mut most, mut own) = (0.0, groups);
+    if let Some(halves) = &part.halves {
+        let [low, high] = &**halves;
+        let [mut below, mut above] = share.split(low.bodies.len());
+        let (first, rest) = own.split_at_mut(low.touches.len());
+        let (second, across) = rest.split_at_mut(high.touches.len());
+        let (a, b) =
+            rayon::join(|| sweep(low, first, &mut below, work), || sweep(high, second, &mut above, work));
+        (most, own) = (f64::max(a, b), across);
+    }
+    own.iter_mut().fold(most, |most, group| f64::max(most, work(group, share)))
+}
+
+/// The same of work that gives nothing.
+pub(super) fn each(
+    part: &Part,
+    groups: &mut [Group<'_>],
+    share: &mut Share<'_>,
+    work: impl Fn(&mut Group<'_>, &mut Share<'_>) + Sync,
+) {
+    sweep(part, groups, share, &|group, share| {
+        work(group, share);
+        0.0
+    });
+}
+
+/// The length of a substep, s.
+pub(super) fn substep_secs(settings: &WorldSettings) -> f64 {
+    settings.dt / f64::from(settings.substeps.clamp(1, 64))
+}
+
+/// Moves what moves of a heap through a step: `solve` is given its parts, its contacts and its bodies. `springs` are
+/// those of contacts between objects of a size.
+pub(super) fn solved(
+    bodies: &mut [Body],
+    manifolds: &mut [Manifold],
+    settings: &WorldSettings,
+    springs: impl Fn(Scale, f64) -> Soft + Send + Sync,
+    solve: impl FnOnce(&Part, &mut [Group<'_>], &mut Movers) + Send,
+) {
+    let (whole, moving, touches) = parts(bodies, manifolds);
+    let h = substep_secs(settings);
+    let (fixed, points) = (&*bodies, &*manifolds);
+    let prepare = || {
+        let movers = Movers::new(fixed, &moving, settings.gravity, h);
+        let rows = rows(fixed, points, &touches, &movers);
+        (movers, rows)
+    };
+    let mut solved = None;
+    with_helpers(whole.leaves() - 1, prepare, |(mut movers, mut rows)| {
+        let mut groups = groups(&mut rows, fixed, points, &movers, |scale| springs(scale, h));
+        solve(&whole, &mut groups, &mut movers);
+        let impulses: Vec<_> = groups.iter().map(|group| (group.manifold, group.roll.impulse)).collect();
+        solved = Some((movers, rows, impulses));
+    });
+    let Some((movers, rows, impulses)) = solved else { return };
+    for (m, impulse) in impulses {
+        manifolds[m].rolling_impulse = impulse;
+    }
+    for row in &rows {
+        let p = &mut manifolds[row.manifold as usize].points[row.point as usize];
+        p.normal_impulse = row.normal_impulse;
+        p.friction_impulse = row.friction_impulse;
+        p.total_impulse = row.total_impulse;
+        p.slid = row.slid || row.total_impulse == 0.0;
+    }
+    for (k, state) in movers.states() {
+        bodies[k].state = state;
+        integrate::velocity(&mut bodies[k].state, DVec3::ZERO, h);
+    }
+}
+
+/// One for each manifold that has rows.
+fn groups<'a>(
+    mut rest: &'a mut [Row],
+    bodies: &[Body],
+    manifolds: &[Manifold],
+    movers: &Movers,
+    springs: impl Fn(Scale) -> Soft,
+) -> Vec<Group<'a>> {
+    let body = |mover: usize| bodies.get(movers.frames[mover].body);
+    // The floor has no end.
+    let half = |mover| body(mover).map_or(f64::MAX, |body: &Body| body.def.thickness() * 0.5);
+    let half: Vec<f64> = (0..movers.frames.len()).map(half).collect();
+    // Half the thickness of the thinner body, at most a cell of the pair: it stands for what voxels round off, and
+    // must not hold up what leans.
+    let arm = |pair: [usize; 2], cell: f64| {
+        let [a, b] = pair.map(|k| body(k).map(|body| body.def.rolling_resistance.max(0.0)));
+        let share = (a.or(b).unwrap_or(0.0) * b.or(a).unwrap_or(0.0)).sqrt();
+        (share * half[pair[0]].min(half[pair[1]])).min(cell)
+    };
+    let mut groups = Vec::new();
+    while let Some(first) = rest.first() {
+        let (pair, m) = (first.pair(), first.manifold as usize);
+        let (rows, later) = rest.split_at_mut(manifolds[m].points.len());
+        rest = later;
+        let roll = Roll::new(pair, arm(pair, manifolds[m].resolution_m), manifolds[m].rolling_impulse);
+        let scale = movers.frames[pair[0]].scale.smaller(movers.frames[pair[1]].scale);
+        groups.push(Group::new(m, rows, roll, scale, springs(scale)));
+    }
+    groups
+}
+
+/// The bodies of a manifold; `bodies.len()` stands for the floor. None if one is gone.
+fn pair(bodies: &[Body], manifold: &Manifold) -> Option<[usize; 2]> {
+    // Bodies are kept in ascending order of id.
+    let find = |id: BodyId| bodies.binary_search_by(|b| b.id.cmp(&id)).ok();
+    Some([find(manifold.first)?, manifold.second.map_or(Some(bodies.len()), find)?])
+}
+
+/// The heap in parts: what moves, and the manifolds with points of which one body can move.
+fn parts(bodies: &[Body], manifolds: &[Manifold]) -> (Part, Vec<usize>, Vec<Touch>) {
+    let moves: Vec<bool> = bodies.iter().map(|body| !body.is_static() && !body.asleep).collect();
+    let moves = |k: usize| moves.get(k).copied().unwrap_or(false);
+    let touch = |(m, manifold): (usize, &Manifold)| {
+        let [a, b] = pair(bodies, manifold)?;
+        let (a_or_b, b_or_a) = (if moves(a) { a } else { b }, if moves(b) { b } else { a });
+        let points = manifold.points.len();
+        let counts = moves(a_or_b) && points > 0;
+        counts.then_some(Touch { manifold: m, bodies: [a_or_b, b_or_a], points })
+    };
+    let touches = manifolds.iter().enumerate().filter_map(touch).collect();
+    let positions: Vec<DVec3> = bodies.iter().map(|body| body.state.position).collect();
+    divide(&positions, (0..bodies.len()).filter(|&k| moves(k)).collect(), touches)
+}
+
+/// In how many parts that are not halved a heap is solved.
+#[cfg(test)]
+pub fn parts_of(bodies: &[Body], manifolds: &[Manifold]) -> usize {
+    parts(bodies, manifolds).0.leaves()
+}
+
+/// One for each point of the manifolds that `touches` names, in that order.
+fn rows(bodies: &[Body], manifolds: &[Manifold], touches: &[Touch], movers: &Movers) -> Vec<Row> {
+    let mut rows = Vec::with_capacity(touches.iter().map(|touch| touch.points).sum());
+    for m in touches.iter().map(|touch| touch.manifold) {
+        let manifold = &manifolds[m];
+        let Some([a, b]) = pair(bodies, manifold) else { continue };
+        let (sa, sb) = (&bodies[a].def, &bodies.get(b).unwrap_or(&bodies[a]).def);
+        let surface = Surface {
+            friction: (sa.friction * sb.friction).max(0.0).sqrt(),
+            restitution: sa.restitution.max(sb.restitution).clamp(0.0, 1.0),
+            size: sa.radius().min(sb.radius()),
+        };
+        let places = [a, b].map(|k| movers.place(k));
+        let points = manifold.points.iter().enumerate();
+        rows.extend(points.map(|(i, p)| Row::new([m, i], p, places, movers, surface)));
+    }
+    rows
+}

@@ -1,0 +1,309 @@
+//! `kintsugi compare`: one blow by several methods, side by side as a table and as a picture.
+//!
+//! In: a mesh, the options of a blow, the methods. Out: for each method its times, pieces, volumes, faces, and how many of
+//! its meshes are closed; how far volumes of the same cells differ from the first method's. Every method gets the same
+//! seeds.
+
+use std::{collections::BTreeMap, fmt::Write as _, path::PathBuf, time::Instant};
+
+use clap::Args;
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::{
+    compute::{Compute, RanOn},
+    export::{MeshCheck, MeshKind, report::write_json, write_png},
+    fracture::{BrokenObject, FractureParams, Method, Passes, generations},
+    render::{ColorBy, Renderer},
+    svo::Arena,
+};
+
+use super::{
+    CliError,
+    fracture::PatternArgs,
+    input::{Object, about, load_object},
+    progress::Reporter,
+    stills::{Still, View, draw, pieces, surface_points},
+};
+
+#[derive(Args)]
+pub struct CompareArgs {
+    #[command(flatten)]
+    compute: super::ComputeArgs,
+    /// Mesh file, or builtin:NAME
+    file: PathBuf,
+    /// Octree level of the octree methods
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(super::LEVELS))]
+    level: u32,
+    /// Methods to compare, the one that others are measured by first
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "octree,box-cut,planes", value_parser = super::fracture::parse_method)]
+    methods: Vec<Method>,
+    #[command(flatten)]
+    pattern: PatternArgs,
+    /// How often each breaks: times are medians
+    #[arg(long, value_name = "R", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeat: u32,
+    /// A file for the table as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// A picture of all results next to each other, moved apart
+    #[arg(long, value_name = "PNG")]
+    picture: Option<PathBuf>,
+    /// Size of the picture, pixels
+    #[arg(long, value_name = "WxH", default_value = "1600x640", value_parser = super::parse_size)]
+    size: [u32; 2],
+    /// How far pieces are moved apart in the picture
+    #[arg(long, value_name = "X", default_value_t = 0.25)]
+    explode: f64,
+    /// Print progress as lines of JSON on stderr
+    #[arg(long)]
+    json_progress: bool,
+}
+
+/// What one method made of the blow.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Row {
+    /// The method's name.
+    pub method: String,
+    /// Why it could not break the object; everything else is 0 then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+    /// Wall-clock median of a break, ms.
+    pub median_ms: f64,
+    /// Medians of its stages, ms.
+    pub stages_ms: BTreeMap<String, f64>,
+    /// Cells that own some of the solid.
+    pub cells: u64,
+    /// Pieces.
+    pub pieces: u64,
+    /// Volume of all pieces, cubic units of the mesh.
+    pub volume: f64,
+    /// The same divided by what broke, as the method measures it, minus 1.
+    pub volume_error: f64,
+    /// Triangles of all pieces' meshes; of octrees of their smooth ones.
+    pub triangles: u64,
+    /// Pieces whose meshes are closed.
+    pub closed: u64,
+    /// Largest difference of a cell's volume from that by the first method, share of the whole.
+    pub largest_difference: f64,
+}
+
+#[derive(Serialize)]
+struct Results<'a> {
+    file: String,
+    level: u32,
+    seeds: u32,
+    rng: u64,
+    repeat: u32,
+    ran_on: RanOn,
+    cpu_threads: usize,
+    methods: &'a [Row],
+}
+
+/// Breaks by every method, prints and writes.
+///
+/// # Errors
+/// [`CliError`].
+pub fn run(args: &CompareArgs) -> Result<(), CliError> {
+    let reporter = Reporter::new(args.json_progress);
+    if args.pattern.params().method != Method::default() {
+        return Err(CliError::Input("compare takes --methods, a list, and not --method".into()));
+    }
+    args.compute.takes(args.level)?;
+    let seeds = args.pattern.check(args.level)?;
+    let object = load_object(&args.file, args.pattern.up, args.level, &reporter)?;
+    let compute = args.compute.open(&reporter)?;
+    let passes = Passes::default();
+    passes.compiled(&compute)?;
+    let mut arena = Arena::new(&compute)?;
+    arena.insert(&object.forest)?;
+
+    let (mut rows, mut all) = (Vec::new(), Vec::new());
+    for method in &args.methods {
+        let mut plan = args.pattern.plan(&object, seeds.clone());
+        plan.params = of_method(&plan.params, *method);
+        let mut runs = Vec::new();
+        let mut refused = None;
+        for _ in 0..args.repeat {
+            let start = Instant::now();
+            let broken = reporter.stage(method.name, |_| {
+                generations::break_object(&mut arena, &passes, &object.shape, &plan, &mut |_, _| {})
+            });
+            match broken {
+                Ok(broken) => runs.push((start.elapsed().as_secs_f64() * 1e3, broken)),
+                Err(error) => {
+                    refused = Some(error.to_string());
+                    break;
+                }
+            }
+        }
+        let row = match refused {
+            Some(refused) => Row { method: method.name.into(), refused: Some(refused), ..Row::default() },
+            None => row(*method, &runs),
+        };
+        rows.push(row);
+        all.push(runs.pop().map(|(_, broken)| broken));
+    }
+    differences(&mut rows, &all);
+
+    let first = args.pattern.params();
+    let results = Results {
+        file: args.file.display().to_string(),
+        level: args.level,
+        seeds: first.seed_count(),
+        rng: first.rng,
+        repeat: args.repeat,
+        ran_on: compute.ran_on(),
+        cpu_threads: rayon::current_num_threads(),
+        methods: &rows,
+    };
+    if let Some(file) = &args.json {
+        write_json(file, &results)?;
+    }
+    if let Some(file) = &args.picture {
+        picture(args, &compute, &object, &all, file, &reporter)?;
+    }
+    super::print(&table(&rows));
+    if rows.iter().all(|row| row.refused.is_some()) {
+        return Err(about(&args.file, "no method could break it"));
+    }
+    Ok(())
+}
+
+/// The same blow by another method: what that one does not know is left out.
+fn of_method(params: &FractureParams, method: Method) -> FractureParams {
+    let known = |name: &String| method.options.iter().any(|option| option.name == name);
+    let options = params.options.iter().filter(|(name, _)| known(name));
+    FractureParams {
+        method,
+        options: options.map(|(name, value)| (name.clone(), *value)).collect(),
+        surface: if method.of_voxels { params.surface } else { Default::default() },
+        ..params.clone()
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
+fn row(method: Method, runs: &[(f64, BrokenObject)]) -> Row {
+    let mut stages: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for (_, broken) in runs {
+        for timing in broken.steps.iter().flat_map(|step| &step.result.timings) {
+            stages.entry(timing.stage.clone()).or_default().push(timing.ms);
+        }
+    }
+    let Some((_, broken)) = runs.last() else { return Row::default() };
+    let result = &broken.steps[0].result;
+    let before = result.before_m3.unwrap_or(broken.source.mass().volume_m3);
+    let volume: f64 = broken.pieces.iter().map(|at| broken.part(*at).shape.mass().volume_m3).sum();
+    let meshes: Vec<MeshCheck> = broken
+        .pieces
+        .par_iter()
+        .map(|at| MeshCheck::of(&MeshKind::Smooth.of(&broken.part(*at).shape)))
+        .collect();
+    Row {
+        method: method.name.into(),
+        median_ms: median(runs.iter().map(|(ms, _)| *ms).collect()),
+        stages_ms: stages.into_iter().map(|(name, all)| (name, median(all))).collect(),
+        cells: result.counts.cells,
+        pieces: broken.pieces.len() as u64,
+        volume,
+        volume_error: (volume + result.lost.dust_m3) / before - 1.0,
+        triangles: meshes.iter().map(|mesh| mesh.triangles).sum(),
+        closed: meshes.iter().filter(|mesh| mesh.is_watertight()).count() as u64,
+        ..Row::default()
+    }
+}
+
+/// Volumes of cells beside those of the first method, for first breaks.
+fn differences(rows: &mut [Row], all: &[Option<BrokenObject>]) {
+    let cells = |broken: &BrokenObject| {
+        let mut sums: BTreeMap<u32, f64> = BTreeMap::new();
+        for part in &broken.steps[0].result.parts {
+            *sums.entry(part.cell).or_default() += part.shape.mass().volume_m3;
+        }
+        sums
+    };
+    let Some(first) = all.iter().flatten().next() else { return };
+    let (own, whole) = (cells(first), first.source.mass().volume_m3.max(f64::MIN_POSITIVE));
+    for (row, broken) in rows.iter_mut().zip(all) {
+        let Some(broken) = broken else { continue };
+        let other = cells(broken);
+        let ids = own.keys().chain(other.keys());
+        let of = |sums: &BTreeMap<u32, f64>, id: &u32| sums.get(id).copied().unwrap_or(0.0);
+        row.largest_difference =
+            ids.map(|id| (of(&own, id) - of(&other, id)).abs() / whole).fold(0.0, f64::max);
+    }
+}
+
+fn table(rows: &[Row]) -> String {
+    let mut text = format!(
+        "{:<10} {:>10} {:>7} {:>7} {:>14} {:>10} {:>10} {:>8} {:>12}\n",
+        "method", "median ms", "cells", "pieces", "volume", "error", "triangles", "closed", "cells differ"
+    );
+    for row in rows {
+        // Writing to a string cannot fail.
+        let _ = match &row.refused {
+            Some(why) => writeln!(text, "{:<10} refused: {why}", row.method),
+            None => writeln!(
+                text,
+                "{:<10} {:>10.2} {:>7} {:>7} {:>14.6} {:>10.1e} {:>10} {:>8} {:>12.1e}",
+                row.method,
+                row.median_ms,
+                row.cells,
+                row.pieces,
+                row.volume,
+                row.volume_error,
+                row.triangles,
+                row.closed,
+                row.largest_difference
+            ),
+        };
+    }
+    for row in rows.iter().filter(|row| row.refused.is_none()) {
+        let stages: Vec<String> = row.stages_ms.iter().map(|(name, ms)| format!("{name} {ms:.2}")).collect();
+        let _ = writeln!(text, "{}: {}", row.method, stages.join(", "));
+    }
+    text
+}
+
+/// All results in a row, from the first on the left.
+fn picture(
+    args: &CompareArgs,
+    compute: &Compute,
+    object: &Object,
+    all: &[Option<BrokenObject>],
+    file: &std::path::Path,
+    reporter: &Reporter,
+) -> Result<(), CliError> {
+    let mut arena = Arena::new(compute)?;
+    let mut bodies = Vec::new();
+    let (low, high) = object.bounds;
+    let size = (high - low) / (high - low).max_element().max(f64::MIN_POSITIVE);
+    let step = (size.x.max(size.z) * (1.25 + 1.1 * args.explode)) as f32;
+    for (i, broken) in all.iter().flatten().enumerate() {
+        let shift = glam::Mat4::from_translation(glam::Vec3::X * step * i as f32);
+        let own = pieces(&mut arena, object, broken, args.explode)?;
+        bodies.extend(own.into_iter().enumerate().map(|(id, mut body)| {
+            body.world_from_local = shift * body.world_from_local;
+            body.id = id as u32;
+            body
+        }));
+    }
+    let still = Still {
+        arena: &arena,
+        bodies: &bodies,
+        camera: View::ThreeQuarter.camera_on(&surface_points(&bodies), args.size),
+        color_by: ColorBy::Material,
+        floor: Some(0.0),
+        transparent: false,
+        size: args.size,
+        seams: None,
+        overlay: None,
+    };
+    let mut renderer = Renderer::new(compute)?;
+    let rgba = reporter.stage("draw", |_| draw(compute, &mut renderer, &still))?;
+    Ok(write_png(file, args.size, rgba)?)
+}

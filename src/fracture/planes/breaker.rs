@@ -1,0 +1,279 @@
+//! The method as an entry of the table of methods.
+
+use std::{sync::Arc, time::Instant};
+
+use glam::DVec3;
+
+use super::{Beyond, Planes, Shard, ShatterError};
+use crate::{
+    fracture::{
+        Break, BreakContext, Breaker, Cancel, FractureCounts, FractureError, FractureParams, MethodEntry,
+        MethodOption, ParamProblem, Pattern, PreviewTarget, Seams, Strike, Surface, Volume,
+        solid::{Assembled, Assembling, CutPiece, SourceMesh, Units, crack_corner, mixed, stand_in_grid},
+        solve::seeds_for,
+        voronoi::cells_of,
+    },
+    gpu::StageTiming,
+    shape::{CLAY, Corner, Face, Geometry, PieceMesh, Shape, Side},
+};
+
+/// The line in the table of methods.
+pub const METHOD: MethodEntry = MethodEntry {
+    name: "planes",
+    label: "Mesh, plane by plane",
+    help: "Cuts convex meshes into convex shards, or the convex hull of any other.",
+    source: "Voronoi Fracture and Destruction (Bullet's Voronoi shatter)",
+    by_seeds: true,
+    of_voxels: false,
+    options: &[
+        MethodOption {
+            name: "hull",
+            help: "1 breaks the object's convex hull in its place; 0 refuses what is not convex.",
+            default: 0.0,
+            range: (0.0, 1.0),
+            whole: true,
+        },
+        MethodOption {
+            name: "voxel_level",
+            help: "Octree level of the voxels that pieces meet and are felt by.",
+            default: 6.0,
+            range: (3.0, 9.0),
+            whole: true,
+        },
+    ],
+    breaker: &PlanesBreaker,
+};
+
+/// What is convex but for so much of its size breaks as its hull.
+const NEARLY_CONVEX: f64 = 1e-4;
+
+/// Breaks convex meshes plane by plane.
+pub struct PlanesBreaker;
+
+/// What a break plane by plane knows beyond its parts.
+#[derive(Clone, Debug)]
+pub struct PlanesDetail {
+    /// Its seeds.
+    pub pattern: Pattern,
+    /// Shards by ascending seed, shape space.
+    pub shards: Vec<Shard>,
+}
+
+impl Breaker for PlanesBreaker {
+    fn accepts(&self, geometry: &Geometry) -> bool {
+        matches!(geometry, Geometry::Octree(_) | Geometry::Mesh(_) | Geometry::Convex(_))
+    }
+
+    fn problem(&self, params: &FractureParams) -> Option<ParamProblem> {
+        if params.surface != Surface::Planar {
+            let text =
+                "must be planar: the method planes cuts flat; the method octree has rough and dusty cracks";
+            return Some(("surface", text.to_owned()));
+        }
+        let text =
+            "cannot stay: the method planes gives every cell a shard of its own; take the method box-cut";
+        let field = if params.local.is_some() { "local" } else { "keep" };
+        (params.local.is_some() || !params.keep.is_empty()).then(|| (field, text.to_owned()))
+    }
+
+    fn fracture(
+        &self,
+        context: &BreakContext<'_>,
+        shape: &Shape,
+        strike: &Strike<'_>,
+    ) -> Result<Break, FractureError> {
+        Cancel::catch(|| fracture(context, shape, strike))
+    }
+
+    /// Cracks are bisectors, as those of flat cracks in octrees are.
+    fn seams(
+        &self,
+        context: &BreakContext<'_>,
+        target: &PreviewTarget<'_>,
+        strike: &Strike<'_>,
+    ) -> Result<Option<Seams>, FractureError> {
+        let passes = context.passes.compiled(context.arena.compute())?;
+        let pattern = cells_of(target.shape, target.octree, strike).cells(strike.params)?.pattern;
+        Ok(Some(passes.seams(target.voxels, target.octree.level(), &pattern)?))
+    }
+}
+
+fn bad(error: impl std::fmt::Display) -> FractureError {
+    FractureError::Params(error.to_string())
+}
+
+/// One shattering.
+struct Shattered {
+    pattern: Pattern,
+    shards: Vec<Shard>,
+    assembled: Assembled,
+}
+
+fn fracture(context: &BreakContext<'_>, shape: &Shape, strike: &Strike<'_>) -> Result<Break, FractureError> {
+    let octree = shape
+        .as_octree()
+        .ok_or_else(|| bad("this body has no voxels that a pattern of seeds could be drawn in"))?;
+    let started = Instant::now();
+    let mut source = SourceMesh::of(shape)?;
+    let mut hull = strike.params.option("hull") >= 0.5;
+    let triangles: Vec<[DVec3; 3]> = source.surface.corners_of_triangles().collect();
+    let (low, high) = source.bounds();
+    let slight = NEARLY_CONVEX * (high - low).max_element();
+    let planes = match Planes::new(&triangles, hull) {
+        // Rounding in a file, or an even mesh of what is round.
+        Err(ShatterError::NotConvex { outside, .. }) if outside <= slight => {
+            hull = true;
+            Planes::new(&triangles, hull)
+        }
+        planes => planes,
+    };
+    let planes = planes.map_err(bad)?;
+    let mut timings =
+        vec![StageTiming { stage: "planes of the mesh".into(), ms: started.elapsed().as_secs_f64() * 1e3 }];
+    if hull {
+        // What breaks is the hull, of which the mesh may fill only a part.
+        let whole = planes.shatter(&[source.surface.positions[0]]).map_err(bad)?;
+        source.volume = whole.iter().map(|shard| shard.volume).sum();
+    }
+    let units = Units::of(&octree.grid);
+    let cells = cells_of(shape, octree, strike);
+    let mut run = |pattern: Pattern| -> Result<Shattered, FractureError> {
+        let mut clock = Instant::now();
+        let mut lap = |stage: &str, timings: &mut Vec<StageTiming>| {
+            timings.push(StageTiming { stage: stage.into(), ms: clock.elapsed().as_secs_f64() * 1e3 });
+            clock = Instant::now();
+        };
+        context.cancel.ask();
+        let place = |seed: &[i32; 3]| units.to_shape(DVec3::from_array(seed.map(f64::from)));
+        let sites: Vec<DVec3> = pattern.seeds.iter().map(place).collect();
+        let shards = planes.shatter(&sites).map_err(bad)?;
+        lap("shards", &mut timings);
+        context.cancel.ask();
+        let surface_color = shape.look().surface_color.unwrap_or(CLAY);
+        let dress = Dress {
+            source: &source,
+            planes: &planes,
+            units,
+            volume: strike.params.interior.volume(surface_color),
+            color: surface_color,
+        };
+        let pieces = shards.iter().map(|shard| dress.piece(shard)).collect();
+        lap("surfaces", &mut timings);
+        context.cancel.ask();
+        let level = strike.params.option("voxel_level") as u32;
+        let assembling = Assembling {
+            source: &source,
+            shape,
+            pattern: &pattern,
+            params: strike.params,
+            grid: &octree.grid,
+            stand_in: (!strike.preview).then(|| stand_in_grid(shape, source.bounds(), level)),
+        };
+        let assembled = assembling.parts(pieces)?;
+        lap("voxels of the pieces", &mut timings);
+        Ok(Shattered { pattern, shards, assembled })
+    };
+    let (Shattered { pattern, shards, assembled }, solved) = if strike.preview {
+        (run(cells.cells(strike.params)?.pattern)?, None)
+    } else {
+        seeds_for(strike.params, &mut |params| {
+            let all = run(cells.draw(params)?.0)?;
+            let count = all.assembled.parts.len() as u32;
+            Ok((all, count))
+        })?
+    };
+    let Assembled { parts, lost, cells, merged, .. } = assembled;
+    Ok(Break {
+        counts: FractureCounts {
+            cells: cells as u64,
+            pieces: parts.len() as u64,
+            dropped: lost.dropped.len() as u64,
+            merged: merged as u64,
+            ..FractureCounts::default()
+        },
+        parts,
+        lost,
+        before_m3: Some(source.volume),
+        timings,
+        solved,
+        params: strike.params.clone(),
+        kept: None,
+        detail: Some(Arc::new(PlanesDetail { pattern, shards })),
+    })
+}
+
+/// What is needed to dress a shard.
+struct Dress<'a> {
+    source: &'a SourceMesh,
+    planes: &'a Planes,
+    units: Units,
+    volume: Volume,
+    /// Of a hull's faces where the mesh has none.
+    color: [u8; 3],
+}
+
+impl Dress<'_> {
+    fn piece(&self, shard: &Shard) -> CutPiece {
+        let mut surface = PieceMesh { positions: shard.vertices.clone(), ..PieceMesh::default() };
+        for (ring, beyond) in shard.faces.iter().zip(&shard.beyond) {
+            let corner = |k: usize| shard.vertices[ring[k] as usize];
+            let sum: DVec3 =
+                (1..ring.len() - 1).map(|k| (corner(k) - corner(0)).cross(corner(k + 1) - corner(0))).sum();
+            let normal = sum.normalize_or(DVec3::Y).as_vec3();
+            for k in 1..ring.len() - 1 {
+                let triangle = [ring[0], ring[k], ring[k + 1]];
+                let (face, corners) = match beyond {
+                    Beyond::Site(site) => {
+                        let beyond = self.source.is_whole.then_some(*site as u32);
+                        let of = |i: u32| {
+                            let place = shard.vertices[i as usize];
+                            crack_corner(&self.volume, self.units.from_shape(place), place, normal)
+                        };
+                        (Face { side: Side::Inside, beyond }, triangle.map(of))
+                    }
+                    Beyond::Mesh(plane) => {
+                        self.outside(*plane, triangle.map(|i| shard.vertices[i as usize]), normal)
+                    }
+                };
+                surface.triangles.push(triangle);
+                surface.faces.push(face);
+                surface.corners.push(corners);
+            }
+        }
+        CutPiece { cell: shard.site as u32, surface }
+    }
+
+    /// What a triangle in a plane of the mesh shows: at each corner what the mesh shows there.
+    fn outside(&self, plane: usize, at: [DVec3; 3], normal: glam::Vec3) -> (Face, [Corner; 3]) {
+        let own = &self.source.surface;
+        let sources = self.planes.sources(plane);
+        let nearest = |p: DVec3| {
+            let shares = |t: &u32| {
+                let shares = shares_of(own.triangles[*t as usize].map(|i| own.positions[i as usize]), p);
+                (shares, *t as usize)
+            };
+            let inside = |s: &([f64; 3], usize)| s.0.iter().copied().fold(f64::INFINITY, f64::min);
+            sources.iter().map(shares).max_by(|a, b| inside(a).total_cmp(&inside(b)))
+        };
+        let middle = (at[0] + at[1] + at[2]) / 3.0;
+        let Some((_, t)) = nearest(middle) else {
+            let face = Face { side: Side::Outside { material: 0 }, beyond: None };
+            return (face, [Corner { normal, color: self.color, uv: [0.0; 2] }; 3]);
+        };
+        let corner = |p: DVec3| {
+            let (shares, t) = nearest(p).unwrap_or(([1.0, 0.0, 0.0], t));
+            let shares = shares.map(|s| s.clamp(0.0, 1.0) as f32);
+            let sum: f32 = shares.iter().sum();
+            mixed(&own.corners[t], shares.map(|s| s / sum.max(f32::MIN_POSITIVE)))
+        };
+        (own.faces[t], at.map(corner))
+    }
+}
+
+/// Shares of a triangle's corners at a point of its plane; negative outside.
+fn shares_of([a, b, c]: [DVec3; 3], p: DVec3) -> [f64; 3] {
+    let normal = (b - a).cross(c - a);
+    let whole = normal.length_squared().max(f64::MIN_POSITIVE);
+    let of = |u: DVec3, v: DVec3| (u - p).cross(v - p).dot(normal) / whole;
+    [of(b, c), of(c, a), of(a, b)]
+}

@@ -1,0 +1,147 @@
+//! The convex hull of points.
+//!
+//! In: points. Out: corners and triangles. Corners are whole numbers of a grid over the points and every test is exact,
+//! so that a hull is convex whatever its points are, and the same everywhere.
+
+mod quick;
+
+use std::collections::HashSet;
+
+use glam::DVec3;
+
+use quick::convex_hull;
+
+/// A convex solid.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Hull {
+    /// Its corners, shape space.
+    pub points: Vec<DVec3>,
+    /// Counter-clockwise from outside.
+    pub triangles: Vec<[u32; 3]>,
+}
+
+/// Cells of the grid along a piece's longest side: products of three differences then fit into 64 bits.
+const GRID: f64 = (1u32 << 19) as f64;
+
+/// The grid over some points.
+struct Grid {
+    low: DVec3,
+    cell: f64,
+}
+
+impl Grid {
+    fn over(points: &[DVec3]) -> Option<Self> {
+        let nowhere = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+        let (low, high) = points.iter().fold(nowhere, |(low, high), p| (low.min(*p), high.max(*p)));
+        let cell = (high - low).max_element() / GRID;
+        (low.is_finite() && cell.is_finite() && cell > 0.0).then_some(Self { low, cell })
+    }
+
+    fn of(&self, p: DVec3) -> [i64; 3] {
+        ((p - self.low) / self.cell).round().as_i64vec3().to_array()
+    }
+
+    /// The points on the grid, and the number of the first that lies there. In order of first appearance, so that the
+    /// result does not hang on a hash.
+    fn each_once(&self, points: &[DVec3]) -> (Vec<[i64; 3]>, Vec<usize>) {
+        let mut known = HashSet::new();
+        let places = points.iter().map(|p| self.of(*p)).zip(0..);
+        places.filter(|(place, _)| known.insert(*place)).unzip()
+    }
+
+    fn place(&self, p: [i64; 3]) -> DVec3 {
+        self.low + DVec3::from_array(p.map(|v| v as f64)) * self.cell
+    }
+}
+
+impl Hull {
+    /// Of points, with at most `most` corners: those that stick out farthest are taken one after the other. `None` of
+    /// what is flat.
+    #[must_use]
+    pub fn of(points: &[DVec3], most: usize) -> Option<Self> {
+        let grid = Grid::over(points)?;
+        let (whole, _) = grid.each_once(points);
+        let (corners, triangles) = convex_hull(&whole, most, 0.0)?;
+        Some(Self { points: corners.into_iter().map(|v| grid.place(whole[v as usize])).collect(), triangles })
+    }
+
+    /// The same with the points themselves for corners, so that it is convex only as far as a grid of 2^19 cells tells;
+    /// without corners that would stick out by no more than `least`, in the units of the points.
+    #[must_use]
+    pub fn through(points: &[DVec3], most: usize, least: f64) -> Option<Self> {
+        let grid = Grid::over(points)?;
+        let (whole, from) = grid.each_once(points);
+        let (corners, triangles) = convex_hull(&whole, most, least / grid.cell)?;
+        Some(Self { points: corners.into_iter().map(|v| points[from[v as usize]]).collect(), triangles })
+    }
+
+    /// Cubic units of the points.
+    #[must_use]
+    pub fn volume(&self) -> f64 {
+        let Some(origin) = self.points.first() else { return 0.0 };
+        let of = |t: &[u32; 3]| {
+            let [a, b, c] = t.map(|v| self.points[v as usize] - *origin);
+            a.dot(b.cross(c)) / 6.0
+        };
+        self.triangles.iter().map(of).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::MeshCheck;
+
+    const MOST_POINTS: usize = 64;
+
+    /// Points on a ball, spread evenly.
+    fn ball(count: u32) -> Vec<DVec3> {
+        let point = |i: u32| {
+            let z = 1.0 - (2.0 * f64::from(i) + 1.0) / f64::from(count);
+            let (sin, cos) = libm::sincos(f64::from(i) * 2.399_963);
+            let r = (1.0 - z * z).sqrt();
+            DVec3::new(r * cos, r * sin, z)
+        };
+        (0..count).map(point).collect()
+    }
+
+    /// How far points stick out of a hull, at most, after its own sides were found to be convex.
+    fn outside(hull: &Hull, points: &[DVec3]) -> f64 {
+        let check = MeshCheck::of_triangles(&hull.points, &hull.triangles);
+        assert!(check.is_manifold() && check.volume > 0.0, "{check:?}");
+        let above = |p: &DVec3| {
+            let heights = hull.triangles.iter().map(|t| {
+                let [a, b, c] = t.map(|v| hull.points[v as usize]);
+                (b - a).cross(c - a).normalize().dot(*p - a)
+            });
+            heights.fold(f64::NEG_INFINITY, f64::max)
+        };
+        assert!(hull.points.iter().all(|p| above(p) < 1e-9), "not convex");
+        points.iter().map(above).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    #[test]
+    fn hulls_hold_all_points_or_the_farthest_of_them() {
+        let cube: Vec<DVec3> =
+            (0..27).map(|i| DVec3::new(f64::from(i % 3), f64::from(i / 3 % 3), f64::from(i / 9))).collect();
+        let hull = Hull::of(&cube, MOST_POINTS).unwrap();
+        assert!(hull.points.len() == 8 && hull.triangles.len() == 12 && (hull.volume() - 8.0).abs() < 1e-4);
+        assert!(outside(&hull, &cube) < 1e-5);
+        let points = ball(4000);
+        let all = Hull::of(&points, 4000).unwrap();
+        assert!(all.points.len() > 3900 && outside(&all, &points) < 1e-5);
+        let few = Hull::of(&points, MOST_POINTS).unwrap();
+        assert_eq!(few.points.len(), MOST_POINTS);
+        assert!(outside(&few, &points) < 0.12, "{}", outside(&few, &points));
+    }
+
+    #[test]
+    fn what_is_flat_has_none() {
+        let plane: Vec<DVec3> =
+            (0..20).map(|i| DVec3::new(f64::from(i % 5), f64::from(i / 5), 3.0)).collect();
+        let line: Vec<DVec3> = (0..9).map(|i| DVec3::splat(f64::from(i))).collect();
+        for points in [&plane[..], &line[..], &plane[..1], &[], &[DVec3::NAN; 8]] {
+            assert_eq!(Hull::of(points, MOST_POINTS), None);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The checks by other finders of contacts and other responses than those that scenes have where nobody chooses. Which
+//! hold for which, and why not the others, is in docs/physics.md.
+
+use std::time::Instant;
+
+use kintsugi::{
+    bodies::{ContactMethod, Response, StepReport},
+    scene::Scene,
+};
+
+use super::{
+    p1_free_fall, p2_weight, p4_drift, p5_stack, p6_slide, p7_incline, p8_rebound, p9_collision, p10_spin,
+    p11_slab, p12_pile, p13_bytes, p15_birth, p18_unequal_stack, p22_tunnelling,
+    support::stage::{open, shipped, step},
+};
+
+/// How contacts are found and answered.
+#[derive(Clone, Copy)]
+pub struct Ways {
+    pub contacts: &'static str,
+    pub response: &'static str,
+}
+
+impl Default for Ways {
+    fn default() -> Self {
+        Self { contacts: "octree", response: "soft" }
+    }
+}
+
+impl Ways {
+    /// The scene played so.
+    pub fn of(self, scene: Scene) -> Scene {
+        let contacts = ContactMethod::named(self.contacts).expect("a finder");
+        let response = Response::named(self.response).expect("a response");
+        Scene { contacts, response, ..scene }
+    }
+}
+
+/// A check by its number.
+type Check = (&'static str, fn(Ways));
+
+/// What holds however contacts are found and answered.
+const ALWAYS: [Check; 10] = [
+    ("P1", p1_free_fall::holds),
+    ("P2", p2_weight::holds),
+    ("P4", p4_drift::holds),
+    ("P5", p5_stack::holds),
+    ("P6", p6_slide::holds),
+    ("P7", p7_incline::holds),
+    ("P9", p9_collision::holds),
+    ("P10", p10_spin::holds),
+    ("P11", p11_slab::holds),
+    ("P18", p18_unequal_stack::holds),
+];
+
+/// What a finder does to pieces, and to what is fast. P12 and P13 hold for octrees and impulses, too, and take long.
+const OF_FINDERS: [Check; 4] = [
+    ("P12", p12_pile::holds),
+    ("P13", p13_bytes::holds),
+    ("P15", p15_birth::holds),
+    ("P22", p22_tunnelling::holds),
+];
+
+/// What needs balls: hulls have corners, on which they bounce askew.
+const OF_BALLS: [Check; 1] = [("P8", p8_rebound::holds)];
+
+fn hold(ways: Ways, checks: impl IntoIterator<Item = Check>) {
+    for (name, check) in checks {
+        println!("{name} by {} and {}:", ways.contacts, ways.response);
+        check(ways);
+    }
+}
+
+#[test]
+fn hulls_answered_by_soft_constraints() {
+    hold(Ways { contacts: "hull", response: "soft" }, ALWAYS.into_iter().chain(OF_FINDERS));
+}
+
+#[test]
+fn hulls_answered_by_impulses() {
+    hold(Ways { contacts: "hull", response: "impulse" }, ALWAYS.into_iter().chain(OF_FINDERS));
+}
+
+#[test]
+fn octrees_answered_by_impulses() {
+    hold(Ways { contacts: "octree", response: "impulse" }, ALWAYS.into_iter().chain(OF_BALLS));
+}
+
+/// What docs/lab/hull-contacts.md has: heaps of a hundred and four hundred pieces, by all finders and responses that
+/// let them come to rest.
+#[test]
+#[ignore = "takes minutes and asserts nothing"]
+fn heaps_are_measured() {
+    for (seeds, contacts, response) in [100, 400]
+        .into_iter()
+        .flat_map(|seeds| ["octree", "hull"].map(|contacts| (seeds, contacts)))
+        .flat_map(|(seeds, contacts)| ["soft", "impulse"].map(|response| (seeds, contacts, response)))
+    {
+        let mut scene = Ways { contacts, response }.of(shipped("p12-pile"));
+        scene.bodies[0].fracture.seeds = seeds;
+        let Some(mut sandbox) = open(scene) else { return };
+        let clock = Instant::now();
+        let (mut steps, mut points, mut deepest, mut r) = (0, 0, 0.0f64, StepReport::default());
+        let mut stages: Vec<(String, f64)> = Vec::new();
+        while sandbox.time() < 9.995 && (steps == 0 || r.awake > 0) {
+            r = step(&mut sandbox);
+            (steps, points, deepest) = (steps + 1, points.max(r.contacts), deepest.max(r.deepest));
+            for timing in &r.timings {
+                match stages.iter_mut().find(|(stage, _)| *stage == timing.stage) {
+                    Some((_, ms)) => *ms += timing.ms,
+                    None => stages.push((timing.stage.clone(), timing.ms)),
+                }
+            }
+        }
+        let ms = clock.elapsed().as_secs_f64() * 1e3 / f64::from(steps);
+        stages.iter_mut().for_each(|(_, ms)| *ms /= f64::from(steps));
+        println!(
+            "{} pieces, {contacts}, {response}: {} awake at {:.2} s, {ms:.1} ms a step, at most {points} points, {:.2} mm \
+             deep, at rest {:.2} mm; {stages:.1?}",
+            sandbox.bodies().len(),
+            r.awake,
+            sandbox.time(),
+            deepest * 1e3,
+            r.deepest * 1e3
+        );
+    }
+}
