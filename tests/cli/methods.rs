@@ -64,7 +64,7 @@ fn methods_are_compared_on_one_blow() {
     let out = folder("compare");
     let (json, picture) = (out.join("table.json"), out.join("picture.png"));
     let words =
-        ["compare", "builtin:sphere", "--level", "6", "--seeds", "24", "--repeat", "2", "--size", "320x160"];
+        ["compare", "builtin:box", "--level", "6", "--seeds", "24", "--repeat", "2", "--size", "320x160"];
     let (json_name, picture_name) = (text(&json), text(&picture));
     let more = ["--json", &json_name, "--picture", &picture_name];
     let Some(said) = run(words.iter().chain(&more).copied()) else { return };

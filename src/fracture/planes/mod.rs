@@ -129,6 +129,15 @@ pub enum ShatterError {
         /// Which of them.
         index: usize,
     },
+    /// Its convex hull has more faces than can be held against its corners in a moment.
+    #[error(
+        "the object is round and fine: its convex hull has {faces} faces, each of which would be held against every \
+         corner; simplify the mesh, or take the box-cut method"
+    )]
+    TooFine {
+        /// How many.
+        faces: usize,
+    },
     /// A site is too far away for its planes to be exact.
     #[error(
         "site {site} is more than {FARTHEST_SITE:e} times the object's size away: move it nearer or leave it out"

@@ -69,6 +69,9 @@ impl Frame {
     }
 }
 
+/// Of more faces the hull would take many seconds: each is held against every corner.
+const MOST_FACES: usize = 16_384;
+
 impl Planes {
     /// Of the solid that `triangles` bound, or of its convex hull. Their winding does not matter.
     ///
@@ -82,6 +85,9 @@ impl Planes {
         let frame = Frame::of(triangles)?;
         let units: Vec<[DVec3; 3]> = triangles.iter().map(|t| t.map(|p| frame.to_units(p))).collect();
         let surface = if hull { Some(hull_of(&units)?) } else { None };
+        if let Some(faces) = surface.as_ref().map(Vec::len).filter(|faces| *faces > MOST_FACES) {
+            return Err(ShatterError::TooFine { faces });
+        }
         let mut first_error = None;
         for flat in FLAT {
             match Self::gathered(surface.as_deref().unwrap_or(&units), flat, frame) {
