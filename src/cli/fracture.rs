@@ -1,14 +1,14 @@
 //! `kintsugi fracture`: no window; voxelise, break, write the results.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use glam::DVec3;
 
 use crate::{
     export::{
-        self, Assembly, BrokenObject, Format, FractureReport, InputReport, InteriorReport, MeshKind, Meshes,
-        ParameterReport, SMALLEST_MESH, Watch, checks,
+        self, Aside, Assembly, BrokenObject, Format, FractureReport, InputReport, InteriorReport, MeshKind,
+        Meshes, ParameterReport, SMALLEST_MESH, Watch, checks,
     },
     fracture::{
         FractureParams, Interior, Labelling, MAX_SEEDS, Method, Preset, SmallRule, Smallest, UnknownMethod,
@@ -314,7 +314,8 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
                 .warn("--local: every seed lies within it, so nothing is kept and the whole object breaks");
         }
     }
-    super::make_folder(&args.out)?;
+    // Written aside, and in its place when all of it is there.
+    let aside = Aside::begin(&args.out)?;
 
     let compute = args.compute.open(&reporter)?;
     let broken = break_object(&compute, &object, &plan, &reporter)?;
@@ -343,8 +344,13 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
         }
         report.tell_of_meshes(&pieces, told);
     }
-    write(args, &pieces, &reporter)?;
-    report.write(&args.out.join("report.json"), &reporter.timings())?;
+    let told = |error: CliError| match error {
+        CliError::Export(error) => CliError::Export(error.moved(aside.path(), &args.out)),
+        error => error,
+    };
+    write(args, aside.path(), &pieces, &reporter).map_err(told)?;
+    report.write(&aside.path().join("report.json"), &reporter.timings()).map_err(|e| told(e.into()))?;
+    aside.finish()?;
 
     let counts = report.counts();
     let dust = match report.dust_share() {
@@ -402,17 +408,18 @@ fn meshes(
 }
 
 /// The arrays, then what was asked for beside them.
-fn write(args: &FractureArgs, pieces: &Assembly, reporter: &Reporter) -> Result<(), CliError> {
+fn write(args: &FractureArgs, folder: &Path, pieces: &Assembly, reporter: &Reporter) -> Result<(), CliError> {
     let asked = args.format.iter().filter(|format| **format != Format::Npz);
     for format in std::iter::once(&Format::Npz).chain(asked) {
         let what = if *format == Format::Npz { "voxels.npz" } else { format.name() };
         let stage = format!("write {what}");
-        let written = |p: &Progress| export::write(pieces, *format, &args.out, &Watch::whole(p));
+        let written = |p: &Progress| export::write(pieces, *format, folder, &Watch::whole(p));
+        let (aside, there) = (folder.display().to_string(), args.out.display().to_string());
         for note in reporter.stage(&stage, written)? {
-            reporter.warn(&note);
+            reporter.warn(&note.replace(&aside, &there));
         }
     }
-    let beside = |p: &Progress| export::write_beside(pieces, &args.out, &Watch::whole(p));
+    let beside = |p: &Progress| export::write_beside(pieces, folder, &Watch::whole(p));
     if pieces.handover.needs_meshes() {
         reporter.stage("write what goes beside", beside)?;
     }

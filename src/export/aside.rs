@@ -1,7 +1,7 @@
 //! A folder that is filled aside and put in its place when all of it is there.
 //!
 //! In: where results shall go. Out: those results, all of them or none: what is cancelled or fails leaves
-//! nothing behind.
+//! nothing behind, and what an earlier run left under names of results that are not among these goes.
 
 use std::{
     fs, io,
@@ -9,6 +9,20 @@ use std::{
 };
 
 use super::ExportError;
+
+/// Names of what exports write at the top of their folder.
+const RESULTS: [&str; 10] = [
+    "report.json",
+    "voxels.npz",
+    "pieces.glb",
+    "pieces.obj",
+    "pieces.mtl",
+    "ply",
+    "pieces.usda",
+    "pieces.vox",
+    super::COLLISION_FILE,
+    super::BONDS_FILE,
+];
 
 /// A folder that is being filled beside its place.
 #[derive(Debug)]
@@ -50,7 +64,8 @@ impl Aside {
         &self.staging
     }
 
-    /// Puts everything in its place. What is there under the same names is replaced, other files stay.
+    /// Puts everything in its place. What is there under the same names is replaced, what is there under other names of
+    /// results goes, since it belongs to an earlier run; other files stay.
     ///
     /// # Errors
     /// [`ExportError::Write`]; what was there before is then there again.
@@ -85,6 +100,10 @@ impl Aside {
                 }
                 return Err(error);
             }
+        }
+        // Everything is in its place. What cannot be taken away now is no reason to undo that.
+        for name in RESULTS.iter().filter(|name| !names.iter().any(|new| new == *name)) {
+            let _ = fs::rename(self.target.join(name), old.join(name));
         }
         Ok(())
     }
@@ -144,6 +163,23 @@ mod tests {
         assert_eq!(names(&target), ["own.txt", "pieces.glb", "ply"]);
         assert_eq!(names(&target.join("ply")), ["second"]);
         assert_eq!(fs::read_to_string(target.join("pieces.glb")).unwrap(), "second");
+        fs::remove_dir_all(home).unwrap();
+    }
+
+    #[test]
+    fn results_of_an_earlier_run_go_and_what_is_somebody_s_own_stays() {
+        let home = folder("stale");
+        let run = |files: &[&str]| {
+            let aside = Aside::begin(&home.join("out")).unwrap();
+            files.iter().for_each(|name| fs::write(aside.path().join(name), name).unwrap());
+            aside.finish().unwrap();
+        };
+        run(&["report.json", "pieces.obj", "pieces.mtl", "voxels.npz"]);
+        fs::create_dir(home.join("out/ply")).unwrap();
+        fs::write(home.join("out/ply/piece_007.ply"), "old").unwrap();
+        fs::write(home.join("out/notes.txt"), "mine").unwrap();
+        run(&["report.json", "pieces.glb"]);
+        assert_eq!(names(&home.join("out")), ["notes.txt", "pieces.glb", "report.json"]);
         fs::remove_dir_all(home).unwrap();
     }
 
