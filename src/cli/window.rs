@@ -41,6 +41,7 @@ pub struct WindowArgs {
 /// # Errors
 /// [`CliError`].
 pub fn run(args: &WindowArgs) -> Result<(), CliError> {
+    crate::memory::keep_little();
     let named = args.file.clone();
     let file = named.unwrap_or_else(|| PathBuf::from("builtin:vase"));
     let reporter = Reporter::new(false);
