@@ -300,6 +300,12 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     }
     args.compute.takes(args.level)?;
     let seeds = args.pattern.check(args.level)?;
+    if args.format.contains(&Format::Vox) && !args.pattern.method.of_voxels {
+        let method = args.pattern.method.name;
+        return Err(CliError::Input(format!(
+            "--format vox: what the method {method} makes has no voxels; leave vox out, or take the method octree"
+        )));
+    }
     let object = load_object(&args.file, args.pattern.up, args.level, &reporter)?;
     let mut plan = args.pattern.plan(&object, seeds);
     if args.needs_meshes() && args.mesh != Some(MeshKind::Voxels) && plan.params.smallest.is_none() {

@@ -15,7 +15,7 @@ fn read(path: &std::path::Path) -> Value {
 fn a_mesh_is_cut_and_exported_as_it_is() {
     let out = folder("box-cut");
     let words = ["fracture", "builtin:vase", "--level", "6", "--method", "box-cut", "--seeds", "30"];
-    let more = ["--format", "glb,obj,ply,usda,vox", "--generations", "2", "--out", &text(&out)];
+    let more = ["--format", "glb,obj,ply,usda", "--out", &text(&out)];
     let Some(said) = run(words.iter().chain(&more).copied()) else { return };
     assert!(said.contains("checks all hold"), "{said}");
     let report = checked_report(&out);
@@ -28,10 +28,27 @@ fn a_mesh_is_cut_and_exported_as_it_is() {
     let before = report["checks"][0]["figures"]["before"].as_f64().expect("a number");
     assert!((sum / before - 1.0).abs() < 1e-9, "{sum} of {before}");
     let (document, ..) = gltf::import(out.join("pieces.glb")).expect("a GLB");
-    let parents = report["broken_again"].as_array().map_or(0, Vec::len);
-    assert!(document.nodes().count() >= pieces.len() + parents);
-    // There are no voxels to write.
-    assert!(!out.join("pieces.vox").exists());
+    assert_eq!(document.meshes().count(), pieces.len());
+    assert_eq!(std::fs::read_dir(out.join("ply")).expect("a folder").count(), pieces.len());
+    // A second run leaves nothing of the first one, and what fails leaves the second one as it is.
+    let words = ["fracture", "builtin:vase", "--level", "5", "--method", "box-cut", "--seeds", "9"];
+    let again = |format: &str| {
+        kintsugi(words.iter().chain(&["--format", format, "--out", &text(&out)]).copied())
+            .output()
+            .expect("it runs")
+    };
+    let (code, _, err) = outcome(&again("obj"));
+    assert_eq!(code, 0, "{err}");
+    let names = || {
+        let all = std::fs::read_dir(&out).expect("a folder").map(|e| e.expect("an entry").file_name());
+        all.map(|name| name.to_string_lossy().into_owned()).collect::<std::collections::BTreeSet<_>>()
+    };
+    let there = names();
+    assert!(there.contains("pieces.obj") && there.contains("report.json"), "{there:?}");
+    assert!(!there.contains("ply") && !there.contains("pieces.glb"), "{there:?}");
+    let (code, _, err) = outcome(&again("vox"));
+    assert!(code == 2 && err.contains("no voxels") && err.contains("vox"), "{err}");
+    assert_eq!(names(), there);
 }
 
 #[test]
