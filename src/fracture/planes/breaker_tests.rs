@@ -21,7 +21,7 @@ fn object(name: &str) -> Imported {
         .map(|c: u32| {
             let sign = |k: u32| if c >> k & 1 == 0 { 1.0 } else { -1.0 };
             let [x, y, z] = [DVec3::X * sign(0), DVec3::Y * sign(1), DVec3::Z * sign(2)];
-            if c.count_ones() % 2 == 0 { [x, y, z] } else { [x, z, y] }
+            if c.count_ones().is_multiple_of(2) { [x, y, z] } else { [x, z, y] }
         })
         .collect();
     for _ in 0..4 {
