@@ -18,10 +18,14 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     let mut new = tuning.clone();
     // First, since it shows what all the others do.
     preview(ui, input, &mut new, out);
+    if new.fracture.method.by_seeds {
+        // Where one looks for it, and in sight however many rows follow.
+        super::kept_panel::show(ui, input, out);
+    }
     let params = &mut new.fracture;
     method_panel::show(ui, params, out);
     if params.method.by_seeds {
-        by_seeds(ui, input, params, out);
+        by_seeds(ui, params, out);
     }
     random_seed(ui, &mut new, out);
     if new.fracture.method.of_voxels {
@@ -47,7 +51,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
 }
 
 /// Where the seeds lie, and which of their cells break off.
-fn by_seeds(ui: &mut egui::Ui, input: &UiInput<'_>, params: &mut FractureParams, out: &mut UiOutput) {
+fn by_seeds(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
     seeds_file(ui, params);
     how_many(ui, params, out);
     pattern(ui, params, out);
@@ -81,7 +85,6 @@ fn by_seeds(ui: &mut egui::Ui, input: &UiInput<'_>, params: &mut FractureParams,
         let response = slider(ui, "Local radius", tip, radius, 0.02..=1.5, &look);
         out.name("local radius", &response);
     }
-    super::kept_panel::show(ui, input, out);
 }
 
 fn random_seed(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
