@@ -236,6 +236,8 @@ fn keeps_a_cell_and_breaks(display: &Display) {
 /// What was pinned, tuned, kept and broken twice leaves by the export panel, and the command that the panel shows then
 /// writes the same bytes.
 fn repeats_by_command(mut program: Program<'_>, centre: [f64; 2]) {
+    // The pin is back, and with it rows above the slider: where it is now, the next frames say.
+    std::thread::sleep(Duration::from_millis(800));
     let state = program.until("the slider", |s| s["rects"]["seeds"].is_array());
     let first = state["tuning"]["fracture"]["seeds"].as_u64().unwrap();
     let [x, y, w, h] = rect(&state, "seeds");
