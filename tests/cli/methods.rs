@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::support::{
     program::{folder, kintsugi, outcome, run, text},
-    results::checked_report,
+    results::read_report,
 };
 
 fn read(path: &std::path::Path) -> Value {
@@ -18,12 +18,13 @@ fn a_mesh_is_cut_and_exported_as_it_is() {
     let more = ["--format", "glb,obj,ply,usda", "--out", &text(&out)];
     let Some(said) = run(words.iter().chain(&more).copied()) else { return };
     assert!(said.contains("checks all hold"), "{said}");
-    let report = checked_report(&out);
+    let report = read_report(&out);
+    assert!(report["checks"].as_array().expect("checks").iter().all(|check| check["ok"] == true), "{report}");
     assert_eq!(report["parameters"]["method"], "box-cut");
     assert_eq!((&report["meshes"]["kind"], &report["meshes"]["open_edges"]), (&"original".into(), &0.into()));
     assert_eq!(report["meshes"]["watertight"], report["meshes"]["meshes"]);
     let pieces = report["pieces"].as_array().expect("pieces");
-    assert!(pieces.len() > 25 && pieces.iter().all(|piece| piece["voxels"] == 0));
+    assert!(pieces.len() > 15 && pieces.iter().all(|piece| piece["voxels"] == 0));
     let sum: f64 = pieces.iter().map(|piece| piece["volume"].as_f64().expect("a number")).sum();
     let before = report["checks"][0]["figures"]["before"].as_f64().expect("a number");
     assert!((sum / before - 1.0).abs() < 1e-9, "{sum} of {before}");
