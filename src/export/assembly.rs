@@ -258,8 +258,10 @@ impl Assembly {
     /// Where every piece is a mesh already, as methods that cut meshes give them, that is its original, and its outside
     /// shows `materials`. Whether it is so.
     pub fn own_surfaces(&mut self, materials: Vec<Material>) -> bool {
-        let own = |piece: &ExportPiece| piece.shape.as_mesh().map(|solid| Arc::clone(solid.surface()));
-        let Some(surfaces) = self.pieces.iter().map(own).collect::<Option<Vec<_>>>() else { return false };
+        let own = |piece: &ExportPiece| piece.shape.as_mesh().map(original::of_solid);
+        let Some(surfaces) = self.pieces.par_iter().map(own).collect::<Option<Vec<_>>>() else {
+            return false;
+        };
         self.meshes = Meshes::originals(surfaces.into_iter().map(Some).collect());
         self.skins.insert(None, Skin { materials });
         true

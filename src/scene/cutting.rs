@@ -141,7 +141,7 @@ impl Cuts {
         }
         for piece in &what.pieces {
             if let Some(solid) = piece.shape.as_mesh() {
-                known.push((Arc::clone(&piece.shape), Arc::clone(solid.surface())));
+                known.push((Arc::clone(&piece.shape), original::of_solid(solid)));
                 what.skins
                     .entry(piece.object)
                     .or_insert_with(|| Skin { materials: solid.materials().to_vec() });

@@ -1,7 +1,8 @@
 //! Which mesh of a piece is written, and the meshes of shapes that are none of voxels.
 
-use super::{PieceMesh, smooth, voxels};
+use super::{PieceMesh, original::of_solid, smooth, voxels};
 use crate::shape::{CLAY, Convex, Geometry, Shape};
+use std::sync::Arc;
 
 /// Kinds of meshes that pieces of voxels are written as.
 #[derive(
@@ -39,7 +40,7 @@ impl MeshKind {
         }
     }
 
-    /// The mesh of a shape, shape space. What is a mesh already is taken as it is; of an octree alone the original is
+    /// The mesh of a shape, shape space. What is a mesh already is taken as it is ([`of_solid`]); of an octree alone the original is
     /// not known, so that gives the smooth one.
     #[must_use]
     pub fn of(self, shape: &Shape) -> PieceMesh {
@@ -47,7 +48,7 @@ impl MeshKind {
         match (shape.geometry(), self) {
             (Geometry::Octree(octree), Self::Original | Self::Smooth) => smooth(octree),
             (Geometry::Octree(octree), Self::Voxels) => voxels::voxels(octree),
-            (Geometry::Mesh(solid), _) => PieceMesh::clone(solid.surface()),
+            (Geometry::Mesh(solid), _) => Arc::unwrap_or_clone(of_solid(solid)),
             (Geometry::Convex(convex), _) => of_convex(convex, color),
         }
     }
@@ -63,7 +64,6 @@ mod tests {
     use super::*;
     use crate::{export::mesh::MeshCheck, shape::Look};
     use glam::DVec3;
-    use std::sync::Arc;
 
     #[test]
     fn other_geometries_are_closed_outward_and_have_their_volumes() {

@@ -17,6 +17,7 @@ mod boxes;
 mod cracks;
 mod exact;
 mod meet;
+mod of_solid;
 mod parts;
 mod planar;
 mod slivers;
@@ -29,6 +30,7 @@ mod tests;
 
 use glam::DVec3;
 
+pub use self::of_solid::of_solid;
 use self::{
     arrange::Arrangement,
     assign::{Claim, assign},
