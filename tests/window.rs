@@ -22,6 +22,7 @@ fn the_window_does_what_a_person_asks() {
     keeps_a_cell_and_breaks(&display);
     exports_what_it_shows(&display);
     breaks_the_mesh_itself(&display);
+    breaks_side_by_side(&display);
     opens_resizes_and_closes(&display);
 }
 
@@ -369,6 +370,74 @@ fn breaks_the_mesh_itself(display: &Display) {
     let report: Value = serde_json::from_slice(&report).unwrap();
     assert_eq!((&report["meshes"]["kind"], &report["meshes"]["open_edges"]), (&"original".into(), &0.into()));
     assert!(report["checks"].as_array().unwrap().iter().all(|check| check["ok"] == true), "{report}");
+    program.close();
+}
+
+/// One blow by three methods next to each other: chosen in the panel, seen in every view, and gone when it is turned off.
+fn breaks_side_by_side(display: &Display) {
+    let mut program = display.start("beside", &["builtin:box", "--level", "6"]);
+    let alone = program.until("the checkbox", |s| {
+        s["rects"]["beside"].is_array() && s["views"].as_array().map(Vec::len) == Some(1)
+    });
+    assert_eq!(alone["columns"], Value::Array(Vec::new()));
+    program.press("beside");
+    program.until("a second view", |s| {
+        s["views"].as_array().map(Vec::len) == Some(2) && s["rects"]["beside: planes"].is_array()
+    });
+    program.press("beside: planes");
+    let state = program.until("a third view", |s| {
+        s["views"].as_array().map(Vec::len) == Some(3) && s["refined"].as_u64() > Some(2)
+    });
+    let ways = |s: &Value| -> Vec<Value> {
+        s["columns"].as_array().unwrap().iter().map(|column| column["way"].clone()).collect()
+    };
+    assert_eq!(ways(&state), ["octree-planar", "box-cut", "planes"]);
+    let view = |s: &Value, k: usize| [0, 1, 2, 3].map(|i| s["views"][k][i].as_f64().unwrap());
+    for k in 0..3 {
+        let ([x, y, w, h], [left, top, width, height]) =
+            (rect(&state, &format!("caption_{k}")), view(&state, k));
+        assert!(x >= left && y >= top && x + w <= left + width && y + h <= top + height, "caption {k}");
+    }
+
+    // A click in the last view means the same place as one in the first.
+    let centre = pair(&state["object_centre"]);
+    let across = view(&state, 2)[0] - view(&state, 0)[0];
+    let before = [1, 2].map(|k| {
+        let at = view(&state, k)[0] - view(&state, 0)[0];
+        program.pixels([centre[0] + at, centre[1]], 50.0)
+    });
+    program.point(centre[0] + across, centre[1]);
+    program.until("the object under the pointer", |s| s["hover"] == true);
+    program.xdotool(&["click", "1"]);
+    let all = |s: &Value, good: fn(&Value) -> bool| s["columns"].as_array().unwrap().iter().all(good);
+    let broken = program.until("pieces in every view", |s| all(s, |column| column["closed"].is_u64()));
+    println!("side by side: {}", broken["columns"]);
+    assert_eq!(broken["columns"][0]["pieces"], broken["pieces"]);
+    assert!(all(&broken, |column| column["pieces"].as_u64() > Some(10)));
+    assert!(all(&broken, |column| column["closed"] == column["pieces"]));
+    assert!(all(&broken, |column| column["volume_error"].as_f64().unwrap().abs() < 1e-5));
+    assert_eq!(broken["errors"], Value::Array(Vec::new()));
+    program.until("them moving", |s| s["time"].as_f64() > broken["time"].as_f64().map(|t| t + 0.3));
+    for (k, before) in (1..3).zip(before) {
+        let at = view(&state, k)[0] - view(&state, 0)[0];
+        let share = changed(&before, &program.pixels([centre[0] + at, centre[1]], 50.0));
+        assert!(share > 0.05, "only {:.1} % of view {k} changed", share * 100.0);
+    }
+    program.keys("ctrl+z");
+    program.until("whole in every view", |s| s["pieces"] == 0 && all(s, |c| c["state"] == "whole"));
+
+    program.xdotool(&["windowsize", &program.window, "800", "600"]);
+    let small = program.until("views one below the other", |s| {
+        s["window"]["size"][0] == 800 && s["views"][0][0] == s["views"][2][0] && s["views"][2][0].is_f64()
+    });
+    for k in 0..3 {
+        let ([x, _, w, _], [left, _, width, _]) = (rect(&small, &format!("caption_{k}")), view(&small, k));
+        assert!(x >= left && x + w <= left + width, "caption {k} is cut off");
+    }
+    program.xdotool(&["windowsize", &program.window, "1280", "800"]);
+    program.until("the first size", |s| s["window"]["size"][0] == 1280);
+    program.press("beside");
+    program.until("one view", |s| s["views"].as_array().map(Vec::len) == Some(1));
     program.close();
 }
 

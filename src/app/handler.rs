@@ -244,6 +244,7 @@ impl Shown {
             let again = ui::show(root, ui_state, &shown);
             out.commands.extend(again.commands);
             (out.rects, out.viewport) = (again.rects, again.viewport);
+            (out.views, out.division) = (again.views, again.division);
         });
         self.egui.handle_platform_output(&self.window, full.platform_output);
         for command in std::mem::take(&mut out.commands) {
@@ -262,15 +263,16 @@ impl Shown {
             let pixels = [side(viewport.width()), side(viewport.height())];
             let first = session.view().is_none();
             let gpu = (!self.presenter.takes_pixels()).then_some(&self.gpu);
-            if pixels[0] > 0 && pixels[1] > 0 && session.draw(gpu, pixels) && first {
+            if pixels[0] > 0 && pixels[1] > 0 && session.draw(gpu, pixels, out.division) && first {
                 // The panels of this frame did not know it yet.
                 self.ask();
             }
         }
         let presenting = Instant::now();
         let panels = Panels { context: &context, shapes: full.shapes, textures: full.textures_delta, scale };
-        let place = out.viewport.map(|rect| rect * scale);
-        if self.presenter.present(&self.gpu, &self.window, panels, session.view().zip(place)) {
+        let views = session.view().into_iter().chain(session.views_beside());
+        let pictures: Vec<_> = views.zip(out.views.iter().map(|rect| *rect * scale)).collect();
+        if self.presenter.present(&self.gpu, &self.window, panels, &pictures) {
             *frames += 1;
         }
         session.frame_took(ms_since(start), panels_ms, ms_since(presenting));

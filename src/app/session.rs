@@ -5,6 +5,7 @@
 //! what it needs of the others.
 
 mod aiming;
+mod columns;
 mod exporting;
 mod frame_times;
 mod messages;
@@ -16,11 +17,11 @@ mod starting;
 
 use std::{path::Path, time::Instant};
 
-pub use self::frame_times::FrameParts;
 use self::{
-    aiming::Aiming, frame_times::FrameTimes, messages::Messages, picture::Picture,
+    aiming::Aiming, columns::Columns, frame_times::FrameTimes, messages::Messages, picture::Picture,
     picture_files::PictureFiles, playing::Playing, saving::Saving, starting::Starting,
 };
+pub use self::{columns::Division, frame_times::FrameParts};
 use super::{dialogs::Purpose, imports};
 use crate::{
     compute::Choice,
@@ -50,6 +51,7 @@ pub struct Session {
     playing: Playing,
     aiming: Aiming,
     picture: Picture,
+    columns: Columns,
     times: FrameTimes,
     picture_files: PictureFiles,
     saving: Saving,
@@ -72,6 +74,7 @@ impl Session {
             playing: Playing::default(),
             aiming: Aiming::default(),
             picture: Picture::default(),
+            columns: Columns::default(),
             times: FrameTimes::default(),
             picture_files: PictureFiles::default(),
             saving: Saving::default(),
@@ -148,6 +151,9 @@ impl Session {
             Some(Err(error)) => self.tell_of(error),
             Some(Ok(None)) | None => {}
         }
+        if let Some(sandbox) = &mut self.sandbox {
+            sandbox.update_beside();
+        }
         if let Some((purpose, answer)) = self.saving.poll_dialog() {
             self.answered(purpose, answer);
         }
@@ -163,10 +169,9 @@ impl Session {
         self.starting.is_busy()
             || self.saving.is_asking()
             || self.exporting.job.is_some()
-            || self
-                .sandbox
-                .as_ref()
-                .is_some_and(|s| s.is_busy() || s.is_refining_preview() || s.is_preparing_preview())
+            || self.sandbox.as_ref().is_some_and(|s| {
+                s.is_busy() || s.is_refining_preview() || s.is_preparing_preview() || s.is_waiting_beside()
+            })
     }
 
     /// When a remark goes or an autosave is due.
@@ -200,13 +205,9 @@ impl Session {
             Command::SaveDialog => self.ask(Purpose::Save),
             Command::SaveStandingDialog => self.ask(Purpose::SaveStanding),
             Command::Reopen(earlier) => self.reopen(earlier),
-            Command::Picture => {
-                if let (Some(gpu), Some(view)) = (&self.gpu, self.picture.view())
-                    && let Err(text) = self.picture_files.write(gpu, view)
-                {
-                    self.say(NoticeKind::Error, text);
-                }
-            }
+            Command::Picture => self.write_picture(),
+            Command::ShowBeside(ways) => self.show_beside(&ways),
+            Command::ToggleBeside => self.toggle_beside(),
             Command::ToggleExport => self.toggle_export(),
             Command::ChangeExport(order) => self.change_export(*order),
             Command::ExportFolderDialog => self.ask_export_folder(),

@@ -9,7 +9,10 @@ use std::{
 use serde_json::{Value, json};
 
 use super::session::Session;
-use crate::ui::UiOutput;
+use crate::{
+    scene::{ColumnState, ColumnView, Sandbox},
+    ui::UiOutput,
+};
 
 /// Longest time without writing.
 const AT_LEAST: Duration = Duration::from_millis(200);
@@ -79,6 +82,28 @@ fn export_state(session: &Session) -> Value {
             json!({ "folder": last.folder, "pieces": last.pieces, "command": last.command })
         }),
     })
+}
+
+/// What every view says, where there are several.
+fn columns_state(sandbox: &Sandbox) -> Vec<Value> {
+    let told = |column: ColumnView| {
+        let way = column.way.name();
+        match column.state {
+            ColumnState::Whole => json!({ "way": way, "state": "whole" }),
+            ColumnState::Breaking => json!({ "way": way, "state": "breaking" }),
+            ColumnState::Refused(why) => json!({ "way": way, "state": "refused", "why": why }),
+            ColumnState::Broken(broken) => json!({
+                "way": way,
+                "state": if broken.is_pinned { "pinned" } else { "broken" },
+                "ms": broken.seconds * 1e3,
+                "pieces": broken.pieces,
+                "volume_error": broken.volume_error,
+                "triangles": broken.meshes.map(|tally| tally.triangles),
+                "closed": broken.meshes.map(|tally| tally.closed),
+            }),
+        }
+    };
+    sandbox.columns().into_iter().map(told).collect()
 }
 
 fn describe(session: &Session, out: &UiOutput, window: &WindowState) -> Value {
@@ -156,6 +181,8 @@ fn describe(session: &Session, out: &UiOutput, window: &WindowState) -> Value {
         "kept_body": sandbox.last_break().and_then(|b| b.kept.as_ref()).map(|kept| {
             json!({ "cells": kept.cells, "pieces": kept.pieces })
         }),
+        "columns": columns_state(sandbox),
+        "views": out.views.iter().map(&pixels).collect::<Vec<_>>(),
         "break_ms": sandbox.last_break().map(|b| b.seconds * 1000.0),
         "mass_error": sandbox.last_break().map(|b| b.mass_error),
         "dust_share": sandbox.last_break().map(|b| b.dust_share),

@@ -4,16 +4,15 @@
 //! its meshes are closed; how far volumes of the same cells differ from the first method's. Every method gets the same
 //! seeds.
 
-use std::{collections::BTreeMap, fmt::Write as _, path::PathBuf, time::Instant};
+use std::{collections::BTreeMap, fmt::Write as _, path::PathBuf, sync::Arc, time::Instant};
 
 use clap::Args;
-use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::{
     compute::{Compute, RanOn},
-    export::{MeshCheck, MeshKind, report::write_json, write_png},
-    fracture::{BrokenObject, FractureParams, Method, Passes, generations},
+    export::{MeshTally, report::write_json, write_png},
+    fracture::{BrokenObject, Cancel, Method, Passes, generations},
     render::{ColorBy, Renderer},
     svo::Arena,
 };
@@ -121,7 +120,7 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
     let (mut rows, mut all) = (Vec::new(), Vec::new());
     for method in &args.methods {
         let mut plan = args.pattern.plan(&object, seeds.clone());
-        plan.params = of_method(&plan.params, *method);
+        plan.params = plan.params.by(*method, plan.params.surface);
         let mut runs = Vec::new();
         let mut refused = None;
         for _ in 0..args.repeat {
@@ -170,18 +169,6 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The same blow by another method: what that one does not know is left out.
-fn of_method(params: &FractureParams, method: Method) -> FractureParams {
-    let known = |name: &String| method.options.iter().any(|option| option.name == name);
-    let options = params.options.iter().filter(|(name, _)| known(name));
-    FractureParams {
-        method,
-        options: options.map(|(name, value)| (name.clone(), *value)).collect(),
-        surface: if method.of_voxels { params.surface } else { Default::default() },
-        ..params.clone()
-    }
-}
-
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(0.0)
@@ -198,11 +185,8 @@ fn row(method: Method, runs: &[(f64, BrokenObject)]) -> Row {
     let result = &broken.steps[0].result;
     let before = result.before_m3.unwrap_or(broken.source.mass().volume_m3);
     let volume: f64 = broken.pieces.iter().map(|at| broken.part(*at).shape.mass().volume_m3).sum();
-    let meshes: Vec<MeshCheck> = broken
-        .pieces
-        .par_iter()
-        .map(|at| MeshCheck::of(&MeshKind::Smooth.of(&broken.part(*at).shape)))
-        .collect();
+    let shapes: Vec<_> = broken.pieces.iter().map(|at| Arc::clone(&broken.part(*at).shape)).collect();
+    let meshes = MeshTally::of(&shapes, Cancel::never()).unwrap_or_default();
     Row {
         method: method.name.into(),
         median_ms: median(runs.iter().map(|(ms, _)| *ms).collect()),
@@ -211,8 +195,8 @@ fn row(method: Method, runs: &[(f64, BrokenObject)]) -> Row {
         pieces: broken.pieces.len() as u64,
         volume,
         volume_error: (volume + result.lost.dust_m3) / before - 1.0,
-        triangles: meshes.iter().map(|mesh| mesh.triangles).sum(),
-        closed: meshes.iter().filter(|mesh| mesh.is_watertight()).count() as u64,
+        triangles: meshes.triangles,
+        closed: meshes.closed,
         ..Row::default()
     }
 }

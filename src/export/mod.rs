@@ -38,7 +38,7 @@ pub use bonds::{Bond, bonds};
 pub use cells::Cells;
 pub use handover::{Axes, Collision, FileSpace, Handover, Pivot, Target};
 pub use hulls::Hull;
-pub use mesh::{MeshCheck, MeshKind, MeshReport, PieceMesh, SMALLEST_MESH};
+pub use mesh::{MeshCheck, MeshKind, MeshReport, MeshTally, PieceMesh, SMALLEST_MESH};
 pub use npy::{Npz, read_points};
 pub use pair_log::PairLog;
 pub use picture::write_png;

@@ -10,7 +10,7 @@ use glam::DVec3;
 
 use super::{BodyInfo, breaking::BreakJob};
 use crate::{
-    bodies::Body,
+    bodies::{Body, BodyState},
     export::{Figures, InteriorReport, Placing},
     fracture::{Break, FractureCounts, FractureParams, Impact, Part, Pattern, Solved, Volume, VoronoiDetail},
     shape::{GridMass, Octree},
@@ -37,6 +37,12 @@ pub struct BreakRecord {
     pub generation: u32,
     /// Simulated time, s.
     pub time: f64,
+    /// How what broke lay and moved just before, world.
+    pub state: BodyState,
+    /// Speed that pieces at the point got, m/s.
+    pub speed: f64,
+    /// Wall-clock time of the fracture, s.
+    pub seconds: f64,
     /// Where it was hit: shape space, m.
     pub impact: Impact,
     /// Parameters that give the same parts again.
@@ -75,7 +81,13 @@ pub struct BreakRecord {
 
 impl BreakRecord {
     /// Of `body`, which broke at `time`.
-    pub(super) fn new(body: &Body, info: &BodyInfo, job: &BreakJob, broken: &Break, time: f64) -> Self {
+    pub(super) fn new(
+        body: &Body,
+        info: &BodyInfo,
+        job: &BreakJob,
+        (broken, seconds): (&Break, f64),
+        time: f64,
+    ) -> Self {
         let (shape, detail) = (&body.def.shape, broken.detail_as::<VoronoiDetail>());
         let octree = shape.as_octree();
         let place = |p: DVec3| octree.map_or(p, |octree| octree.grid.origin + octree.grid.h * p);
@@ -87,6 +99,9 @@ impl BreakRecord {
             broken: info.origin,
             generation: info.generation + 1,
             time,
+            state: body.state,
+            speed: job.blow.speed,
+            seconds,
             impact: Impact { point: place(job.impact.point), ..job.impact },
             params: broken.params.clone(),
             cell_count: pattern.as_ref().map_or(named, |pattern| pattern.seeds.len() as u32),

@@ -42,7 +42,7 @@ pub struct BreakSummary {
     pub counts: FractureCounts,
     /// GPU time per stage.
     pub timings: Vec<StageTiming>,
-    /// Wall-clock time, s.
+    /// Wall-clock time of the worker, s.
     pub seconds: f64,
     /// Mass of the pieces, of the dust and of what was taken away, divided by the body's, minus 1.
     pub mass_error: f64,
@@ -109,30 +109,39 @@ pub struct BreakJob {
     pub(super) waits: CancelOnDrop,
     /// The body's volume when it was hit, m^3.
     pub(super) source_volume: f64,
-    pub(super) started: Instant,
-    receiver: mpsc::Receiver<Result<Break, FractureError>>,
+    receiver: mpsc::Receiver<Result<TimedBreak, FractureError>>,
+}
+
+/// What came of a blow, and how long that took.
+pub(super) struct TimedBreak {
+    pub broken: Break,
+    /// Wall-clock time of the worker, s: what waits for the next frame meanwhile does not count.
+    pub seconds: f64,
 }
 
 impl BreakJob {
-    /// Starts on a thread. Seeds from a file are for `intact` bodies; what came of one breaks by the pattern.
+    /// Starts on a thread, of a body in that state. Seeds from a file are for `intact` bodies; what came of one breaks by the
+    /// pattern.
     pub(super) fn start(
         arena: &Arc<RwLock<Arena>>,
         passes: &Arc<Passes>,
-        (body, intact): (&Body, bool),
+        (def, state, intact): (&BodyDef, &BodyState, bool),
         waiting: Waiting,
     ) -> Self {
         let (sender, receiver) = mpsc::channel();
         let (arena, passes) = (Arc::clone(arena), Arc::clone(passes));
         let cancel = Cancel::possible();
         let waits = CancelOnDrop(cancel.clone());
-        let Waiting { blow, params, kept, cause, impact, .. } = waiting;
+        let Waiting { body, blow, params, kept, cause, impact } = waiting;
         let painted = kept.clone();
-        let (def, params_there) = (body.def.clone(), params.clone());
+        let source_volume = def.shape.mass().volume_m3;
         let impact = impact.unwrap_or_else(|| Impact {
-            point: local_from_world(&body.state, &def.shape, blow.point),
-            direction: body.state.rotation.inverse() * blow.direction,
+            point: local_from_world(state, &def.shape, blow.point),
+            direction: state.rotation.inverse() * blow.direction,
         });
+        let (def, params_there) = (def.clone(), params.clone());
         std::thread::spawn(move || {
+            let start = Instant::now();
             let run = || {
                 let points = if intact { seeds_in_local(&params_there, &def)? } else { None };
                 let strike = Strike {
@@ -146,20 +155,10 @@ impl BreakJob {
                 params_there.method.breaker.fracture(&context, &def.shape, &strike)
             };
             // The receiver only disappears when the window has closed or the scene was replaced.
-            let _ = sender.send(run());
+            let timed = |broken| TimedBreak { broken, seconds: start.elapsed().as_secs_f64() };
+            let _ = sender.send(run().map(timed));
         });
-        Self {
-            body: body.id,
-            blow,
-            params,
-            impact,
-            cause,
-            kept,
-            waits,
-            source_volume: body.def.shape.mass().volume_m3,
-            started: Instant::now(),
-            receiver,
-        }
+        Self { body, blow, params, impact, cause, kept, waits, source_volume, receiver }
     }
 
     /// The same blow, to fall again.
@@ -168,7 +167,7 @@ impl BreakJob {
         Waiting { body, blow, params, kept, cause, impact: Some(impact) }
     }
 
-    pub(super) fn poll(&self) -> Option<Result<Break, FractureError>> {
+    pub(super) fn poll(&self) -> Option<Result<TimedBreak, FractureError>> {
         match self.receiver.try_recv() {
             Ok(result) => Some(result),
             Err(mpsc::TryRecvError::Empty) => None,
@@ -228,7 +227,7 @@ pub fn part_state(whole: &BodyState, shape: &Shape, part: &Shape) -> BodyState {
 
 /// How the parts of `body` move after `blow`, in their order, and whether they stay fixed. `reach` in metres.
 /// The blow does not move the part that is `kept`; where there is one, what broke off a fixed body is free.
-pub(super) fn part_states(
+fn part_states(
     body: &Body,
     blow: &Blow,
     reach: f64,
@@ -243,6 +242,28 @@ pub(super) fn part_states(
         (state, body.def.fixed && (kept.is_none() || Some(i) == kept))
     };
     parts.iter().enumerate().map(state_of).collect()
+}
+
+/// The parts of `body` as bodies of their own after `blow`, in their order; `first_radius` is the blow's innermost one, a
+/// share of the body's longest side.
+pub(super) fn part_bodies(body: &Body, blow: &Blow, first_radius: f64, broken: &Break) -> Vec<BodyDef> {
+    let reach = body.def.shape.longest_side_m() * (2.0 * first_radius).clamp(0.05, 0.6);
+    let kept = broken.kept.as_ref().and_then(|kept| kept.part);
+    let states = part_states(body, blow, reach, &broken.parts, kept);
+    let parts = broken.parts.iter().zip(states);
+    parts
+        .map(|(part, (state, fixed))| BodyDef {
+            shape: Arc::clone(&part.shape),
+            state,
+            fixed,
+            ..body.def.clone()
+        })
+        .collect()
+}
+
+/// Innermost radius of a blow, share of the body's longest side.
+pub(super) fn first_radius(params: &FractureParams) -> f64 {
+    params.radii.first().copied().unwrap_or(0.1)
 }
 
 /// Velocity that the blow adds to a piece at `position` of a body whose centre is `centre`: along the blow

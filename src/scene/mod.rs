@@ -3,6 +3,7 @@
 //! In: scene files and mesh files. Out: a [`Sandbox`], which both the window and the commands drive. Nothing
 //! in here knows a window or a panel.
 
+mod beside;
 mod break_log;
 pub mod breaking;
 mod coarser;
@@ -33,6 +34,7 @@ pub use crate::{
     fracture::{Cells, KeptCells, nearest_seed},
     import::{ImportError, Imported, display_name, import},
 };
+pub use beside::{Broken, ColumnState, ColumnView, MOST as MOST_BESIDE, Way};
 pub use break_log::{BreakLog, BreakRecord, Origin};
 pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
 pub use description::{

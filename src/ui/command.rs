@@ -6,7 +6,7 @@ use super::Tool;
 use crate::{
     compute::Choice,
     mesh::Up,
-    scene::{ExportOrder, Tuning},
+    scene::{ExportOrder, Tuning, Way},
 };
 
 /// One wish of the user.
@@ -119,6 +119,10 @@ pub enum Command {
     FrameAll,
     /// Run the stages there from now on.
     RunOn(Choice),
+    /// Show these ways of breaking beside the document, or none.
+    ShowBeside(Vec<Way>),
+    /// Show another method beside the document, or none where there is one.
+    ToggleBeside,
     /// Remove a message.
     Dismiss(u64),
     /// Open or close the list of commands.

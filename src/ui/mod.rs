@@ -4,6 +4,7 @@
 //! rectangles of named widgets (which the state file publishes, so that a test can aim at them).
 
 mod axes;
+mod beside_panel;
 mod command;
 mod crack_panel;
 mod export_panel;
@@ -105,8 +106,14 @@ pub struct UiOutput {
     pub commands: Vec<Command>,
     /// Named widgets, points.
     pub rects: Vec<(Cow<'static, str>, egui::Rect)>,
-    /// Where the picture is, points.
+    /// Where the document's picture is, points.
     pub viewport: Option<egui::Rect>,
+    /// The same, and where those beside it are, all of one size.
+    pub views: Vec<egui::Rect>,
+    /// How many of them lie across and down.
+    pub division: [u32; 2],
+    /// The middle of the window, which they share, below what they say at its top; points.
+    middle: Option<egui::Rect>,
 }
 
 impl UiOutput {
@@ -143,7 +150,7 @@ pub fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>) -> UiOu
     });
     egui::CentralPanel::no_frame().show(ui, |ui| viewport::show(ui, input, &mut out));
     export_panel::show(ui.ctx(), input, &mut out);
-    notices::show(ui.ctx(), input, out.viewport, &mut out.commands);
+    notices::show(ui.ctx(), input, out.middle, &mut out.commands);
     palette::show(ui.ctx(), state, input.earlier_sessions, &mut out);
     out
 }

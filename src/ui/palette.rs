@@ -37,6 +37,7 @@ fn entries(earlier: &[String]) -> Vec<Entry> {
         ("Throw: a click throws a ball or a box", "T", Command::Tool(Tool::Throw)),
         ("Break at the pinned impact", "Enter", Command::BreakPin),
         ("Remove the pinned impact", "Esc", Command::Unpin),
+        ("Side by side: one blow by two methods", "", Command::ToggleBeside),
         ("Run on the best there is", "", Command::RunOn(Choice::Auto)),
         ("Run on the graphics adapter", "", Command::RunOn(Choice::Gpu)),
         ("Run on the processor", "", Command::RunOn(Choice::Cpu)),

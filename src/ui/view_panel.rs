@@ -1,7 +1,7 @@
 //! What is shown and how finely.
 
 use super::{
-    UiInput, UiOutput, tune,
+    UiInput, UiOutput, beside_panel, tune,
     widgets::{SliderLook, label, slider},
 };
 use crate::{render::ColorBy, scene::Tuning};
@@ -55,6 +55,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     if new != *tuning {
         tune(out, "view", new);
     }
+    beside_panel::show(ui, input, out);
     let [w, h] = input.picture_size;
     super::widgets::figure(ui, "Picture", format!("{w} × {h}, {:.0} ms", input.frame_ms));
 }

@@ -2,7 +2,7 @@
 
 use egui::{Color32, PointerButton, Pos2, Rect, Sense};
 
-use super::{Command, Tool, UiInput, UiOutput, axes, impact, theme};
+use super::{Command, Tool, UiInput, UiOutput, axes, beside_panel, impact, theme};
 
 /// What the pointer is over, in world space.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,15 +17,18 @@ pub struct Hover {
 const TURN: f32 = 4.0;
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
-    let rect = ui.available_rect_before_wrap();
-    out.viewport = Some(rect);
-    let response = ui.allocate_rect(rect, Sense::click_and_drag());
+    let middle = ui.available_rect_before_wrap();
+    let columns = input.sandbox.map(crate::scene::Sandbox::columns).unwrap_or_default();
+    let (views, division) = beside_panel::views(middle, columns.len());
+    let rect = views[0];
+    (out.viewport, out.division) = (Some(rect), division);
+    let response = ui.allocate_rect(middle, Sense::click_and_drag());
     let painter = ui.painter_at(rect);
     // The picture lies there already, below everything that is painted here.
     if !input.has_picture {
         painter.rect_filled(rect, 0.0, Color32::from_rgb(38, 40, 44));
     }
-    mouse(ui, &response, rect, input, out);
+    mouse(ui, &response, &views, input, out);
     if input.over_cell && response.hovered() {
         ui.ctx().set_cursor_icon(egui::CursorIcon::PointingHand);
     }
@@ -35,15 +38,22 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         if input.pin.is_some() {
             impact::pinned(ui, input, rect, out);
         } else if !response.dragged() && matches!(input.tool, Tool::Hammer | Tool::Impact) {
-            impact::hovered(&painter, input, rect);
+            views.iter().for_each(|view| impact::hovered(&ui.painter_at(*view), input, *view));
         }
         axes::paint(&painter, &input.camera, egui::pos2(rect.right() - 44.0, rect.bottom() - 44.0), 26.0);
     }
-    messages(ui, input, rect, out);
+    let top = beside_panel::captions(ui, &columns, &views, out);
+    out.middle = Some(middle.with_min_y(top.max(middle.top())));
+    out.views = views;
+    messages(ui, input, middle, out);
 }
 
-fn mouse(ui: &egui::Ui, response: &egui::Response, rect: Rect, input: &UiInput<'_>, out: &mut UiOutput) {
+/// What the mouse does means the same in all views, which show one place from one eye.
+fn mouse(ui: &egui::Ui, response: &egui::Response, views: &[Rect], input: &UiInput<'_>, out: &mut UiOutput) {
     let tool = input.tool;
+    // A drag goes on in the view in which it began.
+    let from = ui.input(|i| i.pointer.press_origin().or(i.pointer.latest_pos()));
+    let rect = *views.iter().find(|view| from.is_some_and(|p| view.contains(p))).unwrap_or(&views[0]);
     if rect.width() < 1.0 || rect.height() < 1.0 {
         return;
     }

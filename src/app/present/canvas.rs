@@ -1,7 +1,7 @@
 //! The pixels of the window, drawn on the cores.
 //!
-//! In: what egui laid out, the picture as pixels. Out: pixels, and where they have changed. What is drawn stays; a frame
-//! draws anew what has changed: of the panels the places of shapes that differ, and the picture where it is new.
+//! In: what egui laid out, pictures as pixels. Out: pixels, and where they have changed. What is drawn stays; a frame
+//! draws anew what has changed: of the panels the places of shapes that differ, and pictures where they are new.
 
 use std::sync::Arc;
 
@@ -28,8 +28,8 @@ pub struct Canvas {
     textures: Textures,
     /// Shapes that it shows, and pixels a point; `None` where nothing can be kept.
     shown: Option<(Vec<ClippedShape>, f32)>,
-    /// Where the picture lies that it shows, and which one it is.
-    picture: Option<(Area, Arc<Pixels>)>,
+    /// Where the pictures lie that it shows, and which ones they are.
+    pictures: Vec<(Area, Arc<Pixels>)>,
 }
 
 impl Canvas {
@@ -58,7 +58,7 @@ impl Canvas {
     }
 
     /// Draws what has changed, and says where that is.
-    pub fn draw(&mut self, panels: Panels<'_>, picture: Option<(&Arc<Pixels>, Place)>) -> Vec<Area> {
+    pub fn draw(&mut self, panels: Panels<'_>, pictures: &[(&Arc<Pixels>, Place)]) -> Vec<Area> {
         let Panels { context, shapes, textures, scale } = panels;
         for (id, delta) in textures.set.iter().flat_map(|(id, deltas)| deltas.iter().map(move |d| (*id, d))) {
             self.textures.set(id, delta);
@@ -68,8 +68,10 @@ impl Canvas {
             }
         }
         let window = Area::of_size(self.size);
-        let picture = picture.map(|(pixels, place)| (Area::rounded(place).and(window), Arc::clone(pixels)));
-        let areas = self.changes(&shapes, scale, picture.as_ref());
+        let placed =
+            |(pixels, place): &(&Arc<Pixels>, Place)| (Area::rounded(*place).and(window), Arc::clone(pixels));
+        let pictures: Vec<_> = pictures.iter().map(placed).collect();
+        let areas = self.changes(&shapes, scale, &pictures);
         if !areas.is_empty() {
             let touches = |shape: &&ClippedShape| {
                 let own = damage::area_of(shape, scale);
@@ -77,26 +79,22 @@ impl Canvas {
             };
             let painted: Vec<ClippedShape> = shapes.iter().filter(touches).cloned().collect();
             let primitives = context.tessellate(painted, scale);
-            let stretch = picture.as_ref().and_then(|(place, p)| Stretch::new(p.size, &p.rgba, *place));
+            let stretched = pictures.iter().filter_map(|(place, p)| Stretch::new(p.size, &p.rgba, *place));
+            let stretched: Vec<_> = stretched.collect();
             in_bands(&mut self.pixels, self.size, &areas, |rows, area| {
-                lay(rows, area, stretch.as_ref());
+                lay(rows, area, &stretched);
                 paint(rows, area, &primitives, &self.textures, scale);
             });
         }
         for id in &textures.free {
             self.textures.free(*id);
         }
-        (self.shown, self.picture) = (Some((shapes, scale)), picture);
+        (self.shown, self.pictures) = (Some((shapes, scale)), pictures);
         areas
     }
 
     /// Where the canvas does not show what it should.
-    fn changes(
-        &self,
-        shapes: &[ClippedShape],
-        scale: f32,
-        picture: Option<&(Area, Arc<Pixels>)>,
-    ) -> Vec<Area> {
+    fn changes(&self, shapes: &[ClippedShape], scale: f32, pictures: &[(Area, Arc<Pixels>)]) -> Vec<Area> {
         let window = Area::of_size(self.size);
         let Some((old, _)) = self.shown.as_ref().filter(|(_, old_scale)| *old_scale == scale) else {
             return joined([window], window);
@@ -104,10 +102,12 @@ impl Canvas {
         let mut areas = damage::changed(old, shapes, scale);
         let is_same =
             |a: &(Area, Arc<Pixels>), b: &(Area, Arc<Pixels>)| a.0 == b.0 && Arc::ptr_eq(&a.1, &b.1);
-        match (&self.picture, picture) {
-            (Some(old), Some(new)) if is_same(old, new) => {}
-            (old, new) => areas.extend(old.iter().chain(new).map(|(place, _)| *place)),
-        }
+        let missing = |all: &[(Area, Arc<Pixels>)], from: &[(Area, Arc<Pixels>)]| -> Vec<Area> {
+            let lacks = |one: &&(Area, Arc<Pixels>)| !from.iter().any(|other| is_same(one, other));
+            all.iter().filter(lacks).map(|(place, _)| *place).collect()
+        };
+        areas.extend(missing(&self.pictures, pictures));
+        areas.extend(missing(pictures, &self.pictures));
         joined(areas, window)
     }
 }
@@ -129,19 +129,19 @@ fn in_bands(pixels: &mut [u32], size: [u32; 2], areas: &[Area], draw: impl Fn(&m
     });
 }
 
-/// What lies below the panels: the picture where it is, elsewhere the window's own colour.
-fn lay(rows: &mut Rows<'_>, area: Area, stretch: Option<&Stretch<'_>>) {
+/// What lies below the panels: pictures where they are, elsewhere the window's own colour.
+fn lay(rows: &mut Rows<'_>, area: Area, pictures: &[Stretch<'_>]) {
     let [r, g, b] = CLEAR;
     let clear = packed(egui::Color32::from_rgb(r, g, b));
-    let picture =
-        stretch.map(|stretch| (stretch, stretch.place().and(area))).filter(|(_, part)| !part.is_empty());
+    let parts = pictures.iter().map(|stretch| (stretch, stretch.place().and(area)));
+    let parts: Vec<_> = parts.filter(|(_, part)| !part.is_empty()).collect();
     let mut scratch = Vec::new();
     for y in area.rows() {
-        let covered = picture.filter(|(_, part)| part.rows().contains(&y));
-        if covered.is_none_or(|(_, part)| (part.min[0], part.max[0]) != (area.min[0], area.max[0])) {
+        let here = || parts.iter().filter(|(_, part)| part.rows().contains(&y));
+        if !here().any(|(_, part)| (part.min[0], part.max[0]) == (area.min[0], area.max[0])) {
             rows.row(y, area.min[0], area.max[0]).fill(clear);
         }
-        if let Some((stretch, part)) = covered {
+        for (stretch, part) in here() {
             stretch.row(y, part.min[0], rows.row(y, part.min[0], part.max[0]), &mut scratch);
         }
     }

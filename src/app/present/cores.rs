@@ -56,9 +56,9 @@ impl CoresSurface {
     pub fn present(
         &mut self,
         panels: Panels<'_>,
-        picture: Option<(&Arc<Pixels>, Place)>,
+        pictures: &[(&Arc<Pixels>, Place)],
     ) -> Result<(), softbuffer::SoftBufferError> {
-        let areas = self.canvas.draw(panels, picture);
+        let areas = self.canvas.draw(panels, pictures);
         let handed_over = self.hand_over(areas);
         if handed_over.is_err() {
             self.canvas.forget();

@@ -28,22 +28,23 @@ impl DeviceSurface {
         Self { surface, painter }
     }
 
-    /// Puts the picture where it belongs and the panels over it; `false` when there was nothing to draw into.
+    /// Puts the pictures where they belong and the panels over them; `false` when there was nothing to draw into.
     pub fn present(
         &mut self,
         gpu: &Gpu,
         window: &Arc<Window>,
         panels: Panels<'_>,
-        picture: Option<(&View, Place)>,
+        pictures: &[(&View, Place)],
     ) -> bool {
-        let picture = picture.and_then(|(view, place)| Some((view.texture()?, place)));
+        let pictures = pictures.iter().filter_map(|(view, place)| Some((view.texture()?, *place)));
+        let pictures: Vec<_> = pictures.collect();
         let next = match self.surface.next(gpu, window) {
             Next::Draw(texture) => Some(texture),
             Next::Skip => None,
         };
         let target = next.as_ref().map(|t| t.texture.create_view(&wgpu::TextureViewDescriptor::default()));
         // Textures are taken in even where there is nothing to draw into: egui tells of each only once.
-        self.painter.draw(gpu, target.as_ref(), self.surface.size(), panels, picture);
+        self.painter.draw(gpu, target.as_ref(), self.surface.size(), panels, &pictures);
         let Some(texture) = next else { return false };
         window.pre_present_notify();
         gpu.queue.present(texture);
@@ -51,7 +52,7 @@ impl DeviceSurface {
     }
 }
 
-/// Picture and panels into a texture.
+/// Pictures and panels into a texture.
 pub struct Painter {
     egui: egui_wgpu::Renderer,
     blit: Blit,
@@ -75,7 +76,7 @@ impl Painter {
         target: Option<&wgpu::TextureView>,
         size: [u32; 2],
         panels: Panels<'_>,
-        picture: Option<(&wgpu::TextureView, Place)>,
+        pictures: &[(&wgpu::TextureView, Place)],
     ) {
         let Panels { context, shapes, textures, scale } = panels;
         for (id, deltas) in &textures.set {
@@ -86,7 +87,7 @@ impl Painter {
         if let Some(target) = target {
             let jobs = context.tessellate(shapes, scale);
             let screen = egui_wgpu::ScreenDescriptor { size_in_pixels: size, pixels_per_point: scale };
-            self.encode(gpu, target, (&jobs, &screen), picture);
+            self.encode(gpu, target, (&jobs, &screen), pictures);
         }
         for id in &textures.free {
             self.egui.free_texture(id);
@@ -98,7 +99,7 @@ impl Painter {
         gpu: &Gpu,
         target: &wgpu::TextureView,
         (jobs, screen): (&[egui::ClippedPrimitive], &egui_wgpu::ScreenDescriptor),
-        picture: Option<(&wgpu::TextureView, Place)>,
+        pictures: &[(&wgpu::TextureView, Place)],
     ) {
         let descriptor = wgpu::CommandEncoderDescriptor { label: Some("window") };
         let mut encoder = gpu.device.create_command_encoder(&descriptor);
@@ -124,10 +125,8 @@ impl Painter {
                 .forget_lifetime();
             let [width, height] = screen.size_in_pixels.map(|side| side as f32);
             let whole = egui::Rect::from_min_max(egui::Pos2::ZERO, egui::pos2(width, height));
-            if let Some((picture, place)) = picture
-                && let place = place.round().intersect(whole)
-                && place.is_positive()
-            {
+            let placed = pictures.iter().map(|(picture, place)| (picture, place.round().intersect(whole)));
+            for (picture, place) in placed.filter(|(_, place)| place.is_positive()) {
                 pass.set_viewport(place.left(), place.top(), place.width(), place.height(), 0.0, 1.0);
                 if let Err(error) = self.blit.draw(gpu, &mut pass, picture, true) {
                     tracing::error!("the picture is not shown: {error}");

@@ -97,20 +97,20 @@ impl Presenter {
         }
     }
 
-    /// Puts the picture where it belongs and the panels over it; `false` when there was nothing to draw into.
+    /// Puts the pictures where they belong and the panels over them; `false` when there was nothing to draw into.
     pub fn present(
         &mut self,
         gpu: &Gpu,
         window: &Arc<Window>,
         panels: Panels<'_>,
-        picture: Option<(&View, Place)>,
+        pictures: &[(&View, Place)],
     ) -> bool {
         match self {
-            Self::Device(device) => device.present(gpu, window, panels, picture),
+            Self::Device(device) => device.present(gpu, window, panels, pictures),
             Self::Cores(cores) => {
-                let pixels = picture.and_then(|(view, place)| Some((view.pixels()?, place)));
+                let pixels = pictures.iter().filter_map(|(view, place)| Some((view.pixels()?, *place)));
                 window.pre_present_notify();
-                let presented = cores.present(panels, pixels);
+                let presented = cores.present(panels, &pixels.collect::<Vec<_>>());
                 if let Err(error) = &presented {
                     tracing::error!("the window is not drawn: {error}");
                 }

@@ -112,7 +112,7 @@ impl Adapter {
         self.gpu.queue.write_texture(source.as_image_copy(), &picture.rgba, layout, source.size());
         let [target, source] =
             [target, source].map(|t| t.create_view(&wgpu::TextureViewDescriptor::default()));
-        self.painter.draw(&self.gpu, Some(&target), SIZE, panels, Some((&source, place())));
+        self.painter.draw(&self.gpu, Some(&target), SIZE, panels, &[(&source, place())]);
         View::Texture(target).read(&self.gpu).unwrap().rgba.clone()
     }
 }
@@ -150,7 +150,7 @@ fn the_cores_draw_what_the_adapter_draws() {
                 textures: full.textures_delta.clone(),
                 scale,
             };
-            canvas.draw(panels(&form.context), Some((&picture(k), place())));
+            canvas.draw(panels(&form.context), &[(&picture(k), place())]);
             let native = bytes(&canvas);
             let wanted = adapter.draw(panels(&form.context), &picture(k));
             let (share, most) = off(&native, &wanted, 3);
@@ -195,15 +195,18 @@ fn what_is_kept_is_what_would_be_drawn() {
             latest = picture(k);
         }
         let shown = (k % 8 != 7).then_some(&latest);
-        let place = shown.map(|picture| (picture, place()));
+        // And some have two, next to each other.
+        let (left, right) = place().split_left_right_at_fraction(0.5);
+        let places = if k > 15 { vec![left, right] } else { vec![place()] };
+        let place: Vec<_> = places.into_iter().filter_map(|place| Some((shown?, place))).collect();
         let areas = kept.draw(
             Panels { context: &form.context, shapes: full.shapes, textures: full.textures_delta, scale: 1.0 },
-            place,
+            &place,
         );
         let mut anew = Canvas::default();
         anew.resize(SIZE);
         let textures = all.clone();
-        anew.draw(Panels { context: &form.context, shapes, textures, scale: 1.0 }, place);
+        anew.draw(Panels { context: &form.context, shapes, textures, scale: 1.0 }, &place);
         let wrong = kept.pixels().iter().zip(anew.pixels()).filter(|(a, b)| a != b).count();
         assert_eq!(wrong, 0, "frame {k}: pixels that were kept have changed");
         drawn.push(share(&areas));

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::Session;
+use super::{Division, Session};
 use crate::{
     app::resolution::{Pace, REFINEMENTS, Resolution},
     gpu::Gpu,
@@ -35,6 +35,7 @@ struct Drawn {
     selected: Option<crate::bodies::BodyId>,
     preview: u64,
     inside: u64,
+    beside: u64,
 }
 
 impl Default for Picture {
@@ -72,6 +73,11 @@ impl Picture {
     }
 }
 
+/// Whether a step of time would change anything that is shown.
+fn moves(sandbox: &Sandbox) -> bool {
+    sandbox.has_motion() || sandbox.has_motion_beside()
+}
+
 impl Session {
     /// The last picture.
     pub fn view(&self) -> Option<&View> {
@@ -90,15 +96,16 @@ impl Session {
 
     /// Whether the next picture must come without waiting for the user.
     pub fn wants_frames(&self) -> bool {
-        let moving = self.playing() && self.sandbox.as_ref().is_some_and(Sandbox::has_motion);
+        let moving = self.playing() && self.sandbox.as_ref().is_some_and(moves);
         let refining = self.sandbox.as_ref().is_some_and(Sandbox::is_refining_preview);
         moving || (self.picture.refined < REFINEMENTS && !refining)
     }
 
-    /// Draws the picture for a viewport of `full` pixels where anything changed; `true` when there is a new
-    /// one. It goes to the device that shows the window, where one does.
-    pub fn draw(&mut self, gpu: Option<&Gpu>, full: [u32; 2]) -> bool {
+    /// Draws the picture for a viewport of `full` pixels where anything changed, and those beside it, which are as large and
+    /// lie as `division` says; `true` when there are new ones. They go to the device that shows the window, where one does.
+    pub fn draw(&mut self, gpu: Option<&Gpu>, full: [u32; 2], division: Division) -> bool {
         self.aspect = full[0].max(1) as f32 / full[1].max(1) as f32;
+        self.step_back(division[0] * division[1]);
         let aiming = Instant::now();
         self.update_aim();
         self.times.parts.aim_ms = aiming.elapsed().as_secs_f64() * 1e3;
@@ -113,17 +120,18 @@ impl Session {
         let selected = if sandbox.bodies().len() > 1 { self.aiming.picked() } else { None };
         let preview = sandbox.preview().revision;
         let (revision, inside) = (sandbox.revision(), sandbox.looking_revision());
-        let now = Drawn { revision, camera: self.camera, full, selected, preview, inside };
+        let beside = sandbox.beside_revision();
+        let now = Drawn { revision, camera: self.camera, full, selected, preview, inside, beside };
         // A fracture and the picture share one queue: on a software adapter every picture drawn meanwhile
         // delays each of the fracture's readbacks (a break of 0.15 s took 3 s), so only a moving camera is
         // served.
         let looks_the_same =
             self.picture.drawn.as_ref().is_some_and(|d| d.camera == now.camera && d.full == now.full);
-        if sandbox.is_breaking() && looks_the_same {
+        if (sandbox.is_breaking() || sandbox.is_breaking_beside()) && looks_the_same {
             return false;
         }
         let moved = self.picture.drawn != Some(now);
-        let moving = playing && sandbox.has_motion();
+        let moving = playing && moves(sandbox);
         if moving {
             let dt = sandbox.settings().dt / self.playing.speed();
             target_fps = target_fps.max(self.times.fps_beside_steps(dt, view.target_fps));
@@ -143,7 +151,11 @@ impl Session {
             (false, true) => Pace::Tuned,
             (false, false) => Pace::Moving,
         };
-        let size = self.picture.resolution.choose(full, target_fps, view.sharpness, pace);
+        // All views together are one picture to it.
+        let [across, down] = division.map(|n| n.max(1));
+        let whole = [full[0] * across, full[1] * down];
+        let whole = self.picture.resolution.choose(whole, target_fps, view.sharpness, pace);
+        let size = [(whole[0] / across).max(1), (whole[1] / down).max(1)];
         if moved || size != self.picture.size {
             self.picture.refined = 0;
         }
@@ -161,14 +173,19 @@ impl Session {
         };
         let seams = sandbox.body_seams();
         let (camera, overlay) = (self.camera, sandbox.inside_overlay());
+        let of_columns = options.clone();
         let input = FrameInput { arena: &arena, bodies: &bodies, camera, options, size, seams, overlay };
         let start = Instant::now();
         let drawn = renderer.draw(&input).and_then(|()| renderer.view(gpu));
         drop(arena);
+        let drawn = drawn.and_then(|picture| {
+            self.draw_beside(gpu, size, &of_columns)?;
+            Ok(picture)
+        });
         match drawn {
             Ok(picture) => {
-                let ms = self.time_of_picture(start);
-                self.picture.resolution.measured(size, ms);
+                let ms = self.time_of_pictures(start);
+                self.picture.resolution.measured(whole, ms);
                 self.times.picture_took(ms);
                 (self.picture.size, self.picture.drawn, self.picture.view) = (size, Some(now), picture);
                 self.picture.refined += 1;
@@ -186,13 +203,15 @@ impl Session {
 
     /// A software adapter works on this machine's processor: waiting for it measures it, and keeps its queue
     /// short.
-    fn time_of_picture(&self, start: Instant) -> f64 {
+    fn time_of_pictures(&self, start: Instant) -> f64 {
         if let Some(compute) = self.sandbox.as_ref().map(Sandbox::compute).filter(|c| c.is_software()) {
             // A failed wait shows up as a lost device in the next frame.
             let _ = compute.wait();
             return start.elapsed().as_secs_f64() * 1000.0;
         }
         let timed: f64 = self.renderer.as_ref().map_or(0.0, |r| r.timings().iter().map(|t| t.ms).sum());
+        // As many views, each about as long.
+        let timed = timed * (1 + self.views_beside().count()) as f64;
         if timed > 0.0 { timed } else { start.elapsed().as_secs_f64() * 1000.0 }
     }
 }

@@ -4,7 +4,7 @@
 
 use std::{path::PathBuf, sync::mpsc};
 
-use crate::{gpu::Gpu, render::View};
+use crate::render::Pixels;
 
 /// Pictures on their way to the disk, each with what is to be said in the end.
 #[derive(Default)]
@@ -28,11 +28,10 @@ impl PictureFiles {
     ///
     /// # Errors
     /// What to say where it cannot even be begun.
-    pub fn write(&mut self, gpu: &Gpu, view: &View) -> Result<(), String> {
+    pub fn write(&mut self, pixels: Pixels) -> Result<(), String> {
         let Some(path) = free_name() else {
             return Err("no free file name for a picture in this folder".into());
         };
-        let pixels = view.read(gpu).map_err(|error| error.to_string())?;
         let (sender, receiver) = mpsc::channel();
         std::thread::spawn(move || {
             let [width, height] = pixels.size;

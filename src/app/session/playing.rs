@@ -1,13 +1,17 @@
 //! Time in the window: steps that follow the clock, slow motion, the recorded past; and the hand that drags
 //! or throws.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::Session;
 use crate::{
     app::clock::{Clock, Time},
+    scene::Sandbox,
     ui::{Command, DragView, NoticeKind},
 };
+
+/// Longest that columns beside the document take in a frame to come as far as it.
+const CATCH_UP: Duration = Duration::from_millis(30);
 
 /// How time runs, and the hand.
 pub(super) struct Playing {
@@ -65,14 +69,16 @@ impl Session {
             self.playing.last_advance.replace(Instant::now()).map_or(0.0, |t| t.elapsed().as_secs_f64());
         self.times.steps_took(0, 0.0);
         let eye = self.camera.eye().as_dvec3();
-        let Some(sandbox) = self.sandbox.as_mut().filter(|s| s.has_motion()) else {
+        let Some(sandbox) = self.sandbox.as_mut() else { return };
+        sandbox.catch_up_beside(Instant::now() + CATCH_UP);
+        if !sandbox.has_motion() && !sandbox.has_motion_beside() {
             self.playing.clock.forget();
             return;
-        };
+        }
         sandbox.set_eye(eye);
         // While a fracture is on its way the picture waits for it, so that the blow and its effect are one
-        // moment.
-        if sandbox.is_breaking() {
+        // moment; so it is for all methods that are seen side by side.
+        if sandbox.is_breaking() || sandbox.time_waits_for_beside() {
             return;
         }
         let dt = sandbox.settings().dt;
@@ -81,13 +87,15 @@ impl Session {
         let (start, frozen) = (Instant::now(), sandbox.frozen());
         let mut done = 0;
         for _ in 0..wanted {
-            if let Err(error) = sandbox.step() {
+            let stepped = if sandbox.has_motion() { sandbox.step() } else { Ok(()) };
+            if let Err(error) = stepped {
                 if !error.is_loss() {
                     self.playing.clock.time = Time::Paused;
                 }
                 self.tell_of(error);
                 break;
             }
+            sandbox.step_beside();
             done += 1;
             // What broke in this step goes on in pieces, not whole.
             if sandbox.is_breaking() {
@@ -109,7 +117,7 @@ impl Session {
 
     /// Says when bodies were taken out of the simulation.
     fn tell_frozen(&mut self, before: usize) {
-        let now = self.sandbox.as_ref().map_or(0, crate::scene::Sandbox::frozen);
+        let now = self.sandbox.as_ref().map_or(0, Sandbox::frozen);
         if now > before {
             let text = format!(
                 "{now} bodies went too far or had numbers that ran away; they are frozen where they were"
@@ -130,10 +138,12 @@ impl Session {
             Command::Speed(speed) => self.playing.clock.speed = speed.clamp(0.001, 1.0),
             Command::Step => {
                 self.playing.clock.time = Time::Paused;
-                let Some(sandbox) = self.sandbox.as_mut().filter(|s| !s.is_breaking()) else { return };
+                let waits = |s: &&mut Sandbox| s.is_breaking() || s.time_waits_for_beside();
+                let Some(sandbox) = self.sandbox.as_mut().filter(|s| !waits(s)) else { return };
                 let frozen = sandbox.frozen();
-                if let Err(error) = sandbox.step() {
-                    self.tell_of(error);
+                match sandbox.step() {
+                    Ok(()) => sandbox.step_beside(),
+                    Err(error) => self.tell_of(error),
                 }
                 self.tell_frozen(frozen);
             }

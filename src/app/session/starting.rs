@@ -70,6 +70,7 @@ impl Session {
         self.starting.open_then(scene);
         (self.sandbox, self.renderer) = (None, None);
         self.picture.forget();
+        self.columns.forget();
     }
 
     /// Where stages are to run.
@@ -91,6 +92,7 @@ impl Session {
             }
             self.renderer = Some(renderer);
             self.picture.forget();
+            self.columns.forget();
         }
         sandbox.look_for_contacts(choice.into());
         self.compute = choice;
@@ -105,6 +107,7 @@ impl Session {
         }
         self.gpu = Some(gpu.clone());
         self.picture.forget();
+        self.columns.forget();
         let Some(sandbox) = self.sandbox.as_mut() else {
             let scene = self.scene_to_keep();
             return self.start(gpu, self.compute, scene);

@@ -8,6 +8,7 @@ mod rays;
 mod report;
 mod simplify;
 mod smooth;
+mod tally;
 mod tree;
 mod vertices;
 mod voxels;
@@ -18,6 +19,7 @@ pub use kind::MeshKind;
 pub use report::{MeshReport, SMALLEST_MESH};
 pub use simplify::simplify;
 pub use smooth::{smooth, smooth_with};
+pub use tally::MeshTally;
 pub use tree::{Tagged, TriangleTree};
 pub use vertices::{Primitive, primitives};
 

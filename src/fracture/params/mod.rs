@@ -276,6 +276,20 @@ impl FractureParams {
         self.crack.transition_level.iter_mut().for_each(|level| limit(level, 2));
     }
 
+    /// The same blow by another method with such crack surfaces: options that the method does not know are left out, and
+    /// cracks are planar where it has no others.
+    #[must_use]
+    pub fn by(&self, method: Method, surface: Surface) -> Self {
+        let known = |name: &String| method.options.iter().any(|option| option.name == name);
+        let options = self.options.iter().filter(|(name, _)| known(name));
+        Self {
+            method,
+            options: options.map(|(name, value)| (name.clone(), *value)).collect(),
+            surface: if method.of_voxels { surface } else { Surface::Planar },
+            ..self.clone()
+        }
+    }
+
     /// Seeds of the pattern where none are solved for.
     #[must_use]
     pub fn seed_count(&self) -> u32 {

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use super::{Velocities, Workshop, collisions::Recoil};
 use crate::{
     bodies::{Body, BodyId},
-    fracture::{Break, FractureError},
+    fracture::FractureError,
     scene::{
         BodyInfo, BreakJob, BreakLog,
-        breaking::{Blow, Cause, Waiting},
+        breaking::{Blow, Cause, TimedBreak, Waiting},
         document::Document,
         stage::Stage,
     },
@@ -58,7 +58,7 @@ impl Breaking {
                 // An earlier blow that waited too has taken its number meanwhile.
                 next.params.rng = document.tuning().fracture.rng;
             }
-            let body = (body, info.is_intact());
+            let body = (&body.def, &body.state, info.is_intact());
             self.job = Some(BreakJob::start(tools.arena, tools.passes, body, next));
         }
     }
@@ -67,7 +67,7 @@ impl Breaking {
     ///
     /// # Errors
     /// [`FractureError`].
-    pub fn poll(&mut self) -> Result<Option<(BreakJob, Break)>, FractureError> {
+    pub fn poll(&mut self) -> Result<Option<(BreakJob, TimedBreak)>, FractureError> {
         let Some(result) = self.job.as_ref().and_then(BreakJob::poll) else { return Ok(None) };
         if result.as_ref().is_err_and(FractureError::is_loss) {
             self.begin_again();

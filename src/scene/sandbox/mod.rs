@@ -9,6 +9,7 @@
 //! and knows no scene file, `Jobs` changes neither, and what is shown (preview, looking, touched) reads both.
 //! The sandbox is the recipe that hands one what it needs of the others.
 
+mod beside;
 #[cfg(test)]
 mod mishap_tests;
 mod opening;
@@ -27,6 +28,7 @@ use remaking::Remaking;
 
 use super::{
     BodyInfo, BreakSummary, Event, History, ObjectInfo, SandboxError, ScenePick, Timeline, Tuning,
+    beside::Beside,
     document::Document,
     jobs::{Jobs, Velocities, Workshop},
     looking::Looking,
@@ -54,6 +56,7 @@ pub struct Sandbox {
     preview: Preview,
     looking: Looking,
     touched: Touched,
+    beside: Beside,
     last_break: Option<BreakSummary>,
     breaks: super::BreakLog,
     remaking: Option<Remaking>,
@@ -97,6 +100,7 @@ impl Sandbox {
             preview: Preview::default(),
             looking: Looking::default(),
             touched: Touched::default(),
+            beside: Beside::default(),
             last_break: None,
             breaks: super::BreakLog::default(),
             remaking: None,
@@ -147,7 +151,7 @@ impl Sandbox {
         self.stage.run_on(compute)?;
         self.passes = Arc::new(Passes::default());
         self.preview.forget();
-        Ok(())
+        self.beside.begin_on(compute)
     }
 
     /// Who looks for contacts from now on: a software adapter only where it is told to.

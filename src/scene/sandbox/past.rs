@@ -115,6 +115,7 @@ impl Sandbox {
         if moved {
             self.stage.wake_all();
         }
+        self.beside.go_by(&self.stage, &self.document.touches(), moved);
     }
 
     /// The state before the first step of a recording.

@@ -26,7 +26,7 @@ fn target<'a>(stage: &'a Stage, document: &Document, body: BodyId) -> Option<Tar
 }
 
 impl Sandbox {
-    fn look(&self) -> Appearance {
+    pub(super) fn look(&self) -> Appearance {
         Appearance { explode: self.explode(), insides: self.document.insides() }
     }
 

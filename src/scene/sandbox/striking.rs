@@ -8,11 +8,11 @@ use glam::DVec3;
 
 use super::{Sandbox, SandboxError};
 use crate::{
-    bodies::{BodyDef, BodyId},
-    fracture::{Break, FractureParams, Impact, generations::default_impact},
+    bodies::BodyId,
+    fracture::{FractureParams, Impact, generations::default_impact},
     scene::{
         Blow, BreakJob, BreakRecord, BreakSummary, Event, KeptCells, KeptSummary,
-        breaking::{Cause, Waiting, part_states, world_from_local},
+        breaking::{Cause, TimedBreak, Waiting, first_radius, part_bodies, world_from_local},
     },
     shape::Shape,
     svo::Arena,
@@ -114,7 +114,7 @@ impl Sandbox {
         &mut self,
         arena: &mut Arena,
         job: &BreakJob,
-        broken: Break,
+        TimedBreak { broken, seconds }: TimedBreak,
     ) -> Result<(), SandboxError> {
         let Some(mut body) = self.stage.body(job.body).cloned() else {
             return Ok(());
@@ -134,27 +134,18 @@ impl Sandbox {
         // Only now: what failed is tried again with the same number, and undo goes back to the one that
         // broke.
         self.document.broke(job.body, job.cause == Cause::User);
-        let longest_m = body.def.shape.longest_side_m();
-        let first_radius = job.params.radii.first().copied().unwrap_or(0.1);
-        let reach = longest_m * (2.0 * first_radius).clamp(0.05, 0.6);
         // A blow of the user's on a body whose own break was dropped gives nothing back.
         if job.cause == Cause::Collision {
             self.jobs.breaking.take_back(&mut body, &mut self.stage);
         }
-        let kept = broken.kept.as_ref();
-        let states = part_states(&body, &job.blow, reach, &broken.parts, kept.and_then(|kept| kept.part));
-        let parts = broken.parts.iter().zip(states).map(|(part, (state, fixed))| BodyDef {
-            shape: Arc::clone(&part.shape),
-            state,
-            fixed,
-            ..body.def.clone()
-        });
+        let parts = part_bodies(&body, &job.blow, first_radius(&job.params), &broken);
         let info = self.stage.info_or_whole(body.id);
-        let record = self.breaks.push(BreakRecord::new(&body, &info, job, &broken, self.stage.time()));
+        let record = BreakRecord::new(&body, &info, job, (&broken, seconds), self.stage.time());
+        let record = self.breaks.push(record);
         if let (Some(remaking), Cause::Opening) = (&mut self.remaking, job.cause) {
             remaking.made(record);
         }
-        self.stage.break_up(body.id, parts.collect(), record);
+        self.stage.break_up(body.id, parts, record);
         if job.cause == Cause::User {
             self.document.happened(Event::Impact {
                 time: self.stage.time(),
@@ -177,7 +168,7 @@ impl Sandbox {
             solved: broken.solved,
             kept: broken.kept.map(|kept| KeptSummary { cells: kept.cells, pieces: kept.parts }),
             timings: broken.timings,
-            seconds: job.started.elapsed().as_secs_f64(),
+            seconds,
         });
         Ok(())
     }

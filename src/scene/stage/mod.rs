@@ -229,6 +229,11 @@ impl Stage {
         self.world.body_mut(id)
     }
 
+    /// What of an object is still to be thrown, or was.
+    pub fn projectile_of(&self, object: usize) -> Option<&BodyDef> {
+        self.projectiles.iter().find(|thrown| thrown.object == object).map(|thrown| &thrown.def)
+    }
+
     /// The first body of an object.
     pub fn body_of(&self, object: usize) -> Option<&Body> {
         let of = |body: &&Body| self.info.get(&body.id).is_some_and(|info| info.object == object);
@@ -395,6 +400,11 @@ impl Stage {
         self.world.eye = eye;
     }
 
+    /// The same.
+    pub fn eye(&self) -> Option<DVec3> {
+        self.world.eye
+    }
+
     /// One step of time in which nothing moves.
     pub fn pass_time(&mut self) {
         self.time += self.world.settings.dt;
@@ -462,6 +472,33 @@ impl Stage {
         self.time = standing.time;
         self.last_step = StepReport::default();
         self.revision += 1;
+    }
+
+    /// Lets everything stand here as it stands there, but those objects whole that `whole` has, as they were. Settings and
+    /// levels of pairs are those of there; what is still to be thrown is not taken over, nor octrees.
+    pub fn stand_as(&mut self, there: &Self, whole: &[(usize, BodyDef)]) {
+        self.clear();
+        self.look_for_contacts(there.narrow);
+        self.world.settings = there.world.settings;
+        self.world.pair_levels = there.world.pair_levels.clone();
+        self.world.eye = there.world.eye;
+        (self.time, self.next_color) = (there.time, there.next_color);
+        for body in &there.world.bodies {
+            let info = there.info_or_whole(body.id);
+            if whole.iter().any(|(object, _)| *object == info.object) {
+                continue;
+            }
+            let id = self.world.add_as(body.id, BodyDef { state: body.state, ..body.def.clone() });
+            if let Some(new) = self.world.body_mut(id) {
+                new.asleep = body.asleep;
+            }
+            self.info.insert(id, info);
+        }
+        for (object, def) in whole {
+            let id = self.world.add(def.clone());
+            let info = BodyInfo { object: *object, color_id: *object as u32, ..BodyInfo::default() };
+            self.info.insert(id, info);
+        }
     }
 
     /// Moves the bodies, in their order, to where they were at `time` (s), asleep or not. Nothing is held.

@@ -1,0 +1,156 @@
+//! The pictures beside the document's: one blow by other methods, from the same eye.
+//!
+//! In: what the sandbox shows beside the document. Out: a picture a column, by a renderer of its own, so that each is
+//! refined like the document's. What is not shown any more is not kept.
+
+use super::Session;
+use crate::{
+    gpu::{Gpu, GpuError},
+    render::{FrameInput, Pixels, RenderOptions, Renderer, View},
+    scene::Way,
+    ui::NoticeKind,
+};
+
+/// How a picture's place is divided among views: so many across and down.
+pub type Division = [u32; 2];
+
+/// Pictures of the columns beside the document.
+#[derive(Default)]
+pub(super) struct Columns {
+    pictures: Vec<Column>,
+    /// Whether there is another number of them, each with less room perhaps.
+    are_others: bool,
+}
+
+struct Column {
+    renderer: Renderer,
+    view: Option<View>,
+}
+
+impl Columns {
+    /// Nothing is drawn any more, or on another device.
+    pub fn forget(&mut self) {
+        self.pictures.clear();
+    }
+}
+
+impl Session {
+    /// The last pictures of the columns beside the document.
+    pub fn views_beside(&self) -> impl Iterator<Item = &View> {
+        self.columns.pictures.iter().filter_map(|column| column.view.as_ref())
+    }
+
+    /// Shows these ways beside the document, or none.
+    pub(super) fn show_beside(&mut self, ways: &[Way]) {
+        let shown = self.sandbox.as_mut().map(|sandbox| sandbox.show_beside(ways));
+        if let Some(Err(error)) = shown {
+            self.tell_of(error);
+        }
+        if ways.is_empty() {
+            self.columns.forget();
+        }
+        self.columns.are_others = true;
+    }
+
+    /// Steps back once views are narrower, so that the objects are in them; `views` are as many as are drawn.
+    pub(super) fn step_back(&mut self, views: u32) {
+        let Some(sandbox) = self.sandbox.as_ref().filter(|s| s.ways_beside().len() + 1 == views as usize)
+        else {
+            return;
+        };
+        if !std::mem::take(&mut self.columns.are_others) || views == 1 {
+            return;
+        }
+        let mut framed = self.camera;
+        framed.frame_points(&sandbox.surface_points(None), self.aspect);
+        if framed.distance > self.camera.distance {
+            self.camera = framed;
+        }
+    }
+
+    /// Shows another method beside the document, or none where there is one.
+    pub(super) fn toggle_beside(&mut self) {
+        let Some(sandbox) = &self.sandbox else { return };
+        let other = Way::other_than(&sandbox.tuning().fracture);
+        let ways: Vec<Way> = other.into_iter().filter(|_| sandbox.ways_beside().is_empty()).collect();
+        self.show_beside(&ways);
+    }
+
+    /// Draws every column beside the document, for the device that shows the window where one does.
+    pub(super) fn draw_beside(
+        &mut self,
+        gpu: Option<&Gpu>,
+        size: [u32; 2],
+        options: &RenderOptions,
+    ) -> Result<(), GpuError> {
+        let Some(sandbox) = &self.sandbox else { return Ok(()) };
+        let count = sandbox.ways_beside().len();
+        self.columns.pictures.truncate(count);
+        while self.columns.pictures.len() < count {
+            self.columns.pictures.push(Column { renderer: Renderer::new(sandbox.compute())?, view: None });
+        }
+        for (number, column) in self.columns.pictures.iter_mut().enumerate() {
+            let Some((bodies, arena)) = sandbox.beside_bodies(number) else { continue };
+            let arena = arena.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let (camera, options) = (self.camera, options.clone());
+            let (seams, overlay) = (None, None);
+            column.renderer.draw(&FrameInput {
+                arena: &arena,
+                bodies: &bodies,
+                camera,
+                options,
+                size,
+                seams,
+                overlay,
+            })?;
+            drop(arena);
+            column.view = column.renderer.view(gpu)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the picture, and those beside it next to it.
+    pub(super) fn write_picture(&mut self) {
+        let (Some(gpu), Some(view)) = (&self.gpu, self.picture.view()) else { return };
+        let all: Result<Vec<_>, _> =
+            std::iter::once(view).chain(self.views_beside()).map(|view| view.read(gpu)).collect();
+        let written = match all {
+            Ok(all) => self.picture_files.write(next_to_each_other(&all)),
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(text) = written {
+            self.say(NoticeKind::Error, text);
+        }
+    }
+}
+
+/// Pictures of one height as one, the first on the left; one that has another height is left out.
+fn next_to_each_other(all: &[std::sync::Arc<Pixels>]) -> Pixels {
+    let height = all.first().map_or(0, |first| first.size[1]);
+    let all: Vec<_> = all.iter().filter(|pixels| pixels.size[1] == height).collect();
+    let width = all.iter().map(|pixels| pixels.size[0]).sum();
+    let row = |pixels: &Pixels, y: usize| {
+        let bytes = 4 * pixels.size[0] as usize;
+        pixels.rgba[y * bytes..(y + 1) * bytes].to_vec()
+    };
+    let rgba = (0..height as usize).flat_map(|y| all.iter().flat_map(move |pixels| row(pixels, y))).collect();
+    Pixels { size: [width, height], rgba }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn pictures_lie_next_to_each_other() {
+        let picture = |width: u32, height: u32, byte: u8| {
+            Arc::new(Pixels { size: [width, height], rgba: vec![byte; 4 * (width * height) as usize] })
+        };
+        let joined = next_to_each_other(&[picture(1, 2, 7), picture(2, 2, 9), picture(1, 3, 5)]);
+        let row = [[7; 4].as_slice(), &[9; 8]].concat();
+        assert_eq!((joined.size, joined.rgba), ([3, 2], [row.clone(), row].concat()));
+        assert_eq!(next_to_each_other(&[]).size, [0, 0]);
+    }
+}

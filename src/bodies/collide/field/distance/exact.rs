@@ -1,0 +1,45 @@
+//! Exact distances of many nodes, quickly: each node begins with what the node before it found.
+
+use super::{leaf::Foot, solid::Placed};
+use glam::DVec3;
+use rayon::prelude::*;
+
+/// Nodes that one thread goes through, one after the other.
+const RUN: usize = 64;
+
+/// What `exact` says of each node; on all cores, in runs along which it may remember something.
+pub(super) fn in_runs<S, T: Send>(
+    nodes: &[usize],
+    begin: impl Fn() -> S + Sync,
+    exact: impl Fn(&usize, &mut S) -> Option<T> + Sync,
+) -> Vec<Option<T>> {
+    let run = |nodes: &[usize]| -> Vec<Option<T>> {
+        let mut memory = begin();
+        nodes.iter().map(|node| exact(node, &mut memory)).collect()
+    };
+    nodes.par_chunks(RUN).flat_map_iter(run).collect()
+}
+
+/// Feet of the last node of each fragment in a run.
+#[derive(Default)]
+pub(super) struct Seeds(Vec<(usize, Option<Foot>)>);
+
+impl Seeds {
+    pub fn of(&mut self, fragment: usize) -> &mut Option<Foot> {
+        let at = self.0.iter().position(|(k, _)| *k == fragment).unwrap_or_else(|| {
+            self.0.push((fragment, None));
+            self.0.len() - 1
+        });
+        &mut self.0[at].1
+    }
+}
+
+/// The nearest point of the surface, where it is nearer than `within`. The foot of a node nearby, in `seed`, says how far
+/// it is at most, which spares most of the search; it is left to the next.
+pub(super) fn nearest_by_seed(part: &Placed, p: DVec3, within: f64, seed: &mut Option<Foot>) -> Option<Foot> {
+    let known = seed.map(|foot| Foot { distance: foot.point.distance(p), ..foot });
+    let known = known.filter(|foot| foot.distance < within);
+    let found = part.solid.nearest(p, known.map_or(within, |foot| foot.distance)).or(known);
+    *seed = found.or(*seed);
+    found
+}

@@ -1,0 +1,112 @@
+//! A fragment of a family, asked for contacts (Glondu et al. 2012, sec. 4.3 to 4.5).
+//!
+//! Depths are never negative; the paper's are negative in contacts (sec. 3) and positive in the field (sec. 4).
+//!
+//! Within a cell of the surface everything is exact, from the surface itself, wherever the point lies: the paper does this
+//! in cut cells only, which leaves the field's error right beside them. Deeper, eqs. 1 and 2 over the nodes of the point's
+//! cell that lie in the fragment decide, and never less than a cell, since no surface is that near. A fragment so thin that
+//! none of these nodes is its own is asked itself.
+
+use super::{
+    family::{FamilyField, FragmentId},
+    front::Sums,
+    interior::{Depth, Interior},
+    lattice::ROUND_A_NODE,
+    solid::Placed,
+};
+use glam::DVec3;
+
+/// Nodes nearer than this share of a cell are the point itself.
+const AT_NODE: f64 = 1e-9;
+
+/// One fragment of a field, in the local space of the family.
+#[derive(Clone, Copy)]
+pub struct Fragment<'a> {
+    pub(super) field: &'a FamilyField,
+    pub(super) id: FragmentId,
+    pub(super) placed: &'a Placed,
+}
+
+impl Fragment<'_> {
+    /// Its name.
+    #[must_use]
+    pub fn id(&self) -> FragmentId {
+        self.id
+    }
+
+    /// Bounds (low, high), local space.
+    #[must_use]
+    pub fn bounds(&self) -> (DVec3, DVec3) {
+        self.placed.bounds
+    }
+
+    /// Edge of the field's cells, local units: how near to the surface answers are exact.
+    #[must_use]
+    pub fn cell(&self) -> f64 {
+        self.field.lattice.cell
+    }
+
+    /// Depth and direction by the field alone, from the nodes round `p` that lie in the fragment; `None` where none does.
+    /// (What [`Interior::penetration`] takes deeper than a cell; here for looking at.)
+    #[must_use]
+    pub fn interpolated(&self, p: DVec3) -> Option<Depth> {
+        let lattice = &self.field.lattice;
+        let nodes = &self.field.nodes;
+        let cell = lattice.cell_of(p);
+        let mut sums = Sums::default();
+        for corner in ROUND_A_NODE.map(|step| cell - step) {
+            let Some(node) = lattice.node(corner).filter(|node| nodes.is_of(*node, self.id)) else {
+                continue;
+            };
+            let (distance, direction) = (nodes.distance[node], nodes.direction[node]);
+            let to_node = lattice.place(corner) - p;
+            if to_node.length() < AT_NODE * lattice.cell {
+                return Some(Depth { distance, direction });
+            }
+            sums.add(to_node, distance, direction, self.field.flaw);
+        }
+        let (distance, direction) = sums.mean()?;
+        Some(Depth { distance: distance.max(0.0), direction })
+    }
+
+    fn exact(&self, p: DVec3, within: f64) -> Option<Depth> {
+        let foot = self.placed.solid.nearest(p, within)?;
+        let direction = self.field.flaw.outward(self.placed.solid.outward(p, &foot));
+        Some(Depth { distance: foot.distance, direction })
+    }
+}
+
+impl Interior for Fragment<'_> {
+    fn inside(&self, p: DVec3) -> bool {
+        p.is_finite() && self.placed.solid.inside(p)
+    }
+
+    fn penetration(&self, p: DVec3) -> Option<Depth> {
+        if !self.inside(p) {
+            return None;
+        }
+        let cell = self.cell();
+        self.exact(p, cell)
+            .or_else(|| {
+                self.interpolated(p).map(|depth| Depth { distance: depth.distance.max(cell), ..depth })
+            })
+            .or_else(|| self.exact(p, f64::INFINITY))
+    }
+
+    fn sphere_meets(&self, p: DVec3, r: f64) -> bool {
+        if !p.is_finite() || r.is_nan() || r < 0.0 {
+            return false;
+        }
+        let (low, high) = self.placed.bounds;
+        let apart = (low - p).max(p - high).max(DVec3::ZERO).length();
+        // Rounding must not lose a ball that just touches.
+        apart <= r + self.cell() * 1e-9 && self.placed.occupancy.meets(&self.field.lattice, p, r)
+    }
+
+    fn outside_distance(&self, p: DVec3, within: f64) -> Option<Depth> {
+        if !p.is_finite() || !self.sphere_meets(p, within) || self.inside(p) {
+            return None;
+        }
+        self.exact(p, within)
+    }
+}

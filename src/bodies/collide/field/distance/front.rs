@@ -1,0 +1,137 @@
+//! Fronts that carry distances from cut cells into the fragments (Glondu et al. 2012, sec. 4.2, after Heidelberger et al.
+//! 2004).
+//!
+//! In: nodes whose distance became smaller, exact. Out: the same for nodes that the fronts reached. One step takes all
+//! nodes beside those of the step before, each with the mean of what its neighbours among them say (eqs. 1 and 2), and
+//! keeps what is smaller than the node knew. Nodes of different fragments never speak with each other, so there is one front
+//! a fragment. It ends when nothing becomes smaller.
+//!
+//! Two things the paper does not say. Where the surface bends, eq. 1 may fall below the distances that it was made of, and
+//! even below 0; a node is then given a hair more than the nearest of its neighbours, so that from every node a way leads
+//! out along smaller distances. Where the directions of eq. 2 cancel out, that of the neighbour with the shortest way
+//! decides.
+
+use super::{
+    family::{FragmentId, Nodes},
+    flaw::Flaw,
+    lattice::Lattice,
+};
+use glam::DVec3;
+use rayon::prelude::*;
+
+/// What is smaller by less than this is not, shares of a cell: so fronts end.
+const HAIR: f64 = 1e-6;
+
+/// Directions whose mean is shorter than this cancel out.
+pub(super) const CANCELLED: f64 = 1e-6;
+
+/// Fewer nodes are not worth a second thread.
+const FEW: usize = 256;
+
+/// Carries on from the nodes that are in `accepted` already; adds those that the fronts reach, with the step.
+pub(super) fn propagate(lattice: &Lattice, nodes: &mut Nodes, accepted: &mut Vec<(u32, u32)>, flaw: Flaw) {
+    let mut in_front = vec![false; nodes.distance.len()];
+    let mut seen_in_step = vec![0u32; nodes.distance.len()];
+    let mut front: Vec<usize> = accepted.iter().map(|(node, _)| *node as usize).collect();
+    let mut step = 0;
+    while !front.is_empty() {
+        step += 1;
+        let mut beside = Vec::new();
+        for node in &front {
+            in_front[*node] = true;
+            for (other, _) in lattice.neighbours(*node) {
+                if seen_in_step[other] != step && nodes.fragment[other] == nodes.fragment[*node] {
+                    seen_in_step[other] = step;
+                    beside.push(other);
+                }
+            }
+        }
+        let reached: Vec<(usize, f64, DVec3)> = beside
+            .par_iter()
+            .with_min_len(FEW)
+            .filter_map(|node| {
+                let (distance, direction) = carried(lattice, nodes, &in_front, *node, flaw)?;
+                let is_smaller = distance < nodes.distance[*node] - HAIR * lattice.cell;
+                is_smaller.then_some((*node, distance, direction))
+            })
+            .collect();
+        front.iter().for_each(|node| in_front[*node] = false);
+        front.clear();
+        for (node, distance, direction) in reached {
+            (nodes.distance[node], nodes.direction[node]) = (distance, direction);
+            accepted.push((node as u32, step));
+            front.push(node);
+        }
+    }
+}
+
+/// What the neighbours in the front say of a node.
+fn carried(
+    lattice: &Lattice,
+    nodes: &Nodes,
+    in_front: &[bool],
+    node: usize,
+    flaw: Flaw,
+) -> Option<(f64, DVec3)> {
+    let mut sums = Sums::default();
+    for (other, step) in lattice.neighbours(node) {
+        if in_front[other] && nodes.fragment[other] == nodes.fragment[node] {
+            let to_other = step.as_dvec3() * lattice.cell;
+            sums.add(to_other, nodes.distance[other], nodes.direction[other], flaw);
+        }
+    }
+    let (distance, direction) = sums.mean()?;
+    Some((distance.max(sums.nearest + 4.0 * HAIR * lattice.cell), direction))
+}
+
+/// The sums of eqs. 1 and 2.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sums {
+    weight: f64,
+    distance: f64,
+    direction: DVec3,
+    /// Smallest distance that a neighbour has.
+    pub nearest: f64,
+    /// The shortest way by one neighbour alone, and its direction.
+    shortest: (f64, DVec3),
+}
+
+impl Default for Sums {
+    fn default() -> Self {
+        let shortest = (f64::INFINITY, DVec3::ZERO);
+        Self { weight: 0.0, distance: 0.0, direction: DVec3::ZERO, nearest: f64::INFINITY, shortest }
+    }
+}
+
+impl Sums {
+    /// A neighbour that lies at `to_other` from the point in question, with its distance and direction.
+    pub fn add(&mut self, to_other: DVec3, distance: f64, direction: DVec3, flaw: Flaw) {
+        let weight = 1.0 / to_other.length_squared();
+        let by_it = distance + flaw.gained(direction, to_other);
+        self.weight += weight;
+        self.distance += weight * by_it;
+        self.direction += weight * direction;
+        self.nearest = self.nearest.min(distance);
+        if by_it < self.shortest.0 {
+            self.shortest = (by_it, direction);
+        }
+    }
+
+    /// The weighted means, the direction made a unit vector; `None` without neighbours.
+    #[must_use]
+    pub fn mean(&self) -> Option<(f64, DVec3)> {
+        if self.weight <= 0.0 {
+            return None;
+        }
+        let mean = self.direction / self.weight;
+        let direction = if mean.length() < CANCELLED { self.shortest.1 } else { mean.normalize_or_zero() };
+        Some((self.distance / self.weight, direction))
+    }
+}
+
+impl Nodes {
+    /// Whether a node lies in the fragment.
+    pub fn is_of(&self, node: usize, fragment: FragmentId) -> bool {
+        self.fragment[node] == fragment
+    }
+}

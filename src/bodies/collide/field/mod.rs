@@ -1,0 +1,97 @@
+//! Contacts by distance fields and sphere trees (Glondu et al. 2012): points of one body that lie in the other.
+//!
+//! In: pairs that are near. Out: manifolds. An object has a distance field (`distance/`) and a tree of spheres round points
+//! of its surface and interior (`spheres/`); what it breaks into shares the field, and has trees that are cut out of its
+//! tree, so a fracture makes nothing anew. `interior.rs` is what the trees ask of a field. `parts.rs` has both for the
+//! bodies that there are, `meeting.rs` asks the tree of each of two bodies against the field of the other, and the tree of
+//! a body against the planes.
+//!
+//! At most some eight points of a query are contacts, whatever the number of points that collide (sec. 5.3): the first that
+//! are met lie well apart, and of the rest only what is deeper.
+
+pub mod distance;
+pub mod interior;
+mod meeting;
+mod nearest;
+mod parts;
+pub mod spheres;
+
+#[cfg(test)]
+mod tests;
+
+use super::{
+    Body, ContactQuery, FinderEntry, Manifold,
+    pairwise::{NarrowPhase, NearTwo, PairFinder, Record},
+};
+use parts::{Part, Parts};
+use spheres::Scratch;
+
+/// How the table has it.
+pub const ENTRY: FinderEntry = FinderEntry {
+    name: "field",
+    label: "distance fields",
+    about: "Points of one body are looked up in the distance field of the other; eight that lie well apart are enough \
+            (Glondu et al. 2012).",
+    accepts: |_| true,
+    make: |_| Ok(Box::new(FieldFinder::default())),
+};
+
+/// Finds contacts of distance fields with each other and with planes.
+pub type FieldFinder = PairFinder<Fields>;
+
+/// Fields and sphere trees of bodies.
+#[derive(Default)]
+pub struct Fields {
+    parts: Parts,
+}
+
+impl Fields {
+    fn of(&self, body: &Body) -> Option<&Part> {
+        self.parts.of(body.id)
+    }
+}
+
+impl NarrowPhase for Fields {
+    type Known = ();
+    type Scratch = Scratch;
+    type Memory = Parts;
+
+    fn resolution(&self, body: &Body) -> f64 {
+        body.def.resolution_m()
+    }
+
+    fn prepare<'a>(&mut self, near: impl Iterator<Item = &'a Body>) {
+        self.parts.prepare(near);
+    }
+
+    fn meet(&self, near: &NearTwo<'_, ()>, scratch: &mut Scratch) -> Option<(Option<Manifold>, Record<()>)> {
+        let [Some(a), Some(b)] = near.bodies.map(|body| self.of(body)) else { return None };
+        meeting::meet(near, [a, b], scratch)
+    }
+
+    fn at_planes(
+        &self,
+        body: &Body,
+        old: Option<&Manifold>,
+        query: &ContactQuery<'_>,
+        scratch: &mut Scratch,
+    ) -> Option<(Manifold, Record<()>)> {
+        meeting::at_planes(body, self.of(body)?, old, query, scratch)
+    }
+
+    fn broke(&mut self, parent: &Body, parts: &[Body]) {
+        self.parts.broke(parent, parts);
+    }
+
+    fn keep(&mut self, left: &[Body]) {
+        self.parts.keep(left);
+    }
+
+    fn memory(&self) -> Parts {
+        self.parts.clone()
+    }
+
+    fn recall(&mut self, memory: &Parts) {
+        self.parts = memory.clone();
+    }
+}

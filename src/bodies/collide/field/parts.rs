@@ -1,0 +1,108 @@
+//! Distance fields and sphere trees of the bodies that have met.
+//!
+//! In: bodies, and what they break into. Out: for every body the field that it is a fragment of and its sphere tree. Both
+//! never change: a break makes a field that follows it (a copy in which only the nodes of what broke are written) and trees
+//! of the pieces, so what is kept for undo and the timeline stays as it was, and a moment that is gone back to goes on as it
+//! did the first time.
+
+use super::{
+    distance::{FamilyField, Fragment, FragmentId},
+    spheres::{Sampling, SphereForest},
+};
+use crate::bodies::{Body, BodyId};
+use rayon::prelude::*;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+/// Level of the cells of a field, unless the body collides at a coarser one: 32 cells a side. Finer ones are exact to a
+/// smaller depth, coarser ones make less of a copy.
+const FIELD_LEVEL: u32 = 5;
+
+/// What is known of one body.
+#[derive(Clone)]
+pub struct Part {
+    field: Arc<FamilyField>,
+    fragment: FragmentId,
+    /// Points of it, in local space of the whole object.
+    pub forest: Arc<SphereForest>,
+    sampling: Sampling,
+}
+
+impl Part {
+    /// Of a body of which nothing is known. None where its shape is empty.
+    fn alone(body: &Body) -> Option<Self> {
+        let (shape, level) = (&*body.def.shape, body.def.collision_level());
+        let field = FamilyField::new(shape, level.clamp(1, FIELD_LEVEL)).ok()?;
+        let sampling = Sampling::new(shape, level);
+        let forest = SphereForest::build(&sampling.points(shape));
+        Some(Self { field: Arc::new(field), fragment: FragmentId::WHOLE, forest: Arc::new(forest), sampling })
+    }
+
+    /// Of the pieces that the body of this part broke into, in their order. None where they do not fit it.
+    fn broken(&self, pieces: &[Body]) -> Option<Vec<Self>> {
+        let shapes: Vec<_> = pieces.iter().map(|piece| &*piece.def.shape).collect();
+        let field = || {
+            let mut field = FamilyField::clone(&self.field);
+            let update = field.fracture(self.fragment, &shapes).ok()?;
+            Some((Arc::new(field), update.fragments))
+        };
+        let forests = || self.forest.fracture(&self.sampling.fracture(&self.forest, &shapes)).ok();
+        let (field, forests) = rayon::join(field, forests);
+        let ((field, fragments), forests) = (field?, forests?);
+        let part = |(fragment, forest)| Self {
+            field: Arc::clone(&field),
+            fragment,
+            forest: Arc::new(forest),
+            sampling: self.sampling,
+        };
+        Some(fragments.into_iter().zip(forests).map(part).collect())
+    }
+
+    /// Whether both are fragments of one field.
+    #[cfg(test)]
+    pub fn shares_field(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.field, &other.field)
+    }
+
+    /// The body, to be asked for depths. A part that is kept has one.
+    pub fn fragment(&self) -> Option<Fragment<'_>> {
+        self.field.fragment(self.fragment)
+    }
+}
+
+/// What is known of bodies, by name. Of an empty shape it is known that there is nothing.
+#[derive(Clone, Default)]
+pub struct Parts(BTreeMap<BodyId, Option<Part>>);
+
+impl Parts {
+    /// What is known of a body.
+    #[must_use]
+    pub fn of(&self, id: BodyId) -> Option<&Part> {
+        self.0.get(&id)?.as_ref()
+    }
+
+    /// Makes what is missing of these bodies, on all cores.
+    pub fn prepare<'a>(&mut self, bodies: impl Iterator<Item = &'a Body>) {
+        let missing: BTreeMap<BodyId, &Body> =
+            bodies.filter(|body| !self.0.contains_key(&body.id)).map(|body| (body.id, body)).collect();
+        let missing: Vec<_> = missing.into_iter().collect();
+        let made: Vec<_> = missing.into_par_iter().map(|(id, body)| (id, Part::alone(body))).collect();
+        self.0.extend(made);
+    }
+
+    /// What is known of `parent` is handed on to the pieces that it broke into.
+    pub fn broke(&mut self, parent: &Body, pieces: &[Body]) {
+        self.prepare(std::iter::once(parent));
+        // What a field cannot follow begins by itself: an empty piece beside others, a piece on another grid.
+        let Some(parts) = self.of(parent.id).and_then(|known| known.broken(pieces)) else { return };
+        self.0.extend(pieces.iter().map(|piece| piece.id).zip(parts.into_iter().map(Some)));
+    }
+
+    /// Forgets bodies that are not there.
+    pub fn keep(&mut self, left: &[Body]) {
+        let there: BTreeSet<BodyId> = left.iter().map(|body| body.id).collect();
+        self.0.retain(|id, _| there.contains(id));
+    }
+}

@@ -1,0 +1,34 @@
+//! The fracturable adaptive sphere tree of Glondu et al. 2012, sec. 5, and its self-adapting queries.
+//!
+//! In the order of the data: [`points`] samples a shape, `order` puts the points in maximum distance order
+//! (with `hierarchy`), [`forest`] makes a tree of them, `crack` says what a fracture does to the points,
+//! [`fracture`] makes the forests of the new fragments, [`query`] finds contacts against whatever answers the
+//! three elementary queries of [`interior`]; [`planes`] is the floor. `brute` and `check` are what tests
+//! compare with.
+
+mod brute;
+mod check;
+mod crack;
+pub mod forest;
+pub mod fracture;
+mod hierarchy;
+use super::interior;
+mod nearest;
+mod order;
+pub mod planes;
+mod planted;
+pub mod points;
+pub mod query;
+#[cfg(test)]
+mod octree_tests;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+pub use forest::{ObjectPoint, SphereForest};
+pub use fracture::{CrackPoint, Fate, Fracture, FractureMismatch};
+pub use interior::{Depth, Interior};
+pub use planes::HalfSpace;
+pub use points::Sampling;
+pub use query::{Beyond, Counts, Placement, Scratch, Selection, TreeContact};

@@ -1,0 +1,303 @@
+//! Asking a sphere forest against a body (Glondu et al. 2012, algorithm 1) with contacts that select
+//! themselves (sec. 5.3).
+//!
+//! In: a forest, the other body's [`Interior`], where the one lies in the other. Out: contacts, in the order
+//! in which they were met: level by level, so that the first ones lie well apart.
+//!
+//! **Once enough contacts are found**, only deeper ones are looked for: a point must lie deeper than a
+//! threshold, and a sphere round a point outside is descended where it meets the body even if it is smaller
+//! by that threshold. (The paper descends where the distance is below r - tolerance; a *negative* tolerance
+//! must make it harder to descend, so it is r + tolerance.) [`Beyond`] says what the threshold is.
+//!
+//! **What is promised.** With fewer than [`Selection::enough`] contacts, they are all points of the surface
+//! that collide (or lie within the tolerance). Else every surface point that is not put out lies at most as
+//! deep as the threshold at the end: epsilon, or epsilon below the deepest contact. Where the body's depths
+//! are off by up to [`Interior::depth_error`], the promise is kept for the depths that it says.
+//!
+//! **Points in the interior** of their own fragment are met on the way, and are contacts only where no point
+//! of the surface is: the body has come so deep that nothing else is left of it to push. With surface
+//! contacts beside them they say nothing new, and for a thin body that pokes into this one their way out is
+//! sideways.
+
+use glam::{DMat4, DVec3};
+
+use super::{
+    forest::{Node, SphereForest},
+    interior::Interior,
+    planted::Planted,
+};
+
+/// Where the forest's body lies in the local space of the other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Placement {
+    other_from_own: DMat4,
+    /// Units of the other for one of the forest's, not rounded down.
+    scale: f64,
+}
+
+impl Placement {
+    /// From a rotation, translation and uniform scale: local space of the forest's body to that of the other.
+    #[must_use]
+    pub fn new(other_from_own: DMat4) -> Self {
+        let axis = |axis: DVec3| other_from_own.transform_vector3(axis).length();
+        let longest = axis(DVec3::X).max(axis(DVec3::Y)).max(axis(DVec3::Z));
+        Self { other_from_own, scale: longest * (1.0 + 8.0 * f64::EPSILON) }
+    }
+
+    /// Units of the other for one of the forest's.
+    #[must_use]
+    pub fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// A point of the forest in the other's local space.
+    #[must_use]
+    pub fn place(&self, point: DVec3) -> DVec3 {
+        self.other_from_own.transform_point3(point)
+    }
+
+    /// More than what rounding moves points of a forest by, units of the other.
+    fn slack(&self, forest: &SphereForest) -> f64 {
+        let (centre, radius) = forest.bound;
+        let reach = self.other_from_own.w_axis.truncate().length() + self.scale * (centre.length() + radius);
+        64.0 * f64::EPSILON * reach
+    }
+}
+
+/// What is looked for once there are enough contacts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Beyond {
+    /// All that is deeper than epsilon, as in the paper.
+    #[default]
+    Epsilon,
+    /// Only what is deeper by epsilon than the deepest contact so far: hardly more than enough, however deep.
+    Deepest,
+}
+
+/// How contacts are chosen. Lengths are local units of the other body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Selection {
+    /// So many contacts are enough; `None`: all that there are.
+    pub enough: Option<usize>,
+    /// How deep may lie what is left out. The paper: 0.2 % of the object's radius.
+    pub epsilon: f64,
+    /// Points outside that are so near are contacts, too; for steps in which something breaks. Not negative.
+    pub tolerance: f64,
+    /// What is looked for beyond enough.
+    pub beyond: Beyond,
+}
+
+impl Selection {
+    /// Eight contacts, and epsilon 0.2 % of the radius (local units of the other body), as in the paper.
+    #[must_use]
+    pub fn of_radius(radius: f64) -> Self {
+        Self { enough: Some(8), epsilon: 0.002 * radius, tolerance: 0.0, beyond: Beyond::default() }
+    }
+
+    /// All contacts.
+    #[must_use]
+    pub fn all() -> Self {
+        Self { enough: None, epsilon: 0.0, tolerance: 0.0, beyond: Beyond::default() }
+    }
+}
+
+/// A point of the forest that touches the other body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TreeContact {
+    /// Index of the point in the forest.
+    pub point: u32,
+    /// Local space of the other.
+    pub position: DVec3,
+    /// How deep it is below the other's surface, local units of the other; negative: how far above.
+    pub depth: f64,
+    /// Unit vector out of the other, its local space.
+    pub direction: DVec3,
+}
+
+/// What a query did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Spheres that were visited, with the one round all points.
+    pub spheres: usize,
+    /// Points that were met.
+    pub points: usize,
+    /// Contacts that were put out.
+    pub contacts: usize,
+}
+
+/// What a query needs and leaves; kept from query to query, so that none allocates.
+#[derive(Clone, Debug, Default)]
+pub struct Scratch {
+    /// By level: spheres to visit, with the depth of their points where these were met; negative: outside.
+    open: Vec<Vec<(u32, f64)>>,
+    contacts: Vec<TreeContact>,
+    /// Points of the interior that collide, while there are no contacts.
+    interior: Vec<TreeContact>,
+    deepest: f64,
+}
+
+impl Scratch {
+    /// Contacts of the last query, in the order in which they were met.
+    #[must_use]
+    pub fn contacts(&self) -> &[TreeContact] {
+        &self.contacts
+    }
+
+    fn begin(&mut self, levels: usize) {
+        if self.open.len() < levels {
+            self.open.resize_with(levels, Vec::new);
+        }
+        self.contacts.clear();
+        self.interior.clear();
+        self.deepest = f64::NEG_INFINITY;
+    }
+
+    /// How deep a point must be to be looked for; none while there are not enough contacts.
+    fn threshold(&self, selection: &Selection) -> Option<f64> {
+        selection.enough.filter(|enough| self.contacts.len() >= *enough).map(|_| match selection.beyond {
+            Beyond::Epsilon => selection.epsilon,
+            Beyond::Deepest => self.deepest + selection.epsilon,
+        })
+    }
+
+    fn offer(&mut self, contact: TreeContact, selection: &Selection) {
+        if self.threshold(selection).is_none_or(|threshold| contact.depth > threshold) {
+            self.deepest = self.deepest.max(contact.depth);
+            self.contacts.push(contact);
+        }
+    }
+}
+
+/// One query.
+struct Query<'a, I: ?Sized> {
+    forest: &'a SphereForest,
+    other: &'a I,
+    placement: &'a Placement,
+    selection: &'a Selection,
+    slack: f64,
+    error: f64,
+    planted: Planted,
+}
+
+impl SphereForest {
+    /// The points of this forest that touch `other`, chosen by `selection`; they are left in `scratch`.
+    pub fn query<I: Interior + ?Sized>(
+        &self,
+        other: &I,
+        placement: &Placement,
+        selection: &Selection,
+        scratch: &mut Scratch,
+    ) -> Counts {
+        self.query_with(other, placement, selection, scratch, Planted::Nothing)
+    }
+
+    pub(super) fn query_with<I: Interior + ?Sized>(
+        &self,
+        other: &I,
+        placement: &Placement,
+        selection: &Selection,
+        scratch: &mut Scratch,
+        planted: Planted,
+    ) -> Counts {
+        let levels = usize::from(self.last_level) + 1;
+        scratch.begin(levels);
+        let (slack, error) = (placement.slack(self), other.depth_error());
+        let query = Query { forest: self, other, placement, selection, slack, error, planted };
+        let mut counts = Counts { spheres: 1, ..Counts::default() };
+        let (centre, radius) = self.bound;
+        let reach = radius * placement.scale + selection.tolerance + slack;
+        if self.is_empty() || !other.sphere_meets(placement.place(centre), reach) {
+            return counts;
+        }
+        for &root in &self.roots {
+            scratch.open[usize::from(self.nodes[root as usize].level)].push((root, -1.0));
+        }
+        for level in 0..levels {
+            // Nothing is added to a level while it is gone through: children come in further down.
+            let mut open = std::mem::take(&mut scratch.open[level]);
+            for (node, depth) in open.drain(..) {
+                query.visit(node, depth, scratch, &mut counts);
+            }
+            scratch.open[level] = open;
+        }
+        if scratch.contacts.is_empty() {
+            let interior = std::mem::take(&mut scratch.interior);
+            interior.iter().for_each(|contact| scratch.offer(*contact, selection));
+            scratch.interior = interior;
+        }
+        counts.contacts = scratch.contacts.len();
+        counts
+    }
+}
+
+impl<I: Interior + ?Sized> Query<'_, I> {
+    /// Meets the point of a sphere where this is its first, and opens what hangs below it.
+    fn visit(&self, index: u32, known: f64, scratch: &mut Scratch, counts: &mut Counts) {
+        let node = &self.forest.nodes[index as usize];
+        counts.spheres += 1;
+        let position = self.placement.place(node.centre);
+        let depth = if node.is_first || self.planted.meets_again() {
+            counts.points += 1;
+            self.meet(node, position, scratch)
+        } else {
+            known
+        };
+        if node.is_last && node.children.0 == node.children.1 {
+            return;
+        }
+        if self.descends(node, position, depth, scratch) {
+            for &child in &self.forest.children[node.children.0 as usize..node.children.1 as usize] {
+                scratch.open[usize::from(self.forest.nodes[child as usize].level)].push((child, -1.0));
+            }
+            if !node.is_last {
+                let next = index + 1;
+                scratch.open[usize::from(self.forest.nodes[next as usize].level)].push((next, depth));
+            }
+        }
+    }
+
+    /// The depth of a point, negative outside; puts it out where it is a contact.
+    fn meet(&self, node: &Node, position: DVec3, scratch: &mut Scratch) -> f64 {
+        let contact = |depth, direction| TreeContact { point: node.point, position, depth, direction };
+        if let Some(found) = self.other.penetration(position) {
+            let contact = contact(found.distance, found.direction);
+            if node.on_surface {
+                scratch.offer(contact, self.selection);
+            } else if scratch.contacts.is_empty() {
+                scratch.interior.push(contact);
+            }
+            return found.distance;
+        }
+        let within = self.outside(scratch);
+        if node.on_surface && within > 0.0 {
+            if let Some(found) = self.other.outside_distance(position, within) {
+                scratch.offer(contact(-found.distance, found.direction), self.selection);
+            }
+        }
+        -1.0
+    }
+
+    /// How far outside a point may lie that is looked for; 0 where only points inside are.
+    fn outside(&self, scratch: &Scratch) -> f64 {
+        match scratch.threshold(self.selection) {
+            None => self.selection.tolerance,
+            Some(least) => (-least).clamp(0.0, self.selection.tolerance),
+        }
+    }
+
+    /// Whether anything that is looked for may hang below the sphere.
+    fn descends(&self, node: &Node, position: DVec3, depth: f64, scratch: &Scratch) -> bool {
+        let radius = node.radius * self.placement.scale + self.slack;
+        let threshold = scratch.threshold(self.selection);
+        if depth >= 0.0 {
+            // Who is so far from a point of known depth is deeper by no more than that.
+            return threshold.is_none_or(|least| depth + radius + 2.0 * self.error > least);
+        }
+        // What is as deep as that has a ball of that radius round it inside the body.
+        let reach = match threshold {
+            Some(least) if least >= 0.0 => radius - (least - self.error).max(0.0),
+            _ => radius + self.outside(scratch),
+        };
+        reach > 0.0 && self.other.sphere_meets(position, reach)
+    }
+}

@@ -1,0 +1,264 @@
+//! Finders that look at one pair of bodies after the other: what they have in common.
+//!
+//! In: pairs that are near, and a [`NarrowPhase`], which makes the manifold of one pair or of one body at the planes. Out:
+//! manifolds. A manifold of the last search is carried along while the bodies have hardly moved; what was known of its
+//! pair stays with it ([`Record`]), and is part of the finder's memory.
+
+use super::{
+    Body, BodyId, ContactQuery, Detail, FindContacts, FinderMemory, Found, InOrder, Manifold, Point,
+    RelativePose, holds,
+};
+use crate::{
+    bodies::{broad_phase::NearPair, context::StepContext},
+    gpu::GpuError,
+};
+use rayon::prelude::*;
+use std::{collections::BTreeMap, fmt::Debug, sync::Arc};
+
+/// Fewer pairs are not worth a second thread.
+const FEW: usize = 16;
+/// Above this lie the numbers of the planes in the names of points at planes.
+const PLANE_SHIFT: u32 = 32;
+
+/// The name of a point at a plane: the plane's number, and what names the point on the body.
+#[must_use]
+pub fn plane_key(plane: usize, point: u32) -> u64 {
+    (plane as u64) << PLANE_SHIFT | u64::from(point)
+}
+
+/// What is known of a pair, or of a body at the planes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Record<K> {
+    /// How the bodies lay when they were looked at.
+    pub pose: RelativePose,
+    /// Places that touched, before they were reduced to a few.
+    pub touches: usize,
+    /// What the narrow phase itself knows.
+    pub known: K,
+}
+
+/// Two bodies that may meet.
+pub struct NearTwo<'a, K> {
+    /// The bodies.
+    pub bodies: [&'a Body; 2],
+    /// What was known of them.
+    pub record: Option<&'a Record<K>>,
+    /// Their manifold of the last search.
+    pub old: Option<&'a Manifold>,
+    /// How long the contacts are to hold, s.
+    pub dt: f64,
+}
+
+/// How one pair is looked at.
+pub trait NarrowPhase: Default + Send + Sync + 'static {
+    /// What is known of a pair beside its manifold.
+    type Known: Clone + Copy + Debug + PartialEq + Send + Sync;
+    /// What a search needs and leaves, one for each thread.
+    type Scratch: Default + Send;
+    /// What is known of bodies, to be kept with the manifolds.
+    type Memory: Clone + Send + Sync;
+
+    /// How finely a body is looked at, m.
+    fn resolution(&self, body: &Body) -> f64;
+
+    /// Before a search: makes what is missing of these bodies.
+    fn prepare<'a>(&mut self, near: impl Iterator<Item = &'a Body>);
+
+    /// The manifold of a pair, where they touch or may touch in time, and what is known of it now. None where one of them
+    /// is nothing that can be met.
+    fn meet(
+        &self,
+        near: &NearTwo<'_, Self::Known>,
+        scratch: &mut Self::Scratch,
+    ) -> Option<(Option<Manifold>, Record<Self::Known>)>;
+
+    /// The manifold of a body that is near a plane.
+    fn at_planes(
+        &self,
+        body: &Body,
+        old: Option<&Manifold>,
+        query: &ContactQuery<'_>,
+        scratch: &mut Self::Scratch,
+    ) -> Option<(Manifold, Record<Self::Known>)>;
+
+    /// As [`FindContacts::broke`].
+    fn broke(&mut self, parent: &Body, parts: &[Body]) {
+        let _ = (parent, parts);
+    }
+
+    /// Forgets what none of these bodies needs.
+    fn keep(&mut self, left: &[Body]);
+
+    /// What is known of bodies.
+    fn memory(&self) -> Self::Memory;
+
+    /// Knows again what it knew then.
+    fn recall(&mut self, memory: &Self::Memory);
+}
+
+type Name = (BodyId, Option<BodyId>);
+
+/// A finder that looks at pairs by `N`.
+pub struct PairFinder<N: NarrowPhase> {
+    narrow: N,
+    records: BTreeMap<Name, Record<N::Known>>,
+}
+
+impl<N: NarrowPhase> Default for PairFinder<N> {
+    fn default() -> Self {
+        Self { narrow: N::default(), records: BTreeMap::new() }
+    }
+}
+
+/// What a [`PairFinder`] knows at one moment.
+struct Memory<N: NarrowPhase> {
+    narrow: N::Memory,
+    records: BTreeMap<Name, Record<N::Known>>,
+}
+
+/// What is to be done with pairs that are near.
+struct Sorted {
+    /// To be looked at: the bodies, and their manifold of the last search.
+    pairs: Vec<([usize; 2], Option<usize>)>,
+    /// Manifolds of the last search that still hold.
+    carried: Vec<usize>,
+}
+
+impl<N: NarrowPhase> PairFinder<N> {
+    fn record(&self, manifold: &Manifold) -> Option<&Record<N::Known>> {
+        self.records.get(&(manifold.first, manifold.second))
+    }
+
+    fn sort_out(&self, query: &ContactQuery<'_>) -> Sorted {
+        let mut manifold_of = InOrder::new(query.old, Manifold::order);
+        let mut out = Sorted { pairs: Vec::new(), carried: Vec::new() };
+        for near in query.pairs {
+            let [a, b] = near.bodies.map(|k| &query.bodies[k]);
+            let known = manifold_of.find(&(false, a.id, Some(b.id)));
+            let holds = |k: usize| {
+                let old = &query.old[k];
+                let record = self.record(old);
+                record.is_some_and(|record| holds(old.resolution_m, &record.pose, a, Some(b), query.dt))
+            };
+            match known {
+                Some(k) if holds(k) => out.carried.push(k),
+                _ if query.may_meet(near.bodies) => out.pairs.push((near.bodies, known)),
+                _ => {}
+            }
+        }
+        out
+    }
+
+    /// Manifolds of pairs that are looked at, and what is known of them.
+    fn pairs(
+        &self,
+        sorted: &Sorted,
+        query: &ContactQuery<'_>,
+    ) -> Vec<Option<(Option<Manifold>, Record<N::Known>)>> {
+        let look = |scratch: &mut N::Scratch, (bodies, known): &([usize; 2], Option<usize>)| {
+            let bodies = bodies.map(|k| &query.bodies[k]);
+            let record = self.records.get(&(bodies[0].id, Some(bodies[1].id)));
+            let old = known.map(|k| &query.old[k]);
+            self.narrow.meet(&NearTwo { bodies, record, old, dt: query.dt }, scratch)
+        };
+        sorted.pairs.par_iter().with_min_len(FEW).map_init(N::Scratch::default, look).collect()
+    }
+
+    /// Whether a manifold of the last search at the planes still holds.
+    fn holds_at_planes(&self, body: &Body, old: &Manifold, query: &ContactQuery<'_>) -> bool {
+        // Floor and walls may be changed between steps.
+        let is_of = |p: &Point| {
+            let plane = query.planes.get((p.key >> PLANE_SHIFT) as usize);
+            plane.is_some_and(|at| at.normal == p.plane && (at.distance(p.anchors[1]) - p.found).abs() < 1e-9)
+        };
+        let holds = |record: &Record<N::Known>| holds(old.resolution_m, &record.pose, body, None, query.dt);
+        self.record(old).is_some_and(holds) && old.points.iter().all(is_of)
+    }
+}
+
+impl<N: NarrowPhase> FindContacts for PairFinder<N> {
+    fn reach(&self, bodies: &[Body], _: Detail<'_>) -> Vec<f64> {
+        bodies.iter().map(|body| 0.5 * self.narrow.resolution(body)).collect()
+    }
+
+    fn begin(&mut self, bodies: &[Body], pairs: &mut [NearPair], _: Detail<'_>) {
+        for near in pairs {
+            let [a, b] = near.bodies.map(|k| self.narrow.resolution(&bodies[k]));
+            near.resolution_m = a.min(b);
+        }
+    }
+
+    fn find(&mut self, cx: &mut StepContext<'_>, query: &ContactQuery<'_>) -> Result<Found, GpuError> {
+        let sorted = self.sort_out(query);
+        cx.lap("broad phase");
+        let near = sorted.pairs.iter().flat_map(|(pair, _)| *pair).chain(query.at_planes.iter().copied());
+        self.narrow.prepare(near.map(|k| &query.bodies[k]));
+        let met = self.pairs(&sorted, query);
+        cx.report.pairs += sorted.pairs.len();
+        cx.lap("narrow phase");
+
+        let Sorted { pairs, mut carried } = sorted;
+        let mut found = Vec::new();
+        let mut new: Vec<(Name, Record<N::Known>)> = Vec::new();
+        for (met, (pair, _)) in met.into_iter().zip(pairs) {
+            let Some((manifold, record)) = met else { continue };
+            let [a, b] = pair.map(|k| query.bodies[k].id);
+            new.push(((a, Some(b)), record));
+            found.extend(manifold);
+        }
+        let mut manifold_of = InOrder::new(query.old, Manifold::order);
+        let mut asked = Vec::new();
+        for body in query.at_planes.iter().map(|&k| &query.bodies[k]) {
+            let known = manifold_of.find(&(true, body.id, None));
+            match known {
+                Some(k) if self.holds_at_planes(body, &query.old[k], query) => carried.push(k),
+                _ => asked.push((body, known.map(|k| &query.old[k]))),
+            }
+        }
+        let look = |scratch: &mut N::Scratch, (body, old): &(&Body, Option<&Manifold>)| {
+            self.narrow.at_planes(body, *old, query, scratch)
+        };
+        let at_planes: Vec<_> =
+            asked.par_iter().with_min_len(FEW).map_init(N::Scratch::default, look).collect();
+        for (manifold, record) in at_planes.into_iter().flatten() {
+            new.push(((manifold.first, None), record));
+            found.push(manifold);
+        }
+        let resting = query.old.iter().filter(|old| old.rests(query.bodies));
+        let known = carried.iter().map(|&k| &query.old[k]).chain(resting);
+        let stays: Vec<_> = known.filter_map(|m| Some(((m.first, m.second), *self.record(m)?))).collect();
+        self.records = stays.into_iter().chain(new).collect();
+        Ok(Found { manifolds: found, carried })
+    }
+
+    fn collision_points(&self, manifold: &Manifold) -> Option<usize> {
+        self.record(manifold).map(|record| record.touches)
+    }
+
+    fn broke(&mut self, parent: &Body, parts: &[Body]) {
+        self.narrow.broke(parent, parts);
+    }
+
+    fn removed(&mut self, id: BodyId, left: &[Body]) {
+        self.records.retain(|(first, second), _| *first != id && *second != Some(id));
+        self.narrow.keep(left);
+    }
+
+    fn cleared(&mut self) {
+        *self = Self::default();
+    }
+
+    fn memory(&self) -> FinderMemory {
+        Some(Arc::new(Memory::<N> { narrow: self.narrow.memory(), records: self.records.clone() }))
+    }
+
+    fn recall(&mut self, memory: &FinderMemory) {
+        match memory.as_ref().and_then(|memory| memory.downcast_ref::<Memory<N>>()) {
+            Some(memory) => {
+                self.narrow.recall(&memory.narrow);
+                self.records = memory.records.clone();
+            }
+            None => self.records = BTreeMap::new(),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Counting what a column's pieces are, on a worker.
+
+use std::sync::{Arc, mpsc};
+
+use crate::{
+    export::MeshTally,
+    fracture::{Cancel, CancelOnDrop},
+    shape::Shape,
+};
+
+/// A count of meshes: not begun, on its way, done, or impossible.
+#[derive(Default)]
+pub(super) enum Counting {
+    #[default]
+    NotBegun,
+    OnItsWay(
+        mpsc::Receiver<MeshTally>,
+        #[expect(dead_code, reason = "it cancels when it is dropped")] CancelOnDrop,
+    ),
+    Done(Option<MeshTally>),
+}
+
+impl Counting {
+    /// Begins to count.
+    pub fn start(shapes: Vec<Arc<Shape>>) -> Self {
+        let (sender, receiver) = mpsc::channel();
+        let cancel = Cancel::possible();
+        let waits = CancelOnDrop(cancel.clone());
+        std::thread::spawn(move || {
+            if let Ok(tally) = MeshTally::of(&shapes, &cancel) {
+                // The receiver goes where nobody asks any more.
+                let _ = sender.send(tally);
+            }
+        });
+        Self::OnItsWay(receiver, waits)
+    }
+
+    /// Takes the count in; whether there is something new.
+    pub fn poll(&mut self) -> bool {
+        let Self::OnItsWay(receiver, _) = self else { return false };
+        *self = match receiver.try_recv() {
+            Err(mpsc::TryRecvError::Empty) => return false,
+            Ok(tally) => Self::Done(Some(tally)),
+            Err(mpsc::TryRecvError::Disconnected) => Self::Done(None),
+        };
+        true
+    }
+
+    /// Whether it is to be begun.
+    pub fn is_due(&self) -> bool {
+        matches!(self, Self::NotBegun)
+    }
+
+    /// Whether it is on its way.
+    pub fn is_busy(&self) -> bool {
+        matches!(self, Self::OnItsWay(..))
+    }
+
+    /// What was counted.
+    pub fn tally(&self) -> Option<MeshTally> {
+        if let Self::Done(tally) = self { *tally } else { None }
+    }
+}

@@ -1,0 +1,148 @@
+//! Columns beside the document: the same blows by other methods. Nothing in here changes the document.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, RwLock},
+    time::Instant,
+};
+
+use super::Sandbox;
+use crate::{
+    bodies::BodyDef,
+    fracture::Impact,
+    gpu::GpuError,
+    render::RenderBody,
+    scene::{
+        BreakRecord, ColumnView, Way,
+        beside::{self, Strike},
+    },
+    svo::Arena,
+};
+
+impl Sandbox {
+    /// Shows these ways of breaking beside the document from now on, two at the most; none: no more. All that they hold
+    /// goes with them.
+    ///
+    /// # Errors
+    /// [`GpuError`]; nothing has changed then.
+    pub fn show_beside(&mut self, ways: &[Way]) -> Result<(), GpuError> {
+        self.beside.show(ways, self.stage.compute())
+    }
+
+    /// The ways that are shown beside the document.
+    #[must_use]
+    pub fn ways_beside(&self) -> Vec<Way> {
+        self.beside.ways()
+    }
+
+    /// All columns for their captions, the document's own first; nothing while there is nothing beside it.
+    #[must_use]
+    pub fn columns(&self) -> Vec<ColumnView> {
+        if self.beside.is_empty() {
+            return Vec::new();
+        }
+        let state = self.beside.own_state(&self.stage, &self.breaks);
+        let state = if self.jobs.breaking.is_busy() { beside::ColumnState::Breaking } else { state };
+        let own = self.fallen().into_values().last().map(|record| Way::of(&record.params));
+        let pinned = self.document.tuning().pin.is_some();
+        let way = own.filter(|_| !pinned).unwrap_or_else(|| Way::of(&self.document.tuning().fracture));
+        let others = self.beside.columns().iter();
+        let others =
+            others.map(|column| ColumnView { way: column.way(), state: self.beside.state_of(column) });
+        std::iter::once(ColumnView { way, state }).chain(others).collect()
+    }
+
+    /// Bodies of a column beside the document as they are drawn, and their octrees; 0 is the first.
+    #[must_use]
+    pub fn beside_bodies(&self, column: usize) -> Option<(Vec<RenderBody>, &Arc<RwLock<Arena>>)> {
+        let column = self.beside.columns().get(column)?;
+        Some((column.render_bodies(&self.look(), self.beside.pinned()), column.stage().arena()))
+    }
+
+    /// Changes whenever the pictures of the columns beside the document may have changed.
+    #[must_use]
+    pub fn beside_revision(&self) -> u64 {
+        self.beside.revision()
+    }
+
+    /// Whether a fracture for a column beside the document is being computed.
+    #[must_use]
+    pub fn is_breaking_beside(&self) -> bool {
+        self.beside.is_computing()
+    }
+
+    /// Whether columns beside the document are to be asked again soon.
+    #[must_use]
+    pub fn is_waiting_beside(&self) -> bool {
+        self.beside.is_waiting()
+    }
+
+    /// Whether time is to wait until the columns beside the document show what it shows.
+    #[must_use]
+    pub fn time_waits_for_beside(&self) -> bool {
+        self.beside.holds_time()
+    }
+
+    /// Whether a step of time would change anything beside the document.
+    #[must_use]
+    pub fn has_motion_beside(&self) -> bool {
+        self.beside.has_motion()
+    }
+
+    /// A step of time beside the document, after its own.
+    pub fn step_beside(&mut self) {
+        self.beside.step(self.stage.time());
+    }
+
+    /// Lets columns that began later come as far as the document, until `deadline`.
+    pub fn catch_up_beside(&mut self, deadline: Instant) {
+        self.beside.catch_up(self.stage.time(), deadline);
+    }
+
+    /// Lets the columns follow the document, or starts what that needs. Never waits.
+    pub fn update_beside(&mut self) {
+        if self.beside.is_empty() {
+            return;
+        }
+        let fallen = self.fallen();
+        let fallen = fallen.into_iter().map(|(number, record)| {
+            let whole = record.broken.is_none().then(|| self.whole(record.object)).flatten();
+            Strike::fallen(number, record, whole)
+        });
+        let context = beside::Context {
+            fallen: fallen.collect(),
+            pinned: self.pinned_strike(),
+            stage: &self.stage,
+            passes: &self.passes,
+            is_busy: self.is_breaking() || self.history.is_changing(),
+            is_settled: false,
+        };
+        self.beside.update(context);
+    }
+
+    /// The breaks that led to the bodies that are there, the first one first.
+    fn fallen(&self) -> BTreeMap<usize, &BreakRecord> {
+        let bodies = self.stage.bodies().iter();
+        bodies.flat_map(|body| self.breaks.line(self.stage.info_or_whole(body.id).origin)).collect()
+    }
+
+    /// An object before anything broke it.
+    fn whole(&self, object: usize) -> Option<BodyDef> {
+        let first = self.history.first().and_then(|first| first.stage.body_of(object));
+        first.or_else(|| self.stage.projectile_of(object).cloned())
+    }
+
+    /// The pinned blow, by what is tuned now.
+    fn pinned_strike(&self) -> Option<Strike> {
+        let pin = self.document.tuning().pin.as_ref()?;
+        let body = self.stage.body(pin.aim.body)?;
+        let info = self.stage.info_or_whole(body.id);
+        let mut params = self.document.tuned_params(&info);
+        params.interior = self.document.interior_of(info.object);
+        params.fit(body.def.octree().forest.level);
+        let impact = Impact { point: pin.aim.point_in_grid, direction: pin.aim.direction_in_grid };
+        let whole = info.is_intact().then(|| BodyDef { state: body.state, ..body.def.clone() });
+        let what = (info.object, &*body.def.shape, whole);
+        Some(Strike::pinned(what, impact, (params, pin.kept.clone()), self.stage.time()))
+    }
+}

@@ -1,0 +1,170 @@
+//! Side by side: how the picture is divided, what each view's caption says, and which methods are shown.
+
+use egui::{Color32, Rect, Vec2};
+
+use super::{
+    Command, UiInput, UiOutput, theme,
+    widgets::{grouped, label},
+};
+use crate::scene::{Broken, ColumnState, ColumnView, MOST_BESIDE, Way};
+
+/// Between two views, points.
+const GAP: f32 = 2.0;
+/// Round a caption's text, points.
+const ROUND: f32 = 8.0;
+/// What is no more than this is no change of volume: sums are rounded.
+const SAME_VOLUME: f64 = 1e-6;
+/// Views lie next to each other unless those one below the other would be so many times as wide, or high.
+const RATHER_NEXT: f32 = 1.25;
+
+/// So many views of one size in a place, the document's first, and how many lie across and down: next to each other, but one
+/// below the other where the place is too narrow for that.
+pub(super) fn views(place: Rect, count: usize) -> (Vec<Rect>, [u32; 2]) {
+    let count = count.max(1);
+    let n = count as f32;
+    let [width, height] = [place.width(), place.height()];
+    let next = (width / n).min(height);
+    let below = width.min(height / n);
+    let is_next = below <= next * RATHER_NEXT;
+    let gaps = GAP * (n - 1.0);
+    let size = if is_next {
+        Vec2::new(((width - gaps) / n).max(0.0), height)
+    } else {
+        Vec2::new(width, ((height - gaps) / n).max(0.0))
+    };
+    let step = if is_next { Vec2::new(size.x + GAP, 0.0) } else { Vec2::new(0.0, size.y + GAP) };
+    let views = (0..count).map(|k| Rect::from_min_size(place.min + step * k as f32, size)).collect();
+    (views, if is_next { [count as u32, 1] } else { [1, count as u32] })
+}
+
+/// Writes over every view what it shows; how far down the captions of those at the top reach, points.
+pub(super) fn captions(ui: &egui::Ui, columns: &[ColumnView], views: &[Rect], out: &mut UiOutput) -> f32 {
+    let mut lowest = views.first().map_or(0.0, |view| view.top());
+    for (number, (column, view)) in columns.iter().zip(views).enumerate() {
+        let (text, color) = told(column, number == 0);
+        let painter = ui.painter_at(*view);
+        let width = (view.width() - 4.0 * ROUND).max(40.0);
+        let part = |text: String, font: egui::TextStyle, color: Color32| {
+            painter.layout(text, font.resolve(ui.style()), color, width)
+        };
+        let title = part(column.way.label(), egui::TextStyle::Body, theme::GOLD);
+        let figures = part(text, egui::TextStyle::Small, color);
+        let size = Vec2::new(title.size().x.max(figures.size().x), title.size().y + figures.size().y + 2.0);
+        let frame = Rect::from_min_size(view.min + Vec2::splat(ROUND), size + Vec2::splat(ROUND));
+        painter.rect_filled(frame, 5.0, Color32::from_rgba_unmultiplied(22, 23, 26, 214));
+        let at = frame.min + Vec2::splat(0.5 * ROUND);
+        let below = at + Vec2::new(0.0, title.size().y + 2.0);
+        painter.galley(at, title, theme::GOLD);
+        painter.galley(below, figures, color);
+        out.rects.push((format!("caption_{number}").into(), frame));
+        if view.top() <= views[0].top() {
+            lowest = lowest.max(frame.bottom());
+        }
+    }
+    lowest
+}
+
+/// What a caption says below the method's name, and in which colour; `own` is the document's.
+fn told(column: &ColumnView, own: bool) -> (String, Color32) {
+    match &column.state {
+        ColumnState::Whole if own => ("not broken yet".into(), theme::DIM),
+        ColumnState::Whole => ("click the object to break it".into(), theme::DIM),
+        ColumnState::Breaking => ("breaking …".into(), theme::TEXT),
+        ColumnState::Refused(why) => (why.clone(), theme::BAD),
+        ColumnState::Broken(broken) => (figures(broken), theme::TEXT),
+    }
+}
+
+/// The figures of a break, which a line may end between but not within.
+fn figures(broken: &Broken) -> String {
+    let Broken { seconds, pieces, volume_error, meshes, is_pinned } = *broken;
+    let ms = 1e3 * seconds;
+    let time = if ms < 10.0 { format!("{ms:.1} ms") } else { format!("{ms:.0} ms") };
+    let volume = if volume_error.abs() <= SAME_VOLUME {
+        format!("volume kept ({volume_error:+.0e})")
+    } else {
+        format!("volume {:+.3} %", 1e2 * volume_error)
+    };
+    let mut all = vec![time, format!("{} pieces", grouped(pieces as u64)), volume];
+    match meshes {
+        Some(tally) => {
+            all.push(format!("{} faces", grouped(tally.triangles)));
+            let is_all = tally.closed == pieces as u64;
+            all.push(if is_all { "all closed".into() } else { format!("{} closed", grouped(tally.closed)) });
+        }
+        None => all.push("counting faces".into()),
+    }
+    let all: Vec<String> = all.iter().map(|item| item.replace([' ', '\u{2009}'], "\u{a0}")).collect();
+    let before = if is_pinned { "before it falls: " } else { "" };
+    before.to_owned() + &all.join(", ")
+}
+
+/// Which methods are shown beside the document's.
+pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
+    let Some(sandbox) = input.sandbox else { return };
+    let shown = sandbox.ways_beside();
+    let mut on = !shown.is_empty();
+    let tip = "One blow by several methods next to each other: the same object, seeds and eye";
+    let field = ui.checkbox(&mut on, "Side by side").on_hover_text(tip);
+    out.name("beside", &field);
+    if field.changed() {
+        out.push(Command::ToggleBeside);
+    }
+    if shown.is_empty() {
+        return;
+    }
+    label(ui, "Beside it", "One or two methods; the left view is what is open, and stays as it is");
+    for way in Way::all() {
+        let mut chosen = shown.contains(&way);
+        let free = chosen || shown.len() < MOST_BESIDE;
+        let field = ui.add_enabled(free, egui::Checkbox::new(&mut chosen, way.label()));
+        let field = field.on_hover_text(way.method.help).on_disabled_hover_text("Two at the most");
+        out.name(format!("beside: {}", way.name()), &field);
+        if field.changed() {
+            let mut ways: Vec<Way> = shown.iter().copied().filter(|other| *other != way).collect();
+            ways.extend(chosen.then_some(way));
+            out.push(Command::ShowBeside(ways));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::MeshTally;
+
+    #[test]
+    fn views_are_of_one_size_and_lie_apart_in_their_place() {
+        let wide = Rect::from_min_size(egui::pos2(286.0, 40.0), Vec2::new(708.0, 690.0));
+        let narrow = Rect::from_min_size(egui::pos2(286.0, 40.0), Vec2::new(228.0, 490.0));
+        for (place, count, division) in [
+            (wide, 1, [1, 1]),
+            (wide, 2, [2, 1]),
+            (wide, 3, [3, 1]),
+            (narrow, 2, [1, 2]),
+            (narrow, 3, [1, 3]),
+        ] {
+            let (views, divided) = views(place, count);
+            assert_eq!((views.len(), divided), (count, division));
+            assert!(views.iter().all(|view| place.expand(0.01).contains_rect(*view)));
+            assert!(views.iter().all(|view| (view.size() - views[0].size()).length() < 0.01));
+            let apart = |a: &Rect, b: &Rect| !a.shrink(0.1).intersects(b.shrink(0.1));
+            assert!(views.windows(2).all(|pair| apart(&pair[0], &pair[1])));
+        }
+        assert!(views(Rect::ZERO, 3).0.iter().all(|view| view.width() >= 0.0 && view.height() >= 0.0));
+    }
+
+    #[test]
+    fn captions_say_what_came_of_it() {
+        let mut broken =
+            Broken { seconds: 0.0123, pieces: 43, volume_error: 2e-8, meshes: None, is_pinned: false };
+        let plain = |broken: &Broken| figures(broken).replace('\u{a0}', " ");
+        assert_eq!(plain(&broken), "12 ms, 43 pieces, volume kept (+2e-8), counting faces");
+        broken.meshes = Some(MeshTally { triangles: 12_345, closed: 43 });
+        assert_eq!(plain(&broken), "12 ms, 43 pieces, volume kept (+2e-8), 12 345 faces, all closed");
+        broken.meshes = Some(MeshTally { triangles: 9, closed: 40 });
+        (broken.volume_error, broken.seconds, broken.is_pinned) = (-0.0123, 0.0051, true);
+        let text = "before it falls: 5.1 ms, 43 pieces, volume -1.230 %, 9 faces, 40 closed";
+        assert_eq!(plain(&broken), text);
+    }
+}
