@@ -39,7 +39,8 @@ pub use body::{Body, BodyDef, BodyId, BodyState, Family};
 pub use broad_phase::{NearPair, Obb};
 pub use collide::{
     Ball, CollisionPoint, Column, ContactMethod, ContactQuery, FindContacts, FinderEntry, FinderMemory,
-    Found, MakeFinder, Manifold, Overlap, Partner, Point, find, finders, inherit, reduce, register_finder,
+    Found, MakeFinder, Manifold, Overlap, Partner, Point, field, find, finders, inherit, reduce,
+    register_finder,
 };
 pub use contacts::{Contact, Push};
 pub use context::{OnGpu, StageClock, StepContext};

@@ -69,6 +69,20 @@ const OF_BALLS: [Check; 3] =
 /// What needs springs: impulses leave a body in the floor as deep as their slop lets it come to lie.
 const OF_SPRINGS: [Check; 1] = [("P3", p3_depth::holds)];
 
+/// What holds for eight points of a field: all but P5, P6, P11 and P18, where what stands needs the same points from step to
+/// step.
+const OF_FIELDS: [Check; 9] = [
+    ("P1", p1_free_fall::holds),
+    ("P2", p2_weight::holds),
+    ("P4", p4_drift::holds),
+    ("P7", p7_incline::holds),
+    ("P9", p9_collision::holds),
+    ("P10", p10_spin::holds),
+    ("P12", p12_pile::holds),
+    ("P13", p13_bytes::holds),
+    ("P15", p15_birth::holds),
+];
+
 fn hold(ways: Ways, checks: impl IntoIterator<Item = Check>) {
     for (name, check) in checks {
         println!("{name} by {} and {}:", ways.contacts, ways.response);
@@ -89,6 +103,11 @@ fn hulls_answered_by_impulses() {
 #[test]
 fn octrees_answered_by_impulses() {
     hold(Ways { contacts: "octree", response: "impulse" }, ALWAYS.into_iter().chain(OF_BALLS));
+}
+
+#[test]
+fn fields_answered_by_soft_constraints() {
+    hold(Ways { contacts: "field", response: "soft" }, OF_FIELDS);
 }
 
 /// What docs/physics.md says of balls that have corners.

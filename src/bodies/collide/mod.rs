@@ -6,11 +6,13 @@
 
 mod carry;
 mod convex;
+pub mod field;
 mod finders;
 mod in_order;
 mod manifold;
 pub mod octree;
 mod overlap;
+mod pairwise;
 mod reduce;
 
 pub use carry::{RelativePose, carry, carry_way, holds, moved, speed_between};

@@ -49,6 +49,10 @@ pub struct NearTwo<'a, K> {
     pub dt: f64,
 }
 
+/// What came of looking at a pair: a manifold where the two touch, and what is known of them; none where one of them is
+/// nothing that can be met.
+pub type Met<K> = Option<(Option<Manifold>, Record<K>)>;
+
 /// How one pair is looked at.
 pub trait NarrowPhase: Default + Send + Sync + 'static {
     /// What is known of a pair beside its manifold.
@@ -64,13 +68,8 @@ pub trait NarrowPhase: Default + Send + Sync + 'static {
     /// Before a search: makes what is missing of these bodies.
     fn prepare<'a>(&mut self, near: impl Iterator<Item = &'a Body>);
 
-    /// The manifold of a pair, where they touch or may touch in time, and what is known of it now. None where one of them
-    /// is nothing that can be met.
-    fn meet(
-        &self,
-        near: &NearTwo<'_, Self::Known>,
-        scratch: &mut Self::Scratch,
-    ) -> Option<(Option<Manifold>, Record<Self::Known>)>;
+    /// Looks at a pair that may touch in time.
+    fn meet(&self, near: &NearTwo<'_, Self::Known>, scratch: &mut Self::Scratch) -> Met<Self::Known>;
 
     /// The manifold of a body that is near a plane.
     fn at_planes(
@@ -150,11 +149,7 @@ impl<N: NarrowPhase> PairFinder<N> {
     }
 
     /// Manifolds of pairs that are looked at, and what is known of them.
-    fn pairs(
-        &self,
-        sorted: &Sorted,
-        query: &ContactQuery<'_>,
-    ) -> Vec<Option<(Option<Manifold>, Record<N::Known>)>> {
+    fn pairs(&self, sorted: &Sorted, query: &ContactQuery<'_>) -> Vec<Met<N::Known>> {
         let look = |scratch: &mut N::Scratch, (bodies, known): &([usize; 2], Option<usize>)| {
             let bodies = bodies.map(|k| &query.bodies[k]);
             let record = self.records.get(&(bodies[0].id, Some(bodies[1].id)));

@@ -6,14 +6,14 @@
 //! fast meets a thin wall, and nobody meets the plane of a face beside the face.
 
 use super::{
+    Known,
     axes::{Axis, Pair, Relative},
     clip::{Touch, touches, turned_corners},
-    records::Record,
     solid::Solid,
 };
 use crate::bodies::{
     Body, broad_phase,
-    collide::{MARGIN_CELLS, Manifold, Point, RelativePose, inherit, moved, reduce},
+    collide::{MARGIN_CELLS, Manifold, Point, RelativePose, inherit, moved, pairwise::Record, reduce},
     turning::turned_by,
 };
 use glam::{DQuat, DVec3};
@@ -48,7 +48,7 @@ pub struct Meeting<'a> {
     /// Their hulls.
     pub solids: [&'a Solid; 2],
     /// What was known of them.
-    pub record: Option<&'a Record>,
+    pub record: Option<&'a Known>,
     /// Their manifold of the last search.
     pub old: Option<&'a Manifold>,
     /// How long the contacts are to hold, s.
@@ -65,7 +65,7 @@ impl Meeting<'_> {
 
     /// The manifold, where they touch or may touch within the step; and what is known now.
     #[must_use]
-    pub fn found(&self) -> (Option<Manifold>, Record) {
+    pub fn found(&self) -> (Option<Manifold>, Record<Known>) {
         let [a, b] = self.bodies;
         let cell = self.resolution();
         let pose = RelativePose::new(a, Some(b));
@@ -77,12 +77,13 @@ impl Meeting<'_> {
         let on_b = |axis: &Axis, pair: &Pair<'_>| pair.relative.rotation.inverse() * axis.normal;
         let Some((pair, axis)) = met else {
             let start = self.pair(0.0);
-            let known = Some((on_b(&axis, &start), axis.feature));
-            return (None, Record { pose, axis: known, forgiven, touches: 0 });
+            let known = Known { axis: Some((on_b(&axis, &start), axis.feature)), forgiven };
+            return (None, Record { pose, touches: 0, known });
         };
         let normal = on_b(&axis, &pair);
         let (manifold, touches) = self.manifold(&pair, &axis, forgiven, cell);
-        (Some(manifold), Record { pose, axis: Some((normal, axis.feature)), forgiven, touches })
+        let known = Known { axis: Some((normal, axis.feature)), forgiven };
+        (Some(manifold), Record { pose, touches, known })
     }
 
     /// Both hulls as they will lie after `time` s.

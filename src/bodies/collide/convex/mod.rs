@@ -15,25 +15,21 @@ mod clip;
 mod meeting;
 mod planes;
 mod points;
-mod records;
 mod solid;
 
 #[cfg(test)]
 mod tests;
 
+pub(super) use points::solid_of;
+
 use super::{
-    Body, BodyId, ContactQuery, Detail, FindContacts, FinderEntry, FinderMemory, Found, InOrder, Manifold,
-    holds,
+    Body, ContactQuery, FinderEntry, Manifold,
+    pairwise::{Met, NarrowPhase, NearTwo, PairFinder, Record},
 };
-use crate::{
-    bodies::{broad_phase::NearPair, context::StepContext},
-    gpu::GpuError,
-};
+use axes::Feature;
 use cache::HullCache;
-use meeting::{Meeting, resolution};
-use rayon::prelude::*;
-use records::{Record, Records};
-use std::sync::Arc;
+use glam::DVec3;
+use meeting::Meeting;
 
 /// How the table has it.
 pub const ENTRY: FinderEntry = FinderEntry {
@@ -44,130 +40,59 @@ pub const ENTRY: FinderEntry = FinderEntry {
     make: |_| Ok(Box::new(HullFinder::default())),
 };
 
-/// Fewer pairs are not worth a second thread.
-const FEW: usize = 16;
-
 /// Finds contacts of convex hulls with each other and with planes.
+pub type HullFinder = PairFinder<Hulls>;
+
+/// What is known of a pair of hulls.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Known {
+    /// The axis along which they were farthest apart, axes of the second body, and what gave it.
+    pub axis: Option<(DVec3, Feature)>,
+    /// Pieces of one object: how far they may overlap without being pushed, m.
+    pub forgiven: f64,
+}
+
+/// Hulls of the bodies that have met.
 #[derive(Default)]
-pub struct HullFinder {
+pub struct Hulls {
     cache: HullCache,
-    records: Records,
 }
 
-/// What is to be done with pairs that are near.
-struct Sorted {
-    /// To be looked at: the bodies, and their manifold of the last search.
-    pairs: Vec<([usize; 2], Option<usize>)>,
-    /// Manifolds of the last search that still hold.
-    carried: Vec<usize>,
-}
+impl NarrowPhase for Hulls {
+    type Known = Known;
+    type Scratch = ();
+    type Memory = ();
 
-impl HullFinder {
-    fn sort_out(&self, query: &ContactQuery<'_>) -> Sorted {
-        let mut manifold_of = InOrder::new(query.old, Manifold::order);
-        let mut out = Sorted { pairs: Vec::new(), carried: Vec::new() };
-        for near in query.pairs {
-            let [a, b] = near.bodies.map(|k| &query.bodies[k]);
-            let known = manifold_of.find(&(false, a.id, Some(b.id)));
-            let holds = |k: usize| {
-                let old = &query.old[k];
-                let record = self.records.of(old);
-                record.is_some_and(|record| holds(old.resolution_m, &record.pose, a, Some(b), query.dt))
-            };
-            match known {
-                Some(k) if holds(k) => out.carried.push(k),
-                _ if query.may_meet(near.bodies) => out.pairs.push((near.bodies, known)),
-                _ => {}
-            }
-        }
-        out
+    fn resolution(&self, body: &Body) -> f64 {
+        meeting::resolution(body)
     }
 
-    /// Manifolds of pairs that are looked at, and what is known of them.
-    fn pairs(&self, sorted: &Sorted, query: &ContactQuery<'_>) -> Vec<(Option<Manifold>, Record)> {
-        let look = |(bodies, known): &([usize; 2], Option<usize>)| {
-            let bodies = bodies.map(|k| &query.bodies[k]);
-            let [Some(a), Some(b)] = bodies.map(|body| self.cache.of(body)) else { return None };
-            let record = self.records.get(bodies[0].id, Some(bodies[1].id));
-            let old = known.map(|k| &query.old[k]);
-            Some(Meeting { bodies, solids: [a, b], record, old, dt: query.dt }.found())
-        };
-        sorted.pairs.par_iter().with_min_len(FEW).filter_map(look).collect()
-    }
-}
-
-impl FindContacts for HullFinder {
-    fn reach(&self, bodies: &[Body], _: Detail<'_>) -> Vec<f64> {
-        bodies.iter().map(|body| 0.5 * resolution(body)).collect()
+    fn prepare<'a>(&mut self, near: impl Iterator<Item = &'a Body>) {
+        self.cache.prepare(near);
     }
 
-    fn begin(&mut self, bodies: &[Body], pairs: &mut [NearPair], _: Detail<'_>) {
-        for near in pairs {
-            let [a, b] = near.bodies.map(|k| resolution(&bodies[k]));
-            near.resolution_m = a.min(b);
-        }
+    fn meet(&self, near: &NearTwo<'_, Known>, (): &mut ()) -> Met<Known> {
+        let [Some(a), Some(b)] = near.bodies.map(|body| self.cache.of(body)) else { return None };
+        let NearTwo { bodies, record, old, dt } = *near;
+        Some(Meeting { bodies, solids: [a, b], record: record.map(|record| &record.known), old, dt }.found())
     }
 
-    fn find(&mut self, cx: &mut StepContext<'_>, query: &ContactQuery<'_>) -> Result<Found, GpuError> {
-        let sorted = self.sort_out(query);
-        cx.lap("broad phase");
-        let near = sorted.pairs.iter().flat_map(|(pair, _)| *pair).chain(query.at_planes.iter().copied());
-        self.cache.prepare(near.map(|k| &query.bodies[k]));
-        let met = self.pairs(&sorted, query);
-        cx.report.pairs += sorted.pairs.len();
-        cx.lap("narrow phase");
-
-        let Sorted { pairs, mut carried } = sorted;
-        let mut found = Vec::new();
-        let mut records: Vec<((BodyId, Option<BodyId>), Record)> = Vec::new();
-        for ((manifold, record), (pair, _)) in met.into_iter().zip(pairs) {
-            let [a, b] = pair.map(|k| query.bodies[k].id);
-            records.push(((a, Some(b)), record));
-            found.extend(manifold);
-        }
-        let mut manifold_of = InOrder::new(query.old, Manifold::order);
-        for body in query.at_planes.iter().map(|&k| &query.bodies[k]) {
-            let known = manifold_of.find(&(true, body.id, None));
-            let old = known.map(|k| &query.old[k]);
-            let record = old.and_then(|old| self.records.of(old));
-            if let (Some(k), Some(old), Some(record)) = (known, old, record)
-                && planes::is_carried(body, old, record, query)
-            {
-                carried.push(k);
-                continue;
-            }
-            let Some(solid) = self.cache.of(body) else { continue };
-            if let Some((manifold, record)) = planes::at_planes(body, solid, old, query) {
-                records.push(((body.id, None), record));
-                found.push(manifold);
-            }
-        }
-        let resting = query.old.iter().filter(|old| old.rests(query.bodies));
-        let known = carried.iter().map(|&k| &query.old[k]).chain(resting);
-        self.records.renew(known, records.into_iter());
-        Ok(Found { manifolds: found, carried })
+    fn at_planes(
+        &self,
+        body: &Body,
+        old: Option<&Manifold>,
+        query: &ContactQuery<'_>,
+        (): &mut (),
+    ) -> Option<(Manifold, Record<Known>)> {
+        planes::at_planes(body, self.cache.of(body)?, old, query)
     }
 
-    fn collision_points(&self, manifold: &Manifold) -> Option<usize> {
-        self.records.of(manifold).map(|record| record.touches)
-    }
-
-    fn removed(&mut self, id: BodyId, left: &[Body]) {
-        self.records.forget(id);
+    fn keep(&mut self, left: &[Body]) {
         self.cache.keep(left);
     }
 
-    fn cleared(&mut self) {
-        self.records = Records::default();
-        self.cache = HullCache::default();
-    }
+    // Hulls are made again of the shapes.
+    fn memory(&self) {}
 
-    fn memory(&self) -> FinderMemory {
-        Some(Arc::new(self.records.clone()))
-    }
-
-    fn recall(&mut self, memory: &FinderMemory) {
-        let known = memory.as_ref().and_then(|memory| memory.downcast_ref::<Records>());
-        self.records = known.cloned().unwrap_or_default();
-    }
+    fn recall(&mut self, (): &()) {}
 }

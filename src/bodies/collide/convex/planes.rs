@@ -1,29 +1,19 @@
 //! Hulls at the floor and the walls: the corners that are near.
 
 use super::{
+    Known,
     meeting::{margin, resolution},
-    records::Record,
     solid::Solid,
 };
 use crate::bodies::{
     Body,
-    collide::{ContactQuery, Manifold, Point, RelativePose, holds, inherit, moved, reduce},
+    collide::{
+        ContactQuery, Manifold, Point, RelativePose, inherit, moved,
+        pairwise::{Record, plane_key},
+        reduce,
+    },
 };
 use glam::DVec3;
-
-/// Above this lie the numbers of the planes in the names of points.
-const PLANE_SHIFT: u32 = 32;
-
-/// Whether a manifold of the last search still holds.
-#[must_use]
-pub fn is_carried(body: &Body, old: &Manifold, record: &Record, query: &ContactQuery<'_>) -> bool {
-    // Floor and walls may be changed between steps.
-    let is_of = |p: &Point| {
-        let plane = query.planes.get((p.key >> PLANE_SHIFT) as usize);
-        plane.is_some_and(|at| at.normal == p.plane && (at.distance(p.anchors[1]) - p.found).abs() < 1e-9)
-    };
-    holds(old.resolution_m, &record.pose, body, None, query.dt) && old.points.iter().all(is_of)
-}
 
 /// The manifold of a body that is near a plane, and what is known of it then.
 #[must_use]
@@ -32,7 +22,7 @@ pub fn at_planes(
     solid: &Solid,
     old: Option<&Manifold>,
     query: &ContactQuery<'_>,
-) -> Option<(Manifold, Record)> {
+) -> Option<(Manifold, Record<Known>)> {
     let (cell, state) = (resolution(body), &body.state);
     let speed = state.linear_velocity.length() + state.angular_velocity.length() * body.def.radius();
     let near = margin(cell) + speed * query.dt;
@@ -46,7 +36,7 @@ pub fn at_planes(
         let at = |(corner, p): (usize, &DVec3)| {
             let place = state.position + state.rotation * *p;
             let gap = plane.distance(place);
-            let key = (number as u64) << PLANE_SHIFT | corner as u64;
+            let key = plane_key(number, corner as u32);
             (gap < near).then(|| Point::new(key, [Some(body), None], place, plane.normal, gap))
         };
         let found: Vec<Point> = solid.corners.iter().enumerate().filter_map(at).collect();
@@ -59,6 +49,6 @@ pub fn at_planes(
     inherit(&mut points, &known, cell);
     let rolling_impulse = old.map_or(DVec3::ZERO, |m| m.rolling_impulse);
     let manifold = Manifold { first: body.id, second: None, points, rolling_impulse, resolution_m: cell };
-    let record = Record { pose: RelativePose::new(body, None), axis: None, forgiven: 0.0, touches };
+    let record = Record { pose: RelativePose::new(body, None), touches, known: Known::default() };
     Some((manifold, record))
 }

@@ -3,12 +3,13 @@
 use super::*;
 use crate::{
     bodies::{
-        BodyDef, BodyState, ContactMethod, Family, Response, World, WorldSettings,
+        BodyDef, BodyId, BodyState, ContactMethod, Family, Response, World, WorldSettings,
         testing::{ball, block, body, grid},
     },
     shape::{Convex, Look, Shape},
 };
 use glam::{DMat4, DQuat, DVec3, Vec3};
+use std::sync::Arc;
 
 /// A cuboid of these edges whose low corner is at `low` in shape space, lying there.
 fn cuboid(low: DVec3, edges: DVec3) -> BodyDef {
@@ -143,7 +144,7 @@ fn what_is_fast_meets_a_thin_wall_and_not_the_plane_beside_it() {
 
 #[test]
 fn hulls_are_made_once_and_forgotten_with_their_bodies() {
-    let mut finder = HullFinder::default();
+    let mut finder = Hulls::default();
     let mut w = world(Response::SOFT, true);
     let ids: Vec<BodyId> =
         (0..3).map(|k| w.add(cuboid(DVec3::Y * f64::from(k), DVec3::splat(0.5)))).collect();
@@ -151,11 +152,9 @@ fn hulls_are_made_once_and_forgotten_with_their_bodies() {
     finder.cache.prepare(w.bodies.iter().chain(&w.bodies));
     assert_eq!(finder.cache.len(), 3);
     let gone = w.remove(ids[1]).expect("it was there");
-    finder.removed(gone.id, &w.bodies);
+    finder.keep(&w.bodies);
     assert!(finder.cache.len() == 2 && finder.cache.of(&gone).is_none());
     assert!(finder.cache.of(&w.bodies[0]).is_some());
-    finder.cleared();
-    assert_eq!(finder.cache.len(), 0);
 }
 
 #[test]

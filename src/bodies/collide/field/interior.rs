@@ -1,20 +1,21 @@
-//! What contact queries ask of a body: the three elementary queries of Glondu et al. 2012, sec. 3, and the distance
-//! from outside.
+//! What contact queries ask of a body: the three elementary queries of Glondu et al. 2012, sec. 3, and the
+//! distance from outside.
 
 use glam::DVec3;
 
 /// How far a point is from a surface, and which way leads out of the solid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Depth {
-    /// Local units. Of [`Interior::penetration`] the depth below the surface, of [`Interior::outside_distance`] the
-    /// height above it: never negative.
+    /// Local units. Of [`Interior::penetration`] the depth below the surface, of
+    /// [`Interior::outside_distance`] the height above it: never negative.
     pub distance: f64,
-    /// Unit vector that points out of the solid: from a point inside to the nearest surface, from the nearest surface to
-    /// a point outside.
+    /// Unit vector that points out of the solid: from a point inside to the nearest surface, from the nearest
+    /// surface to a point outside.
     pub direction: DVec3,
 }
 
-/// What a query asks of a body, in the body's local space (voxels of an octree's grid; metres of what has no grid).
+/// What a query asks of a body, in the body's local space (voxels of an octree's grid; metres of what has no
+/// grid).
 pub trait Interior: Sync {
     /// Whether `p` lies in the solid.
     fn inside(&self, p: DVec3) -> bool;
@@ -25,12 +26,13 @@ pub trait Interior: Sync {
     /// Whether the ball of radius `r` round `p` may meet the body; never false where it does.
     fn sphere_meets(&self, p: DVec3, r: f64) -> bool;
 
-    /// Height of `p` above the nearest surface (not below 0), exact up to `within`, with the outward direction there; for
-    /// contacts that touch within a tolerance. `None` where `p` is inside, or farther away than `within`.
+    /// Height of `p` above the nearest surface (not below 0), exact up to `within`, with the outward
+    /// direction there; for contacts that touch within a tolerance. `None` where `p` is inside, or farther
+    /// away than `within`.
     fn outside_distance(&self, p: DVec3, within: f64) -> Option<Depth>;
 
-    /// By at most how much a depth of [`Interior::penetration`] differs from the true one, local units; infinite where
-    /// nobody knows, and then a query must not leave anything out for its depth.
+    /// By at most how much a depth of [`Interior::penetration`] differs from the true one, local units;
+    /// infinite where nobody knows, and then a query must not leave anything out for its depth.
     fn depth_error(&self) -> f64 {
         f64::INFINITY
     }

@@ -15,7 +15,7 @@ use crate::bodies::{
     Body, broad_phase,
     collide::{
         ContactQuery, MARGIN_CELLS, Manifold, Point, RelativePose, inherit, moved,
-        pairwise::{NearTwo, Record, plane_key},
+        pairwise::{Met, NearTwo, Record, plane_key},
         reduce,
     },
 };
@@ -36,10 +36,9 @@ const OF_SECOND: u64 = 1 << 32;
 
 /// How a body's tree is asked where lengths are in units of `unit_m`.
 fn selection(body: &Body, near_m: f64, unit_m: f64) -> Selection {
-    let env = |name: &str, d: f64| std::env::var(name).ok().and_then(|v| v.parse::<f64>().ok()).unwrap_or(d);
     Selection {
-        enough: Some(env("KF_ENOUGH", ENOUGH as f64) as usize),
-        epsilon: env("KF_EPS", EPSILON) * body.def.radius() / unit_m,
+        enough: Some(ENOUGH),
+        epsilon: EPSILON * body.def.radius() / unit_m,
         tolerance: near_m / unit_m,
         beyond: Beyond::Deepest,
     }
@@ -47,11 +46,7 @@ fn selection(body: &Body, near_m: f64, unit_m: f64) -> Selection {
 
 /// The manifold of two bodies that may meet within the step, and the record of it.
 #[must_use]
-pub fn meet(
-    near: &NearTwo<'_, ()>,
-    parts: [&Part; 2],
-    scratch: &mut Scratch,
-) -> Option<(Option<Manifold>, Record<()>)> {
+pub fn meet(near: &NearTwo<'_, ()>, parts: [&Part; 2], scratch: &mut Scratch) -> Met<()> {
     let [a, b] = near.bodies;
     let cell = a.def.resolution_m().min(b.def.resolution_m());
     let reach = MARGIN_CELLS * cell + broad_phase::closer(a, b, near.dt);

@@ -6,8 +6,10 @@
 //! bodies that there are, `meeting.rs` asks the tree of each of two bodies against the field of the other, and the tree of
 //! a body against the planes.
 //!
-//! At most some eight points of a query are contacts, whatever the number of points that collide (sec. 5.3): the first that
-//! are met lie well apart, and of the rest only what is deeper.
+//! Some eight points of a query are contacts, whatever the number of points that collide (sec. 5.3): the first that are met
+//! lie well apart, and of the rest only what is deeper. The corners of a body's hull are met first.
+//!
+//! It is for trying and comparing: docs/physics.md says what does not hold yet.
 
 pub mod distance;
 pub mod interior;
@@ -21,7 +23,7 @@ mod tests;
 
 use super::{
     Body, ContactQuery, FinderEntry, Manifold,
-    pairwise::{NarrowPhase, NearTwo, PairFinder, Record},
+    pairwise::{Met, NarrowPhase, NearTwo, PairFinder, Record},
 };
 use parts::{Part, Parts};
 use spheres::Scratch;
@@ -31,7 +33,7 @@ pub const ENTRY: FinderEntry = FinderEntry {
     name: "field",
     label: "distance fields",
     about: "Points of one body are looked up in the distance field of the other; eight that lie well apart are enough \
-            (Glondu et al. 2012).",
+            (Glondu et al. 2012); stacks do not stand yet.",
     accepts: |_| true,
     make: |_| Ok(Box::new(FieldFinder::default())),
 };
@@ -64,7 +66,7 @@ impl NarrowPhase for Fields {
         self.parts.prepare(near);
     }
 
-    fn meet(&self, near: &NearTwo<'_, ()>, scratch: &mut Scratch) -> Option<(Option<Manifold>, Record<()>)> {
+    fn meet(&self, near: &NearTwo<'_, ()>, scratch: &mut Scratch) -> Met<()> {
         let [Some(a), Some(b)] = near.bodies.map(|body| self.of(body)) else { return None };
         meeting::meet(near, [a, b], scratch)
     }

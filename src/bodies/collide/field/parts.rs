@@ -7,9 +7,13 @@
 
 use super::{
     distance::{FamilyField, Fragment, FragmentId},
-    spheres::{Sampling, SphereForest},
+    spheres::{CrackPoint, ObjectPoint, Sampling, SphereForest},
 };
-use crate::bodies::{Body, BodyId};
+use crate::{
+    bodies::{Body, BodyId, collide::convex::solid_of},
+    shape::Shape,
+};
+use glam::DVec3;
 use rayon::prelude::*;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -36,7 +40,9 @@ impl Part {
         let (shape, level) = (&*body.def.shape, body.def.collision_level());
         let field = FamilyField::new(shape, level.clamp(1, FIELD_LEVEL)).ok()?;
         let sampling = Sampling::new(shape, level);
-        let forest = SphereForest::build(&sampling.points(shape));
+        let mut points = sampling.points(shape);
+        points.extend(corners(shape).map(|position| ObjectPoint { position, on_surface: true }));
+        let forest = SphereForest::build(&points);
         Some(Self { field: Arc::new(field), fragment: FragmentId::WHOLE, forest: Arc::new(forest), sampling })
     }
 
@@ -48,7 +54,13 @@ impl Part {
             let update = field.fracture(self.fragment, &shapes).ok()?;
             Some((Arc::new(field), update.fragments))
         };
-        let forests = || self.forest.fracture(&self.sampling.fracture(&self.forest, &shapes)).ok();
+        let forests = || {
+            let mut fracture = self.sampling.fracture(&self.forest, &shapes);
+            for (new, shape) in fracture.cracks.iter_mut().zip(&shapes) {
+                new.extend(corners(shape).map(|position| CrackPoint { position, neighbour: None }));
+            }
+            self.forest.fracture(&fracture).ok()
+        };
         let (field, forests) = rayon::join(field, forests);
         let ((field, fragments), forests) = (field?, forests?);
         let part = |(fragment, forest)| Self {
@@ -70,6 +82,12 @@ impl Part {
     pub fn fragment(&self) -> Option<Fragment<'_>> {
         self.field.fragment(self.fragment)
     }
+}
+
+/// Corners of the hull of a shape, local space: what a shape stands on lies between the samples of its cells.
+fn corners(shape: &Shape) -> impl Iterator<Item = DVec3> {
+    let (centre, unit) = (shape.centre(), shape.unit_m());
+    solid_of(shape).corners.into_iter().map(move |corner| centre + corner / unit)
 }
 
 /// What is known of bodies, by name. Of an empty shape it is known that there is nothing.

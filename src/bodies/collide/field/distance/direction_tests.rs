@@ -3,8 +3,8 @@
 use super::{FamilyField, FragmentId, Interior, testing::*};
 use glam::DVec3;
 
-/// Angles (degrees; mean and greatest) between the directions at a ball's surface and those to its middle, at depths up
-/// to `deep` voxels and as far outside.
+/// Angles (degrees; mean and greatest) between the directions at a ball's surface and those to its middle, at
+/// depths up to `deep` voxels and as far outside.
 fn angles(level: u32, deep: f64) -> (f64, f64) {
     let shape = builtin("sphere", level);
     let field = FamilyField::new(&shape, level - 2).unwrap();

@@ -34,8 +34,8 @@ impl Seeds {
     }
 }
 
-/// The nearest point of the surface, where it is nearer than `within`. The foot of a node nearby, in `seed`, says how far
-/// it is at most, which spares most of the search; it is left to the next.
+/// The nearest point of the surface, where it is nearer than `within`. The foot of a node nearby, in `seed`,
+/// says how far it is at most, which spares most of the search; it is left to the next.
 pub(super) fn nearest_by_seed(part: &Placed, p: DVec3, within: f64, seed: &mut Option<Foot>) -> Option<Foot> {
     let known = seed.map(|foot| Foot { distance: foot.point.distance(p), ..foot });
     let known = known.filter(|foot| foot.distance < within);

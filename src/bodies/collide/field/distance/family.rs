@@ -1,8 +1,9 @@
 //! The fragment distance field of one family: an unbroken object and everything that it broke into.
 //!
-//! In: the object's shape, and after each fracture the shapes of the new fragments. Out: at every node of a coarse cube
-//! grid the fragment that it lies in, its distance to that fragment's surface and the direction there. Fragments partition
-//! the object, so one value a node is enough for all of them, whatever breaks (Glondu et al. 2012, sec. 4.1).
+//! In: the object's shape, and after each fracture the shapes of the new fragments. Out: at every node of a
+//! coarse cube grid the fragment that it lies in, its distance to that fragment's surface and the direction
+//! there. Fragments partition the object, so one value a node is enough for all of them, whatever breaks
+//! (Glondu et al. 2012, sec. 4.1).
 
 use super::{
     error::FieldError,
@@ -15,7 +16,10 @@ use super::{
     occupancy::CellBits,
     solid::Placed,
 };
-use crate::shape::{Kind, Shape};
+use crate::{
+    shape::{Kind, Shape},
+    svo::Grid,
+};
 use glam::DVec3;
 use rayon::prelude::*;
 
@@ -51,8 +55,8 @@ pub struct Node {
 pub struct Update {
     /// The new fragments, in the order in which their shapes were given.
     pub fragments: Vec<FragmentId>,
-    /// Nodes whose distance became smaller, in the order in which they did, with the step: 0 for nodes of cut cells, whose
-    /// values are exact, then the step of the front. A node may be there several times.
+    /// Nodes whose distance became smaller, in the order in which they did, with the step: 0 for nodes of cut
+    /// cells, whose values are exact, then the step of the front. A node may be there several times.
     pub accepted: Vec<(u32, u32)>,
     /// Nodes of the broken fragment that now lie in none.
     pub lost: usize,
@@ -71,8 +75,8 @@ pub(super) struct Nodes {
 pub struct FamilyField {
     pub(super) lattice: Lattice,
     kind: Kind,
-    /// Edge of a local unit, m: all fragments have the same.
-    unit_m: f64,
+    /// Of the object's octree, where it has one: all fragments have the same.
+    grid: Option<Grid>,
     /// By id; none once it has broken.
     fragments: Vec<Option<Placed>>,
     pub(super) nodes: Nodes,
@@ -80,11 +84,12 @@ pub struct FamilyField {
 }
 
 impl FamilyField {
-    /// The field of an unbroken object, exact at every node, on cells of octree level `field_level` (where there is no
-    /// octree: of a 2^`field_level`th of the longest side).
+    /// The field of an unbroken object, exact at every node, on cells of octree level `field_level` (where
+    /// there is no octree: of a 2^`field_level`th of the longest side).
     ///
     /// # Errors
-    /// [`FieldError::Level`] outside 1 to [`MAX_FIELD_LEVEL`] or finer than the octree, [`FieldError::Empty`].
+    /// [`FieldError::Level`] outside 1 to [`MAX_FIELD_LEVEL`] or finer than the octree,
+    /// [`FieldError::Empty`].
     pub fn new(shape: &Shape, field_level: u32) -> Result<Self, FieldError> {
         Self::with_flaw(shape, field_level, Flaw::None)
     }
@@ -111,21 +116,21 @@ impl FamilyField {
             direction: values.iter().enumerate().map(direction).collect(),
         };
         let fragments = vec![Some(whole)];
-        Ok(Self { lattice, kind: shape.kind(), unit_m: shape.unit_m(), fragments, nodes, flaw })
+        Ok(Self { lattice, kind: shape.kind(), grid: grid_of(shape), fragments, nodes, flaw })
     }
 
-    /// Follows a fracture: `old` has broken into `parts`, shapes in the same local space. Writes no node but those of the
-    /// broken fragment (sec. 4.2).
+    /// Follows a fracture: `old` has broken into `parts`, shapes in the same local space. Writes no node but
+    /// those of the broken fragment (sec. 4.2).
     ///
     /// # Errors
-    /// [`FieldError::Fragment`], [`FieldError::NoParts`], [`FieldError::Grid`] or [`FieldError::Empty`]; the field is
-    /// then as before.
+    /// [`FieldError::Fragment`], [`FieldError::NoParts`], [`FieldError::Grid`] or
+    /// [`FieldError::Empty`]; the field is then as before.
     pub fn fracture(&mut self, old: FragmentId, parts: &[&Shape]) -> Result<Update, FieldError> {
         let bounds = self.placed(old).ok_or(FieldError::Fragment(old))?.bounds;
         if parts.is_empty() {
             return Err(FieldError::NoParts);
         }
-        let is_alike = |shape: &Shape| shape.kind() == self.kind && shape.unit_m() == self.unit_m;
+        let is_alike = |shape: &Shape| shape.kind() == self.kind && grid_of(shape) == self.grid;
         if let Some(k) = parts.iter().position(|shape| !is_alike(shape)) {
             return Err(FieldError::Grid(k));
         }
@@ -246,7 +251,8 @@ impl FamilyField {
         owners
     }
 
-    /// The nodes of cut cells whose exact distance is smaller than what they know, ascending, with the exact value.
+    /// The nodes of cut cells whose exact distance is smaller than what they know, ascending, with the exact
+    /// value.
     fn cut_nodes(&self, nodes: &[usize], first: u32, placed: &[Placed]) -> Vec<(usize, Foot)> {
         let cracked: Vec<CellBits> =
             placed.par_iter().map(|part| part.solid.cracked(&self.lattice, &part.surface)).collect();
@@ -265,6 +271,10 @@ impl FamilyField {
         };
         in_runs(nodes, Seeds::default, exact).into_iter().flatten().collect()
     }
+}
+
+fn grid_of(shape: &Shape) -> Option<Grid> {
+    shape.as_octree().map(|octree| octree.grid)
 }
 
 /// The cells of a field.

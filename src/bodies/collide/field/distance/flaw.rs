@@ -1,4 +1,5 @@
-//! Errors that tests plant in the stages themselves, to show that the checks find them. There are none in the program.
+//! Errors that tests plant in the stages themselves, to show that the checks find them. There are none in the
+//! program.
 
 use glam::DVec3;
 

@@ -1,11 +1,12 @@
 //! A fragment of a family, asked for contacts (Glondu et al. 2012, sec. 4.3 to 4.5).
 //!
-//! Depths are never negative; the paper's are negative in contacts (sec. 3) and positive in the field (sec. 4).
+//! Depths are never negative; the paper's are negative in contacts (sec. 3) and positive in the field (sec.
+//! 4).
 //!
-//! Within a cell of the surface everything is exact, from the surface itself, wherever the point lies: the paper does this
-//! in cut cells only, which leaves the field's error right beside them. Deeper, eqs. 1 and 2 over the nodes of the point's
-//! cell that lie in the fragment decide, and never less than a cell, since no surface is that near. A fragment so thin that
-//! none of these nodes is its own is asked itself.
+//! Within a cell of the surface everything is exact, from the surface itself, wherever the point lies: the
+//! paper does this in cut cells only, which leaves the field's error right beside them. Deeper, eqs. 1 and 2
+//! over the nodes of the point's cell that lie in the fragment decide, and never less than a cell, since no
+//! surface is that near. A fragment so thin that none of these nodes is its own is asked itself.
 
 use super::{
     family::{FamilyField, FragmentId},
@@ -46,8 +47,8 @@ impl Fragment<'_> {
         self.field.lattice.cell
     }
 
-    /// Depth and direction by the field alone, from the nodes round `p` that lie in the fragment; `None` where none does.
-    /// (What [`Interior::penetration`] takes deeper than a cell; here for looking at.)
+    /// Depth and direction by the field alone, from the nodes round `p` that lie in the fragment; `None`
+    /// where none does. (What [`Interior::penetration`] takes deeper than a cell; here for looking at.)
     #[must_use]
     pub fn interpolated(&self, p: DVec3) -> Option<Depth> {
         let lattice = &self.field.lattice;

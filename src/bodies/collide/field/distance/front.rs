@@ -1,15 +1,15 @@
-//! Fronts that carry distances from cut cells into the fragments (Glondu et al. 2012, sec. 4.2, after Heidelberger et al.
-//! 2004).
+//! Fronts that carry distances from cut cells into the fragments (Glondu et al. 2012, sec. 4.2, after
+//! Heidelberger et al. 2004).
 //!
-//! In: nodes whose distance became smaller, exact. Out: the same for nodes that the fronts reached. One step takes all
-//! nodes beside those of the step before, each with the mean of what its neighbours among them say (eqs. 1 and 2), and
-//! keeps what is smaller than the node knew. Nodes of different fragments never speak with each other, so there is one front
-//! a fragment. It ends when nothing becomes smaller.
+//! In: nodes whose distance became smaller, exact. Out: the same for nodes that the fronts reached. One step
+//! takes all nodes beside those of the step before, each with the mean of what its neighbours among them say
+//! (eqs. 1 and 2), and keeps what is smaller than the node knew. Nodes of different fragments never speak
+//! with each other, so there is one front a fragment. It ends when nothing becomes smaller.
 //!
-//! Two things the paper does not say. Where the surface bends, eq. 1 may fall below the distances that it was made of, and
-//! even below 0; a node is then given a hair more than the nearest of its neighbours, so that from every node a way leads
-//! out along smaller distances. Where the directions of eq. 2 cancel out, that of the neighbour with the shortest way
-//! decides.
+//! Two things the paper does not say. Where the surface bends, eq. 1 may fall below the distances that it was
+//! made of, and even below 0; a node is then given a hair more than the nearest of its neighbours, so that
+//! from every node a way leads out along smaller distances. Where the directions of eq. 2 cancel out, that of
+//! the neighbour with the shortest way decides.
 
 use super::{
     family::{FragmentId, Nodes},

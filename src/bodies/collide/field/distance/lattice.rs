@@ -1,6 +1,7 @@
 //! The cube grid that a field lies on: cells, and nodes at their corners.
 //!
-//! Cells are those of a coarse octree level, so far as the object's bounds reach; the hexahedra of the paper's mesh.
+//! Cells are those of a coarse octree level, so far as the object's bounds reach; the hexahedra of the
+//! paper's mesh.
 
 use glam::{DVec3, IVec3};
 
@@ -44,8 +45,8 @@ pub const ROUND_A_NODE: [IVec3; 8] = [
 ];
 
 impl Lattice {
-    /// Cells of edge `cell` that cover `low..high`; they begin at whole multiples of the edge from the local origin
-    /// where `is_aligned`, else at `low`.
+    /// Cells of edge `cell` that cover `low..high`; they begin at whole multiples of the edge from the local
+    /// origin where `is_aligned`, else at `low`.
     #[must_use]
     pub fn around((low, high): (DVec3, DVec3), cell: f64, is_aligned: bool) -> Self {
         let origin = if is_aligned { (low / cell).floor() * cell } else { low };

@@ -1,9 +1,10 @@
 //! The surface of one leaf of an octree, and whether a point of its voxel is solid.
 //!
-//! A leaf's solid is what of its voxel lies below its plane and below its cut (`svo/format.rs`). Its surface is the part
-//! of the plane inside the voxel and below the cut, and the part of the cut inside the voxel and below the plane: two
-//! convex polygons. The steps between polygons of neighbouring voxels, less than the planes' error, count for nothing.
-//! A plane that passes its voxel by (stored offsets are rounded to 1/64 voxel) is moved to touch it.
+//! A leaf's solid is what of its voxel lies below its plane and below its cut (`svo/format.rs`). Its surface
+//! is the part of the plane inside the voxel and below the cut, and the part of the cut inside the voxel and
+//! below the plane: two convex polygons. The steps between polygons of neighbouring voxels, less than the
+//! planes' error, count for nothing. A plane that passes its voxel by (stored offsets are rounded to 1/64
+//! voxel) is moved to touch it.
 
 use super::polygon::Polygon;
 use crate::svo::{Forest, unpack_cut, unpack_normal};

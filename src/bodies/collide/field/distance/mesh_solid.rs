@@ -1,9 +1,10 @@
 //! A closed triangle mesh, asked for its nearest surface.
 //!
-//! In: points in the shape's local space. Out: the nearest point of the triangles, and whether the point is inside: by
-//! the angle-weighted pseudonormal of the face, edge or corner that is nearest (Bærentzen & Aanæs 2005, IEEE Transactions
-//! on Visualization and Computer Graphics 11). A mesh that is open or turned inside out gives answers of that kind, too,
-//! but no promise. Triangles are found by a hierarchy of boxes, halved at the median along the longest side.
+//! In: points in the shape's local space. Out: the nearest point of the triangles, and whether the point is
+//! inside: by the angle-weighted pseudonormal of the face, edge or corner that is nearest (Bærentzen & Aanæs
+//! 2005, IEEE Transactions on Visualization and Computer Graphics 11). A mesh that is open or turned inside
+//! out gives answers of that kind, too, but no promise. Triangles are found by a hierarchy of boxes, halved
+//! at the median along the longest side.
 
 use super::{
     leaf::Foot,
@@ -110,7 +111,8 @@ impl MeshSolid {
         self.edge_normals = at_edges;
     }
 
-    /// The point of the surface nearest to `p`, where it is nearer than `within`; with the pseudonormal there.
+    /// The point of the surface nearest to `p`, where it is nearer than `within`; with the pseudonormal
+    /// there.
     #[must_use]
     pub fn nearest(&self, p: DVec3, within: f64) -> Option<Foot> {
         let (k, point, part, distance) = self.nearest_triangle(p, within)?;

@@ -1,10 +1,10 @@
-//! Which cells a fragment has part in, on grids of ever coarser cells: the fast "is it near at all?" of Glondu et al.
-//! 2012, sec. 4.5.
+//! Which cells a fragment has part in, on grids of ever coarser cells: the fast "is it near at all?" of
+//! Glondu et al. 2012, sec. 4.5.
 //!
-//! The paper keeps a bit for every fragment in each cell. Here the same bits lie the other way round, a bit for every cell
-//! in each fragment: masks do not grow with all fragments that there ever were, and a fracture writes none but those of the
-//! new ones. A coarse cell has a fragment where *any* of its eight cells has it. (The paper takes the logical AND, by which
-//! fragments that fill no coarse cell would be missed.)
+//! The paper keeps a bit for every fragment in each cell. Here the same bits lie the other way round, a bit
+//! for every cell in each fragment: masks do not grow with all fragments that there ever were, and a fracture
+//! writes none but those of the new ones. A coarse cell has a fragment where *any* of its eight cells has it.
+//! (The paper takes the logical AND, by which fragments that fill no coarse cell would be missed.)
 
 use super::{
     flaw::Flaw,
@@ -12,7 +12,8 @@ use super::{
 };
 use glam::{DVec3, IVec3};
 
-/// Balls a hair larger than half a cell are asked on the next level: rounding must not lose a ball that just touches.
+/// Balls a hair larger than half a cell are asked on the next level: rounding must not lose a ball that just
+/// touches.
 const SLACK: f64 = 1.0 + 1e-9;
 
 /// A bit for each cell of a box of cells.
@@ -116,8 +117,8 @@ impl Occupancy {
 
     /// Whether the ball may meet one of the cells; balls of more than half a cell of the coarsest level may.
     ///
-    /// The level is that whose cells are just wider than the ball, so that the ball lies in the eight cells at the node
-    /// nearest to its middle.
+    /// The level is that whose cells are just wider than the ball, so that the ball lies in the eight cells
+    /// at the node nearest to its middle.
     #[must_use]
     pub fn meets(&self, lattice: &Lattice, p: DVec3, r: f64) -> bool {
         let mut cell = lattice.cell;

@@ -1,8 +1,9 @@
 //! The solid of one tree of a forest, asked for its nearest surface.
 //!
-//! In: points in voxels. Out: whether they are inside as the leaves have it, and the nearest point of the leaves'
-//! polygons. What a leaf without a polygon (its plane only touches the voxel) has for a surface are the faces of its
-//! voxel that look into the air. The octree is its own index: nothing is built and nothing is kept beside it.
+//! In: points in voxels. Out: whether they are inside as the leaves have it, and the nearest point of the
+//! leaves' polygons. What a leaf without a polygon (its plane only touches the voxel) has for a surface are
+//! the faces of its voxel that look into the air. The octree is its own index: nothing is built and nothing
+//! is kept beside it.
 
 use super::leaf::{Foot, Leaf, LeafPlane};
 use crate::{
@@ -15,7 +16,8 @@ use std::sync::Arc;
 /// A plane that passes this near to the far corner of its voxel has no polygon to speak of, voxels.
 const TOUCHES: f64 = 1e-3;
 
-/// Bits in which octants differ from the one that a point lies towards, in the order of their distance from it.
+/// Bits in which octants differ from the one that a point lies towards, in the order of their distance from
+/// it.
 const BY_DISTANCE: [u32; 8] = [0, 1, 2, 4, 3, 5, 6, 7];
 
 /// Square of the distance from an octant.
@@ -76,8 +78,8 @@ impl OctreeSolid {
         is_there.then(|| p.as_uvec3().to_array())
     }
 
-    /// The point of the surface nearest to `p`, where it is nearer than `within`; of equally near ones the first in the
-    /// order of the descent.
+    /// The point of the surface nearest to `p`, where it is nearer than `within`; of equally near ones the
+    /// first in the order of the descent.
     #[must_use]
     pub fn nearest(&self, p: DVec3, within: f64) -> Option<Foot> {
         let mut best = None;
@@ -166,8 +168,8 @@ impl OctreeSolid {
         best
     }
 
-    /// Calls `visit` for every leaf whose voxel comes within `radius` of `p`, with the voxel's middle and the leaf's own
-    /// plane, in the forest's order.
+    /// Calls `visit` for every leaf whose voxel comes within `radius` of `p`, with the voxel's middle and the
+    /// leaf's own plane, in the forest's order.
     pub fn planes_near(&self, p: DVec3, radius: f64, visit: &mut impl FnMut(DVec3, LeafPlane)) {
         if p.is_finite() {
             self.planes_near_below(self.root(), p, radius, visit);
@@ -227,9 +229,9 @@ impl Cube {
     }
 }
 
-/// Corners of the surface polygons of all leaves of a shape's octree, local space; where planes and cuts leave nothing of
-/// any leaf (there are crumbs of that kind), the corners of its voxels; of what has no octree nothing. For shapes of few
-/// voxels: there are some ten a leaf.
+/// Corners of the surface polygons of all leaves of a shape's octree, local space; where planes and cuts
+/// leave nothing of any leaf (there are crumbs of that kind), the corners of its voxels; of what has no
+/// octree nothing. For shapes of few voxels: there are some ten a leaf.
 #[must_use]
 pub fn surface_corners(shape: &Shape) -> Vec<DVec3> {
     let Some(octree) = shape.as_octree() else { return Vec::new() };

@@ -38,7 +38,8 @@ impl FamilyField {
         self.fragments().find(holds).map(|part| part.id())
     }
 
-    /// The field on the plane from `corner` (local space): point (x, y) is at `corner` + x * `right` + y * `down`.
+    /// The field on the plane from `corner` (local space): point (x, y) is at `corner` + x * `right` + y *
+    /// `down`.
     #[must_use]
     pub fn slice(&self, corner: DVec3, [right, down]: [DVec3; 2], [width, height]: [usize; 2]) -> Slice {
         let nothing = SliceSample { fragment: None, distance: 0.0, direction: DVec3::ZERO };

@@ -1,10 +1,11 @@
 //! The direction out of the solid beside a surface that was smooth before it was made of voxels.
 //!
-//! A leaf's normal is the mean of the triangles in its voxel, so that directions to the nearest polygon jump from leaf to
-//! leaf. Two balls that meet head on would be deflected. So a quadric is fitted to the planes of the leaves round the foot,
-//! each at its point nearest to its voxel's middle, by least squares with weights that fall to zero with distance and with
-//! the angle between the normals (moving least squares; Lancaster & Salkauskas 1981, Mathematics of Computation 37). What
-//! turns away, as behind an edge, has no part in it. Where too few leaves are left, the direction is the geometric one.
+//! A leaf's normal is the mean of the triangles in its voxel, so that directions to the nearest polygon jump
+//! from leaf to leaf. Two balls that meet head on would be deflected. So a quadric is fitted to the planes of
+//! the leaves round the foot, each at its point nearest to its voxel's middle, by least squares with weights
+//! that fall to zero with distance and with the angle between the normals (moving least squares; Lancaster &
+//! Salkauskas 1981, Mathematics of Computation 37). What turns away, as behind an edge, has no part in it.
+//! Where too few leaves are left, the direction is the geometric one.
 
 use super::{leaf::Foot, octree_solid::OctreeSolid};
 use glam::{DVec2, DVec3};
@@ -22,8 +23,8 @@ const FEWEST: usize = 8;
 /// Damps the bends of a quadric that its leaves do not hold.
 const DAMPING: f64 = 1e-6;
 
-/// The way out at a foot of `p`: along both, or against the way from `p` where that is outside. Beside a surface, where
-/// the way has no length, the normal of the surface.
+/// The way out at a foot of `p`: along both, or against the way from `p` where that is outside. Beside a
+/// surface, where the way has no length, the normal of the surface.
 #[must_use]
 pub fn geometric(p: DVec3, foot: &Foot) -> DVec3 {
     let way = (foot.point - p).normalize_or(foot.normal);

@@ -18,7 +18,8 @@ use glam::{DVec3, IVec3};
 pub enum Solid {
     /// The leaves of an octree, voxels.
     Octree(OctreeSolid),
-    /// Triangles: of a mesh (voxels where voxels stand in for it, else metres) or a convex polyhedron (metres).
+    /// Triangles: of a mesh (voxels where voxels stand in for it, else metres) or a convex polyhedron
+    /// (metres).
     Mesh(MeshSolid),
 }
 
@@ -61,8 +62,8 @@ impl Solid {
         }
     }
 
-    /// The outward direction at a foot of `p`: smooth where the leaves' planes are those of a smooth surface; of
-    /// triangles exact.
+    /// The outward direction at a foot of `p`: smooth where the leaves' planes are those of a smooth surface;
+    /// of triangles exact.
     #[must_use]
     pub fn outward(&self, p: DVec3, foot: &Foot) -> DVec3 {
         match self {

@@ -56,7 +56,8 @@ impl Dice {
     }
 }
 
-/// Distance of a point from the polygons of all leaves of a shape, one after the other: each polygon in triangles.
+/// Distance of a point from the polygons of all leaves of a shape, one after the other: each polygon in
+/// triangles.
 pub struct AllPolygons(Vec<[DVec3; 3]>);
 
 impl AllPolygons {
@@ -79,7 +80,8 @@ impl AllPolygons {
 
     pub fn distance(&self, p: DVec3) -> f64 {
         let to = |t: &[DVec3; 3]| {
-            // What cannot be nearer needs no look: no point of it is farther from its first corner than its longest side.
+            // What cannot be nearer needs no look: no point of it is farther from its first corner than its
+            // longest side.
             super::triangle::nearest_on_triangle(p, *t).0.distance_squared(p)
         };
         self.0.iter().map(to).fold(f64::INFINITY, f64::min).sqrt()

@@ -269,10 +269,11 @@ impl<I: Interior + ?Sized> Query<'_, I> {
             return found.distance;
         }
         let within = self.outside(scratch);
-        if node.on_surface && within > 0.0 {
-            if let Some(found) = self.other.outside_distance(position, within) {
-                scratch.offer(contact(-found.distance, found.direction), self.selection);
-            }
+        if node.on_surface
+            && within > 0.0
+            && let Some(found) = self.other.outside_distance(position, within)
+        {
+            scratch.offer(contact(-found.distance, found.direction), self.selection);
         }
         -1.0
     }
