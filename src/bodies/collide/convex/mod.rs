@@ -21,6 +21,7 @@ mod solid;
 mod tests;
 
 pub(super) use points::solid_of;
+pub(super) use solid::MOST_CORNERS;
 
 use super::{
     Body, ContactQuery, FinderEntry, Manifold,

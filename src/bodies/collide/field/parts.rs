@@ -10,7 +10,10 @@ use super::{
     spheres::{CrackPoint, ObjectPoint, Sampling, SphereForest},
 };
 use crate::{
-    bodies::{Body, BodyId, collide::convex::solid_of},
+    bodies::{
+        Body, BodyId,
+        collide::convex::{MOST_CORNERS, solid_of},
+    },
     shape::Shape,
 };
 use glam::DVec3;
@@ -84,10 +87,12 @@ impl Part {
     }
 }
 
-/// Corners of the hull of a shape, local space: what a shape stands on lies between the samples of its cells.
+/// Corners of the hull of a shape, local space: what a shape stands on lies between the samples of its cells. None where
+/// the hull is round: then its corners are a choice, and samples are as good.
 fn corners(shape: &Shape) -> impl Iterator<Item = DVec3> {
     let (centre, unit) = (shape.centre(), shape.unit_m());
-    solid_of(shape).corners.into_iter().map(move |corner| centre + corner / unit)
+    let corners = Some(solid_of(shape).corners).filter(|corners| corners.len() < MOST_CORNERS);
+    corners.into_iter().flatten().map(move |corner| centre + corner / unit)
 }
 
 /// What is known of bodies, by name. Of an empty shape it is known that there is nothing.

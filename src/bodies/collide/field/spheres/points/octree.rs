@@ -39,7 +39,9 @@ pub fn samples(octree: &Octree, level: u32) -> Vec<DVec3> {
 /// Points of the boundary cells that a crack passes through, voxels.
 pub fn crack_samples(octree: &Octree, level: u32) -> Vec<DVec3> {
     let forest = &octree.forest;
-    let is_crack = |leaf: usize| forest.leaves.colors[leaf].crack() || forest.leaves.cuts[leaf] != 0;
+    let is_crack = |leaf: usize| {
+        forest.leaves.colors[leaf].crack() || forest.leaves.cuts.get(leaf).is_some_and(|cut| *cut != 0)
+    };
     let mut out = Vec::new();
     for_each_cell(octree, level, |leaves| {
         if leaves.clone().any(is_crack) {
