@@ -14,12 +14,10 @@
 
 mod error;
 mod exact;
-
 mod family;
 mod flaw;
 mod fragment;
 mod front;
-use super::interior;
 mod lattice;
 mod leaf;
 mod mesh_solid;
@@ -29,15 +27,17 @@ mod polygon;
 mod slice;
 mod smooth;
 mod solid;
-#[cfg(test)]
-mod testing;
-#[cfg(test)]
-mod tests;
+mod triangle;
 #[cfg(test)]
 mod cost_tests;
 #[cfg(test)]
 mod direction_tests;
-mod triangle;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+use super::interior;
 
 pub use error::FieldError;
 pub use family::{FamilyField, FragmentId, MAX_FIELD_LEVEL, Node, Update};

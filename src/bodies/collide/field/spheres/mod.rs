@@ -12,7 +12,6 @@ mod crack;
 pub mod forest;
 pub mod fracture;
 mod hierarchy;
-use super::interior;
 mod nearest;
 mod order;
 pub mod planes;
@@ -25,6 +24,8 @@ mod octree_tests;
 mod testing;
 #[cfg(test)]
 mod tests;
+
+use super::interior;
 
 pub use forest::{ObjectPoint, SphereForest};
 pub use fracture::{CrackPoint, Fate, Fracture, FractureMismatch};
