@@ -110,7 +110,7 @@ fn fields_answered_by_soft_constraints() {
     hold(Ways { contacts: "field", response: "soft" }, OF_FIELDS);
 }
 
-/// What docs/physics.md says of balls that have corners.
+/// What docs/physics.md says of balls by other ways.
 #[test]
 #[ignore = "takes a minute and asserts nothing"]
 fn balls_are_measured_by_hulls() {
@@ -123,7 +123,7 @@ fn balls_are_measured_by_hulls() {
         );
         for degrees in [10.0, 20.0] {
             println!(
-                "P21 by hull and {response}: {degrees} degrees {:?} m",
+                "P21 by {contacts} and {response}: {degrees} degrees {:?} m",
                 p21_rolling::way(ways, degrees, 0.0)
             );
         }
