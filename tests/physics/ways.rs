@@ -113,12 +113,14 @@ fn fields_answered_by_soft_constraints() {
 /// What docs/physics.md says of balls by other ways.
 #[test]
 #[ignore = "takes a minute and asserts nothing"]
-fn balls_are_measured_by_hulls() {
-    for response in ["soft", "impulse"] {
-        let ways = Ways { contacts: "hull", response };
+fn balls_are_measured() {
+    for (contacts, response) in
+        [("hull", "soft"), ("hull", "impulse"), ("octree", "impulse"), ("field", "soft")]
+    {
+        let ways = Ways { contacts, response };
         let [off, turned, spin] = p17_balls::figures(ways);
         println!(
-            "P17 by hull and {response}: off by {:.2} %, {turned:.2} degrees, {spin:.3} rad/s",
+            "P17 by {contacts} and {response}: off by {:.2} %, {turned:.2} degrees, {spin:.3} rad/s",
             off * 100.0
         );
         for degrees in [10.0, 20.0] {
