@@ -63,8 +63,7 @@ const OF_FINDERS: [Check; 4] = [
 ];
 
 /// What needs balls: hulls have corners, on which they bounce askew.
-const OF_BALLS: [Check; 3] =
-    [("P8", p8_rebound::holds), ("P17", p17_balls::holds), ("P21", p21_rolling::holds)];
+const OF_BALLS: [Check; 2] = [("P8", p8_rebound::holds), ("P21", p21_rolling::holds)];
 
 /// What needs springs: impulses leave a body in the floor as deep as their slop lets it come to lie.
 const OF_SPRINGS: [Check; 1] = [("P3", p3_depth::holds)];
