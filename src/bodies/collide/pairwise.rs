@@ -5,13 +5,14 @@
 //! pair stays with it ([`Record`]), and is part of the finder's memory.
 
 use super::{
-    Body, BodyId, ContactQuery, Detail, FindContacts, FinderMemory, Found, InOrder, Manifold, Point,
-    RelativePose, holds,
+    Body, BodyId, ContactQuery, Detail, FindContacts, FinderMemory, Found, InOrder, MARGIN_CELLS, Manifold,
+    Plane, Point, RelativePose, holds, inherit, moved, reduce,
 };
 use crate::{
     bodies::{broad_phase::NearPair, context::StepContext},
     gpu::GpuError,
 };
+use glam::DVec3;
 use rayon::prelude::*;
 use std::{collections::BTreeMap, fmt::Debug, sync::Arc};
 
@@ -56,7 +57,7 @@ pub type Met<K> = Option<(Option<Manifold>, Record<K>)>;
 /// How one pair is looked at.
 pub trait NarrowPhase: Default + Send + Sync + 'static {
     /// What is known of a pair beside its manifold.
-    type Known: Clone + Copy + Debug + PartialEq + Send + Sync;
+    type Known: Clone + Copy + Debug + Default + PartialEq + Send + Sync;
     /// What a search needs and leaves, one for each thread.
     type Scratch: Default + Send;
     /// What is known of bodies, to be kept with the manifolds.
@@ -71,14 +72,15 @@ pub trait NarrowPhase: Default + Send + Sync + 'static {
     /// Looks at a pair that may touch in time.
     fn meet(&self, near: &NearTwo<'_, Self::Known>, scratch: &mut Self::Scratch) -> Met<Self::Known>;
 
-    /// The manifold of a body that is near a plane.
-    fn at_planes(
+    /// The points of a body within `near` m of a plane, which is the plane of that number; their names are
+    /// [`plane_key`]s. None where the body is nothing that can be met.
+    fn at_plane(
         &self,
         body: &Body,
-        old: Option<&Manifold>,
-        query: &ContactQuery<'_>,
+        plane: (usize, &Plane),
+        near: f64,
         scratch: &mut Self::Scratch,
-    ) -> Option<(Manifold, Record<Self::Known>)>;
+    ) -> Option<Vec<Point>>;
 
     /// As [`FindContacts::broke`].
     fn broke(&mut self, parent: &Body, parts: &[Body]) {
@@ -171,6 +173,41 @@ impl<N: NarrowPhase> PairFinder<N> {
     }
 }
 
+impl<N: NarrowPhase> PairFinder<N> {
+    /// The manifold of a body that is near a plane, and what is known of it then.
+    fn at_planes(
+        &self,
+        body: &Body,
+        old: Option<&Manifold>,
+        query: &ContactQuery<'_>,
+        scratch: &mut N::Scratch,
+    ) -> Option<(Manifold, Record<N::Known>)> {
+        let (cell, state) = (self.narrow.resolution(body), &body.state);
+        let speed = state.linear_velocity.length() + state.angular_velocity.length() * body.def.radius();
+        let near = MARGIN_CELLS * cell + speed * query.dt;
+        let known: Vec<Point> =
+            old.map_or(&[][..], |m| &m.points).iter().map(|p| moved(p, body, None)).collect();
+        let (mut points, mut touches, mut close) = (Vec::new(), 0, false);
+        for plane in query.planes.iter().enumerate() {
+            if plane.1.distance(state.position) > body.def.radius() + near {
+                continue;
+            }
+            close = true;
+            let found = self.narrow.at_plane(body, plane, near, scratch)?;
+            touches += found.len();
+            points.extend(reduce(&found, &known, cell));
+        }
+        if !close {
+            return None;
+        }
+        inherit(&mut points, &known, cell);
+        let rolling_impulse = old.map_or(DVec3::ZERO, |m| m.rolling_impulse);
+        let manifold = Manifold { first: body.id, second: None, points, rolling_impulse, resolution_m: cell };
+        let record = Record { pose: RelativePose::new(body, None), touches, known: N::Known::default() };
+        Some((manifold, record))
+    }
+}
+
 impl<N: NarrowPhase> FindContacts for PairFinder<N> {
     fn reach(&self, bodies: &[Body], _: Detail<'_>) -> Vec<f64> {
         bodies.iter().map(|body| 0.5 * self.narrow.resolution(body)).collect()
@@ -211,7 +248,7 @@ impl<N: NarrowPhase> FindContacts for PairFinder<N> {
             }
         }
         let look = |scratch: &mut N::Scratch, (body, old): &(&Body, Option<&Manifold>)| {
-            self.narrow.at_planes(body, *old, query, scratch)
+            self.at_planes(body, *old, query, scratch)
         };
         let at_planes: Vec<_> =
             asked.par_iter().with_min_len(FEW).map_init(N::Scratch::default, look).collect();

@@ -24,8 +24,8 @@ pub(super) use points::solid_of;
 pub(super) use solid::MOST_CORNERS;
 
 use super::{
-    Body, ContactQuery, FinderEntry, Manifold,
-    pairwise::{Met, NarrowPhase, NearTwo, PairFinder, Record},
+    Body, FinderEntry, Plane, Point,
+    pairwise::{Met, NarrowPhase, NearTwo, PairFinder},
 };
 use axes::Feature;
 use cache::HullCache;
@@ -78,14 +78,8 @@ impl NarrowPhase for Hulls {
         Some(Meeting { bodies, solids: [a, b], record: record.map(|record| &record.known), old, dt }.found())
     }
 
-    fn at_planes(
-        &self,
-        body: &Body,
-        old: Option<&Manifold>,
-        query: &ContactQuery<'_>,
-        (): &mut (),
-    ) -> Option<(Manifold, Record<Known>)> {
-        planes::at_planes(body, self.cache.of(body)?, old, query)
+    fn at_plane(&self, body: &Body, plane: (usize, &Plane), near: f64, (): &mut ()) -> Option<Vec<Point>> {
+        Some(planes::at_plane(body, self.cache.of(body)?, plane, near))
     }
 
     fn keep(&mut self, left: &[Body]) {

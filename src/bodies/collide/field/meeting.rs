@@ -12,9 +12,9 @@ use super::{
     spheres::{Beyond, HalfSpace, Placement, Scratch, Selection, TreeContact},
 };
 use crate::bodies::{
-    Body, broad_phase,
+    Body, Plane, broad_phase,
     collide::{
-        ContactQuery, MARGIN_CELLS, Manifold, Point, RelativePose, inherit, moved,
+        MARGIN_CELLS, Manifold, Point, RelativePose, inherit, moved,
         pairwise::{Met, NearTwo, Record, plane_key},
         reduce,
     },
@@ -142,42 +142,21 @@ fn forgiven(other: &Fragment<'_>, made: DVec3, now: DVec3) -> f64 {
     counts.min(1.0) * other.penetration(made).map_or(0.0, |depth| depth.distance)
 }
 
-/// The manifold of a body that is near a plane, and the record of it.
+/// Contacts at points of a body within `near` m of the plane of that number.
 #[must_use]
-pub fn at_planes(
+pub fn at_plane(
     body: &Body,
     part: &Part,
-    old: Option<&Manifold>,
-    query: &ContactQuery<'_>,
+    (number, plane): (usize, &Plane),
+    near: f64,
     scratch: &mut Scratch,
-) -> Option<(Manifold, Record<()>)> {
-    let (cell, state) = (body.def.resolution_m(), &body.state);
-    let speed = state.linear_velocity.length() + state.angular_velocity.length() * body.def.radius();
-    let near = MARGIN_CELLS * cell + speed * query.dt;
-    let known: Vec<Point> = old.map_or(&[][..], |m| &m.points).iter().map(|p| moved(p, body, None)).collect();
-    let placement = Placement::new(body.def.world_from_grid(state));
-    let (mut points, mut touches, mut close) = (Vec::new(), 0, false);
-    for (number, plane) in query.planes.iter().enumerate() {
-        if plane.distance(state.position) > body.def.radius() + near {
-            continue;
-        }
-        close = true;
-        let floor = HalfSpace { normal: plane.normal, offset: plane.offset };
-        part.forest.query(&floor, &placement, &selection(body, near, 1.0), scratch);
-        let point = |contact: &TreeContact| {
-            let key = plane_key(number, contact.point);
-            Point::new(key, [Some(body), None], contact.position, plane.normal, -contact.depth)
-        };
-        let found: Vec<Point> = scratch.contacts().iter().map(point).collect();
-        touches += found.len();
-        points.extend(reduce(&found, &known, cell));
-    }
-    if !close {
-        return None;
-    }
-    inherit(&mut points, &known, cell);
-    let rolling_impulse = old.map_or(DVec3::ZERO, |m| m.rolling_impulse);
-    let manifold = Manifold { first: body.id, second: None, points, rolling_impulse, resolution_m: cell };
-    let record = Record { pose: RelativePose::new(body, None), touches, known: () };
-    Some((manifold, record))
+) -> Vec<Point> {
+    let placement = Placement::new(body.def.world_from_grid(&body.state));
+    let floor = HalfSpace { normal: plane.normal, offset: plane.offset };
+    part.forest.query(&floor, &placement, &selection(body, near, 1.0), scratch);
+    let point = |contact: &TreeContact| {
+        let key = plane_key(number, contact.point);
+        Point::new(key, [Some(body), None], contact.position, plane.normal, -contact.depth)
+    };
+    scratch.contacts().iter().map(point).collect()
 }

@@ -22,8 +22,8 @@ pub mod spheres;
 mod tests;
 
 use super::{
-    Body, ContactQuery, FinderEntry, Manifold,
-    pairwise::{Met, NarrowPhase, NearTwo, PairFinder, Record},
+    Body, FinderEntry, Plane, Point,
+    pairwise::{Met, NarrowPhase, NearTwo, PairFinder},
 };
 use parts::{Part, Parts};
 use spheres::Scratch;
@@ -71,14 +71,14 @@ impl NarrowPhase for Fields {
         meeting::meet(near, [a, b], scratch)
     }
 
-    fn at_planes(
+    fn at_plane(
         &self,
         body: &Body,
-        old: Option<&Manifold>,
-        query: &ContactQuery<'_>,
+        plane: (usize, &Plane),
+        near: f64,
         scratch: &mut Scratch,
-    ) -> Option<(Manifold, Record<()>)> {
-        meeting::at_planes(body, self.of(body)?, old, query, scratch)
+    ) -> Option<Vec<Point>> {
+        Some(meeting::at_plane(body, self.of(body)?, plane, near, scratch))
     }
 
     fn broke(&mut self, parent: &Body, parts: &[Body]) {
