@@ -15,6 +15,9 @@ const WARM_SPEED: f64 = 5.0;
 /// What turns a load into a mass, m/s^2. Any other number of that size would do.
 const WEIGHT: f64 = 9.81;
 
+/// Cosine of two normals below which they are against each other.
+const OPPOSED: f64 = -0.5;
+
 /// Share of what may still happen to a row before it is looked at again: less than all, for rounding.
 const SURE: f64 = 0.999;
 
@@ -182,6 +185,11 @@ impl Row {
             slid: false,
             until: f64::MIN,
         }
+    }
+
+    /// Whether the two push their first body in opposite directions while both are in the way.
+    pub fn pinches_with(&self, other: &Self) -> bool {
+        self.gap < 0.0 && other.gap < 0.0 && self.normal.way.dot(other.normal.way) < OPPOSED
     }
 
     /// Its bodies.

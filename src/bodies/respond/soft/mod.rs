@@ -176,3 +176,6 @@ impl SoftStep {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
