@@ -55,6 +55,16 @@ pub struct Corner {
 }
 
 impl PieceMesh {
+    /// Memory of it, bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        size_of::<Self>()
+            + size_of_val(&*self.positions)
+            + size_of_val(&*self.triangles)
+            + size_of_val(&*self.faces)
+            + size_of_val(&*self.corners)
+    }
+
     /// These triangles, each shaded flat, all of them outside.
     #[must_use]
     pub fn flat(

@@ -128,6 +128,8 @@ impl Sandbox {
                 self.take_in(arena, &octree.forest)?;
             }
         }
+        let shapes = broken.parts.iter().map(|part| &part.shape);
+        self.stage.hold_surfaces(shapes, || self.history.shrink() || self.timeline.shrink());
         if job.cause != Cause::Opening {
             self.keep_step("break");
         }

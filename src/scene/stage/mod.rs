@@ -10,6 +10,7 @@ mod drawing;
 mod hand;
 mod octrees;
 mod runs;
+mod surfaces;
 #[cfg(test)]
 pub(super) mod tests;
 
@@ -150,6 +151,7 @@ pub(super) struct Stage {
     narrow: Narrow,
     arena: Arc<RwLock<Arena>>,
     world: World,
+    surfaces: surfaces::HeldSurfaces,
     info: BTreeMap<BodyId, BodyInfo>,
     projectiles: Vec<Arc<Projectile>>,
     time: f64,
@@ -168,6 +170,7 @@ impl Stage {
         Ok(Self {
             arena: Arc::new(RwLock::new(Arena::new(&compute)?)),
             world: World::new(compute.gpu(), WorldSettings::default())?,
+            surfaces: surfaces::HeldSurfaces::default(),
             compute,
             narrow: Narrow::default(),
             info: BTreeMap::new(),
