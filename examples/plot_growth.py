@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures how time and memory grow with the octree level, the seeds and the bodies, and draws it.
+"""Measures how time and memory grow with the octree level, the seeds, the bodies and the sites, and draws it.
 
     python3 examples/plot_growth.py target/release/kintsugi stanford-bunny.obj growth.svg --levels 6-10
 
@@ -16,6 +16,7 @@ import csv
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -51,6 +52,7 @@ def stage(args, figures, name):
 
 
 LEVELS, SEEDS, BODIES = "voxels along a side", "seeds, level 8", "pieces that touch, physics level 5"
+SITES = "sites, cells alone"
 
 
 def bench(args, *options):
@@ -91,9 +93,17 @@ def by_bodies(args, add):
         add(pieces, "whole program", figures["memory"], "MB")
 
 
+def by_sites(args, add):
+    figures = bench(args, "--level", 4, "--seeds", 4, "--only", "neighbours", "--repeat", 9)
+    for row in figures["stages"]:
+        if found := re.fullmatch(r"cells of (\d+) sites, (.+) \(CPU\)", row["stage"]):
+            add(int(found[1]), found[2], row[f"{args.take}_ms"], "ms")
+
+
 def measure(args, rows):
     """Replaces what was known of the sweeps that are asked for."""
-    sweeps = {"levels": (LEVELS, by_level), "seeds": (SEEDS, by_seeds), "bodies": (BODIES, by_bodies)}
+    sweeps = {"levels": (LEVELS, by_level), "seeds": (SEEDS, by_seeds), "bodies": (BODIES, by_bodies),
+              "sites": (SITES, by_sites)}
     for name in args.sweeps:
         sweep, work = sweeps[name]
         rows = [row for row in rows if row["sweep"] != sweep]
@@ -205,7 +215,8 @@ def main():
                         help="seeds, about one a piece")
     parser.add_argument("--compute", default="cpu")
     names = ["levels", "seeds", "bodies"]
-    parser.add_argument("--sweeps", nargs="+", choices=names, default=names)
+    parser.add_argument("--sweeps", nargs="+", choices=[*names, "sites"], default=names,
+                        help="sites: Voronoi cells of a mesh by linear scan and by sphere tree")
     parser.add_argument("--take", choices=["median", "least"], default="median",
                         help="which of a point's runs; least where others use the machine")
     parser.add_argument("--again", help="draw this CSV file instead of measuring")

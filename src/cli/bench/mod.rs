@@ -5,6 +5,7 @@
 //! Times of compute passes come from the device's clock, others from the wall clock; a stage's first run, which also
 //! warms a driver up, is left out of the medians.
 
+mod neighbours;
 mod paper;
 mod rays;
 mod samples;
@@ -94,11 +95,14 @@ enum Part {
     /// First hits alone, on the processor
     Rays,
     Physics,
+    /// Voronoi cells of 10 to 10,000 sites by linear scan and by sphere tree, on the processor; only where named
+    Neighbours,
 }
 
 impl BenchArgs {
     fn wants(&self, part: Part) -> bool {
-        self.only.is_empty() || self.only.contains(&part)
+        let unasked = self.only.is_empty() && part != Part::Neighbours;
+        unasked || self.only.contains(&part)
     }
 
     /// Where to measure, in turn.
@@ -246,6 +250,9 @@ fn measure(
     }
     if args.wants(Part::Physics) {
         reporter.stage("physics", |p| bench.physics(&fracture, &mut samples, p))?;
+    }
+    if args.wants(Part::Neighbours) {
+        reporter.stage("cells by their neighbours", |p| bench.neighbours(&mut samples, p));
     }
     compute.check()?;
     Ok(Results {

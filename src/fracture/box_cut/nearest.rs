@@ -21,7 +21,7 @@ pub enum NearestBy {
 
 impl NearestBy {
     /// From about this many sites on the tree was faster, on two threads: at 1,500 the scan still won, at 3,000 the
-    /// tree did (`examples/cells_bench.rs`).
+    /// tree did (`kintsugi bench --only neighbours`).
     pub const TREE_FROM: usize = 2000;
 
     /// The one that was faster for this many sites.
