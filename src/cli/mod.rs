@@ -14,6 +14,7 @@ mod input;
 mod playing;
 mod progress;
 mod render;
+mod repeat;
 mod scene_pieces;
 mod showing;
 mod simulate;
@@ -148,6 +149,8 @@ enum Command {
     Compare(compare::CompareArgs),
     /// Breaks many meshes with many seeds and parameters in one go, into one table; goes on where it was ended
     Sweep(sweep::SweepArgs),
+    /// Runs what made a report, a picture or a scene again, and says whether the result is the same
+    Repeat(repeat::RepeatArgs),
     /// Shows the graphics adapter, its limits, and what will be slow and why
     Doctor,
 }
@@ -171,6 +174,7 @@ pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> Result<()
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Sweep(args)) => sweep::run(&args),
+        Some(Command::Repeat(args)) => repeat::run(&args),
         Some(Command::Doctor) => doctor::run(),
     }
 }

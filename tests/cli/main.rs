@@ -6,6 +6,7 @@ mod fine;
 mod golden;
 mod interrupted;
 mod methods;
+mod repeat;
 mod shaping;
 mod sweep;
 #[path = "../support/mod.rs"]

@@ -6,7 +6,7 @@
 
 mod breaks;
 mod folder;
-mod jobs;
+pub mod jobs;
 mod row;
 mod table;
 
