@@ -16,6 +16,7 @@ mod progress;
 mod render;
 mod repeat;
 mod scene_pieces;
+mod sheet;
 mod showing;
 mod simulate;
 mod stills;
@@ -149,6 +150,8 @@ enum Command {
     Compare(compare::CompareArgs),
     /// Breaks many meshes with many seeds and parameters in one go, into one table; goes on where it was ended
     Sweep(sweep::SweepArgs),
+    /// Draws one object broken with each of several values of a parameter: a contact sheet
+    Sheet(sheet::SheetArgs),
     /// Runs what made a report, a picture or a scene again, and says whether the result is the same
     Repeat(repeat::RepeatArgs),
     /// Shows the graphics adapter, its limits, and what will be slow and why
@@ -174,6 +177,7 @@ pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> Result<()
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Sweep(args)) => sweep::run(&args),
+        Some(Command::Sheet(args)) => sheet::run(&args),
         Some(Command::Repeat(args)) => repeat::run(&args),
         Some(Command::Doctor) => doctor::run(),
     }

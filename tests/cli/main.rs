@@ -8,6 +8,7 @@ mod interrupted;
 mod methods;
 mod repeat;
 mod shaping;
+mod sheet;
 mod sweep;
 #[path = "../support/mod.rs"]
 mod support;
