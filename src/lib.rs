@@ -7,7 +7,7 @@
 //! [`scene`] is the document that all of this can be rebuilt from; [`ui`] and [`app`] are the window;
 //! [`export`] writes results; [`cli`] is the commands. [`gpu`] knows wgpu and nothing of voxels,
 //! [`compute`] says whether stages run there or on the processor's cores. `files` reads what a user names,
-//! `memory` gives back what was freed.
+//! `memory` gives back what was freed, [`provenance`] says what made a result.
 
 #![deny(missing_docs)]
 #![cfg_attr(
@@ -19,6 +19,7 @@ pub mod gpu;
 pub mod compute;
 mod files;
 mod memory;
+pub mod provenance;
 pub mod mesh;
 pub mod svo;
 pub mod voxelize;

@@ -1,9 +1,11 @@
 //! Breaking as the commands do it: the library's way (`fracture::generations`), with progress on stderr.
 
+use glam::DVec3;
+
 use crate::{
     compute::Compute,
     fracture::{
-        BrokenObject, Passes, Pattern,
+        BrokenObject, Impact, Passes, Pattern,
         generations::{self, FirstStrike},
         voronoi::cells_of,
     },
@@ -16,8 +18,35 @@ pub use crate::fracture::generations::Plan;
 
 /// Where the first blow lands when nobody says.
 #[must_use]
-pub fn default_impact(object: &Object) -> crate::fracture::Impact {
+pub fn default_impact(object: &Object) -> Impact {
     generations::default_impact(&object.shape, object.bounds)
+}
+
+/// Where and which way an object is hit, where any of it is said: from a point that is given towards the middle, unless a
+/// direction is given, too.
+///
+/// # Errors
+/// [`CliError::Input`] for a direction of no length.
+pub fn aim(object: &Object, point: Option<DVec3>, direction: Option<DVec3>) -> Result<Impact, CliError> {
+    let mut impact = default_impact(object);
+    if let Some(point) = point {
+        impact.point = point;
+        let centre = (object.bounds.0 + object.bounds.1) * 0.5;
+        impact.direction = (centre - point).normalize_or(impact.direction);
+    }
+    if let Some(direction) = direction {
+        impact.direction = unit(direction).ok_or_else(|| {
+            CliError::Input("the direction of the blow is zero or not finite; say which way it goes".into())
+        })?;
+    }
+    Ok(impact)
+}
+
+/// A direction at length 1. One that has it already stays as it is, to the bit: what a report says can be given again.
+#[must_use]
+pub fn unit(direction: DVec3) -> Option<DVec3> {
+    let is_unit = (direction.length_squared() - 1.0).abs() <= 4.0 * f64::EPSILON;
+    if is_unit { Some(direction) } else { direction.try_normalize() }
 }
 
 /// The pattern of the first break, before any number of pieces is solved for; `None` for a method that draws

@@ -7,21 +7,22 @@ use glam::DVec3;
 
 use crate::{
     export::{
-        self, Aside, Assembly, BrokenObject, Format, FractureReport, InputReport, InteriorReport, MeshKind,
-        Meshes, ParameterReport, SMALLEST_MESH, Watch, checks,
+        self, Aside, Assembly, BrokenObject, Format, FractureReport, InputReport, MeshKind, Meshes,
+        ParameterReport, SMALLEST_MESH, Watch, checks,
     },
     fracture::{
         FractureParams, Interior, Labelling, MAX_SEEDS, Method, Preset, SmallRule, Smallest, UnknownMethod,
         interior::SCALES,
     },
     mesh::Up,
+    provenance::Provenance,
     scene::read_seeds,
     voxelize::Progress,
 };
 
 use super::{
     CliError,
-    breaking::{Plan, break_object, default_impact, first_pattern, kept_count},
+    breaking::{Plan, aim, break_object, default_impact, first_pattern, kept_count},
     crack::CrackArgs,
     handing_over::HandoverArgs,
     input::{Object, about, is_scene, load_object},
@@ -70,10 +71,10 @@ pub struct PatternArgs {
     pub up: Up,
     /// Where the object is hit, in the mesh's units [default: where the -Z axis through the centre meets it]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = super::parse_point)]
-    impact: Option<DVec3>,
+    pub impact: Option<DVec3>,
     /// Which way the blow goes, axes of the mesh, any length but zero [default: to the middle of the object]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_direction)]
-    direction: Option<DVec3>,
+    pub direction: Option<DVec3>,
     /// How the object is broken: octree, or a method that was added to the table of methods
     #[arg(long, value_name = "NAME", default_value = "octree", value_parser = parse_method)]
     method: Method,
@@ -269,15 +270,9 @@ impl PatternArgs {
 
     /// What to do with `object`; `seeds` are those of the file.
     pub fn plan(&self, object: &Object, seeds: Option<Vec<DVec3>>) -> Plan {
-        let mut impact = default_impact(object);
-        if let Some(point) = self.impact {
-            impact.point = point;
-            let centre = (object.bounds.0 + object.bounds.1) * 0.5;
-            impact.direction = (centre - point).normalize_or(impact.direction);
-        }
-        impact.direction = self.direction.unwrap_or(impact.direction);
         Plan {
-            impact,
+            // A direction of no length was refused where it was read.
+            impact: aim(object, self.impact, self.direction).unwrap_or_else(|_| default_impact(object)),
             params: self.params(),
             seeds,
             bounds: Some(object.bounds),
@@ -329,17 +324,15 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     crate::memory::give_back();
     let checks = reporter.stage("check", |_| checks::check(&broken));
     let parameters = ParameterReport {
-        impact: plan.impact,
-        seeds: broken.steps.first().map_or(args.pattern.seeds, |step| step.cells()),
         seeds_file: args.pattern.seeds_file.as_ref().map(|f| f.display().to_string()),
-        interior: InteriorReport::of(&broken),
-        generations: plan.generations,
         formats: args.format.iter().map(|f| f.name().to_owned()).collect(),
-        ..ParameterReport::of(&plan.params, args.level)
+        ..ParameterReport::of_break(&broken, &plan, args.level)
     };
     let read = (InputReport::of(&object), object.health.clone());
+    let provenance = Provenance::of_mesh(object.mesh.digest(), args.pattern.up);
     let mut report =
-        FractureReport::new(&broken, object.mass.volume, read, compute.ran_on(), parameters, checks);
+        FractureReport::new(&broken, object.mass.volume, read, compute.ran_on(), parameters, checks)
+            .made_by(provenance);
     let mut pieces = Assembly::of_break(&broken);
     pieces.handover = args.handover.handover();
     if args.needs_meshes() {
@@ -433,7 +426,8 @@ fn write(args: &FractureArgs, folder: &Path, pieces: &Assembly, reporter: &Repor
 }
 
 fn parse_direction(text: &str) -> Result<DVec3, String> {
-    super::parse_point(text)?.try_normalize().ok_or_else(|| "it is zero; say which way the blow goes".into())
+    let direction = super::parse_point(text)?;
+    super::breaking::unit(direction).ok_or_else(|| "it is zero; say which way the blow goes".into())
 }
 
 fn parse_scale(text: &str) -> Result<f64, String> {

@@ -17,7 +17,8 @@ use super::{
 };
 use crate::{
     compute::Compute,
-    export::write_png,
+    export::{Signature, write_signed},
+    provenance::Provenance,
     render::{Camera, ColorBy, Renderer},
     scene::Sandbox,
 };
@@ -47,6 +48,7 @@ pub struct Film {
     color_by: ColorBy,
     floor: Option<f32>,
     renderer: Renderer,
+    signature: Signature,
     written: u32,
 }
 
@@ -87,6 +89,8 @@ impl FrameArgs {
         let folder = out.join("frames");
         super::make_folder(&folder)?;
         let settings = sandbox.settings();
+        // As it begins: what it shows later, the command says.
+        let scene = sandbox.scene(sandbox.saved_camera().unwrap_or_default()).to_text();
         let whole = || View::ThreeQuarter.camera_on(&sandbox.surface_points(None), self.size);
         Ok(Film {
             folder,
@@ -96,6 +100,7 @@ impl FrameArgs {
             color_by: sandbox.tuning().view.color_by,
             floor: settings.floor.filter(|_| sandbox.tuning().view.floor).map(|y| y as f32),
             renderer: Renderer::new(compute)?,
+            signature: Signature::new(compute.ran_on(), Provenance::here(), scene),
             written: 0,
         })
     }
@@ -124,7 +129,9 @@ impl Film {
             overlay: None,
         };
         let pixels = draw_with(compute, &mut self.renderer, &still, PASSES)?;
-        write_png(&self.folder.join(format!("{:05}.png", self.written)), self.size, pixels)?;
+        let name = format!("{:05}.png", self.written);
+        let signature = self.signature.of_output(format!("frames/{name}"));
+        write_signed(&self.folder.join(name), self.size, &pixels, &signature)?;
         self.written += 1;
         Ok(())
     }

@@ -14,10 +14,13 @@ mod input;
 mod playing;
 mod progress;
 mod render;
+mod repeat;
 mod scene_pieces;
+mod sheet;
 mod showing;
 mod simulate;
 mod stills;
+mod sweep;
 mod tour;
 mod window;
 
@@ -43,6 +46,9 @@ pub enum CliError {
     /// The device.
     #[error(transparent)]
     Gpu(#[from] GpuError),
+    /// It went to its end, and what came of it is not good: what, and where to look.
+    #[error("{0}")]
+    Outcome(String),
     /// `--help` or `--version`: text for stdout, no error.
     #[error("{0}")]
     Text(String),
@@ -63,6 +69,7 @@ impl CliError {
                 | GpuError::Crowded { .. },
             ) => 2,
             Self::Gpu(GpuError::NoAdapter | GpuError::NoDevice { .. } | GpuError::Lost(_)) => 3,
+            Self::Outcome(_) => 1,
             Self::Gpu(GpuError::NoPasses | GpuError::Binding { .. } | GpuError::Driver(_)) => 1,
         }
     }
@@ -141,6 +148,12 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Breaks a mesh by several methods with one blow, and shows them side by side: a table, a picture
     Compare(compare::CompareArgs),
+    /// Breaks many meshes with many seeds and parameters in one go, into one table; goes on where it was ended
+    Sweep(sweep::SweepArgs),
+    /// Draws one object broken with each of several values of a parameter: a contact sheet
+    Sheet(sheet::SheetArgs),
+    /// Runs what made a report, a picture or a scene again, and says whether the result is the same
+    Repeat(repeat::RepeatArgs),
     /// Shows the graphics adapter, its limits, and what will be slow and why
     Doctor,
 }
@@ -150,6 +163,8 @@ enum Command {
 /// # Errors
 /// [`CliError`], for `main` to print.
 pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> Result<(), CliError> {
+    let arguments: Vec<_> = arguments.into_iter().collect();
+    crate::provenance::started_with(&arguments);
     let cli = Cli::try_parse_from(arguments).map_err(|error| one_line(&error))?;
     if cli.outside_references {
         crate::mesh::allow_references_outside();
@@ -161,6 +176,9 @@ pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> Result<()
         Some(Command::Render(args)) => render::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Compare(args)) => compare::run(&args),
+        Some(Command::Sweep(args)) => sweep::run(&args),
+        Some(Command::Sheet(args)) => sheet::run(&args),
+        Some(Command::Repeat(args)) => repeat::run(&args),
         Some(Command::Doctor) => doctor::run(),
     }
 }

@@ -9,10 +9,12 @@ use clap::{Args, ValueEnum};
 
 use crate::{
     compute::Compute,
-    export::write_png,
+    export::{Signature, write_signed},
     files,
     fracture::{Fracturer, Method, Seams, Source, Surface},
+    provenance::Provenance,
     render::{BodySeams, Camera, CellMarks, ColorBy, Renderer},
+    scene::Scene,
     svo::{Arena, KeyArray, coarsen},
 };
 
@@ -77,7 +79,7 @@ pub struct RenderArgs {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ColorName {
+pub enum ColorName {
     Material,
     Piece,
     Crack,
@@ -95,7 +97,7 @@ impl From<ColorName> for ColorBy {
     }
 }
 
-fn parse_explode(text: &str) -> Result<f64, String> {
+pub fn parse_explode(text: &str) -> Result<f64, String> {
     let value: f64 = text.parse().map_err(|_| format!("{text} is no number"))?;
     if !(0.0..=10.0).contains(&value) {
         return Err("it must be 0 (in place) to 10".into());
@@ -167,9 +169,25 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         }),
         overlay: overlay.as_ref(),
     };
-    picture(args, &compute, &still, &reporter)?;
+    picture(args, &compute, &still, signature(args, &compute, &object), &reporter)?;
     super::print(&inside.as_ref().and_then(about_labels).unwrap_or_default());
     Ok(())
+}
+
+/// What a picture of a mesh says of itself; its scene has the mesh as it would break.
+fn signature(args: &RenderArgs, compute: &Compute, object: &Object) -> Signature {
+    let scene = mesh_scene(&object.file, args.level, &args.pattern);
+    let provenance = Provenance::of_mesh(object.mesh.digest(), args.pattern.up);
+    Signature::new(compute.ran_on(), provenance, scene.to_text())
+}
+
+/// A scene with one mesh as it would break.
+pub fn mesh_scene(file: &str, level: u32, pattern: &PatternArgs) -> Scene {
+    let mut scene = Scene::of_mesh(file, level);
+    if let Some(body) = scene.bodies.first_mut() {
+        (body.up, body.fracture) = (pattern.up, pattern.params());
+    }
+    scene
 }
 
 /// The pieces of a mesh after its first break.
@@ -199,7 +217,7 @@ fn broken(
         seams: None,
         overlay: overlay.as_ref(),
     };
-    picture(args, &compute, &still, reporter)?;
+    picture(args, &compute, &still, signature(args, &compute, object), reporter)?;
     super::print(&inside.as_ref().and_then(about_labels).unwrap_or_default());
     Ok(())
 }
@@ -209,6 +227,7 @@ fn scene(args: &RenderArgs, camera: Option<Camera>, reporter: &Reporter) -> Resu
     let opened = read_scene(&args.file, args.level, &args.coarser, reporter)?;
     let scene = &opened.scene;
     let compute = args.compute.open(reporter)?;
+    let signature = Signature::new(compute.ran_on(), Provenance::here(), scene.to_text());
     let (own_camera, color_by) = (scene.camera, scene.view.color_by);
     let floor = scene.floor.then_some(scene.floor_height as f32);
     let mut sandbox = open(&compute, opened, reporter)?;
@@ -231,7 +250,7 @@ fn scene(args: &RenderArgs, camera: Option<Camera>, reporter: &Reporter) -> Resu
         seams: None,
         overlay: None,
     };
-    picture(args, &compute, &still, reporter)
+    picture(args, &compute, &still, signature, reporter)
 }
 
 /// Level of the octree that planar cracks are listed on: they are the same at every level.
@@ -265,10 +284,11 @@ fn picture(
     args: &RenderArgs,
     compute: &Compute,
     still: &Still<'_>,
+    signature: Signature,
     reporter: &Reporter,
 ) -> Result<(), CliError> {
     let pixels = reporter.stage("draw", |_| draw(compute, &mut Renderer::new(compute)?, still))?;
-    write_png(&args.out, args.size, pixels)?;
+    write_signed(&args.out, args.size, &pixels, &signature)?;
     super::print(&format!("{}\n", args.out.display()));
     Ok(())
 }

@@ -10,11 +10,12 @@ use std::{
 
 use crate::{
     compute::Compute,
-    export::write_png,
+    export::{Signature, write_signed},
     fracture::FractureParams,
     import::ReadMesh,
+    provenance::Provenance,
     render::{Camera, ColorBy, RenderBody, Renderer},
-    scene::ReadScene,
+    scene::{ReadScene, Scene},
     svo::Arena,
 };
 
@@ -60,6 +61,7 @@ struct Painter<'a> {
     folder: PathBuf,
     count: usize,
     floor: Option<f32>,
+    signature: Signature,
 }
 
 impl Painter<'_> {
@@ -85,12 +87,15 @@ impl Painter<'_> {
         };
         let pixels = draw(self.compute, &mut self.renderer, &still)?;
         self.count += 1;
-        write_png(&self.folder.join(format!("{}-{name}.png", self.count)), SIZE, pixels)?;
+        let name = format!("{}-{name}.png", self.count);
+        let signature = self.signature.of_output(format!("{FOLDER}/{name}"));
+        write_signed(&self.folder.join(name), SIZE, &pixels, &signature)?;
         Ok(())
     }
 }
 
-fn painter<'a>(compute: &'a Compute, folder: &Path) -> Result<Painter<'a>, CliError> {
+/// `scene` as TOML.
+fn painter<'a>(compute: &'a Compute, folder: &Path, scene: String) -> Result<Painter<'a>, CliError> {
     super::make_folder(folder)?;
     Ok(Painter {
         compute,
@@ -98,6 +103,7 @@ fn painter<'a>(compute: &'a Compute, folder: &Path) -> Result<Painter<'a>, CliEr
         folder: folder.to_owned(),
         count: 0,
         floor: Some(0.0),
+        signature: Signature::new(compute.ran_on(), Provenance::here(), scene),
     })
 }
 
@@ -110,7 +116,7 @@ fn mesh(
 ) -> Result<usize, CliError> {
     let object = voxelise(read, level, reporter)?;
     let compute = compute.open(reporter)?;
-    let mut painter = painter(&compute, folder)?;
+    let mut painter = painter(&compute, folder, Scene::of_mesh(&object.file, level).to_text())?;
     let whole = Stage::of(&compute, &object)?;
     let points = surface_points(&whole.bodies);
     let (corner, front) = (View::ThreeQuarter.camera_on(&points, SIZE), View::Front.camera_on(&points, SIZE));
@@ -148,7 +154,7 @@ fn scene(
 ) -> Result<usize, CliError> {
     let scene = &opened.scene;
     let compute = compute.open(reporter)?;
-    let mut painter = painter(&compute, folder)?;
+    let mut painter = painter(&compute, folder, scene.to_text())?;
     painter.floor = scene.floor.then_some(scene.floor_height as f32);
     let (own_camera, color_by) = (scene.camera, scene.view.color_by);
     let mut sandbox = open(&compute, opened, reporter)?;

@@ -41,7 +41,7 @@ pub use hulls::Hull;
 pub use mesh::{MeshCheck, MeshKind, MeshReport, MeshTally, PieceMesh, SMALLEST_MESH};
 pub use npy::{Npz, read_points};
 pub use pair_log::PairLog;
-pub use picture::write_png;
+pub use picture::{Signature, SignedPicture, read_signed, write_png, write_signed};
 pub use pieces::{ExportPiece, Figures, Lying, Placing, made_of_voxels};
 pub use report::{FractureReport, InputReport, InteriorReport, ParameterReport, PieceReport};
 pub use step_log::StepLog;

@@ -14,11 +14,13 @@ use crate::{
         BreakStep, Dropped, FractureCounts, FractureParams, Impact, Interior, Labelling, Method, Preset,
         Smallest, Solved, Surface, VoronoiDetail,
         crack::CrackShape,
+        generations::Plan,
         interior::{hex_color, surface_color},
     },
     gpu::StageTiming,
     import::Imported,
     mesh::HealthReport,
+    provenance::{Provenance, VERSION},
     svo::morton::Key,
 };
 
@@ -191,6 +193,20 @@ impl ParameterReport {
     }
 }
 
+impl ParameterReport {
+    /// Those of a whole break, as it was made.
+    #[must_use]
+    pub fn of_break(broken: &BrokenObject, plan: &Plan, level: u32) -> Self {
+        Self {
+            impact: plan.impact,
+            seeds: broken.steps.first().map_or(plan.params.seeds, BreakStep::cells),
+            interior: InteriorReport::of(broken),
+            generations: plan.generations,
+            ..Self::of(&plan.params, level)
+        }
+    }
+}
+
 /// A piece as reports list it; lengths in units of the files beside it.
 #[derive(Clone, Debug, Serialize)]
 pub struct PieceReport {
@@ -262,6 +278,7 @@ impl PieceReport {
 #[derive(Serialize)]
 pub struct FractureReport {
     version: &'static str,
+    provenance: Provenance,
     input: InputReport,
     health: HealthReport,
     #[serde(flatten)]
@@ -305,7 +322,8 @@ impl FractureReport {
         let voxel = broken.grid().h.powi(3);
         let list = |pieces: &[ExportPiece]| pieces.iter().map(PieceReport::of).collect();
         Self {
-            version: env!("CARGO_PKG_VERSION"),
+            version: VERSION,
+            provenance: Provenance::here(),
             input,
             health,
             ran_on,
@@ -328,6 +346,17 @@ impl FractureReport {
             timings_ms: serde_json::Map::new(),
             checks,
         }
+    }
+
+    /// Says what made it.
+    #[must_use]
+    pub fn made_by(self, provenance: Provenance) -> Self {
+        Self { provenance, ..self }
+    }
+
+    /// Says how long what took.
+    pub fn tell_times(&mut self, timings: &[StageTiming]) {
+        self.timings_ms = timings_ms(timings);
     }
 
     /// Whether every check holds.
@@ -359,7 +388,7 @@ impl FractureReport {
     /// # Errors
     /// [`ExportError::Write`].
     pub fn write(&mut self, path: &Path, timings: &[StageTiming]) -> Result<(), ExportError> {
-        self.timings_ms = timings_ms(timings);
+        self.tell_times(timings);
         write_json(path, self)
     }
 }

@@ -6,6 +6,7 @@ use crate::{
     compute::RanOn,
     fracture::{FractureCounts, Solved},
     mesh::HealthReport,
+    provenance::{Provenance, VERSION},
 };
 
 use super::{
@@ -64,6 +65,8 @@ pub struct BreakReport {
 pub struct SceneReport {
     /// Of Kintsugi.
     pub version: &'static str,
+    /// What made it.
+    pub provenance: Provenance,
     /// Where they were broken.
     #[serde(flatten)]
     pub ran_on: RanOn,
@@ -101,7 +104,8 @@ impl SceneReport {
 impl Default for SceneReport {
     fn default() -> Self {
         Self {
-            version: env!("CARGO_PKG_VERSION"),
+            version: VERSION,
+            provenance: Provenance::here(),
             ran_on: RanOn::default(),
             placed: Lying::default(),
             time: 0.0,

@@ -41,6 +41,7 @@ pub struct Mesh {
 }
 
 mod builtin;
+pub mod digest;
 mod unchecked;
 mod gltf;
 mod gltf_json;

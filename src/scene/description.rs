@@ -201,6 +201,12 @@ impl Scene {
         Self { name, bodies: vec![SceneBody::standing(file, level)], ..Self::default() }
     }
 
+    /// As TOML, mesh paths as they are named; empty for one that TOML cannot hold.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        toml::to_string(self).unwrap_or_default()
+    }
+
     /// Everything that is imported, in that order: the bodies, then what events throw.
     pub fn objects(&self) -> impl Iterator<Item = &SceneBody> {
         self.bodies.iter().chain(self.events.iter().filter_map(|event| match event {

@@ -43,7 +43,9 @@ pub use description::{
 pub use document::ObjectInfo;
 pub use error::SandboxError;
 pub use exporting::{ExportJob, ExportOrder, ExportPlan, Exported};
-pub use file::{SceneError, load_scene, parse_scene, save_scene, state_folder, write_atomically};
+pub use file::{
+    SceneError, fracture_problem, load_scene, parse_scene, save_scene, state_folder, write_atomically,
+};
 pub use history::History;
 pub use import::{ImportJob, ReadMeshes, ReadScene};
 pub use looking::{LabelReport, LookingReport, Subject};

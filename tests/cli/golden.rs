@@ -46,7 +46,7 @@ fn fracture(name: &str, arguments: &[&str]) -> Option<BTreeMap<String, String>> 
     let mut digests = arrays(&out.join("voxels.npz"));
     let mut report = read_report(&out);
     let parts = report.as_object_mut().unwrap();
-    for differing in ["version", "compute", "adapter", "timings_ms"] {
+    for differing in ["version", "provenance", "compute", "adapter", "timings_ms"] {
         assert!(parts.remove(differing).is_some(), "{differing}");
     }
     for (part, value) in parts {

@@ -6,6 +6,9 @@ mod fine;
 mod golden;
 mod interrupted;
 mod methods;
+mod repeat;
 mod shaping;
+mod sheet;
+mod sweep;
 #[path = "../support/mod.rs"]
 mod support;

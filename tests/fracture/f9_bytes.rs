@@ -72,7 +72,7 @@ fn equal_seeds_give_equal_bytes_wherever_the_source_lies() {
     }
 }
 
-/// `voxels.npz` byte for byte, `report.json` but for the times.
+/// `voxels.npz` byte for byte, `report.json` but for the times and the command.
 #[test]
 fn the_command_writes_the_same_files_again() {
     for (surface, more) in [
@@ -86,6 +86,8 @@ fn the_command_writes_the_same_files_again() {
             let arguments = ["fracture", "builtin:vase", "--level", "6", "--surface", surface, "--rng", rng];
             run(arguments.iter().chain(more).chain(&["--out", &text]))?;
             let mut report = read_report(&out);
+            // The command names the folder.
+            assert!(report.as_object_mut().unwrap().remove("provenance").is_some());
             let times = report.as_object_mut().unwrap().remove("timings_ms");
             assert!(times.is_some_and(|times| times.as_object().is_some_and(|all| all.len() > 3)));
             Some((std::fs::read(out.join("voxels.npz")).unwrap(), report))

@@ -104,7 +104,7 @@ def arrays(path):
 def report(path):
     """report.json as text, without what differs from run to run and from machine to machine."""
     content = json.loads(path.read_text())
-    for name in ["version", "compute", "adapter", "timings_ms"]:
+    for name in ["version", "provenance", "compute", "adapter", "timings_ms"]:
         content.pop(name, None)
     return json.dumps(content, indent=1).encode()
 

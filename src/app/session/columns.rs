@@ -5,7 +5,9 @@
 
 use super::Session;
 use crate::{
+    export::Signature,
     gpu::{Gpu, GpuError},
+    provenance::Provenance,
     render::{FrameInput, Pixels, RenderOptions, Renderer, View},
     scene::Way,
     ui::NoticeKind,
@@ -115,7 +117,14 @@ impl Session {
         let all: Result<Vec<_>, _> =
             std::iter::once(view).chain(self.views_beside()).map(|view| view.read(gpu)).collect();
         let written = match all {
-            Ok(all) => self.picture_files.write(next_to_each_other(&all)),
+            Ok(all) => {
+                let shown = self.sandbox.as_ref();
+                let scene =
+                    shown.map(|sandbox| sandbox.as_it_stands(self.camera).to_text()).unwrap_or_default();
+                let ran_on = shown.map(|sandbox| sandbox.compute().ran_on()).unwrap_or_default();
+                let signature = Signature::new(ran_on, Provenance::here(), scene);
+                self.picture_files.write(next_to_each_other(&all), signature)
+            }
             Err(error) => Err(error.to_string()),
         };
         if let Err(text) = written {

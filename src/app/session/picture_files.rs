@@ -4,7 +4,10 @@
 
 use std::{path::PathBuf, sync::mpsc};
 
-use crate::render::Pixels;
+use crate::{
+    export::{Signature, write_signed},
+    render::Pixels,
+};
 
 /// Pictures on their way to the disk, each with what is to be said in the end.
 #[derive(Default)]
@@ -24,22 +27,21 @@ impl PictureFiles {
         done
     }
 
-    /// Writes a picture under the first name that is free.
+    /// Writes a signed picture under the first name that is free.
     ///
     /// # Errors
     /// What to say where it cannot even be begun.
-    pub fn write(&mut self, pixels: Pixels) -> Result<(), String> {
+    pub fn write(&mut self, pixels: Pixels, signature: Signature) -> Result<(), String> {
         let Some(path) = free_name() else {
             return Err("no free file name for a picture in this folder".into());
         };
         let (sender, receiver) = mpsc::channel();
         std::thread::spawn(move || {
-            let [width, height] = pixels.size;
-            let written = image::save_buffer(&path, &pixels.rgba, width, height, image::ColorType::Rgba8);
+            let written = write_signed(&path, pixels.size, &pixels.rgba, &signature);
             let shown = path.display();
-            let told = written.map(|()| format!("Picture: {shown}")).map_err(|error| {
-                format!("cannot write {shown}: {error}; start Kintsugi in a folder that you may write to")
-            });
+            let told = written
+                .map(|()| format!("Picture: {shown}"))
+                .map_err(|error| format!("{error}; start Kintsugi in a folder that you may write to"));
             // The receiver only disappears when the window has closed.
             let _ = sender.send(told);
         });

@@ -39,6 +39,7 @@ use crate::{
     fracture::{FractureCounts, MAX_SEEDS},
     gpu::{Gpu, Traffic},
     import::ReadMesh,
+    provenance::{Provenance, VERSION},
     voxelize::Progress,
 };
 
@@ -128,6 +129,7 @@ struct PartTraffic {
 #[derive(serde::Serialize)]
 struct Results {
     version: &'static str,
+    provenance: Provenance,
     #[serde(flatten)]
     ran_on: RanOn,
     cpu_threads: usize,
@@ -256,7 +258,8 @@ fn measure(
     }
     compute.check()?;
     Ok(Results {
-        version: env!("CARGO_PKG_VERSION"),
+        version: VERSION,
+        provenance: Provenance::of_mesh(object.mesh.digest(), read.up),
         ran_on: compute.ran_on(),
         cpu_threads: std::thread::available_parallelism().map_or(1, usize::from),
         name: subject.name.clone(),

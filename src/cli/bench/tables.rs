@@ -165,11 +165,15 @@ pub fn csv(all: &[Results]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{cli::bench::samples::Row, compute::RanOn, export::InputReport, fracture::FractureCounts};
+    use crate::{
+        cli::bench::samples::Row, compute::RanOn, export::InputReport, fracture::FractureCounts,
+        provenance::Provenance,
+    };
 
     fn results(level: u32, stages: &[(&str, f64)]) -> Results {
         Results {
             version: "",
+            provenance: Provenance::default(),
             ran_on: RanOn { compute: "cpu", adapter: "CPU, 2 threads".into() },
             cpu_threads: 1,
             name: "a \"box\"".into(),

@@ -136,6 +136,23 @@ impl Section {
     }
 }
 
+/// What is wrong with the parameters of a break over so many generations of an object whose leaves are at `level`, if
+/// anything is: the parameter and what to do, in one line.
+#[must_use]
+pub fn fracture_problem(params: &FractureParams, level: u32, generations: u32) -> Option<String> {
+    if let Err(problem) = Section(None).fracture(params, Some(level)) {
+        return Some(format!("{} {}", problem.name, problem.what));
+    }
+    if !(1..=64).contains(&generations) {
+        return Some(format!("generations is {generations}; it must be from 1 to 64"));
+    }
+    let smallest = params.radii.iter().copied().fold(f64::INFINITY, f64::min);
+    let nothing = generations > 1 && params.local.is_some_and(|radius| radius < smallest);
+    nothing.then(|| {
+        format!("local is below the smallest of radii, {smallest}, so nothing breaks in later generations; give a larger one")
+    })
+}
+
 /// The first value of a scene that is out of range.
 pub(super) fn check(scene: &Scene) -> Checked {
     let top = Section(None);

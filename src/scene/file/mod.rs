@@ -8,6 +8,7 @@ mod safely;
 #[cfg(test)]
 mod tests;
 
+pub use check::fracture_problem;
 pub use safely::{state_folder, write_atomically};
 
 use std::path::{Path, PathBuf};

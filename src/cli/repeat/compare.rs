@@ -1,0 +1,216 @@
+//! What differs between a result and the same made again, one line each.
+
+use std::{collections::BTreeMap, ffi::OsStr, fs, io::Read as _, path::Path};
+
+use serde_json::Value;
+
+use crate::{
+    cli::{CliError, input::about},
+    export::{SignedPicture, read_signed},
+};
+
+/// What says who made a result, and when: no difference.
+const NO_DIFFERENCE: [&str; 5] = ["version", "provenance", "compute", "adapter", "timings_ms"];
+/// Most lines of one report.
+const MOST: usize = 20;
+/// Light is a sum of floats, which graphics adapters round as they like: steps of 255.
+const ROUNDING: u8 = 2;
+
+/// Files of one name in two folders. `report` is the name of the original's report, `None` where all files of both
+/// count.
+///
+/// # Errors
+/// [`CliError::Input`] for a file that cannot be read.
+pub fn folders(original: &Path, again: &Path, report: Option<&OsStr>) -> Result<Vec<String>, CliError> {
+    let mut found = Vec::new();
+    let mut names: Vec<_> = entries(again)?;
+    names.sort();
+    for name in &names {
+        let new = again.join(name);
+        let old = if name == "report.json" { report.unwrap_or(name) } else { name.as_os_str() };
+        let old = original.join(old);
+        let shown = name.to_string_lossy();
+        if !old.exists() {
+            // Somebody kept the report alone; of two runs each must have every file.
+            if report.is_none() {
+                found.push(format!("{shown}: only one of the runs wrote it"));
+            }
+            continue;
+        }
+        if new.is_dir() {
+            found.extend(folders(&old, &new, None)?.into_iter().map(|line| format!("{shown}/{line}")));
+            continue;
+        }
+        let (one, other) = (read(&old)?, read(&new)?);
+        match new.extension().and_then(OsStr::to_str) {
+            Some("json") if name == "report.json" => found.extend(reports(&old, &one, &other)?),
+            _ if one == other => {}
+            Some("npz") => found.extend(arrays(&shown, &one, &other)),
+            // Paths in it may be relative to its own folder.
+            Some("toml") if report.is_some() => {}
+            _ => found.push(format!("{shown}: its bytes differ")),
+        }
+    }
+    Ok(found)
+}
+
+fn entries(folder: &Path) -> Result<Vec<std::ffi::OsString>, CliError> {
+    let all = fs::read_dir(folder).map_err(|e| about(folder, e))?;
+    Ok(all.flatten().map(|entry| entry.file_name()).collect())
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, CliError> {
+    fs::read(path).map_err(|e| about(path, format!("cannot be read ({e})")))
+}
+
+/// Two reports, value by value; what the older has not is not looked at.
+fn reports(path: &Path, one: &[u8], other: &[u8]) -> Result<Vec<String>, CliError> {
+    let parse =
+        |bytes| serde_json::from_slice::<Value>(bytes).map_err(|e| about(path, format!("is no report: {e}")));
+    let (old, new) = (parse(one)?, parse(other)?);
+    let mut found = Vec::new();
+    let sha = |report: &Value| report["provenance"]["mesh_sha256"].as_str().map(str::to_owned);
+    if let (Some(was), Some(is)) = (sha(&old), sha(&new))
+        && was != is
+    {
+        found.push("the mesh: its file holds another one now".to_owned());
+    }
+    if let (Some(old), Some(new)) = (old.as_object(), new.as_object()) {
+        for (name, was) in old.iter().filter(|(name, _)| !NO_DIFFERENCE.contains(&name.as_str())) {
+            values(name, was, new.get(name).unwrap_or(&Value::Null), &mut found);
+        }
+    }
+    if found.len() > MOST {
+        let more = found.len() - MOST;
+        found.truncate(MOST);
+        found.push(format!("report.json: and {more} more"));
+    }
+    Ok(found)
+}
+
+fn values(name: &str, was: &Value, is: &Value, found: &mut Vec<String>) {
+    match (was, is) {
+        (Value::Object(old), Value::Object(new)) => {
+            for (key, was) in old {
+                values(&format!("{name}.{key}"), was, new.get(key).unwrap_or(&Value::Null), found);
+            }
+        }
+        (Value::Array(old), Value::Array(new)) if old.len() == new.len() => {
+            for (i, (was, is)) in old.iter().zip(new).enumerate() {
+                values(&format!("{name}[{i}]"), was, is, found);
+            }
+        }
+        (Value::Array(old), Value::Array(new)) => {
+            found.push(format!("report.json: {name} had {} entries, has {}", old.len(), new.len()));
+        }
+        _ if was == is => {}
+        _ => found.push(format!("report.json: {name} was {was}, is {is}")),
+    }
+}
+
+/// Arrays of an npz by name.
+fn arrays(file: &str, one: &[u8], other: &[u8]) -> Vec<String> {
+    let (Some(old), Some(new)) = (members(one), members(other)) else {
+        return vec![format!("{file}: its bytes differ")];
+    };
+    let mut found: Vec<String> = old
+        .iter()
+        .filter(|(name, bytes)| new.get(*name) != Some(bytes))
+        .map(|(name, _)| format!("{file}: {} differs", name.trim_end_matches(".npy")))
+        .collect();
+    if found.is_empty() && old.len() == new.len() {
+        found.push(format!("{file}: the same arrays, packed otherwise"));
+    }
+    found
+}
+
+fn members(bytes: &[u8]) -> Option<BTreeMap<String, Vec<u8>>> {
+    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(bytes)).ok()?;
+    (0..archive.len())
+        .map(|i| {
+            let mut member = archive.by_index(i).ok()?;
+            let mut content = Vec::new();
+            member.read_to_end(&mut content).ok()?;
+            Some((member.name().ok()?.into_owned(), content))
+        })
+        .collect()
+}
+
+/// Two pictures, pixel by pixel.
+///
+/// # Errors
+/// [`CliError::Input`] where the new one cannot be read.
+pub fn pictures(picture: &SignedPicture, again: &Path) -> Result<Vec<String>, CliError> {
+    let new = read_signed(&read(again)?).map_err(|why| about(again, why))?;
+    let mut found = Vec::new();
+    let sha =
+        |picture: &SignedPicture| picture.signature.as_ref().and_then(|s| s.provenance.mesh_sha256.clone());
+    if let (Some(was), Some(is)) = (sha(picture), sha(&new))
+        && was != is
+    {
+        found.push("the mesh: its file holds another one now".to_owned());
+    }
+    found.extend(pixels(picture, &new));
+    Ok(found)
+}
+
+fn pixels(old: &SignedPicture, new: &SignedPicture) -> Option<String> {
+    if old.size != new.size {
+        let ([w, h], [wide, high]) = (old.size, new.size);
+        return Some(format!("the picture was {w}x{h}, is {wide}x{high}"));
+    }
+    let far = |(a, b): (&[u8], &[u8])| a.iter().zip(b).map(|(a, b)| a.abs_diff(*b)).max().unwrap_or(0);
+    let steps: Vec<u8> = old.rgba.chunks_exact(4).zip(new.rgba.chunks_exact(4)).map(far).collect();
+    let (differing, all) = (steps.iter().filter(|step| **step > ROUNDING).count(), steps.len());
+    let most = steps.iter().max().copied().unwrap_or(0);
+    (differing > 0)
+        .then(|| format!("the picture: {differing} of {all} pixels differ, by up to {most} of 255"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn lines(old: &Value, new: &Value) -> Vec<String> {
+        let bytes = |value: &Value| serde_json::to_vec(value).unwrap();
+        reports(Path::new("report.json"), &bytes(old), &bytes(new)).unwrap()
+    }
+
+    #[test]
+    fn reports_differ_in_results_and_not_in_who_made_them() {
+        let old = json!({ "version": "0.1", "adapter": "a", "counts": { "pieces": 3 }, "pieces": [{ "mass": 1.5 }] });
+        let mut new = json!({
+            "version": "0.2", "adapter": "b", "counts": { "pieces": 3, "more": 1 }, "pieces": [{ "mass": 1.5 }],
+            "provenance": { "commit": "x" }, "timings_ms": { "split": 3 },
+        });
+        assert_eq!(lines(&old, &new), Vec::<String>::new());
+        new["counts"]["pieces"] = 4.into();
+        new["pieces"][0]["mass"] = json!(1.5000000000000002);
+        let found = lines(&old, &new);
+        assert_eq!(
+            found,
+            [
+                "report.json: counts.pieces was 3, is 4",
+                "report.json: pieces[0].mass was 1.5, is 1.5000000000000002"
+            ]
+        );
+        new["pieces"] = json!([]);
+        assert!(lines(&old, &new).contains(&"report.json: pieces had 1 entries, has 0".to_owned()));
+        assert!(lines(&new, &old).iter().any(|line| line.contains("counts.more was 1, is null")));
+        let many = json!({ "checks": (0..30).collect::<Vec<_>>() });
+        let other = json!({ "checks": (1..31).collect::<Vec<_>>() });
+        assert_eq!(lines(&many, &other).len(), MOST + 1);
+    }
+
+    #[test]
+    fn pictures_may_round_and_no_more() {
+        let picture = |rgba: Vec<u8>| SignedPicture { size: [2, 1], rgba, signature: None };
+        let one = picture(vec![10; 8]);
+        assert_eq!(pixels(&one, &picture(vec![12, 8, 10, 10, 10, 10, 10, 10])), None);
+        let said = pixels(&one, &picture(vec![10, 10, 10, 10, 10, 14, 10, 10])).unwrap();
+        assert_eq!(said, "the picture: 1 of 2 pixels differ, by up to 4 of 255");
+        let wide = SignedPicture { size: [1, 2], ..picture(vec![10; 8]) };
+        assert!(pixels(&one, &wide).unwrap().contains("was 2x1, is 1x2"));
+    }
+}

@@ -1,0 +1,127 @@
+//! `kintsugi repeat`: runs what made a report, a picture or an exported scene again, and says whether the result is the same.
+//!
+//! In: a `report.json`, a PNG that Kintsugi wrote, or a scene. Out: "the same", or a line for each thing that
+//! differs. The program runs itself in a temporary folder. Times, versions, commits and adapters are no differences.
+
+mod compare;
+mod old_report;
+mod original;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use clap::Args;
+
+use self::original::{Original, Rerun};
+use super::{CliError, input::about, print, progress::Reporter};
+use crate::export::ExportError;
+
+#[derive(Args)]
+pub struct RepeatArgs {
+    /// report.json, a picture that Kintsugi wrote (.png), or a scene (.toml); a scene without results beside it is
+    /// played twice
+    file: PathBuf,
+    /// Print progress as lines of JSON on stderr
+    #[arg(long)]
+    json_progress: bool,
+}
+
+/// Runs it again and compares.
+///
+/// # Errors
+/// [`CliError::Outcome`], of code 1, where the result is another; [`CliError::Input`] for a file that does not say how it
+/// was made, or whose input is not there any more.
+pub fn run(args: &RepeatArgs) -> Result<(), CliError> {
+    let reporter = Reporter::new(args.json_progress);
+    let original = Original::read(&args.file)?;
+    let scratch = Scratch::new()?;
+    let found = reporter.stage("run it again", |_| match &original {
+        Original::Report { folder, report, rerun } => {
+            let again = scratch.run(rerun, "again")?;
+            compare::folders(folder, &again, Some(report))
+        }
+        Original::Picture { rerun, picture } => {
+            let again = scratch.run(rerun, "again.png")?;
+            compare::pictures(picture, &again)
+        }
+        Original::Scene { rerun } => {
+            let (first, second) = (scratch.run(rerun, "first")?, scratch.run(rerun, "second")?);
+            compare::folders(&first, &second, None)
+        }
+    })?;
+    drop(reporter);
+    if found.is_empty() {
+        print("the same\n");
+        return Ok(());
+    }
+    found.iter().for_each(|line| print(&format!("{line}\n")));
+    let (n, file) = (found.len(), args.file.display());
+    Err(CliError::Outcome(format!("{file}: the result is another ({n} lines on stdout say what differs)")))
+}
+
+/// A folder that goes when this is dropped.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Self, CliError> {
+        let path = std::env::temp_dir().join(format!("kintsugi-repeat-{}", std::process::id()));
+        fs::create_dir_all(&path).map_err(|e| ExportError::write(&path, e))?;
+        Ok(Self(path))
+    }
+
+    /// Runs this program once more; gives the place of what it wrote.
+    fn run(&self, rerun: &Rerun, name: &str) -> Result<PathBuf, CliError> {
+        let place = self.0.join(name);
+        let program = std::env::current_exe().map_err(|e| {
+            CliError::Input(format!("the program does not find itself ({e}); start it by its path"))
+        })?;
+        let mut command = Command::new(program);
+        command
+            .args(rerun.arguments(&place))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        if rerun.is_tour {
+            // Where there is a display, it would open a window.
+            command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").current_dir(&self.0);
+        } else {
+            command.current_dir(&rerun.from);
+        }
+        if let Some((path, text)) = &rerun.scene {
+            fs::write(self.0.join(path), text).map_err(|e| ExportError::write(&self.0, e))?;
+            command.current_dir(&self.0);
+        }
+        let done = command.output().map_err(|e| CliError::Input(format!("it cannot be run again: {e}")))?;
+        if !done.status.success() {
+            let said = String::from_utf8_lossy(&done.stderr);
+            let last =
+                said.lines().last().unwrap_or("it said nothing").trim_start_matches("error: ").to_owned();
+            return Err(about(&rerun.named, format!("run again, it ends with an error: {last}")));
+        }
+        Ok(rerun.output.as_ref().map_or(place.clone(), |output| match rerun.is_tour {
+            true => self.0.join(output),
+            false => place.join(output),
+        }))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What stays in a temporary folder harms nobody.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Where to start from, so that `file` is found: here, or beside the result or above that.
+fn where_is(file: &str, result: &Path) -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    if file.starts_with("builtin:") || Path::new(file).is_absolute() {
+        return (file.starts_with("builtin:") || Path::new(file).is_file()).then_some(here);
+    }
+    let beside = std::path::absolute(result).ok()?;
+    let places = std::iter::once(here.as_path()).chain(beside.ancestors().skip(1));
+    places.into_iter().find(|place| place.join(file).is_file()).map(Path::to_path_buf)
+}

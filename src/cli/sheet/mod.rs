@@ -1,0 +1,243 @@
+//! `kintsugi sheet`: a contact sheet of one object, broken with each of several values.
+//!
+//! In: a mesh, one or two parameters with their values. Out: a picture of pictures, all from the same eye: a grid for
+//! one parameter, rows and columns for two.
+
+mod lettering;
+mod paper;
+mod vary;
+
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    path::PathBuf,
+};
+
+use clap::Args;
+use glam::Vec3;
+
+use self::{
+    paper::{Cell, Paper},
+    vary::{Variant, Vary},
+};
+use super::{
+    CliError,
+    breaking::{Plan, aim, break_object},
+    fracture::PatternArgs,
+    input::{Object, about, load_mesh, voxelise},
+    progress::Reporter,
+    render::{ColorName, mesh_scene, parse_camera, parse_explode},
+    stills::{Place, Stage, Still, View, draw, pieces, surface_points},
+};
+use crate::{
+    compute::Compute,
+    export::{Signature, write_signed},
+    import::display_name,
+    provenance::Provenance,
+    render::{Camera, Renderer},
+    scene::{fracture_problem, read_seeds},
+    svo::Arena,
+};
+
+/// Most pictures on a sheet.
+const MOST: usize = 256;
+/// Most pixels along a side of a sheet: pictures of more are more than many programs open.
+const LARGEST: u32 = 16_384;
+
+#[derive(Args)]
+pub struct SheetArgs {
+    #[command(flatten)]
+    compute: super::ComputeArgs,
+    /// Mesh file, or builtin:NAME
+    file: PathBuf,
+    /// A parameter, as scenes name it (docs/scenes.md), or `level`, and its values; given twice, the first one's values
+    /// are columns and the second one's rows
+    #[arg(long, value_name = "PARAM=A,B,..", required = true, value_parser = Vary::parse)]
+    vary: Vec<Vary>,
+    /// Picture to write
+    #[arg(long, value_name = "PNG")]
+    out: PathBuf,
+    /// Size of each picture on the sheet, pixels
+    #[arg(long, value_name = "WxH", default_value = "420x360", value_parser = super::parse_size)]
+    size: [u32; 2],
+    /// Side to look from
+    #[arg(long, value_name = "NAME", default_value = "three-quarter")]
+    view: View,
+    /// Camera instead of a view, as for `render`
+    #[arg(long, value_name = "JSON")]
+    camera: Option<String>,
+    /// Octree level
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(super::LEVELS))]
+    level: u32,
+    /// Move pieces apart by X times their distance from the middle
+    #[arg(long, value_name = "X", default_value_t = 0.25, value_parser = parse_explode)]
+    explode: f64,
+    /// What colours show
+    #[arg(long, value_name = "NAME", default_value = "material")]
+    color_by: ColorName,
+    #[command(flatten)]
+    pattern: PatternArgs,
+    /// Print progress as lines of JSON on stderr
+    #[arg(long)]
+    json_progress: bool,
+}
+
+/// Draws and writes.
+///
+/// # Errors
+/// [`CliError`].
+pub fn run(args: &SheetArgs) -> Result<(), CliError> {
+    let camera = args.camera.as_deref().map(parse_camera).transpose()?;
+    if args.out.is_dir() {
+        return Err(about(&args.out, "this is a folder; give --out a file name, as in sheet.png"));
+    }
+    let seeds = args.pattern.check(args.level)?;
+    let variants = variants(args)?;
+    let (columns, rows) = layout(&args.vary);
+    let mut paper = Paper::new(args.size, (columns, rows), labels(&args.vary))?;
+    let [width, height] = paper.size();
+    if width.max(height) > LARGEST {
+        return Err(CliError::Input(format!(
+            "the sheet would have {width} by {height} pixels; at most {LARGEST} are written, so give fewer values or a smaller \
+             --size"
+        )));
+    }
+    let reporter = Reporter::new(args.json_progress);
+    let mesh = load_mesh(&args.file, &reporter)?.stood_up(args.pattern.up);
+    let mut objects: BTreeMap<u32, Object> = BTreeMap::new();
+    for variant in &variants {
+        if let Entry::Vacant(place) = objects.entry(variant.level) {
+            place.insert(voxelise(&mesh, variant.level, &reporter)?);
+        }
+    }
+    let compute = args.compute.open(&reporter)?;
+    let mut renderer = Renderer::new(&compute)?;
+    let mut eye = camera;
+    let quiet = Reporter::new(false);
+    reporter.stage("break and draw", |progress| -> Result<(), CliError> {
+        for (i, variant) in variants.iter().enumerate() {
+            let Some(object) = objects.get(&variant.level) else { continue };
+            let plan = Plan {
+                impact: aim(object, args.pattern.impact, args.pattern.direction)?,
+                params: variant.params.clone(),
+                seeds: match &variant.params.seeds_file {
+                    Some(file) => {
+                        Some(read_seeds(file.as_ref()).map_err(|error| CliError::Input(error.message))?)
+                    }
+                    None => seeds.clone(),
+                },
+                bounds: Some(object.bounds),
+                generations: 1,
+            };
+            let camera = match eye {
+                Some(camera) => camera,
+                None => *eye.insert(camera_of(args, &compute, object)?),
+            };
+            let cell = picture(args, (&compute, &mut renderer), (object, &plan), camera, &quiet)?;
+            paper.put(i, &variant.label, &cell)?;
+            progress.set((i + 1) as f32 / variants.len() as f32);
+        }
+        Ok(())
+    })?;
+    let digest = mesh.mesh.digest();
+    let scene = mesh_scene(&mesh.file, args.level, &args.pattern).to_text();
+    let signature = Signature::new(compute.ran_on(), Provenance::of_mesh(digest, args.pattern.up), scene);
+    write_signed(&args.out, paper.size(), paper.pixels(), &signature)?;
+    super::print(&format!("{} pictures: {}\n", variants.len(), args.out.display()));
+    Ok(())
+}
+
+/// What is broken, in the order of the sheet: rows from the top, each from the left.
+fn variants(args: &SheetArgs) -> Result<Vec<Variant>, CliError> {
+    let count = args.vary.iter().map(|vary| vary.values.len()).fold(1usize, usize::saturating_mul);
+    if args.vary.len() > 2 {
+        return Err(CliError::Input(
+            "--vary is given more than twice; a sheet has rows and columns, no more".into(),
+        ));
+    }
+    if count > MOST {
+        return Err(CliError::Input(format!(
+            "the sheet would have {count} pictures; it holds {MOST}, so give fewer values"
+        )));
+    }
+    let all = vary::variants(&args.pattern.params(), args.level, &args.vary)
+        .map_err(|(vary, why)| CliError::Input(format!("--vary {vary}: {why}")))?;
+    for variant in &all {
+        args.compute.takes(variant.level)?;
+        if let Some(problem) = fracture_problem(&variant.params, variant.level, 1) {
+            return Err(CliError::Input(format!("--vary {}: {problem}", variant.label)));
+        }
+    }
+    Ok(all)
+}
+
+/// Columns and rows: as many as there are values, or a grid that is about as wide as a page.
+fn layout(vary: &[Vary]) -> (usize, usize) {
+    match vary {
+        [columns, rows] => (columns.values.len(), rows.values.len()),
+        _ => {
+            let count = vary.first().map_or(1, |only| only.values.len());
+            let columns = if count <= 5 { count } else { (count as f64 * 1.6).sqrt().ceil() as usize };
+            (columns, count.div_ceil(columns))
+        }
+    }
+}
+
+/// What stands above the columns and beside the rows; nothing where each picture has a label of its own.
+fn labels(vary: &[Vary]) -> Option<(Vec<String>, Vec<String>)> {
+    let [columns, rows] = vary else { return None };
+    Some((columns.labels(), rows.labels()))
+}
+
+/// An eye that sees all pieces wherever they are moved to: the whole object's hull, so much larger.
+fn camera_of(args: &SheetArgs, compute: &Compute, object: &Object) -> Result<Camera, CliError> {
+    let whole = Stage::of(compute, object)?;
+    let place = Place::standing(&object.mass);
+    let middle = place.matrix(Vec3::ZERO).transform_point3(object.mass.centre.as_vec3());
+    let explode = args.explode as f32;
+    let lift = Vec3::Y * (explode * middle.y);
+    let apart = |point: Vec3| point + (point - middle) * explode + lift;
+    let points: Vec<Vec3> = surface_points(&whole.bodies).into_iter().map(apart).collect();
+    Ok(args.view.camera_on(&points, args.size))
+}
+
+fn picture(
+    args: &SheetArgs,
+    (compute, renderer): (&Compute, &mut Renderer),
+    (object, plan): (&Object, &Plan),
+    camera: Camera,
+    quiet: &Reporter,
+) -> Result<Cell, CliError> {
+    let broken = break_object(compute, object, plan, quiet)?;
+    let mut arena = Arena::new(compute)?;
+    let bodies = pieces(&mut arena, object, &broken, args.explode)?;
+    let still = Still {
+        arena: &arena,
+        bodies: &bodies,
+        camera,
+        color_by: args.color_by.into(),
+        floor: Some(0.0),
+        transparent: false,
+        size: args.size,
+        seams: None,
+        overlay: None,
+    };
+    let rgba = draw(compute, renderer, &still)?;
+    let n = broken.pieces.len();
+    let name = display_name(&object.file);
+    let caption = if n == 1 { format!("{name}, whole") } else { format!("{n} pieces") };
+    Ok(Cell { rgba, caption })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_parameter_fills_a_grid_and_two_make_rows_and_columns() {
+        let of =
+            |texts: &[&str]| layout(&texts.iter().map(|text| Vary::parse(text).unwrap()).collect::<Vec<_>>());
+        assert_eq!(of(&["seeds=1,2,3"]), (3, 1));
+        assert_eq!(of(&["rng=1,2,3,4,5,6,7,8,9"]), (4, 3));
+        assert_eq!(of(&["rng=1,2,3", "surface=planar,rough"]), (3, 2));
+    }
+}

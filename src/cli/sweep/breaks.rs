@@ -1,0 +1,176 @@
+//! One job: an object is broken as it says, checked, kept where that is asked for, and told as a row.
+
+use std::{path::Path, time::Instant};
+
+use super::{
+    Keep, SweepArgs, beside,
+    folder::Folder,
+    jobs::Job,
+    row::{of_failure, of_report},
+    table::Row,
+};
+use crate::{
+    cli::{
+        CliError, LEVELS,
+        breaking::{Plan, aim},
+        input::Object,
+    },
+    compute::Compute,
+    export::{self, Aside, Assembly, Format, FractureReport, InputReport, ParameterReport, Watch, checks},
+    fracture::{Passes, generations},
+    gpu::StageTiming,
+    import::ReadMesh,
+    provenance::{COMMIT, Provenance, VERSION},
+    scene::{fracture_problem, read_seeds},
+    svo::Arena,
+    voxelize::Progress,
+};
+
+/// What all jobs share.
+pub struct Breaks<'a> {
+    args: &'a SweepArgs,
+    compute: &'a Compute,
+    passes: Passes,
+    arena: Arena,
+    /// What all shards have in common of their command lines, as a JSON list.
+    command: String,
+}
+
+/// An object of several jobs, in the arena.
+pub struct Shared {
+    object: Object,
+    digest: String,
+}
+
+impl<'a> Breaks<'a> {
+    /// Compiles the passes, where there are such.
+    ///
+    /// # Errors
+    /// [`CliError`].
+    pub fn new(args: &'a SweepArgs, compute: &'a Compute) -> Result<Self, CliError> {
+        let passes = Passes::default();
+        passes.compiled(compute)?;
+        let command = ["kintsugi", "sweep", &args.jobs.to_string_lossy(), "--compute", compute.name()];
+        let command = serde_json::json!(command).to_string();
+        Ok(Self { args, compute, passes, arena: Arena::new(compute)?, command })
+    }
+
+    /// The object of a job and of those that share it, or why there is none.
+    pub fn object(&mut self, mesh: &ReadMesh, job: &Job) -> Result<Shared, String> {
+        if !LEVELS.contains(&i64::from(job.level)) {
+            let (low, high) = (LEVELS.start(), LEVELS.end());
+            return Err(format!("level is {}; it must be from {low} to {high}", job.level));
+        }
+        self.compute.takes(job.level).map_err(|error| error.to_string())?;
+        let mesh = mesh.stood_up(job.how.up());
+        let object = mesh.voxelise(job.level, &Progress::default()).map_err(|error| error.to_string())?;
+        self.arena.insert(&object.forest).map_err(|error| error.to_string())?;
+        Ok(Shared { digest: object.mesh.digest(), object })
+    }
+
+    /// The object is not needed any more.
+    pub fn forget(&mut self, shared: Shared) {
+        self.arena.remove(&shared.object.forest);
+        drop(shared);
+        crate::memory::give_back();
+    }
+
+    /// The row of a job that could not even begin.
+    pub fn failure(&self, job: &Job, why: &str) -> Row {
+        self.signed(of_failure(job, why))
+    }
+
+    /// Does a job; a failure that is the job's own is a row, too.
+    ///
+    /// # Errors
+    /// [`CliError`] where no job could go on: the device is lost, or the disk is full.
+    pub fn row(
+        &mut self,
+        shared: &Shared,
+        job: &Job,
+        number: usize,
+        folder: &Folder,
+    ) -> Result<Row, CliError> {
+        let start = Instant::now();
+        let mut row = match self.report(shared, job, &folder.of_job(number)) {
+            Ok(report) => of_report(job, &report),
+            Err(error @ (CliError::Gpu(_) | CliError::Export(_))) if ends_all(&error) => return Err(error),
+            Err(error) => of_failure(job, &error.to_string()),
+        };
+        row.insert("mesh_sha256".into(), shared.digest.clone());
+        row.insert("seconds".into(), format!("{:.6}", start.elapsed().as_secs_f64()));
+        row.insert("import_seconds".into(), format!("{:.6}", shared.object.seconds));
+        Ok(self.signed(row))
+    }
+
+    fn signed(&self, mut row: Row) -> Row {
+        let ran_on = self.compute.ran_on();
+        row.insert("version".into(), VERSION.into());
+        row.insert("commit".into(), COMMIT.into());
+        row.insert("command".into(), self.command.clone());
+        row.insert("compute".into(), ran_on.compute.into());
+        row.insert("adapter".into(), ran_on.adapter);
+        row
+    }
+
+    /// Breaks, checks and keeps.
+    fn report(&mut self, shared: &Shared, job: &Job, kept: &Path) -> Result<FractureReport, CliError> {
+        let (object, params) = (&shared.object, &job.params);
+        if let Some(problem) = fracture_problem(params, job.level, job.how.generations()) {
+            return Err(CliError::Input(problem));
+        }
+        let seeds =
+            params.seeds_file.as_ref().map(|file| read_seeds(Path::new(&beside(&self.args.jobs, file))));
+        let seeds = seeds.transpose().map_err(|error| CliError::Input(error.message))?;
+        let plan = Plan {
+            impact: aim(object, job.how.impact, job.how.direction)?,
+            params: params.clone(),
+            seeds,
+            bounds: Some(object.bounds),
+            generations: job.how.generations(),
+        };
+        let mut timings: Vec<StageTiming> = Vec::new();
+        let mut timed = |stage: &str, start: Instant| {
+            timings.push(StageTiming { stage: stage.into(), ms: start.elapsed().as_secs_f64() * 1e3 });
+        };
+        let mut of_stages = Vec::new();
+        let start = Instant::now();
+        let mut watch = |_: f32, stages: &[StageTiming]| of_stages.extend_from_slice(stages);
+        let broken =
+            generations::break_object(&mut self.arena, &self.passes, &object.shape, &plan, &mut watch)?;
+        self.compute.check()?;
+        timed("fracture", start);
+        let start = Instant::now();
+        let checks = checks::check(&broken);
+        timed("check", start);
+        let parameters = ParameterReport::of_break(&broken, &plan, job.level);
+        let read = (InputReport::of(object), object.health.clone());
+        let ran_on = self.compute.ran_on();
+        let provenance = Provenance::of_mesh(shared.digest.clone(), job.how.up());
+        let mut report = FractureReport::new(&broken, object.mass.volume, read, ran_on, parameters, checks)
+            .made_by(provenance);
+        timings.extend(of_stages);
+        if self.args.keep.is_empty() {
+            report.tell_times(&timings);
+            return Ok(report);
+        }
+        let aside = Aside::begin(kept)?;
+        let to_place = |error: export::ExportError| error.moved(aside.path(), kept);
+        if self.args.keep.contains(&Keep::Voxels) {
+            let pieces = Assembly::of_break(&broken);
+            let watch = Watch::whole(&Progress::default());
+            export::write(&pieces, Format::Npz, aside.path(), &watch).map_err(to_place)?;
+        }
+        if self.args.keep.contains(&Keep::Report) {
+            report.write(&aside.path().join("report.json"), &timings).map_err(to_place)?;
+        }
+        report.tell_times(&timings);
+        aside.finish()?;
+        Ok(report)
+    }
+}
+
+/// Whether the jobs that follow would fail like this one.
+fn ends_all(error: &CliError) -> bool {
+    matches!(error, CliError::Export(_)) || error.exit_code() != 2
+}

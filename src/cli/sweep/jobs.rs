@@ -1,0 +1,340 @@
+//! The job file of a sweep, as TOML, to a list of jobs.
+//!
+//! In: lists of meshes, levels and random seeds, a `[fracture]` table as a scene's body has it, a `[grid]` table with
+//! a list where `[fracture]` has a value, and `[[job]]` tables. Out: every combination of the lists, then those
+//! single jobs.
+
+use std::path::Path;
+
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+use crate::{
+    cli::{CliError, input::about},
+    files,
+    fracture::FractureParams,
+    mesh::{Up, digest::sha256},
+};
+
+/// Largest job file that is read, bytes.
+const LARGEST: u64 = 32 << 20;
+/// Most jobs of one file: all of them are held in memory, about 1 KiB each.
+const MOST_JOBS: usize = 200_000;
+/// As `kintsugi fracture` has it where nothing is said.
+const LEVEL: u32 = 8;
+
+/// One break.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Job {
+    /// Mesh file, as the job file names it, or `builtin:NAME`.
+    pub mesh: String,
+    #[serde(flatten)]
+    pub how: How,
+    /// Leaf level.
+    pub level: u32,
+    /// How it breaks; a file of seeds as the job file names it.
+    pub params: FractureParams,
+}
+
+/// What `kintsugi fracture` has as options beside the parameters of a fracture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct How {
+    /// Axis of the file that points up.
+    up: Option<Up>,
+    /// Where it is hit, mesh units.
+    pub impact: Option<DVec3>,
+    /// Which way the blow goes.
+    pub direction: Option<DVec3>,
+    /// How many times the largest pieces break.
+    generations: Option<u32>,
+}
+
+impl How {
+    pub fn up(&self) -> Up {
+        self.up.unwrap_or_default()
+    }
+
+    pub fn generations(&self) -> u32 {
+        self.generations.unwrap_or(1)
+    }
+
+    /// The same, with what it lacks from `other`.
+    fn or(self, other: Self) -> Self {
+        Self {
+            up: self.up.or(other.up),
+            impact: self.impact.or(other.impact),
+            direction: self.direction.or(other.direction),
+            generations: self.generations.or(other.generations),
+        }
+    }
+}
+
+/// The file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct JobFile {
+    #[serde(default)]
+    meshes: Vec<String>,
+    levels: Option<Vec<u32>>,
+    rng: Option<Vec<u64>>,
+    up: Option<Up>,
+    impact: Option<DVec3>,
+    direction: Option<DVec3>,
+    generations: Option<u32>,
+    #[serde(default)]
+    fracture: Table,
+    #[serde(default)]
+    grid: Table,
+    #[serde(default)]
+    job: Vec<SingleJob>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SingleJob {
+    mesh: String,
+    level: Option<u32>,
+    rng: Option<u64>,
+    up: Option<Up>,
+    impact: Option<DVec3>,
+    direction: Option<DVec3>,
+    generations: Option<u32>,
+    #[serde(default)]
+    fracture: Table,
+}
+
+/// A parameter's place in the table of a fracture, and the values that it takes.
+struct Axis {
+    path: Vec<String>,
+    values: Vec<Value>,
+}
+
+/// Reads a job file.
+///
+/// # Errors
+/// [`CliError::Input`] for a file that cannot be read, unknown names, values of another type, no jobs or too many.
+pub fn read_jobs(path: &Path) -> Result<Vec<Job>, CliError> {
+    let bytes = files::read(path, LARGEST).map_err(|why| about(path, format!("the job file {why}")))?;
+    let text = String::from_utf8(bytes).map_err(|_| about(path, "this is not text; a job file is TOML"))?;
+    parse_jobs(&text).map_err(|message| about(path, message))
+}
+
+fn parse_jobs(text: &str) -> Result<Vec<Job>, String> {
+    let file: JobFile = toml::from_str(text).map_err(|e| {
+        let line = e.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+        format!("line {line}: {}", e.message().replace('\n', " "))
+    })?;
+    let axes = axes(&file.grid)?;
+    let lists =
+        [file.meshes.len(), file.levels.as_ref().map_or(1, Vec::len), file.rng.as_ref().map_or(1, Vec::len)];
+    let counts = lists.into_iter().chain(axes.iter().map(|axis| axis.values.len())).chain([1]);
+    let product = counts.fold(1usize, usize::saturating_mul);
+    let all = product.saturating_add(file.job.len());
+    if all > MOST_JOBS {
+        return Err(format!("it has {all} jobs; a file may have {MOST_JOBS}, so split it into several"));
+    }
+    if file.rng.is_some() && (file.fracture.contains_key("rng") || file.grid.contains_key("rng")) {
+        return Err("rng is given twice; keep the list at the top".into());
+    }
+    let shared =
+        How { up: file.up, impact: file.impact, direction: file.direction, generations: file.generations };
+    let mut jobs = Vec::with_capacity(all);
+    let rngs = file.rng.map_or_else(|| vec![None], |list| list.into_iter().map(Some).collect());
+    for mesh in &file.meshes {
+        for level in file.levels.as_deref().unwrap_or(&[LEVEL]) {
+            for combination in combinations(&axes) {
+                let mut table = file.fracture.clone();
+                for (axis, value) in axes.iter().zip(combination) {
+                    put(&mut table, &axis.path, value.clone());
+                }
+                let params = params(table, jobs.len())?;
+                jobs.extend(rngs.iter().map(|rng| Job {
+                    mesh: mesh.clone(),
+                    how: shared,
+                    level: *level,
+                    params: FractureParams { rng: rng.unwrap_or(params.rng), ..params.clone() },
+                }));
+            }
+        }
+    }
+    for single in file.job {
+        let mut table = file.fracture.clone();
+        merge(&mut table, single.fracture);
+        let params = params(table, jobs.len())?;
+        let own = How {
+            up: single.up,
+            impact: single.impact,
+            direction: single.direction,
+            generations: single.generations,
+        };
+        jobs.push(Job {
+            mesh: single.mesh,
+            how: own.or(shared),
+            level: single.level.unwrap_or(LEVEL),
+            params: FractureParams { rng: single.rng.unwrap_or(params.rng), ..params },
+        });
+    }
+    if jobs.is_empty() {
+        return Err(
+            "it has no jobs; give `meshes = [\"builtin:vase\"]`, or tables [[job]] with a mesh".into()
+        );
+    }
+    Ok(jobs)
+}
+
+/// Tells the jobs of one file from those of another.
+pub fn digest(jobs: &[Job]) -> String {
+    // Plain data with names for keys is always JSON; anything else would be told as an empty list.
+    sha256(&serde_json::to_vec(jobs).unwrap_or_default())
+}
+
+fn params(table: Table, job: usize) -> Result<FractureParams, String> {
+    FractureParams::deserialize(Value::Table(table))
+        .map_err(|e| format!("fracture of job {job}: {}", e.message().replace('\n', " ")))
+}
+
+/// The lists of a grid, by the names of their parameters.
+fn axes(grid: &Table) -> Result<Vec<Axis>, String> {
+    let mut found = Vec::new();
+    let mut below = vec![(Vec::new(), grid)];
+    while let Some((path, table)) = below.pop() {
+        for (name, value) in table {
+            let path: Vec<String> = path.iter().cloned().chain([name.clone()]).collect();
+            match value {
+                Value::Table(inner) => below.push((path, inner)),
+                Value::Array(values) if values.is_empty() => {
+                    return Err(format!("grid.{} has no values", path.join(".")));
+                }
+                Value::Array(values) => found.push(Axis { path, values: values.clone() }),
+                _ => {
+                    let name = path.join(".");
+                    return Err(format!("grid.{name} is no list; a single value belongs into [fracture]"));
+                }
+            }
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
+}
+
+/// Every choice of one value an axis; the last axis changes fastest.
+fn combinations(axes: &[Axis]) -> Vec<Vec<&Value>> {
+    let mut all: Vec<Vec<&Value>> = vec![Vec::new()];
+    for axis in axes {
+        let with = |chosen: Vec<_>| axis.values.iter().map(move |value| [&chosen[..], &[value]].concat());
+        all = all.into_iter().flat_map(with).collect();
+    }
+    all
+}
+
+/// Sets the value at a path; what stands in the way of the path is replaced.
+pub fn put(table: &mut Table, path: &[String], value: Value) {
+    match path {
+        [] => {}
+        [name] => {
+            table.insert(name.clone(), value);
+        }
+        [name, rest @ ..] => {
+            let inner = table.entry(name.clone()).or_insert_with(|| Value::Table(Table::new()));
+            if !inner.is_table() {
+                *inner = Value::Table(Table::new());
+            }
+            if let Some(inner) = inner.as_table_mut() {
+                put(inner, rest, value);
+            }
+        }
+    }
+}
+
+/// Puts what `own` says over what is there.
+fn merge(table: &mut Table, own: Table) {
+    for (name, value) in own {
+        match (table.get_mut(&name).and_then(Value::as_table_mut), value) {
+            (Some(there), Value::Table(inner)) => merge(there, inner),
+            (_, value) => drop(table.insert(name, value)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fracture::Surface;
+
+    fn error(text: &str) -> String {
+        parse_jobs(text).unwrap_err()
+    }
+
+    #[test]
+    fn a_grid_is_the_product_of_its_lists_and_the_random_seed_changes_fastest() {
+        let jobs = parse_jobs(
+            "meshes = ['builtin:box', 'a.obj']\nlevels = [4, 5]\nrng = [7, 8]\n[fracture]\nseeds = 12\n\
+             crack.strength = 0.5\n[grid]\nsurface = ['planar', 'dusty']\nradii = [[0.1], [0.2, 0.4]]\n\
+             crack.dusty.width = [1, 2.5]\n",
+        )
+        .unwrap();
+        assert_eq!(jobs.len(), 2 * 2 * 2 * 2 * 2 * 2);
+        let first: Vec<u64> = jobs.iter().take(4).map(|job| job.params.rng).collect();
+        assert_eq!(first, [7, 8, 7, 8]);
+        assert!(jobs[..32].iter().all(|job| job.mesh == "builtin:box" && job.params.seeds == 12));
+        assert!(jobs[..16].iter().all(|job| job.level == 4));
+        let last = &jobs[63];
+        assert_eq!((last.mesh.as_str(), last.level, last.params.rng), ("a.obj", 5, 8));
+        assert_eq!((last.params.surface, last.params.crack.dusty.width), (Surface::Dusty, 2.5));
+        assert_eq!((&last.params.radii[..], last.params.crack.strength), (&[0.2, 0.4][..], 0.5));
+        let mut kinds: Vec<String> = jobs.iter().map(|job| serde_json::to_string(job).unwrap()).collect();
+        kinds.sort();
+        kinds.dedup();
+        assert_eq!(kinds.len(), 64, "no combination twice");
+    }
+
+    #[test]
+    fn single_jobs_follow_the_grid_and_change_what_is_shared() {
+        let jobs = parse_jobs(
+            "meshes = ['builtin:box']\nup = 'z'\ngenerations = 2\n[fracture]\nseeds = 9\ncrack.strength = 0.5\n\
+             [[job]]\nmesh = 'builtin:vase'\nlevel = 6\nrng = 3\nup = 'y'\nimpact = [0, 1, 0]\n\
+             [job.fracture]\ncrack.noise.octaves = 2\n",
+        )
+        .unwrap();
+        assert_eq!((jobs.len(), jobs[0].level, jobs[0].how.up()), (2, 8, Up::Z));
+        let single = &jobs[1];
+        assert_eq!((single.level, single.params.rng, single.params.seeds), (6, 3, 9));
+        assert_eq!((single.how.up(), single.how.generations()), (Up::Y, 2));
+        assert_eq!(single.how.impact, Some(DVec3::Y));
+        assert_eq!((single.params.crack.strength, single.params.crack.noise.octaves), (0.5, 2));
+    }
+
+    #[test]
+    fn jobs_of_another_file_have_another_digest() {
+        let of = |text: &str| digest(&parse_jobs(text).unwrap());
+        let one = of("meshes = ['builtin:box']\nrng = [1, 2]");
+        assert_eq!(one, of("rng = [1, 2]\nmeshes = ['builtin:box']\n# the same jobs"));
+        for other in [
+            "meshes = ['builtin:vase']\nrng = [1, 2]",
+            "meshes = ['builtin:box']\nrng = [2, 1]",
+            "meshes = ['builtin:box']\nrng = [1, 2]\nup = 'z'",
+            "meshes = ['builtin:box']\nrng = [1, 2]\nfracture.seeds = 41",
+        ] {
+            assert_ne!(one, of(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused() {
+        assert!(error("").contains("no jobs"));
+        assert!(error("meshes = ['a.obj']\nsedes = 3").contains("line 2: unknown field `sedes`"));
+        assert!(error("meshes = ['a.obj']\n[fracture]\nsedes = 3").contains("unknown field `sedes`"));
+        assert!(error("meshes = ['a.obj']\n[grid]\nseeds = 3").contains("grid.seeds is no list"));
+        assert!(error("meshes = ['a.obj']\n[grid]\nseeds = []").contains("grid.seeds has no values"));
+        assert!(error("meshes = ['a.obj']\n[grid]\nseeds = ['x']").contains("fracture of job 0"));
+        assert!(error("meshes = ['a.obj']\nrng = [1]\n[grid]\nrng = [1, 2]").contains("rng is given twice"));
+        let many = format!("meshes = ['a.obj']\nrng = {:?}", vec![1; MOST_JOBS + 1]);
+        assert!(error(&many).contains("200001 jobs"));
+        let wide = format!(
+            "meshes = ['a']\n[grid]\n{}",
+            (0..40).fold(String::new(), |text, i| { text + &format!("options.o{i} = [1, 2, 3]\n") })
+        );
+        assert!(error(&wide).contains("a file may have"));
+    }
+}

@@ -1,0 +1,138 @@
+//! A row of a sweep's table: everything of a report that is one number or word, by its path in the report.
+//!
+//! In: a report. Out: cells. Objects are walked through, so `counts.pieces` is a column. A point is three columns
+//! (`.x`, `.y`, `.z`); other lists are one cell, as JSON. The list of pieces, which is as long as there are pieces,
+//! is summed up.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{
+    jobs::Job,
+    table::{ERROR, Row},
+};
+use crate::export::{FractureReport, ParameterReport};
+
+/// Lists of three numbers that are a place or a direction.
+const POINTS: [&str; 5] = ["point", "direction", "grain_axis", "bounds_low", "bounds_high"];
+/// Parts of a report that are told in another way, or in columns of their own.
+const ELSEWHERE: [&str; 4] = ["input", "pieces", "broken_again", "provenance"];
+
+/// Of a job that was done.
+pub fn of_report(job: &Job, report: &FractureReport) -> Row {
+    let mut row = Row::new();
+    let Ok(Value::Object(mut parts)) = serde_json::to_value(report) else { return row };
+    pieces(&mut row, parts.get("pieces"));
+    ELSEWHERE.iter().for_each(|part| drop(parts.remove(*part)));
+    let solved = parts.remove("solved");
+    if let Some(first) = solved.as_ref().and_then(|all| all.get(0)) {
+        flatten(&mut row, "solved", "", first);
+    }
+    if let Some(Value::Array(checks)) = parts.remove("checks") {
+        let all = checks.iter().all(|check| check["ok"] == Value::Bool(true));
+        row.insert("checks.all_hold".into(), all.to_string());
+        for check in &checks {
+            let name = format!("checks.{}", check["name"].as_str().unwrap_or("unnamed"));
+            flatten(&mut row, &format!("{name}.ok"), "", &check["ok"]);
+            flatten(&mut row, &name, "", &check["figures"]);
+        }
+    }
+    for (name, value) in &parts {
+        flatten(&mut row, name, name, value);
+    }
+    name_job(&mut row, job);
+    row
+}
+
+/// Of a job that could not be done: what was asked for, and why not.
+pub fn of_failure(job: &Job, why: &str) -> Row {
+    let mut row = Row::new();
+    add(&mut row, "parameters", &ParameterReport::of(&job.params, job.level));
+    // Where it would have been hit was not found out.
+    row.retain(|name, _| !name.starts_with("parameters.impact."));
+    row.insert("parameters.generations".into(), job.how.generations().to_string());
+    row.insert(ERROR.into(), why.to_owned());
+    name_job(&mut row, job);
+    row
+}
+
+fn name_job(row: &mut Row, job: &Job) {
+    row.insert("mesh".into(), job.mesh.clone());
+    add(row, "parameters.up", &job.how.up());
+}
+
+/// Adds a value under a name.
+fn add(row: &mut Row, name: &str, value: &impl Serialize) {
+    if let Ok(value) = serde_json::to_value(value) {
+        flatten(row, name, "", &value);
+    }
+}
+
+/// `own` is the last part of `name`.
+fn flatten(row: &mut Row, name: &str, own: &str, value: &Value) {
+    let cell = match value {
+        Value::Null => return,
+        Value::Object(inner) => {
+            for (own, value) in inner {
+                flatten(row, &format!("{name}.{own}"), own, value);
+            }
+            return;
+        }
+        Value::Array(point) if POINTS.contains(&own) && point.len() == 3 => {
+            for (axis, value) in ["x", "y", "z"].iter().zip(point) {
+                flatten(row, &format!("{name}.{axis}"), "", value);
+            }
+            return;
+        }
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    row.insert(name.to_owned(), cell);
+}
+
+/// How the pieces' sizes are spread: voxels and mass of the largest, of the one in the middle and of the smallest.
+fn pieces(row: &mut Row, pieces: Option<&Value>) {
+    let Some(Value::Array(pieces)) = pieces else { return };
+    let (Some(largest), Some(smallest)) = (pieces.first(), pieces.last()) else { return };
+    // They are in the order of their sizes.
+    for (which, piece) in
+        [("largest", largest), ("median", &pieces[pieces.len() / 2]), ("smallest", smallest)]
+    {
+        for what in ["voxels", "volume", "mass"] {
+            flatten(row, &format!("pieces.{which}_{what}"), "", &piece[what]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn points_are_three_columns_and_lists_one() {
+        let mut row = Row::new();
+        let value = json!({
+            "impact": { "point": [1.5, 2, -3], "direction": [0, 0, -1] }, "radii": [0.1, 0.2, 0.3], "keep": [],
+            "local": null, "surface": "rough", "crack": { "noise": { "octaves": 2 } }, "closed": true,
+        });
+        flatten(&mut row, "parameters", "", &value);
+        let cells: Vec<String> = row.iter().map(|(name, cell)| format!("{name}={cell}")).collect();
+        assert_eq!(
+            cells,
+            [
+                "parameters.closed=true",
+                "parameters.crack.noise.octaves=2",
+                "parameters.impact.direction.x=0",
+                "parameters.impact.direction.y=0",
+                "parameters.impact.direction.z=-1",
+                "parameters.impact.point.x=1.5",
+                "parameters.impact.point.y=2",
+                "parameters.impact.point.z=-3",
+                "parameters.keep=[]",
+                "parameters.radii=[0.1,0.2,0.3]",
+                "parameters.surface=rough",
+            ]
+        );
+    }
+}

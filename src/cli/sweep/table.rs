@@ -1,0 +1,369 @@
+//! The table of a sweep: CSV that grows by whole lines, and is in order when all is done.
+//!
+//! In: rows, each of named cells, with whatever names a job has. Out: one file with a column for every name; while
+//! the sweep goes on its lines are in the order of the work, in the end in that of the jobs. A process that is killed
+//! loses at most the line that it was writing.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fs::{self, File, OpenOptions},
+    io::Write as _,
+    path::{Path, PathBuf},
+};
+
+use csv::StringRecord;
+
+use crate::{
+    cli::{CliError, input::about},
+    export::ExportError,
+    scene::write_atomically,
+};
+
+/// Name of the column with the job's number.
+pub const JOB: &str = "job";
+/// Name of the column that says why a job failed.
+pub const ERROR: &str = "error";
+
+const NO_TABLE: &str = "this is no table of a sweep; give --out another place";
+
+/// The columns that come first, in this order.
+const FIRST: [&str; 12] = [
+    JOB,
+    "mesh",
+    ERROR,
+    "mesh_sha256",
+    "version",
+    "commit",
+    "command",
+    "compute",
+    "adapter",
+    "seconds",
+    "import_seconds",
+    "stayed_whole",
+];
+/// Then come those of these parts of a report, and those of no part; in a part they are sorted by name.
+const PARTS: [&str; 8] = ["parameters", "counts", "pieces", "", "solved", "health", "checks", "timings_ms"];
+
+/// A row: cells by the name of their column.
+pub type Row = BTreeMap<String, String>;
+
+/// The table of one folder.
+pub struct Table {
+    path: PathBuf,
+    columns: Vec<String>,
+    place: HashMap<String, usize>,
+    file: File,
+    /// Jobs that have a row, each with whether it failed.
+    done: BTreeMap<usize, bool>,
+}
+
+impl Table {
+    /// Opens the table at `path`, or begins it; a last line that is not whole is dropped.
+    ///
+    /// # Errors
+    /// [`CliError`] where it cannot be read or written, or is none of a sweep.
+    pub fn open(path: &Path) -> Result<Self, CliError> {
+        let failed = |e: std::io::Error| ExportError::write(path, e);
+        let there = match fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(failed(error).into()),
+        };
+        let whole = there.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let (columns, rows) = read(path, &there[..whole])?;
+        if (columns.is_empty() && !there.is_empty() && !b"job,".starts_with(&there[..there.len().min(4)]))
+            || (!columns.is_empty() && columns[0] != JOB)
+        {
+            return Err(about(path, NO_TABLE));
+        }
+        let file = OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
+        file.set_len(whole as u64).map_err(failed)?;
+        let mut table = Self {
+            path: path.to_owned(),
+            columns: Vec::new(),
+            place: HashMap::new(),
+            file,
+            done: BTreeMap::new(),
+        };
+        if columns.is_empty() {
+            let first: Vec<String> = FIRST.iter().map(|name| (*name).to_owned()).collect();
+            table.write_line(&StringRecord::from(first.clone()))?;
+            table.set_columns(first);
+            return Ok(table);
+        }
+        table.set_columns(columns);
+        for row in &rows {
+            let (job, failed) = (table.job_of(row)?, table.has_failed(row));
+            table.done.insert(job, failed);
+        }
+        Ok(table)
+    }
+
+    /// Whether a job has its row.
+    pub fn has(&self, job: usize) -> bool {
+        self.done.contains_key(&job)
+    }
+
+    /// How many jobs have their row.
+    pub fn len(&self) -> usize {
+        self.done.len()
+    }
+
+    /// How many of them failed.
+    pub fn failed(&self) -> usize {
+        self.done.values().filter(|failed| **failed).count()
+    }
+
+    /// Adds the row of a job, on the disk when this returns; columns that it is the first to have are added to the
+    /// file.
+    ///
+    /// # Errors
+    /// [`CliError::Export`].
+    pub fn add(&mut self, job: usize, mut row: Row) -> Result<(), CliError> {
+        row.insert(JOB.into(), job.to_string());
+        let new: Vec<String> = row.keys().filter(|name| !self.place.contains_key(*name)).cloned().collect();
+        if !new.is_empty() {
+            self.widen(new)?;
+        }
+        let line: StringRecord =
+            self.columns.iter().map(|name| row.get(name).map_or("", String::as_str)).collect();
+        self.write_line(&line)?;
+        self.done.insert(job, row.get(ERROR).is_some_and(|error| !error.is_empty()));
+        Ok(())
+    }
+
+    /// Takes over the rows of another table whose jobs have none here.
+    ///
+    /// # Errors
+    /// [`CliError`] where the other cannot be read or this not be written.
+    pub fn take_over(&mut self, other: &Path) -> Result<(), CliError> {
+        let bytes = fs::read(other).map_err(|e| about(other, e))?;
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let (columns, rows) = read(other, &bytes[..whole])?;
+        for row in &rows {
+            let cells: Row = columns.iter().cloned().zip(row.iter().map(str::to_owned)).collect();
+            let job = cells.get(JOB).and_then(|text| text.parse::<usize>().ok());
+            let job = job.ok_or_else(|| about(other, NO_TABLE))?;
+            if !self.has(job) {
+                self.add(job, cells.into_iter().filter(|(_, cell)| !cell.is_empty()).collect())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts rows and columns in order: whatever was killed and begun again, the same jobs give the same table.
+    ///
+    /// # Errors
+    /// [`CliError`].
+    pub fn finish(mut self) -> Result<(), CliError> {
+        let (columns, mut rows) = self.read_all()?;
+        let mut order: Vec<usize> = (0..columns.len()).collect();
+        order.sort_by_cached_key(|&i| place_of(&columns[i]));
+        let number = |row: &StringRecord| self.job_of(row);
+        let mut numbered = Vec::with_capacity(rows.len());
+        for row in rows.drain(..) {
+            numbered.push((number(&row)?, row));
+        }
+        numbered.sort_by_key(|(job, _)| *job);
+        // A column that only rows of an earlier run had is none of this table.
+        order.retain(|&i| {
+            FIRST.contains(&columns[i].as_str()) || numbered.iter().any(|(_, row)| !row[i].is_empty())
+        });
+        let mut text = Vec::new();
+        let header: StringRecord = order.iter().map(|&i| columns[i].as_str()).collect();
+        encode(&mut text, &header);
+        for (_, row) in &numbered {
+            encode(&mut text, &order.iter().map(|&i| &row[i]).collect());
+        }
+        self.replace(&text)
+    }
+
+    fn set_columns(&mut self, columns: Vec<String>) {
+        self.place = columns.iter().enumerate().map(|(i, name)| (name.clone(), i)).collect();
+        self.columns = columns;
+    }
+
+    fn job_of(&self, row: &StringRecord) -> Result<usize, CliError> {
+        let text = self.place.get(JOB).and_then(|&i| row.get(i));
+        let number = text.and_then(|text| text.parse().ok());
+        number.ok_or_else(|| about(&self.path, NO_TABLE))
+    }
+
+    fn has_failed(&self, row: &StringRecord) -> bool {
+        self.place.get(ERROR).and_then(|&i| row.get(i)).is_some_and(|error| !error.is_empty())
+    }
+
+    fn write_line(&mut self, line: &StringRecord) -> Result<(), CliError> {
+        let mut text = Vec::new();
+        encode(&mut text, line);
+        self.file.write_all(&text).map_err(|e| ExportError::write(&self.path, e).into())
+    }
+
+    fn read_all(&self) -> Result<(Vec<String>, Vec<StringRecord>), CliError> {
+        let bytes = fs::read(&self.path).map_err(|e| about(&self.path, e))?;
+        read(&self.path, &bytes)
+    }
+
+    /// The same with more columns, written beside it and renamed.
+    fn widen(&mut self, new: Vec<String>) -> Result<(), CliError> {
+        let (mut columns, rows) = self.read_all()?;
+        let empty = vec![""; new.len()];
+        columns.extend(new);
+        let mut text = Vec::new();
+        encode(&mut text, &columns.iter().map(String::as_str).collect());
+        for mut row in rows {
+            row.extend(&empty);
+            encode(&mut text, &row);
+        }
+        self.replace(&text)?;
+        self.set_columns(columns);
+        Ok(())
+    }
+
+    fn replace(&mut self, text: &[u8]) -> Result<(), CliError> {
+        let failed = |e: std::io::Error| ExportError::write(&self.path, e);
+        write_atomically(&self.path, text).map_err(failed)?;
+        self.file = OpenOptions::new().append(true).open(&self.path).map_err(failed)?;
+        Ok(())
+    }
+}
+
+/// Where a column stands: its group, its place in it, its name.
+fn place_of(name: &str) -> (usize, usize, String) {
+    if let Some(place) = FIRST.iter().position(|first| *first == name) {
+        return (0, place, String::new());
+    }
+    let part = name.split_once('.').map_or("", |(part, _)| part);
+    let part = PARTS.iter().position(|known| *known == part).unwrap_or(PARTS.len());
+    (1, part, name.to_owned())
+}
+
+/// The columns and rows of a table in memory.
+fn read(path: &Path, bytes: &[u8]) -> Result<(Vec<String>, Vec<StringRecord>), CliError> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(bytes);
+    let mut records = reader.records();
+    let failed = |e: csv::Error| about(path, format!("{NO_TABLE} ({e})"));
+    let header = records.next().transpose().map_err(failed)?.unwrap_or_default();
+    let rows = records.collect::<Result<_, _>>().map_err(failed)?;
+    Ok((header.iter().map(str::to_owned).collect(), rows))
+}
+
+/// Adds a line; cells hold no line breaks, so that a line is a row.
+fn encode(text: &mut Vec<u8>, row: &StringRecord) {
+    let clean = row.iter().map(|cell| cell.replace(['\n', '\r'], " "));
+    let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(text);
+    // Memory takes everything.
+    let _ = writer.write_record(clean);
+    let _ = writer.flush();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(cells: &[(&str, &str)]) -> Row {
+        cells.iter().map(|(name, cell)| ((*name).to_owned(), (*cell).to_owned())).collect()
+    }
+
+    fn at(name: &str) -> PathBuf {
+        let path = std::env::temp_dir().join(format!("kintsugi-table-{name}-{}.csv", std::process::id()));
+        let _ = fs::remove_file(&path);
+        path
+    }
+
+    /// Rows of different columns, a text with everything that CSV must quote, a failure.
+    fn some() -> [(usize, Row); 3] {
+        [
+            (2, row(&[("mesh", "a, \"b\".obj"), ("counts.pieces", "4"), ("parameters.rng", "9")])),
+            (
+                0,
+                row(&[
+                    ("mesh", "c"),
+                    ("parameters.rng", "7"),
+                    ("timings_ms.split", "0.5"),
+                    ("dust_mass", "0"),
+                ]),
+            ),
+            (1, row(&[("mesh", "d"), ("error", "no such\nfile")])),
+        ]
+    }
+
+    #[test]
+    fn rows_and_columns_are_in_order_in_the_end() {
+        let path = at("order");
+        let mut table = Table::open(&path).unwrap();
+        for (job, row) in some() {
+            table.add(job, row).unwrap();
+        }
+        assert_eq!((table.len(), table.failed(), table.has(2), table.has(3)), (3, 1, true, false));
+        table.finish().unwrap();
+        let (columns, rows) = read(&path, &fs::read(&path).unwrap()).unwrap();
+        assert_eq!(columns[..3], ["job", "mesh", "error"]);
+        assert_eq!(
+            columns[FIRST.len()..],
+            ["parameters.rng", "counts.pieces", "dust_mass", "timings_ms.split"]
+        );
+        let jobs: Vec<_> =
+            rows.iter().map(|row| (row[0].to_owned(), row[1].to_owned(), row[2].to_owned())).collect();
+        let of = |a: &str, b: &str, c: &str| (a.to_owned(), b.to_owned(), c.to_owned());
+        assert_eq!(jobs, [of("0", "c", ""), of("1", "d", "no such file"), of("2", "a, \"b\".obj", "")]);
+        fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn cut_anywhere_it_goes_on_and_ends_the_same() {
+        let (path, again) = (at("whole"), at("cut"));
+        let fill = |path: &Path| {
+            let mut table = Table::open(path).unwrap();
+            for (job, row) in some() {
+                if !table.has(job) {
+                    table.add(job, row).unwrap();
+                }
+            }
+            table
+        };
+        let table = fill(&path);
+        let unfinished = fs::read(&path).unwrap();
+        table.finish().unwrap();
+        let finished = fs::read(&path).unwrap();
+        for cut in 0..=unfinished.len() {
+            fs::write(&again, &unfinished[..cut]).unwrap();
+            fill(&again).finish().unwrap();
+            assert!(fs::read(&again).unwrap() == finished, "cut at byte {cut} of {}", unfinished.len());
+        }
+        // And of a table that was finished.
+        fill(&again).finish().unwrap();
+        assert!(fs::read(&again).unwrap() == finished);
+        [path, again].iter().for_each(|path| fs::remove_file(path).unwrap());
+    }
+
+    #[test]
+    fn tables_of_shards_are_the_whole() {
+        let (whole, shards, joined) = (at("all"), [at("first"), at("second")], at("joined"));
+        let mut all = Table::open(&whole).unwrap();
+        for (job, row) in some() {
+            all.add(job, row.clone()).unwrap();
+            let mut shard = Table::open(&shards[job % 2]).unwrap();
+            shard.add(job, row).unwrap();
+            if job == 2 {
+                shard.finish().unwrap();
+            }
+        }
+        all.finish().unwrap();
+        let mut table = Table::open(&joined).unwrap();
+        shards.iter().for_each(|shard| table.take_over(shard).unwrap());
+        table.finish().unwrap();
+        assert_eq!(fs::read_to_string(&joined).unwrap(), fs::read_to_string(&whole).unwrap());
+        [whole, joined].iter().chain(&shards).for_each(|path| fs::remove_file(path).unwrap());
+    }
+
+    #[test]
+    fn somebody_s_own_table_is_refused() {
+        let path = at("own");
+        fs::write(&path, "name,price\ntea,3\n").unwrap();
+        let error = Table::open(&path).err().unwrap().to_string();
+        assert!(error.contains("no table of a sweep"), "{error}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "name,price\ntea,3\n");
+        fs::remove_file(path).unwrap();
+    }
+}

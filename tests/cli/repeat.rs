@@ -1,0 +1,226 @@
+//! `kintsugi repeat`: reports, pictures and scenes that are the same, and such that are not.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::support::{
+    program::{folder, kintsugi, outcome, run, text},
+    results::read_report,
+};
+
+/// Exit code, stdout and stderr of `kintsugi repeat FILE`, started elsewhere.
+fn repeat(file: &Path) -> (i32, String, String) {
+    outcome(&kintsugi(["repeat", &text(file)]).output().unwrap())
+}
+
+#[track_caller]
+fn is_the_same(file: &Path) {
+    let (code, out, err) = repeat(file);
+    assert_eq!((code, out.as_str(), err.as_str()), (0, "the same\n", ""));
+}
+
+fn fracture(arguments: &str, out: &Path) -> Value {
+    run(["fracture"].into_iter().chain(arguments.split_whitespace()).chain([
+        "--compute",
+        "cpu",
+        "--out",
+        &text(out),
+    ]));
+    read_report(out)
+}
+
+fn write(path: &Path, report: &Value) {
+    std::fs::write(path, serde_json::to_vec(report).unwrap()).unwrap();
+}
+
+#[test]
+fn a_report_says_what_made_it_and_is_made_again() {
+    let home = folder("repeat-report");
+    let arguments = "builtin:vase --level 5 --seeds 12 --rng 3 --surface rough --format glb --up z";
+    let mut report = fracture(arguments, &home);
+    let made = &report["provenance"];
+    let command: Vec<&str> =
+        made["command"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    assert_eq!(command[..3], ["kintsugi", "fracture", "builtin:vase"]);
+    assert_eq!(command.last(), Some(&text(&home).as_str()));
+    let sha = made["mesh_sha256"].as_str().unwrap();
+    assert!(sha.len() == 64 && sha.bytes().all(|digit| digit.is_ascii_hexdigit()), "{sha}");
+    assert!(!made["commit"].as_str().unwrap().is_empty());
+    assert_eq!(made["up"], "z");
+    is_the_same(&home.join("report.json"));
+
+    report["counts"]["pieces"] = json!(1);
+    report["pieces"][0]["mass"] = json!(0.25);
+    write(&home.join("report.json"), &report);
+    std::fs::write(home.join("pieces.glb"), "another").unwrap();
+    let (code, out, err) = repeat(&home.join("report.json"));
+    assert_eq!(code, 1, "{out}{err}");
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(lines.len() == 3 && lines[0] == "pieces.glb: its bytes differ", "{out}");
+    assert!(lines[1].starts_with("report.json: counts.pieces was 1, is "), "{out}");
+    assert!(lines[2].starts_with("report.json: pieces[0].mass was 0.25, is "), "{out}");
+    assert!(err.lines().count() == 1 && err.contains("3 lines"), "{err}");
+}
+
+/// Every option that a report tells of, in a few cases.
+#[test]
+fn a_report_of_before_is_made_again_from_its_parameters() {
+    for (name, arguments) in [
+        ("plain", "builtin:cavity --level 5 --seeds 9"),
+        (
+            "blow",
+            "builtin:statue --level 5 --impact 0.1,1.2,0.3 --direction=-0.3,-0.7,0.2 --pattern inward --blow-strength 0.8",
+        ),
+        (
+            "rings",
+            "builtin:box --level 5 --pattern radial --radii 0.2,0.4 --counts 5,7 --smallest 0.3%,drop --interior wood:#80ff00",
+        ),
+        (
+            "dusty",
+            "builtin:vase --level 6 --surface dusty --dust 2,0.25 --noise 0.4,9,2 --local 0.4 --generations 2 --seeds 15",
+        ),
+        (
+            "rough",
+            "builtin:vase --level 5 --surface rough --strength 0.5 --displacement 0.1,0.3 --sides votes --offset balance --transition-level 4",
+        ),
+        (
+            "aimed",
+            "builtin:box --level 5 --pieces 9 --island-level 4 --labelling iterative --keep 1,2 --interior-scale 2",
+        ),
+    ] {
+        let home = folder(&format!("repeat-old-{name}"));
+        let mut report = fracture(arguments, &home);
+        assert!(report.as_object_mut().unwrap().remove("provenance").is_some());
+        write(&home.join("report.json"), &report);
+        let (code, out, err) = repeat(&home.join("report.json"));
+        assert_eq!((code, out.as_str(), err.as_str()), (0, "the same\n", ""), "{name}");
+        report["parameters"]["rng"] = json!(99);
+        write(&home.join("report.json"), &report);
+        let (code, out, _) = repeat(&home.join("report.json"));
+        assert!(code == 1 && out.contains("voxels.npz: "), "{name}: {code} {out}");
+    }
+}
+
+#[test]
+fn a_kept_report_of_a_sweep_is_made_again() {
+    let home = folder("repeat-sweep");
+    let jobs = home.join("jobs.toml");
+    std::fs::write(&jobs, "meshes = ['builtin:vase']\nlevels = [4]\nup = 'z'\nfracture.seeds = 8\n").unwrap();
+    run([
+        "sweep",
+        &text(&jobs),
+        "--out",
+        &text(&home.join("out")),
+        "--compute",
+        "cpu",
+        "--keep",
+        "report,voxels",
+    ])
+    .unwrap();
+    is_the_same(&home.join("out/breaks/000000/report.json"));
+    let table = std::fs::read_to_string(home.join("out/table.csv")).unwrap();
+    assert!(table.contains(r#""[""kintsugi"",""sweep"","#), "{table}");
+}
+
+#[test]
+fn a_picture_says_what_made_it_and_is_drawn_again() {
+    let home = folder("repeat-picture");
+    let picture = home.join("a.png");
+    let arguments = "render builtin:vase --level 5 --explode 0.2 --size 96x64 --compute cpu --out";
+    run(arguments.split_whitespace().chain([text(&picture).as_str()])).unwrap();
+    is_the_same(&picture);
+    // A pixel that somebody painted over: the texts have to be kept, so the file is put together anew.
+    let bytes = std::fs::read(&picture).unwrap();
+    let read = kintsugi::export::read_signed(&bytes).unwrap();
+    let mut signature = read.signature.unwrap();
+    assert!(signature.scene.contains("builtin:vase"), "{}", signature.scene);
+    let mut rgba = read.rgba.clone();
+    rgba[4 * 96 * 32] ^= 0x40;
+    kintsugi::export::write_signed(&picture, read.size, &rgba, &signature).unwrap();
+    let (code, out, _) = repeat(&picture);
+    assert!(code == 1 && out.starts_with("the picture: 1 of 6144 pixels differ"), "{code} {out}");
+
+    // As the window writes it: a scene, and a command that opens a window.
+    let scene = home.join("scene.toml");
+    std::fs::write(&scene, "[[body]]\nfile = 'builtin:box'\nlevel = 4\non_floor = true\n[camera]\ntarget = [0, 0.5, 0]\ndistance = 4\nyaw = 0.5\npitch = 0.3\nfov_y = 0.6\n")
+        .unwrap();
+    run(["render", &text(&scene), "--size", "80x60", "--compute", "cpu", "--out", &text(&picture)]).unwrap();
+    is_the_same(&picture);
+    let read = kintsugi::export::read_signed(&std::fs::read(&picture).unwrap()).unwrap();
+    signature = read.signature.unwrap();
+    signature.provenance.command = vec!["kintsugi".into()];
+    kintsugi::export::write_signed(&picture, read.size, &read.rgba, &signature).unwrap();
+    is_the_same(&picture);
+
+    let frames = home.join("film");
+    let arguments = [
+        "simulate",
+        &text(&scene),
+        "--seconds",
+        "0.1",
+        "--frames",
+        "25",
+        "--size",
+        "48x32",
+        "--compute",
+        "cpu",
+    ];
+    run(arguments.into_iter().chain(["--out", &text(&frames)])).unwrap();
+    is_the_same(&frames.join("frames/00001.png"));
+}
+
+#[test]
+fn a_scene_is_played_twice_and_an_export_once_more() {
+    let home = folder("repeat-scene");
+    let scene = home.join("vase.toml");
+    std::fs::write(
+        &scene,
+        "[[body]]\nfile = 'builtin:vase'\nlevel = 5\non_floor = true\nfracture = { seeds = 9 }\n",
+    )
+    .unwrap();
+    is_the_same(&scene);
+    let out = home.join("out");
+    run(["fracture", &text(&scene), "--compute", "cpu", "--format", "obj", "--out", &text(&out)]).unwrap();
+    is_the_same(&out.join("report.json"));
+    is_the_same(&out.join("scene.toml"));
+    let mut report = read_report(&out);
+    assert!(report.as_object_mut().unwrap().remove("provenance").is_some());
+    report["pieces"][0]["voxels"] = json!(3);
+    write(&out.join("report.json"), &report);
+    let (code, told, _) = repeat(&out.join("scene.toml"));
+    assert!(code == 1 && told.starts_with("report.json: pieces[0].voxels was 3, is "), "{code} {told}");
+}
+
+#[test]
+fn what_cannot_be_repeated_says_so_in_one_line() {
+    let home = folder("repeat-refused");
+    let file = |name: &str, content: &[u8]| {
+        let path = home.join(name);
+        std::fs::write(&path, content).unwrap();
+        path
+    };
+    let plain = home.join("plain.png");
+    kintsugi::export::write_png(&plain, [2, 2], vec![0; 16]).unwrap();
+    let gone = json!({ "provenance": { "command": ["kintsugi", "fracture", "gone.obj", "--out", "x"] } });
+    let old = json!({ "input": { "file": "gone.obj" }, "parameters": { "level": 4 } });
+    for (path, what) in [
+        (home.join("none.json"), "not found"),
+        (file("a.json", b"{"), "it is no report"),
+        (file("b.json", b"{}"), "no report of a break"),
+        (file("c.json", &serde_json::to_vec(&gone).unwrap()), "gone.obj"),
+        (file("d.json", &serde_json::to_vec(&old).unwrap()), "lack impact"),
+        (file("e.json", br#"{ "placed": "fitted" }"#), "scene.toml, is not beside it"),
+        (file("f.json", br#"{ "stages": [] }"#), "it holds times"),
+        (file("a.obj", b"v 0 0 0"), "none of the files"),
+        (file("bad.png", b"PNG"), "it is no picture"),
+        (file("bad.toml", b"[[body]]\nfile = 3\n"), "run again, it ends with an error"),
+        (plain, "does not say how it was made"),
+    ] {
+        let (code, out, err) = repeat(&path);
+        assert!(
+            code == 2 && out.is_empty() && err.lines().count() == 1 && err.contains(what),
+            "{what}: {code} {out}{err}"
+        );
+    }
+}

@@ -1,0 +1,226 @@
+//! `kintsugi sweep`: killed and begun again, in shards, with jobs that fail, and beside `kintsugi fracture`.
+
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    process::Output,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+use super::support::{
+    program::{folder, kintsugi, outcome, run, text},
+    results::read_report,
+};
+
+/// Three meshes, four random seeds, two surfaces of the second.
+const JOBS: &str = "meshes = ['builtin:vase', 'builtin:box', 'builtin:statue']\nlevels = [5]\nrng = [1, 2, 3, 4]\n\
+                    [fracture]\nseeds = 12\nsurface = 'dusty'\ncrack.dusty.width = 1.0\n";
+
+/// The rows of a table by job, each by the names of its columns.
+type Rows = Vec<BTreeMap<String, String>>;
+
+fn rows(out: &Path) -> Rows {
+    let mut reader = csv::Reader::from_path(out.join("table.csv")).unwrap();
+    let header = reader.headers().unwrap().clone();
+    let of =
+        |record: csv::StringRecord| header.iter().zip(&record).map(|(n, c)| (n.into(), c.into())).collect();
+    reader.records().map(|record| of(record.unwrap())).collect()
+}
+
+/// The same without what differs from run to run: times.
+fn without_times(mut rows: Rows) -> Rows {
+    for row in &mut rows {
+        let before = row.len();
+        row.retain(|name, _| {
+            !name.starts_with("timings_ms.") && name != "seconds" && name != "import_seconds"
+        });
+        assert!(before > row.len(), "no times in {row:?}");
+    }
+    rows
+}
+
+fn sweep(jobs: &Path, out: &Path, more: &[&str]) -> Output {
+    let (jobs, out) = (text(jobs), text(out));
+    let arguments = ["sweep", &jobs, "--out", &out, "--compute", "cpu"];
+    kintsugi(arguments.iter().chain(more)).output().unwrap()
+}
+
+#[track_caller]
+fn ends_well(output: &Output) {
+    let (code, _, err) = outcome(output);
+    assert_eq!((code, err.as_str()), (0, ""));
+}
+
+fn job_file(home: &Path, content: &str) -> std::path::PathBuf {
+    let path = home.join("jobs.toml");
+    std::fs::write(&path, content).unwrap();
+    path
+}
+
+#[test]
+fn a_sweep_that_is_killed_again_and_again_ends_with_the_same_table() {
+    let home = folder("sweep-killed");
+    let jobs = job_file(&home, JOBS);
+    let (whole, killed) = (home.join("whole"), home.join("killed"));
+    ends_well(&sweep(&jobs, &whole, &[]));
+    let lines =
+        || std::fs::read(killed.join("table.csv")).map_or(0, |b| b.iter().filter(|b| **b == b'\n').count());
+    let mut interrupted = 0;
+    for round in 1..=3 {
+        let mut child =
+            kintsugi(["sweep", &text(&jobs), "--out", &text(&killed), "--compute", "cpu"]).spawn().unwrap();
+        let (wanted, start) = (1 + 3 * round, Instant::now());
+        while lines() < wanted
+            && child.try_wait().unwrap().is_none()
+            && start.elapsed() < Duration::from_secs(60)
+        {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        interrupted += usize::from((2..13).contains(&lines()));
+        // As if the row that was being written had got as far as this.
+        let mut table = std::fs::read(killed.join("table.csv")).unwrap();
+        table.extend(b"11,builtin:sta");
+        std::fs::write(killed.join("table.csv"), table).unwrap();
+    }
+    assert!(interrupted > 0, "it was never killed before its end");
+    ends_well(&sweep(&jobs, &killed, &[]));
+    let (whole, killed) = (without_times(rows(&whole)), without_times(rows(&killed)));
+    assert_eq!(whole.len(), 12);
+    let numbers: Vec<usize> = whole.iter().map(|row| row["job"].parse().unwrap()).collect();
+    assert_eq!(numbers, (0..12).collect::<Vec<_>>());
+    assert_eq!(whole, killed);
+    let pieces: Vec<&String> = whole.iter().map(|row| &row["pieces.largest_voxels"]).collect();
+    assert!(pieces.windows(2).all(|pair| pair[0] != pair[1]), "other seeds, other pieces: {pieces:?}");
+}
+
+#[test]
+fn shards_put_together_are_the_whole() {
+    let home = folder("sweep-shards");
+    let jobs = job_file(&home, &JOBS.replace("[1, 2, 3, 4]", "[1, 2]"));
+    let folders: Vec<_> = (1..=3).map(|k| home.join(format!("shard-{k}"))).collect();
+    for (k, out) in folders.iter().enumerate().take(2) {
+        ends_well(&sweep(&jobs, out, &["--shard", &format!("{}/3", k + 1)]));
+    }
+    let list = |n: usize| folders[..n].iter().map(|f| text(f)).collect::<Vec<_>>().join(",");
+    let (code, _, err) = outcome(&sweep(&jobs, &home.join("joined"), &["--merge", &list(2)]));
+    assert!(code == 2 && err.contains("2 jobs, the first of them number 2"), "{code} {err}");
+    ends_well(&sweep(&jobs, &folders[2], &["--shard", "3/3"]));
+    assert_eq!(rows(&folders[2]).iter().map(|row| row["job"].clone()).collect::<Vec<_>>(), ["2", "5"]);
+    ends_well(&sweep(&jobs, &home.join("joined"), &["--merge", &list(3)]));
+    ends_well(&sweep(&jobs, &home.join("whole"), &[]));
+    let of = |name: &str| without_times(rows(&home.join(name)));
+    assert_eq!(of("joined").len(), 6);
+    assert_eq!(of("joined"), of("whole"));
+}
+
+#[test]
+fn a_job_that_fails_is_a_row_and_the_others_go_on() {
+    let home = folder("sweep-errors");
+    std::fs::write(home.join("broken.obj"), "v 0 0 0\nf 1 2 3\n").unwrap();
+    let jobs = job_file(
+        &home,
+        "meshes = ['missing.obj', 'broken.obj', 'builtin:box']\nlevels = [4, 13]\n[grid]\nseeds = [6, 99999]\n\
+         [[job]]\nmesh = 'builtin:box'\nlevel = 4\n[job.fracture]\nseeds_file = 'none.txt'\n",
+    );
+    let (code, out, err) = outcome(&sweep(&jobs, &home.join("out"), &[]));
+    assert_eq!(code, 1, "{err}");
+    assert!(out.starts_with("13 jobs, 12 failed"), "{out}");
+    assert!(err.lines().last().unwrap().starts_with("error: 12 of 13 jobs failed"), "{err}");
+    assert_eq!(err.lines().filter(|line| line.starts_with("warning: job ")).count(), 12, "{err}");
+    let rows = rows(&home.join("out"));
+    let good: Vec<&str> = rows.iter().filter(|r| r["error"].is_empty()).map(|r| r["job"].as_str()).collect();
+    assert_eq!(good, ["8"]);
+    for (job, what) in
+        [(0, "missing.obj"), (4, "broken.obj"), (9, "seeds is 99999"), (10, "level is 13"), (12, "none.txt")]
+    {
+        assert!(rows[job]["error"].contains(what), "{job}: {}", rows[job]["error"]);
+    }
+    assert_eq!((rows[9]["parameters.seeds"].as_str(), rows[9]["counts.pieces"].as_str()), ("99999", ""));
+}
+
+#[test]
+fn what_is_no_sweep_s_own_is_refused_in_one_line() {
+    let home = folder("sweep-refused");
+    let jobs = job_file(&home, "meshes = ['builtin:box']\nlevels = [3]\n");
+    let out = home.join("out");
+    ends_well(&sweep(&jobs, &out, &[]));
+    let before = std::fs::read(out.join("table.csv")).unwrap();
+    ends_well(&sweep(&jobs, &out, &[]));
+    assert!(std::fs::read(out.join("table.csv")).unwrap() == before, "nothing was left to do");
+    let refused = |jobs: &Path, out: &Path, more: &[&str], what: &str| {
+        let (code, _, err) = outcome(&sweep(jobs, out, more));
+        assert!(code == 2 && err.lines().count() == 1 && err.contains(what), "{code} {err}");
+    };
+    refused(&jobs, &out, &["--shard", "1/2"], "all jobs, this is shard 1/2");
+    refused(&jobs, &out, &["--keep", "report"], "keeping nothing, not report");
+    refused(&jobs, &out, &["--shard", "3/2"], "K from 1 to N");
+    refused(&home.join("none.toml"), &out, &[], "not found");
+    refused(&jobs, &home.join("joined"), &["--merge", &text(&home)], "there is no sweep in it");
+    assert!(!home.join("joined").exists());
+    let other = home.join("other.toml");
+    std::fs::write(&other, "meshes = ['builtin:box']\nlevels = [4]\n").unwrap();
+    refused(&other, &out, &[], "another job file");
+    assert!(std::fs::read(out.join("table.csv")).unwrap() == before);
+}
+
+/// Every number, word and list below `value`, as the table names and writes them.
+fn cells(name: &str, value: &Value, into: &mut BTreeMap<String, String>) {
+    match value {
+        Value::Null => {}
+        Value::Object(all) => {
+            all.iter().for_each(|(key, value)| cells(&format!("{name}.{key}"), value, into))
+        }
+        Value::Array(point) if ["point", "direction", "grain_axis"].iter().any(|end| name.ends_with(end)) => {
+            ["x", "y", "z"].iter().zip(point).for_each(|(axis, v)| cells(&format!("{name}.{axis}"), v, into));
+        }
+        Value::String(text) => drop(into.insert(name.into(), text.clone())),
+        other => drop(into.insert(name.into(), other.to_string())),
+    }
+}
+
+#[test]
+fn a_row_is_what_fracture_reports_and_its_folder_what_fracture_writes() {
+    let home = folder("sweep-row");
+    let jobs = job_file(
+        &home,
+        "meshes = ['builtin:cavity']\nlevels = [5]\nrng = [3, 4]\nimpact = [0.1, 0.9, 0.3]\ngenerations = 2\nup = 'z'\n\
+         [fracture]\nradii = [0.2, 0.4, 0.6]\nsmallest = { voxels = 5 }\n[grid]\nseeds = [9, 14]\nsurface = ['rough']\n",
+    );
+    ends_well(&sweep(&jobs, &home.join("out"), &["--keep", "report,voxels"]));
+    let single = home.join("single");
+    let arguments = "fracture builtin:cavity --level 5 --rng 4 --impact 0.1,0.9,0.3 --generations 2 --up z --radii 0.2,0.4,0.6 \
+                     --smallest 5 --seeds 14 --surface rough --compute cpu --out";
+    run(arguments.split_whitespace().chain([text(&single).as_str()])).unwrap();
+    let (row, report) = (&rows(&home.join("out"))[3], read_report(&single));
+    let mut wanted = BTreeMap::new();
+    for part in [
+        "parameters",
+        "counts",
+        "source_mass",
+        "dust_mass",
+        "dust_voxels",
+        "dropped_mass",
+        "stayed_whole",
+        "compute",
+    ] {
+        cells(part, &report[part], &mut wanted);
+    }
+    assert!(wanted.len() > 40, "{}", wanted.len());
+    for (name, value) in &wanted {
+        assert_eq!(row.get(name), Some(value), "{name}");
+    }
+    assert_eq!(row["pieces.largest_mass"], report["pieces"][0]["mass"].to_string());
+    for check in report["checks"].as_array().unwrap() {
+        assert_eq!(row[&format!("checks.{}.ok", check["name"].as_str().unwrap())], check["ok"].to_string());
+    }
+    assert_eq!(row["checks.all_hold"], "true");
+    let kept = home.join("out/breaks/000003");
+    let voxels = |folder: &Path| std::fs::read(folder.join("voxels.npz")).unwrap();
+    assert!(voxels(&kept) == voxels(&single), "voxels.npz differs");
+    assert_eq!(read_report(&kept)["pieces"], report["pieces"]);
+    assert_eq!(std::fs::read_dir(home.join("out/breaks")).unwrap().count(), 4);
+}
