@@ -55,7 +55,7 @@ pub fn of_bodies(bodies: [&Body; 2], levels: [u32; 2], surfels: [&Surfels; 2]) -
     let root =
         |s: usize| At { node: Node::Boundary(bodies[s].def.octree().tree), level: 0, cell: IVec3::ZERO };
     descent.meet(root(0), root(1));
-    let points = gather(descent.raw, levels[0]);
+    let points = gather(&descent.raw, levels[0]);
     let shapes = descent.shapes;
     // Both ends of one body: the column counts where its middle is inside the other; else, where neither is
     // empty.
@@ -90,7 +90,7 @@ pub fn of_plane(body: &Body, level: u32, surfels: &Surfels, plane: &Plane) -> Ov
     let offset = -plane.distance(world_from_cells.transform_point3(DVec3::ZERO)) / size;
     let mut raw = Vec::new();
     shape.below(body.def.octree().tree, 0, IVec3::ZERO, (normal, offset), &mut raw);
-    let points = gather(raw, level);
+    let points = gather(&raw, level);
     let crossing = |axis: usize, u: f64, v: f64| {
         let along = normal[axis];
         let rest = normal[(axis + 1) % 3] * u + normal[(axis + 2) % 3] * v;
@@ -170,22 +170,23 @@ impl<'a> LevelTree<'a> {
         Self { forest, surfels, tree: body.def.octree().tree, level, first: first_of_level(forest, level) }
     }
 
-    fn children(&self, at: At) -> Vec<At> {
+    /// Its children in Morton order; empty ones are left out. Called for every node of a descent, so nothing is
+    /// allocated.
+    #[inline]
+    fn each_child(&self, at: At, mut take: impl FnMut(At)) {
         let child = |c: u32, node| At { node, level: at.level + 1, cell: at.cell * 2 + octant(c) };
         match at.node {
-            Node::Inside => (0..8).map(|c| child(c, Node::Inside)).collect(),
+            Node::Inside => (0..8).for_each(|c| take(child(c, Node::Inside))),
             Node::Boundary(index) => {
-                let Some(&parent) = self.forest.nodes.get(index as usize) else {
-                    return Vec::new();
-                };
-                let node = |c: u32| {
-                    if parent.internal() >> c & 1 == 1 {
-                        Some(child(c, Node::Inside))
-                    } else {
-                        (parent.valid() >> c & 1 == 1).then(|| child(c, Node::Boundary(parent.child(c))))
+                let Some(&parent) = self.forest.nodes.get(index as usize) else { return };
+                let (valid, internal) = (parent.valid(), parent.internal());
+                for c in 0..8 {
+                    if internal >> c & 1 == 1 {
+                        take(child(c, Node::Inside));
+                    } else if valid >> c & 1 == 1 {
+                        take(child(c, Node::Boundary(parent.child(c))));
                     }
-                };
-                (0..8).filter_map(node).collect()
+                }
             }
         }
     }
@@ -202,15 +203,22 @@ impl<'a> LevelTree<'a> {
 
     /// Points of the boundary cell `at` on the planes of its surfel, next to `p`; cells of this body.
     fn touch(&self, at: At, node: u32, p: DVec3) -> impl Iterator<Item = (DVec3, DVec3)> {
-        let surfel = self.surfels.items.get((node - self.first) as usize).copied();
+        let (surfels, number) = (self.surfels, (node - self.first) as usize);
         let cell = at.cell.as_dvec3();
-        let sides = surfel.map_or(0, |s| if s.thickness > 0.0 { 2 } else { 1 });
-        (0..sides).filter_map(move |side| {
-            let (q, n) = surfel?.side(side);
+        let sides = surfels.items.get(number).map_or(0, |s| if s.thickness > 0.0 { 2 } else { 1 });
+        (0..sides).map(move |side| {
+            let (q, n) = surfels.side(number, side);
             let (q, n) = (q.as_dvec3(), n.as_dvec3());
             // The plane goes on beyond the cell, the surface of this cell does not.
-            Some(((p - n * (p - q).dot(n)).clamp(cell, cell + 1.0), n))
+            ((p - n * (p - q).dot(n)).clamp(cell, cell + 1.0), n)
         })
+    }
+
+    /// Whether the cell at `p` is not empty, where the cell `full` is known not to be.
+    #[inline]
+    fn holds_beside(&self, p: DVec3, full: IVec3) -> bool {
+        let cell = p.floor().as_ivec3();
+        cell == full || look_up(self.forest, self.tree, self.level, cell) != Cell::Empty
     }
 
     /// Whether the cell at `p` is not empty; `strict`: whether `p` is behind the surface in it.
@@ -219,11 +227,11 @@ impl<'a> LevelTree<'a> {
             Cell::Empty => false,
             Cell::Inside => true,
             Cell::Surface(node) => {
-                let surfel = self.surfels.items.get((node - self.first) as usize);
+                let number = (node - self.first) as usize;
                 !strict
-                    || surfel.is_some_and(|s| {
+                    || self.surfels.items.get(number).is_some_and(|s| {
                         let behind = |side: u32| {
-                            let (q, n) = s.side(side);
+                            let (q, n) = self.surfels.side(number, side);
                             (p - q.as_dvec3()).dot(n.as_dvec3()) < 0.0
                         };
                         behind(0) && (s.thickness == 0.0 || behind(1))
@@ -234,12 +242,12 @@ impl<'a> LevelTree<'a> {
 
     /// Surfels behind a plane.
     fn below(&self, node: u32, level: u32, cell: IVec3, plane: (DVec3, f64), out: &mut Vec<Raw>) {
-        for child in self.children(At { node: Node::Boundary(node), level, cell }) {
-            let Node::Boundary(index) = child.node else { continue };
+        self.each_child(At { node: Node::Boundary(node), level, cell }, |child| {
+            let Node::Boundary(index) = child.node else { return };
             let (low, size) = self.span(child);
             let nearest = plane.0.dot(low + size * 0.5) - 0.867 * size - 0.5;
             if nearest >= plane.1 {
-                continue;
+                return;
             }
             if self.opens(child) {
                 self.below(index, child.level, child.cell, plane, out);
@@ -254,7 +262,7 @@ impl<'a> LevelTree<'a> {
                     }
                 }
             }
-        }
+        });
     }
 }
 
@@ -291,9 +299,11 @@ impl Descent<'_> {
         let open_a = opens[0] && (boundary(a) && (larger_a || !(opens[1] && boundary(b))));
         let open_b = !open_a && opens[1] && boundary(b);
         if open_a || (!open_b && opens[0]) {
-            self.shapes[0].children(a).into_iter().for_each(|child| self.meet(child, b));
+            let shape = self.shapes[0];
+            shape.each_child(a, |child| self.meet(child, b));
         } else if open_b || opens[1] {
-            self.shapes[1].children(b).into_iter().for_each(|child| self.meet(a, child));
+            let shape = self.shapes[1];
+            shape.each_child(b, |child| self.meet(a, child));
         } else {
             let weight = (high - low).element_product() / self.least_cell;
             self.touch(a, b, (low + high) * 0.5, weight.clamp(LEAST_WEIGHT, 1.0));
@@ -305,7 +315,7 @@ impl Descent<'_> {
         let [shape_a, shape_b] = self.shapes;
         if let Node::Boundary(node) = a.node {
             for (p, n) in shape_a.touch(a, node, middle) {
-                if shape_b.holds(self.b_from_a.transform_point3(p - n * INWARDS), false) {
+                if shape_b.holds_beside(self.b_from_a.transform_point3(p - n * INWARDS), b.cell) {
                     self.raw.push(Raw { p, n, owner: 0, weight });
                 }
             }
@@ -314,7 +324,7 @@ impl Descent<'_> {
             for (p, n) in shape_b.touch(b, node, self.b_from_a.transform_point3(middle)) {
                 let p = self.a_from_b.transform_point3(p);
                 let n = self.a_from_b.transform_vector3(n).normalize_or_zero();
-                if shape_a.holds(p - n * INWARDS, false) {
+                if shape_a.holds_beside(p - n * INWARDS, a.cell) {
                     self.raw.push(Raw { p, n, owner: 1, weight });
                 }
             }
@@ -337,26 +347,31 @@ fn lead_normal(word: u32) -> DVec3 {
 /// The two surfaces stay apart: where they lie in one cell, which is so in every shallow contact, their mean
 /// would be no surface at all. So do the two faces of something thin: points that look against the heaviest
 /// one, the lead, have their own mean.
-fn gather(raw: Vec<Raw>, level: u32) -> Vec<Mean> {
+fn gather(raw: &[Raw], level: u32) -> Vec<Mean> {
     let last = IVec3::splat((1 << level) - 1);
     let cell = |r: &Raw| (r.p - r.n * INWARDS).floor().as_ivec3().clamp(IVec3::ZERO, last);
-    let key = |cell: IVec3, owner: u32| (cell.z, cell.y, cell.x, owner);
-    let mut keyed: Vec<_> = raw.into_iter().map(|r| (key(cell(&r), r.owner), r)).collect();
-    // Stable, so that sums are the same every time.
-    keyed.sort_by_key(|(key, _)| *key);
+    // By z, y, x and owner; levels have at most 16 bits. The number of the point makes every key another, so that
+    // sums are the same every time, and what is moved about by the sort is small.
+    let key = |r: &Raw| {
+        let [x, y, z] = cell(r).to_array().map(|v| v as u64);
+        z << 33 | y << 17 | x << 1 | u64::from(r.owner)
+    };
+    let mut keyed: Vec<(u64, u32)> = raw.iter().zip(0..).map(|(r, number)| (key(r), number)).collect();
+    keyed.sort_unstable();
     let mut out = Vec::new();
     for group in keyed.chunk_by(|a, b| a.0 == b.0) {
-        let lead = lead_normal(group.iter().map(|(_, r)| lead_word(r)).max().unwrap_or(0));
+        let of_group = || group.iter().map(|(_, number)| &raw[*number as usize]);
+        let lead = lead_normal(of_group().map(lead_word).max().unwrap_or(0));
+        let Some(first) = of_group().next() else { continue };
         for back in [false, true] {
             let (mut p, mut n, mut weight) = (DVec3::ZERO, DVec3::ZERO, 0.0);
-            for (_, r) in group.iter().filter(|(_, r)| (r.n.dot(lead) < 0.0) == back) {
+            for r in of_group().filter(|r| (r.n.dot(lead) < 0.0) == back) {
                 (p, n, weight) = (p + r.p * r.weight, n + r.n * r.weight, weight + r.weight);
             }
             if weight > 0.0 {
                 let n = if n.length_squared() < 1e-12 * weight * weight { DVec3::ZERO } else { n };
                 let n = n.normalize_or(if back { -lead } else { lead });
-                let owner = group[0].1.owner;
-                out.push(Mean { cell: cell(&group[0].1), owner, back, p: p / weight, n });
+                out.push(Mean { cell: cell(first), owner: first.owner, back, p: p / weight, n });
             }
         }
     }
@@ -375,6 +390,12 @@ struct Stretch {
 /// Where a column (axis, and its middle across) meets a plane: how far along, and the plane's normal.
 type Crossing<'a> = &'a dyn Fn(usize, f64, f64) -> Option<(f64, DVec3)>;
 
+/// A number whose order is the float's, total.
+fn ordered(x: f64) -> i64 {
+    let bits = x.to_bits() as i64;
+    bits ^ (((bits >> 63) as u64) >> 1) as i64
+}
+
 /// Entry and exit in every column (sec. 5.1.3): a point whose normal looks against the column, then one whose
 /// normal looks along it, with no other between.
 fn columns(
@@ -383,27 +404,27 @@ fn columns(
     inside: &dyn Fn(DVec3, [u32; 2]) -> bool,
 ) -> Vec<Stretch> {
     let mut out = Vec::new();
+    let (mut order, mut met) = (Vec::new(), Vec::new());
     for axis in 0..3 {
         let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
-        let mut order: Vec<(i32, i32, &Mean)> = points
-            .iter()
-            .filter(|r| r.n[axis].abs() >= LEAST_COSINE)
-            .map(|r| (r.cell[u], r.cell[v], r))
-            .collect();
-        order.sort_by(|a, b| {
-            let along = a.2.p[axis].total_cmp(&b.2.p[axis]);
-            (a.0, a.1).cmp(&(b.0, b.1)).then(along).then(a.2.place().cmp(&b.2.place()))
-        });
-        for column in order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            let (at_u, at_v) = (f64::from(column[0].0) + 0.5, f64::from(column[0].1) + 0.5);
-            let mut met: Vec<(f64, DVec3, u32)> =
-                column.iter().map(|(_, _, r)| (r.p[axis], r.n, r.owner)).collect();
+        order.clear();
+        order.extend(points.iter().zip(0..).filter(|(r, _)| r.n[axis].abs() >= LEAST_COSINE).map(
+            |(r, number): (&Mean, u32)| ((r.cell[u], r.cell[v]), (ordered(r.p[axis]), r.place()), number),
+        ));
+        order.sort_unstable();
+        for column in order.chunk_by(|a, b| a.0 == b.0) {
+            let [at_u, at_v] = [column[0].0.0, column[0].0.1].map(|cell| f64::from(cell) + 0.5);
+            met.clear();
+            met.extend(column.iter().map(|(.., number)| {
+                let r = &points[*number as usize];
+                (r.p[axis], r.n, r.owner)
+            }));
             if let Some((at, n)) = crossing(axis, at_u, at_v) {
                 let place = met.partition_point(|m| m.0 < at);
                 met.insert(place, (at, n, 1));
             }
             let mut entry: Option<(f64, DVec3, u32)> = None;
-            for end in met {
+            for end in met.iter().copied() {
                 if end.1[axis] < 0.0 {
                     entry = Some(end);
                 } else if let Some(start) = entry.take() {
