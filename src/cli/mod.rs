@@ -17,6 +17,7 @@ mod render;
 mod scene_pieces;
 mod showing;
 mod simulate;
+mod simulation_report;
 mod stills;
 mod tour;
 mod window;

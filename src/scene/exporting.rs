@@ -25,6 +25,7 @@ use crate::{
         checks, made_of_voxels,
         report::write_json,
         scene_report::{BreakReport, ObjectReport, SceneReport},
+        to_picoseconds,
     },
     fracture::Impact,
     render::Camera,
@@ -246,7 +247,7 @@ impl ExportPlan {
         let report = SceneReport {
             ran_on,
             placed: order.lying,
-            time: sandbox.time(),
+            time: to_picoseconds(sandbox.time()),
             objects,
             breaks: breaks(sandbox, &lines, &what, &formats),
             pieces: what.pieces.iter().map(PieceReport::of).collect(),
@@ -518,7 +519,7 @@ fn breaks(sandbox: &Sandbox, lines: &Lines<'_>, what: &Assembly, formats: &[Form
             object: record.object,
             piece: lines.again.get(at).map(|i| what.pieces.len() + i),
             generation: record.generation,
-            time: record.time,
+            time: to_picoseconds(record.time),
             parameters: ParameterReport {
                 impact: Impact { point: record.impact.point * units, ..record.impact },
                 seeds: record.cell_count,

@@ -7,5 +7,6 @@ mod golden;
 mod interrupted;
 mod methods;
 mod shaping;
+mod steps;
 #[path = "../support/mod.rs"]
 mod support;

@@ -87,7 +87,13 @@ pub(super) fn add_points(overlay: &mut Overlay, inside: &Inside, placing: &Placi
         // Points in faces and voxels are fewer and mean more.
         let radius_m = radius_m * [0.8, 1.0, 1.35][kind];
         let at = placing.at(frame.at(place, point));
-        overlay.points.push(Point { at, color: POINT_COLORS[kind], radius_pixels: LEAST_PIXELS, radius_m, back_pixels: 0.0 });
+        overlay.points.push(Point {
+            at,
+            color: POINT_COLORS[kind],
+            radius_pixels: LEAST_PIXELS,
+            radius_m,
+            back_pixels: 0.0,
+        });
     };
     if !inside.dusty.is_empty() {
         for (voxel, dusty) in inside.voxels.iter().zip(&inside.dusty) {
