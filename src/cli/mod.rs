@@ -11,6 +11,7 @@ mod fracture;
 mod frames;
 mod handing_over;
 mod input;
+mod overlay_files;
 mod playing;
 mod progress;
 mod render;

@@ -234,7 +234,8 @@ fn a_refined_line_is_as_wide_as_it_says_and_a_disc_as_large(by: By) {
         assert!(picture == stage.still(64), "the same line again is another");
     }
     for radius_pixels in [1.2, 3.0, 9.0] {
-        let disc = Point { at: axes.right * 0.05, color: [255; 4], radius_pixels, radius_m: 0.0, back_pixels: 0.0 };
+        let disc =
+            Point { at: axes.right * 0.05, color: [255; 4], radius_pixels, radius_m: 0.0, back_pixels: 0.0 };
         stage.overlay = Some(Arc::new(Overlay { points: vec![disc], ..Overlay::default() }));
         let (sum, area) =
             (covered(&stage.still(64), None), std::f64::consts::PI * f64::from(radius_pixels).powi(2));

@@ -21,17 +21,18 @@ const RADIUS: f32 = 0.045;
 const LEAST_PIXELS: f32 = 1.6;
 
 /// Grid coordinates of a point in a transition voxel.
-struct Frame {
-    edge: f64,
+pub(super) struct Frame {
+    /// Edge of a transition voxel, voxels.
+    pub edge: f64,
 }
 
 impl Frame {
-    fn of(inside: &Inside) -> Option<Self> {
+    pub fn of(inside: &Inside) -> Option<Self> {
         let edge = f64::from(1u32 << (inside.forest.level - inside.transition?));
         Some(Self { edge })
     }
 
-    fn at(&self, place: [u32; 3], point: [i64; 3]) -> DVec3 {
+    pub fn at(&self, place: [u32; 3], point: [i64; 3]) -> DVec3 {
         let share = |a: usize| f64::from(place[a]) + point[a] as f64 / f64::from(UNITS);
         DVec3::new(share(0), share(1), share(2)) * self.edge
     }

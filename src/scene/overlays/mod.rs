@@ -4,6 +4,7 @@
 //! In: an [`Inside`], what was read back from one fracture. Out: an [`Overlay`] in world space, for the
 //! picture.
 
+mod arrays;
 mod boundary;
 mod crack;
 mod faces;
@@ -21,6 +22,7 @@ use glam::{DVec3, Mat4, Vec3};
 
 use crate::render::{Line, Overlay, piece_color};
 
+pub use arrays::{CrackArrays, FaceArrays};
 pub use inside::{Blueprint, Inside};
 pub use labels::{LabelSteps, MOST_ITERATIONS};
 
