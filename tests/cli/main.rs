@@ -1,6 +1,7 @@
 //! The commands from outside: exit codes, one line on stderr, the files that they write.
 
 mod commands;
+mod examples;
 mod files;
 mod fine;
 mod golden;
