@@ -54,7 +54,7 @@ pub fn of_bodies(bodies: [&Body; 2], levels: [u32; 2], surfels: [&Surfels; 2]) -
     let mut descent = Descent { shapes, a_from_b, b_from_a, half, least_cell, raw: Vec::new() };
     let root =
         |s: usize| At { node: Node::Boundary(bodies[s].def.octree().tree), level: 0, cell: IVec3::ZERO };
-    descent.meet(root(0), root(1));
+    descent.run(root(0), root(1));
     let points = gather(&descent.raw, levels[0]);
     let shapes = descent.shapes;
     // Both ends of one body: the column counts where its middle is inside the other; else, where neither is
@@ -161,7 +161,20 @@ struct At {
 }
 
 fn octant(c: u32) -> IVec3 {
-    IVec3::from(morton::decode(c.into()).map(|v| v as i32))
+    IVec3::new((c & 1) as i32, (c >> 1 & 1) as i32, (c >> 2) as i32)
+}
+
+/// The cell that `p` lies in; as floor, which without a processor's own instruction for it is a call.
+#[inline]
+fn cell_of(p: DVec3) -> IVec3 {
+    let cut = p.as_ivec3();
+    cut - IVec3::from(p.cmplt(cut.as_dvec3()))
+}
+
+/// Whether two boxes share more than rounding.
+#[inline]
+fn overlap(a: Span, b: Span) -> bool {
+    (a.1.min(b.1) - a.0.max(b.0)).min_element() > SLIVER
 }
 
 impl<'a> LevelTree<'a> {
@@ -170,24 +183,24 @@ impl<'a> LevelTree<'a> {
         Self { forest, surfels, tree: body.def.octree().tree, level, first: first_of_level(forest, level) }
     }
 
-    /// Its children in Morton order; empty ones are left out. Called for every node of a descent, so nothing is
+    /// Those of its children that are `wanted`, a bit each, in Morton order; empty ones are left out. Called for every node of a descent, so nothing is
     /// allocated.
     #[inline]
-    fn each_child(&self, at: At, mut take: impl FnMut(At)) {
-        let child = |c: u32, node| At { node, level: at.level + 1, cell: at.cell * 2 + octant(c) };
-        match at.node {
-            Node::Inside => (0..8).for_each(|c| take(child(c, Node::Inside))),
+    fn each_child(&self, at: At, wanted: u32, mut take: impl FnMut(At)) {
+        let (parent, there, internal) = match at.node {
+            Node::Inside => (crate::svo::Node::default(), 0xff, 0xff),
             Node::Boundary(index) => {
                 let Some(&parent) = self.forest.nodes.get(index as usize) else { return };
-                let (valid, internal) = (parent.valid(), parent.internal());
-                for c in 0..8 {
-                    if internal >> c & 1 == 1 {
-                        take(child(c, Node::Inside));
-                    } else if valid >> c & 1 == 1 {
-                        take(child(c, Node::Boundary(parent.child(c))));
-                    }
-                }
+                let internal = u32::from(parent.internal());
+                (parent, u32::from(parent.valid()) | internal, internal)
             }
+        };
+        let mut left = wanted & there;
+        while left != 0 {
+            let c = left.trailing_zeros();
+            left &= left - 1;
+            let node = if internal >> c & 1 == 1 { Node::Inside } else { Node::Boundary(parent.child(c)) };
+            take(At { node, level: at.level + 1, cell: at.cell * 2 + octant(c) });
         }
     }
 
@@ -217,13 +230,13 @@ impl<'a> LevelTree<'a> {
     /// Whether the cell at `p` is not empty, where the cell `full` is known not to be.
     #[inline]
     fn holds_beside(&self, p: DVec3, full: IVec3) -> bool {
-        let cell = p.floor().as_ivec3();
+        let cell = cell_of(p);
         cell == full || look_up(self.forest, self.tree, self.level, cell) != Cell::Empty
     }
 
     /// Whether the cell at `p` is not empty; `strict`: whether `p` is behind the surface in it.
     fn holds(&self, p: DVec3, strict: bool) -> bool {
-        match look_up(self.forest, self.tree, self.level, p.floor().as_ivec3()) {
+        match look_up(self.forest, self.tree, self.level, cell_of(p)) {
             Cell::Empty => false,
             Cell::Inside => true,
             Cell::Surface(node) => {
@@ -242,7 +255,7 @@ impl<'a> LevelTree<'a> {
 
     /// Surfels behind a plane.
     fn below(&self, node: u32, level: u32, cell: IVec3, plane: (DVec3, f64), out: &mut Vec<Raw>) {
-        self.each_child(At { node: Node::Boundary(node), level, cell }, |child| {
+        self.each_child(At { node: Node::Boundary(node), level, cell }, 0xff, |child| {
             let Node::Boundary(index) = child.node else { return };
             let (low, size) = self.span(child);
             let nearest = plane.0.dot(low + size * 0.5) - 0.867 * size - 0.5;
@@ -277,37 +290,79 @@ struct Descent<'a> {
     raw: Vec<Raw>,
 }
 
+/// Low and high corner along the axes of a, cells of a.
+type Span = (DVec3, DVec3);
+
+/// Children of a node that lie on the low side of each axis, a bit each.
+const LOW_SIDE: [u32; 3] = [0x55, 0x33, 0x0f];
+
 impl Descent<'_> {
-    /// Both octrees at once, as long as the boxes overlap (sec. 5.1.1). Two internal nodes have no surface to
-    /// offer.
-    fn meet(&mut self, a: At, b: At) {
-        let (low_a, size_a) = self.shapes[0].span(a);
+    /// Both octrees at once from their roots, as long as the boxes overlap (sec. 5.1.1).
+    fn run(&mut self, a: At, b: At) {
+        let (low, size) = self.shapes[0].span(a);
         let (low_b, cells_b) = self.shapes[1].span(b);
         let centre = self.a_from_b.transform_point3(low_b + cells_b * 0.5);
-        let half = self.half * cells_b;
-        let (low, high) = (low_a.max(centre - half), (low_a + size_a).min(centre + half));
-        if (high - low).min_element() <= SLIVER {
-            return;
+        let box_b = (centre - self.half * cells_b, centre + self.half * cells_b);
+        if overlap((low, low + size), box_b) {
+            self.meet(a, b, box_b);
         }
+    }
+
+    /// Two nodes whose boxes overlap; that of b is `box_b`. Two internal nodes have no surface to offer.
+    fn meet(&mut self, a: At, b: At, box_b: Span) {
         let boundary = |at: At| matches!(at.node, Node::Boundary(_));
         if !boundary(a) && !boundary(b) {
             return;
         }
+        let (low_a, size_a) = self.shapes[0].span(a);
+        let cells_b = f64::from(1u32 << (self.shapes[1].level - b.level));
         let opens = [self.shapes[0].opens(a), self.shapes[1].opens(b)];
-        let larger_a = size_a >= 2.0 * half.max_element();
+        let larger_a = size_a >= 2.0 * (self.half.max_element() * cells_b);
         // Internal nodes are cut last: only where a single boundary cell lies in them.
         let open_a = opens[0] && (boundary(a) && (larger_a || !(opens[1] && boundary(b))));
         let open_b = !open_a && opens[1] && boundary(b);
         if open_a || (!open_b && opens[0]) {
-            let shape = self.shapes[0];
-            shape.each_child(a, |child| self.meet(child, b));
+            self.open_a((a, low_a, size_a), b, box_b);
         } else if open_b || opens[1] {
-            let shape = self.shapes[1];
-            shape.each_child(b, |child| self.meet(a, child));
+            self.open_b((a, (low_a, low_a + size_a)), b, cells_b);
         } else {
+            let (low, high) = (low_a.max(box_b.0), (low_a + size_a).min(box_b.1));
             let weight = (high - low).element_product() / self.least_cell;
             self.touch(a, b, (low + high) * 0.5, weight.clamp(LEAST_WEIGHT, 1.0));
         }
+    }
+
+    /// The children of a against b. They are told apart axis by axis: most miss b.
+    fn open_a(&mut self, (a, low, size): (At, DVec3, f64), b: At, box_b: Span) {
+        let middle = low + size * 0.5;
+        let mut reached = 0xff;
+        for axis in 0..3 {
+            let of_half = |from: f64, to: f64| to.min(box_b.1[axis]) - from.max(box_b.0[axis]) > SLIVER;
+            let in_low = of_half(low[axis], middle[axis]);
+            let in_high = of_half(middle[axis], low[axis] + size);
+            reached &= if in_low { LOW_SIDE[axis] } else { 0 } | if in_high { !LOW_SIDE[axis] } else { 0 };
+        }
+        let shape = self.shapes[0];
+        shape.each_child(a, reached, |child| self.meet(child, b, box_b));
+    }
+
+    /// The children of b, whose edge is `cells` of b, against a. Their middles are sums of the same six products.
+    fn open_b(&mut self, (a, box_a): (At, Span), b: At, cells: f64) {
+        let (low, half) = (b.cell.as_dvec3() * cells, cells * 0.5);
+        let m = self.a_from_b;
+        let parts = [m.x_axis, m.y_axis, m.z_axis].map(|axis| axis.truncate());
+        let along = |axis: usize| [0.5, 1.5].map(|at| parts[axis] * (low[axis] + at * half));
+        let (x, y, z, w) = (along(0), along(1), along(2), m.w_axis.truncate());
+        let reach = self.half * half;
+        let shape = self.shapes[1];
+        shape.each_child(b, 0xff, |child| {
+            let [i, j, k] = (child.cell & 1).to_array().map(|bit| bit as usize);
+            let centre = w + (z[k] + (y[j] + x[i]));
+            let box_b = (centre - reach, centre + reach);
+            if overlap(box_a, box_b) {
+                self.meet(a, child, box_b);
+            }
+        });
     }
 
     /// Two cells of the last level: a point on each surface in them, under the middle of what they share.
@@ -349,7 +404,7 @@ fn lead_normal(word: u32) -> DVec3 {
 /// one, the lead, have their own mean.
 fn gather(raw: &[Raw], level: u32) -> Vec<Mean> {
     let last = IVec3::splat((1 << level) - 1);
-    let cell = |r: &Raw| (r.p - r.n * INWARDS).floor().as_ivec3().clamp(IVec3::ZERO, last);
+    let cell = |r: &Raw| cell_of(r.p - r.n * INWARDS).clamp(IVec3::ZERO, last);
     // By z, y, x and owner; levels have at most 16 bits. The number of the point makes every key another, so that
     // sums are the same every time, and what is moved about by the sort is small.
     let key = |r: &Raw| {
