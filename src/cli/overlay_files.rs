@@ -12,7 +12,8 @@ use crate::{
     compute::Compute,
     export::{BrokenObject, ExportError, Npz, PlainPly},
     fracture::{FractureParams, Fracturer, labelling::Step},
-    scene::overlays::{CrackArrays, FaceArrays, Inside, LabelSteps},
+    render::piece_color,
+    scene::overlays::{CrackArrays, FaceArrays, Inside, LabelSteps, POINT_COLORS, TRANSITION_COLORS},
     svo::{Grid, morton},
 };
 
@@ -160,15 +161,18 @@ impl Files<'_> {
             npz.array("triangles", &[count, 3, 3], all.triangles.as_flattened().as_flattened())?;
             npz.array("triangle_cells", &[count, 2], all.triangle_cells.as_flattened())?;
             npz.array("triangle_voxel", &[count], &all.triangle_voxels)?;
+            // Corners are each triangle's own.
+            let thrice = |numbers: Vec<i32>| numbers.into_iter().flat_map(|number| [number; 3]).collect();
+            let cells: Vec<i32> = thrice(column(&all.triangle_cells, 0));
             let ply = PlainPly {
                 points: self.in_mesh(all.triangles.as_flattened()),
-                polygons: (0..count as u32).map(|k| vec![3 * k, 3 * k + 1, 3 * k + 2]).collect(),
-                of_polygons: vec![
-                    ("cell", column(&all.triangle_cells, 0)),
-                    ("beyond", column(&all.triangle_cells, 1)),
-                    ("voxel", all.triangle_voxels.clone()),
+                colors: colors(&cells),
+                columns: vec![
+                    ("cell", cells),
+                    ("beyond", thrice(column(&all.triangle_cells, 1))),
+                    ("voxel", thrice(all.triangle_voxels.clone())),
                 ],
-                ..PlainPly::default()
+                polygons: (0..count as u32).map(|k| vec![3 * k, 3 * k + 1, 3 * k + 2]).collect(),
             };
             ply.write(&self.folder.join("triangles.ply"))?;
         }
@@ -176,8 +180,13 @@ impl Files<'_> {
             npz.array("points", &[all.points.len(), 3], all.points.as_flattened())?;
             npz.array("point_kind", &[all.points.len()], &all.point_kinds)?;
             npz.array("point_voxel", &[all.points.len()], &all.point_voxels)?;
-            let of_points = vec![("kind", all.point_kinds.clone()), ("voxel", all.point_voxels.clone())];
-            let ply = PlainPly { points: self.in_mesh(&all.points), of_points, ..PlainPly::default() };
+            let kind = |kind: &i32| POINT_COLORS.get(*kind as usize).copied().unwrap_or_default();
+            let ply = PlainPly {
+                points: self.in_mesh(&all.points),
+                colors: all.point_kinds.iter().map(|k| rgb(kind(k))).collect(),
+                columns: vec![("kind", all.point_kinds.clone()), ("voxel", all.point_voxels.clone())],
+                polygons: Vec::new(),
+            };
             ply.write(&self.folder.join("points.ply"))?;
         }
         Ok(())
@@ -199,10 +208,12 @@ impl Files<'_> {
             let mut objects = objects.to_vec();
             objects.sort_unstable();
             objects.dedup();
-            kinds.extend([objects.len() as i32; 6]);
-            rows.extend([row as i32; 6]);
+            let count = objects.len();
+            ply.colors.extend([rgb(TRANSITION_COLORS[count.saturating_sub(2).min(3)]); 8]);
+            kinds.extend([count as i32; 8]);
+            rows.extend([row as i32; 8]);
         }
-        ply.of_polygons = vec![("objects", kinds), ("voxel", rows)];
+        ply.columns = vec![("objects", kinds), ("voxel", rows)];
         Ok(ply.write(&self.folder.join("transition.ply"))?)
     }
 
@@ -211,11 +222,18 @@ impl Files<'_> {
         npz.array("face_corners", &[corners.len(), 3], corners.as_flattened())?;
         npz.array("face_start", &[starts.len()], &starts)?;
         npz.array("face_seeds", &[seeds.len(), 2], seeds.as_flattened())?;
+        let polygons: Vec<Vec<u32>> =
+            starts.windows(2).map(|pair| (pair[0] as u32..pair[1] as u32).collect()).collect();
+        // Corners are each face's own.
+        let of_corners = |at: usize| -> Vec<i32> {
+            seeds.iter().zip(&polygons).flat_map(|(pair, face)| face.iter().map(move |_| pair[at])).collect()
+        };
+        let cells = of_corners(0);
         let ply = PlainPly {
             points: self.in_mesh(&corners),
-            polygons: starts.windows(2).map(|pair| (pair[0] as u32..pair[1] as u32).collect()).collect(),
-            of_polygons: vec![("cell", column(&seeds, 0)), ("beyond", column(&seeds, 1))],
-            ..PlainPly::default()
+            colors: colors(&cells),
+            columns: vec![("cell", cells), ("beyond", of_corners(1))],
+            polygons,
         };
         Ok(ply.write(&self.folder.join("faces.ply"))?)
     }
@@ -283,13 +301,14 @@ impl Files<'_> {
             .collect();
         let ply = PlainPly {
             points: self.in_mesh(&middles),
-            of_points: vec![
+            colors: colors(&pieces),
+            columns: vec![
                 ("size", column(&rows, 3)),
                 ("cell", cells),
                 ("piece", pieces),
                 ("label", steps.labels().iter().map(|label| *label as i32).collect()),
             ],
-            ..PlainPly::default()
+            polygons: Vec::new(),
         };
         Ok(ply.write(&self.folder.join("labels.ply"))?)
     }
@@ -297,4 +316,13 @@ impl Files<'_> {
 
 fn column<const N: usize>(rows: &[[i32; N]], at: usize) -> Vec<i32> {
     rows.iter().map(|row| row[at]).collect()
+}
+
+/// The colours that cells and pieces have in pictures.
+fn colors(ids: &[i32]) -> Vec<[u8; 3]> {
+    ids.iter().map(|id| piece_color(*id as u32)).collect()
+}
+
+fn rgb([r, g, b, _]: [u8; 4]) -> [u8; 3] {
+    [r, g, b]
 }

@@ -10,8 +10,7 @@ use crate::{
 };
 
 /// Edge, face and voxel separation points; with a gap the ends on edges, and the middles of fans.
-pub(super) const POINT_COLORS: [[u8; 4]; 3] =
-    [[70, 200, 255, 255], [255, 110, 190, 255], [255, 225, 80, 255]];
+pub const POINT_COLORS: [[u8; 4]; 3] = [[70, 200, 255, 255], [255, 110, 190, 255], [255, 225, 80, 255]];
 /// Opacity of triangles.
 const ALPHA: u8 = 165;
 /// Sides of triangles.

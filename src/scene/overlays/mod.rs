@@ -23,8 +23,10 @@ use glam::{DVec3, Mat4, Vec3};
 use crate::render::{Line, Overlay, piece_color};
 
 pub use arrays::{CrackArrays, FaceArrays};
+pub use crack::POINT_COLORS;
 pub use inside::{Blueprint, Inside};
 pub use labels::{LabelSteps, MOST_ITERATIONS};
+pub use transition::COLORS as TRANSITION_COLORS;
 
 /// One kind of drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
