@@ -326,3 +326,29 @@ fn colors(ids: &[i32]) -> Vec<[u8; 3]> {
 fn rgb([r, g, b, _]: [u8; 4]) -> [u8; 3] {
     [r, g, b]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fracture::{Surface, crack::CrackShape};
+
+    #[test]
+    fn what_a_fracture_has_not_got_is_refused() {
+        let args =
+            |list: &str| OverlayArgs { parts: list.split(',').map(|part| part.parse().unwrap()).collect() };
+        let planar = FractureParams::default();
+        let refused =
+            |list: &str, params: &FractureParams| args(list).check(7, params).unwrap_err().to_string();
+        assert!(args("faces,labels,flood").check(7, &planar).is_ok());
+        for part in ["transition", "triangles", "points"] {
+            let said = refused(&format!("faces,{part}"), &planar);
+            assert!(said.contains(&format!("--overlays {part} belongs to --surface rough")), "{said}");
+        }
+        let crack = CrackShape { transition_level: Some(7), ..CrackShape::default() };
+        let finest = FractureParams { surface: Surface::Rough, crack, ..planar };
+        assert!(refused("points", &finest).contains("below 7"));
+        assert!(
+            "seeds".parse::<OverlayPart>().is_err_and(|e| e.contains("transition, triangles, points, faces"))
+        );
+    }
+}
