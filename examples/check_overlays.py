@@ -214,6 +214,7 @@ def check_labels(over, side):
     found = {name: over[name][-1] for name in ("labels", "flood") if name in over and len(over[f"{name}_changes"]) < 400}
     found["label_piece"] = over["label_piece"]
     solid = np.zeros((side,) * 3, dtype=bool)
+    components = 0
     for cell in np.unique(cells):
         own = cells == cell
         solid[...] = False
@@ -223,6 +224,9 @@ def check_labels(over, side):
         for name, labels in found.items():
             pairs = np.unique(np.stack([mine, labels[own]], axis=1), axis=0)
             assert len(pairs) == count == len(np.unique(pairs[:, 1])), f"{name}: cell {cell} is labelled wrongly"
+        components += count
+    for name, labels in found.items():
+        assert len(np.unique(labels)) == components, f"{name}: two cells share a label"
     print(f"islands hold: {', '.join(found)} are the components of {len(np.unique(cells))} cells")
 
 
