@@ -23,7 +23,10 @@ fn has(modules: &str) -> bool {
     if there.is_ok_and(|output| output.status.success()) {
         return true;
     }
-    skip::note(&format!("the examples need Python with {modules}: pip install {}", modules.replace(',', "")));
+    skip::note(&format!(
+        "the examples need Python with {modules}: apt-get install python3-scipy, or pip install {}",
+        modules.replace(',', "")
+    ));
     false
 }
 
