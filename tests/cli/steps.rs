@@ -75,10 +75,10 @@ fn every_row_tells_of_the_bodies_that_are_there() {
             let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
             kinetic += 0.5 * (mass[k] * dot(v, v) + dot(w, &turned));
             potential += mass[k] * 9.81 * p[1];
-            for a in 0..3 {
+            for (a, (linear, angular)) in momentum.iter_mut().zip(&mut spin).enumerate() {
                 let (b, c) = ((a + 1) % 3, (a + 2) % 3);
-                momentum[a] += mass[k] * v[a];
-                spin[a] += turned[a] + mass[k] * (p[b] * v[c] - p[c] * v[b]);
+                *linear += mass[k] * v[a];
+                *angular += turned[a] + mass[k] * (p[b] * v[c] - p[c] * v[b]);
             }
         }
         let is = |name: &str, want: f64| {

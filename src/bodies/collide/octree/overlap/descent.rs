@@ -219,11 +219,11 @@ impl Descent<'_> {
     fn open_a(&mut self, (a, low, size): (At, DVec3, f64), b: At, box_b: Span) {
         let middle = low + size * 0.5;
         let mut reached = 0xff;
-        for axis in 0..3 {
+        for (axis, low_side) in LOW_SIDE.into_iter().enumerate() {
             let of_half = |from: f64, to: f64| to.min(box_b.1[axis]) - from.max(box_b.0[axis]) > SLIVER;
             let in_low = of_half(low[axis], middle[axis]);
             let in_high = of_half(middle[axis], low[axis] + size);
-            reached &= if in_low { LOW_SIDE[axis] } else { 0 } | if in_high { !LOW_SIDE[axis] } else { 0 };
+            reached &= if in_low { low_side } else { 0 } | if in_high { !low_side } else { 0 };
         }
         let shape = self.shapes[0];
         shape.each_child(a, reached, |child| self.meet(child, b, box_b));
