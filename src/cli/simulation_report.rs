@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::{
     bodies::{Adaptive, Body, BodyId, Penalty, Walls},
     compute::RanOn,
-    export::{ExportError, Figures, InputReport, Placing, report, to_picoseconds},
+    export::{ExportError, Figures, InputReport, Placing, report, to_nanoseconds},
     fracture::FractureCounts,
     gpu::StageTiming,
     scene::{BreakRecord, Origin, Sandbox},
@@ -260,7 +260,7 @@ impl SimulationReport {
         self.breaks = records
             .iter()
             .map(|record| BreakReport {
-                time: to_picoseconds(record.time),
+                time: to_nanoseconds(record.time),
                 body: self.that_broke(record),
                 point: record.impact.point,
                 direction: record.impact.direction,

@@ -42,7 +42,7 @@ pub use handover::{Axes, Collision, FileSpace, Handover, Pivot, Target};
 pub use hulls::Hull;
 pub use mesh::{MeshCheck, MeshKind, MeshReport, MeshTally, PieceMesh, SMALLEST_MESH};
 pub use npy::{Npz, read_points};
-pub use numbers::to_picoseconds;
+pub use numbers::{to_nanoseconds, to_picoseconds};
 pub use pair_log::PairLog;
 pub use picture::write_png;
 pub use pieces::{ExportPiece, Figures, Lying, Placing, made_of_voxels};

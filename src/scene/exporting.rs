@@ -25,7 +25,7 @@ use crate::{
         Watch, checks, made_of_voxels,
         report::write_json,
         scene_report::{BreakReport, ObjectReport, SceneReport},
-        to_picoseconds,
+        to_nanoseconds,
     },
     fracture::Impact,
     render::Camera,
@@ -266,7 +266,7 @@ impl ExportPlan {
         let report = SceneReport {
             ran_on,
             placed: order.lying,
-            time: to_picoseconds(sandbox.time()),
+            time: to_nanoseconds(sandbox.time()),
             objects,
             breaks: breaks(sandbox, &lines, &what, &formats),
             pieces: what.pieces.iter().map(PieceReport::of).collect(),
@@ -538,7 +538,7 @@ fn breaks(sandbox: &Sandbox, lines: &Lines<'_>, what: &Assembly, formats: &[Form
             object: record.object,
             piece: lines.again.get(at).map(|i| what.pieces.len() + i),
             generation: record.generation,
-            time: to_picoseconds(record.time),
+            time: to_nanoseconds(record.time),
             parameters: ParameterReport {
                 impact: Impact { point: record.impact.point * units, ..record.impact },
                 seeds: record.cell_count,

@@ -44,7 +44,10 @@ pub fn table_1(samples: &Samples, name: &str, level: u32, seeds: u32) -> Vec<Col
         name.contains(one) && line.level == level && line.seeds == seeds
     };
     let paper = LINES.iter().find(is_of);
-    let sum = |stages: &[&str]| stages.iter().map(|s| samples.median(&format!("fracture: {s}"))).sum();
+    // An empty sum is -0.
+    let sum = |stages: &[&str]| {
+        stages.iter().map(|s| samples.median(&format!("fracture: {s}"))).fold(0.0, |sum, ms| sum + ms)
+    };
     let column = |at: usize, column, stages: &[&str], how| Column {
         column,
         ms: sum(stages),
@@ -110,6 +113,7 @@ mod tests {
         let columns = table_1(&samples, "vase", 6, 9);
         let of: Vec<f64> = columns.iter().map(|column| column.ms).collect();
         assert_eq!(of, [7.0, 0.0, 8.0, 48.0, 0.0, 64.0, 0.0]);
+        assert!(of.iter().all(|ms| ms.is_sign_positive()), "{of:?}");
     }
 
     /// As printed, which a slip of the pen here would break.
