@@ -1,5 +1,5 @@
-//! How numbers are written, so that they read as what they are: no zero with a sign, and times that are multiples of the
-//! step without the last digits of a sum.
+//! How numbers are written, so that they read as what they are: no zero with a sign, and times that are multiples of
+//! the step without the last digits of a sum.
 
 use std::io;
 

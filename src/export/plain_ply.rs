@@ -1,5 +1,5 @@
-//! Points and polygons with colours and whole numbers as binary PLY, which ParaView, Blender, Open3D and meshio open. All
-//! stands beside points: of what stands beside polygons, few readers make anything.
+//! Points and polygons with colours and whole numbers as binary PLY, which ParaView, Blender, Open3D and meshio open.
+//! All stands beside points: of what stands beside polygons, few readers make anything.
 //!
 //! In: lists of one length each. Out: a file; coordinates are 64-bit, as in the arrays.
 

@@ -1,5 +1,5 @@
-//! What is drawn of the inside of a fracture as numbers, for other programs: crack triangles with the two objects that they
-//! part, separation points, transition voxels, Voronoi faces.
+//! What is drawn of the inside of a fracture as numbers, for other programs: crack triangles with the two objects that
+//! they part, separation points, transition voxels, Voronoi faces.
 //!
 //! In: an [`Inside`]. Out: arrays in leaf units of its grid, in the order of the transition voxels (Morton) or of the
 //! seeds. `docs/files.md` describes them.
