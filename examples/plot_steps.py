@@ -5,7 +5,7 @@
     python3 examples/plot_steps.py plot.svg "90 pieces=run/steps.csv" ...
 
 Each further argument is a name and a file. Needs nothing but Python. Energy is kinetic plus potential above the lowest
-value of the run, J, from the step on after which the last piece was made.
+value of the run, J.
 """
 
 import csv
@@ -19,11 +19,8 @@ MOST_POINTS = 500
 
 def read(path):
     with open(path, newline="", encoding="utf-8") as file:
-        rows = [{k: float(v) for k, v in row.items()} for row in csv.DictReader(file)]
-    # Before the break nothing moves, and nothing is written of what sleeps.
-    most = max((row["bodies"] for row in rows), default=0)
-    # The step in which the last piece was made reports what was before.
-    rows = [row for row in rows if row["bodies"] == most][1:]
+        # What was not measured is empty.
+        rows = [{k: float(v or "nan") for k, v in row.items()} for row in csv.DictReader(file)]
     if not rows:
         sys.exit(f"{path} has no steps")
     total = [row["kinetic_energy"] + row["potential_energy"] for row in rows]

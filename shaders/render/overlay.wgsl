@@ -99,6 +99,7 @@ fn point(
     @location(0) at: vec3<f32>,
     @location(1) color: vec4<f32>,
     @location(2) radius: vec2<f32>,
+    @location(3) back: f32,
 ) -> Shown {
     let p = in_view(at);
     if p.z < layer.near {
@@ -111,7 +112,7 @@ fn point(
     let pixels = max(radius.x, radius.y / (frame.pixel_cone * p.z));
     let away = vec2<f32>(cos(angle), sin(angle)) * pixels * CORNER_RADIUS;
     // By its radius too: what passes through its centre at a slant would cut it in half.
-    return shown(p, away, max(POINT_PULL - pixels * frame.pixel_cone, 0.5), color);
+    return shown(p, away, max(POINT_PULL - (pixels - back) * frame.pixel_cone, 0.5), color);
 }
 
 @vertex

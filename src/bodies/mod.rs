@@ -22,6 +22,7 @@ mod report;
 mod respond;
 mod scale;
 mod settings;
+mod shared_volume;
 mod sleep;
 mod snapshot;
 mod step;

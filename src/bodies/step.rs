@@ -61,22 +61,38 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
     world.time += settings.dt;
     fill(&mut report, world, &settings);
     clock.lap(&mut report, "sleep and report");
-    if settings.measure_volume {
-        report.intersection_volume = Some(shared_volume(world, gpu)?);
-        clock.lap(&mut report, "intersection volume");
-    }
+    measure(&mut report, world, gpu, &mut clock)?;
     Ok(report)
 }
 
-/// What all bodies share, m^3; what was measured before while nothing moves.
-fn shared_volume(world: &mut World, gpu: OnGpu<'_>) -> Result<f64, GpuError> {
-    let moving = world.bodies.iter().any(Body::moves);
-    if let Some(known) = world.shared_volume.filter(|_| !moving) {
-        return Ok(known);
+/// See [`World::figures`].
+pub fn figures(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
+    let settings = world.settings.sane();
+    let (mut report, mut clock) = (StepReport::default(), StageClock::new());
+    report.deepest = deepest(&world.manifolds);
+    fill(&mut report, world, &settings);
+    measure(&mut report, world, gpu, &mut clock)?;
+    Ok(report)
+}
+
+/// The volume that bodies share, where the settings ask for it.
+fn measure(
+    report: &mut StepReport,
+    world: &mut World,
+    gpu: OnGpu<'_>,
+    clock: &mut StageClock,
+) -> Result<(), GpuError> {
+    if world.settings.measure_volume {
+        report.intersection_volume = Some(world.measure_shared_volume(gpu)?);
+        clock.lap(report, "intersection volume");
     }
-    let volume = world.all_pair_data(gpu)?.iter().map(|shared| shared.volume).sum();
-    world.shared_volume = (!moving).then_some(volume);
-    Ok(volume)
+    Ok(())
+}
+
+/// Among the contacts that pressed, of those that rest, too, m.
+fn deepest(manifolds: &[Manifold]) -> f64 {
+    let presses = manifolds.iter().flat_map(|m| &m.points).filter(|p| p.total_impulse > 0.0);
+    presses.map(|p| -p.separation).fold(0.0, f64::max)
 }
 
 /// Makes whoever finds and answers contacts, as the settings name them. What another finder found holds
@@ -175,9 +191,7 @@ fn round(
 
     let solved: Vec<_> = manifolds.iter().zip(live).filter_map(|(m, live)| live.then_some(m)).collect();
     sum_up(cx.report, finders, &solved);
-    // Of those that rest, too.
-    let presses = manifolds.iter().flat_map(|m| &m.points).filter(|p| p.total_impulse > 0.0);
-    cx.report.deepest = presses.map(|p| -p.separation).fold(cx.report.deepest, f64::max);
+    cx.report.deepest = deepest(&manifolds).max(cx.report.deepest);
     *old = manifolds;
     Ok(())
 }

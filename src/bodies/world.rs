@@ -6,6 +6,7 @@ use super::{
     contacts::Push,
     integrate,
     respond::Responder,
+    shared_volume::Measured,
     step,
 };
 use crate::gpu::{Gpu, GpuError};
@@ -31,8 +32,7 @@ pub struct World {
     pub(super) finders: Finders,
     pub(super) responder: Responder,
     pub(super) overlaps: Overlaps,
-    /// What bodies share that have not moved since it was measured, m^3.
-    pub(super) shared_volume: Option<f64>,
+    pub(super) measured: Measured,
     next_id: u32,
 }
 
@@ -61,7 +61,7 @@ impl World {
             finders: Finders::default(),
             responder: Responder::default(),
             overlaps: Overlaps::default(),
-            shared_volume: None,
+            measured: Measured::default(),
             next_id: 0,
         }
     }
@@ -79,7 +79,6 @@ impl World {
         let rest_pose = (state.position, state.rotation);
         let body = Body { id, def, state, asleep: false, frozen, still_secs: 0.0, slow_secs: 0.0, rest_pose };
         self.bodies.push(body);
-        self.shared_volume = None;
         id
     }
 
@@ -92,6 +91,8 @@ impl World {
             return new;
         };
         body.id = id;
+        // What is known goes by names.
+        self.measured = Measured::default();
         self.next_id = self.next_id.max(id.0.saturating_add(1));
         // Bodies are looked up by bisection: they stay in ascending order of their names.
         let at = self.bodies.partition_point(|b| b.id < id);
@@ -114,7 +115,6 @@ impl World {
         self.finders.removed(id, &self.bodies);
         self.responder.removed(id, &self.bodies);
         self.overlaps.removed(&self.bodies);
-        self.shared_volume = None;
         Some(body)
     }
 
@@ -141,7 +141,7 @@ impl World {
         self.finders.cleared();
         self.responder.cleared();
         self.overlaps.removed(&[]);
-        self.shared_volume = None;
+        self.measured = Measured::default();
     }
 
     /// A body by name.
@@ -157,7 +157,6 @@ impl World {
 
     /// A body by name; call [`Body::wake`] after changing it.
     pub fn body_mut(&mut self, id: BodyId) -> Option<&mut Body> {
-        self.shared_volume = None;
         self.index(id).map(|k| &mut self.bodies[k])
     }
 
@@ -203,6 +202,15 @@ impl World {
             self.drag = drag;
         }
         stepped
+    }
+
+    /// What a step would report in which nothing moves: energies, momenta and penetration of what is there now,
+    /// sleepers too, and the volume that bodies share where the settings ask for it. No contact is solved.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn figures(&mut self, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
+        step::figures(self, gpu)
     }
 
     /// As [`World::step`], with no GPU.

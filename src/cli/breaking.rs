@@ -5,10 +5,11 @@ use glam::DVec3;
 use crate::{
     compute::Compute,
     fracture::{
-        BrokenObject, Impact, Passes, Pattern,
+        BrokenObject, Impact, Method, Passes, Pattern,
         generations::{self, FirstStrike},
         voronoi::cells_of,
     },
+    gpu::StageTiming,
     svo::Arena,
 };
 
@@ -82,19 +83,52 @@ pub fn break_object(
     reporter: &Reporter,
 ) -> Result<BrokenObject, CliError> {
     let passes = Passes::default();
+    let by_voxels = plan.params.method == Method::default();
+    if by_voxels && compute.gpu().is_some() {
+        // By far the most of a small break's wait.
+        reporter.stage("compile the passes", |_| passes.compiled(compute).map(|_| ()))?;
+    } else if by_voxels {
+        passes.compiled(compute)?;
+    }
     let mut arena = reporter.stage("upload", |_| -> Result<_, CliError> {
-        if plan.params.method == Default::default() {
-            passes.compiled(compute)?;
-        }
         let mut arena = Arena::new(compute)?;
         arena.insert(&object.forest)?;
         Ok(arena)
     })?;
     reporter.stage("fracture", |progress| -> Result<_, CliError> {
-        let mut watch = |done: f32, timings: &[crate::gpu::StageTiming]| {
-            reporter.add("gpu: ", timings);
+        let mut watch = |done: f32, timings: &[StageTiming]| {
+            timings.iter().for_each(|t| reporter.add(&measured(t, by_voxels && compute.gpu().is_some())));
             progress.set(done);
         };
         Ok(generations::break_object(&mut arena, &passes, &object.shape, plan, &mut watch)?)
     })
+}
+
+/// A stage of a break under a name that says whose clock it was measured by: the adapter's, or the processor's.
+fn measured(timing: &StageTiming, by_passes: bool) -> StageTiming {
+    let stage = match timing.stage.strip_suffix(" (CPU)") {
+        Some(stage) => format!("cpu: {stage}"),
+        None if by_passes => format!("gpu: {}", timing.stage),
+        None => format!("cpu: {}", timing.stage),
+    };
+    StageTiming { stage, ms: timing.ms }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stage_says_whose_clock_it_was_measured_by() {
+        let name = |stage: &str, by_passes| {
+            let timing = StageTiming { stage: stage.into(), ms: 1.5 };
+            let named = measured(&timing, by_passes);
+            assert_eq!(named.ms, 1.5);
+            named.stage
+        };
+        assert_eq!([name("islands", true), name("islands", false)], ["gpu: islands", "cpu: islands"]);
+        for by_passes in [false, true] {
+            assert_eq!(name("readback and masses (CPU)", by_passes), "cpu: readback and masses");
+        }
+    }
 }

@@ -26,6 +26,7 @@ use super::{
     crack::CrackArgs,
     handing_over::HandoverArgs,
     input::{Object, about, is_scene, load_object},
+    overlay_files::OverlayArgs,
     progress::Reporter,
     scene_pieces::{self, SceneArgs},
 };
@@ -57,6 +58,8 @@ pub struct FractureArgs {
     pub mesh: Option<MeshKind>,
     #[command(flatten)]
     pub handover: HandoverArgs,
+    #[command(flatten)]
+    overlays: OverlayArgs,
     /// Print progress as lines of JSON on stderr
     #[arg(long)]
     json_progress: bool,
@@ -288,6 +291,10 @@ impl PatternArgs {
 pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     let reporter = Reporter::new(args.json_progress);
     if is_scene(&args.file) {
+        if args.overlays.given() {
+            let message = "--overlays is for meshes; leave it out, or give a mesh in place of the scene";
+            return Err(CliError::Input(message.into()));
+        }
         return scene_pieces::run(args, &reporter);
     }
     if let Some(option) = args.scene.given() {
@@ -295,6 +302,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     }
     args.compute.takes(args.level)?;
     let seeds = args.pattern.check(args.level)?;
+    args.overlays.check(args.level, &args.pattern.params())?;
     if args.format.contains(&Format::Vox) && !args.pattern.method.of_voxels {
         let method = args.pattern.method.name;
         return Err(CliError::Input(format!(
@@ -348,6 +356,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
         error => error,
     };
     write(args, aside.path(), &pieces, &reporter).map_err(told)?;
+    args.overlays.write(&compute, (&object, &plan), &broken, aside.path(), &reporter).map_err(told)?;
     report.write(&aside.path().join("report.json"), &reporter.timings()).map_err(|e| told(e.into()))?;
     aside.finish()?;
 

@@ -91,10 +91,9 @@ impl Reporter {
         result
     }
 
-    /// Adds times that were measured elsewhere, e.g. on the GPU; `prefix` goes before each stage's name.
-    pub fn add(&self, prefix: &str, timings: &[StageTiming]) {
-        let named = timings.iter().map(|t| StageTiming { stage: format!("{prefix}{}", t.stage), ms: t.ms });
-        self.timings.borrow_mut().extend(named);
+    /// Adds a time that was measured elsewhere, e.g. on the GPU.
+    pub fn add(&self, timing: &StageTiming) {
+        self.timings.borrow_mut().push(timing.clone());
     }
 
     /// All times so far.

@@ -65,14 +65,7 @@ impl ShowArgs {
             _ => None,
         });
         if let Some(name) = of_cracks {
-            if params.surface == Surface::Planar {
-                return refuse(format!("--show {name} belongs to --surface rough or dusty; add one of them"));
-            }
-            if params.crack.transition(level, params.surface)? == level {
-                return refuse(format!(
-                    "--show {name}: where leaves are the transition voxels none are kept; give a --transition-level below {level}"
-                ));
-            }
+            check_cracks("--show", name, level, params)?;
         }
         for part in &self.parts {
             if let Part::Wireframe(Some(at)) = part
@@ -111,27 +104,8 @@ impl ShowArgs {
                 Some(break_object(compute, object, &once, reporter)?)
             }
         };
-        let detail = step.or_else(|| own.as_ref()?.steps.first()).and_then(BreakStep::voronoi);
-        let Some(detail) = detail else { return Ok(None) };
-        let (low, high) = object.bounds;
-        let longest = (high - low).max_element() / object.grid.h;
-        let params = &plan.params;
-        let has_spheres = plan.seeds.is_none() && params.preset.has_radii();
-        let spheres = params.radii.iter().filter(|_| has_spheres).map(|r| r * longest).collect();
-        let blueprint = Blueprint {
-            pattern: detail.pattern.clone(),
-            recipe: detail.recipe.clone(),
-            impact: object.grid.from_mesh(plan.impact.point),
-            spheres,
-            local: params.local.map(|r| r * longest),
-        };
-        reporter.stage("look inside", |_| {
-            let (fracturer, mut arena) = (Fracturer::new(compute)?, Arena::new(compute)?);
-            arena.insert(&object.forest)?;
-            let source = Source::new(&arena, &object.forest, 0)?;
-            let fracture = Some(detail.fracture.clone());
-            Ok(Some(Inside::read(&fracturer, &source, blueprint, fracture, &self.parts)?))
-        })
+        let step = step.or_else(|| own.as_ref()?.steps.first()).filter(|step| step.voronoi().is_some());
+        step.map(|step| look_inside(compute, (object, plan), step, &self.parts, reporter)).transpose()
     }
 
     /// What is drawn; `bodies` are the pieces, or the whole object.
@@ -142,6 +116,57 @@ impl ShowArgs {
         let offsets = bodies.iter().filter(|_| !whole).map(apart).collect();
         Arc::new(overlay(inside, &self.parts, &Placing { world_from_grid, offsets }, self.through))
     }
+}
+
+/// Refuses the part `name` of cracks, which `option` names, where a fracture by `params` at `level` keeps none.
+///
+/// # Errors
+/// [`CliError::Input`].
+pub fn check_cracks(option: &str, name: &str, level: u32, params: &FractureParams) -> Result<(), CliError> {
+    if params.surface == Surface::Planar {
+        let message = format!("{option} {name} belongs to --surface rough or dusty; add one of them");
+        return Err(CliError::Input(message));
+    }
+    if params.crack.transition(level, params.surface)? == level {
+        return Err(CliError::Input(format!(
+            "{option} {name}: where leaves are the transition voxels none are kept; give a --transition-level below {level}"
+        )));
+    }
+    Ok(())
+}
+
+/// Reads back what `parts` need of `step`, the first break of `object`, by Voronoi cells.
+///
+/// # Errors
+/// [`CliError`].
+pub fn look_inside(
+    compute: &Compute,
+    (object, plan): (&Object, &Plan),
+    step: &BreakStep,
+    parts: &[Part],
+    reporter: &Reporter,
+) -> Result<Inside, CliError> {
+    let detail =
+        step.voronoi().ok_or_else(|| CliError::Input("only cells of seeds can be looked into".into()))?;
+    let (low, high) = object.bounds;
+    let longest = (high - low).max_element() / object.grid.h;
+    let params = &plan.params;
+    let has_spheres = plan.seeds.is_none() && params.preset.has_radii();
+    let spheres = params.radii.iter().filter(|_| has_spheres).map(|r| r * longest).collect();
+    let blueprint = Blueprint {
+        pattern: detail.pattern.clone(),
+        recipe: detail.recipe.clone(),
+        impact: object.grid.from_mesh(plan.impact.point),
+        spheres,
+        local: params.local.map(|r| r * longest),
+    };
+    reporter.stage("look inside", |_| {
+        let (fracturer, mut arena) = (Fracturer::new(compute)?, Arena::new(compute)?);
+        arena.insert(&object.forest)?;
+        let source = Source::new(&arena, &object.forest, 0)?;
+        let fracture = Some(detail.fracture.clone());
+        Ok(Inside::read(&fracturer, &source, blueprint, fracture, parts)?)
+    })
 }
 
 /// One line about the labels that are shown.

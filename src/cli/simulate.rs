@@ -1,7 +1,7 @@
 //! `kintsugi simulate`: plays a scene without a window and logs it.
 //!
 //! In: a scene file, or a mesh that then stands on the floor. Out: `trajectory.npz` and `steps.csv`, and what
-//! pairs share, all written as the run goes. Fractures are waited for before time goes on, so the same scene gives the same log.
+//! pairs share, all written as the run goes; `report.json` at the end. Fractures are waited for before time goes on, so the same scene gives the same log.
 
 use std::{
     path::{Path, PathBuf},
@@ -12,7 +12,7 @@ use clap::Args;
 
 use crate::{
     bodies::{ContactMethod, Response, StepReport},
-    export::{self, ExportError, Format, PairLog, StepLog, Trajectory, Watch},
+    export::{self, ExportError, Format, PairLog, StepLog, Trajectory, Watch, to_picoseconds},
     scene::Sandbox,
 };
 
@@ -22,6 +22,7 @@ use super::{
     input::read_scene,
     playing::{open, play},
     progress::Reporter,
+    simulation_report::{Asked, SimulationReport},
 };
 
 #[derive(Args)]
@@ -35,7 +36,7 @@ pub struct SimulateArgs {
     /// Simulated time
     #[arg(long, value_name = "S", value_parser = super::parse_positive)]
     seconds: f64,
-    /// Folder for trajectory.npz and steps.csv; made if it is not there
+    /// Folder for trajectory.npz, steps.csv and report.json; made if it is not there
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// How contacts are found, by a name of the table of finders (octree); without it, as the scene says
@@ -45,6 +46,10 @@ pub struct SimulateArgs {
     /// without it, as the scene says
     #[arg(long, value_name = "NAME", value_parser = by_name::<Response>)]
     response: Option<Response>,
+    /// Measure the volume that bodies share after every step of this many, which can take longer than the step; 0: never.
+    /// steps.csv has nothing there in other lines
+    #[arg(long, value_name = "STEPS", default_value_t = 1)]
+    volume_every: u64,
     /// Write pairs.csv: what each touching pair shares after every step
     #[arg(long)]
     pairs: bool,
@@ -83,9 +88,24 @@ struct Log {
     trajectory: Trajectory,
     path: PathBuf,
     steps: StepLog,
+    report: SimulationReport,
     saved: Instant,
     /// How long to wait until the arrays are written again.
     pause: Duration,
+}
+
+impl SimulateArgs {
+    fn asked(&self, scene: String) -> Asked {
+        Asked {
+            file: self.scene.display().to_string(),
+            scene,
+            seconds: self.seconds,
+            volume_every: self.volume_every,
+            pairs: self.pairs,
+            collision_points: self.collision_points,
+            formats: self.format.iter().map(|format| format.name()).collect(),
+        }
+    }
 }
 
 /// Shortest time between two writings of the arrays, and how many times as long as one takes.
@@ -93,14 +113,18 @@ const PAUSE: Duration = Duration::from_secs(1);
 const PAUSES: u32 = 10;
 
 impl Log {
-    fn create(folder: &Path) -> Result<Self, ExportError> {
+    fn create(folder: &Path, sandbox: &Sandbox, asked: Asked) -> Result<Self, ExportError> {
         let steps = StepLog::create(&folder.join("steps.csv"))?;
         let path = folder.join("trajectory.npz");
-        Ok(Self { trajectory: Trajectory::default(), path, steps, saved: Instant::now(), pause: PAUSE })
+        let mut trajectory = Trajectory::default();
+        trajectory.record(sandbox.bodies(), to_picoseconds(sandbox.last_step().time));
+        let report = SimulationReport::new(asked, sandbox);
+        Ok(Self { trajectory, path, steps, report, saved: Instant::now(), pause: PAUSE })
     }
 
     fn record(&mut self, sandbox: &Sandbox, report: &StepReport) -> Result<(), ExportError> {
         self.trajectory.record(sandbox.bodies(), report.time);
+        self.report.record(sandbox);
         self.steps.record(report, sandbox.bodies().len())?;
         if self.saved.elapsed() > self.pause {
             let start = Instant::now();
@@ -126,13 +150,12 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
             .warn("adaptive_level needs a [camera] to measure from; without one every body keeps its level");
     }
     let film = args.film.check(scene.dt)?;
+    let name = scene.name.clone();
     super::make_folder(&args.out)?;
     let compute = args.compute.open(&reporter)?;
     let mut sandbox = open(&compute, opened, &reporter)?;
     sandbox.look_for_contacts(args.compute.compute.into());
-    sandbox.measure_volume(true);
-    let mut log = Log::create(&args.out)?;
-    log.trajectory.record(sandbox.bodies(), sandbox.last_step().time);
+    let mut log = Log::create(&args.out, &sandbox, args.asked(name))?;
     let mut film = film.map(|film| args.film.open(&compute, film, &args.out, &sandbox)).transpose()?;
     if let Some(film) = &mut film {
         film.after(&compute, &sandbox, 0)?;
@@ -142,9 +165,10 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
         let dt = sandbox.settings().dt;
         let steps = (args.seconds / dt).round().max(1.0) as u64;
         for step in 1..=steps {
+            sandbox.measure_volume(args.volume_every > 0 && step.is_multiple_of(args.volume_every));
             play(&mut sandbox, &reporter)?;
-            let mut report = sandbox.last_step().clone();
-            report.time = step as f64 * dt;
+            let mut report = sandbox.report_now()?;
+            report.time = to_picoseconds(step as f64 * dt);
             log.record(&sandbox, &report)?;
             if pairs.wants(step) {
                 pairs.record(step, report.time, &sandbox.pair_data()?)?;
@@ -170,7 +194,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     if played.is_ok() {
         written?;
     }
-    let log = log.trajectory;
+    let (log, mut report) = (log.trajectory, log.report);
     let moving = if args.format.is_empty() { None } else { Some(log.assembly(args.fps)) };
     for (format, what) in args.format.iter().zip(std::iter::repeat(&moving)) {
         let Some(what) = what else { continue };
@@ -180,7 +204,10 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
             .stage(&format!("write {name}"), |p| export::write_to(&path, what, *format, &Watch::whole(p)))?;
         written.iter().for_each(|note| reporter.warn(note));
     }
+    let steps = (log.len() - 1) as u64;
+    let told = report.write(&args.out.join("report.json"), &sandbox, steps, &reporter.timings());
     played?;
+    told?;
     drop(reporter);
     super::print(&format!(
         "{} steps, {} bodies, {} awake at the end{}; written to {}\n",

@@ -11,9 +11,11 @@ use std::{
 use super::ExportError;
 
 /// Names of what exports write at the top of their folder.
-const RESULTS: [&str; 10] = [
+const RESULTS: [&str; 12] = [
     "report.json",
     "voxels.npz",
+    "overlays.npz",
+    "overlays",
     "pieces.glb",
     "pieces.obj",
     "pieces.mtl",

@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use rayon::prelude::*;
 
 use crate::{
-    fracture::{Surface, crack::CrackShape},
+    fracture::{Dropped, Surface, VoronoiDetail, crack::CrackShape},
     mesh::{Material, Mesh},
     shape::MassProperties,
     svo::{Forest, Grid},
@@ -37,6 +37,31 @@ pub struct BreakArrays {
     pub seeds: Vec<[f64; 3]>,
     /// Object id of each.
     pub seed_object: Vec<u32>,
+    /// The breaks, in the order in which they were made.
+    pub breaks: Vec<BreakKind>,
+    /// Trees that the rule for small pieces took away, on the same grid.
+    pub dropped: Vec<(Arc<Forest>, u32)>,
+}
+
+/// How one break was made, for whoever recomputes it from the arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BreakKind {
+    /// Number of its first seed in [`BreakArrays::seeds`].
+    pub first_seed: u32,
+    /// Its crack surfaces.
+    pub surface: Surface,
+    /// Level of the voxels that carry them; none where they are planar.
+    pub transition_level: Option<u32>,
+    /// Level at which islands were told apart.
+    pub island_level: u32,
+}
+
+impl BreakKind {
+    /// The level that cracks of this shape are made at on a grid of `level`; none where they are planar.
+    #[must_use]
+    pub fn transition(crack: &CrackShape, level: u32, surface: Surface) -> Option<u32> {
+        crack.transition(level, surface).ok().filter(|_| surface != Surface::Planar)
+    }
 }
 
 /// What the outside of pieces shows: the materials that [`super::mesh::Side::Outside`] names.
@@ -161,6 +186,8 @@ impl Assembly {
                 grid: broken.grid(),
                 seeds: seeds.collect(),
                 seed_object: numbers.collect(),
+                breaks: broken.steps.iter().map(|step| kind_of(step, broken.grid().level)).collect(),
+                dropped: broken.steps.iter().filter_map(BreakStep::voronoi).flat_map(dropped_by).collect(),
             }),
             generations: Self::broken_again(broken).iter().map(Generation::of).collect(),
             gap: broken
@@ -295,6 +322,25 @@ impl Generation {
     fn of(piece: &ExportPiece) -> Self {
         Self { id: piece.id, parent: piece.parent }
     }
+}
+
+fn kind_of(step: &BreakStep, level: u32) -> BreakKind {
+    let params = &step.result.params;
+    let of_voxels = step.voronoi();
+    let surface = of_voxels.map_or(Surface::Planar, |detail| detail.recipe.surface);
+    BreakKind {
+        first_seed: step.first_cell,
+        surface,
+        transition_level: BreakKind::transition(&params.crack, level, surface),
+        island_level: of_voxels.map_or(level, |detail| detail.island_level),
+    }
+}
+
+fn dropped_by(detail: &VoronoiDetail) -> Vec<(Arc<Forest>, u32)> {
+    let trees = |dropped: &Dropped| -> Vec<_> {
+        dropped.pieces.iter().map(|piece| (Arc::clone(&dropped.forest), piece.tree)).collect()
+    };
+    detail.fracture.dropped.as_ref().map(trees).unwrap_or_default()
 }
 
 fn piece_of(broken: &BrokenObject, at: PieceRef, id: usize) -> ExportPiece {

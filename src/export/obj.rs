@@ -87,7 +87,8 @@ fn write_piece<'a>(
     for (triangle, corners) in mesh.triangles.iter().zip(&mesh.corners) {
         let mut face = [[0u64; 3]; 3];
         for ((i, corner), at) in triangle.iter().zip(corners).zip(&mut face) {
-            let [u, v] = corner.uv;
+            // No zero with a sign.
+            let [u, v] = corner.uv.map(|x| x + 0.0);
             let (uv, new) = uvs.number([u, v, 0.0], first[1]);
             if new {
                 writeln!(out, "vt {u} {v}")?;

@@ -9,7 +9,7 @@ use glam::DVec3;
 
 use crate::bodies::Overlap;
 
-use super::{ExportError, sheet::Sheet};
+use super::{ExportError, numbers::unsigned_zero as plain, sheet::Sheet};
 
 /// The two files, each only where it was asked for.
 pub struct PairLog {
@@ -48,7 +48,7 @@ impl PairLog {
     /// # Errors
     /// [`ExportError::Write`].
     pub fn record(&mut self, step: u64, time: f64, overlaps: &[Overlap]) -> Result<(), ExportError> {
-        let list = |v: DVec3| v.to_array().map(|x| x.to_string()).join(",");
+        let list = |v: DVec3| v.to_array().map(|x| plain(x).to_string()).join(",");
         for o in overlaps {
             // The floor and the walls have no number.
             let pair =
@@ -60,7 +60,8 @@ impl PairLog {
                 let gradient = list(o.gradient);
                 sheet.line(&format!(
                     "{pair},{a},{b},{},{points},{columns},{},{volumes},{gradient}",
-                    o.cell, o.volume
+                    o.cell,
+                    plain(o.volume)
                 ));
             }
             if let Some((sheet, every)) = &mut self.points

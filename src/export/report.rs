@@ -26,6 +26,7 @@ use crate::{
 
 use super::{
     Assembly, BrokenObject, Cells, ExportError, ExportPiece, Figures, MeshFigures, MeshReport, checks::Check,
+    numbers::PlainJson,
 };
 
 /// What was read.
@@ -409,8 +410,10 @@ pub fn timings_ms(timings: &[StageTiming]) -> serde_json::Map<String, serde_json
 /// # Errors
 /// [`ExportError::Write`].
 pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), ExportError> {
-    let mut text = serde_json::to_string_pretty(value).map_err(|e| ExportError::write(path, e))?;
-    text.push('\n');
+    let mut text = Vec::new();
+    let mut json = serde_json::Serializer::with_formatter(&mut text, PlainJson::default());
+    value.serialize(&mut json).map_err(|e| ExportError::write(path, e))?;
+    text.push(b'\n');
     std::fs::write(path, text).map_err(|e| ExportError::write(path, e))
 }
 

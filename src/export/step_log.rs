@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, path::Path};
 
-use super::{ExportError, sheet::Sheet};
+use super::{ExportError, numbers::unsigned_zero as plain, sheet::Sheet};
 use crate::bodies::StepReport;
 
 const COLUMNS: &str = "time,bodies,awake,frozen,pairs,contact_points,intersection_volume,deepest_penetration,kinetic_energy,\
@@ -39,10 +39,10 @@ impl StepLog {
         }
         let mut line = format!("{},{bodies},{},{},{},{}", r.time, r.awake, r.frozen, r.pairs, r.contacts);
         // Writing to a string cannot fail, here and below.
-        let volume = r.intersection_volume.map_or_else(String::new, |volume| volume.to_string());
-        let _ = write!(line, ",{volume},{},{},{}", r.deepest, r.kinetic, r.potential);
+        let volume = r.intersection_volume.map_or_else(String::new, |volume| plain(volume).to_string());
+        let _ = write!(line, ",{volume},{},{},{}", plain(r.deepest), plain(r.kinetic), plain(r.potential));
         for v in r.momentum.to_array().into_iter().chain(r.angular_momentum.to_array()) {
-            let _ = write!(line, ",{v}");
+            let _ = write!(line, ",{}", plain(v));
         }
         for stage in &self.stages {
             let ms = r.timings.iter().filter(|t| t.stage == *stage).map(|t| t.ms).fold(0.0, |a, b| a + b);

@@ -5,16 +5,23 @@ use std::{ops::Range, path::Path};
 
 use glam::Vec3;
 
-use crate::svo::{Forest, KeySlice, Leaves, morton::decode, unpack_cut, unpack_normal};
+use crate::{
+    fracture::Surface,
+    svo::{
+        Forest, KeySlice, Leaves,
+        morton::{Key, decode},
+        unpack_cut, unpack_normal,
+    },
+};
 
-use super::{Assembly, BreakArrays, ExportError, Npz, Watch, npy::Element};
+use super::{Assembly, BreakArrays, BreakKind, Cells, ExportError, Npz, Watch, npy::Element};
 
 /// Writes the arrays. The same pieces give the same bytes.
 ///
 /// # Errors
 /// [`ExportError`]; [`ExportError::Format`] where they are not of one broken object.
 pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
-    let Some(BreakArrays { source, grid, seeds, seed_object }) = &what.arrays else {
+    let Some(arrays @ BreakArrays { source, grid, seeds, seed_object, .. }) = &what.arrays else {
         let reason = "arrays hold the breaks of one object made of voxels".into();
         return Err(ExportError::Format { path: path.to_owned(), reason });
     };
@@ -25,6 +32,10 @@ pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<S
     let inside = internal_rows(source, 0, None);
     npz.array("source_inside", &[inside.len() / 4, 4], &inside)?;
     drop(inside);
+    let parts = chunks(0..keys.len()).map(|range| Ok(source.leaves.coverage[range].to_vec()));
+    npz.array_of_parts("source_coverage", &[keys.len()], parts)?;
+    let parts = chunks(0..keys.len()).map(|range| Ok(planes(&source.leaves, range)));
+    npz.array_of_parts("source_plane", &[keys.len(), 4], parts)?;
 
     // What is not made of voxels has no rows.
     let rows = (0..).zip(&what.pieces).filter_map(|(id, piece)| {
@@ -42,13 +53,30 @@ pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<S
     writing.leaves("normal", 3, |rows, range| {
         range.flat_map(|i| mean_normal(&rows.forest.leaves, i).to_array()).collect()
     })?;
+    writing.leaves("coverage", 1, |rows, range| rows.forest.leaves.coverage[range].to_vec())?;
+    writing.leaves("plane", 4, |rows, range| planes(&rows.forest.leaves, range))?;
+    writing.leaves("cut", 4, |rows, range| cuts(&rows.forest.leaves, range))?;
     let mut npz = writing.inside()?;
+    let gone = dust(arrays, what);
+    npz.array("dust", &[gone.len() / 3, 3], &gone)?;
 
     let objects: Vec<i32> = seed_object.iter().map(|object| *object as i32).collect();
     npz.array("seeds", &[objects.len(), 3], seeds.as_flattened())?;
     npz.array("seed_object", &[objects.len()], &objects)?;
     let matrix = grid.to_mesh().transpose().to_cols_array();
     npz.array("grid_to_mesh", &[4, 4], &matrix)?;
+    npz.array("level", &[], &[grid.level as i32])?;
+    let of_breaks = |number: fn(&BreakKind) -> u32| -> Vec<i32> {
+        arrays.breaks.iter().map(|kind| number(kind) as i32).collect()
+    };
+    for (name, numbers) in [
+        ("first_seed", of_breaks(|kind| kind.first_seed)),
+        ("surface", of_breaks(|kind| kind.surface as u32)),
+        ("transition_level", of_breaks(|kind| kind.transition_level.unwrap_or(0))),
+        ("island_level", of_breaks(|kind| kind.island_level)),
+    ] {
+        npz.array(name, &[numbers.len()], &numbers)?;
+    }
     npz.finish()?;
     Ok(Vec::new())
 }
@@ -76,7 +104,7 @@ impl Rows<'_> {
     }
 }
 
-/// Arrays of six kinds, each of all pieces.
+/// Arrays of several kinds, each of all pieces.
 struct Writing<'a> {
     npz: Npz,
     pieces: Vec<Rows<'a>>,
@@ -121,8 +149,8 @@ impl<'a> Writing<'a> {
     }
 }
 
-/// Of all pieces: coords, piece, cell, crack, normal, piece_inside.
-const ARRAYS: usize = 6;
+/// Of all pieces: coords, piece, cell, crack, normal, coverage, plane, cut, piece_inside.
+const ARRAYS: usize = 9;
 
 fn coordinates(keys: KeySlice<'_>) -> Vec<i32> {
     keys.iter().flat_map(|key| decode(key).map(|v| v as i32)).collect()
@@ -143,6 +171,61 @@ fn internal_rows(forest: &Forest, tree: usize, piece: Option<i32>) -> Vec<i32> {
         rows.push(size as i32);
         rows.extend(piece);
     });
+    rows
+}
+
+/// Rows of the planes of leaves: outward normal, and the signed distance from the voxel's centre along it, leaf units.
+fn planes(leaves: &Leaves, range: Range<usize>) -> Vec<f32> {
+    let row = |i: usize| {
+        let n = unpack_normal(leaves.normals[i]);
+        [n.x, n.y, n.z, leaves.colors[i].offset()].map(|x| x + 0.0)
+    };
+    range.flat_map(row).collect()
+}
+
+/// The same of second planes; zeros where a leaf has none.
+fn cuts(leaves: &Leaves, range: Range<usize>) -> Vec<f32> {
+    let row = |i: usize| {
+        unpack_cut(leaves.cuts[i]).map_or([0.0; 4], |(n, at)| [n.x, n.y, n.z, at].map(|x| x + 0.0))
+    };
+    range.flat_map(row).collect()
+}
+
+/// Rows x, y, z of the solid voxels of the source that neither a piece nor what was dropped has any of, in Morton
+/// order. Only breaks with a gap lose any.
+fn dust(arrays: &BreakArrays, what: &Assembly) -> Vec<i32> {
+    if arrays.breaks.iter().all(|kind| kind.surface != Surface::Dusty) {
+        return Vec::new();
+    }
+    let spans = |forest: &Forest, tree: u32, out: &mut Vec<(Key, Key)>| {
+        let cells = Cells::of(forest, tree as usize);
+        out.extend((0..cells.len()).map(|i| (cells.starts.at(i), cells.end(i))));
+    };
+    let mut held = Vec::new();
+    let pieces = what.pieces.iter().filter_map(|piece| piece.octree());
+    pieces.for_each(|octree| spans(&octree.forest, octree.tree, &mut held));
+    arrays.dropped.iter().for_each(|(forest, tree)| spans(forest, *tree, &mut held));
+    held.sort_unstable();
+    let mut solid = Vec::new();
+    spans(&arrays.source, 0, &mut solid);
+    let (mut rows, mut held) = (Vec::new(), held.into_iter().peekable());
+    // Both go by Morton order; those of pieces may overlap.
+    for (start, end) in solid {
+        let mut next = start;
+        while next < end {
+            while held.next_if(|(_, to)| *to <= next).is_some() {}
+            let until = match held.peek() {
+                Some((from, to)) if *from <= next => {
+                    next = (*to).min(end);
+                    continue;
+                }
+                Some((from, _)) => (*from).min(end),
+                None => end,
+            };
+            rows.extend((next..until).flat_map(|key| decode(key).map(|v| v as i32)));
+            next = until;
+        }
+    }
     rows
 }
 

@@ -53,6 +53,8 @@ pub struct Point {
     pub radius_pixels: f32,
     /// Radius, m, where that is more.
     pub radius_m: f32,
+    /// How much less it comes forward than by its radius, pixels: a rim stays behind its smaller disc.
+    pub back_pixels: f32,
 }
 
 /// A triangle, seen from both sides.
@@ -74,8 +76,8 @@ pub struct Triangle {
 pub struct Overlay {
     /// Drawn first; of two at one place the first stays.
     pub lines: Vec<Line>,
-    /// Drawn after the lines; each hides and is hidden as if it lay nearer to the eye by its radius, so that
-    /// no triangle cuts it.
+    /// Drawn after the lines; each hides and is hidden as if it lay nearer to the eye by its radius (less
+    /// [`Point::back_pixels`]), so that no triangle cuts it.
     pub points: Vec<Point>,
     /// Drawn last, a hair farther from the eye.
     pub triangles: Vec<Triangle>,
@@ -200,8 +202,8 @@ impl OverlayPass {
         };
         const LINE: [wgpu::VertexAttribute; 4] =
             wgpu::vertex_attr_array![0 => Float32x3, 1 => Unorm8x4, 2 => Float32x3, 3 => Float32];
-        const POINT: [wgpu::VertexAttribute; 3] =
-            wgpu::vertex_attr_array![0 => Float32x3, 1 => Unorm8x4, 2 => Float32x2];
+        const POINT: [wgpu::VertexAttribute; 4] =
+            wgpu::vertex_attr_array![0 => Float32x3, 1 => Unorm8x4, 2 => Float32x2, 3 => Float32];
         const TRIANGLE: [wgpu::VertexAttribute; 4] =
             wgpu::vertex_attr_array![0 => Float32x3, 1 => Unorm8x4, 2 => Float32x3, 3 => Float32x3];
         let usage = wgpu::TextureUsages::TEXTURE_BINDING;

@@ -20,11 +20,12 @@ use crate::{
     bodies::Body,
     compute::RanOn,
     export::{
-        self, Aside, Assembly, BreakArrays, ExportError, ExportPiece, Figures, Format, Generation, Handover,
-        InputReport, Lying, MeshKind, Meshes, ParameterReport, PieceReport, Placing, SMALLEST_MESH, Watch,
-        checks, made_of_voxels,
+        self, Aside, Assembly, BreakArrays, BreakKind, ExportError, ExportPiece, Figures, Format, Generation,
+        Handover, InputReport, Lying, MeshKind, Meshes, ParameterReport, PieceReport, Placing, SMALLEST_MESH,
+        Watch, checks, made_of_voxels,
         report::write_json,
         scene_report::{BreakReport, ObjectReport, SceneReport},
+        to_nanoseconds,
     },
     fracture::Impact,
     render::Camera,
@@ -115,6 +116,25 @@ impl ExportOrder {
             seeds: patterns().flat_map(|(_, pattern)| pattern.seeds_in_voxels(level)).collect(),
             seed_object: patterns()
                 .flat_map(|(at, pattern)| pattern.objects.iter().map(|o| lines.first_cell[at] + o))
+                .collect(),
+            breaks: lines
+                .breaks
+                .iter()
+                .map(|(at, record)| {
+                    let surface = record.params.surface;
+                    BreakKind {
+                        first_seed: lines.first_cell[at],
+                        surface,
+                        transition_level: BreakKind::transition(&record.params.crack, level, surface),
+                        island_level: record.island_level.unwrap_or(level),
+                    }
+                })
+                .collect(),
+            dropped: lines
+                .breaks
+                .values()
+                .flat_map(|record| &record.dropped_parts)
+                .filter_map(|part| part.octree().map(|octree| (octree.forest, octree.tree)))
                 .collect(),
         })
     }
@@ -246,7 +266,7 @@ impl ExportPlan {
         let report = SceneReport {
             ran_on,
             placed: order.lying,
-            time: sandbox.time(),
+            time: to_nanoseconds(sandbox.time()),
             objects,
             breaks: breaks(sandbox, &lines, &what, &formats),
             pieces: what.pieces.iter().map(PieceReport::of).collect(),
@@ -518,7 +538,7 @@ fn breaks(sandbox: &Sandbox, lines: &Lines<'_>, what: &Assembly, formats: &[Form
             object: record.object,
             piece: lines.again.get(at).map(|i| what.pieces.len() + i),
             generation: record.generation,
-            time: record.time,
+            time: to_nanoseconds(record.time),
             parameters: ParameterReport {
                 impact: Impact { point: record.impact.point * units, ..record.impact },
                 seeds: record.cell_count,

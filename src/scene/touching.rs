@@ -93,7 +93,7 @@ fn line(from: DVec3, to: DVec3, color: [u8; 4], width: f32) -> Line {
 }
 
 fn disc(at: Vec3, color: [u8; 4], cell: f64) -> Point {
-    Point { at, color, radius_pixels: 2.0, radius_m: 0.1 * cell as f32 }
+    Point { at, color, radius_pixels: 2.0, radius_m: 0.1 * cell as f32, back_pixels: 0.0 }
 }
 
 /// Contacts as discs, with their normals.

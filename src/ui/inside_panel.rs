@@ -152,7 +152,9 @@ fn playback(ui: &mut egui::Ui, view: &mut InsideView, labels: &LabelReport, out:
         if on.clicked() {
             view.step = (view.step + 1).min(last);
         }
-        ui.label(format!("iteration {} of {last}", view.step));
+        // Not the slider's: a frame later what is asked for is what is shown, and all figures are of one iteration.
+        let shown = ui.label(format!("iteration {} of {last}", labels.at));
+        out.name("label_iteration", &shown);
     });
     let tip = "The iteration that is shown; 0 is before the first, where every voxel has a label of its own";
     let response = slider(ui, "Iteration", tip, &mut view.step, 0..=last.max(1), &SliderLook::WHOLE);
@@ -233,5 +235,36 @@ fn about(ui: &mut egui::Ui, report: &LookingReport, tuning: &Tuning) {
         let text =
             "Leaves are the transition voxels here, and none are kept; choose a lower transition level.";
         note(ui, text, theme::DIM);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All words that a panel draws.
+    fn words(show: impl FnMut(&mut egui::Ui)) -> Vec<String> {
+        fn of(shape: &egui::Shape, out: &mut Vec<String>) {
+            match shape {
+                egui::Shape::Text(text) => out.push(text.galley.text().to_owned()),
+                egui::Shape::Vec(shapes) => shapes.iter().for_each(|shape| of(shape, out)),
+                _ => {}
+            }
+        }
+        let mut out = Vec::new();
+        let full = egui::Context::default().run_ui(egui::RawInput::default(), show);
+        full.shapes.iter().for_each(|clipped| of(&clipped.shape, &mut out));
+        out
+    }
+
+    /// The slider is a frame ahead of what was computed: what is said is all of the iteration that is drawn.
+    #[test]
+    fn the_figures_are_those_of_the_iteration_that_is_named() {
+        let labels = LabelReport { at: 1, changes: vec![700, 30, 0], voxels: 900, ..LabelReport::default() };
+        let mut view = InsideView { step: 2, ..InsideView::default() };
+        let said = words(|ui| playback(ui, &mut view, &labels, &mut UiOutput::default()));
+        let says = |text: &str| said.iter().any(|word| word == text);
+        assert!(says("iteration 1 of 3") && says("700 of 900"), "{said:?}");
+        assert_eq!(view.step, 2, "what is asked for stays");
     }
 }

@@ -482,6 +482,23 @@ fn bench_measures_and_writes_json() {
     assert_eq!(wall["runs"], 2);
     assert!(wall["median_ms"].as_f64().unwrap() > 0.0);
     assert_eq!(results["table_1"].as_array().unwrap().len(), 7);
+    assert_eq!((&results["surface"], &results["crack"]), (&"planar".into(), &Value::Null));
+}
+
+#[test]
+fn bench_takes_a_scenes_seeds_and_says_how_it_breaks() {
+    let home = folder("bench-scene");
+    let (scene, file) = (home.join("three.toml"), home.join("bench.json"));
+    std::fs::write(home.join("seeds.txt"), "-0.3 0.5 0\n0.3 0.5 0\n0.3 0.2 0.1\n").unwrap();
+    let fracture = "seeds = 9\nseeds_file = \"seeds.txt\"\nsurface = \"rough\"\n[body.fracture.crack]\ntransition_level = 3\n";
+    let body = "[[body]]\nfile = \"builtin:box\"\nlevel = 5\n";
+    std::fs::write(&scene, format!("name = \"three\"\n{body}[body.fracture]\n{fracture}")).unwrap();
+    let arguments = ["bench", &text(&scene), "--repeat", "1", "--only", "fracture", "--json", &text(&file)];
+    let Some(out) = run(arguments) else { return };
+    assert!(out.contains("3 seeds") && out.contains("rough, transition level 3"), "{out}");
+    let results: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    assert_eq!((&results["seeds"], &results["counts"]["cells"]), (&3.into(), &3.into()));
+    assert_eq!((&results["surface"], &results["crack"]["transition_level"]), (&"rough".into(), &3.into()));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The commands from outside: exit codes, one line on stderr, the files that they write.
 
 mod commands;
+mod examples;
 mod files;
 mod fine;
 mod golden;
@@ -10,5 +11,6 @@ mod repeat;
 mod shaping;
 mod sheet;
 mod sweep;
+mod steps;
 #[path = "../support/mod.rs"]
 mod support;

@@ -8,7 +8,7 @@ The script is one that Blender runs in the background and that prints a JSON lin
 operator alone, of a mesh that is in memory) and `per_run` (pieces, closed); it finds the mesh as NAME.obj in
 $PEERS_MESHES and the seeds in $PEERS_SEEDS, and takes the words scale, mode, runs and NAME. Of Kintsugi the
 stages of report.json's `timings_ms` count that lie between the mesh in memory and the pieces' meshes in
-memory: everything but reading, opening an adapter, checking and writing files; `gpu: ...` are parts of
+memory: everything but reading, opening an adapter, checking and writing files; `gpu: ...`, `cpu: ...` are parts of
 others. A program without a stage for meshes makes them while it writes, so there `write glb` counts. What a
 run of the program takes from start to end is printed beside it. The pieces of the last run are checked by
 check_meshes.py.
@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import check_meshes
 
 #: Stages that Blender's operator has no part in.
-APART = ("read", "check", "open ", "write", "gpu:")
+APART = ("read", "check", "open ", "write", "gpu:", "cpu:")
 
 
 def counted(stages):

@@ -124,6 +124,25 @@ impl Overlaps {
         self.octrees.find(gpu, settings, bodies, detail, &queries)
     }
 
+    /// By query, the volume that it shares, m^3: 0 where there are no columns, and where nobody knows.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn volumes(
+        &mut self,
+        gpu: OnGpu<'_>,
+        settings: &WorldSettings,
+        bodies: &[Body],
+        detail: Detail<'_>,
+        queries: &[OverlapQuery],
+    ) -> Result<Vec<f64>, GpuError> {
+        let known: Vec<bool> = queries.iter().map(|query| query.is_of_octrees(bodies)).collect();
+        let asked: Vec<OverlapQuery> =
+            queries.iter().zip(&known).filter(|(_, known)| **known).map(|(query, _)| *query).collect();
+        let mut answers = self.octrees.volumes(gpu, settings, bodies, detail, &asked)?.into_iter();
+        Ok(known.into_iter().map(|known| if known { answers.next().unwrap_or(0.0) } else { 0.0 }).collect())
+    }
+
     /// What two bodies share, with its points even where there is no column; none where nobody knows.
     pub fn of_pair(&mut self, bodies: &[Body], detail: Detail<'_>, pair: [usize; 2]) -> Option<Overlap> {
         let known = OverlapQuery::Pair(pair).is_of_octrees(bodies);

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use glam::DVec3;
+
 use super::BenchArgs;
 use crate::{
     cli::{
@@ -9,8 +11,8 @@ use crate::{
         breaking::{Plan, default_impact},
         input::{Object, about, is_scene},
     },
-    fracture::FractureParams,
-    scene::{SceneBody, load_scene},
+    fracture::{FractureParams, Surface, crack::CrackShape},
+    scene::{SceneBody, load_scene, read_seeds},
 };
 
 /// One object to break.
@@ -23,6 +25,8 @@ pub struct Subject {
     pub levels: Vec<u32>,
     /// How it breaks.
     pub params: FractureParams,
+    /// Seeds of a file in its place, mesh units.
+    pub seeds: Option<Vec<DVec3>>,
 }
 
 impl Subject {
@@ -42,24 +46,41 @@ impl Subject {
             };
             params.local = args.local;
             args.crack.apply(&mut params);
-            return Ok(vec![Self { name, file: file.clone(), levels, params }]);
+            return Ok(vec![Self { name, file: file.clone(), levels, params, seeds: None }]);
         }
         let scene = load_scene(file).map_err(|e| about(file, e))?.coarser(args.coarser.coarser);
         if scene.bodies.is_empty() {
             return Err(about(file, "the scene has no [[body]] to measure; add one with a file"));
         }
         let several = scene.bodies.len() > 1;
-        let subject = |(number, body): (usize, &SceneBody)| {
+        let subject = |(number, body): (usize, &SceneBody)| -> Result<Self, CliError> {
             let mut params = body.fracture.clone();
             params.seeds = args.seeds.unwrap_or(params.seeds);
+            // A number that is asked for takes the place of the file.
+            let from = params.seeds_file.take().filter(|_| args.seeds.is_none());
+            let read = |from: String| read_seeds(Path::new(&from)).map_err(|e| about(file, e.message));
+            let seeds = from.map(read).transpose()?;
             params.local = args.local.or(params.local);
             // A number of pieces is solved for in several fractures, which are not what is measured.
             params.target_pieces = None;
             let levels = if args.level.is_empty() { vec![body.level] } else { args.level.clone() };
             let name = if several { format!("{} {}", scene.name, number + 1) } else { scene.name.clone() };
-            Self { name, file: Path::new(&body.file).to_path_buf(), levels, params }
+            Ok(Self { name, file: Path::new(&body.file).to_path_buf(), levels, params, seeds })
         };
-        Ok(scene.bodies.iter().enumerate().map(subject).collect())
+        scene.bodies.iter().enumerate().map(subject).collect()
+    }
+
+    /// How many seeds break it.
+    pub fn seed_count(&self) -> u32 {
+        self.seeds.as_ref().map_or(self.params.seed_count(), |seeds| seeds.len() as u32)
+    }
+
+    /// The shape of its crack surfaces, with the transition level that is used at leaf level `level`; `None` where they are
+    /// planar.
+    pub fn crack(&self, level: u32) -> Option<CrackShape> {
+        let params = &self.params;
+        let transition_level = params.crack.transition(level, params.surface).ok();
+        (params.surface != Surface::Planar).then_some(CrackShape { transition_level, ..params.crack })
     }
 
     /// The blow that breaks it: where nobody says, in front.
@@ -67,7 +88,7 @@ impl Subject {
         Plan {
             impact: default_impact(object),
             params: self.params.clone(),
-            seeds: None,
+            seeds: self.seeds.clone(),
             bounds: Some(object.bounds),
             generations: 1,
         }

@@ -3,6 +3,20 @@
 use std::fmt::Write as _;
 
 use super::Results;
+use crate::fracture::Surface;
+
+/// The crack surfaces, in a word.
+fn surface(results: &Results) -> &'static str {
+    match results.surface {
+        Surface::Planar => "planar",
+        Surface::Rough => "rough",
+        Surface::Dusty => "dusty",
+    }
+}
+
+fn transition_level(results: &Results) -> Option<u32> {
+    results.crack.and_then(|crack| crack.transition_level)
+}
 
 /// One object on one kind of stages.
 pub fn table(results: &Results) -> String {
@@ -12,8 +26,15 @@ pub fn table(results: &Results) -> String {
     let _ = writeln!(text, "{}, {} CPU threads", results.ran_on.adapter, results.cpu_threads);
     let _ = writeln!(
         text,
-        "{} ({}): {} triangles, level {}, {} seeds, random seed {}",
-        results.name, results.input.file, results.input.triangles, results.level, results.seeds, results.rng
+        "{} ({}): {} triangles, level {}, {} seeds, random seed {}, {}{}",
+        results.name,
+        results.input.file,
+        results.input.triangles,
+        results.level,
+        results.seeds,
+        results.rng,
+        surface(results),
+        transition_level(results).map_or(String::new(), |level| format!(", transition level {level}"))
     );
     let _ = writeln!(
         text,
@@ -131,8 +152,9 @@ fn stage_names(all: &[Results]) -> Vec<&str> {
 
 /// One line a stage of every result.
 pub fn csv(all: &[Results]) -> String {
-    let mut text =
-        String::from("object,file,level,seeds,rng,compute,adapter,stage,median_ms,least_ms,most_ms,runs\n");
+    let mut text = String::from(
+        "object,file,level,seeds,rng,compute,adapter,stage,median_ms,least_ms,most_ms,runs,surface,transition_level\n",
+    );
     // As in RFC 4180: a field with a comma, quote or line end stands between quotes.
     let field = |value: &str| match value.contains([',', '"', '\n']) {
         true => format!("\"{}\"", value.replace('"', "\"\"")),
@@ -143,7 +165,7 @@ pub fn csv(all: &[Results]) -> String {
             // Writing to a string cannot fail.
             let _ = writeln!(
                 text,
-                "{},{},{},{},{},{},{},{},{},{},{},{}",
+                "{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
                 field(&results.name),
                 field(&results.input.file),
                 results.level,
@@ -155,7 +177,9 @@ pub fn csv(all: &[Results]) -> String {
                 row.median_ms,
                 row.least_ms,
                 row.most_ms,
-                row.runs
+                row.runs,
+                surface(results),
+                transition_level(results).map_or(String::new(), |level| level.to_string())
             );
         }
     }
@@ -166,7 +190,10 @@ pub fn csv(all: &[Results]) -> String {
 mod tests {
     use super::*;
     use crate::{
-        cli::bench::samples::Row, compute::RanOn, export::InputReport, fracture::FractureCounts,
+        cli::bench::samples::Row,
+        compute::RanOn,
+        export::InputReport,
+        fracture::{FractureCounts, crack::CrackShape},
         provenance::Provenance,
     };
 
@@ -181,6 +208,8 @@ mod tests {
             level,
             seeds: 9,
             rng: 1,
+            surface: Surface::Rough,
+            crack: Some(CrackShape { transition_level: Some(3), ..CrackShape::default() }),
             counts: FractureCounts { fbs: u64::from(level) * 100, ..FractureCounts::default() },
             source_nodes: 0,
             piece_nodes: 0,
@@ -223,6 +252,7 @@ mod tests {
         let text = csv(&[results(4, &[("fracture, wall clock", 1.5)])]);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 2);
+        assert!(lines[0].ends_with(",surface,transition_level") && lines[1].ends_with(",rough,3"), "{text}");
         assert!(
             lines[1]
                 .starts_with("\"a \"\"box\"\"\",,4,9,1,cpu,\"CPU, 2 threads\",\"fracture, wall clock\",1.5")

@@ -405,3 +405,26 @@ fn dust_that_was_not_counted_is_seen() {
     let more = altered(&broken, |detail| detail.fracture.dust_volume += 0.1);
     assert_eq!(failing(&more), ["mass_before_is_mass_after", "dust_is_what_is_gone"]);
 }
+
+/// Users look a check up by the name that their report has.
+#[test]
+fn every_check_is_described() {
+    let described = include_str!("../../../docs/files.md");
+    let mut names = 0;
+    for source in [
+        include_str!("../checks.rs"),
+        include_str!("blocks.rs"),
+        include_str!("cracks.rs"),
+        include_str!("voxels.rs"),
+    ] {
+        for call in source.split("Check::new(").skip(1) {
+            let Some(name) = call.trim_start().strip_prefix('"').and_then(|rest| rest.split('"').next())
+            else {
+                continue;
+            };
+            names += 1;
+            assert!(described.contains(&format!("`{name}`")), "docs/files.md does not describe {name}");
+        }
+    }
+    assert!(names >= 11, "{names} checks");
+}

@@ -173,7 +173,9 @@ fn begin_mesh(
 }
 
 fn write_triangles(out: &mut impl Write, points: &[Vec3], triangles: &[[u32; 3]]) -> std::io::Result<()> {
-    array(out, "point3f[] points", points.iter(), |o, p| write!(o, "({}, {}, {})", p.x, p.y, p.z))?;
+    array(out, "point3f[] points", points.iter(), |o, p| {
+        write!(o, "({}, {}, {})", p.x + 0.0, p.y + 0.0, p.z + 0.0)
+    })?;
     out.write_all(b"\n")?;
     array(out, "int[] faceVertexCounts", triangles.iter(), |o, _| o.write_all(b"3"))?;
     out.write_all(b"\n")?;
@@ -255,7 +257,9 @@ fn write_mesh<'a>(
         write!(o, "({}, {}, {})", c.normal.x, c.normal.y, c.normal.z)
     })?;
     out.write_all(varying.as_bytes())?;
-    array(out, "texCoord2f[] primvars:st", corners(), |o, c| write!(o, "({}, {})", c.uv[0], c.uv[1]))?;
+    array(out, "texCoord2f[] primvars:st", corners(), |o, c| {
+        write!(o, "({}, {})", c.uv[0] + 0.0, c.uv[1] + 0.0)
+    })?;
     out.write_all(varying.as_bytes())?;
     // A few colours serve very many corners.
     let mut colors: BTreeMap<[u8; 3], usize> = corners().map(|c| (c.color, 0)).collect();

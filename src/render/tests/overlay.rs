@@ -17,6 +17,7 @@ use crate::render::{
 on_both!(
     the_overlay_matches_the_reference,
     what_is_behind_is_hidden_and_what_is_before_is_not,
+    a_disc_stands_before_its_rim,
     a_refined_line_is_as_wide_as_it_says_and_a_disc_as_large
 );
 
@@ -58,7 +59,10 @@ fn shapes() -> Overlay {
     for i in 0..60 {
         let (at, color) = (rng.point(if i % 10 == 0 { 6.0 } else { 0.8 }), rng.color());
         let (radius_pixels, radius_m) = (0.5 + 4.0 * rng.next(), 0.06 * rng.next());
-        overlay.points.push(Point { at, color, radius_pixels, radius_m });
+        overlay.points.push(Point { at, color, radius_pixels, radius_m, back_pixels: 0.0 });
+        // Its rim, which comes later and is larger.
+        let (color, radius_pixels) = (rng.color(), radius_pixels + 2.0);
+        overlay.points.push(Point { at, color, radius_pixels, radius_m, back_pixels: 2.0 + rng.next() });
     }
     for i in 0..30 {
         let (a, reach) = (rng.point(0.8), if i % 10 == 0 { 8.0 } else { 0.5 });
@@ -66,7 +70,7 @@ fn shapes() -> Overlay {
         overlay.triangles.push(Triangle { a, color: rng.color(), b, c });
         // A disc that the triangle passes through.
         let (at, color) = ((a + b + c) / 3.0, rng.color());
-        overlay.points.push(Point { at, color, radius_pixels: 4.0, radius_m: 0.0 });
+        overlay.points.push(Point { at, color, radius_pixels: 4.0, radius_m: 0.0, back_pixels: 0.0 });
     }
     overlay
 }
@@ -134,12 +138,13 @@ fn errors_planted_in_the_overlay_are_found() {
 }
 
 /// What is replaced and by what.
-const ERRORS: [(&str, &str); 15] = [
+const ERRORS: [(&str, &str); 16] = [
     ("(away - frame.jitter)", "(away + frame.jitter)"),
     ("vec2<f32>(1.0, -1.0)", "vec2<f32>(1.0, 1.0)"),
     ("const LINE_PULL = 0.9992;", "const LINE_PULL = 1.05;"),
     ("const POINT_PULL = 0.9984;", "const POINT_PULL = 0.9;"),
-    ("POINT_PULL - pixels * frame.pixel_cone", "POINT_PULL"),
+    ("POINT_PULL - (pixels - back) * frame.pixel_cone", "POINT_PULL"),
+    ("(pixels - back)", "pixels"),
     ("const CORNER_RADIUS = 1.02339;", "const CORNER_RADIUS = 1.3;"),
     ("side + along * ends", "side"),
     ("a += (b - a) * ((near - a.z) / run);", "a.z = near;"),
@@ -161,6 +166,7 @@ fn what_is_behind_is_hidden_and_what_is_before_is_not(by: By) {
         color: [255, 0, 0, 255],
         radius_pixels: 4.0,
         radius_m: 0.0,
+        back_pixels: 0.0,
     };
     let red = |p: &[u8]| p.chunks(4).filter(|c| c[0] > 200 && c[1] < 60 && c[2] < 60).count();
     assert_eq!(red(&plain), 0);
@@ -173,6 +179,33 @@ fn what_is_behind_is_hidden_and_what_is_before_is_not(by: By) {
     assert!(red(&stage.still(2)) > 30, "one before the ball is hidden");
     stage.overlay = overlay(Vec::new(), 0.0);
     assert!(stage.still(2) == plain, "an empty overlay changes the picture");
+}
+
+/// A rim is larger than its disc, and would hide it if it came forward by its radius.
+fn a_disc_stands_before_its_rim(by: By) {
+    let Some(mut stage) = Stage::drawn_by(by) else { return };
+    let disc = |color, radius_pixels, back_pixels| Point {
+        at: Vec3::ZERO,
+        color,
+        radius_pixels,
+        radius_m: 0.0,
+        back_pixels,
+    };
+    let inner = disc([255, 0, 0, 255], 5.0, 0.0);
+    let counts = |stage: &mut Stage, points: Vec<Point>| {
+        stage.overlay = Some(Arc::new(Overlay { points, ..Overlay::default() }));
+        let picture = stage.still(2);
+        let of = |is: fn(&[u8]) -> bool| picture.chunks(4).filter(|c| is(c)).count();
+        [of(|c| c[0] > 200 && c[1] < 60 && c[2] < 60), of(|c| c[1] > 200 && c[0] < 60 && c[2] < 60)]
+    };
+    let [alone, _] = counts(&mut stage, vec![inner]);
+    for back in [4.0, 6.0] {
+        let [red, green] = counts(&mut stage, vec![inner, disc([0, 255, 0, 255], 8.0, back)]);
+        assert!(red * 10 >= alone * 9, "{red} of {alone} pixels are left of the disc");
+        assert!(green > 40, "{green} pixels of the rim");
+    }
+    let [red, _] = counts(&mut stage, vec![inner, disc([0, 255, 0, 255], 8.0, 0.0)]);
+    assert_eq!(red, 0, "what comes forward by its radius hides what is smaller");
 }
 
 /// Alpha over nothing adds up to what lines and discs cover by their definition, and the refinement does not spread it.
@@ -201,7 +234,8 @@ fn a_refined_line_is_as_wide_as_it_says_and_a_disc_as_large(by: By) {
         assert!(picture == stage.still(64), "the same line again is another");
     }
     for radius_pixels in [1.2, 3.0, 9.0] {
-        let disc = Point { at: axes.right * 0.05, color: [255; 4], radius_pixels, radius_m: 0.0 };
+        let disc =
+            Point { at: axes.right * 0.05, color: [255; 4], radius_pixels, radius_m: 0.0, back_pixels: 0.0 };
         stage.overlay = Some(Arc::new(Overlay { points: vec![disc], ..Overlay::default() }));
         let (sum, area) =
             (covered(&stage.still(64), None), std::f64::consts::PI * f64::from(radius_pixels).powi(2));

@@ -32,7 +32,13 @@ pub(super) fn add(overlay: &mut Overlay, inside: &Inside, placing: &Placing) {
             let (at, normal) = (placing.with_piece(centre, p), unpack_normal(leaves.normals[i]));
             let shown = placing.world_from_grid.transform_vector3(normal).normalize_or(Vec3::Y);
             let radius_m = RADIUS * voxel;
-            overlay.points.push(Point { at, color: lit(color, shown), radius_pixels: 0.7, radius_m });
+            overlay.points.push(Point {
+                at,
+                color: lit(color, shown),
+                radius_pixels: 0.7,
+                radius_m,
+                back_pixels: 0.0,
+            });
             if i % step == 0 {
                 let end = at + shown * (NORMAL * voxel);
                 overlay.lines.push(Line { start: at, color: [250, 250, 245, 210], end, width: 1.0 });

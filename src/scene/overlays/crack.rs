@@ -10,8 +10,7 @@ use crate::{
 };
 
 /// Edge, face and voxel separation points; with a gap the ends on edges, and the middles of fans.
-pub(super) const POINT_COLORS: [[u8; 4]; 3] =
-    [[70, 200, 255, 255], [255, 110, 190, 255], [255, 225, 80, 255]];
+pub const POINT_COLORS: [[u8; 4]; 3] = [[70, 200, 255, 255], [255, 110, 190, 255], [255, 225, 80, 255]];
 /// Opacity of triangles.
 const ALPHA: u8 = 165;
 /// Sides of triangles.
@@ -21,17 +20,18 @@ const RADIUS: f32 = 0.045;
 const LEAST_PIXELS: f32 = 1.6;
 
 /// Grid coordinates of a point in a transition voxel.
-struct Frame {
-    edge: f64,
+pub(super) struct Frame {
+    /// Edge of a transition voxel, voxels.
+    pub edge: f64,
 }
 
 impl Frame {
-    fn of(inside: &Inside) -> Option<Self> {
+    pub fn of(inside: &Inside) -> Option<Self> {
         let edge = f64::from(1u32 << (inside.forest.level - inside.transition?));
         Some(Self { edge })
     }
 
-    fn at(&self, place: [u32; 3], point: [i64; 3]) -> DVec3 {
+    pub fn at(&self, place: [u32; 3], point: [i64; 3]) -> DVec3 {
         let share = |a: usize| f64::from(place[a]) + point[a] as f64 / f64::from(UNITS);
         DVec3::new(share(0), share(1), share(2)) * self.edge
     }
@@ -87,7 +87,13 @@ pub(super) fn add_points(overlay: &mut Overlay, inside: &Inside, placing: &Placi
         // Points in faces and voxels are fewer and mean more.
         let radius_m = radius_m * [0.8, 1.0, 1.35][kind];
         let at = placing.at(frame.at(place, point));
-        overlay.points.push(Point { at, color: POINT_COLORS[kind], radius_pixels: LEAST_PIXELS, radius_m });
+        overlay.points.push(Point {
+            at,
+            color: POINT_COLORS[kind],
+            radius_pixels: LEAST_PIXELS,
+            radius_m,
+            back_pixels: 0.0,
+        });
     };
     if !inside.dusty.is_empty() {
         for (voxel, dusty) in inside.voxels.iter().zip(&inside.dusty) {

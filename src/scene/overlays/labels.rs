@@ -134,6 +134,7 @@ fn add_voxels<'a>(
             color,
             radius_pixels: 0.7,
             radius_m,
+            back_pixels: 0.0,
         });
     }
 }

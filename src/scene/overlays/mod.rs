@@ -4,6 +4,7 @@
 //! In: an [`Inside`], what was read back from one fracture. Out: an [`Overlay`] in world space, for the
 //! picture.
 
+mod arrays;
 mod boundary;
 mod crack;
 mod faces;
@@ -21,8 +22,11 @@ use glam::{DVec3, Mat4, Vec3};
 
 use crate::render::{Line, Overlay, piece_color};
 
+pub use arrays::{CrackArrays, FaceArrays};
+pub use crack::POINT_COLORS;
 pub use inside::{Blueprint, Inside};
 pub use labels::{LabelSteps, MOST_ITERATIONS};
+pub use transition::COLORS as TRANSITION_COLORS;
 
 /// One kind of drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The pattern (2016, sec. 4.2): seeds coloured by object, the impact, and the spheres round it as three
 //! circles each.
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 
 use super::{Inside, Placing, color_of};
 use crate::render::{Line, Overlay, Point};
@@ -12,6 +12,15 @@ const IMPACT: [u8; 4] = [255, 255, 255, 255];
 /// Corners of a circle.
 const CORNERS: u32 = 72;
 
+/// Radius of a seed's disc, and how far its rim reaches beyond it, pixels.
+const DISC: f32 = 4.0;
+const RIM: f32 = 1.4;
+const RIM_COLOR: [u8; 4] = [20, 22, 26, 255];
+
+fn disc(at: Vec3, color: [u8; 4], radius_pixels: f32, back_pixels: f32) -> Point {
+    Point { at, color, radius_pixels, radius_m: 0.0, back_pixels }
+}
+
 pub(super) fn add(overlay: &mut Overlay, inside: &Inside, placing: &Placing) {
     let blueprint = &inside.blueprint;
     let seeds = blueprint.pattern.seeds_in_voxels(inside.forest.level);
@@ -19,11 +28,10 @@ pub(super) fn add(overlay: &mut Overlay, inside: &Inside, placing: &Placing) {
         let object = blueprint.pattern.objects.get(i).copied().unwrap_or(i as u32);
         let at = placing.at(DVec3::from(seed)) + inside.offset_of(placing, object);
         // A dark rim, or a seed before its own cell would not be seen.
-        overlay.points.push(Point { at, color: color_of(object, 255), radius_pixels: 4.0, radius_m: 0.0 });
-        overlay.points.push(Point { at, color: [20, 22, 26, 255], radius_pixels: 5.4, radius_m: 0.0 });
+        overlay.points.push(disc(at, color_of(object, 255), DISC, 0.0));
+        overlay.points.push(disc(at, RIM_COLOR, DISC + RIM, 2.0 * RIM));
     }
-    let at = placing.at(blueprint.impact);
-    overlay.points.push(Point { at, color: IMPACT, radius_pixels: 5.5, radius_m: 0.0 });
+    overlay.points.push(disc(placing.at(blueprint.impact), IMPACT, 5.5, 0.0));
     let spheres = blueprint.spheres.iter().map(|r| (*r, SPHERE, 1.3));
     for (radius, color, width) in spheres.chain(blueprint.local.map(|r| (r, LOCAL, 2.0))) {
         for axis in 0..3 {

@@ -241,6 +241,9 @@ fn seeds_and_faces_are_where_the_pattern_has_them() {
     for (i, seed) in seeds.iter().enumerate() {
         let point = &shown.points[2 * i];
         assert_eq!((point.at, point.color), (DVec3::from(*seed).as_vec3(), color_of(i as u32, 255)));
+        let rim = &shown.points[2 * i + 1];
+        let [forward, behind] = [point, rim].map(|p| p.radius_pixels - p.back_pixels);
+        assert!(rim.radius_pixels > point.radius_pixels && behind < forward, "the rim hides its seed");
     }
     for line in &shown.lines {
         let radius = f64::from(line.start.distance(inside.blueprint.impact.as_vec3()));

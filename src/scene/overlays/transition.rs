@@ -5,7 +5,7 @@ use super::{Inside, Placing, wire_cells};
 use crate::render::Overlay;
 
 /// Two objects, three, four, and more.
-pub(super) const COLORS: [[u8; 4]; 4] =
+pub const COLORS: [[u8; 4]; 4] =
     [[120, 180, 255, 130], [120, 225, 140, 190], [255, 205, 70, 230], [255, 95, 75, 255]];
 
 pub(super) fn add(overlay: &mut Overlay, inside: &Inside, placing: &Placing) {

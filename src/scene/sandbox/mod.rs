@@ -249,7 +249,7 @@ impl Sandbox {
             self.play_event(event, thrown);
         }
         if !self.stage.has_motion() {
-            self.stage.pass_time();
+            self.stage.pass_time()?;
             self.record();
             return Ok(());
         }
@@ -308,6 +308,15 @@ impl Sandbox {
     #[must_use]
     pub fn last_step(&self) -> &StepReport {
         self.stage.last_step()
+    }
+
+    /// The same, in which energies, momenta and what is shared are those of the bodies that are there now: what broke,
+    /// was thrown or struck since that step counts.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn report_now(&mut self) -> Result<StepReport, GpuError> {
+        self.stage.report_now()
     }
 
     /// The last fracture.

@@ -158,6 +158,8 @@ pub(super) struct Stage {
     next_color: u32,
     revision: u64,
     last_step: StepReport,
+    /// The revision that it tells of.
+    told: u64,
 }
 
 impl Stage {
@@ -179,6 +181,7 @@ impl Stage {
             next_color: 0,
             revision: 0,
             last_step: StepReport::default(),
+            told: 0,
         })
     }
 
@@ -409,10 +412,45 @@ impl Stage {
     }
 
     /// One step of time in which nothing moves.
-    pub fn pass_time(&mut self) {
+    ///
+    /// # Errors
+    /// [`GpuError`]; everything is then as before it.
+    pub fn pass_time(&mut self) -> Result<(), GpuError> {
+        self.last_step = self.figures()?;
         self.time += self.world.settings.dt;
         self.last_step.time = self.time;
-        self.last_step.awake = 0;
+        self.told = self.revision;
+        Ok(())
+    }
+
+    /// Figures of the last step, in which energies, momenta and what is shared are those of the bodies that are there
+    /// now: what broke, was thrown or struck since counts.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn report_now(&mut self) -> Result<StepReport, GpuError> {
+        if self.told == self.revision {
+            return Ok(self.last_step.clone());
+        }
+        let last = &self.last_step;
+        let (pairs, contacts, collision_points) = (last.pairs, last.contacts, last.collision_points);
+        let (deepest, floor_force, timings) = (last.deepest, last.floor_force, last.timings.clone());
+        let now = self.figures()?;
+        Ok(StepReport {
+            time: self.time,
+            pairs,
+            contacts,
+            collision_points,
+            deepest,
+            floor_force,
+            timings,
+            ..now
+        })
+    }
+
+    fn figures(&mut self) -> Result<StepReport, GpuError> {
+        let arena = self.arena.read().unwrap_or_else(PoisonError::into_inner);
+        self.world.figures(self.compute.gpu().map(|gpu| (gpu, &*arena)))
     }
 
     /// One step of time.
@@ -425,6 +463,7 @@ impl Stage {
         drop(arena);
         self.time += self.world.settings.dt;
         self.revision += 1;
+        self.told = self.revision;
         Ok(())
     }
 

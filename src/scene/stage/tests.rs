@@ -82,7 +82,7 @@ fn each_object_has_its_values_and_no_finer_level_than_its_voxels() {
     stage.go_by(settings, &[touch(0.3, 2), touch(0.9, 7)]);
     let of = |id: BodyId| stage.body(id).map(|b| (b.def.friction, b.def.physics_level));
     assert_eq!((of(ids[0]), of(other)), (Some((0.3, 2)), Some((0.9, 4))));
-    stage.pass_time();
+    stage.pass_time().unwrap();
     assert_eq!((stage.time(), stage.last_step().time), (0.25, 0.25));
 }
 

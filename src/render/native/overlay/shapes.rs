@@ -165,7 +165,8 @@ impl View {
         let pixels =
             f64::from(point.radius_pixels).max(f64::from(point.radius_m) / (self.pixel_cone * seen.z));
         // By its radius too: what passes through its centre at a slant would cut it in half.
-        let pull = (POINT_PULL - pixels * self.pixel_cone).max(0.5);
+        let forward = pixels - f64::from(point.back_pixels);
+        let pull = (POINT_PULL - forward * self.pixel_cone).max(0.5);
         let (centre, radius) = (self.place(seen), pixels * CORNER_RADIUS);
         Some(Shape {
             outline: Outline::Disc { centre, radius },

@@ -100,8 +100,9 @@ fn shapes(frame: &FrameData, overlay: &Overlay) -> Vec<Shape> {
         }
         let of_world = f64::from(point.radius_m) / (f64::from(frame.pixel_cone) * deep(p));
         let radius = f64::from(point.radius_pixels).max(of_world);
-        // Nearer by its radius, at most by half.
-        let pull = (0.9984 - radius * f64::from(frame.pixel_cone)).max(0.5);
+        // Nearer by its radius, less what it stays back, at most by half.
+        let forward = radius - f64::from(point.back_pixels);
+        let pull = (0.9984 - forward * f64::from(frame.pixel_cone)).max(0.5);
         // Twelve corners, as much area as the disc: pi = 12 / 2 sin(30 degrees) r^2.
         let radius = radius * (std::f64::consts::PI / 3.0).sqrt();
         let corner = |k: u32| (at(p) + DVec2::from_angle(f64::from(k).to_radians() * 30.0) * radius, deep(p));

@@ -5,6 +5,7 @@
 //! Everything is worked out in cells of the first body's octree, whose lattice the points are gathered on,
 //! and handed over in the world. `docs/physics.md` says where this departs from the paper, and why.
 
+mod descent;
 mod gpu;
 #[cfg(test)]
 mod parity;
@@ -17,8 +18,8 @@ pub(crate) use {gpu::layouts, parity::run_every_kernel};
 
 pub use queries::OctreeOverlaps;
 
+use self::descent::{At, Descent, LevelTree, Node, cell_of};
 use super::{
-    cells::{Cell, first_of_level, look_up},
     pair::{cell_size, cells_to_world},
     surfels::Surfels,
 };
@@ -27,7 +28,7 @@ use crate::{
         Body, BodyId, Plane,
         collide::{CollisionPoint, Column, Overlap},
     },
-    svo::{Forest, morton, pack_normal, unpack_normal},
+    svo::{morton, pack_normal, unpack_normal},
 };
 use glam::{DMat3, DMat4, DVec3, IVec3};
 
@@ -54,8 +55,8 @@ pub fn of_bodies(bodies: [&Body; 2], levels: [u32; 2], surfels: [&Surfels; 2]) -
     let mut descent = Descent { shapes, a_from_b, b_from_a, half, least_cell, raw: Vec::new() };
     let root =
         |s: usize| At { node: Node::Boundary(bodies[s].def.octree().tree), level: 0, cell: IVec3::ZERO };
-    descent.meet(root(0), root(1));
-    let points = gather(descent.raw, levels[0]);
+    descent.run(root(0), root(1));
+    let points = gather(&descent.raw, levels[0]);
     let shapes = descent.shapes;
     // Both ends of one body: the column counts where its middle is inside the other; else, where neither is
     // empty.
@@ -90,7 +91,7 @@ pub fn of_plane(body: &Body, level: u32, surfels: &Surfels, plane: &Plane) -> Ov
     let offset = -plane.distance(world_from_cells.transform_point3(DVec3::ZERO)) / size;
     let mut raw = Vec::new();
     shape.below(body.def.octree().tree, 0, IVec3::ZERO, (normal, offset), &mut raw);
-    let points = gather(raw, level);
+    let points = gather(&raw, level);
     let crossing = |axis: usize, u: f64, v: f64| {
         let along = normal[axis];
         let rest = normal[(axis + 1) % 3] * u + normal[(axis + 2) % 3] * v;
@@ -135,193 +136,6 @@ impl Mean {
     }
 }
 
-/// A body's octree down to a level.
-#[derive(Clone, Copy)]
-struct LevelTree<'a> {
-    forest: &'a Forest,
-    surfels: &'a Surfels,
-    tree: u32,
-    level: u32,
-    first: u32,
-}
-
-#[derive(Clone, Copy)]
-enum Node {
-    /// Index in the forest; of the surfel's node at the last level.
-    Boundary(u32),
-    Inside,
-}
-
-/// A node and where it is: `cell` counts nodes of its own level.
-#[derive(Clone, Copy)]
-struct At {
-    node: Node,
-    level: u32,
-    cell: IVec3,
-}
-
-fn octant(c: u32) -> IVec3 {
-    IVec3::from(morton::decode(c.into()).map(|v| v as i32))
-}
-
-impl<'a> LevelTree<'a> {
-    fn new(body: &'a Body, level: u32, surfels: &'a Surfels) -> Self {
-        let forest = &*body.def.octree().forest;
-        Self { forest, surfels, tree: body.def.octree().tree, level, first: first_of_level(forest, level) }
-    }
-
-    fn children(&self, at: At) -> Vec<At> {
-        let child = |c: u32, node| At { node, level: at.level + 1, cell: at.cell * 2 + octant(c) };
-        match at.node {
-            Node::Inside => (0..8).map(|c| child(c, Node::Inside)).collect(),
-            Node::Boundary(index) => {
-                let Some(&parent) = self.forest.nodes.get(index as usize) else {
-                    return Vec::new();
-                };
-                let node = |c: u32| {
-                    if parent.internal() >> c & 1 == 1 {
-                        Some(child(c, Node::Inside))
-                    } else {
-                        (parent.valid() >> c & 1 == 1).then(|| child(c, Node::Boundary(parent.child(c))))
-                    }
-                };
-                (0..8).filter_map(node).collect()
-            }
-        }
-    }
-
-    /// Low corner and edge, cells.
-    fn span(&self, at: At) -> (DVec3, f64) {
-        let size = f64::from(1u32 << (self.level - at.level));
-        (at.cell.as_dvec3() * size, size)
-    }
-
-    fn opens(&self, at: At) -> bool {
-        at.level < self.level
-    }
-
-    /// Points of the boundary cell `at` on the planes of its surfel, next to `p`; cells of this body.
-    fn touch(&self, at: At, node: u32, p: DVec3) -> impl Iterator<Item = (DVec3, DVec3)> {
-        let surfel = self.surfels.items.get((node - self.first) as usize).copied();
-        let cell = at.cell.as_dvec3();
-        let sides = surfel.map_or(0, |s| if s.thickness > 0.0 { 2 } else { 1 });
-        (0..sides).filter_map(move |side| {
-            let (q, n) = surfel?.side(side);
-            let (q, n) = (q.as_dvec3(), n.as_dvec3());
-            // The plane goes on beyond the cell, the surface of this cell does not.
-            Some(((p - n * (p - q).dot(n)).clamp(cell, cell + 1.0), n))
-        })
-    }
-
-    /// Whether the cell at `p` is not empty; `strict`: whether `p` is behind the surface in it.
-    fn holds(&self, p: DVec3, strict: bool) -> bool {
-        match look_up(self.forest, self.tree, self.level, p.floor().as_ivec3()) {
-            Cell::Empty => false,
-            Cell::Inside => true,
-            Cell::Surface(node) => {
-                let surfel = self.surfels.items.get((node - self.first) as usize);
-                !strict
-                    || surfel.is_some_and(|s| {
-                        let behind = |side: u32| {
-                            let (q, n) = s.side(side);
-                            (p - q.as_dvec3()).dot(n.as_dvec3()) < 0.0
-                        };
-                        behind(0) && (s.thickness == 0.0 || behind(1))
-                    })
-            }
-        }
-    }
-
-    /// Surfels behind a plane.
-    fn below(&self, node: u32, level: u32, cell: IVec3, plane: (DVec3, f64), out: &mut Vec<Raw>) {
-        for child in self.children(At { node: Node::Boundary(node), level, cell }) {
-            let Node::Boundary(index) = child.node else { continue };
-            let (low, size) = self.span(child);
-            let nearest = plane.0.dot(low + size * 0.5) - 0.867 * size - 0.5;
-            if nearest >= plane.1 {
-                continue;
-            }
-            if self.opens(child) {
-                self.below(index, child.level, child.cell, plane, out);
-            } else {
-                // Next to the plane: at an edge the surface of a cell is deeper on one side than in its
-                // middle.
-                let centre = low + size * 0.5;
-                let near = centre - plane.0 * (plane.0.dot(centre) - plane.1);
-                for (p, n) in self.touch(child, index, near.clamp(low, low + size)) {
-                    if plane.0.dot(p) < plane.1 {
-                        out.push(Raw { p, n, owner: 0, weight: 1.0 });
-                    }
-                }
-            }
-        }
-    }
-}
-
-struct Descent<'a> {
-    shapes: [LevelTree<'a>; 2],
-    a_from_b: DMat4,
-    b_from_a: DMat4,
-    /// Half the box that a cell of b takes up along the axes of a.
-    half: DVec3,
-    /// Volume of the smaller body's cell, cells of a.
-    least_cell: f64,
-    raw: Vec<Raw>,
-}
-
-impl Descent<'_> {
-    /// Both octrees at once, as long as the boxes overlap (sec. 5.1.1). Two internal nodes have no surface to
-    /// offer.
-    fn meet(&mut self, a: At, b: At) {
-        let (low_a, size_a) = self.shapes[0].span(a);
-        let (low_b, cells_b) = self.shapes[1].span(b);
-        let centre = self.a_from_b.transform_point3(low_b + cells_b * 0.5);
-        let half = self.half * cells_b;
-        let (low, high) = (low_a.max(centre - half), (low_a + size_a).min(centre + half));
-        if (high - low).min_element() <= SLIVER {
-            return;
-        }
-        let boundary = |at: At| matches!(at.node, Node::Boundary(_));
-        if !boundary(a) && !boundary(b) {
-            return;
-        }
-        let opens = [self.shapes[0].opens(a), self.shapes[1].opens(b)];
-        let larger_a = size_a >= 2.0 * half.max_element();
-        // Internal nodes are cut last: only where a single boundary cell lies in them.
-        let open_a = opens[0] && (boundary(a) && (larger_a || !(opens[1] && boundary(b))));
-        let open_b = !open_a && opens[1] && boundary(b);
-        if open_a || (!open_b && opens[0]) {
-            self.shapes[0].children(a).into_iter().for_each(|child| self.meet(child, b));
-        } else if open_b || opens[1] {
-            self.shapes[1].children(b).into_iter().for_each(|child| self.meet(a, child));
-        } else {
-            let weight = (high - low).element_product() / self.least_cell;
-            self.touch(a, b, (low + high) * 0.5, weight.clamp(LEAST_WEIGHT, 1.0));
-        }
-    }
-
-    /// Two cells of the last level: a point on each surface in them, under the middle of what they share.
-    fn touch(&mut self, a: At, b: At, middle: DVec3, weight: f64) {
-        let [shape_a, shape_b] = self.shapes;
-        if let Node::Boundary(node) = a.node {
-            for (p, n) in shape_a.touch(a, node, middle) {
-                if shape_b.holds(self.b_from_a.transform_point3(p - n * INWARDS), false) {
-                    self.raw.push(Raw { p, n, owner: 0, weight });
-                }
-            }
-        }
-        if let Node::Boundary(node) = b.node {
-            for (p, n) in shape_b.touch(b, node, self.b_from_a.transform_point3(middle)) {
-                let p = self.a_from_b.transform_point3(p);
-                let n = self.a_from_b.transform_vector3(n).normalize_or_zero();
-                if shape_a.holds(p - n * INWARDS, false) {
-                    self.raw.push(Raw { p, n, owner: 1, weight });
-                }
-            }
-        }
-    }
-}
-
 /// Weight, then normal: the greatest word is the lead's, in whatever order points come.
 fn lead_word(r: &Raw) -> u32 {
     let packed = pack_normal(r.n.as_vec3());
@@ -337,26 +151,31 @@ fn lead_normal(word: u32) -> DVec3 {
 /// The two surfaces stay apart: where they lie in one cell, which is so in every shallow contact, their mean
 /// would be no surface at all. So do the two faces of something thin: points that look against the heaviest
 /// one, the lead, have their own mean.
-fn gather(raw: Vec<Raw>, level: u32) -> Vec<Mean> {
+fn gather(raw: &[Raw], level: u32) -> Vec<Mean> {
     let last = IVec3::splat((1 << level) - 1);
-    let cell = |r: &Raw| (r.p - r.n * INWARDS).floor().as_ivec3().clamp(IVec3::ZERO, last);
-    let key = |cell: IVec3, owner: u32| (cell.z, cell.y, cell.x, owner);
-    let mut keyed: Vec<_> = raw.into_iter().map(|r| (key(cell(&r), r.owner), r)).collect();
-    // Stable, so that sums are the same every time.
-    keyed.sort_by_key(|(key, _)| *key);
+    let cell = |r: &Raw| cell_of(r.p - r.n * INWARDS).clamp(IVec3::ZERO, last);
+    // By z, y, x and owner; levels have at most 16 bits. The number of the point makes every key another, so that
+    // sums are the same every time, and what is moved about by the sort is small.
+    let key = |r: &Raw| {
+        let [x, y, z] = cell(r).to_array().map(|v| v as u64);
+        z << 33 | y << 17 | x << 1 | u64::from(r.owner)
+    };
+    let mut keyed: Vec<(u64, u32)> = raw.iter().zip(0..).map(|(r, number)| (key(r), number)).collect();
+    keyed.sort_unstable();
     let mut out = Vec::new();
     for group in keyed.chunk_by(|a, b| a.0 == b.0) {
-        let lead = lead_normal(group.iter().map(|(_, r)| lead_word(r)).max().unwrap_or(0));
+        let of_group = || group.iter().map(|(_, number)| &raw[*number as usize]);
+        let lead = lead_normal(of_group().map(lead_word).max().unwrap_or(0));
+        let Some(first) = of_group().next() else { continue };
         for back in [false, true] {
             let (mut p, mut n, mut weight) = (DVec3::ZERO, DVec3::ZERO, 0.0);
-            for (_, r) in group.iter().filter(|(_, r)| (r.n.dot(lead) < 0.0) == back) {
+            for r in of_group().filter(|r| (r.n.dot(lead) < 0.0) == back) {
                 (p, n, weight) = (p + r.p * r.weight, n + r.n * r.weight, weight + r.weight);
             }
             if weight > 0.0 {
                 let n = if n.length_squared() < 1e-12 * weight * weight { DVec3::ZERO } else { n };
                 let n = n.normalize_or(if back { -lead } else { lead });
-                let owner = group[0].1.owner;
-                out.push(Mean { cell: cell(&group[0].1), owner, back, p: p / weight, n });
+                out.push(Mean { cell: cell(first), owner: first.owner, back, p: p / weight, n });
             }
         }
     }
@@ -375,6 +194,12 @@ struct Stretch {
 /// Where a column (axis, and its middle across) meets a plane: how far along, and the plane's normal.
 type Crossing<'a> = &'a dyn Fn(usize, f64, f64) -> Option<(f64, DVec3)>;
 
+/// A number whose order is the float's, total.
+fn ordered(x: f64) -> i64 {
+    let bits = x.to_bits() as i64;
+    bits ^ (((bits >> 63) as u64) >> 1) as i64
+}
+
 /// Entry and exit in every column (sec. 5.1.3): a point whose normal looks against the column, then one whose
 /// normal looks along it, with no other between.
 fn columns(
@@ -383,27 +208,27 @@ fn columns(
     inside: &dyn Fn(DVec3, [u32; 2]) -> bool,
 ) -> Vec<Stretch> {
     let mut out = Vec::new();
+    let (mut order, mut met) = (Vec::new(), Vec::new());
     for axis in 0..3 {
         let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
-        let mut order: Vec<(i32, i32, &Mean)> = points
-            .iter()
-            .filter(|r| r.n[axis].abs() >= LEAST_COSINE)
-            .map(|r| (r.cell[u], r.cell[v], r))
-            .collect();
-        order.sort_by(|a, b| {
-            let along = a.2.p[axis].total_cmp(&b.2.p[axis]);
-            (a.0, a.1).cmp(&(b.0, b.1)).then(along).then(a.2.place().cmp(&b.2.place()))
-        });
-        for column in order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            let (at_u, at_v) = (f64::from(column[0].0) + 0.5, f64::from(column[0].1) + 0.5);
-            let mut met: Vec<(f64, DVec3, u32)> =
-                column.iter().map(|(_, _, r)| (r.p[axis], r.n, r.owner)).collect();
+        order.clear();
+        order.extend(points.iter().zip(0..).filter(|(r, _)| r.n[axis].abs() >= LEAST_COSINE).map(
+            |(r, number): (&Mean, u32)| ((r.cell[u], r.cell[v]), (ordered(r.p[axis]), r.place()), number),
+        ));
+        order.sort_unstable();
+        for column in order.chunk_by(|a, b| a.0 == b.0) {
+            let [at_u, at_v] = [column[0].0.0, column[0].0.1].map(|cell| f64::from(cell) + 0.5);
+            met.clear();
+            met.extend(column.iter().map(|(.., number)| {
+                let r = &points[*number as usize];
+                (r.p[axis], r.n, r.owner)
+            }));
             if let Some((at, n)) = crossing(axis, at_u, at_v) {
                 let place = met.partition_point(|m| m.0 < at);
                 met.insert(place, (at, n, 1));
             }
             let mut entry: Option<(f64, DVec3, u32)> = None;
-            for end in met {
+            for end in met.iter().copied() {
                 if end.1[axis] < 0.0 {
                     entry = Some(end);
                 } else if let Some(start) = entry.take() {

@@ -51,6 +51,35 @@ impl OctreeOverlaps {
         detail: Detail<'_>,
         queries: &[OverlapQuery],
     ) -> Result<Vec<Overlap>, GpuError> {
+        let found = self.each(gpu, settings, (bodies, detail), queries, |overlap| overlap)?;
+        Ok(found.into_iter().flatten().filter(|overlap| !overlap.columns.is_empty()).collect())
+    }
+
+    /// By query, the volume of its [`Overlap`], m^3; 0 where it has no columns. The rest of it is let go at once.
+    ///
+    /// # Errors
+    /// As [`OctreeOverlaps::find`].
+    pub fn volumes(
+        &mut self,
+        gpu: OnGpu<'_>,
+        settings: &WorldSettings,
+        bodies: &[Body],
+        detail: Detail<'_>,
+        queries: &[OverlapQuery],
+    ) -> Result<Vec<f64>, GpuError> {
+        let found = self.each(gpu, settings, (bodies, detail), queries, |overlap| overlap.volume)?;
+        Ok(found.into_iter().map(|volume| volume.unwrap_or(0.0)).collect())
+    }
+
+    /// What `take` makes of each query's answer.
+    fn each<T: Send>(
+        &mut self,
+        gpu: OnGpu<'_>,
+        settings: &WorldSettings,
+        (bodies, detail): (&[Body], Detail<'_>),
+        queries: &[OverlapQuery],
+        take: impl Fn(Overlap) -> T + Sync,
+    ) -> Result<Vec<Option<T>>, GpuError> {
         let (levels, planes) = (Levels::new(bodies, detail), planes(settings));
         let task = |query: &OverlapQuery| match *query {
             OverlapQuery::Pair([a, b]) => Task::Pair([a, b], levels.pair(a, b)),
@@ -58,7 +87,7 @@ impl OctreeOverlaps {
         };
         let tasks: Vec<Task> = queries.iter().map(task).collect();
         let gpu = gpu.filter(|(gpu, _)| settings.narrow.wants(gpu));
-        self.work_out(gpu, bodies, &planes, &tasks)
+        self.work_out(gpu, bodies, &planes, &tasks, take)
     }
 
     /// What two bodies share, on the lattice of the first, at the level at which they meet.
@@ -76,13 +105,14 @@ impl OctreeOverlaps {
 
     /// Pairs by the passes where there are any, else, and where they do not fit, on the CPU, which gives the same;
     /// planes on the CPU, since they are few.
-    fn work_out(
+    fn work_out<T: Send>(
         &mut self,
         gpu: OnGpu<'_>,
         bodies: &[Body],
         planes: &[Plane],
         tasks: &[Task],
-    ) -> Result<Vec<Overlap>, GpuError> {
+        take: impl Fn(Overlap) -> T + Sync,
+    ) -> Result<Vec<Option<T>>, GpuError> {
         let by_passes = match gpu.map(|(gpu, arena)| self.on_gpu(gpu, arena, bodies, tasks)) {
             Some(Ok(found)) => found,
             None | Some(Err(GpuError::TooLarge { .. } | GpuError::OutOfMemory { .. })) => None,
@@ -102,19 +132,17 @@ impl OctreeOverlaps {
         }
         let cache = &self.cache;
         let surfels = |k: usize, level: u32| cache.known(&bodies[k].def.octree().forest, level);
-        let found: Vec<Option<Overlap>> = tasks
-            .par_iter()
-            .zip(known)
-            .map(|(task, known)| match task {
-                Task::Pair(..) if known.is_some() => known,
-                Task::Pair(pair, at) => {
-                    let both = [surfels(pair[0], at[0])?, surfels(pair[1], at[1])?];
-                    Some(of_bodies(pair.map(|k| &bodies[k]), *at, both))
-                }
-                Task::Plane(a, at, k) => Some(of_plane(&bodies[*a], *at, surfels(*a, *at)?, planes.get(*k)?)),
-            })
-            .collect();
-        Ok(found.into_iter().flatten().filter(|o| !o.columns.is_empty()).collect())
+        let of_task = |(task, known): (&Task, Option<Overlap>)| match task {
+            Task::Pair(..) if known.is_some() => known,
+            Task::Pair(pair, at) => {
+                let both = [surfels(pair[0], at[0])?, surfels(pair[1], at[1])?];
+                Some(of_bodies(pair.map(|k| &bodies[k]), *at, both))
+            }
+            Task::Plane(a, at, k) => Some(of_plane(&bodies[*a], *at, surfels(*a, *at)?, planes.get(*k)?)),
+        };
+        // One by one: a pair of large pieces takes as long as many small ones.
+        let work = tasks.par_iter().zip(known).with_max_len(1);
+        Ok(work.map(|task| of_task(task).map(&take)).collect())
     }
 
     /// All pairs that suit, in order; none where the device does not have them all.

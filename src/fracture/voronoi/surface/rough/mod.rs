@@ -26,7 +26,7 @@ pub(in crate::fracture) mod voxel;
 
 pub use crate::fracture::params::{CrackNoise, CrackShape, Displacement, Dusty, Offset, Sides};
 pub use uniform::CrackUniform;
-pub use voxel::{CrackTriangle, TransitionVoxel};
+pub use voxel::{CrackTriangle, TransitionVoxel, edge_corners};
 
 /// Edge of a transition voxel in its own units.
 pub const UNITS: i32 = 512;

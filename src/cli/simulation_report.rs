@@ -1,0 +1,303 @@
+//! `report.json` of `kintsugi simulate`: what was played, with what settings, and every body that ever lived.
+//!
+//! In: the sandbox after every step. Out: names, masses, inertias and shapes in the order of `trajectory.npz`, the
+//! breaks, and counts. The fields are described in `docs/files.md`.
+
+use std::{collections::BTreeMap, path::Path};
+
+use glam::{DMat3, DVec3};
+use serde::Serialize;
+
+use crate::{
+    bodies::{Adaptive, Body, BodyId, Penalty, Walls},
+    compute::RanOn,
+    export::{ExportError, Figures, InputReport, Placing, report, to_nanoseconds},
+    fracture::FractureCounts,
+    gpu::StageTiming,
+    scene::{BreakRecord, Origin, Sandbox},
+    shape::{Geometry, Shape},
+};
+
+/// What was asked for.
+#[derive(Serialize)]
+pub struct Asked {
+    /// The scene's or mesh's file, as given.
+    pub file: String,
+    /// Name of the scene.
+    pub scene: String,
+    /// Simulated time, s.
+    pub seconds: f64,
+    /// Steps between two measurements of the volume that bodies share; 0: never.
+    pub volume_every: u64,
+    /// Whether `pairs.csv` was written.
+    pub pairs: bool,
+    /// Steps between two writings of collision points.
+    pub collision_points: Option<u64>,
+    /// Formats of the motion.
+    pub formats: Vec<&'static str>,
+}
+
+/// How the world was set, as the run began.
+#[derive(Serialize)]
+struct SettingsReport {
+    gravity: DVec3,
+    dt: f64,
+    substeps: u32,
+    floor: Option<f64>,
+    walls: Option<Walls>,
+    contacts: String,
+    response: String,
+    penalty: Penalty,
+    adaptive: Option<Adaptive>,
+    sleeping: bool,
+}
+
+/// An imported object.
+#[derive(Serialize)]
+struct ObjectReport {
+    object: usize,
+    name: String,
+    input: InputReport,
+    level: u32,
+    /// Edge of a voxel, m.
+    voxel: f64,
+}
+
+/// What a body is made of; lengths in m.
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum ShapeReport {
+    Octree { level: u32, voxel: f64, leaves: usize, voxels: u64 },
+    Mesh { vertices: usize, triangles: usize },
+    Convex { vertices: usize, faces: usize },
+}
+
+impl ShapeReport {
+    fn of(shape: &Shape) -> Self {
+        match shape.geometry() {
+            Geometry::Octree(octree) => Self::Octree {
+                level: octree.level(),
+                voxel: octree.grid.h,
+                leaves: octree.leaves().len(),
+                voxels: octree.mass.voxels,
+            },
+            Geometry::Mesh(solid) => Self::Mesh {
+                vertices: solid.surface().positions.len(),
+                triangles: solid.surface().triangles.len(),
+            },
+            Geometry::Convex(convex) => {
+                Self::Convex { vertices: convex.vertices().len(), faces: convex.faces().len() }
+            }
+        }
+    }
+}
+
+/// A body that lived; kg, m, s. The order is that of the arrays.
+#[derive(Serialize)]
+struct BodyReport {
+    body: usize,
+    name: String,
+    object: usize,
+    generation: u32,
+    /// The body that it broke off, where that lived in this run.
+    parent: Option<usize>,
+    mass: f64,
+    volume: f64,
+    density: f64,
+    /// About the centre of mass, body axes, which are those of the object; rows.
+    inertia: [[f64; 3]; 3],
+    /// Centre of mass in the object's own place, whose axes and origin the mesh gave.
+    centre: DVec3,
+    /// Low and high corner there.
+    bounds: [DVec3; 2],
+    shape: ShapeReport,
+    friction: f64,
+    restitution: f64,
+    rolling_resistance: f64,
+    fixed: bool,
+    physics_level: u32,
+    #[serde(skip)]
+    origin: Option<Origin>,
+}
+
+/// A break.
+#[derive(Serialize)]
+struct BreakReport {
+    time: f64,
+    /// Of the bodies, what broke; null where that did not live in this run.
+    body: Option<usize>,
+    /// Where it was hit, and which way: in the object's own place, m.
+    point: DVec3,
+    direction: DVec3,
+    parts: usize,
+    counts: FractureCounts,
+}
+
+#[derive(Default, Serialize)]
+struct Counts {
+    steps: u64,
+    /// That ever lived.
+    bodies: usize,
+    /// That were there at the end, and of these, awake and frozen.
+    at_the_end: usize,
+    awake: usize,
+    frozen: usize,
+    breaks: usize,
+}
+
+/// The whole report.
+#[derive(Serialize)]
+pub struct SimulationReport {
+    version: &'static str,
+    #[serde(flatten)]
+    ran_on: RanOn,
+    asked: Asked,
+    settings: SettingsReport,
+    counts: Counts,
+    objects: Vec<ObjectReport>,
+    bodies: Vec<BodyReport>,
+    breaks: Vec<BreakReport>,
+    timings_ms: serde_json::Map<String, serde_json::Value>,
+    #[serde(skip)]
+    numbers: BTreeMap<BodyId, usize>,
+}
+
+impl SimulationReport {
+    /// Of a run that begins.
+    pub fn new(asked: Asked, sandbox: &Sandbox) -> Self {
+        let s = sandbox.settings();
+        let settings = SettingsReport {
+            gravity: s.gravity,
+            dt: s.dt,
+            substeps: s.substeps,
+            floor: s.floor,
+            walls: s.walls,
+            contacts: s.contacts.to_string(),
+            response: s.response.to_string(),
+            penalty: s.penalty,
+            adaptive: s.adaptive,
+            sleeping: s.sleeping,
+        };
+        let mut report = Self {
+            version: env!("CARGO_PKG_VERSION"),
+            ran_on: sandbox.compute().ran_on(),
+            asked,
+            settings,
+            counts: Counts::default(),
+            objects: Vec::new(),
+            bodies: Vec::new(),
+            breaks: Vec::new(),
+            timings_ms: serde_json::Map::new(),
+            numbers: BTreeMap::new(),
+        };
+        report.record(sandbox);
+        report
+    }
+
+    /// Takes note of bodies that are new.
+    pub fn record(&mut self, sandbox: &Sandbox) {
+        for body in sandbox.bodies() {
+            if !self.numbers.contains_key(&body.id) {
+                self.numbers.insert(body.id, self.bodies.len());
+                self.add(sandbox, body);
+            }
+        }
+    }
+
+    fn add(&mut self, sandbox: &Sandbox, body: &Body) {
+        let info = sandbox.info(body.id).copied().unwrap_or_default();
+        let record = info.origin.and_then(|origin| sandbox.breaks().get(origin.record));
+        let parent = record.and_then(|record| self.that_broke(record));
+        let of_object = || sandbox.objects().get(info.object).map_or_else(String::new, |o| o.name.clone());
+        // Parts are numbered under the name of what broke.
+        let name = match info.origin {
+            Some(origin) => {
+                let whole = parent.map_or_else(of_object, |parent| self.bodies[parent].name.clone());
+                format!("{whole}.{}", origin.part)
+            }
+            None => of_object(),
+        };
+        let (def, shape) = (&body.def, &body.def.shape);
+        let figures = Figures::of(shape, &Placing::UNMOVED);
+        self.bodies.push(BodyReport {
+            body: self.bodies.len(),
+            name,
+            object: info.object,
+            generation: info.generation,
+            parent,
+            mass: shape.mass().kg,
+            volume: shape.mass().volume_m3,
+            density: shape.density(),
+            inertia: rows(shape.mass().inertia),
+            centre: shape.mass().centre,
+            bounds: [figures.bounds.0, figures.bounds.1],
+            shape: ShapeReport::of(shape),
+            friction: def.friction,
+            restitution: def.restitution,
+            rolling_resistance: def.rolling_resistance,
+            fixed: def.fixed,
+            physics_level: def.collision_level(),
+            origin: info.origin,
+        });
+    }
+
+    fn that_broke(&self, record: &BreakRecord) -> Option<usize> {
+        self.bodies.iter().position(|body| (body.object, body.origin) == (record.object, record.broken))
+    }
+
+    /// Writes it, after so many steps.
+    ///
+    /// # Errors
+    /// [`ExportError::Write`].
+    pub fn write(
+        &mut self,
+        path: &Path,
+        sandbox: &Sandbox,
+        steps: u64,
+        timings: &[StageTiming],
+    ) -> Result<(), ExportError> {
+        let records = sandbox.breaks().records();
+        self.breaks = records
+            .iter()
+            .map(|record| BreakReport {
+                time: to_nanoseconds(record.time),
+                body: self.that_broke(record),
+                point: record.impact.point,
+                direction: record.impact.direction,
+                parts: record.cells.len(),
+                counts: record.counts,
+            })
+            .collect();
+        self.objects = sandbox
+            .objects()
+            .iter()
+            .enumerate()
+            .map(|(number, object)| ObjectReport {
+                object: number,
+                name: object.name.clone(),
+                input: InputReport {
+                    file: object.scene.file.clone(),
+                    vertices: object.mesh.positions.len(),
+                    triangles: object.triangles,
+                    warnings: object.warnings.clone(),
+                },
+                level: object.scene.level,
+                voxel: object.voxel_m,
+            })
+            .collect();
+        self.counts = Counts {
+            steps,
+            bodies: self.bodies.len(),
+            at_the_end: sandbox.bodies().len(),
+            awake: sandbox.awake(),
+            frozen: sandbox.frozen(),
+            breaks: self.breaks.len(),
+        };
+        self.timings_ms = report::timings_ms(timings);
+        report::write_json(path, self)
+    }
+}
+
+fn rows(m: DMat3) -> [[f64; 3]; 3] {
+    m.transpose().to_cols_array_2d()
+}

@@ -1,0 +1,116 @@
+//! How numbers are written, so that they read as what they are: no zero with a sign, and times that are multiples of
+//! the step without the last digits of a sum.
+
+use std::io;
+
+use serde_json::ser::{Formatter, PrettyFormatter};
+
+/// The same number; zero without a sign.
+#[must_use]
+pub fn unsigned_zero(x: f64) -> f64 {
+    x + 0.0
+}
+
+/// A step's number times the step, s, to the picosecond: 2.01, not 2.0100000000000002.
+#[must_use]
+pub fn to_picoseconds(time: f64) -> f64 {
+    rounded(time, 1e12)
+}
+
+/// A time that steps have added up to, s, to the nanosecond: after a hundred seconds the sum is off by ten picoseconds.
+#[must_use]
+pub fn to_nanoseconds(time: f64) -> f64 {
+    rounded(time, 1e9)
+}
+
+/// To whole parts of a second, of which there are so many; as it is where it is too large for that to be told.
+fn rounded(time: f64, parts: f64) -> f64 {
+    /// Above it not all whole numbers have 53 bits.
+    const MOST: f64 = 9e15;
+    if (time * parts).abs() < MOST { unsigned_zero((time * parts).round() / parts) } else { time }
+}
+
+/// Indented JSON in which no zero has a sign.
+#[derive(Default)]
+pub struct PlainJson(PrettyFormatter<'static>);
+
+impl Formatter for PlainJson {
+    fn write_f64<W: ?Sized + io::Write>(&mut self, to: &mut W, value: f64) -> io::Result<()> {
+        self.0.write_f64(to, value + 0.0)
+    }
+
+    fn write_f32<W: ?Sized + io::Write>(&mut self, to: &mut W, value: f32) -> io::Result<()> {
+        self.0.write_f32(to, value + 0.0)
+    }
+
+    fn begin_array<W: ?Sized + io::Write>(&mut self, to: &mut W) -> io::Result<()> {
+        self.0.begin_array(to)
+    }
+
+    fn end_array<W: ?Sized + io::Write>(&mut self, to: &mut W) -> io::Result<()> {
+        self.0.end_array(to)
+    }
+
+    fn begin_array_value<W: ?Sized + io::Write>(&mut self, to: &mut W, first: bool) -> io::Result<()> {
+        self.0.begin_array_value(to, first)
+    }
+
+    fn end_array_value<W: ?Sized + io::Write>(&mut self, to: &mut W) -> io::Result<()> {
+        self.0.end_array_value(to)
+    }
+
+    fn begin_object<W: ?Sized + io::Write>(&mut self, to: &mut W) -> io::Result<()> {
+        self.0.begin_object(to)
+    }
+
+    fn end_object<W: ?Sized + io::Write>(&mut self, to: &mut W) -> io::Result<()> {
+        self.0.end_object(to)
+    }
+
+    fn begin_object_key<W: ?Sized + io::Write>(&mut self, to: &mut W, first: bool) -> io::Result<()> {
+        self.0.begin_object_key(to, first)
+    }
+
+    fn begin_object_value<W: ?Sized + io::Write>(&mut self, to: &mut W) -> io::Result<()> {
+        self.0.begin_object_value(to)
+    }
+
+    fn end_object_value<W: ?Sized + io::Write>(&mut self, to: &mut W) -> io::Result<()> {
+        self.0.end_object_value(to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Serialize;
+
+    #[test]
+    fn times_are_multiples_of_the_step_as_one_writes_them() {
+        let mut sum = 0.0;
+        for step in 1..=20_000u32 {
+            sum += 0.01;
+            let want = (f64::from(step) / 100.0).to_string();
+            let of_product = to_picoseconds(f64::from(step) * 0.01);
+            assert_eq!([to_nanoseconds(sum), of_product].map(|t| t.to_string()), [want.clone(), want]);
+        }
+        assert_ne!(201.0 * 0.01, 2.01, "there is something to round");
+        for time in [0.0, 1.0 / 60.0, 1e5 + 1.0 / 3.0, -0.5] {
+            assert!((to_picoseconds(time) - time).abs() <= 5e-13, "{time}");
+        }
+        assert!(to_picoseconds(-1e-14).is_sign_positive() && to_nanoseconds(1e9) == 1e9);
+    }
+
+    #[test]
+    fn json_is_as_before_but_for_signs_of_zero() {
+        let value =
+            serde_json::json!({ "a": [1.5, -0.25, []], "b": { "c": -0.0, "d": null }, "e": -3, "f": {} });
+        let mut plain = Vec::new();
+        value
+            .serialize(&mut serde_json::Serializer::with_formatter(&mut plain, PlainJson::default()))
+            .unwrap();
+        let pretty = serde_json::to_string_pretty(&value).unwrap();
+        assert!(pretty.contains("-0.0"));
+        assert_eq!(String::from_utf8(plain).unwrap(), pretty.replace("-0.0", "0.0"));
+    }
+}

@@ -1,0 +1,116 @@
+//! What is drawn of the inside of a fracture as numbers, for other programs: crack triangles with the two objects that
+//! they part, separation points, transition voxels, Voronoi faces.
+//!
+//! In: an [`Inside`]. Out: arrays in leaf units of its grid, in the order of the transition voxels (Morton) or of the
+//! seeds. `docs/files.md` describes them.
+
+use glam::DVec3;
+
+use super::{Inside, crack::Frame};
+use crate::fracture::{crack::edge_corners, voronoi_faces};
+
+/// Crack surfaces (2018, sec. 5.2), leaf units. Empty where they are planar, or made at the leaves.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CrackArrays {
+    /// Low corner and edge of every crossed voxel of the transition level.
+    pub voxels: Vec<[i32; 4]>,
+    /// Object of each of its corners: bit 0 of the corner's number is its x, bit 1 y, bit 2 z.
+    pub objects: Vec<[i32; 8]>,
+    /// Corners of triangles, so that the normal by the right-hand rule points from the first object to the second.
+    pub triangles: Vec<[[f64; 3]; 3]>,
+    /// The two objects beside each triangle. With a gap the first is the one whose border it is.
+    pub triangle_cells: Vec<[i32; 2]>,
+    /// Row of `voxels` that each lies in.
+    pub triangle_voxels: Vec<i32>,
+    /// Separation points.
+    pub points: Vec<[f64; 3]>,
+    /// Of each 0 on an edge, 1 in a face, 2 in the voxel; with a gap 0 for ends on edges and 2 for middles of fans.
+    pub point_kinds: Vec<i32>,
+    /// Row of `voxels` that each belongs to.
+    pub point_voxels: Vec<i32>,
+}
+
+impl CrackArrays {
+    /// Of a fracture.
+    #[must_use]
+    pub fn of(inside: &Inside) -> Self {
+        let mut out = Self::default();
+        let Some(frame) = Frame::of(inside) else { return out };
+        for (row, voxel) in inside.voxels.iter().enumerate() {
+            let [x, y, z] = voxel.place.map(|v| v as i32 * frame.edge as i32);
+            out.voxels.push([x, y, z, frame.edge as i32]);
+            out.objects.push(voxel.objects.map(|object| object as i32));
+            let at = |point: [i64; 3]| frame.at(voxel.place, point).to_array();
+            let row = row as i32;
+            if let Some(dusty) = inside.dusty.get(row as usize) {
+                for object in dusty.owners() {
+                    let mut last = None;
+                    for triangle in dusty.border(object) {
+                        let [edge, _, middle] = triangle.points;
+                        // The object lies at one end of the crossed edge, its neighbour at the other.
+                        let ends =
+                            edge_corners(triangle.bit as usize / 2).map(|corner| voxel.objects[corner]);
+                        let beyond = ends[1 - triangle.bit as usize % 2];
+                        out.triangle(triangle.points.map(at), [object, beyond], row);
+                        out.point(at(edge), 0, row);
+                        // The triangles of a fan follow each other and share its middle.
+                        if last.replace(middle) != Some(middle) {
+                            out.point(at(middle), 2, row);
+                        }
+                    }
+                }
+                continue;
+            }
+            for triangle in voxel.triangles() {
+                let [a, b, c] = triangle.points.map(|p| at(p.map(i64::from)));
+                // The objects are those of the low and the high end of an edge along the axis.
+                let along =
+                    (DVec3::from(b) - DVec3::from(a)).cross(DVec3::from(c) - DVec3::from(a))[triangle.axis];
+                let corners = if along < 0.0 { [a, c, b] } else { [a, b, c] };
+                out.triangle(corners, triangle.sides, row);
+            }
+            let wide = |p: &[i32; 3]| at(p.map(i64::from));
+            voxel.edge_points.iter().flatten().for_each(|p| out.point(wide(p), 0, row));
+            voxel.face_points.iter().flatten().for_each(|p| out.point(wide(p), 1, row));
+            out.point(wide(&voxel.voxel_point), 2, row);
+        }
+        out
+    }
+
+    fn triangle(&mut self, corners: [[f64; 3]; 3], cells: [u32; 2], row: i32) {
+        self.triangles.push(corners);
+        self.triangle_cells.push(cells.map(|cell| cell as i32));
+        self.triangle_voxels.push(row);
+    }
+
+    fn point(&mut self, at: [f64; 3], kind: i32, row: i32) {
+        self.points.push(at);
+        self.point_kinds.push(kind);
+        self.point_voxels.push(row);
+    }
+}
+
+/// Faces of the Voronoi diagram inside the object's bounds, leaf units.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FaceArrays {
+    /// Corners of all faces, one after the other; counter-clockwise as seen from the second seed.
+    pub corners: Vec<[f64; 3]>,
+    /// First corner of each face, and the number of corners at the end.
+    pub starts: Vec<i32>,
+    /// The two seeds, the lower first.
+    pub seeds: Vec<[i32; 2]>,
+}
+
+impl FaceArrays {
+    /// Of a fracture's seeds.
+    #[must_use]
+    pub fn of(inside: &Inside) -> Self {
+        let mut out = Self { starts: vec![0], ..Self::default() };
+        for face in voronoi_faces(&inside.blueprint.pattern, inside.forest.level, inside.bounds()) {
+            out.corners.extend(face.polygon.iter().map(|p| p.to_array()));
+            out.starts.push(out.corners.len() as i32);
+            out.seeds.push(face.seeds.map(|seed| seed as i32));
+        }
+        out
+    }
+}

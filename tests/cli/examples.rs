@@ -1,0 +1,183 @@
+//! The scripts of `examples/` on what the program writes, and on the same with one number changed.
+
+use std::{
+    path::Path,
+    process::{Command, Output},
+};
+
+use super::support::{
+    program::{folder, outcome, run, text},
+    skip,
+};
+
+/// Python with this script of `examples/`.
+fn python(script: &str, arguments: &[String]) -> Output {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(script);
+    let mut command = Command::new("python3");
+    command.arg("-B").arg(script).args(arguments).output().expect("python3 starts")
+}
+
+/// Whether these modules are there; else it is noted.
+fn has(modules: &str) -> bool {
+    let there = Command::new("python3").args(["-c", &format!("import {modules}")]).output();
+    if there.is_ok_and(|output| output.status.success()) {
+        return true;
+    }
+    skip::note(&format!(
+        "the examples need Python with {modules}: apt-get install python3-scipy, or pip install {}",
+        modules.replace(',', "")
+    ));
+    false
+}
+
+/// Runs a script that must find everything right, and gives what it said.
+fn holds(script: &str, arguments: &[String]) -> String {
+    let (code, out, err) = outcome(&python(script, arguments));
+    assert_eq!(code, 0, "{script} {arguments:?}: {out}{err}");
+    out
+}
+
+/// Rewrites arrays of an archive by lines of Python, in which `a` has them by name.
+fn change(archive: &Path, lines: &str) {
+    let code = format!(
+        "import numpy as np\na = dict(np.load({0:?}))\n{lines}\nnp.savez({0:?}, **a)",
+        archive.display().to_string()
+    );
+    let (status, _, err) = outcome(&Command::new("python3").args(["-c", &code]).output().unwrap());
+    assert_eq!(status, 0, "{err}");
+}
+
+const SURFACES: [&str; 3] = ["planar", "rough", "dusty"];
+
+#[test]
+fn arrays_and_overlays_are_what_numpy_and_scipy_find() {
+    if !has("numpy, scipy") {
+        return;
+    }
+    for surface in SURFACES {
+        let out = folder(&format!("examples-{surface}"));
+        let overlays = if surface == "planar" {
+            "faces,labels,flood"
+        } else {
+            "transition,triangles,points,faces,labels,flood"
+        };
+        let arguments = [
+            "fracture",
+            "builtin:vase",
+            "--level",
+            "6",
+            "--seeds",
+            "30",
+            "--rng",
+            "7",
+            "--surface",
+            surface,
+            "--overlays",
+            overlays,
+            "--out",
+            &text(&out),
+        ];
+        if run(arguments).is_none() {
+            return;
+        }
+        let said = holds("check_voxels.py", &[text(&out)]);
+        for part in ["F1 holds", "F2 holds", "as reported", "F4 holds"] {
+            assert!(said.contains(part), "{surface}: no {part} in {said}");
+        }
+        let said = holds("check_overlays.py", &[text(&out)]);
+        let of_cracks: &[&str] =
+            if surface == "planar" { &[] } else { &["transition holds", "points hold", "triangles hold"] };
+        for part in [&["faces hold", "labels hold", "flood hold", "islands hold"], of_cracks].concat() {
+            assert!(said.contains(part), "{surface}: no {part} in {said}");
+        }
+        print!("{surface}: {said}");
+    }
+}
+
+/// The scripts are not blind: each planted error is found by the check that is its own.
+#[test]
+fn the_examples_find_planted_errors() {
+    if !has("numpy, scipy") {
+        return;
+    }
+    for surface in SURFACES {
+        let out = folder(&format!("examples-planted-{surface}"));
+        let overlays =
+            if surface == "planar" { "faces,labels" } else { "transition,triangles,points,labels" };
+        let arguments = [
+            "fracture",
+            "builtin:box",
+            "--level",
+            "5",
+            "--seeds",
+            "9",
+            "--rng",
+            "3",
+            "--surface",
+            surface,
+            "--overlays",
+            overlays,
+            "--out",
+            &text(&out),
+        ];
+        if run(arguments).is_none() {
+            return;
+        }
+        let of_voxels = [
+            ("a['coverage'][5] *= 0.5", "F2"),
+            ("a['crack'][np.flatnonzero(a['crack'])[3]] = 0", "F1"),
+            ("a['piece'][a['piece'] == 1] = 0; a['piece_inside'][a['piece_inside'][:, 4] == 1, 4] = 0", ""),
+            ("a['source_plane'][7] *= [-1, -1, -1, 1]", "plane"),
+            ("a['dust'] = a['source'][:1]", "F2"),
+        ];
+        let of_overlays = [
+            ("a['labels'][2, 40] += 1", "labels"),
+            ("a['label_piece'][:] = 0", "label_piece"),
+            ("a['face_corners'][4] += 0.01", "faces"),
+            ("a['points'][9] += 3.0", "points"),
+            ("a['triangles'][:60] = a['triangles'][60:120]", "triangles"),
+            ("a['triangle_cells'] = a['triangle_cells'][:, ::-1]", "triangles"),
+            ("a['transition_voxels'] = a['transition_voxels'][1:]", ""),
+            ("a['transition_objects'][3, 2] += 1", "transition"),
+        ];
+        let archives = [
+            ("check_voxels.py", "voxels.npz", &of_voxels[..]),
+            ("check_overlays.py", "overlays.npz", &of_overlays),
+        ];
+        for (script, archive, errors) in archives {
+            let path = out.join(archive);
+            let sound = std::fs::read(&path).unwrap();
+            for (error, names) in errors {
+                let array = error.split('\'').nth(1).unwrap();
+                let there = ["label", "face"].iter().any(|name| array.starts_with(name));
+                if archive == "overlays.npz" && (surface == "planar") != there && !array.starts_with("label")
+                {
+                    continue;
+                }
+                change(&path, error);
+                let (code, said, err) = outcome(&python(script, &[text(&out)]));
+                assert_ne!(code, 0, "{surface}: nobody notices {error}: {said}");
+                assert!(err.contains(names), "{surface}: {error} is found as {err}");
+                std::fs::write(&path, &sound).unwrap();
+            }
+            holds(script, &[text(&out)]);
+        }
+    }
+}
+
+#[test]
+fn steps_are_drawn_with_lines_in_which_nothing_was_measured() {
+    if !has("csv") {
+        return;
+    }
+    let home = folder("examples-steps");
+    let (out, plot) = (home.join("out"), home.join("plot.svg"));
+    let arguments =
+        ["simulate", "builtin:box", "--seconds", "0.2", "--volume-every", "3", "--out", &text(&out)];
+    if run(arguments).is_none() {
+        return;
+    }
+    holds("plot_steps.py", &[text(&plot), format!("box={}", text(&out.join("steps.csv")))]);
+    let drawn = std::fs::read_to_string(plot).unwrap();
+    assert!(drawn.matches("<polyline").count() == 3 && !drawn.contains("nan"), "{drawn}");
+}
