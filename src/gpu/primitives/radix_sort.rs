@@ -6,7 +6,7 @@
 //! where each tile's keys of a digit begin, and each key goes there.
 
 use super::Scan;
-use crate::gpu::{Buffer, Count, GpuError, Recorder, WORKGROUP, bind, kernels, shared};
+use crate::gpu::{Buffer, Count, GpuError, Kernel, Recorder, WORKGROUP, bind, kernels, shared};
 
 /// Bits of a digit.
 const DIGIT_BITS: u32 = 8;
@@ -29,6 +29,12 @@ kernels! {
 }
 
 impl RadixSort {
+    /// With a way of compiling kernels.
+    #[must_use]
+    pub(crate) fn compiled(kernel: &dyn Fn(&'static str) -> Kernel) -> Self {
+        Self::with_kernels(kernel)
+    }
+
     /// Sorts the first pairs of `keys`: as many as `size` says, which are no more than `most` and fit into both buffers.
     /// All keys are less than 2^`bits`. What is in `spare` is lost.
     ///
