@@ -8,14 +8,15 @@ use crate::{
         Buffer, Count, Gpu, GpuError, Kernel, Layout, Recorder, Shared, WORKGROUP, bind,
         count::Counted,
         layout_tests,
-        primitives::{PlanParams, Scan, ScanParams},
+        primitives::{PlanParams, RadixParams, RadixSort, Scan, ScanParams},
         shaders,
     },
     render, svo,
 };
 
 fn layouts() -> Vec<Layout> {
-    let own = vec![Counted::LAYOUT, PlanParams::LAYOUT, ScanParams::LAYOUT, svo::Node::LAYOUT];
+    let own =
+        vec![Counted::LAYOUT, PlanParams::LAYOUT, RadixParams::LAYOUT, ScanParams::LAYOUT, svo::Node::LAYOUT];
     [own, fracture::layouts(), bodies::layouts(), render::layouts()].concat()
 }
 
@@ -57,7 +58,10 @@ fn every_kernel_is_dispatched_with_its_variables() {
     let Some(gpu) = Gpu::for_test() else { return };
     let mut rec = Recorder::new(&gpu, "test");
     let items = Buffer::from_slice(&gpu, "items", &[[1, 1]; 3000]).unwrap();
-    Scan::new(&gpu).run(&mut rec, &items, &Count::known(&gpu, 2999)).unwrap();
+    let (scan, count) = (Scan::new(&gpu), Count::known(&gpu, 2999));
+    scan.run(&mut rec, &items, &count).unwrap();
+    let spare = Buffer::zeroed(&gpu, "spare", 3000).unwrap();
+    RadixSort::new(&gpu).run(&mut rec, &scan, [&items, &spare], (&count, 2999), 30).unwrap();
     fracture::run_every_kernel();
     bodies::run_every_kernel();
     render::run_every_kernel();

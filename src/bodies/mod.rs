@@ -33,9 +33,6 @@ mod tests;
 mod turning;
 mod world;
 
-#[cfg(test)]
-pub(crate) use collide::octree::{layouts, run_every_kernel};
-
 pub use body::{Body, BodyDef, BodyId, BodyState, Family};
 pub use broad_phase::{NearPair, Obb};
 pub use collide::{
@@ -54,3 +51,16 @@ pub use respond::{Penalty, Respond, Response, ResponseEntry, register_response, 
 pub use settings::{Narrow, WorldSettings};
 pub use snapshot::WorldSnapshot;
 pub use world::World;
+
+/// All that the kernels share with Rust.
+#[cfg(test)]
+pub(crate) fn layouts() -> Vec<crate::gpu::Layout> {
+    [broad_phase::passes::layouts(), collide::octree::layouts()].concat()
+}
+
+/// Dispatches every kernel of this folder.
+#[cfg(test)]
+pub(crate) fn run_every_kernel() {
+    broad_phase::passes::run_every_kernel();
+    collide::octree::run_every_kernel();
+}

@@ -2,7 +2,7 @@
 
 use super::{
     Body, BodyState, Detail, StepReport, World, WorldSettings,
-    broad_phase::{self, NearPair, Obb},
+    broad_phase::{self, Asked, Motion, NearPair, Obb},
     collide::{ContactQuery, Finders, Manifold, Point},
     contacts::Pushes,
     context::{OnGpu, StageClock, StepContext},
@@ -119,7 +119,7 @@ fn near(
     let dt = settings.dt;
     let (boxes, planes) = (boxes(world, dt), planes(settings));
     let far = world.far();
-    let World { bodies, finders, pair_levels, manifolds: old, .. } = world;
+    let World { bodies, broad_phase, finders, pair_levels, manifolds: old, .. } = world;
     let detail = Detail { pairs: pair_levels, far };
     let at_planes: Vec<usize> = (0..bodies.len()).filter(|&k| bodies[k].moves()).collect();
     let query =
@@ -129,11 +129,15 @@ fn near(
         return Ok(near);
     }
     let moves: Vec<_> = bodies.iter().map(Body::moves).collect();
-    let closer = |i, j| broad_phase::closer(&bodies[i], &bodies[j], dt);
-    let pairs = broad_phase::pairs(&boxes, &moves, closer)?
+    let motions: Vec<_> = bodies.iter().map(Motion::of).collect();
+    let asked = Asked { boxes: &boxes, moves: &moves, motions: &motions, dt };
+    // Who asks again within the step does not wait for the device a second time.
+    let device = gpu.map(|(gpu, _)| gpu).filter(|gpu| rounds.is_none() && settings.narrow.wants(gpu));
+    let pairs = broad_phase
+        .pairs(device, &asked)?
         .into_iter()
         .map(|(i, j)| [i as usize, j as usize])
-        .map(|[i, j]| NearPair { bodies: [i, j], way: closer(i, j), resolution_m: f64::MAX })
+        .map(|[i, j]| NearPair { bodies: [i, j], way: asked.closer(i, j), resolution_m: f64::MAX })
         .collect();
     Ok(finders.begin(bodies, pairs, detail))
 }

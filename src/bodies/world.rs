@@ -2,6 +2,7 @@
 
 use super::{
     Body, BodyDef, BodyId, BodyState, Detail, Drag, OnGpu, PairLevels, StepReport, WorldSettings,
+    broad_phase::BroadPhase,
     collide::{Finders, Manifold, Overlaps},
     contacts::Push,
     integrate,
@@ -29,6 +30,7 @@ pub struct World {
     pub(super) manifolds: Vec<Manifold>,
     /// Of the last step.
     pub(super) pushes: Vec<Push>,
+    pub(super) broad_phase: BroadPhase,
     pub(super) finders: Finders,
     pub(super) responder: Responder,
     pub(super) overlaps: Overlaps,
@@ -58,6 +60,7 @@ impl World {
             time: 0.0,
             manifolds: Vec::new(),
             pushes: Vec::new(),
+            broad_phase: BroadPhase::default(),
             finders: Finders::default(),
             responder: Responder::default(),
             overlaps: Overlaps::default(),
@@ -186,7 +189,9 @@ impl World {
     /// # Errors
     /// [`GpuError`] where passes cannot be made; nothing has changed then.
     pub fn run_on(&mut self, gpu: Option<&Gpu>) -> Result<(), GpuError> {
-        self.finders.run_on(gpu)
+        self.finders.run_on(gpu)?;
+        self.broad_phase = BroadPhase::default();
+        Ok(())
     }
 
     /// One step of `settings.dt`; compute passes take part where there is a device.

@@ -1,15 +1,17 @@
-//! Pairs of bodies whose boxes overlap: sort and sweep of world boxes along x, or, of many, a tree over Morton codes
-//! (`tree.rs`); then the boxes as they are turned.
+//! Pairs of bodies whose boxes overlap: sort and sweep of world boxes along x, or, of many, a tree over Morton codes, on
+//! the cores (`tree.rs`) or in compute passes (`passes/`); then the boxes as they are turned.
 //!
 //! In: one box a body (or none: the body takes no part), and which bodies can move. Out: pairs (i, j), i < j,
 //! ascending. Turned boxes are told apart by separating axes (Gottschalk, Lin & Manocha 1996, OBBTree, sec.
 //! 5).
 
+pub mod passes;
 mod tree;
 
 use super::Body;
-use crate::gpu::GpuError;
+use crate::gpu::{Gpu, GpuError};
 use glam::{DMat3, DVec3};
+use passes::NearPasses;
 
 /// Pairs that are looked at in a step, at most: a heap of a thousand pieces has some ten thousand, and bodies that all lie in
 /// one place would fill any memory.
@@ -93,6 +95,92 @@ impl Obb {
 /// From so many boxes on a tree is as fast as a sweep or faster (docs/lab/hull-contacts.md).
 const MANY: usize = 1000;
 
+/// How a body moves, as far as that brings it closer to others.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Motion {
+    /// m/s.
+    pub velocity: DVec3,
+    /// How fast its farthest point turns, m/s.
+    pub spin: f64,
+}
+
+impl Motion {
+    /// Of a body.
+    #[must_use]
+    pub fn of(body: &Body) -> Self {
+        let spin = body.state.angular_velocity.length() * body.def.radius();
+        Self { velocity: body.state.linear_velocity, spin }
+    }
+
+    /// How much closer a point of this body and one of the other may come in the coming `dt`, at most, m.
+    #[must_use]
+    pub fn closer(&self, other: &Self, dt: f64) -> f64 {
+        ((self.velocity - other.velocity).length() + (self.spin + other.spin)) * dt
+    }
+}
+
+/// Whose pairs are wanted; all slices go by body.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    /// What a body does not leave in the step; who has none takes no part.
+    pub boxes: &'a [Option<Obb>],
+    /// Who can move: of a pair one does.
+    pub moves: &'a [bool],
+    /// How fast.
+    pub motions: &'a [Motion],
+    /// Of the whole step, s.
+    pub dt: f64,
+}
+
+impl Asked<'_> {
+    /// How much closer two bodies may come in the step, m: often much less than the sum of their ways, as they fall side
+    /// by side.
+    #[must_use]
+    pub fn closer(&self, i: usize, j: usize) -> f64 {
+        self.motions[i].closer(&self.motions[j], self.dt)
+    }
+
+    /// Whether two bodies are a near pair.
+    #[must_use]
+    pub fn meet(&self, (i, j): (u32, u32)) -> bool {
+        let [i, j] = [i as usize, j as usize];
+        let [Some(a), Some(b)] = [&self.boxes[i], &self.boxes[j]] else { return false };
+        (self.moves[i] || self.moves[j]) && a.may_meet(b, self.closer(i, j))
+    }
+
+    /// All near pairs, found on the cores.
+    ///
+    /// # Errors
+    /// [`Crowded`] where there are more than [`MOST_PAIRS`].
+    pub fn pairs(&self) -> Result<Vec<(u32, u32)>, Crowded> {
+        pairs(self.boxes, self.moves, |i, j| self.closer(i, j))
+    }
+}
+
+/// Finds near pairs: on the cores, or, of many bodies, in compute passes where there is a device for them. Both find the
+/// same ones in the same order.
+#[derive(Default)]
+pub struct BroadPhase {
+    passes: Option<NearPasses>,
+}
+
+impl BroadPhase {
+    /// All pairs that may overlap in the coming step and of which at least one moves; `gpu` is the device whose passes
+    /// look for them, where they shall.
+    ///
+    /// # Errors
+    /// [`GpuError::Crowded`] where there are more than [`MOST_PAIRS`]; other [`GpuError`]s of the device.
+    pub fn pairs(&mut self, gpu: Option<&Gpu>, asked: &Asked<'_>) -> Result<Vec<(u32, u32)>, GpuError> {
+        if let Some(gpu) = gpu.filter(|_| asked.boxes.len() >= MANY) {
+            let passes = self.passes.get_or_insert_with(|| NearPasses::new(gpu));
+            if let Some(found) = passes.pairs(gpu, asked)? {
+                return Ok(found);
+            }
+        }
+        Ok(asked.pairs()?)
+    }
+}
+
 /// All pairs that may overlap in the coming step and of which at least one moves; `closer` says how much
 /// closer two bodies may come, m: often much less than the sum of their ways, as they fall side by side.
 ///
@@ -167,10 +255,7 @@ pub fn bounds(body: &Body, reach: f64, dt: f64) -> Option<Obb> {
 /// How much closer a point of `a` and one of `b` may come in the coming `dt`, at most, m.
 #[must_use]
 pub fn closer(a: &Body, b: &Body, dt: f64) -> f64 {
-    let v = a.state.linear_velocity - b.state.linear_velocity;
-    let turn = a.state.angular_velocity.length() * a.def.radius()
-        + b.state.angular_velocity.length() * b.def.radius();
-    (v.length() + turn) * dt
+    Motion::of(a).closer(&Motion::of(b), dt)
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! Near pairs by a bounding volume hierarchy over Morton codes (Karras 2012; Chlubna, sec. 6): the native twin of
-//! `collide/octree/passes/broad`, which does the same in compute passes.
+//! `passes/`, which does the same in compute passes.
 //!
 //! In and out as the sweep, the same pairs in the same order. The middles of the boxes get Morton codes, a radix sort
 //! orders them; each inner node of the binary radix tree finds its range and its split by itself; boxes are gathered

@@ -2,7 +2,7 @@
 // One thread: one leaf; each pair is found by the leaf that comes first in the order.
 //#include shared/thread
 //#include bodies/collide/octree/passes/params
-//#include bodies/collide/octree/passes/branch
+//#include bodies/broad_phase/passes/walk
 
 @group(0) @binding(0) var<uniform> params: ContactParams;
 @group(0) @binding(1) var<storage, read> solids: array<Solid>;
@@ -39,38 +39,10 @@ fn keep(i: u32, j: u32) {
     }
 }
 
-fn meets(node: u32, low: vec3<i32>, high: vec3<i32>) -> bool {
-    let at = BOX_WORDS * node;
-    let node_low = vec3<i32>(bounds[at], bounds[at + 1u], bounds[at + 2u]);
-    let node_high = vec3<i32>(bounds[at + 3u], bounds[at + 4u], bounds[at + 5u]);
-    return all(node_low <= high) && all(low <= node_high);
-}
-
 fn thread(id: u32) {
     if id >= params.solids || params.solids < 2u {
         return;
     }
     let own = keys[id].y;
-    let low = solids[own].low;
-    let high = solids[own].high;
-    // A node has one child on it while the other is below: as deep as there are bits in a key and its place.
-    var stack: array<u32, 66>;
-    var depth = 1u;
-    stack[0] = 0u;
-    while depth > 0u {
-        depth -= 1u;
-        let node = branches[stack[depth]];
-        for (var c = 0u; c < 2u; c++) {
-            let child = node[c] & ~LEAF;
-            if (node[c] & LEAF) != 0u {
-                if child > id {
-                    let other = keys[child].y;
-                    keep(min(own, other), max(own, other));
-                }
-            } else if branches[child].w > id && meets(child, low, high) {
-                stack[depth] = child;
-                depth += 1u;
-            }
-        }
-    }
+    descend(id, own, solids[own].low, solids[own].high);
 }

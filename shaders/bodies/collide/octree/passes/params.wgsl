@@ -3,8 +3,6 @@
 
 struct ContactParams {
     solids: u32,
-    // Keys to sort: the solids, filled up to a power of two.
-    padded: u32,
     tasks: u32,
     old: u32,
     // Entries of `tables` before the samples.
@@ -23,10 +21,7 @@ struct ContactParams {
     rounds: u32,
     // Boxes that are farther apart than they may come, m, still count as near.
     slack: f32,
-    // Of one dispatch: sizes of the bitonic sequences, stride; level of the descent.
-    size: u32,
-    last: u32,
-    stride: u32,
+    // Of one dispatch: level of the descent.
     level: u32,
 }
 

@@ -5,17 +5,20 @@
 //! and runs all again, from input that the passes do not change.
 
 use super::{
-    broad::{BroadPasses, Hierarchy, padded},
+    broad::BroadPasses,
     shared::{
         CANDIDATES, CELLS, CHOSEN, CONTACT_WORDS, CONTACTS, COUNTERS, ContactParams, FASTEST, HITS, NEAR,
         Old, PLANE_NODES, Slot, Solid, Task, WANTED,
     },
 };
 use crate::{
-    bodies::collide::octree::{
-        gpu::{DescentPasses, HEADER, HIT_WORDS, SearchLists},
-        pair::Directed,
-        surfel_buffer::SurfelBuffer,
+    bodies::{
+        broad_phase::passes::hierarchy::Hierarchy,
+        collide::octree::{
+            gpu::{DescentPasses, HEADER, HIT_WORDS, SearchLists},
+            pair::Directed,
+            surfel_buffer::SurfelBuffer,
+        },
     },
     gpu::{Buffer, Count, Gpu, GpuError, Growing, Recorder, bind, kernels, primitives::Scan, read_all},
     svo::{Arena, MAX_PASSES_LEVEL},
@@ -141,7 +144,6 @@ fn params(wanted: &Wanted, room: &[u32; COUNTERS]) -> ContactParams {
     let solids = wanted.solids.len();
     ContactParams {
         solids: solids as u32,
-        padded: padded(solids) as u32,
         tasks: wanted.tasks.len() as u32,
         old: wanted.old.len() as u32,
         given: wanted.given as u32,
@@ -281,7 +283,8 @@ impl ContactPasses {
                 near.write(gpu, 0, &words);
             }
             None => {
-                self.broad.record(&mut rec, &self.hierarchy, &params, [tables, &counters], solids, near)?
+                let on = (&self.hierarchy, &self.scan);
+                self.broad.record(&mut rec, on, &params, [tables, &counters], solids, near)?
             }
         }
         rec.stage("octree pairs");

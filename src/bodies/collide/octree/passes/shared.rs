@@ -68,8 +68,6 @@ shared! {
     pub struct ContactParams {
         /// Solids.
         solids: u32,
-        /// Keys to sort.
-        padded: u32,
         /// Bodies at planes.
         tasks: u32,
         /// Manifolds of the last search.
@@ -98,12 +96,6 @@ shared! {
         rounds: u32,
         /// Boxes so far apart still count as near, m.
         slack: f32,
-        /// Of one dispatch of the sort.
-        size: u32,
-        /// See `size`.
-        last: u32,
-        /// See `size`.
-        stride: u32,
         /// Level of a descent.
         level: u32,
     }

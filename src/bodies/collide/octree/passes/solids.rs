@@ -10,16 +10,14 @@ use super::{
     shared::{LEVELS, NONE, Solid},
 };
 use crate::{
-    bodies::{Body, Family, Obb, PairLevels},
+    bodies::{
+        Body, Family, Obb, PairLevels,
+        broad_phase::passes::lattice::{FAR, Lattice, in_two, middle},
+    },
     svo::{Arena, Forest},
 };
 use glam::{DMat3, DVec3};
 use std::{collections::BTreeMap, sync::Arc};
-
-/// Cells of the lattice along the longest side of the scene.
-const LATTICE: f64 = 1_048_575.0;
-/// Beyond this a number is as good as infinite to the passes, m or m/s.
-const FAR: f64 = 1e15;
 
 /// All solids of a search.
 #[derive(Default)]
@@ -64,7 +62,7 @@ impl Solids {
                 (octree.grid.level, octree.grid.origin.to_array().map(f64::to_bits), octree.grid.h.to_bits());
             let sibling = number(&mut siblings, (family, grid));
             let origin = body.world_from_grid().transform_point3(DVec3::ZERO) - middle;
-            let near = origin.clamp(DVec3::splat(-FAR), DVec3::splat(FAR)).as_vec3();
+            let [origin, origin_rest] = in_two(origin);
             // Rows of the rotation are columns of its transpose.
             let turn = DMat3::from_quat(body.state.rotation).transpose();
             let row = |v: DVec3| v.as_vec3().to_array();
@@ -78,9 +76,9 @@ impl Solids {
                 moves: u32::from(body.moves()),
                 high: lattice.at(high),
                 family,
-                origin: near.to_array(),
+                origin,
                 voxel: octree.grid.h as f32,
-                origin_rest: row(origin - near.as_dvec3()),
+                origin_rest,
                 spin: speed(body.state.angular_velocity.length() * body.def.radius()),
                 turn_x: row(turn.x_axis),
                 own: levels.chosen(k),
@@ -129,31 +127,4 @@ fn given(pair_levels: &PairLevels, families: &BTreeMap<Family, u32>) -> Vec<u32>
     let known =
         pair_levels.all().filter_map(|(a, b, level)| Some((*families.get(&a)?, *families.get(&b)?, level)));
     known.flat_map(|(a, b, level)| [a.min(b), a.max(b), level]).collect()
-}
-
-fn middle(places: impl Iterator<Item = DVec3>) -> DVec3 {
-    let bounds = places.fold(None, |known: Option<(DVec3, DVec3)>, p| {
-        let (low, high) = known.unwrap_or((p, p));
-        Some((low.min(p), high.max(p)))
-    });
-    bounds.map_or(DVec3::ZERO, |(low, high)| (low + high) * 0.5)
-}
-
-/// The lattice of whole numbers that boxes lie on.
-struct Lattice {
-    low: DVec3,
-    cell: f64,
-}
-
-impl Lattice {
-    fn new(boxes: impl Iterator<Item = (DVec3, DVec3)>) -> Self {
-        let far = DVec3::splat(FAR);
-        let (low, high) = boxes.fold((far, -far), |(low, high), own| (low.min(own.0), high.max(own.1)));
-        let (low, high) = (low.max(-far), high.min(far));
-        Self { low, cell: ((high - low).max_element() / LATTICE).max(f64::MIN_POSITIVE) }
-    }
-
-    fn at(&self, p: DVec3) -> [i32; 3] {
-        ((p - self.low) / self.cell).floor().clamp(DVec3::ZERO, DVec3::splat(LATTICE)).as_ivec3().to_array()
-    }
 }

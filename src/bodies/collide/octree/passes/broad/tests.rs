@@ -1,6 +1,6 @@
 //! The hierarchy against every pair of boxes, and against the sweep of the CPU; with errors planted in the kernels.
 
-use super::{BroadPasses, Hierarchy, padded};
+use super::{BroadPasses, Hierarchy};
 use crate::{
     bodies::{
         Body, BodyDef, Detail, Family, Obb, PairLevels, World, WorldSettings,
@@ -15,7 +15,7 @@ use crate::{
         },
         testing::{block, body, grid, world},
     },
-    gpu::{Buffer, Gpu, Kernel, Recorder, shaders},
+    gpu::{Buffer, Gpu, Kernel, Recorder, primitives::Scan, shaders},
     svo::{Arena, morton},
 };
 use glam::{DQuat, DVec3};
@@ -91,7 +91,6 @@ impl Bench {
         let items = Buffer::from_slice(gpu, "solids", &solids.items).expect("room");
         let params = ContactParams {
             solids: n as u32,
-            padded: padded(n) as u32,
             near_room: room as u32,
             dt: DT as f32,
             slack,
@@ -99,7 +98,7 @@ impl Bench {
         };
         let mut rec = Recorder::new(gpu, "test");
         let given = [&tables, &counters];
-        passes.record(&mut rec, &hierarchy, &params, given, &items, &near).expect("bound");
+        passes.record(&mut rec, (&hierarchy, &Scan::new(gpu)), &params, given, &items, &near).expect("bound");
         rec.submit();
         let count = counters.read(gpu).expect("counters")[NEAR] as usize;
         let mut pairs: Vec<(u32, u32)> = near.read(gpu).expect("pairs")[..4 * count.min(room)]
@@ -155,7 +154,7 @@ const ANY_TURN: f32 = 1e30;
 #[test]
 fn the_hierarchy_finds_the_brute_force_pairs() {
     let Some(mut bench) = Bench::new() else { return };
-    let passes = BroadPasses::new(&bench.gpu);
+    let passes = BroadPasses::compiled(&|path| Kernel::new(&bench.gpu, path));
     let (mut near, mut meet) = (0, 0);
     for n in [0usize, 1, 2, 3, 60, 255, 256, 257, 564, 565, 1200] {
         for spread in [0.0, 2.0, 8.0] {
@@ -190,7 +189,7 @@ fn errors_planted_in_the_hierarchy_are_found() {
         ("codes", ">> vec3<u32>(10u)", ">> vec3<u32>(9u)"),
         ("sort_block", "is_after ==", "is_after !="),
         ("sort_step", "(low & params.size) == 0u", "true"),
-        ("tree", "params.solids - 1u + (child", "params.solids + (child"),
+        ("tree", "params.boxes - 1u + (child", "params.boxes + (child"),
         ("tree", "select(0u, LEAF, first == middle)", "LEAF"),
         (
             "boxes",
@@ -214,7 +213,7 @@ fn errors_planted_in_the_hierarchy_are_found() {
             assert!(source.contains(text), "{path} has no '{text}'");
             Kernel::from_text(&bench.gpu, path, source.replace(text, error))
         };
-        let passes = BroadPasses::with_kernels(&kernel);
+        let passes = BroadPasses::compiled(&kernel);
         let wide = bench.ask(&passes, &solids, ANY_TURN);
         let said = bench.ask(&passes, &solids, 0.0);
         let [want, got] = both(&w, &solids, &said.pairs);

@@ -1,9 +1,9 @@
 // Bitonic sort of keys, the part that stays within 512 of them (Batcher 1968). One workgroup: one block; one thread: one
 // exchange a stage. Sequences of params.size up to params.last are merged; of longer ones the strides that are left.
 //#include shared/linear_id
-//#include bodies/collide/octree/passes/params
+//#include bodies/broad_phase/passes/params
 
-@group(0) @binding(0) var<uniform> params: ContactParams;
+@group(0) @binding(0) var<uniform> params: HierarchyParams;
 @group(0) @binding(1) var<storage, read_write> keys: array<vec2<u32>>;
 
 var<workgroup> held: array<vec2<u32>, 512>;
@@ -15,7 +15,7 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     let first = (workgroup.y * groups.x + workgroup.x) * 2u * WORKGROUP;
-    if first >= params.padded {
+    if first >= params.keys {
         return;
     }
     held[local] = keys[first + local];

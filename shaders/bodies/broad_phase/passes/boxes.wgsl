@@ -3,23 +3,22 @@
 // WGSL does not promise that. Least and most of whole numbers need no order. Who finds itself within a box stops: whoever
 // made the box so large goes on up.
 //#include shared/thread
-//#include bodies/collide/octree/passes/params
-//#include bodies/collide/octree/passes/solid
-//#include bodies/collide/octree/passes/branch
+//#include bodies/broad_phase/passes/params
+//#include bodies/broad_phase/passes/lattice
+//#include bodies/broad_phase/passes/branch
 
-@group(0) @binding(0) var<uniform> params: ContactParams;
-@group(0) @binding(1) var<storage, read> solids: array<Solid>;
+@group(0) @binding(0) var<uniform> params: HierarchyParams;
 @group(0) @binding(2) var<storage, read> keys: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read> parents: array<u32>;
 @group(0) @binding(4) var<storage, read_write> bounds: array<atomic<i32>>;
 
 fn thread(id: u32) {
-    if id >= params.solids {
+    if id >= params.boxes {
         return;
     }
-    var low = solids[keys[id].y].low;
-    var high = solids[keys[id].y].high;
-    var node = parents[params.solids - 1u + id];
+    var low = low_of(keys[id].y);
+    var high = high_of(keys[id].y);
+    var node = parents[params.boxes - 1u + id];
     while node != NOBODY {
         var grew = false;
         for (var k = 0u; k < 3u; k++) {

@@ -1,12 +1,12 @@
 // Bitonic sort of keys, one stride that is longer than a block (see sort_block). One thread: one exchange.
 //#include shared/thread
-//#include bodies/collide/octree/passes/params
+//#include bodies/broad_phase/passes/params
 
-@group(0) @binding(0) var<uniform> params: ContactParams;
+@group(0) @binding(0) var<uniform> params: HierarchyParams;
 @group(0) @binding(1) var<storage, read_write> keys: array<vec2<u32>>;
 
 fn thread(id: u32) {
-    if id >= params.padded / 2u {
+    if id >= params.keys / 2u {
         return;
     }
     let low = 2u * params.stride * (id / params.stride) + id % params.stride;

@@ -2,10 +2,10 @@
 // thread: one inner node; it finds its range and its split by itself. Equal codes, as of bodies in one place, are told
 // apart by their place in the order.
 //#include shared/thread
-//#include bodies/collide/octree/passes/params
-//#include bodies/collide/octree/passes/branch
+//#include bodies/broad_phase/passes/params
+//#include bodies/broad_phase/passes/branch
 
-@group(0) @binding(0) var<uniform> params: ContactParams;
+@group(0) @binding(0) var<uniform> params: HierarchyParams;
 @group(0) @binding(1) var<storage, read> keys: array<vec2<u32>>;
 // (left, right, first leaf, last leaf)
 @group(0) @binding(2) var<storage, read_write> branches: array<vec4<u32>>;
@@ -16,7 +16,7 @@
 
 // Bits that the keys i and j have in common; less than any where there is no j.
 fn shared_bits(i: i32, j: i32) -> i32 {
-    if j < 0 || j >= i32(params.solids) {
+    if j < 0 || j >= i32(params.boxes) {
         return -1;
     }
     let differ = keys[i].x ^ keys[j].x;
@@ -27,12 +27,12 @@ fn shared_bits(i: i32, j: i32) -> i32 {
 }
 
 fn adopt(child: u32, parent: u32) {
-    let at = select(child, params.solids - 1u + (child & ~LEAF), (child & LEAF) != 0u);
+    let at = select(child, params.boxes - 1u + (child & ~LEAF), (child & LEAF) != 0u);
     parents[at] = parent;
 }
 
 fn thread(id: u32) {
-    if id + 1u >= params.solids {
+    if id + 1u >= params.boxes {
         return;
     }
     let i = i32(id);

@@ -1,0 +1,181 @@
+//! The bounding volume hierarchy over Morton codes in compute passes (Karras 2012): codes, sort, inner nodes, boxes.
+//!
+//! In: a buffer of boxes on the lattice of the scene, whatever else is known of them (`lattice.wgsl`). Out: a
+//! [`Hierarchy`], through which every leaf finds its way down (`walk.wgsl`). Keys that are equal stay in the order of
+//! their boxes, whichever sort is taken.
+
+use crate::gpu::{
+    Buffer, Count, Gpu, GpuError, Kernel, Recorder, bind, kernels,
+    primitives::{RadixSort, Scan},
+    shared,
+};
+use bytemuck::Pod;
+
+/// Keys of one block of the bitonic sort.
+const BLOCK: usize = 512;
+/// Words of a box.
+const BOX_WORDS: usize = 6;
+/// Bits of a Morton code.
+const CODE_BITS: u32 = 30;
+/// From so many boxes on keys are sorted by digits; up to there the bitonic sort takes less time, as it is fewer dispatches
+/// (docs/lab/hull-contacts.md).
+const RADIX_FROM: usize = 4097;
+
+shared! {
+    /// What the passes take as numbers (`params.wgsl`).
+    #[derive(Debug, Default)]
+    pub struct HierarchyParams {
+        /// Boxes.
+        boxes: u32,
+        /// Words of one.
+        words: u32,
+        /// Keys that are written.
+        keys: u32,
+        /// Of one dispatch of the bitonic sort.
+        size: u32,
+        /// See `size`.
+        last: u32,
+        /// See `size`.
+        stride: u32,
+    }
+}
+
+kernels! {
+    struct Kernels {
+        codes: "bodies/broad_phase/passes/codes",
+        sort_block: "bodies/broad_phase/passes/sort_block",
+        sort_step: "bodies/broad_phase/passes/sort_step",
+        tree: "bodies/broad_phase/passes/tree",
+        boxes: "bodies/broad_phase/passes/boxes",
+    }
+}
+
+/// The compiled passes.
+pub struct HierarchyPasses {
+    kernels: Kernels,
+    radix: RadixSort,
+    /// Boxes from which on keys are sorted by digits.
+    pub(super) radix_from: usize,
+}
+
+/// The hierarchy's buffers.
+pub struct Hierarchy {
+    /// (code, box), in order.
+    pub keys: Buffer<[u32; 2]>,
+    spare: Buffer<[u32; 2]>,
+    /// Inner nodes.
+    pub branches: Buffer<[u32; 4]>,
+    parents: Buffer<u32>,
+    /// Boxes of the inner nodes.
+    pub bounds: Buffer<u32>,
+}
+
+impl Hierarchy {
+    /// Room for so many boxes.
+    ///
+    /// # Errors
+    /// [`GpuError::TooLarge`].
+    pub fn new(gpu: &Gpu, boxes: usize) -> Result<Self, GpuError> {
+        Ok(Self {
+            keys: Buffer::zeroed(gpu, "Morton codes", padded(boxes))?,
+            spare: Buffer::zeroed(gpu, "Morton codes", boxes)?,
+            branches: Buffer::zeroed(gpu, "hierarchy", boxes)?,
+            parents: Buffer::zeroed(gpu, "hierarchy's parents", 2 * boxes)?,
+            bounds: Buffer::zeroed(gpu, "hierarchy's boxes", BOX_WORDS * boxes)?,
+        })
+    }
+
+    /// Boxes for which there is room.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        self.branches.len()
+    }
+}
+
+/// Keys that a bitonic sort sorts for so many boxes.
+fn padded(boxes: usize) -> usize {
+    boxes.next_power_of_two().max(BLOCK)
+}
+
+impl HierarchyPasses {
+    /// With a way of compiling kernels.
+    #[must_use]
+    pub fn compiled(kernel: &dyn Fn(&'static str) -> Kernel) -> Self {
+        Self {
+            kernels: Kernels::with_kernels(kernel),
+            radix: RadixSort::compiled(kernel),
+            radix_from: RADIX_FROM,
+        }
+    }
+
+    /// Records the passes for the `count` first of `boxes`, at least two. Each begins with the words of `lattice.wgsl`.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn record<T: Pod>(
+        &self,
+        rec: &mut Recorder<'_>,
+        scan: &Scan,
+        hierarchy: &Hierarchy,
+        boxes: &Buffer<T>,
+        count: usize,
+    ) -> Result<(), GpuError> {
+        let Hierarchy { keys, branches, parents, bounds, .. } = hierarchy;
+        let params = self.record_keys(rec, scan, hierarchy, boxes, count)?;
+        rec.run(&self.kernels.tree, count - 1, &params, bind![keys, branches, parents, bounds])?;
+        rec.run(&self.kernels.boxes, count, &params, bind![boxes, keys, parents, bounds])
+    }
+
+    /// Codes, and their sort.
+    pub(super) fn record_keys<T: Pod>(
+        &self,
+        rec: &mut Recorder<'_>,
+        scan: &Scan,
+        hierarchy: &Hierarchy,
+        boxes: &Buffer<T>,
+        count: usize,
+    ) -> Result<HierarchyParams, GpuError> {
+        let Hierarchy { keys, spare, .. } = hierarchy;
+        let by_digits = count >= self.radix_from;
+        let written = if by_digits { count } else { padded(count) };
+        let params = HierarchyParams {
+            boxes: count as u32,
+            words: (size_of::<T>() / 4) as u32,
+            keys: written as u32,
+            ..HierarchyParams::default()
+        };
+        rec.run(&self.kernels.codes, written, &params, bind![boxes, keys])?;
+        if by_digits {
+            let size = Count::known(rec.gpu(), count);
+            self.radix.run(rec, scan, [keys, spare], (&size, count), CODE_BITS)?;
+        } else {
+            self.record_bitonic(rec, keys, &params)?;
+        }
+        Ok(params)
+    }
+
+    /// The bitonic sort: blocks in a workgroup's memory, and the strides that are longer.
+    fn record_bitonic(
+        &self,
+        rec: &mut Recorder<'_>,
+        keys: &Buffer<[u32; 2]>,
+        params: &HierarchyParams,
+    ) -> Result<(), GpuError> {
+        let padded = params.keys as usize;
+        let block =
+            |size: usize, last: usize| HierarchyParams { size: size as u32, last: last as u32, ..*params };
+        rec.run_groups(&self.kernels.sort_block, padded / BLOCK, &block(2, BLOCK), bind![keys])?;
+        let mut size = 2 * BLOCK;
+        while size <= padded {
+            let mut stride = size / 2;
+            while stride >= BLOCK {
+                let step = HierarchyParams { size: size as u32, stride: stride as u32, ..*params };
+                rec.run(&self.kernels.sort_step, padded / 2, &step, bind![keys])?;
+                stride /= 2;
+            }
+            rec.run_groups(&self.kernels.sort_block, padded / BLOCK, &block(size, size), bind![keys])?;
+            size *= 2;
+        }
+        Ok(())
+    }
+}
