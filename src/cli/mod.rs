@@ -12,6 +12,7 @@ mod frames;
 mod handing_over;
 mod input;
 mod playing;
+mod presets;
 mod progress;
 mod render;
 mod scene_pieces;
@@ -141,6 +142,8 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Breaks a mesh by several methods with one blow, and shows them side by side: a table, a picture
     Compare(compare::CompareArgs),
+    /// Lists the presets: materials as which `--preset` breaks
+    Presets(presets::PresetsArgs),
     /// Shows the graphics adapter, its limits, and what will be slow and why
     Doctor,
 }
@@ -161,6 +164,7 @@ pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> Result<()
         Some(Command::Render(args)) => render::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Compare(args)) => compare::run(&args),
+        Some(Command::Presets(args)) => presets::run(&args),
         Some(Command::Doctor) => doctor::run(),
     }
 }

@@ -6,6 +6,7 @@ mod fine;
 mod golden;
 mod interrupted;
 mod methods;
+mod presets;
 mod shaping;
 #[path = "../support/mod.rs"]
 mod support;
