@@ -109,8 +109,12 @@ impl Session {
         Ok(())
     }
 
-    /// Writes the picture, and those beside it next to it.
+    /// Writes the picture, fully refined; where there are others beside it, all of them next to each other as the window
+    /// shows them.
     pub(super) fn write_picture(&mut self) {
+        if self.views_beside().next().is_none() {
+            return self.write_fine_picture();
+        }
         let (Some(gpu), Some(view)) = (&self.gpu, self.picture.view()) else { return };
         let all: Result<Vec<_>, _> =
             std::iter::once(view).chain(self.views_beside()).map(|view| view.read(gpu)).collect();
