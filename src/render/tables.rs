@@ -315,7 +315,7 @@ const SHADES: [u32; 3] = [256, 214, 236];
 pub fn piece_color(id: u32) -> [u8; 3] {
     let many = COLORS.len() as u32;
     let shade = SHADES[(id / many % 3) as usize];
-    COLORS[(id % many) as usize].map(|channel| (u32::from(channel) * shade >> 8) as u8)
+    COLORS[(id % many) as usize].map(|channel| ((u32::from(channel) * shade) >> 8) as u8)
 }
 
 fn hue(id: u32) -> u32 {
