@@ -5,7 +5,7 @@ use super::{Command, UiOutput, UiState, theme};
 /// A window narrower than this begins with the right panel folded, points.
 const NARROW: f32 = 900.0;
 /// Width of a folded panel, points.
-const STRIP: f32 = 26.0;
+const STRIP: f32 = 28.0;
 
 /// A side panel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

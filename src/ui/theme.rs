@@ -3,11 +3,11 @@
 use egui::{Color32, CornerRadius, FontFamily, FontId, Margin, Stroke, TextStyle};
 
 /// Width of a side panel, points.
-pub const PANEL_WIDTH: f32 = 286.0;
+pub const PANEL_WIDTH: f32 = 288.0;
 /// Inner margin of the panels, points.
 pub const MARGIN: f32 = 12.0;
 /// Width of a row inside a side panel, points: the scroll bar floats beside it, in a margin as wide.
-pub const ROW: f32 = PANEL_WIDTH - 2.0 * MARGIN - 2.0;
+pub const ROW: f32 = PANEL_WIDTH - 2.0 * MARGIN - 4.0;
 /// What a side panel leaves free on its right beyond the scroll bar, points.
 const BEYOND: i8 = 2;
 /// The accent.
