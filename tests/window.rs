@@ -18,6 +18,7 @@ fn the_window_does_what_a_person_asks() {
     let display = Display::open();
     breaks_and_takes_back(&display);
     drags_a_slider(&display);
+    keeps_a_material_and_writes_a_picture(&display);
     previews_tunes_and_breaks(&display);
     keeps_a_cell_and_breaks(&display);
     exports_what_it_shows(&display);
@@ -92,6 +93,55 @@ fn drags_a_slider(display: &Display) {
     println!("seeds from {first} to {}", state["tuning"]["fracture"]["seeds"]);
     program.keys("ctrl+z");
     program.until("the first number", |s| s["tuning"]["fracture"]["seeds"].as_u64() == Some(first));
+    program.close();
+}
+
+/// A material is chosen by its picture, is one step of undo, is kept under a name and for the next object; F12 writes what
+/// the window shows at the size that it has there.
+fn keeps_a_material_and_writes_a_picture(display: &Display) {
+    let mut program = display.start("material", &["builtin:vase", "--level", "5"]);
+    let pattern = |s: &Value| s["tuning"]["fracture"]["preset"].clone();
+    let state = program.until("the materials", |s| s["rects"]["preset: Glass"].is_array());
+    assert_eq!(pattern(&state), "spheres");
+    program.press("preset: Glass");
+    let glass = program.until("glass", |s| pattern(s) == "radial");
+    assert_eq!((&glass["undo"], &glass["tuning"]["density"]), (&"preset".into(), &2500.0.into()));
+    program.point(pair(&glass["object_centre"])[0], pair(&glass["object_centre"])[1]);
+    program.until("seams of it", |s| s["preview"]["showing"] == "seams");
+    program.keys("ctrl+z");
+    program.until("what was before", |s| pattern(s) == "spheres");
+    program.keys("ctrl+shift+z");
+    program.until("glass again", |s| pattern(s) == "radial");
+
+    let is_kept = |s: &Value| s["presets"].as_array().unwrap().contains(&"Pane".into());
+    let kept = (0..5).any(|_| {
+        program.press("preset_name");
+        std::thread::sleep(Duration::from_secs(1));
+        program.keys("ctrl+a");
+        program.xdotool(&["type", "--delay", "40", "Pane"]);
+        std::thread::sleep(Duration::from_secs(1));
+        program.press("preset_save");
+        program.soon(is_kept)
+    });
+    assert!(kept, "{}", program.state().unwrap());
+    assert!(display.folder.join("kintsugi/presets/pane.toml").is_file());
+
+    program.keys("ctrl+p");
+    std::thread::sleep(Duration::from_millis(800));
+    program.xdotool(&["type", "--delay", "40", "open sphere"]);
+    std::thread::sleep(Duration::from_millis(800));
+    program.keys("Return");
+    let other = program.until("a ball", |s| s["file"] == "builtin:sphere" && s["busy"] == false);
+    assert_eq!((pattern(&other), &other["tuning"]["density"]), ("radial".into(), &2500.0.into()));
+
+    program.keys("F12");
+    let file = display.folder.join("kintsugi-1.png");
+    program.until("a picture", |s| {
+        s["remarks"].as_array().unwrap().iter().any(|r| r.as_str().unwrap().contains("kintsugi-1.png"))
+    });
+    let picture = image::open(&file).unwrap().into_rgb8();
+    let place = [2, 3].map(|i| other["viewport"][i].as_f64().unwrap().round() as u32);
+    assert_eq!([picture.width(), picture.height()], place, "as large as in the window");
     program.close();
 }
 

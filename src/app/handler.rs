@@ -93,7 +93,9 @@ impl Handler {
     ///
     /// # Errors
     /// What closed the window before the user did.
-    pub fn into_result(self) -> Result<(), AppError> {
+    pub fn into_result(mut self) -> Result<(), AppError> {
+        // Taking thousands of octrees and steps of undo apart takes long; the system gives all of it back at once.
+        std::mem::forget(self.session.sandbox.take());
         self.result
     }
 
@@ -224,6 +226,7 @@ impl Shown {
                 pace: session.pace(),
                 has_picture: session.view().is_some(),
                 picture_size: session.picture_size(),
+                written_size: session.written_size(),
                 frame_ms: session.frame_ms(),
                 render_timings: &timings,
                 notices: session.notices(),
@@ -237,6 +240,8 @@ impl Shown {
                 hint: session.hint,
                 earlier_sessions: &earlier,
                 export: session.export_view(),
+                presets: session.presets(),
+                prompt: session.path_prompt(),
                 adapter: &self.adapter,
                 compute: session.compute(),
             };

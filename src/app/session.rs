@@ -7,13 +7,17 @@
 mod aiming;
 mod columns;
 mod exporting;
+mod fine_picture;
 mod frame_times;
 mod messages;
 mod picture;
 mod picture_files;
 mod playing;
+mod presets;
 mod saving;
 mod starting;
+#[cfg(test)]
+mod testing;
 
 use std::{path::Path, time::Instant};
 
@@ -56,6 +60,7 @@ pub struct Session {
     picture_files: PictureFiles,
     saving: Saving,
     exporting: exporting::Exporting,
+    presets: presets::Presets,
 }
 
 impl Session {
@@ -79,14 +84,23 @@ impl Session {
             picture_files: PictureFiles::default(),
             saving: Saving::default(),
             exporting: exporting::Exporting::default(),
+            presets: presets::Presets::default(),
         }
     }
 
     /// Opens a mesh, a scene or a built-in shape.
     pub fn open(&mut self, path: &Path, level: u32) {
         match scene_of(path, level) {
-            Ok(scene) => {
+            Ok(mut scene) => {
+                // What was chosen for one mesh is kept for the next; a scene says all of it itself.
+                if let (false, Some(look), [body]) =
+                    (is_scene(path), self.look_to_keep(), &mut scene.bodies[..])
+                {
+                    look.apply_to_body(body);
+                }
+                self.presets.of_scene = is_scene(path);
                 self.leave_scene();
+                self.is_from(path);
                 match &mut self.sandbox {
                     Some(sandbox) => sandbox.open_scene(scene),
                     None => self.starting.open_then(scene),
@@ -134,6 +148,7 @@ impl Session {
             }
         }
         self.tell_export();
+        self.poll_presets();
         match self.sandbox.as_mut().map(Sandbox::poll) {
             Some(Ok(Some(Arrived::Opened))) => {
                 if !self.starting.keeps_camera() {
@@ -169,6 +184,9 @@ impl Session {
         self.starting.is_busy()
             || self.saving.is_asking()
             || self.exporting.job.is_some()
+            || self.presets.is_drawing()
+            || self.picture_files.is_busy()
+            || self.picture.is_sharpening()
             || self.sandbox.as_ref().is_some_and(|s| {
                 s.is_busy() || s.is_refining_preview() || s.is_preparing_preview() || s.is_waiting_beside()
             })
@@ -202,10 +220,13 @@ impl Session {
                 self.open(&path, level);
             }
             Command::OpenDialog => self.ask(Purpose::Open),
-            Command::SaveDialog => self.ask(Purpose::Save),
+            Command::SaveDialog => self.save_over(),
+            Command::SaveAsDialog => self.ask(Purpose::Save),
+            Command::AnswerPrompt(path) => self.answer_prompt(path),
             Command::SaveStandingDialog => self.ask(Purpose::SaveStanding),
             Command::Reopen(earlier) => self.reopen(earlier),
             Command::Picture => self.write_picture(),
+            Command::PictureSize(size) => self.picture_files.size = size,
             Command::ShowBeside(ways) => self.show_beside(&ways),
             Command::ToggleBeside => self.toggle_beside(),
             Command::ToggleExport => self.toggle_export(),
@@ -213,6 +234,8 @@ impl Session {
             Command::ExportFolderDialog => self.ask_export_folder(),
             Command::Export => self.start_export(),
             Command::CancelExport => self.cancel_export(),
+            Command::ApplyPreset(preset) => self.apply_preset(&preset),
+            Command::SavePreset(name) => self.save_preset(&name),
             Command::Play(_)
             | Command::Speed(_)
             | Command::Step
@@ -241,9 +264,11 @@ impl Session {
             }
             Command::FrameSelection => self.frame(self.aiming.picked()),
             Command::FrameAll => self.frame(None),
+            Command::LookFrom(axis, other_end) => self.camera.look_from(axis, other_end),
             Command::RunOn(choice) => self.run_on(choice),
             Command::Dismiss(id) => self.messages.dismiss(id),
-            Command::TogglePalette => {}
+            // The panels' own.
+            Command::TogglePalette | Command::ToggleHelp | Command::Fold(_) => {}
             other => self.apply_to_sandbox(other),
         }
     }
@@ -319,10 +344,14 @@ impl Session {
     }
 }
 
+/// Whether a path names a scene's file.
+fn is_scene(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"))
+}
+
 /// The scene that a path means: a scene file, or a mesh standing on the floor.
 pub fn scene_of(path: &Path, level: u32) -> Result<Scene, String> {
-    let is_scene = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
-    if is_scene {
+    if is_scene(path) {
         return load_scene(path).map_err(|e| e.to_string());
     }
     let mut scene = Scene::of_mesh(&path.to_string_lossy(), level);

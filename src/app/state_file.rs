@@ -127,6 +127,7 @@ fn describe(session: &Session, out: &UiOutput, window: &WindowState) -> Value {
         "errors": session.errors(),
         "remarks": session.remarks(),
         "export": export_state(session),
+        "presets": session.presets().iter().map(|view| view.preset.name.as_str()).collect::<Vec<_>>(),
         "hover": session.hover().is_some(),
         "tool": session.tool(),
         "pinned": session.pin_view().is_some(),

@@ -13,9 +13,9 @@ use super::CliError;
 #[derive(Args, Clone, Debug, Default)]
 pub struct CrackArgs {
     /// Crack surfaces: planar, rough (made at the transition level), or dusty (as rough, with a gap whose
-    /// solid is lost)
-    #[arg(long, value_name = "NAME", default_value = "planar", hide_possible_values = true)]
-    surface: SurfaceName,
+    /// solid is lost) [default: planar]
+    #[arg(long, value_name = "NAME", hide_possible_values = true)]
+    surface: Option<SurfaceName>,
     /// Rough: octree level whose voxels carry the crack surfaces, 2 (at level 12: 3) to the leaf level [default: 4;
     /// dusty: three above the leaves]
     #[arg(long, value_name = "N")]
@@ -42,9 +42,8 @@ pub struct CrackArgs {
     dust: Option<Dusty>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum SurfaceName {
-    #[default]
     Planar,
     Rough,
     Dusty,
@@ -65,16 +64,23 @@ enum SidesName {
 impl CrackArgs {
     /// Refuses what is not built, out of range on a grid of `level`, or without meaning.
     pub fn check(&self, level: u32) -> Result<(), CliError> {
+        let mut params = FractureParams::default();
+        self.apply(&mut params);
+        self.check_with(&params, level)
+    }
+
+    /// The same where it has been applied to `params`.
+    pub fn check_with(&self, params: &FractureParams, level: u32) -> Result<(), CliError> {
         let belongs = |option: &str, to: &str| {
             Err(CliError::Input(format!("{option} belongs to --surface {to}; add that or leave it out")))
         };
-        if self.dust.is_some() && self.surface != SurfaceName::Dusty {
+        if self.dust.is_some() && params.surface != Surface::Dusty {
             return belongs("--dust", "dusty");
         }
-        if self.surface == SurfaceName::Planar {
+        if params.surface == Surface::Planar {
             return self.given().map_or(Ok(()), |option| belongs(option, "rough"));
         }
-        if self.surface == SurfaceName::Dusty {
+        if params.surface == Surface::Dusty {
             for (option, given) in
                 [("--sides", self.sides.is_some()), ("--displacement", self.displacement.is_some())]
             {
@@ -83,28 +89,27 @@ impl CrackArgs {
                 }
             }
         }
-        let shape = self.shape();
-        shape.check()?;
-        let surface = if self.surface == SurfaceName::Dusty { Surface::Dusty } else { Surface::Rough };
-        shape.transition(level, surface)?;
+        params.crack.check()?;
+        params.crack.transition(level, params.surface)?;
         Ok(())
     }
 
     /// Puts what was given into `params`.
     pub fn apply(&self, params: &mut FractureParams) {
-        params.surface = match self.surface {
-            SurfaceName::Planar => Surface::Planar,
-            SurfaceName::Rough => Surface::Rough,
-            SurfaceName::Dusty => Surface::Dusty,
-        };
-        params.crack = self.shape();
+        if let Some(surface) = self.surface {
+            params.surface = match surface {
+                SurfaceName::Planar => Surface::Planar,
+                SurfaceName::Rough => Surface::Rough,
+                SurfaceName::Dusty => Surface::Dusty,
+            };
+        }
+        params.crack = self.over(params.crack);
     }
 
-    /// The shape, unchecked.
-    fn shape(&self) -> CrackShape {
-        let default = CrackShape::default();
+    /// The shape, unchecked, with what was given in the place of `default`.
+    fn over(&self, default: CrackShape) -> CrackShape {
         CrackShape {
-            transition_level: self.transition_level,
+            transition_level: self.transition_level.or(default.transition_level),
             offset: self.offset.map_or(default.offset, |offset| match offset {
                 OffsetName::Plane => Offset::Plane,
                 OffsetName::Balance => Offset::Balance,
@@ -118,6 +123,11 @@ impl CrackArgs {
             }),
             dusty: self.dust.unwrap_or(default.dusty),
         }
+    }
+
+    /// Whether a transition level was given.
+    pub fn names_transition_level(&self) -> bool {
+        self.transition_level.is_some()
     }
 
     /// The first option that was given.
@@ -192,7 +202,7 @@ mod tests {
         assert!(
             refused(CrackArgs { dust, ..CrackArgs::default() }).contains("--dust belongs to --surface dusty")
         );
-        let surface = SurfaceName::Dusty;
+        let surface = Some(SurfaceName::Dusty);
         let sides = Some(SidesName::Cone);
         assert!(refused(CrackArgs { surface, sides, ..CrackArgs::default() }).contains("--surface rough"));
         let wide = Some(Dusty { width: 17.0, irregularity: 0.0 });
@@ -202,10 +212,10 @@ mod tests {
 
     #[test]
     fn what_is_left_out_keeps_its_default() {
-        assert_eq!(CrackArgs::default().shape(), CrackShape::default());
+        assert_eq!(CrackArgs::default().over(CrackShape::default()), CrackShape::default());
         assert_eq!(CrackArgs::default().given(), None);
         let args = CrackArgs { strength: Some(0.25), ..CrackArgs::default() };
-        assert_eq!(args.shape().strength, 0.25);
+        assert_eq!(args.over(CrackShape::default()).strength, 0.25);
         assert_eq!(args.given(), Some("--strength"));
     }
 }

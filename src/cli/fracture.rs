@@ -16,7 +16,7 @@ use crate::{
     },
     mesh::Up,
     provenance::Provenance,
-    scene::read_seeds,
+    scene::{MaterialPreset, presets::preset_of, read_seeds},
     voxelize::Progress,
 };
 
@@ -78,49 +78,47 @@ pub struct PatternArgs {
     /// Which way the blow goes, axes of the mesh, any length but zero [default: to the middle of the object]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_direction)]
     pub direction: Option<DVec3>,
-    /// How the object is broken: octree, or a method that was added to the table of methods
-    #[arg(long, value_name = "NAME", default_value = "octree", value_parser = parse_method)]
-    method: Method,
+    /// Breaks as a material does: ceramic, glass, concrete, wood, plaster, one that was saved in the window, or a
+    /// preset's file (.toml); other options say what is otherwise. Its masses and frictions are for scenes
+    #[arg(long, value_name = "NAME|FILE", value_parser = parse_preset)]
+    preset: Option<MaterialPreset>,
+    /// How the object is broken: octree, or a method that was added to the table of methods [default: octree]
+    #[arg(long, value_name = "NAME", value_parser = parse_method)]
+    method: Option<Method>,
     /// A parameter of the method's own; may be given several times
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = parse_option)]
     options: Vec<(String, f64)>,
     /// Where the Voronoi seeds lie: on spheres round the impact; uniform; clustered; radial, as a pane of
-    /// glass breaks; grain, as wood; inward, between the surface and the middle (Chlubna)
-    #[arg(long, value_name = "NAME", value_enum, default_value = "spheres", hide_possible_values = true)]
-    pattern: PatternName,
-    /// Number of Voronoi seeds, shared out over the spheres
-    #[arg(long, value_name = "N", default_value_t = 40, value_parser = parse_seed_count)]
-    seeds: u32,
+    /// glass breaks; grain, as wood; inward, between the surface and the middle (Chlubna) [default: spheres]
+    #[arg(long, value_name = "NAME", value_enum, hide_possible_values = true)]
+    pattern: Option<PatternName>,
+    /// Number of Voronoi seeds, shared out over the spheres [default: 40]
+    #[arg(long, value_name = "N", value_parser = parse_seed_count)]
+    seeds: Option<u32>,
     /// Pieces to aim at; the number of seeds is solved for
     #[arg(long, value_name = "N", value_parser = parse_seed_count, conflicts_with_all = ["seeds", "counts", "seeds_file"])]
     pieces: Option<u32>,
-    /// Radii of the spheres (or rings) round the impact, as fractions of the longest side
-    #[arg(
-        long,
-        value_name = "A,B,..",
-        value_delimiter = ',',
-        value_parser = super::parse_positive,
-        default_value = "0.1,0.25,0.5,0.9"
-    )]
+    /// Radii of the spheres (or rings) round the impact, as fractions of the longest side [default: 0.1,0.25,0.5,0.9]
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = super::parse_positive)]
     radii: Vec<f64>,
     /// Seeds of each sphere, one number a radius, instead of --seeds
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', conflicts_with = "seeds")]
     counts: Vec<u32>,
-    /// Number of clusters (--pattern clustered)
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    clusters: u32,
-    /// Radius of a cluster as a fraction of the longest side (--pattern clustered)
-    #[arg(long, value_name = "R", value_parser = super::parse_positive, default_value_t = 0.12)]
-    spread: f64,
-    /// Which way the grain runs, axes of the mesh (--pattern grain)
-    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = super::parse_point, default_value = "0,1,0")]
-    grain_axis: DVec3,
-    /// Length of a splinter divided by its width (--pattern grain)
-    #[arg(long, value_name = "R", value_parser = super::parse_positive, default_value_t = 5.0)]
-    grain_ratio: f64,
-    /// How strong the blow is, 0 to 1: how many of the seeds gather near it (--pattern inward)
-    #[arg(long, value_name = "S", default_value_t = 0.5)]
-    blow_strength: f64,
+    /// Number of clusters (--pattern clustered) [default: 5]
+    #[arg(long, value_name = "N")]
+    clusters: Option<u32>,
+    /// Radius of a cluster as a fraction of the longest side (--pattern clustered) [default: 0.12]
+    #[arg(long, value_name = "R", value_parser = super::parse_positive)]
+    spread: Option<f64>,
+    /// Which way the grain runs, axes of the mesh (--pattern grain) [default: 0,1,0]
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = super::parse_point)]
+    grain_axis: Option<DVec3>,
+    /// Length of a splinter divided by its width (--pattern grain) [default: 5]
+    #[arg(long, value_name = "R", value_parser = super::parse_positive)]
+    grain_ratio: Option<f64>,
+    /// How strong the blow is, 0 to 1: how many of the seeds gather near it (--pattern inward) [default: 0.5]
+    #[arg(long, value_name = "S")]
+    blow_strength: Option<f64>,
     /// Seeds from a file instead: x y z a line in the mesh's units, or a .npy array of shape (n, 3)
     #[arg(long, value_name = "FILE")]
     seeds_file: Option<PathBuf>,
@@ -148,15 +146,15 @@ pub struct PatternArgs {
     #[arg(long, value_name = "NAME", default_value = "union-find", hide_possible_values = true)]
     labelling: LabellingName,
     /// What crack faces show: clay, stone, marble, wood, porcelain or plain; after a colon its colour, which
-    /// otherwise follows the object's
-    #[arg(long, value_name = "NAME[:#RRGGBB]", default_value = "clay")]
-    interior: Interior,
-    /// Size of that material's grains, veins and rings, 0.1 to 10
-    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = parse_scale)]
-    interior_scale: f64,
-    /// Another number is another block of that material
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    interior_seed: u32,
+    /// otherwise follows the object's [default: clay]
+    #[arg(long, value_name = "NAME[:#RRGGBB]")]
+    interior: Option<Interior>,
+    /// Size of that material's grains, veins and rings, 0.1 to 10 [default: 1]
+    #[arg(long, value_name = "X", value_parser = parse_scale)]
+    interior_scale: Option<f64>,
+    /// Another number is another block of that material [default: 1]
+    #[arg(long, value_name = "N")]
+    interior_seed: Option<u32>,
     /// How many times the largest eighth of the pieces breaks again, the first break included
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     generations: u32,
@@ -222,9 +220,10 @@ impl FractureArgs {
 impl PatternArgs {
     /// Refuses what is not built and what contradicts itself; reads the seeds' file.
     pub fn check(&self, level: u32) -> Result<Option<Vec<DVec3>>, CliError> {
-        self.crack.check(level)?;
-        let smallest = self.radii.iter().copied().fold(f64::INFINITY, f64::min);
-        if self.generations > 1 && self.local.is_some_and(|radius| radius < smallest) {
+        let params = self.params_at(level);
+        self.crack.check_with(&params, level)?;
+        let smallest = params.radii.iter().copied().fold(f64::INFINITY, f64::min);
+        if self.generations > 1 && params.local.is_some_and(|radius| radius < smallest) {
             return Err(CliError::Input(format!(
                 "--local is below the smallest of --radii, {smallest}, so nothing breaks in later generations; give a larger one"
             )));
@@ -234,7 +233,7 @@ impl PatternArgs {
                 "--island-level {island} is finer than --level {level}; give at most {level}"
             )));
         }
-        if let Some((field, what)) = self.params().problem() {
+        if let Some((field, what)) = params.problem() {
             let option = if field == "target_pieces" { "pieces".to_owned() } else { field.replace('_', "-") };
             return Err(CliError::Input(format!("--{option} {what}")));
         }
@@ -244,30 +243,64 @@ impl PatternArgs {
 
     /// The parameters that were given.
     pub fn params(&self) -> FractureParams {
+        let base =
+            self.preset.as_ref().map_or_else(FractureParams::default, |preset| preset.fracture.clone());
+        let method = self.method.unwrap_or(base.method);
+        let mut options = if method == base.method { base.options } else { Default::default() };
+        options.extend(self.options.iter().cloned());
+        let preset = self.pattern.map_or(base.preset, PatternName::preset);
+        // Who says one of the three says how many, whatever a preset says.
+        let says_how_many = self.seeds.is_some() || !self.counts.is_empty() || self.pieces.is_some();
+        let counts = match (says_how_many || !preset.has_radii(), self.radii.is_empty()) {
+            (false, true) => base.counts,
+            _ => self.counts.clone(),
+        };
+        let inside = self.interior.unwrap_or(base.interior);
         let mut params = FractureParams {
-            method: self.method,
-            options: self.options.iter().cloned().collect(),
-            seeds: self.seeds,
-            preset: self.pattern.preset(),
-            radii: self.radii.clone(),
-            counts: self.counts.clone(),
-            clusters: self.clusters,
-            spread: self.spread,
-            grain_axis: self.grain_axis,
-            grain_ratio: self.grain_ratio,
-            blow_strength: self.blow_strength,
+            method,
+            options,
+            seeds: self.seeds.unwrap_or(base.seeds),
+            preset,
+            radii: if self.radii.is_empty() { base.radii } else { self.radii.clone() },
+            counts,
+            clusters: self.clusters.unwrap_or(base.clusters),
+            spread: self.spread.unwrap_or(base.spread),
+            grain_axis: self.grain_axis.unwrap_or(base.grain_axis),
+            grain_ratio: self.grain_ratio.unwrap_or(base.grain_ratio),
+            blow_strength: self.blow_strength.unwrap_or(base.blow_strength),
             seeds_file: None,
-            target_pieces: self.pieces,
+            target_pieces: if says_how_many { self.pieces } else { base.target_pieces },
             rng: self.rng,
-            island_level: self.island_level,
+            surface: base.surface,
+            crack: base.crack,
+            island_level: self.island_level.or(base.island_level),
             labelling: self.labelling.labelling(),
-            local: self.local,
+            local: self.local.or(base.local),
             keep: self.keep.clone(),
-            smallest: self.smallest,
-            interior: Interior { scale: self.interior_scale, seed: self.interior_seed, ..self.interior },
-            ..FractureParams::default()
+            smallest: self.smallest.or(base.smallest),
+            interior: Interior {
+                scale: self.interior_scale.unwrap_or(base.interior.scale),
+                seed: self.interior_seed.unwrap_or(base.interior.seed),
+                ..inside
+            },
         };
         self.crack.apply(&mut params);
+        params
+    }
+
+    /// The same for an object of `level`: levels that a preset names and it does not have are limited to it.
+    fn params_at(&self, level: u32) -> FractureParams {
+        let mut params = self.params();
+        if self.preset.is_some() {
+            let (island, transition) = (self.island_level, params.crack.transition_level);
+            let given = self.crack.names_transition_level();
+            params.fit(level);
+            // What was said at the command itself is checked instead.
+            params.island_level = island.or(params.island_level);
+            if given {
+                params.crack.transition_level = transition;
+            }
+        }
         params
     }
 
@@ -276,7 +309,7 @@ impl PatternArgs {
         Plan {
             // A direction of no length was refused where it was read.
             impact: aim(object, self.impact, self.direction).unwrap_or_else(|_| default_impact(object)),
-            params: self.params(),
+            params: self.params_at(object.grid.level),
             seeds,
             bounds: Some(object.bounds),
             generations: self.generations,
@@ -302,9 +335,11 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     }
     args.compute.takes(args.level)?;
     let seeds = args.pattern.check(args.level)?;
-    args.overlays.check(args.level, &args.pattern.params())?;
-    if args.format.contains(&Format::Vox) && !args.pattern.method.of_voxels {
-        let method = args.pattern.method.name;
+    let params = args.pattern.params();
+    args.overlays.check(args.level, &params)?;
+    let method = params.method;
+    if args.format.contains(&Format::Vox) && !method.of_voxels {
+        let method = method.name;
         return Err(CliError::Input(format!(
             "--format vox: what the method {method} makes has no voxels; leave vox out, or take the method octree"
         )));
@@ -432,6 +467,10 @@ fn write(args: &FractureArgs, folder: &Path, pieces: &Assembly, reporter: &Repor
         reporter.stage("write what goes beside", beside)?;
     }
     Ok(())
+}
+
+fn parse_preset(text: &str) -> Result<MaterialPreset, String> {
+    preset_of(text).map_err(|error| error.message)
 }
 
 fn parse_direction(text: &str) -> Result<DVec3, String> {

@@ -13,6 +13,7 @@ mod handing_over;
 mod input;
 mod overlay_files;
 mod playing;
+mod presets;
 mod progress;
 mod render;
 mod repeat;
@@ -156,6 +157,8 @@ enum Command {
     Sheet(sheet::SheetArgs),
     /// Runs what made a report, a picture or a scene again, and says whether the result is the same
     Repeat(repeat::RepeatArgs),
+    /// Lists the presets: materials as which `--preset` breaks
+    Presets(presets::PresetsArgs),
     /// Shows the graphics adapter, its limits, and what will be slow and why
     Doctor,
 }
@@ -181,6 +184,7 @@ pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> Result<()
         Some(Command::Sweep(args)) => sweep::run(&args),
         Some(Command::Sheet(args)) => sheet::run(&args),
         Some(Command::Repeat(args)) => repeat::run(&args),
+        Some(Command::Presets(args)) => presets::run(&args),
         Some(Command::Doctor) => doctor::run(),
     }
 }

@@ -28,7 +28,7 @@ use super::{
     stills::{Stage, Still, View, draw, pieces, surface_points},
 };
 
-const FOLDER: &str = "kintsugi-tour";
+const FOLDER: &str = "out/kintsugi-tour";
 const SIZE: [u32; 2] = [960, 720];
 /// Simulated times at which a scene is shown, s.
 const SCENE_TIMES: [f64; 4] = [0.0, 0.5, 1.0, 2.0];

@@ -29,6 +29,17 @@ impl Default for Camera {
     }
 }
 
+/// An axis of the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axis {
+    /// To the right, seen from the front.
+    X,
+    /// Up.
+    Y,
+    /// To the front.
+    Z,
+}
+
 /// The camera's axes in world space, unit length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CameraAxes {
@@ -112,6 +123,20 @@ impl Camera {
             target += axes.right * (off.x * tan_x) + axes.up * (off.y * tan_y);
         }
         *self = Self { target, distance, ..camera }.sane();
+    }
+
+    /// Looks at the target along an axis from its positive end, or from the other one; the distance stays.
+    pub fn look_from(&mut self, axis: Axis, other_end: bool) {
+        use std::f32::consts::{FRAC_PI_2, PI};
+        (self.yaw, self.pitch) = match (axis, other_end) {
+            (Axis::X, false) => (FRAC_PI_2, 0.0),
+            (Axis::X, true) => (-FRAC_PI_2, 0.0),
+            (Axis::Y, false) => (0.0, PITCH_LIMIT),
+            (Axis::Y, true) => (0.0, -PITCH_LIMIT),
+            (Axis::Z, false) => (0.0, 0.0),
+            (Axis::Z, true) => (PI, 0.0),
+        };
+        *self = self.sane();
     }
 
     /// Turns about the target, radians; positive `yaw` moves the eye to the right.
@@ -210,6 +235,19 @@ mod tests {
     use super::*;
 
     const ASPECT: f32 = 1.7;
+
+    #[test]
+    fn an_axis_is_looked_along_from_either_end() {
+        for (axis, along) in [(Axis::X, Vec3::X), (Axis::Y, Vec3::Y), (Axis::Z, Vec3::Z)] {
+            for (other_end, sign) in [(false, 1.0), (true, -1.0)] {
+                let mut camera = Camera { target: Vec3::new(1.0, 2.0, 3.0), ..Camera::default() };
+                camera.look_from(axis, other_end);
+                let towards = (camera.eye() - camera.target) / camera.distance;
+                assert!(towards.dot(along * sign) > 0.999, "{axis:?} {other_end}: {towards}");
+                assert_eq!((camera.target, camera.distance), (Vec3::new(1.0, 2.0, 3.0), 3.0));
+            }
+        }
+    }
 
     #[test]
     fn rays_and_projection_are_inverse() {

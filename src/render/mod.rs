@@ -18,7 +18,7 @@ mod tests;
 pub(crate) use tests::{layouts, run_every_kernel};
 
 pub use blit::Blit;
-pub use camera::{Camera, CameraAxes};
+pub use camera::{Axis, Camera, CameraAxes};
 pub use frame::{BodySeams, CellMarks, ColorBy, FrameInput, PieceMark, PixelHit, RenderBody, RenderOptions};
 pub use outline::{project_circle, project_segment, project_sphere};
 pub use overlay::{Line, Overlay, Point, Triangle};

@@ -28,6 +28,15 @@ pub struct Pixels {
     pub rgba: Vec<u8>,
 }
 
+impl Pixels {
+    /// Of a PNG file's bytes; `None` for what is none.
+    #[must_use]
+    pub fn from_png(bytes: &[u8]) -> Option<Self> {
+        let picture = image::load_from_memory_with_format(bytes, image::ImageFormat::Png).ok()?.into_rgba8();
+        Some(Self { size: [picture.width(), picture.height()], rgba: picture.into_raw() })
+    }
+}
+
 impl View {
     /// On the device, where it is there.
     #[must_use]

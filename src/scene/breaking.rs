@@ -252,11 +252,13 @@ pub(super) fn part_bodies(body: &Body, blow: &Blow, first_radius: f64, broken: &
     let states = part_states(body, blow, reach, &broken.parts, kept);
     let parts = broken.parts.iter().zip(states);
     parts
-        .map(|(part, (state, fixed))| BodyDef {
-            shape: Arc::clone(&part.shape),
-            state,
-            fixed,
-            ..body.def.clone()
+        .map(|(part, (state, fixed))| {
+            let mut def = BodyDef { shape: Arc::clone(&part.shape), state, fixed, ..body.def.clone() };
+            // It may have been changed while the fracture was computed.
+            if def.shape.density() != body.def.shape.density() {
+                def.set_density(body.def.shape.density());
+            }
+            def
         })
         .collect()
 }

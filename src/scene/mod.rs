@@ -19,11 +19,13 @@ mod jobs;
 mod looking;
 mod moment;
 pub mod overlays;
+pub mod presets;
 mod pinned;
 mod placement;
 mod preview;
 mod resting;
 mod sandbox;
+mod shipped;
 mod seeds_file;
 mod stage;
 mod timeline;
@@ -44,16 +46,19 @@ pub use document::ObjectInfo;
 pub use error::SandboxError;
 pub use exporting::{ExportJob, ExportOrder, ExportPlan, Exported};
 pub use file::{
-    SceneError, fracture_problem, load_scene, parse_scene, save_scene, state_folder, write_atomically,
+    SceneError, fracture_problem, load_scene, parse_scene, save_scene, shipped_scenes, state_folder,
+    write_atomically,
 };
 pub use history::History;
 pub use import::{ImportJob, ReadMeshes, ReadScene};
 pub use looking::{LabelReport, LookingReport, Subject};
 pub use moment::Moment;
 pub use pinned::Pin;
+pub use presets::MaterialPreset;
 pub use preview::{LevelControl, PreviewMode, PreviewReport};
 pub use sandbox::{Arrived, Sandbox};
 pub use seeds_file::{parse_seeds, read_seeds};
+pub use shipped::{SHIPPED_SCENES, ShippedScene};
 pub use stage::{Aim, BodyInfo, ScenePick};
 pub use timeline::Timeline;
 pub use tuning::{InsideView, LabelView, Missile, Throw, Touching, Tuning, ViewTuning};

@@ -19,6 +19,8 @@ pub struct Tuning {
     pub blow_speed: f64,
     /// Downward gravity, m/s^2.
     pub gravity: f64,
+    /// Density of the scene's bodies, kg/m^3; what is thrown has its own.
+    pub density: f64,
     /// Coulomb friction of every body.
     pub friction: f64,
     /// Restitution of every body.
@@ -232,6 +234,7 @@ impl Default for Tuning {
             lock_rng: false,
             blow_speed: 3.0,
             gravity: 9.81,
+            density: 2000.0,
             friction: 0.6,
             restitution: 0.1,
             rolling_resistance: 0.3,

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use super::Tool;
+use super::{Side, Tool};
 use crate::{
     compute::Choice,
     mesh::Up,
-    scene::{ExportOrder, Tuning, Way},
+    render::Axis,
+    scene::{ExportOrder, MaterialPreset, Tuning, Way},
 };
 
 /// One wish of the user.
@@ -16,14 +17,20 @@ pub enum Command {
     Open(PathBuf),
     /// Ask for a file to open.
     OpenDialog,
-    /// Ask where to save the scene.
+    /// Save the scene over its file, or ask where to where it has none.
     SaveDialog,
+    /// Ask where to save the scene.
+    SaveAsDialog,
+    /// The path that the window itself asked for, or none.
+    AnswerPrompt(Option<PathBuf>),
     /// Ask where to save the scene as it stands.
     SaveStandingDialog,
     /// Opens what an earlier window left unsaved; 0 is the newest.
     Reopen(usize),
     /// Write a picture.
     Picture,
+    /// Pixels of pictures that are written; `None`: as the window has them.
+    PictureSize(Option<[u32; 2]>),
     /// Open or close the export panel.
     ToggleExport,
     /// What the export panel asks for has changed.
@@ -66,6 +73,10 @@ pub enum Command {
         /// All values after the change.
         tuning: Box<Tuning>,
     },
+    /// Make everything of this material.
+    ApplyPreset(Box<MaterialPreset>),
+    /// Keep what the panels say of materials under a name.
+    SavePreset(String),
     /// The gesture is over.
     EndGesture,
     /// Turn the eye, radians.
@@ -117,6 +128,8 @@ pub enum Command {
     FrameSelection,
     /// Frame everything.
     FrameAll,
+    /// Look along an axis from its positive end, or from the other one.
+    LookFrom(Axis, bool),
     /// Run the stages there from now on.
     RunOn(Choice),
     /// Show these ways of breaking beside the document, or none.
@@ -125,6 +138,10 @@ pub enum Command {
     ToggleBeside,
     /// Remove a message.
     Dismiss(u64),
+    /// Fold or unfold a panel.
+    Fold(Side),
+    /// Open or close the list of mouse and keys.
+    ToggleHelp,
     /// Open or close the list of commands.
     TogglePalette,
 }

@@ -25,7 +25,7 @@ pub(super) fn show(ui: &mut egui::Ui, leaf: u32, params: &mut FractureParams, ou
     }
     let default = CrackShape::default().transition(leaf, surface).unwrap_or(leaf);
     let mut level = shape.transition_level.unwrap_or(default).min(leaf);
-    let tip = "Size of the crack's facets: low breaks into coarse, bent chunks, high follows the cells";
+    let tip = "Transition level (2018): size of the crack's facets; low breaks into coarse, bent chunks, high follows the cells";
     let response = slider(ui, "Transition", tip, &mut level, 2..=leaf.max(3), &SliderLook::WHOLE);
     out.name("transition", &response);
     if response.changed() {

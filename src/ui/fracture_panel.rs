@@ -2,11 +2,13 @@
 
 use super::{
     UiInput, UiOutput, crack_panel, method_panel, tune,
-    widgets::{SliderLook, figure, label, slider},
+    widgets::{SliderLook, figure, label, name_list, slider},
 };
 use crate::{
-    fracture::{FractureParams, Interior, Material, Preset, SmallRule, Smallest, Surface, interior::SCALES},
-    scene::{PreviewMode, Tuning},
+    fracture::{
+        FractureParams, Interior, MAX_SEEDS, Material, Preset, SmallRule, Smallest, Surface, interior::SCALES,
+    },
+    scene::{PreviewMode, PreviewReport, Tuning},
 };
 
 /// Most sphere radii in the list.
@@ -39,9 +41,11 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     let response = slider(ui, "Blow", tip, &mut new.blow_speed, 0.0..=10.0, &SliderLook::unit(" m/s", 1));
     out.name("blow", &response);
 
-    if let Some(pin) = &mut new.pin {
-        direction(ui, &mut pin.aim.direction_in_grid, out);
-    }
+    // Without a pin it is there, too, so that pinning moves no row under the pointer.
+    let pinned = new.pin.is_some();
+    let mut none = glam::DVec3::ZERO;
+    let way = new.pin.as_mut().map_or(&mut none, |pin| &mut pin.aim.direction_in_grid);
+    ui.add_enabled_ui(pinned, |ui| direction(ui, way, out));
 
     inside(ui, input, &mut new.fracture.interior, out);
 
@@ -97,6 +101,7 @@ fn random_seed(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
                 .clamp_existing_to_range(false)
                 .speed(0.1),
         );
+        let field = field.on_hover_text("The same number gives the same cracks");
         out.name("rng", &field);
         let roll = ui.button("⟲").on_hover_text("Another random seed");
         out.name("reroll", &roll);
@@ -164,13 +169,14 @@ fn how_many(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) 
     let look = SliderLook { logarithmic: true, ..SliderLook::WHOLE };
     if let Some(target) = &mut params.target_pieces {
         let tip = "Pieces to aim at; the number of seeds is found by trying";
-        let response = slider(ui, "Pieces", tip, target, 2..=400, &look);
+        let response = slider(ui, "Pieces", tip, target, 2..=MAX_SEEDS, &look);
         out.name("target", &response);
     } else {
         let own_counts = !params.counts.is_empty();
         let mut seeds = params.seed_count();
         let tip = "How many crack cells: more seeds, more pieces";
-        let row = ui.add_enabled_ui(!own_counts, |ui| slider(ui, "Seeds", tip, &mut seeds, 2..=400, &look));
+        let row =
+            ui.add_enabled_ui(!own_counts, |ui| slider(ui, "Seeds", tip, &mut seeds, 2..=MAX_SEEDS, &look));
         out.name("seeds", &row.inner);
         if !own_counts {
             params.seeds = seeds;
@@ -181,7 +187,7 @@ fn how_many(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) 
     let response = ui.checkbox(&mut aim, "aim at a number of pieces").on_hover_text(tip);
     out.name("aim", &response);
     if response.changed() {
-        params.target_pieces = aim.then_some(params.seeds.clamp(2, 400));
+        params.target_pieces = aim.then_some(params.seeds.clamp(2, MAX_SEEDS));
         if aim {
             params.counts.clear();
             params.seeds_file = None;
@@ -350,6 +356,7 @@ fn inside(ui: &mut egui::Ui, input: &UiInput<'_>, interior: &mut Interior, out: 
                     .on_hover_text(about(material));
             }
         });
+        name_list(&response.response, "Inside");
         out.name("inside", &response.response);
         let surface = input.sandbox.and_then(|s| s.objects().first()).map_or([140; 3], |o| o.surface_color);
         let mut color = interior.volume(surface).base();
@@ -393,9 +400,6 @@ fn about(material: Material) -> &'static str {
     }
 }
 
-/// Pieces that are not drawn apart look like the whole: choosing "exploded" parts them by this.
-const APART: f64 = 0.2;
-
 /// How the aimed blow is shown, and how finely it is computed just now.
 fn preview(ui: &mut egui::Ui, input: &UiInput<'_>, new: &mut Tuning, out: &mut UiOutput) {
     ui.horizontal(|ui| {
@@ -408,7 +412,7 @@ fn preview(ui: &mut egui::Ui, input: &UiInput<'_>, new: &mut Tuning, out: &mut U
                 PreviewMode::Exploded,
                 "preview_exploded",
                 "exploded",
-                "Coarse pieces, apart by the explode slider under View",
+                "Coarse pieces, a little apart, or as far as the explode slider under View says",
             ),
             (PreviewMode::Off, "preview_off", "off", "Nothing"),
         ];
@@ -418,13 +422,14 @@ fn preview(ui: &mut egui::Ui, input: &UiInput<'_>, new: &mut Tuning, out: &mut U
             out.name(name, &response);
             if response.clicked() {
                 new.view.preview = mode;
-                if mode == PreviewMode::Exploded && new.view.explode == 0.0 {
-                    new.view.explode = APART;
-                }
             }
         }
     });
     let text = match input.sandbox.map(crate::scene::Sandbox::preview) {
+        Some(r) if r.showing.is_some() && r.solving => "looking for the number of seeds".to_owned(),
+        Some(PreviewReport { showing: Some(_), solved: Some(s), level, .. }) => {
+            format!("level {level}, {} seeds for {} pieces", s.seeds, s.reached)
+        }
         Some(r) if r.showing.is_some() && r.per_second > 1 => {
             format!("level {}, {:.0} ms, {} a second", r.level, r.ms, r.per_second)
         }

@@ -37,10 +37,9 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
             out.push(Command::InvertKept);
         }
     });
-    if !pinned {
-        return;
-    }
+    // Always there, so that pinning moves no row under the pointer.
     let (text, color) = match counts {
+        _ if !pinned => ("nothing is pinned".to_owned(), theme::DIM),
         Some((kept, all)) if kept == all => ("all stay: nothing would break".to_owned(), theme::BAD),
         Some((kept, all)) => (format!("{kept} of {all} stay"), theme::TEXT),
         None => ("–".to_owned(), theme::DIM),
@@ -51,7 +50,9 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         let nothing = counts.is_none_or(|(kept, all)| kept == all);
         let shown = egui::Button::new(egui::RichText::new("Break").color(theme::GOLD));
         let tip = "Let the pinned blow fall: everything but the kept cells breaks off (Enter)";
-        let response = ui.add_enabled(!busy && !nothing, shown).on_hover_text(tip);
+        let why = "Ctrl+click the object, or take the tool Impact, to pin a blow first";
+        let response = ui.add_enabled(pinned && !busy && !nothing, shown);
+        let response = response.on_hover_text(tip).on_disabled_hover_text(why);
         out.name("break", &response);
         if response.clicked() {
             out.push(Command::BreakPin);

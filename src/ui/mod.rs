@@ -8,8 +8,10 @@ mod beside_panel;
 mod command;
 mod crack_panel;
 mod export_panel;
+mod folding;
 mod fracture_panel;
 mod handover_rows;
+mod help;
 mod impact;
 mod inside_panel;
 mod kept_panel;
@@ -17,10 +19,16 @@ mod method_panel;
 mod notices;
 mod object_panel;
 mod palette;
+mod path_prompt;
 mod physics_panel;
+mod pictures;
+mod preset_panel;
+mod scene_list;
 mod shortcuts;
 mod stages_panel;
 mod status_bar;
+#[cfg(test)]
+mod tests;
 pub mod theme;
 mod timeline;
 mod toolbar;
@@ -30,8 +38,11 @@ mod widgets;
 
 pub use command::Command;
 pub use export_panel::ExportView;
+pub use folding::Side;
 pub use impact::{DragView, PinView, Tool};
 pub use notices::{Notice, NoticeKind};
+pub use path_prompt::{PathPrompt, PathPurpose};
+pub use preset_panel::PresetView;
 pub use viewport::Hover;
 
 use std::borrow::Cow;
@@ -56,6 +67,8 @@ pub struct UiInput<'a> {
     pub has_picture: bool,
     /// Size at which the picture's rays are cast, pixels.
     pub picture_size: [u32; 2],
+    /// Pixels of pictures that are written; `None`: as the window has them.
+    pub written_size: Option<[u32; 2]>,
     /// Time for one picture, ms.
     pub frame_ms: f64,
     /// GPU time per stage of the last picture.
@@ -82,6 +95,10 @@ pub struct UiInput<'a> {
     pub earlier_sessions: &'a [String],
     /// The export panel, while it is open.
     pub export: Option<ExportView<'a>>,
+    /// The path that the window itself asks for.
+    pub prompt: Option<&'a PathPrompt>,
+    /// Materials to choose from.
+    pub presets: &'a [PresetView],
     /// Graphics adapter that shows the window.
     pub adapter: &'a str,
     /// Where stages are to run.
@@ -97,6 +114,14 @@ pub struct UiState {
     palette: Option<String>,
     /// Which entry of the palette is chosen.
     palette_index: usize,
+    /// Name for a preset to save.
+    preset_name: String,
+    preset_textures: pictures::Textures,
+    scenes: scene_list::SceneList,
+    prompt: path_prompt::Typed,
+    /// Whether mouse and keys are listed.
+    help: bool,
+    folded: folding::Folded,
 }
 
 /// What the panels ask for.
@@ -129,7 +154,8 @@ impl UiOutput {
 /// Lays out the whole window.
 pub fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>) -> UiOutput {
     let mut out = UiOutput::default();
-    if !palette::has_keyboard(ui.ctx(), state) {
+    help::close_by_escape(ui.ctx(), state);
+    if !palette::has_keyboard(ui.ctx(), state) && input.prompt.is_none() {
         shortcuts::read(ui.ctx(), input, &mut out.commands);
     }
     egui::Panel::top("toolbar").frame(theme::bar_frame()).show(ui, |ui| toolbar::show(ui, input, &mut out));
@@ -138,32 +164,26 @@ pub fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>) -> UiOu
         .frame(theme::bar_frame())
         .show(ui, |ui| timeline::show(ui, input, &mut out));
     let tuning = input.sandbox.map(Sandbox::tuning).cloned().unwrap_or_default();
-    side_panel(egui::Panel::left("left"), ui, |ui| {
-        section(ui, "Object", true, |ui| object_panel::show(ui, state, input, &mut out));
-        section(ui, "Fracture", true, |ui| fracture_panel::show(ui, input, &tuning, &mut out));
+    folding::panel(Side::Left, ui, (state, &mut out), |ui, state, out| {
+        section(ui, "Object", true, |ui| object_panel::show(ui, state, input, out));
+        section(ui, "Material", true, |ui| preset_panel::show(ui, state, input, out));
+        section(ui, "Fracture", true, |ui| fracture_panel::show(ui, input, &tuning, out));
     });
-    side_panel(egui::Panel::right("right"), ui, |ui| {
-        section(ui, "View", true, |ui| view_panel::show(ui, input, &tuning, &mut out));
-        section(ui, "Inside", false, |ui| inside_panel::show(ui, input, &tuning, &mut out));
-        section(ui, "Physics", true, |ui| physics_panel::show(ui, input, &tuning, &mut out));
-        section(ui, "Stages", true, |ui| stages_panel::show(ui, input, &mut out));
+    folding::panel(Side::Right, ui, (state, &mut out), |ui, _, out| {
+        section(ui, "View", true, |ui| view_panel::show(ui, input, &tuning, out));
+        section(ui, "Inside", false, |ui| inside_panel::show(ui, input, &tuning, out));
+        section(ui, "Physics", true, |ui| physics_panel::show(ui, input, &tuning, out));
+        section(ui, "Stages", true, |ui| stages_panel::show(ui, input, out));
     });
     egui::CentralPanel::no_frame().show(ui, |ui| viewport::show(ui, input, &mut out));
     export_panel::show(ui.ctx(), input, &mut out);
     notices::show(ui.ctx(), input, out.middle, &mut out.commands);
     palette::show(ui.ctx(), state, input.earlier_sessions, &mut out);
+    help::show(ui.ctx(), state, &mut out);
+    path_prompt::show(ui.ctx(), state, input, &mut out);
+    scene_list::show(ui.ctx(), state, &mut out);
+    folding::follow(ui.ctx(), state, &mut out);
     out
-}
-
-fn side_panel(panel: egui::Panel, ui: &mut egui::Ui, contents: impl FnOnce(&mut egui::Ui)) {
-    panel.exact_size(theme::PANEL_WIDTH).resizable(false).frame(theme::panel_frame()).show(ui, |ui| {
-        egui::ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
-            // The scroll bar floats over the margin and must not cover values.
-            ui.set_max_width(theme::ROW);
-            contents(ui);
-            ui.add_space(8.0);
-        });
-    });
 }
 
 fn section(ui: &mut egui::Ui, title: &str, open: bool, contents: impl FnOnce(&mut egui::Ui)) {

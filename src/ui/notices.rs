@@ -38,9 +38,10 @@ pub(super) fn show(
     let Some(viewport) = viewport else {
         return;
     };
-    let top = egui::pos2(viewport.center().x, viewport.top() + 12.0);
-    let width = (viewport.width() - 40.0).clamp(120.0, 560.0);
-    egui::Area::new(egui::Id::unique("notices")).fixed_pos(top).pivot(egui::Align2::CENTER_TOP).show(
+    // In a corner: what it is about is in the middle.
+    let top = viewport.left_top() + egui::vec2(12.0, 12.0);
+    let width = (viewport.width() * 0.42).clamp(190.0, 380.0).min(viewport.width() - 24.0);
+    egui::Area::new(egui::Id::unique("notices")).fixed_pos(top).pivot(egui::Align2::LEFT_TOP).show(
         ctx,
         |ui| {
             ui.set_max_width(width);

@@ -2,7 +2,7 @@
 
 use super::{
     Command, UiInput, UiOutput, UiState, theme,
-    widgets::{SliderLook, figure, grouped, label, slider},
+    widgets::{SliderLook, figure, grouped, label, name_list, slider},
 };
 use crate::{
     mesh::{BUILTIN_NAMES, Up},
@@ -21,6 +21,7 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
                 out.push(Command::Open(format!("builtin:{name}").into()));
             }
         }
+        super::scene_list::button(ui, state, out);
     });
     ui.horizontal(|ui| {
         let width = (ui.available_width() - 56.0).max(80.0);
@@ -40,7 +41,7 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
         return;
     };
     let mut level = object.scene.level;
-    let tip = "Detail of the voxels: each level halves their edge and makes about four times as many; 11 and 12 only where \
+    let tip = "Leaf level of the octree: each level halves their edge and makes about four times as many; 11 and 12 only where \
                stages run on the cores";
     // The cores take finer octrees than compute passes.
     let finest = input.sandbox.map_or(MAX_PASSES_LEVEL, |s| s.compute().finest_level());
@@ -56,15 +57,22 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
         out.push(Command::SetLevel(wanted));
     }
     way_up(ui, object, out);
+    health(ui, object);
+    egui::CollapsingHeader::new(egui::RichText::new("Figures").color(theme::DIM)).show_unindented(ui, |ui| {
+        figures(ui, objects.len(), object);
+    });
+}
+
+/// What was imported, in numbers.
+fn figures(ui: &mut egui::Ui, objects: usize, object: &crate::scene::ObjectInfo) {
     figure(ui, "Name", object.name.clone());
-    if objects.len() > 1 {
-        figure(ui, "Objects", objects.len().to_string());
+    if objects > 1 {
+        figure(ui, "Objects", objects.to_string());
     }
     figure(ui, "Triangles", grouped(object.triangles as u64));
     figure(ui, "Surface voxels", grouped(object.leaves as u64));
     figure(ui, "Voxel edge", format!("{:.2} mm", object.voxel_m * 1000.0));
     figure(ui, "Import", format!("{:.2} s", object.seconds));
-    health(ui, object);
 }
 
 /// Which axis of the file is up, and how long the object is.
@@ -82,6 +90,7 @@ fn way_up(ui: &mut egui::Ui, object: &crate::scene::ObjectInfo, out: &mut UiOutp
                 ui.selectable_value(&mut up, axis, axis.name());
             }
         });
+        name_list(&response.response, "Up");
         out.name("up", &response.response);
         let tip = "Length of its longest side; it is remembered with the file";
         let number = egui::DragValue::new(&mut size).range(0.001..=1000.0).suffix(" m").max_decimals(3);

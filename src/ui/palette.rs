@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{Command, Tool, UiOutput, UiState, theme};
-use crate::compute::Choice;
+use super::{Command, Side, Tool, UiOutput, UiState, theme};
+use crate::{compute::Choice, render::Axis};
 
 /// Room above the palette, and below it, points.
 const TOP: f32 = 90.0;
@@ -17,6 +17,7 @@ fn entries(earlier: &[String]) -> Vec<Entry> {
     let mut all = vec![
         ("Open a file", "Ctrl+O", Command::OpenDialog),
         ("Save the scene", "Ctrl+S", Command::SaveDialog),
+        ("Save the scene under another name", "Ctrl+Shift+S", Command::SaveAsDialog),
         ("Save the scene as it stands, broken", "", Command::SaveStandingDialog),
         ("Reopen the last session", "", Command::Reopen(0)),
         ("Write a picture", "F12", Command::Picture),
@@ -28,6 +29,12 @@ fn entries(earlier: &[String]) -> Vec<Entry> {
         ("Step once", ".", Command::Step),
         ("Reset to the unbroken object", "", Command::Reset),
         ("Frame everything", "Home", Command::FrameAll),
+        ("Look from the right, along x", "X", Command::LookFrom(Axis::X, false)),
+        ("Look from above, along y", "Y", Command::LookFrom(Axis::Y, false)),
+        ("Look from the front, along z", "Z", Command::LookFrom(Axis::Z, false)),
+        ("Mouse and keys", "F1", Command::ToggleHelp),
+        ("Fold or unfold the left panel", "[", Command::Fold(Side::Left)),
+        ("Fold or unfold the right panel", "]", Command::Fold(Side::Right)),
         ("Hammer: a click breaks", "H", Command::Tool(Tool::Hammer)),
         ("Impact: a click pins a blow to tune", "I", Command::Tool(Tool::Impact)),
         ("Keep: a click chooses the cells that stay", "K", Command::Tool(Tool::Keep)),

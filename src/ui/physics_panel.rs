@@ -45,22 +45,38 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     let response = slider(
         ui,
         "Contact level",
-        "Octree level at which things touch: lower is faster, higher is more exact",
+        "Physics level: the octree level at which things touch; lower is faster, higher is more exact",
         &mut new.physics_level,
         2..=leaf.max(3),
         &SliderLook::WHOLE,
     );
     out.name("physics_level", &response);
+    let heavy = SliderLook { unit: " kg", decimals: 0, logarithmic: true };
+    let tip = "Of each cubic metre of the scene's bodies: wood 500, plaster 1100, glass 2500";
+    let response = slider(ui, "Density", tip, &mut new.density, 10.0..=20_000.0, &heavy);
+    out.name("density", &response);
     let look = SliderLook::unit(" m/s²", 1);
     let response =
         slider(ui, "Gravity", "Downward pull; the Earth's is 9.8", &mut new.gravity, 0.0..=25.0, &look);
     out.name("gravity", &response);
     let look = SliderLook::unit("", 2);
-    let response =
-        slider(ui, "Friction", "0 slides like ice, 1 grips like rubber", &mut new.friction, 0.0..=1.5, &look);
+    let response = slider(
+        ui,
+        "Friction",
+        "Coulomb coefficient: 0 slides like ice, 1 grips like rubber",
+        &mut new.friction,
+        0.0..=1.5,
+        &look,
+    );
     out.name("friction", &response);
-    let response =
-        slider(ui, "Bounce", "Share of the speed that comes back", &mut new.restitution, 0.0..=0.95, &look);
+    let response = slider(
+        ui,
+        "Bounce",
+        "Restitution: share of the speed that comes back",
+        &mut new.restitution,
+        0.0..=0.95,
+        &look,
+    );
     out.name("restitution", &response);
     let tip = "0 rolls on like a billiard ball, 1 stops soon: torque, as a share of half the thickness times the load";
     let response = slider(ui, "Rolling", tip, &mut new.rolling_resistance, 0.0..=1.0, &look);
@@ -108,14 +124,14 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
         &missiles,
     );
     let tip = "Diameter or edge of what is thrown";
-    let response = slider(ui, "Size", tip, &mut new.throw.size, 0.02..=2.0, &SliderLook::unit(" m", 2));
+    let response = slider(ui, "  its size", tip, &mut new.throw.size, 0.02..=2.0, &SliderLook::unit(" m", 2));
     out.name("throw_size", &response);
     let tip = "Speed at which it leaves the hand";
-    let response = slider(ui, "Speed", tip, &mut new.throw.speed, 0.0..=40.0, &SliderLook::unit(" m/s", 1));
+    let response =
+        slider(ui, "  its speed", tip, &mut new.throw.speed, 0.0..=40.0, &SliderLook::unit(" m/s", 1));
     out.name("throw_speed", &response);
-    let look = SliderLook { unit: " kg", decimals: 0, logarithmic: true };
-    let tip = "Of each cubic metre: water is 1000, stone 2600, iron 7900";
-    let response = slider(ui, "Density", tip, &mut new.throw.density, 100.0..=20_000.0, &look);
+    let tip = "Of each cubic metre of what is thrown: water is 1000, stone 2600, iron 7900";
+    let response = slider(ui, "  its density", tip, &mut new.throw.density, 100.0..=20_000.0, &heavy);
     out.name("throw_density", &response);
     if new != *tuning {
         tune(out, "physics", new);

@@ -1,43 +1,79 @@
-//! Keys to commands. Nothing here while a text field has the keyboard.
+//! Keys to commands, and how they are told. Nothing happens while a text field has the keyboard.
 
 use egui::{Key, Modifiers};
 
-use super::{Command, Tool, UiInput};
+use super::{Command, Side, Tool, UiInput};
+use crate::render::Axis;
+
+const SHIFT_COMMAND: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
+
+/// A key with what it asks for and how that is told.
+type Bound = (Modifiers, Key, Command, &'static str);
+
+/// Every key. Longer combinations come first: a shorter one would take their key.
+pub(super) fn bound(playing: bool) -> Vec<Bound> {
+    let plain = Modifiers::NONE;
+    vec![
+        (SHIFT_COMMAND, Key::Z, Command::Redo, "Redo"),
+        (SHIFT_COMMAND, Key::S, Command::SaveAsDialog, "Save under another name"),
+        (Modifiers::COMMAND, Key::Y, Command::Redo, "Redo"),
+        (Modifiers::COMMAND, Key::Z, Command::Undo, "Undo"),
+        (Modifiers::COMMAND, Key::O, Command::OpenDialog, "Open a mesh or a scene"),
+        (Modifiers::COMMAND, Key::S, Command::SaveDialog, "Save the scene"),
+        (Modifiers::COMMAND, Key::P, Command::TogglePalette, "Everything by name"),
+        (Modifiers::COMMAND, Key::E, Command::ToggleExport, "Export the pieces"),
+        (plain, Key::F1, Command::ToggleHelp, "This list"),
+        (plain, Key::F12, Command::Picture, "Write a picture"),
+        (plain, Key::Space, Command::Play(!playing), "Let time run or stop it"),
+        (plain, Key::Period, Command::Step, "One step of time"),
+        (plain, Key::F, Command::FrameSelection, "Show what is under the pointer"),
+        (plain, Key::Home, Command::FrameAll, "Show everything"),
+        (Modifiers::SHIFT, Key::X, Command::LookFrom(Axis::X, true), "Look from the left"),
+        (Modifiers::SHIFT, Key::Y, Command::LookFrom(Axis::Y, true), "Look from below"),
+        (Modifiers::SHIFT, Key::Z, Command::LookFrom(Axis::Z, true), "Look from behind"),
+        (plain, Key::X, Command::LookFrom(Axis::X, false), "Look from the right, along x"),
+        (plain, Key::Y, Command::LookFrom(Axis::Y, false), "Look from above, along y"),
+        (plain, Key::Z, Command::LookFrom(Axis::Z, false), "Look from the front, along z"),
+        (plain, Key::H, Command::Tool(Tool::Hammer), "Hammer: a click breaks"),
+        (plain, Key::I, Command::Tool(Tool::Impact), "Impact: a click pins a blow to tune"),
+        (plain, Key::K, Command::Tool(Tool::Keep), "Keep: a click chooses cells that stay"),
+        (plain, Key::G, Command::Tool(Tool::Hand), "Hand: drags a body"),
+        (plain, Key::T, Command::Tool(Tool::Throw), "Throw: a click throws a ball or a box"),
+        (plain, Key::OpenBracket, Command::Fold(Side::Left), "Fold the left panel, or unfold it"),
+        (plain, Key::CloseBracket, Command::Fold(Side::Right), "Fold the right panel, or unfold it"),
+    ]
+}
+
+/// Those that mean something only while an impact is pinned; else the keys keep their usual meaning.
+pub(super) fn of_pin() -> [Bound; 2] {
+    [
+        (Modifiers::NONE, Key::Enter, Command::BreakPin, "Break at the pinned impact"),
+        (Modifiers::NONE, Key::Escape, Command::Unpin, "Take the pinned impact away"),
+    ]
+}
 
 pub(super) fn read(ctx: &egui::Context, input: &UiInput<'_>, commands: &mut Vec<Command>) {
     if ctx.egui_wants_keyboard_input() {
         return;
     }
-    let shift = Modifiers::COMMAND | Modifiers::SHIFT;
-    // Longer combinations first: a shorter one would take their key.
-    let keys = [
-        (shift, Key::Z, Command::Redo),
-        (Modifiers::COMMAND, Key::Y, Command::Redo),
-        (Modifiers::COMMAND, Key::Z, Command::Undo),
-        (Modifiers::COMMAND, Key::O, Command::OpenDialog),
-        (Modifiers::COMMAND, Key::S, Command::SaveDialog),
-        (Modifiers::COMMAND, Key::P, Command::TogglePalette),
-        (Modifiers::COMMAND, Key::E, Command::ToggleExport),
-        (Modifiers::NONE, Key::F12, Command::Picture),
-        (Modifiers::NONE, Key::Space, Command::Play(!input.playing)),
-        (Modifiers::NONE, Key::Period, Command::Step),
-        (Modifiers::NONE, Key::F, Command::FrameSelection),
-        (Modifiers::NONE, Key::Home, Command::FrameAll),
-        (Modifiers::NONE, Key::H, Command::Tool(Tool::Hammer)),
-        (Modifiers::NONE, Key::I, Command::Tool(Tool::Impact)),
-        (Modifiers::NONE, Key::K, Command::Tool(Tool::Keep)),
-        (Modifiers::NONE, Key::G, Command::Tool(Tool::Hand)),
-        (Modifiers::NONE, Key::T, Command::Tool(Tool::Throw)),
-    ];
-    // Without a pinned impact these two keep their usual meaning.
-    let of_pin =
-        [(Modifiers::NONE, Key::Enter, Command::BreakPin), (Modifiers::NONE, Key::Escape, Command::Unpin)];
-    let of_pin = of_pin.into_iter().filter(|_| input.pin.is_some());
+    let of_pin = of_pin().into_iter().filter(|_| input.pin.is_some());
     ctx.input_mut(|keyboard| {
-        for (modifiers, key, command) in keys.into_iter().chain(of_pin) {
+        for (modifiers, key, command, _) in bound(input.playing).into_iter().chain(of_pin) {
             if keyboard.consume_key(modifiers, key) {
                 commands.push(command);
             }
         }
     });
+}
+
+/// A combination as people write it.
+pub(super) fn spelled(modifiers: Modifiers, key: Key) -> String {
+    let mut text = String::new();
+    if modifiers.command {
+        text += "Ctrl+";
+    }
+    if modifiers.shift {
+        text += "Shift+";
+    }
+    text + key.symbol_or_name()
 }

@@ -3,11 +3,13 @@
 use egui::{Color32, CornerRadius, FontFamily, FontId, Margin, Stroke, TextStyle};
 
 /// Width of a side panel, points.
-pub const PANEL_WIDTH: f32 = 286.0;
+pub const PANEL_WIDTH: f32 = 288.0;
 /// Inner margin of the panels, points.
 pub const MARGIN: f32 = 12.0;
-/// Width of a row inside a side panel, points: the scroll bar floats in the margin.
-pub const ROW: f32 = PANEL_WIDTH - 2.0 * MARGIN - 2.0;
+/// Width of a row inside a side panel, points: the scroll bar floats beside it, in a margin as wide.
+pub const ROW: f32 = PANEL_WIDTH - 2.0 * MARGIN - 4.0;
+/// What a side panel leaves free on its right beyond the scroll bar, points.
+const BEYOND: i8 = 2;
 /// The accent.
 pub const GOLD: Color32 = Color32::from_rgb(224, 178, 92);
 /// Text.
@@ -30,7 +32,7 @@ pub const CLEAR: [u8; 3] = [27, 28, 31];
 
 /// Frame of the side panels.
 pub fn panel_frame() -> egui::Frame {
-    egui::Frame::new().inner_margin(Margin::symmetric(MARGIN as i8, 8))
+    egui::Frame::new().inner_margin(Margin { left: MARGIN as i8, right: BEYOND, top: 8, bottom: 8 })
 }
 
 /// Frame of the toolbar and the status line.

@@ -3,9 +3,12 @@
 use super::{Command, Tool, UiInput, UiOutput, theme};
 
 /// Width at which all buttons have room to spare, points.
-const ROOMY: f32 = 1120.0;
+const ROOMY: f32 = 1230.0;
+/// Below this width the tools have a line of their own, points.
+const NARROW: f32 = 1060.0;
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
+    let is_narrow = ui.available_width() < NARROW;
     ui.horizontal(|ui| {
         ui.label(egui::RichText::new("Kintsugi").size(16.0).strong().color(theme::GOLD));
         ui.add_space(10.0);
@@ -28,7 +31,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
             out,
             "save",
             "Save",
-            "Save the scene (Ctrl+S)",
+            "Save the scene over its file (Ctrl+S); Ctrl+Shift+S asks for a name",
             input.sandbox.is_some(),
             Command::SaveDialog,
         );
@@ -47,7 +50,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
             out,
             "picture",
             "Picture",
-            "Write a picture of the view (F12)",
+            "Write a picture of the view, fully refined (F12); how large, View says",
             input.sandbox.is_some(),
             Command::Picture,
         );
@@ -73,15 +76,17 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         }
         button(ui, out, "step", "Step", "One step of time ( . )", ready && !input.playing, Command::Step);
         button(ui, out, "reset", "Reset", "Back to the unbroken object", ready, Command::Reset);
-        ui.separator();
-        tools(ui, input, out);
+        if !is_narrow {
+            ui.separator();
+            tools(ui, input, out);
+        }
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             button(
                 ui,
                 out,
                 "frame",
                 "Frame",
-                "Show everything (Home); F frames what is under the pointer",
+                "Show everything (Home); F shows what is under the pointer, X, Y and Z look along the axes",
                 ready,
                 Command::FrameAll,
             );
@@ -94,8 +99,20 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
                 true,
                 Command::TogglePalette,
             );
+            if !is_narrow {
+                button(ui, out, "help", "?", "Mouse and keys (F1)", true, Command::ToggleHelp);
+            }
         });
     });
+    if is_narrow {
+        ui.horizontal(|ui| {
+            ui.spacing_mut().button_padding.x = 6.0;
+            tools(ui, input, out);
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                button(ui, out, "help", "?", "Mouse and keys (F1)", true, Command::ToggleHelp);
+            });
+        });
+    }
 }
 
 /// What a click in the picture does.

@@ -2,7 +2,7 @@
 
 use super::{
     UiInput, UiOutput, beside_panel, tune,
-    widgets::{SliderLook, label, slider},
+    widgets::{SliderLook, label, name_list, slider},
 };
 use crate::{render::ColorBy, scene::Tuning};
 
@@ -30,12 +30,13 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
                 ui.selectable_value(&mut view.color_by, color, name).on_hover_text(tip);
             }
         });
+        name_list(&response.response, "Colour by");
         out.name("color_by", &response.response);
     });
     let response = slider(
         ui,
-        "Sharpness",
-        "Largest share of the window's pixels; less is faster",
+        "Resolution",
+        "Most of the window's pixels that a picture has, as a share along a side; less is faster",
         &mut view.sharpness,
         0.25..=1.0,
         &SliderLook::unit("", 2),
@@ -43,7 +44,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     out.name("sharpness", &response);
     let response = slider(
         ui,
-        "Smoothness",
+        "Target rate",
         "Pictures a second to keep while things move; the picture gets coarser to reach it",
         &mut view.target_fps,
         10.0..=60.0,
@@ -56,6 +57,37 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
         tune(out, "view", new);
     }
     beside_panel::show(ui, input, out);
+    picture_size(ui, input, out);
     let [w, h] = input.picture_size;
     super::widgets::figure(ui, "Picture", format!("{w} × {h}, {:.0} ms", input.frame_ms));
+}
+
+/// Sizes of pictures that are written, beside that of the window.
+const SIZES: [[u32; 2]; 5] = [[1280, 720], [1920, 1080], [2560, 1440], [3840, 2160], [2048, 2048]];
+
+/// How large pictures are that F12 writes.
+fn picture_size(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
+    let named = |size: Option<[u32; 2]>| match size {
+        Some([w, h]) => format!("{w} × {h}"),
+        None => "as the window".to_owned(),
+    };
+    let mut size = input.written_size;
+    ui.horizontal(|ui| {
+        label(
+            ui,
+            "Picture files",
+            "Pixels of pictures that F12 writes; each is fully refined, however coarse the window is",
+        );
+        let combo = egui::ComboBox::from_id_salt("files").selected_text(named(size)).width(150.0);
+        let response = combo.show_ui(ui, |ui| {
+            for one in std::iter::once(None).chain(SIZES.map(Some)) {
+                ui.selectable_value(&mut size, one, named(one));
+            }
+        });
+        name_list(&response.response, "Picture files");
+        out.name("written_size", &response.response);
+    });
+    if size != input.written_size {
+        out.push(super::Command::PictureSize(size));
+    }
 }

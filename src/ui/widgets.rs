@@ -84,6 +84,11 @@ pub fn label(ui: &mut egui::Ui, name: &str, tip: &str) {
     response.on_hover_text(tip);
 }
 
+/// Gives a list to choose from the name of its row, for tests and for those who hear the window.
+pub fn name_list(response: &egui::Response, name: &str) {
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, name));
+}
+
 /// A row of the panel's width.
 pub fn row(ui: &mut egui::Ui, contents: impl FnOnce(&mut egui::Ui)) {
     let size = egui::vec2(theme::ROW, 20.0);
@@ -133,6 +138,7 @@ pub fn choice<T: PartialEq + Copy>(
                 out.name(format!("{id}: {name}"), &response);
             }
         });
+        name_list(&response.response, name);
         out.name(id, &response.response);
     });
 }

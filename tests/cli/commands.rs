@@ -506,7 +506,7 @@ fn where_there_is_no_display_a_tour_is_written() {
     let home = folder("tour");
     let mut command = kintsugi(["builtin:box", "--level", "4"]);
     let Some((out, _)) = finish(command.current_dir(&home)) else { return };
-    assert!(out.contains("kintsugi-tour"), "{out}");
-    let pictures = std::fs::read_dir(home.join("kintsugi-tour")).unwrap().count();
+    assert!(out.contains("out/kintsugi-tour"), "{out}");
+    let pictures = std::fs::read_dir(home.join("out/kintsugi-tour")).unwrap().count();
     assert_eq!(pictures, 6);
 }

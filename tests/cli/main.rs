@@ -8,6 +8,7 @@ mod golden;
 mod interrupted;
 mod methods;
 mod repeat;
+mod presets;
 mod shaping;
 mod sheet;
 mod sweep;

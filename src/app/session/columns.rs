@@ -5,9 +5,7 @@
 
 use super::Session;
 use crate::{
-    export::Signature,
     gpu::{Gpu, GpuError},
-    provenance::Provenance,
     render::{FrameInput, Pixels, RenderOptions, Renderer, View},
     scene::Way,
     ui::NoticeKind,
@@ -111,18 +109,18 @@ impl Session {
         Ok(())
     }
 
-    /// Writes the picture, and those beside it next to it.
+    /// Writes the picture, fully refined; where there are others beside it, all of them next to each other as the window
+    /// shows them.
     pub(super) fn write_picture(&mut self) {
+        if self.views_beside().next().is_none() {
+            return self.write_fine_picture();
+        }
         let (Some(gpu), Some(view)) = (&self.gpu, self.picture.view()) else { return };
         let all: Result<Vec<_>, _> =
             std::iter::once(view).chain(self.views_beside()).map(|view| view.read(gpu)).collect();
         let written = match all {
             Ok(all) => {
-                let shown = self.sandbox.as_ref();
-                let scene =
-                    shown.map(|sandbox| sandbox.as_it_stands(self.camera).to_text()).unwrap_or_default();
-                let ran_on = shown.map(|sandbox| sandbox.compute().ran_on()).unwrap_or_default();
-                let signature = Signature::new(ran_on, Provenance::here(), scene);
+                let signature = self.picture_signature();
                 self.picture_files.write(next_to_each_other(&all), signature)
             }
             Err(error) => Err(error.to_string()),

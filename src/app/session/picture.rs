@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Division, Session};
+use super::{Division, Session, fine_picture::FinePicture};
 use crate::{
     app::resolution::{Pace, REFINEMENTS, Resolution},
     gpu::Gpu,
@@ -24,11 +24,13 @@ pub(super) struct Picture {
     refined: u32,
     moved_at: Instant,
     resolution: Resolution,
+    /// The same as fine as it gets, for a screen at rest, on its way; what of.
+    sharpening: Option<(Drawn, FinePicture)>,
 }
 
 /// What the last picture showed.
 #[derive(Clone, Copy, PartialEq)]
-struct Drawn {
+pub(super) struct Drawn {
     revision: u64,
     camera: Camera,
     full: [u32; 2],
@@ -47,6 +49,7 @@ impl Default for Picture {
             refined: 0,
             moved_at: Instant::now(),
             resolution: Resolution::default(),
+            sharpening: None,
         }
     }
 }
@@ -67,9 +70,25 @@ impl Picture {
         self.refined
     }
 
+    /// Pixels of the place that it has in the window; `None` before the first one.
+    pub fn place(&self) -> Option<[u32; 2]> {
+        self.drawn.as_ref().map(|drawn| drawn.full)
+    }
+
+    /// Whether a finer one is on its way.
+    pub fn is_sharpening(&self) -> bool {
+        self.sharpening.is_some()
+    }
+
+    /// As if a picture of `size` had taken so long.
+    #[cfg(test)]
+    pub fn slow_down(&mut self, size: [u32; 2], ms: f64) {
+        (0..40).for_each(|_| self.resolution.measured(size, ms));
+    }
+
     /// The device is another one: nothing is drawn on it yet.
     pub fn forget(&mut self) {
-        (self.drawn, self.view) = (None, None);
+        (self.drawn, self.view, self.sharpening) = (None, None, None);
     }
 }
 
@@ -136,14 +155,18 @@ impl Session {
             let dt = sandbox.settings().dt / self.playing.speed();
             target_fps = target_fps.max(self.times.fps_beside_steps(dt, view.target_fps));
         }
-        if moved {
-            self.picture.moved_at = Instant::now();
+        if moved || moving {
+            (self.picture.moved_at, self.picture.sharpening) = (Instant::now(), None);
         }
         if sandbox.is_refining_preview() && !moved && !moving {
             return false;
         }
         let still = !moved && !moving && self.picture.moved_at.elapsed() > STILL_AFTER;
-        if !moved && (!still || self.picture.refined >= REFINEMENTS) {
+        if !moved && self.picture.refined >= REFINEMENTS {
+            // A texture of the device that shows the window is as large as it gets already.
+            return still && gpu.is_none() && division == [1, 1] && self.sharpen(now, view.sharpness);
+        }
+        if !moved && !still {
             return false;
         }
         let pace = match (still, tuned) {
@@ -157,7 +180,7 @@ impl Session {
         let whole = self.picture.resolution.choose(whole, target_fps, view.sharpness, pace);
         let size = [(whole[0] / across).max(1), (whole[1] / down).max(1)];
         if moved || size != self.picture.size {
-            self.picture.refined = 0;
+            (self.picture.refined, self.picture.sharpening) = (0, None);
         }
         let arena = sandbox.arena().read().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut bodies = sandbox.shown_bodies(selected);
@@ -189,6 +212,10 @@ impl Session {
                 self.times.picture_took(ms);
                 (self.picture.size, self.picture.drawn, self.picture.view) = (size, Some(now), picture);
                 self.picture.refined += 1;
+                // Begun at once: nobody asks for a frame any more.
+                if self.picture.refined >= REFINEMENTS && gpu.is_none() && division == [1, 1] {
+                    self.sharpen(now, view.sharpness);
+                }
                 self.count_bodies();
                 true
             }
@@ -196,6 +223,31 @@ impl Session {
                 self.picture.refined = REFINEMENTS;
                 self.picture.drawn = Some(now);
                 self.tell_of(error);
+                false
+            }
+        }
+    }
+
+    /// All is still and refined, but at fewer pixels than its place has, since more take too long to be felt: a worker
+    /// draws those. `true` when they have come.
+    fn sharpen(&mut self, now: Drawn, sharpness: f64) -> bool {
+        let wanted = now.full.map(|side| ((f64::from(side) * sharpness.clamp(0.1, 1.0)) as u32).max(1));
+        match &self.picture.sharpening {
+            Some((of, fine)) if *of == now => {
+                let Some(drawn) = fine.poll() else { return false };
+                self.picture.sharpening = None;
+                // What cannot be drawn is not tried again.
+                self.picture.size = wanted;
+                let Some(pixels) = drawn else { return false };
+                self.picture.view = Some(View::Pixels(std::sync::Arc::new(pixels)));
+                true
+            }
+            _ => {
+                let Picture { size, .. } = self.picture;
+                if size[0] < wanted[0] && size[1] < wanted[1] {
+                    let subject = self.subject(now.selected);
+                    self.picture.sharpening = subject.map(|s| (now, FinePicture::start(s, wanted)));
+                }
                 false
             }
         }

@@ -5,14 +5,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::Session;
+use super::{Session, is_scene};
 use crate::{
     app::{
         autosaves::{Autosaves, Earlier},
         dialogs::{Answer, Dialog, Purpose},
     },
-    scene::{save_scene, state_folder},
-    ui::NoticeKind,
+    scene::{save_scene, shipped_scenes, state_folder},
+    ui::{NoticeKind, PathPrompt, PathPurpose},
 };
 
 /// How often an open scene is saved by itself.
@@ -21,6 +21,12 @@ const AUTOSAVE_EVERY: Duration = Duration::from_secs(10);
 /// What is still to be saved, and the dialog that asks for a file.
 pub(super) struct Saving {
     dialog: Option<Dialog>,
+    /// The file that the scene was saved to last, or opened from.
+    file: Option<PathBuf>,
+    /// Where the desktop has no dialogs: what the window itself asks for a path for, and the one that is proposed.
+    prompt: Option<PathPrompt>,
+    /// Whether the desktop was found to have none.
+    has_no_dialogs: bool,
     files: Autosaves,
     autosaved: Instant,
     unsaved: bool,
@@ -35,6 +41,9 @@ impl Default for Saving {
         let files = Autosaves::new(state_folder());
         Self {
             dialog: None,
+            file: None,
+            prompt: None,
+            has_no_dialogs: false,
             files,
             autosaved: Instant::now(),
             unsaved: false,
@@ -80,7 +89,63 @@ impl Saving {
 }
 
 impl Session {
+    /// Saves the scene over the file that it came from; asks where there is none.
+    pub(super) fn save_over(&mut self) {
+        match self.saving.file.clone() {
+            Some(file) => self.save(&file, Purpose::Save),
+            None => self.ask(Purpose::Save),
+        }
+    }
+
+    /// Another scene is open, from `file` where that is one that may be saved over.
+    pub(super) fn is_from(&mut self, file: &Path) {
+        let is_own = |folder: PathBuf| file.starts_with(folder);
+        let spare = is_own(state_folder()) || shipped_scenes().is_some_and(is_own);
+        self.saving.file = (is_scene(file) && !spare).then(|| file.to_path_buf());
+    }
+
+    /// What the window itself asks a path for.
+    pub fn path_prompt(&self) -> Option<&PathPrompt> {
+        self.saving.prompt.as_ref()
+    }
+
+    /// A path was typed, or nothing. A file that is there is saved over when it is named a second time.
+    pub(super) fn answer_prompt(&mut self, path: Option<PathBuf>) {
+        let Some(prompt) = self.saving.prompt.take() else { return };
+        let purpose = match prompt.asks {
+            PathPurpose::Open => Purpose::Open,
+            PathPurpose::Save => Purpose::Save,
+            PathPurpose::SaveStanding => Purpose::SaveStanding,
+        };
+        let Some(path) = path else { return };
+        if purpose == Purpose::Open {
+            return self.answered(purpose, Answer::Chosen(path));
+        }
+        let path = if is_scene(&path) { path } else { appended(&path, ".toml") };
+        if path.exists() && prompt.there.as_ref() != Some(&path) {
+            let proposed = path.display().to_string();
+            self.saving.prompt = Some(PathPrompt { there: Some(path), proposed, ..prompt });
+        } else {
+            self.answered(purpose, Answer::Chosen(path));
+        }
+    }
+
+    /// Asks for a path in the window itself.
+    fn prompt(&mut self, asks: PathPurpose) {
+        let folder = std::env::current_dir().unwrap_or_default();
+        let proposed = match asks {
+            PathPurpose::Open => String::new(),
+            PathPurpose::Save | PathPurpose::SaveStanding => {
+                free_scene(&folder, &self.scene_name()).unwrap_or(folder).display().to_string()
+            }
+        };
+        self.saving.prompt = Some(PathPrompt { asks, proposed, there: None });
+    }
+
     pub(super) fn ask(&mut self, purpose: Purpose) {
+        if self.saving.has_no_dialogs && purpose != Purpose::ExportFolder {
+            return self.answered(purpose, Answer::Missing);
+        }
         if !self.saving.is_asking() {
             self.saving.dialog = Some(Dialog::open(purpose, &self.scene_name()));
         }
@@ -96,18 +161,13 @@ impl Session {
                 NoticeKind::Error,
                 "this desktop offers no file dialog; type the folder's path in the export panel",
             ),
-            (Purpose::Open, Answer::Missing) => self.say(
-                NoticeKind::Error,
-                "this desktop offers no file dialog; drop a file on the window or type its path under Object",
-            ),
-            (Purpose::Save | Purpose::SaveStanding, Answer::Missing) => {
-                let name = self.scene_name();
-                let folder = std::env::current_dir().unwrap_or_default();
-                // Nobody was asked, so nothing that is there may go.
-                match free_scene(&folder, &name) {
-                    Some(path) => self.save(&path, purpose),
-                    None => self.say(NoticeKind::Error, "no free file name for the scene in this folder"),
-                }
+            (_, Answer::Missing) => {
+                self.saving.has_no_dialogs = true;
+                self.prompt(match purpose {
+                    Purpose::Save => PathPurpose::Save,
+                    Purpose::SaveStanding => PathPurpose::SaveStanding,
+                    Purpose::Open | Purpose::ExportFolder => PathPurpose::Open,
+                });
             }
         }
     }
@@ -122,8 +182,7 @@ impl Session {
             return;
         };
         // By its name a scene is told from a mesh when it is opened.
-        let named = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
-        let path = &if named { path.to_path_buf() } else { appended(path, ".toml") };
+        let path = &if is_scene(path) { path.to_path_buf() } else { appended(path, ".toml") };
         let scene = match purpose {
             Purpose::SaveStanding => sandbox.as_it_stands(self.camera),
             _ => sandbox.scene(self.camera),
@@ -131,6 +190,9 @@ impl Session {
         match save_scene(path, &scene) {
             Ok(()) => {
                 self.saving.unsaved = false;
+                if purpose == Purpose::Save {
+                    self.saving.file = Some(path.clone());
+                }
                 // Else the next window would say that nobody saved it.
                 self.saving.files.forget_own();
                 self.say(NoticeKind::Remark, format!("Saved {}", path.display()));
@@ -230,4 +292,65 @@ fn appended(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_os_string();
     name.push(end);
     name.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{app::session::testing::session, scene::load_scene, ui::Command};
+
+    #[test]
+    fn a_scene_is_saved_over_its_file_and_others_only_when_named_twice() {
+        let folder = std::env::temp_dir().join(format!("kintsugi-saving-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut session = session();
+        session.saving.has_no_dialogs = true;
+        session.apply(Command::SaveDialog);
+        assert_eq!(session.path_prompt().map(|prompt| prompt.asks), Some(PathPurpose::Save));
+        session.apply(Command::AnswerPrompt(Some(folder.join("mine"))));
+        let mine = folder.join("mine.toml");
+        assert!(session.path_prompt().is_none() && mine.is_file(), "{:?}", session.errors());
+
+        let friction = |path: &Path| load_scene(path).unwrap().bodies[0].friction;
+        let tune = |session: &mut Session, friction: f64| {
+            let sandbox = session.sandbox.as_mut().unwrap();
+            let tuning = crate::scene::Tuning { friction, ..sandbox.tuning().clone() };
+            sandbox.tune("friction", tuning);
+        };
+        tune(&mut session, 0.25);
+        session.apply(Command::SaveDialog);
+        assert!(session.path_prompt().is_none(), "it has a file");
+        assert_eq!(friction(&mine), 0.25);
+
+        let other = folder.join("other.toml");
+        std::fs::write(&other, "keep me").unwrap();
+        tune(&mut session, 0.75);
+        session.apply(Command::SaveAsDialog);
+        session.apply(Command::AnswerPrompt(Some(other.clone())));
+        assert_eq!(std::fs::read_to_string(&other).unwrap(), "keep me");
+        assert_eq!(session.path_prompt().and_then(|prompt| prompt.there.clone()), Some(other.clone()));
+        session.apply(Command::AnswerPrompt(Some(other.clone())));
+        assert_eq!((friction(&other), friction(&mine)), (0.75, 0.25));
+
+        // Another object is not saved over the scene; a scene that comes with the program is not saved over, either.
+        session.is_from(Path::new("builtin:box"));
+        assert_eq!(session.saving.file, None);
+        session.is_from(&shipped_scenes().unwrap().join("vase.toml"));
+        assert_eq!(session.saving.file, None);
+        session.is_from(&mine);
+        assert_eq!(session.saving.file, Some(mine));
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn without_dialogs_a_path_is_asked_for_at_once() {
+        let mut session = session();
+        session.answered(Purpose::Open, Answer::Missing);
+        assert_eq!(session.path_prompt().map(|prompt| prompt.asks), Some(PathPurpose::Open));
+        session.apply(Command::AnswerPrompt(None));
+        session.apply(Command::OpenDialog);
+        assert!(!session.saving.is_asking() && session.path_prompt().is_some());
+        session.apply(Command::AnswerPrompt(Some("builtin:sphere".into())));
+        assert!(session.path_prompt().is_none() && session.errors().is_empty(), "{:?}", session.errors());
+    }
 }

@@ -124,6 +124,7 @@ impl Document {
         self.tuning.view.explode = scene.view.explode;
         if let Some(body) = scene.bodies.first() {
             self.tuning.fracture = body.fracture.clone();
+            self.tuning.density = body.density;
             self.tuning.friction = body.friction;
             self.tuning.restitution = body.restitution;
             self.tuning.rolling_resistance = body.rolling_resistance;

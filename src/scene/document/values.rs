@@ -3,11 +3,13 @@
 //! The panels begin with what the first object has. While a value there is what it was, every body keeps its
 //! own; so undoing a change gives each body back what it had.
 
+use std::sync::Arc;
+
 use super::Document;
 use crate::{
     fracture::{FractureParams, Interior, Volume},
     scene::{
-        Scene, SceneBody, Tuning,
+        ObjectInfo, Scene, SceneBody, Tuning,
         stage::{BodyInfo, Touch},
     },
 };
@@ -15,6 +17,7 @@ use crate::{
 /// What a body of a scene has of its own.
 fn own_touch(body: &SceneBody) -> Touch {
     Touch {
+        density: body.density,
         friction: body.friction,
         restitution: body.restitution,
         rolling_resistance: body.rolling_resistance,
@@ -25,6 +28,7 @@ fn own_touch(body: &SceneBody) -> Touch {
 /// What the panels say.
 pub(super) fn tuned_touch(tuning: &Tuning) -> Touch {
     Touch {
+        density: tuning.density,
         friction: tuning.friction,
         restitution: tuning.restitution,
         rolling_resistance: tuning.rolling_resistance,
@@ -59,6 +63,7 @@ impl Document {
         let (tuned, own) = (tuned_touch(&self.tuning), own_touch(own));
         let first = self.first_object().map_or(tuned, own_touch);
         Touch {
+            density: chosen(tuned.density, &first.density, own.density),
             friction: chosen(tuned.friction, &first.friction, own.friction),
             restitution: chosen(tuned.restitution, &first.restitution, own.restitution),
             rolling_resistance: chosen(
@@ -72,7 +77,15 @@ impl Document {
 
     /// What the bodies of each object are like to touch.
     pub fn touches(&self) -> Vec<Touch> {
-        self.opened.objects.iter().map(|object| self.touch_of(&object.scene)).collect()
+        let of = |(i, object): (usize, &Arc<ObjectInfo>)| {
+            let mut touch = self.touch_of(&object.scene);
+            // As heavy as it was thrown.
+            if i >= self.opened.scene.bodies.len() {
+                touch.density = object.scene.density;
+            }
+            touch
+        };
+        self.opened.objects.iter().enumerate().map(of).collect()
     }
 
     /// How an object breaks when nobody says how: its own pattern, or what the panels made of it for all;
@@ -156,7 +169,8 @@ impl Document {
             (0..self.opened.objects.len()).map(|object| self.threshold_of(object)).collect();
         for (object, body) in scene.bodies.iter_mut().enumerate() {
             let touch = self.touch_of(body);
-            (body.friction, body.restitution) = (touch.friction, touch.restitution);
+            (body.density, body.friction, body.restitution) =
+                (touch.density, touch.friction, touch.restitution);
             body.rolling_resistance = touch.rolling_resistance;
             if let Some(threshold) = thresholds.get(object) {
                 body.break_threshold = *threshold;

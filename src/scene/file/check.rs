@@ -16,6 +16,11 @@ pub(super) struct Problem {
 }
 
 impl Problem {
+    /// The field alone.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// The field, with its table.
     pub fn field(&self) -> String {
         match self.table {

@@ -4,12 +4,13 @@
 //! flush and a rename, so that a crash leaves either the old file or the new one.
 
 mod check;
+mod of_preset;
 mod safely;
 #[cfg(test)]
 mod tests;
 
 pub use check::fracture_problem;
-pub use safely::{state_folder, write_atomically};
+pub use safely::{shipped_scenes, state_folder, write_atomically};
 
 use std::path::{Path, PathBuf};
 
@@ -92,14 +93,28 @@ pub fn load_scene(path: &Path) -> Result<Scene, SceneError> {
 /// # Errors
 /// [`SceneError`].
 pub fn parse_scene(text: &str, shown: &str) -> Result<Scene, SceneError> {
-    let scene: Scene = toml::from_str(text).map_err(|e| {
+    let told = |e: toml::de::Error| {
         let line = e.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
         error(format!("{shown}, line {line}: {}", e.message().replace('\n', " ")))
-    })?;
+    };
+    let mut table: toml::Table = toml::from_str(text).map_err(told)?;
+    let scene: Scene = match of_preset::fill_in(&mut table) {
+        // From the text, so that errors know their lines.
+        Ok(0) => toml::from_str(text).map_err(told)?,
+        Ok(_) => table
+            .try_into()
+            .map_err(|e: toml::de::Error| error(format!("{shown}: {}", e.message().replace('\n', " "))))?,
+        Err(message) => return Err(error(format!("{shown}: {message}"))),
+    };
     check(&scene).map_err(|problem| {
         error(format!("{shown}, line {}: {} {}", line_of(text, &problem), problem.field(), problem.what))
     })?;
     Ok(scene)
+}
+
+/// What is out of range in a scene, after the name of the value; `None` where all is well.
+pub(super) fn problem_of(scene: &Scene) -> Option<String> {
+    check(scene).err().map(|problem| format!("{} {}", problem.name(), problem.what))
 }
 
 /// A relative path as every system reads it: Windows takes slashes as well as its own backslashes.

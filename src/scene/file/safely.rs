@@ -49,3 +49,13 @@ pub fn state_folder() -> PathBuf {
         .unwrap_or_else(std::env::temp_dir);
     folder.join("kintsugi")
 }
+
+/// The folder of the scenes that come with the program: beside what was built, or where it was built from. `None` where
+/// only the program itself was taken along.
+#[must_use]
+pub fn shipped_scenes() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok();
+    let above = program.iter().flat_map(|program| program.ancestors().skip(1));
+    let places = above.chain(std::iter::once(Path::new(env!("CARGO_MANIFEST_DIR"))));
+    places.map(|place| place.join("assets/scenes")).find(|folder| folder.join("vase.toml").is_file())
+}

@@ -4,9 +4,9 @@
 use super::{Inside, Placing, wire_cells};
 use crate::render::Overlay;
 
-/// Two objects, three, four, and more.
+/// Two objects, three, four, and more: colours that the colour-blind tell apart (Okabe & Ito).
 pub const COLORS: [[u8; 4]; 4] =
-    [[120, 180, 255, 130], [120, 225, 140, 190], [255, 205, 70, 230], [255, 95, 75, 255]];
+    [[86, 180, 233, 130], [0, 158, 115, 190], [240, 228, 66, 230], [213, 94, 0, 255]];
 
 pub(super) fn add(overlay: &mut Overlay, inside: &Inside, placing: &Placing) {
     let Some(transition) = inside.transition else { return };

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// A hand that rests this long has let go.
-const LET_GO_AFTER: Duration = Duration::from_millis(300);
+pub(super) const LET_GO_AFTER: Duration = Duration::from_millis(300);
 /// What would take longer stays at the preview's level, ms. Seams are the same lines at every level, so they
 /// may cost less.
 const MOST_SEAMS_MS: f64 = 250.0;

@@ -14,6 +14,7 @@ mod painting;
 #[cfg(test)]
 mod painting_tests;
 mod shown;
+mod solving;
 #[cfg(test)]
 mod tests;
 
@@ -29,11 +30,12 @@ use self::{
     full::Full,
     painting::Painting,
     shown::{Shown, ShownPieces},
+    solving::Solving,
 };
 use super::{Aim, Cells, KeptCells, Pin, SandboxError, jobs::Workshop, pinned::cells};
 use crate::{
     bodies::{Body, BodyDef},
-    fracture::{FractureError, FractureParams, Fracturer, Recipe, Seams, Source, Surface},
+    fracture::{FractureError, FractureParams, Fracturer, Recipe, Seams, Solved, Source, Surface},
     gpu::GpuError,
 };
 
@@ -75,6 +77,10 @@ pub struct PreviewReport {
     pub kept: Option<(u32, u32)>,
     /// Whether the object is just being coarsened for it.
     pub preparing: bool,
+    /// How a number of pieces to aim at was solved for; `None` where there is none to aim at, or not yet.
+    pub solved: Option<Solved>,
+    /// Whether that is still to come.
+    pub solving: bool,
     /// Changes whenever the picture of it may have changed.
     pub revision: u64,
 }
@@ -115,6 +121,7 @@ pub(super) struct Preview {
     /// Octrees were dropped: their places are given back when nothing reads the arena.
     dropped: bool,
     full: Full,
+    solving: Solving,
 }
 
 #[derive(Clone, PartialEq)]
@@ -169,19 +176,43 @@ impl Preview {
             per_second: lately as u32,
             kept: self.painting.counts(),
             preparing: self.is_preparing(),
+            solved: self.solving.solved(),
+            solving: self.solving.is_on_its_way(),
             revision: self.report.revision + self.painting.revision(),
             ..self.report
         }
     }
 
-    /// Whether a coarse copy is on its way: the next frame should ask again soon.
+    /// Whether a coarse copy, or a number of seeds, is on its way: the next frame should ask again soon.
     pub fn is_preparing(&self) -> bool {
-        self.coarse.is_on_its_way()
+        self.coarse.is_on_its_way() || self.solving.is_on_its_way()
     }
 
     /// Whether the preview at the body's own level is on its way.
     pub fn is_refining(&self) -> bool {
         self.full.is_on_its_way()
+    }
+
+    /// Has the seeds looked for that give the number of pieces to aim at, where a blow on `target` names one.
+    pub fn look_for_seeds(
+        &mut self,
+        tools: Workshop<'_>,
+        aim: Aim,
+        target: &Target<'_>,
+        kept: Option<Arc<KeptCells>>,
+        resting: bool,
+    ) {
+        self.solving.update(tools, aim, target, kept, resting);
+    }
+
+    /// Nothing is aimed at: no seeds are looked for.
+    pub fn forget_seeds(&mut self) {
+        self.solving.forget();
+    }
+
+    /// The parameters of a blow, with seeds in the place of a number of pieces to aim at.
+    pub fn with_seeds(&self, aim: &Aim, params: FractureParams) -> FractureParams {
+        self.solving.with_seeds(aim, params)
     }
 
     /// Brings the preview up to date; `true` when it has changed.
@@ -368,13 +399,14 @@ impl Preview {
 
     /// Whether a worker computes something for it.
     pub fn is_busy(&self) -> bool {
-        self.coarse.is_on_its_way() || self.full.is_on_its_way()
+        self.coarse.is_on_its_way() || self.full.is_on_its_way() || self.solving.is_on_its_way()
     }
 
     /// Everything that was computed is for other stages than those to come.
     pub fn forget(&mut self) {
         self.drop_shown(true);
         self.coarse = CoarseCopy::default();
+        self.solving = Solving::default();
     }
 
     fn give_back(&mut self, tools: Workshop<'_>) {

@@ -108,6 +108,14 @@ pub(in crate::scene) struct Scenery<'a> {
     pub look: &'a Appearance,
 }
 
+/// Coarse pieces that are not drawn apart look like the whole: this far they are, where the explode slider says nothing.
+const APART: f64 = 0.2;
+
+/// How far the pieces of a preview are drawn apart.
+fn apart(explode: f64) -> f64 {
+    if explode > 0.0 { explode } else { APART }
+}
+
 impl Preview {
     /// What is told apart by colour: only where an impact is pinned, since only there something can be done
     /// about it.
@@ -141,7 +149,7 @@ impl Preview {
         is_pinned: bool,
     ) -> Vec<RenderBody> {
         let mut drawn = scenery.stage.render_bodies(scenery.look, selected);
-        let (stage, explode) = (scenery.stage, scenery.look.explode);
+        let (stage, explode) = (scenery.stage, apart(scenery.look.explode));
         let shown = match &self.shown {
             Some(Shown::Pieces(shown)) => shown,
             Some(Shown::Parts(shown)) => {
@@ -187,7 +195,7 @@ impl Preview {
         let body = stage.body(shown.body)?;
         let whole = stage.drawn_at(stage.index(shown.body)?, explode)?;
         let mut best: Option<(f64, u32, [i32; 3])> = None;
-        for (piece, place) in shown.pieces.iter().zip(shown.places(body, whole, explode)) {
+        for (piece, place) in shown.pieces.iter().zip(shown.places(body, whole, apart(explode))) {
             let grid = place.inverse();
             let from = grid.transform_point3(origin).as_dvec3();
             let along = grid.transform_vector3(direction).as_dvec3();

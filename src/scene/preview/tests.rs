@@ -246,3 +246,63 @@ fn a_method_without_cells_shows_its_parts() {
     assert_eq!(sandbox.undo().as_deref(), Some("break"));
     assert_eq!(sandbox.bodies().len(), 1);
 }
+
+#[test]
+fn a_number_of_pieces_is_previewed_by_the_seeds_that_the_break_finds() {
+    let Some(gpu) = Gpu::for_test() else { return };
+    let mut sandbox = opened(&gpu, 5);
+    let aim = aim(&sandbox);
+    let mut tuning = sandbox.tuning().clone();
+    tuning.fracture.target_pieces = Some(60);
+    sandbox.tune("fracture", tuning);
+    sandbox.end_gesture();
+    sandbox.set_aim(Some(aim));
+    sandbox.update_preview().unwrap();
+    let seeds = |sandbox: &Sandbox| sandbox.body_seams().map(|s| s.seams.seeds);
+    assert_eq!(
+        (seeds(&sandbox), sandbox.preview().solved),
+        (Some(60), None),
+        "a guess, not the 40 of before"
+    );
+    let start = std::time::Instant::now();
+    while sandbox.preview().solved.is_none() {
+        assert!(sandbox.preview().solving && start.elapsed().as_secs() < 60, "no answer comes");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        sandbox.update_preview().unwrap();
+    }
+    let solved = sandbox.preview().solved.unwrap();
+    update(&mut sandbox);
+    assert_eq!(seeds(&sandbox), Some(solved.seeds));
+    assert_ne!(solved.seeds, 60, "or the guess would do");
+    let (point, direction) = sandbox.aimed(&aim).unwrap();
+    sandbox.break_at(aim.body, point, direction);
+    until(&mut sandbox, Arrived::Broke);
+    assert_eq!(sandbox.last_break().unwrap().solved, Some(solved));
+    sandbox.set_aim(None);
+    sandbox.update_preview().unwrap();
+    assert!(!sandbox.preview().solving && !sandbox.is_preparing_preview(), "nobody waits for anything");
+}
+
+#[test]
+fn exploded_pieces_are_apart_and_the_slider_stays() {
+    let Some(gpu) = Gpu::for_test() else { return };
+    let mut sandbox = opened(&gpu, 5);
+    let aim = aim(&sandbox);
+    let mut tuning = sandbox.tuning().clone();
+    tuning.view.preview = PreviewMode::Exploded;
+    sandbox.tune("view", tuning);
+    sandbox.set_aim(Some(aim));
+    assert!(update(&mut sandbox));
+    let places = |sandbox: &Sandbox| {
+        let drawn = sandbox.shown_bodies(None);
+        drawn.iter().map(|body| body.world_from_local).collect::<Vec<_>>()
+    };
+    let apart = places(&sandbox);
+    assert_eq!(sandbox.tuning().view.explode, 0.0);
+    assert!(apart.len() > 5 && apart.iter().any(|place| *place != apart[0]), "they lie together");
+    let mut tuning = sandbox.tuning().clone();
+    tuning.view.explode = 0.6;
+    sandbox.tune("explode", tuning);
+    update(&mut sandbox);
+    assert_ne!(places(&sandbox), apart, "the slider says how far");
+}

@@ -10,7 +10,7 @@ use crate::{
     gpu::GpuError,
     render::{BodySeams, Overlay, RenderBody},
     scene::{
-        Aim, LookingReport, Pin, PreviewReport, ScenePick, Touching, Tuning,
+        Aim, LookingReport, Pin, PreviewMode, PreviewReport, ScenePick, Touching, Tuning,
         document::Document,
         looking,
         preview::{Request, Scenery, Stroke, Target},
@@ -146,15 +146,30 @@ impl Sandbox {
         if self.is_breaking() {
             return Ok(false);
         }
+        let resting = !self.history.is_changing();
+        let aim = self.preview.aim();
+        if let Some(aim) = aim
+            && let Some(target) = target(&self.stage, &self.document, aim.body)
+            && self.document.tuning().view.preview != PreviewMode::Off
+        {
+            let pin = self.document.tuning().pin.as_ref().filter(|pin| pin.aim == aim);
+            let kept = pin.and_then(|pin| pin.kept.clone());
+            self.preview.look_for_seeds(workshop(&self.stage, &self.passes), aim, &target, kept, resting);
+        } else {
+            self.preview.forget_seeds();
+        }
         self.refresh_pinned();
         let (tuning, bodies) = (self.document.tuning(), self.stage.bodies());
-        let aim = self.preview.aim();
         let request = Request {
-            target: aim.and_then(|aim| target(&self.stage, &self.document, aim.body)),
+            target: aim.and_then(|aim| {
+                let mut target = target(&self.stage, &self.document, aim.body)?;
+                target.params = self.preview.with_seeds(&aim, target.params);
+                Some(target)
+            }),
             only: bodies.first().filter(|_| bodies.len() == 1),
             mode: tuning.view.preview,
             pin: tuning.pin.as_ref(),
-            resting: !self.history.is_changing(),
+            resting,
         };
         self.preview.update(workshop(&self.stage, &self.passes), request)
     }
@@ -162,8 +177,12 @@ impl Sandbox {
     /// Draws the pinned impact's cells where it, or what shapes them, has changed.
     fn refresh_pinned(&mut self) {
         let pin = self.document.tuning().pin.as_ref();
-        let of = |pin: &Pin| target(&self.stage, &self.document, pin.aim.body);
-        self.preview.refresh_pinned(pin.and_then(|pin| Some((pin, of(pin)?))));
+        let target = pin.and_then(|pin| {
+            let mut target = target(&self.stage, &self.document, pin.aim.body)?;
+            target.params = self.preview.with_seeds(&pin.aim, target.params);
+            Some((pin, target))
+        });
+        self.preview.refresh_pinned(target);
     }
 
     /// Pins an impact, or moves the pinned one. Cells that were painted on the same body stay painted: where

@@ -56,9 +56,11 @@ impl BodyInfo {
     }
 }
 
-/// What bodies are like to touch.
+/// What bodies are like to touch and to push.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Touch {
+    /// kg/m^3.
+    pub density: f64,
     /// Coulomb coefficient.
     pub friction: f64,
     /// 0 to 1.
@@ -393,6 +395,9 @@ impl Stage {
         for body in &mut self.world.bodies {
             let object = self.info.get(&body.id).map_or(0, |info| info.object);
             let Some(touch) = touches.get(object) else { continue };
+            if body.def.shape.density() != touch.density {
+                body.def.set_density(touch.density);
+            }
             body.def.friction = touch.friction;
             body.def.restitution = touch.restitution;
             body.def.rolling_resistance = touch.rolling_resistance;

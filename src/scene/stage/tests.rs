@@ -73,6 +73,7 @@ fn each_object_has_its_values_and_no_finer_level_than_its_voxels() {
     let Some((mut stage, ids)) = stage(&[DVec3::ZERO]) else { return };
     let other = stage.add(cube(DVec3::X * 4.0), 1, 0);
     let touch = |friction, physics_level| Touch {
+        density: 1000.0 * friction,
         friction,
         restitution: 0.5,
         rolling_resistance: 0.1,
@@ -82,6 +83,8 @@ fn each_object_has_its_values_and_no_finer_level_than_its_voxels() {
     stage.go_by(settings, &[touch(0.3, 2), touch(0.9, 7)]);
     let of = |id: BodyId| stage.body(id).map(|b| (b.def.friction, b.def.physics_level));
     assert_eq!((of(ids[0]), of(other)), (Some((0.3, 2)), Some((0.9, 4))));
+    let weighs = |id: BodyId| stage.body(id).unwrap().def.mass_kg();
+    assert!((weighs(other) / weighs(ids[0]) - 3.0).abs() < 1e-12, "as heavy as their densities say");
     stage.pass_time().unwrap();
     assert_eq!((stage.time(), stage.last_step().time), (0.25, 0.25));
 }

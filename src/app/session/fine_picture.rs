@@ -1,0 +1,212 @@
+//! Pictures as fine as they get, drawn by a worker beside the window: for files, and for a screen at rest.
+//!
+//! In: what the window shows, a size. Out: pixels, some seconds later where the cores draw. Whoever gives one up stops it
+//! between two of its passes.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+    mpsc,
+};
+
+use super::Session;
+use crate::{
+    compute::Compute,
+    export::Signature,
+    fracture::Seams,
+    gpu::GpuError,
+    provenance::Provenance,
+    render::{
+        BodySeams, Camera, CellMarks, FrameInput, Overlay, Pixels, RenderBody, RenderOptions, Renderer,
+    },
+    svo::Arena,
+};
+
+/// Pictures that are added up, as the command `render` does; fewer where the cores draw.
+const PASSES: u32 = 32;
+const PASSES_ON_CORES: u32 = 12;
+
+/// Everything that a picture shows, held apart from the window.
+pub(super) struct Subject {
+    compute: Compute,
+    arena: Arena,
+    bodies: Vec<RenderBody>,
+    camera: Camera,
+    options: RenderOptions,
+    seams: Option<(usize, Seams, u32, CellMarks)>,
+    overlay: Option<Arc<Overlay>>,
+}
+
+impl Subject {
+    /// Draws it at `size` pixels; `None` where it was given up.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn draw(&self, size: [u32; 2], given_up: &AtomicBool) -> Result<Option<Pixels>, GpuError> {
+        let mut renderer = Renderer::new(&self.compute)?;
+        let passes = if self.compute.is_software() { PASSES_ON_CORES } else { PASSES };
+        for accumulated in 0..passes {
+            if given_up.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            let seams = self.seams.as_ref();
+            renderer.draw(&FrameInput {
+                arena: &self.arena,
+                bodies: &self.bodies,
+                camera: self.camera,
+                options: RenderOptions { accumulated, ..self.options.clone() },
+                size,
+                seams: seams.map(|(body, seams, first, marks)| BodySeams {
+                    body: *body,
+                    seams,
+                    first: *first,
+                    marks: *marks,
+                }),
+                overlay: self.overlay.as_ref(),
+            })?;
+            // One at a time, or a slow adapter's driver would see one enormous submission.
+            self.compute.wait()?;
+        }
+        let view = renderer.view(None)?;
+        Ok(view.and_then(|view| view.pixels().map(|pixels| Pixels::clone(pixels))))
+    }
+}
+
+/// A picture on its way; dropped, it is given up.
+pub(super) struct FinePicture {
+    receiver: mpsc::Receiver<Option<Pixels>>,
+    given_up: Arc<AtomicBool>,
+}
+
+impl Drop for FinePicture {
+    fn drop(&mut self) {
+        self.given_up.store(true, Ordering::Relaxed);
+    }
+}
+
+impl FinePicture {
+    /// Has a worker draw it.
+    pub fn start(subject: Subject, size: [u32; 2]) -> Self {
+        let (sender, receiver) = mpsc::channel();
+        let given_up = Arc::new(AtomicBool::new(false));
+        let wish = Arc::clone(&given_up);
+        std::thread::spawn(move || {
+            let drawn = subject.draw(size, &wish).unwrap_or_else(|error| {
+                // The one that is shown is still there.
+                tracing::warn!("no finer picture: {error}");
+                None
+            });
+            // The receiver only disappears with whoever wanted it.
+            let _ = sender.send(drawn);
+        });
+        Self { receiver, given_up }
+    }
+
+    /// What came of it, once: no picture where it could not be drawn.
+    pub fn poll(&self) -> Option<Option<Pixels>> {
+        match self.receiver.try_recv() {
+            Ok(drawn) => Some(drawn),
+            Err(mpsc::TryRecvError::Empty) => None,
+            Err(mpsc::TryRecvError::Disconnected) => Some(None),
+        }
+    }
+}
+
+impl Session {
+    /// What the window shows of the document; `selected` is drawn highlighted.
+    pub(super) fn subject(&self, selected: Option<crate::bodies::BodyId>) -> Option<Subject> {
+        let sandbox = self.sandbox.as_ref()?;
+        let view = sandbox.tuning().view;
+        let mut bodies = sandbox.shown_bodies(selected);
+        if view.inside.only && sandbox.inside_overlay().is_some() {
+            bodies.clear();
+        }
+        let floor = sandbox.settings().floor.filter(|_| view.floor).map(|y| y as f32);
+        let seams = sandbox.body_seams().map(|s| (s.body, s.seams.clone(), s.first, s.marks));
+        // The handles of the buffers are enough: the lock stays free for whatever comes meanwhile.
+        let arena = sandbox.arena().read().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        Some(Subject {
+            compute: sandbox.compute().clone(),
+            arena,
+            bodies,
+            camera: self.camera,
+            options: RenderOptions { color_by: view.color_by, floor, ..RenderOptions::default() },
+            seams,
+            overlay: sandbox.inside_overlay().cloned(),
+        })
+    }
+
+    /// What a picture of the window says of itself: the scene as it stands, and what drew it.
+    pub(super) fn picture_signature(&self) -> Signature {
+        let shown = self.sandbox.as_ref();
+        let scene = shown.map(|sandbox| sandbox.as_it_stands(self.camera).to_text()).unwrap_or_default();
+        let ran_on = shown.map(|sandbox| sandbox.compute().ran_on()).unwrap_or_default();
+        Signature::new(ran_on, Provenance::here(), scene)
+    }
+
+    /// Pixels of pictures that are written; `None`: as the window has them.
+    pub fn written_size(&self) -> Option<[u32; 2]> {
+        self.picture_files.size
+    }
+
+    /// Writes a picture of what the window shows, as large as the place it has there or as was chosen, by a worker.
+    pub(super) fn write_fine_picture(&mut self) {
+        let size = self.picture_files.size.or_else(|| self.picture.place());
+        let (Some(subject), Some(size)) = (self.subject(None), size) else { return };
+        let signature = self.picture_signature();
+        let draw = move || match subject.draw(size, &AtomicBool::new(false)) {
+            Ok(Some(pixels)) => Ok(pixels),
+            Ok(None) => Err("the picture was given up".to_owned()),
+            Err(error) => Err(error.to_string()),
+        };
+        match self.picture_files.draw_and_write(signature, draw) {
+            Ok(()) => {
+                let [width, height] = size;
+                self.say(crate::ui::NoticeKind::Remark, format!("Drawing a picture of {width} × {height}"));
+            }
+            Err(text) => self.say(crate::ui::NoticeKind::Error, text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::app::session::testing::session;
+
+    #[test]
+    fn it_is_as_large_as_asked_for_and_shows_what_the_window_does() {
+        let session = session();
+        let subject = session.subject(None).unwrap();
+        let drawn = subject.draw([120, 90], &AtomicBool::new(false)).unwrap().unwrap();
+        assert_eq!((drawn.size, drawn.rgba.len()), ([120, 90], 120 * 90 * 4));
+        let at = |x: usize, y: usize| &drawn.rgba[4 * (y * 120 + x)..][..3];
+        assert_ne!(at(60, 45), at(3, 3), "the box is in the middle");
+        assert_eq!(subject.draw([120, 90], &AtomicBool::new(true)).unwrap(), None);
+    }
+
+    #[test]
+    fn at_rest_a_slow_machine_sharpens_to_every_pixel() {
+        let mut session = session();
+        // As if a picture of this place took five seconds.
+        session.picture.slow_down([320, 240], 5000.0);
+        let start = Instant::now();
+        session.draw(None, [320, 240], [1, 1]);
+        assert!(session.picture_size()[0] < 200, "{:?}", session.picture_size());
+        while session.picture_size() != [320, 240] {
+            assert!(start.elapsed() < Duration::from_secs(60), "{:?}", session.picture_size());
+            session.picture.slow_down([320, 240], 5000.0);
+            assert!(session.wants_frames() || session.is_waiting(), "nobody asks for the next frame");
+            session.draw(None, [320, 240], [1, 1]);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let size = session.view().and_then(|view| view.pixels().map(|pixels| pixels.size));
+        assert_eq!(size, Some([320, 240]));
+        assert!(!session.draw(None, [320, 240], [1, 1]), "and then nothing is drawn");
+        session.camera.orbit(0.3, 0.0);
+        session.draw(None, [320, 240], [1, 1]);
+        assert!(session.picture_size()[0] < 200, "what moves is coarse again");
+    }
+}

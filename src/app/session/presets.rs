@@ -1,0 +1,206 @@
+//! Presets as the window has them: their list with pictures, what it takes to use and to save one.
+//!
+//! In: the user's folder, commands. Out: the list for the panel, tuned values, files. Pictures of the user's own are
+//! drawn by a worker, one after the other.
+
+use std::sync::{Arc, mpsc};
+
+use super::Session;
+use crate::{
+    render::Pixels,
+    scene::{
+        MaterialPreset, Sandbox,
+        presets::{draw_preset, presets, save_preset, shipped_picture},
+    },
+    ui::{NoticeKind, PresetView},
+};
+
+/// The list, and what is drawn for it.
+#[derive(Default)]
+pub(super) struct Presets {
+    shown: Vec<PresetView>,
+    drawing: Option<mpsc::Receiver<(MaterialPreset, Option<Pixels>)>>,
+    /// Whether the folder has been read.
+    is_read: bool,
+    /// Whether a scene is open, whose values are its own.
+    pub of_scene: bool,
+}
+
+impl Presets {
+    /// As the panel shows them.
+    pub fn shown(&self) -> &[PresetView] {
+        &self.shown
+    }
+
+    /// Whether pictures are being drawn.
+    pub fn is_drawing(&self) -> bool {
+        self.drawing.is_some()
+    }
+
+    /// Reads the list; lines about files that are left out.
+    fn read(&mut self) -> Vec<String> {
+        let (listed, problems) = presets();
+        let old = std::mem::take(&mut self.shown);
+        let view = |(i, one): (usize, crate::scene::presets::Listed)| {
+            // What has not changed has its picture already.
+            let known =
+                old.iter().find(|view| view.preset == one.preset).and_then(|view| view.picture.clone());
+            let drawn = || one.file.is_none().then(|| shipped_picture(i).map(Arc::new)).flatten();
+            let picture = known.or_else(drawn);
+            PresetView { preset: one.preset, picture, is_own: one.file.is_some() }
+        };
+        self.shown = listed.into_iter().enumerate().map(view).collect();
+        self.is_read = true;
+        problems
+    }
+
+    /// Takes in pictures that were drawn, and has the next one drawn.
+    fn poll(&mut self) {
+        match self.drawing.as_ref().map(mpsc::Receiver::try_recv) {
+            Some(Ok((preset, picture))) => {
+                self.drawing = None;
+                for view in self.shown.iter_mut().filter(|view| view.preset == preset) {
+                    // One that cannot be drawn is not tried again.
+                    view.picture = Some(Arc::new(picture.clone().unwrap_or_else(blank)));
+                }
+            }
+            Some(Err(mpsc::TryRecvError::Empty)) => return,
+            Some(Err(mpsc::TryRecvError::Disconnected)) | None => self.drawing = None,
+        }
+        let next = self.shown.iter().find(|view| view.picture.is_none());
+        if let Some(preset) = next.map(|view| view.preset.clone()) {
+            let (sender, receiver) = mpsc::channel();
+            std::thread::spawn(move || {
+                let picture = draw_preset(&preset).ok();
+                // The receiver only disappears when the window has closed.
+                let _ = sender.send((preset, picture));
+            });
+            self.drawing = Some(receiver);
+        }
+    }
+}
+
+/// The picture of what cannot be drawn.
+fn blank() -> Pixels {
+    Pixels { size: [1, 1], rgba: vec![60, 62, 68, 255] }
+}
+
+impl Session {
+    /// Presets as the panel shows them.
+    pub fn presets(&self) -> &[PresetView] {
+        self.presets.shown()
+    }
+
+    /// Reads the list once the engine is there, and takes in pictures.
+    pub(super) fn poll_presets(&mut self) {
+        if self.sandbox.is_none() {
+            return;
+        }
+        if !self.presets.is_read {
+            self.read_presets();
+        }
+        self.presets.poll();
+    }
+
+    fn read_presets(&mut self) {
+        for problem in self.presets.read() {
+            self.say(NoticeKind::Error, problem);
+        }
+    }
+
+    /// Tunes the panels to a preset: one step of undo.
+    pub(super) fn apply_preset(&mut self, preset: &MaterialPreset) {
+        let level = self.level();
+        if let Some(sandbox) = &mut self.sandbox {
+            let mut tuning = sandbox.tuning().clone();
+            preset.apply(&mut tuning, level);
+            sandbox.tune("preset", tuning);
+            sandbox.end_gesture();
+            self.saving.changed();
+        }
+    }
+
+    /// Saves what the panels say as a preset.
+    pub(super) fn save_preset(&mut self, name: &str) {
+        let Some(tuning) = self.sandbox.as_ref().map(Sandbox::tuning) else { return };
+        match save_preset(&MaterialPreset::of_tuning(tuning, name.trim())) {
+            Ok(file) => {
+                self.say(NoticeKind::Remark, format!("Saved the preset {}", file.display()));
+                self.read_presets();
+            }
+            Err(error) => self.say(NoticeKind::Error, error.message),
+        }
+    }
+
+    /// What the panels say of materials, for a mesh that is opened next.
+    pub(super) fn look_to_keep(&self) -> Option<MaterialPreset> {
+        let sandbox = self.sandbox.as_ref()?;
+        let first = &sandbox.objects().first()?.scene;
+        let look = MaterialPreset::of_tuning(sandbox.tuning(), "kept");
+        // What nobody changed in a scene is the scene's.
+        let mut as_opened = crate::scene::SceneBody { level: first.level, ..Default::default() };
+        look.apply_to_body(&mut as_opened);
+        as_opened.fracture.rng = first.fracture.rng;
+        as_opened.fracture.keep.clone_from(&first.fracture.keep);
+        let is_as_opened = as_opened.fracture == first.fracture
+            && (as_opened.density, as_opened.friction) == (first.density, first.friction);
+        (!self.presets.of_scene || !is_as_opened).then_some(look)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::{app::session::testing::session, fracture::Preset, scene::Tuning, ui::Command};
+
+    /// Waits until another object is open.
+    fn open(session: &mut Session, file: &str) {
+        session.apply(Command::Open(file.into()));
+        let start = Instant::now();
+        let is_open = |session: &Session| {
+            session
+                .sandbox
+                .as_ref()
+                .is_some_and(|s| s.objects().first().is_some_and(|o| o.scene.file == file))
+        };
+        while !is_open(session) {
+            assert!(
+                start.elapsed() < Duration::from_secs(60),
+                "{file} is not opened: {:?}",
+                session.errors()
+            );
+            std::thread::sleep(Duration::from_millis(2));
+            session.poll();
+        }
+    }
+
+    #[test]
+    fn what_was_chosen_for_one_mesh_is_kept_for_the_next_and_scenes_say_their_own() {
+        let mut session = session();
+        session.poll();
+        let glass = session.presets()[1].clone();
+        assert!(glass.picture.is_some() && !glass.is_own && glass.preset.name == "Glass");
+        let tuning = |session: &Session| Tuning::clone(session.sandbox.as_ref().unwrap().tuning());
+        let before = tuning(&session);
+        session.apply(Command::ApplyPreset(Box::new(glass.preset.clone())));
+        assert!(glass.preset.is_in(&tuning(&session), 5));
+        open(&mut session, "builtin:sphere");
+        assert!(glass.preset.is_in(&tuning(&session), 5), "{:?}", tuning(&session).fracture);
+        let weighs = session.sandbox.as_ref().unwrap().bodies()[0].def.shape.density();
+        assert_eq!(weighs, 2500.0);
+        session.apply(Command::Undo);
+        session.apply(Command::Undo);
+        assert_eq!(tuning(&session).fracture, before.fracture, "opening and choosing are a step each");
+        session.apply(Command::ApplyPreset(Box::new(glass.preset)));
+        let scene = crate::scene::shipped_scenes().unwrap().join("p08-drop.toml");
+        session.apply(Command::Open(scene));
+        let start = Instant::now();
+        while tuning(&session).fracture.preset == Preset::Radial {
+            assert!(start.elapsed() < Duration::from_secs(60), "{:?}", session.errors());
+            std::thread::sleep(Duration::from_millis(2));
+            session.poll();
+        }
+    }
+}

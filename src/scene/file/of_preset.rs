@@ -1,0 +1,90 @@
+//! `preset = "NAME"` in a body of a scene: the preset's values where the body says none of its own.
+//!
+//! In: a scene file as a table. Out: the same with every value written out, so that a scene that is saved again says what
+//! it means whatever becomes of the preset.
+
+use toml::{Table, Value};
+
+use crate::scene::presets::preset_of;
+
+/// Values of a preset that a body has, too.
+const OF_BODIES: [&str; 6] =
+    ["density", "friction", "restitution", "rolling_resistance", "break_threshold", "fracture"];
+
+/// Writes out the presets that bodies name; how many there were.
+///
+/// # Errors
+/// One line: which body names what there is not.
+pub(super) fn fill_in(scene: &mut Table) -> Result<usize, String> {
+    let Some(Value::Array(bodies)) = scene.get_mut("body") else { return Ok(0) };
+    let mut count = 0;
+    for (i, body) in bodies.iter_mut().enumerate() {
+        let Value::Table(body) = body else { continue };
+        let Some(name) = body.remove("preset") else { continue };
+        let Value::String(name) = name else {
+            return Err(format!("body {}: preset must be a name or a file, in quotes", i + 1));
+        };
+        let preset = preset_of(&name).map_err(|error| format!("body {}: {}", i + 1, error.message))?;
+        let values = Table::try_from(&preset).map_err(|error| error.to_string())?;
+        for (key, value) in values {
+            if OF_BODIES.contains(&key.as_str()) {
+                below(body, key, value);
+            }
+        }
+        count += 1;
+    }
+    Ok(count)
+}
+
+/// Puts a value in where there is none; tables are filled in key by key.
+fn below(table: &mut Table, key: String, value: Value) {
+    match (table.get_mut(&key), value) {
+        (None, value) => {
+            table.insert(key, value);
+        }
+        (Some(Value::Table(own)), Value::Table(more)) => {
+            for (key, value) in more {
+                below(own, key, value);
+            }
+        }
+        (Some(_), _) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        fracture::{Preset, Surface},
+        scene::parse_scene,
+    };
+
+    #[test]
+    fn a_body_is_of_its_preset_but_for_what_it_says_itself() {
+        let text = "[[body]]\nfile = \"builtin:box\"\nlevel = 5\npreset = \"Glass\"\nfriction = 0.9\n\
+                    [body.fracture]\nseeds = 12\n[body.fracture.interior]\nseed = 7\n";
+        let scene = parse_scene(text, "a.toml").unwrap();
+        let body = &scene.bodies[0];
+        assert_eq!((body.density, body.friction), (2500.0, 0.9));
+        assert_eq!((body.fracture.preset, body.fracture.seeds), (Preset::Radial, 12));
+        assert_eq!((body.fracture.surface, body.fracture.interior.seed), (Surface::Planar, 7));
+        assert_eq!(body.fracture.interior.color, Some([0xb9, 0xd6, 0xd0]));
+        let written = toml::to_string(&scene).unwrap();
+        let mentions = |text: &str| written.lines().any(|line| line.starts_with(text));
+        assert!(!mentions("preset = \"Glass\"") && mentions("density = 2500"), "{written}");
+    }
+
+    #[test]
+    fn what_is_wrong_is_one_line() {
+        let of = |preset: &str| {
+            let text = format!("[[body]]\nfile = \"builtin:box\"\npreset = {preset}\nlevel = 5\n");
+            parse_scene(&text, "a.toml").unwrap_err().message
+        };
+        let unknown = of("\"jelly\"");
+        assert!(
+            unknown.starts_with("a.toml: body 1: no preset is called \"jelly\"; there are ceramic, glass"),
+            "{unknown}"
+        );
+        assert!(of("3").contains("in quotes"));
+        assert!(of("\"glass\"\nfrictoin = 1.0").contains("frictoin"));
+    }
+}

@@ -1,0 +1,158 @@
+//! Presets: how a material breaks, what it shows inside, and what it is like to push, under a name.
+//!
+//! In: a name, a file, or what the panels say. Out: values for the panels, for a body of a scene, for a command. A
+//! preset is plain data: what it is applied to holds its values from then on and knows nothing of it any more.
+
+mod picture;
+mod shelf;
+#[cfg(test)]
+mod tests;
+
+pub use picture::{draw as draw_preset, shipped as shipped_picture};
+pub use shelf::{Listed, preset_of, presets, presets_folder, read_preset, save_preset};
+
+use super::{Scene, SceneBody, SceneError, Tuning, file::problem_of};
+use crate::{fracture::FractureParams, svo::MAX_LEVEL};
+
+/// How a material breaks, what it shows inside, and what it is like to push.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MaterialPreset {
+    /// Under which it is listed.
+    pub name: String,
+    /// A line on what it is.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub about: String,
+    /// kg/m^3.
+    pub density: f64,
+    /// Coulomb friction coefficient.
+    pub friction: f64,
+    /// Restitution, 0..=1.
+    pub restitution: f64,
+    /// Resistance to rolling, 0..=1.
+    pub rolling_resistance: f64,
+    /// Change of speed in a step at which it breaks by itself, m/s; absent: never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub break_threshold: Option<f64>,
+    /// Method, pattern, surface and inside. What belongs to one object and one blow alone (random seed, a file of
+    /// seeds, seeds that stay, how islands are told apart) is not of a material and is left as it is.
+    pub fracture: FractureParams,
+}
+
+impl Default for MaterialPreset {
+    fn default() -> Self {
+        let body = SceneBody::default();
+        Self {
+            name: String::new(),
+            about: String::new(),
+            density: body.density,
+            friction: body.friction,
+            restitution: body.restitution,
+            rolling_resistance: body.rolling_resistance,
+            break_threshold: body.break_threshold,
+            fracture: body.fracture,
+        }
+    }
+}
+
+/// The parameters of a material in `wanted`, the rest from `own`.
+fn material_in(wanted: &FractureParams, own: &FractureParams) -> FractureParams {
+    // Seeds that the new pattern does not have cannot stay.
+    let last = if wanted.target_pieces.is_some() { u32::MAX } else { wanted.seed_count() };
+    let keep = own.keep.iter().copied().filter(|seed| *seed < last).collect();
+    FractureParams { rng: own.rng, keep, labelling: own.labelling, seeds_file: None, ..wanted.clone() }
+}
+
+impl MaterialPreset {
+    /// What the panels say, under a name.
+    #[must_use]
+    pub fn of_tuning(tuning: &Tuning, name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            about: String::new(),
+            density: tuning.density,
+            friction: tuning.friction,
+            restitution: tuning.restitution,
+            rolling_resistance: tuning.rolling_resistance,
+            break_threshold: tuning.break_threshold,
+            fracture: material_in(&tuning.fracture, &FractureParams::default()),
+        }
+    }
+
+    /// Tunes the panels to it, for objects of `leaf_level`.
+    pub fn apply(&self, tuning: &mut Tuning, leaf_level: u32) {
+        tuning.density = self.density;
+        tuning.friction = self.friction;
+        tuning.restitution = self.restitution;
+        tuning.rolling_resistance = self.rolling_resistance;
+        tuning.break_threshold = self.break_threshold;
+        tuning.fracture = material_in(&self.fracture, &tuning.fracture);
+        tuning.fracture.fit(leaf_level);
+    }
+
+    /// Makes a body of a scene of it.
+    pub fn apply_to_body(&self, body: &mut SceneBody) {
+        body.density = self.density;
+        body.friction = self.friction;
+        body.restitution = self.restitution;
+        body.rolling_resistance = self.rolling_resistance;
+        body.break_threshold = self.break_threshold;
+        body.fracture = material_in(&self.fracture, &body.fracture);
+        body.fracture.fit(body.level);
+    }
+
+    /// Whether the panels say what it says, for objects of `leaf_level`.
+    #[must_use]
+    pub fn is_in(&self, tuning: &Tuning, leaf_level: u32) -> bool {
+        let mut applied = tuning.clone();
+        self.apply(&mut applied, leaf_level);
+        applied == *tuning
+    }
+
+    /// Reads one from text; `shown` names it in errors.
+    ///
+    /// # Errors
+    /// [`SceneError`]: one line with the line of the file, or the value that is out of range.
+    pub fn parse(text: &str, shown: &str) -> Result<Self, SceneError> {
+        let mut preset: Self = toml::from_str(text).map_err(|e| {
+            let line =
+                e.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+            SceneError { message: format!("{shown}, line {line}: {}", e.message().replace('\n', " ")) }
+        })?;
+        preset.fracture = material_in(&preset.fracture, &FractureParams::default());
+        preset.check().map_err(|message| SceneError { message: format!("{shown}: {message}") })?;
+        Ok(preset)
+    }
+
+    /// The text of its file.
+    ///
+    /// # Errors
+    /// [`SceneError`] for values that could not be read again.
+    pub fn to_text(&self) -> Result<String, SceneError> {
+        let error = |message: String| SceneError { message };
+        self.check().map_err(|message| error(format!("the preset {:?} {message}", self.name)))?;
+        let mut table = toml::Table::try_from(self).map_err(|e| error(e.to_string()))?;
+        if let Some(toml::Value::Table(fracture)) = table.get_mut("fracture") {
+            // Of one object and one blow.
+            fracture.remove("rng");
+            fracture.remove("labelling");
+        }
+        toml::to_string_pretty(&table).map_err(|e| error(e.to_string()))
+    }
+
+    /// As a scene's body is checked: what is out of range, and what may be.
+    fn check(&self) -> Result<(), String> {
+        let name = self.name.trim();
+        if name.is_empty() || name.len() > MOST_LETTERS || name.chars().any(char::is_control) {
+            return Err(format!("has no name that can be shown; give it one of 1 to {MOST_LETTERS} letters"));
+        }
+        // Levels that an object does not have are limited to it when the preset is applied.
+        let mut body = SceneBody { level: MAX_LEVEL, ..SceneBody::standing("builtin:box", MAX_LEVEL) };
+        self.apply_to_body(&mut body);
+        let scene = Scene { bodies: vec![body], ..Scene::default() };
+        problem_of(&scene).map_or(Ok(()), Err)
+    }
+}
+
+/// Most bytes of a name.
+const MOST_LETTERS: usize = 60;

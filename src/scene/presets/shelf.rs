@@ -1,0 +1,157 @@
+//! Where presets are found: five that the program brings along, and those that the user saved, a file each.
+//!
+//! In: the user's folder. Out: presets in the order of their list, and a line for every file that is none.
+
+use std::path::{Path, PathBuf};
+
+use super::MaterialPreset;
+use crate::{
+    files,
+    scene::{SceneError, state_folder, write_atomically},
+};
+
+/// Largest file of one that is read, bytes.
+const LARGEST: u64 = 256 << 10;
+/// Most files of the user's that are listed.
+const MOST: usize = 500;
+
+/// What the program brings along, as files.
+const SHIPPED: [&str; 5] = [
+    include_str!("../../../assets/presets/ceramic.toml"),
+    include_str!("../../../assets/presets/glass.toml"),
+    include_str!("../../../assets/presets/concrete.toml"),
+    include_str!("../../../assets/presets/wood.toml"),
+    include_str!("../../../assets/presets/plaster.toml"),
+];
+
+/// A preset in the list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listed {
+    /// What it says.
+    pub preset: MaterialPreset,
+    /// The user's file; `None` where the program brings it along.
+    pub file: Option<PathBuf>,
+}
+
+/// Where the user's presets are kept: beside what the window remembers of itself.
+#[must_use]
+pub fn presets_folder() -> PathBuf {
+    state_folder().join("presets")
+}
+
+/// All presets, the shipped ones first, and what is wrong with files that are left out.
+#[must_use]
+pub fn presets() -> (Vec<Listed>, Vec<String>) {
+    presets_in(&presets_folder())
+}
+
+pub(super) fn presets_in(folder: &Path) -> (Vec<Listed>, Vec<String>) {
+    let (mut listed, mut problems) = (Vec::new(), Vec::new());
+    for text in SHIPPED {
+        match MaterialPreset::parse(text, "a shipped preset") {
+            Ok(preset) => listed.push(Listed { preset, file: None }),
+            Err(error) => problems.push(error.message),
+        }
+    }
+    // A folder that is not there is one without files.
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| is_toml(path)).collect();
+    files.sort();
+    if files.len() > MOST {
+        problems.push(format!("{} holds more than {MOST} presets; the rest is left out", folder.display()));
+    }
+    for file in files.into_iter().take(MOST) {
+        match read_preset(&file) {
+            Ok(preset) if find(&listed, &preset.name).is_some() => problems.push(format!(
+                "{}: there is another preset called {:?}; give it a name of its own",
+                file.display(),
+                preset.name
+            )),
+            Ok(preset) => listed.push(Listed { preset, file: Some(file) }),
+            Err(error) => problems.push(error.message),
+        }
+    }
+    (listed, problems)
+}
+
+fn is_toml(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"))
+}
+
+fn find<'a>(listed: &'a [Listed], name: &str) -> Option<&'a Listed> {
+    listed.iter().find(|one| one.preset.name.trim().to_lowercase() == name.trim().to_lowercase())
+}
+
+/// Reads a preset's file.
+///
+/// # Errors
+/// [`SceneError`]: one line with the file, and what to do.
+pub fn read_preset(file: &Path) -> Result<MaterialPreset, SceneError> {
+    let shown = file.display();
+    let error = |message: String| SceneError { message };
+    let bytes = files::read(file, LARGEST).map_err(|why| error(format!("{shown}: {why}")))?;
+    let text = String::from_utf8(bytes).map_err(|_| error(format!("{shown} is not text")))?;
+    MaterialPreset::parse(&text, &shown.to_string())
+}
+
+/// The preset of a name in the list, else of a file.
+///
+/// # Errors
+/// [`SceneError`]: one line that says which there are.
+pub fn preset_of(name_or_file: &str) -> Result<MaterialPreset, SceneError> {
+    preset_from(&presets_folder(), name_or_file)
+}
+
+pub(super) fn preset_from(folder: &Path, name_or_file: &str) -> Result<MaterialPreset, SceneError> {
+    let (listed, _) = presets_in(folder);
+    if let Some(one) = find(&listed, name_or_file) {
+        return Ok(one.preset.clone());
+    }
+    let path = Path::new(name_or_file);
+    if is_toml(path) || path.exists() {
+        return read_preset(path);
+    }
+    let names: Vec<_> = listed.iter().map(|one| one.preset.name.to_lowercase()).collect();
+    let message =
+        format!("no preset is called {name_or_file:?}; there are {}, or name a file", names.join(", "));
+    Err(SceneError { message })
+}
+
+/// Saves a preset among the user's; one of the user's with the same name goes. Out: its file.
+///
+/// # Errors
+/// [`SceneError`] for values out of range, the name of a shipped one, or a folder that cannot be written to.
+pub fn save_preset(preset: &MaterialPreset) -> Result<PathBuf, SceneError> {
+    save_in(&presets_folder(), preset)
+}
+
+pub(super) fn save_in(folder: &Path, preset: &MaterialPreset) -> Result<PathBuf, SceneError> {
+    let text = preset.to_text()?;
+    let (listed, _) = presets_in(folder);
+    let file = match find(&listed, &preset.name) {
+        Some(Listed { file: Some(file), .. }) => file.clone(),
+        Some(Listed { file: None, .. }) => {
+            let message =
+                format!("{:?} is one of the program's own presets; give yours another name", preset.name);
+            return Err(SceneError { message });
+        }
+        None => free_name(folder, &preset.name),
+    };
+    let write = || {
+        std::fs::create_dir_all(folder)?;
+        write_atomically(&file, text.as_bytes())
+    };
+    let shown = file.display();
+    write().map_err(|e| SceneError { message: format!("the preset cannot be saved as {shown}: {e}") })?;
+    Ok(file)
+}
+
+/// A file name that every system takes, of a name that people may choose as they like.
+fn free_name(folder: &Path, name: &str) -> PathBuf {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let name: String = name.trim().chars().map(plain).collect();
+    let name = if name.trim_matches('-').is_empty() { "preset" } else { name.trim_matches('-') };
+    let first = folder.join(format!("{name}.toml"));
+    let others = (2..=MOST + 2).map(|i| folder.join(format!("{name}-{i}.toml")));
+    std::iter::once(first.clone()).chain(others).find(|path| !path.exists()).unwrap_or(first)
+}

@@ -1,0 +1,159 @@
+//! A number of pieces to aim at: the seeds that give it, found by a worker as the blow itself would find them.
+//!
+//! In: a blow that is aimed, with parameters that name a number of pieces. Out: the same with a number of seeds: at first
+//! one that is guessed from the last solution, and once a hand has let go the one that the break will use.
+
+use std::{
+    sync::{Arc, mpsc},
+    time::Instant,
+};
+
+use super::{Aim, KeptCells, Target, full::LET_GO_AFTER};
+use crate::{
+    bodies::BodyDef,
+    fracture::{
+        BreakContext, Cancel, CancelOnDrop, FractureError, FractureParams, Impact, MAX_SEEDS, Solved, Strike,
+    },
+    scene::{breaking::seeds_in_local, jobs::Workshop},
+    svo::Arena,
+};
+
+/// What is solved for.
+#[derive(Clone, PartialEq)]
+struct Question {
+    aim: Aim,
+    params: FractureParams,
+    kept: Option<Arc<KeptCells>>,
+}
+
+struct Job {
+    receiver: mpsc::Receiver<Option<Solved>>,
+    _waits: CancelOnDrop,
+}
+
+impl Job {
+    /// What came of it: perhaps nothing.
+    fn answer(&self) -> Option<Option<Solved>> {
+        match self.receiver.try_recv() {
+            Ok(answer) => Some(answer),
+            Err(mpsc::TryRecvError::Empty) => None,
+            Err(mpsc::TryRecvError::Disconnected) => Some(None),
+        }
+    }
+}
+
+/// The last question, its worker, and what came of it.
+#[derive(Default)]
+pub(super) struct Solving {
+    asked: Option<(Question, Instant)>,
+    job: Option<Job>,
+    answer: Option<Solved>,
+    /// Whether the last question was tried: what has no answer is not tried again.
+    is_over: bool,
+    /// Seeds for a piece, as the last solution had them.
+    seeds_a_piece: Option<f64>,
+}
+
+impl Solving {
+    /// Whether an answer will come.
+    pub fn is_on_its_way(&self) -> bool {
+        self.asked.is_some() && !self.is_over
+    }
+
+    /// What was solved for the blow that is aimed.
+    pub fn solved(&self) -> Option<Solved> {
+        self.answer
+    }
+
+    /// Nobody aims for a number of pieces.
+    pub fn forget(&mut self) {
+        (self.asked, self.job, self.answer, self.is_over) = (None, None, None, false);
+    }
+
+    /// Follows the blow on `target`; `resting` where nobody is changing a value by hand.
+    pub fn update(
+        &mut self,
+        tools: Workshop<'_>,
+        aim: Aim,
+        target: &Target<'_>,
+        kept: Option<Arc<KeptCells>>,
+        resting: bool,
+    ) {
+        let params = &target.params;
+        if params.target_pieces.is_none() || !params.method.by_seeds {
+            return self.forget();
+        }
+        let question = Question { aim, params: params.clone(), kept };
+        if self.asked.as_ref().is_none_or(|(asked, _)| *asked != question) {
+            self.forget();
+            self.asked = Some((question, Instant::now()));
+        }
+        if let Some(answer) = self.job.as_ref().and_then(Job::answer) {
+            (self.job, self.answer, self.is_over) = (None, answer, true);
+            if let Some(solved) = answer.filter(|solved| solved.reached > 0) {
+                self.seeds_a_piece = Some(f64::from(solved.seeds) / f64::from(solved.reached));
+            }
+        }
+        if self.job.is_none() && !self.is_over && resting {
+            self.start(tools, target);
+        }
+    }
+
+    /// The parameters of a blow with a number of seeds instead of one of pieces: that which was found for it, else one
+    /// that is guessed.
+    pub fn with_seeds(&self, aim: &Aim, params: FractureParams) -> FractureParams {
+        let Some(wanted) = params.target_pieces.filter(|_| params.method.by_seeds) else { return params };
+        let is_asked = |(asked, _): &&(Question, Instant)| asked.aim == *aim && asked.params == params;
+        let answer = self.answer.filter(|_| self.asked.as_ref().is_some_and(|asked| is_asked(&asked)));
+        let (seeds, rng) = match answer {
+            Some(solved) => (solved.seeds, solved.rng),
+            None => {
+                let guessed = f64::from(wanted) * self.seeds_a_piece.unwrap_or(1.0);
+                (guessed.round() as u32, params.rng)
+            }
+        };
+        FractureParams { target_pieces: None, seeds: seeds.clamp(1, MAX_SEEDS), rng, ..params }
+    }
+
+    fn start(&mut self, tools: Workshop<'_>, target: &Target<'_>) {
+        let Some((question, since)) = &self.asked else { return };
+        if since.elapsed() < LET_GO_AFTER || tools.passes.ready().is_none() {
+            return;
+        }
+        let Ok(arena) = tools.arena.try_read() else { return };
+        // The handles of the buffers are enough: the lock stays free for whatever comes meanwhile.
+        let (arena, def, intact) = (arena.clone(), target.body.def.clone(), target.intact);
+        let (sender, receiver) = mpsc::channel();
+        let (passes, question, cancel) = (Arc::clone(tools.passes), question.clone(), Cancel::possible());
+        let waits = CancelOnDrop(cancel.clone());
+        std::thread::spawn(move || {
+            let solved = solve(&arena, &passes, &cancel, (&def, intact), &question).unwrap_or_else(|error| {
+                // The break will tell.
+                tracing::debug!("no seeds for the preview: {error}");
+                None
+            });
+            // The receiver only disappears with the sandbox.
+            let _ = sender.send(solved);
+        });
+        self.job = Some(Job { receiver, _waits: waits });
+    }
+}
+
+fn solve(
+    arena: &Arena,
+    passes: &crate::fracture::Passes,
+    cancel: &Cancel,
+    (def, intact): (&BodyDef, bool),
+    question: &Question,
+) -> Result<Option<Solved>, FractureError> {
+    let params = &question.params;
+    let points = if intact { seeds_in_local(params, def)? } else { None };
+    let impact = Impact { point: question.aim.point_in_grid, direction: question.aim.direction_in_grid };
+    let strike = Strike {
+        painted: question.kept.as_deref(),
+        points: points.as_deref(),
+        ..Strike::new(impact, params)
+    };
+    let context = BreakContext { arena, passes, cancel };
+    Ok(params.method.breaker.fracture(&context, &def.shape, &strike)?.solved)
+}

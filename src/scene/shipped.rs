@@ -1,0 +1,86 @@
+//! Scenes that come with the program, for a list with pictures.
+//!
+//! Their files lie in `assets/scenes`; the pictures were drawn by `kintsugi render`, some levels coarser, with the shapes
+//! that stand in for meshes which everybody has to fetch.
+
+use std::path::PathBuf;
+
+use super::shipped_scenes;
+use crate::render::Pixels;
+
+/// A scene in the list.
+#[derive(Clone, Copy, Debug)]
+pub struct ShippedScene {
+    /// Its file's name, without the ending.
+    pub name: &'static str,
+    /// A line on what happens.
+    pub about: &'static str,
+    picture: &'static [u8],
+}
+
+impl ShippedScene {
+    /// Where it is; `None` where only the program was taken along.
+    #[must_use]
+    pub fn path(&self) -> Option<PathBuf> {
+        Some(shipped_scenes()?.join(format!("{}.toml", self.name)))
+    }
+
+    /// What it looks like.
+    #[must_use]
+    pub fn picture(&self) -> Option<Pixels> {
+        Pixels::from_png(self.picture)
+    }
+}
+
+macro_rules! scene {
+    ($name:literal, $about:literal) => {
+        ShippedScene {
+            name: $name,
+            about: $about,
+            picture: include_bytes!(concat!("../../assets/scenes/pictures/", $name, ".png")),
+        }
+    };
+}
+
+/// The list. Scenes that only check the physics are not in it.
+pub const SHIPPED_SCENES: [ShippedScene; 9] = [
+    scene!("vase", "A thin vase on the floor is struck after half a second (2018)"),
+    scene!("materials", "One vase in five materials, struck in turn"),
+    scene!("columns", "An iron ball breaks three columns, at level 10 (2016, fig. 5)"),
+    scene!("bunny", "A bunny breaks in a box, at level 10 (2016, fig. 4); an owl stands in for its file"),
+    scene!(
+        "buddha",
+        "A part of a statue breaks off, at level 10 (2016, fig. 6); an owl stands in for its file"
+    ),
+    scene!(
+        "dragons",
+        "Three statues fall and break where they touch (2016, fig. 7); owls stand in for its file"
+    ),
+    scene!("bite", "A blow breaks a bite out of a statue; the rest stays one body"),
+    scene!("box", "A statue falls into a box, and its pieces stay inside"),
+    scene!("methods", "One blow by three methods, side by side"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::load_scene;
+
+    #[test]
+    fn every_scene_that_shows_something_is_listed_with_a_picture() {
+        for scene in SHIPPED_SCENES {
+            let path = scene.path().unwrap();
+            assert!(load_scene(&path).is_ok(), "{}", path.display());
+            assert_eq!(scene.picture().unwrap().size, [144, 96], "{}", scene.name);
+        }
+        let folder = shipped_scenes().unwrap();
+        for file in std::fs::read_dir(folder).unwrap() {
+            let path = file.unwrap().path();
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            let checks = name.starts_with('p') && name[1..].starts_with(|c: char| c.is_ascii_digit());
+            if path.extension().is_some_and(|e| e == "toml") && !checks {
+                assert!(SHIPPED_SCENES.iter().any(|scene| scene.name == name), "{name} is not listed");
+            }
+        }
+    }
+}

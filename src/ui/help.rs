@@ -1,0 +1,76 @@
+//! F1: what the mouse and the keys do.
+
+use super::{Command, UiOutput, UiState, shortcuts, theme};
+
+/// The mouse in the picture.
+const MOUSE: [(&str, &str); 6] = [
+    ("Click", "Break, aim, choose or throw: what the tool says"),
+    ("Ctrl+Click", "Pin a blow to tune, with any tool"),
+    ("Drag", "Look round; with the hand, drag a body"),
+    ("Right drag, Shift+Drag", "Move the picture"),
+    ("Wheel", "Nearer and farther"),
+    ("Drop a file", "Open it"),
+];
+/// Room above the list, points.
+const TOP: f32 = 60.0;
+/// Width of the names of keys, points.
+const KEYS: f32 = 150.0;
+
+/// Escape closes the list and means nothing else then.
+pub(super) fn close_by_escape(ctx: &egui::Context, state: &mut UiState) {
+    if state.help && ctx.input_mut(|i| i.consume_key(egui::Modifiers::NONE, egui::Key::Escape)) {
+        state.help = false;
+    }
+}
+
+/// Opens or closes the list where that was asked for, and shows it.
+pub(super) fn show(ctx: &egui::Context, state: &mut UiState, out: &mut UiOutput) {
+    if out.commands.contains(&Command::ToggleHelp) {
+        out.commands.retain(|command| *command != Command::ToggleHelp);
+        state.help = !state.help;
+        ctx.request_repaint();
+    }
+    if !state.help {
+        return;
+    }
+    let highest = (ctx.content_rect().height() - 150.0).max(120.0);
+    let area = egui::Area::new(egui::Id::unique("help")).order(egui::Order::Foreground);
+    // From the top: from the middle half of the height would count as room.
+    area.anchor(egui::Align2::CENTER_TOP, egui::vec2(0.0, TOP)).show(ctx, |ui| {
+        theme::float_frame(theme::GOLD).show(ui, |ui| {
+            ui.set_width(470.0);
+            ui.horizontal(|ui| {
+                ui.label(egui::RichText::new("Mouse and keys").size(15.0).color(theme::GOLD));
+                ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                    let close = ui.button("Close").on_hover_text("F1 or Escape");
+                    out.name("help_close", &close);
+                    if close.clicked() {
+                        state.help = false;
+                    }
+                });
+            });
+            egui::ScrollArea::vertical().max_height(highest).show(ui, |ui| {
+                for (keys, what) in MOUSE {
+                    line(ui, keys, what);
+                }
+                ui.separator();
+                for (modifiers, key, _, what) in
+                    shortcuts::bound(false).into_iter().chain(shortcuts::of_pin())
+                {
+                    line(ui, &shortcuts::spelled(modifiers, key), what);
+                }
+            });
+        });
+    });
+}
+
+fn line(ui: &mut egui::Ui, keys: &str, what: &str) {
+    ui.horizontal(|ui| {
+        let size = egui::vec2(KEYS, 18.0);
+        ui.allocate_ui_with_layout(size, egui::Layout::left_to_right(egui::Align::Center), |ui| {
+            ui.set_min_width(KEYS);
+            ui.label(egui::RichText::new(keys).color(theme::DIM));
+        });
+        ui.label(what);
+    });
+}

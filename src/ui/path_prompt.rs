@@ -1,0 +1,82 @@
+//! Where a desktop has no file dialogs, the window asks for a path itself.
+
+use std::path::PathBuf;
+
+use super::{Command, UiInput, UiOutput, UiState, theme};
+
+/// What a path is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathPurpose {
+    /// To open.
+    Open,
+    /// To save the scene.
+    Save,
+    /// To save it as it stands.
+    SaveStanding,
+}
+
+/// A path that is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathPrompt {
+    /// What for.
+    pub asks: PathPurpose,
+    /// Written into the field at first.
+    pub proposed: String,
+    /// A file that is there already, and would be saved over.
+    pub there: Option<PathBuf>,
+}
+
+/// What is in the field.
+#[derive(Default)]
+pub(super) struct Typed {
+    /// For which prompt.
+    of: Option<PathPrompt>,
+    text: String,
+}
+
+pub(super) fn show(ctx: &egui::Context, state: &mut UiState, input: &UiInput<'_>, out: &mut UiOutput) {
+    let Some(prompt) = input.prompt else {
+        state.prompt = Typed::default();
+        return;
+    };
+    let is_new = state.prompt.of.as_ref() != Some(prompt);
+    if is_new {
+        state.prompt = Typed { of: Some(prompt.clone()), text: prompt.proposed.clone() };
+    }
+    let (title, does) = match (prompt.asks, &prompt.there) {
+        (PathPurpose::Open, _) => ("Open a mesh or a scene", "Open"),
+        (_, Some(_)) => ("There is such a file", "Save over it"),
+        (PathPurpose::Save, None) => ("Save the scene", "Save"),
+        (PathPurpose::SaveStanding, None) => ("Save the scene as it stands", "Save"),
+    };
+    let width = (ctx.content_rect().width() - 80.0).clamp(160.0, 460.0);
+    let area = egui::Area::new(egui::Id::unique("path prompt")).order(egui::Order::Foreground);
+    area.anchor(egui::Align2::CENTER_TOP, egui::vec2(0.0, 110.0)).show(ctx, |ui| {
+        theme::float_frame(theme::GOLD).show(ui, |ui| {
+            ui.set_width(width);
+            ui.label(egui::RichText::new(title).size(15.0).color(theme::GOLD));
+            let typed = &mut state.prompt.text;
+            let field = egui::TextEdit::singleline(typed).hint_text("path").desired_width(f32::INFINITY);
+            let field = ui.add(field);
+            out.name("prompt", &field);
+            if is_new {
+                field.request_focus();
+            }
+            let enter = field.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter));
+            let escape = ui.input(|i| i.key_pressed(egui::Key::Escape));
+            let given = !typed.trim().is_empty();
+            ui.horizontal(|ui| {
+                let go = ui.add_enabled(given, egui::Button::new(does));
+                out.name("prompt_go", &go);
+                if given && (go.clicked() || enter) {
+                    out.push(Command::AnswerPrompt(Some(typed.trim().into())));
+                }
+                let cancel = ui.button("Cancel");
+                out.name("prompt_cancel", &cancel);
+                if cancel.clicked() || escape {
+                    out.push(Command::AnswerPrompt(None));
+                }
+            });
+        });
+    });
+}

@@ -1,0 +1,86 @@
+//! The scenes that come with the program, as pictures; a click opens one.
+
+use std::sync::Arc;
+
+use super::{Command, UiOutput, UiState, pictures, theme};
+use crate::{
+    render::Pixels,
+    scene::{SHIPPED_SCENES, shipped_scenes},
+};
+
+/// Size of a picture, points.
+const SIZE: egui::Vec2 = egui::vec2(120.0, 80.0);
+/// Room above the list, points.
+const TOP: f32 = 60.0;
+/// Pictures next to each other.
+const ACROSS: usize = 3;
+
+/// The list while it is open, with its pictures.
+#[derive(Default)]
+pub(super) struct SceneList {
+    pub is_open: bool,
+    pictures: Vec<Option<Arc<Pixels>>>,
+    textures: pictures::Textures,
+}
+
+/// The button that opens it.
+pub(super) fn button(ui: &mut egui::Ui, state: &mut UiState, out: &mut UiOutput) {
+    let tip = "Scenes that come with Kintsugi, with pictures";
+    let response =
+        ui.add(egui::Button::selectable(state.scenes.is_open, "Scenes …").frame_when_inactive(true));
+    out.name("scenes", &response);
+    if response.on_hover_text(tip).clicked() {
+        state.scenes.is_open = !state.scenes.is_open;
+    }
+}
+
+pub(super) fn show(ctx: &egui::Context, state: &mut UiState, out: &mut UiOutput) {
+    let list = &mut state.scenes;
+    if !list.is_open {
+        list.textures.keep(|_| false);
+        return;
+    }
+    if list.pictures.is_empty() {
+        list.pictures = SHIPPED_SCENES.iter().map(|scene| scene.picture().map(Arc::new)).collect();
+    }
+    if ctx.input_mut(|i| i.consume_key(egui::Modifiers::NONE, egui::Key::Escape)) {
+        list.is_open = false;
+    }
+    let highest = (ctx.content_rect().height() - 150.0).max(120.0);
+    let area = egui::Area::new(egui::Id::unique("scenes")).order(egui::Order::Foreground);
+    // From the top: from the middle half of the height would count as room.
+    area.anchor(egui::Align2::CENTER_TOP, egui::vec2(0.0, TOP)).show(ctx, |ui| {
+        theme::float_frame(theme::GOLD).show(ui, |ui| {
+            ui.set_width((SIZE.x + 6.0) * ACROSS as f32 + 10.0);
+            ui.horizontal(|ui| {
+                ui.label(egui::RichText::new("Scenes").size(15.0).color(theme::GOLD));
+                ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                    if ui.button("Close").clicked() {
+                        list.is_open = false;
+                    }
+                });
+            });
+            if shipped_scenes().is_none() {
+                ui.label("Their folder, assets/scenes, is not beside the program.");
+                return;
+            }
+            egui::ScrollArea::vertical().max_height(highest).show(ui, |ui| {
+                for (row, scenes) in SHIPPED_SCENES.chunks(ACROSS).enumerate() {
+                    ui.horizontal(|ui| {
+                        ui.spacing_mut().item_spacing.x = 6.0;
+                        for (i, scene) in scenes.iter().enumerate() {
+                            let picture = list.pictures.get(row * ACROSS + i).and_then(Option::as_ref);
+                            let shown = (scene.name, picture);
+                            let tile = pictures::tile(ui, &mut list.textures, shown, SIZE, None);
+                            out.name(format!("scene: {}", scene.name), &tile);
+                            if tile.on_hover_text(scene.about).clicked() {
+                                out.commands.extend(scene.path().map(Command::Open));
+                                list.is_open = false;
+                            }
+                        }
+                    });
+                }
+            });
+        });
+    });
+}
