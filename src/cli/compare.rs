@@ -36,7 +36,13 @@ pub struct CompareArgs {
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(super::LEVELS))]
     level: u32,
     /// Methods to compare, the one that others are measured by first
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "octree,box-cut,planes", value_parser = super::fracture::parse_method)]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "octree,box-cut,planes",
+        value_parser = super::fracture::parse_method
+    )]
     methods: Vec<Method>,
     #[command(flatten)]
     pattern: PatternArgs,

@@ -306,7 +306,7 @@ fn odd_surfaces_draw_nothing(by: By) {
     assert!(seen(&stage, 0) > 100 && seen(&stage, 2) == 0);
 }
 
-/// A surface that no binding holds is left out, and the others are drawn.
+/// Bodies that go and come back leave no trace in what the device holds.
 #[test]
 fn surfaces_come_and_go_on_the_device() {
     let Some(mut scene) = surfaces(By::Passes) else { return };
