@@ -119,12 +119,12 @@ fn crack(options: &mut Options, parameters: &Value) {
     if crack["noise"].is_object() {
         options.add("--noise", numbers(&crack["noise"], &["amplitude", "frequency", "octaves"]));
     }
-    if crack["displacement"].is_object() {
-        options.add("--displacement", numbers(&crack["displacement"], &["face", "voxel"]));
-    }
     if parameters["surface"] != "dusty" {
-        // A gap has no sides to decide, and the option is refused with it.
+        // A gap has no sides to decide and no points to move, and the options are refused with it.
         options.copy("--sides", &crack["sides"]);
+        if crack["displacement"].is_object() {
+            options.add("--displacement", numbers(&crack["displacement"], &["face", "voxel"]));
+        }
     } else if crack["dusty"].is_object() {
         options.add("--dust", numbers(&crack["dusty"], &["width", "irregularity"]));
     }

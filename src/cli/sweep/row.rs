@@ -85,6 +85,10 @@ fn flatten(row: &mut Row, name: &str, own: &str, value: &Value) {
             return;
         }
         Value::String(text) => text.clone(),
+        // As in the report's file: a zero has no sign.
+        Value::Number(number) if number.as_f64() == Some(0.0) => {
+            number.to_string().trim_start_matches('-').to_owned()
+        }
         other => other.to_string(),
     };
     row.insert(name.to_owned(), cell);
