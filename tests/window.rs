@@ -476,9 +476,9 @@ fn breaks_side_by_side(display: &Display) {
     program.keys("ctrl+z");
     program.until("whole in every view", |s| s["pieces"] == 0 && all(s, |c| c["state"] == "whole"));
 
-    program.xdotool(&["windowsize", &program.window, "800", "600"]);
+    program.xdotool(&["windowsize", &program.window, "700", "800"]);
     let small = program.until("views one below the other", |s| {
-        s["window"]["size"][0] == 800 && s["views"][0][0] == s["views"][2][0] && s["views"][2][0].is_f64()
+        s["window"]["size"][0] == 700 && s["views"][0][0] == s["views"][2][0] && s["views"][2][0].is_f64()
     });
     for k in 0..3 {
         let ([x, _, w, _], [left, _, width, _]) = (rect(&small, &format!("caption_{k}")), view(&small, k));
