@@ -6,6 +6,7 @@ use super::{
     row::{Parting, Row, Soft},
 };
 use crate::bodies::scale::Scale;
+use glam::DVec3;
 
 /// The two passes of a substep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +71,10 @@ impl<'a> Group<'a> {
     pub fn prepare(&mut self, movers: &Movers, h: f64) {
         if std::mem::take(&mut self.worked) {
             let unit = self.scale.speed;
-            self.rows.iter_mut().for_each(|row| row.prepare(movers, unit, h));
+            // Springs that press against each other carry nobody. Were theirs made for what each presses, they would press
+            // the more for it, without end.
+            let carried = self.rows.iter().map(Row::pressed).sum::<DVec3>();
+            self.rows.iter_mut().for_each(|row| row.prepare(movers, unit, carried, h));
         }
     }
 

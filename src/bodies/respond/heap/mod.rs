@@ -15,7 +15,6 @@ use crate::bodies::{Body, BodyId, WorldSettings, collide::Manifold, integrate, s
 use glam::DVec3;
 pub(super) use group::{Group, Pass};
 use helpers::with_helpers;
-use mover::Frame;
 pub(super) use mover::{Movers, Share};
 pub(super) use parts::Part;
 use parts::{Touch, divide};
@@ -26,12 +25,6 @@ use row::{Row, Surface};
 
 /// Shorter lists of manifolds are not worth a second thread.
 const FEW: usize = 256;
-
-/// What is pinched and trembles is pushed out at most this fast, m/s for objects of a metre: its springs work against each
-/// other, and whatever point they lose or find would kick it, for ever.
-const PINCHED_PUSH_OUT: f64 = 0.03;
-/// It trembles when it has got nowhere for so long, s for such objects.
-const PINCHED_SECS: f64 = 0.1;
 
 /// Does `work` to every item, on all cores where that pays.
 pub(super) fn for_all<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Send + Sync) {
@@ -134,12 +127,6 @@ fn groups<'a>(
     // The floor has no end.
     let half = |mover| body(mover).map_or(f64::MAX, |body: &Body| body.def.thickness() * 0.5);
     let half: Vec<f64> = (0..movers.frames.len()).map(half).collect();
-    let trembles = |frame: &Frame| {
-        bodies
-            .get(frame.body)
-            .is_none_or(|body| !body.moves() || body.still_secs >= PINCHED_SECS * frame.scale.time)
-    };
-    let trembles: Vec<bool> = movers.frames.iter().map(trembles).collect();
     // Half the thickness of the thinner body, at most a cell of the pair: it stands for what voxels round off, and
     // must not hold up what leans.
     let arm = |pair: [usize; 2], cell: f64| {
@@ -154,19 +141,9 @@ fn groups<'a>(
         rest = later;
         let roll = Roll::new(pair, arm(pair, manifolds[m].resolution_m), manifolds[m].rolling_impulse);
         let scale = movers.frames[pair[0]].scale.smaller(movers.frames[pair[1]].scale);
-        let mut soft = springs(scale);
-        if pair.iter().all(|k| trembles[*k]) && is_pinched(rows) {
-            soft.push_out = soft.push_out.min(PINCHED_PUSH_OUT * scale.speed);
-        }
-        groups.push(Group::new(m, rows, roll, scale, soft));
+        groups.push(Group::new(m, rows, roll, scale, springs(scale)));
     }
     groups
-}
-
-/// Whether one body of a pair is caught in the other, as a splinter in a crevice: some points push it one way, some the
-/// opposite one, and no way leads out along either.
-fn is_pinched(rows: &[Row]) -> bool {
-    rows.iter().enumerate().any(|(k, a)| rows[k + 1..].iter().any(|b| a.pinches_with(b)))
 }
 
 /// The bodies of a manifold; `bodies.len()` stands for the floor. None if one is gone.

@@ -15,9 +15,6 @@ const WARM_SPEED: f64 = 5.0;
 /// What turns a load into a mass, m/s^2. Any other number of that size would do.
 const WEIGHT: f64 = 9.81;
 
-/// Cosine of two normals below which they are against each other.
-const OPPOSED: f64 = -0.5;
-
 /// Share of what may still happen to a row before it is looked at again: less than all, for rounding.
 const SURE: f64 = 0.999;
 
@@ -187,9 +184,9 @@ impl Row {
         }
     }
 
-    /// Whether the two push their first body in opposite directions while both are in the way.
-    pub fn pinches_with(&self, other: &Self) -> bool {
-        self.gap < 0.0 && other.gap < 0.0 && self.normal.way.dot(other.normal.way) < OPPOSED
+    /// What it pressed in the last substep, N s.
+    pub fn pressed(&self) -> DVec3 {
+        self.normal.way * self.normal_impulse
     }
 
     /// Its bodies.
@@ -228,12 +225,13 @@ impl Row {
 
     /// Before the first pass of a substep: its impulses are those of the last one, up to a limit: what a
     /// heavy piece pressed on a crumb would shoot it away once it slips out. Speeds count `unit` m/s.
-    pub fn prepare(&mut self, movers: &Movers, unit: f64, h: f64) {
+    pub fn prepare(&mut self, movers: &Movers, unit: f64, carried: DVec3, h: f64) {
         self.spring_mass = self.linear_mass;
         if !self.is_idle() {
             self.look(&movers.frames);
             self.look_across(&movers.frames);
-            self.spring_mass = self.linear_mass.max(self.normal_impulse / (WEIGHT * h));
+            self.spring_mass =
+                self.linear_mass.max(self.normal_impulse.min(carried.dot(self.normal.way)) / (WEIGHT * h));
             self.normal_impulse = self.normal_impulse.min(self.normal.mass * WARM_SPEED * unit);
             self.friction_impulse =
                 self.friction_impulse.clamp_length_max(self.friction * self.normal_impulse);

@@ -7,9 +7,9 @@ use crate::bodies::{
 };
 use std::sync::Arc;
 
-/// Impulse a step of what presses a cube, 2 cm deep, from its left and along `second` out of another that cannot move;
-/// it has got nowhere for `still_secs`.
-fn squeezed(second: DVec3, still_secs: f64) -> f64 {
+/// Impulse a step of what presses a cube, 2 cm deep, to the right and to the left in another that cannot move, after so
+/// many steps; and the cube's mass.
+fn squeezed(steps: u32) -> (f64, f64) {
     let mut w = World::on_cpu(WorldSettings { gravity: DVec3::ZERO, ..WorldSettings::default() });
     let forest = Arc::new(block(4, [4; 3], [12; 3]));
     for fixed in [false, true] {
@@ -17,32 +17,32 @@ fn squeezed(second: DVec3, still_secs: f64) -> f64 {
         w.add(BodyDef { family: Family::unique(), fixed, ..def });
     }
     let (settings, mut bodies) = (w.settings, std::mem::take(&mut w.bodies));
-    bodies[0].still_secs = still_secs;
     let (step, at) = (SoftStep::default(), bodies[0].state.position);
-    let mut total = 0.0;
-    let points = [DVec3::X, second].into_iter().zip(0u64..);
-    let points =
-        points.map(|(n, key)| Point::new(key, [Some(&bodies[0]), Some(&bodies[1])], at - n * 0.25, n, -0.02));
-    let mut manifolds = vec![Manifold {
-        first: bodies[0].id,
-        second: Some(bodies[1].id),
-        points: points.collect(),
-        rolling_impulse: DVec3::ZERO,
-        resolution_m: 0.1,
-    }];
-    for _ in 0..5 {
+    let pair = [Some(&bodies[0]), Some(&bodies[1])];
+    let points = [DVec3::X, DVec3::NEG_X].into_iter().zip(0u64..);
+    let points = points.map(|(n, key)| Point::new(key, pair, at - n * 0.25, n, -0.02)).collect();
+    let (first, second) = (bodies[0].id, Some(bodies[1].id));
+    let resolution_m = 0.1;
+    let mut manifolds = vec![Manifold { first, second, points, rolling_impulse: DVec3::ZERO, resolution_m }];
+    for _ in 0..steps {
         let springs = |scale, h| step.soft(scale, h);
         solved(&mut bodies, &mut manifolds, &settings, springs, |whole, groups, movers| {
             step.solve(whole, groups, movers, &settings);
         });
-        total = manifolds[0].points.iter().map(|p| p.total_impulse).sum();
     }
-    total
+    (manifolds[0].points.iter().map(|p| p.total_impulse).sum(), bodies[0].def.mass_kg())
 }
 
+/// A piece that sits in another's crevice. Seen to fail where each spring is made for what it presses itself: 86,000 N s
+/// after five steps.
 #[test]
-fn what_is_pinched_and_trembles_is_hardly_squeezed() {
-    let (new, trembling) = (squeezed(DVec3::NEG_X, 0.0), squeezed(DVec3::NEG_X, 1.0));
-    println!("{new:.3} N s a step, {trembling:.3} once it trembles");
-    assert!(trembling > 0.0 && trembling < 0.25 * new, "{trembling} of {new}");
+fn springs_against_each_other_do_not_grow() {
+    let ((few, mass), (many, _)) = (squeezed(5), squeezed(100));
+    // A spring at rest presses its speed over its softness, in every substep.
+    let settings = WorldSettings::default();
+    let soft = SoftStep::default().soft(Scale::METRE, substep_secs(&settings));
+    let one = soft.bias_rate * 0.02 / soft.softness * mass;
+    let all = 2.0 * f64::from(settings.substeps) * one;
+    println!("{few:.1} N s a step after 5, {many:.1} after 100; two springs at rest {all:.1}");
+    assert!((many / few - 1.0).abs() < 0.01 && many < 1.05 * all, "{few}, {many} of {all}");
 }
