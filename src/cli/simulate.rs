@@ -1,7 +1,8 @@
 //! `kintsugi simulate`: plays a scene without a window and logs it.
 //!
 //! In: a scene file, or a mesh that then stands on the floor. Out: `trajectory.npz` and `steps.csv`, and what
-//! pairs share, all written as the run goes; `report.json` at the end. Fractures are waited for before time goes on, so the same scene gives the same log.
+//! pairs share, all written as the run goes; `report.json` at the end. Fractures are waited for before time goes on, so
+//! the same scene gives the same log.
 
 use std::{
     path::{Path, PathBuf},

@@ -54,9 +54,13 @@ pub(super) fn show(ctx: &egui::Context, state: &mut UiState, out: &mut UiOutput)
                     line(ui, keys, what);
                 }
                 ui.separator();
-                for (modifiers, key, _, what) in
-                    shortcuts::bound(false).into_iter().chain(shortcuts::of_pin())
-                {
+                // They are bound in the order in which they must be asked for; here the plain ones come first.
+                let mut all: Vec<_> =
+                    shortcuts::bound(false).into_iter().chain(shortcuts::of_pin()).collect();
+                all.sort_by_key(|(modifiers, ..)| {
+                    (modifiers.ctrl || modifiers.command, modifiers.alt, modifiers.shift)
+                });
+                for (modifiers, key, _, what) in all {
                     line(ui, &shortcuts::spelled(modifiers, key), what);
                 }
             });

@@ -51,8 +51,8 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
         &SliderLook::WHOLE,
     );
     out.name("physics_level", &response);
-    let heavy = SliderLook { unit: " kg", decimals: 0, logarithmic: true };
-    let tip = "Of each cubic metre of the scene's bodies: wood 500, plaster 1100, glass 2500";
+    let heavy = SliderLook { unit: "", decimals: 0, logarithmic: true };
+    let tip = "kg/m³, of the scene's bodies: wood 500, plaster 1100, glass 2500";
     let response = slider(ui, "Density", tip, &mut new.density, 10.0..=20_000.0, &heavy);
     out.name("density", &response);
     let look = SliderLook::unit(" m/s²", 1);

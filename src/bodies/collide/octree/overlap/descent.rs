@@ -65,8 +65,8 @@ impl<'a> LevelTree<'a> {
         Self { forest, surfels, tree: body.def.octree().tree, level, first: first_of_level(forest, level) }
     }
 
-    /// Those of its children that are `wanted`, a bit each, in Morton order; empty ones are left out. Called for every node of a descent, so nothing is
-    /// allocated.
+    /// Those of its children that are `wanted`, a bit each, in Morton order; empty ones are left out. Called for every
+    /// node of a descent, so nothing is allocated.
     #[inline]
     fn each_child(&self, at: At, wanted: u32, mut take: impl FnMut(At)) {
         let (parent, there, internal) = match at.node {
