@@ -425,7 +425,7 @@ fn median_ms(runs: usize, mut work: impl FnMut()) -> f64 {
 }
 
 #[test]
-#[ignore = "measures"]
+#[ignore = "measures time: run it alone, on a machine with nothing else to do"]
 fn sorts_and_near_pairs_are_measured() {
     let Some(gpu) = Gpu::for_test() else { return };
     println!("{}", gpu.describe());
