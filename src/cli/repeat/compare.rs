@@ -192,13 +192,13 @@ mod tests {
         });
         assert_eq!(lines(&old, &new), Vec::<String>::new());
         new["counts"]["pieces"] = 4.into();
-        new["pieces"][0]["mass"] = json!(1.5000000000000002);
+        new["pieces"][0]["mass"] = json!(1.5000001);
         let found = lines(&old, &new);
         assert_eq!(
             found,
             [
                 "report.json: counts.pieces was 3, is 4",
-                "report.json: pieces[0].mass was 1.5, is 1.5000000000000002"
+                "report.json: pieces[0].mass was 1.5, is 1.5000001"
             ]
         );
         new["pieces"] = json!([]);

@@ -1,9 +1,10 @@
 //! `kintsugi sweep`: many breaks in one process, with one start, into one table.
 //!
-//! In: a job file. Out: `table.csv`, a row a break; where asked for, a folder of each break. A sweep that was killed
+//! In: a job file. Out: `table.csv`, a row a break, and `table.arrow`; where asked for, a folder of each break. A sweep that was killed
 //! goes on where it was. Jobs are done mesh by mesh and level by level, so that each mesh is read and voxelised once
 //! and one of them is in memory at a time.
 
+mod arrow;
 mod breaks;
 mod folder;
 pub mod jobs;
@@ -29,7 +30,7 @@ pub struct SweepArgs {
     compute: super::ComputeArgs,
     /// Job file (.toml): meshes, levels, random seeds and parameters; see docs/sweep.md
     jobs: PathBuf,
-    /// Folder for table.csv; made if it is not there, and gone on with if a sweep of the same jobs was ended there
+    /// Folder for table.csv and table.arrow; made if it is not there, and gone on with if a sweep of the same jobs was ended there
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// Do every Nth job only, beginning with the Kth, K from 1 to N; each shard wants a folder of its own

@@ -1,8 +1,8 @@
 //! The table of a sweep: CSV that grows by whole lines, and is in order when all is done.
 //!
 //! In: rows, each of named cells, with whatever names a job has. Out: one file with a column for every name; while
-//! the sweep goes on its lines are in the order of the work, in the end in that of the jobs. A process that is killed
-//! loses at most the line that it was writing.
+//! the sweep goes on its lines are in the order of the work, in the end in that of the jobs, and the same stands beside
+//! it with types (`arrow`). A process that is killed loses at most the line that it was writing.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -13,6 +13,7 @@ use std::{
 
 use csv::StringRecord;
 
+use super::arrow;
 use crate::{
     cli::{CliError, input::about},
     export::ExportError,
@@ -41,6 +42,9 @@ const FIRST: [&str; 12] = [
     "import_seconds",
     "stayed_whole",
 ];
+/// Columns of words, whatever they look like: a digest may look like a number.
+const WORDS: [&str; 8] =
+    ["mesh", ERROR, "mesh_sha256", "version", "commit", "command", "compute", "adapter"];
 /// Then come those of these parts of a report, and those of no part; in a part they are sorted by name.
 const PARTS: [&str; 8] = ["parameters", "counts", "pieces", "", "solved", "health", "checks", "timings_ms"];
 
@@ -151,7 +155,8 @@ impl Table {
         Ok(())
     }
 
-    /// Puts rows and columns in order: whatever was killed and begun again, the same jobs give the same table.
+    /// Puts rows and columns in order: whatever was killed and begun again, the same jobs give the same table. Writes the
+    /// same beside it as Arrow, `table.arrow`.
     ///
     /// # Errors
     /// [`CliError`].
@@ -170,12 +175,17 @@ impl Table {
             FIRST.contains(&columns[i].as_str()) || numbered.iter().any(|(_, row)| !row[i].is_empty())
         });
         let mut text = Vec::new();
-        let header: StringRecord = order.iter().map(|&i| columns[i].as_str()).collect();
-        encode(&mut text, &header);
+        let names: Vec<&str> = order.iter().map(|&i| columns[i].as_str()).collect();
+        encode(&mut text, &names.iter().collect());
         for (_, row) in &numbered {
             encode(&mut text, &order.iter().map(|&i| &row[i]).collect());
         }
-        self.replace(&text)
+        self.replace(&text)?;
+        let cells: Vec<Vec<&str>> =
+            numbered.iter().map(|(_, row)| order.iter().map(|&i| &row[i]).collect()).collect();
+        let typed = arrow::encode(&names, &cells, |name| WORDS.contains(&name));
+        let beside = self.path.with_extension("arrow");
+        Ok(write_atomically(&beside, &typed).map_err(|e| ExportError::write(&beside, e))?)
     }
 
     fn set_columns(&mut self, columns: Vec<String>) {
