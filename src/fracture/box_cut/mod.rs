@@ -7,6 +7,8 @@
 //! and `stage` knows where, [`complex`] puts them together; [`split`] cuts the mesh along them, [`pieces`] says what every
 //! triangle shows. `breaker` is the recipe.
 
+#[cfg(test)]
+mod beside_octree_tests;
 mod breaker;
 #[cfg(test)]
 mod breaker_tests;

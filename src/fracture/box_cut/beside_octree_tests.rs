@@ -1,0 +1,148 @@
+//! The same seeds break an octree of level 9 and its mesh: the pieces weigh the same and have the same neighbours.
+//!
+//! What voxels cannot tell apart is said in numbers: a volume of so many of the object's parts, a common face of so many
+//! voxels' faces.
+
+use std::collections::BTreeMap;
+
+use glam::{DVec3, Vec3};
+
+use super::BoxCutDetail;
+use crate::{
+    compute::Compute,
+    fracture::{
+        Break, BreakContext, Cancel, FractureParams, Method, Passes, Strike, generations::default_impact,
+        solid::Units,
+    },
+    import::{Imported, import},
+    shape::Side,
+    svo::{Arena, unpack_normal},
+    voxelize::Progress,
+};
+
+/// A pair of cells, the lower first.
+type Pair = [u32; 2];
+
+fn broken(object: &Imported, method: &str) -> Break {
+    let params = FractureParams {
+        method: Method::named(method).unwrap(),
+        seeds: 90,
+        rng: 3,
+        smallest: None,
+        ..FractureParams::default()
+    };
+    let (arena, passes) = (Arena::new(Compute::Cpu).unwrap(), Passes::default());
+    let impact = default_impact(&object.shape, object.bounds);
+    let context = BreakContext { arena: &arena, passes: &passes, cancel: Cancel::never() };
+    params.method.breaker.fracture(&context, &object.shape, &Strike::new(impact, &params)).unwrap()
+}
+
+/// Volume of each cell's parts, m^3.
+fn volumes(out: &Break) -> BTreeMap<u32, f64> {
+    let mut sums = BTreeMap::new();
+    out.parts.iter().for_each(|part| *sums.entry(part.cell).or_default() += part.shape.mass().volume_m3);
+    sums
+}
+
+/// In how many voxels two cells meet: they are alone there, or show one plane from its two sides.
+fn octree_neighbours(out: &Break) -> BTreeMap<Pair, u32> {
+    let mut copies: Vec<(u64, u32, Vec3, f32)> = Vec::new();
+    for part in &out.parts {
+        let octree = part.shape.as_octree().unwrap();
+        let leaves = &octree.forest.leaves;
+        copies.extend(octree.leaves().map(|i| {
+            (leaves.keys.at(i), part.cell, unpack_normal(leaves.normals[i]), leaves.colors[i].offset())
+        }));
+    }
+    copies.sort_unstable_by_key(|(key, cell, ..)| (*key, *cell));
+    let mut pairs = BTreeMap::new();
+    for voxel in copies.chunk_by(|a, b| a.0 == b.0) {
+        for (i, (_, a, n, d)) in voxel.iter().enumerate() {
+            for (_, b, m, e) in &voxel[i + 1..] {
+                let against = n.dot(*m) < -0.9999 && (d + e).abs() < 1e-5;
+                if a != b && (voxel.len() == 2 || against) {
+                    *pairs.entry([*a, *b]).or_default() += 1;
+                }
+            }
+        }
+    }
+    pairs
+}
+
+/// The crack that two cells share in the object.
+#[derive(Clone, Copy)]
+struct Crack {
+    /// m^2.
+    area: f64,
+    /// A box about it, m.
+    low: DVec3,
+    high: DVec3,
+}
+
+impl Crack {
+    /// How wide it is if it is as long as it can be, m.
+    fn width(&self) -> f64 {
+        self.area / self.low.distance(self.high)
+    }
+}
+
+/// What cells of a mesh share: of each crack triangle the two nearest seeds say between which it is.
+fn mesh_neighbours(out: &Break, object: &Imported) -> BTreeMap<Pair, Crack> {
+    let seeds = &out.detail_as::<BoxCutDetail>().unwrap().pattern.seeds;
+    let units = Units::of(&object.grid);
+    let mut pairs = BTreeMap::new();
+    for part in &out.parts {
+        let surface = part.shape.as_mesh().unwrap().surface();
+        for ([a, b, c], face) in surface.corners_of_triangles().zip(&surface.faces) {
+            if face.side != Side::Inside {
+                continue;
+            }
+            let middle = units.from_shape((a + b + c) / 3.0);
+            let distance =
+                |s: &u32| DVec3::from_array(seeds[*s as usize].map(f64::from)).distance_squared(middle);
+            let others = (0..seeds.len() as u32).filter(|s| *s != part.cell);
+            let other = others.min_by(|s, t| distance(s).total_cmp(&distance(t))).unwrap();
+            let none = Crack { area: 0.0, low: DVec3::INFINITY, high: DVec3::NEG_INFINITY };
+            let crack = pairs.entry([part.cell.min(other), part.cell.max(other)]).or_insert(none);
+            // Both sides have the face.
+            crack.area += (b - a).cross(c - a).length() * 0.25;
+            crack.low = crack.low.min(a).min(b).min(c);
+            crack.high = crack.high.max(a).max(b).max(c);
+        }
+    }
+    pairs
+}
+
+#[test]
+fn cells_of_a_mesh_weigh_what_those_of_its_octree_weigh_and_have_the_same_neighbours() {
+    for name in ["vase", "statue", "sphere", "shell", "column"] {
+        let object = import(&format!("builtin:{name}"), 9, &Progress::default()).unwrap();
+        let (octree, mesh) = (broken(&object, "octree"), broken(&object, "box-cut"));
+        let (voxels, cut) = (volumes(&octree), volumes(&mesh));
+        let whole: f64 = cut.values().sum();
+        let h = object.grid.h;
+        let mut worst = (0.0f64, 0.0f64, 0);
+        for cell in voxels.keys().chain(cut.keys()) {
+            let [a, b] = [&voxels, &cut].map(|sums| sums.get(cell).copied().unwrap_or(0.0));
+            let off = (a - b).abs();
+            if off > 0.01 * b {
+                worst.2 += 1;
+                println!("cell {cell}: {a} and {b}, of the object {:.1e}, off {:.1e}", b / whole, off / whole);
+            }
+            if b > 1e-3 * whole { worst.0 = worst.0.max(off / b); }
+            worst.1 = worst.1.max(off / whole);
+        }
+        let (near, faces) = (octree_neighbours(&octree), mesh_neighbours(&mesh, &object));
+        println!("{name}: {} and {} cells, h {h}, worst {worst:?}; {} and {} pairs", voxels.len(), cut.len(), near.len(), faces.len());
+        for (pair, area) in &faces {
+            if !near.contains_key(pair) {
+                println!("  mesh alone {pair:?}: {:.2e} faces, {:.2} voxels wide", area.area / (h * h), area.width() / h);
+            }
+        }
+        for (pair, shared) in &near {
+            if !faces.contains_key(pair) {
+                println!("  octree alone {pair:?}: {shared} voxels");
+            }
+        }
+    }
+}
