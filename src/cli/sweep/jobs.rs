@@ -290,6 +290,13 @@ mod tests {
     }
 
     #[test]
+    fn the_examples_are_as_many_jobs_as_they_say() {
+        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+        let count = |name: &str| read_jobs(&examples.join(name)).unwrap().len();
+        assert_eq!((count("sweep.toml"), count("study.toml")), (2 * 2 * 2 * 5 + 1, 144));
+    }
+
+    #[test]
     fn single_jobs_follow_the_grid_and_change_what_is_shared() {
         let jobs = parse_jobs(
             "meshes = ['builtin:box']\nup = 'z'\ngenerations = 2\n[fracture]\nseeds = 9\ncrack.strength = 0.5\n\
