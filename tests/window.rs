@@ -53,7 +53,7 @@ fn breaks_and_takes_back(display: &Display) {
     );
     program.keys("ctrl+z");
     let whole = program.until("the whole vase", |s| s["bodies"] == 1 && s["pieces"] == 0);
-    assert_eq!(whole["redo"], "break");
+    assert_eq!(whole["redo"], "break vase");
     program.keys("ctrl+shift+z");
     program.until("the pieces again", |s| s["pieces"] == broken["pieces"]);
     rests(&program);

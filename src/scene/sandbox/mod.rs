@@ -30,6 +30,7 @@ use super::{
     BodyInfo, BreakSummary, Event, History, ObjectInfo, SandboxError, ScenePick, Timeline, Tuning,
     beside::Beside,
     document::Document,
+    ghost::Ghost,
     jobs::{Jobs, Velocities, Workshop},
     looking::Looking,
     preview::Preview,
@@ -56,8 +57,9 @@ pub struct Sandbox {
     preview: Preview,
     looking: Looking,
     touched: Touched,
+    ghost: Ghost,
     beside: Beside,
-    last_break: Option<BreakSummary>,
+    last_break: Option<Arc<BreakSummary>>,
     breaks: super::BreakLog,
     remaking: Option<Remaking>,
 }
@@ -100,6 +102,7 @@ impl Sandbox {
             preview: Preview::default(),
             looking: Looking::default(),
             touched: Touched::default(),
+            ghost: Ghost::default(),
             beside: Beside::default(),
             last_break: None,
             breaks: super::BreakLog::default(),
@@ -292,6 +295,12 @@ impl Sandbox {
         self.document.objects()
     }
 
+    /// How many of the objects are bodies of the scene; what is thrown comes after them.
+    #[must_use]
+    pub fn bodies_of_scene(&self) -> usize {
+        self.document.scene().bodies.len()
+    }
+
     /// The tuned values.
     #[must_use]
     pub fn tuning(&self) -> &Tuning {
@@ -322,7 +331,7 @@ impl Sandbox {
     /// The last fracture.
     #[must_use]
     pub fn last_break(&self) -> Option<&BreakSummary> {
-        self.last_break.as_ref()
+        self.last_break.as_deref()
     }
 
     /// Every break so far.

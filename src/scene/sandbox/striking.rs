@@ -109,6 +109,19 @@ impl Sandbox {
         self.jobs.breaking.start_next(tools, &self.stage, &self.document);
     }
 
+    /// What a step of undo is called.
+    fn name_of_break(&self, body: BodyId, cause: Cause) -> String {
+        let info = self.stage.info_or_whole(body);
+        let name = self.document.objects().get(info.object).map_or("body", |object| &object.name);
+        let piece = if info.is_intact() { "" } else { "a piece of " };
+        let why = match cause {
+            Cause::Collision => ", which was struck",
+            Cause::Event => ", as the scene says",
+            Cause::User | Cause::Opening => "",
+        };
+        format!("break {piece}{name}{why}")
+    }
+
     /// Lets pieces take the place of the body that broke.
     pub(super) fn take_in_pieces(
         &mut self,
@@ -131,7 +144,7 @@ impl Sandbox {
         let shapes = broken.parts.iter().map(|part| &part.shape);
         self.stage.hold_surfaces(shapes, || self.history.shrink() || self.timeline.shrink());
         if job.cause != Cause::Opening {
-            self.keep_step("break");
+            self.keep_step(&self.name_of_break(body.id, job.cause));
         }
         // Only now: what failed is tried again with the same number, and undo goes back to the one that
         // broke.
@@ -157,12 +170,9 @@ impl Sandbox {
                 fracture: Some(broken.params.clone()),
             });
         }
-        if job.cause != Cause::Opening {
-            self.record_change(job.cause != Cause::User);
-        }
         let whole = broken.before_m3.unwrap_or(job.source_volume).max(f64::MIN_POSITIVE);
         let dropped = broken.lost.dropped.iter().map(|part| part.shape.mass().volume_m3).sum::<f64>();
-        self.last_break = Some(BreakSummary {
+        self.last_break = Some(Arc::new(BreakSummary {
             counts: broken.counts,
             mass_error: (broken.volume_m3() + broken.lost.dust_m3) / whole - 1.0,
             dust_share: broken.lost.dust_m3 / whole,
@@ -171,7 +181,10 @@ impl Sandbox {
             kept: broken.kept.map(|kept| KeptSummary { cells: kept.cells, pieces: kept.parts }),
             timings: broken.timings,
             seconds,
-        });
+        }));
+        if job.cause != Cause::Opening {
+            self.record_change(job.cause != Cause::User);
+        }
         Ok(())
     }
 }
