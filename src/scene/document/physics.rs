@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(saved.bodies[1].name.as_deref(), Some("body 2"), "body 1 is taken");
         assert_eq!((saved.break_generations, saved.walls, saved.penalty.friction), (1, None, 20.0));
         assert_eq!((document.settings().walls, document.settings().penalty.friction), (None, 20.0));
-        let again = crate::scene::parse_scene(&saved.to_text(), std::path::Path::new("."));
+        let again = crate::scene::parse_scene(&saved.to_text(), "saved");
         assert_eq!(again.unwrap().pairs, saved.pairs);
     }
 }
