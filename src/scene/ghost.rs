@@ -104,3 +104,58 @@ impl Ghost {
         points
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        compute::{Choice, Compute},
+        scene::{Arrived, Sandbox, Scene},
+    };
+    use glam::DVec3;
+
+    #[test]
+    fn dots_lie_where_the_other_take_is_and_nowhere_else() {
+        let mut sandbox = Sandbox::new(Compute::open(Choice::Cpu).unwrap()).unwrap();
+        let until = |sandbox: &mut Sandbox, what: Arrived| {
+            while sandbox.poll().unwrap() != Some(what) {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+        };
+        sandbox.open_scene(Scene::of_mesh("builtin:box", 4));
+        until(&mut sandbox, Arrived::Opened);
+        let body = sandbox.bodies()[0].id;
+        sandbox.break_at(body, sandbox.bodies()[0].state.position, DVec3::NEG_Y);
+        until(&mut sandbox, Arrived::Broke);
+        (0..12).for_each(|_| sandbox.step().unwrap());
+        let there: Vec<DVec3> = sandbox.bodies().iter().map(|b| b.state.position).collect();
+        // The other way the pieces fall upwards.
+        assert!(sandbox.show_recorded(4));
+        let mut tuning = sandbox.tuning().clone();
+        tuning.gravity = -400.0;
+        sandbox.tune("gravity", tuning);
+        (0..8).for_each(|_| sandbox.step().unwrap());
+        let dots = |sandbox: &mut Sandbox| {
+            sandbox.update_touching().unwrap();
+            sandbox
+                .inside_overlay()
+                .map(|overlay| overlay.points.iter().map(|p| p.at.as_dvec3()).collect::<Vec<_>>())
+        };
+        assert_eq!(dots(&mut sandbox), None, "nothing is compared yet");
+        sandbox.compare(Some(1));
+        let seen = dots(&mut sandbox).unwrap();
+        assert!(seen.len() > 24 * there.len() / 2, "{} dots of {} bodies", seen.len(), there.len());
+        let largest = 1.2;
+        assert!(seen.iter().all(|dot| there.iter().any(|at| at.distance(*dot) < largest)));
+        let highest = seen.iter().map(|dot| dot.y).fold(f64::MIN, f64::max);
+        let floating = sandbox.bodies().iter().map(|b| b.state.position.y).fold(f64::MIN, f64::max);
+        assert!(highest < floating, "the dots are of the take that fell: {highest} and {floating}");
+        // Before they part, there is nothing to see.
+        assert!(sandbox.show_recorded(2));
+        assert_eq!(dots(&mut sandbox), Some(Vec::new()));
+        assert!(sandbox.swap_takes());
+        assert_eq!((sandbox.timeline().take(), sandbox.compared()), (1, Some(2)));
+        sandbox.compare(None);
+        assert_eq!(dots(&mut sandbox), None);
+    }
+}
