@@ -107,7 +107,6 @@ impl Ghost {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::{
         compute::{Choice, Compute},
         scene::{Arrived, Sandbox, Scene},

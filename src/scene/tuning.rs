@@ -15,6 +15,8 @@ pub struct Tuning {
     pub fracture: FractureParams,
     /// Whether every blow uses the same random seed.
     pub lock_rng: bool,
+    /// How many times the largest pieces of a blow of the user's break.
+    pub generations: u32,
     /// Speed that the pieces at the hit point get, m/s.
     pub blow_speed: f64,
     /// Downward gravity, m/s^2.
@@ -249,6 +251,7 @@ impl Default for Tuning {
         Self {
             fracture: FractureParams::default(),
             lock_rng: false,
+            generations: 1,
             blow_speed: 3.0,
             gravity: 9.81,
             density: 2000.0,

@@ -36,9 +36,9 @@ fn breaking(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
         let look = SliderLook { unit: " m/s", decimals: 1, logarithmic: true };
         let response = slider(ui, "Bears", tip, threshold, 0.1..=100.0, &look);
         out.name("break_threshold", &response);
-        let tip = "How many times in a row: pieces of this generation are struck as hard and stay whole";
+        let tip = "How many times in a row something breaks by itself: pieces of this generation stay whole";
         let generations = &mut new.break_generations;
-        let response = slider(ui, "Generations", tip, generations, 1..=8, &SliderLook::WHOLE);
+        let response = slider(ui, "In a row", tip, generations, 1..=8, &SliderLook::WHOLE);
         out.name("break_generations", &response);
     }
 }

@@ -10,6 +10,7 @@
 //! The sandbox is the recipe that hands one what it needs of the others.
 
 mod beside;
+mod generations;
 #[cfg(test)]
 mod mishap_tests;
 mod opening;
@@ -24,6 +25,7 @@ use std::sync::{Arc, RwLock};
 
 use glam::DVec3;
 
+use generations::Generations;
 use remaking::Remaking;
 
 use super::{
@@ -62,6 +64,7 @@ pub struct Sandbox {
     last_break: Option<Arc<BreakSummary>>,
     breaks: super::BreakLog,
     remaking: Option<Remaking>,
+    generations: Option<Generations>,
 }
 
 /// What [`Sandbox::poll`] took in.
@@ -107,6 +110,7 @@ impl Sandbox {
             last_break: None,
             breaks: super::BreakLog::default(),
             remaking: None,
+            generations: None,
         })
     }
 
@@ -170,13 +174,13 @@ impl Sandbox {
     /// Whether a worker thread is busy for this sandbox.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        self.jobs.is_busy() || self.remaking.is_some()
+        self.jobs.is_busy() || self.remaking.is_some() || self.generations.is_some()
     }
 
     /// Whether a fracture is being computed or about to be taken in.
     #[must_use]
     pub fn is_breaking(&self) -> bool {
-        self.jobs.breaking.is_busy() || self.remaking.is_some()
+        self.jobs.breaking.is_busy() || self.remaking.is_some() || self.generations.is_some()
     }
 
     /// Takes in what the workers finished.
@@ -211,7 +215,7 @@ impl Sandbox {
             Err(error) => {
                 if !error.is_loss() {
                     // The breaks after it have nothing to break.
-                    self.remaking = None;
+                    (self.remaking, self.generations) = (None, None);
                 }
                 // Pieces that have no body.
                 arena.collect();
@@ -223,6 +227,7 @@ impl Sandbox {
         }
         drop(arena);
         self.remake()?;
+        self.break_again();
         self.start_breaking();
         Ok(None)
     }
@@ -244,7 +249,7 @@ impl Sandbox {
     /// # Errors
     /// [`GpuError`].
     pub fn step(&mut self) -> Result<(), GpuError> {
-        if self.remaking.is_some() {
+        if self.remaking.is_some() || self.generations.is_some() {
             return Ok(());
         }
         self.record_first();

@@ -58,6 +58,7 @@ impl Sandbox {
             self.keep_step(&format!("open {}", scene.name));
         }
         self.jobs.breaking.forget();
+        self.generations = None;
         self.looking.forget();
         self.timeline.open_another();
         self.last_break = None;

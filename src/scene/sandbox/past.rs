@@ -49,7 +49,7 @@ impl Sandbox {
     /// As it was then. The tuned values stay.
     fn put_back(&mut self, moment: &Moment) {
         self.jobs.breaking.forget();
-        self.remaking = None;
+        (self.remaking, self.generations) = (None, None);
         self.looking.forget();
         self.last_break.clone_from(&moment.last_break);
         self.stage.put_back(&moment.stage);
@@ -178,6 +178,7 @@ impl Sandbox {
         };
         // Fractures on their way belong to the state that is left.
         self.jobs.breaking.forget();
+        self.generations = None;
         if let Some(moment) = wanted.moment {
             self.put_back(&moment);
         }

@@ -117,7 +117,7 @@ impl Sandbox {
         let why = match cause {
             Cause::Collision => ", which was struck",
             Cause::Event => ", as the scene says",
-            Cause::User | Cause::Opening => "",
+            Cause::User | Cause::Again | Cause::Opening => "",
         };
         format!("break {piece}{name}{why}")
     }
@@ -132,6 +132,10 @@ impl Sandbox {
         let Some(mut body) = self.stage.body(job.body).cloned() else {
             return Ok(());
         };
+        if broken.stayed_whole() && job.cause == Cause::Again {
+            self.stayed_whole_again();
+            return Ok(());
+        }
         if broken.stayed_whole() {
             return Err(SandboxError::NoCrack);
         }
@@ -143,7 +147,7 @@ impl Sandbox {
         }
         let shapes = broken.parts.iter().map(|part| &part.shape);
         self.stage.hold_surfaces(shapes, || self.history.shrink() || self.timeline.shrink());
-        if job.cause != Cause::Opening {
+        if !matches!(job.cause, Cause::Opening | Cause::Again) {
             self.keep_step(&self.name_of_break(body.id, job.cause));
         }
         // Only now: what failed is tried again with the same number, and undo goes back to the one that
@@ -161,7 +165,8 @@ impl Sandbox {
             remaking.made(record);
         }
         self.stage.break_up(body.id, parts, record);
-        if job.cause == Cause::User {
+        self.count_generations(job, record);
+        if matches!(job.cause, Cause::User | Cause::Again) {
             self.document.happened(Event::Impact {
                 time: self.stage.time(),
                 point: job.blow.point,
@@ -172,7 +177,7 @@ impl Sandbox {
         }
         let whole = broken.before_m3.unwrap_or(job.source_volume).max(f64::MIN_POSITIVE);
         let dropped = broken.lost.dropped.iter().map(|part| part.shape.mass().volume_m3).sum::<f64>();
-        self.last_break = Some(Arc::new(BreakSummary {
+        let summary = Arc::new(BreakSummary {
             counts: broken.counts,
             mass_error: (broken.volume_m3() + broken.lost.dust_m3) / whole - 1.0,
             dust_share: broken.lost.dust_m3 / whole,
@@ -181,7 +186,11 @@ impl Sandbox {
             kept: broken.kept.map(|kept| KeptSummary { cells: kept.cells, pieces: kept.parts }),
             timings: broken.timings,
             seconds,
-        }));
+        });
+        // The figures are those of the blow, not of what broke again.
+        if job.cause != Cause::Again {
+            self.last_break = Some(summary);
+        }
         if job.cause != Cause::Opening {
             self.record_change(job.cause != Cause::User);
         }
