@@ -79,8 +79,9 @@ pub(super) fn show(
         let [a, b] = *chosen;
         let is_there = |pair: &PairLevel| pair.bodies == [a, b] || pair.bodies == [b, a];
         let add = egui::Button::new("Add");
-        let add = ui.add_enabled(!new.pairs.iter().any(is_there), add).on_hover_text("Give this pair a level");
-        add.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Give this pair a level"));
+        let is_new = !new.pairs.iter().any(is_there);
+        let add = ui.add_enabled(is_new, add).on_hover_text("Give this pair a level");
+        add.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, is_new, "Give this pair a level"));
         out.name("pair_add", &add);
         if add.clicked() {
             new.pairs.push(PairLevel { bodies: [a, b], level: new.physics_level.min(finest) });

@@ -15,7 +15,7 @@ pub(super) fn button(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput)
         .add_enabled(!takes.is_empty(), egui::Button::new(text).min_size(egui::vec2(66.0, 0.0)))
         .on_hover_text(tip)
         .on_disabled_hover_text(tip);
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Takes"));
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, !takes.is_empty(), "Takes"));
     out.name("takes", &response);
     egui::Popup::menu(&response).close_behavior(egui::PopupCloseBehavior::CloseOnClickOutside).show(|ui| {
         ui.set_width(330.0);

@@ -27,10 +27,10 @@ impl Replay {
 
     /// The moment after so many more seconds. At the end it stops, or begins again.
     fn next(&mut self, secs: f64, [first, last]: [f64; 2]) -> f64 {
+        // The last moment is shown, too, before the first one comes again.
+        let over = self.looped && self.time >= last;
         self.time += secs.clamp(0.0, MOST_SECS);
         if self.time >= last {
-            // The last moment is shown, too, before the first one comes again.
-            let over = self.looped && self.time - secs.clamp(0.0, MOST_SECS) >= last;
             self.time = if over { first } else { last };
             self.running = self.looped && last > first;
         }
