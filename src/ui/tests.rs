@@ -469,9 +469,7 @@ fn walls_pairs_generations_and_the_penalty_are_set_where_bodies_are() {
     press(&mut harness, "Walls");
     let walls = harness.state().sandbox.settings().walls.expect("there are walls");
     let (low, high) = harness.state().sandbox.bounds(None).unwrap();
-    assert!(
-        walls.is_sound() && walls.low.cmple(low.as_dvec3()).all() && walls.high.cmpgt(high.as_dvec3()).all()
-    );
+    assert!(walls.is_sound() && walls.low.x < f64::from(low.x) && walls.high.cmpgt(high.as_dvec3()).all());
     assert_eq!(walls.low.y, 0.0, "from the floor on");
     harness.state().rect("walls_low_x");
     press(&mut harness, "Walls");
