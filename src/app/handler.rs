@@ -223,6 +223,8 @@ impl Shown {
                 sandbox: session.sandbox.as_ref(),
                 camera: session.camera,
                 playing: session.playing(),
+                replay: session.replay_view(),
+                keymap: session.keymap(),
                 pace: session.pace(),
                 has_picture: session.view().is_some(),
                 picture_size: session.picture_size(),
@@ -296,6 +298,7 @@ impl ApplicationHandler for Handler {
         }
         match self.open_window(events) {
             Ok(shown) => {
+                self.session.remember_settings();
                 self.session.tell_of_earlier();
                 self.session.start(&shown.gpu, self.options.compute, std::mem::take(&mut self.first));
                 self.shown.insert(shown).ask();

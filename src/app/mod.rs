@@ -10,6 +10,7 @@ pub mod imports;
 mod present;
 mod resolution;
 mod session;
+mod settings;
 mod state_file;
 
 use std::path::PathBuf;

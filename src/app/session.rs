@@ -14,6 +14,7 @@ mod picture;
 mod picture_files;
 mod playing;
 mod presets;
+mod replay;
 mod saving;
 mod starting;
 #[cfg(test)]
@@ -26,13 +27,13 @@ use self::{
     picture_files::PictureFiles, playing::Playing, saving::Saving, starting::Starting,
 };
 pub use self::{columns::Division, frame_times::FrameParts};
-use super::{dialogs::Purpose, imports};
+use super::{dialogs::Purpose, imports, settings::Settings};
 use crate::{
     compute::Choice,
     gpu::Gpu,
     render::{Camera, Renderer},
     scene::{Arrived, Sandbox, SandboxError, Scene, load_scene},
-    ui::{Command, Notice, NoticeKind},
+    ui::{Command, Keymap, Notice, NoticeKind},
 };
 
 /// Everything behind the window.
@@ -61,6 +62,7 @@ pub struct Session {
     saving: Saving,
     exporting: exporting::Exporting,
     presets: presets::Presets,
+    settings: Settings,
 }
 
 impl Session {
@@ -85,6 +87,7 @@ impl Session {
             saving: Saving::default(),
             exporting: exporting::Exporting::default(),
             presets: presets::Presets::default(),
+            settings: Settings::default(),
         }
     }
 
@@ -107,6 +110,23 @@ impl Session {
                 }
             }
             Err(message) => self.say(NoticeKind::Error, message),
+        }
+    }
+
+    /// Takes over what was chosen in an earlier window.
+    pub fn remember_settings(&mut self) {
+        self.settings = Settings::read();
+    }
+
+    /// Which mouse and keys move the eye.
+    pub fn keymap(&self) -> Keymap {
+        self.settings.keymap
+    }
+
+    fn choose_keymap(&mut self, keymap: Keymap) {
+        self.settings.keymap = keymap;
+        if let Err(error) = self.settings.write() {
+            self.say(NoticeKind::Remark, format!("the choice of keys could not be remembered: {error}"));
         }
     }
 
@@ -149,6 +169,7 @@ impl Session {
         }
         self.tell_export();
         self.poll_presets();
+        let take = self.sandbox.as_ref().map(|s| s.timeline().take());
         match self.sandbox.as_mut().map(Sandbox::poll) {
             Some(Ok(Some(Arrived::Opened))) => {
                 if !self.starting.keeps_camera() {
@@ -161,6 +182,8 @@ impl Session {
                 self.hint = false;
                 self.saving.changed();
                 self.playing.take_a_breath();
+                self.playing.replay.running = false;
+                take.into_iter().for_each(|take| self.tell_take(take));
             }
             Some(Err(SandboxError::Import(error))) if error.is_cancelled() => {}
             Some(Err(error)) => self.tell_of(error),
@@ -214,6 +237,7 @@ impl Session {
 
     /// Does what was asked for.
     pub fn apply(&mut self, command: Command) {
+        self.stop_replay_for(&command);
         match command {
             Command::Open(path) => {
                 let level = self.level();
@@ -244,6 +268,12 @@ impl Session {
             | Command::Drag(_)
             | Command::Release
             | Command::Throw(_) => self.play(&command),
+            Command::Replay(_)
+            | Command::LoopReplay(_)
+            | Command::ShowTake(_)
+            | Command::Compare(_)
+            | Command::SwapTakes => self.use_recording(&command),
+            Command::Keymap(keymap) => self.choose_keymap(keymap),
             Command::Orbit { yaw, pitch } => self.camera.orbit(yaw, pitch),
             Command::Pan { x, y } => self.camera.pan(x, y, self.aspect),
             Command::Zoom(factor) => self.camera.zoom(factor),

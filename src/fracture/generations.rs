@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Parts of a smaller size are left whole: a pattern would have nothing to cut.
-const SMALLEST_TO_BREAK: u64 = 64;
+pub const SMALLEST_TO_BREAK: u64 = 64;
 
 /// What to do to a shape.
 pub struct Plan {
@@ -87,6 +87,28 @@ fn nearest_leaf(octree: &Octree, leaves: std::ops::Range<usize>, point: DVec3) -
     let distance =
         |i: &usize| voxel_centre(morton::decode(octree.forest.leaves.keys.at(*i))).distance_squared(point);
     leaves.min_by(|a, b| distance(a).total_cmp(&distance(b)))
+}
+
+/// Where a piece is hit that breaks again, its local space: at its surface voxel nearest to `point`, towards its centre;
+/// along `direction` where that is the same place.
+#[must_use]
+pub fn impact_on_piece(shape: &Shape, point: DVec3, direction: DVec3) -> Impact {
+    let point = match shape.as_octree() {
+        Some(octree) => nearest_leaf(octree, octree.leaves(), point)
+            .map_or(octree.mass.centre, |i| voxel_centre(morton::decode(octree.forest.leaves.keys.at(i)))),
+        None => {
+            let (low, high) = shape.bounds();
+            point.clamp(low, high)
+        }
+    };
+    Impact { point, direction: (shape.centre() - point).normalize_or(direction) }
+}
+
+/// The random seed of a later break, the `number`th, of a blow that began with `first`.
+#[must_use]
+pub fn random_number_again(first: u64, number: u64) -> u64 {
+    // An odd constant of the golden ratio spreads consecutive numbers over all bits.
+    first.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
 /// The first blow of a plan as `shape` sees it, with what it borrows.
@@ -207,22 +229,11 @@ impl Generations<'_> {
     fn blow(&self, at: PieceRef) -> (FractureParams, Impact) {
         let shape = &self.object.part(at).shape;
         let blow = self.plan.impact.point;
-        let point = match shape.as_octree() {
-            Some(octree) => nearest_leaf(octree, octree.leaves(), octree.grid.from_mesh(blow))
-                .map_or(octree.mass.centre, |i| {
-                    voxel_centre(morton::decode(octree.forest.leaves.keys.at(i)))
-                }),
-            None => {
-                let (low, high) = shape.bounds();
-                blow.clamp(low, high)
-            }
-        };
-        let number = self.object.steps.len() as u64;
+        let blow = shape.as_octree().map_or(blow, |octree| octree.grid.from_mesh(blow));
+        let impact = impact_on_piece(shape, blow, self.plan.impact.direction);
         let first = &self.plan.params;
-        // An odd constant of the golden ratio spreads consecutive numbers over all bits.
-        let rng = first.rng.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let direction = (shape.centre() - point).normalize_or(self.plan.impact.direction);
+        let rng = random_number_again(first.rng, self.object.steps.len() as u64);
         // The list of kept seeds names those of the first break.
-        (FractureParams { rng, keep: Vec::new(), ..first.clone() }, Impact { point, direction })
+        (FractureParams { rng, keep: Vec::new(), ..first.clone() }, impact)
     }
 }

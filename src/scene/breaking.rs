@@ -70,6 +70,8 @@ pub struct KeptSummary {
 pub(super) enum Cause {
     /// The user: kept in the scene, so that it happens again when the scene is played again.
     User,
+    /// The user's blow before it, of whose step of undo it is a part: kept in the scene, too.
+    Again,
     /// An event of the scene, which is there already.
     Event,
     /// What it ran into: happens again by itself.

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{Moment, Tuning};
+use super::{Moment, Tuning, timeline::Mark};
 
 /// One undoable step.
 pub(super) struct Step {
@@ -15,6 +15,8 @@ pub(super) struct Step {
     pub tuning: Tuning,
     /// The bodies before it, where it changed them.
     pub world: Option<Moment>,
+    /// What was recorded then, where it changed the bodies.
+    pub recorded: Option<Mark>,
 }
 
 /// Steps that can be undone and done again.
@@ -47,11 +49,11 @@ impl History {
         self.first = Some(first);
     }
 
-    /// A value is about to change from what `tuning` has. Calls with one `gesture` until
+    /// A value is about to change from what `tuning` has; `label` says which. Calls with one `gesture` until
     /// [`History::end_gesture`] are one step.
-    pub(super) fn change(&mut self, gesture: &'static str, tuning: &Tuning) {
+    pub(super) fn change(&mut self, gesture: &'static str, label: &str, tuning: &Tuning) {
         if self.gesture != Some(gesture) {
-            self.push(Step { label: gesture.into(), tuning: tuning.clone(), world: None });
+            self.push(Step { label: label.into(), tuning: tuning.clone(), world: None, recorded: None });
             self.gesture = Some(gesture);
         }
     }
@@ -119,7 +121,7 @@ mod tests {
     fn step(label: &str, seeds: u32) -> Step {
         let mut tuning = Tuning::default();
         tuning.fracture.seeds = seeds;
-        Step { label: label.into(), tuning, world: None }
+        Step { label: label.into(), tuning, world: None, recorded: None }
     }
 
     #[test]
@@ -142,12 +144,12 @@ mod tests {
         let mut tuning = Tuning::default();
         for seeds in [10, 11, 12] {
             tuning.fracture.seeds = seeds;
-            history.change("seeds", &tuning);
+            history.change("seeds", "seeds", &tuning);
         }
-        history.change("radius", &tuning);
+        history.change("radius", "radius", &tuning);
         assert!(history.is_changing());
         history.end_gesture();
-        history.change("radius", &tuning);
+        history.change("radius", "radius", &tuning);
         assert_eq!(history.done.len(), 3);
         assert_eq!(history.done[0].tuning.fracture.seeds, 10, "back to before the first change");
     }

@@ -13,6 +13,7 @@ mod document;
 mod error;
 mod exporting;
 mod file;
+mod ghost;
 mod history;
 mod import;
 mod jobs;
@@ -31,6 +32,7 @@ mod stage;
 mod timeline;
 mod touching;
 mod tuning;
+mod tuning_names;
 
 pub use crate::{
     fracture::{Cells, KeptCells, nearest_seed},
@@ -60,5 +62,5 @@ pub use sandbox::{Arrived, Sandbox};
 pub use seeds_file::{parse_seeds, read_seeds};
 pub use shipped::{SHIPPED_SCENES, ShippedScene};
 pub use stage::{Aim, BodyInfo, ScenePick};
-pub use timeline::Timeline;
-pub use tuning::{InsideView, LabelView, Missile, Throw, Touching, Tuning, ViewTuning};
+pub use timeline::{TakeInfo, Timeline};
+pub use tuning::{InsideView, LabelView, Missile, PairLevel, Throw, Touching, Tuning, ViewTuning};

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{document::WasOpen, stage::Standing};
+use super::{BreakSummary, document::WasOpen, stage::Standing};
 
 /// All bodies and the document at one moment.
 #[derive(Clone, Default)]
@@ -16,6 +16,8 @@ pub struct Moment {
     pub(super) document: WasOpen,
     /// The first moment of the scene that was open; the first moment itself has none.
     pub(super) first: Option<Arc<Moment>>,
+    /// What the last fracture before it did.
+    pub(super) last_break: Option<Arc<BreakSummary>>,
 }
 
 impl Moment {

@@ -2,7 +2,7 @@
 
 use super::{Pin, PreviewMode, overlays::Part};
 use crate::{
-    bodies::{ContactMethod, Response},
+    bodies::{ContactMethod, Penalty, Response, Walls},
     fracture::FractureParams,
     render::ColorBy,
 };
@@ -15,6 +15,8 @@ pub struct Tuning {
     pub fracture: FractureParams,
     /// Whether every blow uses the same random seed.
     pub lock_rng: bool,
+    /// How many times the largest pieces of a blow of the user's break.
+    pub generations: u32,
     /// Speed that the pieces at the hit point get, m/s.
     pub blow_speed: f64,
     /// Downward gravity, m/s^2.
@@ -35,6 +37,14 @@ pub struct Tuning {
     pub far_levels: u32,
     /// How contacts are answered.
     pub response: Response,
+    /// Constants of the penalty response.
+    pub penalty: Penalty,
+    /// A box that nothing leaves; none: no walls.
+    pub walls: Option<Walls>,
+    /// Levels at which certain bodies of the scene meet.
+    pub pairs: Vec<PairLevel>,
+    /// Pieces of this generation no longer break by themselves.
+    pub break_generations: u32,
     /// How contacts are found.
     pub contacts: ContactMethod,
     /// What the throwing tool throws.
@@ -44,6 +54,15 @@ pub struct Tuning {
     /// The pinned impact.
     #[serde(skip)]
     pub pin: Option<Pin>,
+}
+
+/// The level at which two bodies of the scene, and whatever they break into, meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct PairLevel {
+    /// Their numbers, from 0; one number twice means the pieces of one body among themselves.
+    pub bodies: [usize; 2],
+    /// Octree level of both.
+    pub level: u32,
 }
 
 /// Shape of what is thrown.
@@ -232,6 +251,7 @@ impl Default for Tuning {
         Self {
             fracture: FractureParams::default(),
             lock_rng: false,
+            generations: 1,
             blow_speed: 3.0,
             gravity: 9.81,
             density: 2000.0,
@@ -242,6 +262,10 @@ impl Default for Tuning {
             physics_level: 6,
             far_levels: 0,
             response: Response::SOFT,
+            penalty: Penalty::default(),
+            walls: None,
+            pairs: Vec::new(),
+            break_generations: 3,
             contacts: ContactMethod::default(),
             throw: Throw::default(),
             view: ViewTuning::default(),

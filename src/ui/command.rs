@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Side, Tool};
+use super::{Keymap, Side, Tool};
 use crate::{
     compute::Choice,
     mesh::Up,
@@ -64,6 +64,18 @@ pub enum Command {
     Speed(f64),
     /// Show a recorded state.
     ShowRecorded(usize),
+    /// Play the recording from the moment that is shown, or stop it; nothing is simulated.
+    Replay(bool),
+    /// Whether the recording begins again at its end.
+    LoopReplay(bool),
+    /// Show another take at the same time.
+    ShowTake(u32),
+    /// Draw another take over the picture, or none.
+    Compare(Option<u32>),
+    /// Show the take that is compared with, and compare with the one that was shown.
+    SwapTakes,
+    /// Let mouse and keys move the eye so from now on.
+    Keymap(Keymap),
     /// Back to the first moment.
     Reset,
     /// Changed values; equal gestures in a row are one undo step.

@@ -41,6 +41,10 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     let response = slider(ui, "Blow", tip, &mut new.blow_speed, 0.0..=10.0, &SliderLook::unit(" m/s", 1));
     out.name("blow", &response);
 
+    let tip = "How many times a blow breaks: in each further generation the largest eighth of the pieces breaks again";
+    let response = slider(ui, "Generations", tip, &mut new.generations, 1..=5, &SliderLook::WHOLE);
+    out.name("generations", &response);
+
     // Without a pin it is there, too, so that pinning moves no row under the pointer.
     let pinned = new.pin.is_some();
     let mut none = glam::DVec3::ZERO;

@@ -1,14 +1,11 @@
 //! F1: what the mouse and the keys do.
 
-use super::{Command, UiOutput, UiState, shortcuts, theme};
+use super::{Command, Keymap, UiOutput, UiState, keymap, shortcuts, theme};
 
-/// The mouse in the picture.
-const MOUSE: [(&str, &str); 6] = [
+/// The mouse in the picture, beside what moves the eye.
+const MOUSE: [(&str, &str); 3] = [
     ("Click", "Break, aim, choose or throw: what the tool says"),
     ("Ctrl+Click", "Pin a blow to tune, with any tool"),
-    ("Drag", "Look round; with the hand, drag a body"),
-    ("Right drag, Shift+Drag", "Move the picture"),
-    ("Wheel", "Nearer and farther"),
     ("Drop a file", "Open it"),
 ];
 /// Room above the list, points.
@@ -24,7 +21,7 @@ pub(super) fn close_by_escape(ctx: &egui::Context, state: &mut UiState) {
 }
 
 /// Opens or closes the list where that was asked for, and shows it.
-pub(super) fn show(ctx: &egui::Context, state: &mut UiState, out: &mut UiOutput) {
+pub(super) fn show(ctx: &egui::Context, state: &mut UiState, chosen: Keymap, out: &mut UiOutput) {
     if out.commands.contains(&Command::ToggleHelp) {
         out.commands.retain(|command| *command != Command::ToggleHelp);
         state.help = !state.help;
@@ -49,14 +46,21 @@ pub(super) fn show(ctx: &egui::Context, state: &mut UiState, out: &mut UiOutput)
                     }
                 });
             });
+            ui.horizontal(|ui| {
+                ui.label(egui::RichText::new("Views and frames as in").color(theme::DIM));
+                keymap::choose(ui, chosen, out);
+            });
+            ui.separator();
             egui::ScrollArea::vertical().max_height(highest).show(ui, |ui| {
-                for (keys, what) in MOUSE {
+                for (keys, what) in MOUSE[..2].iter().chain(chosen.mouse()).chain(&MOUSE[2..]) {
                     line(ui, keys, what);
                 }
                 ui.separator();
                 // They are bound in the order in which they must be asked for; here the plain ones come first.
-                let mut all: Vec<_> =
-                    shortcuts::bound(false).into_iter().chain(shortcuts::of_pin()).collect();
+                let mut all: Vec<_> = shortcuts::bound(chosen, shortcuts::Time::default())
+                    .into_iter()
+                    .chain(shortcuts::of_pin())
+                    .collect();
                 all.sort_by_key(|(modifiers, ..)| {
                     (modifiers.ctrl || modifiers.command, modifiers.alt, modifiers.shift)
                 });

@@ -15,17 +15,20 @@ mod help;
 mod impact;
 mod inside_panel;
 mod kept_panel;
+mod keymap;
 mod method_panel;
 mod notices;
 mod object_panel;
 mod palette;
 mod path_prompt;
 mod physics_panel;
+mod pairs_panel;
 mod pictures;
 mod preset_panel;
 mod scene_list;
 mod shortcuts;
 mod stages_panel;
+mod takes_list;
 mod status_bar;
 #[cfg(test)]
 mod tests;
@@ -34,15 +37,18 @@ mod timeline;
 mod toolbar;
 mod view_panel;
 mod viewport;
+mod walls_panel;
 mod widgets;
 
 pub use command::Command;
 pub use export_panel::ExportView;
 pub use folding::Side;
 pub use impact::{DragView, PinView, Tool};
+pub use keymap::Keymap;
 pub use notices::{Notice, NoticeKind};
 pub use path_prompt::{PathPrompt, PathPurpose};
 pub use preset_panel::PresetView;
+pub use timeline::ReplayView;
 pub use viewport::Hover;
 
 use std::borrow::Cow;
@@ -61,6 +67,10 @@ pub struct UiInput<'a> {
     pub camera: Camera,
     /// Whether time runs.
     pub playing: bool,
+    /// The recording that is shown again.
+    pub replay: ReplayView,
+    /// Which mouse and keys move the eye.
+    pub keymap: Keymap,
     /// Simulated seconds in one real second that the last frames reached, as a fraction of real time.
     pub pace: f64,
     /// Whether a picture lies in the middle, below the panels' painting.
@@ -122,6 +132,7 @@ pub struct UiState {
     /// Whether mouse and keys are listed.
     help: bool,
     folded: folding::Folded,
+    pair: pairs_panel::Chosen,
 }
 
 /// What the panels ask for.
@@ -169,17 +180,17 @@ pub fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>) -> UiOu
         section(ui, "Material", true, |ui| preset_panel::show(ui, state, input, out));
         section(ui, "Fracture", true, |ui| fracture_panel::show(ui, input, &tuning, out));
     });
-    folding::panel(Side::Right, ui, (state, &mut out), |ui, _, out| {
+    folding::panel(Side::Right, ui, (state, &mut out), |ui, state, out| {
         section(ui, "View", true, |ui| view_panel::show(ui, input, &tuning, out));
         section(ui, "Inside", false, |ui| inside_panel::show(ui, input, &tuning, out));
-        section(ui, "Physics", true, |ui| physics_panel::show(ui, input, &tuning, out));
+        section(ui, "Physics", true, |ui| physics_panel::show(ui, state, input, &tuning, out));
         section(ui, "Stages", true, |ui| stages_panel::show(ui, input, out));
     });
     egui::CentralPanel::no_frame().show(ui, |ui| viewport::show(ui, input, &mut out));
     export_panel::show(ui.ctx(), input, &mut out);
     notices::show(ui.ctx(), input, out.middle, &mut out.commands);
     palette::show(ui.ctx(), state, input.earlier_sessions, &mut out);
-    help::show(ui.ctx(), state, &mut out);
+    help::show(ui.ctx(), state, input.keymap, &mut out);
     path_prompt::show(ui.ctx(), state, input, &mut out);
     scene_list::show(ui.ctx(), state, &mut out);
     folding::follow(ui.ctx(), state, &mut out);

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Command, Side, Tool, UiOutput, UiState, theme};
+use super::{Command, Keymap, Side, Tool, UiOutput, UiState, theme};
 use crate::{compute::Choice, render::Axis};
 
 /// Room above the palette, and below it, points.
@@ -26,6 +26,13 @@ fn entries(earlier: &[String]) -> Vec<Entry> {
         ("Redo", "Ctrl+Shift+Z", Command::Redo),
         ("Play", "Space", Command::Play(true)),
         ("Pause", "Space", Command::Play(false)),
+        ("Play the recording again", "R", Command::Replay(true)),
+        ("Stop the recording", "R", Command::Replay(false)),
+        ("Change places with the take that is compared with", "B", Command::SwapTakes),
+        ("Compare with no other take", "", Command::Compare(None)),
+        ("Keys and mouse as Kintsugi has them", "", Command::Keymap(Keymap::Kintsugi)),
+        ("Keys and mouse as in Blender", "", Command::Keymap(Keymap::Blender)),
+        ("Keys and mouse as in Maya", "", Command::Keymap(Keymap::Maya)),
         ("Step once", ".", Command::Step),
         ("Reset to the unbroken object", "", Command::Reset),
         ("Frame everything", "Home", Command::FrameAll),

@@ -1,11 +1,11 @@
 //! How things fall and touch.
 
 use super::{
-    UiInput, UiOutput, tune,
+    UiInput, UiOutput, UiState, pairs_panel, tune, walls_panel,
     widgets::{SliderLook, choice, figure, slider},
 };
 use crate::{
-    bodies::{finders, responses},
+    bodies::{Response, finders, responses},
     scene::{Missile, Touching, Tuning},
 };
 
@@ -36,10 +36,41 @@ fn breaking(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
         let look = SliderLook { unit: " m/s", decimals: 1, logarithmic: true };
         let response = slider(ui, "Bears", tip, threshold, 0.1..=100.0, &look);
         out.name("break_threshold", &response);
+        let tip = "How many times in a row something breaks by itself: pieces of this generation stay whole";
+        let generations = &mut new.break_generations;
+        let response = slider(ui, "In a row", tip, generations, 0..=8, &SliderLook::WHOLE);
+        out.name("break_generations", &response);
     }
 }
 
-pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out: &mut UiOutput) {
+/// Constants of the penalty response, which the others do not have.
+fn penalty(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
+    if new.response != Response::PENALTY {
+        return;
+    }
+    let look = SliderLook { unit: "", decimals: 0, logarithmic: true };
+    let tip = "k of the paper's equation 3, N/m⁵: how hard shared volume pushes. A cube of 1 m and 2000 kg rests 0.2 mm deep \
+               at 10⁸";
+    let exponent = &mut libm::log10(new.penalty.stiffness.max(1.0));
+    let before = *exponent;
+    let look_log = SliderLook::unit("", 2);
+    let response = slider(ui, "Stiffness 10^", tip, exponent, 4.0..=12.0, &look_log);
+    out.name("penalty_stiffness", &response);
+    if *exponent != before {
+        new.penalty.stiffness = libm::pow(10.0, *exponent);
+    }
+    let tip = "mu of the paper's equation 4, N s/m³: how hard what slides is held. 2000 slows that cube by a tenth of g at 1 m/s";
+    let response = slider(ui, "Drag", tip, &mut new.penalty.friction, 0.0..=1e6, &look);
+    out.name("penalty_friction", &response);
+}
+
+pub(super) fn show(
+    ui: &mut egui::Ui,
+    state: &mut UiState,
+    input: &UiInput<'_>,
+    tuning: &Tuning,
+    out: &mut UiOutput,
+) {
     let mut new = tuning.clone();
     let leaf = input.sandbox.and_then(|s| s.objects().first()).map_or(7, |o| o.scene.level);
     let response = slider(
@@ -93,6 +124,9 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     }
     let known: Vec<_> = responses().iter().filter_map(|r| named(r.name, r.label, r.about)).collect();
     choice(ui, out, ("response", "Response", "How contacts push"), &mut new.response, &known);
+    penalty(ui, &mut new, out);
+    walls_panel::show(ui, input, &mut new, out);
+    pairs_panel::show(ui, state, input, &mut new, out);
     choice(
         ui,
         out,

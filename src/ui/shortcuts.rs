@@ -2,18 +2,33 @@
 
 use egui::{Key, Modifiers};
 
-use super::{Command, Side, Tool, UiInput};
-use crate::render::Axis;
+use super::{Command, Keymap, Side, Tool, UiInput};
 
 const SHIFT_COMMAND: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
 
 /// A key with what it asks for and how that is told.
-type Bound = (Modifiers, Key, Command, &'static str);
+pub(super) type Bound = (Modifiers, Key, Command, &'static str);
+
+/// What runs: keys that start it stop it again.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Time {
+    /// Time itself.
+    pub playing: bool,
+    /// The recording.
+    pub replaying: bool,
+    /// Whether that begins again at its end.
+    pub looped: bool,
+}
 
 /// Every key. Longer combinations come first: a shorter one would take their key.
-pub(super) fn bound(playing: bool) -> Vec<Bound> {
+pub(super) fn bound(keymap: Keymap, time: Time) -> Vec<Bound> {
     let plain = Modifiers::NONE;
-    vec![
+    // Whatever runs, stops.
+    let space = if time.replaying { Command::Replay(false) } else { Command::Play(!time.playing) };
+    let mut all = keymap.keys();
+    // Those of the views come first where they are longer.
+    let mut longer: Vec<Bound> = all.extract_if(.., |(keys, ..)| *keys != plain).collect();
+    let mut common = vec![
         (SHIFT_COMMAND, Key::Z, Command::Redo, "Redo"),
         (SHIFT_COMMAND, Key::S, Command::SaveAsDialog, "Save under another name"),
         (Modifiers::COMMAND, Key::Y, Command::Redo, "Redo"),
@@ -24,16 +39,10 @@ pub(super) fn bound(playing: bool) -> Vec<Bound> {
         (Modifiers::COMMAND, Key::E, Command::ToggleExport, "Export the pieces"),
         (plain, Key::F1, Command::ToggleHelp, "This list"),
         (plain, Key::F12, Command::Picture, "Write a picture"),
-        (plain, Key::Space, Command::Play(!playing), "Let time run or stop it"),
-        (plain, Key::Period, Command::Step, "One step of time"),
-        (plain, Key::F, Command::FrameSelection, "Show what is under the pointer"),
-        (plain, Key::Home, Command::FrameAll, "Show everything"),
-        (Modifiers::SHIFT, Key::X, Command::LookFrom(Axis::X, true), "Look from the left"),
-        (Modifiers::SHIFT, Key::Y, Command::LookFrom(Axis::Y, true), "Look from below"),
-        (Modifiers::SHIFT, Key::Z, Command::LookFrom(Axis::Z, true), "Look from behind"),
-        (plain, Key::X, Command::LookFrom(Axis::X, false), "Look from the right, along x"),
-        (plain, Key::Y, Command::LookFrom(Axis::Y, false), "Look from above, along y"),
-        (plain, Key::Z, Command::LookFrom(Axis::Z, false), "Look from the front, along z"),
+        (plain, Key::Space, space, "Let time run or stop it"),
+        (plain, Key::R, Command::Replay(!time.replaying), "Play the recording or stop it"),
+        (plain, Key::L, Command::LoopReplay(!time.looped), "Play the recording again and again, or once"),
+        (plain, Key::B, Command::SwapTakes, "Show the take that this one is compared with, at the same time"),
         (plain, Key::H, Command::Tool(Tool::Hammer), "Hammer: a click breaks"),
         (plain, Key::I, Command::Tool(Tool::Impact), "Impact: a click pins a blow to tune"),
         (plain, Key::K, Command::Tool(Tool::Keep), "Keep: a click chooses cells that stay"),
@@ -41,7 +50,10 @@ pub(super) fn bound(playing: bool) -> Vec<Bound> {
         (plain, Key::T, Command::Tool(Tool::Throw), "Throw: a click throws a ball or a box"),
         (plain, Key::OpenBracket, Command::Fold(Side::Left), "Fold the left panel, or unfold it"),
         (plain, Key::CloseBracket, Command::Fold(Side::Right), "Fold the right panel, or unfold it"),
-    ]
+    ];
+    longer.append(&mut common);
+    longer.append(&mut all);
+    longer
 }
 
 /// Those that mean something only while an impact is pinned; else the keys keep their usual meaning.
@@ -58,7 +70,9 @@ pub(super) fn read(ctx: &egui::Context, input: &UiInput<'_>, commands: &mut Vec<
     }
     let of_pin = of_pin().into_iter().filter(|_| input.pin.is_some());
     ctx.input_mut(|keyboard| {
-        for (modifiers, key, command, _) in bound(input.playing).into_iter().chain(of_pin) {
+        let time =
+            Time { playing: input.playing, replaying: input.replay.running, looped: input.replay.looped };
+        for (modifiers, key, command, _) in bound(input.keymap, time).into_iter().chain(of_pin) {
             if keyboard.consume_key(modifiers, key) {
                 commands.push(command);
             }

@@ -19,6 +19,8 @@ struct Panels {
     presets: Vec<PresetView>,
     pin: Option<PinView>,
     prompt: Option<PathPrompt>,
+    replay: ReplayView,
+    keymap: Keymap,
     out: UiOutput,
     /// What was asked for, beside the pointer's own.
     asked: Vec<Command>,
@@ -43,6 +45,8 @@ impl Panels {
             presets: listed.map(view).collect(),
             pin: None,
             prompt: None,
+            replay: ReplayView::default(),
+            keymap: Keymap::default(),
             out: UiOutput::default(),
             asked: Vec::new(),
         }
@@ -54,6 +58,8 @@ impl Panels {
             sandbox: Some(&self.sandbox),
             camera: Camera::default(),
             playing: false,
+            replay: self.replay,
+            keymap: self.keymap,
             pace: 1.0,
             has_picture: true,
             picture_size: [10, 10],
@@ -245,7 +251,9 @@ fn f1_lists_every_key_and_closes_again() {
     harness.key_press(egui::Key::F1);
     harness.run_steps(3);
     assert!(harness.query_by_label("Mouse and keys").is_some());
-    for (modifiers, key, _, what) in shortcuts::bound(false).into_iter().chain(shortcuts::of_pin()) {
+    for (modifiers, key, _, what) in
+        shortcuts::bound(Keymap::Kintsugi, shortcuts::Time::default()).into_iter().chain(shortcuts::of_pin())
+    {
         let spelled = shortcuts::spelled(modifiers, key);
         assert!(harness.query_all_by_label(what).next().is_some(), "{what} is not listed");
         assert!(harness.query_all_by_label(&spelled).next().is_some(), "{spelled} is not listed");
@@ -308,4 +316,178 @@ fn the_scenes_are_a_list_of_pictures() {
     let path = crate::scene::shipped_scenes().unwrap().join("columns.toml");
     assert_eq!(harness.state().asked.last(), Some(&Command::Open(path)));
     assert!(harness.query_by_label("columns").is_none(), "it closes");
+}
+
+#[test]
+fn every_keymap_is_listed_and_asks_for_what_it_says() {
+    use egui::{Key, Modifiers};
+    let look = |axis: crate::render::Axis, other: bool| Command::LookFrom(axis, other);
+    let mut harness = harness(1280.0, 800.0);
+    press(&mut harness, "Blender");
+    assert_eq!(harness.state().asked.last(), Some(&Command::Keymap(Keymap::Blender)));
+    for (keymap, keys) in [
+        (
+            Keymap::Blender,
+            [
+                (Modifiers::NONE, Key::Num1, look(crate::render::Axis::Z, false)),
+                (Modifiers::COMMAND, Key::Num3, look(crate::render::Axis::X, true)),
+                (Modifiers::NONE, Key::Period, Command::FrameSelection),
+            ],
+        ),
+        (
+            Keymap::Maya,
+            [
+                (Modifiers::NONE, Key::A, Command::FrameAll),
+                (Modifiers::NONE, Key::F, Command::FrameSelection),
+                (Modifiers::NONE, Key::Period, Command::Step),
+            ],
+        ),
+    ] {
+        harness.state_mut().keymap = keymap;
+        for (modifiers, key, command) in keys {
+            harness.state_mut().asked.clear();
+            harness.key_press_modifiers(modifiers, key);
+            harness.run_steps(2);
+            assert_eq!(harness.state().asked, [command], "{keymap:?} {modifiers:?} {key:?}");
+        }
+        harness.key_press(egui::Key::F1);
+        harness.run_steps(3);
+        for (keys, _) in keymap.mouse() {
+            assert!(harness.query_by_label(keys).is_some(), "{keys} is not listed for {keymap:?}");
+        }
+        harness.key_press(egui::Key::F1);
+        harness.run_steps(3);
+    }
+}
+
+#[test]
+fn drags_move_the_eye_as_the_keymap_says() {
+    let mut harness = harness(1280.0, 800.0);
+    let middle = harness.state().out.viewport.unwrap().center();
+    let mut dragged = |keymap: Keymap, button: egui::PointerButton, modifiers: egui::Modifiers| {
+        harness.state_mut().keymap = keymap;
+        harness.state_mut().asked.clear();
+        let press =
+            |pos: egui::Pos2, pressed: bool| egui::Event::PointerButton { pos, button, pressed, modifiers };
+        harness.event_modifiers(egui::Event::PointerMoved(middle), modifiers);
+        harness.event_modifiers(press(middle, true), modifiers);
+        harness.run_steps(1);
+        for step in 1..4 {
+            let at = middle + egui::vec2(12.0, 9.0) * step as f32;
+            harness.event_modifiers(egui::Event::PointerMoved(at), modifiers);
+            harness.run_steps(1);
+        }
+        harness.event_modifiers(press(middle + egui::vec2(36.0, 27.0), false), modifiers);
+        harness.run_steps(1);
+        let kind = |command: &Command| match command {
+            Command::Orbit { .. } => Some("orbit"),
+            Command::Pan { .. } => Some("pan"),
+            Command::Zoom(_) => Some("zoom"),
+            _ => None,
+        };
+        harness.state().asked.iter().find_map(kind)
+    };
+    use egui::{Modifiers as M, PointerButton as B};
+    assert_eq!(dragged(Keymap::Kintsugi, B::Primary, M::NONE), Some("orbit"));
+    assert_eq!(dragged(Keymap::Kintsugi, B::Secondary, M::NONE), Some("pan"));
+    assert_eq!(dragged(Keymap::Blender, B::Middle, M::NONE), Some("orbit"));
+    assert_eq!(dragged(Keymap::Blender, B::Middle, M::SHIFT), Some("pan"));
+    assert_eq!(dragged(Keymap::Blender, B::Middle, M::CTRL), Some("zoom"));
+    assert_eq!(dragged(Keymap::Maya, B::Primary, M::NONE), None);
+    assert_eq!(dragged(Keymap::Maya, B::Primary, M::ALT), Some("orbit"));
+    assert_eq!(dragged(Keymap::Maya, B::Secondary, M::ALT), Some("zoom"));
+}
+
+/// Breaks the box and lets some steps pass.
+fn record(panels: &mut Panels) {
+    let sandbox = &mut panels.sandbox;
+    let body = sandbox.bodies()[0].id;
+    sandbox.break_at(body, sandbox.bodies()[0].state.position, glam::DVec3::NEG_Y);
+    while sandbox.poll().unwrap() != Some(Arrived::Broke) {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    (0..12).for_each(|_| sandbox.step().unwrap());
+}
+
+#[test]
+fn the_recording_is_played_and_takes_are_chosen() {
+    let mut harness = harness(800.0, 600.0);
+    assert!(harness.get_by_label("Replay").accesskit_node().is_disabled());
+    assert!(harness.get_by_label("Takes").accesskit_node().is_disabled());
+    record(harness.state_mut());
+    harness.run_steps(3);
+    press(&mut harness, "Replay");
+    assert_eq!(harness.state().asked.last(), Some(&Command::Replay(true)));
+    press(&mut harness, "Loop");
+    assert_eq!(harness.state().asked.last(), Some(&Command::LoopReplay(true)));
+    harness.key_press(egui::Key::R);
+    harness.run_steps(2);
+    assert_eq!(harness.state().asked.last(), Some(&Command::Replay(true)));
+    // While it runs, both the button and Space stop it.
+    harness.state_mut().replay.running = true;
+    harness.run_steps(2);
+    press(&mut harness, "Stop");
+    harness.key_press(egui::Key::Space);
+    harness.run_steps(2);
+    assert_eq!(harness.state().asked[3..], [Command::Replay(false), Command::Replay(false)]);
+    // Going on from an earlier moment makes a second take.
+    assert!(harness.state_mut().sandbox.show_recorded(4));
+    harness.state_mut().sandbox.step().unwrap();
+    harness.run_steps(3);
+    press(&mut harness, "Takes");
+    press(&mut harness, "Compare with take 1");
+    assert_eq!(harness.state().asked.last(), Some(&Command::Compare(Some(1))));
+    press(&mut harness, "Take 1");
+    assert_eq!(harness.state().asked.last(), Some(&Command::ShowTake(1)));
+    let (viewport, timeline) = (harness.state().out.viewport.unwrap(), harness.state().rect("timeline"));
+    assert!(timeline.width() > 100.0 && timeline.top() >= viewport.bottom() - 1.0, "{timeline}");
+    assert!(harness.state().rect("speed").right() < 800.0);
+}
+
+#[test]
+fn undo_says_what_it_takes_back() {
+    let mut harness = harness(1280.0, 800.0);
+    let undo = |harness: &Harness<'_, Panels>| {
+        harness.state().sandbox.history().undo_label().map(str::to_owned).unwrap_or_default()
+    };
+    record(harness.state_mut());
+    assert_eq!(undo(&harness), "break box");
+    let mut tuning = harness.state().sandbox.tuning().clone();
+    tuning.gravity = 3.0;
+    harness.state_mut().sandbox.tune("physics", tuning);
+    harness.state_mut().sandbox.end_gesture();
+    assert_eq!(undo(&harness), "gravity");
+    harness.run_steps(2);
+    harness.get_by_label("Undo").hover();
+    harness.run_steps(60);
+    assert!(harness.query_by_label("Undo: gravity (Ctrl+Z)").is_some());
+}
+
+#[test]
+fn walls_pairs_generations_and_the_penalty_are_set_where_bodies_are() {
+    let mut harness = harness(1280.0, 1700.0);
+    press(&mut harness, "Walls");
+    let walls = harness.state().sandbox.settings().walls.expect("there are walls");
+    let (low, high) = harness.state().sandbox.bounds(None).unwrap();
+    assert!(walls.is_sound() && walls.low.x < f64::from(low.x) && walls.high.cmpgt(high.as_dvec3()).all());
+    assert_eq!(walls.low.y, 0.0, "from the floor on");
+    harness.state().rect("walls_low_x");
+    press(&mut harness, "Walls");
+    assert!(harness.state().sandbox.settings().walls.is_none());
+    press(&mut harness, "Give this pair a level");
+    let pairs = harness.state().sandbox.tuning().pairs.clone();
+    assert_eq!(pairs.iter().map(|pair| pair.bodies).collect::<Vec<_>>(), [[0, 0]]);
+    let saved = harness.state().sandbox.scene(Camera::default());
+    assert_eq!((saved.pairs.len(), saved.pairs[0].bodies[0].as_str()), (1, "body 0"));
+    assert!(harness.get_by_label("Give this pair a level").accesskit_node().is_disabled());
+    press(&mut harness, "Remove box with its pieces");
+    assert!(harness.state().sandbox.tuning().pairs.is_empty());
+    press(&mut harness, "Breaks when struck");
+    harness.state().rect("break_generations");
+    assert!(harness.query_by_label("Stiffness 10^").is_none());
+    let mut tuning = harness.state().sandbox.tuning().clone();
+    tuning.response = crate::bodies::Response::PENALTY;
+    harness.state_mut().sandbox.tune("response", tuning);
+    harness.run_steps(3);
+    assert!(harness.query_by_label("Stiffness 10^").is_some() && harness.query_by_label("Drag").is_some());
 }

@@ -20,6 +20,8 @@ pub const DIM: Color32 = Color32::from_rgb(158, 160, 162);
 pub const BAD: Color32 = Color32::from_rgb(236, 118, 100);
 /// All is well.
 pub const GOOD: Color32 = Color32::from_rgb(132, 196, 132);
+/// Another take, over the one that is shown.
+pub const GHOST: Color32 = Color32::from_rgb(120, 190, 255);
 const BACK: Color32 = Color32::from_rgb(CLEAR[0], CLEAR[1], CLEAR[2]);
 const BAR: Color32 = Color32::from_rgb(21, 22, 25);
 const FIELD: Color32 = Color32::from_rgb(17, 18, 20);

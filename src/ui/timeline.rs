@@ -1,22 +1,38 @@
-//! The line under the picture: the recorded past, and how fast time runs.
+//! The line under the picture: the recorded past, its takes, and how fast time runs.
 
-use super::{Command, UiInput, UiOutput, theme};
+use super::{Command, UiInput, UiOutput, takes_list, theme};
 
 /// Width of the speed slider, points.
-const SPEED_WIDTH: f32 = 110.0;
+const SPEED_WIDTH: f32 = 60.0;
+/// Width of what stands on the right of the timeline, points.
+const RIGHT: f32 = 386.0;
+
+/// The recording as it is shown again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReplayView {
+    /// Whether it runs.
+    pub running: bool,
+    /// Whether it begins again at its end.
+    pub looped: bool,
+}
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 6.0;
         let timeline = input.sandbox.map(crate::scene::Sandbox::timeline);
         let (count, cursor) = timeline.map_or((0, 0), |t| (t.len(), t.cursor()));
-        let time = timeline.and_then(|t| t.time(cursor)).unwrap_or(0.0);
-        ui.label(egui::RichText::new(format!("{time:>6.2} s")).monospace().color(theme::DIM));
+        // As the status line says: a state may be a little older than what stands there, where not every step is kept.
+        let time = input.sandbox.map_or(0.0, crate::scene::Sandbox::time);
+        let end = timeline.and_then(|t| t.time(count.saturating_sub(1))).unwrap_or(0.0).max(time);
+        let text = egui::RichText::new(format!("{time:.2} / {end:.2} s")).monospace().color(theme::DIM);
+        ui.label(text).on_hover_text("The moment that is shown, and how long the recording is");
         let mut chosen = cursor;
-        let width = (ui.available_width() - SPEED_WIDTH - 110.0).max(60.0);
+        let width = (ui.available_width() - RIGHT).max(60.0);
         ui.scope(|ui| {
             ui.spacing_mut().slider_width = width;
             let slider = egui::Slider::new(&mut chosen, 0..=count.saturating_sub(1).max(1)).show_value(false);
-            let tip = "What happened so far: drag to any moment; playing goes on from there, and forgets what came after it";
+            let tip = "What happened so far: drag to any moment. Replay shows the recording from there; Play goes on from \
+                       there, and keeps what came after it as a take";
             let response = ui.add_enabled(count > 1, slider).on_hover_text(tip);
             response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Slider, true, "Timeline"));
             out.name("timeline", &response);
@@ -24,14 +40,43 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         if chosen != cursor && chosen < count {
             out.push(Command::ShowRecorded(chosen));
         }
+        replay(ui, count > 1, input.replay, out);
+        takes_list::button(ui, input, out);
         ui.label(egui::RichText::new("Speed").color(theme::DIM));
         let mut speed = input.speed;
-        ui.spacing_mut().slider_width = SPEED_WIDTH - 50.0;
+        ui.spacing_mut().slider_width = SPEED_WIDTH;
         let slider = egui::Slider::new(&mut speed, 0.02..=1.0).logarithmic(true).fixed_decimals(2).suffix("×");
-        let response = ui.add(slider).on_hover_text("Slow motion: simulated seconds in a real one");
+        let tip = "Slow motion: simulated seconds in a real one, also of the recording";
+        let response = ui.add(slider).on_hover_text(tip);
         out.name("speed", &response);
         if response.changed() {
             out.push(Command::Speed(speed));
         }
     });
+}
+
+/// The recording again, once or in a loop.
+fn replay(ui: &mut egui::Ui, there: bool, view: ReplayView, out: &mut UiOutput) {
+    let button = |text: &'static str, on: bool| {
+        egui::Button::selectable(on, text).frame_when_inactive(true).min_size(egui::vec2(0.0, 20.0))
+    };
+    let tip = "Play the recording from the moment that is shown, from the start where that is the last one: nothing is \
+               simulated, nothing is lost (R)";
+    let text = if view.running { "Stop" } else { "Replay" };
+    let size = egui::vec2(58.0, 22.0);
+    let response = ui
+        .add_enabled_ui(there, |ui| ui.add_sized(size, button(text, view.running)))
+        .inner
+        .on_hover_text(tip)
+        .on_disabled_hover_text("Play the recording (R); nothing is recorded yet");
+    out.name("replay", &response);
+    if response.clicked() {
+        out.push(Command::Replay(!view.running));
+    }
+    let tip = "Begin again at the end of the recording (L)";
+    let response = ui.add(button("Loop", view.looped)).on_hover_text(tip);
+    out.name("loop", &response);
+    if response.clicked() {
+        out.push(Command::LoopReplay(!view.looped));
+    }
 }

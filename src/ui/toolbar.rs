@@ -69,7 +69,13 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         let label = if input.playing { "⏸  Pause" } else { "▶  Play" };
         let play =
             egui::Button::new(egui::RichText::new(label).color(theme::GOLD)).min_size(egui::vec2(84.0, 0.0));
-        let response = ui.add_enabled(ready, play).on_hover_text("Let time run or stop it (Space)");
+        let goes_another_way = input.sandbox.is_some_and(|s| s.timeline().has_future());
+        let tip = if goes_another_way && !input.playing {
+            "Let time run on from the moment that is shown; what was recorded after it is kept as a take (Space)"
+        } else {
+            "Let time run or stop it (Space)"
+        };
+        let response = ui.add_enabled(ready, play).on_hover_text(tip);
         out.name("play", &response);
         if response.clicked() {
             out.push(Command::Play(!input.playing));

@@ -1,7 +1,7 @@
 //! What is shown and how finely.
 
 use super::{
-    UiInput, UiOutput, beside_panel, tune,
+    UiInput, UiOutput, beside_panel, keymap, tune,
     widgets::{SliderLook, label, name_list, slider},
 };
 use crate::{render::ColorBy, scene::Tuning};
@@ -58,6 +58,11 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     }
     beside_panel::show(ui, input, out);
     picture_size(ui, input, out);
+    label(ui, "Keys, mouse", "Which mouse and keys move the eye; F1 lists them. It is kept over restarts");
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 4.0;
+        keymap::choose(ui, input.keymap, out);
+    });
     let [w, h] = input.picture_size;
     super::widgets::figure(ui, "Picture", format!("{w} × {h}, {:.0} ms", input.frame_ms));
 }

@@ -2,7 +2,7 @@
 
 use egui::{Color32, PointerButton, Pos2, Rect, Sense};
 
-use super::{Command, Tool, UiInput, UiOutput, axes, beside_panel, impact, theme};
+use super::{Command, Tool, UiInput, UiOutput, axes, beside_panel, impact, keymap::EyeDrag, theme};
 
 /// What the pointer is over, in world space.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,6 +15,8 @@ pub struct Hover {
 
 /// Radians of a drag over the picture's height.
 const TURN: f32 = 4.0;
+/// How many times nearer or farther (as a power of e) such a drag goes where it zooms.
+const NEARER: f32 = 3.0;
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     let middle = ui.available_rect_before_wrap();
@@ -58,11 +60,13 @@ fn mouse(ui: &egui::Ui, response: &egui::Response, views: &[Rect], input: &UiInp
         return;
     }
     let inside = |p: Pos2| [(p.x - rect.left()) / rect.width(), (p.y - rect.top()) / rect.height()];
-    let shift = ui.input(|i| i.modifiers.shift);
+    let keys = ui.input(|i| i.modifiers);
+    let shift = keys.shift;
     let delta = response.drag_delta() / rect.height();
-    let pans = response.dragged_by(PointerButton::Secondary)
-        || (shift && response.dragged_by(PointerButton::Primary));
-    let over = input.hover.is_some() && !shift;
+    let buttons = [PointerButton::Secondary, PointerButton::Middle, PointerButton::Primary];
+    let dragged = buttons.into_iter().find(|button| response.dragged_by(*button));
+    let eye = dragged.and_then(|button| input.keymap.drag(button, keys));
+    let over = input.hover.is_some() && !shift && !input.keymap.takes_click(keys);
     let grabs = tool == Tool::Hand && response.drag_started_by(PointerButton::Primary) && over;
     let holds = input.drag.is_some() && response.dragged_by(PointerButton::Primary);
     let at = response.interact_pointer_pos().map(inside);
@@ -71,10 +75,12 @@ fn mouse(ui: &egui::Ui, response: &egui::Response, views: &[Rect], input: &UiInp
     }
     if grabs || holds {
         out.commands.extend(at.map(|at| if grabs { Command::Grab(at) } else { Command::Drag(at) }));
-    } else if pans {
-        out.push(Command::Pan { x: delta.x / (rect.width() / rect.height()), y: delta.y });
-    } else if response.dragged() {
-        out.push(Command::Orbit { yaw: -delta.x * TURN, pitch: delta.y * TURN });
+    } else {
+        out.commands.extend(eye.map(|eye| match eye {
+            EyeDrag::Pan => Command::Pan { x: delta.x / (rect.width() / rect.height()), y: delta.y },
+            EyeDrag::Orbit => Command::Orbit { yaw: -delta.x * TURN, pitch: delta.y * TURN },
+            EyeDrag::Zoom => Command::Zoom(libm::expf((delta.y - delta.x) * NEARER)),
+        }));
     }
     if response.contains_pointer() {
         let (scroll, zoom) = ui.input(|i| (i.smooth_scroll_delta().y, i.zoom_delta()));
@@ -87,6 +93,7 @@ fn mouse(ui: &egui::Ui, response: &egui::Response, views: &[Rect], input: &UiInp
     out.push(Command::Hover(response.hover_pos().filter(|_| !response.dragged()).map(inside)));
     if response.clicked_by(PointerButton::Primary)
         && !shift
+        && !input.keymap.takes_click(keys)
         && let Some(position) = response.interact_pointer_pos()
     {
         // As it was at the click: in a slow frame the key may be up again by now.

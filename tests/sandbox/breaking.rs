@@ -33,9 +33,9 @@ fn every_parameter_reaches_the_blow_and_undo_takes_it_back() {
         let pieces = sandbox.bodies().len();
         println!("{preset:?}: {pieces} pieces");
         assert!(pieces >= 8);
-        assert_eq!(sandbox.undo().as_deref(), Some("break"));
+        assert_eq!(sandbox.undo().as_deref(), Some("break box"));
         assert_eq!(sandbox.bodies().len(), 1);
-        assert_eq!(sandbox.redo().as_deref(), Some("break"));
+        assert_eq!(sandbox.redo().as_deref(), Some("break box"));
         assert_eq!(sandbox.bodies().len(), pieces);
     }
 

@@ -50,13 +50,60 @@ fn every_recorded_moment_can_be_shown_again_and_gone_on_from() {
     let off = positions(&sandbox).iter().zip(&seen[30]).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
     println!("{pieces} pieces; played again, {off:.1e} m off");
     assert!(off < 1e-9);
-    assert_eq!(sandbox.timeline().len(), 31, "what came later was forgotten, and recorded again");
+    assert_eq!(sandbox.timeline().len(), 31, "what came later is recorded again");
+    let takes: Vec<_> =
+        sandbox.timeline().takes().iter().map(|t| (t.number, t.bodies, t.is_current)).collect();
+    assert_eq!(takes, [(1, pieces, false), (2, pieces, true)], "and is there as it was, too");
     // After it, the blow does not fall twice.
     assert!(sandbox.show_recorded(20));
     steps(&mut sandbox, 5);
     assert_eq!(sandbox.bodies().len(), pieces);
     sandbox.reset();
     assert_eq!((sandbox.timeline().len(), sandbox.bodies().len()), (0, 1));
+}
+
+#[test]
+fn undo_then_redo_keeps_what_was_recorded() {
+    let mut scene = falling_box();
+    scene.events.clear();
+    let Some(mut sandbox) = open(scene) else { return };
+    steps(&mut sandbox, 5);
+    let body = sandbox.bodies()[0].id;
+    sandbox.break_at(body, sandbox.bodies()[0].state.position, DVec3::NEG_Y);
+    while sandbox.poll().unwrap() != Some(Arrived::Broke) {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    steps(&mut sandbox, 20);
+    let shown = |sandbox: &Sandbox| {
+        let timeline = sandbox.timeline();
+        let times: Vec<_> = (0..timeline.len()).filter_map(|i| timeline.time(i)).collect();
+        (times, timeline.cursor(), timeline.take(), sandbox.time(), positions(sandbox))
+    };
+    let after = shown(&sandbox);
+    let pieces = sandbox.last_break().map(|b| b.counts.pieces);
+    assert!(pieces.is_some() && after.0.last() == Some(&sandbox.time()));
+    for _ in 0..2 {
+        assert_eq!(sandbox.undo().as_deref(), Some("break box"));
+        let (times, cursor, ..) = shown(&sandbox);
+        assert_eq!((times.len(), cursor, sandbox.bodies().len()), (6, 5, 1));
+        assert!((sandbox.time() - times[5]).abs() < 1e-12 && sandbox.last_break().is_none());
+        assert_eq!(sandbox.redo().as_deref(), Some("break box"));
+        assert_eq!(shown(&sandbox), after);
+        assert_eq!(sandbox.last_break().map(|b| b.counts.pieces), pieces);
+    }
+    // Another blow after undo: the first one's course can be looked at at the same time.
+    sandbox.undo();
+    steps(&mut sandbox, 10);
+    let (time, fell) = (sandbox.time(), positions(&sandbox));
+    assert!(sandbox.show_take(1));
+    assert!((sandbox.time() - time).abs() < 1e-9 && sandbox.bodies().len() > 1);
+    assert!(sandbox.show_take(2) && !sandbox.show_take(9));
+    assert_eq!(positions(&sandbox), fell);
+    // A reset is one step, too, and what came before it is there again.
+    sandbox.reset();
+    assert!(sandbox.timeline().is_empty() && sandbox.time() == 0.0);
+    assert_eq!(sandbox.undo().as_deref(), Some("reset"));
+    assert_eq!((positions(&sandbox), sandbox.timeline().len()), (fell, 16));
 }
 
 #[test]

@@ -179,7 +179,7 @@ impl Session {
     pub(super) fn update_aim(&mut self) {
         (self.aiming.pick, self.aiming.hover) = (None, None);
         let found = self.aiming.pointer.and_then(|at| self.pick_through(at));
-        let playing = self.playing();
+        let playing = self.playing() || self.replaying();
         let Some(sandbox) = &mut self.sandbox else {
             return;
         };

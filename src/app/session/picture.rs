@@ -117,7 +117,7 @@ impl Session {
     pub fn wants_frames(&self) -> bool {
         let moving = self.playing() && self.sandbox.as_ref().is_some_and(moves);
         let refining = self.sandbox.as_ref().is_some_and(Sandbox::is_refining_preview);
-        moving || (self.picture.refined < REFINEMENTS && !refining)
+        moving || self.replaying() || (self.picture.refined < REFINEMENTS && !refining)
     }
 
     /// Draws the picture for a viewport of `full` pixels where anything changed, and those beside it, which are as large and
@@ -129,7 +129,7 @@ impl Session {
         self.update_aim();
         self.times.parts.aim_ms = aiming.elapsed().as_secs_f64() * 1e3;
         self.times.begin();
-        let playing = self.playing();
+        let (playing, replaying) = (self.playing(), self.replaying());
         let view = self.sandbox.as_ref().map_or_else(ViewTuning::default, |s| s.tuning().view);
         let recomputed = self.sandbox.as_ref().map_or(0, |s| s.preview().recomputed);
         let (tuned, mut target_fps) = self.times.wanted_fps(recomputed, view.target_fps);
@@ -150,8 +150,8 @@ impl Session {
             return false;
         }
         let moved = self.picture.drawn != Some(now);
-        let moving = playing && moves(sandbox);
-        if moving {
+        let moving = (playing && moves(sandbox)) || replaying;
+        if moving && !replaying {
             let dt = sandbox.settings().dt / self.playing.speed();
             target_fps = target_fps.max(self.times.fps_beside_steps(dt, view.target_fps));
         }

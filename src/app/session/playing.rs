@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::Session;
+use super::{Session, replay::Replay};
 use crate::{
     app::clock::{Clock, Time},
     scene::Sandbox,
@@ -21,11 +21,19 @@ pub(super) struct Playing {
     pace: f64,
     /// How far along the view the point is that the hand moves, m.
     depth: Option<f32>,
+    /// The recording, shown again.
+    pub replay: Replay,
 }
 
 impl Default for Playing {
     fn default() -> Self {
-        Self { clock: Clock::new(Time::Realtime), last_advance: None, pace: 1.0, depth: None }
+        Self {
+            clock: Clock::new(Time::Realtime),
+            last_advance: None,
+            pace: 1.0,
+            depth: None,
+            replay: Replay::default(),
+        }
     }
 }
 
@@ -33,6 +41,13 @@ impl Playing {
     /// Another scene is open: nothing is to be caught up.
     pub fn begin_anew(&mut self) {
         self.clock.forget();
+        self.last_advance = None;
+        self.replay.running = false;
+    }
+
+    /// Stands still.
+    pub fn pause(&mut self) {
+        self.clock.time = Time::Paused;
         self.last_advance = None;
     }
 
@@ -71,6 +86,10 @@ impl Session {
         let eye = self.camera.eye().as_dvec3();
         let Some(sandbox) = self.sandbox.as_mut() else { return };
         sandbox.catch_up_beside(Instant::now() + CATCH_UP);
+        if self.playing.replay.running {
+            self.advance_replay(passed);
+            return;
+        }
         if !sandbox.has_motion() && !sandbox.has_motion_beside() {
             self.playing.clock.forget();
             return;
@@ -84,7 +103,7 @@ impl Session {
         let dt = sandbox.settings().dt;
         let wanted = self.playing.clock.steps(passed, dt);
         let budget = self.times.step_budget();
-        let (start, frozen) = (Instant::now(), sandbox.frozen());
+        let (start, frozen, take) = (Instant::now(), sandbox.frozen(), sandbox.timeline().take());
         let mut done = 0;
         for _ in 0..wanted {
             let stepped = if sandbox.has_motion() { sandbox.step() } else { Ok(()) };
@@ -113,6 +132,20 @@ impl Session {
                 0.15 * (f64::from(done) * dt / (passed * self.playing.clock.speed) - self.playing.pace);
         }
         self.tell_frozen(frozen);
+        self.tell_take(take);
+    }
+
+    /// Says that time went another way than in the take that was shown before.
+    pub(super) fn tell_take(&mut self, before: u32) {
+        let Some(sandbox) = &self.sandbox else { return };
+        let timeline = sandbox.timeline();
+        let is_kept = timeline.takes().iter().any(|take| take.number == before);
+        if timeline.take() != before && is_kept {
+            let text = format!(
+                "What was recorded after this moment is kept as take {before} (Takes, below the picture)"
+            );
+            self.say(NoticeKind::Remark, text);
+        }
     }
 
     /// Says when bodies were taken out of the simulation.
@@ -134,21 +167,24 @@ impl Session {
                 self.playing.clock = Clock::new(if *play { Time::Realtime } else { Time::Paused });
                 self.playing.clock.speed = speed;
                 self.playing.last_advance = None;
+                self.playing.replay.running = false;
             }
             Command::Speed(speed) => self.playing.clock.speed = speed.clamp(0.001, 1.0),
             Command::Step => {
                 self.playing.clock.time = Time::Paused;
                 let waits = |s: &&mut Sandbox| s.is_breaking() || s.time_waits_for_beside();
                 let Some(sandbox) = self.sandbox.as_mut().filter(|s| !waits(s)) else { return };
-                let frozen = sandbox.frozen();
+                let (frozen, take) = (sandbox.frozen(), sandbox.timeline().take());
                 match sandbox.step() {
                     Ok(()) => sandbox.step_beside(),
                     Err(error) => self.tell_of(error),
                 }
                 self.tell_frozen(frozen);
+                self.tell_take(take);
             }
             Command::ShowRecorded(frame) => {
                 self.playing.clock.time = Time::Paused;
+                self.playing.replay.running = false;
                 if let Some(sandbox) = &mut self.sandbox {
                     sandbox.show_recorded(*frame);
                 }

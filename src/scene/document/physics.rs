@@ -1,14 +1,14 @@
-//! Gravity, response and far levels: in a scene file, in the panels and in the world. This is the one place
-//! that turns one into another.
+//! Gravity, response, walls, levels of pairs and far levels: in a scene file, in the panels and in the world. This is the
+//! one place that turns one into another.
 //!
-//! While a scene is open the tuned values decide; what the panels do not show (sideways gravity, floor,
-//! walls, time step, the penalty's constants, where far begins) is the scene's. The panels count gravity
-//! downwards, scenes and world along +y.
+//! While a scene is open the tuned values decide; what the panels do not show (sideways gravity, floor, time step, where
+//! far begins, levels of pairs with what the scene throws) is the scene's. The panels count gravity downwards, scenes and
+//! world along +y.
 
 use super::{Document, values::tuned_touch};
 use crate::{
     bodies::{Adaptive, WorldSettings},
-    scene::{Scene, Tuning},
+    scene::{PairLevel, Scene, ScenePair, Tuning},
 };
 
 impl Tuning {
@@ -18,6 +18,9 @@ impl Tuning {
         self.response = scene.response;
         self.contacts = scene.contacts;
         self.far_levels = scene.adaptive_level.map_or(0, |a| a.most);
+        (self.penalty, self.walls) = (scene.penalty, scene.walls);
+        self.break_generations = scene.break_generations;
+        self.pairs = pairs_of(scene);
     }
 
     /// Writes the tuned values into a scene.
@@ -25,6 +28,9 @@ impl Tuning {
         scene.gravity.y = -self.gravity;
         scene.response = self.response;
         scene.contacts = self.contacts;
+        (scene.penalty, scene.walls) = (self.penalty, self.walls);
+        scene.break_generations = self.break_generations;
+        self.put_pairs(scene);
         // As many levels as the panels say, from where on the scene says.
         let near = scene.adaptive_level.unwrap_or_default().near;
         scene.adaptive_level = (self.far_levels > 0).then_some(Adaptive { near, most: self.far_levels });
@@ -38,7 +44,52 @@ impl Tuning {
             || self.far_levels != other.far_levels
             || self.response != other.response
             || self.contacts != other.contacts
+            || self.penalty != other.penalty
+            || self.walls != other.walls
+            || self.pairs != other.pairs
+            || self.break_generations != other.break_generations
     }
+
+    /// Writes levels of pairs into a scene, whose bodies get names where they need them.
+    fn put_pairs(&self, scene: &mut Scene) {
+        if pairs_of(scene) == self.pairs {
+            return;
+        }
+        // Those with what is thrown have no row in the panels.
+        let own = |name: &String| number_of(scene, name).is_some();
+        let mut pairs: Vec<ScenePair> =
+            scene.pairs.iter().filter(|pair| !pair.bodies.iter().all(own)).cloned().collect();
+        for PairLevel { bodies: [a, b], level } in &self.pairs {
+            if let (Some(a), Some(b)) = (name_of(scene, *a), name_of(scene, *b)) {
+                pairs.push(ScenePair { bodies: [a, b], physics_level: *level });
+            }
+        }
+        scene.pairs = pairs;
+    }
+}
+
+/// The levels that a scene gives to pairs of its bodies.
+fn pairs_of(scene: &Scene) -> Vec<PairLevel> {
+    let of = |pair: &ScenePair| {
+        let [a, b] = [&pair.bodies[0], &pair.bodies[1]].map(|name| number_of(scene, name));
+        Some(PairLevel { bodies: [a?, b?], level: pair.physics_level })
+    };
+    scene.pairs.iter().filter_map(of).collect()
+}
+
+fn number_of(scene: &Scene, name: &str) -> Option<usize> {
+    scene.bodies.iter().position(|body| body.name.as_deref() == Some(name))
+}
+
+/// The name of a body, which gets one where it has none.
+fn name_of(scene: &mut Scene, body: usize) -> Option<String> {
+    if let Some(name) = &scene.bodies.get(body)?.name {
+        return Some(name.clone());
+    }
+    let taken: Vec<&String> = scene.objects().filter_map(|body| body.name.as_ref()).collect();
+    let name = (body..).map(|n| format!("body {n}")).find(|name| !taken.contains(&name))?;
+    scene.bodies.get_mut(body)?.name = Some(name.clone());
+    Some(name)
 }
 
 impl Document {
@@ -67,7 +118,10 @@ mod tests {
     use glam::DVec3;
 
     use super::*;
-    use crate::bodies::Response;
+    use crate::{
+        bodies::{Penalty, Response, Walls},
+        scene::Event,
+    };
 
     #[test]
     fn scene_panels_and_world_agree() {
@@ -96,5 +150,47 @@ mod tests {
         let more = Tuning { far_levels: 1, ..document.tuning().clone() };
         document.set_tuning(more, |_| true);
         assert_eq!(document.settings().adaptive, Some(Adaptive { near: 7.0, most: 1 }));
+    }
+
+    #[test]
+    fn what_the_panels_set_is_saved_and_read_again() {
+        let named = |name: Option<&str>| crate::scene::SceneBody {
+            name: name.map(str::to_owned),
+            ..crate::scene::SceneBody::standing("builtin:box", 5)
+        };
+        let flying = Event::Projectile { time: 1.0, body: Box::new(named(Some("ball"))) };
+        let pair =
+            |a: &str, b: &str, level: u32| ScenePair { bodies: [a.into(), b.into()], physics_level: level };
+        let scene = Scene {
+            bodies: vec![named(Some("body 1")), named(None), named(Some("vase"))],
+            events: vec![flying],
+            pairs: vec![pair("body 1", "vase", 4), pair("vase", "ball", 6)],
+            break_generations: 5,
+            penalty: Penalty { stiffness: 3e7, friction: 10.0 },
+            walls: Some(Walls { low: DVec3::ZERO, high: DVec3::ONE }),
+            ..Scene::default()
+        };
+        let mut document = Document::new(Tuning::default());
+        document.open(scene.clone(), Vec::new());
+        let save = |document: &Document| document.to_save(crate::render::Camera::default());
+        let physics = |scene: &Scene| {
+            (scene.pairs.clone(), scene.break_generations, scene.penalty, scene.walls, scene.bodies.clone())
+        };
+        assert_eq!(physics(&save(&document)), physics(&scene), "what nobody changed is saved as it was");
+        let mut tuning = document.tuning().clone();
+        tuning.walls = None;
+        (tuning.break_generations, tuning.penalty.friction) = (1, 20.0);
+        tuning.pairs = vec![PairLevel { bodies: [1, 1], level: 3 }, PairLevel { bodies: [2, 0], level: 2 }];
+        assert!(document.set_tuning(tuning, |_| true));
+        let saved = save(&document);
+        assert_eq!(
+            saved.pairs,
+            [pair("vase", "ball", 6), pair("body 2", "body 2", 3), pair("vase", "body 1", 2)]
+        );
+        assert_eq!(saved.bodies[1].name.as_deref(), Some("body 2"), "body 1 is taken");
+        assert_eq!((saved.break_generations, saved.walls, saved.penalty.friction), (1, None, 20.0));
+        assert_eq!((document.settings().walls, document.settings().penalty.friction), (None, 20.0));
+        let again = crate::scene::parse_scene(&saved.to_text(), "saved");
+        assert_eq!(again.unwrap().pairs, saved.pairs);
     }
 }

@@ -146,7 +146,7 @@ impl Document {
     /// What a body bears, m/s; `None` where it does not break by itself. Sleepers do, too: what strikes one
     /// gives it all its speed in the step in which it wakes.
     pub fn threshold(&self, body: &BodyInfo) -> Option<f64> {
-        if body.generation >= self.opened.scene.break_generations {
+        if body.generation >= self.tuning.break_generations {
             return None;
         }
         self.threshold_of(body.object)

@@ -50,6 +50,13 @@ impl Breaking {
             return;
         }
         let mut next = self.waiting.remove(0);
+        // Of events at one time each hits what the ones before it left.
+        if next.cause == Cause::Event
+            && stage.body(next.body).is_none()
+            && let Some(there) = stage.nearest_body(next.blow.point)
+        {
+            (next.body, next.impact) = (there, None);
+        }
         if let Some(body) = stage.body(next.body) {
             let info = stage.info_or_whole(next.body);
             next.params.interior = document.interior_of(info.object);

@@ -266,7 +266,7 @@ fn the_impact_survives_undo_and_a_break_that_fails() {
     until(&mut sandbox, Arrived::Broke);
     let pieces = sandbox.bodies().len();
     assert!(sandbox.tuning().pin.is_none() && sandbox.tuning().fracture.rng == before.fracture.rng + 1);
-    assert_eq!(sandbox.undo().as_deref(), Some("break"));
+    assert_eq!(sandbox.undo().as_deref(), Some("break vase"));
     assert_eq!(*sandbox.tuning(), before, "the same blow is pinned, with the same random seed");
     update(&mut sandbox);
     assert_eq!((sandbox.kept_cells(), sandbox.preview().showing), (&[2][..], Some(PreviewMode::Seams)));

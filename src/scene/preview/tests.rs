@@ -169,7 +169,7 @@ fn a_break_and_a_new_scene_end_the_preview_and_undo_brings_it_back() {
     assert!(sandbox.bodies().len() > 1 && sandbox.aimed(&aim).is_none());
     assert!(sandbox.update_preview().unwrap(), "what was aimed at is gone");
     assert_eq!(sandbox.preview().showing, None);
-    assert_eq!(sandbox.undo().as_deref(), Some("break"));
+    assert_eq!(sandbox.undo().as_deref(), Some("break vase"));
     // Its coarse copy is made on a worker again.
     let mut is_back = false;
     for _ in 0..600 {
@@ -243,7 +243,7 @@ fn a_method_without_cells_shows_its_parts() {
     sandbox.set_aim(None);
     sandbox.update_preview().unwrap();
     assert_eq!((sandbox.shown_bodies(None).len(), sandbox.preview().showing), (2, None));
-    assert_eq!(sandbox.undo().as_deref(), Some("break"));
+    assert_eq!(sandbox.undo().as_deref(), Some("break vase"));
     assert_eq!(sandbox.bodies().len(), 1);
 }
 

@@ -10,6 +10,7 @@
 //! The sandbox is the recipe that hands one what it needs of the others.
 
 mod beside;
+mod generations;
 #[cfg(test)]
 mod mishap_tests;
 mod opening;
@@ -24,12 +25,14 @@ use std::sync::{Arc, RwLock};
 
 use glam::DVec3;
 
+use generations::Generations;
 use remaking::Remaking;
 
 use super::{
     BodyInfo, BreakSummary, Event, History, ObjectInfo, SandboxError, ScenePick, Timeline, Tuning,
     beside::Beside,
     document::Document,
+    ghost::Ghost,
     jobs::{Jobs, Velocities, Workshop},
     looking::Looking,
     preview::Preview,
@@ -56,10 +59,12 @@ pub struct Sandbox {
     preview: Preview,
     looking: Looking,
     touched: Touched,
+    ghost: Ghost,
     beside: Beside,
-    last_break: Option<BreakSummary>,
+    last_break: Option<Arc<BreakSummary>>,
     breaks: super::BreakLog,
     remaking: Option<Remaking>,
+    generations: Option<Generations>,
 }
 
 /// What [`Sandbox::poll`] took in.
@@ -100,10 +105,12 @@ impl Sandbox {
             preview: Preview::default(),
             looking: Looking::default(),
             touched: Touched::default(),
+            ghost: Ghost::default(),
             beside: Beside::default(),
             last_break: None,
             breaks: super::BreakLog::default(),
             remaking: None,
+            generations: None,
         })
     }
 
@@ -167,13 +174,13 @@ impl Sandbox {
     /// Whether a worker thread is busy for this sandbox.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        self.jobs.is_busy() || self.remaking.is_some()
+        self.jobs.is_busy() || self.remaking.is_some() || self.generations.is_some()
     }
 
     /// Whether a fracture is being computed or about to be taken in.
     #[must_use]
     pub fn is_breaking(&self) -> bool {
-        self.jobs.breaking.is_busy() || self.remaking.is_some()
+        self.jobs.breaking.is_busy() || self.remaking.is_some() || self.generations.is_some()
     }
 
     /// Takes in what the workers finished.
@@ -208,7 +215,7 @@ impl Sandbox {
             Err(error) => {
                 if !error.is_loss() {
                     // The breaks after it have nothing to break.
-                    self.remaking = None;
+                    (self.remaking, self.generations) = (None, None);
                 }
                 // Pieces that have no body.
                 arena.collect();
@@ -220,6 +227,7 @@ impl Sandbox {
         }
         drop(arena);
         self.remake()?;
+        self.break_again();
         self.start_breaking();
         Ok(None)
     }
@@ -241,7 +249,7 @@ impl Sandbox {
     /// # Errors
     /// [`GpuError`].
     pub fn step(&mut self) -> Result<(), GpuError> {
-        if self.remaking.is_some() {
+        if self.remaking.is_some() || self.generations.is_some() {
             return Ok(());
         }
         self.record_first();
@@ -292,6 +300,12 @@ impl Sandbox {
         self.document.objects()
     }
 
+    /// How many of the objects are bodies of the scene; what is thrown comes after them.
+    #[must_use]
+    pub fn bodies_of_scene(&self) -> usize {
+        self.document.scene().bodies.len()
+    }
+
     /// The tuned values.
     #[must_use]
     pub fn tuning(&self) -> &Tuning {
@@ -322,7 +336,7 @@ impl Sandbox {
     /// The last fracture.
     #[must_use]
     pub fn last_break(&self) -> Option<&BreakSummary> {
-        self.last_break.as_ref()
+        self.last_break.as_deref()
     }
 
     /// Every break so far.

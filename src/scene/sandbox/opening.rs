@@ -10,7 +10,6 @@ use crate::{
     render::Camera,
     scene::{
         Event, ReadScene, Scene,
-        history::Step,
         jobs::Ready,
         pinned::{Carried, pin_of, write_pin},
         placement::{object_info, placed},
@@ -59,8 +58,9 @@ impl Sandbox {
             self.keep_step(&format!("open {}", scene.name));
         }
         self.jobs.breaking.forget();
+        self.generations = None;
         self.looking.forget();
-        self.timeline.clear();
+        self.timeline.open_another();
         self.last_break = None;
         self.stage.clear();
         let mut placed_on_floor = Vec::new();
@@ -90,7 +90,7 @@ impl Sandbox {
         self.stage.set_eye(self.document.scene().camera.map(|camera| camera.eye().as_dvec3()));
         self.stage.go_by(self.document.settings(), &self.document.touches());
         self.stage.lull_what_stands(&placed_on_floor);
-        let first = super::past::moment(&self.document, &self.stage, None, None);
+        let first = super::past::moment(&self.document, &self.stage, (None, None), None);
         self.history.set_first(Arc::new(first));
         self.remaking = Remaking::of(self.document.scene());
         arena.collect();
@@ -184,12 +184,6 @@ impl Sandbox {
         self.stage.throw(at);
         self.record_change(false);
         Ok(true)
-    }
-
-    /// Keeps what is there now as a step of undo.
-    pub(super) fn keep_step(&mut self, label: &str) {
-        let tuning = self.document.tuning().clone();
-        self.history.push(Step { label: label.into(), tuning, world: Some(self.moment()) });
     }
 }
 

@@ -3,18 +3,20 @@
 use std::sync::Arc;
 
 use super::Sandbox;
-use crate::scene::{History, Moment, Timeline, Tuning, document::Document, history::Step, stage::Stage};
+use crate::scene::{
+    BreakSummary, History, Moment, Timeline, Tuning, document::Document, history::Step, stage::Stage,
+};
 
 /// Everything that there is, to go back to; what was so in `like` is shared with it.
 pub(super) fn moment(
     document: &Document,
     stage: &Stage,
-    first: Option<&Arc<Moment>>,
+    (first, last_break): (Option<&Arc<Moment>>, Option<&Arc<BreakSummary>>),
     like: Option<&Moment>,
 ) -> Moment {
     let stage = stage.standing(like.map(|like| &like.stage));
     let document = document.was_open(like.map(|like| &like.document));
-    Moment { stage, document, first: first.cloned() }
+    Moment { stage, document, first: first.cloned(), last_break: last_break.cloned() }
 }
 
 impl Sandbox {
@@ -41,21 +43,20 @@ impl Sandbox {
     pub(super) fn moment(&self) -> Moment {
         let first = self.history.first();
         let like = self.history.last().or(self.timeline.last()).or(first.map(|first| &**first));
-        moment(&self.document, &self.stage, first, like)
+        moment(&self.document, &self.stage, (first, self.last_break.as_ref()), like)
     }
 
     /// As it was then. The tuned values stay.
     fn put_back(&mut self, moment: &Moment) {
         self.jobs.breaking.forget();
-        self.remaking = None;
+        (self.remaking, self.generations) = (None, None);
         self.looking.forget();
-        self.last_break = None;
+        self.last_break.clone_from(&moment.last_break);
         self.stage.put_back(&moment.stage);
         self.document.put_back(&moment.document);
     }
 
     fn restore(&mut self, moment: &Moment) {
-        self.timeline.clear();
         self.put_back(moment);
         // The first moment itself knows of none.
         if let Some(first) = &moment.first {
@@ -63,23 +64,39 @@ impl Sandbox {
         }
     }
 
+    /// Everything as it is now, to go back to.
+    fn now(&self) -> Step {
+        let tuning = self.document.tuning().clone();
+        let (world, recorded) = (Some(self.moment()), Some(self.timeline.mark()));
+        Step { label: String::new(), tuning, world, recorded }
+    }
+
+    /// Keeps what is there now as a step of undo.
+    pub(super) fn keep_step(&mut self, label: &str) {
+        let step = Step { label: label.into(), ..self.now() };
+        self.history.push(step);
+    }
+
     /// Takes back the last step; its name, or `None`.
     pub fn undo(&mut self) -> Option<String> {
-        let (tuning, now) = (self.document.tuning().clone(), self.moment());
-        let step = self.history.undo(|step| mirrored(step, tuning, now))?;
+        let now = self.now();
+        let step = self.history.undo(|step| mirrored(step, now))?;
         Some(self.apply(step))
     }
 
     /// Does again what was taken back; its name, or `None`.
     pub fn redo(&mut self) -> Option<String> {
-        let (tuning, now) = (self.document.tuning().clone(), self.moment());
-        let step = self.history.redo(|step| mirrored(step, tuning, now))?;
+        let now = self.now();
+        let step = self.history.redo(|step| mirrored(step, now))?;
         Some(self.apply(step))
     }
 
     fn apply(&mut self, step: Step) -> String {
         if let Some(moment) = &step.world {
             self.restore(moment);
+        }
+        if let Some(mark) = &step.recorded {
+            self.timeline.go_back(mark);
         }
         self.history.end_gesture();
         self.set_tuning(step.tuning);
@@ -90,6 +107,7 @@ impl Sandbox {
     pub fn reset(&mut self) {
         if let Some(first) = self.history.first().cloned() {
             self.keep_step("reset");
+            self.timeline.begin_anew();
             self.restore(&first);
             self.set_tuning(self.document.tuning().clone());
         }
@@ -98,7 +116,8 @@ impl Sandbox {
     /// Changes the tuned values. Calls with one `gesture` until [`Sandbox::end_gesture`] are one undo step.
     pub fn tune(&mut self, gesture: &'static str, tuning: Tuning) {
         if tuning != *self.document.tuning() {
-            self.history.change(gesture, self.document.tuning());
+            let label = self.document.tuning().named_difference(&tuning).unwrap_or(gesture);
+            self.history.change(gesture, label, self.document.tuning());
             self.set_tuning(tuning);
         }
     }
@@ -110,7 +129,11 @@ impl Sandbox {
 
     /// Takes tuned values over, and lets the bodies have what they say.
     fn set_tuning(&mut self, tuning: Tuning) {
+        let other_pairs = tuning.pairs != self.document.tuning().pairs;
         let moved = self.document.set_tuning(tuning, |body| self.stage.info(body).is_some());
+        if other_pairs {
+            self.stage.set_pairs(self.document.scene().bodies.len(), &self.document.tuning().pairs);
+        }
         self.stage.go_by(self.document.settings(), &self.document.touches());
         if moved {
             self.stage.wake_all();
@@ -130,7 +153,8 @@ impl Sandbox {
             return;
         }
         let now = (self.stage.time(), self.document.events_over());
-        let moment = |like: Option<&Moment>| moment(&self.document, &self.stage, self.history.first(), like);
+        let past = (self.history.first(), self.last_break.as_ref());
+        let moment = |like: Option<&Moment>| moment(&self.document, &self.stage, past, like);
         self.timeline.record(now, self.stage.bodies(), moment);
     }
 
@@ -147,27 +171,39 @@ impl Sandbox {
     }
 
     /// Shows a recorded state: bodies, time and what has not happened yet are as they were then. Time can go
-    /// on from there; then what came after it is forgotten. False where there is no such state.
+    /// on from there; then what came after it is kept as a take. False where there is no such state.
     pub fn show_recorded(&mut self, frame: usize) -> bool {
-        let wanted = self.timeline.wanted(frame, self.stage.bodies());
-        let owned = wanted.map(|w| (w.moment.cloned(), w.motions.clone(), w.time, w.next_event));
-        let Some((moment, motions, time, next_event)) = owned else {
+        let Some(wanted) = self.timeline.wanted(frame, self.stage.bodies()) else {
             return false;
         };
         // Fractures on their way belong to the state that is left.
         self.jobs.breaking.forget();
-        if let Some(moment) = moment {
+        self.generations = None;
+        if let Some(moment) = wanted.moment {
             self.put_back(&moment);
         }
-        self.stage.go_to(time, &motions);
-        self.document.go_to_event(next_event);
+        self.stage.go_to(wanted.time, &wanted.motions);
+        self.document.go_to_event(wanted.next_event);
         self.timeline.shown(frame);
         true
     }
+
+    /// Shows another take at the same time, or at its end where it is shorter. False where there is none of that number.
+    pub fn show_take(&mut self, number: u32) -> bool {
+        let time = self.stage.time();
+        self.timeline.choose_take(number) && self.show_recorded(self.timeline.frame_at(time))
+    }
 }
 
-fn mirrored(step: &Step, tuning: Tuning, now: Moment) -> Step {
-    Step { label: step.label.clone(), tuning, world: step.world.is_some().then_some(now) }
+/// The way back to `now` from what `step` leads to.
+fn mirrored(step: &Step, now: Step) -> Step {
+    let world = now.world.filter(|_| step.world.is_some());
+    Step {
+        label: step.label.clone(),
+        world,
+        recorded: now.recorded.filter(|_| step.recorded.is_some()),
+        ..now
+    }
 }
 
 #[cfg(test)]

@@ -288,18 +288,43 @@ impl Sandbox {
         let view = &self.document.tuning().view;
         let mode = if view.explode > 0.0 { Touching::Off } else { view.touching };
         let inside = (self.looking.overlay().map(|overlay| &**overlay), self.looking.revision());
-        self.touched.update(mode, &mut self.stage, inside)
+        self.touched.update(mode, &mut self.stage, inside)?;
+        let below = self.touched.overlay().or(self.looking.overlay()).map(|overlay| &**overlay);
+        let below = (below, self.looking.revision() + self.touched.revision());
+        self.ghost.update(view.explode == 0.0, &self.timeline, &self.stage, below);
+        Ok(())
     }
 
-    /// What is drawn over the picture: of the inside, and of contacts.
+    /// Draws another take over what is shown, as dots where it is elsewhere at the same time; `None`: no other.
+    pub fn compare(&mut self, take: Option<u32>) {
+        self.ghost.compare(take.filter(|number| *number != self.timeline.take()));
+    }
+
+    /// The take that is drawn over what is shown, where it is there.
+    #[must_use]
+    pub fn compared(&self) -> Option<u32> {
+        self.ghost.compared().filter(|number| self.timeline.in_take(*number, 0.0).is_some())
+    }
+
+    /// Shows the take that is compared with, and draws the one over it that was shown. False where there is none.
+    pub fn swap_takes(&mut self) -> bool {
+        let (other, shown) = (self.compared(), self.timeline.take());
+        let swapped = other.is_some_and(|other| self.show_take(other));
+        if swapped {
+            self.compare(Some(shown));
+        }
+        swapped
+    }
+
+    /// What is drawn over the picture: of the inside, of contacts, and of another take.
     #[must_use]
     pub fn inside_overlay(&self) -> Option<&Arc<Overlay>> {
-        self.touched.overlay().or(self.looking.overlay())
+        self.ghost.overlay().or(self.touched.overlay()).or(self.looking.overlay())
     }
 
     /// Changes whenever that has changed.
     #[must_use]
     pub fn looking_revision(&self) -> u64 {
-        self.looking.revision() + self.touched.revision()
+        self.looking.revision() + self.touched.revision() + self.ghost.revision()
     }
 }

@@ -109,6 +109,19 @@ impl Sandbox {
         self.jobs.breaking.start_next(tools, &self.stage, &self.document);
     }
 
+    /// What a step of undo is called.
+    fn name_of_break(&self, body: BodyId, cause: Cause) -> String {
+        let info = self.stage.info_or_whole(body);
+        let name = self.document.objects().get(info.object).map_or("body", |object| &object.name);
+        let piece = if info.is_intact() { "" } else { "a piece of " };
+        let why = match cause {
+            Cause::Collision => ", which was struck",
+            Cause::Event => ", as the scene says",
+            Cause::User | Cause::Again | Cause::Opening => "",
+        };
+        format!("break {piece}{name}{why}")
+    }
+
     /// Lets pieces take the place of the body that broke.
     pub(super) fn take_in_pieces(
         &mut self,
@@ -119,6 +132,10 @@ impl Sandbox {
         let Some(mut body) = self.stage.body(job.body).cloned() else {
             return Ok(());
         };
+        if broken.stayed_whole() && job.cause == Cause::Again {
+            self.stayed_whole_again();
+            return Ok(());
+        }
         if broken.stayed_whole() {
             return Err(SandboxError::NoCrack);
         }
@@ -130,8 +147,8 @@ impl Sandbox {
         }
         let shapes = broken.parts.iter().map(|part| &part.shape);
         self.stage.hold_surfaces(shapes, || self.history.shrink() || self.timeline.shrink());
-        if job.cause != Cause::Opening {
-            self.keep_step("break");
+        if !matches!(job.cause, Cause::Opening | Cause::Again) {
+            self.keep_step(&self.name_of_break(body.id, job.cause));
         }
         // Only now: what failed is tried again with the same number, and undo goes back to the one that
         // broke.
@@ -148,7 +165,8 @@ impl Sandbox {
             remaking.made(record);
         }
         self.stage.break_up(body.id, parts, record);
-        if job.cause == Cause::User {
+        self.count_generations(job, record);
+        if matches!(job.cause, Cause::User | Cause::Again) {
             self.document.happened(Event::Impact {
                 time: self.stage.time(),
                 point: job.blow.point,
@@ -157,12 +175,9 @@ impl Sandbox {
                 fracture: Some(broken.params.clone()),
             });
         }
-        if job.cause != Cause::Opening {
-            self.record_change(job.cause != Cause::User);
-        }
         let whole = broken.before_m3.unwrap_or(job.source_volume).max(f64::MIN_POSITIVE);
         let dropped = broken.lost.dropped.iter().map(|part| part.shape.mass().volume_m3).sum::<f64>();
-        self.last_break = Some(BreakSummary {
+        let summary = Arc::new(BreakSummary {
             counts: broken.counts,
             mass_error: (broken.volume_m3() + broken.lost.dust_m3) / whole - 1.0,
             dust_share: broken.lost.dust_m3 / whole,
@@ -172,6 +187,13 @@ impl Sandbox {
             timings: broken.timings,
             seconds,
         });
+        // The figures are those of the blow, not of what broke again.
+        if job.cause != Cause::Again {
+            self.last_break = Some(summary);
+        }
+        if job.cause != Cause::Opening {
+            self.record_change(job.cause != Cause::User);
+        }
         Ok(())
     }
 }

@@ -25,13 +25,14 @@ pub use aim::{Aim, ScenePick};
 pub(super) use drawing::Appearance;
 pub(super) use runs::Runs;
 
-use super::{Origin, resting};
+use super::{Origin, PairLevel, resting};
 use crate::{
     bodies::{
         Body, BodyDef, BodyId, BodyState, Contact, Narrow, Overlap, Push, StepReport, World, WorldSettings,
     },
     compute::Compute,
     gpu::GpuError,
+    shape::Shape,
     svo::Arena,
 };
 
@@ -121,6 +122,11 @@ impl Standing {
     /// The names of its bodies, ascending.
     pub fn ids(&self) -> impl Iterator<Item = BodyId> {
         self.bodies.iter().map(|body| body.id)
+    }
+
+    /// The names of its bodies with their shapes, in their order.
+    pub fn shapes(&self) -> impl Iterator<Item = (BodyId, &Arc<Shape>)> {
+        self.bodies.iter().map(|body| (body.id, &body.def.shape))
     }
 
     /// The first body of an object: what it was, and where.
@@ -385,6 +391,23 @@ impl Stage {
         };
         if let (Some(a), Some(b)) = (family(objects[0]), family(objects[1])) {
             self.world.pair_levels.set(a, b, level);
+        }
+    }
+
+    /// Gives those pairs of the first `count` objects their levels, and no others of those objects.
+    pub fn set_pairs(&mut self, count: usize, pairs: &[PairLevel]) {
+        let of_bodies = self.world.bodies.iter();
+        let objects = of_bodies.filter_map(|body| Some((self.info.get(&body.id)?.object, body.def.family)));
+        let families: std::collections::BTreeSet<_> =
+            objects.filter(|(object, _)| *object < count).map(|(_, family)| family).collect();
+        let all: Vec<_> = self.world.pair_levels.all().collect();
+        for (a, b, _) in all {
+            if families.contains(&a) && families.contains(&b) {
+                self.world.pair_levels.clear(a, b);
+            }
+        }
+        for pair in pairs {
+            self.set_pair_level(pair.bodies, pair.level);
         }
     }
 

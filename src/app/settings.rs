@@ -1,0 +1,70 @@
+//! What somebody chose for the window, whatever is open: kept over restarts in the folder of the program's state.
+
+use std::path::{Path, PathBuf};
+
+use crate::{
+    files,
+    scene::{state_folder, write_atomically},
+    ui::Keymap,
+};
+
+/// Largest file that is read, bytes.
+const LARGEST: u64 = 1 << 16;
+
+/// What was chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    /// Which mouse and keys move the eye.
+    pub keymap: Keymap,
+}
+
+fn path() -> PathBuf {
+    state_folder().join("settings.toml")
+}
+
+impl Settings {
+    /// As they were last; what cannot be read is as in a first window.
+    pub fn read() -> Self {
+        Self::read_from(&path())
+    }
+
+    fn read_from(path: &Path) -> Self {
+        let text = files::read(path, LARGEST).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        text.and_then(|text| toml::from_str(&text).ok()).unwrap_or_default()
+    }
+
+    /// Keeps them.
+    ///
+    /// # Errors
+    /// The file system's.
+    pub fn write(&self) -> std::io::Result<()> {
+        self.write_to(&path())
+    }
+
+    fn write_to(&self, path: &Path) -> std::io::Result<()> {
+        let text = toml::to_string(self).map_err(std::io::Error::other)?;
+        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        write_atomically(path, text.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_chosen_is_there_again_and_a_spoilt_file_is_no_harm() {
+        let folder = std::env::temp_dir().join(format!("kintsugi-settings-{}", std::process::id()));
+        let file = folder.join("settings.toml");
+        assert_eq!(Settings::read_from(&file), Settings::default());
+        for keymap in Keymap::ALL {
+            let chosen = Settings { keymap };
+            chosen.write_to(&file).unwrap();
+            assert_eq!(Settings::read_from(&file), chosen);
+        }
+        std::fs::write(&file, "keymap = \"emacs\"").unwrap();
+        assert_eq!(Settings::read_from(&file), Settings::default());
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}

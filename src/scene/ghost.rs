@@ -1,0 +1,160 @@
+//! Another take over the one that is shown, at the same time: dots on the surfaces of its bodies.
+//!
+//! In: the timeline, and what stands there now. Out: an overlay, on top of what is shown of the inside and of contacts.
+//! Bodies that are where they are in the take that is shown have no dots: what differs is what one sees.
+
+use std::sync::{Arc, Weak};
+
+use glam::Vec3;
+
+use super::{
+    Moment, Timeline,
+    breaking::world_from_local_matrix,
+    stage::{Motion, Runs, Stage},
+};
+use crate::render::{Overlay, Point};
+
+/// sRGB and opacity of a dot.
+const COLOR: [u8; 4] = [120, 190, 255, 220];
+/// Dots in all.
+const MOST_DOTS: usize = 12_000;
+/// Share of its opacity with which what is hidden shows.
+const THROUGH: f32 = 0.35;
+/// Bodies nearer to each other than this are in one place, m.
+const SAME_PLACE: f64 = 1e-6;
+
+/// What is drawn, and of what it was made.
+#[derive(Default)]
+pub(super) struct Ghost {
+    compared: Option<u32>,
+    made_of: Option<(u32, u64, u64)>,
+    /// Points on the surface of each body of the take, local space, while the same ones live.
+    dots: (Weak<Moment>, Vec<Vec<Vec3>>),
+    overlay: Option<Arc<Overlay>>,
+    revision: u64,
+}
+
+impl Ghost {
+    /// Draws that take from now on.
+    pub fn compare(&mut self, take: Option<u32>) {
+        (self.compared, self.made_of) = (take, None);
+    }
+
+    /// The take that is to be drawn.
+    pub fn compared(&self) -> Option<u32> {
+        self.compared
+    }
+
+    /// With what it lies on; `None` where no other take is shown.
+    pub fn overlay(&self) -> Option<&Arc<Overlay>> {
+        self.overlay.as_ref()
+    }
+
+    /// Changes whenever the overlay has changed.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Brings what is drawn up to date, on top of what lies `below`, which has a revision too. Nothing is drawn while it
+    /// would not lie where bodies are drawn (`fits`).
+    pub fn update(&mut self, fits: bool, timeline: &Timeline, stage: &Stage, below: (Option<&Overlay>, u64)) {
+        let number = self.compared.filter(|_| fits);
+        let there = number.and_then(|number| Some((number, timeline.in_take(number, stage.time())?)));
+        let Some((number, (moment, motions))) = there else {
+            self.made_of = None;
+            self.revision += u64::from(self.overlay.take().is_some());
+            return;
+        };
+        let wanted = (number, stage.revision(), below.1);
+        if self.made_of == Some(wanted) {
+            return;
+        }
+        self.made_of = Some(wanted);
+        let mut made = below.0.cloned().unwrap_or(Overlay { through: THROUGH, ..Overlay::default() });
+        made.points.extend(self.points(moment, motions, stage));
+        self.overlay = Some(Arc::new(made));
+        self.revision += 1;
+    }
+
+    fn points(&mut self, moment: &Arc<Moment>, motions: &Runs<Motion>, stage: &Stage) -> Vec<Point> {
+        if !std::ptr::eq(self.dots.0.as_ptr(), Arc::as_ptr(moment)) {
+            let shapes: Vec<_> = moment.stage.shapes().collect();
+            let most = (MOST_DOTS / shapes.len().max(1)).clamp(24, 4000);
+            let dots = shapes.iter().map(|(_, shape)| shape.surface_points(most)).collect();
+            self.dots = (Arc::downgrade(moment), dots);
+        }
+        let mut points = Vec::new();
+        for (((id, shape), (state, _)), dots) in moment.stage.shapes().zip(motions.iter()).zip(&self.dots.1) {
+            let same = |body: &crate::bodies::Body| {
+                body.state.position.distance(state.position) < SAME_PLACE
+                    && body.state.rotation.dot(state.rotation).abs() > 1.0 - SAME_PLACE
+            };
+            if stage.body(id).is_some_and(same) {
+                continue;
+            }
+            let world_from_local = world_from_local_matrix(state, shape);
+            points.extend(dots.iter().map(|dot| Point {
+                at: world_from_local.transform_point3(*dot),
+                color: COLOR,
+                radius_pixels: 1.3,
+                radius_m: 0.0,
+                back_pixels: 0.0,
+            }));
+        }
+        points
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        compute::{Choice, Compute},
+        scene::{Arrived, Sandbox, Scene},
+    };
+    use glam::DVec3;
+
+    #[test]
+    fn dots_lie_where_the_other_take_is_and_nowhere_else() {
+        let mut sandbox = Sandbox::new(Compute::open(Choice::Cpu).unwrap()).unwrap();
+        let until = |sandbox: &mut Sandbox, what: Arrived| {
+            while sandbox.poll().unwrap() != Some(what) {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+        };
+        sandbox.open_scene(Scene::of_mesh("builtin:box", 4));
+        until(&mut sandbox, Arrived::Opened);
+        let body = sandbox.bodies()[0].id;
+        sandbox.break_at(body, sandbox.bodies()[0].state.position, DVec3::NEG_Y);
+        until(&mut sandbox, Arrived::Broke);
+        (0..12).for_each(|_| sandbox.step().unwrap());
+        let there: Vec<DVec3> = sandbox.bodies().iter().map(|b| b.state.position).collect();
+        // The other way the pieces fall upwards.
+        assert!(sandbox.show_recorded(4));
+        let mut tuning = sandbox.tuning().clone();
+        tuning.gravity = -400.0;
+        sandbox.tune("gravity", tuning);
+        (0..8).for_each(|_| sandbox.step().unwrap());
+        let dots = |sandbox: &mut Sandbox| {
+            sandbox.update_touching().unwrap();
+            sandbox
+                .inside_overlay()
+                .map(|overlay| overlay.points.iter().map(|p| p.at.as_dvec3()).collect::<Vec<_>>())
+        };
+        assert_eq!(dots(&mut sandbox), None, "nothing is compared yet");
+        sandbox.compare(Some(1));
+        let seen = dots(&mut sandbox).unwrap();
+        assert!(seen.len() >= there.len(), "{} dots of {} bodies", seen.len(), there.len());
+        let largest = 1.2;
+        assert!(seen.iter().all(|dot| there.iter().any(|at| at.distance(*dot) < largest)));
+        let highest = seen.iter().map(|dot| dot.y).fold(f64::MIN, f64::max);
+        let floating = sandbox.bodies().iter().map(|b| b.state.position.y).fold(f64::MIN, f64::max);
+        assert!(highest < floating, "the dots are of the take that fell: {highest} and {floating}");
+        // Before they part, there is nothing to see.
+        assert!(sandbox.show_recorded(2));
+        assert_eq!(dots(&mut sandbox), Some(Vec::new()));
+        assert!(sandbox.swap_takes());
+        assert_eq!((sandbox.timeline().take(), sandbox.compared()), (1, Some(2)));
+        sandbox.compare(None);
+        assert_eq!(dots(&mut sandbox), None);
+    }
+}

@@ -1,0 +1,168 @@
+//! A blow of the user's over several generations: the largest pieces break again, as `fracture --generations` has it.
+//!
+//! In: what a blow broke off. Out: one blow after another on the largest eighth of the pieces, until so many generations
+//! are done. All of it is one step of undo, and falls at one moment of simulated time.
+
+use std::collections::VecDeque;
+
+use super::Sandbox;
+use crate::{
+    bodies::{Body, BodyId},
+    fracture::{
+        FractureParams,
+        generations::{SMALLEST_TO_BREAK, impact_on_piece, random_number_again},
+    },
+    scene::{
+        Blow, BreakJob,
+        breaking::{Cause, Waiting, local_from_world, world_from_local},
+    },
+};
+
+/// The generations of a blow that are still to come.
+pub(super) struct Generations {
+    left: u32,
+    /// What the body that was struck has become.
+    pieces: Vec<BodyId>,
+    /// Of this generation, the largest first.
+    waiting: VecDeque<BodyId>,
+    blow: Blow,
+    params: FractureParams,
+    /// Breaks so far.
+    number: u64,
+}
+
+/// Whether a pattern would have something to cut.
+fn is_worth_it(body: &Body) -> bool {
+    body.def.shape.as_octree().is_none_or(|octree| octree.mass.voxels >= SMALLEST_TO_BREAK)
+}
+
+impl Sandbox {
+    /// The body of a job broke; `record` tells of the break.
+    pub(super) fn count_generations(&mut self, job: &BreakJob, record: usize) {
+        let of_break = |body: &&Body| {
+            let origin = self.stage.info_or_whole(body.id).origin;
+            origin.is_some_and(|origin| origin.record == record)
+        };
+        let parts: Vec<BodyId> = self.stage.bodies().iter().filter(of_break).map(|body| body.id).collect();
+        match (job.cause, &mut self.generations) {
+            (Cause::User, generations) => {
+                let left = self.document.tuning().generations.saturating_sub(1);
+                let (blow, params) = (job.blow, job.params.clone());
+                let waiting = VecDeque::new();
+                *generations = (left > 0).then_some(Generations {
+                    left,
+                    pieces: parts,
+                    waiting,
+                    blow,
+                    params,
+                    number: 1,
+                });
+            }
+            (Cause::Again, Some(work)) => {
+                work.pieces.retain(|id| *id != job.body);
+                work.pieces.extend(parts);
+                work.number += 1;
+            }
+            _ => {}
+        }
+    }
+
+    /// A piece that was to break again has no crack.
+    pub(super) fn stayed_whole_again(&mut self) {
+        if let Some(work) = &mut self.generations {
+            work.number += 1;
+        }
+    }
+
+    /// Lets the next piece break again, where one is to.
+    pub(super) fn break_again(&mut self) {
+        if self.jobs.breaking.is_busy() {
+            return;
+        }
+        let Some(mut work) = self.generations.take() else { return };
+        if work.waiting.is_empty() && work.left > 0 {
+            work.left -= 1;
+            let mut bodies: Vec<&Body> = work.pieces.iter().filter_map(|id| self.stage.body(*id)).collect();
+            let volume = |body: &&Body| body.def.shape.mass().volume_m3;
+            bodies.sort_by(|a, b| volume(b).total_cmp(&volume(a)));
+            let wanted = bodies.len().div_ceil(8);
+            let large = bodies.into_iter().take(wanted).filter(|body| is_worth_it(body));
+            work.waiting = large.map(|body| body.id).collect();
+        }
+        let Some(body) = work.waiting.pop_front().and_then(|id| self.stage.body(id)) else {
+            // Too small, all of them, or gone.
+            return;
+        };
+        let shape = &body.def.shape;
+        let point = local_from_world(&body.state, shape, work.blow.point);
+        let impact = impact_on_piece(shape, point, body.state.rotation.inverse() * work.blow.direction);
+        let blow = Blow {
+            point: world_from_local(&body.state, shape, impact.point),
+            direction: body.state.rotation * impact.direction,
+            speed: 0.0,
+        };
+        let rng = random_number_again(work.params.rng, work.number) & i64::MAX as u64;
+        let params = FractureParams { rng, keep: Vec::new(), ..work.params.clone() };
+        let (body, kept, impact) = (body.id, None, Some(impact));
+        self.jobs.breaking.push(Waiting { body, blow, params, kept, cause: Cause::Again, impact });
+        self.generations = Some(work);
+        self.start_breaking();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        compute::{Choice, Compute},
+        scene::{Arrived, Sandbox, Scene},
+    };
+    use glam::DVec3;
+
+    fn wait(sandbox: &mut Sandbox, until: impl Fn(&Sandbox, Option<Arrived>) -> bool) {
+        loop {
+            let arrived = sandbox.poll().unwrap();
+            if until(sandbox, arrived) {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    }
+
+    #[test]
+    fn the_largest_pieces_break_again_in_one_step_of_undo() {
+        let mut sandbox = Sandbox::new(Compute::open(Choice::Cpu).unwrap()).unwrap();
+        sandbox.open_scene(Scene::of_mesh("builtin:box", 6));
+        wait(&mut sandbox, |_, arrived| arrived == Some(Arrived::Opened));
+        let blow = |sandbox: &mut Sandbox, generations: u32| {
+            let mut tuning = sandbox.tuning().clone();
+            (tuning.generations, tuning.fracture.seeds) = (generations, 20);
+            sandbox.tune("generations", tuning);
+            sandbox.end_gesture();
+            let body = &sandbox.bodies()[0];
+            let (id, at) = (body.id, body.state.position + DVec3::Y * 0.3);
+            sandbox.break_at(id, at, DVec3::NEG_Y);
+            wait(sandbox, |sandbox, _| !sandbox.is_breaking());
+            sandbox.bodies().iter().map(|b| sandbox.info(b.id).unwrap().generation).collect::<Vec<_>>()
+        };
+        let once = blow(&mut sandbox, 1);
+        assert!(once.len() > 8 && once.iter().all(|generation| *generation == 1));
+        assert_eq!(sandbox.undo().as_deref(), Some("break box"));
+        let thrice = blow(&mut sandbox, 3);
+        println!("{} pieces of one generation, {} of three", once.len(), thrice.len());
+        assert!(thrice.len() > once.len() + 8 && thrice.contains(&1) && thrice.contains(&2));
+        let mass: f64 = sandbox.bodies().iter().map(|b| b.def.shape.mass().volume_m3).sum();
+        // One step of undo, and one more of redo.
+        assert_eq!(sandbox.undo().as_deref(), Some("break box"));
+        assert_eq!(sandbox.bodies().len(), 1);
+        let whole = sandbox.bodies()[0].def.shape.mass().volume_m3;
+        assert!((mass / whole - 1.0).abs() < 1e-6);
+        sandbox.redo();
+        assert_eq!(sandbox.bodies().len(), thrice.len());
+        // Played again from the start, all of it happens again.
+        sandbox.reset();
+        assert_eq!(sandbox.bodies().len(), 1);
+        sandbox.step().unwrap();
+        wait(&mut sandbox, |sandbox, _| !sandbox.is_breaking());
+        assert_eq!(sandbox.bodies().len(), thrice.len());
+    }
+}

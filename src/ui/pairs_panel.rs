@@ -1,0 +1,90 @@
+//! Levels at which certain bodies meet: finer or coarser than each of them meets the others.
+
+use super::{
+    UiInput, UiOutput, UiState,
+    widgets::{label, name_list},
+};
+use crate::scene::{PairLevel, Sandbox, Tuning};
+
+/// The two bodies that are to get a level.
+#[derive(Default)]
+pub(super) struct Chosen([usize; 2]);
+
+/// A body as the lists name it: by its name in the scene, and its number where that is no one's alone.
+fn name(sandbox: &Sandbox, body: usize) -> String {
+    let objects = sandbox.objects();
+    let Some(object) = objects.get(body) else { return format!("body {body}") };
+    let own = object.scene.name.as_ref().unwrap_or(&object.name);
+    let alone = objects.iter().filter(|o| o.scene.name.as_ref().unwrap_or(&o.name) == own).count() < 2;
+    if alone { own.clone() } else { format!("{own} {body}") }
+}
+
+pub(super) fn show(
+    ui: &mut egui::Ui,
+    state: &mut UiState,
+    input: &UiInput<'_>,
+    new: &mut Tuning,
+    out: &mut UiOutput,
+) {
+    let Some(sandbox) = input.sandbox else { return };
+    let bodies = sandbox.bodies_of_scene();
+    if bodies == 0 {
+        return;
+    }
+    let finest = sandbox.objects().iter().map(|object| object.scene.level).max().unwrap_or(7);
+    let mut gone = None;
+    for (i, pair) in new.pairs.iter_mut().enumerate() {
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = 4.0;
+            let [a, b] = pair.bodies.map(|body| name(sandbox, body));
+            let text = if pair.bodies[0] == pair.bodies[1] {
+                format!("{a} with its pieces")
+            } else {
+                format!("{a} with {b}")
+            };
+            let tip = "Contact level of these two, and of what they break into";
+            ui.add_sized([156.0, 20.0], egui::Label::new(&text).truncate()).on_hover_text(tip);
+            let number = egui::DragValue::new(&mut pair.level).range(1..=finest).prefix("level ").speed(0.05);
+            let response = ui.add_sized([62.0, 20.0], number).on_hover_text(tip);
+            out.name(format!("pair_level_{i}"), &response);
+            let remove = ui.button("✖").on_hover_text("They meet as they meet others again");
+            remove.widget_info(|| {
+                egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Remove {text}"))
+            });
+            if remove.clicked() {
+                gone = Some(i);
+            }
+        });
+    }
+    if let Some(gone) = gone {
+        new.pairs.remove(gone);
+    }
+    let chosen = &mut state.pair.0;
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 4.0;
+        let tip = "Two bodies that shall meet more finely or coarsely than with others; one body twice: its own pieces";
+        label(ui, "Pair", tip);
+        for (which, body) in chosen.iter_mut().enumerate() {
+            *body = (*body).min(bodies - 1);
+            let title = ["First of the pair", "Second of the pair"][which];
+            let combo = egui::ComboBox::from_id_salt(title).selected_text(name(sandbox, *body)).width(52.0);
+            let response = combo.truncate().show_ui(ui, |ui| {
+                for other in 0..bodies {
+                    ui.selectable_value(body, other, name(sandbox, other));
+                }
+            });
+            name_list(&response.response, title);
+            out.name(["pair_a", "pair_b"][which], &response.response);
+        }
+        let [a, b] = *chosen;
+        let is_there = |pair: &PairLevel| pair.bodies == [a, b] || pair.bodies == [b, a];
+        let add = egui::Button::new("Add");
+        let is_new = !new.pairs.iter().any(is_there);
+        let add = ui.add_enabled(is_new, add).on_hover_text("Give this pair a level");
+        add.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, is_new, "Give this pair a level"));
+        out.name("pair_add", &add);
+        if add.clicked() {
+            new.pairs.push(PairLevel { bodies: [a, b], level: new.physics_level.min(finest) });
+        }
+    });
+}
