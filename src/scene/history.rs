@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{Moment, Tuning};
+use super::{Moment, Tuning, stage::Statuses};
 
 /// One undoable step.
 pub(super) struct Step {
@@ -15,6 +15,8 @@ pub(super) struct Step {
     pub tuning: Tuning,
     /// The bodies before it, where it changed them.
     pub world: Option<Moment>,
+    /// What was hidden and locked before it, where it changed that.
+    pub statuses: Option<Statuses>,
 }
 
 /// Steps that can be undone and done again.
@@ -51,7 +53,7 @@ impl History {
     /// [`History::end_gesture`] are one step.
     pub(super) fn change(&mut self, gesture: &'static str, tuning: &Tuning) {
         if self.gesture != Some(gesture) {
-            self.push(Step { label: gesture.into(), tuning: tuning.clone(), world: None });
+            self.push(Step { label: gesture.into(), tuning: tuning.clone(), world: None, statuses: None });
             self.gesture = Some(gesture);
         }
     }
@@ -119,7 +121,7 @@ mod tests {
     fn step(label: &str, seeds: u32) -> Step {
         let mut tuning = Tuning::default();
         tuning.fracture.seeds = seeds;
-        Step { label: label.into(), tuning, world: None }
+        Step { label: label.into(), tuning, world: None, statuses: None }
     }
 
     #[test]

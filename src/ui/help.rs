@@ -3,8 +3,9 @@
 use super::{Command, UiOutput, UiState, shortcuts, theme};
 
 /// The mouse in the picture.
-const MOUSE: [(&str, &str); 6] = [
-    ("Click", "Break, aim, choose or throw: what the tool says"),
+const MOUSE: [(&str, &str); 7] = [
+    ("Click", "Break, aim, choose, throw or select: what the tool says"),
+    ("Shift+Click", "With the tool Select: add a piece, or take it out"),
     ("Ctrl+Click", "Pin a blow to tune, with any tool"),
     ("Drag", "Look round; with the hand, drag a body"),
     ("Right drag, Shift+Drag", "Move the picture"),
@@ -55,8 +56,11 @@ pub(super) fn show(ctx: &egui::Context, state: &mut UiState, out: &mut UiOutput)
                 }
                 ui.separator();
                 // They are bound in the order in which they must be asked for; here the plain ones come first.
-                let mut all: Vec<_> =
-                    shortcuts::bound(false).into_iter().chain(shortcuts::of_pin()).collect();
+                let mut all: Vec<_> = shortcuts::bound(false)
+                    .into_iter()
+                    .chain(shortcuts::of_pin())
+                    .chain(shortcuts::of_selection())
+                    .collect();
                 all.sort_by_key(|(modifiers, ..)| {
                     (modifiers.ctrl || modifiers.command, modifiers.alt, modifiers.shift)
                 });

@@ -37,6 +37,14 @@ impl Session {
         }
     }
 
+    /// Opens the panel for the selected pieces alone.
+    pub(super) fn export_selected(&mut self) {
+        self.exporting.order.only_selected = true;
+        if !self.exporting.open {
+            self.toggle_export();
+        }
+    }
+
     /// A folder that is free, beside where the program was started, until the user names one.
     fn propose_folder(&mut self) {
         if !self.exporting.named {

@@ -10,10 +10,12 @@
 //! The sandbox is the recipe that hands one what it needs of the others.
 
 mod beside;
+mod merging;
 #[cfg(test)]
 mod mishap_tests;
 mod opening;
 mod past;
+mod pieces;
 mod remaking;
 mod showing;
 mod striking;
@@ -24,10 +26,11 @@ use std::sync::{Arc, RwLock};
 
 use glam::DVec3;
 
+pub use pieces::PieceEdit;
 use remaking::Remaking;
 
 use super::{
-    BodyInfo, BreakSummary, Event, History, ObjectInfo, SandboxError, ScenePick, Timeline, Tuning,
+    BodyInfo, BreakSummary, Event, History, ObjectInfo, SandboxError, ScenePick, Selection, Timeline, Tuning,
     beside::Beside,
     document::Document,
     jobs::{Jobs, Velocities, Workshop},
@@ -57,6 +60,7 @@ pub struct Sandbox {
     looking: Looking,
     touched: Touched,
     beside: Beside,
+    selection: Selection,
     last_break: Option<BreakSummary>,
     breaks: super::BreakLog,
     remaking: Option<Remaking>,
@@ -101,6 +105,7 @@ impl Sandbox {
             looking: Looking::default(),
             touched: Touched::default(),
             beside: Beside::default(),
+            selection: Selection::default(),
             last_break: None,
             breaks: super::BreakLog::default(),
             remaking: None,

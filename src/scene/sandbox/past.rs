@@ -3,7 +3,12 @@
 use std::sync::Arc;
 
 use super::Sandbox;
-use crate::scene::{History, Moment, Timeline, Tuning, document::Document, history::Step, stage::Stage};
+use crate::scene::{
+    History, Moment, Timeline, Tuning,
+    document::Document,
+    history::Step,
+    stage::{Stage, Statuses},
+};
 
 /// Everything that there is, to go back to; what was so in `like` is shared with it.
 pub(super) fn moment(
@@ -65,21 +70,24 @@ impl Sandbox {
 
     /// Takes back the last step; its name, or `None`.
     pub fn undo(&mut self) -> Option<String> {
-        let (tuning, now) = (self.document.tuning().clone(), self.moment());
-        let step = self.history.undo(|step| mirrored(step, tuning, now))?;
+        let (tuning, now, statuses) = (self.document.tuning().clone(), self.moment(), self.stage.statuses());
+        let step = self.history.undo(|step| mirrored(step, tuning, now, statuses))?;
         Some(self.apply(step))
     }
 
     /// Does again what was taken back; its name, or `None`.
     pub fn redo(&mut self) -> Option<String> {
-        let (tuning, now) = (self.document.tuning().clone(), self.moment());
-        let step = self.history.redo(|step| mirrored(step, tuning, now))?;
+        let (tuning, now, statuses) = (self.document.tuning().clone(), self.moment(), self.stage.statuses());
+        let step = self.history.redo(|step| mirrored(step, tuning, now, statuses))?;
         Some(self.apply(step))
     }
 
     fn apply(&mut self, step: Step) -> String {
         if let Some(moment) = &step.world {
             self.restore(moment);
+        }
+        if let Some(statuses) = step.statuses {
+            self.stage.set_statuses(statuses);
         }
         self.history.end_gesture();
         self.set_tuning(step.tuning);
@@ -109,7 +117,7 @@ impl Sandbox {
     }
 
     /// Takes tuned values over, and lets the bodies have what they say.
-    fn set_tuning(&mut self, tuning: Tuning) {
+    pub(super) fn set_tuning(&mut self, tuning: Tuning) {
         let moved = self.document.set_tuning(tuning, |body| self.stage.info(body).is_some());
         self.stage.go_by(self.document.settings(), &self.document.touches());
         if moved {
@@ -166,8 +174,13 @@ impl Sandbox {
     }
 }
 
-fn mirrored(step: &Step, tuning: Tuning, now: Moment) -> Step {
-    Step { label: step.label.clone(), tuning, world: step.world.is_some().then_some(now) }
+fn mirrored(step: &Step, tuning: Tuning, now: Moment, statuses: Statuses) -> Step {
+    Step {
+        label: step.label.clone(),
+        tuning,
+        world: step.world.is_some().then_some(now),
+        statuses: step.statuses.is_some().then_some(statuses),
+    }
 }
 
 #[cfg(test)]
