@@ -255,7 +255,9 @@ fn foot(ui: &mut egui::Ui, view: &ExportView<'_>, formats: usize, out: &mut UiOu
     let possible = view.pieces > 0 && formats > 0 && !view.order.folder.trim().is_empty();
     ui.horizontal(|ui| {
         let go = ui.add_enabled(possible, egui::Button::new(text).min_size(egui::vec2(150.0, 26.0)));
-        let go = go.on_disabled_hover_text("Choose a format and a folder");
+        let nothing = view.order.only_selected && view.pieces == 0;
+        let why = if nothing { "Nothing is selected" } else { "Choose a format and a folder" };
+        let go = go.on_disabled_hover_text(why);
         out.name("export_go", &go);
         if go.clicked() {
             out.push(Command::Export);

@@ -320,7 +320,7 @@ fn edits(ui: &mut egui::Ui, sandbox: &Sandbox, rows: &[PieceRow], out: &mut UiOu
             PieceEdit::Merge,
             "pieces_merge",
             "Merge",
-            "Make one body of the selected pieces: of one break, touching, and not moved against each other since",
+            "Make one body of the selected pieces: they must have come of one break, touch, and not have moved against each other",
             several,
         ),
     ];

@@ -11,13 +11,17 @@ use glam::{DMat3, DVec3};
 use super::{Sandbox, SandboxError};
 use crate::{
     bodies::{Body, BodyDef, BodyId, BodyState},
-    fracture::Rejoin,
+    fracture::{Rejoin, solid::rejoined},
     scene::{Origin, breaking::world_from_local, stage::BodyInfo},
-    shape::{Geometry, Octree, Shape},
+    shape::{Octree, Shape},
 };
 
 /// Pieces may have moved against each other by so many voxels: less cannot be seen, and bodies that touch settle by that.
 const STILL: f64 = 0.5;
+
+/// Why pieces that lie apart are refused.
+const APART: &str =
+    "they do not touch each other: other pieces, or dust, lie between them; select those in between too";
 
 /// A body that is to take the place of others.
 pub(super) struct United {
@@ -53,28 +57,24 @@ impl Sandbox {
         if bodies.iter().any(|(_, info)| info.origin.is_none_or(|other| other.record != origin.record)) {
             return Err(refused("they came of different breaks; select pieces that one blow broke off"));
         }
-        let octrees: Option<Vec<&Octree>> = bodies
-            .iter()
-            .map(|(body, _)| match body.def.shape.geometry() {
-                Geometry::Octree(octree) => Some(octree),
-                Geometry::Mesh(_) | Geometry::Convex(_) => None,
-            })
-            .collect();
-        let Some(octrees) = octrees else {
-            return Err(refused(
-                "pieces of a mesh cannot be merged yet; break by Voronoi cells of voxels for that",
-            ));
-        };
         let first = bodies[0].0;
-        if bodies.iter().zip(&octrees).any(|((body, _), octree)| has_moved(first, body, octree)) {
+        if bodies.iter().any(|(body, _)| has_moved(first, body)) {
             return Err(refused(
                 "they have moved against each other since they broke; go back on the timeline to where they fit",
             ));
         }
         let mut parts: Vec<usize> = bodies.iter().flat_map(|(_, info)| self.breaks.parts_of(info)).collect();
         parts.sort_unstable();
-        let shape = self.rejoined(origin.record, &parts, &first.def.shape)?;
         let own: Vec<&Body> = bodies.iter().map(|(body, _)| *body).collect();
+        let meshes = own.iter().map(|body| body.def.shape.as_mesh()).collect::<Option<Vec<_>>>();
+        let like = &first.def.shape;
+        let shape = match meshes {
+            Some(meshes) => {
+                let one = rejoined(&meshes)?.ok_or_else(|| refused(APART))?;
+                Shape::solid(one, like.density(), *like.look())
+            }
+            None => self.rejoined(origin.record, &parts, like)?,
+        };
         let def = BodyDef {
             state: moving_as(&own, &shape),
             shape: Arc::new(shape),
@@ -95,9 +95,7 @@ impl Sandbox {
         let all = record.trees.iter().copied().zip(record.cells.iter().copied());
         let rejoin = Rejoin::new((&source, record.tree), pattern, &forest, all);
         let members: Vec<u32> = parts.iter().map(|part| *part as u32).collect();
-        let one = rejoin.one_of(&members).ok_or_else(|| {
-            refused("they do not touch each other: other pieces, or dust, lie between them; select those in between too")
-        })?;
+        let one = rejoin.one_of(&members).ok_or_else(|| refused(APART))?;
         Ok(Shape::octree(Octree::new(&Arc::new(one), 0, grid), like.density(), *like.look()))
     }
 
@@ -107,6 +105,12 @@ impl Sandbox {
         let origin = info.origin.zip(parts.first()).map(|(origin, part)| Origin { part: *part, ..origin });
         let joined = Some(self.breaks.join(parts));
         self.stage.unite(&ids, def, BodyInfo { origin, joined, ..info })
+    }
+
+    /// Counts the surface that it has, where it has one.
+    pub(super) fn hold_united(&mut self, united: &United) {
+        let forget = || self.history.shrink() || self.timeline.shrink();
+        self.stage.hold_surfaces([&united.def.shape], forget);
     }
 
     /// Makes one of the parts of a break that has just been made again.
@@ -126,6 +130,7 @@ impl Sandbox {
         };
         let ids: Vec<BodyId> = parts.iter().map(id).collect::<Result<_, _>>()?;
         let united = self.united(&ids)?;
+        self.hold_united(&united);
         if let Some(octree) = united.def.shape.as_octree() {
             let arena = Arc::clone(self.stage.arena());
             let mut arena = arena.write().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -137,13 +142,15 @@ impl Sandbox {
 }
 
 /// Whether a piece is not where it was beside `first` when both were one.
-fn has_moved(first: &Body, body: &Body, octree: &Octree) -> bool {
-    let (low, high) = octree.mass.bounds;
+fn has_moved(first: &Body, body: &Body) -> bool {
+    let (shape, (low, high)) = (&body.def.shape, body.def.shape.bounds());
+    // What has no voxels is as large as an import would have made it.
+    let voxel = shape.as_octree().map_or(first.def.object_size_m / 128.0, |octree| octree.grid.h);
     (0..8).any(|c| {
         let at = |axis: usize| if c >> axis & 1 == 0 { low[axis] } else { high[axis] };
         let corner = DVec3::new(at(0), at(1), at(2));
         let [by_first, by_own] = [first, body].map(|b| world_from_local(&b.state, &b.def.shape, corner));
-        by_first.distance(by_own) > STILL * octree.grid.h
+        by_first.distance(by_own) > STILL * voxel
     })
 }
 

@@ -16,6 +16,8 @@ mod mishap_tests;
 mod opening;
 mod past;
 mod pieces;
+#[cfg(test)]
+mod pieces_tests;
 mod remaking;
 mod showing;
 mod striking;

@@ -225,6 +225,7 @@ impl Sandbox {
             return Err(SandboxError::Busy);
         };
         let united = self.united(ids)?;
+        self.hold_united(&united);
         if let Some(octree) = united.def.shape.as_octree() {
             self.take_in(&mut arena, &octree.forest)?;
         }

@@ -276,8 +276,9 @@ impl Sandbox {
             bodies().filter(|(_, info)| info.origin.is_none()).map(|(_, i)| i.object).collect();
         let broken: BTreeSet<usize> = records.values().map(|record| record.object).collect();
         let gone = (0..self.document.scene().bodies.len())
+            .chain(thrown.iter().copied())
             .filter(|object| !whole.contains(object) && !broken.contains(object))
-            .map(|object| DeletedPart { body: object as u32, of: None, part: 0 });
+            .map(|object| DeletedPart { body: self.number_as_it_stands(object) as u32, of: None, part: 0 });
         let gone_parts = records.iter().flat_map(|(at, record)| {
             let parts =
                 (0..record.cells.len()).filter(|part| !there.get(at).is_some_and(|t| t.contains(part)));

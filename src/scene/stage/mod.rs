@@ -576,7 +576,6 @@ impl Stage {
         self.world.pair_levels = there.world.pair_levels.clone();
         self.world.eye = there.world.eye;
         (self.time, self.next_color) = (there.time, there.next_color);
-        self.statuses = there.statuses();
         for body in &there.world.bodies {
             let info = there.info_or_whole(body.id);
             if whole.iter().any(|(object, _)| *object == info.object) {
@@ -588,6 +587,10 @@ impl Stage {
             }
             self.info.insert(id, info);
         }
+        // Names of what is not taken over are free for others here.
+        let known =
+            there.statuses().iter().filter(|(id, _)| self.info.contains_key(id)).map(|(id, s)| (*id, *s));
+        self.statuses = Arc::new(known.collect());
         for (object, def) in whole {
             let id = self.world.add(def.clone());
             let info = BodyInfo { object: *object, color_id: *object as u32, ..BodyInfo::default() };
