@@ -589,7 +589,7 @@ impl Stage {
         }
         // Names of what is not taken over are free for others here.
         let known =
-            there.statuses().iter().filter(|(id, _)| self.info.contains_key(id)).map(|(id, s)| (*id, *s));
+            there.statuses.iter().filter(|(id, _)| self.info.contains_key(id)).map(|(id, s)| (*id, *s));
         self.statuses = Arc::new(known.collect());
         for (object, def) in whole {
             let id = self.world.add(def.clone());
