@@ -3,9 +3,9 @@
 use super::{Command, Tool, UiInput, UiOutput, theme};
 
 /// Width at which all buttons have room to spare, points.
-const ROOMY: f32 = 1230.0;
+const ROOMY: f32 = 1290.0;
 /// Below this width the tools have a line of their own, points.
-const NARROW: f32 = 1060.0;
+const NARROW: f32 = 1115.0;
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     let is_narrow = ui.available_width() < NARROW;
