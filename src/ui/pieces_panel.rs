@@ -109,7 +109,7 @@ fn filter(ui: &mut egui::Ui, state: &mut PiecesState, unit: SizeUnit, out: &mut 
                     },
                 )
                 .custom_parser(|text| text.replace('\u{2009}', "").trim().parse().ok().or(Some(0.0)));
-            let field = ui.add_sized([64.0, 20.0], field);
+            let field = ui.add_sized([64.0, 22.0], field);
             field.widget_info(|| egui::WidgetInfo::labeled(egui::Role::SpinButton, true, name));
             *end = (value > 0.0).then_some(value);
             field.on_hover_text(format!("{tip}; 0 leaves this end open"))
@@ -135,27 +135,32 @@ fn heads(ui: &mut egui::Ui, state: &mut PiecesState, unit: SizeUnit, out: &mut U
         (SortBy::Mass, "mass", "Sort by mass"),
         (SortBy::Generation, "gen", "Sort by generation: how many blows led to it"),
     ];
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = 0.0;
-        ui.spacing_mut().button_padding.x = 2.0;
-        for ((by, name, tip), width) in heads.into_iter().zip(widths(ui)) {
-            let arrow = match (state.order.by == by, state.order.descending) {
-                (false, _) => "",
-                (true, true) => " ⏷",
-                (true, false) => " ⏶",
-            };
-            let text = egui::RichText::new(format!("{name}{arrow}")).small();
-            let button = egui::Button::selectable(state.order.by == by, text).truncate();
-            let head = ui.add_sized([width, 18.0], button).on_hover_text(tip);
-            head.widget_info(|| {
-                egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Sort by {name}"))
-            });
-            out.name(format!("pieces_by_{name}"), &head);
-            if head.clicked() {
-                state.order = state.order.clicked(by);
-            }
+    let (row, _) = ui.allocate_exact_size(egui::vec2(ui.available_width(), 18.0), egui::Sense::hover());
+    let mut left = row.left();
+    for ((by, name, tip), width) in heads.into_iter().zip(widths(ui)) {
+        let at = egui::Rect::from_min_size(egui::pos2(left, row.top()), egui::vec2(width, row.height()));
+        left += width;
+        let (sorts, font) = (state.order.by == by, egui::FontId::proportional(11.5));
+        let head = ui.interact(at, ui.scope_id().with(name), egui::Sense::click());
+        head.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Sort by {name}")));
+        out.name(format!("pieces_by_{name}"), &head);
+        let color = if sorts || head.hovered() { theme::GOLD } else { theme::DIM };
+        let arrow = match (sorts, state.order.descending) {
+            (false, _) => "",
+            (true, true) => " ⏷",
+            (true, false) => " ⏶",
+        };
+        // As the cells below it.
+        let (place, align) = if by == SortBy::Name {
+            (at.left_center() + egui::vec2(4.0, 0.0), egui::Align2::LEFT_CENTER)
+        } else {
+            (at.right_center() - egui::vec2(5.0, 0.0), egui::Align2::RIGHT_CENTER)
+        };
+        ui.painter().text(place, align, format!("{name}{arrow}"), font, color);
+        if head.on_hover_text(tip).clicked() {
+            state.order = state.order.clicked(by);
         }
-    });
+    }
 }
 
 fn list(
@@ -343,6 +348,6 @@ fn edits(ui: &mut egui::Ui, sandbox: &Sandbox, rows: &[PieceRow], out: &mut UiOu
         button(ui, "pieces_export", "Export …", tip, some, Command::ExportSelected);
         let listed = rows.iter().map(|row| row.id).collect();
         let tip = "Select every piece that is listed (Ctrl+A selects all that are shown)";
-        button(ui, "pieces_all", "Select listed", tip, !rows.is_empty(), Command::Select(listed));
+        button(ui, "pieces_all", "All listed", tip, !rows.is_empty(), Command::Select(listed));
     });
 }

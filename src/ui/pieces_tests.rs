@@ -85,7 +85,7 @@ fn heads_sort_and_ends_of_sizes_filter() {
     let all = sizes.len();
     let told = format!("{above} of {all} listed, none selected");
     assert!(harness.query_by_label(&told).is_some(), "{told}");
-    press(&mut harness, "Select listed");
+    press(&mut harness, "All listed");
     assert_eq!(selected(&harness).len(), above);
 }
 

@@ -233,7 +233,8 @@ impl Sandbox {
         self.keep_step(&format!("merge {}", counted(ids.len())));
         let id = self.unite(united);
         self.after_edit();
-        self.select([id]);
+        // As if it had been picked: the list follows.
+        self.select_picked(id, false);
         Ok(ids.len())
     }
 }
