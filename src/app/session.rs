@@ -16,11 +16,12 @@ mod playing;
 mod presets;
 mod replay;
 mod saving;
+mod selecting;
 mod starting;
 #[cfg(test)]
 mod testing;
 
-use std::{path::Path, time::Instant};
+use std::{collections::BTreeSet, path::Path, time::Instant};
 
 use self::{
     aiming::Aiming, columns::Columns, frame_times::FrameTimes, messages::Messages, picture::Picture,
@@ -29,6 +30,7 @@ use self::{
 pub use self::{columns::Division, frame_times::FrameParts};
 use super::{dialogs::Purpose, imports, settings::Settings};
 use crate::{
+    bodies::BodyId,
     compute::Choice,
     gpu::Gpu,
     render::{Camera, Renderer},
@@ -292,7 +294,12 @@ impl Session {
                 }
                 self.use_tool(&command);
             }
-            Command::FrameSelection => self.frame(self.aiming.picked()),
+            Command::SelectAt { .. }
+            | Command::Select(_)
+            | Command::SelectAll
+            | Command::EditPieces(_)
+            | Command::FrameSelection => self.use_selection(command),
+            Command::ExportSelected => self.export_selected(),
             Command::FrameAll => self.frame(None),
             Command::LookFrom(axis, other_end) => self.camera.look_from(axis, other_end),
             Command::RunOn(choice) => self.run_on(choice),
@@ -346,10 +353,10 @@ impl Session {
         }
     }
 
-    fn frame(&mut self, only: Option<crate::bodies::BodyId>) {
+    fn frame(&mut self, only: Option<&BTreeSet<BodyId>>) {
         if let Some(sandbox) = &self.sandbox {
             self.camera.frame_points(&sandbox.surface_points(only), self.aspect);
-            // A single piece keeps some of what is round it in the picture.
+            // What is selected keeps some of what is round it in the picture.
             self.camera.zoom(if only.is_some() { 1.4 } else { 1.0 });
         }
     }

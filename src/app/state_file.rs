@@ -148,6 +148,7 @@ fn describe(session: &Session, out: &UiOutput, window: &WindowState) -> Value {
     });
     let object = sandbox.objects().first();
     let generations = |b: &crate::bodies::Body| sandbox.info(b.id).map_or(0, |info| info.generation);
+    let hidden = sandbox.bodies().iter().filter(|body| sandbox.status(body.id).hidden).count();
     let fields = json!({
         "busy": sandbox.is_busy(),
         "bodies": sandbox.bodies().len(),
@@ -162,6 +163,9 @@ fn describe(session: &Session, out: &UiOutput, window: &WindowState) -> Value {
         "compared": sandbox.compared(),
         "held": sandbox.held().is_some(),
         "frozen": sandbox.frozen(),
+        "selected": sandbox.selected().count(),
+        "hidden": hidden,
+        "locked": sandbox.bodies().iter().filter(|body| body.locked).count(),
         "object": object.map(|o| o.name.clone()),
         "file": object.map(|o| o.scene.file.clone()),
         "level": object.map(|o| o.scene.level),

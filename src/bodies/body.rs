@@ -217,6 +217,8 @@ pub struct Body {
     pub asleep: bool,
     /// Taken out of the simulation because its numbers ran away; fixed at the last good pose.
     pub frozen: bool,
+    /// Held where it is until somebody lets it go: nothing pushes it, as if it were fixed.
+    pub locked: bool,
     /// How long it has been slow, s.
     pub still_secs: f64,
     /// How long it has touched something and been slow, s; a restored snapshot begins anew.
@@ -235,7 +237,7 @@ impl Body {
     /// Whether anything can push it.
     #[must_use]
     pub fn is_static(&self) -> bool {
-        self.def.fixed || self.frozen
+        self.def.fixed || self.frozen || self.locked
     }
 
     /// Whether it moves now.

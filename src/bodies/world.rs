@@ -80,7 +80,17 @@ impl World {
             state = BodyState::at(DVec3::ZERO);
         }
         let rest_pose = (state.position, state.rotation);
-        let body = Body { id, def, state, asleep: false, frozen, still_secs: 0.0, slow_secs: 0.0, rest_pose };
+        let body = Body {
+            id,
+            def,
+            state,
+            asleep: false,
+            frozen,
+            locked: false,
+            still_secs: 0.0,
+            slow_secs: 0.0,
+            rest_pose,
+        };
         self.bodies.push(body);
         id
     }

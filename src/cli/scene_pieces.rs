@@ -93,6 +93,7 @@ pub fn run(args: &FractureArgs, reporter: &Reporter) -> Result<(), CliError> {
         formats,
         lying: args.scene.lying(),
         object: args.scene.object,
+        only_selected: false,
         mesh: args.mesh.unwrap_or(MeshKind::Original),
         handover: args.handover.handover(),
     };

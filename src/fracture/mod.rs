@@ -44,6 +44,7 @@ pub use params::{
     Surface,
 };
 pub use result::{Dropped, Fracture, FractureCounts, FractureError, Merge, Piece, Solved, Source};
+pub use small::Rejoin;
 pub use voronoi::{
     Fracturer, VoronoiDetail,
     faces::{VoronoiFace, voronoi_faces},

@@ -75,6 +75,14 @@ pub struct BreakRecord {
     pub whole: Figures,
     /// Its grid, shape space, where it is an octree.
     pub grid: Option<Grid>,
+    /// Where several parts of an earlier break were one again: number of that among [`BreakLog::joins`].
+    pub joined: Option<usize>,
+    /// Which tree of its forest it is.
+    pub(super) tree: u32,
+    /// Which trees of theirs its parts are, where they are octrees.
+    pub(super) trees: Vec<u32>,
+    /// The octrees of its parts, as long as one of them is there.
+    parts: Weak<Forest>,
     /// Its octrees, as long as a body, undo or the timeline holds them.
     forest: Weak<Forest>,
 }
@@ -122,6 +130,13 @@ impl BreakRecord {
             dropped_parts: broken.lost.dropped.iter().map(DroppedPart::of).collect(),
             whole: broken.before_m3.map_or(own, |volume| Figures { volume, ..own }),
             grid: octree.map(|octree| octree.grid),
+            joined: info.joined,
+            tree: octree.map_or(0, |octree| octree.tree),
+            trees: broken.parts.iter().filter_map(|part| Some(part.shape.as_octree()?.tree)).collect(),
+            parts: {
+                let first = broken.parts.first().and_then(|part| part.shape.as_octree());
+                first.map_or_else(Weak::new, |octree| Arc::downgrade(&octree.forest))
+            },
             forest: octree.map_or_else(Weak::new, |octree| Arc::downgrade(&octree.forest)),
         }
     }
@@ -130,6 +145,11 @@ impl BreakRecord {
     #[must_use]
     pub fn forest(&self) -> Option<Arc<Forest>> {
         self.forest.upgrade()
+    }
+
+    /// The octrees of its parts, which lie in one forest, where somebody still holds them.
+    pub(super) fn forest_of_parts(&self) -> Option<Arc<Forest>> {
+        self.parts.upgrade().filter(|_| self.trees.len() == self.cells.len())
     }
 }
 
@@ -160,6 +180,7 @@ impl DroppedPart {
 #[derive(Clone, Debug, Default)]
 pub struct BreakLog {
     records: Vec<BreakRecord>,
+    joins: Vec<Vec<usize>>,
 }
 
 impl BreakLog {
@@ -167,6 +188,32 @@ impl BreakLog {
     pub(super) fn push(&mut self, record: BreakRecord) -> usize {
         self.records.push(record);
         self.records.len() - 1
+    }
+
+    /// Several parts of a break are one again; the number of that.
+    pub(super) fn join(&mut self, parts: Vec<usize>) -> usize {
+        self.joins.push(parts);
+        self.joins.len() - 1
+    }
+
+    /// Parts of a break that were made one again, ascending, each time that this was done.
+    #[must_use]
+    pub fn joins(&self) -> &[Vec<usize>] {
+        &self.joins
+    }
+
+    /// Which parts of its break a body is.
+    #[must_use]
+    pub fn parts_of(&self, info: &BodyInfo) -> Vec<usize> {
+        self.parts(info.origin, info.joined)
+    }
+
+    /// The same of what came so.
+    pub(super) fn parts(&self, origin: Option<Origin>, joined: Option<usize>) -> Vec<usize> {
+        match joined.and_then(|joined| self.joins.get(joined)) {
+            Some(parts) => parts.clone(),
+            None => origin.iter().map(|origin| origin.part).collect(),
+        }
     }
 
     /// All of them.

@@ -26,7 +26,9 @@ impl Scene {
             // Parts are numbered by size, and coarser ones have other sizes.
             self.breaks.retain(|one| one.of.is_none());
             self.breaks.iter_mut().for_each(|one| coarsen_params(&mut one.fracture, levels));
+            self.breaks.iter_mut().for_each(|one| one.joined.clear());
             self.poses.clear();
+            self.deleted.clear();
         }
         for pair in &mut self.pairs {
             pair.physics_level = lower(pair.physics_level, levels);

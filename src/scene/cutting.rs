@@ -58,6 +58,25 @@ impl Cuts {
         let info = |body: &&Body| sandbox.info(body.id).copied().unwrap_or_default();
         let cut_object = |(object, known): (usize, &Arc<super::ObjectInfo>)| {
             let own: Vec<&Body> = bodies.iter().copied().filter(|b| info(b).object == object).collect();
+            // Those too that are not written hold what is theirs.
+            let all: Vec<&Body> = sandbox.bodies().iter().filter(|b| info(b).object == object).collect();
+            // Of each break the parts that are one again, by the first of them, and what they are.
+            let log = sandbox.breaks();
+            let joined = all
+                .iter()
+                .map(|body| (info(body).origin, info(body).joined))
+                .chain(breaks.values().map(|(record, _)| (record.broken, record.joined)))
+                .filter(|(_, joined)| joined.is_some());
+            let joined: BTreeMap<Origin, Vec<usize>> =
+                joined.filter_map(|(origin, join)| Some((origin?, log.parts(origin, join)))).collect();
+            let objects_of = |at: usize, record: &BreakRecord, part: usize| -> Vec<u32> {
+                if let Some(parts) = joined.get(&Origin { record: at, part }) {
+                    return parts.iter().flat_map(|part| record.objects[*part].clone()).collect();
+                }
+                let lists = joined.range(Origin { record: at, part: 0 }..Origin { record: at + 1, part: 0 });
+                let is_another = lists.into_iter().any(|(_, parts)| parts.contains(&part));
+                if is_another { Vec::new() } else { record.objects[part].clone() }
+            };
             let records: Vec<(usize, &BreakRecord, u32)> = breaks
                 .iter()
                 .filter(|(_, (record, _))| record.object == object)
@@ -71,7 +90,7 @@ impl Cuts {
                     });
                     line.any(|at| at == origin)
                 };
-                own.iter().filter(comes_of).filter_map(|b| b.def.shape.as_octree().cloned()).collect()
+                all.iter().filter(comes_of).filter_map(|b| b.def.shape.as_octree().cloned()).collect()
             };
             let cut = |(at, record, first): &(usize, &BreakRecord, u32)| {
                 Some(Cut {
@@ -87,8 +106,8 @@ impl Cuts {
                         .objects
                         .iter()
                         .enumerate()
-                        .map(|(part, objects)| CutPiece {
-                            objects: objects.clone(),
+                        .map(|(part, _)| CutPiece {
+                            objects: objects_of(*at, record, part),
                             octrees: octrees(Origin { record: *at, part }),
                         })
                         .collect(),

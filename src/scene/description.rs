@@ -70,6 +70,9 @@ pub struct Scene {
     /// Where bodies and their parts are once those breaks were made; what is not named lies where it came to be.
     #[serde(rename = "pose", skip_serializing_if = "Vec::is_empty")]
     pub poses: Vec<ScenePose>,
+    /// Bodies and parts that are taken away once those breaks were made.
+    #[serde(rename = "deleted", skip_serializing_if = "Vec::is_empty")]
+    pub deleted: Vec<DeletedPart>,
 }
 
 /// Names a body, or a part that one of [`Scene::breaks`] broke off.
@@ -85,6 +88,10 @@ pub struct PartName {
 
 fn is_zero(number: &u32) -> bool {
     *number == 0
+}
+
+fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 /// A break that was made before time begins, told in the body's own axes: it comes out the same wherever the body is.
@@ -104,6 +111,10 @@ pub struct SceneBreak {
     pub point: DVec3,
     /// Which way the blow went: the body's own axes, any length but zero.
     pub direction: DVec3,
+    /// Lists of parts, by number, that are one body again; it goes by the lowest number, and the other numbers name
+    /// nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub joined: Vec<Vec<u32>>,
     /// How it broke.
     pub fracture: FractureParams,
 }
@@ -143,6 +154,35 @@ pub struct ScenePose {
     /// Whether it sleeps until something wakes it.
     #[serde(default)]
     pub asleep: bool,
+    /// Whether it is neither drawn nor picked.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub hidden: bool,
+    /// Whether it is held where it is and does not break.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub locked: bool,
+}
+
+/// A body or a part of one that is taken away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeletedPart {
+    /// Index of the body, from 0.
+    #[serde(default)]
+    pub body: u32,
+    /// Index of the break that it is a part of, from 0; absent: the whole body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<u32>,
+    /// Which of its parts, by descending size, from 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub part: u32,
+}
+
+impl DeletedPart {
+    /// Which one.
+    #[must_use]
+    pub fn what(&self) -> PartName {
+        PartName { body: self.body, of: self.of, part: self.part }
+    }
 }
 
 impl ScenePose {
@@ -189,6 +229,7 @@ impl Default for Scene {
             pairs: Vec::new(),
             breaks: Vec::new(),
             poses: Vec::new(),
+            deleted: Vec::new(),
         }
     }
 }

@@ -24,6 +24,9 @@ pub enum SandboxError {
     /// A break that the scene says was made cannot be made: it names a part that is not there.
     #[error("{0}")]
     NoSuchPart(String),
+    /// The selected pieces cannot be one body.
+    #[error("not merged: {0}")]
+    CannotMerge(String),
 }
 
 impl SandboxError {

@@ -45,6 +45,8 @@ pub struct ExportOrder {
     pub lying: Lying,
     /// The object whose pieces are wanted; `None` for everything.
     pub object: Option<usize>,
+    /// Whether only pieces that are selected are wanted.
+    pub only_selected: bool,
     /// Which meshes.
     pub mesh: MeshKind,
     /// What else is asked for.
@@ -57,16 +59,21 @@ impl Default for ExportOrder {
         // What is not closed gets smooth ones instead.
         let (lying, mesh) = (Lying::default(), MeshKind::Original);
         let handover = Handover::default();
-        Self { folder: String::new(), formats, lying, object: None, mesh, handover }
+        Self { folder: String::new(), formats, lying, object: None, only_selected: false, mesh, handover }
     }
 }
 
 impl ExportOrder {
+    /// Whether a body of `sandbox` is wanted.
+    fn wants(&self, sandbox: &Sandbox, body: &Body) -> bool {
+        let of = || sandbox.info(body.id).map(|info| info.object);
+        self.object.is_none_or(|object| of() == Some(object))
+            && (!self.only_selected || sandbox.selection().contains(body.id))
+    }
+
     /// The bodies of `sandbox` that are wanted.
-    pub fn bodies<'a>(&self, sandbox: &'a Sandbox) -> impl Iterator<Item = &'a Body> {
-        let wanted = self.object;
-        let of = |body: &Body| sandbox.info(body.id).map(|info| info.object);
-        sandbox.bodies().iter().filter(move |body| wanted.is_none_or(|object| of(body) == Some(object)))
+    pub fn bodies<'a>(&'a self, sandbox: &'a Sandbox) -> impl Iterator<Item = &'a Body> {
+        sandbox.bodies().iter().filter(|body| self.wants(sandbox, body))
     }
 
     /// Why a format cannot be had of what is wanted.
@@ -262,7 +269,7 @@ impl ExportPlan {
         let known =
             || lines.breaks.iter().map(|(at, record)| (*at, (*record, lines.first_cell[at]))).collect();
         let cuts = wants_cuts.then(|| Cuts::of(sandbox, &bodies, &known()));
-        let (objects, volumes) = objects(sandbox, &lines, &what, order.lying);
+        let (objects, volumes) = objects(sandbox, &lines, &what, order);
         let report = SceneReport {
             ran_on,
             placed: order.lying,
@@ -275,8 +282,13 @@ impl ExportPlan {
             checks: Vec::new(),
             ..SceneReport::default()
         };
-        let scene = sandbox.as_it_stands(camera);
-        let repeated = order.object.map(|object| sandbox.number_as_it_stands(object));
+        // A scene of the selection alone makes the same files again.
+        let scene = match order.only_selected {
+            true => sandbox.as_these_stand(camera, &|body| order.wants(sandbox, body)),
+            false => sandbox.as_it_stands(camera),
+        };
+        let repeated = order.object.filter(|_| !order.only_selected);
+        let repeated = repeated.map(|object| sandbox.number_as_it_stands(object));
         let (formats_again, mesh, handover) = (formats.clone(), order.mesh, order.handover);
         let repeat = Repeat { formats: formats_again, lying: order.lying, object: repeated, mesh, handover };
         Self { what, report, formats, connected, volumes, scene, repeat, cuts }
@@ -487,13 +499,30 @@ fn units_per_metre(sandbox: &Sandbox, object: usize, lying: Lying) -> f64 {
     }
 }
 
+/// Objects of which a part of a break is not written: not selected, or deleted.
+fn incomplete(sandbox: &Sandbox, lines: &Lines<'_>, order: &ExportOrder) -> BTreeSet<usize> {
+    let log = sandbox.breaks();
+    let infos = order.bodies(sandbox).filter_map(|body| sandbox.info(body.id));
+    let own = infos.map(|info| (info.origin, info.joined));
+    let broken = lines.breaks.values().map(|record| (record.broken, record.joined));
+    let mut there: BTreeMap<usize, usize> = BTreeMap::new();
+    for (origin, joined) in own.chain(broken) {
+        let Some(origin) = origin else { continue };
+        *there.entry(origin.record).or_default() += log.parts(Some(origin), joined).len();
+    }
+    let lacks =
+        |(at, record): &(&usize, &&BreakRecord)| there.get(at).copied().unwrap_or(0) < record.cells.len();
+    lines.breaks.iter().filter(lacks).map(|(_, record)| record.object).collect()
+}
+
 /// What the report says of the objects, and their volumes as [`ExportPlan::volumes`].
 fn objects(
     sandbox: &Sandbox,
     lines: &Lines<'_>,
     what: &Assembly,
-    lying: Lying,
+    order: &ExportOrder,
 ) -> (Vec<ObjectReport>, Vec<[f64; 4]>) {
+    let incomplete = incomplete(sandbox, lines, order);
     let there: BTreeSet<usize> = what.pieces.iter().filter_map(|piece| piece.object).collect();
     let (mut reports, mut volumes) = (Vec::new(), Vec::new());
     for (number, object) in sandbox.objects().iter().enumerate().filter(|(i, _)| there.contains(i)) {
@@ -504,8 +533,10 @@ fn objects(
         let whole = breaks().find(|record| record.broken.is_none()).map(|record| record.whole.volume);
         let dust = breaks().map(|record| record.dust).fold(0.0, |a, b| a + b);
         let dropped = breaks().map(|record| record.dropped).fold(0.0, |a, b| a + b);
-        volumes.extend(whole.map(|whole| [whole, after, dust, dropped]));
-        let units = units_per_metre(sandbox, number, lying);
+        // Of an object some of whose pieces are not written, or were deleted, they do not sum up.
+        let is_whole = !incomplete.contains(&number);
+        volumes.extend(whole.filter(|_| is_whole).map(|whole| [whole, after, dust, dropped]));
+        let units = units_per_metre(sandbox, number, order.lying);
         let cubic = units.powi(3);
         reports.push(ObjectReport {
             object: number,

@@ -368,3 +368,87 @@ fn a_command_is_quoted_for_the_shell() {
     assert_eq!(quoted("/it's here"), r"'/it'\''s here'");
     assert_eq!(quoted(""), "''");
 }
+
+#[test]
+fn of_a_selection_just_its_pieces_are_written_and_its_scene_makes_the_same_again() {
+    let Some(mut sandbox) = broken_twice() else { return };
+    let chosen: Vec<_> = sandbox.bodies().iter().map(|body| body.id).skip(2).step_by(3).collect();
+    sandbox.select(chosen.iter().copied());
+    let order = ExportOrder {
+        only_selected: true,
+        ..order(Lying::AsTheyFittedTogether, &[Format::Glb, Format::Obj])
+    };
+    let plan = || ExportPlan::new(&sandbox, &order, Camera::default(), crate::compute::RanOn::default());
+    let own = folder("selection");
+    let exported = plan().run(&own, &Progress::default()).unwrap();
+    assert_eq!((exported.pieces, exported.failed_checks), (chosen.len(), vec![]));
+    let report = read_report(&own);
+    let mut masses: Vec<f64> =
+        report["pieces"].as_array().unwrap().iter().map(|piece| piece["mass"].as_f64().unwrap()).collect();
+    let mut wanted: Vec<f64> = sandbox.selected().map(|body| body.def.mass_kg()).collect();
+    masses.sort_by(f64::total_cmp);
+    wanted.sort_by(f64::total_cmp);
+    assert!(masses.len() == wanted.len());
+    assert!(masses.iter().zip(&wanted).all(|(a, b)| (a / b - 1.0).abs() < 1e-9), "{masses:?} {wanted:?}");
+    let found = glb_bounds(&own.join("pieces.glb"));
+    assert_eq!(found.len(), chosen.len());
+    // The same pieces as meshes as in an export of everything.
+    let everything = ExportOrder { only_selected: false, ..order.clone() };
+    let all = folder("selection-all");
+    ExportPlan::new(&sandbox, &everything, Camera::default(), crate::compute::RanOn::default())
+        .run(&all, &Progress::default())
+        .unwrap();
+    let everything: Vec<_> = glb_bounds(&all.join("pieces.glb")).into_values().collect();
+    assert!(everything.len() > found.len());
+    for bounds in found.values() {
+        assert!(everything.contains(bounds), "{bounds:?} is a piece of the whole export");
+    }
+    // The scene that it took along has nothing else in it.
+    let scene = crate::scene::load_scene(&own.join(SCENE_FILE)).unwrap();
+    let mut again = Sandbox::new(sandbox.compute().clone()).unwrap();
+    again.open_scene(scene);
+    assert_eq!(settle(&mut again), Arrived::Opened);
+    while again.is_breaking() {
+        again.poll().unwrap();
+    }
+    assert_eq!(again.bodies().len(), chosen.len());
+    std::fs::remove_dir_all(own).unwrap();
+    std::fs::remove_dir_all(all).unwrap();
+}
+
+#[test]
+fn merged_and_deleted_pieces_are_exported_as_they_are() {
+    let Some(mut sandbox) = whole(|fracture| fracture.seeds = 12) else { return };
+    break_largest(&mut sandbox);
+    let largest = sandbox.bodies()[0].id;
+    let others: Vec<_> = sandbox.bodies().iter().skip(1).map(|body| body.id).collect();
+    let merged = others.iter().any(|other| {
+        sandbox.select([largest, *other]);
+        sandbox.edit(crate::scene::PieceEdit::Merge).is_ok()
+    });
+    assert!(merged);
+    let one = sandbox.selected().next().unwrap().clone();
+    let written = |sandbox: &Sandbox, name: &str| {
+        let order = order(Lying::AsTheyFittedTogether, &[Format::Glb, Format::Npz]);
+        let plan = ExportPlan::new(sandbox, &order, Camera::default(), crate::compute::RanOn::default());
+        let folder = folder(name);
+        let exported = plan.run(&folder, &Progress::default()).unwrap();
+        assert_eq!(exported.failed_checks, [""; 0]);
+        let report = read_report(&folder);
+        std::fs::remove_dir_all(folder).unwrap();
+        (exported.pieces, report)
+    };
+    let (pieces, report) = written(&sandbox, "merged");
+    assert_eq!(pieces, sandbox.bodies().len());
+    let meshes = report["pieces"].as_array().unwrap();
+    let volume = |piece: &serde_json::Value| piece["volume"].as_f64().unwrap();
+    assert!(
+        meshes.iter().any(|piece| (piece["mass"].as_f64().unwrap() / one.def.mass_kg() - 1.0).abs() < 1e-9)
+    );
+    assert!(meshes.iter().map(volume).sum::<f64>() > 0.0);
+    println!("{}", serde_json::to_string_pretty(&report["meshes"]).unwrap());
+    sandbox.select([sandbox.bodies()[1].id]);
+    sandbox.edit(crate::scene::PieceEdit::Delete).unwrap();
+    let (left, _) = written(&sandbox, "deleted");
+    assert_eq!(left, pieces - 1);
+}

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{Moment, Tuning, timeline::Mark};
+use super::{Moment, Tuning, stage::Statuses, timeline::Mark};
 
 /// One undoable step.
 pub(super) struct Step {
@@ -17,6 +17,8 @@ pub(super) struct Step {
     pub world: Option<Moment>,
     /// What was recorded then, where it changed the bodies.
     pub recorded: Option<Mark>,
+    /// What was hidden and locked before it, where it changed that.
+    pub statuses: Option<Statuses>,
 }
 
 /// Steps that can be undone and done again.
@@ -53,7 +55,13 @@ impl History {
     /// [`History::end_gesture`] are one step.
     pub(super) fn change(&mut self, gesture: &'static str, label: &str, tuning: &Tuning) {
         if self.gesture != Some(gesture) {
-            self.push(Step { label: label.into(), tuning: tuning.clone(), world: None, recorded: None });
+            self.push(Step {
+                label: label.into(),
+                tuning: tuning.clone(),
+                world: None,
+                recorded: None,
+                statuses: None,
+            });
             self.gesture = Some(gesture);
         }
     }
@@ -121,7 +129,7 @@ mod tests {
     fn step(label: &str, seeds: u32) -> Step {
         let mut tuning = Tuning::default();
         tuning.fracture.seeds = seeds;
-        Step { label: label.into(), tuning, world: None, recorded: None }
+        Step { label: label.into(), tuning, world: None, recorded: None, statuses: None }
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod import;
 mod jobs;
 mod looking;
 mod moment;
+mod pieces;
 pub mod overlays;
 pub mod presets;
 mod pinned;
@@ -42,7 +43,7 @@ pub use beside::{Broken, ColumnState, ColumnView, MOST as MOST_BESIDE, Way};
 pub use break_log::{BreakLog, BreakRecord, Origin};
 pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
 pub use description::{
-    Event, PartName, Pinned, Scene, SceneBody, SceneBreak, ScenePair, ScenePose, SceneView,
+    DeletedPart, Event, PartName, Pinned, Scene, SceneBody, SceneBreak, ScenePair, ScenePose, SceneView,
 };
 pub use document::ObjectInfo;
 pub use error::SandboxError;
@@ -55,12 +56,13 @@ pub use history::History;
 pub use import::{ImportJob, ReadMeshes, ReadScene};
 pub use looking::{LabelReport, LookingReport, Subject};
 pub use moment::Moment;
+pub use pieces::{Histogram, PieceRow, Selection, SizeRange, SizeUnit, SortBy, SortOrder, listed, unit_of};
 pub use pinned::Pin;
 pub use presets::MaterialPreset;
 pub use preview::{LevelControl, PreviewMode, PreviewReport};
-pub use sandbox::{Arrived, Sandbox};
+pub use sandbox::{Arrived, PieceEdit, Sandbox};
 pub use seeds_file::{parse_seeds, read_seeds};
 pub use shipped::{SHIPPED_SCENES, ShippedScene};
-pub use stage::{Aim, BodyInfo, ScenePick};
+pub use stage::{Aim, BodyInfo, ScenePick, Status};
 pub use timeline::{TakeInfo, Timeline};
 pub use tuning::{InsideView, LabelView, Missile, PairLevel, Throw, Touching, Tuning, ViewTuning};

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use super::{Keymap, Side, Tool};
 use crate::{
+    bodies::BodyId,
     compute::Choice,
     mesh::Up,
     render::Axis,
-    scene::{ExportOrder, MaterialPreset, Tuning, Way},
+    scene::{ExportOrder, MaterialPreset, PieceEdit, Tuning, Way},
 };
 
 /// One wish of the user.
@@ -136,7 +137,22 @@ pub enum Command {
     Release,
     /// Throw a body through this point of the picture (0..1).
     Throw([f32; 2]),
-    /// Frame what is under the pointer, else everything.
+    /// Select the piece here in the picture (0..1), or none.
+    SelectAt {
+        /// Where.
+        at: [f32; 2],
+        /// It comes to what is selected, or goes, instead of taking its place.
+        joins: bool,
+    },
+    /// Select these pieces and no others.
+    Select(Vec<BodyId>),
+    /// Select every piece that is not hidden.
+    SelectAll,
+    /// Do something with the selected pieces.
+    EditPieces(PieceEdit),
+    /// Open the export panel for the selected pieces.
+    ExportSelected,
+    /// Frame what is selected, else what is under the pointer, else everything.
     FrameSelection,
     /// Frame everything.
     FrameAll,

@@ -74,6 +74,7 @@ pub(super) fn show(ctx: &egui::Context, input: &UiInput<'_>, out: &mut UiOutput)
                 ui.add_enabled_ui(view.job.is_none(), |ui| {
                     places(ui, &mut new, out);
                     objects(ui, sandbox, &mut new);
+                    selection(ui, sandbox, &mut new, out);
                     formats(ui, sandbox, &mut new, out);
                     meshes(ui, &mut new, out);
                     let has_meshes = new.formats.iter().any(|format| format.has_meshes());
@@ -135,6 +136,28 @@ fn objects(ui: &mut egui::Ui, sandbox: &crate::scene::Sandbox, order: &mut Expor
     if order.object.is_none() && order.lying == Lying::AsTheyFittedTogether {
         note(ui, "Each object about its own origin, so that they may overlap.");
     }
+}
+
+/// Whether only what is selected is written.
+fn selection(
+    ui: &mut egui::Ui,
+    sandbox: &crate::scene::Sandbox,
+    order: &mut ExportOrder,
+    out: &mut UiOutput,
+) {
+    let count = sandbox.selected().count();
+    if count == 0 && !order.only_selected {
+        return;
+    }
+    ui.horizontal(|ui| {
+        label(ui, "Selection", "Everything, or the selected pieces");
+        let noun = if count == 1 { "piece" } else { "pieces" };
+        let text = format!("only the selection ({count} {noun})");
+        let field = ui.checkbox(&mut order.only_selected, text);
+        let field = field
+            .on_hover_text("Write the selected pieces and no others; the list Pieces shows which those are");
+        out.name("export_selected", &field);
+    });
 }
 
 fn formats(ui: &mut egui::Ui, sandbox: &crate::scene::Sandbox, order: &mut ExportOrder, out: &mut UiOutput) {
@@ -232,7 +255,9 @@ fn foot(ui: &mut egui::Ui, view: &ExportView<'_>, formats: usize, out: &mut UiOu
     let possible = view.pieces > 0 && formats > 0 && !view.order.folder.trim().is_empty();
     ui.horizontal(|ui| {
         let go = ui.add_enabled(possible, egui::Button::new(text).min_size(egui::vec2(150.0, 26.0)));
-        let go = go.on_disabled_hover_text("Choose a format and a folder");
+        let nothing = view.order.only_selected && view.pieces == 0;
+        let why = if nothing { "Nothing is selected" } else { "Choose a format and a folder" };
+        let go = go.on_disabled_hover_text(why);
         out.name("export_go", &go);
         if go.clicked() {
             out.push(Command::Export);

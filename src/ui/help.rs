@@ -3,8 +3,9 @@
 use super::{Command, Keymap, UiOutput, UiState, keymap, shortcuts, theme};
 
 /// The mouse in the picture, beside what moves the eye.
-const MOUSE: [(&str, &str); 3] = [
-    ("Click", "Break, aim, choose or throw: what the tool says"),
+const MOUSE: [(&str, &str); 4] = [
+    ("Click", "Break, aim, choose, throw or select: what the tool says"),
+    ("Shift+Click", "With the tool Select: add a piece, or take it out"),
     ("Ctrl+Click", "Pin a blow to tune, with any tool"),
     ("Drop a file", "Open it"),
 ];
@@ -60,6 +61,7 @@ pub(super) fn show(ctx: &egui::Context, state: &mut UiState, chosen: Keymap, out
                 let mut all: Vec<_> = shortcuts::bound(chosen, shortcuts::Time::default())
                     .into_iter()
                     .chain(shortcuts::of_pin())
+                    .chain(shortcuts::of_selection())
                     .collect();
                 all.sort_by_key(|(modifiers, ..)| {
                     (modifiers.ctrl || modifiers.command, modifiers.alt, modifiers.shift)

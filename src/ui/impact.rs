@@ -20,6 +20,8 @@ pub enum Tool {
     Hand,
     /// Throws a body from the eye.
     Throw,
+    /// Selects pieces.
+    Select,
 }
 
 /// A pinned impact, world space.

@@ -130,7 +130,9 @@ impl Keymap {
             ]
         };
         let step = |key: Key| (plain, key, Command::Step, "One step of time");
-        let frame = |key: Key| (plain, key, Command::FrameSelection, "Show what is under the pointer");
+        let frame = |key: Key| {
+            (plain, key, Command::FrameSelection, "Show what is selected, or what is under the pointer")
+        };
         let all = |key: Key| (plain, key, Command::FrameAll, "Show everything");
         match self {
             Self::Kintsugi => {

@@ -24,12 +24,16 @@ mod path_prompt;
 mod physics_panel;
 mod pairs_panel;
 mod pictures;
+mod pieces_panel;
 mod preset_panel;
 mod scene_list;
 mod shortcuts;
+mod size_histogram;
 mod stages_panel;
 mod takes_list;
 mod status_bar;
+#[cfg(test)]
+mod pieces_tests;
 #[cfg(test)]
 mod tests;
 pub mod theme;
@@ -133,6 +137,7 @@ pub struct UiState {
     help: bool,
     folded: folding::Folded,
     pair: pairs_panel::Chosen,
+    pieces: pieces_panel::PiecesState,
 }
 
 /// What the panels ask for.
@@ -181,6 +186,10 @@ pub fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>) -> UiOu
         section(ui, "Fracture", true, |ui| fracture_panel::show(ui, input, &tuning, out));
     });
     folding::panel(Side::Right, ui, (state, &mut out), |ui, state, out| {
+        state.pieces.follow_tool(input.tool);
+        let unfold = std::mem::take(&mut state.pieces.unfolds).then_some(true);
+        let pieces = &mut state.pieces;
+        section_unfolding(ui, "Pieces", (false, unfold), |ui| pieces_panel::show(ui, pieces, input, out));
         section(ui, "View", true, |ui| view_panel::show(ui, input, &tuning, out));
         section(ui, "Inside", false, |ui| inside_panel::show(ui, input, &tuning, out));
         section(ui, "Physics", true, |ui| physics_panel::show(ui, state, input, &tuning, out));
@@ -198,9 +207,20 @@ pub fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>) -> UiOu
 }
 
 fn section(ui: &mut egui::Ui, title: &str, open: bool, contents: impl FnOnce(&mut egui::Ui)) {
+    section_unfolding(ui, title, (open, None), contents);
+}
+
+/// The same, which is unfolded or folded now where that is asked for.
+fn section_unfolding(
+    ui: &mut egui::Ui,
+    title: &str,
+    (open, now): (bool, Option<bool>),
+    contents: impl FnOnce(&mut egui::Ui),
+) {
     egui::CollapsingHeader::new(egui::RichText::new(title).strong().size(14.5).color(theme::GOLD))
         .id_salt(title)
         .default_open(open)
+        .open(now)
         .show_unindented(ui, |ui| {
             ui.add_space(2.0);
             contents(ui);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Command, Keymap, Side, Tool, UiOutput, UiState, theme};
-use crate::{compute::Choice, render::Axis};
+use crate::{compute::Choice, render::Axis, scene::PieceEdit};
 
 /// Room above the palette, and below it, points.
 const TOP: f32 = 90.0;
@@ -49,6 +49,18 @@ fn entries(earlier: &[String]) -> Vec<Entry> {
         ("Invert the kept cells", "", Command::InvertKept),
         ("Hand: drags a body", "G", Command::Tool(Tool::Hand)),
         ("Throw: a click throws a ball or a box", "T", Command::Tool(Tool::Throw)),
+        ("Select: a click selects a piece", "S", Command::Tool(Tool::Select)),
+        ("Select all pieces that are shown", "Ctrl+A", Command::SelectAll),
+        ("Select nothing", "Esc", Command::Select(Vec::new())),
+        ("Hide the selected pieces", "", Command::EditPieces(PieceEdit::Hide)),
+        ("Hide all pieces but the selected ones", "", Command::EditPieces(PieceEdit::Isolate)),
+        ("Show all pieces", "", Command::EditPieces(PieceEdit::ShowAll)),
+        ("Lock the selected pieces", "", Command::EditPieces(PieceEdit::Lock)),
+        ("Unlock the selected pieces", "", Command::EditPieces(PieceEdit::Unlock)),
+        ("Delete the selected pieces", "Del", Command::EditPieces(PieceEdit::Delete)),
+        ("Merge the selected pieces", "", Command::EditPieces(PieceEdit::Merge)),
+        ("Export the selected pieces", "", Command::ExportSelected),
+        ("Show what is selected", "F", Command::FrameSelection),
         ("Break at the pinned impact", "Enter", Command::BreakPin),
         ("Remove the pinned impact", "Esc", Command::Unpin),
         ("Side by side: one blow by two methods", "", Command::ToggleBeside),

@@ -3,6 +3,7 @@
 use egui::{Key, Modifiers};
 
 use super::{Command, Keymap, Side, Tool, UiInput};
+use crate::scene::PieceEdit;
 
 const SHIFT_COMMAND: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
 
@@ -37,6 +38,7 @@ pub(super) fn bound(keymap: Keymap, time: Time) -> Vec<Bound> {
         (Modifiers::COMMAND, Key::S, Command::SaveDialog, "Save the scene"),
         (Modifiers::COMMAND, Key::P, Command::TogglePalette, "Everything by name"),
         (Modifiers::COMMAND, Key::E, Command::ToggleExport, "Export the pieces"),
+        (Modifiers::COMMAND, Key::A, Command::SelectAll, "Select all pieces that are shown"),
         (plain, Key::F1, Command::ToggleHelp, "This list"),
         (plain, Key::F12, Command::Picture, "Write a picture"),
         (plain, Key::Space, space, "Let time run or stop it"),
@@ -48,6 +50,7 @@ pub(super) fn bound(keymap: Keymap, time: Time) -> Vec<Bound> {
         (plain, Key::K, Command::Tool(Tool::Keep), "Keep: a click chooses cells that stay"),
         (plain, Key::G, Command::Tool(Tool::Hand), "Hand: drags a body"),
         (plain, Key::T, Command::Tool(Tool::Throw), "Throw: a click throws a ball or a box"),
+        (plain, Key::S, Command::Tool(Tool::Select), "Select: a click selects a piece"),
         (plain, Key::OpenBracket, Command::Fold(Side::Left), "Fold the left panel, or unfold it"),
         (plain, Key::CloseBracket, Command::Fold(Side::Right), "Fold the right panel, or unfold it"),
     ];
@@ -64,15 +67,28 @@ pub(super) fn of_pin() -> [Bound; 2] {
     ]
 }
 
+/// Those that mean something only while pieces are selected.
+pub(super) fn of_selection() -> [Bound; 2] {
+    let plain = Modifiers::NONE;
+    [
+        (plain, Key::Delete, Command::EditPieces(PieceEdit::Delete), "Delete the selected pieces"),
+        (plain, Key::Escape, Command::Select(Vec::new()), "Select nothing"),
+    ]
+}
+
 pub(super) fn read(ctx: &egui::Context, input: &UiInput<'_>, commands: &mut Vec<Command>) {
     if ctx.egui_wants_keyboard_input() {
         return;
     }
     let of_pin = of_pin().into_iter().filter(|_| input.pin.is_some());
+    // Escape closes the export panel first.
+    let selects = input.export.is_none() && input.sandbox.is_some_and(|s| s.selected().next().is_some());
+    let of_selection = of_selection().into_iter().filter(|_| selects);
     ctx.input_mut(|keyboard| {
         let time =
             Time { playing: input.playing, replaying: input.replay.running, looped: input.replay.looped };
-        for (modifiers, key, command, _) in bound(input.keymap, time).into_iter().chain(of_pin) {
+        let all = bound(input.keymap, time).into_iter().chain(of_pin).chain(of_selection);
+        for (modifiers, key, command, _) in all {
             if keyboard.consume_key(modifiers, key) {
                 commands.push(command);
             }

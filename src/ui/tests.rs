@@ -13,8 +13,8 @@ use crate::{
 };
 
 /// A sandbox with the panels on it.
-struct Panels {
-    sandbox: Sandbox,
+pub(super) struct Panels {
+    pub sandbox: Sandbox,
     state: UiState,
     presets: Vec<PresetView>,
     pin: Option<PinView>,
@@ -22,8 +22,9 @@ struct Panels {
     replay: ReplayView,
     keymap: Keymap,
     out: UiOutput,
+    pub tool: Tool,
     /// What was asked for, beside the pointer's own.
-    asked: Vec<Command>,
+    pub asked: Vec<Command>,
 }
 
 impl Panels {
@@ -48,6 +49,7 @@ impl Panels {
             replay: ReplayView::default(),
             keymap: Keymap::default(),
             out: UiOutput::default(),
+            tool: Tool::Hammer,
             asked: Vec::new(),
         }
     }
@@ -68,7 +70,7 @@ impl Panels {
             render_timings: &[],
             notices: &[],
             hover: None,
-            tool: Tool::Hammer,
+            tool: self.tool,
             pin: self.pin,
             over_cell: false,
             drag: None,
@@ -91,6 +93,11 @@ impl Panels {
                     preset.apply(&mut tuning, 4);
                     self.sandbox.tune("preset", tuning);
                 }
+                Command::Select(ids) => self.sandbox.select(ids),
+                Command::SelectAll => self.sandbox.select_all(),
+                Command::EditPieces(edit) => {
+                    self.sandbox.edit(edit).unwrap();
+                }
                 Command::Hover(_) => {}
                 other => self.asked.push(other),
             }
@@ -100,20 +107,24 @@ impl Panels {
         }
     }
 
-    fn rect(&self, name: &str) -> egui::Rect {
+    pub fn rects(&self) -> &[(Cow<'static, str>, egui::Rect)] {
+        &self.out.rects
+    }
+
+    pub fn rect(&self, name: &str) -> egui::Rect {
         let found = self.out.rects.iter().find(|(known, _)| known == name);
         found.unwrap_or_else(|| panic!("no widget is called {name}")).1
     }
 }
 
-fn harness(width: f32, height: f32) -> Harness<'static, Panels> {
+pub(super) fn harness(width: f32, height: f32) -> Harness<'static, Panels> {
     let build = Harness::builder().with_size(egui::vec2(width, height));
     let mut harness = build.build_ui_state(|ui, panels: &mut Panels| panels.frame(ui), Panels::open());
     harness.run_steps(3);
     harness
 }
 
-fn press(harness: &mut Harness<'_, Panels>, label: &str) {
+pub(super) fn press(harness: &mut Harness<'_, Panels>, label: &str) {
     harness.get_by_label(label).click();
     harness.run_steps(3);
 }
@@ -152,9 +163,9 @@ fn what_is_set_is_kept_under_a_name() {
 }
 
 /// Widgets of the toolbar.
-const TOOLBAR: [&str; 17] = [
+const TOOLBAR: [&str; 18] = [
     "open", "save", "export", "picture", "undo", "redo", "play", "step", "reset", "hammer", "impact", "keep",
-    "hand", "throw", "frame", "palette", "help",
+    "hand", "throw", "select", "frame", "palette", "help",
 ];
 
 #[test]
@@ -251,8 +262,10 @@ fn f1_lists_every_key_and_closes_again() {
     harness.key_press(egui::Key::F1);
     harness.run_steps(3);
     assert!(harness.query_by_label("Mouse and keys").is_some());
-    for (modifiers, key, _, what) in
-        shortcuts::bound(Keymap::Kintsugi, shortcuts::Time::default()).into_iter().chain(shortcuts::of_pin())
+    for (modifiers, key, _, what) in shortcuts::bound(Keymap::Kintsugi, shortcuts::Time::default())
+        .into_iter()
+        .chain(shortcuts::of_pin())
+        .chain(shortcuts::of_selection())
     {
         let spelled = shortcuts::spelled(modifiers, key);
         assert!(harness.query_all_by_label(what).next().is_some(), "{what} is not listed");
@@ -275,6 +288,7 @@ fn keys_ask_for_what_they_say() {
         (Modifiers::NONE, Key::Z, Command::LookFrom(crate::render::Axis::Z, false)),
         (Modifiers::COMMAND | Modifiers::SHIFT, Key::S, Command::SaveAsDialog),
         (Modifiers::COMMAND, Key::S, Command::SaveDialog),
+        (Modifiers::NONE, Key::S, Command::Tool(Tool::Select)),
     ] {
         harness.state_mut().asked.clear();
         harness.key_press_modifiers(modifiers, key);

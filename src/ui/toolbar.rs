@@ -3,9 +3,9 @@
 use super::{Command, Tool, UiInput, UiOutput, theme};
 
 /// Width at which all buttons have room to spare, points.
-const ROOMY: f32 = 1230.0;
+const ROOMY: f32 = 1290.0;
 /// Below this width the tools have a line of their own, points.
-const NARROW: f32 = 1060.0;
+const NARROW: f32 = 1115.0;
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     let is_narrow = ui.available_width() < NARROW;
@@ -92,7 +92,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
                 out,
                 "frame",
                 "Frame",
-                "Show everything (Home); F shows what is under the pointer, X, Y and Z look along the axes",
+                "Show everything (Home); F shows what is selected or under the pointer, X, Y and Z look along the axes",
                 ready,
                 Command::FrameAll,
             );
@@ -134,6 +134,12 @@ fn tools(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         (Tool::Keep, "keep", "Keep", "A click on a cell of the pinned blow lets it stay with the body (K)"),
         (Tool::Hand, "hand", "Hand", "Drag a body about by a spring, while time runs (G)"),
         (Tool::Throw, "throw", "Throw", "A click throws a ball or a box from the eye (T)"),
+        (
+            Tool::Select,
+            "select",
+            "Select",
+            "A click selects a piece, Shift+click adds it or takes it out (S); Pieces on the right lists them",
+        ),
     ];
     ui.spacing_mut().item_spacing.x = ui.spacing().item_spacing.x.min(3.0);
     for (tool, name, text, tip) in tools {

@@ -31,7 +31,8 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         painter.rect_filled(rect, 0.0, Color32::from_rgb(38, 40, 44));
     }
     mouse(ui, &response, &views, input, out);
-    if input.over_cell && response.hovered() {
+    let selects = input.tool == Tool::Select && input.hover.is_some();
+    if (input.over_cell || selects) && response.hovered() {
         ui.ctx().set_cursor_icon(egui::CursorIcon::PointingHand);
     }
     if input.sandbox.is_some() && rect.width() > 120.0 && rect.height() > 120.0 {
@@ -92,7 +93,7 @@ fn mouse(ui: &egui::Ui, response: &egui::Response, views: &[Rect], input: &UiInp
     }
     out.push(Command::Hover(response.hover_pos().filter(|_| !response.dragged()).map(inside)));
     if response.clicked_by(PointerButton::Primary)
-        && !shift
+        && (!shift || tool == Tool::Select)
         && !input.keymap.takes_click(keys)
         && let Some(position) = response.interact_pointer_pos()
     {
@@ -110,6 +111,7 @@ fn mouse(ui: &egui::Ui, response: &egui::Response, views: &[Rect], input: &UiInp
             Tool::Keep => out.push(Command::ToggleKept(at)),
             Tool::Throw => out.push(Command::Throw(at)),
             Tool::Hand => {}
+            Tool::Select => out.push(Command::SelectAt { at, joins: shift }),
         }
     }
 }
@@ -174,6 +176,10 @@ fn messages(ui: &egui::Ui, input: &UiInput<'_>, rect: Rect, out: &mut UiOutput) 
                 ("Click the object to aim at it", "then tune the blow, and press Enter to break")
             }
             (false, Tool::Hand) => ("Drag an object to move it", "it follows by a spring while time runs"),
+            (false, Tool::Select) => (
+                "Click a piece to select it",
+                "Shift+click adds it or takes it out  ·  Pieces on the right lists all of them",
+            ),
             (false, Tool::Throw) => ("Click to throw", "what flies is chosen under Physics"),
         };
         area("hint", foot).interactable(false).show(ui.ctx(), |ui| {

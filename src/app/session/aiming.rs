@@ -112,7 +112,7 @@ impl Session {
         let Some(sandbox) = &mut self.sandbox else { return };
         match tool {
             Tool::Hammer => sandbox.unpin(),
-            Tool::Impact | Tool::Hand | Tool::Throw => {}
+            Tool::Impact | Tool::Hand | Tool::Throw | Tool::Select => {}
             Tool::Keep => {
                 // Cells must be seen to be chosen.
                 let mut tuning = sandbox.tuning().clone();
@@ -126,10 +126,21 @@ impl Session {
 
     fn pin(&mut self, at: [f32; 2]) {
         if let Some(aim) = self.aim_through(at)
+            && !self.is_held(aim.body)
             && let Some(sandbox) = &mut self.sandbox
         {
             sandbox.pin(aim);
         }
+    }
+
+    /// Whether a body is locked, which is told: it does not break.
+    fn is_held(&mut self, id: BodyId) -> bool {
+        let locked = self.sandbox.as_ref().is_some_and(|sandbox| sandbox.status(id).locked);
+        if locked {
+            let text = "This piece is locked: select it and unlock it under Pieces to break it";
+            self.say(NoticeKind::Remark, text);
+        }
+        locked
     }
 
     fn toggle_kept(&mut self, at: [f32; 2]) {
@@ -169,6 +180,7 @@ impl Session {
 
     fn hit(&mut self, at: [f32; 2]) {
         if let Some((pick, direction)) = self.pick_through(at)
+            && !self.is_held(pick.body)
             && let Some(sandbox) = &mut self.sandbox
         {
             sandbox.break_at(pick.body, pick.point, direction.as_dvec3());
@@ -192,7 +204,11 @@ impl Session {
             self.aiming.hover = Some(Hover { point: shown, longest_side: longest });
             // What flies past under the pointer is not aimed at.
             let aims = matches!(self.aiming.tool, Tool::Hammer | Tool::Impact);
-            if aim.is_none() && aims && (!playing || sandbox.is_at_rest(pick.body)) {
+            if aim.is_none()
+                && aims
+                && !sandbox.status(pick.body).locked
+                && (!playing || sandbox.is_at_rest(pick.body))
+            {
                 aim = sandbox.aim_at(&pick, direction);
             }
         }

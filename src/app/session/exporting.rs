@@ -33,7 +33,17 @@ impl Session {
         let ready = self.sandbox.as_ref().is_some_and(|s| !s.bodies().is_empty());
         self.exporting.open = !self.exporting.open && ready;
         if self.exporting.open {
+            let selects = self.sandbox.as_ref().is_some_and(|s| s.selected().next().is_some());
+            self.exporting.order.only_selected &= selects;
             self.propose_folder();
+        }
+    }
+
+    /// Opens the panel for the selected pieces alone.
+    pub(super) fn export_selected(&mut self) {
+        self.exporting.order.only_selected = true;
+        if !self.exporting.open {
+            self.toggle_export();
         }
     }
 

@@ -136,7 +136,9 @@ impl Session {
         let (Some(sandbox), Some(renderer)) = (&self.sandbox, &mut self.renderer) else {
             return false;
         };
-        let selected = if sandbox.bodies().len() > 1 { self.aiming.picked() } else { None };
+        // Where something is selected, that alone is highlighted, or one could not tell it from what the pointer is over.
+        let hovers = sandbox.bodies().len() > 1 && sandbox.selected().next().is_none();
+        let selected = if hovers { self.aiming.picked() } else { None };
         let preview = sandbox.preview().revision;
         let (revision, inside) = (sandbox.revision(), sandbox.looking_revision());
         let beside = sandbox.beside_revision();

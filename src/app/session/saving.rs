@@ -183,9 +183,9 @@ impl Session {
         };
         // By its name a scene is told from a mesh when it is opened.
         let path = &if is_scene(path) { path.to_path_buf() } else { appended(path, ".toml") };
-        let scene = match purpose {
-            Purpose::SaveStanding => sandbox.as_it_stands(self.camera),
-            _ => sandbox.scene(self.camera),
+        let (scene, stands) = match purpose {
+            Purpose::SaveStanding => (sandbox.as_it_stands(self.camera), false),
+            _ => sandbox.scene_to_keep(self.camera),
         };
         match save_scene(path, &scene) {
             Ok(()) => {
@@ -195,7 +195,9 @@ impl Session {
                 }
                 // Else the next window would say that nobody saved it.
                 self.saving.files.forget_own();
-                self.say(NoticeKind::Remark, format!("Saved {}", path.display()));
+                // A scene from its beginning could not tell of them.
+                let how = if stands { " as it stands, with its edited pieces" } else { "" };
+                self.say(NoticeKind::Remark, format!("Saved {}{how}", path.display()));
             }
             Err(error) => self.say(NoticeKind::Error, error.to_string()),
         }
@@ -208,7 +210,7 @@ impl Session {
             return true;
         };
         self.saving.autosaved = Instant::now();
-        match self.saving.files.save(&sandbox.scene(self.camera)) {
+        match self.saving.files.save(&sandbox.scene_to_keep(self.camera).0) {
             Ok(()) => {
                 (self.saving.unsaved, self.saving.failed) = (false, false);
                 true

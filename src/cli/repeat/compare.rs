@@ -196,10 +196,7 @@ mod tests {
         let found = lines(&old, &new);
         assert_eq!(
             found,
-            [
-                "report.json: counts.pieces was 3, is 4",
-                "report.json: pieces[0].mass was 1.5, is 1.5000001"
-            ]
+            ["report.json: counts.pieces was 3, is 4", "report.json: pieces[0].mass was 1.5, is 1.5000001"]
         );
         new["pieces"] = json!([]);
         assert!(lines(&old, &new).contains(&"report.json: pieces had 1 entries, has 0".to_owned()));

@@ -7,8 +7,7 @@
 
 use polars_arrow_format::ipc::{
     Block, Bool, Buffer, Endianness, Field, FieldNode, FloatingPoint, Footer, Int, LargeUtf8, List, Message,
-    MessageHeader, MetadataVersion, Precision, RecordBatch, Schema, Type,
-    planus::Builder,
+    MessageHeader, MetadataVersion, Precision, RecordBatch, Schema, Type, planus::Builder,
 };
 
 /// Stands at both ends of a file.
@@ -256,12 +255,19 @@ mod tests {
                 format!("{} {}", field.name().unwrap().unwrap(), kind.split([' ', '(']).next().unwrap())
             })
             .collect();
-        let wanted =
-            ["job Int", "mass FloatingPoint", "all_hold Bool", "radii List", "sha LargeUtf8", "none LargeUtf8"];
+        let wanted = [
+            "job Int",
+            "mass FloatingPoint",
+            "all_hold Bool",
+            "radii List",
+            "sha LargeUtf8",
+            "none LargeUtf8",
+        ];
         assert_eq!(types, wanted);
 
         let (message, body) = batch(&file);
-        let Some(polars_arrow_format::ipc::MessageHeaderRef::RecordBatch(batch)) = message.header().unwrap() else {
+        let Some(polars_arrow_format::ipc::MessageHeaderRef::RecordBatch(batch)) = message.header().unwrap()
+        else {
             panic!("no batch")
         };
         assert_eq!(batch.length().unwrap(), 3);
@@ -282,7 +288,10 @@ mod tests {
         assert_eq!((buffers[0].len(), buffers[1].len()), (0, 24));
         assert_eq!((buffers[2], doubles(buffers[3])), (&[0b011][..], vec![1.5, 2.0, 0.0]));
         assert_eq!((buffers[4], buffers[5]), (&[0b101][..], &[0b001][..]));
-        assert_eq!((buffers[6], buffers[7]), (&[0b101][..], [0i32, 2, 2, 2].map(i32::to_le_bytes).as_flattened()));
+        assert_eq!(
+            (buffers[6], buffers[7]),
+            (&[0b101][..], [0i32, 2, 2, 2].map(i32::to_le_bytes).as_flattened())
+        );
         assert_eq!(doubles(buffers[9]), [0.1, 0.5]);
         assert_eq!((buffers[10], buffers[12]), (&[0b011][..], "123é".as_bytes()));
         assert_eq!(buffers[11], [0i64, 3, 5, 5].map(i64::to_le_bytes).as_flattened());

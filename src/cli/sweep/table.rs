@@ -43,8 +43,7 @@ const FIRST: [&str; 12] = [
     "stayed_whole",
 ];
 /// Columns of words, whatever they look like: a digest may look like a number.
-const WORDS: [&str; 8] =
-    ["mesh", ERROR, "mesh_sha256", "version", "commit", "command", "compute", "adapter"];
+const WORDS: [&str; 8] = ["mesh", ERROR, "mesh_sha256", "version", "commit", "command", "compute", "adapter"];
 /// Then come those of these parts of a report, and those of no part; in a part they are sorted by name.
 const PARTS: [&str; 8] = ["parameters", "counts", "pieces", "", "solved", "health", "checks", "timings_ms"];
 

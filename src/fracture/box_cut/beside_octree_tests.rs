@@ -127,16 +127,32 @@ fn cells_of_a_mesh_weigh_what_those_of_its_octree_weigh_and_have_the_same_neighb
             let off = (a - b).abs();
             if off > 0.01 * b {
                 worst.2 += 1;
-                println!("cell {cell}: {a} and {b}, of the object {:.1e}, off {:.1e}", b / whole, off / whole);
+                println!(
+                    "cell {cell}: {a} and {b}, of the object {:.1e}, off {:.1e}",
+                    b / whole,
+                    off / whole
+                );
             }
-            if b > 1e-3 * whole { worst.0 = worst.0.max(off / b); }
+            if b > 1e-3 * whole {
+                worst.0 = worst.0.max(off / b);
+            }
             worst.1 = worst.1.max(off / whole);
         }
         let (near, faces) = (octree_neighbours(&octree), mesh_neighbours(&mesh, &object));
-        println!("{name}: {} and {} cells, h {h}, worst {worst:?}; {} and {} pairs", voxels.len(), cut.len(), near.len(), faces.len());
+        println!(
+            "{name}: {} and {} cells, h {h}, worst {worst:?}; {} and {} pairs",
+            voxels.len(),
+            cut.len(),
+            near.len(),
+            faces.len()
+        );
         for (pair, area) in &faces {
             if !near.contains_key(pair) {
-                println!("  mesh alone {pair:?}: {:.2e} faces, {:.2} voxels wide", area.area / (h * h), area.width() / h);
+                println!(
+                    "  mesh alone {pair:?}: {:.2e} faces, {:.2} voxels wide",
+                    area.area / (h * h),
+                    area.width() / h
+                );
             }
         }
         for (pair, shared) in &near {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rayon::prelude::*;
 
 use crate::{
-    fracture::{Fracture, Piece},
+    fracture::Piece,
     svo::{Forest, morton::Key},
 };
 
@@ -16,14 +16,12 @@ pub(in crate::fracture) fn leaves_of(forest: &Forest, piece: &Piece) -> std::ops
     forest.tree_start[piece.tree as usize] as usize..forest.tree_start[piece.tree as usize + 1] as usize
 }
 
-pub(in crate::fracture) fn holders(fracture: &Fracture, small: &[u32]) -> Holders {
-    let forest = &fracture.forest;
+pub(in crate::fracture) fn holders(forest: &Forest, pieces: &[Piece], small: &[u32]) -> Holders {
     let keys: HashSet<Key> = small
         .iter()
-        .flat_map(|p| forest.leaves.keys.slice(leaves_of(forest, &fracture.pieces[*p as usize])).iter())
+        .flat_map(|p| forest.leaves.keys.slice(leaves_of(forest, &pieces[*p as usize])).iter())
         .collect();
-    let mut found: Holders = fracture
-        .pieces
+    let mut found: Holders = pieces
         .par_iter()
         .enumerate()
         .flat_map_iter(|(p, piece)| {

@@ -14,6 +14,9 @@ use rayon::prelude::*;
 
 mod holders;
 mod merge;
+mod rejoin;
+
+pub use self::rejoin::Rejoin;
 
 use self::{
     holders::{Holders, holders, leaves_of, of_voxel},
@@ -47,7 +50,7 @@ pub(in crate::fracture) fn apply(
     if small.is_empty() {
         return fracture;
     }
-    let holders = holders(&fracture, &small);
+    let holders = holders(&fracture.forest, &fracture.pieces, &small);
     match rule.rule {
         SmallRule::Drop => drop_small(source, &mut fracture, &small, &holders),
         SmallRule::Merge => merge_small(source, pattern, &mut fracture, &small, &holders, &is_small),

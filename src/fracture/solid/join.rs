@@ -36,6 +36,19 @@ fn root(names: &mut [u32], mut at: u32) -> u32 {
     at
 }
 
+impl Groups {
+    /// All pieces are together; `None` where some of them do not hang together with the others.
+    pub fn one(count: usize, touching: &Touching) -> Option<Self> {
+        let mut name: Vec<u32> = (0..count as u32).collect();
+        for pair in &touching.pairs {
+            let [a, b] = pair.pieces.map(|piece| root(&mut name, piece));
+            name[a.max(b) as usize] = a.min(b);
+        }
+        let all = (0..count as u32).all(|piece| root(&mut name, piece) == 0);
+        all.then(|| Self { name: vec![0; count], dropped: BTreeSet::new(), merged: 0 })
+    }
+}
+
 impl Grouping<'_> {
     fn object(&self, piece: u32) -> u32 {
         let cell = self.pieces[piece as usize].cell;

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use glam::DVec3;
 
 pub use self::dress::{crack_corner, mixed};
-use self::join::{Grouping, Joined, joined};
+use self::join::{Grouping, Groups, Joined, joined};
 pub use self::stand_in::stand_in_grid;
 use self::touching::Touching;
 use super::{FractureError, FractureParams, Lost, Part, Pattern, SmallRule, UNIT_BITS};
@@ -122,6 +122,26 @@ pub struct CutPiece {
     pub cell: u32,
     /// Closed, outward, shape space. Where it touches another, both have the same triangles, turned round.
     pub surface: PieceMesh,
+}
+
+/// Parts of one cut as one closed surface again, without the cracks between them, with voxels that stand in for it where the
+/// first of them has some; `None` where they do not hang together.
+///
+/// # Errors
+/// [`FractureError::Params`] where it has more voxels than fit.
+pub fn rejoined(parts: &[&SolidMesh]) -> Result<Option<SolidMesh>, FractureError> {
+    let Some(first) = parts.first() else { return Ok(None) };
+    let piece = |(cell, part): (u32, &&SolidMesh)| CutPiece { cell, surface: (**part.surface()).clone() };
+    let pieces: Vec<CutPiece> = (0..).zip(parts).map(piece).collect();
+    let touching = Touching::of(&pieces);
+    let Some(groups) = Groups::one(pieces.len(), &touching) else { return Ok(None) };
+    let Some(group) = joined(&pieces, &touching, groups, &[]).kept.pop() else { return Ok(None) };
+    let surface = Arc::new(group.surface);
+    let solid = SolidMesh::new(Arc::clone(&surface), Arc::clone(first.materials()));
+    Ok(Some(match first.voxels() {
+        Some(voxels) => solid.with_voxels(stand_in::voxels(&surface, voxels.grid)?),
+        None => solid,
+    }))
 }
 
 /// How pieces become parts.

@@ -411,7 +411,8 @@ impl Column {
         }) else {
             return bodies;
         };
-        let Some((at, body)) = self.struck(strike).and_then(|body| Some((self.stage.index(body.id)?, body)))
+        let Some((at, body)) =
+            self.struck(strike).and_then(|body| Some((self.stage.shown_index(body.id)?, body)))
         else {
             return bodies;
         };

@@ -1,5 +1,7 @@
 //! Whether the values of a scene are in range, and where in its file one that is not stands.
 
+use std::collections::BTreeSet;
+
 use super::{Event, Scene, SceneBody};
 use crate::scene::PartName;
 use crate::{
@@ -231,7 +233,7 @@ pub(super) fn check(scene: &Scene) -> Checked {
     breaks(scene)
 }
 
-/// Breaks and poses name bodies that are there and breaks that came before.
+/// Breaks, poses and what is deleted name bodies that are there and breaks that came before.
 fn breaks(scene: &Scene) -> Checked {
     let named = |section: &Section, what: &PartName, before: usize| {
         let bodies = scene.bodies.len();
@@ -261,6 +263,7 @@ fn breaks(scene: &Scene) -> Checked {
         if one.direction.length() < 1e-9 {
             return section.fail("direction", "is zero; say which way the blow goes");
         }
+        joined(&section, &one.joined)?;
         section.fracture(&one.fracture, scene.bodies.get(one.body as usize).map(|body| body.level))?;
     }
     for (i, pose) in scene.poses.iter().enumerate() {
@@ -273,6 +276,24 @@ fn breaks(scene: &Scene) -> Checked {
         }
         section.vector("linear_velocity", pose.linear_velocity.to_array(), 1e4)?;
         section.vector("angular_velocity", pose.angular_velocity.to_array(), 1e4)?;
+    }
+    for (i, gone) in scene.deleted.iter().enumerate() {
+        named(&Section(Some(("deleted", i))), &gone.what(), scene.breaks.len())?;
+    }
+    Ok(())
+}
+
+/// Lists of parts that are one again have two or more each, and no part twice.
+fn joined(section: &Section, lists: &[Vec<u32>]) -> Checked {
+    let mut seen = BTreeSet::new();
+    for list in lists {
+        if list.len() < 2 {
+            return section
+                .fail("joined", "has a list of fewer than two parts; name those that are one again");
+        }
+        if let Some(twice) = list.iter().find(|part| !seen.insert(**part)) {
+            return section.fail("joined", format!("names part {twice} twice"));
+        }
     }
     Ok(())
 }

@@ -201,8 +201,24 @@ fn every_field_is_documented() {
     let (point, fracture) = (DVec3::ZERO, crate::fracture::FractureParams::default());
     let direction = DVec3::NEG_Y;
     scene.breaks = vec![
-        crate::scene::SceneBreak { body: 0, of: None, part: 0, point, direction, fracture: fracture.clone() },
-        crate::scene::SceneBreak { body: 0, of: Some(0), part: 2, point, direction, fracture },
+        crate::scene::SceneBreak {
+            body: 0,
+            of: None,
+            part: 0,
+            point,
+            direction,
+            joined: vec![vec![1, 2]],
+            fracture: fracture.clone(),
+        },
+        crate::scene::SceneBreak {
+            body: 0,
+            of: Some(0),
+            part: 2,
+            point,
+            direction,
+            joined: Vec::new(),
+            fracture,
+        },
     ];
     let rotation = glam::DQuat::IDENTITY;
     let (linear_velocity, angular_velocity) = (DVec3::X, DVec3::Y);
@@ -216,7 +232,10 @@ fn every_field_is_documented() {
         linear_velocity,
         angular_velocity,
         asleep: true,
+        hidden: true,
+        locked: true,
     }];
+    scene.deleted = vec![crate::scene::DeletedPart { body, of: Some(1), part: 4 }];
     let again: Scene = toml::from_str(&toml::to_string_pretty(&scene).unwrap()).unwrap();
     assert_eq!(again, scene);
     let value = toml::Value::try_from(&scene).unwrap();
@@ -253,6 +272,9 @@ fn breaks_and_poses_name_what_is_there() {
         (one("off = 0"), "unknown field"),
         (one("").replace("0,-1,0", "0,0,0"), "is zero"),
         ("[[pose]]\nof = 0\nposition = [0,0,0]\n".into(), "come before"),
+        ("[[deleted]]\nof = 0\n".into(), "come before"),
+        (one("joined = [[1]]"), "fewer than two"),
+        (one("joined = [[1, 2], [2, 3]]"), "part 2 twice"),
         ("[[pose]]\nposition = [0,0,0]\nrotation = [0,0,0,0]\n".into(), "no turn"),
     ] {
         let error = parse_scene(&format!("{body}{bad}"), "a").unwrap_err().message;

@@ -57,7 +57,7 @@ impl Breaking {
         {
             (next.body, next.impact) = (there, None);
         }
-        if let Some(body) = stage.body(next.body) {
+        if let Some(body) = stage.body(next.body).filter(|body| !body.locked) {
             let info = stage.info_or_whole(next.body);
             next.params.interior = document.interior_of(info.object);
             next.params.fit(body.def.octree().forest.level);
@@ -108,7 +108,9 @@ impl Breaking {
         if !self.is_busy() {
             self.recoils.clear();
         }
-        for struck in before.struck(stage, |body| document.threshold(&stage.info_or_whole(body.id))) {
+        for struck in before
+            .struck(stage, |body| document.threshold(&stage.info_or_whole(body.id)).filter(|_| !body.locked))
+        {
             let info = stage.info_or_whole(struck.body);
             let mut params = document.own_params(&info);
             params.rng = random_number_of(params.rng, &info, document, breaks);

@@ -130,7 +130,7 @@ impl Preview {
         match self.shown.as_ref()? {
             Shown::Seams { body, seams, first, kept } => {
                 let marks = self.marks(*kept, is_pinned);
-                Some(BodySeams { body: stage.index(*body)?, seams, first: *first, marks })
+                Some(BodySeams { body: stage.shown_index(*body)?, seams, first: *first, marks })
             }
             Shown::Parts(_) => None,
             Shown::Pieces(pieces) => {
@@ -153,7 +153,7 @@ impl Preview {
         let shown = match &self.shown {
             Some(Shown::Pieces(shown)) => shown,
             Some(Shown::Parts(shown)) => {
-                if let (Some(at), Some(body)) = (stage.index(shown.body), stage.body(shown.body)) {
+                if let (Some(at), Some(body)) = (stage.shown_index(shown.body), stage.body(shown.body)) {
                     let whole = drawn.remove(at);
                     drawn.extend(shown.drawn(body, &whole, explode, stage.next_color()));
                 }
@@ -161,7 +161,7 @@ impl Preview {
             }
             Some(Shown::Seams { .. }) | None => return drawn,
         };
-        let (Some(at), Some(body)) = (stage.index(shown.body), stage.body(shown.body)) else {
+        let (Some(at), Some(body)) = (stage.shown_index(shown.body), stage.body(shown.body)) else {
             return drawn;
         };
         let whole = drawn.remove(at);

@@ -15,6 +15,7 @@ use crate::{
     scene::{
         BreakRecord, ColumnView, Way,
         beside::{self, Strike},
+        stage::Appearance,
     },
     svo::Arena,
 };
@@ -56,7 +57,9 @@ impl Sandbox {
     #[must_use]
     pub fn beside_bodies(&self, column: usize) -> Option<(Vec<RenderBody>, &Arc<RwLock<Arena>>)> {
         let column = self.beside.columns().get(column)?;
-        Some((column.render_bodies(&self.look(), self.beside.pinned()), column.stage().arena()))
+        // Its bodies have names of their own.
+        let look = Appearance { selected: Arc::default(), ..self.look() };
+        Some((column.render_bodies(&look, self.beside.pinned()), column.stage().arena()))
     }
 
     /// Changes whenever the pictures of the columns beside the document may have changed.

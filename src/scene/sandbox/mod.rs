@@ -11,10 +11,14 @@
 
 mod beside;
 mod generations;
+mod merging;
 #[cfg(test)]
 mod mishap_tests;
 mod opening;
 mod past;
+mod pieces;
+#[cfg(test)]
+mod pieces_tests;
 mod remaking;
 mod showing;
 mod striking;
@@ -26,10 +30,11 @@ use std::sync::{Arc, RwLock};
 use glam::DVec3;
 
 use generations::Generations;
+pub use pieces::PieceEdit;
 use remaking::Remaking;
 
 use super::{
-    BodyInfo, BreakSummary, Event, History, ObjectInfo, SandboxError, ScenePick, Timeline, Tuning,
+    BodyInfo, BreakSummary, Event, History, ObjectInfo, SandboxError, ScenePick, Selection, Timeline, Tuning,
     beside::Beside,
     document::Document,
     ghost::Ghost,
@@ -61,6 +66,7 @@ pub struct Sandbox {
     touched: Touched,
     ghost: Ghost,
     beside: Beside,
+    selection: Selection,
     last_break: Option<Arc<BreakSummary>>,
     breaks: super::BreakLog,
     remaking: Option<Remaking>,
@@ -107,6 +113,7 @@ impl Sandbox {
             touched: Touched::default(),
             ghost: Ghost::default(),
             beside: Beside::default(),
+            selection: Selection::default(),
             last_break: None,
             breaks: super::BreakLog::default(),
             remaking: None,

@@ -147,7 +147,7 @@ impl Sandbox {
     fn open_again(&mut self, mut scene: Scene) {
         // Blows were made on the old voxels; they would not fall the same way again.
         scene.events.retain(|event| matches!(event, Event::Projectile { .. }));
-        (scene.breaks, scene.poses) = (Vec::new(), Vec::new());
+        (scene.breaks, scene.poses, scene.deleted) = (Vec::new(), Vec::new(), Vec::new());
         if !scene.bodies.is_empty() {
             // By where they lie, not by number: another level may draw other seeds.
             let carried = self.document.tuning().pin.as_ref().and_then(|pin| Carried::of(pin, &self.stage));

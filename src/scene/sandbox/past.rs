@@ -68,12 +68,12 @@ impl Sandbox {
     fn now(&self) -> Step {
         let tuning = self.document.tuning().clone();
         let (world, recorded) = (Some(self.moment()), Some(self.timeline.mark()));
-        Step { label: String::new(), tuning, world, recorded }
+        Step { label: String::new(), tuning, world, recorded, statuses: Some(self.stage.statuses()) }
     }
 
     /// Keeps what is there now as a step of undo.
     pub(super) fn keep_step(&mut self, label: &str) {
-        let step = Step { label: label.into(), ..self.now() };
+        let step = Step { label: label.into(), statuses: None, ..self.now() };
         self.history.push(step);
     }
 
@@ -97,6 +97,9 @@ impl Sandbox {
         }
         if let Some(mark) = &step.recorded {
             self.timeline.go_back(mark);
+        }
+        if let Some(statuses) = step.statuses {
+            self.stage.set_statuses(statuses);
         }
         self.history.end_gesture();
         self.set_tuning(step.tuning);
@@ -128,7 +131,7 @@ impl Sandbox {
     }
 
     /// Takes tuned values over, and lets the bodies have what they say.
-    fn set_tuning(&mut self, tuning: Tuning) {
+    pub(super) fn set_tuning(&mut self, tuning: Tuning) {
         let other_pairs = tuning.pairs != self.document.tuning().pairs;
         let moved = self.document.set_tuning(tuning, |body| self.stage.info(body).is_some());
         if other_pairs {
@@ -202,6 +205,7 @@ fn mirrored(step: &Step, now: Step) -> Step {
         label: step.label.clone(),
         world,
         recorded: now.recorded.filter(|_| step.recorded.is_some()),
+        statuses: now.statuses.filter(|_| step.statuses.is_some()),
         ..now
     }
 }

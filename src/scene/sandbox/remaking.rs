@@ -4,7 +4,10 @@
 //! In: bodies and the breaks that led to them. Out: a scene that opens as this one stands. Points of blows are in the
 //! bodies' own axes, so cracks do not depend on where anything was when it broke, or on how long that took.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use glam::DVec3;
 
@@ -14,33 +17,43 @@ use crate::{
     fracture::Impact,
     render::Camera,
     scene::{
-        Blow, Event, Origin, PartName, Scene, SceneBreak, ScenePose,
+        Blow, DeletedPart, Event, Origin, PartName, Scene, SceneBreak, ScenePose, Status,
         breaking::{Cause, Waiting, world_from_local},
     },
+    svo::Forest,
 };
 
 /// Breaks of a scene that are being made again.
 pub(super) struct Remaking {
     breaks: std::vec::IntoIter<SceneBreak>,
     poses: Vec<ScenePose>,
+    deleted: Vec<DeletedPart>,
     /// The record of each break that was made.
     records: Vec<usize>,
+    /// Parts of the break on its way that are one again.
+    joined: Vec<Vec<u32>>,
+    /// What broke last, which joining its parts needs.
+    broken: Option<Arc<Forest>>,
 }
 
 impl Remaking {
     /// Of a scene that has just opened; `None` where it has nothing to make.
     pub fn of(scene: &Scene) -> Option<Self> {
-        let nothing = scene.breaks.is_empty() && scene.poses.is_empty();
+        let nothing = scene.breaks.is_empty() && scene.poses.is_empty() && scene.deleted.is_empty();
         (!nothing).then(|| Self {
             breaks: scene.breaks.clone().into_iter(),
             poses: scene.poses.clone(),
+            deleted: scene.deleted.clone(),
             records: Vec::new(),
+            joined: Vec::new(),
+            broken: None,
         })
     }
 
-    /// The break on its way became that record.
-    pub fn made(&mut self, record: usize) {
+    /// The break on its way, of what `broken` is, became that record.
+    pub fn made(&mut self, record: usize, broken: Option<Arc<Forest>>) {
         self.records.push(record);
+        self.broken = broken;
     }
 
     /// Where a part comes from; `None` for a whole body.
@@ -59,15 +72,16 @@ impl Sandbox {
             self.remaking = Some(remaking);
             return Ok(());
         }
-        let Some(one) = remaking.breaks.next() else {
-            for pose in &remaking.poses {
-                let Some(id) = self.named(&pose.what(), &remaking) else {
-                    return Err(no_such_part("pose", &pose.what()));
-                };
-                self.put(id, pose);
+        if let Some(record) = remaking.records.last() {
+            for parts in std::mem::take(&mut remaking.joined) {
+                self.unite_parts(*record, &parts)?;
             }
-            return Ok(());
+        }
+        remaking.broken = None;
+        let Some(one) = remaking.breaks.next() else {
+            return self.put_all(&remaking);
         };
+        remaking.joined.clone_from(&one.joined);
         let Some(body) = self.named(&one.what(), &remaking).and_then(|id| self.stage.body(id)) else {
             return Err(no_such_part("break", &one.what()));
         };
@@ -89,6 +103,35 @@ impl Sandbox {
         };
         self.remaking = Some(remaking);
         self.jobs.breaking.push(waiting);
+        Ok(())
+    }
+
+    /// Puts everything where the scene says, takes away what it says, and hides and locks.
+    fn put_all(&mut self, remaking: &Remaking) -> Result<(), SandboxError> {
+        let mut statuses = (*self.stage.statuses()).clone();
+        for pose in &remaking.poses {
+            let Some(id) = self.named(&pose.what(), remaking) else {
+                return Err(no_such_part("pose", &pose.what()));
+            };
+            self.put(id, pose);
+            let status = Status { hidden: pose.hidden, locked: pose.locked };
+            if status != Status::default() {
+                statuses.insert(id, status);
+            }
+        }
+        let mut gone = Vec::new();
+        for one in &remaking.deleted {
+            gone.push(self.named(&one.what(), remaking).ok_or_else(|| no_such_part("deleted", &one.what()))?);
+        }
+        // Not by `Stage::remove` alone, which wakes what lay on it: that sleeps where the scene says so.
+        let asleep: Vec<BodyId> = self.stage.bodies().iter().filter(|b| b.asleep).map(|b| b.id).collect();
+        gone.into_iter().for_each(|id| self.stage.remove(id));
+        self.stage.set_statuses(Arc::new(statuses));
+        for id in asleep {
+            if let Some(body) = self.stage.body_mut(id) {
+                body.asleep = true;
+            }
+        }
         Ok(())
     }
 
@@ -133,15 +176,41 @@ impl Sandbox {
         if object < own { object } else { own + self.thrown_and_there().range(..object).count() }
     }
 
+    /// Whether pieces were hidden, locked, deleted or merged: what a scene that begins with whole objects cannot tell.
+    #[must_use]
+    pub fn has_edited_pieces(&self) -> bool {
+        let is_edited = |body: &Body| {
+            self.stage.status(body.id) != Status::default()
+                || self.stage.info_or_whole(body.id).joined.is_some()
+        };
+        self.stage.bodies().iter().any(is_edited) || !self.as_it_stands(Camera::default()).deleted.is_empty()
+    }
+
+    /// The scene to save: from its beginning, with what was done as events; as it stands, where pieces were edited, and
+    /// then `true`.
+    #[must_use]
+    pub fn scene_to_keep(&self, camera: Camera) -> (Scene, bool) {
+        let edited = self.has_edited_pieces();
+        (if edited { self.as_it_stands(camera) } else { self.scene(camera) }, edited)
+    }
+
     /// The scene as it stands now: it opens broken as it is, with everything where it lies. What has happened is no
     /// event any more; what is still to happen, is, and time begins anew.
     #[must_use]
     pub fn as_it_stands(&self, camera: Camera) -> Scene {
+        self.as_these_stand(camera, &|_| true)
+    }
+
+    /// The same without bodies that are not `kept`: they are deleted there.
+    pub(in crate::scene) fn as_these_stand(&self, camera: Camera, kept: &dyn Fn(&Body) -> bool) -> Scene {
         let mut scene = self.scene(camera);
         let over = self.document.events_over();
         let time = self.stage.time();
         // Bodies that were thrown are bodies now; a scene counts its bodies first.
-        let bodies = || self.stage.bodies().iter().map(|body| (body, self.stage.info_or_whole(body.id)));
+        let bodies = || {
+            let kept = self.stage.bodies().iter().filter(|body| kept(body));
+            kept.map(|body| (body, self.stage.info_or_whole(body.id)))
+        };
         let thrown = self.thrown_and_there();
         let objects = self.document.objects();
         scene.bodies.extend(thrown.iter().filter_map(|object| Some(objects.get(*object)?.scene.clone())));
@@ -163,7 +232,8 @@ impl Sandbox {
             .map(|record| {
                 let PartName { body, of, part } = name(record.object, record.broken);
                 let Impact { point, direction } = record.impact;
-                SceneBreak { body, of, part, point, direction, fracture: record.params.clone() }
+                let (joined, fracture) = (Vec::new(), record.params.clone());
+                SceneBreak { body, of, part, point, direction, joined, fracture }
             })
             .collect();
         scene.poses = bodies()
@@ -171,6 +241,7 @@ impl Sandbox {
                 let PartName { body: object, of, part } = name(info.object, info.origin);
                 let BodyState { position, rotation, linear_velocity, angular_velocity } = body.state;
                 let asleep = body.asleep;
+                let Status { hidden, locked } = self.stage.status(body.id);
                 ScenePose {
                     body: object,
                     of,
@@ -180,9 +251,43 @@ impl Sandbox {
                     linear_velocity,
                     angular_velocity,
                     asleep,
+                    hidden,
+                    locked,
                 }
             })
             .collect();
+        // Which parts of each break are there, or broke again.
+        let mut there: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        let mut seen = |origin: Option<Origin>, joined: Option<usize>| {
+            let Some(origin) = origin else { return };
+            let parts = self.breaks.parts(Some(origin), joined);
+            if let (Some(_), Some(number)) = (joined, number.get(&origin.record)) {
+                let lists = &mut scene.breaks[*number as usize].joined;
+                let list: Vec<u32> = parts.iter().map(|part| *part as u32).collect();
+                if !lists.contains(&list) {
+                    lists.push(list);
+                }
+            }
+            there.entry(origin.record).or_default().extend(parts);
+        };
+        bodies().for_each(|(_, info)| seen(info.origin, info.joined));
+        records.values().for_each(|record| seen(record.broken, record.joined));
+        let whole: BTreeSet<usize> =
+            bodies().filter(|(_, info)| info.origin.is_none()).map(|(_, i)| i.object).collect();
+        let broken: BTreeSet<usize> = records.values().map(|record| record.object).collect();
+        let gone = (0..self.document.scene().bodies.len())
+            .chain(thrown.iter().copied())
+            .filter(|object| !whole.contains(object) && !broken.contains(object))
+            .map(|object| DeletedPart { body: self.number_as_it_stands(object) as u32, of: None, part: 0 });
+        let gone_parts = records.iter().flat_map(|(at, record)| {
+            let parts =
+                (0..record.cells.len()).filter(|part| !there.get(at).is_some_and(|t| t.contains(part)));
+            parts.map(|part| {
+                let PartName { body, of, part } = name(record.object, Some(Origin { record: *at, part }));
+                DeletedPart { body, of, part }
+            })
+        });
+        scene.deleted = gone.chain(gone_parts).collect();
         scene
     }
 }

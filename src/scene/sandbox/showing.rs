@@ -1,6 +1,6 @@
 //! What is shown: bodies as they are drawn, the preview of the aimed blow, the inside of fractures, contacts.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use glam::{DVec3, Vec3};
 
@@ -27,7 +27,11 @@ fn target<'a>(stage: &'a Stage, document: &Document, body: BodyId) -> Option<Tar
 
 impl Sandbox {
     pub(super) fn look(&self) -> Appearance {
-        Appearance { explode: self.explode(), insides: self.document.insides() }
+        Appearance {
+            explode: self.explode(),
+            insides: self.document.insides(),
+            selected: self.selection.ids(),
+        }
     }
 
     fn explode(&self) -> f64 {
@@ -38,7 +42,8 @@ impl Sandbox {
         self.document.tuning().pin.is_some()
     }
 
-    /// Bodies as the renderer wants them; `selected` is drawn highlighted.
+    /// Bodies as the renderer wants them, without those that are hidden; `selected` is drawn highlighted, and so is what
+    /// the user selected.
     #[must_use]
     pub fn render_bodies(&self, selected: Option<BodyId>) -> Vec<RenderBody> {
         self.stage.render_bodies(&self.look(), selected)
@@ -60,9 +65,10 @@ impl Sandbox {
         self.preview.body_seams(&self.stage, self.is_pinned())
     }
 
-    /// Points all over the surfaces of the bodies as they are drawn, or of one of them, world.
+    /// Points all over the surfaces of the bodies as they are drawn, world: of `only` those, or of all that are not
+    /// hidden.
     #[must_use]
-    pub fn surface_points(&self, only: Option<BodyId>) -> Vec<Vec3> {
+    pub fn surface_points(&self, only: Option<&BTreeSet<BodyId>>) -> Vec<Vec3> {
         self.stage.surface_points(self.explode(), only)
     }
 

@@ -162,7 +162,8 @@ impl Sandbox {
         let record = BreakRecord::new(&body, &info, job, (&broken, seconds), self.stage.time());
         let record = self.breaks.push(record);
         if let (Some(remaking), Cause::Opening) = (&mut self.remaking, job.cause) {
-            remaking.made(record);
+            let broken = body.def.shape.as_octree().map(|octree| Arc::clone(&octree.forest));
+            remaking.made(record, broken);
         }
         self.stage.break_up(body.id, parts, record);
         self.count_generations(job, record);

@@ -48,12 +48,15 @@ impl Aim {
 }
 
 impl Stage {
-    /// The nearest body on a ray as drawn (pieces apart by `explode`).
+    /// The nearest body on a ray as drawn (pieces apart by `explode`); what is hidden lets rays through.
     pub fn pick(&self, origin: Vec3, direction: Vec3, explode: f64) -> Option<ScenePick> {
         let (origin, direction) = (origin.as_dvec3(), direction.as_dvec3());
         let offsets = self.explode_offsets(explode);
         let mut best: Option<ScenePick> = None;
         for (body, offset) in self.world.bodies.iter().zip(&offsets) {
+            if self.status(body.id).hidden {
+                continue;
+            }
             let shape = &body.def.shape;
             let from = local_from_world(&body.state, shape, origin - *offset);
             let along = body.state.rotation.inverse() * direction / shape.unit_m();
@@ -117,7 +120,7 @@ impl Stage {
 
     /// Whether a body stands still, so that a preview of it is worth while.
     pub fn is_at_rest(&self, id: BodyId) -> bool {
-        self.body(id).is_some_and(|b| b.asleep || b.def.fixed)
+        self.body(id).is_some_and(|b| b.asleep || b.is_static())
     }
 
     /// Longest side of a body's bounds, m.

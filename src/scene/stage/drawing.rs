@@ -1,6 +1,9 @@
 //! The stage as it is drawn: bodies apart by the explode slider, and their bounds.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use glam::{DVec3, Mat4, Vec3};
 
@@ -18,6 +21,8 @@ pub(in crate::scene) struct Appearance {
     pub explode: f64,
     /// What shows where each object is broken; at least one.
     pub insides: Vec<Volume>,
+    /// Bodies that are drawn highlighted.
+    pub selected: Arc<BTreeSet<BodyId>>,
 }
 
 impl Stage {
@@ -60,17 +65,28 @@ impl Stage {
         self.placed(explode).nth(at).map(|(_, matrix)| matrix)
     }
 
-    /// Bodies as the renderer wants them; `selected` is drawn highlighted.
+    /// Whether a body is drawn.
+    fn is_shown(&self, body: &Body) -> bool {
+        !self.status(body.id).hidden
+    }
+
+    /// Its place among the bodies that are drawn; `None` where it is not.
+    pub fn shown_index(&self, id: BodyId) -> Option<usize> {
+        self.world.bodies.iter().filter(|body| self.is_shown(body)).position(|body| body.id == id)
+    }
+
+    /// Bodies as the renderer wants them, without those that are hidden; `selected` is drawn highlighted, too.
     pub fn render_bodies(&self, look: &Appearance, selected: Option<BodyId>) -> Vec<RenderBody> {
         let last = look.insides.len().saturating_sub(1);
         self.placed(look.explode)
+            .filter(|(body, _)| self.is_shown(body))
             .map(|(body, world_from_local)| {
                 let info = self.info.get(&body.id);
                 RenderBody {
                     shape: Arc::clone(&body.def.shape),
                     world_from_local,
                     id: info.map_or(body.id.0, |info| info.color_id),
-                    selected: selected == Some(body.id),
+                    selected: selected == Some(body.id) || look.selected.contains(&body.id),
                     mark: None,
                     interior: look.insides[info.map_or(0, |info| info.object).min(last)],
                 }
@@ -78,12 +94,14 @@ impl Stage {
             .collect()
     }
 
-    /// Points all over the surfaces of the bodies as they are drawn, or of one of them, world.
-    pub fn surface_points(&self, explode: f64, only: Option<BodyId>) -> Vec<Vec3> {
-        let bodies = &self.world.bodies;
-        let most = if only.is_some() { 8000 } else { (20_000 / bodies.len().max(1)).max(64) };
+    /// Points all over the surfaces of the bodies as they are drawn, world: of `only` those, or of all that are not
+    /// hidden.
+    pub fn surface_points(&self, explode: f64, only: Option<&BTreeSet<BodyId>>) -> Vec<Vec3> {
+        let each = |count: usize| (20_000 / count.max(1)).max(64);
+        let most = only.map_or_else(|| each(self.world.bodies.len()), |only| each(only.len()).min(8000));
+        let wanted = |body: &Body| only.map_or_else(|| self.is_shown(body), |only| only.contains(&body.id));
         self.placed(explode)
-            .filter(|(body, _)| only.is_none_or(|id| id == body.id))
+            .filter(|(body, _)| wanted(body))
             .flat_map(|(body, world_from_local)| {
                 let points = body.def.shape.surface_points(most).into_iter();
                 points.map(move |p| world_from_local.transform_point3(p))
@@ -95,7 +113,7 @@ impl Stage {
     pub fn bounds(&self, explode: f64, only: Option<BodyId>) -> Option<(Vec3, Vec3)> {
         let mut all: Option<(Vec3, Vec3)> = None;
         for (body, world_from_local) in self.placed(explode) {
-            if only.is_some_and(|id| id != body.id) {
+            if only.map_or_else(|| !self.is_shown(body), |id| id != body.id) {
                 continue;
             }
             let (low, high) = body.def.shape.bounds();

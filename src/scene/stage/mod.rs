@@ -10,6 +10,7 @@ mod drawing;
 mod hand;
 mod octrees;
 mod runs;
+mod status;
 mod surfaces;
 #[cfg(test)]
 pub(super) mod tests;
@@ -24,6 +25,8 @@ use glam::DVec3;
 pub use aim::{Aim, ScenePick};
 pub(super) use drawing::Appearance;
 pub(super) use runs::Runs;
+pub use status::Status;
+pub(super) use status::Statuses;
 
 use super::{Origin, PairLevel, resting};
 use crate::{
@@ -47,6 +50,9 @@ pub struct BodyInfo {
     pub color_id: u32,
     /// The break that it came of.
     pub origin: Option<Origin>,
+    /// Where several parts of that break are one again: number of that among [`super::BreakLog::joins`]. The origin
+    /// names the largest of them then.
+    pub joined: Option<usize>,
 }
 
 impl BodyInfo {
@@ -161,6 +167,7 @@ pub(super) struct Stage {
     world: World,
     surfaces: surfaces::HeldSurfaces,
     info: BTreeMap<BodyId, BodyInfo>,
+    statuses: Statuses,
     projectiles: Vec<Arc<Projectile>>,
     time: f64,
     next_color: u32,
@@ -184,6 +191,7 @@ impl Stage {
             compute,
             narrow: Narrow::default(),
             info: BTreeMap::new(),
+            statuses: Statuses::default(),
             projectiles: Vec::new(),
             time: 0.0,
             next_color: 0,
@@ -312,7 +320,8 @@ impl Stage {
     /// Adds a body of an object, after so many blows.
     pub fn add(&mut self, def: BodyDef, object: usize, generation: u32) -> BodyId {
         let id = self.world.add(def);
-        self.info.insert(id, BodyInfo { object, generation, color_id: self.next_color, origin: None });
+        let color_id = self.next_color;
+        self.info.insert(id, BodyInfo { object, generation, color_id, ..BodyInfo::default() });
         self.next_color = self.next_color.wrapping_add(1);
         self.revision += 1;
         id
@@ -322,14 +331,50 @@ impl Stage {
     /// wakes.
     pub fn break_up(&mut self, id: BodyId, parts: Vec<BodyDef>, record: usize) {
         let whole = self.info_or_whole(id);
-        for (number, part) in self.world.break_up(id, parts).into_iter().enumerate() {
+        let parts = self.world.break_up(id, parts);
+        for (number, part) in parts.iter().enumerate() {
             let color_id = self.next_color;
             let origin = Some(Origin { record, part: number });
-            self.info.insert(part, BodyInfo { generation: whole.generation + 1, color_id, origin, ..whole });
+            let (generation, joined) = (whole.generation + 1, None);
+            self.info.insert(*part, BodyInfo { generation, color_id, origin, joined, ..whole });
             self.next_color = self.next_color.wrapping_add(1);
         }
+        self.inherit_status(id, &parts);
         self.info.remove(&id);
         self.world.wake_all();
+        self.revision += 1;
+    }
+
+    /// Takes a body away; what may have rested on it wakes.
+    pub fn remove(&mut self, id: BodyId) {
+        if self.world.drag.is_some_and(|drag| drag.body == id) {
+            self.world.drag = None;
+        }
+        self.world.remove(id);
+        self.info.remove(&id);
+        self.revision += 1;
+    }
+
+    /// Puts one body in the place of several, as which it is coloured; everything wakes.
+    pub fn unite(&mut self, ids: &[BodyId], def: BodyDef, info: BodyInfo) -> BodyId {
+        let status = ids.iter().map(|id| self.status(*id)).fold(Status::default(), |a, b| Status {
+            hidden: a.hidden || b.hidden,
+            locked: a.locked || b.locked,
+        });
+        ids.iter().for_each(|id| self.remove(*id));
+        let id = self.world.add(def);
+        self.info.insert(id, info);
+        if status != Status::default() {
+            Arc::make_mut(&mut self.statuses).insert(id, status);
+            self.hold_what_is_locked();
+        }
+        self.world.wake_all();
+        self.revision += 1;
+        id
+    }
+
+    /// Bodies are to be drawn otherwise.
+    pub fn changed_look(&mut self) {
         self.revision += 1;
     }
 
@@ -538,6 +583,7 @@ impl Stage {
             }
             self.info.insert(id, body.info);
         }
+        self.hold_what_is_locked();
         self.projectiles = standing.projectiles.iter().cloned().collect();
         self.time = standing.time;
         self.last_step = StepReport::default();
@@ -564,11 +610,16 @@ impl Stage {
             }
             self.info.insert(id, info);
         }
+        // Names of what is not taken over are free for others here.
+        let known =
+            there.statuses.iter().filter(|(id, _)| self.info.contains_key(id)).map(|(id, s)| (*id, *s));
+        self.statuses = Arc::new(known.collect());
         for (object, def) in whole {
             let id = self.world.add(def.clone());
             let info = BodyInfo { object: *object, color_id: *object as u32, ..BodyInfo::default() };
             self.info.insert(id, info);
         }
+        self.hold_what_is_locked();
     }
 
     /// Moves the bodies, in their order, to where they were at `time` (s), asleep or not. Nothing is held.
@@ -578,6 +629,7 @@ impl Stage {
             (body.state, body.asleep) = (*state, *asleep);
             (body.still_secs, body.slow_secs) = (0.0, 0.0);
         }
+        self.hold_what_is_locked();
         self.time = time;
         self.last_step = StepReport { time, ..StepReport::default() };
         self.revision += 1;

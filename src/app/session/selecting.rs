@@ -1,0 +1,134 @@
+//! Pieces that are selected in the picture and in the list, and what is done with them.
+
+use std::collections::BTreeSet;
+
+use super::Session;
+use crate::{
+    bodies::BodyId,
+    scene::PieceEdit,
+    ui::{Command, NoticeKind},
+};
+
+impl Session {
+    /// What a command about selected pieces asks for.
+    pub(super) fn use_selection(&mut self, command: Command) {
+        match command {
+            Command::SelectAt { at, joins } => self.select_at(at, joins),
+            Command::Select(ids) => {
+                if let Some(sandbox) = &mut self.sandbox {
+                    sandbox.select(ids);
+                }
+            }
+            Command::SelectAll => {
+                if let Some(sandbox) = &mut self.sandbox {
+                    sandbox.select_all();
+                }
+            }
+            Command::EditPieces(edit) => self.edit_pieces(edit),
+            Command::FrameSelection => self.frame_selection(),
+            _ => {}
+        }
+    }
+
+    fn select_at(&mut self, at: [f32; 2], joins: bool) {
+        let picked = self.pick_through(at).map(|(pick, _)| pick.body);
+        let Some(sandbox) = &mut self.sandbox else { return };
+        match picked {
+            Some(id) => sandbox.select_picked(id, joins),
+            // A click beside what was to be added loses nothing.
+            None if joins => {}
+            None => sandbox.select([]),
+        }
+    }
+
+    fn edit_pieces(&mut self, edit: PieceEdit) {
+        let Some(sandbox) = &mut self.sandbox else { return };
+        let edited = sandbox.edit(edit);
+        match edited {
+            Ok(0) if edit != PieceEdit::ShowAll && sandbox.selected().next().is_none() => {
+                self.say(
+                    NoticeKind::Remark,
+                    "Nothing is selected: take the tool Select (S) and click a piece",
+                );
+            }
+            Ok(0) => {}
+            Ok(_) => self.saving.changed(),
+            Err(error) => self.tell_of(error),
+        }
+    }
+
+    /// Shows what is selected, else what is under the pointer, else everything.
+    fn frame_selection(&mut self) {
+        let selected = self.sandbox.iter().flat_map(|sandbox| sandbox.selected()).map(|body| body.id);
+        let mut only: BTreeSet<BodyId> = selected.collect();
+        if only.is_empty() {
+            only.extend(self.aiming.picked());
+        }
+        self.frame(Some(&only).filter(|only| !only.is_empty()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        app::session::testing::session,
+        scene::{Arrived, PieceEdit},
+        ui::{Command, Tool},
+    };
+
+    const MIDDLE: [f32; 2] = [0.5, 0.5];
+
+    #[test]
+    fn a_click_selects_what_is_there_and_one_beside_it_nothing() {
+        let mut session = session();
+        session.apply(Command::Tool(Tool::Select));
+        session.apply(Command::SelectAt { at: MIDDLE, joins: false });
+        let count = |session: &super::Session| session.sandbox.as_ref().unwrap().selected().count();
+        assert_eq!(count(&session), 1);
+        session.apply(Command::SelectAt { at: [0.01, 0.01], joins: true });
+        assert_eq!(count(&session), 1, "a click that misses adds nothing and loses nothing");
+        session.apply(Command::SelectAt { at: MIDDLE, joins: true });
+        assert_eq!(count(&session), 0);
+        session.apply(Command::SelectAt { at: MIDDLE, joins: false });
+        session.apply(Command::SelectAt { at: [0.01, 0.01], joins: false });
+        assert_eq!(count(&session), 0);
+    }
+
+    #[test]
+    fn what_is_locked_is_not_broken_and_that_is_told() {
+        let mut session = session();
+        session.apply(Command::SelectAt { at: MIDDLE, joins: false });
+        session.apply(Command::EditPieces(PieceEdit::Lock));
+        session.apply(Command::Hit(MIDDLE));
+        session.apply(Command::Pin(MIDDLE));
+        let sandbox = session.sandbox.as_ref().unwrap();
+        assert!(!sandbox.is_breaking() && sandbox.tuning().pin.is_none());
+        assert!(session.remarks()[0].contains("locked"), "{:?}", session.remarks());
+        session.apply(Command::EditPieces(PieceEdit::Unlock));
+        session.apply(Command::Hit(MIDDLE));
+        assert!(session.sandbox.as_ref().unwrap().is_breaking());
+    }
+
+    #[test]
+    fn f_frames_what_is_selected() {
+        let mut session = session();
+        session.apply(Command::Hit(MIDDLE));
+        while session.sandbox.as_mut().unwrap().poll().unwrap() != Some(Arrived::Broke) {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        session.apply(Command::FrameAll);
+        let whole = session.camera;
+        let smallest = session.sandbox.as_ref().unwrap().bodies().last().unwrap().id;
+        session.apply(Command::Select(vec![smallest]));
+        session.apply(Command::FrameSelection);
+        let sandbox = session.sandbox.as_ref().unwrap();
+        let (low, high) = sandbox.bounds(Some(smallest)).unwrap();
+        assert!(
+            session.camera.distance < 0.6 * whole.distance,
+            "{} of {}",
+            session.camera.distance,
+            whole.distance
+        );
+        assert!(session.camera.target.distance(low.midpoint(high)) < 0.5 * low.distance(high));
+    }
+}
