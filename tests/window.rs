@@ -56,6 +56,13 @@ fn breaks_and_takes_back(display: &Display) {
     assert_eq!(whole["redo"], "break vase");
     program.keys("ctrl+shift+z");
     program.until("the pieces again", |s| s["pieces"] == broken["pieces"]);
+    // The recording again: nothing is simulated, and nothing of it is lost.
+    program.until("a recording", |s| s["recorded"].as_u64() > Some(10));
+    program.keys("r");
+    let begun = program.until("the recording again", |s| s["replaying"] == true);
+    let over = program.until("its end", |s| s["replaying"] == false);
+    assert_eq!(over["playing"], false);
+    assert_eq!([&over["recorded"], &over["take"]], [&begun["recorded"], &begun["take"]]);
     rests(&program);
     program.close();
 }

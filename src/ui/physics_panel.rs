@@ -38,7 +38,7 @@ fn breaking(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
         out.name("break_threshold", &response);
         let tip = "How many times in a row something breaks by itself: pieces of this generation stay whole";
         let generations = &mut new.break_generations;
-        let response = slider(ui, "In a row", tip, generations, 1..=8, &SliderLook::WHOLE);
+        let response = slider(ui, "In a row", tip, generations, 0..=8, &SliderLook::WHOLE);
         out.name("break_generations", &response);
     }
 }
