@@ -31,8 +31,10 @@ pub(super) fn show(ctx: &egui::Context, state: &mut UiState, chosen: Keymap, out
     if !state.help {
         return;
     }
-    let highest = (ctx.content_rect().height() - 150.0).max(120.0);
-    let area = egui::Area::new(egui::Id::unique("help")).order(egui::Order::Foreground);
+    let highest = (ctx.content_rect().height() - TOP - 130.0).max(120.0);
+    let area = egui::Area::new(egui::Id::unique("help"))
+        .order(egui::Order::Foreground)
+        .default_height(highest + 120.0);
     // From the top: from the middle half of the height would count as room.
     area.anchor(egui::Align2::CENTER_TOP, egui::vec2(0.0, TOP)).show(ctx, |ui| {
         theme::float_frame(theme::GOLD).show(ui, |ui| {

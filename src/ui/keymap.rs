@@ -103,12 +103,12 @@ impl Keymap {
                 ("Wheel", "Nearer and farther"),
             ],
             Self::Blender => &[
-                ("Middle drag, Drag", "Look round; with the hand, a left drag drags a body"),
+                ("Middle drag, Drag", "Look round; the hand drags a body"),
                 ("Shift+Middle drag", "Move the picture"),
                 ("Ctrl+Middle drag, Wheel", "Nearer and farther"),
             ],
             Self::Maya => &[
-                ("Alt+Left drag", "Look round; with the hand, a drag without Alt drags a body"),
+                ("Alt+Left drag", "Look round; without Alt the hand drags a body"),
                 ("Alt+Middle drag", "Move the picture"),
                 ("Alt+Right drag, Wheel", "Nearer and farther"),
             ],

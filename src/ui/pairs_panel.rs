@@ -43,7 +43,11 @@ pub(super) fn show(
                 format!("{a} with {b}")
             };
             let tip = "Contact level of these two, and of what they break into";
-            ui.add_sized([156.0, 20.0], egui::Label::new(&text).truncate()).on_hover_text(tip);
+            let (size, left) = (egui::vec2(150.0, 20.0), egui::Layout::left_to_right(egui::Align::Center));
+            ui.allocate_ui_with_layout(size, left, |ui| {
+                ui.set_min_width(size.x);
+                ui.add(egui::Label::new(&text).truncate()).on_hover_text(tip);
+            });
             let number = egui::DragValue::new(&mut pair.level).range(1..=finest).prefix("level ").speed(0.05);
             let response = ui.add_sized([62.0, 20.0], number).on_hover_text(tip);
             out.name(format!("pair_level_{i}"), &response);
@@ -67,7 +71,7 @@ pub(super) fn show(
         for (which, body) in chosen.iter_mut().enumerate() {
             *body = (*body).min(bodies - 1);
             let title = ["First of the pair", "Second of the pair"][which];
-            let combo = egui::ComboBox::from_id_salt(title).selected_text(name(sandbox, *body)).width(52.0);
+            let combo = egui::ComboBox::from_id_salt(title).selected_text(name(sandbox, *body)).width(44.0);
             let response = combo.truncate().show_ui(ui, |ui| {
                 for other in 0..bodies {
                     ui.selectable_value(body, other, name(sandbox, other));
@@ -78,7 +82,7 @@ pub(super) fn show(
         }
         let [a, b] = *chosen;
         let is_there = |pair: &PairLevel| pair.bodies == [a, b] || pair.bodies == [b, a];
-        let add = egui::Button::new("Add");
+        let add = egui::Button::new("+");
         let is_new = !new.pairs.iter().any(is_there);
         let add = ui.add_enabled(is_new, add).on_hover_text("Give this pair a level");
         add.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, is_new, "Give this pair a level"));

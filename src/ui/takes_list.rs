@@ -28,7 +28,7 @@ pub(super) fn button(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput)
         } else {
             "Compare draws another take as dots where it is elsewhere at the same time; B changes places with it."
         };
-        ui.add(egui::Label::new(egui::RichText::new(hint).small().color(theme::DIM)).wrap());
+        ui.add(egui::Label::new(egui::RichText::new(hint).small().color(theme::DIM)).wrap().halign(egui::Align::LEFT));
     });
 }
 

@@ -485,7 +485,12 @@ fn walls_pairs_generations_and_the_penalty_are_set_where_bodies_are() {
     let (low, high) = harness.state().sandbox.bounds(None).unwrap();
     assert!(walls.is_sound() && walls.low.x < f64::from(low.x) && walls.high.cmpgt(high.as_dvec3()).all());
     assert_eq!(walls.low.y, 0.0, "from the floor on");
-    harness.state().rect("walls_low_x");
+    // All three numbers of a corner fit, and so does what gives a pair a level.
+    let right = harness.state().out.viewport.unwrap().right() + theme::PANEL_WIDTH - theme::MARGIN;
+    for name in ["walls_low_z", "walls_high_z", "pair_add", "throw_size"] {
+        let rect = harness.state().rect(name);
+        assert!(rect.right() <= right, "{name} ends at {} of {right}", rect.right());
+    }
     press(&mut harness, "Walls");
     assert!(harness.state().sandbox.settings().walls.is_none());
     press(&mut harness, "Give this pair a level");

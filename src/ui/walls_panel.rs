@@ -5,6 +5,8 @@ use crate::{bodies::Walls, scene::Tuning};
 
 /// Least room between two walls, m.
 const LEAST: f64 = 0.01;
+/// Width of a number, points: three of them fit beside their name.
+const WIDTH: f32 = 52.0;
 /// Farthest that a wall can be typed, m.
 const FARTHEST: f64 = 1000.0;
 
@@ -33,10 +35,10 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, new: &mut Tuning, out
     }
     if let Some(Walls { low, high }) = &mut new.walls {
         let (l, h) = (*low, *high);
-        corner(ui, out, ("  from", "walls_low", "Low corner of the walls: x, y, z"), low, |axis| {
+        corner(ui, out, ("  from, m", "walls_low", "Low corner of the walls: x, y, z"), low, |axis| {
             -FARTHEST..=h[axis] - LEAST
         });
-        corner(ui, out, ("  to", "walls_high", "High corner of the walls: x, y, z"), high, |axis| {
+        corner(ui, out, ("  to, m", "walls_high", "High corner of the walls: x, y, z"), high, |axis| {
             l[axis] + LEAST..=FARTHEST
         });
     }
@@ -58,10 +60,9 @@ fn corner(
                 .clamp_existing_to_range(false)
                 .speed(0.01)
                 .max_decimals(2)
-                .suffix(" m")
                 .update_while_editing(false);
             let response =
-                ui.add_sized([54.0, 20.0], number).on_hover_text(format!("{tip}; this is {letter}"));
+                ui.add_sized([WIDTH, 20.0], number).on_hover_text(format!("{tip}; this is {letter}"));
             out.name(format!("{id}_{letter}"), &response);
         }
     });

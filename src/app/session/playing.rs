@@ -51,6 +51,12 @@ impl Playing {
         self.last_advance = None;
     }
 
+    /// The same, and the recording stands still, too.
+    pub fn stop(&mut self) {
+        self.pause();
+        self.replay.running = false;
+    }
+
     /// Simulated seconds in a real one that are wanted.
     pub fn speed(&self) -> f64 {
         self.clock.speed

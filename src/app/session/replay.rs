@@ -82,17 +82,10 @@ impl Session {
                 }
             }
             Command::LoopReplay(looped) => self.playing.replay.looped = *looped,
-            Command::ShowTake(number) => {
-                if sandbox.show_take(*number) {
-                    self.playing.pause();
-                }
-            }
+            // Whatever runs, stops: the moment is to be looked at.
+            Command::ShowTake(number) if sandbox.show_take(*number) => self.playing.stop(),
+            Command::SwapTakes if sandbox.swap_takes() => self.playing.stop(),
             Command::Compare(take) => sandbox.compare(*take),
-            Command::SwapTakes => {
-                if sandbox.swap_takes() {
-                    self.playing.pause();
-                }
-            }
             _ => {}
         }
     }

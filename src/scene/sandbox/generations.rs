@@ -114,6 +114,7 @@ impl Sandbox {
 mod tests {
     use crate::{
         compute::{Choice, Compute},
+        render::Camera,
         scene::{Arrived, Sandbox, Scene},
     };
     use glam::DVec3;
@@ -158,8 +159,10 @@ mod tests {
         assert!((mass / whole - 1.0).abs() < 1e-6);
         sandbox.redo();
         assert_eq!(sandbox.bodies().len(), thrice.len());
-        // Played again from the start, all of it happens again.
-        sandbox.reset();
+        // Saved and played from the start, all of it happens again.
+        let saved = sandbox.scene(Camera::default());
+        sandbox.open_scene(saved);
+        wait(&mut sandbox, |_, arrived| arrived == Some(Arrived::Opened));
         assert_eq!(sandbox.bodies().len(), 1);
         sandbox.step().unwrap();
         wait(&mut sandbox, |sandbox, _| !sandbox.is_breaking());
