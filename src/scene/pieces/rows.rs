@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(by(SortBy::Name, true), [5, 4, 6, 7]);
         assert_eq!(by(SortBy::Generation, false), [4, 5, 7, 6]);
         let first = SortOrder::default();
-        assert_eq!(first.clicked(SortBy::Size).descending, false);
+        assert!(!first.clicked(SortBy::Size).descending);
         assert_eq!(first.clicked(SortBy::Name), SortOrder { by: SortBy::Name, descending: false });
         assert!(first.clicked(SortBy::Mass).descending);
     }
