@@ -333,7 +333,7 @@ fn edits(ui: &mut egui::Ui, sandbox: &Sandbox, rows: &[PieceRow], out: &mut UiOu
     let selected: Vec<BodyId> = sandbox.selected().map(|body| body.id).collect();
     let (some, several) = (!selected.is_empty(), selected.len() > 1);
     let locked = some && selected.iter().all(|id| sandbox.status(*id).locked);
-    let hidden = sandbox.bodies().iter().any(|body| sandbox.status(body.id).hidden);
+    let hidden = sandbox.hidden() > 0;
     let lock = if locked {
         (PieceEdit::Unlock, "pieces_unlock", "Unlock", "Let the selected pieces move and break again", some)
     } else {

@@ -79,6 +79,13 @@ impl Sandbox {
         self.stage.status(id)
     }
 
+    /// How many bodies are hidden.
+    #[must_use]
+    pub fn hidden(&self) -> usize {
+        let statuses = self.stage.statuses();
+        statuses.iter().filter(|(id, status)| status.hidden && self.stage.body(**id).is_some()).count()
+    }
+
     /// All pieces, in the order of the bodies.
     #[must_use]
     pub fn piece_rows(&self) -> Vec<PieceRow> {
