@@ -1,7 +1,7 @@
 //! The pieces: how many there are of which size, a list to select in, and what can be done with the selected ones.
 //!
-//! In: rows of the sandbox. Out: names to select, edits. The list draws only the rows that are in sight, so that thousands
-//! of them scroll.
+//! In: rows of the sandbox. Out: names to select, edits. The list draws only the rows that are in sight, so that
+//! thousands of them scroll.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -225,8 +225,8 @@ fn rows(ui: &mut egui::Ui, state: &mut PiecesState, sandbox: &Sandbox, list: &Pi
     ui.add_space(4.0);
 }
 
-/// What is selected once a row was clicked: it alone; with Shift all from the last one that was clicked; with Ctrl it comes
-/// to what is selected, or goes.
+/// What is selected once a row was clicked: it alone; with Shift all from the last one that was clicked; with Ctrl it
+/// comes to what is selected, or goes.
 fn clicked_rows(
     state: &mut PiecesState,
     sandbox: &Sandbox,
@@ -337,7 +337,8 @@ fn edits(ui: &mut egui::Ui, sandbox: &Sandbox, rows: &[PieceRow], out: &mut UiOu
     let lock = if locked {
         (PieceEdit::Unlock, "pieces_unlock", "Unlock", "Let the selected pieces move and break again", some)
     } else {
-        let tip = "Hold the selected pieces where they are: nothing moves, drags or breaks them until they are unlocked";
+        let tip =
+            "Hold the selected pieces where they are: nothing moves or breaks them until they are unlocked";
         (PieceEdit::Lock, "pieces_lock", "Lock", tip, some)
     };
     let edits = [
@@ -356,7 +357,7 @@ fn edits(ui: &mut egui::Ui, sandbox: &Sandbox, rows: &[PieceRow], out: &mut UiOu
             PieceEdit::Merge,
             "pieces_merge",
             "Merge",
-            "Make one body of the selected pieces: they must have come of one break, touch, and not have moved against each other",
+            "Make one body of the selected pieces: of one break, touching, and not moved against each other",
             several,
         ),
     ];

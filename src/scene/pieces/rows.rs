@@ -11,8 +11,8 @@ pub struct PieceRow {
     pub id: BodyId,
     /// Index of its object.
     pub object: usize,
-    /// Which part of which part it is, from the first break on, counted from 1; of several parts that are one again, the
-    /// largest.
+    /// Which part of which part it is, from the first break on, counted from 1; of several parts that are one again,
+    /// the largest.
     pub path: Vec<u32>,
     /// Leaves and internal cells, where it is an octree.
     pub voxels: Option<u64>,
@@ -84,8 +84,8 @@ impl Default for SortOrder {
 }
 
 impl SortOrder {
-    /// What a click on a column's head makes of it: names and generations begin at the first one, what is measured at the
-    /// largest; a second click turns it round.
+    /// What a click on a column's head makes of it: names and generations begin at the first one, what is measured at
+    /// the largest; a second click turns it round.
     #[must_use]
     pub fn clicked(self, by: SortBy) -> Self {
         let descending =

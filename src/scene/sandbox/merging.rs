@@ -16,7 +16,8 @@ use crate::{
     shape::{Octree, Shape},
 };
 
-/// Pieces may have moved against each other by so many voxels: less cannot be seen, and bodies that touch settle by that.
+/// Pieces may have moved against each other by so many voxels: less cannot be seen, and bodies that touch settle by
+/// that.
 const STILL: f64 = 0.5;
 
 /// Why pieces that lie apart are refused.
