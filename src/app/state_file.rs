@@ -148,7 +148,6 @@ fn describe(session: &Session, out: &UiOutput, window: &WindowState) -> Value {
     });
     let object = sandbox.objects().first();
     let generations = |b: &crate::bodies::Body| sandbox.info(b.id).map_or(0, |info| info.generation);
-    let hidden = sandbox.bodies().iter().filter(|body| sandbox.status(body.id).hidden).count();
     let fields = json!({
         "busy": sandbox.is_busy(),
         "bodies": sandbox.bodies().len(),
@@ -164,7 +163,7 @@ fn describe(session: &Session, out: &UiOutput, window: &WindowState) -> Value {
         "held": sandbox.held().is_some(),
         "frozen": sandbox.frozen(),
         "selected": sandbox.selected().count(),
-        "hidden": hidden,
+        "hidden": sandbox.hidden(),
         "locked": sandbox.bodies().iter().filter(|body| body.locked).count(),
         "object": object.map(|o| o.name.clone()),
         "file": object.map(|o| o.scene.file.clone()),

@@ -1,9 +1,9 @@
 //! The pieces: how many there are of which size, a list to select in, and what can be done with the selected ones.
 //!
-//! In: rows of the sandbox. Out: names to select, edits. The list draws only the rows that are in sight, so that thousands
-//! of them scroll.
+//! In: rows of the sandbox. Out: names to select, edits. The list draws only the rows that are in sight, so that
+//! thousands of them scroll.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
     Command, Tool, UiInput, UiOutput, size_histogram, theme,
@@ -11,7 +11,9 @@ use super::{
 };
 use crate::{
     bodies::BodyId,
-    scene::{PieceEdit, PieceRow, Sandbox, SizeRange, SizeUnit, SortBy, SortOrder, listed, unit_of},
+    scene::{
+        Histogram, PieceEdit, PieceRow, Sandbox, SizeRange, SizeUnit, SortBy, SortOrder, listed, unit_of,
+    },
 };
 
 /// Height of a row of the list, points.
@@ -37,9 +39,43 @@ pub(super) struct PiecesState {
     pub(super) unfolds: bool,
     /// The tool of the last frame.
     tool: Option<Tool>,
+    /// The list as it was made last, and of what.
+    made: Option<(Made, Arc<PieceList>)>,
+}
+
+/// What the list depends on: the sandbox's revision and what was asked for.
+type Made = (u64, SortOrder, SizeRange);
+
+/// The pieces as the panel shows them. Made anew only where something has changed: thousands take longer than a frame's
+/// share.
+pub(super) struct PieceList {
+    /// In the order of the bodies.
+    pub all: Vec<PieceRow>,
+    /// What sizes are counted in.
+    pub unit: SizeUnit,
+    /// Of all of them.
+    pub histogram: Histogram,
+    /// In the order of the list.
+    listed: Vec<PieceRow>,
 }
 
 impl PiecesState {
+    fn list_of(&mut self, sandbox: &Sandbox) -> Arc<PieceList> {
+        let now = (sandbox.revision(), self.order, self.sizes);
+        if let Some((made, list)) = &self.made
+            && *made == now
+        {
+            return Arc::clone(list);
+        }
+        let all = sandbox.piece_rows();
+        let unit = unit_of(&all);
+        let histogram = Histogram::new(all.iter().map(|row| row.size(unit)), size_histogram::BINS);
+        let listed = listed(all.clone(), unit, self.sizes, self.order);
+        let list = Arc::new(PieceList { all, unit, histogram, listed });
+        self.made = Some((now, Arc::clone(&list)));
+        list
+    }
+
     /// The section unfolds when somebody takes the tool that selects.
     pub(super) fn follow_tool(&mut self, tool: Tool) {
         self.unfolds = tool == Tool::Select && self.tool.is_some_and(|before| before != tool);
@@ -52,16 +88,13 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut PiecesState, input: &UiInput<'
         ui.label(egui::RichText::new("nothing is open").color(theme::DIM));
         return;
     };
-    let rows = sandbox.piece_rows();
-    let unit = unit_of(&rows);
-    size_histogram::show(ui, &mut state.histogram, &rows, (unit, sandbox), out);
-    filter(ui, state, unit, out);
-    let all = rows.len();
-    let rows = listed(rows, unit, state.sizes, state.order);
-    heads(ui, state, unit, out);
-    list(ui, state, sandbox, (&rows, unit), out);
-    summary(ui, sandbox, (rows.len(), all), out);
-    edits(ui, sandbox, &rows, out);
+    let list = state.list_of(sandbox);
+    size_histogram::show(ui, &mut state.histogram, &list, sandbox, out);
+    filter(ui, state, list.unit, out);
+    heads(ui, state, list.unit, out);
+    rows(ui, state, sandbox, &list, out);
+    summary(ui, sandbox, &list, out);
+    edits(ui, sandbox, &list.listed, out);
 }
 
 /// How a size is written.
@@ -163,13 +196,8 @@ fn heads(ui: &mut egui::Ui, state: &mut PiecesState, unit: SizeUnit, out: &mut U
     }
 }
 
-fn list(
-    ui: &mut egui::Ui,
-    state: &mut PiecesState,
-    sandbox: &Sandbox,
-    (rows, unit): (&[PieceRow], SizeUnit),
-    out: &mut UiOutput,
-) {
+fn rows(ui: &mut egui::Ui, state: &mut PiecesState, sandbox: &Sandbox, list: &PieceList, out: &mut UiOutput) {
+    let (rows, unit) = (&list.listed[..], list.unit);
     let height = ROW_HEIGHT * MOST_ROWS as f32;
     ui.spacing_mut().item_spacing.y = 0.0;
     let mut area =
@@ -197,8 +225,8 @@ fn list(
     ui.add_space(4.0);
 }
 
-/// What is selected once a row was clicked: it alone; with Shift all from the last one that was clicked; with Ctrl it comes
-/// to what is selected, or goes.
+/// What is selected once a row was clicked: it alone; with Shift all from the last one that was clicked; with Ctrl it
+/// comes to what is selected, or goes.
 fn clicked_rows(
     state: &mut PiecesState,
     sandbox: &Sandbox,
@@ -283,18 +311,21 @@ fn piece(ui: &mut egui::Ui, sandbox: &Sandbox, row: &PieceRow, unit: SizeUnit, o
     clicked
 }
 
-fn summary(ui: &mut egui::Ui, sandbox: &Sandbox, (listed, all): (usize, usize), out: &mut UiOutput) {
+fn summary(ui: &mut egui::Ui, sandbox: &Sandbox, list: &PieceList, out: &mut UiOutput) {
     let (mut count, mut kg) = (0, 0.0);
     for body in sandbox.selected() {
         (count, kg) = (count + 1, kg + body.def.mass_kg());
     }
-    let of = if listed == all { grouped(all as u64) } else { format!("{listed} of {all} listed") };
-    let text = if count == 0 {
-        format!("{of}, none selected")
-    } else {
-        format!("{of}, {count} selected: {}", mass_text(kg))
+    let (listed, all) = (grouped(list.listed.len() as u64), grouped(list.all.len() as u64));
+    let of = match list.listed.len() == list.all.len() {
+        true => format!("{all} {}", if list.all.len() == 1 { "piece" } else { "pieces" }),
+        false => format!("{listed} of {all} listed"),
     };
-    let response = ui.label(egui::RichText::new(text).color(theme::DIM));
+    let selected = match count {
+        0 => "none selected".to_owned(),
+        _ => format!("{} selected: {}", grouped(count), mass_text(kg)),
+    };
+    let response = ui.label(egui::RichText::new(format!("{of}, {selected}")).color(theme::DIM));
     out.name("pieces_selected", &response);
 }
 
@@ -302,11 +333,12 @@ fn edits(ui: &mut egui::Ui, sandbox: &Sandbox, rows: &[PieceRow], out: &mut UiOu
     let selected: Vec<BodyId> = sandbox.selected().map(|body| body.id).collect();
     let (some, several) = (!selected.is_empty(), selected.len() > 1);
     let locked = some && selected.iter().all(|id| sandbox.status(*id).locked);
-    let hidden = sandbox.bodies().iter().any(|body| sandbox.status(body.id).hidden);
+    let hidden = sandbox.hidden() > 0;
     let lock = if locked {
         (PieceEdit::Unlock, "pieces_unlock", "Unlock", "Let the selected pieces move and break again", some)
     } else {
-        let tip = "Hold the selected pieces where they are: nothing moves, drags or breaks them until they are unlocked";
+        let tip =
+            "Hold the selected pieces where they are: nothing moves or breaks them until they are unlocked";
         (PieceEdit::Lock, "pieces_lock", "Lock", tip, some)
     };
     let edits = [
@@ -325,7 +357,7 @@ fn edits(ui: &mut egui::Ui, sandbox: &Sandbox, rows: &[PieceRow], out: &mut UiOu
             PieceEdit::Merge,
             "pieces_merge",
             "Merge",
-            "Make one body of the selected pieces: they must have come of one break, touch, and not have moved against each other",
+            "Make one body of the selected pieces: of one break, touching, and not moved against each other",
             several,
         ),
     ];

@@ -126,6 +126,7 @@ fn buttons_ask_for_edits_of_what_is_selected() {
     assert!(harness.query_by_label("Unlock").is_some() && harness.query_by_label("Lock").is_none());
     press(&mut harness, "Hide");
     assert!(selected(&harness).is_empty());
+    assert!(harness.query_by_label("1 hidden").is_some(), "the status line tells of it");
     let sandbox = &harness.state().sandbox;
     let hidden: Vec<_> = sandbox.piece_rows().into_iter().filter(|row| row.status.hidden).collect();
     assert_eq!((hidden.len(), hidden[0].status.locked), (1, true));

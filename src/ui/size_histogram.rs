@@ -1,13 +1,17 @@
 //! How many pieces there are of which size, as bars; a drag over them selects the pieces of those sizes.
 
-use super::{Command, UiOutput, pieces_panel::size_text, theme};
+use super::{
+    Command, UiOutput,
+    pieces_panel::{PieceList, size_text},
+    theme,
+};
 use crate::{
     bodies::BodyId,
-    scene::{Histogram, PieceRow, Sandbox, SizeUnit},
+    scene::{Histogram, PieceRow, Sandbox},
 };
 
 /// Bars.
-const BINS: usize = 26;
+pub(super) const BINS: usize = 26;
 /// Height of the bars, and of the figures below, points.
 const HEIGHT: f32 = 44.0;
 const FIGURES: f32 = 13.0;
@@ -22,11 +26,11 @@ pub(super) struct HistogramState {
 pub(super) fn show(
     ui: &mut egui::Ui,
     state: &mut HistogramState,
-    rows: &[PieceRow],
-    (unit, sandbox): (SizeUnit, &Sandbox),
+    list: &PieceList,
+    sandbox: &Sandbox,
     out: &mut UiOutput,
 ) {
-    let histogram = Histogram::new(rows.iter().map(|row| row.size(unit)), BINS);
+    let (rows, unit, histogram) = (&list.all[..], list.unit, &list.histogram);
     let size = egui::vec2(ui.available_width(), HEIGHT + FIGURES);
     let (rect, response) = ui.allocate_exact_size(size, egui::Sense::click_and_drag());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Slider, true, "Piece sizes"));

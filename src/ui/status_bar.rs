@@ -9,6 +9,10 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>) {
             let (bodies, awake) = (sandbox.bodies().len(), sandbox.awake());
             items.push(format!("{bodies} {}", if bodies == 1 { "body" } else { "bodies" }));
             items.push(if awake == 0 { "at rest".into() } else { format!("{awake} moving") });
+            // Nothing else tells of them while the list is folded.
+            if sandbox.hidden() > 0 {
+                items.push(format!("{} hidden", sandbox.hidden()));
+            }
             items.push(format!("t = {:.2} s", sandbox.time()));
             if input.playing && awake > 0 && input.pace < 0.95 {
                 items.push(format!("{:.0} % of real time", input.pace * 100.0));

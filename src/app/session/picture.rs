@@ -136,7 +136,7 @@ impl Session {
         let (Some(sandbox), Some(renderer)) = (&self.sandbox, &mut self.renderer) else {
             return false;
         };
-        // Where something is selected, that alone is highlighted, or one could not tell it from what the pointer is over.
+        // Where something is selected, that alone is highlighted: one could not tell it from what is hovered.
         let hovers = sandbox.bodies().len() > 1 && sandbox.selected().next().is_none();
         let selected = if hovers { self.aiming.picked() } else { None };
         let preview = sandbox.preview().revision;

@@ -1,7 +1,7 @@
 //! Parts of one break become one octree again, long after the break.
 //!
-//! In: what broke, its pattern, and the trees and cells of all its parts. Out: one tree of some of them, by the same rule
-//! by which small pieces join their neighbours ([`super::merge`]).
+//! In: what broke, its pattern, and the trees and cells of all its parts. Out: one tree of some of them, by the same
+//! rule by which small pieces join their neighbours ([`super::merge`]).
 
 use super::{
     super::{Pattern, Piece},
@@ -32,8 +32,8 @@ impl<'a> Rejoin<'a> {
         Self { source, pattern, forest, pieces: parts.map(piece).collect() }
     }
 
-    /// One tree of the parts that `members` number, ascending; `None` where they do not hang together: each must share a
-    /// voxel with another, as parts do where there is no dust between them.
+    /// One tree of the parts that `members` number, ascending; `None` where they do not hang together: each must
+    /// share a voxel with another, as parts do where there is no dust between them.
     #[must_use]
     pub fn one_of(&self, members: &[u32]) -> Option<Forest> {
         let holders = holders(self.forest, &self.pieces, members);

@@ -124,8 +124,8 @@ pub struct CutPiece {
     pub surface: PieceMesh,
 }
 
-/// Parts of one cut as one closed surface again, without the cracks between them, with voxels that stand in for it where the
-/// first of them has some; `None` where they do not hang together.
+/// Parts of one cut as one closed surface again, without the cracks between them, with voxels that stand in for it
+/// where the first of them has some; `None` where they do not hang together.
 ///
 /// # Errors
 /// [`FractureError::Params`] where it has more voxels than fit.

@@ -37,7 +37,7 @@ impl Histogram {
     pub fn bin(&self, size: f64) -> usize {
         let (low, high) = self.ends;
         let last = self.counts.len().saturating_sub(1);
-        if !(high > low) {
+        if high <= low {
             return 0;
         }
         let at = (log(size) - low) / (high - low) * self.counts.len() as f64;

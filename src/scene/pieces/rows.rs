@@ -11,8 +11,8 @@ pub struct PieceRow {
     pub id: BodyId,
     /// Index of its object.
     pub object: usize,
-    /// Which part of which part it is, from the first break on, counted from 1; of several parts that are one again, the
-    /// largest.
+    /// Which part of which part it is, from the first break on, counted from 1; of several parts that are one again,
+    /// the largest.
     pub path: Vec<u32>,
     /// Leaves and internal cells, where it is an octree.
     pub voxels: Option<u64>,
@@ -84,8 +84,8 @@ impl Default for SortOrder {
 }
 
 impl SortOrder {
-    /// What a click on a column's head makes of it: names and generations begin at the first one, what is measured at the
-    /// largest; a second click turns it round.
+    /// What a click on a column's head makes of it: names and generations begin at the first one, what is measured at
+    /// the largest; a second click turns it round.
     #[must_use]
     pub fn clicked(self, by: SortBy) -> Self {
         let descending =
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(by(SortBy::Name, true), [5, 4, 6, 7]);
         assert_eq!(by(SortBy::Generation, false), [4, 5, 7, 6]);
         let first = SortOrder::default();
-        assert_eq!(first.clicked(SortBy::Size).descending, false);
+        assert!(!first.clicked(SortBy::Size).descending);
         assert_eq!(first.clicked(SortBy::Name), SortOrder { by: SortBy::Name, descending: false });
         assert!(first.clicked(SortBy::Mass).descending);
     }

@@ -43,7 +43,8 @@ impl Selection {
         changes
     }
 
-    /// A body was picked in the picture: it alone is selected, or where it `joins` the others, it comes to them or goes.
+    /// A body was picked in the picture: it alone is selected, or where it `joins` the others, it comes to them or
+    /// goes.
     pub(in crate::scene) fn pick(&mut self, id: BodyId, joins: bool) {
         if joins {
             let ids = Arc::make_mut(&mut self.ids);

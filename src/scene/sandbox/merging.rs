@@ -16,12 +16,17 @@ use crate::{
     shape::{Octree, Shape},
 };
 
-/// Pieces may have moved against each other by so many voxels: less cannot be seen, and bodies that touch settle by that.
+/// Pieces may have moved against each other by so many voxels: less cannot be seen, and bodies that touch settle by
+/// that.
 const STILL: f64 = 0.5;
 
 /// Why pieces that lie apart are refused.
 const APART: &str =
     "they do not touch each other: other pieces, or dust, lie between them; select those in between too";
+
+/// The same of meshes.
+const NO_FACES: &str = "they share no faces: other pieces lie between them, or each was cut by itself, as the method \
+                        planes does";
 
 /// A body that is to take the place of others.
 pub(super) struct United {
@@ -70,7 +75,7 @@ impl Sandbox {
         let like = &first.def.shape;
         let shape = match meshes {
             Some(meshes) => {
-                let one = rejoined(&meshes)?.ok_or_else(|| refused(APART))?;
+                let one = rejoined(&meshes)?.ok_or_else(|| refused(NO_FACES))?;
                 Shape::solid(one, like.density(), *like.look())
             }
             None => self.rejoined(origin.record, &parts, like)?,

@@ -79,6 +79,13 @@ impl Sandbox {
         self.stage.status(id)
     }
 
+    /// How many bodies are hidden.
+    #[must_use]
+    pub fn hidden(&self) -> usize {
+        let statuses = self.stage.statuses();
+        statuses.iter().filter(|(id, status)| status.hidden && self.stage.body(**id).is_some()).count()
+    }
+
     /// All pieces, in the order of the bodies.
     #[must_use]
     pub fn piece_rows(&self) -> Vec<PieceRow> {
@@ -112,7 +119,8 @@ impl Sandbox {
         path
     }
 
-    /// What a row is called: its object, and part by part which one it is. Objects are numbered where there are several.
+    /// What a row is called: its object, and part by part which one it is. Objects are numbered where there are
+    /// several.
     #[must_use]
     pub fn piece_name(&self, row: &PieceRow) -> String {
         let objects = self.document.objects();
@@ -124,8 +132,8 @@ impl Sandbox {
         if path.is_empty() { name } else { format!("{name} {}", path.join(".")) }
     }
 
-    /// Does something with the selected pieces, as one step of undo; with how many. Nothing happens, and nothing is to be
-    /// undone, where that changes nothing.
+    /// Does something with the selected pieces, as one step of undo; with how many. Nothing happens, and nothing is
+    /// to be undone, where that changes nothing.
     ///
     /// # Errors
     /// [`SandboxError::Busy`] for what cannot be done while pieces are on their way, [`SandboxError::CannotMerge`] with the

@@ -42,8 +42,8 @@ impl Sandbox {
         self.document.tuning().pin.is_some()
     }
 
-    /// Bodies as the renderer wants them, without those that are hidden; `selected` is drawn highlighted, and so is what
-    /// the user selected.
+    /// Bodies as the renderer wants them, without those that are hidden; `selected` is drawn highlighted, and so is
+    /// what the user selected.
     #[must_use]
     pub fn render_bodies(&self, selected: Option<BodyId>) -> Vec<RenderBody> {
         self.stage.render_bodies(&self.look(), selected)
