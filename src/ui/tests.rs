@@ -93,10 +93,14 @@ impl Panels {
                     preset.apply(&mut tuning, 4);
                     self.sandbox.tune("preset", tuning);
                 }
-                Command::Select(ids) => self.sandbox.select(ids),
+                Command::Select(ids) => {
+                    self.sandbox.select(ids.iter().copied());
+                    self.asked.push(Command::Select(ids));
+                }
                 Command::SelectAll => self.sandbox.select_all(),
                 Command::EditPieces(edit) => {
                     self.sandbox.edit(edit).unwrap();
+                    self.asked.push(Command::EditPieces(edit));
                 }
                 Command::Hover(_) => {}
                 other => self.asked.push(other),

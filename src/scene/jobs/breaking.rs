@@ -108,9 +108,7 @@ impl Breaking {
         if !self.is_busy() {
             self.recoils.clear();
         }
-        for struck in before
-            .struck(stage, |body| document.threshold(&stage.info_or_whole(body.id)).filter(|_| !body.locked))
-        {
+        for struck in before.struck(stage, |body| document.threshold(&stage.info_or_whole(body.id))) {
             let info = stage.info_or_whole(struck.body);
             let mut params = document.own_params(&info);
             params.rng = random_number_of(params.rng, &info, document, breaks);
