@@ -4,7 +4,7 @@ use super::{Command, Keymap, UiOutput, UiState, keymap, shortcuts, theme};
 
 /// The mouse in the picture, beside what moves the eye.
 const MOUSE: [(&str, &str); 4] = [
-    ("Click", "Break, aim, choose, throw or select: what the tool says"),
+    ("Click", "Break, aim, choose, throw or select, by the tool"),
     ("Shift+Click", "With the tool Select: add a piece, or take it out"),
     ("Ctrl+Click", "Pin a blow to tune, with any tool"),
     ("Drop a file", "Open it"),
