@@ -50,7 +50,7 @@ pub struct SoftStep {
 impl Default for SoftStep {
     fn default() -> Self {
         Self {
-            hertz: 50.0,
+            hertz: 40.0,
             stiff_size: 0.2,
             damping_ratio: 3.0,
             push_out: 3.0,
