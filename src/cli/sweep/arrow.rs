@@ -234,7 +234,7 @@ mod tests {
         let block = blocks.iter().next().unwrap();
         let offset = block.offset() as usize;
         let body = offset + block.meta_data_length() as usize;
-        assert!(offset % ALIGNED == 0 && body % ALIGNED == 0);
+        assert!(offset.is_multiple_of(ALIGNED) && body.is_multiple_of(ALIGNED));
         let message = MessageRef::read_as_root(&file[offset + 8..body]).unwrap();
         (message, &file[body..body + block.body_length() as usize])
     }
