@@ -1,5 +1,7 @@
 //! What is exported of a broken scene, read back.
 
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::{
     fracture::{FractureParams, SmallRule, Smallest},

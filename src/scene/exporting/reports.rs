@@ -1,0 +1,145 @@
+//! What `report.json` says of an export: objects, breaks, and pieces that broke again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{ExportOrder, Lines};
+use crate::{
+    bodies::Body,
+    export::{
+        Assembly, ExportPiece, Figures, Format, InputReport, Lying, ParameterReport, PieceReport,
+        scene_report::{BreakReport, ObjectReport},
+        to_nanoseconds,
+    },
+    fracture::Impact,
+    scene::{Sandbox, break_log::BreakRecord},
+};
+
+/// Metres to units of the file for the pieces of an object.
+pub(super) fn units_per_metre(sandbox: &Sandbox, object: usize, lying: Lying) -> f64 {
+    let of = |body: &&Body| sandbox.info(body.id).is_some_and(|info| info.object == object);
+    match lying {
+        Lying::AsTheyLie => 1.0,
+        Lying::AsTheyFittedTogether => {
+            sandbox.bodies().iter().find(of).map_or(1.0, |body| body.def.meters_per_unit.recip())
+        }
+    }
+}
+
+/// Objects of which a part of a break is not written: not selected, or deleted.
+pub(super) fn incomplete(sandbox: &Sandbox, lines: &Lines<'_>, order: &ExportOrder) -> BTreeSet<usize> {
+    let log = sandbox.breaks();
+    let infos = order.bodies(sandbox).filter_map(|body| sandbox.info(body.id));
+    let own = infos.map(|info| (info.origin, info.joined));
+    let broken = lines.breaks.values().map(|record| (record.broken, record.joined));
+    let mut there: BTreeMap<usize, usize> = BTreeMap::new();
+    for (origin, joined) in own.chain(broken) {
+        let Some(origin) = origin else { continue };
+        *there.entry(origin.record).or_default() += log.parts(Some(origin), joined).len();
+    }
+    let lacks =
+        |(at, record): &(&usize, &&BreakRecord)| there.get(at).copied().unwrap_or(0) < record.cells.len();
+    lines.breaks.iter().filter(lacks).map(|(_, record)| record.object).collect()
+}
+
+/// What the report says of the objects, and their volumes as [`ExportPlan::volumes`].
+pub(super) fn objects(
+    sandbox: &Sandbox,
+    lines: &Lines<'_>,
+    what: &Assembly,
+    order: &ExportOrder,
+) -> (Vec<ObjectReport>, Vec<[f64; 4]>) {
+    let incomplete = incomplete(sandbox, lines, order);
+    let there: BTreeSet<usize> = what.pieces.iter().filter_map(|piece| piece.object).collect();
+    let (mut reports, mut volumes) = (Vec::new(), Vec::new());
+    for (number, object) in sandbox.objects().iter().enumerate().filter(|(i, _)| there.contains(i)) {
+        let own = |piece: &&ExportPiece| piece.object == Some(number);
+        let own: Vec<&ExportPiece> = what.pieces.iter().filter(own).collect();
+        let breaks = || lines.breaks.values().filter(|record| record.object == number);
+        let after = own.iter().map(|piece| piece.shape.mass().volume_m3).sum::<f64>();
+        let whole = breaks().find(|record| record.broken.is_none()).map(|record| record.whole.volume);
+        let dust = breaks().map(|record| record.dust).fold(0.0, |a, b| a + b);
+        let dropped = breaks().map(|record| record.dropped).fold(0.0, |a, b| a + b);
+        // Of an object some of whose pieces are not written, or were deleted, they do not sum up.
+        let is_whole = !incomplete.contains(&number);
+        volumes.extend(whole.filter(|_| is_whole).map(|whole| [whole, after, dust, dropped]));
+        let units = units_per_metre(sandbox, number, order.lying);
+        let cubic = units.powi(3);
+        reports.push(ObjectReport {
+            object: number,
+            name: object.name.clone(),
+            input: InputReport {
+                file: object.scene.file.clone(),
+                vertices: object.mesh.positions.len(),
+                triangles: object.triangles,
+                warnings: object.warnings.clone(),
+            },
+            health: object.health.clone(),
+            level: object.scene.level,
+            voxel: object.voxel_m * units,
+            density: own.first().map_or(object.scene.density, |piece| piece.shape.density()),
+            pieces: own.len(),
+            source_volume: whole.unwrap_or(after) * cubic,
+            dust_volume: dust * cubic,
+            dropped_volume: dropped * cubic,
+        });
+    }
+    (reports, volumes)
+}
+
+/// What the report says of the breaks, in the order in which they happened.
+pub(super) fn breaks(
+    sandbox: &Sandbox,
+    lines: &Lines<'_>,
+    what: &Assembly,
+    formats: &[Format],
+) -> Vec<BreakReport> {
+    let report = |(at, record): (&usize, &&BreakRecord)| {
+        let level = record.grid.map_or(0, |grid| grid.level);
+        let units = units_per_metre(sandbox, record.object, Lying::AsTheyFittedTogether);
+        BreakReport {
+            object: record.object,
+            piece: lines.again.get(at).map(|i| what.pieces.len() + i),
+            generation: record.generation,
+            time: to_nanoseconds(record.time),
+            parameters: ParameterReport {
+                impact: Impact { point: record.impact.point * units, ..record.impact },
+                seeds: record.cell_count,
+                interior: record.interior.clone(),
+                formats: formats.iter().map(|format| format.name().to_owned()).collect(),
+                ..ParameterReport::of(&record.params, level)
+            },
+            counts: record.counts,
+            solved: record.solved,
+        }
+    };
+    lines.breaks.iter().map(report).collect()
+}
+
+/// Pieces that broke again, with ids that follow those of the pieces that are there. What broke lies nowhere
+/// any more: in the world it has no place.
+pub(super) fn broken_again(
+    sandbox: &Sandbox,
+    lines: &Lines<'_>,
+    what: &Assembly,
+    lying: Lying,
+) -> Vec<PieceReport> {
+    let again = lines.again.iter().filter_map(|(at, i)| {
+        let record = lines.breaks.get(at)?;
+        let origin = record.broken?;
+        let units = units_per_metre(sandbox, record.object, lying);
+        let Figures { voxels, volume, mass, centre, bounds } = record.whole;
+        let figures = Figures {
+            voxels,
+            mass,
+            volume: volume * units.powi(3),
+            centre: centre * units,
+            bounds: (bounds.0 * units, bounds.1 * units),
+        };
+        let id = what.pieces.len() + i;
+        let parent = lines.parent(origin, what.pieces.len());
+        let numbers = (id, Some(record.object), lines.cell(origin), parent, record.generation - 1);
+        let report = PieceReport::new(numbers, &figures);
+        Some(if lying == Lying::AsTheyLie { report.without_place() } else { report })
+    });
+    again.collect()
+}
