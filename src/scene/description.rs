@@ -72,17 +72,21 @@ pub struct Scene {
     pub poses: Vec<ScenePose>,
     /// Bodies and parts that are taken away once those breaks were made.
     #[serde(rename = "deleted", skip_serializing_if = "Vec::is_empty")]
-    pub deleted: Vec<DeletedPart>,
+    pub deleted: Vec<PartName>,
 }
 
 /// Names a body, or a part that one of [`Scene::breaks`] broke off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PartName {
-    /// Index of the body.
+    /// Index of the body, from 0.
+    #[serde(default)]
     pub body: u32,
-    /// Index of the break that it is a part of; `None`: the whole body.
+    /// Index of the break that it is a part of, from 0; absent: the whole body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<u32>,
-    /// Which of its parts.
+    /// Which of its parts, by descending size, from 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub part: u32,
 }
 
@@ -160,29 +164,6 @@ pub struct ScenePose {
     /// Whether it is held where it is and does not break.
     #[serde(default, skip_serializing_if = "is_false")]
     pub locked: bool,
-}
-
-/// A body or a part of one that is taken away.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DeletedPart {
-    /// Index of the body, from 0.
-    #[serde(default)]
-    pub body: u32,
-    /// Index of the break that it is a part of, from 0; absent: the whole body.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub of: Option<u32>,
-    /// Which of its parts, by descending size, from 0.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub part: u32,
-}
-
-impl DeletedPart {
-    /// Which one.
-    #[must_use]
-    pub fn what(&self) -> PartName {
-        PartName { body: self.body, of: self.of, part: self.part }
-    }
 }
 
 impl ScenePose {

@@ -43,7 +43,7 @@ pub use beside::{Broken, ColumnState, ColumnView, MOST as MOST_BESIDE, Way};
 pub use break_log::{BreakLog, BreakRecord, Origin};
 pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
 pub use description::{
-    DeletedPart, Event, PartName, Pinned, Scene, SceneBody, SceneBreak, ScenePair, ScenePose, SceneView,
+    Event, PartName, Pinned, Scene, SceneBody, SceneBreak, ScenePair, ScenePose, SceneView,
 };
 pub use document::ObjectInfo;
 pub use error::SandboxError;

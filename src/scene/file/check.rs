@@ -278,7 +278,7 @@ fn breaks(scene: &Scene) -> Checked {
         section.vector("angular_velocity", pose.angular_velocity.to_array(), 1e4)?;
     }
     for (i, gone) in scene.deleted.iter().enumerate() {
-        named(&Section(Some(("deleted", i))), &gone.what(), scene.breaks.len())?;
+        named(&Section(Some(("deleted", i))), gone, scene.breaks.len())?;
     }
     Ok(())
 }

@@ -235,7 +235,7 @@ fn every_field_is_documented() {
         hidden: true,
         locked: true,
     }];
-    scene.deleted = vec![crate::scene::DeletedPart { body, of: Some(1), part: 4 }];
+    scene.deleted = vec![crate::scene::PartName { body, of: Some(1), part: 4 }];
     let again: Scene = toml::from_str(&toml::to_string_pretty(&scene).unwrap()).unwrap();
     assert_eq!(again, scene);
     let value = toml::Value::try_from(&scene).unwrap();

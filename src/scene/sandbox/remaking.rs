@@ -17,7 +17,7 @@ use crate::{
     fracture::Impact,
     render::Camera,
     scene::{
-        Blow, DeletedPart, Event, Origin, PartName, Scene, SceneBreak, ScenePose, Status,
+        Blow, Event, Origin, PartName, Scene, SceneBreak, ScenePose, Status,
         breaking::{Cause, Waiting, world_from_local},
     },
     svo::Forest,
@@ -27,7 +27,7 @@ use crate::{
 pub(super) struct Remaking {
     breaks: std::vec::IntoIter<SceneBreak>,
     poses: Vec<ScenePose>,
-    deleted: Vec<DeletedPart>,
+    deleted: Vec<PartName>,
     /// The record of each break that was made.
     records: Vec<usize>,
     /// Parts of the break on its way that are one again.
@@ -121,7 +121,7 @@ impl Sandbox {
         }
         let mut gone = Vec::new();
         for one in &remaking.deleted {
-            gone.push(self.named(&one.what(), remaking).ok_or_else(|| no_such_part("deleted", &one.what()))?);
+            gone.push(self.named(one, remaking).ok_or_else(|| no_such_part("deleted", one))?);
         }
         // Not by `Stage::remove` alone, which wakes what lay on it: that sleeps where the scene says so.
         let asleep: Vec<BodyId> = self.stage.bodies().iter().filter(|b| b.asleep).map(|b| b.id).collect();
@@ -278,14 +278,11 @@ impl Sandbox {
         let gone = (0..self.document.scene().bodies.len())
             .chain(thrown.iter().copied())
             .filter(|object| !whole.contains(object) && !broken.contains(object))
-            .map(|object| DeletedPart { body: self.number_as_it_stands(object) as u32, of: None, part: 0 });
+            .map(|object| PartName { body: self.number_as_it_stands(object) as u32, of: None, part: 0 });
         let gone_parts = records.iter().flat_map(|(at, record)| {
             let parts =
                 (0..record.cells.len()).filter(|part| !there.get(at).is_some_and(|t| t.contains(part)));
-            parts.map(|part| {
-                let PartName { body, of, part } = name(record.object, Some(Origin { record: *at, part }));
-                DeletedPart { body, of, part }
-            })
+            parts.map(|part| name(record.object, Some(Origin { record: *at, part })))
         });
         scene.deleted = gone.chain(gone_parts).collect();
         scene
