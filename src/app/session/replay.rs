@@ -102,6 +102,7 @@ impl Session {
                 | Command::BreakPin
                 | Command::Throw(_)
                 | Command::Grab(_)
+                | Command::EditPieces(_)
                 | Command::SetLevel(_)
                 | Command::SetImport { .. }
         );
