@@ -422,15 +422,8 @@ fn of_a_selection_just_its_pieces_are_written_and_its_scene_makes_the_same_again
 fn merged_and_deleted_pieces_are_exported_as_they_are() {
     let Some(mut sandbox) = whole(|fracture| fracture.seeds = 12) else { return };
     break_largest(&mut sandbox);
-    let largest = sandbox.bodies()[0].id;
-    let others: Vec<_> = sandbox.bodies().iter().skip(1).map(|body| body.id).collect();
-    let merged = others.iter().any(|other| {
-        sandbox.select([largest, *other]);
-        sandbox.edit(crate::scene::PieceEdit::Merge).is_ok()
-    });
-    assert!(merged);
-    let one = sandbox.selected().next().unwrap().clone();
-    let written = |sandbox: &Sandbox, name: &str| {
+    // Volumes of the imported mesh's parts, as written.
+    let written = |sandbox: &Sandbox, name: &str| -> Vec<f64> {
         let order = order(Lying::AsTheyFittedTogether, &[Format::Glb, Format::Npz]);
         let plan = ExportPlan::new(sandbox, &order, Camera::default(), crate::compute::RanOn::default());
         let folder = folder(name);
@@ -438,19 +431,36 @@ fn merged_and_deleted_pieces_are_exported_as_they_are() {
         assert_eq!(exported.failed_checks, [""; 0]);
         let report = read_report(&folder);
         std::fs::remove_dir_all(folder).unwrap();
-        (exported.pieces, report)
+        assert_eq!(report["meshes"]["kind"], "original");
+        assert_eq!(report["meshes"]["without_original"], 0);
+        let pieces = report["pieces"].as_array().unwrap();
+        assert_eq!(pieces.len(), sandbox.bodies().len());
+        for (piece, body) in pieces.iter().zip(sandbox.bodies()) {
+            assert!((piece["mass"].as_f64().unwrap() / body.def.mass_kg() - 1.0).abs() < 1e-9);
+        }
+        pieces.iter().map(|piece| piece["mesh"]["volume"].as_f64().unwrap()).collect()
     };
-    let (pieces, report) = written(&sandbox, "merged");
-    assert_eq!(pieces, sandbox.bodies().len());
-    let meshes = report["pieces"].as_array().unwrap();
-    let volume = |piece: &serde_json::Value| piece["volume"].as_f64().unwrap();
-    assert!(
-        meshes.iter().any(|piece| (piece["mass"].as_f64().unwrap() / one.def.mass_kg() - 1.0).abs() < 1e-9)
-    );
-    assert!(meshes.iter().map(volume).sum::<f64>() > 0.0);
-    println!("{}", serde_json::to_string_pretty(&report["meshes"]).unwrap());
-    sandbox.select([sandbox.bodies()[1].id]);
+    let near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-6;
+    let place = |sandbox: &Sandbox, id| sandbox.bodies().iter().position(|body| body.id == id).unwrap();
+    let apart = written(&sandbox, "apart");
+    let whole: f64 = apart.iter().sum();
+
+    let largest = sandbox.bodies()[0].id;
+    let others: Vec<_> = sandbox.bodies().iter().skip(1).map(|body| body.id).collect();
+    let merged = others.iter().zip(1..).find_map(|(other, place)| {
+        sandbox.select([largest, *other]);
+        sandbox.edit(crate::scene::PieceEdit::Merge).is_ok().then_some(place)
+    });
+    let both = apart[0] + apart[merged.unwrap()];
+    let one = sandbox.selected().next().unwrap().id;
+    let volumes = written(&sandbox, "merged");
+    assert_eq!(volumes.len(), apart.len() - 1);
+    let own = volumes[place(&sandbox, one)];
+    assert!(near(own, both) && near(volumes.iter().sum(), whole), "{volumes:?} of {apart:?}");
+
+    let gone = volumes.len() - 1;
+    sandbox.select([sandbox.bodies()[gone].id]);
     sandbox.edit(crate::scene::PieceEdit::Delete).unwrap();
-    let (left, _) = written(&sandbox, "deleted");
-    assert_eq!(left, pieces - 1);
+    let left = written(&sandbox, "deleted");
+    assert!(near(left.iter().sum(), whole - volumes[gone]), "{left:?} of {volumes:?}");
 }
