@@ -6,6 +6,9 @@ use super::{
 };
 use crate::scene::{PairLevel, Sandbox, Tuning};
 
+/// Room for the name of one of the two, points.
+const LIST: egui::Vec2 = egui::vec2(64.0, 20.0);
+
 /// The two bodies that are to get a level.
 #[derive(Default)]
 pub(super) struct Chosen([usize; 2]);
@@ -71,14 +74,19 @@ pub(super) fn show(
         for (which, body) in chosen.iter_mut().enumerate() {
             *body = (*body).min(bodies - 1);
             let title = ["First of the pair", "Second of the pair"][which];
-            let combo = egui::ComboBox::from_id_salt(title).selected_text(name(sandbox, *body)).width(44.0);
-            let response = combo.truncate().show_ui(ui, |ui| {
-                for other in 0..bodies {
-                    ui.selectable_value(body, other, name(sandbox, other));
-                }
+            // A list truncates what it shows to the room that there is, which is all of the row.
+            ui.allocate_ui_with_layout(LIST, egui::Layout::left_to_right(egui::Align::Center), |ui| {
+                ui.set_max_width(LIST.x);
+                let combo = egui::ComboBox::from_id_salt(title).selected_text(name(sandbox, *body));
+                let response = combo.width(LIST.x).truncate().show_ui(ui, |ui| {
+                    for other in 0..bodies {
+                        ui.selectable_value(body, other, name(sandbox, other));
+                    }
+                });
+                let response = response.response.on_hover_text(name(sandbox, *body));
+                name_list(&response, title);
+                out.name(["pair_a", "pair_b"][which], &response);
             });
-            name_list(&response.response, title);
-            out.name(["pair_a", "pair_b"][which], &response.response);
         }
         let [a, b] = *chosen;
         let is_there = |pair: &PairLevel| pair.bodies == [a, b] || pair.bodies == [b, a];

@@ -29,8 +29,12 @@ pub(super) struct Panels {
 
 impl Panels {
     fn open() -> Self {
+        Self::of(Scene::of_mesh("builtin:box", 4))
+    }
+
+    fn of(scene: Scene) -> Self {
         let mut sandbox = Sandbox::new(Compute::open(Choice::Cpu).unwrap()).unwrap();
-        sandbox.open_scene(Scene::of_mesh("builtin:box", 4));
+        sandbox.open_scene(scene);
         while sandbox.poll().unwrap() != Some(Arrived::Opened) {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
@@ -122,8 +126,12 @@ impl Panels {
 }
 
 pub(super) fn harness(width: f32, height: f32) -> Harness<'static, Panels> {
+    harness_of(Panels::open(), width, height)
+}
+
+fn harness_of(panels: Panels, width: f32, height: f32) -> Harness<'static, Panels> {
     let build = Harness::builder().with_size(egui::vec2(width, height));
-    let mut harness = build.build_ui_state(|ui, panels: &mut Panels| panels.frame(ui), Panels::open());
+    let mut harness = build.build_ui_state(|ui, panels: &mut Panels| panels.frame(ui), panels);
     harness.run_steps(3);
     harness
 }
@@ -479,6 +487,24 @@ fn undo_says_what_it_takes_back() {
     harness.get_by_label("Undo").hover();
     harness.run_steps(60);
     assert!(harness.query_by_label("Undo: gravity (Ctrl+Z)").is_some());
+}
+
+/// A row that is wider than its panel would push the whole panel under the picture.
+#[test]
+fn however_long_a_name_is_the_panels_keep_their_width() {
+    let mut scene = Scene::of_mesh("builtin:box", 4);
+    scene.bodies[0].name = Some("a figurine of a bear in a boat, as it was found".into());
+    let mut harness = harness_of(Panels::of(scene), 1280.0, 2400.0);
+    // The harness leaves 8 points free on every side.
+    let keeps = |harness: &Harness<'_, Panels>| {
+        let viewport = harness.state().out.viewport.unwrap();
+        assert_eq!([viewport.left(), 1280.0 - viewport.right()], [theme::PANEL_WIDTH + 8.0; 2]);
+    };
+    keeps(&harness);
+    for open in ["Pieces", "Inside", "Figures", "Give this pair a level", "Breaks when struck", "Walls"] {
+        press(&mut harness, open);
+        keeps(&harness);
+    }
 }
 
 #[test]
