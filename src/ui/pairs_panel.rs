@@ -7,7 +7,7 @@ use super::{
 use crate::scene::{PairLevel, Sandbox, Tuning};
 
 /// Room for the name of one of the two, points.
-const LIST: egui::Vec2 = egui::vec2(64.0, 20.0);
+const LIST: egui::Vec2 = egui::vec2(64.0, 24.0);
 
 /// The two bodies that are to get a level.
 #[derive(Default)]
