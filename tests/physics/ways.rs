@@ -109,6 +109,23 @@ fn fields_answered_by_soft_constraints() {
     hold(Ways { contacts: "field", response: "soft" }, OF_FIELDS);
 }
 
+/// Every check by every finder and response, whether it holds or not: what docs/physics.md says of the rest.
+#[test]
+#[ignore = "takes minutes and asserts nothing"]
+fn all_checks_are_tabulated() {
+    let all = ALWAYS.into_iter().chain(OF_FINDERS).chain(OF_BALLS).chain(OF_SPRINGS);
+    let all: Vec<Check> = all.chain([("P17", p17_balls::holds as fn(Ways))]).collect();
+    let only = std::env::var("KINTSUGI_WAYS").unwrap_or_default();
+    for contacts in ["octree", "hull", "field"] {
+        for response in ["soft", "impulse"].into_iter().filter(|_| only.is_empty() || only == contacts) {
+            let ways = Ways { contacts, response };
+            let fails = |check: &&Check| std::panic::catch_unwind(|| check.1(ways)).is_err();
+            let failed: Vec<&str> = all.iter().filter(fails).map(|check| check.0).collect();
+            println!("{contacts}, {response}: all but {failed:?}");
+        }
+    }
+}
+
 /// What docs/physics.md says of balls by other ways.
 #[test]
 #[ignore = "takes a minute and asserts nothing"]

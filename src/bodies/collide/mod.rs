@@ -14,6 +14,7 @@ pub mod octree;
 mod overlap;
 mod pairwise;
 mod reduce;
+mod smooth;
 
 pub use carry::{RelativePose, carry, carry_way, holds, moved, speed_between};
 pub use finders::{
@@ -24,6 +25,7 @@ use in_order::InOrder;
 pub use manifold::{Ball, Manifold, Point, find, tangents};
 pub use overlap::{CollisionPoint, Column, Overlap, OverlapQuery, Overlaps};
 pub use reduce::{inherit, reduce};
+use smooth::{SmoothSide, Touch, ball_over, leave_to_ball, nearest};
 
 use super::{
     Body, BodyId, Detail, Plane,

@@ -27,6 +27,12 @@ pub fn plane_key(plane: usize, point: u32) -> u64 {
     (plane as u64) << PLANE_SHIFT | u64::from(point)
 }
 
+/// What names a point on the body, of a name that [`plane_key`] gave for this plane.
+#[must_use]
+pub fn point_at_plane(plane: usize, key: u64) -> Option<u32> {
+    (key >> PLANE_SHIFT == plane as u64).then_some(key as u32)
+}
+
 /// What is known of a pair, or of a body at the planes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Record<K> {
@@ -73,12 +79,13 @@ pub trait NarrowPhase: Default + Send + Sync + 'static {
     fn meet(&self, near: &NearTwo<'_, Self::Known>, scratch: &mut Self::Scratch) -> Met<Self::Known>;
 
     /// The points of a body within `near` m of a plane, which is the plane of that number; their names are
-    /// [`plane_key`]s. None where the body is nothing that can be met.
+    /// [`plane_key`]s. First come the points that held it at the planes so far. None where the body is nothing that can be
+    /// met.
     fn at_plane(
         &self,
         body: &Body,
         plane: (usize, &Plane),
-        near: f64,
+        known_and_near: (&[Point], f64),
         scratch: &mut Self::Scratch,
     ) -> Option<Vec<Point>>;
 
@@ -193,7 +200,7 @@ impl<N: NarrowPhase> PairFinder<N> {
                 continue;
             }
             close = true;
-            let found = self.narrow.at_plane(body, plane, near, scratch)?;
+            let found = self.narrow.at_plane(body, plane, (&known, near), scratch)?;
             touches += found.len();
             points.extend(reduce(&found, &known, cell));
         }

@@ -20,8 +20,9 @@ mod solid;
 #[cfg(test)]
 mod tests;
 
+pub(super) use planes::at_plane as hull_at_plane;
 pub(super) use points::solid_of;
-pub(super) use solid::MOST_CORNERS;
+pub(super) use solid::{MOST_CORNERS, Solid};
 
 use super::{
     Body, FinderEntry, Plane, Point,
@@ -78,7 +79,13 @@ impl NarrowPhase for Hulls {
         Some(Meeting { bodies, solids: [a, b], record: record.map(|record| &record.known), old, dt }.found())
     }
 
-    fn at_plane(&self, body: &Body, plane: (usize, &Plane), near: f64, (): &mut ()) -> Option<Vec<Point>> {
+    fn at_plane(
+        &self,
+        body: &Body,
+        plane: (usize, &Plane),
+        (_, near): (&[Point], f64),
+        (): &mut (),
+    ) -> Option<Vec<Point>> {
         Some(planes::at_plane(body, self.cache.of(body)?, plane, near))
     }
 

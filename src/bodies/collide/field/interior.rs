@@ -1,6 +1,7 @@
 //! What contact queries ask of a body: the three elementary queries of Glondu et al. 2012, sec. 3, and the
 //! distance from outside.
 
+use super::distance::Foot;
 use glam::DVec3;
 
 /// How far a point is from a surface, and which way leads out of the solid.
@@ -12,6 +13,24 @@ pub struct Depth {
     /// Unit vector that points out of the solid: from a point inside to the nearest surface, from the nearest
     /// surface to a point outside.
     pub direction: DVec3,
+}
+
+/// What says which way leads out of a solid. Of most points that are met nobody asks that.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Way {
+    /// Along this unit vector.
+    Along(DVec3),
+    /// As [`Interior::direction`] works it out from the nearest point of the surface.
+    By(Foot),
+}
+
+/// How far a point is from a surface, before anybody asks for the direction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reached {
+    /// Depth below the surface, local units; negative: height above it.
+    pub depth: f64,
+    /// The way out.
+    pub way: Way,
 }
 
 /// What a query asks of a body, in the body's local space (voxels of an octree's grid; metres of what has no
@@ -30,6 +49,25 @@ pub trait Interior: Sync {
     /// direction there; for contacts that touch within a tolerance. `None` where `p` is inside, or farther
     /// away than `within`.
     fn outside_distance(&self, p: DVec3, within: f64) -> Option<Depth>;
+
+    /// Depth of `p` as [`Interior::penetration`] has it, or its height as [`Interior::outside_distance`], and what the
+    /// direction follows from.
+    fn reach(&self, p: DVec3, within: f64) -> Option<Reached> {
+        if let Some(inside) = self.penetration(p) {
+            return Some(Reached { depth: inside.distance, way: Way::Along(inside.direction) });
+        }
+        let outside = (within > 0.0).then(|| self.outside_distance(p, within)).flatten()?;
+        Some(Reached { depth: -outside.distance, way: Way::Along(outside.direction) })
+    }
+
+    /// The way out of the solid from `p`, unit, where [`Interior::reach`] said `way`.
+    fn direction(&self, p: DVec3, way: &Way) -> DVec3 {
+        let _ = p;
+        match way {
+            Way::Along(direction) => *direction,
+            Way::By(foot) => foot.normal,
+        }
+    }
 
     /// By at most how much a depth of [`Interior::penetration`] differs from the true one, local units;
     /// infinite where nobody knows, and then a query must not leave anything out for its depth.

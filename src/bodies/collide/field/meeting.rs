@@ -6,16 +6,20 @@
 
 use super::{
     distance::Fragment,
+    faces::Faces,
     interior::Interior,
-    nearest::nearest,
+    later::{Later, after, later},
+    nearest::LeafSide,
     parts::Part,
     spheres::{Beyond, HalfSpace, Placement, Scratch, Selection, TreeContact},
 };
 use crate::bodies::{
     Body, Plane, broad_phase,
     collide::{
-        MARGIN_CELLS, Manifold, Point, RelativePose, inherit, moved,
-        pairwise::{Met, NearTwo, Record, plane_key},
+        Ball, MARGIN_CELLS, Manifold, Point, RelativePose, SmoothSide, Touch, ball_over,
+        convex::hull_at_plane,
+        inherit, leave_to_ball, moved, nearest,
+        pairwise::{Met, NearTwo, Record, plane_key, point_at_plane},
         reduce,
     },
 };
@@ -28,6 +32,8 @@ const EPSILON: f64 = 0.002;
 /// What a point of a sibling's crack was too deep where both were made is forgiven within the first of these of that place,
 /// and no more beyond the second, voxels.
 const FORGIVEN: [f64; 2] = [1.0, 2.0];
+/// What comes closer in a step than this share of the smaller radius is fast: it is looked for where it will meet.
+const FAST: f64 = 0.5;
 /// Two places on smooth surfaces are one within so many cells, with normals that agree so well.
 const SAME_CELLS: f64 = 0.5;
 const SAME_NORMAL: f64 = 0.99;
@@ -49,19 +55,28 @@ fn selection(body: &Body, near_m: f64, unit_m: f64) -> Selection {
 pub fn meet(near: &NearTwo<'_, ()>, parts: [&Part; 2], scratch: &mut Scratch) -> Met<()> {
     let [a, b] = near.bodies;
     let cell = a.def.resolution_m().min(b.def.resolution_m());
-    let reach = MARGIN_CELLS * cell + broad_phase::closer(a, b, near.dt);
-    let mut points = points_in([a, b], parts, reach, scratch, false)?;
-    points.extend(points_in([b, a], [parts[1], parts[0]], reach, scratch, true)?);
+    let (margin, closer) = (MARGIN_CELLS * cell, broad_phase::closer(a, b, near.dt));
+    let known: Vec<Point> =
+        near.old.map_or(&[][..], |m| &m.points).iter().map(|p| moved(p, a, Some(b))).collect();
+    let pair = Pair { bodies: [a, b], parts };
+    let is_fast = closer > FAST * a.def.radius().min(b.def.radius());
+    let points = match is_fast.then(|| later(&pair, margin, near.dt, scratch)) {
+        None => pair.points((&known, margin + closer), scratch)?,
+        Some(Later::Touches) => pair.points((&known, margin), scratch)?,
+        Some(Later::Meets { time, gap }) => {
+            pair.points_after(time, (&known, margin.max(2.0 * gap)), scratch)?
+        }
+        Some(Later::Passes) => Vec::new(),
+    };
     let record = Record { pose: RelativePose::new(a, Some(b)), touches: points.len(), known: () };
     if points.is_empty() {
         return Some((None, record));
     }
-    let known: Vec<Point> =
-        near.old.map_or(&[][..], |m| &m.points).iter().map(|p| moved(p, a, Some(b))).collect();
     let mut kept = reduce(&points, &known, cell);
-    if a.def.family != b.def.family {
-        let [of_a, of_b] = [parts[0].fragment()?, parts[1].fragment()?];
-        kept = at_nearest(kept, [(a, &of_a), (b, &of_b)], (cell, reach + cell));
+    let strangers = a.def.family != b.def.family;
+    let sides = || Some([LeafSide::new(a, &parts[0].fragment()?)?, LeafSide::new(b, &parts[1].fragment()?)?]);
+    if let Some(sides) = (strangers && !is_fast).then(sides).flatten() {
+        kept = at_nearest(kept, sides, cell, closer);
     }
     inherit(&mut kept, &known, cell);
     let rolling_impulse = near.old.map_or(DVec3::ZERO, |m| m.rolling_impulse);
@@ -70,25 +85,74 @@ pub fn meet(near: &NearTwo<'_, ()>, parts: [&Part; 2], scratch: &mut Scratch) ->
     Some((Some(manifold), record))
 }
 
-/// The same points where smooth surfaces are nearest; those that come to one place become one, the deepest.
-fn at_nearest(
-    points: Vec<Point>,
-    [a, b]: [(&Body, &Fragment<'_>); 2],
-    (cell, within): (f64, f64),
-) -> Vec<Point> {
+/// Two bodies that may meet, with what is known of each.
+pub struct Pair<'a> {
+    /// The bodies.
+    pub bodies: [&'a Body; 2],
+    /// Their fields and trees.
+    pub parts: [&'a Part; 2],
+}
+
+impl Pair<'_> {
+    /// The points of each within `reach` m of the other; `known` held them apart before.
+    fn points(&self, (known, reach): (&[Point], f64), scratch: &mut Scratch) -> Option<Vec<Point>> {
+        let ([a, b], [of_a, of_b]) = (self.bodies, self.parts);
+        let mut points = points_in([a, b], [of_a, of_b], (known, reach), scratch, false)?;
+        points.extend(points_in([b, a], [of_b, of_a], (known, reach), scratch, true)?);
+        Some(points)
+    }
+
+    /// The same as both will lie after `time` s, where the bodies are now.
+    fn points_after(
+        &self,
+        time: f64,
+        (known, reach): (&[Point], f64),
+        scratch: &mut Scratch,
+    ) -> Option<Vec<Point>> {
+        let [a, b] = self.bodies;
+        let then = self.bodies.map(|body| after(body, time));
+        let points =
+            Pair { bodies: [&then[0], &then[1]], parts: self.parts }.points((known, reach), scratch)?;
+        let small = usize::from(b.def.radius() < a.def.radius());
+        let now = |p: &Point| {
+            let on = [a, b].map(|body| body.state.position);
+            let on_a = on[0] + a.state.rotation * p.anchors[0];
+            let on_b = on[1] + b.state.rotation * p.anchors[1];
+            let normal = b.state.rotation * p.plane;
+            let gap = p.separation + (on_a - on_b).dot(normal);
+            // The smaller one's place is where it will be pushed.
+            let later = gap > reach;
+            let at = if later { [on_a, on_b][small] } else { (on_a + on_b) * 0.5 };
+            let point = Point::new(p.key, [Some(a), Some(b)], at, normal, gap);
+            Point { follows: later.then_some(small as u8), ..point }
+        };
+        Some(points.iter().map(now).collect())
+    }
+}
+
+/// The same points where smooth surfaces are nearest; those that come to one place become one, the deepest. What comes
+/// closer may come `way` m before it touches.
+fn at_nearest(points: Vec<Point>, sides: [LeafSide<'_>; 2], cell: f64, way: f64) -> Vec<Point> {
+    let bodies = sides.each_ref().map(|side| Some(side.body()));
     let mut out: Vec<Point> = Vec::with_capacity(points.len());
     for point in points {
-        let second = point.key & OF_SECOND != 0;
-        let (own, other) = if second { (b, a) } else { (a, b) };
-        let Some(touch) = nearest(own, other, point.position, (cell, within)) else {
+        let reach = point.separation.abs() + cell;
+        let places = [(0, -point.normal), (1, point.normal)]
+            .map(|(s, outward)| sides[s].place(point.position, outward, reach));
+        let touch = Touch { position: point.position, normal: point.normal, separation: point.separation };
+        let touch = match places {
+            [Some(a), Some(b)] => nearest([&sides[0], &sides[1]], [a, b], touch, cell, way),
+            _ => None,
+        };
+        let Some(touch) = touch else {
             out.push(point);
             continue;
         };
-        let normal = if second { -touch.normal } else { touch.normal };
-        let at = touch.at - touch.normal * (0.5 * touch.height);
-        let moved = Point::new(point.key, [Some(a.0), Some(b.0)], at, normal, touch.height);
-        let same =
-            |p: &Point| p.position.distance(at) < SAME_CELLS * cell && p.normal.dot(normal) > SAME_NORMAL;
+        let same = |p: &Point| {
+            p.position.distance(touch.position) < SAME_CELLS * cell
+                && p.normal.dot(touch.normal) > SAME_NORMAL
+        };
+        let moved = Point::new(point.key, bodies, touch.position, touch.normal, touch.separation);
         match out.iter_mut().find(|p| same(p)) {
             Some(known) if moved.separation < known.separation => *known = moved,
             Some(_) => {}
@@ -102,7 +166,7 @@ fn at_nearest(
 fn points_in(
     [own, other]: [&Body; 2],
     [part, of_other]: [&Part; 2],
-    reach: f64,
+    (known, reach): (&[Point], f64),
     scratch: &mut Scratch,
     turned: bool,
 ) -> Option<Vec<Point>> {
@@ -111,20 +175,24 @@ fn points_in(
     let world_from_other = other.def.world_from_grid(&other.state);
     let unit = other.def.shape.unit_m();
     let placement = Placement::new(world_from_other.inverse() * world_from_own);
-    part.forest.query(&fragment, &placement, &selection(own, reach, unit), scratch);
+    let is_own = |p: &&Point| (p.key & OF_SECOND != 0) == turned;
+    let known: Vec<u32> = known.iter().filter(is_own).map(|p| p.key as u32).collect();
+    part.forest.query_again(&fragment, &placement, &selection(own, reach, unit), &known, scratch);
     // Pieces of one object lie in one local space. What overlapped where they were made pushes nobody.
     let are_siblings = own.def.family == other.def.family && own.def.shape.unit_m() == unit;
+    let faces = Faces::new([own, other], [part, of_other]).filter(|_| !are_siblings);
     let point = |contact: &TreeContact| {
         let at_birth = if are_siblings {
             forgiven(&fragment, part.forest.position(contact.point), contact.position)
         } else {
             0.0
         };
-        let gap = (at_birth - contact.depth) * unit;
-        let out = other.state.rotation * contact.direction;
+        let on_face = faces.as_ref().and_then(|faces| faces.at(part.forest.position(contact.point), contact));
+        let (depth, direction) = on_face.unwrap_or((contact.depth, contact.direction));
+        let gap = (at_birth - depth) * unit;
+        let out = other.state.rotation * direction;
         // Halfway between the point and the surface.
-        let place =
-            world_from_other.transform_point3(contact.position + contact.direction * (0.5 * contact.depth));
+        let place = world_from_other.transform_point3(contact.position + direction * (0.5 * depth));
         let key = u64::from(contact.point) | if turned { OF_SECOND } else { 0 };
         let (bodies, normal) = if turned { ([other, own], -out) } else { ([own, other], out) };
         Point::new(key, bodies.map(Some), place, normal, gap)
@@ -142,21 +210,49 @@ fn forgiven(other: &Fragment<'_>, made: DVec3, now: DVec3) -> f64 {
     counts.min(1.0) * other.penetration(made).map_or(0.0, |depth| depth.distance)
 }
 
-/// Contacts at points of a body within `near` m of the plane of that number.
+/// Contacts at points of a body within `near` m of the plane of that number. What has a hull of few corners stands on
+/// these, whatever is hollow in it.
 #[must_use]
 pub fn at_plane(
     body: &Body,
     part: &Part,
     (number, plane): (usize, &Plane),
-    near: f64,
+    (known, near): (&[Point], f64),
     scratch: &mut Scratch,
 ) -> Vec<Point> {
+    if let Some(hull) = &part.hull {
+        return hull_at_plane(body, hull, (number, plane), near);
+    }
     let placement = Placement::new(body.def.world_from_grid(&body.state));
     let floor = HalfSpace { normal: plane.normal, offset: plane.offset };
-    part.forest.query(&floor, &placement, &selection(body, near, 1.0), scratch);
-    let point = |contact: &TreeContact| {
-        let key = plane_key(number, contact.point);
-        Point::new(key, [Some(body), None], contact.position, plane.normal, -contact.depth)
+    let known: Vec<u32> = known.iter().filter_map(|p| point_at_plane(number, p.key)).collect();
+    part.forest.query_again(&floor, &placement, &selection(body, near, 1.0), &known, scratch);
+    let named = |point: u32, place: DVec3| {
+        Point::new(plane_key(number, point), [Some(body), None], place, plane.normal, plane.distance(place))
     };
-    scratch.contacts().iter().map(point).collect()
+    let contacts = scratch.contacts();
+    let mut points: Vec<Point> =
+        contacts.iter().map(|contact| named(contact.point, contact.position)).collect();
+    let lowest = contacts.iter().max_by(|a, b| a.depth.total_cmp(&b.depth));
+    if let Some((point, place, ball)) = lowest.and_then(|lowest| ball_at_plane(body, part, plane, lowest)) {
+        leave_to_ball(&mut points, body, plane, &ball, body.def.resolution_m());
+        if plane.distance(place) < near {
+            points.push(Point { ball: Some(ball), ..named(point, place) });
+        }
+    }
+    points
+}
+
+/// Where a body lies on a part of a ball: the point of the lowest contact, the lowest place, and the ball.
+fn ball_at_plane(
+    body: &Body,
+    part: &Part,
+    plane: &Plane,
+    lowest: &TreeContact,
+) -> Option<(u32, DVec3, Ball)> {
+    let side = LeafSide::new(body, &part.fragment()?)?;
+    let cell = body.def.resolution_m();
+    let at = side.place(lowest.position, -plane.normal, cell)?;
+    let (place, ball) = ball_over(&side, at, plane, lowest.position, cell)?;
+    Some((lowest.point, place, ball))
 }

@@ -12,7 +12,9 @@
 //! It is for trying and comparing: docs/physics.md says what does not hold yet.
 
 pub mod distance;
+mod faces;
 pub mod interior;
+mod later;
 mod meeting;
 mod nearest;
 mod parts;
@@ -75,10 +77,10 @@ impl NarrowPhase for Fields {
         &self,
         body: &Body,
         plane: (usize, &Plane),
-        near: f64,
+        known_and_near: (&[Point], f64),
         scratch: &mut Scratch,
     ) -> Option<Vec<Point>> {
-        Some(meeting::at_plane(body, self.of(body)?, plane, near, scratch))
+        Some(meeting::at_plane(body, self.of(body)?, plane, known_and_near, scratch))
     }
 
     fn broke(&mut self, parent: &Body, parts: &[Body]) {

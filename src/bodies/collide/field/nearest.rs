@@ -1,94 +1,96 @@
-//! Smooth surfaces touch where they are nearest, which is seldom a point of a tree: such a contact moves there.
+//! The leaves of an octree round a contact, for finding where two smooth surfaces touch.
 //!
-//! In: a point of contact and the fields of both bodies. Out: the place where the height above the other body is least along
-//! the body's own surface. There both normals are opposite; on the way to it, the height's slope along the surface is the
-//! part of the other's normal across one's own, and the bend is that slope's change from place to place (secants). What has
-//! no such place near by, as the edge of a box on a face, stays where it is.
+//! In: a body and a place on its surface. Out: the points of the leaves' planes round it, which `collide/smooth.rs` fits a
+//! quadric to. Where two balls meet is seldom a point of a sphere tree: a contact at such a point turns them by some
+//! degrees and makes them spin.
 
-use super::{distance::Fragment, interior::Interior};
-use crate::bodies::Body;
+use super::distance::{Fragment, LeafPlane, OctreeSolid};
+use crate::bodies::{Body, collide::SmoothSide};
 use glam::DVec3;
 
-/// Places that are tried at most.
-const TRIES: usize = 5;
-/// Slope at which the surfaces are as good as parallel: a twentieth of a degree.
-const PARALLEL: f64 = 1e-3;
-/// Slope with which a place counts as found.
-const FOUND: f64 = 0.02;
-/// Surfaces that face each other less than this do not touch as smooth ones do.
-const FACING: f64 = -0.9;
-/// How far a contact may move, cells.
-const FARTHEST: f64 = 8.0;
-/// The first step against the slope, cells.
-const FIRST_STEP: f64 = 0.5;
+/// Leaves within so many cells of the level at which the body collides make a patch, and no farther than so many voxels.
+const PATCH_CELLS: f64 = 4.0;
+const PATCH_VOXELS: f64 = 6.0;
+/// A surface whose normals agree so well is flat.
+const FLAT: f64 = 0.9995;
+/// Leaves are of one surface where their normals agree so well, of another sheet where they are as much opposed, and of
+/// an edge between.
+const ONE_SURFACE: f64 = 0.6;
+/// Fewer leaves are no patch.
+const FEWEST: usize = 12;
 
-/// Where a body's surface is from a point: height above it (m, negative inside) and its outward normal, world.
-type Height = (f64, DVec3);
-
-/// A place on the body's own surface.
-#[derive(Clone, Copy)]
-struct Place {
-    at: DVec3,
-    height: f64,
-    /// Of the height along the surface.
-    slope: DVec3,
-    /// Out of the other body, the mean of both.
-    normal: DVec3,
+/// One side of a contact.
+pub struct LeafSide<'a> {
+    body: &'a Body,
+    solid: &'a OctreeSolid,
+    /// Of a patch, voxels.
+    reach: f64,
 }
 
-/// Where two smooth surfaces touch.
-pub struct Nearest {
-    /// On the body's own surface, world.
-    pub at: DVec3,
-    /// Out of the other body, world.
-    pub normal: DVec3,
-    /// Height above the other, m.
-    pub height: f64,
+/// A place on a surface, local space.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    point: DVec3,
+    outward: DVec3,
 }
 
-fn height_over((body, asked): (&Body, &Fragment), p: DVec3, within: f64) -> Option<Height> {
-    let unit = body.def.shape.unit_m();
-    let local = body.def.shape.to_local(body.state.position, body.state.rotation, p);
-    let inside = asked.penetration(local).map(|depth| (-depth.distance, depth.direction));
-    let found = inside.or_else(|| {
-        asked.outside_distance(local, within / unit).map(|depth| (depth.distance, depth.direction))
-    });
-    found.map(|(height, direction)| (height * unit, body.state.rotation * direction))
-}
-
-/// The place near `from` where `own` is nearest to `other`; cells are `cell` m, heights are known up to `within` m.
-#[must_use]
-pub fn nearest(
-    own: (&Body, &Fragment),
-    other: (&Body, &Fragment),
-    from: DVec3,
-    (cell, within): (f64, f64),
-) -> Option<Nearest> {
-    let place = |p: DVec3| -> Option<Place> {
-        let (off, own_normal) = height_over(own, p, within)?;
-        let at = p - own_normal * off;
-        let (height, normal) = height_over(other, at, within)?;
-        let slope = normal - own_normal * normal.dot(own_normal);
-        let mean = (normal - own_normal).normalize_or(normal);
-        (normal.dot(own_normal) < FACING).then_some(Place { at, height, slope, normal: mean })
-    };
-    let mut now = place(from)?;
-    let mut step = -now.slope.normalize_or_zero() * FIRST_STEP * cell;
-    let mut tries = 0;
-    while now.slope.length() > PARALLEL && tries < TRIES {
-        let next = place(now.at + step)?;
-        let way = next.at - now.at;
-        let bend = (next.slope - now.slope).dot(way) / way.length_squared().max(f64::MIN_POSITIVE);
-        if bend <= 0.0 || next.at.distance(from) > FARTHEST * cell {
-            return None;
-        }
-        now = next;
-        step = -now.slope / bend;
-        if step.length() > FARTHEST * cell {
-            return None;
-        }
-        tries += 1;
+impl<'a> LeafSide<'a> {
+    /// Of a body. None of what is no octree.
+    pub fn new(body: &'a Body, fragment: &Fragment<'a>) -> Option<Self> {
+        let reach = PATCH_CELLS * body.def.resolution_m() / body.def.shape.unit_m();
+        Some(Self { body, solid: fragment.octree()?, reach: reach.min(PATCH_VOXELS) })
     }
-    let found = tries > 0 && now.slope.length() <= FOUND;
-    found.then_some(Nearest { at: now.at, normal: now.normal, height: now.height })
+
+    /// The place of the surface nearest to `point`, within `reach` m of it, that faces along `outward`; world.
+    #[must_use]
+    pub fn place(&self, point: DVec3, outward: DVec3, reach: f64) -> Option<Place> {
+        let state = &self.body.state;
+        let shape = &self.body.def.shape;
+        let local = shape.to_local(state.position, state.rotation, point);
+        self.foot(local, state.rotation.inverse() * outward, reach / shape.unit_m())
+    }
+
+    fn foot(&self, local: DVec3, outward: DVec3, within: f64) -> Option<Place> {
+        let foot = self.solid.nearest(local, within)?;
+        let faces = foot.normal.dot(outward) > ONE_SURFACE;
+        faces.then_some(Place { point: foot.point, outward: foot.normal })
+    }
+
+    /// Calls `visit` with the point of the surface in each voxel round a place, and its plane, until that says no.
+    fn all_leaves(&self, at: Place, mut visit: impl FnMut(DVec3, LeafPlane) -> bool) -> bool {
+        let mut all = true;
+        self.solid.planes_near(at.point, self.reach, &mut |middle, plane| {
+            let opposed = plane.normal.dot(at.outward) < -ONE_SURFACE;
+            all = all && (opposed || visit(middle + plane.normal * plane.offset, plane));
+        });
+        all
+    }
+}
+
+impl SmoothSide for LeafSide<'_> {
+    type At = Place;
+
+    fn body(&self) -> &Body {
+        self.body
+    }
+
+    fn is_flat(&self, at: Place) -> bool {
+        self.all_leaves(at, |_, plane| plane.normal.dot(at.outward) > FLAT)
+    }
+
+    fn beside(&self, at: Place, place: DVec3) -> Option<Place> {
+        let state = &self.body.state;
+        let local = self.body.def.shape.to_local(state.position, state.rotation, place);
+        self.foot(local, at.outward, self.reach)
+    }
+
+    fn patch(&self, at: Place) -> Option<Vec<DVec3>> {
+        let state = &self.body.state;
+        let mut samples = Vec::new();
+        let smooth = self.all_leaves(at, |sample, plane| {
+            samples.push(self.body.def.shape.to_world(state.position, state.rotation, sample));
+            plane.normal.dot(at.outward) > ONE_SURFACE
+        });
+        (smooth && samples.len() >= FEWEST).then_some(samples)
+    }
 }

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     bodies::{
         Body, BodyId,
-        collide::convex::{MOST_CORNERS, solid_of},
+        collide::convex::{MOST_CORNERS, Solid, solid_of},
     },
     shape::Shape,
 };
@@ -35,6 +35,13 @@ pub struct Part {
     /// Points of it, in local space of the whole object.
     pub forest: Arc<SphereForest>,
     sampling: Sampling,
+    /// The hull, body axes, m, where it is not round: then it has as many corners as it may, and samples are as good.
+    pub hull: Option<Arc<Solid>>,
+}
+
+/// The hull of a shape, unless it is round.
+fn hull(shape: &Shape) -> Option<Arc<Solid>> {
+    Some(solid_of(shape)).filter(|hull| hull.corners.len() < MOST_CORNERS).map(Arc::new)
 }
 
 impl Part {
@@ -44,9 +51,10 @@ impl Part {
         let field = FamilyField::new(shape, level.clamp(1, FIELD_LEVEL)).ok()?;
         let sampling = Sampling::new(shape, level);
         let mut points = sampling.points(shape);
-        points.extend(corners(shape).map(|position| ObjectPoint { position, on_surface: true }));
-        let forest = SphereForest::build(&points);
-        Some(Self { field: Arc::new(field), fragment: FragmentId::WHOLE, forest: Arc::new(forest), sampling })
+        let hull = hull(shape);
+        points.extend(corners(shape, &hull).map(|position| ObjectPoint { position, on_surface: true }));
+        let forest = Arc::new(SphereForest::build(&points));
+        Some(Self { field: Arc::new(field), fragment: FragmentId::WHOLE, forest, sampling, hull })
     }
 
     /// Of the pieces that the body of this part broke into, in their order. None where they do not fit it.
@@ -57,22 +65,24 @@ impl Part {
             let update = field.fracture(self.fragment, &shapes).ok()?;
             Some((Arc::new(field), update.fragments))
         };
+        let hulls: Vec<_> = shapes.par_iter().map(|shape| hull(shape)).collect();
         let forests = || {
             let mut fracture = self.sampling.fracture(&self.forest, &shapes);
-            for (new, shape) in fracture.cracks.iter_mut().zip(&shapes) {
-                new.extend(corners(shape).map(|position| CrackPoint { position, neighbour: None }));
+            for ((new, shape), hull) in fracture.cracks.iter_mut().zip(&shapes).zip(&hulls) {
+                new.extend(corners(shape, hull).map(|position| CrackPoint { position, neighbour: None }));
             }
             self.forest.fracture(&fracture).ok()
         };
         let (field, forests) = rayon::join(field, forests);
         let ((field, fragments), forests) = (field?, forests?);
-        let part = |(fragment, forest)| Self {
+        let part = |((fragment, forest), hull)| Self {
             field: Arc::clone(&field),
             fragment,
             forest: Arc::new(forest),
             sampling: self.sampling,
+            hull,
         };
-        Some(fragments.into_iter().zip(forests).map(part).collect())
+        Some(fragments.into_iter().zip(forests).zip(hulls).map(part).collect())
     }
 
     /// Whether both are fragments of one field.
@@ -87,11 +97,10 @@ impl Part {
     }
 }
 
-/// Corners of the hull of a shape, local space: what a shape stands on lies between the samples of its cells. None where
-/// the hull is round: then its corners are a choice, and samples are as good.
-fn corners(shape: &Shape) -> impl Iterator<Item = DVec3> {
+/// Corners of the hull of a shape, local space: what a shape stands on lies between the samples of its cells.
+fn corners(shape: &Shape, hull: &Option<Arc<Solid>>) -> impl Iterator<Item = DVec3> {
     let (centre, unit) = (shape.centre(), shape.unit_m());
-    let corners = Some(solid_of(shape).corners).filter(|corners| corners.len() < MOST_CORNERS);
+    let corners = hull.as_ref().map(|hull| hull.corners.clone());
     corners.into_iter().flatten().map(move |corner| centre + corner / unit)
 }
 

@@ -8,14 +8,17 @@ use super::{
     cells::first_of_level,
     pair::{cell_size, cells_to_world},
     records::{Before, Record},
-    smooth::{Side, ball_over},
+    smooth::Side,
     surfel_cache::SurfelCache,
     surfels::{Surfels, leaf_sample},
 };
 use crate::{
     bodies::{
         Body, Plane,
-        collide::{ContactQuery, InOrder, Manifold, Point, RelativePose, holds, inherit, reduce},
+        collide::{
+            ContactQuery, InOrder, Manifold, Point, RelativePose, ball_over, holds, inherit, leave_to_ball,
+            reduce,
+        },
     },
     svo::{morton, morton::Key},
 };
@@ -23,10 +26,6 @@ use glam::{DMat4, DVec3};
 
 /// Where the number of the plane begins in the name of a point.
 const PLANE_SHIFT: u32 = 48;
-
-/// Points on a ball are no farther off it than this, cells, and not above this height, radii below its middle.
-const ON_BALL_CELLS: f64 = 0.5;
-const BENEATH: f64 = 0.5;
 
 /// What is found at the planes.
 #[derive(Default)]
@@ -172,13 +171,7 @@ pub fn on_balls(mut points: Vec<Point>, ask: &PlaneAsk<'_>, plane: &Plane, surfe
     let side = Side { body, level: ask.level, surfels, to_world: cells_to_world(body, ask.level) };
     let found = smooth.then(|| ball_over(&side, index, plane, p.position, cell)).flatten();
     let Some((place, ball)) = found else { return points };
-    let (state, up) = (&body.state, plane.normal);
-    let centre = state.position + state.rotation * ball.centre;
-    points.retain(|p| {
-        let from = p.position - centre;
-        let beneath = -from.dot(up) > BENEATH * ball.radius;
-        !beneath || (from.length() - ball.radius).abs() > ON_BALL_CELLS * cell
-    });
+    leave_to_ball(&mut points, body, plane, &ball, cell);
     if plane.distance(place) < ask.margin {
         points.push(Point { ball: Some(ball), ..point(body, p.key, place, plane) });
     }

@@ -8,13 +8,13 @@ use super::{
     pair::{Hit, OctreePair, are_siblings, cell_size, cells_to_world},
     records::{Before, Record},
     search::OPPOSING,
-    smooth::{Side, Touch, nearest},
+    smooth::Side,
     surfel_cache::SurfelCache,
     surfels::{Surfel, Surfels, is_in_solid},
 };
 use crate::bodies::{
     Body,
-    collide::{Manifold, Point, RelativePose, inherit, moved, reduce},
+    collide::{Manifold, Point, RelativePose, Touch, inherit, moved, nearest, reduce},
 };
 use glam::{DMat4, DVec3};
 use rayon::prelude::*;

@@ -11,9 +11,11 @@
 use super::{
     family::{FamilyField, FragmentId},
     front::Sums,
-    interior::{Depth, Interior},
+    interior::{Depth, Interior, Reached, Way},
     lattice::ROUND_A_NODE,
-    solid::Placed,
+    leaf::Foot,
+    octree_solid::OctreeSolid,
+    solid::{Placed, Solid},
 };
 use glam::DVec3;
 
@@ -28,7 +30,7 @@ pub struct Fragment<'a> {
     pub(super) placed: &'a Placed,
 }
 
-impl Fragment<'_> {
+impl<'a> Fragment<'a> {
     /// Its name.
     #[must_use]
     pub fn id(&self) -> FragmentId {
@@ -39,6 +41,15 @@ impl Fragment<'_> {
     #[must_use]
     pub fn bounds(&self) -> (DVec3, DVec3) {
         self.placed.bounds
+    }
+
+    /// Its octree, unless it is a mesh.
+    #[must_use]
+    pub fn octree(&self) -> Option<&'a OctreeSolid> {
+        match &self.placed.solid {
+            Solid::Octree(octree) => Some(octree),
+            Solid::Mesh(_) => None,
+        }
     }
 
     /// Edge of the field's cells, local units: how near to the surface answers are exact.
@@ -70,10 +81,27 @@ impl Fragment<'_> {
         Some(Depth { distance: distance.max(0.0), direction })
     }
 
-    fn exact(&self, p: DVec3, within: f64) -> Option<Depth> {
-        let foot = self.placed.solid.nearest(p, within)?;
-        let direction = self.field.flaw.outward(self.placed.solid.outward(p, &foot));
-        Some(Depth { distance: foot.distance, direction })
+    /// The nearest point of its surface, as far as it is nearer than `within`.
+    fn exact(&self, p: DVec3, within: f64) -> Option<Foot> {
+        self.placed.solid.nearest(p, within)
+    }
+
+    fn deep(&self, p: DVec3) -> Option<Reached> {
+        let by = |foot: Foot| Reached { depth: foot.distance, way: Way::By(foot) };
+        let cell = self.cell();
+        let far = || {
+            let depth = self.interpolated(p)?;
+            Some(Reached { depth: depth.distance.max(cell), way: Way::Along(depth.direction) })
+        };
+        let near = self.exact(p, cell).map(by);
+        near.or_else(far).or_else(|| self.exact(p, f64::INFINITY).map(by))
+    }
+
+    fn high(&self, p: DVec3, within: f64) -> Option<Reached> {
+        if !p.is_finite() || !self.sphere_meets(p, within) {
+            return None;
+        }
+        self.exact(p, within).map(|foot| Reached { depth: -foot.distance, way: Way::By(foot) })
     }
 }
 
@@ -83,15 +111,8 @@ impl Interior for Fragment<'_> {
     }
 
     fn penetration(&self, p: DVec3) -> Option<Depth> {
-        if !self.inside(p) {
-            return None;
-        }
-        let cell = self.cell();
-        self.exact(p, cell)
-            .or_else(|| {
-                self.interpolated(p).map(|depth| Depth { distance: depth.distance.max(cell), ..depth })
-            })
-            .or_else(|| self.exact(p, f64::INFINITY))
+        let Reached { depth, way } = self.inside(p).then(|| self.deep(p)).flatten()?;
+        Some(Depth { distance: depth, direction: self.direction(p, &way) })
     }
 
     fn sphere_meets(&self, p: DVec3, r: f64) -> bool {
@@ -105,9 +126,18 @@ impl Interior for Fragment<'_> {
     }
 
     fn outside_distance(&self, p: DVec3, within: f64) -> Option<Depth> {
-        if !p.is_finite() || !self.sphere_meets(p, within) || self.inside(p) {
-            return None;
+        let Reached { depth, way } = (!self.inside(p)).then(|| self.high(p, within)).flatten()?;
+        Some(Depth { distance: -depth, direction: self.direction(p, &way) })
+    }
+
+    fn reach(&self, p: DVec3, within: f64) -> Option<Reached> {
+        if self.inside(p) { self.deep(p) } else { (within > 0.0).then(|| self.high(p, within)).flatten() }
+    }
+
+    fn direction(&self, p: DVec3, way: &Way) -> DVec3 {
+        match way {
+            Way::Along(direction) => *direction,
+            Way::By(foot) => self.field.flaw.outward(self.placed.solid.outward(p, foot)),
         }
-        self.exact(p, within)
     }
 }

@@ -44,5 +44,6 @@ pub use family::{FamilyField, FragmentId, MAX_FIELD_LEVEL, Node, Update};
 pub use fragment::Fragment;
 pub use interior::{Depth, Interior};
 pub use lattice::Lattice;
-pub use octree_solid::surface_corners;
+pub use leaf::{Foot, LeafPlane};
+pub use octree_solid::{OctreeSolid, surface_corners};
 pub use slice::{Slice, SliceSample};

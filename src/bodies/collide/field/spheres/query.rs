@@ -14,6 +14,9 @@
 //! deep as the threshold at the end: epsilon, or epsilon below the deepest contact. Where the body's depths
 //! are off by up to [`Interior::depth_error`], the promise is kept for the depths that it says.
 //!
+//! **Points that touched before** are asked first ([`SphereForest::query_again`]), and are contacts as long as they touch.
+//! Else which eight points are met first would be chosen anew in each step, and what stands on them would tremble.
+//!
 //! **Points in the interior** of their own fragment are met on the way, and are contacts only where no point
 //! of the surface is: the body has come so deep that nothing else is left of it to push. With surface
 //! contacts beside them they say nothing new, and for a thin body that pokes into this one their way out is
@@ -23,7 +26,7 @@ use glam::{DMat4, DVec3};
 
 use super::{
     forest::{Node, SphereForest},
-    interior::Interior,
+    interior::{Interior, Way},
     planted::Planted,
 };
 
@@ -114,6 +117,15 @@ pub struct TreeContact {
     pub direction: DVec3,
 }
 
+/// A point that touches, before anybody asks for the direction.
+#[derive(Clone, Copy, Debug)]
+struct Touch {
+    point: u32,
+    position: DVec3,
+    depth: f64,
+    way: Way,
+}
+
 /// What a query did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -130,10 +142,13 @@ pub struct Counts {
 pub struct Scratch {
     /// By level: spheres to visit, with the depth of their points where these were met; negative: outside.
     open: Vec<Vec<(u32, f64)>>,
-    contacts: Vec<TreeContact>,
+    touches: Vec<Touch>,
     /// Points of the interior that collide, while there are no contacts.
-    interior: Vec<TreeContact>,
+    interior: Vec<Touch>,
+    /// Points that were asked first, with their depth; negative: outside.
+    known: Vec<(u32, f64)>,
     deepest: f64,
+    contacts: Vec<TreeContact>,
 }
 
 impl Scratch {
@@ -147,24 +162,35 @@ impl Scratch {
         if self.open.len() < levels {
             self.open.resize_with(levels, Vec::new);
         }
-        self.contacts.clear();
+        self.touches.clear();
         self.interior.clear();
+        self.known.clear();
+        self.contacts.clear();
         self.deepest = f64::NEG_INFINITY;
     }
 
     /// How deep a point must be to be looked for; none while there are not enough contacts.
     fn threshold(&self, selection: &Selection) -> Option<f64> {
-        selection.enough.filter(|enough| self.contacts.len() >= *enough).map(|_| match selection.beyond {
+        selection.enough.filter(|enough| self.touches.len() >= *enough).map(|_| match selection.beyond {
             Beyond::Epsilon => selection.epsilon,
             Beyond::Deepest => self.deepest + selection.epsilon,
         })
     }
 
-    fn offer(&mut self, contact: TreeContact, selection: &Selection) {
-        if self.threshold(selection).is_none_or(|threshold| contact.depth > threshold) {
-            self.deepest = self.deepest.max(contact.depth);
-            self.contacts.push(contact);
+    fn offer(&mut self, touch: Touch, selection: &Selection) {
+        if self.threshold(selection).is_none_or(|threshold| touch.depth > threshold) {
+            self.take(touch);
         }
+    }
+
+    fn take(&mut self, touch: Touch) {
+        self.deepest = self.deepest.max(touch.depth);
+        self.touches.push(touch);
+    }
+
+    /// The depth of a point that was asked first.
+    fn depth_of(&self, point: u32) -> Option<f64> {
+        self.known.iter().find(|(known, _)| *known == point).map(|(_, depth)| *depth)
     }
 }
 
@@ -188,7 +214,21 @@ impl SphereForest {
         selection: &Selection,
         scratch: &mut Scratch,
     ) -> Counts {
-        self.query_with(other, placement, selection, scratch, Planted::Nothing)
+        self.query_with(other, placement, selection, (&[], Planted::Nothing), scratch)
+    }
+
+    /// The same where some points are `known` to have touched before: they are asked first, and whichever still
+    /// touches is a contact. So what stands keeps its contacts from step to step, and the tree is asked for what is
+    /// missing of [`Selection::enough`], and for what is deeper.
+    pub fn query_again<I: Interior + ?Sized>(
+        &self,
+        other: &I,
+        placement: &Placement,
+        selection: &Selection,
+        known: &[u32],
+        scratch: &mut Scratch,
+    ) -> Counts {
+        self.query_with(other, placement, selection, (known, Planted::Nothing), scratch)
     }
 
     pub(super) fn query_with<I: Interior + ?Sized>(
@@ -196,8 +236,8 @@ impl SphereForest {
         other: &I,
         placement: &Placement,
         selection: &Selection,
+        (known, planted): (&[u32], Planted),
         scratch: &mut Scratch,
-        planted: Planted,
     ) -> Counts {
         let levels = usize::from(self.last_level) + 1;
         scratch.begin(levels);
@@ -208,6 +248,9 @@ impl SphereForest {
         let reach = radius * placement.scale + selection.tolerance + slack;
         if self.is_empty() || !other.sphere_meets(placement.place(centre), reach) {
             return counts;
+        }
+        for &point in known {
+            query.meet_known(point, scratch, &mut counts);
         }
         for &root in &self.roots {
             scratch.open[usize::from(self.nodes[root as usize].level)].push((root, -1.0));
@@ -220,11 +263,18 @@ impl SphereForest {
             }
             scratch.open[level] = open;
         }
-        if scratch.contacts.is_empty() {
+        if scratch.touches.is_empty() {
             let interior = std::mem::take(&mut scratch.interior);
-            interior.iter().for_each(|contact| scratch.offer(*contact, selection));
+            interior.iter().for_each(|touch| scratch.offer(*touch, selection));
             scratch.interior = interior;
         }
+        let contact = |&Touch { point, position, depth, ref way }: &Touch| TreeContact {
+            point,
+            position,
+            depth,
+            direction: other.direction(position, way),
+        };
+        scratch.contacts.extend(scratch.touches.iter().map(contact));
         counts.contacts = scratch.contacts.len();
         counts
     }
@@ -237,8 +287,10 @@ impl<I: Interior + ?Sized> Query<'_, I> {
         counts.spheres += 1;
         let position = self.placement.place(node.centre);
         let depth = if node.is_first || self.planted.meets_again() {
-            counts.points += 1;
-            self.meet(node, position, scratch)
+            scratch.depth_of(node.point).unwrap_or_else(|| {
+                counts.points += 1;
+                self.meet(node, position, scratch)
+            })
         } else {
             known
         };
@@ -258,24 +310,31 @@ impl<I: Interior + ?Sized> Query<'_, I> {
 
     /// The depth of a point, negative outside; puts it out where it is a contact.
     fn meet(&self, node: &Node, position: DVec3, scratch: &mut Scratch) -> f64 {
-        let contact = |depth, direction| TreeContact { point: node.point, position, depth, direction };
-        if let Some(found) = self.other.penetration(position) {
-            let contact = contact(found.distance, found.direction);
-            if node.on_surface {
-                scratch.offer(contact, self.selection);
-            } else if scratch.contacts.is_empty() {
-                scratch.interior.push(contact);
-            }
-            return found.distance;
+        let within = if node.on_surface { self.outside(scratch) } else { 0.0 };
+        let Some(reached) = self.other.reach(position, within) else { return -1.0 };
+        let touch = Touch { point: node.point, position, depth: reached.depth, way: reached.way };
+        if node.on_surface {
+            scratch.offer(touch, self.selection);
+        } else if scratch.touches.is_empty() {
+            scratch.interior.push(touch);
         }
-        let within = self.outside(scratch);
-        if node.on_surface
-            && within > 0.0
-            && let Some(found) = self.other.outside_distance(position, within)
-        {
-            scratch.offer(contact(-found.distance, found.direction), self.selection);
+        // Of a point outside, a sphere round it says whether there is anything below.
+        if reached.depth < 0.0 { -1.0 } else { reached.depth }
+    }
+
+    /// Puts a point out that touched before, if it still does.
+    fn meet_known(&self, point: u32, scratch: &mut Scratch, counts: &mut Counts) {
+        let Some(own) = self.forest.points.get(point as usize).filter(|own| own.on_surface) else { return };
+        if scratch.depth_of(point).is_some() {
+            return;
         }
-        -1.0
+        counts.points += 1;
+        let position = self.placement.place(own.position);
+        let reached = self.other.reach(position, self.selection.tolerance);
+        scratch.known.push((point, reached.map_or(-1.0, |reached| reached.depth)));
+        if let Some(reached) = reached {
+            scratch.take(Touch { point, position, depth: reached.depth, way: reached.way });
+        }
     }
 
     /// How far outside a point may lie that is looked for; 0 where only points inside are.

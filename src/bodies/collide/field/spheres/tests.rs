@@ -161,7 +161,7 @@ fn missed(forests: &[SphereForest], poses: usize, planted: Planted) -> Result<us
                 [(None, Beyond::Epsilon), (Some(8), Beyond::Epsilon), (Some(8), Beyond::Deepest)]
             {
                 let selection = Selection { enough, epsilon: 0.03, tolerance, beyond };
-                let counts = forest.query_with(solid, &placement, &selection, &mut scratch, planted);
+                let counts = forest.query_with(solid, &placement, &selection, (&[], planted), &mut scratch);
                 check_promise(scratch.contacts(), &colliding, &selection)
                     .map_err(|missed| format!("pose {pose}, {selection:?}: {missed}"))?;
                 assert_eq!(counts.contacts, scratch.contacts().len());

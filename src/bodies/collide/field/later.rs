@@ -1,0 +1,83 @@
+//! When two fast bodies meet within a step.
+//!
+//! In: two bodies that may come closer in the step than the smaller one is large. Out: the time at which they touch.
+//! Both are moved on by no more than it takes to close the gap between them (conservative advancement; Mirtich 1996),
+//! where the gap is what the nearest point of either says. So what is fast meets a thin wall, and from the side from
+//! which it comes.
+
+use super::{
+    meeting::Pair,
+    spheres::{Beyond, Placement, Scratch, Selection},
+};
+use crate::bodies::{Body, BodyState, broad_phase, turning::turned_by};
+
+/// How often two bodies are moved on in a step, at most; they count as met then.
+const MOST_MOVES: usize = 24;
+/// Two bodies have met within this, shares of the margin.
+const MET: f64 = 0.5;
+
+/// When two bodies meet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Later {
+    /// They touch as they lie.
+    Touches,
+    /// After `time` s; they are `gap` m apart then.
+    Meets { time: f64, gap: f64 },
+    /// Not within the step.
+    Passes,
+}
+
+/// A body as it will lie after `time` s if nothing stops it.
+#[must_use]
+pub fn after(body: &Body, time: f64) -> Body {
+    let state = body.state;
+    let rotation = (turned_by(state.angular_velocity * time) * state.rotation).normalize();
+    let position = state.position + state.linear_velocity * time;
+    Body { state: BodyState { position, rotation, ..state }, ..body.clone() }
+}
+
+/// When the bodies of a pair meet within `dt` s; within `margin` m they touch.
+#[must_use]
+pub fn later(pair: &Pair<'_>, margin: f64, dt: f64, scratch: &mut Scratch) -> Later {
+    let [a, b] = pair.bodies;
+    let most = broad_phase::closer(a, b, dt);
+    let (speed, met) = (most / dt, MET * margin);
+    let (mut time, mut apart) = (0.0, 0.0);
+    for _ in 0..MOST_MOVES {
+        let then = [a, b].map(|body| after(body, time));
+        let left = speed * (dt - time) + margin;
+        let Some(gap) = pair.gap([&then[0], &then[1]], left, scratch) else { return Later::Passes };
+        if time == 0.0 && gap < margin {
+            return Later::Touches;
+        }
+        apart = gap;
+        if gap <= met {
+            break;
+        }
+        time += (gap - 0.5 * met) / speed;
+        if time > dt {
+            return Later::Passes;
+        }
+    }
+    Later::Meets { time, gap: apart }
+}
+
+impl Pair<'_> {
+    /// How far apart the surfaces are where the bodies lie as `then`, m (negative: how deep), if within `reach`.
+    fn gap(&self, then: [&Body; 2], reach: f64, scratch: &mut Scratch) -> Option<f64> {
+        let of = |own: usize, scratch: &mut Scratch| {
+            let other = 1 - own;
+            let fragment = self.parts[other].fragment()?;
+            let [from_own, from_other] = [own, other].map(|k| then[k].def.world_from_grid(&then[k].state));
+            let unit = then[other].def.shape.unit_m();
+            let selection =
+                Selection { enough: Some(1), epsilon: 0.0, tolerance: reach / unit, beyond: Beyond::Deepest };
+            let placement = Placement::new(from_other.inverse() * from_own);
+            self.parts[own].forest.query(&fragment, &placement, &selection, scratch);
+            let gaps = scratch.contacts().iter().map(|contact| -contact.depth * unit);
+            gaps.min_by(f64::total_cmp)
+        };
+        let gaps = [of(0, scratch), of(1, scratch)];
+        gaps.into_iter().flatten().min_by(f64::total_cmp)
+    }
+}
