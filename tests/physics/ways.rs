@@ -68,20 +68,6 @@ const OF_BALLS: [Check; 2] = [("P8", p8_rebound::holds), ("P21", p21_rolling::ho
 /// What needs springs: impulses leave a body in the floor as deep as their slop lets it come to lie.
 const OF_SPRINGS: [Check; 1] = [("P3", p3_depth::holds)];
 
-/// What holds for eight points of a field: all but P5, P6, P11 and P18, where what stands needs the same points from step to
-/// step.
-const OF_FIELDS: [Check; 9] = [
-    ("P1", p1_free_fall::holds),
-    ("P2", p2_weight::holds),
-    ("P4", p4_drift::holds),
-    ("P7", p7_incline::holds),
-    ("P9", p9_collision::holds),
-    ("P10", p10_spin::holds),
-    ("P12", p12_pile::holds),
-    ("P13", p13_bytes::holds),
-    ("P15", p15_birth::holds),
-];
-
 fn hold(ways: Ways, checks: impl IntoIterator<Item = Check>) {
     for (name, check) in checks {
         println!("{name} by {} and {}:", ways.contacts, ways.response);
@@ -106,7 +92,9 @@ fn octrees_answered_by_impulses() {
 
 #[test]
 fn fields_answered_by_soft_constraints() {
-    hold(Ways { contacts: "field", response: "soft" }, OF_FIELDS);
+    let all = ALWAYS.into_iter().chain(OF_FINDERS).chain(OF_BALLS).chain(OF_SPRINGS);
+    let balls: [Check; 1] = [("P17", p17_balls::holds)];
+    hold(Ways { contacts: "field", response: "soft" }, all.chain(balls));
 }
 
 /// Every check by every finder and response, whether it holds or not: what docs/physics.md says of the rest.
@@ -155,7 +143,7 @@ fn balls_are_measured() {
 fn heaps_are_measured() {
     for (seeds, contacts, response) in [100, 400]
         .into_iter()
-        .flat_map(|seeds| ["octree", "hull"].map(|contacts| (seeds, contacts)))
+        .flat_map(|seeds| ["octree", "field", "hull"].map(|contacts| (seeds, contacts)))
         .flat_map(|(seeds, contacts)| ["soft", "impulse"].map(|response| (seeds, contacts, response)))
     {
         let mut scene = Ways { contacts, response }.of(shipped("p12-pile"));

@@ -25,7 +25,7 @@ use in_order::InOrder;
 pub use manifold::{Ball, Manifold, Point, find, tangents};
 pub use overlap::{CollisionPoint, Column, Overlap, OverlapQuery, Overlaps};
 pub use reduce::{inherit, reduce};
-use smooth::{SmoothSide, Touch, ball_over, leave_to_ball, nearest};
+use smooth::{SmoothSide, Touch, ball_over, hop, leave_to_ball, nearest};
 
 use super::{
     Body, BodyId, Detail, Plane,

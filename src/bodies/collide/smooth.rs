@@ -120,6 +120,16 @@ fn speed(body: &Body, place: DVec3) -> DVec3 {
     state.linear_velocity + state.angular_velocity.cross(place - state.position)
 }
 
+/// A hop from a contact towards the place where the surfaces are nearest, and whether that is where it ends; for contacts
+/// that are farther from there than [`nearest`] looks. None where either surface is not smooth, or both are flat.
+#[must_use]
+pub fn hop<S: SmoothSide>(sides: [&S; 2], at: [S::At; 2], touch: Touch, cell: f64) -> Option<(Touch, bool)> {
+    let gap = Gap::new(sides, at, touch, DVec3::ZERO, cell)?;
+    let place = gap.lowest()?;
+    let near = place.length() <= WAY_CELLS;
+    Some((gap.touch(place.clamp_length_max(WAY_CELLS))?, near))
+}
+
 /// The same by the patches round these places, were the first side `ahead`.
 fn nearest_to<S: SmoothSide>(
     sides: [&S; 2],
@@ -128,24 +138,56 @@ fn nearest_to<S: SmoothSide>(
     ahead: DVec3,
     cell: f64,
 ) -> Option<Touch> {
-    let (t, u) = touch.normal.any_orthonormal_pair();
-    let mut heights = [Quadric::default(); 2];
-    for (s, shift) in [ahead, DVec3::ZERO].into_iter().enumerate() {
-        let samples = sides[s].patch(at[s])?;
-        let local = samples.iter().map(|p| {
-            let r = *p + shift - touch.position;
-            (DVec2::new(r.dot(t), r.dot(u)) / cell, r.dot(touch.normal) / cell)
-        });
-        heights[s] = Quadric::fit(local)?;
+    let gap = Gap::new(sides, at, touch, ahead, cell)?;
+    gap.touch(gap.lowest().filter(|place| place.length() <= WAY_CELLS)?)
+}
+
+/// Two surfaces round a contact, by their heights along its normal, cells.
+struct Gap {
+    touch: Touch,
+    /// Across the normal, unit.
+    across: [DVec3; 2],
+    heights: [Quadric; 2],
+    gap: Quadric,
+    cell: f64,
+}
+
+impl Gap {
+    fn new<S: SmoothSide>(
+        sides: [&S; 2],
+        at: [S::At; 2],
+        touch: Touch,
+        ahead: DVec3,
+        cell: f64,
+    ) -> Option<Self> {
+        let (t, u) = touch.normal.any_orthonormal_pair();
+        let mut heights = [Quadric::default(); 2];
+        for (s, shift) in [ahead, DVec3::ZERO].into_iter().enumerate() {
+            let samples = sides[s].patch(at[s])?;
+            let local = samples.iter().map(|p| {
+                let r = *p + shift - touch.position;
+                (DVec2::new(r.dot(t), r.dot(u)) / cell, r.dot(touch.normal) / cell)
+            });
+            heights[s] = Quadric::fit(local)?;
+        }
+        let gap = heights[0].minus(&heights[1]);
+        Some(Self { touch, across: [t, u], heights, gap, cell })
     }
-    let [a, b] = heights;
-    let gap = a.minus(&b);
-    let place = gap.lowest()?;
-    let slope = (a.slope(place) + b.slope(place)) * 0.5;
-    let normal = (touch.normal - t * slope.x - u * slope.y).try_normalize()?;
-    let middle = (a.at(place) + b.at(place)) * 0.5;
-    let position = touch.position + (t * place.x + u * place.y + touch.normal * middle) * cell;
-    Some(Touch { position, normal, separation: gap.at(place) * cell * normal.dot(touch.normal) })
+
+    /// Where it is least.
+    fn lowest(&self) -> Option<DVec2> {
+        self.gap.lowest()
+    }
+
+    /// The contact at a place.
+    fn touch(&self, place: DVec2) -> Option<Touch> {
+        let Self { touch, across: [t, u], heights: [a, b], gap, cell } = self;
+        let slope = (a.slope(place) + b.slope(place)) * 0.5;
+        let normal = (touch.normal - *t * slope.x - *u * slope.y).try_normalize()?;
+        let middle = (a.at(place) + b.at(place)) * 0.5;
+        let position = touch.position + (*t * place.x + *u * place.y + touch.normal * middle) * *cell;
+        Some(Touch { position, normal, separation: gap.at(place) * cell * normal.dot(touch.normal) })
+    }
 }
 
 /// The lowest place along `up` of the quadric round `at`, near `place`, and its radius; world, m.
@@ -162,7 +204,8 @@ fn lowest_of_patch<S: SmoothSide>(
         let r = *p - place;
         (DVec2::new(r.dot(t), r.dot(u)) / cell, r.dot(up) / cell)
     }))?;
-    let (lowest, radius) = (quadric.lowest()?, quadric.radius()?);
+    let lowest = quadric.lowest().filter(|place| place.length() <= WAY_CELLS)?;
+    let radius = quadric.radius()?;
     let lowest = place + (t * lowest.x + u * lowest.y + up * quadric.at(lowest)) * cell;
     Some((lowest, radius * cell))
 }
@@ -213,7 +256,7 @@ impl Quadric {
         (half <= UNLIKE * middle).then(|| middle.recip())
     }
 
-    /// Where it is least, along the directions in which it bends enough. None where there is none, or it is far.
+    /// Where it is least, along the directions in which it bends enough. None where there is none.
     fn lowest(&self) -> Option<DVec2> {
         let (a, b, c) = (self.0[3], self.0[4], self.0[5]);
         let (middle, half) = (0.5 * (a + c), (0.25 * (a - c).powi(2) + b * b).sqrt());
@@ -232,7 +275,7 @@ impl Quadric {
                 parts = true;
             }
         }
-        (parts && place.length() <= WAY_CELLS).then_some(place)
+        parts.then_some(place)
     }
 }
 
@@ -272,7 +315,8 @@ mod tests {
         assert_eq!(Quadric([0.0, 0.0, 0.0, 0.05, 0.0, 0.05]).radius(), Some(20.0));
         assert_eq!(Quadric([0.0, 0.0, 0.0, 0.05, 0.0, 0.0]).radius(), None, "a rod");
         assert_eq!(Quadric([0.0, 0.0, 0.0, -0.1, 0.0, -0.1]).lowest(), None);
-        assert_eq!(Quadric([0.0, 0.5, 0.0, 0.1, 0.0, 0.1]).lowest(), None, "five cells away");
+        let far = Quadric([0.0, 0.5, 0.0, 0.1, 0.0, 0.1]).lowest().expect("five cells away");
+        assert!((far - DVec2::new(-5.0, 0.0)).length() < 1e-9, "{far}");
         assert_eq!(Quadric::fit(disc().map(|p| (p, f64::from(p.x > 0.0)))), None);
     }
 }

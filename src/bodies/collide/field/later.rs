@@ -70,8 +70,9 @@ impl Pair<'_> {
             let fragment = self.parts[other].fragment()?;
             let [from_own, from_other] = [own, other].map(|k| then[k].def.world_from_grid(&then[k].state));
             let unit = then[other].def.shape.unit_m();
+            let tolerance = reach / unit;
             let selection =
-                Selection { enough: Some(1), epsilon: 0.0, tolerance: reach / unit, beyond: Beyond::Deepest };
+                Selection { enough: Some(1), epsilon: 0.0, tolerance, beyond: Beyond::Deepest, quick: true };
             let placement = Placement::new(from_other.inverse() * from_own);
             self.parts[own].forest.query(&fragment, &placement, &selection, scratch);
             let gaps = scratch.contacts().iter().map(|contact| -contact.depth * unit);

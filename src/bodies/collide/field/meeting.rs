@@ -7,9 +7,9 @@
 use super::{
     distance::Fragment,
     faces::Faces,
-    interior::Interior,
+    interior::{Interior, Way},
     later::{Later, after, later},
-    nearest::LeafSide,
+    nearest::{LeafSide, Place},
     parts::Part,
     spheres::{Beyond, HalfSpace, Placement, Scratch, Selection, TreeContact},
 };
@@ -18,7 +18,7 @@ use crate::bodies::{
     collide::{
         Ball, MARGIN_CELLS, Manifold, Point, RelativePose, SmoothSide, Touch, ball_over,
         convex::hull_at_plane,
-        inherit, leave_to_ball, moved, nearest,
+        hop, inherit, leave_to_ball, moved, nearest,
         pairwise::{Met, NearTwo, Record, plane_key, point_at_plane},
         reduce,
     },
@@ -34,11 +34,16 @@ const EPSILON: f64 = 0.002;
 const FORGIVEN: [f64; 2] = [1.0, 2.0];
 /// What comes closer in a step than this share of the smaller radius is fast: it is looked for where it will meet.
 const FAST: f64 = 0.5;
+/// How often a contact hops on smooth surfaces towards where they are nearest.
+const MOST_HOPS: usize = 8;
 /// Two places on smooth surfaces are one within so many cells, with normals that agree so well.
 const SAME_CELLS: f64 = 0.5;
 const SAME_NORMAL: f64 = 0.99;
-/// In the names of points: whose they are.
+/// In the names of points: whose they are, and that they touch only if the body turns.
 const OF_SECOND: u64 = 1 << 32;
+const TURNED: u64 = 1 << 33;
+/// So many points of a body, which lie well apart, are all round it.
+const MOST_TURNED: usize = 32;
 
 /// How a body's tree is asked where lengths are in units of `unit_m`.
 fn selection(body: &Body, near_m: f64, unit_m: f64) -> Selection {
@@ -47,6 +52,7 @@ fn selection(body: &Body, near_m: f64, unit_m: f64) -> Selection {
         epsilon: EPSILON * body.def.radius() / unit_m,
         tolerance: near_m / unit_m,
         beyond: Beyond::Deepest,
+        quick: true,
     }
 }
 
@@ -60,19 +66,22 @@ pub fn meet(near: &NearTwo<'_, ()>, parts: [&Part; 2], scratch: &mut Scratch) ->
         near.old.map_or(&[][..], |m| &m.points).iter().map(|p| moved(p, a, Some(b))).collect();
     let pair = Pair { bodies: [a, b], parts };
     let is_fast = closer > FAST * a.def.radius().min(b.def.radius());
-    let points = match is_fast.then(|| later(&pair, margin, near.dt, scratch)) {
-        None => pair.points((&known, margin + closer), scratch)?,
-        Some(Later::Touches) => pair.points((&known, margin), scratch)?,
+    let mut ways = Vec::new();
+    let [points, turned] = match is_fast.then(|| later(&pair, margin, near.dt, scratch)) {
+        None => [pair.points((&known, margin + closer), scratch, &mut ways)?, Vec::new()],
+        Some(Later::Touches) => [pair.points((&known, margin), scratch, &mut ways)?, Vec::new()],
         Some(Later::Meets { time, gap }) => {
             pair.points_after(time, (&known, margin.max(2.0 * gap)), scratch)?
         }
-        Some(Later::Passes) => Vec::new(),
+        Some(Later::Passes) => [Vec::new(), Vec::new()],
     };
     let record = Record { pose: RelativePose::new(a, Some(b)), touches: points.len(), known: () };
     if points.is_empty() {
         return Some((None, record));
     }
     let mut kept = reduce(&points, &known, cell);
+    kept.iter_mut().try_for_each(|point| pair.direct(point, &ways))?;
+    kept.extend(turned);
     let strangers = a.def.family != b.def.family;
     let sides = || Some([LeafSide::new(a, &parts[0].fragment()?)?, LeafSide::new(b, &parts[1].fragment()?)?]);
     if let Some(sides) = (strangers && !is_fast).then(sides).flatten() {
@@ -85,6 +94,14 @@ pub fn meet(near: &NearTwo<'_, ()>, parts: [&Part; 2], scratch: &mut Scratch) ->
     Some((Some(manifold), record))
 }
 
+/// How the best direction of a point follows.
+pub struct WayOut {
+    key: u64,
+    /// Local space of the body that the point lies in.
+    position: DVec3,
+    way: Way,
+}
+
 /// Two bodies that may meet, with what is known of each.
 pub struct Pair<'a> {
     /// The bodies.
@@ -95,25 +112,47 @@ pub struct Pair<'a> {
 
 impl Pair<'_> {
     /// The points of each within `reach` m of the other; `known` held them apart before.
-    fn points(&self, (known, reach): (&[Point], f64), scratch: &mut Scratch) -> Option<Vec<Point>> {
+    fn points(
+        &self,
+        (known, reach): (&[Point], f64),
+        scratch: &mut Scratch,
+        ways: &mut Vec<WayOut>,
+    ) -> Option<Vec<Point>> {
         let ([a, b], [of_a, of_b]) = (self.bodies, self.parts);
-        let mut points = points_in([a, b], [of_a, of_b], (known, reach), scratch, false)?;
-        points.extend(points_in([b, a], [of_b, of_a], (known, reach), scratch, true)?);
+        let mut points = points_in([a, b], [of_a, of_b], (known, reach), (scratch, ways), false)?;
+        points.extend(points_in([b, a], [of_b, of_a], (known, reach), (scratch, ways), true)?);
         Some(points)
     }
 
-    /// The same as both will lie after `time` s, where the bodies are now.
+    /// Gives a point the best direction: that takes longer than all the rest, so of many points only those get it that
+    /// are kept.
+    fn direct(&self, point: &mut Point, ways: &[WayOut]) -> Option<()> {
+        let Some(out) = ways.iter().find(|out| out.key == point.key) else { return Some(()) };
+        let [a, b] = self.bodies;
+        let is_of_second = point.key & OF_SECOND != 0;
+        let other = usize::from(!is_of_second);
+        let fragment = self.parts[other].fragment()?;
+        let direction = self.bodies[other].state.rotation * fragment.direction(out.position, &out.way);
+        let normal = if is_of_second { -direction } else { direction };
+        *point = Point::new(point.key, [Some(a), Some(b)], point.position, normal, point.separation);
+        Some(())
+    }
+
+    /// The same as both will lie after `time` s, where the bodies are now; and [`Self::turned`].
     fn points_after(
         &self,
         time: f64,
         (known, reach): (&[Point], f64),
         scratch: &mut Scratch,
-    ) -> Option<Vec<Point>> {
+    ) -> Option<[Vec<Point>; 2]> {
         let [a, b] = self.bodies;
         let then = self.bodies.map(|body| after(body, time));
-        let points =
-            Pair { bodies: [&then[0], &then[1]], parts: self.parts }.points((known, reach), scratch)?;
+        let pair = Pair { bodies: [&then[0], &then[1]], parts: self.parts };
+        let mut ways = Vec::new();
+        let mut points = pair.points((known, reach), scratch, &mut ways)?;
+        points.iter_mut().try_for_each(|point| pair.direct(point, &ways))?;
         let small = usize::from(b.def.radius() < a.def.radius());
+        let turned = pair.turned(small, &points)?;
         let now = |p: &Point| {
             let on = [a, b].map(|body| body.state.position);
             let on_a = on[0] + a.state.rotation * p.anchors[0];
@@ -126,7 +165,34 @@ impl Pair<'_> {
             let point = Point::new(p.key, [Some(a), Some(b)], at, normal, gap);
             Point { follows: later.then_some(small as u8), ..point }
         };
-        Some(points.iter().map(now).collect())
+        Some([points, turned].map(|points| points.iter().map(now).collect()))
+    }
+
+    /// Points of the body `own` that come next if it turns where it touches: what is fast turns by much before it is looked
+    /// at again, and on one point alone it would turn into the other. They count where the plane of the deepest of `points`
+    /// has the other behind it.
+    fn turned(&self, own: usize, points: &[Point]) -> Option<Vec<Point>> {
+        let [body, other] = [self.bodies[own], self.bodies[1 - own]];
+        let fragment = self.parts[1 - own].fragment()?;
+        let cell = body.def.resolution_m().max(other.def.resolution_m());
+        let deepest = points.iter().min_by(|a, b| a.separation.total_cmp(&b.separation));
+        let Some(deepest) = deepest else { return Some(Vec::new()) };
+        let out = if own == 0 { deepest.normal } else { -deepest.normal };
+        let forest = &self.parts[own].forest;
+        let world_from_own = body.def.world_from_grid(&body.state);
+        let point = |index: u32| {
+            let place = world_from_own.transform_point3(forest.position(index));
+            let height = (place - deepest.position).dot(out);
+            let foot =
+                other.def.shape.to_local(other.state.position, other.state.rotation, place - out * height);
+            let key = TURNED | u64::from(index) | if own == 1 { OF_SECOND } else { 0 };
+            let [a, b] = self.bodies;
+            let behind = fragment.sphere_meets(foot, cell / other.def.shape.unit_m());
+            behind.then(|| {
+                Point::new(key, [Some(a), Some(b)], place - out * (0.5 * height), deepest.normal, height)
+            })
+        };
+        Some((0..forest.len().min(MOST_TURNED) as u32).filter_map(point).collect())
     }
 }
 
@@ -141,7 +207,7 @@ fn at_nearest(points: Vec<Point>, sides: [LeafSide<'_>; 2], cell: f64, way: f64)
             .map(|(s, outward)| sides[s].place(point.position, outward, reach));
         let touch = Touch { position: point.position, normal: point.normal, separation: point.separation };
         let touch = match places {
-            [Some(a), Some(b)] => nearest([&sides[0], &sides[1]], [a, b], touch, cell, way),
+            [Some(a), Some(b)] => nearest_from([&sides[0], &sides[1]], [a, b], touch, cell, way),
             _ => None,
         };
         let Some(touch) = touch else {
@@ -162,12 +228,32 @@ fn at_nearest(points: Vec<Point>, sides: [LeafSide<'_>; 2], cell: f64, way: f64)
     out
 }
 
+/// The contact of two places, where their surfaces are nearest: what is fast is looked for far ahead, and its first points
+/// are met far from there.
+fn nearest_from(
+    sides: [&LeafSide<'_>; 2],
+    mut at: [Place; 2],
+    mut touch: Touch,
+    cell: f64,
+    way: f64,
+) -> Option<Touch> {
+    for _ in 0..MOST_HOPS {
+        let (next, near) = hop(sides, at, touch, cell)?;
+        if near {
+            break;
+        }
+        touch = next;
+        at = [sides[0].beside(at[0], touch.position)?, sides[1].beside(at[1], touch.position)?];
+    }
+    nearest(sides, at, touch, cell, way)
+}
+
 /// Contacts at points of the first body near the second. `turned`: the first is the pair's second.
 fn points_in(
     [own, other]: [&Body; 2],
     [part, of_other]: [&Part; 2],
     (known, reach): (&[Point], f64),
-    scratch: &mut Scratch,
+    (scratch, ways): (&mut Scratch, &mut Vec<WayOut>),
     turned: bool,
 ) -> Option<Vec<Point>> {
     let fragment = of_other.fragment()?;
@@ -175,12 +261,15 @@ fn points_in(
     let world_from_other = other.def.world_from_grid(&other.state);
     let unit = other.def.shape.unit_m();
     let placement = Placement::new(world_from_other.inverse() * world_from_own);
-    let is_own = |p: &&Point| (p.key & OF_SECOND != 0) == turned;
-    let known: Vec<u32> = known.iter().filter(is_own).map(|p| p.key as u32).collect();
-    part.forest.query_again(&fragment, &placement, &selection(own, reach, unit), &known, scratch);
+    let is_own = |p: &&Point| p.key & TURNED == 0 && (p.key & OF_SECOND != 0) == turned;
     // Pieces of one object lie in one local space. What overlapped where they were made pushes nobody.
     let are_siblings = own.def.family == other.def.family && own.def.shape.unit_m() == unit;
     let faces = Faces::new([own, other], [part, of_other]).filter(|_| !are_siblings);
+    // What has few corners stands on them.
+    let corners = if faces.is_some() { &part.corners[..] } else { &[] };
+    let known = known.iter().filter(is_own).map(|p| p.key as u32);
+    let known: Vec<u32> = corners.iter().copied().chain(known).collect();
+    part.forest.query_again(&fragment, &placement, &selection(own, reach, unit), &known, scratch);
     let point = |contact: &TreeContact| {
         let at_birth = if are_siblings {
             forgiven(&fragment, part.forest.position(contact.point), contact.position)
@@ -194,6 +283,9 @@ fn points_in(
         // Halfway between the point and the surface.
         let place = world_from_other.transform_point3(contact.position + direction * (0.5 * depth));
         let key = u64::from(contact.point) | if turned { OF_SECOND } else { 0 };
+        if on_face.is_none() {
+            ways.push(WayOut { key, position: contact.position, way: contact.way });
+        }
         let (bodies, normal) = if turned { ([other, own], -out) } else { ([own, other], out) };
         Point::new(key, bodies.map(Some), place, normal, gap)
     };
@@ -207,7 +299,7 @@ fn forgiven(other: &Fragment<'_>, made: DVec3, now: DVec3) -> f64 {
     if counts <= 0.0 {
         return 0.0;
     }
-    counts.min(1.0) * other.penetration(made).map_or(0.0, |depth| depth.distance)
+    counts.min(1.0) * other.reach(made, 0.0).map_or(0.0, |reached| reached.depth)
 }
 
 /// Contacts at points of a body within `near` m of the plane of that number. What has a hull of few corners stands on

@@ -37,6 +37,16 @@ pub struct Part {
     sampling: Sampling,
     /// The hull, body axes, m, where it is not round: then it has as many corners as it may, and samples are as good.
     pub hull: Option<Arc<Solid>>,
+    /// Which points of the forest are the hull's corners.
+    pub corners: Arc<[u32]>,
+}
+
+/// Which points of a forest are these.
+fn places_of(corners: impl Iterator<Item = DVec3>, forest: &SphereForest) -> Arc<[u32]> {
+    let bits = |p: DVec3| p.to_array().map(f64::to_bits);
+    let corners: BTreeSet<_> = corners.map(bits).collect();
+    let is_corner = |(_, point): &(u32, ObjectPoint)| corners.contains(&bits(point.position));
+    (0u32..).zip(forest.points()).filter(is_corner).map(|(index, _)| index).collect()
 }
 
 /// The hull of a shape, unless it is round.
@@ -54,7 +64,8 @@ impl Part {
         let hull = hull(shape);
         points.extend(corners(shape, &hull).map(|position| ObjectPoint { position, on_surface: true }));
         let forest = Arc::new(SphereForest::build(&points));
-        Some(Self { field: Arc::new(field), fragment: FragmentId::WHOLE, forest, sampling, hull })
+        let corners = places_of(corners(shape, &hull), &forest);
+        Some(Self { field: Arc::new(field), fragment: FragmentId::WHOLE, forest, sampling, hull, corners })
     }
 
     /// Of the pieces that the body of this part broke into, in their order. None where they do not fit it.
@@ -75,14 +86,15 @@ impl Part {
         };
         let (field, forests) = rayon::join(field, forests);
         let ((field, fragments), forests) = (field?, forests?);
-        let part = |((fragment, forest), hull)| Self {
+        let part = |(((fragment, forest), hull), shape): (((_, _), _), &&Shape)| Self {
             field: Arc::clone(&field),
             fragment,
+            corners: places_of(corners(shape, &hull), &forest),
             forest: Arc::new(forest),
             sampling: self.sampling,
             hull,
         };
-        Some(fragments.into_iter().zip(forests).zip(hulls).map(part).collect())
+        Some(fragments.into_iter().zip(forests).zip(hulls).zip(&shapes).map(part).collect())
     }
 
     /// Whether both are fragments of one field.

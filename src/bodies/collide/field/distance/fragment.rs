@@ -15,6 +15,7 @@ use super::{
     lattice::ROUND_A_NODE,
     leaf::Foot,
     octree_solid::OctreeSolid,
+    smooth::geometric,
     solid::{Placed, Solid},
 };
 use glam::DVec3;
@@ -138,6 +139,13 @@ impl Interior for Fragment<'_> {
         match way {
             Way::Along(direction) => *direction,
             Way::By(foot) => self.field.flaw.outward(self.placed.solid.outward(p, foot)),
+        }
+    }
+
+    fn quick_direction(&self, p: DVec3, way: &Way) -> DVec3 {
+        match way {
+            Way::Along(direction) => *direction,
+            Way::By(foot) => self.field.flaw.outward(geometric(p, foot)),
         }
     }
 }

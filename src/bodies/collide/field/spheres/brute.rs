@@ -2,7 +2,7 @@
 
 use super::{
     forest::SphereForest,
-    interior::Interior,
+    interior::{Interior, Way},
     query::{Placement, TreeContact},
 };
 
@@ -28,7 +28,8 @@ impl SphereForest {
                     }
                     None => return None,
                 };
-                Some(TreeContact { point: i as u32, position, depth, direction })
+                let way = Way::Along(direction);
+                Some(TreeContact { point: i as u32, position, depth, direction, way })
             })
             .collect()
         };

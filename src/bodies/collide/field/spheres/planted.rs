@@ -15,6 +15,8 @@ pub(super) enum Planted {
     WrongParent,
     /// A point is met at every node of it, not only at the first.
     MetTwice,
+    /// Points that touched before are not asked first.
+    KnownLost,
 }
 
 impl Planted {
@@ -28,6 +30,10 @@ impl Planted {
 
     pub(super) fn keeps_parent(self) -> bool {
         self == Self::WrongParent
+    }
+
+    pub(super) fn forgets_known(self) -> bool {
+        self == Self::KnownLost
     }
 
     pub(super) fn meets_again(self) -> bool {

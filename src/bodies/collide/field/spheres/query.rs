@@ -88,19 +88,27 @@ pub struct Selection {
     pub tolerance: f64,
     /// What is looked for beyond enough.
     pub beyond: Beyond,
+    /// Whether directions need not be the best: [`TreeContact::way`] says how to get those of the few that are kept.
+    pub quick: bool,
 }
 
 impl Selection {
     /// Eight contacts, and epsilon 0.2 % of the radius (local units of the other body), as in the paper.
     #[must_use]
     pub fn of_radius(radius: f64) -> Self {
-        Self { enough: Some(8), epsilon: 0.002 * radius, tolerance: 0.0, beyond: Beyond::default() }
+        Self {
+            enough: Some(8),
+            epsilon: 0.002 * radius,
+            tolerance: 0.0,
+            beyond: Beyond::default(),
+            quick: false,
+        }
     }
 
     /// All contacts.
     #[must_use]
     pub fn all() -> Self {
-        Self { enough: None, epsilon: 0.0, tolerance: 0.0, beyond: Beyond::default() }
+        Self { enough: None, epsilon: 0.0, tolerance: 0.0, beyond: Beyond::default(), quick: false }
     }
 }
 
@@ -115,6 +123,8 @@ pub struct TreeContact {
     pub depth: f64,
     /// Unit vector out of the other, its local space.
     pub direction: DVec3,
+    /// What [`Interior::direction`] makes the best direction of.
+    pub way: Way,
 }
 
 /// A point that touches, before anybody asks for the direction.
@@ -249,7 +259,7 @@ impl SphereForest {
         if self.is_empty() || !other.sphere_meets(placement.place(centre), reach) {
             return counts;
         }
-        for &point in known {
+        for &point in known.iter().filter(|_| !planted.forgets_known()) {
             query.meet_known(point, scratch, &mut counts);
         }
         for &root in &self.roots {
@@ -268,11 +278,12 @@ impl SphereForest {
             interior.iter().for_each(|touch| scratch.offer(*touch, selection));
             scratch.interior = interior;
         }
-        let contact = |&Touch { point, position, depth, ref way }: &Touch| TreeContact {
-            point,
-            position,
-            depth,
-            direction: other.direction(position, way),
+        let contact = |&Touch { point, position, depth, way }: &Touch| {
+            let direction = match selection.quick {
+                true => other.quick_direction(position, &way),
+                false => other.direction(position, &way),
+            };
+            TreeContact { point, position, depth, direction, way }
         };
         scratch.contacts.extend(scratch.touches.iter().map(contact));
         counts.contacts = scratch.contacts.len();

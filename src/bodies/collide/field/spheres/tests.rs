@@ -13,6 +13,7 @@ use super::{
     order::{level_of_rank, maximum_distance_order},
     planes::HalfSpace,
     planted::Planted,
+    query::TreeContact,
     query::{Beyond, Placement, Scratch, Selection},
     testing::{Ball, Cuboid, Random, Union, ball_points, check_promise, near_pose, plate_points, shatter},
 };
@@ -160,16 +161,43 @@ fn missed(forests: &[SphereForest], poses: usize, planted: Planted) -> Result<us
             for (enough, beyond) in
                 [(None, Beyond::Epsilon), (Some(8), Beyond::Epsilon), (Some(8), Beyond::Deepest)]
             {
-                let selection = Selection { enough, epsilon: 0.03, tolerance, beyond };
-                let counts = forest.query_with(solid, &placement, &selection, (&[], planted), &mut scratch);
-                check_promise(scratch.contacts(), &colliding, &selection)
-                    .map_err(|missed| format!("pose {pose}, {selection:?}: {missed}"))?;
-                assert_eq!(counts.contacts, scratch.contacts().len());
-                assert!(counts.points <= forest.len() || planted != Planted::Nothing);
+                let selection = Selection { enough, epsilon: 0.03, tolerance, beyond, quick: false };
+                // Asked for the first time, and when some points are known to have touched.
+                let any: Vec<u32> = (0..6).map(|_| random.number() as u32 % forest.len() as u32).collect();
+                for known in [&[][..], &any] {
+                    let asked = (known, planted);
+                    let counts = forest.query_with(solid, &placement, &selection, asked, &mut scratch);
+                    check_promise(scratch.contacts(), &colliding, &selection)
+                        .map_err(|missed| format!("pose {pose}, {selection:?}: {missed}"))?;
+                    stays(known, scratch.contacts(), &colliding, forest)
+                        .map_err(|lost| format!("pose {pose}, {selection:?}: {lost}"))?;
+                    assert_eq!(counts.contacts, scratch.contacts().len());
+                    assert!(counts.points <= forest.len() || planted != Planted::Nothing);
+                }
             }
         }
     }
     Ok(colliding_poses)
+}
+
+/// Whether every known point of the surface that collides is a contact, once, and before all others.
+fn stays(
+    known: &[u32],
+    contacts: &[TreeContact],
+    colliding: &[TreeContact],
+    forest: &SphereForest,
+) -> Result<(), String> {
+    let collides = |point: &u32| colliding.iter().any(|contact| contact.point == *point);
+    let mut wanted: Vec<u32> = Vec::new();
+    for point in known.iter().filter(|k| forest.points[**k as usize].on_surface && collides(k)) {
+        if !wanted.contains(point) {
+            wanted.push(*point);
+        }
+    }
+    let found: Vec<u32> = contacts.iter().map(|contact| contact.point).collect();
+    let again = found.iter().skip(wanted.len()).any(|point| wanted.contains(point));
+    let first = found.get(..wanted.len()) == Some(&wanted[..]);
+    (first && !again).then_some(()).ok_or_else(|| format!("{wanted:?} known, {found:?} found"))
 }
 
 #[test]
@@ -196,6 +224,9 @@ fn errors_that_are_planted_are_found() {
     let sound = generations(&points, 1, Planted::Nothing);
     let found = missed(&sound.concat(), 1000, Planted::MetTwice);
     println!("MetTwice: {found:?}");
+    assert!(found.is_err());
+    let found = missed(&sound.concat(), 1000, Planted::KnownLost);
+    println!("KnownLost: {found:?}");
     assert!(found.is_err());
 }
 
@@ -261,12 +292,34 @@ fn a_plate_that_lies_is_held_on_all_sides() {
 }
 
 #[test]
+fn a_plate_that_trembles_keeps_its_contacts() {
+    let half = DVec3::new(30.0, 2.0, 20.0);
+    let forest = SphereForest::build(&plate_points(half));
+    let floor = HalfSpace { normal: DVec3::Y, offset: -1.95 };
+    let (selection, mut scratch) = (Selection::of_radius(36.0), Scratch::default());
+    forest.query(&floor, &Placement::new(DMat4::IDENTITY), &selection, &mut scratch);
+    let first: Vec<u32> = scratch.contacts().iter().map(|contact| contact.point).collect();
+    let (mut random, mut others) = (Random(3), 0);
+    for _ in 0..100 {
+        let lean = DMat4::from_rotation_x(random.between(-1e-3, 1e-3))
+            * DMat4::from_rotation_z(random.between(-1e-3, 1e-3));
+        let placement = Placement::new(lean);
+        forest.query_again(&floor, &placement, &selection, &first, &mut scratch);
+        assert!(scratch.contacts().iter().map(|contact| contact.point).take(8).eq(first.iter().copied()));
+        forest.query(&floor, &placement, &selection, &mut scratch);
+        let anew = scratch.contacts().iter().map(|contact| contact.point);
+        others += usize::from(!anew.take(8).eq(first.iter().copied()));
+    }
+    println!("asked anew, {others} of 100 poses have other contacts");
+}
+
+#[test]
 fn only_what_is_deeper_comes_after_enough() {
     let forest = SphereForest::build(&ball_points(12.0));
     let cuboid = Cuboid { centre: DVec3::Y * 20.0, half: DVec3::new(20.0, 10.0, 20.0) };
     let mut scratch = Scratch::default();
     let mut count = |beyond| {
-        let selection = Selection { enough: Some(8), epsilon: 0.024, tolerance: 0.0, beyond };
+        let selection = Selection { beyond, ..Selection::of_radius(12.0) };
         forest.query(&cuboid, &Placement::new(DMat4::IDENTITY), &selection, &mut scratch)
     };
     let (all, few) = (count(Beyond::Epsilon), count(Beyond::Deepest));
