@@ -10,8 +10,8 @@ use kintsugi::{
 
 use super::{
     p1_free_fall, p2_weight, p3_depth, p4_drift, p5_stack, p6_slide, p7_incline, p8_rebound, p9_collision,
-    p10_spin, p11_slab, p12_pile, p13_bytes, p15_birth, p17_balls, p18_unequal_stack, p21_rolling,
-    p22_tunnelling,
+    p10_spin, p11_slab, p12_pile, p13_bytes, p15_birth, p17_balls, p18_unequal_stack, p19_any_size,
+    p20_breaking, p21_rolling, p22_tunnelling,
     support::stage::{open, shipped, step},
 };
 
@@ -68,6 +68,10 @@ const OF_BALLS: [Check; 2] = [("P8", p8_rebound::holds), ("P21", p21_rolling::ho
 /// What needs springs: impulses leave a body in the floor as deep as their slop lets it come to lie.
 const OF_SPRINGS: [Check; 1] = [("P3", p3_depth::holds)];
 
+/// What is asked of fields beside all that.
+const OF_EVERYTHING: [Check; 3] =
+    [("P17", p17_balls::holds), ("P19", p19_any_size::holds), ("P20", p20_breaking::holds)];
+
 fn hold(ways: Ways, checks: impl IntoIterator<Item = Check>) {
     for (name, check) in checks {
         println!("{name} by {} and {}:", ways.contacts, ways.response);
@@ -93,8 +97,7 @@ fn octrees_answered_by_impulses() {
 #[test]
 fn fields_answered_by_soft_constraints() {
     let all = ALWAYS.into_iter().chain(OF_FINDERS).chain(OF_BALLS).chain(OF_SPRINGS);
-    let balls: [Check; 1] = [("P17", p17_balls::holds)];
-    hold(Ways { contacts: "field", response: "soft" }, all.chain(balls));
+    hold(Ways { contacts: "field", response: "soft" }, all.chain(OF_EVERYTHING));
 }
 
 /// Every check by every finder and response, whether it holds or not: what docs/physics.md says of the rest.
@@ -102,7 +105,7 @@ fn fields_answered_by_soft_constraints() {
 #[ignore = "takes minutes and asserts nothing"]
 fn all_checks_are_tabulated() {
     let all = ALWAYS.into_iter().chain(OF_FINDERS).chain(OF_BALLS).chain(OF_SPRINGS);
-    let all: Vec<Check> = all.chain([("P17", p17_balls::holds as fn(Ways))]).collect();
+    let all: Vec<Check> = all.chain(OF_EVERYTHING).collect();
     let only = std::env::var("KINTSUGI_WAYS").unwrap_or_default();
     for contacts in ["octree", "hull", "field"] {
         for response in ["soft", "impulse"].into_iter().filter(|_| only.is_empty() || only == contacts) {
