@@ -2,7 +2,7 @@
 
 use super::{Pin, PreviewMode, overlays::Part};
 use crate::{
-    bodies::{ContactMethod, Penalty, Response, Walls},
+    bodies::{ContactMethod, FIELD_LEVEL, Penalty, Response, Walls},
     fracture::FractureParams,
     render::ColorBy,
 };
@@ -47,6 +47,8 @@ pub struct Tuning {
     pub break_generations: u32,
     /// How contacts are found.
     pub contacts: ContactMethod,
+    /// Octree level of the cells of distance fields.
+    pub field_level: u32,
     /// What the throwing tool throws.
     pub throw: Throw,
     /// What is shown.
@@ -267,6 +269,7 @@ impl Default for Tuning {
             pairs: Vec::new(),
             break_generations: 3,
             contacts: ContactMethod::default(),
+            field_level: FIELD_LEVEL,
             throw: Throw::default(),
             view: ViewTuning::default(),
             pin: None,

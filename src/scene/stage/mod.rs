@@ -32,7 +32,9 @@ pub(super) use status::Statuses;
 
 use super::{Origin, PairLevel, resting};
 use crate::{
-    bodies::{Body, BodyDef, BodyId, Contact, Narrow, Overlap, Push, StepReport, World, WorldSettings},
+    bodies::{
+        Body, BodyDef, BodyId, Colliding, Contact, Narrow, Overlap, Push, StepReport, World, WorldSettings,
+    },
     compute::Compute,
     gpu::GpuError,
     svo::Arena,
@@ -475,6 +477,11 @@ impl Stage {
     /// See [`World::pushes`].
     pub fn pushes(&self) -> &[Push] {
         self.world.pushes()
+    }
+
+    /// See [`World::colliding_points`].
+    pub fn colliding_points(&self) -> Option<Colliding> {
+        self.world.colliding_points()
     }
 
     /// What each touching pair shares now, and each body with the floor and the walls.

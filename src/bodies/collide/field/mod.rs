@@ -11,6 +11,7 @@
 //!
 //! It is for trying and comparing: docs/physics.md says what does not hold yet.
 
+mod census;
 pub mod distance;
 pub mod interior;
 mod meeting;
@@ -25,6 +26,8 @@ use super::{
     Body, FinderEntry, Plane, Point,
     pairwise::{Met, NarrowPhase, NearTwo, PairFinder},
 };
+pub use census::{Colliding, colliding};
+pub use parts::FIELD_LEVEL;
 use parts::{Part, Parts};
 use spheres::Scratch;
 
@@ -60,6 +63,10 @@ impl NarrowPhase for Fields {
 
     fn resolution(&self, body: &Body) -> f64 {
         body.def.resolution_m()
+    }
+
+    fn set_field_level(&mut self, level: u32) {
+        self.parts.set_field_level(level);
     }
 
     fn prepare<'a>(&mut self, near: impl Iterator<Item = &'a Body>) {
