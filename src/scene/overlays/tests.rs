@@ -51,7 +51,7 @@ impl Bench {
         let crack = CrackShape { transition_level: Some(4), ..CrackShape::default() };
         let recipe = Recipe { surface, crack, rng: 9, ..Recipe::default() };
         let spheres = params.radii.iter().map(|r| r * side).collect();
-        let blueprint = Blueprint { pattern, recipe, impact, spheres, local: None };
+        let blueprint = Blueprint { pattern, recipe, impact, spheres, local: None, field_level: 4 };
         let mut arena = Arena::new(&self.gpu).expect("arena");
         let slot = arena.insert(&self.forest).expect("insert");
         let source = Source { arena: &arena, slot, forest: &self.forest, tree: 0, cancel: Cancel::never() };
