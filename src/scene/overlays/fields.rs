@@ -29,11 +29,11 @@ const ISO: [u8; 4] = [16, 18, 26, 210];
 const EXACT: [u8; 4] = [255, 236, 170, 255];
 const EARLY: [f64; 3] = [120.0, 220.0, 190.0];
 const LATE: [f64; 3] = [70.0, 90.0, 220.0];
-const NOW: [u8; 4] = [240, 90, 60, 255];
-const UNTOUCHED: [u8; 4] = [150, 150, 150, 110];
+pub(super) const NOW: [u8; 4] = [240, 90, 60, 255];
+pub(super) const UNTOUCHED: [u8; 4] = [150, 150, 150, 110];
 /// Corners of a circle, and the most spheres that are drawn.
 const CORNERS: usize = 20;
-const MOST_SPHERES: usize = 3000;
+pub(super) const MOST_SPHERES: usize = 3000;
 
 /// Where a slice goes through the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -112,8 +112,20 @@ impl Fields {
         self.forests.iter().map(SphereForest::last_level).max().unwrap_or(0)
     }
 
+    /// The field after the break.
+    #[must_use]
+    pub fn field(&self) -> &FamilyField {
+        &self.field
+    }
+
+    /// The trees of each piece.
+    #[must_use]
+    pub fn forests(&self) -> &[SphereForest] {
+        &self.forests
+    }
+
     /// Which piece a fragment is.
-    fn piece_of(&self, fragment: FragmentId) -> Option<usize> {
+    pub(super) fn piece_of(&self, fragment: FragmentId) -> Option<usize> {
         self.update.fragments.iter().position(|id| *id == fragment)
     }
 }

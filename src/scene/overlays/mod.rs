@@ -10,6 +10,8 @@ mod boundary;
 mod crack;
 mod faces;
 mod fields;
+#[cfg(test)]
+mod fields_tests;
 mod inside;
 mod labels;
 mod seeds;

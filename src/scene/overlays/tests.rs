@@ -27,21 +27,21 @@ use crate::{
 const LEVEL: u32 = 6;
 
 /// A vase, and fractures of it that are looked into.
-struct Bench {
+pub(super) struct Bench {
     gpu: Gpu,
     fracturer: Fracturer,
     forest: Arc<Forest>,
 }
 
 impl Bench {
-    fn open() -> Option<Self> {
+    pub fn open() -> Option<Self> {
         let gpu = Gpu::for_test()?;
         let mesh = builtin("vase").expect("a built-in shape");
         let forest = Arc::new(voxelize(&mesh, LEVEL, &Progress::default()).expect("it voxelises").forest);
         Some(Self { fracturer: Fracturer::new(&gpu).expect("the passes compile"), gpu, forest })
     }
 
-    fn read(&self, surface: Surface, parts: &[Part]) -> Inside {
+    pub fn read(&self, surface: Surface, parts: &[Part]) -> Inside {
         let side = f64::from(1u32 << LEVEL);
         let params = FractureParams { seeds: 12, radii: vec![0.2, 0.5], rng: 3, ..FractureParams::default() };
         let impact = DVec3::new(0.5, 0.55, 0.8) * side;
@@ -60,7 +60,7 @@ impl Bench {
 }
 
 /// Everything in grid coordinates: whole numbers of 1/512 of a transition voxel stay exact.
-fn drawn(inside: &Inside, part: Part) -> Overlay {
+pub(super) fn drawn(inside: &Inside, part: Part) -> Overlay {
     overlay(inside, &[part], &Placing::whole(Mat4::IDENTITY), 0.3)
 }
 

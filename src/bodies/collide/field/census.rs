@@ -92,3 +92,67 @@ fn all_points(
     let inside = scratch.contacts().iter().filter(|contact| contact.depth >= 0.0).count();
     [scratch.contacts().len(), inside]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bodies::{
+        ContactMethod, World, WorldSettings,
+        collide::{field::Fields, remembered},
+        testing::{block, body, grid},
+    };
+    use glam::DVec3;
+    use std::sync::Arc;
+
+    /// A world with one block, a little into the floor, after a step.
+    fn on_the_floor(settings: WorldSettings) -> World {
+        let contacts = ContactMethod::named("field").expect("it is in the table");
+        let mut world = World::on_cpu(WorldSettings { contacts, ..settings });
+        let forest = Arc::new(block(5, [8, 0, 8], [24, 8, 24]));
+        world.add(body(&forest, 0, grid(5, 1.0), 5, DVec3::Y * -0.002));
+        world.step_on_cpu();
+        world
+    }
+
+    fn known(world: &World) -> Parts {
+        remembered::<Fields>(&world.finders.memory_of("field")).expect("it finds contacts").clone()
+    }
+
+    #[test]
+    fn every_point_near_the_floor_is_counted_and_few_are_contacts() {
+        let world = on_the_floor(WorldSettings::default());
+        let counts = world.colliding_points().expect("contacts are found by fields");
+        let parts = known(&world);
+        let (body, margin) = (&world.bodies[0], MARGIN_CELLS / 32.0);
+        let world_from_grid = body.def.world_from_grid(&body.state);
+        let forest = &parts.of(body.id).expect("it is known").forest;
+        let height = |k: usize| world_from_grid.transform_point3(forest.position(k as u32)).y;
+        let points: Vec<_> = forest.points().enumerate().filter(|(_, p)| p.on_surface).collect();
+        let near = points.iter().filter(|(k, _)| height(*k) < margin).count();
+        let inside = points.iter().filter(|(k, _)| height(*k) < 0.0).count();
+        println!("{counts:?}; by hand {near} near and {inside} inside");
+        assert_eq!((counts.near, counts.inside), (near, inside));
+        assert!(near > 200 && inside > 200 && (4..=9).contains(&counts.near_contacts), "{counts:?}");
+        let octrees = World::on_cpu(WorldSettings::default());
+        assert_eq!(octrees.colliding_points(), None);
+    }
+
+    #[test]
+    fn another_field_level_makes_another_field() {
+        let at = |field_level: u32| {
+            let world = on_the_floor(WorldSettings { field_level, ..WorldSettings::default() });
+            let parts = known(&world);
+            parts.of(world.bodies[0].id).and_then(|part| Some(part.fragment()?.cell())).expect("it is known")
+        };
+        assert_eq!([at(5), at(3), at(2)], [1.0, 4.0, 8.0]);
+        // Beyond what there is, and beyond what the body collides at.
+        assert_eq!([at(0), at(7), at(99)], [16.0, 1.0, 1.0]);
+        let mut world = on_the_floor(WorldSettings::default());
+        world.settings.field_level = 3;
+        world.step_on_cpu();
+        world.bodies[0].state.position.y -= 0.003;
+        world.step_on_cpu();
+        let cell = known(&world).of(world.bodies[0].id).and_then(|part| Some(part.fragment()?.cell()));
+        assert_eq!(cell, Some(4.0), "it is made anew");
+    }
+}
