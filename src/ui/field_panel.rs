@@ -60,7 +60,7 @@ pub(super) fn show(ui: &mut egui::Ui, view: &mut InsideView, report: &LookingRep
     let field = ui.checkbox(&mut on, "Sphere trees").on_hover_text(tip);
     out.name("show_spheres", &field);
     if field.changed() {
-        view.spheres = on.then_some(3);
+        view.spheres = on.then_some(6);
     }
     if let Some(level) = &mut view.spheres {
         let response = slider(ui, "Tree level", tip, level, 0..=levels.max(1), &SliderLook::WHOLE);

@@ -552,14 +552,16 @@ fn distance_fields_have_a_level_and_can_be_looked_at() {
     assert!(harness.query_by_label("Field level").is_some());
     assert_eq!(harness.state().sandbox.settings().field_level, 5);
 
-    press(&mut harness, "Inside");
+    let header = harness.query_all_by_label("Inside").last().unwrap();
+    header.click();
+    harness.run_steps(3);
     assert!(harness.query_by_label("Slice at").is_none());
     press(&mut harness, "Distance field");
     assert!(harness.query_by_label("Slice at").is_some() && harness.query_by_label("Front step").is_none());
     press(&mut harness, "Fronts");
     press(&mut harness, "Sphere trees");
     let view = harness.state().sandbox.tuning().view.inside;
-    assert!(view.field_slice && view.fronts && view.spheres == Some(3));
+    assert!(view.field_slice && view.fronts && view.spheres == Some(6));
     assert!(harness.query_by_label("Front step").is_some() && harness.query_by_label("Tree level").is_some());
     assert_eq!(view.parts().len(), 3);
 }

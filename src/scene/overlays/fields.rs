@@ -21,8 +21,9 @@ use std::sync::Arc;
 
 /// Samples of a slice along its longer side.
 const SAMPLES: usize = 144;
-/// Iso-lines to a cell of the field.
+/// Iso-lines to a cell of the field, and how many there are at least where it is deepest: walls may be thinner than a cell.
 const LINES_A_CELL: f64 = 2.0;
+const FEWEST_LINES: f64 = 4.0;
 const ISO: [u8; 4] = [16, 18, 26, 210];
 /// Exact nodes, those that the front reached first and last, those of the step that is shown, and those that it has not
 /// reached.
@@ -34,6 +35,8 @@ pub(super) const UNTOUCHED: [u8; 4] = [150, 150, 150, 110];
 /// Corners of a circle, and the most spheres that are drawn.
 const CORNERS: usize = 20;
 pub(super) const MOST_SPHERES: usize = 3000;
+/// The level of spheres that are drawn where nobody says otherwise.
+pub const DEFAULT_LEVEL: u32 = 6;
 
 /// Where a slice goes through the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -164,7 +167,7 @@ pub(super) fn add_slice(overlay: &mut Overlay, inside: &Inside, placing: &Placin
     let Some(fields) = &inside.fields else { return };
     let plane = Plane::new(&fields.field, cut);
     let slice = fields.field.slice(plane.corner, [plane.right, plane.down], plane.size);
-    let apart = fields.field.lattice().cell / LINES_A_CELL;
+    let apart = lines_apart(fields, &slice);
     for y in 0..slice.height {
         let mut x = 0;
         while x < slice.width {
@@ -190,6 +193,13 @@ pub(super) fn add_slice(overlay: &mut Overlay, inside: &Inside, placing: &Placin
         }
     }
     add_lines(overlay, (fields, placing), &plane, &slice, apart);
+}
+
+/// How far apart iso-lines are, voxels.
+pub(super) fn lines_apart(fields: &Fields, slice: &Slice) -> f64 {
+    let deepest = slice.samples.iter().map(|sample| sample.distance).fold(0.0, f64::max);
+    let usual = fields.field.lattice().cell / LINES_A_CELL;
+    if deepest > 0.0 { usual.min(deepest / FEWEST_LINES) } else { usual }
 }
 
 /// Between which iso-lines a sample lies.
@@ -289,7 +299,7 @@ fn mixed(share: f64) -> [u8; 4] {
 /// The spheres of one level of every fragment's trees, as three circles each in the colour of the piece.
 pub(super) fn add_spheres(overlay: &mut Overlay, inside: &Inside, placing: &Placing, level: Option<u32>) {
     let Some(fields) = &inside.fields else { return };
-    let level = level.unwrap_or(3).min(fields.levels());
+    let level = level.unwrap_or(DEFAULT_LEVEL).min(fields.levels());
     let voxel = placing.voxel();
     let all = fields.forests.iter().enumerate().flat_map(|(piece, forest)| {
         forest.spheres_of_level(level).map(move |(centre, radius)| (piece, centre, radius as f32))

@@ -35,8 +35,12 @@ pub(super) struct Bench {
 
 impl Bench {
     pub fn open() -> Option<Self> {
+        Self::of("vase")
+    }
+
+    pub fn of(name: &str) -> Option<Self> {
         let gpu = Gpu::for_test()?;
-        let mesh = builtin("vase").expect("a built-in shape");
+        let mesh = builtin(name).expect("a built-in shape");
         let forest = Arc::new(voxelize(&mesh, LEVEL, &Progress::default()).expect("it voxelises").forest);
         Some(Self { fracturer: Fracturer::new(&gpu).expect("the passes compile"), gpu, forest })
     }
