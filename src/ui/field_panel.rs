@@ -1,7 +1,7 @@
 //! What contacts by distance fields know, to look at: where the slice lies, the step of the fronts, the level of the spheres.
 
 use super::{
-    UiOutput,
+    UiOutput, theme,
     widgets::{SliderLook, label, slider},
 };
 use crate::scene::{InsideView, LookingReport};
@@ -16,7 +16,7 @@ const AXES: [(u8, &str, &str); 3] = [
 /// The rows of distance fields, in the panel of the inside.
 pub(super) fn show(ui: &mut egui::Ui, view: &mut InsideView, report: &LookingReport, out: &mut UiOutput) {
     let [steps, levels] = report.fields.unwrap_or([1, 8]);
-    ui.horizontal(|ui| {
+    egui::Grid::new("fields").num_columns(2).min_col_width(0.5 * theme::ROW - 8.0).show(ui, |ui| {
         let tip = "A slice through the distance field of the pieces, in their colours, with lines of equal depth: what \
                    contacts by distance fields look up";
         let field = ui.checkbox(&mut view.field_slice, "Distance field").on_hover_text(tip);
