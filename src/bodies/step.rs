@@ -105,7 +105,7 @@ fn deepest(manifolds: &[Manifold]) -> f64 {
 
 /// Makes whoever finds and answers contacts, as the settings name them. What another finder found holds
 /// nobody any more.
-fn choose(world: &mut World, gpu: OnGpu<'_>) -> Result<(), GpuError> {
+pub(super) fn choose(world: &mut World, gpu: OnGpu<'_>) -> Result<(), GpuError> {
     if world.finders.prepare(world.settings.contacts, gpu.map(|(gpu, _)| gpu), &world.bodies)? {
         world.manifolds.clear();
         world.wake_all();

@@ -240,6 +240,15 @@ impl World {
         stepped
     }
 
+    /// Makes whoever finds and answers contacts, as the settings name them; a step does so itself, but what breaks before the
+    /// first step is to be followed, too.
+    ///
+    /// # Errors
+    /// [`GpuError`] where passes cannot be made; nothing has changed then.
+    pub fn get_ready(&mut self, gpu: OnGpu<'_>) -> Result<(), GpuError> {
+        step::choose(self, gpu)
+    }
+
     /// What a step would report in which nothing moves: energies, momenta and penetration of what is there now,
     /// sleepers too, and the volume that bodies share where the settings ask for it. No contact is solved.
     ///
