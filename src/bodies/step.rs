@@ -10,7 +10,7 @@ use super::{
     planes::planes,
     sleep,
 };
-use crate::gpu::{GpuError, StageTiming};
+use crate::gpu::{Gpu, GpuError, StageTiming};
 use glam::DVec3;
 
 /// Contacts are looked for again before a point has come this far towards another body, as a share of the
@@ -29,7 +29,7 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
     let settings = world.settings.sane();
     let mut report = StepReport::default();
     let mut clock = StageClock::new();
-    choose(world, gpu)?;
+    choose(world, gpu.map(|(gpu, _)| gpu))?;
     freeze_lost(&mut world.bodies);
     let good: Vec<BodyState> = world.bodies.iter().map(|b| b.state).collect();
     world.drag = world.drag.filter(|hand| drag::pull(&mut world.bodies, hand, settings.gravity, settings.dt));
@@ -105,8 +105,8 @@ fn deepest(manifolds: &[Manifold]) -> f64 {
 
 /// Makes whoever finds and answers contacts, as the settings name them. What another finder found holds
 /// nobody any more.
-pub(super) fn choose(world: &mut World, gpu: OnGpu<'_>) -> Result<(), GpuError> {
-    if world.finders.prepare(world.settings.contacts, gpu.map(|(gpu, _)| gpu), &world.bodies)? {
+pub(super) fn choose(world: &mut World, gpu: Option<&Gpu>) -> Result<(), GpuError> {
+    if world.finders.prepare(world.settings.contacts, gpu, &world.bodies)? {
         world.manifolds.clear();
         world.wake_all();
     }

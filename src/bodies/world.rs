@@ -245,7 +245,7 @@ impl World {
     ///
     /// # Errors
     /// [`GpuError`] where passes cannot be made; nothing has changed then.
-    pub fn get_ready(&mut self, gpu: OnGpu<'_>) -> Result<(), GpuError> {
+    pub fn get_ready(&mut self, gpu: Option<&Gpu>) -> Result<(), GpuError> {
         step::choose(self, gpu)
     }
 

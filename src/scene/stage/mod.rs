@@ -260,11 +260,7 @@ impl Stage {
     /// wakes.
     pub fn break_up(&mut self, id: BodyId, parts: Vec<BodyDef>, record: usize) {
         let whole = self.info_or_whole(id);
-        let ready = {
-            let arena = self.arena.read().unwrap_or_else(PoisonError::into_inner);
-            self.world.get_ready(self.compute.gpu().map(|gpu| (gpu, &*arena)))
-        };
-        if let Err(error) = ready {
+        if let Err(error) = self.world.get_ready(self.compute.gpu()) {
             // The next step fails by the same, and says so.
             tracing::debug!("contacts do not follow a break: {error}");
         }
