@@ -196,10 +196,17 @@ pub(super) fn add_slice(overlay: &mut Overlay, inside: &Inside, placing: &Placin
 }
 
 /// How far apart iso-lines are, voxels.
-pub(super) fn lines_apart(fields: &Fields, slice: &Slice) -> f64 {
+fn lines_apart(fields: &Fields, slice: &Slice) -> f64 {
     let deepest = slice.samples.iter().map(|sample| sample.distance).fold(0.0, f64::max);
     let usual = fields.field.lattice().cell / LINES_A_CELL;
     if deepest > 0.0 { usual.min(deepest / FEWEST_LINES) } else { usual }
+}
+
+/// How far apart the iso-lines of a slice are, voxels.
+#[cfg(test)]
+pub(super) fn apart_on(fields: &Fields, cut: Cut) -> f64 {
+    let plane = Plane::new(&fields.field, cut);
+    lines_apart(fields, &fields.field.slice(plane.corner, [plane.right, plane.down], plane.size))
 }
 
 /// Between which iso-lines a sample lies.

@@ -19,7 +19,7 @@ fn iso_lines_lie_where_the_field_says_and_pieces_have_their_colours() {
     let fields = inside.fields.as_ref().expect("they were asked for");
     let shown = drawn(&inside, Part::FieldSlice(CUT));
     let field = fields.field();
-    let apart = field.lattice().cell / 2.0;
+    let apart = super::fields::apart_on(fields, CUT);
     assert!(shown.lines.len() > 200 && shown.triangles.len() > 400, "{} lines", shown.lines.len());
     let mut off = Vec::new();
     for line in &shown.lines {
