@@ -35,6 +35,7 @@ mod world;
 
 pub use body::{Body, BodyDef, BodyId, BodyState, Family};
 pub use broad_phase::{NearPair, Obb};
+pub use collide::field::{Colliding, FIELD_LEVEL, distance::MAX_FIELD_LEVEL};
 pub use collide::{
     Ball, CollisionPoint, Column, ContactMethod, ContactQuery, FindContacts, FinderEntry, FinderMemory,
     Found, MakeFinder, Manifold, Overlap, Partner, Point, field, find, finders, inherit, reduce,
@@ -50,6 +51,7 @@ pub use report::StepReport;
 pub use respond::{Penalty, Respond, Response, ResponseEntry, register_response, responses};
 pub use settings::{Narrow, WorldSettings};
 pub use snapshot::WorldSnapshot;
+pub use step::FOLLOW;
 pub use world::World;
 
 /// All that the kernels share with Rust.

@@ -1,6 +1,6 @@
 //! Gravity, time step, planes, and which methods find and answer contacts.
 
-use super::{Adaptive, ContactMethod, Penalty, Response, Walls};
+use super::{Adaptive, ContactMethod, FIELD_LEVEL, MAX_FIELD_LEVEL, Penalty, Response, Walls};
 use crate::{compute::Choice, gpu::Gpu};
 use glam::DVec3;
 
@@ -57,6 +57,8 @@ pub struct WorldSettings {
     pub contacts: ContactMethod,
     /// How contacts are answered.
     pub response: Response,
+    /// Octree level of the cells of distance fields, 1..=7, unless a body collides at a coarser one.
+    pub field_level: u32,
     /// Constants of [`Response::PENALTY`].
     pub penalty: Penalty,
     /// Coarser levels far from [`World::eye`]; none: levels stay.
@@ -79,6 +81,7 @@ impl Default for WorldSettings {
             walls: None,
             contacts: ContactMethod::default(),
             response: Response::default(),
+            field_level: FIELD_LEVEL,
             penalty: Penalty::default(),
             adaptive: None,
             sleeping: true,
@@ -96,6 +99,7 @@ impl WorldSettings {
         let finite = |v: f64, fallback: f64| if v.is_finite() { v } else { fallback };
         settings.dt = finite(settings.dt, 0.01).clamp(1e-6, 0.1);
         settings.substeps = settings.substeps.clamp(1, 64);
+        settings.field_level = settings.field_level.clamp(1, MAX_FIELD_LEVEL);
         if !settings.gravity.is_finite() {
             settings.gravity = DVec3::ZERO;
         }

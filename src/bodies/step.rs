@@ -3,20 +3,23 @@
 use super::{
     Body, BodyState, Detail, StepReport, World, WorldSettings,
     broad_phase::{self, Asked, Motion, NearPair, Obb},
-    collide::{ContactQuery, Finders, Manifold, Point},
+    collide::{ContactQuery, Finders, Manifold, Point, field},
     contacts::Pushes,
     context::{OnGpu, StageClock, StepContext},
     drag, integrate,
     planes::planes,
     sleep,
 };
-use crate::gpu::GpuError;
+use crate::gpu::{Gpu, GpuError, StageTiming};
 use glam::DVec3;
 
 /// Contacts are looked for again before a point has come this far towards another body, as a share of the
 /// pair's resolution, but at most so often in a step.
 const ROUND_SHARE: f64 = 0.5;
 const MOST_ROUNDS: u32 = 4;
+
+/// The stage in which finders follow what broke since the step before.
+pub const FOLLOW: &str = "contacts of what broke";
 
 /// One step of `world.settings.dt`.
 ///
@@ -26,7 +29,7 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
     let settings = world.settings.sane();
     let mut report = StepReport::default();
     let mut clock = StageClock::new();
-    choose(world, gpu)?;
+    choose(world, gpu.map(|(gpu, _)| gpu))?;
     freeze_lost(&mut world.bodies);
     let good: Vec<BodyState> = world.bodies.iter().map(|b| b.state).collect();
     world.drag = world.drag.filter(|hand| drag::pull(&mut world.bodies, hand, settings.gravity, settings.dt));
@@ -62,6 +65,11 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
     fill(&mut report, world, &settings);
     clock.lap(&mut report, "sleep and report");
     measure(&mut report, world, gpu, &mut clock)?;
+    let follow_ms = std::mem::take(&mut world.follow_ms);
+    // The others have next to nothing to follow.
+    if follow_ms > 0.0 && settings.contacts.entry().name == field::ENTRY.name {
+        report.timings.push(StageTiming { stage: FOLLOW.to_owned(), ms: follow_ms });
+    }
     Ok(report)
 }
 
@@ -97,11 +105,12 @@ fn deepest(manifolds: &[Manifold]) -> f64 {
 
 /// Makes whoever finds and answers contacts, as the settings name them. What another finder found holds
 /// nobody any more.
-fn choose(world: &mut World, gpu: OnGpu<'_>) -> Result<(), GpuError> {
-    if world.finders.prepare(world.settings.contacts, gpu.map(|(gpu, _)| gpu), &world.bodies)? {
+pub(super) fn choose(world: &mut World, gpu: Option<&Gpu>) -> Result<(), GpuError> {
+    if world.finders.prepare(world.settings.contacts, gpu, &world.bodies)? {
         world.manifolds.clear();
         world.wake_all();
     }
+    world.finders.set_field_level(world.settings.sane().field_level);
     world.responder.prepare(world.settings.response);
     Ok(())
 }

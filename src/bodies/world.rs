@@ -3,15 +3,21 @@
 use super::{
     Body, BodyDef, BodyId, BodyState, Detail, Drag, OnGpu, PairLevels, StepReport, WorldSettings,
     broad_phase::BroadPhase,
-    collide::{Finders, Manifold, Overlaps},
+    collide::{
+        Finders, Manifold, Overlaps,
+        field::{self, Colliding},
+        remembered,
+    },
     contacts::Push,
     integrate,
+    planes::planes,
     respond::Responder,
     shared_volume::Measured,
     step,
 };
 use crate::gpu::{Gpu, GpuError};
 use glam::DVec3;
+use std::time::Instant;
 
 /// All bodies.
 pub struct World {
@@ -35,6 +41,8 @@ pub struct World {
     pub(super) responder: Responder,
     pub(super) overlaps: Overlaps,
     pub(super) measured: Measured,
+    /// How long finders took to follow breaks since the last step, ms.
+    pub(super) follow_ms: f64,
     next_id: u32,
 }
 
@@ -65,6 +73,7 @@ impl World {
             responder: Responder::default(),
             overlaps: Overlaps::default(),
             measured: Measured::default(),
+            follow_ms: 0.0,
             next_id: 0,
         }
     }
@@ -139,12 +148,24 @@ impl World {
             // New bodies have the greatest names, so they are the last ones.
             let (before, parts) = self.bodies.split_at(self.bodies.len() - ids.len());
             if let Some(parent) = before.get(at) {
+                self.finders.set_field_level(self.settings.sane().field_level);
+                let started = Instant::now();
                 self.finders.broke(parent, parts);
+                self.follow_ms += started.elapsed().as_secs_f64() * 1e3;
                 self.responder.broke(parent, parts);
             }
             self.remove(id);
         }
         ids
+    }
+
+    /// How many points collide, and how many contacts were put out for them; none where contacts are not found by distance
+    /// fields. Takes longer than the step.
+    #[must_use]
+    pub fn colliding_points(&self) -> Option<Colliding> {
+        let memory = self.finders.memory_of(field::ENTRY.name);
+        let parts = remembered::<field::Fields>(&memory)?;
+        Some(field::colliding(parts, &self.bodies, &self.manifolds, &planes(&self.settings.sane())))
     }
 
     /// Removes all bodies.
@@ -217,6 +238,15 @@ impl World {
             self.drag = drag;
         }
         stepped
+    }
+
+    /// Makes whoever finds and answers contacts, as the settings name them; a step does so itself, but what breaks before the
+    /// first step is to be followed, too.
+    ///
+    /// # Errors
+    /// [`GpuError`] where passes cannot be made; nothing has changed then.
+    pub fn get_ready(&mut self, gpu: Option<&Gpu>) -> Result<(), GpuError> {
+        step::choose(self, gpu)
     }
 
     /// What a step would report in which nothing moves: energies, momenta and penetration of what is there now,

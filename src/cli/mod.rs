@@ -5,6 +5,7 @@
 mod bench;
 mod breaking;
 mod compare;
+mod contact_counts;
 mod crack;
 mod doctor;
 mod fracture;

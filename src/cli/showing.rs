@@ -6,6 +6,7 @@ use clap::Args;
 use glam::Vec3;
 
 use crate::{
+    bodies::FIELD_LEVEL,
     compute::Compute,
     export::BreakStep,
     fracture::{FractureParams, Fracturer, Source, Surface},
@@ -26,7 +27,8 @@ use super::{
 #[derive(Args, Clone, Debug, Default)]
 pub struct ShowArgs {
     /// Draw what the break does inside; a list of transition, triangles, points, seeds, faces, fbs,
-    /// labels[:STEP], flood[:STEP], wireframe[:LEVEL]
+    /// labels[:STEP], flood[:STEP], wireframe[:LEVEL], field-slice[:CUT], fronts[:CUT[:STEP]], spheres[:LEVEL]; a CUT is
+    /// an axis and hundredths of the object, as in x40
     #[arg(id = "show", long = "show", value_name = "LIST", value_delimiter = ',')]
     parts: Vec<Part>,
     /// How strongly the object lets through what --show draws behind it, 0 to 1
@@ -159,6 +161,7 @@ pub fn look_inside(
         impact: object.grid.from_mesh(plan.impact.point),
         spheres,
         local: params.local.map(|r| r * longest),
+        field_level: FIELD_LEVEL,
     };
     reporter.stage("look inside", |_| {
         let (fracturer, mut arena) = (Fracturer::new(compute)?, Arena::new(compute)?);

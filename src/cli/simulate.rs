@@ -12,13 +12,14 @@ use std::{
 use clap::Args;
 
 use crate::{
-    bodies::{ContactMethod, Response, StepReport},
+    bodies::{ContactMethod, MAX_FIELD_LEVEL, Response, StepReport},
     export::{self, ExportError, Format, PairLog, StepLog, Trajectory, Watch, to_picoseconds},
     scene::Sandbox,
 };
 
 use super::{
     CliError,
+    contact_counts::ContactCounts,
     frames::FrameArgs,
     input::read_scene,
     playing::{open, play},
@@ -43,6 +44,9 @@ pub struct SimulateArgs {
     /// How contacts are found, by a name of the table of finders (octree); without it, as the scene says
     #[arg(long, value_name = "NAME", value_parser = by_name::<ContactMethod>)]
     contacts: Option<ContactMethod>,
+    /// Octree level of the cells of distance fields, 1 to 7, for --contacts field; without it, as the scene says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_FIELD_LEVEL)))]
+    field_level: Option<u32>,
     /// How contacts are answered: soft constraints in substeps, or the penalty of Domaradzki & Martyn 2016;
     /// without it, as the scene says
     #[arg(long, value_name = "NAME", value_parser = by_name::<Response>)]
@@ -57,6 +61,10 @@ pub struct SimulateArgs {
     /// Write collision_points.csv: averaged collision points of all pairs, after every step of this many
     #[arg(long, value_name = "STEPS", value_parser = clap::value_parser!(u64).range(1..))]
     collision_points: Option<u64>,
+    /// Count after every step how many contacts are put out for how many points that collide, write contacts.csv, and
+    /// print both with times as a table; for --contacts field
+    #[arg(long)]
+    count_contacts: bool,
     #[command(flatten)]
     film: FrameArgs,
     /// Write what was played as animation.glb or animation.usda, a node a body; a list of glb, usda
@@ -146,9 +154,15 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     let scene = &mut opened.scene;
     scene.response = args.response.unwrap_or(scene.response);
     scene.contacts = args.contacts.unwrap_or(scene.contacts);
+    scene.field_level = args.field_level.unwrap_or(scene.field_level);
     if scene.adaptive_level.is_some() && scene.camera.is_none() {
         reporter
             .warn("adaptive_level needs a [camera] to measure from; without one every body keeps its level");
+    }
+    if args.count_contacts && scene.contacts.entry().name != "field" {
+        return Err(CliError::Input(
+            "--count-contacts counts points of distance fields; add --contacts field".into(),
+        ));
     }
     let film = args.film.check(scene.dt)?;
     let name = scene.name.clone();
@@ -162,6 +176,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
         film.after(&compute, &sandbox, 0)?;
     }
     let mut pairs = PairLog::create(&args.out, args.pairs, args.collision_points)?;
+    let mut counts = args.count_contacts.then(|| ContactCounts::create(&args.out, &sandbox)).transpose()?;
     let played = reporter.stage("simulate", |progress| -> Result<(), CliError> {
         let dt = sandbox.settings().dt;
         let steps = (args.seconds / dt).round().max(1.0) as u64;
@@ -171,6 +186,9 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
             let mut report = sandbox.report_now()?;
             report.time = to_picoseconds(step as f64 * dt);
             log.record(&sandbox, &report)?;
+            if let Some(counts) = &mut counts {
+                counts.record(&sandbox, &report)?;
+            }
             if pairs.wants(step) {
                 pairs.record(step, report.time, &sandbox.pair_data()?)?;
             }
@@ -210,6 +228,9 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     played?;
     told?;
     drop(reporter);
+    if let Some(counts) = &counts {
+        super::print(&counts.told(&sandbox, &report.asked.scene));
+    }
     super::print(&format!(
         "{} steps, {} bodies, {} awake at the end{}; written to {}\n",
         log.len() - 1,

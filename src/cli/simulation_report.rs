@@ -46,6 +46,9 @@ struct SettingsReport {
     floor: Option<f64>,
     walls: Option<Walls>,
     contacts: String,
+    /// Of distance fields, where they find contacts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field_level: Option<u32>,
     response: String,
     penalty: Penalty,
     adaptive: Option<Adaptive>,
@@ -151,7 +154,7 @@ pub struct SimulationReport {
     version: &'static str,
     #[serde(flatten)]
     ran_on: RanOn,
-    asked: Asked,
+    pub asked: Asked,
     settings: SettingsReport,
     counts: Counts,
     objects: Vec<ObjectReport>,
@@ -173,6 +176,7 @@ impl SimulationReport {
             floor: s.floor,
             walls: s.walls,
             contacts: s.contacts.to_string(),
+            field_level: (s.contacts.entry().name == "field").then_some(s.field_level),
             response: s.response.to_string(),
             penalty: s.penalty,
             adaptive: s.adaptive,

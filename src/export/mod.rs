@@ -48,6 +48,7 @@ pub use picture::{Signature, SignedPicture, read_signed, write_png, write_signed
 pub use pieces::{ExportPiece, Figures, Lying, Placing, made_of_voxels};
 pub use plain_ply::PlainPly;
 pub use report::{FractureReport, InputReport, InteriorReport, ParameterReport, PieceReport};
+pub(crate) use sheet::Sheet;
 pub use step_log::StepLog;
 pub use trajectory::Trajectory;
 pub use write::{BONDS_FILE, COLLISION_FILE, Format, Watch, write, write_beside, write_to};

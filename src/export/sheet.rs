@@ -10,7 +10,7 @@ use super::ExportError;
 
 /// A file of lines that is being written.
 #[derive(Debug)]
-pub(super) struct Sheet {
+pub(crate) struct Sheet {
     path: PathBuf,
     file: File,
     /// Bytes of whole lines in the file.

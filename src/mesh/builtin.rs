@@ -4,15 +4,17 @@
 //! longest side 1.
 
 use super::{
-    Mesh,
+    Mesh, household,
     paint::{mix, smoothstep, stone},
-    revolve, statue,
+    pig, revolve, statue,
 };
 use glam::Vec3;
 use std::f32::consts::PI;
 
 /// Names that `builtin:NAME` accepts.
-pub const BUILTIN_NAMES: [&str; 7] = ["vase", "column", "box", "sphere", "shell", "cavity", "statue"];
+pub const BUILTIN_NAMES: [&str; 12] = [
+    "vase", "column", "box", "sphere", "shell", "cavity", "statue", "pig", "coin", "brick", "plate", "shelf",
+];
 
 /// Outer and inner radius of the shell.
 const SHELL_RADII: [f32; 2] = [0.5, 0.38];
@@ -37,6 +39,11 @@ pub fn builtin(name: &str) -> Option<Mesh> {
             append(block, ball(CAVITY_VOID, |p| stone(p, [178, 92, 62], [140, 66, 46]), true))
         }
         "statue" => statue::owl(),
+        "pig" => pig::money_box(),
+        "coin" => household::coin(),
+        "brick" => household::brick(),
+        "plate" => household::plate(),
+        "shelf" => household::shelf(),
         _ => return None,
     };
     Some(stand(mesh))

@@ -48,11 +48,14 @@ mod gltf_json;
 mod health;
 #[cfg(test)]
 mod hostile;
+mod household;
+mod implicit;
 mod load;
 mod obj;
 mod off;
 mod orient;
 mod paint;
+mod pig;
 mod ply;
 mod polygonize;
 mod revolve;

@@ -22,7 +22,7 @@ const COLUMN_RING: usize = FLUTES * 12;
 
 /// Rings of `ring` points, from the bottom outside to wherever the profile ends, with both ends closed on the axis.
 /// `point(row, angle)` gives a point, `ends` the two axis points. Rows go outward and up first, so faces look outward.
-fn stack(
+pub(super) fn stack(
     rows: usize,
     ring: usize,
     ends: [Vec3; 2],

@@ -4,7 +4,7 @@
 use glam::{DQuat, DVec3};
 
 use crate::{
-    bodies::{Adaptive, ContactMethod, Penalty, Response, Walls},
+    bodies::{Adaptive, ContactMethod, FIELD_LEVEL, Penalty, Response, Walls},
     fracture::FractureParams,
     mesh::Up,
     render::{Camera, ColorBy},
@@ -33,6 +33,9 @@ pub struct Scene {
     /// How contacts are found.
     #[serde(skip_serializing_if = "ContactMethod::is_default")]
     pub contacts: ContactMethod,
+    /// Octree level of the cells of distance fields, 1..=7.
+    #[serde(skip_serializing_if = "is_usual_field_level")]
+    pub field_level: u32,
     /// How contacts are answered.
     pub response: Response,
     /// Pieces of this generation no longer break by themselves.
@@ -92,6 +95,10 @@ pub struct PartName {
 
 fn is_zero(number: &u32) -> bool {
     *number == 0
+}
+
+fn is_usual_field_level(level: &u32) -> bool {
+    *level == FIELD_LEVEL
 }
 
 fn is_false(flag: &bool) -> bool {
@@ -196,6 +203,7 @@ impl Default for Scene {
             floor_height: 0.0,
             sleeping: true,
             contacts: ContactMethod::default(),
+            field_level: FIELD_LEVEL,
             response: Response::SOFT,
             break_generations: 3,
             break_pieces: 500,

@@ -43,7 +43,7 @@ macro_rules! scene {
 }
 
 /// The list. Scenes that only check the physics are not in it.
-pub const SHIPPED_SCENES: [ShippedScene; 9] = [
+pub const SHIPPED_SCENES: [ShippedScene; 14] = [
     scene!("vase", "A thin vase on the floor is struck after half a second (2018)"),
     scene!("materials", "One vase in five materials, struck in turn"),
     scene!("columns", "An iron ball breaks three columns, at level 10 (2016, fig. 5)"),
@@ -59,6 +59,11 @@ pub const SHIPPED_SCENES: [ShippedScene; 9] = [
     scene!("bite", "A blow breaks a bite out of a statue; the rest stays one body"),
     scene!("box", "A statue falls into a box, and its pieces stay inside"),
     scene!("methods", "One blow by three methods, side by side"),
+    scene!("moneybox", "A money box with twelve coins falls and breaks (2012, fig. 7)"),
+    scene!("batches", "27 bunnies fall in three batches (2012, fig. 10); owls stand in for their file"),
+    scene!("bricks", "32 bricks crash to the ground, eight at a time (2012, fig. 11)"),
+    scene!("plates", "Balls drop on four plates on a shelf (2012, fig. 1); throw more with T"),
+    scene!("pointer", "Five bunnies to break with the pointer (2012, fig. 6); owls stand in for their file"),
 ];
 
 #[cfg(test)]

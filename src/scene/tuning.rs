@@ -1,8 +1,11 @@
 //! What the panels tune: plain values that undo can put back.
 
-use super::{Pin, PreviewMode, overlays::Part};
+use super::{
+    Pin, PreviewMode,
+    overlays::{Cut, Part},
+};
 use crate::{
-    bodies::{ContactMethod, Penalty, Response, Walls},
+    bodies::{ContactMethod, FIELD_LEVEL, Penalty, Response, Walls},
     fracture::FractureParams,
     render::ColorBy,
 };
@@ -47,6 +50,8 @@ pub struct Tuning {
     pub break_generations: u32,
     /// How contacts are found.
     pub contacts: ContactMethod,
+    /// Octree level of the cells of distance fields.
+    pub field_level: u32,
     /// What the throwing tool throws.
     pub throw: Throw,
     /// What is shown.
@@ -181,6 +186,16 @@ pub struct InsideView {
     pub step: u32,
     /// Level of the octree cells that are shown.
     pub wireframe: Option<u32>,
+    /// A slice through the distance field of the pieces.
+    pub field_slice: bool,
+    /// When fronts reached the nodes of that field on the slice.
+    pub fronts: bool,
+    /// The step of the fronts that is shown; beyond the last: all.
+    pub front_step: u32,
+    /// Where the slice is.
+    pub cut: Cut,
+    /// Level of the sphere trees that is shown.
+    pub spheres: Option<u32>,
     /// Share of their opacity with which the object lets them through, 0..=1.
     pub through: f32,
     /// Whether the bodies themselves are left out.
@@ -199,6 +214,11 @@ impl Default for InsideView {
             labels: LabelView::Off,
             step: 0,
             wireframe: None,
+            field_slice: false,
+            fronts: false,
+            front_step: u32::MAX,
+            cut: Cut::default(),
+            spheres: None,
             through: 0.3,
             only: false,
         }
@@ -222,11 +242,14 @@ impl InsideView {
             (self.seeds, Part::Seeds),
             (self.faces, Part::Faces),
             (self.fbs, Part::Fbs),
+            (self.field_slice, Part::FieldSlice(self.cut)),
+            (self.fronts, Part::Fronts(self.cut, Some(self.front_step))),
         ]
         .into_iter()
         .filter_map(|(on, part)| on.then_some(part))
         .chain(labels)
         .chain(self.wireframe.map(|level| Part::Wireframe(Some(level))))
+        .chain(self.spheres.map(|level| Part::Spheres(Some(level))))
         .collect()
     }
 }
@@ -267,6 +290,7 @@ impl Default for Tuning {
             pairs: Vec::new(),
             break_generations: 3,
             contacts: ContactMethod::default(),
+            field_level: FIELD_LEVEL,
             throw: Throw::default(),
             view: ViewTuning::default(),
             pin: None,

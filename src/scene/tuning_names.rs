@@ -34,6 +34,7 @@ impl Tuning {
             (self.walls != other.walls, "walls"),
             (self.pairs != other.pairs, "levels of pairs"),
             (self.contacts != other.contacts, "contacts"),
+            (self.field_level != other.field_level, "field level"),
             // Pinned, moved, taken away or painted: whoever does that has a name for it.
             (self.pin != other.pin, ""),
         ])?;

@@ -2,7 +2,7 @@
 //! step.
 
 use super::{
-    UiInput, UiOutput, theme, tune,
+    UiInput, UiOutput, field_panel, theme, tune,
     widgets::{SliderLook, figure, grouped, label, slider},
 };
 use crate::{
@@ -81,6 +81,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     });
     let leaf = sandbox.objects().first().map_or(7, |o| o.scene.level);
     wireframe(ui, view, leaf, out);
+    field_panel::show(ui, view, sandbox.looking(), out);
     ui.horizontal(|ui| {
         label(ui, "Labels", "What tells islands apart, as the colours of voxels");
         let chosen = LABELS.iter().find(|(l, ..)| *l == view.labels).map_or("none", |(_, name, _)| name);

@@ -76,6 +76,11 @@ fn entries(earlier: &[String]) -> Vec<Entry> {
         ("Open shell", "builtin:shell"),
         ("Open cavity", "builtin:cavity"),
         ("Open statue", "builtin:statue"),
+        ("Open pig", "builtin:pig"),
+        ("Open coin", "builtin:coin"),
+        ("Open brick", "builtin:brick"),
+        ("Open plate", "builtin:plate"),
+        ("Open shelf", "builtin:shelf"),
     ];
     all.extend(shapes.map(|(name, file)| (name, "", Command::Open(file.into()))));
     let mut all: Vec<Entry> = all.into_iter().map(|(name, keys, does)| (name.into(), keys, does)).collect();

@@ -5,7 +5,7 @@ use super::{
     widgets::{SliderLook, choice, figure, slider},
 };
 use crate::{
-    bodies::{Response, finders, responses},
+    bodies::{MAX_FIELD_LEVEL, Response, finders, responses},
     scene::{Missile, Touching, Tuning},
 };
 
@@ -121,6 +121,13 @@ pub(super) fn show(
     if known.len() > 1 {
         let title = ("contacts", "Contacts", "How contacts are found");
         choice(ui, out, title, &mut new.contacts, &known);
+    }
+    if new.contacts.entry().name == "field" {
+        let tip = "Octree level of the cells on which distances are kept: finer ones are exact deeper inside, coarser \
+                   ones are made faster";
+        let response =
+            slider(ui, "Field level", tip, &mut new.field_level, 2..=MAX_FIELD_LEVEL, &SliderLook::WHOLE);
+        out.name("field_level", &response);
     }
     let known: Vec<_> = responses().iter().filter_map(|r| named(r.name, r.label, r.about)).collect();
     choice(ui, out, ("response", "Response", "How contacts push"), &mut new.response, &known);

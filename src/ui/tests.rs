@@ -540,3 +540,28 @@ fn walls_pairs_generations_and_the_penalty_are_set_where_bodies_are() {
     harness.run_steps(3);
     assert!(harness.query_by_label("Stiffness 10^").is_some() && harness.query_by_label("Drag").is_some());
 }
+
+#[test]
+fn distance_fields_have_a_level_and_can_be_looked_at() {
+    let mut harness = harness(1280.0, 2400.0);
+    assert!(harness.query_by_label("Field level").is_none(), "contacts are found by octrees");
+    let mut tuning = harness.state().sandbox.tuning().clone();
+    tuning.contacts = crate::bodies::ContactMethod::named("field").unwrap();
+    harness.state_mut().sandbox.tune("contacts", tuning);
+    harness.run_steps(3);
+    assert!(harness.query_by_label("Field level").is_some());
+    assert_eq!(harness.state().sandbox.settings().field_level, 5);
+
+    let header = harness.query_all_by_label("Inside").last().unwrap();
+    header.click();
+    harness.run_steps(3);
+    assert!(harness.query_by_label("Slice at").is_none());
+    press(&mut harness, "Distance field");
+    assert!(harness.query_by_label("Slice at").is_some() && harness.query_by_label("Front step").is_none());
+    press(&mut harness, "Fronts");
+    press(&mut harness, "Sphere trees");
+    let view = harness.state().sandbox.tuning().view.inside;
+    assert!(view.field_slice && view.fronts && view.spheres == Some(6));
+    assert!(harness.query_by_label("Front step").is_some() && harness.query_by_label("Tree level").is_some());
+    assert_eq!(view.parts().len(), 3);
+}

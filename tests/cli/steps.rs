@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::support::{
-    program::{folder, run, text},
+    program::{folder, kintsugi, outcome, run, text},
     results::{read_npz, read_report},
 };
 
@@ -130,4 +130,33 @@ fn turn(q: &[f64], inertia: &[f64], w: &[f64]) -> Vec<f64> {
     let local: Vec<f64> = (0..3).map(|i| (0..3).map(|k| r[k][i] * w[k]).sum()).collect();
     let spun: Vec<f64> = (0..3).map(|i| (0..3).map(|k| inertia[3 * i + k] * local[k]).sum()).collect();
     (0..3).map(|i| (0..3).map(|k| r[i][k] * spun[k]).sum()).collect()
+}
+
+#[test]
+fn contacts_are_counted_against_points_that_collide() {
+    let home = folder("counted");
+    let scene = home.join("struck.toml");
+    std::fs::write(&scene, format!("name = \"bricks\"\n{SCENE}")).unwrap();
+    let out = home.join("out");
+    let (file, folder) = (text(&scene), text(&out));
+    let arguments = ["simulate", &file, "--seconds", "0.3", "--out", &folder, "--count-contacts"];
+    let by_fields = arguments.iter().copied().chain(["--contacts", "field", "--field-level", "4"]);
+    let Some(said) = run(by_fields) else { return };
+    println!("{said}");
+    // Ours and the paper's.
+    assert!(said.contains("points near") && said.contains("1334 (2700)") && said.contains("0.503"), "{said}");
+    let lines = columns(&std::fs::read_to_string(out.join("contacts.csv")).unwrap());
+    assert!(lines.values().all(|column| column.len() == 30));
+    let rows = lines["near_points"].iter().zip(&lines["points_inside"]).zip(&lines["fracture_ms"]);
+    assert!(rows.clone().all(|((near, inside), _)| near >= inside));
+    assert!(lines["near_points"].iter().any(|near| *near > 0.0));
+    assert_eq!(rows.filter(|(_, fracture)| **fracture > 0.0).count(), 1, "one break");
+    assert_eq!(
+        lines["following_ms"].iter().filter(|ms| **ms > 0.0).count(),
+        1,
+        "which is followed, though all slept"
+    );
+    assert_eq!(read_report(&out)["settings"]["field_level"], 4);
+    let (code, _, refused) = outcome(&kintsugi(arguments).output().unwrap());
+    assert!(code == 2 && refused.contains("--contacts field"), "{code}: {refused}");
 }

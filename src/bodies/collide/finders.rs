@@ -279,6 +279,11 @@ impl Finders {
         Ok(out)
     }
 
+    /// As [`FindContacts::set_field_level`].
+    pub fn set_field_level(&mut self, level: u32) {
+        self.made.iter_mut().for_each(|made| made.finder.set_field_level(level));
+    }
+
     /// How many collision points a manifold had before they were reduced to a few.
     #[must_use]
     pub fn collision_points(&self, manifold: &Manifold) -> usize {
@@ -308,7 +313,7 @@ impl Finders {
     }
 
     /// What the finder of this name knows now.
-    #[cfg(test)]
+    #[must_use]
     pub fn memory_of(&self, name: &str) -> FinderMemory {
         self.made.iter().find(|made| made.entry.name == name).and_then(|made| made.finder.memory())
     }

@@ -24,6 +24,7 @@ pub use finders::{
 use in_order::InOrder;
 pub use manifold::{Ball, Manifold, Point, find, tangents};
 pub use overlap::{CollisionPoint, Column, Overlap, OverlapQuery, Overlaps};
+pub use pairwise::remembered;
 pub use reduce::{inherit, reduce};
 use smooth::{SmoothSide, Touch, ball_over, hop, leave_to_ball, nearest};
 
@@ -141,6 +142,11 @@ pub trait FindContacts: Send {
     /// # Errors
     /// [`GpuError`]; the finder is then as before.
     fn find(&mut self, cx: &mut StepContext<'_>, query: &ContactQuery<'_>) -> Result<Found, GpuError>;
+
+    /// Octree level of the cells of distance fields, for who has some; what is of another level is made anew.
+    fn set_field_level(&mut self, level: u32) {
+        let _ = level;
+    }
 
     /// How many collision points a manifold had before they were reduced to a few; none where that is not known.
     fn collision_points(&self, manifold: &Manifold) -> Option<usize> {

@@ -72,6 +72,11 @@ pub trait NarrowPhase: Default + Send + Sync + 'static {
     /// How finely a body is looked at, m.
     fn resolution(&self, body: &Body) -> f64;
 
+    /// As [`FindContacts::set_field_level`].
+    fn set_field_level(&mut self, level: u32) {
+        let _ = level;
+    }
+
     /// Before a search: makes what is missing of these bodies.
     fn prepare<'a>(&mut self, near: impl Iterator<Item = &'a Body>);
 
@@ -122,6 +127,12 @@ impl<N: NarrowPhase> Default for PairFinder<N> {
 struct Memory<N: NarrowPhase> {
     narrow: N::Memory,
     records: BTreeMap<Name, Record<N::Known>>,
+}
+
+/// What the narrow phase `N` knew of bodies when its finder was asked for its memory; none where that was another finder.
+#[must_use]
+pub fn remembered<N: NarrowPhase>(memory: &FinderMemory) -> Option<&N::Memory> {
+    memory.as_ref()?.downcast_ref::<Memory<N>>().map(|memory| &memory.narrow)
 }
 
 /// What is to be done with pairs that are near.
@@ -268,6 +279,10 @@ impl<N: NarrowPhase> FindContacts for PairFinder<N> {
         let stays: Vec<_> = known.filter_map(|m| Some(((m.first, m.second), *self.record(m)?))).collect();
         self.records = stays.into_iter().chain(new).collect();
         Ok(Found { manifolds: found, carried })
+    }
+
+    fn set_field_level(&mut self, level: u32) {
+        self.narrow.set_field_level(level);
     }
 
     fn collision_points(&self, manifold: &Manifold) -> Option<usize> {

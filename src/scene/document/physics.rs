@@ -16,7 +16,7 @@ impl Tuning {
     pub(super) fn take_physics(&mut self, scene: &Scene) {
         self.gravity = -scene.gravity.y;
         self.response = scene.response;
-        self.contacts = scene.contacts;
+        (self.contacts, self.field_level) = (scene.contacts, scene.field_level);
         self.far_levels = scene.adaptive_level.map_or(0, |a| a.most);
         (self.penalty, self.walls) = (scene.penalty, scene.walls);
         self.break_generations = scene.break_generations;
@@ -27,7 +27,7 @@ impl Tuning {
     pub(super) fn put_physics(&self, scene: &mut Scene) {
         scene.gravity.y = -self.gravity;
         scene.response = self.response;
-        scene.contacts = self.contacts;
+        (scene.contacts, scene.field_level) = (self.contacts, self.field_level);
         (scene.penalty, scene.walls) = (self.penalty, self.walls);
         scene.break_generations = self.break_generations;
         self.put_pairs(scene);
@@ -44,6 +44,7 @@ impl Tuning {
             || self.far_levels != other.far_levels
             || self.response != other.response
             || self.contacts != other.contacts
+            || self.field_level != other.field_level
             || self.penalty != other.penalty
             || self.walls != other.walls
             || self.pairs != other.pairs
@@ -105,6 +106,7 @@ impl Document {
             sleeping: scene.sleeping,
             walls: scene.walls,
             contacts: scene.contacts,
+            field_level: scene.field_level,
             response: scene.response,
             penalty: scene.penalty,
             adaptive: scene.adaptive_level,

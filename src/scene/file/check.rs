@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::{Event, Scene, SceneBody};
 use crate::scene::PartName;
 use crate::{
+    bodies::MAX_FIELD_LEVEL,
     fracture::{FractureParams, interior::SCALES},
     svo::MAX_LEVEL,
 };
@@ -168,6 +169,10 @@ pub(super) fn check(scene: &Scene) -> Checked {
     top.number("dt", scene.dt, 1e-5, 0.1)?;
     if !(1..=64).contains(&scene.substeps) {
         return top.fail("substeps", format!("is {}; it must be from 1 to 64", scene.substeps));
+    }
+    if !(1..=MAX_FIELD_LEVEL).contains(&scene.field_level) {
+        let what = format!("is {}; it must be from 1 to {MAX_FIELD_LEVEL}", scene.field_level);
+        return top.fail("field_level", what);
     }
     top.number("floor_height", scene.floor_height, -1e6, 1e6)?;
     top.number("stiffness", scene.penalty.stiffness, 0.0, 1e15)?;

@@ -77,6 +77,8 @@ fn errors_name_line_and_field() {
     bad("[walls]\nlow = [0, 0, 0]\nhigh = [1, nan, 1]\n", &["line 1", "walls", "NaN"]);
     bad("[walls]\nlow = [0, 2, 0]\nhigh = [1, 1, 1]\n", &["walls", "room"]);
     bad("[penalty]\nstiffness = inf\n", &["line 2", "stiffness"]);
+    bad("field_level = 0\n", &["line 1", "field_level", "from 1 to 7"]);
+    bad("name = \"a\"\nfield_level = 8\n", &["line 2", "field_level", "is 8"]);
     bad("response = \"hard\"\n", &["line 1", "hard"]);
     bad("[adaptive_level]\nnear = 0.0\n", &["line 2", "near"]);
     let two = "[[body]]\nname = \"a\"\nfile = \"a\"\n[[body]]\nname = \"a\"\nfile = \"b\"\n";

@@ -43,6 +43,8 @@ struct Wanted {
     of: Of,
     /// Whether the labelling is watched, and without flattening.
     labels: Option<bool>,
+    /// Whether distance fields are looked at, and the level of their cells.
+    fields: Option<u32>,
 }
 
 #[derive(Clone, PartialEq)]
@@ -190,12 +192,13 @@ impl Looking {
             Part::Flood(_) => Some(true),
             _ => None,
         });
+        let fields = parts.iter().any(Part::is_of_fields).then_some(context.tuning.field_level);
         let Some((of, world_from_grid)) = self.subject(context) else {
             self.job = None;
             self.drop_shown();
             return;
         };
-        let wanted = Wanted { of, labels };
+        let wanted = Wanted { of, labels, fields };
         self.take_read(&wanted);
         self.start_reading(tools, context, wanted.clone());
         self.report.is_reading = self.job.is_some() || self.asked.is_some();
@@ -215,6 +218,7 @@ impl Looking {
         self.report.drawn = [made.lines.len(), made.points.len(), made.triangles.len()];
         self.report.labels = shown.inside.steps.as_ref().map(|s| LabelReport::of(s, &shown.inside));
         self.report.transition = shown.inside.transition;
+        self.report.fields = shown.inside.fields.as_ref().map(|fields| [fields.steps(), fields.levels()]);
         (self.overlay, self.drawn) = (Some(Arc::new(made)), Some(drawn));
         self.revision += 1;
     }
@@ -268,15 +272,17 @@ impl Looking {
         let Some((forest, tree, by)) = self.to_break(context.stage, &wanted) else { return };
         let (sender, receiver) = mpsc::channel();
         let passes = Arc::clone(tools.passes);
-        let parts = match wanted.labels {
+        let mut parts = match wanted.labels {
             Some(true) => vec![Part::Flood(None)],
             Some(false) => vec![Part::Labels(Some(u32::MAX))],
             None => Vec::new(),
         };
+        let field_level = wanted.fields;
+        parts.extend(field_level.map(|_| Part::Spheres(None)));
         std::thread::spawn(move || {
             if let Some(fracturer) = passes.ready() {
                 // The receiver goes where nobody asks any more.
-                let _ = sender.send(read(fracturer, &forest, tree, by, &parts));
+                let _ = sender.send(read(fracturer, &forest, tree, by, (&parts, field_level)));
             }
         });
         self.asked = None;

@@ -28,6 +28,8 @@ pub struct LookingReport {
     pub drawn: [usize; 3],
     /// Level of crack surfaces; `None` where they are planar.
     pub transition: Option<u32>,
+    /// Steps of the fronts and last level of the sphere trees, where distance fields are looked at.
+    pub fields: Option<[u32; 2]>,
     /// The labelling that is watched.
     pub labels: Option<LabelReport>,
     /// Why there is nothing to see.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    bodies::BodyDef,
+    bodies::{BodyDef, FIELD_LEVEL},
     fracture::{FractureError, FractureParams, Fracturer, Pattern, Recipe, Source},
     scene::{
         Aim, KeptCells,
@@ -45,6 +45,7 @@ pub(super) fn blueprint(
         impact,
         spheres: params.radii.iter().filter(|_| has_spheres).map(|r| r * longest).collect(),
         local: params.local.map(|r| r * longest),
+        field_level: FIELD_LEVEL,
     }
 }
 
@@ -55,7 +56,7 @@ pub(super) fn read(
     forest: &Arc<Forest>,
     tree: u32,
     by: ToBreak,
-    parts: &[Part],
+    (parts, field_level): (&[Part], Option<u32>),
 ) -> Result<Inside, FractureError> {
     let mut blueprint = match by {
         ToBreak::Known(blueprint) => blueprint,
@@ -64,6 +65,7 @@ pub(super) fn read(
             blueprint(pattern, params.recipe(), aim.point_in_grid, &params, def.octree().mass.bounds)
         }
     };
+    blueprint.field_level = field_level.unwrap_or(blueprint.field_level);
     let level = forest.level.min(MOST_LEVEL);
     let ratio = f64::from(1u32 << (forest.level - level));
     blueprint.recipe = blueprint.recipe.coarsened(forest.level, level)?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
-use super::{LabelSteps, Part, Placing};
+use super::{Fields, LabelSteps, Part, Placing};
 use crate::{
     fracture::{
         Fracture, FractureError, Fracturer, Pattern, Recipe, Source, Surface,
@@ -27,6 +27,8 @@ pub struct Blueprint {
     pub spheres: Vec<f64>,
     /// Radius within which cells come apart, voxels; `None`: everywhere.
     pub local: Option<f64>,
+    /// Octree level of the cells of its distance field.
+    pub field_level: u32,
 }
 
 /// What was read back.
@@ -48,6 +50,8 @@ pub struct Inside {
     pub dusty: Vec<DustVoxel>,
     /// The published labelling of the pieces, where it was asked for.
     pub steps: Option<LabelSteps>,
+    /// Distance field and sphere trees, where they were asked for.
+    pub fields: Option<Fields>,
 }
 
 impl Inside {
@@ -83,7 +87,10 @@ impl Inside {
             None => None,
         };
         let (forest, tree) = (Arc::clone(source.forest), source.tree);
-        Ok(Self { blueprint, forest, tree, fracture, transition, voxels, dusty, steps })
+        let shows_fields = parts.iter().any(Part::is_of_fields);
+        let level = blueprint.field_level;
+        let fields = shows_fields.then(|| Fields::new(&forest, tree, &fracture, level)).flatten();
+        Ok(Self { blueprint, forest, tree, fracture, transition, voxels, dusty, steps, fields })
     }
 
     /// Low and high corner of the tree's boundary voxels, voxels.

@@ -1,5 +1,6 @@
 //! What a fracture does inside, drawn: transition voxels, crack triangles and their separation points, seeds,
-//! Voronoi faces, the fracture boundary set, island labels, octree cells. One maker a file.
+//! Voronoi faces, the fracture boundary set, island labels, octree cells, distance fields and sphere trees. One maker a
+//! file.
 //!
 //! In: an [`Inside`], what was read back from one fracture. Out: an [`Overlay`] in world space, for the
 //! picture.
@@ -8,6 +9,9 @@ mod arrays;
 mod boundary;
 mod crack;
 mod faces;
+mod fields;
+#[cfg(test)]
+mod fields_tests;
 mod inside;
 mod labels;
 mod seeds;
@@ -24,6 +28,7 @@ use crate::render::{Line, Overlay, piece_color};
 
 pub use arrays::{CrackArrays, FaceArrays};
 pub use crack::POINT_COLORS;
+pub use fields::{Cut, Fields};
 pub use inside::{Blueprint, Inside};
 pub use labels::{LabelSteps, MOST_ITERATIONS};
 pub use transition::COLORS as TRANSITION_COLORS;
@@ -50,11 +55,17 @@ pub enum Part {
     Flood(Option<u32>),
     /// Cells of the octree that is broken, at a level or at the leaves.
     Wireframe(Option<u32>),
+    /// A slice through the pieces' distance field: their colours, and lines of equal distance.
+    FieldSlice(Cut),
+    /// Nodes of the field on a slice, by the step at which the front of the update reached them: up to one, or all.
+    Fronts(Cut, Option<u32>),
+    /// Spheres of the pieces' trees at a level.
+    Spheres(Option<u32>),
 }
 
 /// What [`Part`]s are called.
-pub const PART_NAMES: &str =
-    "transition, triangles, points, seeds, faces, fbs, labels[:STEP], flood[:STEP] and wireframe[:LEVEL]";
+pub const PART_NAMES: &str = "transition, triangles, points, seeds, faces, fbs, labels[:STEP], flood[:STEP], wireframe[:LEVEL], \
+     field-slice[:CUT], fronts[:CUT[:STEP]] and spheres[:LEVEL]; a CUT is an axis and hundredths, as in x40";
 
 impl std::str::FromStr for Part {
     type Err = String;
@@ -64,6 +75,21 @@ impl std::str::FromStr for Part {
             Some((name, number)) => (name, Some(number)),
             None => (text.trim(), None),
         };
+        let cut = |text: Option<&str>| text.map_or(Ok(Cut::default()), str::parse);
+        match (name, number) {
+            ("field-slice", text) => return Ok(Self::FieldSlice(cut(text)?)),
+            ("fronts", text) => {
+                let (at, step) = match text.and_then(|text| text.split_once(':')) {
+                    Some((at, step)) => (Some(at), Some(step)),
+                    None => (text, None),
+                };
+                let step = step.map(|step| {
+                    step.parse().map_err(|_| format!("`{step}` should be a whole number, as in fronts:z50:3"))
+                });
+                return Ok(Self::Fronts(cut(at)?, step.transpose()?));
+            }
+            _ => {}
+        }
         let number = match number.map(str::parse::<u32>) {
             None => None,
             Some(Ok(number)) => Some(number),
@@ -73,6 +99,7 @@ impl std::str::FromStr for Part {
             "labels" => return Ok(Self::Labels(number)),
             "flood" => return Ok(Self::Flood(number)),
             "wireframe" => return Ok(Self::Wireframe(number)),
+            "spheres" => return Ok(Self::Spheres(number)),
             "transition" => Self::Transition,
             "triangles" => Self::Triangles,
             "points" => Self::Points,
@@ -83,8 +110,16 @@ impl std::str::FromStr for Part {
         };
         match number {
             None => Ok(plain),
-            Some(_) => Err(format!("`{name}` takes no number; labels, flood and wireframe do")),
+            Some(_) => Err(format!("`{name}` takes no number; labels, flood, wireframe and spheres do")),
         }
+    }
+}
+
+impl Part {
+    /// Whether it shows what contacts by distance fields know.
+    #[must_use]
+    pub fn is_of_fields(&self) -> bool {
+        matches!(self, Self::FieldSlice(_) | Self::Fronts(..) | Self::Spheres(_))
     }
 }
 
@@ -137,6 +172,9 @@ pub fn overlay(inside: &Inside, parts: &[Part], placing: &Placing, through: f32)
             Part::Labels(None) => labels::add_islands(out, inside, placing),
             Part::Labels(Some(_)) | Part::Flood(_) => labels::add_steps(out, inside, placing),
             Part::Wireframe(level) => wireframe::add(out, inside, placing, *level),
+            Part::FieldSlice(cut) => fields::add_slice(out, inside, placing, *cut),
+            Part::Fronts(cut, step) => fields::add_fronts(out, inside, placing, (*cut, *step)),
+            Part::Spheres(level) => fields::add_spheres(out, inside, placing, *level),
         }
     }
     overlay

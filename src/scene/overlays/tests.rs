@@ -27,21 +27,25 @@ use crate::{
 const LEVEL: u32 = 6;
 
 /// A vase, and fractures of it that are looked into.
-struct Bench {
+pub(super) struct Bench {
     gpu: Gpu,
     fracturer: Fracturer,
     forest: Arc<Forest>,
 }
 
 impl Bench {
-    fn open() -> Option<Self> {
+    pub fn open() -> Option<Self> {
+        Self::of("vase")
+    }
+
+    pub fn of(name: &str) -> Option<Self> {
         let gpu = Gpu::for_test()?;
-        let mesh = builtin("vase").expect("a built-in shape");
+        let mesh = builtin(name).expect("a built-in shape");
         let forest = Arc::new(voxelize(&mesh, LEVEL, &Progress::default()).expect("it voxelises").forest);
         Some(Self { fracturer: Fracturer::new(&gpu).expect("the passes compile"), gpu, forest })
     }
 
-    fn read(&self, surface: Surface, parts: &[Part]) -> Inside {
+    pub fn read(&self, surface: Surface, parts: &[Part]) -> Inside {
         let side = f64::from(1u32 << LEVEL);
         let params = FractureParams { seeds: 12, radii: vec![0.2, 0.5], rng: 3, ..FractureParams::default() };
         let impact = DVec3::new(0.5, 0.55, 0.8) * side;
@@ -51,7 +55,7 @@ impl Bench {
         let crack = CrackShape { transition_level: Some(4), ..CrackShape::default() };
         let recipe = Recipe { surface, crack, rng: 9, ..Recipe::default() };
         let spheres = params.radii.iter().map(|r| r * side).collect();
-        let blueprint = Blueprint { pattern, recipe, impact, spheres, local: None };
+        let blueprint = Blueprint { pattern, recipe, impact, spheres, local: None, field_level: 4 };
         let mut arena = Arena::new(&self.gpu).expect("arena");
         let slot = arena.insert(&self.forest).expect("insert");
         let source = Source { arena: &arena, slot, forest: &self.forest, tree: 0, cancel: Cancel::never() };
@@ -60,7 +64,7 @@ impl Bench {
 }
 
 /// Everything in grid coordinates: whole numbers of 1/512 of a transition voxel stay exact.
-fn drawn(inside: &Inside, part: Part) -> Overlay {
+pub(super) fn drawn(inside: &Inside, part: Part) -> Overlay {
     overlay(inside, &[part], &Placing::whole(Mat4::IDENTITY), 0.3)
 }
 

@@ -45,7 +45,7 @@ use super::{
     touching::Touched,
 };
 use crate::{
-    bodies::{Body, BodyId, Contact, Narrow, Overlap, StepReport, WorldSettings},
+    bodies::{Body, BodyId, Colliding, Contact, Narrow, Overlap, StepReport, WorldSettings},
     compute::Compute,
     fracture::Passes,
     gpu::GpuError,
@@ -407,6 +407,13 @@ impl Sandbox {
     /// [`GpuError`].
     pub fn pair_data(&mut self) -> Result<Vec<Overlap>, GpuError> {
         self.stage.pair_data()
+    }
+
+    /// How many points collide, and how many contacts were put out for them; none where contacts are not found by distance
+    /// fields. Takes longer than a step.
+    #[must_use]
+    pub fn colliding_points(&self) -> Option<Colliding> {
+        self.stage.colliding_points()
     }
 
     /// Takes hold of a body where a ray met it. Nothing happens to one that cannot move.

@@ -32,7 +32,9 @@ pub(super) use status::Statuses;
 
 use super::{Origin, PairLevel, resting};
 use crate::{
-    bodies::{Body, BodyDef, BodyId, Contact, Narrow, Overlap, Push, StepReport, World, WorldSettings},
+    bodies::{
+        Body, BodyDef, BodyId, Colliding, Contact, Narrow, Overlap, Push, StepReport, World, WorldSettings,
+    },
     compute::Compute,
     gpu::GpuError,
     svo::Arena,
@@ -258,6 +260,10 @@ impl Stage {
     /// wakes.
     pub fn break_up(&mut self, id: BodyId, parts: Vec<BodyDef>, record: usize) {
         let whole = self.info_or_whole(id);
+        if let Err(error) = self.world.get_ready(self.compute.gpu()) {
+            // The next step fails by the same, and says so.
+            tracing::debug!("contacts do not follow a break: {error}");
+        }
         let parts = self.world.break_up(id, parts);
         for (number, part) in parts.iter().enumerate() {
             let color_id = self.next_color;
@@ -475,6 +481,11 @@ impl Stage {
     /// See [`World::pushes`].
     pub fn pushes(&self) -> &[Push] {
         self.world.pushes()
+    }
+
+    /// See [`World::colliding_points`].
+    pub fn colliding_points(&self) -> Option<Colliding> {
+        self.world.colliding_points()
     }
 
     /// What each touching pair shares now, and each body with the floor and the walls.

@@ -11,6 +11,7 @@
 //! body's hull; `faces.rs` says which way out is right beside edges, `nearest.rs` where smooth surfaces touch, `later.rs`
 //! when fast bodies do.
 
+mod census;
 pub mod distance;
 mod faces;
 pub mod interior;
@@ -27,6 +28,8 @@ use super::{
     Body, FinderEntry, Plane, Point,
     pairwise::{Met, NarrowPhase, NearTwo, PairFinder},
 };
+pub use census::{Colliding, colliding};
+pub use parts::FIELD_LEVEL;
 use parts::{Part, Parts};
 use spheres::Scratch;
 
@@ -62,6 +65,10 @@ impl NarrowPhase for Fields {
 
     fn resolution(&self, body: &Body) -> f64 {
         body.def.resolution_m()
+    }
+
+    fn set_field_level(&mut self, level: u32) {
+        self.parts.set_field_level(level);
     }
 
     fn prepare<'a>(&mut self, near: impl Iterator<Item = &'a Body>) {

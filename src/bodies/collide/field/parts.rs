@@ -23,9 +23,9 @@ use std::{
     sync::Arc,
 };
 
-/// Level of the cells of a field, unless the body collides at a coarser one: 32 cells a side. Finer ones are exact to a
-/// smaller depth, coarser ones make less of a copy.
-const FIELD_LEVEL: u32 = 5;
+/// Level of the cells of a field where nobody says otherwise, unless the body collides at a coarser one: 32 cells a side.
+/// Finer ones are exact to a smaller depth, coarser ones make less of a copy.
+pub const FIELD_LEVEL: u32 = 5;
 
 /// What is known of one body.
 #[derive(Clone)]
@@ -55,10 +55,10 @@ fn hull(shape: &Shape) -> Option<Arc<Solid>> {
 }
 
 impl Part {
-    /// Of a body of which nothing is known. None where its shape is empty.
-    fn alone(body: &Body) -> Option<Self> {
+    /// Of a body of which nothing is known, with a field of that level. None where its shape is empty.
+    fn alone(body: &Body, field_level: u32) -> Option<Self> {
         let (shape, level) = (&*body.def.shape, body.def.collision_level());
-        let field = FamilyField::new(shape, level.clamp(1, FIELD_LEVEL)).ok()?;
+        let field = FamilyField::new(shape, level.min(field_level).max(1)).ok()?;
         let sampling = Sampling::new(shape, level);
         let mut points = sampling.points(shape);
         let hull = hull(shape);
@@ -117,23 +117,41 @@ fn corners(shape: &Shape, hull: &Option<Arc<Solid>>) -> impl Iterator<Item = DVe
 }
 
 /// What is known of bodies, by name. Of an empty shape it is known that there is nothing.
-#[derive(Clone, Default)]
-pub struct Parts(BTreeMap<BodyId, Option<Part>>);
+#[derive(Clone)]
+pub struct Parts {
+    /// Level of the cells of fields that are made, unless the body collides at a coarser one.
+    field_level: u32,
+    known: BTreeMap<BodyId, Option<Part>>,
+}
+
+impl Default for Parts {
+    fn default() -> Self {
+        Self { field_level: FIELD_LEVEL, known: BTreeMap::new() }
+    }
+}
 
 impl Parts {
     /// What is known of a body.
     #[must_use]
     pub fn of(&self, id: BodyId) -> Option<&Part> {
-        self.0.get(&id)?.as_ref()
+        self.known.get(&id)?.as_ref()
+    }
+
+    /// Fields are of this level from now on; those of another level are forgotten.
+    pub fn set_field_level(&mut self, level: u32) {
+        if self.field_level != level {
+            *self = Self { field_level: level, known: BTreeMap::new() };
+        }
     }
 
     /// Makes what is missing of these bodies, on all cores.
     pub fn prepare<'a>(&mut self, bodies: impl Iterator<Item = &'a Body>) {
         let missing: BTreeMap<BodyId, &Body> =
-            bodies.filter(|body| !self.0.contains_key(&body.id)).map(|body| (body.id, body)).collect();
+            bodies.filter(|body| !self.known.contains_key(&body.id)).map(|body| (body.id, body)).collect();
         let missing: Vec<_> = missing.into_iter().collect();
-        let made: Vec<_> = missing.into_par_iter().map(|(id, body)| (id, Part::alone(body))).collect();
-        self.0.extend(made);
+        let level = self.field_level;
+        let made: Vec<_> = missing.into_par_iter().map(|(id, body)| (id, Part::alone(body, level))).collect();
+        self.known.extend(made);
     }
 
     /// What is known of `parent` is handed on to the pieces that it broke into.
@@ -141,12 +159,12 @@ impl Parts {
         self.prepare(std::iter::once(parent));
         // What a field cannot follow begins by itself: an empty piece beside others, a piece on another grid.
         let Some(parts) = self.of(parent.id).and_then(|known| known.broken(pieces)) else { return };
-        self.0.extend(pieces.iter().map(|piece| piece.id).zip(parts.into_iter().map(Some)));
+        self.known.extend(pieces.iter().map(|piece| piece.id).zip(parts.into_iter().map(Some)));
     }
 
     /// Forgets bodies that are not there.
     pub fn keep(&mut self, left: &[Body]) {
         let there: BTreeSet<BodyId> = left.iter().map(|body| body.id).collect();
-        self.0.retain(|id, _| there.contains(id));
+        self.known.retain(|id, _| there.contains(id));
     }
 }

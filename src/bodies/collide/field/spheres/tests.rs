@@ -163,7 +163,8 @@ fn missed(forests: &[SphereForest], poses: usize, planted: Planted) -> Result<us
             {
                 let selection = Selection { enough, epsilon: 0.03, tolerance, beyond, quick: false };
                 // Asked for the first time, and when some points are known to have touched.
-                let any: Vec<u32> = (0..6).map(|_| random.number() as u32 % forest.len() as u32).collect();
+                let any: Vec<u32> =
+                    (0..6).map(|_| random.number() as u32 % forest.len().max(1) as u32).collect();
                 for known in [&[][..], &any] {
                     let asked = (known, planted);
                     let counts = forest.query_with(solid, &placement, &selection, asked, &mut scratch);
@@ -189,7 +190,9 @@ fn stays(
 ) -> Result<(), String> {
     let collides = |point: &u32| colliding.iter().any(|contact| contact.point == *point);
     let mut wanted: Vec<u32> = Vec::new();
-    for point in known.iter().filter(|k| forest.points[**k as usize].on_surface && collides(k)) {
+    for point in
+        known.iter().filter(|k| forest.points.get(**k as usize).is_some_and(|p| p.on_surface) && collides(k))
+    {
         if !wanted.contains(point) {
             wanted.push(*point);
         }

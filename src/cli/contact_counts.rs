@@ -1,0 +1,279 @@
+//! `simulate --count-contacts`: how many contacts are put out for how many points that collide, and what that costs, as in
+//! tables 2 and 3 of Glondu and others, 2012.
+//!
+//! In: the sandbox after every step. Out: `contacts.csv`, a line a step, and a table for the terminal with the paper's
+//! figures beside ours where the scene is one of its five.
+
+use std::{fmt::Write as _, path::Path};
+
+use crate::{
+    bodies::{Colliding, FOLLOW, StepReport},
+    export::{ExportError, Sheet},
+    scene::Sandbox,
+};
+
+const COLUMNS: &str = "time,bodies,contacts,near_contacts,near_points,points_inside,step_ms,finding_ms,answering_ms,\
+                       following_ms,fracture_ms";
+/// Stages in which contacts are found.
+const FINDING: [&str; 3] = ["broad phase", "narrow phase", "manifolds"];
+const MEASURED: &str = "intersection volume";
+
+/// Average and greatest.
+type Range = [f64; 2];
+
+/// What the paper's tables 2 and 3 say of a scene; none where they say nothing.
+struct Paper {
+    scene: &'static str,
+    called: &'static str,
+    dt_ms: f64,
+    fragments: f64,
+    contacts: Range,
+    points: Option<Range>,
+    step_ms: Range,
+    finding_ms: Range,
+    answering_ms: Range,
+    following_ms: f64,
+    fracture_ms: f64,
+}
+
+/// On one core of an Intel i7-2600 at 3.4 GHz.
+const PAPER: [Paper; 5] = [
+    Paper {
+        scene: "moneybox",
+        called: "Piggy bank",
+        dt_ms: 15.0,
+        fragments: 14.0,
+        contacts: [93.0, 463.0],
+        points: Some([290.0, 4173.0]),
+        step_ms: [1.94, 15.2],
+        finding_ms: [1.74, 9.46],
+        answering_ms: [0.14, 0.59],
+        following_ms: 1.2,
+        fracture_ms: 12.5,
+    },
+    Paper {
+        scene: "batches",
+        called: "Drop bunnies",
+        dt_ms: 5.0,
+        fragments: 166.0,
+        contacts: [1235.0, 3245.0],
+        points: Some([4993.0, 18_592.0]),
+        step_ms: [24.5, 81.5],
+        finding_ms: [23.0, 70.0],
+        answering_ms: [1.3, 3.66],
+        following_ms: 4.4,
+        fracture_ms: 22.0,
+    },
+    Paper {
+        scene: "bricks",
+        called: "Bricks",
+        dt_ms: 30.0,
+        fragments: 156.0,
+        contacts: [671.0, 1379.0],
+        points: Some([1334.0, 2700.0]),
+        step_ms: [11.7, 29.5],
+        finding_ms: [10.7, 27.3],
+        answering_ms: [1.0, 2.46],
+        following_ms: 1.05,
+        fracture_ms: 2.0,
+    },
+    Paper {
+        scene: "plates",
+        called: "Plates",
+        dt_ms: 30.0,
+        fragments: 44.0,
+        contacts: [309.0, 524.0],
+        points: None,
+        step_ms: [7.83, 17.4],
+        finding_ms: [6.78, 12.2],
+        answering_ms: [0.36, 0.7],
+        following_ms: 0.7,
+        fracture_ms: 8.0,
+    },
+    Paper {
+        scene: "pointer",
+        called: "Interactive bunnies",
+        dt_ms: 15.0,
+        fragments: 22.0,
+        contacts: [326.0, 470.0],
+        points: None,
+        step_ms: [2.0, 10.6],
+        finding_ms: [1.64, 4.0],
+        answering_ms: [0.26, 0.41],
+        following_ms: 1.0,
+        fracture_ms: 9.0,
+    },
+];
+
+/// A step.
+#[derive(Clone, Copy, Debug, Default)]
+struct Line {
+    counts: Colliding,
+    step_ms: f64,
+    finding_ms: f64,
+    following_ms: f64,
+    /// Of what broke after it.
+    fracture_ms: f64,
+}
+
+/// What has been counted.
+pub struct ContactCounts {
+    table: Sheet,
+    lines: Vec<Line>,
+    breaks: usize,
+}
+
+impl ContactCounts {
+    /// Creates `contacts.csv` in `folder`.
+    ///
+    /// # Errors
+    /// [`ExportError::Write`].
+    pub fn create(folder: &Path, sandbox: &Sandbox) -> Result<Self, ExportError> {
+        let table = Sheet::create(&folder.join("contacts.csv"), COLUMNS)?;
+        Ok(Self { table, lines: Vec::new(), breaks: sandbox.breaks().records().len() })
+    }
+
+    /// Counts after a step that `report` is of, and writes a line.
+    ///
+    /// # Errors
+    /// [`ExportError::Write`].
+    pub fn record(&mut self, sandbox: &Sandbox, report: &StepReport) -> Result<(), ExportError> {
+        let counts = sandbox.colliding_points().unwrap_or_default();
+        let of = |wanted: &dyn Fn(&str) -> bool| {
+            report.timings.iter().filter(|t| wanted(&t.stage)).map(|t| t.ms).fold(0.0, |a, b| a + b)
+        };
+        let records = sandbox.breaks().records();
+        let fractures = records.iter().skip(self.breaks).map(|record| record.seconds * 1e3);
+        let line = Line {
+            counts,
+            step_ms: of(&|stage| stage != MEASURED && stage != FOLLOW),
+            finding_ms: of(&|stage| FINDING.contains(&stage)),
+            following_ms: of(&|stage| stage == FOLLOW),
+            fracture_ms: fractures.fold(0.0, |a, b| a + b),
+        };
+        self.breaks = records.len();
+        let Colliding { contacts, near_contacts, near, inside } = counts;
+        self.table.line(&format!(
+            "{},{},{contacts},{near_contacts},{near},{inside},{:.4},{:.4},{:.4},{:.4},{:.4}",
+            report.time,
+            sandbox.bodies().len(),
+            line.step_ms,
+            line.finding_ms,
+            line.step_ms - line.finding_ms,
+            line.following_ms,
+            line.fracture_ms,
+        ));
+        self.lines.push(line);
+        self.table.flush()
+    }
+
+    /// The table, of a scene of this name.
+    #[must_use]
+    pub fn told(&self, sandbox: &Sandbox, scene: &str) -> String {
+        let paper = PAPER.iter().find(|paper| paper.scene == scene);
+        let range = |of: &dyn Fn(&Line) -> f64| -> Range {
+            let values = self.lines.iter().map(of);
+            let (sum, most) = values.fold((0.0, 0.0f64), |(sum, most), value| (sum + value, most.max(value)));
+            [sum / self.lines.len().max(1) as f64, most]
+        };
+        let count = |of: fn(&Colliding) -> usize| range(&|line| of(&line.counts) as f64);
+        let fragments = sandbox.breaks().records().iter().map(|record| record.cells.len()).sum::<usize>();
+        let (near_contacts, near) = (count(|c| c.near_contacts), count(|c| c.near));
+        let share = |[part, _]: Range, [whole, _]: Range| if whole > 0.0 { part / whole } else { 0.0 };
+        let mut rows = vec![
+            ("time step, ms", one(sandbox.settings().dt * 1e3), paper.map(|p| one(p.dt_ms))),
+            ("fragments", one(fragments as f64), paper.map(|p| one(p.fragments))),
+            ("contacts put out", whole(count(|c| c.contacts)), paper.map(|p| whole(p.contacts))),
+            ("of them near: closer than a quarter of a cell", whole(near_contacts), None),
+            ("points near", whole(near), paper.and_then(|p| Some(whole(p.points?)))),
+            ("of them inside", whole(count(|c| c.inside)), None),
+            (
+                "contacts to points, both near",
+                format!("{:.3}", share(near_contacts, near)),
+                paper.and_then(|p| Some(format!("{:.3}", share(p.contacts, p.points?)))),
+            ),
+        ];
+        let (step, finding) = (range(&|line| line.step_ms), range(&|line| line.finding_ms));
+        let answering = range(&|line| line.step_ms - line.finding_ms);
+        let (following, fracture) = (range(&|line| line.following_ms), range(&|line| line.fracture_ms));
+        rows.extend([
+            ("a step, ms", parts(step), paper.map(|p| parts(p.step_ms))),
+            ("- finding contacts", parts(finding), paper.map(|p| parts(p.finding_ms))),
+            ("- answering them and all else", parts(answering), paper.map(|p| parts(p.answering_ms))),
+            (
+                "fields and trees after a fracture, greatest, ms",
+                two(following[1]),
+                paper.map(|p| two(p.following_ms)),
+            ),
+            ("fracture, greatest, ms", two(fracture[1]), paper.map(|p| two(p.fracture_ms))),
+        ]);
+        if let Some([median, greatest]) = self.after_fractures() {
+            let told = format!("{} ({})", two(median), two(greatest));
+            rows.push(("step after a fracture to the median step: median (greatest)", told, None));
+        }
+        let called = paper.map_or("", |paper| paper.called);
+        let width = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
+        let column = rows.iter().map(|(_, ours, _)| ours.len()).max().unwrap_or(0).max(4);
+        let mut out = format!("{:width$}  {:>column$}  {called}\n", "average (greatest)", "here");
+        for (name, ours, theirs) in rows {
+            // Writing to a string cannot fail.
+            let _ = writeln!(out, "{name:width$}  {ours:>column$}  {}", theirs.unwrap_or_default());
+        }
+        out.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+    }
+
+    /// How long the steps after fractures took, of the median step: their median and the greatest.
+    fn after_fractures(&self) -> Option<Range> {
+        let mut steps: Vec<f64> = self.lines.iter().map(|line| line.step_ms).collect();
+        let after = self.lines.windows(2).filter(|pair| pair[0].fracture_ms > 0.0);
+        let mut after: Vec<f64> = after.map(|pair| pair[1].step_ms).collect();
+        let usual = median(&mut steps)?;
+        let middle = median(&mut after)?;
+        let most = after.iter().copied().fold(0.0, f64::max);
+        (usual > 0.0).then(|| [middle / usual, most / usual])
+    }
+}
+
+fn median(values: &mut [f64]) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
+fn one(value: f64) -> String {
+    format!("{value:.0}")
+}
+
+fn two(value: f64) -> String {
+    format!("{value:.2}")
+}
+
+fn whole([average, most]: Range) -> String {
+    format!("{average:.0} ({most:.0})")
+}
+
+fn parts([average, most]: Range) -> String {
+    format!("{average:.2} ({most:.2})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_papers_ratios_are_those_that_were_asked_for() {
+        let ratio = |scene: &str| {
+            let paper = PAPER.iter().find(|paper| paper.scene == scene).unwrap();
+            paper.contacts[0] / paper.points.unwrap()[0]
+        };
+        // At most 0.33, 0.26 and 0.51 are wanted of ours.
+        assert!((ratio("moneybox") - 0.32).abs() < 0.01);
+        assert!((ratio("batches") - 0.25).abs() < 0.01);
+        assert!((ratio("bricks") - 0.50).abs() < 0.01);
+    }
+
+    #[test]
+    fn the_middle_one_is_the_median() {
+        assert_eq!(median(&mut [3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(&mut []), None);
+    }
+}

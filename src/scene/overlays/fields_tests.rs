@@ -1,0 +1,133 @@
+//! What is drawn of distance fields and sphere trees against the field and the trees themselves.
+
+use std::collections::BTreeMap;
+
+use glam::DVec3;
+
+use super::{
+    Cut, Part,
+    tests::{Bench, drawn},
+};
+use crate::{bodies::field::distance::Interior as _, fracture::Surface, render::piece_color};
+
+const CUT: Cut = Cut { axis: 1, percent: 45 };
+
+#[test]
+fn iso_lines_lie_where_the_field_says_and_pieces_have_their_colours() {
+    let Some(bench) = Bench::of("statue") else { return };
+    let inside = bench.read(Surface::Planar, &[Part::FieldSlice(CUT)]);
+    let fields = inside.fields.as_ref().expect("they were asked for");
+    let shown = drawn(&inside, Part::FieldSlice(CUT));
+    let field = fields.field();
+    let apart = super::fields::apart_on(fields, CUT);
+    assert!(shown.lines.len() > 200 && shown.triangles.len() > 400, "{} lines", shown.lines.len());
+    let mut off = Vec::new();
+    for line in &shown.lines {
+        let p = line.start.as_dvec3();
+        let id = field.fragment_at(p).expect("a line lies in a fragment");
+        let depth = field.fragment(id).and_then(|part| part.penetration(p)).expect("it is inside").distance;
+        off.push((depth - (depth / apart).round() * apart).abs());
+    }
+    // Between samples a depth jumps where what is exact ends, a cell deep.
+    off.sort_by(f64::total_cmp);
+    let [median, most] = [off[off.len() / 2], off[off.len() - 1]];
+    println!(
+        "{} lines, off by {median:.3} voxels in the median, {most:.3} at most; they lie {apart} apart",
+        off.len()
+    );
+    // By chance it would be a quarter.
+    assert!(median < 0.15 * apart, "{median}");
+    // The area in each colour is that of the samples of its piece.
+    let mut areas: BTreeMap<[u8; 3], f32> = BTreeMap::new();
+    for t in &shown.triangles {
+        let middle = (t.a.as_dvec3() + t.b.as_dvec3() + t.c.as_dvec3()) / 3.0;
+        *areas.entry([t.color[0], t.color[1], t.color[2]]).or_default() +=
+            (t.b - t.a).cross(t.c - t.a).length() / 2.0;
+        let Some(id) = field.fragment_at(middle) else { continue };
+        let piece = fields.piece_of(id).expect("it is a piece");
+        let own = piece_color(inside.fracture.pieces[piece].cell);
+        let shaded = own.map(|c| (f64::from(c) * 0.82) as u8);
+        let is_own = |c: [u8; 3]| c == own || c == shaded;
+        // A run's middle may lie in the next piece where it is short.
+        let run = (t.b - t.a).length().max((t.c - t.b).length());
+        assert!(run < 1.5 || is_own([t.color[0], t.color[1], t.color[2]]), "{middle}");
+    }
+    assert!(areas.len() > 3, "{areas:?}");
+}
+
+#[test]
+fn fronts_grow_step_by_step_from_what_is_exact() {
+    let Some(bench) = Bench::of("statue") else { return };
+    let inside = bench.read(Surface::Planar, &[Part::Fronts(CUT, None)]);
+    let steps = inside.fields.as_ref().expect("they were asked for").steps();
+    assert!(steps >= 2, "{steps} steps");
+    let counts: Vec<[usize; 3]> = (0..=steps)
+        .map(|step| {
+            let points = drawn(&inside, Part::Fronts(CUT, Some(step))).points;
+            let of = |color: [u8; 4]| points.iter().filter(|p| p.color == color).count();
+            [points.len(), of(super::fields::UNTOUCHED), of(super::fields::NOW)]
+        })
+        .collect();
+    println!("nodes, untouched, red by step: {counts:?}");
+    assert!(counts.windows(2).all(|two| two[0][0] == two[1][0] && two[1][1] <= two[0][1]));
+    assert_eq!(counts[0][2], 0, "what is exact is no front");
+    assert!(counts[1][2] > 0 && counts[0][1] < counts[0][0], "a front sets out from what is exact");
+    let all = drawn(&inside, Part::Fronts(CUT, None));
+    assert_eq!(all.points.len(), counts[0][0]);
+}
+
+#[test]
+fn spheres_are_those_of_the_trees_level_by_level() {
+    let Some(bench) = Bench::of("statue") else { return };
+    let inside = bench.read(Surface::Planar, &[Part::Spheres(None)]);
+    let fields = inside.fields.as_ref().expect("they were asked for");
+    let mut before = 0;
+    for level in [2, 5, fields.levels()] {
+        let shown = drawn(&inside, Part::Spheres(Some(level)));
+        let all: Vec<(usize, (DVec3, f64))> = fields
+            .forests()
+            .iter()
+            .enumerate()
+            .flat_map(|(piece, forest)| forest.spheres_of_level(level).map(move |sphere| (piece, sphere)))
+            .take(super::fields::MOST_SPHERES)
+            .collect();
+        assert!(
+            all.len() == shown.points.len() && all.len() > before,
+            "level {level}: {} spheres",
+            all.len()
+        );
+        before = all.len();
+        let mut lines = shown.lines.iter();
+        for ((piece, (centre, radius)), point) in all.iter().zip(&shown.points) {
+            assert!(point.at.as_dvec3().distance(*centre) < 1e-4);
+            assert_eq!(point.color[..3], piece_color(inside.fracture.pieces[*piece].cell));
+            // Three circles, none for a point alone.
+            for line in lines.by_ref().take(if *radius > 0.0 { 60 } else { 0 }) {
+                let reach = line.start.as_dvec3().distance(*centre);
+                assert!((reach - radius).abs() < 1e-3, "level {level}: {reach}, not {radius}");
+            }
+        }
+        assert!(lines.next().is_none());
+    }
+    // A level beyond the last is the last.
+    assert_eq!(drawn(&inside, Part::Spheres(Some(999))).points.len(), before);
+}
+
+#[test]
+fn cuts_are_read_and_wrong_ones_are_told() {
+    assert_eq!("field-slice".parse(), Ok(Part::FieldSlice(Cut::default())));
+    assert_eq!("field-slice:x40".parse(), Ok(Part::FieldSlice(Cut { axis: 0, percent: 40 })));
+    assert_eq!("fronts:y".parse(), Ok(Part::Fronts(Cut { axis: 1, percent: 50 }, None)));
+    assert_eq!("fronts:z0:3".parse(), Ok(Part::Fronts(Cut { axis: 2, percent: 0 }, Some(3))));
+    assert_eq!("spheres:4".parse(), Ok(Part::Spheres(Some(4))));
+    for (bad, says) in [
+        ("field-slice:w40", "as in x40"),
+        ("field-slice:x101", "as in x40"),
+        ("field-slice:", "as in x40"),
+        ("fronts:x40:y", "whole number"),
+        ("spheres:x", "whole number"),
+    ] {
+        let error = bad.parse::<Part>().expect_err(bad);
+        assert!(error.contains(says) && !error.contains('\n'), "{bad}: {error}");
+    }
+}
