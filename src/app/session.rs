@@ -180,6 +180,7 @@ impl Session {
                 self.playing.begin_anew();
                 self.forget_export_object();
             }
+            Some(Ok(Some(Arrived::Merged))) => self.saving.changed(),
             Some(Ok(Some(Arrived::Broke | Arrived::Thrown))) => {
                 self.hint = false;
                 self.saving.changed();

@@ -147,12 +147,13 @@ fn messages(ui: &egui::Ui, input: &UiInput<'_>, rect: Rect, out: &mut UiOutput) 
                 });
             });
         });
-    } else if input.sandbox.is_some_and(crate::scene::Sandbox::is_breaking) {
+    } else if let Some(sandbox) = input.sandbox.filter(|sandbox| sandbox.is_breaking()) {
+        let text = if sandbox.is_merging() { "Merging" } else { "Breaking" };
         area("breaking", foot).interactable(false).show(ui.ctx(), |ui| {
             theme::float_frame(theme::GOLD).show(ui, |ui| {
                 ui.horizontal(|ui| {
                     ui.spinner();
-                    ui.label("Breaking");
+                    ui.label(text);
                 });
             });
         });

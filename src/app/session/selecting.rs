@@ -51,6 +51,8 @@ impl Session {
                     "Nothing is selected: take the tool Select (S) and click a piece",
                 );
             }
+            // It has not happened yet.
+            Ok(_) if edit == PieceEdit::Merge => {}
             Ok(0) => {}
             Ok(_) => self.saving.changed(),
             Err(error) => self.tell_of(error),

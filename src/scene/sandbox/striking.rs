@@ -105,6 +105,10 @@ impl Sandbox {
 
     /// Starts the next fracture that waits.
     pub(super) fn start_breaking(&mut self) {
+        // It might break what is about to be another body.
+        if self.is_merging() {
+            return;
+        }
         let tools = super::workshop(&self.stage, &self.passes);
         self.jobs.breaking.start_next(tools, &self.stage, &self.document);
     }
