@@ -119,6 +119,21 @@ fn a_kept_report_of_a_sweep_is_made_again() {
     ])
     .unwrap();
     is_the_same(&home.join("out/breaks/000000/report.json"));
+    // Numbers of cracks that play no part on a surface: `fracture` refuses the options, and nothing differs.
+    let text_of = "meshes = ['builtin:box']\nlevels = [4]\n[fracture]\nseeds = 8\ncrack.dusty.width = 2.5\n\
+                   crack.dusty.irregularity = 0.2\ncrack.displacement.face = 0.1\ncrack.sides = 'votes'\n\
+                   [grid]\nsurface = ['planar', 'rough', 'dusty']\n";
+    std::fs::write(&jobs, text_of).unwrap();
+    let (file, kept) = (text(&jobs), text(&home.join("cracks")));
+    run(["sweep", &file, "--out", &kept, "--compute", "cpu", "--keep", "report,voxels"]).unwrap();
+    let report = |job: u32| home.join(format!("cracks/breaks/00000{job}/report.json"));
+    (0..3).for_each(|job| is_the_same(&report(job)));
+    // Those that do play one are told.
+    let mut other: Value = serde_json::from_slice(&std::fs::read(report(2)).unwrap()).unwrap();
+    assert_eq!(other["parameters"]["surface"], "dusty");
+    other["parameters"]["crack"]["dusty"]["width"] = 1.0.into();
+    write(&report(2), &other);
+    assert_eq!(repeat(&report(2)).0, 1);
     let table = std::fs::read_to_string(home.join("out/table.csv")).unwrap();
     assert!(table.contains(r#""[""kintsugi"",""sweep"","#), "{table}");
 }

@@ -75,6 +75,7 @@ fn reports(path: &Path, one: &[u8], other: &[u8]) -> Result<Vec<String>, CliErro
     {
         found.push("the mesh: its file holds another one now".to_owned());
     }
+    let (old, new) = (without_the_unused(old), without_the_unused(new));
     if let (Some(old), Some(new)) = (old.as_object(), new.as_object()) {
         for (name, was) in old.iter().filter(|(name, _)| !NO_DIFFERENCE.contains(&name.as_str())) {
             values(name, was, new.get(name).unwrap_or(&Value::Null), &mut found);
@@ -86,6 +87,21 @@ fn reports(path: &Path, one: &[u8], other: &[u8]) -> Result<Vec<String>, CliErro
         found.push(format!("report.json: and {more} more"));
     }
     Ok(found)
+}
+
+/// A report without the numbers of cracks that play no part on its surface: a sweep's may name any, and the options of
+/// `fracture` refuse them.
+fn without_the_unused(mut report: Value) -> Value {
+    let parameters = &mut report["parameters"];
+    let unused: &[&str] = match parameters["surface"].as_str() {
+        Some("dusty") => &["displacement", "sides"],
+        Some("rough") => &["dusty"],
+        _ => &[],
+    };
+    if let Some(crack) = parameters.get_mut("crack").and_then(Value::as_object_mut) {
+        crack.retain(|name, _| !unused.contains(&name.as_str()));
+    }
+    report
 }
 
 fn values(name: &str, was: &Value, is: &Value, found: &mut Vec<String>) {

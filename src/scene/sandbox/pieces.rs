@@ -111,12 +111,7 @@ impl Sandbox {
 
     /// Which part of which part a body is, from the first break on, counted from 1.
     fn path_of(&self, info: &BodyInfo) -> Vec<u32> {
-        let mut path: Vec<u32> = info.origin.iter().map(|origin| origin.part as u32 + 1).collect();
-        path.extend(
-            self.breaks.line(info.origin).filter_map(|(_, record)| Some(record.broken?.part as u32 + 1)),
-        );
-        path.reverse();
-        path
+        self.breaks.parts_that_led_to(info.origin).into_iter().map(|part| part + 1).collect()
     }
 
     /// What a row is called: its object, and part by part which one it is. Objects are numbered where there are

@@ -100,6 +100,7 @@ impl Sandbox {
             kept: None,
             cause: Cause::Opening,
             impact: Some(impact),
+            piece: None,
         };
         self.remaking = Some(remaking);
         self.jobs.breaking.push(waiting);
@@ -218,6 +219,9 @@ impl Sandbox {
         for event in &mut scene.events {
             let (Event::Impact { time: at, .. } | Event::Projectile { time: at, .. }) = event;
             *at = (*at - time).max(0.0);
+            if let Event::Impact { body: Some(body), .. } = event {
+                *body = self.number_as_it_stands(*body as usize) as u32;
+            }
         }
         let records: BTreeMap<usize, _> =
             bodies().flat_map(|(_, info)| self.breaks.line(info.origin)).collect();
