@@ -296,6 +296,7 @@ impl Session {
                 self.use_tool(&command);
             }
             Command::SelectAt { .. }
+            | Command::SelectIn { .. }
             | Command::Select(_)
             | Command::SelectAll
             | Command::EditPieces(_)
