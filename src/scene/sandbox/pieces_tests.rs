@@ -467,3 +467,41 @@ fn names_say_which_part_of_which_part() {
     let different: std::collections::BTreeSet<&String> = names.iter().collect();
     assert_eq!(different.len(), names.len());
 }
+
+#[test]
+#[ignore]
+fn tmp_measure_merge() {
+    for level in [9, 10] {
+        let fracture = FractureParams { seeds: 1000, preset: crate::fracture::Preset::Uniform, ..FractureParams::default() };
+        let body = SceneBody { fracture, ..SceneBody::standing("builtin:statue", level) };
+        let mut sandbox = opened(Scene { bodies: vec![body], ..Scene::default() });
+        let tuning = crate::scene::Tuning { blow_speed: 0.0, ..sandbox.tuning().clone() };
+        sandbox.tune("speed", tuning);
+        let id = sandbox.bodies()[0].id;
+        strike(&mut sandbox, id);
+        let all = ids(&sandbox);
+        println!("level {level}: {} pieces", all.len());
+        for count in [2, all.len() / 2, all.len()] {
+            sandbox.select(all.iter().copied().take(count));
+            let start = std::time::Instant::now();
+            let r = sandbox.edit(PieceEdit::Merge);
+            let began = start.elapsed();
+            println!("  {count}: {:?} begun in {began:?}", r.is_ok());
+            let mut longest = std::time::Duration::ZERO;
+            let total = std::time::Instant::now();
+            loop {
+                let one = std::time::Instant::now();
+                let r = sandbox.poll();
+                longest = longest.max(one.elapsed());
+                match r {
+                    Ok(Some(Arrived::Merged)) => break,
+                    Ok(_) => {}
+                    Err(e) => { println!("  {e}"); break }
+                }
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            println!("  took {:?}, longest poll {longest:?}", total.elapsed());
+            if sandbox.history().undo_label().is_some_and(|l| l.starts_with("merge")) { sandbox.undo(); }
+        }
+    }
+}
