@@ -208,6 +208,25 @@ fn a_scene_is_played_twice_and_an_export_once_more() {
 }
 
 #[test]
+fn a_simulation_is_played_again() {
+    let home = folder("repeat-simulation");
+    let out = home.join("out");
+    let arguments = ["simulate", "builtin:box", "--compute", "cpu", "--seconds", "0.1", "--frames", "50"];
+    run(arguments.into_iter().chain(["--size", "64x48", "--out", &text(&out)])).unwrap();
+    let file = out.join("report.json");
+    let report: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let sha = report["objects"][0]["mesh_sha256"].as_str().unwrap();
+    assert_eq!((sha.len(), report["provenance"]["command"][1].as_str()), (64, Some("simulate")));
+    assert!(report["provenance"]["commit"].is_string());
+    is_the_same(&file);
+    let steps = out.join("steps.csv");
+    let table = std::fs::read_to_string(&steps).unwrap();
+    std::fs::write(&steps, table.replacen("0.02,1,", "0.02,2,", 1)).unwrap();
+    let (code, said, _) = repeat(&file);
+    assert!(code == 1 && said.contains("steps.csv: 1 of "), "{code} {said}");
+}
+
+#[test]
 fn what_cannot_be_repeated_says_so_in_one_line() {
     let home = folder("repeat-refused");
     let file = |name: &str, content: &[u8]| {

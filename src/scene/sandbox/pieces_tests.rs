@@ -472,7 +472,11 @@ fn names_say_which_part_of_which_part() {
 #[ignore]
 fn tmp_measure_merge() {
     for level in [9, 10] {
-        let fracture = FractureParams { seeds: 1000, preset: crate::fracture::Preset::Uniform, ..FractureParams::default() };
+        let fracture = FractureParams {
+            seeds: 1000,
+            preset: crate::fracture::Preset::Uniform,
+            ..FractureParams::default()
+        };
         let body = SceneBody { fracture, ..SceneBody::standing("builtin:statue", level) };
         let mut sandbox = opened(Scene { bodies: vec![body], ..Scene::default() });
         let tuning = crate::scene::Tuning { blow_speed: 0.0, ..sandbox.tuning().clone() };
@@ -496,12 +500,17 @@ fn tmp_measure_merge() {
                 match r {
                     Ok(Some(Arrived::Merged)) => break,
                     Ok(_) => {}
-                    Err(e) => { println!("  {e}"); break }
+                    Err(e) => {
+                        println!("  {e}");
+                        break;
+                    }
                 }
                 std::thread::sleep(std::time::Duration::from_millis(1));
             }
             println!("  took {:?}, longest poll {longest:?}", total.elapsed());
-            if sandbox.history().undo_label().is_some_and(|l| l.starts_with("merge")) { sandbox.undo(); }
+            if sandbox.history().undo_label().is_some_and(|l| l.starts_with("merge")) {
+                sandbox.undo();
+            }
         }
     }
 }
