@@ -10,7 +10,7 @@ use glam::IVec3;
 
 use super::holders::{Holders, of_voxel};
 use crate::{
-    fracture::{Pattern, Piece, UNIT_BITS, voronoi::surface::plane::Plane},
+    fracture::{Cancel, Pattern, Piece, UNIT_BITS, voronoi::surface::plane::Plane},
     svo::{
         Forest, LeafColor, Leaves, Octant, build,
         morton::{self, Key},
@@ -26,10 +26,14 @@ pub(in crate::fracture) struct Joining<'a> {
     pub forest: &'a Forest,
     pub pieces: &'a [Piece],
     pub holders: &'a Holders,
+    pub cancel: &'a Cancel,
 }
 
 /// A voxel's whole share below this has lost something to dust and does not become inside again.
 const WHOLE: f32 = 0.999;
+
+/// So many voxels later it is asked again whether anybody waits.
+const ASK_EVERY: usize = 4096;
 
 /// Joins `members` (indices, and the pieces themselves) to one tree; also the number of crack voxels that are
 /// inside again.
@@ -49,7 +53,10 @@ pub(in crate::fracture) fn join(work: &Joining<'_>, ids: &[u32], members: &[&Pie
     let seeds = seeds_of_objects(work.pattern);
     let mut out = Leaves::default();
     let mut healed: HashSet<Key> = HashSet::new();
-    for copies in copies.chunk_by(|a, b| a.0 == b.0) {
+    for (at, copies) in copies.chunk_by(|a, b| a.0 == b.0).enumerate() {
+        if at % ASK_EVERY == 0 {
+            work.cancel.ask();
+        }
         let (key, first) = copies[0];
         let coverage: f32 = copies.iter().map(|(_, leaf)| leaves.coverage[*leaf]).sum();
         let mut add = |coverage: f32, normal: u32, color: LeafColor, cut: u32| {

@@ -6,7 +6,7 @@ use std::sync::{Arc, mpsc};
 
 use crate::{
     bodies::BodyId,
-    fracture::{Pattern, Rejoin, solid::rejoined},
+    fracture::{Cancel, CancelOnDrop, Pattern, Rejoin, solid::rejoined},
     scene::SandboxError,
     shape::{Octree, Shape},
     svo::{Forest, Grid},
@@ -53,8 +53,9 @@ impl Union {
     /// The one shape, in the space of the first of its bodies.
     ///
     /// # Errors
-    /// [`SandboxError::CannotMerge`] where they do not hang together; [`SandboxError::Fracture`].
-    pub fn shape(&self) -> Result<Shape, SandboxError> {
+    /// [`SandboxError::CannotMerge`] where they do not hang together; [`SandboxError::Fracture`], also where `cancel`
+    /// says that nobody waits.
+    pub fn shape(&self, cancel: &Cancel) -> Result<Shape, SandboxError> {
         let refused = |why: &str| SandboxError::CannotMerge(why.to_owned());
         let (density, look) = (self.like.density(), *self.like.look());
         match &self.ingredients {
@@ -66,7 +67,8 @@ impl Union {
             Ingredients::Trees { source: (source, tree), pattern, grid, forest, parts } => {
                 let rejoin = Rejoin::new((source, *tree), pattern, forest, parts.iter().copied());
                 let members: Vec<u32> = self.parts.iter().map(|part| *part as u32).collect();
-                let one = rejoin.one_of(&members).ok_or_else(|| refused(APART))?;
+                let one = Cancel::catch(|| Ok(rejoin.one_of(&members, cancel)))?;
+                let one = one.ok_or_else(|| refused(APART))?;
                 Ok(Shape::octree(Octree::new(&Arc::new(one), 0, *grid), density, look))
             }
         }
@@ -78,29 +80,38 @@ type Merged = (Union, Result<Shape, SandboxError>);
 /// The merge on its way: one at a time.
 #[derive(Default)]
 pub(in crate::scene) struct Merging {
-    receiver: Option<mpsc::Receiver<Merged>>,
+    job: Option<Job>,
+}
+
+struct Job {
+    receiver: mpsc::Receiver<Merged>,
+    /// With it goes whoever waits.
+    #[expect(dead_code, reason = "it does its work when it is dropped")]
+    waits: CancelOnDrop,
 }
 
 impl Merging {
     /// Whether one is on its way.
     pub fn is_busy(&self) -> bool {
-        self.receiver.is_some()
+        self.job.is_some()
     }
 
     /// Nobody waits for it any more.
     pub fn forget(&mut self) {
-        self.receiver = None;
+        self.job = None;
     }
 
     /// Has a worker make one shape.
     pub fn start(&mut self, union: Union) {
         let (sender, receiver) = mpsc::channel();
+        let cancel = Cancel::possible();
+        let waits = CancelOnDrop(cancel.clone());
         std::thread::spawn(move || {
-            let shape = union.shape();
+            let shape = union.shape(&cancel);
             // The receiver only disappears with whoever wanted it.
             let _ = sender.send((union, shape));
         });
-        self.receiver = Some(receiver);
+        self.job = Some(Job { receiver, waits });
     }
 
     /// What came of it, once.
@@ -108,14 +119,14 @@ impl Merging {
     /// # Errors
     /// [`SandboxError::CannotMerge`]; why one shape could not be made stands beside what it was to be made of.
     pub fn poll(&mut self) -> Result<Option<Merged>, SandboxError> {
-        match self.receiver.as_ref().map(mpsc::Receiver::try_recv) {
+        match self.job.as_ref().map(|job| job.receiver.try_recv()) {
             None | Some(Err(mpsc::TryRecvError::Empty)) => Ok(None),
             Some(Ok(merged)) => {
-                self.receiver = None;
+                self.job = None;
                 Ok(Some(merged))
             }
             Some(Err(mpsc::TryRecvError::Disconnected)) => {
-                self.receiver = None;
+                self.job = None;
                 Err(SandboxError::CannotMerge("it stopped unexpectedly; select fewer pieces".into()))
             }
         }

@@ -50,7 +50,7 @@ pub fn aim(sandbox: &Sandbox) -> Aim {
 impl Sandbox {
     /// Whether these can be one, and why not.
     pub(in crate::scene) fn can_unite(&self, ids: &[BodyId]) -> Result<(), SandboxError> {
-        self.union_of(ids)?.shape().map(|_| ())
+        self.union_of(ids)?.shape(crate::fracture::Cancel::never()).map(|_| ())
     }
 
     /// Merges what is selected, and waits for it.
