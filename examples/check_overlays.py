@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks overlays.npz of `kintsugi fracture --overlays`, and overlays_001.npz and so on of later breaks (--generations),
-against voxels.npz beside them, with NumPy and SciPy alone.
+"""Checks overlays.npz of `kintsugi fracture --overlays`, and overlays_001.npz and so on of later breaks, against
+voxels.npz beside them, with NumPy and SciPy alone.
 
     pip install numpy scipy
     kintsugi fracture builtin:vase --level 6 --surface rough --out out/ \\
@@ -19,8 +19,8 @@ triangles   Each lies in its voxel, between two objects that own corners of it, 
 faces       Every corner of a face is as far from its two seeds, and no seed is nearer.
 labels      Every iteration of the published labelling, and of the flood, is computed anew from the one before it. The last
             labels, and the union-find's, are the components that scipy.ndimage.label finds in each cell.
-source      Where pieces broke again: crack voxels come from inside what broke, and with `labels` its solid is what came of it,
-            but for dust.
+source      Where pieces broke again: crack voxels come from inside what broke, and with `labels` its solid is what came
+            of it, but for dust.
 
 What was not asked for is left out.
 """

@@ -5,9 +5,10 @@
     kintsugi fracture builtin:vase --level 6 --surface rough --out out/ --overlays transition,triangles,points,faces,labels
     python3 examples/view_overlays.py out/ pictures/
 
-Writes pictures/transition.png and so on, one for each file that is there, in the colours that Kintsugi draws in: transition
-voxels by how many objects own a corner, crack triangles and Voronoi faces by cell, separation points by kind, labelled voxels
-by piece; of a later break (--generations) out/overlays/001 in place of out. ParaView opens the same files (File, Open, then colour by RGB). `--window` shows them instead.
+Writes pictures/transition.png and so on, one for each file that is there, in the colours that Kintsugi draws in:
+transition voxels by how many objects own a corner, crack triangles and Voronoi faces by cell, separation points by
+kind, labelled voxels by piece; of a later break (--generations) out/overlays/001 in place of out. ParaView opens the
+same files (File, Open, then colour by RGB). `--window` shows them instead.
 """
 
 import argparse
