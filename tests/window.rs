@@ -171,12 +171,13 @@ fn selects_merges_and_goes_on_from_before(display: &Display) {
         program.point(from[0], from[1]);
         program.xdotool(&["mousedown", "1"]);
         for share in [0.2, 0.5, 0.8, 1.0] {
+            // A frame of its own, on a busy machine too: else the whole drag is none.
+            std::thread::sleep(Duration::from_millis(350));
             program.point(from[0] + share * (to[0] - from[0]), from[1] + share * (to[1] - from[1]));
         }
         program.xdotool(&["mouseup", "1"]);
     };
     let camera = state["camera"].clone();
-    // On a busy machine a whole drag may come between two frames, in which it is none.
     let chosen = (0..5).any(|_| {
         band(&program, [x + 30.0, y + 60.0], centre);
         program.soon(|s| s["selected"].as_u64() > Some(0))
