@@ -201,6 +201,8 @@ fn selects_merges_and_goes_on_from_before(display: &Display) {
     assert!(one["undo"].as_str().unwrap().starts_with("merge "), "{}", one["undo"]);
     program.keys("ctrl+z");
     program.until("the pieces again", |s| s["bodies"] == broken["bodies"]);
+    program.keys("ctrl+a");
+    program.until("all again", |s| s["selected"] == broken["bodies"]);
     program.press("pieces_hide");
     program.until("nothing to see", |s| s["hidden"] == broken["bodies"]);
     program.keys("ctrl+z");
