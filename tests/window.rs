@@ -214,7 +214,9 @@ fn selects_merges_and_goes_on_from_before(display: &Display) {
     let first = program.until("no time", |s| s["playing"] == false);
     let [x, y, w, h] = rect(&first, "timeline");
     program.point(x + 0.3 * w, y + h / 2.0);
-    program.xdotool(&["click", "1"]);
+    program.xdotool(&["mousedown", "1"]);
+    std::thread::sleep(Duration::from_millis(500));
+    program.xdotool(&["mouseup", "1"]);
     program.until("an earlier moment", |s| s["shown_record"].as_u64() < Some(25));
     program.keys("space");
     let second = program.until("another take", |s| s["take"] != first["take"]);
