@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks overlays.npz of `kintsugi fracture --overlays` against voxels.npz beside it, with NumPy and SciPy alone.
+"""Checks overlays.npz of `kintsugi fracture --overlays`, and overlays_001.npz and so on of later breaks, against
+voxels.npz beside them, with NumPy and SciPy alone.
 
     pip install numpy scipy
     kintsugi fracture builtin:vase --level 6 --surface rough --out out/ \\
@@ -18,6 +19,8 @@ triangles   Each lies in its voxel, between two objects that own corners of it, 
 faces       Every corner of a face is as far from its two seeds, and no seed is nearer.
 labels      Every iteration of the published labelling, and of the flood, is computed anew from the one before it. The last
             labels, and the union-find's, are the components that scipy.ndimage.label finds in each cell.
+source      Where pieces broke again: crack voxels come from inside what broke, and with `labels` its solid is what came
+            of it, but for dust.
 
 What was not asked for is left out.
 """
@@ -140,9 +143,8 @@ def check_triangles(voxels, over, dusty):
     touched = meets(place, place + 1, triangles[which])
     place, which = place[touched], which[touched]
 
-    is_crack = voxels["crack"] == 1
     name = lambda p, cell: ((p[:, 0] * side + p[:, 1]) * side + p[:, 2]) * (1 << 14) + cell
-    copies = name(voxels["coords"][is_crack].astype(np.int64), voxels["cell"][is_crack])
+    copies = name(voxels["crack_voxels"].astype(np.int64), voxels["crack_cells"])
     met = np.unique(np.concatenate([name(place, cells[which, k]) for k in ((0,) if dusty else (0, 1))]))
     lonely = np.count_nonzero(~np.isin(copies, met))
     assert lonely == 0, f"triangles: {lonely} of {len(copies)} crack voxels are touched by none of their cell"
@@ -230,24 +232,74 @@ def check_labels(over, side):
     print(f"islands hold: {', '.join(found)} are the components of {len(np.unique(cells))} cells")
 
 
+def of_break(voxels, over):
+    """What a break is checked against, and its overlays with its own objects and seeds numbered from 0."""
+    number = int(over.get("break", 0))
+    starts = voxels["first_seed"]
+    first, end = int(starts[number]), [*starts, len(voxels["seeds"])][number + 1]
+    assert "first_seed" not in over or over["first_seed"] == first, "first_seed: another than in voxels.npz"
+    over = dict(over)
+    for name in ("transition_objects", "triangle_cells", "face_seeds", "label_cell"):
+        if name in over:
+            over[name] = over[name] - first
+            assert (over[name] >= 0).all() and (over[name] < end - first).all(), f"{name}: of another break"
+    own = {
+        "level": voxels["level"],
+        "seeds": voxels["seeds"][first:end],
+        "seed_object": voxels["seed_object"][first:end] - first,
+        "transition_level": voxels["transition_level"][number : number + 1],
+        "surface": voxels["surface"][number],
+        "source": over.get("source", voxels["source"]),
+        "source_inside": over.get("source_inside", voxels["source_inside"]),
+    }
+    if len(starts) == 1:
+        is_crack = voxels["crack"] == 1
+        own["crack_voxels"], own["crack_cells"] = voxels["coords"][is_crack], voxels["cell"][is_crack]
+    else:
+        own["crack_voxels"], own["crack_cells"] = over["crack_voxels"], over["crack_cells"] - first
+    return own, over
+
+
+def check_source(own, over, side):
+    """That crack voxels come from inside what broke."""
+    inside = np.zeros((side,) * 3, dtype=bool)
+    fill(inside, own["source_inside"])
+    assert not inside[tuple(own["source"].T)].any(), "source: a boundary voxel of what broke is inside it too"
+    assert inside[tuple(own["crack_voxels"].T)].all(), "crack_voxels: not from inside what broke"
+    if "label_voxels" in over:
+        # What came of it, but for dust.
+        made = np.zeros((side,) * 3, dtype=bool)
+        fill(made, over["label_voxels"])
+        inside[tuple(own["source"].T)] = True
+        assert not (made & ~inside).any(), "source: something came of it that it had not"
+        lost = np.count_nonzero(inside & ~made)
+        assert own["surface"] == 2 or lost == 0, f"source: {lost} of its voxels came into no piece"
+    print(f"source holds: piece {over['broken_piece']}, {len(own['crack_voxels'])} crack voxels with copies")
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     folder = Path(sys.argv[1])
-    voxels, over = load(folder / "voxels.npz"), load(folder / "overlays.npz")
-    if len(voxels["surface"]) != 1:
-        sys.exit("only a single break can be checked")
-    dusty = voxels["surface"][0] == 2
-    if "transition_voxels" in over:
-        check_transition(voxels, over)
-    if "points" in over:
-        check_points(over, dusty)
-    if "triangles" in over:
-        check_triangles(voxels, over, dusty)
-    if "face_corners" in over:
-        check_faces(voxels, over)
-    if "label_voxels" in over:
-        check_labels(over, 1 << int(voxels["level"]))
+    voxels = load(folder / "voxels.npz")
+    files = [folder / "overlays.npz", *sorted(folder.glob("overlays_*.npz"))]
+    for file in files:
+        if len(files) > 1:
+            print(f"{file.name}:")
+        own, over = of_break(voxels, load(file))
+        dusty = own["surface"] == 2
+        if "break" in over:
+            check_source(own, over, 1 << int(voxels["level"]))
+        if "transition_voxels" in over:
+            check_transition(own, over)
+        if "points" in over:
+            check_points(over, dusty)
+        if "triangles" in over:
+            check_triangles(own, over, dusty)
+        if "face_corners" in over:
+            check_faces(own, over)
+        if "label_voxels" in over:
+            check_labels(over, 1 << int(voxels["level"]))
 
 
 if __name__ == "__main__":

@@ -5,9 +5,10 @@
     kintsugi fracture builtin:vase --level 6 --surface rough --out out/ --overlays transition,triangles,points,faces,labels
     python3 examples/view_overlays.py out/ pictures/
 
-Writes pictures/transition.png and so on, one for each file that is there, in the colours that Kintsugi draws in: transition
-voxels by how many objects own a corner, crack triangles and Voronoi faces by cell, separation points by kind, labelled voxels
-by piece. ParaView opens the same files (File, Open, then colour by RGB). `--window` shows them instead.
+Writes pictures/transition.png and so on, one for each file that is there, in the colours that Kintsugi draws in:
+transition voxels by how many objects own a corner, crack triangles and Voronoi faces by cell, separation points by
+kind, labelled voxels by piece; of a later break (--generations) out/overlays/001 in place of out. ParaView opens the
+same files (File, Open, then colour by RGB). `--window` shows them instead.
 """
 
 import argparse
@@ -25,7 +26,9 @@ def main():
     parser.add_argument("pictures", type=Path, help="folder for the pictures; made if it is not there")
     parser.add_argument("--window", action="store_true", help="show them in a window")
     args = parser.parse_args()
-    files = [args.results / "overlays" / f"{name}.ply" for name in NAMES]
+    own = args.results / "overlays"
+    folder = own if own.is_dir() else args.results
+    files = [folder / f"{name}.ply" for name in NAMES]
     files = [file for file in files if file.exists()]
     if not files:
         sys.exit(f"{args.results} has no overlays; write some with fracture --overlays")

@@ -19,6 +19,7 @@ fn the_window_does_what_a_person_asks() {
     breaks_and_takes_back(&display);
     drags_a_slider(&display);
     keeps_a_material_and_writes_a_picture(&display);
+    selects_merges_and_goes_on_from_before(&display);
     previews_tunes_and_breaks(&display);
     keeps_a_cell_and_breaks(&display);
     exports_what_it_shows(&display);
@@ -149,6 +150,78 @@ fn keeps_a_material_and_writes_a_picture(display: &Display) {
     let picture = image::open(&file).unwrap().into_rgb8();
     let place = [2, 3].map(|i| other["viewport"][i].as_f64().unwrap().round() as u32);
     assert_eq!([picture.width(), picture.height()], place, "as large as in the window");
+    program.close();
+}
+
+/// A rubber band selects pieces, what is selected is merged and hidden, each a step of undo; going on from an earlier
+/// moment keeps what came after it as a take.
+fn selects_merges_and_goes_on_from_before(display: &Display) {
+    let mut program = display.start("select", &["builtin:vase", "--level", "6"]);
+    let state = program.until("a drawn object", |s| s["refined"].as_u64() > Some(2));
+    program.keys("space");
+    program.until("no time", |s| s["playing"] == false);
+    let centre = pair(&state["object_centre"]);
+    program.point(centre[0], centre[1]);
+    program.xdotool(&["click", "1"]);
+    let broken = program.until("pieces", |s| s["pieces"].as_u64() > Some(8) && s["busy"] == false);
+    program.keys("s");
+    let state = program.until("the list", |s| s["tool"] == "select" && s["rects"]["pieces_merge"].is_array());
+    let [x, y, w, _] = [0, 1, 2, 3].map(|i| state["viewport"][i].as_f64().unwrap());
+    let band = |program: &Program<'_>, from: [f64; 2], to: [f64; 2]| {
+        program.point(from[0], from[1]);
+        program.xdotool(&["mousedown", "1"]);
+        for share in [0.2, 0.5, 0.8, 1.0] {
+            // A frame of its own, on a busy machine too: else the whole drag is none.
+            std::thread::sleep(Duration::from_millis(350));
+            program.point(from[0] + share * (to[0] - from[0]), from[1] + share * (to[1] - from[1]));
+        }
+        program.xdotool(&["mouseup", "1"]);
+    };
+    let camera = state["camera"].clone();
+    let chosen = (0..5).any(|_| {
+        band(&program, [x + 30.0, y + 60.0], centre);
+        program.soon(|s| s["selected"].as_u64() > Some(0))
+    });
+    let some = program.state().unwrap();
+    assert!(chosen, "{some}");
+    assert!(some["selected"].as_u64() < broken["pieces"].as_u64(), "{}", some["selected"]);
+    assert_eq!(some["camera"], camera, "the eye stays");
+    program.xdotool(&["keydown", "shift"]);
+    let added = (0..5).any(|_| {
+        band(&program, [x + w - 30.0, y + 60.0], centre);
+        program.soon(|s| s["selected"].as_u64() > some["selected"].as_u64())
+    });
+    program.xdotool(&["keyup", "shift"]);
+    assert!(added, "{}", program.state().unwrap());
+
+    program.keys("ctrl+a");
+    program.until("all", |s| s["selected"] == broken["bodies"]);
+    program.press("pieces_merge");
+    let one = program.until("one body", |s| s["bodies"] == 1 && s["busy"] == false);
+    assert!(one["undo"].as_str().unwrap().starts_with("merge "), "{}", one["undo"]);
+    program.keys("ctrl+z");
+    program.until("the pieces again", |s| s["bodies"] == broken["bodies"]);
+    program.keys("ctrl+a");
+    program.until("all again", |s| s["selected"] == broken["bodies"]);
+    program.press("pieces_hide");
+    program.until("nothing to see", |s| s["hidden"] == broken["bodies"]);
+    program.keys("ctrl+z");
+    program.until("everything", |s| s["hidden"] == 0);
+
+    program.keys("space");
+    program.until("a recording", |s| s["recorded"].as_u64() > Some(30));
+    program.keys("space");
+    let first = program.until("no time", |s| s["playing"] == false);
+    let [x, y, w, h] = rect(&first, "timeline");
+    program.point(x + 0.3 * w, y + h / 2.0);
+    program.xdotool(&["mousedown", "1"]);
+    std::thread::sleep(Duration::from_millis(500));
+    program.xdotool(&["mouseup", "1"]);
+    program.until("an earlier moment", |s| s["shown_record"].as_u64() < Some(25));
+    program.keys("space");
+    let second = program.until("another take", |s| s["take"] != first["take"]);
+    assert!(second["takes"].as_array().unwrap().contains(&first["take"]), "{}", second["takes"]);
+    assert_eq!(second["errors"], Value::Array(Vec::new()));
     program.close();
 }
 

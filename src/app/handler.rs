@@ -214,6 +214,7 @@ impl Shown {
     ) -> Option<UiOutput> {
         let start = Instant::now();
         let context = self.egui.egui_ctx().clone();
+        self.presenter.follow(&self.window);
         let input = self.egui.take_egui_input(&self.window);
         let mut out = UiOutput::default();
         let timings: Vec<_> = session.renderer.as_ref().map(|r| r.timings().to_vec()).unwrap_or_default();

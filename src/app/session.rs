@@ -180,6 +180,7 @@ impl Session {
                 self.playing.begin_anew();
                 self.forget_export_object();
             }
+            Some(Ok(Some(Arrived::Merged))) => self.saving.changed(),
             Some(Ok(Some(Arrived::Broke | Arrived::Thrown))) => {
                 self.hint = false;
                 self.saving.changed();
@@ -295,6 +296,7 @@ impl Session {
                 self.use_tool(&command);
             }
             Command::SelectAt { .. }
+            | Command::SelectIn { .. }
             | Command::Select(_)
             | Command::SelectAll
             | Command::EditPieces(_)

@@ -1,20 +1,29 @@
-//! `fracture --overlays`: what `render --show` draws, as `overlays.npz` and PLY files, for the first break.
+//! `fracture --overlays`: what `render --show` draws, as `overlays.npz` and PLY files, for every break of a run.
 //!
 //! In: what came of a break. Out: crack triangles with the objects beside them, separation points, transition voxels,
-//! Voronoi faces, and the labels of every iteration of the published labelling. `docs/files.md` describes them.
+//! Voronoi faces, and the labels of every iteration of the published labelling. The files of the first break have no
+//! number; those of later ones that of the break, and say what was broken by what. `docs/files.md` describes them.
 
-use std::{fs, path::Path, str::FromStr};
+use std::{
+    collections::HashSet,
+    fs,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
 
 use clap::Args;
 use glam::DVec3;
 
 use crate::{
     compute::Compute,
-    export::{BrokenObject, ExportError, Npz, PlainPly},
+    export::{BreakStep, BrokenObject, ExportError, Npz, PlainPly, coordinates, internal_rows},
     fracture::{FractureParams, Fracturer, labelling::Step},
     render::piece_color,
     scene::overlays::{CrackArrays, FaceArrays, Inside, LabelSteps, POINT_COLORS, TRANSITION_COLORS},
-    svo::{Grid, morton},
+    svo::{
+        Forest, Grid,
+        morton::{self, Key},
+    },
 };
 
 use super::{CliError, breaking::Plan, input::Object, progress::Reporter, showing};
@@ -27,8 +36,8 @@ pub const FILE: &str = "overlays.npz";
 /// What to write.
 #[derive(Args, Clone, Debug, Default)]
 pub struct OverlayArgs {
-    /// Write what the first break does inside as overlays.npz and overlays/*.ply; a list of transition, triangles,
-    /// points, faces, labels, flood
+    /// Write what each break does inside as overlays.npz and overlays/*.ply (overlays_001.npz and overlays/001/ for the
+    /// second break, and so on); a list of transition, triangles, points, faces, labels, flood
     #[arg(long = "overlays", value_name = "LIST", value_delimiter = ',')]
     parts: Vec<OverlayPart>,
 }
@@ -111,45 +120,101 @@ impl OverlayArgs {
         folder: &Path,
         reporter: &Reporter,
     ) -> Result<(), CliError> {
-        let step = broken.steps.first().filter(|step| step.voronoi().is_some());
-        let Some(step) = step.filter(|_| self.given()) else { return Ok(()) };
-        let inside = showing::look_inside(compute, (object, plan), step, &[], reporter)?;
-        let there = folder.join(FOLDER);
-        fs::create_dir_all(&there).map_err(|e| ExportError::write(&there, e))?;
-        let files = Files { inside: &inside, broken, grid: object.grid, folder: there };
-        reporter.stage("write overlays", |_| -> Result<(), CliError> {
-            let mut npz = Npz::create(&folder.join(FILE))?;
-            npz.array("level", &[], &[object.grid.level as i32])?;
-            npz.array("grid_to_mesh", &[4, 4], &object.grid.to_mesh().transpose().to_cols_array())?;
-            if self.parts.iter().any(|part| part.is_of_cracks()) {
-                files.cracks(self, &mut npz)?;
-            }
-            if self.has(OverlayPart::Faces) {
-                files.faces(&mut npz)?;
-            }
-            if self.has(OverlayPart::Labels) || self.has(OverlayPart::Flood) {
-                files.labels(self, compute, &mut npz)?;
-            }
-            Ok(npz.finish()?)
-        })
+        if !self.given() {
+            return Ok(());
+        }
+        for (number, step) in broken.steps.iter().enumerate().filter(|(_, step)| step.voronoi().is_some()) {
+            let source = broken.source_of(step);
+            let inside = showing::look_inside(compute, (object, plan), (step, source), &[], reporter)?;
+            let there = folder.join(ply_folder(number));
+            fs::create_dir_all(&there).map_err(|e| ExportError::write(&there, e))?;
+            let files = Files { inside: &inside, broken, step, number, grid: object.grid, folder: there };
+            let npz = Npz::create(&folder.join(npz_name(number)))?;
+            reporter.stage("write overlays", |_| files.write(self, compute, npz))?;
+        }
+        Ok(())
     }
+}
+
+/// The arrays of a break, `overlays.npz` of the first, `overlays_001.npz` of the next.
+fn npz_name(number: usize) -> String {
+    if number == 0 { FILE.to_owned() } else { FILE.replace('.', &format!("_{number:03}.")) }
+}
+
+/// Where the PLY files of a break lie.
+fn ply_folder(number: usize) -> PathBuf {
+    let folder = PathBuf::from(FOLDER);
+    if number == 0 { folder } else { folder.join(format!("{number:03}")) }
 }
 
 struct Files<'a> {
     inside: &'a Inside,
     broken: &'a BrokenObject,
+    step: &'a BreakStep,
+    /// Index of the step: the row of the arrays of breaks in `voxels.npz`.
+    number: usize,
     grid: Grid,
-    folder: std::path::PathBuf,
+    folder: PathBuf,
 }
 
 impl Files<'_> {
+    fn write(&self, wanted: &OverlayArgs, compute: &Compute, mut npz: Npz) -> Result<(), CliError> {
+        npz.array("level", &[], &[self.grid.level as i32])?;
+        npz.array("grid_to_mesh", &[4, 4], &self.grid.to_mesh().transpose().to_cols_array())?;
+        if self.broken.steps.len() > 1 {
+            self.what_broke(&mut npz)?;
+        }
+        if wanted.parts.iter().any(|part| part.is_of_cracks()) {
+            self.cracks(wanted, &mut npz)?;
+        }
+        if wanted.has(OverlayPart::Faces) {
+            self.faces(&mut npz)?;
+        }
+        if wanted.has(OverlayPart::Labels) || wanted.has(OverlayPart::Flood) {
+            self.labels(wanted, compute, &mut npz)?;
+        }
+        Ok(npz.finish()?)
+    }
+
+    /// Objects and seeds are numbered on over all breaks, as in `voxels.npz`.
+    fn first_seed(&self) -> i32 {
+        self.step.first_cell as i32
+    }
+
+    /// What broke, what came of it, and by which seeds: of several breaks `voxels.npz` holds only what is left.
+    fn what_broke(&self, npz: &mut Npz) -> Result<(), CliError> {
+        let (forest, tree) = self.broken.source_of(self.step);
+        let piece = self.step.parent.and_then(|at| self.broken.broken_again.iter().position(|p| *p == at));
+        let piece = piece.map_or(-1, |at| (self.broken.pieces.len() + at) as i32);
+        npz.array("break", &[], &[self.number as i32])?;
+        npz.array("broken_piece", &[], &[piece])?;
+        npz.array("first_seed", &[], &[self.first_seed()])?;
+        let source = forest.leaves.keys.slice(leaves_of(forest, tree));
+        npz.array("source", &[source.len(), 3], &coordinates(source))?;
+        let inside = internal_rows(forest, tree as usize, None);
+        npz.array("source_inside", &[inside.len() / 4, 4], &inside)?;
+
+        let uncracked: HashSet<Key> = source.iter().collect();
+        let (mut voxels, mut cells) = (Vec::new(), Vec::new());
+        let made = &self.inside.fracture;
+        for piece in &made.pieces {
+            let keys = made.forest.leaves.keys.slice(leaves_of(&made.forest, piece.tree));
+            for key in keys.iter().filter(|key| !uncracked.contains(key)) {
+                voxels.push(morton::decode(key).map(|v| v as i32));
+                cells.push(self.first_seed() + piece.cell as i32);
+            }
+        }
+        npz.array("crack_voxels", &[voxels.len(), 3], voxels.as_flattened())?;
+        Ok(npz.array("crack_cells", &[cells.len()], &cells)?)
+    }
+
     fn in_mesh(&self, points: &[[f64; 3]]) -> Vec<[f64; 3]> {
         let (origin, h) = (self.grid.origin, self.grid.h);
         points.iter().map(|p| (origin + h * DVec3::from(*p)).to_array()).collect()
     }
 
     fn cracks(&self, wanted: &OverlayArgs, npz: &mut Npz) -> Result<(), CliError> {
-        let all = CrackArrays::of(self.inside);
+        let all = CrackArrays::of(self.inside).numbered_from(self.first_seed());
         // Others refer to its rows.
         npz.array("transition_voxels", &[all.voxels.len(), 4], all.voxels.as_flattened())?;
         npz.array("transition_objects", &[all.objects.len(), 8], all.objects.as_flattened())?;
@@ -218,7 +283,8 @@ impl Files<'_> {
     }
 
     fn faces(&self, npz: &mut Npz) -> Result<(), CliError> {
-        let FaceArrays { corners, starts, seeds } = FaceArrays::of(self.inside);
+        let FaceArrays { corners, starts, seeds } =
+            FaceArrays::of(self.inside).numbered_from(self.first_seed());
         npz.array("face_corners", &[corners.len(), 3], corners.as_flattened())?;
         npz.array("face_start", &[starts.len()], &starts)?;
         npz.array("face_seeds", &[seeds.len(), 2], seeds.as_flattened())?;
@@ -279,12 +345,12 @@ impl Files<'_> {
         let cells: Vec<i32> = voxels
             .list
             .iter()
-            .map(|v| voxels.cells.get(v.group as usize).map_or(-1, |cell| *cell as i32))
+            .map(|v| voxels.cells.get(v.group as usize).map_or(-1, |cell| self.first_seed() + *cell as i32))
             .collect();
         // Ids as in the report: those of pieces that broke again follow.
         let mut piece_of_tree = vec![-1; self.inside.fracture.forest.trees()];
         let ids = self.broken.pieces.iter().chain(&self.broken.broken_again).zip(0..);
-        for (at, id) in ids.filter(|(at, _)| at.step == 0) {
+        for (at, id) in ids.filter(|(at, _)| at.step == self.number) {
             let tree = self.inside.fracture.pieces.get(at.piece).map(|piece| piece.tree as usize);
             if let Some(slot) = tree.and_then(|tree| piece_of_tree.get_mut(tree)) {
                 *slot = id;
@@ -312,6 +378,12 @@ impl Files<'_> {
         };
         Ok(ply.write(&self.folder.join("labels.ply"))?)
     }
+}
+
+/// Leaves of a tree.
+fn leaves_of(forest: &Forest, tree: u32) -> std::ops::Range<usize> {
+    let start = |tree: usize| forest.tree_start[tree] as usize;
+    start(tree as usize)..start(tree as usize + 1)
 }
 
 fn column<const N: usize>(rows: &[[i32; N]], at: usize) -> Vec<i32> {

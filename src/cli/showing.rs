@@ -12,7 +12,7 @@ use crate::{
     fracture::{FractureParams, Fracturer, Source, Surface},
     render::{Overlay, RenderBody},
     scene::overlays::{Blueprint, Inside, Part, Placing, overlay},
-    svo::Arena,
+    svo::{Arena, Forest},
 };
 
 use super::{
@@ -107,7 +107,9 @@ impl ShowArgs {
             }
         };
         let step = step.or_else(|| own.as_ref()?.steps.first()).filter(|step| step.voronoi().is_some());
-        step.map(|step| look_inside(compute, (object, plan), step, &self.parts, reporter)).transpose()
+        let source = (&object.forest, 0);
+        step.map(|step| look_inside(compute, (object, plan), (step, source), &self.parts, reporter))
+            .transpose()
     }
 
     /// What is drawn; `bodies` are the pieces, or the whole object.
@@ -137,14 +139,15 @@ pub fn check_cracks(option: &str, name: &str, level: u32, params: &FractureParam
     Ok(())
 }
 
-/// Reads back what `parts` need of `step`, the first break of `object`, by Voronoi cells.
+/// Reads back what `parts` need of `step`, a break by Voronoi cells of a tree of a forest, which is `object` or came of it.
+/// Where the blow fell, and its spheres, are those of the first break.
 ///
 /// # Errors
 /// [`CliError`].
 pub fn look_inside(
     compute: &Compute,
     (object, plan): (&Object, &Plan),
-    step: &BreakStep,
+    (step, (forest, tree)): (&BreakStep, (&Arc<Forest>, u32)),
     parts: &[Part],
     reporter: &Reporter,
 ) -> Result<Inside, CliError> {
@@ -165,8 +168,8 @@ pub fn look_inside(
     };
     reporter.stage("look inside", |_| {
         let (fracturer, mut arena) = (Fracturer::new(compute)?, Arena::new(compute)?);
-        arena.insert(&object.forest)?;
-        let source = Source::new(&arena, &object.forest, 0)?;
+        arena.insert(forest)?;
+        let source = Source::new(&arena, forest, tree)?;
         let fracture = Some(detail.fracture.clone());
         Ok(Inside::read(&fracturer, &source, blueprint, fracture, parts)?)
     })

@@ -3,7 +3,7 @@
 //! In: the sandbox after every step. Out: names, masses, inertias and shapes in the order of `trajectory.npz`, the
 //! breaks, and counts. The fields are described in `docs/files.md`.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use glam::{DMat3, DVec3};
 use serde::Serialize;
@@ -14,6 +14,8 @@ use crate::{
     export::{ExportError, Figures, InputReport, Placing, report, to_nanoseconds},
     fracture::FractureCounts,
     gpu::StageTiming,
+    mesh::digest::NamedByDigest,
+    provenance::{Provenance, VERSION},
     scene::{BreakRecord, Origin, Sandbox},
     shape::{Geometry, Shape},
 };
@@ -61,6 +63,7 @@ struct ObjectReport {
     object: usize,
     name: String,
     input: InputReport,
+    mesh_sha256: NamedByDigest,
     level: u32,
     /// Edge of a voxel, m.
     voxel: f64,
@@ -152,6 +155,7 @@ struct Counts {
 #[derive(Serialize)]
 pub struct SimulationReport {
     version: &'static str,
+    provenance: Provenance,
     #[serde(flatten)]
     ran_on: RanOn,
     pub asked: Asked,
@@ -183,7 +187,8 @@ impl SimulationReport {
             sleeping: s.sleeping,
         };
         let mut report = Self {
-            version: env!("CARGO_PKG_VERSION"),
+            version: VERSION,
+            provenance: Provenance::here(),
             ran_on: sandbox.compute().ran_on(),
             asked,
             settings,
@@ -285,6 +290,7 @@ impl SimulationReport {
                     triangles: object.triangles,
                     warnings: object.warnings.clone(),
                 },
+                mesh_sha256: NamedByDigest(Arc::clone(&object.mesh)),
                 level: object.scene.level,
                 voxel: object.voxel_m,
             })

@@ -51,6 +51,7 @@ pub use report::{FractureReport, InputReport, InteriorReport, ParameterReport, P
 pub(crate) use sheet::Sheet;
 pub use step_log::StepLog;
 pub use trajectory::Trajectory;
+pub(crate) use voxels::{coordinates, internal_rows};
 pub use write::{BONDS_FILE, COLLISION_FILE, Format, Watch, write, write_beside, write_to};
 
 use std::path::{Path, PathBuf};

@@ -6,6 +6,7 @@ use crate::{
     compute::RanOn,
     fracture::{FractureCounts, Solved},
     mesh::HealthReport,
+    mesh::digest::NamedByDigest,
     provenance::{Provenance, VERSION},
 };
 
@@ -23,6 +24,8 @@ pub struct ObjectReport {
     pub name: String,
     /// What was read.
     pub input: InputReport,
+    /// The mesh as it was imported.
+    pub mesh_sha256: NamedByDigest,
     /// What was found out about the mesh.
     pub health: HealthReport,
     /// Leaf level.

@@ -152,7 +152,8 @@ impl<'a> Writing<'a> {
 /// Of all pieces: coords, piece, cell, crack, normal, coverage, plane, cut, piece_inside.
 const ARRAYS: usize = 9;
 
-fn coordinates(keys: KeySlice<'_>) -> Vec<i32> {
+/// Rows x, y, z of leaves.
+pub(crate) fn coordinates(keys: KeySlice<'_>) -> Vec<i32> {
     keys.iter().flat_map(|key| decode(key).map(|v| v as i32)).collect()
 }
 
@@ -163,7 +164,7 @@ fn internal_nodes(forest: &Forest, tree: usize) -> usize {
 }
 
 /// Rows x, y, z, size of a tree's internal nodes, and the piece where one is given.
-fn internal_rows(forest: &Forest, tree: usize, piece: Option<i32>) -> Vec<i32> {
+pub(crate) fn internal_rows(forest: &Forest, tree: usize, piece: Option<i32>) -> Vec<i32> {
     let width = if piece.is_some() { 5 } else { 4 };
     let mut rows = Vec::with_capacity(width * internal_nodes(forest, tree));
     forest.visit_internal(tree, &mut |_, low, size| {

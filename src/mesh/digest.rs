@@ -1,7 +1,8 @@
 //! A number that tells meshes apart: which one a result was made of.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, sync::Arc};
 
+use serde::{Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
 use super::Mesh;
@@ -20,6 +21,16 @@ impl Mesh {
             triangle.iter().for_each(|i| hash.update(i.to_le_bytes()));
         }
         hexadecimal(&hash.finalize())
+    }
+}
+
+/// A mesh by which a report names what was read: its digest, which is computed when the report is written.
+#[derive(Clone, Debug)]
+pub struct NamedByDigest(pub Arc<Mesh>);
+
+impl Serialize for NamedByDigest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0.digest())
     }
 }
 

@@ -8,9 +8,13 @@ use std::sync::{Arc, Weak};
 
 use glam::DVec3;
 
-use super::{BodyInfo, breaking::BreakJob};
+use super::{
+    BodyInfo,
+    breaking::{BreakJob, NamedPiece},
+    stage::Stage,
+};
 use crate::{
-    bodies::{Body, BodyState},
+    bodies::{Body, BodyId, BodyState},
     export::{Figures, InteriorReport, Placing},
     fracture::{Break, FractureCounts, FractureParams, Impact, Part, Pattern, Solved, Volume, VoronoiDetail},
     shape::{GridMass, Octree},
@@ -226,6 +230,24 @@ impl BreakLog {
     #[must_use]
     pub fn get(&self, record: usize) -> Option<&BreakRecord> {
         self.records.get(record)
+    }
+
+    /// Which part of each break that led to a body it is, the first break first.
+    #[must_use]
+    pub fn parts_that_led_to(&self, origin: Option<Origin>) -> Vec<u32> {
+        let mut parts: Vec<u32> = origin.iter().map(|origin| origin.part as u32).collect();
+        parts.extend(self.line(origin).filter_map(|(_, record)| Some(record.broken?.part as u32)));
+        parts.reverse();
+        parts
+    }
+
+    /// The body that an event of a scene names, where it is there.
+    pub(super) fn find(&self, piece: &NamedPiece, stage: &Stage) -> Option<BodyId> {
+        let is_it = |id: BodyId| {
+            let info = stage.info_or_whole(id);
+            info.object == piece.object && self.parts_that_led_to(info.origin) == piece.parts
+        };
+        stage.bodies().iter().map(|body| body.id).find(|id| is_it(*id))
     }
 
     /// The breaks that led to a body, the last one first, with their indices.

@@ -91,6 +91,15 @@ pub(super) struct Waiting {
     pub cause: Cause,
     /// The blow in the body's local space, where that is known better than the blow in the world.
     pub impact: Option<Impact>,
+    /// Of a scene's event: the piece that it names, which may be there only when its turn comes.
+    pub piece: Option<NamedPiece>,
+}
+
+/// A piece by the object that it is of and the part of each break that led to it, the first break first.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct NamedPiece {
+    pub object: usize,
+    pub parts: Vec<u32>,
 }
 
 /// A fracture on its way.
@@ -134,7 +143,7 @@ impl BreakJob {
         let (arena, passes) = (Arc::clone(arena), Arc::clone(passes));
         let cancel = Cancel::possible();
         let waits = CancelOnDrop(cancel.clone());
-        let Waiting { body, blow, params, kept, cause, impact } = waiting;
+        let Waiting { body, blow, params, kept, cause, impact, piece: _ } = waiting;
         let painted = kept.clone();
         let source_volume = def.shape.mass().volume_m3;
         let impact = impact.unwrap_or_else(|| Impact {
@@ -166,7 +175,7 @@ impl BreakJob {
     /// The same blow, to fall again.
     pub(super) fn again(self) -> Waiting {
         let Self { body, blow, params, impact, cause, kept, .. } = self;
-        Waiting { body, blow, params, kept, cause, impact: Some(impact) }
+        Waiting { body, blow, params, kept, cause, impact: Some(impact), piece: None }
     }
 
     pub(super) fn poll(&self) -> Option<Result<TimedBreak, FractureError>> {

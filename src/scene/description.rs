@@ -368,7 +368,7 @@ impl SceneBody {
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 #[allow(clippy::large_enum_variant, reason = "a scene has a handful of them")]
 pub enum Event {
-    /// A blow: the body whose surface is nearest to `point` breaks there.
+    /// A blow: the body whose surface is nearest to `point` breaks there, or the piece that is named.
     Impact {
         /// Simulated time, s.
         time: f64,
@@ -379,6 +379,12 @@ pub enum Event {
         /// Speed that the pieces at the point get, m/s.
         #[serde(default)]
         speed: f64,
+        /// The object whose piece breaks: several pieces may be as near. Absent, or not there: the nearest body.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        body: Option<u32>,
+        /// Which part of the first break it is, which part of that one's, and so on.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        parts: Vec<u32>,
         /// How to break; absent: as the body says.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fracture: Option<FractureParams>,
@@ -395,7 +401,11 @@ pub enum Event {
 impl Event {
     /// Memory of it, bytes.
     pub(super) fn bytes(&self) -> usize {
-        size_of::<Self>() + if matches!(self, Self::Projectile { .. }) { size_of::<SceneBody>() } else { 0 }
+        let beside = match self {
+            Self::Impact { parts, .. } => size_of_val(&parts[..]),
+            Self::Projectile { .. } => size_of::<SceneBody>(),
+        };
+        size_of::<Self>() + beside
     }
 
     /// When it happens, s.

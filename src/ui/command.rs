@@ -144,6 +144,15 @@ pub enum Command {
         /// It comes to what is selected, or goes, instead of taking its place.
         joins: bool,
     },
+    /// Select the pieces whose middles are shown in this rectangle of the picture.
+    SelectIn {
+        /// Its left and top (0..1).
+        low: [f32; 2],
+        /// Its right and bottom.
+        high: [f32; 2],
+        /// They come to what is selected instead of taking its place.
+        joins: bool,
+    },
     /// Select these pieces and no others.
     Select(Vec<BodyId>),
     /// Select every piece that is not hidden.

@@ -91,6 +91,9 @@ pub(super) fn panel(
             ui.add_space(8.0);
         });
         let at = egui::pos2(whole.left() + theme::ROW - 20.0, whole.top());
-        fold(ui, egui::Rect::from_min_size(at, egui::vec2(20.0, 20.0)), out);
+        let at = egui::Rect::from_min_size(at, egui::vec2(20.0, 20.0));
+        // What is scrolled below it must not show through.
+        ui.painter().rect_filled(at.expand2(egui::vec2(3.0, 1.0)), 4.0, ui.visuals().panel_fill);
+        fold(ui, at, out);
     });
 }

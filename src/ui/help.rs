@@ -3,9 +3,11 @@
 use super::{Command, Keymap, UiOutput, UiState, keymap, shortcuts, theme};
 
 /// The mouse in the picture, beside what moves the eye.
-const MOUSE: [(&str, &str); 4] = [
+const MOUSE: [(&str, &str); 6] = [
     ("Click", "Break, aim, choose, throw or select, by the tool"),
     ("Shift+Click", "With the tool Select: add a piece, or take it out"),
+    ("Drag beside objects", "With the tool Select: all in a rectangle; Shift adds"),
+    ("Ctrl+Drag", "With the tool Select: a rectangle from anywhere"),
     ("Ctrl+Click", "Pin a blow to tune, with any tool"),
     ("Drop a file", "Open it"),
 ];

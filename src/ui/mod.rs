@@ -27,6 +27,7 @@ mod pairs_panel;
 mod pictures;
 mod pieces_panel;
 mod preset_panel;
+mod rubber_band;
 mod scene_list;
 mod shortcuts;
 mod size_histogram;

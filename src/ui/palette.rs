@@ -49,7 +49,7 @@ fn entries(earlier: &[String]) -> Vec<Entry> {
         ("Invert the kept cells", "", Command::InvertKept),
         ("Hand: drags a body", "G", Command::Tool(Tool::Hand)),
         ("Throw: a click throws a ball or a box", "T", Command::Tool(Tool::Throw)),
-        ("Select: a click selects a piece", "S", Command::Tool(Tool::Select)),
+        ("Select: a click selects a piece, a drag many", "S", Command::Tool(Tool::Select)),
         ("Select all pieces that are shown", "Ctrl+A", Command::SelectAll),
         ("Select nothing", "Esc", Command::Select(Vec::new())),
         ("Hide the selected pieces", "", Command::EditPieces(PieceEdit::Hide)),

@@ -183,6 +183,58 @@ fn the_list_unfolds_with_the_tool_and_scrolls_to_what_is_picked_in_the_picture()
     assert!(rows(&harness).contains(&name), "{name} of {:?}", rows(&harness));
 }
 
+#[test]
+fn a_drag_beside_the_object_is_a_rubber_band_and_one_on_it_looks_round() {
+    let mut harness = broken(1280.0, 800.0);
+    let view = harness.state().viewport();
+    let (middle, beside) = (view.center(), view.min + egui::vec2(30.0, 90.0));
+    let mut dragged = |tool: Tool, from: egui::Pos2, to: egui::Pos2, modifiers: Modifiers| {
+        harness.state_mut().tool = tool;
+        harness.state_mut().asked.clear();
+        let press = |pos: egui::Pos2, pressed: bool| egui::Event::PointerButton {
+            pos,
+            button: egui::PointerButton::Primary,
+            pressed,
+            modifiers,
+        };
+        harness.event_modifiers(egui::Event::PointerMoved(from), modifiers);
+        harness.event_modifiers(press(from, true), modifiers);
+        harness.run_steps(1);
+        for share in [0.3, 0.6, 1.0] {
+            harness.event_modifiers(egui::Event::PointerMoved(from.lerp(to, share)), modifiers);
+            harness.run_steps(1);
+        }
+        harness.event_modifiers(press(to, false), modifiers);
+        harness.run_steps(2);
+        let asked = std::mem::take(&mut harness.state_mut().asked);
+        let moves = asked.iter().any(|one| matches!(one, Command::Orbit { .. } | Command::Pan { .. }));
+        let band = asked.into_iter().find_map(|one| match one {
+            Command::SelectIn { low, high, joins } => Some((low, high, joins)),
+            _ => None,
+        });
+        (moves, band)
+    };
+    let near = |a: [f32; 2], b: egui::Pos2| {
+        let at = view.min + egui::vec2(a[0], a[1]) * view.size();
+        assert!(at.distance(b) < 1.0, "{at:?} for {b:?}");
+    };
+    let (moves, band) = dragged(Tool::Select, beside, middle, Modifiers::NONE);
+    let (low, high, joins) = band.unwrap();
+    assert!(!moves && !joins);
+    near(low, beside);
+    near(high, middle);
+    // From any corner, and out of the picture: cut off at its edge.
+    let (_, band) = dragged(Tool::Select, beside, view.min - egui::vec2(0.0, 30.0), Modifiers::SHIFT);
+    let (low, high, joins) = band.unwrap();
+    assert!(joins);
+    near(low, view.min);
+    near(high, beside);
+    assert_eq!(dragged(Tool::Select, middle, beside, Modifiers::NONE), (true, None));
+    assert_eq!(dragged(Tool::Select, middle, beside, Modifiers::SHIFT), (true, None), "it pans");
+    assert!(matches!(dragged(Tool::Select, middle, beside, Modifiers::COMMAND), (false, Some(_))));
+    assert_eq!(dragged(Tool::Hammer, beside, middle, Modifiers::NONE), (true, None));
+}
+
 impl Panels {
     /// Breaks the box in its middle, and waits for that.
     fn break_it(&mut self) {

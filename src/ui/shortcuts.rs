@@ -50,7 +50,7 @@ pub(super) fn bound(keymap: Keymap, time: Time) -> Vec<Bound> {
         (plain, Key::K, Command::Tool(Tool::Keep), "Keep: a click chooses cells that stay"),
         (plain, Key::G, Command::Tool(Tool::Hand), "Hand: drags a body"),
         (plain, Key::T, Command::Tool(Tool::Throw), "Throw: a click throws a ball or a box"),
-        (plain, Key::S, Command::Tool(Tool::Select), "Select: a click selects a piece"),
+        (plain, Key::S, Command::Tool(Tool::Select), "Select: a click selects a piece, a drag many"),
         (plain, Key::OpenBracket, Command::Fold(Side::Left), "Fold the left panel, or unfold it"),
         (plain, Key::CloseBracket, Command::Fold(Side::Right), "Fold the right panel, or unfold it"),
     ];

@@ -119,6 +119,11 @@ impl Panels {
         &self.out.rects
     }
 
+    /// Where the picture lies.
+    pub fn viewport(&self) -> egui::Rect {
+        self.out.viewport.unwrap()
+    }
+
     pub fn rect(&self, name: &str) -> egui::Rect {
         let found = self.out.rects.iter().find(|(known, _)| known == name);
         found.unwrap_or_else(|| panic!("no widget is called {name}")).1

@@ -138,7 +138,8 @@ fn tools(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
             Tool::Select,
             "select",
             "Select",
-            "A click selects a piece, Shift+click adds it or takes it out (S); Pieces on the right lists them",
+            "A click selects a piece, Shift+click adds it or takes it out, a drag beside the object selects what lies in a \
+             rectangle (S); Pieces on the right lists them",
         ),
     ];
     ui.spacing_mut().item_spacing.x = ui.spacing().item_spacing.x.min(3.0);

@@ -81,7 +81,8 @@ fn picture_size(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         label(
             ui,
             "Picture files",
-            "Pixels of pictures that F12 writes; each is fully refined, however coarse the window is",
+            "Pixels of pictures that F12 writes; each is fully refined, however coarse the window is. Views side by side are \
+             that large each, in one file",
         );
         let combo = egui::ComboBox::from_id_salt("files").selected_text(named(size)).width(150.0);
         let response = combo.show_ui(ui, |ui| {

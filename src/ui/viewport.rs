@@ -2,7 +2,9 @@
 
 use egui::{Color32, PointerButton, Pos2, Rect, Sense};
 
-use super::{Command, Tool, UiInput, UiOutput, axes, beside_panel, impact, keymap::EyeDrag, theme};
+use super::{
+    Command, Tool, UiInput, UiOutput, axes, beside_panel, impact, keymap::EyeDrag, rubber_band, theme,
+};
 
 /// What the pointer is over, in world space.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,7 +68,8 @@ fn mouse(ui: &egui::Ui, response: &egui::Response, views: &[Rect], input: &UiInp
     let delta = response.drag_delta() / rect.height();
     let buttons = [PointerButton::Secondary, PointerButton::Middle, PointerButton::Primary];
     let dragged = buttons.into_iter().find(|button| response.dragged_by(*button));
-    let eye = dragged.and_then(|button| input.keymap.drag(button, keys));
+    let bands = rubber_band::show(ui, response, rect, input, out);
+    let eye = dragged.and_then(|button| input.keymap.drag(button, keys)).filter(|_| !bands);
     let over = input.hover.is_some() && !shift && !input.keymap.takes_click(keys);
     let grabs = tool == Tool::Hand && response.drag_started_by(PointerButton::Primary) && over;
     let holds = input.drag.is_some() && response.dragged_by(PointerButton::Primary);
@@ -147,12 +150,13 @@ fn messages(ui: &egui::Ui, input: &UiInput<'_>, rect: Rect, out: &mut UiOutput) 
                 });
             });
         });
-    } else if input.sandbox.is_some_and(crate::scene::Sandbox::is_breaking) {
+    } else if let Some(sandbox) = input.sandbox.filter(|sandbox| sandbox.is_breaking()) {
+        let text = if sandbox.is_merging() { "Merging" } else { "Breaking" };
         area("breaking", foot).interactable(false).show(ui.ctx(), |ui| {
             theme::float_frame(theme::GOLD).show(ui, |ui| {
                 ui.horizontal(|ui| {
                     ui.spinner();
-                    ui.label("Breaking");
+                    ui.label(text);
                 });
             });
         });
@@ -178,7 +182,7 @@ fn messages(ui: &egui::Ui, input: &UiInput<'_>, rect: Rect, out: &mut UiOutput) 
             (false, Tool::Hand) => ("Drag an object to move it", "it follows by a spring while time runs"),
             (false, Tool::Select) => (
                 "Click a piece to select it",
-                "Shift+click adds it or takes it out  ·  Pieces on the right lists all of them",
+                "drag beside the object to select all in a rectangle  ·  Shift adds  ·  Pieces on the right lists all",
             ),
             (false, Tool::Throw) => ("Click to throw", "what flies is chosen under Physics"),
         };

@@ -94,6 +94,69 @@ fn arrays_and_overlays_are_what_numpy_and_scipy_find() {
     }
 }
 
+/// Every break of a run has overlays of its own, which hold what broke: it is in no other file.
+#[test]
+fn overlays_of_later_breaks_are_what_numpy_and_scipy_find() {
+    if !has("numpy, scipy") {
+        return;
+    }
+    for surface in SURFACES {
+        let out = folder(&format!("examples-again-{surface}"));
+        let overlays =
+            if surface == "planar" { "faces,labels" } else { "transition,triangles,points,faces,labels" };
+        let arguments = [
+            "fracture",
+            "builtin:vase",
+            "--level",
+            "6",
+            "--seeds",
+            "9",
+            "--rng",
+            "7",
+            "--generations",
+            "2",
+            "--surface",
+            surface,
+            "--overlays",
+            overlays,
+            "--out",
+            &text(&out),
+        ];
+        if run(arguments).is_none() {
+            return;
+        }
+        let second = out.join("overlays_001.npz");
+        assert!(out.join("overlays/001/faces.ply").is_file() && second.is_file(), "{surface}");
+        let said = holds("check_overlays.py", &[text(&out)]);
+        let (first, later) = said.split_once("overlays_001.npz:").unwrap();
+        for said in [first, later] {
+            for part in ["source holds", "faces hold", "labels hold", "islands hold"] {
+                assert!(said.contains(part), "{surface}: no {part} in {said}");
+            }
+            assert!(surface == "planar" || said.contains("triangles hold"), "{surface}: {said}");
+        }
+        let sound = std::fs::read(&second).unwrap();
+        let errors = [
+            ("a['source_inside'] = a['source_inside'][:1]", "source"),
+            ("a['first_seed'] += 1", "first_seed"),
+            ("a['face_corners'][4] += 0.01", "faces"),
+            ("a['label_cell'] -= a['first_seed']", "label_cell"),
+            ("a['labels'][2, 40] += 1", "labels"),
+            (
+                "a['crack_voxels'] = a['crack_voxels'][9:]; a['crack_cells'] = a['crack_cells'][9:]",
+                "triangles",
+            ),
+        ];
+        for (error, names) in errors.iter().filter(|(_, names)| surface == "rough" || *names != "triangles") {
+            change(&second, error);
+            let (code, said, err) = outcome(&python("check_overlays.py", &[text(&out)]));
+            assert_ne!(code, 0, "{surface}: nobody notices {error}: {said}");
+            assert!(err.contains(names), "{surface}: {error} is found as {err}");
+            std::fs::write(&second, &sound).unwrap();
+        }
+    }
+}
+
 /// The scripts are not blind: each planted error is found by the check that is its own.
 #[test]
 fn the_examples_find_planted_errors() {

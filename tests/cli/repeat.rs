@@ -119,6 +119,21 @@ fn a_kept_report_of_a_sweep_is_made_again() {
     ])
     .unwrap();
     is_the_same(&home.join("out/breaks/000000/report.json"));
+    // Numbers of cracks that play no part on a surface: `fracture` refuses the options, and nothing differs.
+    let text_of = "meshes = ['builtin:box']\nlevels = [4]\n[fracture]\nseeds = 8\ncrack.dusty.width = 2.5\n\
+                   crack.dusty.irregularity = 0.2\ncrack.displacement.face = 0.1\ncrack.sides = 'votes'\n\
+                   [grid]\nsurface = ['planar', 'rough', 'dusty']\n";
+    std::fs::write(&jobs, text_of).unwrap();
+    let (file, kept) = (text(&jobs), text(&home.join("cracks")));
+    run(["sweep", &file, "--out", &kept, "--compute", "cpu", "--keep", "report,voxels"]).unwrap();
+    let report = |job: u32| home.join(format!("cracks/breaks/00000{job}/report.json"));
+    (0..3).for_each(|job| is_the_same(&report(job)));
+    // Those that do play one are told.
+    let mut other: Value = serde_json::from_slice(&std::fs::read(report(2)).unwrap()).unwrap();
+    assert_eq!(other["parameters"]["surface"], "dusty");
+    other["parameters"]["crack"]["dusty"]["width"] = 1.0.into();
+    write(&report(2), &other);
+    assert_eq!(repeat(&report(2)).0, 1);
     let table = std::fs::read_to_string(home.join("out/table.csv")).unwrap();
     assert!(table.contains(r#""[""kintsugi"",""sweep"","#), "{table}");
 }
@@ -190,6 +205,25 @@ fn a_scene_is_played_twice_and_an_export_once_more() {
     write(&out.join("report.json"), &report);
     let (code, told, _) = repeat(&out.join("scene.toml"));
     assert!(code == 1 && told.starts_with("report.json: pieces[0].voxels was 3, is "), "{code} {told}");
+}
+
+#[test]
+fn a_simulation_is_played_again() {
+    let home = folder("repeat-simulation");
+    let out = home.join("out");
+    let arguments = ["simulate", "builtin:box", "--compute", "cpu", "--seconds", "0.1", "--frames", "50"];
+    run(arguments.into_iter().chain(["--size", "64x48", "--out", &text(&out)])).unwrap();
+    let file = out.join("report.json");
+    let report: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let sha = report["objects"][0]["mesh_sha256"].as_str().unwrap();
+    assert_eq!((sha.len(), report["provenance"]["command"][1].as_str()), (64, Some("simulate")));
+    assert!(report["provenance"]["commit"].is_string());
+    is_the_same(&file);
+    let steps = out.join("steps.csv");
+    let table = std::fs::read_to_string(&steps).unwrap();
+    std::fs::write(&steps, table.replacen("0.02,1,", "0.02,2,", 1)).unwrap();
+    let (code, said, _) = repeat(&file);
+    assert!(code == 1 && said.contains("steps.csv: 1 of "), "{code} {said}");
 }
 
 #[test]

@@ -33,6 +33,8 @@ fn broken(ways: Ways, size: f64, dt: f64) -> Option<Rest> {
         point: DVec3::new(0.0, 0.5, 0.15) * size,
         direction: DVec3::NEG_Z,
         speed,
+        body: None,
+        parts: Vec::new(),
         fracture: None,
     };
     let mut sandbox =

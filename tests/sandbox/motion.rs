@@ -18,8 +18,15 @@ fn falling_box() -> Scene {
         ..SceneBody { on_floor: false, ..SceneBody::standing("builtin:box", 5) }
     };
     let point = DVec3::new(0.0, 1.5, 0.0);
-    let blow =
-        Event::Impact { time: 0.1, point, direction: DVec3::NEG_Y, speed: 1.0, fracture: Some(fracture) };
+    let blow = Event::Impact {
+        time: 0.1,
+        point,
+        direction: DVec3::NEG_Y,
+        speed: 1.0,
+        body: None,
+        parts: Vec::new(),
+        fracture: Some(fracture),
+    };
     Scene { bodies: vec![body], events: vec![blow], ..Scene::default() }
 }
 

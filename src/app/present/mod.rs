@@ -69,6 +69,15 @@ impl Presenter {
         }
     }
 
+    /// Takes the size that the window has now, of which the event may still be on its way: panels are laid out for it, and
+    /// where frames are slow they would be shown cut off until the next one. A device's surface waits for the event.
+    pub fn follow(&mut self, window: &Window) {
+        if let Self::Cores(cores) = self {
+            let size = window.inner_size();
+            cores.resize([size.width, size.height]);
+        }
+    }
+
     /// Pixels across and down.
     pub fn size(&self) -> [u32; 2] {
         match self {

@@ -8,7 +8,6 @@ use crate::{
     gpu::{Gpu, GpuError},
     render::{FrameInput, Pixels, RenderOptions, Renderer, View},
     scene::Way,
-    ui::NoticeKind,
 };
 
 /// How a picture's place is divided among views: so many across and down.
@@ -28,6 +27,13 @@ struct Column {
 }
 
 impl Columns {
+    /// Finer ones have come, drawn elsewhere.
+    pub fn show(&mut self, views: impl Iterator<Item = View>) {
+        for (column, view) in self.pictures.iter_mut().zip(views) {
+            column.view = Some(view);
+        }
+    }
+
     /// Nothing is drawn any more, or on another device.
     pub fn forget(&mut self) {
         self.pictures.clear();
@@ -108,31 +114,10 @@ impl Session {
         }
         Ok(())
     }
-
-    /// Writes the picture, fully refined; where there are others beside it, all of them next to each other as the window
-    /// shows them.
-    pub(super) fn write_picture(&mut self) {
-        if self.views_beside().next().is_none() {
-            return self.write_fine_picture();
-        }
-        let (Some(gpu), Some(view)) = (&self.gpu, self.picture.view()) else { return };
-        let all: Result<Vec<_>, _> =
-            std::iter::once(view).chain(self.views_beside()).map(|view| view.read(gpu)).collect();
-        let written = match all {
-            Ok(all) => {
-                let signature = self.picture_signature();
-                self.picture_files.write(next_to_each_other(&all), signature)
-            }
-            Err(error) => Err(error.to_string()),
-        };
-        if let Err(text) = written {
-            self.say(NoticeKind::Error, text);
-        }
-    }
 }
 
 /// Pictures of one height as one, the first on the left; one that has another height is left out.
-fn next_to_each_other(all: &[std::sync::Arc<Pixels>]) -> Pixels {
+pub(super) fn next_to_each_other(all: &[Pixels]) -> Pixels {
     let height = all.first().map_or(0, |first| first.size[1]);
     let all: Vec<_> = all.iter().filter(|pixels| pixels.size[1] == height).collect();
     let width = all.iter().map(|pixels| pixels.size[0]).sum();
@@ -146,14 +131,13 @@ fn next_to_each_other(all: &[std::sync::Arc<Pixels>]) -> Pixels {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
 
     #[test]
     fn pictures_lie_next_to_each_other() {
-        let picture = |width: u32, height: u32, byte: u8| {
-            Arc::new(Pixels { size: [width, height], rgba: vec![byte; 4 * (width * height) as usize] })
+        let picture = |width: u32, height: u32, byte: u8| Pixels {
+            size: [width, height],
+            rgba: vec![byte; 4 * (width * height) as usize],
         };
         let joined = next_to_each_other(&[picture(1, 2, 7), picture(2, 2, 9), picture(1, 3, 5)]);
         let row = [[7; 4].as_slice(), &[9; 8]].concat();

@@ -9,7 +9,7 @@ use std::sync::{
     mpsc,
 };
 
-use super::Session;
+use super::{Session, columns::next_to_each_other};
 use crate::{
     compute::Compute,
     export::Signature,
@@ -72,9 +72,9 @@ impl Subject {
     }
 }
 
-/// A picture on its way; dropped, it is given up.
+/// Pictures of all views on their way; dropped, it is given up.
 pub(super) struct FinePicture {
-    receiver: mpsc::Receiver<Option<Pixels>>,
+    receiver: mpsc::Receiver<Option<Vec<Pixels>>>,
     given_up: Arc<AtomicBool>,
 }
 
@@ -85,13 +85,14 @@ impl Drop for FinePicture {
 }
 
 impl FinePicture {
-    /// Has a worker draw it.
-    pub fn start(subject: Subject, size: [u32; 2]) -> Self {
+    /// Has a worker draw all of them, each at `size` pixels.
+    pub fn start(subjects: Vec<Subject>, size: [u32; 2]) -> Self {
         let (sender, receiver) = mpsc::channel();
         let given_up = Arc::new(AtomicBool::new(false));
         let wish = Arc::clone(&given_up);
         std::thread::spawn(move || {
-            let drawn = subject.draw(size, &wish).unwrap_or_else(|error| {
+            let all: Result<Option<Vec<_>>, _> = subjects.iter().map(|one| one.draw(size, &wish)).collect();
+            let drawn = all.unwrap_or_else(|error| {
                 // The one that is shown is still there.
                 tracing::warn!("no finer picture: {error}");
                 None
@@ -102,8 +103,8 @@ impl FinePicture {
         Self { receiver, given_up }
     }
 
-    /// What came of it, once: no picture where it could not be drawn.
-    pub fn poll(&self) -> Option<Option<Pixels>> {
+    /// What came of it, once: no pictures where one could not be drawn.
+    pub fn poll(&self) -> Option<Option<Vec<Pixels>>> {
         match self.receiver.try_recv() {
             Ok(drawn) => Some(drawn),
             Err(mpsc::TryRecvError::Empty) => None,
@@ -149,21 +150,41 @@ impl Session {
         self.picture_files.size
     }
 
-    /// Writes a picture of what the window shows, as large as the place it has there or as was chosen, by a worker.
-    pub(super) fn write_fine_picture(&mut self) {
+    /// What the window shows beside the document, from the same eye, the first on the left.
+    pub(super) fn subjects_beside(&self) -> Vec<Subject> {
+        let (Some(sandbox), Some(document)) = (&self.sandbox, self.subject(None)) else { return Vec::new() };
+        let of = |number: usize| {
+            let (bodies, arena) = sandbox.beside_bodies(number)?;
+            let arena = arena.read().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+            let Subject { compute, camera, options, .. } = &document;
+            let (compute, camera, options) = (compute.clone(), *camera, options.clone());
+            Some(Subject { compute, arena, bodies, camera, options, seams: None, overlay: None })
+        };
+        (0..sandbox.ways_beside().len()).filter_map(of).collect()
+    }
+
+    /// Writes a picture of what the window shows, as large as the place it has there or as was chosen, by a worker; views
+    /// side by side become one file, each of that size and next to the one before it.
+    pub(super) fn write_picture(&mut self) {
         let size = self.picture_files.size.or_else(|| self.picture.place());
         let (Some(subject), Some(size)) = (self.subject(None), size) else { return };
+        let subjects: Vec<Subject> = std::iter::once(subject).chain(self.subjects_beside()).collect();
         let signature = self.picture_signature();
-        let draw = move || match subject.draw(size, &AtomicBool::new(false)) {
-            Ok(Some(pixels)) => Ok(pixels),
-            Ok(None) => Err("the picture was given up".to_owned()),
-            Err(error) => Err(error.to_string()),
+        let what = match (subjects.len(), size) {
+            (1, [width, height]) => format!("a picture of {width} × {height}"),
+            (views, [width, height]) => format!("{views} views of {width} × {height} side by side"),
+        };
+        let draw = move || {
+            let one = |subject: &Subject| match subject.draw(size, &AtomicBool::new(false)) {
+                Ok(Some(pixels)) => Ok(pixels),
+                Ok(None) => Err("the picture was given up".to_owned()),
+                Err(error) => Err(error.to_string()),
+            };
+            let mut all = subjects.iter().map(one).collect::<Result<Vec<_>, _>>()?;
+            Ok(if all.len() == 1 { all.remove(0) } else { next_to_each_other(&all) })
         };
         match self.picture_files.draw_and_write(signature, draw) {
-            Ok(()) => {
-                let [width, height] = size;
-                self.say(crate::ui::NoticeKind::Remark, format!("Drawing a picture of {width} × {height}"));
-            }
+            Ok(()) => self.say(crate::ui::NoticeKind::Remark, format!("Drawing {what}")),
             Err(text) => self.say(crate::ui::NoticeKind::Error, text),
         }
     }
@@ -185,6 +206,40 @@ mod tests {
         let at = |x: usize, y: usize| &drawn.rgba[4 * (y * 120 + x)..][..3];
         assert_ne!(at(60, 45), at(3, 3), "the box is in the middle");
         assert_eq!(subject.draw([120, 90], &AtomicBool::new(true)).unwrap(), None);
+    }
+
+    #[test]
+    fn views_side_by_side_are_written_as_fine_as_one() {
+        let mut session = session();
+        session.draw(None, [100, 80], [1, 1]);
+        let other = crate::scene::Way::other_than(&session.sandbox.as_ref().unwrap().tuning().fracture);
+        session.apply(crate::ui::Command::ShowBeside(other.into_iter().collect()));
+        session.draw(None, [50, 80], [2, 1]);
+        let all = session.subjects_beside();
+        assert_eq!(all.len(), 1);
+        // Of the chosen size, however coarse the window is, and the whole object is in both.
+        let own = session.subject(None).unwrap();
+        let [own, beside] =
+            [&own, &all[0]].map(|s| s.draw([120, 90], &AtomicBool::new(false)).unwrap().unwrap());
+        let different = own.rgba.iter().zip(&beside.rgba).filter(|(a, b)| a.abs_diff(**b) > 40).count();
+        assert!(different < own.rgba.len() / 20, "{different} of {}", own.rgba.len());
+        let both = next_to_each_other(&[own.clone(), beside]);
+        assert_eq!(both.size, [240, 90]);
+        assert_eq!(both.rgba[..480], own.rgba[..480]);
+        // At rest both sharpen to every pixel of their places.
+        session.camera.orbit(0.1, 0.0);
+        session.picture.slow_down([100, 80], 5000.0);
+        let start = Instant::now();
+        while session.picture_size() != [50, 80] {
+            assert!(start.elapsed() < Duration::from_secs(60), "{:?}", session.picture_size());
+            session.picture.slow_down([100, 80], 5000.0);
+            session.draw(None, [50, 80], [2, 1]);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let size = |view: &crate::render::View| view.pixels().unwrap().size;
+        assert_eq!(session.views_beside().map(size).collect::<Vec<_>>(), [[50, 80]]);
+        session.apply(crate::ui::Command::ShowBeside(Vec::new()));
+        assert!(session.subjects_beside().is_empty());
     }
 
     #[test]

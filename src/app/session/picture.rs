@@ -166,7 +166,7 @@ impl Session {
         let still = !moved && !moving && self.picture.moved_at.elapsed() > STILL_AFTER;
         if !moved && self.picture.refined >= REFINEMENTS {
             // A texture of the device that shows the window is as large as it gets already.
-            return still && gpu.is_none() && division == [1, 1] && self.sharpen(now, view.sharpness);
+            return still && gpu.is_none() && self.sharpen(now, view.sharpness);
         }
         if !moved && !still {
             return false;
@@ -215,7 +215,7 @@ impl Session {
                 (self.picture.size, self.picture.drawn, self.picture.view) = (size, Some(now), picture);
                 self.picture.refined += 1;
                 // Begun at once: nobody asks for a frame any more.
-                if self.picture.refined >= REFINEMENTS && gpu.is_none() && division == [1, 1] {
+                if self.picture.refined >= REFINEMENTS && gpu.is_none() {
                     self.sharpen(now, view.sharpness);
                 }
                 self.count_bodies();
@@ -240,15 +240,19 @@ impl Session {
                 self.picture.sharpening = None;
                 // What cannot be drawn is not tried again.
                 self.picture.size = wanted;
-                let Some(pixels) = drawn else { return false };
-                self.picture.view = Some(View::Pixels(std::sync::Arc::new(pixels)));
+                let mut views =
+                    drawn.into_iter().flatten().map(|pixels| View::Pixels(std::sync::Arc::new(pixels)));
+                let Some(own) = views.next() else { return false };
+                self.picture.view = Some(own);
+                self.columns.show(views);
                 true
             }
             _ => {
                 let Picture { size, .. } = self.picture;
                 if size[0] < wanted[0] && size[1] < wanted[1] {
                     let subject = self.subject(now.selected);
-                    self.picture.sharpening = subject.map(|s| (now, FinePicture::start(s, wanted)));
+                    let all = subject.map(|own| std::iter::once(own).chain(self.subjects_beside()).collect());
+                    self.picture.sharpening = all.map(|all| (now, FinePicture::start(all, wanted)));
                 }
                 false
             }

@@ -34,14 +34,6 @@ impl PictureFiles {
         done
     }
 
-    /// Writes a signed picture under the first name that is free.
-    ///
-    /// # Errors
-    /// What to say where it cannot even be begun.
-    pub fn write(&mut self, pixels: Pixels, signature: Signature) -> Result<(), String> {
-        self.draw_and_write(signature, move || Ok(pixels))
-    }
-
     /// Whether some are on their way.
     pub fn is_busy(&self) -> bool {
         !self.under_way.is_empty()

@@ -14,6 +14,7 @@ impl Session {
     pub(super) fn use_selection(&mut self, command: Command) {
         match command {
             Command::SelectAt { at, joins } => self.select_at(at, joins),
+            Command::SelectIn { low, high, joins } => self.select_in(low, high, joins),
             Command::Select(ids) => {
                 if let Some(sandbox) = &mut self.sandbox {
                     sandbox.select(ids);
@@ -41,6 +42,20 @@ impl Session {
         }
     }
 
+    /// Selects by middles: so pieces behind others are chosen, too, and large ones only with most of them.
+    fn select_in(&mut self, low: [f32; 2], high: [f32; 2], joins: bool) {
+        let (camera, aspect) = (self.camera, self.aspect);
+        let Some(sandbox) = &mut self.sandbox else { return };
+        let is_in = |at: [f32; 2]| (0..2).all(|axis| (low[axis]..=high[axis]).contains(&at[axis]));
+        let shown = sandbox.drawn_centres().into_iter();
+        let found = shown.filter(|(_, centre)| camera.project(*centre, aspect).is_some_and(is_in));
+        let mut chosen: Vec<BodyId> = found.map(|(id, _)| id).collect();
+        if joins {
+            chosen.extend(sandbox.selected().map(|body| body.id));
+        }
+        sandbox.select(chosen);
+    }
+
     fn edit_pieces(&mut self, edit: PieceEdit) {
         let Some(sandbox) = &mut self.sandbox else { return };
         let edited = sandbox.edit(edit);
@@ -51,6 +66,8 @@ impl Session {
                     "Nothing is selected: take the tool Select (S) and click a piece",
                 );
             }
+            // It has not happened yet.
+            Ok(_) if edit == PieceEdit::Merge => {}
             Ok(0) => {}
             Ok(_) => self.saving.changed(),
             Err(error) => self.tell_of(error),
@@ -92,6 +109,38 @@ mod tests {
         session.apply(Command::SelectAt { at: MIDDLE, joins: false });
         session.apply(Command::SelectAt { at: [0.01, 0.01], joins: false });
         assert_eq!(count(&session), 0);
+    }
+
+    #[test]
+    fn a_rubber_band_selects_what_is_drawn_in_it() {
+        let mut session = session();
+        session.apply(Command::Hit(MIDDLE));
+        while session.sandbox.as_mut().unwrap().poll().unwrap() != Some(Arrived::Broke) {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        session.apply(Command::FrameAll);
+        let all = session.sandbox.as_ref().unwrap().bodies().len();
+        let band = |session: &mut super::Session, low: [f32; 2], high: [f32; 2], joins: bool| {
+            session.apply(Command::SelectIn { low, high, joins });
+            session.sandbox.as_ref().unwrap().selected().map(|body| body.id).collect::<Vec<_>>()
+        };
+        assert_eq!(band(&mut session, [0.0; 2], [1.0; 2], false).len(), all);
+        let left = band(&mut session, [0.0; 2], [0.5, 1.0], false);
+        assert!(!left.is_empty() && left.len() < all, "{} of {all}", left.len());
+        let right = band(&mut session, [0.5, 0.0], [1.0; 2], false);
+        assert_eq!(left.len() + right.len(), all);
+        assert!(!right.iter().any(|id| left.contains(id)));
+        assert_eq!(band(&mut session, [0.0; 2], [0.5, 1.0], true).len(), all, "with Shift it adds");
+        // Where pieces are drawn apart, it goes by where they are drawn; what is hidden is not selected.
+        let tuning = session.sandbox.as_ref().unwrap().tuning().clone();
+        let view = crate::scene::ViewTuning { explode: 3.0, ..tuning.view };
+        session.sandbox.as_mut().unwrap().tune("explode", crate::scene::Tuning { view, ..tuning });
+        assert!(band(&mut session, [0.3; 2], [0.7; 2], false).len() < all);
+        session.apply(Command::Select(left.clone()));
+        session.apply(Command::EditPieces(PieceEdit::Hide));
+        session.apply(Command::FrameAll);
+        assert_eq!(band(&mut session, [0.0; 2], [1.0; 2], false).len(), right.len());
+        assert!(band(&mut session, [0.0; 2], [0.001; 2], false).is_empty(), "nothing lies there");
     }
 
     #[test]

@@ -45,6 +45,12 @@ pub fn folders(original: &Path, again: &Path, report: Option<&OsStr>) -> Result<
         match new.extension().and_then(OsStr::to_str) {
             Some("json") if name == "report.json" => found.extend(reports(&old, &one, &other)?),
             _ if one == other => {}
+            Some("csv") => found.extend(rows(&shown, &one, &other)),
+            Some("png") => {
+                let picture = |bytes| read_signed(bytes).map_err(|why| about(&old, why));
+                let differs = pixels(&picture(&one)?, &picture(&other)?);
+                found.extend(differs.map(|line| format!("{shown}: {line}")));
+            }
             Some("npz") => found.extend(arrays(&shown, &one, &other)),
             // Paths in it may be relative to its own folder.
             Some("toml") if report.is_some() => {}
@@ -75,6 +81,7 @@ fn reports(path: &Path, one: &[u8], other: &[u8]) -> Result<Vec<String>, CliErro
     {
         found.push("the mesh: its file holds another one now".to_owned());
     }
+    let (old, new) = (without_the_unused(old), without_the_unused(new));
     if let (Some(old), Some(new)) = (old.as_object(), new.as_object()) {
         for (name, was) in old.iter().filter(|(name, _)| !NO_DIFFERENCE.contains(&name.as_str())) {
             values(name, was, new.get(name).unwrap_or(&Value::Null), &mut found);
@@ -86,6 +93,21 @@ fn reports(path: &Path, one: &[u8], other: &[u8]) -> Result<Vec<String>, CliErro
         found.push(format!("report.json: and {more} more"));
     }
     Ok(found)
+}
+
+/// A report without the numbers of cracks that play no part on its surface: a sweep's may name any, and the options of
+/// `fracture` refuse them.
+fn without_the_unused(mut report: Value) -> Value {
+    let parameters = &mut report["parameters"];
+    let unused: &[&str] = match parameters["surface"].as_str() {
+        Some("dusty") => &["displacement", "sides"],
+        Some("rough") => &["dusty"],
+        _ => &[],
+    };
+    if let Some(crack) = parameters.get_mut("crack").and_then(Value::as_object_mut) {
+        crack.retain(|name, _| !unused.contains(&name.as_str()));
+    }
+    report
 }
 
 fn values(name: &str, was: &Value, is: &Value, found: &mut Vec<String>) {
@@ -112,6 +134,32 @@ fn values(name: &str, was: &Value, is: &Value, found: &mut Vec<String>) {
 fn are_as_near_as_text(was: &Value, is: &Value) -> bool {
     let (Some(was), Some(is)) = (was.as_f64(), is.as_f64()) else { return false };
     (was - is).abs() <= 2.0 * f64::EPSILON * was.abs().max(is.abs())
+}
+
+/// Two tables, row by row; columns of times (`ms ...`) do not count.
+fn rows(file: &str, one: &[u8], other: &[u8]) -> Vec<String> {
+    let told = |bytes: &[u8]| -> Vec<String> {
+        let text = String::from_utf8_lossy(bytes);
+        let is_time: Vec<bool> =
+            text.lines().next().unwrap_or("").split(',').map(|name| name.starts_with("ms ")).collect();
+        let counts = |at: usize| !is_time.get(at).copied().unwrap_or(false);
+        let row = |line: &str| {
+            let cells: Vec<&str> =
+                line.split(',').enumerate().filter(|(at, _)| counts(*at)).map(|(_, cell)| cell).collect();
+            cells.join(",")
+        };
+        text.lines().map(row).collect()
+    };
+    let (was, is) = (told(one), told(other));
+    if was.len() != is.len() {
+        return vec![format!("{file}: it had {} rows, has {}", was.len(), is.len())];
+    }
+    let differing = was.iter().zip(&is).filter(|(was, is)| was != is).count();
+    if differing == 0 {
+        Vec::new()
+    } else {
+        vec![format!("{file}: {differing} of {} rows differ", was.len())]
+    }
 }
 
 /// Arrays of an npz by name.
@@ -204,6 +252,16 @@ mod tests {
         let many = json!({ "checks": (0..30).collect::<Vec<_>>() });
         let other = json!({ "checks": (1..31).collect::<Vec<_>>() });
         assert_eq!(lines(&many, &other).len(), MOST + 1);
+    }
+
+    #[test]
+    fn tables_differ_in_what_was_measured_and_not_in_how_long_it_took() {
+        let of = |one: &str, other: &str| rows("steps.csv", one.as_bytes(), other.as_bytes());
+        let table = "time,ms solver,bodies\n0.1,3.5,2\n0.2,4.5,2\n";
+        assert!(of(table, "time,ms solver,bodies\n0.1,9,2\n0.2,8,2\n").is_empty());
+        let said = of(table, "time,ms solver,bodies\n0.1,9,2\n0.2,8,3\n");
+        assert_eq!(said, ["steps.csv: 1 of 3 rows differ"]);
+        assert_eq!(of(table, "time,ms solver,bodies\n"), ["steps.csv: it had 3 rows, has 1"]);
     }
 
     #[test]

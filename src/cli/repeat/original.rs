@@ -97,7 +97,7 @@ fn report(file: &Path, bytes: &[u8]) -> Result<Original, String> {
     let name = file.file_name().unwrap_or_default().to_owned();
     let made: Provenance =
         report.get("provenance").cloned().and_then(|p| serde_json::from_value(p).ok()).unwrap_or_default();
-    if made.command.get(1).is_some_and(|command| command == "fracture") {
+    if made.command.get(1).is_some_and(|command| ["fracture", "simulate"].contains(&command.as_str())) {
         return Ok(Original::Report {
             folder,
             report: name,

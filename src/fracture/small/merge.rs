@@ -4,13 +4,13 @@
 //! is again what the source has there: inside it (nothing is stored, so there are no inner faces) or its boundary
 //! voxel. A voxel that a third piece holds too keeps one copy, whose crack plane faces the cells outside.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use glam::IVec3;
 
 use super::holders::{Holders, of_voxel};
 use crate::{
-    fracture::{Pattern, Piece, UNIT_BITS, voronoi::surface::plane::Plane},
+    fracture::{Cancel, Pattern, Piece, UNIT_BITS, voronoi::surface::plane::Plane},
     svo::{
         Forest, LeafColor, Leaves, Octant, build,
         morton::{self, Key},
@@ -26,10 +26,14 @@ pub(in crate::fracture) struct Joining<'a> {
     pub forest: &'a Forest,
     pub pieces: &'a [Piece],
     pub holders: &'a Holders,
+    pub cancel: &'a Cancel,
 }
 
 /// A voxel's whole share below this has lost something to dust and does not become inside again.
 const WHOLE: f32 = 0.999;
+
+/// So many voxels later it is asked again whether anybody waits.
+const ASK_EVERY: usize = 4096;
 
 /// Joins `members` (indices, and the pieces themselves) to one tree; also the number of crack voxels that are
 /// inside again.
@@ -46,9 +50,13 @@ pub(in crate::fracture) fn join(work: &Joining<'_>, ids: &[u32], members: &[&Pie
         .collect();
     copies.sort_unstable();
 
+    let seeds = seeds_of_objects(work.pattern);
     let mut out = Leaves::default();
     let mut healed: HashSet<Key> = HashSet::new();
-    for copies in copies.chunk_by(|a, b| a.0 == b.0) {
+    for (at, copies) in copies.chunk_by(|a, b| a.0 == b.0).enumerate() {
+        if at % ASK_EVERY == 0 {
+            work.cancel.ask();
+        }
         let (key, first) = copies[0];
         let coverage: f32 = copies.iter().map(|(_, leaf)| leaves.coverage[*leaf]).sum();
         let mut add = |coverage: f32, normal: u32, color: LeafColor, cut: u32| {
@@ -85,7 +93,7 @@ pub(in crate::fracture) fn join(work: &Joining<'_>, ids: &[u32], members: &[&Pie
             }
             (false, None) => add(coverage, as_it_was.0, as_it_was.1, as_it_was.2),
             (true, of_source) => {
-                let (normal, color, cut) = facing(work, &own, key, of_source).unwrap_or(as_it_was);
+                let (normal, color, cut) = facing(work, &seeds, &own, key, of_source).unwrap_or(as_it_was);
                 let color = if of_source.is_some() {
                     color
                 } else {
@@ -98,16 +106,42 @@ pub(in crate::fracture) fn join(work: &Joining<'_>, ids: &[u32], members: &[&Pie
 
     let count = healed.len() as u64;
     let level = work.forest.level;
+    let within = inner_spans(work.forest, members);
     let inside = |key: Key, at: u32| {
         // An octant without boundary voxels is inside throughout or outside throughout: one voxel tells.
         let key = key << (3 * (level - at));
-        let cell = morton::decode(key);
-        healed.contains(&key)
-            || members.iter().any(|piece| {
-                matches!(work.forest.octant_at(piece.tree as usize, cell), Octant::Internal { .. })
-            })
+        let at = within.partition_point(|(start, _)| *start <= key);
+        healed.contains(&key) || at.checked_sub(1).is_some_and(|at| within[at].1 > key)
     };
     (build(level, out, &inside), count)
+}
+
+/// First voxel of each internal node of the members, ascending, and the one behind the last of all up to it: asking each
+/// of a thousand members for every octant took by far the most of a merge.
+fn inner_spans(forest: &Forest, members: &[&Piece]) -> Vec<(Key, Key)> {
+    let mut spans = Vec::new();
+    for piece in members {
+        forest.visit_internal(piece.tree as usize, &mut |_, low, size| {
+            let start = morton::encode(low);
+            spans.push((start, start + Key::from(size).pow(3)));
+        });
+    }
+    spans.sort_unstable();
+    let mut last = 0;
+    for (_, end) in &mut spans {
+        last = last.max(*end);
+        *end = last;
+    }
+    spans
+}
+
+/// Seeds of each object.
+fn seeds_of_objects(pattern: &Pattern) -> BTreeMap<u32, Vec<usize>> {
+    let mut seeds: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (seed, object) in pattern.objects.iter().take(pattern.seeds.len()).enumerate() {
+        seeds.entry(*object).or_default().push(seed);
+    }
+    seeds
 }
 
 fn leaf_index(octant: Octant) -> usize {
@@ -121,6 +155,7 @@ fn leaf_index(octant: Octant) -> usize {
 /// its corners: the same choice that the boundary set makes for one cell. `None` where no other cell owns a corner.
 fn facing(
     work: &Joining<'_>,
+    seeds: &BTreeMap<u32, Vec<usize>>,
     own: &BTreeSet<u32>,
     key: Key,
     of_source: Option<(u32, LeafColor, u32)>,
@@ -135,7 +170,7 @@ fn facing(
         .map(|(_, piece)| work.pieces[*piece as usize].cell)
         .collect();
     let candidates: Vec<usize> =
-        (0..work.pattern.seeds.len()).filter(|s| objects.contains(&work.pattern.objects[*s])).collect();
+        objects.iter().filter_map(|object| seeds.get(object)).flatten().copied().collect();
     let distance = |at: [i64; 3], seed: usize| -> i64 {
         (0..3).map(|k| (at[k] - i64::from(work.pattern.seeds[seed][k])).pow(2)).sum()
     };

@@ -22,7 +22,7 @@ use self::{
     holders::{Holders, holders, leaves_of, of_voxel},
     merge::{Joining, join},
 };
-use super::{Dropped, Fracture, Merge, Pattern, Piece, SmallRule, Smallest};
+use super::{Cancel, Dropped, Fracture, Merge, Pattern, Piece, SmallRule, Smallest};
 
 use crate::{
     shape::grid_mass,
@@ -114,7 +114,9 @@ fn merge_small(
         .par_iter()
         .map(|(name, group)| {
             let members: Vec<&Piece> = group.members.iter().map(|p| &fracture.pieces[*p as usize]).collect();
-            let work = Joining { source, pattern, forest: &forest, pieces: &fracture.pieces, holders };
+            let pieces = &fracture.pieces;
+            let cancel = Cancel::never();
+            let work = Joining { source, pattern, forest: &forest, pieces, holders, cancel };
             (**name, join(&work, &group.members, &members))
         })
         .collect();

@@ -4,7 +4,7 @@
 //! rule by which small pieces join their neighbours ([`super::merge`]).
 
 use super::{
-    super::{Pattern, Piece},
+    super::{Cancel, Pattern, Piece},
     holders::{Holders, holders, of_voxel},
     merge::{Joining, join},
 };
@@ -33,9 +33,9 @@ impl<'a> Rejoin<'a> {
     }
 
     /// One tree of the parts that `members` number, ascending; `None` where they do not hang together: each must
-    /// share a voxel with another, as parts do where there is no dust between them.
+    /// share a voxel with another, as parts do where there is no dust between them. It unwinds where `cancel` says so.
     #[must_use]
-    pub fn one_of(&self, members: &[u32]) -> Option<Forest> {
+    pub fn one_of(&self, members: &[u32], cancel: &Cancel) -> Option<Forest> {
         let holders = holders(self.forest, &self.pieces, members);
         if !hang_together(&holders, members) {
             return None;
@@ -47,6 +47,7 @@ impl<'a> Rejoin<'a> {
             forest: self.forest,
             pieces: &self.pieces,
             holders: &holders,
+            cancel,
         };
         Some(join(&work, members, &pieces).0)
     }

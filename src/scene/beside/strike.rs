@@ -112,6 +112,7 @@ impl Strike {
             kept: self.kept.clone(),
             cause: Cause::Event,
             impact: Some(Impact { point: self.point_on(&def.shape), ..self.impact }),
+            piece: None,
         }
     }
 }

@@ -271,7 +271,15 @@ mod tests {
     use super::*;
 
     fn blow(time: f64) -> Event {
-        Event::Impact { time, point: DVec3::ZERO, direction: DVec3::X, speed: 1.0, fracture: None }
+        Event::Impact {
+            time,
+            point: DVec3::ZERO,
+            direction: DVec3::X,
+            speed: 1.0,
+            body: None,
+            parts: Vec::new(),
+            fracture: None,
+        }
     }
 
     fn throw(time: f64) -> Event {

@@ -1,6 +1,9 @@
 //! What `report.json` says of an export: objects, breaks, and pieces that broke again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use super::{ExportOrder, Lines};
 use crate::{
@@ -11,6 +14,7 @@ use crate::{
         to_nanoseconds,
     },
     fracture::Impact,
+    mesh::digest::NamedByDigest,
     scene::{Sandbox, break_log::BreakRecord},
 };
 
@@ -67,6 +71,7 @@ pub(super) fn objects(
         reports.push(ObjectReport {
             object: number,
             name: object.name.clone(),
+            mesh_sha256: NamedByDigest(Arc::clone(&object.mesh)),
             input: InputReport {
                 file: object.scene.file.clone(),
                 vertices: object.mesh.positions.len(),

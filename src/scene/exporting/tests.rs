@@ -454,7 +454,7 @@ fn merged_and_deleted_pieces_are_exported_as_they_are() {
     let others: Vec<_> = sandbox.bodies().iter().skip(1).map(|body| body.id).collect();
     let merged = others.iter().zip(1..).find_map(|(other, place)| {
         sandbox.select([largest, *other]);
-        sandbox.edit(crate::scene::PieceEdit::Merge).is_ok().then_some(place)
+        sandbox.merge_selected().is_ok().then_some(place)
     });
     let both = apart[0] + apart[merged.unwrap()];
     let one = sandbox.selected().next().unwrap().id;

@@ -12,6 +12,8 @@ fn sample() -> Scene {
         point: DVec3::new(0.1, 0.2, 0.3),
         direction: DVec3::NEG_Z,
         speed: 1.0,
+        body: Some(0),
+        parts: vec![3, 1],
         fracture: Some(FractureParams {
             seeds: 12,
             local: Some(0.3),

@@ -42,7 +42,12 @@ impl Breaking {
     }
 
     /// Starts the next fracture where none is on its way.
-    pub fn start_next(&mut self, tools: Workshop<'_>, stage: &Stage, document: &Document) {
+    pub fn start_next(
+        &mut self,
+        tools: Workshop<'_>,
+        (stage, breaks): (&Stage, &BreakLog),
+        document: &Document,
+    ) {
         // What its pieces run into must not break a scene into ever more of them.
         let full = stage.bodies().len() >= document.scene().break_pieces as usize;
         self.waiting.retain(|w| !(full && w.cause == Cause::Collision));
@@ -51,6 +56,11 @@ impl Breaking {
         }
         let mut next = self.waiting.remove(0);
         // Of events at one time each hits what the ones before it left.
+        if let Some(named) = next.piece.take()
+            && let Some(there) = breaks.find(&named, stage)
+        {
+            next.body = there;
+        }
         if next.cause == Cause::Event
             && stage.body(next.body).is_none()
             && let Some(there) = stage.nearest_body(next.blow.point)
@@ -121,6 +131,7 @@ impl Breaking {
                 kept: None,
                 cause: Cause::Collision,
                 impact: None,
+                piece: None,
             });
         }
     }
@@ -171,7 +182,15 @@ mod tests {
 
     fn waiting(cause: Cause) -> Waiting {
         let blow = Blow { point: DVec3::ZERO, direction: DVec3::X, speed: 0.0 };
-        Waiting { body: BodyId(7), blow, params: FractureParams::default(), kept: None, cause, impact: None }
+        Waiting {
+            body: BodyId(7),
+            blow,
+            params: FractureParams::default(),
+            kept: None,
+            cause,
+            impact: None,
+            piece: None,
+        }
     }
 
     #[test]
@@ -181,17 +200,17 @@ mod tests {
         let tools = Workshop { compute: stage.compute(), arena: stage.arena(), passes: &passes };
         let mut document = Document::new(Tuning::default());
         document.open(Scene { break_pieces: 0, ..Scene::default() }, Vec::new());
-        let mut breaking = Breaking::default();
+        let (mut breaking, breaks) = (Breaking::default(), BreakLog::default());
         breaking.push(waiting(Cause::Collision));
         breaking.push(waiting(Cause::Collision));
         assert!(breaking.is_busy());
-        breaking.start_next(tools, &stage, &document);
+        breaking.start_next(tools, (&stage, &breaks), &document);
         assert!(!breaking.is_busy() && breaking.poll().unwrap().is_none());
         breaking.push(waiting(Cause::User));
         breaking.push(waiting(Cause::Event));
-        breaking.start_next(tools, &stage, &document);
+        breaking.start_next(tools, (&stage, &breaks), &document);
         assert!(breaking.is_busy(), "one after the other");
-        breaking.start_next(tools, &stage, &document);
+        breaking.start_next(tools, (&stage, &breaks), &document);
         assert!(!breaking.is_busy(), "the body is gone");
         breaking.push(waiting(Cause::User));
         breaking.forget();

@@ -1,10 +1,11 @@
-//! What runs on workers and what waits for them: opening, breaking, throwing.
+//! What runs on workers and what waits for them: opening, breaking, merging, throwing.
 //!
 //! In: scenes to open, blows, bodies to throw. Out: what the workers finished, one thing at a time, for the
 //! sandbox to take in. Nothing in here changes the stage or the document.
 
 mod breaking;
 mod collisions;
+mod merging;
 mod opening;
 mod throwing;
 
@@ -12,6 +13,7 @@ use std::sync::{Arc, RwLock};
 
 pub(super) use breaking::Breaking;
 pub(super) use collisions::Velocities;
+pub(super) use merging::{Ingredients, Merging, Union};
 pub(super) use opening::{Opening, Ready};
 pub(super) use throwing::Throwing;
 
@@ -35,6 +37,8 @@ pub(super) struct Jobs {
     pub opening: Opening,
     /// Blows that have fallen.
     pub breaking: Breaking,
+    /// Pieces that are to be one.
+    pub merging: Merging,
     /// Bodies to be thrown.
     pub throwing: Throwing,
 }
@@ -42,6 +46,18 @@ pub(super) struct Jobs {
 impl Jobs {
     /// Whether a worker thread is busy, or about to be.
     pub fn is_busy(&self) -> bool {
-        self.opening.progress().is_some() || self.breaking.is_busy() || self.throwing.is_busy()
+        let changing = self.is_changing_pieces();
+        self.opening.progress().is_some() || changing || self.throwing.is_busy()
+    }
+
+    /// Whether bodies are about to be replaced by others.
+    pub fn is_changing_pieces(&self) -> bool {
+        self.breaking.is_busy() || self.merging.is_busy()
+    }
+
+    /// What is on its way belongs to a state that is left.
+    pub fn forget_pieces(&mut self) {
+        self.breaking.forget();
+        self.merging.forget();
     }
 }

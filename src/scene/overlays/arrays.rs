@@ -77,6 +77,14 @@ impl CrackArrays {
         out
     }
 
+    /// The same with numbers of objects that begin with `first`, as those of a later break do.
+    #[must_use]
+    pub fn numbered_from(mut self, first: i32) -> Self {
+        self.objects.as_flattened_mut().iter_mut().for_each(|object| *object += first);
+        self.triangle_cells.as_flattened_mut().iter_mut().for_each(|object| *object += first);
+        self
+    }
+
     fn triangle(&mut self, corners: [[f64; 3]; 3], cells: [u32; 2], row: i32) {
         self.triangles.push(corners);
         self.triangle_cells.push(cells.map(|cell| cell as i32));
@@ -112,5 +120,11 @@ impl FaceArrays {
             out.seeds.push(face.seeds.map(|seed| seed as i32));
         }
         out
+    }
+    /// The same with numbers of seeds that begin with `first`.
+    #[must_use]
+    pub fn numbered_from(mut self, first: i32) -> Self {
+        self.seeds.as_flattened_mut().iter_mut().for_each(|seed| *seed += first);
+        self
     }
 }

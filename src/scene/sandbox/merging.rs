@@ -1,52 +1,40 @@
 //! Pieces of one break become one body again.
 //!
 //! In: bodies that one break made and that have not moved against each other. Out: one body with their mass, momentum
-//! and angular momentum, which goes by the name of the largest part. It is told in scene files, and exported, as if the
-//! break had not parted them.
+//! and angular momentum, which goes by the name of the largest part; a worker makes its shape, and time stands still
+//! until it is there. It is told in scene files, and exported, as if the break had not parted them.
 
 use std::sync::Arc;
 
 use glam::{DMat3, DVec3};
 
-use super::{Sandbox, SandboxError};
+use super::{Sandbox, SandboxError, pieces::counted};
 use crate::{
     bodies::{Body, BodyDef, BodyId, BodyState},
-    fracture::{Rejoin, solid::rejoined},
-    scene::{Origin, breaking::world_from_local, stage::BodyInfo},
-    shape::{Octree, Shape},
+    scene::{
+        Origin,
+        breaking::world_from_local,
+        jobs::{Ingredients, Union},
+        stage::BodyInfo,
+    },
+    shape::Shape,
+    svo::Arena,
 };
 
 /// Pieces may have moved against each other by so many voxels: less cannot be seen, and bodies that touch settle by
 /// that.
 const STILL: f64 = 0.5;
 
-/// Why pieces that lie apart are refused.
-const APART: &str =
-    "they do not touch each other: other pieces, or dust, lie between them; select those in between too";
-
-/// The same of meshes.
-const NO_FACES: &str = "they share no faces: other pieces lie between them, or each was cut by itself, as the method \
-                        planes does";
-
-/// A body that is to take the place of others.
-pub(super) struct United {
-    ids: Vec<BodyId>,
-    pub(super) def: BodyDef,
-    info: BodyInfo,
-    /// Numbers of the parts of the break that it is.
-    parts: Vec<usize>,
-}
-
 fn refused(why: &str) -> SandboxError {
     SandboxError::CannotMerge(why.to_owned())
 }
 
 impl Sandbox {
-    /// The body that these would be; nothing changes.
+    /// What one body of these would be made of; nothing changes.
     ///
     /// # Errors
-    /// [`SandboxError::CannotMerge`] with the reason.
-    pub(super) fn united(&self, ids: &[BodyId]) -> Result<United, SandboxError> {
+    /// [`SandboxError::CannotMerge`] with the reason, as far as that can be told at once.
+    pub(super) fn union_of(&self, ids: &[BodyId]) -> Result<Union, SandboxError> {
         let mut bodies: Vec<(&Body, BodyInfo)> = ids
             .iter()
             .filter_map(|id| Some((self.stage.body(*id)?, self.stage.info_or_whole(*id))))
@@ -70,55 +58,84 @@ impl Sandbox {
         }
         let mut parts: Vec<usize> = bodies.iter().flat_map(|(_, info)| self.breaks.parts_of(info)).collect();
         parts.sort_unstable();
-        let own: Vec<&Body> = bodies.iter().map(|(body, _)| *body).collect();
-        let meshes = own.iter().map(|body| body.def.shape.as_mesh()).collect::<Option<Vec<_>>>();
-        let like = &first.def.shape;
-        let shape = match meshes {
-            Some(meshes) => {
-                let one = rejoined(&meshes)?.ok_or_else(|| refused(NO_FACES))?;
-                Shape::solid(one, like.density(), *like.look())
-            }
-            None => self.rejoined(origin.record, &parts, like)?,
+        let shapes = || bodies.iter().map(|(body, _)| Arc::clone(&body.def.shape));
+        let ingredients = if shapes().all(|shape| shape.as_mesh().is_some()) {
+            Ingredients::Meshes(shapes().collect())
+        } else {
+            self.trees_of(origin.record)?
         };
-        let def = BodyDef {
-            state: moving_as(&own, &shape),
-            shape: Arc::new(shape),
-            fixed: own.iter().any(|body| body.def.fixed),
-            ..first.def.clone()
-        };
-        Ok(United { ids: ids.to_vec(), def, info: bodies[0].1, parts })
+        let (ids, like) = (bodies.iter().map(|(body, _)| body.id).collect(), Arc::clone(&first.def.shape));
+        Ok(Union { ids, parts, like, ingredients, opening: false })
     }
 
-    /// Those parts of a break as one octree that looks and weighs like `like`.
-    fn rejoined(&self, record: usize, parts: &[usize], like: &Shape) -> Result<Shape, SandboxError> {
+    /// All parts of a break, and what broke.
+    fn trees_of(&self, record: usize) -> Result<Ingredients, SandboxError> {
         let gone =
             || refused("what they broke off is no longer in memory; undo the break and break it again");
         let record = self.breaks.get(record).ok_or_else(gone)?;
         let (source, forest) =
             (record.forest().ok_or_else(gone)?, record.forest_of_parts().ok_or_else(gone)?);
         let (Some(pattern), Some(grid)) = (&record.pattern, record.grid) else { return Err(gone()) };
-        let all = record.trees.iter().copied().zip(record.cells.iter().copied());
-        let rejoin = Rejoin::new((&source, record.tree), pattern, &forest, all);
-        let members: Vec<u32> = parts.iter().map(|part| *part as u32).collect();
-        let one = rejoin.one_of(&members).ok_or_else(|| refused(APART))?;
-        Ok(Shape::octree(Octree::new(&Arc::new(one), 0, grid), like.density(), *like.look()))
+        Ok(Ingredients::Trees {
+            source: (source, record.tree),
+            pattern: pattern.clone(),
+            grid,
+            forest,
+            parts: record.trees.iter().copied().zip(record.cells.iter().copied()).collect(),
+        })
     }
 
-    /// Puts one body in the place of those that it is made of.
-    pub(super) fn unite(&mut self, united: United) -> BodyId {
-        let United { ids, def, info, parts } = united;
+    /// Puts one body in the place of those that it is made of, once a worker has made its shape; false where nothing
+    /// came.
+    ///
+    /// # Errors
+    /// [`SandboxError::CannotMerge`] with the reason, [`SandboxError::Gpu`]; nothing has changed then.
+    pub(super) fn take_in_merged(&mut self, arena: &mut Arena) -> Result<bool, SandboxError> {
+        let Some((union, shape)) = self.jobs.merging.poll()? else { return Ok(false) };
+        let shape = shape?;
+        let bodies: Vec<&Body> = union.ids.iter().filter_map(|id| self.stage.body(*id)).collect();
+        let Some(first) = bodies.first().filter(|_| bodies.len() == union.ids.len()) else {
+            return Ok(false);
+        };
+        let mut def = BodyDef {
+            state: moving_as(&bodies, &shape),
+            shape: Arc::new(shape),
+            fixed: bodies.iter().any(|body| body.def.fixed),
+            ..first.def.clone()
+        };
+        // It may have been changed meanwhile.
+        if def.shape.density() != first.def.shape.density() {
+            def.set_density(first.def.shape.density());
+        }
+        let info = self.stage.info_or_whole(first.id);
+        self.stage.hold_surfaces([&def.shape], || self.history.shrink() || self.timeline.shrink());
+        if let Some(octree) = def.shape.as_octree() {
+            let forest = Arc::clone(&octree.forest);
+            if let Err(error) = self.take_in(arena, &forest) {
+                // As fractures are, it is made again on another device.
+                if error.is_loss() {
+                    self.jobs.merging.start(union);
+                }
+                return Err(error.into());
+            }
+        }
+        let Union { ids, parts, opening, .. } = union;
+        if !opening {
+            self.end_gesture();
+            self.keep_step(&format!("merge {}", counted(ids.len())));
+        }
         let origin = info.origin.zip(parts.first()).map(|(origin, part)| Origin { part: *part, ..origin });
         let joined = Some(self.breaks.join(parts));
-        self.stage.unite(&ids, def, BodyInfo { origin, joined, ..info })
+        let id = self.stage.unite(&ids, def, BodyInfo { origin, joined, ..info });
+        if !opening {
+            self.after_edit();
+            // As if it had been picked: the list follows.
+            self.select_picked(id, false);
+        }
+        Ok(true)
     }
 
-    /// Counts the surface that it has, where it has one.
-    pub(super) fn hold_united(&mut self, united: &United) {
-        let forget = || self.history.shrink() || self.timeline.shrink();
-        self.stage.hold_surfaces([&united.def.shape], forget);
-    }
-
-    /// Makes one of the parts of a break that has just been made again.
+    /// Has one made of the parts of a break that has just been made again.
     ///
     /// # Errors
     /// [`SandboxError::NoSuchPart`] where one of them is not there, [`SandboxError::CannotMerge`].
@@ -134,14 +151,8 @@ impl Sandbox {
             })
         };
         let ids: Vec<BodyId> = parts.iter().map(id).collect::<Result<_, _>>()?;
-        let united = self.united(&ids)?;
-        self.hold_united(&united);
-        if let Some(octree) = united.def.shape.as_octree() {
-            let arena = Arc::clone(self.stage.arena());
-            let mut arena = arena.write().unwrap_or_else(std::sync::PoisonError::into_inner);
-            self.take_in(&mut arena, &octree.forest)?;
-        }
-        self.unite(united);
+        let union = self.union_of(&ids)?;
+        self.jobs.merging.start(Union { opening: true, ..union });
         Ok(())
     }
 }

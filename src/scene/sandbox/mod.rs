@@ -82,6 +82,8 @@ pub enum Arrived {
     Broke,
     /// A thrown body is there.
     Thrown,
+    /// Pieces are one.
+    Merged,
 }
 
 /// What fractures of a stage's bodies are computed with.
@@ -184,10 +186,16 @@ impl Sandbox {
         self.jobs.is_busy() || self.remaking.is_some() || self.generations.is_some()
     }
 
-    /// Whether a fracture is being computed or about to be taken in.
+    /// Whether a fracture or a merge is being computed or about to be taken in.
     #[must_use]
     pub fn is_breaking(&self) -> bool {
-        self.jobs.breaking.is_busy() || self.remaking.is_some() || self.generations.is_some()
+        self.jobs.is_changing_pieces() || self.remaking.is_some() || self.generations.is_some()
+    }
+
+    /// Whether it is a merge.
+    #[must_use]
+    pub fn is_merging(&self) -> bool {
+        self.jobs.merging.is_busy()
     }
 
     /// Takes in what the workers finished.
@@ -229,6 +237,17 @@ impl Sandbox {
                 return Err(error);
             }
         }
+        match self.take_in_merged(&mut arena) {
+            Ok(false) => {}
+            Ok(true) => return Ok(Some(Arrived::Merged)),
+            Err(error) => {
+                if !error.is_loss() {
+                    self.remaking = None;
+                }
+                arena.collect();
+                return Err(error);
+            }
+        }
         if self.take_in_thrown(&mut arena)? {
             return Ok(Some(Arrived::Thrown));
         }
@@ -256,7 +275,8 @@ impl Sandbox {
     /// # Errors
     /// [`GpuError`].
     pub fn step(&mut self) -> Result<(), GpuError> {
-        if self.remaking.is_some() || self.generations.is_some() {
+        // Nothing that breaks again, or is to be one, moves meanwhile.
+        if self.remaking.is_some() || self.generations.is_some() || self.is_merging() {
             return Ok(());
         }
         self.record_first();

@@ -57,7 +57,7 @@ impl Sandbox {
         if !self.document.is_empty() {
             self.keep_step(&format!("open {}", scene.name));
         }
-        self.jobs.breaking.forget();
+        self.jobs.forget_pieces();
         self.generations = None;
         self.looking.forget();
         self.timeline.open_another();

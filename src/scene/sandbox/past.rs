@@ -48,7 +48,7 @@ impl Sandbox {
 
     /// As it was then. The tuned values stay.
     fn put_back(&mut self, moment: &Moment) {
-        self.jobs.breaking.forget();
+        self.jobs.forget_pieces();
         (self.remaking, self.generations) = (None, None);
         self.looking.forget();
         self.last_break.clone_from(&moment.last_break);
@@ -180,7 +180,7 @@ impl Sandbox {
             return false;
         };
         // Fractures on their way belong to the state that is left.
-        self.jobs.breaking.forget();
+        self.jobs.forget_pieces();
         self.generations = None;
         if let Some(moment) = wanted.moment {
             self.put_back(&moment);

@@ -3,7 +3,7 @@
 //! In: names of bodies, and an edit. Out: bodies and what was decided about them, one step of undo an edit. Hiding and
 //! locking go by themselves through undo: taking them back moves nothing.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::collections::BTreeSet;
 
 use super::{Sandbox, SandboxError};
 use crate::{
@@ -36,7 +36,7 @@ pub enum PieceEdit {
 }
 
 /// `n pieces`, or `1 piece`.
-fn counted(count: usize) -> String {
+pub(super) fn counted(count: usize) -> String {
     format!("{count} {}", if count == 1 { "piece" } else { "pieces" })
 }
 
@@ -111,12 +111,7 @@ impl Sandbox {
 
     /// Which part of which part a body is, from the first break on, counted from 1.
     fn path_of(&self, info: &BodyInfo) -> Vec<u32> {
-        let mut path: Vec<u32> = info.origin.iter().map(|origin| origin.part as u32 + 1).collect();
-        path.extend(
-            self.breaks.line(info.origin).filter_map(|(_, record)| Some(record.broken?.part as u32 + 1)),
-        );
-        path.reverse();
-        path
+        self.breaks.parts_that_led_to(info.origin).into_iter().map(|part| part + 1).collect()
     }
 
     /// What a row is called: its object, and part by part which one it is. Objects are numbered where there are
@@ -133,7 +128,7 @@ impl Sandbox {
     }
 
     /// Does something with the selected pieces, as one step of undo; with how many. Nothing happens, and nothing is
-    /// to be undone, where that changes nothing.
+    /// to be undone, where that changes nothing. What is merged is one body when [`Sandbox::poll`] says so.
     ///
     /// # Errors
     /// [`SandboxError::Busy`] for what cannot be done while pieces are on their way, [`SandboxError::CannotMerge`] with the
@@ -223,26 +218,13 @@ impl Sandbox {
         self.record_change(false);
     }
 
-    /// Makes one body of pieces of one break.
+    /// Has one body made of pieces of one break, which takes their place when it is there.
     fn merge(&mut self, ids: &[BodyId]) -> Result<usize, SandboxError> {
         if self.is_breaking() {
             return Err(SandboxError::Busy);
         }
-        let arena = Arc::clone(self.stage.arena());
-        let Ok(mut arena) = arena.try_write() else {
-            return Err(SandboxError::Busy);
-        };
-        let united = self.united(ids)?;
-        self.hold_united(&united);
-        if let Some(octree) = united.def.shape.as_octree() {
-            self.take_in(&mut arena, &octree.forest)?;
-        }
-        self.end_gesture();
-        self.keep_step(&format!("merge {}", counted(ids.len())));
-        let id = self.unite(united);
-        self.after_edit();
-        // As if it had been picked: the list follows.
-        self.select_picked(id, false);
+        let union = self.union_of(ids)?;
+        self.jobs.merging.start(union);
         Ok(ids.len())
     }
 }

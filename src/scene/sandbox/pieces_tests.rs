@@ -66,7 +66,7 @@ fn neighbours(sandbox: &mut Sandbox, count: usize) -> Vec<BodyId> {
     let mut chosen = vec![sandbox.bodies()[0].id];
     for id in ids(sandbox).into_iter().skip(1) {
         let more: Vec<BodyId> = chosen.iter().copied().chain([id]).collect();
-        if chosen.len() <= count && sandbox.united(&more).is_ok() {
+        if chosen.len() <= count && sandbox.can_unite(&more).is_ok() {
             chosen = more;
         }
     }
@@ -262,7 +262,7 @@ fn merged_pieces_are_one_body_of_the_same_mass_and_motion() {
         };
         let own = of(&sandbox, &chosen);
         sandbox.select(chosen.iter().copied());
-        assert_eq!(sandbox.edit(PieceEdit::Merge).unwrap(), 5);
+        assert_eq!(sandbox.merge_selected().unwrap(), 5);
         assert_eq!(sandbox.bodies().len(), count - 4);
         let one = sandbox.selected().next().unwrap().clone();
         let error = |a: f64, b: f64| (a / b - 1.0).abs();
@@ -284,6 +284,50 @@ fn merged_pieces_are_one_body_of_the_same_mass_and_motion() {
     }
 }
 
+#[test]
+fn while_pieces_are_merged_time_stands_still_and_nothing_is_lost() {
+    let mut sandbox = broken(Surface::Planar);
+    sandbox.step().unwrap();
+    let chosen = neighbours(&mut sandbox, 3);
+    let merge = |sandbox: &mut Sandbox| {
+        sandbox.select(chosen.iter().copied());
+        sandbox.edit(PieceEdit::Merge).unwrap()
+    };
+    let (count, time) = (sandbox.bodies().len(), sandbox.time());
+    assert_eq!(merge(&mut sandbox), 4);
+    assert!(sandbox.is_busy() && sandbox.is_merging() && sandbox.bodies().len() == count);
+    sandbox.step().unwrap();
+    assert_eq!(sandbox.time(), time);
+    for edit in [PieceEdit::Merge, PieceEdit::Delete] {
+        assert!(matches!(sandbox.edit(edit), Err(SandboxError::Busy)), "{edit:?}");
+    }
+    // A blow waits, and falls on what is there then.
+    let other = ids(&sandbox).into_iter().find(|id| !chosen.contains(id)).unwrap();
+    let point = sandbox.stage.body(other).unwrap().state.position;
+    sandbox.break_at(other, point, DVec3::NEG_Z);
+    until(&mut sandbox, Arrived::Merged);
+    assert_eq!((sandbox.bodies().len(), sandbox.history().undo_label()), (count - 3, Some("merge 4 pieces")));
+    until(&mut sandbox, Arrived::Broke);
+    assert!(sandbox.bodies().len() > count - 3);
+    sandbox.undo();
+    assert_eq!(sandbox.undo().as_deref(), Some("merge 4 pieces"));
+    assert_eq!(sandbox.bodies().len(), count);
+    // Taking back the break before it: nobody waits for it then.
+    merge(&mut sandbox);
+    sandbox.undo();
+    assert!(!sandbox.is_merging());
+    assert_eq!((sandbox.poll().unwrap(), sandbox.bodies().len()), (None, 1));
+    // The mass that a panel says meanwhile is the one body's.
+    sandbox.redo();
+    merge(&mut sandbox);
+    sandbox.select([]);
+    let heavy = crate::scene::Tuning { density: 2.0 * sandbox.tuning().density, ..sandbox.tuning().clone() };
+    sandbox.tune("density", heavy);
+    until(&mut sandbox, Arrived::Merged);
+    let one = sandbox.selected().next().unwrap().def.shape.density();
+    assert_eq!(one, sandbox.bodies().last().unwrap().def.shape.density());
+}
+
 /// The box, broken as a mesh by a method.
 fn broken_mesh(method: &str) -> Sandbox {
     let mut scene = boxed(Surface::Planar);
@@ -300,7 +344,7 @@ fn pieces_of_a_mesh_merge_into_one_closed_mesh() {
     let chosen = neighbours(&mut sandbox, 2);
     let own: f64 = chosen.iter().map(|id| sandbox.stage.body(*id).unwrap().def.mass_kg()).sum();
     sandbox.select(chosen);
-    sandbox.edit(PieceEdit::Merge).unwrap();
+    sandbox.merge_selected().unwrap();
     let one = sandbox.selected().next().unwrap();
     assert!((one.def.mass_kg() / own - 1.0).abs() < 1e-9, "{} of {own}", one.def.mass_kg());
     let octree = one.def.shape.as_octree().unwrap();
@@ -308,14 +352,14 @@ fn pieces_of_a_mesh_merge_into_one_closed_mesh() {
     assert!((volume / one.def.shape.mass().volume_m3 - 1.0).abs() < 0.01, "{volume}");
     assert_eq!(told(&again(&sandbox)), told(&sandbox));
     sandbox.select_all();
-    sandbox.edit(PieceEdit::Merge).unwrap();
+    sandbox.merge_selected().unwrap();
     let all = sandbox.bodies()[0].def.shape.as_mesh().unwrap();
     assert!(all.surface().faces.iter().all(|face| face.side != crate::shape::Side::Inside));
     sandbox.step().unwrap();
     // Shards of planes have no triangles in common.
     let mut shards = broken_mesh("planes");
     shards.select_all();
-    let error = shards.edit(PieceEdit::Merge).unwrap_err().to_string();
+    let error = shards.merge_selected().unwrap_err().to_string();
     assert!(error.contains("cut by itself"), "{error}");
 }
 
@@ -325,7 +369,7 @@ fn all_pieces_merged_are_what_broke() {
     let whole = sandbox.bodies()[0].clone();
     strike(&mut sandbox, whole.id);
     sandbox.select_all();
-    sandbox.edit(PieceEdit::Merge).unwrap();
+    sandbox.merge_selected().unwrap();
     assert_eq!(sandbox.bodies().len(), 1);
     let [was, is] = [&whole, &sandbox.bodies()[0]].map(|body| body.def.shape.as_octree().unwrap().mass);
     assert_eq!(was.voxels, is.voxels, "no crack is left inside");
@@ -340,7 +384,7 @@ fn what_cannot_be_merged_says_why() {
     let refused = |sandbox: &mut Sandbox, chosen: &[BodyId]| {
         let (count, label) = (sandbox.bodies().len(), sandbox.history().undo_label().map(str::to_owned));
         sandbox.select(chosen.iter().copied());
-        let Err(SandboxError::CannotMerge(why)) = sandbox.edit(PieceEdit::Merge) else {
+        let Err(SandboxError::CannotMerge(why)) = sandbox.merge_selected() else {
             panic!("{chosen:?} merge")
         };
         assert_eq!(
@@ -352,14 +396,14 @@ fn what_cannot_be_merged_says_why() {
     assert!(refused(&mut sandbox, &pieces[..1]).contains("two pieces"));
     // Two that do not touch: some pair there is.
     let apart = pieces[1..].iter().find(|id| {
-        matches!(sandbox.united(&[pieces[0], **id]), Err(SandboxError::CannotMerge(why)) if why.contains("touch"))
+        matches!(sandbox.can_unite(&[pieces[0], **id]), Err(SandboxError::CannotMerge(why)) if why.contains("touch"))
     });
     let apart = *apart.unwrap();
     assert!(refused(&mut sandbox, &[pieces[0], apart]).contains("do not touch"));
     let near = neighbours(&mut sandbox, 2);
     let voxel = sandbox.bodies()[0].def.shape.unit_m();
     sandbox.stage.body_mut(near[1]).unwrap().state.position.x += 0.4 * voxel;
-    assert!(sandbox.united(&near).is_ok(), "less than half a voxel cannot be seen");
+    assert!(sandbox.can_unite(&near).is_ok(), "less than half a voxel cannot be seen");
     sandbox.stage.body_mut(near[1]).unwrap().state.position.x += 0.2 * voxel;
     assert!(refused(&mut sandbox, &near).contains("moved against each other"));
     strike(&mut sandbox, near[2]);
@@ -382,16 +426,16 @@ fn a_scene_file_keeps_what_was_done_with_pieces() {
     assert!(scene.deleted.is_empty() && scene.breaks.iter().all(|one| one.joined.is_empty()));
     let merged = neighbours(&mut sandbox, 3);
     sandbox.select(merged);
-    sandbox.edit(PieceEdit::Merge).unwrap();
+    sandbox.merge_selected().unwrap();
     let one = sandbox.selected().next().unwrap().id;
     assert_eq!(told(&again(&sandbox)), told(&sandbox), "one is merged");
     // What was merged breaks again, and two of its parts are one.
     strike(&mut sandbox, one);
     let parts: Vec<BodyId> = sandbox.bodies().iter().rev().take(6).map(|body| body.id).collect();
     let pairs = || parts.iter().flat_map(|a| parts.iter().map(move |b| [*a, *b])).filter(|[a, b]| a < b);
-    let pair = pairs().find(|pair| sandbox.united(pair).is_ok()).unwrap();
+    let pair = pairs().find(|pair| sandbox.can_unite(pair).is_ok()).unwrap();
     sandbox.select(pair);
-    sandbox.edit(PieceEdit::Merge).unwrap();
+    sandbox.merge_selected().unwrap();
     assert_eq!(told(&again(&sandbox)), told(&sandbox), "two generations");
     let pieces = ids(&sandbox);
     sandbox.select([pieces[0], pieces[2]]);

@@ -5,7 +5,7 @@
 //! bodies' own axes, so cracks do not depend on where anything was when it broke, or on how long that took.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::Arc,
 };
 
@@ -31,7 +31,7 @@ pub(super) struct Remaking {
     /// The record of each break that was made.
     records: Vec<usize>,
     /// Parts of the break on its way that are one again.
-    joined: Vec<Vec<u32>>,
+    joined: VecDeque<Vec<u32>>,
     /// What broke last, which joining its parts needs.
     broken: Option<Arc<Forest>>,
 }
@@ -45,7 +45,7 @@ impl Remaking {
             poses: scene.poses.clone(),
             deleted: scene.deleted.clone(),
             records: Vec::new(),
-            joined: Vec::new(),
+            joined: VecDeque::new(),
             broken: None,
         })
     }
@@ -68,20 +68,20 @@ impl Sandbox {
     /// to which a reset goes, stays that of the whole bodies.
     pub(super) fn remake(&mut self) -> Result<(), SandboxError> {
         let Some(mut remaking) = self.remaking.take() else { return Ok(()) };
-        if self.jobs.breaking.is_busy() {
+        if self.jobs.is_changing_pieces() {
             self.remaking = Some(remaking);
             return Ok(());
         }
-        if let Some(record) = remaking.records.last() {
-            for parts in std::mem::take(&mut remaking.joined) {
-                self.unite_parts(*record, &parts)?;
-            }
+        if let (Some(record), Some(parts)) = (remaking.records.last(), remaking.joined.pop_front()) {
+            self.unite_parts(*record, &parts)?;
+            self.remaking = Some(remaking);
+            return Ok(());
         }
         remaking.broken = None;
         let Some(one) = remaking.breaks.next() else {
             return self.put_all(&remaking);
         };
-        remaking.joined.clone_from(&one.joined);
+        remaking.joined = one.joined.iter().cloned().collect();
         let Some(body) = self.named(&one.what(), &remaking).and_then(|id| self.stage.body(id)) else {
             return Err(no_such_part("break", &one.what()));
         };
@@ -100,6 +100,7 @@ impl Sandbox {
             kept: None,
             cause: Cause::Opening,
             impact: Some(impact),
+            piece: None,
         };
         self.remaking = Some(remaking);
         self.jobs.breaking.push(waiting);
@@ -218,6 +219,9 @@ impl Sandbox {
         for event in &mut scene.events {
             let (Event::Impact { time: at, .. } | Event::Projectile { time: at, .. }) = event;
             *at = (*at - time).max(0.0);
+            if let Event::Impact { body: Some(body), .. } = event {
+                *body = self.number_as_it_stands(*body as usize) as u32;
+            }
         }
         let records: BTreeMap<usize, _> =
             bodies().flat_map(|(_, info)| self.breaks.line(info.origin)).collect();

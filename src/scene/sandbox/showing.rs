@@ -78,6 +78,12 @@ impl Sandbox {
         self.stage.bounds(self.explode(), only)
     }
 
+    /// Where the middles of the bodies are drawn that are not hidden, world.
+    #[must_use]
+    pub fn drawn_centres(&self) -> Vec<(BodyId, Vec3)> {
+        self.stage.drawn_centres(self.explode())
+    }
+
     /// Longest side of a body's bounds, m.
     #[must_use]
     pub fn longest_side(&self, id: BodyId) -> Option<f64> {

@@ -12,7 +12,7 @@ use crate::{
     fracture::{FractureParams, Impact, generations::default_impact},
     scene::{
         Blow, BreakJob, BreakRecord, BreakSummary, Event, KeptCells, KeptSummary,
-        breaking::{Cause, TimedBreak, Waiting, first_radius, part_bodies, world_from_local},
+        breaking::{Cause, NamedPiece, TimedBreak, Waiting, first_radius, part_bodies, world_from_local},
     },
     shape::Shape,
     svo::Arena,
@@ -61,7 +61,7 @@ impl Sandbox {
                 };
                 let params = self.document.own_params(&self.stage.info_or_whole(body.id));
                 let (kept, impact) = (None, Some(impact));
-                Waiting { body: body.id, blow, params, kept, cause: Cause::Event, impact }
+                Waiting { body: body.id, blow, params, kept, cause: Cause::Event, impact, piece: None }
             })
             .collect();
         blows.into_iter().for_each(|blow| self.jobs.breaking.push(blow));
@@ -77,7 +77,8 @@ impl Sandbox {
     ) {
         let speed = self.document.tuning().blow_speed;
         let blow = Blow { point, direction: direction.normalize_or(DVec3::NEG_Y), speed };
-        self.jobs.breaking.push(Waiting { body, blow, params, kept, cause: Cause::User, impact: None });
+        let (cause, impact, piece) = (Cause::User, None, None);
+        self.jobs.breaking.push(Waiting { body, blow, params, kept, cause, impact, piece });
         self.start_breaking();
     }
 
@@ -85,7 +86,7 @@ impl Sandbox {
     pub(super) fn play_event(&mut self, event: Event, thrown: usize) {
         match event {
             Event::Projectile { .. } => self.stage.throw(thrown),
-            Event::Impact { point, direction, speed, fracture, .. } => {
+            Event::Impact { point, direction, speed, fracture, body: object, parts, .. } => {
                 let Some(body) = self.stage.nearest_body(point) else { return };
                 let own = || self.document.own_params(&self.stage.info_or_whole(body));
                 let params = fracture.unwrap_or_else(own);
@@ -97,6 +98,7 @@ impl Sandbox {
                     kept: None,
                     cause: Cause::Event,
                     impact: None,
+                    piece: object.map(|object| NamedPiece { object: object as usize, parts }),
                 });
                 self.start_breaking();
             }
@@ -105,8 +107,12 @@ impl Sandbox {
 
     /// Starts the next fracture that waits.
     pub(super) fn start_breaking(&mut self) {
+        // It might break what is about to be another body.
+        if self.is_merging() {
+            return;
+        }
         let tools = super::workshop(&self.stage, &self.passes);
-        self.jobs.breaking.start_next(tools, &self.stage, &self.document);
+        self.jobs.breaking.start_next(tools, (&self.stage, &self.breaks), &self.document);
     }
 
     /// What a step of undo is called.
@@ -173,6 +179,9 @@ impl Sandbox {
                 point: job.blow.point,
                 direction: job.blow.direction,
                 speed: job.blow.speed,
+                // Of several pieces at the point, this one.
+                body: info.origin.map(|_| info.object as u32),
+                parts: self.breaks.parts_that_led_to(info.origin),
                 fracture: Some(broken.params.clone()),
             });
         }

@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use glam::Vec3;
 
-use super::Sandbox;
+use super::{PieceEdit, Sandbox, SandboxError};
 use crate::{
+    bodies::BodyId,
     gpu::Gpu,
     scene::{Aim, Arrived, Scene, preview::Preview},
     svo::Arena,
@@ -47,6 +48,21 @@ pub fn aim(sandbox: &Sandbox) -> Aim {
 }
 
 impl Sandbox {
+    /// Whether these can be one, and why not.
+    pub(in crate::scene) fn can_unite(&self, ids: &[BodyId]) -> Result<(), SandboxError> {
+        self.union_of(ids)?.shape(crate::fracture::Cancel::never()).map(|_| ())
+    }
+
+    /// Merges what is selected, and waits for it.
+    pub(in crate::scene) fn merge_selected(&mut self) -> Result<usize, SandboxError> {
+        let count = self.edit(PieceEdit::Merge)?;
+        while self.poll()? != Some(Arrived::Merged) {
+            assert!(self.is_merging(), "it never comes");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(count)
+    }
+
     /// The preview itself, for its own tests.
     pub(in crate::scene) fn preview_mut(&mut self) -> &mut Preview {
         &mut self.preview

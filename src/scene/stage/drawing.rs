@@ -109,6 +109,14 @@ impl Stage {
             .collect()
     }
 
+    /// Centres of mass of the bodies that are drawn, where they are drawn, world.
+    pub fn drawn_centres(&self, explode: f64) -> Vec<(BodyId, Vec3)> {
+        let centre = |(body, world_from_local): (&Body, Mat4)| {
+            (body.id, world_from_local.transform_point3(body.def.shape.centre().as_vec3()))
+        };
+        self.placed(explode).filter(|(body, _)| self.is_shown(body)).map(centre).collect()
+    }
+
     /// World bounds of what is drawn, or of one body.
     pub fn bounds(&self, explode: f64, only: Option<BodyId>) -> Option<(Vec3, Vec3)> {
         let mut all: Option<(Vec3, Vec3)> = None;
