@@ -9,12 +9,15 @@ use crate::{
     svo::MAX_PASSES_LEVEL,
 };
 
+/// So many shapes have a button. The rest belong to shipped scenes; the palette and the path open them, too.
+const SHAPES_SHOWN: usize = 7;
+
 pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, out: &mut UiOutput) {
     let objects = input.sandbox.map_or(&[][..], |s| s.objects());
     let current = objects.first();
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(5.0, 5.0);
-        for name in BUILTIN_NAMES {
+        for name in BUILTIN_NAMES.into_iter().take(SHAPES_SHOWN) {
             let chosen = current.is_some_and(|o| o.scene.file.strip_prefix("builtin:") == Some(name));
             let response = ui.add(egui::Button::selectable(chosen, name).frame_when_inactive(true));
             if response.on_hover_text("Open this built-in shape").clicked() {
