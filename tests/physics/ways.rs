@@ -69,10 +69,8 @@ const OF_BALLS: [Check; 2] = [("P8", p8_rebound::holds), ("P21", p21_rolling::ho
 const OF_SPRINGS: [Check; 1] = [("P3", p3_depth::holds)];
 
 /// What is asked of fields beside all that.
-const OF_FIELDS: [Check; 2] = [("P17", p17_balls::holds), ("P20", p20_breaking::holds)];
-
-/// What holds for octrees alone: by fields large broken vases stand on as if they were whole, and small ones lie deeper.
-const OF_OCTREES: [Check; 1] = [("P19", p19_any_size::holds)];
+const OF_FIELDS: [Check; 3] =
+    [("P17", p17_balls::holds), ("P19", p19_any_size::holds), ("P20", p20_breaking::holds)];
 
 fn hold(ways: Ways, checks: impl IntoIterator<Item = Check>) {
     for (name, check) in checks {
@@ -107,7 +105,7 @@ fn fields_answered_by_soft_constraints() {
 #[ignore = "takes minutes and asserts nothing"]
 fn all_checks_are_tabulated() {
     let all = ALWAYS.into_iter().chain(OF_FINDERS).chain(OF_BALLS).chain(OF_SPRINGS);
-    let all: Vec<Check> = all.chain(OF_FIELDS).chain(OF_OCTREES).collect();
+    let all: Vec<Check> = all.chain(OF_FIELDS).collect();
     let only = std::env::var("KINTSUGI_WAYS").unwrap_or_default();
     for contacts in ["octree", "hull", "field"] {
         for response in ["soft", "impulse"].into_iter().filter(|_| only.is_empty() || only == contacts) {

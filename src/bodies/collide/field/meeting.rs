@@ -36,6 +36,10 @@ const FORGIVEN: [f64; 2] = [1.0, 2.0];
 const FAST: f64 = 0.5;
 /// How often a contact hops on smooth surfaces towards where they are nearest.
 const MOST_HOPS: usize = 8;
+/// Surfaces meet where their normals have a smaller product than this, as for octrees.
+const OPPOSING: f64 = -0.1;
+/// What is deeper than this, cells, is a contact whatever it came in through.
+const DEEP_CELLS: f64 = 0.5;
 /// Two places on smooth surfaces are one within so many cells, with normals that agree so well.
 const SAME_CELLS: f64 = 0.5;
 const SAME_NORMAL: f64 = 0.99;
@@ -270,13 +274,29 @@ fn points_in(
     let known = known.iter().filter(is_own).map(|p| p.key as u32);
     let known: Vec<u32> = corners.iter().copied().chain(known).collect();
     part.forest.query_again(&fragment, &placement, &selection(own, reach, unit), &known, scratch);
-    let point = |contact: &TreeContact| {
+    let own_fragment = part.fragment()?;
+    let other_from_own = other.state.rotation.inverse() * own.state.rotation;
+    // The nearest surface of something thin may be the far one, or its rim: that is not what the point came in through.
+    let deep = DEEP_CELLS * own.def.resolution_m().min(other.def.resolution_m()) / unit;
+    let opposed = |contact: &TreeContact| {
+        if contact.depth > deep {
+            return true;
+        }
+        let place = part.forest.position(contact.point);
+        let Some(on) = own_fragment.reach(place, own_fragment.cell()) else { return true };
+        let outward = other_from_own * own_fragment.quick_direction(place, &on.way);
+        outward.dot(contact.direction) < OPPOSING
+    };
+    let mut point = |contact: &TreeContact| {
         let at_birth = if are_siblings {
             forgiven(&fragment, part.forest.position(contact.point), contact.position)
         } else {
             0.0
         };
         let on_face = faces.as_ref().and_then(|faces| faces.at(part.forest.position(contact.point), contact));
+        if on_face.is_none() && !opposed(contact) {
+            return None;
+        }
         let (depth, direction) = on_face.unwrap_or((contact.depth, contact.direction));
         let gap = (at_birth - depth) * unit;
         let out = other.state.rotation * direction;
@@ -287,9 +307,9 @@ fn points_in(
             ways.push(WayOut { key, position: contact.position, way: contact.way });
         }
         let (bodies, normal) = if turned { ([other, own], -out) } else { ([own, other], out) };
-        Point::new(key, bodies.map(Some), place, normal, gap)
+        Some(Point::new(key, bodies.map(Some), place, normal, gap))
     };
-    Some(scratch.contacts().iter().map(point).collect())
+    Some(scratch.contacts().iter().filter_map(&mut point).collect())
 }
 
 /// How deep a point was in its sibling where both were made, as far as that still counts, local units: siblings have one
