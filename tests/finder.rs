@@ -103,7 +103,7 @@ fn a_snapshot_restores_what_they_did_and_another_finder_begins_anew() {
 fn scenes_name_finders_and_responses() {
     let contacts = spheres();
     let names: Vec<_> = finders().iter().map(|entry| entry.name).collect();
-    assert_eq!(names, ["octree", "hull", "field", "spheres"]);
+    assert_eq!(names, ["octree", "hull", "field", "mixed", "spheres"]);
     let scene = parse_scene("contacts = \"spheres\"\nresponse = \"penalty\"\n", "s.toml").unwrap();
     assert_eq!((scene.contacts, scene.response), (contacts, Response::PENALTY));
     let written = toml::to_string(&scene).unwrap();

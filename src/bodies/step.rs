@@ -45,7 +45,7 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
     for k in 0..rounds {
         let awake = |world: &World| world.bodies.iter().filter(|b| !b.asleep).count();
         let before = awake(world);
-        round(world, gpu, &near, &part, &mut report, &mut clock)?;
+        round(world, gpu, (&near, k + 1 == rounds), &part, &mut report, &mut clock)?;
         pushes.add(&world.manifolds);
         for (body, good) in world.bodies.iter_mut().zip(&good) {
             integrate::freeze_if_lost(body, good);
@@ -164,11 +164,11 @@ pub(super) fn rounds(near: &[NearPair], settings: &WorldSettings) -> u32 {
     wanted.next_power_of_two().min(settings.substeps)
 }
 
-/// Finds contacts and answers them over `settings.dt`.
+/// Finds contacts and answers them over `settings.dt`; `last` for the last time in a step.
 fn round(
     world: &mut World,
     gpu: OnGpu<'_>,
-    near: &[NearPair],
+    (near, last): (&[NearPair], bool),
     settings: &WorldSettings,
     report: &mut StepReport,
     clock: &mut StageClock,
@@ -203,15 +203,18 @@ fn round(
     cx.lap("solver");
 
     let solved: Vec<_> = manifolds.iter().zip(live).filter_map(|(m, live)| live.then_some(m)).collect();
-    sum_up(cx.report, finders, &solved);
+    sum_up(cx.report, finders, &solved, last);
     cx.report.deepest = deepest(&manifolds).max(cx.report.deepest);
     *old = manifolds;
     Ok(())
 }
 
 /// Figures of a round: what was found, and what the floor carried.
-fn sum_up(report: &mut StepReport, finders: &Finders, solved: &[&Manifold]) {
-    report.collision_points = solved.iter().map(|m| finders.collision_points(m)).sum();
+fn sum_up(report: &mut StepReport, finders: &Finders, solved: &[&Manifold], last: bool) {
+    // Only those of the last search are told.
+    if last {
+        report.collision_points = solved.iter().map(|m| finders.collision_points(m)).sum();
+    }
     report.contacts = solved.iter().map(|m| m.points.len()).sum();
     let upright = |p: &&Point| p.normal == DVec3::Y;
     for p in solved.iter().filter(|m| m.second.is_none()).flat_map(|m| &m.points).filter(upright) {

@@ -1,7 +1,7 @@
 //! The table of finders, and which of them looks at a pair: by the setting, and by the kinds of the two
 //! shapes.
 
-use super::{ContactQuery, Detail, FindContacts, Found, Manifold, convex, field, octree};
+use super::{ContactQuery, Detail, FindContacts, Found, Manifold, convex, field, mixed, octree};
 use crate::{
     bodies::{
         Body, BodyDef, BodyId,
@@ -59,7 +59,7 @@ impl Entry for FinderEntry {
 }
 
 /// What every build has.
-const BUILT_IN: &[FinderEntry] = &[octree::ENTRY, convex::ENTRY, field::ENTRY];
+const BUILT_IN: &[FinderEntry] = &[octree::ENTRY, convex::ENTRY, field::ENTRY, mixed::ENTRY];
 
 /// Who looks at a pair of kinds where the finder that was chosen does not. Pairs that are not here, and that
 /// the chosen finder does not accept, pass through each other.

@@ -10,6 +10,7 @@ pub mod field;
 mod finders;
 mod in_order;
 mod manifold;
+mod mixed;
 pub mod octree;
 mod overlap;
 mod pairwise;

@@ -6,7 +6,7 @@
 
 use super::{
     Body, BodyId, ContactQuery, Detail, FindContacts, FinderMemory, Found, InOrder, MARGIN_CELLS, Manifold,
-    Plane, Point, RelativePose, holds, inherit, moved, reduce,
+    Plane, Point, RelativePose, holds, inherit, moved, reduce, speed_between,
 };
 use crate::{
     bodies::{broad_phase::NearPair, context::StepContext},
@@ -14,10 +14,12 @@ use crate::{
 };
 use glam::DVec3;
 use rayon::prelude::*;
-use std::{collections::BTreeMap, fmt::Debug, sync::Arc};
+use std::{fmt::Debug, sync::Arc};
 
 /// Fewer pairs are not worth a second thread.
 const FEW: usize = 16;
+/// The same of pairs of which it is only asked whether they are to be looked at.
+const MANY: usize = 1024;
 /// Above this lie the numbers of the planes in the names of points at planes.
 const PLANE_SHIFT: u32 = 32;
 
@@ -40,8 +42,19 @@ pub struct Record<K> {
     pub pose: RelativePose,
     /// Places that touched, before they were reduced to a few.
     pub touches: usize,
+    /// How far the two may move against each other before they touch, m, where nothing touched; none where that is not
+    /// known.
+    pub clear_m: Option<f64>,
     /// What the narrow phase itself knows.
     pub known: K,
+}
+
+impl<K> Record<K> {
+    /// Whether a pair that did not touch then cannot touch in the coming `dt`.
+    fn is_clear(&self, a: &Body, b: &Body, dt: f64) -> bool {
+        let way = || RelativePose::new(a, Some(b)).way(&self.pose, a.def.radius().min(b.def.radius()));
+        self.clear_m.is_some_and(|clear| way() + speed_between(a, Some(b)) * dt <= clear)
+    }
 }
 
 /// Two bodies that may meet.
@@ -71,6 +84,12 @@ pub trait NarrowPhase: Default + Send + Sync + 'static {
 
     /// How finely a body is looked at, m.
     fn resolution(&self, body: &Body) -> f64;
+
+    /// A pair is looked at again before its bodies have come half as far towards each other, m.
+    fn foresight(&self, pair: [&Body; 2]) -> f64 {
+        let [a, b] = pair.map(|body| self.resolution(body));
+        a.min(b)
+    }
 
     /// As [`FindContacts::set_field_level`].
     fn set_field_level(&mut self, level: u32) {
@@ -109,24 +128,27 @@ pub trait NarrowPhase: Default + Send + Sync + 'static {
     fn recall(&mut self, memory: &Self::Memory);
 }
 
-type Name = (BodyId, Option<BodyId>);
+/// A pair, or a body at the planes.
+pub type Name = (BodyId, Option<BodyId>);
 
 /// A finder that looks at pairs by `N`.
 pub struct PairFinder<N: NarrowPhase> {
-    narrow: N,
-    records: BTreeMap<Name, Record<N::Known>>,
+    /// Looks at one pair.
+    pub narrow: N,
+    /// What is known of pairs, ascending.
+    pub records: Vec<(Name, Record<N::Known>)>,
 }
 
 impl<N: NarrowPhase> Default for PairFinder<N> {
     fn default() -> Self {
-        Self { narrow: N::default(), records: BTreeMap::new() }
+        Self { narrow: N::default(), records: Vec::new() }
     }
 }
 
 /// What a [`PairFinder`] knows at one moment.
 struct Memory<N: NarrowPhase> {
     narrow: N::Memory,
-    records: BTreeMap<Name, Record<N::Known>>,
+    records: Vec<(Name, Record<N::Known>)>,
 }
 
 /// What the narrow phase `N` knew of bodies when its finder was asked for its memory; none where that was another finder.
@@ -137,32 +159,71 @@ pub fn remembered<N: NarrowPhase>(memory: &FinderMemory) -> Option<&N::Memory> {
 
 /// What is to be done with pairs that are near.
 struct Sorted {
-    /// To be looked at: the bodies, and their manifold of the last search.
-    pairs: Vec<([usize; 2], Option<usize>)>,
+    /// To be looked at: the bodies, and the numbers of their manifold of the last search and of their record.
+    pairs: Vec<([usize; 2], Option<usize>, Option<usize>)>,
     /// Manifolds of the last search that still hold.
     carried: Vec<usize>,
+    /// Records of pairs that are still clear of each other.
+    apart: Vec<usize>,
+}
+
+/// What is to be done with one of them.
+enum ToDo {
+    /// Its manifold of the last search, of that number, still holds.
+    Carry(usize),
+    /// It is still clear: its record stays.
+    Keep,
+    Look,
+    Nothing,
 }
 
 impl<N: NarrowPhase> PairFinder<N> {
+    fn known(&self, name: &Name) -> Option<&Record<N::Known>> {
+        let at = self.records.binary_search_by_key(name, |(name, _)| *name).ok()?;
+        Some(&self.records[at].1)
+    }
+
     fn record(&self, manifold: &Manifold) -> Option<&Record<N::Known>> {
-        self.records.get(&(manifold.first, manifold.second))
+        self.known(&(manifold.first, manifold.second))
+    }
+
+    /// What is to be done with a pair, by its manifold of the last search and its record.
+    fn sort(
+        &self,
+        pair: [usize; 2],
+        (old, record): (Option<usize>, Option<usize>),
+        query: &ContactQuery<'_>,
+    ) -> ToDo {
+        let [a, b] = pair.map(|k| &query.bodies[k]);
+        let record = record.map(|k| &self.records[k].1);
+        let holds = |k: usize| {
+            record.is_some_and(|r| holds(query.old[k].resolution_m, &r.pose, a, Some(b), query.dt))
+        };
+        match (old, record) {
+            (Some(k), _) if holds(k) => ToDo::Carry(k),
+            (None, Some(record)) if record.is_clear(a, b, query.dt) => ToDo::Keep,
+            _ if query.may_meet(pair) => ToDo::Look,
+            _ => ToDo::Nothing,
+        }
     }
 
     fn sort_out(&self, query: &ContactQuery<'_>) -> Sorted {
         let mut manifold_of = InOrder::new(query.old, Manifold::order);
-        let mut out = Sorted { pairs: Vec::new(), carried: Vec::new() };
-        for near in query.pairs {
-            let [a, b] = near.bodies.map(|k| &query.bodies[k]);
-            let known = manifold_of.find(&(false, a.id, Some(b.id)));
-            let holds = |k: usize| {
-                let old = &query.old[k];
-                let record = self.record(old);
-                record.is_some_and(|record| holds(old.resolution_m, &record.pose, a, Some(b), query.dt))
-            };
-            match known {
-                Some(k) if holds(k) => out.carried.push(k),
-                _ if query.may_meet(near.bodies) => out.pairs.push((near.bodies, known)),
-                _ => {}
+        let mut record_of = InOrder::new(&self.records, |(name, _)| *name);
+        let known = query.pairs.iter().map(|near| {
+            let [a, b] = near.bodies.map(|k| query.bodies[k].id);
+            (near.bodies, (manifold_of.find(&(false, a, Some(b))), record_of.find(&(a, Some(b)))))
+        });
+        let known: Vec<_> = known.collect();
+        let sort = |(pair, known): &([usize; 2], _)| self.sort(*pair, *known, query);
+        let todo: Vec<ToDo> = known.par_iter().with_min_len(MANY).map(sort).collect();
+        let mut out = Sorted { pairs: Vec::new(), carried: Vec::new(), apart: Vec::new() };
+        for ((pair, (old, record)), todo) in known.into_iter().zip(todo) {
+            match todo {
+                ToDo::Carry(k) => out.carried.push(k),
+                ToDo::Keep => out.apart.extend(record),
+                ToDo::Look => out.pairs.push((pair, old, record)),
+                ToDo::Nothing => {}
             }
         }
         out
@@ -170,10 +231,11 @@ impl<N: NarrowPhase> PairFinder<N> {
 
     /// Manifolds of pairs that are looked at, and what is known of them.
     fn pairs(&self, sorted: &Sorted, query: &ContactQuery<'_>) -> Vec<Met<N::Known>> {
-        let look = |scratch: &mut N::Scratch, (bodies, known): &([usize; 2], Option<usize>)| {
+        let look = |scratch: &mut N::Scratch,
+                    (bodies, old, record): &([usize; 2], Option<usize>, Option<usize>)| {
             let bodies = bodies.map(|k| &query.bodies[k]);
-            let record = self.records.get(&(bodies[0].id, Some(bodies[1].id)));
-            let old = known.map(|k| &query.old[k]);
+            let record = record.map(|k| &self.records[k].1);
+            let old = old.map(|k| &query.old[k]);
             self.narrow.meet(&NearTwo { bodies, record, old, dt: query.dt }, scratch)
         };
         sorted.pairs.par_iter().with_min_len(FEW).map_init(N::Scratch::default, look).collect()
@@ -221,7 +283,8 @@ impl<N: NarrowPhase> PairFinder<N> {
         inherit(&mut points, &known, cell);
         let rolling_impulse = old.map_or(DVec3::ZERO, |m| m.rolling_impulse);
         let manifold = Manifold { first: body.id, second: None, points, rolling_impulse, resolution_m: cell };
-        let record = Record { pose: RelativePose::new(body, None), touches, known: N::Known::default() };
+        let pose = RelativePose::new(body, None);
+        let record = Record { pose, touches, clear_m: None, known: N::Known::default() };
         Some((manifold, record))
     }
 }
@@ -233,24 +296,23 @@ impl<N: NarrowPhase> FindContacts for PairFinder<N> {
 
     fn begin(&mut self, bodies: &[Body], pairs: &mut [NearPair], _: Detail<'_>) {
         for near in pairs {
-            let [a, b] = near.bodies.map(|k| self.narrow.resolution(&bodies[k]));
-            near.resolution_m = a.min(b);
+            near.resolution_m = self.narrow.foresight(near.bodies.map(|k| &bodies[k]));
         }
     }
 
     fn find(&mut self, cx: &mut StepContext<'_>, query: &ContactQuery<'_>) -> Result<Found, GpuError> {
         let sorted = self.sort_out(query);
         cx.lap("broad phase");
-        let near = sorted.pairs.iter().flat_map(|(pair, _)| *pair).chain(query.at_planes.iter().copied());
+        let near = sorted.pairs.iter().flat_map(|(pair, ..)| *pair).chain(query.at_planes.iter().copied());
         self.narrow.prepare(near.map(|k| &query.bodies[k]));
         let met = self.pairs(&sorted, query);
         cx.report.pairs += sorted.pairs.len();
         cx.lap("narrow phase");
 
-        let Sorted { pairs, mut carried } = sorted;
+        let Sorted { pairs, mut carried, apart } = sorted;
         let mut found = Vec::new();
         let mut new: Vec<(Name, Record<N::Known>)> = Vec::new();
-        for (met, (pair, _)) in met.into_iter().zip(pairs) {
+        for (met, (pair, ..)) in met.into_iter().zip(pairs) {
             let Some((manifold, record)) = met else { continue };
             let [a, b] = pair.map(|k| query.bodies[k].id);
             new.push(((a, Some(b)), record));
@@ -276,8 +338,17 @@ impl<N: NarrowPhase> FindContacts for PairFinder<N> {
         }
         let resting = query.old.iter().filter(|old| old.rests(query.bodies));
         let known = carried.iter().map(|&k| &query.old[k]).chain(resting);
-        let stays: Vec<_> = known.filter_map(|m| Some(((m.first, m.second), *self.record(m)?))).collect();
-        self.records = stays.into_iter().chain(new).collect();
+        let place =
+            |m: &Manifold| self.records.binary_search_by_key(&(m.first, m.second), |(name, _)| *name).ok();
+        let mut stays: Vec<usize> = known.filter_map(place).chain(apart).collect();
+        stays.sort_unstable();
+        stays.dedup();
+        let stays = stays.into_iter().map(|k| self.records[k]);
+        // What is known anew comes first, and is kept of two.
+        let mut records: Vec<_> = new.into_iter().chain(stays).collect();
+        records.sort_by_key(|(name, _)| *name);
+        records.dedup_by_key(|(name, _)| *name);
+        self.records = records;
         Ok(Found { manifolds: found, carried })
     }
 
@@ -294,7 +365,7 @@ impl<N: NarrowPhase> FindContacts for PairFinder<N> {
     }
 
     fn removed(&mut self, id: BodyId, left: &[Body]) {
-        self.records.retain(|(first, second), _| *first != id && *second != Some(id));
+        self.records.retain(|((first, second), _)| *first != id && *second != Some(id));
         self.narrow.keep(left);
     }
 
@@ -312,7 +383,7 @@ impl<N: NarrowPhase> FindContacts for PairFinder<N> {
                 self.narrow.recall(&memory.narrow);
                 self.records = memory.records.clone();
             }
-            None => self.records = BTreeMap::new(),
+            None => self.records = Vec::new(),
         }
     }
 }

@@ -34,6 +34,11 @@ impl HullCache {
         self.hulls.extend(made);
     }
 
+    /// Takes in a hull that somebody else has made.
+    pub fn give(&mut self, shape: &Arc<Shape>, hull: Solid) {
+        self.hulls.entry(address(shape)).or_insert_with(|| (Arc::clone(shape), Arc::new(hull)));
+    }
+
     /// The hull of a body, where it was prepared.
     #[must_use]
     pub fn of(&self, body: &Body) -> Option<&Solid> {

@@ -78,12 +78,13 @@ impl Meeting<'_> {
         let Some((pair, axis)) = met else {
             let start = self.pair(0.0);
             let known = Known { axis: Some((on_b(&axis, &start), axis.feature)), forgiven };
-            return (None, Record { pose, touches: 0, known });
+            let clear_m = Some(apart - margin(cell));
+            return (None, Record { pose, touches: 0, clear_m, known });
         };
         let normal = on_b(&axis, &pair);
         let (manifold, touches) = self.manifold(&pair, &axis, forgiven, cell);
         let known = Known { axis: Some((normal, axis.feature)), forgiven };
-        (Some(manifold), Record { pose, touches, known })
+        (Some(manifold), Record { pose, touches, clear_m: None, known })
     }
 
     /// Both hulls as they will lie after `time` s.

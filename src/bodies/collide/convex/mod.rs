@@ -12,6 +12,7 @@
 mod axes;
 mod cache;
 mod clip;
+mod fit;
 mod meeting;
 mod planes;
 mod points;
@@ -20,6 +21,7 @@ mod solid;
 #[cfg(test)]
 mod tests;
 
+pub(super) use fit::fitting_hull;
 pub(super) use planes::at_plane as hull_at_plane;
 pub(super) use points::solid_of;
 pub(super) use solid::{MOST_CORNERS, Solid};
@@ -28,10 +30,12 @@ use super::{
     Body, FinderEntry, Plane, Point,
     pairwise::{Met, NarrowPhase, NearTwo, PairFinder},
 };
+use crate::shape::Shape;
 use axes::Feature;
 use cache::HullCache;
 use glam::DVec3;
 use meeting::Meeting;
+use std::sync::Arc;
 
 /// How the table has it.
 pub const ENTRY: FinderEntry = FinderEntry {
@@ -44,6 +48,9 @@ pub const ENTRY: FinderEntry = FinderEntry {
 
 /// Finds contacts of convex hulls with each other and with planes.
 pub type HullFinder = PairFinder<Hulls>;
+
+/// A pair is looked at again before its bodies have come half of this share of the smaller radius towards each other.
+const FORESIGHT: f64 = 0.5;
 
 /// What is known of a pair of hulls.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -60,6 +67,13 @@ pub struct Hulls {
     cache: HullCache,
 }
 
+impl HullFinder {
+    /// Takes in a hull that somebody else has made.
+    pub fn give(&mut self, shape: &Arc<Shape>, hull: Solid) {
+        self.narrow.cache.give(shape, hull);
+    }
+}
+
 impl NarrowPhase for Hulls {
     type Known = Known;
     type Scratch = ();
@@ -67,6 +81,13 @@ impl NarrowPhase for Hulls {
 
     fn resolution(&self, body: &Body) -> f64 {
         meeting::resolution(body)
+    }
+
+    // What is fast is met where it will be (`Meeting::later`), so cells do not matter, only who gets in whose way.
+    fn foresight(&self, pair: [&Body; 2]) -> f64 {
+        let cell = pair.map(|body| self.resolution(body)).into_iter().fold(f64::MAX, f64::min);
+        let radius = pair.map(|body| body.def.radius()).into_iter().fold(f64::MAX, f64::min);
+        cell.max(FORESIGHT * radius)
     }
 
     fn prepare<'a>(&mut self, near: impl Iterator<Item = &'a Body>) {

@@ -27,7 +27,7 @@ pub fn solid_of(shape: &Shape) -> Solid {
         return solid;
     }
     let (low, high) = shape.bounds();
-    let place = |p: DVec3| (p - shape.centre()) * shape.unit_m();
+    let place = place(shape);
     let thin = DVec3::splat(THIN * 2.0 * shape.radius());
     let (low, high) = (place(low) - thin, place(high) + thin);
     let corner = |c: u32| {
@@ -37,10 +37,15 @@ pub fn solid_of(shape: &Shape) -> Solid {
     Solid::through(&(0..8).map(corner).collect::<Vec<_>>(), 0.0).unwrap_or_default()
 }
 
+/// From local space to body axes, from the centre of mass, m.
+pub fn place(shape: &Shape) -> impl Fn(DVec3) -> DVec3 + Copy {
+    let (centre, unit) = (shape.centre(), shape.unit_m());
+    move |p| (p - centre) * unit
+}
+
 /// What a hull has to hold, and how much of it may stick out, m.
 fn points(shape: &Shape) -> (Vec<DVec3>, f64) {
-    let (centre, unit) = (shape.centre(), shape.unit_m());
-    let place = |p: DVec3| (p - centre) * unit;
+    let (place, unit) = (place(shape), shape.unit_m());
     let share = ROUNDED_SHARE * 2.0 * shape.radius();
     match shape.geometry() {
         Geometry::Octree(octree) => {
@@ -53,7 +58,7 @@ fn points(shape: &Shape) -> (Vec<DVec3>, f64) {
 }
 
 /// Of an octree the points of its leaves' planes; of so few voxels that these say little, the voxels' corners.
-fn samples(octree: &Octree) -> Box<dyn Iterator<Item = DVec3> + '_> {
+pub fn samples(octree: &Octree) -> Box<dyn Iterator<Item = DVec3> + '_> {
     let forest = &octree.forest;
     if octree.mass.voxels > 27 {
         return Box::new(octree.leaves().map(|leaf| leaf_sample(forest, leaf).0.as_dvec3()));

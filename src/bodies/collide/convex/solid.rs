@@ -80,6 +80,13 @@ impl Solid {
         Self { corners, faces, edges, middle, inner }
     }
 
+    /// How far a point lies beyond the face that it is farthest out of, m; of a point inside, how far it is to the nearest
+    /// face, negative.
+    #[must_use]
+    pub fn height(&self, p: DVec3) -> f64 {
+        self.faces.iter().map(|face| p.dot(face.normal) - face.reach).fold(f64::MIN, f64::max)
+    }
+
     /// The corner that lies farthest along a direction, and how far.
     #[must_use]
     pub fn support(corners: &[DVec3], way: DVec3) -> (usize, f64) {

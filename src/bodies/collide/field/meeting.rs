@@ -79,7 +79,8 @@ pub fn meet(near: &NearTwo<'_, ()>, parts: [&Part; 2], scratch: &mut Scratch) ->
         }
         Some(Later::Passes) => [Vec::new(), Vec::new()],
     };
-    let record = Record { pose: RelativePose::new(a, Some(b)), touches: points.len(), known: () };
+    let record =
+        Record { pose: RelativePose::new(a, Some(b)), touches: points.len(), clear_m: None, known: () };
     if points.is_empty() {
         return Some((None, record));
     }

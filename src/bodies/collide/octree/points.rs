@@ -32,6 +32,11 @@ const ENTER_CELLS: f64 = 0.5;
 /// A point deeper than this, cells, must lie in the solid. Not zero: between two samples, edges cross.
 const BESIDE_CELLS: f64 = 0.25;
 
+/// How closely the way out of a solid is looked at, voxels.
+const WAY_OUT_VOXELS: f64 = 0.5;
+/// How often the step in which it ends is halved then.
+const WAY_OUT_HALVINGS: u32 = 5;
+
 /// Points farther apart than this, cells, and the way of the step, do not press, and stay where they are.
 const NEAREST_CELLS: f64 = 0.5;
 /// Two places on smooth surfaces are one within so many cells, with normals that agree so well.
@@ -198,6 +203,23 @@ pub fn at_nearest(
     out
 }
 
+/// How far it is out of a solid along a way to a plane that is `plane` m off; none where even the beginning is outside.
+/// The plane counts unless the solid ends sooner by more than `slack`. Looked at every `step`, m, and closely where it
+/// ends.
+fn way_out_of(is_in: impl Fn(f64) -> bool, plane: f64, slack: f64, step: f64) -> Option<f64> {
+    if !is_in(0.0) {
+        return None;
+    }
+    let mut ways = (1u32..).map(|k| f64::from(k) * step).take_while(|way| *way < plane - slack);
+    let Some(mut outside) = ways.find(|way| !is_in(*way)) else { return Some(plane) };
+    let mut inside = outside - step;
+    for _ in 0..WAY_OUT_HALVINGS {
+        let middle = 0.5 * (inside + outside);
+        *(if is_in(middle) { &mut inside } else { &mut outside }) = middle;
+    }
+    Some(outside)
+}
+
 /// The geometry of each hit, in f64. Of the number of a hit's pair only the direction counts.
 #[must_use]
 pub fn contact_points(
@@ -248,12 +270,16 @@ pub fn contact_points(
             }
         };
         let on_b = to_world[b].transform_point3(centre.as_dvec3());
-        let gap = (point - on_b).dot(n);
+        let mut gap = (point - on_b).dot(n);
         // Round an edge the planes of coarse cells reach beyond the solid; the leaves know. Such a point is
         // not behind any surface, and would hold the pair in a wedge that is not there.
-        let (behind, tip) = if met == Meets::Face { (a, on_b) } else { (b, point) };
-        if gap < -BESIDE_CELLS * cell[b] && !is_in(body[behind], in_voxels(behind, tip)) {
-            continue;
+        let (behind, tip, out_of) = if met == Meets::Face { (a, on_b, -n) } else { (b, point, n) };
+        if gap < -BESIDE_CELLS * cell[b] {
+            // And where the plane of an edge lies aslant in a thin wall it is farther than the way out.
+            let is_in = |way: f64| is_in(body[behind], in_voxels(behind, tip + out_of * way));
+            let step = WAY_OUT_VOXELS * body[behind].def.shape.unit_m();
+            let Some(depth) = way_out_of(is_in, -gap, BESIDE_CELLS * cell[b], step) else { continue };
+            gap = -depth;
         }
         // Where two pieces of one object overlapped when they were made, that is their zero.
         let at_birth = p.as_dvec3() - centre.as_dvec3();
@@ -277,4 +303,23 @@ pub fn contact_points(
         ));
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A wall of a metre, and a way aslant through it.
+    #[test]
+    fn nothing_is_deeper_than_the_way_out_of_the_solid() {
+        let is_in = |from: f64| move |way: f64| (0.0..1.0).contains(&(from + 0.5 * way));
+        let out = |from, plane| way_out_of(is_in(from), plane, 0.1, 0.02);
+        // Half of a metre is left, which is a metre along the way.
+        let found = out(0.5, 3.0).expect("inside");
+        assert!((found - 1.0).abs() <= 0.001, "{found}");
+        // A plane that is nearer, or beyond the end by no more than the slack, counts as it is.
+        assert_eq!(out(0.5, 0.7), Some(0.7));
+        assert_eq!(out(0.5, 1.08), Some(1.08));
+        assert_eq!(out(1.2, 3.0), None);
+    }
 }
