@@ -14,6 +14,7 @@
 mod census;
 pub mod distance;
 mod faces;
+mod hull_points;
 pub mod interior;
 mod later;
 mod meeting;

@@ -7,12 +7,13 @@
 
 use super::{
     distance::{FamilyField, Fragment, FragmentId},
+    hull_points::hull_of,
     spheres::{CrackPoint, ObjectPoint, Sampling, SphereForest},
 };
 use crate::{
     bodies::{
         Body, BodyId,
-        collide::convex::{MOST_CORNERS, Solid, solid_of},
+        collide::convex::{MOST_CORNERS, Solid},
     },
     shape::Shape,
 };
@@ -51,7 +52,7 @@ fn places_of(corners: impl Iterator<Item = DVec3>, forest: &SphereForest) -> Arc
 
 /// The hull of a shape, unless it is round.
 fn hull(shape: &Shape) -> Option<Arc<Solid>> {
-    Some(solid_of(shape)).filter(|hull| hull.corners.len() < MOST_CORNERS).map(Arc::new)
+    Some(hull_of(shape)).filter(|hull| hull.corners.len() < MOST_CORNERS).map(Arc::new)
 }
 
 impl Part {
