@@ -24,7 +24,7 @@ mod tests;
 pub(super) use fit::fitting_hull;
 pub(super) use planes::at_plane as hull_at_plane;
 pub(super) use points::solid_of;
-pub(super) use solid::{MOST_CORNERS, Solid};
+pub(super) use solid::{Face, MOST_CORNERS, Solid};
 
 use super::{
     Body, FinderEntry, Plane, Point,

@@ -33,6 +33,17 @@ pub struct Reached {
     pub way: Way,
 }
 
+/// What is known of a point that counts only where it is deeper than something.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Compared {
+    /// It may be deeper: what [`Interior::reach`] says.
+    Deeper(Reached),
+    /// It is inside, and no deeper than this, local units.
+    AtMost(f64),
+    /// It is outside, and no nearer than what was asked for.
+    Away,
+}
+
 /// What a query asks of a body, in the body's local space (voxels of an octree's grid; metres of what has no
 /// grid).
 pub trait Interior: Sync {
@@ -60,6 +71,12 @@ pub trait Interior: Sync {
         Some(Reached { depth: -outside.distance, way: Way::Along(outside.direction) })
     }
 
+    /// The same where only depths above `least` count: of what is not so deep it is enough to know that.
+    fn reach_beyond(&self, p: DVec3, within: f64, least: f64) -> Compared {
+        let _ = least;
+        self.reach(p, within).map_or(Compared::Away, Compared::Deeper)
+    }
+
     /// The way out of the solid from `p`, unit, where [`Interior::reach`] said `way`.
     fn direction(&self, p: DVec3, way: &Way) -> DVec3 {
         let _ = p;
@@ -72,6 +89,22 @@ pub trait Interior: Sync {
     /// The same, as good as it comes without work.
     fn quick_direction(&self, p: DVec3, way: &Way) -> DVec3 {
         self.direction(p, way)
+    }
+
+    /// A ball that holds the body: its middle and radius, local units.
+    fn ball(&self) -> Option<(DVec3, f64)> {
+        None
+    }
+
+    /// How far `p` is from the body at least, local units, as far as that can be said at once; negative where it cannot.
+    fn apart(&self, p: DVec3) -> f64 {
+        let _ = p;
+        f64::NEG_INFINITY
+    }
+
+    /// To which depth [`Interior::penetration`] is exact, local units; what is deeper is said to be at least so deep.
+    fn exact_to(&self) -> f64 {
+        0.0
     }
 
     /// By at most how much a depth of [`Interior::penetration`] differs from the true one, local units;

@@ -42,14 +42,17 @@ pub fn later(pair: &Pair<'_>, margin: f64, dt: f64, scratch: &mut Scratch) -> La
     let [a, b] = pair.bodies;
     let most = broad_phase::closer(a, b, dt);
     let (speed, met) = (most / dt, MET * margin);
+    // Most of what is near touches, which any point says.
+    if pair.gap([a, b], (margin, Beyond::Nothing), scratch).is_some() {
+        return Later::Touches;
+    }
     let (mut time, mut apart) = (0.0, 0.0);
     for _ in 0..MOST_MOVES {
         let then = [a, b].map(|body| after(body, time));
         let left = speed * (dt - time) + margin;
-        let Some(gap) = pair.gap([&then[0], &then[1]], left, scratch) else { return Later::Passes };
-        if time == 0.0 && gap < margin {
-            return Later::Touches;
-        }
+        let Some(gap) = pair.gap([&then[0], &then[1]], (left, Beyond::Deepest), scratch) else {
+            return Later::Passes;
+        };
         apart = gap;
         if gap <= met {
             break;
@@ -63,8 +66,9 @@ pub fn later(pair: &Pair<'_>, margin: f64, dt: f64, scratch: &mut Scratch) -> La
 }
 
 impl Pair<'_> {
-    /// How far apart the surfaces are where the bodies lie as `then`, m (negative: how deep), if within `reach`.
-    fn gap(&self, then: [&Body; 2], reach: f64, scratch: &mut Scratch) -> Option<f64> {
+    /// How far apart the surfaces are where the bodies lie as `then`, m (negative: how deep), if within `reach`; or how
+    /// far the first point is that is within it.
+    fn gap(&self, then: [&Body; 2], (reach, beyond): (f64, Beyond), scratch: &mut Scratch) -> Option<f64> {
         let of = |own: usize, scratch: &mut Scratch| {
             let other = 1 - own;
             let fragment = self.parts[other].fragment()?;
@@ -72,13 +76,16 @@ impl Pair<'_> {
             let unit = then[other].def.shape.unit_m();
             let tolerance = reach / unit;
             let selection =
-                Selection { enough: Some(1), epsilon: 0.0, tolerance, beyond: Beyond::Deepest, quick: true };
+                Selection { enough: Some(1), epsilon: 0.0, tolerance, beyond, quick: true, slack: 0.0 };
             let placement = Placement::new(from_other.inverse() * from_own);
             self.parts[own].forest.query(&fragment, &placement, &selection, scratch);
             let gaps = scratch.contacts().iter().map(|contact| -contact.depth * unit);
             gaps.min_by(f64::total_cmp)
         };
-        let gaps = [of(0, scratch), of(1, scratch)];
-        gaps.into_iter().flatten().min_by(f64::total_cmp)
+        let gap = of(0, scratch);
+        if gap.is_some() && beyond == Beyond::Nothing {
+            return gap;
+        }
+        [gap, of(1, scratch)].into_iter().flatten().min_by(f64::total_cmp)
     }
 }

@@ -10,8 +10,9 @@ use super::{
     interior::{Interior, Way},
     later::{Later, after, later},
     nearest::{LeafSide, Place},
+    pairs::PairMemory,
     parts::Part,
-    spheres::{Beyond, HalfSpace, Placement, Scratch, Selection, TreeContact},
+    spheres::{Beyond, HalfSpace, Placement, Scratch, Selection, TreeContact, way_since_one_space},
 };
 use crate::bodies::{
     Body, Plane, broad_phase,
@@ -43,6 +44,8 @@ const DEEP_CELLS: f64 = 0.5;
 /// Two places on smooth surfaces are one within so many cells, with normals that agree so well.
 const SAME_CELLS: f64 = 0.5;
 const SAME_NORMAL: f64 = 0.99;
+/// So much farther out is looked for the sake of the next search, cells.
+const SLACK_CELLS: f64 = 0.5;
 /// In the names of points: whose they are, and that they touch only if the body turns.
 const OF_SECOND: u64 = 1 << 32;
 const TURNED: u64 = 1 << 33;
@@ -57,12 +60,18 @@ fn selection(body: &Body, near_m: f64, unit_m: f64) -> Selection {
         tolerance: near_m / unit_m,
         beyond: Beyond::Deepest,
         quick: true,
+        slack: SLACK_CELLS * body.def.resolution_m() / unit_m,
     }
 }
 
 /// The manifold of two bodies that may meet within the step, and the record of it.
 #[must_use]
-pub fn meet(near: &NearTwo<'_, ()>, parts: [&Part; 2], scratch: &mut Scratch) -> Met<()> {
+pub fn meet(
+    near: &NearTwo<'_, ()>,
+    parts: [&Part; 2],
+    memory: &mut PairMemory,
+    scratch: &mut Scratch,
+) -> Met<()> {
     let [a, b] = near.bodies;
     let cell = a.def.resolution_m().min(b.def.resolution_m());
     let (margin, closer) = (MARGIN_CELLS * cell, broad_phase::closer(a, b, near.dt));
@@ -72,10 +81,10 @@ pub fn meet(near: &NearTwo<'_, ()>, parts: [&Part; 2], scratch: &mut Scratch) ->
     let is_fast = closer > FAST * a.def.radius().min(b.def.radius());
     let mut ways = Vec::new();
     let [points, turned] = match is_fast.then(|| later(&pair, margin, near.dt, scratch)) {
-        None => [pair.points((&known, margin + closer), scratch, &mut ways)?, Vec::new()],
-        Some(Later::Touches) => [pair.points((&known, margin), scratch, &mut ways)?, Vec::new()],
+        None => [pair.points((&known, margin + closer), (scratch, memory), &mut ways)?, Vec::new()],
+        Some(Later::Touches) => [pair.points((&known, margin), (scratch, memory), &mut ways)?, Vec::new()],
         Some(Later::Meets { time, gap }) => {
-            pair.points_after(time, (&known, margin.max(2.0 * gap)), scratch)?
+            pair.points_after(time, (&known, margin.max(2.0 * gap)), (scratch, memory))?
         }
         Some(Later::Passes) => [Vec::new(), Vec::new()],
     };
@@ -120,12 +129,12 @@ impl Pair<'_> {
     fn points(
         &self,
         (known, reach): (&[Point], f64),
-        scratch: &mut Scratch,
+        (scratch, memory): (&mut Scratch, &mut PairMemory),
         ways: &mut Vec<WayOut>,
     ) -> Option<Vec<Point>> {
         let ([a, b], [of_a, of_b]) = (self.bodies, self.parts);
-        let mut points = points_in([a, b], [of_a, of_b], (known, reach), (scratch, ways), false)?;
-        points.extend(points_in([b, a], [of_b, of_a], (known, reach), (scratch, ways), true)?);
+        let mut points = points_in([a, b], [of_a, of_b], (known, reach), (scratch, memory, ways), false)?;
+        points.extend(points_in([b, a], [of_b, of_a], (known, reach), (scratch, memory, ways), true)?);
         Some(points)
     }
 
@@ -148,13 +157,13 @@ impl Pair<'_> {
         &self,
         time: f64,
         (known, reach): (&[Point], f64),
-        scratch: &mut Scratch,
+        (scratch, memory): (&mut Scratch, &mut PairMemory),
     ) -> Option<[Vec<Point>; 2]> {
         let [a, b] = self.bodies;
         let then = self.bodies.map(|body| after(body, time));
         let pair = Pair { bodies: [&then[0], &then[1]], parts: self.parts };
         let mut ways = Vec::new();
-        let mut points = pair.points((known, reach), scratch, &mut ways)?;
+        let mut points = pair.points((known, reach), (scratch, memory), &mut ways)?;
         points.iter_mut().try_for_each(|point| pair.direct(point, &ways))?;
         let small = usize::from(b.def.radius() < a.def.radius());
         let turned = pair.turned(small, &points)?;
@@ -258,7 +267,7 @@ fn points_in(
     [own, other]: [&Body; 2],
     [part, of_other]: [&Part; 2],
     (known, reach): (&[Point], f64),
-    (scratch, ways): (&mut Scratch, &mut Vec<WayOut>),
+    (scratch, memory, ways): (&mut Scratch, &mut PairMemory, &mut Vec<WayOut>),
     turned: bool,
 ) -> Option<Vec<Point>> {
     let fragment = of_other.fragment()?;
@@ -274,7 +283,15 @@ fn points_in(
     let corners = if faces.is_some() { &part.corners[..] } else { &[] };
     let known = known.iter().filter(is_own).map(|p| p.key as u32);
     let known: Vec<u32> = corners.iter().copied().chain(known).collect();
-    part.forest.query_again(&fragment, &placement, &selection(own, reach, unit), &known, scratch);
+    let mut selection = selection(own, reach, unit);
+    // Who has not moved is as deep as it was made, which pushes nobody.
+    if are_siblings
+        && way_since_one_space(&part.forest, &fragment, &placement, selection.tolerance) < selection.epsilon
+    {
+        selection.beyond = Beyond::Nothing;
+    }
+    let (kept, births) = (&mut memory.kept[usize::from(turned)], &mut memory.births[usize::from(turned)]);
+    part.forest.query_kept(&fragment, &placement, &selection, &known, (kept, &mut *scratch));
     let own_fragment = part.fragment()?;
     let other_from_own = other.state.rotation.inverse() * own.state.rotation;
     // The nearest surface of something thin may be the far one, or its rim: that is not what the point came in through.
@@ -283,14 +300,12 @@ fn points_in(
         if contact.depth > deep {
             return true;
         }
-        let place = part.forest.position(contact.point);
-        let Some(on) = own_fragment.reach(place, own_fragment.cell()) else { return true };
-        let outward = other_from_own * own_fragment.quick_direction(place, &on.way);
-        outward.dot(contact.direction) < OPPOSING
+        let own_way = part.outward.at(contact.point, &part.forest, &own_fragment);
+        own_way.is_none_or(|outward| (other_from_own * outward).dot(contact.direction) < OPPOSING)
     };
     let mut point = |contact: &TreeContact| {
         let at_birth = if are_siblings {
-            forgiven(&fragment, part.forest.position(contact.point), contact.position)
+            forgiven(&fragment, part.forest.position(contact.point), contact, births)
         } else {
             0.0
         };
@@ -314,13 +329,19 @@ fn points_in(
 }
 
 /// How deep a point was in its sibling where both were made, as far as that still counts, local units: siblings have one
-/// local space, so there it lay at `made`, where it lies at `now`.
-fn forgiven(other: &Fragment<'_>, made: DVec3, now: DVec3) -> f64 {
-    let counts = (FORGIVEN[1] - made.distance(now)) / (FORGIVEN[1] - FORGIVEN[0]);
+/// local space, so there it lay at `made`.
+fn forgiven(other: &Fragment<'_>, made: DVec3, now: &TreeContact, births: &mut Vec<(u32, f64)>) -> f64 {
+    let counts = (FORGIVEN[1] - made.distance(now.position)) / (FORGIVEN[1] - FORGIVEN[0]);
     if counts <= 0.0 {
         return 0.0;
     }
-    counts.min(1.0) * other.reach(made, 0.0).map_or(0.0, |reached| reached.depth)
+    let known = births.iter().find(|(point, _)| *point == now.point).map(|(_, depth)| *depth);
+    let depth = known.unwrap_or_else(|| {
+        let depth = other.reach(made, 0.0).map_or(0.0, |reached| reached.depth);
+        births.push((now.point, depth));
+        depth
+    });
+    counts.min(1.0) * depth
 }
 
 /// Contacts at points of a body within `near` m of the plane of that number. What has a hull of few corners stands on

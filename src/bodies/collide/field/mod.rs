@@ -8,16 +8,19 @@
 //!
 //! Some eight points of a query are contacts, whatever the number of points that collide (sec. 5.3): the first that are met
 //! lie well apart, and of the rest only what is deeper. What touched before is asked first, and so are the corners of a
-//! body's hull; `faces.rs` says which way out is right beside edges, `nearest.rs` where smooth surfaces touch, `later.rs`
+//! body's hull; `pairs.rs` has what makes that quick from search to search, `outward.rs` which way surfaces look; `faces.rs` says which way out is right beside edges, `nearest.rs` where smooth surfaces touch, `later.rs`
 //! when fast bodies do.
 
 mod census;
 pub mod distance;
 mod faces;
+mod hull_points;
 pub mod interior;
 mod later;
 mod meeting;
 mod nearest;
+mod outward;
+mod pairs;
 mod parts;
 pub mod spheres;
 
@@ -25,13 +28,15 @@ pub mod spheres;
 mod tests;
 
 use super::{
-    Body, FinderEntry, Plane, Point,
+    Body, BodyId, FinderEntry, Plane, Point,
     pairwise::{Met, NarrowPhase, NearTwo, PairFinder},
 };
 pub use census::{Colliding, colliding};
+use pairs::Pairs;
 pub use parts::FIELD_LEVEL;
 use parts::{Part, Parts};
 use spheres::Scratch;
+use std::collections::BTreeSet;
 
 /// How the table has it.
 pub const ENTRY: FinderEntry = FinderEntry {
@@ -50,6 +55,7 @@ pub type FieldFinder = PairFinder<Fields>;
 #[derive(Default)]
 pub struct Fields {
     parts: Parts,
+    pairs: Pairs,
 }
 
 impl Fields {
@@ -68,16 +74,23 @@ impl NarrowPhase for Fields {
     }
 
     fn set_field_level(&mut self, level: u32) {
-        self.parts.set_field_level(level);
+        if self.parts.set_field_level(level) {
+            self.pairs = Pairs::default();
+        }
     }
 
     fn prepare<'a>(&mut self, near: impl Iterator<Item = &'a Body>) {
         self.parts.prepare(near);
+        self.pairs.next_search();
     }
 
     fn meet(&self, near: &NearTwo<'_, ()>, scratch: &mut Scratch) -> Met<()> {
         let [Some(a), Some(b)] = near.bodies.map(|body| self.of(body)) else { return None };
-        meeting::meet(near, [a, b], scratch)
+        let names = near.bodies.map(|body| body.id);
+        let mut memory = self.pairs.take(names);
+        let met = meeting::meet(near, [a, b], &mut memory, scratch);
+        self.pairs.put(names, memory);
+        met
     }
 
     fn at_plane(
@@ -96,6 +109,8 @@ impl NarrowPhase for Fields {
 
     fn keep(&mut self, left: &[Body]) {
         self.parts.keep(left);
+        let there: BTreeSet<BodyId> = left.iter().map(|body| body.id).collect();
+        self.pairs.retain(|pair, _| pair.iter().all(|id| there.contains(id)));
     }
 
     fn memory(&self) -> Parts {
@@ -104,5 +119,6 @@ impl NarrowPhase for Fields {
 
     fn recall(&mut self, memory: &Parts) {
         self.parts = memory.clone();
+        self.pairs = Pairs::default();
     }
 }

@@ -6,13 +6,15 @@
 //! did the first time.
 
 use super::{
-    distance::{FamilyField, Fragment, FragmentId},
+    distance::{FamilyField, Fragment, FragmentId, Wall},
+    hull_points::hull_of,
+    outward::Outward,
     spheres::{CrackPoint, ObjectPoint, Sampling, SphereForest},
 };
 use crate::{
     bodies::{
         Body, BodyId,
-        collide::convex::{MOST_CORNERS, Solid, solid_of},
+        collide::convex::{Face, MOST_CORNERS, Solid},
     },
     shape::Shape,
 };
@@ -27,6 +29,9 @@ use std::{
 /// Finer ones are exact to a smaller depth, coarser ones make less of a copy.
 pub const FIELD_LEVEL: u32 = 5;
 
+/// The hull goes through samples of leaves, which stick out over it by no more than this.
+const OVER_HULL_VOXELS: f64 = 1.5;
+
 /// What is known of one body.
 #[derive(Clone)]
 pub struct Part {
@@ -39,6 +44,9 @@ pub struct Part {
     pub hull: Option<Arc<Solid>>,
     /// Which points of the forest are the hull's corners.
     pub corners: Arc<[u32]>,
+    /// Which way its surface looks at the points of the forest.
+    pub outward: Arc<Outward>,
+    walls: Arc<[Wall]>,
 }
 
 /// Which points of a forest are these.
@@ -51,7 +59,7 @@ fn places_of(corners: impl Iterator<Item = DVec3>, forest: &SphereForest) -> Arc
 
 /// The hull of a shape, unless it is round.
 fn hull(shape: &Shape) -> Option<Arc<Solid>> {
-    Some(solid_of(shape)).filter(|hull| hull.corners.len() < MOST_CORNERS).map(Arc::new)
+    Some(hull_of(shape)).filter(|hull| hull.corners.len() < MOST_CORNERS).map(Arc::new)
 }
 
 impl Part {
@@ -65,7 +73,10 @@ impl Part {
         points.extend(corners(shape, &hull).map(|position| ObjectPoint { position, on_surface: true }));
         let forest = Arc::new(SphereForest::build(&points));
         let corners = places_of(corners(shape, &hull), &forest);
-        Some(Self { field: Arc::new(field), fragment: FragmentId::WHOLE, forest, sampling, hull, corners })
+        let outward = Arc::new(Outward::of(&forest));
+        let (field, fragment) = (Arc::new(field), FragmentId::WHOLE);
+        let walls = walls(shape, &hull);
+        Some(Self { field, fragment, forest, sampling, hull, corners, outward, walls })
     }
 
     /// Of the pieces that the body of this part broke into, in their order. None where they do not fit it.
@@ -90,6 +101,8 @@ impl Part {
             field: Arc::clone(&field),
             fragment,
             corners: places_of(corners(shape, &hull), &forest),
+            outward: Arc::new(Outward::of(&forest)),
+            walls: walls(shape, &hull),
             forest: Arc::new(forest),
             sampling: self.sampling,
             hull,
@@ -105,7 +118,7 @@ impl Part {
 
     /// The body, to be asked for depths. A part that is kept has one.
     pub fn fragment(&self) -> Option<Fragment<'_>> {
-        self.field.fragment(self.fragment)
+        Some(self.field.fragment(self.fragment)?.within(&self.walls))
     }
 }
 
@@ -114,6 +127,17 @@ fn corners(shape: &Shape, hull: &Option<Arc<Solid>>) -> impl Iterator<Item = DVe
     let (centre, unit) = (shape.centre(), shape.unit_m());
     let corners = hull.as_ref().map(|hull| hull.corners.clone());
     corners.into_iter().flatten().map(move |corner| centre + corner / unit)
+}
+
+/// Half-spaces that hold a shape of voxels, local space: over the faces of its hull. What has no hull has none.
+fn walls(shape: &Shape, hull: &Option<Arc<Solid>>) -> Arc<[Wall]> {
+    let (centre, unit) = (shape.centre(), shape.unit_m());
+    let Some(hull) = hull.as_ref().filter(|_| shape.as_octree().is_some()) else { return Arc::default() };
+    let wall = |face: &Face| Wall {
+        normal: face.normal,
+        reach: face.reach / unit + centre.dot(face.normal) + OVER_HULL_VOXELS,
+    };
+    hull.faces.iter().map(wall).collect()
 }
 
 /// What is known of bodies, by name. Of an empty shape it is known that there is nothing.
@@ -137,11 +161,13 @@ impl Parts {
         self.known.get(&id)?.as_ref()
     }
 
-    /// Fields are of this level from now on; those of another level are forgotten.
-    pub fn set_field_level(&mut self, level: u32) {
-        if self.field_level != level {
+    /// Fields are of this level from now on; those of another level are forgotten. Says whether they were.
+    pub fn set_field_level(&mut self, level: u32) -> bool {
+        let changed = self.field_level != level;
+        if changed {
             *self = Self { field_level: level, known: BTreeMap::new() };
         }
+        changed
     }
 
     /// Makes what is missing of these bodies, on all cores.

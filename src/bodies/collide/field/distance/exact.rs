@@ -1,6 +1,9 @@
 //! Exact distances of many nodes, quickly: each node begins with what the node before it found.
 
-use super::{leaf::Foot, solid::Placed};
+use super::{
+    leaf::Foot,
+    solid::{Placed, Solid},
+};
 use glam::DVec3;
 use rayon::prelude::*;
 
@@ -35,11 +38,21 @@ impl Seeds {
 }
 
 /// The nearest point of the surface, where it is nearer than `within`. The foot of a node nearby, in `seed`,
-/// says how far it is at most, which spares most of the search; it is left to the next.
+/// says how far it is at most, which spares most of the search; it is left to the next. What is flat goes on: where
+/// the plane of that foot is nearest, there is mostly surface, too, and nothing is nearer.
 pub(super) fn nearest_by_seed(part: &Placed, p: DVec3, within: f64, seed: &mut Option<Foot>) -> Option<Foot> {
     let known = seed.map(|foot| Foot { distance: foot.point.distance(p), ..foot });
     let known = known.filter(|foot| foot.distance < within);
+    let known =
+        seed.and_then(|foot| ahead(part, p, known.map_or(within, |foot| foot.distance), &foot)).or(known);
     let found = part.solid.nearest(p, known.map_or(within, |foot| foot.distance)).or(known);
     *seed = found.or(*seed);
     found
+}
+
+/// The surface where the plane of a foot is nearest to `p`, if it is nearer than `within`.
+fn ahead(part: &Placed, p: DVec3, within: f64, foot: &Foot) -> Option<Foot> {
+    let Solid::Octree(octree) = &part.solid else { return None };
+    let height = (p - foot.point).dot(foot.normal);
+    (height.abs() < within).then(|| octree.nearest_in_voxel(p - foot.normal * height, p, within)).flatten()
 }

@@ -182,7 +182,7 @@ impl FamilyField {
     /// A fragment, to be asked; `None` where it has broken, or never was.
     #[must_use]
     pub fn fragment(&self, id: FragmentId) -> Option<Fragment<'_>> {
-        Some(Fragment { field: self, id, placed: self.placed(id)? })
+        Some(Fragment { field: self, id, placed: self.placed(id)?, walls: &[] })
     }
 
     /// All that have not broken.

@@ -11,7 +11,7 @@
 use super::{
     family::{FamilyField, FragmentId},
     front::Sums,
-    interior::{Depth, Interior, Reached, Way},
+    interior::{Compared, Depth, Interior, Reached, Way},
     lattice::ROUND_A_NODE,
     leaf::Foot,
     octree_solid::OctreeSolid,
@@ -29,9 +29,26 @@ pub struct Fragment<'a> {
     pub(super) field: &'a FamilyField,
     pub(super) id: FragmentId,
     pub(super) placed: &'a Placed,
+    /// Half-spaces that hold it: what is over one of them is so far away at least.
+    pub(super) walls: &'a [Wall],
+}
+
+/// The half-space `normal . p <= reach`, local space.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wall {
+    /// Unit, outward.
+    pub normal: DVec3,
+    /// Local units.
+    pub reach: f64,
 }
 
 impl<'a> Fragment<'a> {
+    /// The same, known to lie in these half-spaces.
+    #[must_use]
+    pub fn within(self, walls: &'a [Wall]) -> Self {
+        Self { walls, ..self }
+    }
+
     /// Its name.
     #[must_use]
     pub fn id(&self) -> FragmentId {
@@ -87,6 +104,17 @@ impl<'a> Fragment<'a> {
         self.placed.solid.nearest(p, within)
     }
 
+    /// How deep a point inside is, unless it is no deeper than `least`.
+    fn deeper(&self, p: DVec3, least: f64) -> Compared {
+        let by = |foot: Foot| Compared::Deeper(Reached { depth: foot.distance, way: Way::By(foot) });
+        let cell = self.cell();
+        match self.placed.solid.nearest_until(p, cell, least) {
+            Some(foot) if foot.distance <= least => Compared::AtMost(foot.distance),
+            Some(foot) => by(foot),
+            None => self.deep(p).map_or(Compared::Away, Compared::Deeper),
+        }
+    }
+
     fn deep(&self, p: DVec3) -> Option<Reached> {
         let by = |foot: Foot| Reached { depth: foot.distance, way: Way::By(foot) };
         let cell = self.cell();
@@ -123,7 +151,9 @@ impl Interior for Fragment<'_> {
         let (low, high) = self.placed.bounds;
         let apart = (low - p).max(p - high).max(DVec3::ZERO).length();
         // Rounding must not lose a ball that just touches.
-        apart <= r + self.cell() * 1e-9 && self.placed.occupancy.meets(&self.field.lattice, p, r)
+        apart <= r + self.cell() * 1e-9
+            && self.apart(p) <= r
+            && self.placed.occupancy.meets(&self.field.lattice, p, r)
     }
 
     fn outside_distance(&self, p: DVec3, within: f64) -> Option<Depth> {
@@ -133,6 +163,29 @@ impl Interior for Fragment<'_> {
 
     fn reach(&self, p: DVec3, within: f64) -> Option<Reached> {
         if self.inside(p) { self.deep(p) } else { (within > 0.0).then(|| self.high(p, within)).flatten() }
+    }
+
+    fn reach_beyond(&self, p: DVec3, within: f64, least: f64) -> Compared {
+        let exact = |reached: Option<Reached>| reached.map_or(Compared::Away, Compared::Deeper);
+        match self.inside(p) {
+            true if least >= 0.0 => self.deeper(p, least),
+            true => exact(self.deep(p)),
+            false => exact((within > 0.0).then(|| self.high(p, within)).flatten()),
+        }
+    }
+
+    fn ball(&self) -> Option<(DVec3, f64)> {
+        let (low, high) = self.placed.bounds;
+        Some((low.midpoint(high), 0.5 * low.distance(high)))
+    }
+
+    fn apart(&self, p: DVec3) -> f64 {
+        let over = |wall: &Wall| p.dot(wall.normal) - wall.reach;
+        self.walls.iter().map(over).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    fn exact_to(&self) -> f64 {
+        self.cell()
     }
 
     fn direction(&self, p: DVec3, way: &Way) -> DVec3 {

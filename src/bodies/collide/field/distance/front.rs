@@ -14,9 +14,9 @@
 use super::{
     family::{FragmentId, Nodes},
     flaw::Flaw,
-    lattice::Lattice,
+    lattice::{Lattice, NEIGHBOURS},
 };
-use glam::DVec3;
+use glam::{DVec3, IVec3};
 use rayon::prelude::*;
 
 /// What is smaller by less than this is not, shares of a cell: so fronts end.
@@ -30,6 +30,7 @@ const FEW: usize = 256;
 
 /// Carries on from the nodes that are in `accepted` already; adds those that the fronts reach, with the step.
 pub(super) fn propagate(lattice: &Lattice, nodes: &mut Nodes, accepted: &mut Vec<(u32, u32)>, flaw: Flaw) {
+    let around = Around::of(lattice);
     let mut in_front = vec![false; nodes.distance.len()];
     let mut seen_in_step = vec![0u32; nodes.distance.len()];
     let mut front: Vec<usize> = accepted.iter().map(|(node, _)| *node as usize).collect();
@@ -39,7 +40,7 @@ pub(super) fn propagate(lattice: &Lattice, nodes: &mut Nodes, accepted: &mut Vec
         let mut beside = Vec::new();
         for node in &front {
             in_front[*node] = true;
-            for (other, _) in lattice.neighbours(*node) {
+            for other in around.each(lattice, *node).map(|(other, _)| other) {
                 if seen_in_step[other] != step && nodes.fragment[other] == nodes.fragment[*node] {
                     seen_in_step[other] = step;
                     beside.push(other);
@@ -50,7 +51,7 @@ pub(super) fn propagate(lattice: &Lattice, nodes: &mut Nodes, accepted: &mut Vec
             .par_iter()
             .with_min_len(FEW)
             .filter_map(|node| {
-                let (distance, direction) = carried(lattice, nodes, &in_front, *node, flaw)?;
+                let (distance, direction) = carried((lattice, &around), nodes, &in_front, *node, flaw)?;
                 let is_smaller = distance < nodes.distance[*node] - HAIR * lattice.cell;
                 is_smaller.then_some((*node, distance, direction))
             })
@@ -65,19 +66,43 @@ pub(super) fn propagate(lattice: &Lattice, nodes: &mut Nodes, accepted: &mut Vec
     }
 }
 
+/// The neighbours of a node: how far on they are numbered, the way to each, and its weight.
+struct Around([(IVec3, isize, DVec3, f64); 26]);
+
+impl Around {
+    fn of(lattice: &Lattice) -> Self {
+        let [row, layer] = lattice.strides();
+        Self(NEIGHBOURS.map(|step| {
+            let on = step.x as isize + row * step.y as isize + layer * step.z as isize;
+            let way = step.as_dvec3() * lattice.cell;
+            (step, on, way, 1.0 / way.length_squared())
+        }))
+    }
+
+    /// Numbers of the neighbours of a node, with the way to each and its weight.
+    fn each(&self, lattice: &Lattice, node: usize) -> impl Iterator<Item = (usize, (DVec3, f64))> {
+        let (at, cells) = (lattice.at(node), lattice.cells);
+        let is_within = at.cmpgt(IVec3::ZERO).all() && at.cmplt(cells).all();
+        self.0.iter().filter_map(move |(step, on, way, weight)| {
+            let to = at + *step;
+            let is_there = is_within || (to.cmpge(IVec3::ZERO).all() && to.cmple(cells).all());
+            is_there.then(|| (node.wrapping_add_signed(*on), (*way, *weight)))
+        })
+    }
+}
+
 /// What the neighbours in the front say of a node.
 fn carried(
-    lattice: &Lattice,
+    (lattice, around): (&Lattice, &Around),
     nodes: &Nodes,
     in_front: &[bool],
     node: usize,
     flaw: Flaw,
 ) -> Option<(f64, DVec3)> {
     let mut sums = Sums::default();
-    for (other, step) in lattice.neighbours(node) {
+    for (other, way) in around.each(lattice, node) {
         if in_front[other] && nodes.fragment[other] == nodes.fragment[node] {
-            let to_other = step.as_dvec3() * lattice.cell;
-            sums.add(to_other, nodes.distance[other], nodes.direction[other], flaw);
+            sums.add_weighed(way, nodes.distance[other], nodes.direction[other], flaw);
         }
     }
     let (distance, direction) = sums.mean()?;
@@ -106,7 +131,11 @@ impl Default for Sums {
 impl Sums {
     /// A neighbour that lies at `to_other` from the point in question, with its distance and direction.
     pub fn add(&mut self, to_other: DVec3, distance: f64, direction: DVec3, flaw: Flaw) {
-        let weight = 1.0 / to_other.length_squared();
+        self.add_weighed((to_other, 1.0 / to_other.length_squared()), distance, direction, flaw);
+    }
+
+    /// The same where the weight is known.
+    fn add_weighed(&mut self, (to_other, weight): (DVec3, f64), distance: f64, direction: DVec3, flaw: Flaw) {
         let by_it = distance + flaw.gained(direction, to_other);
         self.weight += weight;
         self.distance += weight * by_it;

@@ -77,6 +77,13 @@ impl Lattice {
         IVec3::new(node % n.x, node / n.x % n.y, node / (n.x * n.y))
     }
 
+    /// How far on the next row and the next layer are numbered.
+    #[must_use]
+    pub fn strides(&self) -> [isize; 2] {
+        let n = self.cells + 1;
+        [n.x as isize, n.x as isize * n.y as isize]
+    }
+
     /// The neighbours of a node, with the steps to them.
     pub fn neighbours(&self, node: usize) -> impl Iterator<Item = (usize, IVec3)> {
         let (at, cells) = (self.at(node), self.cells);

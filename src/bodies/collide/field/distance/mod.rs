@@ -41,7 +41,7 @@ use super::interior;
 
 pub use error::FieldError;
 pub use family::{FamilyField, FragmentId, MAX_FIELD_LEVEL, Node, Update};
-pub use fragment::Fragment;
+pub use fragment::{Fragment, Wall};
 pub use interior::{Depth, Interior};
 pub use lattice::Lattice;
 pub use leaf::{Foot, LeafPlane};

@@ -82,30 +82,48 @@ impl OctreeSolid {
     /// first in the order of the descent.
     #[must_use]
     pub fn nearest(&self, p: DVec3, within: f64) -> Option<Foot> {
+        self.nearest_until(p, within, 0.0)
+    }
+
+    /// The same, but the first that is no farther than `enough`, if there is one: who only asks whether the surface is
+    /// so near need not know where it is nearest.
+    #[must_use]
+    pub fn nearest_until(&self, p: DVec3, within: f64, enough: f64) -> Option<Foot> {
         let mut best = None;
         if p.is_finite() && within > 0.0 {
-            self.nearest_below(self.root(), p, within, &mut best);
+            self.nearest_below(self.root(), p, (within, enough), &mut best);
         }
         best
+    }
+
+    /// The point nearest to `p` of the surface in the voxel that `q` lies in, where it is nearer than `within`.
+    pub(super) fn nearest_in_voxel(&self, q: DVec3, p: DVec3, within: f64) -> Option<Foot> {
+        let low = self.cell_of(q)?;
+        let Octant::Leaf(index) = self.forest.octant_at(self.tree as usize, low) else { return None };
+        self.nearest_of_leaf(Cube { index, level: self.forest.level, low }, p, within)
     }
 
     pub(super) fn root(&self) -> Cube {
         Cube { index: self.tree, level: 0, low: [0; 3] }
     }
 
-    fn nearest_below(&self, cube: Cube, p: DVec3, within: f64, best: &mut Option<Foot>) {
+    fn nearest_below(&self, cube: Cube, p: DVec3, (within, enough): (f64, f64), best: &mut Option<Foot>) {
         let Some(node) = self.forest.nodes.get(cube.index as usize) else { return };
         let apart = self.halves_apart(cube, p);
         let nearest = (0..3).map(|axis| u32::from(apart[axis][1] < apart[axis][0]) << axis).sum::<u32>();
         // The octant that the point lies towards first: what is found there rules most others out.
         for octant in BY_DISTANCE.map(|flip| nearest ^ flip) {
-            let bound = best.map_or(within, |foot: Foot| foot.distance);
+            let bound = match best {
+                Some(foot) if foot.distance <= enough => return,
+                Some(foot) => foot.distance,
+                None => within,
+            };
             if node.valid() >> octant & 1 == 0 || total(&apart, octant) >= bound * bound {
                 continue;
             }
             let child = self.child(cube, *node, octant);
             if child.level < self.forest.level {
-                self.nearest_below(child, p, within, best);
+                self.nearest_below(child, p, (within, enough), best);
             } else if let Some(foot) = self.nearest_of_leaf(child, p, bound) {
                 *best = Some(foot);
             }

@@ -62,6 +62,15 @@ impl Solid {
         }
     }
 
+    /// The same, or any point of the surface that is no farther than `enough`.
+    #[must_use]
+    pub fn nearest_until(&self, p: DVec3, within: f64, enough: f64) -> Option<Foot> {
+        match self {
+            Self::Octree(octree) => octree.nearest_until(p, within, enough),
+            Self::Mesh(mesh) => mesh.nearest(p, within),
+        }
+    }
+
     /// The outward direction at a foot of `p`: smooth where the leaves' planes are those of a smooth surface;
     /// of triangles exact.
     #[must_use]

@@ -7,7 +7,7 @@
 //! well, and the ends of their edges are the points of the lattice.)
 
 use crate::shape::{Geometry, Octree, Shape};
-use glam::DVec3;
+use glam::{DVec3, UVec3};
 use rayon::prelude::*;
 
 use super::{
@@ -21,26 +21,25 @@ use super::{
 const HAS_POINT: f64 = 0.25;
 /// A point so far from a piece's surface of triangles lies on it, cells.
 const ON_SURFACE: f64 = 0.01;
+/// Cells along an axis of the grid in which pieces are looked up.
+const GRID: u32 = 16;
 
 impl Sampling {
     /// What becomes of the points of `forest`, whose body broke into `pieces`.
     #[must_use]
     pub fn fracture(&self, forest: &SphereForest, pieces: &[&Shape]) -> Fracture {
-        let bounds: Vec<(DVec3, DVec3)> = pieces.iter().map(|piece| piece.bounds()).collect();
+        let near = NearPieces::new(pieces, ON_SURFACE * self.cell);
         let fates: Vec<Fate> = forest
             .points
             .par_iter()
             .map(|point| {
-                let slack = DVec3::splat(ON_SURFACE * self.cell);
-                let near = bounds.iter().zip(pieces).enumerate().filter(|(_, ((low, high), _))| {
-                    point.position.cmpge(*low - slack).all() && point.position.cmple(*high + slack).all()
-                });
-                let mut at =
-                    near.map(|(fragment, (_, piece))| (fragment, self.containment(piece, point.position)));
+                let mut at = near
+                    .at(point.position)
+                    .map(|piece| (piece, self.containment(pieces[piece as usize], point.position)));
                 match at.find(|(_, at)| *at != Containment::Outside) {
                     Some((fragment, at)) => {
                         let on_surface = point.on_surface || at == Containment::AtSurface;
-                        Fate::In { fragment: fragment as u32, on_surface }
+                        Fate::In { fragment, on_surface }
                     }
                     None => Fate::Gone,
                 }
@@ -88,6 +87,54 @@ impl Sampling {
             _ => Containment::Outside,
         }
     }
+}
+
+/// Which pieces may be at a place: those whose bounds come within `slack` of it.
+struct NearPieces {
+    bounds: Vec<(DVec3, DVec3)>,
+    slack: DVec3,
+    low: DVec3,
+    edge: DVec3,
+    /// By cell, x fastest: pieces whose bounds reach into it, ascending.
+    cells: Vec<Vec<u32>>,
+}
+
+impl NearPieces {
+    fn new(pieces: &[&Shape], slack: f64) -> Self {
+        let bounds: Vec<(DVec3, DVec3)> = pieces.iter().map(|piece| piece.bounds()).collect();
+        let nowhere = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+        let (low, high) = bounds.iter().fold(nowhere, |(l, h), (low, high)| (l.min(*low), h.max(*high)));
+        let slack = DVec3::splat(slack);
+        let low = low - slack;
+        let edge = ((high + slack - low) / f64::from(GRID)).max(DVec3::splat(f64::MIN_POSITIVE));
+        let cells = vec![Vec::new(); (GRID * GRID * GRID) as usize];
+        let mut near = Self { bounds, slack, low, edge, cells };
+        for piece in 0..near.bounds.len() {
+            let (low, high) = near.bounds[piece];
+            let (first, last) = (near.cell(low - slack), near.cell(high + slack));
+            for (z, y) in (first.z..=last.z).flat_map(|z| (first.y..=last.y).map(move |y| (z, y))) {
+                for x in first.x..=last.x {
+                    near.cells[index(UVec3::new(x, y, z))].push(piece as u32);
+                }
+            }
+        }
+        near
+    }
+
+    fn cell(&self, p: DVec3) -> UVec3 {
+        ((p - self.low) / self.edge).max(DVec3::ZERO).as_uvec3().min(UVec3::splat(GRID - 1))
+    }
+
+    fn at(&self, p: DVec3) -> impl Iterator<Item = u32> {
+        self.cells[index(self.cell(p))].iter().copied().filter(move |piece| {
+            let (low, high) = self.bounds[*piece as usize];
+            p.cmpge(low - self.slack).all() && p.cmple(high + self.slack).all()
+        })
+    }
+}
+
+fn index(cell: UVec3) -> usize {
+    (cell.x + GRID * (cell.y + GRID * cell.z)) as usize
 }
 
 /// A point on the far face of a voxel lies in the next one, which may be empty; then the point a hair towards

@@ -12,12 +12,15 @@ mod crack;
 pub mod forest;
 pub mod fracture;
 mod hierarchy;
+mod kept;
 mod nearest;
 mod order;
 pub mod planes;
 mod planted;
 pub mod points;
 pub mod query;
+#[cfg(test)]
+mod kept_tests;
 #[cfg(test)]
 mod octree_tests;
 #[cfg(test)]
@@ -30,6 +33,7 @@ use super::interior;
 pub use forest::{ObjectPoint, SphereForest};
 pub use fracture::{CrackPoint, Fate, Fracture, FractureMismatch};
 pub use interior::{Depth, Interior};
+pub use kept::{Kept, way_since_one_space};
 pub use planes::HalfSpace;
 pub use points::Sampling;
 pub use query::{Beyond, Counts, Placement, Scratch, Selection, TreeContact};

@@ -26,7 +26,8 @@ use glam::{DMat4, DVec3};
 
 use super::{
     forest::{Node, SphereForest},
-    interior::{Interior, Way},
+    interior::{Compared, Interior, Way},
+    kept::{Bounds, Kept},
     planted::Planted,
 };
 
@@ -45,6 +46,11 @@ impl Placement {
         let axis = |axis: DVec3| other_from_own.transform_vector3(axis).length();
         let longest = axis(DVec3::X).max(axis(DVec3::Y)).max(axis(DVec3::Z));
         Self { other_from_own, scale: longest * (1.0 + 8.0 * f64::EPSILON) }
+    }
+
+    /// As it was given.
+    pub(super) fn matrix(&self) -> DMat4 {
+        self.other_from_own
     }
 
     /// Units of the other for one of the forest's.
@@ -75,6 +81,8 @@ pub enum Beyond {
     Epsilon,
     /// Only what is deeper by epsilon than the deepest contact so far: hardly more than enough, however deep.
     Deepest,
+    /// Nothing: nobody can be deeper by more than epsilon.
+    Nothing,
 }
 
 /// How contacts are chosen. Lengths are local units of the other body.
@@ -90,6 +98,8 @@ pub struct Selection {
     pub beyond: Beyond,
     /// Whether directions need not be the best: [`TreeContact::way`] says how to get those of the few that are kept.
     pub quick: bool,
+    /// How much farther out is looked for the sake of the next query, where something is kept for it.
+    pub slack: f64,
 }
 
 impl Selection {
@@ -102,13 +112,21 @@ impl Selection {
             tolerance: 0.0,
             beyond: Beyond::default(),
             quick: false,
+            slack: 0.0,
         }
     }
 
     /// All contacts.
     #[must_use]
     pub fn all() -> Self {
-        Self { enough: None, epsilon: 0.0, tolerance: 0.0, beyond: Beyond::default(), quick: false }
+        Self {
+            enough: None,
+            epsilon: 0.0,
+            tolerance: 0.0,
+            beyond: Beyond::default(),
+            quick: false,
+            slack: 0.0,
+        }
     }
 }
 
@@ -147,18 +165,46 @@ pub struct Counts {
     pub contacts: usize,
 }
 
+/// The depth of a point that nobody asked for; one that is outside has -1.
+pub(super) const UNKNOWN: f64 = f64::NEG_INFINITY;
+
+/// What is to be visited of a forest.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Open {
+    /// A node, and what of it.
+    pub node: u32,
+    pub part: NodePart,
+    /// Depth of its point, where that was met at a node above; negative: outside, or [`UNKNOWN`].
+    pub depth: f64,
+    /// Nothing of it is deeper than this.
+    pub most: f64,
+}
+
+/// What of a node is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum NodePart {
+    /// Its point, if this is the point's first node, and what hangs below.
+    All,
+    /// Its point alone.
+    Point,
+    /// What hangs below.
+    Below,
+}
+
 /// What a query needs and leaves; kept from query to query, so that none allocates.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
-    /// By level: spheres to visit, with the depth of their points where these were met; negative: outside.
-    open: Vec<Vec<(u32, f64)>>,
+    /// By level: what to visit.
+    open: Vec<Vec<Open>>,
     touches: Vec<Touch>,
     /// Points of the interior that collide, while there are no contacts.
     interior: Vec<Touch>,
-    /// Points that were asked first, with their depth; negative: outside.
+    /// Points that were asked first, with how deep they are at most; negative: outside.
     known: Vec<(u32, f64)>,
     deepest: f64,
     contacts: Vec<TreeContact>,
+    /// What was not put out, and how deep it can be at most.
+    left: Vec<Open>,
 }
 
 impl Scratch {
@@ -176,6 +222,7 @@ impl Scratch {
         self.interior.clear();
         self.known.clear();
         self.contacts.clear();
+        self.left.clear();
         self.deepest = f64::NEG_INFINITY;
     }
 
@@ -184,11 +231,19 @@ impl Scratch {
         selection.enough.filter(|enough| self.touches.len() >= *enough).map(|_| match selection.beyond {
             Beyond::Epsilon => selection.epsilon,
             Beyond::Deepest => self.deepest + selection.epsilon,
+            Beyond::Nothing => f64::INFINITY,
         })
     }
 
+    /// Only what is deeper than this is looked for.
+    fn wanted(&self, selection: &Selection) -> f64 {
+        self.threshold(selection).unwrap_or(-selection.tolerance)
+    }
+
     fn offer(&mut self, touch: Touch, selection: &Selection) {
-        if self.threshold(selection).is_none_or(|threshold| touch.depth > threshold) {
+        // What touches is a contact even where nothing beside it is.
+        if touch.depth > self.wanted(selection) || (touch.depth == 0.0 && self.threshold(selection).is_none())
+        {
             self.take(touch);
         }
     }
@@ -198,9 +253,9 @@ impl Scratch {
         self.touches.push(touch);
     }
 
-    /// The depth of a point that was asked first.
-    fn depth_of(&self, point: u32) -> Option<f64> {
-        self.known.iter().find(|(known, _)| *known == point).map(|(_, depth)| *depth)
+    /// How deep a point that was asked first is, at most.
+    fn known(&self, point: u32) -> Option<f64> {
+        self.known.iter().find(|(known, _)| *known == point).map(|(_, most)| *most)
     }
 }
 
@@ -213,6 +268,8 @@ struct Query<'a, I: ?Sized> {
     slack: f64,
     error: f64,
     planted: Planted,
+    /// How far bounds reach, where they are left for the next query.
+    bounds: Option<Bounds>,
 }
 
 impl SphereForest {
@@ -224,7 +281,7 @@ impl SphereForest {
         selection: &Selection,
         scratch: &mut Scratch,
     ) -> Counts {
-        self.query_with(other, placement, selection, (&[], Planted::Nothing), scratch)
+        self.query_with(other, placement, selection, (&[], Planted::Nothing), (None, scratch))
     }
 
     /// The same where some points are `known` to have touched before: they are asked first, and whichever still
@@ -238,7 +295,19 @@ impl SphereForest {
         known: &[u32],
         scratch: &mut Scratch,
     ) -> Counts {
-        self.query_with(other, placement, selection, (known, Planted::Nothing), scratch)
+        self.query_with(other, placement, selection, (known, Planted::Nothing), (None, scratch))
+    }
+
+    /// The same, quicker where the last query of the same two bodies left `kept`. What is put out does not depend on it.
+    pub fn query_kept<I: Interior + ?Sized>(
+        &self,
+        other: &I,
+        placement: &Placement,
+        selection: &Selection,
+        known: &[u32],
+        (kept, scratch): (&mut Kept, &mut Scratch),
+    ) -> Counts {
+        self.query_with(other, placement, selection, (known, Planted::Nothing), (Some(kept), scratch))
     }
 
     pub(super) fn query_with<I: Interior + ?Sized>(
@@ -247,12 +316,13 @@ impl SphereForest {
         placement: &Placement,
         selection: &Selection,
         (known, planted): (&[u32], Planted),
-        scratch: &mut Scratch,
+        (mut kept, scratch): (Option<&mut Kept>, &mut Scratch),
     ) -> Counts {
         let levels = usize::from(self.last_level) + 1;
         scratch.begin(levels);
         let (slack, error) = (placement.slack(self), other.depth_error());
-        let query = Query { forest: self, other, placement, selection, slack, error, planted };
+        let bounds = kept.as_deref_mut().map(|kept| kept.moved(self, other, placement, selection));
+        let query = Query { forest: self, other, placement, selection, slack, error, planted, bounds };
         let mut counts = Counts { spheres: 1, ..Counts::default() };
         let (centre, radius) = self.bound;
         let reach = radius * placement.scale + selection.tolerance + slack;
@@ -262,16 +332,35 @@ impl SphereForest {
         for &point in known.iter().filter(|_| !planted.forgets_known()) {
             query.meet_known(point, scratch, &mut counts);
         }
-        for &root in &self.roots {
-            scratch.open[usize::from(self.nodes[root as usize].level)].push((root, -1.0));
+        match kept.as_deref() {
+            Some(kept) if !kept.is_empty() => {
+                let wanted = scratch.wanted(selection);
+                for open in kept.all() {
+                    if open.most > wanted {
+                        query.open(open, scratch);
+                    } else {
+                        scratch.left.push(open);
+                    }
+                }
+            }
+            _ => {
+                let open =
+                    |&node: &u32| Open { node, part: NodePart::All, depth: UNKNOWN, most: f64::INFINITY };
+                self.roots.iter().for_each(|root| query.open(open(root), scratch));
+            }
         }
         for level in 0..levels {
             // Nothing is added to a level while it is gone through: children come in further down.
             let mut open = std::mem::take(&mut scratch.open[level]);
-            for (node, depth) in open.drain(..) {
-                query.visit(node, depth, scratch, &mut counts);
+            // So the order in which points are met does not hang on what was kept.
+            open.sort_by_key(|open| (open.node, open.part));
+            for open in open.drain(..) {
+                query.visit(open, scratch, &mut counts);
             }
             scratch.open[level] = open;
+        }
+        if let Some(kept) = kept {
+            kept.replace(&scratch.left);
         }
         if scratch.touches.is_empty() {
             let interior = std::mem::take(&mut scratch.interior);
@@ -292,37 +381,112 @@ impl SphereForest {
 }
 
 impl<I: Interior + ?Sized> Query<'_, I> {
-    /// Meets the point of a sphere where this is its first, and opens what hangs below it.
-    fn visit(&self, index: u32, known: f64, scratch: &mut Scratch, counts: &mut Counts) {
-        let node = &self.forest.nodes[index as usize];
-        counts.spheres += 1;
-        let position = self.placement.place(node.centre);
-        let depth = if node.is_first || self.planted.meets_again() {
-            scratch.depth_of(node.point).unwrap_or_else(|| {
-                counts.points += 1;
-                self.meet(node, position, scratch)
-            })
-        } else {
-            known
-        };
-        if node.is_last && node.children.0 == node.children.1 {
-            return;
-        }
-        if self.descends(node, position, depth, scratch) {
-            for &child in &self.forest.children[node.children.0 as usize..node.children.1 as usize] {
-                scratch.open[usize::from(self.forest.nodes[child as usize].level)].push((child, -1.0));
-            }
-            if !node.is_last {
-                let next = index + 1;
-                scratch.open[usize::from(self.forest.nodes[next as usize].level)].push((next, depth));
-            }
+    fn open(&self, open: Open, scratch: &mut Scratch) {
+        scratch.open[usize::from(self.forest.nodes[open.node as usize].level)].push(open);
+    }
+
+    /// Leaves something for the next query, which is no deeper than `most`.
+    fn leave(&self, open: Open, most: f64, scratch: &mut Scratch) {
+        if self.bounds.is_some() {
+            scratch.left.push(Open { most: most.min(open.most), ..open });
         }
     }
 
-    /// The depth of a point, negative outside; puts it out where it is a contact.
-    fn meet(&self, node: &Node, position: DVec3, scratch: &mut Scratch) -> f64 {
-        let within = if node.on_surface { self.outside(scratch) } else { 0.0 };
-        let Some(reached) = self.other.reach(position, within) else { return -1.0 };
+    /// Meets the point of a sphere where this is its first, and opens what hangs below it.
+    fn visit(&self, open: Open, scratch: &mut Scratch, counts: &mut Counts) {
+        if open.most <= scratch.wanted(self.selection) {
+            self.leave(open, open.most, scratch);
+            return;
+        }
+        let node = &self.forest.nodes[open.node as usize];
+        counts.spheres += 1;
+        let position = self.placement.place(node.centre);
+        let open = match self.passed_by(open, node, position, scratch) {
+            Some(open) => open,
+            None => return,
+        };
+        let mut depth = open.depth;
+        if (open.part != NodePart::Below && node.is_first) || self.planted.meets_again() {
+            let (met, most) = match scratch.known(node.point) {
+                Some(most) => (if most < 0.0 { -1.0 } else { most }, most),
+                None => {
+                    counts.points += 1;
+                    self.meet(node, position, scratch)
+                }
+            };
+            depth = met;
+            self.leave(Open { part: NodePart::Point, ..open }, most, scratch);
+        }
+        if open.part == NodePart::Point || (node.is_last && node.children.0 == node.children.1) {
+            return;
+        }
+        let most = match self.descends(node, position, depth, scratch) {
+            Ok(most) => most.min(open.most),
+            Err(most) => {
+                self.leave(Open { part: NodePart::Below, depth: -1.0, ..open }, most, scratch);
+                return;
+            }
+        };
+        let below = Open { part: NodePart::All, depth: UNKNOWN, most, ..open };
+        for &child in &self.forest.children[node.children.0 as usize..node.children.1 as usize] {
+            self.open(Open { node: child, ..below }, scratch);
+        }
+        if !node.is_last {
+            self.open(Open { node: open.node + 1, part: NodePart::Below, depth, most }, scratch);
+        }
+    }
+
+    /// What is left to be visited once it is known how far away a node is at least.
+    fn passed_by(&self, open: Open, node: &Node, position: DVec3, scratch: &mut Scratch) -> Option<Open> {
+        let most = self.slack - self.other.apart(position);
+        if most >= 0.0 {
+            return Some(open);
+        }
+        let wanted = scratch.wanted(self.selection);
+        let below = most + node.radius * self.placement.scale;
+        let is_leaf = node.is_last && node.children.0 == node.children.1;
+        let goes_down = open.part != NodePart::Point && !is_leaf && below > wanted;
+        let is_met = open.part != NodePart::Below && node.is_first && most > wanted;
+        let part = match (goes_down, is_met) {
+            (true, true) => return Some(open),
+            (true, false) => NodePart::Below,
+            (false, true) => NodePart::Point,
+            (false, false) => {
+                let all = if open.part == NodePart::Point { most } else { most.max(below) };
+                self.leave(open, all, scratch);
+                return None;
+            }
+        };
+        // The other half is left.
+        match (open.part, part) {
+            (NodePart::All, NodePart::Below) if node.is_first => {
+                self.leave(Open { part: NodePart::Point, ..open }, most, scratch);
+            }
+            (NodePart::All, NodePart::Point) if !is_leaf => {
+                self.leave(Open { part: NodePart::Below, depth: -1.0, ..open }, below, scratch);
+            }
+            _ => {}
+        }
+        // It is outside.
+        Some(Open { part, depth: -1.0, ..open })
+    }
+
+    /// The depth of a point, negative outside, and how deep it is at most; puts it out where it is a contact.
+    fn meet(&self, node: &Node, position: DVec3, scratch: &mut Scratch) -> (f64, f64) {
+        if !node.on_surface && !scratch.touches.is_empty() {
+            return (UNKNOWN, f64::INFINITY);
+        }
+        // What is kept for the next query is known a little farther out.
+        let beyond = self.bounds.map_or(0.0, |bounds| bounds.slack);
+        let within = if node.on_surface { self.outside(scratch) + beyond } else { 0.0 };
+        // What is no deeper than that is no contact, however deep it is.
+        let threshold = scratch.threshold(self.selection).filter(|_| node.on_surface);
+        let compared = self.other.reach_beyond(position, within, threshold.unwrap_or(f64::NEG_INFINITY));
+        let reached = match compared {
+            Compared::Deeper(reached) => reached,
+            Compared::AtMost(depth) => return (depth, depth),
+            Compared::Away => return (-1.0, -within),
+        };
         let touch = Touch { point: node.point, position, depth: reached.depth, way: reached.way };
         if node.on_surface {
             scratch.offer(touch, self.selection);
@@ -330,19 +494,20 @@ impl<I: Interior + ?Sized> Query<'_, I> {
             scratch.interior.push(touch);
         }
         // Of a point outside, a sphere round it says whether there is anything below.
-        if reached.depth < 0.0 { -1.0 } else { reached.depth }
+        (if reached.depth < 0.0 { -1.0 } else { reached.depth }, reached.depth)
     }
 
     /// Puts a point out that touched before, if it still does.
     fn meet_known(&self, point: u32, scratch: &mut Scratch, counts: &mut Counts) {
         let Some(own) = self.forest.points.get(point as usize).filter(|own| own.on_surface) else { return };
-        if scratch.depth_of(point).is_some() {
+        if scratch.known(point).is_some() {
             return;
         }
         counts.points += 1;
         let position = self.placement.place(own.position);
         let reached = self.other.reach(position, self.selection.tolerance);
-        scratch.known.push((point, reached.map_or(-1.0, |reached| reached.depth)));
+        let most = reached.map_or(-self.selection.tolerance.max(f64::MIN_POSITIVE), |reached| reached.depth);
+        scratch.known.push((point, most));
         if let Some(reached) = reached {
             scratch.take(Touch { point, position, depth: reached.depth, way: reached.way });
         }
@@ -356,19 +521,41 @@ impl<I: Interior + ?Sized> Query<'_, I> {
         }
     }
 
-    /// Whether anything that is looked for may hang below the sphere.
-    fn descends(&self, node: &Node, position: DVec3, depth: f64, scratch: &Scratch) -> bool {
+    /// How deep what hangs below the sphere is at most; an error where nothing that is looked for may be there.
+    fn descends(&self, node: &Node, position: DVec3, depth: f64, scratch: &Scratch) -> Result<f64, f64> {
         let radius = node.radius * self.placement.scale + self.slack;
-        let threshold = scratch.threshold(self.selection);
+        let wanted = scratch.wanted(self.selection);
         if depth >= 0.0 {
             // Who is so far from a point of known depth is deeper by no more than that.
-            return threshold.is_none_or(|least| depth + radius + 2.0 * self.error > least);
+            let most = self.said(depth + radius);
+            return if most > wanted { Ok(most) } else { Err(most) };
         }
-        // What is as deep as that has a ball of that radius round it inside the body.
-        let reach = match threshold {
-            Some(least) if least >= 0.0 => radius - (least - self.error).max(0.0),
-            _ => radius + self.outside(scratch),
+        if wanted == f64::INFINITY {
+            return Err(wanted);
+        }
+        // What is as deep as that has a ball of that radius round it inside the body; the middle must be outside.
+        let most = match wanted > 0.0 {
+            true if depth == UNKNOWN => 0.0,
+            true => self.held(wanted),
+            false => wanted,
         };
-        reach > 0.0 && self.other.sphere_meets(position, reach)
+        let misses = |most: f64| radius <= most || !self.other.sphere_meets(position, radius - most);
+        if let Some(bounds) = self.bounds {
+            let far = (most - bounds.slack).max(-bounds.farthest);
+            if far < most && misses(far) {
+                return Err(if far > 0.0 { wanted } else { far });
+            }
+        }
+        if misses(most) { Err(wanted) } else { Ok(f64::INFINITY) }
+    }
+
+    /// What the body may say of a depth that is no more than `depth` in truth.
+    fn said(&self, depth: f64) -> f64 {
+        if depth <= self.other.exact_to() { depth } else { depth + 2.0 * self.error }
+    }
+
+    /// How deep that is at least in truth of which the body says more than `depth`.
+    fn held(&self, depth: f64) -> f64 {
+        if depth <= self.other.exact_to() { depth } else { (depth - self.error).max(0.0) }
     }
 }

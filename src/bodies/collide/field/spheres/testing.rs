@@ -255,6 +255,7 @@ pub fn check_promise(
         (None, _) => f64::NEG_INFINITY,
         (Some(_), Beyond::Epsilon) => selection.epsilon,
         (Some(_), Beyond::Deepest) => deepest + selection.epsilon,
+        (Some(_), Beyond::Nothing) => f64::INFINITY,
     };
     match colliding.iter().find(|c| c.depth > least && seen.binary_search(&c.point).is_err()) {
         Some(missed) => Err(format!("{missed:?} is missed, of {} found {}", colliding.len(), found.len())),

@@ -161,13 +161,15 @@ fn missed(forests: &[SphereForest], poses: usize, planted: Planted) -> Result<us
             for (enough, beyond) in
                 [(None, Beyond::Epsilon), (Some(8), Beyond::Epsilon), (Some(8), Beyond::Deepest)]
             {
-                let selection = Selection { enough, epsilon: 0.03, tolerance, beyond, quick: false };
+                let selection =
+                    Selection { enough, epsilon: 0.03, tolerance, beyond, quick: false, slack: 0.0 };
                 // Asked for the first time, and when some points are known to have touched.
                 let any: Vec<u32> =
                     (0..6).map(|_| random.number() as u32 % forest.len().max(1) as u32).collect();
                 for known in [&[][..], &any] {
                     let asked = (known, planted);
-                    let counts = forest.query_with(solid, &placement, &selection, asked, &mut scratch);
+                    let counts =
+                        forest.query_with(solid, &placement, &selection, asked, (None, &mut scratch));
                     check_promise(scratch.contacts(), &colliding, &selection)
                         .map_err(|missed| format!("pose {pose}, {selection:?}: {missed}"))?;
                     stays(known, scratch.contacts(), &colliding, forest)

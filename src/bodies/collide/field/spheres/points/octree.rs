@@ -31,8 +31,8 @@ struct LeafPoint {
 
 /// Points of all boundary cells of `level`, voxels.
 pub fn samples(octree: &Octree, level: u32) -> Vec<DVec3> {
-    let mut out = Vec::new();
-    for_each_cell(octree, level, |leaves| push(&octree.forest, leaves, &mut out));
+    let (mut out, mut own) = (Vec::new(), Vec::new());
+    for_each_cell(octree, level, |leaves| push(&octree.forest, leaves, &mut own, &mut out));
     out
 }
 
@@ -42,10 +42,10 @@ pub fn crack_samples(octree: &Octree, level: u32) -> Vec<DVec3> {
     let is_crack = |leaf: usize| {
         forest.leaves.colors[leaf].crack() || forest.leaves.cuts.get(leaf).is_some_and(|cut| *cut != 0)
     };
-    let mut out = Vec::new();
+    let (mut out, mut own) = (Vec::new(), Vec::new());
     for_each_cell(octree, level, |leaves| {
         if leaves.clone().any(is_crack) {
-            push(forest, leaves, &mut out);
+            push(forest, leaves, &mut own, &mut out);
         }
     });
     out
@@ -64,13 +64,15 @@ fn for_each_cell(octree: &Octree, level: u32, mut visit: impl FnMut(Range<usize>
     }
 }
 
-/// The points of one cell.
-fn push(forest: &Forest, leaves: Range<usize>, out: &mut Vec<DVec3>) {
+/// The points of one cell; those of its leaves are left in `own`.
+fn push(forest: &Forest, leaves: Range<usize>, own: &mut Vec<LeafPoint>, out: &mut Vec<DVec3>) {
     if leaves.len() == 1 {
         out.push(leaf_point(forest, leaves.start).position);
         return;
     }
-    let points = || leaves.clone().map(|leaf| leaf_point(forest, leaf));
+    own.clear();
+    own.extend(leaves.map(|leaf| leaf_point(forest, leaf)));
+    let points = || own.iter().copied();
     let normal: DVec3 = points().map(|p| p.normal * p.area).sum();
     let area: f64 = points().map(|p| p.area).sum();
     if normal.length() >= ONE_SIDED * area {
@@ -82,7 +84,7 @@ fn push(forest: &Forest, leaves: Range<usize>, out: &mut Vec<DVec3>) {
         let tip = points().filter(|_| is_tip).max_by(|a, b| along(a).total_cmp(&along(b)));
         out.push(tip.map_or(middle, |tip| tip.position));
     } else {
-        let lead = leaf_point(forest, leaves.start).normal;
+        let lead = own[0].normal;
         out.push(mean(points().filter(|p| p.normal.dot(lead) >= 0.0)));
         out.push(mean(points().filter(|p| p.normal.dot(lead) < 0.0)));
     }

@@ -1,0 +1,128 @@
+//! What a query leaves for the next one of the same two bodies.
+//!
+//! In: what a query did not put out, with how deep each of it can be at most, and how the bodies lie later. Out: the same
+//! bounds there: a depth grows by no more than what the body has moved. So the next query looks only at what may have come
+//! deep enough since, however much of a crack is near. Points are met in one order whether something was kept or not, so
+//! contacts do not hang on it, and whoever goes back in time need not have it.
+
+use glam::DMat4;
+
+use super::{
+    forest::SphereForest,
+    interior::Interior,
+    query::{NodePart, Open, Placement, Selection, UNKNOWN},
+};
+
+/// After so many times the slack all is looked at anew: bounds are wide then.
+const MOST_SLACKS: f64 = 8.0;
+
+/// How far bounds reach, local units of the other body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// How much farther out is looked than now is asked.
+    pub slack: f64,
+    /// Of what is farther out nothing is said but that.
+    pub farthest: f64,
+}
+
+/// A bound.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    node: u32,
+    part: NodePart,
+    /// Depth at most, less the way that was gone by then, local units of the other.
+    most: f32,
+}
+
+/// What is kept of two bodies, one's points in the other.
+#[derive(Clone, Debug, Default)]
+pub struct Kept {
+    entries: Vec<Entry>,
+    /// How far a point of the one can have moved in the other since all was looked at anew, local units of the other.
+    way: f64,
+    farthest: f64,
+    at: Option<DMat4>,
+}
+
+impl Kept {
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The bodies lie so now.
+    pub(super) fn moved<I: Interior + ?Sized>(
+        &mut self,
+        forest: &SphereForest,
+        other: &I,
+        placement: &Placement,
+        selection: &Selection,
+    ) -> Bounds {
+        let now = placement.matrix();
+        let most = MOST_SLACKS * selection.slack;
+        let way = self.at.map(|then| self.way + way(forest, other, (then, now), self.farthest));
+        self.at = Some(now);
+        match way.filter(|way| *way < most && selection.tolerance <= self.farthest) {
+            Some(way) => self.way = way,
+            None => {
+                self.entries.clear();
+                (self.way, self.farthest) = (0.0, selection.tolerance + most);
+            }
+        }
+        Bounds { slack: selection.slack, farthest: self.farthest }
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = Open> {
+        self.entries.iter().map(|&Entry { node, part, most }| Open {
+            node,
+            part,
+            depth: UNKNOWN,
+            most: f64::from(most) + self.way,
+        })
+    }
+
+    pub(super) fn replace(&mut self, left: &[Open]) {
+        self.entries.clear();
+        let (farthest, way) = (self.farthest, self.way);
+        self.entries.extend(left.iter().map(|open| Entry {
+            node: open.node,
+            part: open.part,
+            // Rounded up.
+            most: ((open.most.max(-farthest) - way) as f32).next_up(),
+        }));
+    }
+}
+
+/// How far points of the forest have moved in the other body since both lay in one local space, at most; of those that
+/// are within `reach` of it now.
+pub fn way_since_one_space<I: Interior + ?Sized>(
+    forest: &SphereForest,
+    other: &I,
+    placement: &Placement,
+    reach: f64,
+) -> f64 {
+    way(forest, other, (DMat4::IDENTITY, placement.matrix()), reach)
+}
+
+/// How far points of the forest have moved in the other body at most, where they are no farther from it now than
+/// `farthest`. What is farther out comes no nearer than that by this way, which is all that is said of it.
+fn way<I: Interior + ?Sized>(
+    forest: &SphereForest,
+    other: &I,
+    (then, now): (DMat4, DMat4),
+    farthest: f64,
+) -> f64 {
+    // A difference of rotations lengthens no vector by more than this.
+    let turned = |m: DMat4| {
+        let squares = m.x_axis.truncate().length_squared()
+            + m.y_axis.truncate().length_squared()
+            + m.z_axis.truncate().length_squared();
+        (0.5 * squares).sqrt() * (1.0 + 1e-9)
+    };
+    let (centre, radius) = forest.bound;
+    let moved = now - then;
+    let own = moved.transform_point3(centre).length() + turned(moved) * radius;
+    let Some((centre, radius)) = other.ball() else { return own };
+    let back = DMat4::IDENTITY - then * now.inverse();
+    let others = back.transform_point3(centre).length() + turned(back) * (radius + farthest);
+    own.min(others)
+}
