@@ -270,16 +270,17 @@ pub fn contact_points(
             }
         };
         let on_b = to_world[b].transform_point3(centre.as_dvec3());
-        let mut gap = (point - on_b).dot(n);
+        let gap = (point - on_b).dot(n);
         // Round an edge the planes of coarse cells reach beyond the solid; the leaves know. Such a point is
         // not behind any surface, and would hold the pair in a wedge that is not there.
         let (behind, tip, out_of) = if met == Meets::Face { (a, on_b, -n) } else { (b, point, n) };
+        let mut deepest = f64::MAX;
         if gap < -BESIDE_CELLS * cell[b] {
             // And where the plane of an edge lies aslant in a thin wall it is farther than the way out.
             let is_in = |way: f64| is_in(body[behind], in_voxels(behind, tip + out_of * way));
             let step = WAY_OUT_VOXELS * body[behind].def.shape.unit_m();
             let Some(depth) = way_out_of(is_in, -gap, BESIDE_CELLS * cell[b], step) else { continue };
-            gap = -depth;
+            deepest = depth;
         }
         // Where two pieces of one object overlapped when they were made, that is their zero.
         let at_birth = p.as_dvec3() - centre.as_dvec3();
@@ -289,7 +290,8 @@ pub fn contact_points(
         } else {
             0.0
         };
-        let separation = gap - zero;
+        let separation = (gap - zero).max(-deepest);
+        let gap = gap.max(-deepest);
         if separation >= pair.margin {
             continue;
         }
