@@ -12,7 +12,7 @@ use super::{
     nearest::{LeafSide, Place},
     pairs::PairMemory,
     parts::Part,
-    spheres::{Beyond, HalfSpace, Placement, Scratch, Selection, TreeContact, way_since_one_space},
+    spheres::{Beyond, HalfSpace, Placement, Scratch, Selection, TreeContact},
 };
 use crate::bodies::{
     Body, Plane, broad_phase,
@@ -283,13 +283,7 @@ fn points_in(
     let corners = if faces.is_some() { &part.corners[..] } else { &[] };
     let known = known.iter().filter(is_own).map(|p| p.key as u32);
     let known: Vec<u32> = corners.iter().copied().chain(known).collect();
-    let mut selection = selection(own, reach, unit);
-    // Who has not moved is as deep as it was made, which pushes nobody.
-    if are_siblings
-        && way_since_one_space(&part.forest, &fragment, &placement, selection.tolerance) < selection.epsilon
-    {
-        selection.beyond = Beyond::Nothing;
-    }
+    let selection = selection(own, reach, unit);
     let (kept, births) = (&mut memory.kept[usize::from(turned)], &mut memory.births[usize::from(turned)]);
     part.forest.query_kept(&fragment, &placement, &selection, &known, (kept, &mut *scratch));
     let own_fragment = part.fragment()?;

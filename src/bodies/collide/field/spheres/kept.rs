@@ -92,17 +92,6 @@ impl Kept {
     }
 }
 
-/// How far points of the forest have moved in the other body since both lay in one local space, at most; of those that
-/// are within `reach` of it now.
-pub fn way_since_one_space<I: Interior + ?Sized>(
-    forest: &SphereForest,
-    other: &I,
-    placement: &Placement,
-    reach: f64,
-) -> f64 {
-    way(forest, other, (DMat4::IDENTITY, placement.matrix()), reach)
-}
-
 /// How far points of the forest have moved in the other body at most, where they are no farther from it now than
 /// `farthest`. What is farther out comes no nearer than that by this way, which is all that is said of it.
 fn way<I: Interior + ?Sized>(

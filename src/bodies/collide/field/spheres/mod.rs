@@ -33,7 +33,7 @@ use super::interior;
 pub use forest::{ObjectPoint, SphereForest};
 pub use fracture::{CrackPoint, Fate, Fracture, FractureMismatch};
 pub use interior::{Depth, Interior};
-pub use kept::{Kept, way_since_one_space};
+pub use kept::Kept;
 pub use planes::HalfSpace;
 pub use points::Sampling;
 pub use query::{Beyond, Counts, Placement, Scratch, Selection, TreeContact};

@@ -81,7 +81,7 @@ pub enum Beyond {
     Epsilon,
     /// Only what is deeper by epsilon than the deepest contact so far: hardly more than enough, however deep.
     Deepest,
-    /// Nothing: nobody can be deeper by more than epsilon.
+    /// Nothing: whether anything touches is all that is asked.
     Nothing,
 }
 
