@@ -14,17 +14,22 @@ use super::{
 
 /// What came of one size, in its own lengths (size) and times (square root of the size in metres, s).
 struct Rest {
-    size: f64,
     asleep: f64,
     deepest: f64,
     spread: f64,
 }
 
-fn broken(ways: Ways, size: f64, dt: f64) -> Option<Rest> {
+/// Patterns by which it is broken.
+const PATTERNS: [u64; 5] = [1, 2, 3, 4, 5];
+/// A cell of its physics level, of its size.
+const CELL: f64 = 1.0 / 30.0;
+
+/// The vase of that size broken by the pattern of that number.
+fn broken(ways: Ways, size: f64, dt: f64, rng: u64) -> Option<Rest> {
     let vase = SceneBody {
         size: Some(size),
         physics_level: Some(5),
-        fracture: FractureParams { seeds: 30, ..FractureParams::default() },
+        fracture: FractureParams { seeds: 30, rng, ..FractureParams::default() },
         ..SceneBody::standing("builtin:vase", 6)
     };
     let speed = 0.5 * size.sqrt();
@@ -57,7 +62,7 @@ fn broken(ways: Ways, size: f64, dt: f64) -> Option<Rest> {
         deepest,
         spread / size
     );
-    Some(Rest { size, asleep, deepest, spread: spread / size })
+    Some(Rest { asleep, deepest, spread: spread / size })
 }
 
 #[test]
@@ -65,17 +70,32 @@ fn what_breaks_comes_to_rest_alike_at_any_size() {
     holds(Ways::default());
 }
 
+/// Of an odd number of figures the middle one.
+fn median(of: impl Fn(&Rest) -> f64, all: &[Rest]) -> f64 {
+    let mut figures: Vec<f64> = all.iter().map(of).collect();
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}
+
+/// Heaps are chaotic: of one pattern in ten or so a pair is wedged, at any size, so several are played of each.
 pub fn holds(ways: Ways) {
-    let all = [(1.0, 0.01), (0.01, 0.001), (0.1, 0.003), (5.0, 0.01), (20.0, 0.01)];
-    let Some(all) = all.map(|(size, dt)| broken(ways, size, dt)).into_iter().collect::<Option<Vec<_>>>()
-    else {
-        return;
-    };
-    let metre = &all[0];
-    for one in &all {
-        assert!(one.asleep < 1.7 * metre.asleep, "{} m: {} of its times", one.size, one.asleep);
-        assert!(one.deepest < 0.004, "{} m: {} of its size deep", one.size, one.deepest);
-        let ratio = one.spread / metre.spread;
-        assert!((0.6..1.7).contains(&ratio), "{} m: {ratio:.2} times as wide", one.size);
+    let sizes = [(1.0, 0.01), (0.01, 0.001), (0.1, 0.003), (5.0, 0.01), (20.0, 0.01)];
+    let mut metre = None;
+    for (size, dt) in sizes {
+        let all = PATTERNS.map(|rng| broken(ways, size, dt, rng));
+        let Some(all) = all.into_iter().collect::<Option<Vec<_>>>() else { return };
+        let [asleep, deepest, spread] =
+            [median(|r| r.asleep, &all), median(|r| r.deepest, &all), median(|r| r.spread, &all)];
+        println!(
+            "P19: {size} m, in the middle: asleep after {asleep:.2}, {deepest:.4} deep, {spread:.2} wide, by {} and {}",
+            ways.contacts, ways.response
+        );
+        let (asleep_of_metre, spread_of_metre) = *metre.get_or_insert((asleep, spread));
+        assert!(asleep < 1.7 * asleep_of_metre, "{size} m: {asleep} of its times");
+        assert!(deepest < 0.004, "{size} m: {deepest} of its size deep");
+        let greatest = all.iter().map(|r| r.deepest).fold(0.0, f64::max);
+        assert!(greatest < CELL, "{size} m: {greatest} of its size deep");
+        let ratio = spread / spread_of_metre;
+        assert!((0.6..1.7).contains(&ratio), "{size} m: {ratio:.2} times as wide");
     }
 }

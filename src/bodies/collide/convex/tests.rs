@@ -196,15 +196,15 @@ fn drifting(farther: f64) -> (usize, usize, usize) {
         let place = DVec3::from([k % 3, k / 3 % 3, k / 9].map(f64::from)) * 0.45;
         let mut def = cuboid(place, DVec3::new(0.2, 0.3, 0.25));
         let (sin, cos) = libm::sincos(2.4 * f64::from(k));
-        def.state.linear_velocity = DVec3::new(sin, 0.5 * cos * sin, cos) * 0.6;
-        def.state.angular_velocity = DVec3::new(cos, 1.0, sin) * 0.5;
+        def.state.linear_velocity = DVec3::new(sin, 0.5 * cos * sin, cos) * 0.1;
+        def.state.angular_velocity = DVec3::new(cos, 1.0, sin) * 0.1;
         w.add(def);
     }
     let (dt, detail) = (0.01, PairLevels::default());
     let detail = Detail { pairs: &detail, far: None };
     let mut finder = HullFinder::default();
     let (mut old, mut missed, mut all, mut spared) = (Vec::new(), 0, 0, 0);
-    for _ in 0..150 {
+    for _ in 0..400 {
         let bodies = &mut w.bodies;
         for body in bodies.iter_mut() {
             let state = &mut body.state;
@@ -247,7 +247,7 @@ fn drifting(farther: f64) -> (usize, usize, usize) {
 fn pairs_that_are_clear_of_each_other_are_passed_over_and_none_is_missed() {
     let (missed, all, spared) = drifting(0.0);
     println!("{missed} of {all} missed, {spared} passed over");
-    assert!(missed == 0 && all > 500 && spared > 500);
+    assert!(missed == 0 && all > 300 && spared > 100);
     // Who is passed over for too long must not pass.
     let (missed, all, _) = drifting(0.05);
     println!("passed over for too long: {missed} of {all} missed");

@@ -34,8 +34,6 @@ const BESIDE_CELLS: f64 = 0.25;
 
 /// How closely the way out of a solid is looked at, voxels.
 const WAY_OUT_VOXELS: f64 = 0.5;
-/// How often the step in which it ends is halved then.
-const WAY_OUT_HALVINGS: u32 = 5;
 
 /// Points farther apart than this, cells, and the way of the step, do not press, and stay where they are.
 const NEAREST_CELLS: f64 = 0.5;
@@ -204,20 +202,14 @@ pub fn at_nearest(
 }
 
 /// How far it is out of a solid along a way to a plane that is `plane` m off; none where even the beginning is outside.
-/// The plane counts unless the solid ends sooner by more than `slack`. Looked at every `step`, m, and closely where it
-/// ends.
+/// The plane counts unless the solid ends sooner by more than `slack`. Looked at every `step`, m.
 fn way_out_of(is_in: impl Fn(f64) -> bool, plane: f64, slack: f64, step: f64) -> Option<f64> {
     if !is_in(0.0) {
         return None;
     }
     let mut ways = (1u32..).map(|k| f64::from(k) * step).take_while(|way| *way < plane - slack);
-    let Some(mut outside) = ways.find(|way| !is_in(*way)) else { return Some(plane) };
-    let mut inside = outside - step;
-    for _ in 0..WAY_OUT_HALVINGS {
-        let middle = 0.5 * (inside + outside);
-        *(if is_in(middle) { &mut inside } else { &mut outside }) = middle;
-    }
-    Some(outside)
+    // Somewhere between the last place inside and the first outside.
+    Some(ways.find(|way| !is_in(*way)).map_or(plane, |way| way - 0.5 * step))
 }
 
 /// The geometry of each hit, in f64. Of the number of a hit's pair only the direction counts.
@@ -270,17 +262,16 @@ pub fn contact_points(
             }
         };
         let on_b = to_world[b].transform_point3(centre.as_dvec3());
-        let gap = (point - on_b).dot(n);
+        let mut gap = (point - on_b).dot(n);
         // Round an edge the planes of coarse cells reach beyond the solid; the leaves know. Such a point is
         // not behind any surface, and would hold the pair in a wedge that is not there.
         let (behind, tip, out_of) = if met == Meets::Face { (a, on_b, -n) } else { (b, point, n) };
-        let mut deepest = f64::MAX;
         if gap < -BESIDE_CELLS * cell[b] {
             // And where the plane of an edge lies aslant in a thin wall it is farther than the way out.
             let is_in = |way: f64| is_in(body[behind], in_voxels(behind, tip + out_of * way));
             let step = WAY_OUT_VOXELS * body[behind].def.shape.unit_m();
             let Some(depth) = way_out_of(is_in, -gap, BESIDE_CELLS * cell[b], step) else { continue };
-            deepest = depth;
+            gap = -depth;
         }
         // Where two pieces of one object overlapped when they were made, that is their zero.
         let at_birth = p.as_dvec3() - centre.as_dvec3();
@@ -290,8 +281,7 @@ pub fn contact_points(
         } else {
             0.0
         };
-        let separation = (gap - zero).max(-deepest);
-        let gap = gap.max(-deepest);
+        let separation = gap - zero;
         if separation >= pair.margin {
             continue;
         }
@@ -318,7 +308,7 @@ mod tests {
         let out = |from, plane| way_out_of(is_in(from), plane, 0.1, 0.02);
         // Half of a metre is left, which is a metre along the way.
         let found = out(0.5, 3.0).expect("inside");
-        assert!((found - 1.0).abs() <= 0.001, "{found}");
+        assert!((found - 1.0).abs() <= 0.02, "{found}");
         // A plane that is nearer, or beyond the end by no more than the slack, counts as it is.
         assert_eq!(out(0.5, 0.7), Some(0.7));
         assert_eq!(out(0.5, 1.08), Some(1.08));
