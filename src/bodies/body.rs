@@ -14,6 +14,18 @@ use std::sync::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BodyId(pub u32);
 
+/// Where a body is among `bodies`, which are in ascending order of name.
+#[must_use]
+pub fn index_of(bodies: &[Body], id: BodyId) -> Option<usize> {
+    // Names are given in turn, and pieces follow on each other: most often it is as far from the first as its name is.
+    let first = bodies.first()?.id;
+    let far = (id.0.checked_sub(first.0)? as usize).min(bodies.len() - 1);
+    if bodies[far].id == id {
+        return Some(far);
+    }
+    bodies[..far].binary_search_by(|body| body.id.cmp(&id)).ok()
+}
+
 /// Names an object and all that it breaks into: pieces inherit it. Whoever makes a body of something new
 /// takes a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -258,5 +270,31 @@ impl Body {
     pub fn inertia_in_world(&self) -> DMat3 {
         let r = DMat3::from_quat(self.state.rotation);
         r * self.def.inertia() * r.transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bodies::{
+        WorldSettings,
+        testing::{block, body, grid, world},
+    };
+
+    #[test]
+    fn bodies_are_found_by_name_where_some_are_gone() {
+        let forest = Arc::new(block(4, [4; 3], [12; 3]));
+        let mut w = world(WorldSettings::default());
+        let ids: Vec<BodyId> =
+            (0..12).map(|_| w.add(body(&forest, 0, grid(4, 1.0), 4, DVec3::ZERO))).collect();
+        for gone in [[0, 1, 2], [5, 6, 9], [11, 3, 10]].concat() {
+            w.bodies.retain(|body| body.id != ids[gone]);
+            for id in &ids {
+                let at = w.bodies.iter().position(|body| body.id == *id);
+                assert_eq!(index_of(&w.bodies, *id), at, "{id:?}");
+            }
+            assert_eq!(index_of(&w.bodies, BodyId(1 << 30)), None);
+        }
+        assert_eq!(index_of(&[], ids[0]), None);
     }
 }

@@ -64,8 +64,11 @@ impl World {
     pub(super) fn overlap_queries(&self) -> Result<Vec<OverlapQuery>, GpuError> {
         let bodies = &self.bodies;
         let reach = self.overlaps.reach(bodies, self.detail());
-        let boxes: Vec<_> =
-            bodies.iter().zip(reach).map(|(b, reach)| broad_phase::bounds(b, reach, 0.0)).collect();
+        let boxes: Vec<_> = bodies
+            .iter()
+            .zip(reach)
+            .map(|(b, reach)| broad_phase::bounds(b, reach, 0.0, DVec3::ZERO))
+            .collect();
         let moves: Vec<bool> = bodies.iter().map(|b| !b.is_static()).collect();
         let pairs = broad_phase::pairs(&boxes, &moves, |_, _| 0.0)?;
         let pairs = pairs.into_iter().map(|(i, j)| [i as usize, j as usize]);

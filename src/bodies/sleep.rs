@@ -5,6 +5,7 @@
 
 use super::{
     Body, BodyId, WorldSettings,
+    body::index_of,
     collide::{Manifold, find},
     scale::Scale,
     turning::angle_between,
@@ -58,10 +59,6 @@ fn travels(body: &Body, least: f64, gravity: DVec3) -> bool {
     !body.asleep && body.still_secs < tremble && speed(body) > least
 }
 
-fn index(bodies: &[Body], id: BodyId) -> Option<usize> {
-    bodies.binary_search_by(|b| b.id.cmp(&id)).ok()
-}
-
 /// Two bodies that pressed on each other, and how hard in a round, N s.
 #[derive(Clone, Copy, Debug)]
 pub struct Pressed {
@@ -93,7 +90,7 @@ pub fn wake_touched(
     let fall = settings.gravity.length() * settings.dt;
     let leans = |body: &Body, p: &Pressed| p.impulse > LEAN_SHARE * body.def.mass_kg() * fall;
     let scale = |body: &Body| Scale::of(&body.def, settings.gravity);
-    let both = |bodies: &[Body], p: &Pressed| Some((index(bodies, p.first)?, index(bodies, p.second)?));
+    let both = |bodies: &[Body], p: &Pressed| Some((index_of(bodies, p.first)?, index_of(bodies, p.second)?));
     for p in pressed {
         let Some((a, b)) = both(&*bodies, p) else { continue };
         if bodies[a].asleep == bodies[b].asleep {
@@ -107,7 +104,8 @@ pub fn wake_touched(
             travels(&bodies[mover], least, settings.gravity) && leans(&bodies[sleeper], p) && parted();
     }
     for m in manifolds.iter().filter(|m| !m.points.is_empty()) {
-        let (Some(a), Some(b)) = (index(bodies, m.first), m.second.and_then(|id| index(bodies, id))) else {
+        let (Some(a), Some(b)) = (index_of(bodies, m.first), m.second.and_then(|id| index_of(bodies, id)))
+        else {
             continue;
         };
         for (sleeper, mover) in [(a, b), (b, a)] {
@@ -176,7 +174,7 @@ pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], settings: &World
     }
     let mut touches = vec![false; bodies.len()];
     for m in manifolds.iter().filter(|m| m.presses()) {
-        for i in [Some(m.first), m.second].into_iter().flatten().filter_map(|id| index(bodies, id)) {
+        for i in [Some(m.first), m.second].into_iter().flatten().filter_map(|id| index_of(bodies, id)) {
             touches[i] = true;
         }
     }
@@ -192,7 +190,7 @@ pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], settings: &World
     let mut parent: Vec<usize> = (0..bodies.len()).collect();
     for m in manifolds.iter().filter(|m| !m.points.is_empty()) {
         let Some(second) = m.second else { continue };
-        if let (Some(a), Some(b)) = (index(bodies, m.first), index(bodies, second))
+        if let (Some(a), Some(b)) = (index_of(bodies, m.first), index_of(bodies, second))
             && awake(&bodies[a])
             && awake(&bodies[b])
             && (still(bodies, a) < ALONE_SECS || still(bodies, b) < ALONE_SECS)
@@ -204,7 +202,7 @@ pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], settings: &World
     let mut more = vec![0.0; bodies.len()];
     for m in manifolds {
         let deepest = m.points.iter().map(|p| -p.separation).fold(0.0, f64::max);
-        for i in [Some(m.first), m.second].into_iter().flatten().filter_map(|id| index(bodies, id)) {
+        for i in [Some(m.first), m.second].into_iter().flatten().filter_map(|id| index_of(bodies, id)) {
             if deepest > DEEP_CELLS * bodies[i].def.resolution_m() {
                 more[i] = DEEP_SECS;
             }

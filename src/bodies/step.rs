@@ -12,11 +12,14 @@ use super::{
 };
 use crate::gpu::{Gpu, GpuError, StageTiming};
 use glam::DVec3;
+use rayon::prelude::*;
 
-/// Contacts are looked for again before a point has come this far towards another body, as a share of the
-/// pair's resolution, but at most so often in a step.
+/// Contacts are looked for again before a point has come this far towards another body, as a share of the pair's
+/// resolution, but at most so often in a step.
 const ROUND_SHARE: f64 = 0.5;
 const MOST_ROUNDS: u32 = 4;
+/// Fewer manifolds are not worth a second thread.
+const MANY: usize = 4096;
 
 /// The stage in which finders follow what broke since the step before.
 pub const FOLLOW: &str = "contacts of what broke";
@@ -99,8 +102,10 @@ fn measure(
 
 /// Among the contacts that pressed, of those that rest, too, m.
 fn deepest(manifolds: &[Manifold]) -> f64 {
-    let presses = manifolds.iter().flat_map(|m| &m.points).filter(|p| p.total_impulse > 0.0);
-    presses.map(|p| -p.separation).fold(0.0, f64::max)
+    let presses = |m: &Manifold| {
+        m.points.iter().filter(|p| p.total_impulse > 0.0).map(|p| -p.separation).fold(0.0, f64::max)
+    };
+    manifolds.par_iter().with_min_len(MANY).map(presses).reduce(|| 0.0, f64::max)
 }
 
 /// Makes whoever finds and answers contacts, as the settings name them. What another finder found holds
@@ -153,7 +158,8 @@ fn near(
 
 fn boxes(world: &World, dt: f64) -> Vec<Option<Obb>> {
     let reach = world.finders.reach(&world.bodies, world.detail());
-    world.bodies.iter().zip(reach).map(|(body, reach)| broad_phase::bounds(body, reach, dt)).collect()
+    let common = broad_phase::common_velocity(&world.bodies);
+    world.bodies.iter().zip(reach).map(|(body, reach)| broad_phase::bounds(body, reach, dt, common)).collect()
 }
 
 /// How often contacts are looked for in a step: once, or more often while bodies near each other move fast

@@ -2,6 +2,7 @@
 
 use super::{
     Body, BodyDef, BodyId, BodyState, Detail, Drag, OnGpu, PairLevels, StepReport, WorldSettings,
+    body::index_of,
     broad_phase::BroadPhase,
     collide::{
         Finders, Manifold, Overlaps,
@@ -186,7 +187,7 @@ impl World {
 
     /// Bodies are kept in ascending order of their names.
     fn index(&self, id: BodyId) -> Option<usize> {
-        self.bodies.binary_search_by_key(&id, |b| b.id).ok()
+        index_of(&self.bodies, id)
     }
 
     /// A body by name; call [`Body::wake`] after changing it.

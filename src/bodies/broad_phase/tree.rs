@@ -7,6 +7,11 @@
 
 use super::{Crowded, MOST_PAIRS, Obb};
 use glam::DVec3;
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Fewer boxes are not worth a second thread.
+const FEW: usize = 64;
 
 /// Bits of a Morton code along an axis, and in one go of the sort.
 const BITS: u32 = 10;
@@ -44,7 +49,7 @@ fn both(a: &Bounds, b: &Bounds) -> Bounds {
 pub fn pairs(
     boxes: &[Option<Obb>],
     moves: &[bool],
-    closer: impl Fn(usize, usize) -> f64,
+    closer: impl Fn(usize, usize) -> f64 + Sync,
 ) -> Result<Vec<(u32, u32)>, Crowded> {
     let some = boxes.iter().zip(0u32..).filter_map(|(b, i)| b.as_ref().map(|b| (i, b.aabb())));
     let all: Vec<(u32, Bounds)> = some.collect();
@@ -52,20 +57,24 @@ pub fn pairs(
     let Some(nodes) = (leaves.len() > 1).then(|| radix_tree(&leaves)) else { return Ok(Vec::new()) };
     let leaves: Vec<(u32, Bounds)> = leaves.into_iter().map(|(_, k)| all[k as usize]).collect();
     let bounds = gathered(&nodes, &leaves);
-    let near = |i: u32, j: u32| {
-        let (a, b) = (i.min(j) as usize, i.max(j) as usize);
+    // Of boxes along the axes that meet.
+    let near = |(i, own): &(u32, Bounds), (j, there): &(u32, Bounds)| {
+        let ((a, low), (b, other_low)) =
+            if i < j { ((*i, own.0), (*j, there.0)) } else { ((*j, there.0), (*i, own.0)) };
+        let (a, b) = (a as usize, b as usize);
         let [Some(first), Some(second)] = [&boxes[a], &boxes[b]] else { return false };
-        (moves[a] || moves[b]) && first.may_meet(second, closer(a, b))
+        (moves[a] || moves[b]) && first.overlaps_from(low.x, second, other_low.x, closer(a, b))
     };
-    let (mut found, mut open) = (Vec::new(), Vec::new());
-    for (k, (i, own)) in leaves.iter().enumerate() {
-        open.push(Child::Inner(0));
+    let count = AtomicUsize::new(0);
+    let look = |(k, leaf): (usize, &(u32, Bounds))| {
+        let (i, own) = leaf;
+        let (mut found, mut open) = (Vec::new(), vec![Child::Inner(0)]);
         while let Some(child) = open.pop() {
             match child {
                 Child::Leaf(other) if other as usize > k => {
                     let (j, there) = &leaves[other as usize];
-                    if meet(own, there) && near(*i, *j) {
-                        if found.len() == MOST_PAIRS {
+                    if meet(own, there) && near(leaf, &leaves[other as usize]) {
+                        if count.fetch_add(1, Ordering::Relaxed) >= MOST_PAIRS {
                             return Err(Crowded);
                         }
                         found.push((*i.min(j), *i.max(j)));
@@ -79,8 +88,12 @@ pub fn pairs(
                 _ => {}
             }
         }
-    }
-    found.sort_unstable();
+        Ok(found)
+    };
+    let found: Result<Vec<Vec<(u32, u32)>>, Crowded> =
+        leaves.par_iter().enumerate().with_min_len(FEW).map(look).collect();
+    let mut found = found?.concat();
+    found.par_sort_unstable();
     Ok(found)
 }
 

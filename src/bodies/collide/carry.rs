@@ -8,7 +8,7 @@
 //! pair stays or goes.)
 
 use super::{Manifold, Point};
-use crate::bodies::{Body, BodyState, turning::angle_between};
+use crate::bodies::{Body, BodyState, body::index_of, turning::angle_between};
 use glam::{DQuat, DVec3};
 
 /// A pair is looked at again once a point has moved this far against the other body, cells, or would in the
@@ -84,7 +84,7 @@ pub fn holds(resolution_m: f64, then: &RelativePose, a: &Body, b: Option<&Body>,
 
 /// The same points where the bodies now are.
 pub fn carry(manifold: &mut Manifold, bodies: &[Body]) {
-    let find = |id| bodies.binary_search_by(|b| b.id.cmp(&id)).ok().map(|i| &bodies[i]);
+    let find = |id| index_of(bodies, id).map(|i| &bodies[i]);
     let Some(a) = find(manifold.first) else { return };
     let b = manifold.second.and_then(find);
     for p in &mut manifold.points {

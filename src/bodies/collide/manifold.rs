@@ -1,6 +1,6 @@
 //! What holds bodies apart: a few points for each pair that touches.
 
-use crate::bodies::{Body, BodyId};
+use crate::bodies::{Body, BodyId, body::index_of};
 use glam::DVec3;
 
 /// What the surface round a contact is part of, in the axes of the body, from its centre of mass, m: the lowest point over
@@ -127,10 +127,7 @@ impl Manifold {
     /// of name.
     #[must_use]
     pub fn rests(&self, bodies: &[Body]) -> bool {
-        let moves = |id| {
-            let body = bodies.binary_search_by(|b| b.id.cmp(&id)).map(|i| &bodies[i]);
-            body.is_ok_and(Body::moves)
-        };
+        let moves = |id| index_of(bodies, id).is_some_and(|k| bodies[k].moves());
         !moves(self.first) && !self.second.is_some_and(moves)
     }
 

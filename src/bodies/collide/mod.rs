@@ -35,9 +35,13 @@ use super::{
     context::StepContext,
 };
 use crate::gpu::GpuError;
+use rayon::prelude::*;
 
 /// How far beyond touching a contact is made, cells.
 pub const MARGIN_CELLS: f64 = 0.25;
+
+/// Fewer manifolds are not worth a second thread.
+const MANY: usize = 512;
 
 /// Where contacts are to be looked for.
 #[derive(Clone, Copy)]
@@ -94,15 +98,18 @@ impl Found {
     pub fn with_old(self, old: Vec<Manifold>, bodies: &[Body]) -> Vec<Manifold> {
         let mut carried = vec![false; old.len()];
         self.carried.iter().for_each(|&k| carried[k] = true);
-        let mut out = self.manifolds;
-        for (mut manifold, carried) in old.into_iter().zip(carried) {
+        let stays = |(mut manifold, carried): (Manifold, bool)| {
             if carried {
                 carry(&mut manifold, bodies);
             } else if !manifold.rests(bodies) {
-                continue;
+                return None;
             }
-            out.push(manifold);
-        }
+            Some(manifold)
+        };
+        let stay: Vec<Manifold> =
+            old.into_par_iter().zip(carried).with_min_len(MANY).filter_map(stays).collect();
+        let mut out = self.manifolds;
+        out.extend(stay);
         out.sort_by_key(Manifold::order);
         out
     }

@@ -211,7 +211,7 @@ fn drifting(farther: f64) -> (usize, usize, usize) {
             state.position += state.linear_velocity * dt;
             state.rotation = (turned_by(state.angular_velocity * dt) * state.rotation).normalize();
         }
-        let boxes: Vec<_> = bodies.iter().map(|b| bounds(b, 0.01, dt)).collect();
+        let boxes: Vec<_> = bodies.iter().map(|b| bounds(b, 0.01, dt, DVec3::ZERO)).collect();
         let each = (0..24).flat_map(|i| (i + 1..24).map(move |j| [i, j]));
         let mut pairs: Vec<NearPair> =
             each.map(|bodies| NearPair { bodies, way: 0.0, resolution_m: f64::MAX }).collect();

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::bodies::{
     Body, BodyId, Plane,
+    body::index_of,
     collide::{MARGIN_CELLS, Manifold},
 };
 use rayon::prelude::*;
@@ -40,7 +41,7 @@ impl std::iter::Sum for Colliding {
 /// Counts the points of all pairs that have a manifold. Pairs of which no field is known count with their contacts alone.
 #[must_use]
 pub fn colliding(parts: &Parts, bodies: &[Body], manifolds: &[Manifold], planes: &[Plane]) -> Colliding {
-    let of = |id: BodyId| bodies.binary_search_by_key(&id, |body| body.id).ok().map(|k| &bodies[k]);
+    let of = |id: BodyId| index_of(bodies, id).map(|k| &bodies[k]);
     let count = |manifold: &Manifold| {
         let margin = MARGIN_CELLS * manifold.resolution_m;
         let mut sum = Colliding {

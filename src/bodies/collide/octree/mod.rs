@@ -319,7 +319,8 @@ mod tests {
         finder.begin(&w.bodies, &mut pairs, detail);
         assert_eq!(pairs[0].resolution_m, 1.0 / 16.0);
         let reach = finder.reach(&w.bodies, detail);
-        let boxes: Vec<_> = w.bodies.iter().zip(reach).map(|(b, reach)| bounds(b, reach, 0.01)).collect();
+        let boxes: Vec<_> =
+            w.bodies.iter().zip(reach).map(|(b, reach)| bounds(b, reach, 0.01, DVec3::ZERO)).collect();
         let planes = crate::bodies::planes::planes(&w.settings);
         let query = ContactQuery {
             bodies: &w.bodies,

@@ -11,7 +11,7 @@ mod parts;
 mod rolling;
 mod row;
 
-use crate::bodies::{Body, BodyId, WorldSettings, collide::Manifold, integrate, scale::Scale};
+use crate::bodies::{Body, WorldSettings, body::index_of, collide::Manifold, integrate, scale::Scale};
 use glam::DVec3;
 pub(super) use group::{Group, Pass};
 use helpers::with_helpers;
@@ -22,9 +22,16 @@ use rayon::prelude::*;
 use rolling::Roll;
 pub(super) use row::{Parting, Soft};
 use row::{Row, Surface};
+use std::sync::{Mutex, PoisonError};
 
 /// Shorter lists of manifolds are not worth a second thread.
 const FEW: usize = 256;
+
+/// Rows of the last step, to be written over: new memory would cost as much as making them does.
+static SPARE: Mutex<Vec<Row>> = Mutex::new(Vec::new());
+
+/// More rows than this are not kept.
+const MOST_SPARE: usize = 1 << 17;
 
 /// Does `work` to every item, on all cores where that pays.
 pub(super) fn for_all<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Send + Sync) {
@@ -113,6 +120,9 @@ pub(super) fn solved(
         bodies[k].state = state;
         integrate::velocity(&mut bodies[k].state, DVec3::ZERO, h);
     }
+    if rows.len() <= MOST_SPARE {
+        *SPARE.lock().unwrap_or_else(PoisonError::into_inner) = rows;
+    }
 }
 
 /// One for each manifold that has rows.
@@ -148,8 +158,7 @@ fn groups<'a>(
 
 /// The bodies of a manifold; `bodies.len()` stands for the floor. None if one is gone.
 fn pair(bodies: &[Body], manifold: &Manifold) -> Option<[usize; 2]> {
-    // Bodies are kept in ascending order of id.
-    let find = |id: BodyId| bodies.binary_search_by(|b| b.id.cmp(&id)).ok();
+    let find = |id| index_of(bodies, id);
     Some([find(manifold.first)?, manifold.second.map_or(Some(bodies.len()), find)?])
 }
 
@@ -164,7 +173,7 @@ fn parts(bodies: &[Body], manifolds: &[Manifold]) -> (Part, Vec<usize>, Vec<Touc
         let counts = moves(a_or_b) && points > 0;
         counts.then_some(Touch { manifold: m, bodies: [a_or_b, b_or_a], points })
     };
-    let touches = manifolds.iter().enumerate().filter_map(touch).collect();
+    let touches = manifolds.par_iter().enumerate().with_min_len(FEW).filter_map(touch).collect();
     let positions: Vec<DVec3> = bodies.iter().map(|body| body.state.position).collect();
     divide(&positions, (0..bodies.len()).filter(|&k| moves(k)).collect(), touches)
 }
@@ -177,10 +186,19 @@ pub fn parts_of(bodies: &[Body], manifolds: &[Manifold]) -> usize {
 
 /// One for each point of the manifolds that `touches` names, in that order.
 fn rows(bodies: &[Body], manifolds: &[Manifold], touches: &[Touch], movers: &Movers) -> Vec<Row> {
-    let mut rows = Vec::with_capacity(touches.iter().map(|touch| touch.points).sum());
-    for m in touches.iter().map(|touch| touch.manifold) {
-        let manifold = &manifolds[m];
-        let Some([a, b]) = pair(bodies, manifold) else { continue };
+    let mut rows = std::mem::take(&mut *SPARE.lock().unwrap_or_else(PoisonError::into_inner));
+    rows.resize(touches.iter().map(|touch| touch.points).sum(), Row::BLANK);
+    let mut rest = &mut rows[..];
+    let split = |touch: &Touch| {
+        let (own, later) = std::mem::take(&mut rest).split_at_mut(touch.points);
+        rest = later;
+        (touch.manifold, own)
+    };
+    let mut slices: Vec<(usize, &mut [Row])> = touches.iter().map(split).collect();
+    for_all(&mut slices, |(m, rows)| {
+        let manifold = &manifolds[*m];
+        // Whoever is gone has no touches.
+        let Some([a, b]) = pair(bodies, manifold) else { return };
         let (sa, sb) = (&bodies[a].def, &bodies.get(b).unwrap_or(&bodies[a]).def);
         let surface = Surface {
             friction: (sa.friction * sb.friction).max(0.0).sqrt(),
@@ -188,8 +206,9 @@ fn rows(bodies: &[Body], manifolds: &[Manifold], touches: &[Touch], movers: &Mov
             size: sa.radius().min(sb.radius()),
         };
         let places = [a, b].map(|k| movers.place(k));
-        let points = manifold.points.iter().enumerate();
-        rows.extend(points.map(|(i, p)| Row::new([m, i], p, places, movers, surface)));
-    }
+        for (i, (row, p)) in rows.iter_mut().zip(&manifold.points).enumerate() {
+            *row = Row::new([*m, i], p, places, movers, surface);
+        }
+    });
     rows
 }

@@ -12,6 +12,8 @@ pub(in crate::bodies::respond) struct Motion {
     pub angular: DVec3,
     /// 1/kg; 0 of what cannot move.
     pub inverse_mass: f64,
+    /// World, 1/(kg m^2); that of its [`Frame`].
+    pub inverse_inertia: DMat3,
     /// By how much this pass has changed both, m/s and rad/s, all changes summed up as if none undid another.
     pub stir: [f64; 2],
 }
@@ -44,7 +46,13 @@ impl Motion {
 
     /// Of what cannot move.
     pub fn still() -> Self {
-        Self { linear: DVec3::ZERO, angular: DVec3::ZERO, inverse_mass: 0.0, stir: [0.0; 2] }
+        Self {
+            linear: DVec3::ZERO,
+            angular: DVec3::ZERO,
+            inverse_mass: 0.0,
+            inverse_inertia: DMat3::ZERO,
+            stir: [0.0; 2],
+        }
     }
 }
 
@@ -115,7 +123,8 @@ impl Movers {
             integrate::velocity(&mut state, DVec3::ZERO, h);
             let frame = Frame::new(k, Scale::of(def, gravity), state, 1.0 / def.mass_kg(), def.inertia());
             let (linear, angular) = (state.linear_velocity, state.angular_velocity);
-            (Motion { linear, angular, inverse_mass: frame.inverse_mass, stir: [0.0; 2] }, frame)
+            let Frame { inverse_mass, inverse_inertia, .. } = frame;
+            (Motion { linear, angular, inverse_mass, inverse_inertia, stir: [0.0; 2] }, frame)
         });
         let of_rest = rest.iter().map(|&k| {
             let state = bodies.get(k).map_or(BodyState::at(DVec3::ZERO), |body| body.state);
@@ -156,6 +165,7 @@ impl Movers {
             integrate::pose(&mut state, &frame.inertia_in_body, &frame.inverse_in_body, h);
             (motion.linear, motion.angular) = (state.linear_velocity, state.angular_velocity);
             frame.put(state);
+            motion.inverse_inertia = frame.inverse_inertia;
         }
     }
 
@@ -173,6 +183,7 @@ impl Movers {
             if motion.linear != DVec3::ZERO || motion.angular != DVec3::ZERO {
                 let rotation = (turned_by(motion.angular) * frame.state.rotation).normalize();
                 frame.put(BodyState { position: frame.position + motion.linear, rotation, ..frame.state });
+                motion.inverse_inertia = frame.inverse_inertia;
             }
             (motion.linear, motion.angular) = speeds;
         }

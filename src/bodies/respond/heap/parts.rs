@@ -50,8 +50,8 @@ pub(in crate::bodies::respond) fn divide(
     mut bodies: Vec<usize>,
     mut touches: Vec<Touch>,
 ) -> (Part, Vec<usize>, Vec<Touch>) {
-    let mut sides = vec![false; positions.len()];
-    let whole = halve(positions, [0, 0], &mut bodies, &mut touches, &mut sides);
+    let mut scratch = Scratch { upper: vec![false; positions.len()], points: vec![0; positions.len()] };
+    let whole = halve(positions, [0, 0], &mut bodies, &mut touches, &mut scratch);
     (whole, bodies, touches)
 }
 
@@ -61,12 +61,13 @@ fn halve(
     start: [usize; 2],
     bodies: &mut [usize],
     touches: &mut [Touch],
-    upper: &mut [bool],
+    scratch: &mut Scratch,
 ) -> Part {
     let ranges = [start[0]..start[0] + bodies.len(), start[1]..start[1] + touches.len()];
-    let cut = cut(positions, bodies, touches, upper);
+    let cut = cut(positions, bodies, touches, scratch);
     let [bodies_of, touches_of] = ranges;
     let halves = cut.map(|cut| {
+        let upper = &mut scratch.upper;
         bodies.iter().for_each(|&k| upper[k] = cut.is_above(positions, k));
         bodies.sort_by_key(|&k| upper[k]);
         // Stable sorts: either half keeps its order.
@@ -78,8 +79,8 @@ fn halve(
         let high_touches = &mut rest[..ends[1] - ends[0]];
         let second = [start[0] + middle, start[1] + ends[0]];
         Box::new([
-            halve(positions, start, low, low_touches, upper),
-            halve(positions, second, high, high_touches, upper),
+            halve(positions, start, low, low_touches, scratch),
+            halve(positions, second, high, high_touches, scratch),
         ])
     });
     Part { bodies: bodies_of, touches: touches_of, halves }
@@ -113,16 +114,27 @@ fn key(positions: &[DVec3], axis: usize, k: usize) -> (f64, usize) {
     (if at.is_finite() { at } else { 0.0 }, k)
 }
 
+/// What is made anew for every part: by body, whether it is above the cut, and how many points it has.
+struct Scratch {
+    upper: Vec<bool>,
+    points: Vec<usize>,
+}
+
 /// Of the three cuts that have as many points on either side the one that the fewest cross; none where it
 /// does not pay.
-fn cut(positions: &[DVec3], bodies: &[usize], touches: &[Touch], upper: &mut [bool]) -> Option<Cut> {
+fn cut(positions: &[DVec3], bodies: &[usize], touches: &[Touch], scratch: &mut Scratch) -> Option<Cut> {
     let all: usize = touches.iter().map(|touch| touch.points).sum();
     if all < 2 * FEW_POINTS || bodies.len() < 2 {
         return None;
     }
+    let Scratch { upper, points: points_of } = scratch;
+    bodies.iter().for_each(|&k| points_of[k] = 0);
+    for touch in touches {
+        touch.bodies.iter().for_each(|&k| points_of[k] += touch.points);
+    }
     let mut best: Option<(usize, Cut)> = None;
     for axis in 0..3 {
-        let cut = Cut { axis, at: key(positions, axis, median(positions, axis, touches)) };
+        let cut = Cut { axis, at: median(positions, axis, bodies, points_of) };
         bodies.iter().for_each(|&k| upper[k] = cut.is_above(positions, k));
         let mut points = [0; 3];
         for touch in touches {
@@ -136,18 +148,18 @@ fn cut(positions: &[DVec3], bodies: &[usize], touches: &[Touch], upper: &mut [bo
     best.map(|(_, cut)| cut)
 }
 
-/// The body with half of all points below it along an axis.
-fn median(positions: &[DVec3], axis: usize, touches: &[Touch]) -> usize {
-    let ends = |touch: &Touch| touch.bodies.map(|k| (key(positions, axis, k), touch.points));
-    let mut ends: Vec<_> = touches.iter().flat_map(ends).collect();
-    ends.sort_by(|(a, _), (b, _)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let all: usize = touches.iter().map(|touch| touch.points).sum();
+/// Where the body is that has half of all points below it along an axis; each body has `points`, which both bodies of a
+/// contact have.
+fn median(positions: &[DVec3], axis: usize, bodies: &[usize], points: &[usize]) -> (f64, usize) {
+    let mut keys: Vec<(f64, usize)> = bodies.iter().map(|&k| key(positions, axis, k)).collect();
+    keys.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let half = bodies.iter().map(|&k| points[k]).sum::<usize>() / 2;
     let mut below = 0;
-    let passed = |&((_, k), points): &((f64, usize), usize)| {
-        below += points;
-        (below >= all).then_some(k)
+    let passed = |key: &&(f64, usize)| {
+        below += points[key.1];
+        below >= half
     };
-    ends.iter().find_map(passed).unwrap_or_default()
+    *keys.iter().find(passed).unwrap_or(&keys[0])
 }
 
 #[cfg(test)]

@@ -18,22 +18,19 @@ const WEIGHT: f64 = 9.81;
 /// Share of what may still happen to a row before it is looked at again: less than all, for rounding.
 const SURE: f64 = 0.999;
 
-/// A direction along which a row pushes, with what a unit impulse along it does to either body.
+/// A direction along which a row pushes. What follows from it and from the row's arms is worked out again each time: a row
+/// with all of it would be twice as long, and a heap's would not fit the second cache.
 #[derive(Clone, Copy)]
 struct Axis {
     way: DVec3,
-    /// Arm x way.
-    turn: [DVec3; 2],
-    /// Change of spin, rad/s for 1 N s.
-    spin: [DVec3; 2],
     /// What a unit of relative speed weighs, kg; 0 where neither body can move.
     mass: f64,
 }
 
 impl Axis {
     /// Yet to be worked out.
-    fn along(way: DVec3) -> Self {
-        Self { way, turn: [DVec3::ZERO; 2], spin: [DVec3::ZERO; 2], mass: 0.0 }
+    const fn along(way: DVec3) -> Self {
+        Self { way, mass: 0.0 }
     }
 
     fn new(way: DVec3, arms: [DVec3; 2], pair: [usize; 2], frames: &[Frame]) -> Self {
@@ -41,22 +38,28 @@ impl Axis {
         let turn = arms.map(|arm| arm.cross(way));
         let spin = [0, 1].map(|s| frames[s].inverse_inertia * turn[s]);
         let k: f64 = (0..2).map(|s| frames[s].inverse_mass + turn[s].dot(spin[s])).sum();
-        Self { way, turn, spin, mass: if k > 0.0 { 1.0 / k } else { 0.0 } }
+        Self { way, mass: if k > 0.0 { 1.0 / k } else { 0.0 } }
     }
 
-    /// How fast the first body moves against the second along it, m/s.
+    /// How fast the first body moves against the second along it, m/s, where it turns them by `turn`.
     #[inline]
-    fn speed(&self, [a, b]: &[&mut Motion; 2]) -> f64 {
-        (a.linear - b.linear).dot(self.way) + a.angular.dot(self.turn[0]) - b.angular.dot(self.turn[1])
+    fn speed(&self, [a, b]: &[&mut Motion; 2], turn: &[DVec3; 2]) -> f64 {
+        (a.linear - b.linear).dot(self.way) + a.angular.dot(turn[0]) - b.angular.dot(turn[1])
     }
 
     /// Pushes the two bodies apart.
     #[inline]
-    fn push(&self, [a, b]: &mut [&mut Motion; 2], impulse: f64) {
+    fn push(&self, [a, b]: &mut [&mut Motion; 2], turn: &[DVec3; 2], impulse: f64) {
         a.shift(self.way, impulse * a.inverse_mass);
-        a.spin(self.spin[0] * impulse);
+        a.spin(a.inverse_inertia * turn[0] * impulse);
         b.shift(self.way, -impulse * b.inverse_mass);
-        b.spin(-self.spin[1] * impulse);
+        b.spin(-(b.inverse_inertia * turn[1]) * impulse);
+    }
+
+    /// How a unit impulse along it turns both bodies, N m s: arm x way.
+    #[inline]
+    fn turn(&self, arms: &[DVec3; 2]) -> [DVec3; 2] {
+        arms.map(|arm| arm.cross(self.way))
     }
 }
 
@@ -84,6 +87,7 @@ pub(in crate::bodies::respond) struct Parting {
 
 /// One contact point being solved. What is read most comes first: a row with nothing to do costs one line of
 /// the cache.
+#[derive(Clone)]
 #[repr(C)]
 pub(in crate::bodies::respond) struct Row {
     /// It has nothing to do before its bodies are stirred by more than this, m/s.
@@ -94,23 +98,23 @@ pub(in crate::bodies::respond) struct Row {
     movers: [u32; 2],
     pub friction_impulse: DVec3,
     friction: f64,
+    /// Of a spring between the centres, or what the contact carries where that is more: else a crumb's springs, made for
+    /// the crumb, sink under a slab.
+    spring_mass: f64,
+    most_impulse: f64,
     normal: Axis,
+    /// World, of this substep.
+    arms: [DVec3; 2],
     /// Whether the arms have moved since the axes were worked out: along the normal, and across.
     moved: [bool; 2],
     /// Whether friction gave way.
     pub slid: bool,
-    /// World, of this substep.
-    arms: [DVec3; 2],
-    /// Of a spring between the centres: were it that at the point, the depth would depend on where in its
-    /// cell a point lies.
-    linear_mass: f64,
-    /// The same, or what the contact carries where that is more: else a crumb's springs, made for the crumb,
-    /// sink under a slab.
-    spring_mass: f64,
     tangents: [Axis; 2],
     /// Slip now.
     drift: DVec3,
-    most_impulse: f64,
+    /// Of a spring between the centres: were it that at the point, the depth would depend on where in its
+    /// cell a point lies.
+    linear_mass: f64,
     /// What its bodies were parted by in this substep, as an impulse on motions that are ways, kg m.
     parted: f64,
     pub total_impulse: f64,
@@ -140,6 +144,37 @@ pub(in crate::bodies::respond) struct Surface {
 }
 
 impl Row {
+    /// To be written over.
+    pub const BLANK: Self = Self {
+        until: f64::MIN,
+        normal_impulse: 0.0,
+        gap: 0.0,
+        movers: [0; 2],
+        friction_impulse: DVec3::ZERO,
+        friction: 0.0,
+        normal: Axis::along(DVec3::ZERO),
+        moved: [true; 2],
+        slid: false,
+        arms: [DVec3::ZERO; 2],
+        linear_mass: 0.0,
+        spring_mass: 0.0,
+        tangents: [Axis::along(DVec3::ZERO); 2],
+        drift: DVec3::ZERO,
+        most_impulse: 0.0,
+        parted: 0.0,
+        total_impulse: 0.0,
+        manifold: 0,
+        point: 0,
+        anchors: [DVec3::ZERO; 2],
+        ball: None,
+        follows: None,
+        adjusted: 0.0,
+        restitution: 0.0,
+        approach: 0.0,
+        size: 0.0,
+        slip: DVec3::ZERO,
+    };
+
     /// Of point `p`, one of a manifold between two movers.
     pub fn new(
         [manifold, point]: [usize; 2],
@@ -331,9 +366,9 @@ impl Row {
             bias += softness * self.normal_impulse;
             mass /= 1.0 + softness * mass;
         }
-        let axis = &self.normal;
+        let (axis, turn) = (&self.normal, self.normal.turn(&self.arms));
         let mut pair = share.pair(self.pair());
-        let spare = axis.speed(&pair) + bias;
+        let spare = axis.speed(&pair, &turn) + bias;
         let new = (self.normal_impulse - mass * spare).max(0.0);
         let change = new - self.normal_impulse;
         if change == 0.0 {
@@ -342,7 +377,7 @@ impl Row {
             }
             return 0.0;
         }
-        axis.push(&mut pair, change);
+        axis.push(&mut pair, &turn, change);
         self.normal_impulse = new;
         self.most_impulse = self.most_impulse.max(new);
         change.abs() / axis.mass
@@ -362,18 +397,19 @@ impl Row {
     fn drag(&mut self, share: &mut Share<'_>, stick: f64) -> f64 {
         self.look_across(share.frames);
         let axes = &self.tangents;
+        let turns = axes.each_ref().map(|axis| axis.turn(&self.arms));
         let mut pair = share.pair(self.pair());
-        let [t, u] = axes.each_ref().map(|axis| {
-            let speed = axis.speed(&pair) + stick * self.drift.dot(axis.way);
-            axis.way * (-axis.mass * speed)
+        let [t, u] = [0, 1].map(|k: usize| {
+            let speed = axes[k].speed(&pair, &turns[k]) + stick * self.drift.dot(axes[k].way);
+            axes[k].way * (-axes[k].mass * speed)
         });
         let new = self.friction_impulse + t + u;
         let most = self.friction * self.normal_impulse;
         self.slid |= new.length_squared() > most * most;
         let new = new.clamp_length_max(most);
         let change = new - self.friction_impulse;
-        for axis in axes {
-            axis.push(&mut pair, change.dot(axis.way));
+        for (axis, turn) in axes.iter().zip(&turns) {
+            axis.push(&mut pair, turn, change.dot(axis.way));
         }
         self.friction_impulse = new;
         change.length() / self.normal.mass
@@ -394,11 +430,11 @@ impl Row {
         self.look(share.frames);
         // What is not that deep may come so much closer.
         let way = if over > 0.0 { (over * parting.share).min(parting.most) } else { over };
-        let axis = &self.normal;
+        let (axis, turn) = (&self.normal, self.normal.turn(&self.arms));
         let mut pair = share.pair(self.pair());
-        let new = (self.parted + axis.mass * (way - axis.speed(&pair))).max(0.0);
+        let new = (self.parted + axis.mass * (way - axis.speed(&pair, &turn))).max(0.0);
         let change = new - self.parted;
-        axis.push(&mut pair, change);
+        axis.push(&mut pair, &turn, change);
         self.parted = new;
         change.abs() / axis.mass
     }
@@ -409,12 +445,12 @@ impl Row {
             return;
         }
         self.look(share.frames);
-        let axis = &self.normal;
+        let (axis, turn) = (&self.normal, self.normal.turn(&self.arms));
         let mut pair = share.pair(self.pair());
-        let wanted = -axis.mass * (axis.speed(&pair) + self.restitution * self.approach);
+        let wanted = -axis.mass * (axis.speed(&pair, &turn) + self.restitution * self.approach);
         let new = (self.normal_impulse + wanted).max(0.0);
         let change = new - self.normal_impulse;
-        axis.push(&mut pair, change);
+        axis.push(&mut pair, &turn, change);
         self.normal_impulse = new;
         self.most_impulse = self.most_impulse.max(new);
         self.total_impulse += change;

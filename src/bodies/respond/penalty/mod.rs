@@ -11,6 +11,7 @@ use super::{Respond, ResponseEntry, soft::SoftStep};
 use crate::{
     bodies::{
         Body, BodyId, WorldSettings,
+        body::index_of,
         collide::{Column, Manifold, Overlap, OverlapQuery, Overlaps},
         context::StepContext,
         integrate::{self, inverse},
@@ -264,7 +265,7 @@ impl Respond for PenaltyStep {
 /// Whether a body that is no octree, and has none that stands in for it, touches anything.
 fn touch_without_voxels(bodies: &[Body], manifolds: &[Manifold]) -> bool {
     let has_none = |id: BodyId| {
-        let body = bodies.binary_search_by(|b| b.id.cmp(&id)).ok().map(|k| &bodies[k]);
+        let body = index_of(bodies, id).map(|k| &bodies[k]);
         body.is_some_and(|body| body.def.shape.as_octree().is_none())
     };
     let live = manifolds.iter().filter(|m| !m.points.is_empty());
@@ -273,7 +274,7 @@ fn touch_without_voxels(bodies: &[Body], manifolds: &[Manifold]) -> bool {
 
 /// Everything that the manifolds say is near.
 fn queries(bodies: &[Body], manifolds: &[Manifold], settings: &WorldSettings) -> Vec<OverlapQuery> {
-    let index = |id: BodyId| bodies.binary_search_by(|b| b.id.cmp(&id)).ok();
+    let index = |id: BodyId| index_of(bodies, id);
     let planes = planes(settings).len();
     let mut out = Vec::new();
     for m in manifolds {
@@ -292,7 +293,7 @@ fn push(overlaps: &[Overlap], bodies: &mut [Body], manifolds: &mut [Manifold], s
     let k = settings.penalty.stiffness.clamp(0.0, 1e18);
     let mut movers: Vec<Mover> = bodies.iter().map(mover).collect();
     movers.push(Mover { moves: false, mass: 0.0, inertia: DMat3::ZERO, inverse_inertia: DMat3::ZERO });
-    let find = |id: BodyId| bodies.binary_search_by(|b| b.id.cmp(&id)).ok();
+    let find = |id: BodyId| index_of(bodies, id);
     let mut contacts: Vec<Contact> = overlaps
         .iter()
         .filter_map(|o| {

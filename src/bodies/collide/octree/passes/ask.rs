@@ -15,6 +15,7 @@ use super::{
 use crate::{
     bodies::{
         Detail,
+        body::index_of,
         collide::{
             ContactQuery, MARGIN_CELLS, RelativePose, carry_way,
             octree::{Levels, planes::plane_asks},
@@ -112,7 +113,7 @@ pub fn packed_levels(levels: [u32; 2]) -> u32 {
 fn add_old(wanted: &mut Wanted, query: &ContactQuery<'_>, before: Before<'_>, solids: &Solids) {
     let bodies = query.bodies;
     for (k, manifold) in before.manifolds().iter().enumerate() {
-        let index = |id| bodies.binary_search_by(|b| b.id.cmp(&id)).ok();
+        let index = |id| index_of(bodies, id);
         let (Some(i), Some(j)) = (index(manifold.first), manifold.second.and_then(index)) else { continue };
         let [first, second] = [i, j].map(|k| solids.of_body[k]);
         if first == NONE || second == NONE {

@@ -83,7 +83,7 @@ impl Moment {
         let detail = crate::bodies::Detail { pairs: &none, far: None };
         let reach = finder.reach(bodies, detail);
         let boxes_in = |dt: f64| -> Vec<_> {
-            bodies.iter().zip(&reach).map(|(body, reach)| bounds(body, *reach, dt)).collect()
+            bodies.iter().zip(&reach).map(|(body, reach)| bounds(body, *reach, dt, DVec3::ZERO)).collect()
         };
         let (mut report, mut clock) = (StepReport::default(), StageClock::new());
         let mut cx = StepContext { gpu, settings: &settings, detail, report: &mut report, clock: &mut clock };

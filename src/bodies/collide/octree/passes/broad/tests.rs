@@ -51,7 +51,7 @@ fn boxes(bodies: &[Body]) -> Vec<Option<Obb>> {
     let reach = reach(bodies, Detail { pairs: &none, far: None });
     let each = bodies.iter().zip(reach).enumerate();
     // Who has no box takes no part.
-    each.map(|(k, (b, reach))| (k % 11 != 6).then(|| bounds(b, reach, DT)).flatten()).collect()
+    each.map(|(k, (b, reach))| (k % 11 != 6).then(|| bounds(b, reach, DT, DVec3::ZERO)).flatten()).collect()
 }
 
 struct Bench {
