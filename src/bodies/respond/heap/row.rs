@@ -19,7 +19,7 @@ const WEIGHT: f64 = 9.81;
 const SURE: f64 = 0.999;
 
 /// A direction along which a row pushes. What follows from it and from the row's arms is worked out again each time: a row
-/// with all of it would be twice as long, and a heap's would not fit the second cache.
+/// with all of it would be longer by two thirds, and no quicker (docs/lab/steps.md).
 #[derive(Clone, Copy)]
 struct Axis {
     way: DVec3,
