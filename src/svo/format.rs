@@ -113,6 +113,7 @@ impl LeafColor {
 
 /// Unit vector to octahedral 2 x 16-bit snorm. A zero or non-finite vector gives +z.
 #[must_use]
+#[inline(always)]
 pub fn pack_normal(n: glam::Vec3) -> u32 {
     let [x, y] = to_octahedral(n);
     let q = |v: f32| u32::from((v.clamp(-1.0, 1.0) * 32767.0).round() as i16 as u16);
@@ -127,6 +128,7 @@ pub fn unpack_normal(word: u32) -> glam::Vec3 {
     from_octahedral(x, y)
 }
 
+#[inline(always)]
 fn to_octahedral(n: glam::Vec3) -> [f32; 2] {
     let sum = n.x.abs() + n.y.abs() + n.z.abs();
     let n = if sum > 0.0 && sum.is_finite() { n / sum } else { glam::Vec3::Z };

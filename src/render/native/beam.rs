@@ -9,7 +9,7 @@ use super::{
     lanes::Lanes,
     lanes::each_axis,
     packet::{Kind, Packet, Stack, Target, Waiting, mirrored},
-    rays::Rays,
+    rays::{Rays, UPPER},
 };
 
 /// Share of a distance and of the body's grid that rounding may put between a tile's intervals and its rays.
@@ -89,9 +89,7 @@ pub(super) fn descend<L: Lanes, const N: usize>(
         return;
     }
     let beam = Beam::round(group);
-    // Octant i's place in its node along each axis.
-    let upper =
-        each_axis!(k: L::of([0.0f32, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0].map(|i| (i as u32 >> k & 1) as f32)));
+    let upper = each_axis!(k: L::of(UPPER[k]));
     let slope = L::splat(target.cut_slope);
     let slack = L::splat(SLACK * side as f32 * body.voxel);
     stack.beam.clear();

@@ -153,6 +153,7 @@ impl FirstHits<'_> {
             first: L::splat(0.0),
             open: (1 << LANES) - 1,
             any: false,
+            looks: true,
             hits: Hits::none(reach(self.scene, direction[1])),
         }
     }

@@ -1,14 +1,11 @@
 //! What a ray meets in an octree: leaves with their planes, and octants that are cut off.
 
-use glam::Vec3;
-
 use super::{
     lanes::{LANES, Lanes, each_axis},
     packet::along,
     scene::{BODY_SKY, NO_LEAF, Tree},
-    wide::normal_of,
+    wide::{cut_of, has_cut, normal_of},
 };
-use crate::svo::unpack_cut;
 
 /// What a ray met first.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -106,8 +103,11 @@ impl<L: Lanes> Leaf<'_, L> {
         let slope = along(*step, self.normal);
         let at = down_to(t, height, slope);
         let met = Met { at, leave: self.leave, cut: 0 };
-        let Some((m, offset)) = unpack_cut(self.tree.cuts[child]) else { return met };
-        self.cut(&met, (m, offset), (height, slope), from_centre, step)
+        let word = self.tree.cuts[child];
+        if !has_cut(word) {
+            return met;
+        }
+        self.cut(&met, cut_of(word), (height, slope), from_centre, step)
     }
 
     /// The solid lies below both planes.
@@ -115,7 +115,7 @@ impl<L: Lanes> Leaf<'_, L> {
     fn cut(
         &self,
         met: &Met<L>,
-        (m, offset): (Vec3, f32),
+        (m, offset): ([f32; 3], f32),
         (height, slope): (L, L),
         from_centre: [L; 3],
         step: &[L; 3],

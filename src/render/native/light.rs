@@ -247,6 +247,7 @@ impl Tile<'_> {
             hits: Hits::none(L::splat(reach)),
             open: of.lanes(),
             any: false,
+            looks: false,
         };
         for near in &self.near.around {
             if near.distance > packet.hits.distance.greatest() {
@@ -282,6 +283,7 @@ impl Rays {
             hits: Hits::none(L::splat(1e9)),
             open: (1 << count) - 1,
             any: true,
+            looks: false,
         }
     }
 }

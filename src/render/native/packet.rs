@@ -10,6 +10,7 @@ use super::{
     rays::Rays,
     scene::{BODY_SKY, Scene},
 };
+use crate::svo::MAX_LEVEL;
 
 /// Eight rays with what they have met so far.
 #[derive(Clone, Copy)]
@@ -26,6 +27,8 @@ pub(super) struct Packet<L> {
     pub open: u32,
     /// Whether anything that they meet will do.
     pub any: bool,
+    /// Whether it matters what they meet, and not only where.
+    pub looks: bool,
     pub hits: Hits<L>,
 }
 
@@ -110,13 +113,62 @@ pub(super) enum Kind {
     Inside,
 }
 
-/// Octants that wait: at most seven a level besides the one in hand, and as many blocks.
+/// Octants that wait, the next one last. Each is two whole words: what was put there is often taken at once, and a
+/// processor hands a store on to a load only where the load lies within it.
+pub(super) struct Waits {
+    count: usize,
+    octants: Box<[[u64; 2]; MOST_WAITS]>,
+}
+
+/// A power of two.
+const MOST_WAITS: usize = 256;
+// A node is taken before its octants are put there, each for blocks and for the others; two begin.
+const _: () = assert!(2 + 16 * MAX_LEVEL as usize <= MOST_WAITS, "there is room for all that waits");
+const _: () = assert!(MAX_LEVEL < 16, "places and edges have 16 bits");
+
+impl Default for Waits {
+    fn default() -> Self {
+        Self { count: 0, octants: Box::new([[0; 2]; MOST_WAITS]) }
+    }
+}
+
+impl Waits {
+    #[inline(always)]
+    pub fn clear(&mut self) {
+        self.count = 0;
+    }
+
+    #[inline(always)]
+    pub fn push(&mut self, of: Waiting) {
+        let [x, y, z] = of.p.map(u64::from);
+        let place = x | y << 16 | z << 32 | u64::from(of.size) << 48;
+        let what = u64::from(of.node) | u64::from(of.lanes) << 32 | (of.kind as u64) << 40;
+        self.octants[self.count & (MOST_WAITS - 1)] = [place, what];
+        self.count += 1;
+    }
+
+    #[inline(always)]
+    pub fn pop(&mut self) -> Option<Waiting> {
+        self.count = self.count.checked_sub(1)?;
+        let [place, what] = self.octants[self.count & (MOST_WAITS - 1)];
+        let part = |from: u32| (place >> from) as u32 & 0xffff;
+        let kind = match what >> 40 {
+            0 => Kind::Node,
+            1 => Kind::Block,
+            _ => Kind::Inside,
+        };
+        let lanes = (what >> 32) as u32 & 0xff;
+        Some(Waiting { node: what as u32, p: [part(0), part(16), part(32)], size: part(48), lanes, kind })
+    }
+}
+
+/// What waits.
 #[derive(Default)]
 pub(super) struct Stack {
     /// For all packets.
-    pub beam: Vec<Waiting>,
+    pub beam: Waits,
     /// For one of them.
-    pub rays: Vec<Waiting>,
+    pub rays: Waits,
     /// Nodes of a surface.
     pub mesh: Vec<u32>,
 }
@@ -157,6 +209,8 @@ pub(super) struct Target<'a> {
     /// Bit k: axis k runs the other way, so that no direction is negative.
     pub mirror: u32,
     pub cut_slope: f32,
+    /// As [`Packet::looks`].
+    pub looks: bool,
 }
 
 impl Target<'_> {
@@ -206,12 +260,12 @@ pub(super) fn walk<L: Lanes, const N: usize>(
         group[i].step = step;
         group[i].inverse = each_axis!(k: L::splat(1.0).div(step[k].max(least)));
     }
-    let cut_slope = packets[0].cut_slope;
+    let Packet { cut_slope, looks, .. } = packets[0];
     for first in 0..N {
         while waiting[first] != 0 {
             let lane = waiting[first].trailing_zeros();
             let mirror = (0..3).fold(0, |mirror, k| mirror | (signs[first][k] >> lane & 1) << k);
-            let target = Target { scene, index, mirror, cut_slope };
+            let target = Target { scene, index, mirror, cut_slope, looks };
             let (low, high) = target.bounds();
             let mut any = 0;
             for (i, rays) in group.iter_mut().enumerate() {

@@ -12,10 +12,11 @@ use super::{
     },
     seams::{CELL_NONE, nearest_cell, seam_at},
     surface::{Blends, Surface, color_of, inside_color},
+    wide::{cut_of, has_cut, normal_of},
 };
 use crate::{
     render::{tables::BodyData, targets::HitData},
-    svo::{pack_normal, unpack_cut, unpack_normal},
+    svo::pack_normal,
 };
 
 /// Volumes have grains of this size, units (2^14 a grid side); where a pixel covers more of them, the voxels' colours
@@ -85,10 +86,9 @@ pub(super) fn appearance<L: Lanes>(
     if let Some(own) = &mesh {
         surface = own.look;
     } else if let Some(leaf) = leaf {
-        surface.normal = match unpack_cut(tree.cuts[leaf]) {
-            Some((normal, _)) if hit.cut => normal,
-            _ => unpack_normal(tree.normals[leaf]),
-        };
+        let cut = tree.cuts[leaf];
+        surface.normal =
+            Vec3::from(if hit.cut && has_cut(cut) { cut_of(cut).0 } else { normal_of(tree.normals[leaf]) });
         if own.crack() || !hit.cut {
             surface.color = color_of(own);
         }

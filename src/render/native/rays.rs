@@ -1,7 +1,7 @@
 //! Eight rays through one octree, front to back: the native twin of `walk` in `shaders/render/trace.wgsl`.
 //!
-//! The rays share the descent. Of a node's octants each ray knows by three slabs where it enters and leaves them; an
-//! octant is looked at once for all rays that pass through it, in an order that is front to back for every ray whose
+//! The rays share the descent. Of a node's octants each ray knows by three slabs where it enters and leaves them, all
+//! eight at once; an octant is looked at once for all rays that pass through it, in an order that is front to back for every ray whose
 //! direction has the same signs. What costs most, unpacking a leaf's plane, is done once for all of them. Slabs of
 //! neighbours share their planes to the bit, so nothing slips through between two octants.
 
@@ -10,7 +10,7 @@ use glam::Vec3;
 use super::{
     lanes::{LANES, Lanes, each_axis},
     leaf::{Leaf, Planes, leaf_below},
-    packet::{Hits, Kind, Target, Waiting, mirrored},
+    packet::{Hits, Kind, Target, Waiting, Waits, mirrored},
     scene::NO_LEAF,
 };
 
@@ -45,6 +45,34 @@ fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
         mask &= mask.wrapping_sub(1);
         (i < 32).then_some(i as usize)
     })
+}
+
+/// Octant i's place in its node along each axis.
+pub(super) const UPPER: [[f32; LANES]; 3] = [
+    [0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0],
+    [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0],
+    [0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0],
+];
+
+/// Octants of a node, mirrored, that rays pass through.
+#[derive(Clone, Copy, Default)]
+struct Passing {
+    octants: u32,
+    /// Byte i says which rays pass through octant i, and for which of them it is smaller than their width.
+    lanes: u64,
+    blocks: u64,
+}
+
+/// Eight bytes of eight bits with rows and columns exchanged (Warren, Hacker's Delight, sec. 7-3).
+#[inline(always)]
+fn transposed(bits: u64) -> u64 {
+    let swapped = |bits: u64, by: u32, which: u64| {
+        let apart = (bits ^ (bits >> by)) & which;
+        bits ^ apart ^ (apart << by)
+    };
+    let bits = swapped(bits, 7, 0x00aa_00aa_00aa_00aa);
+    let bits = swapped(bits, 14, 0x0000_cccc_0000_cccc);
+    swapped(bits, 28, 0x0000_0000_f0f0_f0f0)
 }
 
 impl<L: Lanes> Rays<L> {
@@ -89,7 +117,7 @@ impl<L: Lanes> Rays<L> {
 
     /// Looks at one octant and below it.
     #[inline(always)]
-    pub fn enter(&mut self, target: &Target<'_>, of: &Waiting, hits: &mut Hits<L>, stack: &mut Vec<Waiting>) {
+    pub fn enter(&mut self, target: &Target<'_>, of: &Waiting, hits: &mut Hits<L>, stack: &mut Waits) {
         let body = &target.scene.bodies[target.index as usize];
         let (enter, exit) = self.slab(of);
         let lanes = enter.less(exit) & self.alive;
@@ -113,7 +141,7 @@ impl<L: Lanes> Rays<L> {
 
     /// Goes through all that waits.
     #[inline(always)]
-    pub fn walk(&mut self, target: &Target<'_>, hits: &mut Hits<L>, stack: &mut Vec<Waiting>) {
+    pub fn walk(&mut self, target: &Target<'_>, hits: &mut Hits<L>, stack: &mut Waits) {
         while let Some(mut waiting) = stack.pop() {
             waiting.lanes &= self.alive;
             if waiting.lanes == 0 {
@@ -149,9 +177,13 @@ impl<L: Lanes> Rays<L> {
     /// Rays end at a solid octant.
     #[inline(always)]
     fn solid(&mut self, target: &Target<'_>, of: &Waiting, lanes: u32, hits: &mut Hits<L>) {
+        let (enter, _) = self.slab(of);
+        if !target.looks {
+            self.stop(target, lanes, enter, (enter, 0), hits);
+            return;
+        }
         let tree = &target.scene.trees[target.index as usize];
         let level = target.scene.bodies[target.index as usize].level;
-        let (enter, _) = self.slab(of);
         let below = of.size.trailing_zeros();
         let (leaf, cut) = match of.kind {
             Kind::Block => (L::word(leaf_below(tree, of.node, below, target.mirror)), 0),
@@ -182,42 +214,62 @@ impl<L: Lanes> Rays<L> {
 
     /// Puts the octants of a node that rays pass through on the stack, the nearest on top.
     #[inline(always)]
-    fn octants(&self, target: &Target<'_>, node: &Waiting, stack: &mut Vec<Waiting>) {
+    fn octants(&self, target: &Target<'_>, node: &Waiting, stack: &mut Waits) {
         let body = &target.scene.bodies[target.index as usize];
         let tree = &target.scene.trees[target.index as usize];
         let stored = tree.nodes[node.node as usize];
         let half = node.size / 2;
-        let [x, y, z] = self.grid(node);
         let (valid, internal) = (u32::from(stored.valid()), u32::from(stored.internal()));
-        let mut there = mirrored(valid | internal, target.mirror);
+        let there = mirrored(valid | internal, target.mirror);
         let edge = L::splat(half as f32 * body.voxel);
         let slope = L::splat(target.cut_slope);
-        while there != 0 {
-            let octant = 31 - there.leading_zeros();
-            there &= !(1 << octant);
-            let high = each_axis!(k: (octant >> k & 1) as usize);
-            let enter = x[high[0]].max(y[high[1]]).max(z[high[2]]).max(L::splat(0.0));
-            let exit = x[high[0] + 1].min(y[high[1] + 1]).min(z[high[2] + 1]).min(self.end);
-            let mut lanes = enter.less(exit) & node.lanes;
-            if lanes == 0 {
-                continue;
-            }
-            let p = each_axis!(k: node.p[k] + high[k] as u32 * half);
+        let passing = self.passing(node, there, (edge, slope));
+        let mut any = passing.octants;
+        while any != 0 {
+            let octant = 31 - any.leading_zeros();
+            any &= !(1 << octant);
+            let p = each_axis!(k: node.p[k] + (octant >> k & 1) * half);
             let of = octant ^ target.mirror;
+            let lanes = (passing.lanes >> (8 * octant)) as u32 & 0xff;
             if internal >> of & 1 == 1 {
                 stack.push(Waiting { node: 0, p, size: half, lanes, kind: Kind::Inside });
                 continue;
             }
             let child = stored.child(of);
-            let blocks = edge.less(slope.mul(self.start.add(enter))) & lanes;
+            let blocks = (passing.blocks >> (8 * octant)) as u32 & lanes;
             if blocks != 0 {
                 stack.push(Waiting { node: child, p, size: half, lanes: blocks, kind: Kind::Block });
-                lanes &= !blocks;
             }
-            if lanes != 0 {
-                stack.push(Waiting { node: child, p, size: half, lanes, kind: Kind::Node });
+            if lanes != blocks {
+                stack.push(Waiting { node: child, p, size: half, lanes: lanes & !blocks, kind: Kind::Node });
             }
         }
+    }
+
+    /// Which of the octants that are there rays pass through. Most nodes are met by one to three of eight rays, so
+    /// each ray asks for all octants at once: the octants are lanes.
+    #[inline(always)]
+    fn passing(&self, node: &Waiting, there: u32, (edge, slope): (L, L)) -> Passing {
+        let half = L::splat((node.size / 2) as f32);
+        let low = each_axis!(k: L::splat(node.p[k] as f32).add(L::of(UPPER[k]).mul(half)));
+        let high = each_axis!(k: low[k].add(half));
+        let (at, inverse) = (each_axis!(k: self.at[k].array()), each_axis!(k: self.inverse[k].array()));
+        let (start, end) = (self.start.array(), self.end.array());
+        let mut passing = Passing::default();
+        for lane in bits(node.lanes) {
+            let lane = lane & (LANES - 1);
+            let plane = |k: usize, plane: L| plane.sub(L::splat(at[k][lane])).mul(L::splat(inverse[k][lane]));
+            let enter = plane(0, low[0]).max(plane(1, low[1])).max(plane(2, low[2])).max(L::splat(0.0));
+            let exit =
+                plane(0, high[0]).min(plane(1, high[1])).min(plane(2, high[2])).min(L::splat(end[lane]));
+            let octants = enter.less(exit) & there;
+            let blocks = edge.less(slope.mul(L::splat(start[lane]).add(enter))) & octants;
+            passing.octants |= octants;
+            passing.lanes |= u64::from(octants) << (8 * lane);
+            passing.blocks |= u64::from(blocks) << (8 * lane);
+        }
+        (passing.lanes, passing.blocks) = (transposed(passing.lanes), transposed(passing.blocks));
+        passing
     }
 
     /// Tries the leaves of a node of the last level.

@@ -11,11 +11,11 @@ use super::{
     lanes::{LANES, Lanes, each_axis},
     packet::along,
     scene::Tree,
-    wide::normal_of,
+    wide::{cut_of, has_cut, normal_of},
 };
 use crate::{
     render::tables::BodyData,
-    svo::{LeafColor, MAX_LEVEL, unpack_cut},
+    svo::{LeafColor, MAX_LEVEL},
 };
 
 /// Where a body has no inside of its own and no crack leaf is near.
@@ -200,34 +200,43 @@ impl Path {
 #[inline(always)]
 fn look_up(tree: &Tree<'_>, top: u32, size: u32, base: [u32; 3], near: &mut Near) {
     (near.there, near.cracks, near.cuts) = (0, 0, 0);
-    let mut normals = [0u32; LANES];
-    for k in 0..LANES {
-        let octant = k as u32;
-        let cell = [base[0] + (octant & 1), base[1] + (octant >> 1 & 1), base[2] + (octant >> 2)];
-        let mut leaf = Some(top);
-        let mut bit = size;
-        while let (Some(index), true) = (leaf, bit > 0) {
-            bit -= 1;
-            leaf = down(tree, index, cell, bit);
+    let (mut normals, mut colors, mut cuts) = ([0u32; LANES], [0u32; LANES], [0u32; LANES]);
+    // Along an axis on which `base` is even, both cells have one parent.
+    let odd = (base[0] & 1) | (base[1] & 1) << 1 | (base[2] & 1) << 2;
+    let mut parents = [None; LANES];
+    for k in 0..LANES as u32 {
+        let cell = [base[0] + (k & 1), base[1] + (k >> 1 & 1), base[2] + (k >> 2)];
+        let first = (k & odd) as usize;
+        if first == k as usize {
+            let mut node = Some(top);
+            let mut bit = size;
+            while let (Some(index), true) = (node, bit > 1) {
+                bit -= 1;
+                node = down(tree, index, cell, bit);
+            }
+            parents[first] = node;
         }
-        let Some(leaf) = leaf else { continue };
-        let leaf = leaf as usize;
+        let Some(leaf) = parents[first].and_then(|parent| down(tree, parent, cell, 0)) else { continue };
+        let (leaf, k) = (leaf as usize, k as usize);
         let (color, cut) = (tree.colors[leaf], tree.cuts[leaf]);
-        normals[k] = tree.normals[leaf];
+        (normals[k], colors[k], cuts[k]) = (tree.normals[leaf], color.0, cut);
         near.there |= 1 << k;
         near.cracks |= u32::from(color.crack()) << k;
-        let rgb = color_of(color);
-        (near.color[0][k], near.color[1][k], near.color[2][k]) = (rgb.x, rgb.y, rgb.z);
-        if cut >> 24 != 0
-            && let Some((normal, _)) = unpack_cut(cut)
-        {
-            near.cuts |= 1 << k;
-            (near.cut[0][k], near.cut[1][k], near.cut[2][k]) = (normal.x, normal.y, normal.z);
-        }
+        near.cuts |= u32::from(has_cut(cut)) << k;
     }
     for k in 0..LANES {
         let n = normal_of(normals[k]);
         (near.normal[0][k], near.normal[1][k], near.normal[2][k]) = (n[0], n[1], n[2]);
+        for channel in 0..3 {
+            let c = (colors[k] >> (8 * channel) & 0xff) as f32 / 255.0;
+            near.color[channel][k] = c * c;
+        }
+    }
+    if near.cuts != 0 {
+        for k in 0..LANES {
+            let (n, _) = cut_of(cuts[k]);
+            (near.cut[0][k], near.cut[1][k], near.cut[2][k]) = (n[0], n[1], n[2]);
+        }
     }
 }
 
