@@ -14,6 +14,12 @@ const MOST_CELLS: i64 = 1 << 22;
 const EMPTY: u32 = u32::MAX;
 const INSIDE: u32 = u32::MAX - 1;
 
+/// So many points are asked about at once: what is the same of all then takes few instructions.
+pub const TOGETHER: usize = 8;
+
+/// Points, cells, axis by axis.
+pub type Points = [[f32; TOGETHER]; 3];
+
 /// A table of cells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellTable {
@@ -41,14 +47,7 @@ impl CellTable {
         let mut table =
             Self { low, size, cells: vec![EMPTY; count as usize], near: Vec::new(), distance: Vec::new() };
         table.fill(forest, level, tree, 0, 0);
-        let solid = |cell: IVec3| table.at(cell).is_some_and(|i| table.cells[i] != EMPTY);
-        let near = (0..count as usize).map(|i| {
-            let cell = table.cell(i);
-            let bit = |c: i32| u8::from(solid(cell + IVec3::new(c & 1, c >> 1 & 1, c >> 2))) << c;
-            (0..8).map(bit).fold(0, |mask, bit| mask | bit)
-        });
-        table.near = near.collect();
-        table.distance = table.distances();
+        (table.near, table.distance) = (table.nears(), table.distances());
         Some(table)
     }
 
@@ -74,28 +73,69 @@ impl CellTable {
         }
     }
 
-    /// One axis after the other: the least, over the cells of a row, of the larger of way and distance.
-    fn distances(&self) -> Vec<u8> {
-        let mut now: Vec<u8> = self.cells.iter().map(|&c| if c == EMPTY { u8::MAX } else { 0 }).collect();
-        let size = self.size.as_uvec3().to_array().map(|s| s as usize);
-        for (axis, stride) in [1, size[0], size[0] * size[1]].into_iter().enumerate() {
-            let before = now.clone();
-            for (i, best) in now.iter_mut().enumerate() {
-                let at = i / stride % size[axis];
-                let (below, above) = (at, size[axis] - 1 - at);
-                for k in 1..=below.max(above).min(254) {
-                    if k as u8 >= *best {
-                        break;
-                    }
-                    if k <= below {
-                        *best = (*best).min(before[i - k * stride].max(k as u8));
-                    }
-                    if k <= above {
-                        *best = (*best).min(before[i + k * stride].max(k as u8));
-                    }
+    /// Rows along x.
+    fn row(&self, y: i32, z: i32) -> Option<std::ops::Range<usize>> {
+        let is_there = (0..self.size.y).contains(&y) && (0..self.size.z).contains(&z);
+        let width = self.size.x as usize;
+        is_there.then(|| {
+            let first = (z * self.size.y + y) as usize * width;
+            first..first + width
+        })
+    }
+
+    fn nears(&self) -> Vec<u8> {
+        let is_solid: Vec<u8> = self.cells.iter().map(|&c| u8::from(c != EMPTY)).collect();
+        let mut near = vec![0; self.cells.len()];
+        for z in 0..self.size.z {
+            for y in 0..self.size.y {
+                let Some(own) = self.row(y, z) else { continue };
+                let own = &mut near[own];
+                for c in 0..4 {
+                    let Some(row) = self.row(y + (c & 1), z + (c >> 1)) else { continue };
+                    let row = &is_solid[row];
+                    own.iter_mut().zip(row).for_each(|(near, solid)| *near |= solid << (2 * c));
+                    own.iter_mut().zip(&row[1..]).for_each(|(near, solid)| *near |= solid << (2 * c + 1));
                 }
             }
         }
+        near
+    }
+
+    /// Twice through the table, forwards and backwards: a cell is one farther away than the nearest of the neighbours
+    /// that were passed. With all 26 neighbours that is exact for this distance (Borgefors 1986, Distance
+    /// Transformations in Digital Images: the chessboard distance).
+    fn distances(&self) -> Vec<u8> {
+        let mut now: Vec<u8> = self.cells.iter().map(|&c| if c == EMPTY { u8::MAX } else { 0 }).collect();
+        let mut least = vec![u8::MAX; self.size.x as usize];
+        let mut pass = |way: i32| {
+            for i in 0..self.size.y * self.size.z {
+                let i = if way > 0 { i } else { self.size.y * self.size.z - 1 - i };
+                let (y, z) = (i % self.size.y, i / self.size.y);
+                least.fill(u8::MAX);
+                for [dy, dz] in [[-way, 0], [-way, -way], [0, -way], [way, -way]] {
+                    let Some(row) = self.row(y + dy, z + dz) else { continue };
+                    least.iter_mut().zip(&now[row]).for_each(|(least, d)| *least = (*least).min(*d));
+                }
+                let Some(own) = self.row(y, z) else { continue };
+                let own = &mut now[own];
+                // Of each cell's three in those rows.
+                for (own, three) in own[1..].iter_mut().zip(least.windows(3)) {
+                    *own = (*own).min(three[0].min(three[1]).min(three[2]).saturating_add(1));
+                }
+                for at in [0, own.len() - 1] {
+                    let three = &least[at.saturating_sub(1)..(at + 2).min(own.len())];
+                    let nearest = three.iter().fold(u8::MAX, |least, d| least.min(*d));
+                    own[at] = own[at].min(nearest.saturating_add(1));
+                }
+                for at in 1..own.len() {
+                    let (at, before) =
+                        if way > 0 { (at, at - 1) } else { (own.len() - 1 - at, own.len() - at) };
+                    own[at] = own[at].min(own[before].saturating_add(1));
+                }
+            }
+        };
+        pass(1);
+        pass(-1);
         now
     }
 
@@ -113,6 +153,7 @@ impl CellTable {
         Some(((p.z * self.size.y + p.y) * self.size.x + p.x) as usize)
     }
 
+    #[cfg(test)]
     fn cell(&self, i: usize) -> IVec3 {
         let i = i as i32;
         self.low + IVec3::new(i % self.size.x, i / self.size.x % self.size.y, i / (self.size.x * self.size.y))
@@ -128,18 +169,67 @@ impl CellTable {
         }
     }
 
+    /// No cell is nearer that is not empty, cells along the farthest axis.
+    #[must_use]
+    pub fn distance(&self, cell: IVec3) -> u32 {
+        // Whatever lies in the table is no nearer to a cell outside than to the nearest cell inside.
+        let cell = cell.clamp(self.low, self.low + self.size - 1);
+        self.at(cell).map_or(0, |i| u32::from(self.distance[i]))
+    }
+
     /// Whether a cell that is not empty may be within `radius` of `point`, both in cells.
     #[must_use]
     pub fn is_within(&self, point: Vec3, radius: f32) -> bool {
-        // Whatever lies in the table is no nearer to a point outside than to the nearest point inside.
-        let cell = cell_at(point).clamp(self.low, self.low + self.size - 1);
-        self.at(cell).is_none_or(|i| f32::from(self.distance[i]) - 1.0 < radius)
+        self.distance(cell_at(point)) as f32 - 1.0 < radius
     }
 
-    /// Whether any of the eight cells from `cell` upwards is not empty.
+    /// Of [`TOGETHER`] points (cells, axis by axis), those with a cell that is not empty among the eight round them, as
+    /// bits: those from the cell half a cell below upwards.
     #[must_use]
-    pub fn is_near(&self, cell: IVec3) -> bool {
-        self.at(cell).is_some_and(|i| self.near[i] != 0)
+    pub fn near(&self, points: &Points) -> u32 {
+        let mut at = [usize::MAX; TOGETHER];
+        let cells = self.cells_from_low(points, 0.5);
+        let [width, height, depth] = self.size.to_array().map(|size| size as u32);
+        for (i, at) in at.iter_mut().enumerate() {
+            let [x, y, z] = [cells[0][i], cells[1][i], cells[2][i]].map(|c| c as u32);
+            if (x < width) & (y < height) & (z < depth) {
+                *at = ((z * height + y) * width + x) as usize;
+            }
+        }
+        let near =
+            at.iter().enumerate().map(|(i, at)| u32::from(self.near.get(*at).is_some_and(|c| *c != 0)) << i);
+        near.fold(0, |mask, bit| mask | bit)
+    }
+
+    /// The same of [`CellTable::is_within`].
+    #[must_use]
+    pub fn within(&self, points: &Points, radius: f32) -> u32 {
+        let mut cells = self.cells_from_low(points, 0.0);
+        for (cells, last) in cells.iter_mut().zip((self.size - 1).to_array()) {
+            cells.iter_mut().for_each(|c| *c = (*c).clamp(0, last));
+        }
+        let [width, height, _] = self.size.to_array();
+        let mut mask = 0;
+        for i in 0..TOGETHER {
+            let at = (cells[2][i] * height + cells[1][i]) * width + cells[0][i];
+            let distance = self.distance.get(at as usize).map_or(0.0, |d| f32::from(*d));
+            mask |= u32::from(distance - 1.0 < radius) << i;
+        }
+        mask
+    }
+
+    /// The cells that points lie in less `below`, counted from the first one of the table.
+    #[inline(always)]
+    fn cells_from_low(&self, points: &Points, below: f32) -> [[i32; TOGETHER]; 3] {
+        let mut cells = [[0; TOGETHER]; 3];
+        for ((cells, points), low) in cells.iter_mut().zip(points).zip(self.low.to_array()) {
+            for (cell, p) in cells.iter_mut().zip(points) {
+                let p = p - below;
+                let cut = p as i32;
+                *cell = cut.wrapping_sub(i32::from(p < cut as f32)).wrapping_sub(low);
+            }
+        }
+        cells
     }
 
     /// The surfaces among the eight cells from `cell` upwards, x first, then y.
@@ -189,7 +279,13 @@ mod tests {
                         let corner = cell + IVec3::new(c & 1, c >> 1 & 1, c >> 2);
                         look_up(&forest, tree, level, corner) != Cell::Empty
                     });
-                    assert_eq!(table.is_near(cell), near);
+                    // Anywhere in the cell that is the lowest of the eight.
+                    let p = cell.as_vec3() + 0.5 + Vec3::new(0.0, 0.4, 0.99);
+                    let points = p.to_array().map(|p| std::array::from_fn(|k| if k == 3 { p } else { -9.0 }));
+                    assert_eq!(table.near(&points), u32::from(near) << 3);
+                    for radius in [0.5, 1.0, 3.0] {
+                        assert_eq!(table.within(&points, radius) >> 3 & 1 == 1, table.is_within(p, radius));
+                    }
                     let surfaces = (0..8).filter_map(|c| {
                         let corner = cell + IVec3::new(c & 1, c >> 1 & 1, c >> 2);
                         match look_up(&forest, tree, level, corner) {

@@ -241,7 +241,7 @@ impl FindContacts for OctreeFinder {
             Some(answer) => {
                 cx.lap(PASSES);
                 let of_pairs = answer.of_pairs(query, &self.cache, before);
-                let look = &mut |ask: &PlaneAsk<'_>, number: usize, plane: &Plane, surfels: &Surfels| {
+                let look = &|ask: &PlaneAsk<'_>, number: usize, plane: &Plane, surfels: &Surfels| {
                     answer.at_plane(ask, number, plane, surfels)
                 };
                 (of_pairs, plane_manifolds(query, &own, &mut self.cache, before, look))
@@ -249,7 +249,7 @@ impl FindContacts for OctreeFinder {
             None => {
                 let of_pairs = self.search(cx, query, &record_of);
                 let before = Before::new(old, &self.records, &record_of);
-                (of_pairs, plane_manifolds(query, &own, &mut self.cache, before, &mut descend_to))
+                (of_pairs, plane_manifolds(query, &own, &mut self.cache, before, &descend_to))
             }
         };
         cx.report.pairs += of_pairs.searched;

@@ -23,6 +23,8 @@ use crate::{
     svo::{morton, morton::Key},
 };
 use glam::{DMat4, DVec3};
+use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Where the number of the plane begins in the name of a point.
 const PLANE_SHIFT: u32 = 48;
@@ -98,7 +100,7 @@ pub fn plane_asks<'a>(
 
 /// Finds the contacts of a body at a plane that hold it, with how many there are; given the number of the plane
 /// and the surfels of the body.
-pub type AtPlane<'a> = dyn FnMut(&PlaneAsk<'_>, usize, &Plane, &Surfels) -> (Vec<Point>, usize) + 'a;
+pub type AtPlane<'a> = dyn Fn(&PlaneAsk<'_>, usize, &Plane, &Surfels) -> (Vec<Point>, usize) + Sync + 'a;
 
 /// Manifolds of the query's bodies near a plane; body `i` is looked at on `levels[i]`.
 pub fn plane_manifolds(
@@ -106,35 +108,36 @@ pub fn plane_manifolds(
     levels: &[u32],
     cache: &mut SurfelCache,
     before: Before<'_>,
-    look: &mut AtPlane<'_>,
+    look: &AtPlane<'_>,
 ) -> AtPlanes {
-    let mut out = AtPlanes::default();
+    let mut carried = Vec::new();
+    let mut tasks = Vec::new();
     for ask in plane_asks(query, &|k| levels[k], before) {
-        let (body, level) = (ask.body, ask.level);
         if let Some((k, _)) = ask.known.filter(|_| ask.is_carried) {
-            out.carried.push(k);
-            continue;
+            carried.push(k);
+        } else if ask.planes(query.planes).next().is_some() {
+            let surfels = cache.get(&ask.body.def.octree().forest, ask.level).surfels.clone();
+            tasks.push((ask, surfels));
         }
-        let (mut points, mut collision_points, mut near) = (Vec::new(), 0, false);
+    }
+    let made = |(ask, surfels): &(PlaneAsk<'_>, Arc<Surfels>)| {
+        let (body, level) = (ask.body, ask.level);
+        let (mut points, mut collision_points) = (Vec::new(), 0);
         for (number, plane) in ask.planes(query.planes) {
-            near = true;
-            let surfels = cache.get(&body.def.octree().forest, level).surfels.clone();
-            let (found, count) = look(&ask, number, plane, &surfels);
+            let (found, count) = look(ask, number, plane, surfels);
             collision_points += count;
             points.extend(found);
         }
-        if near {
-            let resolution_m = cell_size(body, level);
-            inherit(&mut points, ask.known(), resolution_m);
-            let (first, pose) = (body.id, RelativePose::new(body, None));
-            let levels = [level, 0];
-            let record = Record { first, second: None, levels, pose, collision_points, seen: Vec::new() };
-            let rolling_impulse = ask.known.map_or(DVec3::ZERO, |(_, old)| old.rolling_impulse);
-            let manifold = Manifold { first, second: None, points, rolling_impulse, resolution_m };
-            out.found.push((manifold, record));
-        }
-    }
-    out
+        let resolution_m = cell_size(body, level);
+        inherit(&mut points, ask.known(), resolution_m);
+        let (first, pose) = (body.id, RelativePose::new(body, None));
+        let levels = [level, 0];
+        let record = Record { first, second: None, levels, pose, collision_points, seen: Vec::new() };
+        let rolling_impulse = ask.known.map_or(DVec3::ZERO, |(_, old)| old.rolling_impulse);
+        (Manifold { first, second: None, points, rolling_impulse, resolution_m }, record)
+    };
+    let found = tasks.par_iter().with_max_len(1).map(made).collect();
+    AtPlanes { found, carried }
 }
 
 /// The contacts of a body at a plane, by a descent of its octree.
@@ -364,8 +367,7 @@ mod tests {
                         };
                         let nothing = Records::default();
                         let before = Before::new(&[], &nothing, &[]);
-                        let look = &mut descend_to;
-                        let found = plane_manifolds(&query, &[level], &mut cache, before, look).found;
+                        let found = plane_manifolds(&query, &[level], &mut cache, before, &descend_to).found;
                         let points = found.iter().flat_map(|(m, _)| &m.points);
                         let deepest = points.map(|p| p.separation).fold(f64::MAX, f64::min);
                         // Points about as low may stand for it.

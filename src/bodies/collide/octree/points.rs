@@ -64,6 +64,7 @@ pub fn pair_manifolds<'a>(
     }
     tasks
         .par_iter()
+        .with_max_len(4)
         .map(|(pair, known, hits, surfels)| {
             let [a, b] = pair.bodies.map(|k| &bodies[k]);
             let old = known.map(|k| &before.manifolds()[k]);

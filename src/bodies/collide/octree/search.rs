@@ -5,7 +5,7 @@
 //! In: pairs. Out: hits in order of pair, then of surfel.
 
 use super::{
-    cell_table::CellTable,
+    cell_table::{CellTable, Points, TOGETHER},
     cells::{Cell, cell_at, first_of_level, look_up},
     neighbour_lists::{FAST_CELLS, NeighbourList, NeighbourLists, TOUCH_CELLS},
     pair::{Directed, Hit, OctreePair, cell_size},
@@ -62,6 +62,8 @@ pub fn find_hits(
         .par_iter()
         .zip(known)
         .enumerate()
+        // Those of one large body lie side by side and take most of the time.
+        .with_max_len(4)
         .map(|(i, (pair, near))| match near {
             Some(near) if near.surfels.iter().all(Vec::is_empty) => (Vec::new(), Some(near)),
             near => hits_of(i as u32, pair, near, bodies, cache, dt, keep),
@@ -108,25 +110,31 @@ fn hits_of(
             level: pair.levels[s],
             first: first_of_level(&body[s].def.octree().forest, pair.levels[s]),
         };
-        let is_fast = Vec3::from(record.motion).length() >= FAST_CELLS;
+        let motion = Vec3::from(record.motion).length();
+        let ahead = if motion >= FAST_CELLS { (motion.ceil() as u32).min(AHEAD) } else { 0 };
         let direction = 2 * pair_index + d as u32;
-        let search = SurfelSearch { pair: direction, is_fast, record, a: side(d), b: side(1 - d) };
+        let search = SurfelSearch { pair: direction, ahead, record, a: side(d), b: side(1 - d) };
         match &mut near {
             None => {
                 let reach = record.margin.max(TOUCH_CELLS as f32);
-                search.descend(search.a.tree, 0, 0, reach, &mut |surfel| search.ask(surfel, &mut hits));
+                let mut found = Vec::new();
+                search.descend(search.a.tree, 0, 0, reach, &mut found);
+                search.ask_all(&found, &mut hits);
             }
             Some(near) => {
                 if fresh {
                     let reach = (near.reach() / cell_size(body[1 - d], pair.levels[1 - d])) as f32;
                     let list = &mut near.surfels[d];
-                    search.descend(search.a.tree, 0, 0, reach, &mut |surfel| {
+                    let mut found = Vec::new();
+                    search.descend(search.a.tree, 0, 0, reach, &mut found);
+                    let is_within = |table: &CellTable, points: &Points| table.within(points, reach);
+                    search.among(&found, is_within, &mut |surfel| {
                         if search.is_within(surfel, reach) {
                             list.push(surfel);
                         }
                     });
                 }
-                near.surfels[d].iter().for_each(|&surfel| search.ask(surfel, &mut hits));
+                search.ask_all(&near.surfels[d], &mut hits);
             }
         }
     }
@@ -135,8 +143,8 @@ fn hits_of(
 
 struct SurfelSearch<'a> {
     pair: u32,
-    /// Whether surfels look ahead.
-    is_fast: bool,
+    /// How many cells surfels look ahead.
+    ahead: u32,
     record: &'a Directed,
     a: Side<'a>,
     b: Side<'a>,
@@ -155,7 +163,7 @@ impl SurfelSearch<'_> {
     }
 
     /// Gives all surfels of a that may be within `reach` of a cell of b that is not empty, cells of b.
-    fn descend(&self, node: u32, level: u32, key: Key, reach: f32, found: &mut impl FnMut(u32)) {
+    fn descend(&self, node: u32, level: u32, key: Key, reach: f32, found: &mut Vec<u32>) {
         let parent = self.a.forest.nodes[node as usize];
         for c in 0..8 {
             if parent.valid() >> c & 1 == 0 {
@@ -168,11 +176,53 @@ impl SurfelSearch<'_> {
                 continue;
             }
             if last {
-                found(child - self.a.first);
+                found.push(child - self.a.first);
             } else {
                 self.descend(child, level + 1, child_key, reach, found);
             }
         }
+    }
+
+    /// Gives those of some surfels of a of which b's table says yes, and all that are thin, or all where it has no table.
+    fn among(&self, surfels: &[u32], says: impl Fn(&CellTable, &Points) -> u32, found: &mut impl FnMut(u32)) {
+        let Some(table) = self.b.table else {
+            surfels.iter().for_each(|surfel| found(*surfel));
+            return;
+        };
+        let [x, y, z] = self.record.rows;
+        for chunk in surfels.chunks(TOGETHER) {
+            let (mut centres, mut thin) = (Points::default(), 0u32);
+            for (i, surfel) in chunk.iter().enumerate() {
+                let sample = &self.a.surfels.items[*surfel as usize];
+                for (of, centre) in centres.iter_mut().zip(sample.centre) {
+                    of[i] = centre;
+                }
+                thin |= u32::from(sample.thickness > 0.0) << i;
+            }
+            // As `to_b` has it.
+            let mut points = Points::default();
+            for (of, row) in points.iter_mut().zip([x, y, z]) {
+                for i in 0..TOGETHER {
+                    of[i] = row[0] * centres[0][i] + row[1] * centres[1][i] + row[2] * centres[2][i] + row[3];
+                }
+            }
+            let mut mask = says(table, &points) | thin;
+            mask &= (1 << chunk.len()) - 1;
+            while mask != 0 {
+                found(chunk[mask.trailing_zeros() as usize]);
+                mask &= mask - 1;
+            }
+        }
+    }
+
+    /// Asks for the hits of some surfels of a.
+    fn ask_all(&self, surfels: &[u32], hits: &mut Vec<Hit>) {
+        let may_hit = |table: &CellTable, points: &Points| match self.ahead {
+            0 => table.near(points),
+            // The cells that are looked at are no farther than that, whatever rounding does.
+            cells => table.within(points, (cells + 1) as f32),
+        };
+        self.among(surfels, may_hit, &mut |surfel| self.ask(surfel, hits));
     }
 
     /// Whether a surfel of a is within `reach` of a cell of b that is not empty.
@@ -230,9 +280,6 @@ impl SurfelSearch<'_> {
         for side in 0..if sample.thickness > 0.0 { 2 } else { 1 } {
             let (p, n) = self.a.surfels.side(surfel as usize, side);
             let p = self.to_b(p);
-            if !self.may_hit(p) {
-                continue;
-            }
             let here = self.cell_of_b(cell_at(p));
             // Two flat surfaces meet once; the second direction adds what edges of the second body touch, and
             // what is deep.
@@ -265,11 +312,6 @@ impl SurfelSearch<'_> {
                 }
             }
         }
-    }
-
-    /// A quick answer for most surfels: whether any of the three ways to a hit begins at all.
-    fn may_hit(&self, p: Vec3) -> bool {
-        self.is_fast || self.b.table.is_none_or(|table| table.is_near(cell_at(p - 0.5)))
     }
 
     /// The nearest opposing surfel in the eight cells round `p`.
@@ -331,16 +373,19 @@ impl SurfelSearch<'_> {
     fn ahead(&self, probe: Probe) -> Option<u32> {
         let motion = Vec3::from(self.record.motion);
         let reach = motion.length();
-        if !self.is_fast || self.cell_of_b(cell_at(probe.p)) == Cell::Inside {
+        if self.ahead == 0 || self.cell_of_b(cell_at(probe.p)) == Cell::Inside {
             return None;
         }
-        let steps = (reach.ceil() as u32).min(AHEAD);
-        for k in 1..=steps {
-            if let Cell::Surface(b) = self.cell_of_b(cell_at(probe.p + motion * (k as f32 / reach))) {
+        let mut k = 1;
+        while k <= self.ahead {
+            let cell = cell_at(probe.p + motion * (k as f32 / reach));
+            if let Cell::Surface(b) = self.cell_of_b(cell) {
                 return facing(self.b.surfels, b, probe)
                     .filter(|(gap, _)| *gap > 0.0 && *gap < self.record.margin)
                     .map(|_| b);
             }
+            // Cells that are known to be empty are passed over, but for the last of them, where rounding might tell.
+            k += self.b.table.map_or(1, |table| table.distance(cell).saturating_sub(1).max(1));
         }
         None
     }

@@ -85,20 +85,30 @@ impl Surfels {
     pub fn build(forest: &Forest, level: u32) -> Self {
         let level = level.clamp(1, forest.level.max(1));
         let shift = forest.level - level;
-        let mut out = Self { level, ..Self::default() };
         let leaves = &forest.leaves;
+        let mut leaf_start = Vec::new();
         for tree in forest.tree_start.windows(2) {
-            let mut first = tree[0] as usize;
-            let end = tree[1] as usize;
-            while first < end {
-                let cell = leaves.keys.at(first) >> (3 * shift);
-                let run = leaves.keys.slice(first..end).partition_point(|key| key >> (3 * shift) <= cell);
-                out.push(forest, first..first + run, 1.0 / (1u32 << shift) as f32);
-                first += run;
+            let mut last = None;
+            for leaf in tree[0]..tree[1] {
+                let cell = leaves.keys.at(leaf as usize) >> (3 * shift);
+                if last != Some(cell) {
+                    leaf_start.push(leaf);
+                }
+                last = Some(cell);
             }
         }
-        out.leaf_start.push(leaves.len() as u32);
-        out.normals = out.items.iter().map(|s| unpack_normal(s.normal)).collect();
+        leaf_start.push(leaves.len() as u32);
+        let cells_per_voxel = 1.0 / (1u32 << shift) as f32;
+        let items: Vec<Surfel> = leaf_start
+            .par_windows(2)
+            .map_init(Vec::new, |samples, cell| {
+                samples.clear();
+                samples.extend((cell[0] as usize..cell[1] as usize).map(|leaf| leaf_sample(forest, leaf)));
+                sample_of(samples, cells_per_voxel)
+            })
+            .collect();
+        let normals = items.iter().map(|s| unpack_normal(s.normal)).collect();
+        let mut out = Self { level, items, normals, leaf_start };
         out.mark_sharp(forest);
         out
     }
@@ -148,39 +158,38 @@ impl Surfels {
             item.sharp = if lonely { ON_EDGE } else { sharp };
         }
     }
+}
 
-    fn push(&mut self, forest: &Forest, range: std::ops::Range<usize>, cells_per_voxel: f32) {
-        let samples = || range.clone().map(|leaf| leaf_sample(forest, leaf));
-        let lead = samples().next().map_or(Vec3::Z, |(_, n)| n);
-        let (mut weight, mut point, mut normal, mut folded) = (0.0, Vec3::ZERO, Vec3::ZERO, Vec3::ZERO);
-        for (p, n) in samples() {
-            let w = area_of(n);
-            weight += w;
-            point += p * w;
-            normal += n * w;
-            folded += n * if n.dot(lead) < 0.0 { -w } else { w };
-        }
-        let mut centre = point / weight.max(1e-6);
-        let one_sided = normal.length() >= ONE_SIDED * weight;
-        let n = if one_sided { normal } else { folded }.normalize_or(lead);
-        let (mut thickness, mut bulge) = (0.0, 0.0);
-        for (p, leaf_normal) in samples() {
-            let w = area_of(leaf_normal);
-            thickness += w * (p - centre).dot(n).abs();
-            bulge += w * (p - centre).dot(leaf_normal);
-        }
-        // The middle of an edge or a corner lies behind it; it is the tip that touches first.
-        if one_sided && normal.length() < BENT * weight && bulge > 0.0 {
-            let tip = samples().map(|(p, _)| p).max_by(|a, b| a.dot(n).total_cmp(&b.dot(n)));
-            centre = tip.unwrap_or(centre);
-        }
-        self.items.push(Surfel {
-            centre: (centre * cells_per_voxel).to_array(),
-            thickness: if one_sided { 0.0 } else { thickness / weight.max(1e-6) * cells_per_voxel },
-            normal: crate::svo::pack_normal(n),
-            sharp: 0,
-        });
-        self.leaf_start.push(range.start as u32);
+/// The surfel of a cell, given the samples of its leaves (points in voxels, normals).
+fn sample_of(samples: &[(Vec3, Vec3)], cells_per_voxel: f32) -> Surfel {
+    let lead = samples.first().map_or(Vec3::Z, |(_, n)| *n);
+    let (mut weight, mut point, mut normal, mut folded) = (0.0, Vec3::ZERO, Vec3::ZERO, Vec3::ZERO);
+    for &(p, n) in samples {
+        let w = area_of(n);
+        weight += w;
+        point += p * w;
+        normal += n * w;
+        folded += n * if n.dot(lead) < 0.0 { -w } else { w };
+    }
+    let mut centre = point / weight.max(1e-6);
+    let one_sided = normal.length() >= ONE_SIDED * weight;
+    let n = if one_sided { normal } else { folded }.normalize_or(lead);
+    let (mut thickness, mut bulge) = (0.0, 0.0);
+    for &(p, leaf_normal) in samples {
+        let w = area_of(leaf_normal);
+        thickness += w * (p - centre).dot(n).abs();
+        bulge += w * (p - centre).dot(leaf_normal);
+    }
+    // The middle of an edge or a corner lies behind it; it is the tip that touches first.
+    if one_sided && normal.length() < BENT * weight && bulge > 0.0 {
+        let tip = samples.iter().map(|(p, _)| *p).max_by(|a, b| a.dot(n).total_cmp(&b.dot(n)));
+        centre = tip.unwrap_or(centre);
+    }
+    Surfel {
+        centre: (centre * cells_per_voxel).to_array(),
+        thickness: if one_sided { 0.0 } else { thickness / weight.max(1e-6) * cells_per_voxel },
+        normal: crate::svo::pack_normal(n),
+        sharp: 0,
     }
 }
 
