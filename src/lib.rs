@@ -7,7 +7,7 @@
 //! [`scene`] is the document that all of this can be rebuilt from; [`ui`] and [`app`] are the window;
 //! [`export`] writes results; [`cli`] is the commands. [`gpu`] knows wgpu and nothing of voxels,
 //! [`compute`] says whether stages run there or on the processor's cores. `files` reads what a user names,
-//! `memory` gives back what was freed, [`provenance`] says what made a result.
+//! `memory` gives back what was freed and asks for large pages, [`provenance`] says what made a result.
 
 #![deny(missing_docs)]
 #![cfg_attr(
@@ -41,6 +41,10 @@ mod injure;
 #[cfg(test)]
 #[path = "../tests/support/skip.rs"]
 mod skip;
+
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static ALLOCATOR: memory::LargePages = memory::LargePages;
 
 // So that the tests' shared helpers can name this crate alike from inside and from outside.
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Memory that was freed goes back to the system.
+//! Memory that was freed goes back to the system, and large lists lie on large pages.
 //!
 //! glibc keeps what threads freed, in a heap for every thread, for their next allocation. After a fracture on the cores
 //! these heaps are mostly holes, a quarter of all that the command holds at level 10.
@@ -38,6 +38,80 @@ pub fn keep_little() {
             unsafe {
                 mallopt(what, value);
             }
+        }
+    }
+}
+
+/// The system's allocator, which asks for large pages for what is large: lists of millions of leaves are written from end
+/// to end, and with pages of 4 kB a break at level 10 stops 65,000 times for the system to find one.
+#[cfg(target_os = "linux")]
+pub struct LargePages;
+
+#[cfg(target_os = "linux")]
+mod large_pages {
+    use std::{
+        alloc::{GlobalAlloc, Layout, System},
+        ffi::{c_int, c_void},
+    };
+
+    /// What is smaller gains nothing, bytes: four large pages.
+    const LARGE: usize = 8 << 20;
+    /// Every page that Linux has begins at such an address.
+    const PAGE: usize = 1 << 16;
+
+    unsafe extern "C" {
+        fn madvise(start: *mut c_void, bytes: usize, advice: c_int) -> c_int;
+    }
+
+    /// Asks for large pages. Where the system has none, or there is none, nothing changes.
+    fn ask(start: *mut u8, bytes: usize) {
+        const MADV_HUGEPAGE: c_int = 14;
+        let skipped = start.align_offset(PAGE);
+        if start.is_null() || skipped >= bytes {
+            return;
+        }
+        // SAFETY: the range lies in what was just allocated, and this advice changes nothing that it holds.
+        unsafe {
+            madvise(start.add(skipped).cast(), bytes - skipped, MADV_HUGEPAGE);
+        }
+    }
+
+    // SAFETY: all that is handed out comes from the system's allocator, with what was asked for, and goes back there.
+    unsafe impl GlobalAlloc for super::LargePages {
+        #[inline]
+        unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+            // SAFETY: as the caller promises.
+            let start = unsafe { System.alloc(layout) };
+            if layout.size() >= LARGE {
+                ask(start, layout.size());
+            }
+            start
+        }
+
+        #[inline]
+        unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+            // SAFETY: as the caller promises.
+            let start = unsafe { System.alloc_zeroed(layout) };
+            if layout.size() >= LARGE {
+                ask(start, layout.size());
+            }
+            start
+        }
+
+        #[inline]
+        unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
+            // SAFETY: as the caller promises.
+            unsafe { System.dealloc(start, layout) }
+        }
+
+        #[inline]
+        unsafe fn realloc(&self, start: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
+            // SAFETY: as the caller promises.
+            let start = unsafe { System.realloc(start, layout, bytes) };
+            if bytes >= LARGE {
+                ask(start, bytes);
+            }
+            start
         }
     }
 }

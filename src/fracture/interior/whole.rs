@@ -44,11 +44,20 @@ pub(super) fn wide(work: impl Work) {
         fn avx2(work: impl Work) {
             work.run::<avx::Avx>();
         }
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512vl,avx512dq,avx512bw")]
+        fn avx512(work: impl Work) {
+            work.run::<avx::Avx>();
+        }
         use std::arch::is_x86_feature_detected as has;
         if has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt") {
-            // SAFETY: the processor has every feature that `avx2` is compiled for: it was asked just now.
+            let is_wider = has!("avx512f") && has!("avx512vl") && has!("avx512dq") && has!("avx512bw");
+            // SAFETY: the processor has every feature that the function is compiled for: it was asked just now.
             unsafe {
-                avx2(work);
+                if is_wider {
+                    avx512(work);
+                } else {
+                    avx2(work);
+                }
             };
             return;
         }
