@@ -43,6 +43,7 @@ impl Work for Cast<'_> {
                 first: L::splat(0.0),
                 open: (1 << eight.len()) - 1,
                 any: self.any,
+                looks: true,
                 hits: Hits::none(L::splat(1e9)),
             };
             let Some(surface) = &self.scene.surfaces[0] else { continue };

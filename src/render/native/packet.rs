@@ -91,7 +91,7 @@ impl<L: Lanes> Hits<L> {
 }
 
 /// An octant that waits for its turn.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Waiting {
     pub node: u32,
     /// Low corner, mirrored.
@@ -103,7 +103,7 @@ pub(super) struct Waiting {
     pub kind: Kind,
 }
 
-#[derive(Clone, Copy, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum Kind {
     #[default]
     Node,
@@ -284,5 +284,29 @@ pub(super) fn walk<L: Lanes, const N: usize>(
                 beam::descend(&target, &mut group, packets, fine, stack);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, Waiting, Waits};
+    use crate::svo::MAX_LEVEL;
+
+    #[test]
+    fn what_waits_comes_back_as_it_was() {
+        let side = 1 << MAX_LEVEL;
+        let all = [
+            Waiting { node: u32::MAX, p: [side, 0, side - 1], size: side, lanes: 0xff, kind: Kind::Inside },
+            Waiting { node: 7, p: [1, 2, 3], size: 1, lanes: 0x81, kind: Kind::Block },
+            Waiting::default(),
+        ];
+        let mut waits = Waits::default();
+        all.iter().for_each(|of| waits.push(*of));
+        let mut back: Vec<Waiting> = std::iter::from_fn(|| waits.pop()).collect();
+        back.reverse();
+        assert_eq!((back.as_slice(), waits.pop()), (&all[..], None));
+        waits.push(all[1]);
+        waits.clear();
+        assert_eq!(waits.pop(), None);
     }
 }

@@ -337,3 +337,20 @@ impl<L: Lanes> Rays<L> {
 }
 
 const _: () = assert!(LANES == 8, "a node's octants are lanes");
+
+#[cfg(test)]
+mod tests {
+    use super::transposed;
+
+    #[test]
+    fn rows_of_bits_become_columns() {
+        let bit = |of: u64, row: u32, column: u32| of >> (8 * row + column) & 1;
+        let mut bits = 0x0123_4567_89ab_cdef_u64;
+        for _ in 0..100 {
+            bits = bits.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17);
+            let turned = transposed(bits);
+            let wrong = (0..64u32).filter(|i| bit(turned, i / 8, i % 8) != bit(bits, i % 8, i / 8)).count();
+            assert_eq!((wrong, transposed(turned)), (0, bits), "{bits:x} {turned:x}");
+        }
+    }
+}
