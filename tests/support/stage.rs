@@ -8,7 +8,7 @@ use std::{
 
 use glam::DVec3;
 use kintsugi::{
-    bodies::{Body, StepReport},
+    bodies::{Body, Narrow, StepReport},
     scene::{Arrived, Sandbox, SandboxError, Scene, SceneBody, load_scene},
 };
 
@@ -28,9 +28,13 @@ pub fn floating(body: SceneBody) -> Scene {
     Scene { bodies: vec![body], gravity: DVec3::ZERO, ..Scene::default() }
 }
 
-/// Opens a scene. `None`, where that is allowed, without an adapter.
+/// Opens a scene. `None`, where that is allowed, without an adapter. With `KINTSUGI_NARROW=gpu` contacts are looked for
+/// in compute passes, on a software adapter, too.
 pub fn open(scene: Scene) -> Option<Sandbox> {
     let mut sandbox = Sandbox::new(adapter::gpu()?).expect("an empty sandbox");
+    if std::env::var("KINTSUGI_NARROW").as_deref() == Ok("gpu") {
+        sandbox.look_for_contacts(Narrow::Gpu);
+    }
     open_in(&mut sandbox, scene);
     Some(sandbox)
 }
