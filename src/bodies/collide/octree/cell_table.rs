@@ -209,10 +209,11 @@ impl CellTable {
             cells.iter_mut().for_each(|c| *c = (*c).clamp(0, last));
         }
         let [width, height, _] = self.size.to_array();
+        let [xs, ys, zs] = &cells;
         let mut mask = 0;
-        for i in 0..TOGETHER {
-            let at = (cells[2][i] * height + cells[1][i]) * width + cells[0][i];
-            let distance = self.distance.get(at as usize).map_or(0.0, |d| f32::from(*d));
+        for (i, ((x, y), z)) in xs.iter().zip(ys).zip(zs).enumerate() {
+            let distance = self.distance.get(((z * height + y) * width + x) as usize);
+            let distance = distance.map_or(0.0, |cells| f32::from(*cells));
             mask |= u32::from(distance - 1.0 < radius) << i;
         }
         mask

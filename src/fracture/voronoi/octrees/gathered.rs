@@ -41,7 +41,8 @@ impl NativeOctrees {
         let first = level_start.iter().rev().nth(1).map_or(0, |first| *first as usize);
         let parts = Parts::of(leaves)?;
         let last = nodes.get_mut(first..).unwrap_or_default();
-        let on_device = leaves.left.as_ref().map_or_else(OnDevice::default, |(gpu, parts)| {
+        let on_device = leaves.left.as_ref().map_or_else(OnDevice::default, |left| {
+            let (gpu, parts) = &**left;
             let places = last.iter().map(|node| node.child_base).collect();
             OnDevice::left(LeftLeaves { gpu: gpu.clone(), parts: parts.clone(), places })
         });

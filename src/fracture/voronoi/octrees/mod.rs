@@ -39,7 +39,7 @@ pub(in crate::fracture) struct LeafPart {
 pub(in crate::fracture) struct StagedLeaves {
     pub parts: Vec<LeafPart>,
     /// The same on the device, where they stay there.
-    pub left: Option<(Gpu, Vec<LeftPart>)>,
+    pub left: Option<Box<(Gpu, Vec<LeftPart>)>>,
 }
 
 impl StagedLeaves {

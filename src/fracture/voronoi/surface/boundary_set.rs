@@ -109,7 +109,7 @@ impl BoundarySetPass {
                 left.push(LeftPart { surface, cuts, count: own as u32 });
             }
         }
-        leaves.left = stays.then(|| (work.gpu.clone(), left));
+        leaves.left = stays.then(|| Box::new((work.gpu.clone(), left)));
         // What stays has another handle, and is not given.
         work.give(part.place);
         work.give(part.surface);
