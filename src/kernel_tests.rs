@@ -15,14 +15,8 @@ use crate::{
 };
 
 fn layouts() -> Vec<Layout> {
-    let own = vec![
-        Counted::LAYOUT,
-        PlanParams::LAYOUT,
-        RadixParams::LAYOUT,
-        ScanParams::LAYOUT,
-        svo::Node::LAYOUT,
-        svo::TakeLeavesParams::LAYOUT,
-    ];
+    let own =
+        vec![Counted::LAYOUT, PlanParams::LAYOUT, RadixParams::LAYOUT, ScanParams::LAYOUT, svo::Node::LAYOUT];
     [own, fracture::layouts(), bodies::layouts(), render::layouts()].concat()
 }
 

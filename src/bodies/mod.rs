@@ -27,7 +27,7 @@ mod sleep;
 mod snapshot;
 mod step;
 #[cfg(test)]
-pub(crate) mod testing;
+mod testing;
 #[cfg(test)]
 mod tests;
 mod turning;

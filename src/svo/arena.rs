@@ -11,15 +11,15 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, OnceLock, Weak},
+    sync::{Arc, Weak},
 };
 
 use crate::{
     compute::Compute,
-    gpu::{Buffer, Gpu, GpuError, Kernel},
+    gpu::{Buffer, Gpu, GpuError},
 };
 
-use super::{Forest, Node, left_leaves::TAKE};
+use super::{Forest, Node};
 
 /// Where a forest lies in the arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -60,8 +60,6 @@ pub struct Arena {
     /// its own forest.
     slots: HashMap<usize, (Weak<Forest>, Slot)>,
     epoch: u64,
-    /// Compiled when leaves that lie on the device are first taken.
-    take: Arc<OnceLock<Kernel>>,
 }
 
 /// Buffers that are so many times as large as what is in them shrink.
@@ -106,7 +104,6 @@ impl Arena {
             leaf_space: Space::new(leaves as u32),
             slots: HashMap::new(),
             epoch: 0,
-            take: Arc::default(),
         })
     }
 
@@ -180,12 +177,6 @@ impl Arena {
         Ok(slot)
     }
 
-    /// Takes leaves by this kernel.
-    #[cfg(test)]
-    pub(super) fn plant(&self, kernel: Kernel) {
-        assert!(self.take.set(kernel).is_ok(), "before the first");
-    }
-
     fn place(&mut self, forest: &Forest) -> Result<Slot, GpuError> {
         self.compute().takes(forest.level)?;
         let (nodes, leaves) = (forest.nodes.len() as u32, forest.leaves.len() as u32);
@@ -216,17 +207,9 @@ impl Arena {
             leaves,
         };
         buffers.nodes.write(gpu, slot.node_base as usize, &forest.nodes);
-        // What passes made is there already; where it cannot be had it is sent like any other.
-        let left = forest.on_device.take(gpu).filter(|left| left.is_of(forest));
-        let is_there = left.is_some_and(|left| {
-            let kernel = self.take.get_or_init(|| Kernel::new(gpu, TAKE));
-            left.put(kernel, buffers, (forest, &slot)).is_ok()
-        });
-        if !is_there {
-            buffers.normals.write(gpu, slot.leaf_base as usize, &forest.leaves.normals);
-            buffers.colors.write(gpu, slot.leaf_base as usize, bytemuck::cast_slice(&forest.leaves.colors));
-            buffers.cuts.write(gpu, slot.leaf_base as usize, &forest.leaves.cuts);
-        }
+        buffers.normals.write(gpu, slot.leaf_base as usize, &forest.leaves.normals);
+        buffers.colors.write(gpu, slot.leaf_base as usize, bytemuck::cast_slice(&forest.leaves.colors));
+        buffers.cuts.write(gpu, slot.leaf_base as usize, &forest.leaves.cuts);
         self.held += bytes_of(nodes, leaves);
         Ok(slot)
     }
