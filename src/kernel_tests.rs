@@ -15,8 +15,14 @@ use crate::{
 };
 
 fn layouts() -> Vec<Layout> {
-    let own =
-        vec![Counted::LAYOUT, PlanParams::LAYOUT, RadixParams::LAYOUT, ScanParams::LAYOUT, svo::Node::LAYOUT];
+    let own = vec![
+        Counted::LAYOUT,
+        PlanParams::LAYOUT,
+        RadixParams::LAYOUT,
+        ScanParams::LAYOUT,
+        svo::Node::LAYOUT,
+        svo::TakeLeavesParams::LAYOUT,
+    ];
     [own, fracture::layouts(), bodies::layouts(), render::layouts()].concat()
 }
 

@@ -27,7 +27,7 @@ mod sleep;
 mod snapshot;
 mod step;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod turning;

@@ -156,6 +156,7 @@ embed! {
     "shared/seams",
     "shared/thread",
     "shared/volume",
+    "svo/take_leaves",
 }
 
 /// The text of `shaders/<path>.wgsl` with its includes.

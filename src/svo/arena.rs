@@ -11,15 +11,15 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Weak},
+    sync::{Arc, OnceLock, Weak},
 };
 
 use crate::{
     compute::Compute,
-    gpu::{Buffer, Gpu, GpuError},
+    gpu::{Buffer, Gpu, GpuError, Kernel},
 };
 
-use super::{Forest, Node};
+use super::{Forest, Node, left_leaves::TAKE};
 
 /// Where a forest lies in the arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -60,6 +60,8 @@ pub struct Arena {
     /// its own forest.
     slots: HashMap<usize, (Weak<Forest>, Slot)>,
     epoch: u64,
+    /// Compiled when leaves that lie on the device are first taken.
+    take: Arc<OnceLock<Kernel>>,
 }
 
 /// Buffers that are so many times as large as what is in them shrink.
@@ -104,6 +106,7 @@ impl Arena {
             leaf_space: Space::new(leaves as u32),
             slots: HashMap::new(),
             epoch: 0,
+            take: Arc::default(),
         })
     }
 
@@ -177,6 +180,12 @@ impl Arena {
         Ok(slot)
     }
 
+    /// Takes leaves by this kernel.
+    #[cfg(test)]
+    pub(super) fn plant(&self, kernel: Kernel) {
+        assert!(self.take.set(kernel).is_ok(), "before the first");
+    }
+
     fn place(&mut self, forest: &Forest) -> Result<Slot, GpuError> {
         self.compute().takes(forest.level)?;
         let (nodes, leaves) = (forest.nodes.len() as u32, forest.leaves.len() as u32);
@@ -207,9 +216,20 @@ impl Arena {
             leaves,
         };
         buffers.nodes.write(gpu, slot.node_base as usize, &forest.nodes);
-        buffers.normals.write(gpu, slot.leaf_base as usize, &forest.leaves.normals);
-        buffers.colors.write(gpu, slot.leaf_base as usize, bytemuck::cast_slice(&forest.leaves.colors));
-        buffers.cuts.write(gpu, slot.leaf_base as usize, &forest.leaves.cuts);
+        // What passes made is there already.
+        let left = forest.on_device.take(gpu).filter(|left| left.is_of(forest));
+        if let Some(left) = &left {
+            let kernel = self.take.get_or_init(|| Kernel::new(gpu, TAKE));
+            if let Err(error) = left.put(kernel, buffers, (forest, &slot)) {
+                self.node_space.give(slot.node_base, nodes);
+                self.leaf_space.give(slot.leaf_base, leaves);
+                return Err(error);
+            }
+        } else {
+            buffers.normals.write(gpu, slot.leaf_base as usize, &forest.leaves.normals);
+            buffers.colors.write(gpu, slot.leaf_base as usize, bytemuck::cast_slice(&forest.leaves.colors));
+            buffers.cuts.write(gpu, slot.leaf_base as usize, &forest.leaves.cuts);
+        }
         self.held += bytes_of(nodes, leaves);
         Ok(slot)
     }

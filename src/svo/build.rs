@@ -48,7 +48,7 @@ pub fn build(level: u32, mut leaves: Leaves, inside: &impl Inside) -> Forest {
             .extend(parents.into_iter().map(|(_, node)| Node { child_base: node.child_base + base, ..node }));
     }
     let tree_start = vec![0, leaves.len() as u32];
-    Forest { level, level_start, nodes, leaves, tree_start }
+    Forest { level, level_start, nodes, leaves, tree_start, ..Forest::default() }
 }
 
 /// The parents of ascending keys, with their children counted from 0.

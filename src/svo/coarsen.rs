@@ -106,6 +106,7 @@ pub fn coarsen(forest: &Forest, level: u32) -> Forest {
         nodes,
         leaves: leaves_of(forest, &below, forest.level - level, cells),
         tree_start,
+        ..Forest::default()
     }
 }
 

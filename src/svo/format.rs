@@ -206,6 +206,8 @@ pub struct Forest {
     pub leaves: Leaves,
     /// Trees + 1 offsets: leaves of tree t are `tree_start[t]..tree_start[t + 1]`.
     pub tree_start: Vec<u32>,
+    /// The same leaves where passes made them, until an arena takes them.
+    pub on_device: super::OnDevice,
 }
 
 impl Forest {

@@ -8,6 +8,7 @@ mod gather;
 mod grid;
 mod key_array;
 mod keys;
+mod left_leaves;
 pub mod morton;
 mod query;
 mod pick;
@@ -24,6 +25,9 @@ pub use gather::gather;
 pub use grid::Grid;
 pub use key_array::KeyArray;
 pub use keys::{KeyIter, KeySlice, KeySliceMut, Keys};
+#[cfg(test)]
+pub(crate) use left_leaves::TakeLeavesParams;
+pub use left_leaves::{LeftLeaves, LeftPart, OnDevice};
 pub use morton::Key;
 pub use pick::{VoxelHit, distance_to_forest, pick_forest};
 pub use query::{NO_LEAF, Octant, RayHit, ray_cast};

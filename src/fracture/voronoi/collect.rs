@@ -27,7 +27,7 @@ pub(in crate::fracture) fn collect_native(
     tree_cells: Vec<u32>,
     volume: Volume,
 ) -> Fracture {
-    let NativeOctrees { nodes, level_start, leaves } = octrees;
+    let NativeOctrees { nodes, level_start, leaves, on_device } = octrees;
     let NativeLeaves { keys, mut origins, normals, colors, cuts } = leaves;
     let fbs = keys.len() as u64;
     let Shares { crack_voxels, dust_leaves, mut dust_volume } = share_out(source, &mut origins);
@@ -36,7 +36,7 @@ pub(in crate::fracture) fn collect_native(
     let coverage = origins.into_iter().map(f32::from_bits).collect();
     let colors = colors.into_iter().map(LeafColor).collect();
     let leaves = Leaves { keys, normals, colors, coverage, cuts };
-    let forest = Forest { level: source.forest.level, level_start, nodes, leaves, tree_start };
+    let forest = Forest { level: source.forest.level, level_start, nodes, leaves, tree_start, on_device };
 
     let mut pieces: Vec<Piece> = (0..tree_cells.len())
         .into_par_iter()

@@ -16,6 +16,8 @@ pub(in crate::fracture) mod octrees;
 #[cfg(test)]
 mod cancel_tests;
 #[cfg(test)]
+mod left_tests;
+#[cfg(test)]
 mod parity_tests;
 #[cfg(test)]
 mod planted_tests;

@@ -113,7 +113,7 @@ fn staged(gpu: &Gpu, place: &[[u32; 2]], surface: &[[u32; 2]], cuts: &[u32]) -> 
     let (place, surface) = (pairs(&mut rec, place), pairs(&mut rec, surface));
     let cuts = Staged::copy(&mut rec, &Buffer::from_slice(gpu, "leaves", cuts).unwrap(), 0, cuts.len());
     rec.submit();
-    StagedLeaves(vec![LeafPart { place, surface, cuts }])
+    StagedLeaves { parts: vec![LeafPart { place, surface, cuts }], left: None }
 }
 
 /// Octrees of the device in memory.
@@ -350,7 +350,8 @@ pub(crate) fn run_every_kernel() {
     for pattern in [seeds(5, 12, 3), local, seeds(5, 150, 3)] {
         for recipe in &recipes {
             let broken = |source: &Source<'_>| bench.fracturer.fracture(source, &pattern, recipe);
-            bench.with_source(&source, 0, broken).expect("it breaks");
+            let broken = bench.with_source(&source, 0, broken).expect("it breaks");
+            Arena::new(&bench.gpu).and_then(|mut arena| arena.insert(&broken.forest)).expect("it has room");
         }
         let keys =
             crate::svo::KeyArray::new(&bench.gpu, "keys", source.leaves.keys.as_slice(), 5).expect("keys");

@@ -15,19 +15,19 @@ use crate::{
 };
 
 /// A device of its own, so that nobody else's waits are counted.
-struct Counting {
-    gpu: Gpu,
+pub(super) struct Counting {
+    pub gpu: Gpu,
     fracturer: Fracturer,
 }
 
 impl Counting {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let gpu = Gpu::headless().expect("the tests need a Vulkan adapter, a software one will do");
         Self { fracturer: Fracturer::new(&gpu).unwrap(), gpu }
     }
 
     /// A fracture and how often it waited.
-    fn run(&self, forest: &Arc<Forest>, pattern: &Pattern, recipe: &Recipe) -> (Fracture, u64) {
+    pub fn run(&self, forest: &Arc<Forest>, pattern: &Pattern, recipe: &Recipe) -> (Fracture, u64) {
         let mut arena = Arena::new(&self.gpu).unwrap();
         arena.insert(forest).unwrap();
         let source = Source::new(&arena, forest, 0).unwrap();
@@ -37,12 +37,12 @@ impl Counting {
     }
 }
 
-fn built_in(name: &str, level: u32) -> Arc<Forest> {
+pub(super) fn built_in(name: &str, level: u32) -> Arc<Forest> {
     let imported = crate::import::import(&format!("builtin:{name}"), level, &Progress::default()).unwrap();
     Arc::clone(&imported.forest)
 }
 
-fn pattern(level: u32, count: u32, rng: u64) -> Pattern {
+pub(super) fn pattern(level: u32, count: u32, rng: u64) -> Pattern {
     let params = FractureParams { seeds: count, radii: vec![0.1, 0.25, 0.5], rng, ..Default::default() };
     let side = f64::from(1u32 << level);
     let (point, bounds) = (DVec3::new(0.6, 0.55, 0.5) * side, (DVec3::ZERO, DVec3::splat(side)));
@@ -51,7 +51,7 @@ fn pattern(level: u32, count: u32, rng: u64) -> Pattern {
 
 /// Planar, and rough and dusty at every transition level that tells something: far above the leaves, just above them,
 /// and the leaves themselves.
-fn recipes(level: u32) -> Vec<Recipe> {
+pub(super) fn recipes(level: u32) -> Vec<Recipe> {
     let crack = |t| CrackShape { transition_level: Some(t), ..CrackShape::default() };
     let of = |surface, t| Recipe { surface, crack: crack(t), ..Recipe::default() };
     let levels = [level - 3, level - 1, level];
@@ -59,7 +59,7 @@ fn recipes(level: u32) -> Vec<Recipe> {
     [Recipe::default()].into_iter().chain(rough).collect()
 }
 
-fn named(recipe: &Recipe) -> String {
+pub(super) fn named(recipe: &Recipe) -> String {
     format!("{:?}, transition {:?}", recipe.surface, recipe.crack.transition_level)
 }
 

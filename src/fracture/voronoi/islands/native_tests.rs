@@ -67,12 +67,12 @@ impl LeavesToCome for NativeLeaves {
 }
 
 fn trees(octrees: &NativeOctrees) -> Trees<'_> {
-    let NativeOctrees { nodes, level_start, leaves } = octrees;
+    let NativeOctrees { nodes, level_start, leaves, .. } = octrees;
     Trees { nodes, level_start, leaves: leaves.keys.len() }
 }
 
 fn cells_of(octrees: NativeOctrees) -> NativeCells {
-    let NativeOctrees { nodes, level_start, leaves } = octrees;
+    let NativeOctrees { nodes, level_start, leaves, .. } = octrees;
     let runs = vec![LeafRun { first: 0, count: leaves.keys.len() as u32 }];
     NativeCells { nodes, level_start, runs, leaves: Box::new(leaves) }
 }

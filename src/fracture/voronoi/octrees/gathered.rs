@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     gpu::{GpuError, Staged, StagedView, Submissions},
-    svo::{Keys, Node},
+    svo::{Keys, LeftLeaves, Node, OnDevice},
 };
 
 /// Nodes of the last level that one task takes.
@@ -41,13 +41,18 @@ impl NativeOctrees {
         let first = level_start.iter().rev().nth(1).map_or(0, |first| *first as usize);
         let parts = Parts::of(leaves)?;
         let last = nodes.get_mut(first..).unwrap_or_default();
+        let on_device = leaves.left.as_ref().map_or_else(OnDevice::default, |left| {
+            let (gpu, parts) = &**left;
+            let places = last.iter().map(|node| node.child_base).collect();
+            OnDevice::left(LeftLeaves { gpu: gpu.clone(), parts: parts.clone(), places })
+        });
         let leaves = parts.in_order_of(last);
         let mut leaf = 0;
         for node in last {
             node.child_base = leaf;
             leaf += u32::from(node.valid()).count_ones();
         }
-        Ok(Self { nodes, level_start, leaves })
+        Ok(Self { nodes, level_start, leaves, on_device })
     }
 }
 
@@ -60,7 +65,7 @@ struct Parts {
 
 impl Parts {
     fn of(leaves: &StagedLeaves) -> Result<Self, GpuError> {
-        let parts = &leaves.0;
+        let parts = &leaves.parts;
         Ok(Self {
             place: parts.iter().map(|part| part.place.view()).collect::<Result<_, _>>()?,
             surface: parts.iter().map(|part| part.surface.view()).collect::<Result<_, _>>()?,

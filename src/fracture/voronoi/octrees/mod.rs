@@ -1,12 +1,12 @@
 //! The octrees that come out of a fracture, on the GPU: [`prune`] makes them from the pairs of all levels,
 //! [`split`] makes one for each connected component.
 //!
-//! Leaves are not kept on the device: nothing asks for them there until pieces are drawn. They are written some at a
-//! time, in the order of the cells, and copied to the host, which puts them in the order of the pieces.
+//! Leaves are written some at a time, in the order of the cells, and copied to the host, which puts them in the order of
+//! the pieces. Up to [`MOST_LEFT`] stay on the device besides, for the arena.
 
 use crate::{
-    gpu::{Buffer, Copied, Staged},
-    svo::Node,
+    gpu::{Buffer, Copied, Gpu, Staged},
+    svo::{LeftPart, Node},
 };
 
 mod gathered;
@@ -23,6 +23,10 @@ pub(in crate::fracture) const NO_LEAF: u32 = 0x0fff_ffff;
 pub(in crate::fracture) const PART: usize = 1 << PART_BITS;
 const PART_BITS: u32 = 21;
 
+/// Of so many leaves normals, colours and cuts stay on the device, 12 bytes each, until an arena takes them: 50 MB. More
+/// would cost a fracture the memory that parts save it.
+pub(in crate::fracture) const MOST_LEFT: usize = 2 * PART;
+
 /// Some leaves in order, on their way to the host: (Morton code, origin), (normal, colour word), second plane.
 pub(in crate::fracture) struct LeafPart {
     pub place: Staged<[u32; 2]>,
@@ -32,12 +36,16 @@ pub(in crate::fracture) struct LeafPart {
 
 /// All leaves, in the order in which the cells' octrees have them.
 #[derive(Default)]
-pub(in crate::fracture) struct StagedLeaves(pub Vec<LeafPart>);
+pub(in crate::fracture) struct StagedLeaves {
+    pub parts: Vec<LeafPart>,
+    /// The same on the device, where they stay there.
+    pub left: Option<Box<(Gpu, Vec<LeftPart>)>>,
+}
 
 impl StagedLeaves {
     /// What must be waited for.
     pub fn copies(&self) -> impl Iterator<Item = &dyn Copied> {
-        self.0.iter().flat_map(|part| [&part.place as &dyn Copied, &part.surface, &part.cuts])
+        self.parts.iter().flat_map(|part| [&part.place as &dyn Copied, &part.surface, &part.cuts])
     }
 }
 

@@ -1,7 +1,7 @@
 //! The octrees that come out of a fracture on the processor's cores: what [`Octrees`](super::Octrees) is on a device.
 
 use crate::fracture::Cancel;
-use crate::svo::{Keys, Node};
+use crate::svo::{Keys, Node, OnDevice};
 
 /// Leaves in order, tree-major and in Morton order inside a tree; arrays of one length.
 #[derive(Default)]
@@ -41,6 +41,8 @@ pub(in crate::fracture) struct NativeOctrees {
     pub level_start: Vec<u32>,
     /// What the nodes of the last level have below them.
     pub leaves: NativeLeaves,
+    /// The same on the device, where they were made there.
+    pub on_device: OnDevice,
 }
 
 /// The nodes of octrees; of leaves only how many there are.
@@ -92,6 +94,7 @@ impl NativeCells {
     /// With all leaves.
     pub fn complete(self, cancel: &Cancel) -> NativeOctrees {
         let Self { nodes, level_start, runs, leaves } = self;
-        NativeOctrees { nodes, level_start, leaves: leaves.write(&runs, cancel) }
+        let leaves = leaves.write(&runs, cancel);
+        NativeOctrees { nodes, level_start, leaves, on_device: OnDevice::default() }
     }
 }

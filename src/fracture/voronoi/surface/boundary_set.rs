@@ -13,11 +13,11 @@ use crate::{
         Material, Source, Volume,
         voronoi::{
             descent::Layer,
-            octrees::{LeafPart, PART, StagedLeaves},
+            octrees::{LeafPart, MOST_LEFT, PART, StagedLeaves},
         },
     },
     gpu::{Buffer, Gpu, GpuError, Kernel, Named, Staged, Submissions, bind, shared},
-    svo::Slot,
+    svo::{LeftPart, Slot},
 };
 
 const STAGE: &str = "boundary set";
@@ -66,18 +66,23 @@ impl BoundarySetPass {
         (attributes, interior): (&Attributes<'_>, Volume),
     ) -> Result<StagedLeaves, GpuError> {
         let room = copies.min(PART);
-        let part = Part {
+        let mut part = Part {
             place: work.room("leaf places", room)?,
             surface: work.room("leaf surfaces", room)?,
             cuts: work.room("leaf cuts", room)?,
         };
+        let stays = copies <= MOST_LEFT;
         let Layer { pairs, masks, offsets, count, .. } = layer;
-        let Part { place, surface, cuts } = &part;
         let (arena, Slot { node_base, leaf_base, .. }) = (source.arena.buffers()?, source.slot);
         let level = source.forest.level;
-        let mut leaves = StagedLeaves::default();
+        let (mut leaves, mut left) = (StagedLeaves::default(), Vec::new());
         for first in (0..copies).step_by(PART) {
             let own = (copies - first).min(PART);
+            if stays && first > 0 {
+                part.surface = Buffer::zeroed(work.gpu, "leaf surfaces", own)?;
+                part.cuts = Buffer::zeroed(work.gpu, "leaf cuts", own)?;
+            }
+            let Part { place, surface, cuts } = &part;
             let mut rec = work.record(STAGE);
             let params = PlaceParams { first: first as u32, end: (first + own) as u32 };
             let given = bind![size: count, pairs, masks, offsets, out_place: place];
@@ -93,13 +98,19 @@ impl BoundarySetPass {
                 let params = PaintParams { copies: own as u32, level, pad: [0; 2], interior };
                 rec.run(kernel, own, &params, bind![place, surface])?;
             }
-            leaves.0.push(LeafPart {
+            leaves.parts.push(LeafPart {
                 place: Staged::copy(&mut rec, place, 0, own),
                 surface: Staged::copy(&mut rec, surface, 0, own),
                 cuts: Staged::copy(&mut rec, cuts, 0, own),
             });
             work.submit(rec);
+            if stays {
+                let (surface, cuts) = (surface.clone(), cuts.clone());
+                left.push(LeftPart { surface, cuts, count: own as u32 });
+            }
         }
+        leaves.left = stays.then(|| Box::new((work.gpu.clone(), left)));
+        // What stays has another handle, and is not given.
         work.give(part.place);
         work.give(part.surface);
         work.give(part.cuts);
