@@ -9,6 +9,7 @@
 mod bad_cases;
 mod body;
 mod broad_phase;
+mod clearance;
 mod collide;
 mod contacts;
 mod context;

@@ -180,14 +180,16 @@ fn round(
     clock: &mut StageClock,
 ) -> Result<(), GpuError> {
     let (boxes, planes) = (boxes(world, settings.dt), planes(settings));
+    let reach = world.finders.reach(&world.bodies, world.detail());
     let far = world.far();
-    let World { bodies, pair_levels, finders, responder, manifolds: old, .. } = world;
+    let World { bodies, pair_levels, clearances, finders, responder, manifolds: old, .. } = world;
     let detail = Detail { pairs: pair_levels, far };
     let cx = &mut StepContext { gpu, settings, detail, report, clock };
 
     // A body may have been frozen since the pairs were found.
     let near: Vec<NearPair> =
         near.iter().filter(|pair| pair.bodies.iter().any(|&k| bodies[k].moves())).copied().collect();
+    let near = clearances.narrow(bodies, near, &reach, settings.dt);
     let at_planes: Vec<usize> = (0..bodies.len()).filter(|&k| bodies[k].moves()).collect();
     let query = ContactQuery {
         bodies,

@@ -4,6 +4,7 @@ use super::{
     Body, BodyDef, BodyId, BodyState, Detail, Drag, OnGpu, PairLevels, StepReport, WorldSettings,
     body::index_of,
     broad_phase::BroadPhase,
+    clearance::Clearances,
     collide::{
         Finders, Manifold, Overlaps,
         field::{self, Colliding},
@@ -38,6 +39,7 @@ pub struct World {
     /// Of the last step.
     pub(super) pushes: Vec<Push>,
     pub(super) broad_phase: BroadPhase,
+    pub(super) clearances: Clearances,
     pub(super) finders: Finders,
     pub(super) responder: Responder,
     pub(super) overlaps: Overlaps,
@@ -70,6 +72,7 @@ impl World {
             manifolds: Vec::new(),
             pushes: Vec::new(),
             broad_phase: BroadPhase::default(),
+            clearances: Clearances::default(),
             finders: Finders::default(),
             responder: Responder::default(),
             overlaps: Overlaps::default(),
@@ -136,6 +139,7 @@ impl World {
         }
         self.manifolds.retain(|m| !m.touches(id));
         self.finders.removed(id, &self.bodies);
+        self.clearances.keep(&self.bodies);
         self.responder.removed(id, &self.bodies);
         self.overlaps.removed(&self.bodies);
         Some(body)
@@ -174,6 +178,7 @@ impl World {
         self.bodies.clear();
         self.manifolds.clear();
         self.finders.cleared();
+        self.clearances = Clearances::default();
         self.responder.cleared();
         self.overlaps.removed(&[]);
         self.measured = Measured::default();

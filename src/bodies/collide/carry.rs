@@ -24,6 +24,9 @@ pub struct RelativePose {
 }
 
 impl RelativePose {
+    /// Of two that lie alike in one place.
+    pub const SAME: Self = Self { position: DVec3::ZERO, rotation: DQuat::IDENTITY };
+
     /// Of `a` to `b`, or to the planes.
     #[must_use]
     pub fn new(a: &Body, b: Option<&Body>) -> Self {

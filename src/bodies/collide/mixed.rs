@@ -1,7 +1,7 @@
 //! Hulls where they say the same as octrees, octrees elsewhere.
 //!
 //! In: pairs that are near. Out: manifolds. A body is *plain* where its whole surface lies within a quarter of a cell of its
-//! convex hull (`convex/fit.rs`): most pieces of something solid are, nothing hollow, thin or round is. Two plain bodies
+//! convex hull, or half a voxel (`convex/fit.rs`): most pieces of something solid are, nothing hollow, thin or round is. Two plain bodies
 //! meet by their hulls, and a plain body meets floor and walls by its; all other pairs, and pairs that were given a level,
 //! meet by octrees. Where compute passes look for contacts, they look at everything, in one submission.
 
@@ -12,7 +12,7 @@ use super::{
     octree::{self, OctreeFinder},
 };
 use crate::{
-    bodies::{broad_phase::NearPair, context::StepContext},
+    bodies::{BodyDef, broad_phase::NearPair, context::StepContext},
     gpu::{Gpu, GpuError},
     shape::Shape,
 };
@@ -26,10 +26,18 @@ use std::{
 pub const ENTRY: FinderEntry = FinderEntry {
     name: "mixed",
     label: "hulls and octrees",
-    about: "Bodies that lie within a quarter of a cell of their convex hull are met by it, all others by their octrees.",
+    about: "Bodies that lie within a quarter of a cell or half a voxel of their convex hull are met by it, all others by octrees.",
     accepts: octree::ENTRY.accepts,
     make: |gpu| Ok(Box::new(MixedFinder::new(gpu)?)),
 };
+
+/// How far the surface of a plain body may lie from its hull, voxels, where cells are so fine that a quarter of one is less.
+const PLAIN_VOXELS: f64 = 0.5;
+
+/// The same, m.
+fn tolerance(def: &BodyDef) -> f64 {
+    (MARGIN_CELLS * def.resolution_m()).max(PLAIN_VOXELS * def.grain_m())
+}
 
 /// Which bodies are plain, by shape and the level at which they collide.
 #[derive(Default)]
@@ -65,9 +73,7 @@ impl Plain {
             }
         }
         let missing: Vec<_> = missing.into_iter().collect();
-        let fit = |(at, body): ((usize, u32), &'a Body)| {
-            (at, body, fitting_hull(body, MARGIN_CELLS * body.def.resolution_m()))
-        };
+        let fit = |(at, body): ((usize, u32), &'a Body)| (at, body, fitting_hull(body, tolerance(&body.def)));
         let found: Vec<_> = missing.into_par_iter().map(fit).collect();
         for (at, body, hull) in found {
             self.known.insert(at, (Arc::clone(&body.def.shape), hull.is_some()));

@@ -18,11 +18,12 @@ mod reduce;
 mod smooth;
 
 pub use carry::{RelativePose, carry, carry_way, holds, moved, speed_between};
+pub use convex::HullPoints;
 pub use finders::{
     ContactMethod, FinderEntry, FinderMemories, FinderMemory, Finders, MakeFinder, Partner, finders,
     register_finder,
 };
-use in_order::InOrder;
+pub use in_order::InOrder;
 pub use manifold::{Ball, Manifold, Point, find, tangents};
 pub use overlap::{CollisionPoint, Column, Overlap, OverlapQuery, Overlaps};
 pub use pairwise::remembered;

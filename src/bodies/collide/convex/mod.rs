@@ -12,6 +12,7 @@
 mod axes;
 mod cache;
 mod clip;
+mod few_points;
 mod fit;
 mod meeting;
 mod planes;
@@ -21,6 +22,8 @@ mod solid;
 #[cfg(test)]
 mod tests;
 
+pub use few_points::HullPoints;
+pub(super) use few_points::hull_of;
 pub(super) use fit::fitting_hull;
 pub(super) use planes::at_plane as hull_at_plane;
 pub(super) use points::solid_of;

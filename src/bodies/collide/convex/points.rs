@@ -43,8 +43,8 @@ pub fn place(shape: &Shape) -> impl Fn(DVec3) -> DVec3 + Copy {
     move |p| (p - centre) * unit
 }
 
-/// What a hull has to hold, and how much of it may stick out, m.
-fn points(shape: &Shape) -> (Vec<DVec3>, f64) {
+/// What a hull has to hold, body axes, m, and how much of it may stick out, m.
+pub fn points(shape: &Shape) -> (Vec<DVec3>, f64) {
     let (place, unit) = (place(shape), shape.unit_m());
     let share = ROUNDED_SHARE * 2.0 * shape.radius();
     match shape.geometry() {

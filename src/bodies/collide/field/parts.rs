@@ -7,14 +7,13 @@
 
 use super::{
     distance::{FamilyField, Fragment, FragmentId, Wall},
-    hull_points::hull_of,
     outward::Outward,
     spheres::{CrackPoint, ObjectPoint, Sampling, SphereForest},
 };
 use crate::{
     bodies::{
         Body, BodyId,
-        collide::convex::{Face, MOST_CORNERS, Solid},
+        collide::convex::{Face, MOST_CORNERS, Solid, hull_of},
     },
     shape::Shape,
 };

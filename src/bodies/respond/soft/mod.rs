@@ -57,7 +57,7 @@ impl Default for SoftStep {
             bounce_threshold: 0.5,
             stick: 5.0,
             wobble_damping: 15.0,
-            iterations: 24,
+            iterations: 16,
             settled: 0.01,
         }
     }

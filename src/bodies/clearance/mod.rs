@@ -1,0 +1,133 @@
+//! Near pairs that a plane keeps apart.
+//!
+//! In: pairs whose boxes may meet. Out: those whose convex outlines may. Of the pieces of a break most boxes overlap that
+//! belong to pieces which do not touch: of 385 that fall and collide a box meets some thirty others, a piece three or four.
+//! `outline.rs` makes the outline of a shape, `distance.rs` says how far two of them are apart. Both bounds of that distance
+//! are kept, and nothing is asked again before the two bodies may have moved beyond them.
+
+mod distance;
+mod outline;
+mod ways;
+
+use super::{
+    Body, BodyId,
+    broad_phase::{NearPair, closer},
+    collide::{InOrder, RelativePose},
+};
+use distance::{Gap, Relative, gap};
+use glam::DVec3;
+use outline::Outlines;
+use rayon::prelude::*;
+use ways::Ways;
+
+/// Of fewer pairs the outlines cost more than they save.
+const FEW_PAIRS: usize = 16;
+/// Fewer are not worth a second thread.
+const MANY: usize = 256;
+
+/// What is known of a pair.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    bodies: [BodyId; 2],
+    /// How far they were apart at least and at most, m, when the ways of both bodies were `ways` in sum, m.
+    least: f64,
+    /// See `least`.
+    most: f64,
+    /// See `least`.
+    ways: f64,
+    /// How they lay when they were measured.
+    pose: RelativePose,
+    /// What was measured then.
+    gap: Gap,
+}
+
+/// Which near pairs are apart, and how long that is known.
+#[derive(Default)]
+pub struct Clearances {
+    outlines: Outlines,
+    ways: Ways,
+    /// Ascending.
+    known: Vec<Known>,
+}
+
+impl Clearances {
+    /// Those of the pairs (ascending) whose outlines may come within the sum of their `reach`es, m, in the coming `dt`.
+    /// Which they are follows from how the bodies lie and move alone.
+    pub fn narrow(&mut self, bodies: &[Body], near: Vec<NearPair>, reach: &[f64], dt: f64) -> Vec<NearPair> {
+        if near.len() < FEW_PAIRS {
+            return near;
+        }
+        self.outlines.prepare(bodies, near.iter().flat_map(|pair| pair.bodies));
+        self.ways.follow(bodies);
+        self.line_up(bodies, &near);
+        let (outlines, ways) = (&self.outlines, &self.ways);
+        let stays = |(pair, known): (&NearPair, &mut Known)| {
+            let [i, j] = pair.bodies;
+            let enough = reach[i] + reach[j] + closer(&bodies[i], &bodies[j], dt);
+            !is_apart(known, [&bodies[i], &bodies[j]], ways.of([i, j]), enough, outlines)
+        };
+        let stays: Vec<bool> = near.par_iter().zip(&mut self.known).with_min_len(MANY).map(stays).collect();
+        near.into_iter().zip(stays).filter(|(_, stays)| *stays).map(|(pair, _)| pair).collect()
+    }
+
+    /// Makes the list of what is known one of these pairs.
+    fn line_up(&mut self, bodies: &[Body], near: &[NearPair]) {
+        let names = |pair: &NearPair| pair.bodies.map(|k| bodies[k].id);
+        // Within a step the pairs are most often the same.
+        if self.known.len() == near.len()
+            && self.known.iter().zip(near).all(|(known, pair)| known.bodies == names(pair))
+        {
+            return;
+        }
+        let mut known_of = InOrder::new(&self.known, |known| known.bodies);
+        let known = near.iter().map(|pair| {
+            let bodies = names(pair);
+            known_of.find(&bodies).map_or(Known { bodies, ..Known::NOTHING }, |at| self.known[at])
+        });
+        self.known = known.collect();
+    }
+    /// Forgets shapes that no body has.
+    pub fn keep(&mut self, left: &[Body]) {
+        self.outlines.keep(left);
+    }
+}
+
+impl Known {
+    const NOTHING: Self = Self {
+        bodies: [BodyId(0); 2],
+        least: f64::MIN,
+        most: f64::MAX,
+        ways: 0.0,
+        pose: RelativePose::SAME,
+        gap: Gap { least: f64::MIN, most: f64::MAX, way: DVec3::ZERO },
+    };
+}
+
+/// Whether two bodies are farther apart than `enough`, m; `ways` is the sum of their ways so far.
+fn is_apart(known: &mut Known, pair: [&Body; 2], ways: f64, enough: f64, outlines: &Outlines) -> bool {
+    let says = |known: &Known, way: f64| match known {
+        Known { least, .. } if least - way > enough => Some(true),
+        Known { most, .. } if most + way <= enough => Some(false),
+        _ => None,
+    };
+    // What both moved is more than what they moved against each other, but it is known.
+    if let Some(apart) = says(known, ways - known.ways) {
+        return apart;
+    }
+    let [a, b] = pair;
+    let pose = RelativePose::new(a, Some(b));
+    let way = pose.way(&known.pose, a.def.radius().min(b.def.radius()));
+    let now = Known { ways, least: known.gap.least - way, most: known.gap.most + way, ..*known };
+    if let Some(apart) = says(&now, 0.0) {
+        *known = now;
+        return apart;
+    }
+    let [Some(first), Some(second)] = pair.map(|body| outlines.of(body)) else { return false };
+    let lie = Relative::new(pair.map(|body| (body.state.position, body.state.rotation)));
+    let gap = gap([first, second], &lie, known.gap.way, enough);
+    *known = Known { bodies: known.bodies, least: gap.least, most: gap.most, ways, pose, gap };
+    gap.least > enough
+}
+
+#[cfg(test)]
+mod tests;
