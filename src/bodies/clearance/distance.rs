@@ -30,12 +30,13 @@ impl Relative {
     }
 }
 
-/// How far two outlines are apart.
+/// How far two bodies are apart that lie in two outlines: what is said is how far the outlines are, less what may lie outside
+/// of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gap {
-    /// At least, m, with what may lie outside of either; below zero where that is not known.
+    /// That is at least so much, m; below zero where it is not known.
     pub least: f64,
-    /// At most, m.
+    /// And at most so much, m. Both come from one number, so that who is not apart by it is known as well as who is.
     pub most: f64,
     /// Along which way `least` is, from the second to the first, unit, axes of the second.
     pub way: DVec3,
@@ -67,7 +68,7 @@ pub fn gap(pair: [&Outline; 2], lie: &Relative, known: DVec3, enough: f64) -> Ga
         a - b
     };
     let (least, most, way) = origin_from(nearest, first, enough + slack);
-    Gap { least: least - slack, most, way: back * way }
+    Gap { least: least - slack, most: most - slack, way: back * way }
 }
 
 /// How far a point lies outside the hull of corners, m.

@@ -134,7 +134,7 @@ fn bounds_hold_the_distance() {
             }
         }
         let slack = gap([&Outline { slack: 0.25, ..a.clone() }, &b], &lie, known, f64::MAX);
-        assert!(slack.least <= most - 0.25 + 1e-9);
+        assert!(slack.least <= most - 0.25 + 1e-9 && slack.most >= least - 0.25 - 1e-9);
     }
     println!("{apart} apart, {over} overlap, {early} times half was said sooner");
     assert!(apart > 300 && over > 30 && early > 100);

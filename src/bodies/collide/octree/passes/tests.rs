@@ -158,10 +158,10 @@ impl Apart {
     }
 
     /// Rounding may turn a hit, or which of two points holds a pair, at a threshold; more than this is an error. Shares
-    /// of points, cells; `lone` is the share of points of manifolds.
+    /// of points, cells; `lone` is the share of points of manifolds. One hit that turns counts twice, and may always.
     fn is_error(&self, lone: f64) -> bool {
         self.pairs > 0
-            || self.odd as f64 > 0.002 * self.seen as f64
+            || self.odd as f64 > (0.002 * self.seen as f64).max(2.0)
             || self.lone as f64 > lone * self.points as f64
     }
 }
