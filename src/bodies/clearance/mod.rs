@@ -86,8 +86,11 @@ impl Clearances {
         });
         self.known = known.collect();
     }
-    /// Forgets shapes that no body has.
+    /// Forgets bodies that are not among these (in order of their names), which may come back with another shape, and shapes
+    /// that no body has.
     pub fn keep(&mut self, left: &[Body]) {
+        let is_left = |id: &BodyId| left.binary_search_by_key(id, |body| body.id).is_ok();
+        self.known.retain(|known| known.bodies.iter().all(is_left));
         self.outlines.keep(left);
     }
 }

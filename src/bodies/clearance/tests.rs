@@ -184,3 +184,20 @@ fn ways_are_no_shorter_than_what_bodies_come_closer() {
     ways.follow(&w.bodies);
     assert!(w.bodies[0].id != gone && ways.of([0, 0]) > 0.0, "the others are still known");
 }
+
+#[test]
+fn who_comes_back_with_another_shape_is_measured_again() {
+    let mut w = pile(5, 5, 4);
+    let reach = w.finders.reach(&w.bodies, w.detail());
+    let mut clearances = Clearances::default();
+    let asked =
+        |clearances: &mut Clearances, w: &World| clearances.narrow(&w.bodies, all_pairs(w), &reach, 0.0);
+    let far = |stays: &[NearPair]| !stays.iter().any(|pair| pair.bodies == [0, 63]);
+    assert!(far(&asked(&mut clearances, &w)), "the first and the last lie at opposite corners");
+    let last = w.bodies.pop().unwrap();
+    clearances.keep(&w.bodies);
+    let mut larger = body(&Arc::new(ball(5, Vec3::splat(16.0), 15.0)), 0, grid(5, 9.0), 5, DVec3::ZERO);
+    larger.state = last.state;
+    w.bodies.push(Body { def: larger, ..last });
+    assert!(!far(&asked(&mut clearances, &w)));
+}
