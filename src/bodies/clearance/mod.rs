@@ -86,6 +86,7 @@ impl Clearances {
         });
         self.known = known.collect();
     }
+
     /// Forgets bodies that are not among these (in order of their names), which may come back with another shape, and shapes
     /// that no body has.
     pub fn keep(&mut self, left: &[Body]) {

@@ -1,9 +1,9 @@
 //! Hulls where they say the same as octrees, octrees elsewhere.
 //!
 //! In: pairs that are near. Out: manifolds. A body is *plain* where its whole surface lies within a quarter of a cell of its
-//! convex hull, or half a voxel (`convex/fit.rs`): most pieces of something solid are, nothing hollow, thin or round is. Two plain bodies
-//! meet by their hulls, and a plain body meets floor and walls by its; all other pairs, and pairs that were given a level,
-//! meet by octrees. Where compute passes look for contacts, they look at everything, in one submission.
+//! convex hull, or half a voxel (`convex/fit.rs`): most pieces of something solid are, nothing hollow, thin or round is. Two
+//! plain bodies meet by their hulls, and a plain body meets floor and walls by its; all other pairs, and pairs that were given
+//! a level, meet by octrees. Where compute passes look for contacts, they look at everything, in one submission.
 
 use super::{
     Body, BodyId, ContactQuery, Detail, FindContacts, FinderEntry, FinderMemory, Found, MARGIN_CELLS,
