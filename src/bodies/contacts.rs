@@ -2,7 +2,6 @@
 
 use super::{BodyId, World, collide::Manifold};
 use glam::DVec3;
-use std::collections::BTreeMap;
 
 /// A point that holds two bodies, or one and a plane, apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,29 +34,53 @@ pub struct Push {
 
 /// Sums up pushes over the rounds of a step.
 #[derive(Debug, Default)]
-pub(super) struct Pushes(BTreeMap<(BodyId, Option<BodyId>), [f64; 7]>);
+pub(super) struct Pushes {
+    /// In order of manifold: impulse, impulse as a vector, place times impulse.
+    sums: Vec<(Order, [f64; 7])>,
+}
+
+/// What manifolds are in order of.
+type Order = (bool, BodyId, Option<BodyId>);
 
 impl Pushes {
     /// Adds what the manifolds of a round carried.
     pub fn add(&mut self, manifolds: &[Manifold]) {
+        let mut new = Vec::new();
+        let mut known = self.sums.iter_mut().peekable();
         for m in manifolds.iter().filter(|m| m.presses()) {
-            let sum = self.0.entry((m.first, m.second)).or_default();
+            let order = m.order();
+            while known.next_if(|(name, _)| *name < order).is_some() {}
+            let sum = match known.next_if(|(name, _)| *name == order) {
+                Some((_, sum)) => sum,
+                None => {
+                    new.push((order, [0.0; 7]));
+                    let last = new.len() - 1;
+                    &mut new[last].1
+                }
+            };
             for p in &m.points {
                 let (push, place) = (p.normal * p.total_impulse, p.position * p.total_impulse);
                 let all = [p.total_impulse, push.x, push.y, push.z, place.x, place.y, place.z];
                 sum.iter_mut().zip(all).for_each(|(sum, more)| *sum += more);
             }
         }
+        if !new.is_empty() {
+            self.sums.extend(new);
+            // Two ascending runs.
+            self.sums.sort_by_key(|(order, _)| *order);
+        }
     }
 
     /// In order of pair.
     pub fn list(self) -> Vec<Push> {
-        let push = |(bodies, [weight, a, b, c, x, y, z]): ((BodyId, Option<BodyId>), [f64; 7])| Push {
-            bodies,
+        let push = |((_, first, second), [weight, a, b, c, x, y, z]): (Order, [f64; 7])| Push {
+            bodies: (first, second),
             impulse: DVec3::new(a, b, c),
             position: DVec3::new(x, y, z) / weight,
         };
-        self.0.into_iter().map(push).collect()
+        let mut out: Vec<Push> = self.sums.into_iter().map(push).collect();
+        out.sort_by_key(|push| push.bodies);
+        out
     }
 }
 

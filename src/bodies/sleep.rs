@@ -86,6 +86,9 @@ pub fn wake_touched(
     pressed: &[Pressed],
     settings: &WorldSettings,
 ) {
+    if !bodies.iter().any(|body| body.asleep) {
+        return;
+    }
     let mut woken = vec![false; bodies.len()];
     let fall = settings.gravity.length() * settings.dt;
     let leans = |body: &Body, p: &Pressed| p.impulse > LEAN_SHARE * body.def.mass_kg() * fall;

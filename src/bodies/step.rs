@@ -131,7 +131,8 @@ fn near(
     clock: &mut StageClock,
 ) -> Result<Vec<NearPair>, GpuError> {
     let dt = settings.dt;
-    let (boxes, planes) = (boxes(world, dt), planes(settings));
+    let reach = world.finders.reach(&world.bodies, world.detail());
+    let (boxes, planes) = (boxes(&world.bodies, &reach, dt), planes(settings));
     let far = world.far();
     let World { bodies, broad_phase, finders, pair_levels, manifolds: old, .. } = world;
     let detail = Detail { pairs: pair_levels, far };
@@ -156,10 +157,10 @@ fn near(
     Ok(finders.begin(bodies, pairs, detail))
 }
 
-fn boxes(world: &World, dt: f64) -> Vec<Option<Obb>> {
-    let reach = world.finders.reach(&world.bodies, world.detail());
-    let common = broad_phase::common_velocity(&world.bodies);
-    world.bodies.iter().zip(reach).map(|(body, reach)| broad_phase::bounds(body, reach, dt, common)).collect()
+fn boxes(bodies: &[Body], reach: &[f64], dt: f64) -> Vec<Option<Obb>> {
+    let common = broad_phase::common_velocity(bodies);
+    let bounds = |(body, reach): (&Body, &f64)| broad_phase::bounds(body, *reach, dt, common);
+    bodies.par_iter().zip(reach).with_min_len(MANY / 16).map(bounds).collect()
 }
 
 /// How often contacts are looked for in a step: once, or more often while bodies near each other move fast
@@ -179,8 +180,8 @@ fn round(
     report: &mut StepReport,
     clock: &mut StageClock,
 ) -> Result<(), GpuError> {
-    let (boxes, planes) = (boxes(world, settings.dt), planes(settings));
     let reach = world.finders.reach(&world.bodies, world.detail());
+    let (boxes, planes) = (boxes(&world.bodies, &reach, settings.dt), planes(settings));
     let far = world.far();
     let World { bodies, pair_levels, clearances, finders, responder, manifolds: old, .. } = world;
     let detail = Detail { pairs: pair_levels, far };
@@ -221,7 +222,8 @@ fn round(
 fn sum_up(report: &mut StepReport, finders: &Finders, solved: &[&Manifold], last: bool) {
     // Only those of the last search are told.
     if last {
-        report.collision_points = solved.iter().map(|m| finders.collision_points(m)).sum();
+        let points = solved.par_iter().with_min_len(MANY / 16).map(|m| finders.collision_points(m));
+        report.collision_points = points.sum();
     }
     report.contacts = solved.iter().map(|m| m.points.len()).sum();
     let upright = |p: &&Point| p.normal == DVec3::Y;

@@ -11,7 +11,7 @@ mod ways;
 
 use super::{
     Body, BodyId,
-    broad_phase::{NearPair, closer},
+    broad_phase::{Motion, NearPair},
     collide::{InOrder, RelativePose},
 };
 use distance::{Gap, Relative, gap};
@@ -60,11 +60,12 @@ impl Clearances {
         self.outlines.prepare(bodies, near.iter().flat_map(|pair| pair.bodies));
         self.ways.follow(bodies);
         self.line_up(bodies, &near);
+        let motions: Vec<Motion> = bodies.iter().map(Motion::of).collect();
         let (outlines, ways) = (&self.outlines, &self.ways);
         let stays = |(pair, known): (&NearPair, &mut Known)| {
             let [i, j] = pair.bodies;
-            let enough = reach[i] + reach[j] + closer(&bodies[i], &bodies[j], dt);
-            !is_apart(known, [&bodies[i], &bodies[j]], ways.of([i, j]), enough, outlines)
+            let enough = reach[i] + reach[j] + motions[i].closer(&motions[j], dt);
+            !is_apart(known, (bodies, [i, j]), ways.of([i, j]), enough, outlines)
         };
         let stays: Vec<bool> = near.par_iter().zip(&mut self.known).with_min_len(MANY).map(stays).collect();
         near.into_iter().zip(stays).filter(|(_, stays)| *stays).map(|(pair, _)| pair).collect()
@@ -72,7 +73,8 @@ impl Clearances {
 
     /// Makes the list of what is known one of these pairs.
     fn line_up(&mut self, bodies: &[Body], near: &[NearPair]) {
-        let names = |pair: &NearPair| pair.bodies.map(|k| bodies[k].id);
+        let ids: Vec<BodyId> = bodies.iter().map(|body| body.id).collect();
+        let names = |pair: &NearPair| pair.bodies.map(|k| ids[k]);
         // Within a step the pairs are most often the same.
         if self.known.len() == near.len()
             && self.known.iter().zip(near).all(|(known, pair)| known.bodies == names(pair))
@@ -108,7 +110,13 @@ impl Known {
 }
 
 /// Whether two bodies are farther apart than `enough`, m; `ways` is the sum of their ways so far.
-fn is_apart(known: &mut Known, pair: [&Body; 2], ways: f64, enough: f64, outlines: &Outlines) -> bool {
+fn is_apart(
+    known: &mut Known,
+    (bodies, pair): (&[Body], [usize; 2]),
+    ways: f64,
+    enough: f64,
+    outlines: &Outlines,
+) -> bool {
     let says = |known: &Known, way: f64| match known {
         Known { least, .. } if least - way > enough => Some(true),
         Known { most, .. } if most + way <= enough => Some(false),
@@ -118,7 +126,7 @@ fn is_apart(known: &mut Known, pair: [&Body; 2], ways: f64, enough: f64, outline
     if let Some(apart) = says(known, ways - known.ways) {
         return apart;
     }
-    let [a, b] = pair;
+    let [a, b] = pair.map(|k| &bodies[k]);
     let pose = RelativePose::new(a, Some(b));
     let way = pose.way(&known.pose, a.def.radius().min(b.def.radius()));
     let now = Known { ways, least: known.gap.least - way, most: known.gap.most + way, ..*known };
@@ -126,8 +134,8 @@ fn is_apart(known: &mut Known, pair: [&Body; 2], ways: f64, enough: f64, outline
         *known = now;
         return apart;
     }
-    let [Some(first), Some(second)] = pair.map(|body| outlines.of(body)) else { return false };
-    let lie = Relative::new(pair.map(|body| (body.state.position, body.state.rotation)));
+    let [Some(first), Some(second)] = pair.map(|k| outlines.of(k)) else { return false };
+    let lie = Relative::new([a, b].map(|body| (body.state.position, body.state.rotation)));
     let gap = gap([first, second], &lie, known.gap.way, enough);
     *known = Known { bodies: known.bodies, least: gap.least, most: gap.most, ways, pose, gap };
     gap.least > enough

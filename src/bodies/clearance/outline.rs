@@ -57,7 +57,9 @@ fn corners_of_bounds(shape: &Shape) -> Vec<DVec3> {
 #[derive(Default)]
 pub struct Outlines {
     /// By address of the shape, which is held, so that its address names it. Only looked up.
-    known: BTreeMap<usize, (Arc<Shape>, Outline)>,
+    known: BTreeMap<usize, (Arc<Shape>, Arc<Outline>)>,
+    /// Of bodies by their numbers, with the addresses of their shapes, so that nobody has to look them up twice.
+    of_body: Vec<Option<(usize, Arc<Outline>)>>,
 }
 
 fn address(shape: &Arc<Shape>) -> usize {
@@ -69,28 +71,41 @@ impl Outlines {
     pub fn prepare(&mut self, bodies: &[Body], near: impl Iterator<Item = usize>) {
         let mut asked = vec![false; bodies.len()];
         near.for_each(|k| asked[k] = true);
+        self.of_body.resize(bodies.len(), None);
+        for (body, of_body) in bodies.iter().zip(&mut self.of_body) {
+            if of_body.as_ref().is_some_and(|(at, _)| *at != address(&body.def.shape)) {
+                *of_body = None;
+            }
+        }
+        let unknown: Vec<usize> =
+            (0..bodies.len()).filter(|&k| asked[k] && self.of_body[k].is_none()).collect();
         let mut missing: BTreeMap<usize, &Arc<Shape>> = BTreeMap::new();
-        for (body, _) in bodies.iter().zip(asked).filter(|(_, asked)| *asked) {
-            let shape = &body.def.shape;
+        for shape in unknown.iter().map(|&k| &bodies[k].def.shape) {
             if !self.known.contains_key(&address(shape)) {
                 missing.insert(address(shape), shape);
             }
         }
         let missing: Vec<_> = missing.into_iter().collect();
-        let make = |(at, shape): (usize, &Arc<Shape>)| (at, (Arc::clone(shape), Outline::of(shape)));
+        let make =
+            |(at, shape): (usize, &Arc<Shape>)| (at, (Arc::clone(shape), Arc::new(Outline::of(shape))));
         let made: Vec<_> = missing.into_par_iter().map(make).collect();
         self.known.extend(made);
+        for k in unknown {
+            let at = address(&bodies[k].def.shape);
+            self.of_body[k] = self.known.get(&at).map(|(_, outline)| (at, Arc::clone(outline)));
+        }
     }
 
-    /// That of a body, where it was prepared.
+    /// That of the body with this number, where it was prepared.
     #[must_use]
-    pub fn of(&self, body: &Body) -> Option<&Outline> {
-        self.known.get(&address(&body.def.shape)).map(|(_, outline)| outline)
+    pub fn of(&self, k: usize) -> Option<&Outline> {
+        self.of_body[k].as_ref().map(|(_, outline)| &**outline)
     }
 
     /// Forgets shapes that no body has.
     pub fn keep(&mut self, left: &[Body]) {
         let used: BTreeSet<usize> = left.iter().map(|body| address(&body.def.shape)).collect();
         self.known.retain(|at, _| used.contains(at));
+        self.of_body.clear();
     }
 }

@@ -1,6 +1,7 @@
 use super::{outline::Outline, *};
 use crate::bodies::{
     WorldSettings,
+    broad_phase::closer,
     collide::octree::leaf_sample,
     testing::{ball, block, body, grid, world},
     tests::{pile, steps},

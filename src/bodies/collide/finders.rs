@@ -253,8 +253,17 @@ impl Finders {
 
     fn shared_out(&self, bodies: &[Body], pairs: &[NearPair]) -> Vec<Vec<NearPair>> {
         let mut out = vec![Vec::new(); self.made.len()];
+        let kinds: Vec<Partner> = bodies.iter().map(|body| Partner::of(&body.def)).collect();
+        // Most often all bodies are of one kind.
+        let mut last = None;
         for pair in pairs {
-            if let Some(k) = self.of(pair.bodies.map(|i| Partner::of(&bodies[i].def))) {
+            let asked = pair.bodies.map(|i| kinds[i]);
+            let who = match last {
+                Some((known, who)) if known == asked => who,
+                _ => self.of(asked),
+            };
+            last = Some((asked, who));
+            if let Some(k) = who {
                 out[k].push(*pair);
             }
         }

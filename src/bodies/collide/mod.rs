@@ -117,7 +117,7 @@ impl Found {
 }
 
 /// A way to find contacts. It keeps what it makes of the shapes, and what it knows of pairs.
-pub trait FindContacts: Send {
+pub trait FindContacts: Send + Sync {
     /// By body: how far beyond the bounds of its shape the body's contacts may be found, m. Boxes grow by it.
     fn reach(&self, bodies: &[Body], detail: Detail<'_>) -> Vec<f64>;
 

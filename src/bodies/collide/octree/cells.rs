@@ -44,6 +44,15 @@ pub fn look_up(forest: &Forest, tree: u32, level: u32, cell: IVec3) -> Cell {
     Cell::Surface(index)
 }
 
+/// Whether one of the eight leaves nearest to `p` (voxels) is not empty.
+#[must_use]
+pub fn has_leaf_at(forest: &Forest, tree: u32, p: Vec3) -> bool {
+    let holds = |cell: IVec3| look_up(forest, tree, forest.level, cell) != Cell::Empty;
+    // Most often it is the one round the place.
+    let low = cell_at(p - 0.5);
+    holds(cell_at(p)) || (0..8).any(|c| holds(low + IVec3::new(c & 1, c >> 1 & 1, c >> 2)))
+}
+
 /// What is subtracted from a [`Cell::Surface`] index to get the surfel's.
 #[must_use]
 pub fn first_of_level(forest: &Forest, level: u32) -> u32 {

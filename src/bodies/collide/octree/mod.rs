@@ -28,6 +28,7 @@ mod surfel_buffer;
 mod surfel_cache;
 mod surfels;
 
+pub use cells::has_leaf_at;
 pub use overlap::OctreeOverlaps;
 #[cfg(test)]
 pub(crate) use overlap::run_every_kernel;
@@ -55,6 +56,7 @@ use pair::{OctreePair, cell_size};
 use passes::{ContactSearch, OfPairs};
 use planes::{AtPlanes, PlaneAsk, descend_to, plane_manifolds};
 use points::pair_manifolds;
+use rayon::prelude::*;
 use records::{Before, Records};
 use search::find_hits;
 use std::sync::Arc;
@@ -83,6 +85,9 @@ pub fn reach(bodies: &[Body], detail: Detail<'_>) -> Vec<f64> {
     bodies.iter().enumerate().map(|(i, body)| 0.5 * cell_size(body, levels.coarsest(i))).collect()
 }
 
+/// Fewer pairs are not worth a second thread where it is only asked what to do with them.
+const MANY: usize = 256;
+
 /// What the time is called in which a step waits for compute passes: broad phase, search and choice in one.
 const PASSES: &str = "contact passes (device)";
 
@@ -109,6 +114,15 @@ struct Sorted {
     carried: Vec<usize>,
 }
 
+/// What is to be done with one of them.
+enum ToDo {
+    /// Its manifold of the last search, of that number, still holds.
+    Carry(usize),
+    /// It is to be searched; it had that manifold.
+    Search(OctreePair, Option<usize>),
+    Nothing,
+}
+
 /// The search in passes with the device and the octrees on it.
 type OnDevice<'p, 'g> = (&'p mut ContactSearch, (&'g Gpu, &'g Arena));
 
@@ -130,25 +144,38 @@ impl OctreeFinder {
     /// have hardly moved. Pairs that come near each other only later in the step are left for then.
     fn sort_out(&self, query: &ContactQuery<'_>, before: Before<'_>) -> Sorted {
         let bodies = query.bodies;
-        let mut out = Sorted::default();
         let mut levels_of = InOrder::new(&self.levels, |known| known.0);
         let mut manifold_of = InOrder::new(query.old, Manifold::order);
-        for near in query.pairs {
-            let Some(at) = levels_of.find(&near.bodies) else { continue };
-            let levels = self.levels[at].1;
-            let [a, b] = near.bodies.map(|k| &bodies[k]);
-            let known = manifold_of.find(&(false, a.id, Some(b.id)));
+        let known = query.pairs.iter().filter_map(|near| {
+            let at = levels_of.find(&near.bodies)?;
+            let [a, b] = near.bodies.map(|k| bodies[k].id);
+            Some((near.bodies, self.levels[at].1, manifold_of.find(&(false, a, Some(b)))))
+        });
+        let known: Vec<_> = known.collect();
+        let sort = |(pair, levels, known): &([usize; 2], [u32; 2], Option<usize>)| {
+            let [a, b] = pair.map(|k| &bodies[k]);
             let carried = known.filter(|&k| {
-                let record = before.record(k).filter(|record| record.levels == levels);
+                let record = before.record(k).filter(|record| record.levels == *levels);
                 record.is_some_and(|r| holds(query.old[k].resolution_m, &r.pose, a, Some(b), query.dt))
             });
             match carried {
-                Some(k) => out.carried.push(k),
-                None if query.may_meet(near.bodies) => {
-                    out.pairs.push(OctreePair::at(bodies, near.bodies, levels, query.dt));
+                Some(k) => ToDo::Carry(k),
+                None if query.may_meet(*pair) => {
+                    ToDo::Search(OctreePair::at(bodies, *pair, *levels, query.dt), *known)
+                }
+                None => ToDo::Nothing,
+            }
+        };
+        let todo: Vec<ToDo> = known.par_iter().with_min_len(MANY).map(sort).collect();
+        let mut out = Sorted::default();
+        for todo in todo {
+            match todo {
+                ToDo::Carry(k) => out.carried.push(k),
+                ToDo::Search(pair, known) => {
+                    out.pairs.push(pair);
                     out.before.push(known);
                 }
-                None => {}
+                ToDo::Nothing => {}
             }
         }
         out
@@ -188,7 +215,7 @@ impl OctreeFinder {
         cx.lap("narrow phase");
         let before = Before::new(query.old, &self.records, record_of);
         let pairs = sorted.pairs.iter().zip(&sorted.before);
-        let found = pair_manifolds(pairs, &hits, query.bodies, &mut self.cache, before);
+        let found = pair_manifolds(pairs, &hits, query.bodies, &self.cache, before);
         OfPairs { found, carried: sorted.carried, searched: sorted.pairs.len() }
     }
 }
@@ -200,13 +227,13 @@ impl FindContacts for OctreeFinder {
 
     fn begin(&mut self, bodies: &[Body], pairs: &mut [NearPair], detail: Detail<'_>) {
         let levels = Levels::new(bodies, detail);
-        self.levels.clear();
-        for near in pairs {
+        let level = |near: &mut NearPair| {
             let [i, j] = near.bodies;
             let own = levels.pair(i, j);
-            self.levels.push((near.bodies, own));
             near.resolution_m = cell_size(&bodies[i], own[0]).max(cell_size(&bodies[j], own[1]));
-        }
+            (near.bodies, own)
+        };
+        pairs.par_iter_mut().with_min_len(MANY).map(level).collect_into_vec(&mut self.levels);
     }
 
     fn look_ahead(

@@ -7,7 +7,10 @@
 //! nothing.
 
 use super::pair::{OctreePair, cell_size};
-use crate::bodies::{Body, BodyId, collide::RelativePose};
+use crate::bodies::{
+    Body, BodyId,
+    collide::{InOrder, RelativePose},
+};
 
 /// Thickness of the skin, cells of the pair. Half and twice as much were slower (docs/lab/steps.md).
 const SKIN_CELLS: f64 = 1.0;
@@ -21,8 +24,9 @@ pub const FAST_CELLS: f32 = 0.5;
 /// Cells stick out of the radius of their body by less than this, cells.
 const OUT_CELLS: f64 = 2.0;
 
-/// Lists that nobody has asked for in so many searches are dropped.
+/// Lists that nobody has asked for in so many searches are dropped, and every so many searches it is looked for them.
 const MOST_AGE: u32 = 64;
+const LOOK_AFTER: u32 = 16;
 
 /// The lists of one pair.
 #[derive(Clone, Debug)]
@@ -37,7 +41,10 @@ pub struct NeighbourList {
     reach: f64,
     /// Of either body, ascending.
     pub surfels: [Vec<u32>; 2],
-    age: u32,
+    /// In which search it was last asked for.
+    asked: u32,
+    /// Whether somebody has taken it out.
+    is_out: bool,
 }
 
 impl NeighbourList {
@@ -53,7 +60,8 @@ impl NeighbourList {
             pose: RelativePose::new(a, Some(b)),
             reach: needed(pair, bodies) + skin,
             surfels: [Vec::new(), Vec::new()],
-            age: 0,
+            asked: 0,
+            is_out: false,
         })
     }
 
@@ -87,31 +95,45 @@ fn needed(pair: &OctreePair, bodies: &[Body]) -> f64 {
 pub struct NeighbourLists {
     /// Ascending.
     pairs: Vec<NeighbourList>,
+    /// Searches so far.
+    searches: u32,
 }
 
 impl NeighbourLists {
-    /// Takes the lists of `pairs` (ascending) out, those that still hold; the others grow older.
+    /// Takes the lists of `pairs` (ascending) out, whether they still hold or not.
     pub fn take(&mut self, pairs: &[OctreePair], bodies: &[Body]) -> Vec<Option<NeighbourList>> {
-        let mut out: Vec<Option<NeighbourList>> = Vec::with_capacity(pairs.len());
-        let mut rest = std::mem::take(&mut self.pairs).into_iter().peekable();
-        for pair in pairs {
-            let ids = pair.bodies.map(|k| bodies[k].id);
-            while let Some(other) = rest.next_if(|near| near.ids < ids) {
-                self.pairs.push(other);
-            }
-            out.push(rest.next_if(|near| near.ids == ids).filter(|near| near.holds(pair, bodies)));
-        }
-        self.pairs.extend(rest);
-        self.pairs.iter_mut().for_each(|near| near.age += 1);
-        self.pairs.retain(|near| near.age < MOST_AGE);
-        out
+        self.searches = self.searches.wrapping_add(1);
+        let mut known = InOrder::new(&self.pairs, |near| near.ids);
+        let places: Vec<Option<usize>> =
+            pairs.iter().map(|pair| known.find(&pair.bodies.map(|k| bodies[k].id))).collect();
+        let take = |place: Option<usize>| {
+            let near = &mut self.pairs[place?];
+            let blank = NeighbourList { surfels: [Vec::new(), Vec::new()], is_out: true, ..*near };
+            Some(std::mem::replace(near, blank))
+        };
+        places.into_iter().map(take).collect()
     }
 
-    /// Puts lists back, in order of pair.
+    /// Puts lists back, in order of pair; what was taken and does not come back is dropped.
     pub fn put(&mut self, lists: impl Iterator<Item = NeighbourList>) {
-        self.pairs.extend(lists.map(|near| NeighbourList { age: 0, ..near }));
-        // Two ascending runs.
-        self.pairs.sort_by_key(|near| near.ids);
+        let (mut at, mut new) = (0, Vec::new());
+        for list in lists {
+            let list = NeighbourList { asked: self.searches, is_out: false, ..list };
+            at += self.pairs[at..].iter().take_while(|near| near.ids < list.ids).count();
+            match self.pairs.get_mut(at).filter(|near| near.ids == list.ids) {
+                Some(near) => *near = list,
+                None => new.push(list),
+            }
+        }
+        let searches = self.searches;
+        let looks = searches.is_multiple_of(LOOK_AFTER);
+        let is_old = |near: &NeighbourList| searches.wrapping_sub(near.asked) >= MOST_AGE;
+        self.pairs.retain(|near| !(near.is_out || looks && is_old(near)));
+        if !new.is_empty() {
+            self.pairs.extend(new);
+            // Two ascending runs.
+            self.pairs.sort_by_key(|near| near.ids);
+        }
     }
 
     /// Forgets a body.

@@ -18,7 +18,6 @@ use crate::bodies::{
 };
 use glam::{DMat4, DVec3};
 use rayon::prelude::*;
-use std::sync::Arc;
 
 /// Siblings may overlap this far at birth and still count as touching, cells.
 const BIRTH_CELLS: f64 = 7.0;
@@ -47,7 +46,7 @@ pub fn pair_manifolds<'a>(
     pairs: impl ExactSizeIterator<Item = (&'a OctreePair, &'a Option<usize>)>,
     hits: &[Hit],
     bodies: &[Body],
-    cache: &mut SurfelCache,
+    cache: &SurfelCache,
     before: Before<'_>,
 ) -> Vec<(Manifold, Record)> {
     let mut rest = hits;
@@ -56,23 +55,26 @@ pub fn pair_manifolds<'a>(
         let count = rest.partition_point(|hit| hit.pair as usize / 2 <= i);
         let (own, later) = rest.split_at(count);
         rest = later;
-        let surfels = [0, 1].map(|s| {
-            let forest = &bodies[pair.bodies[s]].def.octree().forest;
-            cache.get(forest, pair.levels[s]).surfels.clone()
-        });
-        tasks.push((pair, *known, own, surfels));
+        tasks.push((pair, *known, own));
     }
     tasks
         .par_iter()
         .with_max_len(4)
-        .map(|(pair, known, hits, surfels)| {
+        .map(|(pair, known, hits)| {
             let [a, b] = pair.bodies.map(|k| &bodies[k]);
             let old = known.map(|k| &before.manifolds()[k]);
             // Also what somebody else moved: a body that was put somewhere has not come in by any way.
             let radius = a.def.radius().min(b.def.radius());
             let record = known.and_then(|k| before.record(k));
             let since = record.map_or(0.0, |record| RelativePose::new(a, Some(b)).way(&record.pose, radius));
+            let surfels = [0, 1].map(|s| {
+                let forest = &bodies[pair.bodies[s]].def.octree().forest;
+                cache.known(forest, pair.levels[s])
+            });
             manifold_of(pair, old, bodies, |known_points| {
+                // Who was searched has some.
+                let [Some(a), Some(b)] = surfels else { return Made::default() };
+                let surfels = [a, b];
                 let mut found = contact_points(pair, hits, bodies, surfels);
                 let comparable = record.filter(|record| record.levels == pair.levels);
                 let seen = let_in(&mut found, comparable, pair.way.max(since), pair.cell);
@@ -84,6 +86,7 @@ pub fn pair_manifolds<'a>(
 }
 
 /// What is found of a pair.
+#[derive(Default)]
 pub struct Made {
     /// The few points that hold it.
     pub points: Vec<Point>,
@@ -158,7 +161,7 @@ pub fn at_nearest(
     pair: &OctreePair,
     hits: &[Hit],
     bodies: &[Body],
-    surfels: &[Arc<Surfels>; 2],
+    surfels: [&Surfels; 2],
 ) -> Vec<Point> {
     let body = pair.bodies.map(|k| &bodies[k]);
     if are_siblings(body[0], body[1]) {
@@ -167,7 +170,7 @@ pub fn at_nearest(
     let sides = [0, 1].map(|s| Side {
         body: body[s],
         level: pair.levels[s],
-        surfels: &surfels[s],
+        surfels: surfels[s],
         to_world: cells_to_world(body[s], pair.levels[s]),
     });
     let mut out: Vec<Point> = Vec::with_capacity(points.len());
@@ -219,7 +222,7 @@ pub fn contact_points(
     pair: &OctreePair,
     hits: &[Hit],
     bodies: &[Body],
-    surfels: &[Arc<Surfels>; 2],
+    surfels: [&Surfels; 2],
 ) -> Vec<Point> {
     let body = pair.bodies.map(|k| &bodies[k]);
     let to_world: [DMat4; 2] = [0, 1].map(|s| cells_to_world(body[s], pair.levels[s]));

@@ -51,8 +51,7 @@ pub fn find_hits(
     dt: f64,
     mut lists: Option<&mut NeighbourLists>,
 ) -> Vec<Hit> {
-    let sides = pairs.iter().flat_map(|p| p.bodies.into_iter().zip(p.levels));
-    cache.tabulate(sides.map(|(k, level)| (&bodies[k], level)));
+    cache.tabulate(pairs, bodies);
     let known = match &mut lists {
         Some(lists) => lists.take(pairs, bodies),
         None => vec![None; pairs.len()],
@@ -64,7 +63,7 @@ pub fn find_hits(
         .enumerate()
         // Those of one large body lie side by side and take most of the time.
         .with_max_len(4)
-        .map(|(i, (pair, near))| match near {
+        .map(|(i, (pair, near))| match near.filter(|near| near.holds(pair, bodies)) {
             Some(near) if near.surfels.iter().all(Vec::is_empty) => (Vec::new(), Some(near)),
             near => hits_of(i as u32, pair, near, bodies, cache, dt, keep),
         })
@@ -105,7 +104,7 @@ fn hits_of(
         let side = |s: usize| Side {
             forest: &body[s].def.octree().forest,
             surfels: surfels[s],
-            table: table[s].as_deref(),
+            table: table[s],
             tree: body[s].def.octree().tree,
             level: pair.levels[s],
             first: first_of_level(&body[s].def.octree().forest, pair.levels[s]),

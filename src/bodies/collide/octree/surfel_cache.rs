@@ -1,9 +1,12 @@
 //! Surfels and cell tables of the forests whose bodies have met, made on first use.
 
-use super::{cell_table::CellTable, surfels::Surfels};
+use super::{cell_table::CellTable, pair::OctreePair, surfels::Surfels};
 use crate::{bodies::Body, svo::Forest};
 use rayon::prelude::*;
 use std::{collections::BTreeMap, sync::Arc};
+
+/// Fewer pairs are not worth a second thread.
+const MANY: usize = 256;
 
 /// The samples of one forest at one level.
 #[derive(Clone, Debug)]
@@ -23,7 +26,7 @@ pub struct SurfelCache {
     /// nowhere.
     pub entries: BTreeMap<(usize, u32), CachedSurfels>,
     /// By address of the forest (which an entry holds), tree and level.
-    tables: BTreeMap<(usize, u32, u32), Option<Arc<CellTable>>>,
+    tables: BTreeMap<(usize, u32, u32), Option<CellTable>>,
     /// Whether the GPU's buffer is behind.
     pub stale: bool,
 }
@@ -55,15 +58,18 @@ impl SurfelCache {
         self.entry(forest, level).map(|cached| &*cached.surfels)
     }
 
-    /// Makes the flat tables that are not there yet, on all cores.
-    pub fn tabulate<'a>(&mut self, wanted: impl Iterator<Item = (&'a Body, u32)>) {
+    /// Makes the surfels and flat tables of these pairs that are not there yet, on all cores.
+    pub fn tabulate(&mut self, pairs: &[OctreePair], bodies: &[Body]) {
+        let tables = &self.tables;
+        let wanted = |pair: &OctreePair| {
+            let sides = pair.bodies.map(|k| &bodies[k]).into_iter().zip(pair.levels);
+            sides.filter(|(body, level)| !tables.contains_key(&table_key(body, *level))).collect::<Vec<_>>()
+        };
+        let lacks = pairs.par_iter().with_min_len(MANY).flat_map_iter(wanted).collect::<Vec<_>>();
         let mut missing = BTreeMap::new();
-        for (body, level) in wanted {
-            let key = table_key(body, level);
-            if !self.tables.contains_key(&key) {
-                self.get(&body.def.octree().forest, level);
-                missing.insert(key, (body, level));
-            }
+        for (body, level) in lacks {
+            self.get(&body.def.octree().forest, level);
+            missing.insert(table_key(body, level), (body, level));
         }
         let missing: Vec<_> = missing.into_iter().collect();
         let build = |(body, level): (&Body, u32)| {
@@ -73,7 +79,6 @@ impl SurfelCache {
                 level,
                 body.def.octree().mass.bounds,
             )
-            .map(Arc::new)
         };
         let made: Vec<_> = missing.into_par_iter().map(|(key, work)| (key, build(work))).collect();
         self.tables.extend(made);
@@ -82,8 +87,8 @@ impl SurfelCache {
     /// The flat table of a body's cells at `level`, if it is small enough to have one and was asked for
     /// before.
     #[must_use]
-    pub fn table(&self, body: &Body, level: u32) -> Option<Arc<CellTable>> {
-        self.tables.get(&table_key(body, level)).cloned().flatten()
+    pub fn table(&self, body: &Body, level: u32) -> Option<&CellTable> {
+        self.tables.get(&table_key(body, level)).and_then(Option::as_ref)
     }
 
     /// Forgets forests that no body uses.

@@ -137,16 +137,16 @@ impl Answer {
             usize,
             [&super::super::surfel_cache::CachedSurfels; 2],
         )| {
-            let surfels = cached.map(|cached| cached.surfels.clone());
+            let surfels = cached.map(|cached| &*cached.surfels);
             let hits: Vec<Hit> = self.chosen(*slot).map(|(key, b)| hit(key, b)).collect();
             let seen: Vec<(u64, f64)> = self.seen(*slot).map(|(key, depth)| (unpacked(key), depth)).collect();
             let made = Made {
                 points: at_nearest(
-                    contact_points(pair, &hits, bodies, &surfels),
+                    contact_points(pair, &hits, bodies, surfels),
                     pair,
                     &hits,
                     bodies,
-                    &surfels,
+                    surfels,
                 ),
                 seen,
             };
