@@ -45,6 +45,33 @@ pub fn block(level: u32, low: [u32; 3], high: [u32; 3]) -> Forest {
     build(level, leaves, &move |key: morton::Key, l: u32| within(morton::decode(key << (3 * (level - l))), 1))
 }
 
+/// A block of voxels `low..high` from which those of `from..to` are taken out, with planes on all of its faces.
+pub fn carved(level: u32, [low, high]: [[u32; 3]; 2], [from, to]: [[u32; 3]; 2]) -> Forest {
+    let between =
+        |p: [u32; 3], low: [u32; 3], high: [u32; 3]| (0..3).all(|i| p[i] >= low[i] && p[i] < high[i]);
+    let solid = move |p: [u32; 3]| between(p, low, high) && !between(p, from, to);
+    let out = move |p: [u32; 3]| {
+        let side = |i: usize, way: i32| {
+            let mut next = p;
+            next[i] = next[i].wrapping_add_signed(way);
+            if solid(next) { 0.0 } else { way as f32 }
+        };
+        Vec3::from(std::array::from_fn(|i| side(i, -1) + side(i, 1)))
+    };
+    let mut leaves = Leaves::default();
+    for key in 0..1 << (3 * level) {
+        let p = morton::decode(key);
+        if solid(p) && out(p) != Vec3::ZERO {
+            leaves.keys.push(key);
+            leaves.normals.push(pack_normal(out(p)));
+            leaves.colors.push(LeafColor::new([200; 3], false, 0.5 * out(p).abs().element_sum().sqrt()));
+            leaves.coverage.push(1.0);
+        }
+    }
+    let inner = move |p: [u32; 3]| solid(p) && out(p) == Vec3::ZERO;
+    build(level, leaves, &move |key: morton::Key, l: u32| inner(morton::decode(key << (3 * (level - l)))))
+}
+
 /// A ball whose leaves carry the exact tangent plane.
 pub fn ball(level: u32, centre: Vec3, radius: f32) -> Forest {
     let side = 1u32 << level;

@@ -20,6 +20,8 @@ use std::{fmt::Debug, sync::Arc};
 const FEW: usize = 16;
 /// The same of pairs of which it is only asked whether they are to be looked at.
 const MANY: usize = 1024;
+/// A pair that others look at is left to them while it moves by no more than so many times what carries a manifold.
+const LEFT_CARRIES: f64 = 4.0;
 /// Above this lie the numbers of the planes in the names of points at planes.
 const PLANE_SHIFT: u32 = 32;
 
@@ -96,6 +98,12 @@ pub trait NarrowPhase: Default + Send + Sync + 'static {
         let _ = level;
     }
 
+    /// Whether what is known of a pair is that others must look at it.
+    fn is_left_to_others(known: &Self::Known) -> bool {
+        let _ = known;
+        false
+    }
+
     /// Before a search: makes what is missing of these bodies.
     fn prepare<'a>(&mut self, near: impl Iterator<Item = &'a Body>);
 
@@ -137,11 +145,13 @@ pub struct PairFinder<N: NarrowPhase> {
     pub narrow: N,
     /// What is known of pairs, ascending.
     pub records: Vec<(Name, Record<N::Known>)>,
+    /// Pairs of the last search that are left to others, ascending.
+    pub left: Vec<[usize; 2]>,
 }
 
 impl<N: NarrowPhase> Default for PairFinder<N> {
     fn default() -> Self {
-        Self { narrow: N::default(), records: Vec::new() }
+        Self { narrow: N::default(), records: Vec::new(), left: Vec::new() }
     }
 }
 
@@ -158,13 +168,16 @@ pub fn remembered<N: NarrowPhase>(memory: &FinderMemory) -> Option<&N::Memory> {
 }
 
 /// What is to be done with pairs that are near.
+#[derive(Default)]
 struct Sorted {
     /// To be looked at: the bodies, and the numbers of their manifold of the last search and of their record.
     pairs: Vec<([usize; 2], Option<usize>, Option<usize>)>,
     /// Manifolds of the last search that still hold.
     carried: Vec<usize>,
-    /// Records of pairs that are still clear of each other.
-    apart: Vec<usize>,
+    /// Records of pairs that are still clear of each other, or left to others.
+    stay: Vec<usize>,
+    /// Pairs that are left to others.
+    left: Vec<[usize; 2]>,
 }
 
 /// What is to be done with one of them.
@@ -173,6 +186,8 @@ enum ToDo {
     Carry(usize),
     /// It is still clear: its record stays.
     Keep,
+    /// It is still left to others: its record stays.
+    Leave,
     Look,
     Nothing,
 }
@@ -196,11 +211,20 @@ impl<N: NarrowPhase> PairFinder<N> {
     ) -> ToDo {
         let [a, b] = pair.map(|k| &query.bodies[k]);
         let record = record.map(|k| &self.records[k].1);
-        let holds = |k: usize| {
+        let still = |k: usize| {
             record.is_some_and(|r| holds(query.old[k].resolution_m, &r.pose, a, Some(b), query.dt))
         };
+        let is_left = record.is_some_and(|record| N::is_left_to_others(&record.known));
         match (old, record) {
-            (Some(k), _) if holds(k) => ToDo::Carry(k),
+            (_, Some(record)) if is_left => {
+                let cell = self.narrow.resolution(a).min(self.narrow.resolution(b));
+                match holds(LEFT_CARRIES * cell, &record.pose, a, Some(b), query.dt) {
+                    true => ToDo::Leave,
+                    false if query.may_meet(pair) => ToDo::Look,
+                    false => ToDo::Nothing,
+                }
+            }
+            (Some(k), _) if still(k) => ToDo::Carry(k),
             (None, Some(record)) if record.is_clear(a, b, query.dt) => ToDo::Keep,
             _ if query.may_meet(pair) => ToDo::Look,
             _ => ToDo::Nothing,
@@ -217,11 +241,15 @@ impl<N: NarrowPhase> PairFinder<N> {
         let known: Vec<_> = known.collect();
         let sort = |(pair, known): &([usize; 2], _)| self.sort(*pair, *known, query);
         let todo: Vec<ToDo> = known.par_iter().with_min_len(MANY).map(sort).collect();
-        let mut out = Sorted { pairs: Vec::new(), carried: Vec::new(), apart: Vec::new() };
+        let mut out = Sorted::default();
         for ((pair, (old, record)), todo) in known.into_iter().zip(todo) {
             match todo {
                 ToDo::Carry(k) => out.carried.push(k),
-                ToDo::Keep => out.apart.extend(record),
+                ToDo::Keep => out.stay.extend(record),
+                ToDo::Leave => {
+                    out.stay.extend(record);
+                    out.left.push(pair);
+                }
                 ToDo::Look => out.pairs.push((pair, old, record)),
                 ToDo::Nothing => {}
             }
@@ -309,15 +337,20 @@ impl<N: NarrowPhase> FindContacts for PairFinder<N> {
         cx.report.pairs += sorted.pairs.len();
         cx.lap("narrow phase");
 
-        let Sorted { pairs, mut carried, apart } = sorted;
+        let Sorted { pairs, mut carried, stay, left } = sorted;
+        self.left = left;
         let mut found = Vec::new();
         let mut new: Vec<(Name, Record<N::Known>)> = Vec::new();
         for (met, (pair, ..)) in met.into_iter().zip(pairs) {
             let Some((manifold, record)) = met else { continue };
             let [a, b] = pair.map(|k| query.bodies[k].id);
+            if N::is_left_to_others(&record.known) {
+                self.left.push(pair);
+            }
             new.push(((a, Some(b)), record));
             found.extend(manifold);
         }
+        self.left.sort_unstable();
         let mut manifold_of = InOrder::new(query.old, Manifold::order);
         let mut asked = Vec::new();
         for body in query.at_planes.iter().map(|&k| &query.bodies[k]) {
@@ -340,7 +373,7 @@ impl<N: NarrowPhase> FindContacts for PairFinder<N> {
         let known = carried.iter().map(|&k| &query.old[k]).chain(resting);
         let place =
             |m: &Manifold| self.records.binary_search_by_key(&(m.first, m.second), |(name, _)| *name).ok();
-        let mut stays: Vec<usize> = known.filter_map(place).chain(apart).collect();
+        let mut stays: Vec<usize> = known.filter_map(place).chain(stay).collect();
         stays.sort_unstable();
         stays.dedup();
         let stays = stays.into_iter().map(|k| self.records[k]);
@@ -357,7 +390,8 @@ impl<N: NarrowPhase> FindContacts for PairFinder<N> {
     }
 
     fn collision_points(&self, manifold: &Manifold) -> Option<usize> {
-        self.record(manifold).map(|record| record.touches)
+        let own = self.record(manifold).filter(|record| !N::is_left_to_others(&record.known));
+        own.map(|record| record.touches)
     }
 
     fn broke(&mut self, parent: &Body, parts: &[Body]) {

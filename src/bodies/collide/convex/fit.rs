@@ -1,9 +1,12 @@
-//! Whether a body may be met by its convex hull alone.
+//! How well a body fits its convex hull.
 //!
-//! In: the octree of a body. Out: its hull, where no sample of the body's surface is farther from the hull's surface than
-//! contacts are made apart: then hull and octree say the same, and the hull says it with tens of corners.
+//! In: the octree of a body. Out: its hull, where nothing of the body sticks out of it by more than contacts are made apart,
+//! and whether all of the body's surface lies so near it. Then hull and octree say the same, and the hull says it with tens of
+//! corners. Where something is hollow, hull and octree say the same wherever the hull has the body's surface
+//! (`mixed/careful.rs`).
 
 use super::{
+    few_points::hull_of,
     points::{place, samples, solid_of},
     solid::Solid,
 };
@@ -13,9 +16,18 @@ use glam::DVec3;
 /// So many samples say whether a large surface can be convex at all, before its hull is made.
 const FIRST_LOOK: usize = 2048;
 
-/// The hull of a body, where its whole surface lies within `tolerance` m of it; of octrees that are no crumbs.
+/// How a body fits its hull.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fit {
+    /// All of its surface lies near the hull's.
+    Close,
+    /// Nothing sticks out, but something is hollow.
+    Around,
+}
+
+/// The hull of a body, and how it fits to `tolerance` m; of octrees that are no crumbs. None where something sticks out.
 #[must_use]
-pub fn fitting_hull(body: &Body, tolerance: f64) -> Option<Solid> {
+pub fn fitting_hull(body: &Body, tolerance: f64) -> Option<(Solid, Fit)> {
     let shape = &*body.def.shape;
     let Geometry::Octree(octree) = shape.geometry() else { return None };
     // The samples of so few voxels say little, and their hull is that of the voxels.
@@ -23,22 +35,32 @@ pub fn fitting_hull(body: &Body, tolerance: f64) -> Option<Solid> {
         return None;
     }
     let points: Vec<DVec3> = samples(octree).map(place(shape)).collect();
-    fitting(&points, tolerance, || solid_of(shape))
+    fitting(&points, tolerance, || solid_of(shape), || hull_of(shape))
 }
 
-/// The hull of all points, which `hull` makes, where all lie within `tolerance` m of its surface.
-fn fitting(points: &[DVec3], tolerance: f64, hull: impl FnOnce() -> Solid) -> Option<Solid> {
+/// The hull of all points and how they fit it to `tolerance` m. `hull` makes it, or `quick`, where something is hollow.
+fn fitting(
+    points: &[DVec3],
+    tolerance: f64,
+    hull: impl FnOnce() -> Solid,
+    quick: impl FnOnce() -> Solid,
+) -> Option<(Solid, Fit)> {
     // The hull of some of the points lies in that of all, so what is too deep in it is too deep.
     let every = points.len().div_ceil(FIRST_LOOK);
-    if every > 1 {
-        let some: Vec<DVec3> = points.iter().copied().step_by(every).collect();
+    let some: Vec<DVec3> = points.iter().copied().step_by(every.max(1)).collect();
+    let hollow = every > 1 && {
         let solid = Solid::through(&some, 0.0)?;
-        if some.iter().any(|p| solid.height(*p) < -tolerance) {
-            return None;
-        }
+        some.iter().any(|p| solid.height(*p) < -tolerance)
+    };
+    let solid = if hollow { quick() } else { hull() };
+    let sticks_out = |points: &[DVec3]| points.iter().any(|p| solid.height(*p) > tolerance);
+    // Of what is large and round some points say so.
+    if sticks_out(&some) || every > 1 && sticks_out(points) {
+        return None;
     }
-    let solid = hull();
-    points.iter().all(|p| solid.height(*p).abs() <= tolerance).then_some(solid)
+    let deep = || points.iter().any(|p| solid.height(*p) < -tolerance);
+    let fit = if hollow || deep() { Fit::Around } else { Fit::Close };
+    Some((solid, fit))
 }
 
 #[cfg(test)]
@@ -64,21 +86,23 @@ mod tests {
         for n in [9, 41] {
             let fits = |pit: f64| {
                 let points = cube(n, pit);
-                let made = std::cell::Cell::new(0);
-                let hull = || {
+                let (whole, quick) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
+                let hull = |made: &std::cell::Cell<u32>| {
                     made.set(made.get() + 1);
                     Solid::through(&points, 0.0).expect("a cube")
                 };
-                (fitting(&points, 0.1, hull).is_some(), made.get())
+                let fit = fitting(&points, 0.1, || hull(&whole), || hull(&quick));
+                (fit.map(|(_, fit)| fit), [whole.get(), quick.get()])
             };
-            assert_eq!(fits(0.0), (true, 1));
-            assert_eq!(fits(0.09), (true, 1));
-            assert!(!fits(0.11).0, "{n}");
+            assert_eq!(fits(0.0), (Some(Fit::Close), [1, 0]));
+            assert_eq!(fits(0.09), (Some(Fit::Close), [1, 0]));
+            assert_eq!(fits(0.11).0, Some(Fit::Around), "{n}");
             // Of what is far from convex the hull of all is not made.
-            assert_eq!(fits(1.0), (false, usize::from(n == 9)));
+            assert_eq!(fits(1.0), (Some(Fit::Around), if n == 9 { [1, 0] } else { [0, 1] }));
         }
         // Nor may a point lie outside, as of a ball whose hull has not corners enough.
         let inner = || Solid::through(&cube(9, 0.0).iter().map(|p| *p * 0.8).collect::<Vec<_>>(), 0.0);
-        assert!(fitting(&cube(9, 0.0), 0.1, || inner().expect("a cube")).is_none());
+        let inner = || inner().expect("a cube");
+        assert!(fitting(&cube(9, 0.0), 0.1, inner, inner).is_none());
     }
 }

@@ -24,13 +24,13 @@ mod tests;
 
 pub use few_points::HullPoints;
 pub(super) use few_points::hull_of;
-pub(super) use fit::fitting_hull;
+pub(super) use fit::{Fit, fitting_hull};
 pub(super) use planes::at_plane as hull_at_plane;
 pub(super) use points::solid_of;
 pub(super) use solid::{Face, MOST_CORNERS, Solid};
 
 use super::{
-    Body, FinderEntry, Plane, Point,
+    Body, FinderEntry, Manifold, Plane, Point,
     pairwise::{Met, NarrowPhase, NearTwo, PairFinder},
 };
 use crate::shape::Shape;
@@ -70,10 +70,22 @@ pub struct Hulls {
     cache: HullCache,
 }
 
-impl HullFinder {
+impl Hulls {
     /// Takes in a hull that somebody else has made.
     pub fn give(&mut self, shape: &Arc<Shape>, hull: Solid) {
-        self.narrow.cache.give(shape, hull);
+        self.cache.give(shape, hull);
+    }
+
+    /// How two bodies meet of which this is known; none where they were not prepared.
+    pub fn met(
+        &self,
+        bodies: [&Body; 2],
+        known: Option<&Known>,
+        old: Option<&Manifold>,
+        dt: f64,
+    ) -> Met<Known> {
+        let [Some(a), Some(b)] = bodies.map(|body| self.cache.of(body)) else { return None };
+        Some(Meeting { bodies, solids: [a, b], record: known, old, dt }.found())
     }
 }
 
@@ -98,9 +110,7 @@ impl NarrowPhase for Hulls {
     }
 
     fn meet(&self, near: &NearTwo<'_, Known>, (): &mut ()) -> Met<Known> {
-        let [Some(a), Some(b)] = near.bodies.map(|body| self.cache.of(body)) else { return None };
-        let NearTwo { bodies, record, old, dt } = *near;
-        Some(Meeting { bodies, solids: [a, b], record: record.map(|record| &record.known), old, dt }.found())
+        self.met(near.bodies, near.record.map(|record| &record.known), near.old, near.dt)
     }
 
     fn at_plane(
