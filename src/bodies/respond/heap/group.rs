@@ -29,15 +29,15 @@ pub(in crate::bodies::respond) struct Group<'a> {
     /// Its springs.
     soft: Soft,
     /// Longest arms of its points, m.
-    reach: [f64; 2],
+    pub(super) reach: [f64; 2],
     /// It has nothing to do before its bodies are stirred by more than this, m/s.
-    until: f64,
+    pub(super) until: f64,
     /// Whether it has nothing to do in this round.
     rests: bool,
     /// What its points press in this round, N s.
-    load: f64,
+    pub(super) load: f64,
     /// Whether it had anything to do since the last substep began.
-    worked: bool,
+    pub(super) worked: bool,
 }
 
 impl<'a> Group<'a> {
@@ -58,8 +58,18 @@ impl<'a> Group<'a> {
     }
 
     /// Its springs where a pass has them.
-    fn soft(&self, pass: Pass) -> Option<Soft> {
+    pub(super) fn soft(&self, pass: Pass) -> Option<Soft> {
         (pass == Pass::Springs).then_some(self.soft)
+    }
+
+    /// What a metre a second is of for objects of its size.
+    pub(super) fn speed(&self) -> f64 {
+        self.scale.speed
+    }
+
+    /// At what rate slip is drawn back, 1/s, where it is `stick` for objects of a metre.
+    pub(super) fn stick(&self, stick: f64) -> f64 {
+        stick / self.scale.time
     }
 
     /// Whether it pushes nobody: there is nothing to begin a substep with.
@@ -144,7 +154,7 @@ impl<'a> Group<'a> {
         // Friction comes last, or it would answer turns that rolling resistance then takes out, and small
         // pieces would creep.
         let mut change = self.roll.resist(share, self.load);
-        let stick = stick / self.scale.time;
+        let stick = self.stick(stick);
         for row in &mut *self.rows {
             change = change.max(row.rub(share, stick));
         }

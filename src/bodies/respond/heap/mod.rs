@@ -4,6 +4,8 @@
 //! In: bodies and manifolds at the start of a step. Out: bodies at its end, and the impulses in the manifolds. What is
 //! done in between is the response's own.
 
+mod batch;
+mod four;
 mod group;
 mod helpers;
 mod mover;
@@ -12,12 +14,14 @@ mod rolling;
 mod row;
 
 use crate::bodies::{Body, WorldSettings, body::index_of, collide::Manifold, integrate, scale::Scale};
+use batch::LANES;
+pub(super) use batch::{Batch, Sweep};
 use glam::DVec3;
 pub(super) use group::{Group, Pass};
 use helpers::with_helpers;
 pub(super) use mover::{Movers, Share};
 pub(super) use parts::Part;
-use parts::{Touch, divide};
+use parts::{Touch, batches, divide};
 use rayon::prelude::*;
 use rolling::Roll;
 pub(super) use row::{Parting, Soft};
@@ -27,6 +31,9 @@ use std::sync::{Mutex, PoisonError};
 /// Shorter lists of manifolds are not worth a second thread.
 const FEW: usize = 256;
 
+/// The same of batches of groups.
+const FEW_BATCHES: usize = 96;
+
 /// Rows of the last step, to be written over: new memory would cost as much as making them does.
 static SPARE: Mutex<Vec<Row>> = Mutex::new(Vec::new());
 
@@ -34,46 +41,90 @@ static SPARE: Mutex<Vec<Row>> = Mutex::new(Vec::new());
 const MOST_SPARE: usize = 1 << 17;
 
 /// Does `work` to every item, on all cores where that pays.
-pub(super) fn for_all<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Send + Sync) {
-    if items.len() < FEW {
+fn for_all<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Send + Sync) {
+    for_many(items, FEW, work);
+}
+
+fn for_many<T: Send>(items: &mut [T], few: usize, work: impl Fn(&mut T) + Send + Sync) {
+    if items.len() < few {
         items.iter_mut().for_each(work);
     } else {
-        items.par_iter_mut().with_min_len(FEW / 4).for_each(work);
+        items.par_iter_mut().with_min_len(few / 4).for_each(work);
     }
 }
 
-/// Does `work` to every contact of a part, to those of its halves at the same time. Gives the greatest of
+/// Does `work` to every batch of a part, to those of its halves at the same time. Gives the greatest of
 /// what it gives.
-pub(super) fn sweep(
+fn sweep(
     part: &Part,
-    groups: &mut [Group<'_>],
+    batches: &mut [Batch<'_, '_>],
     share: &mut Share<'_>,
-    work: &(impl Fn(&mut Group<'_>, &mut Share<'_>) -> f64 + Sync),
+    work: &(impl Fn(&mut Batch<'_, '_>, &mut Share<'_>) -> f64 + Sync),
 ) -> f64 {
-    let (mut most, mut own) = (0.0, groups);
+    let (mut most, mut own) = (0.0, batches);
     if let Some(halves) = &part.halves {
         let [low, high] = &**halves;
         let [mut below, mut above] = share.split(low.bodies.len());
-        let (first, rest) = own.split_at_mut(low.touches.len());
-        let (second, across) = rest.split_at_mut(high.touches.len());
+        let (first, rest) = own.split_at_mut(low.batches.len());
+        let (second, across) = rest.split_at_mut(high.batches.len());
         let (a, b) =
             rayon::join(|| sweep(low, first, &mut below, work), || sweep(high, second, &mut above, work));
         (most, own) = (f64::max(a, b), across);
     }
-    own.iter_mut().fold(most, |most, group| f64::max(most, work(group, share)))
+    own.iter_mut().fold(most, |most, batch| f64::max(most, work(batch, share)))
+}
+
+/// Does `work` to the groups of every batch of a part. Gives the greatest of what it gives.
+pub(super) fn sweep_groups(
+    part: &Part,
+    batches: &mut [Batch<'_, '_>],
+    share: &mut Share<'_>,
+    work: &(impl Fn(&mut Group<'_>, &mut Share<'_>) -> f64 + Sync),
+) -> f64 {
+    sweep(part, batches, share, &|batch, share| {
+        batch.groups.iter_mut().fold(0.0, |most, group| f64::max(most, work(group, share)))
+    })
 }
 
 /// The same of work that gives nothing.
 pub(super) fn each(
     part: &Part,
-    groups: &mut [Group<'_>],
+    batches: &mut [Batch<'_, '_>],
     share: &mut Share<'_>,
     work: impl Fn(&mut Group<'_>, &mut Share<'_>) + Sync,
 ) {
-    sweep(part, groups, share, &|group, share| {
+    sweep_groups(part, batches, share, &|group, share| {
         work(group, share);
         0.0
     });
+}
+
+/// Does `work` to every group, on all cores where that pays.
+pub(super) fn for_groups(batches: &mut [Batch<'_, '_>], work: impl Fn(&mut Group<'_>) + Send + Sync) {
+    for_many(batches, FEW_BATCHES, |batch| batch.groups.iter_mut().for_each(&work));
+}
+
+/// Goes over all contacts, at most `rounds` times, until none changes a speed by `settled` (m/s for objects of a metre)
+/// any more.
+pub(super) fn rounds(
+    whole: &Part,
+    batches: &mut [Batch<'_, '_>],
+    movers: &mut Movers,
+    about: Sweep,
+    (rounds, settled): (u32, f64),
+) {
+    movers.motions.iter_mut().for_each(|motion| motion.stir = [0.0; 2]);
+    let all = &mut movers.share();
+    for round in 0..rounds {
+        let pressed = sweep(whole, batches, all, &|batch, share| batch.press(share, about, round));
+        // Rolling and friction, once all normal impulses of a round are known: what they do would be
+        // undone before.
+        let dragged = sweep(whole, batches, all, &|batch, share| batch.drag(share, about, round));
+        if pressed.max(dragged) < settled {
+            break;
+        }
+    }
+    for_many(batches, FEW_BATCHES, Batch::end);
 }
 
 /// The length of a substep, s.
@@ -88,9 +139,10 @@ pub(super) fn solved(
     manifolds: &mut [Manifold],
     settings: &WorldSettings,
     springs: impl Fn(Scale, f64) -> Soft + Send + Sync,
-    solve: impl FnOnce(&Part, &mut [Group<'_>], &mut Movers) + Send,
+    solve: impl FnOnce(&Part, &mut [Batch<'_, '_>], &mut Movers) + Send,
 ) {
-    let (whole, moving, touches) = parts(bodies, manifolds);
+    let (mut whole, moving, mut touches) = parts(bodies, manifolds);
+    let sizes = batches(&mut whole, &mut touches, LANES);
     let h = substep_secs(settings);
     let (fixed, points) = (&*bodies, &*manifolds);
     let prepare = || {
@@ -101,7 +153,15 @@ pub(super) fn solved(
     let mut solved = None;
     with_helpers(whole.leaves() - 1, prepare, |(mut movers, mut rows)| {
         let mut groups = groups(&mut rows, fixed, points, &movers, |scale| springs(scale, h));
-        solve(&whole, &mut groups, &mut movers);
+        let mut rest = &mut groups[..];
+        let batch = |size: &usize| {
+            let (own, later) = std::mem::take(&mut rest).split_at_mut(*size);
+            rest = later;
+            Batch::new(own)
+        };
+        let mut batches: Vec<Batch<'_, '_>> = sizes.iter().map(batch).collect();
+        solve(&whole, &mut batches, &mut movers);
+        drop(batches);
         let impulses: Vec<_> = groups.iter().map(|group| (group.manifold, group.roll.impulse)).collect();
         solved = Some((movers, rows, impulses));
     });

@@ -223,6 +223,18 @@ impl Share<'_> {
         })
     }
 
+    /// How mover `k` moves, where it does.
+    #[inline]
+    pub fn motion(&self, k: usize) -> Option<&Motion> {
+        self.motions.get(k - self.first)
+    }
+
+    /// The same, to be changed.
+    #[inline]
+    pub fn motion_mut(&mut self, k: usize) -> Option<&mut Motion> {
+        self.motions.get_mut(k - self.first)
+    }
+
     /// Two of them, of which at least one moves.
     #[inline]
     pub fn pair(&mut self, pair: [usize; 2]) -> [&mut Motion; 2] {

@@ -33,6 +33,8 @@ pub(in crate::bodies::respond) struct Part {
     pub bodies: Range<usize>,
     /// Its contacts, in that order too, with those of its halves.
     pub touches: Range<usize>,
+    /// Its batches of contacts, in the same order; none before [`batches`] has made them.
+    pub batches: Range<usize>,
     pub halves: Option<Box<[Part; 2]>>,
 }
 
@@ -53,6 +55,51 @@ pub(in crate::bodies::respond) fn divide(
     let mut scratch = Scratch { upper: vec![false; positions.len()], points: vec![0; positions.len()] };
     let whole = halve(positions, [0, 0], &mut bodies, &mut touches, &mut scratch);
     (whole, bodies, touches)
+}
+
+/// So many batches take in contacts at a time.
+const OPEN: usize = 16;
+
+/// Orders the contacts of all parts by batches: neighbours that share no body that moves, up to `most`. Gives how many
+/// contacts each has.
+pub(in crate::bodies::respond) fn batches(part: &mut Part, touches: &mut [Touch], most: usize) -> Vec<usize> {
+    let mut sizes = Vec::new();
+    batch(part, touches, most, &mut sizes);
+    sizes
+}
+
+fn batch(part: &mut Part, touches: &mut [Touch], most: usize, sizes: &mut Vec<usize>) {
+    let first = sizes.len();
+    let mut own = part.touches.start;
+    if let Some(halves) = &mut part.halves {
+        halves.iter_mut().for_each(|half| batch(half, touches, most, sizes));
+        own = halves[1].touches.end;
+    }
+    let own = &mut touches[own..part.touches.end];
+    let mut made: Vec<Vec<Touch>> = Vec::new();
+    let mut open: Vec<usize> = Vec::new();
+    for touch in own.iter() {
+        let is_free = |other: &Touch| !other.bodies.iter().any(|k| touch.bodies.contains(k));
+        match open.iter().position(|&k| made[k].iter().all(is_free)) {
+            Some(at) => {
+                let batch = &mut made[open[at]];
+                batch.push(*touch);
+                if batch.len() == most {
+                    open.remove(at);
+                }
+            }
+            None => {
+                if open.len() == OPEN {
+                    open.remove(0);
+                }
+                open.push(made.len());
+                made.push(vec![*touch]);
+            }
+        }
+    }
+    sizes.extend(made.iter().map(Vec::len));
+    own.iter_mut().zip(made.into_iter().flatten()).for_each(|(place, touch)| *place = touch);
+    part.batches = first..sizes.len();
 }
 
 /// Orders the bodies and contacts of one part, of which the first are the `start`s of the whole's.
@@ -83,7 +130,7 @@ fn halve(
             halve(positions, second, high, high_touches, scratch),
         ])
     });
-    Part { bodies: bodies_of, touches: touches_of, halves }
+    Part { bodies: bodies_of, touches: touches_of, batches: 0..0, halves }
 }
 
 impl Touch {
@@ -233,6 +280,57 @@ mod tests {
             );
             assert_eq!(leaves > 1, touches.len() * 3 >= 2 * FEW_POINTS);
         }
+    }
+
+    /// Whether no batch has a body twice, and how many contacts a batch has in the mean.
+    fn are_apart(touches: &[Touch], sizes: &[usize]) -> (bool, f64) {
+        let mut rest = touches;
+        let is_apart = |size: &usize| {
+            let (own, later) = rest.split_at(*size);
+            rest = later;
+            let shares = |a: &Touch, b: &Touch| a.bodies.iter().any(|k| b.bodies.contains(k));
+            !own.iter().enumerate().any(|(k, a)| own[k + 1..].iter().any(|b| shares(a, b)))
+        };
+        let apart = sizes.iter().map(is_apart).filter(|apart| !apart).count() == 0;
+        (apart, touches.len() as f64 / sizes.len().max(1) as f64)
+    }
+
+    #[test]
+    fn batches_share_no_body() {
+        for (count, rng) in [(1, 0), (40, 1), (600, 2), (1500, 3)] {
+            let (positions, touches) = heap(count, rng);
+            let (mut whole, _, mut ordered) = divide(&positions, (0..count).collect(), touches);
+            let before = ordered.clone();
+            let sizes = batches(&mut whole, &mut ordered, 4);
+            assert_eq!(whole.batches, 0..sizes.len());
+            let (apart, mean) = are_apart(&ordered, &sizes);
+            println!("{count} bodies, {} contacts in batches of {mean:.2}", ordered.len());
+            assert!(apart && sizes.iter().all(|size| (1..=4).contains(size)));
+            assert!(count < 600 || mean > 3.5, "{mean}");
+            same_parts(&whole, [&before, &ordered], &sizes);
+            // Planted: batches that begin one contact later.
+            let mut wrong = ordered.clone();
+            wrong.rotate_left(1);
+            assert!(count < 40 || !are_apart(&wrong, &sizes).0);
+        }
+    }
+
+    /// Every part has the contacts that it had, and batches for just these.
+    fn same_parts(part: &Part, [before, after]: [&[Touch]; 2], sizes: &[usize]) {
+        let manifolds = |touches: &[Touch]| {
+            let mut all: Vec<usize> =
+                touches[part.touches.clone()].iter().map(|touch| touch.manifold).collect();
+            all.sort_unstable();
+            all
+        };
+        assert_eq!(manifolds(before), manifolds(after));
+        let start: usize = sizes[..part.batches.start].iter().sum();
+        let own: usize = sizes[part.batches.clone()].iter().sum();
+        assert_eq!(start..start + own, part.touches);
+        part.halves
+            .iter()
+            .flat_map(|halves| halves.iter())
+            .for_each(|half| same_parts(half, [before, after], sizes));
     }
 
     #[test]

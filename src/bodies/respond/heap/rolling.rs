@@ -11,11 +11,11 @@ use glam::{DMat3, DVec3};
 pub(in crate::bodies::respond) struct Roll {
     pub movers: [usize; 2],
     /// Torque for a newton of load, N m.
-    arm: f64,
+    pub(super) arm: f64,
     /// What it does to the first body in a substep, N m s, world.
     pub impulse: DVec3,
     /// What a unit of relative spin weighs in this substep, kg m^2, world.
-    inertia: DMat3,
+    pub(super) inertia: DMat3,
     /// Whether the bodies have turned since that was worked out.
     turned: bool,
 }

@@ -16,7 +16,7 @@ const WARM_SPEED: f64 = 5.0;
 const WEIGHT: f64 = 9.81;
 
 /// Share of what may still happen to a row before it is looked at again: less than all, for rounding.
-const SURE: f64 = 0.999;
+pub(super) const SURE: f64 = 0.999;
 
 /// A direction along which a row pushes. What follows from it and from the row's arms is worked out again each time: a row
 /// with all of it would be longer by two thirds, and no quicker (docs/lab/steps.md).
@@ -132,6 +132,20 @@ pub(in crate::bodies::respond) struct Row {
     pub size: f64,
     /// How far the first body has slipped from where it stuck to the second, at the start of the step, world.
     slip: DVec3,
+}
+
+/// What a pass over several rows at once needs of one.
+pub(in crate::bodies::respond) struct Needs {
+    /// m/s.
+    pub bias: f64,
+    /// Speed for an impulse.
+    pub softness: f64,
+    pub way: DVec3,
+    pub tangent: DVec3,
+    pub arms: [DVec3; 2],
+    pub friction: f64,
+    pub drift: DVec3,
+    pub most_impulse: f64,
 }
 
 /// What both bodies' surfaces are like.
@@ -283,13 +297,10 @@ impl Row {
         }
     }
 
-    /// Before a pass, when no body has been stirred yet: works out what the pass will need, and whether it
-    /// will need it.
+    /// Before a pass, when no body has been stirred yet: works out whether it will have anything to do.
     pub fn foresee(&mut self, movers: &Movers, soft: Option<Soft>, h: f64) {
         self.until = f64::MIN;
         if !self.is_idle() {
-            self.look(&movers.frames);
-            self.look_across(&movers.frames);
             return;
         }
         let pair = self.pair();
@@ -348,6 +359,28 @@ impl Row {
     /// Lengths of the arms, m, squared.
     pub fn reach_squared(&self) -> [f64; 2] {
         self.arms.map(DVec3::length_squared)
+    }
+
+    /// What a pass over several rows at once needs of it.
+    pub fn needs(&self, soft: Option<Soft>, h: f64) -> Needs {
+        let bias = self.bias(soft, h);
+        let soft = soft.filter(|_| self.gap <= 0.0);
+        Needs {
+            bias,
+            softness: soft.map_or(0.0, |soft| soft.softness / self.spring_mass),
+            way: self.normal.way,
+            tangent: self.tangents[0].way,
+            arms: self.arms,
+            friction: self.friction,
+            drift: self.drift,
+            most_impulse: self.most_impulse,
+        }
+    }
+
+    /// It has pressed so much, N s, and has nothing to do before its bodies are stirred by more than `until`, m/s.
+    pub fn went_on(&mut self, most_impulse: f64, until: f64) {
+        self.most_impulse = self.most_impulse.max(most_impulse);
+        self.until = until;
     }
 
     /// Gives how much it changed the speed at the point, m/s. No arm is longer than `reach`.

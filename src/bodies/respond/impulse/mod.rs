@@ -14,7 +14,10 @@ mod tests;
 
 use super::{
     Respond, ResponseEntry,
-    heap::{Group, Movers, Part, Parting, Pass, Soft, each, for_all, solved, substep_secs, sweep},
+    heap::{
+        Batch, Movers, Part, Parting, Pass, Soft, Sweep, each, for_groups, rounds, solved, substep_secs,
+        sweep_groups,
+    },
 };
 use crate::bodies::{Body, WorldSettings, collide::Manifold, context::StepContext};
 use crate::gpu::GpuError;
@@ -72,8 +75,8 @@ impl Respond for ImpulseStep {
     ) -> Result<(), GpuError> {
         let settings = cx.settings;
         let springs = |_, _| Soft { bias_rate: 0.0, softness: 0.0, push_out: 0.0 };
-        solved(bodies, manifolds, settings, springs, |whole, groups, movers| {
-            self.solve(whole, groups, movers, settings);
+        solved(bodies, manifolds, settings, springs, |whole, batches, movers| {
+            self.solve(whole, batches, movers, settings);
         });
         Ok(())
     }
@@ -81,57 +84,52 @@ impl Respond for ImpulseStep {
 
 impl ImpulseStep {
     /// One step of a heap in parts.
-    fn solve(&self, whole: &Part, groups: &mut [Group<'_>], movers: &mut Movers, settings: &WorldSettings) {
+    fn solve(
+        &self,
+        whole: &Part,
+        batches: &mut [Batch<'_, '_>],
+        movers: &mut Movers,
+        settings: &WorldSettings,
+    ) {
         let h = substep_secs(settings);
         for _ in 0..settings.substeps.clamp(1, 64) {
             movers.accelerate(settings.gravity, h);
-            for_all(groups, |group| group.prepare(movers, h));
+            for_groups(batches, |group| group.prepare(movers, h));
             let all = &mut movers.share();
-            each(whole, groups, all, |group, share| group.warm_start(share));
-            each(whole, groups, all, |group, share| group.warm_roll(share));
-            for_all(groups, |group| group.foresee(movers, Pass::Rigid, h));
-            self.rounds(whole, groups, movers, h);
+            each(whole, batches, all, |group, share| group.warm_start(share));
+            each(whole, batches, all, |group, share| group.warm_roll(share));
+            for_groups(batches, |group| group.foresee(movers, Pass::Rigid, h));
+            let about = Sweep { pass: Pass::Rigid, h, stick: 0.0 };
+            rounds(whole, batches, movers, about, (self.iterations, self.settled));
             movers.advance(h);
-            for_all(groups, |group| group.aim(movers));
-            self.part(whole, groups, movers, h);
-            for_all(groups, Group::sum_up);
+            for_groups(batches, |group| group.aim(movers));
+            self.part(whole, batches, movers, h);
+            for_groups(batches, |group| group.sum_up());
         }
         for _ in 0..BOUNCE_ROUNDS {
             let all = &mut movers.share();
-            each(whole, groups, all, |group, share| group.bounce(share, self.bounce_threshold));
-        }
-    }
-
-    /// Goes over all contacts until what they still change is little.
-    fn rounds(&self, whole: &Part, groups: &mut [Group<'_>], movers: &mut Movers, h: f64) {
-        movers.motions.iter_mut().for_each(|motion| motion.stir = [0.0; 2]);
-        let all = &mut movers.share();
-        for _ in 0..self.iterations {
-            let pressed = sweep(whole, groups, all, &|group, share| group.press(share, Pass::Rigid, h));
-            let dragged = sweep(whole, groups, all, &|group, share| group.drag(share, 0.0));
-            if pressed.max(dragged) < self.settled {
-                break;
-            }
+            each(whole, batches, all, |group, share| group.bounce(share, self.bounce_threshold));
         }
     }
 
     /// Undoes overlap: moves the bodies and leaves their speeds.
-    fn part(&self, whole: &Part, groups: &mut [Group<'_>], movers: &mut Movers, h: f64) {
+    fn part(&self, whole: &Part, batches: &mut [Batch<'_, '_>], movers: &mut Movers, h: f64) {
         let parting = Parting { slop: self.slop, share: self.share, most: self.push_out * h };
         // Each is asked, whatever the others said.
-        let any = groups.iter_mut().map(|group| group.parts(parting)).filter(|parts| *parts).count() > 0;
+        let groups = batches.iter_mut().flat_map(|batch| &mut *batch.groups);
+        let any = groups.map(|group| group.parts(parting)).filter(|parts| *parts).count() > 0;
         if !any {
             return;
         }
         movers.displace(|movers| {
             let all = &mut movers.share();
             for _ in 0..self.partings {
-                let moved = sweep(whole, groups, all, &|group, share| group.part(share, parting));
+                let moved = sweep_groups(whole, batches, all, &|group, share| group.part(share, parting));
                 if moved < self.settled * h {
                     break;
                 }
             }
         });
-        for_all(groups, |group| group.aim(movers));
+        for_groups(batches, |group| group.aim(movers));
     }
 }

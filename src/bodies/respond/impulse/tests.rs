@@ -80,8 +80,8 @@ fn with_one_round_a_stack_does_not_carry_its_weight() {
         let settings = w.settings;
         let springs = |_, _| Soft { bias_rate: 0.0, softness: 0.0, push_out: 0.0 };
         let start = bodies[11].state.position.y;
-        solved(&mut bodies, &mut manifolds, &settings, springs, |whole, groups, movers| {
-            step.solve(whole, groups, movers, &settings);
+        solved(&mut bodies, &mut manifolds, &settings, springs, |whole, batches, movers| {
+            step.solve(whole, batches, movers, &settings);
         });
         start - bodies[11].state.position.y
     };

@@ -7,7 +7,7 @@
 
 use super::{
     Respond, ResponseEntry,
-    heap::{Group, Movers, Part, Pass, Soft, each, for_all, solved, substep_secs, sweep},
+    heap::{Batch, Movers, Part, Pass, Soft, Sweep, each, for_groups, rounds, solved, substep_secs},
 };
 use crate::bodies::{Body, WorldSettings, collide::Manifold, context::StepContext, scale::Scale};
 use crate::gpu::GpuError;
@@ -95,8 +95,8 @@ impl Respond for SoftStep {
     ) -> Result<(), GpuError> {
         let settings = cx.settings;
         let springs = |scale, h| self.soft(scale, h);
-        solved(bodies, manifolds, settings, springs, |whole, groups, movers| {
-            self.solve(whole, groups, movers, settings);
+        solved(bodies, manifolds, settings, springs, |whole, batches, movers| {
+            self.solve(whole, batches, movers, settings);
         });
         Ok(())
     }
@@ -104,58 +104,48 @@ impl Respond for SoftStep {
 
 impl SoftStep {
     /// One step of a heap in parts.
-    fn solve(&self, whole: &Part, groups: &mut [Group<'_>], movers: &mut Movers, settings: &WorldSettings) {
+    fn solve(
+        &self,
+        whole: &Part,
+        batches: &mut [Batch<'_, '_>],
+        movers: &mut Movers,
+        settings: &WorldSettings,
+    ) {
         let h = substep_secs(settings);
+        let most = (self.iterations, self.settled);
         for _ in 0..settings.substeps.clamp(1, 64) {
             movers.accelerate(settings.gravity, h);
-            for_all(groups, |group| group.prepare(movers, h));
+            for_groups(batches, |group| group.prepare(movers, h));
             let all = &mut movers.share();
-            each(whole, groups, all, |group, share| group.warm_start(share));
-            each(whole, groups, all, |group, share| group.warm_roll(share));
-            for_all(groups, |group| group.foresee(movers, Pass::Springs, h));
-            self.rounds(whole, groups, movers, Pass::Springs, h);
+            each(whole, batches, all, |group, share| group.warm_start(share));
+            each(whole, batches, all, |group, share| group.warm_roll(share));
+            for_groups(batches, |group| group.foresee(movers, Pass::Springs, h));
+            rounds(whole, batches, movers, Sweep { pass: Pass::Springs, h, stick: self.stick }, most);
             movers.advance(h);
-            for_all(groups, |group| {
+            for_groups(batches, |group| {
                 group.aim(movers);
                 group.foresee(movers, Pass::Rigid, h);
             });
-            self.rounds(whole, groups, movers, Pass::Rigid, h);
-            for_all(groups, Group::sum_up);
+            rounds(whole, batches, movers, Sweep { pass: Pass::Rigid, h, stick: 0.0 }, most);
+            for_groups(batches, |group| group.sum_up());
         }
         for _ in 0..BOUNCE_ROUNDS {
             let all = &mut movers.share();
-            each(whole, groups, all, |group, share| group.bounce(share, self.bounce_threshold));
+            each(whole, batches, all, |group, share| group.bounce(share, self.bounce_threshold));
         }
         // Without weight nothing leans, and what is left is a collision that must keep its momentum.
         if settings.gravity != DVec3::ZERO {
-            self.settle(groups, movers, settings);
-        }
-    }
-}
-
-impl SoftStep {
-    /// One pass over all contacts, until what they still change is little.
-    fn rounds(&self, whole: &Part, groups: &mut [Group<'_>], movers: &mut Movers, pass: Pass, h: f64) {
-        let stick = if pass == Pass::Springs { self.stick } else { 0.0 };
-        movers.motions.iter_mut().for_each(|motion| motion.stir = [0.0; 2]);
-        let all = &mut movers.share();
-        for _ in 0..self.iterations {
-            let pressed = sweep(whole, groups, all, &|group, share| group.press(share, pass, h));
-            // Rolling and friction, once all normal impulses of a round are known: what they do would be
-            // undone before.
-            let dragged = sweep(whole, groups, all, &|group, share| group.drag(share, stick));
-            if pressed.max(dragged) < self.settled {
-                break;
-            }
+            self.settle(batches, movers, settings);
         }
     }
 
     /// Takes the wobble out of pieces that lean on something and hardly turn. Rounded corners of voxels are
     /// where they would rock for ever.
-    fn settle(&self, groups: &[Group<'_>], movers: &mut Movers, settings: &WorldSettings) {
+    fn settle(&self, batches: &[Batch<'_, '_>], movers: &mut Movers, settings: &WorldSettings) {
         let down = settings.gravity.normalize_or_zero();
         let mut leans = vec![f64::MAX; movers.motions.len()];
-        let rows = groups.iter().flat_map(|group| group.rows.iter());
+        let groups = batches.iter().flat_map(|batch| &*batch.groups);
+        let rows = groups.flat_map(|group| group.rows.iter());
         for row in rows.filter(|row| row.normal_impulse > 0.0) {
             for k in row.pair() {
                 leans[k] = row.size.min(leans[k]);

@@ -26,8 +26,8 @@ fn squeezed(steps: u32) -> (f64, f64) {
     let mut manifolds = vec![Manifold { first, second, points, rolling_impulse: DVec3::ZERO, resolution_m }];
     for _ in 0..steps {
         let springs = |scale, h| step.soft(scale, h);
-        solved(&mut bodies, &mut manifolds, &settings, springs, |whole, groups, movers| {
-            step.solve(whole, groups, movers, &settings);
+        solved(&mut bodies, &mut manifolds, &settings, springs, |whole, batches, movers| {
+            step.solve(whole, batches, movers, &settings);
         });
     }
     (manifolds[0].points.iter().map(|p| p.total_impulse).sum(), bodies[0].def.mass_kg())
