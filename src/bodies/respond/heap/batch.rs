@@ -152,7 +152,7 @@ impl<'b, 'a> Batch<'b, 'a> {
     }
 
     fn is_one_by_one(&self, round: u32) -> bool {
-        round < FIRST_ROUNDS || self.groups.len() == 1
+        round < first_rounds() || self.groups.len() == 1
     }
 
     /// As [`Group::press`], in the round of that number.
@@ -266,6 +266,24 @@ fn is_plain() -> bool {
     false
 }
 
+/// Rounds in which groups are solved one by one.
+fn first_rounds() -> u32 {
+    #[cfg(test)]
+    if tests::FEW.load(std::sync::atomic::Ordering::Relaxed) {
+        return 0;
+    }
+    FIRST_ROUNDS
+}
+
+/// Rows are taken that have something to do before their bodies are stirred by this, m/s, where they have been by so much.
+fn limit(stirred: f64, unit: f64) -> f64 {
+    #[cfg(test)]
+    if tests::FEW.load(std::sync::atomic::Ordering::Relaxed) {
+        return stirred;
+    }
+    AHEAD * stirred + AT_LEAST * unit
+}
+
 /// What is done to the rows of a batch.
 #[derive(Clone, Copy)]
 enum Step {
@@ -339,7 +357,7 @@ impl Wide {
             self.roll.arm[lane] = group.roll.arm;
             put_vector(&mut self.roll.impulse, lane, group.roll.impulse);
             put(&mut self.roll.inertia, lane, group.roll.inertia);
-            let limit = AHEAD * stirred[lane] + AT_LEAST * group.speed();
+            let limit = limit(stirred[lane], group.speed());
             taken.clear();
             for (k, row) in (0..NONE).zip(&*group.rows) {
                 match row.rests_until() {

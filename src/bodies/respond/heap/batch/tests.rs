@@ -15,6 +15,8 @@ use std::sync::{Arc, Mutex, atomic::AtomicBool, atomic::Ordering};
 
 /// Whether all work as on a processor without wide vectors; what they give is the same.
 pub static PLAIN: AtomicBool = AtomicBool::new(false);
+/// Whether groups are solved at once from the first round on, and rows taken out only when they have something to do.
+pub static FEW: AtomicBool = AtomicBool::new(false);
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// A cube that comes down on a fixed one, sliding and spinning, with as many points as `rng` says; far from the others.
@@ -97,8 +99,12 @@ fn two_passes(whole: &Part, batches: &mut [Batch<'_, '_>], movers: &mut Movers, 
 #[test]
 fn four_at_once_do_what_each_does_alone() {
     let _one = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let (mut farthest, mut pressing) = (0.0f64, 0);
-    for first in (0..40).step_by(4) {
+    let (mut farthest, mut pressing) = ([0.0f64; 2], 0);
+    for first in (0..80).step_by(4) {
+        // Most often all that will have something to do are taken at once. In the second half they come one by one, each
+        // perhaps a round later than it would alone.
+        let few = usize::from(first >= 40);
+        FEW.store(few == 1, Ordering::Relaxed);
         let numbers: Vec<usize> = (first..first + 4).collect();
         let (moves, impulses) = solved_together(&numbers, 4);
         let mut rest = &impulses[..];
@@ -110,12 +116,13 @@ fn four_at_once_do_what_each_does_alone() {
             let off = off.fold(0.0, f64::max);
             let most = pressed.iter().map(|p| p[0]).fold(1.0, f64::max);
             let apart = own.iter().flatten().zip(pressed.iter().flatten()).map(|(a, b)| (a - b).abs() / most);
-            farthest = farthest.max(off).max(apart.fold(0.0, f64::max));
+            farthest[few] = farthest[few].max(off).max(apart.fold(0.0, f64::max));
             pressing += pressed.iter().filter(|p| p[0] > 0.0).count();
         }
     }
-    println!("{pressing} points press; off by {farthest:.1e} at most");
-    assert!(pressing > 60 && farthest < 1e-9, "{farthest}");
+    FEW.store(false, Ordering::Relaxed);
+    println!("{pressing} points press; off by {farthest:?} at most");
+    assert!(pressing > 120 && farthest[0] < 1e-9 && farthest[1] < 0.05, "{farthest:?}");
 }
 
 #[test]
