@@ -347,6 +347,9 @@ impl Wide {
         self.beyond = [f64::MAX; LANES];
         (self.is_filled, self.worked) = (true, 0);
         for (lane, group) in groups.iter_mut().enumerate() {
+            if group.is_left && stirred[lane] >= group.until {
+                group.look_again(share.frames);
+            }
             for (side, k) in group.roll.movers.into_iter().enumerate() {
                 let frame = &share.frames[k];
                 self.inverse_mass[side][lane] = frame.inverse_mass;
@@ -357,6 +360,10 @@ impl Wide {
             self.roll.arm[lane] = group.roll.arm;
             put_vector(&mut self.roll.impulse, lane, group.roll.impulse);
             put(&mut self.roll.inertia, lane, group.roll.inertia);
+            if group.is_left {
+                self.beyond[lane] = group.until;
+                continue;
+            }
             let limit = limit(stirred[lane], group.speed());
             taken.clear();
             for (k, row) in (0..NONE).zip(&*group.rows) {
@@ -380,7 +387,9 @@ impl Wide {
     fn empty(&mut self, groups: &mut [Group<'_>]) {
         self.is_filled = false;
         for (lane, group) in groups.iter_mut().enumerate() {
-            group.worked |= self.worked >> lane & 1 == 1;
+            let worked = self.worked >> lane & 1 == 1;
+            group.worked |= worked;
+            group.has_worked |= worked;
             group.roll.impulse = std::array::from_fn(|axis| self.roll.impulse[axis][lane]).into();
             for wide in &self.rows {
                 if let Some(row) = group.rows.get_mut(usize::from(wide.of[lane])) {

@@ -1,12 +1,19 @@
 //! All that acts between two bodies: the points of one manifold, and what resists rolling.
+//!
+//! Most manifolds of what falls and of a heap press nothing for many substeps. Such a group is *left*: it is known how far
+//! its points are apart at least, and its points are not looked at, nor is any of them read, before its bodies may have come
+//! so much closer. Nothing changes by that.
 
 use super::{
-    mover::{Movers, Share},
+    mover::{Frame, Movers, Share},
     rolling::Roll,
-    row::{Parting, Row, Soft},
+    row::{Parting, Row, SURE, Soft},
 };
 use crate::bodies::scale::Scale;
 use glam::DVec3;
+
+/// What overlaps by no more touches, m for objects of a metre: rounding.
+const HAIR: f64 = 1e-9;
 
 /// The two passes of a substep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +35,12 @@ pub(in crate::bodies::respond) struct Group<'a> {
     scale: Scale,
     /// Its springs.
     soft: Soft,
-    /// Longest arms of its points, m.
+    /// Longest arms of its points, m; while it is left, what they may become.
     pub(super) reach: [f64; 2],
+    /// How far its points are apart at least, m, while it is left.
+    apart: f64,
+    /// Whether its points are not looked at: where they are is not up to date then.
+    pub(super) is_left: bool,
     /// It has nothing to do before its bodies are stirred by more than this, m/s.
     pub(super) until: f64,
     /// Whether it has nothing to do in this round.
@@ -38,6 +49,8 @@ pub(in crate::bodies::respond) struct Group<'a> {
     pub(super) load: f64,
     /// Whether it had anything to do since the last substep began.
     pub(super) worked: bool,
+    /// The same, since the step began.
+    pub(super) has_worked: bool,
 }
 
 impl<'a> Group<'a> {
@@ -50,10 +63,13 @@ impl<'a> Group<'a> {
             scale,
             soft,
             reach: [0.0; 2],
+            apart: 0.0,
+            is_left: false,
             until: f64::MIN,
             rests: false,
             load: 0.0,
             worked: true,
+            has_worked: false,
         }
     }
 
@@ -105,25 +121,70 @@ impl<'a> Group<'a> {
 
     /// When the bodies have moved.
     pub fn aim(&mut self, movers: &Movers) {
+        if self.is_left {
+            self.apart -= movers.came_closer(self.roll.movers, self.reach);
+            if self.apart >= -HAIR * self.scale.length {
+                return;
+            }
+        }
+        self.look_again(&movers.frames);
+    }
+
+    /// Brings its points up to date.
+    pub(super) fn look_again(&mut self, frames: &[Frame]) {
+        self.is_left = false;
         self.roll.aim();
-        self.rows.iter_mut().for_each(|row| row.aim(movers));
+        self.rows.iter_mut().for_each(|row| row.aim(frames));
     }
 
     /// Before a pass, when no body has been stirred yet.
     pub fn foresee(&mut self, movers: &Movers, pass: Pass, h: f64) {
+        if self.is_left {
+            match self.spare(movers, h) {
+                Some(spare) => return self.until = spare,
+                None => self.look_again(&movers.frames),
+            }
+        }
         let soft = self.soft(pass);
-        let mut reach = [0.0f64; 2];
+        let (mut reach, mut longest, mut apart) = ([0.0f64; 2], [0.0f64; 2], f64::MAX);
         self.until = if self.roll.is_idle() { f64::MAX } else { f64::MIN };
         for row in &mut *self.rows {
             row.foresee(movers, soft, h);
             let own = row.reach_squared();
             reach = [reach[0].max(own[0]), reach[1].max(own[1])];
+            let own = row.longest_squared();
+            longest = [longest[0].max(own[0]), longest[1].max(own[1])];
+            apart = apart.min(row.apart());
             self.until = self.until.min(row.rests_until());
         }
         self.reach = reach.map(f64::sqrt);
         if !self.is_idle() {
             self.roll.look(&movers.frames);
+        } else if apart >= -HAIR * self.scale.length {
+            self.leave(movers, (apart, longest), h);
         }
+    }
+
+    /// Leaves its points, which press nothing and are so far apart, m, unless its bodies move too fast for that. Squares of
+    /// how far the points are from the bodies' centres at most: `longest`.
+    fn leave(&mut self, movers: &Movers, (apart, longest): (f64, [f64; 2]), h: f64) {
+        let reach = self.reach;
+        // Before they are looked at again they go no farther aside than they may come closer.
+        self.reach = longest.map(|square| square.sqrt() + apart.max(0.0));
+        self.apart = apart;
+        match self.spare(movers, h) {
+            // What its points say is more.
+            Some(spare) => (self.is_left, self.until) = (true, self.until.max(spare)),
+            None => self.reach = reach,
+        }
+    }
+
+    /// How much the bodies of a group that is left may be stirred in this pass before it has anything to do, m/s; none
+    /// where it may have already.
+    fn spare(&self, movers: &Movers, h: f64) -> Option<f64> {
+        let spare = self.apart.max(0.0) / h - movers.closing_speed(self.roll.movers, self.reach);
+        // Of what moves as one, nothing has anything to do until somebody is stirred.
+        (spare >= 0.0).then(|| (SURE * spare).max(f64::MIN_POSITIVE))
     }
 
     /// Holds its bodies apart. Gives how much it changed a speed, at most, m/s for objects of a metre.
@@ -133,7 +194,10 @@ impl<'a> Group<'a> {
         if self.rests {
             return 0.0;
         }
-        self.worked = true;
+        if self.is_left {
+            self.look_again(share.frames);
+        }
+        (self.worked, self.has_worked) = (true, true);
         let (mut change, mut load) = (0.0f64, 0.0);
         self.until = if self.roll.is_idle() { f64::MAX } else { f64::MIN };
         for row in &mut *self.rows {
@@ -164,6 +228,9 @@ impl<'a> Group<'a> {
     /// Whether its bodies overlap by more than may stay; after they have moved. `parting` is that of objects of a
     /// metre.
     pub fn parts(&mut self, parting: Parting) -> bool {
+        if self.is_left {
+            return false;
+        }
         let parting = self.parting(parting);
         // Each is asked, whatever the others said.
         self.rows.iter_mut().map(|row| row.parts(parting)).filter(|parts| *parts).count() > 0
@@ -172,6 +239,9 @@ impl<'a> Group<'a> {
     /// Parts its bodies, whose motions are ways here. Gives how far it moved a point, at most, m for objects of a
     /// metre.
     pub fn part(&mut self, share: &mut Share<'_>, parting: Parting) -> f64 {
+        if self.is_left {
+            return 0.0;
+        }
         let parting = self.parting(parting);
         let moved = self.rows.iter_mut().fold(0.0, |most, row| f64::max(most, row.part(share, parting)));
         moved / self.scale.speed
@@ -184,8 +254,10 @@ impl<'a> Group<'a> {
 
     /// After the last substep: gives back what was more than a bounce's threshold, m/s for objects of a metre.
     pub fn bounce(&mut self, share: &mut Share<'_>, threshold: f64) {
-        let threshold = threshold * self.scale.speed;
-        self.rows.iter_mut().for_each(|row| row.bounce(share, threshold));
+        if self.has_worked {
+            let threshold = threshold * self.scale.speed;
+            self.rows.iter_mut().for_each(|row| row.bounce(share, threshold));
+        }
     }
 
     /// After a substep.

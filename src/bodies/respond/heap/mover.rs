@@ -68,6 +68,10 @@ pub(in crate::bodies::respond) struct Frame {
     pub body: usize,
     /// Of the object; of what cannot move, none is smaller.
     pub scale: Scale,
+    /// How it was moved last, m.
+    moved: DVec3,
+    /// How far that turned what is a metre from its centre, m, at most.
+    turned: f64,
     state: BodyState,
     inertia_in_body: DMat3,
     inverse_in_body: DMat3,
@@ -83,6 +87,8 @@ impl Frame {
             inverse_inertia: DMat3::ZERO,
             body,
             scale,
+            moved: DVec3::ZERO,
+            turned: 0.0,
             state,
             inertia_in_body,
             inverse_in_body,
@@ -93,6 +99,10 @@ impl Frame {
 
     /// Lies so from now on.
     fn put(&mut self, state: BodyState) {
+        self.moved = state.position - self.state.position;
+        // Twice the sine of half the angle.
+        let turn = state.rotation * self.state.rotation.conjugate();
+        self.turned = 2.0 * turn.xyz().length();
         self.state = state;
         self.position = state.position;
         self.rotation = DMat3::from_quat(state.rotation);
@@ -184,9 +194,23 @@ impl Movers {
                 let rotation = (turned_by(motion.angular) * frame.state.rotation).normalize();
                 frame.put(BodyState { position: frame.position + motion.linear, rotation, ..frame.state });
                 motion.inverse_inertia = frame.inverse_inertia;
+            } else {
+                (frame.moved, frame.turned) = (DVec3::ZERO, 0.0);
             }
             (motion.linear, motion.angular) = speeds;
         }
+    }
+
+    /// How fast points of two of them that are within `reach` (m) of their centres come closer, at most, m/s.
+    pub fn closing_speed(&self, pair: [usize; 2], reach: [f64; 2]) -> f64 {
+        let [a, b] = pair.map(|k| &self.motions[k]);
+        (a.linear - b.linear).length() + a.angular.length() * reach[0] + b.angular.length() * reach[1]
+    }
+
+    /// How much closer such points came when all were moved last, at most, m.
+    pub fn came_closer(&self, pair: [usize; 2], reach: [f64; 2]) -> f64 {
+        let [a, b] = pair.map(|k| &self.frames[k]);
+        (a.moved - b.moved).length() + a.turned * reach[0] + b.turned * reach[1]
     }
 
     fn moving(&mut self) -> impl Iterator<Item = (&mut Motion, &mut Frame)> {

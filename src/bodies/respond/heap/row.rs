@@ -249,12 +249,12 @@ impl Row {
     }
 
     /// Both arms end in one point, or angular momentum would leak as the bodies move apart.
-    pub fn aim(&mut self, movers: &Movers) {
-        let [a, b] = [self.place(movers, 0), self.place(movers, 1)];
+    pub fn aim(&mut self, frames: &[Frame]) {
+        let [a, b] = [self.place(frames, 0), self.place(frames, 1)];
         self.drift = self.slip + a - b;
         let (nearest, middle) = match self.ball {
             Some(ball) => {
-                let frame = &movers.frames[self.pair()[0]];
+                let frame = &frames[self.pair()[0]];
                 let lowest = ball.lowest(frame.position, frame.rotation, self.normal.way);
                 (lowest, lowest)
             }
@@ -266,7 +266,8 @@ impl Row {
             },
         };
         self.gap = self.adjusted + (nearest - b).dot(self.normal.way);
-        self.arms = self.pair().map(|k| middle - movers.frames[k].position);
+        self.arms = self.pair().map(|k| middle - frames[k].position);
+        self.until = f64::MIN;
         // Arms of crumbs change a lot in a substep; with the masses of the old ones the impulses would grow
         // without bound.
         self.moved = [true; 2];
@@ -339,8 +340,8 @@ impl Row {
     }
 
     /// Where the point of one body is now.
-    fn place(&self, movers: &Movers, side: usize) -> DVec3 {
-        let frame = &movers.frames[self.pair()[side]];
+    fn place(&self, frames: &[Frame], side: usize) -> DVec3 {
+        let frame = &frames[self.pair()[side]];
         frame.position + frame.rotation * self.anchors[side]
     }
 
@@ -359,6 +360,16 @@ impl Row {
     /// Lengths of the arms, m, squared.
     pub fn reach_squared(&self) -> [f64; 2] {
         self.arms.map(DVec3::length_squared)
+    }
+
+    /// How far it is from the centres of its bodies, m, squared, wherever they move while its point is one place of both.
+    pub fn longest_squared(&self) -> [f64; 2] {
+        [0, 1].map(|s| self.arms[s].length_squared().max(self.anchors[s].length_squared()))
+    }
+
+    /// How far its bodies are apart there, m; of what rolls, which is touched ever elsewhere, nobody knows.
+    pub fn apart(&self) -> f64 {
+        if self.ball.is_some() { f64::MIN } else { self.gap }
     }
 
     /// What a pass over several rows at once needs of it.
