@@ -13,6 +13,7 @@ mod clearance;
 mod collide;
 mod contacts;
 mod context;
+mod corners;
 mod detail;
 mod drag;
 mod integrate;

@@ -6,6 +6,7 @@
 //! off, the simplex at most.
 
 use super::outline::Outline;
+use crate::bodies::corners::Corners;
 use glam::{DMat3, DQuat, DVec3};
 
 /// Turns until a simplex that does not come nearer is given up; the bounds are right whenever it is.
@@ -43,15 +44,8 @@ pub struct Gap {
 }
 
 /// The corner that lies farthest along a way.
-fn farthest(corners: &[DVec3], way: DVec3) -> DVec3 {
-    let mut best = (f64::MIN, DVec3::ZERO);
-    for corner in corners {
-        let far = corner.dot(way);
-        if far > best.0 {
-            best = (far, *corner);
-        }
-    }
-    best.1
+fn farthest(corners: &Corners, way: DVec3) -> DVec3 {
+    corners.at(corners.farthest(way).0)
 }
 
 /// Bounds of the distance of two outlines. More than `enough`, m, is not asked how far. `known` is the way of an earlier
@@ -73,7 +67,7 @@ pub fn gap(pair: [&Outline; 2], lie: &Relative, known: DVec3, enough: f64) -> Ga
 
 /// How far a point lies outside the hull of corners, m.
 #[must_use]
-pub fn outside(corners: &[DVec3], point: DVec3) -> f64 {
+pub fn outside(corners: &Corners, point: DVec3) -> f64 {
     origin_from(|way| farthest(corners, -way) - point, -point, f64::MAX).1
 }
 

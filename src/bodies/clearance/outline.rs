@@ -5,7 +5,7 @@
 //! is looked at. Made once for a shape.
 
 use crate::{
-    bodies::{Body, collide::HullPoints},
+    bodies::{Body, collide::HullPoints, corners::Corners},
     shape::{Hull, Shape},
 };
 use glam::DVec3;
@@ -24,7 +24,7 @@ const MOST_CORNERS: usize = 64;
 #[derive(Clone, Debug, Default)]
 pub struct Outline {
     /// In no order.
-    pub corners: Vec<DVec3>,
+    pub corners: Corners,
     /// So far anything may lie outside their hull, m.
     pub slack: f64,
 }
@@ -36,10 +36,10 @@ impl Outline {
         let HullPoints { points, rounded, beyond } = HullPoints::of(shape);
         let Some(hull) = Hull::through(&points, MOST_CORNERS, rounded) else {
             // What is flat has no hull.
-            return Self { corners: corners_of_bounds(shape), slack: 0.0 };
+            return Self { corners: Corners::new(&corners_of_bounds(shape)), slack: 0.0 };
         };
-        let mut outline = Self { corners: hull.points, slack: rounded };
-        if outline.corners.len() >= MOST_CORNERS {
+        let mut outline = Self { corners: Corners::new(&hull.points), slack: rounded };
+        if hull.points.len() >= MOST_CORNERS {
             outline.slack = points.iter().map(|p| outside(&outline.corners, *p)).fold(rounded, f64::max);
         }
         outline.slack += beyond;

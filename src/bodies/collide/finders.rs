@@ -58,8 +58,8 @@ impl Entry for FinderEntry {
     }
 }
 
-/// What every build has.
-const BUILT_IN: &[FinderEntry] = &[octree::ENTRY, convex::ENTRY, field::ENTRY, mixed::ENTRY];
+/// What every build has; the first is chosen where nobody chooses.
+const BUILT_IN: &[FinderEntry] = &[mixed::ENTRY, octree::ENTRY, convex::ENTRY, field::ENTRY];
 
 /// Who looks at a pair of kinds where the finder that was chosen does not. Pairs that are not here, and that
 /// the chosen finder does not accept, pass through each other.

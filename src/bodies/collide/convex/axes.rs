@@ -7,7 +7,9 @@
 //! Polyhedra); what the arcs say is asked again of all corners, so an axis never claims a gap that is not there.
 
 use super::solid::{Edge, Solid};
+use crate::bodies::corners::Corners;
 use glam::{DQuat, DVec3};
+use smallvec::SmallVec;
 
 /// Edges that are so nearly parallel have no axis: the square of the sine between them.
 const PARALLEL: f64 = 1e-6;
@@ -67,14 +69,19 @@ pub struct Axis {
     pub feature: Feature,
 }
 
+/// Things of one hull: most have no more.
+type Few<T> = SmallVec<[T; 32]>;
+
 /// Two hulls as they lie to each other.
 pub struct Pair<'a> {
     /// The hulls.
     pub solids: [&'a Solid; 2],
-    /// Corners of both, axes of the first.
-    pub corners: [Vec<DVec3>; 2],
+    /// Corners of the second, axes of the first.
+    second: Few<DVec3>,
+    /// The same side by side.
+    lined_up: Corners,
     /// Normals of the second's faces, axes of the first.
-    normals: Vec<DVec3>,
+    normals: Few<DVec3>,
     /// Places in both, axes of the first.
     middles: [DVec3; 2],
     /// How the second lies.
@@ -85,10 +92,23 @@ impl<'a> Pair<'a> {
     /// Two hulls.
     #[must_use]
     pub fn new(solids: [&'a Solid; 2], relative: Relative) -> Self {
-        let second = solids[1].corners.iter().map(|p| relative.place(*p)).collect();
+        let second: Few<DVec3> = solids[1].corners.iter().map(|p| relative.place(*p)).collect();
+        let lined_up = Corners::new(&second);
         let normals = solids[1].faces.iter().map(|face| relative.rotation * face.normal).collect();
         let middles = [solids[0].middle, relative.place(solids[1].middle)];
-        Self { solids, corners: [solids[0].corners.clone(), second], normals, middles, relative }
+        Self { solids, second, lined_up, normals, middles, relative }
+    }
+
+    /// Corners of either, axes of the first.
+    #[must_use]
+    pub fn corners(&self, of: usize) -> &[DVec3] {
+        if of == 0 { &self.solids[0].corners } else { &self.second }
+    }
+
+    /// The same side by side.
+    #[must_use]
+    pub fn lined_up(&self, of: usize) -> &Corners {
+        if of == 0 { &self.solids[0].lined_up } else { &self.lined_up }
     }
 
     /// Outward normal of a face of either, axes of the first.
@@ -107,7 +127,7 @@ impl<'a> Pair<'a> {
     /// How far they are apart along `normal`, from the second to the first.
     #[must_use]
     pub fn along(&self, normal: DVec3) -> f64 {
-        -Solid::support(&self.corners[0], -normal).1 - Solid::support(&self.corners[1], normal).1
+        -self.lined_up(0).reach(-normal) - self.lined_up(1).reach(normal)
     }
 
     /// The axis along which they are farthest apart, unless one is found along which they are more than `enough` apart.
@@ -153,7 +173,7 @@ impl<'a> Pair<'a> {
             if self.most(of, normal, reach) <= best.separation.max(least) {
                 continue;
             }
-            let separation = -Solid::support(&self.corners[1 - of], -normal).1 - reach;
+            let separation = -self.lined_up(1 - of).reach(-normal) - reach;
             if separation > best.separation {
                 let normal = if of == 0 { -normal } else { normal };
                 best = Axis { normal, separation, feature: Feature::Face { of, face } };
@@ -173,7 +193,7 @@ impl<'a> Pair<'a> {
             arc.most(self.middles[1 - of], of) > least + self.solids[1 - of].inner
         };
         let second = b.edges.iter().enumerate().map(|(j, edge)| (j, self.arc(1, edge)));
-        let second: Vec<(usize, Arc)> = second.filter(|(_, arc)| matters(1, arc, least)).collect();
+        let second: SmallVec<[(usize, Arc); 16]> = second.filter(|(_, arc)| matters(1, arc, least)).collect();
         for (i, edge) in a.edges.iter().enumerate() {
             let first = self.arc(0, edge);
             if !matters(0, &first, best.map_or(least, |axis| axis.separation)) {
@@ -207,7 +227,7 @@ impl<'a> Pair<'a> {
     }
 
     fn arc(&self, of: usize, edge: &Edge) -> Arc {
-        let [at, to] = edge.ends.map(|v| self.corners[of][v as usize]);
+        let [at, to] = edge.ends.map(|v| self.corners(of)[v as usize]);
         let normals = edge.faces.map(|face| self.normal(of, face as usize));
         // The second hull counts the other way round.
         let normals = if of == 0 { normals } else { normals.map(|n| -n) };

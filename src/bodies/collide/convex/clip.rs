@@ -4,12 +4,13 @@
 //! hull's face that looks against it most is clipped by that face's sides (Sutherland & Hodgman 1974); where two edges
 //! give it, they touch in one point.
 
-use super::{
-    axes::{Axis, Feature, Pair},
-    solid::Solid,
-};
+use super::axes::{Axis, Feature, Pair};
 use crate::bodies::collide::tangents;
 use glam::DVec3;
+use smallvec::{SmallVec, smallvec};
+
+/// Places of one pair: most have no more.
+pub type Few<T> = SmallVec<[T; 12]>;
 
 /// Where two hulls touch, axes of the first.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,9 +43,9 @@ struct Corner {
 
 /// The places nearer than `margin`, at least one, and one about as near as the hulls are: within `slack`.
 #[must_use]
-pub fn touches(pair: &Pair<'_>, axis: &Axis, margin: f64, slack: f64) -> Vec<Touch> {
+pub fn touches(pair: &Pair<'_>, axis: &Axis, margin: f64, slack: f64) -> Few<Touch> {
     match axis.feature {
-        Feature::Edges(edges) => vec![at_edges(pair, axis, edges)],
+        Feature::Edges(edges) => smallvec![at_edges(pair, axis, edges)],
         Feature::Face { of, face } => at_face(pair, axis, (of, face), margin, slack),
     }
 }
@@ -53,18 +54,18 @@ pub fn touches(pair: &Pair<'_>, axis: &Axis, margin: f64, slack: f64) -> Vec<Tou
 /// contact: what is fast turns by much before it is looked at again, and on one corner alone it would turn into the
 /// other.
 #[must_use]
-pub fn turned_corners(pair: &Pair<'_>, axis: &Axis, of: usize) -> Vec<Touch> {
+pub fn turned_corners(pair: &Pair<'_>, axis: &Axis, of: usize) -> Few<Touch> {
     // Out of the hull, towards the other.
     let out = if of == 0 { -axis.normal } else { axis.normal };
     let (t, u) = tangents(out);
-    let corners = &pair.corners[of];
-    let reach = -Solid::support(&pair.corners[1 - of], -out).1;
-    let mut found: Vec<Touch> = Vec::with_capacity(TURNED.len());
+    let corners = pair.lined_up(of);
+    let reach = -pair.lined_up(1 - of).reach(-out);
+    let mut found: Few<Touch> = Few::new();
     for (along, across) in TURNED {
-        let (corner, _) = Solid::support(corners, out + t * along + u * across);
+        let (corner, _) = corners.farthest(out + t * along + u * across);
         let key = 3u64 << 48 | (of as u64) << 32 | corner as u64;
         if found.iter().all(|touch| touch.key != key) {
-            let p = corners[corner];
+            let p = corners.at(corner);
             let separation = reach - p.dot(out);
             let foot = p + out * separation;
             found.push(Touch { key, on: if of == 0 { [p, foot] } else { [foot, p] }, separation });
@@ -73,7 +74,7 @@ pub fn turned_corners(pair: &Pair<'_>, axis: &Axis, of: usize) -> Vec<Touch> {
     found
 }
 
-fn at_face(pair: &Pair<'_>, axis: &Axis, (of, face): (usize, usize), margin: f64, slack: f64) -> Vec<Touch> {
+fn at_face(pair: &Pair<'_>, axis: &Axis, (of, face): (usize, usize), margin: f64, slack: f64) -> Few<Touch> {
     let (out, reach) = (pair.normal(of, face), pair.reach(of, face));
     let other = 1 - of;
     let named = (of as u64) << 48 | (face as u64) << 32;
@@ -84,12 +85,12 @@ fn at_face(pair: &Pair<'_>, axis: &Axis, (of, face): (usize, usize), margin: f64
     };
     let polygon = clipped(pair, of, face, against(pair, other, out));
     let places = polygon.iter().map(|corner| touch(u64::from(corner.name), corner.at));
-    let mut found: Vec<Touch> = places.filter(|touch| touch.separation < margin).collect();
+    let mut found: Few<Touch> = places.filter(|touch| touch.separation < margin).collect();
     // The corner that is deepest may lie beside the face, or be one that its own face left out.
     let deepest = found.iter().map(|touch| touch.separation).fold(f64::MAX, f64::min);
     if deepest > axis.separation + slack {
-        let (corner, _) = Solid::support(&pair.corners[other], -out);
-        found.push(touch(LONE | corner as u64, pair.corners[other][corner]));
+        let (corner, _) = pair.lined_up(other).farthest(-out);
+        found.push(touch(LONE | corner as u64, pair.corners(other)[corner]));
     }
     found
 }
@@ -102,22 +103,22 @@ fn against(pair: &Pair<'_>, of: usize, way: DVec3) -> usize {
 }
 
 /// What lies within the sides of a face of hull `of`, of face `incident` of the other.
-fn clipped(pair: &Pair<'_>, of: usize, face: usize, incident: usize) -> Vec<Corner> {
-    let other = &pair.corners[1 - of];
+fn clipped(pair: &Pair<'_>, of: usize, face: usize, incident: usize) -> Few<Corner> {
+    let other = pair.corners(1 - of);
     let whole = &pair.solids[1 - of].faces[incident].corners;
-    let mut polygon: Vec<Corner> =
+    let mut polygon: Few<Corner> =
         whole.iter().map(|v| Corner { at: other[*v as usize], name: *v, side: *v }).collect();
     let (out, sides) = (pair.normal(of, face), &pair.solids[of].faces[face].corners);
     for (k, from) in sides.iter().enumerate() {
-        let [from, to] = [*from, sides[(k + 1) % sides.len()]].map(|v| pair.corners[of][v as usize]);
+        let [from, to] = [*from, sides[(k + 1) % sides.len()]].map(|v| pair.corners(of)[v as usize]);
         polygon = cut(&polygon, from, (to - from).cross(out), SIDE / 2 + k as u32);
     }
     polygon
 }
 
 /// What of a polygon does not lie beyond the plane through `at`; the side along the plane gets the name `side`.
-fn cut(polygon: &[Corner], at: DVec3, beyond: DVec3, side: u32) -> Vec<Corner> {
-    let mut out = Vec::with_capacity(polygon.len() + 1);
+fn cut(polygon: &[Corner], at: DVec3, beyond: DVec3, side: u32) -> Few<Corner> {
+    let mut out = Few::with_capacity(polygon.len() + 1);
     for (k, a) in polygon.iter().enumerate() {
         let b = &polygon[(k + 1) % polygon.len()];
         let [far_a, far_b] = [a, b].map(|corner| (corner.at - at).dot(beyond));
@@ -139,7 +140,7 @@ fn cut(polygon: &[Corner], at: DVec3, beyond: DVec3, side: u32) -> Vec<Corner> {
 /// Where two edges are nearest.
 fn at_edges(pair: &Pair<'_>, axis: &Axis, edges: [usize; 2]) -> Touch {
     let [(p, u), (q, v)] = [0, 1].map(|of| {
-        let [from, to] = pair.solids[of].edges[edges[of]].ends.map(|c| pair.corners[of][c as usize]);
+        let [from, to] = pair.solids[of].edges[edges[of]].ends.map(|c| pair.corners(of)[c as usize]);
         (from, to - from)
     });
     let (uu, uv, vv) = (u.dot(u), u.dot(v), v.dot(v));

@@ -8,7 +8,7 @@
 use super::{
     Known,
     axes::{Axis, Pair, Relative},
-    clip::{Touch, touches, turned_corners},
+    clip::{Few, Touch, touches, turned_corners},
     solid::Solid,
 };
 use crate::bodies::{
@@ -199,8 +199,8 @@ impl Meeting<'_> {
             Point { follows: later.then_some(small as u8), ..point }
         };
         let touches = touches(pair, axis, near, BESIDE * margin(cell));
-        let points: Vec<Point> = touches.iter().map(point).collect();
-        let known: Vec<Point> =
+        let points: Few<Point> = touches.iter().map(point).collect();
+        let known: Few<Point> =
             self.old.map_or(&[][..], |m| &m.points).iter().map(|p| moved(p, a, Some(b))).collect();
         let mut kept = reduce(&points, &known, cell);
         if broad_phase::closer(a, b, self.dt) > FAST * self.bodies[small].def.radius() {

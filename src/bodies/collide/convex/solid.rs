@@ -3,7 +3,7 @@
 //! In: points in body axes from the centre of mass, m. Out: corners, faces and edges. Triangles that lie in one plane
 //! are one face, so that a wall has six of them and not twelve.
 
-use crate::shape::Hull;
+use crate::{bodies::corners::Corners, shape::Hull};
 use glam::DVec3;
 use std::collections::BTreeMap;
 
@@ -37,6 +37,8 @@ pub struct Edge {
 pub struct Solid {
     /// Its corners.
     pub corners: Vec<DVec3>,
+    /// The same side by side.
+    pub lined_up: Corners,
     /// Its faces.
     pub faces: Vec<Face>,
     /// Where two faces meet.
@@ -77,7 +79,8 @@ impl Solid {
         let middle = corners.iter().sum::<DVec3>() / corners.len().max(1) as f64;
         let below = |face: &Face| face.reach - face.normal.dot(middle);
         let inner = faces.iter().map(below).fold(f64::MAX, f64::min);
-        Self { corners, faces, edges, middle, inner }
+        let lined_up = Corners::new(&corners);
+        Self { corners, lined_up, faces, edges, middle, inner }
     }
 
     /// How far a point lies beyond the face that it is farthest out of, m; of a point inside, how far it is to the nearest
@@ -85,19 +88,6 @@ impl Solid {
     #[must_use]
     pub fn height(&self, p: DVec3) -> f64 {
         self.faces.iter().map(|face| p.dot(face.normal) - face.reach).fold(f64::MIN, f64::max)
-    }
-
-    /// The corner that lies farthest along a direction, and how far.
-    #[must_use]
-    pub fn support(corners: &[DVec3], way: DVec3) -> (usize, f64) {
-        let mut best = (0, f64::MIN);
-        for (k, p) in corners.iter().enumerate() {
-            let far = p.dot(way);
-            if far > best.1 {
-                best = (k, far);
-            }
-        }
-        best
     }
 }
 

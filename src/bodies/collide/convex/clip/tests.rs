@@ -2,6 +2,7 @@
 
 use super::super::axes::Relative;
 use super::*;
+use crate::bodies::{collide::convex::solid::Solid, corners::Corners};
 use glam::DQuat;
 
 const TURNS: usize = 12;
@@ -97,7 +98,7 @@ fn the_grid_finds_faces_that_are_clipped_wrongly() {
         let incident = against(&pair, 1, DVec3::Y);
         let corners = &upper.faces[incident].corners;
         let start: Vec<Corner> =
-            corners.iter().map(|v| Corner { at: pair.corners[1][*v as usize], name: *v, side: *v }).collect();
+            corners.iter().map(|v| Corner { at: pair.corners(1)[*v as usize], name: *v, side: *v }).collect();
         let sides = &lower.faces[face].corners;
         let side = |k: usize| [sides[k], sides[(k + 1) % 4]].map(|v| lower.corners[v as usize]);
         let all = |sign: f64, left_out: usize| {
@@ -123,7 +124,7 @@ fn a_corner_beside_the_face_is_not_lost() {
     let (lower, upper) = (block(LOWER), block(UPPER));
     let turn = DQuat::from_rotation_z(0.6);
     let (_, down) =
-        Solid::support(&upper.corners.iter().map(|p| turn * *p).collect::<Vec<_>>(), DVec3::NEG_Y);
+        Corners::new(&upper.corners.iter().map(|p| turn * *p).collect::<Vec<_>>()).farthest(DVec3::NEG_Y);
     let at = DVec3::new(0.2, LOWER.y + down - DEPTH, 0.0);
     let pair = Pair::new([&lower, &upper], Relative::new((DVec3::ZERO, DQuat::IDENTITY), (at, turn)));
     let axis = pair.axis(f64::MAX, None, 1e-6);
