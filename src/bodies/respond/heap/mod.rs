@@ -17,6 +17,8 @@ use crate::bodies::{Body, WorldSettings, body::index_of, collide::Manifold, inte
 use batch::LANES;
 pub(super) use batch::{Batch, Sweep};
 use glam::DVec3;
+#[cfg(test)]
+pub use group::STAY;
 pub(super) use group::{Group, Pass};
 use helpers::with_helpers;
 pub(super) use mover::{Movers, Share};

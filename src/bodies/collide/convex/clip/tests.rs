@@ -102,7 +102,7 @@ fn the_grid_finds_faces_that_are_clipped_wrongly() {
         let sides = &lower.faces[face].corners;
         let side = |k: usize| [sides[k], sides[(k + 1) % 4]].map(|v| lower.corners[v as usize]);
         let all = |sign: f64, left_out: usize| {
-            (0..4).filter(|k| *k != left_out).fold(start.clone(), |polygon, k| {
+            (0..4).filter(|k| *k != left_out).fold(Few::from_slice(&start), |polygon, k| {
                 let [from, to] = side(k);
                 let sign = if k == 1 { sign } else { 1.0 };
                 cut(&polygon, from, (to - from).cross(DVec3::Y) * sign, SIDE / 2 + k as u32)
