@@ -103,14 +103,14 @@ fn a_snapshot_restores_what_they_did_and_another_finder_begins_anew() {
 fn scenes_name_finders_and_responses() {
     let contacts = spheres();
     let names: Vec<_> = finders().iter().map(|entry| entry.name).collect();
-    assert_eq!(names, ["octree", "hull", "field", "mixed", "spheres"]);
+    assert_eq!(names, ["mixed", "octree", "hull", "field", "spheres"]);
     let scene = parse_scene("contacts = \"spheres\"\nresponse = \"penalty\"\n", "s.toml").unwrap();
     assert_eq!((scene.contacts, scene.response), (contacts, Response::PENALTY));
     let written = toml::to_string(&scene).unwrap();
     assert!(written.contains("contacts = \"spheres\""), "{written}");
     assert!(!toml::to_string(&Scene::default()).unwrap().contains("contacts"), "the default is not written");
     for (line, known) in [
-        ("contacts = \"cubes\"", "`octree`, `hull`, `field`, `mixed`, `spheres`"),
+        ("contacts = \"cubes\"", "`mixed`, `octree`, `hull`, `field`, `spheres`"),
         ("response = \"cubes\"", "`soft`, `penalty`, `impulse`"),
     ] {
         let message = parse_scene(&format!("dt = 0.01\n{line}\n"), "s.toml").unwrap_err().message;

@@ -1,6 +1,6 @@
 //! Shapes and worlds for the tests of this module, made in code.
 
-use super::{BodyDef, BodyState, Family, World, WorldSettings};
+use super::{BodyDef, BodyState, ContactMethod, Family, World, WorldSettings};
 use crate::shape::{Look, Octree, Shape};
 use crate::svo::{Forest, Grid, LeafColor, Leaves, Node, build, morton, pack_normal};
 use glam::{DVec3, Vec3};
@@ -169,6 +169,12 @@ pub fn body(forest: &Arc<Forest>, tree: u32, grid: Grid, physics_level: u32, lif
     };
     def.state = def.state_in_place(glam::DMat4::from_translation(lift));
     def
+}
+
+/// The same world, in which everything meets by octrees.
+pub fn by_octrees(mut world: World) -> World {
+    world.settings.contacts = ContactMethod::named("octree").expect("it is in the table");
+    world
 }
 
 /// A world that needs no GPU.

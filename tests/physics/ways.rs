@@ -24,7 +24,7 @@ pub struct Ways {
 
 impl Default for Ways {
     fn default() -> Self {
-        Self { contacts: "octree", response: "soft" }
+        Self { contacts: "mixed", response: "soft" }
     }
 }
 
@@ -101,9 +101,9 @@ fn fields_answered_by_soft_constraints() {
 }
 
 #[test]
-fn hulls_and_octrees_answered_by_soft_constraints() {
+fn octrees_answered_by_soft_constraints() {
     let all = ALWAYS.into_iter().chain(OF_FINDERS).chain(OF_BALLS).chain(OF_SPRINGS);
-    hold(Ways { contacts: "mixed", response: "soft" }, all.chain(OF_FIELDS));
+    hold(Ways { contacts: "octree", response: "soft" }, all.chain(OF_FIELDS));
 }
 
 /// Every check by every finder and response, whether it holds or not: what docs/physics.md says of the rest.
@@ -113,7 +113,7 @@ fn all_checks_are_tabulated() {
     let all = ALWAYS.into_iter().chain(OF_FINDERS).chain(OF_BALLS).chain(OF_SPRINGS);
     let all: Vec<Check> = all.chain(OF_FIELDS).collect();
     let only = std::env::var("KINTSUGI_WAYS").unwrap_or_default();
-    for contacts in ["octree", "hull", "field", "mixed"] {
+    for contacts in ["mixed", "octree", "hull", "field"] {
         for response in ["soft", "impulse"].into_iter().filter(|_| only.is_empty() || only == contacts) {
             let ways = Ways { contacts, response };
             let fails = |check: &&Check| std::panic::catch_unwind(|| check.1(ways)).is_err();

@@ -1,16 +1,19 @@
 //! Pairs of bodies whose boxes overlap: sort and sweep of world boxes along x, or, of many, a tree over Morton codes, on
-//! the cores (`tree.rs`) or in compute passes (`passes/`); then the boxes as they are turned.
+//! the cores (`tree.rs`) or in compute passes (`passes/`); then the boxes as they are turned. While bodies hardly move
+//! against each other, the pairs of somewhat larger boxes are kept and only these are asked (`kept.rs`).
 //!
 //! In: one box a body (or none: the body takes no part), and which bodies can move. Out: pairs (i, j), i < j,
 //! ascending. Turned boxes are told apart by separating axes (Gottschalk, Lin & Manocha 1996, OBBTree, sec.
 //! 5).
 
+mod kept;
 pub mod passes;
 mod tree;
 
 use super::Body;
 use crate::gpu::{Gpu, GpuError};
 use glam::{DMat3, DVec3};
+use kept::Kept;
 use passes::NearPasses;
 
 /// Pairs that are looked at in a step, at most: a heap of a thousand pieces has some ten thousand, and bodies that all lie in
@@ -166,6 +169,7 @@ impl Asked<'_> {
 #[derive(Default)]
 pub struct BroadPhase {
     passes: Option<NearPasses>,
+    kept: Kept,
 }
 
 impl BroadPhase {
@@ -181,7 +185,10 @@ impl BroadPhase {
                 return Ok(found);
             }
         }
-        Ok(asked.pairs()?)
+        Ok(match self.kept.pairs(asked) {
+            Some(found) => found,
+            None => asked.pairs()?,
+        })
     }
 }
 

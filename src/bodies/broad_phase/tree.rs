@@ -32,9 +32,10 @@ struct Node {
 }
 
 /// A box along the world's axes.
-type Bounds = (DVec3, DVec3);
+pub type Bounds = (DVec3, DVec3);
 
-fn meet(a: &Bounds, b: &Bounds) -> bool {
+/// Whether two boxes meet.
+pub fn meet(a: &Bounds, b: &Bounds) -> bool {
     a.0.cmple(b.1).all() && b.0.cmple(a.1).all()
 }
 
@@ -53,18 +54,27 @@ pub fn pairs(
 ) -> Result<Vec<(u32, u32)>, Crowded> {
     let some = boxes.iter().zip(0u32..).filter_map(|(b, i)| b.as_ref().map(|b| (i, b.aabb())));
     let all: Vec<(u32, Bounds)> = some.collect();
-    let leaves = in_order(&all);
-    let Some(nodes) = (leaves.len() > 1).then(|| radix_tree(&leaves)) else { return Ok(Vec::new()) };
-    let leaves: Vec<(u32, Bounds)> = leaves.into_iter().map(|(_, k)| all[k as usize]).collect();
-    let bounds = gathered(&nodes, &leaves);
-    // Of boxes along the axes that meet.
-    let near = |(i, own): &(u32, Bounds), (j, there): &(u32, Bounds)| {
+    meeting(&all, |(i, own), (j, there)| {
         let ((a, low), (b, other_low)) =
             if i < j { ((*i, own.0), (*j, there.0)) } else { ((*j, there.0), (*i, own.0)) };
         let (a, b) = (a as usize, b as usize);
         let [Some(first), Some(second)] = [&boxes[a], &boxes[b]] else { return false };
         (moves[a] || moves[b]) && first.overlaps_from(low.x, second, other_low.x, closer(a, b))
-    };
+    })
+}
+
+/// Pairs (i, j), i < j, ascending, of the numbers of boxes along the axes that meet, and of which `near` says yes.
+///
+/// # Errors
+/// [`Crowded`] where there are more than [`MOST_PAIRS`].
+pub fn meeting(
+    all: &[(u32, Bounds)],
+    near: impl Fn(&(u32, Bounds), &(u32, Bounds)) -> bool + Sync,
+) -> Result<Vec<(u32, u32)>, Crowded> {
+    let leaves = in_order(all);
+    let Some(nodes) = (leaves.len() > 1).then(|| radix_tree(&leaves)) else { return Ok(Vec::new()) };
+    let leaves: Vec<(u32, Bounds)> = leaves.into_iter().map(|(_, k)| all[k as usize]).collect();
+    let bounds = gathered(&nodes, &leaves);
     let count = AtomicUsize::new(0);
     let look = |(k, leaf): (usize, &(u32, Bounds))| {
         let (i, own) = leaf;

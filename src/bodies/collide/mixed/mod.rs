@@ -4,7 +4,7 @@
 //! convex hull, or half a voxel (`fits.rs`): most pieces of something solid are, nothing hollow, thin or round is. Two plain
 //! bodies meet by their hulls, and a plain body meets floor and walls by its. Where a body is only *held* by its hull, as one
 //! with a dent is, a pair meets by hulls wherever both bodies have surface where these touch (`careful.rs`). All other pairs,
-//! and pairs that were given a level, meet by octrees. Where compute passes look for contacts, they look at everything.
+//! and pairs that were given a level, meet by octrees, on the cores or in compute passes.
 
 mod careful;
 mod fits;
@@ -71,19 +71,7 @@ impl FindContacts for MixedFinder {
         }
     }
 
-    fn look_ahead(
-        &mut self,
-        cx: &mut StepContext<'_>,
-        query: &ContactQuery<'_>,
-        rounds: Option<u32>,
-    ) -> Result<Option<Vec<NearPair>>, GpuError> {
-        self.octrees.look_ahead(cx, query, rounds)
-    }
-
     fn find(&mut self, cx: &mut StepContext<'_>, query: &ContactQuery<'_>) -> Result<Found, GpuError> {
-        if cx.gpu.is_some_and(|(gpu, _)| cx.settings.narrow.wants(gpu)) {
-            return self.octrees.find(cx, query);
-        }
         let (bodies, detail) = (query.bodies, cx.detail);
         let near = query.pairs.iter().flat_map(|pair| pair.bodies).chain(query.at_planes.iter().copied());
         let fits = self.hulls.narrow.fit(bodies, near);

@@ -102,7 +102,7 @@ mod tests {
     use crate::bodies::{
         Adaptive, Family, PairLevels, World, WorldSettings,
         collide::octree::OctreePair,
-        testing::{block, body, grid, join, world},
+        testing::{block, body, by_octrees, grid, join, world},
     };
     use crate::shape::{box_thickness, grid_mass};
     use glam::{DMat3, DVec3};
@@ -143,7 +143,7 @@ mod tests {
         let slab = block(6, [4, 8, 4], [60, 24, 60]);
         let piece = block(6, [30, 24, 30], [30 + crumb, 24 + crumb, 30 + crumb]);
         let forest = Arc::new(join(&[slab, piece]));
-        let mut w = world(WorldSettings { floor: None, ..WorldSettings::default() });
+        let mut w = by_octrees(world(WorldSettings { floor: None, ..WorldSettings::default() }));
         let mut slab = body(&forest, 0, grid(6, 0.64), physics_level, DVec3::ZERO);
         slab.fixed = true;
         w.add(slab);
@@ -226,7 +226,7 @@ mod tests {
     fn unlike_grids_meet_at_like_cells() {
         let fine = Arc::new(block(6, [4; 3], [60; 3]));
         let coarse = Arc::new(block(4, [2; 3], [14; 3]));
-        let mut w = world(WorldSettings::default());
+        let mut w = by_octrees(world(WorldSettings::default()));
         w.add(body(&fine, 0, grid(6, 1.0), 6, DVec3::ZERO));
         w.add(body(&coarse, 0, grid(4, 1.0), 4, DVec3::X));
         let none = PairLevels::default();

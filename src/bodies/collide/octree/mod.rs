@@ -325,7 +325,7 @@ mod tests {
         PairLevels, StepReport, WorldSettings,
         broad_phase::bounds,
         context::StageClock,
-        testing::{ball, block, body, grid, world},
+        testing::{ball, block, body, by_octrees, grid, world},
     };
     use glam::{DVec3, Vec3};
 
@@ -334,7 +334,7 @@ mod tests {
     fn only_what_meets_is_sampled() {
         let small = Arc::new(block(4, [4; 3], [12; 3]));
         let large = Arc::new(ball(6, Vec3::splat(32.0), 28.0));
-        let mut w = world(WorldSettings::default());
+        let mut w = by_octrees(world(WorldSettings::default()));
         for i in 0..2 {
             w.add(body(&small, 0, grid(4, 1.0), 4, DVec3::Y * (0.5 * f64::from(i) + 9.0)));
         }

@@ -12,7 +12,7 @@ use crate::{
     bodies::{
         BodyDef, Narrow, World, WorldSettings,
         collide::Finders,
-        testing::{ball, block, body, grid},
+        testing::{ball, block, body, by_octrees, grid},
         tests::{digest, pile, steps},
     },
     gpu::{
@@ -38,7 +38,7 @@ fn off(want: &Answers, got: &[Hit]) -> f64 {
 /// Pieces of a block in a heap, and a ball of another grid that flies into it; or is in it, where `speed` is
 /// zero.
 pub(super) fn heap(level: u32, physics_level: u32, parts: u32, seconds: f64, speed: f64) -> World {
-    let mut w = pile(level, physics_level, parts);
+    let mut w = by_octrees(pile(level, physics_level, parts));
     let ball = Arc::new(ball(5, Vec3::splat(16.0), 12.0));
     let mut def = body(&ball, 0, grid(5, 0.5), 4, DVec3::new(0.1, 0.7, 0.0));
     def.state.linear_velocity.x = -speed;
@@ -216,7 +216,7 @@ fn the_passes_find_the_hits_of_the_cpu() {
 fn a_gpu_world_moves_as_a_cpu_world_and_twice_the_same() {
     let Some(gpu) = Gpu::for_test() else { return };
     let run = || {
-        let mut w = pile(5, 5, 3);
+        let mut w = by_octrees(pile(5, 5, 3));
         let mut arena = Arena::new(&gpu).expect("an arena");
         arena.insert(&w.bodies[0].def.octree().forest).expect("room");
         w.finders = Finders::new(w.settings.contacts, Some(&gpu)).expect("kernels");
@@ -227,7 +227,7 @@ fn a_gpu_world_moves_as_a_cpu_world_and_twice_the_same() {
         w
     };
     let (a, b) = (run(), run());
-    let mut c = pile(5, 5, 3);
+    let mut c = by_octrees(pile(5, 5, 3));
     steps(&mut c, 0.6);
     let place = |w: &World, i: usize| w.bodies[i].state.position;
     let apart = (0..27).map(|i| (place(&a, i) - place(&c, i)).length()).fold(0.0, f64::max);
@@ -246,7 +246,7 @@ fn a_gpu_world_moves_as_a_cpu_world_and_twice_the_same() {
 
 /// A ball and boxes, turned and in motion, that meet each other, the floor and a fixed block where no samples coincide.
 fn turned() -> World {
-    let mut w = World::on_cpu(WorldSettings { sleeping: false, ..WorldSettings::default() });
+    let mut w = by_octrees(World::on_cpu(WorldSettings { sleeping: false, ..WorldSettings::default() }));
     let cube = Arc::new(block(5, [8; 3], [24; 3]));
     let round = Arc::new(ball(5, Vec3::splat(16.0), 8.0));
     let places = [

@@ -323,7 +323,7 @@ mod tests {
     use super::super::records::Records;
     use super::*;
     use crate::bodies::WorldSettings;
-    use crate::bodies::testing::{body, grid, scattered, shattered_block, world};
+    use crate::bodies::testing::{body, by_octrees, grid, scattered, shattered_block, world};
     use glam::DQuat;
     use std::sync::Arc;
 
@@ -337,7 +337,7 @@ mod tests {
         let (mut asked, mut cache) = (0, SurfelCache::default());
         for tree in 0..forest.trees() as u32 {
             for turn in 0..24 {
-                let mut world = world(WorldSettings::default());
+                let mut world = by_octrees(world(WorldSettings::default()));
                 world.add(body(&forest, tree, grid(5, 1.0), 3, DVec3::ZERO));
                 let way = DVec3::new(f64::from(turn) - 11.5, f64::from(turn % 5), f64::from(turn % 7) - 3.0);
                 let mut bodies = std::mem::take(&mut world.bodies);

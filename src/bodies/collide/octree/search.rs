@@ -439,7 +439,7 @@ fn facing(surfels: &Surfels, b: u32, probe: Probe) -> Option<(f32, f32)> {
 mod tests {
     use super::*;
     use crate::bodies::{
-        testing::{ball, body, grid},
+        testing::{ball, body, by_octrees, grid},
         tests::{pile, steps},
     };
     use glam::DVec3;
@@ -448,7 +448,7 @@ mod tests {
     /// Hits of a heap that is stirred, over its steps, with lists and without; the lists are said to reach so
     /// much farther than they do, m.
     fn compare(level: u32, physics_level: u32, farther: f64) -> (usize, usize, usize) {
-        let mut w = pile(level, physics_level, 3);
+        let mut w = by_octrees(pile(level, physics_level, 3));
         // Another grid, whose cells are three quarters as large: it is thrown at the heap so fast that its
         // pairs look ahead.
         let cell = 1.0 / f64::from(1u32 << physics_level);

@@ -29,8 +29,13 @@ type Lane = [f64; LANES];
 pub(in crate::bodies::respond) struct Batch<'b, 'a> {
     /// The groups, at least one.
     pub groups: &'b mut [Group<'a>],
-    /// Their rows side by side.
-    wide: Wide,
+    /// Whether all of them are left, and none has had anything to do since: then there is nothing to prepare, to begin with or
+    /// to sum up.
+    is_left: bool,
+    /// Which have nothing to do in this round, by lane.
+    rests: u32,
+    /// Their rows side by side, once they were needed.
+    wide: Option<Box<Wide>>,
 }
 
 /// The rows of a batch side by side.
@@ -41,8 +46,6 @@ struct Wide {
     is_filled: bool,
     /// Which groups had something to do, by lane.
     worked: u32,
-    /// Which have nothing to do in this round.
-    rests: u32,
     /// Rows that were not taken have nothing to do before the bodies are stirred by this, by lane, m/s.
     beyond: Lane,
     inverse_mass: [Lane; 2],
@@ -148,7 +151,20 @@ pub(in crate::bodies::respond) struct Sweep {
 impl<'b, 'a> Batch<'b, 'a> {
     /// Of these groups.
     pub fn new(groups: &'b mut [Group<'a>]) -> Self {
-        Self { groups, wide: Wide::default() }
+        Self { groups, is_left: false, rests: 0, wide: None }
+    }
+
+    /// Does `work` to its groups, unless all are left.
+    pub fn each(&mut self, work: impl FnMut(&mut Group<'a>)) {
+        if !self.is_left {
+            self.groups.iter_mut().for_each(work);
+        }
+    }
+
+    /// Does `work` to all its groups, after which others may be left.
+    pub fn look(&mut self, work: impl FnMut(&mut Group<'a>)) {
+        self.groups.iter_mut().for_each(work);
+        self.is_left = self.groups.iter().all(|group| group.is_left && !group.worked);
     }
 
     fn is_one_by_one(&self, round: u32) -> bool {
@@ -159,43 +175,59 @@ impl<'b, 'a> Batch<'b, 'a> {
     pub fn press(&mut self, share: &mut Share<'_>, sweep: Sweep, round: u32) -> f64 {
         if self.is_one_by_one(round) {
             let press = |group: &mut Group<'_>| group.press(share, sweep.pass, sweep.h);
-            return self.groups.iter_mut().map(press).fold(0.0, f64::max);
+            let most = self.groups.iter_mut().map(press).fold(0.0, f64::max);
+            self.is_left = self.is_left && self.groups.iter().all(|group| group.is_left);
+            return most;
         }
-        let (mut stirred, mut rests, mut is_short) = ([0.0; LANES], 0, !self.wide.is_filled);
+        let (mut stirred, mut rests) = ([0.0; LANES], 0);
         for (lane, group) in self.groups.iter().enumerate() {
             stirred[lane] = share.stirred(group.roll.movers, group.reach);
             rests |= u32::from(stirred[lane] < group.until) << lane;
-            is_short |= stirred[lane] >= self.wide.beyond[lane];
         }
-        self.wide.rests = rests;
-        if rests.count_ones() as usize == self.groups.len() {
+        self.rests = rests;
+        if self.all_rest() {
             return 0.0;
         }
-        if is_short {
-            self.end();
-            self.wide.fill(self.groups, share, stirred, sweep);
+        self.is_left = false;
+        let groups = &mut *self.groups;
+        let wide = self.wide.get_or_insert_default();
+        let is_short = stirred.iter().zip(&wide.beyond).take(groups.len()).any(|(by, beyond)| by >= beyond);
+        if !wide.is_filled || is_short {
+            if wide.is_filled {
+                wide.empty(groups);
+            }
+            wide.fill(groups, share, stirred, sweep);
             self.in_fours(share, Step::Weigh);
         }
-        self.wide.worked |= !self.wide.rests;
+        if let Some(wide) = &mut self.wide {
+            wide.worked |= !rests;
+        }
         self.in_fours(share, Step::Press)
     }
 
     /// As [`Group::drag`].
     pub fn drag(&mut self, share: &mut Share<'_>, sweep: Sweep, round: u32) -> f64 {
+        if self.is_left {
+            return 0.0;
+        }
         if self.is_one_by_one(round) {
             let drag = |group: &mut Group<'_>| group.drag(share, sweep.stick);
             return self.groups.iter_mut().map(drag).fold(0.0, f64::max);
         }
-        if self.wide.rests.count_ones() as usize == self.groups.len() {
+        if self.all_rest() {
             return 0.0;
         }
         self.in_fours(share, Step::Drag)
     }
 
+    fn all_rest(&self) -> bool {
+        self.rests.count_ones() as usize == self.groups.len()
+    }
+
     /// After a pass: gives the groups their impulses.
     pub fn end(&mut self) {
-        if self.wide.is_filled {
-            self.wide.empty(self.groups);
+        if let Some(wide) = self.wide.as_mut().filter(|wide| wide.is_filled) {
+            wide.empty(self.groups);
         }
     }
 
@@ -216,8 +248,10 @@ impl<'b, 'a> Batch<'b, 'a> {
 
     #[inline(always)]
     fn at_once<F: Four>(&mut self, share: &mut Share<'_>, step: Step) -> f64 {
+        // Whoever asks has filled them.
+        let Some(wide) = &mut self.wide else { return 0.0 };
         if let Step::Weigh = step {
-            self.wide.weigh::<F>();
+            wide.weigh::<F>();
             return 0.0;
         }
         let gathered = gather(self.groups, share);
@@ -236,16 +270,16 @@ impl<'b, 'a> Batch<'b, 'a> {
                 for (lane, group) in self.groups.iter().enumerate() {
                     (reach[0][lane], reach[1][lane]) = (group.reach[0], group.reach[1]);
                 }
-                let (change, until) = self.wide.press(&mut motions, [F::of(reach[0]), F::of(reach[1])]);
-                let rolls = self.wide.roll.impulse;
+                let (change, until) = wide.press(&mut motions, [F::of(reach[0]), F::of(reach[1])]);
+                let rolls = wide.roll.impulse;
                 for (lane, group) in self.groups.iter_mut().enumerate() {
                     let is_idle = rolls.iter().all(|axis| axis[lane] == 0.0);
-                    let until = until[lane].min(self.wide.beyond[lane]);
+                    let until = until[lane].min(wide.beyond[lane]);
                     group.until = if is_idle { until } else { f64::MIN };
                 }
                 change
             }
-            Step::Drag => self.wide.drag(&mut motions),
+            Step::Drag => wide.drag(&mut motions),
         };
         let [[a, b], [c, d]] = motions.stir;
         let moved = Gathered {

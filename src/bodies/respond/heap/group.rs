@@ -263,12 +263,13 @@ impl<'a> Group<'a> {
         Parting { slop: parting.slop * length.min(1.0), most: parting.most * speed, ..parting }
     }
 
-    /// After the last substep: gives back what was more than a bounce's threshold, m/s for objects of a metre.
-    pub fn bounce(&mut self, share: &mut Share<'_>, threshold: f64) {
+    /// After the last substep: gives back what was more than a bounce's threshold, m/s for objects of a metre. Gives 0.
+    pub fn bounce(&mut self, share: &mut Share<'_>, threshold: f64) -> f64 {
         if self.has_worked {
             let threshold = threshold * self.scale.speed;
             self.rows.iter_mut().for_each(|row| row.bounce(share, threshold));
         }
+        0.0
     }
 
     /// After a substep.

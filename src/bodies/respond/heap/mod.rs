@@ -88,22 +88,27 @@ pub(super) fn sweep_groups(
     })
 }
 
-/// The same of work that gives nothing.
+/// Does `work`, which is nothing for groups that are left, to all others.
 pub(super) fn each(
     part: &Part,
     batches: &mut [Batch<'_, '_>],
     share: &mut Share<'_>,
     work: impl Fn(&mut Group<'_>, &mut Share<'_>) + Sync,
 ) {
-    sweep_groups(part, batches, share, &|group, share| {
-        work(group, share);
+    sweep(part, batches, share, &|batch, share| {
+        batch.each(|group| work(group, share));
         0.0
     });
 }
 
-/// Does `work` to every group, on all cores where that pays.
+/// The same on all cores where that pays, of work to which no body matters.
 pub(super) fn for_groups(batches: &mut [Batch<'_, '_>], work: impl Fn(&mut Group<'_>) + Send + Sync) {
-    for_many(batches, FEW_BATCHES, |batch| batch.groups.iter_mut().for_each(&work));
+    for_many(batches, FEW_BATCHES, |batch| batch.each(&work));
+}
+
+/// Does `work` to every group, after which others may be left.
+pub(super) fn look(batches: &mut [Batch<'_, '_>], work: impl Fn(&mut Group<'_>) + Send + Sync) {
+    for_many(batches, FEW_BATCHES, |batch| batch.look(&work));
 }
 
 /// Goes over all contacts, at most `rounds` times, until none changes a speed by `settled` (m/s for objects of a metre)

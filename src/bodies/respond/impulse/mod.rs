@@ -15,7 +15,7 @@ mod tests;
 use super::{
     Respond, ResponseEntry,
     heap::{
-        Batch, Movers, Part, Parting, Pass, Soft, Sweep, each, for_groups, rounds, solved, substep_secs,
+        Batch, Movers, Part, Parting, Pass, Soft, Sweep, each, for_groups, look, rounds, solved, substep_secs,
         sweep_groups,
     },
 };
@@ -98,17 +98,17 @@ impl ImpulseStep {
             let all = &mut movers.share();
             each(whole, batches, all, |group, share| group.warm_start(share));
             each(whole, batches, all, |group, share| group.warm_roll(share));
-            for_groups(batches, |group| group.foresee(movers, Pass::Rigid, h));
+            look(batches, |group| group.foresee(movers, Pass::Rigid, h));
             let about = Sweep { pass: Pass::Rigid, h, stick: 0.0 };
             rounds(whole, batches, movers, about, (self.iterations, self.settled));
             movers.advance(h);
-            for_groups(batches, |group| group.aim(movers));
+            look(batches, |group| group.aim(movers));
             self.part(whole, batches, movers, h);
             for_groups(batches, |group| group.sum_up());
         }
         for _ in 0..BOUNCE_ROUNDS {
             let all = &mut movers.share();
-            each(whole, batches, all, |group, share| group.bounce(share, self.bounce_threshold));
+            sweep_groups(whole, batches, all, &|group, share| group.bounce(share, self.bounce_threshold));
         }
     }
 
@@ -130,6 +130,6 @@ impl ImpulseStep {
                 }
             }
         });
-        for_groups(batches, |group| group.aim(movers));
+        look(batches, |group| group.aim(movers));
     }
 }

@@ -7,7 +7,9 @@
 
 use super::{
     Respond, ResponseEntry,
-    heap::{Batch, Movers, Part, Pass, Soft, Sweep, each, for_groups, rounds, solved, substep_secs},
+    heap::{
+        Batch, Movers, Part, Pass, Soft, Sweep, each, for_groups, look, rounds, solved, substep_secs, sweep_groups,
+    },
 };
 use crate::bodies::{Body, WorldSettings, collide::Manifold, context::StepContext, scale::Scale};
 use crate::gpu::GpuError;
@@ -119,10 +121,10 @@ impl SoftStep {
             let all = &mut movers.share();
             each(whole, batches, all, |group, share| group.warm_start(share));
             each(whole, batches, all, |group, share| group.warm_roll(share));
-            for_groups(batches, |group| group.foresee(movers, Pass::Springs, h));
+            look(batches, |group| group.foresee(movers, Pass::Springs, h));
             rounds(whole, batches, movers, Sweep { pass: Pass::Springs, h, stick: self.stick }, most);
             movers.advance(h);
-            for_groups(batches, |group| {
+            look(batches, |group| {
                 group.aim(movers);
                 group.foresee(movers, Pass::Rigid, h);
             });
@@ -131,7 +133,7 @@ impl SoftStep {
         }
         for _ in 0..BOUNCE_ROUNDS {
             let all = &mut movers.share();
-            each(whole, batches, all, |group, share| group.bounce(share, self.bounce_threshold));
+            sweep_groups(whole, batches, all, &|group, share| group.bounce(share, self.bounce_threshold));
         }
         // Without weight nothing leans, and what is left is a collision that must keep its momentum.
         if settings.gravity != DVec3::ZERO {

@@ -20,7 +20,7 @@ use crate::{
         context::{OnGpu, StageClock, StepContext},
         planes::planes,
         step,
-        testing::{block, body, grid, scattered, shattered_block, world},
+        testing::{block, body, by_octrees, grid, scattered, shattered_block, world},
         tests::{digest, pile, steps},
     },
     gpu::{Gpu, Kernel},
@@ -204,7 +204,7 @@ fn apart(want: &Seen, got: &Seen) -> Apart {
 /// Pieces that a fracture left, crumbs among them, in a box with walls, thrown together; with a thin plate.
 fn boxful(seed: f64) -> World {
     let walls = Walls { low: DVec3::new(-0.5, 0.0, -0.52), high: DVec3::new(0.55, 3.0, 0.51) };
-    let mut w = world(WorldSettings { walls: Some(walls), ..WorldSettings::default() });
+    let mut w = by_octrees(world(WorldSettings { walls: Some(walls), ..WorldSettings::default() }));
     let (low, high) = ([6; 3], [26; 3]);
     let pieces = Arc::new(shattered_block(5, low, high, &scattered(low, high, 14)));
     for tree in 0..pieces.trees() as u32 {
@@ -229,7 +229,7 @@ const LONE_AT_BIRTH: f64 = 0.3;
 
 /// Worlds, how many steps of them are compared, and which share of points of manifolds may be others.
 fn worlds() -> Vec<(&'static str, World, usize, f64)> {
-    vec![("coincident pieces", pile(5, 5, 3), 4, LONE_AT_BIRTH)]
+    vec![("coincident pieces", by_octrees(pile(5, 5, 3)), 4, LONE_AT_BIRTH)]
 }
 
 /// Compares a world step by step, while the CPU plays it.
@@ -281,7 +281,7 @@ fn any_number_of_bodies_will_do() {
     let Some(mut bench) = Bench::new() else { return };
     let mut finder = bench.finder(ContactPasses::new(&bench.gpu).expect("kernels"));
     for count in [0, 1, 2, 3, 26, 27] {
-        let mut w = pile(5, 4, 3);
+        let mut w = by_octrees(pile(5, 4, 3));
         steps(&mut w, 0.35);
         w.bodies.truncate(count);
         let off = compare(&mut bench, &mut finder, &mut w, 2);
@@ -320,7 +320,7 @@ fn play(bench: &Bench, w: &mut World, steps: usize) {
 fn a_search_waits_once() {
     let Some(mut bench) = Bench::new() else { return };
     // Pieces that drift apart, so slowly that contacts are looked for once a step.
-    let mut w = pile(5, 4, 3);
+    let mut w = by_octrees(pile(5, 4, 3));
     w.settings.gravity = DVec3::NEG_Y * 0.3;
     for (k, b) in w.bodies.iter_mut().enumerate() {
         let angle = 2.4 * k as f64;

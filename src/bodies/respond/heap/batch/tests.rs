@@ -1,6 +1,6 @@
 //! Groups side by side against groups one by one, which are the reference.
 
-use super::super::{Movers, Part, each, for_groups, rounds, solved, substep_secs};
+use super::super::{Movers, Part, each, for_groups, look, rounds, solved, substep_secs};
 use super::*;
 use crate::bodies::respond::heap::Soft;
 use crate::bodies::{
@@ -83,11 +83,11 @@ fn two_passes(whole: &Part, batches: &mut [Batch<'_, '_>], movers: &mut Movers, 
         each(whole, batches, all, |group, share| group.warm_start(share));
         each(whole, batches, all, |group, share| group.warm_roll(share));
         for (pass, stick) in [(Pass::Springs, 5.0), (Pass::Rigid, 0.0)] {
-            for_groups(batches, |group| group.foresee(movers, pass, h));
+            look(batches, |group| group.foresee(movers, pass, h));
             rounds(whole, batches, movers, Sweep { pass, h, stick }, (12, 0.0));
             if pass == Pass::Springs {
                 movers.advance(h);
-                for_groups(batches, |group| group.aim(movers));
+                look(batches, |group| group.aim(movers));
             }
         }
         for_groups(batches, |group| group.sum_up());
