@@ -59,21 +59,33 @@ fn travels(body: &Body, least: f64, gravity: DVec3) -> bool {
     !body.asleep && body.still_secs < tremble && speed(body) > least
 }
 
-/// Two bodies that pressed on each other, and how hard in a round, N s.
+/// Two bodies that pressed on each other, and how hard in a round, N s; or one of which falls away from beneath the other,
+/// which sleeps.
 #[derive(Clone, Copy, Debug)]
 pub struct Pressed {
     first: BodyId,
     second: BodyId,
     impulse: f64,
+    drops: bool,
 }
 
 impl Pressed {
-    /// None where nothing was carried, or by the floor.
+    /// Of a manifold of the last search. None where nothing was carried and nothing falls away, or by the floor.
     #[must_use]
-    pub fn new(manifold: &Manifold) -> Option<Self> {
+    pub fn new(manifold: &Manifold, bodies: &[Body], settings: &WorldSettings) -> Option<Self> {
         let impulse: f64 = manifold.points.iter().map(|p| p.total_impulse).sum();
         let (first, second) = (manifold.first, manifold.second?);
-        (impulse > 0.0).then_some(Self { first, second, impulse })
+        // What is looked for within a fraction of a cell is gone a step after it began to fall, and presses nobody by then.
+        let drops = || {
+            let [a, b] = [first, second].map(|id| index_of(bodies, id).map(|k| &bodies[k]));
+            let (a, b) = (a?, b?);
+            let (sleeper, mover, way) = if a.asleep { (a, b, 1.0) } else { (b, a, -1.0) };
+            let least = LEAVE_SPEED * Scale::of(&sleeper.def, settings.gravity).speed;
+            let is_one = a.asleep != b.asleep && !manifold.points.is_empty();
+            Some(is_one && drops(mover, manifold, way, least, settings))
+        };
+        let drops = impulse <= 0.0 && drops() == Some(true);
+        (impulse > 0.0 || drops).then_some(Self { first, second, impulse, drops })
     }
 }
 
@@ -103,8 +115,8 @@ pub fn wake_touched(
         let parted =
             || find(manifolds, p.first, Some(p.second)).is_none_or(|k| manifolds[k].points.is_empty());
         let least = LEAVE_SPEED * scale(&bodies[sleeper]).speed;
-        woken[sleeper] |=
-            travels(&bodies[mover], least, settings.gravity) && leans(&bodies[sleeper], p) && parted();
+        let leaves = travels(&bodies[mover], least, settings.gravity) && leans(&bodies[sleeper], p);
+        woken[sleeper] |= (leaves || p.drops) && parted();
     }
     for m in manifolds.iter().filter(|m| !m.points.is_empty()) {
         let (Some(a), Some(b)) = (index_of(bodies, m.first), m.second.and_then(|id| index_of(bodies, id)))

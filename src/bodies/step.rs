@@ -202,7 +202,10 @@ fn round(
         dt: settings.dt,
     };
     let found = finders.find(cx, &query)?;
-    let pressed: Vec<_> = old.iter().filter_map(sleep::Pressed::new).collect();
+    let pressed: Vec<_> = match bodies.iter().any(|body| body.asleep) {
+        true => old.iter().filter_map(|m| sleep::Pressed::new(m, bodies, settings)).collect(),
+        false => Vec::new(),
+    };
     let mut manifolds = found.with_old(std::mem::take(old), bodies);
     cx.lap("manifolds");
 

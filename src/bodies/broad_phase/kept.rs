@@ -120,7 +120,7 @@ mod tests {
                 way: 0.01,
             })
             .collect();
-        let drifts: Vec<DVec3> = (0..boxes.len()).map(|_| v() * 0.001).collect();
+        let drifts: Vec<DVec3> = (0..boxes.len()).map(|_| v() * 0.003).collect();
         let (mut kept, mut served, mut missed) = (Kept::default(), 0, 0);
         for step in 0..60 {
             for (own, drift) in boxes.iter_mut().zip(&drifts) {

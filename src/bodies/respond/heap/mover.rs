@@ -3,6 +3,10 @@
 
 use crate::bodies::{Body, BodyState, integrate, integrate::inverse, scale::Scale, turning::turned_by};
 use glam::{DMat3, DVec3};
+use rayon::prelude::*;
+
+/// Fewer bodies are not worth a second thread.
+const FEW: usize = 192;
 
 /// How a body moves, world.
 pub(in crate::bodies::respond) struct Motion {
@@ -161,22 +165,22 @@ impl Movers {
 
     /// Gravity and limits on all that moves.
     pub fn accelerate(&mut self, gravity: DVec3, h: f64) {
-        for (motion, frame) in self.moving() {
+        self.each_that_moves(|motion, frame| {
             let mut state = with(frame, motion);
             integrate::velocity(&mut state, gravity, h);
             (motion.linear, motion.angular) = (state.linear_velocity, state.angular_velocity);
-        }
+        });
     }
 
     /// Moves all that moves.
     pub fn advance(&mut self, h: f64) {
-        for (motion, frame) in self.moving() {
+        self.each_that_moves(|motion, frame| {
             let mut state = with(frame, motion);
             integrate::pose(&mut state, &frame.inertia_in_body, &frame.inverse_in_body, h);
             (motion.linear, motion.angular) = (state.linear_velocity, state.angular_velocity);
             frame.put(state);
             motion.inverse_inertia = frame.inverse_inertia;
-        }
+        });
     }
 
     /// Lets `work` say by how much to move and turn all that moves, as motions of a second, and does so: no speed
@@ -213,8 +217,18 @@ impl Movers {
         (a.moved - b.moved).length() + a.turned * reach[0] + b.turned * reach[1]
     }
 
-    fn moving(&mut self) -> impl Iterator<Item = (&mut Motion, &mut Frame)> {
-        self.motions.iter_mut().zip(&mut self.frames).filter(|(motion, _)| motion.moves())
+    /// Does `work` to all that moves, on all cores where that pays.
+    fn each_that_moves(&mut self, work: impl Fn(&mut Motion, &mut Frame) + Sync) {
+        let do_it = |(motion, frame): (&mut Motion, &mut Frame)| {
+            if motion.moves() {
+                work(motion, frame);
+            }
+        };
+        if self.motions.len() < FEW {
+            self.motions.iter_mut().zip(&mut self.frames).for_each(do_it);
+        } else {
+            self.motions.par_iter_mut().zip(&mut self.frames).with_min_len(FEW / 2).for_each(do_it);
+        }
     }
 
     /// The states of all that moves, and which bodies they are.

@@ -3,14 +3,14 @@
 use super::*;
 use crate::bodies::{
     BodyDef, Family, Point, Response, World,
-    testing::{block, body, grid},
+    testing::{block, body, by_octrees, grid},
 };
 use glam::DVec3;
 use std::sync::Arc;
 
 fn cubes(count: u32, raised: f64) -> World {
     let settings = WorldSettings { response: Response::IMPULSE, ..WorldSettings::default() };
-    let mut w = World::on_cpu(settings);
+    let mut w = by_octrees(World::on_cpu(settings));
     let forest = Arc::new(block(4, [4; 3], [12; 3]));
     for k in 0..count {
         let def = body(&forest, 0, grid(4, 1.0), 3, DVec3::Y * (f64::from(k) * 0.5 + raised));
