@@ -549,7 +549,7 @@ fn walls_pairs_generations_and_the_penalty_are_set_where_bodies_are() {
 #[test]
 fn distance_fields_have_a_level_and_can_be_looked_at() {
     let mut harness = harness(1280.0, 2400.0);
-    assert!(harness.query_by_label("Field level").is_none(), "contacts are found by octrees");
+    assert!(harness.query_by_label("Field level").is_none(), "contacts are not found by fields");
     let mut tuning = harness.state().sandbox.tuning().clone();
     tuning.contacts = crate::bodies::ContactMethod::named("field").unwrap();
     harness.state_mut().sandbox.tune("contacts", tuning);
