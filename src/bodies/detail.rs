@@ -54,6 +54,12 @@ impl PairLevels {
         self.0.get(&(a.min(b), a.max(b))).copied()
     }
 
+    /// Whether no pair was given one.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// All levels given to pairs.
     pub fn all(&self) -> impl Iterator<Item = (Family, Family, u32)> {
         self.0.iter().map(|((a, b), level)| (*a, *b, *level))

@@ -29,8 +29,15 @@ const EDGE: f64 = 1e-6;
 pub struct Kept {
     /// The boxes that were asked last, along the world's axes.
     last: Vec<Option<Bounds>>,
-    /// Larger boxes, and all pairs of these that meet, ascending.
-    list: Option<(Vec<Option<Bounds>>, Vec<(u32, u32)>)>,
+    list: Option<List>,
+}
+
+/// Pairs of larger boxes.
+struct List {
+    /// By number.
+    larger: Vec<Option<Bounds>>,
+    /// All that meet, ascending.
+    pairs: Vec<(u32, u32)>,
 }
 
 impl Kept {
@@ -42,13 +49,13 @@ impl Kept {
         }
         let bounds: Vec<Option<Bounds>> =
             asked.boxes.par_iter().with_min_len(FEW).map(|b| b.as_ref().map(super::Obb::aabb)).collect();
-        let is_known = self.list.as_ref().is_some_and(|(larger, _)| lies_in(&bounds, larger, 1.0 - EDGE));
+        let is_known = self.list.as_ref().is_some_and(|list| lies_in(&bounds, &list.larger, 1.0 - EDGE));
         if !is_known {
             let is_calm = lies_in(&bounds, &grown(&self.last), CALM);
             self.list = is_calm.then(|| list(&bounds)).flatten();
         }
         self.last = bounds;
-        let (_, pairs) = self.list.as_ref()?;
+        let List { pairs, .. } = self.list.as_ref()?;
         let bounds = &self.last;
         let is_near = |(i, j): &(u32, u32)| {
             let [Some(a), Some(b)] = [*i, *j].map(|k| bounds[k as usize]) else { return false };
@@ -92,12 +99,12 @@ fn lies_in(bounds: &[Option<Bounds>], larger: &[Option<Bounds>], share: f64) -> 
 }
 
 /// The larger boxes and their pairs; none where these are too many.
-fn list(bounds: &[Option<Bounds>]) -> Option<(Vec<Option<Bounds>>, Vec<(u32, u32)>)> {
+fn list(bounds: &[Option<Bounds>]) -> Option<List> {
     let larger = grown(bounds);
     let some = (0u32..).zip(&larger).filter_map(|(k, own)| own.map(|own| (k, own)));
     let all: Vec<(u32, Bounds)> = some.collect();
     let pairs = meeting(&all, |_, _| true).ok()?;
-    Some((larger, pairs))
+    Some(List { larger, pairs })
 }
 
 #[cfg(test)]
@@ -140,7 +147,7 @@ mod tests {
                 assert!(found.len() > 100 && found.iter().all(|pair| all.contains(pair)));
             }
             // Planted: what the list was made for lies elsewhere.
-            for own in kept.list.iter_mut().flat_map(|(larger, _)| larger).flatten() {
+            for own in kept.list.iter_mut().flat_map(|list| &mut list.larger).flatten() {
                 *own = (own.0 - farther, own.1 + farther);
             }
         }

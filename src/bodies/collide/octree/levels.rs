@@ -21,10 +21,22 @@ const SHAPE_CELLS: f64 = 1.998;
 pub struct Levels<'a> {
     bodies: &'a [Body],
     detail: Detail<'a>,
-    /// As the body says, coarser far from the eye.
+    /// By body: as it says, coarser far from the eye.
     own: Vec<u32>,
     /// The coarsest at which it has a shape.
     shape: Vec<u32>,
+    /// Sizes of its cells.
+    cells: Vec<Cells>,
+}
+
+/// How large the cells of a body are, m: there are more pairs to ask than bodies.
+struct Cells {
+    /// Level of its leaves.
+    leaf: u32,
+    /// At the level that it says, at the coarsest at which it has a shape, and of its leaves.
+    own: f64,
+    shape: f64,
+    finest: f64,
 }
 
 impl<'a> Levels<'a> {
@@ -33,12 +45,14 @@ impl<'a> Levels<'a> {
     pub fn new(bodies: &'a [Body], detail: Detail<'a>) -> Self {
         let own = |body: &Body| body.def.collision_level().saturating_sub(detail.coarser(body)).max(1);
         let shape = |body: &Body| shape_level(&body.def.octree().mass, body.def.octree().forest.level);
-        Self {
-            bodies,
-            detail,
-            own: bodies.iter().map(own).collect(),
-            shape: bodies.iter().map(shape).collect(),
-        }
+        let own: Vec<u32> = bodies.iter().map(own).collect();
+        let shape: Vec<u32> = bodies.iter().map(shape).collect();
+        let cells = bodies.iter().zip(own.iter().zip(&shape)).map(|(body, (own, shape))| {
+            let leaf = body.def.octree().forest.level;
+            let size = |level: u32| cell_size(body, level);
+            Cells { leaf, own: size((*own).clamp(1, leaf.max(1))), shape: size(*shape), finest: size(leaf) }
+        });
+        Self { bodies, detail, cells: cells.collect(), own, shape }
     }
 
     /// As the body says, coarser far from the eye.
@@ -70,19 +84,29 @@ impl<'a> Levels<'a> {
     /// refined until both have a shape, as far as both have leaves.
     #[must_use]
     pub fn pair(&self, i: usize, j: usize) -> [u32; 2] {
-        let sides = [i, j];
-        let given = self.detail.pairs.get(self.bodies[i].def.family, self.bodies[j].def.family);
-        let size = |k: usize, level: u32| cell_size(&self.bodies[k], level);
-        let leaf = |k: usize| self.bodies[k].def.octree().forest.level;
-        let wanted = sides.map(|k| size(k, given.unwrap_or(self.own[k]).clamp(1, leaf(k).max(1))));
-        let shape = sides.map(|k| size(k, self.shape[k]));
-        let finest = sides.map(|k| size(k, leaf(k)));
-        let cell = wanted[0].max(wanted[1]).min(shape[0]).min(shape[1]).max(finest[0]).max(finest[1]);
-        sides.map(|k| {
-            let up = libm::log2(cell / size(k, leaf(k))).round().clamp(0.0, 31.0);
-            leaf(k).saturating_sub(up as u32).max(1)
-        })
+        let sides = [i, j].map(|k| &self.cells[k]);
+        let given = match self.detail.pairs.is_empty() {
+            true => None,
+            false => self.detail.pairs.get(self.bodies[i].def.family, self.bodies[j].def.family),
+        };
+        let wanted = match given {
+            None => sides.map(|cells| cells.own),
+            Some(level) => {
+                [i, j].map(|k| cell_size(&self.bodies[k], level.clamp(1, self.cells[k].leaf.max(1))))
+            }
+        };
+        let [a, b] = sides;
+        let cell = wanted[0].max(wanted[1]).min(a.shape).min(b.shape).max(a.finest).max(b.finest);
+        sides.map(|cells| cells.leaf.saturating_sub(doublings(cell / cells.finest)).max(1))
     }
+}
+
+/// The power of two nearest to a ratio, by factors; 0 of what is smaller than one, 31 at most.
+fn doublings(ratio: f64) -> u32 {
+    // Half a power is the root of two: the exponent of the square says which side of it the ratio is on.
+    let square = ratio * ratio;
+    let exponent = (square.to_bits() >> 52) as i32 - 1023;
+    ((exponent + 1) >> 1).clamp(0, 31) as u32
 }
 
 /// The coarsest level of a tree with leaves at `leaf_level` at which the body has a shape; the leaf level
@@ -98,6 +122,18 @@ pub fn shape_level(mass: &GridMass, leaf_level: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn powers_of_two_are_counted_as_logarithms_say() {
+        for k in 0..20_000 {
+            let ratio = 0.05 * 1.0015f64.powi(k);
+            let want = libm::log2(ratio).round().clamp(0.0, 31.0) as u32;
+            assert_eq!(super::doublings(ratio), want, "{ratio}");
+        }
+        for up in 0..=31u32 {
+            assert_eq!(super::doublings(f64::from(2.0f32.powi(up as i32))), up);
+        }
+    }
+
     use super::*;
     use crate::bodies::{
         Adaptive, Family, PairLevels, World, WorldSettings,

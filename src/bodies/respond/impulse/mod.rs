@@ -15,8 +15,8 @@ mod tests;
 use super::{
     Respond, ResponseEntry,
     heap::{
-        Batch, Movers, Part, Parting, Pass, Soft, Sweep, each, for_groups, look, rounds, solved, substep_secs,
-        sweep_groups,
+        Batch, Movers, Part, Parting, Pass, Soft, Sweep, each, for_groups, look, rounds, solved,
+        substep_secs, sweep_groups,
     },
 };
 use crate::bodies::{Body, WorldSettings, collide::Manifold, context::StepContext};

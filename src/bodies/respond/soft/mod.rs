@@ -8,7 +8,8 @@
 use super::{
     Respond, ResponseEntry,
     heap::{
-        Batch, Movers, Part, Pass, Soft, Sweep, each, for_groups, look, rounds, solved, substep_secs, sweep_groups,
+        Batch, Movers, Part, Pass, Soft, Sweep, each, for_groups, look, rounds, solved, substep_secs,
+        sweep_groups,
     },
 };
 use crate::bodies::{Body, WorldSettings, collide::Manifold, context::StepContext, scale::Scale};
