@@ -1,13 +1,19 @@
 //! Which bodies are plain, and where octrees have to look.
 
 use super::*;
-use crate::bodies::{
-    PairLevels, StepReport, World, WorldSettings,
-    broad_phase::bounds,
-    context::StageClock,
-    testing::{ball, block, body, carved, grid, scattered, shattered_block, world},
+use crate::{
+    bodies::{
+        BodyDef, Family, Narrow, PairLevels, StepReport, World, WorldSettings,
+        broad_phase::bounds,
+        collide::Finders,
+        context::StageClock,
+        testing::{ball, block, body, carved, grid, scattered, shattered_block, world},
+        tests::steps,
+    },
+    gpu::shaders::planting::with_error,
+    svo::Arena,
 };
-use glam::{DVec3, Vec3};
+use glam::{DQuat, DVec3, EulerRot, Vec3};
 
 #[test]
 fn what_is_flat_and_whole_is_plain_and_nothing_else() {
@@ -108,4 +114,53 @@ fn what_lies_in_a_channel_is_left_to_octrees() {
         w.bodies[1].state.position -= DVec3::X * 3.0;
         assert_eq!(looked(&mut finder, &mut w), (left, points), "{what}, back");
     }
+}
+
+/// A ball that falls into a channel, which octrees look at, and a block across the channel, which hulls do.
+fn channelled() -> World {
+    let mut w = world(WorldSettings { sleeping: false, ..WorldSettings::default() });
+    let channel = carved(5, [[4; 3], [28; 3]], [[12, 14, 4], [20, 28, 28]]);
+    let turn = DQuat::from_euler(EulerRot::XYZ, 0.2, 0.3, 0.1);
+    for (forest, lift, rotation, fixed) in [
+        (channel, DVec3::ZERO, DQuat::IDENTITY, true),
+        (ball(5, Vec3::splat(16.0), 3.3), DVec3::new(0.01, 0.15, 0.02), turn, false),
+        (block(5, [8; 3], [24; 3]), DVec3::new(0.05, 0.85, 0.1), turn, false),
+    ] {
+        let def = body(&Arc::new(forest), 0, grid(5, 1.0), 5, lift);
+        let mut def = BodyDef { family: Family::unique(), fixed, ..def };
+        def.state.rotation = rotation;
+        w.add(def);
+    }
+    w
+}
+
+#[test]
+fn a_device_moves_bodies_as_the_cores_do() {
+    let Some(gpu) = Gpu::for_test() else { return };
+    let by_passes = || {
+        let mut w = channelled();
+        let mut arena = Arena::new(&gpu).expect("an arena");
+        for b in &w.bodies {
+            arena.insert(&b.def.octree().forest).expect("room");
+        }
+        w.finders = Finders::new(w.settings.contacts, Some(&gpu)).expect("kernels");
+        w.settings.narrow = Narrow::Gpu;
+        (0..60).for_each(|_| _ = w.step(Some((&gpu, &arena))).expect("a step"));
+        w
+    };
+    let (start, mut on_cores) = (channelled(), channelled());
+    steps(&mut on_cores, 0.6);
+    let apart =
+        |a: &World, b: &World, k: usize| a.bodies[k].state.position.distance(b.bodies[k].state.position);
+    let by_both = by_passes();
+    let (moved, off) =
+        ([1, 2].map(|k| apart(&start, &on_cores, k)), [1, 2].map(|k| apart(&by_both, &on_cores, k)));
+    // Passes look at what hulls leave: an error in them shows.
+    let gap = "dot(q - centre, normal)";
+    let spoiled =
+        with_error("bodies/collide/octree/passes/points", (gap, "dot(q - centre, normal) + 0.6"), by_passes);
+    let wrong = [1, 2].map(|k| apart(&spoiled, &on_cores, k));
+    println!("{moved:.3?} m moved; {off:.7?} m apart, with an error {wrong:.7?} m");
+    assert!(moved.iter().all(|way| *way > 0.05) && off.iter().all(|off| *off < 0.0003));
+    assert!(wrong.iter().any(|wrong| *wrong > 0.0003));
 }
