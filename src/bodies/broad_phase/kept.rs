@@ -115,7 +115,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
 
     /// Boxes that fall together and drift apart a little, some of which are gone for a while: how often the list served, and
-    /// how many pairs it missed. Boxes move `farther` than the list is told.
+    /// how many pairs it missed. With every step the list counts as good for boxes that have gone `farther`, m.
     fn played(farther: f64) -> (usize, usize) {
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(12);
         let mut v = || DVec3::from([0; 3].map(|_| rng.random_range(-1.0..1.0f64)));
@@ -146,7 +146,7 @@ mod tests {
                 missed += all.iter().filter(|pair| !found.contains(pair)).count();
                 assert!(found.len() > 100 && found.iter().all(|pair| all.contains(pair)));
             }
-            // Planted: what the list was made for lies elsewhere.
+            // Planted: boxes seem to lie within larger ones than the list was made of.
             for own in kept.list.iter_mut().flat_map(|list| &mut list.larger).flatten() {
                 *own = (own.0 - farther, own.1 + farther);
             }
