@@ -22,7 +22,7 @@ mod world_uv;
 
 pub use convex::{Convex, ConvexError};
 pub use grid_mass::{GridMass, grid_mass};
-pub use hull::Hull;
+pub use hull::{Hull, ShapeHull};
 pub use imported::{NoSurface, Original};
 pub use mass::{MassProperties, box_thickness};
 pub(crate) use mesh_tree::{MeshTree, TreeNode};
@@ -88,7 +88,9 @@ pub struct Shape {
     thickness: f64,
     original: Option<Original>,
     /// The surface of a convex polyhedron, once a picture has asked for it.
-    hull: OnceLock<SolidMesh>,
+    drawn: OnceLock<SolidMesh>,
+    /// Its convex hull, once somebody has asked for it.
+    hull: OnceLock<Arc<ShapeHull>>,
 }
 
 /// Where a ray meets a shape.
@@ -110,7 +112,17 @@ impl Shape {
         let radius = (low - octree.mass.centre).abs().max((high - octree.mass.centre).abs()).length() * h;
         let thickness = octree.mass.thickness * h;
         let geometry = Geometry::Octree(octree);
-        Self { geometry, density, mass, look, radius, thickness, original: None, hull: OnceLock::new() }
+        Self::new(geometry, (density, mass), look, (radius, thickness))
+    }
+
+    fn new(
+        geometry: Geometry,
+        (density, mass): (f64, MassProperties),
+        look: Look,
+        (radius, thickness): (f64, f64),
+    ) -> Self {
+        let (drawn, hull) = (OnceLock::new(), OnceLock::new());
+        Self { geometry, density, mass, look, radius, thickness, original: None, drawn, hull }
     }
 
     /// The shape of a closed mesh of `density`, kg/m^3, with `meters_per_unit`. What a mesh that is open or
@@ -156,7 +168,7 @@ impl Shape {
         };
         let radius = (low - mass.centre).abs().max((high - mass.centre).abs()).length();
         let thickness = box_thickness(mass.kg, &mass.inertia);
-        Self { geometry, density, mass, look, radius, thickness, original: None, hull: OnceLock::new() }
+        Self::new(geometry, (density, mass), look, (radius, thickness))
     }
 
     /// The same with another density, kg/m^3.
@@ -206,11 +218,17 @@ impl Shape {
         match &self.geometry {
             Geometry::Octree(_) => None,
             Geometry::Mesh(solid) => Some(solid),
-            Geometry::Convex(convex) => Some(self.hull.get_or_init(|| {
+            Geometry::Convex(convex) => Some(self.drawn.get_or_init(|| {
                 let color = self.look.surface_color.unwrap_or(CLAY);
                 SolidMesh::new(Arc::new(convex.surface(color)), Arc::new([]))
             })),
         }
+    }
+
+    /// Its convex hull, made when it is first asked for.
+    #[must_use]
+    pub fn convex_hull(&self) -> &Arc<ShapeHull> {
+        self.hull.get_or_init(|| Arc::new(ShapeHull::of(self)))
     }
 
     /// kg/m^3.
@@ -309,6 +327,12 @@ impl Shape {
     #[must_use]
     pub fn shape_from_local(&self, p: DVec3) -> DVec3 {
         self.as_octree().map_or(p, |octree| octree.grid.origin + octree.grid.h * p)
+    }
+
+    /// From local space to body axes, from the centre of mass, m.
+    pub fn body_from_local(&self) -> impl Fn(DVec3) -> DVec3 + Copy + use<> {
+        let (centre, unit) = (self.centre(), self.unit_m());
+        move |p| (p - centre) * unit
     }
 
     /// Local space to world metres, for a body whose centre of mass is at `position`.

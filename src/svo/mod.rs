@@ -12,6 +12,7 @@ mod left_leaves;
 pub mod morton;
 mod query;
 mod pick;
+mod samples;
 mod validate;
 
 pub use arena::{Arena, ArenaBuffers, Slot};
@@ -31,4 +32,5 @@ pub use left_leaves::{LeftLeaves, LeftPart, OnDevice};
 pub use morton::Key;
 pub use pick::{VoxelHit, distance_to_forest, pick_forest};
 pub use query::{NO_LEAF, Octant, RayHit, ray_cast};
+pub use samples::{leaf_plane, leaf_sample};
 pub use validate::{inside_never_touches_outside, validate};

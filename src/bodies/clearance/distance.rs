@@ -66,7 +66,7 @@ pub fn gap(pair: [&Outline; 2], lie: &Relative, known: DVec3, enough: f64) -> Ga
 }
 
 /// How far a point lies outside the hull of corners, m.
-#[must_use]
+#[cfg(test)]
 pub fn outside(corners: &Corners, point: DVec3) -> f64 {
     origin_from(|way| farthest(corners, -way) - point, -point, f64::MAX).1
 }

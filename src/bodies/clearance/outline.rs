@@ -1,24 +1,16 @@
 //! A few corners round which a body lies.
 //!
-//! In: a shape. Out: corners of its convex hull, and how far anything may lie outside. Most leaves of an octree lie in the
-//! midst of something flat and are no corners: of a cube of leaves whose normals agree only the one that sticks out farthest
-//! is looked at. Made once for a shape.
+//! In: a shape. Out: corners of its convex hull, and how far anything may lie outside.
 
 use crate::{
-    bodies::{Body, collide::HullPoints, corners::Corners},
-    shape::{Hull, Shape},
+    bodies::{Body, corners::Corners},
+    shape::Shape,
 };
-use glam::DVec3;
 use rayon::prelude::*;
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
-
-use super::distance::outside;
-
-/// More corners are not looked at.
-const MOST_CORNERS: usize = 64;
 
 /// Corners in body axes, from the centre of mass, m.
 #[derive(Clone, Debug, Default)]
@@ -33,24 +25,9 @@ impl Outline {
     /// Of a shape.
     #[must_use]
     pub fn of(shape: &Shape) -> Self {
-        let HullPoints { points, rounded, beyond } = HullPoints::of(shape);
-        let Some(hull) = Hull::through(&points, MOST_CORNERS, rounded) else {
-            // What is flat has no hull.
-            return Self { corners: Corners::new(&corners_of_bounds(shape)), slack: 0.0 };
-        };
-        let mut outline = Self { corners: Corners::new(&hull.points), slack: rounded };
-        if hull.points.len() >= MOST_CORNERS {
-            outline.slack = points.iter().map(|p| outside(&outline.corners, *p)).fold(rounded, f64::max);
-        }
-        outline.slack += beyond;
-        outline
+        let hull = shape.convex_hull();
+        Self { corners: Corners::new(&hull.hull.points), slack: hull.slack }
     }
-}
-
-fn corners_of_bounds(shape: &Shape) -> Vec<DVec3> {
-    let (low, high) = shape.bounds();
-    let at = |c: u32| low + DVec3::from([c & 1, c >> 1 & 1, c >> 2].map(f64::from)) * (high - low);
-    (0..8).map(|c| (at(c) - shape.centre()) * shape.unit_m()).collect()
 }
 
 /// Outlines of the shapes of bodies that have been near others.

@@ -2,12 +2,12 @@ use super::{outline::Outline, *};
 use crate::bodies::{
     WorldSettings,
     broad_phase::closer,
-    collide::octree::leaf_sample,
     corners::Corners,
     testing::{ball, block, body, grid, world},
     tests::{pile, steps},
     world::World,
 };
+use crate::svo::leaf_sample;
 use glam::{DQuat, Vec3};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -18,7 +18,6 @@ mod reduce;
 mod smooth;
 
 pub use carry::{RelativePose, carry, carry_way, holds, moved, speed_between};
-pub use convex::HullPoints;
 pub use finders::{
     ContactMethod, FinderEntry, FinderMemories, FinderMemory, Finders, MakeFinder, Partner, finders,
     register_finder,

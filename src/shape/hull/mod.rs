@@ -1,15 +1,18 @@
-//! The convex hull of points.
+//! The convex hull of points, and of a shape.
 //!
 //! In: points. Out: corners and triangles. Corners are whole numbers of a grid over the points and every test is exact,
-//! so that a hull is convex whatever its points are, and the same everywhere.
+//! so that a hull is convex whatever its points are, and the same everywhere. `points.rs` says what the hull of a shape has
+//! to hold, `of_shape.rs` has that hull, which a shape keeps.
 
+mod of_shape;
+mod points;
 mod quick;
 
-use std::collections::HashSet;
+pub use of_shape::ShapeHull;
 
+use super::solid::distance_to_triangle;
 use glam::DVec3;
-
-use quick::convex_hull;
+use quick::{Grown, convex_hull};
 
 /// A convex solid.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -41,12 +44,9 @@ impl Grid {
         ((p - self.low) / self.cell).round().as_i64vec3().to_array()
     }
 
-    /// The points on the grid, and the number of the first that lies there. In order of first appearance, so that the
-    /// result does not hang on a hash.
-    fn each_once(&self, points: &[DVec3]) -> (Vec<[i64; 3]>, Vec<usize>) {
-        let mut known = HashSet::new();
-        let places = points.iter().map(|p| self.of(*p)).zip(0..);
-        places.filter(|(place, _)| known.insert(*place)).unzip()
+    /// Points on the grid. Those that are there twice do no harm: none lies outside of the other's faces.
+    fn all_of(&self, points: &[DVec3]) -> Vec<[i64; 3]> {
+        points.iter().map(|p| self.of(*p)).collect()
     }
 
     fn place(&self, p: [i64; 3]) -> DVec3 {
@@ -60,19 +60,42 @@ impl Hull {
     #[must_use]
     pub fn of(points: &[DVec3], most: usize) -> Option<Self> {
         let grid = Grid::over(points)?;
-        let (whole, _) = grid.each_once(points);
-        let (corners, triangles) = convex_hull(&whole, most, 0.0)?;
+        let whole = grid.all_of(points);
+        let Grown { corners, triangles, .. } = convex_hull(&whole, most, 0.0)?;
         Some(Self { points: corners.into_iter().map(|v| grid.place(whole[v as usize])).collect(), triangles })
     }
 
     /// The same with the points themselves for corners, so that it is convex only as far as a grid of 2^19 cells tells;
-    /// without corners that would stick out by no more than `least`, in the units of the points.
+    /// without corners that would stick out by no more than `least`, in the units of the points. And how far from it, at
+    /// most, any of the points lies outside.
     #[must_use]
-    pub fn through(points: &[DVec3], most: usize, least: f64) -> Option<Self> {
+    pub fn through(points: &[DVec3], most: usize, least: f64) -> Option<(Self, f64)> {
         let grid = Grid::over(points)?;
-        let (whole, from) = grid.each_once(points);
-        let (corners, triangles) = convex_hull(&whole, most, least / grid.cell)?;
-        Some(Self { points: corners.into_iter().map(|v| points[from[v as usize]]).collect(), triangles })
+        let whole = grid.all_of(points);
+        let Grown { corners, triangles, outside } = convex_hull(&whole, most, least / grid.cell)?;
+        let corner = |v: u32| points[v as usize];
+        let hull = Self { points: corners.into_iter().map(corner).collect(), triangles };
+        // The hull is no farther than any of its faces.
+        let at_most = outside.iter().flat_map(|(face, left)| {
+            let face = face.map(corner);
+            left.iter().map(move |v| (distance_to_triangle(face, corner(*v)), *v))
+        });
+        let mut at_most: Vec<(f64, u32)> = at_most.collect();
+        at_most.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+        let mut beyond: f64 = 0.0;
+        for (most, v) in at_most {
+            if most <= beyond {
+                break;
+            }
+            beyond = beyond.max(hull.distance_from_outside(corner(v)));
+        }
+        Some((hull, beyond))
+    }
+
+    /// How far a point that is not inside is from it.
+    fn distance_from_outside(&self, p: DVec3) -> f64 {
+        let faces = self.triangles.iter().map(|t| t.map(|v| self.points[v as usize]));
+        faces.map(|face| distance_to_triangle(face, p)).fold(f64::MAX, f64::min)
     }
 
     /// Cubic units of the points.
@@ -133,6 +156,25 @@ mod tests {
         let few = Hull::of(&points, MOST_POINTS).unwrap();
         assert_eq!(few.points.len(), MOST_POINTS);
         assert!(outside(&few, &points) < 0.12, "{}", outside(&few, &points));
+    }
+
+    #[test]
+    fn what_is_left_outside_is_no_farther_than_said() {
+        for (points, least) in [(ball(4000), 0.0), (ball(4000), 0.2), (ball(50), 0.0)] {
+            let (hull, beyond) = Hull::through(&points, MOST_POINTS, least).unwrap();
+            // Heights over sides are no more than distances; of a ball they are hardly less.
+            let most = outside(&hull, &points);
+            println!("{} corners, {most:.4} over a side, said {beyond:.4}", hull.points.len());
+            assert!(beyond >= most - 1e-9 && beyond <= 1.2 * most.max(0.0) + 1e-6);
+            assert_eq!(beyond > 1e-3, points.len() > 50);
+        }
+    }
+
+    #[test]
+    fn what_is_there_twice_does_no_harm() {
+        let once = ball(300);
+        let twice: Vec<DVec3> = once.iter().flat_map(|p| [*p, *p]).collect();
+        assert_eq!(Hull::through(&once, MOST_POINTS, 0.0), Hull::through(&twice, MOST_POINTS, 0.0));
     }
 
     #[test]

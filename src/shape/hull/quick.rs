@@ -11,6 +11,8 @@ struct Face {
     corners: [u32; 3],
     normal: [i64; 3],
     level: i64,
+    /// One over the length of the normal.
+    per_length: f64,
     outside: Vec<u32>,
     /// The farthest of these, and how far.
     tip: Option<(f64, u32)>,
@@ -34,7 +36,9 @@ impl Face {
     fn new(points: &[Point], corners: [u32; 3]) -> Self {
         let [a, b, c] = corners.map(|v| points[v as usize]);
         let normal = cross(minus(b, a), minus(c, a));
-        Self { corners, normal, level: dot(normal, a), outside: Vec::new(), tip: None, gone: false }
+        let length = normal.map(|v| v as f64).iter().map(|v| v * v).sum::<f64>().sqrt();
+        let (level, per_length) = (dot(normal, a), 1.0 / length);
+        Self { corners, normal, level, per_length, outside: Vec::new(), tip: None, gone: false }
     }
 
     /// Positive outside.
@@ -42,15 +46,14 @@ impl Face {
         dot(self.normal, p) - self.level
     }
 
-    /// How far a point is from it, cells.
-    fn height(&self, p: Point) -> f64 {
-        let length = self.normal.map(|v| v as f64).iter().map(|v| v * v).sum::<f64>().sqrt();
-        self.above(p) as f64 / length
+    /// How far a point that lies outside it is from its plane, cells.
+    fn height(&self, p: Point) -> Option<f64> {
+        let above = self.above(p);
+        (above > 0).then(|| above as f64 * self.per_length)
     }
 
-    /// Takes a point that lies outside. Points come in ascending order.
-    fn take(&mut self, points: &[Point], v: u32) {
-        let height = self.height(points[v as usize]);
+    /// Takes a point that lies so far outside. Points come in ascending order.
+    fn take(&mut self, v: u32, height: f64) {
         self.outside.push(v);
         if self.tip.is_none_or(|(most, _)| height > most) {
             self.tip = Some((height, v));
@@ -78,13 +81,19 @@ fn first_tetrahedron(points: &[Point]) -> Option<[[u32; 3]; 4]> {
     Some([[a, b, c], [a, c, d], [c, b, d], [b, a, d]])
 }
 
-/// Corners, as numbers of points, ascending.
-pub type Corners = Vec<u32>;
+/// A hull as far as it has grown.
+pub struct Grown {
+    /// Corners, as numbers of points, ascending.
+    pub corners: Vec<u32>,
+    /// Triangles, by numbers of corners, counter-clockwise from outside.
+    pub triangles: Vec<[u32; 3]>,
+    /// Points that lie outside, by a face that each is outside of; all as numbers of points.
+    pub outside: Vec<([u32; 3], Vec<u32>)>,
+}
 
-/// Corners, and triangles of these, counter-clockwise from outside; at most `most` corners, and none more once no point
-/// sticks out by more than `least` cells. Points are those of a grid of 2^19 cells, each once. `None` where all lie in
-/// a plane.
-pub fn convex_hull(points: &[Point], most: usize, least: f64) -> Option<(Corners, Vec<[u32; 3]>)> {
+/// The hull, with at most `most` corners, and none more once no point sticks out by more than `least` cells. Points are
+/// those of a grid of 2^19 cells. `None` where all lie in a plane.
+pub fn convex_hull(points: &[Point], most: usize, least: f64) -> Option<Grown> {
     let mut faces: Vec<Face> = first_tetrahedron(points)?.map(|corners| Face::new(points, corners)).into();
     let all: Vec<u32> = (0..points.len() as u32).collect();
     share_out(points, &all, &mut faces);
@@ -98,20 +107,30 @@ pub fn convex_hull(points: &[Point], most: usize, least: f64) -> Option<(Corners
         }
         grow(points, tip, &mut faces);
     }
-    let left: Vec<[u32; 3]> = faces.iter().filter(|face| !face.gone).map(|face| face.corners).collect();
-    let mut used: Vec<u32> = left.iter().flatten().copied().collect();
-    used.sort_unstable();
-    used.dedup();
-    let number = |v: u32| used.binary_search(&v).unwrap_or_default() as u32;
-    let triangles = left.iter().map(|t| t.map(number)).collect();
-    Some((used, triangles))
+    faces.retain(|face| !face.gone);
+    let mut corners: Vec<u32> = faces.iter().flat_map(|face| face.corners).collect();
+    corners.sort_unstable();
+    corners.dedup();
+    let number = |v: u32| corners.binary_search(&v).unwrap_or_default() as u32;
+    let triangles = faces.iter().map(|face| face.corners.map(number)).collect();
+    let left = faces.into_iter().filter(|face| !face.outside.is_empty());
+    let outside = left.map(|face| (face.corners, face.outside)).collect();
+    Some(Grown { corners, triangles, outside })
 }
 
-/// Gives every point to the first of `faces` that it is outside of.
+/// Gives every point to the one of `faces` that it is farthest outside of: that one is near it, too.
 fn share_out(points: &[Point], some: &[u32], faces: &mut [Face]) {
     for v in some {
-        if let Some(face) = faces.iter_mut().find(|face| face.above(points[*v as usize]) > 0) {
-            face.take(points, *v);
+        let mut farthest: Option<(f64, usize)> = None;
+        for (k, face) in faces.iter().enumerate() {
+            if let Some(height) = face.height(points[*v as usize])
+                && farthest.is_none_or(|(most, _)| height > most)
+            {
+                farthest = Some((height, k));
+            }
+        }
+        if let Some((height, k)) = farthest {
+            faces[k].take(*v, height);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Hulls of the shapes whose bodies have met, made on first use.
 
-use super::{points::solid_of, solid::Solid};
+use super::solid::Solid;
 use crate::{bodies::Body, shape::Shape};
 use rayon::prelude::*;
 use std::{
@@ -29,14 +29,11 @@ impl HullCache {
             }
         }
         let missing: Vec<_> = missing.into_iter().collect();
-        let make = |(at, shape): (usize, &Arc<Shape>)| (at, (Arc::clone(shape), Arc::new(solid_of(shape))));
+        let make = |(at, shape): (usize, &Arc<Shape>)| {
+            (at, (Arc::clone(shape), Arc::new(Solid::of(shape.convex_hull()))))
+        };
         let made: Vec<_> = missing.into_par_iter().map(make).collect();
         self.hulls.extend(made);
-    }
-
-    /// Takes in a hull that somebody else has made.
-    pub fn give(&mut self, shape: &Arc<Shape>, hull: Solid) {
-        self.hulls.entry(address(shape)).or_insert_with(|| (Arc::clone(shape), Arc::new(hull)));
     }
 
     /// The hull of a body, where it was prepared.

@@ -1,20 +1,16 @@
 //! How well a body fits its convex hull.
 //!
-//! In: the octree of a body. Out: its hull, where nothing of the body sticks out of it by more than contacts are made apart,
+//! In: the octree of a body. Out: whether its hull holds it, so that nothing sticks out by more than contacts are made apart,
 //! and whether all of the body's surface lies so near it. Then hull and octree say the same, and the hull says it with tens of
 //! corners. Where something is hollow, hull and octree say the same wherever the hull has the body's surface
 //! (`mixed/careful.rs`).
 
-use super::{
-    few_points::hull_of,
-    points::{place, samples, solid_of},
-    solid::Solid,
+use crate::{
+    bodies::BodyDef,
+    shape::{Geometry, Hull},
+    svo::leaf_sample,
 };
-use crate::{bodies::Body, shape::Geometry};
 use glam::DVec3;
-
-/// So many samples say whether a large surface can be convex at all, before its hull is made.
-const FIRST_LOOK: usize = 2048;
 
 /// How a body fits its hull.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,47 +21,46 @@ pub enum Fit {
     Around,
 }
 
-/// The hull of a body, and how it fits to `tolerance` m; of octrees that are no crumbs. None where something sticks out.
+/// How a body fits its hull to `tolerance` m; of octrees that are no crumbs. None where something sticks out.
 #[must_use]
-pub fn fitting_hull(body: &Body, tolerance: f64) -> Option<(Solid, Fit)> {
-    let shape = &*body.def.shape;
+pub fn fit(def: &BodyDef, tolerance: f64) -> Option<Fit> {
+    let shape = &*def.shape;
     let Geometry::Octree(octree) = shape.geometry() else { return None };
     // The samples of so few voxels say little, and their hull is that of the voxels.
-    if body.def.is_crumb() {
+    if def.is_crumb() || shape.convex_hull().beyond > tolerance {
         return None;
     }
-    let points: Vec<DVec3> = samples(octree).map(place(shape)).collect();
-    fitting(&points, tolerance, || solid_of(shape), || hull_of(shape))
+    let place = shape.body_from_local();
+    let sample = |leaf| place(leaf_sample(&octree.forest, leaf).0.as_dvec3());
+    let is_near = all_are_near(&shape.convex_hull().hull, octree.leaves().map(sample), tolerance);
+    Some(if is_near { Fit::Close } else { Fit::Around })
 }
 
-/// The hull of all points and how they fit it to `tolerance` m. `hull` makes it, or `quick`, where something is hollow.
-fn fitting(
-    points: &[DVec3],
-    tolerance: f64,
-    hull: impl FnOnce() -> Solid,
-    quick: impl FnOnce() -> Solid,
-) -> Option<(Solid, Fit)> {
-    // The hull of some of the points lies in that of all, so what is too deep in it is too deep.
-    let every = points.len().div_ceil(FIRST_LOOK);
-    let some: Vec<DVec3> = points.iter().copied().step_by(every.max(1)).collect();
-    let hollow = every > 1 && {
-        let solid = Solid::through(&some, 0.0)?;
-        some.iter().any(|p| solid.height(*p) < -tolerance)
+/// Whether no point lies deeper in a hull than `tolerance`.
+fn all_are_near(hull: &Hull, mut points: impl Iterator<Item = DVec3>, tolerance: f64) -> bool {
+    let plane = |t: &[u32; 3]| {
+        let [a, b, c] = t.map(|v| hull.points[v as usize]);
+        let normal = (b - a).cross(c - a).normalize_or_zero();
+        (normal, normal.dot(a))
     };
-    let solid = if hollow { quick() } else { hull() };
-    let sticks_out = |points: &[DVec3]| points.iter().any(|p| solid.height(*p) > tolerance);
-    // Of what is large and round some points say so.
-    if sticks_out(&some) || every > 1 && sticks_out(points) {
-        return None;
-    }
-    let deep = || points.iter().any(|p| solid.height(*p) < -tolerance);
-    let fit = if hollow || deep() { Fit::Around } else { Fit::Close };
-    Some((solid, fit))
+    let planes: Vec<(DVec3, f64)> = hull.triangles.iter().map(plane).collect();
+    let is_near = |p: DVec3, (normal, reach): (DVec3, f64)| p.dot(normal) - reach >= -tolerance;
+    // What is near one side has its neighbours near the same.
+    let mut last = 0;
+    points.all(|p| {
+        let near = planes.get(last).is_some_and(|plane| is_near(p, *plane)).then_some(last);
+        let near = near.or_else(|| planes.iter().position(|plane| is_near(p, *plane)));
+        last = near.unwrap_or(last);
+        near.is_some()
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bodies::testing::{ball, block, body, grid};
+    use glam::Vec3;
+    use std::sync::Arc;
 
     /// Points on a cube of two metres, `n` squared a side, with a pit in one of them, `pit` m deep.
     fn cube(n: u32, pit: f64) -> Vec<DVec3> {
@@ -82,27 +77,22 @@ mod tests {
 
     #[test]
     fn a_pit_may_be_as_deep_as_the_tolerance() {
-        // With few points and with so many that some are looked at first.
-        for n in [9, 41] {
-            let fits = |pit: f64| {
-                let points = cube(n, pit);
-                let (whole, quick) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
-                let hull = |made: &std::cell::Cell<u32>| {
-                    made.set(made.get() + 1);
-                    Solid::through(&points, 0.0).expect("a cube")
-                };
-                let fit = fitting(&points, 0.1, || hull(&whole), || hull(&quick));
-                (fit.map(|(_, fit)| fit), [whole.get(), quick.get()])
-            };
-            assert_eq!(fits(0.0), (Some(Fit::Close), [1, 0]));
-            assert_eq!(fits(0.09), (Some(Fit::Close), [1, 0]));
-            assert_eq!(fits(0.11).0, Some(Fit::Around), "{n}");
-            // Of what is far from convex the hull of all is not made.
-            assert_eq!(fits(1.0), (Some(Fit::Around), if n == 9 { [1, 0] } else { [0, 1] }));
+        let (hull, _) = Hull::through(&cube(9, 0.0), 64, 0.0).expect("a cube");
+        for (pit, near) in [(0.0, true), (0.09, true), (0.11, false), (1.0, false)] {
+            assert_eq!(all_are_near(&hull, cube(41, pit).into_iter(), 0.1), near, "{pit}");
         }
-        // Nor may a point lie outside, as of a ball whose hull has not corners enough.
-        let inner = || Solid::through(&cube(9, 0.0).iter().map(|p| *p * 0.8).collect::<Vec<_>>(), 0.0);
-        let inner = || inner().expect("a cube");
-        assert!(fitting(&cube(9, 0.0), 0.1, inner, inner).is_none());
+    }
+
+    #[test]
+    fn what_is_round_sticks_out_and_what_is_flat_is_close() {
+        let fit_of = |forest, level, tolerance| {
+            fit(&body(&Arc::new(forest), 0, grid(level, 1.0), level, DVec3::ZERO), tolerance / 64.0)
+        };
+        let round = || ball(6, Vec3::splat(32.0), 28.0);
+        assert_eq!(fit_of(round(), 6, 0.5), None);
+        assert_eq!(fit_of(round(), 6, 4.0), Some(Fit::Close));
+        assert_eq!(fit_of(block(6, [4; 3], [60; 3]), 6, 0.5), Some(Fit::Close));
+        // A crumb has no fit.
+        assert_eq!(fit_of(block(6, [4; 3], [7; 3]), 6, 4.0), None);
     }
 }

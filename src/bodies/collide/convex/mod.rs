@@ -1,7 +1,7 @@
 //! Contacts between convex hulls (Chlubna, sec. 6): every body, of whatever kind, is met by the hull of what it is.
 //!
-//! In: pairs that are near. Out: manifolds. `points.rs` makes the hull of a shape
-//! (`solid.rs`), once; `axes.rs` finds along which axis
+//! In: pairs that are near. Out: manifolds. `solid.rs` has the hull of a shape,
+//! `cache.rs` keeps it; `axes.rs` finds along which axis
 //! two hulls are apart, `clip.rs` where they touch, `meeting.rs` whether they do so now or later in the step,
 //! `planes.rs` the same with the floor and the walls. It knows nothing of levels: a hull has as many corners as it
 //! needs, 64 at most.
@@ -12,33 +12,26 @@
 mod axes;
 mod cache;
 mod clip;
-mod few_points;
 mod fit;
 mod meeting;
 mod planes;
-mod points;
 mod solid;
 
 #[cfg(test)]
 mod tests;
 
-pub use few_points::HullPoints;
-pub(super) use few_points::hull_of;
-pub(super) use fit::{Fit, fitting_hull};
+pub(super) use fit::{Fit, fit};
 pub(super) use planes::at_plane as hull_at_plane;
-pub(super) use points::solid_of;
-pub(super) use solid::{Face, MOST_CORNERS, Solid};
+pub(super) use solid::{Face, Solid};
 
 use super::{
     Body, FinderEntry, Manifold, Plane, Point,
     pairwise::{Met, NarrowPhase, NearTwo, PairFinder},
 };
-use crate::shape::Shape;
 use axes::Feature;
 use cache::HullCache;
 use glam::DVec3;
 use meeting::Meeting;
-use std::sync::Arc;
 
 /// How the table has it.
 pub const ENTRY: FinderEntry = FinderEntry {
@@ -71,11 +64,6 @@ pub struct Hulls {
 }
 
 impl Hulls {
-    /// Takes in a hull that somebody else has made.
-    pub fn give(&mut self, shape: &Arc<Shape>, hull: Solid) {
-        self.cache.give(shape, hull);
-    }
-
     /// How two bodies meet of which this is known; none where they were not prepared.
     pub fn met(
         &self,

@@ -1,14 +1,14 @@
 //! A convex hull, with what separating axes need of it.
 //!
-//! In: points in body axes from the centre of mass, m. Out: corners, faces and edges. Triangles that lie in one plane
+//! In: the hull of a shape, body axes from the centre of mass, m. Out: corners, faces and edges. Triangles that lie in one plane
 //! are one face, so that a wall has six of them and not twelve.
 
-use crate::{bodies::corners::Corners, shape::Hull};
+use crate::{
+    bodies::corners::Corners,
+    shape::{Hull, ShapeHull},
+};
 use glam::DVec3;
 use std::collections::BTreeMap;
-
-/// Most corners of a hull.
-pub const MOST_CORNERS: usize = 64;
 
 /// Triangles that leave a plane by no more than this many times that lie in it.
 const FLAT: f64 = 2.0;
@@ -50,12 +50,18 @@ pub struct Solid {
 }
 
 impl Solid {
-    /// The hull of points; corners that would stick out by no more than `rounded` m are left out. None where they are
-    /// flat.
+    /// That of a shape.
     #[must_use]
-    pub fn through(points: &[DVec3], rounded: f64) -> Option<Self> {
-        let hull = Hull::through(points, MOST_CORNERS, rounded)?;
-        Some(Self::of_hull(&hull, FLAT * rounded))
+    pub fn of(hull: &ShapeHull) -> Self {
+        Self::of_hull(&hull.hull, FLAT * hull.rounded)
+    }
+
+    /// The hull of points. None where they are flat.
+    #[cfg(test)]
+    #[must_use]
+    pub fn through(points: &[DVec3]) -> Option<Self> {
+        let (hull, _) = Hull::through(points, ShapeHull::MOST_CORNERS, 0.0)?;
+        Some(Self::of_hull(&hull, 0.0))
     }
 
     fn of_hull(hull: &Hull, flat: f64) -> Self {

@@ -11,7 +11,7 @@ use crate::{
         testing::{ball, block, body, grid},
         turning::turned_by,
     },
-    shape::{Convex, Look, Shape},
+    shape::{Convex, Look, Shape, ShapeHull},
 };
 use glam::{DMat4, DQuat, DVec3, Vec3};
 use std::sync::Arc;
@@ -58,8 +58,8 @@ const BOTH: [Response; 2] = [Response::SOFT, Response::IMPULSE];
 fn hulls_hold_all_samples_and_flat_sides_are_one_face() {
     let forest = Arc::new(block(5, [4; 3], [20, 12, 28]));
     let def = body(&forest, 0, grid(5, 1.0), 4, DVec3::ZERO);
-    let solid = points::solid_of(&def.shape);
-    assert!(solid.faces.len() >= 6 && solid.corners.len() <= solid::MOST_CORNERS, "{}", solid.corners.len());
+    let solid = Solid::of(def.shape.convex_hull());
+    assert!(solid.faces.len() >= 6 && solid.corners.len() <= ShapeHull::MOST_CORNERS, "{}", solid.corners.len());
     // Each side of the block is a face, as wide as the block but for its rounded edges.
     for way in [DVec3::X, DVec3::NEG_X, DVec3::Y, DVec3::NEG_Y, DVec3::Z, DVec3::NEG_Z] {
         let half = DVec3::new(8.0, 4.0, 12.0).dot(way.abs()) / 32.0;
@@ -68,13 +68,13 @@ fn hulls_hold_all_samples_and_flat_sides_are_one_face() {
     }
     let round = Arc::new(ball(5, Vec3::splat(16.0), 12.0));
     let def = body(&round, 0, grid(5, 1.0), 4, DVec3::ZERO);
-    let solid = points::solid_of(&def.shape);
-    assert_eq!(solid.corners.len(), solid::MOST_CORNERS);
+    let solid = Solid::of(def.shape.convex_hull());
+    assert_eq!(solid.corners.len(), ShapeHull::MOST_CORNERS);
     let least = solid.faces.iter().map(|face| face.reach).fold(f64::MAX, f64::min) * 32.0;
     println!("a ball of 12 voxels: its hull's faces are {least:.2} voxels from the middle or more");
     assert!(least > 10.5);
     // What is as thin as nothing has the hull of its bounds; of every edge both faces are known.
-    for solid in [&solid, &points::solid_of(&cuboid(DVec3::ZERO, DVec3::new(1.0, 1e-9, 1.0)).shape)] {
+    for solid in [&solid, &Solid::of(cuboid(DVec3::ZERO, DVec3::new(1.0, 1e-9, 1.0)).shape.convex_hull())] {
         assert_eq!(solid.corners.len() + solid.faces.len(), solid.edges.len() + 2, "Euler's formula");
     }
 }
@@ -230,7 +230,7 @@ fn drifting(farther: f64) -> (usize, usize, usize) {
         for pair in &pairs {
             let [a, b] = pair.bodies.map(|k| &bodies[k]);
             let at = |body: &Body| (body.state.position, body.state.rotation);
-            let solids = [a, b].map(|body| points::solid_of(&body.def.shape));
+            let solids = [a, b].map(|body| Solid::of(body.def.shape.convex_hull()));
             let lie = axes::Relative::new(at(a), at(b));
             let apart = axes::Pair::new([&solids[0], &solids[1]], lie).axis(f64::MAX, None, 0.0).separation;
             if apart < 0.9 * meeting::margin(finder.narrow.resolution(a)) {

@@ -8,7 +8,7 @@
 //!
 //! Some eight points of a query are contacts, whatever the number of points that collide (sec. 5.3): the first that are met
 //! lie well apart, and of the rest only what is deeper. What touched before is asked first, and so are the corners of a
-//! body's hull (`convex/few_points.rs`); `pairs.rs` has what makes that quick from search to search, `outward.rs` which way
+//! body's hull (`shape/hull/`); `pairs.rs` has what makes that quick from search to search, `outward.rs` which way
 //! surfaces look, `faces.rs` says which way out is right beside edges, `nearest.rs` where smooth surfaces touch, `later.rs`
 //! when fast bodies do.
 

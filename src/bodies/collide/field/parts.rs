@@ -1,19 +1,19 @@
 //! Distance fields and sphere trees of the bodies that have met.
 //!
 //! In: bodies, and what they break into. Out: for every body the field that it is a fragment of and its sphere tree. Both
-//! never change: a break makes a field that follows it (a copy in which only the nodes of what broke are written) and trees
+//! never change: a break makes a field that follows it (of which only the nodes of what broke are others) and trees
 //! of the pieces, so what is kept for undo and the timeline stays as it was, and a moment that is gone back to goes on as it
 //! did the first time.
 
 use super::{
     distance::{FamilyField, Fragment, FragmentId, Wall},
     outward::Outward,
-    spheres::{CrackPoint, ObjectPoint, Sampling, SphereForest},
+    spheres::{ObjectPoint, Sampling, SphereForest},
 };
 use crate::{
     bodies::{
         Body, BodyId,
-        collide::convex::{Face, MOST_CORNERS, Solid, hull_of},
+        collide::convex::{Face, Solid},
     },
     shape::Shape,
 };
@@ -31,14 +31,22 @@ pub const FIELD_LEVEL: u32 = 5;
 /// The hull goes through samples of leaves, which stick out over it by no more than this.
 const OVER_HULL_VOXELS: f64 = 1.5;
 
-/// What is known of one body.
+/// What a fracture says of one body.
 #[derive(Clone)]
-pub struct Part {
+struct Piece {
     field: Arc<FamilyField>,
     fragment: FragmentId,
     /// Points of it, in local space of the whole object.
-    pub forest: Arc<SphereForest>,
+    forest: Arc<SphereForest>,
     sampling: Sampling,
+}
+
+/// What is known of one body that is near another: the same, and what its hull says.
+#[derive(Clone)]
+pub struct Part {
+    piece: Piece,
+    /// Points of it and corners of its hull, in local space of the whole object.
+    pub forest: Arc<SphereForest>,
     /// The hull, body axes, m, where it is not round: then it has as many corners as it may, and samples are as good.
     pub hull: Option<Arc<Solid>>,
     /// Which points of the forest are the hull's corners.
@@ -48,76 +56,65 @@ pub struct Part {
     walls: Arc<[Wall]>,
 }
 
-/// Which points of a forest are these.
-fn places_of(corners: impl Iterator<Item = DVec3>, forest: &SphereForest) -> Arc<[u32]> {
-    let bits = |p: DVec3| p.to_array().map(f64::to_bits);
-    let corners: BTreeSet<_> = corners.map(bits).collect();
-    let is_corner = |(_, point): &(u32, ObjectPoint)| corners.contains(&bits(point.position));
-    (0u32..).zip(forest.points()).filter(is_corner).map(|(index, _)| index).collect()
-}
-
 /// The hull of a shape, unless it is round.
 fn hull(shape: &Shape) -> Option<Arc<Solid>> {
-    Some(hull_of(shape)).filter(|hull| hull.corners.len() < MOST_CORNERS).map(Arc::new)
+    Some(shape.convex_hull()).filter(|hull| !hull.is_full()).map(|hull| Arc::new(Solid::of(hull)))
 }
 
-impl Part {
+impl Piece {
     /// Of a body of which nothing is known, with a field of that level. None where its shape is empty.
     fn alone(body: &Body, field_level: u32) -> Option<Self> {
         let (shape, level) = (&*body.def.shape, body.def.collision_level());
-        let field = FamilyField::new(shape, level.min(field_level).max(1)).ok()?;
+        let field = FamilyField::at_need(shape, level.min(field_level).max(1)).ok()?;
         let sampling = Sampling::new(shape, level);
-        let mut points = sampling.points(shape);
-        let hull = hull(shape);
-        points.extend(corners(shape, &hull).map(|position| ObjectPoint { position, on_surface: true }));
-        let forest = Arc::new(SphereForest::build(&points));
-        let corners = places_of(corners(shape, &hull), &forest);
-        let outward = Arc::new(Outward::of(&forest));
-        let (field, fragment) = (Arc::new(field), FragmentId::WHOLE);
-        let walls = walls(shape, &hull);
-        Some(Self { field, fragment, forest, sampling, hull, corners, outward, walls })
+        let forest = Arc::new(SphereForest::build(&sampling.points(shape)));
+        Some(Self { field: Arc::new(field), fragment: FragmentId::WHOLE, forest, sampling })
     }
 
+    /// With what the hull of its shape says.
+    fn with_hull(self, shape: &Shape) -> Part {
+        let hull = hull(shape);
+        let at: Vec<ObjectPoint> =
+            corners(shape, &hull).map(|position| ObjectPoint { position, on_surface: true }).collect();
+        let (own, all) = (self.forest.len() as u32, (self.forest.len() + at.len()) as u32);
+        let forest = match at.is_empty() {
+            true => Arc::clone(&self.forest),
+            false => Arc::new(self.forest.with(&at)),
+        };
+        let outward = Arc::new(Outward::of(&forest));
+        let walls = walls(shape, &hull);
+        Part { piece: self, forest, hull, corners: (own..all).collect(), outward, walls }
+    }
+}
+
+impl Part {
     /// Of the pieces that the body of this part broke into, in their order. None where they do not fit it.
-    fn broken(&self, pieces: &[Body]) -> Option<Vec<Self>> {
+    fn broken(&self, pieces: &[Body]) -> Option<Vec<Piece>> {
         let shapes: Vec<_> = pieces.iter().map(|piece| &*piece.def.shape).collect();
-        let field = || {
-            let mut field = FamilyField::clone(&self.field);
-            let update = field.fracture(self.fragment, &shapes).ok()?;
-            Some((Arc::new(field), update.fragments))
-        };
-        let hulls: Vec<_> = shapes.par_iter().map(|shape| hull(shape)).collect();
-        let forests = || {
-            let mut fracture = self.sampling.fracture(&self.forest, &shapes);
-            for ((new, shape), hull) in fracture.cracks.iter_mut().zip(&shapes).zip(&hulls) {
-                new.extend(corners(shape, hull).map(|position| CrackPoint { position, neighbour: None }));
-            }
-            self.forest.fracture(&fracture).ok()
-        };
+        let Piece { field, fragment, sampling, .. } = &self.piece;
+        let field = || field.after(*fragment, &shapes).ok();
+        let forests = || self.forest.fracture(&sampling.fracture(&self.forest, &shapes)).ok();
         let (field, forests) = rayon::join(field, forests);
         let ((field, fragments), forests) = (field?, forests?);
-        let part = |(((fragment, forest), hull), shape): (((_, _), _), &&Shape)| Self {
+        let field = Arc::new(field);
+        let piece = |(fragment, forest)| Piece {
             field: Arc::clone(&field),
             fragment,
-            corners: places_of(corners(shape, &hull), &forest),
-            outward: Arc::new(Outward::of(&forest)),
-            walls: walls(shape, &hull),
             forest: Arc::new(forest),
-            sampling: self.sampling,
-            hull,
+            sampling: *sampling,
         };
-        Some(fragments.into_iter().zip(forests).zip(hulls).zip(&shapes).map(part).collect())
+        Some(fragments.into_iter().zip(forests).map(piece).collect())
     }
 
     /// Whether both are fragments of one field.
     #[cfg(test)]
     pub fn shares_field(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.field, &other.field)
+        Arc::ptr_eq(&self.piece.field, &other.piece.field)
     }
 
     /// The body, to be asked for depths. A part that is kept has one.
     pub fn fragment(&self) -> Option<Fragment<'_>> {
-        Some(self.field.fragment(self.fragment)?.within(&self.walls))
+        Some(self.piece.field.fragment(self.piece.fragment)?.within(&self.walls))
     }
 }
 
@@ -139,12 +136,23 @@ fn walls(shape: &Shape, hull: &Option<Arc<Solid>>) -> Arc<[Wall]> {
     hull.faces.iter().map(wall).collect()
 }
 
-/// What is known of bodies, by name. Of an empty shape it is known that there is nothing.
+/// What is known of one body.
+#[derive(Clone)]
+enum Known {
+    /// That there is nothing of it.
+    Empty,
+    /// What the fracture said that it came from.
+    Piece(Piece),
+    /// All.
+    Part(Part),
+}
+
+/// What is known of bodies, by name.
 #[derive(Clone)]
 pub struct Parts {
     /// Level of the cells of fields that are made, unless the body collides at a coarser one.
     field_level: u32,
-    known: BTreeMap<BodyId, Option<Part>>,
+    known: BTreeMap<BodyId, Known>,
 }
 
 impl Default for Parts {
@@ -154,10 +162,13 @@ impl Default for Parts {
 }
 
 impl Parts {
-    /// What is known of a body.
+    /// What is known of a body that was prepared.
     #[must_use]
     pub fn of(&self, id: BodyId) -> Option<&Part> {
-        self.known.get(&id)?.as_ref()
+        match self.known.get(&id)? {
+            Known::Part(part) => Some(part),
+            Known::Empty | Known::Piece(_) => None,
+        }
     }
 
     /// Fields are of this level from now on; those of another level are forgotten. Says whether they were.
@@ -171,11 +182,19 @@ impl Parts {
 
     /// Makes what is missing of these bodies, on all cores.
     pub fn prepare<'a>(&mut self, bodies: impl Iterator<Item = &'a Body>) {
-        let missing: BTreeMap<BodyId, &Body> =
-            bodies.filter(|body| !self.known.contains_key(&body.id)).map(|body| (body.id, body)).collect();
-        let missing: Vec<_> = missing.into_iter().collect();
+        let is_missing = |body: &&Body| matches!(self.known.get(&body.id), None | Some(Known::Piece(_)));
+        let missing: BTreeMap<BodyId, &Body> = bodies.filter(is_missing).map(|body| (body.id, body)).collect();
+        let missing: Vec<_> = missing.into_iter().map(|(id, body)| (body, self.known.remove(&id))).collect();
         let level = self.field_level;
-        let made: Vec<_> = missing.into_par_iter().map(|(id, body)| (id, Part::alone(body, level))).collect();
+        let make = |(body, known): (&Body, Option<Known>)| {
+            let piece = match known {
+                Some(Known::Piece(piece)) => Some(piece),
+                _ => Piece::alone(body, level),
+            };
+            let part = piece.map(|piece| Known::Part(piece.with_hull(&body.def.shape)));
+            (body.id, part.unwrap_or(Known::Empty))
+        };
+        let made: Vec<_> = missing.into_par_iter().map(make).collect();
         self.known.extend(made);
     }
 
@@ -183,8 +202,8 @@ impl Parts {
     pub fn broke(&mut self, parent: &Body, pieces: &[Body]) {
         self.prepare(std::iter::once(parent));
         // What a field cannot follow begins by itself: an empty piece beside others, a piece on another grid.
-        let Some(parts) = self.of(parent.id).and_then(|known| known.broken(pieces)) else { return };
-        self.known.extend(pieces.iter().map(|piece| piece.id).zip(parts.into_iter().map(Some)));
+        let Some(made) = self.of(parent.id).and_then(|known| known.broken(pieces)) else { return };
+        self.known.extend(pieces.iter().map(|piece| piece.id).zip(made.into_iter().map(Known::Piece)));
     }
 
     /// Forgets bodies that are not there.

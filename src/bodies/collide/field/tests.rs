@@ -36,6 +36,7 @@ fn pieces_share_the_field_of_what_they_came_of() {
     let ids: Vec<BodyId> = pieces.into_iter().map(|def| w.add(def)).collect();
     let mut parts = Parts::default();
     parts.broke(&w.bodies[0], &w.bodies[1..]);
+    parts.prepare(w.bodies[1..].iter());
     let known: Vec<_> = ids.iter().filter_map(|id| parts.of(*id)).collect();
     assert_eq!(known.len(), 8);
     assert!(known.iter().all(|part| part.shares_field(known[0])));

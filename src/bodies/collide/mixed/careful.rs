@@ -40,7 +40,7 @@ pub struct CarefulHulls {
 impl CarefulHulls {
     /// By body: how it fits, where it is among these.
     pub fn fit(&mut self, bodies: &[Body], near: impl Iterator<Item = usize>) -> Vec<Option<Fit>> {
-        self.fits.prepare(bodies, near, |shape, hull| self.hulls.give(shape, hull))
+        self.fits.prepare(bodies, near)
     }
 
     /// Of how many shapes it is known how they fit.

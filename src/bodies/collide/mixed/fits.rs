@@ -1,14 +1,14 @@
 //! How well bodies fit their convex hulls.
 //!
-//! In: bodies. Out: for each whether it is plain, only held by its hull, or neither; their hulls on the way. Made once for a
-//! shape and the level at which it collides.
+//! In: bodies. Out: for each whether it is plain, only held by its hull, or neither. Found out once for a shape and the level
+//! at which it collides.
 
 use crate::{
     bodies::{
         Body, BodyDef,
         collide::{
             MARGIN_CELLS,
-            convex::{Fit, Solid, fitting_hull},
+            convex::{Fit, fit},
         },
     },
     shape::Shape,
@@ -50,14 +50,8 @@ impl Fits {
         self.known.get(&name(body)).and_then(|(_, fit)| *fit)
     }
 
-    /// By body: how it fits, where it is among these. Finds out what is missing, on all cores; `give` is given the hulls
-    /// that it makes for that.
-    pub fn prepare(
-        &mut self,
-        bodies: &[Body],
-        near: impl Iterator<Item = usize>,
-        mut give: impl FnMut(&Arc<Shape>, Solid),
-    ) -> Vec<Option<Fit>> {
+    /// By body: how it fits, where it is among these. Finds out what is missing, on all cores.
+    pub fn prepare(&mut self, bodies: &[Body], near: impl Iterator<Item = usize>) -> Vec<Option<Fit>> {
         let mut asked = vec![false; bodies.len()];
         near.for_each(|k| asked[k] = true);
         self.of_body.resize(bodies.len(), None);
@@ -75,15 +69,10 @@ impl Fits {
             }
         }
         let missing: Vec<_> = missing.into_iter().collect();
-        let fit = |(at, body): (Name, _)| (at, body, fitting_hull(body, tolerance(&body.def)));
-        let found: Vec<(_, &Body, _)> = missing.into_par_iter().map(fit).collect();
-        for (at, body, hull) in found {
-            let fit = hull.map(|(hull, fit)| {
-                give(&body.def.shape, hull);
-                fit
-            });
-            self.known.insert(at, (Arc::clone(&body.def.shape), fit));
-        }
+        let known = |(at, body): (Name, &Body)| {
+            (at, (Arc::clone(&body.def.shape), fit(&body.def, tolerance(&body.def))))
+        };
+        self.known.par_extend(missing.into_par_iter().map(known));
         for k in unknown {
             self.of_body[k] = Some((name(&bodies[k]), self.of(&bodies[k])));
         }

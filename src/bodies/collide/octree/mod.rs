@@ -32,7 +32,6 @@ pub use cells::has_leaf_at;
 pub use overlap::OctreeOverlaps;
 #[cfg(test)]
 pub(crate) use overlap::run_every_kernel;
-pub use surfels::leaf_sample;
 
 /// All that the kernels share with Rust.
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::{
     records::{Before, Record},
     smooth::Side,
     surfel_cache::SurfelCache,
-    surfels::{Surfels, leaf_sample},
+    surfels::Surfels,
 };
 use crate::{
     bodies::{
@@ -20,7 +20,7 @@ use crate::{
             reduce,
         },
     },
-    svo::{morton, morton::Key},
+    svo::{leaf_sample, morton, morton::Key},
 };
 use glam::{DMat4, DVec3};
 use rayon::prelude::*;

@@ -6,7 +6,7 @@
 //! are cells of level P.
 
 use super::cells::{Cell, first_of_level, look_up};
-use crate::svo::{Forest, morton, unpack_cut, unpack_normal};
+use crate::svo::{Forest, leaf_plane, leaf_sample, morton, unpack_cut, unpack_normal};
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
 
@@ -75,9 +75,6 @@ const FLAT: f32 = 0.88;
 
 /// Below this ratio of summed normal to summed weight the surface bends within the cell.
 const BENT: f32 = 0.95;
-
-/// An edge counts where it passes the middle of its voxel within this, voxels along any axis.
-const EDGE_REACH: f32 = 0.6;
 
 impl Surfels {
     /// Averages the leaves of `forest` over the cells of `level` (clamped to the leaf level).
@@ -190,35 +187,6 @@ fn sample_of(samples: &[(Vec3, Vec3)], cells_per_voxel: f32) -> Surfel {
         thickness: if one_sided { 0.0 } else { thickness / weight.max(1e-6) * cells_per_voxel },
         normal: crate::svo::pack_normal(n),
         sharp: 0,
-    }
-}
-
-/// Point on the surface of a leaf (voxels) and its outward normal.
-#[must_use]
-pub fn leaf_plane(forest: &Forest, leaf: usize) -> (Vec3, Vec3) {
-    let n = unpack_normal(forest.leaves.normals[leaf]);
-    let corner = Vec3::from(morton::decode(forest.leaves.keys.at(leaf)).map(|v| v as f32));
-    (corner + Vec3::splat(0.5) + n * forest.leaves.colors[leaf].offset(), n)
-}
-
-/// As [`leaf_plane`], but where a fracture cuts the leaf, a point of the edge and the mean of both normals:
-/// the leaf's own point may lie beyond the cut, outside the piece.
-#[must_use]
-pub fn leaf_sample(forest: &Forest, leaf: usize) -> (Vec3, Vec3) {
-    let (p, n) = leaf_plane(forest, leaf);
-    let Some((m, offset)) = forest.leaves.cuts.get(leaf).copied().and_then(unpack_cut) else {
-        return (p, n);
-    };
-    let middle = p - n * forest.leaves.colors[leaf].offset();
-    let beyond = (p - middle).dot(m) - offset;
-    let (across, cosine) = (m - n * n.dot(m), n.dot(m));
-    let edge = p - across * (beyond / (1.0 - cosine * cosine).max(1e-3));
-    if (edge - middle).abs().max_element() <= EDGE_REACH {
-        (edge, (n + m).normalize_or(n))
-    } else if beyond > 0.0 {
-        (p - m * beyond, m)
-    } else {
-        (p, n)
     }
 }
 

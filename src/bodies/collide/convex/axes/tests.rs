@@ -32,7 +32,7 @@ fn cloud(rng: &mut Rng) -> Vec<DVec3> {
 fn brute(points: [&[DVec3]; 2], relative: Relative, edges: bool) -> f64 {
     let second: Vec<DVec3> = points[1].iter().map(|p| relative.place(*p)).collect();
     let corners = [points[0].to_vec(), second];
-    let hulls = [0, 1].map(|k| Hull::through(points[k], 1000, 0.0).expect("it has a volume"));
+    let hulls = [0, 1].map(|k| Hull::through(points[k], 1000, 0.0).expect("it has a volume").0);
     let place = |k: usize, v: u32| {
         if k == 0 { hulls[0].points[v as usize] } else { relative.place(hulls[1].points[v as usize]) }
     };
@@ -80,7 +80,7 @@ fn separating_axes_find_what_all_axes_find() {
     let (mut apart, mut overlap, mut by_edges) = (0, 0, 0);
     for _ in 0..3000 {
         let ([p, q], relative) = two(&mut rng);
-        let [Some(a), Some(b)] = [&p, &q].map(|points| Solid::through(points, 0.0)) else { continue };
+        let [Some(a), Some(b)] = [&p, &q].map(|points| Solid::through(points)) else { continue };
         let pair = Pair::new([&a, &b], relative);
         let axis = pair.axis(f64::MAX, None, 0.0);
         let wanted = brute([&p, &q], relative, true);
@@ -110,7 +110,7 @@ fn crossed_bars_are_apart_only_along_their_edges() {
         let points: Vec<DVec3> = (0..8u32)
             .map(|c| (DVec3::from([c & 1, c >> 1 & 1, c >> 2].map(f64::from)) * 2.0 - 1.0) * half)
             .collect();
-        Solid::through(&points, 0.0).expect("a box")
+        Solid::through(&points).expect("a box")
     };
     let bar = bar(DVec3::new(2.0, 0.5, 0.5));
     assert_eq!((bar.corners.len(), bar.faces.len(), bar.edges.len()), (8, 6, 12));
@@ -138,7 +138,7 @@ fn crossed_bars_are_apart_only_along_their_edges() {
 fn one_that_is_far_enough_is_found_at_once_and_what_is_known_stays() {
     let cube: Vec<DVec3> =
         (0..8u32).map(|c| DVec3::from([c & 1, c >> 1 & 1, c >> 2].map(f64::from)) - 0.5).collect();
-    let solid = Solid::through(&cube, 0.0).expect("a cube");
+    let solid = Solid::through(&cube).expect("a cube");
     let at = |position: DVec3| Pair::new([&solid, &solid], Relative { rotation: DQuat::IDENTITY, position });
     let axis = at(DVec3::new(3.0, 5.0, 0.2)).axis(1.0, None, 0.0);
     assert!(axis.separation > 1.0);

@@ -13,7 +13,7 @@ const UPPER: DVec3 = DVec3::new(0.7, 0.3, 0.9);
 
 fn block(half: DVec3) -> Solid {
     let corner = |c: u32| (DVec3::from([c & 1, c >> 1 & 1, c >> 2].map(f64::from)) * 2.0 - 1.0) * half;
-    Solid::through(&(0..8).map(corner).collect::<Vec<_>>(), 0.0).expect("a block")
+    Solid::through(&(0..8).map(corner).collect::<Vec<_>>()).expect("a block")
 }
 
 /// The upper block on the lower, turned and shifted.

@@ -2,6 +2,7 @@
 
 use super::{
     leaf::Foot,
+    nodes::Work,
     solid::{Placed, Solid},
 };
 use glam::DVec3;
@@ -10,9 +11,10 @@ use rayon::prelude::*;
 /// Nodes that one thread goes through, one after the other.
 const RUN: usize = 64;
 
-/// What `exact` says of each node; on all cores, in runs along which it may remember something.
+/// What `exact` says of each node, in runs along which it may remember something.
 pub(super) fn in_runs<S, T: Send>(
     nodes: &[usize],
+    work: Work,
     begin: impl Fn() -> S + Sync,
     exact: impl Fn(&usize, &mut S) -> Option<T> + Sync,
 ) -> Vec<Option<T>> {
@@ -20,7 +22,10 @@ pub(super) fn in_runs<S, T: Send>(
         let mut memory = begin();
         nodes.iter().map(|node| exact(node, &mut memory)).collect()
     };
-    nodes.par_chunks(RUN).flat_map_iter(run).collect()
+    match work {
+        Work::Shared => nodes.par_chunks(RUN).flat_map_iter(run).collect(),
+        Work::Alone => nodes.chunks(RUN).flat_map(run).collect(),
+    }
 }
 
 /// Feet of the last node of each fragment in a run.

@@ -7,13 +7,10 @@
 
 use super::{
     error::FieldError,
-    exact::{Seeds, in_runs, nearest_by_seed},
     flaw::Flaw,
     fragment::Fragment,
-    front::propagate,
-    lattice::{Lattice, ROUND_A_NODE},
-    leaf::Foot,
-    occupancy::CellBits,
+    lattice::Lattice,
+    nodes::{Break, LateNodes, Nodes, Work},
     solid::Placed,
 };
 use crate::{
@@ -22,6 +19,7 @@ use crate::{
 };
 use glam::DVec3;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Finest level of a field: 129^3 nodes at most.
 pub const MAX_FIELD_LEVEL: u32 = 7;
@@ -62,14 +60,6 @@ pub struct Update {
     pub lost: usize,
 }
 
-/// Values of all nodes.
-#[derive(Clone, Debug)]
-pub(super) struct Nodes {
-    pub fragment: Vec<FragmentId>,
-    pub distance: Vec<f64>,
-    pub direction: Vec<DVec3>,
-}
-
 /// The field.
 #[derive(Clone, Debug)]
 pub struct FamilyField {
@@ -78,8 +68,8 @@ pub struct FamilyField {
     /// Of the object's octree, where it has one: all fragments have the same.
     grid: Option<Grid>,
     /// By id; none once it has broken.
-    fragments: Vec<Option<Placed>>,
-    pub(super) nodes: Nodes,
+    fragments: Vec<Option<Arc<Placed>>>,
+    nodes: Arc<LateNodes>,
     pub(super) flaw: Flaw,
 }
 
@@ -95,26 +85,23 @@ impl FamilyField {
     }
 
     pub(super) fn with_flaw(shape: &Shape, field_level: u32, flaw: Flaw) -> Result<Self, FieldError> {
+        let field = Self::unasked(shape, field_level, flaw)?;
+        field.nodes.make(&field.lattice);
+        Ok(field)
+    }
+
+    /// The same, which works out what its nodes know when somebody first asks.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn at_need(shape: &Shape, field_level: u32) -> Result<Self, FieldError> {
+        Self::unasked(shape, field_level, Flaw::None)
+    }
+
+    fn unasked(shape: &Shape, field_level: u32, flaw: Flaw) -> Result<Self, FieldError> {
         let lattice = lattice_of(shape, field_level)?;
-        let whole = Placed::new(shape, &lattice, flaw)?;
-        let all: Vec<usize> = (0..lattice.nodes()).collect();
-        let exact = |node: &usize, seed: &mut Option<Foot>| {
-            let p = lattice.place(lattice.at(*node));
-            whole.solid.inside(p).then(|| nearest_by_seed(&whole, p, f64::INFINITY, seed)).flatten()
-        };
-        let values: Vec<Option<Foot>> = in_runs(&all, || None, exact);
-        let direction = |(node, foot): (usize, &Option<Foot>)| {
-            let p = lattice.place(lattice.at(node));
-            flaw.outward(foot.map_or(DVec3::ZERO, |foot| towards(p, &foot)))
-        };
-        let nodes = Nodes {
-            fragment: values
-                .iter()
-                .map(|foot| if foot.is_some() { FragmentId::WHOLE } else { FragmentId::NOBODY })
-                .collect(),
-            distance: values.iter().map(|foot| foot.map_or(0.0, |foot| foot.distance)).collect(),
-            direction: values.iter().enumerate().map(direction).collect(),
-        };
+        let whole = Arc::new(Placed::new(shape, &lattice, flaw)?);
+        let nodes = Arc::new(LateNodes::of_whole(&whole, flaw));
         let fragments = vec![Some(whole)];
         Ok(Self { lattice, kind: shape.kind(), grid: grid_of(shape), fragments, nodes, flaw })
     }
@@ -126,6 +113,30 @@ impl FamilyField {
     /// [`FieldError::Fragment`], [`FieldError::NoParts`], [`FieldError::Grid`] or
     /// [`FieldError::Empty`]; the field is then as before.
     pub fn fracture(&mut self, old: FragmentId, parts: &[&Shape]) -> Result<Update, FieldError> {
+        let broken = self.place(old, parts)?;
+        let mut nodes = self.nodes().clone();
+        let update = nodes.follow(&broken, &self.lattice, self.flaw, Work::Shared);
+        self.replace(&broken);
+        self.nodes = Arc::new(LateNodes::given(nodes, self.flaw));
+        Ok(update)
+    }
+
+    /// The field that follows it after a fracture, with the names of the new fragments. Its nodes follow when somebody
+    /// first asks what they know.
+    ///
+    /// # Errors
+    /// As [`Self::fracture`].
+    pub fn after(&self, old: FragmentId, parts: &[&Shape]) -> Result<(Self, Vec<FragmentId>), FieldError> {
+        let broken = self.place(old, parts)?;
+        let mut field = self.clone();
+        field.replace(&broken);
+        let fragments = (broken.first..).take(parts.len()).map(FragmentId).collect();
+        field.nodes = Arc::new(LateNodes::follow(&self.nodes, broken, &self.lattice));
+        Ok((field, fragments))
+    }
+
+    /// What breaks, with the parts on the lattice.
+    fn place(&self, old: FragmentId, parts: &[&Shape]) -> Result<Break, FieldError> {
         let bounds = self.placed(old).ok_or(FieldError::Fragment(old))?.bounds;
         if parts.is_empty() {
             return Err(FieldError::NoParts);
@@ -134,35 +145,26 @@ impl FamilyField {
         if let Some(k) = parts.iter().position(|shape| !is_alike(shape)) {
             return Err(FieldError::Grid(k));
         }
-        let placed: Vec<Placed> = parts
-            .par_iter()
-            .map(|shape| Placed::new(shape, &self.lattice, self.flaw))
-            .collect::<Result<_, _>>()?;
-        let first = self.fragments.len() as u32;
-        let own = self.nodes_of(old, bounds);
-        let owners = self.owners(&own, old, &placed);
-        let mut update = Update {
-            fragments: (first..first + parts.len() as u32).map(FragmentId).collect(),
-            lost: owners.iter().filter(|owner| owner.is_none()).count(),
-            ..Update::default()
-        };
-        for (node, owner) in own.iter().zip(&owners) {
-            let owner = owner.map(|k| update.fragments[self.flaw.owner(k, placed.len())]);
-            self.nodes.fragment[*node] = owner.unwrap_or(FragmentId::NOBODY);
-            if owner.is_none() {
-                (self.nodes.distance[*node], self.nodes.direction[*node]) = (0.0, DVec3::ZERO);
-            }
-        }
-        for (node, foot) in self.cut_nodes(&own, first, &placed) {
-            self.nodes.distance[node] = foot.distance;
-            let p = self.lattice.place(self.lattice.at(node));
-            self.nodes.direction[node] = self.flaw.outward(towards(p, &foot));
-            update.accepted.push((node as u32, 0));
-        }
-        propagate(&self.lattice, &mut self.nodes, &mut update.accepted, self.flaw);
-        self.fragments[old.0 as usize] = None;
-        self.fragments.extend(placed.into_iter().map(Some));
-        Ok(update)
+        let on_lattice = |shape: &&Shape| Placed::new(shape, &self.lattice, self.flaw).map(Arc::new);
+        let placed = parts.par_iter().map(on_lattice).collect::<Result<_, _>>()?;
+        Ok(Break { old, bounds, first: self.fragments.len() as u32, placed })
+    }
+
+    fn replace(&mut self, broken: &Break) {
+        self.fragments[broken.old.0 as usize] = None;
+        self.fragments.extend(broken.placed.iter().cloned().map(Some));
+    }
+
+    /// What all nodes know.
+    pub(super) fn nodes(&self) -> &Nodes {
+        self.nodes.get(&self.lattice)
+    }
+
+    /// Writes into nodes.
+    pub(super) fn change(&mut self, change: impl FnOnce(&mut Nodes)) {
+        let mut nodes = self.nodes().clone();
+        change(&mut nodes);
+        self.nodes = Arc::new(LateNodes::given(nodes, self.flaw));
     }
 
     /// Forgets a fragment that is gone; its nodes lie in none from then on.
@@ -171,10 +173,8 @@ impl FamilyField {
     /// [`FieldError::Fragment`].
     pub fn remove(&mut self, fragment: FragmentId) -> Result<(), FieldError> {
         let bounds = self.placed(fragment).ok_or(FieldError::Fragment(fragment))?.bounds;
-        for node in self.nodes_of(fragment, bounds) {
-            self.nodes.fragment[node] = FragmentId::NOBODY;
-            (self.nodes.distance[node], self.nodes.direction[node]) = (0.0, DVec3::ZERO);
-        }
+        let lost = self.nodes().of_fragment(&self.lattice, fragment, bounds);
+        self.change(|nodes| lost.into_iter().for_each(|node| nodes.lose(node)));
         self.fragments[fragment.0 as usize] = None;
         Ok(())
     }
@@ -191,7 +191,7 @@ impl FamilyField {
     }
 
     fn placed(&self, id: FragmentId) -> Option<&Placed> {
-        self.fragments.get(id.0 as usize)?.as_ref()
+        self.fragments.get(id.0 as usize)?.as_deref()
     }
 
     /// Its grid.
@@ -203,12 +203,13 @@ impl FamilyField {
     /// A node by its number, x fastest; `None` beyond the last.
     #[must_use]
     pub fn node(&self, node: usize) -> Option<Node> {
-        let fragment = *self.nodes.fragment.get(node)?;
+        let nodes = self.nodes();
+        let fragment = *nodes.fragment.get(node)?;
         Some(Node {
             place: self.lattice.place(self.lattice.at(node)),
             fragment: (fragment != FragmentId::NOBODY).then_some(fragment),
-            distance: self.nodes.distance[node],
-            direction: self.nodes.direction[node],
+            distance: nodes.distance[node],
+            direction: nodes.direction[node],
         })
     }
 
@@ -216,60 +217,8 @@ impl FamilyField {
     #[must_use]
     pub fn bytes(&self) -> usize {
         let a_node = size_of::<FragmentId>() + size_of::<f64>() + size_of::<DVec3>();
-        let fragments: usize = self.fragments.iter().flatten().map(Placed::bytes).sum();
-        self.nodes.distance.len() * a_node + fragments + size_of_val(&self.fragments[..])
-    }
-
-    /// Nodes of a fragment with these bounds, ascending.
-    fn nodes_of(&self, id: FragmentId, (low, high): (DVec3, DVec3)) -> Vec<usize> {
-        let (low, high) = (self.lattice.cell_of(low), self.lattice.cell_of(high) + 1);
-        CellBits::box_of(low, high + 1)
-            .filter_map(|at| self.lattice.node(at))
-            .filter(|node| self.nodes.fragment[*node] == id)
-            .collect()
-    }
-
-    /// For each of the nodes, ascending, the first of the new fragments that it lies in.
-    fn owners(&self, nodes: &[usize], old: FragmentId, placed: &[Placed]) -> Vec<Option<usize>> {
-        let inside = |part: &Placed| -> Vec<usize> {
-            let cells = part.occupancy.finest();
-            let (low, high) = cells.range();
-            // A node lies in the cell above it, as a point at the corner of a voxel does.
-            CellBits::box_of(low, high)
-                .filter(|at| cells.has(*at))
-                .filter_map(|at| self.lattice.node(at).filter(|node| self.nodes.fragment[*node] == old))
-                .filter(|node| part.solid.inside(self.lattice.place(self.lattice.at(*node))))
-                .collect()
-        };
-        let inside: Vec<Vec<usize>> = placed.par_iter().map(inside).collect();
-        let mut owners = vec![None; nodes.len()];
-        for (k, own) in inside.iter().enumerate() {
-            for at in own.iter().filter_map(|node| nodes.binary_search(node).ok()) {
-                owners[at] = owners[at].or(Some(k));
-            }
-        }
-        owners
-    }
-
-    /// The nodes of cut cells whose exact distance is smaller than what they know, ascending, with the exact
-    /// value.
-    fn cut_nodes(&self, nodes: &[usize], first: u32, placed: &[Placed]) -> Vec<(usize, Foot)> {
-        let cracked: Vec<CellBits> =
-            placed.par_iter().map(|part| part.solid.cracked(&self.lattice, &part.surface)).collect();
-        let exact = |node: &usize, seeds: &mut Seeds| {
-            let k = self.nodes.fragment[*node].0.checked_sub(first)? as usize;
-            // Nodes in no fragment have none of these.
-            let cracked = cracked.get(k)?;
-            let at = self.lattice.at(*node);
-            if !ROUND_A_NODE.iter().any(|step| cracked.has(at + *step)) {
-                return None;
-            }
-            // Some surface of a cut cell is no farther than the opposite corner.
-            let within = self.nodes.distance[*node].min(2.0 * self.lattice.cell);
-            let seed = seeds.of(k);
-            nearest_by_seed(&placed[k], self.lattice.place(at), within, seed).map(|foot| (*node, foot))
-        };
-        in_runs(nodes, Seeds::default, exact).into_iter().flatten().collect()
+        let fragments: usize = self.fragments.iter().flatten().map(|placed| placed.bytes()).sum();
+        self.nodes.made().map_or(0, |nodes| nodes.distance.len()) * a_node + fragments + size_of_val(&self.fragments[..])
     }
 }
 
@@ -293,9 +242,4 @@ fn lattice_of(shape: &Shape, field_level: u32) -> Result<Lattice, FieldError> {
         Some(level) => Lattice::around((low, high), f64::from(1u32 << (level - field_level)), true),
         None => Lattice::around((low, high), longest / f64::from(1u32 << field_level), false),
     })
-}
-
-/// The way from a point inside to its foot.
-fn towards(p: DVec3, foot: &Foot) -> DVec3 {
-    super::smooth::geometric(p, foot)
 }

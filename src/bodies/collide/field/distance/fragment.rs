@@ -81,7 +81,7 @@ impl<'a> Fragment<'a> {
     #[must_use]
     pub fn interpolated(&self, p: DVec3) -> Option<Depth> {
         let lattice = &self.field.lattice;
-        let nodes = &self.field.nodes;
+        let nodes = self.field.nodes();
         let cell = lattice.cell_of(p);
         let mut sums = Sums::default();
         for corner in ROUND_A_NODE.map(|step| cell - step) {

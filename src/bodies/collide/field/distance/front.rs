@@ -12,12 +12,11 @@
 //! the neighbour with the shortest way decides.
 
 use super::{
-    family::{FragmentId, Nodes},
     flaw::Flaw,
     lattice::{Lattice, NEIGHBOURS},
+    nodes::{Nodes, Work},
 };
 use glam::{DVec3, IVec3};
-use rayon::prelude::*;
 
 /// What is smaller by less than this is not, shares of a cell: so fronts end.
 const HAIR: f64 = 1e-6;
@@ -29,7 +28,12 @@ pub(super) const CANCELLED: f64 = 1e-6;
 const FEW: usize = 256;
 
 /// Carries on from the nodes that are in `accepted` already; adds those that the fronts reach, with the step.
-pub(super) fn propagate(lattice: &Lattice, nodes: &mut Nodes, accepted: &mut Vec<(u32, u32)>, flaw: Flaw) {
+pub(super) fn propagate(
+    lattice: &Lattice,
+    nodes: &mut Nodes,
+    accepted: &mut Vec<(u32, u32)>,
+    (flaw, work): (Flaw, Work),
+) {
     let around = Around::of(lattice);
     let mut in_front = vec![false; nodes.distance.len()];
     let mut seen_in_step = vec![0u32; nodes.distance.len()];
@@ -47,18 +51,15 @@ pub(super) fn propagate(lattice: &Lattice, nodes: &mut Nodes, accepted: &mut Vec
                 }
             }
         }
-        let reached: Vec<(usize, f64, DVec3)> = beside
-            .par_iter()
-            .with_min_len(FEW)
-            .filter_map(|node| {
-                let (distance, direction) = carried((lattice, &around), nodes, &in_front, *node, flaw)?;
-                let is_smaller = distance < nodes.distance[*node] - HAIR * lattice.cell;
-                is_smaller.then_some((*node, distance, direction))
-            })
-            .collect();
+        let work = if beside.len() < FEW { Work::Alone } else { work };
+        let reached = work.each(&beside, |node| {
+            let (distance, direction) = carried((lattice, &around), nodes, &in_front, *node, flaw)?;
+            let is_smaller = distance < nodes.distance[*node] - HAIR * lattice.cell;
+            is_smaller.then_some((*node, distance, direction))
+        });
         front.iter().for_each(|node| in_front[*node] = false);
         front.clear();
-        for (node, distance, direction) in reached {
+        for (node, distance, direction) in reached.into_iter().flatten() {
             (nodes.distance[node], nodes.direction[node]) = (distance, direction);
             accepted.push((node as u32, step));
             front.push(node);
@@ -155,12 +156,5 @@ impl Sums {
         let mean = self.direction / self.weight;
         let direction = if mean.length() < CANCELLED { self.shortest.1 } else { mean.normalize_or_zero() };
         Some((self.distance / self.weight, direction))
-    }
-}
-
-impl Nodes {
-    /// Whether a node lies in the fragment.
-    pub fn is_of(&self, node: usize, fragment: FragmentId) -> bool {
-        self.fragment[node] == fragment
     }
 }

@@ -7,8 +7,9 @@
 //!
 //! *The surface* of an octree are the polygons in which the leaves' planes and cuts pass their voxels
 //! (`leaf.rs`), that of a mesh its triangles. *Inside* is what lies below planes and cuts, voxel by voxel.
-//! `family.rs` is the recipe: exact values from the surface at the start (`octree_solid.rs`,
-//! `mesh_solid.rs`); after a fracture exact values in cut cells, and fronts from there (`front.rs`).
+//! `family.rs` has the field, `nodes.rs` the recipe: exact values from the surface at the start
+//! (`octree_solid.rs`, `mesh_solid.rs`); after a fracture exact values in cut cells, and fronts from there
+//! (`front.rs`).
 //! `fragment.rs` are the queries, `smooth.rs` the directions of smooth surfaces, `occupancy.rs` the grid of
 //! bits that says what is far away, `slice.rs` what can be seen of it all.
 
@@ -21,6 +22,7 @@ mod front;
 mod lattice;
 mod leaf;
 mod mesh_solid;
+mod nodes;
 mod occupancy;
 mod octree_solid;
 mod polygon;

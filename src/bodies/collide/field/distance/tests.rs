@@ -133,10 +133,48 @@ fn distances_fall_over_five_generations_and_nobody_else_is_touched() {
         }
         let part = &case.shapes[0];
         let mut grown = case.field.clone();
-        let k = (0..grown.nodes.fragment.len()).find(|k| grown.nodes.fragment[*k] == part.0).unwrap();
-        grown.nodes.distance[k] += 1e-12;
+        grown.change(|nodes| {
+            let k = nodes.fragment.iter().position(|fragment| *fragment == part.0).unwrap();
+            nodes.distance[k] += 1e-12;
+        });
         assert_eq!(strays(&case.field, &grown, part.0), (0, 1), "planted");
         assert_eq!(strays(&case.field, &grown, FragmentId(99)), (1, 1), "planted");
+    }
+}
+
+/// Nodes that two fields have otherwise, to the bit.
+fn others(a: &FamilyField, b: &FamilyField) -> usize {
+    let bits = |field: &FamilyField, k| {
+        field.node(k).map(|n| (n.fragment, n.distance.to_bits(), n.direction.to_array().map(f64::to_bits)))
+    };
+    (0..a.lattice().nodes()).filter(|k| bits(a, *k) != bits(b, *k)).count()
+}
+
+#[test]
+fn nodes_that_are_asked_late_know_the_same() {
+    for name in ["statue", "cavity"] {
+        let shape = builtin(name, 6);
+        let mut at_once = FamilyField::new(&shape, 4).unwrap();
+        let mut shapes = vec![(FragmentId::WHOLE, Arc::clone(&shape))];
+        // One is asked after every break, one after two of them, one only in the end.
+        let mut late: Vec<FamilyField> = vec![FamilyField::at_need(&shape, 4).unwrap(); 3];
+        for generation in 0..5 {
+            let (id, shape) = shapes.remove(0);
+            let (parts, _) = broken(&shape, 5, generation);
+            let update = at_once.fracture(id, &borrowed(&parts)).unwrap();
+            for field in &mut late {
+                let (after, names) = field.after(id, &borrowed(&parts)).unwrap();
+                assert_eq!(names, update.fragments);
+                *field = after;
+            }
+            shapes.extend(update.fragments.into_iter().zip(parts));
+            let asked: &[usize] = if generation % 2 == 1 { &[0, 1] } else { &[0] };
+            asked.iter().for_each(|k| assert_eq!(others(&at_once, &late[*k]), 0, "{name}, {generation}"));
+        }
+        assert_eq!(late.iter().map(|field| others(&at_once, field)).sum::<usize>(), 0, "{name}");
+        // Without the last break it would show.
+        let before = FamilyField::at_need(&shape, 4).unwrap();
+        assert!(others(&at_once, &before) > 0, "nobody notices");
     }
 }
 

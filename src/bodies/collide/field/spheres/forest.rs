@@ -87,6 +87,30 @@ impl SphereForest {
         forest
     }
 
+    /// The same forest with more points, which have trees of their own and follow the others.
+    #[must_use]
+    pub fn with(&self, more: &[ObjectPoint]) -> Self {
+        let other = Self::build(more);
+        let mut out = self.clone();
+        let (points, nodes) = (self.points.len() as u32, self.nodes.len() as u32);
+        let children = self.children.len() as u32;
+        out.points.extend(other.points.into_iter().map(|point| TreePoint {
+            parent: if point.parent == NONE { NONE } else { point.parent + points },
+            first_node: point.first_node + nodes,
+            ..point
+        }));
+        out.nodes.extend(other.nodes.into_iter().map(|node| Node {
+            point: node.point + points,
+            children: (node.children.0 + children, node.children.1 + children),
+            ..node
+        }));
+        out.children.extend(other.children.into_iter().map(|node| node + nodes));
+        out.roots.extend(other.roots.into_iter().map(|node| node + nodes));
+        out.bound = bound_of(&out.points);
+        out.last_level = self.last_level.max(other.last_level);
+        out
+    }
+
     /// Points of it: indices are below this.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -114,7 +114,12 @@ fn generations(points: &[ObjectPoint], generations: usize, planted: Planted) -> 
         let mut next = Vec::new();
         for forest in all[generation].iter().filter(|forest| forest.len() > 40) {
             let fracture = shatter(forest, 3, &mut random);
-            next.extend(forest.fracture_with(&fracture, planted).unwrap());
+            let pieces = forest.fracture_with(&fracture, planted).unwrap();
+            // As a piece that comes near another gets the corners of its hull.
+            let corners = |of: &SphereForest| -> Vec<ObjectPoint> {
+                of.points().take(6).map(|p| ObjectPoint { position: p.position * 1.01, ..p }).collect()
+            };
+            next.extend(pieces.into_iter().map(|piece| piece.with(&corners(&piece))));
         }
         all.push(next);
     }
@@ -316,6 +321,19 @@ fn a_plate_that_trembles_keeps_its_contacts() {
         others += usize::from(!anew.take(8).eq(first.iter().copied()));
     }
     println!("asked anew, {others} of 100 poses have other contacts");
+}
+
+#[test]
+fn more_points_have_trees_of_their_own() {
+    let (own, more) = (ball_points(12.0), ball_points(4.0));
+    let [forest, other] = [&own, &more].map(|points| SphereForest::build(points));
+    let both = forest.with(&more);
+    assert_eq!((both.validate(), both.trees()), (Ok(()), 2));
+    assert_eq!(both.len(), own.len() + more.len());
+    let same = |(a, b): (ObjectPoint, ObjectPoint)| a == b;
+    assert!(both.points().zip(forest.points().chain(other.points())).all(same));
+    assert_eq!(SphereForest::build(&[]).with(&more), other);
+    assert_eq!(forest.with(&[]), forest);
 }
 
 #[test]
