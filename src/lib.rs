@@ -10,6 +10,8 @@
 //! `memory` gives back what was freed and asks for large pages, [`provenance`] says what made a result.
 
 #![deny(missing_docs)]
+// Whether a shape may be shared by threads is asked of all that it holds, down to a device's modules.
+#![recursion_limit = "256"]
 #![cfg_attr(
     test,
     allow(clippy::disallowed_methods, reason = "tests normalise vectors that they know not to be zero")

@@ -43,12 +43,16 @@ impl StageClock {
 
     /// Adds the time since the last lap to a stage of the report.
     pub fn lap(&mut self, report: &mut StepReport, stage: &str) {
-        let ms = self.0.elapsed().as_secs_f64() * 1e3;
-        match report.timings.iter_mut().find(|t| t.stage == stage) {
-            Some(timing) => timing.ms += ms,
-            None => report.timings.push(StageTiming { stage: stage.to_owned(), ms }),
-        }
+        add_ms(report, stage, self.0.elapsed().as_secs_f64() * 1e3);
         self.0 = Instant::now();
+    }
+}
+
+/// Adds so much to a stage of the report.
+pub fn add_ms(report: &mut StepReport, stage: &str, ms: f64) {
+    match report.timings.iter_mut().find(|t| t.stage == stage) {
+        Some(timing) => timing.ms += ms,
+        None => report.timings.push(StageTiming { stage: stage.to_owned(), ms }),
     }
 }
 

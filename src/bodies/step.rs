@@ -5,12 +5,12 @@ use super::{
     broad_phase::{self, Asked, Motion, NearPair, Obb},
     collide::{ContactQuery, Finders, Manifold, Point, field},
     contacts::Pushes,
-    context::{OnGpu, StageClock, StepContext},
+    context::{OnGpu, StageClock, StepContext, add_ms},
     drag, integrate,
     planes::planes,
     sleep,
 };
-use crate::gpu::{Gpu, GpuError, StageTiming};
+use crate::gpu::{Gpu, GpuError};
 use glam::DVec3;
 use rayon::prelude::*;
 
@@ -71,7 +71,7 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
     let follow_ms = std::mem::take(&mut world.follow_ms);
     // The others have next to nothing to follow.
     if follow_ms > 0.0 && settings.contacts.entry().name == field::ENTRY.name {
-        report.timings.push(StageTiming { stage: FOLLOW.to_owned(), ms: follow_ms });
+        add_ms(&mut report, FOLLOW, follow_ms);
     }
     Ok(report)
 }

@@ -9,7 +9,7 @@ use super::{
     Plane, Point, RelativePose, holds, inherit, moved, reduce, speed_between,
 };
 use crate::{
-    bodies::{broad_phase::NearPair, context::StepContext},
+    bodies::{FOLLOW, broad_phase::NearPair, context::StepContext},
     gpu::GpuError,
 };
 use glam::DVec3;
@@ -101,6 +101,13 @@ pub trait NarrowPhase: Default + Send + Sync + 'static {
     /// Whether what is known of a pair is that others must look at it.
     fn is_left_to_others(known: &Self::Known) -> bool {
         let _ = known;
+        false
+    }
+
+    /// Before that: hands on what was known of bodies that have broken to those of these that are their pieces. Says whether
+    /// there was anything to do.
+    fn follow(&mut self, near: &[&Body]) -> bool {
+        let _ = near;
         false
     }
 
@@ -332,7 +339,11 @@ impl<N: NarrowPhase> FindContacts for PairFinder<N> {
         let sorted = self.sort_out(query);
         cx.lap("broad phase");
         let near = sorted.pairs.iter().flat_map(|(pair, ..)| *pair).chain(query.at_planes.iter().copied());
-        self.narrow.prepare(near.map(|k| &query.bodies[k]));
+        let near: Vec<&Body> = near.map(|k| &query.bodies[k]).collect();
+        if self.narrow.follow(&near) {
+            cx.lap(FOLLOW);
+        }
+        self.narrow.prepare(near.into_iter());
         let met = self.pairs(&sorted, query);
         cx.report.pairs += sorted.pairs.len();
         cx.lap("narrow phase");

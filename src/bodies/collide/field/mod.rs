@@ -79,6 +79,10 @@ impl NarrowPhase for Fields {
         }
     }
 
+    fn follow(&mut self, near: &[&Body]) -> bool {
+        self.parts.follow(near)
+    }
+
     fn prepare<'a>(&mut self, near: impl Iterator<Item = &'a Body>) {
         self.parts.prepare(near);
         self.pairs.next_search();

@@ -88,9 +88,9 @@ impl Piece {
 }
 
 impl Part {
-    /// Of the pieces that the body of this part broke into, in their order. None where they do not fit it.
-    fn broken(&self, pieces: &[Body]) -> Option<Vec<Piece>> {
-        let shapes: Vec<_> = pieces.iter().map(|piece| &*piece.def.shape).collect();
+    /// Of the pieces of these shapes that the body of this part broke into, in their order. None where they do not fit it.
+    fn broken(&self, shapes: &[Arc<Shape>]) -> Option<Vec<Piece>> {
+        let shapes: Vec<&Shape> = shapes.iter().map(|shape| &**shape).collect();
         let Piece { field, fragment, sampling, .. } = &self.piece;
         let field = || field.after(*fragment, &shapes).ok();
         let forests = || self.forest.fracture(&sampling.fracture(&self.forest, &shapes)).ok();
@@ -136,11 +136,20 @@ fn walls(shape: &Shape, hull: &Option<Arc<Solid>>) -> Arc<[Wall]> {
     hull.faces.iter().map(wall).collect()
 }
 
+/// A body that broke, and what it broke into.
+struct Break {
+    part: Part,
+    names: Vec<BodyId>,
+    shapes: Vec<Arc<Shape>>,
+}
+
 /// What is known of one body.
 #[derive(Clone)]
 enum Known {
     /// That there is nothing of it.
     Empty,
+    /// That it is one of these pieces.
+    Broken(Arc<Break>),
     /// What the fracture said that it came from.
     Piece(Piece),
     /// All.
@@ -167,7 +176,7 @@ impl Parts {
     pub fn of(&self, id: BodyId) -> Option<&Part> {
         match self.known.get(&id)? {
             Known::Part(part) => Some(part),
-            Known::Empty | Known::Piece(_) => None,
+            Known::Empty | Known::Broken(_) | Known::Piece(_) => None,
         }
     }
 
@@ -180,10 +189,43 @@ impl Parts {
         changed
     }
 
+    /// Hands what was known of bodies that broke on to their pieces, where any of them is among these, on all cores. Says
+    /// whether there was anything to do.
+    pub fn follow(&mut self, bodies: &[&Body]) -> bool {
+        let broken = |body: &&Body| match self.known.get(&body.id) {
+            Some(Known::Broken(broken)) => Some((broken.names.clone(), Arc::clone(broken))),
+            _ => None,
+        };
+        let breaks: BTreeMap<Vec<BodyId>, Arc<Break>> = bodies.iter().filter_map(broken).collect();
+        let breaks: Vec<Arc<Break>> = breaks.into_values().collect();
+        let made: Vec<_> = breaks.par_iter().map(|broken| broken.part.broken(&broken.shapes)).collect();
+        for (broken, pieces) in breaks.iter().zip(made) {
+            match pieces {
+                Some(pieces) => {
+                    for (id, piece) in broken.names.iter().zip(pieces) {
+                        self.replace_broken(*id, Some(Known::Piece(piece)));
+                    }
+                }
+                // What a field cannot follow begins by itself: an empty piece beside others, a piece on another grid.
+                None => broken.names.iter().for_each(|id| self.replace_broken(*id, None)),
+            }
+        }
+        !breaks.is_empty()
+    }
+
+    /// Writes what is known of a piece, if it is still there.
+    fn replace_broken(&mut self, id: BodyId, known: Option<Known>) {
+        if let Some(Known::Broken(_)) = self.known.get(&id) {
+            self.known.remove(&id);
+            self.known.extend(known.map(|known| (id, known)));
+        }
+    }
+
     /// Makes what is missing of these bodies, on all cores.
     pub fn prepare<'a>(&mut self, bodies: impl Iterator<Item = &'a Body>) {
-        let is_missing = |body: &&Body| matches!(self.known.get(&body.id), None | Some(Known::Piece(_)));
+        let is_missing = |body: &&Body| !matches!(self.known.get(&body.id), Some(Known::Part(_) | Known::Empty));
         let missing: BTreeMap<BodyId, &Body> = bodies.filter(is_missing).map(|body| (body.id, body)).collect();
+        self.follow(&missing.values().copied().collect::<Vec<_>>());
         let missing: Vec<_> = missing.into_iter().map(|(id, body)| (body, self.known.remove(&id))).collect();
         let level = self.field_level;
         let make = |(body, known): (&Body, Option<Known>)| {
@@ -198,12 +240,15 @@ impl Parts {
         self.known.extend(made);
     }
 
-    /// What is known of `parent` is handed on to the pieces that it broke into.
+    /// What is known of `parent` will be handed on to the pieces that it broke into: when they are near something, so that
+    /// what breaks at one time is seen to by all cores.
     pub fn broke(&mut self, parent: &Body, pieces: &[Body]) {
         self.prepare(std::iter::once(parent));
-        // What a field cannot follow begins by itself: an empty piece beside others, a piece on another grid.
-        let Some(made) = self.of(parent.id).and_then(|known| known.broken(pieces)) else { return };
-        self.known.extend(pieces.iter().map(|piece| piece.id).zip(made.into_iter().map(Known::Piece)));
+        let Some(part) = self.of(parent.id).cloned() else { return };
+        let names: Vec<BodyId> = pieces.iter().map(|piece| piece.id).collect();
+        let shapes = pieces.iter().map(|piece| Arc::clone(&piece.def.shape)).collect();
+        let broken = Arc::new(Break { part, names, shapes });
+        self.known.extend(pieces.iter().map(|piece| (piece.id, Known::Broken(Arc::clone(&broken)))));
     }
 
     /// Forgets bodies that are not there.
