@@ -26,7 +26,7 @@ impl Outline {
     #[must_use]
     pub fn of(shape: &Shape) -> Self {
         let hull = shape.convex_hull();
-        Self { corners: Corners::new(&hull.hull.points), slack: hull.slack }
+        Self { corners: Corners::new(&hull.hull.points), slack: hull.beyond }
     }
 }
 

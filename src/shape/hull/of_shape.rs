@@ -18,10 +18,8 @@ pub struct ShapeHull {
     pub hull: Hull,
     /// Corners that would stick out by no more than this were left out, m.
     pub rounded: f64,
-    /// How far the farthest point that was to be held lies outside, m.
+    /// How far the farthest sample of the shape lies outside, m.
     pub beyond: f64,
-    /// How far anything of the shape may lie outside, m.
-    pub slack: f64,
 }
 
 impl ShapeHull {
@@ -31,9 +29,9 @@ impl ShapeHull {
     /// Of a shape; of what is flat, of its bounds.
     #[must_use]
     pub fn of(shape: &Shape) -> Self {
-        let HullPoints { points, rounded, left_out } = HullPoints::of(shape);
+        let HullPoints { points, rounded } = HullPoints::of(shape);
         match Hull::through(&points, Self::MOST_CORNERS, rounded) {
-            Some((hull, beyond)) => Self { hull, rounded, beyond, slack: beyond + left_out },
+            Some((hull, beyond)) => Self { hull, rounded, beyond },
             None => Self { hull: hull_of_bounds(shape), ..Self::default() },
         }
     }

@@ -49,7 +49,7 @@ impl Face {
     /// How far a point that lies outside it is from its plane, cells.
     fn height(&self, p: Point) -> Option<f64> {
         let above = self.above(p);
-        (above > 0).then(|| above as f64 * self.per_length)
+        (above > 0).then_some(above as f64 * self.per_length)
     }
 
     /// Takes a point that lies so far outside. Points come in ascending order.

@@ -26,24 +26,27 @@ pub enum Fit {
 pub fn fit(def: &BodyDef, tolerance: f64) -> Option<Fit> {
     let shape = &*def.shape;
     let Geometry::Octree(octree) = shape.geometry() else { return None };
-    // The samples of so few voxels say little, and their hull is that of the voxels.
-    if def.is_crumb() || shape.convex_hull().beyond > tolerance {
+    let hull = shape.convex_hull();
+    // The samples of so few voxels say little, and their hull is that of the voxels. What is round or uneven has as many corners
+    // as there may be: in 68 heaps two of such pieces came four cells deep into each other, and did not come to rest.
+    if def.is_crumb() || hull.is_full() || hull.beyond > tolerance {
         return None;
     }
     let place = shape.body_from_local();
     let sample = |leaf| place(leaf_sample(&octree.forest, leaf).0.as_dvec3());
-    let is_near = all_are_near(&shape.convex_hull().hull, octree.leaves().map(sample), tolerance);
+    let is_near = all_are_near(&hull.hull, octree.leaves().map(sample), tolerance);
     Some(if is_near { Fit::Close } else { Fit::Around })
 }
 
 /// Whether no point lies deeper in a hull than `tolerance`.
 fn all_are_near(hull: &Hull, mut points: impl Iterator<Item = DVec3>, tolerance: f64) -> bool {
+    // The farthest corner says where a side lies: what is thin has a normal that its own corners hardly tell.
     let plane = |t: &[u32; 3]| {
         let [a, b, c] = t.map(|v| hull.points[v as usize]);
-        let normal = (b - a).cross(c - a).normalize_or_zero();
-        (normal, normal.dot(a))
+        let normal = (b - a).cross(c - a).try_normalize()?;
+        Some((normal, hull.points.iter().map(|p| p.dot(normal)).fold(f64::MIN, f64::max)))
     };
-    let planes: Vec<(DVec3, f64)> = hull.triangles.iter().map(plane).collect();
+    let planes: Vec<(DVec3, f64)> = hull.triangles.iter().filter_map(plane).collect();
     let is_near = |p: DVec3, (normal, reach): (DVec3, f64)| p.dot(normal) - reach >= -tolerance;
     // What is near one side has its neighbours near the same.
     let mut last = 0;
@@ -84,13 +87,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_round_sticks_out_and_what_is_flat_is_close() {
+    fn what_is_round_has_no_fit_and_what_is_flat_is_close() {
         let fit_of = |forest, level, tolerance| {
             fit(&body(&Arc::new(forest), 0, grid(level, 1.0), level, DVec3::ZERO), tolerance / 64.0)
         };
         let round = || ball(6, Vec3::splat(32.0), 28.0);
         assert_eq!(fit_of(round(), 6, 0.5), None);
-        assert_eq!(fit_of(round(), 6, 4.0), Some(Fit::Close));
+        // However near its hull it is.
+        assert_eq!(fit_of(round(), 6, 4.0), None);
         assert_eq!(fit_of(block(6, [4; 3], [60; 3]), 6, 0.5), Some(Fit::Close));
         // A crumb has no fit.
         assert_eq!(fit_of(block(6, [4; 3], [7; 3]), 6, 4.0), None);

@@ -59,7 +59,11 @@ fn hulls_hold_all_samples_and_flat_sides_are_one_face() {
     let forest = Arc::new(block(5, [4; 3], [20, 12, 28]));
     let def = body(&forest, 0, grid(5, 1.0), 4, DVec3::ZERO);
     let solid = Solid::of(def.shape.convex_hull());
-    assert!(solid.faces.len() >= 6 && solid.corners.len() <= ShapeHull::MOST_CORNERS, "{}", solid.corners.len());
+    assert!(
+        solid.faces.len() >= 6 && solid.corners.len() <= ShapeHull::MOST_CORNERS,
+        "{}",
+        solid.corners.len()
+    );
     // Each side of the block is a face, as wide as the block but for its rounded edges.
     for way in [DVec3::X, DVec3::NEG_X, DVec3::Y, DVec3::NEG_Y, DVec3::Z, DVec3::NEG_Z] {
         let half = DVec3::new(8.0, 4.0, 12.0).dot(way.abs()) / 32.0;

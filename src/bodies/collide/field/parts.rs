@@ -223,8 +223,10 @@ impl Parts {
 
     /// Makes what is missing of these bodies, on all cores.
     pub fn prepare<'a>(&mut self, bodies: impl Iterator<Item = &'a Body>) {
-        let is_missing = |body: &&Body| !matches!(self.known.get(&body.id), Some(Known::Part(_) | Known::Empty));
-        let missing: BTreeMap<BodyId, &Body> = bodies.filter(is_missing).map(|body| (body.id, body)).collect();
+        let is_missing =
+            |body: &&Body| !matches!(self.known.get(&body.id), Some(Known::Part(_) | Known::Empty));
+        let missing: BTreeMap<BodyId, &Body> =
+            bodies.filter(is_missing).map(|body| (body.id, body)).collect();
         self.follow(&missing.values().copied().collect::<Vec<_>>());
         let missing: Vec<_> = missing.into_iter().map(|(id, body)| (body, self.known.remove(&id))).collect();
         let level = self.field_level;

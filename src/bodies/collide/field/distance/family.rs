@@ -218,7 +218,9 @@ impl FamilyField {
     pub fn bytes(&self) -> usize {
         let a_node = size_of::<FragmentId>() + size_of::<f64>() + size_of::<DVec3>();
         let fragments: usize = self.fragments.iter().flatten().map(|placed| placed.bytes()).sum();
-        self.nodes.made().map_or(0, |nodes| nodes.distance.len()) * a_node + fragments + size_of_val(&self.fragments[..])
+        self.nodes.made().map_or(0, |nodes| nodes.distance.len()) * a_node
+            + fragments
+            + size_of_val(&self.fragments[..])
     }
 }
 

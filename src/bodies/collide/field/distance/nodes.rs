@@ -120,12 +120,7 @@ impl Nodes {
     }
 
     /// Nodes of a fragment with these bounds, ascending.
-    pub fn of_fragment(
-        &self,
-        lattice: &Lattice,
-        id: FragmentId,
-        (low, high): (DVec3, DVec3),
-    ) -> Vec<usize> {
+    pub fn of_fragment(&self, lattice: &Lattice, id: FragmentId, (low, high): (DVec3, DVec3)) -> Vec<usize> {
         let (low, high) = (lattice.cell_of(low), lattice.cell_of(high) + 1);
         let nodes = CellBits::box_of(low, high + 1).filter_map(|at| lattice.node(at));
         nodes.filter(|node| self.is_of(*node, id)).collect()
@@ -157,8 +152,7 @@ impl Nodes {
     /// value.
     fn cut(&self, nodes: &[usize], lattice: &Lattice, broken: &Break, work: Work) -> Vec<(usize, Foot)> {
         let placed = &broken.placed;
-        let cracked: Vec<CellBits> =
-            work.each(placed, |part| part.solid.cracked(lattice, &part.surface));
+        let cracked: Vec<CellBits> = work.each(placed, |part| part.solid.cracked(lattice, &part.surface));
         let exact = |node: &usize, seeds: &mut Seeds| {
             let k = self.fragment[*node].0.checked_sub(broken.first)? as usize;
             // Nodes in no fragment have none of these.
