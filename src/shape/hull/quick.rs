@@ -118,18 +118,11 @@ pub fn convex_hull(points: &[Point], most: usize, least: f64) -> Option<Grown> {
     Some(Grown { corners, triangles, outside })
 }
 
-/// Gives every point to the one of `faces` that it is farthest outside of: that one is near it, too.
+/// Gives every point to the first of `faces` that it is outside of.
 fn share_out(points: &[Point], some: &[u32], faces: &mut [Face]) {
     for v in some {
-        let mut farthest: Option<(f64, usize)> = None;
-        for (k, face) in faces.iter().enumerate() {
-            if let Some(height) = face.height(points[*v as usize])
-                && farthest.is_none_or(|(most, _)| height > most)
-            {
-                farthest = Some((height, k));
-            }
-        }
-        if let Some((height, k)) = farthest {
+        let height = |(k, face): (usize, &Face)| Some((k, face.height(points[*v as usize])?));
+        if let Some((k, height)) = faces.iter().enumerate().find_map(height) {
             faces[k].take(*v, height);
         }
     }

@@ -33,10 +33,10 @@ fn what_is_flat_and_whole_is_plain_and_nothing_else() {
     }
     let mut finder = MixedFinder::new(None).expect("no passes");
     let fits = finder.hulls.narrow.fit(&w.bodies, 0..w.bodies.len());
-    // A sliver's edges are cut off by its voxels, and of four so uneven that their hulls are full.
+    // A sliver's edges are cut off by its voxels.
     let is_plain = |fit: &Option<Fit>| *fit == Some(Fit::Close);
     let pieces = fits[..12].iter().filter(|fit| is_plain(fit)).count();
-    assert!(pieces >= 8, "{pieces} of 12 pieces of a block between planes");
+    assert!(pieces >= 10, "{pieces} of 12 pieces of a block between planes");
     let first = fits[..12].iter().position(is_plain).expect("some are");
     // A ball, a crumb, a block, a channel.
     assert_eq!(fits[12..], [None, None, Some(Fit::Close), Some(Fit::Around)]);
