@@ -75,21 +75,34 @@ impl Hull {
         let Grown { corners, triangles, outside } = convex_hull(&whole, most, least / grid.cell)?;
         let corner = |v: u32| points[v as usize];
         let hull = Self { points: corners.into_iter().map(corner).collect(), triangles };
-        // The hull is no farther than any of its faces.
-        let at_most = outside.iter().flat_map(|(face, left)| {
-            let face = face.map(corner);
-            left.iter().map(move |v| (distance_to_triangle(face, corner(*v)), *v))
-        });
-        let mut at_most: Vec<(f64, u32)> = at_most.collect();
+        let beyond = hull.farthest_outside(outside.into_iter().map(corner));
+        Some((hull, beyond))
+    }
+
+    /// How far the farthest of these points, which lie outside, is from it.
+    fn farthest_outside(&self, points: impl Iterator<Item = DVec3>) -> f64 {
+        let side = |t: &[u32; 3]| {
+            let corners @ [a, b, c] = t.map(|v| self.points[v as usize]);
+            let normal = (b - a).cross(c - a).try_normalize()?;
+            Some((normal, normal.dot(a), corners))
+        };
+        let sides: Vec<_> = self.triangles.iter().filter_map(side).collect();
+        // The hull is no farther than any of its sides, and mostly as far as the one that a point is highest over.
+        let at_most = |p: DVec3| {
+            let height = |(normal, reach, _): &&(DVec3, f64, [DVec3; 3])| p.dot(*normal) - reach;
+            let highest = sides.iter().max_by(|a, b| height(a).total_cmp(&height(b)));
+            (highest.map_or(f64::MAX, |(_, _, corners)| distance_to_triangle(*corners, p)), p)
+        };
+        let mut at_most: Vec<(f64, DVec3)> = points.map(at_most).collect();
         at_most.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
-        let mut beyond: f64 = 0.0;
-        for (most, v) in at_most {
-            if most <= beyond {
+        let mut farthest: f64 = 0.0;
+        for (most, p) in at_most {
+            if most <= farthest {
                 break;
             }
-            beyond = beyond.max(hull.distance_from_outside(corner(v)));
+            farthest = farthest.max(self.distance_from_outside(p));
         }
-        Some((hull, beyond))
+        farthest
     }
 
     /// How far a point that is not inside is from it.

@@ -87,8 +87,8 @@ pub struct Grown {
     pub corners: Vec<u32>,
     /// Triangles, by numbers of corners, counter-clockwise from outside.
     pub triangles: Vec<[u32; 3]>,
-    /// Points that lie outside, by a face that each is outside of; all as numbers of points.
-    pub outside: Vec<([u32; 3], Vec<u32>)>,
+    /// Points that lie outside, as numbers.
+    pub outside: Vec<u32>,
 }
 
 /// The hull, with at most `most` corners, and none more once no point sticks out by more than `least` cells. Points are
@@ -113,8 +113,7 @@ pub fn convex_hull(points: &[Point], most: usize, least: f64) -> Option<Grown> {
     corners.dedup();
     let number = |v: u32| corners.binary_search(&v).unwrap_or_default() as u32;
     let triangles = faces.iter().map(|face| face.corners.map(number)).collect();
-    let left = faces.into_iter().filter(|face| !face.outside.is_empty());
-    let outside = left.map(|face| (face.corners, face.outside)).collect();
+    let outside = faces.into_iter().flat_map(|face| face.outside).collect();
     Some(Grown { corners, triangles, outside })
 }
 

@@ -73,18 +73,17 @@ impl Meeting<'_> {
         let axis = self.now(&now, cell);
         let forgiven = self.forgiven(axis.separation);
         let apart = axis.separation + forgiven;
-        let overlap = (-axis.separation).max(0.0);
         let met = if apart < margin(cell) { Some((now, axis)) } else { self.later(apart, axis, cell) };
         let on_b = |axis: &Axis, pair: &Pair<'_>| pair.relative.rotation.inverse() * axis.normal;
         let Some((pair, axis)) = met else {
             let start = self.pair(0.0);
-            let known = Known { axis: Some((on_b(&axis, &start), axis.feature)), forgiven, overlap };
+            let known = Known { axis: Some((on_b(&axis, &start), axis.feature)), forgiven };
             let clear_m = Some(apart - margin(cell));
             return (None, Record { pose, touches: 0, clear_m, known });
         };
         let normal = on_b(&axis, &pair);
         let (manifold, touches) = self.manifold(&pair, &axis, forgiven, cell);
-        let known = Known { axis: Some((normal, axis.feature)), forgiven, overlap };
+        let known = Known { axis: Some((normal, axis.feature)), forgiven };
         (Some(manifold), Record { pose, touches, clear_m: None, known })
     }
 

@@ -55,8 +55,6 @@ pub struct Known {
     pub axis: Option<(DVec3, Feature)>,
     /// Pieces of one object: how far they may overlap without being pushed, m.
     pub forgiven: f64,
-    /// How far they overlapped, m.
-    pub overlap: f64,
 }
 
 /// Hulls of the bodies that have met.

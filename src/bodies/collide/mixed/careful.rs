@@ -50,17 +50,16 @@ impl CarefulHulls {
     }
 
     /// Whether what hulls say holds for the bodies.
-    fn holds(&self, bodies: [&Body; 2], manifold: &Manifold, known: &Known) -> bool {
+    fn holds(&self, bodies: [&Body; 2], manifold: &Manifold, forgiven: f64) -> bool {
         if bodies.iter().all(|body| self.fits.of(body) == Some(Fit::Close)) {
             return true;
         }
-        // Hulls of bent pieces may be deep in each other and have hardly a face there.
-        if known.overlap > DEEP_CELLS * manifold.resolution_m || manifold.points.is_empty() {
-            return false;
-        }
+        let deep = DEEP_CELLS * manifold.resolution_m;
         manifold.points.iter().all(|p| {
             // What meets only later in the step touches nothing yet.
-            p.follows.is_none() && bodies.iter().zip(p.anchors).all(|(body, at)| has_surface(body, at))
+            p.follows.is_none()
+                && p.separation - forgiven > -deep
+                && bodies.iter().zip(p.anchors).all(|(body, at)| has_surface(body, at))
         })
     }
 }
@@ -98,7 +97,7 @@ impl NarrowPhase for CarefulHulls {
         let NearTwo { bodies, record, old, dt } = *near;
         let known = record.map(|record| &record.known.hulls);
         let (manifold, Record { pose, touches, clear_m, known }) = self.hulls.met(bodies, known, old, dt)?;
-        let is_left = manifold.as_ref().is_some_and(|found| !self.holds(bodies, found, &known));
+        let is_left = manifold.as_ref().is_some_and(|found| !self.holds(bodies, found, known.forgiven));
         let known = Careful { hulls: known, is_left };
         Some((manifold.filter(|_| !is_left), Record { pose, touches, clear_m, known }))
     }
