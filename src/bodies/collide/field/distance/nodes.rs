@@ -1,9 +1,9 @@
 //! What the nodes of a field know, made when somebody first asks.
 //!
 //! In: the unbroken object, and what broke since. Out: at every node its fragment, its distance and its direction. Within a
-//! cell of the surface depths come from the surface itself (`fragment.rs`), and whoever lies deeper than that in another
-//! body has been thrown into it: most fields never have to say what their nodes know. So a field that contacts are found
-//! with remembers what has broken, and its nodes follow when they are asked for. They come to the same then.
+//! cell of the surface depths come from the surface itself (`fragment.rs`), and deeper than that in another body lies only
+//! what has hit it hard: many fields never have to say what their nodes know. So a field that contacts are found with
+//! remembers what has broken, and its nodes follow when they are asked for. They come to the same then.
 
 use super::{
     exact::{Seeds, in_runs, nearest_by_seed},
