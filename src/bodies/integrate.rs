@@ -6,7 +6,7 @@ use glam::{DMat3, DQuat, DVec3};
 /// Speeds above this are clamped, m/s.
 pub const MAX_SPEED: f64 = 200.0;
 /// Turns of more than this in one substep are clamped, radians.
-const MAX_TURN: f64 = 0.5;
+pub const MAX_TURN: f64 = 0.5;
 /// Longest arc that is turned at once, radians.
 const MAX_ARC: f64 = 0.01;
 /// A body farther out than this is frozen, m.

@@ -40,6 +40,7 @@ pub(in crate::bodies::respond) struct Batch<'b, 'a> {
 
 /// The rows of a batch side by side.
 #[derive(Default)]
+#[repr(align(64))]
 struct Wide {
     rows: Vec<WideRow>,
     /// Whether they are those of this pass.
@@ -67,8 +68,9 @@ struct Rolling {
     inertia: Matrices,
 }
 
-/// A row of each group.
+/// A row of each group. Its lanes cross no lines of the cache.
 #[derive(Clone, Copy, Default)]
+#[repr(align(64))]
 struct WideRow {
     /// See [`Row`]: what its bodies may be stirred by before it has anything to do.
     until: Lane,

@@ -13,7 +13,7 @@ use crate::bodies::scale::Scale;
 use glam::DVec3;
 
 /// What overlaps by no more touches, m for objects of a metre: rounding.
-const HAIR: f64 = 1e-9;
+pub(super) const HAIR: f64 = 1e-9;
 
 /// The two passes of a substep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(in crate::bodies::respond) enum Pass {
 #[cfg(test)]
 pub static STAY: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 
-fn may_leave() -> bool {
+pub(super) fn may_leave() -> bool {
     #[cfg(test)]
     return !STAY.load(std::sync::atomic::Ordering::Relaxed);
     #[cfg(not(test))]

@@ -10,6 +10,7 @@ mod group;
 mod helpers;
 mod mover;
 mod parts;
+mod quiet;
 mod rolling;
 mod row;
 
@@ -24,6 +25,9 @@ use helpers::with_helpers;
 pub(super) use mover::{Movers, Share};
 pub(super) use parts::Part;
 use parts::{Touch, batches, divide};
+use quiet::is_quiet;
+#[cfg(test)]
+pub(super) use quiet::stays_apart;
 use rayon::prelude::*;
 use rolling::Roll;
 pub(super) use row::{Parting, Soft};
@@ -148,9 +152,14 @@ pub(super) fn solved(
     springs: impl Fn(Scale, f64) -> Soft + Send + Sync,
     solve: impl FnOnce(&Part, &mut [Batch<'_, '_>], &mut Movers) + Send,
 ) {
-    let (mut whole, moving, mut touches) = parts(bodies, manifolds);
-    let sizes = batches(&mut whole, &mut touches, LANES);
     let h = substep_secs(settings);
+    let mut all = touches(bodies, manifolds);
+    let mut quiet = Vec::new();
+    if is_quiet(bodies, manifolds, &all, settings, h) {
+        std::mem::swap(&mut quiet, &mut all);
+    }
+    let (mut whole, moving, mut touches) = parts(bodies, all);
+    let sizes = batches(&mut whole, &mut touches, LANES);
     let (fixed, points) = (&*bodies, &*manifolds);
     let prepare = || {
         let movers = Movers::new(fixed, &moving, settings.gravity, h);
@@ -175,6 +184,11 @@ pub(super) fn solved(
     let Some((movers, rows, impulses)) = solved else { return };
     for (m, impulse) in impulses {
         manifolds[m].rolling_impulse = impulse;
+    }
+    for touch in quiet {
+        for p in &mut manifolds[touch.manifold].points {
+            (p.total_impulse, p.slid) = (0.0, true);
+        }
     }
     for row in &rows {
         let p = &mut manifolds[row.manifold as usize].points[row.point as usize];
@@ -229,9 +243,9 @@ fn pair(bodies: &[Body], manifold: &Manifold) -> Option<[usize; 2]> {
     Some([find(manifold.first)?, manifold.second.map_or(Some(bodies.len()), find)?])
 }
 
-/// The heap in parts: what moves, and the manifolds with points of which one body can move.
-fn parts(bodies: &[Body], manifolds: &[Manifold]) -> (Part, Vec<usize>, Vec<Touch>) {
-    let moves: Vec<bool> = bodies.iter().map(|body| !body.is_static() && !body.asleep).collect();
+/// The manifolds with points of which one body can move.
+fn touches(bodies: &[Body], manifolds: &[Manifold]) -> Vec<Touch> {
+    let moves: Vec<bool> = bodies.iter().map(Body::moves).collect();
     let moves = |k: usize| moves.get(k).copied().unwrap_or(false);
     let touch = |(m, manifold): (usize, &Manifold)| {
         let [a, b] = pair(bodies, manifold)?;
@@ -240,15 +254,19 @@ fn parts(bodies: &[Body], manifolds: &[Manifold]) -> (Part, Vec<usize>, Vec<Touc
         let counts = moves(a_or_b) && points > 0;
         counts.then_some(Touch { manifold: m, bodies: [a_or_b, b_or_a], points })
     };
-    let touches = manifolds.par_iter().enumerate().with_min_len(FEW).filter_map(touch).collect();
+    manifolds.par_iter().enumerate().with_min_len(FEW).filter_map(touch).collect()
+}
+
+/// The heap in parts: what moves, and what touches.
+fn parts(bodies: &[Body], touches: Vec<Touch>) -> (Part, Vec<usize>, Vec<Touch>) {
     let positions: Vec<DVec3> = bodies.iter().map(|body| body.state.position).collect();
-    divide(&positions, (0..bodies.len()).filter(|&k| moves(k)).collect(), touches)
+    divide(&positions, (0..bodies.len()).filter(|&k| bodies[k].moves()).collect(), touches)
 }
 
 /// In how many parts that are not halved a heap is solved.
 #[cfg(test)]
 pub fn parts_of(bodies: &[Body], manifolds: &[Manifold]) -> usize {
-    parts(bodies, manifolds).0.leaves()
+    parts(bodies, touches(bodies, manifolds)).0.leaves()
 }
 
 /// One for each point of the manifolds that `touches` names, in that order.

@@ -3,10 +3,11 @@
 use super::*;
 use crate::bodies::{
     BodyDef, Family, Point, World,
-    respond::heap::STAY,
+    respond::heap::{STAY, stays_apart},
     testing::{block, body, grid},
     tests::pile,
 };
+use rand::{RngExt, SeedableRng};
 use std::sync::{Arc, atomic::Ordering};
 
 /// Impulse a step of what presses a cube, 2 cm deep, to the right and to the left in another that cannot move, after so
@@ -103,4 +104,90 @@ fn groups_that_are_left_have_nothing_to_do() {
     println!("{} of {} manifolds are left; {pressing} points press; off by {off:e}", all[0], all[1]);
     assert!(all[0] > 1_000 && pressing > 1_000);
     assert!(off == 0.0, "{off}");
+}
+
+/// Two cubes of half a metre that move against each other, `gap` m apart at the four corners between them, and far from them
+/// two that press.
+fn beside_what_presses(gap: f64, speed: DVec3, spin: DVec3) -> (World, Vec<Manifold>) {
+    let mut w = World::on_cpu(WorldSettings::default());
+    let forest = Arc::new(block(4, [4; 3], [12; 3]));
+    for (k, place) in [DVec3::ZERO, DVec3::X * (0.5 + gap), DVec3::Z * 9.0, DVec3::new(0.49, 0.0, 9.0)]
+        .into_iter()
+        .enumerate()
+    {
+        let mut def = body(&forest, 0, grid(4, 1.0), 3, place);
+        def.family = Family::unique();
+        if k == 1 {
+            (def.state.linear_velocity, def.state.angular_velocity) = (speed, spin);
+        }
+        w.add(def);
+    }
+    let manifold = |[a, b]: [usize; 2], gap: f64| {
+        let [a, b] = [&w.bodies[a], &w.bodies[b]];
+        let middle = (a.state.position + b.state.position) * 0.5;
+        let corners = [[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]].into_iter().zip(0u64..);
+        let at = |[y, z]: [f64; 2]| middle + DVec3::new(0.0, y, z) * 0.25;
+        let point = |(corner, key)| Point::new(key, [Some(a), Some(b)], at(corner), DVec3::NEG_X, gap);
+        let points = corners.map(point).collect();
+        let (first, second) = (a.id, Some(b.id));
+        Manifold { first, second, points, rolling_impulse: DVec3::ZERO, resolution_m: 0.1 }
+    };
+    let manifolds = vec![manifold([0, 1], gap), manifold([2, 3], -0.01)];
+    (w, manifolds)
+}
+
+/// Whether the first contact is said to stay apart, and whether it pressed in a step; both where it is said to be `farther`
+/// apart than it is.
+fn said_and_pressed(gap: f64, speed: DVec3, spin: DVec3, farther: f64) -> [bool; 2] {
+    let (mut w, mut manifolds) = beside_what_presses(gap, speed, spin);
+    let (settings, step) = (w.settings, SoftStep::default());
+    let mut said = manifolds[0].clone();
+    said.points.iter_mut().for_each(|p| p.separation += farther);
+    let moving = [Some(&w.bodies[0]), Some(&w.bodies[1])];
+    let apart = stays_apart(&said, moving, &settings, substep_secs(&settings));
+    let springs = |scale, h| step.soft(scale, h);
+    solved(&mut w.bodies, &mut manifolds, &settings, springs, |whole, batches, movers| {
+        step.solve(whole, batches, movers, &settings);
+    });
+    let pressed = |m: &Manifold| m.points.iter().any(|p| p.total_impulse > 0.0);
+    assert!(pressed(&manifolds[1]), "the others press");
+    [apart, pressed(&manifolds[0])]
+}
+
+#[test]
+fn what_is_said_to_stay_apart_presses_nothing() {
+    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(11);
+    let (mut apart, mut pressing, mut found) = (0, 0, 0);
+    for k in 0..600 {
+        let mut v = || DVec3::from([0; 3].map(|_| rng.random_range(-1.0..1.0f64)));
+        let gap = [0.0, 1e-4, 2e-3][k % 3];
+        // Some fall side by side, some come as near as they may, some turn.
+        let speed = v() * 300.0 * gap * f64::from(u8::from(k % 4 > 0));
+        let spin = v() * 600.0 * gap * f64::from(u8::from(k % 5 > 2));
+        let [said, pressed] = said_and_pressed(gap, speed, spin, 0.0);
+        assert!(!(said && pressed), "{gap} {speed} {spin}");
+        apart += usize::from(said);
+        pressing += usize::from(pressed);
+        // Planted: it is taken for farther apart.
+        let [said, pressed] = said_and_pressed(gap, speed, spin, 2.0 * gap);
+        found += usize::from(said && pressed);
+    }
+    println!("{apart} of 600 stay apart, {pressing} press; {found} would if they were farther apart");
+    assert!(apart > 60 && pressing > 60 && found > 10, "{apart} {pressing} {found}");
+}
+
+/// What falls side by side moves as where the solver looks at everything.
+#[test]
+fn what_is_quiet_falls_as_alone() {
+    let mut w = pile(5, 5, 4);
+    w.bodies.iter_mut().for_each(|body| body.state.position.y += 1.0);
+    for _ in 0..10 {
+        let ((states, impulses), (known, pressed)) = (stepped(&mut w, false), stepped(&mut w, true));
+        let apart = states.iter().flatten().zip(known.iter().flatten()).map(|(a, b)| a.distance(*b));
+        assert!(apart.fold(0.0, f64::max) < 1e-9);
+        assert!(impulses.len() > 50 && impulses.iter().all(|impulse| *impulse == 0.0), "nothing presses");
+        // Looked at, they press what is left of rounding.
+        assert!(pressed.len() == impulses.len() && pressed.iter().all(|impulse| *impulse < 1e-6));
+        w.step_on_cpu();
+    }
 }
