@@ -12,7 +12,7 @@ pub use of_shape::ShapeHull;
 
 use super::solid::distance_to_triangle;
 use glam::DVec3;
-use quick::{Grown, convex_hull};
+use quick::{Grown, Keeper, convex_hull};
 
 /// A convex solid.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,6 +21,17 @@ pub struct Hull {
     pub points: Vec<DVec3>,
     /// Counter-clockwise from outside.
     pub triangles: Vec<[u32; 3]>,
+}
+
+/// A hull of points that may not hold all of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Through {
+    /// Its corners are some of the points.
+    pub hull: Hull,
+    /// How far the farthest of the points lies outside, in their units.
+    pub beyond: f64,
+    /// Whether its corners had to be chosen with more care.
+    pub is_uneven: bool,
 }
 
 /// Cells of the grid along a piece's longest side: products of three differences then fit into 64 bits.
@@ -61,39 +72,69 @@ impl Hull {
     pub fn of(points: &[DVec3], most: usize) -> Option<Self> {
         let grid = Grid::over(points)?;
         let whole = grid.all_of(points);
-        let Grown { corners, triangles, .. } = convex_hull(&whole, most, 0.0)?;
+        let Grown { corners, triangles, .. } = convex_hull(&whole, most, 0.0, Keeper::First)?;
         Some(Self { points: corners.into_iter().map(|v| grid.place(whole[v as usize])).collect(), triangles })
     }
 
     /// The same with the points themselves for corners, so that it is convex only as far as a grid of 2^19 cells tells;
-    /// without corners that would stick out by no more than `least`, in the units of the points. And how far from it, at
-    /// most, any of the points lies outside.
+    /// without corners that would stick out by no more than `least`, in the units of the points. Where it leaves out any
+    /// by more than `enough`, its corners are chosen anew, with more care.
     #[must_use]
-    pub fn through(points: &[DVec3], most: usize, least: f64) -> Option<(Self, f64)> {
+    pub fn through(points: &[DVec3], most: usize, [least, enough]: [f64; 2]) -> Option<Through> {
         let grid = Grid::over(points)?;
-        let whole = grid.all_of(points);
-        let Grown { corners, triangles, outside } = convex_hull(&whole, most, least / grid.cell)?;
-        let corner = |v: u32| points[v as usize];
-        let hull = Self { points: corners.into_iter().map(corner).collect(), triangles };
-        let beyond = hull.farthest_outside(outside.into_iter().map(corner));
-        Some((hull, beyond))
+        let by = |points: &[DVec3], keeper: Keeper| {
+            let whole = grid.all_of(points);
+            let Grown { corners, triangles, outside } = convex_hull(&whole, most, least / grid.cell, keeper)?;
+            let corner = |v: u32| points[v as usize];
+            let hull = Self { points: corners.into_iter().map(corner).collect(), triangles };
+            Some((hull, outside.into_iter().map(corner).collect::<Vec<DVec3>>()))
+        };
+        let (hull, outside) = by(points, Keeper::First)?;
+        let over = hull.over_sides(&outside);
+        // No point is nearer than it is high over a side.
+        let beyond = (!over.iter().any(|(height, _)| *height > enough))
+            .then(|| hull.farthest_outside(&outside, &over))
+            .filter(|beyond| *beyond <= enough);
+        if let Some(beyond) = beyond {
+            return Some(Through { hull, beyond, is_uneven: false });
+        }
+        // What lies in that hull is no corner of any.
+        let left: Vec<DVec3> = hull.points.iter().copied().chain(outside).collect();
+        let (hull, outside) = by(&left, Keeper::Farthest)?;
+        let beyond = hull.farthest_outside(&outside, &hull.over_sides(&outside));
+        Some(Through { hull, beyond, is_uneven: true })
     }
 
-    /// How far the farthest of these points, which lie outside, is from it.
-    fn farthest_outside(&self, points: impl Iterator<Item = DVec3>) -> f64 {
+    /// For each of some points how high it is over the side that it is highest over, and which that is.
+    fn over_sides(&self, points: &[DVec3]) -> Vec<(f64, usize)> {
         let side = |t: &[u32; 3]| {
-            let corners @ [a, b, c] = t.map(|v| self.points[v as usize]);
-            let normal = (b - a).cross(c - a).try_normalize()?;
-            Some((normal, normal.dot(a), corners))
+            let [a, b, c] = t.map(|v| self.points[v as usize]);
+            // A side without a size is over nothing.
+            let normal = (b - a).cross(c - a).normalize_or_zero();
+            (normal, if normal == DVec3::ZERO { f64::MAX } else { normal.dot(a) })
         };
-        let sides: Vec<_> = self.triangles.iter().filter_map(side).collect();
+        let sides: Vec<(DVec3, f64)> = self.triangles.iter().map(side).collect();
+        let highest = |p: &DVec3| {
+            let mut most = (f64::MIN, 0);
+            for (k, (normal, reach)) in sides.iter().enumerate() {
+                let height = normal.dot(*p) - reach;
+                if height > most.0 {
+                    most = (height, k);
+                }
+            }
+            most
+        };
+        points.iter().map(highest).collect()
+    }
+
+    /// How far the farthest of these points, which lie outside, is from it; `over` are the sides that they are highest over.
+    fn farthest_outside(&self, points: &[DVec3], over: &[(f64, usize)]) -> f64 {
         // The hull is no farther than any of its sides, and mostly as far as the one that a point is highest over.
-        let at_most = |p: DVec3| {
-            let height = |(normal, reach, _): &&(DVec3, f64, [DVec3; 3])| p.dot(*normal) - reach;
-            let highest = sides.iter().max_by(|a, b| height(a).total_cmp(&height(b)));
-            (highest.map_or(f64::MAX, |(_, _, corners)| distance_to_triangle(*corners, p)), p)
+        let at_most = |(p, (_, side)): (&DVec3, &(f64, usize))| {
+            let corners = self.triangles[*side].map(|v| self.points[v as usize]);
+            (distance_to_triangle(corners, *p), *p)
         };
-        let mut at_most: Vec<(f64, DVec3)> = points.map(at_most).collect();
+        let mut at_most: Vec<(f64, DVec3)> = points.iter().zip(over).map(at_most).collect();
         at_most.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
         let mut farthest: f64 = 0.0;
         for (most, p) in at_most {
@@ -174,7 +215,8 @@ mod tests {
     #[test]
     fn what_is_left_outside_is_no_farther_than_said() {
         for (points, least) in [(ball(4000), 0.0), (ball(4000), 0.2), (ball(50), 0.0)] {
-            let (hull, beyond) = Hull::through(&points, MOST_POINTS, least).unwrap();
+            let Through { hull, beyond, .. } =
+                Hull::through(&points, MOST_POINTS, [least, f64::MAX]).unwrap();
             // Heights over sides are no more than distances; of a ball they are hardly less.
             let most = outside(&hull, &points);
             println!("{} corners, {most:.4} over a side, said {beyond:.4}", hull.points.len());
@@ -183,11 +225,38 @@ mod tests {
         }
     }
 
+    /// Shells with bumps: a quick choice of corners hides some of them behind others.
+    #[test]
+    fn what_is_left_out_too_far_is_chosen_with_more_care() {
+        let (mut uneven, mut left_out) = (0, [0.0; 2]);
+        for k in 0..12u32 {
+            // A part of a ball, bent and bumpy.
+            let bumps = f64::from(3 + k);
+            let bend = |p: DVec3| {
+                let r = 1.0 + 0.03 * (bumps * p.x).sin() * (bumps * p.y).cos();
+                DVec3::new(p.x * r, p.y * r, (p.z + 0.5 * p.x * p.x) * r)
+            };
+            let points: Vec<DVec3> = ball(6000).into_iter().filter(|p| p.z > 0.2).map(bend).collect();
+            let through = |enough: f64| Hull::through(&points, MOST_POINTS, [0.0, enough]).unwrap();
+            let (quick, careful) = (through(f64::MAX), through(0.01));
+            println!("{k}: {:.4} quickly, {:.4} with care", quick.beyond, careful.beyond);
+            assert_eq!(careful.is_uneven, quick.beyond > 0.01);
+            if careful.is_uneven {
+                uneven += 1;
+                let most = outside(&careful.hull, &points);
+                assert!(careful.beyond >= most - 1e-9, "all points are asked: {most}");
+                left_out = [left_out[0] + quick.beyond, left_out[1] + careful.beyond];
+            }
+        }
+        assert!(uneven > 3 && left_out[1] < 0.8 * left_out[0], "{uneven} {left_out:?}");
+    }
+
     #[test]
     fn what_is_there_twice_does_no_harm() {
         let once = ball(300);
         let twice: Vec<DVec3> = once.iter().flat_map(|p| [*p, *p]).collect();
-        assert_eq!(Hull::through(&once, MOST_POINTS, 0.0), Hull::through(&twice, MOST_POINTS, 0.0));
+        let through = |points: &[DVec3]| Hull::through(points, MOST_POINTS, [0.0, f64::MAX]);
+        assert_eq!(through(&once), through(&twice));
     }
 
     #[test]

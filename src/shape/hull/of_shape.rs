@@ -4,7 +4,7 @@
 //! round has as many corners as it may have, and no more. Which bodies are near, how they meet and where they stand is asked
 //! of it, so a shape makes it once and keeps it.
 
-use super::{Hull, points::HullPoints};
+use super::{Hull, Through, points::HullPoints};
 use crate::shape::Shape;
 use glam::DVec3;
 
@@ -20,7 +20,13 @@ pub struct ShapeHull {
     pub rounded: f64,
     /// How far the farthest sample of the shape lies outside, m.
     pub beyond: f64,
+    /// Whether a hull whose corners were chosen quickly left out too much: of what is bumpy or round.
+    pub is_uneven: bool,
 }
+
+/// Corners are chosen anew, with more care, where they leave out anything by more than so many times what may be left out:
+/// half a voxel.
+const TOO_MUCH: f64 = 16.0;
 
 impl ShapeHull {
     /// Most corners of a hull.
@@ -30,8 +36,8 @@ impl ShapeHull {
     #[must_use]
     pub fn of(shape: &Shape) -> Self {
         let HullPoints { points, rounded } = HullPoints::of(shape);
-        match Hull::through(&points, Self::MOST_CORNERS, rounded) {
-            Some((hull, beyond)) => Self { hull, rounded, beyond },
+        match Hull::through(&points, Self::MOST_CORNERS, [rounded, TOO_MUCH * rounded]) {
+            Some(Through { hull, beyond, is_uneven }) => Self { hull, rounded, beyond, is_uneven },
             None => Self { hull: hull_of_bounds(shape), ..Self::default() },
         }
     }
@@ -51,5 +57,6 @@ fn hull_of_bounds(shape: &Shape) -> Hull {
     let corner = |c: u32| low + DVec3::from([c & 1, c >> 1 & 1, c >> 2].map(f64::from)) * (high - low);
     let points: Vec<DVec3> = (0..8).map(corner).collect();
     // What has no extent at all has eight corners in one place.
-    Hull::through(&points, points.len(), 0.0).map_or(Hull { points, triangles: Vec::new() }, |(hull, _)| hull)
+    Hull::through(&points, points.len(), [0.0, f64::MAX])
+        .map_or(Hull { points, triangles: Vec::new() }, |through| through.hull)
 }

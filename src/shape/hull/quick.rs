@@ -91,12 +91,22 @@ pub struct Grown {
     pub outside: Vec<u32>,
 }
 
+/// Which of the faces that a point lies outside of keeps it. Of a hull of all corners it does not matter. One that ends before
+/// may have kept a point by a face that it is hardly over, and not by the one that it is far out of: then it is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeper {
+    /// The first that is found.
+    First,
+    /// The one that it lies farthest outside of: takes longer.
+    Farthest,
+}
+
 /// The hull, with at most `most` corners, and none more once no point sticks out by more than `least` cells. Points are
 /// those of a grid of 2^19 cells. `None` where all lie in a plane.
-pub fn convex_hull(points: &[Point], most: usize, least: f64) -> Option<Grown> {
+pub fn convex_hull(points: &[Point], most: usize, least: f64, keeper: Keeper) -> Option<Grown> {
     let mut faces: Vec<Face> = first_tetrahedron(points)?.map(|corners| Face::new(points, corners)).into();
     let all: Vec<u32> = (0..points.len() as u32).collect();
-    share_out(points, &all, &mut faces);
+    share_out(points, &all, &mut faces, keeper);
     for _ in 4..most.max(4) {
         let farthest = faces.iter().filter(|face| !face.gone).filter_map(|face| face.tip);
         let Some((height, tip)) = farthest.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))) else {
@@ -105,7 +115,7 @@ pub fn convex_hull(points: &[Point], most: usize, least: f64) -> Option<Grown> {
         if height <= least {
             break;
         }
-        grow(points, tip, &mut faces);
+        grow(points, tip, &mut faces, keeper);
     }
     faces.retain(|face| !face.gone);
     let mut corners: Vec<u32> = faces.iter().flat_map(|face| face.corners).collect();
@@ -117,18 +127,24 @@ pub fn convex_hull(points: &[Point], most: usize, least: f64) -> Option<Grown> {
     Some(Grown { corners, triangles, outside })
 }
 
-/// Gives every point to the first of `faces` that it is outside of.
-fn share_out(points: &[Point], some: &[u32], faces: &mut [Face]) {
+/// Gives every point to its keeper among `faces`.
+fn share_out(points: &[Point], some: &[u32], faces: &mut [Face], keeper: Keeper) {
     for v in some {
-        let height = |(k, face): (usize, &Face)| Some((k, face.height(points[*v as usize])?));
-        if let Some((k, height)) = faces.iter().enumerate().find_map(height) {
+        let p = points[*v as usize];
+        let mut heights = faces.iter().enumerate().filter_map(|(k, face)| Some((face.height(p)?, k)));
+        let kept = match keeper {
+            Keeper::First => heights.next(),
+            // Of equal ones the first.
+            Keeper::Farthest => heights.reduce(|most, next| if next.0 > most.0 { next } else { most }),
+        };
+        if let Some((height, k)) = kept {
             faces[k].take(*v, height);
         }
     }
 }
 
 /// Puts a corner where `tip` is: the faces that it sees make way for those between it and their border.
-fn grow(points: &[Point], tip: u32, faces: &mut Vec<Face>) {
+fn grow(points: &[Point], tip: u32, faces: &mut Vec<Face>, keeper: Keeper) {
     let (mut sides, mut freed): (Vec<[u32; 2]>, Vec<u32>) = (Vec::new(), Vec::new());
     // A face in whose plane the tip lies goes, too, so that no corner stays inside a side.
     let seen = |face: &Face| !face.gone && face.above(points[tip as usize]) >= 0;
@@ -142,7 +158,7 @@ fn grow(points: &[Point], tip: u32, faces: &mut Vec<Face>) {
     let border = sides.iter().filter(|[a, b]| sides.binary_search(&[*b, *a]).is_err());
     let mut new: Vec<Face> = border.map(|[a, b]| Face::new(points, [*a, *b, tip])).collect();
     freed.sort_unstable();
-    share_out(points, &freed, &mut new);
+    share_out(points, &freed, &mut new, keeper);
     faces.append(&mut new);
     if faces.len() > 512 {
         faces.retain(|face| !face.gone);

@@ -34,7 +34,11 @@ pub fn fit(def: &BodyDef, tolerance: f64) -> Option<Fit> {
     if hull.beyond > tolerance && samples().any(|p| solid.height(p) > tolerance) {
         return None;
     }
-    Some(if all_are_near(&solid, samples(), tolerance) { Fit::Close } else { Fit::Around })
+    match all_are_near(&solid, samples(), tolerance) {
+        true => Some(Fit::Close),
+        // Large bent pieces that met by such hulls and by octrees in turn came four cells deep into each other.
+        false => (!hull.is_uneven).then_some(Fit::Around),
+    }
 }
 
 /// Whether no point lies deeper in a hull than `tolerance`.

@@ -60,8 +60,8 @@ impl Solid {
     #[cfg(test)]
     #[must_use]
     pub fn through(points: &[DVec3]) -> Option<Self> {
-        let (hull, _) = Hull::through(points, ShapeHull::MOST_CORNERS, 0.0)?;
-        Some(Self::of_hull(&hull, 0.0))
+        let through = Hull::through(points, ShapeHull::MOST_CORNERS, [0.0, f64::MAX])?;
+        Some(Self::of_hull(&through.hull, 0.0))
     }
 
     fn of_hull(hull: &Hull, flat: f64) -> Self {

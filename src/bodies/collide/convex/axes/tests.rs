@@ -32,7 +32,8 @@ fn cloud(rng: &mut Rng) -> Vec<DVec3> {
 fn brute(points: [&[DVec3]; 2], relative: Relative, edges: bool) -> f64 {
     let second: Vec<DVec3> = points[1].iter().map(|p| relative.place(*p)).collect();
     let corners = [points[0].to_vec(), second];
-    let hulls = [0, 1].map(|k| Hull::through(points[k], 1000, 0.0).expect("it has a volume").0);
+    let through = |k: usize| Hull::through(points[k], 1000, [0.0, f64::MAX]).expect("it has a volume");
+    let hulls = [0, 1].map(|k| through(k).hull);
     let place = |k: usize, v: u32| {
         if k == 0 { hulls[0].points[v as usize] } else { relative.place(hulls[1].points[v as usize]) }
     };
