@@ -78,7 +78,7 @@ impl Hull {
 
     /// The same with the points themselves for corners, so that it is convex only as far as a grid of 2^19 cells tells;
     /// without corners that would stick out by no more than `least`, in the units of the points. Where it leaves out any
-    /// by more than `enough`, its corners are chosen anew, with more care.
+    /// that is higher over a side than `enough`, its corners are chosen anew, with more care.
     #[must_use]
     pub fn through(points: &[DVec3], most: usize, [least, enough]: [f64; 2]) -> Option<Through> {
         let grid = Grid::over(points)?;
@@ -91,11 +91,8 @@ impl Hull {
         };
         let (hull, outside) = by(points, Keeper::First)?;
         let over = hull.over_sides(&outside);
-        // No point is nearer than it is high over a side.
-        let beyond = (!over.iter().any(|(height, _)| *height > enough))
-            .then(|| hull.farthest_outside(&outside, &over))
-            .filter(|beyond| *beyond <= enough);
-        if let Some(beyond) = beyond {
+        if !over.iter().any(|(height, _)| *height > enough) {
+            let beyond = hull.farthest_outside(&outside, &over);
             return Some(Through { hull, beyond, is_uneven: false });
         }
         // What lies in that hull is no corner of any.
@@ -240,7 +237,7 @@ mod tests {
             let through = |enough: f64| Hull::through(&points, MOST_POINTS, [0.0, enough]).unwrap();
             let (quick, careful) = (through(f64::MAX), through(0.01));
             println!("{k}: {:.4} quickly, {:.4} with care", quick.beyond, careful.beyond);
-            assert_eq!(careful.is_uneven, quick.beyond > 0.01);
+            assert_eq!(careful.is_uneven, outside(&quick.hull, &points) > 0.01);
             if careful.is_uneven {
                 uneven += 1;
                 let most = outside(&careful.hull, &points);

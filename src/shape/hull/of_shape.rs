@@ -24,8 +24,8 @@ pub struct ShapeHull {
     pub is_uneven: bool,
 }
 
-/// Corners are chosen anew, with more care, where they leave out anything by more than so many times what may be left out:
-/// half a voxel.
+/// Corners are chosen anew, with more care, where they leave out anything that is higher over a side than so many times what may
+/// be left out: half a voxel.
 const TOO_MUCH: f64 = 16.0;
 
 impl ShapeHull {

@@ -9,6 +9,9 @@ use super::solid::{Face, Solid};
 use crate::{bodies::BodyDef, shape::Geometry, svo::leaf_sample};
 use glam::DVec3;
 
+/// What is uneven and thinner than this, cells, meets by no hull.
+const THICK_CELLS: f64 = 2.0;
+
 /// How a body fits its hull.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fit {
@@ -34,11 +37,13 @@ pub fn fit(def: &BodyDef, tolerance: f64) -> Option<Fit> {
     if hull.beyond > tolerance && samples().any(|p| solid.height(p) > tolerance) {
         return None;
     }
-    match all_are_near(&solid, samples(), tolerance) {
-        true => Some(Fit::Close),
-        // Large bent pieces that met by such hulls and by octrees in turn came four cells deep into each other.
-        false => (!hull.is_uneven).then_some(Fit::Around),
+    let is_close = all_are_near(&solid, samples(), tolerance);
+    // Large bent pieces that met by such hulls and by octrees in turn came four cells deep into each other, and shells that
+    // met by such hulls alone lay half a cell deep seven times as often.
+    if hull.is_uneven && (!is_close || def.thickness() < THICK_CELLS * def.resolution_m()) {
+        return None;
     }
+    Some(if is_close { Fit::Close } else { Fit::Around })
 }
 
 /// Whether no point lies deeper in a hull than `tolerance`.
