@@ -28,7 +28,7 @@ use super::{
     Body, FinderEntry, Manifold, Plane, Point,
     pairwise::{Met, NarrowPhase, NearTwo, PairFinder},
 };
-use axes::Feature;
+use axes::{Axis, Feature, Pair, Relative};
 use cache::HullCache;
 use glam::DVec3;
 use meeting::Meeting;
@@ -47,6 +47,15 @@ pub type HullFinder = PairFinder<Hulls>;
 
 /// A pair is looked at again before its bodies have come half of this share of the smaller radius towards each other.
 const FORESIGHT: f64 = 0.5;
+
+/// How far two bodies are apart by their hulls (negative: how far they overlap), m, as far as `enough`, and along which way,
+/// from the second to the first, world.
+#[must_use]
+pub(super) fn apart(solids: [&Solid; 2], bodies: [&Body; 2], enough: f64) -> (f64, DVec3) {
+    let [a, b] = bodies.map(|body| (body.state.position, body.state.rotation));
+    let Axis { normal, separation, .. } = Pair::new(solids, Relative::new(a, b)).axis(enough, None, 0.0);
+    (separation, a.1 * normal)
+}
 
 /// What is known of a pair of hulls.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

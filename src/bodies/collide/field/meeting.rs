@@ -15,10 +15,11 @@ use super::{
     spheres::{Beyond, HalfSpace, Placement, Scratch, Selection, TreeContact},
 };
 use crate::bodies::{
-    Body, Plane, broad_phase,
+    Body, Plane,
+    broad_phase::{self, Motion},
     collide::{
         Ball, MARGIN_CELLS, Manifold, Point, RelativePose, SmoothSide, Touch, ball_over,
-        convex::hull_at_plane,
+        convex::{apart, hull_at_plane},
         hop, inherit, leave_to_ball, moved, nearest,
         pairwise::{Met, NearTwo, Record, plane_key, point_at_plane},
         reduce,
@@ -74,7 +75,8 @@ pub fn meet(
 ) -> Met<()> {
     let [a, b] = near.bodies;
     let cell = a.def.resolution_m().min(b.def.resolution_m());
-    let (margin, closer) = (MARGIN_CELLS * cell, broad_phase::closer(a, b, near.dt));
+    let margin = MARGIN_CELLS * cell;
+    let closer = closer([a, b], parts, margin, near.dt);
     let known: Vec<Point> =
         near.old.map_or(&[][..], |m| &m.points).iter().map(|p| moved(p, a, Some(b))).collect();
     let pair = Pair { bodies: [a, b], parts };
@@ -106,6 +108,24 @@ pub fn meet(
     let manifold =
         Manifold { first: a.id, second: Some(b.id), points: kept, rolling_impulse, resolution_m: cell };
     Some((Some(manifold), record))
+}
+
+/// How much closer points of two bodies may come to each other's surfaces in `dt` s, at most, m. Of two that a plane keeps
+/// apart, or nearly (by `margin` m), only how they move across it counts: pieces of a break mostly fly apart, and then none
+/// of their points is looked for farther out than it is a contact.
+#[must_use]
+pub fn closer([a, b]: [&Body; 2], parts: [&Part; 2], margin: f64, dt: f64) -> f64 {
+    let any_way = broad_phase::closer(a, b, dt);
+    if any_way <= margin {
+        return any_way;
+    }
+    let [of_a, of_b] = parts.map(|part| &part.solid);
+    let (apart, way) = apart([&of_a.0, &of_b.0], [a, b], margin);
+    if apart - of_a.1 - of_b.1 < -margin {
+        return any_way;
+    }
+    let across = (b.state.linear_velocity - a.state.linear_velocity).dot(way).max(0.0);
+    any_way.min((across + Motion::of(a).spin + Motion::of(b).spin) * dt)
 }
 
 /// How the best direction of a point follows.

@@ -47,18 +47,15 @@ pub struct Part {
     piece: Piece,
     /// Points of it and corners of its hull, in local space of the whole object.
     pub forest: Arc<SphereForest>,
-    /// The hull, body axes, m, where it is not round: then it has as many corners as it may, and samples are as good.
+    /// The hull, body axes, m, and how far anything may lie outside of it, m.
+    pub solid: (Arc<Solid>, f64),
+    /// The same where it is not round: then it has as many corners as it may, and samples are as good.
     pub hull: Option<Arc<Solid>>,
     /// Which points of the forest are the hull's corners.
     pub corners: Arc<[u32]>,
     /// Which way its surface looks at the points of the forest.
     pub outward: Arc<Outward>,
     walls: Arc<[Wall]>,
-}
-
-/// The hull of a shape, unless it is round.
-fn hull(shape: &Shape) -> Option<Arc<Solid>> {
-    Some(shape.convex_hull()).filter(|hull| !hull.is_full()).map(|hull| Arc::new(Solid::of(hull)))
 }
 
 impl Piece {
@@ -73,7 +70,9 @@ impl Piece {
 
     /// With what the hull of its shape says.
     fn with_hull(self, shape: &Shape) -> Part {
-        let hull = hull(shape);
+        let own = shape.convex_hull();
+        let solid = Arc::new(Solid::of(own));
+        let (hull, solid) = ((!own.is_full()).then(|| Arc::clone(&solid)), (solid, own.beyond));
         let at: Vec<ObjectPoint> =
             corners(shape, &hull).map(|position| ObjectPoint { position, on_surface: true }).collect();
         let (own, all) = (self.forest.len() as u32, (self.forest.len() + at.len()) as u32);
@@ -83,7 +82,7 @@ impl Piece {
         };
         let outward = Arc::new(Outward::of(&forest));
         let walls = walls(shape, &hull);
-        Part { piece: self, forest, hull, corners: (own..all).collect(), outward, walls }
+        Part { piece: self, forest, solid, hull, corners: (own..all).collect(), outward, walls }
     }
 }
 
