@@ -3,7 +3,7 @@
 //! In: the octree of a body. Out: whether its hull holds it, so that nothing sticks out by more than contacts are made apart,
 //! and whether all of the body's surface lies so near it. Then hull and octree say the same, and the hull says it with tens of
 //! corners. Where something is hollow, hull and octree say the same wherever the hull has the body's surface
-//! (`mixed/careful.rs`).
+//! (`mixed/careful.rs`). A hull whose corners had to be chosen twice counts only where it is all of the surface, of what is thick.
 
 use super::solid::{Face, Solid};
 use crate::{bodies::BodyDef, shape::Geometry, svo::leaf_sample};
@@ -33,17 +33,19 @@ pub fn fit(def: &BodyDef, tolerance: f64) -> Option<Fit> {
     let (place, hull) = (shape.body_from_local(), shape.convex_hull());
     let solid = Solid::of(hull);
     let samples = || octree.leaves().map(|leaf| place(leaf_sample(&octree.forest, leaf).0.as_dvec3()));
+    // Shells that met by such hulls lay half a cell deep seven times as often.
+    if hull.is_uneven && def.thickness() < THICK_CELLS * def.resolution_m() {
+        return None;
+    }
     // What lies no farther from the hull than that is over no side of it by more.
     if hull.beyond > tolerance && samples().any(|p| solid.height(p) > tolerance) {
         return None;
     }
-    let is_close = all_are_near(&solid, samples(), tolerance);
-    // Large bent pieces that met by such hulls and by octrees in turn came four cells deep into each other, and shells that
-    // met by such hulls alone lay half a cell deep seven times as often.
-    if hull.is_uneven && (!is_close || def.thickness() < THICK_CELLS * def.resolution_m()) {
-        return None;
+    match all_are_near(&solid, samples(), tolerance) {
+        true => Some(Fit::Close),
+        // Large bent pieces that met by such hulls and by octrees in turn came four cells deep into each other.
+        false => (!hull.is_uneven).then_some(Fit::Around),
     }
-    Some(if is_close { Fit::Close } else { Fit::Around })
 }
 
 /// Whether no point lies deeper in a hull than `tolerance`.
