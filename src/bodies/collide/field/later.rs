@@ -43,14 +43,16 @@ pub fn later(pair: &Pair<'_>, margin: f64, dt: f64, scratch: &mut Scratch) -> La
     let most = broad_phase::closer(a, b, dt);
     let (speed, met) = (most / dt, MET * margin);
     // Most of what is near touches, which any point says.
-    if pair.gap([a, b], (margin, Beyond::Nothing), scratch).is_some() {
+    if (0..2).any(|own| pair.nearest_of(own, [a, b], (margin, Beyond::Nothing), None, scratch).is_some()) {
         return Later::Touches;
     }
     let (mut time, mut apart) = (0.0, 0.0);
+    // What was nearest will be among what is nearest: asked first, it leaves little to be looked for.
+    let mut known = [None; 2];
     for _ in 0..MOST_MOVES {
         let then = [a, b].map(|body| after(body, time));
         let left = speed * (dt - time) + margin;
-        let Some(gap) = pair.gap([&then[0], &then[1]], (left, Beyond::Deepest), scratch) else {
+        let Some(gap) = pair.gap([&then[0], &then[1]], left, (&mut known, scratch)) else {
             return Later::Passes;
         };
         apart = gap;
@@ -66,26 +68,47 @@ pub fn later(pair: &Pair<'_>, margin: f64, dt: f64, scratch: &mut Scratch) -> La
 }
 
 impl Pair<'_> {
-    /// How far apart the surfaces are where the bodies lie as `then`, m (negative: how deep), if within `reach`; or how
-    /// far the first point is that is within it.
-    fn gap(&self, then: [&Body; 2], (reach, beyond): (f64, Beyond), scratch: &mut Scratch) -> Option<f64> {
-        let of = |own: usize, scratch: &mut Scratch| {
-            let other = 1 - own;
-            let fragment = self.parts[other].fragment()?;
-            let [from_own, from_other] = [own, other].map(|k| then[k].def.world_from_grid(&then[k].state));
-            let unit = then[other].def.shape.unit_m();
-            let tolerance = reach / unit;
-            let selection =
-                Selection { enough: Some(1), epsilon: 0.0, tolerance, beyond, quick: true, slack: 0.0 };
-            let placement = Placement::new(from_other.inverse() * from_own);
-            self.parts[own].forest.query(&fragment, &placement, &selection, scratch);
-            let gaps = scratch.contacts().iter().map(|contact| -contact.depth * unit);
-            gaps.min_by(f64::total_cmp)
-        };
-        let gap = of(0, scratch);
-        if gap.is_some() && beyond == Beyond::Nothing {
-            return gap;
+    /// How far apart the surfaces are where the bodies lie as `then`, m (negative: how deep), if within `reach`. `known` are
+    /// the points that were nearest, of either body.
+    fn gap(
+        &self,
+        then: [&Body; 2],
+        reach: f64,
+        (known, scratch): (&mut [Option<u32>; 2], &mut Scratch),
+    ) -> Option<f64> {
+        let mut least = None;
+        for own in 0..2 {
+            // What is farther than a point of the other makes no difference.
+            let reach = least.map_or(reach, |gap: f64| gap.clamp(0.0, reach));
+            let nearest = self.nearest_of(own, then, (reach, Beyond::Deepest), known[own], scratch);
+            if let Some((gap, point)) = nearest {
+                known[own] = Some(point);
+                least = Some(least.map_or(gap, |known: f64| known.min(gap)));
+            }
         }
-        [gap, of(1, scratch)].into_iter().flatten().min_by(f64::total_cmp)
+        least
+    }
+
+    /// Of the points of a body that lie within `reach` m of the other one, how far the nearest is from it, m (negative: how
+    /// deep), and which that is; or of the first that is found.
+    fn nearest_of(
+        &self,
+        own: usize,
+        then: [&Body; 2],
+        (reach, beyond): (f64, Beyond),
+        known: Option<u32>,
+        scratch: &mut Scratch,
+    ) -> Option<(f64, u32)> {
+        let other = 1 - own;
+        let fragment = self.parts[other].fragment()?;
+        let [from_own, from_other] = [own, other].map(|k| then[k].def.world_from_grid(&then[k].state));
+        let unit = then[other].def.shape.unit_m();
+        let tolerance = reach / unit;
+        let selection =
+            Selection { enough: Some(1), epsilon: 0.0, tolerance, beyond, quick: true, slack: 0.0 };
+        let placement = Placement::new(from_other.inverse() * from_own);
+        self.parts[own].forest.query_again(&fragment, &placement, &selection, known.as_slice(), scratch);
+        let gaps = scratch.contacts().iter().map(|contact| (-contact.depth * unit, contact.point));
+        gaps.min_by(|a, b| a.0.total_cmp(&b.0))
     }
 }
