@@ -107,6 +107,13 @@ pub trait Interior: Sync {
         0.0
     }
 
+    /// How far `p` may move, local units, before it may come to lie inside without passing through the surface, and how near
+    /// to the surface that happens: between the polygons of neighbouring leaves are steps that count for nothing.
+    fn step(&self, p: DVec3) -> (f64, f64) {
+        let _ = p;
+        (f64::INFINITY, 0.0)
+    }
+
     /// By at most how much a depth of [`Interior::penetration`] differs from the true one, local units;
     /// infinite where nobody knows, and then a query must not leave anything out for its depth.
     fn depth_error(&self) -> f64 {

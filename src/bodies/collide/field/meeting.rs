@@ -79,7 +79,7 @@ pub fn meet(
     let closer = closer([a, b], parts, margin, near.dt);
     let known: Vec<Point> =
         near.old.map_or(&[][..], |m| &m.points).iter().map(|p| moved(p, a, Some(b))).collect();
-    let pair = Pair { bodies: [a, b], parts };
+    let pair = Pair { bodies: [a, b], parts, closer };
     let is_fast = closer > FAST * a.def.radius().min(b.def.radius());
     let mut ways = Vec::new();
     let [points, turned] = match is_fast.then(|| later(&pair, margin, near.dt, scratch)) {
@@ -142,6 +142,8 @@ pub struct Pair<'a> {
     pub bodies: [&'a Body; 2],
     /// Their fields and trees.
     pub parts: [&'a Part; 2],
+    /// How much closer they may come before they are looked at again, m.
+    pub closer: f64,
 }
 
 impl Pair<'_> {
@@ -152,10 +154,77 @@ impl Pair<'_> {
         (scratch, memory): (&mut Scratch, &mut PairMemory),
         ways: &mut Vec<WayOut>,
     ) -> Option<Vec<Point>> {
-        let ([a, b], [of_a, of_b]) = (self.bodies, self.parts);
-        let mut points = points_in([a, b], [of_a, of_b], (known, reach), (scratch, memory, ways), false)?;
-        points.extend(points_in([b, a], [of_b, of_a], (known, reach), (scratch, memory, ways), true)?);
+        let mut points = self.points_of(0, (known, reach), (scratch, memory, ways))?;
+        points.extend(self.points_of(1, (known, reach), (scratch, memory, ways))?);
         Some(points)
+    }
+
+    /// Contacts at points of the body of this number near the other.
+    fn points_of(
+        &self,
+        number: usize,
+        (known, reach): (&[Point], f64),
+        (scratch, memory, ways): (&mut Scratch, &mut PairMemory, &mut Vec<WayOut>),
+    ) -> Option<Vec<Point>> {
+        let [own, other] = [number, 1 - number].map(|k| self.bodies[k]);
+        let [part, of_other] = [number, 1 - number].map(|k| self.parts[k]);
+        let is_second = number == 1;
+        let fragment = of_other.fragment()?;
+        let world_from_own = own.def.world_from_grid(&own.state);
+        let world_from_other = other.def.world_from_grid(&other.state);
+        let unit = other.def.shape.unit_m();
+        let placement = Placement::new(world_from_other.inverse() * world_from_own);
+        let is_own = |p: &&Point| p.key & TURNED == 0 && (p.key & OF_SECOND != 0) == is_second;
+        // Pieces of one object lie in one local space. What overlapped where they were made pushes nobody.
+        let are_siblings = own.def.family == other.def.family && own.def.shape.unit_m() == unit;
+        let faces = Faces::new([own, other], [part, of_other]).filter(|_| !are_siblings);
+        // What has few corners stands on them.
+        let corners = if faces.is_some() { &part.corners[..] } else { &[] };
+        let known = known.iter().filter(is_own).map(|p| p.key as u32);
+        let known: Vec<u32> = corners.iter().copied().chain(known).collect();
+        let selection = selection(own, reach, unit);
+        let (kept, births) = (&mut memory.kept[number], &mut memory.births[number]);
+        // What comes closer by more than that has to look at all of it again.
+        if self.closer > selection.slack * unit {
+            part.forest.query_again(&fragment, &placement, &selection, &known, scratch);
+        } else {
+            part.forest.query_kept(&fragment, &placement, &selection, &known, (kept, &mut *scratch));
+        }
+        let own_fragment = part.fragment()?;
+        let other_from_own = other.state.rotation.inverse() * own.state.rotation;
+        // The nearest surface of something thin may be the far one, or its rim: that is not what the point came in through.
+        let deep = DEEP_CELLS * own.def.resolution_m().min(other.def.resolution_m()) / unit;
+        let opposed = |contact: &TreeContact| {
+            if contact.depth > deep {
+                return true;
+            }
+            let own_way = part.outward.at(contact.point, &part.forest, &own_fragment);
+            own_way.is_none_or(|outward| (other_from_own * outward).dot(contact.direction) < OPPOSING)
+        };
+        let mut point = |contact: &TreeContact| {
+            let at_birth = if are_siblings {
+                forgiven(&fragment, part.forest.position(contact.point), contact, births)
+            } else {
+                0.0
+            };
+            let on_face =
+                faces.as_ref().and_then(|faces| faces.at(part.forest.position(contact.point), contact));
+            if on_face.is_none() && !opposed(contact) {
+                return None;
+            }
+            let (depth, direction) = on_face.unwrap_or((contact.depth, contact.direction));
+            let gap = (at_birth - depth) * unit;
+            let out = other.state.rotation * direction;
+            // Halfway between the point and the surface.
+            let place = world_from_other.transform_point3(contact.position + direction * (0.5 * depth));
+            let key = u64::from(contact.point) | if is_second { OF_SECOND } else { 0 };
+            if on_face.is_none() {
+                ways.push(WayOut { key, position: contact.position, way: contact.way });
+            }
+            let (bodies, normal) = if is_second { ([other, own], -out) } else { ([own, other], out) };
+            Some(Point::new(key, bodies.map(Some), place, normal, gap))
+        };
+        Some(scratch.contacts().iter().filter_map(&mut point).collect())
     }
 
     /// Gives a point the best direction: that takes longer than all the rest, so of many points only those get it that
@@ -181,7 +250,7 @@ impl Pair<'_> {
     ) -> Option<[Vec<Point>; 2]> {
         let [a, b] = self.bodies;
         let then = self.bodies.map(|body| after(body, time));
-        let pair = Pair { bodies: [&then[0], &then[1]], parts: self.parts };
+        let pair = Pair { bodies: [&then[0], &then[1]], ..*self };
         let mut ways = Vec::new();
         let mut points = pair.points((known, reach), (scratch, memory), &mut ways)?;
         points.iter_mut().try_for_each(|point| pair.direct(point, &ways))?;
@@ -280,66 +349,6 @@ fn nearest_from(
         at = [sides[0].beside(at[0], touch.position)?, sides[1].beside(at[1], touch.position)?];
     }
     nearest(sides, at, touch, cell, way)
-}
-
-/// Contacts at points of the first body near the second. `turned`: the first is the pair's second.
-fn points_in(
-    [own, other]: [&Body; 2],
-    [part, of_other]: [&Part; 2],
-    (known, reach): (&[Point], f64),
-    (scratch, memory, ways): (&mut Scratch, &mut PairMemory, &mut Vec<WayOut>),
-    turned: bool,
-) -> Option<Vec<Point>> {
-    let fragment = of_other.fragment()?;
-    let world_from_own = own.def.world_from_grid(&own.state);
-    let world_from_other = other.def.world_from_grid(&other.state);
-    let unit = other.def.shape.unit_m();
-    let placement = Placement::new(world_from_other.inverse() * world_from_own);
-    let is_own = |p: &&Point| p.key & TURNED == 0 && (p.key & OF_SECOND != 0) == turned;
-    // Pieces of one object lie in one local space. What overlapped where they were made pushes nobody.
-    let are_siblings = own.def.family == other.def.family && own.def.shape.unit_m() == unit;
-    let faces = Faces::new([own, other], [part, of_other]).filter(|_| !are_siblings);
-    // What has few corners stands on them.
-    let corners = if faces.is_some() { &part.corners[..] } else { &[] };
-    let known = known.iter().filter(is_own).map(|p| p.key as u32);
-    let known: Vec<u32> = corners.iter().copied().chain(known).collect();
-    let selection = selection(own, reach, unit);
-    let (kept, births) = (&mut memory.kept[usize::from(turned)], &mut memory.births[usize::from(turned)]);
-    part.forest.query_kept(&fragment, &placement, &selection, &known, (kept, &mut *scratch));
-    let own_fragment = part.fragment()?;
-    let other_from_own = other.state.rotation.inverse() * own.state.rotation;
-    // The nearest surface of something thin may be the far one, or its rim: that is not what the point came in through.
-    let deep = DEEP_CELLS * own.def.resolution_m().min(other.def.resolution_m()) / unit;
-    let opposed = |contact: &TreeContact| {
-        if contact.depth > deep {
-            return true;
-        }
-        let own_way = part.outward.at(contact.point, &part.forest, &own_fragment);
-        own_way.is_none_or(|outward| (other_from_own * outward).dot(contact.direction) < OPPOSING)
-    };
-    let mut point = |contact: &TreeContact| {
-        let at_birth = if are_siblings {
-            forgiven(&fragment, part.forest.position(contact.point), contact, births)
-        } else {
-            0.0
-        };
-        let on_face = faces.as_ref().and_then(|faces| faces.at(part.forest.position(contact.point), contact));
-        if on_face.is_none() && !opposed(contact) {
-            return None;
-        }
-        let (depth, direction) = on_face.unwrap_or((contact.depth, contact.direction));
-        let gap = (at_birth - depth) * unit;
-        let out = other.state.rotation * direction;
-        // Halfway between the point and the surface.
-        let place = world_from_other.transform_point3(contact.position + direction * (0.5 * depth));
-        let key = u64::from(contact.point) | if turned { OF_SECOND } else { 0 };
-        if on_face.is_none() {
-            ways.push(WayOut { key, position: contact.position, way: contact.way });
-        }
-        let (bodies, normal) = if turned { ([other, own], -out) } else { ([own, other], out) };
-        Some(Point::new(key, bodies.map(Some), place, normal, gap))
-    };
-    Some(scratch.contacts().iter().filter_map(&mut point).collect())
 }
 
 /// How deep a point was in its sibling where both were made, as far as that still counts, local units: siblings have one

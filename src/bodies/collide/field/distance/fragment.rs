@@ -23,6 +23,9 @@ use glam::DVec3;
 /// Nodes nearer than this share of a cell are the point itself.
 const AT_NODE: f64 = 1e-9;
 
+/// Surfaces of leaves that are neighbours meet within this, voxels: none is farther from the voxel's sides than that.
+const MOST_STEP: f64 = 1.0;
+
 /// One fragment of a field, in the local space of the family.
 #[derive(Clone, Copy)]
 pub struct Fragment<'a> {
@@ -186,6 +189,15 @@ impl Interior for Fragment<'_> {
 
     fn exact_to(&self) -> f64 {
         self.cell()
+    }
+
+    fn step(&self, p: DVec3) -> (f64, f64) {
+        // Within a voxel its own planes decide.
+        let to_next = || {
+            let low = p - p.floor();
+            low.min(DVec3::ONE - low).min_element()
+        };
+        self.octree().map_or((f64::INFINITY, 0.0), |_| (to_next(), MOST_STEP))
     }
 
     fn direction(&self, p: DVec3, way: &Way) -> DVec3 {

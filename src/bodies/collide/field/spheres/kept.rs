@@ -1,16 +1,17 @@
 //! What a query leaves for the next one of the same two bodies.
 //!
 //! In: what a query did not put out, with how deep each of it can be at most, and how the bodies lie later. Out: the same
-//! bounds there: a depth grows by no more than what the body has moved. So the next query looks only at what may have come
-//! deep enough since, however much of a crack is near. Points are met in one order whether something was kept or not, so
-//! contacts do not hang on it, and whoever goes back in time need not have it.
+//! bounds there: a depth grows by no more than what the body has moved, but for steps in the surface ([`Interior::step`]).
+//! So the next query looks only at what may have come deep enough since, however much of a crack is near. Points are met in
+//! one order whether something was kept or not, so contacts do not hang on it, and whoever goes back in time need not have
+//! it.
 
 use glam::DMat4;
 
 use super::{
     forest::SphereForest,
     interior::Interior,
-    query::{NodePart, Open, Placement, Selection, UNKNOWN},
+    query::{NodePart, Open, Passes, Placement, Selection, UNKNOWN},
 };
 
 /// After so many times the slack all is looked at anew: bounds are wide then.
@@ -23,6 +24,8 @@ pub struct Bounds {
     pub slack: f64,
     /// Of what is farther out nothing is said but that.
     pub farthest: f64,
+    /// How far has been gone by now, as [`Kept`] counts.
+    pub way: f64,
 }
 
 /// A bound.
@@ -32,6 +35,8 @@ struct Entry {
     part: NodePart,
     /// Depth at most, less the way that was gone by then, local units of the other.
     most: f32,
+    /// The same once so far has been gone, and that way.
+    passes: [f32; 2],
 }
 
 /// What is kept of two bodies, one's points in the other.
@@ -68,26 +73,31 @@ impl Kept {
                 (self.way, self.farthest) = (0.0, selection.tolerance + most);
             }
         }
-        Bounds { slack: selection.slack, farthest: self.farthest }
+        Bounds { slack: selection.slack, farthest: self.farthest, way: self.way }
     }
 
     pub(super) fn all(&self) -> impl Iterator<Item = Open> {
-        self.entries.iter().map(|&Entry { node, part, most }| Open {
-            node,
-            part,
-            depth: UNKNOWN,
-            most: f64::from(most) + self.way,
+        self.entries.iter().map(|&Entry { node, part, most, passes: [later, way] }| {
+            let (most, later, way) =
+                (f64::from(most) + self.way, f64::from(later) + self.way, f64::from(way));
+            let (most, passes) = match self.way < way {
+                true => (most, Passes { way, most: later }),
+                false => (most.max(later), Passes::NEVER),
+            };
+            Open { node, part, depth: UNKNOWN, most, passes }
         })
     }
 
     pub(super) fn replace(&mut self, left: &[Open]) {
         self.entries.clear();
         let (farthest, way) = (self.farthest, self.way);
+        // Depths are rounded up, ways down.
+        let less_way = |most: f64| ((most - way) as f32).next_up();
         self.entries.extend(left.iter().map(|open| Entry {
             node: open.node,
             part: open.part,
-            // Rounded up.
-            most: ((open.most.max(-farthest) - way) as f32).next_up(),
+            most: less_way(open.most.max(-farthest)),
+            passes: [less_way(open.passes.most), (open.passes.way as f32).next_down()],
         }));
     }
 }

@@ -13,10 +13,13 @@ use crate::{
 use glam::{DMat4, DVec3};
 
 use super::{
+    super::distance::{FamilyField, FragmentId},
     forest::{ObjectPoint, SphereForest},
     interior::{Depth, Interior},
+    kept::Kept,
     nearest::PointGrid,
     planes::HalfSpace,
+    planted::Planted,
     points::{Containment, Sampling, containment},
     query::{Beyond, Counts, Placement, Scratch, Selection},
     testing::{Ball, Random, check_promise},
@@ -197,6 +200,56 @@ fn real_fractures_over_five_generations() {
         println!("    8000 pairs, of which {colliding_poses} collide: none missed");
         assert!(colliding_poses > 1000);
     }
+}
+
+/// Along cracks leaves are uneven, and points pass through the steps between them.
+#[test]
+fn contacts_along_cracks_do_not_hang_on_what_was_kept() {
+    let object = broken("statue", 6, 1, 20);
+    let sampling = Sampling::new(&object.source, 6);
+    let (all, _) = fragments(&object, &sampling);
+    let pieces = &all[1..];
+    let shapes: Vec<&Shape> = pieces.iter().map(|piece| piece.shape).collect();
+    let whole = FamilyField::new(&object.source, 4).unwrap();
+    let (field, names) = whole.after(FragmentId::WHOLE, &shapes).unwrap();
+    let differing = |planted: Planted| {
+        let mut random = Random(5);
+        let [mut scratch, mut plain] = [Scratch::default(), Scratch::default()];
+        let (mut differ, mut asked, mut points) = (0, 0, [0; 2]);
+        for _ in 0..300 {
+            let (a, b) = (random.number() as usize % pieces.len(), random.number() as usize % pieces.len());
+            let (forest, other) = (&pieces[a].forest, field.fragment(names[b]).unwrap());
+            if a == b || !other.sphere_meets(forest.bound.0, forest.bound.1) {
+                continue;
+            }
+            let selection = Selection {
+                tolerance: 0.3,
+                beyond: Beyond::Deepest,
+                quick: true,
+                slack: 0.5,
+                ..Selection::of_radius(forest.bound.1)
+            };
+            let (mut at, mut kept) = (DMat4::IDENTITY, Kept::default());
+            let fast = random.between(0.0, 0.1);
+            for _ in 0..40 {
+                let on = random.direction() * random.between(0.0, fast);
+                at = DMat4::from_translation(on) * at;
+                let placement = Placement::new(at);
+                let known = (&[][..], planted);
+                let with =
+                    forest.query_with(&other, &placement, &selection, known, (Some(&mut kept), &mut scratch));
+                let without = forest.query(&other, &placement, &selection, &mut plain);
+                asked += 1;
+                differ += usize::from(scratch.contacts() != plain.contacts());
+                points = [points[0] + with.points, points[1] + without.points];
+            }
+        }
+        println!("{planted:?}: {differ} of {asked} queries differ, {points:?} points");
+        assert!(asked > 1000 && points[0] < points[1]);
+        differ
+    };
+    assert_eq!(differing(Planted::Nothing), 0);
+    assert!(differing(Planted::StepsForgotten) > 0);
 }
 
 /// Spheres visited and time of queries in the same poses, of updated forests and of forests of the surfaces

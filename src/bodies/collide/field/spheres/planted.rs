@@ -17,6 +17,8 @@ pub(super) enum Planted {
     MetTwice,
     /// Points that touched before are not asked first.
     KnownLost,
+    /// What is kept forgets that the surface has steps.
+    StepsForgotten,
 }
 
 impl Planted {
@@ -34,6 +36,10 @@ impl Planted {
 
     pub(super) fn forgets_known(self) -> bool {
         self == Self::KnownLost
+    }
+
+    pub(super) fn forgets_steps(self) -> bool {
+        self == Self::StepsForgotten
     }
 
     pub(super) fn meets_again(self) -> bool {

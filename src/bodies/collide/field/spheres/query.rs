@@ -178,6 +178,21 @@ pub(super) struct Open {
     pub depth: f64,
     /// Nothing of it is deeper than this.
     pub most: f64,
+    /// When that ends to hold.
+    pub passes: Passes,
+}
+
+/// When a point that is outside may be inside without having passed through the surface.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passes {
+    /// Once it has gone so far, as [`Kept`] counts ways.
+    pub way: f64,
+    /// It is no deeper than this then.
+    pub most: f64,
+}
+
+impl Passes {
+    pub const NEVER: Self = Self { way: f64::INFINITY, most: f64::NEG_INFINITY };
 }
 
 /// What of a node is meant.
@@ -199,8 +214,8 @@ pub struct Scratch {
     touches: Vec<Touch>,
     /// Points of the interior that collide, while there are no contacts.
     interior: Vec<Touch>,
-    /// Points that were asked first, with how deep they are at most; negative: outside.
-    known: Vec<(u32, f64)>,
+    /// Points that were asked first, with what [`Query::meet`] says of them.
+    known: Vec<(u32, (f64, f64, Passes))>,
     deepest: f64,
     contacts: Vec<TreeContact>,
     /// What was not put out, and how deep it can be at most.
@@ -253,9 +268,9 @@ impl Scratch {
         self.touches.push(touch);
     }
 
-    /// How deep a point that was asked first is, at most.
-    fn known(&self, point: u32) -> Option<f64> {
-        self.known.iter().find(|(known, _)| *known == point).map(|(_, most)| *most)
+    /// What is known of a point that was asked first.
+    fn known(&self, point: u32) -> Option<(f64, f64, Passes)> {
+        self.known.iter().find(|(known, _)| *known == point).map(|(_, said)| *said)
     }
 }
 
@@ -336,7 +351,7 @@ impl SphereForest {
             Some(kept) if !kept.is_empty() => {
                 let wanted = scratch.wanted(selection);
                 for open in kept.all() {
-                    if open.most > wanted {
+                    if query.said(open.most) > wanted {
                         query.open(open, scratch);
                     } else {
                         scratch.left.push(open);
@@ -344,8 +359,8 @@ impl SphereForest {
                 }
             }
             _ => {
-                let open =
-                    |&node: &u32| Open { node, part: NodePart::All, depth: UNKNOWN, most: f64::INFINITY };
+                let (depth, most, passes) = (UNKNOWN, f64::INFINITY, Passes::NEVER);
+                let open = |&node: &u32| Open { node, part: NodePart::All, depth, most, passes };
                 self.roots.iter().for_each(|root| query.open(open(root), scratch));
             }
         }
@@ -387,14 +402,19 @@ impl<I: Interior + ?Sized> Query<'_, I> {
 
     /// Leaves something for the next query, which is no deeper than `most`.
     fn leave(&self, open: Open, most: f64, scratch: &mut Scratch) {
+        let known = if most < open.most { Open { most, passes: Passes::NEVER, ..open } } else { open };
+        self.leave_as(known, scratch);
+    }
+
+    fn leave_as(&self, open: Open, scratch: &mut Scratch) {
         if self.bounds.is_some() {
-            scratch.left.push(Open { most: most.min(open.most), ..open });
+            scratch.left.push(open);
         }
     }
 
     /// Meets the point of a sphere where this is its first, and opens what hangs below it.
     fn visit(&self, open: Open, scratch: &mut Scratch, counts: &mut Counts) {
-        if open.most <= scratch.wanted(self.selection) {
+        if self.said(open.most) <= scratch.wanted(self.selection) {
             self.leave(open, open.most, scratch);
             return;
         }
@@ -407,15 +427,15 @@ impl<I: Interior + ?Sized> Query<'_, I> {
         };
         let mut depth = open.depth;
         if (open.part != NodePart::Below && node.is_first) || self.planted.meets_again() {
-            let (met, most) = match scratch.known(node.point) {
-                Some(most) => (if most < 0.0 { -1.0 } else { most }, most),
+            let (met, most, passes) = match scratch.known(node.point) {
+                Some(known) => known,
                 None => {
                     counts.points += 1;
                     self.meet(node, position, scratch)
                 }
             };
             depth = met;
-            self.leave(Open { part: NodePart::Point, ..open }, most, scratch);
+            self.leave_as(Open { part: NodePart::Point, most, passes, ..open }, scratch);
         }
         if open.part == NodePart::Point || (node.is_last && node.children.0 == node.children.1) {
             return;
@@ -427,12 +447,13 @@ impl<I: Interior + ?Sized> Query<'_, I> {
                 return;
             }
         };
-        let below = Open { part: NodePart::All, depth: UNKNOWN, most, ..open };
+        let below = Open { part: NodePart::All, depth: UNKNOWN, most, passes: Passes::NEVER, ..open };
         for &child in &self.forest.children[node.children.0 as usize..node.children.1 as usize] {
             self.open(Open { node: child, ..below }, scratch);
         }
         if !node.is_last {
-            self.open(Open { node: open.node + 1, part: NodePart::Below, depth, most }, scratch);
+            let next = Open { node: open.node + 1, part: NodePart::Below, depth, ..below };
+            self.open(next, scratch);
         }
     }
 
@@ -471,10 +492,10 @@ impl<I: Interior + ?Sized> Query<'_, I> {
         Some(Open { part, depth: -1.0, ..open })
     }
 
-    /// The depth of a point, negative outside, and how deep it is at most; puts it out where it is a contact.
-    fn meet(&self, node: &Node, position: DVec3, scratch: &mut Scratch) -> (f64, f64) {
+    /// The depth of a point, negative outside, how deep it is at most, and until when; puts it out where it is a contact.
+    fn meet(&self, node: &Node, position: DVec3, scratch: &mut Scratch) -> (f64, f64, Passes) {
         if !node.on_surface && !scratch.touches.is_empty() {
-            return (UNKNOWN, f64::INFINITY);
+            return (UNKNOWN, f64::INFINITY, Passes::NEVER);
         }
         // What is kept for the next query is known a little farther out.
         let beyond = self.bounds.map_or(0.0, |bounds| bounds.slack);
@@ -484,8 +505,8 @@ impl<I: Interior + ?Sized> Query<'_, I> {
         let compared = self.other.reach_beyond(position, within, threshold.unwrap_or(f64::NEG_INFINITY));
         let reached = match compared {
             Compared::Deeper(reached) => reached,
-            Compared::AtMost(depth) => return (depth, depth),
-            Compared::Away => return (-1.0, -within),
+            Compared::AtMost(depth) => return (depth, depth, Passes::NEVER),
+            Compared::Away => return self.said_away(position, within),
         };
         let touch = Touch { point: node.point, position, depth: reached.depth, way: reached.way };
         if node.on_surface {
@@ -494,7 +515,32 @@ impl<I: Interior + ?Sized> Query<'_, I> {
             scratch.interior.push(touch);
         }
         // Of a point outside, a sphere round it says whether there is anything below.
-        (if reached.depth < 0.0 { -1.0 } else { reached.depth }, reached.depth)
+        self.said_of(position, reached.depth)
+    }
+
+    /// What [`Self::meet`] says of a point of this depth.
+    fn said_of(&self, position: DVec3, depth: f64) -> (f64, f64, Passes) {
+        // What passes through a step is as deep as it was high.
+        if depth < 0.0 {
+            (-1.0, depth, self.passes(position, -depth, -depth))
+        } else {
+            (depth, depth, Passes::NEVER)
+        }
+    }
+
+    /// What [`Self::meet`] says of a point that is no nearer than `within`.
+    fn said_away(&self, position: DVec3, within: f64) -> (f64, f64, Passes) {
+        let within = within.max(f64::MIN_POSITIVE);
+        (-1.0, -within, self.passes(position, within, f64::INFINITY))
+    }
+
+    /// Of a point that is so high over the surface at least, and so high at most.
+    fn passes(&self, position: DVec3, least: f64, most: f64) -> Passes {
+        let Some(bounds) = self.bounds.filter(|_| !self.planted.forgets_steps()) else {
+            return Passes::NEVER;
+        };
+        let (way, step) = self.other.step(position);
+        if least < step { Passes { way: bounds.way + way, most: most.min(step) } } else { Passes::NEVER }
     }
 
     /// Puts a point out that touched before, if it still does.
@@ -506,8 +552,11 @@ impl<I: Interior + ?Sized> Query<'_, I> {
         counts.points += 1;
         let position = self.placement.place(own.position);
         let reached = self.other.reach(position, self.selection.tolerance);
-        let most = reached.map_or(-self.selection.tolerance.max(f64::MIN_POSITIVE), |reached| reached.depth);
-        scratch.known.push((point, most));
+        let said = match reached {
+            Some(reached) => self.said_of(position, reached.depth),
+            None => self.said_away(position, self.selection.tolerance),
+        };
+        scratch.known.push((point, said));
         if let Some(reached) = reached {
             scratch.take(Touch { point, position, depth: reached.depth, way: reached.way });
         }
