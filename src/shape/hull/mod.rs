@@ -4,6 +4,7 @@
 //! so that a hull is convex whatever its points are, and the same everywhere. `points.rs` says what the hull of a shape has
 //! to hold, `of_shape.rs` has that hull, which a shape keeps.
 
+mod heights;
 mod of_shape;
 mod points;
 mod quick;
@@ -12,6 +13,7 @@ pub use of_shape::ShapeHull;
 
 use super::solid::distance_to_triangle;
 use glam::DVec3;
+use heights::over_highest;
 use quick::{Grown, Keeper, convex_hull};
 
 /// A convex solid.
@@ -37,6 +39,9 @@ pub struct Through {
 /// Cells of the grid along a piece's longest side: products of three differences then fit into 64 bits.
 const GRID: f64 = (1u32 << 19) as f64;
 
+/// What is below a side by less than this share of a hull's size may still be over it: corners are rounded to the grid.
+const HARDLY: f64 = 1e-5;
+
 /// The grid over some points.
 struct Grid {
     low: DVec3,
@@ -52,7 +57,8 @@ impl Grid {
     }
 
     fn of(&self, p: DVec3) -> [i64; 3] {
-        ((p - self.low) / self.cell).round().as_i64vec3().to_array()
+        // None is below the low corner, so cutting off rounds.
+        ((p - self.low) / self.cell + 0.5).as_i64vec3().to_array()
     }
 
     /// Points on the grid. Those that are there twice do no harm: none lies outside of the other's faces.
@@ -90,63 +96,49 @@ impl Hull {
             Some((hull, outside.into_iter().map(corner).collect::<Vec<DVec3>>()))
         };
         let (hull, outside) = by(points, Keeper::First)?;
-        let over = hull.over_sides(&outside);
+        let sides = hull.sides();
+        let over = over_highest(&outside, &sides);
         if !over.iter().any(|(height, _)| *height > enough) {
-            let beyond = hull.farthest_outside(&outside, &over);
+            let beyond = hull.farthest_outside(&outside, &sides, &over);
             return Some(Through { hull, beyond, is_uneven: false });
         }
         // What lies in that hull is no corner of any.
         let left: Vec<DVec3> = hull.points.iter().copied().chain(outside).collect();
         let (hull, outside) = by(&left, Keeper::Farthest)?;
-        let beyond = hull.farthest_outside(&outside, &hull.over_sides(&outside));
+        let sides = hull.sides();
+        let beyond = hull.farthest_outside(&outside, &sides, &over_highest(&outside, &sides));
         Some(Through { hull, beyond, is_uneven: true })
     }
 
-    /// For each of some points how high it is over the side that it is highest over, and which that is.
-    fn over_sides(&self, points: &[DVec3]) -> Vec<(f64, usize)> {
+    /// Unit normals of the sides and their distances from the origin. A side without a size is over nothing.
+    fn sides(&self) -> Vec<(DVec3, f64)> {
         let side = |t: &[u32; 3]| {
             let [a, b, c] = t.map(|v| self.points[v as usize]);
-            // A side without a size is over nothing.
             let normal = (b - a).cross(c - a).normalize_or_zero();
             (normal, if normal == DVec3::ZERO { f64::MAX } else { normal.dot(a) })
         };
-        let sides: Vec<(DVec3, f64)> = self.triangles.iter().map(side).collect();
-        let highest = |p: &DVec3| {
-            let mut most = (f64::MIN, 0);
-            for (k, (normal, reach)) in sides.iter().enumerate() {
-                let height = normal.dot(*p) - reach;
-                if height > most.0 {
-                    most = (height, k);
-                }
-            }
-            most
-        };
-        points.iter().map(highest).collect()
+        self.triangles.iter().map(side).collect()
     }
 
     /// How far the farthest of these points, which lie outside, is from it; `over` are the sides that they are highest over.
-    fn farthest_outside(&self, points: &[DVec3], over: &[(f64, usize)]) -> f64 {
+    fn farthest_outside(&self, points: &[DVec3], sides: &[(DVec3, f64)], over: &[(f64, usize)]) -> f64 {
+        let face = |side: usize| self.triangles[side].map(|v| self.points[v as usize]);
         // The hull is no farther than any of its sides, and mostly as far as the one that a point is highest over.
-        let at_most = |(p, (_, side)): (&DVec3, &(f64, usize))| {
-            let corners = self.triangles[*side].map(|v| self.points[v as usize]);
-            (distance_to_triangle(corners, *p), *p)
-        };
+        let at_most = |(p, (_, side)): (&DVec3, &(f64, usize))| (distance_to_triangle(face(*side), *p), *p);
         let mut at_most: Vec<(f64, DVec3)> = points.iter().zip(over).map(at_most).collect();
         at_most.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+        let size = self.points.iter().fold(0.0, |size: f64, p| size.max(p.abs().max_element()));
         let mut farthest: f64 = 0.0;
         for (most, p) in at_most {
             if most <= farthest {
                 break;
             }
-            farthest = farthest.max(self.distance_from_outside(p));
+            // The nearest place of what is convex is on a side that the point is over.
+            let seen = |k: &usize| p.dot(sides[*k].0) - sides[*k].1 > -HARDLY * size;
+            let distances = (0..sides.len()).filter(seen).map(|k| distance_to_triangle(face(k), p));
+            farthest = farthest.max(distances.fold(most, f64::min));
         }
         farthest
-    }
-
-    /// How far a point that is not inside is from it.
-    fn distance_from_outside(&self, p: DVec3) -> f64 {
-        let faces = self.triangles.iter().map(|t| t.map(|v| self.points[v as usize]));
-        faces.map(|face| distance_to_triangle(face, p)).fold(f64::MAX, f64::min)
     }
 
     /// Cubic units of the points.

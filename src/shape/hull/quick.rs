@@ -52,31 +52,38 @@ impl Face {
         (above > 0).then_some(above as f64 * self.per_length)
     }
 
-    /// Takes a point that lies so far outside. Points come in ascending order.
+    /// Takes a point that lies so far outside. Of equally far ones the first is the tip, in whatever order they come.
     fn take(&mut self, v: u32, height: f64) {
         self.outside.push(v);
-        if self.tip.is_none_or(|(most, _)| height > most) {
+        if self.tip.is_none_or(|(most, tip)| height > most || (height == most && v < tip)) {
             self.tip = Some((height, v));
         }
     }
 }
 
+/// The first of the points that are farthest, if that is anywhere.
+fn farthest(points: &[Point], far: impl Fn(Point) -> f64) -> Option<u32> {
+    let (mut most, mut which) = (0.0, None);
+    for (i, p) in points.iter().enumerate() {
+        let far = far(*p);
+        if far > most {
+            (most, which) = (far, Some(i as u32));
+        }
+    }
+    which
+}
+
 /// Four points with a volume, outward.
 fn first_tetrahedron(points: &[Point]) -> Option<[[u32; 3]; 4]> {
-    let farthest = |far: &dyn Fn(Point) -> f64| -> Option<u32> {
-        let all = points.iter().zip(0u32..).map(|(p, i)| (far(*p), i));
-        let (most, i) = all.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))?;
-        (most > 0.0).then_some(i)
-    };
     let length = |p: Point| p.map(|v| v as f64).iter().map(|v| v * v).sum::<f64>();
     let first = *points.first()?;
-    let a = farthest(&|p| length(minus(p, first)))?;
+    let a = farthest(points, |p| length(minus(p, first)))?;
     let at_a = points[a as usize];
-    let b = farthest(&|p| length(minus(p, at_a)))?;
+    let b = farthest(points, |p| length(minus(p, at_a)))?;
     let ab = minus(points[b as usize], at_a);
-    let c = farthest(&|p| length(cross(ab, minus(p, at_a))))?;
+    let c = farthest(points, |p| length(cross(ab, minus(p, at_a))))?;
     let normal = cross(ab, minus(points[c as usize], at_a));
-    let d = farthest(&|p| dot(normal, minus(p, at_a)).unsigned_abs() as f64)?;
+    let d = farthest(points, |p| dot(normal, minus(p, at_a)).unsigned_abs() as f64)?;
     let [b, c] = if dot(normal, minus(points[d as usize], at_a)) < 0 { [b, c] } else { [c, b] };
     Some([[a, b, c], [a, c, d], [c, b, d], [b, a, d]])
 }
@@ -123,7 +130,11 @@ pub fn convex_hull(points: &[Point], most: usize, least: f64, keeper: Keeper) ->
     corners.dedup();
     let number = |v: u32| corners.binary_search(&v).unwrap_or_default() as u32;
     let triangles = faces.iter().map(|face| face.corners.map(number)).collect();
-    let outside = faces.into_iter().flat_map(|face| face.outside).collect();
+    let ascending = |mut face: Face| {
+        face.outside.sort_unstable();
+        face.outside
+    };
+    let outside = faces.into_iter().flat_map(ascending).collect();
     Some(Grown { corners, triangles, outside })
 }
 
@@ -157,7 +168,6 @@ fn grow(points: &[Point], tip: u32, faces: &mut Vec<Face>, keeper: Keeper) {
     sides.sort_unstable();
     let border = sides.iter().filter(|[a, b]| sides.binary_search(&[*b, *a]).is_err());
     let mut new: Vec<Face> = border.map(|[a, b]| Face::new(points, [*a, *b, tip])).collect();
-    freed.sort_unstable();
     share_out(points, &freed, &mut new, keeper);
     faces.append(&mut new);
     if faces.len() > 512 {
