@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use std::{fmt::Debug, sync::Arc};
 
 /// Fewer pairs are not worth a second thread.
-const FEW: usize = 16;
+const FEW: usize = 4;
 /// The same of pairs of which it is only asked whether they are to be looked at.
 const MANY: usize = 1024;
 /// A pair that others look at is left to them while it moves by no more than so many times what carries a manifold.

@@ -125,18 +125,21 @@ impl Hull {
         let face = |side: usize| self.triangles[side].map(|v| self.points[v as usize]);
         // The hull is no farther than any of its sides, and mostly as far as the one that a point is highest over.
         let at_most = |(p, (_, side)): (&DVec3, &(f64, usize))| (distance_to_triangle(face(*side), *p), *p);
-        let mut at_most: Vec<(f64, DVec3)> = points.iter().zip(over).map(at_most).collect();
-        at_most.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+        let at_most: Vec<(f64, DVec3)> = points.iter().zip(over).map(at_most).collect();
         let size = self.points.iter().fold(0.0, |size: f64, p| size.max(p.abs().max_element()));
-        let mut farthest: f64 = 0.0;
-        for (most, p) in at_most {
-            if most <= farthest {
-                break;
-            }
+        let distance = |(most, p): (f64, DVec3)| {
             // The nearest place of what is convex is on a side that the point is over.
             let seen = |k: &usize| p.dot(sides[*k].0) - sides[*k].1 > -HARDLY * size;
             let distances = (0..sides.len()).filter(seen).map(|k| distance_to_triangle(face(k), p));
-            farthest = farthest.max(distances.fold(most, f64::min));
+            distances.fold(most, f64::min)
+        };
+        // After the most promising one hardly any other is asked.
+        let first = at_most.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0));
+        let mut farthest = first.map_or(0.0, distance);
+        for point in at_most {
+            if point.0 > farthest {
+                farthest = farthest.max(distance(point));
+            }
         }
         farthest
     }

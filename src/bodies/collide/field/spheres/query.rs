@@ -216,6 +216,8 @@ pub struct Scratch {
     interior: Vec<Touch>,
     /// Points that were asked first, with what [`Query::meet`] says of them.
     known: Vec<(u32, (f64, f64, Passes))>,
+    /// By point: its number among these and one, or 0.
+    known_at: Vec<u32>,
     deepest: f64,
     contacts: Vec<TreeContact>,
     /// What was not put out, and how deep it can be at most.
@@ -229,9 +231,15 @@ impl Scratch {
         &self.contacts
     }
 
-    fn begin(&mut self, levels: usize) {
+    fn begin(&mut self, levels: usize, points: usize) {
         if self.open.len() < levels {
             self.open.resize_with(levels, Vec::new);
+        }
+        for (point, _) in &self.known {
+            self.known_at[*point as usize] = 0;
+        }
+        if self.known_at.len() < points {
+            self.known_at.resize(points, 0);
         }
         self.touches.clear();
         self.interior.clear();
@@ -270,7 +278,8 @@ impl Scratch {
 
     /// What is known of a point that was asked first.
     fn known(&self, point: u32) -> Option<(f64, f64, Passes)> {
-        self.known.iter().find(|(known, _)| *known == point).map(|(_, said)| *said)
+        let at = (self.known_at[point as usize] as usize).checked_sub(1)?;
+        Some(self.known[at].1)
     }
 }
 
@@ -334,7 +343,7 @@ impl SphereForest {
         (mut kept, scratch): (Option<&mut Kept>, &mut Scratch),
     ) -> Counts {
         let levels = usize::from(self.last_level) + 1;
-        scratch.begin(levels);
+        scratch.begin(levels, self.points.len());
         let (slack, error) = (placement.slack(self), other.depth_error());
         let bounds = kept.as_deref_mut().map(|kept| kept.moved(self, other, placement, selection));
         let query = Query { forest: self, other, placement, selection, slack, error, planted, bounds };
@@ -557,6 +566,7 @@ impl<I: Interior + ?Sized> Query<'_, I> {
             None => self.said_away(position, self.selection.tolerance),
         };
         scratch.known.push((point, said));
+        scratch.known_at[point as usize] = scratch.known.len() as u32;
         if let Some(reached) = reached {
             scratch.take(Touch { point, position, depth: reached.depth, way: reached.way });
         }
