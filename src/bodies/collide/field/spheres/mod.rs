@@ -24,6 +24,8 @@ mod kept_tests;
 #[cfg(test)]
 mod octree_tests;
 #[cfg(test)]
+mod overhead_tests;
+#[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;

@@ -60,15 +60,15 @@ impl Interior for Voxels<'_> {
 }
 
 /// What an object broke into.
-struct Broken {
-    source: Arc<Shape>,
+pub(super) struct Broken {
+    pub source: Arc<Shape>,
     /// Number of the fragment that broke (0: the source), and its parts. Fragments are numbered as they
     /// appear here.
-    breaks: Vec<(usize, Vec<Arc<Shape>>)>,
+    pub breaks: Vec<(usize, Vec<Arc<Shape>>)>,
 }
 
 /// Breaks a built-in shape, and then the largest dozen pieces of each generation.
-fn broken(name: &str, level: u32, generations: u32, seeds: u32) -> Broken {
+pub(super) fn broken(name: &str, level: u32, generations: u32, seeds: u32) -> Broken {
     let voxels = voxelize(&builtin(name).unwrap(), level, &Progress::default()).unwrap();
     let octree = Octree::new(&Arc::new(voxels.forest), 0, voxels.grid);
     let source = Arc::new(Shape::octree(octree, 1000.0, Look::default()));
@@ -100,21 +100,21 @@ fn broken(name: &str, level: u32, generations: u32, seeds: u32) -> Broken {
 }
 
 /// A piece and its forest.
-struct Fragment<'a> {
+pub(super) struct Fragment<'a> {
     generation: u32,
-    shape: &'a Shape,
-    forest: SphereForest,
+    pub shape: &'a Shape,
+    pub forest: SphereForest,
 }
 
 /// Milliseconds.
-struct Times {
+pub(super) struct Times {
     build: f64,
     /// Of the first break: finding the new points, and the update.
-    first: [f64; 2],
+    pub first: [f64; 2],
 }
 
 /// All fragments that there ever were, with forests that were updated from break to break.
-fn fragments<'a>(object: &'a Broken, sampling: &Sampling) -> (Vec<Fragment<'a>>, Times) {
+pub(super) fn fragments<'a>(object: &'a Broken, sampling: &Sampling) -> (Vec<Fragment<'a>>, Times) {
     let start = Instant::now();
     let forest = SphereForest::build(&sampling.points(&object.source));
     let mut times = Times { build: ms(start), first: [0.0; 2] };
@@ -141,12 +141,12 @@ fn fragments<'a>(object: &'a Broken, sampling: &Sampling) -> (Vec<Fragment<'a>>,
     (all, times)
 }
 
-fn ms(start: Instant) -> f64 {
+pub(super) fn ms(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e3
 }
 
 /// A placement of one piece beside, at or in another of the same grid.
-fn pose(of: &Fragment<'_>, against: &Shape, random: &mut Random) -> Placement {
+pub(super) fn pose(of: &Fragment<'_>, against: &Shape, random: &mut Random) -> Placement {
     let (low, high) = against.bounds();
     let (centre, radius) = of.forest.bound;
     let apart = random.between(0.0, 1.1) * (radius + 0.5 * (high - low).length());
