@@ -23,8 +23,9 @@ use glam::DVec3;
 /// Nodes nearer than this share of a cell are the point itself.
 const AT_NODE: f64 = 1e-9;
 
-/// Surfaces of leaves that are neighbours meet within this, voxels: none is farther from the voxel's sides than that.
-const MOST_STEP: f64 = 1.0;
+/// Where a point passes from one voxel to the next and is inside by the one alone, one of the two has surface, which is no
+/// farther than the diagonal of a voxel.
+const MOST_STEP: f64 = 1.733;
 
 /// One fragment of a field, in the local space of the family.
 #[derive(Clone, Copy)]

@@ -3,7 +3,8 @@
 use super::{
     forest::SphereForest,
     interior::{Interior, Way},
-    query::{Placement, TreeContact},
+    query::TreeContact,
+    selection::Placement,
 };
 
 impl SphereForest {

@@ -11,7 +11,8 @@ use glam::DMat4;
 use super::{
     forest::SphereForest,
     interior::Interior,
-    query::{NodePart, Open, Passes, Placement, Selection, UNKNOWN},
+    query::{NodePart, Open, Passes, UNKNOWN},
+    selection::{Placement, Selection},
 };
 
 /// After so many times the slack all is looked at anew: bounds are wide then.

@@ -3,7 +3,8 @@
 //! In the order of the data: [`points`] samples a shape, `order` puts the points in maximum distance order
 //! (with `hierarchy`), [`forest`] makes a tree of them, `crack` says what a fracture does to the points,
 //! [`fracture`] makes the forests of the new fragments, [`query`] finds contacts against whatever answers the
-//! three elementary queries of [`interior`]; [`planes`] is the floor. `brute` and `check` are what tests
+//! three elementary queries of [`interior`], chosen as [`selection`] says; `kept` is what it leaves for the next query;
+//! [`planes`] is the floor. `brute` and `check` are what tests
 //! compare with.
 
 mod brute;
@@ -19,6 +20,7 @@ pub mod planes;
 mod planted;
 pub mod points;
 pub mod query;
+pub mod selection;
 #[cfg(test)]
 mod kept_tests;
 #[cfg(test)]
@@ -38,4 +40,5 @@ pub use interior::{Depth, Interior};
 pub use kept::Kept;
 pub use planes::HalfSpace;
 pub use points::Sampling;
-pub use query::{Beyond, Counts, Placement, Scratch, Selection, TreeContact};
+pub use query::{Counts, Scratch, TreeContact};
+pub use selection::{Beyond, Placement, Selection};

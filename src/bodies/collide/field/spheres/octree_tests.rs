@@ -21,7 +21,8 @@ use super::{
     planes::HalfSpace,
     planted::Planted,
     points::{Containment, Sampling, containment},
-    query::{Beyond, Counts, Placement, Scratch, Selection},
+    query::{Counts, Scratch},
+    selection::{Beyond, Placement, Selection},
     testing::{Ball, Random, check_promise},
 };
 
@@ -64,7 +65,7 @@ pub(super) struct Broken {
     pub source: Arc<Shape>,
     /// Number of the fragment that broke (0: the source), and its parts. Fragments are numbered as they
     /// appear here.
-    pub breaks: Vec<(usize, Vec<Arc<Shape>>)>,
+    breaks: Vec<(usize, Vec<Arc<Shape>>)>,
 }
 
 /// Breaks a built-in shape, and then the largest dozen pieces of each generation.

@@ -6,7 +6,8 @@ use super::{
     forest::{ObjectPoint, SphereForest},
     octree_tests::{Fragment, broken, fragments, ms, pose},
     points::Sampling,
-    query::{Beyond, Placement, Scratch, Selection},
+    query::Scratch,
+    selection::{Beyond, Placement, Selection},
     testing::Random,
 };
 use crate::shape::Shape;

@@ -22,113 +22,15 @@
 //! contacts beside them they say nothing new, and for a thin body that pokes into this one their way out is
 //! sideways.
 
-use glam::{DMat4, DVec3};
+use glam::DVec3;
 
 use super::{
     forest::{Node, SphereForest},
     interior::{Compared, Interior, Way},
     kept::{Bounds, Kept},
     planted::Planted,
+    selection::{Beyond, Placement, Selection},
 };
-
-/// Where the forest's body lies in the local space of the other.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Placement {
-    other_from_own: DMat4,
-    /// Units of the other for one of the forest's, not rounded down.
-    scale: f64,
-}
-
-impl Placement {
-    /// From a rotation, translation and uniform scale: local space of the forest's body to that of the other.
-    #[must_use]
-    pub fn new(other_from_own: DMat4) -> Self {
-        let axis = |axis: DVec3| other_from_own.transform_vector3(axis).length();
-        let longest = axis(DVec3::X).max(axis(DVec3::Y)).max(axis(DVec3::Z));
-        Self { other_from_own, scale: longest * (1.0 + 8.0 * f64::EPSILON) }
-    }
-
-    /// As it was given.
-    pub(super) fn matrix(&self) -> DMat4 {
-        self.other_from_own
-    }
-
-    /// Units of the other for one of the forest's.
-    #[must_use]
-    pub fn scale(&self) -> f64 {
-        self.scale
-    }
-
-    /// A point of the forest in the other's local space.
-    #[must_use]
-    pub fn place(&self, point: DVec3) -> DVec3 {
-        self.other_from_own.transform_point3(point)
-    }
-
-    /// More than what rounding moves points of a forest by, units of the other.
-    fn slack(&self, forest: &SphereForest) -> f64 {
-        let (centre, radius) = forest.bound;
-        let reach = self.other_from_own.w_axis.truncate().length() + self.scale * (centre.length() + radius);
-        64.0 * f64::EPSILON * reach
-    }
-}
-
-/// What is looked for once there are enough contacts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Beyond {
-    /// All that is deeper than epsilon, as in the paper.
-    #[default]
-    Epsilon,
-    /// Only what is deeper by epsilon than the deepest contact so far: hardly more than enough, however deep.
-    Deepest,
-    /// Nothing: whether anything touches is all that is asked.
-    Nothing,
-}
-
-/// How contacts are chosen. Lengths are local units of the other body.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Selection {
-    /// So many contacts are enough; `None`: all that there are.
-    pub enough: Option<usize>,
-    /// How deep may lie what is left out. The paper: 0.2 % of the object's radius.
-    pub epsilon: f64,
-    /// Points outside that are so near are contacts, too; for steps in which something breaks. Not negative.
-    pub tolerance: f64,
-    /// What is looked for beyond enough.
-    pub beyond: Beyond,
-    /// Whether directions need not be the best: [`TreeContact::way`] says how to get those of the few that are kept.
-    pub quick: bool,
-    /// How much farther out is looked for the sake of the next query, where something is kept for it.
-    pub slack: f64,
-}
-
-impl Selection {
-    /// Eight contacts, and epsilon 0.2 % of the radius (local units of the other body), as in the paper.
-    #[must_use]
-    pub fn of_radius(radius: f64) -> Self {
-        Self {
-            enough: Some(8),
-            epsilon: 0.002 * radius,
-            tolerance: 0.0,
-            beyond: Beyond::default(),
-            quick: false,
-            slack: 0.0,
-        }
-    }
-
-    /// All contacts.
-    #[must_use]
-    pub fn all() -> Self {
-        Self {
-            enough: None,
-            epsilon: 0.0,
-            tolerance: 0.0,
-            beyond: Beyond::default(),
-            quick: false,
-            slack: 0.0,
-        }
-    }
-}
 
 /// A point of the forest that touches the other body.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -195,6 +97,17 @@ impl Passes {
     pub const NEVER: Self = Self { way: f64::INFINITY, most: f64::NEG_INFINITY };
 }
 
+/// What is known of a point that was met.
+#[derive(Clone, Copy, Debug)]
+struct Met {
+    /// Its depth, negative outside, or [`UNKNOWN`].
+    depth: f64,
+    /// It is no deeper than this.
+    most: f64,
+    /// When that ends to hold.
+    passes: Passes,
+}
+
 /// What of a node is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum NodePart {
@@ -214,8 +127,8 @@ pub struct Scratch {
     touches: Vec<Touch>,
     /// Points of the interior that collide, while there are no contacts.
     interior: Vec<Touch>,
-    /// Points that were asked first, with what [`Query::meet`] says of them.
-    known: Vec<(u32, (f64, f64, Passes))>,
+    /// Points that were asked first.
+    known: Vec<(u32, Met)>,
     /// By point: its number among these and one, or 0.
     known_at: Vec<u32>,
     deepest: f64,
@@ -277,7 +190,7 @@ impl Scratch {
     }
 
     /// What is known of a point that was asked first.
-    fn known(&self, point: u32) -> Option<(f64, f64, Passes)> {
+    fn known(&self, point: u32) -> Option<Met> {
         let at = (self.known_at[point as usize] as usize).checked_sub(1)?;
         Some(self.known[at].1)
     }
@@ -349,7 +262,7 @@ impl SphereForest {
         let query = Query { forest: self, other, placement, selection, slack, error, planted, bounds };
         let mut counts = Counts { spheres: 1, ..Counts::default() };
         let (centre, radius) = self.bound;
-        let reach = radius * placement.scale + selection.tolerance + slack;
+        let reach = radius * placement.scale() + selection.tolerance + slack;
         if self.is_empty() || !other.sphere_meets(placement.place(centre), reach) {
             return counts;
         }
@@ -436,14 +349,15 @@ impl<I: Interior + ?Sized> Query<'_, I> {
         };
         let mut depth = open.depth;
         if (open.part != NodePart::Below && node.is_first) || self.planted.meets_again() {
-            let (met, most, passes) = match scratch.known(node.point) {
+            let met = match scratch.known(node.point) {
                 Some(known) => known,
                 None => {
                     counts.points += 1;
                     self.meet(node, position, scratch)
                 }
             };
-            depth = met;
+            depth = met.depth;
+            let Met { most, passes, .. } = met;
             self.leave_as(Open { part: NodePart::Point, most, passes, ..open }, scratch);
         }
         if open.part == NodePart::Point || (node.is_last && node.children.0 == node.children.1) {
@@ -473,7 +387,7 @@ impl<I: Interior + ?Sized> Query<'_, I> {
             return Some(open);
         }
         let wanted = scratch.wanted(self.selection);
-        let below = most + node.radius * self.placement.scale;
+        let below = most + node.radius * self.placement.scale();
         let is_leaf = node.is_last && node.children.0 == node.children.1;
         let goes_down = open.part != NodePart::Point && !is_leaf && below > wanted;
         let is_met = open.part != NodePart::Below && node.is_first && most > wanted;
@@ -501,10 +415,10 @@ impl<I: Interior + ?Sized> Query<'_, I> {
         Some(Open { part, depth: -1.0, ..open })
     }
 
-    /// The depth of a point, negative outside, how deep it is at most, and until when; puts it out where it is a contact.
-    fn meet(&self, node: &Node, position: DVec3, scratch: &mut Scratch) -> (f64, f64, Passes) {
+    /// What is to be known of a point; puts it out where it is a contact.
+    fn meet(&self, node: &Node, position: DVec3, scratch: &mut Scratch) -> Met {
         if !node.on_surface && !scratch.touches.is_empty() {
-            return (UNKNOWN, f64::INFINITY, Passes::NEVER);
+            return Met { depth: UNKNOWN, most: f64::INFINITY, passes: Passes::NEVER };
         }
         // What is kept for the next query is known a little farther out.
         let beyond = self.bounds.map_or(0.0, |bounds| bounds.slack);
@@ -514,8 +428,8 @@ impl<I: Interior + ?Sized> Query<'_, I> {
         let compared = self.other.reach_beyond(position, within, threshold.unwrap_or(f64::NEG_INFINITY));
         let reached = match compared {
             Compared::Deeper(reached) => reached,
-            Compared::AtMost(depth) => return (depth, depth, Passes::NEVER),
-            Compared::Away => return self.said_away(position, within),
+            Compared::AtMost(depth) => return Met { depth, most: depth, passes: Passes::NEVER },
+            Compared::Away => return self.met_away(position, within),
         };
         let touch = Touch { point: node.point, position, depth: reached.depth, way: reached.way };
         if node.on_surface {
@@ -524,23 +438,22 @@ impl<I: Interior + ?Sized> Query<'_, I> {
             scratch.interior.push(touch);
         }
         // Of a point outside, a sphere round it says whether there is anything below.
-        self.said_of(position, reached.depth)
+        self.met_at(position, reached.depth)
     }
 
-    /// What [`Self::meet`] says of a point of this depth.
-    fn said_of(&self, position: DVec3, depth: f64) -> (f64, f64, Passes) {
-        // What passes through a step is as deep as it was high.
-        if depth < 0.0 {
-            (-1.0, depth, self.passes(position, -depth, -depth))
-        } else {
-            (depth, depth, Passes::NEVER)
+    /// A point of this depth.
+    fn met_at(&self, position: DVec3, depth: f64) -> Met {
+        if depth >= 0.0 {
+            return Met { depth, most: depth, passes: Passes::NEVER };
         }
+        // What passes through a step is as deep as it was high.
+        Met { depth: -1.0, most: depth, passes: self.passes(position, -depth, -depth) }
     }
 
-    /// What [`Self::meet`] says of a point that is no nearer than `within`.
-    fn said_away(&self, position: DVec3, within: f64) -> (f64, f64, Passes) {
+    /// A point that is no nearer than `within`.
+    fn met_away(&self, position: DVec3, within: f64) -> Met {
         let within = within.max(f64::MIN_POSITIVE);
-        (-1.0, -within, self.passes(position, within, f64::INFINITY))
+        Met { depth: -1.0, most: -within, passes: self.passes(position, within, f64::INFINITY) }
     }
 
     /// Of a point that is so high over the surface at least, and so high at most.
@@ -561,11 +474,11 @@ impl<I: Interior + ?Sized> Query<'_, I> {
         counts.points += 1;
         let position = self.placement.place(own.position);
         let reached = self.other.reach(position, self.selection.tolerance);
-        let said = match reached {
-            Some(reached) => self.said_of(position, reached.depth),
-            None => self.said_away(position, self.selection.tolerance),
+        let met = match reached {
+            Some(reached) => self.met_at(position, reached.depth),
+            None => self.met_away(position, self.selection.tolerance),
         };
-        scratch.known.push((point, said));
+        scratch.known.push((point, met));
         scratch.known_at[point as usize] = scratch.known.len() as u32;
         if let Some(reached) = reached {
             scratch.take(Touch { point, position, depth: reached.depth, way: reached.way });
@@ -582,7 +495,7 @@ impl<I: Interior + ?Sized> Query<'_, I> {
 
     /// How deep what hangs below the sphere is at most; an error where nothing that is looked for may be there.
     fn descends(&self, node: &Node, position: DVec3, depth: f64, scratch: &Scratch) -> Result<f64, f64> {
-        let radius = node.radius * self.placement.scale + self.slack;
+        let radius = node.radius * self.placement.scale() + self.slack;
         let wanted = scratch.wanted(self.selection);
         if depth >= 0.0 {
             // Who is so far from a point of known depth is deeper by no more than that.

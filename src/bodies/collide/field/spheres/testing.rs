@@ -6,7 +6,8 @@ use super::{
     forest::{ObjectPoint, SphereForest},
     fracture::{CrackPoint, Fate, Fracture},
     interior::{Depth, Interior},
-    query::{Beyond, Placement, Selection, TreeContact},
+    query::TreeContact,
+    selection::{Beyond, Placement, Selection},
 };
 
 /// Numbers that look random (splitmix64).

@@ -13,8 +13,9 @@ use super::{
     order::{level_of_rank, maximum_distance_order},
     planes::HalfSpace,
     planted::Planted,
+    query::Scratch,
     query::TreeContact,
-    query::{Beyond, Placement, Scratch, Selection},
+    selection::{Beyond, Placement, Selection},
     testing::{Ball, Cuboid, Random, Union, ball_points, check_promise, near_pose, plate_points, shatter},
 };
 
