@@ -1,7 +1,7 @@
 //! Everything that moves at one moment, to be put back.
 
 use super::{
-    Body, BodyId, BodyState, World,
+    Body, BodyId, BodyState, Plane, World,
     collide::{FinderMemories, Manifold},
 };
 use glam::{DQuat, DVec3};
@@ -12,6 +12,7 @@ pub struct WorldSnapshot {
     time: f64,
     bodies: Vec<BodySnapshot>,
     manifolds: Vec<Manifold>,
+    planes: Vec<Plane>,
     finders: FinderMemories,
 }
 
@@ -43,6 +44,7 @@ impl World {
             time: self.time,
             bodies: self.bodies.iter().map(state).collect(),
             manifolds: self.manifolds.clone(),
+            planes: self.planes.clone(),
             finders: self.finders.memories(),
         }
     }
@@ -51,6 +53,7 @@ impl World {
     pub fn restore(&mut self, snapshot: &WorldSnapshot) {
         self.time = snapshot.time;
         self.manifolds.clone_from(&snapshot.manifolds);
+        self.planes.clone_from(&snapshot.planes);
         self.finders.recall(&snapshot.finders);
         for then in &snapshot.bodies {
             if let Some(body) = self.body_mut(then.id) {

@@ -115,6 +115,12 @@ pub(super) fn choose(world: &mut World, gpu: Option<&Gpu>) -> Result<(), GpuErro
         world.manifolds.clear();
         world.wake_all();
     }
+    let planes = planes(&world.settings.sane());
+    if planes != world.planes {
+        // Who lies still keeps contacts with planes that are as they were, and would not ask about others.
+        world.manifolds.retain(|m| m.second.is_some());
+        world.planes = planes;
+    }
     world.finders.set_field_level(world.settings.sane().field_level);
     world.responder.prepare(world.settings.response);
     Ok(())

@@ -1,7 +1,7 @@
 //! All bodies of a scene.
 
 use super::{
-    Body, BodyDef, BodyId, BodyState, Detail, Drag, OnGpu, PairLevels, StepReport, WorldSettings,
+    Body, BodyDef, BodyId, BodyState, Detail, Drag, OnGpu, PairLevels, Plane, StepReport, WorldSettings,
     body::index_of,
     broad_phase::BroadPhase,
     clearance::Clearances,
@@ -36,6 +36,8 @@ pub struct World {
     pub(super) time: f64,
     /// Contacts of the last step, for warm starting.
     pub(super) manifolds: Vec<Manifold>,
+    /// Floor and walls of the last step.
+    pub(super) planes: Vec<Plane>,
     /// Of the last step.
     pub(super) pushes: Vec<Push>,
     pub(super) broad_phase: BroadPhase,
@@ -70,6 +72,7 @@ impl World {
             drag: None,
             time: 0.0,
             manifolds: Vec::new(),
+            planes: Vec::new(),
             pushes: Vec::new(),
             broad_phase: BroadPhase::default(),
             clearances: Clearances::default(),

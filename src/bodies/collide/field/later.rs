@@ -1,9 +1,10 @@
 //! When two fast bodies meet within a step.
 //!
 //! In: two bodies that may come closer in the step than the smaller one is large. Out: the time at which they touch.
-//! Both are moved on by no more than it takes to close the gap between them (conservative advancement; Mirtich 1996),
-//! where the gap is what the nearest point of either says. So what is fast meets a thin wall, and from the side from
-//! which it comes.
+//! The step is halved, and the halves again, as long as the bodies may touch within them, which is asked in the middle of
+//! each. In the first short time that is left both are moved on by no more than it takes to close the gap between them
+//! (conservative advancement; Mirtich 1996), where the gap is what the nearest point of either says. So what is fast meets
+//! a thin wall, and from the side from which it comes.
 
 use super::{
     meeting::Pair,
@@ -15,6 +16,8 @@ use crate::bodies::{Body, BodyState, broad_phase, turning::turned_by};
 const MOST_MOVES: usize = 24;
 /// Two bodies have met within this, shares of the margin.
 const MET: f64 = 0.5;
+/// Time is halved until the bodies come no closer in it than this, shares of the margin.
+const SHORT: f64 = 4.0;
 
 /// When two bodies meet.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,31 +43,76 @@ pub fn after(body: &Body, time: f64) -> Body {
 #[must_use]
 pub fn later(pair: &Pair<'_>, margin: f64, dt: f64, scratch: &mut Scratch) -> Later {
     let [a, b] = pair.bodies;
-    let most = broad_phase::closer(a, b, dt);
-    let (speed, met) = (most / dt, MET * margin);
     // Most of what is near touches, which any point says.
     if (0..2).any(|own| pair.nearest_of(own, [a, b], (margin, Beyond::Nothing), None, scratch).is_some()) {
         return Later::Touches;
     }
-    let (mut time, mut apart) = (0.0, 0.0);
-    // What was nearest will be among what is nearest: asked first, it leaves little to be looked for.
-    let mut known = [None; 2];
-    for _ in 0..MOST_MOVES {
-        let then = [a, b].map(|body| after(body, time));
-        let left = speed * (dt - time) + margin;
-        let Some(gap) = pair.gap([&then[0], &then[1]], left, (&mut known, scratch)) else {
-            return Later::Passes;
-        };
-        apart = gap;
-        if gap <= met {
-            break;
+    let speed = broad_phase::closer(a, b, dt) / dt;
+    let mut ahead = Ahead { pair, margin, speed, known: [None; 2], moves: 0, scratch };
+    ahead.meets(0.0, dt).map_or(Later::Passes, |(time, gap)| Later::Meets { time, gap })
+}
+
+/// How two bodies are followed ahead.
+struct Ahead<'a, 'b> {
+    pair: &'a Pair<'b>,
+    margin: f64,
+    /// Points of the one come closer to the other by no more than this, m/s.
+    speed: f64,
+    /// The points of either body that were near last: asked first, they leave little to be looked for.
+    known: [Option<u32>; 2],
+    /// How often they were moved on.
+    moves: usize,
+    scratch: &'a mut Scratch,
+}
+
+impl Ahead<'_, '_> {
+    fn then(&self, time: f64) -> [Body; 2] {
+        self.pair.bodies.map(|body| after(body, time))
+    }
+
+    /// When they meet from `from` to `to` s, and how far apart they are then, m.
+    ///
+    /// From the middle of that time it is half as far to whatever they touch in it: most bodies that pass each other are
+    /// nowhere so near, and those that meet do so in one of the halves.
+    fn meets(&mut self, from: f64, to: f64) -> Option<(f64, f64)> {
+        let way = self.speed * (to - from);
+        let middle = from.midpoint(to);
+        if !self.comes_within(middle, 0.5 * way + self.margin) {
+            return None;
         }
-        time += (gap - 0.5 * met) / speed;
-        if time > dt {
-            return Later::Passes;
+        if way <= SHORT * self.margin {
+            return self.advance(from, to);
+        }
+        self.meets(from, middle).or_else(|| self.meets(middle, to))
+    }
+
+    /// Whether they are within `reach` m at a time.
+    fn comes_within(&mut self, time: f64, reach: f64) -> bool {
+        let then = self.then(time);
+        (0..2).any(|own| {
+            let asked = (reach, Beyond::Nothing);
+            let near = self.pair.nearest_of(own, [&then[0], &then[1]], asked, self.known[own], self.scratch);
+            near.inspect(|(_, point)| self.known[own] = Some(*point)).is_some()
+        })
+    }
+
+    /// The same as [`Self::meets`]: they are moved on by what they are apart.
+    fn advance(&mut self, from: f64, to: f64) -> Option<(f64, f64)> {
+        let (mut time, met) = (from, MET * self.margin);
+        loop {
+            let then = self.then(time);
+            let left = self.speed * (to - time) + self.margin;
+            let gap = self.pair.gap([&then[0], &then[1]], left, (&mut self.known, self.scratch))?;
+            self.moves += 1;
+            if gap <= met || self.moves >= MOST_MOVES {
+                return Some((time, gap));
+            }
+            time += (gap - 0.5 * met) / self.speed;
+            if time > to {
+                return None;
+            }
         }
     }
-    Later::Meets { time, gap: apart }
 }
 
 impl Pair<'_> {
@@ -105,7 +153,7 @@ impl Pair<'_> {
         let unit = then[other].def.shape.unit_m();
         let tolerance = reach / unit;
         let selection =
-            Selection { enough: Some(1), epsilon: 0.0, tolerance, beyond, quick: true, slack: 0.0 };
+            Selection { enough: Some(1), tolerance, beyond, quick: true, ..Selection::all() };
         let placement = Placement::new(from_other.inverse() * from_own);
         self.parts[own].forest.query_again(&fragment, &placement, &selection, known.as_slice(), scratch);
         let gaps = scratch.contacts().iter().map(|contact| (-contact.depth * unit, contact.point));

@@ -5,6 +5,7 @@
 //! normal of a contact is the direction in which the surface is nearest.
 
 use super::{
+    approach::Approach,
     distance::Fragment,
     faces::Faces,
     interior::{Interior, Way},
@@ -16,10 +17,9 @@ use super::{
 };
 use crate::bodies::{
     Body, Plane,
-    broad_phase::{self, Motion},
     collide::{
         Ball, MARGIN_CELLS, Manifold, Point, RelativePose, SmoothSide, Touch, ball_over,
-        convex::{apart, hull_at_plane},
+        convex::hull_at_plane,
         hop, inherit, leave_to_ball, moved, nearest,
         pairwise::{Met, NearTwo, Record, plane_key, point_at_plane},
         reduce,
@@ -62,6 +62,7 @@ fn selection(body: &Body, near_m: f64, unit_m: f64) -> Selection {
         beyond: Beyond::Deepest,
         quick: true,
         slack: SLACK_CELLS * body.def.resolution_m() / unit_m,
+        below: None,
     }
 }
 
@@ -76,10 +77,11 @@ pub fn meet(
     let [a, b] = near.bodies;
     let cell = a.def.resolution_m().min(b.def.resolution_m());
     let margin = MARGIN_CELLS * cell;
-    let closer = closer([a, b], parts, margin, near.dt);
+    let approach = Approach::new([a, b], parts, margin, near.dt);
+    let closer = approach.closer;
     let known: Vec<Point> =
         near.old.map_or(&[][..], |m| &m.points).iter().map(|p| moved(p, a, Some(b))).collect();
-    let pair = Pair { bodies: [a, b], parts, closer };
+    let pair = Pair { bodies: [a, b], parts, approach };
     let is_fast = closer > FAST * a.def.radius().min(b.def.radius());
     let mut ways = Vec::new();
     let [points, turned] = match is_fast.then(|| later(&pair, margin, near.dt, scratch)) {
@@ -110,24 +112,6 @@ pub fn meet(
     Some((Some(manifold), record))
 }
 
-/// How much closer points of two bodies may come to each other's surfaces in `dt` s, at most, m. Of two that a plane keeps
-/// apart, or nearly (by `margin` m), only how they move across it counts: pieces of a break mostly fly apart, and then none
-/// of their points is looked for farther out than it is a contact.
-#[must_use]
-pub fn closer([a, b]: [&Body; 2], parts: [&Part; 2], margin: f64, dt: f64) -> f64 {
-    let any_way = broad_phase::closer(a, b, dt);
-    if any_way <= margin {
-        return any_way;
-    }
-    let [of_a, of_b] = parts.map(|part| &part.solid);
-    let (apart, way) = apart([&of_a.0, &of_b.0], [a, b], margin);
-    if apart - of_a.1 - of_b.1 < -margin {
-        return any_way;
-    }
-    let across = (b.state.linear_velocity - a.state.linear_velocity).dot(way).max(0.0);
-    any_way.min((across + Motion::of(a).spin + Motion::of(b).spin) * dt)
-}
-
 /// How the best direction of a point follows.
 pub struct WayOut {
     key: u64,
@@ -142,8 +126,8 @@ pub struct Pair<'a> {
     pub bodies: [&'a Body; 2],
     /// Their fields and trees.
     pub parts: [&'a Part; 2],
-    /// How much closer they may come before they are looked at again, m.
-    pub closer: f64,
+    /// How they come closer before they are looked at again.
+    pub approach: Approach,
 }
 
 impl Pair<'_> {
@@ -176,16 +160,22 @@ impl Pair<'_> {
         let placement = Placement::new(world_from_other.inverse() * world_from_own);
         let is_own = |p: &&Point| p.key & TURNED == 0 && (p.key & OF_SECOND != 0) == is_second;
         // Pieces of one object lie in one local space. What overlapped where they were made pushes nobody.
-        let are_siblings = own.def.family == other.def.family && own.def.shape.unit_m() == unit;
+        let grid = |body: &Body| body.def.shape.as_octree().map(|octree| octree.grid);
+        let are_siblings = own.def.family == other.def.family
+            && own.def.shape.unit_m() == unit
+            && grid(own) == grid(other);
         let faces = Faces::new([own, other], [part, of_other]).filter(|_| !are_siblings);
         // What has few corners stands on them.
         let corners = if faces.is_some() { &part.corners[..] } else { &[] };
         let known = known.iter().filter(is_own).map(|p| p.key as u32);
         let known: Vec<u32> = corners.iter().copied().chain(known).collect();
         let selection = selection(own, reach, unit);
+        let is_new = memory.is_new();
         let (kept, births) = (&mut memory.kept[number], &mut memory.births[number]);
-        // What comes closer by more than that has to look at all of it again.
-        if self.closer > selection.slack * unit {
+        // What comes closer by more than that has to look at all of it again, and most pieces that were just made fly apart.
+        if self.approach.closer > selection.slack * unit || (is_new && are_siblings) {
+            let below = self.approach.reaching[number].map(|reaching| local(reaching, other));
+            let selection = Selection { below, ..selection };
             part.forest.query_again(&fragment, &placement, &selection, &known, scratch);
         } else {
             part.forest.query_kept(&fragment, &placement, &selection, &known, (kept, &mut *scratch));
@@ -250,7 +240,8 @@ impl Pair<'_> {
     ) -> Option<[Vec<Point>; 2]> {
         let [a, b] = self.bodies;
         let then = self.bodies.map(|body| after(body, time));
-        let pair = Pair { bodies: [&then[0], &then[1]], ..*self };
+        let approach = Approach { reaching: [None; 2], ..self.approach };
+        let pair = Pair { bodies: [&then[0], &then[1]], approach, ..*self };
         let mut ways = Vec::new();
         let mut points = pair.points((known, reach), (scratch, memory), &mut ways)?;
         points.iter_mut().try_for_each(|point| pair.direct(point, &ways))?;
@@ -297,6 +288,14 @@ impl Pair<'_> {
         };
         Some((0..forest.len().min(MOST_TURNED) as u32).filter_map(point).collect())
     }
+}
+
+/// A half-space of the world in the local space of a body.
+fn local(half_space: HalfSpace, body: &Body) -> HalfSpace {
+    let HalfSpace { normal, offset } = half_space;
+    let origin = body.def.world_from_grid(&body.state).transform_point3(DVec3::ZERO);
+    let offset = (offset - normal.dot(origin)) / body.def.shape.unit_m();
+    HalfSpace { normal: body.state.rotation.inverse() * normal, offset }
 }
 
 /// The same points where smooth surfaces are nearest; those that come to one place become one, the deepest. What comes

@@ -12,6 +12,7 @@
 //! surfaces look, `faces.rs` says which way out is right beside edges, `nearest.rs` where smooth surfaces touch, `later.rs`
 //! when fast bodies do.
 
+mod approach;
 mod census;
 pub mod distance;
 mod faces;
@@ -84,7 +85,11 @@ impl NarrowPhase for Fields {
     }
 
     fn prepare<'a>(&mut self, near: impl Iterator<Item = &'a Body>) {
-        self.parts.prepare(near);
+        let anew = self.parts.prepare(near);
+        if !anew.is_empty() {
+            // What is known of a pair goes by numbers of points.
+            self.pairs.retain(|pair, _| pair.iter().all(|id| !anew.contains(id)));
+        }
         self.pairs.next_search();
     }
 

@@ -27,6 +27,14 @@ pub struct PairMemory {
     met: u64,
 }
 
+impl PairMemory {
+    /// Whether they were not met before.
+    #[must_use]
+    pub fn is_new(&self) -> bool {
+        self.met == 0
+    }
+}
+
 type Shard = Mutex<HashMap<[BodyId; 2], PairMemory>>;
 
 /// What is known of all pairs.

@@ -2,8 +2,8 @@
 //!
 //! In: bodies, and what they break into. Out: for every body the field that it is a fragment of and its sphere tree. Both
 //! never change: a break makes a field that follows it (of which only the nodes of what broke are others) and trees
-//! of the pieces, so what is kept for undo and the timeline stays as it was, and a moment that is gone back to goes on as it
-//! did the first time.
+//! of the pieces, so what a world remembers of a moment (`WorldSnapshot`) stays as it was. Where bodies are put back one by
+//! one, as undo and the timeline do, they begin alone, with fields and trees of their own.
 
 use super::{
     distance::{FamilyField, Fragment, FragmentId, Wall},
@@ -29,7 +29,7 @@ use std::{
 pub const FIELD_LEVEL: u32 = 5;
 
 /// The hull goes through samples of leaves, which stick out over it by no more than this.
-const OVER_HULL_VOXELS: f64 = 1.5;
+pub const OVER_HULL_VOXELS: f64 = 1.5;
 
 /// What a fracture says of one body.
 #[derive(Clone)]
@@ -66,6 +66,11 @@ impl Piece {
         let sampling = Sampling::new(shape, level);
         let forest = Arc::new(SphereForest::build(&sampling.points(shape)));
         Some(Self { field: Arc::new(field), fragment: FragmentId::WHOLE, forest, sampling })
+    }
+
+    /// Whether it is of the level at which a body collides.
+    fn is_for(&self, body: &Body) -> bool {
+        self.sampling.level == Sampling::new(&body.def.shape, body.def.collision_level()).level
     }
 
     /// With what the hull of its shape says.
@@ -220,18 +225,24 @@ impl Parts {
         }
     }
 
-    /// Makes what is missing of these bodies, on all cores.
-    pub fn prepare<'a>(&mut self, bodies: impl Iterator<Item = &'a Body>) {
-        let is_missing =
-            |body: &&Body| !matches!(self.known.get(&body.id), Some(Known::Part(_) | Known::Empty));
+    /// Makes what is missing of these bodies, on all cores; and what is of another level than they collide at now. Out: the
+    /// bodies of which it is made anew.
+    pub fn prepare<'a>(&mut self, bodies: impl Iterator<Item = &'a Body>) -> BTreeSet<BodyId> {
+        let is_known = |body: &Body| match self.known.get(&body.id) {
+            Some(Known::Part(part)) => part.piece.is_for(body),
+            Some(Known::Empty) => true,
+            Some(Known::Piece(_) | Known::Broken(_)) | None => false,
+        };
         let missing: BTreeMap<BodyId, &Body> =
-            bodies.filter(is_missing).map(|body| (body.id, body)).collect();
+            bodies.filter(|body| !is_known(body)).map(|body| (body.id, body)).collect();
+        let was_known = |id: &&BodyId| matches!(self.known.get(id), Some(Known::Part(_)));
+        let anew = missing.keys().filter(was_known).copied().collect();
         self.follow(&missing.values().copied().collect::<Vec<_>>());
         let missing: Vec<_> = missing.into_iter().map(|(id, body)| (body, self.known.remove(&id))).collect();
         let level = self.field_level;
         let make = |(body, known): (&Body, Option<Known>)| {
             let piece = match known {
-                Some(Known::Piece(piece)) => Some(piece),
+                Some(Known::Piece(piece)) if piece.is_for(body) => Some(piece),
                 _ => Piece::alone(body, level),
             };
             let part = piece.map(|piece| Known::Part(piece.with_hull(&body.def.shape)));
@@ -239,6 +250,7 @@ impl Parts {
         };
         let made: Vec<_> = missing.into_par_iter().map(make).collect();
         self.known.extend(made);
+        anew
     }
 
     /// What is known of `parent` will be handed on to the pieces that it broke into: when they are near something, so that

@@ -1,6 +1,6 @@
 //! Bodies that meet by their fields, in worlds made in code.
 
-use super::{Parts, later::after, meeting::closer};
+use super::{Parts, approach::Approach, later::after};
 use crate::bodies::{
     Body, BodyDef, BodyId, BodyState, ContactMethod, Family, Response, World, WorldSettings, broad_phase,
     testing::{ball, block, body, grid, split_block},
@@ -126,13 +126,16 @@ fn two_balls_head_on_part() {
     }
 }
 
+/// Samples of a body's surface, world.
+fn samples(body: &Body) -> Vec<DVec3> {
+    let (octree, place) = (body.def.octree(), body.world_from_grid());
+    let sample = |leaf| place.transform_point3(leaf_sample(&octree.forest, leaf).0.as_dvec3());
+    octree.leaves().map(sample).collect()
+}
+
 /// The distance of the nearest two samples of two bodies that are a plane apart, m.
 fn nearest(bodies: [&Body; 2]) -> f64 {
-    let [a, b] = bodies.map(|body| -> Vec<DVec3> {
-        let (octree, place) = (body.def.octree(), body.world_from_grid());
-        let sample = |leaf| place.transform_point3(leaf_sample(&octree.forest, leaf).0.as_dvec3());
-        octree.leaves().map(sample).collect()
-    });
+    let [a, b] = bodies.map(samples);
     let far = |p: &DVec3| b.iter().map(|q| q.distance_squared(*p)).fold(f64::MAX, f64::min);
     a.iter().map(far).fold(f64::MAX, f64::min).sqrt()
 }
@@ -158,7 +161,7 @@ fn no_two_come_closer_than_said() {
         parts.prepare(bodies.into_iter());
         let [Some(a), Some(b)] = bodies.map(|body| parts.of(body.id)) else { panic!("both are there") };
         let (said, any_way) =
-            (closer(bodies, [a, b], 0.005, dt), broad_phase::closer(bodies[0], bodies[1], dt));
+            (Approach::new(bodies, [a, b], 0.005, dt).closer, broad_phase::closer(bodies[0], bodies[1], dt));
         assert!(said <= any_way);
         less += usize::from(said < 0.5 * any_way);
         let before = nearest(bodies);
@@ -172,10 +175,91 @@ fn no_two_come_closer_than_said() {
             body.state.linear_velocity *= -1.0;
             body
         });
-        found += usize::from(came > closer([&back[0], &back[1]], [a, b], 0.005, dt) + 1e-3);
+        found += usize::from(came > Approach::new([&back[0], &back[1]], [a, b], 0.005, dt).closer + 1e-3);
     }
     println!(
         "{less} of 120 come closer by less than half of what they move; as close as {closest:.4} m to what is said"
     );
     assert!(less > 30 && closest < 5e-3 && found > 10, "{less} {closest} {found}");
+}
+
+/// Two cubes that overlap by 10 cm and move and turn as they like.
+#[test]
+fn what_comes_near_was_not_out_of_reach() {
+    let (forest, margin, dt) = (Arc::new(block(4, [4; 3], [12; 3])), 0.04, 0.06);
+    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(11);
+    let (mut near, mut out_of_reach, mut lost) = (0, 0, 0);
+    for _ in 0..100 {
+        let mut v = || DVec3::from([0; 3].map(|_| rng.random_range(-1.0..1.0f64)));
+        let mut w = world(Response::SOFT, false);
+        for number in 0..2 {
+            let mut def = body(&forest, 0, grid(4, 1.0), 4, DVec3::Y * (0.4 * f64::from(number)));
+            def.family = Family::unique();
+            (def.state.linear_velocity, def.state.angular_velocity) = (v() * 4.0, v() * 2.0);
+            w.add(def);
+        }
+        let bodies = [&w.bodies[0], &w.bodies[1]];
+        let mut parts = Parts::default();
+        parts.prepare(bodies.into_iter());
+        let [Some(a), Some(b)] = bodies.map(|body| parts.of(body.id)) else { panic!("both are there") };
+        let reaching = Approach::new(bodies, [a, b], margin, dt).reaching;
+        // Planted: as if they did not come closer.
+        let still = bodies.map(|body| {
+            let mut body = body.clone();
+            body.state.linear_velocity = DVec3::X * 4.0 * if body.id == bodies[0].id { 1.0 } else { -1.0 };
+            body.state.angular_velocity = DVec3::ZERO;
+            body
+        });
+        let planted = Approach::new([&still[0], &still[1]], [a, b], margin, dt).reaching;
+        let then = bodies.map(|body| samples(&after(body, dt)));
+        for own in 0..2 {
+            let [Some(reaching), Some(planted)] = [reaching[own], planted[own]] else {
+                panic!("they overlap")
+            };
+            for (before, p) in samples(bodies[own]).iter().zip(&then[own]) {
+                let is_out = reaching.height(*before) > 0.0;
+                out_of_reach += usize::from(is_out);
+                if then[1 - own].iter().any(|q| q.distance(*p) < margin) {
+                    near += 1;
+                    assert!(!is_out, "{before} was {} m out of reach", reaching.height(*before));
+                    lost += usize::from(planted.height(*before) > 0.0);
+                }
+            }
+        }
+    }
+    println!("{near} samples came near, {out_of_reach} were out of reach; {lost} would be lost");
+    assert!(near > 200 && out_of_reach > 2000 && lost > 3, "{near} {out_of_reach} {lost}");
+}
+
+/// A slab that lies on another; what both collide at is changed meanwhile.
+#[test]
+fn another_contact_level_counts_at_once() {
+    let mut w = world(Response::SOFT, true);
+    let forest = Arc::new(block(5, [8, 0, 8], [24, 8, 24]));
+    for k in 0..2 {
+        let mut def = body(&forest, 0, grid(5, 1.0), 3, DVec3::ZERO);
+        def.family = Family::unique();
+        def.state.position.y += 0.25 * f64::from(k);
+        w.add(def);
+    }
+    steps(&mut w, 20);
+    let points = |w: &World| -> Vec<usize> {
+        let mut parts = Parts::default();
+        parts.prepare(w.bodies.iter());
+        w.bodies.iter().filter_map(|body| Some(parts.of(body.id)?.forest.len())).collect()
+    };
+    let of_world = |w: &World| w.colliding_points().expect("by fields").near;
+    let (coarse, near_coarse) = (points(&w), of_world(&w));
+    for body in &mut w.bodies {
+        body.def.physics_level = 5;
+        body.wake();
+    }
+    steps(&mut w, 1);
+    let (fine, near_fine) = (points(&w), of_world(&w));
+    println!("{coarse:?} points became {fine:?}; {near_coarse} near became {near_fine}");
+    assert!(fine.iter().zip(&coarse).all(|(fine, coarse)| *fine > 4 * coarse));
+    assert!(near_fine > 4 * near_coarse, "the world has them, too");
+    steps(&mut w, 60);
+    let heights: Vec<f64> = w.bodies.iter().map(|b| b.state.position.y).collect();
+    assert!((heights[1] - heights[0] - 0.25).abs() < 2e-3, "{heights:?}");
 }

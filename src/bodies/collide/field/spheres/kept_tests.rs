@@ -34,7 +34,7 @@ fn differing(forests: &[SphereForest], walks: usize, slack: f64) -> (usize, [usi
             let beyond = [Beyond::Deepest, Beyond::Epsilon, Beyond::Nothing][random.number() as usize % 3];
             let tolerance = random.between(0.0, 0.5);
             let selection =
-                Selection { enough: Some(8), epsilon: 0.03, tolerance, beyond, quick: false, slack };
+                Selection { enough: Some(8), epsilon: 0.03, tolerance, beyond, slack, ..Selection::all() };
             let known: Vec<u32> =
                 (0..3).map(|_| random.number() as u32 % forest.len().max(1) as u32).collect();
             let asked = (&known[..], Planted::Nothing);

@@ -259,6 +259,7 @@ impl SphereForest {
         scratch.begin(levels, self.points.len());
         let (slack, error) = (placement.slack(self), other.depth_error());
         let bounds = kept.as_deref_mut().map(|kept| kept.moved(self, other, placement, selection));
+        debug_assert!(bounds.is_none() || selection.below.is_none(), "what is not looked for is not known");
         let query = Query { forest: self, other, placement, selection, slack, error, planted, bounds };
         let mut counts = Counts { spheres: 1, ..Counts::default() };
         let (centre, radius) = self.bound;
@@ -343,12 +344,19 @@ impl<I: Interior + ?Sized> Query<'_, I> {
         let node = &self.forest.nodes[open.node as usize];
         counts.spheres += 1;
         let position = self.placement.place(node.centre);
+        let over = self.over(position);
+        if over > node.radius * self.placement.scale() {
+            return;
+        }
         let open = match self.passed_by(open, node, position, scratch) {
             Some(open) => open,
             None => return,
         };
         let mut depth = open.depth;
-        if (open.part != NodePart::Below && node.is_first) || self.planted.meets_again() {
+        if over > 0.0 {
+            // It is outside, and so far away that it is no contact.
+            depth = -1.0;
+        } else if (open.part != NodePart::Below && node.is_first) || self.planted.meets_again() {
             let met = match scratch.known(node.point) {
                 Some(known) => known,
                 None => {
@@ -378,6 +386,11 @@ impl<I: Interior + ?Sized> Query<'_, I> {
             let next = Open { node: open.node + 1, part: NodePart::Below, depth, ..below };
             self.open(next, scratch);
         }
+    }
+
+    /// How high a point lies over what may touch; what does lies below.
+    fn over(&self, position: DVec3) -> f64 {
+        self.selection.below.map_or(f64::NEG_INFINITY, |below| below.height(position) - self.slack)
     }
 
     /// What is left to be visited once it is known how far away a node is at least.
@@ -462,7 +475,8 @@ impl<I: Interior + ?Sized> Query<'_, I> {
             return Passes::NEVER;
         };
         let (way, step) = self.other.step(position);
-        if least < step { Passes { way: bounds.way + way, most: most.min(step) } } else { Passes::NEVER }
+        // What is farther off is to come near first.
+        Passes { way: bounds.way + way.max(least - step), most: most.min(step) }
     }
 
     /// Puts a point out that touched before, if it still does.
@@ -471,8 +485,11 @@ impl<I: Interior + ?Sized> Query<'_, I> {
         if scratch.known(point).is_some() {
             return;
         }
-        counts.points += 1;
         let position = self.placement.place(own.position);
+        if self.over(position) > 0.0 {
+            return;
+        }
+        counts.points += 1;
         let reached = self.other.reach(position, self.selection.tolerance);
         let met = match reached {
             Some(reached) => self.met_at(position, reached.depth),

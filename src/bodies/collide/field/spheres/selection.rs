@@ -1,6 +1,6 @@
 //! How a sphere forest is asked: where its body lies, and which contacts are enough.
 
-use super::forest::SphereForest;
+use super::{forest::SphereForest, planes::HalfSpace};
 use glam::{DMat4, DVec3};
 
 /// Where the forest's body lies in the local space of the other.
@@ -72,6 +72,9 @@ pub struct Selection {
     pub quick: bool,
     /// How much farther out is looked for the sake of the next query, where something is kept for it.
     pub slack: f64,
+    /// Only points in this half-space are looked for, which holds all that may touch; local space of the other. Not where
+    /// something is kept.
+    pub below: Option<HalfSpace>,
 }
 
 impl Selection {
@@ -85,6 +88,7 @@ impl Selection {
             beyond: Beyond::default(),
             quick: false,
             slack: 0.0,
+            below: None,
         }
     }
 
@@ -98,6 +102,7 @@ impl Selection {
             beyond: Beyond::default(),
             quick: false,
             slack: 0.0,
+            below: None,
         }
     }
 }
