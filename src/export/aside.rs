@@ -1,30 +1,23 @@
 //! A folder that is filled aside and put in its place when all of it is there.
 //!
-//! In: where results shall go. Out: those results, all of them or none: what is cancelled or fails leaves
-//! nothing behind, and what an earlier run left under names of results that are not among these goes.
+//! In: where results shall go. Out: those results, all of them or none: what is cancelled or fails leaves nothing behind. Files
+//! of the same names are replaced. Of others only those go that an earlier export wrote, as its report says: whatever else
+//! lies in the folder is somebody's own.
 
 use std::{
+    collections::BTreeSet,
     fs, io,
     path::{Path, PathBuf},
 };
 
 use super::ExportError;
 
-/// Names of what exports write at the top of their folder.
-const RESULTS: [&str; 12] = [
-    "report.json",
-    "voxels.npz",
-    "overlays.npz",
-    "overlays",
-    "pieces.glb",
-    "pieces.obj",
-    "pieces.mtl",
-    "ply",
-    "pieces.usda",
-    "pieces.vox",
-    super::COLLISION_FILE,
-    super::BONDS_FILE,
-];
+/// The report, which says in `files` what was written.
+const REPORT: &str = "report.json";
+/// No report is larger, bytes.
+const LARGEST_REPORT: u64 = 1 << 30;
+/// Where a file of somebody's own is kept that has the name of a result: of those that people write themselves.
+const KEPT: [(&str, &str); 1] = [("scene.toml", "scene.before.toml")];
 
 /// A folder that is being filled beside its place.
 #[derive(Debug)]
@@ -66,8 +59,19 @@ impl Aside {
         &self.staging
     }
 
-    /// Puts everything in its place. What is there under the same names is replaced, what is there under other names of
-    /// results goes, since it belongs to an earlier run; other files stay.
+    /// Files that were written so far, as paths below the folder with slashes, ascending.
+    ///
+    /// # Errors
+    /// [`ExportError::Write`] where the folder cannot be read.
+    pub fn files(&self) -> Result<Vec<String>, ExportError> {
+        let mut files = Vec::new();
+        files_below(&self.staging, "", &mut files).map_err(|e| ExportError::write(&self.staging, e))?;
+        files.sort();
+        Ok(files)
+    }
+
+    /// Puts everything in its place. Files of the same names are replaced, and what an earlier export says that it wrote goes;
+    /// other files stay.
     ///
     /// # Errors
     /// [`ExportError::Write`]; what was there before is then there again.
@@ -80,34 +84,90 @@ impl Aside {
     }
 
     fn replace(&self) -> io::Result<()> {
+        let mut new = Vec::new();
+        files_below(&self.staging, "", &mut new)?;
+        new.sort();
+        let earlier = written_before(&self.target.join(REPORT));
         let old = self.staging.join(".before");
-        let mut names: Vec<_> =
-            fs::read_dir(&self.staging)?.map(|e| Ok(e?.file_name())).collect::<io::Result<_>>()?;
-        names.sort();
-        fs::create_dir(&old)?;
-        for (done, name) in names.iter().enumerate() {
-            let (new, there) = (self.staging.join(name), self.target.join(name));
-            let set_aside = if there.exists() { fs::rename(&there, old.join(name)) } else { Ok(()) };
-            if let Err(error) = set_aside.and_then(|()| fs::rename(&new, &there)) {
-                for name in names[..=done].iter().rev() {
-                    let there = self.target.join(name);
-                    let was_there = old.join(name).exists();
-                    // As far as it goes: the first error is the one to tell.
-                    if there.exists() && (was_there || names[..done].contains(name)) {
-                        let _ = fs::rename(&there, self.staging.join(name));
-                    }
-                    if was_there {
-                        let _ = fs::rename(old.join(name), &there);
-                    }
-                }
-                return Err(error);
+        let mut moves = Moves::default();
+        let done = new.iter().try_for_each(|name| {
+            let there = self.target.join(name);
+            let kept = KEPT.iter().find(|(own, _)| name == own && !earlier.contains(*own));
+            // What was kept once is not lost to what is kept now.
+            let kept = kept.map(|(_, kept)| self.target.join(kept)).filter(|kept| !kept.exists());
+            if there.is_dir() {
+                return Err(io::Error::other(format!("there is a folder called {name}")));
             }
+            if there.exists() {
+                moves.make(&there, &kept.unwrap_or_else(|| old.join(name)))?;
+            }
+            moves.make(&self.staging.join(name), &there)
+        });
+        if let Err(error) = done {
+            moves.undo();
+            return Err(error);
         }
         // Everything is in its place. What cannot be taken away now is no reason to undo that.
-        for name in RESULTS.iter().filter(|name| !names.iter().any(|new| new == *name)) {
-            let _ = fs::rename(self.target.join(name), old.join(name));
+        let new: BTreeSet<String> = new.into_iter().collect();
+        for name in earlier.difference(&new) {
+            let path = self.target.join(name);
+            let _ = fs::remove_file(&path);
+            // Only folders that hold nothing go.
+            for folder in path.ancestors().skip(1).take_while(|folder| **folder != self.target) {
+                let _ = fs::remove_dir(folder);
+            }
         }
         Ok(())
+    }
+}
+
+/// Files below a folder, as paths with slashes after `before`.
+fn files_below(folder: &Path, before: &str, files: &mut Vec<String>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = format!("{before}{}", entry.file_name().to_string_lossy());
+        if entry.file_type()?.is_dir() {
+            files_below(&entry.path(), &format!("{name}/"), files)?;
+        } else {
+            files.push(name);
+        }
+    }
+    Ok(())
+}
+
+/// What a report says that was written beside it; nothing where it is no report of an export.
+fn written_before(report: &Path) -> BTreeSet<String> {
+    let Ok(bytes) = crate::files::read(report, LARGEST_REPORT) else { return BTreeSet::new() };
+    let Ok(report) = serde_json::from_slice::<serde_json::Value>(&bytes) else { return BTreeSet::new() };
+    let is_ours = report.get("version").is_some() && report.get("provenance").is_some();
+    let files = report["files"].as_array().filter(|_| is_ours).into_iter().flatten();
+    // Nobody is led out of the folder.
+    let is_below = |name: &&str| {
+        let mut parts = Path::new(*name).components();
+        !name.is_empty() && parts.all(|part| matches!(part, std::path::Component::Normal(_)))
+    };
+    files.filter_map(|name| name.as_str()).filter(is_below).map(str::to_owned).collect()
+}
+
+/// Files that were moved, so that they can be moved back.
+#[derive(Default)]
+struct Moves(Vec<[PathBuf; 2]>);
+
+impl Moves {
+    fn make(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        if let Some(folder) = to.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::rename(from, to)?;
+        self.0.push([from.to_owned(), to.to_owned()]);
+        Ok(())
+    }
+
+    /// As far as it goes: the first error is the one to tell.
+    fn undo(self) {
+        for [from, to] in self.0.into_iter().rev() {
+            let _ = fs::rename(to, from);
+        }
     }
 }
 
@@ -163,25 +223,72 @@ mod tests {
             fs::write(target.join("own.txt"), "mine").unwrap();
         }
         assert_eq!(names(&target), ["own.txt", "pieces.glb", "ply"]);
-        assert_eq!(names(&target.join("ply")), ["second"]);
+        // Nobody said that the other was a result.
+        assert_eq!(names(&target.join("ply")), ["first", "second"]);
         assert_eq!(fs::read_to_string(target.join("pieces.glb")).unwrap(), "second");
         fs::remove_dir_all(home).unwrap();
+    }
+
+    /// Writes files with a report of them, as an export does.
+    fn run(folder: &Path, files: &[&str]) {
+        let aside = Aside::begin(folder).unwrap();
+        for name in files {
+            let path = aside.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, name).unwrap();
+        }
+        let written: Vec<String> = aside.files().unwrap();
+        let report = serde_json::json!({ "version": "1", "provenance": {}, "files": written });
+        fs::write(aside.path().join(REPORT), report.to_string()).unwrap();
+        aside.finish().unwrap();
     }
 
     #[test]
     fn results_of_an_earlier_run_go_and_what_is_somebody_s_own_stays() {
         let home = folder("stale");
-        let run = |files: &[&str]| {
-            let aside = Aside::begin(&home.join("out")).unwrap();
-            files.iter().for_each(|name| fs::write(aside.path().join(name), name).unwrap());
-            aside.finish().unwrap();
-        };
-        run(&["report.json", "pieces.obj", "pieces.mtl", "voxels.npz"]);
-        fs::create_dir(home.join("out/ply")).unwrap();
-        fs::write(home.join("out/ply/piece_007.ply"), "old").unwrap();
-        fs::write(home.join("out/notes.txt"), "mine").unwrap();
-        run(&["report.json", "pieces.glb"]);
-        assert_eq!(names(&home.join("out")), ["notes.txt", "pieces.glb", "report.json"]);
+        let out = home.join("out");
+        run(&out, &["pieces.obj", "pieces.mtl", "voxels.npz", "ply/piece_000.ply", "overlays/a.png"]);
+        fs::write(out.join("ply/scan.ply"), "mine").unwrap();
+        fs::write(out.join("pieces.usda"), "mine").unwrap();
+        fs::write(out.join("notes.txt"), "mine").unwrap();
+        run(&out, &["pieces.glb"]);
+        assert_eq!(names(&out), ["notes.txt", "pieces.glb", "pieces.usda", "ply", "report.json"]);
+        assert_eq!(names(&out.join("ply")), ["scan.ply"]);
+        // A list that leads elsewhere is followed nowhere.
+        fs::write(home.join("other.txt"), "mine").unwrap();
+        let list = ["../other.txt", "/etc/hostname", "", "notes.txt/../../other.txt"];
+        let report = serde_json::json!({ "version": "1", "provenance": {}, "files": list });
+        fs::write(out.join(REPORT), report.to_string()).unwrap();
+        run(&out, &["pieces.glb"]);
+        assert!(home.join("other.txt").exists() && out.join("notes.txt").exists());
+        fs::remove_dir_all(home).unwrap();
+    }
+
+    #[test]
+    fn a_scene_of_somebody_s_own_is_kept() {
+        let home = folder("scene");
+        let read = |name: &str| fs::read_to_string(home.join(name)).unwrap();
+        fs::write(home.join("scene.toml"), "mine").unwrap();
+        run(&home, &["scene.toml"]);
+        assert_eq!((&*read("scene.toml"), &*read("scene.before.toml")), ("scene.toml", "mine"));
+        // The next one replaces that of the first export, not what was kept.
+        run(&home, &["scene.toml", "pieces.glb"]);
+        assert_eq!((&*read("scene.toml"), &*read("scene.before.toml")), ("scene.toml", "mine"));
+        fs::remove_dir_all(home).unwrap();
+    }
+
+    #[test]
+    fn where_one_file_cannot_be_put_all_is_as_before() {
+        let home = folder("undone");
+        fs::write(home.join("a.txt"), "before").unwrap();
+        fs::create_dir_all(home.join("b.txt/in_the_way")).unwrap();
+        let aside = Aside::begin(&home).unwrap();
+        fs::write(aside.path().join("a.txt"), "after").unwrap();
+        fs::write(aside.path().join("b.txt"), "after").unwrap();
+        let error = aside.finish().unwrap_err().to_string();
+        assert!(error.contains("b.txt"), "{error}");
+        assert_eq!(fs::read_to_string(home.join("a.txt")).unwrap(), "before");
+        assert_eq!(names(&home), ["a.txt", "b.txt"]);
         fs::remove_dir_all(home).unwrap();
     }
 

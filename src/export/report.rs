@@ -299,6 +299,9 @@ pub struct FractureReport {
     meshes: Option<MeshReport>,
     timings_ms: serde_json::Map<String, serde_json::Value>,
     checks: Vec<Check>,
+    /// Files that were written beside it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    files: Vec<String>,
 }
 
 impl FractureReport {
@@ -346,6 +349,7 @@ impl FractureReport {
             meshes: None,
             timings_ms: serde_json::Map::new(),
             checks,
+            files: Vec::new(),
         }
     }
 
@@ -353,6 +357,11 @@ impl FractureReport {
     #[must_use]
     pub fn made_by(self, provenance: Provenance) -> Self {
         Self { provenance, ..self }
+    }
+
+    /// Says which files were written beside it.
+    pub fn tell_files(&mut self, files: Vec<String>) {
+        self.files = files;
     }
 
     /// Says how long what took.

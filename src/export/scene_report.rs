@@ -92,6 +92,8 @@ pub struct SceneReport {
     pub meshes: Option<MeshReport>,
     /// What was checked.
     pub checks: Vec<Check>,
+    /// Files that were written beside it.
+    pub files: Vec<String>,
 }
 
 impl SceneReport {
@@ -119,6 +121,7 @@ impl Default for SceneReport {
             formats: Vec::new(),
             meshes: None,
             checks: Vec::new(),
+            files: Vec::new(),
         }
     }
 }

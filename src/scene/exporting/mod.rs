@@ -269,10 +269,11 @@ impl ExportPlan {
         last.at(0, 2)?;
         self.report.checks =
             vec![checks::volumes_agree(&self.volumes), checks::pieces_are_connected(&self.connected)];
-        write_json(&aside.path().join("report.json"), &self.report).map_err(told)?;
         // What cannot be saved for its size or its numbers is no reason to lose the pieces.
         let saved = save_scene(&aside.path().join(SCENE_FILE), &self.scene);
         notes.extend(saved.as_ref().err().map(|error| format!("{SCENE_FILE} was left out: {error}")));
+        self.report.files = aside.files().map_err(told)?;
+        write_json(&aside.path().join("report.json"), &self.report).map_err(told)?;
         last.at(2, 2)?;
         aside.finish()?;
         let failed = self.report.checks.iter().filter(|check| !check.ok).map(|check| check.name.clone());
