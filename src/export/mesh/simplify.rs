@@ -2,7 +2,7 @@
 //!
 //! In: a piece's mesh of any kind, and how far its surface may move. Out: the same with fewer triangles, by the edge
 //! collapses of meshoptimizer (quadrics: Garland & Heckbert 1997), or nothing where what comes out is no closed
-//! 2-manifold that faces outward. The borders between outside and inside, between cells beyond and between materials
+//! 2-manifold that faces outward, or another volume. The borders between outside and inside, between cells beyond and between materials
 //! stay borders: there a point has a vertex for each of its sides, and these move together.
 //!
 //! meshoptimizer looks at normals, not at what else is there, so a collapse may turn a triangle over or push it through
@@ -21,7 +21,9 @@ use super::{Corner, Face, MeshCheck, PieceMesh, Side, world_uv};
 /// Where something went wrong, everything near it is kept; tried so often, then with half the error.
 const TRIES: usize = 6;
 /// Smaller errors that are tried, as shares of what was asked for.
-const SHARES: [f64; 2] = [1.0, 0.5];
+const SHARES: [f64; 4] = [1.0, 0.5, 0.25, 0.125];
+/// A piece may lose or win this share of its volume: what is hardly thicker than the error would become flat.
+const VOLUME_MOVED: f64 = 0.1;
 /// Kept round the corners of a triangle that went wrong, mean edges of the mesh; twice as much with every try.
 const ROUND: f64 = 1.0;
 
@@ -31,13 +33,16 @@ const ROUND: f64 = 1.0;
 pub fn simplify(mesh: &PieceMesh, error: f64) -> Option<PieceMesh> {
     let error = if error.is_finite() { error.max(0.0) } else { return None };
     let points = Points::of(mesh);
+    let volume = MeshCheck::of(mesh).volume;
     SHARES.iter().find_map(|share| {
         let mut kept = vec![false; mesh.positions.len()];
         let mut round = ROUND * mean_edge(mesh);
         for _ in 0..TRIES {
             let simpler = points.collapsed(mesh, error * share, &kept)?;
-            if MeshCheck::of(&simpler).holds() {
-                return Some(simpler);
+            let check = MeshCheck::of(&simpler);
+            if check.holds() {
+                let is_whole = (check.volume - volume).abs() <= VOLUME_MOVED * volume;
+                return is_whole.then_some(simpler);
             }
             keep_near(mesh, &simpler, &wrong(&simpler), round, &mut kept);
             round *= 2.0;
@@ -211,5 +216,22 @@ mod tests {
         assert!(simplify(&mesh, f64::NAN).is_none());
         // So large an error would leave nothing that is closed; a smaller one may.
         assert!(simplify(&mesh, 1e9).is_none_or(|simpler| MeshCheck::of(&simpler).holds()));
+    }
+
+    #[test]
+    fn what_is_hardly_thicker_than_the_error_does_not_become_flat() {
+        let object = import("builtin:plate", 5, &Progress::default()).unwrap();
+        let octree = object.shape.as_octree().unwrap();
+        let mesh = smooth(octree);
+        let before = MeshCheck::of(&mesh).volume;
+        let mut simplified = 0;
+        for voxels in [0.1, 0.5, 1.0, 2.0, 4.0, 16.0] {
+            let Some(simpler) = simplify(&mesh, voxels * octree.grid.h) else { continue };
+            simplified += 1;
+            let share = MeshCheck::of(&simpler).volume / before;
+            println!("{voxels} voxels: {} triangles, {share:.3} of the volume", simpler.triangles.len());
+            assert!((share - 1.0).abs() <= VOLUME_MOVED, "{voxels} voxels: {share}");
+        }
+        assert!(simplified > 1);
     }
 }
