@@ -203,6 +203,9 @@ impl Session {
                     let forward = self.camera.axes().forward;
                     let depth = (pick.point.as_vec3() - self.camera.eye()).dot(forward);
                     self.playing.depth = sandbox.held().map(|_| depth);
+                    if self.playing.depth.is_some() {
+                        self.saving.changed();
+                    }
                 }
             }
             Command::Drag([x, y]) => {
@@ -213,7 +216,9 @@ impl Session {
                 }
             }
             Command::Release => {
-                self.playing.depth = None;
+                if self.playing.depth.take().is_some() {
+                    self.saving.changed();
+                }
                 if let Some(sandbox) = &mut self.sandbox {
                     sandbox.release();
                 }

@@ -196,7 +196,7 @@ impl Session {
                 // Else the next window would say that nobody saved it.
                 self.saving.files.forget_own();
                 // A scene from its beginning could not tell of them.
-                let how = if stands { " as it stands, with its edited pieces" } else { "" };
+                let how = if stands { " as it stands, with what was edited or moved by hand" } else { "" };
                 self.say(NoticeKind::Remark, format!("Saved {}{how}", path.display()));
             }
             Err(error) => self.say(NoticeKind::Error, error.to_string()),

@@ -54,6 +54,9 @@ impl ObjectInfo {
     }
 }
 
+/// By this share of a step an event may come early, so that rounded times do not make it a step late.
+const HAIR_STEPS: f64 = 1e-3;
+
 /// What is open: the part of a document that breaking and playing change.
 #[derive(Default)]
 struct Opened {
@@ -64,13 +67,15 @@ struct Opened {
     next_event: usize,
     /// In the order of import: the scene's bodies, then what is thrown.
     objects: Vec<Arc<ObjectInfo>>,
+    /// Whether anything was moved by hand since its beginning, which no event tells.
+    by_hand: bool,
 }
 
 impl Opened {
     fn of(mut scene: Scene, objects: Vec<ObjectInfo>) -> Self {
         let events = std::mem::take(&mut scene.events).into_iter().map(Arc::new).collect();
         let objects = objects.into_iter().map(Arc::new).collect();
-        Self { scene: Arc::new(scene), events, next_event: 0, objects }
+        Self { scene: Arc::new(scene), events, next_event: 0, objects, by_hand: false }
     }
 }
 
@@ -81,6 +86,7 @@ pub(super) struct WasOpen {
     events: Runs<Arc<Event>>,
     next_event: usize,
     objects: Runs<Arc<ObjectInfo>>,
+    by_hand: bool,
 }
 
 impl WasOpen {
@@ -189,6 +195,7 @@ impl Document {
             events: Runs::of_same(&self.opened.events, like.map(|like| &like.events)),
             next_event: self.opened.next_event,
             objects: Runs::of_same(&self.opened.objects, like.map(|like| &like.objects)),
+            by_hand: self.opened.by_hand,
         }
     }
 
@@ -199,7 +206,18 @@ impl Document {
             events: was.events.iter().cloned().collect(),
             next_event: was.next_event,
             objects: was.objects.iter().cloned().collect(),
+            by_hand: was.by_hand,
         };
+    }
+
+    /// Something is moved by hand.
+    pub fn take_by_hand(&mut self) {
+        self.opened.by_hand = true;
+    }
+
+    /// Whether anything was moved by hand since the scene's beginning.
+    pub fn was_moved_by_hand(&self) -> bool {
+        self.opened.by_hand
     }
 
     /// How many events are over.
@@ -222,11 +240,12 @@ impl Document {
         !self.is_empty() && self.opened.next_event < self.opened.events.len()
     }
 
-    /// The next event, where it is due at `time` (s), and how many bodies were thrown before it. It is over
-    /// then.
-    pub fn next_due(&mut self, time: f64) -> Option<(Event, usize)> {
+    /// The next event, where it is due in a step of `dt` s that begins at `time` (s), and how many bodies were thrown before
+    /// it. It is over then.
+    pub fn next_due(&mut self, time: f64, dt: f64) -> Option<(Event, usize)> {
         let event = self.opened.events.get(self.opened.next_event)?;
-        let event = (event.time() <= time).then(|| Event::clone(event))?;
+        // Steps of a hundredth add up to a hair less than a tenth.
+        let event = (event.time() <= time + HAIR_STEPS * dt).then(|| Event::clone(event))?;
         let thrown = self.thrown();
         self.opened.next_event += 1;
         Some((event, thrown))
@@ -291,20 +310,33 @@ mod tests {
         let mut document = Document::new(Tuning::default());
         let events = vec![throw(0.1), blow(0.2), throw(0.3)];
         document.open(Scene { events, ..Scene::default() }, Vec::new());
-        assert!(document.next_due(0.0).is_none());
-        assert_eq!(document.next_due(0.25), Some((throw(0.1), 0)));
-        assert_eq!(document.next_due(0.25), Some((blow(0.2), 1)));
-        assert!(document.next_due(0.25).is_none());
+        assert!(document.next_due(0.0, 0.01).is_none());
+        assert_eq!(document.next_due(0.25, 0.01), Some((throw(0.1), 0)));
+        assert_eq!(document.next_due(0.25, 0.01), Some((blow(0.2), 1)));
+        assert!(document.next_due(0.25, 0.01).is_none());
         document.happened(throw(0.25));
         assert_eq!((document.events_over(), document.thrown()), (3, 2));
-        assert_eq!(document.next_due(1.0), Some((throw(0.3), 2)));
+        assert_eq!(document.next_due(1.0, 0.01), Some((throw(0.3), 2)));
         let then = document.was_open(None);
         document.go_to_event(99);
         assert_eq!(document.events_over(), 4);
         document.go_to_event(1);
-        assert_eq!(document.next_due(1.0), Some((blow(0.2), 1)), "it happens again");
+        assert_eq!(document.next_due(1.0, 0.01), Some((blow(0.2), 1)), "it happens again");
         document.put_back(&then);
-        assert!(document.next_due(1.0).is_none());
+        assert!(document.next_due(1.0, 0.01).is_none());
+    }
+
+    #[test]
+    fn steps_that_add_up_to_a_hair_less_than_the_time_of_an_event_are_enough() {
+        let sum = |steps: u32| (0..steps).map(|_| 0.01).sum::<f64>();
+        assert!(sum(10) < 0.1, "else this says nothing");
+        for steps in [10, 20, 57, 500] {
+            let mut document = Document::new(Tuning::default());
+            let events = vec![throw(f64::from(steps) / 100.0)];
+            document.open(Scene { events, ..Scene::default() }, Vec::new());
+            assert!(document.next_due(sum(steps - 1), 0.01).is_none(), "{steps}");
+            assert!(document.next_due(sum(steps), 0.01).is_some(), "{steps}");
+        }
     }
 
     #[test]

@@ -280,7 +280,8 @@ impl Sandbox {
             return Ok(());
         }
         self.record_first();
-        while let Some((event, thrown)) = self.document.next_due(self.stage.time()) {
+        let dt = self.stage.settings().dt;
+        while let Some((event, thrown)) = self.document.next_due(self.stage.time(), dt) {
             self.play_event(event, thrown);
         }
         if !self.stage.has_motion() {
@@ -436,8 +437,13 @@ impl Sandbox {
         self.stage.colliding_points()
     }
 
-    /// Takes hold of a body where a ray met it. Nothing happens to one that cannot move.
+    /// Takes hold of a body where a ray met it, which is a step of undo. Nothing happens to one that cannot move.
     pub fn grab(&mut self, pick: &ScenePick) {
+        if !self.stage.can_be_held(pick) {
+            return;
+        }
+        self.keep_step("move by hand");
+        self.document.take_by_hand();
         self.stage.grab(pick);
     }
 

@@ -184,6 +184,8 @@ impl Sandbox {
         self.generations = None;
         if let Some(moment) = wanted.moment {
             self.put_back(&moment);
+            // Tuned values stay, and bodies of then have those of then.
+            self.stage.go_by(self.document.settings(), &self.document.touches());
         }
         self.stage.go_to(wanted.time, &wanted.motions);
         self.document.go_to_event(wanted.next_event);

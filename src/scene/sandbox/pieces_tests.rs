@@ -137,6 +137,30 @@ fn stacked() -> Scene {
 }
 
 #[test]
+fn what_is_moved_by_hand_can_be_undone_and_is_saved_where_it_is() {
+    let mut sandbox = opened(Scene { gravity: DVec3::ZERO, ..stacked() });
+    let place = |sandbox: &Sandbox| sandbox.bodies()[0].state.position;
+    let before = place(&sandbox);
+    assert!(!sandbox.scene_to_keep(Camera::default()).1, "nothing was moved");
+    let pick = sandbox.pick(Vec3::new(0.0, 2.0, 5.0), Vec3::NEG_Z).unwrap();
+    sandbox.grab(&pick);
+    sandbox.drag(pick.point + DVec3::X * 0.5);
+    for _ in 0..60 {
+        sandbox.step().unwrap();
+    }
+    sandbox.release();
+    let moved = place(&sandbox);
+    assert!(moved.distance(before) > 0.2, "{before} {moved}");
+    let reopened = place(&again(&sandbox));
+    assert!(reopened.distance(moved) < 1e-6, "{moved} {reopened}");
+    assert_eq!(sandbox.undo().as_deref(), Some("move by hand"));
+    assert_eq!(place(&sandbox), before);
+    assert!(!sandbox.scene_to_keep(Camera::default()).1, "nothing was moved any more");
+    assert_eq!(sandbox.redo().as_deref(), Some("move by hand"));
+    assert!(place(&sandbox).distance(moved) < 1e-6 && sandbox.scene_to_keep(Camera::default()).1);
+}
+
+#[test]
 fn what_is_locked_does_not_move_or_break_until_it_is_unlocked() {
     let mut sandbox = opened(Scene { break_generations: 0, ..stacked() });
     let [held, falls] = [sandbox.bodies()[0].id, sandbox.bodies()[1].id];

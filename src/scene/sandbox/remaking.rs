@@ -177,18 +177,21 @@ impl Sandbox {
         if object < own { object } else { own + self.thrown_and_there().range(..object).count() }
     }
 
-    /// Whether pieces were hidden, locked, deleted or merged: what a scene that begins with whole objects cannot tell.
+    /// Whether pieces were hidden, locked, deleted or merged, or anything moved by hand: what a scene that begins with whole
+    /// objects cannot tell.
     #[must_use]
     pub fn has_edited_pieces(&self) -> bool {
         let is_edited = |body: &Body| {
             self.stage.status(body.id) != Status::default()
                 || self.stage.info_or_whole(body.id).joined.is_some()
         };
-        self.stage.bodies().iter().any(is_edited) || !self.as_it_stands(Camera::default()).deleted.is_empty()
+        self.document.was_moved_by_hand()
+            || self.stage.bodies().iter().any(is_edited)
+            || !self.as_it_stands(Camera::default()).deleted.is_empty()
     }
 
-    /// The scene to save: from its beginning, with what was done as events; as it stands, where pieces were edited, and
-    /// then `true`.
+    /// The scene to save: from its beginning, with what was done as events; as it stands, where pieces were edited or
+    /// moved by hand, and then `true`.
     #[must_use]
     pub fn scene_to_keep(&self, camera: Camera) -> (Scene, bool) {
         let edited = self.has_edited_pieces();

@@ -6,9 +6,14 @@ use super::{ScenePick, Stage};
 use crate::bodies::Drag;
 
 impl Stage {
+    /// Whether what a ray met can be moved.
+    pub fn can_be_held(&self, pick: &ScenePick) -> bool {
+        self.world.body(pick.body).is_some_and(|body| !body.is_static())
+    }
+
     /// Takes hold of a body where a ray met it. Nothing happens to one that cannot move.
     pub fn grab(&mut self, pick: &ScenePick) {
-        if let Some(body) = self.world.body(pick.body).filter(|b| !b.is_static()) {
+        if let Some(body) = self.world.body(pick.body).filter(|_| self.can_be_held(pick)) {
             let anchor = body.state.rotation.inverse() * (pick.point - body.state.position);
             self.world.drag = Some(Drag { body: pick.body, anchor, target: pick.point });
         }
