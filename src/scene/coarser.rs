@@ -13,19 +13,23 @@ impl Scene {
     /// The scene with every leaf level `levels` lower, but no lower than 4.
     #[must_use]
     pub fn coarser(mut self, levels: u32) -> Self {
-        self.bodies.iter_mut().for_each(|body| coarsen(body, levels));
+        // What is coarse already becomes coarser by less.
+        let by: Vec<u32> = self.bodies.iter_mut().map(|body| coarsen(body, levels)).collect();
+        let least = by.iter().copied().min().unwrap_or(levels);
+        let of = |body: u32| by.get(body as usize).copied().unwrap_or(least);
         for event in &mut self.events {
             match event {
-                Event::Projectile { body, .. } => coarsen(body, levels),
-                Event::Impact { fracture, .. } => {
-                    fracture.iter_mut().for_each(|params| coarsen_params(params, levels));
+                Event::Projectile { body, .. } => _ = coarsen(body, levels),
+                Event::Impact { body, fracture, .. } => {
+                    let by = body.map_or(least, of);
+                    fracture.iter_mut().for_each(|params| coarsen_params(params, by));
                 }
             }
         }
         if levels > 0 {
             // Parts are numbered by size, and coarser ones have other sizes.
             self.breaks.retain(|one| one.of.is_none());
-            self.breaks.iter_mut().for_each(|one| coarsen_params(&mut one.fracture, levels));
+            self.breaks.iter_mut().for_each(|one| coarsen_params(&mut one.fracture, of(one.body)));
             self.breaks.iter_mut().for_each(|one| one.joined.clear());
             self.poses.clear();
             self.deleted.clear();
@@ -41,12 +45,14 @@ fn lower(level: u32, by: u32) -> u32 {
     level.saturating_sub(by).max(COARSEST.min(level))
 }
 
-fn coarsen(body: &mut SceneBody, levels: u32) {
+/// Says by how many levels.
+fn coarsen(body: &mut SceneBody, levels: u32) -> u32 {
     let level = lower(body.level, levels);
     let by = body.level - level;
     body.physics_level = body.physics_level.map(|physics| physics.saturating_sub(by).max(1));
     coarsen_params(&mut body.fracture, by);
     body.level = level;
+    by
 }
 
 fn coarsen_params(params: &mut FractureParams, by: u32) {
@@ -63,6 +69,7 @@ fn coarsen_params(params: &mut FractureParams, by: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glam::DVec3;
     use crate::{fracture::Smallest, scene::load_scene};
     use std::path::Path;
 
@@ -86,6 +93,36 @@ mod tests {
     }
 
     /// The four scenes of Domaradzki & Martyn 2016 have its numbers (Table 1, figures 4 to 7).
+    #[test]
+    fn cracks_are_coarser_by_as_much_as_the_body_that_they_are_of() {
+        let mut fracture = FractureParams::default();
+        fracture.crack.dusty.width = 8.0;
+        let body = |level: u32| SceneBody {
+            level,
+            fracture: fracture.clone(),
+            ..SceneBody::standing("builtin:box", level)
+        };
+        let blow = |body: Option<u32>| Event::Impact {
+            time: 0.0,
+            point: DVec3::ZERO,
+            direction: DVec3::X,
+            speed: 1.0,
+            body,
+            parts: Vec::new(),
+            fracture: Some(fracture.clone()),
+        };
+        let events = vec![blow(Some(0)), blow(Some(1)), blow(None)];
+        let scene = Scene { bodies: vec![body(5), body(8)], events, ..Scene::default() }.coarser(3);
+        assert_eq!(scene.bodies.iter().map(|body| body.level).collect::<Vec<_>>(), [4, 5]);
+        let width = |event: &Event| match event {
+            Event::Impact { fracture: Some(params), .. } => params.crack.dusty.width,
+            _ => f64::NAN,
+        };
+        // The last strikes whichever is there.
+        assert_eq!(scene.events.iter().map(width).collect::<Vec<_>>(), [4.0, 1.0, 4.0]);
+        assert_eq!(scene.bodies[0].fracture.crack.dusty.width, 4.0);
+    }
+
     #[test]
     fn the_papers_scenes_have_its_numbers() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/scenes");

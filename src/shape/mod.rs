@@ -179,7 +179,8 @@ impl Shape {
             Geometry::Mesh(solid) => Self::solid(solid.clone(), density, self.look),
             Geometry::Convex(convex) => Self::convex(convex.clone(), density, self.look),
         };
-        Self { original: self.original.clone(), ..same }
+        // Where it is does not hang on what it weighs.
+        Self { original: self.original.clone(), hull: self.hull.clone(), ..same }
     }
 
     /// The geometry.
