@@ -74,6 +74,9 @@ pub struct Imported {
     pub seconds: f64,
 }
 
+/// Voxels that have so many times the volume of the mesh, or so small a part of it, are told of.
+const MOST_TIMES: f64 = 1.5;
+
 /// Why an import failed: one line.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
@@ -194,6 +197,7 @@ impl ReadMesh {
         let (forest, look) = (Arc::new(forest), Look { surface_color: Some(surface_color) });
         let octree = Octree { forest: Arc::clone(&forest), tree: 0, grid, mass };
         let original = Original::new(Arc::clone(&self.mesh), 1.0);
+        let other_volume = another_volume(&health, grid, mass.volume);
         Imported {
             file: self.file.clone(),
             surface_color,
@@ -205,7 +209,7 @@ impl ReadMesh {
             bounds: (corner(health.bounds_low), corner(health.bounds_high)),
             mass,
             health,
-            warnings: self.warnings.clone(),
+            warnings: self.warnings.iter().cloned().chain(other_volume).collect(),
             vertices: self.mesh.positions.len(),
             triangles: self.mesh.triangles.len(),
             seconds: (self.took + took + start.elapsed()).as_secs_f64(),
@@ -230,6 +234,20 @@ impl Imported {
     }
 }
 
+/// What is said where voxels (`volume` of them) have a volume that is not the mesh's.
+fn another_volume(health: &HealthReport, grid: Grid, volume: f64) -> Option<String> {
+    let times = volume * grid.h.powi(3) / health.volume;
+    let is_other = health.closed && health.volume > 0.0 && !(1.0 / MOST_TIMES..=MOST_TIMES).contains(&times);
+    is_other.then(|| {
+        let level = grid.level;
+        format!(
+            "at level {level} it has {times:.3} times the volume of its mesh, and so the mass: what is thinner than a \
+             voxel ({:.2e} units) has that of one; choose a higher level, or make it thicker",
+            grid.h
+        )
+    })
+}
+
 /// The name of a file for people: no folder, no ending, no `builtin:`.
 #[must_use]
 pub fn display_name(file: &str) -> String {
@@ -244,6 +262,25 @@ pub fn display_name(file: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_thinner_than_a_voxel_is_told_of() {
+        // A plate of one by one unit.
+        let plate = |thick: f64| {
+            let corner = |i: u32| {
+                let [x, y, z] = [i & 1, i >> 1 & 1, i >> 2].map(f64::from);
+                format!("v {x} {} {z}\n", y * thick)
+            };
+            let faces = "f 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6\n";
+            let text = (0..8).map(corner).collect::<String>() + faces;
+            let (mesh, _) = mesh::load_bytes(text.as_bytes(), "obj").unwrap();
+            let read = ReadMesh::again("plate".into(), Arc::new(mesh), Arc::default(), Up::Y, Vec::new());
+            read.voxelise(5, &Progress::default()).unwrap().warnings
+        };
+        assert!(plate(0.2).is_empty(), "{:?}", plate(0.2));
+        let thin = plate(1e-6);
+        assert!(thin.len() == 1 && thin[0].contains("choose a higher level"), "{thin:?}");
+    }
 
     #[test]
     fn what_was_read_becomes_the_same_object_as_the_file_itself() {

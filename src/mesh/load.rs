@@ -184,6 +184,10 @@ fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
     })
 }
 
+/// Corners that are rounded to more than this share of the mesh's size are told of: voxels of the finest levels are no
+/// larger.
+const COARSE: f64 = 1.0 / 4096.0;
+
 /// Reads a mesh file or `builtin:NAME`. Materials, textures and buffers that it refers to are looked up beside it.
 ///
 /// # Errors
@@ -272,9 +276,30 @@ fn parse(
         Format::Gltf => gltf::read(bytes, around, &mut unchecked),
         Format::Vox => vox::read(bytes, &mut unchecked),
     };
-    read.and_then(|()| unchecked.pace.go_on_now()).and_then(|()| unchecked.finish()).map_err(|problem| {
+    let read = read.and_then(|()| unchecked.pace.go_on_now()).and_then(|()| unchecked.finish());
+    let (mesh, mut warnings) = read.map_err(|problem| {
         let message = format!("{} file: {}", format.name(), problem.describe(bytes));
         MeshError { is_cancelled: problem.is_cancelled, ..MeshError::new(message) }
+    })?;
+    warnings.extend(far_from_origin(&mesh));
+    Ok((mesh, warnings))
+}
+
+/// What is said of a mesh whose corners are rounded noticeably, since it lies so far from the origin of its coordinates.
+fn far_from_origin(mesh: &Mesh) -> Option<LoadWarning> {
+    let axis = |axis: usize| {
+        let values = mesh.positions.iter().map(|p| p[axis]);
+        values.fold((f32::MAX, f32::MIN), |(low, high), v| (low.min(v), high.max(v)))
+    };
+    let axes = [axis(0), axis(1), axis(2)];
+    let size = axes.iter().map(|(low, high)| f64::from(*high) - f64::from(*low)).fold(0.0, f64::max);
+    let far = axes.iter().map(|(low, high)| f64::from(low.abs().max(high.abs()))).fold(0.0, f64::max);
+    let step = far * f64::from(f32::EPSILON);
+    (step > COARSE * size).then(|| {
+        LoadWarning(format!(
+            "the mesh lies {far:.3e} units from the origin and is {size:.3e} wide: its corners are rounded to steps of \
+             {step:.1e}; move it to the origin before it is exported, or holes and wrong volumes may follow"
+        ))
     })
 }
 
@@ -327,6 +352,17 @@ mod tests {
     fn built_in_shapes_load_by_name() {
         let (mesh, warnings) = load(Path::new("builtin:box")).unwrap();
         assert_eq!((Some(mesh), warnings.len()), (builtin("box"), 0));
+    }
+
+    #[test]
+    fn what_lies_far_from_the_origin_is_told_of() {
+        let warnings = |x: f64| {
+            let text = format!("v {x} 0 0\nv {} 0 0\nv {x} 1 0\nf 1 2 3\n", x + 1.0);
+            load_bytes(text.as_bytes(), "obj").unwrap().1
+        };
+        assert!(warnings(0.0).is_empty() && warnings(1000.0).is_empty());
+        let far = warnings(500_000.0);
+        assert!(far.len() == 1 && far[0].0.contains("move it to the origin"), "{far:?}");
     }
 
     #[test]
