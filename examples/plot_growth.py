@@ -4,11 +4,11 @@
     python3 examples/plot_growth.py target/release/kintsugi stanford-bunny.obj growth.svg --levels 6-10
 
 Runs `kintsugi bench` once a point, the least costly first, and writes the figures as CSV beside the plot (growth.csv).
-`--sweeps` measures some of levels, seeds, bodies only and keeps what the CSV file has of the others. With `--again
-FILE.csv` nothing is run: the plot is drawn from an earlier file. The number at each curve's end is the exponent b of
-value = a n^b, a least squares fit of logarithms over the upper half of the curve; n is the number of voxels along the
-longest side, of seeds, or of pieces. Memory is the most that the whole program held, import included. Needs nothing but
-Python, on Linux or macOS.
+`--sweeps` measures some of levels, seeds, bodies and sites only (without it the first three) and keeps what the CSV
+file has of the others. With `--again FILE.csv` nothing is run: the plot is drawn from an earlier file. The number at
+each curve's end is the exponent b of value = a n^b, a least squares fit of logarithms over the upper half of the curve;
+n is the number of voxels along the longest side, of seeds, of pieces, or of sites. Memory is the most that the whole
+program held, import included. Needs nothing but Python, on Linux or macOS.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-//! The table of methods. Scene files (`method`), commands (`--method`), the fracture panel and docs/methods.md are
+//! The table of methods. Scene files (`method`), commands (`--method`), the fracture panel and docs/fracture.md are
 //! made from it.
 //!
 //! To add one: a folder beside `voronoi/` with a [`Breaker`], and a line in `BUILT_IN`. A program that uses this
