@@ -18,6 +18,9 @@ const COLUMNS: &str = "time,bodies,contacts,near_contacts,near_points,points_ins
 const FINDING: [&str; 3] = ["broad phase", "narrow phase", "manifolds"];
 const MEASURED: &str = "intersection volume";
 
+/// What is seen as one moment, s.
+const MOMENT_S: f64 = 0.1;
+
 /// Average and greatest.
 type Range = [f64; 2];
 
@@ -207,9 +210,14 @@ impl ContactCounts {
             ),
             ("fracture, greatest, ms", two(fracture[1]), paper.map(|p| two(p.fracture_ms))),
         ]);
-        if let Some([median, greatest]) = self.after_fractures() {
-            let told = format!("{} ({})", two(median), two(greatest));
-            rows.push(("step after a fracture to the median step: median (greatest)", told, None));
+        let dt = sandbox.settings().dt;
+        for (name, ratios) in [
+            ("step after a fracture to the median step: median (greatest)", self.after_fractures()),
+            ("the same to the steps of the tenth of a second that follows", to_steps_that_follow(&self.lines, dt)),
+        ] {
+            if let Some([median, greatest]) = ratios {
+                rows.push((name, format!("{} ({})", two(median), two(greatest)), None));
+            }
         }
         let called = paper.map_or("", |paper| paper.called);
         let width = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
@@ -232,6 +240,21 @@ impl ContactCounts {
         let most = after.iter().copied().fold(0.0, f64::max);
         (usual > 0.0).then(|| [middle / usual, most / usual])
     }
+}
+
+/// How long steps after fractures took, of the median of those that follow within a moment: their median and the greatest. So far
+/// they stand out, whatever else the scene does.
+fn to_steps_that_follow(lines: &[Line], dt: f64) -> Option<Range> {
+    let steps = (MOMENT_S / dt).round().max(1.0) as usize;
+    let ratio = |k: usize| {
+        let next = lines.get(k + 2..)?.iter().take(steps).map(|line| line.step_ms);
+        let usual = median(&mut next.collect::<Vec<f64>>()).filter(|usual| *usual > 0.0)?;
+        Some(lines[k + 1].step_ms / usual)
+    };
+    let broke = (0..lines.len()).filter(|k| lines[*k].fracture_ms > 0.0);
+    let mut ratios: Vec<f64> = broke.filter_map(ratio).collect();
+    let most = ratios.iter().copied().fold(0.0, f64::max);
+    Some([median(&mut ratios)?, most])
 }
 
 fn median(values: &mut [f64]) -> Option<f64> {
@@ -269,6 +292,18 @@ mod tests {
         assert!((ratio("moneybox") - 0.32).abs() < 0.01);
         assert!((ratio("batches") - 0.25).abs() < 0.01);
         assert!((ratio("bricks") - 0.50).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_step_after_a_fracture_is_held_against_those_that_follow() {
+        let line = |step_ms: f64, fracture_ms: f64| Line { step_ms, fracture_ms, ..Line::default() };
+        let quiet = std::iter::repeat_n(line(1.0, 0.0), 50);
+        let broken = [line(1.0, 9.0), line(60.0, 0.0), line(40.0, 0.0), line(30.0, 0.0), line(20.0, 0.0)];
+        let lines: Vec<Line> = quiet.clone().chain(broken).chain(quiet).collect();
+        // Three steps of 30 ms are a moment; the last of all has none after it.
+        assert_eq!(to_steps_that_follow(&lines, 0.03), Some([2.0, 2.0]));
+        assert_eq!(to_steps_that_follow(&lines[..52], 0.03), None);
+        assert_eq!(to_steps_that_follow(&[], 0.03), None);
     }
 
     #[test]
