@@ -47,7 +47,13 @@ pub fn aim(object: &Object, point: Option<DVec3>, direction: Option<DVec3>) -> R
 #[must_use]
 pub fn unit(direction: DVec3) -> Option<DVec3> {
     let is_unit = (direction.length_squared() - 1.0).abs() <= 4.0 * f64::EPSILON;
-    if is_unit { Some(direction) } else { direction.try_normalize() }
+    if is_unit {
+        return Some(direction);
+    }
+    // Squares of what is longer or shorter are too large or too small for a number.
+    let has_square = (1e-100..1e100).contains(&direction.length());
+    let scaled = if has_square { direction } else { direction / direction.abs().max_element() };
+    scaled.try_normalize()
 }
 
 /// The pattern of the first break, before any number of pieces is solved for; `None` for a method that draws
@@ -117,6 +123,16 @@ fn measured(timing: &StageTiming, by_passes: bool) -> StageTiming {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn directions_of_any_length_become_units() {
+        let aslant = DVec3::new(0.6, -0.8, 0.0);
+        for length in [1e-300, 1e-160, 1.0, 7.0, 1e160, 1e300] {
+            let found = unit(aslant * length).unwrap();
+            assert!(found.distance(aslant) < 1e-12, "{length}: {found}");
+        }
+        assert_eq!(unit(DVec3::ZERO), None);
+    }
 
     #[test]
     fn a_stage_says_whose_clock_it_was_measured_by() {

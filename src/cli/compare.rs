@@ -59,7 +59,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "WxH", default_value = "1600x640", value_parser = super::parse_size)]
     size: [u32; 2],
     /// How far pieces are moved apart in the picture
-    #[arg(long, value_name = "X", default_value_t = 0.25)]
+    #[arg(long, value_name = "X", default_value_t = 0.25, value_parser = super::render::parse_explode)]
     explode: f64,
     /// Print progress as lines of JSON on stderr
     #[arg(long)]
@@ -117,6 +117,8 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
     }
     args.compute.takes(args.level)?;
     let seeds = args.pattern.check(args.level)?;
+    args.json.iter().try_for_each(|file| super::check_place("--json", file))?;
+    args.picture.iter().try_for_each(|file| super::check_picture_place("--picture", file))?;
     let object = load_object(&args.file, args.pattern.up, args.level, &reporter)?;
     let compute = args.compute.open(&reporter)?;
     let passes = Passes::default();

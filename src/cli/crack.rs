@@ -90,7 +90,8 @@ impl CrackArgs {
             }
         }
         params.crack.check()?;
-        params.crack.transition(level, params.surface)?;
+        let transition = params.crack.transition(level, params.surface);
+        transition.map_err(|error| CliError::Input(format!("--transition-level: {error}")))?;
         Ok(())
     }
 

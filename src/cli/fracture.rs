@@ -209,15 +209,18 @@ impl FractureArgs {
 
     /// Whether nothing was said of how to break.
     pub fn breaks_by_default(&self) -> bool {
-        let pattern = &self.pattern;
-        let by_default = FractureParams::default();
-        let told = pattern.impact.is_some() || pattern.direction.is_some() || pattern.seeds_file.is_some();
-        let told = told || !pattern.up.is_y();
-        !told && self.level == LEVEL && pattern.generations == 1 && pattern.params() == by_default
+        self.level == LEVEL && self.pattern.is_default()
     }
 }
 
 impl PatternArgs {
+    /// Whether none of the options was given.
+    pub fn is_default(&self) -> bool {
+        let told = self.impact.is_some() || self.direction.is_some() || self.seeds_file.is_some();
+        let told = told || !self.up.is_y();
+        !told && self.generations == 1 && self.params() == FractureParams::default()
+    }
+
     /// Refuses what is not built and what contradicts itself; reads the seeds' file.
     pub fn check(&self, level: u32) -> Result<Option<Vec<DVec3>>, CliError> {
         let params = self.params_at(level);
@@ -234,7 +237,11 @@ impl PatternArgs {
             )));
         }
         if let Some((field, what)) = params.problem() {
-            let option = if field == "target_pieces" { "pieces".to_owned() } else { field.replace('_', "-") };
+            let option = match field {
+                "target_pieces" => "pieces".to_owned(),
+                "options" => "option".to_owned(),
+                _ => field.replace('_', "-"),
+            };
             return Err(CliError::Input(format!("--{option} {what}")));
         }
         let read = |file: &PathBuf| read_seeds(file).map_err(|error| about(file, error.message));
@@ -392,6 +399,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     };
     write(args, aside.path(), &pieces, &reporter).map_err(told)?;
     args.overlays.write(&compute, (&object, &plan), &broken, aside.path(), &reporter).map_err(told)?;
+    report.tell_files(aside.files().map_err(|e| told(e.into()))?);
     report.write(&aside.path().join("report.json"), &reporter.timings()).map_err(|e| told(e.into()))?;
     aside.finish()?;
 
@@ -436,7 +444,10 @@ fn meshes(
     reporter: &Reporter,
 ) -> Result<(), CliError> {
     if let Some(kind) = args.mesh.filter(|kind| *kind != MeshKind::Original) {
-        pieces.meshes = Meshes::asked(kind);
+        // What a method cut out of the mesh is written as it is, whatever is asked for.
+        if !pieces.own_surfaces(object.mesh.materials.clone()) {
+            pieces.meshes = Meshes::asked(kind);
+        }
         return Ok(());
     }
     let cut = reporter.stage("cut the mesh", |_| pieces.cut_original(&object.mesh, 1.0, broken));

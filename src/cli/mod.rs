@@ -28,7 +28,9 @@ mod sweep;
 mod tour;
 mod window;
 
-use clap::{Parser, Subcommand};
+use std::{ffi::OsString, path::Path};
+
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::{
     compute::{Choice, Compute},
@@ -168,10 +170,10 @@ enum Command {
 ///
 /// # Errors
 /// [`CliError`], for `main` to print.
-pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> Result<(), CliError> {
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError> {
     let arguments: Vec<_> = arguments.into_iter().collect();
     crate::provenance::started_with(&arguments);
-    let cli = Cli::try_parse_from(arguments).map_err(|error| one_line(&error))?;
+    let cli = parse(&arguments)?;
     if cli.outside_references {
         crate::mesh::allow_references_outside();
     }
@@ -190,8 +192,43 @@ pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> Result<()
     }
 }
 
+/// The grammar. A negative number after an option is its value, so that the error is about the number.
+fn grammar() -> clap::Command {
+    let with_negative = |argument: clap::Arg| {
+        let takes_values = !argument.is_positional() && argument.get_action().takes_values();
+        argument.allow_negative_numbers(takes_values)
+    };
+    Cli::command().mut_args(with_negative).mut_subcommands(|command| command.mut_args(with_negative))
+}
+
+fn parse(arguments: &[OsString]) -> Result<Cli, CliError> {
+    let grammar = grammar();
+    let help = help_of(&grammar, arguments);
+    let matches = grammar.try_get_matches_from(arguments);
+    matches.and_then(|matches| Cli::from_arg_matches(&matches)).map_err(|error| one_line(&error, &help))
+}
+
+/// How to ask for the help of the command that is named.
+fn help_of(grammar: &clap::Command, arguments: &[OsString]) -> String {
+    let is_command = |word: &&OsString| grammar.get_subcommands().any(|one| *word == one.get_name());
+    match arguments.iter().skip(1).find(is_command) {
+        Some(name) => format!("kintsugi {} --help", name.to_string_lossy()),
+        None => "kintsugi --help".into(),
+    }
+}
+
+/// What the parsers of numbers say, and what they mean.
+const OF_NUMBERS: [(&str, &str); 6] = [
+    ("invalid digit found in string", "a whole number from 0 on is wanted"),
+    ("cannot parse integer from empty string", "a whole number from 0 on is wanted"),
+    ("number too large to fit in target type", "a smaller number is wanted"),
+    ("number too small to fit in target type", "a larger number is wanted"),
+    ("invalid float literal", "a number is wanted, as in 0.5"),
+    ("cannot parse float from empty string", "a number is wanted, as in 0.5"),
+];
+
 /// The parser's message without its usage block: an error is one line here, help keeps its shape.
-fn one_line(error: &clap::Error) -> CliError {
+fn one_line(error: &clap::Error, help: &str) -> CliError {
     use clap::error::ErrorKind;
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         return CliError::Text(error.to_string());
@@ -204,8 +241,9 @@ fn one_line(error: &clap::Error) -> CliError {
         .filter(|line| !line.is_empty())
         .collect();
     let message = message.join(" ").replace(" tip: ", "; tip: ");
-    let message = message.strip_prefix("error: ").unwrap_or(&message);
-    CliError::Input(format!("{message}; `kintsugi --help` lists what there is"))
+    let message = message.strip_prefix("error: ").unwrap_or(&message).to_owned();
+    let message = OF_NUMBERS.iter().fold(message, |message, (said, meant)| message.replace(said, meant));
+    CliError::Input(format!("{message}; `{help}` lists what there is"))
 }
 
 /// Prints to stdout; a closed pipe (`kintsugi doctor | head -1`) is no reason to panic.
@@ -215,13 +253,40 @@ fn print(text: &str) {
 }
 
 /// Makes the folder that results go to.
-fn make_folder(path: &std::path::Path) -> Result<(), CliError> {
+fn make_folder(path: &Path) -> Result<(), CliError> {
     std::fs::create_dir_all(path).map_err(|e| {
         CliError::Input(format!(
             "{}: the folder cannot be made: {e}; give --out another place",
             path.display()
         ))
     })
+}
+
+/// Refuses a place where no file can be written, before the work that would come to nothing.
+fn check_place(option: &str, file: &Path) -> Result<(), CliError> {
+    let is_there = file.symlink_metadata().is_ok();
+    if is_there && !file.is_file() && !file.is_dir() {
+        // Opening a pipe may wait for its reader.
+        return Ok(());
+    }
+    std::fs::OpenOptions::new().append(true).create(true).open(file).map_err(|e| {
+        let file = file.display();
+        CliError::Input(format!("{option} {file}: it cannot be written: {e}; give another place"))
+    })?;
+    if !is_there {
+        let _ = std::fs::remove_file(file);
+    }
+    Ok(())
+}
+
+/// The same for a picture, whose name says what it is.
+fn check_picture_place(option: &str, file: &Path) -> Result<(), CliError> {
+    if !file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png")) {
+        let file = file.display();
+        let message = format!("{option} {file}: pictures are PNG files; give a name as in picture.png");
+        return Err(CliError::Input(message));
+    }
+    check_place(option, file)
 }
 
 fn parse_point(text: &str) -> Result<glam::DVec3, String> {
@@ -262,16 +327,13 @@ mod tests {
 
     fn error_of(arguments: &[&str]) -> CliError {
         let all = std::iter::once("kintsugi").chain(arguments.iter().copied());
-        match Cli::try_parse_from(all) {
-            Ok(_) => CliError::Text("parsed".into()),
-            Err(error) => one_line(&error),
-        }
+        let all: Vec<OsString> = all.map(OsString::from).collect();
+        parse(&all).err().unwrap_or_else(|| CliError::Text("parsed".into()))
     }
 
     #[test]
     fn the_grammar_is_sound() {
-        use clap::CommandFactory;
-        Cli::command().debug_assert();
+        grammar().debug_assert();
     }
 
     #[test]
@@ -298,6 +360,49 @@ mod tests {
             assert!(!text.starts_with("error"), "{text}");
         }
         assert_eq!(error_of(&["--help"]).exit_code(), 0);
+    }
+
+    #[test]
+    fn an_error_says_what_is_wanted_and_where_to_read_on() {
+        let said = |command: &[&str], more: &[&str]| error_of(&[command, more].concat()).to_string();
+        let fracture = ["fracture", "builtin:box", "--out", "x"];
+        let simulate = ["simulate", "builtin:box", "--out", "x", "--seconds"];
+        for (told, part) in [
+            (said(&fracture, &["--level", "-3"]), "-3 is not in 1..=12"),
+            (said(&fracture, &["--keep", "1,foo"]), "a whole number from 0 on is wanted"),
+            (said(&fracture, &["--blow-strength", "much"]), "a number is wanted"),
+            (said(&fracture, &["--direction", "0,0,0"]), "it is zero"),
+            (said(&fracture, &["--no-such-flag"]), "`kintsugi fracture --help`"),
+            (said(&["bench"], &["--level", "5,foo"]), "a whole number from 0 on is wanted"),
+            (said(&["bench"], &["--rng", "99999999999999999999"]), "a smaller number is wanted"),
+            (said(&simulate, &["1", "--volume-every=-1"]), "a whole number from 0 on is wanted"),
+            (said(&simulate, &["1", "--fps", "1e12"]), "at most 1000,"),
+            (said(&simulate, &["1e9"]), "at most 1000000"),
+            (said(&[], &["--no-such-flag"]), "`kintsugi --help`"),
+        ] {
+            assert!(told.contains(part), "{part} in {told}");
+        }
+        for direction in ["1e300,1e300,0", "1e-300,0,0", "-1e-160,0,0"] {
+            assert_eq!(said(&fracture, &["--direction", direction]), "parsed");
+        }
+    }
+
+    #[test]
+    fn places_are_checked_and_left_as_they_were() {
+        let folder = std::env::temp_dir().join(format!("kintsugi-places-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (old, new) = (folder.join("old.PNG"), folder.join("new.png"));
+        std::fs::write(&old, "kept").unwrap();
+        for file in [&old, &new] {
+            check_picture_place("--out", file).unwrap();
+        }
+        assert_eq!((std::fs::read(&old).unwrap(), new.exists()), (b"kept".to_vec(), false));
+        for file in ["x.jpg", "none/x.png", ""] {
+            let error = check_picture_place("--out", &folder.join(file)).unwrap_err();
+            assert!(error.exit_code() == 2 && error.to_string().starts_with("--out "), "{error}");
+        }
+        assert!(check_place("--json", &folder).is_err());
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::{
     scene::{Arrived, ReadScene, Sandbox, SandboxError},
 };
 
-use super::{CliError, progress::Reporter};
+use super::{CliError, input::check_seeds, progress::Reporter};
 
 /// How long to sleep between two looks at a worker.
 const WAIT: Duration = Duration::from_millis(2);
@@ -31,6 +31,7 @@ impl From<SandboxError> for CliError {
 pub fn open(compute: &Compute, scene: ReadScene, reporter: &Reporter) -> Result<Sandbox, CliError> {
     // Before an import that would come to nothing.
     scene.scene.objects().try_for_each(|body| compute.takes(body.level))?;
+    check_seeds(&scene.scene)?;
     let mut sandbox = reporter.stage("voxelise", |progress| -> Result<_, CliError> {
         let mut sandbox = Sandbox::new(compute)?;
         sandbox.open_scene(scene);

@@ -29,6 +29,9 @@ use super::{
     stills::{Stage, Still, View, draw, pieces, surface_points},
 };
 
+/// Leaf level of a mesh where none is given.
+const LEVEL: u32 = 8;
+
 #[derive(Args)]
 pub struct RenderArgs {
     #[command(flatten)]
@@ -54,7 +57,7 @@ pub struct RenderArgs {
     #[arg(long)]
     transparent: bool,
     /// Octree level of a mesh: 2^N voxels along the longest side; 11 and 12 on the cores alone
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(super::LEVELS))]
+    #[arg(long, value_name = "N", default_value_t = LEVEL, value_parser = clap::value_parser!(u32).range(super::LEVELS))]
     level: u32,
     /// Break a mesh as `kintsugi fracture` does and draw the pieces, moved apart by X times their distance
     /// from the middle
@@ -111,9 +114,7 @@ pub fn parse_explode(text: &str) -> Result<f64, String> {
 /// [`CliError`].
 pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let camera = args.camera.as_deref().map(parse_camera).transpose()?;
-    if args.out.is_dir() {
-        return Err(about(&args.out, "this is a folder; give --out a file name, as in picture.png"));
-    }
+    super::check_picture_place("--out", &args.out)?;
     let reporter = Reporter::new(args.json_progress);
     if args.explode.is_some() && is_scene(&args.file) {
         return Err(about(&args.file, "--explode is for a mesh; a scene has `explode` in [view]"));
@@ -127,6 +128,13 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         }
         if !args.show.is_empty() {
             return Err(about(&args.file, "--show looks into one mesh; give it a mesh or builtin:NAME"));
+        }
+        if args.level != LEVEL || !args.pattern.is_default() {
+            return Err(about(
+                &args.file,
+                "a scene says itself how fine its bodies are and how they break; leave --level and options of patterns \
+                 and cracks out, or give a mesh",
+            ));
         }
         return scene(args, camera, &reporter);
     }
@@ -311,6 +319,10 @@ pub fn parse_camera(text: &str) -> Result<Camera, CliError> {
     let camera: Camera = serde_json::from_str(&json).map_err(|e| {
         CliError::Input(format!("--camera: {e}; wanted are target, distance, yaw, pitch and fov_y"))
     })?;
+    if !(0.01..=3.0).contains(&camera.fov_y) {
+        let message = format!("--camera: fov_y is {:?}; it must be a number from 0.01 to 3", camera.fov_y);
+        return Err(CliError::Input(message));
+    }
     let numbers = [camera.distance, camera.yaw, camera.pitch, camera.fov_y];
     if !camera.target.is_finite() || numbers.iter().any(|v| !v.is_finite()) || camera.distance <= 0.0 {
         return Err(CliError::Input(
@@ -329,6 +341,8 @@ mod tests {
         let good = r#"{"target":[0,0.5,0],"distance":2,"yaw":0.5,"pitch":0.2,"fov_y":0.6}"#;
         assert!(parse_camera(good).is_ok_and(|c| c.distance == 2.0));
         assert!(parse_camera(&good.replace("2,", "-2,")).is_err());
+        let refused = |fov_y: &str| parse_camera(&good.replace("0.6", fov_y)).unwrap_err().to_string();
+        assert!(refused("3.5").contains("fov_y is 3.5") && refused("3,\"roll\":1").contains("roll"));
         assert!(parse_camera("{}").is_err_and(|e| e.exit_code() == 2));
         assert!(parse_camera("no-such-camera.json").is_err());
         #[cfg(unix)]

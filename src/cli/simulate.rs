@@ -36,7 +36,7 @@ pub struct SimulateArgs {
     /// Scene file (.toml), mesh file, or builtin:NAME
     scene: PathBuf,
     /// Simulated time
-    #[arg(long, value_name = "S", value_parser = super::parse_positive)]
+    #[arg(long, value_name = "S", value_parser = parse_seconds)]
     seconds: f64,
     /// Folder for trajectory.npz, steps.csv and report.json; made if it is not there
     #[arg(long, value_name = "DIR")]
@@ -47,8 +47,8 @@ pub struct SimulateArgs {
     /// Octree level of the cells of distance fields, 1 to 7, for --contacts field; without it, as the scene says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_FIELD_LEVEL)))]
     field_level: Option<u32>,
-    /// How contacts are answered: soft constraints in substeps, or the penalty of Domaradzki & Martyn 2016;
-    /// without it, as the scene says
+    /// How contacts are answered: soft, springs in substeps; impulse, hard contacts; or penalty, that of Domaradzki &
+    /// Martyn 2016; without it, as the scene says
     #[arg(long, value_name = "NAME", value_parser = by_name::<Response>)]
     response: Option<Response>,
     /// Measure the volume that bodies share after every step of this many, which can take longer than the step; 0: never.
@@ -70,12 +70,24 @@ pub struct SimulateArgs {
     /// Write what was played as animation.glb or animation.usda, a node a body; a list of glb, usda
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = animated)]
     format: Vec<Format>,
-    /// Frames a second of --format, between which programs interpolate
-    #[arg(long, value_name = "FPS", value_parser = super::parse_positive, default_value_t = 30.0)]
+    /// Frames a second of --format, at most 1000, between which programs interpolate
+    #[arg(long, value_name = "FPS", value_parser = parse_fps, default_value_t = 30.0)]
     fps: f64,
     /// Print progress as lines of JSON on stderr
     #[arg(long)]
     json_progress: bool,
+}
+
+/// As long as the other commands play a scene.
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    let within = super::parse_positive(text).ok().filter(|seconds| *seconds <= 1e6);
+    within.ok_or_else(|| "a number above 0, at most 1000000, is wanted".into())
+}
+
+/// A motion's keys are held in memory, so many a second.
+fn parse_fps(text: &str) -> Result<f64, String> {
+    let within = super::parse_positive(text).ok().filter(|fps| *fps <= 1000.0);
+    within.ok_or_else(|| "a number above 0, at most 1000, is wanted".into())
 }
 
 /// A format that holds motion.

@@ -10,6 +10,7 @@ const PITCH_LIMIT: f32 = 1.55;
 
 /// Looks at `target` from `distance` along yaw and pitch.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Camera {
     /// Point looked at, m.
     pub target: Vec3,
@@ -62,7 +63,7 @@ impl Camera {
             distance: or(self.distance, plain.distance).clamp(1e-4, 1e6),
             yaw: or(self.yaw, plain.yaw) % std::f32::consts::TAU,
             pitch: or(self.pitch, plain.pitch).clamp(-PITCH_LIMIT, PITCH_LIMIT),
-            fov_y: or(self.fov_y, plain.fov_y).clamp(0.02, 2.6),
+            fov_y: or(self.fov_y, plain.fov_y).clamp(0.01, 3.0),
         }
     }
 

@@ -212,12 +212,12 @@ fn passes_and_native_stages_write_the_same_bytes() {
 #[test]
 fn bad_files_end_with_2_and_one_line_before_a_gpu_is_opened() {
     let home = folder("bad files");
-    let out = text(&home.join("out"));
+    let (out, picture) = (text(&home.join("out")), text(&home.join("out.png")));
     for (what, file) in bad_files(&home) {
         let name = text(&file);
         for arguments in [
             vec!["fracture", &name, "--level", "5", "--out", &out],
-            vec!["render", &name, "--level", "5", "--out", &out],
+            vec!["render", &name, "--level", "5", "--out", &picture],
             vec!["simulate", &name, "--seconds", "1", "--out", &out],
             vec!["bench", &name, "--level", "5"],
             vec![&name],
@@ -232,7 +232,8 @@ fn bad_files_end_with_2_and_one_line_before_a_gpu_is_opened() {
             assert!(start.elapsed() < Duration::from_secs(2), "{what}: {:?}", start.elapsed());
         }
     }
-    assert!(!home.join("out").exists(), "nothing is written for bad input");
+    let is_there = |name: &str| home.join(name).exists();
+    assert!(!is_there("out") && !is_there("out.png"), "nothing is written for bad input");
 }
 
 #[test]
@@ -241,11 +242,18 @@ fn bad_arguments_end_with_2_and_one_line() {
     let out = text(&home.join("out"));
     std::fs::write(home.join("seeds.txt"), "1 2\n").unwrap();
     std::fs::write(home.join("none.txt"), "# nothing\n").unwrap();
+    std::fs::write(home.join("far.txt"), "0 0.5 0\n9 0.5 0\n").unwrap();
+    let later = "[[body]]\nfile = \"builtin:box\"\nlevel = 4\n[[event]]\nkind = \"impact\"\ntime = 100.0\n\
+                 point = [0, 0, 0]\ndirection = [0, 0, 1]\n[event.fracture]\nseeds_file = \"nope.txt\"\n";
+    std::fs::write(home.join("later.toml"), later).unwrap();
+    std::fs::write(home.join("box.toml"), "[[body]]\nfile = \"builtin:box\"\nlevel = 4\n").unwrap();
     std::fs::write(home.join("scene.toml"), "gravitty = [0, 0, 0]\n").unwrap();
     std::fs::write(home.join("nothing.toml"), "").unwrap();
     std::fs::write(home.join("file"), "").unwrap();
-    let (few, none) = (text(&home.join("seeds.txt")), text(&home.join("none.txt")));
+    let [few, none, far] = ["seeds.txt", "none.txt", "far.txt"].map(|name| text(&home.join(name)));
     let (scene, nothing) = (text(&home.join("scene.toml")), text(&home.join("nothing.toml")));
+    let (later, whole) = (text(&home.join("later.toml")), text(&home.join("box.toml")));
+    let (picture, photograph) = (text(&home.join("a.png")), text(&home.join("a.jpg")));
     let under_file = text(&home.join("file").join("out"));
     let fracture = |more: &[&str]| -> Vec<String> {
         let all = ["fracture", "builtin:box", "--out", &out];
@@ -290,6 +298,7 @@ fn bad_arguments_end_with_2_and_one_line() {
         fracture(&["--format", "glb,exe"]),
         fracture(&["--seeds-file", &few]),
         fracture(&["--seeds-file", &none]),
+        fracture(&["--level", "5", "--seeds-file", &far]),
         fracture(&["--seeds-file", "/nonexistent/seeds.txt"]),
         fracture(&["--no-such-flag"]),
         line(&["fracture", "builtin:box"]),
@@ -324,6 +333,13 @@ fn bad_arguments_end_with_2_and_one_line() {
         line(&["render", "builtin:box", "--out", &out, "--camera", "{}"]),
         line(&["render", "builtin:box", "--out", &text(&home)]),
         line(&["bench", "builtin:box", "--repeat", "0"]),
+        line(&["bench", "builtin:box", "--level", "3", "--repeat", "1", "--json", &under_file]),
+        line(&["compare", "builtin:box", "--level", "3", "--repeat", "1", "--json", &under_file]),
+        line(&["simulate", &later, "--seconds", "0.01", "--out", &out]),
+        line(&["render", &later, "--out", &picture]),
+        line(&["render", &whole, "--level", "5", "--out", &picture]),
+        line(&["render", &whole, "--seeds", "50", "--out", &picture]),
+        line(&["render", "builtin:box", "--level", "3", "--out", &photograph]),
     ] {
         let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let (code, _, err) = outcome(&without_adapter(&words));

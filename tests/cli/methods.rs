@@ -34,12 +34,12 @@ fn a_mesh_is_cut_and_exported_as_it_is() {
     // A second run leaves nothing of the first one, and what fails leaves the second one as it is.
     let words = ["fracture", "builtin:vase", "--level", "5", "--method", "box-cut", "--seeds", "9"];
     let again = |format: &str| {
-        kintsugi(words.iter().chain(&["--format", format, "--out", &text(&out)]).copied())
-            .output()
-            .expect("it runs")
+        let more = ["--format", format, "--mesh", "smooth", "--out", &text(&out)];
+        kintsugi(words.iter().chain(&more).copied()).output().expect("it runs")
     };
     let (code, _, err) = outcome(&again("obj"));
     assert_eq!(code, 0, "{err}");
+    assert_eq!(read_report(&out)["meshes"]["kind"], "original", "what is written, whatever was asked for");
     let names = || {
         let all = std::fs::read_dir(&out).expect("a folder").map(|e| e.expect("an entry").file_name());
         all.map(|name| name.to_string_lossy().into_owned()).collect::<std::collections::BTreeSet<_>>()

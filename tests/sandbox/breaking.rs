@@ -68,8 +68,7 @@ fn every_parameter_reaches_the_blow_and_undo_takes_it_back() {
 #[test]
 fn seeds_from_a_file_break_the_intact_object_only() {
     let file = folder("sandbox-seeds").join("seeds.txt");
-    // The box is a cube about the origin or beside it: two far points on one axis halve it either way.
-    std::fs::write(&file, "-100 0 0\n100 0 0\n").unwrap();
+    std::fs::write(&file, "-0.3 0 0\n0.3 0 0\n").unwrap();
     let seeds_file = Some(file.to_string_lossy().into_owned());
     let fracture = FractureParams { seeds_file, seeds: 12, ..FractureParams::default() };
     let Some(mut sandbox) = open(fracture) else { return };

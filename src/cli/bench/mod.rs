@@ -167,6 +167,9 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
         args.compute.takes(*level)?;
         args.crack.check(*level)?;
     }
+    for (option, file) in [("--json", &args.json), ("--csv", &args.csv)] {
+        file.iter().try_for_each(|file| super::check_place(option, file))?;
+    }
     let reporter = Reporter::new(args.json_progress);
     let mut all = Vec::new();
     let failure = measure_all(args, &subjects, &reporter, &mut all).err();

@@ -23,7 +23,7 @@ use super::{
     CliError,
     breaking::{Plan, aim, break_object},
     fracture::PatternArgs,
-    input::{Object, about, load_mesh, voxelise},
+    input::{Object, load_mesh, voxelise},
     progress::Reporter,
     render::{ColorName, mesh_scene, parse_camera, parse_explode},
     stills::{Place, Stage, Still, View, draw, pieces, surface_points},
@@ -87,9 +87,7 @@ pub struct SheetArgs {
 /// [`CliError`].
 pub fn run(args: &SheetArgs) -> Result<(), CliError> {
     let camera = args.camera.as_deref().map(parse_camera).transpose()?;
-    if args.out.is_dir() {
-        return Err(about(&args.out, "this is a folder; give --out a file name, as in sheet.png"));
-    }
+    super::check_picture_place("--out", &args.out)?;
     let seeds = args.pattern.check(args.level)?;
     let variants = variants(args)?;
     let (columns, rows) = layout(&args.vary);

@@ -85,6 +85,11 @@ impl Vary {
 /// # Errors
 /// The label of the first combination that there cannot be, and why.
 pub fn variants(base: &FractureParams, level: u32, vary: &[Vary]) -> Result<Vec<Variant>, (String, String)> {
+    if let [one, other] = vary
+        && one.path == other.path
+    {
+        return Err((other.name.clone(), "it is given twice; put all its values in one list".into()));
+    }
     let base = Table::try_from(base).map_err(|e| (String::new(), e.to_string()))?;
     let mut all = vec![(base, i64::from(level), Vec::<String>::new())];
     for one in vary.iter().rev() {
@@ -153,5 +158,6 @@ mod tests {
         assert!(refused("sedes=3").1.contains("unknown field `sedes`"));
         assert!(refused("seeds=many").1.contains("invalid type"));
         assert!(refused("level=40").1.contains("from 1 to 12"));
+        assert!(of(&["dust=1", "crack.dusty.width=2"]).unwrap_err().1.contains("given twice"));
     }
 }

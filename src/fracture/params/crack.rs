@@ -131,7 +131,7 @@ impl CrackShape {
             if (0.0..=end).contains(&value) {
                 return Ok(());
             }
-            Err(PatternError::Bad(format!("{what} must be 0 to {end}, not {value}")))
+            Err(PatternError::Bad(format!("{what} must be 0 to {end}, not {value:?}")))
         };
         within("the crack's strength", self.strength, 1.0)?;
         within("the amplitude of the crack's noise", self.noise.amplitude, 1.0)?;
@@ -168,7 +168,8 @@ impl CrackShape {
         });
         if !(lowest..=leaf_level).contains(&level) {
             return Err(PatternError::Bad(format!(
-                "transition level {level} is outside {lowest} to the leaf level {leaf_level}"
+                "transition level {level} is outside {lowest} to the leaf level {leaf_level}; give one of \
+                 these, or leave it out"
             )));
         }
         Ok(level)

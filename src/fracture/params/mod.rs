@@ -261,7 +261,7 @@ impl FractureParams {
                 Some(option) if (option.range.0..=option.range.1).contains(value) => return None,
                 Some(option) => {
                     let (low, high) = option.range;
-                    format!("sets {name} to {value}; it must be a number from {low} to {high}")
+                    format!("sets {name} to {value:?}; it must be a number from {low} to {high}")
                 }
             };
             Some(("options", problem))
@@ -305,7 +305,7 @@ impl FractureParams {
         let bad = |name, what: String| Some((name, what));
         let number = |name, v: f64, low: f64, high: f64| {
             let good = v.is_finite() && (low..=high).contains(&v);
-            (!good).then(|| (name, format!("is {v}; it must be a number from {low} to {high}")))
+            (!good).then(|| (name, format!("is {v:?}; it must be a number from {low} to {high}")))
         };
         if !self.counts.is_empty() {
             if !self.preset.has_radii() {
@@ -353,7 +353,7 @@ impl FractureParams {
         let smallest = self.smallest.unwrap_or_default();
         let radii = self.radii.iter().find_map(|r| match *r > 0.0 {
             true => number("radii", *r, 0.0, 100.0),
-            false => Some(("radii", format!("holds {r}; a radius must be finite and above 0"))),
+            false => Some(("radii", format!("holds {r:?}; a radius must be finite and above 0"))),
         });
         radii
             .or(number("spread", self.spread, 1e-6, 100.0))

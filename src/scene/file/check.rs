@@ -35,22 +35,57 @@ impl Problem {
 
 /// The line (from 1) on which a field stands, or its table, or the first.
 pub(super) fn line_of(text: &str, problem: &Problem) -> usize {
-    let header = problem.table.map(|(table, _)| format!("[[{table}]]"));
-    let mut tables_left = problem.table.map_or(0, |(_, index)| index + 1);
     let mut found = 1;
+    // The list whose table a line is in, none at the top, and how many of the problem's list began.
+    let (mut list, mut tables) = ("", 0);
     for (i, line) in text.lines().enumerate() {
         let line = line.trim();
-        if header.as_deref() == Some(line) {
-            if tables_left == 0 {
-                break;
+        let header = header_of(line);
+        if let Some((name, of_list)) = header {
+            let root = name.split('.').next().unwrap_or(name).trim();
+            if of_list && root == name {
+                list = root;
+            } else if root != list {
+                list = "";
             }
-            tables_left -= 1;
-            found = if tables_left == 0 { i + 1 } else { found };
-        } else if tables_left == 0 && line.split('=').next().map(str::trim) == Some(problem.name) {
+            if let Some((table, index)) = problem.table
+                && of_list
+                && table == name
+            {
+                tables += 1;
+                found = if tables == index + 1 { i + 1 } else { found };
+            }
+        }
+        let inside = match problem.table {
+            Some((table, index)) => list == table && tables == index + 1,
+            None => list.is_empty(),
+        };
+        let is_it = match header {
+            Some((name, _)) => name.rsplit('.').next().map(str::trim) == Some(problem.name),
+            None => sets(line, problem.name),
+        };
+        if inside && is_it {
             return i + 1;
         }
     }
     found
+}
+
+/// The name of the table that a line begins, and whether it is one of a list.
+fn header_of(line: &str) -> Option<(&str, bool)> {
+    let inner = line.strip_prefix('[')?;
+    let name = inner.trim_start_matches('[').split(']').next()?.trim();
+    // A list of numbers may go on in a line of its own.
+    name.starts_with(|first: char| first.is_ascii_alphabetic()).then_some((name, inner.starts_with('[')))
+}
+
+/// Whether a line gives `name` a value, be it in a table between braces or behind a dot.
+fn sets(line: &str, name: &str) -> bool {
+    !line.starts_with('#')
+        && line.match_indices(name).any(|(at, _)| {
+            let (before, after) = (line[..at].trim_end(), line[at + name.len()..].trim_start());
+            (before.is_empty() || before.ends_with(['{', ',', '.'])) && after.starts_with(['=', '.'])
+        })
 }
 
 type Checked = Result<(), Problem>;
@@ -67,7 +102,8 @@ impl Section {
         if value.is_finite() && (low..=high).contains(&value) {
             return Ok(());
         }
-        self.fail(name, format!("is {value}; it must be a number from {low} to {high}"))
+        // So that it takes an exponent where it is large or tiny.
+        self.fail(name, format!("is {value:?}; it must be a number from {low} to {high}"))
     }
 
     fn vector(&self, name: &'static str, values: impl IntoIterator<Item = f64>, most: f64) -> Checked {
@@ -271,9 +307,13 @@ fn breaks(scene: &Scene) -> Checked {
         joined(&section, &one.joined)?;
         section.fracture(&one.fracture, scene.bodies.get(one.body as usize).map(|body| body.level))?;
     }
+    let mut placed = BTreeSet::new();
     for (i, pose) in scene.poses.iter().enumerate() {
         let section = Section(Some(("pose", i)));
         named(&section, &pose.what(), scene.breaks.len())?;
+        if !placed.insert(pose.what()) {
+            return section.fail("body", "has a [[pose]] for the same part already; keep one of them");
+        }
         section.vector("position", pose.position.to_array(), 1e6)?;
         section.vector("rotation", pose.rotation.to_array(), 1e3)?;
         if pose.rotation.length() < 1e-6 {

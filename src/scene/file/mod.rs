@@ -52,8 +52,8 @@ pub fn load_scene(path: &Path) -> Result<Scene, SceneError> {
     let text = String::from_utf8(bytes).map_err(|e| {
         error(format!("{shown} is not text (byte {}); is it a mesh file?", e.utf8_error().valid_up_to()))
     })?;
-    let mut scene = parse_scene(&text, &shown.to_string())?;
     let folder = path.parent().unwrap_or(Path::new(""));
+    let mut scene = parse_scene_in(folder, &text, &shown.to_string())?;
     let in_folder = |file: &str| {
         if file.starts_with("builtin:") || Path::new(file).is_absolute() {
             return file.to_owned();
@@ -93,12 +93,17 @@ pub fn load_scene(path: &Path) -> Result<Scene, SceneError> {
 /// # Errors
 /// [`SceneError`].
 pub fn parse_scene(text: &str, shown: &str) -> Result<Scene, SceneError> {
+    parse_scene_in(Path::new(""), text, shown)
+}
+
+/// The same for the text of a file in `folder`, where files of presets are looked for.
+fn parse_scene_in(folder: &Path, text: &str, shown: &str) -> Result<Scene, SceneError> {
     let told = |e: toml::de::Error| {
         let line = e.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
         error(format!("{shown}, line {line}: {}", e.message().replace('\n', " ")))
     };
     let mut table: toml::Table = toml::from_str(text).map_err(told)?;
-    let scene: Scene = match of_preset::fill_in(&mut table) {
+    let scene: Scene = match of_preset::fill_in(&mut table, folder) {
         // From the text, so that errors know their lines.
         Ok(0) => toml::from_str(text).map_err(told)?,
         Ok(_) => table

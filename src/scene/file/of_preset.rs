@@ -1,21 +1,23 @@
 //! `preset = "NAME"` in a body of a scene: the preset's values where the body says none of its own.
 //!
-//! In: a scene file as a table. Out: the same with every value written out, so that a scene that is saved again says what
+//! In: a scene file as a table, and its folder. Out: the same with every value written out, so that a scene that is saved again says what
 //! it means whatever becomes of the preset.
+
+use std::path::Path;
 
 use toml::{Table, Value};
 
-use crate::scene::presets::preset_of;
+use crate::scene::presets::preset_beside;
 
 /// Values of a preset that a body has, too.
 const OF_BODIES: [&str; 6] =
     ["density", "friction", "restitution", "rolling_resistance", "break_threshold", "fracture"];
 
-/// Writes out the presets that bodies name; how many there were.
+/// Writes out the presets that bodies name, files of them by their place from `folder`; how many there were.
 ///
 /// # Errors
 /// One line: which body names what there is not.
-pub(super) fn fill_in(scene: &mut Table) -> Result<usize, String> {
+pub(super) fn fill_in(scene: &mut Table, folder: &Path) -> Result<usize, String> {
     let Some(Value::Array(bodies)) = scene.get_mut("body") else { return Ok(0) };
     let mut count = 0;
     for (i, body) in bodies.iter_mut().enumerate() {
@@ -24,7 +26,8 @@ pub(super) fn fill_in(scene: &mut Table) -> Result<usize, String> {
         let Value::String(name) = name else {
             return Err(format!("body {}: preset must be a name or a file, in quotes", i + 1));
         };
-        let preset = preset_of(&name).map_err(|error| format!("body {}: {}", i + 1, error.message))?;
+        let preset = preset_beside(folder, &name);
+        let preset = preset.map_err(|error| format!("body {}: {}", i + 1, error.message))?;
         let values = Table::try_from(&preset).map_err(|error| error.to_string())?;
         for (key, value) in values {
             if OF_BODIES.contains(&key.as_str()) {
@@ -55,7 +58,7 @@ fn below(table: &mut Table, key: String, value: Value) {
 mod tests {
     use crate::{
         fracture::{Preset, Surface},
-        scene::parse_scene,
+        scene::{load_scene, parse_scene},
     };
 
     #[test]
@@ -71,6 +74,20 @@ mod tests {
         let written = toml::to_string(&scene).unwrap();
         let mentions = |text: &str| written.lines().any(|line| line.starts_with(text));
         assert!(!mentions("preset = \"Glass\"") && mentions("density = 2500"), "{written}");
+    }
+
+    #[test]
+    fn a_file_is_looked_for_beside_the_scene() {
+        let folder = std::env::temp_dir().join(format!("kintsugi-beside-scene-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("presets")).unwrap();
+        std::fs::write(folder.join("presets/marble.toml"), "name = \"Marble\"\ndensity = 2700.0\n").unwrap();
+        let scene = folder.join("a.toml");
+        let text = "[[body]]\nfile = \"builtin:box\"\nlevel = 5\npreset = \"presets/marble.toml\"\n";
+        std::fs::write(&scene, text).unwrap();
+        let loaded = load_scene(&scene);
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(loaded.unwrap().bodies[0].density, 2700.0);
+        assert!(parse_scene(text, "a.toml").unwrap_err().message.contains("presets/marble.toml"));
     }
 
     #[test]

@@ -71,7 +71,16 @@ fn errors_name_line_and_field() {
     bad(&format!("{fracture}preset = \"grain\"\ngrain_ratio = 0.2\n"), &["line 5", "grain_ratio", "0.2"]);
     bad(&format!("{fracture}preset = \"marble\"\n"), &["line 4", "marble"]);
     bad(&format!("{fracture}counts = [1, 2]\n"), &["line 4", "counts", "4 radii"]);
-    bad(&format!("{fracture}smallest = {{ fraction = 2.0 }}\n"), &["body 1", "fraction"]);
+    bad(&format!("{fracture}smallest={{fraction=2}}\n"), &["line 4", "body 1", "fraction"]);
+    bad(&format!("{fracture}seeds = 9\ninterior={{scale=0}}\n"), &["line 5", "scale"]);
+    let rough = "level = 5\n[body.fracture]\nsurface = \"rough\"\ncrack={transition_level=9}\n";
+    bad(&format!("[[body]]\nfile = \"a\"\n{rough}"), &["line 6", "transition_level", "leave it out"]);
+    bad("[[body]]\nfile = \"a\"\nfracture = { seeds = 9, spread = 1e300 }\n", &["line 3", "is 1e300;"]);
+    bad("[[body]]\nfile = \"a\"\nfracture.crack.strength = 2\n", &["line 3", "crack"]);
+    let after = format!("[[body]]\nfile = \"a\"\n[pinned]\nbody = 1\n{}", &pinned[9..27]);
+    bad(&format!("{after}direction = [0, 0, 1]\n"), &["line 3", "body 1"]);
+    bad("[[body]]\nlevel = 4\n[[body]]\nfile = \"a\"\n", &["line 1", "body 1", "file"]);
+    bad("[[body]]\nfile = \"a\"\nfriction = 0.5\n[penalty]\nfriction = -1\n", &["line 5", "friction"]);
     bad("[[body]]\nlevel = 4\n", &["line 1", "body 1", "file"]);
     bad("[[body]]\nfile = \"a\"\nrotation = [0.0, 0.0, 0.0, 0.0]\n", &["line 3", "rotation"]);
     bad("[[body]]\nfile = \"a\"\n[body.fracture.interior]\nscale = 0.0\n", &["line 4", "scale"]);
@@ -276,6 +285,7 @@ fn breaks_and_poses_name_what_is_there() {
         (one("off = 0"), "unknown field"),
         (one("").replace("0,-1,0", "0,0,0"), "is zero"),
         ("[[pose]]\nof = 0\nposition = [0,0,0]\n".into(), "come before"),
+        ("[[pose]]\nposition = [0,0,0]\n".repeat(2), "pose 2: body has a [[pose]]"),
         ("[[deleted]]\nof = 0\n".into(), "come before"),
         (one("joined = [[1]]"), "fewer than two"),
         (one("joined = [[1, 2], [2, 3]]"), "part 2 twice"),

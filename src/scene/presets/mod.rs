@@ -9,7 +9,7 @@ mod shelf;
 mod tests;
 
 pub use picture::{draw as draw_preset, shipped as shipped_picture};
-pub use shelf::{Listed, preset_of, presets, presets_folder, read_preset, save_preset};
+pub use shelf::{Listed, preset_beside, preset_of, presets, presets_folder, read_preset, save_preset};
 
 use super::{Scene, SceneBody, SceneError, Tuning, file::problem_of};
 use crate::{fracture::FractureParams, svo::MAX_LEVEL};

@@ -102,6 +102,15 @@ pub fn preset_of(name_or_file: &str) -> Result<MaterialPreset, SceneError> {
     preset_from(&presets_folder(), name_or_file)
 }
 
+/// The same for a scene in `folder`: a preset's file is looked for there first.
+///
+/// # Errors
+/// As [`preset_of`].
+pub fn preset_beside(folder: &Path, name_or_file: &str) -> Result<MaterialPreset, SceneError> {
+    let beside = folder.join(name_or_file);
+    if is_toml(&beside) && beside.is_file() { read_preset(&beside) } else { preset_of(name_or_file) }
+}
+
 pub(super) fn preset_from(folder: &Path, name_or_file: &str) -> Result<MaterialPreset, SceneError> {
     let (listed, _) = presets_in(folder);
     if let Some(one) = find(&listed, name_or_file) {

@@ -141,6 +141,27 @@ impl Pattern {
         Ok(Self { objects: (0..seeds.len() as u32).collect(), seeds })
     }
 
+    /// Seeds of a file at the given grid coordinates (voxels) of a grid of `level`: none of them is pulled in.
+    ///
+    /// # Errors
+    /// As [`Pattern::from_points`], and for a seed more than half a side outside the grid.
+    pub fn from_file_points(points: &[DVec3], level: u32) -> Result<Self, PatternError> {
+        let side = f64::from(1u32 << level);
+        // What rounding brings to the limit is in reach.
+        let reach = 1.0 + 0.5 / f64::from(1u32 << UNIT_BITS);
+        let far = points.iter().position(|p| (*p / side - 0.5).abs().max_element() > reach);
+        let pattern = Self::from_points(points, level)?;
+        let Some(i) = far else { return Ok(pattern) };
+        let short = |v: f64| if v.abs() < 1e6 { format!("{v:.3}") } else { format!("{v:.3e}") };
+        let place = (points[i] / side).to_array().map(short);
+        Err(PatternError::Bad(format!(
+            "seed {} of the file lies at {} where the object's grid goes from 0 to 1; seeds may lie at most \
+             half a side outside of the object's grid: move it, or give the file in the mesh's units",
+            i + 1,
+            place.join(", ")
+        )))
+    }
+
     /// The object ids that seeds have, ascending.
     #[must_use]
     pub fn object_ids(&self) -> Vec<u32> {
@@ -205,6 +226,13 @@ mod tests {
     fn far_seeds_are_pulled_in_and_bad_ones_refused() {
         let far = Pattern::from_points(&[DVec3::splat(1e9)], 6).unwrap();
         assert_eq!(far.seeds, [[3 << 13; 3]]);
+        let side = 64.0;
+        let at_the_limit = [DVec3::splat(-0.5 * side), DVec3::splat(1.5 * side)];
+        assert_eq!(Pattern::from_file_points(&at_the_limit, 6), Pattern::from_points(&at_the_limit, 6));
+        let beyond = [DVec3::ZERO, DVec3::new(0.0, 1.51 * side, 32.0)];
+        let refused = Pattern::from_file_points(&beyond, 6).unwrap_err().to_string();
+        assert!(refused.contains("seed 2 of the file lies at 0.000, 1.510, 0.500"), "{refused}");
+        assert!(Pattern::from_file_points(&[DVec3::splat(1e300)], 6).unwrap_err().to_string().len() < 300);
         assert!(Pattern::from_points(&[], 6).is_err());
         assert!(Pattern::from_points(&[DVec3::splat(f64::NAN)], 6).is_err());
         let bad = FractureParams { radii: vec![f64::INFINITY], ..Default::default() };

@@ -143,7 +143,7 @@ impl CellSource<'_> {
     fn seeds(&self, params: &FractureParams) -> Result<(Pattern, FractureParams), PatternError> {
         let mut named = params.clone();
         let pattern = match self.points {
-            Some(points) => Pattern::from_points(points, self.octree.grid.level)?,
+            Some(points) => Pattern::from_file_points(points, self.octree.grid.level)?,
             None => {
                 let all = FractureParams { local: None, keep: Vec::new(), ..params.clone() };
                 if params.preset == Preset::Inward {
