@@ -231,7 +231,11 @@ fn folder(ui: &mut egui::Ui, view: &ExportView<'_>, order: &mut ExportOrder, out
         }
     });
     if view.taken {
-        note(ui, "There are files in it: those of the same names are replaced.");
+        note(
+            ui,
+            "There are files in it. Those of the same names are replaced, and what an earlier export wrote goes; all \
+             others stay.",
+        );
     }
 }
 
