@@ -213,7 +213,10 @@ impl ContactCounts {
         let dt = sandbox.settings().dt;
         for (name, ratios) in [
             ("step after a fracture to the median step: median (greatest)", self.after_fractures()),
-            ("the same to the steps of the tenth of a second that follows", to_steps_that_follow(&self.lines, dt)),
+            (
+                "the same to the steps of the tenth of a second that follows",
+                to_steps_that_follow(&self.lines, dt),
+            ),
         ] {
             if let Some([median, greatest]) = ratios {
                 rows.push((name, format!("{} ({})", two(median), two(greatest)), None));

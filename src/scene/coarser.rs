@@ -69,8 +69,8 @@ fn coarsen_params(params: &mut FractureParams, by: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::DVec3;
     use crate::{fracture::Smallest, scene::load_scene};
+    use glam::DVec3;
     use std::path::Path;
 
     #[test]

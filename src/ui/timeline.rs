@@ -1,7 +1,11 @@
 //! The line under the picture: the recorded past, its takes, and how fast time runs.
 
-use super::{Command, UiInput, UiOutput, takes_list, theme};
+use std::ops::RangeInclusive;
 
+use super::{Command, UiInput, UiOutput, takes_list, theme, widgets::clicked_value};
+
+/// Simulated seconds in a real one to choose from.
+const SPEEDS: RangeInclusive<f64> = 0.02..=1.0;
 /// Width of the speed slider, points.
 const SPEED_WIDTH: f32 = 60.0;
 /// Width of what stands on the right of the timeline, points.
@@ -30,12 +34,14 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         let width = (ui.available_width() - RIGHT).max(60.0);
         ui.scope(|ui| {
             ui.spacing_mut().slider_width = width;
-            let slider = egui::Slider::new(&mut chosen, 0..=count.saturating_sub(1).max(1)).show_value(false);
+            let moments = 0..=count.saturating_sub(1).max(1);
+            let slider = egui::Slider::new(&mut chosen, moments.clone()).show_value(false);
             let tip = "What happened so far: drag to any moment. Replay shows the recording from there; Play goes on from \
                        there, and keeps what came after it as a take";
             let response = ui.add_enabled(count > 1, slider).on_hover_text(tip);
             response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Slider, true, "Timeline"));
             out.name("timeline", &response);
+            chosen = clicked_value(ui, &response, &moments, false).unwrap_or(chosen);
         });
         if chosen != cursor && chosen < count {
             out.push(Command::ShowRecorded(chosen));
@@ -45,11 +51,15 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         ui.label(egui::RichText::new("Speed").color(theme::DIM));
         let mut speed = input.speed;
         ui.spacing_mut().slider_width = SPEED_WIDTH;
-        let slider = egui::Slider::new(&mut speed, 0.02..=1.0).logarithmic(true).fixed_decimals(2).suffix("×");
+        let slider = egui::Slider::new(&mut speed, SPEEDS).logarithmic(true).fixed_decimals(2).suffix("×");
         let tip = "Slow motion: simulated seconds in a real one, also of the recording";
         let response = ui.add(slider).on_hover_text(tip);
         out.name("speed", &response);
-        if response.changed() {
+        let clicked = clicked_value(ui, &response, &SPEEDS, true);
+        if let Some(clicked) = clicked {
+            speed = (100.0 * clicked).round() / 100.0;
+        }
+        if response.changed() || clicked.is_some() {
             out.push(Command::Speed(speed));
         }
     });

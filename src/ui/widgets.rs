@@ -49,7 +49,12 @@ pub fn slider<N: egui::emath::Numeric>(
             .clamping(egui::SliderClamping::Edits)
             .logarithmic(look.logarithmic)
             .trailing_fill(true);
-        let bar = ui.add(shown).on_hover_text(tip);
+        let mut bar = ui.add(shown).on_hover_text(tip);
+        let clicked = clicked_value(ui, &bar, &range, look.logarithmic);
+        if let Some(clicked) = clicked.filter(|clicked| clicked != value) {
+            *value = clicked;
+            bar.mark_changed();
+        }
         let speed = (range.end().to_f64() - range.start().to_f64()) / 400.0;
         let number = egui::DragValue::new(value)
             .range(range)
@@ -69,6 +74,74 @@ pub fn slider<N: egui::emath::Numeric>(
         both
     })
     .inner
+}
+
+/// The value that a click chose on a slider that was added just now. egui moves a slider only while the button is
+/// down as a frame is made; where frames are slow, press and release come in one and the click would be lost. To be
+/// asked in the `ui` that the slider was added to, whose widths it reads.
+pub fn clicked_value<N: egui::emath::Numeric>(
+    ui: &egui::Ui,
+    bar: &egui::Response,
+    range: &RangeInclusive<N>,
+    logarithmic: bool,
+) -> Option<N> {
+    // Whatever else the pointer does with it egui has followed.
+    if !bar.enabled() || bar.interact_pointer_pos().is_some() {
+        return None;
+    }
+    let [press, release] = ui.input(|i| whole_click(&i.events))?;
+    let (left, width) = (bar.rect.left(), ui.spacing().slider_width);
+    let is_on_top = ui.ctx().layer_id_at(press).is_none_or(|top| top == bar.layer_id);
+    if !is_on_top || !bar.interact_rect.contains(press) || press.x > left + width {
+        return None;
+    }
+    // egui keeps the handle inside of the slider: its middle comes to the ends but for half of its width.
+    let thickness = ui.text_style_height(&egui::TextStyle::Body).max(ui.spacing().interact_size.y);
+    let aspect = match ui.visuals().handle_shape {
+        egui::style::HandleShape::Circle => 1.0,
+        egui::style::HandleShape::Rect { aspect_ratio } => aspect_ratio,
+    };
+    let handle = aspect * thickness / 2.5;
+    let rail = [left + handle, left + width - handle];
+    let ends = [range.start().to_f64(), range.end().to_f64()];
+    let smallest = if N::INTEGRAL { 1.0 } else { 1e-6 };
+    let at = |x: f32| value_on_rail(x, rail, ends, logarithmic.then_some(smallest));
+    let near = ui.input(egui::InputState::aim_radius);
+    // The roundest number that the pixel covers, as where a slider is dragged.
+    let value = egui::emath::smart_aim::best_in_range_f64(at(release.x - near), at(release.x + near));
+    let value = value.max(ends[0]).min(ends[1]);
+    Some(N::from_f64(if N::INTEGRAL { value.round() } else { value }))
+}
+
+/// Where the button went down and up again within one frame; the last time.
+fn whole_click(events: &[egui::Event]) -> Option<[egui::Pos2; 2]> {
+    let (mut down, mut click) = (None, None);
+    for event in events {
+        if let egui::Event::PointerButton { pos, button: egui::PointerButton::Primary, pressed, .. } = event {
+            if *pressed {
+                down = Some(*pos);
+            } else {
+                click = down.take().map(|down| [down, *pos]).or(click);
+            }
+        }
+    }
+    click
+}
+
+/// The value of a place on a rail between `ends`, as egui has it; `logarithmic` is the least value above 0 of a rail
+/// where equal steps multiply.
+fn value_on_rail(x: f32, rail: [f32; 2], ends: [f64; 2], logarithmic: Option<f64>) -> f64 {
+    let along = f64::from(((x - rail[0]) / (rail[1] - rail[0]).max(1.0)).clamp(0.0, 1.0));
+    let between = |from: f64, to: f64| from + along * (to - from);
+    match logarithmic {
+        _ if along <= 0.0 => ends[0],
+        _ if along >= 1.0 => ends[1],
+        Some(smallest) => {
+            let [from, to] = [ends[0].max(smallest), ends[1].max(smallest)].map(libm::log10);
+            libm::pow(10.0, between(from, to))
+        }
+        None => between(ends[0], ends[1]),
+    }
 }
 
 /// The name of a row.
@@ -145,6 +218,69 @@ pub fn choice<T: PartialEq + Copy>(
 
 #[cfg(test)]
 mod tests {
+    use egui::{Event, Modifiers, PointerButton, Pos2};
+
+    use super::*;
+
+    fn button(pos: Pos2, pressed: bool) -> Event {
+        Event::PointerButton { pos, button: PointerButton::Primary, pressed, modifiers: Modifiers::NONE }
+    }
+
+    /// Clicks all along a slider, within one frame and over several, which egui follows by itself.
+    fn click_along<N: egui::emath::Numeric>(range: &RangeInclusive<N>, look: &SliderLook) {
+        let context = egui::Context::default();
+        theme::apply(&context);
+        let frame = |value: &mut N, events: Vec<Event>| {
+            let screen = egui::Rect::from_min_size(Pos2::ZERO, egui::vec2(400.0, 200.0));
+            let input = egui::RawInput { events, screen_rect: Some(screen), ..egui::RawInput::default() };
+            let mut rect = egui::Rect::NOTHING;
+            let mut full = context.run_ui(input, |ui| {
+                let before = value.to_f64();
+                let response = slider(ui, "Name", "What it is", value, range.clone(), look);
+                assert_eq!(response.changed(), value.to_f64() != before);
+                rect = response.rect;
+            });
+            full.textures_delta.clear();
+            rect
+        };
+        let mut value = *range.start();
+        frame(&mut value, Vec::new());
+        let rect = frame(&mut value, Vec::new());
+        assert!(rect.width() > 60.0, "{rect}");
+        for i in 0..=20 {
+            let at = egui::pos2(rect.left() + rect.width() * i as f32 / 20.0 - 0.3, rect.center().y);
+            let (mut slow, mut quick) = (*range.start(), *range.start());
+            frame(&mut slow, vec![Event::PointerMoved(at), button(at, true)]);
+            frame(&mut slow, vec![button(at, false)]);
+            frame(&mut quick, vec![Event::PointerMoved(at), button(at, true), button(at, false)]);
+            frame(&mut quick, Vec::new());
+            let (slow, quick) = (slow.to_f64(), quick.to_f64());
+            assert!((slow - quick).abs() <= 1e-6 * slow.abs(), "{quick} and not {slow} at {i}");
+            assert!(i < 20 || quick == range.end().to_f64(), "{quick} at the end");
+        }
+        // Beside it nothing is chosen.
+        let mut value = *range.start();
+        let beside = rect.right_center() + egui::vec2(3.0, 0.0);
+        frame(&mut value, vec![button(beside, true), button(beside, false)]);
+        assert_eq!(value.to_f64(), range.start().to_f64());
+    }
+
+    #[test]
+    fn a_click_within_one_frame_sets_what_a_slow_one_sets() {
+        click_along(&(0.0..=25.0), &SliderLook::unit(" m/s²", 1));
+        click_along(&(2..=9_u32), &SliderLook::WHOLE);
+        click_along(&(1..=512_u32), &SliderLook { logarithmic: true, ..SliderLook::WHOLE });
+        click_along(&(0.1..=100.0), &SliderLook { logarithmic: true, ..SliderLook::unit("", 1) });
+        click_along(&(0.0..=1e6), &SliderLook { logarithmic: true, ..SliderLook::WHOLE });
+    }
+
+    #[test]
+    fn only_what_went_down_and_up_is_a_click() {
+        let [a, b] = [Pos2::ZERO, egui::pos2(5.0, 1.0)];
+        assert_eq!(whole_click(&[button(a, false), button(a, true)]), None);
+        assert_eq!(whole_click(&[button(a, true), button(b, false), button(b, true)]), Some([a, b]));
+    }
+
     #[test]
     fn thousands_are_grouped() {
         assert_eq!(super::grouped(7), "7");

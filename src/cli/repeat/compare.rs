@@ -265,7 +265,7 @@ mod tests {
         let of = |x: f64| json!({ "parameters": { "impact": { "direction": [x, 0.0], "point": [x, 0.0] } } });
         let found = lines(&of(-0.707_106_769_084_930_4), &of(-0.707_106_780_527_962_8));
         assert!(found.len() == 1 && found[0].contains("impact.point[0]"), "{found:?}");
-        assert_eq!(lines(&of(-0.7071), &of(-0.7072)).len(), 2);
+        assert_eq!(lines(&of(-0.6071), &of(-0.6072)).len(), 2);
     }
 
     #[test]

@@ -152,8 +152,7 @@ impl Pair<'_> {
         let [from_own, from_other] = [own, other].map(|k| then[k].def.world_from_grid(&then[k].state));
         let unit = then[other].def.shape.unit_m();
         let tolerance = reach / unit;
-        let selection =
-            Selection { enough: Some(1), tolerance, beyond, quick: true, ..Selection::all() };
+        let selection = Selection { enough: Some(1), tolerance, beyond, quick: true, ..Selection::all() };
         let placement = Placement::new(from_other.inverse() * from_own);
         self.parts[own].forest.query_again(&fragment, &placement, &selection, known.as_slice(), scratch);
         let gaps = scratch.contacts().iter().map(|contact| (-contact.depth * unit, contact.point));

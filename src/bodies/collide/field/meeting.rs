@@ -161,9 +161,8 @@ impl Pair<'_> {
         let is_own = |p: &&Point| p.key & TURNED == 0 && (p.key & OF_SECOND != 0) == is_second;
         // Pieces of one object lie in one local space. What overlapped where they were made pushes nobody.
         let grid = |body: &Body| body.def.shape.as_octree().map(|octree| octree.grid);
-        let are_siblings = own.def.family == other.def.family
-            && own.def.shape.unit_m() == unit
-            && grid(own) == grid(other);
+        let are_siblings =
+            own.def.family == other.def.family && own.def.shape.unit_m() == unit && grid(own) == grid(other);
         let faces = Faces::new([own, other], [part, of_other]).filter(|_| !are_siblings);
         // What has few corners stands on them.
         let corners = if faces.is_some() { &part.corners[..] } else { &[] };

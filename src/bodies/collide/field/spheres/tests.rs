@@ -167,8 +167,7 @@ fn missed(forests: &[SphereForest], poses: usize, planted: Planted) -> Result<us
             for (enough, beyond) in
                 [(None, Beyond::Epsilon), (Some(8), Beyond::Epsilon), (Some(8), Beyond::Deepest)]
             {
-                let selection =
-                    Selection { enough, epsilon: 0.03, tolerance, beyond, ..Selection::all() };
+                let selection = Selection { enough, epsilon: 0.03, tolerance, beyond, ..Selection::all() };
                 // Asked for the first time, and when some points are known to have touched.
                 let any: Vec<u32> =
                     (0..6).map(|_| random.number() as u32 % forest.len().max(1) as u32).collect();
