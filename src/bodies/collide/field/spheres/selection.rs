@@ -68,9 +68,11 @@ pub struct Selection {
     pub tolerance: f64,
     /// What is looked for beyond enough.
     pub beyond: Beyond,
-    /// Whether directions need not be the best: [`TreeContact::way`](super::TreeContact::way) says how to get those of the few that are kept.
+    /// Whether directions need not be the best: [`TreeContact::way`](super::TreeContact::way) says how to get those of the
+    /// few that are kept.
     pub quick: bool,
-    /// How much farther out is looked for the sake of the next query, where something is kept for it.
+    /// How much farther out is looked for the sake of the next query, where something is kept for it; after eight times this
+    /// way all is looked at anew.
     pub slack: f64,
     /// Only points in this half-space are looked for, which holds all that may touch; local space of the other. Not where
     /// something is kept.
