@@ -2,7 +2,7 @@
 """Draws the figures of the documents, and computes the numbers of their worked examples.
 
     python3 tools/figures.py              writes docs/figures/*.svg
-    python3 tools/figures.py --check      compares them, and the worked examples in the documents, with what is drawn here
+    python3 tools/figures.py --check      compares files and worked examples with what is drawn here
     python3 tools/figures.py --numbers    prints the worked examples
 
 Only Python's standard library is needed. `tools/drawing/` has the figures, a function each.

@@ -88,9 +88,9 @@ def steps():
             cells = owners(x, y, size)
             shown = nearest(SEEDS, (x + size / 2, y + size / 2))
             if panel == 0:
-                page.rect(*box, fill="#cfe3ff" if kind == "internal" else "#f4c27a", stroke=PAPER, width=0.8)
+                page.tile(*box, fill="#cfe3ff" if kind == "internal" else "#f4c27a", stroke=PAPER, width=0.8)
             elif panel == 1:
-                page.rect(*box, fill=INK, stroke="none", opacity=0.16)
+                page.tile(*box, fill=INK, stroke="none", opacity=0.16)
             elif panel == 2:
                 if kind == "internal" and len(cells) > 1:
                     leaves = round(size * 32)
@@ -100,14 +100,14 @@ def steps():
                             of = owners(lx, ly, ls)
                             color = CELLS[of[0]] if len(of) == 1 else {2: GOLD, 3: RED}.get(len(of), VIOLET)
                             fill = color if len(of) > 1 else mix(color, PAPER, 0.55)
-                            page.rect(
+                            page.tile(
                                 ox + lx * side, oy + ly * side, ls * side, ls * side, fill=fill, stroke=PAPER, width=0.4
                             )
                 elif kind == "internal":
-                    page.rect(*box, fill=mix(CELLS[shown], PAPER, 0.55), stroke=PAPER, width=0.8)
+                    page.tile(*box, fill=mix(CELLS[shown], PAPER, 0.55), stroke=PAPER, width=0.8)
                 else:
                     fill = CELLS[shown] if len(cells) == 1 else GOLD if len(cells) == 2 else RED
-                    page.rect(*box, fill=fill, stroke=PAPER, width=0.8)
+                    page.tile(*box, fill=fill, stroke=PAPER, width=0.8)
             else:
                 leaves = max(1, round(size * 32))
                 for i in range(leaves):
@@ -117,7 +117,8 @@ def steps():
                             dx, dy = (SEEDS[k][0] - 0.5) * 0.3, (SEEDS[k][1] - 0.5) * 0.3
                             s = side * 0.82
                             px, py = ox + (lx + dx + 0.11) * s, oy + (ly + dy + 0.11) * s
-                            page.rect(px, py, s / 32, s / 32, fill=CELLS[k], stroke=CELLS[k], width=0.3)
+                            page.tile(px, py, s / 32, s / 32, fill=CELLS[k], stroke=CELLS[k], width=0.3)
+        page.lay()
         if panel in (1, 2):
             for s in SEEDS:
                 page.dot(at(s), 3)
@@ -428,7 +429,8 @@ def islands():
                 lx, ly = x + i / 32, y + j / 32
                 upper = ly + 1 / 64 < cut
                 fill = "#e7ebef" if not upper else CELLS[0] if lx < 0.5 else CELLS[1]
-                page.rect(ox + lx * s, oy + ly * s - 18, s / 32, s / 32, fill=fill, stroke=PAPER, width=0.6)
+                page.tile(ox + lx * s, oy + ly * s - 18, s / 32, s / 32, fill=fill, stroke=PAPER, width=0.6)
+    page.lay()
     page.line((ox - 10, oy + cut * s - 18), (ox + s + 10, oy + cut * s - 18), stroke=RED, width=1.5, dash="5 4")
     page.text((ox + s + 14, oy + cut * s - 14), "crack", 12, RED)
     page.dot((ox + 0.5 * s, oy + 0.16 * s - 18), 3.5)
@@ -451,9 +453,8 @@ def islands():
     page.lines(
         (bx - 60, by + 4 * b + 26),
         [
-            "Octants of a node that hold solid touch at its centre, unless only",
-            "corners away from the centre are set; the bits of two neighbouring",
-            "bricks say whether they touch.",
+            "The bits of an octant say whether it touches its neighbours;",
+            "the bits on their walls say whether two bricks touch.",
         ],
         11,
         GREY,

@@ -25,7 +25,7 @@ class Page:
     """A figure of a size, with what it shows in words."""
 
     def __init__(self, width, height, title):
-        self.width, self.height, self.title, self.parts = width, height, title, []
+        self.width, self.height, self.title, self.parts, self.tiles = width, height, title, [], {}
 
     def put(self, name, style, **attributes):
         words = [
@@ -42,6 +42,16 @@ class Page:
 
     def rect(self, x, y, w, h, **style):
         self.put("rect", self.style(**style), x=x, y=y, width=w, height=h)
+
+    def tile(self, x, y, w, h, **style):
+        """One of many boxes; `lay` draws those of one style together, which keeps files small."""
+        box = f"M{number(x)} {number(y)}h{number(w)}v{number(h)}h{number(-w)}z"
+        self.tiles.setdefault(self.style(**style), []).append(box)
+
+    def lay(self):
+        """Draws the tiles so far."""
+        self.parts += [f'<path d="{"".join(boxes)}"{style}/>' for style, boxes in self.tiles.items()]
+        self.tiles = {}
 
     def circle(self, at, r, **style):
         self.put("circle", self.style(**style), cx=at[0], cy=at[1], r=r)
