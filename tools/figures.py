@@ -13,11 +13,11 @@ import re
 import sys
 from pathlib import Path
 
-from drawing import fracture, physics
+from drawing import fracture, meshes, physics
 
 TOP = Path(__file__).resolve().parent.parent
 FOLDER = TOP / "docs" / "figures"
-DOCUMENTS = {"docs/fracture.md": fracture, "docs/physics.md": physics}
+DOCUMENTS = {"docs/fracture.md": fracture, "docs/meshes.md": meshes, "docs/physics.md": physics}
 
 
 def drawn():

@@ -7,7 +7,6 @@ from .svg import (
     BLUE,
     CELLS,
     FAINT,
-    GOLD,
     GREEN,
     GREY,
     INK,
@@ -29,7 +28,7 @@ H = STEP / SUBSTEPS
 def step():
     """One step: its stages and substeps."""
     page = Page(860, 270, "One step of 10 ms: stages, searches and substeps")
-    x0, width = 30, 800
+    x0 = 30
     stages = [
         ("broad phase", "near pairs", 90, CELLS[0]),
         ("search", "surfels that meet", 120, CELLS[1]),
@@ -286,7 +285,6 @@ def advancement():
     page.text((30, 30), "a ball of 6 cm and a wall: each move is no longer than the gap allows", 13, bold=True)
     wall = [(620, 52), (664, 52), (664, 210), (620, 210)]
     page.polygon(wall, fill="#dde3ea", stroke=INK, width=1.5)
-    n = (-1, 0)
     v = (0.94, 0.34)
     p, r, k, balls = (70.0, 76.0), 26, 0, []
     while True:
