@@ -7,10 +7,10 @@
     python3 tools/house.py --self-test      counts a small tree whose figures are known
 
 What is counted. A crate is a folder with a `Cargo.toml` and a `src/`: the root, and each folder in `crates/`. A
-production file is one that the crate's roots (`lib.rs`, `main.rs`, `bin/*.rs`) reach by `mod` declarations that are
-not under `#[cfg(test)]`; every other file in `src/` is a test file. Production lines are the lines of production
-files (blank lines and comments too) without the items that stand under `#[cfg(test)]`. Test lines are the rest of
-`src/`, and all Rust in `tests/`. `shaders/` counts as the root's.
+production file is one that the crate's roots (`lib.rs`, `main.rs`, `bin/*.rs`) reach by `mod` declarations that are not
+under `#[cfg(test)]` or `#[cfg(any(test, feature = "testing"))]`; every other file in `src/` is a test file. Production
+lines are the lines of production files (blank lines and comments too) without the items under these two. Test lines are
+the rest of `src/`, and all Rust in `tests/`. `shaders/` counts as the root's.
 
 What an import is. Production file A imports production file B where a path in A leads to an item that B defines, or
 to the module that B is. The paths are those of every `use`, and those in the code that begin at `crate`, `super`,
@@ -37,6 +37,8 @@ TOKEN = re.compile(
     | '\w+ | (?:r\#)?[A-Za-z_]\w* | :: | \d[\w.]* | [^\s]""",
     re.S | re.X,
 )
+# `testing` is the feature by which the tests of one crate use the test helpers of another.
+TEST = re.compile(r'cfg\((test|all\(test,.*\)|any\(test,feature="testing"\)|feature="testing")\)')
 DEFINES = {"fn", "struct", "enum", "union", "trait", "type", "const", "static"}
 CLOSED_BY = {"{": "}", "(": ")", "[": "]"}
 
@@ -115,7 +117,7 @@ def without_tests(tokens):
         if [token for token, _ in tokens[at : at + 2]] == ["#", "["]:
             end = closing(tokens, at + 1) + 1
             words = [token for token, _ in tokens[at + 2 : end - 1]]
-            if words == ["cfg", "(", "test", ")"] or words[:5] == ["cfg", "(", "all", "(", "test"]:
+            if TEST.fullmatch("".join(words)):
                 begin, at = tokens[at][1], end
                 while [token for token, _ in tokens[at : at + 2]] == ["#", "["]:
                     at = closing(tokens, at + 1) + 1
@@ -440,7 +442,7 @@ def self_test():
     """Counts a small tree: a circle of three files through a re-export, and one of two crates."""
     tree = {
         "Cargo.toml": '[package]\nname = "top"\n',
-        "src/lib.rs": "mod a;\nmod b;\nmod c;\n#[cfg(test)]\nmod tests;\npub use a::A;\n",
+        "src/lib.rs": 'mod a;\nmod b;\nmod c;\n#[cfg(any(test, feature = "testing"))]\nmod tests;\npub use a::A;\n',
         "src/a.rs": "use crate::b::B; // not crate::c::C\npub struct A(B);\n",
         "src/b/mod.rs": 'mod inner;\npub use inner::B;\nconst S: &str = "crate::c::C";\n',
         "src/b/inner.rs": "pub struct B;\nfn f() {\n    crate::c::c();\n}\n"
