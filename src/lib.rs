@@ -17,6 +17,7 @@
     allow(clippy::disallowed_methods, reason = "tests normalise vectors that they know not to be zero")
 )]
 
+pub mod geometry;
 pub mod gpu;
 pub mod compute;
 mod files;

@@ -2,7 +2,8 @@
 //!
 //! In: triangles in welded numbers. Out: the same triangles, some turned round.
 
-use super::topology::{Edges, Sets};
+use super::topology::Edges;
+use crate::geometry::UnionFind;
 use glam::DVec3;
 
 const NONE: u32 = u32::MAX;
@@ -87,7 +88,7 @@ pub(super) struct Outward {
 
 impl Parts {
     pub fn of(triangles: &[[u32; 3]], edges: &Edges, points: &[DVec3]) -> Self {
-        let mut sets = Sets::new(triangles.len());
+        let mut sets = UnionFind::new(triangles.len());
         for (_, group) in edges.groups() {
             for pair in group.windows(2) {
                 sets.join(pair[0].1 / 3, pair[1].1 / 3);

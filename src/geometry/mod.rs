@@ -1,0 +1,7 @@
+//! Geometry that several rooms need, once each, without a word of meshes, octrees or bodies.
+//!
+//! In and out: numbers, points and lists of them. Every result is the same on every processor, bit for bit.
+
+mod union_find;
+
+pub use union_find::UnionFind;
