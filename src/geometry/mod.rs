@@ -2,6 +2,7 @@
 //!
 //! In and out: numbers, points and lists of them. Every result is the same on every processor, bit for bit.
 
+pub mod simd;
 mod union_find;
 
 pub use union_find::UnionFind;

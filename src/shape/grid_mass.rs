@@ -5,6 +5,7 @@
 //! run in Morton order in f64, so the same tree gives the same bytes.
 
 use super::box_thickness;
+use crate::geometry::simd::{Simd, Width, Work};
 use crate::svo::{
     Forest, KeySlice, Node,
     morton::{self, Key},
@@ -42,6 +43,7 @@ struct Voxels<'a> {
     /// Missing ones at the end count as whole.
     coverage: &'a [f32],
     reference: [u32; 3],
+    width: Width,
 }
 
 /// Four numbers that are added to at once; of their sums each is what it would be alone.
@@ -102,20 +104,7 @@ impl<const FIRST: bool, const SECOND: bool> Moments<FIRST, SECOND> {
     }
 
     fn leaves(&mut self, voxels: &Voxels<'_>, keys: KeySlice<'_>, coverage: &[f32]) {
-        #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has it.
-            unsafe { self.leaves_in_fours(voxels, keys, coverage) };
-            return;
-        }
-        self.leaves_of(voxels, keys, coverage);
-    }
-
-    /// The same in registers for four numbers: nothing is fused, so the sums are the same.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn leaves_in_fours(&mut self, voxels: &Voxels<'_>, keys: KeySlice<'_>, coverage: &[f32]) {
-        self.leaves_of(voxels, keys, coverage);
+        voxels.width.run(Adding { to: self, voxels, what: Added::Leaves(keys, coverage) });
     }
 
     #[inline(always)]
@@ -191,20 +180,7 @@ impl<const FIRST: bool, const SECOND: bool> Moments<FIRST, SECOND> {
 
     /// The same of a node whose children are parents of leaves, as most nodes are: sums stay out of memory.
     fn parents(&mut self, voxels: &Voxels<'_>, node: Node, low: [u32; 3]) {
-        #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has it.
-            unsafe { self.parents_in_fours(voxels, node, low) };
-            return;
-        }
-        self.parents_of(voxels, node, low);
-    }
-
-    /// As `leaves_in_fours`.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn parents_in_fours(&mut self, voxels: &Voxels<'_>, node: Node, low: [u32; 3]) {
-        self.parents_of(voxels, node, low);
+        voxels.width.run(Adding { to: self, voxels, what: Added::Cells(node, low) });
     }
 
     #[inline(always)]
@@ -250,6 +226,31 @@ impl<const FIRST: bool, const SECOND: bool> Moments<FIRST, SECOND> {
             cells &= cells - 1;
             let r = [corner[0], corner[1] + within[1], corner[2] + within[2], corner[3] + within[3]];
             self.add(r, 1.0 / 12.0, 1.0);
+        }
+    }
+}
+
+/// What is added in registers for four numbers: nothing is fused, so sums are what they are one by one.
+struct Adding<'a, const FIRST: bool, const SECOND: bool> {
+    to: &'a mut Moments<FIRST, SECOND>,
+    voxels: &'a Voxels<'a>,
+    what: Added<'a>,
+}
+
+enum Added<'a> {
+    /// With their coverage.
+    Leaves(KeySlice<'a>, &'a [f32]),
+    /// The cells below a node whose children are parents of leaves, and its corner.
+    Cells(Node, [u32; 3]),
+}
+
+impl<const FIRST: bool, const SECOND: bool> Work for Adding<'_, FIRST, SECOND> {
+    type Out = ();
+    #[inline(always)]
+    fn run<S: Simd>(self) {
+        match self.what {
+            Added::Leaves(keys, coverage) => self.to.leaves_of(self.voxels, keys, coverage),
+            Added::Cells(node, low) => self.to.parents_of(self.voxels, node, low),
         }
     }
 }
@@ -328,7 +329,7 @@ pub fn grid_mass(forest: &Forest, tree: usize) -> GridMass {
     let with_coverage = range.start..range.end.min(forest.leaves.coverage.len());
     let coverage = forest.leaves.coverage.get(with_coverage).unwrap_or_default();
     let reference = keys.iter().nth(keys.len() / 2).map_or([0; 3], morton::decode);
-    let voxels = Voxels { forest, tree, keys, coverage, reference };
+    let voxels = Voxels { forest, tree, keys, coverage, reference, width: Width::widest() };
     let (sum, bounds): (Moments<true, true>, _) = if keys.len() > LARGE {
         let ((sum, bounds), second) = rayon::join(
             || {

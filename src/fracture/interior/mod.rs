@@ -8,7 +8,6 @@ mod paint;
 #[cfg(test)]
 mod tests;
 mod volume;
-mod whole;
 
 pub(in crate::fracture) use paint::{Painter, VolumeGrid};
 
