@@ -3,6 +3,7 @@
 //! In and out: numbers, points and lists of them. Every result is the same on every processor, bit for bit.
 
 pub mod simd;
+pub mod srgb;
 mod union_find;
 
 pub use union_find::UnionFind;
