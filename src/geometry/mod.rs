@@ -2,6 +2,8 @@
 //!
 //! In and out: numbers, points and lists of them. Every result is the same on every processor, bit for bit.
 
+pub mod exact;
+pub mod hull;
 pub mod simd;
 pub mod srgb;
 mod union_find;

@@ -7,14 +7,13 @@
 mod heights;
 mod of_shape;
 mod points;
-mod quick;
 
 pub use of_shape::ShapeHull;
 
 use super::solid::distance_to_triangle;
+use crate::geometry::hull::{Grown, Keeper, convex_hull};
 use glam::DVec3;
 use heights::over_highest;
-use quick::{Grown, Keeper, convex_hull};
 
 /// A convex solid.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -5,10 +5,12 @@
 
 use rayon::prelude::*;
 
+use crate::geometry::exact::{Crossing, InOnePlane, crossing};
+
 use super::{
     boxes::{Bounds, BoxTree},
     cracks::{CrackEdge, Cracks},
-    exact::{Crossing, InOnePlane, Point, crossing},
+    exact::Point,
 };
 
 /// Nothing is known of it yet.
