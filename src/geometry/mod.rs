@@ -2,10 +2,12 @@
 //!
 //! In and out: numbers, points and lists of them. Every result is the same on every processor, bit for bit.
 
+mod aabb;
 pub mod exact;
 pub mod hull;
 pub mod simd;
 pub mod srgb;
 mod union_find;
 
+pub use aabb::Aabb;
 pub use union_find::UnionFind;

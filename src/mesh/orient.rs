@@ -3,7 +3,7 @@
 //! In: triangles in welded numbers. Out: the same triangles, some turned round.
 
 use super::topology::Edges;
-use crate::geometry::UnionFind;
+use crate::geometry::{Aabb, UnionFind};
 use glam::DVec3;
 
 const NONE: u32 = u32::MAX;
@@ -74,7 +74,7 @@ pub(super) struct Parts {
     /// Start of each part in `members`, and the end.
     starts: Vec<u32>,
     /// Bounding boxes.
-    bounds: Vec<[DVec3; 2]>,
+    bounds: Vec<Aabb>,
 }
 
 /// What [`face_outward`] found.
@@ -107,9 +107,7 @@ impl Parts {
         parts.bounds = (0..parts.count())
             .map(|part| {
                 let corners = parts.triangles(part).iter().flat_map(|&t| triangles[t as usize]);
-                corners.fold([DVec3::MAX, DVec3::MIN], |[low, high], v| {
-                    [low.min(points[v as usize]), high.max(points[v as usize])]
-                })
+                Aabb::of(corners.map(|v| points[v as usize]))
             })
             .collect();
         parts
@@ -125,7 +123,7 @@ impl Parts {
 
     /// Volume about the middle of the part's box, so that an open part counts as what it nearly encloses.
     fn volume(&self, part: usize, triangles: &[[u32; 3]], points: &[DVec3]) -> f64 {
-        let middle = (self.bounds[part][0] + self.bounds[part][1]) / 2.0;
+        let middle = self.bounds[part].middle();
         let corners = |t: u32| triangles[t as usize].map(|v| points[v as usize] - middle);
         self.triangles(part).iter().map(|&t| cone_volume(corners(t))).sum()
     }
@@ -142,8 +140,8 @@ impl Parts {
     }
 
     fn box_within(&self, inner: usize, outer: usize) -> bool {
-        let ([a, b], [c, d]) = (self.bounds[inner], self.bounds[outer]);
-        inner != outer && a.cmpgt(c).all() && b.cmplt(d).all()
+        let (a, b) = (self.bounds[inner], self.bounds[outer]);
+        inner != outer && a.low.cmpgt(b.low).all() && a.high.cmplt(b.high).all()
     }
 }
 

@@ -385,7 +385,7 @@ mod tests {
 
     fn body_at(p: Vec3) -> RenderBody {
         let forest = Arc::new(build(4, Leaves::default(), &|_: crate::svo::Key, _: u32| false));
-        let bounds = (glam::DVec3::splat(2.0), glam::DVec3::splat(9.0));
+        let bounds = crate::geometry::Aabb::new(glam::DVec3::splat(2.0), glam::DVec3::splat(9.0));
         let grid = Grid { level: 4, origin: glam::DVec3::ZERO, h: 0.1 };
         let octree = Octree { forest, tree: 0, grid, mass: GridMass { bounds, ..GridMass::default() } };
         RenderBody {

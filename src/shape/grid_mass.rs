@@ -5,6 +5,7 @@
 //! run in Morton order in f64, so the same tree gives the same bytes.
 
 use super::box_thickness;
+use crate::geometry::Aabb;
 use crate::geometry::simd::{Simd, Width, Work};
 use crate::svo::{
     Forest, KeySlice, Node,
@@ -21,8 +22,8 @@ pub struct GridMass {
     pub centre: DVec3,
     /// Inertia tensor about the centre, axes of the grid.
     pub inertia: DMat3,
-    /// Bounds of all voxels, grid coordinates (low, high).
-    pub bounds: (DVec3, DVec3),
+    /// Bounds of all voxels, grid coordinates.
+    pub bounds: Aabb,
     /// Shortest edge of the box with the same moments, voxels.
     pub thickness: f64,
     /// Leaves plus internal leaf cells.
@@ -271,7 +272,7 @@ const MIDDLES: [Four; 64] = {
 };
 
 /// Low and high corner of all voxels.
-fn bounds(keys: KeySlice<'_>, inside: Option<([u32; 3], [u32; 3])>) -> (DVec3, DVec3) {
+fn bounds(keys: KeySlice<'_>, inside: Option<([u32; 3], [u32; 3])>) -> Aabb {
     // The bits of one coordinate order as it does. Many leaves have words for keys: half the work.
     const AXES: [Key; 3] = {
         let (mut x, mut bit) = (0, 0);
@@ -310,7 +311,7 @@ fn bounds(keys: KeySlice<'_>, inside: Option<([u32; 3], [u32; 3])>) -> (DVec3, D
         (Some(bounds), None) | (None, Some(bounds)) => bounds,
         (None, None) => ([0; 3], [0; 3]),
     };
-    (DVec3::from(low.map(f64::from)), DVec3::from(high.map(f64::from)))
+    Aabb::new(DVec3::from(low.map(f64::from)), DVec3::from(high.map(f64::from)))
 }
 
 /// Sums over `tree`'s leaves (weighted by coverage) and internal nodes. An empty or missing tree gives all zeros.
@@ -411,7 +412,7 @@ mod tests {
             assert!((m.inertia.col(i)[i] / want[i] - 1.0).abs() < 1e-9);
             assert!(m.inertia.col(i)[(i + 1) % 3].abs() < 1e-6);
         }
-        assert_eq!(m.bounds, (DVec3::new(3.0, 5.0, 8.0), DVec3::new(19.0, 15.0, 29.0)));
+        assert_eq!(m.bounds, Aabb::new(DVec3::new(3.0, 5.0, 8.0), DVec3::new(19.0, 15.0, 29.0)));
     }
 
     #[test]
@@ -443,12 +444,12 @@ mod tests {
         let reference = DVec3::from(voxels[voxels.len() / 2].0.map(f64::from));
         forest.visit_internal(tree, &mut |_, low, size| voxels.push((low, size, f64::from(size).powi(3))));
         let (mut volume, mut first, mut square, mut mixed) = (0.0, DVec3::ZERO, DVec3::ZERO, DVec3::ZERO);
-        let mut bounds = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+        let mut bounds = Aabb::NOTHING;
         let mut count = 0;
         for (low, size, weight) in voxels {
             let (low, edge) = (DVec3::from(low.map(f64::from)), f64::from(size));
             let high = low + DVec3::splat(edge);
-            bounds = (bounds.0.min(low), bounds.1.max(high));
+            bounds = bounds.joined(Aabb::new(low, high));
             let r = (low + high) * 0.5 - reference;
             volume += weight;
             first += weight * r;

@@ -1,6 +1,7 @@
 //! A body that is a closed triangle mesh.
 
 use super::{MassProperties, Octree, PieceMesh, mesh_tree::MeshTree};
+use crate::geometry::Aabb;
 use crate::mesh::Material;
 use glam::{DMat4, DVec3};
 use std::sync::{Arc, OnceLock};
@@ -14,7 +15,7 @@ pub struct SolidMesh {
     surface: Arc<PieceMesh>,
     materials: Arc<[Material]>,
     voxels: Option<Octree>,
-    bounds: (DVec3, DVec3),
+    bounds: Aabb,
     /// Made when somebody first asks; copies share it.
     tree: Arc<OnceLock<MeshTree>>,
 }
@@ -23,9 +24,8 @@ impl SolidMesh {
     /// Of a surface, whose outside shows `materials`.
     #[must_use]
     pub fn new(surface: Arc<PieceMesh>, materials: Arc<[Material]>) -> Self {
-        let whole = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-        let (low, high) = surface.positions.iter().fold(whole, |(low, high), p| (low.min(*p), high.max(*p)));
-        let bounds = if low.cmple(high).all() { (low, high) } else { Default::default() };
+        let bounds = Aabb::of(surface.positions.iter().copied());
+        let bounds = if bounds.low.cmple(bounds.high).all() { bounds } else { Aabb::default() };
         Self { surface, materials, voxels: None, bounds, tree: Arc::default() }
     }
 
@@ -69,15 +69,15 @@ impl SolidMesh {
         self.voxels.as_ref().map_or(p, |octree| octree.grid.origin + octree.grid.h * p)
     }
 
-    /// Bounds (low, high), local space.
+    /// Bounds, local space.
     #[must_use]
-    pub fn bounds(&self) -> (DVec3, DVec3) {
-        (self.to_local(self.bounds.0), self.to_local(self.bounds.1))
+    pub fn bounds(&self) -> Aabb {
+        self.bounds.placed(|p| self.to_local(p))
     }
 
-    /// Bounds (low, high), shape space, m.
+    /// Bounds, shape space, m.
     #[must_use]
-    pub fn bounds_m(&self) -> (DVec3, DVec3) {
+    pub fn bounds_m(&self) -> Aabb {
         self.bounds
     }
 
@@ -135,8 +135,7 @@ impl SolidMesh {
     pub fn distance(&self, point: DVec3) -> f64 {
         let point = self.to_shape(point);
         // Nothing outside the bounds is inside, which spares a look at every triangle.
-        let (low, high) = self.bounds;
-        let is_near = point.cmpge(low).all() && point.cmple(high).all() && !self.surface.triangles.is_empty();
+        let is_near = self.bounds.holds(point) && !self.surface.triangles.is_empty();
         if is_near && winding_number(self.surface.corners_of_triangles(), point) > 0.5 {
             return 0.0;
         }

@@ -1,5 +1,6 @@
 //! Triangles by boxes, asked which is nearest to a point.
 
+use crate::geometry::Aabb;
 use glam::DVec3;
 
 /// Triangles of a leaf of the tree, at most.
@@ -23,8 +24,7 @@ pub struct TriangleTree {
 }
 
 struct Node {
-    low: DVec3,
-    high: DVec3,
+    bounds: Aabb,
     /// First triangle, and how many; for a leaf.
     run: (usize, usize),
     /// Index of the second child; the first follows its parent. 0 for a leaf.
@@ -45,15 +45,13 @@ impl TriangleTree {
 
     fn split(&mut self, first: usize, count: usize) {
         let run = &mut self.triangles[first..first + count];
-        let nowhere = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-        let points = run.iter().flat_map(|triangle| triangle.corners);
-        let (low, high) = points.fold(nowhere, |(low, high), p| (low.min(p), high.max(p)));
+        let bounds = Aabb::of(run.iter().flat_map(|triangle| triangle.corners));
         let at = self.nodes.len();
-        self.nodes.push(Node { low, high, run: (first, count), second: 0 });
+        self.nodes.push(Node { bounds, run: (first, count), second: 0 });
         if count <= LEAF {
             return;
         }
-        let size = high - low;
+        let size = bounds.size();
         let axis = if size.x >= size.y && size.x >= size.z { 0 } else { 1 + usize::from(size.z > size.y) };
         let middle = |t: &Tagged| t.corners.iter().map(|p| p[axis]).sum::<f64>();
         run.select_nth_unstable_by(count / 2, |a, b| middle(a).total_cmp(&middle(b)));
@@ -67,7 +65,8 @@ impl TriangleTree {
         if self.nodes.is_empty() {
             return None;
         }
-        let to_box = |n: usize| p.clamp(self.nodes[n].low, self.nodes[n].high).distance_squared(p);
+        let to_box =
+            |n: usize| p.clamp(self.nodes[n].bounds.low, self.nodes[n].bounds.high).distance_squared(p);
         let (mut best, mut found, mut stack) = (within * within, None, vec![0]);
         while let Some(at) = stack.pop() {
             let node = &self.nodes[at];

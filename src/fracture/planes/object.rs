@@ -13,6 +13,7 @@ use super::{
     gather::{Gathering, height},
     polyhedron::Polyhedron,
 };
+use crate::geometry::Aabb;
 use crate::geometry::hull::fine_convex_hull;
 use glam::DVec3;
 
@@ -48,9 +49,7 @@ pub(super) struct Frame {
 
 impl Frame {
     fn of(triangles: &[[DVec3; 3]]) -> Result<Self, ShatterError> {
-        let whole = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-        let (low, high) =
-            triangles.iter().flatten().fold(whole, |(low, high), p| (low.min(*p), high.max(*p)));
+        let Aabb { low, high } = Aabb::of(triangles.iter().flatten().copied());
         let size = (high - low).max_element();
         // Volumes and moments of others would not fit into a number.
         if !(1e-50..1e50).contains(&size) {

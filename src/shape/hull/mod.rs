@@ -11,6 +11,7 @@ mod points;
 pub use of_shape::ShapeHull;
 
 use super::solid::distance_to_triangle;
+use crate::geometry::Aabb;
 use crate::geometry::hull::{Grown, Keeper, convex_hull};
 use glam::DVec3;
 use heights::over_highest;
@@ -49,9 +50,8 @@ struct Grid {
 
 impl Grid {
     fn over(points: &[DVec3]) -> Option<Self> {
-        let nowhere = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-        let (low, high) = points.iter().fold(nowhere, |(low, high), p| (low.min(*p), high.max(*p)));
-        let cell = (high - low).max_element() / GRID;
+        let bounds = Aabb::of(points.iter().copied());
+        let (low, cell) = (bounds.low, bounds.size().max_element() / GRID);
         (low.is_finite() && cell.is_finite() && cell > 0.0).then_some(Self { low, cell })
     }
 

@@ -1,5 +1,6 @@
 //! The hierarchy against plain loops over all triangles.
 
+use crate::geometry::Aabb;
 use glam::DVec3;
 
 use super::*;
@@ -21,9 +22,7 @@ fn scattered(count: usize) -> (Vec<DVec3>, Vec<[u32; 3]>) {
 }
 
 fn tree_of(points: &[DVec3], triangles: &[[u32; 3]]) -> MeshTree {
-    let whole = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-    let bounds = points.iter().fold(whole, |(low, high), p| (low.min(*p), high.max(*p)));
-    MeshTree::new(points, triangles, bounds)
+    MeshTree::new(points, triangles, Aabb::of(points.iter().copied()))
 }
 
 /// Every triangle is in one leaf, every box holds what is below it, and no way is too long for a walk's stack.

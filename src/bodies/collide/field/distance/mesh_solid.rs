@@ -10,6 +10,7 @@ use super::{
     leaf::Foot,
     triangle::{Part, nearest_on_triangle},
 };
+use crate::geometry::Aabb;
 use glam::DVec3;
 use std::collections::HashMap;
 
@@ -71,10 +72,9 @@ impl MeshSolid {
     }
 
     fn halve(&mut self, first: usize, count: usize) {
-        let whole = (DVec3::INFINITY, DVec3::NEG_INFINITY);
         let range = first..first + count;
         let corners = self.triangles[range.clone()].iter().flat_map(|t| self.corners(*t));
-        let (low, high) = corners.fold(whole, |(low, high), p| (low.min(p), high.max(p)));
+        let Aabb { low, high } = Aabb::of(corners);
         let own = self.boxes.len();
         self.boxes.push(TriangleBox { low, high, triangles: [first as u32, count as u32], second: 0 });
         if count <= FEW {
@@ -164,12 +164,9 @@ impl MeshSolid {
         is_near && self.nearest(p, f64::INFINITY).is_some_and(|foot| (p - foot.point).dot(foot.normal) < 0.0)
     }
 
-    /// Bounds of every triangle (low, high).
-    pub fn triangle_bounds(&self) -> impl Iterator<Item = (DVec3, DVec3)> + '_ {
-        self.triangles.iter().map(|t| {
-            let [a, b, c] = self.corners(*t);
-            (a.min(b).min(c), a.max(b).max(c))
-        })
+    /// Bounds of every triangle.
+    pub fn triangle_bounds(&self) -> impl Iterator<Item = Aabb> + '_ {
+        self.triangles.iter().map(|t| Aabb::of(self.corners(*t)))
     }
 
     /// Bytes held.
