@@ -1,10 +1,7 @@
 //! A body that is a convex polyhedron.
 
-use super::{
-    MassProperties, PieceMesh,
-    solid::{distance_to_triangle, nearest_hit},
-};
-use crate::geometry::Aabb;
+use super::{MassProperties, PieceMesh, solid::nearest_hit};
+use crate::geometry::{Aabb, triangle};
 use glam::DVec3;
 
 /// Vertices farther outside a face's plane than this share of the size make a polyhedron that is not convex.
@@ -147,6 +144,6 @@ impl Convex {
         if inside {
             return 0.0;
         }
-        self.triangles().map(|t| distance_to_triangle(t, point)).fold(f64::INFINITY, f64::min)
+        self.triangles().map(|t| triangle::distance(point, t)).fold(f64::INFINITY, f64::min)
     }
 }

@@ -1,7 +1,7 @@
 //! A body that is a closed triangle mesh.
 
 use super::{MassProperties, Octree, PieceMesh, mesh_tree::MeshTree};
-use crate::geometry::Aabb;
+use crate::geometry::{Aabb, triangle};
 use crate::mesh::Material;
 use glam::{DMat4, DVec3};
 use std::sync::{Arc, OnceLock};
@@ -139,7 +139,7 @@ impl SolidMesh {
         if is_near && winding_number(self.surface.corners_of_triangles(), point) > 0.5 {
             return 0.0;
         }
-        self.tree().nearest(point, |i| distance_to_triangle(self.corners(i), point)) / self.unit_m()
+        self.tree().nearest(point, |i| triangle::distance(point, self.corners(i))) / self.unit_m()
     }
 }
 
@@ -177,20 +177,4 @@ fn winding_number(triangles: impl Iterator<Item = [DVec3; 3]>, point: DVec3) -> 
         2.0 * libm::atan2(a.dot(b.cross(c)), below)
     };
     triangles.map(angle).sum::<f64>() / (4.0 * std::f64::consts::PI)
-}
-
-/// Distance of `point` from a triangle: its plane where the foot lies inside, else the nearest edge.
-pub(super) fn distance_to_triangle([a, b, c]: [DVec3; 3], point: DVec3) -> f64 {
-    let normal = (b - a).cross(c - a);
-    let edges = [(a, b), (b, c), (c, a)];
-    let inside = |(from, to): (DVec3, DVec3)| normal.cross(to - from).dot(point - from) >= 0.0;
-    if normal.length_squared() > 0.0 && edges.iter().all(|edge| inside(*edge)) {
-        return normal.dot(point - a).abs() / normal.length();
-    }
-    let to_edge = |(from, to): (DVec3, DVec3)| {
-        let along = to - from;
-        let t = ((point - from).dot(along) / along.length_squared().max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
-        point.distance(from + along * t)
-    };
-    edges.into_iter().map(to_edge).fold(f64::INFINITY, f64::min)
 }

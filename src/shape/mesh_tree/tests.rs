@@ -98,8 +98,8 @@ fn rays_and_points_find_what_plain_loops_find() {
         assert_eq!(solid.pick(from, to - from), expected);
         hits += usize::from(expected.is_some());
         if i % 10 == 0 {
-            let far = crate::shape::solid::distance_to_triangle;
-            let plain = triangles.iter().map(|t| far(*t, from)).fold(f64::INFINITY, f64::min);
+            let far = |t: &[DVec3; 3]| crate::geometry::triangle::distance(from, *t);
+            let plain = triangles.iter().map(far).fold(f64::INFINITY, f64::min);
             assert!((solid.distance(from) - plain).abs() < 1e-12, "{} {plain}", solid.distance(from));
         }
     }

@@ -83,7 +83,7 @@ impl AllPolygons {
         let to = |t: &[DVec3; 3]| {
             // What cannot be nearer needs no look: no point of it is farther from its first corner than its
             // longest side.
-            super::triangle::nearest_on_triangle(p, *t).0.distance_squared(p)
+            crate::geometry::triangle::nearest(p, *t).0.distance_squared(p)
         };
         self.0.iter().map(to).fold(f64::INFINITY, f64::min).sqrt()
     }
