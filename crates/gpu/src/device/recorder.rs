@@ -1,20 +1,15 @@
 //! Records kernels into one submission, each in its own labelled and timed pass.
 
+use std::ops::Range;
+
+use bytemuck::Pod;
+
 use super::{
-    Count, Gpu, GpuError, Kernel, Named, Shared, Staged, Traffic, Uniform,
+    Buffer, Count, Gpu, GpuError, Kernel, Named, Shared, StageTiming, Staged, Traffic, Uniform,
     count::{BLOCKS, GROUPS},
     kernel::{groups_for, spread},
     staged,
 };
-
-/// GPU time of one stage (all passes that were recorded under its name).
-#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct StageTiming {
-    /// Stage name.
-    pub stage: String,
-    /// Milliseconds.
-    pub ms: f64,
-}
 
 const MAX_PASSES: u32 = 1024;
 
@@ -185,7 +180,18 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// The encoder, for copies and clears between dispatches.
+    /// Copies all elements of `from` to the beginning of `to`, after what is recorded.
+    pub fn copy<T: Pod>(&mut self, from: &Buffer<T>, to: &Buffer<T>) {
+        self.encoder.copy_buffer_to_buffer(from.raw(), 0, to.raw(), 0, (from.len() * size_of::<T>()) as u64);
+    }
+
+    /// Writes zeros to these elements, after what is recorded.
+    pub fn clear<T: Pod>(&mut self, buffer: &Buffer<T>, elements: Range<usize>) {
+        let bytes = |elements: usize| (elements * size_of::<T>()) as u64;
+        self.encoder.clear_buffer(buffer.raw(), bytes(elements.start), Some(bytes(elements.len())));
+    }
+
+    /// The encoder, for copies to textures between dispatches.
     pub fn encoder(&mut self) -> &mut wgpu::CommandEncoder {
         &mut self.encoder
     }
