@@ -70,6 +70,12 @@ impl<E: Entry> Table<E> {
         }
     }
 
+    /// The method of a name that this table gave out; the first one for any other name.
+    #[must_use]
+    pub fn entry(&self, name: &'static str) -> &'static E {
+        self.named(name).unwrap_or(&self.built_in[0])
+    }
+
     /// The method of that name.
     ///
     /// # Errors
@@ -84,8 +90,7 @@ impl<E: Entry> Table<E> {
     }
 }
 
-/// Makes a setting of a method: it is compared, written and read as the method's name, and a name that no
-/// table has is an error.
+/// Reads and writes the name of a method: a name that the table does not have is an error.
 macro_rules! setting {
     ($setting:ident, $entry:ty, $table:path) => {
         impl $setting {
@@ -94,33 +99,31 @@ macro_rules! setting {
             /// # Errors
             /// [`UnknownMethod`](crate::bodies::UnknownMethod), which lists those that there are.
             pub fn named(name: &str) -> Result<Self, $crate::bodies::UnknownMethod> {
-                $table.named(name).map(Self)
+                $table.named(name).map(|entry| Self(entry.name))
             }
 
             /// What the table says of it.
             #[must_use]
             pub fn entry(&self) -> &'static $entry {
+                $table.entry(self.0)
+            }
+
+            /// The name.
+            #[must_use]
+            pub const fn name(&self) -> &'static str {
                 self.0
             }
         }
 
-        impl PartialEq for $setting {
-            fn eq(&self, other: &Self) -> bool {
-                self.0.name == other.0.name
-            }
-        }
-
-        impl Eq for $setting {}
-
         impl std::fmt::Debug for $setting {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                write!(f, "{}({})", stringify!($setting), self.0.name)
+                write!(f, "{}({})", stringify!($setting), self.0)
             }
         }
 
         impl std::fmt::Display for $setting {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(self.0.name)
+                f.write_str(self.0)
             }
         }
 
@@ -134,7 +137,7 @@ macro_rules! setting {
 
         impl serde::Serialize for $setting {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.0.name)
+                serializer.serialize_str(self.0)
             }
         }
 

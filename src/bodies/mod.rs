@@ -16,6 +16,7 @@ mod context;
 mod corners;
 mod detail;
 mod drag;
+mod ids;
 mod integrate;
 mod methods;
 mod pair_data;
@@ -39,21 +40,20 @@ pub use body::{Body, BodyDef, BodyId, BodyState, Family};
 pub use broad_phase::{NearPair, Obb};
 pub use collide::field::{Colliding, FIELD_LEVEL, distance::MAX_FIELD_LEVEL};
 pub use collide::{
-    Ball, CollisionPoint, Column, ContactMethod, ContactQuery, FindContacts, FinderEntry, FinderMemory,
-    Found, MakeFinder, Manifold, Overlap, Partner, Point, field, find, finders, inherit, reduce,
-    register_finder,
+    Ball, CollisionPoint, Column, ContactQuery, FindContacts, FinderEntry, FinderMemory, Found, MakeFinder,
+    Manifold, Overlap, Partner, Point, field, find, finders, inherit, reduce, register_finder,
 };
 pub use contacts::{Contact, Push};
-pub use context::{OnGpu, StageClock, StepContext};
+pub use context::{FOLLOW, OnGpu, StageClock, StepContext};
 pub use detail::{Adaptive, Detail, PairLevels};
 pub use drag::Drag;
+pub use ids::{ContactsId, ResponseId};
 pub use methods::{NameTaken, UnknownMethod};
 pub use planes::{Plane, Walls};
 pub use report::StepReport;
-pub use respond::{Penalty, Respond, Response, ResponseEntry, register_response, responses};
+pub use respond::{Penalty, Respond, ResponseEntry, register_response, responses};
 pub use settings::{Narrow, WorldSettings};
 pub use snapshot::WorldSnapshot;
-pub use step::FOLLOW;
 pub use world::World;
 
 /// All that the kernels share with Rust.

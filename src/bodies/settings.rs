@@ -1,6 +1,6 @@
 //! Gravity, time step, planes, and which methods find and answer contacts.
 
-use super::{Adaptive, ContactMethod, FIELD_LEVEL, MAX_FIELD_LEVEL, Penalty, Response, Walls};
+use super::{Adaptive, ContactsId, FIELD_LEVEL, MAX_FIELD_LEVEL, Penalty, Plane, ResponseId, Walls};
 use crate::{compute::Choice, gpu::Gpu};
 use glam::DVec3;
 
@@ -54,12 +54,12 @@ pub struct WorldSettings {
     /// A box that nothing leaves, or none.
     pub walls: Option<Walls>,
     /// How contacts are found.
-    pub contacts: ContactMethod,
+    pub contacts: ContactsId,
     /// How contacts are answered.
-    pub response: Response,
+    pub response: ResponseId,
     /// Octree level of the cells of distance fields, 1..=7, unless a body collides at a coarser one.
     pub field_level: u32,
-    /// Constants of [`Response::PENALTY`].
+    /// Constants of the response `penalty`.
     pub penalty: Penalty,
     /// Coarser levels far from [`World::eye`]; none: levels stay.
     pub adaptive: Option<Adaptive>,
@@ -79,8 +79,8 @@ impl Default for WorldSettings {
             substeps: 8,
             floor: Some(0.0),
             walls: None,
-            contacts: ContactMethod::default(),
-            response: Response::default(),
+            contacts: ContactsId::default(),
+            response: ResponseId::default(),
             field_level: FIELD_LEVEL,
             penalty: Penalty::default(),
             adaptive: None,
@@ -108,5 +108,22 @@ impl WorldSettings {
         settings.penalty.stiffness = finite(settings.penalty.stiffness, 0.0).max(0.0);
         settings.penalty.friction = finite(settings.penalty.friction, 0.0).max(0.0);
         settings
+    }
+
+    /// The floor first, if there is one, then the walls. A bottom at or below the floor is left out.
+    #[must_use]
+    pub fn planes(&self) -> Vec<Plane> {
+        let mut out = Vec::new();
+        let floor = self.floor.filter(|height| height.is_finite());
+        out.extend(floor.map(|offset| Plane { normal: DVec3::Y, offset }));
+        if let Some(walls) = self.walls.filter(Walls::is_sound) {
+            for (axis, normal) in DVec3::AXES.into_iter().enumerate() {
+                if axis != 1 || floor.is_none_or(|height| height < walls.low.y) {
+                    out.push(Plane { normal, offset: walls.low[axis] });
+                }
+                out.push(Plane { normal: -normal, offset: -walls.high[axis] });
+            }
+        }
+        out
     }
 }

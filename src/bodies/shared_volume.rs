@@ -5,7 +5,7 @@
 
 use super::{
     Adaptive, Body, BodyId, Detail, PairLevels, Plane, World, broad_phase, collide::OverlapQuery,
-    context::OnGpu, planes::planes,
+    context::OnGpu,
 };
 use crate::gpu::GpuError;
 use glam::{DQuat, DVec3};
@@ -73,7 +73,7 @@ impl World {
         let pairs = broad_phase::pairs(&boxes, &moves, |_, _| 0.0)?;
         let pairs = pairs.into_iter().map(|(i, j)| [i as usize, j as usize]);
         let mut queries: Vec<OverlapQuery> = pairs.map(OverlapQuery::Pair).collect();
-        let planes = planes(&self.settings).len();
+        let planes = self.settings.planes().len();
         for i in (0..bodies.len()).filter(|&i| moves[i] && boxes[i].is_some()) {
             queries.extend((0..planes).map(|k| OverlapQuery::Plane(i, k)));
         }
@@ -87,7 +87,7 @@ impl World {
     pub(super) fn measure_shared_volume(&mut self, gpu: OnGpu<'_>) -> Result<f64, GpuError> {
         let queries = self.overlap_queries()?;
         let detail = Detail { pairs: &self.pair_levels, far: self.far() };
-        let planes = planes(&self.settings);
+        let planes = self.settings.planes();
         let setting = Some((self.pair_levels.clone(), detail.far));
         if self.measured.setting != setting {
             self.measured = Measured { setting, ..Measured::default() };

@@ -5,10 +5,8 @@ use super::{
     broad_phase::{self, Asked, Motion, NearPair, Obb},
     collide::{ContactQuery, Finders, Manifold, Point, field},
     contacts::Pushes,
-    context::{OnGpu, StageClock, StepContext, add_ms},
-    drag, integrate,
-    planes::planes,
-    sleep,
+    context::{FOLLOW, OnGpu, StageClock, StepContext, add_ms},
+    drag, integrate, sleep,
 };
 use crate::gpu::{Gpu, GpuError};
 use glam::DVec3;
@@ -20,9 +18,6 @@ const ROUND_SHARE: f64 = 0.5;
 const MOST_ROUNDS: u32 = 4;
 /// Fewer manifolds are not worth a second thread.
 const MANY: usize = 4096;
-
-/// The stage in which finders follow what broke since the step before.
-pub const FOLLOW: &str = "contacts of what broke";
 
 /// One step of `world.settings.dt`.
 ///
@@ -115,7 +110,7 @@ pub(super) fn choose(world: &mut World, gpu: Option<&Gpu>) -> Result<(), GpuErro
         world.manifolds.clear();
         world.wake_all();
     }
-    let planes = planes(&world.settings.sane());
+    let planes = world.settings.sane().planes();
     if planes != world.planes {
         // Who lies still keeps contacts with planes that are as they were, and would not ask about others.
         world.manifolds.retain(|m| m.second.is_some());
@@ -138,7 +133,7 @@ fn near(
 ) -> Result<Vec<NearPair>, GpuError> {
     let dt = settings.dt;
     let reach = world.finders.reach(&world.bodies, world.detail());
-    let (boxes, planes) = (boxes(&world.bodies, &reach, dt), planes(settings));
+    let (boxes, planes) = (boxes(&world.bodies, &reach, dt), settings.planes());
     let far = world.far();
     let World { bodies, broad_phase, finders, pair_levels, manifolds: old, .. } = world;
     let detail = Detail { pairs: pair_levels, far };
@@ -187,7 +182,7 @@ fn round(
     clock: &mut StageClock,
 ) -> Result<(), GpuError> {
     let reach = world.finders.reach(&world.bodies, world.detail());
-    let (boxes, planes) = (boxes(&world.bodies, &reach, settings.dt), planes(settings));
+    let (boxes, planes) = (boxes(&world.bodies, &reach, settings.dt), settings.planes());
     let far = world.far();
     let World { bodies, pair_levels, clearances, finders, responder, manifolds: old, .. } = world;
     let detail = Detail { pairs: pair_levels, far };

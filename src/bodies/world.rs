@@ -10,9 +10,8 @@ use super::{
         field::{self, Colliding},
         remembered,
     },
-    contacts::Push,
+    contacts::{Contact, Push},
     integrate,
-    planes::planes,
     respond::Responder,
     shared_volume::Measured,
     step,
@@ -173,7 +172,35 @@ impl World {
     pub fn colliding_points(&self) -> Option<Colliding> {
         let memory = self.finders.memory_of(field::ENTRY.name);
         let parts = remembered::<field::Fields>(&memory)?;
-        Some(field::colliding(parts, &self.bodies, &self.manifolds, &planes(&self.settings.sane())))
+        Some(field::colliding(parts, &self.bodies, &self.manifolds, &self.settings.sane().planes()))
+    }
+
+    /// Who pushed whom in the last step, all its searches for contacts together, in order of pair. A response
+    /// without impulses at points tells of none.
+    #[must_use]
+    pub fn pushes(&self) -> &[Push] {
+        &self.pushes
+    }
+
+    /// All contacts of the last step, those between sleepers too, in order of pair. Points that are near and
+    /// do not press are among them.
+    #[must_use]
+    pub fn contacts(&self) -> Vec<Contact> {
+        let mut out = Vec::new();
+        for manifold in &self.manifolds {
+            if self.body(manifold.first).is_none() {
+                continue;
+            }
+            out.extend(manifold.points.iter().map(|p| Contact {
+                bodies: (manifold.first, manifold.second),
+                position: p.position,
+                normal: p.normal,
+                separation: p.separation,
+                cell: manifold.resolution_m,
+                impulse: p.total_impulse,
+            }));
+        }
+        out
     }
 
     /// Removes all bodies.

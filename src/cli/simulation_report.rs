@@ -180,7 +180,7 @@ impl SimulationReport {
             floor: s.floor,
             walls: s.walls,
             contacts: s.contacts.to_string(),
-            field_level: (s.contacts.entry().name == "field").then_some(s.field_level),
+            field_level: (s.contacts.name() == "field").then_some(s.field_level),
             response: s.response.to_string(),
             penalty: s.penalty,
             adaptive: s.adaptive,

@@ -4,7 +4,7 @@
 use super::{ContactQuery, Detail, FindContacts, Found, Manifold, convex, field, mixed, octree};
 use crate::{
     bodies::{
-        Body, BodyDef, BodyId,
+        Body, BodyDef, BodyId, ContactsId,
         broad_phase::NearPair,
         context::StepContext,
         methods::{Entry, NameTaken, Table, setting},
@@ -91,31 +91,16 @@ pub fn register_finder(entry: &'static FinderEntry) -> Result<(), NameTaken> {
     FINDERS.add(entry)
 }
 
-/// Names the finder that looks at all pairs of kinds that it accepts.
-#[derive(Clone, Copy)]
-pub struct ContactMethod(&'static FinderEntry);
+setting!(ContactsId, FinderEntry, FINDERS);
 
-setting!(ContactMethod, FinderEntry, FINDERS);
-
-impl Default for ContactMethod {
-    fn default() -> Self {
-        Self(&BUILT_IN[0])
-    }
-}
-
-impl ContactMethod {
-    /// Whether it is the finder that is chosen where nobody chooses.
-    #[must_use]
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-
+impl ContactsId {
     /// Who looks at a pair of these kinds where this finder was chosen; none where nobody does.
     #[must_use]
     pub fn finder_of(self, mut partners: [Partner; 2]) -> Option<&'static FinderEntry> {
         partners.sort_unstable();
-        if (self.0.accepts)(partners) {
-            return Some(self.0);
+        let chosen = self.entry();
+        if (chosen.accepts)(partners) {
+            return Some(chosen);
         }
         let (_, name) = BY_KINDS.iter().find(|(known, _)| *known == partners)?;
         FINDERS.named(name).ok()
@@ -145,7 +130,7 @@ struct Made {
 /// The finders of a world: the chosen one, and whoever looks at pairs that it does not accept.
 #[derive(Default)]
 pub struct Finders {
-    chosen: ContactMethod,
+    chosen: ContactsId,
     made: Vec<Made>,
 }
 
@@ -154,7 +139,7 @@ impl Finders {
     ///
     /// # Errors
     /// [`GpuError`] where its passes cannot be made.
-    pub fn new(chosen: ContactMethod, gpu: Option<&Gpu>) -> Result<Self, GpuError> {
+    pub fn new(chosen: ContactsId, gpu: Option<&Gpu>) -> Result<Self, GpuError> {
         let entry = chosen.entry();
         Ok(Self { chosen, made: vec![Made { entry, finder: (entry.make)(gpu)? }] })
     }
@@ -166,7 +151,7 @@ impl Finders {
     /// [`GpuError`] where passes cannot be made; nothing has changed then.
     pub fn prepare(
         &mut self,
-        chosen: ContactMethod,
+        chosen: ContactsId,
         gpu: Option<&Gpu>,
         bodies: &[Body],
     ) -> Result<bool, GpuError> {
@@ -337,7 +322,7 @@ impl Finders {
 }
 
 /// Everybody who is needed for these bodies, each once.
-fn entries(chosen: ContactMethod, bodies: &[Body]) -> Vec<&'static FinderEntry> {
+fn entries(chosen: ContactsId, bodies: &[Body]) -> Vec<&'static FinderEntry> {
     let mut kinds: Vec<Partner> = bodies.iter().map(|body| Partner::of(&body.def)).collect();
     kinds.sort_unstable();
     kinds.dedup();

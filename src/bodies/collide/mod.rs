@@ -19,8 +19,7 @@ mod smooth;
 
 pub use carry::{RelativePose, carry, carry_way, holds, moved, speed_between};
 pub use finders::{
-    ContactMethod, FinderEntry, FinderMemories, FinderMemory, Finders, MakeFinder, Partner, finders,
-    register_finder,
+    FinderEntry, FinderMemories, FinderMemory, Finders, MakeFinder, Partner, finders, register_finder,
 };
 pub use in_order::InOrder;
 pub use manifold::{Ball, Manifold, Point, find, tangents};

@@ -9,7 +9,10 @@ use super::{
     Plane, Point, RelativePose, holds, inherit, moved, reduce, speed_between,
 };
 use crate::{
-    bodies::{FOLLOW, broad_phase::NearPair, context::StepContext},
+    bodies::{
+        broad_phase::NearPair,
+        context::{FOLLOW, StepContext},
+    },
     gpu::GpuError,
 };
 use glam::DVec3;

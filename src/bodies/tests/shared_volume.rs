@@ -2,15 +2,20 @@
 
 use super::*;
 use crate::{
-    bodies::{Narrow, Response, World},
+    bodies::{Narrow, ResponseId, World},
     gpu::Gpu,
     svo::Arena,
 };
 
-const RESPONSES: [Response; 2] = [Response::SOFT, Response::PENALTY];
+const RESPONSES: [&str; 2] = ["soft", "penalty"];
+
+fn named(response: &str) -> ResponseId {
+    ResponseId::named(response).expect("it is in the table")
+}
 
 /// Measures, and moves nothing to speak of.
-fn still(response: Response, floor: Option<f64>) -> WorldSettings {
+fn still(response: &str, floor: Option<f64>) -> WorldSettings {
+    let response = named(response);
     WorldSettings { response, floor, dt: 1e-6, measure_volume: true, ..free() }
 }
 
@@ -62,6 +67,7 @@ fn boxes_share_what_they_share_whoever_looks_and_answers() {
 #[test]
 fn a_heap_shares_the_sum_of_its_pairs_sleepers_too() {
     let heap = |response| {
+        let response = named(response);
         let forest = Arc::new(split_block(6, [8; 3], [56; 3], 3));
         let mut w = world(WorldSettings { response, measure_volume: true, ..WorldSettings::default() });
         for tree in 0..27 {
@@ -78,7 +84,7 @@ fn a_heap_shares_the_sum_of_its_pairs_sleepers_too() {
             assert_eq!(told, Some(sum(&mut w)));
         }
     }
-    let mut w = heap(Response::SOFT);
+    let mut w = heap("soft");
     let asleep = |w: &World| w.bodies.iter().all(|b| b.asleep);
     assert!((0..2000).any(|_| {
         w.step_on_cpu();

@@ -121,7 +121,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        bodies::{Penalty, Response, Walls},
+        bodies::{Penalty, ResponseId, Walls},
         scene::Event,
     };
 
@@ -129,7 +129,7 @@ mod tests {
     fn scene_panels_and_world_agree() {
         let scene = Scene {
             gravity: DVec3::new(1.0, -2.5, 3.0),
-            response: Response::PENALTY,
+            response: "penalty".parse().unwrap(),
             adaptive_level: Some(Adaptive { near: 7.0, most: 2 }),
             floor: false,
             dt: 0.004,
@@ -144,11 +144,11 @@ mod tests {
         let saved = document.to_save(crate::render::Camera::default());
         assert_eq!((saved.gravity, saved.adaptive_level), (scene.gravity, scene.adaptive_level));
 
-        let tuning = Tuning { gravity: -4.0, far_levels: 0, response: Response::SOFT, ..Tuning::default() };
+        let tuning = Tuning { gravity: -4.0, far_levels: 0, response: ResponseId::SOFT, ..Tuning::default() };
         assert!(document.set_tuning(tuning, |_| true));
         let settings = document.settings();
         assert_eq!(settings.gravity, DVec3::new(1.0, 4.0, 3.0), "sideways it is the scene's");
-        assert_eq!((settings.adaptive, settings.response), (None, Response::SOFT));
+        assert_eq!((settings.adaptive, settings.response), (None, ResponseId::SOFT));
         let more = Tuning { far_levels: 1, ..document.tuning().clone() };
         document.set_tuning(more, |_| true);
         assert_eq!(document.settings().adaptive, Some(Adaptive { near: 7.0, most: 1 }));

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     bodies::{
-        BodyDef, BodyId, BodyState, ContactMethod, Family, PairLevels, Response, StepReport, World,
+        BodyDef, BodyId, BodyState, ContactsId, Family, PairLevels, ResponseId, StepReport, World,
         WorldSettings,
         broad_phase::{NearPair, bounds},
         collide::{ContactQuery, Detail, FindContacts, manifold},
@@ -38,11 +38,11 @@ fn cuboid(low: DVec3, edges: DVec3) -> BodyDef {
     def
 }
 
-fn hulls() -> ContactMethod {
-    ContactMethod::named("hull").expect("it is in the table")
+fn hulls() -> ContactsId {
+    ContactsId::named("hull").expect("it is in the table")
 }
 
-fn world(response: Response, pulled: bool) -> World {
+fn world(response: ResponseId, pulled: bool) -> World {
     let settings = WorldSettings { contacts: hulls(), response, ..WorldSettings::default() };
     let free = WorldSettings { gravity: DVec3::ZERO, floor: None, sleeping: false, ..settings };
     World::on_cpu(if pulled { settings } else { free })
@@ -52,7 +52,7 @@ fn steps(world: &mut World, count: u32) {
     (0..count).for_each(|_| _ = world.step_on_cpu());
 }
 
-const BOTH: [Response; 2] = [Response::SOFT, Response::IMPULSE];
+const BOTH: [ResponseId; 2] = [ResponseId::SOFT, ResponseId::IMPULSE];
 
 #[test]
 fn hulls_hold_all_samples_and_flat_sides_are_one_face() {
@@ -154,7 +154,7 @@ fn what_is_fast_meets_a_thin_wall_and_not_the_plane_beside_it() {
 #[test]
 fn hulls_are_made_once_and_forgotten_with_their_bodies() {
     let mut finder = Hulls::default();
-    let mut w = world(Response::SOFT, true);
+    let mut w = world(ResponseId::SOFT, true);
     let ids: Vec<BodyId> =
         (0..3).map(|k| w.add(cuboid(DVec3::Y * f64::from(k), DVec3::splat(0.5)))).collect();
     finder.cache.prepare(w.bodies.iter());
@@ -168,7 +168,7 @@ fn hulls_are_made_once_and_forgotten_with_their_bodies() {
 
 #[test]
 fn a_snapshot_brings_back_what_was_forgiven() {
-    let mut w = world(Response::SOFT, true);
+    let mut w = world(ResponseId::SOFT, true);
     let first = cuboid(DVec3::ZERO, DVec3::splat(0.1));
     w.add(BodyDef { family: first.family, ..cuboid(DVec3::new(0.02, 0.05, 0.0), DVec3::splat(0.1)) });
     w.add(first);
@@ -186,7 +186,7 @@ fn a_snapshot_brings_back_what_was_forgiven() {
 /// The penalty pushes volumes that voxels share; what has none is not let through.
 #[test]
 fn what_has_no_voxels_is_answered_where_the_response_knows_only_voxels() {
-    let mut w = world(Response::PENALTY, true);
+    let mut w = world(ResponseId::named("penalty").expect("it is in the table"), true);
     w.add(cuboid(DVec3::new(0.0, 0.01, 0.0), DVec3::splat(0.2)));
     steps(&mut w, 150);
     assert!((w.bodies[0].state.position.y - 0.1).abs() < 1e-3, "{}", w.bodies[0].state.position.y);
@@ -195,7 +195,7 @@ fn what_has_no_voxels_is_answered_where_the_response_knows_only_voxels() {
 /// Cuboids that drift and turn among each other: how many pairs that touch were missed, of how many, and how many times a
 /// pair was passed over; the finder believes pairs to be clear by so much more than they are, m.
 fn drifting(farther: f64) -> (usize, usize, usize) {
-    let mut w = world(Response::SOFT, false);
+    let mut w = world(ResponseId::SOFT, false);
     for k in 0..24u32 {
         let place = DVec3::from([k % 3, k / 3 % 3, k / 9].map(f64::from)) * 0.45;
         let mut def = cuboid(place, DVec3::new(0.2, 0.3, 0.25));

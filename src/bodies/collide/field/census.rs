@@ -98,7 +98,7 @@ fn all_points(
 mod tests {
     use super::*;
     use crate::bodies::{
-        ContactMethod, World, WorldSettings,
+        ContactsId, World, WorldSettings,
         collide::{field::Fields, remembered},
         testing::{block, body, grid},
     };
@@ -107,7 +107,7 @@ mod tests {
 
     /// A world with one block, a little into the floor, after a step.
     fn on_the_floor(settings: WorldSettings) -> World {
-        let contacts = ContactMethod::named("field").expect("it is in the table");
+        let contacts = ContactsId::named("field").expect("it is in the table");
         let mut world = World::on_cpu(WorldSettings { contacts, ..settings });
         let forest = Arc::new(block(5, [8, 0, 8], [24, 8, 24]));
         world.add(body(&forest, 0, grid(5, 1.0), 5, DVec3::Y * -0.002));

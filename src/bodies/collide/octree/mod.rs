@@ -347,7 +347,7 @@ mod tests {
         let reach = finder.reach(&w.bodies, detail);
         let boxes: Vec<_> =
             w.bodies.iter().zip(reach).map(|(b, reach)| bounds(b, reach, 0.01, DVec3::ZERO)).collect();
-        let planes = crate::bodies::planes::planes(&w.settings);
+        let planes = w.settings.planes();
         let query = ContactQuery {
             bodies: &w.bodies,
             pairs: &pairs,

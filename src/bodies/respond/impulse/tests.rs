@@ -2,14 +2,14 @@
 
 use super::*;
 use crate::bodies::{
-    BodyDef, Family, Point, Response, World,
+    BodyDef, Family, Point, ResponseId, World,
     testing::{block, body, by_octrees, grid},
 };
 use glam::DVec3;
 use std::sync::Arc;
 
 fn cubes(count: u32, raised: f64) -> World {
-    let settings = WorldSettings { response: Response::IMPULSE, ..WorldSettings::default() };
+    let settings = WorldSettings { response: ResponseId::IMPULSE, ..WorldSettings::default() };
     let mut w = by_octrees(World::on_cpu(settings));
     let forest = Arc::new(block(4, [4; 3], [12; 3]));
     for k in 0..count {

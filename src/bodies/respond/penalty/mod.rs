@@ -15,7 +15,6 @@ use crate::{
         collide::{Column, Manifold, Overlap, OverlapQuery, Overlaps},
         context::StepContext,
         integrate::{self, inverse},
-        planes::planes,
     },
     gpu::GpuError,
 };
@@ -275,7 +274,7 @@ fn touch_without_voxels(bodies: &[Body], manifolds: &[Manifold]) -> bool {
 /// Everything that the manifolds say is near.
 fn queries(bodies: &[Body], manifolds: &[Manifold], settings: &WorldSettings) -> Vec<OverlapQuery> {
     let index = |id: BodyId| index_of(bodies, id);
-    let planes = planes(settings).len();
+    let planes = settings.planes().len();
     let mut out = Vec::new();
     for m in manifolds {
         let Some(a) = index(m.first) else { continue };

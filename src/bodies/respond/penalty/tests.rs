@@ -2,7 +2,7 @@
 
 use super::push;
 use crate::bodies::{
-    Overlap, Penalty, Response, StepReport, World, WorldSettings,
+    Overlap, Penalty, ResponseId, StepReport, World, WorldSettings,
     testing::{block, body, grid, world},
 };
 use glam::{DQuat, DVec3};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 fn settings() -> WorldSettings {
     WorldSettings {
-        response: Response::PENALTY,
+        response: ResponseId::named("penalty").expect("it is in the table"),
         sleeping: false,
         measure_volume: true,
         ..WorldSettings::default()

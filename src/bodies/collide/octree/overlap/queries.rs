@@ -13,7 +13,6 @@ use crate::{
         Body, Detail, Plane, WorldSettings,
         collide::{Overlap, OverlapQuery},
         context::OnGpu,
-        planes::planes,
     },
     gpu::{Gpu, GpuError},
     svo::Arena,
@@ -80,7 +79,7 @@ impl OctreeOverlaps {
         queries: &[OverlapQuery],
         take: impl Fn(Overlap) -> T + Sync,
     ) -> Result<Vec<Option<T>>, GpuError> {
-        let (levels, planes) = (Levels::new(bodies, detail), planes(settings));
+        let (levels, planes) = (Levels::new(bodies, detail), settings.planes());
         let task = |query: &OverlapQuery| match *query {
             OverlapQuery::Pair([a, b]) => Task::Pair([a, b], levels.pair(a, b)),
             OverlapQuery::Plane(a, plane) => Task::Plane(a, levels.own(a), plane),

@@ -18,7 +18,6 @@ use crate::{
         broad_phase::{self, NearPair, bounds, closer},
         collide::{ContactQuery, FindContacts, Manifold, Point},
         context::{OnGpu, StageClock, StepContext},
-        planes::planes,
         step,
         testing::{block, body, by_octrees, grid, scattered, shattered_block, world},
         tests::{digest, pile, steps},
@@ -87,7 +86,7 @@ impl Moment {
         };
         let (mut report, mut clock) = (StepReport::default(), StageClock::new());
         let mut cx = StepContext { gpu, settings: &settings, detail, report: &mut report, clock: &mut clock };
-        let (boxes, planes) = (boxes_in(settings.dt), planes(&settings));
+        let (boxes, planes) = (boxes_in(settings.dt), settings.planes());
         let moves: Vec<bool> = bodies.iter().map(Body::moves).collect();
         let at_planes: Vec<usize> = (0..bodies.len()).filter(|&k| moves[k]).collect();
         let query = ContactQuery {
